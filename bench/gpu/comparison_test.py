@@ -1,0 +1,85 @@
+"""The comparison must see what it is there to see: a count off by one, a byte too many."""
+
+import unittest
+
+import comparison
+import nsight_compute
+from workload_runs import Outcome, last_json_of
+
+SUMMARY = {"kernels": [
+    {"name": "void scale<4, float >(float*)", "mangled_name": "_Z5scale", "grid": [8, 1, 1],
+     "launches": 10, "dram_read_bytes": 1010.0, "dram_write_bytes": 1000.0, "dram_bytes": 2010.0,
+     "flops": 50.0, "flops_by_type": [{"data_type": "fp32", "flops": 50.0}]},
+    {"name": "gemm", "mangled_name": "gemm", "grid": [2, 2, 1], "launches": 5}],
+    "copies": [{"copies": 3}], "capture": {"launches": 15}}
+
+
+def run_of(summary, counts, output=1, status=0):
+    profiled = Outcome(status, 1.0, {"output": output}, "", summary)
+    alone = Outcome(0, 1.0, {"output": 1, "counts": counts}, "")
+    return comparison.compare_run(profiled, alone)
+
+
+class ComparisonTest(unittest.TestCase):
+
+    COUNTS = {"kernel_launches": 15, "copies": {"Memcpy HtoD": 3},
+              "kernels": {"void scale<4, float>(float*)": 10, "gemm": 5}}
+
+    def test_equal_counts_pass_whatever_the_spaces_in_names(self):
+        row = run_of(SUMMARY, self.COUNTS)
+        self.assertEqual(0, row["counts"]["names_that_differ_count"])
+        self.assertEqual(row["counts"]["copies_known"], row["counts"]["copies"])
+        self.assertTrue(comparison.passed(row))
+
+    def test_one_launch_less_fails_and_is_named(self):
+        row = run_of(SUMMARY, {"kernel_launches": 16, "kernels": {
+            "void scale<4, float>(float*)": 10, "gemm": 6}})
+        self.assertEqual({"gemm": [5, 6]}, row["counts"]["names_that_differ"])
+        self.assertFalse(comparison.passed(row))
+
+    def test_another_output_or_exit_status_or_no_report_fails(self):
+        self.assertFalse(comparison.passed(run_of(SUMMARY, self.COUNTS, output=2)))
+        self.assertFalse(comparison.passed(run_of(SUMMARY, self.COUNTS, status=1)))
+        self.assertFalse(comparison.passed(run_of(None, self.COUNTS)))
+
+    def test_errors_of_known_work_and_absence_where_a_part_is_unknown(self):
+        rows = comparison.compare_kernels(SUMMARY, {
+            "scale": {"launches": 10, "dram_read_bytes": 1000, "dram_write_bytes": 1000},
+            "gemm": {"launches": 5, "flops": 7}})
+        self.assertAlmostEqual(0.01, rows["scale"]["dram_read_bytes_error"])
+        self.assertAlmostEqual(0.0, rows["scale"]["dram_write_bytes_error"])
+        self.assertIsNone(rows["gemm"]["flops_error"])
+
+    def test_the_last_line_of_json_is_the_result(self):
+        self.assertEqual({"a": 2}, last_json_of('{"a": 1}\n{"a": 2}\nnoise\n{broken\n'))
+        self.assertIsNone(last_json_of("no json\n"))
+
+
+class NsightComputeTest(unittest.TestCase):
+
+    CSV = '==PROF== Connected\n' + "\n".join(
+        ['"ID","Process ID","Kernel Name","Grid Size","Metric Name","Metric Value"'] + [
+            f'"{launch}","7","_Z5scale","(8, 1, 1)","{metric}","{value}"'
+            for launch in (0, 1) for metric, value in (("dram__bytes_read.sum", "1,000"),
+                                                       ("dram__bytes_write.sum", "1,000"))])
+
+    def test_reads_grouped_numbers_and_joins_the_metrics_of_a_launch(self):
+        kernels = nsight_compute.parse_csv(self.CSV)
+        self.assertEqual(2, len(kernels))
+        self.assertEqual([8, 1, 1], kernels[0]["grid"])
+        self.assertEqual(1000.0, kernels[1]["dram__bytes_write.sum"])
+
+    def test_weighs_errors_by_its_own_bytes(self):
+        row = nsight_compute.compare_step(SUMMARY, nsight_compute.parse_csv(self.CSV))["bytes"]
+        self.assertAlmostEqual(201 / 2000 - 1, row["worst_of_one_percent"])
+        self.assertAlmostEqual(1 - 201 / 2000, row["weighted_error"])
+        self.assertEqual(0, row["not_measured"])
+
+    def test_kernels_without_a_measurement_are_not_counted_as_right(self):
+        row = nsight_compute.compare_step({}, nsight_compute.parse_csv(self.CSV))["bytes"]
+        self.assertIsNone(row["weighted_error"])
+        self.assertEqual(1, row["not_measured"])
+
+
+if __name__ == "__main__":
+    unittest.main()

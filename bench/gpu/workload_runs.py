@@ -1,0 +1,85 @@
+"""Runs a case: alone, under `utlz run`, or under Nsight Compute, and reads what it printed."""
+
+import dataclasses
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+WORKLOADS = pathlib.Path(__file__).resolve().parent.parent / "workloads"
+
+
+@dataclasses.dataclass
+class Outcome:
+    exit_status: int
+    seconds: float
+    result: dict | None       # the workload's own JSON; None: it printed none
+    error_tail: str
+    summary: dict | None = None   # utlz's report, where it ran under utlz
+
+
+class Runner:
+
+    def __init__(self, output, utlz, utlz_options=(), timeout_s=300):
+        self.output = pathlib.Path(output)
+        self.utlz = utlz
+        self.utlz_options = list(utlz_options)
+        self.timeout_s = timeout_s
+
+    def alone(self, case, count):
+        extra = ["--count-with-torch-profiler"] if count else []
+        return self._execute(case, self._command(case, case.arguments) + extra)
+
+    def profiled(self, case):
+        profile = self.output / f"{case.name}.utlz"
+        prefix = [self.utlz, "run", "-o", str(profile), "--no-report", *self.utlz_options, "--"]
+        outcome = self._execute(case, prefix + self._command(case, case.arguments))
+        report = subprocess.run([self.utlz, "report", str(profile), "--format", "json",
+                                 "--top", "100000"], capture_output=True, text=True, check=False)
+        if report.returncode == 0:
+            (self.output / f"{case.name}.json").write_text(report.stdout)
+            outcome.summary = json.loads(report.stdout)
+        else:
+            outcome.error_tail += report.stderr[-2000:]
+        return outcome
+
+    def under(self, prefix, case, arguments):
+        """The case with other arguments behind another program; returns (outcome, its stdout)."""
+        return self._execute(case, [*prefix, *self._command(case, arguments)])
+
+    def _command(self, case, arguments):
+        script = WORKLOADS / case.script
+        if script.suffix == ".cu":
+            return [str(self._compiled(script)), *arguments]
+        return [sys.executable, str(script), *arguments]
+
+    def _compiled(self, source):
+        program = self.output / source.stem
+        if not program.exists():
+            subprocess.run(["nvcc", "-O2", "-std=c++17", "-arch=native", "-cudart", "static", "-o",
+                            str(program), str(source)], check=True)
+        return program
+
+    def _execute(self, case, command):
+        begin = time.monotonic()
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False,
+                                  timeout=self.timeout_s, env={**os.environ,
+                                                               **dict(case.environment)})
+        except subprocess.TimeoutExpired as expired:
+            error = expired.stderr or b""
+            return Outcome(124, self.timeout_s, None, error.decode(errors="replace")[-2000:])
+        return Outcome(done.returncode, time.monotonic() - begin, last_json_of(done.stdout),
+                       done.stderr[-2000:])
+
+
+def last_json_of(text):
+    for line in reversed(text.splitlines()):
+        if line.startswith("{"):
+            try:
+                return json.loads(line)
+            except json.JSONDecodeError:
+                continue
+    return None

@@ -1,0 +1,156 @@
+#include "collector/attribution/column_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "collector/attribution/duration_clusters.h"
+#include "collector/attribution/variant_table.h"
+
+namespace utlz::attribution {
+namespace {
+
+// A GPU takes about half a microsecond to start or drain a kernel's blocks: finer knots show
+// nothing. From fine to coarse.
+constexpr std::array<ShapeResolution, 5> kResolutions = {
+    {{500, 0.25}, {500, 0.5}, {500, 1}, {1000, 1}, {1000, 3}}};
+// Samples that each coefficient must have to be worth its own error.
+constexpr double kSamplesPerCoefficient = 6;
+// Room left for variants that show up after the plan was made.
+constexpr double kNewcomerShare = 0.2;
+// Their shapes, of which nothing is known yet.
+constexpr double kNewcomerCoefficients = 3;
+
+struct Candidate {
+  WorkColumn column;
+  double time_ns = 0;
+  double launches = 0;
+  double typical_duration_ns = 0;
+};
+
+double MeanSampleNs(const Recording& recording) {
+  double sum = 0;
+  for (const Sample& sample : recording.samples) {
+    sum += static_cast<double>(sample.end_ns - sample.start_ns);
+  }
+  return recording.samples.empty() ? 1000.0 : sum / static_cast<double>(recording.samples.size());
+}
+
+double Median(std::vector<int64_t>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return static_cast<double>(*middle);
+}
+
+std::vector<Candidate> Candidates(uint32_t variant, const std::vector<int64_t>& durations,
+                                  const std::vector<int64_t>& separators) {
+  std::vector<std::vector<int64_t>> parts(separators.size() + 1);
+  for (const int64_t duration : durations) {
+    const auto part = std::upper_bound(separators.begin(), separators.end(), duration);
+    parts[static_cast<size_t>(part - separators.begin())].push_back(duration);
+  }
+  std::vector<Candidate> candidates;
+  for (size_t part = 0; part < parts.size(); ++part) {
+    Candidate candidate;
+    candidate.column.variant = variant;
+    candidate.column.part = static_cast<uint32_t>(part);
+    candidate.column.parts = static_cast<uint32_t>(parts.size());
+    candidate.column.min_duration_ns = part == 0 ? 0 : separators[part - 1];
+    candidate.column.max_duration_ns =
+        part == separators.size() ? std::numeric_limits<int64_t>::max() : separators[part];
+    for (const int64_t duration : parts[part]) candidate.time_ns += static_cast<double>(duration);
+    candidate.launches = static_cast<double>(parts[part].size());
+    candidate.typical_duration_ns = Median(parts[part]);
+    candidates.push_back(candidate);
+  }
+  return candidates;
+}
+
+ProfileShape ShapeOf(const Candidate& candidate, const ShapeResolution& resolution,
+                     double sample_ns) {
+  const double samples = candidate.time_ns / sample_ns + candidate.launches;
+  return ProfileShape::ForDuration(candidate.typical_duration_ns, resolution,
+                                   samples / kSamplesPerCoefficient);
+}
+
+// The finest at which every candidate has its columns, or the coarsest.
+ShapeResolution FinestResolution(const std::vector<Candidate>& candidates, double sample_ns,
+                                 double room) {
+  for (const ShapeResolution& resolution : kResolutions) {
+    double needed = 0;
+    for (const Candidate& candidate : candidates) {
+      needed += static_cast<double>(ShapeOf(candidate, resolution, sample_ns).coefficients());
+    }
+    if (needed <= room) return resolution;
+  }
+  return kResolutions.back();
+}
+
+}  // namespace
+
+ColumnPlan::ColumnPlan(const Recording& recording, size_t variants, size_t max_coefficients)
+    : max_coefficients_(std::max<size_t>(max_coefficients, 8)), variants_(variants) {
+  WorkColumn other;
+  other.max_duration_ns = std::numeric_limits<int64_t>::max();
+  AddColumn(other);
+  if (variants_.empty()) variants_.resize(1);
+  variants_[VariantTable::kOtherVariantsIndex].columns.push_back(kOtherColumn);
+
+  std::vector<std::vector<int64_t>> durations(variants);
+  for (const Launch& launch : recording.launches) {
+    durations[launch.variant].push_back(launch.end_ns - launch.start_ns);
+  }
+  std::vector<Candidate> candidates;
+  for (uint32_t variant = 0; variant < variants; ++variant) {
+    if (durations[variant].empty() || variant == VariantTable::kOtherVariantsIndex) continue;
+    variants_[variant].separators = SeparateDurations(durations[variant]);
+    for (Candidate& candidate :
+         Candidates(variant, durations[variant], variants_[variant].separators)) {
+      candidates.push_back(std::move(candidate));
+    }
+  }
+  const double sample_ns = MeanSampleNs(recording);
+  const double enough_data = static_cast<double>(recording.samples.size()) / kSamplesPerCoefficient;
+  const double room = (1 - kNewcomerShare) * static_cast<double>(max_coefficients_);
+  const ShapeResolution resolution =
+      FinestResolution(candidates, sample_ns, std::min(room, enough_data));
+  std::sort(candidates.begin(), candidates.end(),
+            [](const Candidate& a, const Candidate& b) { return a.time_ns > b.time_ns; });
+  for (Candidate& candidate : candidates) {
+    candidate.column.shape = ShapeOf(candidate, resolution, sample_ns);
+    const uint32_t variant = candidate.column.variant;
+    std::vector<uint32_t>& columns = variants_[variant].columns;
+    columns.resize(candidate.column.parts, kOtherColumn);
+    if (static_cast<double>(coefficients_ + candidate.column.shape.coefficients()) <= room) {
+      columns[candidate.column.part] = AddColumn(candidate.column);
+    }
+  }
+}
+
+uint32_t ColumnPlan::AddColumn(WorkColumn column) {
+  column.first_coefficient = static_cast<uint32_t>(coefficients_);
+  coefficients_ += column.shape.coefficients();
+  columns_.push_back(column);
+  return static_cast<uint32_t>(columns_.size() - 1);
+}
+
+uint32_t ColumnPlan::ColumnOf(const Launch& launch) {
+  if (launch.variant >= variants_.size()) variants_.resize(launch.variant + 1);
+  VariantColumns& planned = variants_[launch.variant];
+  const int64_t duration = launch.end_ns - launch.start_ns;
+  if (planned.columns.empty()) {
+    WorkColumn column;
+    column.variant = launch.variant;
+    column.max_duration_ns = std::numeric_limits<int64_t>::max();
+    column.shape = ProfileShape::ForDuration(static_cast<double>(duration), kResolutions.back(),
+                                             kNewcomerCoefficients);
+    const bool fits = coefficients_ + column.shape.coefficients() <= max_coefficients_;
+    planned.columns.push_back(fits ? AddColumn(column) : kOtherColumn);
+  }
+  const auto part =
+      std::upper_bound(planned.separators.begin(), planned.separators.end(), duration);
+  return planned.columns[static_cast<size_t>(part - planned.separators.begin())];
+}
+
+}  // namespace utlz::attribution

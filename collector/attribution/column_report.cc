@@ -1,0 +1,173 @@
+#include "collector/attribution/column_report.h"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "collector/attribution/column_folding.h"
+
+namespace utlz::attribution {
+namespace {
+
+constexpr double kNoticedShare = 1e-3;
+
+// Student's t over the normal's 1.96, so that +-1.96 standard errors of a mean of few launches is
+// still a 95 % interval. Fisher's expansion; `launches` > 1.
+double SmallSampleFactor(uint64_t launches) {
+  const double freedom = static_cast<double>(launches - 1);
+  constexpr double z = 1.959964;
+  const double first = (z * z * z + z) / (4 * freedom);
+  const double second = (5 * std::pow(z, 5) + 16 * z * z * z + 3 * z) / (96 * freedom * freedom);
+  return freedom < 3 ? (freedom < 2 ? 12.706 : 4.303) / z : (z + first + second) / z;
+}
+
+// Standard deviations of every column's total for one launch, for a unit noise, from the fit.
+class FitCovariance {
+ public:
+  FitCovariance(const RateFit& fit, const ColumnPlan& plan) {
+    const auto coefficients = static_cast<Eigen::Index>(plan.coefficients());
+    const auto columns = static_cast<Eigen::Index>(plan.columns().size());
+    weights_ = Eigen::MatrixXd::Zero(coefficients, columns);
+    for (Eigen::Index column = 0; column < columns; ++column) {
+      const WorkColumn& work = plan.columns()[static_cast<size_t>(column)];
+      const auto first = static_cast<Eigen::Index>(work.first_coefficient);
+      const auto count = static_cast<Eigen::Index>(work.shape.coefficients());
+      weights_.col(column).segment(first, count) = fit.exposure().segment(first, count);
+    }
+    covariance_ = weights_.transpose() * (fit.InverseSystem(plan) * weights_);
+  }
+
+  // Of the column's total over all its launches.
+  double Deviation(size_t column) const {
+    const auto at = static_cast<Eigen::Index>(column);
+    return std::sqrt(std::max(0.0, covariance_(at, at)));
+  }
+  double Correlation(size_t a, size_t b) const {
+    const double scale = Deviation(a) * Deviation(b);
+    return scale > 0
+               ? covariance_(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(b)) / scale
+               : 0;
+  }
+
+ private:
+  Eigen::MatrixXd weights_;
+  Eigen::MatrixXd covariance_;
+};
+
+CounterEstimate Estimate(const Model& model, const FitCovariance& covariance, size_t group,
+                         size_t index, size_t column, const Options& options) {
+  const size_t counter = model.groups()[group].counters[index];
+  const ColumnStatistics& statistics = model.statistics(column, counter);
+  CounterEstimate estimate;
+  estimate.attributed = statistics.attributed();
+  if (statistics.covered_launches() <= 0) return estimate;
+  const double launches = statistics.covered_launches();
+  const double value =
+      statistics.launches() > 0 ? statistics.mean() : statistics.attributed() / launches;
+  estimate.per_launch = value;
+
+  const auto count = static_cast<double>(statistics.launches());
+  const double noise = statistics.launches() > 1 ? SmallSampleFactor(statistics.launches()) *
+                                                       std::sqrt(statistics.variance() / count)
+                                                 : statistics.shared() / launches;
+  // How far the fitted rates, without the division of each sample's count, lie from the value.
+  const WorkColumn& work = model.plan().columns()[column];
+  double fitted = 0;
+  for (size_t i = 0; i < work.shape.coefficients(); ++i) {
+    const size_t coefficient = work.first_coefficient + i;
+    fitted += model.fit(group).rate(index, coefficient) *
+              model.fit(group).exposure()(static_cast<Eigen::Index>(coefficient));
+  }
+  const double misfit = std::abs(fitted / launches - statistics.attributed() / launches);
+  const double confounded =
+      std::sqrt(statistics.residual_variance()) * covariance.Deviation(column) / launches;
+  // What was counted while it ran cannot be told from the background of idle times.
+  const double background = model.fit(group).rate(index, ColumnPlan::kIdleCoefficient) *
+                            static_cast<double>(model.time_ns(column)) * 1e-3 /
+                            static_cast<double>(std::max<uint64_t>(1, model.launches(column)));
+  const double shared = statistics.shared() / launches;
+  const double shared_share = value > 0 ? std::min(1.0, shared / value) : 1;
+  double squares = noise * noise + confounded * confounded + background * background;
+  squares += misfit * misfit * shared_share * shared_share;
+  squares += options.shape_error * options.shape_error * shared * shared;
+  squares += options.reproducibility * options.reproducibility * value * value;
+  estimate.standard_error = std::sqrt(squares);
+  return estimate;
+}
+
+// Joins columns that one shift group's counters cannot tell apart.
+void FoldConfounded(const Model& model, const FitCovariance& covariance, size_t group,
+                    ColumnFolding* folding) {
+  const size_t columns = model.plan().columns().size();
+  for (const size_t counter : model.groups()[group].counters) {
+    // Columns that did next to nothing are uncertain in relation to themselves only.
+    const double floor = kNoticedShare * model.totals()[counter].attributed;
+    for (size_t b = 1; b < columns; ++b) {
+      const ColumnStatistics& second = model.statistics(b, counter);
+      for (size_t a = 0; a < b; ++a) {
+        const ColumnStatistics& first = model.statistics(a, counter);
+        if (std::max(first.attributed(), second.attributed()) < floor) continue;
+        if (Confounded(first.attributed(),
+                       covariance.Deviation(a) * std::sqrt(first.residual_variance()),
+                       second.attributed(),
+                       covariance.Deviation(b) * std::sqrt(second.residual_variance()),
+                       covariance.Correlation(a, b))) {
+          folding->Join(a, b);
+        }
+      }
+    }
+  }
+}
+
+void NameGroups(const ColumnFolding& folding, Solution* solution) {
+  for (const std::vector<size_t>& columns : folding.Groups()) {
+    const size_t index = solution->groups.size();
+    solution->groups.push_back({"indistinct " + std::to_string(index + 1), columns});
+    for (const size_t column : columns) solution->columns[column].group = index;
+  }
+  if (solution->columns[ColumnPlan::kOtherColumn].launches > 0 &&
+      !solution->columns[ColumnPlan::kOtherColumn].group) {
+    solution->columns[ColumnPlan::kOtherColumn].group = solution->groups.size();
+    solution->groups.push_back({"other variants", {ColumnPlan::kOtherColumn}});
+  }
+}
+
+}  // namespace
+
+void ReportColumns(const Model& model, const VariantTable& variants, const Options& options,
+                   Solution* solution) {
+  const std::vector<WorkColumn>& columns = model.plan().columns();
+  solution->totals = model.totals();
+  solution->columns.resize(columns.size());
+  for (size_t column = 0; column < columns.size(); ++column) {
+    ColumnEstimate& estimate = solution->columns[column];
+    estimate.variant = variants.variant(columns[column].variant);
+    estimate.kind = variants.kind(columns[column].variant);
+    estimate.part = columns[column].part;
+    estimate.parts = columns[column].parts;
+    estimate.min_duration_ns = columns[column].min_duration_ns;
+    estimate.max_duration_ns = columns[column].max_duration_ns;
+    estimate.launches = model.launches(column);
+    estimate.time_ns = model.time_ns(column);
+    estimate.counters.resize(model.totals().size());
+  }
+  ColumnFolding folding(columns.size());
+  for (size_t group = 0; group < model.groups().size(); ++group) {
+    const FitCovariance covariance(model.fit(group), model.plan());
+    FoldConfounded(model, covariance, group, &folding);
+    for (size_t column = 0; column < columns.size(); ++column) {
+      const std::vector<size_t>& counters = model.groups()[group].counters;
+      for (size_t index = 0; index < counters.size(); ++index) {
+        solution->columns[column].counters[counters[index]] =
+            Estimate(model, covariance, group, index, column, options);
+        solution->columns[column].sampled_launches =
+            model.statistics(column, counters[index]).launches();
+      }
+    }
+  }
+  NameGroups(folding, solution);
+}
+
+}  // namespace utlz::attribution

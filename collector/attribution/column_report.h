@@ -1,0 +1,18 @@
+// Turns a model's sums into estimates with errors, and folds columns that cannot be told apart.
+#ifndef UTLZ_COLLECTOR_ATTRIBUTION_COLUMN_REPORT_H_
+#define UTLZ_COLLECTOR_ATTRIBUTION_COLUMN_REPORT_H_
+
+#include "collector/attribution/model.h"
+#include "collector/attribution/options.h"
+#include "collector/attribution/solution.h"
+#include "collector/attribution/variant_table.h"
+
+namespace utlz::attribution {
+
+// Fills columns, groups and totals of `solution`.
+void ReportColumns(const Model& model, const VariantTable& variants, const Options& options,
+                   Solution* solution);
+
+}  // namespace utlz::attribution
+
+#endif  // UTLZ_COLLECTOR_ATTRIBUTION_COLUMN_REPORT_H_

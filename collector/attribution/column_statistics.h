@@ -1,0 +1,42 @@
+// What was attributed to one column for one counter, launch by launch.
+#ifndef UTLZ_COLLECTOR_ATTRIBUTION_COLUMN_STATISTICS_H_
+#define UTLZ_COLLECTOR_ATTRIBUTION_COLUMN_STATISTICS_H_
+
+#include <cstdint>
+
+namespace utlz::attribution {
+
+class ColumnStatistics {
+ public:
+  // A part of a sample's count that was given to the column. `shared` is the geometric mean of the
+  // part and the rest of the sample: zero where the column had the sample for itself.
+  void AddPart(double part, double shared, double squared_residual, double share);
+  // The sum of a launch's parts; only launches wholly covered by samples.
+  void AddLaunch(double value);
+  // A launch's share that samples covered, in [0, 1].
+  void AddCovered(double share) { covered_launches_ += share; }
+
+  double attributed() const { return attributed_; }
+  double shared() const { return shared_; }
+  double covered_launches() const { return covered_launches_; }
+  uint64_t launches() const { return launches_; }
+  double mean() const { return mean_; }
+  // Variance of one launch's value; zero for fewer than two launches.
+  double variance() const;
+  // Mean squared residual of the fit in the column's samples.
+  double residual_variance() const;
+
+ private:
+  double attributed_ = 0;
+  double shared_ = 0;
+  double covered_launches_ = 0;
+  double residual_weight_ = 0;
+  double squared_residuals_ = 0;
+  uint64_t launches_ = 0;
+  double mean_ = 0;
+  double squares_ = 0;
+};
+
+}  // namespace utlz::attribution
+
+#endif  // UTLZ_COLLECTOR_ATTRIBUTION_COLUMN_STATISTICS_H_

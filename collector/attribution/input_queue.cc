@@ -1,0 +1,145 @@
+#include "collector/attribution/input_queue.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace utlz::attribution {
+namespace {
+
+constexpr int64_t kLongestIntervalNs = int64_t{24} * 3600 * 1'000'000'000;
+constexpr int64_t kLongestSampleNs = 10'000'000'000;
+// Timestamps beyond 2^62 would overflow differences; no clock in nanoseconds gets there.
+constexpr int64_t kLatestNs = int64_t{1} << 62;
+// More than any shift between samples and launches.
+constexpr int64_t kReachNs = 40'000;
+// Write-back goes on after a kernel's end for as long as a full L2 set needs to drain.
+constexpr int64_t kTailNs = 2'000;
+// Beyond what a double counts exactly, a value is no count.
+constexpr double kGreatestCount = 9007199254740992.0;
+constexpr int64_t kNever = std::numeric_limits<int64_t>::min() / 4;
+
+}  // namespace
+
+InputQueue::InputQueue(const Options& options)
+    : options_(options),
+      variants_(options.max_variants),
+      samples_taken_to_ns_(kNever),
+      launches_taken_to_ns_(kNever) {}
+
+void InputQueue::AddInterval(uint64_t variant, IntervalKind kind, int64_t start_ns,
+                             int64_t end_ns) {
+  if (start_ns == 0 && end_ns == 0) {
+    ++quality_.timeless_intervals;
+    return;
+  }
+  if (start_ns < 0 || start_ns > kLatestNs || end_ns <= start_ns ||
+      end_ns - start_ns > kLongestIntervalNs || static_cast<size_t>(kind) > 2) {
+    ++quality_.invalid_intervals;
+    return;
+  }
+  if (start_ns < launches_taken_to_ns_) {
+    ++quality_.late_intervals;
+    return;
+  }
+  if (launches_.size() >= options_.max_pending_intervals) {
+    ++quality_.dropped_intervals;
+    return;
+  }
+  launches_.push_back({start_ns, end_ns, end_ns, variants_.IndexOf(variant, kind)});
+}
+
+bool InputQueue::Valid(int64_t start_ns, int64_t end_ns, std::span<const double> values) const {
+  if (start_ns < 0 || start_ns > kLatestNs || end_ns <= start_ns ||
+      end_ns - start_ns > kLongestSampleNs || values.size() != options_.counters.size()) {
+    return false;
+  }
+  const auto span_ns = static_cast<double>(end_ns - start_ns);
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i]) || values[i] < 0 || values[i] > kGreatestCount) return false;
+    if (values[i] > options_.counters[i].max_per_ns * span_ns) return false;
+  }
+  return true;
+}
+
+void InputQueue::AddSample(int64_t start_ns, int64_t end_ns, std::span<const double> values) {
+  if (!Valid(start_ns, end_ns, values)) {
+    ++quality_.invalid_samples;
+    return;
+  }
+  if (start_ns < samples_taken_to_ns_) {
+    ++quality_.disordered_samples;
+    return;
+  }
+  if (full()) {
+    ++quality_.dropped_samples;
+    return;
+  }
+  samples_.push_back({{start_ns, end_ns}, values_.size()});
+  values_.insert(values_.end(), values.begin(), values.end());
+}
+
+void InputQueue::Take(int64_t watermark_ns, Recording* recording) {
+  recording->counters = options_.counters.size();
+  const int64_t ready_ns = std::clamp<int64_t>(watermark_ns, 0, kLatestNs) - kReachNs;
+  TakeSamples(ready_ns, recording);
+  const int64_t launches_to_ns =
+      recording->samples.empty() ? ready_ns : recording->samples.back().end_ns + kReachNs;
+  TakeLaunches(std::max(std::min(launches_to_ns, ready_ns + kReachNs), launches_taken_to_ns_),
+               recording);
+}
+
+void InputQueue::TakeSamples(int64_t before_ns, Recording* recording) {
+  std::stable_sort(samples_.begin(), samples_.end(),
+                   [](const PendingSample& a, const PendingSample& b) {
+                     return a.span.start_ns < b.span.start_ns;
+                   });
+  std::vector<PendingSample> kept;
+  std::vector<double> kept_values;
+  const auto counters = static_cast<std::ptrdiff_t>(options_.counters.size());
+  for (const PendingSample& sample : samples_) {
+    const auto row = values_.begin() + static_cast<std::ptrdiff_t>(sample.row);
+    if (sample.span.end_ns > before_ns) {
+      kept.push_back({sample.span, kept_values.size()});
+      kept_values.insert(kept_values.end(), row, row + counters);
+      continue;
+    }
+    if (sample.span.start_ns < samples_taken_to_ns_) {
+      ++quality_.disordered_samples;
+      continue;
+    }
+    if (samples_taken_to_ns_ != kNever) {
+      quality_.missing_sample_ns += sample.span.start_ns - samples_taken_to_ns_;
+    }
+    samples_taken_to_ns_ = sample.span.end_ns;
+    recording->samples.push_back(sample.span);
+    recording->values.insert(recording->values.end(), row, row + counters);
+    ++quality_.samples;
+  }
+  samples_ = std::move(kept);
+  values_ = std::move(kept_values);
+}
+
+void InputQueue::TakeLaunches(int64_t before_ns, Recording* recording) {
+  const auto later =
+      std::partition(launches_.begin(), launches_.end(),
+                     [before_ns](const Launch& launch) { return launch.start_ns < before_ns; });
+  std::sort(launches_.begin(), later, [](const Launch& a, const Launch& b) {
+    return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns < b.end_ns;
+  });
+  const auto first_new = static_cast<std::ptrdiff_t>(recording->launches.size());
+  recording->launches.insert(recording->launches.end(), launches_.begin(), later);
+  launches_.erase(launches_.begin(), later);
+  launches_taken_to_ns_ = std::max(launches_taken_to_ns_, before_ns);
+
+  const auto begin = recording->launches.begin() + std::max<std::ptrdiff_t>(0, first_new - 1);
+  for (auto launch = begin; launch != recording->launches.end(); ++launch) {
+    const auto next = launch + 1;
+    int64_t tail_end_ns = launch->end_ns + kTailNs;
+    if (next != recording->launches.end()) tail_end_ns = std::min(tail_end_ns, next->start_ns);
+    launch->tail_end_ns = std::max(launch->end_ns, tail_end_ns);
+  }
+  quality_.intervals += recording->launches.size() - static_cast<size_t>(first_new);
+}
+
+}  // namespace utlz::attribution

@@ -1,0 +1,55 @@
+// Checks what comes in, puts it in order, and hands out stretches of time that are complete.
+#ifndef UTLZ_COLLECTOR_ATTRIBUTION_INPUT_QUEUE_H_
+#define UTLZ_COLLECTOR_ATTRIBUTION_INPUT_QUEUE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "collector/attribution/options.h"
+#include "collector/attribution/recording.h"
+#include "collector/attribution/solution.h"
+#include "collector/attribution/variant_table.h"
+
+namespace utlz::attribution {
+
+class InputQueue {
+ public:
+  explicit InputQueue(const Options& options);
+
+  void AddInterval(uint64_t variant, IntervalKind kind, int64_t start_ns, int64_t end_ns);
+  void AddSample(int64_t start_ns, int64_t end_ns, std::span<const double> values);
+
+  // True when samples wait that the bound would otherwise drop.
+  bool full() const { return samples_.size() >= options_.max_pending_samples; }
+  // Appends every sample that ends before the watermark, and the launches that reach into them, to
+  // `recording`, which may hold the stretch before.
+  void Take(int64_t watermark_ns, Recording* recording);
+
+  const VariantTable& variants() const { return variants_; }
+  const InputQuality& quality() const { return quality_; }
+
+ private:
+  struct PendingSample {
+    Sample span;
+    size_t row = 0;  // index into rows_
+  };
+
+  bool Valid(int64_t start_ns, int64_t end_ns, std::span<const double> values) const;
+  void TakeSamples(int64_t before_ns, Recording* recording);
+  void TakeLaunches(int64_t before_ns, Recording* recording);
+
+  Options options_;
+  VariantTable variants_;
+  InputQuality quality_;
+  std::vector<Launch> launches_;
+  std::vector<PendingSample> samples_;
+  std::vector<double> values_;  // rows of samples_
+  int64_t samples_taken_to_ns_;
+  int64_t launches_taken_to_ns_;
+};
+
+}  // namespace utlz::attribution
+
+#endif  // UTLZ_COLLECTOR_ATTRIBUTION_INPUT_QUEUE_H_

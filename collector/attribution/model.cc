@@ -1,0 +1,179 @@
+#include "collector/attribution/model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace utlz::attribution {
+namespace {
+
+// New fits come at growing distances, so that their cost for a sample falls over a long run.
+constexpr double kFitGrowth = 2;
+// Once every launch in a sample is of a kind known from so many samples, few more are learned: the
+// cost of learning grows with the square of the shapes' coefficients.
+constexpr uint32_t kWellKnownSamples = 4000;
+constexpr uint64_t kLearnOneOf = 7;
+// A launch's value counts when samples and short holes between them span it whole, and samples
+// this share of it.
+constexpr double kWholeShare = 0.999;
+constexpr double kSampledShare = 0.5;
+constexpr int64_t kLongestHoleNs = 1'000'000;
+
+}  // namespace
+
+Model::Model(const std::vector<ShiftGroup>& groups, size_t counters, ColumnPlan plan,
+             std::vector<double> shifts_ns)
+    : groups_(groups),
+      counters_(counters),
+      plan_(std::move(plan)),
+      shifts_ns_(std::move(shifts_ns)),
+      walker_(counters, shifts_ns_, SampleWalker::Detail::kShapes),
+      totals_(counters) {
+  for (const ShiftGroup& group : groups_) {
+    fits_.emplace_back(plan_.max_coefficients(), group.counters);
+  }
+  MakeRoom();
+}
+
+void Model::set_shifts(std::vector<double> shifts_ns) {
+  shifts_ns_ = std::move(shifts_ns);
+  walker_.set_shifts(shifts_ns_);
+}
+
+void Model::MakeRoom() {
+  const size_t columns = plan_.columns().size();
+  statistics_.resize(columns * counters_);
+  launches_.resize(columns);
+  times_ns_.resize(columns);
+  learned_.resize(columns);
+}
+
+void Model::CountLaunches(const Recording& recording) {
+  for (const Launch& launch : recording.launches) {
+    const uint32_t column = plan_.ColumnOf(launch);
+    if (column >= launches_.size()) MakeRoom();
+    ++launches_[column];
+    times_ns_[column] += launch.end_ns - launch.start_ns;
+  }
+}
+
+void Model::FitAll() {
+  for (RateFit& fit : fits_) fit.Fit(plan_);
+}
+
+void Model::Begin(const Recording& recording) {
+  SampleWalker walker(counters_, shifts_ns_, SampleWalker::Detail::kShapes);
+  size_t cursor = 0;
+  for (size_t i = 0; i < recording.samples.size(); ++i) {
+    walker.MoveTo(recording.samples[i], recording.launches, &cursor, &plan_);
+    for (size_t group = 0; group < groups_.size(); ++group) {
+      fits_[group].Observe(walker.coverage(group));
+      fits_[group].Learn(walker.coverage(group), recording.Values(i));
+    }
+  }
+  learned_samples_ += static_cast<double>(recording.samples.size());
+  next_fit_ = kFitGrowth * learned_samples_;
+  FitAll();
+}
+
+void Model::Attribute(const Recording& recording, Novelty novelty) {
+  CountLaunches(recording);
+  size_t cursor = 0;
+  for (size_t i = 0; i < recording.samples.size(); ++i) {
+    const Sample& sample = recording.samples[i];
+    const int64_t hole_ns = sample.start_ns - sampled_to_ns_;
+    if (hole_ns > 0 && hole_ns <= kLongestHoleNs) {
+      walker_.MoveTo({sampled_to_ns_, sample.start_ns}, recording.launches, &cursor, &plan_);
+      Retire();
+      Impute();
+    }
+    sampled_to_ns_ = sample.end_ns;
+    walker_.MoveTo(sample, recording.launches, &cursor, &plan_);
+    Retire();
+    const bool learn = novelty == Novelty::kNew && WorthLearning();
+    for (size_t group = 0; group < groups_.size(); ++group) {
+      if (novelty == Novelty::kNew) fits_[group].Observe(walker_.coverage(group));
+      if (learn) fits_[group].Learn(walker_.coverage(group), recording.Values(i));
+      SplitAmongActive(group, recording.Values(i));
+    }
+  }
+  walker_.Admit(recording.launches, &cursor, &plan_);
+  if (novelty == Novelty::kLearned) return;
+  learned_samples_ += static_cast<double>(recording.samples.size());
+  if (learned_samples_ >= next_fit_) {
+    FitAll();
+    next_fit_ = kFitGrowth * learned_samples_;
+  }
+}
+
+bool Model::WorthLearning() {
+  if (groups_.empty()) return false;
+  bool worth = considered_++ % kLearnOneOf == 0;
+  for (const Coverage::Piece& piece : walker_.coverage(0).pieces) {
+    uint32_t& learned = learned_[piece.column];
+    if (learned < kWellKnownSamples) {
+      ++learned;
+      worth = true;
+    }
+  }
+  return worth;
+}
+
+// Adds what the launches are expected to have done while no sample was taken, so that a launch
+// which lost a sample still counts: leaving such launches out would favour short ones.
+void Model::Impute() {
+  for (size_t group = 0; group < groups_.size(); ++group) {
+    const Coverage& coverage = walker_.coverage(group);
+    for (const Coverage::Piece& piece : coverage.pieces) {
+      ActiveLaunch& active = walker_.active()[piece.active];
+      active.imputed_ns[group] += piece.overlap_ns;
+      for (size_t index = 0; index < groups_[group].counters.size(); ++index) {
+        active.imputed[groups_[group].counters[index]] +=
+            Expected(fits_[group], index, coverage, piece);
+      }
+    }
+  }
+}
+
+void Model::SplitAmongActive(size_t group, std::span<const double> values) {
+  const Coverage& coverage = walker_.coverage(group);
+  for (const Coverage::Piece& piece : coverage.pieces) {
+    walker_.active()[piece.active].covered_ns[group] += piece.overlap_ns;
+  }
+  for (size_t index = 0; index < groups_[group].counters.size(); ++index) {
+    const size_t counter = groups_[group].counters[index];
+    const double counted = values[counter];
+    Split(fits_[group], index, coverage, counted, &split_);
+    CounterTotals& totals = totals_[counter];
+    totals.counted += counted;
+    totals.idle += split_.idle;
+    totals.unattributed += split_.unattributed;
+    for (size_t i = 0; i < coverage.pieces.size(); ++i) {
+      const Coverage::Piece& piece = coverage.pieces[i];
+      const double part = split_.parts[i];
+      totals.attributed += part;
+      walker_.active()[piece.active].attributed[counter] += part;
+      statistics_[piece.column * counters_ + counter].AddPart(
+          part, std::sqrt(std::max(0.0, part * (counted - part))),
+          split_.residual * split_.residual, piece.overlap_ns);
+    }
+  }
+}
+
+void Model::Retire() {
+  for (const ActiveLaunch& done : walker_.retired()) {
+    const auto duration = static_cast<double>(done.launch.end_ns - done.launch.start_ns);
+    for (size_t group = 0; group < groups_.size(); ++group) {
+      const double share = std::min(1.0, done.covered_ns[group] / duration);
+      const double imputed_share = done.imputed_ns[group] / duration;
+      for (const size_t counter : groups_[group].counters) {
+        ColumnStatistics& statistics = statistics_[done.column * counters_ + counter];
+        statistics.AddCovered(share);
+        if (share < kSampledShare || share + imputed_share < kWholeShare) continue;
+        statistics.AddLaunch(done.attributed[counter] + done.imputed[counter]);
+      }
+    }
+  }
+}
+
+}  // namespace utlz::attribution

@@ -1,0 +1,47 @@
+// What the attribution engine is told about its input before it starts.
+#ifndef UTLZ_COLLECTOR_ATTRIBUTION_OPTIONS_H_
+#define UTLZ_COLLECTOR_ATTRIBUTION_OPTIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace utlz::attribution {
+
+// One sampled device counter. Samples carry its increase over their span, so a metric that the
+// hardware gives as a share of a peak must be multiplied by the peak before it is added.
+struct CounterSpec {
+  std::string name;
+  // Counters of one group are taken at one place of the chip and share one time shift against the
+  // kernels: DRAM reads, DRAM writes (which lag behind) and SM counters are three groups.
+  std::string shift_group;
+  // The most that the hardware can count in a nanosecond; a sample above it is refused (a counter
+  // that wrapped). Infinite where the caller does not know.
+  double max_per_ns = std::numeric_limits<double>::infinity();
+};
+
+struct Options {
+  std::vector<CounterSpec> counters;
+  // Bound of the linear system; its memory is 8 bytes x max_columns squared for every shift group.
+  size_t max_columns = 640;
+  // Variants that are told apart; launches of later ones are folded into one named group.
+  size_t max_variants = 4096;
+  // Samples kept at the start, from which shifts, kinds of launches and columns are chosen.
+  size_t warmup_samples = 65536;
+  // Intervals kept while waiting for samples; beyond it the oldest are dropped and counted.
+  size_t max_pending_intervals = 1u << 20;
+  size_t max_pending_samples = 1u << 18;
+  // Relative error that no repetition inside one recording can show: caches, clocks and neighbours
+  // differ between one run of a kernel and the next measurement of it. Added to every interval.
+  double reproducibility = 0.02;
+  // How far the division of a sample among launches may be off, as a share of the geometric mean
+  // of a launch's part and the others': shapes are smooth between their knots, real rates are not.
+  // Added to every interval.
+  double shape_error = 0.03;
+};
+
+}  // namespace utlz::attribution
+
+#endif  // UTLZ_COLLECTOR_ATTRIBUTION_OPTIONS_H_

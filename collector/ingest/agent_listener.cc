@@ -1,0 +1,187 @@
+#include "collector/ingest/agent_listener.h"
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace utlz {
+namespace {
+
+constexpr int kBacklog = 1024;
+constexpr size_t kMaxPending = 64;
+constexpr auto kHelloDeadline = std::chrono::seconds(2);
+constexpr size_t kMaxDescriptors = 4;  // room for what a confused peer sends, so that we close it
+
+bool Watch(int epoll, int fd) {
+  epoll_event event = {};
+  event.events = EPOLLIN;
+  event.data.fd = fd;
+  return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+// The peer's process, if its user may hand data to us: the same user, or root.
+std::optional<pid_t> TrustedPeer(int fd) {
+  ucred credentials = {};
+  socklen_t size = sizeof(credentials);
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return std::nullopt;
+  if (credentials.uid != geteuid() && credentials.uid != 0) return std::nullopt;
+  return credentials.pid;
+}
+
+UniqueFd OpenPidfd(pid_t pid) {
+  if (pid <= 0) return UniqueFd();
+  return UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+}
+
+// Every descriptor in the message, so that none leaks; only one is expected.
+std::array<UniqueFd, kMaxDescriptors> TakeDescriptors(msghdr* message, size_t* count) {
+  std::array<UniqueFd, kMaxDescriptors> taken;
+  *count = 0;
+  for (cmsghdr* part = CMSG_FIRSTHDR(message); part != nullptr; part = CMSG_NXTHDR(message, part)) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+    const size_t descriptors = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < descriptors && *count < kMaxDescriptors; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(part) + i * sizeof(int), sizeof(fd));
+      taken[(*count)++] = UniqueFd(fd);
+    }
+  }
+  return taken;
+}
+
+// True with `hello` and `ring` set for a message that is exactly a hello.
+bool ReceiveHello(int fd, AgentHello* hello, UniqueFd* ring) {
+  iovec part = {hello, sizeof(*hello)};
+  alignas(cmsghdr) char control[CMSG_SPACE(kMaxDescriptors * sizeof(int))];
+  msghdr message = {};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof(control);
+  const ssize_t bytes = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (bytes < 0) return false;
+  size_t count = 0;
+  std::array<UniqueFd, kMaxDescriptors> descriptors = TakeDescriptors(&message, &count);
+  if (bytes != static_cast<ssize_t>(sizeof(*hello)) || count != 1) return false;
+  if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) return false;
+  *ring = std::move(descriptors[0]);
+  return hello->magic == kHandshakeMagic;
+}
+
+}  // namespace
+
+bool SendWelcome(const AgentKnock& knock, const AgentWelcome& welcome) {
+  return send(knock.connection.get(), &welcome, sizeof(welcome), MSG_DONTWAIT | MSG_NOSIGNAL) ==
+         static_cast<ssize_t>(sizeof(welcome));
+}
+
+absl::StatusOr<AgentListener> AgentListener::Listen(const std::string& path) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof(address.sun_path)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the socket's path ", path, " must have 1 to ", sizeof(address.sun_path) - 1,
+                     " bytes; set XDG_RUNTIME_DIR or TMPDIR to a shorter one"));
+  }
+  std::memcpy(address.sun_path, path.data(), path.size());
+  UniqueFd socket_fd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!socket_fd.valid()) return absl::ErrnoToStatus(errno, "cannot make the agents' socket");
+  if (bind(socket_fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot make the agents' socket ", path));
+  }
+  UniqueFd epoll(epoll_create1(EPOLL_CLOEXEC));
+  if (chmod(path.c_str(), 0600) != 0 || listen(socket_fd.get(), kBacklog) != 0 || !epoll.valid() ||
+      !Watch(epoll.get(), socket_fd.get())) {
+    const int error = errno;
+    unlink(path.c_str());
+    return absl::ErrnoToStatus(error, absl::StrCat("cannot listen on ", path));
+  }
+  return AgentListener(path, std::move(socket_fd), std::move(epoll));
+}
+
+AgentListener::AgentListener(std::string path, UniqueFd socket, UniqueFd epoll)
+    : path_(std::move(path)), socket_(std::move(socket)), epoll_(std::move(epoll)) {}
+
+AgentListener::~AgentListener() {
+  if (socket_.valid()) unlink(path_.c_str());
+}
+
+void AgentListener::Poll(Clock::time_point now, const Visitor& visitor) {
+  std::array<epoll_event, kMaxPending + 1> events;
+  const int count = epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
+  for (int i = 0; i < count; ++i) {
+    const int fd = events[static_cast<size_t>(i)].data.fd;
+    if (fd == socket_.get()) {
+      Accept(now);
+    } else {
+      ReadHello(fd, visitor);
+    }
+  }
+  DropLate(now);
+  ListenWhileThereIsRoom();
+}
+
+void AgentListener::ListenWhileThereIsRoom() {
+  const bool room = pending_.size() < kMaxPending;
+  if (room == listening_) return;
+  epoll_event event = {};
+  if (room) event.events = EPOLLIN;
+  event.data.fd = socket_.get();
+  epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, socket_.get(), &event);
+  listening_ = room;
+}
+
+void AgentListener::Accept(Clock::time_point now) {
+  while (pending_.size() < kMaxPending) {
+    UniqueFd connection(accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!connection.valid()) return;
+    const std::optional<pid_t> pid = TrustedPeer(connection.get());
+    if (!pid || !Watch(epoll_.get(), connection.get())) {
+      ++refused_;
+      continue;
+    }
+    const int fd = connection.get();
+    pending_[fd] = Pending{std::move(connection), *pid, now + kHelloDeadline};
+  }
+}
+
+void AgentListener::ReadHello(int fd, const Visitor& visitor) {
+  const auto found = pending_.find(fd);
+  if (found == pending_.end()) return;
+  AgentKnock knock;
+  knock.connection = std::move(found->second.connection);
+  knock.pid = found->second.pid;
+  pending_.erase(found);
+  epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+  if (!ReceiveHello(fd, &knock.hello, &knock.ring)) {
+    ++refused_;
+    return;
+  }
+  // The agent waits for our answer, so its identifier cannot have passed to another process.
+  knock.pidfd = OpenPidfd(knock.pid);
+  visitor(std::move(knock));
+}
+
+void AgentListener::DropLate(Clock::time_point now) {
+  for (auto entry = pending_.begin(); entry != pending_.end();) {
+    if (entry->second.deadline > now) {
+      ++entry;
+      continue;
+    }
+    entry = pending_.erase(entry);  // closing it ends the watch
+    ++refused_;
+  }
+}
+
+}  // namespace utlz

@@ -1,0 +1,80 @@
+// Where agents knock: a listening Unix socket, and the first half of the handshake on each of its
+// connections (proto/ring_abi.h, docs/wire.md). Whoever is slow, silent or of another user is shut
+// out without delaying the others.
+//
+// Not thread safe.
+#ifndef UTLZ_COLLECTOR_INGEST_AGENT_LISTENER_H_
+#define UTLZ_COLLECTOR_INGEST_AGENT_LISTENER_H_
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "collector/unique_fd.h"
+#include "proto/ring_abi.h"
+
+namespace utlz {
+
+// An agent that said hello and waits for its welcome.
+struct AgentKnock {
+  UniqueFd connection;
+  UniqueFd ring;   // not yet examined
+  UniqueFd pidfd;  // invalid where the kernel gives none (another pid namespace)
+  pid_t pid = 0;   // from the socket's credentials; 0 = in another pid namespace
+  AgentHello hello = {};
+};
+
+// Answers a knock; nothing is sent twice. False if the agent is gone already.
+bool SendWelcome(const AgentKnock& knock, const AgentWelcome& welcome);
+
+class AgentListener {
+ public:
+  using Clock = std::chrono::steady_clock;
+  using Visitor = std::function<void(AgentKnock)>;
+
+  // Creates the socket, which nobody but its owner may connect to. The path is removed at the end.
+  static absl::StatusOr<AgentListener> Listen(const std::string& path);
+
+  AgentListener(AgentListener&& other) noexcept = default;
+  ~AgentListener();
+
+  // Readable whenever Poll has something to do.
+  int fd() const { return epoll_.get(); }
+
+  // Accepts, reads what is there, hands complete hellos to `visitor`, drops what is late. Never
+  // waits.
+  void Poll(Clock::time_point now, const Visitor& visitor);
+
+  // Connections that were shut out: of another user, not speaking the protocol, or too slow.
+  uint64_t refused() const { return refused_; }
+
+ private:
+  struct Pending {
+    UniqueFd connection;
+    pid_t pid = 0;
+    Clock::time_point deadline;
+  };
+
+  AgentListener(std::string path, UniqueFd socket, UniqueFd epoll);
+  void Accept(Clock::time_point now);
+  void ReadHello(int fd, const Visitor& visitor);
+  void DropLate(Clock::time_point now);
+  // While too many connections are pending, the backlog must not keep waking us.
+  void ListenWhileThereIsRoom();
+
+  std::string path_;
+  UniqueFd socket_;
+  UniqueFd epoll_;
+  std::map<int, Pending> pending_;  // by descriptor
+  bool listening_ = true;
+  uint64_t refused_ = 0;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_INGEST_AGENT_LISTENER_H_

@@ -1,0 +1,160 @@
+#include "collector/model/analysis.h"
+
+#include <algorithm>
+#include <map>
+
+#include "collector/model/kernel_class.h"
+
+namespace utlz {
+namespace {
+
+constexpr const char* kDefaultTensorType = "bf16";
+
+// The type that most tensor cycles of the device belong to, by the names that tell.
+std::string FallbackType(const ModelState& model, const Attribution& attribution) {
+  std::map<std::string, double> cycles_by_type;
+  for (const auto& [index, parts] : attribution.parts_by_kernel) {
+    const std::string_view type = TensorDataTypeOf(model.kernels[index].mangled_name);
+    if (type.empty()) continue;
+    for (const KernelPart& part : parts) {
+      const auto& cycles = part.counters[METRIC_TENSOR_ACTIVE];
+      if (!cycles.has_value()) continue;
+      cycles_by_type[std::string(type)] += cycles->value * static_cast<double>(part.launches);
+    }
+  }
+  const auto most = std::max_element(
+      cycles_by_type.begin(), cycles_by_type.end(),
+      [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == cycles_by_type.end() ? kDefaultTensorType : most->first;
+}
+
+// Launches that are held to stand for others: those of every process times its scale, timeless
+// ones included.
+struct Scaled {
+  double launches = 0;
+  double time_ns = 0;
+  bool scaled = false;
+};
+
+Scaled ScaleToRun(const ModelState& model, const Kernel& kernel, uint64_t now_ns) {
+  Scaled scaled;
+  const double mean_ns = kernel.durations.mean_ns();
+  for (const KernelShare& share : kernel.shares) {
+    const auto found = model.processes.processes().find(share.source);
+    const double scale =
+        found == model.processes.processes().end() ? 1 : found->second->coverage.ScaleToRun(now_ns);
+    const auto timeless = static_cast<double>(share.timeless);
+    scaled.launches += scale * (static_cast<double>(share.launches) + timeless);
+    scaled.time_ns += scale * (static_cast<double>(share.time_ns) + timeless * mean_ns);
+    scaled.scaled = scaled.scaled || scale > 1;
+  }
+  return scaled;
+}
+
+void AddRows(const ModelState& model, uint32_t index, const Attribution& attribution,
+             uint64_t now_ns, std::vector<KernelRow>* rows) {
+  const Kernel& kernel = model.kernels[index];
+  const Scaled whole = ScaleToRun(model, kernel, now_ns);
+  if (whole.launches <= 0) return;
+  std::vector<KernelPart> parts(1);
+  const auto found = attribution.parts_by_kernel.find(index);
+  if (found != attribution.parts_by_kernel.end()) parts = found->second;
+  for (const KernelPart& part : parts) {
+    KernelRow row;
+    row.kernel = index;
+    row.part = part;
+    row.durations = parts.size() > 1 ? kernel.durations.Slice(part.minimum_ns, part.maximum_ns)
+                                     : kernel.durations;
+    if (parts.size() > 1 && row.durations.count() == 0) continue;
+    const auto count = static_cast<double>(kernel.durations.count());
+    const double share = count > 0 ? static_cast<double>(row.durations.count()) / count : 1;
+    const auto sum = static_cast<double>(kernel.durations.sum_ns());
+    const double time_share = sum > 0 ? static_cast<double>(row.durations.sum_ns()) / sum : share;
+    row.launches = whole.launches * share;
+    row.time_ns = whole.time_ns * time_share;
+    row.scaled = whole.scaled;
+    row.roofline.communication = kernel.communication;
+    rows->push_back(std::move(row));
+  }
+}
+
+// Ranges hold whole kernels, so their operations are solved by kernel; parts of one kernel keep
+// what was attributed to them.
+RangeCalibration::Result Calibrate(const ModelState& model, const Analysis& analysis) {
+  RangeCalibration::Prior prior;
+  std::map<uint32_t, int> parts;
+  for (const KernelRow& row : analysis.rows) ++parts[row.kernel];
+  for (const KernelRow& row : analysis.rows) {
+    const Kernel& kernel = model.kernels[row.kernel];
+    const DeviceAnalysis& device = analysis.devices[kernel.device];
+    const double share = row.durations.count() == 0 ? 1.0
+                                                    : static_cast<double>(row.durations.count()) /
+                                                          static_cast<double>(kernel.durations.count());
+    const double mean_ns = row.durations.mean_ns();
+    for (const auto& [data_type, belief] : BeliefOf(row.work, device.ceilings, mean_ns)) {
+      RangeCalibration::Belief& sum = prior[row.kernel][data_type];
+      sum.per_launch += share * belief.per_launch;
+      sum.spread += share * belief.spread;
+    }
+  }
+  RangeCalibration::Result result = model.ranges.Solve(prior);
+  std::erase_if(result, [&](const auto& entry) { return parts[entry.first] > 1; });
+  return result;
+}
+
+void SetWork(const ModelState& model, const Analysis& analysis,
+             const RangeCalibration::Result& calibrated, KernelRow* row) {
+  const Kernel& kernel = model.kernels[row->kernel];
+  const DeviceAnalysis& device = analysis.devices[kernel.device];
+  const auto found = calibrated.find(row->kernel);
+  row->work = WorkOf(kernel, row->part, row->durations.mean_ns(), device.ceilings,
+                     device.fallback_type, found == calibrated.end() ? nullptr : &found->second);
+}
+
+void SetRoofline(const Kernel& kernel, const Ceilings& ceilings, KernelRow* row) {
+  row->roofline.time_ns = row->time_ns;
+  row->roofline.flops_missing = row->work.flops.empty() && IsMatrixKernel(kernel.mangled_name);
+  for (const TypedFlops& flops : row->work.flops) {
+    const auto peak = ceilings.FlopsPerSecond(flops.data_type);
+    if (!peak.has_value()) continue;
+    row->roofline.compute_time_ns = row->roofline.compute_time_ns.value_or(0) +
+                                    row->launches * flops.flops / *peak * 1e9;
+  }
+  const double bandwidth = ceilings.dram_bytes_per_second;
+  if (bandwidth > 0 && (row->work.read_bytes.has_value() || row->work.write_bytes.has_value())) {
+    const double bytes = row->work.read_bytes.value_or(CounterPerLaunch()).value +
+                         row->work.write_bytes.value_or(CounterPerLaunch()).value;
+    row->roofline.memory_time_ns = row->launches * bytes / bandwidth * 1e9;
+  }
+}
+
+}  // namespace
+
+Analysis Analyze(const ModelState& model) {
+  Analysis analysis;
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    DeviceAnalysis device;
+    device.ceilings = CeilingsOf(model.devices[i]);
+    device.sampled = model.devices[i].attribution.has_samples();
+    if (device.sampled) device.attribution = model.devices[i].attribution.Solve();
+    device.fallback_type = FallbackType(model, device.attribution);
+    analysis.devices.push_back(std::move(device));
+  }
+  const uint64_t now_ns = model.NewestNs();
+  for (uint32_t i = 0; i < model.kernels.kernels().size(); ++i) {
+    const Attribution& attribution = analysis.devices[model.kernels[i].device].attribution;
+    AddRows(model, i, attribution, now_ns, &analysis.rows);
+  }
+  for (KernelRow& row : analysis.rows) SetWork(model, analysis, {}, &row);
+  if (!model.ranges.empty()) {
+    const RangeCalibration::Result calibrated = Calibrate(model, analysis);
+    for (KernelRow& row : analysis.rows) SetWork(model, analysis, calibrated, &row);
+  }
+  for (KernelRow& row : analysis.rows) {
+    const Kernel& kernel = model.kernels[row.kernel];
+    SetRoofline(kernel, analysis.devices[kernel.device].ceilings, &row);
+  }
+  return analysis;
+}
+
+}  // namespace utlz

@@ -1,0 +1,44 @@
+// The step between what was recorded and what is shown: every kernel variant, split where its
+// launches do different work, with its launches and time scaled to the run and the work of one
+// launch. Made anew for each summary.
+#ifndef UTLZ_COLLECTOR_MODEL_ANALYSIS_H_
+#define UTLZ_COLLECTOR_MODEL_ANALYSIS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collector/model/kernel_work.h"
+#include "collector/model/model_state.h"
+
+namespace utlz {
+
+struct KernelRow {
+  uint32_t kernel = 0;            // index into KernelTable
+  KernelPart part;
+  DurationHistogram durations;    // of the launches that were traced
+  double launches = 0;            // scaled to the run
+  double time_ns = 0;             // sum, scaled to the run
+  bool scaled = false;
+  KernelWork work;                // of one launch
+  RooflineWork roofline;          // of all launches
+};
+
+struct DeviceAnalysis {
+  Ceilings ceilings;
+  bool sampled = false;
+  Attribution attribution;
+  std::string fallback_type;      // of tensor kernels whose names do not tell
+};
+
+struct Analysis {
+  std::vector<DeviceAnalysis> devices;  // as DeviceTable
+  std::vector<KernelRow> rows;          // kernels with at least one launch
+};
+
+Analysis Analyze(const ModelState& model);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_MODEL_ANALYSIS_H_

@@ -1,0 +1,58 @@
+#include "collector/model/bounded_series.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace utlz {
+
+void BoundedSeries::Halve() {
+  const size_t half = (points_.size() + 1) / 2;
+  for (size_t i = 0; i < half; ++i) {
+    Point joined = points_[2 * i];
+    if (2 * i + 1 < points_.size()) {
+      joined.sum += points_[2 * i + 1].sum;
+      joined.weight_ns += points_[2 * i + 1].weight_ns;
+    }
+    points_[i] = joined;
+  }
+  points_.resize(half);
+  interval_ns_ *= 2;
+}
+
+void BoundedSeries::Add(uint64_t start_ns, uint64_t end_ns, double value) {
+  if (points_.empty()) start_ns_ = start_ns;
+  if (start_ns < start_ns_ || end_ns <= start_ns) return;
+  // The interval stops doubling before it can overflow; what lies farther off is left out.
+  while ((end_ns - 1 - start_ns_) / interval_ns_ >= kMaxPoints) {
+    if (interval_ns_ > (uint64_t{1} << 52)) return;
+    Halve();
+  }
+  const size_t last = (end_ns - 1 - start_ns_) / interval_ns_;
+  if (points_.size() <= last) points_.resize(last + 1);
+  for (size_t i = (start_ns - start_ns_) / interval_ns_; i <= last; ++i) {
+    const uint64_t begin = std::max(start_ns, start_ns_ + i * interval_ns_);
+    const uint64_t end = std::min(end_ns, start_ns_ + (i + 1) * interval_ns_);
+    const auto weight = static_cast<double>(end - begin);
+    points_[i].sum += value * weight;
+    points_[i].weight_ns += weight;
+  }
+}
+
+std::vector<double> BoundedSeries::SharesOfInterval() const {
+  std::vector<double> shares;
+  shares.reserve(points_.size());
+  for (const Point& point : points_) shares.push_back(point.sum / static_cast<double>(interval_ns_));
+  return shares;
+}
+
+std::vector<double> BoundedSeries::Values() const {
+  std::vector<double> values;
+  values.reserve(points_.size());
+  for (const Point& point : points_) {
+    values.push_back(point.weight_ns > 0 ? point.sum / point.weight_ns
+                                         : std::numeric_limits<double>::quiet_NaN());
+  }
+  return values;
+}
+
+}  // namespace utlz

@@ -1,0 +1,44 @@
+// A value over time at even intervals, in bounded memory: when full, neighbours are joined and the
+// interval doubles. Thread safety: none.
+#ifndef UTLZ_COLLECTOR_MODEL_BOUNDED_SERIES_H_
+#define UTLZ_COLLECTOR_MODEL_BOUNDED_SERIES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace utlz {
+
+class BoundedSeries {
+ public:
+  static constexpr size_t kMaxPoints = 1024;
+  static constexpr uint64_t kFirstIntervalNs = 1'000'000;
+
+  // Values of spans that fall together are averaged by their length. Spans before the first one
+  // are left out.
+  void Add(uint64_t start_ns, uint64_t end_ns, double value);
+
+  bool empty() const { return points_.empty(); }
+  uint64_t start_ns() const { return start_ns_; }
+  uint64_t interval_ns() const { return interval_ns_; }
+  // Sum of value × time, ÷ the interval: what is not known counts as zero.
+  std::vector<double> SharesOfInterval() const;
+  // NaN where nothing is known.
+  std::vector<double> Values() const;
+
+ private:
+  struct Point {
+    double sum = 0;
+    double weight_ns = 0;
+  };
+
+  void Halve();
+
+  uint64_t start_ns_ = 0;
+  uint64_t interval_ns_ = kFirstIntervalNs;
+  std::vector<Point> points_;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_MODEL_BOUNDED_SERIES_H_

@@ -1,0 +1,120 @@
+#include "collector/model/capture_summary.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace utlz {
+namespace {
+
+// The run stands on the lowest rung that one of its devices stands on.
+void SetRung(const Summary& summary, CaptureSummary* capture) {
+  const DeviceSummary* lowest = nullptr;
+  for (const DeviceSummary& device : summary.devices()) {
+    if (lowest == nullptr || device.source() < lowest->source()) lowest = &device;
+  }
+  if (lowest == nullptr) return;
+  capture->set_rung(lowest->source());
+  if (lowest->has_source_reason()) capture->set_rung_reason(lowest->source_reason());
+  if (lowest->has_source_remedy()) capture->set_rung_remedy(lowest->source_remedy());
+}
+
+void SetProcesses(const ModelState& model, const Summary& summary, CaptureSummary* capture) {
+  uint64_t launches = 0;
+  uint64_t timeless = 0;
+  uint64_t dropped = 0;
+  uint64_t records_dropped = 0;
+  uint64_t wire_bytes = 0;
+  double traced_ns = 0;
+  double untraced_ns = 0;
+  for (const ProcessSummary& process : summary.processes()) {
+    launches += process.launches();
+    timeless += process.launches_timeless();
+    dropped += process.launches_dropped();
+    records_dropped += process.records_dropped_cupti();
+    wire_bytes += process.wire_bytes();
+    if (process.has_agent_cost_share()) {
+      capture->set_agent_cost_share(std::max(capture->agent_cost_share(), process.agent_cost_share()));
+    }
+    if (process.has_lost_at_most_ns()) {
+      capture->set_lost_at_most_ns(std::max(capture->lost_at_most_ns(), process.lost_at_most_ns()));
+    }
+  }
+  for (const auto& [source, process] : model.processes.processes()) {
+    if (!process->coverage.known()) continue;
+    traced_ns += static_cast<double>(process->coverage.TracedNs(model.NewestNs()));
+    untraced_ns += static_cast<double>(process->coverage.UntracedNs());
+  }
+  if (traced_ns > 0) capture->set_coverage_share(traced_ns / (traced_ns + untraced_ns));
+  capture->set_launches(launches);
+  capture->set_launches_timeless(timeless);
+  capture->set_launches_dropped(dropped);
+  capture->set_records_dropped(records_dropped);
+  capture->set_wire_bytes(wire_bytes);
+  if (launches > 0) {
+    capture->set_wire_bytes_per_launch(static_cast<double>(wire_bytes) /
+                                       static_cast<double>(launches));
+  }
+}
+
+void SetSampling(const ModelState& model, const Analysis& analysis, CaptureSummary* capture) {
+  uint64_t samples = 0;
+  uint64_t lost = 0;
+  uint64_t sampled_ns = 0;
+  double sampler_cpu_ns = 0;
+  bool any = false;
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    const DeviceState& device = model.devices[i];
+    if (!device.used) continue;
+    const SamplerStatus status = device.status.value_or(SamplerStatus());
+    any = any || device.status.has_value() || device.samples.samples() > 0;
+    samples += device.samples.samples();
+    lost += std::max<uint64_t>(device.samples.lost() + device.samples.refused(), status.samples_lost());
+    sampled_ns += std::max<uint64_t>(device.samples.sampled_ns(), status.sampling_ns());
+    sampler_cpu_ns = std::max(sampler_cpu_ns, static_cast<double>(status.sampler_cpu_ns()));
+    if (device.sample_interval_ns > 0) capture->set_sample_interval_ns(device.sample_interval_ns);
+    const Attribution& attribution = analysis.devices[i].attribution;
+    if (attribution.shift_dram_ns.has_value()) {
+      capture->set_clock_shift_dram_ns(std::llround(*attribution.shift_dram_ns));
+    }
+    if (attribution.shift_sm_ns.has_value()) {
+      capture->set_clock_shift_sm_ns(std::llround(*attribution.shift_sm_ns));
+    }
+  }
+  if (!any) return;
+  capture->set_samples(samples);
+  capture->set_samples_lost(lost);
+  capture->set_sampling_time_ns(sampled_ns);
+  if (!model.run_start.has_value() || model.NewestNs() <= model.run_start->time_ns()) return;
+  if (sampler_cpu_ns > 0) {
+    capture->set_sampler_cpu_share(
+        sampler_cpu_ns / static_cast<double>(model.NewestNs() - model.run_start->time_ns()));
+  }
+}
+
+}  // namespace
+
+void SummarizeCapture(const ModelState& model, const Analysis& analysis, Summary* summary) {
+  CaptureSummary* capture = summary->mutable_capture();
+  SetRung(*summary, capture);
+  SetProcesses(model, *summary, capture);
+  SetSampling(model, analysis, capture);
+  if (model.run_start.has_value() && model.run_start->overhead_budget_ppm() > 0) {
+    capture->set_overhead_budget_share(model.run_start->overhead_budget_ppm() * 1e-6);
+  }
+  capture->set_frames_refused(model.frames_refused);
+  if (model.bytes_unreadable > 0) capture->set_bytes_unreadable(model.bytes_unreadable);
+  if (model.ranges.ranges() + model.ranges.discarded() > 0) {
+    capture->set_ranges(model.ranges.ranges());
+    capture->set_ranges_discarded(model.ranges.discarded());
+  }
+  uint64_t folded = 0;
+  uint64_t withheld = 0;
+  for (const KernelSummary& kernel : summary->kernels()) {
+    folded += kernel.folded_size() > 0 ? 1 : 0;
+    withheld += kernel.has_withheld() ? 1 : 0;
+  }
+  capture->set_kernels_folded(folded);
+  capture->set_kernels_withheld(withheld);
+}
+
+}  // namespace utlz

@@ -1,0 +1,14 @@
+// How good the capture is: rung of the ladder, coverage, drops, samples, cost.
+#ifndef UTLZ_COLLECTOR_MODEL_CAPTURE_SUMMARY_H_
+#define UTLZ_COLLECTOR_MODEL_CAPTURE_SUMMARY_H_
+
+#include "collector/model/analysis.h"
+
+namespace utlz {
+
+// Fills Summary.capture; the devices and kernels of `summary` must be filled already.
+void SummarizeCapture(const ModelState& model, const Analysis& analysis, Summary* summary);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_MODEL_CAPTURE_SUMMARY_H_

@@ -1,0 +1,283 @@
+#include "collector/model/device_summary.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace utlz {
+namespace {
+
+// One device while its summary is made.
+struct DeviceView {
+  const ModelState& model;
+  const DeviceState& state;
+  const DeviceAnalysis& analysis;
+  std::vector<const KernelRow*> rows;
+  double window_ns = 0;    // traced time between the first and the last activity
+  double scale = 1;        // run ÷ traced
+};
+
+void SetIdentity(const DeviceState& state, DeviceSummary* summary) {
+  const DevicePeaks peaks = state.peaks.value_or(DevicePeaks());
+  const auto set = [](const std::string& first, const std::string& second, auto setter) {
+    if (!first.empty()) setter(first);
+    else if (!second.empty()) setter(second);
+  };
+  const std::string uuid = FormatUuid(state.uuid);
+  if (!uuid.empty()) summary->set_uuid(uuid);
+  set(state.info.name(), peaks.name(), [&](const auto& name) { summary->set_name(name); });
+  set(state.info.pci_bus(), peaks.pci_bus(), [&](const auto& bus) { summary->set_pci_bus(bus); });
+  if (!peaks.chip().empty()) summary->set_chip(peaks.chip());
+  const uint32_t multiprocessors =
+      state.info.multiprocessors() > 0 ? state.info.multiprocessors() : peaks.multiprocessors();
+  if (multiprocessors > 0) summary->set_multiprocessors(multiprocessors);
+  const uint64_t memory =
+      state.info.memory_bytes() > 0 ? state.info.memory_bytes() : peaks.memory_bytes();
+  if (memory > 0) summary->set_memory_bytes(memory);
+}
+
+void SetTimes(const DeviceView& view, DeviceSummary* summary) {
+  const ActivitySweep& sweep = view.state.sweep;
+  if (view.window_ns <= 0) return;
+  const ActivityMask any = kKernelMask | kCopyMask;
+  const uint64_t busy_ns = sweep.TimeNs(any);
+  summary->set_window_ns(static_cast<uint64_t>(view.window_ns));
+  summary->set_gpu_busy_share(static_cast<double>(busy_ns) / view.window_ns);
+  summary->set_kernel_time_ns(sweep.TimeNs(kKernelMask));
+  summary->set_copy_time_ns(sweep.TimeNs(kCopyMask, kKernelMask));
+  summary->set_idle_time_ns(sweep.IdleNs());
+  const ActivityMask communication = MaskOf(ActivityKind::kCommunication);
+  if (sweep.TimeNs(communication) > 0) {
+    summary->set_communication_time_ns(sweep.TimeNs(communication));
+    summary->set_exposed_communication_ns(
+        sweep.TimeNs(communication, MaskOf(ActivityKind::kCompute)));
+  }
+}
+
+// Sum over kernels and copies of one counter, in the traced window. Kernels that no sample has
+// covered yet are taken to work at the mean rate of those that one has.
+struct CounterSum {
+  double value = 0;
+  double variance = 0;
+};
+
+std::optional<CounterSum> SumOf(const DeviceView& view, MetricRole role) {
+  const auto& total = view.analysis.attribution.totals[role];
+  if (!total.has_value()) return std::nullopt;
+  CounterSum sum;
+  double known_ns = 0;
+  double all_ns = 0;
+  for (const KernelRow* row : view.rows) {
+    const double launches = row->launches / view.scale;
+    all_ns += row->time_ns;
+    const auto& counter = row->part.counters[role];
+    if (!counter.has_value()) continue;
+    known_ns += row->time_ns;
+    sum.value += launches * counter->value;
+    sum.variance += launches * launches * counter->error * counter->error;
+  }
+  if (known_ns > 0) {
+    sum.value *= all_ns / known_ns;
+    sum.variance *= (all_ns / known_ns) * (all_ns / known_ns);
+  }
+  for (const auto& [key, count] : view.state.copies.counts()) {
+    const auto copy = view.analysis.attribution.copies.find(KindOfCopy(key.first, key.second));
+    if (copy == view.analysis.attribution.copies.end()) continue;
+    const auto& counter = copy->second.counters[role];
+    if (counter.has_value()) sum.value += static_cast<double>(count.copies) * counter->value;
+  }
+  const double sampled_ns = static_cast<double>(view.state.samples.sampled_ns());
+  if (sampled_ns > 0) {
+    sum.value += (total->idle + total->unattributed) * view.window_ns / sampled_ns;
+  }
+  return sum;
+}
+
+void SetBytes(const DeviceView& view, DeviceSummary* summary) {
+  const auto read = SumOf(view, METRIC_DRAM_READ_BYTES);
+  const auto write = SumOf(view, METRIC_DRAM_WRITE_BYTES);
+  if (!read.has_value() || !write.has_value()) return;
+  summary->set_dram_read_bytes(read->value * view.scale);
+  summary->set_dram_write_bytes(write->value * view.scale);
+  summary->set_dram_bytes_error(std::sqrt(read->variance + write->variance) * view.scale);
+  const double bandwidth = view.analysis.ceilings.dram_bytes_per_second;
+  if (bandwidth > 0 && view.window_ns > 0) {
+    summary->set_hbm_bandwidth_share(
+        std::min(1.0, (read->value + write->value) / view.window_ns * 1e9 / bandwidth));
+  }
+  const auto& totals = view.analysis.attribution.totals;
+  const CounterTotal& reads = *totals[METRIC_DRAM_READ_BYTES];
+  const CounterTotal& writes = *totals[METRIC_DRAM_WRITE_BYTES];
+  const double counted = reads.counted + writes.counted;
+  if (counted <= 0) return;
+  summary->set_attributed_bytes_share((reads.attributed + writes.attributed) / counted);
+  summary->set_idle_bytes_share((reads.idle + writes.idle) / counted);
+  summary->set_unattributed_bytes_share((reads.unattributed + writes.unattributed) / counted);
+}
+
+// Tensor cycles that were counted but not given to a kernel that could have caused them: spill,
+// copies, idle. They are FLOPs all the same, of the type that the device uses most.
+double UnassignedTensorCycles(const DeviceView& view) {
+  const auto counted = SumOf(view, METRIC_TENSOR_ACTIVE);
+  if (!counted.has_value()) return 0;
+  double assigned = 0;
+  for (const KernelRow* row : view.rows) {
+    const bool has_flops = std::any_of(row->work.flops.begin(), row->work.flops.end(),
+                                       [](const TypedFlops& flops) { return !flops.upper_bound; });
+    const auto& cycles = row->work.tensor_active_cycles;
+    if (has_flops && cycles.has_value()) assigned += row->launches * cycles->value;
+  }
+  return std::max(0.0, counted->value * view.scale - assigned);
+}
+
+// FLOPs of what counters saw; estimates from above (pipe instructions) are left out of HFU.
+void SetFlops(const DeviceView& view, DeviceSummary* summary) {
+  double flops = 0;
+  double variance = 0;
+  double peak_time_ns = 0;
+  double peak_variance = 0;
+  for (const KernelRow* row : view.rows) {
+    for (const TypedFlops& typed : row->work.flops) {
+      const double sum = row->launches * typed.flops;
+      const double error = row->launches * typed.error;
+      flops += sum;
+      variance += error * error;
+      const auto peak = view.analysis.ceilings.FlopsPerSecond(typed.data_type);
+      if (typed.upper_bound || !peak.has_value()) continue;
+      peak_time_ns += sum / *peak * 1e9;
+      peak_variance += error * error / (*peak * *peak) * 1e18;
+    }
+  }
+  const auto per_cycle = view.analysis.ceilings.FlopsPerCycle(view.analysis.fallback_type);
+  const double clock_hz = view.analysis.ceilings.clock_hz;
+  if (per_cycle.has_value() && clock_hz > 0) {
+    const double cycles = UnassignedTensorCycles(view);
+    flops += cycles * *per_cycle;
+    peak_time_ns += cycles / clock_hz * 1e9;
+  }
+  const bool counted = view.analysis.attribution.totals[METRIC_TENSOR_ACTIVE].has_value() || flops > 0;
+  if (!counted) return;
+  summary->set_flops(flops);
+  summary->set_flops_error(std::sqrt(variance));
+  if (view.window_ns <= 0) return;
+  summary->set_hfu(peak_time_ns / (view.window_ns * view.scale));
+  summary->set_hfu_error(std::sqrt(peak_variance) / (view.window_ns * view.scale));
+}
+
+// Shares by samples where there are any, else by NVML's GPM counters.
+void SetActiveShares(const DeviceView& view, DeviceSummary* summary) {
+  const double cycles = view.window_ns * 1e-9 * view.analysis.ceilings.clock_hz;
+  const auto share = [&](MetricRole role, std::optional<double> gpm) -> std::optional<double> {
+    const auto sum = SumOf(view, role);
+    if (sum.has_value() && cycles > 0) return std::clamp(sum->value / cycles, 0.0, 1.0);
+    return gpm;
+  };
+  const DeviceTotals& totals = view.state.totals;
+  if (const auto sm = share(METRIC_SM_CYCLES_ACTIVE, totals.gpm_sm_active_share())) {
+    summary->set_sm_active_share(*sm);
+    if (summary->gpu_busy_share() > 0) {
+      summary->set_efficiency_score(std::min(1.0, *sm / summary->gpu_busy_share()));
+    }
+  }
+  if (const auto tensor = share(METRIC_TENSOR_ACTIVE, totals.gpm_tensor_active_share())) {
+    summary->set_tensor_active_share(*tensor);
+  }
+  if (!summary->has_hbm_bandwidth_share() && totals.gpm_dram_active_share().has_value()) {
+    summary->set_hbm_bandwidth_share(*totals.gpm_dram_active_share());
+  }
+}
+
+void SetRoofline(const DeviceView& view, DeviceSummary* summary) {
+  double roofline_ns = 0;
+  double recoverable_ns = 0;
+  bool known = false;
+  for (const KernelRow* row : view.rows) {
+    const auto time_ns = RooflineTimeNs(row->roofline);
+    if (!time_ns.has_value() || row->roofline.communication) continue;
+    known = true;
+    roofline_ns += std::min(*time_ns, row->time_ns);
+    recoverable_ns += std::max(0.0, row->time_ns - *time_ns);
+  }
+  if (!known) return;
+  summary->set_roofline_time_ns(roofline_ns);
+  summary->set_recoverable_time_ns(recoverable_ns);
+}
+
+void SetPeaks(const DeviceView& view, DeviceSummary* summary) {
+  const Ceilings& ceilings = view.analysis.ceilings;
+  if (ceilings.clock_hz > 0) summary->set_sm_clock_hz(ceilings.clock_hz);
+  if (ceilings.clock_maximum_hz > 0) summary->set_sm_clock_maximum_hz(ceilings.clock_maximum_hz);
+  if (ceilings.dram_bytes_per_second > 0) {
+    summary->set_peak_dram_bytes_per_second(ceilings.dram_bytes_per_second);
+  }
+  if (view.state.peaks.has_value() && view.state.peaks->l2_bytes_per_cycle() > 0 &&
+      ceilings.clock_hz > 0) {
+    summary->set_peak_l2_bytes_per_second(view.state.peaks->l2_bytes_per_cycle() * ceilings.clock_hz);
+  }
+  for (const auto& [data_type, per_cycle] : ceilings.flops_per_cycle) {
+    PeakSummary* peak = summary->add_peaks();
+    peak->set_data_type(data_type);
+    if (ceilings.clock_hz > 0) peak->set_flops_per_second(per_cycle * ceilings.clock_hz);
+    if (ceilings.clock_maximum_hz > 0) {
+      peak->set_flops_per_second_maximum_clock(per_cycle * ceilings.clock_maximum_hz);
+    }
+    peak->set_source(ceilings.peak_source.at(data_type));
+  }
+}
+
+void SetReadings(const DeviceState& state, DeviceSummary* summary) {
+  const DeviceTotals& totals = state.totals;
+  if (const auto value = totals.energy_joules()) summary->set_energy_joules(*value);
+  if (const auto value = totals.power_watts()) summary->set_power_watts(*value);
+  if (const auto value = totals.temperature_max()) summary->set_temperature_celsius_max(*value);
+  if (const auto value = totals.memory_used_max()) summary->set_memory_used_bytes_max(*value);
+  if (const auto value = totals.busy_share()) summary->set_nvidia_smi_busy_share(*value);
+  for (const std::string& limit : totals.ClockLimits()) summary->add_clock_limits(limit);
+}
+
+void SetSource(const DeviceView& view, DeviceSummary* summary) {
+  CounterSource source = SOURCE_TIME_ONLY;
+  if (view.state.totals.gpm_sm_active_share().has_value()) source = SOURCE_GPM;
+  if (view.analysis.sampled) source = SOURCE_SAMPLED;
+  for (const KernelRow* row : view.rows) {
+    for (const TypedFlops& typed : row->work.flops) source = std::max(source, typed.source);
+  }
+  if (view.analysis.sampled && source == SOURCE_RANGE) source = SOURCE_CALIBRATED;
+  summary->set_source(source);
+  if (!view.state.status.has_value()) return;
+  if (!view.state.status->reason().empty()) summary->set_source_reason(view.state.status->reason());
+  if (!view.state.status->remedy().empty()) summary->set_source_remedy(view.state.status->remedy());
+}
+
+double WindowNs(const ActivitySweep& sweep) {
+  const uint64_t span_ns = sweep.last_ns() - sweep.first_ns();
+  return static_cast<double>(span_ns - std::min(span_ns, sweep.UntracedNs()));
+}
+
+}  // namespace
+
+void SummarizeDevices(const ModelState& model, const Analysis& analysis, Summary* summary) {
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    const DeviceState& state = model.devices[i];
+    if (!state.used) continue;
+    DeviceView view = {.model = model, .state = state, .analysis = analysis.devices[i], .rows = {}};
+    for (const KernelRow& row : analysis.rows) {
+      if (model.kernels[row.kernel].device == i) view.rows.push_back(&row);
+    }
+    view.window_ns = WindowNs(state.sweep);
+    if (view.window_ns > 0) {
+      view.scale = (view.window_ns + static_cast<double>(state.sweep.UntracedNs())) / view.window_ns;
+    }
+    DeviceSummary* device = summary->add_devices();
+    SetIdentity(state, device);
+    SetTimes(view, device);
+    SetBytes(view, device);
+    SetFlops(view, device);
+    SetActiveShares(view, device);
+    SetRoofline(view, device);
+    SetPeaks(view, device);
+    SetReadings(state, device);
+    SetSource(view, device);
+  }
+}
+
+}  // namespace utlz

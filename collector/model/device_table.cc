@@ -1,0 +1,40 @@
+#include "collector/model/device_table.h"
+
+#include <array>
+#include <cstdio>
+
+namespace utlz {
+
+std::optional<uint32_t> DeviceTable::Find(std::string_view uuid) {
+  if (!uuid.empty() && uuid.size() != 16) return std::nullopt;
+  for (uint32_t i = 0; i < devices_.size(); ++i) {
+    if (devices_[i]->uuid == uuid) return i;
+  }
+  if (devices_.size() >= kMaxDevices) return std::nullopt;
+  auto device = std::make_unique<DeviceState>();
+  device->uuid = uuid;
+  DeviceState* state = device.get();
+  state->sweep.SetObserver([state](const ActivitySegment& segment) {
+    state->gaps.Add(segment);
+    const bool kernel = (segment.mask & kKernelMask) != 0;
+    if ((segment.mask & kUntracedMask) == 0) {
+      state->busy_series.Add(segment.start_ns, segment.end_ns, kernel ? 1 : 0);
+    }
+  });
+  devices_.push_back(std::move(device));
+  return static_cast<uint32_t>(devices_.size() - 1);
+}
+
+std::string FormatUuid(std::string_view uuid) {
+  if (uuid.size() != 16) return {};
+  std::string text = "GPU";
+  for (size_t i = 0; i < uuid.size(); ++i) {
+    if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    std::array<char, 3> hex{};
+    std::snprintf(hex.data(), hex.size(), "%02x", static_cast<unsigned char>(uuid[i]));
+    text += hex.data();
+  }
+  return text;
+}
+
+}  // namespace utlz

@@ -1,0 +1,71 @@
+// Devices of the run, joined across processes and the sampler by UUID.
+//
+// Bounded to kMaxDevices; targets can invent no more. Thread safety: none.
+#ifndef UTLZ_COLLECTOR_MODEL_DEVICE_TABLE_H_
+#define UTLZ_COLLECTOR_MODEL_DEVICE_TABLE_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/model/activity_queue.h"
+#include "collector/model/activity_sweep.h"
+#include "collector/model/attribution_feed.h"
+#include "collector/model/copy_statistics.h"
+#include "collector/model/device_totals.h"
+#include "collector/model/gap_statistics.h"
+#include "collector/model/kernel_series.h"
+#include "collector/model/sample_totals.h"
+#include "collector/model/step_finder.h"
+#include "proto/profile.pb.h"
+
+namespace utlz {
+
+struct DeviceState {
+  std::string uuid;  // 16 bytes; empty for the device of contexts whose device is not known
+  Device info;       // as a process sees it; its ordinal means nothing here
+  std::optional<DevicePeaks> peaks;
+  std::optional<SamplerStatus> status;
+  bool used = false;  // by some process of the run
+
+  ActivityQueue queue;
+  ActivitySweep sweep;
+  GapStatistics gaps;
+  BoundedSeries busy_series;
+  StepFinder steps;
+  KernelSeries kernel_series;
+  CopyStatistics copies;
+  DeviceTotals totals;
+  SampleTotals samples;
+  AttributionFeed attribution;
+  uint64_t released_until_ns = 0;
+  uint64_t sample_interval_ns = 0;
+  std::map<uint32_t, MetricSet> metric_sets;
+};
+
+class DeviceTable {
+ public:
+  static constexpr size_t kMaxDevices = 256;
+
+  // Index of the device with these 16 bytes, made where it is new; nothing when there are too many
+  // or the UUID has another length (empty is allowed).
+  std::optional<uint32_t> Find(std::string_view uuid);
+
+  DeviceState& operator[](uint32_t index) { return *devices_[index]; }
+  const DeviceState& operator[](uint32_t index) const { return *devices_[index]; }
+  size_t size() const { return devices_.size(); }
+
+ private:
+  std::vector<std::unique_ptr<DeviceState>> devices_;
+};
+
+// "GPU-00112233-4455-6677-8899-aabbccddeeff", as nvidia-smi writes it; empty for the unknown device.
+std::string FormatUuid(std::string_view uuid);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_MODEL_DEVICE_TABLE_H_

@@ -1,0 +1,237 @@
+#include "collector/model/findings.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collector/model/finding_facts.h"
+#include "collector/model/waterfall.h"
+
+namespace utlz {
+namespace {
+
+// Between kernels of a replayed graph lies about this much.
+constexpr double kGraphGapNs = 1'000;
+// A program that steps regularly, rather than one that serves whoever asks.
+constexpr uint64_t kRegularSteps = 3;
+
+std::string Percent(double share) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f %%", 100 * share);
+  return text.data();
+}
+
+std::string Time(double time_ns) {
+  std::array<char, 32> text{};
+  if (time_ns >= 1e9) {
+    std::snprintf(text.data(), text.size(), "%.3g s", time_ns * 1e-9);
+  } else if (time_ns >= 1e6) {
+    std::snprintf(text.data(), text.size(), "%.3g ms", time_ns * 1e-6);
+  } else {
+    std::snprintf(text.data(), text.size(), "%.3g µs", time_ns * 1e-3);
+  }
+  return text.data();
+}
+
+double Nanoseconds(const GapTotal& gaps) { return static_cast<double>(gaps.time_ns); }
+
+double MeanGapNs(const GapTotal& gaps) {
+  return gaps.gaps == 0 ? 0 : Nanoseconds(gaps) / static_cast<double>(gaps.gaps);
+}
+
+struct Observation {
+  std::string evidence;
+  double gain_ns = 0;
+};
+
+// What a rule says when its pattern is there. `lost_ns` is what the pattern costs; the rule speaks
+// when that is at least `threshold` of the time from the first to the last activity.
+struct Rule {
+  const char* name;
+  const char* title;
+  const char* advice;
+  double threshold;
+  double (*lost_ns)(const FindingFacts&);
+  Observation (*observe)(const FindingFacts&);
+};
+
+constexpr Rule kRules[] = {
+    {"launch_bound", "The GPU waits for the host between kernels (launch-bound)",
+     "CUDA graphs (torch.compile with mode=\"reduce-overhead\", torch.cuda.graph), larger batches, "
+     "fused operators",
+     0.15, [](const FindingFacts& facts) { return Nanoseconds(facts.launch_gaps); },
+     [](const FindingFacts& facts) {
+       const auto gaps = static_cast<double>(facts.launch_gaps.gaps);
+       return Observation{std::to_string(facts.launch_gaps.gaps) + " gaps of " +
+                              Time(MeanGapNs(facts.launch_gaps)) + " on average between kernels, " +
+                              Percent(Nanoseconds(facts.launch_gaps) / facts.window_ns) +
+                              " of the time",
+                          Nanoseconds(facts.launch_gaps) - gaps * kGraphGapNs};
+     }},
+    {"synchronization", "The program waits for results that it reads back",
+     "keep values on the GPU: no .item(), .cpu() or print of a tensor in the loop; read back "
+     "seldom, or with non_blocking=True and later",
+     0.05, [](const FindingFacts& facts) { return Nanoseconds(facts.readback_gaps); },
+     [](const FindingFacts& facts) {
+       return Observation{"after " + std::to_string(facts.readback_gaps.gaps) +
+                              " copies to the host the GPU stood idle, " +
+                              Percent(Nanoseconds(facts.readback_gaps) / facts.window_ns) +
+                              " of the time",
+                          Nanoseconds(facts.readback_gaps)};
+     }},
+    {"input_pipeline", "The input comes too late",
+     "more data loader workers, prefetching, pinned memory, decoding on the GPU; check the storage",
+     0.05,
+     [](const FindingFacts& facts) {
+       const bool regular = facts.summary->steps().steps() >= kRegularSteps;
+       return facts.upload_gaps.gaps > 0 && regular ? Nanoseconds(facts.upload_gaps) : 0.0;
+     },
+     [](const FindingFacts& facts) {
+       return Observation{"the GPU stood idle " + Percent(Nanoseconds(facts.upload_gaps) / facts.window_ns) +
+                              " of the time until a copy to the device ended the wait (" +
+                              std::to_string(facts.upload_gaps.gaps) + " times)",
+                          Nanoseconds(facts.upload_gaps)};
+     }},
+    {"pageable_copies", "Copies use pageable host memory",
+     "pin_memory=True in the data loader and non_blocking=True in .to(): pinned copies are faster "
+     "and run beside kernels",
+     0.03, [](const FindingFacts& facts) { return facts.pageable_exposed_ns; },
+     [](const FindingFacts& facts) {
+       return Observation{"copies of pageable memory held the GPU up for " +
+                              Time(facts.pageable_exposed_ns),
+                          facts.pageable_exposed_ns};
+     }},
+    {"exposed_copies", "Copies between host and device run alone",
+     "copy on another stream while kernels run; copy less: keep data on the GPU, smaller types",
+     0.05, [](const FindingFacts& facts) { return facts.pinned_exposed_ns; },
+     [](const FindingFacts& facts) {
+       return Observation{"no kernel ran beside copies for " + Time(facts.pinned_exposed_ns),
+                          facts.pinned_exposed_ns};
+     }},
+    {"exposed_communication", "Communication is not hidden behind computation",
+     "overlap it (bucketed all-reduce, FSDP prefetch), larger batches or gradient accumulation, "
+     "faster links; look for a rank that lags",
+     0.10, [](const FindingFacts& facts) { return facts.communication_exposed_ns; },
+     [](const FindingFacts& facts) {
+       return Observation{"only communication kernels ran for " +
+                              Percent(facts.communication_exposed_ns / facts.window_ns) +
+                              " of the time",
+                          facts.communication_exposed_ns};
+     }},
+    {"unfused_elementwise", "Element-by-element kernels move bytes to and fro",
+     "fuse them: torch.compile, fused optimizers and norms, FlashAttention instead of softmax",
+     0.20, [](const FindingFacts& facts) { return facts.elementwise_memory_ns; },
+     [](const FindingFacts& facts) {
+       // Two kernels in one read and write half as much.
+       return Observation{"such kernels take " +
+                              Percent(facts.elementwise_memory_ns / facts.window_ns) +
+                              " of the time",
+                          facts.elementwise_memory_ns / 2};
+     }},
+    {"bandwidth_bound_matrix", "Matrix products are bound by reading weights, not by arithmetic",
+     "larger batches share the reading; quantized weights (FP8, INT8, 4 bit) shorten it",
+     0.30, [](const FindingFacts& facts) { return facts.matrix_memory_ns; },
+     [](const FindingFacts& facts) {
+       // Halving the width of the weights halves what is read.
+       return Observation{"matrix kernels at the DRAM roof take " +
+                              Percent(facts.matrix_memory_ns / facts.window_ns) + " of the time",
+                          facts.matrix_memory_ns / 2};
+     }},
+    {"latency_bound_kernels", "Kernels are too small to fill the GPU",
+     "larger batches, fused or batched operators, several streams; or a smaller GPU",
+     0.20, [](const FindingFacts& facts) { return facts.latency_recoverable_ns; },
+     [](const FindingFacts& facts) {
+       std::string evidence = "kernels that use less than a quarter of either roof take " +
+                              Percent(facts.latency_ns / facts.window_ns) + " of the time";
+       if (facts.sm_active_share > 0) {
+         evidence += "; SMs are active " + Percent(facts.sm_active_share) + " of it where GPU busy says " +
+                     Percent(facts.busy_share);
+       }
+       return Observation{evidence, facts.latency_recoverable_ns};
+     }},
+    {"single_precision", "Matrix products run in FP32 without tensor cores",
+     "torch.set_float32_matmul_precision(\"high\") (TF32), or bf16 by autocast",
+     0.10, [](const FindingFacts& facts) { return facts.single_precision_ns; },
+     [](const FindingFacts& facts) {
+       return Observation{"FP32 matrix kernels take " +
+                              Percent(facts.single_precision_ns / facts.window_ns) + " of the time",
+                          facts.single_precision_gain_ns};
+     }},
+    {"thermal_throttling", "Heat holds the clock down",
+     "check cooling, airflow and neighbours; nvidia-smi -q -d PERFORMANCE",
+     0.03, [](const FindingFacts& facts) { return facts.throttled_ns; },
+     [](const FindingFacts& facts) {
+       return Observation{"the driver names a thermal slowdown, and the clock was below its maximum",
+                          facts.throttled_ns};
+     }},
+    {"one_slow_kernel", "One kernel is far below its roof",
+     "look for a better implementation or shape of this kernel (library version, alignment, layout, "
+     "tile sizes)",
+     0.15,
+     [](const FindingFacts& facts) {
+       return facts.top_kernel_efficiency < 0.5 ? facts.top_kernel_recoverable_ns : 0.0;
+     },
+     [](const FindingFacts& facts) {
+       return Observation{facts.top_kernel + " reaches " + Percent(facts.top_kernel_efficiency) +
+                              " of its roof",
+                          facts.top_kernel_recoverable_ns};
+     }},
+};
+
+FindingSummary Describe(const Rule& rule, const FindingFacts& facts) {
+  const Observation observation = rule.observe(facts);
+  FindingSummary finding;
+  finding.set_rule(rule.name);
+  finding.set_title(rule.title);
+  finding.set_evidence(observation.evidence);
+  finding.set_advice(rule.advice);
+  finding.set_gain_ns(std::max(0.0, observation.gain_ns));
+  finding.set_gain_share(finding.gain_ns() / facts.window_ns);
+  const StepsSummary& steps = facts.summary->steps();
+  if (steps.time_mean_ns() > 0) {
+    finding.set_gain_per_step_ns(finding.gain_share() * steps.time_mean_ns());
+  }
+  return finding;
+}
+
+std::string Verdict(const FindingFacts& facts) {
+  const Summary& summary = *facts.summary;
+  if (summary.devices().empty() || facts.window_ns <= 0) return "No work of a GPU was recorded.";
+  const std::string busy = "The GPU was busy " + Percent(facts.busy_share) + " of the time";
+  if (!facts.counters) {
+    const std::string lost = summary.findings_size() > 0
+                                 ? "; what costs most: " + summary.findings(0).title() + "."
+                                 : ".";
+    return busy + "; without counters nothing can be said about how well it was used" + lost;
+  }
+  double useful_share = 0;
+  for (const DeviceSummary& device : summary.devices()) {
+    useful_share += device.hfu() * static_cast<double>(device.window_ns()) / facts.window_ns;
+  }
+  std::string text = busy + " but did " + Percent(useful_share) + " of the FLOPs that it could";
+  if (summary.findings_size() == 0) return text + "; nothing stands out that would change that.";
+  return text + "; what costs most: " + summary.findings(0).title() + ", " +
+         Percent(summary.findings(0).gain_share()) + " of the time.";
+}
+
+}  // namespace
+
+void SummarizeFindings(const ModelState& model, const Analysis& analysis, Summary* summary) {
+  const FindingFacts facts = GatherFacts(model, analysis, *summary);
+  std::vector<FindingSummary> findings;
+  for (const Rule& rule : kRules) {
+    if (facts.window_ns <= 0 || rule.lost_ns(facts) < rule.threshold * facts.window_ns) continue;
+    findings.push_back(Describe(rule, facts));
+  }
+  std::stable_sort(findings.begin(), findings.end(), [](const auto& a, const auto& b) {
+    return a.gain_ns() > b.gain_ns();
+  });
+  if (findings.size() > static_cast<size_t>(kMaxFindings)) findings.resize(kMaxFindings);
+  for (FindingSummary& finding : findings) *summary->add_findings() = std::move(finding);
+  summary->set_verdict(Verdict(facts));
+}
+
+}  // namespace utlz

@@ -1,0 +1,52 @@
+// FLOPs by data type and bytes of one launch of a kernel, from what counters were attributed to it
+// and from calibration ranges, each with its standard error and where it comes from.
+#ifndef UTLZ_COLLECTOR_MODEL_KERNEL_WORK_H_
+#define UTLZ_COLLECTOR_MODEL_KERNEL_WORK_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collector/model/attribution_feed.h"
+#include "collector/model/kernel_table.h"
+#include "collector/model/range_calibration.h"
+#include "collector/model/roofline.h"
+
+namespace utlz {
+
+struct TypedFlops {
+  std::string data_type;
+  double flops = 0;
+  double error = 0;
+  CounterSource source = SOURCE_UNKNOWN;
+  bool assumed = false;      // the type was taken from the function's name
+  bool upper_bound = false;  // pipe instructions, each taken for a fused multiply-add
+};
+
+struct KernelWork {
+  std::vector<TypedFlops> flops;  // empty: not known
+  std::optional<CounterPerLaunch> read_bytes;
+  std::optional<CounterPerLaunch> write_bytes;
+  std::optional<CounterPerLaunch> l2_bytes;
+  // Cycles of the whole device at its peak (CounterSet).
+  std::optional<CounterPerLaunch> sm_active_cycles;
+  std::optional<CounterPerLaunch> tensor_active_cycles;
+};
+
+// The data type that a kernel's tensor cycles are taken for: by its name, else `fallback`.
+std::string TensorTypeFor(const Kernel& kernel, const std::string& fallback);
+
+// `mean_time_ns` of the launches of `part`; `calibrated` null where no range held the kernel.
+KernelWork WorkOf(const Kernel& kernel, const KernelPart& part, double mean_time_ns,
+                  const Ceilings& ceilings, const std::string& fallback_type,
+                  const std::map<std::string, CalibratedOperations>* calibrated);
+
+// What is believed of the kernel's operations before ranges are looked at.
+std::map<std::string, RangeCalibration::Belief> BeliefOf(const KernelWork& work,
+                                                         const Ceilings& ceilings,
+                                                         double mean_time_ns);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_MODEL_KERNEL_WORK_H_

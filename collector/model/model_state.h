@@ -1,0 +1,39 @@
+// All that the model holds about a run; filled by RunModel, read by the parts of the summary.
+#ifndef UTLZ_COLLECTOR_MODEL_MODEL_STATE_H_
+#define UTLZ_COLLECTOR_MODEL_MODEL_STATE_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "collector/model/device_table.h"
+#include "collector/model/kernel_table.h"
+#include "collector/model/marker_statistics.h"
+#include "collector/model/process_table.h"
+#include "collector/model/range_calibration.h"
+#include "collector/model/run_model.h"
+#include "collector/model/step_marks.h"
+
+namespace utlz {
+
+struct ModelState {
+  ModelOptions options;
+  std::optional<RunStart> run_start;
+  std::optional<RunEnd> run_end;
+  ProcessTable processes;
+  DeviceTable devices;
+  KernelTable kernels;
+  MarkerStatistics markers;
+  StepMarks step_marks;
+  RangeCalibration ranges;
+  uint64_t frames_refused = 0;
+  uint64_t bytes_unreadable = 0;
+
+  // The latest time that anything spoke of: the end of the run, or where it stands now.
+  uint64_t NewestNs() const;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_MODEL_MODEL_STATE_H_

@@ -1,0 +1,88 @@
+// Exact counts of user ranges: tensor operations by data type over everything that was launched
+// between two idle moments of a context. Solving the counts of many ranges for the kernels in them
+// gives each kernel's operations by data type.
+//
+// Ranges are held until the launches in them are complete, then reduced to one row per different
+// mix of kernels, so memory is bounded by the number of mixes (kMaxRows).
+// Thread safety: none.
+#ifndef UTLZ_COLLECTOR_MODEL_RANGE_CALIBRATION_H_
+#define UTLZ_COLLECTOR_MODEL_RANGE_CALIBRATION_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/model/activity.h"
+#include "proto/profile.pb.h"
+
+namespace utlz {
+
+// Operations of one launch, and their standard error.
+struct CalibratedOperations {
+  double per_launch = 0;
+  double error = 0;
+};
+
+class RangeCalibration {
+ public:
+  static constexpr size_t kMaxRows = 512;
+  static constexpr size_t kMaxPending = 4096;
+  static constexpr size_t kMaxKernelsInRange = 4096;
+
+  // What is believed of a launch before the ranges are looked at: operations, and how far they may
+  // be off. A kernel without an entry for a data type cannot be given any operations of it.
+  struct Belief {
+    double per_launch = 0;
+    double spread = 0;
+  };
+  using Prior = std::map<uint32_t, std::map<std::string, Belief>>;
+  using Result = std::map<uint32_t, std::map<std::string, CalibratedOperations>>;
+
+  // False where the message does not agree with itself; then nothing was taken.
+  bool Add(uint32_t source, uint32_t device, const RangeBatch& batch);
+  // Launches of any device in order of start.
+  void AddActivity(uint32_t device, const Activity& activity);
+  // Launches of the device that start before this are complete.
+  void AdvanceTo(uint32_t device, uint64_t time_ns);
+
+  bool empty() const { return rows_.empty(); }
+  uint64_t ranges() const { return ranges_; }
+  uint64_t discarded() const { return discarded_; }
+
+  // Operations by kernel and data type that explain the ranges' counts and stay as near to the
+  // prior as these allow. Kernels that no range holds are left out.
+  Result Solve(const Prior& prior) const;
+
+ private:
+  struct Range {
+    uint32_t source;
+    uint32_t device;
+    uint32_t context;
+    uint64_t start_ns;
+    uint64_t end_ns;
+    uint32_t launches;
+    std::map<std::string, double> operations;  // by data type
+    std::map<uint32_t, uint32_t> kernels;      // launches inside
+  };
+  struct Row {
+    uint64_t ranges = 0;
+    std::map<std::string, double> operations;  // sum over the ranges
+  };
+
+  void Keep(Range range);
+
+  std::vector<Range> pending_;
+  std::map<std::map<uint32_t, uint32_t>, Row> rows_;  // by the mix of kernels
+  uint64_t ranges_ = 0;
+  uint64_t discarded_ = 0;
+};
+
+// Data type whose operations a range's metric counts ("bf16" of
+// "sm__ops_path_tensor_src_bf16_dst_fp32.sum"); empty for other metrics.
+std::string_view DataTypeOfOperationsMetric(std::string_view metric);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_MODEL_RANGE_CALIBRATION_H_

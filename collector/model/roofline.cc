@@ -1,0 +1,81 @@
+#include "collector/model/roofline.h"
+
+#include <algorithm>
+
+#include "collector/model/device_table.h"
+
+namespace utlz {
+namespace {
+
+// Types that the same pipe works on at the same rate.
+std::string_view EqualRateType(std::string_view data_type) {
+  if (data_type == "bf16") return "fp16";
+  if (data_type == "fp16") return "bf16";
+  return data_type;
+}
+
+double FirstPositive(std::initializer_list<double> candidates) {
+  for (const double candidate : candidates) {
+    if (candidate > 0) return candidate;
+  }
+  return 0;
+}
+
+// Double data rate: two transfers a clock.
+double BandwidthOf(const Device& info) {
+  return 2.0 * info.memory_clock_khz() * 1e3 * info.memory_bus_bits() / 8;
+}
+
+}  // namespace
+
+std::optional<double> Ceilings::FlopsPerCycle(std::string_view data_type) const {
+  auto found = flops_per_cycle.find(data_type);
+  if (found == flops_per_cycle.end()) found = flops_per_cycle.find(EqualRateType(data_type));
+  if (found == flops_per_cycle.end() || found->second <= 0) return std::nullopt;
+  return found->second;
+}
+
+std::optional<double> Ceilings::FlopsPerSecond(std::string_view data_type) const {
+  const std::optional<double> flops = FlopsPerCycle(data_type);
+  if (!flops.has_value() || clock_hz <= 0) return std::nullopt;
+  return *flops * clock_hz;
+}
+
+Ceilings CeilingsOf(const DeviceState& device) {
+  Ceilings ceilings;
+  const DevicePeaks peaks = device.peaks.value_or(DevicePeaks());
+  ceilings.clock_maximum_hz =
+      FirstPositive({peaks.sm_clock_maximum_hz(), 1e3 * device.info.sm_clock_khz()});
+  ceilings.clock_hz = FirstPositive({device.samples.LoadedClockHz().value_or(0), peaks.sm_clock_hz(),
+                                     device.totals.sm_clock_hz().value_or(0),
+                                     ceilings.clock_maximum_hz});
+  ceilings.dram_bytes_per_second =
+      FirstPositive({peaks.dram_bytes_per_second(), BandwidthOf(device.info)});
+  for (const DevicePeaks::Pipe& pipe : peaks.pipe()) {
+    ceilings.flops_per_cycle[pipe.data_type()] = pipe.flops_per_cycle();
+    ceilings.peak_source[pipe.data_type()] = pipe.source();
+  }
+  if (peaks.chip() == "GH100") ceilings.warp_mma_share = 2.0 / 3;
+  return ceilings;
+}
+
+std::optional<double> RooflineTimeNs(const RooflineWork& work) {
+  if (work.flops_missing) return std::nullopt;
+  if (!work.compute_time_ns.has_value()) return work.memory_time_ns;
+  if (!work.memory_time_ns.has_value()) return work.compute_time_ns;
+  return std::max(*work.compute_time_ns, *work.memory_time_ns);
+}
+
+Bound BoundOf(const RooflineWork& work) {
+  if (work.communication) return BOUND_COMMUNICATION;
+  if (!RooflineTimeNs(work).has_value() || work.time_ns <= 0) return BOUND_UNKNOWN;
+  const double compute_share = work.compute_time_ns.value_or(0) / work.time_ns;
+  const double memory_share = work.memory_time_ns.value_or(0) / work.time_ns;
+  if (std::max(compute_share, memory_share) >= kBoundShare) {
+    return compute_share > memory_share ? BOUND_COMPUTE : BOUND_MEMORY;
+  }
+  if (compute_share < kLatencyShare && memory_share < kLatencyShare) return BOUND_LATENCY;
+  return BOUND_NEITHER;
+}
+
+}  // namespace utlz

@@ -1,0 +1,349 @@
+#include "collector/model/run_model.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "collector/model/copy_decoder.h"
+#include "collector/model/launch_decoder.h"
+#include "collector/model/model_state.h"
+#include "collector/model/parse.h"
+#include "collector/model/sampler_intake.h"
+#include "collector/model/summary_builder.h"
+
+namespace utlz {
+namespace {
+
+// Records of one process come unordered by about this much.
+constexpr uint64_t kWatermarkSlackNs = 3'000'000'000;
+// Activities held by a device before a look at the watermark is worth its cost.
+constexpr size_t kReleaseBatch = 65536;
+
+}  // namespace
+
+class RunModel::State {
+ public:
+  explicit State(const ModelOptions& options) { model_.options = options; }
+
+  bool Consume(uint32_t source, uint16_t type, std::string_view payload);
+  Summary Summarize();
+  void EndOfInput() { Release(true); }
+
+  ModelState& model() { return model_; }
+
+ private:
+  bool ConsumeFromCollector(uint16_t type, std::string_view payload);
+  bool ConsumeFromAgent(ProcessState* process, uint16_t type, std::string_view payload);
+  bool ConsumeProcess(ProcessState* process, std::string_view payload);
+  bool ConsumeDevice(ProcessState* process, std::string_view payload);
+  bool ConsumeContext(ProcessState* process, std::string_view payload);
+  bool ConsumeLaunches(ProcessState* process, std::string_view payload);
+  bool ConsumeCopies(ProcessState* process, std::string_view payload);
+  bool ConsumeMarkers(ProcessState* process, std::string_view payload);
+  bool ConsumeTraceWindow(ProcessState* process, std::string_view payload);
+  bool ConsumeRanges(ProcessState* process, std::string_view payload);
+  bool ConsumeStatus(ProcessState* process, std::string_view payload);
+  bool ConsumeEnd(ProcessState* process, std::string_view payload);
+
+  std::optional<uint32_t> DeviceOf(const ProcessState& process, uint32_t context);
+  void AddLaunches(ProcessState* process, const LaunchSegment& segment, const Launch* launches);
+  void AddTimeless(ProcessState* process, const DecodedLaunches& decoded);
+  void Release(bool everything);
+  void ReleaseDevice(uint32_t index, uint64_t watermark_ns);
+
+  ModelState model_;
+  LaunchDecoder launch_decoder_;
+  DecodedCopies copies_;
+  SamplerIntake sampler_intake_;
+};
+
+bool RunModel::State::Consume(uint32_t source, uint16_t type, std::string_view payload) {
+  if (payload.size() > INT32_MAX) return false;
+  if (type == FRAME_PADDING) return true;
+  // What only the collector or the sampler can say, no target may say for them.
+  if (type >= FRAME_METRIC_SET && source != 0) return false;
+  if (type >= FRAME_RUN_START) return ConsumeFromCollector(type, payload);
+  if (type >= FRAME_METRIC_SET) return sampler_intake_.Consume(type, payload, &model_.devices);
+  ProcessState* process = model_.processes.Get(source);
+  if (process == nullptr) return false;
+  process->wire_bytes += payload.size();
+  return ConsumeFromAgent(process, type, payload);
+}
+
+bool RunModel::State::ConsumeFromCollector(uint16_t type, std::string_view payload) {
+  if (type == FRAME_RUN_START) {
+    RunStart message;
+    if (!Parse(payload, &message)) return false;
+    model_.run_start = std::move(message);
+  } else if (type == FRAME_RUN_END) {
+    RunEnd message;
+    if (!Parse(payload, &message)) return false;
+    model_.run_end = std::move(message);
+    Release(true);
+  }
+  return true;
+}
+
+bool RunModel::State::ConsumeFromAgent(ProcessState* process, uint16_t type,
+                                       std::string_view payload) {
+  switch (type) {
+    case FRAME_PROCESS:
+      return ConsumeProcess(process, payload);
+    case FRAME_DEVICE:
+      return ConsumeDevice(process, payload);
+    case FRAME_CONTEXT:
+      return ConsumeContext(process, payload);
+    case FRAME_STRINGS: {
+      Strings message;
+      return Parse(payload, &message) && model_.processes.AddStrings(process, message);
+    }
+    case FRAME_VARIANTS: {
+      Variants message;
+      return Parse(payload, &message) && model_.processes.AddVariants(process, message);
+    }
+    case FRAME_LAUNCHES:
+      return ConsumeLaunches(process, payload);
+    case FRAME_COPIES:
+      return ConsumeCopies(process, payload);
+    case FRAME_MARKERS:
+      return ConsumeMarkers(process, payload);
+    case FRAME_TRACE_WINDOW:
+      return ConsumeTraceWindow(process, payload);
+    case FRAME_RANGES:
+      return ConsumeRanges(process, payload);
+    case FRAME_AGENT_STATUS:
+      return ConsumeStatus(process, payload);
+    case FRAME_PROCESS_END:
+      return ConsumeEnd(process, payload);
+    default:
+      return true;
+  }
+}
+
+bool RunModel::State::ConsumeProcess(ProcessState* process, std::string_view payload) {
+  Process message;
+  if (!Parse(payload, &message)) return false;
+  process->info = std::move(message);
+  process->newest_ns = std::max(process->newest_ns, process->info.start_time_ns());
+  return true;
+}
+
+bool RunModel::State::ConsumeDevice(ProcessState* process, std::string_view payload) {
+  Device message;
+  if (!Parse(payload, &message)) return false;
+  const auto index = model_.devices.Find(message.uuid());
+  if (!index.has_value() || process->device_by_ordinal.size() > DeviceTable::kMaxDevices) return false;
+  process->device_by_ordinal[message.ordinal()] = *index;
+  model_.devices[*index].info = std::move(message);
+  return true;
+}
+
+bool RunModel::State::ConsumeContext(ProcessState* process, std::string_view payload) {
+  Context message;
+  if (!Parse(payload, &message) || !model_.processes.AddContext(process, message)) return false;
+  const auto device = process->device_by_ordinal.find(message.device_ordinal());
+  if (device != process->device_by_ordinal.end()) model_.devices[device->second].used = true;
+  return true;
+}
+
+// A context that was not announced (its frame was lost) is on the process's only device, or on one
+// that is not known.
+std::optional<uint32_t> RunModel::State::DeviceOf(const ProcessState& process, uint32_t context) {
+  const auto ordinal = process.ordinal_by_context.find(context);
+  if (ordinal != process.ordinal_by_context.end()) {
+    const auto device = process.device_by_ordinal.find(ordinal->second);
+    if (device != process.device_by_ordinal.end()) return device->second;
+  }
+  if (process.device_by_ordinal.size() == 1) return process.device_by_ordinal.begin()->second;
+  return model_.devices.Find({});
+}
+
+void RunModel::State::AddLaunches(ProcessState* process, const LaunchSegment& segment,
+                                  const Launch* launches) {
+  const auto index = DeviceOf(*process, segment.context);
+  if (!index.has_value()) {
+    process->launches_unplaced += segment.launches;
+    return;
+  }
+  DeviceState& device = model_.devices[*index];
+  device.used = true;
+  StreamCount none;
+  StreamCount* stream = process->streams.size() < ProcessTable::kMaxStreams
+                            ? &process->streams[{segment.context, segment.stream}]
+                            : &none;
+  for (uint32_t i = 0; i < segment.launches; ++i) {
+    const Launch& launch = launches[i];
+    const uint64_t duration_ns = launch.end_ns - launch.start_ns;
+    const uint32_t kernel_index = model_.kernels.Find(process, launch.variant, *index);
+    Kernel& kernel = model_.kernels[kernel_index];
+    kernel.durations.Add(duration_ns);
+    KernelShare* share = kernel.ShareOf(process->source);
+    ++share->launches;
+    share->time_ns += duration_ns;
+    stream->kernel_time_ns += duration_ns;
+    process->kernel_time_ns += duration_ns;
+    process->newest_ns = std::max(process->newest_ns, launch.end_ns);
+    if (process->first_ns == 0 || launch.start_ns < process->first_ns) {
+      process->first_ns = launch.start_ns;
+    }
+    device.queue.Add({.start_ns = launch.start_ns,
+                      .end_ns = launch.end_ns,
+                      .kernel = kernel_index,
+                      .stream = segment.stream,
+                      .context = segment.context,
+                      .source = static_cast<uint16_t>(process->source),
+                      .kind = kernel.communication ? ActivityKind::kCommunication
+                                                   : ActivityKind::kCompute});
+  }
+  stream->launches += segment.launches;
+  process->launches += segment.launches;
+}
+
+void RunModel::State::AddTimeless(ProcessState* process, const DecodedLaunches& decoded) {
+  for (const TimelessLaunches& timeless : decoded.timeless) {
+    process->launches_timeless += timeless.launches;
+    const auto device = process->device_by_ordinal.size() == 1
+                            ? std::make_optional(process->device_by_ordinal.begin()->second)
+                            : model_.devices.Find({});
+    if (!device.has_value()) continue;
+    const uint32_t kernel = model_.kernels.Find(process, timeless.variant, *device);
+    model_.kernels[kernel].ShareOf(process->source)->timeless += timeless.launches;
+  }
+}
+
+bool RunModel::State::ConsumeLaunches(ProcessState* process, std::string_view payload) {
+  const DecodedLaunches* decoded = launch_decoder_.Decode(payload);
+  if (decoded == nullptr) return false;
+  const Launch* next = decoded->launches.data();
+  for (const LaunchSegment& segment : decoded->segments) {
+    AddLaunches(process, segment, next);
+    next += segment.launches;
+  }
+  AddTimeless(process, *decoded);
+  Release(false);
+  return true;
+}
+
+bool RunModel::State::ConsumeCopies(ProcessState* process, std::string_view payload) {
+  if (!DecodeCopies(payload, &copies_)) return false;
+  process->copies_timeless += copies_.timeless;
+  for (const Copy& copy : copies_.copies) {
+    const auto index = DeviceOf(*process, copy.context);
+    if (!index.has_value()) continue;
+    DeviceState& device = model_.devices[*index];
+    device.used = true;
+    device.copies.Add(copy);
+    process->newest_ns = std::max(process->newest_ns, copy.end_ns);
+    if (!OnDevice(copy.kind)) continue;
+    device.queue.Add({.start_ns = copy.start_ns,
+                      .end_ns = copy.end_ns,
+                      .kernel = kNoKernel,
+                      .stream = copy.stream,
+                      .context = copy.context,
+                      .source = static_cast<uint16_t>(process->source),
+                      .kind = KindOfCopy(copy.kind, copy.pageable)});
+  }
+  Release(false);
+  return true;
+}
+
+bool RunModel::State::ConsumeMarkers(ProcessState* process, std::string_view payload) {
+  MarkerBatch message;
+  if (!Parse(payload, &message)) return false;
+  return model_.markers.Add(*process, message, [&](const MarkerRange& range) {
+    model_.step_marks.Add(process->source, range.name, range.start_ns, range.end_ns);
+  });
+}
+
+// Time between two windows of a process is unknown on every device that it uses.
+bool RunModel::State::ConsumeTraceWindow(ProcessState* process, std::string_view payload) {
+  TraceWindow message;
+  if (!Parse(payload, &message)) return false;
+  const auto gap = process->coverage.Add(message);
+  if (!gap.has_value()) return true;
+  for (const auto& [ordinal, device] : process->device_by_ordinal) {
+    if (!model_.devices[device].used) continue;
+    model_.devices[device].queue.Add({.start_ns = gap->start_ns,
+                                      .end_ns = gap->end_ns,
+                                      .kernel = kNoKernel,
+                                      .stream = 0,
+                                      .context = 0,
+                                      .source = static_cast<uint16_t>(process->source),
+                                      .kind = ActivityKind::kUntraced});
+  }
+  return true;
+}
+
+bool RunModel::State::ConsumeRanges(ProcessState* process, std::string_view payload) {
+  RangeBatch message;
+  if (!Parse(payload, &message) || message.metric_size() > kMaxMetrics) return false;
+  const uint32_t context = message.ranges_size() > 0 ? message.ranges(0).context() : 0;
+  const auto device = DeviceOf(*process, context);
+  return device.has_value() && model_.ranges.Add(process->source, *device, message);
+}
+
+bool RunModel::State::ConsumeStatus(ProcessState* process, std::string_view payload) {
+  AgentStatus message;
+  if (!Parse(payload, &message)) return false;
+  process->status = std::move(message);
+  process->has_status = true;
+  process->newest_ns = std::max(process->newest_ns, process->status.time_ns());
+  Release(false);
+  return true;
+}
+
+bool RunModel::State::ConsumeEnd(ProcessState* process, std::string_view payload) {
+  ProcessEnd message;
+  if (!Parse(payload, &message)) return false;
+  process->end = std::move(message);
+  return true;
+}
+
+void RunModel::State::ReleaseDevice(uint32_t index, uint64_t watermark_ns) {
+  DeviceState& device = model_.devices[index];
+  uint64_t reached_ns = 0;
+  for (const Activity& activity : device.queue.Release(watermark_ns, &reached_ns)) {
+    device.sweep.Add(activity);
+    device.steps.Add(activity);
+    device.kernel_series.Add(activity);
+    device.attribution.AddActivity(activity);
+    model_.ranges.AddActivity(index, activity);
+  }
+  device.released_until_ns = std::max(device.released_until_ns, reached_ns);
+  device.sweep.AdvanceTo(device.released_until_ns);
+  device.attribution.AdvanceTo(device.released_until_ns);
+  model_.ranges.AdvanceTo(index, device.released_until_ns);
+}
+
+void RunModel::State::Release(bool everything) {
+  const uint64_t watermark_ns =
+      everything ? UINT64_MAX : model_.processes.WatermarkNs(kWatermarkSlackNs);
+  for (uint32_t i = 0; i < model_.devices.size(); ++i) {
+    const ActivityQueue& queue = model_.devices[i].queue;
+    if (everything || queue.full() || queue.held() >= kReleaseBatch) ReleaseDevice(i, watermark_ns);
+  }
+}
+
+Summary RunModel::State::Summarize() {
+  const uint64_t watermark_ns = model_.processes.WatermarkNs(kWatermarkSlackNs);
+  for (uint32_t i = 0; i < model_.devices.size(); ++i) ReleaseDevice(i, watermark_ns);
+  return BuildSummary(model_);
+}
+
+RunModel::RunModel(const ModelOptions& options) : state_(std::make_unique<State>(options)) {}
+RunModel::~RunModel() = default;
+RunModel::RunModel(RunModel&&) noexcept = default;
+RunModel& RunModel::operator=(RunModel&&) noexcept = default;
+
+void RunModel::Consume(uint32_t source, uint16_t type, std::string_view payload) {
+  if (!state_->Consume(source, type, payload)) ++state_->model().frames_refused;
+}
+
+void RunModel::EndOfInput() { state_->EndOfInput(); }
+
+Summary RunModel::Summarize() { return state_->Summarize(); }
+
+void RunModel::CountRefusedFrames(uint64_t frames) { state_->model().frames_refused += frames; }
+
+void RunModel::CountUnreadableBytes(uint64_t bytes) { state_->model().bytes_unreadable += bytes; }
+
+}  // namespace utlz

@@ -1,0 +1,17 @@
+// The parts of the summary that list what was recorded: the run, its processes and streams, copies,
+// NVTX ranges.
+#ifndef UTLZ_COLLECTOR_MODEL_RUN_SUMMARY_H_
+#define UTLZ_COLLECTOR_MODEL_RUN_SUMMARY_H_
+
+#include "collector/model/model_state.h"
+
+namespace utlz {
+
+void SummarizeRun(const ModelState& model, Summary* summary);
+void SummarizeProcesses(const ModelState& model, Summary* summary);  // and their streams
+void SummarizeCopies(const ModelState& model, Summary* summary);
+void SummarizeMarkers(const ModelState& model, Summary* summary);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_MODEL_RUN_SUMMARY_H_

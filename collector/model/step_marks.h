@@ -1,0 +1,32 @@
+// Steps that the program itself names by NVTX ranges ("step 12", "iteration", "ProfilerStep#3").
+// Bounded; thread safety: none.
+#ifndef UTLZ_COLLECTOR_MODEL_STEP_MARKS_H_
+#define UTLZ_COLLECTOR_MODEL_STEP_MARKS_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace utlz {
+
+class StepMarks {
+ public:
+  static constexpr size_t kMaxNames = 64;
+  static constexpr size_t kMaxMarks = 100000;
+
+  void Add(uint32_t source, std::string_view name, uint64_t start_ns, uint64_t end_ns);
+
+  // Start and end of each step in order, of the most frequent name of one process; empty where no
+  // name was used often enough.
+  std::vector<std::pair<uint64_t, uint64_t>> Steps() const;
+
+ private:
+  std::map<std::pair<uint32_t, std::string>, std::vector<std::pair<uint64_t, uint64_t>>> marks_;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_MODEL_STEP_MARKS_H_

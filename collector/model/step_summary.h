@@ -1,0 +1,17 @@
+// The steps of the summary: how long they take, which are warm-up, which are slow and why.
+#ifndef UTLZ_COLLECTOR_MODEL_STEP_SUMMARY_H_
+#define UTLZ_COLLECTOR_MODEL_STEP_SUMMARY_H_
+
+#include "collector/model/model_state.h"
+
+namespace utlz {
+
+// A step this much longer than the median is slow; leading ones are warm-up.
+inline constexpr double kSlowStep = 1.25;
+
+// Fills Summary.steps where the run has steps.
+void SummarizeSteps(const ModelState& model, Summary* summary);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_MODEL_STEP_SUMMARY_H_

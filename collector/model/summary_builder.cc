@@ -1,0 +1,37 @@
+#include "collector/model/summary_builder.h"
+
+#include "collector/model/analysis.h"
+#include "collector/model/capture_summary.h"
+#include "collector/model/device_summary.h"
+#include "collector/model/efficiency.h"
+#include "collector/model/findings.h"
+#include "collector/model/kernel_summary.h"
+#include "collector/model/run_summary.h"
+#include "collector/model/step_summary.h"
+#include "collector/model/timeline.h"
+#include "collector/model/waterfall.h"
+
+namespace utlz {
+
+Summary BuildSummary(const ModelState& model) {
+  const Analysis analysis = Analyze(model);
+  Summary summary;
+  summary.set_schema("utlz.report/1");
+  SummarizeRun(model, &summary);
+  SummarizeProcesses(model, &summary);
+  SummarizeDevices(model, analysis, &summary);
+  SummarizeKernels(model, analysis, &summary);
+  SummarizeCopies(model, &summary);
+  SummarizeMarkers(model, &summary);
+  SummarizeCapture(model, analysis, &summary);
+  SummarizeSteps(model, &summary);
+  SummarizeWaterfall(model, analysis, &summary);
+  SummarizeEfficiency(model, analysis, &summary);
+  SummarizeMemory(model, &summary);
+  SummarizeCommunication(model, analysis, &summary);
+  SummarizeTimeline(model, analysis, &summary);
+  SummarizeFindings(model, analysis, &summary);
+  return summary;
+}
+
+}  // namespace utlz

@@ -1,0 +1,39 @@
+#include "collector/model/trace_coverage.h"
+
+#include <algorithm>
+
+#include "proto/ring_abi.h"
+
+namespace utlz {
+
+std::optional<UntracedGap> TraceCoverage::Add(const TraceWindow& window) {
+  if ((window.flags() & kTraceKernels) == 0 || window.start_ns() == 0) return std::nullopt;
+  std::optional<UntracedGap> gap;
+  if (open_start_ns_ != window.start_ns()) {
+    ++windows_;
+    if (last_end_ns_ != 0 && window.start_ns() > last_end_ns_) {
+      gap = {last_end_ns_, window.start_ns()};
+      untraced_ns_ += window.start_ns() - last_end_ns_;
+    }
+    open_start_ns_ = window.start_ns();
+  }
+  if (window.end_ns() != 0) {
+    closed_ns_ += window.end_ns() > window.start_ns() ? window.end_ns() - window.start_ns() : 0;
+    last_end_ns_ = std::max(last_end_ns_, window.end_ns());
+    open_start_ns_ = 0;
+  }
+  return gap;
+}
+
+uint64_t TraceCoverage::TracedNs(uint64_t now_ns) const {
+  const bool open = open_start_ns_ != 0 && now_ns > open_start_ns_;
+  return closed_ns_ + (open ? now_ns - open_start_ns_ : 0);
+}
+
+double TraceCoverage::ScaleToRun(uint64_t now_ns) const {
+  const auto traced = static_cast<double>(TracedNs(now_ns));
+  if (traced <= 0 || untraced_ns_ == 0) return 1;
+  return (traced + static_cast<double>(untraced_ns_)) / traced;
+}
+
+}  // namespace utlz

@@ -1,0 +1,289 @@
+#include "collector/sampling/counter_session.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "collector/sampling/clocks.h"
+#include "collector/sampling/peak_rates.h"
+
+namespace utlz {
+namespace {
+
+constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
+constexpr uint64_t kFirstRetryPauseNs = 1'000'000'000;
+constexpr uint64_t kLongestRetryPauseNs = 30'000'000'000;
+constexpr uint32_t kSamplesPerBatch = 4096;
+
+// A detail sample costs twice to three times as much as a lean one, and changing the set 0.2 s of
+// CPU, so detail windows are few and follow each other: soon, for short runs, then once a round.
+constexpr uint64_t kFirstLeanWindows = 4;
+constexpr uint64_t kDetailWindows = 4;
+constexpr uint64_t kWindowsPerRound = 40;
+
+// A window of more intervals than this that brings no sample at all was no window.
+constexpr uint64_t kIntervalsWithSamples = 16;
+
+// Below this share of SM cycles a window saw no work worth sampling.
+constexpr double kIdleShare = 0.002;
+
+int IndexOfRole(const SelectedMetrics& metrics, MetricRole role) {
+  for (size_t i = 0; i < metrics.size(); ++i) {
+    if (metrics[i].role == role) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+std::vector<double> Resolutions(const SelectedMetrics& metrics) {
+  std::vector<double> resolutions;
+  for (const SelectedMetric& metric : metrics) resolutions.push_back(metric.resolution);
+  return resolutions;
+}
+
+}  // namespace
+
+CounterSession::CounterSession(const CuptiTable& table, const CudaDevice& device,
+                               const CounterSessionOptions& options, FrameSink sink,
+                               uint64_t now_ns)
+    : table_(table),
+      device_(device),
+      options_(options),
+      sink_(std::move(sink)),
+      schedule_(options.schedule, now_ns),
+      retry_ns_(now_ns),
+      retry_pause_ns_(kFirstRetryPauseNs) {}
+
+CounterSession::~CounterSession() {
+  if (sampling()) EndWindow(MonotonicNs());
+}
+
+bool CounterSession::works() const {
+  return state_ == State::kReady || state_ == State::kSampling || state_ == State::kYielded;
+}
+
+uint64_t CounterSession::next_step_ns() const {
+  switch (state_) {
+    case State::kBlocked:
+      return retry_ns_;
+    case State::kReady:
+      return schedule_.next_start_ns();
+    case State::kSampling:
+      return window_end_ns_;
+    case State::kYielded:
+    case State::kDead:
+      return kNever;
+  }
+  return kNever;
+}
+
+void CounterSession::Step(uint64_t now_ns, bool may_begin) {
+  if (now_ns < next_step_ns()) return;
+  if (state_ == State::kBlocked) {
+    TryTake(now_ns);
+  } else if (state_ == State::kSampling) {
+    EndWindow(now_ns);
+  } else if (state_ == State::kReady && may_begin) {
+    BeginWindow(now_ns);
+  }
+}
+
+void CounterSession::TryTake(uint64_t now_ns) {
+  const uint64_t cpu_before_ns = ProcessCpuNs();
+  const absl::Status status = Take();
+  const uint64_t cpu_ns = ProcessCpuNs() - cpu_before_ns;
+  schedule_.Spent(cpu_ns);
+  statistics_.cpu_ns += cpu_ns;
+  if (!status.ok()) {
+    Block(now_ns, status);
+    return;
+  }
+  reason_ = {};
+  state_ = State::kReady;
+}
+
+absl::Status CounterSession::Take() {
+  if (!lease_.has_value()) {
+    absl::StatusOr<DeviceLease> lease = DeviceLease::Take(options_.lease_folder, device_.uuid);
+    if (lease.ok()) {
+      lease_ = *std::move(lease);
+    } else if (absl::IsUnavailable(lease.status())) {
+      return lease.status();
+    }
+    // A lock file that cannot be used is no reason to do without counters: the hardware itself
+    // serves one profiler only.
+  }
+  if (sampler_ == nullptr) {
+    absl::StatusOr<std::unique_ptr<PmSampler>> sampler =
+        PmSampler::Create(table_, options_.sampler);
+    if (!sampler.ok()) return sampler.status();
+    sampler_ = *std::move(sampler);
+    chip_ = sampler_->chip();
+  }
+  if (sets_.empty()) {
+    if (absl::Status status = SelectSets(); !status.ok()) return status;
+  }
+  const size_t set = SetOfNextWindow();
+  configured_set_.reset();
+  if (absl::Status status = sampler_->Configure(sets_[set].metrics); !status.ok()) return status;
+  configured_set_ = set;
+  return absl::OkStatus();
+}
+
+absl::Status CounterSession::SelectSets() {
+  const PassCounter passes = CuptiPassCounter(table_, chip_, sampler_->availability());
+  absl::StatusOr<SelectedMetrics> lean = SelectMetrics(LeanRoles(), passes);
+  if (!lean.ok()) return lean.status();
+  absl::StatusOr<SelectedMetrics> detail = SelectMetrics(DetailRoles(), passes);
+  const size_t lean_metrics = lean->size();
+  AddSet(*std::move(lean));
+  if (detail.ok() && detail->size() > lean_metrics) AddSet(*std::move(detail));
+  return absl::OkStatus();
+}
+
+void CounterSession::AddSet(SelectedMetrics metrics) {
+  Set& set = sets_.emplace_back();
+  set.id = options_.first_metric_set + static_cast<uint32_t>(sets_.size() - 1);
+  set.encoder.emplace(set.id, device_.uuid, options_.sampler.interval_ns, Resolutions(metrics));
+  set.metrics = std::move(metrics);
+}
+
+void CounterSession::Block(uint64_t now_ns, const absl::Status& status) {
+  if (sampler_ != nullptr) sampler_->Disable();
+  configured_set_.reset();
+  reason_ = ExplainCounterFailure(status);
+  if (reason_.permanent) {
+    state_ = State::kDead;
+    lease_.reset();
+    return;
+  }
+  state_ = State::kBlocked;
+  retry_ns_ = now_ns + retry_pause_ns_;
+  retry_pause_ns_ = std::min(2 * retry_pause_ns_, kLongestRetryPauseNs);
+}
+
+size_t CounterSession::SetOfNextWindow() const {
+  if (sets_.size() < 2) return 0;
+  const uint64_t window = statistics_.windows % kWindowsPerRound;
+  return window >= kFirstLeanWindows && window < kFirstLeanWindows + kDetailWindows ? 1 : 0;
+}
+
+void CounterSession::BeginWindow(uint64_t now_ns) {
+  const uint64_t cpu_before_ns = ProcessCpuNs();
+  const size_t set = SetOfNextWindow();
+  absl::Status status;
+  if (!sampler_->configured() || configured_set_ != set) {
+    status = sampler_->Configure(sets_[set].metrics);
+    configured_set_ = set;
+  }
+  if (status.ok()) status = sampler_->Start();
+  window_cpu_ns_ = ProcessCpuNs() - cpu_before_ns;
+  if (!status.ok()) {
+    statistics_.cpu_ns += window_cpu_ns_;
+    Block(now_ns, status);
+    return;
+  }
+  state_ = State::kSampling;
+  window_begin_ns_ = MonotonicNs();
+  window_end_ns_ =
+      window_begin_ns_ + std::min(schedule_.window_ns(), sampler_->longest_window_ns());
+  sets_[set].encoder->StartWindow();
+}
+
+void CounterSession::EndWindow(uint64_t now_ns) {
+  const uint64_t cpu_before_ns = ProcessCpuNs();
+  const uint64_t on_ns = std::max(MonotonicNs(), now_ns) - window_begin_ns_;
+  Set* set = &sets_[*configured_set_];
+  const int elapsed_index = IndexOfRole(set->metrics, METRIC_SM_CYCLES_ELAPSED);
+  const int active_index = IndexOfRole(set->metrics, METRIC_SM_CYCLES_ACTIVE);
+  double elapsed_cycles = 0;
+  double active_cycles = 0;
+  double sampled_ns = 0;
+  state_ = State::kReady;
+  absl::StatusOr<WindowResult> window =
+      sampler_->Stop([&](uint64_t start_ns, uint64_t end_ns, std::span<const double> values) {
+        if (!set->announced) Announce(set);
+        elapsed_cycles += values[static_cast<size_t>(elapsed_index)];
+        if (active_index >= 0) active_cycles += values[static_cast<size_t>(active_index)];
+        sampled_ns += static_cast<double>(end_ns - start_ns);
+        set->encoder->Add(start_ns, end_ns, values);
+        if (set->encoder->samples() >= kSamplesPerBatch) SendBatch(set);
+      });
+  if (window.ok()) {
+    set->encoder->AddLost(window->lost);
+    statistics_.samples += window->samples;
+    statistics_.lost += window->lost;
+    if (window->overflow) schedule_.Overflowed();
+    if (window->samples != 0) {
+      retry_pause_ns_ = kFirstRetryPauseNs;
+    } else if (!window->overflow && on_ns > kIntervalsWithSamples * options_.sampler.interval_ns) {
+      window = absl::InternalError("a window of PM sampling brought no samples");
+    }
+  }
+  if (set->announced && set->encoder->has_news()) SendBatch(set);
+  const bool idle =
+      active_index >= 0 && !(active_cycles > kIdleShare * elapsed_cycles * device_.multiprocessors);
+  if (!idle) {
+    statistics_.busy_cycles += elapsed_cycles;
+    statistics_.busy_ns += sampled_ns;
+  }
+  ++statistics_.windows;
+  statistics_.sampling_ns += on_ns;
+  const uint64_t cpu_ns = window_cpu_ns_ + ProcessCpuNs() - cpu_before_ns;
+  statistics_.cpu_ns += cpu_ns;
+  schedule_.Finished(MonotonicNs(), on_ns, cpu_ns, idle);
+  if (!window.ok()) Block(now_ns, window.status());
+}
+
+void CounterSession::Announce(Set* set) {
+  MetricSet message;
+  message.set_id(set->id);
+  message.set_device_uuid(device_.uuid);
+  message.set_chip(chip_);
+  message.set_interval_ns(options_.sampler.interval_ns);
+  for (const SelectedMetric& selected : set->metrics) {
+    MetricSet::Metric* metric = message.add_metric();
+    metric->set_name(selected.name);
+    metric->set_role(selected.role);
+    metric->set_unit(selected.unit);
+    metric->set_resolution(selected.resolution);
+    metric->set_peak_per_cycle(PeakPerCycle(selected));
+  }
+  sink_(FRAME_METRIC_SET, message);
+  set->announced = true;
+}
+
+double CounterSession::PeakPerCycle(const SelectedMetric& metric) const {
+  switch (metric.role) {
+    case METRIC_SM_CYCLES_ACTIVE:
+      return device_.multiprocessors;
+    case METRIC_TENSOR_ACTIVE:
+    case METRIC_TENSOR_HMMA_ACTIVE:
+    case METRIC_TENSOR_IMMA_ACTIVE:
+      return sampler_->EvaluateConstant(metric.name + ".peak_sustained")
+          .value_or(TensorPipesPerMultiprocessor(device_.compute_capability_major) *
+                    device_.multiprocessors);
+    case METRIC_FMA_INSTRUCTIONS:
+    case METRIC_FP64_ACTIVE:
+      return sampler_->EvaluateConstant(metric.name + ".peak_sustained").value_or(0);
+    default:
+      return 0;
+  }
+}
+
+void CounterSession::SendBatch(Set* set) { sink_(FRAME_SAMPLES, set->encoder->Take()); }
+
+void CounterSession::Yield(uint64_t now_ns) {
+  if (sampling()) EndWindow(now_ns);
+  if (state_ == State::kDead) return;
+  if (sampler_ != nullptr) sampler_->Disable();
+  configured_set_.reset();
+  state_ = State::kYielded;
+}
+
+void CounterSession::Resume(uint64_t now_ns) {
+  if (state_ != State::kYielded) return;
+  state_ = State::kBlocked;
+  retry_ns_ = now_ns;
+}
+
+}  // namespace utlz

@@ -1,0 +1,116 @@
+// One GPU's counters over a run: takes them, samples in windows, alternates the metric sets, gives
+// them up when asked, and tries again when somebody else has them. A state machine that is stepped;
+// it never waits.
+#ifndef UTLZ_COLLECTOR_SAMPLING_COUNTER_SESSION_H_
+#define UTLZ_COLLECTOR_SAMPLING_COUNTER_SESSION_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "collector/sampling/cuda_driver_table.h"
+#include "collector/sampling/cupti_table.h"
+#include "collector/sampling/device_lease.h"
+#include "collector/sampling/pm_sampler.h"
+#include "collector/sampling/rung_reason.h"
+#include "collector/sampling/sample_batch_encoder.h"
+#include "collector/sampling/window_schedule.h"
+#include "google/protobuf/message_lite.h"
+#include "proto/profile.pb.h"
+
+namespace utlz {
+
+struct CounterSessionOptions {
+  PmSamplerOptions sampler;
+  WindowScheduleOptions schedule;
+  std::string lease_folder;
+  uint32_t first_metric_set = 1;  // identifiers of this GPU's sets: this one and the next
+};
+
+struct CounterStatistics {
+  uint64_t samples = 0;
+  uint64_t lost = 0;
+  uint64_t windows = 0;
+  uint64_t sampling_ns = 0;
+  uint64_t cpu_ns = 0;
+  double busy_cycles = 0;  // elapsed SM cycles and time of the samples of windows with work in them
+  double busy_ns = 0;
+};
+
+// Not thread-safe. Table and device must outlive it.
+class CounterSession {
+ public:
+  using FrameSink =
+      std::function<void(uint16_t type, const google::protobuf::MessageLite& message)>;
+
+  CounterSession(const CuptiTable& table, const CudaDevice& device,
+                 const CounterSessionOptions& options, FrameSink sink, uint64_t now_ns);
+  ~CounterSession();
+
+  // Does what is due; a window is begun only if `may_begin`. Times are monotonic nanoseconds.
+  void Step(uint64_t now_ns, bool may_begin);
+  // When to step next; UINT64_MAX: only after a command.
+  uint64_t next_step_ns() const;
+
+  bool sampling() const { return state_ == State::kSampling; }
+  // Counters are ours, or were given up on request; else reason() says why not.
+  bool works() const;
+  const RungReason& reason() const { return reason_; }
+  const CounterStatistics& statistics() const { return statistics_; }
+  const std::string& chip() const { return chip_; }
+
+  void Yield(uint64_t now_ns);
+  void Resume(uint64_t now_ns);
+  void SetDuty(uint64_t now_ns, uint32_t duty_ppm) { schedule_.SetDuty(now_ns, duty_ppm); }
+  void SetCpuBudget(uint64_t now_ns, uint32_t ppm) { schedule_.SetCpuBudget(now_ns, ppm); }
+  void RequestWindow(uint64_t now_ns) { schedule_.RequestWindow(now_ns); }
+
+ private:
+  enum class State { kBlocked, kReady, kSampling, kYielded, kDead };
+
+  struct Set {
+    uint32_t id = 0;
+    SelectedMetrics metrics;
+    bool announced = false;
+    std::optional<SampleBatchEncoder> encoder;
+  };
+
+  absl::Status Take();
+  absl::Status SelectSets();
+  void AddSet(SelectedMetrics metrics);
+  void TryTake(uint64_t now_ns);
+  void Block(uint64_t now_ns, const absl::Status& status);
+  void BeginWindow(uint64_t now_ns);
+  void EndWindow(uint64_t now_ns);
+  size_t SetOfNextWindow() const;
+  void Announce(Set* set);
+  double PeakPerCycle(const SelectedMetric& metric) const;
+  void SendBatch(Set* set);
+
+  const CuptiTable& table_;
+  const CudaDevice& device_;
+  const CounterSessionOptions options_;
+  const FrameSink sink_;
+  WindowSchedule schedule_;
+  State state_ = State::kBlocked;
+  RungReason reason_;
+  CounterStatistics statistics_;
+  std::string chip_;
+  std::optional<DeviceLease> lease_;
+  std::unique_ptr<PmSampler> sampler_;
+  std::vector<Set> sets_;  // lean, then detail where it differs
+  std::optional<size_t> configured_set_;
+  uint64_t window_begin_ns_ = 0;
+  uint64_t window_end_ns_ = 0;
+  uint64_t window_cpu_ns_ = 0;
+  uint64_t retry_ns_ = 0;
+  uint64_t retry_pause_ns_;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_SAMPLING_COUNTER_SESSION_H_

@@ -1,0 +1,180 @@
+#include "collector/sampling/doctor_facts.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "collector/sampling/cuda_driver_table.h"
+#include "collector/sampling/cupti_table.h"
+#include "collector/sampling/library_search.h"
+#include "collector/sampling/metric_selection.h"
+#include "collector/sampling/nvml_table.h"
+#include "collector/sampling/nvml_totals.h"
+#include "collector/sampling/pm_sampler.h"
+#include "collector/sampling/rung_reason.h"
+#include "collector/sampling/system_facts.h"
+
+namespace utlz {
+namespace {
+
+DoctorFact DriverFact(const absl::Status& cuda, const absl::StatusOr<NvmlTable>& nvml) {
+  DoctorFact fact{.name = "driver"};
+  if (!cuda.ok()) {
+    fact.status = FactStatus::kBad;
+    fact.detail = std::string(cuda.message());
+    fact.remedy =
+        "install the NVIDIA driver, or give the container its GPUs (docker run --gpus all)";
+    return fact;
+  }
+  fact.status = FactStatus::kGood;
+  const std::optional<std::string> version = nvml.ok() ? NvmlDriverVersion(*nvml) : std::nullopt;
+  fact.detail = version.has_value() ? absl::StrCat("NVIDIA ", *version) : "loaded";
+  return fact;
+}
+
+DoctorFact NoGpuFact() {
+  return {.name = "GPU",
+          .status = FactStatus::kBad,
+          .detail = "the driver shows none",
+          .remedy = "give this machine or container a GPU; 'utlz demo' runs without one"};
+}
+
+DoctorFact GpuFact(const CudaDevice& device) {
+  return {.name = absl::StrCat("GPU ", device.ordinal),
+          .status = FactStatus::kGood,
+          .detail = absl::StrCat(
+              device.name, ", compute capability ", device.compute_capability_major, ".",
+              device.compute_capability_minor, ", ", device.multiprocessors, " SMs, ",
+              device.memory_bytes >> 30, " GiB, ", FormatGpuUuid(device.uuid))};
+}
+
+DoctorFact CuptiFact(const absl::StatusOr<CuptiTable>& cupti) {
+  DoctorFact fact{.name = "CUPTI"};
+  if (!cupti.ok()) {
+    const RungReason reason = ExplainMissingCupti(cupti.status());
+    fact.status = FactStatus::kBad;
+    fact.detail = reason.reason;
+    fact.remedy = reason.remedy;
+    return fact;
+  }
+  uint32_t version = 0;
+  cupti->get_version(&version);
+  fact.status = FactStatus::kGood;
+  fact.detail = absl::StrCat(cupti->path, ", API version ", version);
+  return fact;
+}
+
+// Takes the counters for a moment and gives them back: what no file tells.
+DoctorFact CountersFact(const CuptiTable& cupti, const CudaDevice& device) {
+  DoctorFact fact{.name = absl::StrCat("counters of GPU ", device.ordinal)};
+  absl::Status status;
+  SelectedMetrics metrics;
+  const absl::StatusOr<std::unique_ptr<PmSampler>> sampler =
+      PmSampler::Create(cupti, {.device_index = static_cast<size_t>(device.ordinal)});
+  status = sampler.status();
+  if (status.ok()) {
+    absl::StatusOr<SelectedMetrics> lean = SelectMetrics(
+        LeanRoles(), CuptiPassCounter(cupti, (*sampler)->chip(), (*sampler)->availability()));
+    status = lean.status();
+    if (lean.ok()) metrics = *std::move(lean);
+  }
+  if (status.ok()) status = (*sampler)->Configure(metrics);
+  if (status.ok()) {
+    fact.status = FactStatus::kGood;
+    fact.detail = absl::StrCat("free, chip ", (*sampler)->chip(), ", ", metrics.size(),
+                               " counters in one pass");
+    return fact;
+  }
+  const RungReason reason = ExplainCounterFailure(status);
+  fact.status = FactStatus::kBad;
+  fact.detail = reason.reason;
+  fact.remedy = reason.remedy;
+  return fact;
+}
+
+DoctorFact MigFact(const NvmlTable& nvml, const std::vector<CudaDevice>& devices) {
+  DoctorFact fact{.name = "MIG", .status = FactStatus::kGood, .detail = "off"};
+  for (const CudaDevice& device : devices) {
+    nvml::DeviceHandle* handle = nullptr;
+    unsigned current = 0;
+    unsigned pending = 0;
+    if (nvml.device_get_mig_mode == nullptr ||
+        nvml.device_get_handle_by_uuid(FormatGpuUuid(device.uuid).c_str(), &handle) !=
+            nvml::kSuccess ||
+        nvml.device_get_mig_mode(handle, &current, &pending) != nvml::kSuccess) {
+      continue;
+    }
+    if (current != 0) {
+      fact.status = FactStatus::kWarning;
+      fact.detail = absl::StrCat("on, on GPU ", device.ordinal);
+      fact.remedy =
+          "counters cannot be sampled in a MIG slice: kernels have times only; 'nvidia-smi -mig 0' "
+          "turns MIG off";
+    }
+  }
+  return fact;
+}
+
+DoctorFact GpmFact(const NvmlTable& nvml, const CudaDevice& device) {
+  const std::unique_ptr<NvmlTotals> totals = NvmlTotals::Create(nvml, device.uuid);
+  const bool gpm = totals != nullptr && totals->has_gpm();
+  return {.name = absl::StrCat("totals of GPU ", device.ordinal),
+          .status = totals != nullptr ? FactStatus::kGood : FactStatus::kWarning,
+          .detail = gpm                 ? "NVML with GPM"
+                    : totals != nullptr ? "NVML; no GPM (Hopper and later have it)"
+                                        : "NVML does not know this GPU"};
+}
+
+}  // namespace
+
+std::vector<DoctorFact> GatherDoctorFacts(const DoctorOptions& options) {
+  std::vector<DoctorFact> facts;
+  const absl::StatusOr<CudaDriverTable> cuda = LoadCudaDriver();
+  const absl::StatusOr<NvmlTable> nvml = LoadNvml();
+  const absl::StatusOr<std::vector<CudaDevice>> devices =
+      cuda.ok() ? ListCudaDevices(*cuda) : absl::StatusOr<std::vector<CudaDevice>>(cuda.status());
+  facts.push_back(DriverFact(devices.status(), nvml));
+
+  const absl::StatusOr<CuptiTable> cupti =
+      LoadCupti(CuptiPaths({.named_path = options.cupti_path, .own_folder = OwnFolder()}));
+  if (devices.ok()) {
+    if (devices->empty()) facts.push_back(NoGpuFact());
+    for (const CudaDevice& device : *devices) facts.push_back(GpuFact(device));
+  }
+  facts.push_back(CuptiFact(cupti));
+  if (devices.ok()) {
+    facts.push_back(CounterPermissionFact(options.root_directory));
+    for (const CudaDevice& device : *devices) {
+      // CUPTI's functions on devices crash where there is no driver.
+      if (cupti.ok()) facts.push_back(CountersFact(*cupti, device));
+      if (nvml.ok()) facts.push_back(GpmFact(*nvml, device));
+    }
+    if (nvml.ok()) facts.push_back(MigFact(*nvml, *devices));
+  }
+  facts.push_back(OtherProfilersFact(options.root_directory));
+  facts.push_back(MpsFact(options.root_directory));
+  facts.push_back(PtraceFact(options.root_directory));
+  return facts;
+}
+
+bool FullJobCanRun(const std::vector<DoctorFact>& facts) {
+  return std::none_of(facts.begin(), facts.end(),
+                      [](const DoctorFact& fact) { return fact.status == FactStatus::kBad; });
+}
+
+const char* FactStatusName(FactStatus status) {
+  switch (status) {
+    case FactStatus::kGood:
+      return "ok";
+    case FactStatus::kWarning:
+      return "warning";
+    case FactStatus::kBad:
+      return "bad";
+    case FactStatus::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
+}  // namespace utlz

@@ -1,0 +1,42 @@
+// The facts behind `utlz doctor`: what this machine lets utlz do, and what to change where it does
+// not. Looks only; takes no counters for longer than it needs to see whether it could.
+#ifndef UTLZ_COLLECTOR_SAMPLING_DOCTOR_FACTS_H_
+#define UTLZ_COLLECTOR_SAMPLING_DOCTOR_FACTS_H_
+
+#include <string>
+#include <vector>
+
+namespace utlz {
+
+enum class FactStatus {
+  kGood,
+  kWarning,  // something is lost, the main job runs
+  kBad,      // the full job cannot run
+  kUnknown,
+};
+
+struct DoctorFact {
+  std::string name = {};  // "driver", "GPU 0", "CUPTI", "counter permission", …; short, stable
+  FactStatus status = FactStatus::kUnknown;
+  std::string detail = {};  // what was found
+  std::string remedy = {};  // what to do; empty where nothing is to be done
+};
+
+struct DoctorOptions {
+  std::string cupti_path = {};      // named by the user; empty = the trusted list
+  std::string root_directory = "";  // prefix of /proc and /sys, for tests
+};
+
+// Gathers every fact, in the order in which they should be shown. May take a second. Loads the
+// CUDA driver and CUPTI into this process: call it in a process that does nothing else.
+std::vector<DoctorFact> GatherDoctorFacts(const DoctorOptions& options);
+
+// True where the full job can run: no fact is bad.
+bool FullJobCanRun(const std::vector<DoctorFact>& facts);
+
+// "ok", "warning", "bad", "unknown".
+const char* FactStatusName(FactStatus status);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_SAMPLING_DOCTOR_FACTS_H_

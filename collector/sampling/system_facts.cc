@@ -1,0 +1,151 @@
+#include "collector/sampling/system_facts.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <sstream>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "collector/sampling/rung_reason.h"
+
+namespace utlz {
+namespace {
+
+constexpr int kCapabilitySysAdmin = 21;
+constexpr size_t kMostBytes = 64 << 10;
+
+std::optional<std::string> ReadText(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return std::nullopt;
+  std::string text(kMostBytes, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(file.gcount()));
+  return text;
+}
+
+// The value after "key:" at the start of a line.
+std::optional<std::string> ValueOf(const std::string& text, const std::string& key) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind(key + ":", 0) == 0) {
+      return std::string(absl::StripAsciiWhitespace(line.substr(key.size() + 1)));
+    }
+  }
+  return std::nullopt;
+}
+
+bool HasSysAdmin(const std::string& root) {
+  const std::optional<std::string> status = ReadText(root + "/proc/self/status");
+  const std::optional<std::string> effective =
+      status.has_value() ? ValueOf(*status, "CapEff") : std::nullopt;
+  uint64_t capabilities = 0;
+  if (!effective.has_value() || !absl::SimpleHexAtoi(*effective, &capabilities)) return false;
+  return (capabilities >> kCapabilitySysAdmin & 1) != 0;
+}
+
+}  // namespace
+
+std::vector<std::string> RunningPrograms(const std::string& root,
+                                         const std::vector<std::string>& names) {
+  std::vector<std::string> found;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir((root + "/proc").c_str()), closedir);
+  if (folder == nullptr) return found;
+  while (const dirent* entry = readdir(folder.get())) {
+    int pid = 0;
+    if (!absl::SimpleAtoi(entry->d_name, &pid)) continue;
+    const std::optional<std::string> name = ReadText(absl::StrCat(root, "/proc/", pid, "/comm"));
+    if (!name.has_value()) continue;
+    const std::string program(absl::StripAsciiWhitespace(*name));
+    if (std::find(names.begin(), names.end(), program) != names.end()) {
+      found.push_back(absl::StrCat("pid ", pid, " (", program, ")"));
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+DoctorFact CounterPermissionFact(const std::string& root) {
+  DoctorFact fact{.name = "counter permission"};
+  const std::optional<std::string> parameters = ReadText(root + "/proc/driver/nvidia/params");
+  if (!parameters.has_value()) {
+    fact.detail = "the driver's parameters cannot be read";
+    return fact;
+  }
+  const std::optional<std::string> admin_only = ValueOf(*parameters, "RmProfilingAdminOnly");
+  if (admin_only == "0") {
+    fact.status = FactStatus::kGood;
+    fact.detail = "open to every user";
+  } else if (HasSysAdmin(root)) {
+    fact.status = FactStatus::kGood;
+    fact.detail = "for administrators only, and this is one";
+  } else {
+    fact.status = FactStatus::kBad;
+    fact.detail = "for administrators only";
+    fact.remedy = kCounterPermissionRemedy;
+  }
+  return fact;
+}
+
+DoctorFact OtherProfilersFact(const std::string& root) {
+  DoctorFact fact{.name = "other profilers", .status = FactStatus::kGood, .detail = "none runs"};
+  const std::vector<std::string> running =
+      RunningPrograms(root, {"nv-hostengine", "dcgm-exporter", "ncu", "nsys", "nsys-launcher",
+                             "nsight-sys", "utlz-sampler"});
+  if (!running.empty()) {
+    fact.status = FactStatus::kWarning;
+    fact.detail = absl::StrJoin(running, ", ");
+    fact.remedy =
+        "where the counters are busy: end these while utlz runs, or pause DCGM's with 'dcgmi "
+        "profile --pause'";
+  }
+  return fact;
+}
+
+DoctorFact MpsFact(const std::string& root) {
+  DoctorFact fact{.name = "MPS", .status = FactStatus::kGood, .detail = "not running"};
+  // The kernel cuts a program's name after 15 characters.
+  const std::vector<std::string> running =
+      RunningPrograms(root, {"nvidia-cuda-mps", "nvidia-cuda-mps-control"});
+  if (!running.empty()) {
+    fact.status = FactStatus::kWarning;
+    fact.detail = absl::StrJoin(running, ", ");
+    fact.remedy =
+        "kernels of processes that share a GPU through MPS overlap: run the job without MPS for "
+        "figures by kernel ('echo quit | nvidia-cuda-mps-control')";
+  }
+  return fact;
+}
+
+DoctorFact PtraceFact(const std::string& root) {
+  DoctorFact fact{.name = "attaching"};
+  if (HasSysAdmin(root)) {
+    fact.status = FactStatus::kGood;
+    fact.detail = "allowed: this is an administrator";
+    return fact;
+  }
+  const std::optional<std::string> text = ReadText(root + "/proc/sys/kernel/yama/ptrace_scope");
+  int scope = 0;
+  if (text.has_value() && !absl::SimpleAtoi(absl::StripAsciiWhitespace(*text), &scope)) {
+    fact.detail = "ptrace_scope cannot be read";
+    return fact;
+  }
+  if (scope == 0) {
+    fact.status = FactStatus::kGood;
+    fact.detail = "allowed for this user's own processes";
+    return fact;
+  }
+  fact.status = FactStatus::kWarning;
+  fact.detail = absl::StrCat("not allowed: kernel.yama.ptrace_scope is ", scope);
+  fact.remedy = scope >= 3 ? "it stays so until a reboot; use 'utlz run' instead of 'utlz attach'"
+                           : "run 'utlz attach' as root, or 'sysctl kernel.yama.ptrace_scope=0'";
+  return fact;
+}
+
+}  // namespace utlz

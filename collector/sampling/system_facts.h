@@ -1,0 +1,33 @@
+// Facts for doctor that files of the system tell: no GPU and no driver library is needed.
+#ifndef UTLZ_COLLECTOR_SAMPLING_SYSTEM_FACTS_H_
+#define UTLZ_COLLECTOR_SAMPLING_SYSTEM_FACTS_H_
+
+#include <string>
+#include <vector>
+
+#include "collector/sampling/doctor_facts.h"
+
+namespace utlz {
+
+// In all of them `root` is put before every path ("" on a real machine).
+
+// Whether this process may read counters, as far as the driver's parameters and our privileges say.
+DoctorFact CounterPermissionFact(const std::string& root);
+
+// Running programs that are known to hold counters or the injection hook.
+DoctorFact OtherProfilersFact(const std::string& root);
+
+// A running MPS server: several processes then share one context, and kernels of one cannot be told
+// from the other's.
+DoctorFact MpsFact(const std::string& root);
+
+// Whether a running process may be attached to.
+DoctorFact PtraceFact(const std::string& root);
+
+// "pid 123 (nv-hostengine)" of running programs with one of these names.
+std::vector<std::string> RunningPrograms(const std::string& root,
+                                         const std::vector<std::string>& names);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_SAMPLING_SYSTEM_FACTS_H_

@@ -1,0 +1,73 @@
+#include "collector/session/agent_source.h"
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+#include <utility>
+
+namespace utlz {
+
+AgentSource::AgentSource(uint32_t index, pid_t pid, UniqueFd pidfd, RingMapping ring)
+    : index_(index), pid_(pid), pidfd_(std::move(pidfd)), reader_(std::move(ring)) {}
+
+RingState AgentSource::Drain(uint64_t limit_bytes, const Sink& sink) {
+  // Read before the positions: what was published before this flag is then sure to be seen.
+  const bool ended =
+      reader_.ring().header().producer.ended.load(std::memory_order_acquire) != 0;
+  const uint64_t begin = reader_.bytes();
+  RingFrame frame;
+  while (reader_.bytes() - begin < limit_bytes) {
+    const RingState state = reader_.Next(&frame);
+    if (state != RingState::kFrame) {
+      ended_orderly_ = ended && state == RingState::kEmpty;
+      return state;
+    }
+    if (frame.type == FRAME_PROCESS_END) process_end_seen_ = true;
+    sink(frame.type, frame.payload);
+  }
+  return RingState::kFrame;
+}
+
+void AgentSource::SetRequest(const AgentRequest& request) {
+  RingControl& control = reader_.ring().header().control;
+  control.requested_state.store(static_cast<uint32_t>(request.state), std::memory_order_relaxed);
+  control.requested_flags.store(request.trace_flags, std::memory_order_relaxed);
+  control.overhead_budget_ppm.store(request.overhead_budget_ppm, std::memory_order_relaxed);
+  control.counters_yielded.store(request.ranges_allowed ? 1 : 0, std::memory_order_release);
+}
+
+void AgentSource::Announce() {
+  reader_.ring().header().control.request.store(++request_, std::memory_order_release);
+}
+
+bool AgentSource::Acknowledged() const {
+  const RingProducer& producer = reader_.ring().header().producer;
+  return producer.acknowledged_request.load(std::memory_order_acquire) >= request_ ||
+         producer.state.load(std::memory_order_relaxed) == static_cast<uint32_t>(AgentState::kOff);
+}
+
+AgentReason AgentSource::OffReason(uint32_t* detail) const {
+  const RingProducer& producer = reader_.ring().header().producer;
+  if (producer.state.load(std::memory_order_acquire) != static_cast<uint32_t>(AgentState::kOff)) {
+    return AgentReason::kNone;
+  }
+  *detail = producer.reason_detail.load(std::memory_order_relaxed);
+  return static_cast<AgentReason>(producer.reason.load(std::memory_order_relaxed));
+}
+
+ProcessEnd AgentSource::EndAs(std::string_view how, uint64_t now_ns) const {
+  const RingHeader& header = reader_.ring().header();
+  ProcessEnd end;
+  end.set_time_ns(now_ns);
+  end.set_how(std::string(how));
+  end.set_launches_dropped_ring(header.producer.launches_dropped.load(std::memory_order_relaxed));
+  const uint32_t state = header.producer.state.load(std::memory_order_relaxed);
+  if (state == static_cast<uint32_t>(AgentState::kTracing)) {
+    const uint64_t flushed_ns = header.producer.flushed_until_ns.load(std::memory_order_relaxed);
+    const uint64_t covered_ns = std::max(flushed_ns, header.start_realtime_ns);
+    end.set_lost_at_most_ns(now_ns - std::min(now_ns, covered_ns));
+  }
+  return end;
+}
+
+}  // namespace utlz

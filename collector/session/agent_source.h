@@ -1,0 +1,74 @@
+// One connected agent: its ring, its process, and how both end.
+//
+// Not thread safe.
+#ifndef UTLZ_COLLECTOR_SESSION_AGENT_SOURCE_H_
+#define UTLZ_COLLECTOR_SESSION_AGENT_SOURCE_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "collector/ingest/ring_reader.h"
+#include "collector/unique_fd.h"
+#include "proto/profile.pb.h"
+#include "proto/ring_abi.h"
+
+namespace utlz {
+
+// What every agent is asked to do.
+struct AgentRequest {
+  AgentState state = AgentState::kTracing;
+  uint32_t trace_flags = 0;
+  uint32_t overhead_budget_ppm = 0;
+  bool ranges_allowed = false;  // the sampler has given the counters up
+};
+
+class AgentSource {
+ public:
+  using Sink = std::function<void(uint16_t type, std::string_view payload)>;
+
+  // `pid` 0 and an invalid `pidfd` where the process lives in another pid namespace.
+  AgentSource(uint32_t index, pid_t pid, UniqueFd pidfd, RingMapping ring);
+
+  uint32_t index() const { return index_; }
+  pid_t pid() const { return pid_; }
+  int pidfd() const { return pidfd_.get(); }
+  uint64_t mapped_bytes() const { return reader_.ring().mapped_bytes(); }
+  uint64_t bytes_read() const { return reader_.bytes(); }
+
+  // Hands on what is published, about `limit_bytes` at most. kFrame: there may be more.
+  RingState Drain(uint64_t limit_bytes, const Sink& sink);
+
+  // True once the agent has published its last frame and all was drained.
+  bool ended_orderly() const { return ended_orderly_; }
+  std::string_view broken_rule() const { return reader_.broken_rule(); }
+  bool process_end_seen() const { return process_end_seen_; }
+
+  // Writes the words that the agent polls; Announce() also tells it that they changed.
+  void SetRequest(const AgentRequest& request);
+  void Announce();
+  // The agent has carried out all that was announced, or is switched off.
+  bool Acknowledged() const;
+
+  // Why the agent is off, kNone while it is not.
+  AgentReason OffReason(uint32_t* detail) const;
+
+  // The end that the agent itself did not write. The shared words that it uses are bounded by
+  // `now_ns`, since the producer may have written anything there.
+  ProcessEnd EndAs(std::string_view how, uint64_t now_ns) const;
+
+ private:
+  uint32_t index_;
+  pid_t pid_;
+  UniqueFd pidfd_;
+  RingReader reader_;
+  uint64_t request_ = 0;
+  bool process_end_seen_ = false;
+  bool ended_orderly_ = false;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_SESSION_AGENT_SOURCE_H_

@@ -1,0 +1,180 @@
+#include "collector/session/agent_table.h"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "collector/session/realtime_clock.h"
+#include "proto/profile.pb.h"
+
+namespace utlz {
+namespace {
+
+constexpr size_t kMaxLive = 4096;
+constexpr uint32_t kMaxAdmitted = 65536;
+constexpr uint64_t kMaxMappedBytes = uint64_t{64} << 30;
+// What one ring may deliver before the others have their turn.
+constexpr uint64_t kTurnBytes = 4 << 20;
+constexpr uint32_t kFlushPeriodMs = 500;
+constexpr uint32_t kDevicePoolMib = 32;
+
+}  // namespace
+
+void AgentTable::Admit(AgentKnock knock) {
+  std::string_view refusal = ReasonToRefuse(knock);
+  absl::StatusOr<RingMapping> ring = absl::UnavailableError("not mapped");
+  if (refusal.empty()) {
+    ring = RingMapping::Map(knock.ring.get(), knock.hello.ring_bytes);
+    if (!ring.ok()) refusal = {ring.status().message().data(), ring.status().message().size()};
+  }
+  if (!refusal.empty()) {
+    trouble_.AddRefused(refusal);
+    SendWelcome(knock, WelcomeFor(false));
+    return;
+  }
+  Insert(std::move(knock), *std::move(ring));
+}
+
+std::string_view AgentTable::ReasonToRefuse(const AgentKnock& knock) const {
+  if (knock.hello.abi_version != kAgentAbiVersion) {
+    return "it is of another utlz release than the collector";
+  }
+  if (admitted_ >= kMaxAdmitted) return "a run holds at most 65,536 processes";
+  if (live_.size() >= kMaxLive) return "at most 4,096 processes can be profiled at once";
+  if (knock.hello.ring_bytes > kMaxMappedBytes - std::min(mapped_bytes_, kMaxMappedBytes)) {
+    return "the rings of all processes together exceed 64 GiB";
+  }
+  return {};
+}
+
+AgentWelcome AgentTable::WelcomeFor(bool accepted) const {
+  AgentWelcome welcome = {};
+  welcome.magic = kHandshakeMagic;
+  welcome.abi_version = kAgentAbiVersion;
+  welcome.accepted = accepted ? 1 : 0;
+  welcome.state = static_cast<uint32_t>(request_.state);
+  welcome.trace_flags = request_.trace_flags;
+  welcome.overhead_budget_ppm = request_.overhead_budget_ppm;
+  welcome.flush_period_ms = kFlushPeriodMs;
+  welcome.device_pool_mib = kDevicePoolMib;
+  return welcome;
+}
+
+void AgentTable::Insert(AgentKnock knock, RingMapping ring) {
+  EndReplaced(knock.pid);
+  const uint32_t index = ++admitted_;  // 0 is the collector
+  auto source = std::make_unique<AgentSource>(index, knock.pid, std::move(knock.pidfd),
+                                              std::move(ring));
+  source->SetRequest(request_);
+  if (source->pidfd() >= 0) {
+    epoll_event event = {};
+    event.events = EPOLLIN;
+    event.data.u64 = index;
+    epoll_ctl(epoll_, EPOLL_CTL_ADD, source->pidfd(), &event);
+  }
+  mapped_bytes_ += source->mapped_bytes();
+  live_.emplace(index, std::move(source));
+  // An agent that is gone before its welcome is noticed by its process descriptor.
+  SendWelcome(knock, WelcomeFor(true));
+}
+
+void AgentTable::EndReplaced(pid_t pid) {
+  if (pid == 0) return;
+  for (auto entry = live_.begin(); entry != live_.end();) {
+    const auto next = std::next(entry);
+    if (entry->second->pid() == pid) {
+      DrainOne(entry->second.get(), entry->second->mapped_bytes());
+      End(entry, "exec");
+    }
+    entry = next;
+  }
+}
+
+void AgentTable::ProcessGone(uint32_t source) {
+  const auto entry = live_.find(source);
+  if (entry == live_.end()) return;
+  // Nothing more can be published, unless other processes hold the memory too: hence a limit.
+  DrainOne(entry->second.get(), 2 * entry->second->mapped_bytes());
+  End(entry, "vanished");
+}
+
+bool AgentTable::Drain() {
+  bool active = false;
+  for (auto entry = live_.begin(); entry != live_.end();) {
+    const auto next = std::next(entry);
+    AgentSource* source = entry->second.get();
+    const uint64_t before = source->bytes_read();
+    const RingState state = DrainOne(source, kTurnBytes);
+    active = active || source->bytes_read() != before;
+    if (state == RingState::kBroken) {
+      End(entry, "broken");
+    } else if (source->ended_orderly()) {
+      End(entry, "exit");
+    }
+    entry = next;
+  }
+  return active;
+}
+
+RingState AgentTable::DrainOne(AgentSource* source, uint64_t limit_bytes) {
+  return source->Drain(limit_bytes, [this, source](uint16_t type, std::string_view payload) {
+    Forward(*source, type, payload);
+  });
+}
+
+void AgentTable::Forward(const AgentSource& source, uint16_t type, std::string_view payload) {
+  if (type != FRAME_PROCESS) {
+    sink_(source.index(), type, payload);
+    return;
+  }
+  Process process;
+  if (!process.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
+    sink_(source.index(), type, payload);  // refused and counted by the model
+    return;
+  }
+  if (source.pid() > 0) process.set_host_pid(static_cast<uint64_t>(source.pid()));
+  sink_(source.index(), type, process.SerializeAsString());
+}
+
+void AgentTable::End(Live::iterator entry, std::string_view how) {
+  const AgentSource& source = *entry->second;
+  uint32_t detail = 0;
+  const AgentReason reason = source.OffReason(&detail);
+  trouble_.AddOff(source.pid(), reason, detail);
+  if (!source.broken_rule().empty()) {
+    trouble_.AddBrokenRing(source.pid(), source.broken_rule());
+    how = "broken";
+  }
+  if (!source.process_end_seen()) {
+    sink_(source.index(), FRAME_PROCESS_END, source.EndAs(how, RealtimeNs()).SerializeAsString());
+  }
+  mapped_bytes_ -= source.mapped_bytes();
+  live_.erase(entry);  // closing the process descriptor ends its watch
+}
+
+void AgentTable::Request(const AgentRequest& request) {
+  request_ = request;
+  for (const auto& [index, source] : live_) {
+    source->SetRequest(request);
+    source->Announce();
+  }
+}
+
+bool AgentTable::AllAcknowledged() const {
+  return std::all_of(live_.begin(), live_.end(),
+                     [](const auto& entry) { return entry.second->Acknowledged(); });
+}
+
+void AgentTable::EndAll() {
+  while (!live_.empty()) {
+    const auto entry = live_.begin();
+    DrainOne(entry->second.get(), entry->second->mapped_bytes());
+    if (entry->second->pid() > 0) trouble_.AddOutliving(entry->second->pid());
+    End(entry, "running");
+  }
+}
+
+}  // namespace utlz

@@ -1,0 +1,76 @@
+// The agents of one run: takes them in, drains their rings, notices their ends.
+//
+// Bounded whatever connects: 4,096 at once, 65,536 in a run, 64 GiB of mapped rings.
+// Not thread safe.
+#ifndef UTLZ_COLLECTOR_SESSION_AGENT_TABLE_H_
+#define UTLZ_COLLECTOR_SESSION_AGENT_TABLE_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string_view>
+
+#include "collector/ingest/agent_listener.h"
+#include "collector/session/agent_source.h"
+#include "collector/session/agent_trouble.h"
+
+namespace utlz {
+
+class AgentTable {
+ public:
+  using FrameSink =
+      std::function<void(uint32_t source, uint16_t type, std::string_view payload)>;
+
+  // Process descriptors are watched by `epoll`, with the source's index as event data. `sink` gets
+  // the frames of every agent, their Process frames completed with what only this side knows.
+  AgentTable(int epoll, FrameSink sink) : epoll_(epoll), sink_(std::move(sink)) {}
+
+  // Welcomes or refuses.
+  void Admit(AgentKnock knock);
+
+  // The process of this source is gone. Its ring is drained to the last published frame.
+  void ProcessGone(uint32_t source);
+
+  // Reads every ring once. True where some ring had something.
+  bool Drain();
+
+  // What agents are asked from now on, those included that are yet to come.
+  void Request(const AgentRequest& request);
+
+  // Every agent has carried out the last request.
+  bool AllAcknowledged() const;
+
+  // Ends the sources that are left, as those of processes that run on.
+  void EndAll();
+
+  uint64_t live() const { return live_.size(); }
+  uint64_t admitted() const { return admitted_; }
+  AgentTrouble& trouble() { return trouble_; }
+
+ private:
+  using Live = std::map<uint32_t, std::unique_ptr<AgentSource>>;
+
+  // Why the agent cannot be taken in, empty if it can.
+  std::string_view ReasonToRefuse(const AgentKnock& knock) const;
+  AgentWelcome WelcomeFor(bool accepted) const;
+  void Insert(AgentKnock knock, RingMapping ring);
+  // An exec leaves an older agent under the same process identifier.
+  void EndReplaced(pid_t pid);
+  RingState DrainOne(AgentSource* source, uint64_t limit_bytes);
+  void Forward(const AgentSource& source, uint16_t type, std::string_view payload);
+  // `how` as in ProcessEnd; nothing is written where the agent wrote its own end.
+  void End(Live::iterator entry, std::string_view how);
+
+  int epoll_;
+  FrameSink sink_;
+  Live live_;
+  AgentRequest request_;
+  AgentTrouble trouble_;
+  uint32_t admitted_ = 0;
+  uint64_t mapped_bytes_ = 0;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_SESSION_AGENT_TABLE_H_

@@ -1,0 +1,80 @@
+#include "collector/session/agent_trouble.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace utlz {
+namespace {
+
+constexpr size_t kNamedProcesses = 3;
+
+// "process 12" or "40 processes (12, 13, 14, …)".
+std::string Name(const std::vector<pid_t>& pids) {
+  if (pids.size() == 1) return absl::StrCat("process ", pids[0]);
+  std::string name = absl::StrCat(pids.size(), " processes (");
+  for (size_t i = 0; i < std::min(pids.size(), kNamedProcesses); ++i) {
+    absl::StrAppend(&name, i == 0 ? "" : ", ", pids[i]);
+  }
+  absl::StrAppend(&name, pids.size() > kNamedProcesses ? ", …)" : ")");
+  return name;
+}
+
+std::string OffSentence(AgentReason reason, uint32_t detail) {
+  switch (reason) {
+    case AgentReason::kNoCupti:
+      return "no CUPTI library was found; install the CUDA toolkit or the nvidia-cuda-cupti wheel, "
+             "or name a libcupti in UTLZ_CUPTI_PATH";
+    case AgentReason::kCuptiTooOld:
+      return "its CUPTI is older than 12.6; a newer one can be named in UTLZ_CUPTI_PATH";
+    case AgentReason::kCuptiTaken:
+      return "another profiler holds CUPTI there; run without it (nsys, ncu, another injection "
+             "library or a profiler inside the program)";
+    case AgentReason::kCuptiError:
+      return absl::StrCat("CUPTI refused with error ", detail);
+    case AgentReason::kNoMemory:
+      return "there was no memory for the agent";
+    default:
+      return absl::StrCat("its agent switched itself off (reason ",
+                          static_cast<uint32_t>(reason), ")");
+  }
+}
+
+}  // namespace
+
+void AgentTrouble::AddOff(pid_t pid, AgentReason reason, uint32_t detail) {
+  // A child of fork without exec cannot use CUDA: nothing is lost there.
+  if (reason == AgentReason::kNone || reason == AgentReason::kForked) return;
+  off_[{reason, detail}].push_back(pid);
+}
+
+void AgentTrouble::AddBrokenRing(pid_t pid, std::string_view rule) {
+  broken_[std::string(rule)].push_back(pid);
+}
+
+void AgentTrouble::AddRefused(std::string_view why) { ++refused_[std::string(why)]; }
+
+void AgentTrouble::AddOutliving(pid_t pid) { outliving_.push_back(pid); }
+
+std::vector<std::string> AgentTrouble::Sentences() const {
+  std::vector<std::string> sentences;
+  for (const auto& [key, pids] : off_) {
+    sentences.push_back(
+        absl::StrCat("Not traced: ", Name(pids), ": ", OffSentence(key.first, key.second), "."));
+  }
+  for (const auto& [rule, pids] : broken_) {
+    sentences.push_back(absl::StrCat("The data of ", Name(pids), " stopped making sense (", rule,
+                                     "); what came before it is kept."));
+  }
+  for (const auto& [why, count] : refused_) {
+    sentences.push_back(absl::StrCat(count, count == 1 ? " agent was" : " agents were",
+                                     " refused: ", why, "."));
+  }
+  if (!outliving_.empty()) {
+    sentences.push_back(absl::StrCat("Still running when the profile was closed: ",
+                                     Name(outliving_), "; what followed is not in it."));
+  }
+  return sentences;
+}
+
+}  // namespace utlz

@@ -1,0 +1,37 @@
+// Why processes were not profiled, or not to their end, as sentences for the report.
+#ifndef UTLZ_COLLECTOR_SESSION_AGENT_TROUBLE_H_
+#define UTLZ_COLLECTOR_SESSION_AGENT_TROUBLE_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "proto/ring_abi.h"
+
+namespace utlz {
+
+class AgentTrouble {
+ public:
+  void AddOff(pid_t pid, AgentReason reason, uint32_t detail);
+  void AddBrokenRing(pid_t pid, std::string_view rule);
+  void AddRefused(std::string_view why);  // a hello that led to no source
+  void AddOutliving(pid_t pid);           // ran on after the command had ended
+
+  // One sentence for each kind of trouble, with the number of processes and some of them by name.
+  std::vector<std::string> Sentences() const;
+
+ private:
+  std::map<std::pair<AgentReason, uint32_t>, std::vector<pid_t>> off_;
+  std::map<std::string, std::vector<pid_t>, std::less<>> broken_;
+  std::map<std::string, uint64_t, std::less<>> refused_;
+  std::vector<pid_t> outliving_;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_SESSION_AGENT_TROUBLE_H_

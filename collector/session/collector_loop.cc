@@ -1,0 +1,213 @@
+#include "collector/session/collector_loop.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/profile.pb.h"
+
+namespace utlz {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kShortestPause(2);
+constexpr milliseconds kLongestPause(50);
+constexpr milliseconds kFlushPeriod(500);
+// How long processes may outlive the command before the profile is closed over them, and how long
+// their agents then have to hand over what they hold.
+constexpr milliseconds kGrace(2000);
+constexpr milliseconds kSleepGrace(500);
+
+// Event data; smaller values are sources.
+constexpr uint64_t kWakeTag = uint64_t{1} << 32;
+constexpr uint64_t kListenerTag = kWakeTag + 1;
+constexpr uint64_t kSamplerTag = kWakeTag + 2;
+
+bool Watch(int epoll, int fd, uint64_t tag) {
+  epoll_event event = {};
+  event.events = EPOLLIN;
+  event.data.u64 = tag;
+  return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+uint64_t ThreadCpuNs() {
+  timespec used = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<uint64_t>(used.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(used.tv_nsec);
+}
+
+std::optional<milliseconds> Duration(const SessionOptions& options) {
+  if (!options.duration_ms) return std::nullopt;
+  return milliseconds(*options.duration_ms);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<CollectorLoop>> CollectorLoop::Make(const SessionOptions& options,
+                                                                   AgentListener listener,
+                                                                   ProfileWriter writer) {
+  UniqueFd epoll(epoll_create1(EPOLL_CLOEXEC));
+  UniqueFd wake(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!epoll.valid() || !wake.valid() || !Watch(epoll.get(), wake.get(), kWakeTag) ||
+      !Watch(epoll.get(), listener.fd(), kListenerTag)) {
+    return absl::ErrnoToStatus(errno, "cannot set the collector up");
+  }
+  return std::unique_ptr<CollectorLoop>(new CollectorLoop(
+      options, std::move(listener), std::move(writer), std::move(epoll), std::move(wake)));
+}
+
+CollectorLoop::CollectorLoop(const SessionOptions& options, AgentListener listener,
+                             ProfileWriter writer, UniqueFd epoll, UniqueFd wake)
+    : options_(options),
+      listener_(std::move(listener)),
+      recorder_(std::move(writer)),
+      epoll_(std::move(epoll)),
+      wake_(std::move(wake)),
+      sampler_([this](uint16_t type, std::string_view payload) {
+        recorder_.Record(0, type, payload);
+      }),
+      agents_(epoll_.get(),
+              [this](uint32_t source, uint16_t type, std::string_view payload) {
+                OnAgentFrame(source, type, payload);
+              }),
+      schedule_(Clock::now(), milliseconds(options.delay_ms), Duration(options)),
+      calibration_(options.counters, options.overhead_budget_ppm),
+      pause_(kShortestPause) {
+  request_.trace_flags = options.trace_flags;
+  request_.overhead_budget_ppm = options.overhead_budget_ppm;
+  request_.state = schedule_.StateAt(Clock::now());
+  agents_.Request(request_);
+}
+
+void CollectorLoop::Run() {
+  if (!options_.sampler_executable.empty()) {
+    sampler_.Start(options_.sampler_executable, options_.counters);
+    if (sampler_.fd() >= 0) Watch(epoll_.get(), sampler_.fd(), kSamplerTag);
+  }
+  while (!StoppingIsOver(Clock::now())) Turn(NextWait(Clock::now()));
+  agents_.EndAll();
+  sampler_.Stop();
+  recorder_.CountRefusedFrames(sampler_.refused_frames());
+  cpu_ns_ = ThreadCpuNs();
+}
+
+void CollectorLoop::Turn(milliseconds wait) {
+  std::array<epoll_event, 64> events;
+  const int count = epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
+                               static_cast<int>(wait.count()));
+  const Clock::time_point now = Clock::now();
+  if (stop_ && !stop_asked_) stop_asked_ = now;
+  listener_.Poll(now, [this](AgentKnock knock) { agents_.Admit(std::move(knock)); });
+  for (int i = 0; i < count; ++i) Dispatch(events[static_cast<size_t>(i)].data.u64);
+  const bool active = agents_.Drain();
+  pause_ = active ? kShortestPause : std::min(2 * pause_, kLongestPause);
+  ApplyRequest(now);
+  Calibrate(now);
+  if (now >= next_flush_) {
+    recorder_.Flush();
+    next_flush_ = now + kFlushPeriod;
+  }
+}
+
+void CollectorLoop::Dispatch(uint64_t tag) {
+  if (tag == kWakeTag) {
+    eventfd_t ignored = 0;
+    eventfd_read(wake_.get(), &ignored);
+  } else if (tag == kSamplerTag) {
+    sampler_.Read();  // a sampler that ended closes its descriptor, which ends the watch
+  } else if (tag < kWakeTag) {
+    agents_.ProcessGone(static_cast<uint32_t>(tag));
+  }
+}
+
+void CollectorLoop::ApplyRequest(Clock::time_point now) {
+  const AgentState wanted = WantedState(now);
+  if (wanted == request_.state) return;
+  request_.state = wanted;
+  agents_.Request(request_);
+}
+
+void CollectorLoop::Calibrate(Clock::time_point now) {
+  switch (calibration_.Next(now)) {
+    case CounterTurns::Order::kNone:
+      return;
+    case CounterTurns::Order::kYieldSampler:
+      return sampler_.Yield();
+    case CounterTurns::Order::kAllowRanges:
+      request_.ranges_allowed = true;
+      return agents_.Request(request_);
+    case CounterTurns::Order::kForbidRangesAndResumeSampler:
+      request_.ranges_allowed = false;
+      agents_.Request(request_);
+      if (options_.counters != CountersMode::kRange) sampler_.Resume();
+      return;
+  }
+}
+
+AgentState CollectorLoop::WantedState(Clock::time_point now) const {
+  if (sleep_asked_) return AgentState::kAsleep;
+  const int override_state = state_override_;
+  return override_state < 0 ? schedule_.StateAt(now) : static_cast<AgentState>(override_state);
+}
+
+milliseconds CollectorLoop::NextWait(Clock::time_point now) const {
+  if (stop_asked_) return kShortestPause;
+  const std::optional<Clock::time_point> change = schedule_.NextChange(now);
+  if (!change) return pause_;
+  return std::min(pause_, std::chrono::ceil<milliseconds>(*change - now));
+}
+
+void CollectorLoop::OnAgentFrame(uint32_t source, uint16_t type, std::string_view payload) {
+  recorder_.Record(source, type, payload);
+  if (type == FRAME_VARIANTS) sampler_.OpenWindow();
+  if (type == FRAME_LAUNCHES) calibration_.LaunchesSeen(Clock::now());
+  if (type == FRAME_RANGES) calibration_.RangesSeen(Clock::now());
+  if (type != FRAME_DEVICE) return;
+  Device device;
+  if (device.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
+    sampler_.UseDevice(device.uuid());
+  }
+}
+
+bool CollectorLoop::StoppingIsOver(Clock::time_point now) {
+  if (!stop_asked_) return false;
+  if (agents_.live() == 0) return true;
+  if (now < *stop_asked_ + kGrace) return false;
+  if (!sleep_asked_) {
+    sleep_asked_ = now;
+    ApplyRequest(now);
+  }
+  return agents_.AllAcknowledged() || now >= *sleep_asked_ + kSleepGrace;
+}
+
+void CollectorLoop::AskToStop() {
+  stop_ = true;
+  Wake();
+}
+
+void CollectorLoop::AskForState(AgentState state) {
+  state_override_ = static_cast<int>(state);
+  Wake();
+}
+
+void CollectorLoop::Wake() { eventfd_write(wake_.get(), 1); }
+
+std::vector<std::string> CollectorLoop::Notices() {
+  std::vector<std::string> notices = agents_.trouble().Sentences();
+  notices.insert(notices.end(), sampler_.notices().begin(), sampler_.notices().end());
+  if (listener_.refused() > 0) {
+    notices.push_back(absl::StrCat(listener_.refused(),
+                                   " connections to the collector were refused: of another user, "
+                                   "too slow, or not from an agent."));
+  }
+  return notices;
+}
+
+}  // namespace utlz

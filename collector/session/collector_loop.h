@@ -1,0 +1,84 @@
+// The loop of a session's thread: waits for agents, rings, the sampler and orders; reads them all.
+//
+// Rings are polled, every 2 ms while something comes and seldom when nothing does: an agent makes
+// no system call to hand its records over.
+//
+// Thread safety: Run() on one thread; Wake() and the setters from any.
+#ifndef UTLZ_COLLECTOR_SESSION_COLLECTOR_LOOP_H_
+#define UTLZ_COLLECTOR_SESSION_COLLECTOR_LOOP_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collector/ingest/agent_listener.h"
+#include "collector/session/agent_table.h"
+#include "collector/session/counter_turns.h"
+#include "collector/session/run_recorder.h"
+#include "collector/session/sampler_feed.h"
+#include "collector/session/session.h"
+#include "collector/session/trace_schedule.h"
+#include "collector/unique_fd.h"
+
+namespace utlz {
+
+class CollectorLoop {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  static absl::StatusOr<std::unique_ptr<CollectorLoop>> Make(const SessionOptions& options,
+                                                             AgentListener listener,
+                                                             ProfileWriter writer);
+
+  // Returns some time after AskToStop(): at once where no agent is left, else when they have ended
+  // or the grace is over.
+  void Run();
+
+  void AskToStop();
+  void AskForState(AgentState state);  // overrides the schedule
+
+  // After Run() only.
+  RunRecorder& recorder() { return recorder_; }
+  uint64_t agents() const { return agents_.admitted(); }
+  uint64_t cpu_ns() const { return cpu_ns_; }
+  std::vector<std::string> Notices();
+
+ private:
+  CollectorLoop(const SessionOptions& options, AgentListener listener, ProfileWriter writer,
+                UniqueFd epoll, UniqueFd wake);
+
+  void Wake();
+  void Turn(std::chrono::milliseconds wait);
+  void Dispatch(uint64_t tag);
+  void ApplyRequest(Clock::time_point now);
+  void Calibrate(Clock::time_point now);
+  AgentState WantedState(Clock::time_point now) const;
+  std::chrono::milliseconds NextWait(Clock::time_point now) const;
+  void OnAgentFrame(uint32_t source, uint16_t type, std::string_view payload);
+  bool StoppingIsOver(Clock::time_point now);
+
+  const SessionOptions options_;
+  AgentListener listener_;
+  RunRecorder recorder_;
+  UniqueFd epoll_;
+  UniqueFd wake_;
+  SamplerFeed sampler_;
+  AgentTable agents_;
+  TraceSchedule schedule_;
+  CounterTurns calibration_;
+  AgentRequest request_;
+  std::chrono::milliseconds pause_;
+  Clock::time_point next_flush_;
+  std::optional<Clock::time_point> stop_asked_;
+  std::optional<Clock::time_point> sleep_asked_;
+  uint64_t cpu_ns_ = 0;
+  std::atomic<bool> stop_{false};
+  std::atomic<int> state_override_{-1};
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_SESSION_COLLECTOR_LOOP_H_

@@ -1,0 +1,43 @@
+#include "collector/session/run_recorder.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/frame.h"
+
+namespace utlz {
+
+RunRecorder::RunRecorder(ProfileWriter writer) : writer_(std::move(writer)) {}
+
+void RunRecorder::Record(uint32_t source, uint16_t type, std::string_view payload) {
+  Append(source, type, payload);
+  model_.Consume(source, type, payload);
+}
+
+void RunRecorder::Flush() {
+  if (!write_failure_) Note(writer_.Flush());
+}
+
+Summary RunRecorder::Finish(RunEnd end) {
+  Flush();  // so that a disk that is full by now is said in the notices
+  if (write_failure_) {
+    end.add_notices(absl::StrCat(*write_failure_, "; this report is of the whole run"));
+  }
+  Record(0, FRAME_RUN_END, end.SerializeAsString());
+  Summary summary = model_.Summarize();
+  Append(0, FRAME_SUMMARY, summary.SerializeAsString());
+  if (!write_failure_) Note(writer_.Finish());
+  return summary;
+}
+
+void RunRecorder::Append(uint32_t source, uint16_t type, std::string_view payload) {
+  // Too large a message (the summary of a monstrous run) is left out, and the profile goes on.
+  if (write_failure_ || payload.size() > kMaxFramePayloadBytes) return;
+  Note(writer_.Append(source, type, payload));
+}
+
+void RunRecorder::Note(const absl::Status& status) {
+  if (!status.ok()) write_failure_ = std::string(status.message());
+}
+
+}  // namespace utlz

@@ -1,0 +1,46 @@
+// Where every frame of a run goes: to the model and into the profile.
+//
+// Not thread safe.
+#ifndef UTLZ_COLLECTOR_SESSION_RUN_RECORDER_H_
+#define UTLZ_COLLECTOR_SESSION_RUN_RECORDER_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/model/run_model.h"
+#include "collector/profile/profile_writer.h"
+#include "proto/profile.pb.h"
+
+namespace utlz {
+
+class RunRecorder {
+ public:
+  explicit RunRecorder(ProfileWriter writer);
+
+  void Record(uint32_t source, uint16_t type, std::string_view payload);
+  // Hands what is buffered to the kernel, so that killing this process loses no more than what came
+  // since.
+  void Flush();
+  void CountRefusedFrames(uint64_t frames) { model_.CountRefusedFrames(frames); }
+
+  // Set once writing failed (disk full, say). The model goes on.
+  const std::optional<std::string>& write_failure() const { return write_failure_; }
+
+  // Records the end, closes the profile with the summary in it, and returns that.
+  Summary Finish(RunEnd end);
+
+ private:
+  void Append(uint32_t source, uint16_t type, std::string_view payload);
+  void Note(const absl::Status& status);
+
+  RunModel model_;
+  ProfileWriter writer_;
+  std::optional<std::string> write_failure_;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_SESSION_RUN_RECORDER_H_

@@ -1,0 +1,114 @@
+#include "collector/session/session.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <climits>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "collector/session/collector_loop.h"
+#include "collector/session/realtime_clock.h"
+#include "proto/profile.pb.h"
+
+namespace utlz {
+namespace {
+
+const char* CountersName(CountersMode mode) {
+  switch (mode) {
+    case CountersMode::kAuto:
+      return "auto";
+    case CountersMode::kSample:
+      return "sample";
+    case CountersMode::kRange:
+      return "range";
+    case CountersMode::kNone:
+      return "none";
+  }
+  return "";
+}
+
+RunStart DescribeStart(const SessionOptions& options) {
+  RunStart start;
+  start.set_time_ns(RealtimeNs());
+  for (const std::string& argument : options.command) start.add_command(argument);
+  std::error_code error;
+  start.set_directory(std::filesystem::current_path(error).string());
+  char host[HOST_NAME_MAX + 1] = {};
+  if (gethostname(host, sizeof(host) - 1) == 0) start.set_host(host);
+  start.set_utlz_version(UTLZ_VERSION);
+  start.set_overhead_budget_ppm(options.overhead_budget_ppm);
+  start.set_counters(CountersName(options.counters));
+  start.set_attached(options.attached);
+  return start;
+}
+
+// A thread of ours must never take a signal that is meant for the launcher.
+std::thread StartWithSignalsBlocked(CollectorLoop* loop) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread thread([loop] { loop->Run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread;
+}
+
+class RunningSession : public Session {
+ public:
+  explicit RunningSession(std::unique_ptr<CollectorLoop> loop)
+      : loop_(std::move(loop)), thread_(StartWithSignalsBlocked(loop_.get())) {}
+
+  ~RunningSession() override { Join(); }
+
+  void RequestState(AgentState state) override { loop_->AskForState(state); }
+
+  absl::StatusOr<SessionResult> Finish(const CommandOutcome& outcome) override {
+    if (!thread_.joinable()) return absl::FailedPreconditionError("the session is over already");
+    RunEnd end;
+    end.set_time_ns(RealtimeNs());
+    if (outcome.exit_status) end.set_exit_status(*outcome.exit_status);
+    if (outcome.signal) end.set_signal(*outcome.signal);
+    Join();
+    for (const std::string& notice : outcome.notices) end.add_notices(notice);
+    if (loop_->agents() == 0) {
+      for (const std::string& notice : outcome.notices_without_agents) end.add_notices(notice);
+    }
+    for (const std::string& notice : loop_->Notices()) end.add_notices(notice);
+    end.set_collector_cpu_ns(loop_->cpu_ns());
+    SessionResult result;
+    result.agents = loop_->agents();
+    result.summary = loop_->recorder().Finish(std::move(end));
+    result.profile_written = !loop_->recorder().write_failure();
+    return result;
+  }
+
+ private:
+  void Join() {
+    if (!thread_.joinable()) return;
+    loop_->AskToStop();
+    thread_.join();
+  }
+
+  std::unique_ptr<CollectorLoop> loop_;
+  std::thread thread_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Session>> Session::Start(const SessionOptions& options) {
+  absl::StatusOr<ProfileWriter> writer = ProfileWriter::Open(options.profile_path);
+  if (!writer.ok()) return writer.status();
+  absl::StatusOr<AgentListener> listener = AgentListener::Listen(options.socket_path);
+  if (!listener.ok()) return listener.status();
+  absl::StatusOr<std::unique_ptr<CollectorLoop>> loop =
+      CollectorLoop::Make(options, *std::move(listener), *std::move(writer));
+  if (!loop.ok()) return loop.status();
+  (*loop)->recorder().Record(0, FRAME_RUN_START, DescribeStart(options).SerializeAsString());
+  return std::unique_ptr<Session>(std::make_unique<RunningSession>(*std::move(loop)));
+}
+
+}  // namespace utlz

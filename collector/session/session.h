@@ -1,0 +1,67 @@
+// One run: accepts agents, reads their rings and the sampler, feeds the model and the profile.
+//
+// Start() returns once agents can connect; a thread does the rest until Finish(). That thread has
+// every signal blocked. A session never ends the run that it watches: what goes wrong becomes a
+// notice in the report.
+//
+// Thread safety: all calls from one thread.
+#ifndef UTLZ_COLLECTOR_SESSION_SESSION_H_
+#define UTLZ_COLLECTOR_SESSION_SESSION_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "proto/ring_abi.h"
+#include "proto/summary.pb.h"
+
+namespace utlz {
+
+enum class CountersMode { kAuto, kSample, kRange, kNone };
+
+struct SessionOptions {
+  std::string profile_path;
+  std::string socket_path;  // in a directory that is ours alone; at most 107 bytes
+  std::vector<std::string> command;  // for the report
+  CountersMode counters = CountersMode::kAuto;
+  uint32_t overhead_budget_ppm = 10000;  // 0 = unlimited
+  uint32_t trace_flags = kTraceKernels | kTraceCopies;
+  uint64_t delay_ms = 0;                    // agents sleep until then
+  std::optional<uint64_t> duration_ms;      // and again this long after
+  bool attached = false;
+  // Run as `<this> sampler …`; empty: no sampler at all, not even for totals.
+  std::string sampler_executable = "/proc/self/exe";
+};
+
+// How the command ended, as far as it is known.
+struct CommandOutcome {
+  std::optional<int> exit_status = std::nullopt;
+  std::optional<int> signal = std::nullopt;
+  std::vector<std::string> notices = {};  // sentences for the report
+  std::vector<std::string> notices_without_agents = {};  // the same, where no agent ever connected
+};
+
+struct SessionResult {
+  Summary summary;
+  uint64_t agents = 0;            // processes whose agent connected
+  bool profile_written = false;   // false: writing failed; a notice says why
+};
+
+class Session {
+ public:
+  static absl::StatusOr<std::unique_ptr<Session>> Start(const SessionOptions& options);
+  virtual ~Session() = default;
+
+  // Waits briefly for processes that outlive the command, drains every ring, closes the profile.
+  virtual absl::StatusOr<SessionResult> Finish(const CommandOutcome& outcome) = 0;
+
+  // Asks every agent, present and future, for `state` (kTracing or kAsleep).
+  virtual void RequestState(AgentState state) = 0;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_SESSION_SESSION_H_

@@ -1,0 +1,391 @@
+#include "inject/agent.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "inject/clock.h"
+#include "inject/handshake.h"
+#include "inject/identity.h"
+#include "inject/one_agent.h"
+#include "inject/termination.h"
+
+namespace utlz::inject {
+namespace {
+
+constexpr uint16_t kFrameProcess = 1;
+constexpr uint16_t kFrameClocks = 2;
+constexpr uint16_t kFrameDevice = 3;
+constexpr uint16_t kFrameAgentStatus = 15;
+constexpr uint16_t kFrameProcessEnd = 16;
+
+constexpr uint64_t kMillisecondNs = 1000000;
+constexpr uint64_t kTurnNs = 20 * kMillisecondNs;
+constexpr uint64_t kReportNs = 1000 * kMillisecondNs;
+constexpr uint32_t kMaxDevices = 64;
+// Records of launches from before tracing was switched off come for this long.
+constexpr uint64_t kStragglersNs = 150 * kMillisecondNs;
+
+uint64_t ThreadCpuNs() { return ClockNs(CLOCK_THREAD_CPUTIME_ID); }
+
+}  // namespace
+
+bool Agent::Start(const char* socket_path) {
+  if (!Connect(socket_path)) return false;
+  // The way out is open from here on: the collector hears why, also where tracing never begins.
+  if (!StartCupti()) {
+    SendEnd("off");
+    return false;
+  }
+  active_.store(true, std::memory_order_release);
+  wanted_flags_ = welcome_.trace_flags;
+  budget_ppm_ = welcome_.overhead_budget_ppm;
+  budget_.Start(MonotonicNs(), budget_ppm_);
+  if (welcome_.state == static_cast<uint32_t>(AgentState::kTracing)) {
+    wanted_ = true;
+    const cupti::Result result = trace_.On(welcome_.trace_flags);
+    if (result != cupti::kSuccess) {
+      GiveUp(result == cupti::kErrorMultipleSubscribers ? AgentReason::kCuptiTaken
+                                                         : AgentReason::kCuptiError,
+             static_cast<uint32_t>(result));
+      return false;
+    }
+  }
+  ring_.header()->producer.state.store(welcome_.state, std::memory_order_relaxed);
+  if (!StartThread()) {
+    trace_.Off(nullptr);
+    GiveUp(AgentReason::kNoMemory, 0);
+    return false;
+  }
+  WatchTermination();
+  return true;
+}
+
+bool Agent::Connect(const char* socket_path) {
+  const int ring_file = ring_.Create(kRingDefaultDataBytes);
+  if (ring_file < 0) return false;
+  const bool met = MeetCollector(socket_path, ring_file, kRingHeaderBytes + kRingDefaultDataBytes,
+                                 &welcome_);
+  close(ring_file);
+  return met;
+}
+
+bool Agent::StartCupti() {
+  LoadCuda(&cuda_);
+  const CuptiLoad load = LoadCupti(&cupti_);
+  if (!pool_.Create() ||
+      !recorder_.Create(&ring_, &cupti_, (welcome_.trace_flags & kTraceLaunchCalls) != 0)) {
+    GiveUp(AgentReason::kNoMemory, 0);
+    return false;
+  }
+  trace_.Create(&cupti_, &recorder_);
+  SendIdentity();
+  if (load != CuptiLoad::kLoaded) {
+    GiveUp(load == CuptiLoad::kNotFound ? AgentReason::kNoCupti
+           : load == CuptiLoad::kTooOld ? AgentReason::kCuptiTooOld
+                                        : AgentReason::kCuptiError,
+           cupti_.version);
+    return false;
+  }
+  LimitDeviceMemory();
+  const cupti::Result result =
+      registration_.Register(cupti_, BufferRequestedCallback, BufferCompletedCallback);
+  if (result != cupti::kSuccess) {
+    GiveUp(AgentReason::kCuptiError, static_cast<uint32_t>(result));
+    return false;
+  }
+  return true;
+}
+
+// CUPTI's default lets a context take 250 device buffers of 3.2 MB.
+void Agent::LimitDeviceMemory() {
+  if (welcome_.device_pool_mib == 0) return;
+  constexpr size_t kDeviceBufferBytes = 3200000;
+  size_t limit = (size_t{welcome_.device_pool_mib} << 20) / kDeviceBufferBytes;
+  if (limit == 0) limit = 1;
+  size_t size = sizeof limit;
+  cupti_.activity_set_attribute(cupti::kAttributeDeviceBufferPoolLimit, &size, &limit);
+}
+
+void Agent::GiveUp(AgentReason reason, uint32_t detail) {
+  active_.store(false, std::memory_order_release);
+  RingProducer& producer = ring_.header()->producer;
+  producer.reason_detail.store(detail, std::memory_order_relaxed);
+  producer.reason.store(static_cast<uint32_t>(reason), std::memory_order_relaxed);
+  producer.state.store(static_cast<uint32_t>(AgentState::kOff), std::memory_order_release);
+}
+
+bool Agent::StartThread() {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // the target's signals are never ours to take
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_t thread;
+  const int error = pthread_create(&thread, &attributes, ThreadMain, this);
+  pthread_attr_destroy(&attributes);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return error == 0;
+}
+
+void* Agent::ThreadMain(void* agent) {
+  pthread_setname_np(pthread_self(), "utlz");
+  static_cast<Agent*>(agent)->Run();
+  return nullptr;
+}
+
+void Agent::Run() {
+  while (Active()) {
+    pthread_mutex_lock(&turn_mutex_);
+    if (!exiting_) Turn(MonotonicNs());
+    pthread_mutex_unlock(&turn_mutex_);
+    if (const int signal_number = TerminationSignal(); signal_number != 0) {
+      FlushRecords(cupti::kFlushForced);
+      SendStatus();
+      SendEnd(SignalName(signal_number));
+      Terminate(signal_number);
+    }
+    const timespec pause{0, static_cast<long>(kTurnNs)};
+    nanosleep(&pause, nullptr);
+  }
+}
+
+void Agent::Turn(uint64_t now_ns) {
+  ring_.header()->producer.heartbeat_ns.store(now_ns, std::memory_order_relaxed);
+  // Before any launches, wherever that can be had: they are placed by it.
+  SendDevices();
+  FollowRequests(now_ns);
+  FollowOtherClient(now_ns);
+  FollowBudget(now_ns);
+  ranges_.Turn(cupti_, &recorder_, trace_.on() && RangesAllowed(), now_ns);
+  if ((wanted_ || silence_due_ns_ != 0) && !taken_ && now_ns >= next_flush_ns_) {
+    next_flush_ns_ = now_ns + uint64_t{welcome_.flush_period_ms} * kMillisecondNs;
+    FlushRecords(0);
+  }
+  if (now_ns >= next_report_ns_) {
+    next_report_ns_ = now_ns + kReportNs;
+    Report();
+  }
+}
+
+void Agent::FollowRequests(uint64_t now_ns) {
+  RingControl& control = ring_.header()->control;
+  const uint64_t request = control.request.load(std::memory_order_acquire);
+  if (request == last_request_) return;
+  last_request_ = request;
+  wanted_ = control.requested_state.load(std::memory_order_relaxed) ==
+            static_cast<uint32_t>(AgentState::kTracing);
+  wanted_flags_ = control.requested_flags.load(std::memory_order_relaxed);
+  const uint32_t budget_ppm = control.overhead_budget_ppm.load(std::memory_order_relaxed);
+  if (budget_ppm != budget_ppm_) {
+    budget_ppm_ = budget_ppm;
+    budget_.Start(now_ns, budget_ppm);
+  }
+  if (!wanted_ || wanted_flags_ != trace_.flags()) StopTracing(nullptr);
+  if (wanted_) FollowBudget(now_ns);
+  RingProducer& producer = ring_.header()->producer;
+  producer.state.store(
+      static_cast<uint32_t>(wanted_ ? AgentState::kTracing : AgentState::kAsleep),
+      std::memory_order_release);
+  producer.acknowledged_request.store(request, std::memory_order_release);
+}
+
+// torch.profiler and its like take the buffers, trace for a while and leave everything switched off.
+// Step aside while they trace; go on once they have been done for a while.
+void Agent::FollowOtherClient(uint64_t now_ns) {
+  constexpr uint64_t kGraceNs = 500 * kMillisecondNs;
+  constexpr char kReason[] = "another CUPTI client took the activity buffers over";
+  RingProducer& producer = ring_.header()->producer;
+  if (!taken_ && !registration_.Ours()) {
+    taken_ = true;
+    trace_.Lost(kReason);
+    producer.reason.store(static_cast<uint32_t>(AgentReason::kBuffersTaken),
+                          std::memory_order_relaxed);
+    other_client_.Watch(cupti_, registration_.Holder());
+  }
+  if (!taken_ || !other_client_.DoneFor(now_ns, kGraceNs)) return;
+  if (registration_.Register(cupti_, BufferRequestedCallback, BufferCompletedCallback) ==
+      cupti::kSuccess) {
+    taken_ = false;
+    producer.reason.store(static_cast<uint32_t>(AgentReason::kNone), std::memory_order_relaxed);
+  }
+}
+
+// Switches tracing on and off as the account allows; ranges need it on throughout.
+void Agent::FollowBudget(uint64_t now_ns) {
+  recorder_.Lock();
+  const RecorderCounts counts = recorder_.counts();
+  recorder_.Unlock();
+  // CUPTI 13.0 gives wrong times for the nodes of replayed graphs once tracing was switched off and
+  // on again under them (docs/overhead.md), so a process with graphs is traced whole.
+  const bool affordable =
+      budget_.ShouldTrace(now_ns, counts.launches - counts.graph_nodes, counts.graph_nodes) ||
+      counts.graph_nodes != 0;
+  const bool calibrating = RangesAllowed() && !ranges_.Finished();
+  const bool trace = wanted_ && !taken_ && (affordable || calibrating);
+  if (trace && !trace_.on()) trace_.On(wanted_flags_);
+  if (!trace && trace_.on()) StopTracing("the overhead budget");
+  SilenceStragglers(now_ns, counts.launches);
+}
+
+// Records that still come long after tracing was switched off mean that it is not off.
+void Agent::SilenceStragglers(uint64_t now_ns, uint64_t launches) {
+  constexpr uint64_t kFewLaunches = 64;
+  if (trace_.on() || taken_ || silence_due_ns_ == 0 || now_ns < silence_due_ns_) {
+    if (trace_.on()) silence_due_ns_ = 0;
+    launches_when_silent_ = launches;
+    return;
+  }
+  if (launches > launches_when_silent_ + kFewLaunches) {
+    trace_.OffAgain();
+    silence_due_ns_ = now_ns + kStragglersNs;
+  } else if (now_ns > silence_due_ns_ + kReportNs) {
+    silence_due_ns_ = 0;
+  }
+}
+
+bool Agent::RangesAllowed() const {
+  return ring_.header()->control.counters_yielded.load(std::memory_order_acquire) != 0;
+}
+
+void Agent::StopTracing(const char* reason) {
+  if (!trace_.on()) return;
+  trace_.Off(reason);
+  FlushRecords(0);
+  silence_due_ns_ = MonotonicNs() + kStragglersNs;
+}
+
+void Agent::FlushRecords(uint32_t flags) {
+  uint64_t now_ns = 0;
+  cupti_.get_timestamp(&now_ns);
+  cupti_.activity_flush_all(flags);
+  ring_.header()->producer.flushed_until_ns.store(now_ns, std::memory_order_release);
+}
+
+void Agent::Report() {
+  thread_cpu_ns_.store(ThreadCpuNs(), std::memory_order_relaxed);
+  SendClocks();
+  SendStatus();
+}
+
+void Agent::SendIdentity() {
+  recorder_.Lock();
+  ByteBuffer* message = recorder_.Scratch();
+  WriteProcess(cupti_, cuda_, message);
+  recorder_.Send(kFrameProcess, *message);
+  recorder_.Unlock();
+}
+
+// The driver answers only once cuInit, inside which the agent was started, has returned.
+void Agent::SendDevices() {
+  int count = 0;
+  if (cuda_.device_get_count == nullptr || devices_sent_.load() != 0 ||
+      cuda_.device_get_count(&count) != cuda::kSuccess) {
+    return;
+  }
+  for (int ordinal = 0; ordinal < count && ordinal < static_cast<int>(kMaxDevices); ++ordinal) {
+    recorder_.Lock();
+    ByteBuffer* message = recorder_.Scratch();
+    if (WriteDevice(cuda_, ordinal, message) && recorder_.Send(kFrameDevice, *message)) {
+      devices_sent_.fetch_add(1);
+    }
+    recorder_.Unlock();
+  }
+}
+
+void Agent::SendClocks() {
+  recorder_.Lock();
+  ByteBuffer* message = recorder_.Scratch();
+  WriteClocks(cupti_, message);
+  recorder_.Send(kFrameClocks, *message);
+  recorder_.Unlock();
+}
+
+void Agent::SendStatus() {
+  uint64_t now_ns = 0;
+  cupti_.get_timestamp(&now_ns);
+  size_t dropped = 0;
+  if (cupti_.activity_get_dropped(nullptr, 0, &dropped) != cupti::kSuccess) dropped = 0;
+  recorder_.Lock();
+  recorder_.AddDropped(dropped);
+  const RecorderCounts& counts = recorder_.counts();
+  const RingProducer& producer = ring_.header()->producer;
+  ByteBuffer* message = recorder_.Scratch();
+  PbWriter out(message);
+  out.Fixed64(1, now_ns);
+  out.Uint(2, counts.launches);
+  out.Uint(3, counts.timeless);
+  out.Uint(4, producer.launches_dropped.load(std::memory_order_relaxed));
+  out.Uint(5, counts.dropped_by_cupti);
+  out.Uint(6, counts.unknown);
+  out.Uint(7, ring_.frames_written());
+  out.Uint(8, ring_.bytes_written());
+  out.Uint(10, callbacks_.load(std::memory_order_relaxed));
+  out.Uint(11, counts.encode_ns);
+  out.Uint(12, thread_cpu_ns_.load(std::memory_order_relaxed));
+  out.Uint(13, pool_.outstanding());
+  out.Uint(15, producer.reason.load(std::memory_order_relaxed));
+  recorder_.Send(kFrameAgentStatus, *message);
+  recorder_.Unlock();
+}
+
+void Agent::SendEnd(const char* how) {
+  constexpr uint64_t kPatienceNs = 2000 * kMillisecondNs;
+  if (!recorder_.LockWithin(kPatienceNs)) return;
+  ByteBuffer* message = recorder_.Scratch();
+  PbWriter out(message);
+  out.Fixed64(1, RealtimeNs());
+  out.String(2, how);
+  recorder_.Send(kFrameProcessEnd, *message);
+  recorder_.Unlock();
+  ring_.header()->producer.ended.store(1, std::memory_order_release);
+}
+
+void Agent::OnBufferRequested(uint8_t** buffer, size_t* size, size_t* max_records) {
+  *buffer = Active() ? pool_.Acquire() : nullptr;
+  *size = *buffer == nullptr ? 0 : BufferPool::kBufferBytes;
+  *max_records = 0;
+  callbacks_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Agent::OnBufferCompleted(cupti::Context, uint32_t, uint8_t* buffer, size_t valid_bytes) {
+  // After a hand-over between clients a buffer may come here that another one allocated.
+  if (!Active() || !pool_.Owns(buffer)) return;
+  recorder_.Lock();
+  if (valid_bytes <= BufferPool::kBufferBytes) recorder_.Consume(buffer, valid_bytes);
+  recorder_.Unlock();
+  pool_.Release(buffer);
+}
+
+void Agent::OnDriverCall(const cupti::CallbackData& call) {
+  if (Active()) ranges_.OnDriverCall(call);
+}
+
+void Agent::OnExit() {
+  if (!Active()) return;
+  StopTurns();
+  SendDevices();
+  if (wanted_ && registration_.Ours()) FlushRecords(cupti::kFlushForced);
+  SendStatus();
+  SendEnd("exit");
+}
+
+// CUDA is taken down after this, and a call into it from our thread would end in a crash.
+void Agent::StopTurns() {
+  constexpr uint64_t kPatienceNs = 2000 * kMillisecondNs;
+  const uint64_t deadline = RealtimeNs() + kPatienceNs;
+  const timespec time{static_cast<time_t>(deadline / 1000000000u),
+                      static_cast<long>(deadline % 1000000000u)};
+  const bool locked = pthread_mutex_timedlock(&turn_mutex_, &time) == 0;
+  exiting_ = true;
+  if (locked) pthread_mutex_unlock(&turn_mutex_);
+}
+
+void Agent::OnFork() {
+  active_.store(false, std::memory_order_release);
+  ForgetTermination();
+}
+
+}  // namespace utlz::inject

@@ -1,0 +1,104 @@
+// The agent: the one state that the injected library has in the target.
+//
+// Threads: Start runs on the target's thread inside cuInit; one thread of ours then flushes, reports
+// and follows the collector's requests; CUPTI calls OnBufferRequested on launching threads and
+// OnBufferCompleted on its worker or on whoever flushes.
+#ifndef UTLZ_INJECT_AGENT_H_
+#define UTLZ_INJECT_AGENT_H_
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "inject/buffer_pool.h"
+#include "inject/cuda_api.h"
+#include "inject/cupti_api.h"
+#include "inject/other_client.h"
+#include "inject/range_session.h"
+#include "inject/recorder.h"
+#include "inject/registration.h"
+#include "inject/ring_writer.h"
+#include "inject/trace_budget.h"
+#include "inject/trace_switch.h"
+#include "proto/ring_abi.h"
+
+namespace utlz::inject {
+
+class Agent {
+ public:
+  // Meets the collector, loads CUPTI, begins to trace. False where the agent is off; the target
+  // goes on all the same.
+  bool Start(const char* socket_path);
+
+  // CUPTI's callbacks.
+  void OnBufferRequested(uint8_t** buffer, size_t* size, size_t* max_records);
+  void OnBufferCompleted(cupti::Context context, uint32_t stream, uint8_t* buffer,
+                         size_t valid_bytes);
+  void OnDriverCall(const cupti::CallbackData& call);
+
+  // At exit(): everything that CUPTI has is handed over.
+  void OnExit();
+  // In a child of fork: the memory is the parent's and there is no thread, so never again.
+  void OnFork();
+
+  const CuptiApi& cupti() const { return cupti_; }
+
+ private:
+  bool Connect(const char* socket_path);
+  bool StartCupti();
+  void LimitDeviceMemory();
+  bool StartThread();
+  void GiveUp(AgentReason reason, uint32_t detail);
+
+  static void* ThreadMain(void* agent);
+  void Run();
+  void Turn(uint64_t now_ns);
+  void StopTurns();
+  void FollowRequests(uint64_t now_ns);
+  void FollowBudget(uint64_t now_ns);
+  bool RangesAllowed() const;
+  void SilenceStragglers(uint64_t now_ns, uint64_t launches);
+  void StopTracing(const char* reason);
+  void FollowOtherClient(uint64_t now_ns);
+  void FlushRecords(uint32_t flags);
+  void Report();
+  void SendIdentity();
+  void SendDevices();
+  void SendStatus();
+  void SendClocks();
+  void SendEnd(const char* how);
+
+  bool Active() const { return active_.load(std::memory_order_acquire); }
+
+  std::atomic<bool> active_{false};
+  pthread_mutex_t turn_mutex_ = PTHREAD_MUTEX_INITIALIZER;  // held while our thread may call CUPTI
+  std::atomic<bool> exiting_{false};
+  AgentWelcome welcome_{};
+  RingWriter ring_;
+  CuptiApi cupti_{};
+  CudaApi cuda_{};
+  BufferPool pool_;
+  Recorder recorder_;
+  Registration registration_;
+  TraceSwitch trace_;
+  TraceBudget budget_;
+  bool wanted_ = false;  // the collector wants records
+  uint32_t wanted_flags_ = 0;
+  uint32_t budget_ppm_ = 0;
+  uint64_t silence_due_ns_ = 0;  // when, tracing being off, no record may come any more
+  uint64_t launches_when_silent_ = 0;
+  OtherClient other_client_;
+  RangeSession ranges_;
+  bool taken_ = false;  // another client has the buffers
+  std::atomic<int> devices_sent_{0};
+  uint64_t last_request_ = 0;
+  uint64_t next_flush_ns_ = 0;
+  uint64_t next_report_ns_ = 0;
+  std::atomic<uint64_t> callbacks_{0};
+  std::atomic<uint64_t> thread_cpu_ns_{0};
+};
+
+}  // namespace utlz::inject
+
+#endif  // UTLZ_INJECT_AGENT_H_

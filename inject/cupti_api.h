@@ -1,0 +1,67 @@
+// The functions of CUPTI that the agent calls, found in whichever libcupti the process has, or will
+// have: the copy that is loaded already, then the wheel beside the target's Python, then the
+// toolkit's, then one that we ship. Never a second copy.
+#ifndef UTLZ_INJECT_CUPTI_API_H_
+#define UTLZ_INJECT_CUPTI_API_H_
+
+#include "inject/cupti_abi.h"
+
+namespace utlz::inject {
+
+struct CuptiApi {
+  cupti::Result (*get_version)(uint32_t*);
+  cupti::Result (*get_timestamp)(uint64_t*);
+  cupti::Result (*subscribe)(cupti::Subscriber*, cupti::Callback, void*);
+  cupti::Result (*unsubscribe)(cupti::Subscriber);
+  cupti::Result (*enable_callback)(uint32_t, cupti::Subscriber, uint32_t, uint32_t);
+  cupti::Result (*enable_domain)(uint32_t, cupti::Subscriber, uint32_t);
+  cupti::Result (*activity_register_callbacks)(cupti::BufferRequested, cupti::BufferCompleted);
+  cupti::Result (*activity_enable)(uint32_t);
+  cupti::Result (*activity_disable)(uint32_t);
+  cupti::Result (*activity_flush_all)(uint32_t);
+  cupti::Result (*activity_get_next_record)(uint8_t*, size_t, cupti::RecordHead**);
+  cupti::Result (*activity_get_dropped)(cupti::Context, uint32_t, size_t*);
+  cupti::Result (*activity_set_attribute)(uint32_t, size_t*, void*);
+  // Counters by user range; null where this libcupti has none.
+  cupti::Result (*profiler_initialize)(void*);
+  cupti::Result (*device_get_chip_name)(void*);
+  cupti::Result (*host_initialize)(void*);
+  cupti::Result (*host_deinitialize)(void*);
+  cupti::Result (*host_config_add_metrics)(void*);
+  cupti::Result (*host_get_config_image_size)(void*);
+  cupti::Result (*host_get_config_image)(void*);
+  cupti::Result (*host_get_num_of_passes)(void*);
+  cupti::Result (*host_evaluate)(void*);
+  cupti::Result (*range_enable)(void*);
+  cupti::Result (*range_disable)(void*);
+  cupti::Result (*range_start)(void*);
+  cupti::Result (*range_stop)(void*);
+  cupti::Result (*range_push)(void*);
+  cupti::Result (*range_pop)(void*);
+  cupti::Result (*range_decode)(void*);
+  cupti::Result (*range_set_config)(void*);
+  cupti::Result (*range_counter_data_size)(void*);
+  cupti::Result (*range_counter_data_initialize)(void*);
+  cupti::Result (*range_counter_data_info)(void*);
+  // NVTX's way in: int cuptiNvtxInitialize2(void*)
+  int (*nvtx_initialize2)(void*);
+
+  uint32_t version;
+  bool has_ranges;
+  void* library;
+  char path[1024];
+};
+
+enum class CuptiLoad { kLoaded, kNotFound, kIncomplete, kTooOld };
+
+// Fills `api`. Uses the dynamic loader: call it from InitializeInjection or the agent's own thread,
+// never from a callback.
+CuptiLoad LoadCupti(CuptiApi* api);
+
+// Loads libnvperf_host.so and libnvperf_target.so by full path from beside libcupti: a wheel's copy
+// finds neither by itself.
+void LoadNvperf(const CuptiApi& api);
+
+}  // namespace utlz::inject
+
+#endif  // UTLZ_INJECT_CUPTI_API_H_

@@ -1,0 +1,84 @@
+// The library's ways in: the driver's, NVTX's, and those of CUPTI and the C library back to us.
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "inject/agent.h"
+#include "inject/one_agent.h"
+#include "proto/ring_abi.h"
+
+#define UTLZ_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace utlz::inject {
+namespace {
+
+// Never destroyed: threads and callbacks of others may come at any time, until the very end.
+alignas(Agent) unsigned char agent_memory[sizeof(Agent)];
+std::atomic<Agent*> agent{nullptr};
+
+Agent* MakeAgent() { return new (agent_memory) Agent; }
+
+void AtExit() {
+  if (Agent* one = agent.load(std::memory_order_acquire)) one->OnExit();
+}
+
+void AfterForkInChild() {
+  if (Agent* one = agent.load(std::memory_order_acquire)) one->OnFork();
+}
+
+bool BeginOnce() {
+  static std::atomic<bool> begun{false};
+  return !begun.exchange(true);
+}
+
+void StartAgent() {
+  const char* socket_path = getenv(kSocketVariable);
+  if (socket_path == nullptr || socket_path[0] == 0 || !BeginOnce()) return;
+  Agent* one = MakeAgent();
+  agent.store(one, std::memory_order_release);
+  if (!one->Start(socket_path)) return;
+  atexit(AtExit);
+  at_quick_exit(AtExit);
+  pthread_atfork(nullptr, nullptr, AfterForkInChild);
+}
+
+}  // namespace
+
+void BufferRequestedCallback(uint8_t** buffer, size_t* size, size_t* max_records) {
+  agent.load(std::memory_order_acquire)->OnBufferRequested(buffer, size, max_records);
+}
+
+void BufferCompletedCallback(cupti::Context context, uint32_t stream, uint8_t* buffer, size_t,
+                             size_t valid_bytes) {
+  agent.load(std::memory_order_acquire)->OnBufferCompleted(context, stream, buffer, valid_bytes);
+}
+
+void DriverCallCallback(void*, uint32_t domain, uint32_t, const void* data) {
+  if (domain != cupti::kDomainDriverApi) return;
+  agent.load(std::memory_order_acquire)
+      ->OnDriverCall(*static_cast<const cupti::CallbackData*>(data));
+}
+
+}  // namespace utlz::inject
+
+// Called by the CUDA driver inside cuInit (CUDA_INJECTION64_PATH).
+UTLZ_EXPORT int InitializeInjection() {
+  utlz::inject::StartAgent();
+  return 1;
+}
+
+// Called by NVTX on its first use (NVTX_INJECTION64_PATH), maybe before cuInit: CUPTI answers, and
+// gives the ranges back as activity records. One libcupti serves both.
+UTLZ_EXPORT int InitializeInjectionNvtx2(void* get_export_table) {
+  utlz::inject::CuptiApi cupti{};
+  if (getenv(utlz::kSocketVariable) == nullptr ||
+      utlz::inject::LoadCupti(&cupti) != utlz::inject::CuptiLoad::kLoaded ||
+      cupti.nvtx_initialize2 == nullptr) {
+    return 0;
+  }
+  // CUPTI answers with a CUptiResult, NVTX expects non-zero for success.
+  return cupti.nvtx_initialize2(get_export_table) == utlz::inject::cupti::kSuccess ? 1 : 0;
+}

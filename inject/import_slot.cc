@@ -1,0 +1,145 @@
+#include "inject/import_slot.h"
+
+#include <elf.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+
+namespace utlz::inject {
+namespace {
+
+#if defined(__x86_64__)
+constexpr uint32_t kJumpSlot = R_X86_64_JUMP_SLOT;
+constexpr uint32_t kGlobalData = R_X86_64_GLOB_DAT;
+#elif defined(__aarch64__)
+constexpr uint32_t kJumpSlot = R_AARCH64_JUMP_SLOT;
+constexpr uint32_t kGlobalData = R_AARCH64_GLOB_DAT;
+#else
+#error "relocation types of this architecture are not known here"
+#endif
+
+struct Module {
+  uintptr_t address;
+  uintptr_t base = 0;
+  const ElfW(Dyn)* dynamic = nullptr;
+};
+
+int MatchModule(dl_phdr_info* info, size_t, void* data) {
+  auto* module = static_cast<Module*>(data);
+  bool inside = false;
+  const ElfW(Dyn)* dynamic = nullptr;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& header = info->dlpi_phdr[i];
+    const uintptr_t begin = info->dlpi_addr + header.p_vaddr;
+    if (header.p_type == PT_LOAD) {
+      inside |= module->address >= begin && module->address < begin + header.p_memsz;
+    } else if (header.p_type == PT_DYNAMIC) {
+      dynamic = reinterpret_cast<const ElfW(Dyn)*>(begin);
+    }
+  }
+  if (!inside) return 0;
+  module->base = info->dlpi_addr;
+  module->dynamic = dynamic;
+  return 1;
+}
+
+struct Tables {
+  const ElfW(Sym)* symbols = nullptr;
+  const char* names = nullptr;
+  const ElfW(Rela)* jump = nullptr;
+  size_t jump_bytes = 0;
+  const ElfW(Rela)* rela = nullptr;
+  size_t rela_bytes = 0;
+};
+
+// glibc has relocated these pointers already.
+Tables ReadTables(const ElfW(Dyn)* dynamic) {
+  Tables tables;
+  for (; dynamic->d_tag != DT_NULL; ++dynamic) {
+    const auto value = dynamic->d_un.d_ptr;
+    switch (dynamic->d_tag) {
+      case DT_SYMTAB:
+        tables.symbols = reinterpret_cast<const ElfW(Sym)*>(value);
+        break;
+      case DT_STRTAB:
+        tables.names = reinterpret_cast<const char*>(value);
+        break;
+      case DT_JMPREL:
+        tables.jump = reinterpret_cast<const ElfW(Rela)*>(value);
+        break;
+      case DT_PLTRELSZ:
+        tables.jump_bytes = dynamic->d_un.d_val;
+        break;
+      case DT_RELA:
+        tables.rela = reinterpret_cast<const ElfW(Rela)*>(value);
+        break;
+      case DT_RELASZ:
+        tables.rela_bytes = dynamic->d_un.d_val;
+        break;
+      default:
+        break;
+    }
+  }
+  return tables;
+}
+
+const ElfW(Rela)* FindRelocation(const Tables& tables, const ElfW(Rela)* entries, size_t bytes,
+                                 const char* name) {
+  for (size_t i = 0; entries != nullptr && i < bytes / sizeof *entries; ++i) {
+    const auto type = static_cast<uint32_t>(ELF64_R_TYPE(entries[i].r_info));
+    if (type != kJumpSlot && type != kGlobalData) continue;
+    const auto& symbol = tables.symbols[ELF64_R_SYM(entries[i].r_info)];
+    if (strcmp(tables.names + symbol.st_name, name) == 0) return &entries[i];
+  }
+  return nullptr;
+}
+
+// Whether the loader made the page of `address` read-only after relocation.
+struct Relro {
+  uintptr_t address;
+  bool inside = false;
+};
+
+int FindRelro(dl_phdr_info* info, size_t, void* data) {
+  auto* relro = static_cast<Relro*>(data);
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& header = info->dlpi_phdr[i];
+    const uintptr_t begin = info->dlpi_addr + header.p_vaddr;
+    if (header.p_type == PT_GNU_RELRO && relro->address >= begin &&
+        relro->address < begin + header.p_memsz) {
+      relro->inside = true;
+      return 1;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+void** FindImportSlot(uintptr_t code_address, const char* name) {
+  Module module{code_address};
+  if (dl_iterate_phdr(MatchModule, &module) == 0 || module.dynamic == nullptr) return nullptr;
+  const Tables tables = ReadTables(module.dynamic);
+  if (tables.symbols == nullptr || tables.names == nullptr) return nullptr;
+  const ElfW(Rela)* entry = FindRelocation(tables, tables.jump, tables.jump_bytes, name);
+  if (entry == nullptr) entry = FindRelocation(tables, tables.rela, tables.rela_bytes, name);
+  return entry == nullptr ? nullptr : reinterpret_cast<void**>(module.base + entry->r_offset);
+}
+
+bool SetImportSlot(void** slot, void* function) {
+  if (std::atomic_ref<void*>(*slot).load() == function) return true;
+  const auto page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const uintptr_t page = reinterpret_cast<uintptr_t>(slot) & ~(page_bytes - 1);
+  Relro relro{reinterpret_cast<uintptr_t>(slot)};
+  dl_iterate_phdr(FindRelro, &relro);
+  auto* const memory = reinterpret_cast<void*>(page);
+  if (mprotect(memory, page_bytes, PROT_READ | PROT_WRITE) != 0) return false;
+  std::atomic_ref<void*>(*slot).store(function, std::memory_order_release);
+  if (relro.inside) mprotect(memory, page_bytes, PROT_READ);
+  return true;
+}
+
+}  // namespace utlz::inject

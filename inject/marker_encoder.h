@@ -1,0 +1,53 @@
+// NVTX ranges: CUPTI gives a record at each end; they are joined here and sent as MarkerBatch.
+// Guarded by the agent's encode lock.
+#ifndef UTLZ_INJECT_MARKER_ENCODER_H_
+#define UTLZ_INJECT_MARKER_ENCODER_H_
+
+#include <cstdint>
+
+#include "inject/cupti_abi.h"
+#include "inject/pb_writer.h"
+#include "inject/string_table.h"
+
+namespace utlz::inject {
+
+class MarkerEncoder {
+ public:
+  static constexpr uint32_t kMaxMarkers = 8 << 10;
+  static constexpr uint32_t kMaxOpen = 1 << 14;  // ranges begun and not yet ended
+
+  bool Create(StringTable* strings);
+  void Add(const cupti::MarkerRecord& record);
+  bool Full() const { return markers_ >= kMaxMarkers; }
+  bool Empty() const { return markers_ == 0; }
+  void Finish(ByteBuffer* message);
+
+ private:
+  struct Open {
+    uint32_t id;  // CUPTI's, 0 = free
+    uint32_t name;
+    uint32_t domain;
+    uint32_t depth;
+    uint64_t start_ns;
+  };
+  static constexpr uint32_t kMaxThreads = 1024;
+  struct ThreadDepth {
+    uint32_t thread;
+    uint32_t depth;
+  };
+
+  void Append(uint64_t start_ns, uint64_t duration_ns, const Open& range, uint32_t thread);
+  uint32_t& DepthOf(uint32_t thread);
+
+  StringTable* strings_ = nullptr;
+  Open* open_ = nullptr;
+  ThreadDepth* threads_ = nullptr;
+  uint32_t markers_ = 0;
+  uint64_t base_ns_ = 0;
+  uint64_t previous_start_ns_ = 0;
+  ByteBuffer start_, duration_, name_, domain_, thread_, depth_;
+};
+
+}  // namespace utlz::inject
+
+#endif  // UTLZ_INJECT_MARKER_ENCODER_H_

@@ -1,0 +1,19 @@
+// CUPTI's callbacks carry no user pointer, so there is one agent, reached from here.
+#ifndef UTLZ_INJECT_ONE_AGENT_H_
+#define UTLZ_INJECT_ONE_AGENT_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "inject/cupti_abi.h"
+
+namespace utlz::inject {
+
+void BufferRequestedCallback(uint8_t** buffer, size_t* size, size_t* max_records);
+void BufferCompletedCallback(cupti::Context context, uint32_t stream, uint8_t* buffer, size_t size,
+                             size_t valid_bytes);
+void DriverCallCallback(void* user, uint32_t domain, uint32_t callback_id, const void* data);
+
+}  // namespace utlz::inject
+
+#endif  // UTLZ_INJECT_ONE_AGENT_H_

@@ -1,0 +1,278 @@
+#include "inject/recorder.h"
+
+#include <ctime>
+
+#include "inject/clock.h"
+#include "inject/memory.h"
+
+namespace utlz::inject {
+namespace {
+
+constexpr uint32_t kScratchBytes = 4 << 20;
+
+// FrameType values of profile.proto.
+constexpr uint16_t kFrameContext = 4;
+constexpr uint16_t kFrameStrings = 6;
+constexpr uint16_t kFrameVariants = 7;
+constexpr uint16_t kFrameLaunches = 8;
+constexpr uint16_t kFrameCopies = 9;
+constexpr uint16_t kFrameGraphLaunches = 10;
+constexpr uint16_t kFrameMarkers = 11;
+
+// CopyKind and CopyFlag values of profile.proto.
+uint32_t CopyKindOf(uint8_t kind) {
+  switch (kind) {
+    case cupti::kCopyHostToDevice:
+      return 1;
+    case cupti::kCopyDeviceToHost:
+      return 2;
+    case cupti::kCopyDeviceToDevice:
+      return 3;
+    case cupti::kCopyPeerToPeer:
+      return 4;
+    case cupti::kCopyHostToHost:
+      return 5;
+    default:
+      return kind == 0 ? 0 : 7;
+  }
+}
+constexpr uint32_t kCopyMemset = 6;
+constexpr uint32_t kCopyAsync = 1;
+constexpr uint32_t kCopyPageable = 2;
+
+uint32_t CopyFlagsOf(uint8_t flags, uint8_t source, uint8_t destination) {
+  return ((flags & cupti::kCopyFlagAsync) != 0 ? kCopyAsync : 0) |
+         (source == cupti::kMemoryPageable || destination == cupti::kMemoryPageable ? kCopyPageable
+                                                                                     : 0);
+}
+
+}  // namespace
+
+bool Recorder::Create(RingWriter* ring, const CuptiApi* api, bool with_correlation) {
+  ring_ = ring;
+  api_ = api;
+  auto* scratch = MapArray<uint8_t>(kScratchBytes);
+  contexts_seen_ = MapArray<uint32_t>(kContextSlots);
+  scratch_ = ByteBuffer(scratch, kScratchBytes);
+  return scratch != nullptr && contexts_seen_ != nullptr && strings_.Create() &&
+         variants_.Create(&strings_) && launches_.Create(&variants_, with_correlation) &&
+         copies_.Create() && markers_.Create(&strings_);
+}
+
+bool Recorder::LockWithin(uint64_t nanoseconds) {
+  const uint64_t deadline = RealtimeNs() + nanoseconds;
+  const timespec time{static_cast<time_t>(deadline / 1000000000u),
+                      static_cast<long>(deadline % 1000000000u)};
+  return pthread_mutex_timedlock(&mutex_, &time) == 0;
+}
+
+ByteBuffer* Recorder::Scratch() {
+  scratch_.Clear();
+  return &scratch_;
+}
+
+void Recorder::Consume(uint8_t* buffer, size_t valid_bytes) {
+  const uint64_t begin_ns = MonotonicNs();
+  cupti::RecordHead* record = nullptr;
+  while (api_->activity_get_next_record(buffer, valid_bytes, &record) == cupti::kSuccess) {
+    ConsumeRecord(record);
+  }
+  Flush();
+  counts_.encode_ns += MonotonicNs() - begin_ns;
+}
+
+void Recorder::ConsumeRecord(const cupti::RecordHead* record) {
+  switch (record->kind) {
+    case cupti::kKindConcurrentKernel:
+      return ConsumeKernel(*reinterpret_cast<const cupti::KernelRecord*>(record));
+    case cupti::kKindMemcpy:
+      return ConsumeMemcpy(*reinterpret_cast<const cupti::MemcpyRecord*>(record));
+    case cupti::kKindMemcpy2:
+      return ConsumePeerCopy(*reinterpret_cast<const cupti::PeerCopyRecord*>(record));
+    case cupti::kKindMemset:
+      return ConsumeMemset(*reinterpret_cast<const cupti::MemsetRecord*>(record));
+    case cupti::kKindMarker:
+      markers_.Add(*reinterpret_cast<const cupti::MarkerRecord*>(record));
+      if (markers_.Full()) Flush();
+      return;
+    case cupti::kKindGraphTrace:
+      return ConsumeGraphTrace(*reinterpret_cast<const cupti::GraphTraceRecord*>(record));
+    default:
+      ++counts_.unknown;
+  }
+}
+
+void Recorder::ConsumeKernel(const cupti::KernelRecord& record) {
+  const uint32_t variant = variants_.Find(record);
+  ++counts_.launches;
+  if (record.graph_node_id != 0) ++counts_.graph_nodes;
+  SeeContext(record.context_id, record.device_id);
+  SeeStream(record.context_id, record.stream_id);
+  if (record.start == 0 || record.end == 0) {
+    ++counts_.timeless;
+    launches_.AddTimeless(variant);
+  } else {
+    launches_.Add({variant, record.start, record.end, record.stream_id, record.context_id,
+                   record.graph_node_id != 0 ? record.correlation_id : 0, record.correlation_id});
+  }
+  if (launches_.Full()) FlushLaunches();
+}
+
+void Recorder::ConsumeMemcpy(const cupti::MemcpyRecord& record) {
+  SeeContext(record.context_id, record.device_id);
+  SeeStream(record.context_id, record.stream_id);
+  copies_.Add({CopyKindOf(record.copy_kind), record.start, record.end, record.bytes,
+               record.stream_id, record.context_id,
+               CopyFlagsOf(record.flags, record.source_kind, record.destination_kind),
+               record.graph_node_id});
+  if (copies_.Full()) Flush();
+}
+
+void Recorder::ConsumePeerCopy(const cupti::PeerCopyRecord& record) {
+  SeeContext(record.context_id, record.device_id);
+  copies_.Add({CopyKindOf(cupti::kCopyPeerToPeer), record.start, record.end, record.bytes,
+               record.stream_id, record.context_id, CopyFlagsOf(record.flags, 0, 0),
+               record.graph_node_id});
+  if (copies_.Full()) Flush();
+}
+
+void Recorder::ConsumeMemset(const cupti::MemsetRecord& record) {
+  SeeContext(record.context_id, record.device_id);
+  SeeStream(record.context_id, record.stream_id);
+  copies_.Add({kCopyMemset, record.start, record.end, record.bytes, record.stream_id,
+               record.context_id, 0, record.graph_node_id});
+  if (copies_.Full()) Flush();
+}
+
+void Recorder::ConsumeGraphTrace(const cupti::GraphTraceRecord& record) {
+  SeeContext(record.context_id, record.device_id);
+  ByteBuffer* message = Scratch();
+  PbWriter out(message);
+  uint8_t column[10];
+  ByteBuffer value(column, sizeof column);
+  const auto packed = [&](uint32_t field, uint64_t number) {
+    value.Clear();
+    value.Varint(number);
+    out.Buffer(field, value);
+  };
+  packed(1, record.graph_id);
+  out.Bytes(2, &record.start, sizeof record.start);
+  packed(3, record.end - record.start);
+  packed(4, record.stream_id);
+  packed(5, record.context_id);
+  Send(kFrameGraphLaunches, *message);
+}
+
+// Contexts are announced when their first record comes, so that no callback is needed for them.
+void Recorder::SeeContext(uint32_t context, uint32_t device) {
+  uint32_t& seen = contexts_seen_[context % kContextSlots];
+  if (seen == context + 1) return;
+  uint8_t bytes[32];
+  ByteBuffer message(bytes, sizeof bytes);
+  PbWriter out(&message);
+  out.Uint(1, context);
+  out.Uint(2, device);
+  if (Send(kFrameContext, message)) seen = context + 1;
+}
+
+void Recorder::SeeStream(uint32_t context, uint32_t stream) {
+  const uint64_t key = uint64_t{context} << 32 | stream;
+  if (streams_ != 0 && key == last_stream_key_) return;
+  last_stream_key_ = key;
+  for (uint32_t i = 0; i < streams_; ++i) {
+    if (stream_keys_[i] == key) return;
+  }
+  if (streams_ < kMaxStreams) stream_keys_[streams_++] = key;
+}
+
+void Recorder::Flush() {
+  FlushLaunches();
+  if (!copies_.Empty()) {
+    ByteBuffer* message = Scratch();
+    copies_.Finish(message);
+    Send(kFrameCopies, *message);
+  }
+  if (!markers_.Empty()) {
+    const bool named = SendStrings();
+    ByteBuffer* message = Scratch();
+    markers_.Finish(message);
+    if (named) Send(kFrameMarkers, *message);
+  }
+}
+
+void Recorder::FlushLaunches() {
+  if (launches_.Empty()) return;
+  // A launch whose variant is not known to the reader means nothing, so definitions go first, and
+  // go again with the next batch where there was no room for them.
+  const bool defined = SendStrings() && SendVariants();
+  const uint32_t launches = launches_.launches();
+  ByteBuffer* message = Scratch();
+  launches_.Finish(message);
+  if (defined) {
+    ring_->Write(kFrameLaunches, *message, launches);
+  } else {
+    ring_->header()->producer.launches_dropped.fetch_add(launches, std::memory_order_relaxed);
+  }
+}
+
+bool Recorder::SendStrings() {
+  constexpr uint32_t kMaxFrameBytes = 256 << 10;
+  while (strings_sent_ < strings_.size()) {
+    ByteBuffer* message = Scratch();
+    PbWriter out(message);
+    out.Uint(1, strings_sent_);
+    uint32_t id = strings_sent_;
+    while (id < strings_.size() && message->size() < kMaxFrameBytes) {
+      out.BytesAlways(2, strings_.Text(id), strings_.Length(id));
+      ++id;
+    }
+    if (!Send(kFrameStrings, *message)) return false;
+    strings_sent_ = id;
+  }
+  return true;
+}
+
+bool Recorder::SendVariants() {
+  constexpr uint32_t kMaxVariantsPerFrame = 512;
+  constexpr uint32_t kColumns = 18;
+  static_assert(kMaxVariantsPerFrame * 10 * kColumns < kScratchBytes / 2);
+  while (variants_sent_ < variants_.size()) {
+    const uint32_t first = variants_sent_;
+    const uint32_t end = first + kMaxVariantsPerFrame < variants_.size()
+                             ? first + kMaxVariantsPerFrame
+                             : variants_.size();
+    ByteBuffer* message = Scratch();
+    PbWriter out(message);
+    out.Uint(1, first);
+    uint8_t bytes[kMaxVariantsPerFrame * 10];
+    ByteBuffer column(bytes, sizeof bytes);
+    const auto put = [&](uint32_t field, auto value_of) {
+      column.Clear();
+      for (uint32_t id = first; id < end; ++id) column.Varint(value_of(variants_.At(id)));
+      out.Buffer(field, column);
+    };
+    put(2, [](const Variant& v) { return v.name; });
+    put(3, [](const Variant& v) { return v.module; });
+    put(4, [](const Variant& v) { return v.key.grid_x; });
+    put(5, [](const Variant& v) { return v.key.grid_y; });
+    put(6, [](const Variant& v) { return v.key.grid_z; });
+    put(7, [](const Variant& v) { return v.key.block_x; });
+    put(8, [](const Variant& v) { return v.key.block_y; });
+    put(9, [](const Variant& v) { return v.key.block_z; });
+    put(10, [](const Variant& v) { return v.key.cluster_x; });
+    put(11, [](const Variant& v) { return v.key.cluster_y; });
+    put(12, [](const Variant& v) { return v.key.cluster_z; });
+    put(13, [](const Variant& v) { return v.key.registers_per_thread; });
+    put(14, [](const Variant& v) { return v.key.static_shared_bytes; });
+    put(15, [](const Variant& v) { return v.key.dynamic_shared_bytes; });
+    put(16, [](const Variant& v) { return v.key.local_bytes_per_thread; });
+    put(17, [](const Variant& v) { return v.key.graph_node; });
+    put(18, [](const Variant& v) { return v.key.graph; });
+    put(19, [](const Variant& v) { return v.key.flags; });
+    if (!Send(kFrameVariants, *message)) return false;
+    variants_sent_ = end;
+  }
+  return true;
+}
+
+}  // namespace utlz::inject

@@ -1,0 +1,87 @@
+// Turns CUPTI's activity records into frames in the ring. One at a time: Lock() around every call.
+// CUPTI calls from its worker thread and from whichever thread flushes; never on a launch path.
+#ifndef UTLZ_INJECT_RECORDER_H_
+#define UTLZ_INJECT_RECORDER_H_
+
+#include <pthread.h>
+
+#include <cstdint>
+
+#include "inject/copy_encoder.h"
+#include "inject/cupti_api.h"
+#include "inject/launch_encoder.h"
+#include "inject/marker_encoder.h"
+#include "inject/ring_writer.h"
+#include "inject/string_table.h"
+#include "inject/variant_table.h"
+
+namespace utlz::inject {
+
+struct RecorderCounts {
+  uint64_t launches = 0;
+  uint64_t graph_nodes = 0;  // among them
+  uint64_t timeless = 0;
+  uint64_t unknown = 0;
+  uint64_t dropped_by_cupti = 0;
+  uint64_t encode_ns = 0;
+};
+
+class Recorder {
+ public:
+  bool Create(RingWriter* ring, const CuptiApi* api, bool with_correlation);
+
+  void Lock() { pthread_mutex_lock(&mutex_); }
+  // For the way out: false where the lock could not be had in time.
+  bool LockWithin(uint64_t nanoseconds);
+  void Unlock() { pthread_mutex_unlock(&mutex_); }
+
+  // All records of one completed buffer, ending in frames.
+  void Consume(uint8_t* buffer, size_t valid_bytes);
+  // A frame of some other kind; `message` is scratch from Scratch().
+  bool Send(uint16_t type, const ByteBuffer& message) { return ring_->Write(type, message); }
+  ByteBuffer* Scratch();
+
+  const RecorderCounts& counts() const { return counts_; }
+  // How many streams had work so far; kMaxStreams stands for that many or more.
+  static constexpr uint32_t kMaxStreams = 16;
+  uint32_t streams() const { return streams_; }
+  void AddDropped(uint64_t records) { counts_.dropped_by_cupti += records; }
+  RingWriter* ring() { return ring_; }
+
+ private:
+  void ConsumeRecord(const cupti::RecordHead* record);
+  void ConsumeKernel(const cupti::KernelRecord& record);
+  void ConsumeMemcpy(const cupti::MemcpyRecord& record);
+  void ConsumePeerCopy(const cupti::PeerCopyRecord& record);
+  void ConsumeMemset(const cupti::MemsetRecord& record);
+  void ConsumeGraphTrace(const cupti::GraphTraceRecord& record);
+  void SeeContext(uint32_t context, uint32_t device);
+  void SeeStream(uint32_t context, uint32_t stream);
+
+  void Flush();
+  void FlushLaunches();
+  bool SendStrings();
+  bool SendVariants();
+
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  RingWriter* ring_ = nullptr;
+  const CuptiApi* api_ = nullptr;
+  StringTable strings_;
+  VariantTable variants_;
+  LaunchEncoder launches_;
+  CopyEncoder copies_;
+  MarkerEncoder markers_;
+  uint32_t strings_sent_ = 0;
+  uint32_t variants_sent_ = VariantTable::kFirst;
+  static constexpr uint32_t kContextSlots = 4096;
+  uint32_t* contexts_seen_ = nullptr;  // ring of context identifiers
+  uint64_t stream_keys_[kMaxStreams] = {};
+  uint64_t last_stream_key_ = 0;
+  uint32_t streams_ = 0;
+  ByteBuffer scratch_;
+  RecorderCounts counts_;
+};
+
+}  // namespace utlz::inject
+
+#endif  // UTLZ_INJECT_RECORDER_H_

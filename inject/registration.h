@@ -1,0 +1,29 @@
+// Who holds CUPTI's buffer callbacks? Another client (torch.profiler) takes them over with a call that
+// tells nobody. libcupti keeps the two pointers side by side in its data segment; they are looked
+// for once, right after our own registration, and then only ever read.
+#ifndef UTLZ_INJECT_REGISTRATION_H_
+#define UTLZ_INJECT_REGISTRATION_H_
+
+#include "inject/cupti_api.h"
+
+namespace utlz::inject {
+
+class Registration {
+ public:
+  // Registers the callbacks and finds where libcupti put them.
+  cupti::Result Register(const CuptiApi& api, cupti::BufferRequested requested,
+                         cupti::BufferCompleted completed);
+  // False only where another client's callbacks are known to be in place.
+  bool Ours() const;
+  // An address inside the code of whoever holds them now; 0 where that cannot be told.
+  uintptr_t Holder() const { return place_ == nullptr ? 0 : place_[0]; }
+
+ private:
+  cupti::BufferRequested requested_ = nullptr;
+  cupti::BufferCompleted completed_ = nullptr;
+  const volatile uintptr_t* place_ = nullptr;
+};
+
+}  // namespace utlz::inject
+
+#endif  // UTLZ_INJECT_REGISTRATION_H_

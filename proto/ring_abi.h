@@ -1,0 +1,144 @@
+// Shared memory between one agent (producer) and one collector (consumer), and the handshake that
+// sets it up. Both sides and every release of either must agree on this file.
+//
+// The memory is an anonymous file (memfd) that the agent makes, maps and hands over once, over a
+// Unix socket that is then closed. It outlives a killed target, needs no system call to hand data
+// over, and depends on no descriptor that the program could close and reuse.
+//
+//   offset 0      RingHeader (kRingHeaderBytes)
+//   offset 4096   data, `data_bytes` long, a power of two
+//
+// Positions count bytes since the start and never wrap; position % data_bytes is the place. A frame
+// is never split: where it does not fit before the end of the data, the producer writes a padding
+// frame (type 0) over the rest. Frames start at multiples of 8; where fewer than 16 bytes, too few
+// for a header, are left before the end, they are padding without one.
+//
+// State machine of a byte: free (read_position + data_bytes > p >= write_position), written by the
+// producer but unpublished, published (read_position <= p < write_position). The producer alone
+// stores write_position (release), the consumer alone stores read_position (release).
+//
+// Trust: the producer is hostile. The consumer copies write_position once, checks it against
+// read_position and data_bytes, copies a frame header before checking it, and copies the payload
+// before parsing it. A producer that breaks a rule is dropped whole, never followed.
+//
+// Fixed-width types only; all fields little endian, naturally aligned.
+#ifndef UTLZ_PROTO_RING_ABI_H_
+#define UTLZ_PROTO_RING_ABI_H_
+
+#include <atomic>
+#include <cstdint>
+
+namespace utlz {
+
+inline constexpr uint64_t kRingMagic = 0x31474e525a4c5455;  // "UTLZRNG1"
+inline constexpr uint32_t kAgentAbiVersion = 1;
+inline constexpr uint64_t kRingHeaderBytes = 4096;
+inline constexpr uint64_t kRingMinDataBytes = 64 << 10;
+inline constexpr uint64_t kRingMaxDataBytes = 256 << 20;
+inline constexpr uint64_t kRingDefaultDataBytes = 8 << 20;
+
+// What the agent is asked to do (RingHeader::requested_state), and what it does (state).
+enum class AgentState : uint32_t {
+  kAsleep = 0,   // loaded, nothing enabled, no thread awake but the one that polls this word
+  kTracing = 1,  // activity records flow
+  kOff = 2,      // gave up; `off_reason` says why; never leaves this state
+};
+
+// Why an agent is off, or could not trace.
+enum class AgentReason : uint32_t {
+  kNone = 0,
+  kNoCupti = 1,            // no libcupti found
+  kCuptiTooOld = 2,        // older than 12.6
+  kCuptiTaken = 3,         // another subscriber owns CUPTI
+  kCuptiError = 4,         // `reason_detail` holds the CUptiResult
+  kNoMemory = 5,
+  kForked = 6,             // this is a child of fork without exec
+  kBuffersTaken = 7,       // another client registered its own buffer callbacks; resumes later
+};
+
+// Bits of AgentWelcome::trace_flags and RingHeader::requested_flags.
+inline constexpr uint32_t kTraceKernels = 1u << 0;
+inline constexpr uint32_t kTraceCopies = 1u << 1;
+inline constexpr uint32_t kTraceMarkers = 1u << 2;       // NVTX ranges
+inline constexpr uint32_t kTraceGraphLaunches = 1u << 3;  // one record a graph, not one a node
+inline constexpr uint32_t kTraceLaunchCalls = 1u << 4;    // API records: thread and CPU time
+inline constexpr uint32_t kTraceUserRanges = 1u << 5;     // counters by user range
+
+struct RingProducer {
+  std::atomic<uint64_t> write_position;
+  std::atomic<uint64_t> frames_dropped;    // no room in the ring
+  std::atomic<uint64_t> launches_dropped;  // launches inside dropped frames
+  std::atomic<uint64_t> heartbeat_ns;      // CLOCK_MONOTONIC of the agent thread's last turn
+  std::atomic<uint64_t> flushed_until_ns;  // every record that ended before this was handed over
+  std::atomic<uint32_t> state;             // AgentState
+  std::atomic<uint32_t> reason;            // AgentReason
+  std::atomic<uint32_t> reason_detail;
+  std::atomic<uint32_t> ended;             // 1 once the last frame of an orderly end is published
+  std::atomic<uint64_t> acknowledged_request;  // RingControl::request that was last carried out
+};
+
+struct RingConsumer {
+  std::atomic<uint64_t> read_position;
+};
+
+struct RingControl {
+  std::atomic<uint64_t> request;            // incremented after the words below were set
+  std::atomic<uint32_t> requested_state;    // AgentState
+  std::atomic<uint32_t> requested_flags;    // kTrace*
+  std::atomic<uint32_t> overhead_budget_ppm;  // 10000 = 1 %; 0 = unlimited
+  std::atomic<uint32_t> counters_yielded;   // 1: the sampler has given the counters up for ranges
+};
+
+struct RingHeader {
+  uint64_t magic;
+  uint32_t abi_version;
+  uint32_t header_bytes;
+  uint64_t data_bytes;
+  uint64_t pid;                 // as the target sees itself; the collector trusts SO_PEERCRED
+  uint64_t start_realtime_ns;
+  uint8_t reserved0[24];
+  alignas(64) RingProducer producer;
+  alignas(128) RingConsumer consumer;
+  alignas(128) RingControl control;
+};
+
+static_assert(std::atomic<uint64_t>::is_always_lock_free);
+static_assert(sizeof(RingHeader) <= kRingHeaderBytes);
+static_assert(alignof(RingHeader) == 128);
+
+// Handshake, over a SOCK_SEQPACKET Unix socket, one packet each way:
+//   agent -> collector   AgentHello, with the ring's descriptor as SCM_RIGHTS
+//   collector -> agent   AgentWelcome
+// after which both close the socket.
+inline constexpr uint32_t kHandshakeMagic = 0x5a4c5455;  // "UTLZ"
+
+struct AgentHello {
+  uint32_t magic;
+  uint32_t abi_version;
+  uint64_t pid;
+  uint64_t ring_bytes;  // header and data
+  uint64_t reserved[4];
+};
+
+struct AgentWelcome {
+  uint32_t magic;
+  uint32_t abi_version;
+  uint32_t accepted;             // 0: the agent switches itself off
+  uint32_t state;                // AgentState to begin in
+  uint32_t trace_flags;
+  uint32_t overhead_budget_ppm;
+  uint32_t flush_period_ms;
+  uint32_t device_pool_mib;      // limit of CUPTI's device memory per context
+  uint64_t reserved[4];
+};
+
+static_assert(sizeof(AgentHello) == 56);
+static_assert(sizeof(AgentWelcome) == 64);
+
+// Environment of the target, set by `utlz run`.
+inline constexpr char kSocketVariable[] = "UTLZ_SOCKET";        // path of the collector's socket
+inline constexpr char kCuptiVariable[] = "UTLZ_CUPTI_PATH";     // optional: the libcupti to load last
+
+}  // namespace utlz
+
+#endif  // UTLZ_PROTO_RING_ABI_H_

@@ -1,0 +1,194 @@
+import assert from "node:assert/strict";
+import { statSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { makePage, openPage, startBrowser, takePicture } from "./browser.mjs";
+import { makeSummary } from "./fixtures.mjs";
+
+let browser;
+before(async () => { browser = await startBrowser(); });
+after(async () => { await browser.close(); });
+
+async function withPage(data, options, body) {
+  const { page, troubles, close } = await openPage(browser, data, options);
+  try {
+    await body(page);
+    assert.deepEqual(troubles, []);
+  } finally {
+    await close();
+  }
+}
+
+const rowCount = async (page) =>
+  Number(await page.locator(".table table").getAttribute("aria-rowcount")) - 1;
+
+test("shows the verdict, every section and no trouble, light and dark", async () => {
+  for (const colorScheme of ["light", "dark"]) {
+    await withPage(makeSummary(), { colorScheme }, async (page) => {
+      assert.match(await page.locator("h1").textContent(), /^The GPU was busy 97 %/);
+      for (const id of ["findings", "waterfall", "roofline", "kernels", "steps", "timeline",
+        "communication", "copies", "nvtx", "processes", "memory", "capture"]) {
+        assert.equal(await page.locator(`section#${id}`).count(), 1, id);
+      }
+      assert.equal(await page.locator("html").getAttribute("data-theme"), colorScheme);
+      await takePicture(page, `report-${colorScheme}`);
+    });
+  }
+});
+
+test("a click on a bubble chooses the kernel in every view", async () => {
+  await withPage(makeSummary(), {}, async (page) => {
+    await page.locator('circle[data-kernel="9"]').dispatchEvent("click");
+    assert.equal(await page.locator('tr[data-kernel="9"]').getAttribute("aria-selected"), "true");
+    assert.match(await page.locator("#chosen h3").textContent(), /nvjet_tst/);
+    assert.ok(await page.locator("circle.faded").count() > 10);
+    await takePicture(page, "chosen");
+    await page.keyboard.press("Escape");
+    assert.equal(await page.locator("#chosen").count(), 0);
+  });
+});
+
+test("hovering shows the numbers and the error bars", async () => {
+  await withPage(makeSummary(), {}, async (page) => {
+    await page.locator('circle[data-kernel="9"]').scrollIntoViewIfNeeded();
+    await page.locator('circle[data-kernel="9"]').hover({ force: true });
+    assert.match(await page.locator(".card").textContent(), /FLOP\/s.*of peak.*recoverable/);
+    assert.equal(await page.locator(".errors line").count(), 2);
+  });
+});
+
+test("a slice of the waterfall filters the kernels", async () => {
+  await withPage(makeSummary(), {}, async (page) => {
+    const all = await rowCount(page);
+    await page.getByRole("button", { name: /^memory-bound kernels/ }).click();
+    const some = await rowCount(page);
+    assert.ok(some > 0 && some < all);
+    const bounds = await page.locator('td[data-column="bound"]').allTextContents();
+    assert.ok(bounds.every((text) => text === "memory"), bounds.join());
+    assert.equal(await page.locator("circle.kernel").count(), some);
+  });
+});
+
+test("search, sort and columns", async () => {
+  await withPage(makeSummary(), {}, async (page) => {
+    await page.keyboard.press("/");
+    await page.keyboard.type("softmax float");
+    assert.ok(await rowCount(page) < 10);
+    for (const name of await page.locator(".table tbody th").allTextContents()) assert.match(name, /softmax/);
+    await page.locator("#kernel-search").fill("");
+    await page.locator('th[data-column="launches"] button').click();
+    const launches = (await page.locator('td[data-column="launches"]').allTextContents())
+      .map((text) => Number(text.replaceAll(",", "")));
+    assert.deepEqual(launches, [...launches].sort((a, b) => b - a));
+    assert.equal(await page.locator('th[data-column="launches"]').getAttribute("aria-sort"), "descending");
+    await page.locator(".columns summary").click();
+    await page.getByLabel("DRAM bytes").check();
+    assert.equal(await page.locator('th[data-column="bytes"]').count(), 1);
+  });
+});
+
+test("unknown numbers are dashes and sort last", async () => {
+  await withPage(makeSummary(), {}, async (page) => {
+    await page.locator('th[data-column="flop_rate"] button').click();
+    await page.locator('th[data-column="flop_rate"] button').click();
+    await page.locator(".table").evaluate((table) => { table.scrollTop = table.scrollHeight; });
+    await page.waitForFunction(() =>
+      document.querySelector("tbody tr:last-child td[data-column=flop_rate]")?.textContent === "–");
+  });
+});
+
+test("a step chooses its time in the other views", async () => {
+  await withPage(makeSummary(), {}, async (page) => {
+    await page.getByRole("button", { name: "Step 40" }).click();
+    assert.equal(await page.locator('th[data-column="window"]').count(), 1);
+    assert.match(await page.locator(".chip").textContent(), / to /);
+  });
+});
+
+test("a stretch of the timeline chooses its time", async () => {
+  await withPage(makeSummary(), {}, async (page) => {
+    const over = page.locator("#timeline .u-over").first();
+    await over.scrollIntoViewIfNeeded();
+    const box = await over.boundingBox();
+    await page.mouse.move(box.x + box.width * 0.3, box.y + 40);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.5, box.y + 40, { steps: 4 });
+    await page.mouse.up();
+    await page.waitForSelector(".chip");
+    assert.equal(await page.locator('th[data-column="window"]').count(), 1);
+  });
+});
+
+test("an NVTX range filters the kernels", async () => {
+  await withPage(makeSummary(), {}, async (page) => {
+    await page.getByRole("button", { name: "forward" }).click();
+    assert.equal(await rowCount(page), 4);
+  });
+});
+
+test("the keyboard reaches bubbles and rows", async () => {
+  await withPage(makeSummary(), {}, async (page) => {
+    await page.locator(".roofline svg").focus();
+    await page.keyboard.press("ArrowRight");
+    await page.waitForSelector(".card");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("#chosen");
+    await page.locator("tbody tr[data-kernel]").first().focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector('tbody tr[data-kernel]:nth-child(2)[aria-selected="true"]');
+  });
+});
+
+test("2,000 kernels open and filter without thousands of rows", async () => {
+  const summary = makeSummary({ kernels: 2000 });
+  const bytes = statSync(makePage(summary)).size;
+  assert.ok(bytes < 2 * 1024 * 1024, `${bytes} bytes`);
+  await withPage(summary, {}, async (page) => {
+    assert.equal(await rowCount(page), 2000);
+    assert.ok(await page.locator("tbody tr").count() < 60);
+    await page.locator(".table").evaluate((table) => { table.scrollTop = 1000 * 32; });
+    await page.waitForFunction(() =>
+      Number(document.querySelector("tbody tr[aria-rowindex]")?.getAttribute("aria-rowindex")) > 900);
+    await page.locator("#kernel-search").fill("[1234]");
+    assert.equal(await rowCount(page), 1);
+    await page.locator("#kernel-search").fill("");
+    await takePicture(page, "many");
+  });
+});
+
+test("a phone shows it without scrolling sideways", async () => {
+  await withPage(makeSummary(), { viewport: { width: 390, height: 800 }, isMobile: true }, async (page) => {
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(width <= 390, `${width} wide`);
+    await takePicture(page, "phone");
+  });
+});
+
+test("paper is light and holds the first kernels", async () => {
+  await withPage(makeSummary({ kernels: 90 }), { colorScheme: "dark" }, async (page) => {
+    await page.emulateMedia({ media: "print", colorScheme: "dark" });
+    await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+    await page.waitForFunction(() => document.querySelectorAll("tbody tr[data-kernel]").length === 60);
+    assert.equal(await page.locator("html").getAttribute("data-theme"), "light");
+    assert.ok(!(await page.locator(".tools").isVisible()));
+    await page.waitForFunction(() => document.querySelector(".roofline svg").clientWidth < 700);
+    await takePicture(page, "print");
+  });
+});
+
+test("a profile that knows nothing still opens", async () => {
+  await withPage({}, {}, async (page) => {
+    assert.match(await page.locator("h1").textContent(), /^No verdict/);
+  });
+  const timeOnly = makeSummary();
+  for (const kernel of timeOnly.kernels) {
+    for (const field of ["flops", "dram_bytes", "arithmetic_intensity", "flops_per_second",
+      "recoverable_time_ns", "bound"]) delete kernel[field];
+  }
+  delete timeOnly.timeline;
+  delete timeOnly.steps;
+  await withPage(timeOnly, {}, async (page) => {
+    assert.equal(await page.locator("#roofline").count(), 0);
+    assert.equal(await rowCount(page), 40);
+  });
+});

@@ -1,0 +1,55 @@
+"""Sampled counters, attributed to kernels, against the counts that the program scripted."""
+
+import unittest
+
+from harness import EndToEndTest
+
+COUNTERS = ("--counters=sample", "--overhead-budget=unlimited")
+
+
+class CountersTest(EndToEndTest):
+    def test_flops_and_bytes_by_kernel(self):
+        run = self.run_program("training_steps", "4", options=COUNTERS)
+        report = self.assert_exact(run)
+        [device] = report["devices"]
+        self.assertEqual(device["source"], "sampled", report["capture"])
+        per_launch = {
+            "_Z4gemmPfPKfS1_i": (1e11, 4e8),
+            "_Z6reducePfPKfi": (0, 1.001e8),
+            "_Z3addPfPKfi": (0, 8e7),
+        }
+        for kernel in report["kernels"]:
+            flops, dram_bytes = per_launch[kernel["mangled_name"]]
+            with self.subTest(kernel=kernel["name"]):
+                self.assertAlmostEqual(kernel["dram_bytes"] / kernel["launches"], dram_bytes,
+                                       delta=0.05 * dram_bytes)
+                if flops > 0:
+                    self.assertAlmostEqual(kernel["flops"] / kernel["launches"], flops,
+                                           delta=0.05 * flops)
+
+    def rung(self, scenario):
+        run = self.run_program("training_steps", "2", options=COUNTERS,
+                               environment=self.environment(scenario))
+        return self.assert_exact(run)
+
+    def test_counters_denied(self):
+        report = self.rung("counters=denied")
+        self.assertEqual(report["capture"]["rung"], "time_only")
+        self.assertIn("NVreg_RestrictProfilingToAdminUsers", report["capture"]["rung_remedy"])
+
+    def test_counters_busy(self):
+        report = self.rung("counters=busy")
+        self.assertEqual(report["capture"]["rung"], "time_only")
+        self.assertTrue(report["capture"]["rung_reason"])
+
+    def test_mig(self):
+        report = self.rung("mig=1")
+        self.assertEqual(report["capture"]["rung"], "time_only")
+
+    def test_mps(self):
+        report = self.rung("mps=1")
+        self.assertEqual(report["capture"]["rung"], "time_only")
+
+
+if __name__ == "__main__":
+    unittest.main()

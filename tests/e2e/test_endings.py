@@ -1,0 +1,64 @@
+"""However a program ends, its exit status is passed on and its launches are all there."""
+
+import unittest
+
+from harness import EndToEndTest
+
+
+class EndingsTest(EndToEndTest):
+    def ends(self, way, status):
+        run = self.run_program("ending", way)
+        report = self.assert_exact(run, status)
+        copies = report["copies"]
+        expected = run.expectations[0]
+        self.assertEqual(sum(copy["copies"] for copy in copies), expected["copies"])
+        self.assertEqual(sum(copy["bytes"] for copy in copies), expected["copy_bytes"])
+
+    def test_return(self):
+        self.ends("return", 0)
+
+    def test_return_with_a_status(self):
+        self.ends("status", 42)
+
+    def test_exit(self):
+        self.ends("exit", 7)
+
+    def test_quick_exit(self):
+        self.ends("quick_exit", 11)
+
+    def test_uncaught_exception(self):
+        self.ends("exception", 128 + 6)
+
+    def test_abort(self):
+        self.ends("abort", 128 + 6)
+
+    def test_sigterm(self):
+        self.ends("sigterm", 128 + 15)
+
+    def test_sigint(self):
+        self.ends("sigint", 128 + 2)
+
+    def loses_at_most_a_second(self, run, status):
+        self.assertEqual(run.status, status, run.stderr)
+        report = self.report(run)
+        expected = run.expected_kernels
+        seen = self.launches_by_name(report)
+        for name, launches in seen.items():
+            self.assertLessEqual(launches, expected[name])
+        process = report["processes"][0]
+        self.assertLessEqual(process.get("lost_at_most_ns", 0), 1.5e9)
+        return sum(seen.values()), sum(expected.values()), process
+
+    def test_underscore_exit(self):
+        self.loses_at_most_a_second(self.run_program("ending", "_exit"), 9)
+
+    def test_kill_nine_after_three_seconds(self):
+        run = self.run_program("ending", "sigkill", "3")
+        seen, expected, process = self.loses_at_most_a_second(run, 128 + 9)
+        # Evenly spread work of three seconds: what came before the last second is there.
+        self.assertGreater(seen, expected * 0.5, run.stderr)
+        self.assertIn("lost_at_most_ns", process)
+
+
+if __name__ == "__main__":
+    unittest.main()

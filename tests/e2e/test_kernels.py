@@ -1,0 +1,107 @@
+"""Every kind of launch and of record, in each layout of CUPTI's."""
+
+import unittest
+
+from harness import EndToEndTest
+
+
+class KernelsTest(EndToEndTest):
+    def kernel_named(self, report, name):
+        return [kernel for kernel in report["kernels"] if kernel["mangled_name"] == name]
+
+    def test_kinds_of_launch(self):
+        report = self.assert_exact(self.run_program("launch_kinds"))
+        clusters = {tuple(kernel.get("cluster", ())) for kernel in
+                    self.kernel_named(report, "_Z7clusterPf")}
+        self.assertEqual(clusters, {(2, 1, 1), (4, 1, 1)})
+
+    def test_same_name_in_two_modules(self):
+        report = self.assert_exact(self.run_program("same_name"))
+        fused = self.kernel_named(report, "_Z5fusedPf")
+        by_registers = {kernel["registers_per_thread"]: kernel["launches"] for kernel in fused}
+        self.assertEqual(by_registers, {40: 50, 96: 100})
+
+    def test_times_are_those_of_the_gpu(self):
+        report = self.assert_exact(self.run_program("ending"))
+        durations = {"_Z4gemmPfPKfS1_i": 200000, "_Z6reducePfPKfi": 50000, "_Z3addPfPKfi": 20000}
+        for name, duration_ns in durations.items():
+            [kernel] = self.kernel_named(report, name)
+            self.assertEqual(kernel["time_ns"], kernel["launches"] * duration_ns)
+            self.assertEqual(kernel["grid"], [8, 4, 2])
+            self.assertEqual(kernel["block"], [128, 1, 1])
+
+    def test_graph_replays(self):
+        report = self.assert_exact(self.run_program("graphs", "replay"))
+        self.assertTrue(all(kernel["graph"] for kernel in report["kernels"]))
+
+    def test_graph_updated_in_place(self):
+        self.assert_exact(self.run_program("graphs", "update"))
+
+    def test_graph_with_conditional_body(self):
+        self.assert_exact(self.run_program("graphs", "conditional"))
+
+    def test_failing_calls(self):
+        self.assert_exact(self.run_program("failing_calls"))
+
+    def test_record_fates(self):
+        run = self.run_program("record_fates")
+        self.assertEqual(run.status, 0, run.stderr)
+        fates = run.told[0]
+        report = self.report(run)
+        capture = report["capture"]
+        self.assertEqual(capture["launches_timeless"], fates["zero_time"])
+        self.assertEqual(capture["records_dropped"], fates["dropped"])
+        [kernel] = self.kernel_named(report, "_Z6reducePfPKfi")
+        timed = run.expected_kernels[kernel["mangled_name"]]
+        self.assertEqual(kernel["launches"], timed + fates["zero_time"])
+        # Those without times are taken to have lasted as long as the others.
+        self.assertEqual(kernel["time_ns"], kernel["launches"] * 50000)
+
+    def test_nvtx_ranges(self):
+        run = self.run_program("nvtx_ranges", options=("--counters=none", "--nvtx"))
+        report = self.assert_exact(run)
+        seen = {marker["name"]: marker["count"] for marker in report["nvtx"]
+                if marker["name"] != "step done"}
+        self.assertEqual(seen, run.told[0]["ranges"])
+        domains = {marker["name"]: marker.get("domain", "") for marker in report["nvtx"]}
+        self.assertEqual(domains["update"], "optimizer")
+
+    def test_layouts_of_every_cupti(self):
+        for version in (24, 26, 27, 130000, 130001, 130100, 130400, 140000):
+            with self.subTest(version=version):
+                environment = self.environment(f"cupti_version={version}")
+                report = self.assert_exact(self.run_program("ending", environment=environment))
+                self.assertEqual(report["processes"][0]["cupti_version"], version)
+
+
+class OtherClientTest(EndToEndTest):
+    """Another client takes the buffer callbacks over, as torch.profiler does."""
+
+    def run_other_client(self, way, seconds):
+        run = self.run_program("other_client", way, seconds)
+        self.assertEqual(run.status, 0, run.stderr)
+        return run, self.report(run)
+
+    def test_other_client_keeps_its_trace_and_ours_resumes(self):
+        run, report = self.run_other_client("imported", "5")
+        expected = run.expected_kernels["_Z6reducePfPKfi"]
+        [traced] = [kernel["launches_traced"] for kernel in report["kernels"]
+                    if kernel["mangled_name"] == "_Z6reducePfPKfi"]
+        # Most of what ran after the other was done, and never more than ran.
+        self.assertGreater(traced, expected * 0.25)
+        self.assertLessEqual(traced, expected)
+        self.assertLess(report["capture"]["coverage_share"], 1)
+
+    def test_other_client_that_cannot_be_watched(self):
+        _, report = self.run_other_client("looked_up", "1")
+        self.assertIn("another client", report["processes"][0]["agent"])
+
+    # The time after the last window is not counted as untraced yet.
+    @unittest.expectedFailure
+    def test_gap_that_lasts_to_the_end_lowers_the_coverage(self):
+        _, report = self.run_other_client("looked_up", "1")
+        self.assertLess(report["capture"]["coverage_share"], 0.9)
+
+
+if __name__ == "__main__":
+    unittest.main()

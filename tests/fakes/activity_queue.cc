@@ -1,0 +1,195 @@
+#include "tests/fakes/activity_queue.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "tests/fakes/misuse.h"
+#include "tests/fakes/scenario.h"
+#include "tests/fakes/simulated_gpu.h"
+
+namespace utlz::fake {
+namespace {
+
+constexpr std::chrono::milliseconds kWorkerPeriod{5};
+// The two callbacks lie side by side in the library's data, as the real one keeps them: a profiler
+// that watches them for a takeover finds them there.
+struct RegisteredCallbacks {
+  std::atomic<RequestBufferFunction> request;
+  std::atomic<CompleteBufferFunction> complete;
+};
+RegisteredCallbacks registered_callbacks;
+
+// Room that a buffer may lose at its end to a record that no longer fits.
+constexpr size_t kSlackBytes = 256;
+
+}  // namespace
+
+ActivityQueue& ActivityQueue::Instance() {
+  static ActivityQueue* const queue = new ActivityQueue;
+  return *queue;
+}
+
+void ActivityQueue::SetCallbacks(RequestBufferFunction request,
+                                 CompleteBufferFunction complete) {
+  registered_callbacks.request.store(request);
+  registered_callbacks.complete.store(complete);
+}
+
+bool ActivityQueue::has_callbacks() const {
+  return registered_callbacks.request.load() != nullptr;
+}
+
+void ActivityQueue::CheckProcess() const {
+  const pid_t pid = worker_pid_.load();
+  if (pid != 0 && pid != getpid()) Misuse("CUPTI is used in a child of fork");
+}
+
+void ActivityQueue::StartWorker() {
+  CheckProcess();
+  const std::lock_guard lock(mutex_);
+  if (worker_pid_.load() != 0) return;
+  worker_pid_.store(getpid());
+  std::thread([this] { RunWorker(); }).detach();
+}
+
+bool ActivityQueue::HasRoom(size_t bytes) const {
+  size_t room = 0;
+  for (const Buffer& buffer : buffers_) {
+    const size_t left = buffer.full ? 0 : buffer.size - buffer.used;
+    if (left > kSlackBytes) room += left - kSlackBytes;
+  }
+  return room >= pending_bytes_ + bytes;
+}
+
+bool ActivityQueue::RequestBuffer(std::unique_lock<std::mutex>* lock) {
+  const RequestBufferFunction request = registered_callbacks.request.load();
+  lock->unlock();
+  uint8_t* memory = nullptr;
+  size_t size = 0;
+  size_t max_records = 0;
+  if (request != nullptr) {
+    const CallbackScope scope(CallbackSort::kBuffer);
+    request(&memory, &size, &max_records);
+  }
+  if (memory != nullptr && reinterpret_cast<uintptr_t>(memory) % 8 != 0) {
+    Misuse("an activity buffer is not aligned to 8 bytes");
+  }
+  lock->lock();
+  if (memory == nullptr || size <= 2 * kSlackBytes) return false;
+  buffers_.push_back({memory, size});
+  return true;
+}
+
+void ActivityQueue::Add(PendingRecord record, uint64_t ready_ns) {
+  const size_t bytes = record.bytes.size();
+  std::unique_lock lock(mutex_);
+  if (!HasRoom(bytes) && !RequestBuffer(&lock)) {
+    ++dropped_;
+    return;
+  }
+  pending_bytes_ += bytes;
+  const bool was_idle = pending_.empty();
+  pending_.emplace(ready_ns, std::move(record));
+  if (was_idle) wake_.notify_one();
+}
+
+void ActivityQueue::CountDropped(size_t records) {
+  const std::lock_guard lock(mutex_);
+  dropped_ += records;
+}
+
+size_t ActivityQueue::TakeDropped() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(dropped_, 0);
+}
+
+bool ActivityQueue::Place(const PendingRecord& record) {
+  const size_t bytes = record.bytes.size();
+  for (Buffer& buffer : buffers_) {
+    if (buffer.full) continue;
+    if (buffer.size - buffer.used < bytes) {
+      buffer.full = true;
+      continue;
+    }
+    std::memcpy(buffer.bytes + buffer.used, record.bytes.data(), bytes);
+    buffer.used += bytes;
+    if (buffer.size - buffer.used < kSlackBytes) buffer.full = true;
+    return true;
+  }
+  return false;
+}
+
+void ActivityQueue::PlaceReady(std::unique_lock<std::mutex>* lock, uint64_t now_ns, bool forced) {
+  while (!pending_.empty()) {
+    const auto first = pending_.begin();
+    if (first->first > now_ns && !forced) return;
+    PendingRecord record = std::move(first->second);
+    if (first->first > now_ns && record.start_offset != 0) {
+      std::memset(record.bytes.data() + record.start_offset, 0, 16);
+    }
+    pending_.erase(first);
+    pending_bytes_ -= record.bytes.size();
+    // A flush may have handed out the buffer whose room this record had counted on.
+    if (!Place(record) && !(RequestBuffer(lock) && Place(record))) ++dropped_;
+  }
+}
+
+void ActivityQueue::Deliver(std::unique_lock<std::mutex>* lock, bool full_only) {
+  while (!buffers_.empty()) {
+    const Buffer buffer = buffers_.front();
+    if (buffer.used == 0 || (full_only && !buffer.full)) return;
+    buffers_.pop_front();
+    const CompleteBufferFunction complete = registered_callbacks.complete.load();
+    lock->unlock();
+    if (complete != nullptr) {
+      const CallbackScope scope(CallbackSort::kBuffer);
+      complete(nullptr, 0, buffer.bytes, buffer.size, buffer.used);
+    }
+    lock->lock();
+  }
+}
+
+void ActivityQueue::Flush(bool forced) {
+  CheckProcess();
+  switch (CallbackScope::Current()) {
+    case CallbackSort::kBuffer: Misuse("cuptiActivityFlushAll in a buffer callback");
+    case CallbackSort::kResource: Misuse("cuptiActivityFlushAll in a resource callback");
+    case CallbackSort::kSynchronize: Misuse("cuptiActivityFlushAll in a synchronize callback");
+    default: break;
+  }
+  if (worker_pid_.load() == 0) return;
+  std::unique_lock lock(mutex_);
+  const uint64_t mine = ++flushes_asked_;
+  forced_asked_ = forced_asked_ || forced;
+  wake_.notify_one();
+  delivered_.wait(lock, [&] { return flushes_done_ >= mine; });
+}
+
+void ActivityQueue::SetFlushPeriodMs(uint32_t period_ms) {
+  // The worker hands out full buffers every few milliseconds anyway, which is what a period does.
+}
+
+void ActivityQueue::RunWorker() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    if (flushes_asked_ == flushes_done_) {
+      if (pending_.empty()) {
+        wake_.wait(lock);
+      } else {
+        wake_.wait_for(lock, kWorkerPeriod);
+      }
+    }
+    const uint64_t asked = flushes_asked_;
+    const bool flushing = asked != flushes_done_;
+    PlaceReady(&lock, NowNs(), std::exchange(forced_asked_, false));
+    Deliver(&lock, !flushing);
+    flushes_done_ = asked;
+    if (flushing) delivered_.notify_all();
+  }
+}
+
+}  // namespace utlz::fake

@@ -1,0 +1,42 @@
+#include "tests/fakes/cupti_state.h"
+
+#include <string>
+
+#include "tests/fakes/scenario.h"
+
+namespace utlz::fake {
+
+CuptiState& CuptiState::Instance() {
+  static CuptiState* const state = new CuptiState;
+  return *state;
+}
+
+CuptiState::CuptiState()
+    : version_(static_cast<uint32_t>(ScenarioNumber("cupti_version", 130000))) {}
+
+bool CuptiState::Subscribe(const Subscriber* subscriber) {
+  const Subscriber* nobody = nullptr;
+  return subscriber_.compare_exchange_strong(nobody, subscriber);
+}
+
+void CuptiState::Unsubscribe() {
+  subscriber_.store(nullptr);
+  for (auto& domain : callbacks_) {
+    for (std::atomic<bool>& callback : domain) callback.store(false);
+  }
+}
+
+void CuptiState::EnableCallback(uint32_t domain, uint32_t callback_id, bool enabled) {
+  callbacks_[domain][callback_id].store(enabled);
+}
+
+bool CuptiState::WantsCallback(uint32_t domain, uint32_t callback_id) const {
+  return callback_id < kCallbacksPerDomain &&
+         callbacks_[domain][callback_id].load(std::memory_order_relaxed);
+}
+
+CuptiResult ArrangedResult(const char* function) {
+  return static_cast<CuptiResult>(ScenarioNumber(std::string("fail.") + function, 0));
+}
+
+}  // namespace utlz::fake

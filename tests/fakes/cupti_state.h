@@ -1,0 +1,54 @@
+// The fake libcupti's process-wide state: its version, its subscriber and what is switched on.
+#ifndef UTLZ_TESTS_FAKES_CUPTI_STATE_H_
+#define UTLZ_TESTS_FAKES_CUPTI_STATE_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "tests/fakes/cupti_records.h"
+#include "tests/fakes/cupti_results.h"
+
+namespace utlz::fake {
+
+inline constexpr uint32_t kCallbackDomains = 8;
+inline constexpr uint32_t kCallbacksPerDomain = 1024;
+inline constexpr uint32_t kDomainDriver = 1;
+inline constexpr uint32_t kDomainResource = 3;
+inline constexpr uint32_t kDomainSynchronize = 4;
+
+using CuptiCallback = void (*)(void* user, uint32_t domain, uint32_t callback_id,
+                               const void* data);
+
+struct Subscriber {
+  CuptiCallback callback;
+  void* user;
+};
+
+class CuptiState {
+ public:
+  static CuptiState& Instance();
+
+  uint32_t version() const { return version_; }
+  bool IsEnabled(ActivityKind kind) const { return kinds_[kind].load(std::memory_order_relaxed); }
+  void Enable(uint32_t kind, bool enabled) { kinds_[kind].store(enabled); }
+
+  const Subscriber* subscriber() const { return subscriber_.load(); }
+  bool Subscribe(const Subscriber* subscriber);
+  void Unsubscribe();
+  void EnableCallback(uint32_t domain, uint32_t callback_id, bool enabled);
+  bool WantsCallback(uint32_t domain, uint32_t callback_id) const;
+
+  std::atomic<bool> thread_ids_are_kernel{false};
+
+ private:
+  CuptiState();
+
+  uint32_t version_;
+  std::atomic<bool> kinds_[kActivityKinds] = {};
+  std::atomic<const Subscriber*> subscriber_{nullptr};
+  std::atomic<bool> callbacks_[kCallbackDomains][kCallbacksPerDomain] = {};
+};
+
+}  // namespace utlz::fake
+
+#endif  // UTLZ_TESTS_FAKES_CUPTI_STATE_H_

@@ -1,0 +1,33 @@
+// What a test arranges from outside: the variable UTLZ_FAKE holds `key=value` pairs, separated by
+// commas, read by both fakes in every process. Where the environment was cleaned, as the sampler's
+// is, the file .utlz_fake in the home folder holds the same text.
+//
+//   gpu=<path>                file that all processes sharing one simulated GPU map; counters need it
+//   driver_version=13000      cuDriverGetVersion
+//   cupti_version=130000      cuptiGetVersion, and the record layouts that go with it
+//   devices=1                 how many GPUs there are
+//   cu_init=0                 what cuInit returns
+//   mig=1, mps=1              how the device says that it is shared
+//   subscriber_taken=1        subscribing and enabling fail as under another profiler
+//   counters=denied|busy      PM sampling and ranges fail so
+//   instant=1                 waiting for the GPU takes no time
+//   fail.<function>=<code>    a CUPTI function that always returns this code
+#ifndef UTLZ_TESTS_FAKES_SCENARIO_H_
+#define UTLZ_TESTS_FAKES_SCENARIO_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace utlz::fake {
+
+inline constexpr char kScenarioVariable[] = "UTLZ_FAKE";
+inline constexpr char kScenarioFile[] = ".utlz_fake";
+
+std::optional<std::string> ScenarioText(std::string_view key);
+uint64_t ScenarioNumber(std::string_view key, uint64_t otherwise);
+
+}  // namespace utlz::fake
+
+#endif  // UTLZ_TESTS_FAKES_SCENARIO_H_

@@ -1,0 +1,122 @@
+#include "tests/fakes/simulated_gpu.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <utility>
+
+#include "tests/fakes/scenario.h"
+
+namespace utlz::fake {
+namespace {
+
+constexpr uint64_t kCapacity = uint64_t{1} << 18;
+constexpr uint32_t kDevices = 16;
+
+struct Slot {
+  std::atomic<uint64_t> number;  // index + 1 once `work` is whole
+  Work work;
+};
+
+}  // namespace
+
+struct SimulatedGpu::Shared {
+  std::atomic<uint64_t> count;
+  std::atomic<pid_t> counters_owner[kDevices];
+  Slot slots[kCapacity];
+};
+
+uint64_t NowNs() {
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+}
+
+SimulatedGpu& SimulatedGpu::Instance() {
+  static SimulatedGpu* const gpu = [] {
+    const std::optional<std::string> path = ScenarioText("gpu");
+    int descriptor = -1;
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    if (path) {
+      descriptor = open(path->c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+      if (descriptor < 0 || ftruncate(descriptor, sizeof(Shared)) != 0) {
+        std::perror(path->c_str());
+        std::abort();
+      }
+      flags = MAP_SHARED;
+    }
+    void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, flags | MAP_NORESERVE,
+                        descriptor, 0);
+    if (descriptor >= 0) close(descriptor);
+    if (memory == MAP_FAILED) {
+      std::perror("mmap of the simulated GPU");
+      std::abort();
+    }
+    return new SimulatedGpu(static_cast<Shared*>(memory));
+  }();
+  return *gpu;
+}
+
+void SimulatedGpu::Add(const Work& work) {
+  const uint64_t index = shared_->count.fetch_add(1, std::memory_order_acq_rel);
+  Slot& slot = shared_->slots[index % kCapacity];
+  slot.number.store(0, std::memory_order_release);
+  slot.work = work;
+  slot.number.store(index + 1, std::memory_order_release);
+}
+
+uint64_t SimulatedGpu::count() const { return shared_->count.load(std::memory_order_acquire); }
+
+bool SimulatedGpu::Get(uint64_t index, Work* work) const {
+  const Slot& slot = shared_->slots[index % kCapacity];
+  if (slot.number.load(std::memory_order_acquire) != index + 1) return false;
+  *work = slot.work;
+  return slot.number.load(std::memory_order_acquire) == index + 1;
+}
+
+bool SimulatedGpu::TakeCounters(uint32_t device, pid_t pid) {
+  std::atomic<pid_t>& owner = shared_->counters_owner[device % kDevices];
+  pid_t seen = owner.load();
+  while (seen == 0 || (kill(seen, 0) != 0 && errno == ESRCH)) {
+    if (owner.compare_exchange_weak(seen, pid)) return true;
+  }
+  return false;
+}
+
+void SimulatedGpu::ReleaseCounters(uint32_t device, pid_t pid) {
+  shared_->counters_owner[device % kDevices].compare_exchange_strong(pid, 0);
+}
+
+Totals CountInterval(const std::vector<Work>& work, uint64_t start_ns, uint64_t end_ns) {
+  Totals totals;
+  std::vector<std::pair<uint64_t, uint64_t>> active;
+  for (const Work& piece : work) {
+    const uint64_t from = std::max(piece.start_ns, start_ns);
+    const uint64_t until = std::min(piece.end_ns, end_ns);
+    if (from >= until) continue;
+    const double share =
+        static_cast<double>(until - from) / static_cast<double>(piece.end_ns - piece.start_ns);
+    totals.tensor_flops += share * piece.tensor_flops;
+    totals.dram_read_bytes += share * piece.dram_read_bytes;
+    totals.dram_write_bytes += share * piece.dram_write_bytes;
+    if (piece.is_kernel != 0) active.emplace_back(from, until);
+  }
+  std::sort(active.begin(), active.end());
+  uint64_t reached = start_ns;
+  for (const auto& [from, until] : active) {
+    if (until <= reached) continue;
+    totals.active_ns += static_cast<double>(until - std::max(from, reached));
+    reached = until;
+  }
+  return totals;
+}
+
+}  // namespace utlz::fake

@@ -1,0 +1,138 @@
+// Another client of CUPTI in the process, as torch.profiler is one: it never subscribes, but takes
+// the process-wide buffer callbacks for a window of the run and counts its own kernel records in
+// it. Ends with status 5 if its own trace is incomplete. The line before the expectation says how
+// many launches were in its window: {"taken":…}.
+// Arguments: `imported` to call the functions that it is linked to, as libtorch does, or
+// `looked_up` to find them with dlsym; then the seconds of work after its window.
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "tests/fakes/cupti_records.h"
+#include "tests/fakes/simulated_gpu.h"
+#include "tests/programs/target.h"
+
+namespace utlz::fake {
+namespace {
+
+extern "C" {
+int cuptiActivityRegisterCallbacks(void (*request)(uint8_t**, size_t*, size_t*),
+                                   void (*complete)(void*, uint32_t, uint8_t*, size_t, size_t));
+int cuptiActivityEnable(uint32_t kind);
+int cuptiActivityDisable(uint32_t kind);
+int cuptiActivityFlushAll(uint32_t flag);
+int cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid_bytes, uint8_t** record);
+}
+
+constexpr size_t kBufferBytes = 1 << 20;
+std::atomic<uint64_t> records_seen{0};
+
+struct Cupti {
+  decltype(&cuptiActivityRegisterCallbacks) register_callbacks;
+  decltype(&cuptiActivityEnable) enable;
+  decltype(&cuptiActivityDisable) disable;
+  decltype(&cuptiActivityFlushAll) flush_all;
+  decltype(&cuptiActivityGetNextRecord) next_record;
+};
+
+template <typename Function>
+void Find(void* library, const char* name, Function* function) {
+  *function = reinterpret_cast<Function>(dlsym(library, name));
+  if (*function == nullptr) std::_Exit(4);
+}
+
+Cupti LookUp() {
+  // The copy that is loaded already: never a second one.
+  void* library = dlopen("libcupti.so.13", RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL);
+  if (library == nullptr) std::_Exit(4);
+  Cupti found{};
+  Find(library, "cuptiActivityRegisterCallbacks", &found.register_callbacks);
+  Find(library, "cuptiActivityEnable", &found.enable);
+  Find(library, "cuptiActivityDisable", &found.disable);
+  Find(library, "cuptiActivityFlushAll", &found.flush_all);
+  Find(library, "cuptiActivityGetNextRecord", &found.next_record);
+  return found;
+}
+
+void Request(uint8_t** buffer, size_t* size, size_t* max_records) {
+  *buffer = static_cast<uint8_t*>(std::aligned_alloc(8, kBufferBytes));
+  *size = kBufferBytes;
+  *max_records = 0;
+}
+
+// A buffer that another client gave may come too: counted, never freed.
+void Complete(void* context, uint32_t stream, uint8_t* buffer, size_t size, size_t valid_bytes) {
+  uint8_t* record = nullptr;
+  while (cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == 0) {
+    if (*reinterpret_cast<const uint32_t*>(record) == kActivityConcurrentKernel) ++records_seen;
+  }
+  if (size == kBufferBytes) std::free(buffer);
+}
+
+// As long as a few training steps.
+constexpr uint64_t kWindowNs = 300'000'000;
+
+uint64_t LaunchForAWindow(Target* target) {
+  uint64_t launches = 0;
+  for (const uint64_t end_ns = NowNs() + kWindowNs; NowNs() < end_ns; launches += 10) {
+    target->Launch(2, 10);
+    target->Synchronize();
+  }
+  return launches;
+}
+
+// Called by their names, so that this program's own import slots are used.
+uint64_t TraceImported(Target* target) {
+  cuptiActivityRegisterCallbacks(Request, Complete);
+  cuptiActivityEnable(kActivityConcurrentKernel);
+  const uint64_t launches = LaunchForAWindow(target);
+  cuptiActivityFlushAll(0);
+  cuptiActivityDisable(kActivityConcurrentKernel);
+  cuptiActivityFlushAll(1);
+  return launches;
+}
+
+uint64_t TraceLookedUp(Target* target) {
+  const Cupti cupti = LookUp();
+  cupti.register_callbacks(Request, Complete);
+  cupti.enable(kActivityConcurrentKernel);
+  const uint64_t launches = LaunchForAWindow(target);
+  cupti.flush_all(0);
+  cupti.disable(kActivityConcurrentKernel);
+  cupti.flush_all(1);
+  return launches;
+}
+
+int Run(bool imported, double seconds_after) {
+  Target target(CommonKernels());
+  target.Launch(1, 50);
+  target.Synchronize();
+  const uint64_t taken = imported ? TraceImported(&target) : TraceLookedUp(&target);
+  if (records_seen.load() < taken) {
+    std::fprintf(stderr, "the other client saw %llu records of %llu\n",
+                 static_cast<unsigned long long>(records_seen.load()),
+                 static_cast<unsigned long long>(taken));
+    return 5;
+  }
+  // Long enough for an agent that looks about once a second to resume.
+  const uint64_t end_ns = NowNs() + static_cast<uint64_t>(seconds_after * 1e9);
+  while (NowNs() < end_ns) {
+    target.Launch(1, 20);
+    target.Synchronize();
+  }
+  std::printf("{\"taken\":%llu}\n", static_cast<unsigned long long>(taken));
+  std::fflush(stdout);
+  target.expectation.Print();
+  return 0;
+}
+
+}  // namespace
+}  // namespace utlz::fake
+
+int main(int argc, char** argv) {
+  const std::string way = argc > 1 ? argv[1] : "imported";
+  return utlz::fake::Run(way == "imported", argc > 2 ? std::atof(argv[2]) : 3.0);
+}

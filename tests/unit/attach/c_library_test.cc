@@ -1,0 +1,84 @@
+#include "tools/attach/c_library.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "tests/unit/attach/fake_memory.h"
+
+namespace utlz::attach {
+namespace {
+
+using testing::HasSubstr;
+
+bool Holds(const std::vector<AddressRange>& ranges, uint64_t address) {
+  for (const AddressRange& range : ranges) {
+    if (range.Contains(address)) return true;
+  }
+  return false;
+}
+
+// This very process is a good example.
+class OwnLibraryTest : public testing::Test {
+ protected:
+  OwnLibraryTest()
+      : map_(MemoryMap::Read(getpid()).value()), library_(FindCLibrary(map_, RemoteMemory(getpid()))) {}
+  MemoryMap map_;
+  absl::StatusOr<CLibrary> library_;
+};
+
+void* FromLibc(const char* name) {
+  return dlsym(dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD), name);
+}
+
+TEST_F(OwnLibraryTest, FindsWhatDlsymFinds) {
+  ASSERT_TRUE(library_.ok()) << library_.status();
+  EXPECT_EQ(library_->dlopen, reinterpret_cast<uint64_t>(FromLibc("dlopen")));
+  EXPECT_EQ(library_->dlerror, reinterpret_cast<uint64_t>(FromLibc("dlerror")));
+  EXPECT_EQ(library_->errno_location, reinterpret_cast<uint64_t>(FromLibc("__errno_location")));
+  EXPECT_GE(library_->glibc_minor_version, 34);
+}
+
+TEST_F(OwnLibraryTest, KnowsTheAllocatorFromTheRest) {
+  ASSERT_TRUE(library_.ok());
+  for (const char* name : {"malloc", "free", "realloc", "calloc", "posix_memalign"}) {
+    EXPECT_TRUE(Holds(library_->allocator_code, reinterpret_cast<uint64_t>(FromLibc(name))))
+        << name;
+  }
+  for (const char* name : {"poll", "read", "printf", "nanosleep", "pthread_create", "qsort"}) {
+    EXPECT_FALSE(Holds(library_->allocator_code, reinterpret_cast<uint64_t>(FromLibc(name))))
+        << name;
+  }
+}
+
+TEST_F(OwnLibraryTest, KnowsTheLoader) {
+  ASSERT_TRUE(library_.ok());
+  const uint64_t base = getauxval(AT_BASE);
+  const auto* header = reinterpret_cast<const Elf64_Ehdr*>(base);
+  EXPECT_TRUE(Holds(library_->loader_code, base + header->e_entry));
+}
+
+absl::Status FindIn(const std::string& maps) {
+  return FindCLibrary(MemoryMap::Parse(maps), FakeMemory()).status();
+}
+
+TEST(CLibraryTest, NamesWhatItRefuses) {
+  EXPECT_THAT(std::string(FindIn("1000-2000 r-xp 0 08:01 5 /bin/tool\n").message()),
+              HasSubstr("statically linked"));
+  EXPECT_THAT(std::string(
+                  FindIn("1000-2000 r-xp 0 08:01 5 /lib/ld-musl-x86_64.so.1\n").message()),
+              HasSubstr("uses musl"));
+  EXPECT_THAT(std::string(FindIn("1000-2000 r--p 0 08:01 5 /lib/libc.so.6\n"
+                                 "3000-4000 r--p 0 08:01 6 /other/libc.so.6\n"
+                                 "5000-6000 r--p 0 08:01 7 /lib/ld-linux-x86-64.so.2\n")
+                              .message()),
+              HasSubstr("two copies of the C library"));
+}
+
+}  // namespace
+}  // namespace utlz::attach

@@ -1,0 +1,123 @@
+#include "tools/attach/elf_image.h"
+
+#include <elf.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <vector>
+
+#include "tests/unit/attach/fake_memory.h"
+
+namespace utlz::attach {
+namespace {
+
+constexpr uint64_t kBase = 0x7f0000000000;
+
+// A shared object with one function, written out field by field so that each can be spoiled.
+struct TinyObject {
+  Elf64_Ehdr header = {};
+  Elf64_Phdr segment = {};
+  Elf64_Dyn dynamic[5] = {};
+  Elf64_Sym symbols[2] = {};
+  uint32_t hash[4] = {};  // bucket count, chain count, bucket, chain
+  char strings[32] = {};
+};
+
+TinyObject MakeObject() {
+  TinyObject object;
+  std::memcpy(object.header.e_ident, ELFMAG, SELFMAG);
+  object.header.e_ident[EI_CLASS] = ELFCLASS64;
+  object.header.e_phoff = offsetof(TinyObject, segment);
+  object.header.e_phentsize = sizeof(Elf64_Phdr);
+  object.header.e_phnum = 1;
+  object.segment.p_type = PT_DYNAMIC;
+  object.segment.p_vaddr = offsetof(TinyObject, dynamic);
+  object.dynamic[0] = {DT_SYMTAB, {kBase + offsetof(TinyObject, symbols)}};
+  object.dynamic[1] = {DT_STRTAB, {offsetof(TinyObject, strings)}};  // not relocated
+  object.dynamic[2] = {DT_STRSZ, {sizeof(object.strings)}};
+  object.dynamic[3] = {DT_HASH, {kBase + offsetof(TinyObject, hash)}};
+  object.hash[1] = 2;
+  object.symbols[1].st_name = 1;
+  object.symbols[1].st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
+  object.symbols[1].st_shndx = 3;
+  object.symbols[1].st_value = 0x400;
+  object.symbols[1].st_size = 16;
+  std::memcpy(object.strings, "\0dlopen\0GLIBC_2.9\0GLIBC_2.34", 29);
+  return object;
+}
+
+absl::StatusOr<ElfImage> ReadObject(const TinyObject& object) {
+  FakeMemory memory;
+  memory.PutValue(kBase, object);
+  return ElfImage::Read(memory, kBase);
+}
+
+TEST(ElfImageTest, FindsFunction) {
+  const auto image = ReadObject(MakeObject());
+  ASSERT_TRUE(image.ok()) << image.status();
+  EXPECT_EQ(image->FindFunction("dlopen"), kBase + 0x400);
+  EXPECT_EQ(image->FindFunction("dlsym"), std::nullopt);
+  EXPECT_EQ(image->HighestGlibcMinorVersion(), 34);
+}
+
+TEST(ElfImageTest, RefusesWhatIsNoObject) {
+  TinyObject object = MakeObject();
+  object.header.e_ident[1] = 'F';
+  EXPECT_FALSE(ReadObject(object).ok());
+  object = MakeObject();
+  object.header.e_phnum = 5000;
+  EXPECT_FALSE(ReadObject(object).ok());
+  object = MakeObject();
+  object.segment.p_type = PT_NOTE;
+  EXPECT_FALSE(ReadObject(object).ok());
+}
+
+// Sizes that the process chose must not decide how much memory the tool takes.
+TEST(ElfImageTest, RefusesImmodestSizes) {
+  TinyObject object = MakeObject();
+  object.dynamic[2].d_un.d_val = ~uint64_t{0};
+  EXPECT_FALSE(ReadObject(object).ok());
+  object = MakeObject();
+  object.hash[1] = 0xffffffff;
+  EXPECT_FALSE(ReadObject(object).ok());
+}
+
+TEST(ElfImageTest, RefusesTablesOutsideMemory) {
+  for (size_t entry : {0u, 1u}) {
+    TinyObject object = MakeObject();
+    object.dynamic[entry].d_un.d_ptr = kBase + 0x10000;
+    EXPECT_FALSE(ReadObject(object).ok()) << entry;
+  }
+}
+
+TEST(ElfImageTest, LeavesOutNamesBeyondStrings) {
+  TinyObject object = MakeObject();
+  object.symbols[1].st_name = 1000;
+  const auto image = ReadObject(object);
+  ASSERT_TRUE(image.ok());
+  EXPECT_TRUE(image->functions().empty());
+}
+
+TEST(ElfImageTest, EndsAtUnterminatedName) {
+  TinyObject object = MakeObject();
+  std::memset(object.strings, 'a', sizeof(object.strings));
+  const auto image = ReadObject(object);
+  ASSERT_TRUE(image.ok());
+  EXPECT_EQ(image->functions()[0].name.size(), sizeof(object.strings) - 1);
+}
+
+TEST(ElfImageTest, IdentifiesClassAndMachine) {
+  TinyObject object = MakeObject();
+  object.header.e_machine = EM_AARCH64;
+  FakeMemory memory;
+  memory.PutValue(kBase, object);
+  const auto identity = ReadElfIdentity(memory, kBase);
+  ASSERT_TRUE(identity);
+  EXPECT_TRUE(identity->is_64_bit);
+  EXPECT_EQ(identity->machine, EM_AARCH64);
+  EXPECT_FALSE(ReadElfIdentity(memory, kBase + 8));
+}
+
+}  // namespace
+}  // namespace utlz::attach

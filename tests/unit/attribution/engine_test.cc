@@ -1,0 +1,179 @@
+#include "collector/attribution/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/unit/attribution/simulated_load.h"
+
+namespace utlz::attribution {
+namespace {
+
+Options OneCounter() {
+  Options options;
+  options.counters = {{"bytes", "dram"}};
+  return options;
+}
+
+// Works late, early and in the middle, so that a constant rate is wrong for all of them.
+const std::vector<SimulatedKernel> kStep = {{1, 5200, 8e6, 0.0, 0.6, 100},
+                                            {2, 1400, 2e4, 0.2, 0.9, 150},
+                                            {3, 4300, 1e6, 0.4, 0.9, 100},
+                                            {4, 17000, 6e7, 0.05, 1.0, 100},
+                                            {5, 3100, 3e5, 0.3, 0.7, 2500}};
+
+// Of all kernels, as a share of the work of a whole step: what one kernel misses another has.
+double WorstError(const Solution& solution) {
+  double worst = 0;
+  double all = 0;
+  for (const SimulatedKernel& kernel : kStep) {
+    worst = std::max(worst, std::abs(PerLaunch(solution, kernel.variant) - kernel.work));
+    all += kernel.work;
+  }
+  return worst / all;
+}
+
+TEST(Engine, FindsWorkOfKernelsNearTheSampleLength) {
+  Engine engine(OneCounter());
+  Simulate(kStep, {}).Feed(&engine);
+  EXPECT_LT(WorstError(engine.Solve()), 0.01);
+}
+
+TEST(Engine, FindsWorkOfKernelsMuchShorterThanASample) {
+  SimulationOptions simulation;
+  simulation.sample_ns = 20'000;
+  simulation.steps = 2000;
+  Engine engine(OneCounter());
+  Simulate(kStep, simulation).Feed(&engine);
+  EXPECT_LT(WorstError(engine.Solve()), 0.015);
+}
+
+TEST(Engine, FindsTheShift) {
+  for (const double shift_ns : {-3000.0, 0.0, 2500.0, 9000.0}) {
+    SimulationOptions simulation;
+    simulation.shift_ns = shift_ns;
+    // Constant rates, for which the shift is defined.
+    const std::vector<SimulatedKernel> even = {{1, 5200, 8e6, 0, 1, 3000},
+                                               {2, 9000, 2e6, 0, 1, 5000}};
+    Engine engine(OneCounter());
+    Simulate(even, simulation).Feed(&engine);
+    const Solution solution = engine.Solve();
+    ASSERT_TRUE(solution.shifts[0].shift_ns.has_value()) << shift_ns;
+    EXPECT_NEAR(*solution.shifts[0].shift_ns, shift_ns, 300);
+    EXPECT_NEAR(PerLaunch(solution, 1) / 8e6, 1, 0.02) << shift_ns;
+  }
+}
+
+TEST(Engine, LostSamplesDoNotBiasLongLaunches) {
+  SimulationOptions simulation;
+  simulation.lost_samples = 0.1;
+  simulation.steps = 60;
+  Engine engine(OneCounter());
+  Simulate({{1, 150'000, 2e8, 0, 1, 1000}, {2, 40'000, 1e8, 0, 1, 1000}}, simulation).Feed(&engine);
+  const Solution solution = engine.Solve();
+  EXPECT_NEAR(PerLaunch(solution, 1) / 2e8, 1, 0.03);
+  EXPECT_NEAR(PerLaunch(solution, 2) / 1e8, 1, 0.03);
+  EXPECT_GT(solution.quality.missing_sample_ns, 0);
+}
+
+TEST(Engine, SplitsAVariantThatHidesTwoSizes) {
+  Engine engine(OneCounter());
+  Simulate({{1, 20'000, 1e7, 0, 1, 500}, {1, 80'000, 9e7, 0, 1, 500}}, {}).Feed(&engine);
+  std::vector<ColumnEstimate> parts;
+  for (const ColumnEstimate& column : engine.Solve().columns) {
+    if (column.variant == 1) parts.push_back(column);
+  }
+  ASSERT_EQ(parts.size(), 2u);
+  for (const ColumnEstimate& part : parts) {
+    EXPECT_NEAR(*part.counters[0].per_launch / (part.part == 0 ? 1e7 : 9e7), 1, 0.03);
+    EXPECT_EQ(part.launches, 400u);
+  }
+}
+
+TEST(Engine, IntervalsHoldTheTruth) {
+  size_t held = 0;
+  size_t all = 0;
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    SimulationOptions simulation;
+    simulation.seed = seed;
+    simulation.steps = 150;
+    Engine engine(OneCounter());
+    Simulate(kStep, simulation).Feed(&engine);
+    const Solution solution = engine.Solve();
+    for (const SimulatedKernel& kernel : kStep) {
+      for (const ColumnEstimate& column : solution.columns) {
+        if (column.variant != kernel.variant || column.parts != 1) continue;
+        const CounterEstimate& estimate = column.counters[0];
+        ++all;
+        held += std::abs(*estimate.per_launch - kernel.work) <= 1.96 * *estimate.standard_error;
+      }
+    }
+  }
+  ASSERT_GT(all, 30u);
+  // Work that starts and stops at once is the worst case for shapes that bend at knots only.
+  EXPECT_GE(static_cast<double>(held), 0.65 * static_cast<double>(all));
+}
+
+TEST(Engine, StreamingAgreesWithOneGo) {
+  Options streaming = OneCounter();
+  streaming.warmup_samples = 2000;
+  SimulationOptions simulation;
+  simulation.steps = 3000;
+  const SimulatedLoad load = Simulate(kStep, simulation);
+  Engine engine(streaming);
+  load.Stream(&engine);
+  const Solution solution = engine.Solve();
+  EXPECT_EQ(solution.quality.samples, load.samples.size());
+  EXPECT_EQ(solution.quality.late_intervals, 0u);
+  EXPECT_LT(WorstError(solution), 0.01);
+}
+
+TEST(Engine, FollowsAShiftThatDrifts) {
+  Options streaming = OneCounter();
+  streaming.warmup_samples = 20'000;
+  SimulationOptions simulation;
+  simulation.steps = 100'000;
+  simulation.drift_ns_per_ms = 0.4;
+  const SimulatedLoad load =
+      Simulate({{1, 5200, 8e6, 0, 1, 3000}, {2, 9000, 2e6, 0, 1, 5000}}, simulation);
+  Engine engine(streaming);
+  load.Stream(&engine);
+  const Solution solution = engine.Solve();
+  const double span_ms =
+      static_cast<double>(load.samples.back().end_ns - load.samples.front().start_ns) * 1e-6;
+  ASSERT_TRUE(solution.shifts[0].shift_ns.has_value());
+  ASSERT_GT(span_ms * simulation.drift_ns_per_ms, 800);
+  EXPECT_NEAR(*solution.shifts[0].shift_ns, span_ms * simulation.drift_ns_per_ms, 300);
+}
+
+TEST(Engine, BackgroundWithoutLaunchesIsNotAttributed) {
+  Engine engine(OneCounter());
+  const std::array<double, 1> values = {1000};
+  for (int64_t i = 0; i < 5000; ++i)
+    engine.AddSample(1'000'000 + i * 5000, 1'005'000 + i * 5000, values);
+  engine.AdvanceTo(1'000'000'000);
+  const Solution solution = engine.Solve();
+  EXPECT_EQ(solution.totals[0].counted, 5e6);
+  EXPECT_EQ(solution.totals[0].attributed, 0);
+  EXPECT_NEAR(solution.totals[0].idle, 5e6, 1);
+  EXPECT_FALSE(solution.shifts[0].shift_ns.has_value());
+}
+
+TEST(Engine, WorkOfUnknownOriginIsLeftUnattributed) {
+  SimulationOptions simulation;
+  simulation.idle_per_us = 10;
+  SimulatedLoad load = Simulate({{1, 8000, 1e6, 0, 1, 30'000}}, simulation);
+  double hidden = 0;
+  for (size_t i = 0; i < load.samples.size(); ++i) {
+    if (i % 50 != 0) continue;
+    load.samples[i].value += 1e8;
+    hidden += 1e8;
+  }
+  Engine engine(OneCounter());
+  load.Feed(&engine);
+  const Solution solution = engine.Solve();
+  EXPECT_GT(solution.totals[0].unattributed, 0.5 * hidden);
+}
+
+}  // namespace
+}  // namespace utlz::attribution

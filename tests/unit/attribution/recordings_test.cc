@@ -1,0 +1,82 @@
+// The engine on recordings of a real GPU, against Nsight Compute's figures for the same launches.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tools/attribution_check/attribution_score.h"
+#include "tools/attribution_check/capture.h"
+#include "tools/attribution_check/reference.h"
+
+namespace utlz {
+namespace {
+
+struct Limits {
+  const char* capture;
+  const char* reference;
+  double bytes_error_percent;
+  double worst_kernel_error_percent;
+  double flops_error_percent;
+};
+
+class Recordings : public testing::TestWithParam<Limits> {};
+
+AttributionScore Score(const Limits& limits) {
+  const std::string folder = UTLZ_CAPTURES;
+  const auto capture = ReadCapture(folder + "/" + limits.capture);
+  EXPECT_TRUE(capture.ok()) << capture.status();
+  std::vector<std::string> paths;
+  for (const char* run : {".1.csv.gz", ".2.csv.gz", ".3.csv.gz"}) {
+    paths.push_back(folder + "/" + limits.reference + run);
+  }
+  const auto reference = ReadReference(paths);
+  EXPECT_TRUE(reference.ok()) << reference.status();
+  const auto score = ScoreAttribution(*capture, *reference, TensorPeak{});
+  EXPECT_TRUE(score.ok()) << score.status();
+  return *score;
+}
+
+TEST_P(Recordings, ErrorsStayWithinLimits) {
+  const Limits& limits = GetParam();
+  const AttributionScore score = Score(limits);
+  EXPECT_GE(score.matched_time_share, 0.9);
+  EXPECT_GE(score.attributed_share, 0.97);
+  // What the device did not count cannot be attributed: in the decode recordings it counted a fifth
+  // of the writes that the reference has, which are left over from before the reference's step.
+  EXPECT_LE(score.dram_bytes_division_error_percent, limits.bytes_error_percent);
+  EXPECT_LE(score.dram_bytes_error_percent,
+            limits.bytes_error_percent + std::abs(score.counted_bytes_difference_percent));
+  EXPECT_LE(score.dram_read_error_percent, limits.bytes_error_percent);
+  EXPECT_LE(score.worst_kernel_error_percent, limits.worst_kernel_error_percent);
+  EXPECT_LE(score.tensor_flops_error_percent, limits.flops_error_percent);
+  EXPECT_LE(score.interval_half_width_percent, 5);
+  for (const auto& [group, shift] : score.shift_ns) {
+    if (shift) {
+      EXPECT_LE(score.shift_uncertainty_ns.at(group), 300) << group;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(H200, Recordings,
+                         testing::Values(Limits{"train.5000", "ncu-train", 0.8, 4, 0.8},
+                                         Limits{"decode.10000", "ncu-decode", 1, 3, 2},
+                                         Limits{"graph.5000", "ncu-decode", 2, 5, 3},
+                                         Limits{"graph-outside.5000", "ncu-decode", 2, 5, 3}));
+
+TEST(RecordingsTogether, IntervalsHoldTheReference) {
+  size_t kernels = 0;
+  size_t held = 0;
+  for (const Limits& limits :
+       {Limits{"train.5000", "ncu-train", 0, 0, 0}, Limits{"decode.10000", "ncu-decode", 0, 0, 0},
+        Limits{"graph.5000", "ncu-decode", 0, 0, 0}}) {
+    for (const KernelScore& kernel : Score(limits).kernels) {
+      if (kernel.mean_duration_ns <= 3000) continue;
+      ++kernels;
+      held += std::abs(kernel.bytes - kernel.reference_bytes) <= kernel.half_width_bytes ? 1 : 0;
+    }
+  }
+  EXPECT_GE(static_cast<double>(held), 0.9 * static_cast<double>(kernels));
+}
+
+}  // namespace
+}  // namespace utlz

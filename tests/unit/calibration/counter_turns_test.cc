@@ -1,0 +1,68 @@
+#include "collector/session/counter_turns.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace utlz {
+namespace {
+
+using std::chrono::seconds;
+using Order = CounterTurns::Order;
+
+constexpr CounterTurns::Clock::time_point kBegin{};
+
+// The order given in each second, as letters; '.' = none.
+std::string Orders(CounterTurns* calibration, int from, int to) {
+  std::string letters;
+  for (int second = from; second < to; ++second) {
+    switch (calibration->Next(kBegin + seconds(second))) {
+      case Order::kNone:
+        letters += '.';
+        break;
+      case Order::kYieldSampler:
+        letters += 'Y';
+        break;
+      case Order::kAllowRanges:
+        letters += 'A';
+        break;
+      case Order::kForbidRangesAndResumeSampler:
+        letters += 'R';
+        break;
+    }
+  }
+  return letters;
+}
+
+TEST(CounterTurns, WaitsUntilItsCostIsWithinTheBudget) {
+  CounterTurns calibration(CountersMode::kAuto, 10'000);
+  calibration.LaunchesSeen(kBegin);
+  EXPECT_EQ(Orders(&calibration, 0, 100), std::string(100, '.'));
+  EXPECT_EQ(Orders(&calibration, 100, 103), "YA.");
+  calibration.RangesSeen(kBegin + seconds(103));
+  EXPECT_EQ(Orders(&calibration, 104, 108), "R...");
+}
+
+TEST(CounterTurns, BeginsAtOnceWhereOnlyRangesAreWanted) {
+  CounterTurns calibration(CountersMode::kRange, 10'000);
+  EXPECT_EQ(Orders(&calibration, 0, 5), ".....") << "nothing was launched yet";
+  calibration.LaunchesSeen(kBegin + seconds(5));
+  EXPECT_EQ(Orders(&calibration, 5, 8), "YA.");
+}
+
+TEST(CounterTurns, TakesTheCountersBackWhereNoAgentAnswers) {
+  CounterTurns calibration(CountersMode::kAuto, 0);
+  calibration.LaunchesSeen(kBegin);
+  EXPECT_EQ(Orders(&calibration, 0, 20), "...YA.........R.....");
+}
+
+TEST(CounterTurns, NeverHappensWhereRangesWereNotAskedFor) {
+  for (CountersMode mode : {CountersMode::kSample, CountersMode::kNone}) {
+    CounterTurns calibration(mode, 0);
+    calibration.LaunchesSeen(kBegin);
+    EXPECT_EQ(Orders(&calibration, 0, 300), std::string(300, '.'));
+  }
+}
+
+}  // namespace
+}  // namespace utlz

@@ -1,0 +1,168 @@
+#include "tools/compare/diff.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/compare/run_maker.h"
+
+namespace utlz {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+const KernelChange* FindChange(const Difference& difference, const std::string& name) {
+  for (const KernelChange& change : difference.kernels) {
+    if (change.name_after == name || change.name_before == name) return &change;
+  }
+  return nullptr;
+}
+
+const Change& Quantity(const Difference& difference, const std::string& name) {
+  static const Change none;
+  for (const QuantityChange& quantity : difference.quantities) {
+    if (quantity.name == name) return quantity.change;
+  }
+  return none;
+}
+
+TEST(DiffTest, TheSameRunTwiceHasNoDifference) {
+  const Summary run = RunMaker(1).Make({});
+  const Difference difference = Diff(run, run);
+  EXPECT_FALSE(difference.HasDifference());
+  EXPECT_THAT(difference.verdict, HasSubstr("no difference"));
+  EXPECT_THAT(difference.caveats, IsEmpty());
+}
+
+// One family in a hundred may raise a false alarm, and there are three.
+TEST(DiffTest, RunsOfTheSameThingSeldomDiffer) {
+  RunMaker maker(2);
+  const RunShape shape = {.kernels = 40, .run_deviation_share = 0.01};
+  int alarms = 0;
+  for (int i = 0; i < 100; ++i)
+    alarms += Diff(maker.Make(shape), maker.Make(shape)).HasDifference();
+  EXPECT_LE(alarms, 5);
+}
+
+TEST(DiffTest, SeveralRunsOfTheSameThingSeldomDiffer) {
+  RunMaker maker(3);
+  const RunShape shape = {.kernels = 50, .run_deviation_share = 0.03};
+  int alarms = 0;
+  for (int i = 0; i < 60; ++i) {
+    std::vector<Summary> before;
+    std::vector<Summary> after;
+    for (int run = 0; run < 4; ++run) before.push_back(maker.Make(shape));
+    for (int run = 0; run < 6; ++run) after.push_back(maker.Make(shape));
+    alarms += DiffRuns(before, after).HasDifference();
+  }
+  EXPECT_LE(alarms, 4);
+}
+
+TEST(DiffTest, MoreStepsOfTheSameWorkAreNoDifference) {
+  RunMaker maker(4);
+  const Difference difference = Diff(maker.Make({.steps = 100}), maker.Make({.steps = 250}));
+  EXPECT_TRUE(difference.per_step);
+  EXPECT_FALSE(difference.HasDifference()) << difference.verdict;
+}
+
+TEST(DiffTest, NamesTheKernelThatBecameSlower) {
+  RunMaker maker(5);
+  Summary before = maker.Make({.kernels = 4});
+  Summary after = maker.Make({.kernels = 4, .step_ns = 10e6});
+  KernelSummary* kernel = FindKernel(after, "elementwise_2");
+  const double added_ns = kernel->time_ns();
+  kernel->set_time_ns(kernel->time_ns() + added_ns);
+  after.mutable_steps()->set_time_mean_ns(after.steps().time_mean_ns() + added_ns / 100);
+  const Difference difference = Diff(before, after);
+  EXPECT_EQ(difference.kernels[0].name_after, "elementwise_2");
+  EXPECT_EQ(difference.kernels[0].time_ns.verdict, Verdict::kIncrease);
+  EXPECT_NEAR(*difference.kernels[0].time_ns.RelativeDelta(), 1, 0.1);
+  EXPECT_EQ(FindChange(difference, "elementwise_1")->time_ns.verdict, Verdict::kNoDifference);
+  EXPECT_THAT(difference.verdict, HasSubstr("elementwise_2"));
+  EXPECT_THAT(difference.verdict, HasSubstr("more"));
+}
+
+TEST(DiffTest, SeesASliceThatMoved) {
+  RunMaker maker(6);
+  Summary before = maker.Make({});
+  Summary after = maker.Make({});
+  WaterfallSlice* useful = after.mutable_waterfall()->mutable_slices(0);
+  WaterfallSlice* idle = after.mutable_waterfall()->mutable_slices(1);
+  const double moved = 0.1 * useful->time_ns();
+  useful->set_time_ns(useful->time_ns() - moved);
+  idle->set_time_ns(idle->time_ns() + moved);
+  const Difference difference = Diff(before, after);
+  ASSERT_EQ(difference.slices.size(), 2u);
+  EXPECT_EQ(difference.slices[0].time_ns.verdict, Verdict::kDecrease);
+  EXPECT_EQ(difference.slices[1].time_ns.verdict, Verdict::kIncrease);
+}
+
+TEST(DiffTest, StartUpIsNoPartOfAStep) {
+  RunMaker maker(11);
+  std::vector<Summary> runs = {maker.Make({}), maker.Make({})};
+  for (Summary& run : runs) {
+    WaterfallSlice* slice = run.mutable_waterfall()->add_slices();
+    slice->set_name(kStartUpSlice);
+    slice->set_time_ns(&run == &runs[0] ? 1e9 : 20e9);
+  }
+  const Difference difference = Diff(runs[0], runs[1]);
+  EXPECT_EQ(difference.slices.size(), 2u);
+  EXPECT_FALSE(difference.HasDifference());
+}
+
+TEST(DiffTest, UnknownIsNotZero) {
+  RunMaker maker(7);
+  Summary before = maker.Make({});
+  const Summary after = maker.Make({});
+  before.mutable_devices(0)->set_hfu(0.4);
+  const Difference difference = Diff(before, after);
+  EXPECT_EQ(Quantity(difference, "hfu").verdict, Verdict::kUnknown);
+  EXPECT_FALSE(Quantity(difference, "hfu").Delta().has_value());
+  EXPECT_FALSE(difference.HasDifference());
+}
+
+TEST(DiffTest, PairsCancelWhatBothRunsOfAPairShare) {
+  std::vector<Summary> before;
+  std::vector<Summary> after;
+  RunMaker maker(8);
+  for (const double drift : {1.0, 1.1, 1.25, 0.9, 1.3}) {
+    before.push_back(maker.Make({.step_ns = 10e6 * drift}));
+    after.push_back(maker.Make({.step_ns = 10.5e6 * drift}));
+  }
+  EXPECT_EQ(Quantity(DiffRuns(before, after), "step_time_ns").verdict, Verdict::kIncrease);
+  after.pop_back();
+  EXPECT_EQ(Quantity(DiffRuns(before, after), "step_time_ns").verdict, Verdict::kNoDifference);
+}
+
+TEST(DiffTest, WithoutStepsTimesArePerRun) {
+  RunMaker maker(9);
+  Summary before = maker.Make({});
+  Summary after = maker.Make({.steps = 200});
+  before.clear_steps();
+  after.clear_steps();
+  const Difference difference = Diff(before, after);
+  EXPECT_FALSE(difference.per_step);
+  EXPECT_EQ(Quantity(difference, "wall_ns").verdict, Verdict::kIncrease);
+}
+
+TEST(DiffTest, SaysWhatMakesTheSidesHardToCompare) {
+  RunMaker maker(10);
+  Summary before = maker.Make({});
+  const Summary after = maker.Make({});
+  before.mutable_devices(0)->set_name("NVIDIA A100");
+  before.mutable_capture()->set_rung(SOURCE_TIME_ONLY);
+  before.mutable_run()->set_finished(false);
+  const Difference difference = Diff(before, after);
+  ASSERT_EQ(difference.caveats.size(), 3u);
+  EXPECT_THAT(difference.caveats[0], HasSubstr("NVIDIA A100 before, NVIDIA H200 after"));
+  EXPECT_THAT(difference.caveats[1], HasSubstr("time_only before, sampled after"));
+}
+
+TEST(DiffTest, EmptySidesAreSaidToBeEmpty) {
+  EXPECT_THAT(DiffRuns({}, {}).verdict, HasSubstr("no run"));
+  EXPECT_THAT(Diff(Summary(), Summary()).verdict, Not(IsEmpty()));
+}
+
+}  // namespace
+}  // namespace utlz

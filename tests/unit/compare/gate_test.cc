@@ -1,0 +1,90 @@
+#include "tools/compare/gate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/compare/run_maker.h"
+
+namespace utlz {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::vector<Summary> Runs(RunMaker& maker, int count, double step_ns) {
+  std::vector<Summary> runs;
+  for (int i = 0; i < count; ++i) {
+    runs.push_back(maker.Make({.step_ns = step_ns, .run_deviation_share = 0.003}));
+  }
+  return runs;
+}
+
+TEST(GateTest, TheSameSpeedPasses) {
+  RunMaker maker(1);
+  const GateResult result = Gate(Runs(maker, 5, 10e6), Runs(maker, 5, 10e6));
+  EXPECT_EQ(result.outcome, GateOutcome::kPass) << result.reasons[0];
+  EXPECT_EQ(result.measure, "step time");
+  EXPECT_EQ(GateExitStatus(result.outcome), 0);
+}
+
+TEST(GateTest, FivePercentSlowerFails) {
+  RunMaker maker(2);
+  const GateResult result = Gate(Runs(maker, 5, 10e6), Runs(maker, 5, 10.5e6));
+  EXPECT_EQ(result.outcome, GateOutcome::kRegression);
+  EXPECT_THAT(result.reasons[0], HasSubstr("more than the 3.0 % allowed"));
+  EXPECT_EQ(GateExitStatus(result.outcome), 1);
+}
+
+TEST(GateTest, ASlowdownWithinTheLimitPasses) {
+  RunMaker maker(3);
+  EXPECT_EQ(Gate(Runs(maker, 6, 10e6), Runs(maker, 6, 10.1e6)).outcome, GateOutcome::kPass);
+}
+
+TEST(GateTest, FasterPasses) {
+  RunMaker maker(4);
+  EXPECT_EQ(Gate(Runs(maker, 1, 10e6), Runs(maker, 1, 7e6)).outcome, GateOutcome::kPass);
+}
+
+TEST(GateTest, OneRunASideCannotKeepATightLimit) {
+  RunMaker maker(5);
+  const GateResult result =
+      Gate(Runs(maker, 1, 10e6), Runs(maker, 1, 10e6), {.max_regression_share = 0.005});
+  EXPECT_EQ(result.outcome, GateOutcome::kInconclusive);
+  EXPECT_THAT(result.reasons[0], HasSubstr("more runs"));
+  EXPECT_EQ(GateExitStatus(result.outcome), 3);
+}
+
+TEST(GateTest, RefusesOtherGpusClocksAndRungs) {
+  RunMaker maker(6);
+  const std::vector<Summary> baseline = Runs(maker, 1, 10e6);
+  std::vector<Summary> candidate = Runs(maker, 1, 10e6);
+  candidate[0].mutable_devices(0)->set_name("NVIDIA B200");
+  GateResult result = Gate(baseline, candidate);
+  EXPECT_EQ(result.outcome, GateOutcome::kRefused);
+  EXPECT_THAT(result.reasons[0], HasSubstr("NVIDIA B200 and NVIDIA H200"));
+  EXPECT_EQ(Gate(baseline, candidate, {.allow_other_gpu = true}).outcome, GateOutcome::kPass);
+
+  candidate = Runs(maker, 1, 10e6);
+  candidate[0].mutable_devices(0)->set_sm_clock_hz(1.5e9);
+  result = Gate(baseline, candidate);
+  EXPECT_EQ(result.outcome, GateOutcome::kRefused);
+  EXPECT_THAT(result.reasons[0], HasSubstr("1.700 GHz in the baseline, 1.500 GHz"));
+  EXPECT_EQ(Gate(baseline, candidate, {.allow_other_clock = true}).outcome, GateOutcome::kPass);
+
+  candidate = Runs(maker, 1, 10e6);
+  candidate[0].mutable_capture()->set_rung(SOURCE_GPM);
+  EXPECT_EQ(Gate(baseline, candidate).outcome, GateOutcome::kRefused);
+  EXPECT_EQ(Gate(baseline, candidate, {.allow_other_rung = true}).outcome, GateOutcome::kPass);
+}
+
+TEST(GateTest, RefusesRunsThatFailedAndSidesWithoutRuns) {
+  RunMaker maker(7);
+  const std::vector<Summary> baseline = Runs(maker, 1, 10e6);
+  std::vector<Summary> candidate = Runs(maker, 1, 10e6);
+  candidate[0].mutable_run()->set_exit_status(1);
+  EXPECT_EQ(Gate(baseline, candidate).outcome, GateOutcome::kRefused);
+  EXPECT_EQ(Gate(baseline, {}).outcome, GateOutcome::kRefused);
+  EXPECT_EQ(Gate({Summary()}, {Summary()}).outcome, GateOutcome::kRefused);
+}
+
+}  // namespace
+}  // namespace utlz

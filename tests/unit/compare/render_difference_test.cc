@@ -1,0 +1,72 @@
+#include "tools/compare/render_difference.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tests/unit/compare/run_maker.h"
+
+namespace utlz {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Difference SlowerWithAHostileName() {
+  RunMaker maker(1);
+  Summary before = maker.Make({.kernels = 4});
+  Summary after = maker.Make({.kernels = 4});
+  KernelSummary* kernel = FindKernel(after, "elementwise_1");
+  kernel->set_time_ns(kernel->time_ns() * 2);
+  kernel->set_short_name("<script>\x1b[2J|x\xff");
+  after.mutable_kernels(3)->set_mangled_name("unseen_before");
+  return Diff(before, after);
+}
+
+TEST(RenderDifferenceTest, TextShowsOnlyWhatChanged) {
+  const std::string text = RenderDifferenceText(SlowerWithAHostileName());
+  EXPECT_THAT(text, HasSubstr("<script>?[2J|x?"));
+  EXPECT_THAT(text, HasSubstr("gone"));
+  EXPECT_THAT(text, HasSubstr("new"));
+  EXPECT_THAT(text, Not(HasSubstr("elementwise_0")));
+  EXPECT_THAT(RenderDifferenceText(SlowerWithAHostileName(), {.unchanged = true}),
+              HasSubstr("elementwise_0"));
+}
+
+TEST(RenderDifferenceTest, TextCountsWhatItLeavesOut) {
+  EXPECT_THAT(RenderDifferenceText(SlowerWithAHostileName(), {.kernels = 1}),
+              HasSubstr("and 2 more"));
+}
+
+TEST(RenderDifferenceTest, MarkdownEscapesNames) {
+  const std::string text = RenderDifferenceMarkdown(SlowerWithAHostileName());
+  EXPECT_THAT(text, Not(HasSubstr("<script>")));
+  EXPECT_THAT(text, HasSubstr("<code>&#60;script&#62;&#63;&#91;2J&#124;x&#63;</code>"));
+}
+
+TEST(RenderDifferenceTest, JsonHoldsEveryKernel) {
+  const auto json = nlohmann::json::parse(RenderDifferenceJson(SlowerWithAHostileName()));
+  EXPECT_EQ(json["schema"], "utlz.difference/1");
+  EXPECT_EQ(json["kernels"].size(), 5u);
+  EXPECT_EQ(json["different"], true);
+  const auto one_sided =
+      std::count_if(json["kernels"].begin(), json["kernels"].end(), [](auto& kernel) {
+        return kernel["matched_by"] == "nothing" && !kernel["time_ns"].contains("delta");
+      });
+  EXPECT_EQ(one_sided, 2);
+}
+
+TEST(RenderDifferenceTest, GateSaysItsOutcomeFirst) {
+  RunMaker maker(2);
+  const GateResult result = Gate({maker.Make({})}, {maker.Make({.step_ns = 20e6})});
+  EXPECT_THAT(RenderGateText(result), testing::StartsWith("REGRESSION\n"));
+  EXPECT_THAT(RenderGateMarkdown(result), testing::StartsWith("### Performance gate: regression"));
+  const auto json = nlohmann::json::parse(RenderGateJson(result));
+  EXPECT_EQ(json["outcome"], "regression");
+  EXPECT_EQ(json["exit_status"], 1);
+}
+
+}  // namespace
+}  // namespace utlz

@@ -1,0 +1,43 @@
+#include "tools/export/track_lanes.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace utlz {
+namespace {
+
+class NameSink : public TraceSink {
+ public:
+  void Begin() override {}
+  void Declare(const TraceProcess&) override {}
+  void Declare(const TraceTrack& track) override { names.emplace_back(track.name); }
+  void Declare(const TraceCounter&) override {}
+  void Write(const TraceSlice&) override {}
+  void Write(const TraceSample&) override {}
+  void End() override {}
+
+  std::vector<std::string> names;
+};
+
+TEST(TrackLanesTest, OverlappingSlicesGetRowsOfTheirOwn) {
+  NameSink sink;
+  TrackLanes lanes(&sink);
+  const LaneKey key = {};
+  EXPECT_EQ(lanes.Place(key, 0, 10, "stream"), 1u);
+  EXPECT_EQ(lanes.Place(key, 10, 20, "stream"), 1u);
+  EXPECT_EQ(lanes.Place(key, 15, 18, "stream"), 2u);
+  EXPECT_EQ(lanes.Place(key, 20, 30, "stream"), 1u);
+  EXPECT_EQ(sink.names, (std::vector<std::string>{"stream", "stream (overlap 2)"}));
+}
+
+TEST(TrackLanesTest, AHostileStormOfOverlapsMakesFewRows) {
+  NameSink sink;
+  TrackLanes lanes(&sink);
+  for (uint64_t i = 0; i < 10000; ++i) EXPECT_TRUE(lanes.Place({}, i, 1'000'000, "stream"));
+  EXPECT_LE(sink.names.size(), 16u);
+}
+
+}  // namespace
+}  // namespace utlz

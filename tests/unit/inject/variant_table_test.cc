@@ -1,0 +1,76 @@
+#include "inject/variant_table.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+
+namespace utlz::inject {
+namespace {
+
+cupti::KernelRecord Record(const char* name) {
+  cupti::KernelRecord record;
+  std::memset(&record, 0, sizeof record);
+  record.name = name;
+  record.grid_x = 4;
+  record.block_x = 128;
+  return record;
+}
+
+class VariantTableTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(strings_.Create());
+    ASSERT_TRUE(variants_.Create(&strings_));
+  }
+  StringTable strings_;
+  VariantTable variants_;
+};
+
+TEST_F(VariantTableTest, TellsShapesNodesAndFunctionsApart) {
+  const cupti::KernelRecord plain = Record("gemm");
+  const uint32_t id = variants_.Find(plain);
+  EXPECT_EQ(variants_.Find(plain), id);
+  for (auto change : {+[](cupti::KernelRecord* r) { r->grid_y = 2; },
+                      +[](cupti::KernelRecord* r) { r->block_x = 64; },
+                      +[](cupti::KernelRecord* r) { r->cluster_x = 2; },
+                      +[](cupti::KernelRecord* r) { r->dynamic_shared_memory = 1024; },
+                      +[](cupti::KernelRecord* r) { r->registers_per_thread = 40; },
+                      +[](cupti::KernelRecord* r) { r->graph_node_id = 77; },
+                      +[](cupti::KernelRecord* r) { r->name = "gemv"; }}) {
+    cupti::KernelRecord changed = plain;
+    change(&changed);
+    EXPECT_NE(variants_.Find(changed), id);
+  }
+}
+
+TEST_F(VariantTableTest, TellsOneNameInTwoModulesApart) {
+  const std::string first = "kernel", second = "kernel";
+  const uint32_t a = variants_.Find(Record(first.c_str()));
+  const uint32_t b = variants_.Find(Record(second.c_str()));
+  EXPECT_NE(a, b);
+  EXPECT_EQ(variants_.At(a).name, variants_.At(b).name);
+  EXPECT_NE(variants_.At(a).module, variants_.At(b).module);
+}
+
+TEST_F(VariantTableTest, NoticesThatAPointerCameToMeanAnotherName) {
+  char name[16] = "before";
+  const uint32_t before = variants_.Find(Record(name));
+  std::strcpy(name, "after");
+  const uint32_t after = variants_.Find(Record(name));
+  EXPECT_NE(before, after);
+  EXPECT_STREQ(strings_.Text(variants_.At(after).name), "after");
+}
+
+TEST_F(VariantTableTest, PoolsWhatDoesNotFit) {
+  cupti::KernelRecord record = Record("many");
+  for (uint32_t i = 0; i < VariantTable::kMaxVariants + 10; ++i) {
+    record.graph_node_id = i + 1;
+    variants_.Find(record);
+  }
+  EXPECT_EQ(variants_.size(), VariantTable::kMaxVariants);
+  EXPECT_EQ(variants_.Find(record), VariantTable::kOverflow);
+}
+
+}  // namespace
+}  // namespace utlz::inject

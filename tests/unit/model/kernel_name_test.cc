@@ -1,0 +1,114 @@
+#include "collector/model/kernel_name.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "collector/model/bounded_demangle.h"
+#include "collector/model/kernel_class.h"
+
+namespace utlz {
+namespace {
+
+std::string Short(std::string_view mangled) { return ShortenKernelName(DemangleKernelName(mangled)); }
+
+TEST(KernelNameTest, ShortensPyTorchToWhatTells) {
+  EXPECT_EQ(Short("_ZN2at6native29vectorized_elementwise_kernelILi8ENS0_15CUDAFunctor_addIN3c108"
+                  "BFloat16EEESt5arrayIPcLm3EEEEviT0_T1_"),
+            "vectorized<CUDAFunctor_add<BFloat16>>");
+  EXPECT_EQ(Short("_ZN2at6native29vectorized_elementwise_kernelILi8EZZZNS0_18GeluCUDAKernelImplERNS_"
+                  "18TensorIteratorBaseENS0_8GeluTypeEENKUlvE0_clEvENKUlvE2_clEvEUlN3c108BFloat16EE_"
+                  "St5arrayIPcLm2EEEEviT0_T1_"),
+            "vectorized<GeluCUDAKernelImpl(BFloat16)>");
+  EXPECT_EQ(Short("_ZN2at6native18elementwise_kernelILi128ELi4EZNS0_22gpu_kernel_impl_nocastIZZZNS0_"
+                  "23direct_copy_kernel_cudaERNS_18TensorIteratorBaseEENKUlvE1_clEvENKUlvE10_clEvEUlN"
+                  "3c108BFloat16EE_EEvS4_RKT_EUliE_EEviT1_"),
+            "elementwise<direct_copy_kernel_cuda(BFloat16)>");
+  EXPECT_EQ(Short("_ZN2at6native53_GLOBAL__N__21739cd4_20_layer_norm_kernel_cu_9c5ada8a28vectorized_"
+                  "layer_norm_kernelIN3c108BFloat16EfLb0EEEviT0_PKT_S8_S8_PS5_S9_PS6_"),
+            "vectorized_layer_norm_kernel<BFloat16, float>");
+}
+
+TEST(KernelNameTest, LeavesPlainNamesAlone) {
+  EXPECT_EQ(Short("nvjet_sm90_tst_128x256_64x4_2x1_v_bz_coopA_NTN"),
+            "nvjet_sm90_tst_128x256_64x4_2x1_v_bz_coopA_NTN");
+  EXPECT_EQ(Short("triton_poi_fused_add_0"), "triton_poi_fused_add_0");
+  EXPECT_EQ(Short(""), "");
+}
+
+TEST(KernelNameTest, HandlesOperatorsAndOddBrackets) {
+  EXPECT_EQ(ShortenKernelName("void ns::f<&ns::operator< >(int)"), "f<operator<>");
+  for (const char* odd : {"<<<<", ">>>>", "((((", "f<", "f<a,b", "operator", "operator()", "::", "a::",
+                          "void ", "{lambda(", "f<{lambda(int", "f<g::{lambda()#1}>", "(", "f(("}) {
+    EXPECT_LE(ShortenKernelName(odd).size(), kMaxShortNameBytes) << odd;
+  }
+}
+
+TEST(KernelNameTest, SurvivesAnything) {
+  std::mt19937 random(5);
+  constexpr std::string_view kAlphabet = "ab<>(){}[],: &*#operatorlambda";
+  for (int round = 0; round < 3000; ++round) {
+    std::string name;
+    for (uint64_t length = random() % 200; length > 0; --length) {
+      name += kAlphabet[random() % kAlphabet.size()];
+    }
+    EXPECT_LE(ShortenKernelName(name).size(), kMaxShortNameBytes);
+  }
+  EXPECT_LE(ShortenKernelName(std::string(200000, '<')).size(), kMaxShortNameBytes);
+}
+
+// Each argument names the one before it twice: a hundred bytes that would demangle to gigabytes.
+TEST(KernelNameTest, BoundsNamesThatExplode) {
+  std::string name = "_Z1fI1PI1AS1_E";
+  constexpr std::string_view kDigits = "123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  for (size_t i = 1; i < kDigits.size(); ++i) {
+    const std::string reference = std::string("S") + kDigits[i] + "_";
+    name += "S0_I" + reference + reference + "E";
+  }
+  name += "Evv";
+  EXPECT_FALSE(BoundedDemangle(name, kMaxDemangledNameBytes).has_value());
+  EXPECT_LE(DemangleKernelName(name).size(), kMaxDemangledNameBytes);
+}
+
+TEST(KernelNameTest, DemanglesAndRefuses) {
+  EXPECT_EQ(BoundedDemangle("_Z1fi", 100), "f(int)");
+  EXPECT_FALSE(BoundedDemangle("_Z1fi", 5).has_value());
+  EXPECT_FALSE(BoundedDemangle("not mangled", 100).has_value());
+  EXPECT_EQ(DemangleKernelName(std::string("_Z1f\0i", 6)), std::string("_Z1f\0i", 6));
+}
+
+TEST(KernelNameTest, NamesWhatIsTooLongToDemangle) {
+  std::string name = "_ZN7cutlass13device_kernelINS_4gemm6kernel13GemmUniversalI";
+  for (int i = 0; i < 400; ++i) name += "Li1E";
+  name += "EEEEvT_";
+  EXPECT_EQ(DemangleKernelName(name), "cutlass::device_kernel<GemmUniversal>");
+}
+
+TEST(KernelNameTest, MakesEqualNamesDifferent) {
+  std::vector<std::string> names = {"a", "b", "a"};
+  MakeUnique(&names);
+  EXPECT_EQ(names, (std::vector<std::string>{"a #1", "b", "a #2"}));
+}
+
+TEST(KernelClassTest, ReadsDataTypesFromNames) {
+  EXPECT_EQ(TensorDataTypeOf("nvjet_sm90_tst_128x256_64x4_2x1_v_bz_coopA_NTN"), "bf16");
+  EXPECT_EQ(TensorDataTypeOf("nvjet_hsh_128x256_64x4_2x1_v_bz_coopA_NTN"), "fp16");
+  EXPECT_EQ(TensorDataTypeOf("nvjet_sm90_qqtst_128x256_64x4"), "fp8");
+  EXPECT_EQ(TensorDataTypeOf("nvjet_sm"), "");
+  EXPECT_EQ(TensorDataTypeOf("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64"), "bf16");
+  EXPECT_EQ(TensorDataTypeOf("sm80_xmma_gemm_tf32f32_tf32f32_f32_nn_n"), "tf32");
+  EXPECT_EQ(TensorDataTypeOf("cutlass_80_tensorop_d884gemm_64x32_16x4_nn_align1"), "fp64_tensor");
+  EXPECT_EQ(TensorDataTypeOf("cutlass_80_tensorop_s1688gemm_256x128_16x3_nn_align4"), "tf32");
+  EXPECT_EQ(TensorDataTypeOf("ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_64x4_nn"), "fp16");
+  EXPECT_EQ(TensorDataTypeOf("my_kernel"), "");
+}
+
+TEST(KernelClassTest, KnowsCommunication) {
+  EXPECT_TRUE(IsCommunicationKernel("_Z40ncclDevKernel_AllReduce_Sum_bf16_RING_LL24ncclDevKernelArgs"));
+  EXPECT_EQ(CollectiveOf("_Z40ncclDevKernel_AllReduce_Sum_bf16_RING_LL24ncclDevKernelArgs"), "AllReduce");
+  EXPECT_EQ(CollectiveOf("ncclDevKernel_ReduceScatter_Sum_f32_RING_LL"), "ReduceScatter");
+  EXPECT_FALSE(IsCommunicationKernel("nvjet_sm90_tst_128x256"));
+}
+
+}  // namespace
+}  // namespace utlz

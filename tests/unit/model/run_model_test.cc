@@ -1,0 +1,271 @@
+#include "collector/model/run_model.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/model/run_builder.h"
+
+namespace utlz {
+namespace {
+
+using Build = RunBuilder;
+
+const KernelSummary* Find(const Summary& summary, const std::string& short_name) {
+  for (const KernelSummary& kernel : summary.kernels()) {
+    if (kernel.short_name() == short_name) return &kernel;
+  }
+  return nullptr;
+}
+
+TEST(RunModelTest, TellsTimesOfKernels) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"gemm", "relu"});
+  run.SendLaunches({Build::LaunchAt(1000, 500, 0), Build::LaunchAt(2000, 100, 1),
+                    Build::LaunchAt(3000, 700, 0)});
+  run.EndProcess();
+  const Summary summary = run.EndRun(10'000);
+
+  EXPECT_EQ(summary.schema(), "utlz.report/1");
+  EXPECT_EQ(summary.run().wall_ns(), 10'000u);
+  EXPECT_EQ(summary.run().exit_status(), 0);
+  ASSERT_EQ(summary.kernels_size(), 2);
+  const KernelSummary& gemm = summary.kernels(0);
+  EXPECT_EQ(gemm.name(), "gemm");
+  EXPECT_EQ(gemm.launches(), 2u);
+  EXPECT_EQ(gemm.time_ns(), 1200);
+  EXPECT_EQ(gemm.time_mean_ns(), 600);
+  EXPECT_EQ(gemm.time_minimum_ns(), 500);
+  EXPECT_EQ(gemm.time_maximum_ns(), 700);
+  EXPECT_NEAR(gemm.time_share(), 1200.0 / 1300, 1e-12);
+  EXPECT_FALSE(gemm.has_flops());
+  EXPECT_FALSE(gemm.has_dram_bytes());
+  EXPECT_FALSE(gemm.has_recoverable_time_ns());
+  EXPECT_EQ(gemm.bound(), BOUND_UNKNOWN);
+  ASSERT_EQ(gemm.grid_size(), 3);
+  EXPECT_EQ(gemm.grid(0), 132u);
+  ASSERT_EQ(summary.devices_size(), 1);
+  EXPECT_EQ(summary.devices(0).uuid(), "GPU-41414141-4141-4141-4141-414141414141");
+  EXPECT_EQ(summary.devices(0).window_ns(), 2700u);
+  EXPECT_EQ(summary.devices(0).kernel_time_ns(), 1300u);
+  EXPECT_EQ(summary.devices(0).idle_time_ns(), 1400u);
+  EXPECT_NEAR(summary.devices(0).gpu_busy_share(), 1300.0 / 2700, 1e-12);
+  EXPECT_FALSE(summary.devices(0).has_sm_active_share());
+  EXPECT_EQ(summary.devices(0).source(), SOURCE_TIME_ONLY);
+  EXPECT_EQ(summary.capture().frames_refused(), 0u);
+}
+
+TEST(RunModelTest, OverlapCountsOnceInBusyTimeAndTwiceInKernelSums) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"a"});
+  run.SendLaunches({Build::LaunchAt(0, 1000)}, 1, 7);
+  run.SendLaunches({Build::LaunchAt(500, 1000)}, 1, 8);
+  const Summary summary = run.EndRun(10'000);
+  EXPECT_EQ(summary.devices(0).kernel_time_ns(), 1500u);
+  EXPECT_EQ(summary.kernels(0).time_ns(), 2000);
+  ASSERT_EQ(summary.streams_size(), 2);
+  EXPECT_EQ(summary.streams(0).kernel_time_ns(), 1000u);
+}
+
+TEST(RunModelTest, JoinsDevicesOfProcessesByUuidWhateverTheirOrdinals) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess(1, Build::Uuid('A'), 0);
+  run.StartProcess(2, Build::Uuid('A'), 3);
+  run.StartProcess(3, Build::Uuid('B'), 0);
+  for (uint32_t source = 1; source <= 3; ++source) {
+    run.SendKernels({"a"}, source);
+    run.SendLaunches({Build::LaunchAt(1000 * source, 1000)}, source);
+  }
+  const Summary summary = run.EndRun(10'000);
+  ASSERT_EQ(summary.devices_size(), 2);
+  EXPECT_EQ(summary.devices(0).kernel_time_ns(), 2000u);
+  EXPECT_EQ(summary.devices(1).kernel_time_ns(), 1000u);
+  ASSERT_EQ(summary.kernels_size(), 2) << "one kernel a device";
+  EXPECT_EQ(summary.kernels(0).launches(), 2u);
+  EXPECT_EQ(summary.kernels(0).pids_size(), 2);
+  EXPECT_EQ(summary.processes_size(), 3);
+}
+
+TEST(RunModelTest, PoolsGraphNodesOfOneFunctionAndShape) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"a", "a", "a"}, 1, 132, 50);
+  run.SendLaunches({Build::LaunchAt(0, 10, 0), Build::LaunchAt(20, 10, 1),
+                    Build::LaunchAt(40, 10, 2)});
+  const Summary summary = run.EndRun(10'000);
+  ASSERT_EQ(summary.kernels_size(), 1);
+  EXPECT_TRUE(summary.kernels(0).graph());
+  EXPECT_EQ(summary.kernels(0).graph_nodes(), 3u);
+  EXPECT_EQ(summary.kernels(0).launches(), 3u);
+}
+
+TEST(RunModelTest, CountsTimelessAndDroppedLaunches) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"a"});
+  DecodedLaunches decoded;
+  decoded.timeless.push_back({0, 5});
+  run.Send(1, FRAME_LAUNCHES, EncodeLaunches(decoded));
+  AgentStatus status;
+  status.set_launches_dropped_ring(9);
+  run.Send(1, FRAME_AGENT_STATUS, status);
+  const Summary summary = run.EndRun(10'000);
+  EXPECT_EQ(summary.capture().launches(), 5u);
+  EXPECT_EQ(summary.capture().launches_timeless(), 5u);
+  EXPECT_EQ(summary.capture().launches_dropped(), 9u);
+  ASSERT_EQ(summary.kernels_size(), 1);
+  EXPECT_EQ(summary.kernels(0).launches(), 5u);
+  EXPECT_FALSE(summary.kernels(0).has_time_ns()) << "unknown, not zero";
+}
+
+TEST(RunModelTest, TellsExposedCopiesFromHiddenOnes) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"a"});
+  run.SendLaunches({Build::LaunchAt(0, 1000)});
+  run.SendCopy(COPY_HOST_TO_DEVICE, 500, 1000, 4'000'000);
+  run.SendCopy(COPY_HOST_TO_DEVICE, 2000, 300, 1000, true);
+  const Summary summary = run.EndRun(10'000);
+  ASSERT_EQ(summary.copies_size(), 2);
+  EXPECT_EQ(summary.copies(0).kind(), "host to device");
+  EXPECT_FALSE(summary.copies(0).pageable());
+  EXPECT_EQ(summary.copies(0).bytes(), 4'000'000u);
+  EXPECT_EQ(summary.copies(0).time_ns(), 1000u);
+  EXPECT_EQ(summary.copies(0).exposed_ns(), 500u);
+  EXPECT_TRUE(summary.copies(1).pageable());
+  EXPECT_EQ(summary.copies(1).exposed_ns(), 300u);
+  EXPECT_EQ(summary.devices(0).copy_time_ns(), 800u);
+}
+
+TEST(RunModelTest, ScalesToTheRunWhereTracingWasInWindows) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"a"});
+  const auto window = [&](uint64_t start_ns, uint64_t end_ns) {
+    TraceWindow message;
+    message.set_start_ns(kRunStartNs + start_ns);
+    message.set_end_ns(kRunStartNs + end_ns);
+    message.set_flags(1);
+    run.Send(1, FRAME_TRACE_WINDOW, message);
+  };
+  run.SendLaunches({Build::LaunchAt(0, 500), Build::LaunchAt(500, 500)});
+  window(0, 1000);
+  window(4000, 5000);
+  run.SendLaunches({Build::LaunchAt(4000, 500), Build::LaunchAt(4500, 500)});
+  const Summary summary = run.EndRun(5000);
+  ASSERT_EQ(summary.kernels_size(), 1);
+  EXPECT_EQ(summary.kernels(0).launches_traced(), 4u);
+  EXPECT_EQ(summary.kernels(0).launches(), 10u);
+  EXPECT_NEAR(summary.kernels(0).time_ns(), 5000, 1e-6);
+  EXPECT_NEAR(summary.capture().coverage_share(), 0.4, 1e-12);
+  EXPECT_NEAR(summary.devices(0).gpu_busy_share(), 1.0, 1e-12) << "untraced time is not idle time";
+}
+
+TEST(RunModelTest, OrdersRecordsThatComeLate) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"a"});
+  run.SendLaunches({Build::LaunchAt(5000, 1000)});
+  run.SendLaunches({Build::LaunchAt(1000, 1000)});
+  run.SendLaunches({Build::LaunchAt(3000, 1000)});
+  const Summary summary = run.EndRun(10'000);
+  EXPECT_EQ(summary.devices(0).kernel_time_ns(), 3000u);
+  EXPECT_EQ(summary.devices(0).idle_time_ns(), 2000u);
+}
+
+TEST(RunModelTest, SummarizesAtAnyTime) {
+  RunBuilder run;
+  EXPECT_EQ(run.model().Summarize().kernels_size(), 0);
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"a"});
+  run.SendLaunches({Build::LaunchAt(0, 1000)});
+  const Summary live = run.model().Summarize();
+  EXPECT_FALSE(live.run().finished());
+  ASSERT_EQ(live.kernels_size(), 1);
+  EXPECT_EQ(live.kernels(0).time_ns(), 1000);
+  run.SendLaunches({Build::LaunchAt(5000, 1000)});
+  const Summary end = run.EndRun(10'000);
+  EXPECT_TRUE(end.run().finished());
+  EXPECT_EQ(end.kernels(0).launches(), 2u);
+  EXPECT_EQ(end.devices(0).kernel_time_ns(), 2000u);
+}
+
+TEST(RunModelTest, PlacesTheLastRecordsOfARunWithoutAnEnd) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"a"});
+  run.SendLaunches({Build::LaunchAt(0, 1000)});
+  run.model().EndOfInput();
+  EXPECT_EQ(run.model().Summarize().devices(0).kernel_time_ns(), 1000u);
+}
+
+TEST(RunModelTest, CountsRefusedFramesAndGoesOn) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"a"});
+  for (uint16_t type = FRAME_PROCESS; type <= FRAME_PROCESS_END; ++type) {
+    run.model().Consume(1, type, "\xff\xff\xff\xff");
+  }
+  run.model().Consume(0, 12345, "an unknown type is skipped");
+  run.SendLaunches({Build::LaunchAt(0, 1000)});
+  const Summary summary = run.EndRun(10'000);
+  EXPECT_GE(summary.capture().frames_refused(), 10u);
+  ASSERT_EQ(summary.kernels_size(), 1);
+  EXPECT_EQ(summary.kernels(0).launches(), 1u);
+}
+
+TEST(RunModelTest, BelievesNoTargetThatSpeaksForTheSampler) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"a"});
+  run.SendLaunches({Build::LaunchAt(0, 1000)});
+  DevicePeaks peaks;
+  peaks.set_device_uuid(Build::Uuid());
+  peaks.set_dram_bytes_per_second(1);
+  run.Send(1, FRAME_DEVICE_PEAKS, peaks);
+  RunEnd end;
+  run.Send(1, FRAME_RUN_END, end);
+  const Summary summary = run.model().Summarize();
+  EXPECT_FALSE(summary.run().finished());
+  EXPECT_FALSE(summary.devices(0).has_peak_dram_bytes_per_second());
+  EXPECT_EQ(summary.capture().frames_refused(), 2u);
+}
+
+TEST(RunModelTest, NamesKernelsWhoseNamesWereLost) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendLaunches({Build::LaunchAt(0, 1000, 44)});
+  const Summary summary = run.EndRun(10'000);
+  ASSERT_EQ(summary.kernels_size(), 1);
+  EXPECT_NE(Find(summary, "(unknown kernel)"), nullptr);
+}
+
+TEST(RunModelTest, KeepsShortNamesApart) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"gemm"}, 1, 132);
+  run.SendLaunches({Build::LaunchAt(0, 1000)});
+  run.StartProcess(2);
+  run.SendKernels({"gemm"}, 2, 64);
+  run.SendLaunches({Build::LaunchAt(2000, 500)}, 2);
+  const Summary summary = run.EndRun(10'000);
+  EXPECT_NE(Find(summary, "gemm [132,1,1]"), nullptr);
+  EXPECT_NE(Find(summary, "gemm [64,1,1]"), nullptr);
+}
+
+}  // namespace
+}  // namespace utlz

@@ -1,0 +1,268 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "tools/report/csv.h"
+#include "tools/report/escape.h"
+#include "tools/report/json.h"
+#include "tools/report/text.h"
+#include "tools/report/text_sections.h"
+#include "tools/report/units.h"
+
+namespace utlz {
+namespace {
+
+using Json = nlohmann::json;
+
+Summary Example() {
+  Summary summary;
+  summary.set_schema("utlz.report/1");
+  summary.mutable_run()->add_command("python");
+  summary.mutable_run()->add_command("train.py");
+  summary.mutable_run()->set_wall_ns(12'300'000'000);
+  summary.mutable_run()->set_exit_status(0);
+  DeviceSummary* device = summary.add_devices();
+  device->set_name("NVIDIA H200");
+  device->set_window_ns(10'000'000'000);
+  device->set_gpu_busy_share(0.98);
+  device->set_sm_active_share(0.25);
+  device->set_idle_time_ns(200'000'000);
+  KernelSummary* gemm = summary.add_kernels();
+  gemm->set_id(1);
+  gemm->set_name("gemm");
+  gemm->set_short_name("gemm");
+  gemm->set_launches(1000);
+  gemm->set_time_ns(5e9);
+  gemm->set_time_share(0.6);
+  gemm->set_flops(3e15);
+  gemm->set_flops_per_second(6e14);
+  gemm->set_dram_bytes(1e12);
+  gemm->set_dram_bytes_per_second(2e11);
+  gemm->set_arithmetic_intensity(3000);
+  gemm->set_bound(BOUND_COMPUTE);
+  gemm->set_roofline_efficiency(0.61);
+  gemm->set_recoverable_time_ns(1.95e9);
+  gemm->set_recoverable_time_error_ns(5e7);
+  gemm->set_flops_source(SOURCE_SAMPLED);
+  gemm->add_grid(132);
+  gemm->add_grid(1);
+  gemm->add_grid(1);
+  KernelSummary* relu = summary.add_kernels();
+  relu->set_id(2);
+  relu->set_short_name("relu");
+  relu->set_launches(2000);
+  relu->set_time_ns(3e9);
+  relu->set_time_share(0.4);
+  summary.mutable_capture()->set_launches(3000);
+  summary.mutable_capture()->set_rung(SOURCE_SAMPLED);
+  return summary;
+}
+
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string LineWith(const std::string& text, const std::string& word) {
+  for (const std::string& line : Lines(text)) {
+    if (line.find(word) != std::string::npos) return line;
+  }
+  return {};
+}
+
+TEST(TextReportTest, ShowsWhatMatters) {
+  const std::string text = RenderText(Example());
+  EXPECT_EQ(Lines(text)[0], "python train.py");
+  EXPECT_NE(LineWith(text, "GPU busy").find("98.0 %"), std::string::npos);
+  EXPECT_NE(LineWith(text, "SM active").find("25.0 %"), std::string::npos);
+  const std::string gemm = LineWith(text, "gemm");
+  for (const char* cell : {"1.95 s", "5.00 s", "60%", "1.00k", "600T", "200G", "3.00k", "compute",
+                           "61%", "1%"}) {
+    EXPECT_NE(gemm.find(cell), std::string::npos) << cell << " in " << gemm;
+  }
+}
+
+TEST(TextReportTest, ShowsUnknownAsADashNeverAsZero) {
+  const std::string text = RenderText(Example());
+  EXPECT_NE(LineWith(text, "tensor active").find(kUnknown), std::string::npos);
+  EXPECT_NE(LineWith(text, "HFU").find(kUnknown), std::string::npos);
+  const std::string relu = LineWith(text, "relu");
+  EXPECT_EQ(relu.find(" 0"), std::string::npos) << relu;
+  EXPECT_NE(relu.find(kUnknown), std::string::npos);
+  EXPECT_FALSE(RenderText(Summary()).empty());
+}
+
+TEST(TextReportTest, IsNoWiderThanAsked) {
+  Summary summary = Example();
+  summary.mutable_run()->add_command(std::string(500, 'x'));
+  summary.mutable_run()->add_notices(std::string(300, 'y') + " and some more words to be wrapped");
+  summary.mutable_kernels(0)->set_short_name(std::string(300, 'k'));
+  summary.set_verdict("a verdict that goes on and on and on, because a sentence may well be longer "
+                      "than any line of a terminal is wide, may it not");
+  for (const uint32_t columns : {100u, 120u}) {
+    for (const std::string& line : Lines(RenderText(summary, {.columns = columns}))) {
+      EXPECT_LE(ColumnsOf(line), columns) << line;
+    }
+  }
+}
+
+TEST(TextReportTest, KeepsNamesApartThatCuttingMakesEqual) {
+  Summary summary = Example();
+  const std::string head(60, 'a');
+  const std::string tail(60, 'z');
+  summary.mutable_kernels(0)->set_short_name(head + "1" + tail);
+  summary.mutable_kernels(1)->set_short_name(head + "2" + tail);
+  std::set<std::string> names;
+  for (const std::string& line : Lines(RenderText(summary))) {
+    if (line.find("aaaa") == 0) names.insert(line.substr(0, line.find(' ', 30)));
+  }
+  EXPECT_EQ(names.size(), 2u);
+}
+
+TEST(TextReportTest, EscapesNames) {
+  Summary summary = Example();
+  summary.mutable_kernels(0)->set_short_name("evil\033[2J\xff\xe2\x80\xaename\n");
+  summary.mutable_run()->set_command(1, "a\033]0;title\007");
+  summary.mutable_run()->add_notices("notice\r\033[31m");
+  const std::string text = RenderText(summary);
+  for (const char c : {'\033', '\007', '\r', '\xff'}) EXPECT_EQ(text.find(c), std::string::npos);
+  EXPECT_EQ(text.find("\xe2\x80\xae"), std::string::npos);
+  EXPECT_NE(text.find("\\x1b"), std::string::npos);
+}
+
+TEST(TextReportTest, ColoursOnlyWhenAsked) {
+  EXPECT_EQ(RenderText(Example()).find('\033'), std::string::npos);
+  EXPECT_NE(RenderText(Example(), {.color = true}).find('\033'), std::string::npos);
+}
+
+TEST(TextReportTest, SortsAndCutsTheTable) {
+  TextOptions options;
+  options.order = KernelOrder::kLaunches;
+  options.top = 1;
+  const std::string text = RenderText(Example(), options);
+  EXPECT_FALSE(LineWith(text, "relu").empty());
+  EXPECT_NE(LineWith(text, "… and 1 more").find("5.00 s"), std::string::npos);
+}
+
+TEST(TextReportTest, GroupsByOtherThings) {
+  Summary summary = Example();
+  MarkerSummary* marker = summary.add_nvtx();
+  marker->set_name("forward");
+  marker->set_count(7);
+  ProcessSummary* process = summary.add_processes();
+  process->set_pid(4242);
+  process->set_command("worker");
+  StreamSummary* stream = summary.add_streams();
+  stream->set_stream(13);
+  EXPECT_FALSE(LineWith(RenderText(summary, {.group_by = GroupBy::kNvtx}), "forward").empty());
+  EXPECT_FALSE(LineWith(RenderText(summary, {.group_by = GroupBy::kProcess}), "4242").empty());
+  EXPECT_FALSE(LineWith(RenderText(summary, {.group_by = GroupBy::kStream}), "stream 13").empty());
+}
+
+TEST(TextReportTest, NamesRecordings) {
+  Summary summary = Example();
+  summary.mutable_run()->set_recording(true);
+  EXPECT_EQ(Lines(RenderText(summary))[0].find("RECORDING"), 0u);
+}
+
+TEST(JsonReportTest, FollowsTheContract) {
+  Summary summary = Example();
+  summary.mutable_kernels(0)->set_dram_bytes(std::numeric_limits<double>::infinity());
+  summary.mutable_run()->set_start_time_ns(UINT64_MAX);
+  TimelineSeries* series = summary.add_timeline();
+  series->add_value(1);
+  series->add_value(NAN);
+  const Json json = Json::parse(RenderJson(summary));
+  EXPECT_EQ(json["schema"], "utlz.report/1");
+  EXPECT_EQ(json["kernels"][0]["bound"], "compute");
+  EXPECT_EQ(json["kernels"][0]["flops_source"], "sampled");
+  EXPECT_EQ(json["capture"]["rung"], "sampled");
+  EXPECT_EQ(json["kernels"][0]["launches"], 1000);
+  EXPECT_TRUE(json["run"]["start_time_ns"].is_number_unsigned());
+  EXPECT_EQ(json["run"]["start_time_ns"], UINT64_MAX);
+  EXPECT_FALSE(json["kernels"][1].contains("flops")) << "unknown is absent";
+  EXPECT_FALSE(json["kernels"][0].contains("dram_bytes")) << "infinity has no form in JSON";
+  EXPECT_TRUE(json["timeline"][0]["value"][1].is_null());
+  EXPECT_TRUE(json["copies"].is_array());
+  EXPECT_FALSE(json.contains("waterfall"));
+  EXPECT_EQ(json["run"]["exit_status"], 0) << "a zero that is known is there";
+}
+
+TEST(JsonReportTest, IsValidWhateverNamesHold) {
+  Summary summary = Example();
+  summary.mutable_kernels(0)->set_name(std::string("\xff\xfe\0\"\\\n\xed\xa0\x80", 9));
+  EXPECT_TRUE(Json::accept(RenderJson(summary)));
+  EXPECT_EQ(Lines(RenderJson(summary, {.indent = -1})).size(), 1u);
+}
+
+TEST(JsonReportTest, EveryFieldIsDocumented) {
+  std::ifstream file(UTLZ_REPORT_JSON_DOCUMENT);
+  std::stringstream document;
+  document << file.rdbuf();
+  ASSERT_FALSE(document.str().empty());
+  std::set<const google::protobuf::Descriptor*> seen;
+  std::vector<const google::protobuf::Descriptor*> waiting = {Summary::descriptor()};
+  while (!waiting.empty()) {
+    const auto* message = waiting.back();
+    waiting.pop_back();
+    if (!seen.insert(message).second) continue;
+    for (int i = 0; i < message->field_count(); ++i) {
+      const auto* field = message->field(i);
+      EXPECT_NE(document.str().find("| `" + field->name() + "` |"), std::string::npos)
+          << message->name() << "." << field->name();
+      if (field->message_type() != nullptr) waiting.push_back(field->message_type());
+    }
+  }
+}
+
+TEST(CsvReportTest, HasARowAKernelAndAColumnANumber) {
+  Summary summary = Example();
+  summary.mutable_kernels(0)->set_short_name("a,\"b\"\nc");
+  summary.mutable_kernels(1)->set_short_name("=HYPERLINK(1)");
+  const std::string csv = RenderCsv(summary);
+  EXPECT_EQ(csv.find("short_name,id,name,"), 0u);
+  EXPECT_NE(csv.find("\"a,\"\"b\"\"\nc\",1,gemm,"), std::string::npos) << csv;
+  EXPECT_NE(csv.find("\r\n'=HYPERLINK(1),2,,"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",132 1 1,"), std::string::npos);
+  EXPECT_NE(csv.find(",compute,"), std::string::npos);
+}
+
+TEST(UnitsTest, AreReadable) {
+  EXPECT_EQ(FormatTime(1.234e9), "1.23 s");
+  EXPECT_EQ(FormatTime(45.6e6), "45.6 ms");
+  EXPECT_EQ(FormatTime(999.96e3), "1.00 ms");
+  EXPECT_EQ(FormatTime(12), "12.0 ns");
+  EXPECT_EQ(FormatTime(std::nullopt), kUnknown);
+  EXPECT_EQ(FormatTime(NAN), kUnknown);
+  EXPECT_EQ(FormatCount(999), "999");
+  EXPECT_EQ(FormatCount(461'000), "461k");
+  EXPECT_EQ(FormatRate(3.12e14), "312T");
+  EXPECT_EQ(FormatRateIn(1.8e9, "Hz"), "1.80 GHz");
+  EXPECT_EQ(FormatShortShare(0.001), "<1%");
+  EXPECT_EQ(FormatGrouped(1234567), "1,234,567");
+  EXPECT_EQ(FormatGrouped(12), "12");
+}
+
+TEST(EscapeTest, CutsInTheMiddleByCharacters) {
+  EXPECT_EQ(CutMiddle("abcdefghij", 5), "ab…ij");
+  EXPECT_EQ(CutMiddle("äöüäöüäöü", 5), "äö…öü");
+  EXPECT_EQ(CutMiddle("short", 5), "short");
+  EXPECT_EQ(CutMiddle("anything", 1), "…");
+  EXPECT_EQ(ToValidUtf8("a\xc0\x80z"), "a\xEF\xBF\xBD\xEF\xBF\xBDz");
+  EXPECT_EQ(EscapeForTerminal("é\x7f"), "é\\x7f");
+}
+
+TEST(WrapTest, IndentsAndKeepsWords) {
+  EXPECT_EQ(Wrap("one two three", 8, 2), "one two\n  three\n");
+  EXPECT_EQ(Wrap("one", 8, 2, 2), "  one\n");
+}
+
+}  // namespace
+}  // namespace utlz

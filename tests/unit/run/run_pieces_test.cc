@@ -1,0 +1,167 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "tests/support/temporary_folder.h"
+#include "tools/run/agent_library.h"
+#include "tools/run/command_lookup.h"
+#include "tools/run/cuda_absence.h"
+#include "tools/run/overhead_budget.h"
+#include "tools/run/private_folder.h"
+#include "tools/run/profile_name.h"
+
+namespace utlz {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+// Sets a variable as long as it lives.
+class ScopedVariable {
+ public:
+  ScopedVariable(const char* name, const std::string& value) : name_(name) {
+    if (const char* before = getenv(name)) before_ = before;
+    setenv(name, value.c_str(), 1);
+  }
+  ~ScopedVariable() {
+    if (before_) {
+      setenv(name_, before_->c_str(), 1);
+    } else {
+      unsetenv(name_);
+    }
+  }
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+TEST(OverheadBudget, ReadsPercentagesAndUnlimited) {
+  EXPECT_EQ(ParseOverheadBudget("1%").value(), 10000u);
+  EXPECT_EQ(ParseOverheadBudget("0.25 %").value(), 2500u);
+  EXPECT_EQ(ParseOverheadBudget("unlimited").value(), 0u);
+  for (const char* wrong : {"", "1", "%", "-1%", "0%", "101%", "nan%", "one%", "1%%"}) {
+    EXPECT_FALSE(ParseOverheadBudget(wrong).ok()) << wrong;
+  }
+}
+
+TEST(ProfileName, NamesTheCommandTheTimeAndTheProcess) {
+  const ScopedVariable zone("TZ", "UTC");
+  tzset();
+  EXPECT_EQ(DefaultProfileName("/usr/bin/python3.11", 1'700'000'000, 42),
+            "utlz-python3.11-20231114-221320-42.utlz");
+  EXPECT_EQ(DefaultProfileName("./träin me;rm", 0, 1), "utlz-träin_me_rm-19700101-000000-1.utlz");
+  const std::string name = DefaultProfileName(std::string(63, 'a') + "ü" + "bc", 0, 1);
+  EXPECT_EQ(name, "utlz-" + std::string(63, 'a') + "-19700101-000000-1.utlz")
+      << "no half characters";
+}
+
+class CommandLookupTest : public ::testing::Test {
+ protected:
+  std::string MakeFile(const std::string& name, mode_t mode) {
+    WriteWholeFile(folder_.File(name), "#!/bin/sh\n");
+    chmod(folder_.File(name).c_str(), mode);
+    return folder_.File(name);
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(CommandLookupTest, SearchesThePathAsShellsDo) {
+  const std::string program = MakeFile("a program", 0755);
+  MakeFile("data", 0644);
+  std::filesystem::create_directory(folder_.File("folder"));
+  const ScopedVariable path("PATH", "/nonexistent:" + folder_.path() + ":/usr/bin:/bin");
+  EXPECT_EQ(FindCommand("a program").value(), program);
+  EXPECT_EQ(FindCommand(program).value(), program);
+  EXPECT_EQ(FindCommand("no such").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(FindCommand("").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(FindCommand("/no/such").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(FindCommand("data").status().code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(FindCommand("folder").status().code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(FindCommand(folder_.path()).status().code(), absl::StatusCode::kPermissionDenied);
+}
+
+TEST_F(CommandLookupTest, WarnsOfProgramsThatStartWithAnotherUsersRights) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can make a file of another user";
+  const std::string program = MakeFile("program", 0755);
+  EXPECT_FALSE(RaisedPrivilegesWarning(program).has_value());
+  ASSERT_EQ(chown(program.c_str(), 12345, 12345), 0);
+  EXPECT_FALSE(RaisedPrivilegesWarning(program).has_value());
+  ASSERT_EQ(chmod(program.c_str(), 04755), 0);
+  EXPECT_THAT(RaisedPrivilegesWarning(program).value_or(""),
+              AllOf(HasSubstr(program), HasSubstr("set-user-ID")));
+  ASSERT_EQ(chmod(program.c_str(), 02755), 0);
+  EXPECT_THAT(RaisedPrivilegesWarning(program).value_or(""), HasSubstr("set-group-ID"));
+}
+
+TEST_F(CommandLookupTest, KnowsAStaticProgram) {
+  EXPECT_FALSE(IsStaticallyLinked("/proc/self/exe"));
+  EXPECT_FALSE(IsStaticallyLinked(MakeFile("script", 0755)));
+  EXPECT_FALSE(IsStaticallyLinked("/no/such"));
+}
+
+TEST(AgentLibrary, IsFoundBesideTheProgramAndItsAbsenceNamesThePlaces) {
+  const TemporaryFolder prefix;
+  const std::string bin = prefix.File("bin");
+  std::filesystem::create_directories(prefix.File("lib/utlz"));
+  const absl::Status missing = FindAgentLibrary(bin).status();
+  EXPECT_THAT(std::string(missing.message()),
+              AllOf(HasSubstr(prefix.File("lib/libutlz_inject.so")),
+                    HasSubstr(prefix.File("lib/utlz/libutlz_inject.so"))));
+  WriteWholeFile(prefix.File("lib/utlz/libutlz_inject.so"), "");
+  EXPECT_EQ(FindAgentLibrary(bin).value(), prefix.File("lib/utlz/libutlz_inject.so"));
+  WriteWholeFile(prefix.File("lib/libutlz_inject.so"), "");
+  EXPECT_EQ(FindAgentLibrary(bin).value(), prefix.File("lib/libutlz_inject.so"));
+}
+
+TEST(PrivateFolder, IsOursAloneAndGoesAway) {
+  const TemporaryFolder runtime;
+  const ScopedVariable variable("XDG_RUNTIME_DIR", runtime.path());
+  std::string path;
+  {
+    const absl::StatusOr<PrivateFolder> folder = PrivateFolder::Make();
+    ASSERT_TRUE(folder.ok());
+    path = folder->path();
+    EXPECT_THAT(path, StartsWith(runtime.path()));
+    struct stat status = {};
+    ASSERT_EQ(stat(path.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 07777, 0700u);
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(PrivateFolder, FallsBackWhereTheRuntimeFolderCannotBeUsed) {
+  for (const std::string& runtime :
+       {std::string("/no/such"), std::string("relative"), "/tmp/" + std::string(100, 'x')}) {
+    const ScopedVariable variable("XDG_RUNTIME_DIR", runtime);
+    const absl::StatusOr<PrivateFolder> folder = PrivateFolder::Make();
+    ASSERT_TRUE(folder.ok());
+    EXPECT_THAT(folder->path(), StartsWith("/tmp/utlz-"));
+  }
+}
+
+TEST(CudaAbsence, NamesTheReasonsThatApply) {
+  CudaAbsenceFacts facts;
+  facts.command = {"python", "train.py"};
+  EXPECT_THAT(
+      ExplainCudaAbsence(facts),
+      AllOf(StartsWith("NO PROCESS OF THIS COMMAND USED CUDA"), HasSubstr("already running"),
+            Not(HasSubstr("statically")), Not(HasSubstr("driver here"))));
+  facts.statically_linked = true;
+  facts.driver_found = false;
+  facts.command = {"ray", "job", "submit"};
+  EXPECT_THAT(ExplainCudaAbsence(facts),
+              AllOf(HasSubstr("statically linked"), HasSubstr("no NVIDIA driver"),
+                    HasSubstr("utlz run ray start")));
+}
+
+}  // namespace
+}  // namespace utlz

@@ -1,0 +1,248 @@
+"""`utlz run` as a person and a shell see it: streams, signals, exit statuses, job control.
+
+Usage: utlz_run_test.py UTLZ [unittest arguments]. Needs no GPU and no CUDA.
+"""
+
+import os
+import pathlib
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+UTLZ = ""
+TIMEOUT_S = 60
+
+
+class RunTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="utlz run ü "))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.profile = self.folder / "a profile.utlz"
+        self.environment = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "UTLZ_SOCKET")
+        }
+
+    def run_utlz(self, *arguments, **options):
+        options.setdefault("env", self.environment)
+        return subprocess.run(
+            [UTLZ, *map(str, arguments)], cwd=self.folder, capture_output=True, text=True,
+            timeout=TIMEOUT_S, **options)
+
+    def run_command(self, *command, **options):
+        return self.run_utlz("run", "-o", self.profile, "--", *command, **options)
+
+    def start(self, script, **options):
+        """A running command whose first line of output has been read."""
+        process = subprocess.Popen(
+            [UTLZ, "run", "-o", str(self.profile), "--", "bash", "-c", script], cwd=self.folder,
+            env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            **options)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        return process
+
+    def test_streams_pass_through_untouched(self):
+        data = bytes(range(256)) * 1000
+        done = subprocess.run(
+            [UTLZ, "run", "-o", str(self.profile), "cat"], cwd=self.folder, input=data,
+            capture_output=True, timeout=TIMEOUT_S, env=self.environment)
+        self.assertEqual(done.stdout, data)
+        self.assertEqual(done.returncode, 0)
+
+    def test_exit_status_is_the_commands(self):
+        self.assertEqual(self.run_command("sh", "-c", "exit 7").returncode, 7)
+        self.assertEqual(self.run_command("sh", "-c", "kill -9 $$").returncode, 128 + 9)
+
+    def test_what_cannot_be_executed(self):
+        missing = self.run_command("no such command")
+        self.assertEqual(missing.returncode, 127)
+        self.assertIn("command not found", missing.stderr)
+        data = self.folder / "data"
+        data.write_text("")
+        self.assertEqual(self.run_command(data).returncode, 126)
+        script = self.folder / "script"
+        script.write_text("#!/no/such/interpreter\n")
+        script.chmod(0o755)
+        self.assertEqual(self.run_command(script).returncode, 127)
+        self.assertFalse(self.profile.exists(), "nothing ran, so there is nothing to keep")
+
+    def test_a_script_without_a_first_line_runs_in_a_shell(self):
+        script = self.folder / "script"
+        script.write_text("echo from $0 with $1\n")
+        script.chmod(0o755)
+        done = self.run_command(script, "a word")
+        self.assertEqual(done.stdout, f"from {script} with a word\n")
+
+    def test_the_commands_words_are_its_own(self):
+        done = self.run_utlz("run", "-o", self.profile, "echo", "-o", "x", "--", "--help")
+        self.assertEqual(done.stdout, "-o x -- --help\n")
+        done = self.run_utlz("run", f"--output={self.profile}", "--counters", "none", "--", "echo",
+                             "report")
+        self.assertEqual(done.stdout, "report\n")
+
+    def test_usage_errors_start_nothing(self):
+        for arguments in (["run"], ["run", "--bogus", "true"], ["run", "--counters=most", "true"],
+                          ["run", "--overhead-budget=fast", "true"], ["run", "--delay=-1", "true"]):
+            done = self.run_utlz(*arguments)
+            self.assertEqual(done.returncode, 125, arguments)
+            self.assertEqual(done.stdout, "")
+        self.assertEqual(list(self.folder.iterdir()), [])
+        self.assertEqual(self.run_utlz("report").returncode, 2)
+        self.assertEqual(self.run_utlz().returncode, 2)
+
+    def test_output_that_cannot_be_written_is_refused_before_the_command_starts(self):
+        marker = self.folder / "started"
+        done = self.run_utlz("run", "-o", "/no/such/folder/p.utlz", "touch", marker)
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("/no/such/folder/p.utlz", done.stderr)
+        script = self.folder / "train.py"
+        script.write_text("import torch\n")
+        done = self.run_utlz("run", "-o", script, "touch", marker)
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("not a utlz profile", done.stderr)
+        self.assertEqual(script.read_text(), "import torch\n")
+        self.assertFalse(marker.exists())
+
+    def test_another_injection_library_is_refused_by_name(self):
+        environment = dict(self.environment, CUDA_INJECTION64_PATH="/opt/other.so")
+        done = self.run_command("true", env=environment)
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("/opt/other.so", done.stderr)
+
+    def test_the_environment_brings_the_agent_in(self):
+        done = self.run_command("env")
+        variables = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
+        self.assertTrue(variables["CUDA_INJECTION64_PATH"].endswith("/libutlz_inject.so"))
+        self.assertIn("UTLZ_SOCKET", variables)
+        self.assertNotIn("NVTX_INJECTION64_PATH", variables)
+        for name in self.environment:
+            self.assertEqual(variables.get(name), self.environment[name].split("\n")[0])
+        socket_folder = pathlib.Path(variables["UTLZ_SOCKET"]).parent
+        self.assertFalse(socket_folder.exists(), "gone after the run")
+        done = self.run_utlz("run", "--nvtx", "-o", self.profile, "env")
+        self.assertIn("NVTX_INJECTION64_PATH=", done.stdout)
+
+    def test_a_run_without_cuda_says_so_loudly(self):
+        done = self.run_command("true")
+        self.assertIn("NO PROCESS OF THIS COMMAND USED CUDA", done.stderr)
+        self.assertIn("NO PROCESS OF THIS COMMAND USED CUDA",
+                      self.run_utlz("report", "--format", "json", self.profile).stdout)
+
+    def test_default_name_and_two_runs_at_once(self):
+        for _ in range(2):
+            self.run_utlz("run", "true")
+        names = sorted(path.name for path in self.folder.iterdir())
+        self.assertEqual(len(names), 2)
+        for name in names:
+            self.assertRegex(name, r"^utlz-true-\d{8}-\d{6}-\d+\.utlz$")
+        holder = self.start("echo ready; read line", stdin=subprocess.PIPE)
+        second = self.run_command("true")
+        self.assertEqual(second.returncode, 125)
+        self.assertIn("another utlz", second.stderr)
+        holder.communicate("\n", timeout=TIMEOUT_S)
+        self.assertEqual(holder.returncode, 0)
+
+    def test_signals_sent_to_utlz_reach_the_command_once(self):
+        for name in ("TERM", "HUP", "QUIT", "USR1", "USR2", "INT"):
+            script = (f"trap 'echo got {name}; exit 3' {name}; echo ready; "
+                      "while true; do read -t 1 <> <(:); done")
+            process = self.start(script)
+            process.send_signal(getattr(signal, f"SIG{name}"))
+            output, _ = process.communicate(timeout=TIMEOUT_S)
+            self.assertEqual(output, f"got {name}\n")
+            self.assertEqual(process.returncode, 3, name)
+
+    def test_the_command_keeps_the_handling_that_it_would_have_without_utlz(self):
+        script = "grep -E '^Sig(Blk|Ign)' /proc/self/status"
+        def ignore():
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+        for prepare in (None, ignore):
+            plain = subprocess.run(["sh", "-c", script], capture_output=True, text=True,
+                                   preexec_fn=prepare)
+            profiled = self.run_command("sh", "-c", script, preexec_fn=prepare)
+            self.assertEqual(profiled.stdout, plain.stdout)
+            self.assertEqual(profiled.returncode, 0)
+
+    def test_a_closed_standard_error_changes_nothing(self):
+        done = subprocess.run(
+            ["sh", "-c", f'"{UTLZ}" run -o "{self.profile}" sh -c "exit 5" 2>&-'], cwd=self.folder,
+            env=self.environment, timeout=TIMEOUT_S)
+        self.assertEqual(done.returncode, 5)
+
+    def test_ctrl_c_reaches_the_command_once(self):
+        script = "trap 'echo got INT' INT; echo ready; read line; read line; exit 4"
+        output, status = self.in_terminal(script, b"\x03", b"\n\n")
+        self.assertEqual(output.count("got INT"), 1, output)
+        self.assertEqual(os.waitstatus_to_exitcode(status), 4)
+
+    def in_terminal(self, script, first, second):
+        """Runs in a new terminal, types `first` once the command is ready and `second` after its
+        answer. Returns what was shown, and the wait status."""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.chdir(self.folder)
+            os.execve(UTLZ, [UTLZ, "run", "-o", str(self.profile), "--", "bash", "-c", script],
+                      self.environment)
+        shown = self.read_until(terminal, "ready")
+        os.write(terminal, first)
+        shown += self.read_until(terminal, "got")
+        os.write(terminal, second)
+        shown += self.read_until(terminal, None)
+        os.close(terminal)
+        return shown, os.waitpid(pid, 0)[1]
+
+    @staticmethod
+    def read_until(terminal, word):
+        shown = ""
+        while word is None or word not in shown:
+            try:
+                data = os.read(terminal, 4096)
+            except OSError:
+                break
+            if not data:
+                break
+            shown += data.decode(errors="replace")
+        return shown
+
+    def test_stop_and_continue(self):
+        script = "echo ready; kill -TSTP $$; echo continued; exit 6"
+        # The kernel stops no process group that is orphaned, as this test's own may be.
+        process = self.start(script, preexec_fn=os.setpgrp)
+        pid, status = os.waitpid(process.pid, os.WUNTRACED)
+        self.assertEqual(pid, process.pid)
+        self.assertTrue(os.WIFSTOPPED(status), "utlz stops with its command")
+        process.send_signal(signal.SIGCONT)
+        output, _ = process.communicate(timeout=TIMEOUT_S)
+        self.assertEqual(output, "continued\n")
+        self.assertEqual(process.returncode, 6)
+
+    def test_reports_name_what_they_cannot_read(self):
+        for content, sentence in ((b"", "is empty"), (b"hello, world, hello", "not a utlz profile"),
+                                  (b"UTLZPRF\n\x09\0\0\0\0\0\0\0", "format 9")):
+            self.profile.write_bytes(content)
+            done = self.run_utlz("report", self.profile)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(sentence, done.stderr)
+            self.assertEqual(done.stdout, "")
+
+    def test_utlz_run_is_run_by_its_other_name(self):
+        other = self.folder / "utlz-run"
+        other.symlink_to(UTLZ)
+        done = subprocess.run([str(other), "-o", str(self.profile), "echo", "hello"],
+                              capture_output=True, text=True, timeout=TIMEOUT_S,
+                              env=self.environment, cwd=self.folder)
+        self.assertEqual(done.stdout, "hello\n")
+
+
+if __name__ == "__main__":
+    UTLZ = os.path.abspath(sys.argv.pop(1))
+    unittest.main()

@@ -1,0 +1,221 @@
+#include "collector/sampling/counter_session.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include "collector/sampling/clocks.h"
+#include "tests/unit/sampling/fake_cupti.h"
+
+namespace utlz {
+namespace {
+
+constexpr uint64_t kSecond = 1'000'000'000;
+
+class CounterSessionTest : public testing::Test {
+ protected:
+  CounterSessionTest() {
+    fake_.metrics = {
+        {"dram__bytes_read.sum", 3200},
+        {"dram__bytes_write.sum", 320},
+        {"gpc__cycles_elapsed.max", 17'000},
+        {"TPC.TriageCompute.sm__pipe_tensor_cycles_active_realtime.sum", 1'000'000},
+        {"TPC.TriageCompute.sm__cycles_active.sum", 2'000'000},
+        {"lts__t_bytes.sum", 6400},
+    };
+    device_.uuid = std::string(16, 'u');
+    device_.multiprocessors = 132;
+    device_.compute_capability_major = 9;
+    char folder[] = "/tmp/utlz-counter-session-XXXXXX";
+    folder_ = mkdtemp(folder);
+    options_.lease_folder = folder_;
+    options_.schedule.cpu_budget_ppm = 0;  // windows follow at once
+  }
+  ~CounterSessionTest() override {
+    session_.reset();
+    EXPECT_EQ(system(("rm -r " + folder_).c_str()), 0);
+  }
+
+  void Begin() {
+    now_ns_ = MonotonicNs();
+    session_ = std::make_unique<CounterSession>(
+        table_, device_, options_,
+        [this](uint16_t type, const google::protobuf::MessageLite& message) {
+          if (type == FRAME_SAMPLES) {
+            batches_.push_back(static_cast<const SampleBatch&>(message));
+          } else if (type == FRAME_METRIC_SET) {
+            sets_.push_back(static_cast<const MetricSet&>(message));
+          }
+        },
+        now_ns_);
+  }
+
+  // Steps at the time that the session asks for.
+  void StepWhenDue() {
+    now_ns_ = std::max(now_ns_, session_->next_step_ns());
+    session_->Step(now_ns_, true);
+  }
+
+  void Window() {
+    while (!session_->sampling()) StepWhenDue();
+    StepWhenDue();
+  }
+
+  FakeCupti fake_;
+  CuptiTable table_ = fake_.table();
+  CudaDevice device_;
+  CounterSessionOptions options_;
+  std::string folder_;
+  uint64_t now_ns_ = 0;
+  std::unique_ptr<CounterSession> session_;
+  std::vector<SampleBatch> batches_;
+  std::vector<MetricSet> sets_;
+};
+
+TEST_F(CounterSessionTest, SendsASetAndThenItsSamples) {
+  Begin();
+  Window();
+  EXPECT_TRUE(session_->works());
+  ASSERT_EQ(sets_.size(), 1u);
+  EXPECT_EQ(sets_[0].metric_size(), 5);
+  EXPECT_EQ(sets_[0].metric(0).role(), METRIC_DRAM_READ_BYTES);
+  EXPECT_EQ(sets_[0].metric(3).peak_per_cycle(), 4 * 132);
+  ASSERT_EQ(batches_.size(), 1u);
+  EXPECT_EQ(batches_[0].metric_set(), sets_[0].id());
+  EXPECT_EQ(batches_[0].samples(), 9u);
+  EXPECT_TRUE(batches_[0].window_start());
+  EXPECT_EQ(static_cast<double>(batches_[0].column(0).delta(0)) * sets_[0].metric(0).resolution(),
+            3200);
+  EXPECT_EQ(session_->statistics().samples, 9u);
+  EXPECT_EQ(session_->statistics().windows, 1u);
+}
+
+TEST_F(CounterSessionTest, TakesTheDetailSetNowAndThen) {
+  Begin();
+  for (int i = 0; i < 40; ++i) Window();
+  ASSERT_EQ(sets_.size(), 2u);
+  EXPECT_EQ(sets_[1].metric_size(), 6);
+  EXPECT_NE(sets_[0].id(), sets_[1].id());
+  int detail_batches = 0;
+  for (const SampleBatch& batch : batches_) {
+    detail_batches += batch.metric_set() == sets_[1].id() ? 1 : 0;
+    EXPECT_EQ(batch.column_size(), batch.metric_set() == sets_[1].id() ? 6 : 5);
+  }
+  EXPECT_EQ(batches_.size(), 40u);
+  EXPECT_EQ(detail_batches, 4);
+}
+
+TEST_F(CounterSessionTest, AWindowWithoutSamplesIsAFailure) {
+  fake_.samples_per_window = 0;
+  options_.sampler.interval_ns = 1;
+  Begin();
+  Window();
+  EXPECT_FALSE(session_->works());
+  EXPECT_NE(session_->reason().reason.find("no samples"), std::string::npos);
+  // It is tried again, ever more seldom.
+  const uint64_t first_pause_ns = session_->next_step_ns() - now_ns_;
+  Window();
+  EXPECT_GE(session_->next_step_ns() - now_ns_, 2 * first_pause_ns);
+}
+
+TEST_F(CounterSessionTest, TriesAgainWhileAnotherProfilerHasTheCounters) {
+  fake_.enable_result = cupti::kHardwareBusy;
+  Begin();
+  StepWhenDue();
+  EXPECT_FALSE(session_->works());
+  EXPECT_NE(session_->reason().reason.find("another profiler"), std::string::npos);
+  EXPECT_NE(session_->reason().remedy.find("dcgmi"), std::string::npos);
+  const uint64_t first_retry_ns = session_->next_step_ns();
+  EXPECT_GE(first_retry_ns, now_ns_ + kSecond);
+  StepWhenDue();
+  EXPECT_GE(session_->next_step_ns() - now_ns_, 2 * kSecond);
+  fake_.enable_result = 0;
+  StepWhenDue();
+  EXPECT_TRUE(session_->works());
+  EXPECT_EQ(session_->reason(), RungReason{});
+}
+
+TEST_F(CounterSessionTest, BusyAtTheStartOfAWindowIsNoEnd) {
+  Begin();
+  Window();
+  fake_.start_result = cupti::kHardwareBusy;
+  StepWhenDue();
+  EXPECT_FALSE(session_->works());
+  EXPECT_FALSE(fake_.enabled);
+  fake_.start_result = 0;
+  Window();
+  EXPECT_TRUE(session_->works());
+}
+
+TEST_F(CounterSessionTest, MissingPermissionIsFinalAndSaysItsRemedy) {
+  fake_.availability_result = cupti::kInsufficientPrivileges;
+  Begin();
+  StepWhenDue();
+  EXPECT_FALSE(session_->works());
+  EXPECT_NE(session_->reason().remedy.find("NVreg_RestrictProfilingToAdminUsers=0"),
+            std::string::npos);
+  EXPECT_EQ(session_->next_step_ns(), UINT64_MAX);
+}
+
+TEST_F(CounterSessionTest, AChipWithoutCountersIsFinal) {
+  fake_.metrics.clear();
+  Begin();
+  StepWhenDue();
+  EXPECT_FALSE(session_->works());
+  EXPECT_EQ(session_->next_step_ns(), UINT64_MAX);
+}
+
+TEST_F(CounterSessionTest, YieldGivesTheCountersUpInTheMiddleOfAWindow) {
+  Begin();
+  StepWhenDue();
+  StepWhenDue();
+  ASSERT_TRUE(session_->sampling());
+  session_->Yield(now_ns_);
+  EXPECT_FALSE(fake_.sampling);
+  EXPECT_FALSE(fake_.enabled);
+  EXPECT_EQ(batches_.size(), 1u);  // what was sampled is not thrown away
+  EXPECT_EQ(session_->next_step_ns(), UINT64_MAX);
+  session_->Resume(now_ns_);
+  Window();
+  EXPECT_EQ(batches_.size(), 2u);
+}
+
+TEST_F(CounterSessionTest, OnlyOneUtlzTakesAGpu) {
+  Begin();
+  StepWhenDue();
+  ASSERT_TRUE(session_->works());
+  CounterSession second(
+      table_, device_, options_, [](auto, const auto&) {}, now_ns_);
+  second.Step(now_ns_, true);
+  EXPECT_FALSE(second.works());
+  EXPECT_NE(second.reason().reason.find("another utlz (sampler process " +
+                                        std::to_string(getpid()) + ")"),
+            std::string::npos)
+      << second.reason().reason;
+  session_.reset();
+  second.Step(second.next_step_ns(), true);
+  EXPECT_TRUE(second.works());
+}
+
+TEST_F(CounterSessionTest, CountsWhatAnOverflowLostAndGoesOn) {
+  Begin();
+  fake_.decode_result = cupti::kOutOfMemory;
+  Window();
+  EXPECT_EQ(session_->statistics().samples, 0u);
+  EXPECT_TRUE(session_->works());
+  fake_.decode_result = 0;
+  Window();
+  EXPECT_EQ(session_->statistics().samples, 9u);
+}
+
+TEST_F(CounterSessionTest, BeginsNoWindowWhileItMayNot) {
+  Begin();
+  session_->Step(now_ns_, false);
+  EXPECT_TRUE(session_->works());
+  session_->Step(now_ns_ + kSecond, false);
+  EXPECT_FALSE(session_->sampling());
+  session_->Step(now_ns_ + kSecond, true);
+  EXPECT_TRUE(session_->sampling());
+}
+
+}  // namespace
+}  // namespace utlz

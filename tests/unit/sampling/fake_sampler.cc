@@ -1,0 +1,80 @@
+// Stands in for `utlz sampler` in tests of its client: speaks on descriptor 3, and behaves as the
+// value of --cupti= says.
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "collector/sampling/frame_stream.h"
+#include "collector/sampling/sampler_command.h"
+
+extern char** environ;
+
+namespace utlz {
+namespace {
+
+constexpr int kChannelFd = 3;
+constexpr uint16_t kReplyType = 35;
+
+void Say(const std::string& payload) {
+  std::string bytes;
+  AppendFrame(kReplyType, payload, &bytes);
+  // The other end may be gone; then there is nobody to tell.
+  if (send(kChannelFd, bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0) _exit(1);
+}
+
+std::string Environment() {
+  std::string text;
+  for (char** entry = environ; *entry != nullptr; ++entry) text += std::string(*entry) + "\n";
+  return text;
+}
+
+// Answers every command with its kind and argument, until it is told to quit.
+void Echo() {
+  SamplerCommand command;
+  while (recv(kChannelFd, &command, sizeof(command), MSG_WAITALL) == sizeof(command)) {
+    if (command.kind == kSamplerQuit) {
+      Say("bye");
+      return;
+    }
+    Say(std::to_string(command.kind) + " " + std::to_string(command.argument) + " " +
+        std::string(reinterpret_cast<const char*>(command.uuid),
+                    strnlen(reinterpret_cast<const char*>(command.uuid), 16)));
+  }
+}
+
+int Run(const std::string& behaviour) {
+  if (behaviour == "environment") Say(Environment());
+  if (behaviour == "garbage") {
+    const std::string garbage(64, '\xff');
+    if (send(kChannelFd, garbage.data(), garbage.size(), MSG_NOSIGNAL) < 0) return 1;
+  }
+  if (behaviour == "crash") raise(SIGKILL);
+  if (behaviour == "deaf") {
+    while (true) pause();
+  }
+  if (behaviour == "descriptors") {
+    std::string open_fds;
+    for (int fd = 0; fd < 64; ++fd) {
+      if (lseek(fd, 0, SEEK_CUR) >= 0 || errno != EBADF) open_fds += std::to_string(fd) + " ";
+    }
+    Say(open_fds);
+  }
+  Echo();
+  return 0;
+}
+
+}  // namespace
+}  // namespace utlz
+
+int main(int argc, char** argv) {
+  std::string behaviour;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strncmp(argv[i], "--cupti=", 8) == 0) behaviour = argv[i] + 8;
+  }
+  return argc > 1 && std::strcmp(argv[1], "sampler") == 0 ? utlz::Run(behaviour) : 2;
+}

@@ -1,0 +1,160 @@
+#include "tools/attach/c_library.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "tools/attach/arch.h"
+#include "tools/attach/proc_file.h"
+
+namespace utlz::attach {
+namespace {
+
+constexpr char kRemedy[] = "; start it with `utlz run` instead";
+constexpr int kFirstGlibcWithDlopen = 34;
+
+constexpr std::array<std::string_view, 26> kAllocatorFunctions = {
+    "__default_morecore", "__libc_calloc", "__libc_free",     "__libc_mallinfo",
+    "__libc_malloc",      "__libc_mallopt", "__libc_memalign", "__libc_pvalloc",
+    "__libc_realloc",     "__libc_valloc", "aligned_alloc",   "calloc",
+    "cfree",              "free",          "mallinfo",        "mallinfo2",
+    "malloc",             "malloc_info",   "malloc_stats",    "malloc_trim",
+    "malloc_usable_size", "mallopt",       "memalign",        "posix_memalign",
+    "pvalloc",            "realloc"};
+
+// Allocators that programs put in the place of the C library's. All of their code counts.
+constexpr std::array<const char*, 6> kOtherAllocators = {
+    "libjemalloc", "libmimalloc", "libtcmalloc", "libtbbmalloc", "libhoard", "libsnmalloc"};
+
+bool IsAllocatorFunction(const std::string& name) {
+  return name == "valloc" || std::find(kAllocatorFunctions.begin(), kAllocatorFunctions.end(),
+                                       name) != kAllocatorFunctions.end();
+}
+
+bool IsDynamicLoader(const std::string& base_name) {
+  return absl::StartsWith(base_name, "ld-linux") || absl::StartsWith(base_name, "ld-2.") ||
+         absl::StartsWith(base_name, "ld64.so") || base_name == "ld.so.1";
+}
+
+bool IsGlibc(const std::string& base_name) {
+  return base_name == "libc.so.6" ||
+         (absl::StartsWith(base_name, "libc-2.") && absl::EndsWith(base_name, ".so"));
+}
+
+bool IsMusl(const std::string& base_name) {
+  return absl::StartsWith(base_name, "ld-musl-") || absl::StartsWith(base_name, "libc.musl-");
+}
+
+struct Objects {
+  const Mapping* c_library = nullptr;  // its first page
+  const Mapping* loader = nullptr;
+  bool has_musl = false;
+  bool has_two_c_libraries = false;
+  std::vector<AddressRange> other_allocator_code;
+};
+
+Objects FindObjects(const MemoryMap& map) {
+  Objects objects;
+  for (const Mapping& mapping : map.mappings()) {
+    if (mapping.inode == 0) continue;
+    const std::string name = mapping.BaseName();
+    objects.has_musl |= IsMusl(name);
+    for (const char* allocator : kOtherAllocators) {
+      if (mapping.executable && absl::StartsWith(name, allocator)) {
+        objects.other_allocator_code.push_back(mapping.range);
+      }
+    }
+    if (mapping.file_offset_bytes != 0) continue;
+    if (IsDynamicLoader(name) && objects.loader == nullptr) objects.loader = &mapping;
+    if (!IsGlibc(name)) continue;
+    objects.has_two_c_libraries |= objects.c_library != nullptr;
+    objects.c_library = &mapping;
+  }
+  return objects;
+}
+
+absl::Status Refusal(const std::string& reason) {
+  return absl::FailedPreconditionError(absl::StrCat(reason, kRemedy));
+}
+
+absl::Status CheckObjects(const Objects& objects, const MemoryReader& memory) {
+  if (objects.has_musl) {
+    return Refusal("the program uses musl, which cannot load a glibc library");
+  }
+  if (objects.has_two_c_libraries) {
+    return Refusal("the program has loaded two copies of the C library (dlmopen or an auditor)");
+  }
+  if (objects.c_library == nullptr || objects.loader == nullptr) {
+    return absl::FailedPreconditionError(
+        "the program is statically linked (no libc.so.6 and dynamic loader in it), so nothing can "
+        "be loaded into it; relink it dynamically");
+  }
+  const auto identity = ReadElfIdentity(memory, objects.c_library->range.start);
+  if (!identity) return absl::DataLossError("the target's libc.so.6 has no readable ELF header");
+  if (!identity->is_64_bit) {
+    return absl::FailedPreconditionError(
+        "the program is a 32-bit one; only 64-bit programs can be profiled");
+  }
+  if (identity->machine != kElfMachine) {
+    return absl::FailedPreconditionError(
+        "the program was built for another architecture than this tool; use the utlz of that "
+        "architecture");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::vector<AddressRange> AllocatorRanges(const ElfImage& library) {
+  std::vector<AddressRange> ranges;
+  uint64_t last_foreign_end = 0;
+  bool in_run = false;
+  for (const ElfImage::Function& function : library.functions()) {
+    if (IsAllocatorFunction(function.name)) {
+      if (!in_run) {
+        const uint64_t start = std::min(function.range.start, last_foreign_end);
+        ranges.push_back({last_foreign_end == 0 ? function.range.start : start, 0});
+      }
+      in_run = true;
+      ranges.back().end = std::max(ranges.back().end, function.range.end);
+      continue;
+    }
+    if (in_run) ranges.back().end = std::max(ranges.back().end, function.range.start);
+    in_run = false;
+    last_foreign_end = std::max(function.range.start, function.range.end);
+  }
+  return ranges;
+}
+
+absl::StatusOr<CLibrary> FindCLibrary(const MemoryMap& map, const MemoryReader& memory) {
+  const Objects objects = FindObjects(map);
+  if (absl::Status status = CheckObjects(objects, memory); !status.ok()) return status;
+  const auto image = ElfImage::Read(memory, objects.c_library->range.start);
+  if (!image.ok()) return image.status();
+
+  CLibrary library;
+  library.glibc_minor_version = image->HighestGlibcMinorVersion().value_or(0);
+  const auto dlopen_address = image->FindFunction("dlopen");
+  const auto dlerror_address = image->FindFunction("dlerror");
+  const auto errno_address = image->FindFunction("__errno_location");
+  if (library.glibc_minor_version < kFirstGlibcWithDlopen || !dlopen_address ||
+      !dlerror_address || !errno_address) {
+    return Refusal(absl::StrCat("the program uses glibc 2.", library.glibc_minor_version,
+                                ", and loading into a running program needs 2.",
+                                kFirstGlibcWithDlopen, " or later"));
+  }
+  library.dlopen = *dlopen_address;
+  library.dlerror = *dlerror_address;
+  library.errno_location = *errno_address;
+  library.loader_code = map.ExecutableRanges(*objects.loader);
+  library.allocator_code = AllocatorRanges(*image);
+  library.allocator_code.insert(library.allocator_code.end(),
+                                objects.other_allocator_code.begin(),
+                                objects.other_allocator_code.end());
+  return library;
+}
+
+}  // namespace utlz::attach

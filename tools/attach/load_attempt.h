@@ -1,0 +1,35 @@
+// One attempt to load a library through one thread.
+#ifndef UTLZ_TOOLS_ATTACH_LOAD_ATTEMPT_H_
+#define UTLZ_TOOLS_ATTACH_LOAD_ATTEMPT_H_
+
+#include <sys/types.h>
+
+#include "absl/status/status.h"
+#include "tools/attach/c_library.h"
+#include "tools/attach/loader.h"
+#include "tools/attach/memory_map.h"
+#include "tools/attach/target_staging.h"
+#include "tools/attach/thread_choice.h"
+#include "tools/attach/traced_thread.h"
+
+namespace utlz::attach {
+
+// What all attempts on a process have in common.
+struct LoadTarget {
+  pid_t pid = 0;
+  int pidfd = -1;
+  bool has_seccomp_filter = false;
+  const CLibrary& c_library;
+  const LibraryFile& library;
+  const LoadOptions& options;
+};
+
+// Must run on a thread that ends soon after. Unavailable and DeadlineExceeded: this thread was not
+// to be had in time; the target is as it was, and another attempt may succeed. OutOfRange: it must
+// not be lent as long as it stands where it stands.
+absl::Status AttemptLoad(const LoadTarget& target, const ThreadCandidate& candidate,
+                         const MemoryMap& map, LoadResult& result);
+
+}  // namespace utlz::attach
+
+#endif  // UTLZ_TOOLS_ATTACH_LOAD_ATTEMPT_H_

@@ -1,0 +1,137 @@
+#include "tools/attach/loader.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <set>
+#include <string>
+#include <thread>
+#include <tuple>
+
+#include "absl/strings/str_cat.h"
+#include "tools/attach/load_attempt.h"
+#include "tools/attach/preflight.h"
+#include "tools/attach/thread_choice.h"
+
+namespace utlz::attach {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds kSearchInterval{5};
+// A thread that is stopped and let go feels it: do not try for ever.
+constexpr int kMaxAttempts = 50;
+
+// The signals by which a user ends a program, kept away while a target is in our hands.
+class EndingSignalsBlocked {
+ public:
+  EndingSignalsBlocked() {
+    sigset_t ending;
+    sigemptyset(&ending);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&ending, signal);
+    pthread_sigmask(SIG_BLOCK, &ending, &old_);
+  }
+  EndingSignalsBlocked(const EndingSignalsBlocked&) = delete;
+  ~EndingSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &old_, nullptr); }
+
+ private:
+  sigset_t old_;
+};
+
+bool HasEnded(int pidfd) {
+  pollfd event = {pidfd, POLLIN, 0};
+  return poll(&event, 1, 0) > 0;
+}
+
+bool WorthAnotherTry(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
+         absl::IsOutOfRange(status);
+}
+
+// Where threads stood that must not be lent there: they are not stopped again for nothing.
+class UnfitPlaces {
+ public:
+  void Add(const ThreadCandidate& candidate) { places_.insert(PlaceOf(candidate)); }
+  bool Has(const ThreadCandidate& candidate) const { return places_.contains(PlaceOf(candidate)); }
+
+ private:
+  using Place = std::tuple<pid_t, int64_t, uint64_t, uint64_t>;
+  static Place PlaceOf(const ThreadCandidate& candidate) {
+    return {candidate.tid, candidate.call.number, candidate.call.stack_pointer,
+            candidate.call.program_counter};
+  }
+  std::set<Place> places_;
+};
+
+absl::Status AttemptOnOwnThread(const LoadTarget& target, const ThreadCandidate& candidate,
+                                const MemoryMap& map, LoadResult& result) {
+  absl::Status status;
+  std::thread([&] { status = AttemptLoad(target, candidate, map, result); }).join();
+  return status;
+}
+
+absl::Status Search(const LoadTarget& target, LoadResult& result) {
+  const Deadline deadline = steady_clock::now() + target.options.search_time;
+  const RemoteMemory memory(target.pid);
+  ThreadCensus census;
+  UnfitPlaces unfit;
+  absl::Status last_failure;
+  do {
+    const auto map = MemoryMap::Read(target.pid);
+    if (!map.ok()) return map.status();
+    for (const ThreadCandidate& candidate :
+         FindCandidates(target.pid, memory, *map, target.c_library, census)) {
+      if (HasEnded(target.pidfd)) break;
+      if (unfit.Has(candidate)) continue;
+      absl::Status status = AttemptOnOwnThread(target, candidate, *map, result);
+      if (!WorthAnotherTry(status)) return status;
+      if (absl::IsOutOfRange(status)) unfit.Add(candidate);
+      last_failure = std::move(status);
+      if (steady_clock::now() >= deadline || result.attempts >= kMaxAttempts) break;
+    }
+    if (HasEnded(target.pidfd)) {
+      return absl::NotFoundError(absl::StrCat("process ", target.pid, " ended"));
+    }
+    std::this_thread::sleep_for(kSearchInterval);
+  } while (steady_clock::now() < deadline && result.attempts < kMaxAttempts);
+  const std::string detail =
+      last_failure.ok() ? "" : absl::StrCat("; ", last_failure.message());
+  return absl::UnavailableError(absl::StrCat(
+      "no thread of process ", target.pid, " could be lent within ",
+      target.options.search_time.count(), " ms (", census.ToString(), detail,
+      "); it was left as it was; try again, or start it with `utlz run --asleep`"));
+}
+
+}  // namespace
+
+absl::StatusOr<LoadResult> LoadIntoProcess(pid_t pid, const LibraryFile& library,
+                                           const LoadOptions& options) {
+  if (options.parameters.size() >= kMaxAttachParameterBytes ||
+      options.parameters.find('\0') != std::string::npos) {
+    return absl::InvalidArgumentError("the library's parameters are too long or hold a NUL");
+  }
+  const EndingSignalsBlocked signals_blocked;
+  const UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  if (!pidfd.valid() && errno == ENOSYS) {
+    return absl::FailedPreconditionError("attaching needs Linux 5.6 or later");
+  }
+  auto preflight = Preflight(pid);
+  if (!preflight.ok()) return preflight.status();
+  if (!pidfd.valid()) return absl::NotFoundError(absl::StrCat("there is no process ", pid));
+  LoadResult result;
+  const LoadTarget target = {pid,
+                             pidfd.get(),
+                             preflight->facts.seccomp == SeccompMode::kFilter,
+                             preflight->c_library,
+                             library,
+                             options};
+  if (absl::Status status = Search(target, result); !status.ok()) return status;
+  result.facts = std::move(preflight->facts);
+  return result;
+}
+
+}  // namespace utlz::attach

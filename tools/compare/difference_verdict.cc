@@ -1,0 +1,132 @@
+#include "tools/compare/difference_verdict.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "tools/compare/number_text.h"
+
+namespace utlz {
+namespace {
+
+constexpr size_t kNameWidth = 60;
+
+const QuantityChange* Headline(const Difference& difference) {
+  for (const char* name : {"step_time_ns", "wall_ns", "kernel_time_ns"}) {
+    for (const QuantityChange& quantity : difference.quantities) {
+      if (quantity.name == name && quantity.change.before && quantity.change.after) {
+        return &quantity;
+      }
+    }
+  }
+  return nullptr;
+}
+
+std::string Subject(const QuantityChange& headline) {
+  if (headline.name == "step_time_ns") return "A step";
+  if (headline.name == "wall_ns") return "The run";
+  return "Kernel time";
+}
+
+// The kernel that moved most in the direction of the whole.
+std::string MainKernel(const Difference& difference, Verdict direction) {
+  for (const KernelChange& kernel : difference.kernels) {
+    const std::optional<double> delta = kernel.time_ns.Delta();
+    if (kernel.time_ns.verdict == direction && delta) {
+      const std::string& name = kernel.name_after;
+      return "; most of it is " + TerminalName(name, kNameWidth) + " (" +
+             SignedNumberText(delta, "ns") + ")";
+    }
+  }
+  return "";
+}
+
+std::string NoDifferenceText(const Difference& difference, const QuantityChange& headline) {
+  std::string text = Subject(headline) + " takes " + NumberText(headline.change.after, "ns") +
+                     " after and " + NumberText(headline.change.before, "ns") +
+                     " before: no difference within ± " +
+                     NumberText(headline.change.error.value_or(0) * 2, "ns");
+  text += difference.HasDifference() ? ", though parts of it changed." : ".";
+  return text;
+}
+
+void AddIfDifferent(const std::string& what, const std::set<std::string>& before,
+                    const std::set<std::string>& after, std::vector<std::string>& caveats) {
+  if (before == after) return;
+  const auto join = [](const std::set<std::string>& values) {
+    std::string text;
+    for (const std::string& value : values) text += (text.empty() ? "" : ", ") + value;
+    return text;
+  };
+  caveats.push_back(what + " differ: " + join(before) + " before, " + join(after) + " after.");
+}
+
+template <typename Read>
+std::set<std::string> Values(const std::vector<Summary>& runs, Read read) {
+  std::set<std::string> values;
+  for (const Summary& run : runs) values.insert(read(run));
+  return values;
+}
+
+bool AnyUnfinished(const std::vector<Summary>& runs) {
+  return std::any_of(runs.begin(), runs.end(), [](const Summary& run) {
+    return run.run().has_finished() && !run.run().finished();
+  });
+}
+
+}  // namespace
+
+std::string DifferenceVerdict(const Difference& difference) {
+  if (difference.runs_before == 0 || difference.runs_after == 0) {
+    return "Nothing to compare: a side holds no run.";
+  }
+  const QuantityChange* headline = Headline(difference);
+  if (headline == nullptr) return "The two sides have no time in common that could be compared.";
+  const Change& change = headline->change;
+  if (change.verdict == Verdict::kNoDifference) return NoDifferenceText(difference, *headline);
+  const std::optional<double> relative = change.RelativeDelta();
+  const bool faster = change.verdict == Verdict::kDecrease;
+  return Subject(*headline) + " takes " + NumberText(change.after, "ns") + " instead of " +
+         NumberText(change.before, "ns") + ": " +
+         NumberText(std::abs(relative.value_or(0)), "share") + (faster ? " less" : " more") +
+         MainKernel(difference, change.verdict) + ".";
+}
+
+std::string DevicesText(const Summary& run) {
+  std::map<std::string, int> counts;
+  for (const DeviceSummary& device : run.devices()) {
+    ++counts[device.name().empty() ? device.chip() : device.name()];
+  }
+  std::string text;
+  for (const auto& [name, count] : counts) {
+    if (!text.empty()) text += " + ";
+    if (count > 1) text += std::to_string(count) + " × ";
+    text += name.empty() ? "an unknown GPU" : TerminalName(name, kNameWidth);
+  }
+  return text.empty() ? "no GPU" : text;
+}
+
+std::string RungText(CounterSource source) {
+  std::string name = CounterSource_IsValid(source) ? CounterSource_Name(source) : "SOURCE_UNKNOWN";
+  name.erase(0, std::string_view("SOURCE_").size());
+  std::transform(name.begin(), name.end(), name.begin(), [](char letter) {
+    return letter == '_' ? '_' : static_cast<char>(letter | 0x20);
+  });
+  return name;
+}
+
+std::vector<std::string> Caveats(const std::vector<Summary>& before,
+                                 const std::vector<Summary>& after) {
+  std::vector<std::string> caveats;
+  if (before.empty() || after.empty()) return caveats;
+  AddIfDifferent("The GPUs", Values(before, DevicesText), Values(after, DevicesText), caveats);
+  const auto rung = [](const Summary& run) { return RungText(run.capture().rung()); };
+  AddIfDifferent("The sources of the counters", Values(before, rung), Values(after, rung), caveats);
+  if (AnyUnfinished(before) || AnyUnfinished(after)) {
+    caveats.push_back("A profile ends before its run did; its totals are not the run's.");
+  }
+  return caveats;
+}
+
+}  // namespace utlz

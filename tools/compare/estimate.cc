@@ -1,0 +1,100 @@
+#include "tools/compare/estimate.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tools/compare/statistics.h"
+
+namespace utlz {
+namespace {
+
+struct Side {
+  std::vector<double> values;
+  double mean = 0;
+  double within_variance = 0;  // of the mean, from the runs' own errors
+};
+
+std::optional<Side> Gather(const Estimates& estimates) {
+  if (estimates.empty()) return std::nullopt;
+  Side side;
+  for (const std::optional<Estimate>& estimate : estimates) {
+    if (!estimate || !std::isfinite(estimate->value)) return std::nullopt;
+    side.values.push_back(estimate->value);
+    side.within_variance += estimate->error * estimate->error;
+  }
+  const double runs = static_cast<double>(estimates.size());
+  side.mean = Mean(side.values);
+  side.within_variance /= runs * runs;
+  return side;
+}
+
+struct Spread {
+  double error = 0;
+  std::optional<double> degrees_of_freedom;
+};
+
+Spread PairedSpread(const Side& before, const Side& after) {
+  std::vector<double> differences;
+  for (size_t i = 0; i < before.values.size(); ++i) {
+    differences.push_back(after.values[i] - before.values[i]);
+  }
+  const double runs = static_cast<double>(differences.size());
+  return {std::sqrt(Variance(differences) / runs), runs - 1};
+}
+
+// Welch's test: sides of different length and spread.
+Spread UnpairedSpread(const Side& before, const Side& after) {
+  const double runs_before = static_cast<double>(before.values.size());
+  const double runs_after = static_cast<double>(after.values.size());
+  const double a = Variance(before.values) / runs_before;
+  const double b = Variance(after.values) / runs_after;
+  if (a + b == 0) return {0, runs_before + runs_after - 2};
+  return {std::sqrt(a + b),
+          (a + b) * (a + b) / (a * a / (runs_before - 1) + b * b / (runs_after - 1))};
+}
+
+Spread SpreadOf(const Side& before, const Side& after, double run_to_run_share) {
+  const double within = std::sqrt(before.within_variance + after.within_variance);
+  if (before.values.size() < 2 || after.values.size() < 2) {
+    const double between = run_to_run_share * std::hypot(before.mean, after.mean);
+    return {std::hypot(within, between), std::nullopt};
+  }
+  Spread spread = before.values.size() == after.values.size() ? PairedSpread(before, after)
+                                                              : UnpairedSpread(before, after);
+  spread.error = std::max(spread.error, within);
+  return spread;
+}
+
+double ProbabilityOf(double delta, const Spread& spread) {
+  if (delta == 0) return 1;
+  if (spread.error == 0) return 0;
+  const double deviations = delta / spread.error;
+  return spread.degrees_of_freedom
+             ? StudentTwoSidedProbability(deviations, *spread.degrees_of_freedom)
+             : NormalTwoSidedProbability(deviations);
+}
+
+}  // namespace
+
+Change CompareEstimates(const Estimates& before, const Estimates& after, const TestOptions& test) {
+  Change change;
+  const std::optional<Side> a = Gather(before);
+  const std::optional<Side> b = Gather(after);
+  if (a) change.before = a->mean;
+  if (b) change.after = b->mean;
+  if (!a || !b) return change;
+  const Spread spread = SpreadOf(*a, *b, test.options->run_to_run_share);
+  const double delta = b->mean - a->mean;
+  change.error = spread.error;
+  change.degrees_of_freedom = spread.degrees_of_freedom;
+  change.probability = ProbabilityOf(delta, spread);
+  const bool real =
+      *change.probability * test.family_size <= test.options->false_alarm_probability &&
+      std::abs(delta) > test.least_effect;
+  change.verdict = !real       ? Verdict::kNoDifference
+                   : delta < 0 ? Verdict::kDecrease
+                               : Verdict::kIncrease;
+  return change;
+}
+
+}  // namespace utlz

@@ -1,0 +1,186 @@
+#include "tools/compare/gate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "tools/compare/difference_verdict.h"
+#include "tools/compare/number_text.h"
+#include "tools/compare/statistics.h"
+
+namespace utlz {
+namespace {
+
+using Runs = std::vector<Summary>;
+
+// One-sided chance of error that a gate accepts when it says that a limit is kept or broken.
+constexpr double kGateProbability = 0.05;
+
+template <typename Read>
+std::set<std::string> Values(const Runs& baseline, const Runs& candidate, Read read) {
+  std::set<std::string> values;
+  for (const Runs* runs : {&baseline, &candidate}) {
+    for (const Summary& run : *runs) values.insert(read(run));
+  }
+  return values;
+}
+
+std::string Joined(const std::set<std::string>& values) {
+  std::string text;
+  for (const std::string& value : values) text += (text.empty() ? "" : " and ") + value;
+  return text;
+}
+
+// Mean SM clock over the devices of all runs of a side; absent where a device does not know it.
+std::optional<double> ClockOf(const Runs& runs) {
+  double sum = 0;
+  int devices = 0;
+  for (const Summary& run : runs) {
+    for (const DeviceSummary& device : run.devices()) {
+      if (!device.has_sm_clock_hz()) return std::nullopt;
+      sum += device.sm_clock_hz();
+      ++devices;
+    }
+  }
+  if (devices == 0) return std::nullopt;
+  return sum / devices;
+}
+
+void RefuseOtherClocks(const Runs& baseline, const Runs& candidate, const GateOptions& options,
+                       std::vector<std::string>& reasons) {
+  const std::optional<double> before = ClockOf(baseline);
+  const std::optional<double> after = ClockOf(candidate);
+  if (!before || !after || *before <= 0) return;
+  if (std::abs(*after / *before - 1) <= options.clock_tolerance_share) return;
+  reasons.push_back("The SM clocks differ: " + NumberText(before, "Hz") + " in the baseline, " +
+                    NumberText(after, "Hz") +
+                    " in the candidate. Lock the clocks, cool the machine, or allow it.");
+}
+
+void RefuseFailedRuns(const Runs& runs, const std::string& side,
+                      std::vector<std::string>& reasons) {
+  for (const Summary& run : runs) {
+    if (run.run().has_finished() && !run.run().finished()) {
+      reasons.push_back("A profile of the " + side + " ends before its run did.");
+    }
+    if (run.run().exit_status() != 0 || run.run().signal() != 0) {
+      reasons.push_back("A run of the " + side + " failed; its times say nothing.");
+    }
+  }
+}
+
+std::vector<std::string> Refusals(const Runs& baseline, const Runs& candidate,
+                                  const GateOptions& options) {
+  std::vector<std::string> reasons;
+  if (baseline.empty() || candidate.empty()) {
+    return {"A side holds no run; give at least one profile for each."};
+  }
+  const std::set<std::string> devices = Values(baseline, candidate, DevicesText);
+  if (!options.allow_other_gpu && devices.size() > 1) {
+    reasons.push_back("The profiles are of different GPUs: " + Joined(devices) + ".");
+  }
+  const std::set<std::string> rungs = Values(
+      baseline, candidate, [](const Summary& run) { return RungText(run.capture().rung()); });
+  if (!options.allow_other_rung && rungs.size() > 1) {
+    reasons.push_back("The profiles' numbers come from different sources: " + Joined(rungs) + ".");
+  }
+  if (!options.allow_other_clock) RefuseOtherClocks(baseline, candidate, options, reasons);
+  RefuseFailedRuns(baseline, "baseline", reasons);
+  RefuseFailedRuns(candidate, "candidate", reasons);
+  return reasons;
+}
+
+struct Measure {
+  const char* quantity;
+  const char* text;
+};
+// The first that both sides know is the one that is gated.
+constexpr Measure kMeasures[] = {
+    {"step_time_ns", "step time"}, {"wall_ns", "wall time"}, {"kernel_time_ns", "kernel time"}};
+
+const QuantityChange* FindQuantity(const Difference& difference, std::string_view name) {
+  for (const QuantityChange& quantity : difference.quantities) {
+    if (quantity.name == name && quantity.change.before && quantity.change.after) return &quantity;
+  }
+  return nullptr;
+}
+
+// Chance of an error as large as `distance`, in one direction.
+double ChanceBeyond(const Change& change, double distance) {
+  const double error = change.error.value_or(0);
+  if (error == 0) return distance > 0 ? 0 : 1;
+  const double deviations = distance / error;
+  const double two_sided = change.degrees_of_freedom
+                               ? StudentTwoSidedProbability(deviations, *change.degrees_of_freedom)
+                               : NormalTwoSidedProbability(deviations);
+  return distance > 0 ? two_sided / 2 : 1 - two_sided / 2;
+}
+
+std::string ChangeText(const GateResult& result) {
+  return NumberText(result.change.before, "ns") + " → " + NumberText(result.change.after, "ns") +
+         " (" + SignedNumberText(result.change.RelativeDelta(), "share") + " ± " +
+         NumberText(result.change.error.value_or(0) / *result.change.before, "share") + ")";
+}
+
+void Decide(const GateOptions& options, GateResult& result) {
+  const double before = *result.change.before;
+  const double limit = options.max_regression_share * before;
+  const double delta = *result.change.Delta();
+  const std::string limit_text = NumberText(options.max_regression_share, "share");
+  const std::string measured = "The " + result.measure + " went " + ChangeText(result);
+  const bool slower = ChanceBeyond(result.change, delta) <= kGateProbability;
+  const bool kept = ChanceBeyond(result.change, limit - delta) <= kGateProbability;
+  if (delta > limit && slower) {
+    result.outcome = GateOutcome::kRegression;
+    result.reasons.push_back(measured + ", more than the " + limit_text + " allowed.");
+  } else if (!kept) {
+    result.outcome = GateOutcome::kInconclusive;
+    result.reasons.push_back(measured + "; the error is too large to tell whether the limit of " +
+                             limit_text + " is kept. Give more runs a side, or longer ones.");
+  } else {
+    result.outcome = GateOutcome::kPass;
+    result.reasons.push_back(measured + ", within the " + limit_text + " allowed.");
+  }
+}
+
+}  // namespace
+
+GateResult Gate(const Runs& baseline, const Runs& candidate, const GateOptions& options) {
+  GateResult result;
+  result.reasons = Refusals(baseline, candidate, options);
+  if (!result.reasons.empty()) {
+    result.outcome = GateOutcome::kRefused;
+    return result;
+  }
+  result.difference = DiffRuns(baseline, candidate, options.diff);
+  for (const Measure& measure : kMeasures) {
+    if (const QuantityChange* found = FindQuantity(result.difference, measure.quantity)) {
+      result.measure = measure.text;
+      result.change = found->change;
+      break;
+    }
+  }
+  if (result.measure.empty() || *result.change.before <= 0) {
+    result.outcome = GateOutcome::kRefused;
+    result.reasons.push_back("The profiles have no time in common: no steps, no wall, no kernels.");
+    return result;
+  }
+  Decide(options, result);
+  return result;
+}
+
+int GateExitStatus(GateOutcome outcome) {
+  switch (outcome) {
+    case GateOutcome::kPass:
+      return 0;
+    case GateOutcome::kRegression:
+      return 1;
+    case GateOutcome::kRefused:
+      return 2;
+    case GateOutcome::kInconclusive:
+      return 3;
+  }
+  return 2;
+}
+
+}  // namespace utlz

@@ -1,0 +1,45 @@
+// Decides whether a change may pass: `utlz gate`.
+#ifndef UTLZ_TOOLS_COMPARE_GATE_H_
+#define UTLZ_TOOLS_COMPARE_GATE_H_
+
+#include <string>
+#include <vector>
+
+#include "proto/summary.pb.h"
+#include "tools/compare/diff.h"
+
+namespace utlz {
+
+struct GateOptions {
+  double max_regression_share = 0.03;   // 0.03: up to 3 % slower passes
+  double clock_tolerance_share = 0.02;  // SM clocks seen on the two sides
+  bool allow_other_gpu = false;
+  bool allow_other_clock = false;
+  bool allow_other_rung = false;
+  DiffOptions diff = {};
+};
+
+enum class GateOutcome {
+  kPass,
+  kRegression,
+  kRefused,       // the sides cannot be compared
+  kInconclusive,  // the error is too large to tell; more runs are needed
+};
+
+struct GateResult {
+  GateOutcome outcome = GateOutcome::kPass;
+  std::string measure;               // "step time", "kernel time" or "wall time"
+  Change change;                     // of that measure, ns
+  std::vector<std::string> reasons;  // sentences, most important first
+  Difference difference;             // empty where refused
+};
+
+GateResult Gate(const std::vector<Summary>& baseline, const std::vector<Summary>& candidate,
+                const GateOptions& options = {});
+
+// The exit status of `utlz gate`: 0 pass, 1 regression, 2 refused, 3 inconclusive.
+int GateExitStatus(GateOutcome outcome);
+
+}  // namespace utlz
+
+#endif  // UTLZ_TOOLS_COMPARE_GATE_H_

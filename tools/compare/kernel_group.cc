@@ -1,0 +1,124 @@
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "tools/compare/kernel_match.h"
+
+namespace utlz {
+namespace {
+
+template <typename Dimensions>
+std::string DimensionText(const Dimensions& dimensions) {
+  std::string text;
+  for (const uint32_t size : dimensions) {
+    if (!text.empty()) text += "×";
+    text += std::to_string(size);
+  }
+  return text;
+}
+
+std::string ShapeText(const KernelSummary& kernel) {
+  std::string text = "grid " + DimensionText(kernel.grid());
+  text += ", block " + DimensionText(kernel.block());
+  if (kernel.cluster_size() > 0) text += ", cluster " + DimensionText(kernel.cluster());
+  return text;
+}
+
+// Spread of one launch, from the quantiles that a summary keeps; a normal distribution has its 99 %
+// quantile 2.326 deviations above the median.
+double LaunchDeviation(const KernelSummary& kernel) {
+  if (!kernel.has_time_p50_ns() || !kernel.has_time_p99_ns()) return 0;
+  return std::max(0.0, (kernel.time_p99_ns() - kernel.time_p50_ns()) / 2.326);
+}
+
+Estimate TimeOf(const KernelSummary& kernel) {
+  const double launches = static_cast<double>(kernel.launches());
+  const double traced =
+      kernel.has_launches_traced() ? static_cast<double>(kernel.launches_traced()) : launches;
+  const double sampling = traced > 0 ? LaunchDeviation(kernel) * launches / std::sqrt(traced) : 0;
+  return {kernel.time_ns(), std::hypot(kernel.time_error_ns(), sampling)};
+}
+
+void Add(std::optional<Estimate>& sum, Estimate part, double divisor) {
+  if (!sum) sum = Estimate{};
+  sum->value += part.value / divisor;
+  sum->error = std::hypot(sum->error, part.error / divisor);
+}
+
+// A sum of parts of which one is unknown is unknown.
+struct CounterSum {
+  Estimate sum;
+  bool known = true;
+
+  void Add(bool has, double value, double error) {
+    known = known && has;
+    sum.value += value;
+    sum.error = std::hypot(sum.error, error);
+  }
+};
+
+struct Counters {
+  CounterSum flops;
+  CounterSum bytes;
+};
+
+using Key = std::tuple<std::string, std::string, std::string>;
+
+Key KeyOf(const KernelSummary& kernel) {
+  return {kernel.mangled_name().empty() ? kernel.name() : kernel.mangled_name(), ShapeText(kernel),
+          kernel.kind_label()};
+}
+
+KernelGroup MakeGroup(const Key& key, const KernelSummary& kernel, size_t runs) {
+  KernelGroup group;
+  std::tie(group.function, group.shape, group.kind_label) = key;
+  group.work = KernelClass(group.function);
+  group.short_name = kernel.short_name().empty() ? kernel.name() : kernel.short_name();
+  group.time_ns.assign(runs, Estimate{});
+  group.launches.assign(runs, Estimate{});
+  group.flops.assign(runs, std::nullopt);
+  group.dram_bytes.assign(runs, std::nullopt);
+  return group;
+}
+
+std::optional<Estimate> Scaled(const CounterSum& counter, double divisor) {
+  if (!counter.known) return std::nullopt;
+  return Estimate{counter.sum.value / divisor, counter.sum.error / divisor};
+}
+
+}  // namespace
+
+double KernelGroup::MeanTime() const {
+  double sum = 0;
+  for (const std::optional<Estimate>& run : time_ns) sum += run ? run->value : 0;
+  return time_ns.empty() ? 0 : sum / static_cast<double>(time_ns.size());
+}
+
+std::vector<KernelGroup> GroupKernels(const std::vector<Summary>& runs,
+                                      const std::vector<double>& divisor) {
+  std::map<Key, KernelGroup> groups;
+  for (size_t run = 0; run < runs.size(); ++run) {
+    std::map<Key, Counters> counters;
+    for (const KernelSummary& kernel : runs[run].kernels()) {
+      const Key key = KeyOf(kernel);
+      auto found = groups.find(key);
+      if (found == groups.end()) {
+        found = groups.emplace(key, MakeGroup(key, kernel, runs.size())).first;
+      }
+      Add(found->second.time_ns[run], TimeOf(kernel), divisor[run]);
+      Add(found->second.launches[run], {static_cast<double>(kernel.launches()), 0}, divisor[run]);
+      Counters& sums = counters[key];
+      sums.flops.Add(kernel.has_flops(), kernel.flops(), kernel.flops_error());
+      sums.bytes.Add(kernel.has_dram_bytes(), kernel.dram_bytes(), kernel.dram_bytes_error());
+    }
+    for (const auto& [key, sums] : counters) {
+      groups.at(key).flops[run] = Scaled(sums.flops, divisor[run]);
+      groups.at(key).dram_bytes[run] = Scaled(sums.bytes, divisor[run]);
+    }
+  }
+  std::vector<KernelGroup> result;
+  for (auto& [key, group] : groups) result.push_back(std::move(group));
+  return result;
+}
+
+}  // namespace utlz

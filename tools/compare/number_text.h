@@ -1,0 +1,26 @@
+// Numbers and names as a person reads them. Pure, thread-safe.
+#ifndef UTLZ_TOOLS_COMPARE_NUMBER_TEXT_H_
+#define UTLZ_TOOLS_COMPARE_NUMBER_TEXT_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace utlz {
+
+// Four significant digits with a prefix: "12.34 ms", "3.210 TB". Shares as "45.6 %". `unit` is one
+// of QuantityChange::unit. Absent numbers are "–".
+std::string NumberText(std::optional<double> value, std::string_view unit);
+// "+1.2 %", "−0.34 ms": as NumberText, always with its sign.
+std::string SignedNumberText(std::optional<double> value, std::string_view unit);
+
+// A name for a terminal: control bytes and broken UTF-8 become "?", and the middle of what is
+// longer than `width` characters becomes "…".
+std::string TerminalName(std::string_view name, size_t width);
+// A name for a Markdown table cell: every character that Markdown or HTML could act on is an
+// entity.
+std::string MarkdownName(std::string_view name, size_t width);
+
+}  // namespace utlz
+
+#endif  // UTLZ_TOOLS_COMPARE_NUMBER_TEXT_H_

@@ -1,0 +1,155 @@
+#include <algorithm>
+
+#include "tools/compare/number_text.h"
+#include "tools/compare/render_difference.h"
+
+namespace utlz {
+namespace {
+
+constexpr size_t kNameWidth = 56;
+
+// Columns count characters, not bytes: "µs" and "×" are two bytes each.
+size_t Width(const std::string& text) {
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xc0) != 0x80; }));
+}
+
+std::string Left(std::string text, size_t width) {
+  const size_t used = Width(text);
+  if (used < width) text.append(width - used, ' ');
+  return text;
+}
+
+std::string Right(const std::string& text, size_t width) {
+  const size_t used = Width(text);
+  return used < width ? std::string(width - used, ' ') + text : text;
+}
+
+std::string VerdictText(const Change& change) {
+  switch (change.verdict) {
+    case Verdict::kUnknown:
+      return "unknown";
+    case Verdict::kNoDifference:
+      return "no difference";
+    case Verdict::kAppeared:
+      return "new";
+    case Verdict::kGone:
+      return "gone";
+    case Verdict::kDecrease:
+    case Verdict::kIncrease:
+      return "";
+  }
+  return "";
+}
+
+bool IsWorthALine(const Change& change, const DifferenceTextOptions& options) {
+  return options.unchanged ||
+         (change.verdict != Verdict::kNoDifference && change.verdict != Verdict::kUnknown);
+}
+
+std::string Line(const std::string& name, const Change& change, const std::string& unit) {
+  std::string line = "  " + Left(name, kNameWidth) + Right(NumberText(change.before, unit), 11) +
+                     Right(NumberText(change.after, unit), 11) +
+                     Right(SignedNumberText(change.Delta(), unit), 12) +
+                     Right(SignedNumberText(change.RelativeDelta(), "share"), 10);
+  if (change.error) line += "  ± " + Left(NumberText(change.error, unit), 9);
+  const std::string verdict = VerdictText(change);
+  if (!verdict.empty()) line += "  " + verdict;
+  return line + "\n";
+}
+
+std::string Heading(const std::string& title, const DifferenceTextOptions& options) {
+  return "\n" + Left(title, kNameWidth + 2) + Right(TerminalName(options.before_label, 10), 11) +
+         Right(TerminalName(options.after_label, 10), 11) + Right("change", 12) + "\n";
+}
+
+std::string KernelName(const KernelChange& kernel) {
+  const std::string& name = kernel.name_after.empty() ? kernel.name_before : kernel.name_after;
+  return TerminalName(name, kNameWidth - 2);
+}
+
+// Under a kernel's line: what is not the same function and shape on both sides.
+std::string KernelNote(const KernelChange& kernel) {
+  if (kernel.matched_by == MatchedBy::kName) {
+    return "      was " + kernel.shape_before + "; now " + kernel.shape_after + "\n";
+  }
+  if (kernel.matched_by == MatchedBy::kRole) {
+    return "      took the place of " + TerminalName(kernel.name_before, kNameWidth) + "\n";
+  }
+  return "";
+}
+
+std::string QuantitiesText(const Difference& difference, const DifferenceTextOptions& options) {
+  std::string lines;
+  for (const QuantityChange& quantity : difference.quantities) {
+    if (!IsWorthALine(quantity.change, options)) continue;
+    lines += Line(quantity.name, quantity.change, quantity.unit);
+  }
+  return lines.empty() ? "" : Heading("Numbers of the run", options) + lines;
+}
+
+std::string SlicesText(const Difference& difference, const DifferenceTextOptions& options) {
+  std::string lines;
+  for (const SliceChange& slice : difference.slices) {
+    if (IsWorthALine(slice.time_ns, options)) {
+      lines += Line(TerminalName(slice.name, kNameWidth), slice.time_ns, "ns");
+    }
+  }
+  return lines.empty() ? "" : Heading("Where the time goes", options) + lines;
+}
+
+std::string KernelsText(const Difference& difference, const DifferenceTextOptions& options) {
+  std::string lines;
+  size_t shown = 0;
+  size_t left_out = 0;
+  for (const KernelChange& kernel : difference.kernels) {
+    if (!IsWorthALine(kernel.time_ns, options)) continue;
+    if (shown == options.kernels) {
+      ++left_out;
+      continue;
+    }
+    lines += Line(KernelName(kernel), kernel.time_ns, "ns") + KernelNote(kernel);
+    ++shown;
+  }
+  if (left_out > 0) lines += "  and " + std::to_string(left_out) + " more\n";
+  return lines.empty() ? "" : Heading("Kernels", options) + lines;
+}
+
+}  // namespace
+
+std::string RenderDifferenceText(const Difference& difference,
+                                 const DifferenceTextOptions& options) {
+  std::string text = difference.verdict + "\n";
+  for (const std::string& caveat : difference.caveats) text += "Note: " + caveat + "\n";
+  text += difference.per_step ? "Times are per step" : "Times are per run";
+  text += "; ± is one standard error of the change; changes within error are " +
+          std::string(options.unchanged ? "marked.\n" : "left out.\n");
+  return text + QuantitiesText(difference, options) + SlicesText(difference, options) +
+         KernelsText(difference, options);
+}
+
+std::string RenderGateText(const GateResult& result) {
+  std::string text;
+  switch (result.outcome) {
+    case GateOutcome::kPass:
+      text = "PASS";
+      break;
+    case GateOutcome::kRegression:
+      text = "REGRESSION";
+      break;
+    case GateOutcome::kRefused:
+      text = "REFUSED";
+      break;
+    case GateOutcome::kInconclusive:
+      text = "INCONCLUSIVE";
+      break;
+  }
+  for (const std::string& reason : result.reasons) text += "\n  " + reason;
+  text += "\n";
+  if (result.outcome == GateOutcome::kRegression) {
+    text += "\n" + RenderDifferenceText(result.difference);
+  }
+  return text;
+}
+
+}  // namespace utlz

@@ -1,0 +1,138 @@
+#include "tools/compare/run_quantities.h"
+
+#include <algorithm>
+
+#include "tools/compare/statistics.h"
+
+namespace utlz {
+namespace {
+
+using Result = std::optional<Estimate>;
+
+// Mean over devices, weighted by how long each was watched. Unknown where one does not know it.
+Result DeviceMean(const Summary& run, bool (DeviceSummary::*has)() const,
+                  double (DeviceSummary::*get)() const) {
+  double sum = 0;
+  double weight = 0;
+  for (const DeviceSummary& device : run.devices()) {
+    if (!(device.*has)()) return std::nullopt;
+    const double window = std::max<double>(1, static_cast<double>(device.window_ns()));
+    sum += (device.*get)() * window;
+    weight += window;
+  }
+  if (weight == 0) return std::nullopt;
+  return Estimate{sum / weight, 0};
+}
+
+Result DeviceSum(const Summary& run, double divisor, bool (DeviceSummary::*has)() const,
+                 double (DeviceSummary::*get)() const) {
+  double sum = 0;
+  for (const DeviceSummary& device : run.devices()) {
+    if (!(device.*has)()) return std::nullopt;
+    sum += (device.*get)();
+  }
+  if (run.devices().empty()) return std::nullopt;
+  return Estimate{sum / divisor, 0};
+}
+
+Result Hfu(const Summary& run, double) {
+  Result mean = DeviceMean(run, &DeviceSummary::has_hfu, &DeviceSummary::hfu);
+  if (mean)
+    mean->error = DeviceMean(run, &DeviceSummary::has_hfu, &DeviceSummary::hfu_error)->value;
+  return mean;
+}
+
+Result Mfu(const Summary& run, double) {
+  if (!run.efficiency().has_mfu()) return std::nullopt;
+  return Estimate{run.efficiency().mfu(), 0};
+}
+
+Result TokensPerSecond(const Summary& run, double) {
+  if (!run.efficiency().has_tokens_per_second()) return std::nullopt;
+  return Estimate{run.efficiency().tokens_per_second(), 0};
+}
+
+template <bool (DeviceSummary::*has)() const, double (DeviceSummary::*get)() const>
+Result Share(const Summary& run, double) {
+  return DeviceMean(run, has, get);
+}
+
+template <bool (DeviceSummary::*has)() const, double (DeviceSummary::*get)() const>
+Result Total(const Summary& run, double divisor) {
+  return DeviceSum(run, divisor, has, get);
+}
+
+Result MeanStep(const Summary& run, double) { return StepTime(run); }
+
+// The steps say it better where there are steps.
+Result WallWithoutSteps(const Summary& run, double divisor) {
+  if (StepTime(run)) return std::nullopt;
+  return WallTime(run, divisor);
+}
+
+}  // namespace
+
+const std::vector<RunQuantity>& RunQuantities() {
+  using D = DeviceSummary;
+  static const std::vector<RunQuantity> quantities = {
+      {"step_time_ns", "ns", false, MeanStep},
+      {"wall_ns", "ns", false, WallWithoutSteps},
+      {"kernel_time_ns", "ns", false, KernelTime},
+      {"tokens_per_second", "1/s", true, TokensPerSecond},
+      {"hfu", "share", true, Hfu},
+      {"mfu", "share", true, Mfu},
+      {"gpu_busy_share", "share", true, Share<&D::has_gpu_busy_share, &D::gpu_busy_share>},
+      {"sm_active_share", "share", true, Share<&D::has_sm_active_share, &D::sm_active_share>},
+      {"tensor_active_share", "share", true,
+       Share<&D::has_tensor_active_share, &D::tensor_active_share>},
+      {"hbm_bandwidth_share", "share", true,
+       Share<&D::has_hbm_bandwidth_share, &D::hbm_bandwidth_share>},
+      {"sm_clock_hz", "Hz", true, Share<&D::has_sm_clock_hz, &D::sm_clock_hz>},
+      {"power_watts", "W", false, Share<&D::has_power_watts, &D::power_watts>},
+      {"flops", "FLOP", false, Total<&D::has_flops, &D::flops>},
+      {"dram_read_bytes", "B", false, Total<&D::has_dram_read_bytes, &D::dram_read_bytes>},
+      {"dram_write_bytes", "B", false, Total<&D::has_dram_write_bytes, &D::dram_write_bytes>},
+      {"energy_joules", "J", false, Total<&D::has_energy_joules, &D::energy_joules>},
+  };
+  return quantities;
+}
+
+std::optional<Estimate> StepTime(const Summary& run) {
+  const StepsSummary& steps = run.steps();
+  if (!steps.has_time_mean_ns() || steps.steps() == 0) return std::nullopt;
+  const size_t listed = static_cast<size_t>(steps.time_ns_size());
+  const size_t warmup = std::min<size_t>(steps.warmup_steps(), listed);
+  const std::vector<double> times(steps.time_ns().begin() + static_cast<ptrdiff_t>(warmup),
+                                  steps.time_ns().end());
+  return Estimate{steps.time_mean_ns(), BatchMeansError(times).value_or(0)};
+}
+
+std::optional<Estimate> WallTime(const Summary& run, double divisor) {
+  if (!run.run().has_wall_ns()) return std::nullopt;
+  return Estimate{static_cast<double>(run.run().wall_ns()) / divisor, 0};
+}
+
+std::optional<Estimate> KernelTime(const Summary& run, double divisor) {
+  double sum = 0;
+  for (const DeviceSummary& device : run.devices()) {
+    if (!device.has_kernel_time_ns()) return std::nullopt;
+    sum += static_cast<double>(device.kernel_time_ns());
+  }
+  if (run.devices().empty()) return std::nullopt;
+  return Estimate{sum / divisor, 0};
+}
+
+std::optional<double> StepsHeld(const Summary& run) {
+  const StepsSummary& steps = run.steps();
+  if (steps.steps() == 0) return std::nullopt;
+  if (steps.launches() > 0) {
+    double launches = 0;
+    for (const KernelSummary& kernel : run.kernels()) {
+      launches += static_cast<double>(kernel.launches());
+    }
+    if (launches > 0) return launches / steps.launches();
+  }
+  return static_cast<double>(steps.steps());
+}
+
+}  // namespace utlz

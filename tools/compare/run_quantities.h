@@ -1,0 +1,35 @@
+// What a comparison reads out of one run's summary. Pure, thread-safe.
+#ifndef UTLZ_TOOLS_COMPARE_RUN_QUANTITIES_H_
+#define UTLZ_TOOLS_COMPARE_RUN_QUANTITIES_H_
+
+#include <optional>
+#include <vector>
+
+#include "proto/summary.pb.h"
+#include "tools/compare/estimate.h"
+
+namespace utlz {
+
+struct RunQuantity {
+  const char* name;
+  const char* unit;
+  bool more_is_better;
+  // `divisor` is the run's number of steps, or 1 where times are per run.
+  std::optional<Estimate> (*read)(const Summary& run, double divisor);
+};
+
+// All numbers of a run that a comparison shows, in the order in which it shows them.
+const std::vector<RunQuantity>& RunQuantities();
+
+// Mean step after warm-up, with the standard error of the mean. Absent without steps.
+std::optional<Estimate> StepTime(const Summary& run);
+std::optional<Estimate> WallTime(const Summary& run, double divisor);
+std::optional<Estimate> KernelTime(const Summary& run, double divisor);
+
+// How many steps' worth of kernels the run holds, warm-up and broken steps included, so that its
+// totals can be put per step. Absent without steps.
+std::optional<double> StepsHeld(const Summary& run);
+
+}  // namespace utlz
+
+#endif  // UTLZ_TOOLS_COMPARE_RUN_QUANTITIES_H_

@@ -1,0 +1,45 @@
+#include "tools/compare/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <unsupported/Eigen/SpecialFunctions>
+
+namespace utlz {
+
+double NormalTwoSidedProbability(double deviations) {
+  return std::erfc(std::abs(deviations) / std::sqrt(2.0));
+}
+
+double StudentTwoSidedProbability(double t, double degrees_of_freedom) {
+  if (std::isinf(t)) return 0;
+  const double x = degrees_of_freedom / (degrees_of_freedom + t * t);
+  return Eigen::numext::betainc(degrees_of_freedom / 2, 0.5, x);
+}
+
+double Mean(const std::vector<double>& values) {
+  if (values.empty()) return 0;
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double Variance(const std::vector<double>& values) {
+  if (values.size() < 2) return 0;
+  const double mean = Mean(values);
+  double sum = 0;
+  for (const double value : values) sum += (value - mean) * (value - mean);
+  return sum / static_cast<double>(values.size() - 1);
+}
+
+std::optional<double> BatchMeansError(const std::vector<double>& series, size_t batches) {
+  if (series.size() < 4) return std::nullopt;
+  const size_t count = std::clamp<size_t>(series.size() / 2, 2, batches);
+  std::vector<double> means;
+  for (size_t i = 0; i < count; ++i) {
+    const auto first = series.begin() + static_cast<ptrdiff_t>(i * series.size() / count);
+    const auto last = series.begin() + static_cast<ptrdiff_t>((i + 1) * series.size() / count);
+    means.push_back(Mean(std::vector<double>(first, last)));
+  }
+  return std::sqrt(Variance(means) / static_cast<double>(count));
+}
+
+}  // namespace utlz

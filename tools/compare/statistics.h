@@ -1,0 +1,29 @@
+// The little statistics that a comparison needs. Pure functions, thread-safe.
+#ifndef UTLZ_TOOLS_COMPARE_STATISTICS_H_
+#define UTLZ_TOOLS_COMPARE_STATISTICS_H_
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace utlz {
+
+// Chance of a normal variable at least `deviations` standard deviations from its mean.
+double NormalTwoSidedProbability(double deviations);
+
+// The same for Student's t: I_x(ν/2, 1/2) with x = ν ÷ (ν + t²). Degrees of freedom may be broken
+// numbers, as Welch's test makes them.
+double StudentTwoSidedProbability(double t, double degrees_of_freedom);
+
+double Mean(const std::vector<double>& values);
+// Unbiased; zero for fewer than two values.
+double Variance(const std::vector<double>& values);
+
+// Standard error of the mean of a series whose neighbours may be alike (steps of a run slow down
+// and recover together): from the means of at most `batches` stretches of equal length. Absent for
+// fewer than four values.
+std::optional<double> BatchMeansError(const std::vector<double>& series, size_t batches = 16);
+
+}  // namespace utlz
+
+#endif  // UTLZ_TOOLS_COMPARE_STATISTICS_H_

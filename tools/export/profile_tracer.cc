@@ -1,0 +1,236 @@
+#include "tools/export/profile_tracer.h"
+
+#include <cmath>
+
+#include "collector/model/copy_decoder.h"
+#include "collector/model/kernel_name.h"
+
+namespace utlz {
+namespace {
+
+template <typename Message>
+bool Parse(std::string_view payload, Message* message) {
+  return message->ParseFromArray(payload.data(), static_cast<int>(payload.size()));
+}
+
+std::string Dimensions(const uint32_t (&sizes)[3]) {
+  return std::to_string(sizes[0]) + "," + std::to_string(sizes[1]) + "," + std::to_string(sizes[2]);
+}
+
+std::string_view CopyName(CopyKind kind) {
+  switch (kind) {
+    case COPY_HOST_TO_DEVICE:
+      return "copy host to device";
+    case COPY_DEVICE_TO_HOST:
+      return "copy device to host";
+    case COPY_DEVICE_TO_DEVICE:
+      return "copy device to device";
+    case COPY_PEER_TO_PEER:
+      return "copy peer to peer";
+    case COPY_MEMSET:
+      return "memset";
+    default:
+      return "copy";
+  }
+}
+
+// Processes of the trace: 0 is for what belongs to a GPU and no process.
+uint32_t TraceProcessOf(uint32_t source) { return source + 1; }
+
+}  // namespace
+
+void ProfileTracer::Begin() {
+  sink_->Begin();
+  sink_->Declare(TraceProcess{0, 0, "GPU counters"});
+}
+
+void ProfileTracer::Consume(uint32_t source, uint16_t type, std::string_view payload) {
+  if (!Take(source, type, payload)) ++result_.frames_refused;
+}
+
+bool ProfileTracer::Take(uint32_t source, uint16_t type, std::string_view payload) {
+  switch (type) {
+    case FRAME_PROCESS:
+      return TakeProcess(source, payload);
+    case FRAME_CONTEXT: {
+      Context message;
+      ProcessState* process = processes_.Get(source);
+      return process && Parse(payload, &message) && processes_.AddContext(process, message);
+    }
+    case FRAME_STRINGS: {
+      Strings message;
+      ProcessState* process = processes_.Get(source);
+      return process && Parse(payload, &message) && processes_.AddStrings(process, message);
+    }
+    case FRAME_VARIANTS: {
+      Variants message;
+      ProcessState* process = processes_.Get(source);
+      return process && Parse(payload, &message) && processes_.AddVariants(process, message);
+    }
+    case FRAME_LAUNCHES:
+      return TakeLaunches(source, payload);
+    case FRAME_COPIES:
+      return TakeCopies(source, payload);
+    case FRAME_GRAPH_LAUNCHES:
+      return TakeGraphLaunches(source, payload);
+    case FRAME_MARKERS:
+      return TakeMarkers(source, payload);
+    case FRAME_METRIC_SET:
+      return TakeMetricSet(payload);
+    case FRAME_SAMPLES:
+      return TakeSamples(payload);
+    case FRAME_DEVICE_TOTALS:
+      return TakeTotals(payload);
+    default:
+      return true;
+  }
+}
+
+bool ProfileTracer::TakeProcess(uint32_t source, std::string_view payload) {
+  ProcessState* process = processes_.Get(source);
+  if (!process || !Parse(payload, &process->info)) return false;
+  const std::string& path = process->info.executable();
+  const std::string name = path.substr(path.rfind('/') + 1);
+  sink_->Declare(TraceProcess{TraceProcessOf(source), process->info.pid(), name});
+  return true;
+}
+
+std::string_view ProfileTracer::StringOf(const ProcessState& process, uint32_t id) const {
+  return id < process.strings.size() ? std::string_view(process.strings[id]) : std::string_view();
+}
+
+const ProfileTracer::Name& ProfileTracer::NameOf(const ProcessState& process, uint32_t variant) {
+  const auto key = std::make_pair(process.source, variant);
+  const auto known = names_.find(key);
+  if (known != names_.end()) return known->second;
+  static const Name unknown = {"unknown kernel", "", ""};
+  if (variant >= process.variants.size() || names_.size() >= kMaxNames) return unknown;
+  const VariantShape& shape = process.variants[variant];
+  const std::string name = ShortenKernelName(DemangleKernelName(StringOf(process, shape.name)));
+  return names_
+      .emplace(key, Name{name.empty() ? unknown.full : name, Dimensions(shape.grid),
+                         Dimensions(shape.block)})
+      .first->second;
+}
+
+std::string ProfileTracer::StreamName(const ProcessState& process, uint32_t context,
+                                      uint32_t stream) const {
+  const auto ordinal = process.ordinal_by_context.find(context);
+  const std::string device = ordinal == process.ordinal_by_context.end()
+                                 ? "GPU ?"
+                                 : "GPU " + std::to_string(ordinal->second);
+  return device + " stream " + std::to_string(stream);
+}
+
+void ProfileTracer::WriteLaunch(const ProcessState& process, const Launch& launch,
+                                const LaunchSegment& segment) {
+  const LaneKey key = {LaneKey::Kind::kStream, TraceProcessOf(process.source), segment.context,
+                       segment.stream, 0};
+  const auto track = lanes_.Place(key, launch.start_ns, launch.end_ns,
+                                  StreamName(process, segment.context, segment.stream));
+  if (!track) return;
+  const Name& name = NameOf(process, launch.variant);
+  std::vector<TraceArgument> arguments;
+  if (!name.grid.empty()) {
+    const VariantShape& shape = process.variants[launch.variant];
+    arguments = {{"launch__grid_dim", std::string_view(name.grid)},
+                 {"launch__block_dim", std::string_view(name.block)},
+                 {"launch__registers_per_thread", uint64_t{shape.registers_per_thread}},
+                 {"launch__shared_mem_per_block", uint64_t{shape.shared_bytes}}};
+    if (shape.graph_node != 0) arguments.push_back({"graph node", shape.graph_node});
+  }
+  sink_->Write(TraceSlice{*track, launch.start_ns, launch.end_ns, "kernel", name.full, arguments});
+  ++result_.kernels;
+}
+
+bool ProfileTracer::TakeLaunches(uint32_t source, std::string_view payload) {
+  const ProcessState* process = processes_.Get(source);
+  if (!process) return false;
+  const DecodedLaunches* decoded = launches_.Decode(payload);
+  if (!decoded) return false;
+  size_t at = 0;
+  for (const LaunchSegment& segment : decoded->segments) {
+    for (uint32_t i = 0; i < segment.launches && at < decoded->launches.size(); ++i) {
+      WriteLaunch(*process, decoded->launches[at++], segment);
+    }
+  }
+  return true;
+}
+
+bool ProfileTracer::TakeCopies(uint32_t source, std::string_view payload) {
+  const ProcessState* process = processes_.Get(source);
+  DecodedCopies decoded;
+  if (!process || !DecodeCopies(payload, &decoded)) return false;
+  for (const Copy& copy : decoded.copies) {
+    const LaneKey key = {LaneKey::Kind::kStream, TraceProcessOf(source), copy.context, copy.stream,
+                         0};
+    const auto track = lanes_.Place(key, copy.start_ns, copy.end_ns,
+                                    StreamName(*process, copy.context, copy.stream));
+    if (!track) continue;
+    const TraceArgument arguments[] = {
+        {"bytes", copy.bytes},
+        {"host memory", std::string_view(copy.pageable ? "pageable" : "pinned or none")}};
+    sink_->Write(
+        TraceSlice{*track, copy.start_ns, copy.end_ns, "copy", CopyName(copy.kind), arguments});
+    ++result_.copies;
+  }
+  return true;
+}
+
+bool ProfileTracer::TakeGraphLaunches(uint32_t source, std::string_view payload) {
+  const ProcessState* process = processes_.Get(source);
+  GraphLaunchBatch batch;
+  if (!process || !Parse(payload, &batch)) return false;
+  const int count = batch.graph_size();
+  if (batch.start_ns_size() != count || batch.duration_ns_size() != count ||
+      batch.stream_size() != count || batch.context_size() != count) {
+    return false;
+  }
+  for (int i = 0; i < count; ++i) {
+    const uint64_t start_ns = batch.start_ns(i);
+    const uint64_t end_ns = start_ns + batch.duration_ns(i);
+    if (end_ns < start_ns) return false;
+    const LaneKey key = {LaneKey::Kind::kGraphs, TraceProcessOf(source), batch.context(i),
+                         batch.stream(i), 0};
+    const auto track = lanes_.Place(
+        key, start_ns, end_ns, StreamName(*process, batch.context(i), batch.stream(i)) + " graphs");
+    if (!track) continue;
+    const std::string name = "graph " + std::to_string(batch.graph(i));
+    sink_->Write(TraceSlice{*track, start_ns, end_ns, "graph", name, {}});
+  }
+  return true;
+}
+
+bool ProfileTracer::TakeMarkers(uint32_t source, std::string_view payload) {
+  const ProcessState* process = processes_.Get(source);
+  MarkerBatch batch;
+  if (!process || !Parse(payload, &batch)) return false;
+  const int count = batch.start_delta_ns_size();
+  const auto fits = [count](int size) { return size == 0 || size == count; };
+  if (batch.duration_ns_size() != count || batch.name_size() != count ||
+      !fits(batch.domain_size()) || !fits(batch.thread_size()) || !fits(batch.depth_size())) {
+    return false;
+  }
+  uint64_t start_ns = batch.base_ns();
+  for (int i = 0; i < count; ++i) {
+    start_ns += static_cast<uint64_t>(batch.start_delta_ns(i));
+    const uint64_t end_ns = start_ns + batch.duration_ns(i);
+    if (end_ns < start_ns) return false;
+    const uint32_t thread = batch.thread_size() == 0 ? 0 : batch.thread(i);
+    const uint32_t depth = batch.depth_size() == 0 ? 0 : batch.depth(i);
+    std::string row = "NVTX thread " + std::to_string(thread);
+    if (depth > 0) row += " depth " + std::to_string(depth);
+    const LaneKey key = {LaneKey::Kind::kMarkers, TraceProcessOf(source), 0, thread, depth};
+    const auto track = lanes_.Place(key, start_ns, end_ns, row);
+    if (!track) continue;
+    std::string name(StringOf(*process, batch.name(i)));
+    if (batch.domain_size() != 0 && batch.domain(i) != 0) {
+      name = std::string(StringOf(*process, batch.domain(i))) + ": " + name;
+    }
+    sink_->Write(TraceSlice{*track, start_ns, end_ns, "nvtx", name, {}});
+    ++result_.markers;
+  }
+  return true;
+}
+
+}  // namespace utlz

@@ -1,0 +1,83 @@
+// Turns a profile's frames into slices and counter samples. Payloads are untrusted: one that does
+// not decode is counted and skipped. Memory grows with names, variants and tracks, each bounded,
+// not with the length of the run. Not thread safe.
+#ifndef UTLZ_TOOLS_EXPORT_PROFILE_TRACER_H_
+#define UTLZ_TOOLS_EXPORT_PROFILE_TRACER_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "collector/model/launch_decoder.h"
+#include "collector/model/process_table.h"
+#include "collector/model/sample_decoder.h"
+#include "proto/profile.pb.h"
+#include "tools/export/trace_export.h"
+#include "tools/export/trace_sink.h"
+#include "tools/export/track_lanes.h"
+
+namespace utlz {
+
+class ProfileTracer {
+ public:
+  explicit ProfileTracer(TraceSink* sink) : sink_(sink), lanes_(sink) {}
+
+  void Begin();
+  void Consume(uint32_t source, uint16_t type, std::string_view payload);
+  void End() { sink_->End(); }
+
+  const TraceExportResult& result() const { return result_; }
+
+ private:
+  struct Set {
+    MetricSet message;
+    std::vector<uint32_t> counters;  // by metric
+    uint32_t gpu = 0;
+  };
+  struct Name {
+    std::string full;
+    std::string grid;
+    std::string block;
+  };
+
+  static constexpr size_t kMaxNames = 1u << 18;
+  static constexpr size_t kMaxSets = 4096;
+  static constexpr size_t kMaxGpus = 256;
+
+  // Each false where the payload is refused.
+  bool Take(uint32_t source, uint16_t type, std::string_view payload);
+  bool TakeProcess(uint32_t source, std::string_view payload);
+  bool TakeLaunches(uint32_t source, std::string_view payload);
+  bool TakeCopies(uint32_t source, std::string_view payload);
+  bool TakeGraphLaunches(uint32_t source, std::string_view payload);
+  bool TakeMarkers(uint32_t source, std::string_view payload);
+  bool TakeMetricSet(std::string_view payload);
+  bool TakeSamples(std::string_view payload);
+  bool TakeTotals(std::string_view payload);
+
+  void WriteLaunch(const ProcessState& process, const Launch& launch, const LaunchSegment& segment);
+  const Name& NameOf(const ProcessState& process, uint32_t variant);
+  std::string StreamName(const ProcessState& process, uint32_t context, uint32_t stream) const;
+  std::string_view StringOf(const ProcessState& process, uint32_t id) const;
+  uint32_t GpuOf(const std::string& uuid);
+  uint32_t TotalsCounter(uint32_t gpu, int column);
+
+  TraceSink* sink_;
+  TrackLanes lanes_;
+  ProcessTable processes_;
+  LaunchDecoder launches_;
+  DecodedSamples samples_;
+  std::map<std::pair<uint32_t, uint32_t>, Name> names_;   // (source, variant)
+  std::map<std::pair<std::string, uint32_t>, Set> sets_;  // (device, identifier)
+  std::map<std::string, uint32_t> gpus_;
+  std::map<std::pair<uint32_t, int>, uint32_t> totals_counters_;
+  uint32_t counters_ = 0;
+  TraceExportResult result_;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_TOOLS_EXPORT_PROFILE_TRACER_H_

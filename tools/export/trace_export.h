@@ -1,0 +1,37 @@
+// Writes a profile as a trace that other viewers open: kernels and copies by stream, NVTX ranges,
+// device counters.
+//
+// The profile is read as a stream; memory does not grow with its length. What the profile holds was
+// written by other processes: names are escaped or length-prefixed, numbers are taken as they are.
+#ifndef UTLZ_TOOLS_EXPORT_TRACE_EXPORT_H_
+#define UTLZ_TOOLS_EXPORT_TRACE_EXPORT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace utlz {
+
+enum class TraceFormat {
+  kPerfetto,  // Perfetto's protobuf; ui.perfetto.dev and trace_processor open it
+  kChrome,    // trace event JSON; Perfetto and chrome://tracing open it
+};
+
+struct TraceExportResult {
+  uint64_t kernels = 0;
+  uint64_t copies = 0;
+  uint64_t markers = 0;
+  uint64_t counter_values = 0;
+  uint64_t frames_refused = 0;  // damaged, or not to be decoded
+};
+
+// Exports the profile at `profile_path` to the file `trace_path`, which is replaced.
+// Errors: NotFound or InvalidArgument for the profile, Unavailable where the trace cannot be
+// written.
+absl::StatusOr<TraceExportResult> ExportTrace(const std::string& profile_path, TraceFormat format,
+                                              const std::string& trace_path);
+
+}  // namespace utlz
+
+#endif  // UTLZ_TOOLS_EXPORT_TRACE_EXPORT_H_

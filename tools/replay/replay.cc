@@ -1,0 +1,58 @@
+#include "tools/replay/replay.h"
+
+#include <optional>
+
+#include "collector/profile/profile_reader.h"
+#include "proto/profile.pb.h"
+
+namespace utlz {
+namespace {
+
+absl::StatusOr<Summary> Replay(const std::string& path, const std::optional<std::string>& note,
+                               const ModelOptions& options) {
+  absl::StatusOr<ProfileReader> reader = ProfileReader::Open(path);
+  if (!reader.ok()) return reader.status();
+  RunModel model(options);
+  for (FrameView frame; reader->Next(&frame);) {
+    if (frame.type == FRAME_SUMMARY) continue;
+    RunStart start;
+    if (note && frame.type == FRAME_RUN_START &&
+        start.ParseFromArray(frame.payload.data(), static_cast<int>(frame.payload.size()))) {
+      start.set_recording(true);
+      start.set_recording_note(*note);
+      model.Consume(frame.source, frame.type, start.SerializeAsString());
+      continue;
+    }
+    model.Consume(frame.source, frame.type, frame.payload);
+  }
+  model.CountRefusedFrames(reader->refused_frames());
+  model.CountUnreadableBytes(reader->unreadable_bytes());
+  return model.Summarize();
+}
+
+}  // namespace
+
+absl::StatusOr<Summary> LoadSummary(const std::string& path) {
+  absl::StatusOr<ProfileReader> reader = ProfileReader::Open(path);
+  if (!reader.ok()) return reader.status();
+  if (reader->finished()) {
+    const std::optional<FrameView> frame = reader->FindLast(FRAME_SUMMARY);
+    Summary summary;
+    if (frame &&
+        summary.ParseFromArray(frame->payload.data(), static_cast<int>(frame->payload.size()))) {
+      return summary;
+    }
+  }
+  return ReplayProfile(path);
+}
+
+absl::StatusOr<Summary> ReplayProfile(const std::string& path, const ModelOptions& options) {
+  return Replay(path, std::nullopt, options);
+}
+
+absl::StatusOr<Summary> ReplayRecording(const std::string& path, const std::string& note,
+                                        const ModelOptions& options) {
+  return Replay(path, note, options);
+}
+
+}  // namespace utlz

@@ -1,0 +1,11 @@
+#include "tools/report/json.h"
+
+#include "tools/report/message_json.h"
+
+namespace utlz {
+
+std::string RenderJson(const Summary& summary, const JsonOptions& options) {
+  return MessageToJson(summary).dump(options.indent) + "\n";
+}
+
+}  // namespace utlz

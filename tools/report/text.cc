@@ -1,0 +1,39 @@
+#include "tools/report/text.h"
+
+#include "tools/report/text_sections.h"
+
+namespace utlz {
+
+std::string RenderText(const Summary& summary, const TextOptions& options) {
+  std::string text = RenderRun(summary, options);
+  const auto add = [&](const std::string& section) {
+    if (!section.empty()) text += "\n" + section;
+  };
+  add(RenderUtilization(summary, options));
+  add(RenderFindings(summary, options));
+  switch (options.group_by) {
+    case GroupBy::kKernel:
+      add(RenderCapture(summary, options));
+      add(RenderKernels(summary, options));
+      add(RenderCopies(summary, options));
+      add(RenderIdle(summary, options) + RenderSteps(summary, options));
+      add(RenderWaterfall(summary, options));
+      if (summary.processes_size() > 1) add(RenderProcesses(summary, options));
+      break;
+    case GroupBy::kNvtx:
+      add(RenderMarkers(summary, options));
+      break;
+    case GroupBy::kStream:
+      add(RenderStreams(summary, options));
+      break;
+    case GroupBy::kDevice:
+      add(RenderWaterfall(summary, options));
+      break;
+    case GroupBy::kProcess:
+      add(RenderProcesses(summary, options));
+      break;
+  }
+  return text;
+}
+
+}  // namespace utlz

@@ -1,0 +1,152 @@
+// The kernel table of the text report.
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "tools/report/escape.h"
+#include "tools/report/table.h"
+#include "tools/report/text_sections.h"
+#include "tools/report/units.h"
+
+namespace utlz {
+namespace {
+
+// A kernel below this share of its roof deserves a colour if it takes this share of the time.
+constexpr double kFarFromRoof = 0.5;
+constexpr double kWorthColouring = 0.05;
+
+double SortKey(const KernelSummary& kernel, KernelOrder order) {
+  switch (order) {
+    case KernelOrder::kRecoverable: return kernel.recoverable_time_ns();
+    case KernelOrder::kTime: return kernel.time_ns();
+    case KernelOrder::kFlops: return kernel.flops();
+    case KernelOrder::kBytes: return kernel.dram_bytes();
+    case KernelOrder::kLaunches: return static_cast<double>(kernel.launches());
+  }
+  return 0;
+}
+
+std::vector<const KernelSummary*> Sorted(const Summary& summary, KernelOrder order) {
+  std::vector<const KernelSummary*> kernels;
+  for (const KernelSummary& kernel : summary.kernels()) kernels.push_back(&kernel);
+  std::stable_sort(kernels.begin(), kernels.end(), [&](const auto* a, const auto* b) {
+    const double key_a = SortKey(*a, order);
+    const double key_b = SortKey(*b, order);
+    return key_a != key_b ? key_a > key_b : a->time_ns() > b->time_ns();
+  });
+  return kernels;
+}
+
+std::optional<double> Optional(bool known, double value) {
+  return known ? std::make_optional(value) : std::nullopt;
+}
+
+const char* NameOf(Bound bound) {
+  switch (bound) {
+    case BOUND_COMPUTE: return "compute";
+    case BOUND_MEMORY: return "memory";
+    case BOUND_LATENCY: return "latency";
+    case BOUND_COMMUNICATION: return "comm";
+    case BOUND_NEITHER: return "neither";
+    default: return kUnknown;
+  }
+}
+
+// Standard error of the roof column.
+std::optional<double> RoofError(const KernelSummary& kernel) {
+  if (!kernel.has_recoverable_time_error_ns() || kernel.time_ns() <= 0) return std::nullopt;
+  return kernel.recoverable_time_error_ns() / kernel.time_ns();
+}
+
+// A type that was only assumed, and numbers of kernels that could not be told apart, are marked.
+std::string FlopsCell(const KernelSummary& kernel) {
+  std::string cell = FormatRate(Optional(kernel.has_flops_per_second(), kernel.flops_per_second()));
+  if (kernel.folded_size() > 0 && kernel.has_flops_per_second()) cell.insert(cell.begin(), '~');
+  return cell;
+}
+
+std::string BytesCell(const KernelSummary& kernel) {
+  std::string cell =
+      FormatRate(Optional(kernel.has_dram_bytes_per_second(), kernel.dram_bytes_per_second()));
+  if (kernel.folded_size() > 0 && kernel.has_dram_bytes_per_second()) cell.insert(cell.begin(), '~');
+  return cell;
+}
+
+std::string NameOf(const KernelSummary& kernel) {
+  return EscapeForTerminal(kernel.short_name().empty() ? kernel.name() : kernel.short_name());
+}
+
+// Names as they fit, made different again where cutting made them equal.
+std::vector<std::string> FittingNames(const std::vector<const KernelSummary*>& kernels, size_t rows,
+                                      size_t width) {
+  std::vector<std::string> names;
+  std::set<std::string> taken;
+  for (size_t i = 0; i < rows; ++i) {
+    const std::string whole = NameOf(*kernels[i]);
+    std::string name = CutMiddle(whole, width);
+    for (int number = 2; taken.contains(name); ++number) {
+      const std::string suffix = " #" + std::to_string(number);
+      name = CutMiddle(whole, width - std::min(width, suffix.size())) + suffix;
+    }
+    taken.insert(name);
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+Style StyleOf(const KernelSummary& kernel) {
+  const bool far = kernel.has_roofline_efficiency() && kernel.roofline_efficiency() < kFarFromRoof;
+  return far && kernel.time_share() >= kWorthColouring ? Style::kWarning : Style::kPlain;
+}
+
+std::string RenderRest(const std::vector<const KernelSummary*>& kernels, size_t shown) {
+  if (shown >= kernels.size()) return {};
+  double time_ns = 0;
+  double share = 0;
+  for (size_t i = shown; i < kernels.size(); ++i) {
+    time_ns += kernels[i]->time_ns();
+    share += kernels[i]->time_share();
+  }
+  return "… and " + std::to_string(kernels.size() - shown) + " more: " + FormatTime(time_ns) + ", " +
+         FormatShare(share) + " of kernel time\n";
+}
+
+}  // namespace
+
+std::string RenderKernels(const Summary& summary, const TextOptions& options) {
+  if (summary.kernels().empty()) return {};
+  const std::vector<const KernelSummary*> kernels = Sorted(summary, options.order);
+  Table table({{"kernel", 0, true},
+               {"recover", 7},
+               {"time", 7},
+               {"share", 5},
+               {"launch", 6},
+               {"FLOP/s", 6},
+               {"B/s", 6},
+               {"FLOP/B", 6},
+               {"bound", 7},
+               {"roof", 4},
+               {"±", 4}},
+              options.columns);
+  const size_t rows = std::min<size_t>(options.top, kernels.size());
+  const std::vector<std::string> names = FittingNames(kernels, rows, table.free_width());
+  for (size_t i = 0; i < rows; ++i) {
+    const KernelSummary& kernel = *kernels[i];
+    table.AddRow(
+        {names[i],
+         FormatTime(Optional(kernel.has_recoverable_time_ns(), kernel.recoverable_time_ns())),
+         FormatTime(Optional(kernel.has_time_ns(), kernel.time_ns())),
+         FormatShortShare(Optional(kernel.has_time_share(), kernel.time_share())),
+         FormatCount(static_cast<double>(kernel.launches())), FlopsCell(kernel), BytesCell(kernel),
+         FormatRatio(Optional(kernel.has_arithmetic_intensity(), kernel.arithmetic_intensity())),
+         NameOf(kernel.bound()),
+         FormatShortShare(
+             Optional(kernel.has_roofline_efficiency(), kernel.roofline_efficiency())),
+         FormatShortShare(RoofError(kernel))},
+        StyleOf(kernel));
+  }
+  return table.Render(options.color) + RenderRest(kernels, rows);
+}
+
+}  // namespace utlz

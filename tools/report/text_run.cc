@@ -1,0 +1,276 @@
+// The head of the report: what ran, how much of the GPU it used, how good the capture is.
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "tools/report/escape.h"
+#include "tools/report/table.h"
+#include "tools/report/text_sections.h"
+#include "tools/report/units.h"
+
+namespace utlz {
+namespace {
+
+constexpr size_t kBarColumns = 30;
+// Below these shares of what nvidia-smi shows, the difference deserves a colour.
+constexpr double kGoodShare = 0.6;
+constexpr double kPoorShare = 0.3;
+
+template <typename List>
+std::string Joined(const List& list) {
+  std::string text;
+  for (const auto& item : list) text += (text.empty() ? "" : " ") + item;
+  return text;
+}
+
+std::string DescribeDevices(const Summary& summary) {
+  if (summary.devices().empty()) return "no GPU was used";
+  std::string text;
+  for (int i = 0; i < summary.devices_size();) {
+    const std::string& name = summary.devices(i).name();
+    int count = 0;
+    while (i < summary.devices_size() && summary.devices(i).name() == name) ++count, ++i;
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " × " +
+            (name.empty() ? "unknown GPU" : EscapeForTerminal(name));
+  }
+  return text;
+}
+
+std::string DescribeEnd(const RunSummary& run) {
+  if (run.has_signal()) return "ended by signal " + std::to_string(run.signal());
+  if (run.has_exit_status()) return "exit status " + std::to_string(run.exit_status());
+  return run.finished() ? "ended" : "not ended (or its end was not recorded)";
+}
+
+struct Line {
+  std::string name;
+  std::optional<double> share;
+  std::string note;
+  bool headline = false;
+};
+
+std::optional<double> Optional(bool known, double value) {
+  return known ? std::make_optional(value) : std::nullopt;
+}
+
+std::vector<Line> UtilizationLines(const DeviceSummary& device) {
+  std::string hfu_note;
+  if (device.has_hfu_error()) hfu_note = "± " + FormatShare(device.hfu_error());
+  if (device.has_flops() && device.window_ns() > 0) {
+    const double rate = device.flops() / static_cast<double>(device.window_ns()) * 1e9;
+    hfu_note += (hfu_note.empty() ? "" : ", ") + FormatRateIn(rate, "FLOP/s");
+  }
+  std::string hbm_note;
+  if (device.has_dram_read_bytes() && device.window_ns() > 0) {
+    const double bytes = device.dram_read_bytes() + device.dram_write_bytes();
+    hbm_note = FormatBytes(bytes / static_cast<double>(device.window_ns()) * 1e9) + "/s";
+  }
+  if (device.has_peak_dram_bytes_per_second() && !hbm_note.empty()) {
+    hbm_note += " of " + FormatBytes(device.peak_dram_bytes_per_second()) + "/s";
+  }
+  std::string score;
+  if (device.has_efficiency_score()) {
+    score = "efficiency score " + FormatShare(device.efficiency_score()) + " of busy";
+  }
+  return {
+      {"GPU busy (nvidia-smi)", Optional(device.has_gpu_busy_share(), device.gpu_busy_share()),
+       "something ran, however little", true},
+      {"SM active", Optional(device.has_sm_active_share(), device.sm_active_share()), score},
+      {"tensor active", Optional(device.has_tensor_active_share(), device.tensor_active_share()), ""},
+      {"HFU (FLOPs ÷ peak)", Optional(device.has_hfu(), device.hfu()), hfu_note},
+      {"HBM bandwidth", Optional(device.has_hbm_bandwidth_share(), device.hbm_bandwidth_share()),
+       hbm_note},
+  };
+}
+
+Style StyleOf(const Line& line) {
+  if (line.headline || !line.share.has_value()) return Style::kPlain;
+  if (*line.share >= kGoodShare) return Style::kGood;
+  return *line.share < kPoorShare ? Style::kBad : Style::kWarning;
+}
+
+std::string RenderLine(const Line& line, const TextOptions& options) {
+  std::string text = "  " + line.name;
+  text.append(26 - std::min<size_t>(26, ColumnsOf(text)), ' ');
+  const std::string share = FormatShare(line.share);
+  text.append(8 - std::min<size_t>(8, ColumnsOf(share)), ' ');
+  text += Styled(share, StyleOf(line), options.color) + "  ";
+  const std::string bar = line.share.has_value() ? Bar(*line.share, kBarColumns) : std::string();
+  text += bar;
+  if (!line.note.empty()) {
+    text.append(kBarColumns + 2 - std::min<size_t>(kBarColumns, ColumnsOf(bar)), ' ');
+    text += Styled(line.note, Style::kFaint, options.color);
+  }
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text + "\n";
+}
+
+std::string DeviceDetails(const DeviceSummary& device) {
+  std::vector<std::string> parts;
+  if (device.has_sm_clock_hz()) {
+    std::string clock = "SM clock " + FormatRateIn(device.sm_clock_hz(), "Hz");
+    if (device.has_sm_clock_maximum_hz()) {
+      clock += " of " + FormatRateIn(device.sm_clock_maximum_hz(), "Hz");
+    }
+    for (const std::string& limit : device.clock_limits()) clock += ", " + EscapeForTerminal(limit);
+    parts.push_back(clock);
+  }
+  if (device.has_power_watts()) parts.push_back(FormatRatio(device.power_watts()) + " W");
+  if (device.has_memory_used_bytes_max()) {
+    parts.push_back("memory at most " + FormatBytes(device.memory_used_bytes_max()));
+  }
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "  " : " · ") + part;
+  return text;
+}
+
+// MFU, throughput, energy and money, as far as they are known.
+std::string DescribeEfficiency(const EfficiencySummary& efficiency) {
+  std::vector<std::string> parts;
+  if (efficiency.has_mfu()) parts.push_back("MFU " + FormatShare(efficiency.mfu()));
+  if (efficiency.has_mfu_maximum_clock()) {
+    parts.push_back("at the highest clock " + FormatShare(efficiency.mfu_maximum_clock()));
+  }
+  if (efficiency.has_attainable_hfu()) {
+    parts.push_back("HFU of these kernels at their roofs " + FormatShare(efficiency.attainable_hfu()));
+  }
+  if (efficiency.has_tokens_per_second()) {
+    parts.push_back(FormatCount(efficiency.tokens_per_second()) + " tokens/s");
+  }
+  if (efficiency.has_joules_per_step()) {
+    parts.push_back(FormatRatio(efficiency.joules_per_step()) + " J a step");
+  }
+  if (efficiency.has_flops_per_joule()) {
+    parts.push_back(FormatRateIn(efficiency.flops_per_joule(), "FLOP/J"));
+  }
+  if (efficiency.has_cost_per_step()) {
+    parts.push_back("cost a step " + FormatRatio(efficiency.cost_per_step()));
+  }
+  if (efficiency.has_cost_lost()) parts.push_back("lost " + FormatRatio(efficiency.cost_lost()));
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : " · ") + part;
+  return text;
+}
+
+const char* NameOfRung(CounterSource source) {
+  switch (source) {
+    case SOURCE_RANGE: return "counters of ranges, exact";
+    case SOURCE_CALIBRATED: return "counters sampled and calibrated";
+    case SOURCE_SAMPLED: return "counters sampled";
+    case SOURCE_GPM: return "NVML's device totals; no counters of kernels";
+    case SOURCE_FORMULA: return "formulas; no counters";
+    case SOURCE_TIME_ONLY: return "times only; no counters";
+    default: return "nothing was measured";
+  }
+}
+
+}  // namespace
+
+std::string Bar(double share, size_t columns) {
+  const double cells = std::clamp(share, 0.0, 1.0) * static_cast<double>(columns);
+  std::string bar;
+  for (size_t i = 0; i < static_cast<size_t>(cells); ++i) bar += "█";
+  if (cells - static_cast<double>(static_cast<size_t>(cells)) >= 0.5) bar += "▌";
+  return bar;
+}
+
+std::string Wrap(const std::string& text, size_t columns, size_t indent, size_t first) {
+  std::string wrapped;
+  std::string line(first, ' ');
+  bool has_word = false;
+  size_t begin = 0;
+  while (begin < text.size()) {
+    const size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string word = CutMiddle(text.substr(begin, end - begin), columns - indent);
+    begin = end + 1;
+    if (has_word && ColumnsOf(line) + 1 + ColumnsOf(word) > columns) {
+      wrapped += line + "\n";
+      line = std::string(indent, ' ') + word;
+    } else {
+      line += (has_word ? " " : "") + word;
+    }
+    has_word = true;
+  }
+  return wrapped + line + "\n";
+}
+
+std::string RenderRun(const Summary& summary, const TextOptions& options) {
+  const RunSummary& run = summary.run();
+  std::string text;
+  if (run.recording()) {
+    const std::string note = run.has_recording_note() ? ": " + run.recording_note() : "";
+    text += Styled("RECORDING, not measured here" + EscapeForTerminal(note), Style::kWarning,
+                   options.color) + "\n";
+  }
+  const std::string command = EscapeForTerminal(Joined(run.command()));
+  text += Styled(CutMiddle(command.empty() ? "(unknown command)" : command, options.columns),
+                 Style::kHeading, options.color) + "\n";
+  const auto wall = Optional(run.has_wall_ns(), static_cast<double>(run.wall_ns()));
+  text += Wrap("ran " + FormatTime(wall) + " on " + DescribeDevices(summary) + " · " +
+                   DescribeEnd(run),
+               options.columns, 2);
+  for (const std::string& notice : run.notices()) {
+    text += Styled(Wrap("! " + EscapeForTerminal(notice), options.columns, 2), Style::kWarning,
+                   options.color);
+  }
+  if (summary.has_verdict()) {
+    text += Styled(Wrap(EscapeForTerminal(summary.verdict()), options.columns, 2), Style::kHeading,
+                   options.color);
+  }
+  return text;
+}
+
+std::string RenderUtilization(const Summary& summary, const TextOptions& options) {
+  std::string text;
+  for (const DeviceSummary& device : summary.devices()) {
+    if (summary.devices_size() > 1) {
+      text += EscapeForTerminal(device.name()) + " " + EscapeForTerminal(device.uuid()) + "\n";
+    }
+    for (const Line& line : UtilizationLines(device)) text += RenderLine(line, options);
+    const std::string details = DeviceDetails(device);
+    if (!details.empty()) {
+      text += Styled(CutMiddle(details, options.columns), Style::kFaint, options.color) + "\n";
+    }
+  }
+  const std::string efficiency = DescribeEfficiency(summary.efficiency());
+  if (!efficiency.empty()) text += Wrap(efficiency, options.columns, 2, 2);
+  return text;
+}
+
+std::string RenderCapture(const Summary& summary, const TextOptions& options) {
+  const CaptureSummary& capture = summary.capture();
+  std::string line = std::string("Capture: ") + NameOfRung(capture.rung());
+  if (capture.samples() > 0) {
+    line += " (" + FormatGrouped(capture.samples()) + " samples of " +
+            FormatTime(static_cast<double>(capture.sample_interval_ns())) + ", " +
+            FormatGrouped(capture.samples_lost()) + " lost)";
+  }
+  line += " · " + FormatGrouped(capture.launches()) + " launches, " +
+          FormatGrouped(capture.launches_dropped() + capture.records_dropped()) + " dropped, " +
+          FormatGrouped(capture.launches_timeless()) + " without times";
+  if (capture.has_coverage_share()) line += " · coverage " + FormatShare(capture.coverage_share());
+  if (capture.has_agent_cost_share()) {
+    line += " · cost " + FormatShare(capture.agent_cost_share());
+    if (capture.has_overhead_budget_share()) {
+      line += " of " + FormatShare(capture.overhead_budget_share()) + " allowed";
+    }
+  }
+  if (capture.frames_refused() > 0) {
+    line += " · " + FormatGrouped(capture.frames_refused()) + " frames refused";
+  }
+  if (capture.has_bytes_unreadable()) {
+    line += " · " + FormatBytes(static_cast<double>(capture.bytes_unreadable())) + " unreadable";
+  }
+  if (capture.has_lost_at_most_ns()) {
+    line += " · at most " + FormatTime(static_cast<double>(capture.lost_at_most_ns())) + " lost at the end";
+  }
+  std::string text = Wrap(line, options.columns, 2);
+  if (capture.has_rung_reason()) {
+    std::string reason = "Not better because: " + EscapeForTerminal(capture.rung_reason());
+    if (capture.has_rung_remedy()) reason += " Remedy: " + EscapeForTerminal(capture.rung_remedy());
+    text += Styled(Wrap(reason, options.columns, 2), Style::kWarning, options.color);
+  }
+  return text;
+}
+
+}  // namespace utlz

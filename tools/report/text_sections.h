@@ -1,0 +1,34 @@
+// The parts of the text report. Each returns whole lines, or nothing where it has nothing to say.
+#ifndef UTLZ_TOOLS_REPORT_TEXT_SECTIONS_H_
+#define UTLZ_TOOLS_REPORT_TEXT_SECTIONS_H_
+
+#include <string>
+
+#include "tools/report/text.h"
+
+namespace utlz {
+
+std::string RenderRun(const Summary& summary, const TextOptions& options);
+std::string RenderUtilization(const Summary& summary, const TextOptions& options);
+std::string RenderFindings(const Summary& summary, const TextOptions& options);
+std::string RenderWaterfall(const Summary& summary, const TextOptions& options);
+std::string RenderCapture(const Summary& summary, const TextOptions& options);
+std::string RenderKernels(const Summary& summary, const TextOptions& options);
+std::string RenderCopies(const Summary& summary, const TextOptions& options);
+std::string RenderIdle(const Summary& summary, const TextOptions& options);
+std::string RenderMarkers(const Summary& summary, const TextOptions& options);
+std::string RenderStreams(const Summary& summary, const TextOptions& options);
+std::string RenderProcesses(const Summary& summary, const TextOptions& options);
+
+std::string RenderSteps(const Summary& summary, const TextOptions& options);
+
+// Text broken at spaces into lines of at most `columns`: the first indented by `first`, the others
+// by `indent`.
+std::string Wrap(const std::string& text, size_t columns, size_t indent, size_t first = 0);
+
+// A bar of `columns` for a share of 0…1.
+std::string Bar(double share, size_t columns);
+
+}  // namespace utlz
+
+#endif  // UTLZ_TOOLS_REPORT_TEXT_SECTIONS_H_

@@ -1,0 +1,160 @@
+// The smaller tables of the text report: copies, idle time, NVTX ranges, streams, processes,
+// findings, the waterfall.
+#include <algorithm>
+#include <optional>
+
+#include "tools/report/escape.h"
+#include "tools/report/table.h"
+#include "tools/report/text_sections.h"
+#include "tools/report/units.h"
+
+namespace utlz {
+namespace {
+
+constexpr size_t kSliceBarColumns = 30;
+
+std::optional<double> Optional(bool known, double value) {
+  return known ? std::make_optional(value) : std::nullopt;
+}
+
+double Double(uint64_t value) { return static_cast<double>(value); }
+
+}  // namespace
+
+std::string RenderCopies(const Summary& summary, const TextOptions& options) {
+  if (summary.copies().empty()) return {};
+  Table table({{"copies", 0, true}, {"count", 8}, {"time", 9}, {"exposed", 9}, {"bytes", 9},
+               {"rate", 11}},
+              options.columns);
+  for (const CopySummary& copy : summary.copies()) {
+    const std::string name =
+        EscapeForTerminal(copy.kind()) + (copy.pageable() ? ", pageable memory" : "");
+    std::string rate =
+        FormatBytes(Optional(copy.has_bytes_per_second(), copy.bytes_per_second()));
+    if (copy.has_bytes_per_second()) rate += "/s";
+    table.AddRow({name, FormatCount(Double(copy.copies())),
+                  FormatTime(Optional(copy.has_time_ns(), Double(copy.time_ns()))),
+                  FormatTime(Optional(copy.has_exposed_ns(), Double(copy.exposed_ns()))),
+                  FormatBytes(Optional(copy.has_bytes(), Double(copy.bytes()))), rate});
+  }
+  return table.Render(options.color);
+}
+
+std::string RenderIdle(const Summary& summary, const TextOptions& options) {
+  std::string text;
+  for (const DeviceSummary& device : summary.devices()) {
+    if (!device.has_idle_time_ns() || device.window_ns() == 0) continue;
+    text += "Idle: " + FormatTime(Double(device.idle_time_ns())) + ", " +
+            FormatShare(Double(device.idle_time_ns()) / Double(device.window_ns())) + " of " +
+            FormatTime(Double(device.window_ns())) + " from the first to the last activity";
+    if (summary.devices_size() > 1) text += " on " + EscapeForTerminal(device.uuid());
+    text += "\n";
+  }
+  return text;
+}
+
+std::string RenderSteps(const Summary& summary, const TextOptions& options) {
+  const StepsSummary& steps = summary.steps();
+  if (steps.steps() == 0) return {};
+  std::string text = "Steps: " + FormatGrouped(steps.steps()) + " of " +
+                     FormatTime(Optional(steps.has_time_mean_ns(), steps.time_mean_ns())) +
+                     " on average, half within " +
+                     FormatTime(Optional(steps.has_time_p50_ns(), steps.time_p50_ns())) +
+                     ", 99 % within " +
+                     FormatTime(Optional(steps.has_time_p99_ns(), steps.time_p99_ns()));
+  if (steps.warmup_steps() > 0) text += ", " + FormatGrouped(steps.warmup_steps()) + " of warm-up";
+  if (steps.has_launches()) text += "; " + FormatCount(steps.launches()) + " launches each";
+  text += steps.source() == "nvtx" ? " (by NVTX ranges)" : " (by the repeating launches)";
+  if (steps.slow_size() > 0) {
+    text += "; " + std::to_string(steps.slow_size()) + " slow, step " +
+            std::to_string(steps.slow(0)) + " first";
+    if (steps.slow_reason_size() > 0) text += ": " + EscapeForTerminal(steps.slow_reason(0));
+  }
+  return Wrap(text, options.columns, 2);
+}
+
+std::string RenderWaterfall(const Summary& summary, const TextOptions& options) {
+  if (summary.waterfall().slices().empty()) return {};
+  std::string text = Styled("Where the time of the peak goes", Style::kFaint, options.color) + "\n";
+  for (const WaterfallSlice& slice : summary.waterfall().slices()) {
+    std::string line = "  " + CutMiddle(EscapeForTerminal(slice.name()), 40);
+    line.append(44 - std::min<size_t>(44, ColumnsOf(line)), ' ');
+    const std::string share = FormatShare(slice.share());
+    line.append(8 - std::min<size_t>(8, ColumnsOf(share)), ' ');
+    line += share + " ";
+    const std::string time = FormatTime(slice.time_ns());
+    line.append(9 - std::min<size_t>(9, ColumnsOf(time)), ' ');
+    line += time + "  " + Bar(slice.share(), kSliceBarColumns);
+    while (line.back() == ' ') line.pop_back();
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string RenderFindings(const Summary& summary, const TextOptions& options) {
+  std::string text;
+  int number = 0;
+  for (const FindingSummary& finding : summary.findings()) {
+    std::string head = std::to_string(++number) + ". " + EscapeForTerminal(finding.title());
+    if (finding.has_gain_per_step_ns()) {
+      head += " (up to " + FormatTime(finding.gain_per_step_ns()) + " a step, " +
+              FormatShare(finding.gain_share()) + ")";
+    } else if (finding.has_gain_ns()) {
+      head += " (up to " + FormatTime(finding.gain_ns()) + ", " + FormatShare(finding.gain_share()) +
+              ")";
+    }
+    text += Styled(Wrap(head, options.columns, 3), Style::kHeading, options.color);
+    text += Wrap(EscapeForTerminal(finding.evidence()), options.columns, 3, 3);
+    text += Wrap("Try: " + EscapeForTerminal(finding.advice()), options.columns, 3, 3);
+  }
+  return text;
+}
+
+std::string RenderMarkers(const Summary& summary, const TextOptions& options) {
+  if (summary.nvtx().empty()) return "No NVTX ranges were recorded.\n";
+  Table table({{"NVTX range", 0, true}, {"count", 8}, {"time", 9}, {"kernels", 9}, {"launches", 9}},
+              options.columns);
+  std::vector<const MarkerSummary*> markers;
+  for (const MarkerSummary& marker : summary.nvtx()) markers.push_back(&marker);
+  std::stable_sort(markers.begin(), markers.end(),
+                   [](const auto* a, const auto* b) { return a->time_ns() > b->time_ns(); });
+  for (size_t i = 0; i < std::min<size_t>(options.top, markers.size()); ++i) {
+    const MarkerSummary& marker = *markers[i];
+    const std::string domain = marker.domain().empty() ? "" : EscapeForTerminal(marker.domain()) + ": ";
+    table.AddRow({domain + EscapeForTerminal(marker.name()), FormatCount(Double(marker.count())),
+                  FormatTime(Double(marker.time_ns())),
+                  FormatTime(Optional(marker.has_kernel_time_ns(), Double(marker.kernel_time_ns()))),
+                  FormatCount(Optional(marker.has_launches(), Double(marker.launches())))});
+  }
+  return table.Render(options.color);
+}
+
+std::string RenderStreams(const Summary& summary, const TextOptions& options) {
+  Table table({{"stream", 0, true}, {"launches", 9}, {"kernels", 9}}, options.columns);
+  for (int i = 0; i < std::min<int>(static_cast<int>(options.top), summary.streams_size()); ++i) {
+    const StreamSummary& stream = summary.streams(i);
+    table.AddRow({"process " + std::to_string(stream.pid()) + ", context " +
+                      std::to_string(stream.context()) + ", stream " +
+                      std::to_string(stream.stream()),
+                  FormatCount(Double(stream.launches())),
+                  FormatTime(Double(stream.kernel_time_ns()))});
+  }
+  return table.Render(options.color);
+}
+
+std::string RenderProcesses(const Summary& summary, const TextOptions& options) {
+  Table table({{"process", 0, true}, {"pid", 9}, {"rank", 5}, {"launches", 9}, {"kernels", 9},
+               {"cost", 7}, {"end", 9}},
+              options.columns);
+  for (const ProcessSummary& process : summary.processes()) {
+    table.AddRow({EscapeForTerminal(process.command()), std::to_string(process.pid()),
+                  process.has_rank() ? std::to_string(process.rank()) : std::string(kUnknown),
+                  FormatCount(Double(process.launches())),
+                  FormatTime(Optional(process.has_kernel_time_ns(), Double(process.kernel_time_ns()))),
+                  FormatShare(Optional(process.has_agent_cost_share(), process.agent_cost_share())),
+                  CutMiddle(EscapeForTerminal(process.end()), 9)});
+  }
+  return table.Render(options.color);
+}
+
+}  // namespace utlz

@@ -1,0 +1,86 @@
+import { useCallback, useEffect, useMemo, useReducer, useState } from "preact/hooks";
+import { CaptureQuality } from "./capture";
+import { Comparison } from "./comparison";
+import { ReportContext } from "./context";
+import { Findings } from "./findings";
+import { Headline } from "./headline";
+import { KernelDetail } from "./kernel_detail";
+import { KernelTable } from "./kernel_table";
+import { Roofline } from "./roofline";
+import { SelectionBar } from "./selection_bar";
+import { change, filterKernels, NOTHING, timeInWindow } from "./selection";
+import { Steps } from "./steps";
+import type { ReportData } from "./summary";
+import { Copies, Communications, Markers, MemoryUse, Processes } from "./tables";
+import { useTheme } from "./theme";
+import { Timeline } from "./timeline";
+import { Waterfall } from "./waterfall";
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
+}
+
+// "/" goes to the search, Escape clears the selection.
+function useKeys(clear: () => void): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === "/" && !isTyping(event.target)) {
+        event.preventDefault();
+        document.getElementById("kernel-search")?.focus();
+      } else if (event.key === "Escape") {
+        clear();
+      }
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, [clear]);
+}
+
+export function App({ data }: { data: ReportData }) {
+  const [selection, select] = useReducer(change, NOTHING);
+  const theme = useTheme();
+  const kernels = useMemo(() => filterKernels(data.summary, selection), [data, selection]);
+  const windowTime = useMemo(
+    () => (selection.window ? timeInWindow(data.summary, selection.window) : undefined),
+    [data, selection.window]);
+  const changes = useMemo(
+    () => new Map((data.difference?.kernels ?? []).filter((kernel) => kernel.name_after)
+      .map((kernel) => [kernel.name_after as string, kernel])),
+    [data]);
+  useKeys(useCallback(() => select({ kind: "clear" }), []));
+  const [printing, setPrinting] = useState(false);
+  useEffect(() => {
+    const before = () => setPrinting(true);
+    const after = () => setPrinting(false);
+    window.addEventListener("beforeprint", before);
+    window.addEventListener("afterprint", after);
+    return () => {
+      window.removeEventListener("beforeprint", before);
+      window.removeEventListener("afterprint", after);
+    };
+  }, []);
+  const report = { ...data, selection, select, kernels, windowTime, changes, dark: theme.dark };
+  return (
+    <ReportContext.Provider value={report}>
+      <a class="skip" href="#kernels">Skip to the kernels</a>
+      <Headline theme={theme} />
+      <SelectionBar />
+      <main>
+        <Comparison />
+        <Findings />
+        <Waterfall />
+        <Roofline />
+        <KernelDetail />
+        <KernelTable printing={printing} />
+        <Steps />
+        <Timeline />
+        <Communications />
+        <Copies />
+        <Markers />
+        <Processes />
+        <MemoryUse />
+        <CaptureQuality />
+      </main>
+    </ReportContext.Provider>
+  );
+}

@@ -1,0 +1,121 @@
+import { useReport } from "./context";
+import * as format from "./format";
+import { Section } from "./section";
+import type { Capture, Device } from "./summary";
+
+type Rule = [field: string, label: string, text: (value?: number) => string];
+
+const RULES: Rule[] = [
+  ["coverage_share", "of the run traced", format.share],
+  ["launches", "launches", format.count],
+  ["launches_dropped", "launches dropped", format.count],
+  ["launches_timeless", "launches without a time", format.count],
+  ["records_dropped", "records dropped by CUPTI", format.count],
+  ["samples", "counter samples", format.count],
+  ["samples_lost", "samples lost", format.count],
+  ["sample_interval_ns", "sampling interval", format.time],
+  ["sampling_time_ns", "sampling was on for", format.time],
+  ["ranges", "calibration ranges", format.count],
+  ["ranges_discarded", "ranges discarded", format.count],
+  ["kernels_folded", "kernels folded together", format.count],
+  ["kernels_withheld", "kernels with counters withheld", format.count],
+  ["agent_cost_share", "measured cost of tracing", format.share],
+  ["overhead_budget_share", "overhead budget", format.share],
+  ["sampler_cpu_share", "sampler's share of a core", format.share],
+  ["wire_bytes", "bytes recorded", format.bytes],
+  ["wire_bytes_per_launch", "bytes a launch", format.plain],
+  ["clock_shift_dram_ns", "shift of DRAM samples", format.time],
+  ["clock_shift_sm_ns", "shift of SM samples", format.time],
+  ["frames_refused", "frames refused", format.count],
+  ["bytes_unreadable", "unreadable at the end", format.bytes],
+  ["lost_at_most_ns", "lost of a vanished process, at most", format.time],
+];
+
+function CaptureFacts({ capture }: { capture: Capture }) {
+  const facts = RULES.flatMap(([field, label, text]) => {
+    const value = capture[field];
+    return typeof value === "number" ? [[label, text(value)]] : [];
+  });
+  return (
+    <dl class="facts">
+      {facts.map(([label, value]) => <div><dt>{label}</dt><dd>{value}</dd></div>)}
+    </dl>
+  );
+}
+
+function DeviceFacts({ device }: { device: Device }) {
+  const facts: [string, string][] = [
+    ["counters", format.sourceText(device.source)],
+    ["bytes given to kernels", format.share(device.attributed_bytes_share)],
+    ["bytes while idle", format.share(device.idle_bytes_share)],
+    ["bytes given to nothing", format.share(device.unattributed_bytes_share)],
+    ["SM clock under load", format.withPrefix(device.sm_clock_hz, "Hz")],
+    ["highest SM clock", format.withPrefix(device.sm_clock_maximum_hz, "Hz")],
+    ["clock held down by", (device.clock_limits ?? []).join(", ") || "–"],
+    ["HBM peak", format.byteRate(device.peak_dram_bytes_per_second)],
+    ["HBM measured", format.byteRate(device.attained_dram_bytes_per_second)],
+    ["utilization by NVML", format.share(device.nvidia_smi_busy_share)],
+    ["highest temperature", device.temperature_celsius_max === undefined ? "–"
+      : `${format.plain(device.temperature_celsius_max)} °C`],
+    ["PCI", device.pci_bus ?? "–"],
+    ["UUID", device.uuid ?? "–"],
+  ];
+  return (
+    <article class="detail">
+      <h3>{device.name ?? device.chip ?? "GPU"}</h3>
+      {device.source_reason && <p>{device.source_reason} {device.source_remedy}</p>}
+      <dl class="facts">
+        {facts.filter(([, value]) => value !== "–")
+          .map(([label, value]) => <div><dt>{label}</dt><dd>{value}</dd></div>)}
+      </dl>
+      {(device.peaks ?? []).length > 0 && (
+        <div class="scroll"><table class="plain">
+          <thead><tr><th>data type</th><th>peak at the clock seen</th><th>at the highest clock</th>
+            <th>measured here</th><th>source</th></tr></thead>
+          <tbody>{(device.peaks ?? []).map((peak) => (
+            <tr><th scope="row">{peak.data_type}</th>
+              <td>{format.flopRate(peak.flops_per_second)}</td>
+              <td>{format.flopRate(peak.flops_per_second_maximum_clock)}</td>
+              <td>{format.flopRate(peak.attained_flops_per_second)}</td>
+              <td class="text">{peak.source ?? "–"}</td></tr>
+          ))}</tbody>
+        </table></div>
+      )}
+    </article>
+  );
+}
+
+function Methods() {
+  return (
+    <details class="methods">
+      <summary>How these numbers are made</summary>
+      <p>Times come from the driver's own records of each launch. Bytes and FLOPs come from device
+        counters sampled every few microseconds and spread over the kernels that ran, so that the
+        totals are kept; where ranges counted a kernel exactly, they calibrate it. Every number says
+        where it comes from, and ± is one standard error.</p>
+      <p>Roofline time is the larger of FLOPs over the peak of their data types and bytes over HBM's
+        bandwidth, at the clock that the counters saw. Recoverable time is what a kernel takes above
+        that: no change of the kernel alone can gain more.</p>
+      <p>A dash means unknown. Nothing that is unknown is shown as zero.</p>
+    </details>
+  );
+}
+
+export function CaptureQuality() {
+  const { summary } = useReport();
+  const capture = summary.capture;
+  return (
+    <Section id="capture" title="How well this was measured">
+      {capture && <>
+        <p><b>Numbers: {format.sourceText(capture.rung)}.</b> {capture.rung_reason} {capture.rung_remedy}</p>
+        <CaptureFacts capture={capture} />
+      </>}
+      <div class="details">
+        {summary.devices.map((device) => <DeviceFacts device={device} />)}
+      </div>
+      <Methods />
+      <p class="muted">utlz {summary.run?.utlz_version} · driver {summary.run?.driver_version ?? "–"}
+        {" "}· {summary.schema}</p>
+    </Section>
+  );
+}

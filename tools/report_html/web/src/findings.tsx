@@ -1,0 +1,34 @@
+import { useReport } from "./context";
+import * as format from "./format";
+import { Section } from "./section";
+import type { Finding } from "./summary";
+
+function gainText(finding: Finding): string {
+  const parts = [];
+  if (finding.gain_per_step_ns !== undefined) {
+    parts.push(`${format.time(finding.gain_per_step_ns)} a step`);
+  } else if (finding.gain_ns !== undefined) {
+    parts.push(format.time(finding.gain_ns));
+  }
+  if (finding.gain_share !== undefined) parts.push(`${format.share(finding.gain_share)} of the run`);
+  return parts.length > 0 ? `up to ${parts.join(", ")}` : "";
+}
+
+export function Findings() {
+  const { summary } = useReport();
+  if (summary.findings.length === 0) return null;
+  return (
+    <Section id="findings" title="What to change first">
+      <ol class="findings">
+        {summary.findings.map((finding) => (
+          <li>
+            <h3>{finding.title}</h3>
+            {gainText(finding) && <p class="gain">{gainText(finding)}</p>}
+            <p>{finding.evidence}</p>
+            <p class="advice">{finding.advice}</p>
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}

@@ -1,0 +1,84 @@
+// Numbers as people read them. An unknown number is a dash, never zero.
+
+const UNKNOWN = "–";
+
+function known(value: number | null | undefined): value is number {
+  return typeof value === "number" && Number.isFinite(value);
+}
+
+function digits(value: number): string {
+  const size = Math.abs(value);
+  if (size >= 1000) return Math.round(value).toLocaleString("en-US");
+  return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2);
+}
+
+const PREFIXES: [number, string][] = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
+
+export function withPrefix(value: number | null | undefined, unit: string): string {
+  if (!known(value)) return UNKNOWN;
+  const found = PREFIXES.find(([factor]) => Math.abs(value) >= factor);
+  const [factor, prefix] = found ?? [1, ""];
+  return `${digits(value / factor)} ${prefix}${unit}`.trim();
+}
+
+export function time(ns: number | null | undefined): string {
+  if (!known(ns)) return UNKNOWN;
+  const size = Math.abs(ns);
+  if (size >= 1e9) return `${digits(ns / 1e9)} s`;
+  if (size >= 1e6) return `${digits(ns / 1e6)} ms`;
+  if (size >= 1e3) return `${digits(ns / 1e3)} µs`;
+  return `${digits(ns)} ns`;
+}
+
+export function share(value: number | null | undefined): string {
+  if (!known(value)) return UNKNOWN;
+  const percent = value * 100;
+  return `${percent.toFixed(Math.abs(percent) < 9.95 ? 1 : 0)} %`;
+}
+
+export function count(value: number | null | undefined): string {
+  return known(value) ? Math.round(value).toLocaleString("en-US") : UNKNOWN;
+}
+
+export function plain(value: number | null | undefined): string {
+  return known(value) ? digits(value) : UNKNOWN;
+}
+
+export const flops = (value?: number | null) => withPrefix(value, "FLOP");
+export const flopRate = (value?: number | null) => withPrefix(value, "FLOP/s");
+export const bytes = (value?: number | null) => withPrefix(value, "B");
+export const byteRate = (value?: number | null) => withPrefix(value, "B/s");
+
+export function signed(value: number | null | undefined, text: (size: number) => string): string {
+  if (!known(value)) return UNKNOWN;
+  return (value < 0 ? "−" : "+") + text(Math.abs(value));
+}
+
+export function plusMinus(error: number | null | undefined, text: (size: number) => string): string {
+  return known(error) && error > 0 ? ` ± ${text(error)}` : "";
+}
+
+export function dimensions(sizes: number[] | undefined): string {
+  return sizes && sizes.length > 0 ? sizes.join("×") : UNKNOWN;
+}
+
+// Axis labels: no more digits than needed.
+export function axisNumber(value: number): string {
+  const found = PREFIXES.find(([factor]) => Math.abs(value) >= factor);
+  const [factor, prefix] = found ?? [1, ""];
+  return `${Number((value / factor).toPrecision(3))}${prefix ? " " + prefix : ""}`;
+}
+
+export const SOURCES: Record<string, string> = {
+  unknown: "unknown",
+  time_only: "time only, no counters",
+  formula: "from a formula",
+  gpm: "device totals (GPM)",
+  sampled: "sampled, attributed",
+  calibrated: "sampled and calibrated",
+  range: "counted exactly",
+};
+
+export function sourceText(source: string | undefined): string {
+  return SOURCES[source ?? "unknown"] ?? source ?? "unknown";
+}

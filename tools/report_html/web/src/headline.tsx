@@ -1,0 +1,136 @@
+import { useReport } from "./context";
+import * as format from "./format";
+import type { Device, Summary } from "./summary";
+import type { Theme } from "./theme";
+
+interface Figure { label: string; value: string; hint: string; before?: string }
+
+// A mean over devices by how long each was watched; unknown where one device does not know it.
+function deviceMean(summary: Summary, field: keyof Device): number | undefined {
+  let sum = 0;
+  let weight = 0;
+  for (const device of summary.devices) {
+    const value = device[field];
+    if (typeof value !== "number") return undefined;
+    const window = device.window_ns ?? 1;
+    sum += value * window;
+    weight += window;
+  }
+  return weight > 0 ? sum / weight : undefined;
+}
+
+interface FigureRule {
+  label: string;
+  hint: string;
+  read: (summary: Summary) => number | undefined;
+  text: (value: number | undefined) => string;
+}
+
+const FIGURES: FigureRule[] = [
+  { label: "GPU busy", hint: "some kernel or copy was on the GPU: what nvidia-smi calls utilization",
+    read: (summary) => deviceMean(summary, "gpu_busy_share"), text: format.share },
+  { label: "SM active", hint: "share of the multiprocessors that had work",
+    read: (summary) => deviceMean(summary, "sm_active_share"), text: format.share },
+  { label: "Tensor active", hint: "share of the tensor pipes' cycles that did work",
+    read: (summary) => deviceMean(summary, "tensor_active_share"), text: format.share },
+  { label: "HBM bandwidth", hint: "bytes moved over what HBM could have moved",
+    read: (summary) => deviceMean(summary, "hbm_bandwidth_share"), text: format.share },
+  { label: "HFU", hint: "FLOPs executed over what the GPU could have executed at the clock seen",
+    read: (summary) => summary.efficiency?.hfu ?? deviceMean(summary, "hfu"), text: format.share },
+  { label: "Attainable HFU", hint: "HFU if every kernel ran at its roofline",
+    read: (summary) => summary.efficiency?.attainable_hfu, text: format.share },
+  { label: "MFU", hint: "the model's own FLOPs over what the GPU could have executed",
+    read: (summary) => summary.efficiency?.mfu, text: format.share },
+  { label: "Efficiency score", hint: "SM active over GPU busy",
+    read: (summary) => deviceMean(summary, "efficiency_score"), text: format.share },
+  { label: "Step", hint: "mean step after warm-up",
+    read: (summary) => summary.steps?.time_mean_ns, text: format.time },
+  { label: "Tokens", hint: "tokens per second",
+    read: (summary) => summary.efficiency?.tokens_per_second,
+    text: (value) => format.withPrefix(value, "/s") },
+  { label: "SM clock", hint: "seen under load by counters",
+    read: (summary) => deviceMean(summary, "sm_clock_hz"),
+    text: (value) => format.withPrefix(value, "Hz") },
+  { label: "Power", hint: "mean over the run",
+    read: (summary) => deviceMean(summary, "power_watts"),
+    text: (value) => format.withPrefix(value, "W") },
+  { label: "Energy a step", hint: "joules, from NVML",
+    read: (summary) => summary.efficiency?.joules_per_step,
+    text: (value) => format.withPrefix(value, "J") },
+  { label: "FLOPs per joule", hint: "executed",
+    read: (summary) => summary.efficiency?.flops_per_joule,
+    text: (value) => format.withPrefix(value, "FLOP/J") },
+  { label: "Cost a step", hint: "at the price given per hour",
+    read: (summary) => summary.efficiency?.cost_per_step, text: format.plain },
+  { label: "Cost lost", hint: "of the run, to idle and inefficiency",
+    read: (summary) => summary.efficiency?.cost_lost, text: format.plain },
+  { label: "Wall", hint: "from the command's start to its end",
+    read: (summary) => summary.run?.wall_ns, text: format.time },
+];
+
+function figuresOf(summary: Summary, before: Summary | undefined): Figure[] {
+  return FIGURES.flatMap(({ label, hint, read, text }) => {
+    const value = read(summary);
+    if (value === undefined) return [];
+    return [{ label, hint, value: text(value), before: before && text(read(before)) }];
+  });
+}
+
+function deviceNames(devices: Device[]): string {
+  const counts = new Map<string, number>();
+  for (const device of devices) {
+    const name = device.name ?? device.chip ?? "unknown GPU";
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return [...counts].map(([name, number]) => (number > 1 ? `${number} × ${name}` : name)).join(", ");
+}
+
+function Notices({ summary }: { summary: Summary }) {
+  const run = summary.run ?? {};
+  const notices = [...(run.notices ?? [])];
+  if (run.recording) notices.unshift(`Replayed from a recording. ${run.recording_note ?? ""}`);
+  if (run.finished === false) notices.push("The profile ends before the run did.");
+  if (run.signal) notices.push(`The command was ended by signal ${run.signal}.`);
+  else if (run.exit_status) notices.push(`The command ended with status ${run.exit_status}.`);
+  if (notices.length === 0) return null;
+  return <ul class="notices" role="note">{notices.map((text) => <li>{text}</li>)}</ul>;
+}
+
+function RunLine({ summary }: { summary: Summary }) {
+  const run = summary.run ?? {};
+  const parts = [
+    deviceNames(summary.devices),
+    run.host,
+    run.start_time_ns && new Date(run.start_time_ns / 1e6).toISOString().replace(/\.\d+Z/, "Z"),
+    run.attached && "attached to a running process",
+    `numbers: ${format.sourceText(summary.capture?.rung)}`,
+  ].filter(Boolean);
+  return <p class="run">{parts.join(" · ")}</p>;
+}
+
+export function Headline({ theme }: { theme: Theme }) {
+  const { summary, before } = useReport();
+  const command = (summary.run?.command ?? []).join(" ");
+  return (
+    <header>
+      <div class="brand">
+        <strong>utlz</strong>
+        <code class="command" title={command}>{command || "a profile"}</code>
+        <button type="button" class="theme" onClick={theme.toggle}>{theme.dark ? "Light" : "Dark"}</button>
+      </div>
+      <h1>{summary.verdict ?? "No verdict: the profile holds too little to say one."}</h1>
+      <RunLine summary={summary} />
+      <Notices summary={summary} />
+      <dl class="figures">
+        {figuresOf(summary, before).map((figure) => (
+          <div title={figure.hint}>
+            <dt>{figure.label}</dt>
+            <dd>{figure.value}{figure.before && <small>was {figure.before}</small>}</dd>
+          </div>
+        ))}
+      </dl>
+      {summary.efficiency?.mfu_note && <p class="note">{summary.efficiency.mfu_note}</p>}
+      {summary.efficiency?.gap_note && <p class="note">{summary.efficiency.gap_note}</p>}
+    </header>
+  );
+}

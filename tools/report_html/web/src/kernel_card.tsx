@@ -1,0 +1,25 @@
+import { boundStyle } from "./bounds";
+import * as format from "./format";
+import type { Kernel } from "./summary";
+
+interface CardProps { kernel: Kernel; left: number; top: number; width: number }
+
+// The numbers of one kernel, beside the pointer.
+export function KernelCard({ kernel, left, top, width }: CardProps) {
+  const right = left > width / 2;
+  const style = right ? { right: `${width - left + 14}px`, top: `${top}px` }
+    : { left: `${left + 14}px`, top: `${top}px` };
+  return (
+    <div class="card" style={style} role="status">
+      <b>{kernel.short_name ?? kernel.name}</b>
+      <div>{format.time(kernel.time_ns)} ({format.share(kernel.time_share)}) in{" "}
+        {format.count(kernel.launches)} launches</div>
+      <div>{format.flopRate(kernel.flops_per_second)}, {format.share(kernel.flops_peak_share)} of peak</div>
+      <div>{format.byteRate(kernel.dram_bytes_per_second)}, {format.share(kernel.dram_peak_share)} of HBM</div>
+      <div>{format.plain(kernel.arithmetic_intensity)} FLOP per byte</div>
+      <div>{boundStyle(kernel.bound).label}-bound; recoverable {format.time(kernel.recoverable_time_ns)}
+        {format.plusMinus(kernel.recoverable_time_error_ns, format.time)}</div>
+      <div class="muted">{format.sourceText(kernel.flops_source ?? kernel.bytes_source)}</div>
+    </div>
+  );
+}

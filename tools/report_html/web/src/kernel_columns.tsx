@@ -1,0 +1,106 @@
+import type { ComponentChildren } from "preact";
+import { boundStyle } from "./bounds";
+import type { Report } from "./context";
+import * as format from "./format";
+import type { Kernel, KernelChange } from "./summary";
+
+export interface Column {
+  id: string;
+  title: string;
+  hint: string;
+  shown: boolean;  // at first
+  value: (kernel: Kernel, report: Report) => number | string | undefined;
+  cell?: (kernel: Kernel, report: Report) => ComponentChildren;
+}
+
+function changeOf(kernel: Kernel, report: Report): KernelChange | undefined {
+  return report.changes.get(kernel.short_name ?? "");
+}
+
+function changeText(change: KernelChange | undefined): string {
+  if (!change) return "–";
+  const { verdict, relative_delta } = change.time_ns;
+  if (verdict === "appeared") return "new";
+  if (verdict === "no_difference") return "no difference";
+  return format.signed(relative_delta, format.share);
+}
+
+function ShareBar({ value }: { value: number | undefined }) {
+  return (
+    <>
+      {format.share(value)}
+      {value !== undefined && (
+        <span class="meter" aria-hidden="true">
+          <span style={{ width: `${Math.min(100, Math.max(0, value * 100))}%` }} />
+        </span>
+      )}
+    </>
+  );
+}
+
+const number = (id: string, title: string, hint: string, shown: boolean,
+  value: Column["value"], text: (value: number | undefined) => string): Column =>
+  ({ id, title, hint, shown, value,
+    cell: (kernel, report) => text(value(kernel, report) as number | undefined) });
+
+export const COLUMNS: Column[] = [
+  { id: "bound", title: "bound", hint: "what limits it", shown: true,
+    value: (kernel) => boundStyle(kernel.bound).label,
+    cell: (kernel) => (
+      <><i class="dot" style={{ background: boundStyle(kernel.bound).color }} />
+        {boundStyle(kernel.bound).label}</>
+    ) },
+  { id: "recoverable", title: "recoverable", hint: "time over its roofline time", shown: true,
+    value: (kernel) => kernel.recoverable_time_ns,
+    cell: (kernel) => format.time(kernel.recoverable_time_ns) +
+      format.plusMinus(kernel.recoverable_time_error_ns, format.time) },
+  number("time", "time", "all launches", true, (kernel) => kernel.time_ns, format.time),
+  { id: "time_share", title: "share", hint: "of all kernel time", shown: true,
+    value: (kernel) => kernel.time_share, cell: (kernel) => <ShareBar value={kernel.time_share} /> },
+  number("window", "in window", "time inside the chosen window", true,
+    (kernel, report) => report.windowTime?.get(kernel.id), format.time),
+  { id: "change", title: "change", hint: "of its time, against the run before", shown: true,
+    value: (kernel, report) => changeOf(kernel, report)?.time_ns.delta,
+    cell: (kernel, report) => changeText(changeOf(kernel, report)) },
+  number("launches", "launches", "scaled to the run", true, (kernel) => kernel.launches, format.count),
+  number("mean", "mean", "one launch", true, (kernel) => kernel.time_mean_ns, format.time),
+  number("p50", "median", "one launch", false, (kernel) => kernel.time_p50_ns, format.time),
+  number("p99", "99 %", "one launch", false, (kernel) => kernel.time_p99_ns, format.time),
+  number("flops", "FLOPs", "all launches", false, (kernel) => kernel.flops, format.flops),
+  number("flop_rate", "FLOP/s", "executed", true, (kernel) => kernel.flops_per_second, format.flopRate),
+  { id: "flop_share", title: "of peak", hint: "of its data types' peak at the clock seen", shown: true,
+    value: (kernel) => kernel.flops_peak_share,
+    cell: (kernel) => <ShareBar value={kernel.flops_peak_share} /> },
+  number("bytes", "DRAM bytes", "read and written", false, (kernel) => kernel.dram_bytes, format.bytes),
+  number("byte_rate", "bytes/s", "DRAM", true, (kernel) => kernel.dram_bytes_per_second, format.byteRate),
+  { id: "byte_share", title: "of HBM", hint: "of HBM's peak", shown: true,
+    value: (kernel) => kernel.dram_peak_share,
+    cell: (kernel) => <ShareBar value={kernel.dram_peak_share} /> },
+  number("intensity", "FLOP/B", "arithmetic intensity", false,
+    (kernel) => kernel.arithmetic_intensity, format.plain),
+  number("efficiency", "roofline", "roofline time over time", true,
+    (kernel) => kernel.roofline_efficiency, format.share),
+  { id: "source", title: "source", hint: "where the counters come from", shown: false,
+    value: (kernel) => format.sourceText(kernel.flops_source ?? kernel.bytes_source) },
+];
+
+export function availableColumns(report: Report): Column[] {
+  return COLUMNS.filter((column) =>
+    (column.id !== "window" || (report.windowTime?.size ?? 0) > 0) &&
+    (column.id !== "change" || report.difference !== undefined));
+}
+
+// Unknown numbers come last in either direction.
+export function sortKernels(kernels: Kernel[], column: Column | undefined, descending: boolean,
+  report: Report): Kernel[] {
+  const value = (kernel: Kernel) => column ? column.value(kernel, report)
+    : kernel.short_name ?? kernel.name;
+  const sign = descending ? -1 : 1;
+  return kernels.map((kernel) => ({ kernel, key: value(kernel) })).sort((a, b) => {
+    if (a.key === undefined || b.key === undefined) {
+      return Number(a.key === undefined) - Number(b.key === undefined);
+    }
+    return sign * (typeof a.key === "number" && typeof b.key === "number"
+      ? a.key - b.key : String(a.key).localeCompare(String(b.key)));
+  }).map(({ kernel }) => kernel);
+}

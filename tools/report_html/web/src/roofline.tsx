@@ -1,0 +1,125 @@
+import { useMemo, useState } from "preact/hooks";
+import { boundStyle } from "./bounds";
+import { useReport } from "./context";
+import * as format from "./format";
+import { KernelCard } from "./kernel_card";
+import { Axes, Ceilings, ErrorBars } from "./roofline_parts";
+import { ceilingsOf, pointsOf, scalesOf, type Point } from "./roofline_scale";
+import { Section } from "./section";
+import { useWidth } from "./width";
+
+const MARGIN = { left: 62, right: 16, top: 14, bottom: 44 };
+const LARGEST_RADIUS = 26;
+
+function Legend({ maximum, attained }: { maximum: boolean; attained: boolean }) {
+  return (
+    <p class="legend">
+      <span class="line solid" /> peak at the clock seen{" "}
+      {maximum && <><span class="line dashed" /> at the highest clock{" "}</>}
+      {attained && <><span class="line dotted" /> measured on this GPU{" "}</>}
+      <span class="bubble" /> area: time
+    </p>
+  );
+}
+
+// The arrow keys go through the bubbles by time, Enter chooses.
+function nextPoint(points: Point[], active: number | undefined, key: string): number | undefined {
+  const step = key === "ArrowRight" || key === "ArrowDown" ? 1
+    : key === "ArrowLeft" || key === "ArrowUp" ? -1 : 0;
+  if (step === 0 || points.length === 0) return undefined;
+  const at = points.findIndex((point) => point.kernel.id === active);
+  return points[at < 0 ? 0 : (at + step + points.length) % points.length].kernel.id;
+}
+
+function notDrawnNote(all: number, drawn: number, hiddenTime: number): string {
+  if (all === drawn) return "";
+  return ` ${format.count(all - drawn)} kernels (${format.share(hiddenTime)} of the kernel time ` +
+    "shown) have no FLOPs or no bytes, and so no place here.";
+}
+
+export function Roofline() {
+  const report = useReport();
+  const { summary, before, selection, select, kernels, changes } = report;
+  const [frame, width] = useWidth<HTMLDivElement>(900);
+  const [active, setActive] = useState<number>();
+  const height = Math.min(520, Math.max(300, width * 0.55));
+  const inner = { width: width - MARGIN.left - MARGIN.right, height: height - MARGIN.top - MARGIN.bottom };
+  const device = summary.devices.find((one) => one.uuid === selection.device) ?? summary.devices[0];
+  const ceilings = useMemo(() => ceilingsOf(device, summary.kernels), [device, summary]);
+  const everyPoint = useMemo(() => pointsOf(summary.kernels, LARGEST_RADIUS), [summary]);
+  const pointsBefore = useMemo(() => pointsOf(before?.kernels ?? [], LARGEST_RADIUS), [before]);
+  const scales = useMemo(
+    () => scalesOf([...everyPoint, ...pointsBefore], ceilings, inner.width, inner.height),
+    [everyPoint, pointsBefore, ceilings, inner.width, inner.height]);
+  const shown = useMemo(() => new Set(kernels.map((kernel) => kernel.id)), [kernels]);
+  const points = everyPoint.filter((point) => shown.has(point.kernel.id));
+  if (everyPoint.length === 0) return null;
+
+  const place = (point: Point) => ({ cx: scales.x(point.intensity), cy: scales.y(point.rate) });
+  const hovered = everyPoint.find((point) => point.kernel.id === active);
+  const marked = points.filter((point) => selection.kernels.has(point.kernel.id));
+  const beforeByName = new Map(pointsBefore.map((point) => [point.kernel.short_name, point]));
+  const drawnTime = points.reduce((sum, point) => sum + (point.kernel.time_ns ?? 0), 0);
+  const time = kernels.reduce((sum, kernel) => sum + (kernel.time_ns ?? 0), 0);
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const next = nextPoint(points, active, event.key);
+    if (next !== undefined) {
+      event.preventDefault();
+      setActive(next);
+    } else if ((event.key === "Enter" || event.key === " ") && active !== undefined) {
+      event.preventDefault();
+      select({ kind: "kernel", id: active, add: event.ctrlKey || event.metaKey });
+    }
+  };
+
+  const bubble = (point: Point) => {
+    const { id } = point.kernel;
+    const faded = selection.kernels.size > 0 && !selection.kernels.has(id);
+    return (
+      <circle key={id} {...place(point)} r={point.radius} data-kernel={id}
+        class={`kernel${faded ? " faded" : ""}${selection.kernels.has(id) ? " chosen" : ""}`}
+        fill={boundStyle(point.kernel.bound).color}
+        onMouseEnter={() => setActive(id)}
+        onClick={(event) => select({ kind: "kernel", id, add: event.ctrlKey || event.metaKey })} />
+    );
+  };
+
+  return (
+    <Section id="roofline" title="Roofline"
+      note={"Each bubble is a kernel: the further right, the more arithmetic it does for each byte; " +
+        "the nearer to the roof, the less can be gained. Click one to see it everywhere." +
+        notDrawnNote(kernels.length, points.length, time > 0 ? 1 - drawnTime / time : 0)}>
+      <div class="roofline" ref={frame} onMouseLeave={() => setActive(undefined)}>
+        <svg width={width} height={height} tabindex={0} role="group" onKeyDown={onKeyDown}
+          aria-label="Roofline. The arrow keys go through the kernels, Enter chooses one.">
+          <g transform={`translate(${MARGIN.left},${MARGIN.top})`}>
+            <Axes scales={scales} width={inner.width} height={inner.height} />
+            <Ceilings ceilings={ceilings} scales={scales} width={inner.width} height={inner.height} />
+            {before && points.map((point) => {
+              const name = changes.get(point.kernel.short_name ?? "")?.name_before;
+              const old = name === undefined ? undefined : beforeByName.get(name);
+              return old && <g class="before">
+                <line x1={scales.x(old.intensity)} y1={scales.y(old.rate)}
+                  x2={scales.x(point.intensity)} y2={scales.y(point.rate)} />
+                <circle {...place(old)} r={old.radius} />
+              </g>;
+            })}
+            {points.map(bubble)}
+            {[...marked, ...(hovered && shown.has(hovered.kernel.id) ? [hovered] : [])].map((point) => (
+              <g class="marked">
+                <ErrorBars point={point} scales={scales} />
+                <circle {...place(point)} r={point.radius + 1.5} />
+              </g>
+            ))}
+          </g>
+        </svg>
+        {hovered && <KernelCard kernel={hovered.kernel}
+          left={MARGIN.left + scales.x(hovered.intensity)}
+          top={MARGIN.top + scales.y(hovered.rate)} width={width} />}
+      </div>
+      <Legend maximum={ceilings.some((ceiling) => ceiling.style === "maximum")}
+        attained={ceilings.some((ceiling) => ceiling.style === "attained")} />
+    </Section>
+  );
+}

@@ -1,0 +1,124 @@
+import * as format from "./format";
+import { decades, type Ceiling, type Point, type Scales } from "./roofline_scale";
+
+interface Box { scales: Scales; width: number; height: number }
+
+export function Axes({ scales, width, height }: Box) {
+  return (
+    <g class="axes" aria-hidden="true">
+      {decades(scales.x, width / 60).map((value) => (
+        <g transform={`translate(${scales.x(value)},0)`}>
+          <line y2={height} /><text y={height + 16} text-anchor="middle">{format.axisNumber(value)}</text>
+        </g>
+      ))}
+      {decades(scales.y, height / 30).map((value) => (
+        <g transform={`translate(0,${scales.y(value)})`}>
+          <line x2={width} />
+          <text x={-8} dy="0.32em" text-anchor="end">{format.axisNumber(value)}</text>
+        </g>
+      ))}
+      <text class="title" x={width / 2} y={height + 36} text-anchor="middle">
+        arithmetic intensity, FLOP per DRAM byte
+      </text>
+      <text class="title" transform={`translate(-50,${height / 2}) rotate(-90)`} text-anchor="middle">
+        FLOP/s
+      </text>
+    </g>
+  );
+}
+
+interface CeilingLine { ceiling: Ceiling; x1: number; y1: number; x2: number; y2: number }
+
+function linesOf(ceilings: Ceiling[], { scales, width }: Box): CeilingLine[] {
+  const [lowX, highX] = scales.x.domain();
+  const [lowY] = scales.y.domain();
+  const limits = ceilings.filter(({ kind, used }) => kind === "compute" && used);
+  const highest = Math.max(...limits.map(({ limit }) => limit), 0);
+  const hbm = ceilings.find(({ kind, label, style }) =>
+    kind === "memory" && style === "peak" && label.startsWith("HBM"))?.limit;
+  return ceilings.map((ceiling) => {
+    if (ceiling.kind === "memory") {
+      const start = Math.max(lowX, lowY / ceiling.limit);
+      const end = Math.min(highX, (highest || scales.y.domain()[1]) / ceiling.limit);
+      return { ceiling, x1: scales.x(start), y1: scales.y(start * ceiling.limit),
+        x2: scales.x(end), y2: scales.y(end * ceiling.limit) };
+    }
+    const ridge = hbm ? Math.max(lowX, ceiling.limit / hbm) : lowX;
+    const y = scales.y(ceiling.limit);
+    return { ceiling, x1: scales.x(Math.min(ridge, highX)), y1: y, x2: width, y2: y };
+  });
+}
+
+const WORDS = { peak: "", maximum: " at highest clock", attained: " measured" };
+
+function labelOf({ kind, label, limit, style }: Ceiling): string {
+  const value = kind === "memory" ? format.byteRate(limit) : format.flopRate(limit);
+  return `${label} ${value}${WORDS[style]}`;
+}
+
+// Where a line's label stands.
+function labelPlace({ ceiling, x1, y1, x2, y2 }: CeilingLine): { x: number; y: number; angle: number } {
+  if (ceiling.kind === "compute") return { x: x2 - 4, y: y2 - 5, angle: 0 };
+  const along = 0.45;
+  return { x: x1 + (x2 - x1) * along, y: y1 + (y2 - y1) * along - 6,
+    angle: Math.atan2(y2 - y1, x2 - x1) * 180 / Math.PI };
+}
+
+// Labels that would lie on another give way to it: the peaks at the clock seen come first.
+function labelled(lines: CeilingLine[]): Set<CeilingLine> {
+  const kept: CeilingLine[] = [];
+  const rank = (line: CeilingLine) => (line.ceiling.used ? 0 : 3) +
+    ["peak", "attained", "maximum"].indexOf(line.ceiling.style);
+  for (const line of [...lines].sort((a, b) => rank(a) - rank(b))) {
+    const clear = kept.every((other) => other.ceiling.kind !== line.ceiling.kind ||
+      Math.abs(labelPlace(other).y - labelPlace(line).y) >= 13);
+    if (clear && line.y2 > 4) kept.push(line);
+  }
+  return new Set(kept);
+}
+
+function classOf({ style, used }: Ceiling): string {
+  return used ? style : `${style} unused`;
+}
+
+export function Ceilings({ ceilings, ...box }: Box & { ceilings: Ceiling[] }) {
+  const lines = linesOf(ceilings, box).filter(({ x1, x2, y2 }) => x2 > x1 && y2 < box.height);
+  const withLabel = labelled(lines);
+  return (
+    <g class="ceilings">
+      {lines.map(({ ceiling, x1, y1, x2, y2 }) => (
+        <line class={classOf(ceiling)} x1={x1} y1={y1} x2={x2} y2={y2}>
+          <title>{labelOf(ceiling)}</title>
+        </line>
+      ))}
+      {lines.filter((line) => withLabel.has(line)).map((line) => {
+        const { x, y, angle } = labelPlace(line);
+        return (
+          <text class={classOf(line.ceiling)} transform={`translate(${x},${y}) rotate(${angle})`}
+            text-anchor={line.ceiling.kind === "memory" ? "middle" : "end"}>
+            {labelOf(line.ceiling)}
+          </text>
+        );
+      })}
+    </g>
+  );
+}
+
+// One standard error each way, cut where a logarithm ends.
+export function ErrorBars({ point, scales }: { point: Point; scales: Scales }) {
+  const { kernel, intensity, rate } = point;
+  const relative = (error: number | undefined, value: number | undefined) =>
+    error !== undefined && value ? Math.min(0.95, error / value) : 0;
+  const ofFlops = relative(kernel.flops_error, kernel.flops);
+  const ofX = Math.min(0.95, Math.hypot(ofFlops, relative(kernel.dram_bytes_error, kernel.dram_bytes)));
+  const x = scales.x(intensity);
+  const y = scales.y(rate);
+  return (
+    <g class="errors">
+      {ofX > 0 && <line x1={scales.x(intensity * (1 - ofX))} x2={scales.x(intensity * (1 + ofX))}
+        y1={y} y2={y} />}
+      {ofFlops > 0 && <line x1={x} x2={x} y1={scales.y(rate * (1 - ofFlops))}
+        y2={scales.y(rate * (1 + ofFlops))} />}
+    </g>
+  );
+}

@@ -1,0 +1,82 @@
+import { useMemo } from "preact/hooks";
+import { Chart } from "./chart";
+import { useReport } from "./context";
+import * as format from "./format";
+import { Section } from "./section";
+import type { Steps as StepsData } from "./summary";
+import { useWidth } from "./width";
+
+function sourceText(source: string | undefined): string {
+  if (source === "nvtx") return "found by NVTX ranges";
+  if (source === "graph") return "found by graph launches";
+  return source === "pattern" ? "found in the repeating launches" : "";
+}
+
+function factsOf(steps: StepsData): string {
+  return [
+    `${format.count(steps.steps)} steps ${sourceText(steps.source)}`,
+    steps.warmup_steps && `${format.count(steps.warmup_steps)} of warm-up left out`,
+    `mean ${format.time(steps.time_mean_ns)}`,
+    `median ${format.time(steps.time_p50_ns)}`,
+    `99 % ${format.time(steps.time_p99_ns)}`,
+    steps.launches !== undefined && `${format.count(steps.launches)} launches a step`,
+    steps.kernel_time_ns !== undefined && `kernels ${format.time(steps.kernel_time_ns)} a step`,
+  ].filter(Boolean).join(" · ");
+}
+
+// A summary lists at most so many slow steps here; the chart marks them all.
+const SLOW_LISTED = 5;
+
+export function Steps() {
+  const { summary, before, selection, select, dark } = useReport();
+  const [frame, width] = useWidth<HTMLDivElement>(900);
+  const steps = summary.steps;
+  const times = steps?.time_ns ?? [];
+  const { x, lines } = useMemo(() => {
+    const old = before?.steps?.time_ns ?? [];
+    const length = Math.max(times.length, old.length);
+    const padded = (values: number[]) =>
+      Array.from({ length }, (_, index) => values[index] ?? null);
+    const own = { label: "step", values: padded(times), color: "var(--accent)" };
+    const former = { label: "before", values: padded(old), color: "var(--muted)", dash: [4, 3] };
+    return { x: Array.from({ length }, (_, index) => index),
+      lines: old.length > 0 ? [own, former] : [own] };
+  }, [summary, before]);
+  const starts = steps?.start_ns;
+  const band = useMemo(() => {
+    const window = selection.window;
+    if (!window || !starts) return undefined;
+    const inside = starts.flatMap((start, index) =>
+      start < window.end_ns && start + (times[index] ?? 0) > window.start_ns ? [index] : []);
+    return inside.length === 0 ? undefined
+      : { start_ns: inside[0] - 0.5, end_ns: inside[inside.length - 1] + 0.5 };
+  }, [selection.window, summary]);
+  if (!steps || times.length === 0) return null;
+  const selectSteps = (first: number, last: number) => {
+    if (!starts || starts[first] === undefined || starts[last] === undefined) return;
+    select({ kind: "window", window: { start_ns: starts[first],
+      end_ns: starts[last] + (times[last] ?? 0) } });
+  };
+  return (
+    <Section id="steps" title="Steps" note={factsOf(steps) +
+      (starts ? ". Click a step or drag over several to see only their time elsewhere." : "")}>
+      <div ref={frame}>
+        <Chart label={`Step times: ${factsOf(steps)}`} x={x} lines={lines} width={width} height={190}
+          points={times.length < 150} marks={steps.slow} dark={dark} band={band}
+          xText={(value) => (Number.isInteger(value) ? String(value) : "")} yText={format.time}
+          onClick={(index) => selectSteps(index, index)}
+          onSelect={(low, high) => selectSteps(Math.max(0, Math.ceil(low)),
+            Math.min(times.length - 1, Math.floor(high)))} />
+      </div>
+      {(steps.slow ?? []).length > 0 && (
+        <ul class="slow">
+          {(steps.slow ?? []).slice(0, SLOW_LISTED).map((step, index) => (
+            <li><button type="button" onClick={() => selectSteps(step, step)}>Step {step}</button>
+              {" "}{format.time(times[step])}
+              {steps.slow_reason?.[index] && `: ${steps.slow_reason[index]}`}</li>
+          ))}
+        </ul>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,127 @@
+import { useMemo } from "preact/hooks";
+import { ActivityRows } from "./activity_rows";
+import { Chart } from "./chart";
+import { useReport } from "./context";
+import * as format from "./format";
+import { Section } from "./section";
+import type { Series, Summary } from "./summary";
+import { useWidth } from "./width";
+
+interface Lane { title: string; names: string[]; colors: string[] }
+
+// What is shown together; a series of another name gets a lane of its own.
+const LANES: Lane[] = [
+  { title: "SM and tensor active", names: ["gpu_busy", "sm_active", "tensor_active"],
+    colors: ["var(--muted)", "var(--accent)", "var(--slice-useful)"] },
+  { title: "HBM", names: ["dram_bytes_per_second", "dram_read_bytes_per_second",
+    "dram_write_bytes_per_second"],
+    colors: ["var(--bound-memory)", "var(--bound-memory)", "var(--bound-latency)"] },
+  { title: "HBM active", names: ["dram_active"], colors: ["var(--bound-memory)"] },
+  { title: "Power", names: ["power_watts"], colors: ["var(--warning)"] },
+  { title: "SM clock", names: ["sm_clock_hz", "sm_clock_mhz"],
+    colors: ["var(--slice-clock)", "var(--slice-clock)"] },
+];
+
+function lanesOf(series: Series[]): Lane[] {
+  const known = new Set(LANES.flatMap((lane) => lane.names));
+  const others = [...new Set(series.map((one) => one.name ?? ""))].filter((name) => !known.has(name));
+  return [...LANES, ...others.map((name) =>
+    ({ title: name.replaceAll("_", " "), names: [name], colors: ["var(--bound-neither)"] }))];
+}
+
+function isShare(series: Series): boolean {
+  return series.unit === "share" || (series.unit === undefined && /active|busy|share/.test(series.name ?? ""));
+}
+
+function valueText(series: Series): (value: number) => string {
+  if (isShare(series)) return format.share;
+  if (series.unit === "percent") return (value) => `${format.plain(value)} %`;
+  const name = series.name ?? "";
+  if (series.unit === "byte/s" || series.unit === "B/s" || name.includes("bytes_per_second")) {
+    return format.byteRate;
+  }
+  if (series.unit === "byte") return format.bytes;
+  if (name.endsWith("_watts")) return (value) => format.withPrefix(value, "W");
+  if (name.endsWith("_hz")) return (value) => format.withPrefix(value, "Hz");
+  return (value) => format.withPrefix(value, series.unit ?? "");
+}
+
+function meanInWindow(series: Series, low: number, high: number): number | undefined {
+  const interval = series.interval_ns ?? 0;
+  let sum = 0;
+  let number = 0;
+  (series.value ?? []).forEach((value, index) => {
+    const at = (series.start_ns ?? 0) + (index + 0.5) * interval;
+    if (typeof value === "number" && at >= low && at <= high) { sum += value; ++number; }
+  });
+  return number > 0 ? sum / number : undefined;
+}
+
+function LaneChart({ lane, series, width, end }:
+  { lane: Lane; series: Series[]; width: number; end: number }) {
+  const { selection, select, dark } = useReport();
+  const { x, lines } = useMemo(() => {
+    const longest = series.reduce((a, b) => ((b.value?.length ?? 0) > (a.value?.length ?? 0) ? b : a));
+    const interval = longest.interval_ns ?? 1;
+    const start = longest.start_ns ?? 0;
+    return {
+      x: (longest.value ?? []).map((_, index) => start + (index + 0.5) * interval),
+      lines: series.map((one) => ({
+        label: one.name ?? "",
+        values: (longest.value ?? []).map((_, index) => {
+          const at = start + (index + 0.5) * interval - (one.start_ns ?? 0);
+          const value = one.value?.[Math.floor(at / (one.interval_ns ?? 1))];
+          return typeof value === "number" && Number.isFinite(value) ? value : null;
+        }),
+        color: lane.colors[lane.names.indexOf(one.name ?? "")] ?? "var(--accent)",
+      })),
+    };
+  }, [series]);
+  const text = valueText(series[0]);
+  const window = selection.window ?? { start_ns: 0, end_ns: end };
+  const xRange = useMemo<[number, number]>(() => [0, end], [end]);
+  return (
+    <div class="lane">
+      <p class="lane-title">{lane.title}: {series.map((one, index) => (
+        <span><i class="dot" style={{ background: lines[index].color }} />
+          {(one.name ?? "").replaceAll("_", " ")}{" "}
+          <b>{text(meanInWindow(one, window.start_ns, window.end_ns) ?? NaN)}</b> </span>
+      ))}</p>
+      <Chart label={`${lane.title} over time`} x={x} lines={lines} width={width} height={110}
+        xText={format.time} yText={text} xRange={xRange} yRange={isShare(series[0]) ? [0, 1] : undefined}
+        group="timeline" dark={dark} band={selection.window}
+        onSelect={(low, high) => select({ kind: "window",
+          window: { start_ns: Math.max(0, low), end_ns: high } })} />
+    </div>
+  );
+}
+
+function shownDevice(summary: Summary, chosen: string | undefined): string | undefined {
+  return chosen ?? summary.timeline[0]?.device_uuid;
+}
+
+export function Timeline() {
+  const { summary, selection } = useReport();
+  const [frame, width] = useWidth<HTMLDivElement>(900);
+  const device = shownDevice(summary, selection.device);
+  const lanes = useMemo(() => {
+    const own = summary.timeline.filter((one) =>
+      one.device_uuid === device && (one.value?.length ?? 0) > 0);
+    return lanesOf(own).map((lane) => ({ lane, series: lane.names.flatMap((name) =>
+      own.filter((one) => (one.name ?? "") === name)) })).filter(({ series }) => series.length > 0);
+  }, [summary, device]);
+  const end = Math.max(0, ...summary.timeline.map((one) =>
+    (one.start_ns ?? 0) + (one.interval_ns ?? 0) * (one.value?.length ?? 0)));
+  if (lanes.length === 0) return null;
+  return (
+    <Section id="timeline" title="Over time"
+      note={"Drag over a stretch to see only that time elsewhere; the numbers are means of what is shown." +
+        (summary.devices.length > 1 && !selection.device ? " One GPU is drawn; choose another above." : "")}>
+      <div ref={frame}>
+        {lanes.map(({ lane, series }) =>
+          <LaneChart key={lane.title} lane={lane} series={series} width={width} end={end} />)}
+        <ActivityRows width={width} end={end} />
+      </div>
+    </Section>
+  );
+}

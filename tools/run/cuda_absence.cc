@@ -1,0 +1,71 @@
+#include "tools/run/cuda_absence.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "tools/run/command_lookup.h"
+
+namespace utlz {
+namespace {
+
+// Loading runs no initialization of the driver.
+bool DriverCanBeLoaded() {
+  void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (driver == nullptr) return false;
+  dlclose(driver);
+  return true;
+}
+
+bool MentionsRay(const std::vector<std::string>& command) {
+  return std::any_of(command.begin(), command.end(), [](const std::string& argument) {
+    return argument == "ray" || argument.find("/ray") != std::string::npos;
+  });
+}
+
+}  // namespace
+
+CudaAbsenceFacts GatherCudaAbsenceFacts(const std::string& path,
+                                        const std::vector<std::string>& command) {
+  CudaAbsenceFacts facts;
+  facts.driver_found = DriverCanBeLoaded();
+  facts.gpu_found = access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
+  facts.statically_linked = IsStaticallyLinked(path);
+  facts.raised_privileges = RaisedPrivilegesWarning(path).has_value();
+  facts.command = command;
+  return facts;
+}
+
+std::string ExplainCudaAbsence(const CudaAbsenceFacts& facts) {
+  std::string text = "NO PROCESS OF THIS COMMAND USED CUDA, so there is nothing to report.";
+  const auto add = [&text](const char* reason) { absl::StrAppend(&text, "\n  - ", reason); };
+  if (!facts.driver_found) {
+    add("There is no NVIDIA driver here (libcuda.so.1 cannot be loaded): install it, or in a "
+        "container pass the GPU through.");
+  } else if (!facts.gpu_found) {
+    add("There is a driver but no GPU device (/dev/nvidiactl): in a container pass the GPU "
+        "through.");
+  }
+  if (facts.raised_privileges) {
+    add("The command starts with raised privileges, which drops the variable that loads the agent: "
+        "profile the program that it starts instead.");
+  }
+  if (facts.statically_linked) {
+    add("The command is statically linked and may bring its own CUDA: profile a dynamically linked "
+        "build.");
+  }
+  if (MentionsRay(facts.command)) {
+    add("Ray's workers are started by a daemon that may be older than this command: start the "
+        "cluster itself with `utlz run ray start …`.");
+  }
+  add("The work was done by processes that were already running (a Ray or Dask cluster, a server): "
+      "start those with `utlz run`, or use `utlz attach`.");
+  add("The program cleaned its environment, or another injection library was set inside it "
+      "(CUDA_INJECTION64_PATH).");
+  add("The program found no GPU and fell back to the CPU, or ended before it used one.");
+  return text;
+}
+
+}  // namespace utlz

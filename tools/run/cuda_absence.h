@@ -1,0 +1,27 @@
+// Why a command may have used no CUDA that utlz could see.
+#ifndef UTLZ_TOOLS_RUN_CUDA_ABSENCE_H_
+#define UTLZ_TOOLS_RUN_CUDA_ABSENCE_H_
+
+#include <string>
+#include <vector>
+
+namespace utlz {
+
+// What can be told about this machine and this command.
+struct CudaAbsenceFacts {
+  bool driver_found = true;        // libcuda.so.1 can be loaded
+  bool gpu_found = true;           // /dev/nvidiactl or WSL's /dev/dxg
+  bool statically_linked = false;  // the command itself
+  bool raised_privileges = false;
+  std::vector<std::string> command;
+};
+
+CudaAbsenceFacts GatherCudaAbsenceFacts(const std::string& path,
+                                        const std::vector<std::string>& command);
+
+// One paragraph for a person: the fact first, then reasons, likeliest first, each with its remedy.
+std::string ExplainCudaAbsence(const CudaAbsenceFacts& facts);
+
+}  // namespace utlz
+
+#endif  // UTLZ_TOOLS_RUN_CUDA_ABSENCE_H_

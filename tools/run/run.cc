@@ -1,0 +1,141 @@
+#include "tools/run/run.h"
+
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "tools/run/agent_library.h"
+#include "tools/run/child_process.h"
+#include "tools/run/command_lookup.h"
+#include "tools/run/cuda_absence.h"
+#include "tools/run/private_folder.h"
+#include "tools/run/profile_name.h"
+#include "tools/run/signal_relay.h"
+
+namespace utlz {
+namespace {
+
+constexpr char kInjectionVariable[] = "CUDA_INJECTION64_PATH";
+constexpr char kNvtxInjectionVariable[] = "NVTX_INJECTION64_PATH";
+
+void Say(const std::string& sentence) { std::fprintf(stderr, "utlz: %s\n", sentence.c_str()); }
+
+int Fail(const absl::Status& status) {
+  Say(std::string(status.message()));
+  return kRunFailed;
+}
+
+int LookupExitStatus(const absl::Status& status) {
+  Say(std::string(status.message()));
+  return absl::IsNotFound(status) ? kCommandNotFound : kCommandNotExecutable;
+}
+
+// Two injection libraries cannot share a process: the driver loads one.
+absl::Status CheckEnvironment(bool nvtx) {
+  for (const char* name : {kInjectionVariable, kNvtxInjectionVariable}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    if (name == kNvtxInjectionVariable && !nvtx) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat(name, " is already set to ", value,
+                     ": another profiler is at work here, or another utlz run; unset it first"));
+  }
+  return absl::OkStatus();
+}
+
+std::vector<EnvironmentAddition> AgentEnvironment(const std::string& library,
+                                                  const std::string& socket, bool nvtx) {
+  std::vector<EnvironmentAddition> additions = {{kInjectionVariable, library},
+                                                {kSocketVariable, socket}};
+  if (nvtx) additions.emplace_back(kNvtxInjectionVariable, library);
+  return additions;
+}
+
+SessionOptions MakeSessionOptions(const RunOptions& options, const std::string& socket) {
+  SessionOptions session;
+  session.profile_path = options.output.empty()
+                             ? DefaultProfileName(options.command[0], time(nullptr), getpid())
+                             : options.output;
+  session.socket_path = socket;
+  session.command = options.command;
+  session.counters = options.counters;
+  session.overhead_budget_ppm = options.overhead_budget_ppm;
+  if (options.nvtx) session.trace_flags |= kTraceMarkers;
+  if (options.counters == CountersMode::kRange) session.trace_flags |= kTraceUserRanges;
+  session.delay_ms = options.delay_ms;
+  session.duration_ms = options.duration_ms;
+  return session;
+}
+
+CommandOutcome OutcomeOf(int wait_status) {
+  CommandOutcome outcome;
+  if (WIFSIGNALED(wait_status)) {
+    outcome.signal = WTERMSIG(wait_status);
+  } else {
+    outcome.exit_status = WEXITSTATUS(wait_status);
+  }
+  return outcome;
+}
+
+int ExitStatusOf(int wait_status) {
+  return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+void ShowResult(const RunOptions& options, const std::string& path, const SessionResult& result,
+                const std::string& absence) {
+  if (result.agents == 0) {
+    Say(absence);
+  } else if (options.report && options.print_report) {
+    options.print_report(result.summary);
+  }
+  Say(absl::StrCat(result.profile_written ? "profile: " : "profile, incomplete: ", path));
+}
+
+}  // namespace
+
+int RunCommand(const RunOptions& options) {
+  if (absl::Status status = CheckEnvironment(options.nvtx); !status.ok()) return Fail(status);
+  const absl::StatusOr<std::string> program = FindCommand(options.command[0]);
+  if (!program.ok()) return LookupExitStatus(program.status());
+  const absl::StatusOr<std::string> own_folder = ExecutableFolder();
+  if (!own_folder.ok()) return Fail(own_folder.status());
+  const absl::StatusOr<std::string> library = FindAgentLibrary(*own_folder);
+  if (!library.ok()) return Fail(library.status());
+  const std::optional<std::string> warning = RaisedPrivilegesWarning(*program);
+  if (warning) Say("warning: " + *warning);
+  const absl::StatusOr<PrivateFolder> folder = PrivateFolder::Make();
+  if (!folder.ok()) return Fail(folder.status());
+
+  SignalRelay signals;  // before the session's thread
+  const std::string socket = folder->path() + "/agents";
+  const SessionOptions session_options = MakeSessionOptions(options, socket);
+  absl::StatusOr<std::unique_ptr<Session>> session = Session::Start(session_options);
+  if (!session.ok()) return Fail(session.status());
+  const absl::StatusOr<pid_t> child = StartChild(
+      *program, options.command, AgentEnvironment(*library, socket, options.nvtx), signals);
+  if (!child.ok()) {
+    session->reset();
+    unlink(session_options.profile_path.c_str());
+    return LookupExitStatus(child.status());
+  }
+
+  const int wait_status = signals.WaitFor(*child);
+  CommandOutcome outcome = OutcomeOf(wait_status);
+  if (warning) outcome.notices.push_back(*warning);
+  const std::string absence = ExplainCudaAbsence(GatherCudaAbsenceFacts(*program, options.command));
+  outcome.notices_without_agents.push_back(absence);
+  const absl::StatusOr<SessionResult> result = (*session)->Finish(outcome);
+  if (result.ok()) {
+    ShowResult(options, session_options.profile_path, *result, absence);
+  } else {
+    Say(std::string(result.status().message()));
+  }
+  return ExitStatusOf(wait_status);
+}
+
+}  // namespace utlz

@@ -1,0 +1,40 @@
+// `utlz run`: a command with a session around it.
+#ifndef UTLZ_TOOLS_RUN_RUN_H_
+#define UTLZ_TOOLS_RUN_RUN_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collector/session/session.h"
+#include "proto/summary.pb.h"
+
+namespace utlz {
+
+// Exit statuses of our own, as env, timeout and shells use them.
+inline constexpr int kRunFailed = 125;  // utlz itself, before the command started
+inline constexpr int kCommandNotExecutable = 126;
+inline constexpr int kCommandNotFound = 127;
+
+struct RunOptions {
+  std::vector<std::string> command;  // not empty
+  std::string output;                // empty: a default name in the current folder
+  CountersMode counters = CountersMode::kAuto;
+  uint32_t overhead_budget_ppm = 10000;
+  uint64_t delay_ms = 0;
+  std::optional<uint64_t> duration_ms;
+  bool report = true;
+  bool nvtx = false;
+  // Prints the report to standard error.
+  std::function<void(const Summary& summary)> print_report;
+};
+
+// Runs the command and returns its exit status, 128 + n where signal n ended it, or one of ours.
+// Everything of ours goes to standard error; standard input and output are the command's alone.
+int RunCommand(const RunOptions& options);
+
+}  // namespace utlz
+
+#endif  // UTLZ_TOOLS_RUN_RUN_H_

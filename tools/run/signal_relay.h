@@ -1,0 +1,43 @@
+// Makes utlz transparent to signals: what is sent to it reaches the command, what the terminal
+// sends to both is not doubled, and a command that is stopped stops utlz, so that the shell
+// notices.
+#ifndef UTLZ_TOOLS_RUN_SIGNAL_RELAY_H_
+#define UTLZ_TOOLS_RUN_SIGNAL_RELAY_H_
+
+#include <signal.h>
+#include <sys/types.h>
+
+namespace utlz {
+
+// Make it before any thread; it changes the process's signal mask and, for its life, the handling
+// of SIGCHLD, SIGPIPE and SIGXFSZ.
+class SignalRelay {
+ public:
+  SignalRelay();
+  ~SignalRelay();
+  SignalRelay(const SignalRelay&) = delete;
+  SignalRelay& operator=(const SignalRelay&) = delete;
+
+  // Gives a forked child the handling that utlz itself was started with. Async-signal-safe.
+  void RestoreForChild() const;
+
+  // Relays until the child ends; returns its wait status.
+  int WaitFor(pid_t child);
+
+ private:
+  void Relay(const siginfo_t& info, pid_t child);
+  // True with `wait_status` set once the child has ended.
+  bool CollectChild(pid_t child, int* wait_status);
+  void FollowStop(int stop_signal, pid_t child);
+
+  sigset_t waited_for_;
+  sigset_t mask_before_;
+  struct sigaction child_before_;
+  struct sigaction pipe_before_;
+  struct sigaction file_size_before_;
+  bool child_stopped_ = false;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_TOOLS_RUN_SIGNAL_RELAY_H_

@@ -1,0 +1,99 @@
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "tools/replay/replay.h"
+#include "tools/report/text.h"
+#include "tools/run/agent_library.h"
+#include "tools/run/run.h"
+#include "tools/utlz/command.h"
+#include "tools/utlz/terminal.h"
+
+namespace utlz {
+namespace {
+
+constexpr char kRecordingNote[] = "a PyTorch training step on an NVIDIA H200";
+
+struct DemoArguments {
+  std::string recording;
+  bool use_recording = false;
+};
+
+bool HasGpu() { return access("/dev/nvidiactl", R_OK | W_OK) == 0; }
+
+// What belongs to an installed utlz, or to a build folder (build/<preset>) of its source tree.
+absl::StatusOr<std::string> FindBundled(const char* installed, const char* built) {
+  const absl::StatusOr<std::string> folder = ExecutableFolder();
+  if (!folder.ok()) return folder.status();
+  const std::filesystem::path prefix = std::filesystem::path(*folder).parent_path();
+  const std::filesystem::path source = prefix.parent_path().parent_path();
+  for (const std::filesystem::path& path : {prefix / installed, prefix / built, source / built}) {
+    if (access(path.c_str(), R_OK) == 0) return path.string();
+  }
+  return absl::NotFoundError("a file of the demonstration is missing, reinstall utlz: " +
+                             (prefix / installed).string());
+}
+
+void PrintReport(const Summary& summary, int fd) {
+  TextOptions options;
+  options.color = UseColor(fd);
+  const std::string text = RenderText(summary, options);
+  std::fwrite(text.data(), 1, text.size(), fd == STDERR_FILENO ? stderr : stdout);
+}
+
+int Fail(const absl::Status& status) {
+  std::fprintf(stderr, "utlz: %s\n", std::string(status.message()).c_str());
+  return kFailure;
+}
+
+int ShowRecording(const std::string& named) {
+  std::string path = named;
+  if (path.empty()) {
+    const absl::StatusOr<std::string> bundled =
+        FindBundled("share/utlz/demo.utlz", "data/demo.utlz");
+    if (!bundled.ok()) return Fail(bundled.status());
+    path = *bundled;
+  }
+  std::printf("This is a recording of %s, not a measurement of this machine%s.\n", kRecordingNote,
+              HasGpu() ? "" : ", which has no NVIDIA GPU");
+  std::fflush(stdout);
+  const absl::StatusOr<Summary> summary = ReplayRecording(path, kRecordingNote);
+  if (!summary.ok()) return Fail(summary.status());
+  PrintReport(*summary, STDOUT_FILENO);
+  return kSuccess;
+}
+
+int RunLoad(const std::string& program) {
+  std::printf("Profiling a small CUDA program on this machine's GPU.\n");
+  std::fflush(stdout);
+  RunOptions options;
+  options.command = {program};
+  options.output = "utlz-demo.utlz";
+  options.print_report = [](const Summary& summary) { PrintReport(summary, STDERR_FILENO); };
+  return RunCommand(options);
+}
+
+int Demo(const DemoArguments& arguments) {
+  if (arguments.use_recording || !arguments.recording.empty() || !HasGpu()) {
+    return ShowRecording(arguments.recording);
+  }
+  const absl::StatusOr<std::string> load =
+      FindBundled("lib/utlz/utlz-demo-load", "bin/utlz-demo-load");
+  return load.ok() ? RunLoad(*load) : ShowRecording({});
+}
+
+}  // namespace
+
+void AddDemoCommand(CLI::App* program, Action* action) {
+  const auto arguments = std::make_shared<DemoArguments>();
+  CLI::App* demo = program->add_subcommand(
+      "demo", "Profile a bundled program; without a GPU, show a bundled recording");
+  demo->add_flag("--recording", arguments->use_recording, "The recording even where a GPU is");
+  demo->add_option("--file", arguments->recording, "Another recording (.utlz)");
+  demo->callback([arguments, action] { *action = [arguments] { return Demo(*arguments); }; });
+}
+
+}  // namespace utlz

@@ -1,0 +1,67 @@
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/compare/diff.h"
+#include "tools/compare/render_difference.h"
+#include "tools/report_html/report_html.h"
+#include "tools/utlz/choice.h"
+#include "tools/utlz/command.h"
+#include "tools/utlz/profile_sides.h"
+
+namespace utlz {
+namespace {
+
+enum class Format { kText, kMarkdown, kJson, kHtml };
+
+struct DiffArguments {
+  std::string before;
+  std::string after;
+  Format format = Format::kText;
+  DifferenceTextOptions text;
+};
+
+std::string Render(const Summary& before, const Summary& after, const DiffArguments& arguments) {
+  if (arguments.format == Format::kHtml) return RenderHtmlComparison(before, after);
+  const Difference difference = Diff(before, after);
+  switch (arguments.format) {
+    case Format::kMarkdown:
+      return RenderDifferenceMarkdown(difference, arguments.text);
+    case Format::kJson:
+      return RenderDifferenceJson(difference);
+    case Format::kText:
+    case Format::kHtml:
+      break;
+  }
+  return RenderDifferenceText(difference, arguments.text);
+}
+
+int RunDiff(DiffArguments* arguments) {
+  const auto sides = LoadSide({arguments->before, arguments->after});
+  if (!sides) return kFailure;
+  arguments->text.before_label = arguments->before;
+  arguments->text.after_label = arguments->after;
+  return PrintOut(Render((*sides)[0], (*sides)[1], *arguments)) ? kSuccess : kFailure;
+}
+
+}  // namespace
+
+void AddDiffCommand(CLI::App* program, Action* action) {
+  const auto arguments = std::make_shared<DiffArguments>();
+  CLI::App* diff = program->add_subcommand("diff", "What changed from one profile to another");
+  diff->add_option("BEFORE", arguments->before, "A profile (.utlz)")->required()->type_name("");
+  diff->add_option("AFTER", arguments->after, "A profile (.utlz)")->required()->type_name("");
+  const std::map<std::string, Format> formats = {{"text", Format::kText},
+                                                 {"markdown", Format::kMarkdown},
+                                                 {"json", Format::kJson},
+                                                 {"html", Format::kHtml}};
+  diff->add_option("--format", arguments->format, "text, markdown, json or html")
+      ->transform(Choice(formats))
+      ->type_name("WORD");
+  diff->add_flag("--all", arguments->text.unchanged, "Also what is within error");
+  diff->callback(
+      [arguments, action] { *action = [arguments] { return RunDiff(arguments.get()); }; });
+}
+
+}  // namespace utlz

@@ -1,0 +1,78 @@
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/compare/gate.h"
+#include "tools/compare/render_difference.h"
+#include "tools/utlz/choice.h"
+#include "tools/utlz/command.h"
+#include "tools/utlz/profile_sides.h"
+
+namespace utlz {
+namespace {
+
+enum class Format { kText, kMarkdown, kJson };
+
+struct GateArguments {
+  std::vector<std::string> baseline;
+  std::vector<std::string> candidate;
+  double max_regression_percent = 3;
+  Format format = Format::kText;
+  GateOptions gate;
+};
+
+std::string Render(const GateResult& result, Format format) {
+  switch (format) {
+    case Format::kMarkdown:
+      return RenderGateMarkdown(result);
+    case Format::kJson:
+      return RenderGateJson(result);
+    case Format::kText:
+      break;
+  }
+  return RenderGateText(result);
+}
+
+int RunGate(GateArguments* arguments) {
+  const auto baseline = LoadSide(arguments->baseline);
+  const auto candidate = LoadSide(arguments->candidate);
+  if (!baseline || !candidate) return GateExitStatus(GateOutcome::kRefused);
+  arguments->gate.max_regression_share = arguments->max_regression_percent / 100;
+  const GateResult result = Gate(*baseline, *candidate, arguments->gate);
+  if (!PrintOut(Render(result, arguments->format))) return GateExitStatus(GateOutcome::kRefused);
+  return GateExitStatus(result.outcome);
+}
+
+}  // namespace
+
+void AddGateCommand(CLI::App* program, Action* action) {
+  const auto arguments = std::make_shared<GateArguments>();
+  CLI::App* gate = program->add_subcommand(
+      "gate", "Exit status for CI: did the candidate get slower than the baseline?");
+  gate->add_option("--baseline", arguments->baseline, "Profiles to compare with")
+      ->required()
+      ->type_name("FILE");
+  gate->add_option("CANDIDATE", arguments->candidate, "Profiles to judge")
+      ->required()
+      ->type_name("");
+  gate->add_option("--max-regression", arguments->max_regression_percent,
+                   "Per cent that the candidate may be slower")
+      ->transform(CLI::Validator(
+          [](std::string& text) {
+            if (!text.empty() && text.back() == '%') text.pop_back();
+            return std::string();
+          },
+          "", "percent"))
+      ->check(CLI::Range(0.0, 1000.0).description(""))
+      ->type_name("P%");
+  const std::map<std::string, Format> formats = {
+      {"text", Format::kText}, {"markdown", Format::kMarkdown}, {"json", Format::kJson}};
+  gate->add_option("--format", arguments->format, "text, markdown or json")
+      ->transform(Choice(formats))
+      ->type_name("WORD");
+  gate->callback(
+      [arguments, action] { *action = [arguments] { return RunGate(arguments.get()); }; });
+}
+
+}  // namespace utlz

@@ -1,0 +1,79 @@
+// The program `utlz`; by the name utlz-run it is `utlz run`.
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tools/run/run.h"
+#include "tools/utlz/command.h"
+#include "tools/utlz/command_split.h"
+
+namespace utlz {
+namespace {
+
+constexpr std::string_view kRunName = "utlz-run";
+
+// The arguments after the program's name, with "run" first where the name says so.
+std::vector<std::string> Arguments(int argc, char** argv) {
+  std::vector<std::string> arguments;
+  if (argc < 1) return arguments;
+  const std::string_view name(argv[0]);
+  if (name.substr(name.rfind('/') + 1) == kRunName) arguments.emplace_back("run");
+  arguments.insert(arguments.end(), argv + 1, argv + argc);
+  return arguments;
+}
+
+int ParseFailure(const CLI::App& program, const CLI::ParseError& error, bool is_run) {
+  const int status = program.exit(error);
+  if (status == 0) return kSuccess;  // --help and --version
+  return is_run ? kRunFailed : kUsageError;
+}
+
+int Main(int argc, char** argv) {
+  CLI::App program("utlz: where the FLOPs, the bytes and the time of a GPU job go", "utlz");
+  program.set_version_flag("--version", "utlz " UTLZ_VERSION);
+  program.require_subcommand(1);
+  program.get_formatter()->column_width(34);
+  Action action;
+  std::vector<std::string> words;
+  const CLI::App* run = AddRunCommand(&program, &words, &action);
+  const CLI::App* sampler = AddSamplerCommand(&program, &words, &action);
+  AddReportCommand(&program, &action);
+  AddDiffCommand(&program, &action);
+  AddGateCommand(&program, &action);
+  AddExportCommand(&program, &action);
+  AddDemoCommand(&program, &action);
+  AddDoctorCommand(&program, &action);
+
+  std::vector<std::string> arguments = Arguments(argc, argv);
+  const bool is_run = !arguments.empty() && arguments[0] == run->get_name();
+  if (is_run) {
+    CommandSplit split = SplitCommand(*run, arguments);
+    arguments = std::move(split.own);
+    words = std::move(split.command);
+  } else if (!arguments.empty() && arguments[0] == sampler->get_name()) {
+    words.assign(arguments.begin() + 1, arguments.end());
+    arguments.resize(1);
+  }
+  try {
+    // CLI11 takes arguments in reverse order.
+    program.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::ParseError& error) {
+    return ParseFailure(program, error, is_run);
+  }
+  return action ? action() : kUsageError;
+}
+
+}  // namespace
+}  // namespace utlz
+
+int main(int argc, char** argv) {
+  try {
+    return utlz::Main(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "utlz: %s\n", error.what());
+    return utlz::kFailure;
+  }
+}

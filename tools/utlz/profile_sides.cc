@@ -1,0 +1,33 @@
+#include "tools/utlz/profile_sides.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "tools/replay/replay.h"
+
+namespace utlz {
+
+std::optional<std::vector<Summary>> LoadSide(const std::vector<std::string>& files) {
+  std::vector<Summary> summaries;
+  bool whole = true;
+  for (const std::string& file : files) {
+    absl::StatusOr<Summary> summary = LoadSummary(file);
+    if (summary.ok()) {
+      summaries.push_back(*std::move(summary));
+    } else {
+      std::fprintf(stderr, "utlz: %s\n", std::string(summary.status().message()).c_str());
+      whole = false;
+    }
+  }
+  if (!whole) return std::nullopt;
+  return summaries;
+}
+
+bool PrintOut(const std::string& text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (std::fflush(stdout) == 0 && written) return true;
+  std::fprintf(stderr, "utlz: cannot write to standard output\n");
+  return false;
+}
+
+}  // namespace utlz

@@ -1,0 +1,21 @@
+// Profiles given on the command line, reduced to summaries.
+#ifndef UTLZ_TOOLS_UTLZ_PROFILE_SIDES_H_
+#define UTLZ_TOOLS_UTLZ_PROFILE_SIDES_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proto/summary.pb.h"
+
+namespace utlz {
+
+// All of them, or nothing, with a sentence on standard error for each that cannot be read.
+std::optional<std::vector<Summary>> LoadSide(const std::vector<std::string>& files);
+
+// False, with a sentence on standard error, where standard output cannot be written.
+bool PrintOut(const std::string& text);
+
+}  // namespace utlz
+
+#endif  // UTLZ_TOOLS_UTLZ_PROFILE_SIDES_H_

@@ -1,0 +1,131 @@
+#include <unistd.h>
+
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/replay/replay.h"
+#include "tools/report/csv.h"
+#include "tools/report/json.h"
+#include "tools/report/text.h"
+#include "tools/report_html/report_html.h"
+#include "tools/utlz/choice.h"
+#include "tools/utlz/command.h"
+#include "tools/utlz/terminal.h"
+
+namespace utlz {
+namespace {
+
+enum class Format { kText, kJson, kCsv, kHtml };
+
+struct ReportArguments {
+  std::vector<std::string> files;
+  Format format = Format::kText;
+  TextOptions text;
+  ModelOptions model;
+  bool recompute = false;
+};
+
+CLI::Validator NotNegative() { return CLI::Range(0.0, 1e30).description(""); }
+
+bool AsksForReplay(const ReportArguments& arguments) {
+  const ModelOptions& model = arguments.model;
+  return arguments.recompute || model.model_flops_per_step > 0 || model.tokens_per_step > 0 ||
+         model.price_per_hour > 0;
+}
+
+std::string Render(const Summary& summary, const ReportArguments& arguments) {
+  switch (arguments.format) {
+    case Format::kText:
+      return RenderText(summary, arguments.text);
+    case Format::kJson:
+      return RenderJson(summary);
+    case Format::kCsv:
+      return RenderCsv(summary);
+    case Format::kHtml:
+      return RenderHtml(summary);
+  }
+  return {};
+}
+
+bool Print(const std::string& text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  return std::fflush(stdout) == 0 && written;
+}
+
+// One report after the other; a file that cannot be read does not keep the others from being shown.
+int Report(ReportArguments* arguments) {
+  arguments->text.color = UseColor(STDOUT_FILENO);
+  int exit_status = kSuccess;
+  for (const std::string& file : arguments->files) {
+    const absl::StatusOr<Summary> summary =
+        AsksForReplay(*arguments) ? ReplayProfile(file, arguments->model) : LoadSummary(file);
+    if (!summary.ok()) {
+      std::fprintf(stderr, "utlz: %s\n", std::string(summary.status().message()).c_str());
+      exit_status = kFailure;
+    } else if (!Print(Render(*summary, *arguments))) {
+      std::fprintf(stderr, "utlz: cannot write the report to standard output\n");
+      return kFailure;
+    }
+  }
+  return exit_status;
+}
+
+}  // namespace
+
+void AddReportCommand(CLI::App* program, Action* action) {
+  const auto arguments = std::make_shared<ReportArguments>();
+  CLI::App* report = program->add_subcommand("report", "Show what profiles say");
+  report->add_option("FILE", arguments->files, "Profiles (.utlz)")->required()->type_name("");
+  const std::map<std::string, Format> formats = {
+      {"text", Format::kText}, {"json", Format::kJson}, {"csv", Format::kCsv},
+      {"html", Format::kHtml}};
+  report->add_option("--format", arguments->format, "text, json, csv or html")
+      ->transform(Choice(formats))
+      ->type_name("WORD");
+  report->add_option("--top", arguments->text.top, "Rows of a table")
+      ->check(CLI::Range(1u, 100000u).description(""))
+      ->type_name("N")
+      ->capture_default_str();
+  const std::map<std::string, KernelOrder> orders = {{"recoverable", KernelOrder::kRecoverable},
+                                                     {"time", KernelOrder::kTime},
+                                                     {"flops", KernelOrder::kFlops},
+                                                     {"bytes", KernelOrder::kBytes},
+                                                     {"launches", KernelOrder::kLaunches}};
+  report->add_option("--sort", arguments->text.order,
+                     "recoverable, time, flops, bytes or launches")
+      ->transform(Choice(orders))
+      ->type_name("WORD");
+  const std::map<std::string, GroupBy> groups = {{"kernel", GroupBy::kKernel},
+                                                 {"nvtx", GroupBy::kNvtx},
+                                                 {"stream", GroupBy::kStream},
+                                                 {"device", GroupBy::kDevice},
+                                                 {"process", GroupBy::kProcess}};
+  report->add_option("--by", arguments->text.group_by, "kernel, nvtx, stream, device or process")
+      ->transform(Choice(groups))
+      ->type_name("WORD");
+  report->add_option("--columns", arguments->text.columns, "Width of the text report")
+      ->check(CLI::Range(60u, 1000u).description(""))
+      ->type_name("N")
+      ->capture_default_str();
+  report->add_option("--model-flops-per-step", arguments->model.model_flops_per_step,
+                     "The model's own arithmetic in a step, for MFU")
+      ->check(NotNegative())
+      ->type_name("X");
+  report->add_option("--tokens-per-step", arguments->model.tokens_per_step,
+                     "Tokens (images, requests) in a step, for throughput")
+      ->check(NotNegative())
+      ->type_name("X");
+  report->add_option("--price-per-hour", arguments->model.price_per_hour,
+                     "Of all devices of the run together, for the cost of what is lost")
+      ->check(NotNegative())
+      ->type_name("X");
+  report->add_flag("--recompute", arguments->recompute,
+                   "From the recorded frames, not from the summary that the run left");
+  report->callback(
+      [arguments, action] { *action = [arguments] { return Report(arguments.get()); }; });
+}
+
+}  // namespace utlz
