@@ -142,7 +142,7 @@ void Agent::Run() {
     if (!exiting_) Turn(MonotonicNs());
     pthread_mutex_unlock(&turn_mutex_);
     if (const int signal_number = TerminationSignal(); signal_number != 0) {
-      FlushRecords(cupti::kFlushForced);
+      if (!taken_) FlushRecords(cupti::kFlushForced);
       SendStatus();
       SendEnd(SignalName(signal_number));
       Terminate(signal_number);
@@ -192,20 +192,22 @@ void Agent::FollowRequests(uint64_t now_ns) {
   producer.acknowledged_request.store(request, std::memory_order_release);
 }
 
-// torch.profiler and its like take the buffers, trace for a while and leave everything switched off.
-// Step aside while they trace; go on once they have been done for a while.
+// torch.profiler and its like take the buffers, trace for a while and leave everything switched off,
+// or tear CUPTI down. Step aside while they trace; go on once they have been done for a while.
 void Agent::FollowOtherClient(uint64_t now_ns) {
   constexpr uint64_t kGraceNs = 500 * kMillisecondNs;
   constexpr char kReason[] = "another CUPTI client took the activity buffers over";
   RingProducer& producer = ring_.header()->producer;
-  if (!taken_ && !registration_.Ours()) {
+  if (!taken_ && (other_client_.TakeTornDown() || !registration_.Ours())) {
     taken_ = true;
     trace_.Lost(kReason);
     producer.reason.store(static_cast<uint32_t>(AgentReason::kBuffersTaken),
                           std::memory_order_relaxed);
-    other_client_.Watch(cupti_, registration_.Holder());
+    other_client_.Watch(cupti_, registration_.Holder(), &turn_mutex_);
   }
   if (!taken_ || !other_client_.DoneFor(now_ns, kGraceNs)) return;
+  other_client_.TakeTornDown();
+  LimitDeviceMemory();  // a torn-down CUPTI has forgotten it
   if (registration_.Register(cupti_, BufferRequestedCallback, BufferCompletedCallback) ==
       cupti::kSuccess) {
     taken_ = false;
@@ -266,7 +268,7 @@ void Agent::FlushRecords(uint32_t flags) {
 
 void Agent::Report() {
   thread_cpu_ns_.store(ThreadCpuNs(), std::memory_order_relaxed);
-  SendClocks();
+  if (!taken_) SendClocks();
   SendStatus();
 }
 
@@ -305,16 +307,19 @@ void Agent::SendClocks() {
 
 void Agent::SendStatus() {
   uint64_t now_ns = 0;
-  cupti_.get_timestamp(&now_ns);
   size_t dropped = 0;
-  if (cupti_.activity_get_dropped(nullptr, 0, &dropped) != cupti::kSuccess) dropped = 0;
+  // CUPTI is left alone while another client has it: that one may tear it down at any moment.
+  if (!taken_) {
+    cupti_.get_timestamp(&now_ns);
+    if (cupti_.activity_get_dropped(nullptr, 0, &dropped) != cupti::kSuccess) dropped = 0;
+  }
   recorder_.Lock();
   recorder_.AddDropped(dropped);
   const RecorderCounts& counts = recorder_.counts();
   const RingProducer& producer = ring_.header()->producer;
   ByteBuffer* message = recorder_.Scratch();
   PbWriter out(message);
-  out.Fixed64(1, now_ns);
+  if (now_ns != 0) out.Fixed64(1, now_ns);
   out.Uint(2, counts.launches);
   out.Uint(3, counts.timeless);
   out.Uint(4, producer.launches_dropped.load(std::memory_order_relaxed));

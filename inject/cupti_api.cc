@@ -92,6 +92,7 @@ bool Find(void* library, const char* name, Function* function) {
 
 bool FindActivityFunctions(CuptiApi* api) {
   void* l = api->library;
+  Find(l, "cuptiFinalize", &api->finalize);
   return Find(l, "cuptiGetVersion", &api->get_version) &&
          Find(l, "cuptiGetTimestamp", &api->get_timestamp) &&
          Find(l, "cuptiSubscribe", &api->subscribe) &&

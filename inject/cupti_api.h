@@ -22,6 +22,8 @@ struct CuptiApi {
   cupti::Result (*activity_get_next_record)(uint8_t*, size_t, cupti::RecordHead**);
   cupti::Result (*activity_get_dropped)(cupti::Context, uint32_t, size_t*);
   cupti::Result (*activity_set_attribute)(uint32_t, size_t*, void*);
+  // Never called for ourselves: a client's own call is passed on. Null where there is none.
+  cupti::Result (*finalize)();
   // Counters by user range; null where this libcupti has none.
   cupti::Result (*profiler_initialize)(void*);
   cupti::Result (*device_get_chip_name)(void*);

@@ -1,5 +1,6 @@
 #include "inject/other_client.h"
 
+#include <time.h>
 
 #include <atomic>
 
@@ -9,46 +10,74 @@
 namespace utlz::inject {
 namespace {
 
-using Disable = cupti::Result (*)(uint32_t);
-using Enable = cupti::Result (*)(uint32_t);
-
 // Plain functions stand in the client's slots, so what they need cannot be passed to them.
-std::atomic<Disable> real_disable{nullptr};
-std::atomic<Enable> real_enable{nullptr};
-std::atomic<uint64_t> disabled_at_ns{0};  // monotonic; 0 = kernel records are on
+std::atomic<decltype(CuptiApi::activity_disable)> real_disable{nullptr};
+std::atomic<decltype(CuptiApi::activity_enable)> real_enable{nullptr};
+std::atomic<decltype(CuptiApi::finalize)> real_finalize{nullptr};
+std::atomic<pthread_mutex_t*> our_turn{nullptr};
+std::atomic<uint64_t> done_at_ns{0};  // monotonic; 0 = kernel records are on
+std::atomic<bool> torn_down{false};
 
 cupti::Result ObserveDisable(uint32_t kind) {
   const cupti::Result result = real_disable.load(std::memory_order_relaxed)(kind);
-  if (kind == cupti::kKindConcurrentKernel) disabled_at_ns.store(MonotonicNs());
+  if (kind == cupti::kKindConcurrentKernel) done_at_ns.store(MonotonicNs());
   return result;
 }
 
 cupti::Result ObserveEnable(uint32_t kind) {
-  if (kind == cupti::kKindConcurrentKernel) disabled_at_ns.store(0);
+  if (kind == cupti::kKindConcurrentKernel) done_at_ns.store(0);
   return real_enable.load(std::memory_order_relaxed)(kind);
 }
 
+bool LockWithin(pthread_mutex_t* mutex, uint64_t patience_ns) {
+  const uint64_t deadline = RealtimeNs() + patience_ns;
+  const timespec time{static_cast<time_t>(deadline / 1000000000u),
+                      static_cast<long>(deadline % 1000000000u)};
+  return pthread_mutex_timedlock(mutex, &time) == 0;
+}
+
+cupti::Result ObserveFinalize() {
+  // Longer than any call of ours takes; a program must never hang on it.
+  constexpr uint64_t kPatienceNs = 1000000000;
+  pthread_mutex_t* const turn = our_turn.load();
+  const bool locked = LockWithin(turn, kPatienceNs);
+  const cupti::Result result = real_finalize.load(std::memory_order_relaxed)();
+  torn_down.store(true);
+  done_at_ns.store(MonotonicNs());
+  if (locked) pthread_mutex_unlock(turn);
+  return result;
+}
+
+// Whether the module's calls have gone to the observer for longer already.
 template <typename Function>
-void Redirect(uintptr_t module, const char* name, Function function) {
-  if (void** slot = FindImportSlot(module, name)) {
-    SetImportSlot(slot, reinterpret_cast<void*>(function));
-  }
+bool Redirect(uintptr_t module, const char* name, Function function) {
+  void** const slot = FindImportSlot(module, name);
+  if (slot == nullptr) return false;
+  void* const observer = reinterpret_cast<void*>(function);
+  if (std::atomic_ref<void*>(*slot).load() == observer) return true;
+  SetImportSlot(slot, observer);
+  return false;
 }
 
 }  // namespace
 
-void OtherClient::Watch(const CuptiApi& api, uintptr_t code_address) {
+void OtherClient::Watch(const CuptiApi& api, uintptr_t code_address, pthread_mutex_t* turn_mutex) {
+  if (code_address == 0) return;
   real_disable.store(api.activity_disable);
   real_enable.store(api.activity_enable);
-  disabled_at_ns.store(0);
-  if (code_address == 0) return;
+  real_finalize.store(api.finalize);
+  our_turn.store(turn_mutex);
   Redirect(code_address, "cuptiActivityEnable", ObserveEnable);
-  Redirect(code_address, "cuptiActivityDisable", ObserveDisable);
+  if (api.finalize != nullptr) Redirect(code_address, "cuptiFinalize", ObserveFinalize);
+  // What a module that is watched already has done since it took over is known.
+  if (!Redirect(code_address, "cuptiActivityDisable", ObserveDisable)) done_at_ns.store(0);
 }
 
 bool OtherClient::DoneFor(uint64_t now_monotonic_ns, uint64_t quiet_ns) const {
-  const uint64_t at_ns = disabled_at_ns.load();
+  const uint64_t at_ns = done_at_ns.load();
   return at_ns != 0 && now_monotonic_ns > at_ns + quiet_ns;
 }
+
+bool OtherClient::TakeTornDown() { return torn_down.exchange(false); }
 
 }  // namespace utlz::inject

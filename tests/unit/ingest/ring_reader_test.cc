@@ -125,11 +125,11 @@ const std::vector<Deed>& Deeds() {
        }},
       {"frame across the end", "frame across the end of the ring",
        [](TestRing* ring) {
-         while (kRingMinDataBytes - ring->written() % kRingMinDataBytes > 2000) {
-           const FrameHeader padding = {984, FRAME_PADDING, 0, 0, 0};
-           PutHeader(ring, padding, 1000);
-         }
-         PutHeader(ring, {4000, FRAME_COPIES, 0, 0, 0}, 4016);
+         constexpr uint32_t kHeaderBytes = sizeof(FrameHeader);
+         const auto to_end = static_cast<uint32_t>(kRingMinDataBytes - ring->written());
+         PutHeader(ring, {to_end - 1000 - kHeaderBytes, FRAME_PADDING, 0, 0, 0}, to_end - 1000);
+         // As long as what the reader has freed allows: 8 bytes of it lie at the ring's beginning.
+         PutHeader(ring, {1008 - kHeaderBytes, FRAME_COPIES, 0, 0, 0}, 1008);
        }},
       {"wrong checksum", "checksum of a frame",
        [](TestRing* ring) {
