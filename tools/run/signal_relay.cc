@@ -1,5 +1,6 @@
 #include "tools/run/signal_relay.h"
 
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -8,10 +9,25 @@
 namespace utlz {
 namespace {
 
-void SetHandling(int signal, sighandler_t handling, struct sigaction* before) {
-  struct sigaction action = {};
-  action.sa_handler = handling;
-  sigaction(signal, &action, before);
+constexpr int kSignals = 64;
+
+// What the kernel takes; the first field is all that matters for a signal without a handler.
+struct KernelAction {
+  sighandler_t handler;
+  uint64_t rest[3];
+};
+
+// Not by sigaction(), which hides the two signals that glibc uses itself, and takes one of them over
+// with the first thread: what a program inherits for those must come through too.
+bool IsIgnored(int signal) {
+  KernelAction action = {};
+  return syscall(SYS_rt_sigaction, signal, nullptr, &action, sizeof(uint64_t)) == 0 &&
+         action.handler == SIG_IGN;
+}
+
+void SetHandling(int signal, sighandler_t handling) {
+  const KernelAction action = {handling, {}};
+  syscall(SYS_rt_sigaction, signal, &action, nullptr, sizeof(uint64_t));
 }
 
 // The terminal sends these to the whole foreground process group, the command included.
@@ -31,19 +47,21 @@ SignalRelay::SignalRelay() {
     sigaddset(&waited_for_, signal);
   }
   sigprocmask(SIG_BLOCK, &waited_for_, &mask_before_);
+  for (int signal = 1; signal <= kSignals; ++signal) {
+    if (IsIgnored(signal)) ignored_before_ |= uint64_t{1} << (signal - 1);
+  }
   // An inherited "ignore" would hide the command's end from us.
-  SetHandling(SIGCHLD, SIG_DFL, &child_before_);
+  SetHandling(SIGCHLD, SIG_DFL);
   // A reader of our report that has gone, or a file-size limit, must not change the exit status.
-  SetHandling(SIGPIPE, SIG_IGN, &pipe_before_);
-  SetHandling(SIGXFSZ, SIG_IGN, &file_size_before_);
+  SetHandling(SIGPIPE, SIG_IGN);
+  SetHandling(SIGXFSZ, SIG_IGN);
 }
 
-SignalRelay::~SignalRelay() { RestoreForChild(); }
-
 void SignalRelay::RestoreForChild() const {
-  sigaction(SIGCHLD, &child_before_, nullptr);
-  sigaction(SIGPIPE, &pipe_before_, nullptr);
-  sigaction(SIGXFSZ, &file_size_before_, nullptr);
+  for (int signal = 1; signal <= kSignals; ++signal) {
+    const bool ignored = ((ignored_before_ >> (signal - 1)) & 1) != 0;
+    SetHandling(signal, ignored ? SIG_IGN : SIG_DFL);
+  }
   sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
 }
 

@@ -7,14 +7,15 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include <cstdint>
+
 namespace utlz {
 
-// Make it before any thread; it changes the process's signal mask and, for its life, the handling
-// of SIGCHLD, SIGPIPE and SIGXFSZ.
+// Make it before any thread; it changes the process's signal mask and the handling of SIGCHLD,
+// SIGPIPE and SIGXFSZ for good.
 class SignalRelay {
  public:
   SignalRelay();
-  ~SignalRelay();
   SignalRelay(const SignalRelay&) = delete;
   SignalRelay& operator=(const SignalRelay&) = delete;
 
@@ -32,9 +33,7 @@ class SignalRelay {
 
   sigset_t waited_for_;
   sigset_t mask_before_;
-  struct sigaction child_before_;
-  struct sigaction pipe_before_;
-  struct sigaction file_size_before_;
+  uint64_t ignored_before_ = 0;  // bit n - 1: signal n
   bool child_stopped_ = false;
 };
 
