@@ -16,6 +16,9 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr size_t kMaxErrorBytes = 512;
+// Once asked to stop, a thread will, and its wait may then end with EINTR, which can be mended only
+// while it is stopped. One that is merely not scheduled is worth waiting for: it does not run anyway.
+constexpr std::chrono::seconds kStopPatience{1};
 
 absl::Status CheckTime(Deadline deadline) {
   if (steady_clock::now() < deadline) return absl::OkStatus();
@@ -37,9 +40,11 @@ class Attempt {
     if (absl::Status status = Prepare(); !status.ok()) return status;
     auto thread = TracedThread::Seize(target_.pid, candidate_.tid);
     if (!thread.ok()) return thread.status();
+    if (absl::Status status = thread->Stop(steady_clock::now() + kStopPatience); !status.ok()) {
+      return status;
+    }
     const auto stop_time = steady_clock::now();
     deadline_ = stop_time + target_.options.stop_limit;
-    if (absl::Status status = thread->Stop(deadline_); !status.ok()) return status;
     ++result.attempts;
     const auto snapshot = CheckStopped(*thread);
     if (!snapshot.ok()) {
