@@ -139,16 +139,21 @@ void AttributionFeed::Merge(const SetEngine& set, const attribution::Solution& s
   result->refused_samples += solution.quality.invalid_samples + solution.quality.disordered_samples;
 }
 
-// Counters that only this set has, of kernels that are one kind of work in both sets.
+// Counters that only this set has, of kernels that are one kind of work in both sets, and kernels
+// that only this set's windows met.
 void AttributionFeed::FillMissing(const SetEngine& set, const attribution::Solution& solution,
                                   Attribution* result) {
   Attribution other;
   Merge(set, solution, &other);
   for (const auto& [kernel, parts] : other.parts_by_kernel) {
     const auto found = result->parts_by_kernel.find(kernel);
-    if (found == result->parts_by_kernel.end() || found->second.size() != 1 || parts.size() != 1) {
+    if (found == result->parts_by_kernel.end()) {
+      const bool apart = std::none_of(parts.begin(), parts.end(),
+                                      [](const KernelPart& part) { return part.group.has_value(); });
+      if (apart) result->parts_by_kernel[kernel] = parts;
       continue;
     }
+    if (found->second.size() != 1 || parts.size() != 1) continue;
     for (size_t role = 0; role < kMetricRoles; ++role) {
       auto& counter = found->second[0].counters[role];
       if (!counter.has_value()) counter = parts[0].counters[role];

@@ -17,6 +17,7 @@ constexpr uint32_t kSamplesPerBatch = 4096;
 
 // A detail sample costs twice to three times as much as a lean one, and changing the set 0.2 s of
 // CPU, so detail windows are few and follow each other: soon, for short runs, then once a round.
+// Windows in which the GPU was idle, as while a program starts, do not count.
 constexpr uint64_t kFirstLeanWindows = 4;
 constexpr uint64_t kDetailWindows = 4;
 constexpr uint64_t kWindowsPerRound = 40;
@@ -163,7 +164,7 @@ void CounterSession::Block(uint64_t now_ns, const absl::Status& status) {
 
 size_t CounterSession::SetOfNextWindow() const {
   if (sets_.size() < 2) return 0;
-  const uint64_t window = statistics_.windows % kWindowsPerRound;
+  const uint64_t window = busy_windows_ % kWindowsPerRound;
   return window >= kFirstLeanWindows && window < kFirstLeanWindows + kDetailWindows ? 1 : 0;
 }
 
@@ -223,6 +224,7 @@ void CounterSession::EndWindow(uint64_t now_ns) {
   const bool idle =
       active_index >= 0 && !(active_cycles > kIdleShare * elapsed_cycles * device_.multiprocessors);
   if (!idle) {
+    ++busy_windows_;
     statistics_.busy_cycles += elapsed_cycles;
     statistics_.busy_ns += sampled_ns;
   }

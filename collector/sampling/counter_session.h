@@ -107,6 +107,7 @@ class CounterSession {
   uint64_t window_begin_ns_ = 0;
   uint64_t window_end_ns_ = 0;
   uint64_t window_cpu_ns_ = 0;
+  uint64_t busy_windows_ = 0;
   uint64_t retry_ns_ = 0;
   uint64_t retry_pause_ns_;
 };

@@ -27,16 +27,16 @@ std::vector<RoleCandidates> MakeLeanRoles() {
       {METRIC_SM_CYCLES_ACTIVE,
        {{"TPC.TriageCompute.sm__cycles_active.sum", "cycle", kCycleGrain},
         {"sm__cycles_active.sum", "cycle", kCycleGrain}}},
+      {METRIC_FMA_INSTRUCTIONS,
+       {{"TPC.TriageCompute.sm__inst_executed_pipe_fma_realtime.sum", "instruction", kCycleGrain},
+        {"sm__inst_executed_pipe_fma_realtime.sum", "instruction", kCycleGrain},
+        {"sm__inst_executed_pipe_fma.sum", "instruction", kCycleGrain}}},
   };
 }
 
 std::vector<RoleCandidates> MakeDetailRoles() {
   std::vector<RoleCandidates> roles = MakeLeanRoles();
   const std::vector<RoleCandidates> details = {
-      {METRIC_FMA_INSTRUCTIONS,
-       {{"TPC.TriageCompute.sm__inst_executed_pipe_fma_realtime.sum", "instruction", kCycleGrain},
-        {"sm__inst_executed_pipe_fma_realtime.sum", "instruction", kCycleGrain},
-        {"sm__inst_executed_pipe_fma.sum", "instruction", kCycleGrain}}},
       {METRIC_TENSOR_HMMA_ACTIVE,
        {{"TPC.TriageCompute.sm__pipe_tensor_op_hmma_cycles_active_realtime.sum", "cycle",
          kCycleGrain},

@@ -104,6 +104,18 @@ TEST_F(CounterSessionTest, TakesTheDetailSetNowAndThen) {
   EXPECT_EQ(detail_batches, 4);
 }
 
+TEST_F(CounterSessionTest, WindowsOfAnIdleGpuDoNotBringTheDetailSetOn) {
+  double& active_cycles = fake_.metrics.at("TPC.TriageCompute.sm__cycles_active.sum");
+  const double busy_cycles = active_cycles;
+  active_cycles = 0;
+  Begin();
+  for (int i = 0; i < 12; ++i) Window();
+  EXPECT_EQ(sets_.size(), 1u);
+  active_cycles = busy_cycles;
+  for (int i = 0; i < 5; ++i) Window();
+  EXPECT_EQ(sets_.size(), 2u);
+}
+
 TEST_F(CounterSessionTest, AWindowWithoutSamplesIsAFailure) {
   fake_.samples_per_window = 0;
   options_.sampler.interval_ns = 1;
