@@ -89,6 +89,13 @@ def compare_expected(summary, expected):
     return compare_kernels(summary, planted)
 
 
+def resumed(summary, kernels_after):
+    """Whether tracing went on after another profiler was done: half of what ran then was traced,
+    which is far more than what ran before it."""
+    traced = sum(kernel.get("launches_traced", 0) for kernel in summary.get("kernels", []))
+    return traced >= kernels_after / 2
+
+
 def compare_run(profiled, reference):
     """One case's row. `reference` is the run alone: its exit status and output must be the same."""
     row = {"exit_status": profiled.exit_status, "exit_status_alone": reference.exit_status,
@@ -109,6 +116,7 @@ def compare_run(profiled, reference):
                                        {"kernel_launches": expected["kernel_launches"]})
     if "complete" in (profiled.result or {}):
         row["torch_profiler_complete"] = profiled.result["complete"]
+        row["resumed"] = resumed(profiled.summary, profiled.result["kernels_after"])
     return row
 
 
@@ -117,6 +125,6 @@ def passed(row):
     counts = row.get("counts", {})
     return ("error" not in row and row["exit_status"] == row["exit_status_alone"]
             and row["output_same"] and counts.get("launches") == counts.get("launches_known")
-            and row.get("torch_profiler_complete", True)
+            and row.get("torch_profiler_complete", True) and row.get("resumed", True)
             and all(known.get("launches") == known.get("launches_known")
                     for known in row.get("known_work", {}).values()))

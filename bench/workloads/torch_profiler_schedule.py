@@ -22,7 +22,7 @@ def main():
     parser.add_argument("--warmup", type=int, default=2)
     parser.add_argument("--active", type=int, default=5)
     parser.add_argument("--windows", type=int, default=3)
-    parser.add_argument("--tail", type=int, default=20, help="steps after the last window")
+    parser.add_argument("--tail", type=int, default=100, help="steps after the last window")
     parser.add_argument("--expect-kernels-per-step", type=int,
                         help="fail unless every window holds this many a step")
     arguments = parser.parse_args()
@@ -53,6 +53,7 @@ def main():
                       "teardown_cupti": os.environ.get("TEARDOWN_CUPTI"),
                       "kernels_per_window": per_window, "kernels_per_step": per_step,
                       "steps": steps + arguments.tail, "complete": complete,
+                      "kernels_after": per_step * arguments.tail,
                       "output": training.output()}), flush=True)
     return 0 if complete else 1
 
