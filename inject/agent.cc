@@ -217,6 +217,7 @@ void Agent::FollowOtherClient(uint64_t now_ns) {
 
 // Switches tracing on and off as the account allows; ranges need it on throughout.
 void Agent::FollowBudget(uint64_t now_ns) {
+  if (!wanted_) budget_.Asleep(now_ns);
   recorder_.Lock();
   const RecorderCounts counts = recorder_.counts();
   recorder_.Unlock();

@@ -11,7 +11,7 @@ void TraceBudget::Start(uint64_t now_ns, uint32_t budget_ppm) {
 
 bool TraceBudget::ShouldTrace(uint64_t now_ns, uint64_t launches, uint64_t graph_nodes) {
   if (budget_ppm_ == 0) return true;
-  const double share = budget_ppm_ / 1e6;
+  const double share = kShareForTracing * budget_ppm_ / 1e6;
   account_ns_ += static_cast<double>(now_ns - last_ns_) * share;
   account_ns_ -= static_cast<double>((launches - launches_) * kLaunchCostNs +
                                      (graph_nodes - graph_nodes_) * kGraphNodeCostNs);

@@ -21,12 +21,16 @@ class TraceBudget {
   static constexpr uint64_t kCreditNs = 100'000'000;
   // The time whose share one window may spend.
   static constexpr uint64_t kPeriodNs = 2'000'000'000;
+  // Of the budget; the rest is for what no launch is charged with: switching, our thread, sampling.
+  static constexpr double kShareForTracing = 0.7;
 
   // `budget_ppm` 0: everything is traced.
   void Start(uint64_t now_ns, uint32_t budget_ppm);
 
   // Whether to trace from now on, given all launches and graph nodes traced so far.
   bool ShouldTrace(uint64_t now_ns, uint64_t launches, uint64_t graph_nodes);
+  // In its place while nobody wants records: time asleep earns nothing.
+  void Asleep(uint64_t now_ns) { last_ns_ = now_ns; }
 
  private:
   double NextDither();

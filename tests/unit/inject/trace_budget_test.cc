@@ -41,7 +41,8 @@ TEST(TraceBudget, KeepsALaunchStormWithinItsShareAfterTheCredit) {
     Simulation simulation;
     simulation.budget.Start(0, ppm);
     simulation.Run(600 * kSecondNs, 70'000, 200'000);
-    const double allowed_ns = 600e9 * ppm / 1e6 + static_cast<double>(TraceBudget::kCreditNs);
+    const double share = TraceBudget::kShareForTracing * ppm / 1e6;
+    const double allowed_ns = 600e9 * share + static_cast<double>(TraceBudget::kCreditNs);
     EXPECT_LE(simulation.CostNs(), allowed_ns * 1.02) << ppm;
     EXPECT_GE(simulation.CostNs(), allowed_ns * 0.90) << ppm << ": the budget is there to be used";
   }
@@ -52,6 +53,17 @@ TEST(TraceBudget, SeesTheFirstSecondOfAGraphReplayWhole) {
   simulation.budget.Start(0, 10'000);
   simulation.Run(kSecondNs, 0, 190'000);
   EXPECT_EQ(simulation.traced_ns, kSecondNs);
+}
+
+TEST(TraceBudget, EarnsNothingAsleep) {
+  Simulation simulation;
+  simulation.budget.Start(0, 10'000);
+  simulation.Run(60 * kSecondNs, 70'000, 0);
+  const uint64_t end_ns = 60 * kSecondNs;
+  ASSERT_FALSE(simulation.budget.ShouldTrace(end_ns, simulation.launches + 100'000, 0));
+  simulation.budget.Asleep(end_ns + 3'600 * kSecondNs);
+  EXPECT_FALSE(simulation.budget.ShouldTrace(end_ns + 3'600 * kSecondNs + kTurnNs,
+                                             simulation.launches + 100'000, 0));
 }
 
 TEST(TraceBudget, UnlimitedNeverStops) {
