@@ -1,6 +1,7 @@
 #include "tools/replay/replay.h"
 
 #include <optional>
+#include <utility>
 
 #include "collector/profile/profile_reader.h"
 #include "proto/profile.pb.h"
@@ -13,8 +14,14 @@ absl::StatusOr<Summary> Replay(const std::string& path, const std::optional<std:
   absl::StatusOr<ProfileReader> reader = ProfileReader::Open(path);
   if (!reader.ok()) return reader.status();
   RunModel model(options);
+  RanksSummary ranks;  // of a merge, which alone had the clocks of all hosts
+  bool has_ranks = false;
   for (FrameView frame; reader->Next(&frame);) {
     if (frame.type == FRAME_SUMMARY) continue;
+    if (frame.type == FRAME_RANKS && frame.source == 0) {
+      has_ranks = ranks.ParseFromArray(frame.payload.data(), static_cast<int>(frame.payload.size()));
+      continue;
+    }
     RunStart start;
     if (note && frame.type == FRAME_RUN_START &&
         start.ParseFromArray(frame.payload.data(), static_cast<int>(frame.payload.size()))) {
@@ -27,7 +34,9 @@ absl::StatusOr<Summary> Replay(const std::string& path, const std::optional<std:
   }
   model.CountRefusedFrames(reader->refused_frames());
   model.CountUnreadableBytes(reader->unreadable_bytes());
-  return model.Summarize();
+  Summary summary = model.Summarize();
+  if (has_ranks) *summary.mutable_ranks() = std::move(ranks);
+  return summary;
 }
 
 }  // namespace

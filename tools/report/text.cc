@@ -15,10 +15,12 @@ std::string RenderText(const Summary& summary, const TextOptions& options) {
     case GroupBy::kKernel:
       add(RenderCapture(summary, options));
       add(RenderKernels(summary, options));
+      add(RenderRoofline(summary, options));
       add(RenderCopies(summary, options));
       add(RenderIdle(summary, options) + RenderSteps(summary, options));
       add(RenderWaterfall(summary, options));
       if (summary.processes_size() > 1) add(RenderProcesses(summary, options));
+      add(RenderRanks(summary, options));
       break;
     case GroupBy::kNvtx:
       add(RenderMarkers(summary, options));

@@ -14,12 +14,16 @@ std::string RenderFindings(const Summary& summary, const TextOptions& options);
 std::string RenderWaterfall(const Summary& summary, const TextOptions& options);
 std::string RenderCapture(const Summary& summary, const TextOptions& options);
 std::string RenderKernels(const Summary& summary, const TextOptions& options);
+// The kernels with most time under their roof. Nothing where no kernel's FLOPs are known.
+std::string RenderRoofline(const Summary& summary, const TextOptions& options);
 std::string RenderCopies(const Summary& summary, const TextOptions& options);
 std::string RenderIdle(const Summary& summary, const TextOptions& options);
 std::string RenderMarkers(const Summary& summary, const TextOptions& options);
 std::string RenderStreams(const Summary& summary, const TextOptions& options);
 std::string RenderProcesses(const Summary& summary, const TextOptions& options);
 
+// Who came last into collectives, and how the hosts' clocks were aligned; of a merged profile.
+std::string RenderRanks(const Summary& summary, const TextOptions& options);
 std::string RenderSteps(const Summary& summary, const TextOptions& options);
 
 // Text broken at spaces into lines of at most `columns`: the first indented by `first`, the others

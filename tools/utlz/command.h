@@ -25,6 +25,7 @@ CLI::App* AddSamplerCommand(CLI::App* program, const std::vector<std::string>* w
 void AddReportCommand(CLI::App* program, Action* action);
 void AddDiffCommand(CLI::App* program, Action* action);
 void AddGateCommand(CLI::App* program, Action* action);
+void AddMergeCommand(CLI::App* program, Action* action);
 void AddExportCommand(CLI::App* program, Action* action);
 void AddDemoCommand(CLI::App* program, Action* action);
 void AddDoctorCommand(CLI::App* program, Action* action);

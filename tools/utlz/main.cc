@@ -43,6 +43,7 @@ int Main(int argc, char** argv) {
   AddReportCommand(&program, &action);
   AddDiffCommand(&program, &action);
   AddGateCommand(&program, &action);
+  AddMergeCommand(&program, &action);
   AddExportCommand(&program, &action);
   AddDemoCommand(&program, &action);
   AddDoctorCommand(&program, &action);

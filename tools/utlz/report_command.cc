@@ -9,6 +9,7 @@
 #include "tools/replay/replay.h"
 #include "tools/report/csv.h"
 #include "tools/report/json.h"
+#include "tools/report/markdown.h"
 #include "tools/report/text.h"
 #include "tools/report_html/report_html.h"
 #include "tools/utlz/choice.h"
@@ -18,7 +19,7 @@
 namespace utlz {
 namespace {
 
-enum class Format { kText, kJson, kCsv, kHtml };
+enum class Format { kText, kJson, kCsv, kHtml, kMarkdown };
 
 struct ReportArguments {
   std::vector<std::string> files;
@@ -46,6 +47,8 @@ std::string Render(const Summary& summary, const ReportArguments& arguments) {
       return RenderCsv(summary);
     case Format::kHtml:
       return RenderHtml(summary);
+    case Format::kMarkdown:
+      return RenderMarkdown(summary, {.top = arguments.text.top});
   }
   return {};
 }
@@ -81,8 +84,8 @@ void AddReportCommand(CLI::App* program, Action* action) {
   report->add_option("FILE", arguments->files, "Profiles (.utlz)")->required()->type_name("");
   const std::map<std::string, Format> formats = {
       {"text", Format::kText}, {"json", Format::kJson}, {"csv", Format::kCsv},
-      {"html", Format::kHtml}};
-  report->add_option("--format", arguments->format, "text, json, csv or html")
+      {"html", Format::kHtml}, {"markdown", Format::kMarkdown}};
+  report->add_option("--format", arguments->format, "text, json, csv, html or markdown")
       ->transform(Choice(formats))
       ->type_name("WORD");
   report->add_option("--top", arguments->text.top, "Rows of a table")

@@ -10,6 +10,7 @@
 #include "tools/report/csv.h"
 #include "tools/report/escape.h"
 #include "tools/report/json.h"
+#include "tools/report/markdown.h"
 #include "tools/report/text.h"
 #include "tools/report/text_sections.h"
 #include "tools/report/units.h"
@@ -83,8 +84,8 @@ TEST(TextReportTest, ShowsWhatMatters) {
   EXPECT_NE(LineWith(text, "GPU busy").find("98.0 %"), std::string::npos);
   EXPECT_NE(LineWith(text, "SM active").find("25.0 %"), std::string::npos);
   const std::string gemm = LineWith(text, "gemm");
-  for (const char* cell : {"1.95 s", "5.00 s", "60%", "1.00k", "600T", "200G", "3.00k", "compute",
-                           "61%", "1%"}) {
+  for (const char* cell :
+       {"1.95 s", "5.00 s", "60%", "1.00k", "600T", "200G", "3.00k", "compute", "61%", "1%"}) {
     EXPECT_NE(gemm.find(cell), std::string::npos) << cell << " in " << gemm;
   }
 }
@@ -104,8 +105,9 @@ TEST(TextReportTest, IsNoWiderThanAsked) {
   summary.mutable_run()->add_command(std::string(500, 'x'));
   summary.mutable_run()->add_notices(std::string(300, 'y') + " and some more words to be wrapped");
   summary.mutable_kernels(0)->set_short_name(std::string(300, 'k'));
-  summary.set_verdict("a verdict that goes on and on and on, because a sentence may well be longer "
-                      "than any line of a terminal is wide, may it not");
+  summary.set_verdict(
+      "a verdict that goes on and on and on, because a sentence may well be longer "
+      "than any line of a terminal is wide, may it not");
   for (const uint32_t columns : {100u, 120u}) {
     for (const std::string& line : Lines(RenderText(summary, {.columns = columns}))) {
       EXPECT_LE(ColumnsOf(line), columns) << line;
@@ -232,6 +234,100 @@ TEST(CsvReportTest, HasARowAKernelAndAColumnANumber) {
   EXPECT_NE(csv.find("\r\n'=HYPERLINK(1),2,,"), std::string::npos) << csv;
   EXPECT_NE(csv.find(",132 1 1,"), std::string::npos);
   EXPECT_NE(csv.find(",compute,"), std::string::npos);
+}
+
+Summary WithRoof() {
+  Summary summary = Example();
+  DeviceSummary* device = summary.mutable_devices(0);
+  device->set_peak_dram_bytes_per_second(4.8e12);
+  PeakSummary* peak = device->add_peaks();
+  peak->set_data_type("bf16");
+  peak->set_flops_per_second(9e14);
+  DataTypeFlops* type = summary.mutable_kernels(0)->add_flops_by_type();
+  type->set_data_type("bf16");
+  type->set_flops(3e15);
+  return summary;
+}
+
+TEST(TextRooflineTest, DrawsTheRoofAndTheKernelUnderIt) {
+  const std::string text = RenderRoofline(WithRoof(), {});
+  for (const std::string& line : Lines(text)) EXPECT_LE(ColumnsOf(line), 100u) << line;
+  EXPECT_NE(text.find("900 TFLOP/s and 4.80 TB/s"), std::string::npos) << text;
+  EXPECT_NE(LineWith(text, "bf16").find("───"), std::string::npos) << "the roof";
+  const std::string legend = LineWith(text, " a  61% gemm");
+  EXPECT_FALSE(legend.empty()) << text;
+  // The kernel is in a line below the flat part of the roof.
+  size_t roof = 0, kernel = 0;
+  const std::vector<std::string> lines = Lines(text);
+  for (size_t i = 1; i < lines.size(); ++i) {
+    const std::string plot = lines[i].substr(0, lines[i].find("  a  61%"));
+    if (plot.find("bf16") != std::string::npos) roof = i;
+    if (plot.find('a') != std::string::npos && i < 13) kernel = i;
+  }
+  EXPECT_GT(kernel, roof) << text;
+  EXPECT_NE(text.find("1 kernels without counted FLOPs, 40.0 %"), std::string::npos) << text;
+}
+
+TEST(TextRooflineTest, IsSilentWithoutFlopsOrRoofOrRoom) {
+  EXPECT_EQ(RenderRoofline(Example(), {}), "");
+  Summary summary = WithRoof();
+  EXPECT_EQ(RenderRoofline(summary, {.columns = 60}), "");
+  summary.mutable_kernels(0)->clear_flops_per_second();
+  EXPECT_EQ(RenderRoofline(summary, {}), "");
+  EXPECT_EQ(RenderRoofline({}, {}), "");
+}
+
+TEST(TextRanksTest, SaysWhoIsLateAndHowWellTheClocksAreKnown) {
+  Summary summary = Example();
+  RanksSummary* ranks = summary.mutable_ranks();
+  ranks->add_clocks()->set_host("a");
+  ClockSummary* clock = ranks->add_clocks();
+  clock->set_host("b\033[31m");
+  clock->set_shift_ns(-2.5e6);
+  clock->set_shift_error_ns(4e3);
+  clock->set_drift_ppm(2);
+  clock->set_span_ns(1e9);
+  clock->set_collectives(480);
+  RankSummary* rank = ranks->add_ranks();
+  rank->set_rank(3);
+  rank->set_host("b");
+  rank->set_collectives(480);
+  rank->set_last_in(470);
+  rank->set_waited_for_ns(2.4e8);
+  const std::string text = RenderRanks(summary, {});
+  EXPECT_NE(LineWith(text, "3 on b").find("97.9 %"), std::string::npos) << text;
+  EXPECT_NE(LineWith(text, "Clock of").find("b\\x1b[31m: −2.50 ms ± 4.00 µs"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("1.00 µs off at the ends"), std::string::npos) << text;
+  EXPECT_EQ(RenderRanks(Example(), {}), "");
+}
+
+TEST(MarkdownReportTest, ShowsTheVerdictAndFoldsTheTables) {
+  Summary summary = WithRoof();
+  summary.set_verdict("The GPU was busy.");
+  WaterfallSlice* slice = summary.mutable_waterfall()->add_slices();
+  slice->set_name("useful");
+  slice->set_share(0.5);
+  slice->set_time_ns(1e9);
+  const std::string text = RenderMarkdown(summary, {.top = 1});
+  EXPECT_EQ(text.find("**The GPU was busy"), 0u) << text;
+  EXPECT_NE(text.find("| 98.0 % | 25.0 % | – | – | – |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| useful | 50.0 % | 1.00 s | ██████████ |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| <code>gemm</code> | 1.95 s |"), std::string::npos) << text;
+  EXPECT_NE(text.find("…and 1 more."), std::string::npos) << text;
+}
+
+TEST(MarkdownReportTest, NamesActOnNothing) {
+  Summary summary = WithRoof();
+  summary.set_verdict("x");
+  summary.mutable_kernels(0)->set_short_name("</code>|**`<img src=x>\n@someone #1");
+  summary.mutable_run()->add_notices("<script>");
+  const std::string text = RenderMarkdown(summary);
+  EXPECT_EQ(text.find("<img"), std::string::npos);
+  EXPECT_EQ(text.find("<script"), std::string::npos);
+  EXPECT_EQ(text.find("@someone"), std::string::npos);
+  EXPECT_EQ(text.find("`"), std::string::npos);
+  EXPECT_NE(text.find("&#60;"), std::string::npos);
 }
 
 TEST(UnitsTest, AreReadable) {

@@ -1,0 +1,93 @@
+#include "tools/merge/merge.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/temporary_folder.h"
+#include "tests/unit/merge/job_maker.h"
+#include "tools/replay/replay.h"
+
+namespace utlz {
+namespace {
+
+using ::testing::HasSubstr;
+
+class MergeTest : public ::testing::Test {
+ protected:
+  // Rank 0 and 1 on host a, 2 on host b, whose clock is off; 2 comes late.
+  void WriteJob() {
+    JobOptions options;
+    options.ranks = 3;
+    options.arrival_jitter_ns = 30e3;
+    options.late_ns = {0, 0, 500e3};
+    job_ = MakeJob(options);
+    WriteRankProfile(a_, "a", job_[0], {});
+    WriteRankProfile(b_, "a", job_[1], {});
+    WriteRankProfile(c_, "b", job_[2], clock_);
+  }
+
+  TemporaryFolder folder_;
+  std::string a_ = folder_.File("a.utlz");
+  std::string b_ = folder_.File("b.utlz");
+  std::string c_ = folder_.File("c.utlz");
+  std::string merged_ = folder_.File("merged.utlz");
+  MadeClock clock_ = {2.5e9, 0};
+  std::vector<RankTrace> job_;
+};
+
+TEST_F(MergeTest, PutsAllRanksOnOneClockAndNamesTheLateOne) {
+  WriteJob();
+  const auto merged = MergeProfiles({a_, b_, c_}, merged_);
+  ASSERT_TRUE(merged.ok()) << merged.status().ToString();
+  const RanksSummary& ranks = merged->ranks();
+  ASSERT_EQ(ranks.clocks_size(), 2) << "one clock a host";
+  EXPECT_EQ(ranks.clocks(0).shift_ns(), 0);
+  EXPECT_EQ(ranks.clocks(1).host(), "b");
+  EXPECT_NEAR(ranks.clocks(1).shift_ns(), clock_.shift_ns, ranks.clocks(1).shift_error_ns());
+  ASSERT_EQ(ranks.ranks_size(), 3);
+  EXPECT_EQ(ranks.ranks(0).rank(), 2u);
+  EXPECT_TRUE(ranks.ranks(0).straggler());
+  EXPECT_THAT(ranks.verdict(), HasSubstr("Rank 2 (b)"));
+
+  EXPECT_EQ(merged->processes_size(), 3);
+  EXPECT_EQ(merged->devices_size(), 3);
+  EXPECT_EQ(merged->run().host(), "a, b");
+  EXPECT_EQ(merged->capture().launches(), 3u * 2 * job_[0].collectives.size());
+  EXPECT_EQ(merged->capture().frames_refused(), 0u);
+  // The run is as long as the job was, not longer by the clocks' difference.
+  EXPECT_NEAR(static_cast<double>(merged->run().wall_ns()), 1.8e9, 0.2e9);
+}
+
+TEST_F(MergeTest, WhatWasMergedOpensAndReplaysToTheSame) {
+  WriteJob();
+  const auto merged = MergeProfiles({a_, b_, c_}, merged_);
+  ASSERT_TRUE(merged.ok());
+  const auto loaded = LoadSummary(merged_);
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_EQ(loaded->SerializeAsString(), merged->SerializeAsString());
+  const auto replayed = ReplayProfile(merged_);
+  ASSERT_TRUE(replayed.ok());
+  EXPECT_EQ(replayed->ranks().SerializeAsString(), merged->ranks().SerializeAsString());
+  EXPECT_EQ(replayed->capture().launches(), merged->capture().launches());
+  EXPECT_EQ(replayed->devices_size(), 3);
+}
+
+TEST_F(MergeTest, AHostWithoutCollectivesKeepsItsClockAndSaysSo) {
+  WriteJob();
+  JobOptions other;
+  other.seed = 99;
+  WriteRankProfile(c_, "elsewhere", MakeJob(other)[1], {});
+  const auto merged = MergeProfiles({a_, c_}, merged_);
+  ASSERT_TRUE(merged.ok());
+  EXPECT_FALSE(merged->ranks().clocks(1).has_shift_ns());
+  EXPECT_THAT(merged->ranks().clocks(1).note(), HasSubstr("No collective ties it"));
+}
+
+TEST_F(MergeTest, RefusesToReplaceOneOfItsParts) {
+  WriteJob();
+  EXPECT_EQ(MergeProfiles({a_, b_}, b_).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_FALSE(MergeProfiles({a_, folder_.File("missing")}, merged_).ok());
+}
+
+}  // namespace
+}  // namespace utlz

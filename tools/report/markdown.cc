@@ -1,0 +1,192 @@
+#include "tools/report/markdown.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "tools/compare/number_text.h"
+#include "tools/report/units.h"
+
+namespace utlz {
+namespace {
+
+constexpr size_t kNameWidth = 80;
+constexpr size_t kSentenceWidth = 1000;
+constexpr int kBarCells = 20;
+
+std::optional<double> Optional(bool known, double value) {
+  return known ? std::make_optional(value) : std::nullopt;
+}
+
+std::string Sentence(const std::string& text) { return MarkdownName(text, kSentenceWidth); }
+
+std::string Code(const std::string& text) {
+  return "<code>" + MarkdownName(text, kNameWidth) + "</code>";
+}
+
+std::string Folded(const std::string& title, const std::string& body) {
+  if (body.empty()) return {};
+  return "\n<details><summary>" + title + "</summary>\n\n" + body + "\n</details>\n";
+}
+
+std::string CommandLine(const RunSummary& run) {
+  std::string command;
+  for (const std::string& word : run.command()) command += (command.empty() ? "" : " ") + word;
+  return command;
+}
+
+std::string Head(const Summary& summary) {
+  const RunSummary& run = summary.run();
+  std::string text =
+      "**" + Sentence(summary.has_verdict() ? summary.verdict() : "No verdict") + "**\n\n";
+  text += Code(CommandLine(run)) + ", " +
+          FormatTime(Optional(run.has_wall_ns(), static_cast<double>(run.wall_ns()))) + " on " +
+          std::to_string(summary.devices_size()) + " × " +
+          Sentence(summary.devices().empty() ? "no GPU" : summary.devices(0).name()) + "\n";
+  if (run.recording()) {
+    text += "\nA recording, not measured here: " + Sentence(run.recording_note()) + "\n";
+  }
+  for (const std::string& notice : run.notices()) text += "\n> " + Sentence(notice) + "\n";
+  return text;
+}
+
+std::string Figures(const Summary& summary) {
+  std::string titles = "\n| GPU |", line = "|---|", rows;
+  struct Figure {
+    const char* title;
+    std::optional<double> (*read)(const DeviceSummary&);
+  };
+  static constexpr Figure kFigures[] = {
+      {"busy (nvidia-smi)",
+       [](const DeviceSummary& device) {
+         return Optional(device.has_gpu_busy_share(), device.gpu_busy_share());
+       }},
+      {"SM active",
+       [](const DeviceSummary& device) {
+         return Optional(device.has_sm_active_share(), device.sm_active_share());
+       }},
+      {"tensor active",
+       [](const DeviceSummary& device) {
+         return Optional(device.has_tensor_active_share(), device.tensor_active_share());
+       }},
+      {"HFU", [](const DeviceSummary& device) { return Optional(device.has_hfu(), device.hfu()); }},
+      {"HBM bandwidth",
+       [](const DeviceSummary& device) {
+         return Optional(device.has_hbm_bandwidth_share(), device.hbm_bandwidth_share());
+       }},
+  };
+  for (const Figure& figure : kFigures) {
+    titles += std::string(" ") + figure.title + " |";
+    line += "---:|";
+  }
+  for (const DeviceSummary& device : summary.devices()) {
+    rows += "| " + MarkdownName(device.name(), kNameWidth) + " |";
+    for (const Figure& figure : kFigures) rows += " " + FormatShare(figure.read(device)) + " |";
+    rows += "\n";
+  }
+  return rows.empty() ? "" : titles + "\n" + line + "\n" + rows;
+}
+
+std::string Steps(const Summary& summary) {
+  const StepsSummary& steps = summary.steps();
+  if (steps.steps() == 0) return {};
+  std::string text = "\n" + FormatGrouped(steps.steps()) + " steps of " +
+                     FormatTime(Optional(steps.has_time_mean_ns(), steps.time_mean_ns()));
+  if (summary.efficiency().has_mfu()) text += ", MFU " + FormatShare(summary.efficiency().mfu());
+  if (summary.efficiency().has_tokens_per_second()) {
+    text += ", " + FormatCount(summary.efficiency().tokens_per_second()) + " tokens/s";
+  }
+  return text + ".\n";
+}
+
+std::string Findings(const Summary& summary) {
+  std::string text;
+  for (const FindingSummary& finding : summary.findings()) {
+    text += "\n1. **" + Sentence(finding.title()) + "**";
+    if (finding.has_gain_per_step_ns()) {
+      text += " (up to " + FormatTime(finding.gain_per_step_ns()) + " a step)";
+    }
+    text += " " + Sentence(finding.evidence()) + " *Try:* " + Sentence(finding.advice()) + "\n";
+  }
+  return text;
+}
+
+std::string Waterfall(const Summary& summary) {
+  if (summary.waterfall().slices().empty()) return {};
+  std::string text = "| slice | share | time | |\n|---|---:|---:|---|\n";
+  for (const WaterfallSlice& slice : summary.waterfall().slices()) {
+    std::string bar;
+    const int cells = static_cast<int>(std::clamp(slice.share(), 0.0, 1.0) * kBarCells + 0.5);
+    for (int i = 0; i < cells; ++i) bar += "█";
+    text += "| " + MarkdownName(slice.name(), kNameWidth) + " | " + FormatShare(slice.share()) +
+            " | " + FormatTime(slice.time_ns()) + " | " + bar + " |\n";
+  }
+  return text;
+}
+
+const char* BoundWord(Bound bound) {
+  switch (bound) {
+    case BOUND_COMPUTE:
+      return "compute";
+    case BOUND_MEMORY:
+      return "memory";
+    case BOUND_LATENCY:
+      return "latency";
+    case BOUND_COMMUNICATION:
+      return "communication";
+    case BOUND_NEITHER:
+      return "neither";
+    default:
+      return kUnknown;
+  }
+}
+
+std::string Kernels(const Summary& summary, const MarkdownOptions& options) {
+  if (summary.kernels().empty()) return {};
+  std::string text =
+      "| kernel | recoverable | time | share | launches | FLOP/s | B/s | bound | of roof |\n"
+      "|---|---:|---:|---:|---:|---:|---:|---|---:|\n";
+  const int rows = std::min<int>(static_cast<int>(options.top), summary.kernels_size());
+  for (int i = 0; i < rows; ++i) {
+    const KernelSummary& kernel = summary.kernels(i);
+    text +=
+        "| " + Code(kernel.short_name().empty() ? kernel.name() : kernel.short_name()) + " | " +
+        FormatTime(Optional(kernel.has_recoverable_time_ns(), kernel.recoverable_time_ns())) +
+        " | " + FormatTime(Optional(kernel.has_time_ns(), kernel.time_ns())) + " | " +
+        FormatShare(Optional(kernel.has_time_share(), kernel.time_share())) + " | " +
+        FormatGrouped(kernel.launches()) + " | " +
+        FormatRate(Optional(kernel.has_flops_per_second(), kernel.flops_per_second())) + " | " +
+        FormatRate(Optional(kernel.has_dram_bytes_per_second(), kernel.dram_bytes_per_second())) +
+        " | " + BoundWord(kernel.bound()) + " | " +
+        FormatShare(Optional(kernel.has_roofline_efficiency(), kernel.roofline_efficiency())) +
+        " |\n";
+  }
+  if (rows < summary.kernels_size()) {
+    text += "\n…and " + std::to_string(summary.kernels_size() - rows) + " more.\n";
+  }
+  return text;
+}
+
+std::string Ranks(const Summary& summary) {
+  if (summary.ranks().ranks().empty()) return {};
+  std::string text = Sentence(summary.ranks().verdict()) +
+                     "\n\n| rank | host | last in | others wait |\n|---|---|---:|---:|\n";
+  for (const RankSummary& rank : summary.ranks().ranks()) {
+    const double collectives = std::max(1.0, static_cast<double>(rank.collectives()));
+    text += "| " + (rank.has_rank() ? std::to_string(rank.rank()) : std::string(kUnknown)) + " | " +
+            MarkdownName(rank.host(), kNameWidth) + " | " +
+            FormatShare(static_cast<double>(rank.last_in()) / collectives) + " | " +
+            FormatTime(rank.waited_for_ns()) + " |\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string RenderMarkdown(const Summary& summary, const MarkdownOptions& options) {
+  return Head(summary) + Figures(summary) + Steps(summary) + Findings(summary) +
+         Folded("Where the time of the peak goes", Waterfall(summary)) +
+         Folded("Kernels, recoverable time first", Kernels(summary, options)) +
+         Folded("Ranks", Ranks(summary));
+}
+
+}  // namespace utlz

@@ -1,0 +1,220 @@
+// A small roofline for the terminal: log-log, kernels as letters, those with most time first.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "tools/report/escape.h"
+#include "tools/report/table.h"
+#include "tools/report/text_sections.h"
+#include "tools/report/units.h"
+
+namespace utlz {
+namespace {
+
+constexpr size_t kRows = 12;
+constexpr size_t kAxisColumns = 7;
+constexpr size_t kLegendColumns = 34;
+constexpr size_t kLetters = 10;
+constexpr size_t kLeastColumns = 30;
+
+struct Roof {
+  double bytes_per_second = 0;
+  struct Ceiling {
+    std::string label;
+    double flops_per_second;
+  };
+  std::vector<Ceiling> ceilings;  // of the data types in use, highest first
+
+  double At(double intensity) const {
+    return std::min(ceilings.front().flops_per_second, intensity * bytes_per_second);
+  }
+};
+
+bool HasPlace(const KernelSummary& kernel) {
+  return kernel.arithmetic_intensity() > 0 && kernel.flops_per_second() > 0;
+}
+
+std::optional<Roof> RoofOf(const Summary& summary) {
+  if (summary.devices().empty()) return std::nullopt;
+  const DeviceSummary& device = summary.devices(0);
+  std::set<std::string> used;
+  for (const KernelSummary& kernel : summary.kernels()) {
+    for (const DataTypeFlops& type : kernel.flops_by_type()) {
+      if (type.flops() > 0 && HasPlace(kernel)) used.insert(type.data_type());
+    }
+  }
+  Roof roof;
+  roof.bytes_per_second = device.peak_dram_bytes_per_second();
+  for (const PeakSummary& peak : device.peaks()) {
+    if (!used.contains(peak.data_type()) || peak.flops_per_second() <= 0) continue;
+    roof.ceilings.push_back({EscapeForTerminal(peak.data_type()), peak.flops_per_second()});
+  }
+  std::stable_sort(roof.ceilings.begin(), roof.ceilings.end(), [](const auto& a, const auto& b) {
+    return a.flops_per_second > b.flops_per_second;
+  });
+  if (roof.ceilings.empty() || roof.bytes_per_second <= 0) return std::nullopt;
+  return roof;
+}
+
+std::vector<const KernelSummary*> ByTime(const Summary& summary) {
+  std::vector<const KernelSummary*> kernels;
+  for (const KernelSummary& kernel : summary.kernels()) {
+    if (HasPlace(kernel)) kernels.push_back(&kernel);
+  }
+  std::stable_sort(kernels.begin(), kernels.end(),
+                   [](const auto* a, const auto* b) { return a->time_ns() > b->time_ns(); });
+  if (kernels.size() > kLetters) kernels.resize(kLetters);
+  return kernels;
+}
+
+class Plot {
+ public:
+  Plot(size_t columns, const Roof& roof, const std::vector<const KernelSummary*>& kernels)
+      : columns_(columns), cells_(kRows, std::vector<std::string>(columns, " ")) {
+    double low_x = roof.ceilings.back().flops_per_second / roof.bytes_per_second;
+    double high_x = 2 * roof.ceilings.front().flops_per_second / roof.bytes_per_second;
+    double low_y = roof.ceilings.back().flops_per_second;
+    double high_y = roof.ceilings.front().flops_per_second;
+    for (const KernelSummary* kernel : kernels) {
+      low_x = std::min(low_x, kernel->arithmetic_intensity());
+      high_x = std::max(high_x, kernel->arithmetic_intensity());
+      low_y = std::min(low_y, kernel->flops_per_second());
+      high_y = std::max(high_y, kernel->flops_per_second());
+    }
+    low_x_ = std::log(low_x / 3);
+    high_x_ = std::log(high_x * 1.5);
+    low_y_ = std::log(low_y / 2);
+    high_y_ = std::log(high_y * 1.6);
+    DrawRoof(roof);
+    for (size_t i = 0; i < kernels.size(); ++i) DrawKernel(*kernels[i], static_cast<char>('a' + i));
+  }
+
+  std::string Line(size_t row) const {
+    std::string line;
+    for (const std::string& cell : cells_[row]) line += cell;
+    return line;
+  }
+
+  double FlopsAt(size_t row) const {
+    return std::exp(high_y_ - (static_cast<double>(row) + 0.5) / kRows * (high_y_ - low_y_));
+  }
+  double IntensityAt(size_t column) const {
+    return std::exp(low_x_ + (static_cast<double>(column) + 0.5) / static_cast<double>(columns_) *
+                                 (high_x_ - low_x_));
+  }
+
+ private:
+  std::string* CellAt(size_t column, double flops) {
+    const double place = (high_y_ - std::log(flops)) / (high_y_ - low_y_) * kRows;
+    if (!(place >= 0 && place < kRows)) return nullptr;
+    return &cells_[static_cast<size_t>(place)][column];
+  }
+
+  // The ceilings of slower data types lie under the roof, dotted.
+  void DrawRoof(const Roof& roof) {
+    for (size_t column = 0; column < columns_; ++column) {
+      const double intensity = IntensityAt(column);
+      const double memory = intensity * roof.bytes_per_second;
+      for (size_t i = roof.ceilings.size(); i-- > 0;) {
+        const double limit = roof.ceilings[i].flops_per_second;
+        if (memory < limit) continue;
+        if (std::string* cell = CellAt(column, limit)) *cell = i == 0 ? "─" : "┈";
+      }
+      if (memory < roof.ceilings.front().flops_per_second) {
+        if (std::string* cell = CellAt(column, memory)) *cell = "/";
+      }
+    }
+    for (const Roof::Ceiling& ceiling : roof.ceilings) LabelCeiling(ceiling);
+  }
+
+  void LabelCeiling(const Roof::Ceiling& ceiling) {
+    const size_t width = ColumnsOf(ceiling.label) + 1;
+    if (width >= columns_) return;
+    for (size_t i = 0; i < ceiling.label.size(); ++i) {
+      std::string* cell = CellAt(columns_ - width + i, ceiling.flops_per_second);
+      if (cell != nullptr) *cell = std::string(1, ceiling.label[i]);
+    }
+  }
+
+  // Where two fall together the one with more time stays.
+  void DrawKernel(const KernelSummary& kernel, char letter) {
+    const double place = (std::log(kernel.arithmetic_intensity()) - low_x_) / (high_x_ - low_x_);
+    const auto column =
+        static_cast<size_t>(std::clamp(place, 0.0, 0.9999) * static_cast<double>(columns_));
+    std::string* cell = CellAt(column, kernel.flops_per_second());
+    if (cell == nullptr || (cell->size() == 1 && (*cell)[0] >= 'a' && (*cell)[0] < letter)) return;
+    *cell = std::string(1, letter);
+  }
+
+  size_t columns_;
+  double low_x_ = 0, high_x_ = 1, low_y_ = 0, high_y_ = 1;
+  std::vector<std::vector<std::string>> cells_;
+};
+
+std::string RightAligned(const std::string& text, size_t columns) {
+  return std::string(columns - std::min(columns, ColumnsOf(text)), ' ') + text;
+}
+
+std::string LegendLine(const KernelSummary& kernel, char letter) {
+  const std::string share = FormatShortShare(kernel.has_roofline_efficiency()
+                                                 ? std::make_optional(kernel.roofline_efficiency())
+                                                 : std::nullopt);
+  const std::string name =
+      EscapeForTerminal(kernel.short_name().empty() ? kernel.name() : kernel.short_name());
+  return std::string("  ") + letter + " " + RightAligned(share, 4) + " " +
+         CutMiddle(name, kLegendColumns - 9);
+}
+
+std::string AxisLine(const Plot& plot, size_t columns) {
+  std::string line = std::string(kAxisColumns, ' ');
+  for (size_t column = 0; column < columns; column += 12) {
+    const std::string text = FormatRatio(plot.IntensityAt(column));
+    line += text + std::string(12 - std::min<size_t>(12, ColumnsOf(text)), ' ');
+  }
+  line.resize(std::min(line.size(), kAxisColumns + columns));
+  while (!line.empty() && line.back() == ' ') line.pop_back();
+  return line + " FLOP/B\n";
+}
+
+std::string NotDrawn(const Summary& summary) {
+  double share = 0;
+  size_t kernels = 0;
+  for (const KernelSummary& kernel : summary.kernels()) {
+    if (HasPlace(kernel)) continue;
+    share += kernel.time_share();
+    ++kernels;
+  }
+  if (kernels == 0) return {};
+  return std::to_string(kernels) + " kernels without counted FLOPs, " + FormatShare(share) +
+         " of kernel time, have no place here.";
+}
+
+}  // namespace
+
+std::string RenderRoofline(const Summary& summary, const TextOptions& options) {
+  const std::optional<Roof> roof = RoofOf(summary);
+  const std::vector<const KernelSummary*> kernels = ByTime(summary);
+  const size_t taken = kAxisColumns + kLegendColumns;
+  if (!roof || kernels.empty() || options.columns < taken + kLeastColumns) return {};
+  const size_t columns = options.columns - taken;
+  const Plot plot(columns, *roof, kernels);
+  std::string text = Styled("Roofline: FLOP/s over FLOP per byte, share of the roof; the roof is " +
+                                FormatRateIn(roof->ceilings.front().flops_per_second, "FLOP/s") +
+                                " and " + FormatBytes(roof->bytes_per_second) + "/s",
+                            Style::kFaint, options.color) +
+                     "\n";
+  for (size_t row = 0; row < kRows; ++row) {
+    const std::string axis = row % 3 == 1 ? FormatRate(plot.FlopsAt(row)) : "";
+    std::string line = RightAligned(axis, kAxisColumns - 2) + " │" + plot.Line(row);
+    if (row < kernels.size()) line += LegendLine(*kernels[row], static_cast<char>('a' + row));
+    while (line.back() == ' ') line.pop_back();
+    text += line + "\n";
+  }
+  text += AxisLine(plot, columns - 8);
+  const std::string rest = NotDrawn(summary);
+  return rest.empty() ? text : text + Wrap(rest, options.columns, 2);
+}
+
+}  // namespace utlz

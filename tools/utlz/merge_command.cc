@@ -1,0 +1,47 @@
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/merge/merge.h"
+#include "tools/report/text_sections.h"
+#include "tools/utlz/command.h"
+#include "tools/utlz/profile_sides.h"
+#include "tools/utlz/terminal.h"
+
+namespace utlz {
+namespace {
+
+struct MergeArguments {
+  std::vector<std::string> profiles;
+  std::string output;
+};
+
+int RunMerge(const MergeArguments& arguments) {
+  const absl::StatusOr<Summary> summary = MergeProfiles(arguments.profiles, arguments.output);
+  if (!summary.ok()) {
+    std::fprintf(stderr, "utlz: %s\n", std::string(summary.status().message()).c_str());
+    return kFailure;
+  }
+  TextOptions options;
+  options.color = UseColor(STDOUT_FILENO);
+  const bool printed = PrintOut(RenderRanks(*summary, options));
+  std::fprintf(stderr, "utlz: %s holds %zu profiles; utlz report %s shows the whole\n",
+               arguments.output.c_str(), arguments.profiles.size(), arguments.output.c_str());
+  return printed ? kSuccess : kFailure;
+}
+
+}  // namespace
+
+void AddMergeCommand(CLI::App* program, Action* action) {
+  const auto arguments = std::make_shared<MergeArguments>();
+  CLI::App* merge = program->add_subcommand(
+      "merge", "Profiles of several ranks and hosts as one, with stragglers");
+  merge->add_option("FILE", arguments->profiles, "Profiles (.utlz)")->required()->type_name("");
+  merge->add_option("-o", arguments->output, "The merged profile")->required()->type_name("FILE");
+  merge->callback([arguments, action] { *action = [arguments] { return RunMerge(*arguments); }; });
+}
+
+}  // namespace utlz
