@@ -42,7 +42,7 @@ const KINDS = [
   { name: "reduce_kernel<512, 1, ReduceOp<float>>", type: "fp32", intensity: 0.25, reach: 0.2 },
   { name: "multi_tensor_apply_kernel<FusedAdamMathFunctor>", type: "fp32", intensity: 0.7, reach: 0.8 },
   { name: "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", communication: true },
-  { name: "CatArrayBatchedCopy<OpaqueType<2>>" },
+  { name: "CatArrayBatchedCopy<OpaqueType<2>>", bandwidth: 0.6 },
 ];
 
 function makeKernel(id, kind, next, steps) {
@@ -58,6 +58,11 @@ function makeKernel(id, kind, next, steps) {
     time_minimum_ns: mean * 0.8, time_maximum_ns: mean * 2, communication: kind.communication ?? false,
     bound: kind.communication ? "communication" : "unknown",
   };
+  if (kind.bandwidth) {
+    const rate = kind.bandwidth * H200.peak_dram_bytes_per_second * (0.5 + 0.5 * next());
+    return { ...kernel, bound: "memory", dram_bytes_per_second: rate, dram_bytes: rate * time / 1e9,
+      dram_peak_share: rate / H200.peak_dram_bytes_per_second };
+  }
   if (!kind.type) return kernel;
   const peak = H200.peaks.find((one) => one.data_type === kind.type).flops_per_second;
   const intensity = kind.intensity * (0.5 + next());
@@ -165,6 +170,15 @@ export function makeSummary({ kernels = 40, steps = 120, seed = 1, speed = 1 } =
     communication: [{ collective: "AllReduce", launches: 240, time_ns: 3e8, exposed_ns: 2e8,
       bytes: 5e10, bus_bytes_per_second: 3.1e11 }],
     memory: { used_bytes_max: 9.1e10, headroom_bytes: 5.9e10, source: "NVML: reserved by allocators" },
+    ranks: {
+      clocks: [{ host: "node7", shift_ns: 0, shift_error_ns: 0 },
+        { host: "node8", shift_ns: 2.5e6, shift_error_ns: 4e3, drift_ppm: 1.2, collectives: 480 }],
+      ranks: [{ rank: 1, host: "node8", pid: 4243, collectives: 480, last_in: 470,
+        waited_for_ns: 2.4e8, waiting_ns: 1e6, straggler: true },
+      { rank: 0, host: "node7", pid: 4242, collectives: 480, last_in: 10, waited_for_ns: 1e6,
+        waiting_ns: 2.4e8, straggler: false }],
+      collectives: 480, verdict: "Rank 1 (node8) is last into 98 % of the collectives.",
+    },
   };
 }
 

@@ -26,7 +26,7 @@ test("shows the verdict, every section and no trouble, light and dark", async ()
     await withPage(makeSummary(), { colorScheme }, async (page) => {
       assert.match(await page.locator("h1").textContent(), /^The GPU was busy 97 %/);
       for (const id of ["findings", "waterfall", "roofline", "kernels", "steps", "timeline",
-        "communication", "copies", "nvtx", "processes", "memory", "capture"]) {
+        "ranks", "communication", "copies", "nvtx", "processes", "memory", "capture"]) {
         assert.equal(await page.locator(`section#${id}`).count(), 1, id);
       }
       assert.equal(await page.locator("html").getAttribute("data-theme"), colorScheme);
@@ -64,7 +64,8 @@ test("a slice of the waterfall filters the kernels", async () => {
     assert.ok(some > 0 && some < all);
     const bounds = await page.locator('td[data-column="bound"]').allTextContents();
     assert.ok(bounds.every((text) => text === "memory"), bounds.join());
-    assert.equal(await page.locator("circle.kernel").count(), some);
+    assert.equal(await page.locator("circle.kernel").count(), some,
+      "under the roof or by its bandwidth");
   });
 });
 
@@ -122,6 +123,40 @@ test("an NVTX range filters the kernels", async () => {
   await withPage(makeSummary(), {}, async (page) => {
     await page.getByRole("button", { name: "forward" }).click();
     assert.equal(await rowCount(page), 4);
+  });
+});
+
+test("kernels without counted FLOPs stand by their bandwidth and can be chosen", async () => {
+  await withPage(makeSummary(), {}, async (page) => {
+    assert.equal(await page.locator("circle[data-strip]").count(), 4);
+    assert.equal(await page.locator('circle.kernel[data-kernel="8"]').count(), 0);
+    await page.locator('circle[data-strip="8"]').dispatchEvent("click");
+    assert.equal(await page.locator('tr[data-kernel="8"]').getAttribute("aria-selected"), "true");
+    await page.keyboard.press("Escape");
+    await page.locator(".strip svg").focus();
+    await page.keyboard.press("ArrowRight");
+    await page.waitForSelector(".strip .card");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("#chosen");
+    await page.getByRole("button", { name: /^compute-bound/ }).click();
+    assert.equal(await page.locator("circle[data-strip]").count(), 0, "filtered like the others");
+  });
+});
+
+test("a process and a GPU filter every view", async () => {
+  const summary = makeSummary();
+  summary.processes.push({ pid: 4243, rank: 1, command: "python train.py", launches: 1 });
+  summary.devices.push({ ...summary.devices[0], uuid: "GPU-2" });
+  for (const kernel of summary.kernels.slice(0, 7)) kernel.pids = [4243];
+  for (const kernel of summary.kernels.slice(0, 5)) kernel.device_uuid = "GPU-2";
+  await withPage(summary, {}, async (page) => {
+    await page.locator("#ranks").getByRole("button", { name: "4243" }).click();
+    assert.equal(await rowCount(page), 7);
+    assert.equal(await page.locator("circle.kernel[data-kernel]").count(), 7);
+    await page.getByLabel("GPU").selectOption("GPU-2");
+    assert.equal(await rowCount(page), 5);
+    await page.keyboard.press("Escape");
+    assert.equal(await rowCount(page), 40);
   });
 });
 

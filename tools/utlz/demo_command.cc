@@ -2,13 +2,16 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 
 #include "tools/replay/replay.h"
 #include "tools/report/text.h"
+#include "tools/report_html/report_html.h"
 #include "tools/run/agent_library.h"
 #include "tools/run/run.h"
+#include "tools/utlz/choice.h"
 #include "tools/utlz/command.h"
 #include "tools/utlz/terminal.h"
 
@@ -17,8 +20,11 @@ namespace {
 
 constexpr char kRecordingNote[] = "a PyTorch training step on an NVIDIA H200";
 
+enum class Format { kText, kHtml };
+
 struct DemoArguments {
   std::string recording;
+  Format format = Format::kText;
   bool use_recording = false;
 };
 
@@ -49,7 +55,13 @@ int Fail(const absl::Status& status) {
   return kFailure;
 }
 
-int ShowRecording(const std::string& named) {
+// The page says in its own head that it is a recording, so that nothing need stand before it.
+int PrintPage(const Summary& summary) {
+  const std::string page = RenderHtml(summary);
+  return std::fwrite(page.data(), 1, page.size(), stdout) == page.size() ? kSuccess : kFailure;
+}
+
+int ShowRecording(const std::string& named, Format format) {
   std::string path = named;
   if (path.empty()) {
     const absl::StatusOr<std::string> bundled =
@@ -57,11 +69,14 @@ int ShowRecording(const std::string& named) {
     if (!bundled.ok()) return Fail(bundled.status());
     path = *bundled;
   }
-  std::printf("This is a recording of %s, not a measurement of this machine%s.\n", kRecordingNote,
-              HasGpu() ? "" : ", which has no NVIDIA GPU");
-  std::fflush(stdout);
+  if (format == Format::kText) {
+    std::printf("This is a recording of %s, not a measurement of this machine%s.\n", kRecordingNote,
+                HasGpu() ? "" : ", which has no NVIDIA GPU");
+    std::fflush(stdout);
+  }
   const absl::StatusOr<Summary> summary = ReplayRecording(path, kRecordingNote);
   if (!summary.ok()) return Fail(summary.status());
+  if (format == Format::kHtml) return PrintPage(*summary);
   PrintReport(*summary, STDOUT_FILENO);
   return kSuccess;
 }
@@ -78,11 +93,11 @@ int RunLoad(const std::string& program) {
 
 int Demo(const DemoArguments& arguments) {
   if (arguments.use_recording || !arguments.recording.empty() || !HasGpu()) {
-    return ShowRecording(arguments.recording);
+    return ShowRecording(arguments.recording, arguments.format);
   }
   const absl::StatusOr<std::string> load =
       FindBundled("lib/utlz/utlz-demo-load", "bin/utlz-demo-load");
-  return load.ok() ? RunLoad(*load) : ShowRecording({});
+  return load.ok() ? RunLoad(*load) : ShowRecording({}, arguments.format);
 }
 
 }  // namespace
@@ -93,6 +108,10 @@ void AddDemoCommand(CLI::App* program, Action* action) {
       "demo", "Profile a bundled program; without a GPU, show a bundled recording");
   demo->add_flag("--recording", arguments->use_recording, "The recording even where a GPU is");
   demo->add_option("--file", arguments->recording, "Another recording (.utlz)");
+  const std::map<std::string, Format> formats = {{"text", Format::kText}, {"html", Format::kHtml}};
+  demo->add_option("--format", arguments->format, "Of the recording's report: text or html")
+      ->transform(Choice(formats))
+      ->type_name("WORD");
   demo->callback([arguments, action] { *action = [arguments] { return Demo(*arguments); }; });
 }
 

@@ -6,6 +6,7 @@ import { Findings } from "./findings";
 import { Headline } from "./headline";
 import { KernelDetail } from "./kernel_detail";
 import { KernelTable } from "./kernel_table";
+import { RankTable } from "./ranks";
 import { Roofline } from "./roofline";
 import { SelectionBar } from "./selection_bar";
 import { change, filterKernels, NOTHING, timeInWindow } from "./selection";
@@ -74,6 +75,7 @@ export function App({ data }: { data: ReportData }) {
         <KernelTable printing={printing} />
         <Steps />
         <Timeline />
+        <RankTable />
         <Communications />
         <Copies />
         <Markers />

@@ -1,6 +1,8 @@
 // Numbers as people read them. An unknown number is a dash, never zero.
 
 const UNKNOWN = "–";
+// Between a number and its unit, so that they stay on one line.
+const GAP = "\u00a0";
 
 function known(value: number | null | undefined): value is number {
   return typeof value === "number" && Number.isFinite(value);
@@ -18,22 +20,22 @@ export function withPrefix(value: number | null | undefined, unit: string): stri
   if (!known(value)) return UNKNOWN;
   const found = PREFIXES.find(([factor]) => Math.abs(value) >= factor);
   const [factor, prefix] = found ?? [1, ""];
-  return `${digits(value / factor)} ${prefix}${unit}`.trim();
+  return `${digits(value / factor)}${GAP}${prefix}${unit}`.trim();
 }
 
 export function time(ns: number | null | undefined): string {
   if (!known(ns)) return UNKNOWN;
   const size = Math.abs(ns);
-  if (size >= 1e9) return `${digits(ns / 1e9)} s`;
-  if (size >= 1e6) return `${digits(ns / 1e6)} ms`;
-  if (size >= 1e3) return `${digits(ns / 1e3)} µs`;
-  return `${digits(ns)} ns`;
+  if (size >= 1e9) return `${digits(ns / 1e9)}${GAP}s`;
+  if (size >= 1e6) return `${digits(ns / 1e6)}${GAP}ms`;
+  if (size >= 1e3) return `${digits(ns / 1e3)}${GAP}µs`;
+  return `${digits(ns)}${GAP}ns`;
 }
 
 export function share(value: number | null | undefined): string {
   if (!known(value)) return UNKNOWN;
   const percent = value * 100;
-  return `${percent.toFixed(Math.abs(percent) < 9.95 ? 1 : 0)} %`;
+  return `${percent.toFixed(Math.abs(percent) < 9.95 ? 1 : 0)}${GAP}%`;
 }
 
 export function count(value: number | null | undefined): string {
@@ -67,6 +69,10 @@ export function axisNumber(value: number): string {
   const found = PREFIXES.find(([factor]) => Math.abs(value) >= factor);
   const [factor, prefix] = found ?? [1, ""];
   return `${Number((value / factor).toPrecision(3))}${prefix ? " " + prefix : ""}`;
+}
+
+export function axisTime(ns: number): string {
+  return ns === 0 ? "0" : time(ns);
 }
 
 export const SOURCES: Record<string, string> = {

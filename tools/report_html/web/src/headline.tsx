@@ -88,7 +88,7 @@ function deviceNames(devices: Device[]): string {
 function Notices({ summary }: { summary: Summary }) {
   const run = summary.run ?? {};
   const notices = [...(run.notices ?? [])];
-  if (run.recording) notices.unshift(`Replayed from a recording. ${run.recording_note ?? ""}`);
+  if (run.recording) notices.unshift(`A recording, not measured here: ${run.recording_note ?? ""}`);
   if (run.finished === false) notices.push("The profile ends before the run did.");
   if (run.signal) notices.push(`The command was ended by signal ${run.signal}.`);
   else if (run.exit_status) notices.push(`The command ended with status ${run.exit_status}.`);

@@ -52,6 +52,22 @@ function useRowsInSight(rows: number, printing: boolean) {
   return { frame, first: Math.min(first, rows), last, onScroll: () => setTop(frame.current?.scrollTop ?? 0) };
 }
 
+// A name too long for its column is cut before its end, which often is what tells two apart.
+const KEPT_END = 14;
+
+function Name({ kernel }: { kernel: Kernel }) {
+  const name = kernel.short_name ?? kernel.name ?? "";
+  const end = [...name].slice(-KEPT_END).join("");
+  return (
+    <div class="cut">
+      {kernel.graph && <span class="tag" title="launched as CUDA graph nodes">graph</span>}
+      <span class="head">{name.slice(0, name.length - end.length)}</span>
+      <span class="tail">{end}</span>
+      <small>{shapeText(kernel)}</small>
+    </div>
+  );
+}
+
 function shapeText(kernel: Kernel): string {
   const shape = `${(kernel.grid ?? []).join("×")} / ${(kernel.block ?? []).join("×")}`;
   return [shape === " / " ? "" : shape, kernel.kind_label ?? ""].filter(Boolean).join(" ");
@@ -128,8 +144,7 @@ export function KernelTable({ printing }: { printing: boolean }) {
                 onClick={(event) => select({ kind: "kernel", id: kernel.id,
                   add: event.ctrlKey || event.metaKey })}>
                 <th scope="row" title={kernel.name}>
-                  {kernel.graph && <span class="tag" title="launched as CUDA graph nodes">graph</span>}
-                  {kernel.short_name ?? kernel.name} <small>{shapeText(kernel)}</small>
+                  <Name kernel={kernel} />
                 </th>
                 {columns.map((column) => (
                   <td key={column.id} data-column={column.id} title={kernel.withheld}>

@@ -1,23 +1,29 @@
 import { useMemo, useState } from "preact/hooks";
-import { boundStyle } from "./bounds";
+import { BOUNDS, boundStyle } from "./bounds";
 import { useReport } from "./context";
 import * as format from "./format";
 import { KernelCard } from "./kernel_card";
-import { Axes, Ceilings, ErrorBars } from "./roofline_parts";
+import { BandwidthStrip } from "./bandwidth_strip";
+import { Axes, CeilingLabels, Ceilings, ErrorBars } from "./roofline_parts";
 import { ceilingsOf, pointsOf, scalesOf, type Point } from "./roofline_scale";
 import { Section } from "./section";
+import type { Bound } from "./summary";
 import { useWidth } from "./width";
 
 const MARGIN = { left: 62, right: 16, top: 14, bottom: 44 };
 const LARGEST_RADIUS = 26;
 
-function Legend({ maximum, attained }: { maximum: boolean; attained: boolean }) {
+function Legend({ maximum, attained, bounds }:
+  { maximum: boolean; attained: boolean; bounds: Set<Bound> }) {
   return (
     <p class="legend">
       <span class="line solid" /> peak at the clock seen{" "}
       {maximum && <><span class="line dashed" /> at the highest clock{" "}</>}
       {attained && <><span class="line dotted" /> measured on this GPU{" "}</>}
-      <span class="bubble" /> area: time
+      <span class="bubble" /> area: time; bound by{" "}
+      {BOUNDS.filter(({ bound }) => bounds.has(bound)).map(({ label, color }) => (
+        <span class="bound-name"><i class="dot" style={{ background: color }} />{label} </span>
+      ))}
     </p>
   );
 }
@@ -34,7 +40,7 @@ function nextPoint(points: Point[], active: number | undefined, key: string): nu
 function notDrawnNote(all: number, drawn: number, hiddenTime: number): string {
   if (all === drawn) return "";
   return ` ${format.count(all - drawn)} kernels (${format.share(hiddenTime)} of the kernel time ` +
-    "shown) have no FLOPs or no bytes, and so no place here.";
+    "shown) have no counted FLOPs, and so no place under the roof.";
 }
 
 export function Roofline() {
@@ -106,6 +112,8 @@ export function Roofline() {
               </g>;
             })}
             {points.map(bubble)}
+            <CeilingLabels ceilings={ceilings} scales={scales} width={inner.width}
+              height={inner.height} />
             {[...marked, ...(hovered && shown.has(hovered.kernel.id) ? [hovered] : [])].map((point) => (
               <g class="marked">
                 <ErrorBars point={point} scales={scales} />
@@ -119,7 +127,9 @@ export function Roofline() {
           top={MARGIN.top + scales.y(hovered.rate)} width={width} />}
       </div>
       <Legend maximum={ceilings.some((ceiling) => ceiling.style === "maximum")}
-        attained={ceilings.some((ceiling) => ceiling.style === "attained")} />
+        attained={ceilings.some((ceiling) => ceiling.style === "attained")}
+        bounds={new Set(summary.kernels.map((kernel) => kernel.bound ?? "unknown"))} />
+      <BandwidthStrip />
     </Section>
   );
 }

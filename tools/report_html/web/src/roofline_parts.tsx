@@ -1,17 +1,17 @@
 import * as format from "./format";
-import { decades, type Ceiling, type Point, type Scales } from "./roofline_scale";
+import { ticks, type Ceiling, type Point, type Scales } from "./roofline_scale";
 
 interface Box { scales: Scales; width: number; height: number }
 
 export function Axes({ scales, width, height }: Box) {
   return (
     <g class="axes" aria-hidden="true">
-      {decades(scales.x, width / 60).map((value) => (
+      {ticks(scales.x, width / 60).map((value) => (
         <g transform={`translate(${scales.x(value)},0)`}>
           <line y2={height} /><text y={height + 16} text-anchor="middle">{format.axisNumber(value)}</text>
         </g>
       ))}
-      {decades(scales.y, height / 30).map((value) => (
+      {ticks(scales.y, height / 40).map((value) => (
         <g transform={`translate(0,${scales.y(value)})`}>
           <line x2={width} />
           <text x={-8} dy="0.32em" text-anchor="end">{format.axisNumber(value)}</text>
@@ -56,9 +56,10 @@ function labelOf({ kind, label, limit, style }: Ceiling): string {
   return `${label} ${value}${WORDS[style]}`;
 }
 
-// Where a line's label stands.
+// Where a line's label stands: below the peak at the clock seen, whose line at the highest clock is
+// above it.
 function labelPlace({ ceiling, x1, y1, x2, y2 }: CeilingLine): { x: number; y: number; angle: number } {
-  if (ceiling.kind === "compute") return { x: x2 - 4, y: y2 - 5, angle: 0 };
+  if (ceiling.kind === "compute") return { x: x2 - 4, y: y2 + 12, angle: 0 };
   const along = 0.45;
   return { x: x1 + (x2 - x1) * along, y: y1 + (y2 - y1) * along - 6,
     angle: Math.atan2(y2 - y1, x2 - x1) * 180 / Math.PI };
@@ -81,16 +82,28 @@ function classOf({ style, used }: Ceiling): string {
   return used ? style : `${style} unused`;
 }
 
-export function Ceilings({ ceilings, ...box }: Box & { ceilings: Ceiling[] }) {
-  const lines = linesOf(ceilings, box).filter(({ x1, x2, y2 }) => x2 > x1 && y2 < box.height);
-  const withLabel = labelled(lines);
+function drawnLines({ ceilings, ...box }: Box & { ceilings: Ceiling[] }): CeilingLine[] {
+  return linesOf(ceilings, box).filter(({ x1, x2, y2 }) => x2 > x1 && y2 < box.height);
+}
+
+export function Ceilings(props: Box & { ceilings: Ceiling[] }) {
   return (
     <g class="ceilings">
-      {lines.map(({ ceiling, x1, y1, x2, y2 }) => (
+      {drawnLines(props).map(({ ceiling, x1, y1, x2, y2 }) => (
         <line class={classOf(ceiling)} x1={x1} y1={y1} x2={x2} y2={y2}>
           <title>{labelOf(ceiling)}</title>
         </line>
       ))}
+    </g>
+  );
+}
+
+// Apart from their lines, since they stand over the bubbles.
+export function CeilingLabels(props: Box & { ceilings: Ceiling[] }) {
+  const lines = drawnLines(props);
+  const withLabel = labelled(lines);
+  return (
+    <g class="ceilings" aria-hidden="true">
       {lines.filter((line) => withLabel.has(line)).map((line) => {
         const { x, y, angle } = labelPlace(line);
         return (

@@ -91,13 +91,21 @@ export function scalesOf(points: Point[], ceilings: Ceiling[], width: number, he
   return { x, y };
 }
 
-// Powers of ten inside the scale, at most `most` of them.
-export function decades(scale: Scale, most: number): number[] {
-  const [low, high] = scale.domain();
-  const first = Math.ceil(Math.log10(low));
-  const last = Math.floor(Math.log10(high));
-  const stride = Math.max(1, Math.ceil((last - first + 1) / most));
+function powersOfTen(low: number, high: number, stride: number, mantissas: number[]): number[] {
   const result = [];
-  for (let power = first; power <= last; power += stride) result.push(10 ** power);
-  return result;
+  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); ++power) {
+    if (power % stride !== 0) continue;
+    result.push(...mantissas.map((mantissa) => mantissa * 10 ** power));
+  }
+  return result.filter((value) => value >= low && value <= high);
+}
+
+// Round numbers inside the scale, as many as fit into `most`: on a scale of few decades also those
+// between the powers of ten.
+export function ticks(scale: Scale, most: number): number[] {
+  const [low, high] = scale.domain();
+  const decades = Math.log10(high / low);
+  if (decades * 3 <= most) return powersOfTen(low, high, 1, [1, 2, 5]);
+  if (decades * 2 <= most) return powersOfTen(low, high, 1, [1, 3]);
+  return powersOfTen(low, high, Math.max(1, Math.ceil(decades / most)), [1]);
 }

@@ -240,6 +240,35 @@ export interface Memory {
   source?: string;
 }
 
+export interface Clock {
+  host?: string;
+  shift_ns?: number;
+  shift_error_ns?: number;
+  drift_ppm?: number;
+  span_ns?: number;
+  collectives?: number;
+  note?: string;
+}
+
+export interface Rank {
+  rank?: number;
+  host?: string;
+  pid?: number;
+  source_index?: number;
+  collectives?: number;
+  last_in?: number;
+  waited_for_ns?: number;
+  waiting_ns?: number;
+  straggler?: boolean;
+}
+
+export interface Ranks {
+  clocks?: Clock[];
+  ranks?: Rank[];
+  collectives?: number;
+  verdict?: string;
+}
+
 export interface Run {
   command?: string[];
   host?: string;
@@ -273,6 +302,7 @@ export interface Summary {
   kernel_activity: KernelActivity[];
   communication: Communication[];
   memory?: Memory;
+  ranks?: Ranks;
   verdict?: string;
 }
 

@@ -5,7 +5,7 @@ import { useReport } from "./context";
 import * as format from "./format";
 import { Section } from "./section";
 
-function Plain({ columns, children }: { columns: string[]; children: ComponentChildren }) {
+export function Plain({ columns, children }: { columns: string[]; children: ComponentChildren }) {
   return (
     <div class="scroll"><table class="plain">
       <thead><tr>{columns.map((column) => <th scope="col">{column}</th>)}</tr></thead>

@@ -9,6 +9,21 @@ import { useWidth } from "./width";
 
 interface Lane { title: string; names: string[]; colors: string[] }
 
+const LABELS: Record<string, string> = {
+  gpu_busy: "GPU busy",
+  sm_active: "SM active",
+  tensor_active: "tensor active",
+  dram_bytes_per_second: "read and written",
+  dram_read_bytes_per_second: "read",
+  dram_write_bytes_per_second: "written",
+  power_watts: "drawn",
+  memory_used_bytes: "used",
+};
+
+function labelOf(name: string): string {
+  return LABELS[name] ?? name.replaceAll("_", " ");
+}
+
 // What is shown together; a series of another name gets a lane of its own.
 const LANES: Lane[] = [
   { title: "SM and tensor active", names: ["gpu_busy", "sm_active", "tensor_active"],
@@ -20,13 +35,14 @@ const LANES: Lane[] = [
   { title: "Power", names: ["power_watts"], colors: ["var(--warning)"] },
   { title: "SM clock", names: ["sm_clock_hz", "sm_clock_mhz"],
     colors: ["var(--slice-clock)", "var(--slice-clock)"] },
+  { title: "Memory", names: ["memory_used_bytes"], colors: ["var(--bound-neither)"] },
 ];
 
 function lanesOf(series: Series[]): Lane[] {
   const known = new Set(LANES.flatMap((lane) => lane.names));
   const others = [...new Set(series.map((one) => one.name ?? ""))].filter((name) => !known.has(name));
   return [...LANES, ...others.map((name) =>
-    ({ title: name.replaceAll("_", " "), names: [name], colors: ["var(--bound-neither)"] }))];
+    ({ title: labelOf(name), names: [name], colors: ["var(--bound-neither)"] }))];
 }
 
 function isShare(series: Series): boolean {
@@ -82,13 +98,13 @@ function LaneChart({ lane, series, width, end }:
   const xRange = useMemo<[number, number]>(() => [0, end], [end]);
   return (
     <div class="lane">
-      <p class="lane-title">{lane.title}: {series.map((one, index) => (
+      <p class="lane-title">{lane.title} {series.map((one, index) => (
         <span><i class="dot" style={{ background: lines[index].color }} />
-          {(one.name ?? "").replaceAll("_", " ")}{" "}
+          {series.length > 1 && `${labelOf(one.name ?? "")} `}
           <b>{text(meanInWindow(one, window.start_ns, window.end_ns) ?? NaN)}</b> </span>
       ))}</p>
       <Chart label={`${lane.title} over time`} x={x} lines={lines} width={width} height={110}
-        xText={format.time} yText={text} xRange={xRange} yRange={isShare(series[0]) ? [0, 1] : undefined}
+        xText={format.axisTime} yText={text} xRange={xRange} yRange={isShare(series[0]) ? [0, 1] : undefined}
         group="timeline" dark={dark} band={selection.window}
         onSelect={(low, high) => select({ kind: "window",
           window: { start_ns: Math.max(0, low), end_ns: high } })} />
