@@ -77,13 +77,20 @@ class KernelsTest(EndToEndTest):
 class OtherClientTest(EndToEndTest):
     """Another client takes the buffer callbacks over, as torch.profiler does."""
 
-    def run_other_client(self, way, seconds):
-        run = self.run_program("other_client", way, seconds)
+    def run_other_client(self, way, seconds, **options):
+        run = self.run_program("other_client", way, seconds, **options)
         self.assertEqual(run.status, 0, run.stderr)
         return run, self.report(run)
 
     def test_other_client_keeps_its_trace_and_ours_resumes(self):
-        run, report = self.run_other_client("imported", "5")
+        self.assert_resumed(*self.run_other_client("imported", "5"))
+
+    def test_other_client_that_tears_cupti_down(self):
+        # So long that whatever the agent does each second falls into it.
+        self.assert_resumed(*self.run_other_client(
+            "torn_down", "5", environment=self.environment("finalize_ms=1200")))
+
+    def assert_resumed(self, run, report):
         expected = run.expected_kernels["_Z6reducePfPKfi"]
         [traced] = [kernel["launches_traced"] for kernel in report["kernels"]
                     if kernel["mangled_name"] == "_Z6reducePfPKfi"]

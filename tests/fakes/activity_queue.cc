@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "tests/fakes/cupti_state.h"
 #include "tests/fakes/misuse.h"
 #include "tests/fakes/scenario.h"
 #include "tests/fakes/simulated_gpu.h"
@@ -46,6 +47,7 @@ bool ActivityQueue::has_callbacks() const {
 void ActivityQueue::CheckProcess() const {
   const pid_t pid = worker_pid_.load();
   if (pid != 0 && pid != getpid()) Misuse("CUPTI is used in a child of fork");
+  if (CuptiState::Instance().BeingTornDown()) Misuse("CUPTI is used while it is torn down");
 }
 
 void ActivityQueue::StartWorker() {

@@ -1,5 +1,7 @@
 // The activity and callback interfaces of the fake libcupti.
+#include <chrono>
 #include <cstdio>
+#include <thread>
 
 #include "tests/fakes/activity_queue.h"
 #include "tests/fakes/cuda_link.h"
@@ -59,6 +61,7 @@ CuptiResult cuptiGetVersion(uint32_t* version) {
 }
 
 CuptiResult cuptiGetTimestamp(uint64_t* timestamp) {
+  ActivityQueue::Instance().CheckProcess();
   *timestamp = NowNs();
   return kCuptiSuccess;
 }
@@ -163,6 +166,7 @@ CuptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid_bytes, uint
 }
 
 CuptiResult cuptiActivityGetNumDroppedRecords(void* context, uint32_t stream, size_t* dropped) {
+  ActivityQueue::Instance().CheckProcess();
   if (dropped == nullptr) return kCuptiInvalidParameter;
   *dropped = ActivityQueue::Instance().TakeDropped();
   return kCuptiSuccess;
@@ -237,7 +241,19 @@ CuptiResult cuptiGetGraphExecId(CUgraphExec exec, uint32_t* id) {
   return kCuptiSuccess;
 }
 
-CuptiResult cuptiFinalize() { Misuse("cuptiFinalize kills live processes"); }
+// Takes as long as a real one may; a call from another thread meanwhile would be its end.
+CuptiResult cuptiFinalize() {
+  const uint64_t duration_ms = ScenarioNumber("finalize_ms", 0);
+  if (duration_ms == 0) Misuse("cuptiFinalize kills live processes");
+  CuptiState::Instance().BeginTearDown();
+  std::this_thread::sleep_for(std::chrono::milliseconds(duration_ms));
+  for (uint32_t kind = 0; kind < kActivityKinds; ++kind) {
+    CuptiState::Instance().Enable(kind, false);
+  }
+  ActivityQueue::Instance().SetCallbacks(nullptr, nullptr);
+  CuptiState::Instance().EndTearDown();
+  return kCuptiSuccess;
+}
 
 }  // extern "C"
 #pragma GCC visibility pop

@@ -2,6 +2,8 @@
 #ifndef UTLZ_TESTS_FAKES_CUPTI_STATE_H_
 #define UTLZ_TESTS_FAKES_CUPTI_STATE_H_
 
+#include <pthread.h>
+
 #include <atomic>
 #include <cstdint>
 
@@ -38,11 +40,20 @@ class CuptiState {
   void EnableCallback(uint32_t domain, uint32_t callback_id, bool enabled);
   bool WantsCallback(uint32_t domain, uint32_t callback_id) const;
 
+  // cuptiFinalize, which no other call may meet.
+  void BeginTearDown() { torn_down_by_.store(pthread_self()); }
+  void EndTearDown() { torn_down_by_.store(0); }
+  bool BeingTornDown() const {
+    const pthread_t thread = torn_down_by_.load();
+    return thread != 0 && thread != pthread_self();
+  }
+
   std::atomic<bool> thread_ids_are_kernel{false};
 
  private:
   CuptiState();
 
+  std::atomic<pthread_t> torn_down_by_{0};
   uint32_t version_;
   std::atomic<bool> kinds_[kActivityKinds] = {};
   std::atomic<const Subscriber*> subscriber_{nullptr};

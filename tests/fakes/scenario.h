@@ -9,6 +9,7 @@
 //   cu_init=0                 what cuInit returns
 //   mig=1, mps=1              how the device says that it is shared
 //   subscriber_taken=1        subscribing and enabling fail as under another profiler
+//   finalize_ms=50            cuptiFinalize takes as long, and fails if another thread uses CUPTI
 //   counters=denied|busy      PM sampling and ranges fail so
 //   instant=1                 waiting for the GPU takes no time
 //   fail.<function>=<code>    a CUPTI function that always returns this code

@@ -2,8 +2,9 @@
 // the process-wide buffer callbacks for a window of the run and counts its own kernel records in
 // it. Ends with status 5 if its own trace is incomplete. The line before the expectation says how
 // many launches were in its window: {"taken":…}.
-// Arguments: `imported` to call the functions that it is linked to, as libtorch does, or
-// `looked_up` to find them with dlsym; then the seconds of work after its window.
+// Arguments: `imported` to call the functions that it is linked to, as libtorch does, `torn_down` to
+// call cuptiFinalize too, a while after its window, or `looked_up` to find them with dlsym; then the
+// seconds of work after its window.
 #include <dlfcn.h>
 
 #include <atomic>
@@ -25,6 +26,7 @@ int cuptiActivityEnable(uint32_t kind);
 int cuptiActivityDisable(uint32_t kind);
 int cuptiActivityFlushAll(uint32_t flag);
 int cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid_bytes, uint8_t** record);
+int cuptiFinalize();
 }
 
 constexpr size_t kBufferBytes = 1 << 20;
@@ -95,6 +97,15 @@ uint64_t TraceImported(Target* target) {
   return launches;
 }
 
+// As torch.profiler does with TEARDOWN_CUPTI=1: at some later call of the program's.
+uint64_t TraceAndTearDown(Target* target) {
+  uint64_t launches = TraceImported(target);
+  target->Launch(1, 100);
+  target->Synchronize();
+  cuptiFinalize();
+  return launches;
+}
+
 uint64_t TraceLookedUp(Target* target) {
   const Cupti cupti = LookUp();
   cupti.register_callbacks(Request, Complete);
@@ -106,11 +117,16 @@ uint64_t TraceLookedUp(Target* target) {
   return launches;
 }
 
-int Run(bool imported, double seconds_after) {
+uint64_t Trace(const std::string& way, Target* target) {
+  if (way == "torn_down") return TraceAndTearDown(target);
+  return way == "imported" ? TraceImported(target) : TraceLookedUp(target);
+}
+
+int Run(const std::string& way, double seconds_after) {
   Target target(CommonKernels());
   target.Launch(1, 50);
   target.Synchronize();
-  const uint64_t taken = imported ? TraceImported(&target) : TraceLookedUp(&target);
+  const uint64_t taken = Trace(way, &target);
   if (records_seen.load() < taken) {
     std::fprintf(stderr, "the other client saw %llu records of %llu\n",
                  static_cast<unsigned long long>(records_seen.load()),
@@ -134,5 +150,5 @@ int Run(bool imported, double seconds_after) {
 
 int main(int argc, char** argv) {
   const std::string way = argc > 1 ? argv[1] : "imported";
-  return utlz::fake::Run(way == "imported", argc > 2 ? std::atof(argv[2]) : 3.0);
+  return utlz::fake::Run(way, argc > 2 ? std::atof(argv[2]) : 3.0);
 }
