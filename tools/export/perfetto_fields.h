@@ -16,6 +16,7 @@ enum Packet : uint32_t {
   kInternedData = 12,
   kSequenceFlags = 13,
   kGpuCounterEvent = 52,
+  kGpuRenderStageEvent = 53,
   kTrackDescriptor = 60,
 };
 enum SequenceFlag : uint32_t { kIncrementalStateCleared = 1, kNeedsIncrementalState = 2 };
@@ -49,13 +50,49 @@ enum DebugAnnotation : uint32_t {
   kAnnotationName = 10,
 };
 
-enum Interned : uint32_t { kEventNames = 2 };
+enum Interned : uint32_t { kEventNames = 2, kGraphicsContexts = 23, kGpuSpecifications = 24 };
 enum EventName : uint32_t { kIid = 1, kName = 2 };
 
 enum GpuCounterEvent : uint32_t { kCounterDescriptor = 1, kCounters = 2, kGpuId = 3 };
 enum GpuCounter : uint32_t { kCounterId = 1, kCounterDouble = 3 };
 enum GpuCounterDescriptor : uint32_t { kSpecs = 1 };
-enum GpuCounterSpec : uint32_t { kSpecId = 1, kSpecName = 2, kSpecNumeratorUnits = 7 };
+enum GpuCounterSpec : uint32_t {
+  kSpecId = 1,
+  kSpecName = 2,
+  kSpecNumeratorUnits = 7,
+  kSpecGroups = 10,
+};
+enum GpuCounterGroup : uint32_t { kMemoryGroup = 5, kComputeGroup = 6 };
+
+// Work of a GPU's queue. Its queue and its stage are GpuSpecification entries, its context a
+// GraphicsContext entry.
+enum GpuRenderStageEvent : uint32_t {
+  kRenderEventId = 1,
+  kRenderDuration = 2,
+  kRenderContext = 5,
+  kRenderGpuId = 11,
+  kRenderQueueIid = 13,
+  kRenderStageIid = 14,
+  kRenderNameIid = 20,
+  kRenderLaunch = 21,
+  kRenderName = 17,
+};
+enum GraphicsContext : uint32_t { kContextIid = 1, kContextPid = 2, kContextApi = 3 };
+enum GraphicsApi : uint32_t { kCuda = 4 };
+enum GpuSpecification : uint32_t {
+  kSpecificationIid = 1,
+  kSpecificationName = 2,
+  kSpecificationCategory = 4
+};
+enum StageCategory : uint32_t { kOtherStage = 0, kComputeStage = 2 };
+enum ComputeLaunch : uint32_t { kLaunchGrid = 1, kLaunchBlock = 2, kLaunchArguments = 3 };
+enum Dim3 : uint32_t { kX = 1, kY = 2, kZ = 3 };
+enum ComputeArgument : uint32_t {
+  kComputeName = 2,
+  kComputeUint = 4,
+  kComputeDouble = 5,
+  kComputeString = 6,
+};
 enum MeasureUnit : uint32_t {
   kNoUnit = 0,
   kByte = 7,

@@ -1,7 +1,6 @@
 #include "tools/export/perfetto_sink.h"
 
 #include <cmath>
-#include <protozero/pbf_writer.hpp>
 
 #include "tools/export/perfetto_fields.h"
 
@@ -26,6 +25,30 @@ field::MeasureUnit UnitOf(std::string_view unit) {
 
 void AddBytes(pbf_writer& writer, uint32_t tag, std::string_view text) {
   writer.add_string(tag, text.data(), text.size());
+}
+
+// Identifiers among GPU specifications: stages first, then a queue for each track.
+constexpr uint64_t kKernelStage = 1;
+constexpr uint64_t kCopyStage = 2;
+constexpr uint64_t kFirstQueue = 16;
+
+void AddDim3(pbf_writer& launch, uint32_t tag, const uint32_t (&sizes)[3]) {
+  pbf_writer dimensions(launch, tag);
+  dimensions.add_uint32(field::kX, sizes[0]);
+  dimensions.add_uint32(field::kY, sizes[1]);
+  dimensions.add_uint32(field::kZ, sizes[2]);
+}
+
+void AddComputeArgument(pbf_writer& launch, const TraceArgument& argument) {
+  pbf_writer entry(launch, field::kLaunchArguments);
+  AddBytes(entry, field::kComputeName, argument.name);
+  if (const auto* count = std::get_if<uint64_t>(&argument.value)) {
+    entry.add_uint64(field::kComputeUint, *count);
+  } else if (const auto* number = std::get_if<double>(&argument.value)) {
+    entry.add_double(field::kComputeDouble, *number);
+  } else {
+    AddBytes(entry, field::kComputeString, std::get<std::string_view>(argument.value));
+  }
 }
 
 void AddArgument(pbf_writer& event, const TraceArgument& argument) {
@@ -53,6 +76,55 @@ void PerfettoSink::Begin() {
   pbf_writer writer(packet);
   writer.add_uint32(field::kSequenceId, kSequence);
   writer.add_uint32(field::kSequenceFlags, field::kIncrementalStateCleared);
+  Emit(packet);
+  DeclareStages();
+}
+
+void PerfettoSink::DeclareStages() {
+  std::string packet;
+  {
+    pbf_writer writer(packet);
+    writer.add_uint32(field::kSequenceId, kSequence);
+    writer.add_uint32(field::kSequenceFlags, field::kNeedsIncrementalState);
+    pbf_writer interned(writer, field::kInternedData);
+    for (const uint64_t stage : {kKernelStage, kCopyStage}) {
+      pbf_writer entry(interned, field::kGpuSpecifications);
+      entry.add_uint64(field::kSpecificationIid, stage);
+      AddBytes(entry, field::kSpecificationName, stage == kKernelStage ? "kernel" : "copy");
+      entry.add_enum(field::kSpecificationCategory,
+                     stage == kKernelStage ? field::kComputeStage : field::kOtherStage);
+    }
+  }
+  Emit(packet);
+}
+
+void PerfettoSink::DeclareContext(const TraceProcess& process) {
+  std::string packet;
+  {
+    pbf_writer writer(packet);
+    writer.add_uint32(field::kSequenceId, kSequence);
+    writer.add_uint32(field::kSequenceFlags, field::kNeedsIncrementalState);
+    pbf_writer interned(writer, field::kInternedData);
+    pbf_writer entry(interned, field::kGraphicsContexts);
+    entry.add_uint64(field::kContextIid, process.id);
+    entry.add_int32(field::kContextPid, static_cast<int32_t>(process.pid));
+    entry.add_enum(field::kContextApi, field::kCuda);
+  }
+  Emit(packet);
+}
+
+void PerfettoSink::DeclareQueue(const TraceTrack& track) {
+  queues_[track.id] = {*track.gpu, track.process};
+  std::string packet;
+  {
+    pbf_writer writer(packet);
+    writer.add_uint32(field::kSequenceId, kSequence);
+    writer.add_uint32(field::kSequenceFlags, field::kNeedsIncrementalState);
+    pbf_writer interned(writer, field::kInternedData);
+    pbf_writer entry(interned, field::kGpuSpecifications);
+    entry.add_uint64(field::kSpecificationIid, kFirstQueue + track.id);
+    AddBytes(entry, field::kSpecificationName, track.name);
+  }
   Emit(packet);
 }
 
@@ -92,9 +164,11 @@ void PerfettoSink::Declare(const TraceProcess& process) {
     }
   }
   Emit(packet);
+  if (process.pid != 0) DeclareContext(process);
 }
 
 void PerfettoSink::Declare(const TraceTrack& track) {
+  if (track.gpu) return DeclareQueue(track);
   std::string packet;
   {
     pbf_writer writer(packet);
@@ -120,8 +194,56 @@ void PerfettoSink::Declare(const TraceCounter& counter) {
       AddBytes(spec, field::kSpecName, counter.name);
       const field::MeasureUnit unit = UnitOf(counter.unit);
       if (unit != field::kNoUnit) spec.add_enum(field::kSpecNumeratorUnits, unit);
+      if (counter.of_kernels) {
+        spec.add_enum(field::kSpecGroups, field::kComputeGroup);
+      } else if (counter.name.starts_with("dram__") || counter.name.starts_with("lts__")) {
+        spec.add_enum(field::kSpecGroups, field::kMemoryGroup);
+      }
     }
     event.add_int32(field::kGpuId, static_cast<int32_t>(counter.gpu));
+  }
+  Emit(packet);
+}
+
+uint64_t PerfettoSink::InternName(std::string_view name, pbf_writer& packet) {
+  const auto known = names_.find(std::string(name));
+  if (known != names_.end()) return known->second;
+  if (names_.size() >= kMaxInternedNames) return 0;
+  const uint64_t number = names_.size() + 1;
+  names_.emplace(name, number);
+  pbf_writer interned(packet, field::kInternedData);
+  pbf_writer entry(interned, field::kEventNames);
+  entry.add_uint64(field::kIid, number);
+  AddBytes(entry, field::kName, name);
+  return number;
+}
+
+void PerfettoSink::WriteQueueEvent(const TraceSlice& slice, uint32_t gpu, uint32_t process) {
+  std::string packet;
+  {
+    pbf_writer writer(packet);
+    writer.add_uint64(field::kTimestamp, slice.start_ns);
+    writer.add_uint32(field::kSequenceId, kSequence);
+    writer.add_uint32(field::kSequenceFlags, field::kNeedsIncrementalState);
+    const uint64_t name = InternName(slice.name, writer);
+    pbf_writer event(writer, field::kGpuRenderStageEvent);
+    event.add_uint64(field::kRenderEventId, ++queue_events_);
+    event.add_uint64(field::kRenderDuration, slice.end_ns - slice.start_ns);
+    event.add_uint64(field::kRenderContext, process);
+    event.add_int32(field::kRenderGpuId, static_cast<int32_t>(gpu));
+    event.add_uint64(field::kRenderQueueIid, kFirstQueue + slice.track);
+    event.add_uint64(field::kRenderStageIid, slice.launch ? kKernelStage : kCopyStage);
+    if (name != 0) {
+      event.add_uint64(field::kRenderNameIid, name);
+    } else {
+      AddBytes(event, field::kRenderName, slice.name);
+    }
+    pbf_writer launch(event, field::kRenderLaunch);
+    if (slice.launch) {
+      AddDim3(launch, field::kLaunchGrid, slice.launch->grid);
+      AddDim3(launch, field::kLaunchBlock, slice.launch->block);
+    }
+    for (const TraceArgument& argument : slice.arguments) AddComputeArgument(launch, argument);
   }
   Emit(packet);
 }
@@ -132,20 +254,7 @@ void PerfettoSink::WriteEvent(const TraceSlice& slice, uint32_t type, uint64_t t
   writer.add_uint64(field::kTimestamp, time_ns);
   writer.add_uint32(field::kSequenceId, kSequence);
   writer.add_uint32(field::kSequenceFlags, field::kNeedsIncrementalState);
-  uint64_t name = 0;
-  if (type != field::kSliceEnd) {
-    const auto known = names_.find(std::string(slice.name));
-    if (known != names_.end()) {
-      name = known->second;
-    } else if (names_.size() < kMaxInternedNames) {
-      name = names_.size() + 1;
-      names_.emplace(slice.name, name);
-      pbf_writer interned(writer, field::kInternedData);
-      pbf_writer entry(interned, field::kEventNames);
-      entry.add_uint64(field::kIid, name);
-      AddBytes(entry, field::kName, slice.name);
-    }
-  }
+  const uint64_t name = type == field::kSliceEnd ? 0 : InternName(slice.name, writer);
   {
     pbf_writer event(writer, field::kTrackEvent);
     event.add_enum(field::kEventType, static_cast<int32_t>(type));
@@ -165,6 +274,11 @@ void PerfettoSink::WriteEvent(const TraceSlice& slice, uint32_t type, uint64_t t
 
 void PerfettoSink::Write(const TraceSlice& slice) {
   SnapshotClocks(slice.start_ns);
+  const auto queue = queues_.find(slice.track);
+  if (queue != queues_.end()) {
+    WriteQueueEvent(slice, queue->second.gpu, queue->second.process);
+    return;
+  }
   if (slice.end_ns == slice.start_ns) {
     WriteEvent(slice, field::kInstant, slice.start_ns);
     return;

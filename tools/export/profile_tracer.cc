@@ -1,8 +1,11 @@
 #include "tools/export/profile_tracer.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "collector/model/copy_decoder.h"
+#include "collector/model/device_table.h"
 #include "collector/model/kernel_name.h"
 
 namespace utlz {
@@ -34,6 +37,16 @@ std::string_view CopyName(CopyKind kind) {
   }
 }
 
+// Wraps around where a hostile shape's product is too large; nothing depends on it.
+uint64_t Product(const uint32_t (&sizes)[3]) { return uint64_t{sizes[0]} * sizes[1] * sizes[2]; }
+
+TraceLaunch LaunchOf(const VariantShape& shape) {
+  TraceLaunch launch;
+  std::copy(std::begin(shape.grid), std::end(shape.grid), launch.grid);
+  std::copy(std::begin(shape.block), std::end(shape.block), launch.block);
+  return launch;
+}
+
 // Processes of the trace: 0 is for what belongs to a GPU and no process.
 uint32_t TraceProcessOf(uint32_t source) { return source + 1; }
 
@@ -52,6 +65,8 @@ bool ProfileTracer::Take(uint32_t source, uint16_t type, std::string_view payloa
   switch (type) {
     case FRAME_PROCESS:
       return TakeProcess(source, payload);
+    case FRAME_DEVICE:
+      return TakeDevice(source, payload);
     case FRAME_CONTEXT: {
       Context message;
       ProcessState* process = processes_.Get(source);
@@ -95,6 +110,32 @@ bool ProfileTracer::TakeProcess(uint32_t source, std::string_view payload) {
   return true;
 }
 
+bool ProfileTracer::TakeDevice(uint32_t source, std::string_view payload) {
+  Device device;
+  if (!Parse(payload, &device) || places_.size() >= kMaxPlaces) return false;
+  places_[{source, device.ordinal()}] = {GpuOf(device.uuid()), FormatUuid(device.uuid())};
+  return true;
+}
+
+const ProfileTracer::Place& ProfileTracer::PlaceOf(const ProcessState& process, uint32_t context) {
+  static const Place unknown;
+  const auto ordinal = process.ordinal_by_context.find(context);
+  if (ordinal == process.ordinal_by_context.end()) return unknown;
+  const auto place = places_.find({process.source, ordinal->second});
+  return place == places_.end() ? unknown : place->second;
+}
+
+std::optional<uint64_t> ProfileTracer::StreamTrack(const ProcessState& process, uint32_t context,
+                                                   uint32_t stream, uint64_t start_ns,
+                                                   uint64_t end_ns) {
+  const LaneKey key = {.kind = LaneKey::Kind::kStream,
+                       .process = TraceProcessOf(process.source),
+                       .context = context,
+                       .row = stream,
+                       .gpu = PlaceOf(process, context).gpu};
+  return lanes_.Place(key, start_ns, end_ns, StreamName(process, context, stream));
+}
+
 std::string_view ProfileTracer::StringOf(const ProcessState& process, uint32_t id) const {
   return id < process.strings.size() ? std::string_view(process.strings[id]) : std::string_view();
 }
@@ -108,7 +149,7 @@ const ProfileTracer::Name& ProfileTracer::NameOf(const ProcessState& process, ui
   const VariantShape& shape = process.variants[variant];
   const std::string name = ShortenKernelName(DemangleKernelName(StringOf(process, shape.name)));
   return names_
-      .emplace(key, Name{name.empty() ? unknown.full : name, Dimensions(shape.grid),
+      .emplace(key, Name{name.empty() ? unknown.shown : name, Dimensions(shape.grid),
                          Dimensions(shape.block)})
       .first->second;
 }
@@ -122,24 +163,58 @@ std::string ProfileTracer::StreamName(const ProcessState& process, uint32_t cont
   return device + " stream " + std::to_string(stream);
 }
 
+void ProfileTracer::WriteRates(uint32_t gpu, const Launch& launch,
+                               const KernelMetrics::Metrics& metrics) {
+  uint64_t& until_ns = rates_until_ns_[gpu];
+  if (launch.start_ns < until_ns || launch.end_ns <= launch.start_ns || metrics.rates.empty())
+    return;
+  until_ns = launch.end_ns;
+  for (const KernelMetrics::Metric& metric : metrics.rates) {
+    uint32_t& counter = rate_counters_[{gpu, metric.name}];
+    if (counter == 0) {
+      counter = ++counters_;
+      sink_->Declare(TraceCounter{counter, gpu, metric.name, "percent", true});
+    }
+    const CounterValue value = {counter, metric.value};
+    sink_->Write(TraceSample{gpu, launch.start_ns, launch.end_ns, {&value, 1}});
+  }
+}
+
 void ProfileTracer::WriteLaunch(const ProcessState& process, const Launch& launch,
                                 const LaunchSegment& segment) {
-  const LaneKey key = {LaneKey::Kind::kStream, TraceProcessOf(process.source), segment.context,
-                       segment.stream, 0};
-  const auto track = lanes_.Place(key, launch.start_ns, launch.end_ns,
-                                  StreamName(process, segment.context, segment.stream));
+  const auto track =
+      StreamTrack(process, segment.context, segment.stream, launch.start_ns, launch.end_ns);
   if (!track) return;
   const Name& name = NameOf(process, launch.variant);
-  std::vector<TraceArgument> arguments;
-  if (!name.grid.empty()) {
-    const VariantShape& shape = process.variants[launch.variant];
-    arguments = {{"launch__grid_dim", std::string_view(name.grid)},
-                 {"launch__block_dim", std::string_view(name.block)},
-                 {"launch__registers_per_thread", uint64_t{shape.registers_per_thread}},
-                 {"launch__shared_mem_per_block", uint64_t{shape.shared_bytes}}};
-    if (shape.graph_node != 0) arguments.push_back({"graph node", shape.graph_node});
+  TraceSlice slice{*track, launch.start_ns, launch.end_ns, "kernel", name.shown, {}};
+  if (name.grid.empty()) {
+    sink_->Write(slice);
+    ++result_.kernels;
+    return;
   }
-  sink_->Write(TraceSlice{*track, launch.start_ns, launch.end_ns, "kernel", name.full, arguments});
+  const VariantShape& shape = process.variants[launch.variant];
+  const TraceLaunch how = LaunchOf(shape);
+  std::vector<TraceArgument> arguments = {
+      {"launch__grid_dim", std::string_view(name.grid)},
+      {"launch__block_dim", std::string_view(name.block)},
+      {"launch__grid_size", Product(shape.grid)},
+      {"launch__block_size", Product(shape.block)},
+      {"launch__thread_count", Product(shape.grid) * Product(shape.block)},
+      {"launch__registers_per_thread", uint64_t{shape.registers_per_thread}},
+      {"launch__shared_mem_per_block", uint64_t{shape.shared_bytes}}};
+  if (shape.graph_node != 0) arguments.push_back({"graph node", shape.graph_node});
+  const Place& place = PlaceOf(process, segment.context);
+  const KernelMetrics::Metrics* metrics = metrics_.Find(
+      StringOf(process, shape.name), shape, place.uuid, launch.end_ns - launch.start_ns);
+  if (metrics) {
+    for (const KernelMetrics::Metric& metric : metrics->arguments) {
+      arguments.push_back({metric.name, metric.value});
+    }
+  }
+  slice.arguments = arguments;
+  slice.launch = &how;
+  sink_->Write(slice);
+  if (metrics) WriteRates(place.gpu, launch, *metrics);
   ++result_.kernels;
 }
 
@@ -162,10 +237,7 @@ bool ProfileTracer::TakeCopies(uint32_t source, std::string_view payload) {
   DecodedCopies decoded;
   if (!process || !DecodeCopies(payload, &decoded)) return false;
   for (const Copy& copy : decoded.copies) {
-    const LaneKey key = {LaneKey::Kind::kStream, TraceProcessOf(source), copy.context, copy.stream,
-                         0};
-    const auto track = lanes_.Place(key, copy.start_ns, copy.end_ns,
-                                    StreamName(*process, copy.context, copy.stream));
+    const auto track = StreamTrack(*process, copy.context, copy.stream, copy.start_ns, copy.end_ns);
     if (!track) continue;
     const TraceArgument arguments[] = {
         {"bytes", copy.bytes},

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -15,6 +16,7 @@
 #include "collector/model/process_table.h"
 #include "collector/model/sample_decoder.h"
 #include "proto/profile.pb.h"
+#include "tools/export/kernel_metrics.h"
 #include "tools/export/trace_export.h"
 #include "tools/export/trace_sink.h"
 #include "tools/export/track_lanes.h"
@@ -23,7 +25,9 @@ namespace utlz {
 
 class ProfileTracer {
  public:
-  explicit ProfileTracer(TraceSink* sink) : sink_(sink), lanes_(sink) {}
+  // `summary` is the profile's; it gives kernels their counters.
+  ProfileTracer(TraceSink* sink, const Summary& summary)
+      : sink_(sink), lanes_(sink), metrics_(summary) {}
 
   void Begin();
   void Consume(uint32_t source, uint16_t type, std::string_view payload);
@@ -38,18 +42,25 @@ class ProfileTracer {
     uint32_t gpu = 0;
   };
   struct Name {
-    std::string full;
+    std::string shown;
     std::string grid;
     std::string block;
+  };
+  // Where a context's work runs.
+  struct Place {
+    uint32_t gpu = 0;
+    std::string uuid;  // as the summary writes it
   };
 
   static constexpr size_t kMaxNames = 1u << 18;
   static constexpr size_t kMaxSets = 4096;
   static constexpr size_t kMaxGpus = 256;
+  static constexpr size_t kMaxPlaces = 65536;
 
   // Each false where the payload is refused.
   bool Take(uint32_t source, uint16_t type, std::string_view payload);
   bool TakeProcess(uint32_t source, std::string_view payload);
+  bool TakeDevice(uint32_t source, std::string_view payload);
   bool TakeLaunches(uint32_t source, std::string_view payload);
   bool TakeCopies(uint32_t source, std::string_view payload);
   bool TakeGraphLaunches(uint32_t source, std::string_view payload);
@@ -62,17 +73,27 @@ class ProfileTracer {
   const Name& NameOf(const ProcessState& process, uint32_t variant);
   std::string StreamName(const ProcessState& process, uint32_t context, uint32_t stream) const;
   std::string_view StringOf(const ProcessState& process, uint32_t id) const;
+  // The number of a GPU, by the bytes of its identifier; empty ones share a number.
   uint32_t GpuOf(const std::string& uuid);
+  const Place& PlaceOf(const ProcessState& process, uint32_t context);
+  std::optional<uint64_t> StreamTrack(const ProcessState& process, uint32_t context,
+                                      uint32_t stream, uint64_t start_ns, uint64_t end_ns);
+  // Attributed rates as counters over a launch, where no other launch of the GPU overlaps it.
+  void WriteRates(uint32_t gpu, const Launch& launch, const KernelMetrics::Metrics& metrics);
   uint32_t TotalsCounter(uint32_t gpu, int column);
 
   TraceSink* sink_;
   TrackLanes lanes_;
+  KernelMetrics metrics_;
   ProcessTable processes_;
   LaunchDecoder launches_;
   DecodedSamples samples_;
   std::map<std::pair<uint32_t, uint32_t>, Name> names_;   // (source, variant)
   std::map<std::pair<std::string, uint32_t>, Set> sets_;  // (device, identifier)
   std::map<std::string, uint32_t> gpus_;
+  std::map<std::pair<uint32_t, uint32_t>, Place> places_;                    // (source, ordinal)
+  std::map<std::pair<uint32_t, std::string_view>, uint32_t> rate_counters_;  // (GPU, metric)
+  std::map<uint32_t, uint64_t> rates_until_ns_;                              // by GPU
   std::map<std::pair<uint32_t, int>, uint32_t> totals_counters_;
   uint32_t counters_ = 0;
   TraceExportResult result_;

@@ -11,6 +11,7 @@
 #include "tools/export/chrome_sink.h"
 #include "tools/export/perfetto_sink.h"
 #include "tools/export/profile_tracer.h"
+#include "tools/replay/replay.h"
 
 namespace utlz {
 namespace {
@@ -31,12 +32,14 @@ absl::StatusOr<TraceExportResult> ExportTrace(const std::string& profile_path, T
                                               const std::string& trace_path) {
   absl::StatusOr<ProfileReader> reader = ProfileReader::Open(profile_path);
   if (!reader.ok()) return reader.status();
+  const absl::StatusOr<Summary> summary = LoadSummary(profile_path);
+  if (!summary.ok()) return summary.status();
   // Written beside its place and moved there whole, so that a failure leaves an older trace be.
   const std::string unfinished = trace_path + ".unfinished";
   std::ofstream out(unfinished, std::ios::binary | std::ios::trunc);
   if (!out) return CannotWrite(trace_path);
   const std::unique_ptr<TraceSink> sink = MakeSink(format, out);
-  ProfileTracer tracer(sink.get());
+  ProfileTracer tracer(sink.get(), *summary);
   tracer.Begin();
   FrameView frame;
   while (out && reader->Next(&frame)) tracer.Consume(frame.source, frame.type, frame.payload);

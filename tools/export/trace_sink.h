@@ -6,6 +6,7 @@
 #define UTLZ_TOOLS_EXPORT_TRACE_SINK_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <variant>
@@ -23,11 +24,18 @@ struct TraceTrack {
   uint64_t id = 0;  // from 1
   uint32_t process = 0;
   std::string_view name;
+  std::optional<uint32_t> gpu;  // a stream's work; else something of the process
 };
 
 struct TraceArgument {
   std::string_view name;
   std::variant<uint64_t, double, std::string_view> value;
+};
+
+// How a kernel was launched.
+struct TraceLaunch {
+  uint32_t grid[3] = {};
+  uint32_t block[3] = {};
 };
 
 struct TraceSlice {
@@ -37,13 +45,15 @@ struct TraceSlice {
   std::string_view category;
   std::string_view name;
   std::span<const TraceArgument> arguments;
+  const TraceLaunch* launch = nullptr;  // of a kernel
 };
 
 struct TraceCounter {
   uint32_t id = 0;  // from 1, unique in the trace
   uint32_t gpu = 0;
   std::string_view name;
-  std::string_view unit;  // "byte", "percent", "watt", "hertz", …
+  std::string_view unit;    // "byte", "percent", "watt", "hertz", …
+  bool of_kernels = false;  // attributed to kernels, not sampled: one value a launch
 };
 
 struct CounterValue {

@@ -21,7 +21,7 @@ std::optional<uint64_t> TrackLanes::Place(const LaneKey& key, uint64_t start_ns,
   lanes.push_back({++tracks_, end_ns});
   const std::string shown =
       lanes.size() == 1 ? name : name + " (overlap " + std::to_string(lanes.size()) + ")";
-  sink_->Declare(TraceTrack{lanes.back().track, key.process, shown});
+  sink_->Declare(TraceTrack{lanes.back().track, key.process, shown, key.gpu});
   return lanes.back().track;
 }
 

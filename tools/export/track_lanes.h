@@ -21,6 +21,7 @@ struct LaneKey {
   uint32_t context = 0;
   uint32_t row = 0;  // stream, or thread
   uint32_t depth = 0;
+  std::optional<uint32_t> gpu = {};  // that streams work on
 
   auto operator<=>(const LaneKey&) const = default;
 };

@@ -4,6 +4,7 @@
 
 #include "collector/profile/profile_writer.h"
 #include "proto/profile.pb.h"
+#include "proto/summary.pb.h"
 
 namespace utlz {
 namespace {
@@ -130,6 +131,25 @@ SampleBatch TwoSamples(const std::string& uuid) {
   return batch;
 }
 
+Summary SummaryOfGemm() {
+  Summary summary;
+  KernelSummary* kernel = summary.add_kernels();
+  kernel->set_mangled_name("gemm");
+  for (int axis = 0; axis < 3; ++axis) {
+    kernel->add_grid(1);
+    kernel->add_block(1);
+  }
+  kernel->set_registers_per_thread(168);
+  kernel->set_shared_bytes(0);
+  kernel->set_graph(false);
+  kernel->set_launches(2);
+  kernel->set_time_mean_ns(1000);
+  kernel->set_dram_read_bytes(8192);
+  kernel->set_flops(1e6);
+  kernel->set_dram_peak_share(0.4);
+  return summary;
+}
+
 }  // namespace
 
 void MakeProfile(const std::string& path) {
@@ -155,6 +175,7 @@ void MakeProfile(const std::string& path) {
   maker.Append(FRAME_METRIC_SET, OneMetric(uuid));
   maker.Append(FRAME_SAMPLES, TwoSamples(uuid));
   maker.Append(FRAME_LAUNCHES, std::string("no message"));
+  maker.Append(FRAME_SUMMARY, SummaryOfGemm());
   maker.Finish();
 }
 

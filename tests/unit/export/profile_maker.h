@@ -10,8 +10,9 @@ namespace utlz {
 inline constexpr uint64_t kStartNs = 1'760'000'000'000'000'000;
 inline constexpr char kHostileName[] = "evil\",\"ph\":\"X\n\xff</script>";
 
-// Three kernels: 0–1000 and 1500–2500 ns on stream 7, 500–900 ns on stream 8. A damaged launch
-// frame comes after them.
+// Three kernels: 0–1000 and 1500–2500 ns on stream 7, both of them "gemm", and 500–900 ns on stream
+// 8. A damaged launch frame comes after them, and a summary in which a launch of gemm reads 4,096
+// bytes at 40 % of the DRAM's peak.
 void MakeProfile(const std::string& path);
 
 }  // namespace utlz

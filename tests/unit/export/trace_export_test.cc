@@ -65,6 +65,9 @@ TEST_F(TraceExportTest, ChromeHoldsEveryLaunchOnItsStream) {
   EXPECT_DOUBLE_EQ(gemm["dur"], 1.0);
   EXPECT_EQ(gemm["args"]["launch__grid_dim"], "1,1,1");
   EXPECT_EQ(gemm["args"]["launch__registers_per_thread"], 168);
+  EXPECT_EQ(gemm["args"]["dram__bytes_read.sum"], 4096);
+  EXPECT_EQ(gemm["args"]["flops"], 5e5);
+  EXPECT_FALSE(gemm["args"].contains("dram__bytes_write.sum")) << "unknown is absent";
   ASSERT_EQ(slices.count("copy host to device"), 1u);
   EXPECT_EQ(slices.find("copy host to device")->second["args"]["bytes"], 4096);
   EXPECT_EQ(slices.count("step"), 2u);
@@ -93,24 +96,144 @@ struct Packet {
   uint64_t name = 0;
 };
 
+// Work of a stream.
+struct QueueEvent {
+  uint64_t start = 0;
+  uint64_t duration = 0;
+  uint64_t context = 0;
+  uint64_t queue = 0;
+  uint64_t stage = 0;
+  uint64_t name = 0;
+  std::vector<uint32_t> grid;
+  std::map<std::string, uint64_t> counts;
+  std::map<std::string, double> numbers;
+};
+
+struct Counter {
+  std::string name;
+  uint32_t group = 0;
+  std::vector<std::pair<uint64_t, double>> values;
+};
+
 struct PerfettoTrace {
   std::map<uint64_t, std::string> tracks;
   std::map<uint64_t, std::string> names;
+  std::map<uint64_t, std::string> specifications;
+  std::map<uint64_t, uint32_t> categories;  // of stages
+  std::map<uint64_t, uint32_t> pids;        // of contexts
   std::vector<Packet> events;
-  std::vector<std::pair<uint64_t, double>> counters;
+  std::vector<QueueEvent> queue_events;
+  std::map<uint32_t, Counter> counters;
 };
 
-void ReadCounters(protozero::pbf_reader event, uint64_t timestamp, PerfettoTrace* trace) {
-  while (event.next(field::kCounters)) {
-    protozero::pbf_reader counter = event.get_message();
-    while (counter.next()) {
-      if (counter.tag() == field::kCounterDouble) {
-        trace->counters.emplace_back(timestamp, counter.get_double());
-      } else {
-        counter.skip();
-      }
+void ReadCounterSpec(protozero::pbf_reader spec, PerfettoTrace* trace) {
+  uint32_t id = 0;
+  Counter counter;
+  while (spec.next()) {
+    switch (spec.tag()) {
+      case field::kSpecId:
+        id = spec.get_uint32();
+        break;
+      case field::kSpecName:
+        counter.name = spec.get_string();
+        break;
+      case field::kSpecGroups:
+        counter.group = static_cast<uint32_t>(spec.get_enum());
+        break;
+      default:
+        spec.skip();
     }
   }
+  trace->counters[id] = counter;
+}
+
+void ReadCounterValue(protozero::pbf_reader value, uint64_t timestamp, PerfettoTrace* trace) {
+  uint32_t id = 0;
+  double number = 0;
+  while (value.next()) {
+    if (value.tag() == field::kCounterId) {
+      id = value.get_uint32();
+    } else if (value.tag() == field::kCounterDouble) {
+      number = value.get_double();
+    } else {
+      value.skip();
+    }
+  }
+  trace->counters.at(id).values.emplace_back(timestamp, number);
+}
+
+void ReadCounters(protozero::pbf_reader event, uint64_t timestamp, PerfettoTrace* trace) {
+  while (event.next()) {
+    if (event.tag() == field::kCounters) {
+      ReadCounterValue(event.get_message(), timestamp, trace);
+    } else if (event.tag() == field::kCounterDescriptor) {
+      protozero::pbf_reader descriptor = event.get_message();
+      while (descriptor.next(field::kSpecs)) ReadCounterSpec(descriptor.get_message(), trace);
+    } else {
+      event.skip();
+    }
+  }
+}
+
+void ReadComputeArgument(protozero::pbf_reader argument, QueueEvent* event) {
+  std::string name;
+  while (argument.next()) {
+    switch (argument.tag()) {
+      case field::kComputeName:
+        name = argument.get_string();
+        break;
+      case field::kComputeUint:
+        event->counts[name] = argument.get_uint64();
+        break;
+      case field::kComputeDouble:
+        event->numbers[name] = argument.get_double();
+        break;
+      default:
+        argument.skip();
+    }
+  }
+}
+
+void ReadComputeLaunch(protozero::pbf_reader launch, QueueEvent* event) {
+  while (launch.next()) {
+    if (launch.tag() == field::kLaunchGrid) {
+      protozero::pbf_reader grid = launch.get_message();
+      while (grid.next()) event->grid.push_back(grid.get_uint32());
+    } else if (launch.tag() == field::kLaunchArguments) {
+      ReadComputeArgument(launch.get_message(), event);
+    } else {
+      launch.skip();
+    }
+  }
+}
+
+QueueEvent ReadQueueEvent(protozero::pbf_reader reader) {
+  QueueEvent event;
+  while (reader.next()) {
+    switch (reader.tag()) {
+      case field::kRenderDuration:
+        event.duration = reader.get_uint64();
+        break;
+      case field::kRenderContext:
+        event.context = reader.get_uint64();
+        break;
+      case field::kRenderQueueIid:
+        event.queue = reader.get_uint64();
+        break;
+      case field::kRenderStageIid:
+        event.stage = reader.get_uint64();
+        break;
+      case field::kRenderNameIid:
+        event.name = reader.get_uint64();
+        break;
+      case field::kRenderLaunch:
+        ReadComputeLaunch(reader.get_message(), &event);
+        break;
+      default:
+        reader.skip();
+    }
+  }
+  return event;
 }
 
 void ReadTrack(protozero::pbf_reader descriptor, PerfettoTrace* trace) {
@@ -126,15 +249,25 @@ void ReadTrack(protozero::pbf_reader descriptor, PerfettoTrace* trace) {
   }
 }
 
-void ReadNames(protozero::pbf_reader interned, PerfettoTrace* trace) {
-  while (interned.next(field::kEventNames)) {
+// Names, specifications and contexts alike begin with their number.
+void ReadInterned(protozero::pbf_reader interned, PerfettoTrace* trace) {
+  while (interned.next()) {
+    const uint32_t kind = interned.tag();
     protozero::pbf_reader entry = interned.get_message();
     uint64_t id = 0;
     while (entry.next()) {
-      if (entry.tag() == field::kIid) {
+      if (entry.tag() == 1) {
         id = entry.get_uint64();
+      } else if (kind == field::kGraphicsContexts && entry.tag() == field::kContextPid) {
+        trace->pids[id] = entry.get_uint32();
+      } else if (kind == field::kGpuSpecifications &&
+                 entry.tag() == field::kSpecificationCategory) {
+        trace->categories[id] = static_cast<uint32_t>(entry.get_enum());
+      } else if (entry.tag() == 2) {
+        (kind == field::kEventNames ? trace->names : trace->specifications)[id] =
+            entry.get_string();
       } else {
-        trace->names[id] = entry.get_string();
+        entry.skip();
       }
     }
   }
@@ -175,11 +308,15 @@ PerfettoTrace ReadPerfetto(const std::string& bytes) {
           ReadTrack(packet.get_message(), &trace);
           break;
         case field::kInternedData:
-          ReadNames(packet.get_message(), &trace);
+          ReadInterned(packet.get_message(), &trace);
           break;
         case field::kTrackEvent:
           trace.events.push_back(ReadEvent(packet.get_message()));
           trace.events.back().timestamp = timestamp;
+          break;
+        case field::kGpuRenderStageEvent:
+          trace.queue_events.push_back(ReadQueueEvent(packet.get_message()));
+          trace.queue_events.back().start = timestamp;
           break;
         case field::kGpuCounterEvent:
           ReadCounters(packet.get_message(), timestamp, &trace);
@@ -210,14 +347,61 @@ TEST_F(TraceExportTest, PerfettoPairsEveryBeginWithAnEnd) {
     }
   }
   EXPECT_TRUE(open.empty());
-  EXPECT_EQ(slices, 6);
+  EXPECT_EQ(slices, 2) << "the NVTX ranges; streams have events of another kind";
 }
 
 TEST_F(TraceExportTest, PerfettoCountersAreWrittenAtTheEndOfTheirTime) {
   const PerfettoTrace trace = ReadPerfetto(Export(TraceFormat::kPerfetto));
   const std::vector<std::pair<uint64_t, double>> expected = {
       {kStartNs, 0}, {kStartNs + 1000, 320}, {kStartNs + 2000, 640}};
-  EXPECT_EQ(trace.counters, expected);
+  bool found = false;
+  for (const auto& [id, counter] : trace.counters) {
+    if (counter.name != "dram__bytes_read.sum") continue;
+    found = true;
+    EXPECT_EQ(counter.values, expected);
+    EXPECT_EQ(counter.group, field::kMemoryGroup);
+  }
+  EXPECT_TRUE(found);
+}
+
+// Perfetto's GPU compute views take kernels from render stage events of the compute category, their
+// launch from typed arguments.
+TEST_F(TraceExportTest, PerfettoHoldsKernelsAsComputeWorkOfQueues) {
+  const PerfettoTrace trace = ReadPerfetto(Export(TraceFormat::kPerfetto));
+  ASSERT_EQ(trace.queue_events.size(), 4u);
+  const QueueEvent& gemm = trace.queue_events[0];
+  EXPECT_EQ(trace.names.at(gemm.name), "gemm");
+  EXPECT_EQ(gemm.start, kStartNs);
+  EXPECT_EQ(gemm.duration, 1000u);
+  EXPECT_EQ(trace.pids.at(gemm.context), 4242u);
+  EXPECT_EQ(trace.specifications.at(gemm.queue), "GPU 0 stream 7");
+  EXPECT_EQ(trace.specifications.at(gemm.stage), "kernel");
+  EXPECT_EQ(trace.categories.at(gemm.stage), field::kComputeStage);
+  EXPECT_EQ(gemm.grid, (std::vector<uint32_t>{1, 1, 1}));
+  EXPECT_EQ(gemm.counts.at("launch__registers_per_thread"), 168u);
+  EXPECT_EQ(gemm.counts.at("launch__block_size"), 1u);
+  EXPECT_EQ(gemm.numbers.at("dram__bytes_read.sum"), 4096);
+  EXPECT_FALSE(gemm.numbers.contains("dram__bytes_write.sum"));
+  const QueueEvent& copy = trace.queue_events[3];
+  EXPECT_EQ(trace.specifications.at(copy.stage), "copy");
+  EXPECT_EQ(trace.categories.at(copy.stage), field::kOtherStage);
+  EXPECT_EQ(copy.queue, gemm.queue) << "on the same stream";
+  EXPECT_TRUE(copy.grid.empty());
+  EXPECT_EQ(copy.counts.at("bytes"), 4096u);
+}
+
+TEST_F(TraceExportTest, PerfettoGivesAttributedRatesForTheTimeOfALaunch) {
+  const PerfettoTrace trace = ReadPerfetto(Export(TraceFormat::kPerfetto));
+  const std::vector<std::pair<uint64_t, double>> expected = {
+      {kStartNs, 0}, {kStartNs + 1000, 40}, {kStartNs + 1500, 0}, {kStartNs + 2500, 40}};
+  int found = 0;
+  for (const auto& [id, counter] : trace.counters) {
+    if (counter.group != field::kComputeGroup) continue;
+    EXPECT_THAT(counter.name, HasSubstr("throughput.avg.pct_of_peak_sustained_elapsed"));
+    EXPECT_EQ(counter.values, expected);
+    ++found;
+  }
+  EXPECT_EQ(found, 2) << "DRAM, and memory as a whole";
 }
 
 TEST_F(TraceExportTest, SaysWhatCannotBeReadOrWritten) {
