@@ -22,6 +22,8 @@ inline constexpr uint32_t kOldestVersion = 24;  // cuptiGetVersion of CUDA 12.6
 // CUpti_ActivityKind
 inline constexpr uint32_t kKindMemcpy = 1;
 inline constexpr uint32_t kKindMemset = 2;
+inline constexpr uint32_t kKindDriver = 4;
+inline constexpr uint32_t kKindRuntime = 5;
 inline constexpr uint32_t kKindConcurrentKernel = 10;
 inline constexpr uint32_t kKindMarker = 12;
 inline constexpr uint32_t kKindMemcpy2 = 22;  // peer to peer
@@ -171,6 +173,23 @@ struct GraphTraceRecord {
   uint32_t context_id;
   uint32_t stream_id;
 } __attribute__((packed, aligned(8)));
+
+// CUpti_ActivityAPI: one call of the driver or the runtime.
+struct ApiRecord {
+  uint32_t kind;
+  uint32_t callback_id;
+  uint64_t start;
+  uint64_t end;
+  uint32_t process_id;
+  uint32_t thread_id;
+  uint32_t correlation_id;
+  uint32_t return_value;
+} __attribute__((packed, aligned(8)));
+
+// Calls that launch kernels or graphs: CUpti_driver_api_trace_cbid, CUpti_runtime_api_trace_cbid.
+inline constexpr uint32_t kDriverLaunchCalls[] = {307, 442, 477, 478, 480, 514, 515, 652, 653};
+inline constexpr uint32_t kRuntimeLaunchCalls[] = {211, 214, 269, 270, 272, 311,
+                                                   312, 430, 431, 505, 506};
 
 struct RecordHead {
   uint32_t kind;

@@ -154,6 +154,8 @@ CuptiLoad LoadCupti(CuptiApi* api) {
   if (api->get_version(&api->version) != cupti::kSuccess) return CuptiLoad::kIncomplete;
   if (api->version < cupti::kOldestVersion) return CuptiLoad::kTooOld;
   api->has_ranges = FindRangeFunctions(api);
+  Find(api->library, "cuptiActivityEnableDriverApi", &api->activity_enable_driver_api);
+  Find(api->library, "cuptiActivityEnableRuntimeApi", &api->activity_enable_runtime_api);
   Find(api->library, "cuptiNvtxInitialize2", &api->nvtx_initialize2);
   return CuptiLoad::kLoaded;
 }

@@ -24,6 +24,9 @@ struct CuptiApi {
   cupti::Result (*activity_set_attribute)(uint32_t, size_t*, void*);
   // Never called for ourselves: a client's own call is passed on. Null where there is none.
   cupti::Result (*finalize)();
+  // Records of chosen functions; null where this libcupti has none.
+  cupti::Result (*activity_enable_driver_api)(uint32_t callback_id, uint8_t enable);
+  cupti::Result (*activity_enable_runtime_api)(uint32_t callback_id, uint8_t enable);
   // Counters by user range; null where this libcupti has none.
   cupti::Result (*profiler_initialize)(void*);
   cupti::Result (*device_get_chip_name)(void*);

@@ -30,16 +30,15 @@ uint32_t& MarkerEncoder::DepthOf(uint32_t thread) {
   return entry.depth;
 }
 
-void MarkerEncoder::Append(uint64_t start_ns, uint64_t duration_ns, const Open& range,
-                           uint32_t thread) {
-  if (markers_ == 0) base_ns_ = previous_start_ns_ = start_ns;
-  start_.Varint(ZigZag(static_cast<int64_t>(start_ns - previous_start_ns_)));
+void MarkerEncoder::Append(const Open& range, uint64_t duration_ns) {
+  if (markers_ == 0) base_ns_ = previous_start_ns_ = range.start_ns;
+  start_.Varint(ZigZag(static_cast<int64_t>(range.start_ns - previous_start_ns_)));
   duration_.Varint(duration_ns);
   name_.Varint(range.name);
   domain_.Varint(range.domain);
-  thread_.Varint(thread);
+  thread_.Varint(range.thread);
   depth_.Varint(range.depth);
-  previous_start_ns_ = start_ns;
+  previous_start_ns_ = range.start_ns;
   ++markers_;
 }
 
@@ -49,15 +48,15 @@ void MarkerEncoder::Add(const cupti::MarkerRecord& record) {
   Open& slot = open_[record.id % kMaxOpen];
   if ((record.flags & cupti::kMarkerInstantaneous) != 0) {
     const Open mark{record.id, strings_->Intern(record.name), strings_->Intern(record.domain),
-                    DepthOf(thread), record.timestamp};
-    Append(record.timestamp, 0, mark, thread);
+                    DepthOf(thread), thread, record.timestamp};
+    Append(mark, 0);
   } else if ((record.flags & cupti::kMarkerStart) != 0) {
     slot = {record.id, strings_->Intern(record.name), strings_->Intern(record.domain),
-            DepthOf(thread)++, record.timestamp};
+            DepthOf(thread)++, thread, record.timestamp};
   } else if ((record.flags & cupti::kMarkerEnd) != 0 && slot.id == record.id && slot.id != 0) {
-    uint32_t& depth = DepthOf(thread);
+    uint32_t& depth = DepthOf(slot.thread);
     if (depth > 0) --depth;
-    Append(slot.start_ns, record.timestamp - slot.start_ns, slot, thread);
+    Append(slot, record.timestamp - slot.start_ns);
     slot.id = 0;
   }
 }

@@ -28,6 +28,7 @@ class MarkerEncoder {
     uint32_t name;
     uint32_t domain;
     uint32_t depth;
+    uint32_t thread;  // that began it; another one may end it
     uint64_t start_ns;
   };
   static constexpr uint32_t kMaxThreads = 1024;
@@ -36,7 +37,7 @@ class MarkerEncoder {
     uint32_t depth;
   };
 
-  void Append(uint64_t start_ns, uint64_t duration_ns, const Open& range, uint32_t thread);
+  void Append(const Open& range, uint64_t duration_ns);
   uint32_t& DepthOf(uint32_t thread);
 
   StringTable* strings_ = nullptr;

@@ -3,6 +3,7 @@
 #include <ctime>
 
 #include "inject/clock.h"
+#include "inject/launch_calls.h"
 #include "inject/memory.h"
 
 namespace utlz::inject {
@@ -18,6 +19,7 @@ constexpr uint16_t kFrameLaunches = 8;
 constexpr uint16_t kFrameCopies = 9;
 constexpr uint16_t kFrameGraphLaunches = 10;
 constexpr uint16_t kFrameMarkers = 11;
+constexpr uint16_t kFrameLaunchCalls = 12;
 
 // CopyKind and CopyFlag values of profile.proto.
 uint32_t CopyKindOf(uint8_t kind) {
@@ -56,7 +58,7 @@ bool Recorder::Create(RingWriter* ring, const CuptiApi* api, bool with_correlati
   scratch_ = ByteBuffer(scratch, kScratchBytes);
   return scratch != nullptr && contexts_seen_ != nullptr && strings_.Create() &&
          variants_.Create(&strings_) && launches_.Create(&variants_, with_correlation) &&
-         copies_.Create() && markers_.Create(&strings_);
+         copies_.Create() && markers_.Create(&strings_) && calls_.Create();
 }
 
 bool Recorder::LockWithin(uint64_t nanoseconds) {
@@ -95,6 +97,13 @@ void Recorder::ConsumeRecord(const cupti::RecordHead* record) {
       markers_.Add(*reinterpret_cast<const cupti::MarkerRecord*>(record));
       if (markers_.Full()) Flush();
       return;
+    case cupti::kKindDriver:
+    case cupti::kKindRuntime: {
+      const auto& call = *reinterpret_cast<const cupti::ApiRecord*>(record);
+      if (IsLaunchCall(call)) calls_.Add(call);
+      if (calls_.Full()) Flush();
+      return;
+    }
     case cupti::kKindGraphTrace:
       return ConsumeGraphTrace(*reinterpret_cast<const cupti::GraphTraceRecord*>(record));
     default:
@@ -197,6 +206,11 @@ void Recorder::Flush() {
     ByteBuffer* message = Scratch();
     markers_.Finish(message);
     if (named) Send(kFrameMarkers, *message);
+  }
+  if (!calls_.Empty()) {
+    ByteBuffer* message = Scratch();
+    calls_.Finish(message);
+    Send(kFrameLaunchCalls, *message);
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "inject/call_encoder.h"
 #include "inject/copy_encoder.h"
 #include "inject/cupti_api.h"
 #include "inject/launch_encoder.h"
@@ -71,6 +72,7 @@ class Recorder {
   LaunchEncoder launches_;
   CopyEncoder copies_;
   MarkerEncoder markers_;
+  CallEncoder calls_;
   uint32_t strings_sent_ = 0;
   uint32_t variants_sent_ = VariantTable::kFirst;
   static constexpr uint32_t kContextSlots = 4096;

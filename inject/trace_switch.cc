@@ -2,6 +2,7 @@
 
 #include <iterator>
 
+#include "inject/launch_calls.h"
 #include "proto/ring_abi.h"
 
 namespace utlz::inject {
@@ -38,6 +39,7 @@ cupti::Result TraceSwitch::On(uint32_t flags) {
     if (result != cupti::kSuccess && first_error == cupti::kSuccess) first_error = result;
   }
   if (first_error != cupti::kSuccess) return first_error;
+  if ((flags & kTraceLaunchCalls) != 0) SwitchLaunchCalls(*cupti_, true);
   flags_ = flags;
   on_ = true;
   start_ns_ = Now();
@@ -49,6 +51,7 @@ cupti::Result TraceSwitch::On(uint32_t flags) {
 void TraceSwitch::Off(const char* reason) {
   if (!on_) return;
   const uint64_t end_ns = Now();
+  if ((flags_ & kTraceLaunchCalls) != 0) SwitchLaunchCalls(*cupti_, false);
   for (const KindOfFlag* entry = std::end(kKinds); entry != std::begin(kKinds);) {
     --entry;
     if ((flags_ & entry->flag) != 0) cupti_->activity_disable(entry->kind);

@@ -5,7 +5,8 @@ namespace utlz {
 bool MarkerStatistics::ColumnsAgree(const MarkerBatch& batch) {
   const int count = batch.start_delta_ns_size();
   return batch.duration_ns_size() == count && batch.name_size() == count &&
-         (batch.domain().empty() || batch.domain_size() == count);
+         (batch.domain().empty() || batch.domain_size() == count) &&
+         (batch.thread().empty() || batch.thread_size() == count);
 }
 
 std::string_view MarkerStatistics::StringOf(const ProcessState& process, uint32_t id) {
@@ -13,15 +14,16 @@ std::string_view MarkerStatistics::StringOf(const ProcessState& process, uint32_
   return process.strings[id];
 }
 
-void MarkerStatistics::Count(const MarkerRange& range) {
+MarkerCount* MarkerStatistics::Count(const MarkerRange& range) {
   auto key = std::make_pair(std::string(range.domain), std::string(range.name));
   if (counts_.size() >= kMaxMarkers && !counts_.contains(key)) {
     ++left_out_;
-    return;
+    return nullptr;
   }
   MarkerCount& count = counts_[std::move(key)];
   ++count.count;
   count.time_ns += range.end_ns - range.start_ns;
+  return &count;
 }
 
 }  // namespace utlz

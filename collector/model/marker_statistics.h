@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "collector/model/launch_placement.h"
 #include "collector/model/process_table.h"
 #include "proto/profile.pb.h"
 
@@ -18,6 +19,7 @@ namespace utlz {
 struct MarkerCount {
   uint64_t count = 0;
   uint64_t time_ns = 0;
+  MarkerKernels kernels;
 };
 
 // One range, as the steps need it.
@@ -26,13 +28,15 @@ struct MarkerRange {
   uint64_t end_ns;
   std::string_view domain;
   std::string_view name;
+  uint32_t thread;
 };
 
 class MarkerStatistics {
  public:
   static constexpr size_t kMaxMarkers = 10000;
 
-  // False where the columns do not agree; then nothing was taken. Calls `each(MarkerRange)`.
+  // False where the columns do not agree; then nothing was taken. Calls `each(MarkerRange,
+  // MarkerCount*)`; the count is null where the name was left out.
   template <typename Visitor>
   bool Add(const ProcessState& process, const MarkerBatch& batch, Visitor each);
 
@@ -44,7 +48,7 @@ class MarkerStatistics {
  private:
   static bool ColumnsAgree(const MarkerBatch& batch);
   static std::string_view StringOf(const ProcessState& process, uint32_t id);
-  void Count(const MarkerRange& range);
+  MarkerCount* Count(const MarkerRange& range);
 
   std::map<std::pair<std::string, std::string>, MarkerCount> counts_;
   uint64_t left_out_ = 0;
@@ -60,10 +64,10 @@ bool MarkerStatistics::Add(const ProcessState& process, const MarkerBatch& batch
         .start_ns = start_ns,
         .end_ns = start_ns + batch.duration_ns(i),
         .domain = batch.domain().empty() ? std::string_view() : StringOf(process, batch.domain(i)),
-        .name = StringOf(process, batch.name(i))};
+        .name = StringOf(process, batch.name(i)),
+        .thread = batch.thread().empty() ? 0 : batch.thread(i)};
     if (range.end_ns < range.start_ns) return false;
-    Count(range);
-    each(range);
+    each(range, Count(range));
   }
   return true;
 }

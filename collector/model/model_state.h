@@ -9,6 +9,7 @@
 
 #include "collector/model/device_table.h"
 #include "collector/model/kernel_table.h"
+#include "collector/model/launch_placement.h"
 #include "collector/model/marker_statistics.h"
 #include "collector/model/process_table.h"
 #include "collector/model/range_calibration.h"
@@ -25,6 +26,7 @@ struct ModelState {
   DeviceTable devices;
   KernelTable kernels;
   MarkerStatistics markers;
+  LaunchPlacement placement;
   StepMarks step_marks;
   RangeCalibration ranges;
   uint64_t frames_refused = 0;

@@ -39,6 +39,7 @@ class RunModel::State {
   bool ConsumeLaunches(ProcessState* process, std::string_view payload);
   bool ConsumeCopies(ProcessState* process, std::string_view payload);
   bool ConsumeMarkers(ProcessState* process, std::string_view payload);
+  bool ConsumeLaunchCalls(ProcessState* process, std::string_view payload);
   bool ConsumeTraceWindow(ProcessState* process, std::string_view payload);
   bool ConsumeRanges(ProcessState* process, std::string_view payload);
   bool ConsumeStatus(ProcessState* process, std::string_view payload);
@@ -106,6 +107,8 @@ bool RunModel::State::ConsumeFromAgent(ProcessState* process, uint16_t type,
       return ConsumeCopies(process, payload);
     case FRAME_MARKERS:
       return ConsumeMarkers(process, payload);
+    case FRAME_LAUNCH_CALLS:
+      return ConsumeLaunchCalls(process, payload);
     case FRAME_TRACE_WINDOW:
       return ConsumeTraceWindow(process, payload);
     case FRAME_RANGES:
@@ -185,6 +188,7 @@ void RunModel::State::AddLaunches(ProcessState* process, const LaunchSegment& se
     if (process->first_ns == 0 || launch.start_ns < process->first_ns) {
       process->first_ns = launch.start_ns;
     }
+    model_.placement.AddLaunch(process->source, launch.correlation, kernel_index, duration_ns);
     device.queue.Add({.start_ns = launch.start_ns,
                       .end_ns = launch.end_ns,
                       .kernel = kernel_index,
@@ -249,9 +253,18 @@ bool RunModel::State::ConsumeCopies(ProcessState* process, std::string_view payl
 bool RunModel::State::ConsumeMarkers(ProcessState* process, std::string_view payload) {
   MarkerBatch message;
   if (!Parse(payload, &message)) return false;
-  return model_.markers.Add(*process, message, [&](const MarkerRange& range) {
+  return model_.markers.Add(*process, message, [&](const MarkerRange& range, MarkerCount* count) {
     model_.step_marks.Add(process->source, range.name, range.start_ns, range.end_ns);
+    const bool is_mark = range.start_ns == range.end_ns;
+    if (count == nullptr || is_mark) return;
+    model_.placement.AddRange(process->source, range.thread, range.start_ns, range.end_ns,
+                              &count->kernels);
   });
+}
+
+bool RunModel::State::ConsumeLaunchCalls(ProcessState* process, std::string_view payload) {
+  LaunchCallBatch message;
+  return Parse(payload, &message) && model_.placement.AddCalls(process->source, message);
 }
 
 // Time between two windows of a process is unknown on every device that it uses.
@@ -287,6 +300,9 @@ bool RunModel::State::ConsumeStatus(ProcessState* process, std::string_view payl
   process->status = std::move(message);
   process->has_status = true;
   process->newest_ns = std::max(process->newest_ns, process->status.time_ns());
+  if (process->newest_ns > kWatermarkSlackNs) {
+    model_.placement.Settle(process->source, process->newest_ns - kWatermarkSlackNs);
+  }
   Release(false);
   return true;
 }
@@ -315,6 +331,7 @@ void RunModel::State::ReleaseDevice(uint32_t index, uint64_t watermark_ns) {
 }
 
 void RunModel::State::Release(bool everything) {
+  if (everything) model_.placement.SettleAll();
   const uint64_t watermark_ns =
       everything ? UINT64_MAX : model_.processes.WatermarkNs(kWatermarkSlackNs);
   for (uint32_t i = 0; i < model_.devices.size(); ++i) {

@@ -173,14 +173,4 @@ void SummarizeCopies(const ModelState& model, Summary* summary) {
   }
 }
 
-void SummarizeMarkers(const ModelState& model, Summary* summary) {
-  for (const auto& [key, count] : model.markers.counts()) {
-    MarkerSummary* marker = summary->add_nvtx();
-    marker->set_domain(key.first);
-    marker->set_name(key.second);
-    marker->set_count(count.count);
-    marker->set_time_ns(count.time_ns);
-  }
-}
-
 }  // namespace utlz

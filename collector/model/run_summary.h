@@ -1,5 +1,4 @@
-// The parts of the summary that list what was recorded: the run, its processes and streams, copies,
-// NVTX ranges.
+// The parts of the summary that list what was recorded: the run, its processes and streams, copies.
 #ifndef UTLZ_COLLECTOR_MODEL_RUN_SUMMARY_H_
 #define UTLZ_COLLECTOR_MODEL_RUN_SUMMARY_H_
 
@@ -10,7 +9,6 @@ namespace utlz {
 void SummarizeRun(const ModelState& model, Summary* summary);
 void SummarizeProcesses(const ModelState& model, Summary* summary);  // and their streams
 void SummarizeCopies(const ModelState& model, Summary* summary);
-void SummarizeMarkers(const ModelState& model, Summary* summary);
 
 }  // namespace utlz
 

@@ -6,6 +6,7 @@
 #include "collector/model/efficiency.h"
 #include "collector/model/findings.h"
 #include "collector/model/kernel_summary.h"
+#include "collector/model/marker_summary.h"
 #include "collector/model/run_summary.h"
 #include "collector/model/step_summary.h"
 #include "collector/model/timeline.h"
@@ -22,7 +23,7 @@ Summary BuildSummary(const ModelState& model) {
   SummarizeDevices(model, analysis, &summary);
   SummarizeKernels(model, analysis, &summary);
   SummarizeCopies(model, &summary);
-  SummarizeMarkers(model, &summary);
+  SummarizeMarkers(model, analysis, &summary);
   SummarizeCapture(model, analysis, &summary);
   SummarizeSteps(model, &summary);
   SummarizeWaterfall(model, analysis, &summary);

@@ -30,6 +30,12 @@ class KernelsTest(EndToEndTest):
             self.assertEqual(kernel["grid"], [8, 4, 2])
             self.assertEqual(kernel["block"], [128, 1, 1])
 
+    def test_ranges_hold_the_nodes_of_graphs_launched_in_them(self):
+        run = self.run_program("graphs", "replay", options=("--counters=none", "--nvtx"))
+        report = self.assert_exact(run)
+        [replay] = [marker for marker in report["nvtx"] if marker["name"] == "replay"]
+        self.assertEqual(replay["launches"], sum(run.expected_kernels.values()))
+
     def test_graph_replays(self):
         report = self.assert_exact(self.run_program("graphs", "replay"))
         self.assertTrue(all(kernel["graph"] for kernel in report["kernels"]))
@@ -65,6 +71,22 @@ class KernelsTest(EndToEndTest):
         self.assertEqual(seen, run.told[0]["ranges"])
         domains = {marker["name"]: marker.get("domain", "") for marker in report["nvtx"]}
         self.assertEqual(domains["update"], "optimizer")
+        # Kernels belong to the ranges that were open on the thread that launched them, whenever
+        # they ran: 2 GEMMs in `attention`, a reduction after it, 3 additions in `update`.
+        expected = {"attention": (20, 20 * 200000), "forward": (30, 20 * 200000 + 10 * 50000),
+                    "update": (30, 30 * 20000), "load batch": (0, 0)}
+        expected["step"] = expected["epoch"] = (
+            60, expected["forward"][1] + expected["update"][1])
+        by_name = {marker["name"]: marker for marker in report["nvtx"]}
+        names = {kernel["id"]: kernel["mangled_name"] for kernel in report["kernels"]}
+        for name, (launches, time_ns) in expected.items():
+            with self.subTest(range=name):
+                self.assertEqual(by_name[name]["launches"], launches)
+                self.assertEqual(by_name[name]["kernel_time_ns"], time_ns)
+        self.assertEqual([names[kernel] for kernel in by_name["update"]["kernel_ids"]],
+                         ["_Z3addPfPKfi"])
+        text = self.utlz("report", "--by", "nvtx", str(run.profile)).stdout
+        self.assertRegex(text, r"attention +10 .* 20\n")
 
     def test_layouts_of_every_cupti(self):
         for version in (24, 26, 27, 130000, 130001, 130100, 130400, 140000):

@@ -191,7 +191,9 @@ CuptiResult cuptiSetThreadIdType(uint32_t type) {
 }
 
 CuptiResult cuptiActivityEnableDriverApi(uint32_t callback_id, uint8_t enable) {
-  return ArrangedResult("cuptiActivityEnableDriverApi");
+  if (const CuptiResult arranged = ArrangedResult("cuptiActivityEnableDriverApi")) return arranged;
+  CuptiState::Instance().RecordDriverCall(callback_id, enable != 0);
+  return kCuptiSuccess;
 }
 
 CuptiResult cuptiActivityEnableRuntimeApi(uint32_t callback_id, uint8_t enable) {

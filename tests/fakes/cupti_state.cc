@@ -14,6 +14,21 @@ CuptiState& CuptiState::Instance() {
 CuptiState::CuptiState()
     : version_(static_cast<uint32_t>(ScenarioNumber("cupti_version", 130000))) {}
 
+void CuptiState::Enable(uint32_t kind, bool enabled) {
+  kinds_[kind].store(enabled);
+  if (kind != kActivityDriver) return;
+  for (std::atomic<bool>& call : driver_calls_) call.store(enabled);
+}
+
+void CuptiState::RecordDriverCall(uint32_t callback_id, bool enabled) {
+  if (callback_id < kCallbacksPerDomain) driver_calls_[callback_id].store(enabled);
+}
+
+bool CuptiState::RecordsDriverCall(uint32_t callback_id) const {
+  return callback_id < kCallbacksPerDomain &&
+         driver_calls_[callback_id].load(std::memory_order_relaxed);
+}
+
 bool CuptiState::Subscribe(const Subscriber* subscriber) {
   const Subscriber* nobody = nullptr;
   return subscriber_.compare_exchange_strong(nobody, subscriber);

@@ -32,7 +32,11 @@ class CuptiState {
 
   uint32_t version() const { return version_; }
   bool IsEnabled(ActivityKind kind) const { return kinds_[kind].load(std::memory_order_relaxed); }
-  void Enable(uint32_t kind, bool enabled) { kinds_[kind].store(enabled); }
+  void Enable(uint32_t kind, bool enabled);
+
+  // Driver calls that are recorded: of a kind as a whole, or chosen one by one.
+  void RecordDriverCall(uint32_t callback_id, bool enabled);
+  bool RecordsDriverCall(uint32_t callback_id) const;
 
   const Subscriber* subscriber() const { return subscriber_.load(); }
   bool Subscribe(const Subscriber* subscriber);
@@ -56,6 +60,7 @@ class CuptiState {
   std::atomic<pthread_t> torn_down_by_{0};
   uint32_t version_;
   std::atomic<bool> kinds_[kActivityKinds] = {};
+  std::atomic<bool> driver_calls_[kCallbacksPerDomain] = {};
   std::atomic<const Subscriber*> subscriber_{nullptr};
   std::atomic<bool> callbacks_[kCallbackDomains][kCallbacksPerDomain] = {};
 };

@@ -158,7 +158,7 @@ void OnApi(const ApiCall& call) {
   static thread_local uint64_t entered_ns = 0;
   if (!call.exit) entered_ns = NowNs();
   DeliverApiCallback(call);
-  if (!call.exit || !state.IsEnabled(kActivityDriver)) return;
+  if (!call.exit || !state.RecordsDriverCall(call.callback_id)) return;
   ApiRecord record{};
   record.kind = kActivityDriver;
   record.callback_id = call.callback_id;

@@ -1,9 +1,10 @@
 // CUDA graphs. Argument:
-//   replay       a captured graph, replayed
+//   replay       a captured graph, replayed, in an NVTX range
 //   update       a graph whose nodes change in place between replays, by both calls
 //   conditional  a graph whose conditional body runs a different number of times at each replay
 #include <string>
 
+#include "tests/programs/nvtx_client.h"
 #include "tests/programs/target.h"
 
 namespace utlz::fake {
@@ -40,12 +41,14 @@ void Replay(Target* target) {
   Check(cuStreamEndCapture(stream, &graph), "cuStreamEndCapture");
   Check(cuGraphInstantiateWithFlags(&exec, graph, 0), "cuGraphInstantiate");
   Check(cuGraphDestroy(graph), "cuGraphDestroy");
+  NvtxPush("replay");
   for (int i = 0; i < 40; ++i) {
     Check(cuGraphLaunch(exec, stream), "cuGraphLaunch");
     for (size_t kernel : {0, 1, 2}) {
       target->expectation.CountLaunches(target->Image(kernel), 10);
     }
   }
+  NvtxPop();
   Check(cuStreamSynchronize(stream), "cuStreamSynchronize");
   Check(cuGraphExecDestroy(exec), "cuGraphExecDestroy");
 }

@@ -61,6 +61,41 @@ SAME_PLACE(GraphTraceRecord, start, CUpti_ActivityGraphTrace2, start);
 SAME_PLACE(GraphTraceRecord, graph_id, CUpti_ActivityGraphTrace2, graphId);
 SAME_PLACE(GraphTraceRecord, stream_id, CUpti_ActivityGraphTrace2, streamId);
 
+SAME_PLACE(ApiRecord, callback_id, CUpti_ActivityAPI, cbid);
+SAME_PLACE(ApiRecord, start, CUpti_ActivityAPI, start);
+SAME_PLACE(ApiRecord, end, CUpti_ActivityAPI, end);
+SAME_PLACE(ApiRecord, thread_id, CUpti_ActivityAPI, threadId);
+SAME_PLACE(ApiRecord, correlation_id, CUpti_ActivityAPI, correlationId);
+static_assert(sizeof(ours::ApiRecord) == sizeof(CUpti_ActivityAPI));
+#define SAME_DRIVER_CALL(index, name) \
+  static_assert(ours::kDriverLaunchCalls[index] == CUPTI_DRIVER_TRACE_CBID_##name)
+#define SAME_RUNTIME_CALL(index, name) \
+  static_assert(ours::kRuntimeLaunchCalls[index] == CUPTI_RUNTIME_TRACE_CBID_##name)
+SAME_DRIVER_CALL(0, cuLaunchKernel);
+SAME_DRIVER_CALL(1, cuLaunchKernel_ptsz);
+SAME_DRIVER_CALL(2, cuLaunchCooperativeKernel);
+SAME_DRIVER_CALL(3, cuLaunchCooperativeKernel_ptsz);
+SAME_DRIVER_CALL(4, cuLaunchCooperativeKernelMultiDevice);
+SAME_DRIVER_CALL(5, cuGraphLaunch);
+SAME_DRIVER_CALL(6, cuGraphLaunch_ptsz);
+SAME_DRIVER_CALL(7, cuLaunchKernelEx);
+SAME_DRIVER_CALL(8, cuLaunchKernelEx_ptsz);
+SAME_RUNTIME_CALL(0, cudaLaunchKernel_v7000);
+SAME_RUNTIME_CALL(1, cudaLaunchKernel_ptsz_v7000);
+SAME_RUNTIME_CALL(2, cudaLaunchCooperativeKernel_v9000);
+SAME_RUNTIME_CALL(3, cudaLaunchCooperativeKernel_ptsz_v9000);
+SAME_RUNTIME_CALL(4, cudaLaunchCooperativeKernelMultiDevice_v9000);
+SAME_RUNTIME_CALL(5, cudaGraphLaunch_v10000);
+SAME_RUNTIME_CALL(6, cudaGraphLaunch_ptsz_v10000);
+SAME_RUNTIME_CALL(7, cudaLaunchKernelExC_v11060);
+SAME_RUNTIME_CALL(8, cudaLaunchKernelExC_ptsz_v11060);
+#if CUPTI_API_VERSION >= 130000
+SAME_RUNTIME_CALL(9, __cudaLaunchKernel_v13000);
+SAME_RUNTIME_CALL(10, __cudaLaunchKernel_ptsz_v13000);
+#endif
+
+static_assert(ours::kKindDriver == CUPTI_ACTIVITY_KIND_DRIVER);
+static_assert(ours::kKindRuntime == CUPTI_ACTIVITY_KIND_RUNTIME);
 static_assert(ours::kKindMemcpy == CUPTI_ACTIVITY_KIND_MEMCPY);
 static_assert(ours::kKindMemset == CUPTI_ACTIVITY_KIND_MEMSET);
 static_assert(ours::kKindConcurrentKernel == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);

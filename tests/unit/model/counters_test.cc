@@ -162,18 +162,22 @@ class CountedRunTest : public testing::Test {
   static constexpr uint64_t kStepNs = 103'000;
   static constexpr uint64_t kIntervalNs = 5000;
 
-  CountedRunTest() {
+  CountedRunTest() { Begin("nvjet_sm90_tst_a", METRIC_TENSOR_ACTIVE); }
+
+  // `third` is the role of the counter that runs as the tensor pipe's activity does.
+  void Begin(const std::string& first_kernel, MetricRole third) {
+    run_ = RunBuilder();
     run_.StartRun();
     run_.StartProcess();
     SendPeaks();
-    run_.SendKernels({"nvjet_sm90_tst_a", "copy_b"});
+    run_.SendKernels({first_kernel, "copy_b"});
     MetricSet set;
     set.set_id(1);
     set.set_device_uuid(Build::Uuid());
     set.set_interval_ns(kIntervalNs);
     AddMetric(&set, "dram__bytes_read.sum", METRIC_DRAM_READ_BYTES, "byte");
     AddMetric(&set, "dram__bytes_write.sum", METRIC_DRAM_WRITE_BYTES, "byte");
-    AddMetric(&set, "tensor.sum", METRIC_TENSOR_ACTIVE, "cycle", 400);
+    AddMetric(&set, "third.sum", third, "cycle", 400);
     AddMetric(&set, "sm__cycles_active.sum", METRIC_SM_CYCLES_ACTIVE, "cycle", 100);
     AddMetric(&set, "gpc__cycles_elapsed.max", METRIC_SM_CYCLES_ELAPSED, "cycle");
     run_.Send(0, FRAME_METRIC_SET, set);
@@ -255,6 +259,18 @@ TEST_F(CountedRunTest, GivesKernelsTheirCounters) {
   EXPECT_EQ(a.bound(), BOUND_MEMORY);
   EXPECT_EQ(b.bound(), BOUND_LATENCY);
   EXPECT_NEAR(b.recoverable_time_ns(), 0.8 * time_ns, 0.02 * time_ns);
+}
+
+TEST_F(CountedRunTest, WithholdsTheRooflineOfAMatrixKernelWithoutFlops) {
+  Begin("ampere_sgemm_128x64_tn", METRIC_OTHER);
+  const Summary summary = Run();
+  for (const KernelSummary& kernel : summary.kernels()) {
+    EXPECT_FALSE(kernel.has_flops()) << kernel.name();
+    EXPECT_TRUE(kernel.has_dram_bytes()) << kernel.name();
+    const bool matrix = kernel.name() != "copy_b";
+    EXPECT_EQ(kernel.has_recoverable_time_ns(), !matrix) << kernel.name();
+    EXPECT_EQ(kernel.bound(), matrix ? BOUND_UNKNOWN : BOUND_LATENCY) << kernel.name();
+  }
 }
 
 TEST_F(CountedRunTest, GivesTheDeviceItsTotals) {
