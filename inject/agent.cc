@@ -143,6 +143,7 @@ void Agent::Run() {
     pthread_mutex_unlock(&turn_mutex_);
     if (const int signal_number = TerminationSignal(); signal_number != 0) {
       if (!taken_) FlushRecords(cupti::kFlushForced);
+      trace_.EndGap();
       SendStatus();
       SendEnd(SignalName(signal_number));
       Terminate(signal_number);
@@ -165,6 +166,7 @@ void Agent::Turn(uint64_t now_ns) {
     FlushRecords(0);
   }
   if (now_ns >= next_report_ns_) {
+    other_client_.WatchImporters(cupti_, &turn_mutex_);
     next_report_ns_ = now_ns + kReportNs;
     Report();
   }
@@ -184,6 +186,7 @@ void Agent::FollowRequests(uint64_t now_ns) {
     budget_.Start(now_ns, budget_ppm);
   }
   if (!wanted_ || wanted_flags_ != trace_.flags()) StopTracing(nullptr);
+  if (!wanted_) trace_.EndGap();
   if (wanted_) FollowBudget(now_ns);
   RingProducer& producer = ring_.header()->producer;
   producer.state.store(
@@ -200,7 +203,8 @@ void Agent::FollowOtherClient(uint64_t now_ns) {
   RingProducer& producer = ring_.header()->producer;
   if (!taken_ && (other_client_.TakeTornDown() || !registration_.Ours())) {
     taken_ = true;
-    trace_.Lost(kReason);
+    // What was recorded since the last hand-over may end in the other client's hands.
+    trace_.Lost(kReason, producer.flushed_until_ns.load(std::memory_order_relaxed));
     producer.reason.store(static_cast<uint32_t>(AgentReason::kBuffersTaken),
                           std::memory_order_relaxed);
     other_client_.Watch(cupti_, registration_.Holder(), &turn_mutex_);
@@ -211,6 +215,7 @@ void Agent::FollowOtherClient(uint64_t now_ns) {
   if (registration_.Register(cupti_, BufferRequestedCallback, BufferCompletedCallback) ==
       cupti::kSuccess) {
     taken_ = false;
+    other_client_.Forget();
     producer.reason.store(static_cast<uint32_t>(AgentReason::kNone), std::memory_order_relaxed);
   }
 }
@@ -373,6 +378,7 @@ void Agent::OnExit() {
   if (!Active()) return;
   StopTurns();
   SendDevices();
+  trace_.EndGap();
   if (wanted_ && registration_.Ours()) FlushRecords(cupti::kFlushForced);
   SendStatus();
   SendEnd("exit");

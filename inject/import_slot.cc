@@ -117,7 +117,102 @@ int FindRelro(dl_phdr_info* info, size_t, void* data) {
   return 0;
 }
 
+bool Needs(const ElfW(Dyn)* dynamic, const char* library) {
+  const char* const names = ReadTables(dynamic).names;
+  for (; names != nullptr && dynamic->d_tag != DT_NULL; ++dynamic) {
+    if (dynamic->d_tag == DT_NEEDED &&
+        strncmp(names + dynamic->d_un.d_val, library, strlen(library)) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+struct Dependents {
+  const char* library;
+  uintptr_t* addresses;
+  uint32_t most;
+  uint32_t count = 0;
+};
+
+int AddDependent(dl_phdr_info* info, size_t, void* data) {
+  auto* found = static_cast<Dependents*>(data);
+  uintptr_t code = 0;
+  const ElfW(Dyn)* dynamic = nullptr;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& header = info->dlpi_phdr[i];
+    const uintptr_t begin = info->dlpi_addr + header.p_vaddr;
+    if (header.p_type == PT_LOAD && (header.p_flags & PF_X) != 0) code = begin;
+    if (header.p_type == PT_DYNAMIC) dynamic = reinterpret_cast<const ElfW(Dyn)*>(begin);
+  }
+  if (code == 0 || dynamic == nullptr || !Needs(dynamic, found->library)) return 0;
+  found->addresses[found->count++] = code;
+  return found->count == found->most ? 1 : 0;
+}
+
+int CountLoaded(dl_phdr_info* info, size_t, void* count) {
+  *static_cast<uint64_t*>(count) = info->dlpi_adds;
+  return 1;
+}
+
+// The module's writable memory, less what the loader made read-only.
+struct Replacement {
+  uintptr_t address;
+  void* function;
+  void* replacement;
+  uint32_t count = 0;
+};
+
+void ReplaceBetween(uintptr_t begin, uintptr_t end, Replacement* job) {
+  constexpr uintptr_t kMostBytes = 64 << 20;
+  if (end > begin + kMostBytes) end = begin + kMostBytes;
+  for (uintptr_t at = (begin + 7) & ~uintptr_t{7}; at + 8 <= end; at += 8) {
+    const std::atomic_ref<void*> word(*reinterpret_cast<void**>(at));
+    if (word.load(std::memory_order_relaxed) != job->function) continue;
+    word.store(job->replacement, std::memory_order_release);
+    ++job->count;
+  }
+}
+
+int ReplaceInModule(dl_phdr_info* info, size_t, void* data) {
+  auto* job = static_cast<Replacement*>(data);
+  Module module{job->address};
+  if (MatchModule(info, 0, &module) == 0) return 0;
+  uintptr_t relro_end = 0;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& header = info->dlpi_phdr[i];
+    if (header.p_type == PT_GNU_RELRO) relro_end = info->dlpi_addr + header.p_vaddr + header.p_memsz;
+  }
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& header = info->dlpi_phdr[i];
+    if (header.p_type != PT_LOAD || (header.p_flags & PF_W) == 0) continue;
+    const uintptr_t begin = info->dlpi_addr + header.p_vaddr;
+    const uintptr_t end = begin + header.p_memsz;
+    // Read-only pages come first in the segment that they are part of.
+    ReplaceBetween(relro_end > begin && relro_end <= end ? relro_end : begin, end, job);
+  }
+  return 1;
+}
+
 }  // namespace
+
+uint32_t FindDependents(const char* library, uintptr_t* addresses, uint32_t most) {
+  Dependents found{library, addresses, most};
+  if (most > 0) dl_iterate_phdr(AddDependent, &found);
+  return found.count;
+}
+
+uint64_t ModulesEverLoaded() {
+  uint64_t count = 0;
+  dl_iterate_phdr(CountLoaded, &count);
+  return count;
+}
+
+uint32_t ReplaceStoredPointers(uintptr_t code_address, void* function, void* replacement) {
+  Replacement job{code_address, function, replacement};
+  dl_iterate_phdr(ReplaceInModule, &job);
+  return job.count;
+}
 
 void** FindImportSlot(uintptr_t code_address, const char* name) {
   Module module{code_address};

@@ -59,19 +59,49 @@ bool Redirect(uintptr_t module, const char* name, Function function) {
   return false;
 }
 
-}  // namespace
+// Whether the module's calls of cuptiActivityDisable have gone to the observer for longer already.
+bool RedirectImports(const CuptiApi& api, uintptr_t module) {
+  Redirect(module, "cuptiActivityEnable", ObserveEnable);
+  if (api.finalize != nullptr) Redirect(module, "cuptiFinalize", ObserveFinalize);
+  return Redirect(module, "cuptiActivityDisable", ObserveDisable);
+}
 
-void OtherClient::Watch(const CuptiApi& api, uintptr_t code_address, pthread_mutex_t* turn_mutex) {
-  if (code_address == 0) return;
+template <typename Function>
+void RedirectStored(uintptr_t module, Function real, Function observer) {
+  ReplaceStoredPointers(module, reinterpret_cast<void*>(real), reinterpret_cast<void*>(observer));
+}
+
+void UseReal(const CuptiApi& api, pthread_mutex_t* turn_mutex) {
   real_disable.store(api.activity_disable);
   real_enable.store(api.activity_enable);
   real_finalize.store(api.finalize);
   our_turn.store(turn_mutex);
-  Redirect(code_address, "cuptiActivityEnable", ObserveEnable);
-  if (api.finalize != nullptr) Redirect(code_address, "cuptiFinalize", ObserveFinalize);
-  // What a module that is watched already has done since it took over is known.
-  if (!Redirect(code_address, "cuptiActivityDisable", ObserveDisable)) done_at_ns.store(0);
 }
+
+}  // namespace
+
+void OtherClient::WatchImporters(const CuptiApi& api, pthread_mutex_t* turn_mutex) {
+  constexpr uint32_t kMostModules = 64;
+  const uint64_t modules = ModulesEverLoaded();
+  if (modules == modules_seen_) return;
+  modules_seen_ = modules;
+  UseReal(api, turn_mutex);
+  uintptr_t importers[kMostModules];
+  const uint32_t count = FindDependents("libcupti.so", importers, kMostModules);
+  for (uint32_t i = 0; i < count; ++i) RedirectImports(api, importers[i]);
+}
+
+void OtherClient::Watch(const CuptiApi& api, uintptr_t code_address, pthread_mutex_t* turn_mutex) {
+  if (code_address == 0) return;
+  UseReal(api, turn_mutex);
+  // What a module that is watched already has done since it took over is known.
+  if (!RedirectImports(api, code_address)) done_at_ns.store(0);
+  RedirectStored(code_address, api.activity_enable, ObserveEnable);
+  RedirectStored(code_address, api.activity_disable, ObserveDisable);
+  if (api.finalize != nullptr) RedirectStored(code_address, api.finalize, ObserveFinalize);
+}
+
+void OtherClient::Forget() { done_at_ns.store(0); }
 
 bool OtherClient::DoneFor(uint64_t now_monotonic_ns, uint64_t quiet_ns) const {
   const uint64_t at_ns = done_at_ns.load();

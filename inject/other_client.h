@@ -1,10 +1,11 @@
 // Another CUPTI client in the process that took the buffer callbacks over: when is it done?
 //
-// Nothing in CUPTI says so. What can be seen is the client's own calls, through the slots of its
-// module by which it calls CUPTI: once a client has taken over, and only then, those slots are
-// pointed at observers that note the time and call CUPTI. A client that finds its functions by
-// dlsym has no such slots; then it is never held to be done, and the gap lasts to the end of the
-// process.
+// Nothing in CUPTI says so. What can be seen is the client's own calls, where they go through memory
+// of its module: the import slots of a module that is linked to CUPTI (watched as soon as it is
+// loaded, so that no window is too short to be seen), and static variables that hold what dlsym
+// returned (replaced once the client has taken over). These are pointed at observers that note the
+// time and call CUPTI. A client that keeps such pointers elsewhere is never held to be done, and the
+// gap lasts to the end of the process.
 //
 // A client may also tear CUPTI down (torch.profiler with TEARDOWN_CUPTI=1, from a callback on one of
 // the program's threads). No call of ours may be inside CUPTI meanwhile, so the observer waits for
@@ -20,16 +21,23 @@
 
 namespace utlz::inject {
 
+// Our thread only, which holds `turn_mutex` whenever it may call CUPTI.
 class OtherClient {
  public:
-  // Begins to watch the module that `code_address` lies in; 0: nobody's. Our thread only, which holds
-  // `turn_mutex` whenever it may call CUPTI.
+  // Watches every module that is linked to CUPTI; cheap where none was loaded since.
+  void WatchImporters(const CuptiApi& api, pthread_mutex_t* turn_mutex);
+  // Watches the module that `code_address` lies in, which has taken over; 0: nobody's.
   void Watch(const CuptiApi& api, uintptr_t code_address, pthread_mutex_t* turn_mutex);
+  // We have the buffers again: what it did so far says nothing about its next window.
+  void Forget();
   // Whether its last word, at least `quiet_ns` ago, was to switch kernel records off or to tear
   // CUPTI down.
   bool DoneFor(uint64_t now_monotonic_ns, uint64_t quiet_ns) const;
   // Whether CUPTI was torn down since the last time that this was asked.
   bool TakeTornDown();
+
+ private:
+  uint64_t modules_seen_ = 0;
 };
 
 }  // namespace utlz::inject

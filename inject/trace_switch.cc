@@ -2,6 +2,7 @@
 
 #include <iterator>
 
+#include "inject/clock.h"
 #include "inject/launch_calls.h"
 #include "proto/ring_abi.h"
 
@@ -67,11 +68,18 @@ void TraceSwitch::OffAgain() {
   cupti_->activity_disable(cupti::kKindConcurrentKernel);
 }
 
-void TraceSwitch::Lost(const char* reason) {
+void TraceSwitch::Lost(const char* reason, uint64_t handed_over_ns) {
   if (!on_) return;
   on_ = false;
-  SendWindow(Now());
+  SendWindow(handed_over_ns > start_ns_ ? handed_over_ns : start_ns_);
   gap_reason_ = reason;
+}
+
+void TraceSwitch::EndGap() {
+  if (on_ || gap_reason_ == nullptr) return;
+  start_ns_ = RealtimeNs();
+  SendWindow(start_ns_);
+  gap_reason_ = nullptr;
 }
 
 void TraceSwitch::SendWindow(uint64_t end_ns) {

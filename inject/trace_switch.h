@@ -24,8 +24,12 @@ class TraceSwitch {
   // Off() was not enough, and kernel records still come: CUPTI 13.0 goes on recording the nodes of
   // graphs that were instantiated while it traced, until it is switched on and off once more.
   void OffAgain();
-  // Another client has taken the buffers: the window ends, and nothing of CUPTI's is touched.
-  void Lost(const char* reason);
+  // Another client has taken the buffers: the window ended when records were last handed over
+  // (CUPTI's clock, 0 = never), and nothing of CUPTI's is touched.
+  void Lost(const char* reason, uint64_t handed_over_ns);
+  // The process ends: a gap with a reason, which no next window would tell of, ends here. CUPTI,
+  // whose clock is the realtime clock, is not called: another client may have it.
+  void EndGap();
 
   bool on() const { return on_; }
   uint32_t flags() const { return flags_; }
