@@ -17,6 +17,9 @@ FAKES = pathlib.Path(os.environ["UTLZ_E2E_FAKES"])
 PROGRAMS = pathlib.Path(os.environ["UTLZ_E2E_PROGRAMS"])
 UTLZ = STAGE / "bin" / "utlz"
 
+# The first device of the fakes.
+FAKE_GPU = "GPU-f0f1f2f3-f4f5-f6f7-f8f9-fafbfcfdfe00"
+
 # A program that hangs is a failure, not a wait: far above what any of them takes.
 TIME_LIMIT_S = 120
 

@@ -1,8 +1,13 @@
 """Sampled counters, attributed to kernels, against the counts that the program scripted."""
 
+import fcntl
+import json
+import os
+import subprocess
+import time
 import unittest
 
-from harness import EndToEndTest
+from harness import FAKE_GPU, TIME_LIMIT_S, UTLZ, EndToEndTest
 
 COUNTERS = ("--counters=sample", "--overhead-budget=unlimited")
 
@@ -26,6 +31,53 @@ class CountersTest(EndToEndTest):
                 if flops > 0:
                     self.assertAlmostEqual(kernel["flops"] / kernel["launches"], flops,
                                            delta=0.05 * flops)
+
+    def test_exact_flops_from_ranges(self):
+        run = self.run_program("training_steps", "6", "apart",
+                               options=("--counters=range", "--overhead-budget=unlimited"))
+        report = self.assert_exact(run)
+        self.assertGreater(report["capture"]["ranges"], 0)
+        [gemm] = [kernel for kernel in report["kernels"]
+                  if kernel["mangled_name"] == "_Z4gemmPfPKfS1_i"]
+        self.assertEqual(gemm["flops_source"], "range", gemm)
+        self.assertAlmostEqual(gemm["flops"] / gemm["launches"], 1e11, delta=1e9)
+
+    def test_two_runs_at_once(self):
+        """The second has times, and says who has the counters."""
+        environment = self.environment()
+        program = self.program("training_steps")
+        first = subprocess.Popen(
+            [str(UTLZ), "run", "-o", str(self.folder / "first.utlz"), "--no-report", *COUNTERS,
+             "--", "/bin/sh", "-c", f"'{program}' 1; read line; exit 7"],
+            env=environment, cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, text=True)
+        with first:
+            self.wait_for_holder()
+            run = self.run_program("training_steps", "1", options=COUNTERS,
+                                   environment=environment)
+            _, errors = first.communicate("", timeout=TIME_LIMIT_S)
+        self.assertEqual(first.returncode, 7, errors)
+        capture = self.assert_exact(run)["capture"]
+        self.assertEqual(capture["rung"], "time_only")
+        self.assertIn("another utlz", capture["rung_reason"])
+        first_profile = self.utlz("report", "--format", "json", str(self.folder / "first.utlz"))
+        [device] = json.loads(first_profile.stdout)["devices"]
+        self.assertEqual(device["source"], "sampled")
+
+    def wait_for_holder(self):
+        """Until some process holds the fake GPU's counters."""
+        path = f"/tmp/utlz-counters-{FAKE_GPU}.lock"
+        deadline = time.monotonic() + TIME_LIMIT_S
+        while time.monotonic() < deadline:
+            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return
+            finally:
+                os.close(file)
+            time.sleep(0.01)
+        self.fail("the first run never took the counters")
 
     def rung(self, scenario):
         run = self.run_program("training_steps", "2", options=COUNTERS,

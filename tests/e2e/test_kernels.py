@@ -121,12 +121,23 @@ class OtherClientTest(EndToEndTest):
         self.assertLessEqual(traced, expected)
         self.assertLess(report["capture"]["coverage_share"], 1)
 
+    def test_takeover_too_short_to_be_noticed(self):
+        self.assert_resumed(*self.run_other_client("short", "5"))
+
+    def test_client_that_keeps_what_dlsym_returned(self):
+        self.assert_resumed(*self.run_other_client("stored", "5"))
+
+    def test_records_that_the_other_client_gets_lie_in_the_gap(self):
+        """What ran just before a takeover is not lost silently: the gap begins before it."""
+        run, report = self.run_other_client("looked_up", "1")
+        self.assertLess(self.launches_by_name(report).get("_Z6reducePfPKfi", 0),
+                        run.expected_kernels["_Z6reducePfPKfi"])
+        self.assertLess(report["capture"]["coverage_share"], 0.5)
+
     def test_other_client_that_cannot_be_watched(self):
         _, report = self.run_other_client("looked_up", "1")
         self.assertIn("another client", report["processes"][0]["agent"])
 
-    # The time after the last window is not counted as untraced yet.
-    @unittest.expectedFailure
     def test_gap_that_lasts_to_the_end_lowers_the_coverage(self):
         _, report = self.run_other_client("looked_up", "1")
         self.assertLess(report["capture"]["coverage_share"], 0.9)

@@ -4,7 +4,7 @@ import os
 import pathlib
 import unittest
 
-from harness import EndToEndTest, FAKES
+from harness import FAKE_GPU, FAKES, EndToEndTest
 
 
 class TroubleTest(EndToEndTest):
@@ -128,8 +128,7 @@ class TroubleTest(EndToEndTest):
         """Guards the other tests: a real driver beside the fakes would make them meaningless."""
         run = self.run_program("ending")
         report = self.report(run)
-        self.assertEqual(report["devices"][0]["uuid"],
-                         "GPU-f0f1f2f3-f4f5-f6f7-f8f9-fafbfcfdfe00")
+        self.assertEqual(report["devices"][0]["uuid"], FAKE_GPU)
         self.assertTrue((FAKES / "libcuda.so.1").exists())
 
 

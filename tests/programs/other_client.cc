@@ -2,9 +2,12 @@
 // the process-wide buffer callbacks for a window of the run and counts its own kernel records in
 // it. Ends with status 5 if its own trace is incomplete. The line before the expectation says how
 // many launches were in its window: {"taken":…}.
-// Arguments: `imported` to call the functions that it is linked to, as libtorch does, `torn_down` to
-// call cuptiFinalize too, a while after its window, or `looked_up` to find them with dlsym; then the
-// seconds of work after its window.
+// Arguments: how it calls CUPTI, and the seconds of work after its window:
+//   imported   functions that it is linked to, as libtorch does
+//   short      the same, for less time than the agent needs to notice
+//   torn_down  the same, and cuptiFinalize a while after its window
+//   stored     found with dlsym and kept in a static variable, as Proton does
+//   looked_up  found with dlsym and kept on the stack, where nobody can see them
 #include <dlfcn.h>
 
 #include <atomic>
@@ -76,10 +79,11 @@ void Complete(void* context, uint32_t stream, uint8_t* buffer, size_t size, size
 
 // As long as a few training steps.
 constexpr uint64_t kWindowNs = 300'000'000;
+constexpr uint64_t kShortWindowNs = 2'000'000;
 
-uint64_t LaunchForAWindow(Target* target) {
+uint64_t LaunchForAWindow(Target* target, uint64_t window_ns) {
   uint64_t launches = 0;
-  for (const uint64_t end_ns = NowNs() + kWindowNs; NowNs() < end_ns; launches += 10) {
+  for (const uint64_t end_ns = NowNs() + window_ns; NowNs() < end_ns; launches += 10) {
     target->Launch(2, 10);
     target->Synchronize();
   }
@@ -87,10 +91,10 @@ uint64_t LaunchForAWindow(Target* target) {
 }
 
 // Called by their names, so that this program's own import slots are used.
-uint64_t TraceImported(Target* target) {
+uint64_t TraceImported(Target* target, uint64_t window_ns) {
   cuptiActivityRegisterCallbacks(Request, Complete);
   cuptiActivityEnable(kActivityConcurrentKernel);
-  const uint64_t launches = LaunchForAWindow(target);
+  const uint64_t launches = LaunchForAWindow(target, window_ns);
   cuptiActivityFlushAll(0);
   cuptiActivityDisable(kActivityConcurrentKernel);
   cuptiActivityFlushAll(1);
@@ -99,18 +103,17 @@ uint64_t TraceImported(Target* target) {
 
 // As torch.profiler does with TEARDOWN_CUPTI=1: at some later call of the program's.
 uint64_t TraceAndTearDown(Target* target) {
-  uint64_t launches = TraceImported(target);
+  const uint64_t launches = TraceImported(target, kWindowNs);
   target->Launch(1, 100);
   target->Synchronize();
   cuptiFinalize();
   return launches;
 }
 
-uint64_t TraceLookedUp(Target* target) {
-  const Cupti cupti = LookUp();
+uint64_t TraceThrough(const volatile Cupti& cupti, Target* target) {
   cupti.register_callbacks(Request, Complete);
   cupti.enable(kActivityConcurrentKernel);
-  const uint64_t launches = LaunchForAWindow(target);
+  const uint64_t launches = LaunchForAWindow(target, kWindowNs);
   cupti.flush_all(0);
   cupti.disable(kActivityConcurrentKernel);
   cupti.flush_all(1);
@@ -119,7 +122,13 @@ uint64_t TraceLookedUp(Target* target) {
 
 uint64_t Trace(const std::string& way, Target* target) {
   if (way == "torn_down") return TraceAndTearDown(target);
-  return way == "imported" ? TraceImported(target) : TraceLookedUp(target);
+  if (way == "imported") return TraceImported(target, kWindowNs);
+  if (way == "short") return TraceImported(target, kShortWindowNs);
+  static Cupti stored;
+  const Cupti found = LookUp();
+  if (way == "looked_up") return TraceThrough(found, target);
+  stored = found;
+  return TraceThrough(stored, target);
 }
 
 int Run(const std::string& way, double seconds_after) {

@@ -1,5 +1,6 @@
 // Steps of a GEMM, a reduction and an elementwise kernel with a pause between them, for as many
-// seconds as the argument says: long enough to be sampled, and its counts are known.
+// seconds as the argument says: long enough to be sampled, and its counts are known. With `apart` as
+// a second argument it waits after each of the three, so that a range holds one kernel only.
 #include <cstdlib>
 #include <ctime>
 
@@ -9,12 +10,14 @@
 namespace utlz::fake {
 namespace {
 
-int Run(double seconds) {
+int Run(double seconds, bool apart) {
   Target target(CommonKernels());
   const uint64_t end_ns = NowNs() + static_cast<uint64_t>(seconds * 1e9);
   while (NowNs() < end_ns) {
     target.Launch(0, 4);
+    if (apart) target.Synchronize();
     target.Launch(1, 4);
+    if (apart) target.Synchronize();
     target.Launch(2, 10);
     target.Synchronize();
   }
@@ -26,5 +29,5 @@ int Run(double seconds) {
 }  // namespace utlz::fake
 
 int main(int argc, char** argv) {
-  return utlz::fake::Run(argc > 1 ? std::atof(argv[1]) : 3.0);
+  return utlz::fake::Run(argc > 1 ? std::atof(argv[1]) : 3.0, argc > 2);
 }
