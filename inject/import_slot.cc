@@ -24,7 +24,7 @@ constexpr uint32_t kGlobalData = R_AARCH64_GLOB_DAT;
 struct Module {
   uintptr_t address;
   uintptr_t base = 0;
-  const ElfW(Dyn)* dynamic = nullptr;
+  const ElfW(Dyn) * dynamic = nullptr;
 };
 
 int MatchModule(dl_phdr_info* info, size_t, void* data) {
@@ -47,16 +47,16 @@ int MatchModule(dl_phdr_info* info, size_t, void* data) {
 }
 
 struct Tables {
-  const ElfW(Sym)* symbols = nullptr;
+  const ElfW(Sym) * symbols = nullptr;
   const char* names = nullptr;
-  const ElfW(Rela)* jump = nullptr;
+  const ElfW(Rela) * jump = nullptr;
   size_t jump_bytes = 0;
-  const ElfW(Rela)* rela = nullptr;
+  const ElfW(Rela) * rela = nullptr;
   size_t rela_bytes = 0;
 };
 
 // glibc has relocated these pointers already.
-Tables ReadTables(const ElfW(Dyn)* dynamic) {
+Tables ReadTables(const ElfW(Dyn) * dynamic) {
   Tables tables;
   for (; dynamic->d_tag != DT_NULL; ++dynamic) {
     const auto value = dynamic->d_un.d_ptr;
@@ -86,8 +86,8 @@ Tables ReadTables(const ElfW(Dyn)* dynamic) {
   return tables;
 }
 
-const ElfW(Rela)* FindRelocation(const Tables& tables, const ElfW(Rela)* entries, size_t bytes,
-                                 const char* name) {
+const ElfW(Rela) * FindRelocation(const Tables& tables, const ElfW(Rela) * entries, size_t bytes,
+                                  const char* name) {
   for (size_t i = 0; entries != nullptr && i < bytes / sizeof *entries; ++i) {
     const auto type = static_cast<uint32_t>(ELF64_R_TYPE(entries[i].r_info));
     if (type != kJumpSlot && type != kGlobalData) continue;
@@ -117,7 +117,7 @@ int FindRelro(dl_phdr_info* info, size_t, void* data) {
   return 0;
 }
 
-bool Needs(const ElfW(Dyn)* dynamic, const char* library) {
+bool Needs(const ElfW(Dyn) * dynamic, const char* library) {
   const char* const names = ReadTables(dynamic).names;
   for (; names != nullptr && dynamic->d_tag != DT_NULL; ++dynamic) {
     if (dynamic->d_tag == DT_NEEDED &&
@@ -181,7 +181,8 @@ int ReplaceInModule(dl_phdr_info* info, size_t, void* data) {
   uintptr_t relro_end = 0;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const auto& header = info->dlpi_phdr[i];
-    if (header.p_type == PT_GNU_RELRO) relro_end = info->dlpi_addr + header.p_vaddr + header.p_memsz;
+    if (header.p_type == PT_GNU_RELRO)
+      relro_end = info->dlpi_addr + header.p_vaddr + header.p_memsz;
   }
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const auto& header = info->dlpi_phdr[i];

@@ -1,6 +1,6 @@
 // The driver's and the runtime's functions that launch kernels and graphs: while NVTX ranges are
-// recorded, CUPTI records these calls (and no others), so that the collector can tell in which range
-// of which thread a kernel was launched.
+// recorded, CUPTI records these calls (and no others), so that the collector can tell in which
+// range of which thread a kernel was launched.
 #ifndef UTLZ_INJECT_LAUNCH_CALLS_H_
 #define UTLZ_INJECT_LAUNCH_CALLS_H_
 

@@ -1,8 +1,7 @@
 #include "inject/marker_encoder.h"
 
-#include <iterator>
-
 #include <initializer_list>
+#include <iterator>
 
 #include "inject/memory.h"
 
@@ -47,12 +46,20 @@ void MarkerEncoder::Add(const cupti::MarkerRecord& record) {
   // Open ranges are kept by identifier; one that is overwritten (16,384 open at once) is lost.
   Open& slot = open_[record.id % kMaxOpen];
   if ((record.flags & cupti::kMarkerInstantaneous) != 0) {
-    const Open mark{record.id, strings_->Intern(record.name), strings_->Intern(record.domain),
-                    DepthOf(thread), thread, record.timestamp};
+    const Open mark{record.id,
+                    strings_->Intern(record.name),
+                    strings_->Intern(record.domain),
+                    DepthOf(thread),
+                    thread,
+                    record.timestamp};
     Append(mark, 0);
   } else if ((record.flags & cupti::kMarkerStart) != 0) {
-    slot = {record.id, strings_->Intern(record.name), strings_->Intern(record.domain),
-            DepthOf(thread)++, thread, record.timestamp};
+    slot = {record.id,
+            strings_->Intern(record.name),
+            strings_->Intern(record.domain),
+            DepthOf(thread)++,
+            thread,
+            record.timestamp};
   } else if ((record.flags & cupti::kMarkerEnd) != 0 && slot.id == record.id && slot.id != 0) {
     uint32_t& depth = DepthOf(slot.thread);
     if (depth > 0) --depth;

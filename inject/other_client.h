@@ -1,15 +1,15 @@
 // Another CUPTI client in the process that took the buffer callbacks over: when is it done?
 //
-// Nothing in CUPTI says so. What can be seen is the client's own calls, where they go through memory
-// of its module: the import slots of a module that is linked to CUPTI (watched as soon as it is
-// loaded, so that no window is too short to be seen), and static variables that hold what dlsym
+// Nothing in CUPTI says so. What can be seen is the client's own calls, where they go through
+// memory of its module: the import slots of a module that is linked to CUPTI (watched as soon as it
+// is loaded, so that no window is too short to be seen), and static variables that hold what dlsym
 // returned (replaced once the client has taken over). These are pointed at observers that note the
-// time and call CUPTI. A client that keeps such pointers elsewhere is never held to be done, and the
-// gap lasts to the end of the process.
+// time and call CUPTI. A client that keeps such pointers elsewhere is never held to be done, and
+// the gap lasts to the end of the process.
 //
-// A client may also tear CUPTI down (torch.profiler with TEARDOWN_CUPTI=1, from a callback on one of
-// the program's threads). No call of ours may be inside CUPTI meanwhile, so the observer waits for
-// our thread's turn to end first.
+// A client may also tear CUPTI down (torch.profiler with TEARDOWN_CUPTI=1, from a callback on one
+// of the program's threads). No call of ours may be inside CUPTI meanwhile, so the observer waits
+// for our thread's turn to end first.
 #ifndef UTLZ_INJECT_OTHER_CLIENT_H_
 #define UTLZ_INJECT_OTHER_CLIENT_H_
 

@@ -1,6 +1,6 @@
-// Which activity kinds are on, and since when: enables and disables them, and tells the collector of
-// every window in which records flowed without a gap (TraceWindow). Used on the agent's thread and,
-// before that exists, in InitializeInjection.
+// Which activity kinds are on, and since when: enables and disables them, and tells the collector
+// of every window in which records flowed without a gap (TraceWindow). Used on the agent's thread
+// and, before that exists, in InitializeInjection.
 #ifndef UTLZ_INJECT_TRACE_SWITCH_H_
 #define UTLZ_INJECT_TRACE_SWITCH_H_
 

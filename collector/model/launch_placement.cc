@@ -48,8 +48,7 @@ void LaunchPlacement::PlaceWaiting() {
   std::erase_if(waiting_, [this](const Waiting& launch) {
     const auto call = calls_.find(launch.key);
     if (call == calls_.end()) return false;
-    Place(static_cast<uint32_t>(launch.key >> 32), call->second, launch.kernel,
-          launch.duration_ns);
+    Place(static_cast<uint32_t>(launch.key >> 32), call->second, launch.kernel, launch.duration_ns);
     return true;
   });
 }
@@ -59,8 +58,8 @@ void LaunchPlacement::Place(uint32_t source, const Call& call, uint32_t kernel,
   const std::pair key(source, call.thread);
   if (threads_.size() >= kMaxThreads && !threads_.contains(key)) return;
   Thread& thread = threads_[key];
-  thread.sorted = thread.sorted && (thread.launches.empty() ||
-                                    thread.launches.back().start_ns <= call.start_ns);
+  thread.sorted = thread.sorted &&
+                  (thread.launches.empty() || thread.launches.back().start_ns <= call.start_ns);
   thread.launches.push_back({call.start_ns, duration_ns, kernel});
   if (++placed_ > kMaxPlaced) ForgetOldest();
 }
@@ -80,8 +79,8 @@ void LaunchPlacement::ForgetOldest() {
   }
 }
 
-void LaunchPlacement::AddRange(uint32_t source, uint32_t thread, uint64_t start_ns,
-                               uint64_t end_ns, MarkerKernels* kernels) {
+void LaunchPlacement::AddRange(uint32_t source, uint32_t thread, uint64_t start_ns, uint64_t end_ns,
+                               MarkerKernels* kernels) {
   if (held_ranges_ >= kMaxRanges) {
     kernels->incomplete = true;
     return;

@@ -41,7 +41,7 @@ class LaunchPlacement {
   static constexpr size_t kMaxWaiting = 1u << 19;  // launches waiting for their calls
   static constexpr size_t kMaxRanges = 1u << 18;   // waiting to be settled
   static constexpr size_t kMaxThreads = 1u << 16;
-  static constexpr size_t kMaxPairs = 1u << 20;    // of range name and kernel
+  static constexpr size_t kMaxPairs = 1u << 20;  // of range name and kernel
 
   // False where the columns do not agree; then nothing was taken.
   bool AddCalls(uint32_t source, const LaunchCallBatch& batch);
@@ -92,7 +92,7 @@ class LaunchPlacement {
   std::deque<uint64_t> call_order_;
   std::deque<Waiting> waiting_;
   std::map<std::pair<uint32_t, uint32_t>, Thread> threads_;  // by source and thread
-  std::set<uint32_t> tracing_;  // sources that sent calls
+  std::set<uint32_t> tracing_;                               // sources that sent calls
   size_t placed_ = 0;
   size_t pairs_ = 0;
   std::map<uint32_t, std::vector<Range>> ranges_;  // by source

@@ -1,5 +1,5 @@
-// Work whose collector is stopped or killed in the middle of it. Arguments: the collector's process,
-// what befalls it, and then:
+// Work whose collector is stopped or killed in the middle of it. Arguments: the collector's
+// process, what befalls it, and then:
 //   stopped   the collector stands still from before the work until this process has ended
 //   killed    it is killed before the work
 // `overflow` as a third argument makes the kernels' names too much for the ring.

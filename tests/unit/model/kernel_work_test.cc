@@ -1,9 +1,10 @@
-// FLOPs of a launch from tensor cycles, by what the kernel's name says, and what follows where there
-// are none.
+// FLOPs of a launch from tensor cycles, by what the kernel's name says, and what follows where
+// there are none.
 #include "collector/model/kernel_work.h"
 
 #include <gtest/gtest.h>
 
+#include "collector/model/device_table.h"
 #include "collector/model/kernel_class.h"
 #include "collector/model/roofline.h"
 
