@@ -34,26 +34,12 @@ uint64_t ThreadCpuNs() { return ClockNs(CLOCK_THREAD_CPUTIME_ID); }
 bool Agent::Start(const char* socket_path) {
   if (!Connect(socket_path)) return false;
   // The way out is open from here on: the collector hears why, also where tracing never begins.
-  if (!StartCupti()) {
+  if (!CreateRecorder() || !StartCupti(-1)) {
     SendEnd("off");
     return false;
   }
-  active_.store(true, std::memory_order_release);
-  wanted_flags_ = welcome_.trace_flags;
-  budget_ppm_ = welcome_.overhead_budget_ppm;
-  budget_.Start(MonotonicNs(), budget_ppm_);
-  if (welcome_.state == static_cast<uint32_t>(AgentState::kTracing)) {
-    wanted_ = true;
-    const cupti::Result result = trace_.On(welcome_.trace_flags);
-    if (result != cupti::kSuccess) {
-      GiveUp(result == cupti::kErrorMultipleSubscribers ? AgentReason::kCuptiTaken
-                                                         : AgentReason::kCuptiError,
-             static_cast<uint32_t>(result));
-      return false;
-    }
-  }
-  ring_.header()->producer.state.store(welcome_.state, std::memory_order_relaxed);
-  if (!StartThread()) {
+  if (!StartTracing()) return false;
+  if (!StartThread(ThreadMain)) {
     trace_.Off(nullptr);
     GiveUp(AgentReason::kNoMemory, 0);
     return false;
@@ -71,15 +57,19 @@ bool Agent::Connect(const char* socket_path) {
   return met;
 }
 
-bool Agent::StartCupti() {
-  LoadCuda(&cuda_);
-  const CuptiLoad load = LoadCupti(&cupti_);
+bool Agent::CreateRecorder() {
   if (!pool_.Create() ||
       !recorder_.Create(&ring_, &cupti_, (welcome_.trace_flags & kTraceLaunchCalls) != 0)) {
     GiveUp(AgentReason::kNoMemory, 0);
     return false;
   }
   trace_.Create(&cupti_, &recorder_);
+  return true;
+}
+
+bool Agent::StartCupti(int brought) {
+  if (cuda_.device_get_count == nullptr) LoadCuda(&cuda_);
+  const CuptiLoad load = has_cupti_ ? CuptiLoad::kLoaded : LoadCupti(&cupti_, brought);
   SendIdentity();
   if (load != CuptiLoad::kLoaded) {
     GiveUp(load == CuptiLoad::kNotFound ? AgentReason::kNoCupti
@@ -89,12 +79,35 @@ bool Agent::StartCupti() {
     return false;
   }
   LimitDeviceMemory();
+  // Whoever took the buffers over since the last visit may be using them.
+  if (has_cupti_) return true;
+  gives_buffers_.store(true, std::memory_order_release);
   const cupti::Result result =
       registration_.Register(cupti_, BufferRequestedCallback, BufferCompletedCallback);
   if (result != cupti::kSuccess) {
     GiveUp(AgentReason::kCuptiError, static_cast<uint32_t>(result));
     return false;
   }
+  has_cupti_ = true;
+  return true;
+}
+
+// As the collector's welcome says.
+bool Agent::StartTracing() {
+  active_.store(true, std::memory_order_release);
+  wanted_flags_ = welcome_.trace_flags;
+  budget_ppm_ = welcome_.overhead_budget_ppm;
+  budget_.Start(MonotonicNs(), budget_ppm_);
+  wanted_ = welcome_.state == static_cast<uint32_t>(AgentState::kTracing);
+  const bool on = wanted_ && registration_.Ours();
+  const cupti::Result result = on ? trace_.On(welcome_.trace_flags) : cupti::kSuccess;
+  if (result != cupti::kSuccess) {
+    GiveUp(result == cupti::kErrorMultipleSubscribers ? AgentReason::kCuptiTaken
+                                                       : AgentReason::kCuptiError,
+           static_cast<uint32_t>(result));
+    return false;
+  }
+  ring_.header()->producer.state.store(welcome_.state, std::memory_order_relaxed);
   return true;
 }
 
@@ -110,13 +123,14 @@ void Agent::LimitDeviceMemory() {
 
 void Agent::GiveUp(AgentReason reason, uint32_t detail) {
   active_.store(false, std::memory_order_release);
+  if (!waits_) gives_buffers_.store(false, std::memory_order_release);
   RingProducer& producer = ring_.header()->producer;
   producer.reason_detail.store(detail, std::memory_order_relaxed);
   producer.reason.store(static_cast<uint32_t>(reason), std::memory_order_relaxed);
   producer.state.store(static_cast<uint32_t>(AgentState::kOff), std::memory_order_release);
 }
 
-bool Agent::StartThread() {
+bool Agent::StartThread(void* (*main)(void*)) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);  // the target's signals are never ours to take
@@ -124,14 +138,14 @@ bool Agent::StartThread() {
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_t thread;
-  const int error = pthread_create(&thread, &attributes, ThreadMain, this);
+  const int error = pthread_create(&thread, &attributes, main, this);
   pthread_attr_destroy(&attributes);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return error == 0;
 }
 
 void* Agent::ThreadMain(void* agent) {
-  pthread_setname_np(pthread_self(), "utlz");
+  pthread_setname_np(pthread_self(), kRunThreadName);
   static_cast<Agent*>(agent)->Run();
   return nullptr;
 }
@@ -188,6 +202,8 @@ void Agent::FollowRequests(uint64_t now_ns) {
   if (!wanted_ || wanted_flags_ != trace_.flags()) StopTracing(nullptr);
   if (!wanted_) trace_.EndGap();
   if (wanted_) FollowBudget(now_ns);
+  // A tool that is there for one visit waits for the end of it, not for this.
+  if (waits_ && !wanted_) return;
   RingProducer& producer = ring_.header()->producer;
   producer.state.store(
       static_cast<uint32_t>(wanted_ ? AgentState::kTracing : AgentState::kAsleep),
@@ -355,7 +371,7 @@ void Agent::SendEnd(const char* how) {
 }
 
 void Agent::OnBufferRequested(uint8_t** buffer, size_t* size, size_t* max_records) {
-  *buffer = Active() ? pool_.Acquire() : nullptr;
+  *buffer = gives_buffers_.load(std::memory_order_acquire) ? pool_.Acquire() : nullptr;
   *size = *buffer == nullptr ? 0 : BufferPool::kBufferBytes;
   *max_records = 0;
   callbacks_.fetch_add(1, std::memory_order_relaxed);
@@ -363,9 +379,9 @@ void Agent::OnBufferRequested(uint8_t** buffer, size_t* size, size_t* max_record
 
 void Agent::OnBufferCompleted(cupti::Context, uint32_t, uint8_t* buffer, size_t valid_bytes) {
   // After a hand-over between clients a buffer may come here that another one allocated.
-  if (!Active() || !pool_.Owns(buffer)) return;
+  if (!gives_buffers_.load(std::memory_order_acquire) || !pool_.Owns(buffer)) return;
   recorder_.Lock();
-  if (valid_bytes <= BufferPool::kBufferBytes) recorder_.Consume(buffer, valid_bytes);
+  if (Active() && valid_bytes <= BufferPool::kBufferBytes) recorder_.Consume(buffer, valid_bytes);
   recorder_.Unlock();
   pool_.Release(buffer);
 }
@@ -375,6 +391,7 @@ void Agent::OnDriverCall(const cupti::CallbackData& call) {
 }
 
 void Agent::OnExit() {
+  if (waits_) StopTurns();
   if (!Active()) return;
   StopTurns();
   SendDevices();
@@ -397,6 +414,8 @@ void Agent::StopTurns() {
 
 void Agent::OnFork() {
   active_.store(false, std::memory_order_release);
+  gives_buffers_.store(false, std::memory_order_release);
+  if (waits_) door_.CloseInChild();
   ForgetTermination();
 }
 

@@ -1,7 +1,8 @@
 // The agent: the one state that the injected library has in the target.
 //
 // Threads: Start runs on the target's thread inside cuInit; one thread of ours then flushes, reports
-// and follows the collector's requests; CUPTI calls OnBufferRequested on launching threads and
+// and follows the collector's requests. An agent that waits for tools (Wait, agent_visits.cc) does
+// everything on that thread. CUPTI calls OnBufferRequested on launching threads and
 // OnBufferCompleted on its worker or on whoever flushes.
 #ifndef UTLZ_INJECT_AGENT_H_
 #define UTLZ_INJECT_AGENT_H_
@@ -14,6 +15,7 @@
 #include "inject/buffer_pool.h"
 #include "inject/cuda_api.h"
 #include "inject/cupti_api.h"
+#include "inject/door.h"
 #include "inject/other_client.h"
 #include "inject/range_session.h"
 #include "inject/recorder.h"
@@ -31,6 +33,11 @@ class Agent {
   // goes on all the same.
   bool Start(const char* socket_path);
 
+  // Starts the thread that waits for tools, asleep until one comes, and touches nothing else. May
+  // be called inside the dynamic loader, on any thread. `connection` is the loader's, if there was
+  // one; `listen` also lets tools in that may not trace the process.
+  bool Wait(OwnDescriptor connection, bool listen);
+
   // CUPTI's callbacks.
   void OnBufferRequested(uint8_t** buffer, size_t* size, size_t* max_records);
   void OnBufferCompleted(cupti::Context context, uint32_t stream, uint8_t* buffer,
@@ -46,13 +53,26 @@ class Agent {
 
  private:
   bool Connect(const char* socket_path);
-  bool StartCupti();
+  bool CreateRecorder();
+  // `brought` is the descriptor of a libcupti for a process that finds none, or -1.
+  bool StartCupti(int brought);
+  bool StartTracing();
   void LimitDeviceMemory();
-  bool StartThread();
+  bool StartThread(void* (*main)(void*));
   void GiveUp(AgentReason reason, uint32_t detail);
 
   static void* ThreadMain(void* agent);
   void Run();
+
+  static void* WaitingThreadMain(void* agent);
+  void ReceiveVisits();
+  void Host(const Visit& visit);
+  bool BeginVisit(const Visit& visit);
+  bool TurnInVisit(const Visit& visit);
+  bool CudaIsReady();
+  void EndVisit(const Visit& visit);
+  void Quieten();
+
   void Turn(uint64_t now_ns);
   void StopTurns();
   void FollowRequests(uint64_t now_ns);
@@ -72,8 +92,15 @@ class Agent {
   bool Active() const { return active_.load(std::memory_order_acquire); }
 
   std::atomic<bool> active_{false};
+  std::atomic<bool> gives_buffers_{false};  // CUPTI may have some, though nothing is recorded
   pthread_mutex_t turn_mutex_ = PTHREAD_MUTEX_INITIALIZER;  // held while our thread may call CUPTI
   std::atomic<bool> exiting_{false};
+  bool waits_ = false;  // for tools, visit by visit; else one collector for good
+  Door door_;
+  bool listens_ = false;
+  OwnDescriptor first_connection_;
+  bool has_recorder_ = false;
+  bool has_cupti_ = false;
   AgentWelcome welcome_{};
   RingWriter ring_;
   CuptiApi cupti_{};

@@ -43,6 +43,17 @@ uint8_t* BufferPool::AcquireExtra() {
   return nullptr;
 }
 
+void BufferPool::GiveMemoryBack() {
+  for (uint32_t i = 0; i < kBuffers / 64; ++i) {
+    // Taken meanwhile, so that nobody is given one that is being emptied.
+    const uint64_t taken = free_[i].exchange(0, std::memory_order_acquire);
+    for (uint32_t bit = 0; bit < 64; ++bit) {
+      if ((taken >> bit & 1) != 0) ClearArray(memory_ + (i * 64 + bit) * kBufferBytes, kBufferBytes);
+    }
+    free_[i].fetch_or(taken, std::memory_order_release);
+  }
+}
+
 bool BufferPool::Owns(const uint8_t* buffer) const {
   if (InPool(buffer)) return true;
   for (const auto& slot : extra_) {

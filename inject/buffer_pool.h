@@ -23,6 +23,8 @@ class BufferPool {
   // False where the buffer is not one of ours.
   bool Release(uint8_t* buffer);
   bool Owns(const uint8_t* buffer) const;
+  // Gives the memory of buffers that nobody holds back to the kernel, until they are used again.
+  void GiveMemoryBack();
   uint32_t outstanding() const { return outstanding_.load(std::memory_order_relaxed); }
 
  private:

@@ -84,6 +84,13 @@ void* ShippedCupti() {
   return path == nullptr ? nullptr : dlopen(path, RTLD_LAZY | RTLD_LOCAL);
 }
 
+void* BroughtCupti(int descriptor) {
+  if (descriptor < 0) return nullptr;
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/fd/../fd/%d", descriptor);
+  return dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+}
+
 template <typename Function>
 bool Find(void* library, const char* name, Function* function) {
   *function = reinterpret_cast<Function>(dlsym(library, name));
@@ -142,12 +149,13 @@ void RememberPath(CuptiApi* api) {
 
 }  // namespace
 
-CuptiLoad LoadCupti(CuptiApi* api) {
+CuptiLoad LoadCupti(CuptiApi* api, int brought) {
   using Source = void* (*)();
   for (Source source : {Source{LoadedCupti}, Source{WheelCupti}, Source{ToolkitCupti},
                         Source{ShippedCupti}}) {
     if ((api->library = source()) != nullptr) break;
   }
+  if (api->library == nullptr) api->library = BroughtCupti(brought);
   if (api->library == nullptr) return CuptiLoad::kNotFound;
   if (!FindActivityFunctions(api)) return CuptiLoad::kIncomplete;
   RememberPath(api);

@@ -61,7 +61,8 @@ enum class CuptiLoad { kLoaded, kNotFound, kIncomplete, kTooOld };
 
 // Fills `api`. Uses the dynamic loader: call it from InitializeInjection or the agent's own thread,
 // never from a callback.
-CuptiLoad LoadCupti(CuptiApi* api);
+// `brought` is the descriptor of a libcupti to load where there is none, or -1.
+CuptiLoad LoadCupti(CuptiApi* api, int brought = -1);
 
 // Loads libnvperf_host.so and libnvperf_target.so by full path from beside libcupti: a wheel's copy
 // finds neither by itself.

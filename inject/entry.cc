@@ -8,6 +8,9 @@
 
 #include "inject/agent.h"
 #include "inject/one_agent.h"
+#include "inject/own_descriptor.h"
+#include "proto/attach_abi.h"
+#include "proto/attach_control.h"
 #include "proto/ring_abi.h"
 
 #define UTLZ_EXPORT extern "C" __attribute__((visibility("default")))
@@ -34,18 +37,49 @@ bool BeginOnce() {
   return !begun.exchange(true);
 }
 
-void StartAgent() {
-  const char* socket_path = getenv(kSocketVariable);
-  if (socket_path == nullptr || socket_path[0] == 0 || !BeginOnce()) return;
+// What `utlz attach` writes into its copy of this library before it is loaded.
+[[gnu::section(".utlz_attach"), gnu::used, gnu::aligned(64)]] const volatile AttachConfig
+    attach_config = kEmptyAttachConfig;
+
+bool IsSet(const char* text) { return text != nullptr && text[0] != 0; }
+
+Agent* TheAgent() {
+  if (!BeginOnce()) return nullptr;
   Agent* one = MakeAgent();
   agent.store(one, std::memory_order_release);
-  if (!one->Start(socket_path)) return;
+  return one;
+}
+
+void StartAgent() {
+  const char* socket_path = getenv(kSocketVariable);
+  const bool parked = !IsSet(socket_path) && IsSet(getenv(kParkVariable));
+  if (!IsSet(socket_path) && !parked) return;
+  Agent* one = TheAgent();
+  if (one == nullptr) return;
+  if (parked) {
+    one->Wait({}, /*listen=*/true);
+  } else if (one->Start(socket_path)) {
+    WatchProcessEnds();
+  }
+}
+
+// Runs inside the dynamic loader, on a thread that is not ours: no more than a thread is started.
+[[gnu::constructor]] void OnLoad() {
+  if (attach_config.loaded_by_attach == 0) return;
+  if (Agent* one = TheAgent()) {
+    one->Wait({attach_config.control_socket, attach_config.control_socket_device,
+               attach_config.control_socket_inode},
+              /*listen=*/false);
+  }
+}
+
+}  // namespace
+
+void WatchProcessEnds() {
   atexit(AtExit);
   at_quick_exit(AtExit);
   pthread_atfork(nullptr, nullptr, AfterForkInChild);
 }
-
-}  // namespace
 
 void BufferRequestedCallback(uint8_t** buffer, size_t* size, size_t* max_records) {
   agent.load(std::memory_order_acquire)->OnBufferRequested(buffer, size, max_records);

@@ -22,6 +22,11 @@ bool MarkerEncoder::Create(StringTable* strings) {
   return true;
 }
 
+void MarkerEncoder::Clear() {
+  ClearArray(open_, kMaxOpen);
+  ClearArray(threads_, kMaxThreads);
+}
+
 // Nesting depth by thread; threads that share a slot share a depth, which only shifts indentation.
 uint32_t& MarkerEncoder::DepthOf(uint32_t thread) {
   ThreadDepth& entry = threads_[(thread >> 6) % kMaxThreads];

@@ -17,6 +17,8 @@ class MarkerEncoder {
   static constexpr uint32_t kMaxOpen = 1 << 14;  // ranges begun and not yet ended
 
   bool Create(StringTable* strings);
+  // Forgets the ranges that are open.
+  void Clear();
   void Add(const cupti::MarkerRecord& record);
   bool Full() const { return markers_ >= kMaxMarkers; }
   bool Empty() const { return markers_ == 0; }

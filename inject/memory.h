@@ -17,6 +17,12 @@ T* MapArray(size_t count) {
   return memory == MAP_FAILED ? nullptr : static_cast<T*>(memory);
 }
 
+// Zeroes memory of MapArray's and gives its pages back.
+template <typename T>
+void ClearArray(T* array, size_t count) {
+  if (array != nullptr) madvise(array, count * sizeof(T), MADV_DONTNEED);
+}
+
 }  // namespace utlz::inject
 
 #endif  // UTLZ_INJECT_MEMORY_H_

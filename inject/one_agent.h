@@ -9,6 +9,9 @@
 
 namespace utlz::inject {
 
+// Calls the agent back when the process ends or forks. Allocates.
+void WatchProcessEnds();
+
 void BufferRequestedCallback(uint8_t** buffer, size_t* size, size_t* max_records);
 void BufferCompletedCallback(cupti::Context context, uint32_t stream, uint8_t* buffer, size_t size,
                              size_t valid_bytes);

@@ -37,6 +37,11 @@ void RangeSession::Turn(const CuptiApi& cupti, Recorder* recorder, bool allowed,
   }
 }
 
+void RangeSession::Abandon() {
+  const Phase phase = phase_.load(std::memory_order_acquire);
+  if (phase != Phase::kNone && phase != Phase::kFinished) End();
+}
+
 void RangeSession::Begin(uint64_t now_ns) {
   began_ns_ = now_ns;
   // The chip is asked of device 0: the processes of one machine see GPUs of one kind, or the

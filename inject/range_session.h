@@ -24,6 +24,8 @@ class RangeSession {
  public:
   // One turn of the agent's thread. `allowed`: the collector wants ranges and has freed the counters.
   void Turn(const CuptiApi& cupti, Recorder* recorder, bool allowed, uint64_t now_ns);
+  // Gives up whatever is under way: no subscriber and no callback is left behind.
+  void Abandon();
   bool Finished() const { return phase_.load() == Phase::kFinished; }
 
   // CUPTI's callback for driver calls.

@@ -61,6 +61,20 @@ bool Recorder::Create(RingWriter* ring, const CuptiApi* api, bool with_correlati
          copies_.Create() && markers_.Create(&strings_) && calls_.Create();
 }
 
+void Recorder::Restart() {
+  Lock();
+  strings_.Clear();
+  variants_.Clear();
+  markers_.Clear();
+  ClearArray(contexts_seen_, kContextSlots);
+  strings_sent_ = 0;
+  variants_sent_ = VariantTable::kFirst;
+  streams_ = 0;
+  last_stream_key_ = 0;
+  counts_ = {};
+  Unlock();
+}
+
 bool Recorder::LockWithin(uint64_t nanoseconds) {
   const uint64_t deadline = RealtimeNs() + nanoseconds;
   const timespec time{static_cast<time_t>(deadline / 1000000000u),

@@ -30,6 +30,8 @@ struct RecorderCounts {
 class Recorder {
  public:
   bool Create(RingWriter* ring, const CuptiApi* api, bool with_correlation);
+  // For another collector, which knows nothing yet: as after Create, with memory given back. Locks.
+  void Restart();
 
   void Lock() { pthread_mutex_lock(&mutex_); }
   // For the way out: false where the lock could not be had in time.

@@ -35,6 +35,11 @@ int RingWriter::Create(uint64_t data_bytes) {
   return file;
 }
 
+void RingWriter::Destroy() {
+  if (header_ != nullptr) munmap(header_, kRingHeaderBytes + data_bytes_);
+  *this = {};
+}
+
 void RingWriter::PutPadding(uint64_t position, uint64_t bytes) {
   // Frames are multiples of 8, so the rest of the data may be a mere half header: a reader treats
   // fewer than 16 bytes before the end as padding by definition.

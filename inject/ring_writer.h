@@ -19,6 +19,9 @@ class RingWriter {
   // caller hands over and closes, or −1.
   int Create(uint64_t data_bytes);
 
+  // Unmaps it; whoever else maps it keeps what was published.
+  void Destroy();
+
   // Publishes one frame. False where the ring is full or `payload` overflowed; `launches` is what
   // the loss then counts.
   bool Write(uint16_t type, const ByteBuffer& payload, uint64_t launches = 0);

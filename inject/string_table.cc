@@ -21,6 +21,14 @@ bool StringTable::Create() {
   return true;
 }
 
+void StringTable::Clear() {
+  ClearArray(arena_, kArenaBytes);
+  ClearArray(offsets_, kMaxStrings + 1);
+  ClearArray(slots_, kSlots);
+  count_ = 0;
+  Intern("");
+}
+
 bool StringTable::Equals(uint32_t id, const char* text) const {
   if (text == nullptr) return id == 0;
   const uint32_t length = Length(id);

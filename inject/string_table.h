@@ -15,6 +15,8 @@ class StringTable {
   static constexpr uint64_t kArenaBytes = 64 << 20;  // address space; pages come as they are used
 
   bool Create();
+  // Empty again, its memory given back.
+  void Clear();
   // The identifier of `text` (null reads as empty), cut at kMaxStringBytes. Once the table is full,
   // new strings get identifier 0.
   uint32_t Intern(const char* text);

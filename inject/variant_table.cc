@@ -62,11 +62,24 @@ bool VariantTable::Create(StringTable* strings) {
       other_pointer_ == nullptr) {
     return false;
   }
+  AddOverflow();
+  return true;
+}
+
+void VariantTable::AddOverflow() {
   count_ = kFirst;
   VariantKey overflow{};
   overflow.flags = kFlagOverflow;
   Add(overflow, strings_->Intern("(kernel variants beyond the table)"));
-  return true;
+}
+
+void VariantTable::Clear() {
+  ClearArray(variants_, kMaxVariants);
+  ClearArray(slots_, kSlots);
+  ClearArray(first_pointer_, StringTable::kMaxStrings);
+  ClearArray(other_pointer_, kMaxOtherPointers);
+  others_ = 0;
+  AddOverflow();
 }
 
 uint32_t VariantTable::ModuleOf(uint32_t name, const char* pointer) {

@@ -42,6 +42,8 @@ class VariantTable {
   static constexpr uint32_t kMaxVariants = 1 << 18;
 
   bool Create(StringTable* strings);
+  // Empty again, its memory given back; after the string table was cleared.
+  void Clear();
   // The identifier of the record's variant. Once the table is full, kOverflow.
   uint32_t Find(const cupti::KernelRecord& record);
   Variant& At(uint32_t id) { return variants_[id]; }
@@ -52,6 +54,7 @@ class VariantTable {
   static constexpr uint32_t kOverflow = 1;
 
  private:
+  void AddOverflow();
   uint32_t Add(const VariantKey& key, uint32_t name);
   uint32_t ModuleOf(uint32_t name, const char* pointer);
 

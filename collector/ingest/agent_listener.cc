@@ -21,6 +21,8 @@ namespace {
 constexpr int kBacklog = 1024;
 constexpr size_t kMaxPending = 64;
 constexpr auto kHelloDeadline = std::chrono::seconds(2);
+// Ours asked for it, and an agent may first have to be loaded into a busy process.
+constexpr auto kAdoptedDeadline = std::chrono::seconds(60);
 constexpr size_t kMaxDescriptors = 4;  // room for what a confused peer sends, so that we close it
 
 bool Watch(int epoll, int fd) {
@@ -110,6 +112,12 @@ absl::StatusOr<AgentListener> AgentListener::Listen(const std::string& path) {
   return AgentListener(path, std::move(socket_fd), std::move(epoll));
 }
 
+absl::StatusOr<AgentListener> AgentListener::WithoutSocket() {
+  UniqueFd epoll(epoll_create1(EPOLL_CLOEXEC));
+  if (!epoll.valid()) return absl::ErrnoToStatus(errno, "cannot wait for agents");
+  return AgentListener("", UniqueFd(), std::move(epoll));
+}
+
 AgentListener::AgentListener(std::string path, UniqueFd socket, UniqueFd epoll)
     : path_(std::move(path)), socket_(std::move(socket)), epoll_(std::move(epoll)) {}
 
@@ -133,6 +141,7 @@ void AgentListener::Poll(Clock::time_point now, const Visitor& visitor) {
 }
 
 void AgentListener::ListenWhileThereIsRoom() {
+  if (!socket_.valid()) return;
   const bool room = pending_.size() < kMaxPending;
   if (room == listening_) return;
   epoll_event event = {};
@@ -153,6 +162,13 @@ void AgentListener::Accept(Clock::time_point now) {
     }
     const int fd = connection.get();
     pending_[fd] = Pending{std::move(connection), *pid, now + kHelloDeadline};
+  }
+}
+
+void AgentListener::Adopt(UniqueFd connection, pid_t pid, Clock::time_point now) {
+  const int fd = connection.get();
+  if (Watch(epoll_.get(), fd)) {
+    pending_[fd] = Pending{std::move(connection), pid, now + kAdoptedDeadline};
   }
 }
 

@@ -40,6 +40,9 @@ class AgentListener {
   // Creates the socket, which nobody but its owner may connect to. The path is removed at the end.
   static absl::StatusOr<AgentListener> Listen(const std::string& path);
 
+  // Only for agents that are handed to Adopt().
+  static absl::StatusOr<AgentListener> WithoutSocket();
+
   AgentListener(AgentListener&& other) noexcept = default;
   ~AgentListener();
 
@@ -49,6 +52,10 @@ class AgentListener {
   // Accepts, reads what is there, hands complete hellos to `visitor`, drops what is late. Never
   // waits.
   void Poll(Clock::time_point now, const Visitor& visitor);
+
+  // A connection whose other end was given to the agent of process `pid`, which will say hello on it
+  // before long.
+  void Adopt(UniqueFd connection, pid_t pid, Clock::time_point now);
 
   // Connections that were shut out: of another user, not speaking the protocol, or too slow.
   uint64_t refused() const { return refused_; }

@@ -40,6 +40,14 @@ struct Memory {
   unsigned long long used = 0;
 };
 
+// nvmlProcessInfo_v2_t. An unknown amount of memory is all ones.
+struct ProcessInfo {
+  unsigned pid = 0;
+  unsigned long long used_gpu_memory = 0;
+  unsigned gpu_instance = 0;
+  unsigned compute_instance = 0;
+};
+
 struct GpmSupport {
   unsigned version = 1;
   unsigned supported = 0;

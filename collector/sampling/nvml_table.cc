@@ -16,6 +16,10 @@ void ResolveDevice(void* library, NvmlTable* table) {
   ResolveSymbol(library, "nvmlDeviceGetMemoryBusWidth", &table->device_get_bus_width);
   ResolveSymbol(library, "nvmlDeviceGetTemperature", &table->device_get_temperature);
   ResolveSymbol(library, "nvmlDeviceGetMigMode", &table->device_get_mig_mode);
+  ResolveSymbol(library, "nvmlDeviceGetCount_v2", &table->device_get_count);
+  ResolveSymbol(library, "nvmlDeviceGetHandleByIndex_v2", &table->device_get_handle_by_index);
+  ResolveSymbol(library, "nvmlDeviceGetComputeRunningProcesses_v3",
+                &table->device_get_compute_processes);
   // Renamed in NVML 12.2; the old name stays in newer drivers.
   if (!ResolveSymbol(library, "nvmlDeviceGetCurrentClocksEventReasons",
                      &table->device_get_clock_limits)) {

@@ -26,6 +26,10 @@ struct NvmlTable {
   int (*device_get_temperature)(nvml::DeviceHandle*, unsigned, unsigned*) = nullptr;
   int (*device_get_clock_limits)(nvml::DeviceHandle*, unsigned long long*) = nullptr;
   int (*device_get_mig_mode)(nvml::DeviceHandle*, unsigned*, unsigned*) = nullptr;
+  int (*device_get_count)(unsigned*) = nullptr;
+  int (*device_get_handle_by_index)(unsigned, nvml::DeviceHandle**) = nullptr;
+  int (*device_get_compute_processes)(nvml::DeviceHandle*, unsigned*,
+                                      nvml::ProcessInfo*) = nullptr;
   int (*gpm_query_support)(nvml::DeviceHandle*, nvml::GpmSupport*) = nullptr;
   int (*gpm_sample_alloc)(nvml::GpmSampleHandle**) = nullptr;
   int (*gpm_sample_free)(nvml::GpmSampleHandle*) = nullptr;

@@ -20,6 +20,8 @@ std::string Name(const std::vector<pid_t>& pids) {
   return name;
 }
 
+}  // namespace
+
 std::string OffSentence(AgentReason reason, uint32_t detail) {
   switch (reason) {
     case AgentReason::kNoCupti:
@@ -39,8 +41,6 @@ std::string OffSentence(AgentReason reason, uint32_t detail) {
                           static_cast<uint32_t>(reason), ")");
   }
 }
-
-}  // namespace
 
 void AgentTrouble::AddOff(pid_t pid, AgentReason reason, uint32_t detail) {
   // A child of fork without exec cannot use CUDA: nothing is lost there.

@@ -15,6 +15,9 @@
 
 namespace utlz {
 
+// Why an agent is off, as the rest of a sentence.
+std::string OffSentence(AgentReason reason, uint32_t detail);
+
 class AgentTrouble {
  public:
   void AddOff(pid_t pid, AgentReason reason, uint32_t detail);

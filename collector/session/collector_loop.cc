@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/wire_format_lite.h"
 #include "proto/profile.pb.h"
 
 namespace utlz {
@@ -41,6 +43,21 @@ uint64_t ThreadCpuNs() {
   timespec used = {};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
   return static_cast<uint64_t>(used.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(used.tv_nsec);
+}
+
+// The number of launches in a LaunchBatch, without reading the columns behind it.
+uint64_t LaunchesIn(std::string_view payload) {
+  using google::protobuf::internal::WireFormatLite;
+  google::protobuf::io::CodedInputStream input(reinterpret_cast<const uint8_t*>(payload.data()),
+                                               static_cast<int>(payload.size()));
+  uint32_t launches = 0;
+  while (const uint32_t tag = input.ReadTag()) {
+    if (WireFormatLite::GetTagFieldNumber(tag) == LaunchBatch::kLaunchesFieldNumber) {
+      return input.ReadVarint32(&launches) ? launches : 0;
+    }
+    if (!WireFormatLite::SkipField(&input, tag)) return 0;
+  }
+  return 0;
 }
 
 std::optional<milliseconds> Duration(const SessionOptions& options) {
@@ -104,9 +121,12 @@ void CollectorLoop::Turn(milliseconds wait) {
                                static_cast<int>(wait.count()));
   const Clock::time_point now = Clock::now();
   if (stop_ && !stop_asked_) stop_asked_ = now;
+  TakeInAdded(now);
   listener_.Poll(now, [this](AgentKnock knock) { agents_.Admit(std::move(knock)); });
   for (int i = 0; i < count; ++i) Dispatch(events[static_cast<size_t>(i)].data.u64);
   const bool active = agents_.Drain();
+  live_agents_ = agents_.live();
+  admitted_agents_ = agents_.admitted();
   pause_ = active ? kShortestPause : std::min(2 * pause_, kLongestPause);
   ApplyRequest(now);
   Calibrate(now);
@@ -167,7 +187,10 @@ milliseconds CollectorLoop::NextWait(Clock::time_point now) const {
 void CollectorLoop::OnAgentFrame(uint32_t source, uint16_t type, std::string_view payload) {
   recorder_.Record(source, type, payload);
   if (type == FRAME_VARIANTS) sampler_.OpenWindow();
-  if (type == FRAME_LAUNCHES) calibration_.LaunchesSeen(Clock::now());
+  if (type == FRAME_LAUNCHES) {
+    launches_ += LaunchesIn(payload);
+    calibration_.LaunchesSeen(Clock::now());
+  }
   if (type == FRAME_RANGES) calibration_.RangesSeen(Clock::now());
   if (type != FRAME_DEVICE) return;
   Device device;
@@ -179,17 +202,33 @@ void CollectorLoop::OnAgentFrame(uint32_t source, uint16_t type, std::string_vie
 bool CollectorLoop::StoppingIsOver(Clock::time_point now) {
   if (!stop_asked_) return false;
   if (agents_.live() == 0) return true;
-  if (now < *stop_asked_ + kGrace) return false;
+  if (!options_.attached && now < *stop_asked_ + kGrace) return false;
   if (!sleep_asked_) {
     sleep_asked_ = now;
     ApplyRequest(now);
   }
+  // An attached agent ends its part once it sleeps; the others go on.
+  if (options_.attached) return now >= *sleep_asked_ + kGrace;
   return agents_.AllAcknowledged() || now >= *sleep_asked_ + kSleepGrace;
 }
 
 void CollectorLoop::AskToStop() {
   stop_ = true;
   Wake();
+}
+
+void CollectorLoop::AddAgent(UniqueFd connection, pid_t pid) {
+  {
+    const std::lock_guard lock(added_mutex_);
+    added_.emplace_back(std::move(connection), pid);
+  }
+  Wake();
+}
+
+void CollectorLoop::TakeInAdded(Clock::time_point now) {
+  const std::lock_guard lock(added_mutex_);
+  for (auto& [connection, pid] : added_) listener_.Adopt(std::move(connection), pid, now);
+  added_.clear();
 }
 
 void CollectorLoop::AskForState(AgentState state) {

@@ -10,8 +10,10 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collector/ingest/agent_listener.h"
@@ -38,6 +40,8 @@ class CollectorLoop {
   void Run();
 
   void AskToStop();
+  void AddAgent(UniqueFd connection, pid_t pid);
+  SessionProgress progress() const { return {admitted_agents_, live_agents_, launches_}; }
   void AskForState(AgentState state);  // overrides the schedule
 
   // After Run() only.
@@ -57,6 +61,7 @@ class CollectorLoop {
   void Calibrate(Clock::time_point now);
   AgentState WantedState(Clock::time_point now) const;
   std::chrono::milliseconds NextWait(Clock::time_point now) const;
+  void TakeInAdded(Clock::time_point now);
   void OnAgentFrame(uint32_t source, uint16_t type, std::string_view payload);
   bool StoppingIsOver(Clock::time_point now);
 
@@ -77,6 +82,11 @@ class CollectorLoop {
   uint64_t cpu_ns_ = 0;
   std::atomic<bool> stop_{false};
   std::atomic<int> state_override_{-1};
+  std::atomic<uint64_t> admitted_agents_{0};  // written after live_agents_, read before it
+  std::atomic<uint64_t> live_agents_{0};
+  std::atomic<uint64_t> launches_{0};
+  std::mutex added_mutex_;
+  std::vector<std::pair<UniqueFd, pid_t>> added_;  // guarded by added_mutex_
 };
 
 }  // namespace utlz

@@ -64,6 +64,12 @@ class RunningSession : public Session {
 
   ~RunningSession() override { Join(); }
 
+  void AddAgent(UniqueFd connection, pid_t pid) override {
+    loop_->AddAgent(std::move(connection), pid);
+  }
+
+  SessionProgress Progress() const override { return loop_->progress(); }
+
   void RequestState(AgentState state) override { loop_->AskForState(state); }
 
   absl::StatusOr<SessionResult> Finish(const CommandOutcome& outcome) override {
@@ -102,7 +108,9 @@ class RunningSession : public Session {
 absl::StatusOr<std::unique_ptr<Session>> Session::Start(const SessionOptions& options) {
   absl::StatusOr<ProfileWriter> writer = ProfileWriter::Open(options.profile_path);
   if (!writer.ok()) return writer.status();
-  absl::StatusOr<AgentListener> listener = AgentListener::Listen(options.socket_path);
+  absl::StatusOr<AgentListener> listener = options.socket_path.empty()
+                                               ? AgentListener::WithoutSocket()
+                                               : AgentListener::Listen(options.socket_path);
   if (!listener.ok()) return listener.status();
   absl::StatusOr<std::unique_ptr<CollectorLoop>> loop =
       CollectorLoop::Make(options, *std::move(listener), *std::move(writer));

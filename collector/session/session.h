@@ -8,6 +8,8 @@
 #ifndef UTLZ_COLLECTOR_SESSION_SESSION_H_
 #define UTLZ_COLLECTOR_SESSION_SESSION_H_
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -15,6 +17,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "collector/unique_fd.h"
 #include "proto/ring_abi.h"
 #include "proto/summary.pb.h"
 
@@ -24,14 +27,16 @@ enum class CountersMode { kAuto, kSample, kRange, kNone };
 
 struct SessionOptions {
   std::string profile_path;
-  std::string socket_path;  // in a directory that is ours alone; at most 107 bytes
+  // Where agents connect, in a directory that is ours alone; at most 107 bytes. Empty: only agents
+  // that AddAgent() brings are taken in.
+  std::string socket_path;
   std::vector<std::string> command;  // for the report
   CountersMode counters = CountersMode::kAuto;
   uint32_t overhead_budget_ppm = 10000;  // 0 = unlimited
   uint32_t trace_flags = kTraceKernels | kTraceCopies;
   uint64_t delay_ms = 0;                    // agents sleep until then
   std::optional<uint64_t> duration_ms;      // and again this long after
-  bool attached = false;
+  bool attached = false;  // to running processes: Finish() asks their agents to sleep at once
   // Run as `<this> sampler …`; empty: no sampler at all, not even for totals.
   std::string sampler_executable = "/proc/self/exe";
 };
@@ -50,6 +55,13 @@ struct SessionResult {
   bool profile_written = false;   // false: writing failed; a notice says why
 };
 
+// How a session stands. What it counts may be a moment old.
+struct SessionProgress {
+  uint64_t agents = 0;       // that ever connected
+  uint64_t live_agents = 0;  // and have not ended
+  uint64_t launches = 0;     // of kernels, so far
+};
+
 class Session {
  public:
   static absl::StatusOr<std::unique_ptr<Session>> Start(const SessionOptions& options);
@@ -57,6 +69,11 @@ class Session {
 
   // Waits briefly for processes that outlive the command, drains every ring, closes the profile.
   virtual absl::StatusOr<SessionResult> Finish(const CommandOutcome& outcome) = 0;
+
+  // Takes in the agent of process `pid`, which has the other end of this connected socket.
+  virtual void AddAgent(UniqueFd connection, pid_t pid) = 0;
+
+  virtual SessionProgress Progress() const = 0;
 
   // Asks every agent, present and future, for `state` (kTracing or kAsleep).
   virtual void RequestState(AgentState state) = 0;

@@ -12,7 +12,7 @@
 
 #include "tests/attach/probe_protocol.h"
 #include "tests/attach/target_control.h"
-#include "tools/attach/attach_abi.h"
+#include "proto/attach_abi.h"
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "tools/attach/attach_abi.h"
+#include "proto/attach_abi.h"
 #include "tools/attach/unique_fd.h"
 
 namespace utlz::attach {

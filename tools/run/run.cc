@@ -4,11 +4,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/attach_control.h"
 #include "tools/run/agent_library.h"
 #include "tools/run/child_process.h"
 #include "tools/run/command_lookup.h"
@@ -54,6 +57,21 @@ std::vector<EnvironmentAddition> AgentEnvironment(const std::string& library,
                                                 {kSocketVariable, socket}};
   if (nvtx) additions.emplace_back(kNvtxInjectionVariable, library);
   return additions;
+}
+
+// Returns only where the command cannot be executed.
+int BecomeCommand(const std::string& program, const std::vector<std::string>& command,
+                  const std::string& library) {
+  setenv(kInjectionVariable, library.c_str(), 1);
+  setenv(kParkVariable, "1", 1);
+  unsetenv(kSocketVariable);
+  std::vector<std::string> words = command;
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  execvp(program.c_str(), arguments.data());
+  Say(absl::StrCat(command[0], ": cannot be executed: ", std::strerror(errno)));
+  return errno == ENOENT ? kCommandNotFound : kCommandNotExecutable;
 }
 
 SessionOptions MakeSessionOptions(const RunOptions& options, const std::string& socket) {
@@ -108,6 +126,7 @@ int RunCommand(const RunOptions& options) {
   if (!library.ok()) return Fail(library.status());
   const std::optional<std::string> warning = RaisedPrivilegesWarning(*program);
   if (warning) Say("warning: " + *warning);
+  if (options.asleep) return BecomeCommand(*program, options.command, *library);
   const absl::StatusOr<PrivateFolder> folder = PrivateFolder::Make();
   if (!folder.ok()) return Fail(folder.status());
 

@@ -27,6 +27,9 @@ struct RunOptions {
   std::optional<uint64_t> duration_ms;
   bool report = true;
   bool nvtx = false;
+  // Nothing is recorded: the agent is loaded and sleeps until `utlz attach` wakes it, and the command
+  // takes this process's place. Of the other options only `command` counts.
+  bool asleep = false;
   // Prints the report to standard error.
   std::function<void(const Summary& summary)> print_report;
 };

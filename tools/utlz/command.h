@@ -22,6 +22,8 @@ using Action = std::function<int()>;
 CLI::App* AddRunCommand(CLI::App* program, const std::vector<std::string>* words, Action* action);
 CLI::App* AddSamplerCommand(CLI::App* program, const std::vector<std::string>* words,
                             Action* action);
+void AddAttachCommand(CLI::App* program, Action* action);
+void AddPsCommand(CLI::App* program, Action* action);
 void AddReportCommand(CLI::App* program, Action* action);
 void AddDiffCommand(CLI::App* program, Action* action);
 void AddGateCommand(CLI::App* program, Action* action);

@@ -1,4 +1,4 @@
-// The program `utlz`; by the name utlz-run it is `utlz run`.
+// The program `utlz`; by the name utlz-run it is `utlz run`, by utlz-attach `utlz attach`.
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -13,14 +13,14 @@
 namespace utlz {
 namespace {
 
-constexpr std::string_view kRunName = "utlz-run";
-
-// The arguments after the program's name, with "run" first where the name says so.
+// The arguments after the program's name, with "run" or "attach" first where the name says so.
 std::vector<std::string> Arguments(int argc, char** argv) {
   std::vector<std::string> arguments;
   if (argc < 1) return arguments;
   const std::string_view name(argv[0]);
-  if (name.substr(name.rfind('/') + 1) == kRunName) arguments.emplace_back("run");
+  const std::string_view base_name = name.substr(name.rfind('/') + 1);
+  if (base_name == "utlz-run") arguments.emplace_back("run");
+  if (base_name == "utlz-attach") arguments.emplace_back("attach");
   arguments.insert(arguments.end(), argv + 1, argv + argc);
   return arguments;
 }
@@ -40,6 +40,8 @@ int Main(int argc, char** argv) {
   std::vector<std::string> words;
   const CLI::App* run = AddRunCommand(&program, &words, &action);
   const CLI::App* sampler = AddSamplerCommand(&program, &words, &action);
+  AddAttachCommand(&program, &action);
+  AddPsCommand(&program, &action);
   AddReportCommand(&program, &action);
   AddDiffCommand(&program, &action);
   AddGateCommand(&program, &action);

@@ -88,6 +88,13 @@ CLI::App* AddRunCommand(CLI::App* program, const std::vector<std::string>* words
       ->capture_default_str();
   run->add_flag("--no-report", arguments->no_report, "Write the profile and print no report");
   run->add_flag("--nvtx", arguments->options.nvtx, "Record NVTX ranges too");
+  CLI::Option* asleep = run->add_flag(
+      "--asleep", arguments->options.asleep,
+      "Only load the agent, asleep until utlz attach wakes it; needs no ptrace then");
+  for (const char* name : {"--output", "--counters", "--delay", "--duration", "--overhead-budget",
+                           "--no-report", "--nvtx"}) {
+    asleep->excludes(run->get_option(name));
+  }
   run->callback([run, words, arguments, action] {
     *action = [run, words, arguments] { return Run(*run, *words, arguments.get()); };
   });

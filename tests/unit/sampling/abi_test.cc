@@ -155,6 +155,9 @@ static_assert(int{cupti::kStopEndOfRecords} ==
 
 static_assert(sizeof(nvml::Memory) == sizeof(nvmlMemory_t));
 static_assert(sizeof(nvml::Utilization) == sizeof(nvmlUtilization_t));
+static_assert(sizeof(nvml::ProcessInfo) == sizeof(nvmlProcessInfo_t));
+static_assert(offsetof(nvml::ProcessInfo, used_gpu_memory) ==
+              offsetof(nvmlProcessInfo_t, usedGpuMemory));
 static_assert(sizeof(nvml::GpmSupport) == sizeof(nvmlGpmSupport_t));
 static_assert(sizeof(nvml::GpmMetric) == sizeof(nvmlGpmMetric_t));
 static_assert(offsetof(nvml::GpmMetric, value) == offsetof(nvmlGpmMetric_t, value));

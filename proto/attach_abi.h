@@ -16,8 +16,8 @@
 // while it does so, so that the new thread inherits the mask) and returns. It must not call a
 // cancellation point (read, write, open, close, poll ...), because the borrowed thread may have
 // been cancelled, and must not throw.
-#ifndef UTLZ_TOOLS_ATTACH_ATTACH_ABI_H_
-#define UTLZ_TOOLS_ATTACH_ATTACH_ABI_H_
+#ifndef UTLZ_PROTO_ATTACH_ABI_H_
+#define UTLZ_PROTO_ATTACH_ABI_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -53,4 +53,4 @@ inline constexpr AttachConfig kEmptyAttachConfig = {"utlz-attach-abi", kAttachVe
 
 }  // namespace utlz
 
-#endif  // UTLZ_TOOLS_ATTACH_ATTACH_ABI_H_
+#endif  // UTLZ_PROTO_ATTACH_ABI_H_

@@ -1,0 +1,176 @@
+// The agent that waits for tools: visit by visit, and asleep in between, blocked in poll with
+// nothing of CUPTI's switched on.
+
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "inject/agent.h"
+#include "inject/clock.h"
+#include "inject/handshake.h"
+#include "inject/one_agent.h"
+#include "proto/attach_control.h"
+
+namespace utlz::inject {
+namespace {
+
+constexpr int kTurnMs = 20;
+constexpr uint64_t kMillisecondNs = 1000000;
+// After tracing was switched off: records of work that was under way come for a while.
+constexpr uint64_t kQuietRoundNs = 10 * kMillisecondNs;
+constexpr int kQuietRounds = 3;
+constexpr int kMostRounds = 25;
+constexpr int kRoundsBeforeOffAgain = 8;
+
+}  // namespace
+
+bool Agent::Wait(OwnDescriptor connection, bool listen) {
+  waits_ = true;
+  first_connection_ = connection;
+  listens_ = listen;
+  return StartThread(WaitingThreadMain);
+}
+
+void* Agent::WaitingThreadMain(void* agent) {
+  pthread_setname_np(pthread_self(), kAsleepThreadName);
+  WatchProcessEnds();
+  static_cast<Agent*>(agent)->ReceiveVisits();
+  return nullptr;
+}
+
+void Agent::ReceiveVisits() {
+  door_.Open(first_connection_, listens_);
+  Visit visit;
+  while (!exiting_ && door_.Await(&visit)) {
+    Host(visit);
+    visit.collector.Close();
+    visit.cupti.Close();
+    visit.connection.Close();
+  }
+}
+
+void Agent::Host(const Visit& visit) {
+  pthread_mutex_lock(&turn_mutex_);
+  const bool begun = !exiting_ && BeginVisit(visit);
+  pthread_mutex_unlock(&turn_mutex_);
+  if (begun) {
+    pthread_setname_np(pthread_self(), kAwakeThreadName);
+    SendAnswer(visit, Active() ? ControlState::kTracing : ControlState::kWaiting, 0, 0);
+  }
+  bool served = begun;
+  while (served && door_.Attend(visit, kTurnMs)) {
+    pthread_mutex_lock(&turn_mutex_);
+    served = !exiting_ && TurnInVisit(visit);
+    pthread_mutex_unlock(&turn_mutex_);
+  }
+  pthread_mutex_lock(&turn_mutex_);
+  if (!exiting_) EndVisit(visit);
+  pthread_mutex_unlock(&turn_mutex_);
+}
+
+bool Agent::BeginVisit(const Visit& visit) {
+  const int ring_file = ring_.Create(kRingDefaultDataBytes);
+  if (ring_file < 0) return false;
+  const int collector = visit.collector.Get();
+  const bool met = collector >= 0 &&
+                   MeetCollectorOn(collector, ring_file, kRingHeaderBytes + kRingDefaultDataBytes,
+                                   &welcome_);
+  close(ring_file);
+  if (!met) return false;
+  if (!has_recorder_ && !CreateRecorder()) return false;
+  has_recorder_ = true;
+  wanted_ = true;
+  taken_ = false;
+  budget_ = {};
+  silence_due_ns_ = launches_when_silent_ = 0;
+  last_request_ = next_flush_ns_ = next_report_ns_ = 0;
+  devices_sent_ = 0;
+  callbacks_ = 0;
+  if (CudaIsReady()) return StartCupti(visit.cupti.Get()) && StartTracing();
+  SendIdentity();
+  return true;
+}
+
+// CUPTI comes into the process when its CUDA is there: loaded earlier it might not be the copy that
+// the program's framework brings.
+bool Agent::CudaIsReady() {
+  int count = 0;
+  if (cuda_.device_get_count == nullptr && !LoadCuda(&cuda_)) return false;
+  return cuda_.device_get_count(&count) == cuda::kSuccess;
+}
+
+bool Agent::TurnInVisit(const Visit& visit) {
+  RingHeader* header = ring_.header();
+  if (Active()) {
+    Turn(MonotonicNs());
+  } else {
+    const RingControl& control = header->control;
+    wanted_ = control.request.load(std::memory_order_acquire) == 0 ||
+              control.requested_state.load(std::memory_order_relaxed) ==
+                  static_cast<uint32_t>(AgentState::kTracing);
+    if (wanted_ && CudaIsReady()) return StartCupti(visit.cupti.Get()) && StartTracing();
+  }
+  return wanted_ && header->producer.state.load(std::memory_order_relaxed) !=
+                        static_cast<uint32_t>(AgentState::kOff);
+}
+
+void Agent::EndVisit(const Visit& visit) {
+  RingHeader* header = ring_.header();
+  if (header == nullptr) {
+    return SendAnswer(visit, ControlState::kRefused, static_cast<uint32_t>(AgentReason::kNoMemory),
+                      0);
+  }
+  RingProducer& producer = header->producer;
+  const bool off = producer.state.load(std::memory_order_relaxed) ==
+                   static_cast<uint32_t>(AgentState::kOff);
+  if (has_cupti_) {
+    ranges_.Abandon();
+    if (!taken_) Quieten();
+    SendStatus();
+  }
+  if (!off) {
+    producer.state.store(static_cast<uint32_t>(AgentState::kAsleep), std::memory_order_relaxed);
+  }
+  producer.acknowledged_request.store(header->control.request.load(std::memory_order_acquire),
+                                      std::memory_order_release);
+  if (has_recorder_) {
+    SendEnd(off ? "off" : "detached");
+    // Under the lock, so that no buffer is being read from here on.
+    recorder_.Lock();
+    active_.store(false, std::memory_order_release);
+    recorder_.Unlock();
+    recorder_.Restart();
+    pool_.GiveMemoryBack();
+  }
+  const uint32_t reason = producer.reason.load(std::memory_order_relaxed);
+  const uint32_t detail = producer.reason_detail.load(std::memory_order_relaxed);
+  ring_.Destroy();
+  pthread_setname_np(pthread_self(), kAsleepThreadName);
+  SendAnswer(visit, off ? ControlState::kRefused : ControlState::kAsleep, reason, detail);
+}
+
+// Switches tracing off and takes what is still under way. Switched off once, CUPTI 13.0 goes on
+// recording the nodes of graphs that were instantiated while it traced: hence once more.
+void Agent::Quieten() {
+  const auto launches = [this] {
+    recorder_.Lock();
+    const uint64_t count = recorder_.counts().launches;
+    recorder_.Unlock();
+    return count;
+  };
+  trace_.Off(nullptr);
+  trace_.OffAgain();
+  uint64_t before = launches();
+  int quiet = 0;
+  for (int round = 0; round < kMostRounds && quiet < kQuietRounds; ++round) {
+    FlushRecords(0);
+    const timespec pause{0, static_cast<long>(kQuietRoundNs)};
+    nanosleep(&pause, nullptr);
+    const uint64_t now = launches();
+    quiet = now == before ? quiet + 1 : 0;
+    before = now;
+    if (round == kRoundsBeforeOffAgain) trace_.OffAgain();
+  }
+}
+
+}  // namespace utlz::inject

@@ -1,0 +1,60 @@
+// Where tools reach an agent that waits for them (proto/attach_control.h). One visitor at a time;
+// others hear that it is busy.
+//
+// Agent's thread only, but for CloseInChild().
+#ifndef UTLZ_INJECT_DOOR_H_
+#define UTLZ_INJECT_DOOR_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "inject/own_descriptor.h"
+#include "proto/attach_control.h"
+
+namespace utlz::inject {
+
+// A tool that wants the process traced.
+struct Visit {
+  OwnDescriptor connection;
+  OwnDescriptor collector;
+  OwnDescriptor cupti;  // none, in most cases
+};
+
+class Door {
+ public:
+  // `first` is the connection that the loader made, if there was one; `listen` also makes a
+  // listener.
+  void Open(OwnDescriptor first, bool listen);
+
+  // Waits for a visit, however long. False where none can come any more: the program has closed
+  // every way in.
+  bool Await(Visit* visit);
+
+  // Waits for `milliseconds` while a visitor is served. False if that one has hung up.
+  bool Attend(const Visit& visit, int milliseconds);
+
+  // After fork: the ways in are the parent's.
+  void CloseInChild();
+
+ private:
+  static constexpr size_t kConnections = 4;
+
+  // Answers whoever came. True with `visit` filled, where one may be taken and one wants to be.
+  bool Serve(Visit* visit);
+  bool ReadConnections(Visit* visit);
+  void ReadDoor();
+  void AcceptConnection();
+  void Add(OwnDescriptor connection);
+
+  OwnDescriptor inner_;
+  OwnDescriptor outer_;
+  OwnDescriptor listener_;
+  OwnDescriptor connections_[kConnections];  // silent so far
+  size_t next_ = 0;                          // the oldest of them, once all are in use
+};
+
+void SendAnswer(const Visit& visit, ControlState state, uint32_t reason, uint32_t detail);
+
+}  // namespace utlz::inject
+
+#endif  // UTLZ_INJECT_DOOR_H_

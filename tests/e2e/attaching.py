@@ -1,0 +1,132 @@
+"""A program in mid-run, and `utlz attach` to it: both are followed by what they say."""
+
+import json
+import pathlib
+import signal
+import subprocess
+import threading
+
+from harness import TIME_LIMIT_S, UTLZ, EndToEndTest, Run
+
+
+class Followed:
+    """A process whose one output is read line by line; one that hangs is killed, which ends it."""
+
+    def __init__(self, arguments, stream, **options):
+        self.process = subprocess.Popen(
+            arguments, stdout=subprocess.PIPE, text=True, bufsize=1,
+            **({"stderr": subprocess.STDOUT} if stream == "stderr" else {}), **options)
+        self.said = ""
+        self._guard = threading.Timer(TIME_LIMIT_S, self.process.kill)
+        self._guard.daemon = True
+        self._guard.start()
+
+    def line(self):
+        line = self.process.stdout.readline()
+        self.said += line
+        return line
+
+    def wait_for(self, text):
+        """The first line with this text in it. An output that ends without it is a failure."""
+        while line := self.line():
+            if text in line:
+                return line
+        raise AssertionError(f"never said {text!r}:\n{self.said}")
+
+    def end(self):
+        """Reads on to the end; the exit status."""
+        while self.line():
+            pass
+        self._guard.cancel()
+        status = self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout):
+            if stream:
+                stream.close()
+        return status
+
+    def close(self):
+        if self.process.stdout.closed:
+            return
+        self.process.kill()
+        self.end()
+
+
+class Program(Followed):
+    """tests/programs/on_command.cc"""
+
+    def __init__(self, path, environment, folder, *arguments, prefix=()):
+        super().__init__([*prefix, path, *arguments], "stdout", env=environment, cwd=folder,
+                         stdin=subprocess.PIPE)
+        self.answer()
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def answer(self):
+        line = self.line()
+        if not line:
+            raise AssertionError(f"the program ended:\n{self.said}")
+        return json.loads(line)
+
+    def do(self, command):
+        self.process.stdin.write(command + "\n")
+        self.process.stdin.flush()
+        return self.answer()
+
+    def quit(self):
+        self.process.stdin.write("quit\n")
+        self.process.stdin.flush()
+        return self.end()
+
+
+class AttachTest(EndToEndTest):
+
+    def setUp(self):
+        super().setUp()
+        self.test_environment = self.environment("instant=1")
+        self.profiles = 0
+
+    def start(self, *arguments, prefix=(), environment=None):
+        program = Program(self.program("on_command"), environment or self.test_environment,
+                          self.folder, *arguments, prefix=prefix)
+        self.addCleanup(program.close)
+        return program
+
+    def attach(self, *arguments, duration=1000):
+        """Begins to attach. Recordings of a thousand seconds end by a signal."""
+        self.profiles += 1
+        tool = Followed(
+            [str(UTLZ), "attach", "--counters=none", "--overhead-budget=unlimited", "-o",
+             str(self.folder / f"{self.profiles}.utlz"), "--duration", str(duration),
+             *map(str, arguments)],
+            "stderr", env=self.test_environment, cwd=self.folder, stdin=subprocess.DEVNULL)
+        tool.profile = self.folder / f"{self.profiles}.utlz"
+        self.addCleanup(tool.close)
+        return tool
+
+    def finish(self, tool):
+        """Ends a recording as Ctrl-C does; its report."""
+        tool.process.send_signal(signal.SIGINT)
+        return self.result(tool)
+
+    def result(self, tool):
+        self.assertEqual(tool.end(), 0, tool.said)
+        return self.report(Run(subprocess.CompletedProcess([], 0, "", tool.said), tool.profile))
+
+    def record(self, program, commands):
+        """One whole visit during which the program does as told; what the profile shows."""
+        tool = self.attach(program.pid)
+        tool.wait_for("tracing")
+        for command in commands:
+            program.do(command)
+        report = self.finish(tool)
+        self.assertIn("the agent sleeps", tool.said)
+        return report, tool
+
+    def thread_names(self, pid):
+        return [(task / "comm").read_text().strip()
+                for task in pathlib.Path(f"/proc/{pid}/task").iterdir()]
+
+    def maps(self, pid):
+        return pathlib.Path(f"/proc/{pid}/maps").read_text()

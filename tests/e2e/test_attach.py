@@ -1,0 +1,272 @@
+"""utlz attach: to programs that nobody prepared, visit by visit."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import unittest
+
+from attaching import AttachTest
+from harness import UTLZ
+
+GEMM = "_Z4gemmPfPKfS1_i"
+REDUCE = "_Z6reducePfPKfi"
+ADD = "_Z3addPfPKfi"
+
+
+class Attaching(AttachTest):
+
+    def test_exactly_the_launches_that_followed(self):
+        program = self.start()
+        program.do("launch 50")
+        tool = self.attach(program.pid)
+        tool.wait_for("tracing")
+        program.do("launch 300")
+        tool.wait_for(" seen;")
+        report = self.finish(tool)
+        self.assertEqual(self.launches_by_name(report), {GEMM: 300})
+        self.assert_nothing_lost(report)
+        self.assertTrue(report["run"]["attached"])
+        program.do("launch 5")
+        self.assertEqual(program.quit(), 0)
+
+    def test_graph_that_was_there_before(self):
+        program = self.start()
+        program.do("graph 20")
+        report, _ = self.record(program, ["graph 30"])
+        self.assertEqual(self.launches_by_name(report), {GEMM: 30, REDUCE: 30, ADD: 30})
+        self.assertEqual(program.quit(), 0)
+
+    def test_many_visits_to_one_process(self):
+        program = self.start()
+        for visit in range(1, 21):
+            program.do("launch 7")  # between visits, seen by none
+            report, tool = self.record(program, [f"launch {visit}", f"graph {visit}"])
+            self.assertEqual(self.launches_by_name(report),
+                             {GEMM: 2 * visit, REDUCE: visit, ADD: visit}, f"visit {visit}")
+            self.assert_nothing_lost(report)
+            self.assertIn("agent loaded" if visit == 1 else "agent woken", tool.said)
+        self.assertEqual(program.quit(), 0)
+
+    def test_asleep_it_has_nothing_but_a_blocked_thread_and_a_door(self):
+        program = self.start()
+        before = set(os.listdir(f"/proc/{program.pid}/fd"))
+        self.record(program, ["launch 10"])
+        self.assertIn("utlz-asleep", self.thread_names(program.pid))
+        after = {number: os.readlink(f"/proc/{program.pid}/fd/{number}")
+                 for number in set(os.listdir(f"/proc/{program.pid}/fd")) - before}
+        self.assertTrue(all(int(number) >= 128 for number in after), after)
+        self.assertEqual([name.split(":")[0] for name in after.values()], ["socket"] * 2, after)
+        # Neither its subscriber nor a ring is left.
+        maps = self.maps(program.pid)
+        self.assertNotIn("utlz-ring", maps)
+        self.assertEqual(program.quit(), 0)
+
+    def test_visits_while_it_launches_without_end(self):
+        program = self.start()
+        program.do("busy 1")
+        for _ in range(5):
+            tool = self.attach(program.pid)
+            tool.wait_for(" seen;")
+            report = self.finish(tool)
+            self.assertGreater(self.launches_by_name(report)[ADD], 0)
+        self.assertGreater(program.do("busy 0")["done"], 0)
+        self.assertEqual(program.quit(), 0)
+
+    def test_cuda_not_yet_initialized(self):
+        program = self.start("later")
+        tool = self.attach(program.pid)
+        tool.wait_for("waiting for it to use CUDA")
+        program.do("init")
+        program.do("busy 1")
+        tool.wait_for(" seen;")
+        launches = program.do("busy 0")["done"]
+        self.assertLessEqual(self.launches_by_name(self.finish(tool))[ADD], launches)
+        report, _ = self.record(program, ["launch 40"])
+        self.assertEqual(self.launches_by_name(report), {GEMM: 40})
+        self.assertEqual(program.quit(), 0)
+
+    def test_duration_ends_it(self):
+        program = self.start()
+        tool = self.attach(program.pid, duration=0.05)
+        report = self.result(tool)
+        self.assertEqual(self.launches_by_name(report), {})
+        self.assertEqual(program.quit(), 0)
+
+    def test_target_that_ends_meanwhile(self):
+        program = self.start()
+        tool = self.attach(program.pid)
+        tool.wait_for("tracing")
+        program.do("launch 25")
+        self.assertEqual(program.quit(), 0)
+        tool.wait_for("every process has ended")
+        report = self.result(tool)
+        self.assertEqual(self.launches_by_name(report), {GEMM: 25})
+
+    def test_target_that_is_killed_meanwhile(self):
+        program = self.start()
+        tool = self.attach(program.pid)
+        tool.wait_for("tracing")
+        program.do("launch 25")
+        tool.wait_for(" seen;")
+        program.process.kill()
+        tool.wait_for("every process has ended")
+        self.result(tool)
+
+    def test_tool_that_is_killed_meanwhile(self):
+        """The agent goes to sleep by itself, and serves the next."""
+        program = self.start()
+        tool = self.attach(program.pid)
+        tool.wait_for("tracing")
+        tool.process.kill()
+        tool.end()
+        while "utlz-asleep" not in self.thread_names(program.pid):
+            program.do("launch 1")
+        report, _ = self.record(program, ["launch 12"])
+        self.assertEqual(self.launches_by_name(report), {GEMM: 12})
+        self.assertEqual(program.quit(), 0)
+
+    def test_second_tool_is_refused(self):
+        program = self.start()
+        first = self.attach(program.pid)
+        first.wait_for("tracing")
+        second = self.attach(program.pid)
+        self.assertEqual(second.end(), 1)
+        self.assertIn("is being profiled by another utlz attach", second.said)
+        self.assertFalse(second.profile.exists())
+        program.do("launch 30")
+        first.wait_for(" seen;")
+        self.assertEqual(self.launches_by_name(self.finish(first)), {GEMM: 30})
+        self.assertEqual(program.quit(), 0)
+
+    def test_process_of_utlz_run_is_refused(self):
+        profile = self.folder / "run.utlz"
+        program = self.start(prefix=[str(UTLZ), "run", "--counters=none", "-o", str(profile), "--"])
+        child = int(pathlib.Path(f"/proc/{program.pid}/task/{program.pid}/children")
+                    .read_text().split()[0])
+        tool = self.attach(child)
+        self.assertEqual(tool.end(), 1)
+        self.assertIn("was started by utlz run", tool.said)
+        self.assertEqual(program.quit(), 0)
+
+    def test_refusal_leaves_the_target_as_it_was(self):
+        program = self.start()
+        os.kill(program.pid, signal.SIGSTOP)
+        maps = self.maps(program.pid)
+        tool = self.attach(program.pid)
+        self.assertEqual(tool.end(), 1)
+        self.assertIn("is stopped", tool.said)
+        self.assertFalse(tool.profile.exists())
+        self.assertEqual(self.maps(program.pid), maps)
+        os.kill(program.pid, signal.SIGCONT)
+        program.do("launch 3")
+        self.assertEqual(program.quit(), 0)
+
+    def test_another_subscriber(self):
+        """CUPTI is taken: said, and the agent is there for the next attempt."""
+        program = self.start(environment=self.environment("instant=1,subscriber_taken=1"))
+        for _ in range(2):
+            tool = self.attach(program.pid)
+            self.assertEqual(tool.end(), 1)
+            self.assertIn("another profiler holds CUPTI", tool.said)
+        program.do("launch 3")
+        self.assertEqual(program.quit(), 0)
+
+    def test_no_such_process(self):
+        tool = self.attach(4194304)
+        self.assertEqual(tool.end(), 1)
+        self.assertIn("there is no process 4194304", tool.said)
+
+    def test_several_processes_in_one_profile(self):
+        programs = [self.start() for _ in range(3)]
+        tool = self.attach(*[program.pid for program in programs])
+        for _ in programs:
+            tool.wait_for("tracing")
+        for number, program in enumerate(programs, 1):
+            program.do(f"launch {number}")
+        tool.wait_for(" seen;")
+        report = self.finish(tool)
+        self.assertEqual(self.launches_by_name(report), {GEMM: 6})
+        self.assertEqual({process["pid"]: process["launches"] for process in report["processes"]},
+                         {program.pid: number for number, program in enumerate(programs, 1)})
+
+    def test_all_processes_of_a_server(self):
+        """A shell that started two: neither it nor its parent uses CUDA."""
+        pipes = " ".join(f"'{self.program('on_command')}' < {self.folder}/in{i} > "
+                         f"{self.folder}/out{i} &" for i in (1, 2))
+        for i in (1, 2):
+            os.mkfifo(self.folder / f"in{i}")
+            os.mkfifo(self.folder / f"out{i}")
+        server = subprocess.Popen(["/bin/sh", "-c", pipes + " wait"], env=self.test_environment)
+        self.addCleanup(server.wait)
+        inputs = [open(self.folder / f"in{i}", "w", encoding="utf-8") for i in (1, 2)]
+        outputs = [open(self.folder / f"out{i}", encoding="utf-8") for i in (1, 2)]
+        for stream in inputs + outputs:
+            self.addCleanup(stream.close)
+        for output in outputs:
+            output.readline()
+        tool = self.attach("--all", server.pid)
+        for _ in inputs:
+            tool.wait_for("tracing")
+        for stream, output in zip(inputs, outputs):
+            stream.write("launch 11\n")
+            stream.flush()
+            output.readline()
+        tool.wait_for(" seen;")
+        report = self.finish(tool)
+        self.assertEqual(self.launches_by_name(report), {GEMM: 22})
+
+
+class Parked(AttachTest):
+
+    def start_parked(self, *arguments):
+        return self.start(*arguments, prefix=[str(UTLZ), "run", "--asleep", "--"])
+
+    def test_attach_wakes_it(self):
+        program = self.start_parked()
+        self.assertIn("utlz-asleep", self.thread_names(program.pid))
+        program.do("launch 10")
+        for visit in (1, 2):
+            report, tool = self.record(program, [f"launch {visit}"])
+            self.assertEqual(self.launches_by_name(report), {GEMM: visit})
+            self.assertIn("agent woken", tool.said)
+        self.assertEqual(program.quit(), 0)
+
+    def test_nothing_is_traced_until_then(self):
+        program = self.start_parked()
+        maps = self.maps(program.pid)
+        self.assertNotIn("libcupti", maps)
+        self.assertEqual(program.quit(), 0)
+
+    def test_exit_status_is_the_command_s(self):
+        completed = self.utlz("run", "--asleep", "--", self.program("ending"), "status",
+                              environment=self.test_environment)
+        self.assertEqual(completed.returncode, 42, completed.stderr)
+
+    def test_other_options_make_no_sense(self):
+        completed = self.utlz("run", "--asleep", "-o", "x.utlz", "--", "true")
+        self.assertEqual(completed.returncode, 125)
+        self.assertIn("--asleep", completed.stderr)
+
+
+class Listing(AttachTest):
+
+    def ps(self, pid):
+        completed = self.utlz("ps", environment=self.test_environment)
+        self.assertEqual(completed.returncode, 0, completed.stderr)
+        rows = [line.split() for line in completed.stdout.splitlines()]
+        return next((row for row in rows if row and row[0] == str(pid)), None)
+
+    def test_agent_absent_awake_asleep(self):
+        program = self.start()
+        self.assertIn("absent", self.ps(program.pid))
+        tool = self.attach(program.pid)
+        tool.wait_for("tracing")
+        self.assertIn("awake", self.ps(program.pid))
+        self.finish(tool)
+        self.assertIn("asleep", self.ps(program.pid))
+        self.assertIn(self.program("on_command")[:20], " ".join(self.ps(program.pid)))
+
+
+if __name__ == "__main__":
+    unittest.main()

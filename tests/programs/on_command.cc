@@ -1,0 +1,121 @@
+// Does what its standard input says, a word and a number a line, and answers each line with one of
+// JSON: a program in the middle of its run, for tests that attach to it.
+//   init        begins to use CUDA; it does by itself unless the argument is `later`
+//   launch N    launches a kernel N times                          {"done":N}
+//   graph N     instantiates a graph of three kernels if there is none, and replays it N times
+//   busy 1, 0   a thread that launches without end, on or off      {"done":launches so far}
+//   count       the launches of all kinds so far, as every program prints them
+//   quit        ends with status 0
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "tests/programs/target.h"
+
+namespace utlz::fake {
+namespace {
+
+class Program {
+ public:
+  void Init() {
+    if (target_ == nullptr) target_ = std::make_unique<Target>(CommonKernels());
+  }
+
+  void Launch(uint64_t times) {
+    target_->Launch(0, times);
+    target_->Synchronize();
+  }
+
+  void Replay(uint64_t times) {
+    if (exec_ == nullptr) Instantiate();
+    for (uint64_t i = 0; i < times; ++i) Check(cuGraphLaunch(exec_, stream_), "cuGraphLaunch");
+    for (const size_t kernel : {0, 1, 2}) {
+      target_->expectation.CountLaunches(target_->Image(kernel), times);
+    }
+    Check(cuStreamSynchronize(stream_), "cuStreamSynchronize");
+  }
+
+  uint64_t SetBusy(bool busy) {
+    if (busy && !thread_.joinable()) {
+      stop_ = false;
+      thread_ = std::thread([this] {
+        Check(cuCtxSetCurrent(target_->context()), "cuCtxSetCurrent");
+        while (!stop_) {
+          target_->Launch(2, 10);
+          target_->Synchronize();
+          busy_launches_ += 10;
+          std::this_thread::sleep_for(std::chrono::microseconds(200));
+        }
+      });
+    } else if (!busy && thread_.joinable()) {
+      stop_ = true;
+      thread_.join();
+    }
+    return busy_launches_;
+  }
+
+  void Count() const { target_->expectation.Print(); }
+
+ private:
+  void Instantiate() {
+    CUgraph graph = nullptr;
+    Check(cuStreamCreate(&stream_, 0), "cuStreamCreate");
+    Check(cuStreamBeginCapture_v2(stream_, CU_STREAM_CAPTURE_MODE_GLOBAL), "cuStreamBeginCapture");
+    for (const size_t kernel : {0, 1, 2}) {
+      Check(cuLaunchKernel(target_->Function(kernel), 8, 1, 1, 64, 1, 1, 0, stream_, nullptr,
+                           nullptr),
+            "cuLaunchKernel");
+    }
+    Check(cuStreamEndCapture(stream_, &graph), "cuStreamEndCapture");
+    Check(cuGraphInstantiateWithFlags(&exec_, graph, 0), "cuGraphInstantiate");
+    Check(cuGraphDestroy(graph), "cuGraphDestroy");
+  }
+
+  std::unique_ptr<Target> target_;
+  CUstream stream_ = nullptr;
+  CUgraphExec exec_ = nullptr;
+  std::thread thread_;
+  std::atomic<bool> stop_{false};
+  std::atomic<uint64_t> busy_launches_{0};
+};
+
+void Answer(uint64_t done) {
+  std::printf("{\"done\":%llu}\n", static_cast<unsigned long long>(done));
+  std::fflush(stdout);
+}
+
+int Run(bool later) {
+  Program program;
+  if (!later) program.Init();
+  Answer(0);
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    const size_t space = line.find(' ');
+    const std::string word = line.substr(0, space);
+    const uint64_t number = space == std::string::npos ? 0 : std::stoull(line.substr(space));
+    if (word == "quit") break;
+    if (word == "count") {
+      program.Count();
+      continue;
+    }
+    uint64_t done = number;
+    if (word == "init") program.Init();
+    if (word == "launch") program.Launch(number);
+    if (word == "graph") program.Replay(number);
+    if (word == "busy") done = program.SetBusy(number != 0);
+    Answer(done);
+  }
+  program.SetBusy(false);
+  return 0;
+}
+
+}  // namespace
+}  // namespace utlz::fake
+
+int main(int argc, char** argv) {
+  return utlz::fake::Run(argc > 1 && std::string(argv[1]) == "later");
+}

@@ -1,0 +1,56 @@
+// How a tool talks to an agent that is in a process already (proto/attach_control.h).
+#ifndef UTLZ_TOOLS_ATTACH_AGENT_LINK_H_
+#define UTLZ_TOOLS_ATTACH_AGENT_LINK_H_
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/attach_control.h"
+#include "tools/attach/unique_fd.h"
+
+namespace utlz::attach {
+
+enum class AgentPresence {
+  kAbsent,
+  kAsleep,
+  kAwake,       // a tool is being served
+  kOfRun,       // that of `utlz run`, which serves nobody else
+  kWithoutThread,  // the library is there, its thread is not: a child of fork, or it has ended
+};
+
+// What a process's thread names and maps say; anybody may ask. Absent too where the process is
+// gone or its maps may not be read.
+AgentPresence ReadAgentPresence(pid_t pid);
+const char* PresenceName(AgentPresence presence);
+
+// One line of /proc/PID/net/unix that is a way to an agent.
+struct AgentSocket {
+  bool is_listener = false;  // else a door
+  std::string name;          // abstract, without the leading zero byte
+  uint64_t inode = 0;
+};
+// `process_id` as the process itself sees it. Exposed for tests.
+std::vector<AgentSocket> FindAgentSockets(const std::string& net_unix, pid_t process_id);
+
+// A connection to the waiting agent of a process: through its listener, else through its door, which
+// takes the right to trace the process. NotFound if it offers no way in.
+absl::StatusOr<UniqueFd> ConnectToAgent(pid_t pid);
+
+// Asks for tracing: the agent will meet the collector on `collector`, and load `cupti` (-1: none) if
+// it finds no libcupti.
+absl::Status AskToTrace(const UniqueFd& connection, int collector, int cupti);
+
+// The agent's next word. DeadlineExceeded if it says nothing in time, Aborted if it hung up,
+// InvalidArgument if it makes no sense.
+absl::StatusOr<ControlAnswer> ReceiveAnswer(const UniqueFd& connection,
+                                            std::chrono::milliseconds patience);
+
+}  // namespace utlz::attach
+
+#endif  // UTLZ_TOOLS_ATTACH_AGENT_LINK_H_

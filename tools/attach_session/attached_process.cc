@@ -1,0 +1,124 @@
+#include "tools/attach_session/attached_process.h"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "collector/session/agent_trouble.h"
+#include "tools/attach/agent_link.h"
+#include "tools/attach/loader.h"
+#include "tools/attach/process_facts.h"
+
+namespace utlz {
+namespace {
+
+using attach::AgentPresence;
+
+// A busy process may be slow to give the agent's thread its turn, and CUPTI slow to load.
+constexpr std::chrono::milliseconds kAnswerPatience(30'000);
+
+absl::Status Refusal(pid_t pid, const std::string& name, const ControlAnswer& answer) {
+  const std::string who = absl::StrCat("process ", pid, " (", name, ")");
+  if (answer.state == static_cast<uint32_t>(ControlState::kBusy)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(who, " is being profiled by another utlz attach; wait for its end"));
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat(who, " cannot be traced: ",
+                   OffSentence(static_cast<AgentReason>(answer.reason), answer.reason_detail)));
+}
+
+}  // namespace
+
+absl::StatusOr<AttachedProcess> AttachedProcess::Attach(pid_t pid, const AttachMeans& means,
+                                                        Session& session) {
+  const auto facts = attach::ReadProcessFacts(pid);
+  if (!facts.ok()) return facts.status();
+  AttachedProcess process(pid, facts->name);
+  if (absl::Status status = process.Reach(means); !status.ok()) return status;
+  if (absl::Status status = process.BeginTracing(means, session); !status.ok()) return status;
+  return process;
+}
+
+absl::Status AttachedProcess::Reach(const AttachMeans& means) {
+  switch (attach::ReadAgentPresence(pid_)) {
+    case AgentPresence::kAbsent: {
+      absl::Status status = Load(means);
+      // Another tool may have been quicker.
+      return absl::IsAlreadyExists(status) ? Wake() : status;
+    }
+    case AgentPresence::kAsleep:
+    case AgentPresence::kAwake:
+      return Wake();
+    case AgentPresence::kOfRun:
+      return absl::FailedPreconditionError(
+          absl::StrCat("process ", pid_, " (", name_,
+                       ") was started by utlz run, which profiles it; its report comes at the "
+                       "end of that run"));
+    case AgentPresence::kWithoutThread:
+      return absl::FailedPreconditionError(
+          absl::StrCat("process ", pid_, " (", name_,
+                       ") has the library of an agent but no agent: it was forked from a process "
+                       "with one, and cannot use CUDA; attach to its parent"));
+  }
+  return absl::InternalError("unknown presence");
+}
+
+absl::Status AttachedProcess::Load(const AttachMeans& means) {
+  attach::LoadOptions options;
+  options.on_waiting = [&](std::chrono::milliseconds elapsed) {
+    means.say(absl::StrCat("process ", pid_, " has been loading the agent for ",
+                           elapsed.count() / 1000, " s; this cannot be interrupted"));
+  };
+  auto loaded = attach::LoadIntoProcess(pid_, means.agent, options);
+  if (!loaded.ok()) return loaded.status();
+  connection_ = std::move(loaded->socket);
+  way_ = absl::StrFormat("agent loaded, one thread stopped for %.1f ms",
+                         static_cast<double>(loaded->stopped.count()) / 1e3);
+  return absl::OkStatus();
+}
+
+absl::Status AttachedProcess::Wake() {
+  auto connection = attach::ConnectToAgent(pid_);
+  if (!connection.ok()) {
+    return absl::Status(connection.status().code(),
+                        absl::StrCat("process ", pid_, " (", name_,
+                                     ") has an agent that cannot be reached: ",
+                                     connection.status().message()));
+  }
+  connection_ = *std::move(connection);
+  way_ = "agent woken";
+  return absl::OkStatus();
+}
+
+absl::Status AttachedProcess::BeginTracing(const AttachMeans& means, Session& session) {
+  int ends[2] = {-1, -1};
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+    return absl::ErrnoToStatus(errno, "cannot make a socket pair");
+  }
+  const UniqueFd theirs(ends[1]);
+  session.AddAgent(UniqueFd(ends[0]), pid_);
+  absl::Status asked = attach::AskToTrace(connection_, theirs.get(), means.cupti.get());
+  if (!asked.ok()) return asked;
+  const auto answer = attach::ReceiveAnswer(connection_, kAnswerPatience);
+  if (!answer.ok()) {
+    return absl::Status(
+        answer.status().code(),
+        absl::StrCat("process ", pid_, " (", name_, "): ", answer.status().message()));
+  }
+  waits_for_cuda_ = answer->state == static_cast<uint32_t>(ControlState::kWaiting);
+  if (waits_for_cuda_ || answer->state == static_cast<uint32_t>(ControlState::kTracing)) {
+    return absl::OkStatus();
+  }
+  return Refusal(pid_, name_, *answer);
+}
+
+bool AttachedProcess::FallsAsleep(std::chrono::milliseconds patience) {
+  const auto answer = attach::ReceiveAnswer(connection_, patience);
+  return answer.ok() && answer->state == static_cast<uint32_t>(ControlState::kAsleep);
+}
+
+}  // namespace utlz

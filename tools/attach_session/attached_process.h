@@ -1,0 +1,60 @@
+// One process that a session is attached to: its agent, loaded or woken, and put to sleep again.
+#ifndef UTLZ_TOOLS_ATTACH_SESSION_ATTACHED_PROCESS_H_
+#define UTLZ_TOOLS_ATTACH_SESSION_ATTACHED_PROCESS_H_
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "collector/session/session.h"
+#include "collector/unique_fd.h"
+#include "tools/attach/library_file.h"
+#include "tools/attach/unique_fd.h"
+
+namespace utlz {
+
+struct AttachMeans {
+  const attach::LibraryFile& agent;
+  // For processes that have no libcupti and find none; invalid where there is none here either.
+  UniqueFd cupti;
+  // A sentence for the person who waits.
+  std::function<void(const std::string& sentence)> say;
+};
+
+class AttachedProcess {
+ public:
+  // Blocks until the agent traces, or waits for the process to initialize CUDA. On an error the
+  // process is as it was, but for an agent asleep in it where loading went well.
+  static absl::StatusOr<AttachedProcess> Attach(pid_t pid, const AttachMeans& means,
+                                                Session& session);
+
+  pid_t pid() const { return pid_; }
+  const std::string& name() const { return name_; }  // printable
+  bool waits_for_cuda() const { return waits_for_cuda_; }
+  // How the agent came in, for people: "woken" or "loaded, 1.8 ms stopped".
+  const std::string& way() const { return way_; }
+
+  // After the session has finished: whether the agent has said that it sleeps. False also where the
+  // process has ended.
+  bool FallsAsleep(std::chrono::milliseconds patience);
+
+ private:
+  AttachedProcess(pid_t pid, std::string name) : pid_(pid), name_(std::move(name)) {}
+  absl::Status Reach(const AttachMeans& means);
+  absl::Status Load(const AttachMeans& means);
+  absl::Status Wake();
+  absl::Status BeginTracing(const AttachMeans& means, Session& session);
+
+  pid_t pid_;
+  std::string name_;
+  std::string way_;
+  bool waits_for_cuda_ = false;
+  attach::UniqueFd connection_;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_TOOLS_ATTACH_SESSION_ATTACHED_PROCESS_H_
