@@ -39,7 +39,7 @@ bool Agent::Start(const char* socket_path) {
     return false;
   }
   if (!StartTracing()) return false;
-  if (!StartThread(ThreadMain)) {
+  if (!StartThread(ThreadMain, kRunThreadName)) {
     trace_.Off(nullptr);
     GiveUp(AgentReason::kNoMemory, 0);
     return false;
@@ -83,7 +83,9 @@ bool Agent::StartCupti(int brought) {
   if (has_cupti_) return true;
   gives_buffers_.store(true, std::memory_order_release);
   const cupti::Result result =
-      registration_.Register(cupti_, BufferRequestedCallback, BufferCompletedCallback);
+      waits_ ? registration_.RegisterUnlessHeld(cupti_, BufferRequestedCallback,
+                                                BufferCompletedCallback)
+             : registration_.Register(cupti_, BufferRequestedCallback, BufferCompletedCallback);
   if (result != cupti::kSuccess) {
     GiveUp(AgentReason::kCuptiError, static_cast<uint32_t>(result));
     return false;
@@ -130,7 +132,7 @@ void Agent::GiveUp(AgentReason reason, uint32_t detail) {
   producer.state.store(static_cast<uint32_t>(AgentState::kOff), std::memory_order_release);
 }
 
-bool Agent::StartThread(void* (*main)(void*)) {
+bool Agent::StartThread(void* (*main)(void*), const char* name) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);  // the target's signals are never ours to take
@@ -140,12 +142,12 @@ bool Agent::StartThread(void* (*main)(void*)) {
   pthread_t thread;
   const int error = pthread_create(&thread, &attributes, main, this);
   pthread_attr_destroy(&attributes);
+  if (error == 0 && name != nullptr) pthread_setname_np(thread, name);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return error == 0;
 }
 
 void* Agent::ThreadMain(void* agent) {
-  pthread_setname_np(pthread_self(), kRunThreadName);
   static_cast<Agent*>(agent)->Run();
   return nullptr;
 }

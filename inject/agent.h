@@ -33,10 +33,12 @@ class Agent {
   // goes on all the same.
   bool Start(const char* socket_path);
 
-  // Starts the thread that waits for tools, asleep until one comes, and touches nothing else. May
-  // be called inside the dynamic loader, on any thread. `connection` is the loader's, if there was
-  // one; `listen` also lets tools in that may not trace the process.
-  bool Wait(OwnDescriptor connection, bool listen);
+  // Starts the thread that waits for tools, asleep until one comes, and touches nothing else. Inside
+  // the dynamic loader, on any thread; `connection` is the loader's.
+  bool WaitForTools(OwnDescriptor connection);
+  // The same outside of it, from where tools are let in that may not trace the process. They can
+  // knock once this returns.
+  bool ListenForTools();
 
   // CUPTI's callbacks.
   void OnBufferRequested(uint8_t** buffer, size_t* size, size_t* max_records);
@@ -58,15 +60,18 @@ class Agent {
   bool StartCupti(int brought);
   bool StartTracing();
   void LimitDeviceMemory();
-  bool StartThread(void* (*main)(void*));
+  // `name`, if given, is the thread's from the moment that this returns.
+  bool StartThread(void* (*main)(void*), const char* name);
   void GiveUp(AgentReason reason, uint32_t detail);
 
   static void* ThreadMain(void* agent);
   void Run();
 
+  static void* LoadedThreadMain(void* agent);
   static void* WaitingThreadMain(void* agent);
   void ReceiveVisits();
   void Host(const Visit& visit);
+  void SayHowItBegan(const Visit& visit);
   bool BeginVisit(const Visit& visit);
   bool TurnInVisit(const Visit& visit);
   bool CudaIsReady();
@@ -97,7 +102,6 @@ class Agent {
   std::atomic<bool> exiting_{false};
   bool waits_ = false;  // for tools, visit by visit; else one collector for good
   Door door_;
-  bool listens_ = false;
   OwnDescriptor first_connection_;
   bool has_recorder_ = false;
   bool has_cupti_ = false;

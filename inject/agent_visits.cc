@@ -24,22 +24,32 @@ constexpr int kRoundsBeforeOffAgain = 8;
 
 }  // namespace
 
-bool Agent::Wait(OwnDescriptor connection, bool listen) {
+bool Agent::WaitForTools(OwnDescriptor connection) {
   waits_ = true;
   first_connection_ = connection;
-  listens_ = listen;
-  return StartThread(WaitingThreadMain);
+  return StartThread(LoadedThreadMain, nullptr);
+}
+
+bool Agent::ListenForTools() {
+  waits_ = true;
+  door_.Open({}, /*listen=*/true);
+  return StartThread(WaitingThreadMain, kAsleepThreadName);
+}
+
+void* Agent::LoadedThreadMain(void* agent) {
+  pthread_setname_np(pthread_self(), kAsleepThreadName);
+  auto* one = static_cast<Agent*>(agent);
+  one->door_.Open(one->first_connection_, /*listen=*/false);
+  return WaitingThreadMain(agent);
 }
 
 void* Agent::WaitingThreadMain(void* agent) {
-  pthread_setname_np(pthread_self(), kAsleepThreadName);
   WatchProcessEnds();
   static_cast<Agent*>(agent)->ReceiveVisits();
   return nullptr;
 }
 
 void Agent::ReceiveVisits() {
-  door_.Open(first_connection_, listens_);
   Visit visit;
   while (!exiting_ && door_.Await(&visit)) {
     Host(visit);
@@ -55,7 +65,7 @@ void Agent::Host(const Visit& visit) {
   pthread_mutex_unlock(&turn_mutex_);
   if (begun) {
     pthread_setname_np(pthread_self(), kAwakeThreadName);
-    SendAnswer(visit, Active() ? ControlState::kTracing : ControlState::kWaiting, 0, 0);
+    SayHowItBegan(visit);
   }
   bool served = begun;
   while (served && door_.Attend(visit, kTurnMs)) {
@@ -68,17 +78,24 @@ void Agent::Host(const Visit& visit) {
   pthread_mutex_unlock(&turn_mutex_);
 }
 
+void Agent::SayHowItBegan(const Visit& visit) {
+  const bool held = Active() && !registration_.Ours();
+  SendAnswer(visit, Active() && !held ? ControlState::kTracing : ControlState::kWaiting,
+             static_cast<uint32_t>(held ? AgentReason::kBuffersTaken : AgentReason::kNone), 0);
+}
+
 bool Agent::BeginVisit(const Visit& visit) {
   const int ring_file = ring_.Create(kRingDefaultDataBytes);
   if (ring_file < 0) return false;
   const int collector = visit.collector.Get();
-  const bool met = collector >= 0 &&
-                   MeetCollectorOn(collector, ring_file, kRingHeaderBytes + kRingDefaultDataBytes,
-                                   &welcome_);
+  const bool met =
+      collector >= 0 &&
+      MeetCollectorOn(collector, ring_file, kRingHeaderBytes + kRingDefaultDataBytes, &welcome_);
   close(ring_file);
   if (!met) return false;
   if (!has_recorder_ && !CreateRecorder()) return false;
   has_recorder_ = true;
+  recorder_.Restart((welcome_.trace_flags & kTraceLaunchCalls) != 0);
   wanted_ = true;
   taken_ = false;
   budget_ = {};
@@ -121,11 +138,12 @@ void Agent::EndVisit(const Visit& visit) {
                       0);
   }
   RingProducer& producer = header->producer;
-  const bool off = producer.state.load(std::memory_order_relaxed) ==
-                   static_cast<uint32_t>(AgentState::kOff);
+  const bool off =
+      producer.state.load(std::memory_order_relaxed) == static_cast<uint32_t>(AgentState::kOff);
   if (has_cupti_) {
     ranges_.Abandon();
     if (!taken_) Quieten();
+    trace_.EndGap();
     SendStatus();
   }
   if (!off) {
@@ -139,7 +157,7 @@ void Agent::EndVisit(const Visit& visit) {
     recorder_.Lock();
     active_.store(false, std::memory_order_release);
     recorder_.Unlock();
-    recorder_.Restart();
+    recorder_.Restart(false);
     pool_.GiveMemoryBack();
   }
   const uint32_t reason = producer.reason.load(std::memory_order_relaxed);

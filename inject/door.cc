@@ -23,11 +23,11 @@ bool BindAbstract(int socket_file, const char* prefix) {
   }
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  const int length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "%s%d-%016llx",
-                              prefix, static_cast<int>(getpid()),
-                              static_cast<unsigned long long>(random));
-  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 +
-                                           static_cast<size_t>(length));
+  const int length =
+      snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "%s%d-%016llx", prefix,
+               static_cast<int>(getpid()), static_cast<unsigned long long>(random));
+  const auto size =
+      static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<size_t>(length));
   return bind(socket_file, reinterpret_cast<const sockaddr*>(&address), size) == 0;
 }
 
@@ -42,7 +42,8 @@ bool IsTrusted(int connection) {
 enum class Arrival { kNothing, kRequest, kGone };
 
 // Reads one request without waiting. What comes along with anything else is closed.
-Arrival Receive(int socket_file, ControlRequest* request, int (*descriptors)[kMaxControlDescriptors]) {
+Arrival Receive(int socket_file, ControlRequest* request,
+                int (*descriptors)[kMaxControlDescriptors]) {
   iovec part{request, sizeof *request};
   alignas(cmsghdr) char control[CMSG_SPACE(kMaxControlDescriptors * sizeof(int))] = {};
   msghdr message{};

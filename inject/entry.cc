@@ -57,7 +57,7 @@ void StartAgent() {
   Agent* one = TheAgent();
   if (one == nullptr) return;
   if (parked) {
-    one->Wait({}, /*listen=*/true);
+    one->ListenForTools();
   } else if (one->Start(socket_path)) {
     WatchProcessEnds();
   }
@@ -67,9 +67,8 @@ void StartAgent() {
 [[gnu::constructor]] void OnLoad() {
   if (attach_config.loaded_by_attach == 0) return;
   if (Agent* one = TheAgent()) {
-    one->Wait({attach_config.control_socket, attach_config.control_socket_device,
-               attach_config.control_socket_inode},
-              /*listen=*/false);
+    one->WaitForTools({attach_config.control_socket, attach_config.control_socket_device,
+                       attach_config.control_socket_inode});
   }
 }
 

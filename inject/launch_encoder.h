@@ -25,6 +25,8 @@ class LaunchEncoder {
   static constexpr uint32_t kMaxLaunches = 16 << 10;
 
   bool Create(VariantTable* variants, bool with_correlation);
+  // For batches that are yet to begin; none may be under way.
+  void SetWithCorrelation(bool with_correlation) { with_correlation_ = with_correlation; }
   void Add(const Launch& launch);
   void AddTimeless(uint32_t variant);
   bool Full() const { return launches_ + timeless_ >= kMaxLaunches; }

@@ -61,8 +61,9 @@ bool Recorder::Create(RingWriter* ring, const CuptiApi* api, bool with_correlati
          copies_.Create() && markers_.Create(&strings_) && calls_.Create();
 }
 
-void Recorder::Restart() {
+void Recorder::Restart(bool with_correlation) {
   Lock();
+  launches_.SetWithCorrelation(with_correlation);
   strings_.Clear();
   variants_.Clear();
   markers_.Clear();

@@ -31,7 +31,7 @@ class Recorder {
  public:
   bool Create(RingWriter* ring, const CuptiApi* api, bool with_correlation);
   // For another collector, which knows nothing yet: as after Create, with memory given back. Locks.
-  void Restart();
+  void Restart(bool with_correlation);
 
   void Lock() { pthread_mutex_lock(&mutex_); }
   // For the way out: false where the lock could not be had in time.

@@ -1,8 +1,11 @@
 #include "inject/registration.h"
 
 #include <link.h>
+#include <sys/mman.h>
 
 #include <cstring>
+
+#include "inject/memory.h"
 
 namespace utlz::inject {
 namespace {
@@ -33,7 +36,54 @@ int SearchLibrary(dl_phdr_info* info, size_t, void* data) {
   return 1;
 }
 
+// What libcupti's data looked like at one moment.
+struct DataCopy {
+  const char* path;
+  uintptr_t begin = 0;
+  size_t bytes = 0;
+  uint8_t* memory = nullptr;
+};
+
+int CopyData(dl_phdr_info* info, size_t, void* data) {
+  auto* copy = static_cast<DataCopy*>(data);
+  if (info->dlpi_name == nullptr || strcmp(info->dlpi_name, copy->path) != 0) return 0;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& header = info->dlpi_phdr[i];
+    if (header.p_type != PT_LOAD || (header.p_flags & PF_W) == 0 ||
+        header.p_memsz <= copy->bytes) {
+      continue;
+    }
+    copy->begin = info->dlpi_addr + header.p_vaddr;  // the largest of them
+    copy->bytes = header.p_memsz;
+  }
+  if (copy->bytes != 0) copy->memory = MapArray<uint8_t>(copy->bytes);
+  if (copy->memory != nullptr) {
+    memcpy(copy->memory, reinterpret_cast<const void*>(copy->begin), copy->bytes);
+  }
+  return 1;
+}
+
 }  // namespace
+
+cupti::Result Registration::RegisterUnlessHeld(const CuptiApi& api,
+                                               cupti::BufferRequested requested,
+                                               cupti::BufferCompleted completed) {
+  DataCopy before{api.path};
+  dl_iterate_phdr(CopyData, &before);
+  cupti::Result result = Register(api, requested, completed);
+  const uintptr_t offset = reinterpret_cast<uintptr_t>(place_) - before.begin;
+  uintptr_t held[2] = {0, 0};
+  if (place_ != nullptr && before.memory != nullptr && offset < before.bytes &&
+      before.bytes - offset >= sizeof held) {
+    memcpy(held, before.memory + offset, sizeof held);
+  }
+  if (before.memory != nullptr) munmap(before.memory, before.bytes);
+  if (result == cupti::kSuccess && held[0] != 0 && held[1] != 0) {
+    result = api.activity_register_callbacks(reinterpret_cast<cupti::BufferRequested>(held[0]),
+                                             reinterpret_cast<cupti::BufferCompleted>(held[1]));
+  }
+  return result;
+}
 
 cupti::Result Registration::Register(const CuptiApi& api, cupti::BufferRequested requested,
                                      cupti::BufferCompleted completed) {

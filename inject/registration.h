@@ -13,6 +13,10 @@ class Registration {
   // Registers the callbacks and finds where libcupti put them.
   cupti::Result Register(const CuptiApi& api, cupti::BufferRequested requested,
                          cupti::BufferCompleted completed);
+  // The same in a process that has run for a while: callbacks of another client that are in place
+  // already, whether it is tracing or has been, are put back at once, and Ours() is false.
+  cupti::Result RegisterUnlessHeld(const CuptiApi& api, cupti::BufferRequested requested,
+                                   cupti::BufferCompleted completed);
   // False only where another client's callbacks are known to be in place.
   bool Ours() const;
   // An address inside the code of whoever holds them now; 0 where that cannot be told.

@@ -24,7 +24,8 @@ namespace utlz {
 inline constexpr uint32_t kControlMagic = 0x43545455;  // "UTTC"
 inline constexpr uint32_t kControlVersion = 1;
 
-// Abstract names: prefix, process identifier as the process sees it, "-", random hexadecimal digits.
+// Abstract names: prefix, process identifier as the process sees it, "-", random hexadecimal
+// digits.
 inline constexpr char kDoorNamePrefix[] = "utlz-door-";
 inline constexpr char kListenerNamePrefix[] = "utlz-parked-";
 
@@ -52,7 +53,9 @@ struct ControlRequest {
 
 enum class ControlState : uint32_t {
   kTracing = 1,
-  kWaiting = 2,  // for the process to initialize CUDA; tracing follows
+  // For the process to initialize CUDA, or (reason kBuffersTaken) for another client to be done
+  // with CUPTI; tracing follows.
+  kWaiting = 2,
   kAsleep = 3,
   kBusy = 4,     // another tool is being served
   kRefused = 5,  // `reason` says why it does not trace
@@ -61,8 +64,8 @@ enum class ControlState : uint32_t {
 struct ControlAnswer {
   uint32_t magic;
   uint32_t version;
-  uint32_t state;          // ControlState
-  uint32_t reason;         // AgentReason
+  uint32_t state;   // ControlState
+  uint32_t reason;  // AgentReason
   uint32_t reason_detail;
   uint32_t reserved0;
   uint64_t reserved[5];

@@ -54,10 +54,11 @@ class Followed:
 class Program(Followed):
     """tests/programs/on_command.cc"""
 
-    def __init__(self, path, environment, folder, *arguments, prefix=()):
+    def __init__(self, path, environment, folder, *arguments, prefix=(), wait=True):
         super().__init__([*prefix, path, *arguments], "stdout", env=environment, cwd=folder,
                          stdin=subprocess.PIPE)
-        self.answer()
+        if wait:
+            self.answer()
 
     @property
     def pid(self):

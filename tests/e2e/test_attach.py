@@ -6,7 +6,7 @@ import signal
 import subprocess
 import unittest
 
-from attaching import AttachTest
+from attaching import AttachTest, Program
 from harness import UTLZ
 
 GEMM = "_Z4gemmPfPKfS1_i"
@@ -171,6 +171,43 @@ class Attaching(AttachTest):
             self.assertIn("another profiler holds CUPTI", tool.said)
         program.do("launch 3")
         self.assertEqual(program.quit(), 0)
+
+    def test_child_of_fork(self):
+        """It has the library, and neither a thread of the agent nor a way to it."""
+        program = self.start()
+        self.record(program, ["launch 1"])
+        child = program.do("fork 1")["done"]
+        tool = self.attach(child)
+        self.assertEqual(tool.end(), 1)
+        self.assertIn("attach to its parent", tool.said)
+        sockets = [name for name in os.listdir(f"/proc/{child}/fd") if int(name) >= 128]
+        self.assertEqual(sockets, [])
+        program.do("fork 0")
+        report, _ = self.record(program, ["launch 2"])
+        self.assertEqual(self.launches_by_name(report), {GEMM: 2})
+        self.assertEqual(program.quit(), 0)
+
+    def test_program_that_closes_every_descriptor(self):
+        """The agent cannot be reached any more; the program is none the worse for it."""
+        program = self.start()
+        self.record(program, ["launch 1"])
+        program.do("close 3")
+        tool = self.attach(program.pid)
+        self.assertEqual(tool.end(), 1)
+        self.assertIn("cannot be reached", tool.said)
+        program.do("launch 3")
+        self.assertEqual(program.quit(), 0)
+
+    def test_another_client_holds_the_buffers(self):
+        """Its trace stays whole, and ours begins when it is done."""
+        program = Program(self.program("other_client"), self.environment(), self.folder, "imported",
+                          "2", wait=False)
+        self.addCleanup(program.close)
+        tool = self.attach(program.pid)
+        tool.wait_for("process")
+        self.assertEqual(program.end(), 0, program.said)
+        tool.wait_for("every process has ended")
+        self.result(tool)
 
     def test_no_such_process(self):
         tool = self.attach(4194304)

@@ -4,8 +4,14 @@
 //   launch N    launches a kernel N times                          {"done":N}
 //   graph N     instantiates a graph of three kernels if there is none, and replays it N times
 //   busy 1, 0   a thread that launches without end, on or off      {"done":launches so far}
+//   fork 1, 0   a child that waits for its end, begun or ended      {"done":its identifier}
+//   close N     closes every descriptor from N on                  {"done":N}
 //   count       the launches of all kinds so far, as every program prints them
 //   quit        ends with status 0
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -58,6 +64,17 @@ class Program {
     return busy_launches_;
   }
 
+  uint64_t Fork(bool begin) {
+    if (!begin) {
+      kill(child_, SIGKILL);
+      waitpid(child_, nullptr, 0);
+      return 0;
+    }
+    child_ = fork();
+    while (child_ == 0) pause();
+    return static_cast<uint64_t>(child_);
+  }
+
   void Count() const { target_->expectation.Print(); }
 
  private:
@@ -78,6 +95,7 @@ class Program {
   std::unique_ptr<Target> target_;
   CUstream stream_ = nullptr;
   CUgraphExec exec_ = nullptr;
+  pid_t child_ = -1;
   std::thread thread_;
   std::atomic<bool> stop_{false};
   std::atomic<uint64_t> busy_launches_{0};
@@ -106,6 +124,8 @@ int Run(bool later) {
     if (word == "init") program.Init();
     if (word == "launch") program.Launch(number);
     if (word == "graph") program.Replay(number);
+    if (word == "fork") done = program.Fork(number != 0);
+    if (word == "close") closefrom(static_cast<int>(number));
     if (word == "busy") done = program.SetBusy(number != 0);
     Answer(done);
   }

@@ -76,8 +76,8 @@ absl::StatusOr<UniqueFd> ConnectToListener(const std::string& name, pid_t pid) {
 std::optional<int> DescriptorOf(pid_t pid, uint64_t inode) {
   const std::string wanted = absl::StrCat("socket:[", inode, "]");
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(
-           absl::StrCat("/proc/", pid, "/fd"), error)) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(absl::StrCat("/proc/", pid, "/fd"), error)) {
     const auto target = ReadLink(entry.path().string());
     int number = -1;
     if (target == wanted && absl::SimpleAtoi(entry.path().filename().string(), &number)) {
@@ -168,8 +168,7 @@ const char* PresenceName(AgentPresence presence) {
 std::vector<AgentSocket> FindAgentSockets(const std::string& net_unix, pid_t process_id) {
   std::vector<AgentSocket> sockets;
   for (const absl::string_view line : absl::StrSplit(net_unix, '\n', absl::SkipEmpty())) {
-    const std::vector<absl::string_view> parts =
-        absl::StrSplit(line, ' ', absl::SkipEmpty());
+    const std::vector<absl::string_view> parts = absl::StrSplit(line, ' ', absl::SkipEmpty());
     AgentSocket socket;
     if (parts.size() != 8 || !absl::SimpleAtoi(parts[6], &socket.inode)) continue;
     const auto has_prefix = [&](const char* prefix) {

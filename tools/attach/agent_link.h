@@ -19,8 +19,8 @@ namespace utlz::attach {
 enum class AgentPresence {
   kAbsent,
   kAsleep,
-  kAwake,       // a tool is being served
-  kOfRun,       // that of `utlz run`, which serves nobody else
+  kAwake,          // a tool is being served
+  kOfRun,          // that of `utlz run`, which serves nobody else
   kWithoutThread,  // the library is there, its thread is not: a child of fork, or it has ended
 };
 
@@ -38,12 +38,12 @@ struct AgentSocket {
 // `process_id` as the process itself sees it. Exposed for tests.
 std::vector<AgentSocket> FindAgentSockets(const std::string& net_unix, pid_t process_id);
 
-// A connection to the waiting agent of a process: through its listener, else through its door, which
-// takes the right to trace the process. NotFound if it offers no way in.
+// A connection to the waiting agent of a process: through its listener, else through its door,
+// which takes the right to trace the process. NotFound if it offers no way in.
 absl::StatusOr<UniqueFd> ConnectToAgent(pid_t pid);
 
-// Asks for tracing: the agent will meet the collector on `collector`, and load `cupti` (-1: none) if
-// it finds no libcupti.
+// Asks for tracing: the agent will meet the collector on `collector`, and load `cupti` (-1: none)
+// if it finds no libcupti.
 absl::Status AskToTrace(const UniqueFd& connection, int collector, int cupti);
 
 // The agent's next word. DeadlineExceeded if it says nothing in time, Aborted if it hung up,

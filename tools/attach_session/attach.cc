@@ -77,7 +77,7 @@ SessionOptions MakeSessionOptions(const AttachOptions& options, const std::strin
   session.command = CommandLine(options);
   session.counters = options.counters;
   session.overhead_budget_ppm = options.overhead_budget_ppm;
-  if (options.nvtx) session.trace_flags |= kTraceMarkers;
+  if (options.nvtx) session.trace_flags |= kTraceMarkers | kTraceLaunchCalls;
   if (options.counters == CountersMode::kRange) session.trace_flags |= kTraceUserRanges;
   session.attached = true;
   return session;
@@ -103,8 +103,7 @@ class Recording {
         failures_.push_back(std::string(process.status().message()));
         continue;
       }
-      Say(absl::StrCat("process ", pid, " (", process->name(), "): ",
-                       process->waits_for_cuda() ? "waiting for it to use CUDA" : "tracing", ", ",
+      Say(absl::StrCat("process ", pid, " (", process->name(), "): ", process->state(), ", ",
                        process->way()));
       processes_.push_back(*std::move(process));
     }

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -31,6 +32,18 @@ absl::Status Refusal(pid_t pid, const std::string& name, const ControlAnswer& an
                    OffSentence(static_cast<AgentReason>(answer.reason), answer.reason_detail)));
 }
 
+// A library that has just been loaded is about to start its thread.
+AgentPresence SettledPresence(pid_t pid) {
+  constexpr int kMostLooks = 50;
+  constexpr std::chrono::milliseconds kInterval(20);
+  AgentPresence presence = attach::ReadAgentPresence(pid);
+  for (int i = 0; presence == AgentPresence::kWithoutThread && i < kMostLooks; ++i) {
+    std::this_thread::sleep_for(kInterval);
+    presence = attach::ReadAgentPresence(pid);
+  }
+  return presence;
+}
+
 }  // namespace
 
 absl::StatusOr<AttachedProcess> AttachedProcess::Attach(pid_t pid, const AttachMeans& means,
@@ -44,7 +57,7 @@ absl::StatusOr<AttachedProcess> AttachedProcess::Attach(pid_t pid, const AttachM
 }
 
 absl::Status AttachedProcess::Reach(const AttachMeans& means) {
-  switch (attach::ReadAgentPresence(pid_)) {
+  switch (SettledPresence(pid_)) {
     case AgentPresence::kAbsent: {
       absl::Status status = Load(means);
       // Another tool may have been quicker.
@@ -84,10 +97,10 @@ absl::Status AttachedProcess::Load(const AttachMeans& means) {
 absl::Status AttachedProcess::Wake() {
   auto connection = attach::ConnectToAgent(pid_);
   if (!connection.ok()) {
-    return absl::Status(connection.status().code(),
-                        absl::StrCat("process ", pid_, " (", name_,
-                                     ") has an agent that cannot be reached: ",
-                                     connection.status().message()));
+    return absl::Status(
+        connection.status().code(),
+        absl::StrCat("process ", pid_, " (", name_,
+                     ") has an agent that cannot be reached: ", connection.status().message()));
   }
   connection_ = *std::move(connection);
   way_ = "agent woken";
@@ -105,12 +118,14 @@ absl::Status AttachedProcess::BeginTracing(const AttachMeans& means, Session& se
   if (!asked.ok()) return asked;
   const auto answer = attach::ReceiveAnswer(connection_, kAnswerPatience);
   if (!answer.ok()) {
-    return absl::Status(
-        answer.status().code(),
-        absl::StrCat("process ", pid_, " (", name_, "): ", answer.status().message()));
+    return absl::Status(answer.status().code(), absl::StrCat("process ", pid_, " (", name_,
+                                                             "): ", answer.status().message()));
   }
-  waits_for_cuda_ = answer->state == static_cast<uint32_t>(ControlState::kWaiting);
-  if (waits_for_cuda_ || answer->state == static_cast<uint32_t>(ControlState::kTracing)) {
+  if (answer->state == static_cast<uint32_t>(ControlState::kTracing)) return absl::OkStatus();
+  if (answer->state == static_cast<uint32_t>(ControlState::kWaiting)) {
+    const bool taken = answer->reason == static_cast<uint32_t>(AgentReason::kBuffersTaken);
+    state_ = taken ? "waiting for another profiler in it (torch.profiler?) to stop tracing"
+                   : "waiting for it to use CUDA";
     return absl::OkStatus();
   }
   return Refusal(pid_, name_, *answer);

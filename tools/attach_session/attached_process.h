@@ -33,7 +33,8 @@ class AttachedProcess {
 
   pid_t pid() const { return pid_; }
   const std::string& name() const { return name_; }  // printable
-  bool waits_for_cuda() const { return waits_for_cuda_; }
+  // "tracing", or what it waits for before it traces.
+  const std::string& state() const { return state_; }
   // How the agent came in, for people: "woken" or "loaded, 1.8 ms stopped".
   const std::string& way() const { return way_; }
 
@@ -51,7 +52,7 @@ class AttachedProcess {
   pid_t pid_;
   std::string name_;
   std::string way_;
-  bool waits_for_cuda_ = false;
+  std::string state_ = "tracing";
   attach::UniqueFd connection_;
 };
 

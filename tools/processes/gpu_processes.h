@@ -16,10 +16,10 @@ namespace utlz {
 
 struct GpuProcess {
   pid_t pid = 0;
-  std::set<unsigned> gpus;                // NVML's numbers; empty where NVML does not tell
-  std::optional<uint64_t> memory_bytes;   // on all of them together
-  std::string user;                       // name, or number
-  std::string command;                    // printable, cut
+  std::set<unsigned> gpus;               // NVML's numbers; empty where NVML does not tell
+  std::optional<uint64_t> memory_bytes;  // on all of them together
+  std::string user;                      // name, or number
+  std::string command;                   // printable, cut
   attach::AgentPresence agent = attach::AgentPresence::kAbsent;
 };
 

@@ -62,19 +62,22 @@ void AddAttachCommand(CLI::App* program, Action* action) {
       ->check(CLI::Range(0.001, kMaxSeconds).description(""))
       ->type_name("SECONDS")
       ->capture_default_str();
-  attach->add_option("-o,--output", arguments->options.output,
-                     "Profile to write; default utlz-<name>-<pid>-<date>-<pid>.utlz")
+  attach
+      ->add_option("-o,--output", arguments->options.output,
+                   "Profile to write; default utlz-<name>-<pid>-<date>-<pid>.utlz")
       ->type_name("FILE");
   const std::map<std::string, CountersMode> modes = {{"auto", CountersMode::kAuto},
                                                      {"sample", CountersMode::kSample},
                                                      {"range", CountersMode::kRange},
                                                      {"none", CountersMode::kNone}};
-  attach->add_option("--counters", arguments->options.counters,
-                     "Where FLOPs and bytes come from: auto, sample, range or none")
+  attach
+      ->add_option("--counters", arguments->options.counters,
+                   "Where FLOPs and bytes come from: auto, sample, range or none")
       ->transform(Choice(modes))
       ->type_name("MODE");
-  attach->add_option("--overhead-budget", arguments->overhead_budget,
-                     "By how much the processes may be slowed: a percentage, or unlimited")
+  attach
+      ->add_option("--overhead-budget", arguments->overhead_budget,
+                   "By how much the processes may be slowed: a percentage, or unlimited")
       ->type_name("SHARE")
       ->capture_default_str();
   attach->add_flag("--no-report", arguments->no_report, "Write the profile and print no report");
