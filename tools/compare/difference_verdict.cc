@@ -12,19 +12,31 @@ namespace {
 
 constexpr size_t kNameWidth = 60;
 
+const QuantityChange* Find(const Difference& difference, std::string_view name) {
+  for (const QuantityChange& quantity : difference.quantities) {
+    if (quantity.name == name && quantity.change.before && quantity.change.after) return &quantity;
+  }
+  return nullptr;
+}
+
+bool IsReal(const QuantityChange* quantity) {
+  return quantity != nullptr && (quantity->change.verdict == Verdict::kDecrease ||
+                                 quantity->change.verdict == Verdict::kIncrease);
+}
+
+// The mean step, unless a few slow steps blur it and the median shows a change.
 const QuantityChange* Headline(const Difference& difference) {
+  const QuantityChange* median = Find(difference, "step_time_median_ns");
+  if (IsReal(median) && !IsReal(Find(difference, "step_time_ns"))) return median;
   for (const char* name : {"step_time_ns", "wall_ns", "kernel_time_ns"}) {
-    for (const QuantityChange& quantity : difference.quantities) {
-      if (quantity.name == name && quantity.change.before && quantity.change.after) {
-        return &quantity;
-      }
-    }
+    if (const QuantityChange* found = Find(difference, name)) return found;
   }
   return nullptr;
 }
 
 std::string Subject(const QuantityChange& headline) {
   if (headline.name == "step_time_ns") return "A step";
+  if (headline.name == "step_time_median_ns") return "The median step";
   if (headline.name == "wall_ns") return "The run";
   return "Kernel time";
 }

@@ -122,24 +122,50 @@ std::string ChangeText(const GateResult& result) {
          NumberText(result.change.error.value_or(0) / *result.change.before, "share") + ")";
 }
 
+GateOutcome Judge(const Change& change, const GateOptions& options) {
+  const double limit = options.max_regression_share * *change.before;
+  const double delta = *change.Delta();
+  if (delta > limit && ChanceBeyond(change, delta) <= kGateProbability) {
+    return GateOutcome::kRegression;
+  }
+  const bool kept = ChanceBeyond(change, limit - delta) <= kGateProbability;
+  return kept ? GateOutcome::kPass : GateOutcome::kInconclusive;
+}
+
+// A few slow steps can blur the mean so much that it tells nothing. Then the median decides, unless
+// the mean, for what it is worth, lies beyond the limit and the median does not.
+void JudgeByMedian(const GateOptions& options, GateResult& result) {
+  const QuantityChange* median = FindQuantity(result.difference, "step_time_median_ns");
+  if (result.measure != kMeasures[0].text || median == nullptr || *median->change.before <= 0)
+    return;
+  const GateOutcome outcome = Judge(median->change, options);
+  const bool mean_is_beyond =
+      *result.change.Delta() > options.max_regression_share * *result.change.before;
+  const bool decides =
+      outcome == GateOutcome::kRegression || (outcome == GateOutcome::kPass && !mean_is_beyond);
+  if (!decides) return;
+  result.reasons.push_back("Slow steps blur the mean step (" + ChangeText(result) +
+                           "), so the median decided.");
+  result.outcome = outcome;
+  result.measure = "median step time";
+  result.change = median->change;
+}
+
 void Decide(const GateOptions& options, GateResult& result) {
-  const double before = *result.change.before;
-  const double limit = options.max_regression_share * before;
-  const double delta = *result.change.Delta();
+  result.outcome = Judge(result.change, options);
+  if (result.outcome == GateOutcome::kInconclusive) JudgeByMedian(options, result);
   const std::string limit_text = NumberText(options.max_regression_share, "share");
   const std::string measured = "The " + result.measure + " went " + ChangeText(result);
-  const bool slower = ChanceBeyond(result.change, delta) <= kGateProbability;
-  const bool kept = ChanceBeyond(result.change, limit - delta) <= kGateProbability;
-  if (delta > limit && slower) {
-    result.outcome = GateOutcome::kRegression;
-    result.reasons.push_back(measured + ", more than the " + limit_text + " allowed.");
-  } else if (!kept) {
-    result.outcome = GateOutcome::kInconclusive;
-    result.reasons.push_back(measured + "; the error is too large to tell whether the limit of " +
-                             limit_text + " is kept. Give more runs a side, or longer ones.");
+  const auto say = [&](const std::string& reason) {
+    result.reasons.insert(result.reasons.begin(), reason);
+  };
+  if (result.outcome == GateOutcome::kRegression) {
+    say(measured + ", more than the " + limit_text + " allowed.");
+  } else if (result.outcome == GateOutcome::kInconclusive) {
+    say(measured + "; the error is too large to tell whether the limit of " + limit_text +
+        " is kept. Give more runs a side, or longer ones.");
   } else {
-    result.outcome = GateOutcome::kPass;
-    result.reasons.push_back(measured + ", within the " + limit_text + " allowed.");
+    say(measured + ", within the " + limit_text + " allowed.");
   }
 }
 

@@ -28,8 +28,8 @@ enum class GateOutcome {
 
 struct GateResult {
   GateOutcome outcome = GateOutcome::kPass;
-  std::string measure;               // "step time", "kernel time" or "wall time"
-  Change change;                     // of that measure, ns
+  std::string measure;  // "step time", "median step time", "kernel time" or "wall time"
+  Change change;        // of that measure, ns
   std::vector<std::string> reasons;  // sentences, most important first
   Difference difference;             // empty where refused
 };

@@ -63,6 +63,13 @@ Result Total(const Summary& run, double divisor) {
 }
 
 Result MeanStep(const Summary& run, double) { return StepTime(run); }
+Result MedianStep(const Summary& run, double) { return MedianStepTime(run); }
+
+std::vector<double> ListedSteps(const StepsSummary& steps) {
+  const size_t warmup =
+      std::min<size_t>(steps.warmup_steps(), static_cast<size_t>(steps.time_ns_size()));
+  return {steps.time_ns().begin() + static_cast<ptrdiff_t>(warmup), steps.time_ns().end()};
+}
 
 // The steps say it better where there are steps.
 Result WallWithoutSteps(const Summary& run, double divisor) {
@@ -76,6 +83,7 @@ const std::vector<RunQuantity>& RunQuantities() {
   using D = DeviceSummary;
   static const std::vector<RunQuantity> quantities = {
       {"step_time_ns", "ns", false, MeanStep},
+      {"step_time_median_ns", "ns", false, MedianStep},
       {"wall_ns", "ns", false, WallWithoutSteps},
       {"kernel_time_ns", "ns", false, KernelTime},
       {"tokens_per_second", "1/s", true, TokensPerSecond},
@@ -100,11 +108,14 @@ const std::vector<RunQuantity>& RunQuantities() {
 std::optional<Estimate> StepTime(const Summary& run) {
   const StepsSummary& steps = run.steps();
   if (!steps.has_time_mean_ns() || steps.steps() == 0) return std::nullopt;
-  const size_t listed = static_cast<size_t>(steps.time_ns_size());
-  const size_t warmup = std::min<size_t>(steps.warmup_steps(), listed);
-  const std::vector<double> times(steps.time_ns().begin() + static_cast<ptrdiff_t>(warmup),
-                                  steps.time_ns().end());
-  return Estimate{steps.time_mean_ns(), BatchMeansError(times).value_or(0)};
+  return Estimate{steps.time_mean_ns(), BatchMeansError(ListedSteps(steps)).value_or(0)};
+}
+
+std::optional<Estimate> MedianStepTime(const Summary& run) {
+  const std::vector<double> times = ListedSteps(run.steps());
+  const std::optional<double> error = BatchMediansError(times);
+  if (!StepTime(run) || !error) return std::nullopt;
+  return Estimate{Median(times), *error};
 }
 
 std::optional<Estimate> WallTime(const Summary& run, double divisor) {

@@ -23,6 +23,9 @@ const std::vector<RunQuantity>& RunQuantities();
 
 // Mean step after warm-up, with the standard error of the mean. Absent without steps.
 std::optional<Estimate> StepTime(const Summary& run);
+// The median of the same steps, which a few slow ones do not move. Absent where they are not
+// listed.
+std::optional<Estimate> MedianStepTime(const Summary& run);
 std::optional<Estimate> WallTime(const Summary& run, double divisor);
 std::optional<Estimate> KernelTime(const Summary& run, double divisor);
 

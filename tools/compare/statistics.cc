@@ -6,6 +6,24 @@
 #include <unsupported/Eigen/SpecialFunctions>
 
 namespace utlz {
+namespace {
+
+// Standard error of a statistic of the whole series, from that of its stretches.
+template <typename Statistic>
+std::optional<double> BatchError(const std::vector<double>& series, size_t batches,
+                                 Statistic statistic) {
+  if (series.size() < 4) return std::nullopt;
+  const size_t count = std::clamp<size_t>(series.size() / 2, 2, batches);
+  std::vector<double> values;
+  for (size_t i = 0; i < count; ++i) {
+    const auto first = series.begin() + static_cast<ptrdiff_t>(i * series.size() / count);
+    const auto last = series.begin() + static_cast<ptrdiff_t>((i + 1) * series.size() / count);
+    values.push_back(statistic(std::vector<double>(first, last)));
+  }
+  return std::sqrt(Variance(values) / static_cast<double>(count));
+}
+
+}  // namespace
 
 double NormalTwoSidedProbability(double deviations) {
   return std::erfc(std::abs(deviations) / std::sqrt(2.0));
@@ -30,16 +48,22 @@ double Variance(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size() - 1);
 }
 
+double Median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const size_t half = values.size() / 2;
+  const auto middle = values.begin() + static_cast<ptrdiff_t>(half);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
 std::optional<double> BatchMeansError(const std::vector<double>& series, size_t batches) {
-  if (series.size() < 4) return std::nullopt;
-  const size_t count = std::clamp<size_t>(series.size() / 2, 2, batches);
-  std::vector<double> means;
-  for (size_t i = 0; i < count; ++i) {
-    const auto first = series.begin() + static_cast<ptrdiff_t>(i * series.size() / count);
-    const auto last = series.begin() + static_cast<ptrdiff_t>((i + 1) * series.size() / count);
-    means.push_back(Mean(std::vector<double>(first, last)));
-  }
-  return std::sqrt(Variance(means) / static_cast<double>(count));
+  return BatchError(series, batches, Mean);
+}
+
+std::optional<double> BatchMediansError(const std::vector<double>& series, size_t batches) {
+  return BatchError(series, batches,
+                    [](const std::vector<double>& values) { return Median(values); });
 }
 
 }  // namespace utlz

@@ -24,6 +24,12 @@ double Variance(const std::vector<double>& values);
 // fewer than four values.
 std::optional<double> BatchMeansError(const std::vector<double>& series, size_t batches = 16);
 
+// Zero for none.
+double Median(std::vector<double> values);
+// The same as above for the median, from the medians of the stretches: a few outliers do not blur
+// it.
+std::optional<double> BatchMediansError(const std::vector<double>& series, size_t batches = 16);
+
 }  // namespace utlz
 
 #endif  // UTLZ_TOOLS_COMPARE_STATISTICS_H_
