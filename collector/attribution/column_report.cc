@@ -7,6 +7,7 @@
 #include <string>
 
 #include "collector/attribution/column_folding.h"
+#include "collector/attribution/shift_search.h"
 
 namespace utlz::attribution {
 namespace {
@@ -57,7 +58,8 @@ class FitCovariance {
 };
 
 CounterEstimate Estimate(const Model& model, const FitCovariance& covariance, size_t group,
-                         size_t index, size_t column, const Options& options) {
+                         size_t index, size_t column, double edge_error_ns,
+                         const Options& options) {
   const size_t counter = model.groups()[group].counters[index];
   const ColumnStatistics& statistics = model.statistics(column, counter);
   CounterEstimate estimate;
@@ -92,9 +94,22 @@ CounterEstimate Estimate(const Model& model, const FitCovariance& covariance, si
   double squares = noise * noise + confounded * confounded + background * background;
   squares += misfit * misfit * shared_share * shared_share;
   squares += options.shape_error * options.shape_error * shared * shared;
+  // Work that others did next to an edge may be counted on the wrong side of it.
+  const double misplaced = edge_error_ns * statistics.others_rates() / launches;
+  squares += misplaced * misplaced;
   squares += options.reproducibility * options.reproducibility * value * value;
   estimate.standard_error = std::sqrt(squares);
   return estimate;
+}
+
+// Standard error of where the counters saw the launches' edges: the shift is known as well as parts
+// of the recording agree on it, and no better than the steps in which the shift of varying rates is
+// looked for.
+double EdgeErrorNs(const ShiftEstimate& shift) {
+  constexpr double kNormal95 = 1.959964;
+  constexpr double kUndeterminedNs = 1000;
+  const double shift_ns = shift.shift_ns ? shift.uncertainty_ns : kUndeterminedNs;
+  return std::hypot(shift_ns / kNormal95, kProfileShiftStepNs / std::sqrt(12.0));
 }
 
 // Joins columns that one shift group's counters cannot tell apart.
@@ -157,11 +172,12 @@ void ReportColumns(const Model& model, const VariantTable& variants, const Optio
   for (size_t group = 0; group < model.groups().size(); ++group) {
     const FitCovariance covariance(model.fit(group), model.plan());
     FoldConfounded(model, covariance, group, &folding);
+    const double edge_error_ns = EdgeErrorNs(solution->shifts[group]);
     for (size_t column = 0; column < columns.size(); ++column) {
       const std::vector<size_t>& counters = model.groups()[group].counters;
       for (size_t index = 0; index < counters.size(); ++index) {
         solution->columns[column].counters[counters[index]] =
-            Estimate(model, covariance, group, index, column, options);
+            Estimate(model, covariance, group, index, column, edge_error_ns, options);
         solution->columns[column].sampled_launches =
             model.statistics(column, counters[index]).launches();
       }

@@ -2,9 +2,11 @@
 
 namespace utlz::attribution {
 
-void ColumnStatistics::AddPart(double part, double shared, double squared_residual, double share) {
+void ColumnStatistics::AddPart(double part, double shared, double others_rate,
+                               double squared_residual, double share) {
   attributed_ += part;
   shared_ += shared;
+  others_rates_ += others_rate;
   residual_weight_ += share;
   squared_residuals_ += share * squared_residual;
 }

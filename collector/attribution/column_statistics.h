@@ -10,7 +10,10 @@ class ColumnStatistics {
  public:
   // A part of a sample's count that was given to the column. `shared` is the geometric mean of the
   // part and the rest of the sample: zero where the column had the sample for itself.
-  void AddPart(double part, double shared, double squared_residual, double share);
+  // `others_rate` is how fast others worked, in counts for each nanosecond, next to an edge of the
+  // launch that lies in the sample; zero where none does.
+  void AddPart(double part, double shared, double others_rate, double squared_residual,
+               double share);
   // The sum of a launch's parts; only launches wholly covered by samples.
   void AddLaunch(double value);
   // A launch's share that samples covered, in [0, 1].
@@ -18,6 +21,7 @@ class ColumnStatistics {
 
   double attributed() const { return attributed_; }
   double shared() const { return shared_; }
+  double others_rates() const { return others_rates_; }
   double covered_launches() const { return covered_launches_; }
   uint64_t launches() const { return launches_; }
   double mean() const { return mean_; }
@@ -29,6 +33,7 @@ class ColumnStatistics {
  private:
   double attributed_ = 0;
   double shared_ = 0;
+  double others_rates_ = 0;
   double covered_launches_ = 0;
   double residual_weight_ = 0;
   double squared_residuals_ = 0;

@@ -47,7 +47,7 @@ class Model {
   void CountLaunches(const Recording& recording);
   bool WorthLearning();
   void Impute();
-  void SplitAmongActive(size_t group, std::span<const double> values);
+  void SplitAmongActive(const Sample& sample, size_t group, std::span<const double> values);
   void Retire();
   void FitAll();
   void MakeRoom();

@@ -26,7 +26,6 @@ constexpr double kFarStepNs = 1000;
 constexpr int kFarSteps = 16;
 // A shift that parts of a recording disagree on by more is not determined.
 constexpr double kGreatestUncertaintyNs = 500;
-constexpr double kFineStepNs = 250;
 constexpr int kFineSteps = 4;  // to each side of the constant-rate shift
 constexpr size_t kParts = 4;
 // A short recording's shift is noisy: an estimate goes this share of the way to it.
@@ -190,19 +189,30 @@ double Spread95(const std::vector<double>& parts) {
   return 1.96 * std::sqrt(squares / (count - 1) / count);
 }
 
+// Constant rates are wrong for kernels that work unevenly, and where a load repeats, a far shift
+// may suit them better than the true one. Rates that vary over a life suit the true one best.
+bool FitsBetterFarAway(const Recording& recording, const ColumnPlan& plan, const ShiftGroup& group,
+                       double near_ns, double far_ns) {
+  const std::vector<double> fits = ProfileResiduals(recording, plan, group, {near_ns, far_ns});
+  return fits[1] < kFarAdvantage * fits[0];
+}
+
 // The shift by constant rates, if the recording determines it.
 ShiftEstimate SearchGroup(const Recording& recording, const Recording& whole, size_t variants,
-                          const ShiftGroup& group) {
+                          const ColumnPlan& plan, const ShiftGroup& group) {
   ShiftEstimate estimate{group.name, std::nullopt, 0, 0};
   std::vector<double> grid = Grid(0, kCoarseStepNs, kCoarseSteps);
   auto residuals = ConstantRateResiduals(whole, variants, {group}, grid);
   const std::vector<double> far = Grid(0, kFarStepNs, kFarSteps);
   const auto far_residuals = ConstantRateResiduals(whole, variants, {group}, far);
   const std::optional<double> far_shift = LeastAt(far, far_residuals[0]);
+  const auto near = std::min_element(residuals[0].begin(), residuals[0].end());
+  const double near_ns = grid[static_cast<size_t>(near - residuals[0].begin())];
   if (far_shift &&
       (!LeastAt(grid, residuals[0]) ||
        *std::min_element(far_residuals[0].begin(), far_residuals[0].end()) <
-           kFarAdvantage * *std::min_element(residuals[0].begin(), residuals[0].end()))) {
+           kFarAdvantage * *near) &&
+      FitsBetterFarAway(whole, plan, group, near_ns, *far_shift)) {
     grid = Grid(*far_shift, kCoarseStepNs, kCoarseSteps);
     residuals = ConstantRateResiduals(whole, variants, {group}, grid);
   }
@@ -251,10 +261,10 @@ std::vector<ShiftEstimate> SearchShifts(const Recording& recording, size_t varia
 
   const ColumnPlan plan(whole, variants, kMostCoefficients);
   for (size_t group = 0; group < groups.size(); ++group) {
-    estimates[group] = SearchGroup(recording, whole, variants, groups[group]);
+    estimates[group] = SearchGroup(recording, whole, variants, plan, groups[group]);
     ShiftEstimate& estimate = estimates[group];
     if (!estimate.shift_ns) continue;
-    const std::vector<double> fine = Grid(*estimate.shift_ns, kFineStepNs, kFineSteps);
+    const std::vector<double> fine = Grid(*estimate.shift_ns, kProfileShiftStepNs, kFineSteps);
     const std::vector<double> fits = ProfileResiduals(whole, plan, groups[group], fine);
     estimate.profile_shift_ns = LeastAt(fine, fits).value_or(*estimate.shift_ns);
   }

@@ -11,6 +11,9 @@
 
 namespace utlz::attribution {
 
+// Where rates may vary over a launch's life, shifts are tried in steps of this.
+inline constexpr double kProfileShiftStepNs = 250;
+
 // One estimate for each group. `recording` is long enough to hold many launches; a part of it is
 // used where it is longer than that takes.
 std::vector<ShiftEstimate> SearchShifts(const Recording& recording, size_t variants,
