@@ -81,3 +81,4 @@ packages-build:
 	tools/dev/install_packages build test -- speed
 packages-test:
 	tools/dev/install_packages build test -- speed browser terminal
+	tools/dev/install_npm_packages
