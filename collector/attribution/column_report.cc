@@ -112,6 +112,38 @@ double EdgeErrorNs(const ShiftEstimate& shift) {
   return std::hypot(shift_ns / kNormal95, kProfileShiftStepNs / std::sqrt(12.0));
 }
 
+double PerNs(const ColumnEstimate& column, size_t counter) {
+  if (column.time_ns == 0 || !column.counters[counter].per_launch) return 0;
+  return *column.counters[counter].per_launch * static_cast<double>(column.launches) /
+         static_cast<double>(column.time_ns);
+}
+
+// Reads and writes share the device's bandwidth, so the busiest of either sets the scale for both.
+double BusiestPerNs(const Options& options, const std::vector<ColumnEstimate>& columns) {
+  double busiest_per_ns = 0;
+  for (size_t counter = 0; counter < options.counters.size(); ++counter) {
+    if (!options.counters[counter].behind_caches) continue;
+    for (const ColumnEstimate& column : columns) {
+      busiest_per_ns = std::max(busiest_per_ns, PerNs(column, counter));
+    }
+  }
+  return busiest_per_ns;
+}
+
+void AddCacheErrors(const Options& options, std::vector<ColumnEstimate>* columns) {
+  const double error_per_ns = options.cache_share * BusiestPerNs(options, *columns);
+  for (ColumnEstimate& column : *columns) {
+    if (column.launches == 0) continue;
+    const double mean_ns =
+        static_cast<double>(column.time_ns) / static_cast<double>(column.launches);
+    for (size_t counter = 0; counter < options.counters.size(); ++counter) {
+      std::optional<double>& error = column.counters[counter].standard_error;
+      if (!options.counters[counter].behind_caches || !error) continue;
+      error = std::hypot(*error, error_per_ns * mean_ns);
+    }
+  }
+}
+
 // Joins columns that one shift group's counters cannot tell apart.
 void FoldConfounded(const Model& model, const FitCovariance& covariance, size_t group,
                     ColumnFolding* folding) {
@@ -183,6 +215,7 @@ void ReportColumns(const Model& model, const VariantTable& variants, const Optio
       }
     }
   }
+  AddCacheErrors(options, &solution->columns);
   NameGroups(folding, solution);
 }
 

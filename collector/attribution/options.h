@@ -20,6 +20,8 @@ struct CounterSpec {
   // The most that the hardware can count in a nanosecond; a sample above it is refused (a counter
   // that wrapped). Infinite where the caller does not know.
   double max_per_ns = std::numeric_limits<double>::infinity();
+  // Counted behind caches: of a launch that moves little, what they happen to hold is all of it.
+  bool behind_caches = false;
 };
 
 struct Options {
@@ -40,6 +42,10 @@ struct Options {
   // of a launch's part and the others': shapes are smooth between their knots, real rates are not.
   // Added to every interval.
   double shape_error = 0.03;
+  // For counters behind caches, of what the busiest column moves in the launch's time: what is less
+  // than this is what caches kept or gave up, and differs between two measurements of one kernel.
+  // Added to every interval.
+  double cache_share = 0.00025;
 };
 
 }  // namespace utlz::attribution

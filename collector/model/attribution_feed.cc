@@ -30,7 +30,10 @@ attribution::Options OptionsFor(const CounterSet& counters, const std::vector<si
   attribution::Options options;
   for (const size_t index : attributed) {
     const MetricRole role = counters.roles()[index];
-    options.counters.push_back({.name = MetricRole_Name(role), .shift_group = ShiftGroupOf(role)});
+    options.counters.push_back(
+        {.name = MetricRole_Name(role),
+         .shift_group = ShiftGroupOf(role),
+         .behind_caches = role == METRIC_DRAM_READ_BYTES || role == METRIC_DRAM_WRITE_BYTES});
   }
   return options;
 }

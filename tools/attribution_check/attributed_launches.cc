@@ -15,8 +15,8 @@ constexpr double kMostCyclesPerNs = 5;
 
 attribution::Options EngineOptions() {
   attribution::Options options;
-  options.counters = {{"dram read bytes", "dram_read", kMostBytesPerNs},
-                      {"dram write bytes", "dram_write", kMostBytesPerNs},
+  options.counters = {{"dram read bytes", "dram_read", kMostBytesPerNs, true},
+                      {"dram write bytes", "dram_write", kMostBytesPerNs, true},
                       {"tensor active cycles", "sm", kMostCyclesPerNs}};
   return options;
 }

@@ -51,6 +51,24 @@ TEST(Engine, FindsWorkOfKernelsMuchShorterThanASample) {
   EXPECT_LT(WorstError(engine.Solve()), 0.015);
 }
 
+// What caches hold is worth as many bytes to every kernel, and matters to those that move few.
+TEST(Engine, CachesWidenTheIntervalsOfThoseThatMoveLittle) {
+  const auto error_of = [](uint64_t variant, bool behind_caches) {
+    Options options = OneCounter();
+    options.counters[0].behind_caches = behind_caches;
+    Engine engine(options);
+    Simulate(kStep, {}).Feed(&engine);
+    for (const ColumnEstimate& column : engine.Solve().columns) {
+      if (column.variant == variant) return column.counters[0].standard_error.value();
+    }
+    return 0.0;
+  };
+  const double busiest_per_ns = 6e7 / 17000;
+  const double cached = OneCounter().cache_share * busiest_per_ns * 1400;
+  EXPECT_NEAR(error_of(2, true), std::hypot(error_of(2, false), cached), cached * 0.05);
+  EXPECT_LT(error_of(4, true), error_of(4, false) * 1.001);
+}
+
 TEST(Engine, FindsTheShift) {
   for (const double shift_ns : {-3000.0, 0.0, 2500.0, 9000.0}) {
     SimulationOptions simulation;
