@@ -129,5 +129,16 @@ class AttachTest(EndToEndTest):
         return [(task / "comm").read_text().strip()
                 for task in pathlib.Path(f"/proc/{pid}/task").iterdir()]
 
+    def children(self, pid):
+        return [int(word) for word in
+                pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+    def left_behind(self, pid):
+        """What a growing agent would have more of: threads, descriptors, mappings of its own."""
+        mappings = [line.split(maxsplit=5)[5] for line in self.maps(pid).splitlines()
+                    if line.count(" ") > 4 and "/memfd:" in line]
+        return (len(self.thread_names(pid)),
+                len(list(pathlib.Path(f"/proc/{pid}/fd").iterdir())), mappings)
+
     def maps(self, pid):
         return pathlib.Path(f"/proc/{pid}/maps").read_text()

@@ -1,7 +1,6 @@
 """utlz attach: to programs that nobody prepared, visit by visit."""
 
 import os
-import pathlib
 import signal
 import subprocess
 import unittest
@@ -12,6 +11,7 @@ from harness import UTLZ
 GEMM = "_Z4gemmPfPKfS1_i"
 REDUCE = "_Z6reducePfPKfi"
 ADD = "_Z3addPfPKfi"
+VISITS = int(os.environ.get("UTLZ_ATTACH_VISITS", "20"))
 
 
 class Attaching(AttachTest):
@@ -39,13 +39,16 @@ class Attaching(AttachTest):
 
     def test_many_visits_to_one_process(self):
         program = self.start()
-        for visit in range(1, 21):
+        for visit in range(1, VISITS + 1):
             program.do("launch 7")  # between visits, seen by none
             report, tool = self.record(program, [f"launch {visit}", f"graph {visit}"])
             self.assertEqual(self.launches_by_name(report),
                              {GEMM: 2 * visit, REDUCE: visit, ADD: visit}, f"visit {visit}")
             self.assert_nothing_lost(report)
             self.assertIn("agent loaded" if visit == 1 else "agent woken", tool.said)
+            if visit == 10:
+                left = self.left_behind(program.pid)
+        self.assertEqual(self.left_behind(program.pid), left)
         self.assertEqual(program.quit(), 0)
 
     def test_asleep_it_has_nothing_but_a_blocked_thread_and_a_door(self):
@@ -142,9 +145,7 @@ class Attaching(AttachTest):
     def test_process_of_utlz_run_is_refused(self):
         profile = self.folder / "run.utlz"
         program = self.start(prefix=[str(UTLZ), "run", "--counters=none", "-o", str(profile), "--"])
-        child = int(pathlib.Path(f"/proc/{program.pid}/task/{program.pid}/children")
-                    .read_text().split()[0])
-        tool = self.attach(child)
+        tool = self.attach(self.children(program.pid)[0])
         self.assertEqual(tool.end(), 1)
         self.assertIn("was started by utlz run", tool.said)
         self.assertEqual(program.quit(), 0)
@@ -208,6 +209,16 @@ class Attaching(AttachTest):
         self.assertEqual(program.end(), 0, program.said)
         tool.wait_for("every process has ended")
         self.result(tool)
+
+    def test_started_by_utlz_run_and_no_cuda_yet(self):
+        for option, name in (("--asleep", "utlz run --asleep"), ("--counters=none", "utlz run ")):
+            program = self.start("later", prefix=[str(UTLZ), "run", option, "--"])
+            children = self.children(program.pid)
+            tool = self.attach(children[0] if children else program.pid)
+            self.assertEqual(tool.end(), 1)
+            self.assertIn(f"was started by {name}", tool.said)
+            self.assertIn("has not used CUDA yet", tool.said)
+            self.assertEqual(program.quit(), 0)
 
     def test_no_such_process(self):
         tool = self.attach(4194304)

@@ -6,11 +6,14 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 #include "collector/session/agent_trouble.h"
 #include "tools/attach/agent_link.h"
 #include "tools/attach/loader.h"
+#include "tools/attach/proc_file.h"
 #include "tools/attach/process_facts.h"
 
 namespace utlz {
@@ -42,6 +45,23 @@ AgentPresence SettledPresence(pid_t pid) {
     presence = attach::ReadAgentPresence(pid);
   }
   return presence;
+}
+
+// An agent that comes with the process's first use of CUDA must not find another one there.
+absl::Status CheckNoneIsComing(pid_t pid, const std::string& name) {
+  constexpr size_t kMaxEnvironmentBytes = 4 << 20;
+  const auto environment =
+      attach::ReadSmallFile(absl::StrCat("/proc/", pid, "/environ"), kMaxEnvironmentBytes);
+  if (!environment.ok()) return absl::OkStatus();
+  for (const absl::string_view entry : absl::StrSplit(*environment, '\0')) {
+    const bool of_run = absl::StartsWith(entry, absl::StrCat(kSocketVariable, "="));
+    if (!of_run && !absl::StartsWith(entry, absl::StrCat(kParkVariable, "="))) continue;
+    return absl::FailedPreconditionError(absl::StrCat(
+        "process ", pid, " (", name, ") was started by utlz run", of_run ? "" : " --asleep",
+        " and has not used CUDA yet; its agent comes with that, ",
+        of_run ? "and profiles it" : "so attach once it has"));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -81,6 +101,7 @@ absl::Status AttachedProcess::Reach(const AttachMeans& means) {
 }
 
 absl::Status AttachedProcess::Load(const AttachMeans& means) {
+  if (absl::Status status = CheckNoneIsComing(pid_, name_); !status.ok()) return status;
   attach::LoadOptions options;
   options.on_waiting = [&](std::chrono::milliseconds elapsed) {
     means.say(absl::StrCat("process ", pid_, " has been loading the agent for ",

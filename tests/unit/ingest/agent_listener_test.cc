@@ -148,5 +148,20 @@ TEST(AgentListener, TakesItsSocketAway) {
   EXPECT_NE(access(path.c_str(), F_OK), 0);
 }
 
+TEST(AgentListenerWithoutSocket, TakesInWhomItIsGiven) {
+  absl::StatusOr<AgentListener> listener = AgentListener::WithoutSocket();
+  ASSERT_TRUE(listener.ok()) << listener.status();
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+  const UniqueFd agent(ends[1]);
+  listener->Adopt(UniqueFd(ends[0]), getppid(), Clock::now());
+  TestRing ring;
+  ASSERT_TRUE(SendHello(agent.get(), ring.bytes(), ring.fd()));
+  std::vector<AgentKnock> knocks;
+  listener->Poll(Clock::now(), [&](AgentKnock knock) { knocks.push_back(std::move(knock)); });
+  ASSERT_EQ(knocks.size(), 1u);
+  EXPECT_EQ(knocks[0].pid, getppid()) << "not the process that made the socket pair";
+}
+
 }  // namespace
 }  // namespace utlz

@@ -34,6 +34,19 @@ TEST(BufferPool, LeavesTheBuffersOfOthersAlone) {
   EXPECT_FALSE(pool.Release(nullptr));
 }
 
+TEST(BufferPool, GivesBackTheMemoryOfBuffersThatNobodyHolds) {
+  BufferPool pool;
+  ASSERT_TRUE(pool.Create());
+  uint8_t* held = pool.Acquire();
+  uint8_t* released = pool.Acquire();
+  *held = *released = 7;
+  ASSERT_TRUE(pool.Release(released));
+  pool.GiveMemoryBack();
+  EXPECT_EQ(*held, 7);
+  EXPECT_EQ(*released, 0);
+  EXPECT_EQ(pool.Acquire(), released);
+}
+
 TEST(BufferPool, ServesManyThreads) {
   BufferPool pool;
   ASSERT_TRUE(pool.Create());

@@ -44,6 +44,18 @@ TEST_F(VariantTableTest, TellsShapesNodesAndFunctionsApart) {
   }
 }
 
+TEST_F(VariantTableTest, BeginsAnewOnceCleared) {
+  const cupti::KernelRecord plain = Record("gemm");
+  for (const char* name : {"a", "b", "c"}) variants_.Find(Record(name));
+  const uint32_t id = variants_.Find(plain);
+  strings_.Clear();
+  variants_.Clear();
+  EXPECT_LT(variants_.Find(plain), id);
+  EXPECT_STREQ(strings_.Text(variants_.At(variants_.Find(plain)).name), "gemm");
+  EXPECT_STREQ(strings_.Text(variants_.At(VariantTable::kOverflow).name),
+               "(kernel variants beyond the table)");
+}
+
 TEST_F(VariantTableTest, TellsOneNameInTwoModulesApart) {
   const std::string first = "kernel", second = "kernel";
   const uint32_t a = variants_.Find(Record(first.c_str()));

@@ -1,0 +1,133 @@
+// The tool's and the agent's ends of a door, both in this process.
+#include "tools/attach/agent_link.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <string>
+#include <thread>
+
+#include "inject/door.h"
+
+namespace utlz::attach {
+namespace {
+
+using inject::Door;
+using inject::OwnDescriptor;
+using inject::SendAnswer;
+using inject::Visit;
+
+constexpr std::chrono::milliseconds kPatience(20'000);
+
+TEST(AgentSockets, AreFoundByTheProcessesOwnNumber) {
+  const std::string list =
+      "Num       RefCount Protocol Flags    Type St Inode Path\n"
+      "0000000000000000: 00000002 00000000 00010000 0005 01    77 @utlz-parked-12-00ff\n"
+      "0000000000000000: 00000003 00000000 00000000 0005 03 54321 @utlz-door-12-abcd\n"
+      "0000000000000000: 00000003 00000000 00000000 0005 03 54322 @utlz-door-123-abcd\n"
+      "0000000000000000: 00000003 00000000 00000000 0001 03 54323 /run/utlz-door-12-abcd\n"
+      "0000000000000000: 00000003 00000000 00000000 0001 03 54324\n"
+      "0000000000000000: 00000003 00000000 00000000 0005 03 x @utlz-door-12-abcd\n";
+  const std::vector<AgentSocket> sockets = FindAgentSockets(list, 12);
+  ASSERT_EQ(sockets.size(), 2u);
+  EXPECT_TRUE(sockets[0].is_listener);
+  EXPECT_EQ(sockets[0].name, "utlz-parked-12-00ff");
+  EXPECT_EQ(sockets[0].inode, 77u);
+  EXPECT_FALSE(sockets[1].is_listener);
+  EXPECT_EQ(sockets[1].inode, 54321u);
+  EXPECT_TRUE(FindAgentSockets("", 12).empty());
+}
+
+class DoorTest : public testing::TestWithParam<bool> {
+ protected:
+  // An agent that answers `answers` visits, each with its number, and the tools that come
+  // meanwhile.
+  std::thread Serve(int visits) {
+    door_.Open({}, GetParam());
+    return std::thread([this, visits] {
+      for (int i = 1; i <= visits; ++i) {
+        Visit visit;
+        if (!door_.Await(&visit)) return;
+        SendAnswer(visit, ControlState::kTracing, static_cast<uint32_t>(i), 0);
+        while (door_.Attend(visit, 10)) continue;
+        visit.connection.Close();
+        visit.collector.Close();
+        visit.cupti.Close();
+      }
+      door_.CloseInChild();
+    });
+  }
+
+  static UniqueFd Connect() {
+    auto connection = ConnectToAgent(getpid());
+    EXPECT_TRUE(connection.ok()) << connection.status();
+    return connection.ok() ? *std::move(connection) : UniqueFd();
+  }
+
+  static ControlAnswer Ask(const UniqueFd& connection) {
+    const UniqueFd file(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    EXPECT_TRUE(AskToTrace(connection, file.get(), -1).ok());
+    const auto answer = ReceiveAnswer(connection, kPatience);
+    EXPECT_TRUE(answer.ok()) << answer.status();
+    return answer.value_or(ControlAnswer{});
+  }
+
+  Door door_;
+};
+
+TEST_P(DoorTest, ServesOneToolAfterTheOther) {
+  std::thread agent = Serve(3);
+  for (uint32_t visit = 1; visit <= 3; ++visit) {
+    const ControlAnswer answer = Ask(Connect());
+    EXPECT_EQ(answer.state, static_cast<uint32_t>(ControlState::kTracing));
+    EXPECT_EQ(answer.reason, visit);
+  }
+  agent.join();
+}
+
+TEST_P(DoorTest, IsBusyWhileItServes) {
+  std::thread agent = Serve(1);
+  {
+    const UniqueFd first = Connect();
+    EXPECT_EQ(Ask(first).state, static_cast<uint32_t>(ControlState::kTracing));
+    EXPECT_EQ(Ask(Connect()).state, static_cast<uint32_t>(ControlState::kBusy));
+  }
+  agent.join();
+}
+
+TEST_P(DoorTest, HangsUpOnNonsense) {
+  std::thread agent = Serve(1);
+  const UniqueFd nonsense = Connect();
+  ASSERT_EQ(send(nonsense.get(), "hello", 5, MSG_NOSIGNAL), 5);
+  EXPECT_EQ(ReceiveAnswer(nonsense, kPatience).status().code(), absl::StatusCode::kAborted);
+  EXPECT_EQ(Ask(Connect()).state, static_cast<uint32_t>(ControlState::kTracing));
+  agent.join();
+}
+
+TEST_P(DoorTest, SilentToolsDoNotKeepOthersOut) {
+  std::thread agent = Serve(1);
+  std::vector<UniqueFd> silent;
+  for (int i = 0; i < 3; ++i) silent.push_back(Connect());
+  EXPECT_EQ(Ask(Connect()).state, static_cast<uint32_t>(ControlState::kTracing));
+  agent.join();
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, DoorTest, testing::Bool(),
+                         [](const auto& way) { return way.param ? "Listener" : "Door"; });
+
+TEST(OwnDescriptorTest, IsLeftAloneOnceTheNumberMeansAnotherFile) {
+  OwnDescriptor own = OwnDescriptor::Adopt(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const int number = own.Get();
+  ASSERT_GE(number, 128);
+  const UniqueFd other(memfd_create("other", MFD_CLOEXEC));
+  ASSERT_EQ(dup2(other.get(), number), number);
+  EXPECT_EQ(own.Get(), -1);
+  own.Close();
+  EXPECT_EQ(close(number), 0) << "it was closed although it is another file";
+}
+
+}  // namespace
+}  // namespace utlz::attach
