@@ -1,12 +1,17 @@
 """A program in mid-run, and `utlz attach` to it: both are followed by what they say."""
 
 import json
+import os
 import pathlib
 import signal
 import subprocess
 import threading
 
 from harness import TIME_LIMIT_S, UTLZ, EndToEndTest, Run
+
+
+# A soak is so many times longer than the usual test.
+TIMES = max(1, int(os.environ.get("UTLZ_ATTACH_VISITS", "20")) // 20)
 
 
 class Followed:
@@ -17,7 +22,7 @@ class Followed:
             arguments, stdout=subprocess.PIPE, text=True, bufsize=1,
             **({"stderr": subprocess.STDOUT} if stream == "stderr" else {}), **options)
         self.said = ""
-        self._guard = threading.Timer(TIME_LIMIT_S, self.process.kill)
+        self._guard = threading.Timer(TIME_LIMIT_S * TIMES, self.process.kill)
         self._guard.daemon = True
         self._guard.start()
 
@@ -98,8 +103,8 @@ class AttachTest(EndToEndTest):
         """Begins to attach. Recordings of a thousand seconds end by a signal."""
         self.profiles += 1
         tool = Followed(
-            [str(UTLZ), "attach", "--counters=none", "--overhead-budget=unlimited", "-o",
-             str(self.folder / f"{self.profiles}.utlz"), "--duration", str(duration),
+            [str(UTLZ), "attach", "--counters=none", "--overhead-budget=unlimited",
+             "--stop-limit=5000", "-o", str(self.folder / f"{self.profiles}.utlz"), "--duration", str(duration),
              *map(str, arguments)],
             "stderr", env=self.test_environment, cwd=self.folder, stdin=subprocess.DEVNULL)
         tool.profile = self.folder / f"{self.profiles}.utlz"

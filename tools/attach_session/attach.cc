@@ -189,7 +189,7 @@ int AttachToProcesses(const AttachOptions& options) {
   auto session = Session::Start(session_options);
   if (!session.ok()) return Fail(session.status());
   Recording recording(options, **session, ending);
-  recording.AttachTo(pids, {*library, OpenCupti(), Say});
+  recording.AttachTo(pids, {*library, OpenCupti(), milliseconds(options.stop_limit_ms), Say});
   if (!recording.any()) {
     session->reset();
     unlink(session_options.profile_path.c_str());

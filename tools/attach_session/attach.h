@@ -21,6 +21,8 @@ struct AttachOptions {
   CountersMode counters = CountersMode::kAuto;
   uint32_t overhead_budget_ppm = 10000;
   uint64_t duration_ms = 10'000;
+  // How long a thread of a process may stand still until the agent begins to be loaded.
+  uint64_t stop_limit_ms = 20;
   bool report = true;
   bool nvtx = false;
   // Prints the report to standard error.

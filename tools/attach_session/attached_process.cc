@@ -103,6 +103,7 @@ absl::Status AttachedProcess::Reach(const AttachMeans& means) {
 absl::Status AttachedProcess::Load(const AttachMeans& means) {
   if (absl::Status status = CheckNoneIsComing(pid_, name_); !status.ok()) return status;
   attach::LoadOptions options;
+  options.stop_limit = means.stop_limit;
   options.on_waiting = [&](std::chrono::milliseconds elapsed) {
     means.say(absl::StrCat("process ", pid_, " has been loading the agent for ",
                            elapsed.count() / 1000, " s; this cannot be interrupted"));

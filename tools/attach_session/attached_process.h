@@ -20,6 +20,7 @@ struct AttachMeans {
   const attach::LibraryFile& agent;
   // For processes that have no libcupti and find none; invalid where there is none here either.
   UniqueFd cupti;
+  std::chrono::milliseconds stop_limit;
   // A sentence for the person who waits.
   std::function<void(const std::string& sentence)> say;
 };

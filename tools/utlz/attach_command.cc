@@ -80,6 +80,12 @@ void AddAttachCommand(CLI::App* program, Action* action) {
                    "By how much the processes may be slowed: a percentage, or unlimited")
       ->type_name("SHARE")
       ->capture_default_str();
+  attach
+      ->add_option("--stop-limit", arguments->options.stop_limit_ms,
+                   "Milliseconds that one thread may stand still before the agent is loaded")
+      ->check(CLI::Range(1, 10'000).description(""))
+      ->type_name("MS")
+      ->capture_default_str();
   attach->add_flag("--no-report", arguments->no_report, "Write the profile and print no report");
   attach->add_flag("--nvtx", arguments->options.nvtx,
                    "Record NVTX ranges too, of what first uses NVTX from now on");
