@@ -3,6 +3,7 @@
 // Everything but the GPU is real: frames go through the recorder of `utlz run` (model, profile
 // writer, summary at the end), launches and samples in their wire encodings. A tenth of the time
 // has counter samples, so that attribution has its share of the work.
+#include <chrono>
 #include <cinttypes>
 #include <cstdint>
 #include <cstdio>
@@ -13,6 +14,7 @@
 
 #include "collector/profile/profile_writer.h"
 #include "collector/sampling/sample_batch_encoder.h"
+#include "collector/session/checkpoint_schedule.h"
 #include "collector/session/run_recorder.h"
 #include "proto/profile.pb.h"
 #include "tests/unit/model/launch_encoder.h"
@@ -47,11 +49,15 @@ class LongRun {
   void AnnounceKernels();
   void AnnounceCounters();
   void Sample();
+  static CheckpointSchedule::Clock::time_point RunTime(uint64_t time_ns) {
+    return CheckpointSchedule::Clock::time_point(std::chrono::nanoseconds(time_ns - kStartNs));
+  }
   uint32_t Random() { return mixed_ = mixed_ * 1664525u + 1013904223u; }
 
   RunRecorder* recorder_;
   uint32_t variants_;
   SampleBatchEncoder samples_;
+  CheckpointSchedule checkpoints_{RunTime(kStartNs)};
   uint64_t now_ns_ = kStartNs;
   uint64_t sampled_until_ns_ = kStartNs;
   uint32_t mixed_ = 1;
@@ -142,6 +148,7 @@ void LongRun::Launch(uint32_t launches) {
   decoded.segments.push_back({launches, 7, 1, 0});
   Record(1, FRAME_LAUNCHES, EncodeLaunches(decoded));
   Sample();
+  if (checkpoints_.Due(RunTime(now_ns_))) recorder_->Checkpoint();
 }
 
 void LongRun::Sample() {

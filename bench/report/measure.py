@@ -9,9 +9,12 @@ The profile is generated load (make_large_profile), no measurement of any GPU.
 import argparse
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import time
+
+CUT_BYTES = 1 << 20  # as if the collector had been killed
 
 
 def run(command, output=None):
@@ -45,6 +48,10 @@ def main():
             rows.append((f"report --format {form}",
                          run([binaries / "utlz", "report", "--format", form, profile],
                              pathlib.Path(folder) / form)))
+        cut = pathlib.Path(folder) / "cut.utlz"
+        shutil.copyfile(profile, cut)
+        os.truncate(cut, profile.stat().st_size - CUT_BYTES)
+        rows.append(("report, the profile's end cut off", run([binaries / "utlz", "report", cut])))
         if arguments.replay:
             rows.append(("report --recompute", run([binaries / "utlz", "report", "--recompute", profile])))
         print(f"{profile.stat().st_size / 1e6:.0f} MB of profile\n")

@@ -131,6 +131,7 @@ void CollectorLoop::Turn(milliseconds wait) {
   ApplyRequest(now);
   Calibrate(now);
   if (now >= next_flush_) {
+    if (checkpoints_.Due(now)) recorder_.Checkpoint();
     recorder_.Flush();
     next_flush_ = now + kFlushPeriod;
   }

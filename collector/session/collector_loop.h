@@ -18,6 +18,7 @@
 
 #include "collector/ingest/agent_listener.h"
 #include "collector/session/agent_table.h"
+#include "collector/session/checkpoint_schedule.h"
 #include "collector/session/counter_turns.h"
 #include "collector/session/run_recorder.h"
 #include "collector/session/sampler_feed.h"
@@ -77,6 +78,7 @@ class CollectorLoop {
   AgentRequest request_;
   std::chrono::milliseconds pause_;
   Clock::time_point next_flush_;
+  CheckpointSchedule checkpoints_{Clock::now()};
   std::optional<Clock::time_point> stop_asked_;
   std::optional<Clock::time_point> sleep_asked_;
   uint64_t cpu_ns_ = 0;

@@ -18,6 +18,10 @@ void RunRecorder::Flush() {
   if (!write_failure_) Note(writer_.Flush());
 }
 
+void RunRecorder::Checkpoint() {
+  if (!write_failure_) Append(0, FRAME_SUMMARY, model_.Summarize().SerializeAsString());
+}
+
 Summary RunRecorder::Finish(RunEnd end) {
   Flush();  // so that a disk that is full by now is said in the notices
   if (write_failure_) {

@@ -24,6 +24,8 @@ class RunRecorder {
   // Hands what is buffered to the kernel, so that killing this process loses no more than what came
   // since.
   void Flush();
+  // Puts the summary of what came so far into the profile.
+  void Checkpoint();
   void CountRefusedFrames(uint64_t frames) { model_.CountRefusedFrames(frames); }
 
   // Set once writing failed (disk full, say). The model goes on.

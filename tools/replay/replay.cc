@@ -1,6 +1,8 @@
 #include "tools/replay/replay.h"
 
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "collector/profile/profile_reader.h"
@@ -39,16 +41,30 @@ absl::StatusOr<Summary> Replay(const std::string& path, const std::optional<std:
   return summary;
 }
 
+bool TakesLongToReplay(const std::string& path, const LoadOptions& options) {
+  std::error_code unknown;
+  const uintmax_t bytes = std::filesystem::file_size(path, unknown);
+  return !unknown && bytes > options.replayed_at_most_bytes;
+}
+
+void MarkAsCheckpoint(Summary* summary) {
+  summary->mutable_run()->set_finished(false);
+  summary->mutable_run()->add_notices(
+      "The profile ends before its run did. So as not to read all of it, this is the state that the "
+      "collector last noted down; utlz report --recompute reads what came after, too.");
+}
+
 }  // namespace
 
-absl::StatusOr<Summary> LoadSummary(const std::string& path) {
+absl::StatusOr<Summary> LoadSummary(const std::string& path, const LoadOptions& options) {
   absl::StatusOr<ProfileReader> reader = ProfileReader::Open(path);
   if (!reader.ok()) return reader.status();
-  if (reader->finished()) {
+  if (reader->finished() || TakesLongToReplay(path, options)) {
     const std::optional<FrameView> frame = reader->FindLast(FRAME_SUMMARY);
     Summary summary;
-    if (frame &&
+    if (frame && frame->source == 0 &&
         summary.ParseFromArray(frame->payload.data(), static_cast<int>(frame->payload.size()))) {
+      if (!reader->finished()) MarkAsCheckpoint(&summary);
       return summary;
     }
   }

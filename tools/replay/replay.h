@@ -2,6 +2,7 @@
 #ifndef UTLZ_TOOLS_REPLAY_REPLAY_H_
 #define UTLZ_TOOLS_REPLAY_REPLAY_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -10,9 +11,14 @@
 
 namespace utlz {
 
-// The summary that the run left in its profile; where there is none (the collector was killed),
-// that of a replay.
-absl::StatusOr<Summary> LoadSummary(const std::string& path);
+struct LoadOptions {
+  // A larger profile without an end is not replayed if the collector noted its state in between.
+  uint64_t replayed_at_most_bytes = 32u << 20;
+};
+
+// The summary that the run left in its profile. Where the collector was killed, that of a replay,
+// or of a large profile the last that the collector noted down, with a notice.
+absl::StatusOr<Summary> LoadSummary(const std::string& path, const LoadOptions& options = {});
 
 // Sends every frame of a profile through the model again, as if it came now. What could not be read
 // is counted in the summary.
