@@ -3,7 +3,9 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/replay/replay.h"
@@ -27,6 +29,7 @@ struct ReportArguments {
   TextOptions text;
   ModelOptions model;
   bool recompute = false;
+  std::string compare;  // a profile to lay the others over, empty for none
 };
 
 CLI::Validator NotNegative() { return CLI::Range(0.0, 1e30).description(""); }
@@ -37,7 +40,9 @@ bool AsksForReplay(const ReportArguments& arguments) {
          model.price_per_hour > 0;
 }
 
-std::string Render(const Summary& summary, const ReportArguments& arguments) {
+std::string Render(const Summary& summary, const Summary* before,
+                   const ReportArguments& arguments) {
+  if (before != nullptr) return RenderHtmlComparison(*before, summary);
   switch (arguments.format) {
     case Format::kText:
       return RenderText(summary, arguments.text);
@@ -61,6 +66,21 @@ bool Print(const std::string& text) {
 // One report after the other; a file that cannot be read does not keep the others from being shown.
 int Report(ReportArguments* arguments) {
   arguments->text.color = UseColor(STDOUT_FILENO);
+  std::optional<Summary> before;
+  if (!arguments->compare.empty()) {
+    if (arguments->format != Format::kHtml) {
+      std::fprintf(stderr,
+                   "utlz: --compare lays two profiles over each other in --format html; "
+                   "utlz diff compares them in other forms\n");
+      return kUsageError;
+    }
+    absl::StatusOr<Summary> loaded = LoadSummary(arguments->compare);
+    if (!loaded.ok()) {
+      std::fprintf(stderr, "utlz: %s\n", std::string(loaded.status().message()).c_str());
+      return kFailure;
+    }
+    before = *std::move(loaded);
+  }
   int exit_status = kSuccess;
   for (const std::string& file : arguments->files) {
     const absl::StatusOr<Summary> summary =
@@ -68,7 +88,7 @@ int Report(ReportArguments* arguments) {
     if (!summary.ok()) {
       std::fprintf(stderr, "utlz: %s\n", std::string(summary.status().message()).c_str());
       exit_status = kFailure;
-    } else if (!Print(Render(*summary, *arguments))) {
+    } else if (!Print(Render(*summary, before ? &*before : nullptr, *arguments))) {
       std::fprintf(stderr, "utlz: cannot write the report to standard output\n");
       return kFailure;
     }
@@ -82,12 +102,18 @@ void AddReportCommand(CLI::App* program, Action* action) {
   const auto arguments = std::make_shared<ReportArguments>();
   CLI::App* report = program->add_subcommand("report", "Show what profiles say");
   report->add_option("FILE", arguments->files, "Profiles (.utlz)")->required()->type_name("");
-  const std::map<std::string, Format> formats = {
-      {"text", Format::kText}, {"json", Format::kJson}, {"csv", Format::kCsv},
-      {"html", Format::kHtml}, {"markdown", Format::kMarkdown}};
+  const std::map<std::string, Format> formats = {{"text", Format::kText},
+                                                 {"json", Format::kJson},
+                                                 {"csv", Format::kCsv},
+                                                 {"html", Format::kHtml},
+                                                 {"markdown", Format::kMarkdown}};
   report->add_option("--format", arguments->format, "text, json, csv, html or markdown")
       ->transform(Choice(formats))
       ->type_name("WORD");
+  report
+      ->add_option("--compare", arguments->compare,
+                   "An earlier profile to lay under the HTML report")
+      ->type_name("FILE");
   report->add_option("--top", arguments->text.top, "Rows of a table")
       ->check(CLI::Range(1u, 100000u).description(""))
       ->type_name("N")
@@ -97,8 +123,7 @@ void AddReportCommand(CLI::App* program, Action* action) {
                                                      {"flops", KernelOrder::kFlops},
                                                      {"bytes", KernelOrder::kBytes},
                                                      {"launches", KernelOrder::kLaunches}};
-  report->add_option("--sort", arguments->text.order,
-                     "recoverable, time, flops, bytes or launches")
+  report->add_option("--sort", arguments->text.order, "recoverable, time, flops, bytes or launches")
       ->transform(Choice(orders))
       ->type_name("WORD");
   const std::map<std::string, GroupBy> groups = {{"kernel", GroupBy::kKernel},
@@ -113,16 +138,19 @@ void AddReportCommand(CLI::App* program, Action* action) {
       ->check(CLI::Range(60u, 1000u).description(""))
       ->type_name("N")
       ->capture_default_str();
-  report->add_option("--model-flops-per-step", arguments->model.model_flops_per_step,
-                     "The model's own arithmetic in a step, for MFU")
+  report
+      ->add_option("--model-flops-per-step", arguments->model.model_flops_per_step,
+                   "The model's own arithmetic in a step, for MFU")
       ->check(NotNegative())
       ->type_name("X");
-  report->add_option("--tokens-per-step", arguments->model.tokens_per_step,
-                     "Tokens (images, requests) in a step, for throughput")
+  report
+      ->add_option("--tokens-per-step", arguments->model.tokens_per_step,
+                   "Tokens (images, requests) in a step, for throughput")
       ->check(NotNegative())
       ->type_name("X");
-  report->add_option("--price-per-hour", arguments->model.price_per_hour,
-                     "Of all devices of the run together, for the cost of what is lost")
+  report
+      ->add_option("--price-per-hour", arguments->model.price_per_hour,
+                   "Of all devices of the run together, for the cost of what is lost")
       ->check(NotNegative())
       ->type_name("X");
   report->add_flag("--recompute", arguments->recompute,
