@@ -10,6 +10,13 @@ const UNITS: Record<string, (value?: number) => string> = {
   FLOP: format.flops,
 };
 
+// "sm_active_share" as a person would say it.
+function labelOf(quantity: string): string {
+  return quantity.replaceAll("_", " ").replace(/ (ns|hz|share|watts|joules|bytes)$/, "")
+    .replace(/\b(hfu|mfu|gpu|sm|hbm|dram)\b/g, (word) => word.toUpperCase())
+    .replace("flops", "FLOPs");
+}
+
 function textOf(unit: string): (value?: number) => string {
   return UNITS[unit] ?? ((value) => format.withPrefix(value, unit.replace(/^1/, "")));
 }
@@ -78,7 +85,7 @@ export function Comparison() {
           <th scope="col">change</th></tr></thead>
         <tbody>
           {difference.quantities.map(({ name, unit, more_is_better, change }) => (
-            <Row name={name.replaceAll("_", " ").replace(/ (ns|hz|share)$/, "")} change={change}
+            <Row name={labelOf(name)} change={change}
               unit={unit} moreIsBetter={more_is_better} />
           ))}
           {difference.slices.map(({ name, time_ns }) => (

@@ -52,8 +52,9 @@ export function Roofline() {
   const inner = { width: width - MARGIN.left - MARGIN.right, height: height - MARGIN.top - MARGIN.bottom };
   const device = summary.devices.find((one) => one.uuid === selection.device) ?? summary.devices[0];
   const ceilings = useMemo(() => ceilingsOf(device, summary.kernels), [device, summary]);
-  const everyPoint = useMemo(() => pointsOf(summary.kernels, LARGEST_RADIUS), [summary]);
-  const pointsBefore = useMemo(() => pointsOf(before?.kernels ?? [], LARGEST_RADIUS), [before]);
+  const largest = Math.min(LARGEST_RADIUS, width / 28);
+  const everyPoint = useMemo(() => pointsOf(summary.kernels, largest), [summary, largest]);
+  const pointsBefore = useMemo(() => pointsOf(before?.kernels ?? [], largest), [before, largest]);
   const scales = useMemo(
     () => scalesOf([...everyPoint, ...pointsBefore], ceilings, inner.width, inner.height),
     [everyPoint, pointsBefore, ceilings, inner.width, inner.height]);
