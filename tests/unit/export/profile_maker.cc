@@ -23,7 +23,8 @@ class Maker {
   }
 
   void Append(FrameType type, const std::string& payload) {
-    EXPECT_TRUE(writer_->Append(kSource, static_cast<uint16_t>(type), payload).ok());
+    const uint32_t source = type >= FRAME_RUN_START ? 0 : kSource;
+    EXPECT_TRUE(writer_->Append(source, static_cast<uint16_t>(type), payload).ok());
   }
 
   void Finish() { EXPECT_TRUE(writer_->Finish().ok()); }
