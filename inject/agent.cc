@@ -287,6 +287,9 @@ void Agent::FlushRecords(uint32_t flags) {
   uint64_t now_ns = 0;
   cupti_.get_timestamp(&now_ns);
   cupti_.activity_flush_all(flags);
+  recorder_.Lock();
+  recorder_.Flush();
+  recorder_.Unlock();
   ring_.header()->producer.flushed_until_ns.store(now_ns, std::memory_order_release);
 }
 
@@ -338,6 +341,7 @@ void Agent::SendStatus() {
     if (cupti_.activity_get_dropped(nullptr, 0, &dropped) != cupti::kSuccess) dropped = 0;
   }
   recorder_.Lock();
+  recorder_.Flush();  // so that what it counts has been sent
   recorder_.AddDropped(dropped);
   const RecorderCounts& counts = recorder_.counts();
   const RingProducer& producer = ring_.header()->producer;

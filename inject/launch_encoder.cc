@@ -10,9 +10,9 @@ bool LaunchEncoder::Create(VariantTable* variants, bool with_correlation) {
   variants_ = variants;
   with_correlation_ = with_correlation;
   constexpr uint32_t kColumnBytes = (kMaxLaunches + 1) * 10;
-  ByteBuffer* const columns[] = {&run_predicted_,  &run_variant_,      &gap_,
-                                 &duration_,       &segment_count_,    &segment_stream_,
-                                 &segment_context_, &segment_graph_,   &correlation_,
+  ByteBuffer* const columns[] = {&run_predicted_,    &run_variant_,   &gap_,
+                                 &duration_,         &segment_count_, &segment_stream_,
+                                 &segment_context_,  &segment_graph_, &correlation_,
                                  &timeless_variant_, &timeless_count_};
   constexpr uint32_t kColumns = sizeof columns / sizeof columns[0];
   auto* memory = MapArray<uint8_t>(uint64_t{kColumns} * kColumnBytes);
@@ -35,31 +35,6 @@ void LaunchEncoder::Reset() {
   previous_variant_ = first_variant_ = previous_correlation_ = 0;
 }
 
-// The variant's entry with predictors that are valid in this batch.
-Variant& LaunchEncoder::Fresh(uint32_t id) {
-  Variant& variant = variants_->At(id);
-  if (variant.batch != batch_) {
-    variant.batch = batch_;
-    variant.next = 0;
-    variant.last_gap_ns = 0;
-    variant.last_duration_ns = 0;
-  }
-  return variant;
-}
-
-void LaunchEncoder::AddVariant(uint32_t variant) {
-  uint32_t& next = previous_variant_ == 0 ? first_variant_ : variants_->At(previous_variant_).next;
-  if (next == variant) {
-    ++predicted_run_;
-  } else {
-    run_predicted_.Varint(predicted_run_);
-    run_variant_.Varint(variant);
-    predicted_run_ = 0;
-    next = variant;
-  }
-  previous_variant_ = variant;
-}
-
 void LaunchEncoder::CloseSegment() {
   if (segment_launches_ == 0) return;
   segment_count_.Varint(segment_launches_);
@@ -69,32 +44,9 @@ void LaunchEncoder::CloseSegment() {
   segment_launches_ = 0;
 }
 
-void LaunchEncoder::Add(const Launch& launch) {
-  if (launches_ == 0) base_ns_ = previous_end_ns_ = launch.start_ns;
-  Variant& variant = Fresh(launch.variant);
-  AddVariant(launch.variant);
-
-  const auto gap = static_cast<int64_t>(launch.start_ns - previous_end_ns_);
-  const auto duration = static_cast<int64_t>(launch.end_ns - launch.start_ns);
-  gap_.Varint(ZigZag(gap - variant.last_gap_ns));
-  duration_.Varint(ZigZag(duration - variant.last_duration_ns));
-  variant.last_gap_ns = gap;
-  variant.last_duration_ns = duration;
-  previous_end_ns_ = launch.end_ns;
-
-  if (segment_launches_ != 0 &&
-      (launch.stream != segment_.stream || launch.context != segment_.context ||
-       launch.graph_launch != segment_.graph_launch)) {
-    CloseSegment();
-  }
-  segment_ = launch;
-  ++segment_launches_;
-  if (with_correlation_) {
-    correlation_.Varint(
-        ZigZag(static_cast<int64_t>(launch.correlation) - int64_t{previous_correlation_}));
-    previous_correlation_ = launch.correlation;
-  }
-  ++launches_;
+void LaunchEncoder::AddCorrelation(uint32_t correlation) {
+  correlation_.Varint(ZigZag(static_cast<int64_t>(correlation) - int64_t{previous_correlation_}));
+  previous_correlation_ = correlation;
 }
 
 void LaunchEncoder::AddTimeless(uint32_t variant) {

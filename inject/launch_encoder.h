@@ -40,6 +40,7 @@ class LaunchEncoder {
   void AddVariant(uint32_t variant);
   Variant& Fresh(uint32_t variant);
   void CloseSegment();
+  void AddCorrelation(uint32_t correlation);
 
   VariantTable* variants_ = nullptr;
   bool with_correlation_ = false;
@@ -51,13 +52,66 @@ class LaunchEncoder {
   uint32_t previous_variant_ = 0;
   uint32_t first_variant_ = 0;  // next[0]
   uint32_t predicted_run_ = 0;
-  Launch segment_ = {};
+  struct Segment {
+    uint32_t stream;
+    uint32_t context;
+    uint32_t graph_launch;
+  };
+  Segment segment_ = {};
   uint32_t segment_launches_ = 0;
   uint32_t previous_correlation_ = 0;
   ByteBuffer run_predicted_, run_variant_, gap_, duration_;
   ByteBuffer segment_count_, segment_stream_, segment_context_, segment_graph_;
   ByteBuffer correlation_, timeless_variant_, timeless_count_;
 };
+
+// The variant's entry with predictors that are valid in this batch.
+inline Variant& LaunchEncoder::Fresh(uint32_t id) {
+  Variant& variant = variants_->At(id);
+  if (variant.batch != batch_) {
+    variant.batch = batch_;
+    variant.next = 0;
+    variant.last_gap_ns = 0;
+    variant.last_duration_ns = 0;
+  }
+  return variant;
+}
+
+inline void LaunchEncoder::AddVariant(uint32_t variant) {
+  uint32_t& next = previous_variant_ == 0 ? first_variant_ : variants_->At(previous_variant_).next;
+  if (next == variant) {
+    ++predicted_run_;
+  } else {
+    run_predicted_.Varint(predicted_run_);
+    run_variant_.Varint(variant);
+    predicted_run_ = 0;
+    next = variant;
+  }
+  previous_variant_ = variant;
+}
+
+[[gnu::always_inline]] inline void LaunchEncoder::Add(const Launch& launch) {
+  if (launches_ == 0) base_ns_ = previous_end_ns_ = launch.start_ns;
+  Variant& variant = Fresh(launch.variant);
+  AddVariant(launch.variant);
+
+  const auto gap = static_cast<int64_t>(launch.start_ns - previous_end_ns_);
+  const auto duration = static_cast<int64_t>(launch.end_ns - launch.start_ns);
+  gap_.Varint(ZigZag(gap - variant.last_gap_ns));
+  duration_.Varint(ZigZag(duration - variant.last_duration_ns));
+  variant.last_gap_ns = gap;
+  variant.last_duration_ns = duration;
+  previous_end_ns_ = launch.end_ns;
+
+  if (launch.stream != segment_.stream || launch.context != segment_.context ||
+      launch.graph_launch != segment_.graph_launch) {
+    CloseSegment();
+    segment_ = {launch.stream, launch.context, launch.graph_launch};
+  }
+  ++segment_launches_;
+  if (with_correlation_) AddCorrelation(launch.correlation);
+  ++launches_;
+}
 
 }  // namespace utlz::inject
 

@@ -1,5 +1,6 @@
 // Writes protobuf's wire format into a bounded buffer that the caller owns. No allocation, no
-// exceptions: what does not fit sets `overflowed` and is left out, and the caller drops the message.
+// exceptions: what does not fit sets `overflowed` and is left out, and the caller drops the
+// message.
 #ifndef UTLZ_INJECT_PB_WRITER_H_
 #define UTLZ_INJECT_PB_WRITER_H_
 
@@ -27,11 +28,17 @@ class ByteBuffer {
       overflowed_ = true;
       return;
     }
-    while (value >= 0x80) {
-      data_[size_++] = static_cast<uint8_t>(value) | 0x80;
-      value >>= 7;
+    if (value < 1u << 14) {
+      // Without a branch, as residuals of one and of two bytes come in no order. What is beyond the
+      // value is overwritten by the next.
+      const bool two = value >= 0x80;
+      const auto bytes =
+          static_cast<uint16_t>((value & 0x7f) | uint64_t{two} << 7 | value >> 7 << 8);
+      std::memcpy(data_ + size_, &bytes, sizeof bytes);
+      size_ += 1 + uint32_t{two};
+      return;
     }
-    data_[size_++] = static_cast<uint8_t>(value);
+    LongVarint(value);
   }
   void Raw(const void* bytes, uint32_t count) {
     if (count > capacity_ - size_) {
@@ -46,6 +53,14 @@ class ByteBuffer {
   bool overflowed() const { return overflowed_; }
 
  private:
+  void LongVarint(uint64_t value) {
+    while (value >= 0x80) {
+      data_[size_++] = static_cast<uint8_t>(value) | 0x80;
+      value >>= 7;
+    }
+    data_[size_++] = static_cast<uint8_t>(value);
+  }
+
   uint8_t* data_ = nullptr;
   uint32_t capacity_ = 0;
   uint32_t size_ = 0;

@@ -45,7 +45,15 @@ constexpr uint32_t kCopyPageable = 2;
 uint32_t CopyFlagsOf(uint8_t flags, uint8_t source, uint8_t destination) {
   return ((flags & cupti::kCopyFlagAsync) != 0 ? kCopyAsync : 0) |
          (source == cupti::kMemoryPageable || destination == cupti::kMemoryPageable ? kCopyPageable
-                                                                                     : 0);
+                                                                                    : 0);
+}
+
+uint32_t Positive(int32_t value) { return value > 0 ? static_cast<uint32_t>(value) : 0; }
+
+// VariantFlag values of profile.proto.
+uint32_t FlagsOf(const VariantKey& key) {
+  constexpr uint32_t kCooperative = 1, kOverflow = 4;
+  return (key.cooperative ? kCooperative : 0) | (key.overflow ? kOverflow : 0);
 }
 
 }  // namespace
@@ -63,6 +71,11 @@ bool Recorder::Create(RingWriter* ring, const CuptiApi* api, bool with_correlati
 
 void Recorder::Restart(bool with_correlation) {
   Lock();
+  // Stragglers of the time before, of which nobody wants to know.
+  launches_.Finish(Scratch());
+  copies_.Finish(Scratch());
+  markers_.Finish(Scratch());
+  calls_.Finish(Scratch());
   launches_.SetWithCorrelation(with_correlation);
   strings_.Clear();
   variants_.Clear();
@@ -71,7 +84,7 @@ void Recorder::Restart(bool with_correlation) {
   strings_sent_ = 0;
   variants_sent_ = VariantTable::kFirst;
   streams_ = 0;
-  last_stream_key_ = 0;
+  last_device_ = UINT32_MAX;
   counts_ = {};
   Unlock();
 }
@@ -90,18 +103,23 @@ ByteBuffer* Recorder::Scratch() {
 
 void Recorder::Consume(uint8_t* buffer, size_t valid_bytes) {
   const uint64_t begin_ns = MonotonicNs();
-  cupti::RecordHead* record = nullptr;
-  while (api_->activity_get_next_record(buffer, valid_bytes, &record) == cupti::kSuccess) {
-    ConsumeRecord(record);
+  variants_.BeginBuffer();
+  walker_.Begin(api_->activity_get_next_record, buffer, valid_bytes);
+  while (const cupti::RecordHead* record = walker_.Next()) {
+    if (record->kind == cupti::kKindConcurrentKernel) {
+      ConsumeKernel(*reinterpret_cast<const cupti::KernelRecord*>(record));
+    } else {
+      ConsumeRecord(record);
+    }
   }
-  Flush();
+  // Launches of kernels that are new go at once: a ring too full for all their names together still
+  // takes those of one buffer.
+  if (strings_sent_ < strings_.size()) Flush();
   counts_.encode_ns += MonotonicNs() - begin_ns;
 }
 
 void Recorder::ConsumeRecord(const cupti::RecordHead* record) {
   switch (record->kind) {
-    case cupti::kKindConcurrentKernel:
-      return ConsumeKernel(*reinterpret_cast<const cupti::KernelRecord*>(record));
     case cupti::kKindMemcpy:
       return ConsumeMemcpy(*reinterpret_cast<const cupti::MemcpyRecord*>(record));
     case cupti::kKindMemcpy2:
@@ -130,8 +148,7 @@ void Recorder::ConsumeKernel(const cupti::KernelRecord& record) {
   const uint32_t variant = variants_.Find(record);
   ++counts_.launches;
   if (record.graph_node_id != 0) ++counts_.graph_nodes;
-  SeeContext(record.context_id, record.device_id);
-  SeeStream(record.context_id, record.stream_id);
+  See(record.device_id, record.context_id, record.stream_id);
   if (record.start == 0 || record.end == 0) {
     ++counts_.timeless;
     launches_.AddTimeless(variant);
@@ -143,8 +160,7 @@ void Recorder::ConsumeKernel(const cupti::KernelRecord& record) {
 }
 
 void Recorder::ConsumeMemcpy(const cupti::MemcpyRecord& record) {
-  SeeContext(record.context_id, record.device_id);
-  SeeStream(record.context_id, record.stream_id);
+  See(record.device_id, record.context_id, record.stream_id);
   copies_.Add({CopyKindOf(record.copy_kind), record.start, record.end, record.bytes,
                record.stream_id, record.context_id,
                CopyFlagsOf(record.flags, record.source_kind, record.destination_kind),
@@ -161,8 +177,7 @@ void Recorder::ConsumePeerCopy(const cupti::PeerCopyRecord& record) {
 }
 
 void Recorder::ConsumeMemset(const cupti::MemsetRecord& record) {
-  SeeContext(record.context_id, record.device_id);
-  SeeStream(record.context_id, record.stream_id);
+  See(record.device_id, record.context_id, record.stream_id);
   copies_.Add({kCopyMemset, record.start, record.end, record.bytes, record.stream_id,
                record.context_id, 0, record.graph_node_id});
   if (copies_.Full()) Flush();
@@ -188,21 +203,29 @@ void Recorder::ConsumeGraphTrace(const cupti::GraphTraceRecord& record) {
 }
 
 // Contexts are announced when their first record comes, so that no callback is needed for them.
-void Recorder::SeeContext(uint32_t context, uint32_t device) {
+void Recorder::SeeAnother(uint32_t device, uint32_t context, uint32_t stream) {
+  SeeStream(context, stream);
+  if (!SeeContext(context, device)) return;  // said again with the next record
+  last_device_ = device;
+  last_context_ = context;
+  last_stream_ = stream;
+}
+
+bool Recorder::SeeContext(uint32_t context, uint32_t device) {
   uint32_t& seen = contexts_seen_[context % kContextSlots];
-  if (seen == context + 1) return;
+  if (seen == context + 1) return true;
   uint8_t bytes[32];
   ByteBuffer message(bytes, sizeof bytes);
   PbWriter out(&message);
   out.Uint(1, context);
   out.Uint(2, device);
-  if (Send(kFrameContext, message)) seen = context + 1;
+  if (!Send(kFrameContext, message)) return false;
+  seen = context + 1;
+  return true;
 }
 
 void Recorder::SeeStream(uint32_t context, uint32_t stream) {
   const uint64_t key = uint64_t{context} << 32 | stream;
-  if (streams_ != 0 && key == last_stream_key_) return;
-  last_stream_key_ = key;
   for (uint32_t i = 0; i < streams_; ++i) {
     if (stream_keys_[i] == key) return;
   }
@@ -282,22 +305,22 @@ bool Recorder::SendVariants() {
     };
     put(2, [](const Variant& v) { return v.name; });
     put(3, [](const Variant& v) { return v.module; });
-    put(4, [](const Variant& v) { return v.key.grid_x; });
-    put(5, [](const Variant& v) { return v.key.grid_y; });
-    put(6, [](const Variant& v) { return v.key.grid_z; });
-    put(7, [](const Variant& v) { return v.key.block_x; });
-    put(8, [](const Variant& v) { return v.key.block_y; });
-    put(9, [](const Variant& v) { return v.key.block_z; });
+    put(4, [](const Variant& v) { return Positive(v.key.grid_x); });
+    put(5, [](const Variant& v) { return Positive(v.key.grid_y); });
+    put(6, [](const Variant& v) { return Positive(v.key.grid_z); });
+    put(7, [](const Variant& v) { return Positive(v.key.block_x); });
+    put(8, [](const Variant& v) { return Positive(v.key.block_y); });
+    put(9, [](const Variant& v) { return Positive(v.key.block_z); });
     put(10, [](const Variant& v) { return v.key.cluster_x; });
     put(11, [](const Variant& v) { return v.key.cluster_y; });
     put(12, [](const Variant& v) { return v.key.cluster_z; });
     put(13, [](const Variant& v) { return v.key.registers_per_thread; });
-    put(14, [](const Variant& v) { return v.key.static_shared_bytes; });
-    put(15, [](const Variant& v) { return v.key.dynamic_shared_bytes; });
+    put(14, [](const Variant& v) { return Positive(v.key.static_shared_bytes); });
+    put(15, [](const Variant& v) { return Positive(v.key.dynamic_shared_bytes); });
     put(16, [](const Variant& v) { return v.key.local_bytes_per_thread; });
     put(17, [](const Variant& v) { return v.key.graph_node; });
     put(18, [](const Variant& v) { return v.key.graph; });
-    put(19, [](const Variant& v) { return v.key.flags; });
+    put(19, [](const Variant& v) { return FlagsOf(v.key); });
     if (!Send(kFrameVariants, *message)) return false;
     variants_sent_ = end;
   }

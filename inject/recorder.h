@@ -12,6 +12,7 @@
 #include "inject/cupti_api.h"
 #include "inject/launch_encoder.h"
 #include "inject/marker_encoder.h"
+#include "inject/record_walker.h"
 #include "inject/ring_writer.h"
 #include "inject/string_table.h"
 #include "inject/variant_table.h"
@@ -38,8 +39,11 @@ class Recorder {
   bool LockWithin(uint64_t nanoseconds);
   void Unlock() { pthread_mutex_unlock(&mutex_); }
 
-  // All records of one completed buffer, ending in frames.
+  // All records of one completed buffer. They stay in the encoders until a batch is full or
+  // Flush(): what a batch predicts from is forgotten with it, so long ones are the shorter on the
+  // wire.
   void Consume(uint8_t* buffer, size_t valid_bytes);
+  void Flush();
   // A frame of some other kind; `message` is scratch from Scratch().
   bool Send(uint16_t type, const ByteBuffer& message) { return ring_->Write(type, message); }
   ByteBuffer* Scratch();
@@ -58,17 +62,23 @@ class Recorder {
   void ConsumePeerCopy(const cupti::PeerCopyRecord& record);
   void ConsumeMemset(const cupti::MemsetRecord& record);
   void ConsumeGraphTrace(const cupti::GraphTraceRecord& record);
-  void SeeContext(uint32_t context, uint32_t device);
+  void See(uint32_t device, uint32_t context, uint32_t stream) {
+    if (device != last_device_ || context != last_context_ || stream != last_stream_) {
+      SeeAnother(device, context, stream);
+    }
+  }
+  void SeeAnother(uint32_t device, uint32_t context, uint32_t stream);
+  bool SeeContext(uint32_t context, uint32_t device);
   void SeeStream(uint32_t context, uint32_t stream);
 
-  void Flush();
   void FlushLaunches();
   bool SendStrings();
   bool SendVariants();
 
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
   RingWriter* ring_ = nullptr;
-  const CuptiApi* api_ = nullptr;
+  const CuptiApi* api_ = nullptr;  // filled in later
+  RecordWalker walker_;
   StringTable strings_;
   VariantTable variants_;
   LaunchEncoder launches_;
@@ -80,7 +90,8 @@ class Recorder {
   static constexpr uint32_t kContextSlots = 4096;
   uint32_t* contexts_seen_ = nullptr;  // ring of context identifiers
   uint64_t stream_keys_[kMaxStreams] = {};
-  uint64_t last_stream_key_ = 0;
+  // Where the last record came from; no device has this number.
+  uint32_t last_device_ = UINT32_MAX, last_context_ = 0, last_stream_ = 0;
   uint32_t streams_ = 0;
   ByteBuffer scratch_;
   RecorderCounts counts_;

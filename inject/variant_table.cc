@@ -1,5 +1,8 @@
 #include "inject/variant_table.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "inject/memory.h"
 
 namespace utlz::inject {
@@ -7,48 +10,34 @@ namespace {
 
 constexpr uint32_t kSlots = VariantTable::kMaxVariants * 2;
 constexpr uint32_t kMaxOtherPointers = 4096;
-// VariantFlag values of profile.proto.
-constexpr uint16_t kFlagCooperative = 1;
-constexpr uint16_t kFlagOverflow = 4;
-
-uint64_t Mix(uint64_t hash, uint64_t value) {
-  hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
-  return hash ^ (hash >> 29);
-}
-
-uint32_t HashOf(const VariantKey& key) {
-  uint64_t hash = Mix(0, reinterpret_cast<uintptr_t>(key.name_pointer));
-  hash = Mix(hash, key.graph_node);
-  hash = Mix(hash, key.grid_x | uint64_t{key.grid_y} << 32);
-  hash = Mix(hash, key.grid_z | uint64_t{key.block_x} << 32);
-  hash = Mix(hash, key.block_y ^ uint64_t{key.dynamic_shared_bytes} << 24 ^
-                       uint64_t{key.cluster_x} << 52);
-  return static_cast<uint32_t>(hash >> 20) % kSlots;
-}
-
-uint32_t Positive(int32_t value) { return value > 0 ? static_cast<uint32_t>(value) : 0; }
 
 VariantKey KeyOf(const cupti::KernelRecord& record) {
-  VariantKey key;
+  VariantKey key{};
   key.name_pointer = record.name;
   key.graph_node = record.graph_node_id;
-  key.graph = record.graph_id;
-  key.grid_x = Positive(record.grid_x);
-  key.grid_y = Positive(record.grid_y);
-  key.grid_z = Positive(record.grid_z);
-  key.block_x = Positive(record.block_x);
-  key.block_y = Positive(record.block_y);
-  key.block_z = Positive(record.block_z);
+  key.grid_x = record.grid_x;
+  key.grid_y = record.grid_y;
+  key.grid_z = record.grid_z;
+  key.block_x = record.block_x;
+  key.block_y = record.block_y;
+  key.block_z = record.block_z;
+  key.static_shared_bytes = record.static_shared_memory;
+  key.dynamic_shared_bytes = record.dynamic_shared_memory;
+  key.local_bytes_per_thread = record.local_memory_per_thread;
   key.cluster_x = record.cluster_x;
   key.cluster_y = record.cluster_y;
   key.cluster_z = record.cluster_z;
-  key.static_shared_bytes = Positive(record.static_shared_memory);
-  key.dynamic_shared_bytes = Positive(record.dynamic_shared_memory);
-  key.local_bytes_per_thread = record.local_memory_per_thread;
+  key.graph = record.graph_id;
   key.registers_per_thread = record.registers_per_thread;
-  key.flags = record.launch_type == cupti::kLaunchTypeCooperative ? kFlagCooperative : 0;
+  key.cooperative = record.launch_type == cupti::kLaunchTypeCooperative;
   return key;
 }
+
+static_assert(offsetof(VariantKey, local_bytes_per_thread) - offsetof(VariantKey, grid_x) ==
+              offsetof(cupti::KernelRecord, local_memory_per_thread) -
+                  offsetof(cupti::KernelRecord, grid_x));
+static_assert(offsetof(VariantKey, cluster_z) - offsetof(VariantKey, cluster_x) ==
+              offsetof(cupti::KernelRecord, cluster_z) - offsetof(cupti::KernelRecord, cluster_x));
 
 }  // namespace
 
@@ -69,7 +58,7 @@ bool VariantTable::Create(StringTable* strings) {
 void VariantTable::AddOverflow() {
   count_ = kFirst;
   VariantKey overflow{};
-  overflow.flags = kFlagOverflow;
+  overflow.overflow = true;
   Add(overflow, strings_->Intern("(kernel variants beyond the table)"));
 }
 
@@ -78,6 +67,8 @@ void VariantTable::Clear() {
   ClearArray(slots_, kSlots);
   ClearArray(first_pointer_, StringTable::kMaxStrings);
   ClearArray(other_pointer_, kMaxOtherPointers);
+  std::fill(std::begin(recent_), std::end(recent_), 0);
+  std::fill(std::begin(name_checks_), std::end(name_checks_), NameCheck{});
   others_ = 0;
   AddOverflow();
 }
@@ -98,19 +89,32 @@ uint32_t VariantTable::Add(const VariantKey& key, uint32_t name) {
   variants_[id].key = key;
   variants_[id].name = name;
   variants_[id].module = ModuleOf(name, key.name_pointer);
+  variants_[id].name_checked = buffer_;
   return id;
 }
 
-uint32_t VariantTable::Find(const cupti::KernelRecord& record) {
-  const VariantKey key = KeyOf(record);
-  uint32_t slot = HashOf(key);
+// Many variants share a name, which is compared once for all of them.
+bool VariantTable::NameHolds(Variant* variant) {
+  const char* pointer = variant->key.name_pointer;
+  const uint64_t hash = reinterpret_cast<uintptr_t>(pointer) * 0x9e3779b97f4a7c15u;
+  NameCheck& check = name_checks_[(hash >> 32) % kNameChecks];
+  if (check.pointer != pointer || check.buffer != buffer_) {
+    if (!strings_->Equals(variant->name, pointer)) return false;
+    check = {pointer, buffer_, variant->name};
+  }
+  if (check.name != variant->name) return false;
+  variant->name_checked = buffer_;
+  return true;
+}
+
+uint32_t VariantTable::FindInTable(const cupti::KernelRecord& record, uint64_t hash) {
+  uint32_t slot = static_cast<uint32_t>(hash >> 10) % kSlots;
   while (slots_[slot] != 0) {
-    const Variant& variant = variants_[slots_[slot]];
-    if (variant.key == key && strings_->Equals(variant.name, key.name_pointer)) return slots_[slot];
+    if (Is(slots_[slot], record)) return slots_[slot];
     slot = (slot + 1) % kSlots;
   }
   if (count_ >= kMaxVariants) return kOverflow;
-  slots_[slot] = Add(key, strings_->Intern(key.name_pointer));
+  slots_[slot] = Add(KeyOf(record), strings_->Intern(record.name));
   return slots_[slot];
 }
 

@@ -87,12 +87,24 @@ TEST_F(LaunchEncoderTest, ComesBackFromTheCollectorsDecoder) {
   }
 }
 
-TEST_F(LaunchEncoderTest, OneLaunch) {
-  ExpectRoundTrip({{ids_[3], 1000, 1000, 0, 0, 0, 0}});
-}
+TEST_F(LaunchEncoderTest, OneLaunch) { ExpectRoundTrip({{ids_[3], 1000, 1000, 0, 0, 0, 0}}); }
 
 TEST_F(LaunchEncoderTest, KeepsTimesThatRunBackwards) {
   ExpectRoundTrip({{ids_[0], 5000, 6000, 1, 1, 0, 1}, {ids_[0], 100, 200, 1, 1, 0, 2}});
+}
+
+TEST_F(LaunchEncoderTest, KeepsResidualsOfEveryLength) {
+  std::vector<Launch> launches;
+  uint64_t now_ns = uint64_t{1} << 61;
+  for (int bits = 0; bits < 56; ++bits) {
+    for (const int off : {-1, 0, 1}) {
+      const uint64_t duration_ns = (uint64_t{1} << bits) + static_cast<uint64_t>(off);
+      launches.push_back({ids_[0], now_ns, now_ns + duration_ns, 7, 1, 0, 1});
+      launches.push_back({ids_[0], now_ns, now_ns, 7, 1, 0, 1});
+      now_ns += duration_ns;
+    }
+  }
+  ExpectRoundTrip(launches);
 }
 
 TEST_F(LaunchEncoderTest, CountsTimelessLaunches) {
