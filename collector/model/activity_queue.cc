@@ -9,20 +9,38 @@ bool StartsEarlier(const Activity& a, const Activity& b) { return a.start_ns < b
 
 }  // namespace
 
+// Moves what is left only once a quarter of it can be freed, so that each is moved four times at
+// most.
+void ActivityQueue::DropReleased() {
+  if (first_ < held() / 4) return;
+  held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(first_));
+  ordered_ -= first_;
+  first_ = 0;
+}
+
+void ActivityQueue::Order() {
+  if (ordered_ == held_.size()) return;
+  const auto begin = held_.begin() + static_cast<std::ptrdiff_t>(first_);
+  const auto middle = held_.begin() + static_cast<std::ptrdiff_t>(ordered_);
+  std::sort(middle, held_.end(), StartsEarlier);
+  std::inplace_merge(std::upper_bound(begin, middle, *middle, StartsEarlier), middle, held_.end(),
+                     StartsEarlier);
+  ordered_ = held_.size();
+}
+
 std::span<const Activity> ActivityQueue::Release(uint64_t watermark_ns, uint64_t* reached_ns) {
+  DropReleased();
+  Order();
   if (full()) {
-    const auto middle = held_.begin() + static_cast<std::ptrdiff_t>(held_.size() / 2);
-    std::nth_element(held_.begin(), middle, held_.end(), StartsEarlier);
-    watermark_ns = std::max(watermark_ns, middle->start_ns + 1);
+    watermark_ns = std::max(watermark_ns, held_[first_ + held() / 2].start_ns + 1);
   }
-  const auto kept = std::partition(held_.begin(), held_.end(), [=](const Activity& activity) {
-    return activity.start_ns >= watermark_ns;
+  const auto begin = held_.begin() + static_cast<std::ptrdiff_t>(first_);
+  const auto end = std::partition_point(begin, held_.end(), [=](const Activity& activity) {
+    return activity.start_ns < watermark_ns;
   });
-  released_.assign(kept, held_.end());
-  held_.erase(kept, held_.end());
-  std::sort(released_.begin(), released_.end(), StartsEarlier);
+  first_ += static_cast<size_t>(end - begin);
   *reached_ns = watermark_ns;
-  return released_;
+  return {begin, end};
 }
 
 }  // namespace utlz

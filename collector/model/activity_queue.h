@@ -16,25 +16,35 @@ namespace utlz {
 
 class ActivityQueue {
  public:
-  static constexpr size_t kDefaultMaximumHeld = 4u << 20;
+  static constexpr size_t kDefaultMaximumHeld = 3u << 19;  // 48 MiB
 
-  explicit ActivityQueue(size_t maximum_held = kDefaultMaximumHeld)
-      : maximum_held_(maximum_held) {}
+  explicit ActivityQueue(size_t maximum_held = kDefaultMaximumHeld) : maximum_held_(maximum_held) {}
 
-  void Add(const Activity& activity) { held_.push_back(activity); }
+  void Add(const Activity& activity) {
+    const bool in_order = ordered_ == held_.size() &&
+                          (first_ == ordered_ || held_.back().start_ns <= activity.start_ns);
+    held_.push_back(activity);
+    if (in_order) ordered_ = held_.size();
+  }
 
   // Those that start before `watermark_ns`, in order of start; where more than the maximum are
   // held, the earliest half of them whatever the watermark says. Valid until the next call to
   // any other function. `reached_ns` is set to the time that is now complete.
   std::span<const Activity> Release(uint64_t watermark_ns, uint64_t* reached_ns);
 
-  size_t held() const { return held_.size(); }
-  bool full() const { return held_.size() >= maximum_held_; }
+  size_t held() const { return held_.size() - first_; }
+  bool full() const { return held() >= maximum_held_; }
 
  private:
+  void DropReleased();
+  void Order();
+
   size_t maximum_held_;
+  // Released already up to first_, in order from there up to ordered_: records come nearly in
+  // order, so little is moved where only the others are sorted in.
   std::vector<Activity> held_;
-  std::vector<Activity> released_;
+  size_t first_ = 0;
+  size_t ordered_ = 0;
 };
 
 }  // namespace utlz

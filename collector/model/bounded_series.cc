@@ -17,11 +17,15 @@ void BoundedSeries::Halve() {
   }
   points_.resize(half);
   interval_ns_ *= 2;
+  current_start_ns_ = current_end_ns_ = 0;
 }
 
 void BoundedSeries::Add(uint64_t start_ns, uint64_t end_ns, double value) {
   if (points_.empty()) start_ns_ = start_ns;
   if (start_ns < start_ns_ || end_ns <= start_ns) return;
+  if (start_ns >= current_start_ns_ && end_ns <= current_end_ns_) {
+    return AddTo(&points_[current_], end_ns - start_ns, value);
+  }
   // The interval stops doubling before it can overflow; what lies farther off is left out.
   while ((end_ns - 1 - start_ns_) / interval_ns_ >= kMaxPoints) {
     if (interval_ns_ > (uint64_t{1} << 52)) return;
@@ -32,16 +36,18 @@ void BoundedSeries::Add(uint64_t start_ns, uint64_t end_ns, double value) {
   for (size_t i = (start_ns - start_ns_) / interval_ns_; i <= last; ++i) {
     const uint64_t begin = std::max(start_ns, start_ns_ + i * interval_ns_);
     const uint64_t end = std::min(end_ns, start_ns_ + (i + 1) * interval_ns_);
-    const auto weight = static_cast<double>(end - begin);
-    points_[i].sum += value * weight;
-    points_[i].weight_ns += weight;
+    AddTo(&points_[i], end - begin, value);
   }
+  current_ = last;
+  current_start_ns_ = start_ns_ + last * interval_ns_;
+  current_end_ns_ = current_start_ns_ + interval_ns_;
 }
 
 std::vector<double> BoundedSeries::SharesOfInterval() const {
   std::vector<double> shares;
   shares.reserve(points_.size());
-  for (const Point& point : points_) shares.push_back(point.sum / static_cast<double>(interval_ns_));
+  for (const Point& point : points_)
+    shares.push_back(point.sum / static_cast<double>(interval_ns_));
   return shares;
 }
 

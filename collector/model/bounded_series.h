@@ -33,10 +33,19 @@ class BoundedSeries {
   };
 
   void Halve();
+  void AddTo(Point* point, uint64_t span_ns, double value) {
+    const auto weight = static_cast<double>(span_ns);
+    point->sum += value * weight;
+    point->weight_ns += weight;
+  }
 
   uint64_t start_ns_ = 0;
   uint64_t interval_ns_ = kFirstIntervalNs;
   std::vector<Point> points_;
+  // Where the last span ended: most follow it into the same interval.
+  size_t current_ = 0;
+  uint64_t current_start_ns_ = 0;
+  uint64_t current_end_ns_ = 0;
 };
 
 }  // namespace utlz

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <vector>
 
 #include "collector/model/activity.h"
 #include "collector/model/bounded_series.h"
@@ -15,14 +16,20 @@ class KernelSeries {
  public:
   static constexpr size_t kMaxKernels = 512;
 
+  KernelSeries() = default;
+  KernelSeries(KernelSeries&&) = default;
+  KernelSeries& operator=(KernelSeries&&) = default;
+
   void Add(const Activity& activity) {
     if (activity.kernel == kNoKernel) return;
-    auto found = series_.find(activity.kernel);
-    if (found == series_.end()) {
+    BoundedSeries* series =
+        activity.kernel < by_kernel_.size() ? by_kernel_[activity.kernel] : nullptr;
+    if (series == nullptr) {
       if (series_.size() >= kMaxKernels) return;
-      found = series_.emplace(activity.kernel, BoundedSeries()).first;
+      if (activity.kernel >= by_kernel_.size()) by_kernel_.resize(activity.kernel + size_t{1});
+      series = by_kernel_[activity.kernel] = &series_[activity.kernel];
     }
-    found->second.Add(activity.start_ns, activity.end_ns, 1);
+    series->Add(activity.start_ns, activity.end_ns, 1);
   }
 
   // By index into KernelTable.
@@ -30,6 +37,7 @@ class KernelSeries {
 
  private:
   std::map<uint32_t, BoundedSeries> series_;
+  std::vector<BoundedSeries*> by_kernel_;  // into the map, whose entries stay in their place
 };
 
 }  // namespace utlz

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
+#include <vector>
 
 #include "collector/model/activity_queue.h"
 #include "collector/model/activity_sweep.h"
@@ -10,8 +12,13 @@ namespace utlz {
 namespace {
 
 Activity At(uint64_t start_ns, uint64_t end_ns, ActivityKind kind = ActivityKind::kCompute) {
-  return {.start_ns = start_ns, .end_ns = end_ns, .kernel = 0, .stream = 0, .context = 0,
-          .source = 0, .kind = kind};
+  return {.start_ns = start_ns,
+          .end_ns = end_ns,
+          .kernel = 0,
+          .stream = 0,
+          .context = 0,
+          .source = 0,
+          .kind = kind};
 }
 
 // Every nanosecond looked at by itself.
@@ -105,6 +112,31 @@ TEST(ActivityQueueTest, HoldsBackWhatMayBeOvertaken) {
   EXPECT_EQ(released[0].start_ns, 100u);
   EXPECT_EQ(reached, 250u);
   EXPECT_EQ(queue.held(), 1u);
+}
+
+TEST(ActivityQueueTest, ReleasesEachOnceInOrderOfStart) {
+  std::mt19937_64 random(5);
+  ActivityQueue queue;
+  std::vector<uint64_t> added, released;
+  uint64_t reached = 0;
+  for (uint64_t now = 1000; now < 9000; now += random() % 20) {
+    // Two processes, of which one is behind, and sometimes something late.
+    const uint64_t start = now - random() % 2 * 300 - (random() % 50 == 0 ? 200 : 0);
+    if (start >= reached) {
+      queue.Add(At(start, start + 10));
+      added.push_back(start);
+    }
+    if (random() % 7 != 0) continue;
+    for (const Activity& activity : queue.Release(now - 400, &reached)) {
+      released.push_back(activity.start_ns);
+    }
+    ASSERT_EQ(queue.held(), added.size() - released.size());
+  }
+  for (const Activity& activity : queue.Release(UINT64_MAX, &reached)) {
+    released.push_back(activity.start_ns);
+  }
+  std::sort(added.begin(), added.end());
+  EXPECT_EQ(released, added);
 }
 
 TEST(ActivityQueueTest, IsBounded) {
