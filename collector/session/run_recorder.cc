@@ -7,10 +7,21 @@
 
 namespace utlz {
 
-RunRecorder::RunRecorder(ProfileWriter writer) : writer_(std::move(writer)) {}
+namespace {
+
+constexpr char kThinnedNotice[] =
+    "The run was long: to keep the profile small, most single launches were left out of it. This "
+    "report is of the whole run; exports and --recompute see windows of it.";
+
+}  // namespace
+
+RunRecorder::RunRecorder(ProfileWriter writer, const ProfileAllowance& allowance)
+    : writer_(std::move(writer)), thinning_(allowance, ProfileThinning::Clock::now()) {}
 
 void RunRecorder::Record(uint32_t source, uint16_t type, std::string_view payload) {
-  Append(source, type, payload);
+  thinning_.Offer(
+      source, type, payload, ProfileThinning::Clock::now(), writer_.bytes_written(),
+      [this](uint32_t of, uint16_t kept, std::string_view bytes) { Append(of, kept, bytes); });
   model_.Consume(source, type, payload);
 }
 
@@ -27,6 +38,7 @@ Summary RunRecorder::Finish(RunEnd end) {
   if (write_failure_) {
     end.add_notices(absl::StrCat(*write_failure_, "; this report is of the whole run"));
   }
+  if (thinning_.thinned()) end.add_notices(kThinnedNotice);
   Record(0, FRAME_RUN_END, end.SerializeAsString());
   Summary summary = model_.Summarize();
   Append(0, FRAME_SUMMARY, summary.SerializeAsString());

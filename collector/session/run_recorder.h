@@ -1,4 +1,4 @@
-// Where every frame of a run goes: to the model and into the profile.
+// Where every frame of a run goes: to the model and, as far as there is room, into the profile.
 //
 // Not thread safe.
 #ifndef UTLZ_COLLECTOR_SESSION_RUN_RECORDER_H_
@@ -12,13 +12,14 @@
 
 #include "collector/model/run_model.h"
 #include "collector/profile/profile_writer.h"
+#include "collector/session/profile_thinning.h"
 #include "proto/profile.pb.h"
 
 namespace utlz {
 
 class RunRecorder {
  public:
-  explicit RunRecorder(ProfileWriter writer);
+  explicit RunRecorder(ProfileWriter writer, const ProfileAllowance& allowance = {});
 
   void Record(uint32_t source, uint16_t type, std::string_view payload);
   // Hands what is buffered to the kernel, so that killing this process loses no more than what came
@@ -40,6 +41,7 @@ class RunRecorder {
 
   RunModel model_;
   ProfileWriter writer_;
+  ProfileThinning thinning_;
   std::optional<std::string> write_failure_;
 };
 

@@ -1,0 +1,70 @@
+// Keeps the profile of a long run small: once it has used up what it may take, records that come by
+// the thousand (launches, copies, ranges, samples) are written in windows and left out between
+// them.
+//
+// The report of the run stays whole, since the model gets every record. For whoever reads the
+// frames again, what was left out looks like what it is, time without records: the trace windows of
+// the processes are cut to the stretches whose launches are in the profile.
+//
+// Not thread safe.
+#ifndef UTLZ_COLLECTOR_SESSION_PROFILE_THINNING_H_
+#define UTLZ_COLLECTOR_SESSION_PROFILE_THINNING_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string_view>
+
+namespace utlz {
+
+// 1 GB in the first day of a run, whatever it launches: a burst that holds all of a short run, then
+// the rest evenly.
+struct ProfileAllowance {
+  uint64_t burst_bytes = 256 << 20;
+  double bytes_per_second = (1e9 - (256 << 20)) / 86400;
+  uint64_t window_bytes = 4 << 20;  // what must have been saved before records are written again
+};
+
+class ProfileThinning {
+ public:
+  using Clock = std::chrono::steady_clock;
+  using Sink = std::function<void(uint32_t source, uint16_t type, std::string_view payload)>;
+
+  ProfileThinning(const ProfileAllowance& allowance, Clock::time_point start)
+      : allowance_(allowance), start_(start) {}
+
+  // Hands `write` what of this frame, and about it, belongs into a profile that has
+  // `bytes_written`.
+  void Offer(uint32_t source, uint16_t type, std::string_view payload, Clock::time_point now,
+             uint64_t bytes_written, const Sink& write);
+
+  // Whether anything was left out so far.
+  bool thinned() const { return thinned_; }
+
+ private:
+  // What the profile says of a process's tracing, and what is so.
+  struct Tracing {
+    bool left_out = false;  // launches are missing since the profile's last window
+    bool open = false;      // the agent traces
+    uint32_t flags = 0;
+    uint64_t start_ns = 0;    // of the agent's window
+    uint64_t written_ns = 0;  // of the same window in the profile; differs once it was cut
+  };
+
+  bool MayWrite(Clock::time_point now, uint64_t bytes_written);
+  void OfferTraceWindow(uint32_t source, std::string_view payload, const Sink& write);
+  void CloseProcess(uint32_t source, std::string_view payload, const Sink& write);
+  void LeaveOutLaunches(uint32_t source, std::string_view payload, const Sink& write);
+  void WriteLaunches(uint32_t source, std::string_view payload, const Sink& write);
+
+  ProfileAllowance allowance_;
+  Clock::time_point start_;
+  bool writing_ = true;
+  bool thinned_ = false;
+  std::map<uint32_t, Tracing> tracing_;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_SESSION_PROFILE_THINNING_H_
