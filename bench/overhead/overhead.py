@@ -49,16 +49,19 @@ class Bench:
         self.stored = self.output / "results.json"
         self.results = json.loads(self.stored.read_text()) if self.stored.exists() else {}
         self.deadline = time.monotonic() + 60 * arguments.minutes
-        self.libraries = self._libraries()
+        self.libraries = self.build_libraries(self.output, arguments.loads)
 
-    def _libraries(self):
-        empty = self.output / "libempty_cupti.so"
-        native = self.output / "libnative_loads.so"
+    @staticmethod
+    def build_libraries(output, loads):
+        """Options for windows.py that name what had to be built."""
+        empty = output / "libempty_cupti.so"
+        native = output / "libnative_loads.so"
         if not empty.exists():
             subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-o", empty, HERE / "empty_cupti.c",
                             "-ldl"], check=True)
-        if not native.exists() and {"storm", "threads", "graphs"} & set(self.arguments.loads):
-            subprocess.run(["nvcc", "-O2", "-std=c++17", "-arch=native", "-cudart", "static",
+        if not native.exists() and {"storm", "threads", "graphs"} & set(loads):
+            nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+            subprocess.run([nvcc, "-O2", "-std=c++17", "-arch=native", "-cudart", "static",
                             "-shared", "-Xcompiler", "-fPIC", "-o", native,
                             HERE / "native_loads.cu"], check=True)
         return ["--native-library", str(native), "--empty-cupti-library", str(empty)]
