@@ -1,11 +1,17 @@
 #include "collector/session/sampler_feed.h"
 
+#include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/profile.pb.h"
 
 namespace utlz {
+namespace {
+
+constexpr std::chrono::milliseconds kStopLimit(2000);
+
+}  // namespace
 
 void SamplerFeed::Start(const std::string& executable, CountersMode mode) {
   SamplerClientOptions options;
@@ -17,8 +23,8 @@ void SamplerFeed::Start(const std::string& executable, CountersMode mode) {
   if (client.ok()) {
     client_ = *std::move(client);
   } else {
-    notices_.push_back(absl::StrCat("No device counters: the sampler did not start: ",
-                                    client.status().message(), "."));
+    notices_.push_back(absl::StrCat(
+        "No device counters: the sampler did not start: ", client.status().message(), "."));
   }
 }
 
@@ -33,6 +39,7 @@ void SamplerFeed::Read() {
 }
 
 void SamplerFeed::UseDevice(std::string_view uuid) {
+  device_used_ = true;
   // Failing means that the sampler has ended, which Read() says.
   if (client_ != nullptr && client_->running()) client_->UseDevice(uuid).IgnoreError();
 }
@@ -51,7 +58,12 @@ void SamplerFeed::Resume() {
 
 void SamplerFeed::Stop() {
   if (client_ == nullptr) return;
-  client_->Stop([this](uint16_t type, std::string_view payload) { Forward(type, payload); });
+  const auto forward = [this](uint16_t type, std::string_view payload) { Forward(type, payload); };
+  client_->Read(forward).IgnoreError();
+  // One that has said nothing is still setting CUDA up, which takes long. Where no target used a
+  // GPU there is nothing to wait for.
+  const bool idle = !device_used_ && client_->frames() == 0;
+  client_->Stop(forward, idle ? std::chrono::milliseconds(0) : kStopLimit);
 }
 
 void SamplerFeed::Forward(uint16_t type, std::string_view payload) {

@@ -50,6 +50,7 @@ class SamplerFeed {
 
   FrameSink sink_;
   std::unique_ptr<SamplerClient> client_;
+  bool device_used_ = false;
   uint64_t refused_frames_ = 0;
   std::vector<std::string> notices_;
 };

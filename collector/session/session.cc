@@ -80,8 +80,8 @@ class RunningSession : public Session {
     if (outcome.signal) end.set_signal(*outcome.signal);
     Join();
     for (const std::string& notice : outcome.notices) end.add_notices(notice);
-    if (loop_->agents() == 0) {
-      for (const std::string& notice : outcome.notices_without_agents) end.add_notices(notice);
+    if (loop_->agents() == 0 && outcome.explain_absence) {
+      end.add_notices(outcome.explain_absence());
     }
     for (const std::string& notice : loop_->Notices()) end.add_notices(notice);
     end.set_collector_cpu_ns(loop_->cpu_ns());

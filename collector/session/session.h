@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,7 +47,8 @@ struct CommandOutcome {
   std::optional<int> exit_status = std::nullopt;
   std::optional<int> signal = std::nullopt;
   std::vector<std::string> notices = {};  // sentences for the report
-  std::vector<std::string> notices_without_agents = {};  // the same, where no agent ever connected
+  // One more, asked for only where no agent ever connected.
+  std::function<std::string()> explain_absence = {};
 };
 
 struct SessionResult {

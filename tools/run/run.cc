@@ -146,8 +146,11 @@ int RunCommand(const RunOptions& options) {
   const int wait_status = signals.WaitFor(*child);
   CommandOutcome outcome = OutcomeOf(wait_status);
   if (warning) outcome.notices.push_back(*warning);
-  const std::string absence = ExplainCudaAbsence(GatherCudaAbsenceFacts(*program, options.command));
-  outcome.notices_without_agents.push_back(absence);
+  std::string absence;
+  outcome.explain_absence = [&] {
+    absence = ExplainCudaAbsence(GatherCudaAbsenceFacts(*program, options.command));
+    return absence;
+  };
   const absl::StatusOr<SessionResult> result = (*session)->Finish(outcome);
   if (result.ok()) {
     ShowResult(options, session_options.profile_path, *result, absence);
