@@ -81,7 +81,8 @@ void Agent::Host(const Visit& visit) {
 void Agent::SayHowItBegan(const Visit& visit) {
   const bool held = Active() && !registration_.Ours();
   SendAnswer(visit, Active() && !held ? ControlState::kTracing : ControlState::kWaiting,
-             static_cast<uint32_t>(held ? AgentReason::kBuffersTaken : AgentReason::kNone), 0);
+             static_cast<uint32_t>(held ? AgentReason::kBuffersTaken : AgentReason::kNone), 0,
+             traced_graphs_before_);
 }
 
 bool Agent::BeginVisit(const Visit& visit) {
@@ -98,7 +99,7 @@ bool Agent::BeginVisit(const Visit& visit) {
   recorder_.Restart((welcome_.trace_flags & kTraceLaunchCalls) != 0);
   wanted_ = true;
   taken_ = false;
-  budget_ = {};
+  budget_ = TraceBudget(TraceBudget::kVisitCreditNs);
   silence_due_ns_ = launches_when_silent_ = 0;
   last_request_ = next_flush_ns_ = next_report_ns_ = 0;
   devices_sent_ = 0;
@@ -156,6 +157,7 @@ void Agent::EndVisit(const Visit& visit) {
     // Under the lock, so that no buffer is being read from here on.
     recorder_.Lock();
     active_.store(false, std::memory_order_release);
+    if (recorder_.counts().graph_nodes != 0) traced_graphs_before_ = true;
     recorder_.Unlock();
     recorder_.Restart(false);
     pool_.GiveMemoryBack();

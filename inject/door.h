@@ -53,7 +53,8 @@ class Door {
   size_t next_ = 0;                          // the oldest of them, once all are in use
 };
 
-void SendAnswer(const Visit& visit, ControlState state, uint32_t reason, uint32_t detail);
+void SendAnswer(const Visit& visit, ControlState state, uint32_t reason, uint32_t detail,
+                bool traced_graphs_before = false);
 
 }  // namespace utlz::inject
 

@@ -5,7 +5,7 @@ namespace utlz::inject {
 void TraceBudget::Start(uint64_t now_ns, uint32_t budget_ppm) {
   budget_ppm_ = budget_ppm;
   last_ns_ = now_ns;
-  account_ns_ = static_cast<double>(kCreditNs);
+  account_ns_ = static_cast<double>(credit_ns_);
   random_state_ = now_ns | 1;
 }
 
@@ -15,7 +15,7 @@ bool TraceBudget::ShouldTrace(uint64_t now_ns, uint64_t launches, uint64_t graph
   account_ns_ += static_cast<double>(now_ns - last_ns_) * share;
   account_ns_ -= static_cast<double>((launches - launches_) * kLaunchCostNs +
                                      (graph_nodes - graph_nodes_) * kGraphNodeCostNs);
-  if (account_ns_ > static_cast<double>(kCreditNs)) account_ns_ = static_cast<double>(kCreditNs);
+  if (account_ns_ > static_cast<double>(credit_ns_)) account_ns_ = static_cast<double>(credit_ns_);
   last_ns_ = now_ns;
   launches_ = launches;
   graph_nodes_ = graph_nodes;
@@ -23,7 +23,7 @@ bool TraceBudget::ShouldTrace(uint64_t now_ns, uint64_t launches, uint64_t graph
     tracing_ = false;
     wanted_ns_ = static_cast<double>(kPeriodNs) * share * (0.75 + NextDither() / 2);
     // The account holds no more than its credit.
-    if (wanted_ns_ > static_cast<double>(kCreditNs)) wanted_ns_ = static_cast<double>(kCreditNs);
+    if (wanted_ns_ > static_cast<double>(credit_ns_)) wanted_ns_ = static_cast<double>(credit_ns_);
   } else if (!tracing_ && account_ns_ >= wanted_ns_) {
     tracing_ = true;
   }

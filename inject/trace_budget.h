@@ -19,10 +19,15 @@ class TraceBudget {
   static constexpr uint64_t kGraphNodeCostNs = 400;
   // Spent ahead, so that a run's beginning is seen whole.
   static constexpr uint64_t kCreditNs = 100'000'000;
+  // The same for a visit of `utlz attach`, which is short: its beginning has to fit the budget too.
+  static constexpr uint64_t kVisitCreditNs = 15'000'000;
   // The time whose share one window may spend.
   static constexpr uint64_t kPeriodNs = 2'000'000'000;
   // Of the budget; the rest is for what no launch is charged with: switching, our thread, sampling.
   static constexpr double kShareForTracing = 0.7;
+
+  // No more than the credit is ever saved.
+  explicit TraceBudget(uint64_t credit_ns = kCreditNs) : credit_ns_(credit_ns) {}
 
   // `budget_ppm` 0: everything is traced.
   void Start(uint64_t now_ns, uint32_t budget_ppm);
@@ -35,6 +40,7 @@ class TraceBudget {
  private:
   double NextDither();
 
+  uint64_t credit_ns_;
   uint32_t budget_ppm_ = 0;
   uint64_t last_ns_ = 0;
   uint64_t launches_ = 0;

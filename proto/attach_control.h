@@ -67,7 +67,7 @@ struct ControlAnswer {
   uint32_t state;   // ControlState
   uint32_t reason;  // AgentReason
   uint32_t reason_detail;
-  uint32_t reserved0;
+  uint32_t traced_graphs_before;  // 1: an earlier visit traced nodes of CUDA graphs
   uint64_t reserved[5];
 };
 

@@ -159,7 +159,10 @@ def capture_of(utlz, profile):
         return {"error": completed.stderr[-500:]}
     report = json.loads(completed.stdout)
     kernels = report.get("kernels", [])
-    return {"launches": sum(kernel.get("launches", 0) for kernel in kernels),
+    launches = sum(kernel.get("launches", 0) for kernel in kernels)
+    time_ns = sum(kernel.get("time_ns", 0) for kernel in kernels)
+    # The same in every visit, unless CUPTI's times of graph nodes are wrong after a pause.
+    return {"launches": launches, "mean_kernel_ns": time_ns / launches if launches else None,
             "flops": report["run"].get("flops"), "capture": report.get("capture"),
             "dram_bytes": report["run"].get("dram_bytes")}
 
