@@ -12,7 +12,7 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -149,7 +149,7 @@ absl::Status SamplerClient::Send(uint32_t kind, uint64_t argument, std::string_v
   command.magic = kSamplerCommandMagic;
   command.kind = kind;
   command.argument = argument;
-  std::memcpy(command.uuid, uuid.data(), uuid.size());
+  std::copy(uuid.begin(), uuid.end(), std::begin(command.uuid));
   // Far smaller than the socket's buffer: it is taken whole or not at all.
   const ssize_t sent = send(fd_, &command, sizeof(command), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (sent != static_cast<ssize_t>(sizeof(command))) {

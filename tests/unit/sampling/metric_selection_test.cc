@@ -7,6 +7,7 @@
 
 #include "collector/sampling/library_search.h"
 #include "collector/sampling/profiler_host.h"
+#include "tests/support/sanitizers.h"
 
 namespace utlz {
 namespace {
@@ -52,6 +53,9 @@ TEST(MetricSelection, NeedsTheClockAndSomeWork) {
 class RealCupti : public testing::Test {
  protected:
   void SetUp() override {
+    if (kAddressSanitizer || kThreadSanitizer) {
+      GTEST_SKIP() << "CUPTI loads its libraries with RTLD_DEEPBIND, which sanitizers refuse";
+    }
     table_ = LoadCupti(CuptiPaths({.named_path = "", .own_folder = ""}));
     if (!table_.ok()) GTEST_SKIP() << table_.status();
   }
