@@ -2,6 +2,7 @@
 """Attaches to PyTorch programs in mid-run on a real GPU, and measures what they feel of it.
 
     attach_check.py --utlz build/release/bin/utlz --output DIRECTORY [--part NAME...] [--window S]
+                    [--asleep]
 
 Parts, each in one process and about a minute long: `graph` and `eager` (a decode loop), `server`
 (HTTP around a transformers model, under load), `cycles` (as many short visits as fit, under load),
@@ -36,9 +37,10 @@ def quantile(ordered, share):
 class Program:
     """A workload that prints a line of JSON when it is ready, and lives until its input ends."""
 
-    def __init__(self, script, *arguments):
-        self.process = subprocess.Popen([sys.executable, str(WORKLOADS / script), *arguments],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(self, prefix, script, *arguments):
+        self.process = subprocess.Popen(
+            [*prefix, sys.executable, str(WORKLOADS / script), *arguments],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.ready = self._line()
         self.pid = self.ready["pid"]
 
@@ -71,8 +73,8 @@ class Server(Program):
 
     CLIENTS = 2
 
-    def __init__(self):
-        super().__init__("http_server.py")
+    def __init__(self, prefix):
+        super().__init__(prefix, "http_server.py")
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._latencies_ms = []
@@ -207,7 +209,7 @@ def measure(program, arguments, name, rounds=4):
 
 
 def decode_part(arguments, mode):
-    program = Program("endless_decode.py", "--mode", mode)
+    program = Program(arguments.prefix, "endless_decode.py", "--mode", mode)
     first = program.digest()
     result = measure(program, arguments, mode)
     result["same_output"] = program.digest() == first
@@ -216,7 +218,7 @@ def decode_part(arguments, mode):
 
 
 def server_part(arguments):
-    server = Server()
+    server = Server(arguments.prefix)
     time.sleep(1)
     result = measure(server, arguments, "server")
     result["wrong_answers"] = server.wrong
@@ -226,7 +228,7 @@ def server_part(arguments):
 
 def cycles_part(arguments):
     """Short visits one after another until the time is up."""
-    program = Program("endless_decode.py", "--mode", "graph")
+    program = Program(arguments.prefix, "endless_decode.py", "--mode", "graph")
     first = program.digest()
     before = program.window(arguments.window)
     failures = []
@@ -259,10 +261,10 @@ def identical_part(arguments):
     """Digests of the fixed batch: untouched processes, and one that is visited in between."""
     untouched = []
     for _ in range(2):
-        program = Program("endless_decode.py", "--mode", "graph")
+        program = Program(arguments.prefix, "endless_decode.py", "--mode", "graph")
         untouched.append(program.digest())
         program.end()
-    program = Program("endless_decode.py", "--mode", "graph")
+    program = Program(arguments.prefix, "endless_decode.py", "--mode", "graph")
     digests = []
     for _ in range(3):
         tool = Tool(arguments.utlz, program.pid, arguments.output / "identical.utlz", 1,
@@ -287,7 +289,10 @@ def main():
     parser.add_argument("--cycles-seconds", type=float, default=60)
     parser.add_argument("--attach-option", action="append", default=[],
                         help="handed on to utlz attach, such as --counters=none")
+    parser.add_argument("--asleep", action="store_true",
+                        help="start the programs by utlz run --asleep, where ptrace is forbidden")
     arguments = parser.parse_args()
+    arguments.prefix = [arguments.utlz, "run", "--asleep", "--"] if arguments.asleep else []
     if not shutil.which("nvidia-smi") or not importlib.util.find_spec("torch"):
         print("no NVIDIA GPU or no torch on this machine")
         return SKIPPED
