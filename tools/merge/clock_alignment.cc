@@ -19,8 +19,9 @@ constexpr double kMeetingNs = 40e3;         // ends of one collective lie closer
 constexpr double kRivalShare = 0.8;
 constexpr double kClearlyTighter = 2;
 constexpr double kFastestDrift = 100e-6;
-constexpr size_t kFollowed = 15;       // pairs whose median shift the next one is looked for at
-constexpr double kLeastErrorNs = 1e3;  // of CUPTI's own conversion of times
+constexpr size_t kMostNeighbours = 256;  // looked at for the nearest
+constexpr size_t kFollowed = 15;         // pairs whose median shift the next one is looked for at
+constexpr double kLeastErrorNs = 1e3;    // of CUPTI's own conversion of times
 constexpr double kMostImpossible = 0.02;
 
 double Median(std::vector<double> values) {
@@ -151,6 +152,10 @@ std::optional<Coarse> FindCoarse(const std::vector<Collective>& a, const std::ve
     const bool clearer = !best || coarse.best.meetings > best->best.meetings ||
                          (best->other_shift_ns && !coarse.other_shift_ns);
     if (clearer) best = coarse;
+    const bool beyond_doubt =
+        !coarse.other_shift_ns &&
+        static_cast<double>(coarse.best.meetings) >= kRivalShare * static_cast<double>(stretch);
+    if (beyond_doubt) break;
     if (a.size() == stretch) break;
   }
   return best;
@@ -178,8 +183,12 @@ class Follower {
     const double tolerance = tolerance_ns_ + kFastestDrift * std::abs(end_ns - last_ns_);
     const Collective* nearest = nullptr;
     double distance = tolerance;
-    for (size_t i = FirstAtOrAfter(b_, end_ns + expected - tolerance);
-         i < b_.size() && static_cast<double>(b_[i].end_ns) <= end_ns + expected + tolerance; ++i) {
+    const size_t center = FirstAtOrAfter(b_, end_ns + expected);
+    const size_t first = std::max(FirstAtOrAfter(b_, end_ns + expected - tolerance),
+                                  center - std::min(center, kMostNeighbours / 2));
+    const size_t last = std::min(b_.size(), center + kMostNeighbours / 2);
+    for (size_t i = first; i < last; ++i) {
+      if (static_cast<double>(b_[i].end_ns) > end_ns + expected + tolerance) break;
       const double off = std::abs(Difference(b_[i].end_ns, one.end_ns) - expected);
       if (b_[i].name != one.name || off > distance) continue;
       nearest = &b_[i];

@@ -13,7 +13,7 @@ namespace utlz {
 namespace {
 
 constexpr size_t kMaxCollectives = 1u << 20;  // of one process
-constexpr size_t kMaxNames = 4096;
+constexpr size_t kMaxNames = 256;
 
 // Those that end nowhere before all ranks have come. A broadcast's root may be long gone when the
 // others receive.

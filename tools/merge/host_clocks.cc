@@ -39,17 +39,26 @@ std::vector<Host> HostsOf(const std::vector<ProfileOutline>& profiles) {
   return hosts;
 }
 
-// The tie with the most pairs among those that are beyond doubt, if there are such.
+// The first tie that is beyond doubt and uses most of what was recorded; else the one with the most
+// pairs among those that are beyond doubt, if there are such.
 std::optional<ClockShift> Tie(const Host& a, const Host& b) {
   std::optional<ClockShift> best;
-  for (const RankTrace* from : a.ranks) {
-    for (const RankTrace* to : b.ranks) {
-      const auto shift = AlignClocks(from->collectives, to->collectives);
+  // Ranks in the same place first: they mostly talk to each other.
+  for (size_t apart = 0; apart < kRanksTried; ++apart) {
+    for (size_t i = 0; i < a.ranks.size(); ++i) {
+      const size_t k = (i + apart) % kRanksTried;
+      if (k >= b.ranks.size()) continue;
+      const std::vector<Collective>& from = a.ranks[i]->collectives;
+      const std::vector<Collective>& to = b.ranks[k]->collectives;
+      const auto shift = AlignClocks(from, to);
       if (!shift) continue;
-      const bool surer = best && best->other_shift_ns && !shift->other_shift_ns;
-      const bool as_sure =
-          best && best->other_shift_ns.has_value() == shift->other_shift_ns.has_value();
-      if (!best || surer || (as_sure && shift->pairs > best->pairs)) best = shift;
+      const bool sure = !shift->other_shift_ns.has_value();
+      if (sure && 2 * shift->pairs >= std::min(from.size(), to.size())) return shift;
+      const bool best_is_sure = best && !best->other_shift_ns.has_value();
+      if (!best || (sure && !best_is_sure) ||
+          (sure == best_is_sure && shift->pairs > best->pairs)) {
+        best = shift;
+      }
     }
   }
   return best;

@@ -83,6 +83,32 @@ TEST_F(MergeTest, AHostWithoutCollectivesKeepsItsClockAndSaysSo) {
   EXPECT_THAT(merged->ranks().clocks(1).note(), HasSubstr("No collective ties it"));
 }
 
+// Pairs of ranks that talk only among themselves: a1 with b1, a2 with b2, and b with c.
+TEST_F(MergeTest, TiesHostsThroughOthersAndAddsTheErrors) {
+  JobOptions first;
+  first.seed = 11;
+  JobOptions second;
+  second.seed = 12;
+  const std::vector<RankTrace> ab = MakeJob(first);
+  const std::vector<RankTrace> bc = MakeJob(second);
+  const MadeClock b = {-1.25e9, 0};
+  const MadeClock c = {0.5e9, 0};
+  const std::string b2 = folder_.File("b2.utlz");
+  WriteRankProfile(a_, "a", ab[0], {});
+  WriteRankProfile(b_, "b", ab[1], b);
+  WriteRankProfile(b2, "b", bc[0], b);
+  WriteRankProfile(c_, "c", bc[1], c);
+  const auto merged = MergeProfiles({a_, c_, b_, b2}, merged_);
+  ASSERT_TRUE(merged.ok()) << merged.status().ToString();
+  ASSERT_EQ(merged->ranks().clocks_size(), 3);
+  const ClockSummary& of_c = merged->ranks().clocks(1);
+  const ClockSummary& of_b = merged->ranks().clocks(2);
+  EXPECT_NEAR(of_b.shift_ns(), b.shift_ns, of_b.shift_error_ns());
+  EXPECT_NEAR(of_c.shift_ns(), c.shift_ns, of_c.shift_error_ns());
+  EXPECT_GT(of_c.shift_error_ns(), of_b.shift_error_ns());
+  EXPECT_THAT(of_c.note(), HasSubstr("Tied through b"));
+}
+
 TEST_F(MergeTest, RefusesToReplaceOneOfItsParts) {
   WriteJob();
   EXPECT_EQ(MergeProfiles({a_, b_}, b_).status().code(), absl::StatusCode::kInvalidArgument);
