@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 // Makes the README's pictures (docs/pictures) from the bundled recording:
-//   tools/dev/make_pictures.mjs build/release/bin/utlz
+//   tests/browser/make_pictures.mjs build/release/bin/utlz
 // Needs chromium, and `npm ci` in tools/report_html/web.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { makeFolder, startBrowser } from "../../tests/browser/browser.mjs";
+import { makeFolder, startBrowser } from "./browser.mjs";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const PICTURES = join(ROOT, "docs/pictures");
