@@ -158,7 +158,10 @@ def watch(command, wrapped, environment, nvml, period_s):
         _, errors = process.communicate()
     if process.returncode != 0:
         raise RuntimeError(errors.strip()[-300:] or f"status {process.returncode}")
-    return [reading for reading in readings[:-1] if "target resident" in reading]
+    readings = [reading for reading in readings[:-1] if "target resident" in reading]
+    if not readings:
+        raise RuntimeError("the load was never seen: it ended too soon, or is not a child of utlz")
+    return readings
 
 
 def case_command(case, arguments, libraries, output):

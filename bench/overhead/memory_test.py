@@ -99,6 +99,10 @@ class WatchTest(unittest.TestCase):
             self.assertEqual(17, reading["gpu whole"])
             self.assertEqual(1, reading["gpu processes"])
 
+    def test_a_load_that_was_not_seen_is_no_measurement(self):
+        with self.assertRaisesRegex(RuntimeError, "never seen"):
+            memory.watch([sys.executable, "-c", ""], True, {}, None, 0.01)
+
     def test_a_program_that_fails_is_no_measurement(self):
         with self.assertRaisesRegex(RuntimeError, "no such load"):
             memory.watch([sys.executable, "-c", "raise SystemExit('no such load')"], False, {}, None,
