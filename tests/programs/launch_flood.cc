@@ -1,6 +1,6 @@
 // Launches as fast as they can be made: steps of 12 kernels in 40 shapes and a replayed graph, for
-// as many millions of launches as the argument says. Halfway through, the collector is stopped for
-// long enough that the ring cannot hold what comes, and then goes on.
+// as many millions of launches as the argument says. Early on, the collector is stopped for long
+// enough that the ring cannot hold what comes, and then goes on.
 #include <dlfcn.h>
 #include <signal.h>
 #include <unistd.h>
@@ -74,7 +74,7 @@ int Run(uint64_t launches) {
   Check(cuStreamCreate(&stream, 0), "cuStreamCreate");
   const CUgraphExec exec = CaptureGraph(target, stream);
   const uint64_t steps = launches / kStepLaunches;
-  const uint64_t stop_at = steps / 2, go_on_at = stop_at + kStoppedLaunches / kStepLaunches;
+  const uint64_t stop_at = steps / 10, go_on_at = stop_at + kStoppedLaunches / kStepLaunches;
   for (uint64_t step = 0; step < steps; ++step) {
     if (step == stop_at) kill(getppid(), SIGSTOP);
     if (step == go_on_at) kill(getppid(), SIGCONT);

@@ -42,6 +42,10 @@ class RecordWalkerTest : public testing::Test {
     buffer_.resize(place + bytes);
     std::memcpy(&buffer_[place], &kind, sizeof kind);
     std::memcpy(&buffer_[place + 8], &bytes, sizeof bytes);
+    // What is beyond a shorter kernel record's length looks like another, to whoever believes it.
+    for (size_t decoy = sizeof(cupti::KernelRecord); decoy + sizeof kind <= bytes; decoy += 8) {
+      std::memcpy(&buffer_[place + decoy], &cupti::kKindConcurrentKernel, sizeof kind);
+    }
     places_.push_back(place);
   }
   void AddKernels(int count, uint32_t bytes) {
