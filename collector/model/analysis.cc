@@ -36,13 +36,17 @@ struct Scaled {
   bool scaled = false;
 };
 
+double ScaleOf(const ProcessState& process, uint64_t now_ns) {
+  return process.coverage.ScaleToRun(process.LivedUntilNs(now_ns));
+}
+
 Scaled ScaleToRun(const ModelState& model, const Kernel& kernel, uint64_t now_ns) {
   Scaled scaled;
   const double mean_ns = kernel.durations.mean_ns();
   for (const KernelShare& share : kernel.shares) {
     const auto found = model.processes.processes().find(share.source);
     const double scale =
-        found == model.processes.processes().end() ? 1 : found->second->coverage.ScaleToRun(now_ns);
+        found == model.processes.processes().end() ? 1 : ScaleOf(*found->second, now_ns);
     const auto timeless = static_cast<double>(share.timeless);
     scaled.launches += scale * (static_cast<double>(share.launches) + timeless);
     scaled.time_ns += scale * (static_cast<double>(share.time_ns) + timeless * mean_ns);
@@ -111,21 +115,37 @@ void SetWork(const ModelState& model, const Analysis& analysis,
                      device.fallback_type, found == calibrated.end() ? nullptr : &found->second);
 }
 
+// At rates that `flops_per_second` tells for each data type.
+template <typename FlopsPerSecond>
+RooflineWork RooflineAt(const Kernel& kernel, const KernelRow& row, double dram_bytes_per_second,
+                        FlopsPerSecond flops_per_second) {
+  RooflineWork roofline;
+  roofline.communication = kernel.communication;
+  roofline.time_ns = row.time_ns;
+  roofline.flops_missing = row.work.flops.empty() && IsMatrixKernel(kernel.mangled_name);
+  for (const TypedFlops& flops : row.work.flops) {
+    const std::optional<double> rate = flops_per_second(flops.data_type);
+    if (!rate.has_value()) continue;
+    roofline.compute_time_ns =
+        roofline.compute_time_ns.value_or(0) + row.launches * flops.flops / *rate * 1e9;
+  }
+  const auto& read = row.work.read_bytes;
+  const auto& write = row.work.write_bytes;
+  if (dram_bytes_per_second > 0 && (read.has_value() || write.has_value())) {
+    const double bytes = read.value_or(CounterPerLaunch()).value +
+                         write.value_or(CounterPerLaunch()).value;
+    roofline.memory_time_ns = row.launches * bytes / dram_bytes_per_second * 1e9;
+  }
+  return roofline;
+}
+
 void SetRoofline(const Kernel& kernel, const Ceilings& ceilings, KernelRow* row) {
-  row->roofline.time_ns = row->time_ns;
-  row->roofline.flops_missing = row->work.flops.empty() && IsMatrixKernel(kernel.mangled_name);
-  for (const TypedFlops& flops : row->work.flops) {
-    const auto peak = ceilings.FlopsPerSecond(flops.data_type);
-    if (!peak.has_value()) continue;
-    row->roofline.compute_time_ns = row->roofline.compute_time_ns.value_or(0) +
-                                    row->launches * flops.flops / *peak * 1e9;
-  }
-  const double bandwidth = ceilings.dram_bytes_per_second;
-  if (bandwidth > 0 && (row->work.read_bytes.has_value() || row->work.write_bytes.has_value())) {
-    const double bytes = row->work.read_bytes.value_or(CounterPerLaunch()).value +
-                         row->work.write_bytes.value_or(CounterPerLaunch()).value;
-    row->roofline.memory_time_ns = row->launches * bytes / bandwidth * 1e9;
-  }
+  row->roofline = RooflineAt(kernel, *row, ceilings.dram_bytes_per_second,
+                             [&](const auto& type) { return ceilings.FlopsPerSecond(type); });
+  if (!ceilings.measured()) return;
+  row->attained = RooflineAt(kernel, *row, ceilings.AttainedDramBytesPerSecond(), [&](const auto& type) {
+    return ceilings.AttainedFlopsPerSecond(type);
+  });
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ struct KernelRow {
   bool scaled = false;
   KernelWork work;                // of one launch
   RooflineWork roofline;          // of all launches
+  RooflineWork attained;          // the same under measured ceilings; unknown where there are none
 };
 
 struct DeviceAnalysis {

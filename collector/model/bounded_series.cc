@@ -43,6 +43,21 @@ void BoundedSeries::Add(uint64_t start_ns, uint64_t end_ns, double value) {
   current_end_ns_ = current_start_ns_ + interval_ns_;
 }
 
+std::optional<double> BoundedSeries::MeanBetween(uint64_t start_ns, uint64_t end_ns) const {
+  double sum = 0;
+  double weight_ns = 0;
+  for (size_t i = 0; i < points_.size(); ++i) {
+    const uint64_t begin_ns = std::max(start_ns, start_ns_ + i * interval_ns_);
+    const uint64_t stop_ns = std::min(end_ns, start_ns_ + (i + 1) * interval_ns_);
+    if (begin_ns >= stop_ns) continue;
+    const double share = static_cast<double>(stop_ns - begin_ns) / static_cast<double>(interval_ns_);
+    sum += share * points_[i].sum;
+    weight_ns += share * points_[i].weight_ns;
+  }
+  if (weight_ns <= 0) return std::nullopt;
+  return sum / weight_ns;
+}
+
 std::vector<double> BoundedSeries::SharesOfInterval() const {
   std::vector<double> shares;
   shares.reserve(points_.size());

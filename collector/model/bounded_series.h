@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace utlz {
@@ -21,6 +22,8 @@ class BoundedSeries {
   bool empty() const { return points_.empty(); }
   uint64_t start_ns() const { return start_ns_; }
   uint64_t interval_ns() const { return interval_ns_; }
+  // Mean over a stretch, by how long each value held; nothing where none did.
+  std::optional<double> MeanBetween(uint64_t start_ns, uint64_t end_ns) const;
   // Sum of value × time, ÷ the interval: what is not known counts as zero.
   std::vector<double> SharesOfInterval() const;
   // NaN where nothing is known.

@@ -188,6 +188,7 @@ void SetActiveShares(const DeviceView& view, DeviceSummary* summary) {
 
 void SetRoofline(const DeviceView& view, DeviceSummary* summary) {
   double roofline_ns = 0;
+  double attained_ns = 0;
   double recoverable_ns = 0;
   bool known = false;
   for (const KernelRow* row : view.rows) {
@@ -195,11 +196,13 @@ void SetRoofline(const DeviceView& view, DeviceSummary* summary) {
     if (!time_ns.has_value() || row->roofline.communication) continue;
     known = true;
     roofline_ns += std::min(*time_ns, row->time_ns);
+    attained_ns += std::min(RooflineTimeNs(row->attained).value_or(row->time_ns), row->time_ns);
     recoverable_ns += std::max(0.0, row->time_ns - *time_ns);
   }
   if (!known) return;
   summary->set_roofline_time_ns(roofline_ns);
   summary->set_recoverable_time_ns(recoverable_ns);
+  if (view.analysis.ceilings.measured()) summary->set_attained_roofline_time_ns(attained_ns);
 }
 
 void SetPeaks(const DeviceView& view, DeviceSummary* summary) {
@@ -221,6 +224,15 @@ void SetPeaks(const DeviceView& view, DeviceSummary* summary) {
       peak->set_flops_per_second_maximum_clock(per_cycle * ceilings.clock_maximum_hz);
     }
     peak->set_source(ceilings.peak_source.at(data_type));
+    const auto attained = ceilings.attained_flops_per_second.find(data_type);
+    if (attained != ceilings.attained_flops_per_second.end()) {
+      peak->set_attained_flops_per_second(attained->second);
+    }
+  }
+  if (!ceilings.measured()) return;
+  summary->set_ceilings_time_ns(ceilings.attained_time_ns);
+  if (ceilings.attained_dram_bytes_per_second > 0) {
+    summary->set_attained_dram_bytes_per_second(ceilings.attained_dram_bytes_per_second);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "collector/model/device_table.h"
 
 #include <array>
+#include <charconv>
 #include <cstdio>
 
 namespace utlz {
@@ -16,6 +17,8 @@ std::optional<uint32_t> DeviceTable::Find(std::string_view uuid) {
   DeviceState* state = device.get();
   state->sweep.SetObserver([state](const ActivitySegment& segment) {
     state->gaps.Add(segment);
+    state->ledger.Add(segment);
+    state->exposed.Add(segment);
     const bool kernel = (segment.mask & kKernelMask) != 0;
     if ((segment.mask & kUntracedMask) == 0) {
       state->busy_series.Add(segment.start_ns, segment.end_ns, kernel ? 1 : 0);
@@ -35,6 +38,24 @@ std::string FormatUuid(std::string_view uuid) {
     text += hex.data();
   }
   return text;
+}
+
+std::optional<std::string> ParseUuid(std::string_view text) {
+  constexpr std::string_view kPrefix = "GPU-";
+  if (text.substr(0, kPrefix.size()) != kPrefix) return std::nullopt;
+  std::string digits;
+  for (const char c : text.substr(kPrefix.size())) {
+    if (c != '-') digits += c;
+  }
+  std::string uuid;
+  for (size_t i = 0; i + 1 < digits.size() && uuid.size() < 16; i += 2) {
+    unsigned byte = 0;
+    const auto [end, error] = std::from_chars(&digits[i], &digits[i] + 2, byte, 16);
+    if (error != std::errc() || end != &digits[i] + 2) return std::nullopt;
+    uuid += static_cast<char>(byte);
+  }
+  if (FormatUuid(uuid) != text) return std::nullopt;
+  return uuid;
 }
 
 }  // namespace utlz

@@ -12,12 +12,15 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/model/activity_ledger.h"
 #include "collector/model/activity_queue.h"
 #include "collector/model/activity_sweep.h"
 #include "collector/model/attribution_feed.h"
 #include "collector/model/copy_statistics.h"
 #include "collector/model/device_totals.h"
+#include "collector/model/exposed_communication.h"
 #include "collector/model/gap_statistics.h"
+#include "collector/model/graph_launches.h"
 #include "collector/model/kernel_series.h"
 #include "collector/model/sample_totals.h"
 #include "collector/model/step_finder.h"
@@ -30,6 +33,7 @@ struct DeviceState {
   Device info;       // as a process sees it; its ordinal means nothing here
   std::optional<DevicePeaks> peaks;
   std::optional<SamplerStatus> status;
+  std::optional<DeviceCeilings> measured;  // by `utlz calibrate`
   bool used = false;  // by some process of the run
 
   ActivityQueue queue;
@@ -37,6 +41,9 @@ struct DeviceState {
   GapStatistics gaps;
   BoundedSeries busy_series;
   StepFinder steps;
+  GraphLaunches graphs;
+  ActivityLedger ledger;
+  ExposedCommunication exposed;
   KernelSeries kernel_series;
   CopyStatistics copies;
   DeviceTotals totals;
@@ -65,6 +72,8 @@ class DeviceTable {
 
 // "GPU-00112233-4455-6677-8899-aabbccddeeff", as nvidia-smi writes it; empty for the unknown device.
 std::string FormatUuid(std::string_view uuid);
+// The 16 bytes of such a text; nothing where it is none.
+std::optional<std::string> ParseUuid(std::string_view text);
 
 }  // namespace utlz
 

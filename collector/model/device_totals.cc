@@ -72,10 +72,8 @@ void DeviceTotals::AddReading(const DeviceTotalsBatch& batch, int index) {
   const uint64_t before_ns = last_time_ns_;
   if (time_ns <= before_ns) return;
   last_time_ns_ = time_ns;
-  if (const auto energy = At(batch.energy_millijoules(), index)) {
-    if (!first_energy_.has_value()) first_energy_ = energy;
-    last_energy_ = energy;
-  }
+  ++readings_;
+  if (const auto energy = At(batch.energy_millijoules(), index)) AddEnergy(*energy, time_ns);
   temperature_max_ = Larger(temperature_max_, At(batch.temperature_celsius(), index));
   memory_used_max_ = Larger(memory_used_max_, At(batch.memory_used_bytes(), index));
   if (before_ns == 0) return;
@@ -100,6 +98,26 @@ void DeviceTotals::AddReading(const DeviceTotalsBatch& batch, int index) {
       if ((batch.clock_limit_reasons(index) >> bit & 1) != 0) limited_seconds_[bit] += seconds;
     }
   }
+}
+
+// The counter moves in jumps, so only what lies between two jumps is known of the power.
+void DeviceTotals::AddEnergy(double millijoules, uint64_t time_ns) {
+  if (!first_energy_.has_value()) first_energy_ = millijoules;
+  const bool moved = last_energy_.has_value() && millijoules > *last_energy_;
+  if (moved) {
+    const double seconds = static_cast<double>(time_ns - energy_time_ns_) * 1e-9;
+    energy_rate_series_.Add(energy_time_ns_, time_ns,
+                            (millijoules - *last_energy_) * 1e-3 / seconds);
+  }
+  if (moved || energy_time_ns_ == 0 || millijoules < *last_energy_) {
+    last_energy_ = millijoules;
+    energy_time_ns_ = time_ns;
+  }
+}
+
+std::optional<double> DeviceTotals::PowerBetween(uint64_t start_ns, uint64_t end_ns) const {
+  const std::optional<double> by_energy = energy_rate_series_.MeanBetween(start_ns, end_ns);
+  return by_energy.has_value() ? by_energy : power_series_.MeanBetween(start_ns, end_ns);
 }
 
 std::optional<double> DeviceTotals::energy_joules() const {

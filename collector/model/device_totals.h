@@ -43,6 +43,10 @@ class DeviceTotals {
   std::vector<std::string> ClockLimits() const;
 
   const BoundedSeries& power_series() const { return power_series_; }
+  // Mean power over a stretch: of the energy counter where the device has one, else of the power
+  // readings. Nothing where none was read in it.
+  std::optional<double> PowerBetween(uint64_t start_ns, uint64_t end_ns) const;
+  uint64_t readings() const { return readings_; }
   const BoundedSeries& memory_series() const { return memory_series_; }
   const BoundedSeries& sm_active_series() const { return sm_active_series_; }
   const BoundedSeries& tensor_active_series() const { return tensor_active_series_; }
@@ -51,15 +55,18 @@ class DeviceTotals {
 
  private:
   void AddReading(const DeviceTotalsBatch& batch, int index);
+  void AddEnergy(double millijoules, uint64_t time_ns);
 
   TimeWeightedMean busy_, power_, clock_, gpm_sm_, gpm_tensor_, gpm_dram_;
-  BoundedSeries power_series_, memory_series_, sm_active_series_, tensor_active_series_,
+  BoundedSeries power_series_, energy_rate_series_, memory_series_, sm_active_series_, tensor_active_series_,
       dram_active_series_, clock_series_;
   std::optional<double> first_energy_;
   std::optional<double> last_energy_;
   std::optional<double> temperature_max_;
   std::optional<double> memory_used_max_;
   uint64_t last_time_ns_ = 0;
+  uint64_t energy_time_ns_ = 0;  // of last_energy_
+  uint64_t readings_ = 0;
   double limited_seconds_[64] = {};
   double seconds_ = 0;
 };

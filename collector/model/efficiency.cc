@@ -1,247 +1,293 @@
 #include "collector/model/efficiency.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <map>
+#include <string>
 
 #include "collector/model/kernel_class.h"
-#include "collector/model/waterfall.h"
+#include "collector/model/model_work.h"
 
 namespace utlz {
 namespace {
 
-// Growth is believed when it rises for this share of the time and reaches this share of the memory.
-constexpr double kLeakShare = 0.02;
-constexpr size_t kFewestReadings = 8;
+// Executed and model FLOPs that differ by less agree: counters and steps are no better.
+constexpr double kAgreeing = 0.02;
 
 double Seconds(double time_ns) { return time_ns * 1e-9; }
 
-// The peak that model FLOPs are compared with: of the tensor type that most FLOPs were done in.
-struct ReferencePeak {
-  double flops_per_second = 0;
-  double flops_per_second_maximum_clock = 0;
+std::string Percent(double share) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f %%", 100 * share);
+  return text.data();
+}
+
+std::string Number(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.4g", value);
+  return text.data();
+}
+
+// FLOPs that were counted, and the time that they need at the peaks of their data types.
+struct PeakWork {
+  double flops = 0;
+  double time_ns = 0;
+  std::map<std::string, double> time_ns_by_type;
 };
 
-ReferencePeak PeakOf(const DeviceAnalysis& device) {
+PeakWork WorkOfDevice(const ModelState& model, const Analysis& analysis, uint32_t device) {
+  PeakWork work;
+  for (const KernelRow& row : analysis.rows) {
+    if (model.kernels[row.kernel].device != device) continue;
+    for (const TypedFlops& typed : row.work.flops) {
+      const auto peak = analysis.devices[device].ceilings.FlopsPerSecond(typed.data_type);
+      if (typed.upper_bound || !peak.has_value()) continue;
+      const double flops = row.launches * typed.flops;
+      work.flops += flops;
+      work.time_ns += flops / *peak * 1e9;
+      work.time_ns_by_type[typed.data_type] += flops / *peak * 1e9;
+    }
+  }
+  return work;
+}
+
+// The peak that model FLOPs are compared with: a mix of data types is weighed by the time that each
+// needs; where nothing was counted it is that of the type that such kernels are taken for.
+struct ReferencePeak {
+  double flops_per_second = 0;  // at the clock that was seen
+  double flops_per_second_maximum_clock = 0;
+  std::map<std::string, double> time_ns_by_type;
+};
+
+ReferencePeak PeakOf(const ModelState& model, const Analysis& analysis, uint32_t device) {
+  const Ceilings& ceilings = analysis.devices[device].ceilings;
+  PeakWork work = WorkOfDevice(model, analysis, device);
   ReferencePeak peak;
-  const auto per_cycle = device.ceilings.FlopsPerCycle(device.fallback_type);
-  if (!per_cycle.has_value()) return peak;
-  peak.flops_per_second = *per_cycle * device.ceilings.clock_hz;
-  peak.flops_per_second_maximum_clock = *per_cycle * device.ceilings.clock_maximum_hz;
+  if (work.time_ns > 0) {
+    peak.flops_per_second = work.flops / Seconds(work.time_ns);
+    peak.time_ns_by_type = std::move(work.time_ns_by_type);
+  } else {
+    const std::string& type = analysis.devices[device].fallback_type;
+    peak.flops_per_second = ceilings.FlopsPerSecond(type).value_or(0);
+    if (peak.flops_per_second > 0) peak.time_ns_by_type[type] = 1;
+  }
+  if (ceilings.clock_hz > 0 && ceilings.clock_maximum_hz > 0) {
+    peak.flops_per_second_maximum_clock =
+        peak.flops_per_second * std::max(1.0, ceilings.clock_maximum_hz / ceilings.clock_hz);
+  }
   return peak;
 }
 
-void SetHfu(const ModelState& model, const Analysis& analysis, const Summary& summary,
-            EfficiencySummary* efficiency) {
-  double busy_weighted = 0;
+ReferencePeak PeakOfRun(const ModelState& model, const Analysis& analysis) {
+  ReferencePeak sum;
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    if (!model.devices[i].used) continue;
+    const ReferencePeak peak = PeakOf(model, analysis, i);
+    sum.flops_per_second += peak.flops_per_second;
+    sum.flops_per_second_maximum_clock += peak.flops_per_second_maximum_clock;
+    for (const auto& [type, time_ns] : peak.time_ns_by_type) sum.time_ns_by_type[type] += time_ns;
+  }
+  return sum;
+}
+
+std::string DescribeTypes(const ReferencePeak& peak) {
+  double whole_ns = 0;
+  for (const auto& [type, time_ns] : peak.time_ns_by_type) whole_ns += time_ns;
+  std::string text;
+  for (const auto& [type, time_ns] : peak.time_ns_by_type) {
+    text += (text.empty() ? "" : ", ") + type;
+    if (peak.time_ns_by_type.size() > 1) text += " " + Percent(time_ns / whole_ns);
+  }
+  return text;
+}
+
+void SetHfu(const Summary& summary, EfficiencySummary* efficiency) {
+  double weighted = 0;
+  double maximum_clock = 0;
   double window_ns = 0;
   for (const DeviceSummary& device : summary.devices()) {
     if (!device.has_hfu()) continue;
-    busy_weighted += device.hfu() * static_cast<double>(device.window_ns());
-    window_ns += static_cast<double>(device.window_ns());
+    const auto device_ns = static_cast<double>(device.window_ns());
+    window_ns += device_ns;
+    weighted += device.hfu() * device_ns;
+    if (device.sm_clock_maximum_hz() <= 0) continue;
+    const double clock_share = std::min(1.0, device.sm_clock_hz() / device.sm_clock_maximum_hz());
+    maximum_clock += device.hfu() * clock_share * device_ns;
   }
   if (window_ns <= 0) return;
-  const double hfu = busy_weighted / window_ns;
-  efficiency->set_hfu(hfu);
-  double clock_share = 0;
-  for (const DeviceSummary& device : summary.devices()) {
-    if (!device.has_hfu() || device.sm_clock_maximum_hz() <= 0) continue;
-    clock_share += device.sm_clock_hz() / device.sm_clock_maximum_hz() *
-                   static_cast<double>(device.window_ns()) / window_ns;
-  }
-  if (clock_share > 0) efficiency->set_hfu_maximum_clock(hfu * std::min(1.0, clock_share));
+  efficiency->set_hfu(weighted / window_ns);
+  if (maximum_clock > 0) efficiency->set_hfu_maximum_clock(maximum_clock / window_ns);
+}
+
+// HFU if every kernel ran at its roof and nothing between them: under the peaks, and under what
+// this GPU was measured to attain.
+void SetAttainable(const ModelState& model, const Analysis& analysis,
+                   EfficiencySummary* efficiency) {
   double compute_ns = 0;
   double roofline_ns = 0;
+  double measured_compute_ns = 0;
+  double measured_roofline_ns = 0;
   for (const KernelRow& row : analysis.rows) {
     const auto roof = RooflineTimeNs(row.roofline);
     if (!roof.has_value() || row.roofline.communication) continue;
-    roofline_ns += *roof;
     const Ceilings& ceilings = analysis.devices[model.kernels[row.kernel].device].ceilings;
+    double row_compute_ns = 0;
     for (const TypedFlops& flops : row.work.flops) {
       const auto peak = ceilings.FlopsPerSecond(flops.data_type);
       if (flops.upper_bound || !peak.has_value()) continue;
-      compute_ns += row.launches * flops.flops / *peak * 1e9;
+      row_compute_ns += row.launches * flops.flops / *peak * 1e9;
     }
+    roofline_ns += *roof;
+    compute_ns += row_compute_ns;
+    const auto measured_roof = RooflineTimeNs(row.attained);
+    if (!measured_roof.has_value()) continue;
+    measured_roofline_ns += *measured_roof;
+    measured_compute_ns += row_compute_ns;
   }
   if (roofline_ns > 0) efficiency->set_attainable_hfu(compute_ns / roofline_ns);
+  if (measured_roofline_ns > 0) {
+    efficiency->set_attainable_hfu_measured(measured_compute_ns / measured_roofline_ns);
+  }
 }
 
 void SetMfu(const ModelState& model, const Analysis& analysis, const Summary& summary,
             EfficiencySummary* efficiency) {
   const double step_seconds = Seconds(summary.steps().time_mean_ns());
+  const ModelWork& work = model.work;
+  if (work.flops_per_token() > 0) efficiency->set_model_flops_per_token(work.flops_per_token());
+  if (!work.note().empty()) efficiency->set_model_note(work.note());
   if (step_seconds <= 0) return;
-  if (model.options.tokens_per_step > 0) {
-    efficiency->set_tokens_per_second(model.options.tokens_per_step / step_seconds);
+  if (work.tokens_per_step() > 0) {
+    efficiency->set_tokens_per_step(work.tokens_per_step());
+    efficiency->set_tokens_per_second(work.tokens_per_step() / step_seconds);
   }
-  if (model.options.model_flops_per_step <= 0) return;
-  efficiency->set_model_flops_per_step(model.options.model_flops_per_step);
-  ReferencePeak sum;
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    if (!model.devices[i].used) continue;
-    const ReferencePeak peak = PeakOf(analysis.devices[i]);
-    sum.flops_per_second += peak.flops_per_second;
-    sum.flops_per_second_maximum_clock += peak.flops_per_second_maximum_clock;
+  const double model_flops = FlopsPerStep(work);
+  if (model_flops <= 0) return;
+  efficiency->set_model_flops_per_step(model_flops);
+  const ReferencePeak peak = PeakOfRun(model, analysis);
+  if (peak.flops_per_second <= 0) return;
+  efficiency->set_peak_flops_per_second(peak.flops_per_second);
+  efficiency->set_mfu(model_flops / step_seconds / peak.flops_per_second);
+  if (peak.flops_per_second_maximum_clock > 0) {
+    efficiency->set_mfu_maximum_clock(model_flops / step_seconds /
+                                      peak.flops_per_second_maximum_clock);
   }
-  const double model_rate = model.options.model_flops_per_step / step_seconds;
-  if (sum.flops_per_second > 0) {
-    efficiency->set_mfu(model_rate / sum.flops_per_second);
-    efficiency->set_mfu_note("model FLOPs a step as given, over the mean step without warm-up; peak "
-                             "dense, of the data type that most tensor time went to, at the clock "
-                             "that was seen");
-  }
-  if (sum.flops_per_second_maximum_clock > 0) {
-    efficiency->set_mfu_maximum_clock(model_rate / sum.flops_per_second_maximum_clock);
-  }
-  if (!efficiency->has_mfu() || !efficiency->has_hfu()) return;
-  const bool more_done = efficiency->hfu() > 1.02 * efficiency->mfu();
-  efficiency->set_gap_note(more_done ? "more FLOPs were executed than the model needs: "
-                                       "recomputation, padding, or work outside the model"
-                                     : "executed and model FLOPs agree, or some steps did nothing");
+  efficiency->set_mfu_note(
+      "model FLOPs of a step over the mean step without warm-up, as a share of " +
+      Number(peak.flops_per_second) + " FLOP/s: dense, at the clock that was seen, " +
+      DescribeTypes(peak) +
+      (peak.time_ns_by_type.size() > 1 ? " by the time that each needs" : ""));
 }
 
-void SetEnergy(const ModelState& model, const Summary& summary, EfficiencySummary* efficiency) {
-  double joules = 0;
-  double flops = 0;
-  double window_ns = 0;
-  bool all = summary.devices_size() > 0;
-  for (const DeviceSummary& device : summary.devices()) {
-    all = all && device.has_energy_joules();
-    joules += device.energy_joules();
-    flops += device.flops();
-    window_ns = std::max(window_ns, static_cast<double>(device.window_ns()));
-  }
-  if (!all || joules <= 0 || window_ns <= 0) return;
-  if (flops > 0) efficiency->set_flops_per_joule(flops / joules);
-  if (summary.steps().time_mean_ns() <= 0) return;
-  efficiency->set_joules_per_step(joules * summary.steps().time_mean_ns() / window_ns);
-  if (model.options.tokens_per_step > 0) {
-    efficiency->set_tokens_per_joule(model.options.tokens_per_step / efficiency->joules_per_step());
-  }
-}
-
-// What is lost is what the waterfall does not call useful.
-void SetCost(const ModelState& model, const Summary& summary, EfficiencySummary* efficiency) {
-  if (model.options.price_per_hour <= 0) return;
-  efficiency->set_price_per_hour(model.options.price_per_hour);
-  const double per_ns = model.options.price_per_hour / 3600e9;
-  if (summary.steps().time_mean_ns() > 0) {
-    efficiency->set_cost_per_step(per_ns * summary.steps().time_mean_ns());
-  }
-  double useful_share = 0;
-  for (const WaterfallSlice& slice : summary.waterfall().slices()) {
-    if (slice.name() == kSliceUseful) useful_share = slice.share();
-  }
-  if (summary.run().has_wall_ns() && efficiency->has_hfu()) {
-    efficiency->set_cost_lost(per_ns * static_cast<double>(summary.run().wall_ns()) *
-                              (1 - useful_share));
-  }
-}
-
-// Slope by least squares over the second half: the first is start-up.
-struct Trend {
-  double slope_per_second = 0;
-  double rising_share = 0;
+// FLOPs that were counted in a mean step.
+struct Executed {
+  double all = 0;
+  double attention = 0;
 };
 
-std::optional<Trend> TrendOf(const BoundedSeries& series) {
-  const std::vector<double> values = series.Values();
-  std::vector<std::pair<double, double>> points;
-  for (size_t i = values.size() / 2; i < values.size(); ++i) {
-    if (std::isfinite(values[i])) {
-      points.emplace_back(Seconds(static_cast<double>(i * series.interval_ns())), values[i]);
+// By the kernel time of a step: what ran outside steps (start-up, evaluation) is left out.
+Executed ExecutedPerStep(const ModelState& model, const Analysis& analysis,
+                         const Summary& summary) {
+  Executed executed;
+  for (const DeviceSummary& device : summary.devices()) {
+    const bool steps_of_it = device.uuid() == summary.steps().device_uuid();
+    if (!steps_of_it || device.kernel_time_ns() == 0) continue;
+    const double share =
+        summary.steps().kernel_time_ns() / static_cast<double>(device.kernel_time_ns());
+    for (const KernelRow& row : analysis.rows) {
+      const Kernel& kernel = model.kernels[row.kernel];
+      for (const TypedFlops& typed : row.work.flops) {
+        if (typed.upper_bound) continue;
+        const double flops = share * static_cast<double>(row.durations.count()) * typed.flops;
+        executed.all += flops;
+        if (IsAttentionKernel(kernel.mangled_name)) executed.attention += flops;
+      }
     }
   }
-  if (points.size() < kFewestReadings) return std::nullopt;
-  const auto count = static_cast<double>(points.size());
-  double mean_x = 0;
-  double mean_y = 0;
-  for (const auto& [x, y] : points) mean_x += x / count, mean_y += y / count;
-  double covariance = 0;
-  double variance = 0;
-  size_t rising = 0;
-  size_t falling = 0;
-  for (size_t i = 0; i < points.size(); ++i) {
-    covariance += (points[i].first - mean_x) * (points[i].second - mean_y);
-    variance += (points[i].first - mean_x) * (points[i].first - mean_x);
-    if (i == 0) continue;
-    rising += points[i].second > points[i - 1].second ? 1 : 0;
-    falling += points[i].second < points[i - 1].second ? 1 : 0;
+  return executed;
+}
+
+void AddGap(const char* name, double flops, double model_flops, std::string meaning,
+            EfficiencySummary* efficiency) {
+  if (flops == 0) return;
+  FlopsGap* gap = efficiency->add_gap();
+  gap->set_name(name);
+  gap->set_flops_per_step(flops);
+  gap->set_share(flops / model_flops);
+  gap->set_meaning(std::move(meaning));
+}
+
+std::string MeaningOfMore(const ModelWork& work, double model_flops) {
+  std::string meaning = "FLOPs beyond the model's in other kernels: activations computed twice, "
+                        "matrix products that the model's FLOPs leave out";
+  if (work.forward_flops_per_step() > 0 && work.forward_flops_per_step() < 0.5 * model_flops) {
+    meaning += "; computing every activation twice costs " +
+               Percent(work.forward_flops_per_step() / model_flops);
   }
-  if (variance <= 0) return std::nullopt;
-  Trend trend = {.slope_per_second = covariance / variance};
-  if (rising + falling > 0) {
-    trend.rising_share = static_cast<double>(rising) / static_cast<double>(rising + falling);
+  return meaning;
+}
+
+// What was executed and not needed, by what can be told apart. The parts sum to the whole.
+void SetGap(const ModelWork& work, const Executed& executed, EfficiencySummary* efficiency) {
+  const double model_flops = efficiency->model_flops_per_step();
+  double rest = executed.all - model_flops;
+  if (work.padded_tokens_per_step() > work.tokens_per_step() && work.tokens_per_step() > 0) {
+    const double padding =
+        model_flops * (work.padded_tokens_per_step() / work.tokens_per_step() - 1);
+    rest -= padding;
+    AddGap(kGapPadding, padding, model_flops,
+           "tokens that are computed and mean nothing: pack sequences, sort them by length",
+           efficiency);
   }
-  return trend;
+  const double attention = executed.attention - work.attention_flops_per_step();
+  if (work.attention_flops_per_step() > 0 && executed.attention > 0) {
+    rest -= attention;
+    AddGap(kGapAttention, attention, model_flops,
+           "attention kernels' FLOPs beyond the model's: scores computed again in the backward "
+           "pass, blocks half masked",
+           efficiency);
+  }
+  if (rest >= 0) {
+    AddGap(kGapMore, rest, model_flops, MeaningOfMore(work, model_flops), efficiency);
+  } else {
+    AddGap(kGapFewer, rest, model_flops,
+           "fewer FLOPs than the model needs: its FLOPs are given too high, steps leave work out, "
+           "or counters missed some",
+           efficiency);
+  }
+}
+
+std::string DescribeGap(const EfficiencySummary& efficiency) {
+  const double more = efficiency.executed_flops_per_step() / efficiency.model_flops_per_step() - 1;
+  std::string text = "executed and model FLOPs agree";
+  if (std::abs(more) >= kAgreeing) {
+    text = Percent(std::abs(more)) + (more > 0 ? " more" : " fewer") +
+           " FLOPs were executed than the model needs";
+  }
+  std::string parts;
+  for (const FlopsGap& gap : efficiency.gap()) {
+    if (std::abs(gap.share()) < kAgreeing) continue;
+    parts += (parts.empty() ? ": " : ", ") + gap.name() + " " + Percent(gap.share());
+  }
+  return text + parts;
 }
 
 }  // namespace
 
 void SummarizeEfficiency(const ModelState& model, const Analysis& analysis, Summary* summary) {
   EfficiencySummary efficiency;
-  SetHfu(model, analysis, *summary, &efficiency);
+  SetHfu(*summary, &efficiency);
+  SetAttainable(model, analysis, &efficiency);
   SetMfu(model, analysis, *summary, &efficiency);
-  SetEnergy(model, *summary, &efficiency);
-  SetCost(model, *summary, &efficiency);
+  const Executed executed = ExecutedPerStep(model, analysis, *summary);
+  if (executed.all > 0) efficiency.set_executed_flops_per_step(executed.all);
+  if (executed.all > 0 && efficiency.has_model_flops_per_step()) {
+    SetGap(model.work, executed, &efficiency);
+    efficiency.set_gap_note(DescribeGap(efficiency));
+  }
   if (efficiency.ByteSizeLong() > 0) *summary->mutable_efficiency() = std::move(efficiency);
-}
-
-// The device whose memory is fullest speaks for the run.
-void SummarizeMemory(const ModelState& model, Summary* summary) {
-  double fullest = -1;
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    const DeviceState& device = model.devices[i];
-    const auto used = device.totals.memory_used_max();
-    const uint64_t whole =
-        device.peaks.has_value() ? device.peaks->memory_bytes() : device.info.memory_bytes();
-    if (!device.used || !used.has_value() || whole == 0) continue;
-    const double whole_bytes = static_cast<double>(whole);
-    if (*used / whole_bytes <= fullest) continue;
-    fullest = *used / whole_bytes;
-    MemorySummary memory;
-    memory.set_used_bytes_max(*used);
-    memory.set_headroom_bytes(std::max(0.0, whole_bytes - *used));
-    memory.set_source("NVML: memory reserved on the device, by the job's allocators and by others");
-    if (const auto trend = TrendOf(device.totals.memory_series())) {
-      const BoundedSeries& series = device.totals.memory_series();
-      const double span = Seconds(static_cast<double>(series.Values().size() * series.interval_ns()));
-      memory.set_growth_bytes_per_second(trend->slope_per_second);
-      if (summary->steps().time_mean_ns() > 0) {
-        memory.set_growth_bytes_per_step(trend->slope_per_second *
-                                         Seconds(summary->steps().time_mean_ns()));
-      }
-      memory.set_leak_suspected(trend->rising_share > 0.8 &&
-                                trend->slope_per_second * span / 2 > kLeakShare * whole_bytes);
-    }
-    *summary->mutable_memory() = std::move(memory);
-  }
-}
-
-void SummarizeCommunication(const ModelState& model, const Analysis& analysis, Summary* summary) {
-  struct Sum {
-    double launches = 0;
-    double time_ns = 0;
-  };
-  std::map<std::string, Sum> by_collective;
-  for (const KernelRow& row : analysis.rows) {
-    const Kernel& kernel = model.kernels[row.kernel];
-    if (!kernel.communication) continue;
-    Sum& sum = by_collective[std::string(CollectiveOf(kernel.mangled_name))];
-    sum.launches += row.launches;
-    sum.time_ns += row.time_ns;
-  }
-  double exposed_ns = 0;
-  for (const DeviceSummary& device : summary->devices()) {
-    exposed_ns += static_cast<double>(device.exposed_communication_ns());
-  }
-  for (const auto& [collective, sum] : by_collective) {
-    CommunicationSummary* communication = summary->add_communication();
-    communication->set_collective(collective);
-    communication->set_launches(static_cast<uint64_t>(std::llround(sum.launches)));
-    communication->set_time_ns(static_cast<uint64_t>(sum.time_ns));
-    // Exposed time is known for the device; with one collective it is that one's.
-    if (by_collective.size() == 1) communication->set_exposed_ns(static_cast<uint64_t>(exposed_ns));
-  }
 }
 
 }  // namespace utlz

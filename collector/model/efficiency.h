@@ -1,5 +1,5 @@
-// What the run made of the hardware and the money: HFU and MFU, attainable HFU, throughput, energy,
-// cost, memory, communication. Formulas: docs/report_json.md.
+// What the run made of the hardware: HFU and MFU, what lies between them, and what HFU could have
+// been. Formulas: docs/report_json.md.
 #ifndef UTLZ_COLLECTOR_MODEL_EFFICIENCY_H_
 #define UTLZ_COLLECTOR_MODEL_EFFICIENCY_H_
 
@@ -7,10 +7,14 @@
 
 namespace utlz {
 
-// Devices, kernels, steps and the waterfall must be filled already.
+// Names of the parts of the gap, which tests look for.
+inline constexpr char kGapPadding[] = "padding";
+inline constexpr char kGapAttention[] = "attention beyond the model's";
+inline constexpr char kGapMore[] = "recomputation, or work outside the model";
+inline constexpr char kGapFewer[] = "not executed, or not counted";
+
+// Devices, kernels and steps must be filled already.
 void SummarizeEfficiency(const ModelState& model, const Analysis& analysis, Summary* summary);
-void SummarizeMemory(const ModelState& model, Summary* summary);
-void SummarizeCommunication(const ModelState& model, const Analysis& analysis, Summary* summary);
 
 }  // namespace utlz
 

@@ -1,6 +1,8 @@
 #include "collector/model/kernel_class.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 
 namespace utlz {
 namespace {
@@ -23,6 +25,15 @@ constexpr std::string_view kMatrix[] = {
     "attention", "Attention", "attn", "matmul", "Matmul", "mma", "conv", "Conv", "wgrad", "dgrad",
     "fprop", "bprop", "_mm", "_dot",
 };
+
+constexpr std::string_view kAttention[] = {
+    "flash_fwd", "flash_bwd", "flash_attn", "flash::", "fmha", "sdpa", "attention", "Attention", "attn",
+};
+
+// Conventions: cuBLAS ("ampere_sgemm_128x64_tn", "sm80_xmma_gemm_f32f32_f32f32_f32_…"), CUTLASS
+// ("cutlass_80_simt_sgemm_…").
+constexpr std::string_view kSinglePrecision[] = {"sgemm", "simt", "gemm_f32f32_f32f32", "ffma"};
+constexpr std::string_view kNotSinglePrecision[] = {"tensorop", "tf32", "1688", "bf16", "f16"};
 
 constexpr std::string_view kElementwise[] = {
     "elementwise", "Elementwise", "triton_poi", "triton_per", "triton_red", "layer_norm",
@@ -123,34 +134,37 @@ bool Contains(std::string_view text, std::string_view fragment) {
   return text.find(fragment) != std::string_view::npos;
 }
 
+template <size_t kCount>
+bool ContainsAny(std::string_view text, const std::string_view (&fragments)[kCount]) {
+  return std::any_of(std::begin(fragments), std::end(fragments),
+                     [&](std::string_view fragment) { return Contains(text, fragment); });
+}
+
 }  // namespace
 
 bool UsesWarpMma(std::string_view mangled_name) {
-  for (std::string_view fragment : kWarpMma) {
-    if (Contains(mangled_name, fragment)) return true;
-  }
-  return false;
+  return ContainsAny(mangled_name, kWarpMma);
 }
 
 bool IsMatrixKernel(std::string_view mangled_name) {
-  for (const std::string_view fragment : kMatrix) {
-    if (Contains(mangled_name, fragment)) return true;
-  }
-  return false;
+  return ContainsAny(mangled_name, kMatrix);
+}
+
+bool IsAttentionKernel(std::string_view mangled_name) {
+  return ContainsAny(mangled_name, kAttention);
+}
+
+bool IsSinglePrecisionMatrixKernel(std::string_view mangled_name) {
+  return IsMatrixKernel(mangled_name) && ContainsAny(mangled_name, kSinglePrecision) &&
+         !ContainsAny(mangled_name, kNotSinglePrecision);
 }
 
 bool IsElementwiseKernel(std::string_view mangled_name) {
-  for (const std::string_view fragment : kElementwise) {
-    if (Contains(mangled_name, fragment)) return true;
-  }
-  return false;
+  return ContainsAny(mangled_name, kElementwise);
 }
 
 bool IsCommunicationKernel(std::string_view mangled_name) {
-  for (const std::string_view fragment : kCommunication) {
-    if (Contains(mangled_name, fragment)) return true;
-  }
-  return false;
+  return ContainsAny(mangled_name, kCommunication);
 }
 
 std::string_view CollectiveOf(std::string_view mangled_name) {

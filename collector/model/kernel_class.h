@@ -26,6 +26,12 @@ bool UsesWarpMma(std::string_view mangled_name);
 // Whether the name speaks of matrix products: GEMM, convolution, attention.
 bool IsMatrixKernel(std::string_view mangled_name);
 
+// Whether the name speaks of attention: scores and weighted values, fused.
+bool IsAttentionKernel(std::string_view mangled_name);
+
+// Whether the name speaks of matrix products of FP32 without tensor cores.
+bool IsSinglePrecisionMatrixKernel(std::string_view mangled_name);
+
 // Whether the name speaks of element-by-element work, which compilers can fuse.
 bool IsElementwiseKernel(std::string_view mangled_name);
 

@@ -145,6 +145,9 @@ void SetRoofline(const KernelRow& row, const Ceilings& ceilings,
   const std::optional<double> roofline_ns = RooflineTimeNs(row.roofline);
   if (row.roofline.communication || !roofline_ns.has_value() || row.time_ns <= 0) return;
   summary->set_roofline_time_ns(*roofline_ns);
+  if (const auto attained_ns = RooflineTimeNs(row.attained)) {
+    summary->set_attained_roofline_time_ns(*attained_ns);
+  }
   summary->set_roofline_efficiency(std::min(1.0, *roofline_ns / row.time_ns));
   summary->set_recoverable_time_ns(std::max(0.0, row.time_ns - *roofline_ns));
   double error = 0;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "collector/model/collective_arrivals.h"
 #include "collector/model/device_table.h"
 #include "collector/model/kernel_table.h"
 #include "collector/model/launch_placement.h"
@@ -20,6 +21,7 @@ namespace utlz {
 
 struct ModelState {
   ModelOptions options;
+  ModelWork work;  // as the run was told, or as the options say
   std::optional<RunStart> run_start;
   std::optional<RunEnd> run_end;
   ProcessTable processes;
@@ -29,6 +31,7 @@ struct ModelState {
   LaunchPlacement placement;
   StepMarks step_marks;
   RangeCalibration ranges;
+  CollectiveArrivals arrivals;
   uint64_t frames_refused = 0;
   uint64_t bytes_unreadable = 0;
 

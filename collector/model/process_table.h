@@ -6,6 +6,7 @@
 #ifndef UTLZ_COLLECTOR_MODEL_PROCESS_TABLE_H_
 #define UTLZ_COLLECTOR_MODEL_PROCESS_TABLE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -64,6 +65,10 @@ struct ProcessState {
   TraceCoverage coverage;
 
   bool live() const { return !end.has_value(); }
+  // When it ended, else `now_ns`.
+  uint64_t LivedUntilNs(uint64_t now_ns) const {
+    return end.has_value() && end->time_ns() != 0 ? std::min<uint64_t>(end->time_ns(), now_ns) : now_ns;
+  }
 };
 
 class ProcessTable {

@@ -1,6 +1,7 @@
 #include "collector/model/roofline.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "collector/model/device_table.h"
 
@@ -19,6 +20,22 @@ double FirstPositive(std::initializer_list<double> candidates) {
     if (candidate > 0) return candidate;
   }
   return 0;
+}
+
+// A profile may hold any number.
+bool IsRate(double value) { return std::isfinite(value) && value > 0; }
+
+void AddMeasured(const DeviceCeilings& measured, Ceilings* ceilings) {
+  ceilings->attained_time_ns = std::max<uint64_t>(measured.time_ns(), 1);
+  for (const double rate : {measured.copy_bytes_per_second(), measured.triad_bytes_per_second()}) {
+    if (!IsRate(rate)) continue;
+    ceilings->attained_dram_bytes_per_second =
+        std::max(ceilings->attained_dram_bytes_per_second, rate);
+  }
+  for (const DeviceCeilings::Rate& rate : measured.rate()) {
+    if (!IsRate(rate.flops_per_second())) continue;
+    ceilings->attained_flops_per_second[rate.data_type()] = rate.flops_per_second();
+  }
 }
 
 // Double data rate: two transfers a clock.
@@ -41,6 +58,20 @@ std::optional<double> Ceilings::FlopsPerSecond(std::string_view data_type) const
   return *flops * clock_hz;
 }
 
+std::optional<double> Ceilings::AttainedFlopsPerSecond(std::string_view data_type) const {
+  auto found = attained_flops_per_second.find(data_type);
+  if (found == attained_flops_per_second.end()) {
+    found = attained_flops_per_second.find(EqualRateType(data_type));
+  }
+  if (found == attained_flops_per_second.end()) return FlopsPerSecond(data_type);
+  return found->second;
+}
+
+double Ceilings::AttainedDramBytesPerSecond() const {
+  return attained_dram_bytes_per_second > 0 ? attained_dram_bytes_per_second
+                                            : dram_bytes_per_second;
+}
+
 Ceilings CeilingsOf(const DeviceState& device) {
   Ceilings ceilings;
   const DevicePeaks peaks = device.peaks.value_or(DevicePeaks());
@@ -56,6 +87,7 @@ Ceilings CeilingsOf(const DeviceState& device) {
     ceilings.peak_source[pipe.data_type()] = pipe.source();
   }
   if (peaks.chip() == "GH100") ceilings.warp_mma_share = 2.0 / 3;
+  if (device.measured.has_value()) AddMeasured(*device.measured, &ceilings);
   return ceilings;
 }
 

@@ -34,11 +34,19 @@ struct Ceilings {
   // two thirds: Nsight Compute counts 1.5 times as many pipe cycles for the same operations
   // (docs/accuracy.md).
   double warp_mma_share = 1;
+  // What `utlz calibrate` measured this very GPU to attain; zero and empty where it did not.
+  double attained_dram_bytes_per_second = 0;
+  std::map<std::string, double, std::less<>> attained_flops_per_second;
+  uint64_t attained_time_ns = 0;  // when
 
   // Nothing where the type or the clock is not known. A type that the device does not list uses
   // the peak of the type of equal width (fp16 for bf16).
   std::optional<double> FlopsPerCycle(std::string_view data_type) const;
   std::optional<double> FlopsPerSecond(std::string_view data_type) const;
+  bool measured() const { return attained_time_ns != 0; }
+  // Measured, of the type or of one of equal width; the peak where neither was measured.
+  std::optional<double> AttainedFlopsPerSecond(std::string_view data_type) const;
+  double AttainedDramBytesPerSecond() const;
 };
 
 Ceilings CeilingsOf(const DeviceState& device);

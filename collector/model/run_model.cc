@@ -5,6 +5,7 @@
 
 #include "collector/model/copy_decoder.h"
 #include "collector/model/launch_decoder.h"
+#include "collector/model/model_work.h"
 #include "collector/model/model_state.h"
 #include "collector/model/parse.h"
 #include "collector/model/sampler_intake.h"
@@ -22,11 +23,17 @@ constexpr size_t kReleaseBatch = 65536;
 
 class RunModel::State {
  public:
-  explicit State(const ModelOptions& options) { model_.options = options; }
+  explicit State(const ModelOptions& options) {
+    model_.options = options;
+    model_.work = options.work;
+  }
 
   bool Consume(uint32_t source, uint16_t type, std::string_view payload);
   Summary Summarize();
-  void EndOfInput() { Release(true); }
+  void EndOfInput() {
+    AddUntracedTails();
+    Release(true);
+  }
 
   ModelState& model() { return model_; }
 
@@ -48,10 +55,14 @@ class RunModel::State {
   std::optional<uint32_t> DeviceOf(const ProcessState& process, uint32_t context);
   void AddLaunches(ProcessState* process, const LaunchSegment& segment, const Launch* launches);
   void AddTimeless(ProcessState* process, const DecodedLaunches& decoded);
+  void AddOrderedLaunch(const Activity& activity, DeviceState* device);
+  void AddUntraced(const ProcessState& process, const UntracedGap& gap);
+  void AddUntracedTails();
   void Release(bool everything);
   void ReleaseDevice(uint32_t index, uint64_t watermark_ns);
 
   ModelState model_;
+  bool tails_added_ = false;
   LaunchDecoder launch_decoder_;
   DecodedCopies copies_;
   SamplerIntake sampler_intake_;
@@ -75,11 +86,19 @@ bool RunModel::State::ConsumeFromCollector(uint16_t type, std::string_view paylo
     RunStart message;
     if (!Parse(payload, &message)) return false;
     model_.run_start = std::move(message);
+    model_.work = JoinModelWork(model_.run_start->model_work(), model_.options.work);
+  } else if (type == FRAME_DEVICE_CEILINGS) {
+    DeviceCeilings message;
+    if (!Parse(payload, &message)) return false;
+    const auto uuid = ParseUuid(message.uuid());
+    const auto device = uuid.has_value() ? model_.devices.Find(*uuid) : std::nullopt;
+    if (!device.has_value()) return false;
+    model_.devices[*device].measured = std::move(message);
   } else if (type == FRAME_RUN_END) {
     RunEnd message;
     if (!Parse(payload, &message)) return false;
     model_.run_end = std::move(message);
-    Release(true);
+    EndOfInput();
   }
   return true;
 }
@@ -173,6 +192,9 @@ void RunModel::State::AddLaunches(ProcessState* process, const LaunchSegment& se
   StreamCount* stream = process->streams.size() < ProcessTable::kMaxStreams
                             ? &process->streams[{segment.context, segment.stream}]
                             : &none;
+  if (segment.graph_correlation != 0) {
+    device.graphs.Add(process->source, segment.graph_correlation, {launches, segment.launches});
+  }
   for (uint32_t i = 0; i < segment.launches; ++i) {
     const Launch& launch = launches[i];
     const uint64_t duration_ns = launch.end_ns - launch.start_ns;
@@ -271,19 +293,33 @@ bool RunModel::State::ConsumeLaunchCalls(ProcessState* process, std::string_view
 bool RunModel::State::ConsumeTraceWindow(ProcessState* process, std::string_view payload) {
   TraceWindow message;
   if (!Parse(payload, &message)) return false;
-  const auto gap = process->coverage.Add(message);
-  if (!gap.has_value()) return true;
-  for (const auto& [ordinal, device] : process->device_by_ordinal) {
+  if (const auto gap = process->coverage.Add(message)) AddUntraced(*process, *gap);
+  return true;
+}
+
+void RunModel::State::AddUntraced(const ProcessState& process, const UntracedGap& gap) {
+  for (const auto& [ordinal, device] : process.device_by_ordinal) {
     if (!model_.devices[device].used) continue;
-    model_.devices[device].queue.Add({.start_ns = gap->start_ns,
-                                      .end_ns = gap->end_ns,
+    model_.devices[device].queue.Add({.start_ns = gap.start_ns,
+                                      .end_ns = gap.end_ns,
                                       .kernel = kNoKernel,
                                       .stream = 0,
                                       .context = 0,
-                                      .source = static_cast<uint16_t>(process->source),
+                                      .source = static_cast<uint16_t>(process.source),
                                       .kind = ActivityKind::kUntraced});
   }
-  return true;
+}
+
+// Processes whose tracing stopped for good before they ended.
+void RunModel::State::AddUntracedTails() {
+  if (tails_added_) return;
+  tails_added_ = true;
+  const uint64_t now_ns = model_.NewestNs();
+  for (const auto& [source, process] : model_.processes.processes()) {
+    if (const auto tail = process->coverage.Tail(process->LivedUntilNs(now_ns))) {
+      AddUntraced(*process, *tail);
+    }
+  }
 }
 
 bool RunModel::State::ConsumeRanges(ProcessState* process, std::string_view payload) {
@@ -314,11 +350,19 @@ bool RunModel::State::ConsumeEnd(ProcessState* process, std::string_view payload
   return true;
 }
 
+void RunModel::State::AddOrderedLaunch(const Activity& activity, DeviceState* device) {
+  device->ledger.AddLaunch(activity);
+  if (activity.kind != ActivityKind::kCommunication) return;
+  device->exposed.AddLaunch(activity);
+  model_.arrivals.Add(activity.source, activity.start_ns, activity.end_ns);
+}
+
 void RunModel::State::ReleaseDevice(uint32_t index, uint64_t watermark_ns) {
   DeviceState& device = model_.devices[index];
   uint64_t reached_ns = 0;
   for (const Activity& activity : device.queue.Release(watermark_ns, &reached_ns)) {
     device.sweep.Add(activity);
+    if (activity.kernel != kNoKernel) AddOrderedLaunch(activity, &device);
     device.steps.Add(activity);
     device.kernel_series.Add(activity);
     device.attribution.AddActivity(activity);

@@ -15,15 +15,13 @@
 #include <memory>
 #include <string_view>
 
+#include "proto/profile.pb.h"
 #include "proto/summary.pb.h"
 
 namespace utlz {
 
-// What the person knows about the job and the records cannot tell. Zero means not known.
 struct ModelOptions {
-  double model_flops_per_step = 0;   // the model's own arithmetic, for MFU
-  double tokens_per_step = 0;
-  double price_per_hour = 0;         // of all devices of the run together, any currency
+  ModelWork work;                    // goes before what the run was told
   uint32_t maximum_kernels = 5000;   // rows of Summary.kernels; the least important are left out
 };
 

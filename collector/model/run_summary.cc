@@ -81,7 +81,7 @@ void SetProcess(const ModelState& model, const ProcessState& process, ProcessSum
   summary->set_end(process.end.has_value() ? process.end->how() : "running");
   summary->set_agent(DescribeAgent(process));
   const uint64_t start_ns = process.info.start_time_ns();
-  const uint64_t end_ns = process.end.has_value() ? process.end->time_ns() : model.NewestNs();
+  const uint64_t end_ns = process.LivedUntilNs(model.NewestNs());
   if (const auto cost = AgentCost(process, end_ns > start_ns ? end_ns - start_ns : 0)) {
     summary->set_agent_cost_share(*cost);
   }

@@ -52,44 +52,34 @@ std::optional<uint32_t> StepFinder::FindAnchor(const std::vector<Launch>& launch
   return anchor;
 }
 
-void StepFinder::Follow(uint32_t anchor, const Launch& launch, std::vector<Step>* steps) {
-  if (launch.kernel == anchor) {
-    if (!steps->empty()) steps->back().end_ns = launch.start_ns;
-    steps->push_back({.start_ns = launch.start_ns});
-  }
-  if (steps->empty()) return;
-  steps->back().kernel_time_ns += launch.duration_ns;
-  ++steps->back().launches;
+void StepFinder::Follow(uint32_t anchor, const Launch& launch, std::vector<uint64_t>* starts) {
+  if (launch.kernel == anchor && starts->size() < kMaxSteps) starts->push_back(launch.start_ns);
 }
 
 void StepFinder::Add(const Activity& activity) {
   if (activity.kernel == kNoKernel) return;
-  const Launch launch = {.start_ns = activity.start_ns,
-                         .duration_ns = activity.end_ns - activity.start_ns,
-                         .kernel = activity.kernel};
+  const Launch launch = {.start_ns = activity.start_ns, .kernel = activity.kernel};
   if (!settled_) {
     searched_.push_back(launch);
     if (searched_.size() < kSearchLaunches) return;
     settled_ = true;
     anchor_ = FindAnchor(searched_);
     if (anchor_.has_value()) {
-      for (const Launch& earlier : searched_) Follow(*anchor_, earlier, &steps_);
+      for (const Launch& earlier : searched_) Follow(*anchor_, earlier, &starts_);
     }
     searched_ = {};
     return;
   }
-  if (anchor_.has_value() && steps_.size() < kMaxSteps) Follow(*anchor_, launch, &steps_);
+  if (anchor_.has_value()) Follow(*anchor_, launch, &starts_);
 }
 
-std::vector<Step> StepFinder::Steps() const {
-  std::vector<Step> steps = steps_;
-  if (!settled_) {
-    const std::optional<uint32_t> anchor = FindAnchor(searched_);
-    if (!anchor.has_value()) return {};
-    for (const Launch& launch : searched_) Follow(*anchor, launch, &steps);
-  }
-  if (!steps.empty()) steps.pop_back();
-  return steps;
+std::vector<uint64_t> StepFinder::Starts() const {
+  if (settled_) return starts_;
+  std::vector<uint64_t> starts;
+  const std::optional<uint32_t> anchor = FindAnchor(searched_);
+  if (!anchor.has_value()) return {};
+  for (const Launch& launch : searched_) Follow(*anchor, launch, &starts);
+  return starts;
 }
 
 }  // namespace utlz

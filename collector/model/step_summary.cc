@@ -4,39 +4,105 @@
 #include <array>
 #include <cstdio>
 #include <string>
+#include <utility>
+
+#include "collector/model/kernel_name.h"
 
 namespace utlz {
 namespace {
 
+constexpr size_t kFewestSteps = 3;
 constexpr size_t kMaxListed = 2000;
 constexpr size_t kMaxSlow = 100;
+// A cause is named when it explains this share of what a slow step took more.
+constexpr double kWorthNaming = 0.2;
+// Launches differ by a few from step to step.
+constexpr double kMoreLaunches = 1.02;
+
+struct Step {
+  uint64_t start_ns;
+  uint64_t end_ns;
+  StretchContent content;
+  double length_ns() const { return static_cast<double>(end_ns - start_ns); }
+  double idle_ns() const { return length_ns() - content.kernel_ns - content.copy_ns; }
+};
 
 struct Found {
   std::string source;
+  const DeviceState* device = nullptr;  // that the steps' contents are of
   std::vector<Step> steps;
 };
 
-Found FindSteps(const ModelState& model) {
-  Found found = {.source = "nvtx", .steps = {}};
-  for (const auto& [start_ns, end_ns] : model.step_marks.Steps()) {
-    found.steps.push_back({.start_ns = start_ns, .end_ns = end_ns});
+std::vector<Step> Between(const std::vector<uint64_t>& starts_ns) {
+  std::vector<Step> steps;
+  for (size_t i = 1; i < starts_ns.size(); ++i) {
+    steps.push_back({.start_ns = starts_ns[i - 1], .end_ns = starts_ns[i], .content = {}});
   }
-  if (!found.steps.empty()) return found;
-  // Devices of one job step together: the one with most steps speaks for all.
+  return steps;
+}
+
+uint64_t KernelTimeNs(const ModelState& model, uint32_t device) {
+  uint64_t time_ns = 0;
+  for (const Kernel& kernel : model.kernels.kernels()) {
+    if (kernel.device == device) time_ns += kernel.durations.sum_ns();
+  }
+  return time_ns;
+}
+
+// What the program says itself, else launches of one graph, else launches that repeat. Devices of
+// one job step together: the one with most steps speaks for all.
+Found FindSteps(const ModelState& model) {
+  Found found;
+  for (const auto& [start_ns, end_ns] : model.step_marks.Steps()) {
+    found.steps.push_back({.start_ns = start_ns, .end_ns = end_ns, .content = {}});
+  }
+  if (!found.steps.empty()) found.source = "nvtx";
   for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    std::vector<Step> steps = model.devices[i].steps.Steps();
-    if (steps.size() > found.steps.size()) found = {.source = "pattern", .steps = std::move(steps)};
+    const DeviceState& device = model.devices[i];
+    if (found.source == "nvtx") {
+      const uint64_t most = found.device == nullptr ? 0 : found.device->sweep.TimeNs(kKernelMask);
+      if (device.used && device.sweep.TimeNs(kKernelMask) >= most) found.device = &device;
+      continue;
+    }
+    const std::vector<Step> by_graph =
+        Between(device.graphs.StartsOfMainGraph(KernelTimeNs(model, i)));
+    const bool graph = by_graph.size() >= kFewestSteps;
+    std::vector<Step> steps = graph ? by_graph : Between(device.steps.Starts());
+    if (steps.size() > found.steps.size()) {
+      found = {.source = graph ? "graph" : "pattern", .device = &device, .steps = std::move(steps)};
+    }
   }
   return found;
 }
 
-double Length(const Step& step) { return static_cast<double>(step.end_ns - step.start_ns); }
+// Steps that were traced whole, with what the device did in them.
+void FillSteps(Found* found) {
+  if (found->device == nullptr) return;
+  for (Step& step : found->steps) {
+    step.content = found->device->ledger.Between(step.start_ns, step.end_ns);
+  }
+  std::erase_if(found->steps, [](const Step& step) { return step.content.untraced_ns >= 1; });
+}
 
-double Quantile(std::vector<double> sorted, double share) {
+template <typename Value>
+std::vector<double> Sorted(const std::vector<Step>& steps, size_t first, Value value) {
+  std::vector<double> values;
+  for (size_t i = first; i < steps.size(); ++i) values.push_back(value(steps[i]));
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
+double Quantile(const std::vector<double>& sorted, double share) {
   const double place = share * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<size_t>(place);
   const size_t above = std::min(below + 1, sorted.size() - 1);
   return sorted[below] + (sorted[above] - sorted[below]) * (place - static_cast<double>(below));
+}
+
+double Mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
 }
 
 std::string Milliseconds(double time_ns) {
@@ -45,69 +111,123 @@ std::string Milliseconds(double time_ns) {
   return text.data();
 }
 
-std::string ReasonFor(const Step& step, double median_ns, double median_kernel_ns) {
-  if (step.launches == 0) return "longer by " + Milliseconds(Length(step) - median_ns);
-  const double more_ns = Length(step) - median_ns;
-  const double more_kernel_ns = static_cast<double>(step.kernel_time_ns) - median_kernel_ns;
-  if (more_kernel_ns > 0.5 * more_ns) {
-    return "kernels took " + Milliseconds(more_kernel_ns) + " more";
+// Medians of the steps after the warm-up: what a step is compared with.
+struct Usual {
+  double length_ns = 0;
+  double kernel_ns = 0;
+  double copy_ns = 0;
+  double idle_ns = 0;
+  double launches = 0;
+  double longest_ns = 0;
+};
+
+Usual UsualOf(const std::vector<Step>& steps, size_t warmup) {
+  const auto median = [&](auto value) { return Quantile(Sorted(steps, warmup, value), 0.5); };
+  return {.length_ns = median([](const Step& step) { return step.length_ns(); }),
+          .kernel_ns = median([](const Step& step) { return step.content.kernel_ns; }),
+          .copy_ns = median([](const Step& step) { return step.content.copy_ns; }),
+          .idle_ns = median([](const Step& step) { return step.idle_ns(); }),
+          .launches = median([](const Step& step) { return step.content.launches; }),
+          .longest_ns = median(
+              [](const Step& step) { return static_cast<double>(step.content.longest_ns); })};
+}
+
+// The launch that made the kernels of a step slow, if it was a single one.
+std::string LongLaunch(const ModelState& model, const Step& step, const Usual& usual) {
+  const double more_ns = static_cast<double>(step.content.longest_ns) - usual.longest_ns;
+  if (more_ns < 0.5 * (step.content.kernel_ns - usual.kernel_ns)) return {};
+  if (step.content.longest_kernel >= model.kernels.kernels().size()) return {};
+  const Kernel& kernel = model.kernels[step.content.longest_kernel];
+  return " (" + Milliseconds(static_cast<double>(step.content.longest_ns)) +
+         " in one launch of " + ShortenKernelName(DemangleKernelName(kernel.mangled_name)) + ")";
+}
+
+std::string ReasonFor(const ModelState& model, const Step& step, const Usual& usual) {
+  const double more_ns = step.length_ns() - usual.length_ns;
+  if (usual.launches <= 0) return "longer by " + Milliseconds(more_ns);
+  std::vector<std::pair<double, std::string>> causes = {
+      {step.content.kernel_ns - usual.kernel_ns, "kernels took "},
+      {step.content.copy_ns - usual.copy_ns, "copies alone took "},
+      {step.idle_ns() - usual.idle_ns, "no kernel ran for "}};
+  std::stable_sort(causes.begin(), causes.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string reason;
+  for (const auto& [cause_ns, text] : causes) {
+    if (cause_ns < kWorthNaming * more_ns) continue;
+    reason += (reason.empty() ? "" : ", ") + text + Milliseconds(cause_ns) + " more";
+    if (text == "kernels took ") reason += LongLaunch(model, step, usual);
   }
-  return "no kernel ran for " + Milliseconds(more_ns - more_kernel_ns) + " more";
+  const double more_launches = step.content.launches - usual.launches;
+  if (step.content.launches > kMoreLaunches * usual.launches && more_launches >= 2) {
+    reason += (reason.empty() ? "" : ", with ") +
+              std::to_string(static_cast<uint64_t>(more_launches + 0.5)) + " more launches";
+  }
+  return reason.empty() ? "longer by " + Milliseconds(more_ns) : reason;
 }
 
 // Steps at the start that are slow one after the other.
-size_t WarmupSteps(const std::vector<Step>& steps, double median_ns) {
+size_t WarmupSteps(const std::vector<Step>& steps) {
+  const double median_ns =
+      Quantile(Sorted(steps, 0, [](const Step& step) { return step.length_ns(); }), 0.5);
   size_t warmup = 0;
-  while (warmup < steps.size() && Length(steps[warmup]) > kSlowStep * median_ns) ++warmup;
+  while (warmup < steps.size() && steps[warmup].length_ns() > kSlowStep * median_ns) ++warmup;
   return warmup;
+}
+
+void SetTimes(const std::vector<Step>& steps, size_t warmup, StepsSummary* summary) {
+  const std::vector<double> lengths =
+      Sorted(steps, warmup, [](const Step& step) { return step.length_ns(); });
+  summary->set_steps(steps.size());
+  summary->set_warmup_steps(warmup);
+  summary->set_time_mean_ns(Mean(lengths));
+  summary->set_time_p50_ns(Quantile(lengths, 0.5));
+  summary->set_time_p99_ns(Quantile(lengths, 0.99));
+  if (warmup == 0) return;
+  double warmup_ns = 0;
+  for (size_t i = 0; i < warmup; ++i) warmup_ns += steps[i].length_ns();
+  summary->set_warmup_time_ns(warmup_ns);
+}
+
+void SetContents(const std::vector<Step>& steps, size_t warmup, StepsSummary* summary) {
+  const auto mean = [&](auto value) { return Mean(Sorted(steps, warmup, value)); };
+  const double launches = mean([](const Step& step) { return step.content.launches; });
+  if (launches <= 0) return;
+  summary->set_launches(launches);
+  summary->set_kernel_time_ns(mean([](const Step& step) { return step.content.kernel_ns; }));
+  summary->set_copy_time_ns(mean([](const Step& step) { return step.content.copy_ns; }));
+  summary->set_idle_time_ns(mean([](const Step& step) { return step.idle_ns(); }));
+}
+
+void ListSteps(const ModelState& model, const std::vector<Step>& steps, size_t warmup,
+               StepsSummary* summary) {
+  const Usual usual = UsualOf(steps, warmup);
+  const uint64_t origin_ns =
+      model.run_start.has_value() ? model.run_start->time_ns() : steps[0].start_ns;
+  for (size_t i = 0; i < std::min(steps.size(), kMaxListed); ++i) {
+    summary->add_time_ns(steps[i].length_ns());
+    summary->add_start_ns(static_cast<double>(steps[i].start_ns) - static_cast<double>(origin_ns));
+    const bool slow = i >= warmup && steps[i].length_ns() > kSlowStep * usual.length_ns;
+    if (!slow || static_cast<size_t>(summary->slow_size()) >= kMaxSlow) continue;
+    summary->add_slow(static_cast<uint32_t>(i));
+    summary->add_slow_reason(ReasonFor(model, steps[i], usual));
+  }
 }
 
 }  // namespace
 
 void SummarizeSteps(const ModelState& model, Summary* summary) {
-  const Found found = FindSteps(model);
-  const std::vector<Step>& steps = found.steps;
-  if (steps.size() < 2) return;
-  std::vector<double> all;
-  for (const Step& step : steps) all.push_back(Length(step));
-  std::sort(all.begin(), all.end());
-  const size_t warmup = WarmupSteps(steps, Quantile(all, 0.5));
-  std::vector<double> lengths;
-  std::vector<double> kernel_times;
-  double sum_ns = 0;
-  double kernel_sum_ns = 0;
-  double launches = 0;
-  for (size_t i = warmup; i < steps.size(); ++i) {
-    lengths.push_back(Length(steps[i]));
-    kernel_times.push_back(static_cast<double>(steps[i].kernel_time_ns));
-    sum_ns += lengths.back();
-    kernel_sum_ns += kernel_times.back();
-    launches += steps[i].launches;
-  }
-  std::sort(lengths.begin(), lengths.end());
-  std::sort(kernel_times.begin(), kernel_times.end());
-  const auto count = static_cast<double>(lengths.size());
-  const double median_ns = Quantile(lengths, 0.5);
-  StepsSummary* result = summary->mutable_steps();
-  result->set_source(found.source);
-  result->set_steps(steps.size());
-  result->set_warmup_steps(warmup);
-  result->set_time_mean_ns(sum_ns / count);
-  result->set_time_p50_ns(median_ns);
-  result->set_time_p99_ns(Quantile(lengths, 0.99));
-  if (launches > 0) {
-    result->set_kernel_time_ns(kernel_sum_ns / count);
-    result->set_launches(launches / count);
-  }
-  const uint64_t origin_ns = model.run_start.has_value() ? model.run_start->time_ns() : steps[0].start_ns;
-  for (size_t i = 0; i < std::min(steps.size(), kMaxListed); ++i) {
-    result->add_time_ns(Length(steps[i]));
-    result->add_start_ns(static_cast<double>(steps[i].start_ns) - static_cast<double>(origin_ns));
-    const bool slow = i >= warmup && Length(steps[i]) > kSlowStep * median_ns;
-    if (!slow || static_cast<size_t>(result->slow_size()) >= kMaxSlow) continue;
-    result->add_slow(static_cast<uint32_t>(i));
-    result->add_slow_reason(ReasonFor(steps[i], median_ns, Quantile(kernel_times, 0.5)));
-  }
+  Found found = FindSteps(model);
+  FillSteps(&found);
+  if (found.steps.size() < 2) return;
+  const size_t warmup = WarmupSteps(found.steps);
+  if (warmup >= found.steps.size()) return;
+  StepsSummary* steps = summary->mutable_steps();
+  steps->set_source(found.source);
+  SetTimes(found.steps, warmup, steps);
+  SetContents(found.steps, warmup, steps);
+  const std::string uuid = found.device == nullptr ? "" : FormatUuid(found.device->uuid);
+  if (!uuid.empty()) steps->set_device_uuid(uuid);
+  ListSteps(model, found.steps, warmup, steps);
 }
 
 }  // namespace utlz

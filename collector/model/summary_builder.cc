@@ -2,11 +2,14 @@
 
 #include "collector/model/analysis.h"
 #include "collector/model/capture_summary.h"
+#include "collector/model/communication_summary.h"
 #include "collector/model/device_summary.h"
 #include "collector/model/efficiency.h"
+#include "collector/model/energy_and_cost.h"
 #include "collector/model/findings.h"
 #include "collector/model/kernel_summary.h"
 #include "collector/model/marker_summary.h"
+#include "collector/model/memory_summary.h"
 #include "collector/model/run_summary.h"
 #include "collector/model/step_summary.h"
 #include "collector/model/timeline.h"
@@ -28,6 +31,7 @@ Summary BuildSummary(const ModelState& model) {
   SummarizeSteps(model, &summary);
   SummarizeWaterfall(model, analysis, &summary);
   SummarizeEfficiency(model, analysis, &summary);
+  SummarizeEnergyAndCost(model, &summary);
   SummarizeMemory(model, &summary);
   SummarizeCommunication(model, analysis, &summary);
   SummarizeTimeline(model, analysis, &summary);

@@ -36,6 +36,7 @@ absl::StatusOr<Summary> Replay(const std::string& path, const std::optional<std:
   }
   model.CountRefusedFrames(reader->refused_frames());
   model.CountUnreadableBytes(reader->unreadable_bytes());
+  model.EndOfInput();
   Summary summary = model.Summarize();
   if (has_ranks) *summary.mutable_ranks() = std::move(ranks);
   return summary;

@@ -252,9 +252,9 @@ TEST(SummaryTest, SaysWhenNothingRan) {
 
 TEST(SummaryTest, ComputesMfuAndCostFromWhatThePersonKnows) {
   ModelOptions options;
-  options.model_flops_per_step = 1e9;
-  options.tokens_per_step = 2048;
-  options.price_per_hour = 3.6;
+  options.work.set_flops_per_step(1e9);
+  options.work.set_tokens_per_step(2048);
+  options.work.set_price_per_hour(3.6);
   RunBuilder run(options);
   run.StartRun();
   run.StartProcess();

@@ -1,0 +1,50 @@
+// Launches of CUDA graphs on one device, by executable graph: one that is launched again and again
+// and does most of the work marks the steps.
+//
+// An executable graph is known by the process and the node (kernel variant) with which its launch
+// begins; its launch by the correlation of the launching call. Bounded to kMaxGraphs and kMaxStarts.
+// Thread safety: none.
+#ifndef UTLZ_COLLECTOR_MODEL_GRAPH_LAUNCHES_H_
+#define UTLZ_COLLECTOR_MODEL_GRAPH_LAUNCHES_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "collector/model/launch_decoder.h"
+
+namespace utlz {
+
+class GraphLaunches {
+ public:
+  static constexpr size_t kMaxGraphs = 4096;
+  static constexpr size_t kMaxStarts = 1u << 20;  // of all graphs together
+
+  // Nodes of graph launch `correlation` (not 0) of a process, as records bring them.
+  void Add(uint32_t source, uint32_t correlation, std::span<const Launch> nodes);
+
+  // Starts of the launches of the graph that took at least half of `kernel_time_ns`, in order;
+  // empty where there is none.
+  std::vector<uint64_t> StartsOfMainGraph(uint64_t kernel_time_ns) const;
+
+ private:
+  struct Graph {
+    uint64_t kernel_time_ns = 0;
+    std::vector<uint64_t> starts_ns;
+  };
+  struct Latest {
+    uint32_t correlation = 0;
+    std::pair<uint32_t, uint32_t> graph;  // key of graphs_
+  };
+
+  std::map<std::pair<uint32_t, uint32_t>, Graph> graphs_;  // by process and first node's variant
+  std::map<uint32_t, Latest> latest_;                      // by process
+  size_t starts_ = 0;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_MODEL_GRAPH_LAUNCHES_H_

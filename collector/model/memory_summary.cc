@@ -1,0 +1,132 @@
+#include "collector/model/memory_summary.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace utlz {
+namespace {
+
+// A growth is believed when it goes on: of this many equal parts of the time after the warm-up,
+// nearly each holds more than the one before, and none less.
+constexpr size_t kParts = 8;
+constexpr size_t kFewestRises = 5;
+constexpr size_t kFewestReadings = 2 * kParts;
+// And when it comes to something: allocators keep reserves, and other processes come and go.
+constexpr double kWorthNamingBytes = 64e6;
+constexpr double kWorthNamingShare = 0.002;
+// Without steps, what comes before is start-up.
+constexpr double kStartUpShare = 0.5;
+
+struct Reading {
+  double seconds;
+  double bytes;
+};
+
+std::vector<Reading> ReadingsAfter(const BoundedSeries& series, uint64_t start_ns) {
+  std::vector<Reading> readings;
+  const std::vector<double> values = series.Values();
+  for (size_t i = 0; i < values.size(); ++i) {
+    const uint64_t time_ns = series.start_ns() + i * series.interval_ns();
+    if (time_ns < start_ns || !std::isfinite(values[i])) continue;
+    readings.push_back({static_cast<double>(time_ns - series.start_ns()) * 1e-9, values[i]});
+  }
+  return readings;
+}
+
+// By least squares.
+std::optional<double> SlopePerSecond(const std::vector<Reading>& readings) {
+  const auto count = static_cast<double>(readings.size());
+  double mean_x = 0;
+  double mean_y = 0;
+  for (const Reading& reading : readings) {
+    mean_x += reading.seconds / count;
+    mean_y += reading.bytes / count;
+  }
+  double covariance = 0;
+  double variance = 0;
+  for (const Reading& reading : readings) {
+    covariance += (reading.seconds - mean_x) * (reading.bytes - mean_y);
+    variance += (reading.seconds - mean_x) * (reading.seconds - mean_x);
+  }
+  if (variance <= 0) return std::nullopt;
+  return covariance / variance;
+}
+
+bool GoesOnRising(const std::vector<Reading>& readings) {
+  std::array<double, kParts> means{};
+  for (size_t part = 0; part < kParts; ++part) {
+    const size_t begin = part * readings.size() / kParts;
+    const size_t end = (part + 1) * readings.size() / kParts;
+    if (begin == end) return false;
+    for (size_t i = begin; i < end; ++i) {
+      means[part] += readings[i].bytes / static_cast<double>(end - begin);
+    }
+  }
+  size_t rises = 0;
+  for (size_t part = 1; part < kParts; ++part) {
+    if (means[part] < means[part - 1]) return false;
+    rises += means[part] > means[part - 1] ? 1 : 0;
+  }
+  return rises >= kFewestRises;
+}
+
+uint64_t EndOfWarmup(const ModelState& model, const StepsSummary& steps,
+                     const BoundedSeries& series) {
+  const int first = static_cast<int>(steps.warmup_steps());
+  if (model.run_start.has_value() && first < steps.start_ns_size() && steps.start_ns(first) >= 0) {
+    return model.run_start->time_ns() + static_cast<uint64_t>(steps.start_ns(first));
+  }
+  const double span_ns = static_cast<double>(series.Values().size() * series.interval_ns());
+  return series.start_ns() + static_cast<uint64_t>(kStartUpShare * span_ns);
+}
+
+void SetGrowth(const ModelState& model, const DeviceTotals& totals, const StepsSummary& steps,
+               MemorySummary* memory) {
+  const BoundedSeries& series = totals.memory_series();
+  if (totals.readings() < kFewestReadings) return;
+  const std::vector<Reading> readings = ReadingsAfter(series, EndOfWarmup(model, steps, series));
+  const auto slope = SlopePerSecond(readings);
+  if (readings.size() < kParts || !slope.has_value()) return;
+  memory->set_growth_bytes_per_second(*slope);
+  const double step_seconds = steps.time_mean_ns() * 1e-9;
+  if (step_seconds > 0) memory->set_growth_bytes_per_step(*slope * step_seconds);
+  const double growth = *slope * (readings.back().seconds - readings.front().seconds);
+  const bool leak = GoesOnRising(readings) && growth >= kWorthNamingBytes &&
+                    growth >= kWorthNamingShare * memory->total_bytes();
+  memory->set_leak_suspected(leak);
+  if (leak && memory->growth_bytes_per_step() > 0) {
+    memory->set_steps_to_full(memory->headroom_bytes() / memory->growth_bytes_per_step());
+  }
+}
+
+}  // namespace
+
+// The device whose memory is fullest speaks for the run.
+void SummarizeMemory(const ModelState& model, Summary* summary) {
+  double fullest = -1;
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    const DeviceState& device = model.devices[i];
+    const auto used = device.totals.memory_used_max();
+    const uint64_t whole =
+        device.peaks.has_value() ? device.peaks->memory_bytes() : device.info.memory_bytes();
+    if (!device.used || !used.has_value() || whole == 0) continue;
+    const double whole_bytes = static_cast<double>(whole);
+    if (*used / whole_bytes <= fullest) continue;
+    fullest = *used / whole_bytes;
+    MemorySummary memory;
+    memory.set_total_bytes(whole_bytes);
+    memory.set_used_bytes_max(*used);
+    memory.set_headroom_bytes(std::max(0.0, whole_bytes - *used));
+    memory.set_source(
+        "NVML: reserved on the device by the job's allocators and by others; a framework may use "
+        "less of it");
+    SetGrowth(model, device.totals, summary->steps(), &memory);
+    *summary->mutable_memory() = std::move(memory);
+  }
+}
+
+}  // namespace utlz
