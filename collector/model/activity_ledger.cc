@@ -65,9 +65,9 @@ StretchContent ActivityLedger::Until(uint64_t time_ns) const {
                           .untraced_ns = static_cast<double>(point.untraced_ns),
                           .launches = static_cast<double>(point.launches)};
   };
-  const auto after = std::lower_bound(
-      points_.begin(), points_.end(), time_ns,
-      [](const Point& point, uint64_t time) { return point.time_ns < time; });
+  const auto after =
+      std::lower_bound(points_.begin(), points_.end(), time_ns,
+                       [](const Point& point, uint64_t time) { return point.time_ns < time; });
   if (after == points_.end()) return points_.empty() ? StretchContent{} : content(points_.back());
   StretchContent above = content(*after);
   if (after == points_.begin() || after->time_ns == time_ns) return above;
@@ -90,9 +90,9 @@ StretchContent ActivityLedger::Between(uint64_t start_ns, uint64_t end_ns) const
   content.untraced_ns -= before.untraced_ns;
   content.launches -= before.launches;
   // A launch is told by the first point after its start.
-  for (auto point = std::upper_bound(
-           points_.begin(), points_.end(), start_ns,
-           [](uint64_t time, const Point& other) { return time < other.time_ns; });
+  for (auto point =
+           std::upper_bound(points_.begin(), points_.end(), start_ns,
+                            [](uint64_t time, const Point&other) { return time < other.time_ns; });
        point != points_.end(); ++point) {
     if (point->longest_ns > content.longest_ns) {
       content.longest_ns = point->longest_ns;

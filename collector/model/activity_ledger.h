@@ -17,10 +17,10 @@ namespace utlz {
 
 // What a device did between two moments. Times in nanoseconds.
 struct StretchContent {
-  double kernel_ns = 0;    // some kernel ran
-  double copy_ns = 0;      // copies and no kernel
+  double kernel_ns = 0;  // some kernel ran
+  double copy_ns = 0;    // copies and no kernel
   double untraced_ns = 0;
-  double launches = 0;     // kernels that started
+  double launches = 0;      // kernels that started
   uint64_t longest_ns = 0;  // of these launches, as far as the points are dense enough to tell
   uint32_t longest_kernel = kNoKernel;
 };
@@ -53,10 +53,10 @@ class ActivityLedger {
   void Halve();
   StretchContent Until(uint64_t time_ns) const;
 
-  Point now_;                  // not yet appended
+  Point now_;  // not yet appended
   std::vector<Point> points_;
-  size_t stride_ = 1;          // segments a point
-  size_t segments_ = 0;        // since the last point
+  size_t stride_ = 1;    // segments a point
+  size_t segments_ = 0;  // since the last point
 };
 
 }  // namespace utlz

@@ -220,8 +220,9 @@ void AddGap(const char* name, double flops, double model_flops, std::string mean
 }
 
 std::string MeaningOfMore(const ModelWork& work, double model_flops) {
-  std::string meaning = "FLOPs beyond the model's in other kernels: activations computed twice, "
-                        "matrix products that the model's FLOPs leave out";
+  std::string meaning =
+      "FLOPs beyond the model's in other kernels: activations computed twice, "
+      "matrix products that the model's FLOPs leave out";
   if (work.forward_flops_per_step() > 0 && work.forward_flops_per_step() < 0.5 * model_flops) {
     meaning += "; computing every activation twice costs " +
                Percent(work.forward_flops_per_step() / model_flops);

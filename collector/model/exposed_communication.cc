@@ -22,8 +22,8 @@ void ExposedCommunication::Add(const ActivitySegment& segment) {
                        (segment.mask & (kComputeMask | kUntracedMask)) == 0;
   if (!exposed || running_.empty()) return;
   // The kinds that run do not change within a segment, so all that run at its start run to its end.
-  const double share_ns = static_cast<double>(segment.end_ns - segment.start_ns) /
-                          static_cast<double>(running_.size());
+  const double share_ns =
+      static_cast<double>(segment.end_ns - segment.start_ns) / static_cast<double>(running_.size());
   for (const Activity& run : running_) exposed_ns_[run.kernel] += share_ns;
 }
 

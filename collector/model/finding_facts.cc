@@ -7,6 +7,10 @@
 namespace utlz {
 namespace {
 
+// A process that is the last this often is not so by chance.
+constexpr double kLaggingShare = 0.6;
+constexpr uint64_t kFewestCollectives = 10;
+
 void Add(const GapTotal& gaps, GapTotal* sum) {
   sum->gaps += gaps.gaps;
   sum->time_ns += gaps.time_ns;
@@ -30,42 +34,78 @@ void AddDevice(const DeviceState& device, FindingFacts* facts) {
       sweep.TimeNs(MaskOf(ActivityKind::kCommunication), MaskOf(ActivityKind::kCompute)));
 }
 
-// A matrix kernel without tensor work whose FP32 pipes are what holds it up.
+// A matrix kernel without tensor work: its name says so, or its FP32 pipes are what holds it up.
 bool IsSinglePrecision(const Kernel& kernel, const KernelRow& row) {
-  if (!IsMatrixKernel(kernel.mangled_name) || BoundOf(row.roofline) != BOUND_COMPUTE) return false;
-  return std::all_of(row.work.flops.begin(), row.work.flops.end(),
-                     [](const TypedFlops& flops) { return flops.data_type == "fp32"; });
+  if (!IsMatrixKernel(kernel.mangled_name)) return false;
+  const bool single_only =
+      std::all_of(row.work.flops.begin(), row.work.flops.end(),
+                  [](const TypedFlops& flops) { return flops.data_type == "fp32"; });
+  if (!single_only) return false;
+  return IsSinglePrecisionMatrixKernel(kernel.mangled_name) ||
+         BoundOf(row.roofline) == BOUND_COMPUTE;
+}
+
+// At TF32's rate, as far as memory lets it.
+void AddSinglePrecision(const KernelRow& row, const Ceilings& ceilings, FindingFacts* facts) {
+  const auto single = ceilings.FlopsPerCycle("fp32");
+  const auto tensor = ceilings.FlopsPerCycle("tf32");
+  if (!single.has_value() || !tensor.has_value()) return;
+  const double faster_ns = std::max(row.time_ns * std::min(1.0, *single / *tensor),
+                                    row.roofline.memory_time_ns.value_or(0));
+  facts->single_precision_ns += row.time_ns;
+  facts->single_precision_gain_ns += std::max(0.0, row.time_ns - faster_ns);
+}
+
+// Launches that cannot fill the GPU, whatever they do: what a full one would save, at most.
+bool AddSmallGrid(const Kernel& kernel, const KernelRow& row, uint32_t multiprocessors,
+                  FindingFacts* facts) {
+  double blocks = 1;
+  for (const uint32_t size : kernel.shape.grid) blocks *= size;
+  if (kernel.other || blocks < 1 || blocks >= multiprocessors) return false;
+  const double full_ns = row.time_ns * blocks / multiprocessors;
+  facts->small_grid_ns += row.time_ns;
+  facts->small_grid_gain_ns +=
+      std::max(0.0, row.time_ns - std::max(full_ns, RooflineTimeNs(row.roofline).value_or(0)));
+  return true;
 }
 
 void AddRow(const Kernel& kernel, const KernelRow& row, const Ceilings& ceilings,
-            FindingFacts* facts) {
+            uint32_t multiprocessors, FindingFacts* facts) {
   facts->launches += row.launches;
   if (kernel.communication) return;
   facts->kernel_ns += row.time_ns;
-  const auto roof_ns = RooflineTimeNs(row.roofline);
-  const double recoverable_ns = std::max(0.0, row.time_ns - roof_ns.value_or(row.time_ns));
   const Bound bound = BoundOf(row.roofline);
   const bool moves_bytes =
       row.roofline.memory_time_ns.value_or(0) > row.roofline.compute_time_ns.value_or(0);
   if (moves_bytes && bound != BOUND_LATENCY && IsElementwiseKernel(kernel.mangled_name)) {
     facts->elementwise_memory_ns += row.time_ns;
   }
-  switch (bound) {
-    case BOUND_MEMORY:
-      if (IsMatrixKernel(kernel.mangled_name)) facts->matrix_memory_ns += row.time_ns;
-      break;
-    case BOUND_LATENCY:
-      facts->latency_ns += row.time_ns;
-      facts->latency_recoverable_ns += recoverable_ns;
-      break;
-    default:
-      break;
+  if (bound == BOUND_MEMORY && IsMatrixKernel(kernel.mangled_name)) {
+    facts->matrix_memory_ns += row.time_ns;
   }
-  const auto single = ceilings.FlopsPerCycle("fp32");
-  const auto tensor = ceilings.FlopsPerCycle("tf32");
-  if (single.has_value() && tensor.has_value() && IsSinglePrecision(kernel, row)) {
-    facts->single_precision_ns += row.time_ns;
-    facts->single_precision_gain_ns += row.time_ns * (1 - std::min(1.0, *single / *tensor));
+  if (IsSinglePrecision(kernel, row)) AddSinglePrecision(row, ceilings, facts);
+  const bool near_a_roof = bound == BOUND_MEMORY || bound == BOUND_COMPUTE;
+  const bool small = !near_a_roof && AddSmallGrid(kernel, row, multiprocessors, facts);
+  if (bound != BOUND_LATENCY || small) return;
+  facts->latency_ns += row.time_ns;
+  facts->latency_recoverable_ns +=
+      std::max(0.0, row.time_ns - RooflineTimeNs(row.roofline).value_or(row.time_ns));
+}
+
+// The process that the others wait for, if it is nearly always the same.
+void AddLagging(const ModelState& model, FindingFacts* facts) {
+  for (const auto& [source, late] : model.arrivals.Summarize()) {
+    if (late.matched < kFewestCollectives || late.last_share < kLaggingShare) continue;
+    const auto found = model.processes.processes().find(source);
+    if (found == model.processes.processes().end()) continue;
+    const Process& info = found->second->info;
+    facts->lagging_process = info.has_rank() ? "rank " + std::to_string(info.rank())
+                                             : "process " + std::to_string(info.pid());
+    facts->lagging_last_share = late.last_share;
+    facts->lagging_delay_ns =
+        late.delay_ns / (late.last_share * static_cast<double>(late.matched));
+    // Every other device waits as long.
+    facts->lagging_lost_ns = late.delay_ns * static_cast<double>(facts->summary->devices_size());
   }
 }
 
@@ -88,8 +128,14 @@ FindingFacts GatherFacts(const ModelState& model, const Analysis& analysis, cons
   }
   for (const KernelRow& row : analysis.rows) {
     const Kernel& kernel = model.kernels[row.kernel];
-    AddRow(kernel, row, analysis.devices[kernel.device].ceilings, &facts);
+    const DeviceState& device = model.devices[kernel.device];
+    const uint32_t multiprocessors =
+        device.info.multiprocessors() > 0
+            ? device.info.multiprocessors()
+            : device.peaks.value_or(DevicePeaks()).multiprocessors();
+    AddRow(kernel, row, analysis.devices[kernel.device].ceilings, multiprocessors, &facts);
   }
+  AddLagging(model, &facts);
   for (const DeviceSummary& device : summary.devices()) {
     const auto window_ns = static_cast<double>(device.window_ns());
     facts.window_ns += window_ns;

@@ -21,11 +21,17 @@ struct FindingFacts {
   double communication_exposed_ns = 0;
   double elementwise_memory_ns = 0;        // kernels that a compiler could fuse, moving bytes mostly
   double matrix_memory_ns = 0;             // memory-bound matrix kernels
-  double latency_ns = 0;
+  double latency_ns = 0;                   // neither roof near, though blocks enough
   double latency_recoverable_ns = 0;
+  double small_grid_ns = 0;                // kernels of fewer blocks than the GPU has SMs
+  double small_grid_gain_ns = 0;           // were the GPU full
   double single_precision_ns = 0;          // matrix kernels on the FP32 pipes
   double single_precision_gain_ns = 0;     // were they done in TF32
   double throttled_ns = 0;                 // lost to clocks held down by heat
+  std::string lagging_process;             // that the others wait for: "rank 3"; empty: none
+  double lagging_last_share = 0;           // of collectives in which it was the last
+  double lagging_delay_ns = 0;             // of a collective, mean, where it was the last
+  double lagging_lost_ns = 0;
   double busy_share = 0;
   double sm_active_share = 0;              // 0 = not known
   bool counters = false;

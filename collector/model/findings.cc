@@ -24,6 +24,18 @@ std::string Percent(double share) {
   return text.data();
 }
 
+std::string Megabytes(double bytes) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3g MB", bytes * 1e-6);
+  return text.data();
+}
+
+std::string Gigabytes(double bytes) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3g GB", bytes * 1e-9);
+  return text.data();
+}
+
 std::string Time(double time_ns) {
   std::array<char, 32> text{};
   if (time_ns >= 1e9) {
@@ -56,9 +68,55 @@ struct Rule {
   double threshold;
   double (*lost_ns)(const FindingFacts&);
   Observation (*observe)(const FindingFacts&);
+  bool ends_the_run = false;  // sooner or later: worth more than any time
 };
 
+// Only growth from step to step: memory may well grow until the first steps are done.
+Observation ObserveLeak(const FindingFacts& facts) {
+  const MemorySummary& memory = facts.summary->memory();
+  std::string evidence =
+      "reserved memory grows by " + Megabytes(memory.growth_bytes_per_second()) + " a second";
+  if (memory.has_growth_bytes_per_step()) {
+    evidence += ", " + Megabytes(memory.growth_bytes_per_step()) + " a step";
+  }
+  evidence += ", and goes on; " + Gigabytes(memory.headroom_bytes()) + " of " +
+              Gigabytes(memory.total_bytes()) + " are left";
+  if (memory.has_steps_to_full()) {
+    std::array<char, 64> steps{};
+    std::snprintf(steps.data(), steps.size(), ", enough for %.3g steps", memory.steps_to_full());
+    evidence += steps.data();
+  }
+  return {.evidence = evidence};
+}
+
 constexpr Rule kRules[] = {
+    {"memory_leak", "GPU memory grows from step to step (a leak is suspected)",
+     "keep no tensor that holds its graph: loss.item() or loss.detach() before summing losses up; "
+     "empty lists and caches; torch.cuda.memory._record_memory_history() says who allocates",
+     0.5,
+     [](const FindingFacts& facts) {
+       return facts.summary->memory().leak_suspected() ? facts.window_ns : 0.0;
+     },
+     ObserveLeak, true},
+    {"lagging_rank", "One process makes the others wait",
+     "look at that rank's host and GPU: clocks, other jobs, NUMA placement, its share of the data; "
+     "balance sequence lengths between ranks",
+     0.05, [](const FindingFacts& facts) { return facts.lagging_lost_ns; },
+     [](const FindingFacts& facts) {
+       return Observation{facts.lagging_process + " comes last to " +
+                              Percent(facts.lagging_last_share) + " of the collectives, " +
+                              Time(facts.lagging_delay_ns) + " after the last of the others",
+                          facts.lagging_lost_ns};
+     }},
+    {"small_batch", "The batch is too small to fill the GPU",
+     "larger batches (or gradient accumulation over fewer, larger ones), several requests at once, "
+     "several streams; or a smaller GPU, or a share of one (MIG)",
+     0.25, [](const FindingFacts& facts) { return facts.small_grid_ns; },
+     [](const FindingFacts& facts) {
+       return Observation{"launches of fewer blocks than the GPU has multiprocessors take " +
+                              Percent(facts.small_grid_ns / facts.window_ns) + " of the time",
+                          facts.small_grid_gain_ns};
+     }},
     {"launch_bound", "The GPU waits for the host between kernels (launch-bound)",
      "CUDA graphs (torch.compile with mode=\"reduce-overhead\", torch.cuda.graph), larger batches, "
      "fused operators",
@@ -114,12 +172,15 @@ constexpr Rule kRules[] = {
     {"exposed_communication", "Communication is not hidden behind computation",
      "overlap it (bucketed all-reduce, FSDP prefetch), larger batches or gradient accumulation, "
      "faster links; look for a rank that lags",
-     0.10, [](const FindingFacts& facts) { return facts.communication_exposed_ns; },
+     0.10,
+     [](const FindingFacts& facts) {
+       return std::max(0.0, facts.communication_exposed_ns - facts.lagging_lost_ns);
+     },
      [](const FindingFacts& facts) {
        return Observation{"only communication kernels ran for " +
                               Percent(facts.communication_exposed_ns / facts.window_ns) +
                               " of the time",
-                          facts.communication_exposed_ns};
+                          facts.communication_exposed_ns - facts.lagging_lost_ns};
      }},
     {"unfused_elementwise", "Element-by-element kernels move bytes to and fro",
      "fuse them: torch.compile, fused optimizers and norms, FlashAttention instead of softmax",
@@ -188,8 +249,9 @@ FindingSummary Describe(const Rule& rule, const FindingFacts& facts) {
   finding.set_title(rule.title);
   finding.set_evidence(observation.evidence);
   finding.set_advice(rule.advice);
-  finding.set_gain_ns(std::max(0.0, observation.gain_ns));
-  finding.set_gain_share(finding.gain_ns() / facts.window_ns);
+  if (observation.gain_ns <= 0) return finding;
+  finding.set_gain_ns(observation.gain_ns);
+  finding.set_gain_share(observation.gain_ns / facts.window_ns);
   const StepsSummary& steps = facts.summary->steps();
   if (steps.time_mean_ns() > 0) {
     finding.set_gain_per_step_ns(finding.gain_share() * steps.time_mean_ns());
@@ -213,24 +275,31 @@ std::string Verdict(const FindingFacts& facts) {
   }
   std::string text = busy + " but did " + Percent(useful_share) + " of the FLOPs that it could";
   if (summary.findings_size() == 0) return text + "; nothing stands out that would change that.";
-  return text + "; what costs most: " + summary.findings(0).title() + ", " +
-         Percent(summary.findings(0).gain_share()) + " of the time.";
+  text += "; what costs most: " + summary.findings(0).title();
+  if (!summary.findings(0).has_gain_share()) return text + ".";
+  return text + ", " + Percent(summary.findings(0).gain_share()) + " of the time.";
 }
 
 }  // namespace
 
-void SummarizeFindings(const ModelState& model, const Analysis& analysis, Summary* summary) {
-  const FindingFacts facts = GatherFacts(model, analysis, *summary);
+std::vector<FindingSummary> Diagnose(const FindingFacts& facts) {
+  std::vector<FindingSummary> urgent;
   std::vector<FindingSummary> findings;
   for (const Rule& rule : kRules) {
     if (facts.window_ns <= 0 || rule.lost_ns(facts) < rule.threshold * facts.window_ns) continue;
-    findings.push_back(Describe(rule, facts));
+    (rule.ends_the_run ? urgent : findings).push_back(Describe(rule, facts));
   }
   std::stable_sort(findings.begin(), findings.end(), [](const auto& a, const auto& b) {
     return a.gain_ns() > b.gain_ns();
   });
+  findings.insert(findings.begin(), urgent.begin(), urgent.end());
   if (findings.size() > static_cast<size_t>(kMaxFindings)) findings.resize(kMaxFindings);
-  for (FindingSummary& finding : findings) *summary->add_findings() = std::move(finding);
+  return findings;
+}
+
+void SummarizeFindings(const ModelState& model, const Analysis& analysis, Summary* summary) {
+  const FindingFacts facts = GatherFacts(model, analysis, *summary);
+  for (FindingSummary& finding : Diagnose(facts)) *summary->add_findings() = std::move(finding);
   summary->set_verdict(Verdict(facts));
 }
 

@@ -3,11 +3,19 @@
 #ifndef UTLZ_COLLECTOR_MODEL_FINDINGS_H_
 #define UTLZ_COLLECTOR_MODEL_FINDINGS_H_
 
+#include <vector>
+
 #include "collector/model/analysis.h"
 
 namespace utlz {
 
 inline constexpr int kMaxFindings = 5;
+
+struct FindingFacts;
+
+// What the rules find in these facts: at most kMaxFindings, what ends the run first, then the most
+// valuable.
+std::vector<FindingSummary> Diagnose(const FindingFacts& facts);
 
 // Fills Summary.findings, most valuable first, and Summary.verdict. Everything else must be filled
 // already. Silent where nothing is wrong.

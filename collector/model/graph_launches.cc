@@ -15,8 +15,7 @@ void GraphLaunches::Add(uint32_t source, uint32_t correlation, std::span<const L
   }
   // Correlations grow (and wrap around): an older one is a straggling branch of a launch whose
   // start is known already.
-  if (known != latest_.end() &&
-      static_cast<int32_t>(correlation - known->second.correlation) < 0) {
+  if (known != latest_.end() && static_cast<int32_t>(correlation - known->second.correlation) < 0) {
     return;
   }
   const auto key = std::make_pair(source, nodes.front().variant);
@@ -29,8 +28,8 @@ void GraphLaunches::Add(uint32_t source, uint32_t correlation, std::span<const L
 }
 
 std::vector<uint64_t> GraphLaunches::StartsOfMainGraph(uint64_t kernel_time_ns) const {
-  const auto main = std::max_element(
-      graphs_.begin(), graphs_.end(), [](const auto& a, const auto& b) {
+  const auto main =
+      std::max_element(graphs_.begin(), graphs_.end(), [](const auto& a, const auto& b) {
         return a.second.kernel_time_ns < b.second.kernel_time_ns;
       });
   if (main == graphs_.end() || 2 * main->second.kernel_time_ns < kernel_time_ns) return {};

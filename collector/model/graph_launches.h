@@ -2,8 +2,8 @@
 // and does most of the work marks the steps.
 //
 // An executable graph is known by the process and the node (kernel variant) with which its launch
-// begins; its launch by the correlation of the launching call. Bounded to kMaxGraphs and kMaxStarts.
-// Thread safety: none.
+// begins; its launch by the correlation of the launching call. Bounded to kMaxGraphs and
+// kMaxStarts. Thread safety: none.
 #ifndef UTLZ_COLLECTOR_MODEL_GRAPH_LAUNCHES_H_
 #define UTLZ_COLLECTOR_MODEL_GRAPH_LAUNCHES_H_
 

@@ -26,6 +26,7 @@ class RunModel::State {
   explicit State(const ModelOptions& options) {
     model_.options = options;
     model_.work = options.work;
+    for (const DeviceCeilings& ceilings : options.ceilings) SetCeilings(ceilings);
   }
 
   bool Consume(uint32_t source, uint16_t type, std::string_view payload);
@@ -39,6 +40,7 @@ class RunModel::State {
 
  private:
   bool ConsumeFromCollector(uint16_t type, std::string_view payload);
+  bool SetCeilings(const DeviceCeilings& ceilings);
   bool ConsumeFromAgent(ProcessState* process, uint16_t type, std::string_view payload);
   bool ConsumeProcess(ProcessState* process, std::string_view payload);
   bool ConsumeDevice(ProcessState* process, std::string_view payload);
@@ -89,17 +91,21 @@ bool RunModel::State::ConsumeFromCollector(uint16_t type, std::string_view paylo
     model_.work = JoinModelWork(model_.run_start->model_work(), model_.options.work);
   } else if (type == FRAME_DEVICE_CEILINGS) {
     DeviceCeilings message;
-    if (!Parse(payload, &message)) return false;
-    const auto uuid = ParseUuid(message.uuid());
-    const auto device = uuid.has_value() ? model_.devices.Find(*uuid) : std::nullopt;
-    if (!device.has_value()) return false;
-    model_.devices[*device].measured = std::move(message);
+    if (!Parse(payload, &message) || !SetCeilings(message)) return false;
   } else if (type == FRAME_RUN_END) {
     RunEnd message;
     if (!Parse(payload, &message)) return false;
     model_.run_end = std::move(message);
     EndOfInput();
   }
+  return true;
+}
+
+bool RunModel::State::SetCeilings(const DeviceCeilings& ceilings) {
+  const auto uuid = ParseUuid(ceilings.uuid());
+  const auto device = uuid.has_value() ? model_.devices.Find(*uuid) : std::nullopt;
+  if (!device.has_value()) return false;
+  model_.devices[*device].measured = ceilings;
   return true;
 }
 

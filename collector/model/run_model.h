@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "proto/profile.pb.h"
 #include "proto/summary.pb.h"
@@ -22,6 +23,7 @@ namespace utlz {
 
 struct ModelOptions {
   ModelWork work;                    // goes before what the run was told
+  std::vector<DeviceCeilings> ceilings;  // of GPUs whose ceilings the run does not hold itself
   uint32_t maximum_kernels = 5000;   // rows of Summary.kernels; the least important are left out
 };
 

@@ -2,7 +2,8 @@
 //
 // The first launches are kept and searched for a kernel that comes back after the same number of
 // launches each time; among such kernels the one with the longest period marks the step. From then
-// on only its launches are looked at. Streaming; memory is bounded by kSearchLaunches and kMaxSteps.
+// on only its launches are looked at. Streaming; memory is bounded by kSearchLaunches and
+// kMaxSteps.
 //
 // Thread safety: none.
 #ifndef UTLZ_COLLECTOR_MODEL_STEP_FINDER_H_
@@ -36,7 +37,7 @@ class StepFinder {
   static std::optional<uint32_t> FindAnchor(const std::vector<Launch>& launches);
   static void Follow(uint32_t anchor, const Launch& launch, std::vector<uint64_t>* starts);
 
-  std::vector<Launch> searched_;   // until the anchor is settled
+  std::vector<Launch> searched_;  // until the anchor is settled
   bool settled_ = false;
   std::optional<uint32_t> anchor_;
   std::vector<uint64_t> starts_;

@@ -138,8 +138,8 @@ std::string LongLaunch(const ModelState& model, const Step& step, const Usual& u
   if (more_ns < 0.5 * (step.content.kernel_ns - usual.kernel_ns)) return {};
   if (step.content.longest_kernel >= model.kernels.kernels().size()) return {};
   const Kernel& kernel = model.kernels[step.content.longest_kernel];
-  return " (" + Milliseconds(static_cast<double>(step.content.longest_ns)) +
-         " in one launch of " + ShortenKernelName(DemangleKernelName(kernel.mangled_name)) + ")";
+  return " (" + Milliseconds(static_cast<double>(step.content.longest_ns)) + " in one launch of " +
+         ShortenKernelName(DemangleKernelName(kernel.mangled_name)) + ")";
 }
 
 std::string ReasonFor(const ModelState& model, const Step& step, const Usual& usual) {

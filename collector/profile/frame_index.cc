@@ -21,7 +21,7 @@ bool IsOncePerOwner(uint16_t type) {
 }  // namespace
 
 bool IsAlwaysIndexed(uint16_t type) {
-  return type >= FRAME_RUN_START && type <= FRAME_RANKS && type != FRAME_INDEX;
+  return type >= FRAME_RUN_START && type <= FRAME_DEVICE_CEILINGS && type != FRAME_INDEX;
 }
 
 void FrameIndexBuilder::Add(uint64_t offset, uint16_t type, uint32_t source) {

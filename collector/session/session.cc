@@ -43,6 +43,7 @@ RunStart DescribeStart(const SessionOptions& options) {
   start.set_overhead_budget_ppm(options.overhead_budget_ppm);
   start.set_counters(CountersName(options.counters));
   start.set_attached(options.attached);
+  if (options.model_work.ByteSizeLong() > 0) *start.mutable_model_work() = options.model_work;
   return start;
 }
 
@@ -115,7 +116,11 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Start(const SessionOptions& op
   absl::StatusOr<std::unique_ptr<CollectorLoop>> loop =
       CollectorLoop::Make(options, *std::move(listener), *std::move(writer));
   if (!loop.ok()) return loop.status();
-  (*loop)->recorder().Record(0, FRAME_RUN_START, DescribeStart(options).SerializeAsString());
+  RunRecorder& recorder = (*loop)->recorder();
+  recorder.Record(0, FRAME_RUN_START, DescribeStart(options).SerializeAsString());
+  for (const DeviceCeilings& ceilings : options.ceilings) {
+    recorder.Record(0, FRAME_DEVICE_CEILINGS, ceilings.SerializeAsString());
+  }
   return std::unique_ptr<Session>(std::make_unique<RunningSession>(*std::move(loop)));
 }
 

@@ -23,24 +23,25 @@ struct Family {
 };
 
 constexpr Family kFamilies[] = {
-    {"bloom", false, true},       {"codegen", false, false},   {"cohere", true, true},
+    {"bloom", false, true},       {"codegen", false, false},    {"cohere", true, true},
     {"deepseek_v2", true, false}, {"deepseek_v3", true, false}, {"exaone", true, false},
-    {"falcon", false, true},      {"gemma", true, true},       {"gemma2", true, true},
-    {"gemma3_text", true, true},  {"glm", true, false},        {"glm4", true, false},
+    {"falcon", false, true},      {"gemma", true, true},        {"gemma2", true, true},
+    {"gemma3_text", true, true},  {"glm", true, false},         {"glm4", true, false},
     {"gpt2", false, true},        {"gpt_bigcode", false, true}, {"gpt_neox", false, false},
-    {"gpt_oss", true, false},     {"gptj", false, false},      {"granite", true, false},
-    {"granitemoe", true, false},  {"internlm2", true, false},  {"llama", true, false},
-    {"mistral", true, false},     {"mixtral", true, false},    {"nemotron", false, false},
-    {"olmo", true, false},        {"olmo2", true, false},      {"olmoe", true, false},
-    {"opt", false, true},         {"phi", false, false},       {"phi3", true, false},
-    {"phimoe", true, false},      {"qwen2", true, false},      {"qwen2_moe", true, false},
-    {"qwen3", true, false},       {"qwen3_moe", true, false},  {"smollm3", true, true},
+    {"gpt_oss", true, false},     {"gptj", false, false},       {"granite", true, false},
+    {"granitemoe", true, false},  {"internlm2", true, false},   {"llama", true, false},
+    {"mistral", true, false},     {"mixtral", true, false},     {"nemotron", false, false},
+    {"olmo", true, false},        {"olmo2", true, false},       {"olmoe", true, false},
+    {"opt", false, true},         {"phi", false, false},        {"phi3", true, false},
+    {"phimoe", true, false},      {"qwen2", true, false},       {"qwen2_moe", true, false},
+    {"qwen3", true, false},       {"qwen3_moe", true, false},   {"smollm3", true, true},
     {"stablelm", true, false},    {"starcoder2", false, true},
 };
 
 const Family* FamilyOf(const std::string& model_type) {
-  const auto found = std::find_if(std::begin(kFamilies), std::end(kFamilies),
-                                  [&](const Family& family) { return model_type == family.model_type; });
+  const auto found =
+      std::find_if(std::begin(kFamilies), std::end(kFamilies),
+                   [&](const Family& family) { return model_type == family.model_type; });
   return found == std::end(kFamilies) ? nullptr : found;
 }
 
@@ -65,7 +66,8 @@ class Numbers {
 
   uint64_t Get(std::initializer_list<const char*> names) {
     const std::optional<uint64_t> number = Find(names);
-    if (wrong_.empty() && number.value_or(0) == 0) wrong_ = std::string("it lacks ") + *names.begin();
+    if (wrong_.empty() && number.value_or(0) == 0)
+      wrong_ = std::string("it lacks ") + *names.begin();
     return number.value_or(0);
   }
 
@@ -111,8 +113,8 @@ void ReadWindow(const Json& json, Numbers* numbers, DecoderConfig* config) {
   config->windowed_layers = config->layers;
   const auto types = json.find("layer_types");
   if (types != json.end() && types->is_array() && types->size() == config->layers) {
-    config->windowed_layers = static_cast<uint64_t>(
-        std::count(types->begin(), types->end(), Json("sliding_attention")));
+    config->windowed_layers =
+        static_cast<uint64_t>(std::count(types->begin(), types->end(), Json("sliding_attention")));
   } else if (const auto pattern = numbers->Find({"sliding_window_pattern"})) {
     if (*pattern > 0) config->windowed_layers -= config->layers / *pattern;
   } else if (config->model_type == "gemma2" || config->model_type == "gpt_oss") {
@@ -192,7 +194,8 @@ absl::StatusOr<DecoderConfig> ParseDecoderConfig(const std::string& text) {
   config.intermediate_size =
       numbers.Find({"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"})
           .value_or(4 * config.hidden_size);
-  if (config.layers > 65536) return Refused("its num_hidden_layers is not a number that a model could have");
+  if (config.layers > 65536)
+    return Refused("its num_hidden_layers is not a number that a model could have");
   ReadAttention(&numbers, &config);
   ReadWindow(json, &numbers, &config);
   ReadExperts(json, &numbers, &config);

@@ -13,30 +13,30 @@
 namespace utlz {
 
 struct DecoderConfig {
-  std::string model_type;            // "llama", "gpt2", …
+  std::string model_type;  // "llama", "gpt2", …
   uint64_t layers = 0;
   uint64_t hidden_size = 0;
   uint64_t vocabulary = 0;
-  bool tied_embeddings = false;      // the output matrix is the input embedding
+  bool tied_embeddings = false;  // the output matrix is the input embedding
 
   uint64_t heads = 0;
-  uint64_t key_value_heads = 0;      // fewer than heads: grouped-query attention
-  uint64_t key_size = 0;             // of one head, for queries and keys
-  uint64_t value_size = 0;           // of one head, for values
-  uint64_t window = 0;               // positions that a windowed layer looks at
+  uint64_t key_value_heads = 0;  // fewer than heads: grouped-query attention
+  uint64_t key_size = 0;         // of one head, for queries and keys
+  uint64_t value_size = 0;       // of one head, for values
+  uint64_t window = 0;           // positions that a windowed layer looks at
   uint64_t windowed_layers = 0;
 
   // Latent attention (DeepSeek): queries and keys and values pass through narrower matrices.
   bool latent_attention = false;
-  uint64_t query_rank = 0;           // 0: queries do not
+  uint64_t query_rank = 0;  // 0: queries do not
   uint64_t key_value_rank = 0;
-  uint64_t rotary_size = 0;          // part of key_size that all heads share
+  uint64_t rotary_size = 0;  // part of key_size that all heads share
 
-  bool gated_mlp = true;             // three matrices, not two
-  uint64_t intermediate_size = 0;    // of dense layers
-  uint64_t expert_layers = 0;        // layers with a mixture of experts
-  uint64_t experts = 0;              // in such a layer
-  uint64_t active_experts = 0;       // of them, for one token
+  bool gated_mlp = true;           // three matrices, not two
+  uint64_t intermediate_size = 0;  // of dense layers
+  uint64_t expert_layers = 0;      // layers with a mixture of experts
+  uint64_t experts = 0;            // in such a layer
+  uint64_t active_experts = 0;     // of them, for one token
   uint64_t expert_intermediate_size = 0;
   uint64_t shared_intermediate_size = 0;  // of experts that every token passes
   bool gated_shared_experts = false;      // their sum is weighed by one more number

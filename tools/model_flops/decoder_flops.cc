@@ -68,9 +68,12 @@ double Pairs(const ModelStep& step, double window) {
 
 const char* NameOf(ModelPass pass) {
   switch (pass) {
-    case ModelPass::kTraining: return "training, 3 × forward";
-    case ModelPass::kPrefill: return "forward of whole sequences";
-    case ModelPass::kDecode: return "forward of one token a sequence";
+    case ModelPass::kTraining:
+      return "training, 3 × forward";
+    case ModelPass::kPrefill:
+      return "forward of whole sequences";
+    case ModelPass::kDecode:
+      return "forward of one token a sequence";
   }
   return "";
 }

@@ -19,9 +19,10 @@ enum class ModelPass {
 enum class AttentionTerm { kCausal, kFull, kLeftOut };
 
 struct ModelStep {
-  double batch_size = 0;       // sequences, of all devices together
-  double sequence_length = 0;  // in decoding: positions that the new token looks at, itself included
-  double tokens = 0;           // of them without padding; 0: all
+  double batch_size = 0;  // sequences, of all devices together
+  double sequence_length =
+      0;              // in decoding: positions that the new token looks at, itself included
+  double tokens = 0;  // of them without padding; 0: all
   ModelPass pass = ModelPass::kTraining;
   AttentionTerm attention = AttentionTerm::kCausal;
 };

@@ -9,7 +9,7 @@ std::string RenderText(const Summary& summary, const TextOptions& options) {
   const auto add = [&](const std::string& section) {
     if (!section.empty()) text += "\n" + section;
   };
-  add(RenderUtilization(summary, options));
+  add(RenderUtilization(summary, options) + RenderEfficiency(summary, options));
   add(RenderFindings(summary, options));
   switch (options.group_by) {
     case GroupBy::kKernel:
@@ -17,7 +17,9 @@ std::string RenderText(const Summary& summary, const TextOptions& options) {
       add(RenderKernels(summary, options));
       add(RenderRoofline(summary, options));
       add(RenderCopies(summary, options));
-      add(RenderIdle(summary, options) + RenderSteps(summary, options));
+      add(RenderCommunication(summary, options));
+      add(RenderIdle(summary, options) + RenderSteps(summary, options) +
+          RenderMemory(summary, options));
       add(RenderWaterfall(summary, options));
       if (summary.processes_size() > 1) add(RenderProcesses(summary, options));
       add(RenderRanks(summary, options));

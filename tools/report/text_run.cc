@@ -124,34 +124,6 @@ std::string DeviceDetails(const DeviceSummary& device) {
   return text;
 }
 
-// MFU, throughput, energy and money, as far as they are known.
-std::string DescribeEfficiency(const EfficiencySummary& efficiency) {
-  std::vector<std::string> parts;
-  if (efficiency.has_mfu()) parts.push_back("MFU " + FormatShare(efficiency.mfu()));
-  if (efficiency.has_mfu_maximum_clock()) {
-    parts.push_back("at the highest clock " + FormatShare(efficiency.mfu_maximum_clock()));
-  }
-  if (efficiency.has_attainable_hfu()) {
-    parts.push_back("HFU of these kernels at their roofs " + FormatShare(efficiency.attainable_hfu()));
-  }
-  if (efficiency.has_tokens_per_second()) {
-    parts.push_back(FormatCount(efficiency.tokens_per_second()) + " tokens/s");
-  }
-  if (efficiency.has_joules_per_step()) {
-    parts.push_back(FormatRatio(efficiency.joules_per_step()) + " J a step");
-  }
-  if (efficiency.has_flops_per_joule()) {
-    parts.push_back(FormatRateIn(efficiency.flops_per_joule(), "FLOP/J"));
-  }
-  if (efficiency.has_cost_per_step()) {
-    parts.push_back("cost a step " + FormatRatio(efficiency.cost_per_step()));
-  }
-  if (efficiency.has_cost_lost()) parts.push_back("lost " + FormatRatio(efficiency.cost_lost()));
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : " · ") + part;
-  return text;
-}
-
 const char* NameOfRung(CounterSource source) {
   switch (source) {
     case SOURCE_RANGE: return "counters of ranges, exact";
@@ -232,8 +204,6 @@ std::string RenderUtilization(const Summary& summary, const TextOptions& options
       text += Styled(CutMiddle(details, options.columns), Style::kFaint, options.color) + "\n";
     }
   }
-  const std::string efficiency = DescribeEfficiency(summary.efficiency());
-  if (!efficiency.empty()) text += Wrap(efficiency, options.columns, 2, 2);
   return text;
 }
 

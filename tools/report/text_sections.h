@@ -10,6 +10,9 @@ namespace utlz {
 
 std::string RenderRun(const Summary& summary, const TextOptions& options);
 std::string RenderUtilization(const Summary& summary, const TextOptions& options);
+std::string RenderEfficiency(const Summary& summary, const TextOptions& options);
+std::string RenderMemory(const Summary& summary, const TextOptions& options);
+std::string RenderCommunication(const Summary& summary, const TextOptions& options);
 std::string RenderFindings(const Summary& summary, const TextOptions& options);
 std::string RenderWaterfall(const Summary& summary, const TextOptions& options);
 std::string RenderCapture(const Summary& summary, const TextOptions& options);

@@ -19,6 +19,11 @@ std::optional<double> Optional(bool known, double value) {
 
 double Double(uint64_t value) { return static_cast<double>(value); }
 
+const char* DescribeStepSource(const std::string& source) {
+  if (source == "nvtx") return "NVTX ranges";
+  return source == "graph" ? "the launches of one graph" : "the repeating launches";
+}
+
 }  // namespace
 
 std::string RenderCopies(const Summary& summary, const TextOptions& options) {
@@ -62,9 +67,12 @@ std::string RenderSteps(const Summary& summary, const TextOptions& options) {
                      FormatTime(Optional(steps.has_time_p50_ns(), steps.time_p50_ns())) +
                      ", 99 % within " +
                      FormatTime(Optional(steps.has_time_p99_ns(), steps.time_p99_ns()));
-  if (steps.warmup_steps() > 0) text += ", " + FormatGrouped(steps.warmup_steps()) + " of warm-up";
+  if (steps.warmup_steps() > 0) {
+    text += ", without " + FormatGrouped(steps.warmup_steps()) + " of warm-up";
+    if (steps.has_warmup_time_ns()) text += " (" + FormatTime(steps.warmup_time_ns()) + ")";
+  }
   if (steps.has_launches()) text += "; " + FormatCount(steps.launches()) + " launches each";
-  text += steps.source() == "nvtx" ? " (by NVTX ranges)" : " (by the repeating launches)";
+  text += std::string(" (by ") + DescribeStepSource(steps.source()) + ")";
   if (steps.slow_size() > 0) {
     text += "; " + std::to_string(steps.slow_size()) + " slow, step " +
             std::to_string(steps.slow(0)) + " first";

@@ -85,6 +85,7 @@ SessionOptions MakeSessionOptions(const RunOptions& options, const std::string& 
   session.overhead_budget_ppm = options.overhead_budget_ppm;
   if (options.nvtx) session.trace_flags |= kTraceMarkers | kTraceLaunchCalls;
   if (options.counters == CountersMode::kRange) session.trace_flags |= kTraceUserRanges;
+  session.model_work = options.model_work;
   session.delay_ms = options.delay_ms;
   session.duration_ms = options.duration_ms;
   return session;

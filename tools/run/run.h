@@ -30,6 +30,7 @@ struct RunOptions {
   // Nothing is recorded: the agent is loaded and sleeps until `utlz attach` wakes it, and the command
   // takes this process's place. Of the other options only `command` counts.
   bool asleep = false;
+  ModelWork model_work;  // as the person told it
   // Prints the report to standard error.
   std::function<void(const Summary& summary)> print_report;
 };

@@ -16,6 +16,7 @@
 #include "tools/report_html/report_html.h"
 #include "tools/utlz/choice.h"
 #include "tools/utlz/command.h"
+#include "tools/utlz/model_work_options.h"
 #include "tools/utlz/terminal.h"
 
 namespace utlz {
@@ -27,18 +28,10 @@ struct ReportArguments {
   std::vector<std::string> files;
   Format format = Format::kText;
   TextOptions text;
-  ModelOptions model;
+  ModelWorkRequest work;
   bool recompute = false;
   std::string compare;  // a profile to lay the others over, empty for none
 };
-
-CLI::Validator NotNegative() { return CLI::Range(0.0, 1e30).description(""); }
-
-bool AsksForReplay(const ReportArguments& arguments) {
-  const ModelOptions& model = arguments.model;
-  return arguments.recompute || model.model_flops_per_step > 0 || model.tokens_per_step > 0 ||
-         model.price_per_hour > 0;
-}
 
 std::string Render(const Summary& summary, const Summary* before,
                    const ReportArguments& arguments) {
@@ -81,10 +74,18 @@ int Report(ReportArguments* arguments) {
     }
     before = *std::move(loaded);
   }
+  const absl::StatusOr<ModelWork> work = MakeModelWork(arguments->work);
+  if (!work.ok()) {
+    std::fprintf(stderr, "utlz: %s\n", std::string(work.status().message()).c_str());
+    return kUsageError;
+  }
+  ModelOptions model;
+  model.work = *work;
+  const bool replay = arguments->recompute || work->ByteSizeLong() > 0;
   int exit_status = kSuccess;
   for (const std::string& file : arguments->files) {
     const absl::StatusOr<Summary> summary =
-        AsksForReplay(*arguments) ? ReplayProfile(file, arguments->model) : LoadSummary(file);
+        replay ? ReplayProfile(file, model) : LoadSummary(file);
     if (!summary.ok()) {
       std::fprintf(stderr, "utlz: %s\n", std::string(summary.status().message()).c_str());
       exit_status = kFailure;
@@ -138,21 +139,7 @@ void AddReportCommand(CLI::App* program, Action* action) {
       ->check(CLI::Range(60u, 1000u).description(""))
       ->type_name("N")
       ->capture_default_str();
-  report
-      ->add_option("--model-flops-per-step", arguments->model.model_flops_per_step,
-                   "The model's own arithmetic in a step, for MFU")
-      ->check(NotNegative())
-      ->type_name("X");
-  report
-      ->add_option("--tokens-per-step", arguments->model.tokens_per_step,
-                   "Tokens (images, requests) in a step, for throughput")
-      ->check(NotNegative())
-      ->type_name("X");
-  report
-      ->add_option("--price-per-hour", arguments->model.price_per_hour,
-                   "Of all devices of the run together, for the cost of what is lost")
-      ->check(NotNegative())
-      ->type_name("X");
+  AddModelWorkOptions(report, &arguments->work);
   report->add_flag("--recompute", arguments->recompute,
                    "From the recorded frames, not from the summary that the run left");
   report->callback(

@@ -12,6 +12,7 @@
 #include "tools/run/run.h"
 #include "tools/utlz/choice.h"
 #include "tools/utlz/command.h"
+#include "tools/utlz/model_work_options.h"
 #include "tools/utlz/terminal.h"
 
 namespace utlz {
@@ -25,6 +26,7 @@ struct RunArguments {
   double delay_s = 0;
   double duration_s = 0;
   bool no_report = false;
+  ModelWorkRequest work;
 };
 
 CLI::Validator SecondsRange() { return CLI::Range(0.0, kMaxSeconds).description(""); }
@@ -52,6 +54,12 @@ int Run(const CLI::App& subcommand, const std::vector<std::string>& command,
     return kRunFailed;
   }
   options.overhead_budget_ppm = *budget;
+  absl::StatusOr<ModelWork> work = MakeModelWork(arguments->work);
+  if (!work.ok()) {
+    std::fprintf(stderr, "utlz: %s\n", std::string(work.status().message()).c_str());
+    return kRunFailed;
+  }
+  options.model_work = *std::move(work);
   options.delay_ms = Milliseconds(arguments->delay_s);
   if (subcommand.count("--duration") > 0) options.duration_ms = Milliseconds(arguments->duration_s);
   options.report = !arguments->no_report;
@@ -88,6 +96,7 @@ CLI::App* AddRunCommand(CLI::App* program, const std::vector<std::string>* words
       ->capture_default_str();
   run->add_flag("--no-report", arguments->no_report, "Write the profile and print no report");
   run->add_flag("--nvtx", arguments->options.nvtx, "Record NVTX ranges too");
+  AddModelWorkOptions(run, &arguments->work);
   CLI::Option* asleep = run->add_flag(
       "--asleep", arguments->options.asleep,
       "Only load the agent, asleep until utlz attach wakes it; needs no ptrace then");

@@ -7,22 +7,12 @@
 #include "collector/model/counter_set.h"
 #include "collector/model/range_calibration.h"
 #include "collector/model/sample_decoder.h"
-#include "tests/unit/model/run_builder.h"
+#include "tests/unit/model/counted_run.h"
 
 namespace utlz {
 namespace {
 
 using Build = RunBuilder;
-
-void AddMetric(MetricSet* set, const char* name, MetricRole role, const char* unit,
-               double peak_per_cycle = 0) {
-  MetricSet::Metric* metric = set->add_metric();
-  metric->set_name(name);
-  metric->set_role(role);
-  metric->set_unit(unit);
-  metric->set_resolution(1);
-  metric->set_peak_per_cycle(peak_per_cycle);
-}
 
 TEST(CounterSetTest, BringsRollUpsToOneUnit) {
   MetricSet set;
@@ -153,99 +143,12 @@ TEST(RangeCalibrationTest, DiscardsRangesThatAreNotWhole) {
   EXPECT_FALSE(calibration.Add(1, 0, batch));
 }
 
-// A run of two kernels whose rates are exactly known: A reads at 4 bytes a nanosecond and keeps the
-// tensor pipes half busy, B writes at 1 byte a nanosecond.
-class CountedRunTest : public testing::Test {
- protected:
-  static constexpr uint64_t kRepetitions = 400;
-  static constexpr uint64_t kKernelNs = 40'000;
-  static constexpr uint64_t kStepNs = 103'000;
-  static constexpr uint64_t kIntervalNs = 5000;
-
-  CountedRunTest() { Begin("nvjet_sm90_tst_a", METRIC_TENSOR_ACTIVE); }
-
-  // `third` is the role of the counter that runs as the tensor pipe's activity does.
-  void Begin(const std::string& first_kernel, MetricRole third) {
-    run_ = RunBuilder();
-    run_.StartRun();
-    run_.StartProcess();
-    SendPeaks();
-    run_.SendKernels({first_kernel, "copy_b"});
-    MetricSet set;
-    set.set_id(1);
-    set.set_device_uuid(Build::Uuid());
-    set.set_interval_ns(kIntervalNs);
-    AddMetric(&set, "dram__bytes_read.sum", METRIC_DRAM_READ_BYTES, "byte");
-    AddMetric(&set, "dram__bytes_write.sum", METRIC_DRAM_WRITE_BYTES, "byte");
-    AddMetric(&set, "third.sum", third, "cycle", 400);
-    AddMetric(&set, "sm__cycles_active.sum", METRIC_SM_CYCLES_ACTIVE, "cycle", 100);
-    AddMetric(&set, "gpc__cycles_elapsed.max", METRIC_SM_CYCLES_ELAPSED, "cycle");
-    run_.Send(0, FRAME_METRIC_SET, set);
-  }
-
-  void SendPeaks() {
-    DevicePeaks peaks;
-    peaks.set_device_uuid(Build::Uuid());
-    peaks.set_multiprocessors(100);
-    peaks.set_sm_clock_maximum_hz(2e9);
-    peaks.set_dram_bytes_per_second(5e9);
-    DevicePeaks::Pipe* pipe = peaks.add_pipe();
-    pipe->set_data_type("bf16");
-    pipe->set_flops_per_cycle(1000);
-    run_.Send(0, FRAME_DEVICE_PEAKS, peaks);
-  }
-
-  // Nanoseconds of [0, end) in which kernel `which` of some repetition runs.
-  static double BusyUntil(uint64_t end, uint64_t which) {
-    const uint64_t phase = end % kStepNs;
-    const uint64_t begin = which * 50'000;
-    const uint64_t in_last = phase > begin ? std::min(phase - begin, kKernelNs) : 0;
-    return static_cast<double>(end / kStepNs * kKernelNs + in_last);
-  }
-
-  static double Overlap(uint64_t start, uint64_t end, uint64_t which) {
-    return BusyUntil(end, which) - BusyUntil(start, which);
-  }
-
-  Summary Run() {
-    std::vector<Launch> launches;
-    for (uint64_t i = 0; i < kRepetitions; ++i) {
-      launches.push_back(Build::LaunchAt(i * kStepNs, kKernelNs, 0));
-      launches.push_back(Build::LaunchAt(i * kStepNs + 50'000, kKernelNs, 1));
-    }
-    SampleBatch batch;
-    batch.set_metric_set(1);
-    batch.set_device_uuid(Build::Uuid());
-    batch.set_base_ns(kRunStartNs);
-    batch.set_interval_ns(kIntervalNs);
-    for (int i = 0; i < 5; ++i) batch.add_column();
-    int64_t last[5] = {};
-    const uint64_t samples = kRepetitions * kStepNs / kIntervalNs;
-    for (uint64_t i = 0; i < samples; ++i) {
-      const double a = Overlap(i * kIntervalNs, (i + 1) * kIntervalNs, 0);
-      const double b = Overlap(i * kIntervalNs, (i + 1) * kIntervalNs, 1);
-      const double values[] = {4 * a, b, 0.5 * a * 400, (a + b) * 100, double{kIntervalNs}};
-      for (int column = 0; column < 5; ++column) {
-        const auto value = static_cast<int64_t>(values[column]);
-        batch.mutable_column(column)->add_delta(value - last[column]);
-        last[column] = value;
-      }
-    }
-    batch.set_samples(static_cast<uint32_t>(samples));
-    run_.Send(0, FRAME_SAMPLES, batch);
-    run_.SendLaunches(launches);
-    return run_.EndRun(kRepetitions * kStepNs);
-  }
-
-  RunBuilder run_;
-};
-
-TEST_F(CountedRunTest, GivesKernelsTheirCounters) {
-  const Summary summary = Run();
+TEST(CountedRunTest, GivesKernelsTheirCounters) {
+  const Summary summary = CountedRun().Run();
   ASSERT_EQ(summary.kernels_size(), 2);
   const KernelSummary& a = summary.kernels(0).name() == "copy_b" ? summary.kernels(1) : summary.kernels(0);
   const KernelSummary& b = summary.kernels(0).name() == "copy_b" ? summary.kernels(0) : summary.kernels(1);
-  const double time_ns = kRepetitions * kKernelNs;
+  const double time_ns = CountedRun::kRepetitions * CountedRun::kKernelNs;
   EXPECT_NEAR(a.dram_read_bytes(), 4 * time_ns, 0.02 * 4 * time_ns);
   EXPECT_NEAR(b.dram_write_bytes(), time_ns, 0.02 * time_ns);
   // Clock 1 GHz: half of the cycles × 1000 FLOPs.
@@ -261,9 +164,8 @@ TEST_F(CountedRunTest, GivesKernelsTheirCounters) {
   EXPECT_NEAR(b.recoverable_time_ns(), 0.8 * time_ns, 0.02 * time_ns);
 }
 
-TEST_F(CountedRunTest, WithholdsTheRooflineOfAMatrixKernelWithoutFlops) {
-  Begin("ampere_sgemm_128x64_tn", METRIC_OTHER);
-  const Summary summary = Run();
+TEST(CountedRunTest, WithholdsTheRooflineOfAMatrixKernelWithoutFlops) {
+  const Summary summary = CountedRun({}, "ampere_sgemm_128x64_tn", METRIC_OTHER).Run();
   for (const KernelSummary& kernel : summary.kernels()) {
     EXPECT_FALSE(kernel.has_flops()) << kernel.name();
     EXPECT_TRUE(kernel.has_dram_bytes()) << kernel.name();
@@ -273,11 +175,11 @@ TEST_F(CountedRunTest, WithholdsTheRooflineOfAMatrixKernelWithoutFlops) {
   }
 }
 
-TEST_F(CountedRunTest, GivesTheDeviceItsTotals) {
-  const Summary summary = Run();
+TEST(CountedRunTest, GivesTheDeviceItsTotals) {
+  const Summary summary = CountedRun().Run();
   const DeviceSummary& device = summary.devices(0);
   const double window_ns = static_cast<double>(device.window_ns());
-  const double time_ns = kRepetitions * kKernelNs;
+  const double time_ns = CountedRun::kRepetitions * CountedRun::kKernelNs;
   EXPECT_NEAR(device.gpu_busy_share(), 2 * time_ns / window_ns, 1e-9);
   EXPECT_NEAR(device.sm_active_share(), 2 * time_ns / window_ns, 0.01);
   EXPECT_NEAR(device.tensor_active_share(), 0.5 * time_ns / window_ns, 0.01);

@@ -66,7 +66,8 @@ TEST(DecoderFlopsTest, DenseGpt2) {
   EXPECT_EQ(work.flops_per_step(), 6'536'155'889'664);
   EXPECT_EQ(work.attention_flops_per_step(), 3 * 154'769'817'600.0);
   EXPECT_EQ(work.tokens_per_step(), 8192);
-  EXPECT_NE(work.note().find("as a causal mask leaves it (7.1 %"), std::string::npos) << work.note();
+  EXPECT_NE(work.note().find("as a causal mask leaves it (7.1 %"), std::string::npos)
+      << work.note();
   EXPECT_NE(work.note().find("embeddings tied"), std::string::npos) << work.note();
 
   step.attention = AttentionTerm::kFull;
@@ -84,14 +85,12 @@ TEST(DecoderFlopsTest, GroupedQueriesLlama3) {
   EXPECT_EQ(CountParameters(config), 8'029'995'008);
   EXPECT_EQ(CountMatrixFlopsPerToken(config), 2 * (6'979'321'856.0 + 525'336'576));
   // Causal: 8192 · 8193 / 2 pairs of 2 · 32 · 256 FLOPs in 32 layers.
-  const ModelStep prefill = {
-      .batch_size = 1, .sequence_length = 8192, .pass = ModelPass::kPrefill};
+  const ModelStep prefill = {.batch_size = 1, .sequence_length = 8192, .pass = ModelPass::kPrefill};
   EXPECT_EQ(CountAttentionFlops(config, prefill), 32 * 16'384.0 * 33'558'528);
   EXPECT_EQ(CountModelWork(config, prefill).flops_per_step(),
             8192 * 15'009'316'864.0 + 17'594'333'528'064.0);
   // Decoding 64 sequences at position 2048: each new token looks at 2048 positions.
-  const ModelStep decode = {
-      .batch_size = 64, .sequence_length = 2048, .pass = ModelPass::kDecode};
+  const ModelStep decode = {.batch_size = 64, .sequence_length = 2048, .pass = ModelPass::kDecode};
   const ModelWork work = CountModelWork(config, decode);
   EXPECT_EQ(work.flops_per_step(), 64 * (15'009'316'864.0 + 32 * 16'384.0 * 2048));
   EXPECT_EQ(work.tokens_per_step(), 64);
@@ -124,8 +123,7 @@ TEST(DecoderFlopsTest, LatentAttentionDeepSeekV3) {
                                          58 * (257 * 44'040'192.0 + 1'835'008) + 2 * 926'679'040.0);
   EXPECT_NEAR(CountParameters(config), 671e9, 0.5e9);
   // Scores of 192 and values of 128 numbers a head: 2 · 128 · 320 FLOPs a pair and layer.
-  const ModelStep step = {
-      .batch_size = 1, .sequence_length = 1000, .pass = ModelPass::kDecode};
+  const ModelStep step = {.batch_size = 1, .sequence_length = 1000, .pass = ModelPass::kDecode};
   EXPECT_EQ(CountAttentionFlops(config, step), 61 * 81'920.0 * 1000);
 }
 
@@ -151,7 +149,8 @@ TEST(DecoderFlopsTest, TiedEmbeddingsCountOnceAsWeightsAndOnceAsWork) {
 
 TEST(DecoderFlopsTest, WindowsBoundWhatATokenLooksAt) {
   std::string json = kLlama3;
-  json.replace(json.find("\"vocab_size\""), 0, "\"sliding_window\": 100, \"sliding_window_pattern\": 4, ");
+  json.replace(json.find("\"vocab_size\""), 0,
+               "\"sliding_window\": 100, \"sliding_window_pattern\": 4, ");
   const DecoderConfig config = Parsed(json);
   EXPECT_EQ(config.windowed_layers, 24u);
   const ModelStep step = {.batch_size = 1, .sequence_length = 1000};
@@ -172,7 +171,12 @@ TEST(DecoderFlopsTest, PaddingIsNotTheModelsWork) {
 
 TEST(DecoderConfigTest, RefusesWhatItCannotCount) {
   for (const char* json : {
-           "", "[1]", "{", "{}", R"({"model_type": "t5"})", R"({"model_type": 3})",
+           "",
+           "[1]",
+           "{",
+           "{}",
+           R"({"model_type": "t5"})",
+           R"({"model_type": 3})",
            R"({"model_type": "llama"})",
            R"({"model_type": "llama", "hidden_size": -1, "num_hidden_layers": 2})",
            R"({"model_type": "llama", "hidden_size": 1e30, "num_hidden_layers": 2,

@@ -1,0 +1,114 @@
+// A run whose counters are known exactly, for tests.
+#ifndef UTLZ_TESTS_UNIT_MODEL_COUNTED_RUN_H_
+#define UTLZ_TESTS_UNIT_MODEL_COUNTED_RUN_H_
+
+#include <algorithm>
+#include <string>
+
+#include "tests/unit/model/run_builder.h"
+
+namespace utlz {
+
+inline void AddMetric(MetricSet* set, const char* name, MetricRole role, const char* unit,
+                      double peak_per_cycle = 0) {
+  MetricSet::Metric* metric = set->add_metric();
+  metric->set_name(name);
+  metric->set_role(role);
+  metric->set_unit(unit);
+  metric->set_resolution(1);
+  metric->set_peak_per_cycle(peak_per_cycle);
+}
+
+// A run of two kernels whose rates are exactly known: A reads at 4 bytes a nanosecond and keeps the
+// tensor pipes half busy, B writes at 1 byte a nanosecond.
+class CountedRun {
+ public:
+  static constexpr uint64_t kRepetitions = 400;
+  static constexpr uint64_t kKernelNs = 40'000;
+  static constexpr uint64_t kStepNs = 103'000;
+  static constexpr uint64_t kIntervalNs = 5000;
+
+  // `third` is the role of the counter that runs as the tensor pipe's activity does.
+  explicit CountedRun(const ModelOptions& options = {},
+                      const std::string& name = "nvjet_sm90_tst_a",
+                      MetricRole third = METRIC_TENSOR_ACTIVE)
+      : run_(options) {
+    run_.StartRun();
+    run_.StartProcess();
+    SendPeaks();
+    run_.SendKernels({name, "copy_b"});
+    MetricSet set;
+    set.set_id(1);
+    set.set_device_uuid(RunBuilder::Uuid());
+    set.set_interval_ns(kIntervalNs);
+    AddMetric(&set, "dram__bytes_read.sum", METRIC_DRAM_READ_BYTES, "byte");
+    AddMetric(&set, "dram__bytes_write.sum", METRIC_DRAM_WRITE_BYTES, "byte");
+    AddMetric(&set, "third.sum", third, "cycle", 400);
+    AddMetric(&set, "sm__cycles_active.sum", METRIC_SM_CYCLES_ACTIVE, "cycle", 100);
+    AddMetric(&set, "gpc__cycles_elapsed.max", METRIC_SM_CYCLES_ELAPSED, "cycle");
+    run_.Send(0, FRAME_METRIC_SET, set);
+  }
+
+  RunBuilder& frames() { return run_; }
+
+  Summary Run() {
+    SampleBatch batch;
+    batch.set_metric_set(1);
+    batch.set_device_uuid(RunBuilder::Uuid());
+    batch.set_base_ns(kRunStartNs);
+    batch.set_interval_ns(kIntervalNs);
+    for (int i = 0; i < 5; ++i) batch.add_column();
+    int64_t last[5] = {};
+    const uint64_t samples = kRepetitions * kStepNs / kIntervalNs;
+    for (uint64_t i = 0; i < samples; ++i) {
+      const double a = Overlap(i * kIntervalNs, (i + 1) * kIntervalNs, 0);
+      const double b = Overlap(i * kIntervalNs, (i + 1) * kIntervalNs, 1);
+      const double values[] = {4 * a, b, 0.5 * a * 400, (a + b) * 100, double{kIntervalNs}};
+      for (int column = 0; column < 5; ++column) {
+        const auto value = static_cast<int64_t>(values[column]);
+        batch.mutable_column(column)->add_delta(value - last[column]);
+        last[column] = value;
+      }
+    }
+    batch.set_samples(static_cast<uint32_t>(samples));
+    run_.Send(0, FRAME_SAMPLES, batch);
+    // Each repetition a launch of one graph, and so a step.
+    for (uint32_t i = 0; i < kRepetitions; ++i) {
+      run_.SendLaunches({RunBuilder::LaunchAt(i * kStepNs, kKernelNs, 0),
+                         RunBuilder::LaunchAt(i * kStepNs + 50'000, kKernelNs, 1)},
+                        1, 7, i + 1);
+    }
+    return run_.EndRun(kRepetitions * kStepNs);
+  }
+
+ private:
+  void SendPeaks() {
+    DevicePeaks peaks;
+    peaks.set_device_uuid(RunBuilder::Uuid());
+    peaks.set_multiprocessors(100);
+    peaks.set_sm_clock_maximum_hz(2e9);
+    peaks.set_dram_bytes_per_second(5e9);
+    DevicePeaks::Pipe* pipe = peaks.add_pipe();
+    pipe->set_data_type("bf16");
+    pipe->set_flops_per_cycle(1000);
+    run_.Send(0, FRAME_DEVICE_PEAKS, peaks);
+  }
+
+  // Nanoseconds of [0, end) in which kernel `which` of some repetition runs.
+  static double BusyUntil(uint64_t end, uint64_t which) {
+    const uint64_t phase = end % kStepNs;
+    const uint64_t begin = which * 50'000;
+    const uint64_t in_last = phase > begin ? std::min(phase - begin, kKernelNs) : 0;
+    return static_cast<double>(end / kStepNs * kKernelNs + in_last);
+  }
+
+  static double Overlap(uint64_t start, uint64_t end, uint64_t which) {
+    return BusyUntil(end, which) - BusyUntil(start, which);
+  }
+
+  RunBuilder run_;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_TESTS_UNIT_MODEL_COUNTED_RUN_H_

@@ -1,0 +1,187 @@
+// MFU, HFU and what lies between them; energy, money and measured ceilings.
+#include "collector/model/efficiency.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/model/counted_run.h"
+
+namespace utlz {
+namespace {
+
+// Of a step of CountedRun, at 1 GHz: half of 1000 FLOPs a nanosecond, for 40 µs.
+constexpr double kExecuted = 2e7;
+constexpr double kStepSeconds = 103e-6;
+
+EfficiencySummary EfficiencyOf(const ModelWork& work,
+                               const std::string& name = "nvjet_sm90_tst_a") {
+  ModelOptions options;
+  options.work = work;
+  return CountedRun(options, name).Run().efficiency();
+}
+
+const FlopsGap* Gap(const EfficiencySummary& efficiency, const char* name) {
+  for (const FlopsGap& gap : efficiency.gap()) {
+    if (gap.name() == name) return &gap;
+  }
+  return nullptr;
+}
+
+void ExpectPartsSumToTheGap(const EfficiencySummary& efficiency) {
+  double sum = 0;
+  for (const FlopsGap& gap : efficiency.gap()) {
+    EXPECT_FALSE(gap.meaning().empty());
+    EXPECT_NEAR(gap.share(), gap.flops_per_step() / efficiency.model_flops_per_step(), 1e-9);
+    sum += gap.flops_per_step();
+  }
+  EXPECT_NEAR(sum, efficiency.executed_flops_per_step() - efficiency.model_flops_per_step(), 1);
+}
+
+TEST(EfficiencyTest, MfuBesideHfu) {
+  ModelWork work;
+  work.set_flops_per_step(1.6e7);
+  const EfficiencySummary efficiency = EfficiencyOf(work);
+  // 1.6e7 FLOPs in 103 µs, of 1e12 a second; executed: a quarter more.
+  EXPECT_NEAR(efficiency.mfu(), 1.6e7 / kStepSeconds / 1e12, 0.002);
+  EXPECT_NEAR(efficiency.mfu_maximum_clock(), efficiency.mfu() / 2, 1e-3);
+  EXPECT_NEAR(efficiency.peak_flops_per_second(), 1e12, 1e9);
+  EXPECT_NEAR(efficiency.hfu(), kExecuted / kStepSeconds / 1e12, 0.01);
+  EXPECT_NEAR(efficiency.executed_flops_per_step(), kExecuted, 0.02 * kExecuted);
+  EXPECT_NE(efficiency.mfu_note().find("bf16"), std::string::npos) << efficiency.mfu_note();
+  ASSERT_NE(Gap(efficiency, kGapMore), nullptr);
+  EXPECT_NEAR(Gap(efficiency, kGapMore)->share(), 0.25, 0.03);
+  EXPECT_NE(efficiency.gap_note().find("more FLOPs were executed than the model needs: " +
+                                       std::string(kGapMore)),
+            std::string::npos)
+      << efficiency.gap_note();
+  ExpectPartsSumToTheGap(efficiency);
+}
+
+TEST(EfficiencyTest, FlopsByTokenTimesTokens) {
+  ModelWork work;
+  work.set_flops_per_token(2e5);
+  work.set_tokens_per_step(80);
+  const EfficiencySummary efficiency = EfficiencyOf(work);
+  EXPECT_EQ(efficiency.model_flops_per_step(), 1.6e7);
+  EXPECT_NEAR(efficiency.tokens_per_second(), 80 / kStepSeconds, 1);
+}
+
+TEST(EfficiencyTest, NamesPadding) {
+  ModelWork work;
+  work.set_flops_per_step(1.6e7);
+  work.set_tokens_per_step(80);
+  work.set_padded_tokens_per_step(100);
+  const EfficiencySummary efficiency = EfficiencyOf(work);
+  ASSERT_NE(Gap(efficiency, kGapPadding), nullptr);
+  EXPECT_NEAR(Gap(efficiency, kGapPadding)->flops_per_step(), 4e6, 1);
+  EXPECT_NE(efficiency.gap_note().find("padding 25.0 %"), std::string::npos)
+      << efficiency.gap_note();
+  ExpectPartsSumToTheGap(efficiency);
+}
+
+TEST(EfficiencyTest, NamesAttention) {
+  ModelWork work;
+  work.set_flops_per_step(1.6e7);
+  work.set_attention_flops_per_step(1.2e7);
+  const EfficiencySummary efficiency = EfficiencyOf(work, "flash_fwd_kernel_bf16");
+  ASSERT_NE(Gap(efficiency, kGapAttention), nullptr);
+  EXPECT_NEAR(Gap(efficiency, kGapAttention)->flops_per_step(), 8e6, 0.02 * kExecuted);
+  ASSERT_NE(Gap(efficiency, kGapFewer), nullptr);
+  EXPECT_NEAR(Gap(efficiency, kGapFewer)->flops_per_step(), -4e6, 1e3)
+      << "the model's other products were not executed";
+  ExpectPartsSumToTheGap(efficiency);
+}
+
+TEST(EfficiencyTest, AgreesWhereNothingIsWasted) {
+  ModelWork work;
+  work.set_flops_per_step(kExecuted);
+  const EfficiencySummary efficiency = EfficiencyOf(work);
+  EXPECT_EQ(efficiency.gap_note(), "executed and model FLOPs agree");
+}
+
+TEST(EfficiencyTest, TakesWhatTheRunWasToldUnlessTheReaderKnowsBetter) {
+  ModelOptions options;
+  options.work.set_price_per_hour(3.6);
+  RunStart start;
+  start.set_time_ns(kRunStartNs);
+  start.mutable_model_work()->set_flops_per_step(1e7);
+  start.mutable_model_work()->set_note("as the run was told");
+  {
+    CountedRun run(options);
+    run.frames().Send(0, FRAME_RUN_START, start);
+    const EfficiencySummary efficiency = run.Run().efficiency();
+    EXPECT_EQ(efficiency.model_flops_per_step(), 1e7);
+    EXPECT_EQ(efficiency.model_note(), "as the run was told");
+    EXPECT_EQ(efficiency.price_per_hour(), 3.6);
+  }
+  options.work.set_flops_per_step(2e7);
+  start.mutable_model_work()->set_price_per_hour(std::numeric_limits<double>::infinity());
+  CountedRun run(options);
+  run.frames().Send(0, FRAME_RUN_START, start);
+  const EfficiencySummary efficiency = run.Run().efficiency();
+  EXPECT_EQ(efficiency.model_flops_per_step(), 2e7);
+  EXPECT_FALSE(efficiency.has_model_note()) << "it was of the other FLOPs";
+}
+
+TEST(EfficiencyTest, EnergyAndMoneyOfAStep) {
+  ModelOptions options;
+  options.work.set_tokens_per_step(80);
+  options.work.set_price_per_hour(3.6);
+  CountedRun run(options);
+  DeviceTotalsBatch totals;
+  totals.set_device_uuid(RunBuilder::Uuid());
+  double millijoules = 5e6;
+  for (uint64_t i = 0; i < 20; ++i) {
+    totals.add_time_ns(kRunStartNs + i * 5'000'000);
+    totals.add_power_milliwatts(400'000);  // a mean over a second, say
+    totals.add_energy_millijoules(millijoules);
+    // 300 W while there are steps, 50 W after them.
+    millijoules += i < 9 ? 1500 : 250;
+  }
+  run.frames().Send(0, FRAME_DEVICE_TOTALS, totals);
+  const EfficiencySummary efficiency = run.Run().efficiency();
+  const double joules = 300 * kStepSeconds;
+  EXPECT_NEAR(efficiency.joules_per_step(), joules, 0.01 * joules) << "by the energy counter";
+  EXPECT_NEAR(efficiency.flops_per_joule(), kExecuted / joules, 0.03 * kExecuted / joules);
+  EXPECT_NEAR(efficiency.tokens_per_joule(), 80 / joules, 0.01 * 80 / joules);
+  EXPECT_NEAR(efficiency.cost_per_step(), 1e-3 * kStepSeconds, 1e-12);
+  EXPECT_NEAR(efficiency.cost_per_token(), 1e-3 * kStepSeconds / 80, 1e-14);
+}
+
+TEST(EfficiencyTest, CeilingsThatWereMeasured) {
+  CountedRun run;
+  DeviceCeilings ceilings;
+  ceilings.set_uuid("GPU-41414141-4141-4141-4141-414141414141");
+  ceilings.set_time_ns(17);
+  DeviceCeilings::Rate* rate = ceilings.add_rate();
+  rate->set_data_type("bf16");
+  rate->set_flops_per_second(8e11);
+  ceilings.set_copy_bytes_per_second(4.5e9);
+  ceilings.set_triad_bytes_per_second(4.4e9);
+  run.frames().Send(0, FRAME_DEVICE_CEILINGS, ceilings);
+  const Summary summary = run.Run();
+  const DeviceSummary& device = summary.devices(0);
+  EXPECT_EQ(device.ceilings_time_ns(), 17u);
+  EXPECT_EQ(device.attained_dram_bytes_per_second(), 4.5e9);
+  ASSERT_EQ(device.peaks_size(), 1);
+  EXPECT_EQ(device.peaks(0).attained_flops_per_second(), 8e11);
+  // A step: arithmetic needs 20 µs at the peak; bytes 160,000 + 40,000 at 5 or 4.5 a nanosecond.
+  EXPECT_NEAR(summary.efficiency().attainable_hfu(), 20.0 / 40, 0.01);
+  EXPECT_NEAR(summary.efficiency().attainable_hfu_measured(), 20 / (200 / 4.5), 0.01);
+  EXPECT_NEAR(device.attained_roofline_time_ns() / device.roofline_time_ns(), 5 / 4.5, 0.01);
+}
+
+TEST(EfficiencyTest, HasNoMeasuredCeilingsWhereNoneWereSent) {
+  CountedRun run;
+  DeviceCeilings hostile;
+  for (const char* uuid : {"", "GPU-", "GPU-zz414141-4141-4141-4141-414141414141", "../../x"}) {
+    hostile.set_uuid(uuid);
+    run.frames().Send(0, FRAME_DEVICE_CEILINGS, hostile);
+  }
+  const Summary summary = run.Run();
+  EXPECT_EQ(summary.capture().frames_refused(), 4u);
+  EXPECT_FALSE(summary.devices(0).has_ceilings_time_ns());
+  EXPECT_FALSE(summary.efficiency().has_attainable_hfu_measured());
+}
+
+}  // namespace
+}  // namespace utlz

@@ -1,0 +1,120 @@
+// What the hardware, the energy and the money came to; memory; communication.
+#include <string>
+#include <vector>
+
+#include "tools/report/escape.h"
+#include "tools/report/table.h"
+#include "tools/report/text_sections.h"
+#include "tools/report/units.h"
+
+namespace utlz {
+namespace {
+
+std::string Joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : " · ") + part;
+  return text;
+}
+
+std::string DescribeShares(const EfficiencySummary& efficiency) {
+  std::vector<std::string> parts;
+  if (efficiency.has_mfu()) {
+    std::string mfu = "MFU " + FormatShare(efficiency.mfu());
+    if (efficiency.has_mfu_maximum_clock()) {
+      mfu +=
+          " (of the peak at the highest clock " + FormatShare(efficiency.mfu_maximum_clock()) + ")";
+    }
+    parts.push_back(mfu);
+  }
+  if (efficiency.has_attainable_hfu()) {
+    std::string attainable =
+        "HFU of these kernels at their roofs " + FormatShare(efficiency.attainable_hfu());
+    if (efficiency.has_attainable_hfu_measured()) {
+      attainable +=
+          ", under the ceilings measured here " + FormatShare(efficiency.attainable_hfu_measured());
+    }
+    parts.push_back(attainable);
+  }
+  return Joined(parts);
+}
+
+std::string DescribeYield(const EfficiencySummary& efficiency) {
+  std::vector<std::string> parts;
+  if (efficiency.has_tokens_per_second()) {
+    parts.push_back(FormatCount(efficiency.tokens_per_second()) + " tokens/s");
+  }
+  if (efficiency.has_joules_per_step()) {
+    parts.push_back(FormatRatio(efficiency.joules_per_step()) + " J a step");
+  }
+  if (efficiency.has_flops_per_joule()) {
+    parts.push_back(FormatRateIn(efficiency.flops_per_joule(), "FLOP/J"));
+  }
+  if (efficiency.has_tokens_per_joule()) {
+    parts.push_back(FormatRatio(efficiency.tokens_per_joule()) + " tokens/J");
+  }
+  if (efficiency.has_cost_per_step()) {
+    parts.push_back("cost a step " + FormatRatio(efficiency.cost_per_step()));
+  }
+  if (efficiency.has_cost_lost()) {
+    parts.push_back("lost to what is not useful " + FormatRatio(efficiency.cost_lost()));
+  }
+  return Joined(parts);
+}
+
+}  // namespace
+
+std::string RenderEfficiency(const Summary& summary, const TextOptions& options) {
+  const EfficiencySummary& efficiency = summary.efficiency();
+  std::string text;
+  for (const std::string& line : {DescribeShares(efficiency), DescribeYield(efficiency)}) {
+    if (!line.empty()) text += Wrap(line, options.columns, 4, 2);
+  }
+  if (efficiency.has_gap_note()) {
+    text += Wrap("HFU and MFU: " + EscapeForTerminal(efficiency.gap_note()), options.columns, 4, 2);
+  }
+  std::string notes;
+  if (efficiency.has_mfu_note()) {
+    notes += Wrap("MFU: " + EscapeForTerminal(efficiency.mfu_note()), options.columns, 4, 2);
+  }
+  if (efficiency.has_mfu() && efficiency.has_model_note()) {
+    notes += Wrap("model: " + EscapeForTerminal(efficiency.model_note()), options.columns, 4, 2);
+  }
+  return text + (notes.empty() ? notes : Styled(notes, Style::kFaint, options.color));
+}
+
+std::string RenderMemory(const Summary& summary, const TextOptions& options) {
+  const MemorySummary& memory = summary.memory();
+  if (!memory.has_used_bytes_max()) return {};
+  std::string text = "Memory: at most " + FormatBytes(memory.used_bytes_max());
+  if (memory.has_total_bytes()) text += " of " + FormatBytes(memory.total_bytes());
+  text += " reserved (as NVML shows it: what allocators hold, not what tensors use)";
+  if (memory.has_headroom_bytes()) text += ", " + FormatBytes(memory.headroom_bytes()) + " left";
+  if (memory.leak_suspected()) {
+    text += memory.has_growth_bytes_per_step()
+                ? "; grows by " + FormatBytes(memory.growth_bytes_per_step()) + " a step"
+                : "; grows by " + FormatBytes(memory.growth_bytes_per_second()) + " a second";
+  }
+  return Wrap(text, options.columns, 2);
+}
+
+std::string RenderCommunication(const Summary& summary, const TextOptions& options) {
+  if (summary.communication().empty()) return {};
+  Table table(
+      {{"communication", 0, true}, {"count", 8}, {"time", 9}, {"exposed", 9}, {"bandwidth", 11}},
+      options.columns);
+  for (const CommunicationSummary& communication : summary.communication()) {
+    const std::string bandwidth = communication.has_bus_bytes_per_second()
+                                      ? FormatBytes(communication.bus_bytes_per_second()) + "/s"
+                                      : std::string(kUnknown);
+    table.AddRow({EscapeForTerminal(communication.collective()),
+                  FormatCount(static_cast<double>(communication.launches())),
+                  FormatTime(static_cast<double>(communication.time_ns())),
+                  communication.has_exposed_ns()
+                      ? FormatTime(static_cast<double>(communication.exposed_ns()))
+                      : std::string(kUnknown),
+                  bandwidth});
+  }
+  return table.Render(options.color);
+}
+
+}  // namespace utlz
