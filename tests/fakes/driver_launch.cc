@@ -1,4 +1,7 @@
 // Modules, functions and kernel launches.
+#include <cstring>
+#include <string>
+
 #include "tests/fakes/callback_ids.h"
 #include "tests/fakes/cuda_driver.h"
 #include "tests/fakes/driver_state.h"
@@ -6,6 +9,8 @@
 
 namespace utlz::fake {
 namespace {
+
+constexpr uint64_t kPtxKernelNs = 1'000'000;
 
 // Parameters as CUPTI's callbacks see them.
 struct LaunchKernelParams {
@@ -46,6 +51,27 @@ CUresult Launch(const LaunchShape& shape, CUstream handle, uint32_t correlation)
     RunKernel(stream, shape, correlation, {});
   }
   return CUDA_SUCCESS;
+}
+
+void AddFunction(const KernelImage& kernel, Module* module) {
+  module->functions[kernel.name] = std::make_unique<Function>(Function{module->id, &kernel});
+}
+
+// A ModuleImage is no text: its magic begins with a letter, PTX with a comment or a directive.
+bool IsPtx(const char* image) { return std::strchr("/.\n", image[0]) != nullptr && image[0] != 0; }
+
+// Its kernels do nothing, and take as long each.
+void CompilePtx(const char* text, Module* module) {
+  constexpr char kEntry[] = ".entry ";
+  for (const char* entry = std::strstr(text, kEntry); entry != nullptr;
+       entry = std::strstr(entry, kEntry)) {
+    entry += sizeof(kEntry) - 1;
+    const std::string name(entry, std::strcspn(entry, "( \n\t"));
+    auto& [kept_name, kernel] = module->compiled.emplace_back(name, KernelImage{});
+    kernel.name = kept_name.c_str();
+    kernel.duration_ns = kPtxKernelNs;
+    AddFunction(kernel, module);
+  }
 }
 
 void RunOne(Stream* stream, const LaunchShape& shape, uint32_t correlation, GraphPlace graph,
@@ -92,13 +118,16 @@ extern "C" {
 CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   if (!Ready()) return CUDA_ERROR_NOT_INITIALIZED;
   ApiScope scope(kCallModuleLoadData, "cuModuleLoadData", nullptr);
-  const auto* content = static_cast<const ModuleImage*>(image);
-  if (content->magic != kModuleMagic) return scope.Return(CUDA_ERROR_INVALID_VALUE);
   Module* made = new Module;
   made->id = DriverState::Instance().next_module_id.fetch_add(1);
-  for (uint32_t i = 0; i < content->kernel_count; ++i) {
-    const KernelImage& kernel = content->kernels[i];
-    made->functions[kernel.name] = std::make_unique<Function>(Function{made->id, &kernel});
+  const auto* content = static_cast<const ModuleImage*>(image);
+  if (IsPtx(static_cast<const char*>(image))) {
+    CompilePtx(static_cast<const char*>(image), made);
+  } else if (content->magic == kModuleMagic) {
+    for (uint32_t i = 0; i < content->kernel_count; ++i) AddFunction(content->kernels[i], made);
+  } else {
+    delete made;
+    return scope.Return(CUDA_ERROR_INVALID_VALUE);
   }
   *module = reinterpret_cast<CUmodule>(made);
   NotifyResource(kModuleLoaded, CurrentContext(), nullptr, &made->id);

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -44,6 +45,7 @@ struct Function {
 
 struct Module {
   uint32_t id;
+  std::list<std::pair<std::string, KernelImage>> compiled;  // of PTX, by name
   std::map<std::string, std::unique_ptr<Function>> functions;
 };
 

@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/attach_control.h"
+#include "tools/calibrate/ceilings_store.h"
 #include "tools/run/agent_library.h"
 #include "tools/run/child_process.h"
 #include "tools/run/command_lookup.h"
@@ -86,6 +87,7 @@ SessionOptions MakeSessionOptions(const RunOptions& options, const std::string& 
   if (options.nvtx) session.trace_flags |= kTraceMarkers | kTraceLaunchCalls;
   if (options.counters == CountersMode::kRange) session.trace_flags |= kTraceUserRanges;
   session.model_work = options.model_work;
+  session.ceilings = LoadCeilings(CeilingsFolder());
   session.delay_ms = options.delay_ms;
   session.duration_ms = options.duration_ms;
   return session;

@@ -29,6 +29,7 @@ void AddDiffCommand(CLI::App* program, Action* action);
 void AddGateCommand(CLI::App* program, Action* action);
 void AddMergeCommand(CLI::App* program, Action* action);
 void AddExportCommand(CLI::App* program, Action* action);
+void AddCalibrateCommand(CLI::App* program, Action* action);
 void AddDemoCommand(CLI::App* program, Action* action);
 void AddDoctorCommand(CLI::App* program, Action* action);
 

@@ -47,6 +47,7 @@ int Main(int argc, char** argv) {
   AddGateCommand(&program, &action);
   AddMergeCommand(&program, &action);
   AddExportCommand(&program, &action);
+  AddCalibrateCommand(&program, &action);
   AddDemoCommand(&program, &action);
   AddDoctorCommand(&program, &action);
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/calibrate/ceilings_store.h"
 #include "tools/replay/replay.h"
 #include "tools/report/csv.h"
 #include "tools/report/json.h"
@@ -81,6 +82,7 @@ int Report(ReportArguments* arguments) {
   }
   ModelOptions model;
   model.work = *work;
+  model.ceilings = LoadCeilings(CeilingsFolder());
   const bool replay = arguments->recompute || work->ByteSizeLong() > 0;
   int exit_status = kSuccess;
   for (const std::string& file : arguments->files) {
