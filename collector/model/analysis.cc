@@ -126,8 +126,9 @@ RooflineWork RooflineAt(const Kernel& kernel, const KernelRow& row, double dram_
   for (const TypedFlops& flops : row.work.flops) {
     const std::optional<double> rate = flops_per_second(flops.data_type);
     if (!rate.has_value()) continue;
-    roofline.compute_time_ns =
-        roofline.compute_time_ns.value_or(0) + row.launches * flops.flops / *rate * 1e9;
+    const double time_ns = row.launches * flops.flops / *rate * 1e9;
+    roofline.compute_time_ns = roofline.compute_time_ns.value_or(0) + time_ns;
+    if (flops.upper_bound) roofline.other_compute_time_ns += time_ns;
   }
   const auto& read = row.work.read_bytes;
   const auto& write = row.work.write_bytes;

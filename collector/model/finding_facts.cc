@@ -144,6 +144,9 @@ FindingFacts GatherFacts(const ModelState& model, const Analysis& analysis, cons
     facts.counters = facts.counters || device.source() >= SOURCE_SAMPLED;
     AddThrottling(device, &facts);
   }
+  const StepsSummary& steps = summary.steps();
+  facts.idle_in_steps_ns = steps.idle_time_ns() * summary.devices_size() *
+                           static_cast<double>(steps.steps() - steps.warmup_steps());
   if (facts.window_ns > 0) {
     facts.busy_share /= facts.window_ns;
     facts.sm_active_share /= facts.window_ns;

@@ -13,6 +13,7 @@ namespace utlz {
 struct FindingFacts {
   const Summary* summary = nullptr;
   double window_ns = 0;            // first to last activity
+  double idle_in_steps_ns = 0;     // of all steps after the warm-up
   double kernel_ns = 0;            // of compute kernels, each by itself
   double launches = 0;
   GapTotal launch_gaps, readback_gaps, upload_gaps, other_gaps;

@@ -17,6 +17,8 @@ namespace {
 constexpr double kGraphGapNs = 1'000;
 // A program that steps regularly, rather than one that serves whoever asks.
 constexpr uint64_t kRegularSteps = 3;
+// A GPU that is busy for less is not what the time goes to.
+constexpr double kMostlyIdle = 0.5;
 
 std::string Percent(double share) {
   std::array<char, 32> text{};
@@ -89,6 +91,16 @@ Observation ObserveLeak(const FindingFacts& facts) {
   return {.evidence = evidence};
 }
 
+// Idle time inside steps that no shorter gap, no readback and no late input explains. Pauses between
+// steps of different lengths may be a server's that waits for requests.
+double HostWorkNs(const FindingFacts& facts) {
+  if (facts.summary->steps().steps() < kRegularSteps) return 0;
+  const double other_ns = Nanoseconds(facts.other_gaps);
+  const double explained_ns = Nanoseconds(facts.launch_gaps) + Nanoseconds(facts.readback_gaps) +
+                              Nanoseconds(facts.upload_gaps);
+  return std::min(other_ns, std::max(0.0, facts.idle_in_steps_ns - explained_ns));
+}
+
 constexpr Rule kRules[] = {
     {"memory_leak", "GPU memory grows from step to step (a leak is suspected)",
      "keep no tensor that holds its graph: loss.item() or loss.detach() before summing losses up; "
@@ -152,6 +164,17 @@ constexpr Rule kRules[] = {
                               " of the time until a copy to the device ended the wait (" +
                               std::to_string(facts.upload_gaps.gaps) + " times)",
                           Nanoseconds(facts.upload_gaps)};
+     }},
+    {"host_work", "The host does something else in the middle of steps",
+     "find what it does there (py-spy, torch.profiler with CPU activities): data preparation, "
+     "logging, checkpoints, garbage collection, Python between launches",
+     0.10, HostWorkNs,
+     [](const FindingFacts& facts) {
+       return Observation{"inside steps the GPU stood idle " +
+                              Percent(HostWorkNs(facts) / facts.window_ns) +
+                              " of the time in gaps of more than 0.1 ms that neither a readback nor "
+                              "an upload explains",
+                          HostWorkNs(facts)};
      }},
     {"pageable_copies", "Copies use pageable host memory",
      "pin_memory=True in the data loader and non_blocking=True in .to(): pinned copies are faster "
@@ -274,7 +297,12 @@ std::string Verdict(const FindingFacts& facts) {
     useful_share += device.hfu() * static_cast<double>(device.window_ns()) / facts.window_ns;
   }
   std::string text = busy + " but did " + Percent(useful_share) + " of the FLOPs that it could";
-  if (summary.findings_size() == 0) return text + "; nothing stands out that would change that.";
+  if (summary.findings_size() == 0) {
+    return text + (facts.busy_share < kMostlyIdle
+                       ? "; most of the time it was asked for nothing: start-up, or pauses of the "
+                         "program."
+                       : "; nothing stands out that would change that.");
+  }
   text += "; what costs most: " + summary.findings(0).title();
   if (!summary.findings(0).has_gain_share()) return text + ".";
   return text + ", " + Percent(summary.findings(0).gain_share()) + " of the time.";

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string_view>
+
+#include "collector/model/occupancy.h"
 
 namespace utlz {
 namespace {
@@ -28,6 +31,8 @@ constexpr SliceText kSlices[] = {
     {kSliceCompute, "time that compute-bound kernels take beyond what their FLOPs need"},
     {kSliceMixed, "time of kernels between the roofs"},
     {kSliceUnknown, "no counters, or too few samples"},
+    {kSliceTail, "of kernels of several waves, multiprocessors that have no block left in the last one"},
+    {kSliceOtherCompute, "what instructions of other pipes need at their peak, at most"},
     {kSliceClock, "FLOPs at peak took longer because the clock was below its maximum"},
     {kSliceUseful, "what the FLOPs need at peak and the highest clock"},
 };
@@ -44,10 +49,18 @@ const char* SliceOf(Bound bound) {
   }
 }
 
+// Of a kernel's time, what its roof explains; all of it where no roof is known.
+double RoofShare(const KernelRow& row) {
+  const std::optional<double> roofline_ns = RooflineTimeNs(row.roofline);
+  if (!roofline_ns.has_value() || row.time_ns <= 0) return 1;
+  return std::min(1.0, *roofline_ns / row.time_ns);
+}
+
 // The time in which compute kernels ran, divided among them by their own times.
 void AddKernels(const ModelState& model, const Analysis& analysis, uint32_t device, double time_ns,
                 Slices* slices) {
   const Ceilings& ceilings = analysis.devices[device].ceilings;
+  const Device& info = model.devices[device].info;
   const double clock_share = ceilings.clock_maximum_hz > 0
                                  ? std::min(1.0, ceilings.clock_hz / ceilings.clock_maximum_hz)
                                  : 1.0;
@@ -67,9 +80,17 @@ void AddKernels(const ModelState& model, const Analysis& analysis, uint32_t devi
     const double compute_share =
         row.time_ns > 0 ? std::min(1.0, row.roofline.compute_time_ns.value_or(0) / row.time_ns) : 0;
     const double compute_ns = whole_ns * compute_share;
-    (*slices)[kSliceUseful] += compute_ns * clock_share;
-    (*slices)[kSliceClock] += compute_ns * (1 - clock_share);
-    (*slices)[SliceOf(BoundOf(row.roofline))] += whole_ns - compute_ns;
+    const double other_share =
+        compute_share > 0 ? row.roofline.other_compute_time_ns / *row.roofline.compute_time_ns : 0;
+    const double tensor_ns = compute_ns * (1 - other_share);
+    (*slices)[kSliceUseful] += tensor_ns * clock_share;
+    (*slices)[kSliceClock] += tensor_ns * (1 - clock_share);
+    (*slices)[kSliceOtherCompute] += compute_ns * other_share;
+    // A tail hides behind whatever roof the whole kernel reaches all the same.
+    const double below_roof_ns = whole_ns * (1 - RoofShare(row));
+    const double tail_ns = std::min(whole_ns * TailShare(kernel.shape, info), below_roof_ns);
+    (*slices)[kSliceTail] += tail_ns;
+    (*slices)[SliceOf(BoundOf(row.roofline))] += whole_ns - compute_ns - tail_ns;
   }
 }
 

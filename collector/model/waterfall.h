@@ -2,9 +2,10 @@
 // arithmetic at peak. Every moment is in exactly one slice, so slices sum to wall × devices.
 //
 //   before and after the work, not traced, idle by cause, copies while no kernel ran, communication
-//   while no other kernel ran, then the time of compute kernels: of each kernel, what its FLOPs need
-//   at the peak of the highest clock is useful, what they need more at the clock that was seen is
-//   lost to the clock, and the rest belongs to what bounds it.
+//   while no other kernel ran, then the time of compute kernels: of each kernel, what its tensor
+//   FLOPs need at the peak of the highest clock is useful, what they need more at the clock that was
+//   seen is lost to the clock, other arithmetic is a slice of its own, and of the rest the share of
+//   the last wave is its tail and what remains belongs to what bounds the kernel.
 #ifndef UTLZ_COLLECTOR_MODEL_WATERFALL_H_
 #define UTLZ_COLLECTOR_MODEL_WATERFALL_H_
 
@@ -27,6 +28,8 @@ inline constexpr char kSliceLatency[] = "latency-bound kernels, low occupancy";
 inline constexpr char kSliceCompute[] = "compute-bound kernels below their roof";
 inline constexpr char kSliceMixed[] = "kernels bound by neither";
 inline constexpr char kSliceUnknown[] = "kernels without counters";
+inline constexpr char kSliceTail[] = "tail waves";
+inline constexpr char kSliceOtherCompute[] = "arithmetic outside the tensor cores";
 inline constexpr char kSliceClock[] = "clock below maximum";
 inline constexpr char kSliceUseful[] = "useful: FLOPs at peak";
 

@@ -78,7 +78,7 @@ TEST_F(CeilingsStoreTest, BelievesNoNumberThatIsNoRate) {
   const std::string json = R"({"schema": "utlz.ceilings/1", "uuid": ")" + std::string(kUuid) +
                            R"(", "copy_bytes_per_second": -1, "triad_bytes_per_second": "x",
       "time_ns": -5, "rates": [3, {"data_type": "bf16"}, {"data_type": 7, "flops_per_second": 5},
-      {"flops_per_second": 1e999}]})";
+      {"flops_per_second": -7}]})";
   const auto ceilings = CeilingsFromJson(json);
   ASSERT_TRUE(ceilings.ok());
   EXPECT_EQ(ceilings->copy_bytes_per_second(), 0);
@@ -86,6 +86,7 @@ TEST_F(CeilingsStoreTest, BelievesNoNumberThatIsNoRate) {
   EXPECT_EQ(ceilings->time_ns(), 0u);
   ASSERT_EQ(ceilings->rate_size(), 1);
   EXPECT_EQ(ceilings->rate(0).data_type(), "");
+  EXPECT_FALSE(CeilingsFromJson(R"({"schema": "utlz.ceilings/1", "time_ns": 1e999})").ok());
 }
 
 TEST_F(CeilingsStoreTest, RefusesNamesThatLeaveTheFolder) {

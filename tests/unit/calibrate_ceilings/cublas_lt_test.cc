@@ -13,18 +13,22 @@
 #if __has_include(<cublasLt.h>)
 #include <cublasLt.h>
 namespace utlz {
-static_assert(cublas::kFloat32 == CUDA_R_32F && cublas::kFloat64 == CUDA_R_64F);
-static_assert(cublas::kFloat16 == CUDA_R_16F && cublas::kBfloat16 == CUDA_R_16BF);
-static_assert(cublas::kInt8 == CUDA_R_8I && cublas::kInt32 == CUDA_R_32I);
-static_assert(cublas::kFloat8E4m3 == CUDA_R_8F_E4M3);
-static_assert(cublas::kCompute32F == CUBLAS_COMPUTE_32F);
-static_assert(cublas::kCompute64F == CUBLAS_COMPUTE_64F);
-static_assert(cublas::kCompute32I == CUBLAS_COMPUTE_32I);
-static_assert(cublas::kCompute32FFastTf32 == CUBLAS_COMPUTE_32F_FAST_TF32);
-static_assert(cublas::kTransposeA == CUBLASLT_MATMUL_DESC_TRANSA);
-static_assert(cublas::kTransposeB == CUBLASLT_MATMUL_DESC_TRANSB);
-static_assert(cublas::kMaxWorkspaceBytes == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES);
-static_assert(cublas::kTransposed == CUBLAS_OP_T);
+template <typename Theirs>
+constexpr bool Is(int ours, Theirs theirs) {
+  return ours == static_cast<int>(theirs);
+}
+static_assert(Is(cublas::kFloat32, CUDA_R_32F) && Is(cublas::kFloat64, CUDA_R_64F));
+static_assert(Is(cublas::kFloat16, CUDA_R_16F) && Is(cublas::kBfloat16, CUDA_R_16BF));
+static_assert(Is(cublas::kInt8, CUDA_R_8I) && Is(cublas::kInt32, CUDA_R_32I));
+static_assert(Is(cublas::kFloat8E4m3, CUDA_R_8F_E4M3));
+static_assert(Is(cublas::kCompute32F, CUBLAS_COMPUTE_32F));
+static_assert(Is(cublas::kCompute64F, CUBLAS_COMPUTE_64F));
+static_assert(Is(cublas::kCompute32I, CUBLAS_COMPUTE_32I));
+static_assert(Is(cublas::kCompute32FFastTf32, CUBLAS_COMPUTE_32F_FAST_TF32));
+static_assert(Is(cublas::kTransposeA, CUBLASLT_MATMUL_DESC_TRANSA));
+static_assert(Is(cublas::kTransposeB, CUBLASLT_MATMUL_DESC_TRANSB));
+static_assert(Is(cublas::kMaxWorkspaceBytes, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES));
+static_assert(Is(cublas::kTransposed, CUBLAS_OP_T));
 static_assert(sizeof(cublas::Algorithm) == sizeof(cublasLtMatmulAlgo_t));
 static_assert(sizeof(cublas::HeuristicResult) == sizeof(cublasLtMatmulHeuristicResult_t));
 static_assert(offsetof(cublas::HeuristicResult, state) ==

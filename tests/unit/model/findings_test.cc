@@ -81,6 +81,32 @@ TEST(FindingsTest, SlowInputAndUnpinnedCopies) {
   EXPECT_EQ(Finding(summary_of(0, false, 10 * kMicrosecond), "exposed_copies"), nullptr);
 }
 
+TEST(FindingsTest, HostWorkInTheMiddleOfSteps) {
+  const auto summary_with_pause = [](uint64_t pause_ns, bool steps) {
+    RunBuilder run;
+    run.StartRun();
+    run.StartProcess();
+    run.SendKernels({"a", "b", "c", "d", "e", "f"});
+    uint64_t now = 0;
+    for (uint32_t step = 0; step < 20; ++step) {
+      std::vector<Launch> launches;
+      for (uint32_t i = 0; i < 6; ++i) {
+        // Without steps: another order each time, as requests would come.
+        const uint32_t kernel = steps ? i : (i * (step % 5 + 1) + step * step) % 6;
+        launches.push_back(Build::LaunchAt(now, kMillisecond, kernel));
+        now += kMillisecond + kMicrosecond + (i == 2 ? pause_ns : 0);
+      }
+      run.SendLaunches(launches);
+    }
+    return run.EndRun(200 * kMillisecond);
+  };
+  EXPECT_NE(Finding(summary_with_pause(kMillisecond, true), "host_work"), nullptr);
+  EXPECT_EQ(Finding(summary_with_pause(500 * kMicrosecond, true), "host_work"), nullptr);
+  const Summary irregular = summary_with_pause(kMillisecond, false);
+  EXPECT_FALSE(irregular.has_steps());
+  EXPECT_EQ(Finding(irregular, "host_work"), nullptr) << "it may wait for requests";
+}
+
 TEST(FindingsTest, ExposedCommunication) {
   const auto summary_with_overlap = [](bool overlap) {
     RunBuilder run;
