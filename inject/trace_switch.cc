@@ -44,7 +44,7 @@ cupti::Result TraceSwitch::On(uint32_t flags) {
   flags_ = flags;
   on_ = true;
   start_ns_ = Now();
-  SendWindow(0, nullptr);
+  SendWindow(0);
   gap_reason_ = nullptr;
   return cupti::kSuccess;
 }
@@ -58,7 +58,7 @@ void TraceSwitch::Off(const char* reason) {
     if ((flags_ & entry->flag) != 0) cupti_->activity_disable(entry->kind);
   }
   on_ = false;
-  SendWindow(end_ns, reason);
+  SendWindow(end_ns);
   gap_reason_ = reason;
 }
 
@@ -71,18 +71,18 @@ void TraceSwitch::OffAgain() {
 void TraceSwitch::Lost(const char* reason, uint64_t handed_over_ns) {
   if (!on_) return;
   on_ = false;
-  SendWindow(handed_over_ns > start_ns_ ? handed_over_ns : start_ns_, reason);
+  SendWindow(handed_over_ns > start_ns_ ? handed_over_ns : start_ns_);
   gap_reason_ = reason;
 }
 
 void TraceSwitch::EndGap() {
   if (on_ || gap_reason_ == nullptr) return;
   start_ns_ = RealtimeNs();
-  SendWindow(start_ns_, nullptr);
+  SendWindow(start_ns_);
   gap_reason_ = nullptr;
 }
 
-void TraceSwitch::SendWindow(uint64_t end_ns, const char* end_reason) {
+void TraceSwitch::SendWindow(uint64_t end_ns) {
   recorder_->Lock();
   ByteBuffer* message = recorder_->Scratch();
   PbWriter out(message);
@@ -90,7 +90,6 @@ void TraceSwitch::SendWindow(uint64_t end_ns, const char* end_reason) {
   out.Fixed64(2, end_ns);
   out.Uint(3, flags_);
   out.String(4, gap_reason_);
-  out.String(5, end_reason);
   recorder_->Send(kFrameTraceWindow, *message);
   recorder_->Unlock();
 }

@@ -19,8 +19,7 @@ class TraceSwitch {
   }
   // Enables the kinds of `flags` (kTrace* of ring_abi.h) and opens a window.
   cupti::Result On(uint32_t flags);
-  // Disables them and closes the window. `reason`, a literal, is told with it and with the next
-  // one; null where it was asked for.
+  // Disables them and closes the window. `reason`, a literal or null, is told with the next one.
   void Off(const char* reason);
   // Off() was not enough, and kernel records still come: CUPTI 13.0 goes on recording the nodes of
   // graphs that were instantiated while it traced, until it is switched on and off once more.
@@ -36,7 +35,7 @@ class TraceSwitch {
   uint32_t flags() const { return flags_; }
 
  private:
-  void SendWindow(uint64_t end_ns, const char* end_reason);
+  void SendWindow(uint64_t end_ns);
   uint64_t Now() const;
 
   const CuptiApi* cupti_ = nullptr;

@@ -31,10 +31,7 @@ class RunModel::State {
 
   bool Consume(uint32_t source, uint16_t type, std::string_view payload);
   Summary Summarize();
-  void EndOfInput() {
-    AddUntracedTails();
-    Release(true);
-  }
+  void EndOfInput() { Release(true); }
 
   ModelState& model() { return model_; }
 
@@ -59,12 +56,10 @@ class RunModel::State {
   void AddTimeless(ProcessState* process, const DecodedLaunches& decoded);
   void AddOrderedLaunch(const Activity& activity, DeviceState* device);
   void AddUntraced(const ProcessState& process, const UntracedGap& gap);
-  void AddUntracedTails();
   void Release(bool everything);
   void ReleaseDevice(uint32_t index, uint64_t watermark_ns);
 
   ModelState model_;
-  bool tails_added_ = false;
   LaunchDecoder launch_decoder_;
   DecodedCopies copies_;
   SamplerIntake sampler_intake_;
@@ -313,18 +308,6 @@ void RunModel::State::AddUntraced(const ProcessState& process, const UntracedGap
                                       .context = 0,
                                       .source = static_cast<uint16_t>(process.source),
                                       .kind = ActivityKind::kUntraced});
-  }
-}
-
-// Processes whose tracing stopped for good before they ended.
-void RunModel::State::AddUntracedTails() {
-  if (tails_added_) return;
-  tails_added_ = true;
-  const uint64_t now_ns = model_.NewestNs();
-  for (const auto& [source, process] : model_.processes.processes()) {
-    if (const auto tail = process->coverage.Tail(process->LivedUntilNs(now_ns))) {
-      AddUntraced(*process, *tail);
-    }
   }
 }
 

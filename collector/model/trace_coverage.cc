@@ -20,7 +20,6 @@ std::optional<UntracedGap> TraceCoverage::Add(const TraceWindow& window) {
   if (window.end_ns() != 0) {
     closed_ns_ += window.end_ns() > window.start_ns() ? window.end_ns() - window.start_ns() : 0;
     last_end_ns_ = std::max(last_end_ns_, window.end_ns());
-    ended_unasked_ = !window.end_reason().empty();
     open_start_ns_ = 0;
   }
   return gap;
@@ -31,21 +30,10 @@ uint64_t TraceCoverage::TracedNs(uint64_t now_ns) const {
   return closed_ns_ + (open ? now_ns - open_start_ns_ : 0);
 }
 
-std::optional<UntracedGap> TraceCoverage::Tail(uint64_t now_ns) const {
-  if (!ended_unasked_ || open_start_ns_ != 0 || now_ns <= last_end_ns_) return std::nullopt;
-  return UntracedGap{last_end_ns_, now_ns};
-}
-
-uint64_t TraceCoverage::UntracedNs(uint64_t now_ns) const {
-  const std::optional<UntracedGap> tail = Tail(now_ns);
-  return untraced_ns_ + (tail.has_value() ? tail->end_ns - tail->start_ns : 0);
-}
-
 double TraceCoverage::ScaleToRun(uint64_t now_ns) const {
   const auto traced = static_cast<double>(TracedNs(now_ns));
-  const uint64_t untraced_ns = UntracedNs(now_ns);
-  if (traced <= 0 || untraced_ns == 0) return 1;
-  return (traced + static_cast<double>(untraced_ns)) / traced;
+  if (traced <= 0 || untraced_ns_ == 0) return 1;
+  return (traced + static_cast<double>(untraced_ns_)) / traced;
 }
 
 }  // namespace utlz

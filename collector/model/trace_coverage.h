@@ -24,10 +24,7 @@ class TraceCoverage {
   bool known() const { return windows_ > 0; }
   // Time inside windows, an open one counted up to `now_ns`.
   uint64_t TracedNs(uint64_t now_ns) const;
-  // Time between windows, and from the last one to `now_ns` if nobody had asked for its end.
-  uint64_t UntracedNs(uint64_t now_ns) const;
-  // The latter stretch, if there is one.
-  std::optional<UntracedGap> Tail(uint64_t now_ns) const;
+  uint64_t UntracedNs() const { return untraced_ns_; }
   // Whole ÷ traced time, at least 1: what counts and sums are multiplied by to stand for the run.
   double ScaleToRun(uint64_t now_ns) const;
 
@@ -37,7 +34,6 @@ class TraceCoverage {
   uint64_t untraced_ns_ = 0;     // between windows
   uint64_t open_start_ns_ = 0;   // 0 = no window is open
   uint64_t last_end_ns_ = 0;     // of the latest closed window
-  bool ended_unasked_ = false;   // that window
 };
 
 }  // namespace utlz

@@ -168,34 +168,6 @@ TEST(RunModelTest, ScalesToTheRunWhereTracingWasInWindows) {
   EXPECT_NEAR(summary.devices(0).gpu_busy_share(), 1.0, 1e-12) << "untraced time is not idle time";
 }
 
-TEST(RunModelTest, CountsTheTimeAfterTracingWasLostAsUntraced) {
-  const auto summary_of = [](const char* end_reason) {
-    RunBuilder run;
-    run.StartRun();
-    run.StartProcess();
-    run.SendKernels({"a"});
-    TraceWindow window;
-    window.set_start_ns(kRunStartNs + 1000);
-    window.set_end_ns(kRunStartNs + 3000);
-    window.set_flags(1);
-    window.set_end_reason(end_reason);
-    run.SendLaunches({Build::LaunchAt(1000, 1000), Build::LaunchAt(2000, 1000)});
-    run.Send(1, FRAME_TRACE_WINDOW, window);
-    ProcessEnd end;
-    end.set_time_ns(kRunStartNs + 9000);
-    end.set_how("exit");
-    run.Send(1, FRAME_PROCESS_END, end);
-    return run.EndRun(20'000);
-  };
-  const Summary lost = summary_of("another client took the buffers");
-  EXPECT_NEAR(lost.capture().coverage_share(), 0.25, 1e-12) << "2 of the 8 µs until its end";
-  EXPECT_EQ(lost.kernels(0).launches(), 8u);
-  EXPECT_NEAR(lost.devices(0).gpu_busy_share(), 1.0, 1e-12) << "untraced time is not idle time";
-  const Summary asked = summary_of("");
-  EXPECT_EQ(asked.capture().coverage_share(), 1) << "nobody wanted more";
-  EXPECT_EQ(asked.kernels(0).launches(), 2u);
-}
-
 TEST(RunModelTest, OrdersRecordsThatComeLate) {
   RunBuilder run;
   run.StartRun();
