@@ -105,7 +105,6 @@ class Agent {
   OwnDescriptor first_connection_;
   bool has_recorder_ = false;
   bool has_cupti_ = false;
-  bool traced_graphs_before_ = false;  // in an earlier visit
   AgentWelcome welcome_{};
   RingWriter ring_;
   CuptiApi cupti_{};

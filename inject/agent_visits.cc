@@ -81,8 +81,7 @@ void Agent::Host(const Visit& visit) {
 void Agent::SayHowItBegan(const Visit& visit) {
   const bool held = Active() && !registration_.Ours();
   SendAnswer(visit, Active() && !held ? ControlState::kTracing : ControlState::kWaiting,
-             static_cast<uint32_t>(held ? AgentReason::kBuffersTaken : AgentReason::kNone), 0,
-             traced_graphs_before_);
+             static_cast<uint32_t>(held ? AgentReason::kBuffersTaken : AgentReason::kNone), 0);
 }
 
 bool Agent::BeginVisit(const Visit& visit) {
@@ -157,7 +156,6 @@ void Agent::EndVisit(const Visit& visit) {
     // Under the lock, so that no buffer is being read from here on.
     recorder_.Lock();
     active_.store(false, std::memory_order_release);
-    if (recorder_.counts().graph_nodes != 0) traced_graphs_before_ = true;
     recorder_.Unlock();
     recorder_.Restart(false);
     pool_.GiveMemoryBack();

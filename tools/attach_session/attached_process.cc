@@ -143,7 +143,6 @@ absl::Status AttachedProcess::BeginTracing(const AttachMeans& means, Session& se
     return absl::Status(answer.status().code(), absl::StrCat("process ", pid_, " (", name_,
                                                              "): ", answer.status().message()));
   }
-  traced_graphs_before_ = answer->traced_graphs_before != 0;
   if (answer->state == static_cast<uint32_t>(ControlState::kTracing)) return absl::OkStatus();
   if (answer->state == static_cast<uint32_t>(ControlState::kWaiting)) {
     const bool taken = answer->reason == static_cast<uint32_t>(AgentReason::kBuffersTaken);
