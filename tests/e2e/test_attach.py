@@ -46,9 +46,6 @@ class Attaching(AttachTest):
             self.assertEqual(self.launches_by_name(report),
                              {GEMM: 2 * times, REDUCE: times, ADD: times}, f"visit {visit}")
             self.assert_nothing_lost(report)
-            warned = any("earlier visit traced its CUDA graphs" in notice
-                         for notice in report["run"]["notices"])
-            self.assertEqual(warned, visit > 1)
             self.assertIn("agent loaded" if visit == 1 else "agent woken", tool.said)
             if visit == 10:
                 left = self.left_behind(program.pid)
