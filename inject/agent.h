@@ -74,6 +74,7 @@ class Agent {
   void SayHowItBegan(const Visit& visit);
   bool BeginVisit(const Visit& visit);
   bool TurnInVisit(const Visit& visit);
+  bool BeginTracing(const Visit& visit);
   bool CudaIsReady();
   void EndVisit(const Visit& visit);
   void Quieten();

@@ -95,7 +95,8 @@ absl::Status AttachedProcess::Reach(const AttachMeans& means) {
       return absl::FailedPreconditionError(
           absl::StrCat("process ", pid_, " (", name_,
                        ") has the library of an agent but no agent: it was forked from a process "
-                       "with one, and cannot use CUDA; attach to its parent"));
+                       "with one (attach to its parent), or it closed the agent's descriptors "
+                       "(then only a restart helps)"));
   }
   return absl::InternalError("unknown presence");
 }
