@@ -12,6 +12,10 @@ elseif(UTLZ_SANITIZER STREQUAL "thread")
 elseif(NOT UTLZ_SANITIZER STREQUAL "")
   message(FATAL_ERROR "UTLZ_SANITIZER must be address, thread or empty, not '${UTLZ_SANITIZER}'")
 endif()
+# Fuzzers see what their inputs reach: the libraries that they test are instrumented too.
+if(UTLZ_BUILD_FUZZERS)
+  list(APPEND UTLZ_SANITIZER_FLAGS -fsanitize=fuzzer-no-link)
+endif()
 # A sanitized library refuses to load into a plain host, so the injected library itself is
 # linked without these; its code is sanitized inside the test executables.
 target_compile_options(utlz_compiler INTERFACE ${UTLZ_SANITIZER_FLAGS})

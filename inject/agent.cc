@@ -96,6 +96,7 @@ bool Agent::StartCupti(int brought) {
 
 // As the collector's welcome says.
 bool Agent::StartTracing() {
+  SendDevices();  // where CUDA is up already, before any launch
   active_.store(true, std::memory_order_release);
   wanted_flags_ = welcome_.trace_flags;
   budget_ppm_ = welcome_.overhead_budget_ppm;
@@ -217,7 +218,7 @@ void Agent::FollowRequests(uint64_t now_ns) {
 // or tear CUPTI down. Step aside while they trace; go on once they have been done for a while.
 void Agent::FollowOtherClient(uint64_t now_ns) {
   constexpr uint64_t kGraceNs = 500 * kMillisecondNs;
-  constexpr char kReason[] = "another CUPTI client took the activity buffers over";
+  static constexpr char kReason[] = "another CUPTI client took the activity buffers over";
   RingProducer& producer = ring_.header()->producer;
   if (!taken_ && (other_client_.TakeTornDown() || !registration_.Ours())) {
     taken_ = true;
@@ -244,11 +245,8 @@ void Agent::FollowBudget(uint64_t now_ns) {
   recorder_.Lock();
   const RecorderCounts counts = recorder_.counts();
   recorder_.Unlock();
-  // CUPTI 13.0 gives wrong times for the nodes of replayed graphs once tracing was switched off and
-  // on again under them (docs/overhead.md), so a process with graphs is traced whole.
   const bool affordable =
-      budget_.ShouldTrace(now_ns, counts.launches - counts.graph_nodes, counts.graph_nodes) ||
-      counts.graph_nodes != 0;
+      budget_.ShouldTrace(now_ns, counts.launches - counts.graph_nodes, counts.graph_nodes);
   const bool calibrating = RangesAllowed() && !ranges_.Finished();
   const bool trace = wanted_ && !taken_ && (affordable || calibrating);
   if (trace && !trace_.on()) trace_.On(wanted_flags_);

@@ -74,6 +74,7 @@ class Agent {
   void SayHowItBegan(const Visit& visit);
   bool BeginVisit(const Visit& visit);
   bool TurnInVisit(const Visit& visit);
+  bool BeginTracing(const Visit& visit);
   bool CudaIsReady();
   void EndVisit(const Visit& visit);
   void Quieten();
@@ -105,7 +106,6 @@ class Agent {
   OwnDescriptor first_connection_;
   bool has_recorder_ = false;
   bool has_cupti_ = false;
-  bool traced_graphs_before_ = false;  // in an earlier visit
   AgentWelcome welcome_{};
   RingWriter ring_;
   CuptiApi cupti_{};

@@ -81,8 +81,7 @@ void Agent::Host(const Visit& visit) {
 void Agent::SayHowItBegan(const Visit& visit) {
   const bool held = Active() && !registration_.Ours();
   SendAnswer(visit, Active() && !held ? ControlState::kTracing : ControlState::kWaiting,
-             static_cast<uint32_t>(held ? AgentReason::kBuffersTaken : AgentReason::kNone), 0,
-             traced_graphs_before_);
+             static_cast<uint32_t>(held ? AgentReason::kBuffersTaken : AgentReason::kNone), 0);
 }
 
 bool Agent::BeginVisit(const Visit& visit) {
@@ -104,9 +103,17 @@ bool Agent::BeginVisit(const Visit& visit) {
   last_request_ = next_flush_ns_ = next_report_ns_ = 0;
   devices_sent_ = 0;
   callbacks_ = 0;
-  if (CudaIsReady()) return StartCupti(visit.cupti.Get()) && StartTracing();
+  if (CudaIsReady()) return BeginTracing(visit);
   SendIdentity();
   return true;
+}
+
+// Threads that CUPTI makes meanwhile inherit the name, which must not say anything of the agent.
+bool Agent::BeginTracing(const Visit& visit) {
+  pthread_setname_np(pthread_self(), "utlz-cupti");
+  const bool begun = StartCupti(visit.cupti.Get()) && StartTracing();
+  pthread_setname_np(pthread_self(), kAwakeThreadName);
+  return begun;
 }
 
 // CUPTI comes into the process when its CUDA is there: loaded earlier it might not be the copy that
@@ -126,7 +133,7 @@ bool Agent::TurnInVisit(const Visit& visit) {
     wanted_ = control.request.load(std::memory_order_acquire) == 0 ||
               control.requested_state.load(std::memory_order_relaxed) ==
                   static_cast<uint32_t>(AgentState::kTracing);
-    if (wanted_ && CudaIsReady()) return StartCupti(visit.cupti.Get()) && StartTracing();
+    if (wanted_ && CudaIsReady()) return BeginTracing(visit);
   }
   return wanted_ && header->producer.state.load(std::memory_order_relaxed) !=
                         static_cast<uint32_t>(AgentState::kOff);
@@ -157,7 +164,6 @@ void Agent::EndVisit(const Visit& visit) {
     // Under the lock, so that no buffer is being read from here on.
     recorder_.Lock();
     active_.store(false, std::memory_order_release);
-    if (recorder_.counts().graph_nodes != 0) traced_graphs_before_ = true;
     recorder_.Unlock();
     recorder_.Restart(false);
     pool_.GiveMemoryBack();

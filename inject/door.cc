@@ -70,24 +70,21 @@ Arrival Receive(int socket_file, ControlRequest* request,
   return Arrival::kGone;
 }
 
-void Say(int connection, ControlState state, uint32_t reason, uint32_t detail,
-         bool traced_graphs_before) {
+void Say(int connection, ControlState state, uint32_t reason, uint32_t detail) {
   ControlAnswer answer{};
   answer.magic = kControlMagic;
   answer.version = kControlVersion;
   answer.state = static_cast<uint32_t>(state);
   answer.reason = reason;
   answer.reason_detail = detail;
-  answer.traced_graphs_before = traced_graphs_before ? 1 : 0;
   send(connection, &answer, sizeof answer, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 }  // namespace
 
-void SendAnswer(const Visit& visit, ControlState state, uint32_t reason, uint32_t detail,
-                bool traced_graphs_before) {
+void SendAnswer(const Visit& visit, ControlState state, uint32_t reason, uint32_t detail) {
   if (const int connection = visit.connection.Get(); connection >= 0) {
-    Say(connection, state, reason, detail, traced_graphs_before);
+    Say(connection, state, reason, detail);
   }
 }
 
@@ -192,7 +189,7 @@ bool Door::ReadConnections(Visit* visit) {
       return true;
     }
     if (arrival == Arrival::kRequest) {
-      Say(number, ControlState::kBusy, 0, 0, false);
+      Say(number, ControlState::kBusy, 0, 0);
       for (const int descriptor : descriptors) {
         if (descriptor >= 0) close(descriptor);
       }

@@ -53,8 +53,7 @@ class Door {
   size_t next_ = 0;                          // the oldest of them, once all are in use
 };
 
-void SendAnswer(const Visit& visit, ControlState state, uint32_t reason, uint32_t detail,
-                bool traced_graphs_before = false);
+void SendAnswer(const Visit& visit, ControlState state, uint32_t reason, uint32_t detail);
 
 }  // namespace utlz::inject
 

@@ -8,6 +8,7 @@
 
 #include "inject/clock.h"
 #include "inject/version.h"
+#include "proto/valid_text.h"
 
 namespace utlz::inject {
 namespace {
@@ -31,6 +32,7 @@ uint32_t ReadFile(const char* path, char* out, uint32_t capacity) {
 void WriteArguments(PbWriter* out) {
   char text[kMaxArgumentBytes];
   const uint32_t size = ReadFile("/proc/self/cmdline", text, sizeof text);
+  MakeValidUtf8(text, size);
   for (uint32_t begin = 0; begin < size;) {
     const auto length = static_cast<uint32_t>(strnlen(text + begin, size - begin));
     out->BytesAlways(4, text + begin, length);
@@ -52,7 +54,10 @@ void WriteProcess(const CuptiApi& cupti, const CudaApi& cuda, ByteBuffer* messag
   out.Uint(2, static_cast<uint64_t>(getppid()));
   char path[kMaxPathBytes];
   const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
-  if (length > 0) out.Bytes(3, path, static_cast<uint32_t>(length));
+  if (length > 0) {
+    MakeValidUtf8(path, static_cast<size_t>(length));
+    out.Bytes(3, path, static_cast<uint32_t>(length));
+  }
   WriteArguments(&out);
   out.Uint(5, cupti.version);
   out.String(6, cupti.path);

@@ -149,7 +149,7 @@ void Recorder::ConsumeKernel(const cupti::KernelRecord& record) {
   ++counts_.launches;
   if (record.graph_node_id != 0) ++counts_.graph_nodes;
   See(record.device_id, record.context_id, record.stream_id);
-  if (record.start == 0 || record.end == 0) {
+  if (record.start == 0 || record.end == 0 || switch_times_.Cut(record.start, record.end)) {
     ++counts_.timeless;
     launches_.AddTimeless(variant);
   } else {

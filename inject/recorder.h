@@ -15,6 +15,7 @@
 #include "inject/record_walker.h"
 #include "inject/ring_writer.h"
 #include "inject/string_table.h"
+#include "inject/switch_times.h"
 #include "inject/variant_table.h"
 
 namespace utlz::inject {
@@ -48,6 +49,7 @@ class Recorder {
   bool Send(uint16_t type, const ByteBuffer& message) { return ring_->Write(type, message); }
   ByteBuffer* Scratch();
 
+  SwitchTimes& switch_times() { return switch_times_; }
   const RecorderCounts& counts() const { return counts_; }
   // How many streams had work so far; kMaxStreams stands for that many or more.
   static constexpr uint32_t kMaxStreams = 16;
@@ -79,6 +81,7 @@ class Recorder {
   RingWriter* ring_ = nullptr;
   const CuptiApi* api_ = nullptr;  // filled in later
   RecordWalker walker_;
+  SwitchTimes switch_times_;
   StringTable strings_;
   VariantTable variants_;
   LaunchEncoder launches_;

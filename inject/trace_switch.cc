@@ -44,6 +44,9 @@ cupti::Result TraceSwitch::On(uint32_t flags) {
   flags_ = flags;
   on_ = true;
   start_ns_ = Now();
+  recorder_->Lock();
+  recorder_->switch_times().SwitchedOn(start_ns_);
+  recorder_->Unlock();
   SendWindow(0);
   gap_reason_ = nullptr;
   return cupti::kSuccess;
@@ -52,6 +55,9 @@ cupti::Result TraceSwitch::On(uint32_t flags) {
 void TraceSwitch::Off(const char* reason) {
   if (!on_) return;
   const uint64_t end_ns = Now();
+  recorder_->Lock();
+  recorder_->switch_times().SwitchedOff(end_ns);
+  recorder_->Unlock();
   if ((flags_ & kTraceLaunchCalls) != 0) SwitchLaunchCalls(*cupti_, false);
   for (const KindOfFlag* entry = std::end(kKinds); entry != std::begin(kKinds);) {
     --entry;

@@ -67,7 +67,7 @@ struct ControlAnswer {
   uint32_t state;   // ControlState
   uint32_t reason;  // AgentReason
   uint32_t reason_detail;
-  uint32_t traced_graphs_before;  // 1: an earlier visit traced nodes of CUDA graphs
+  uint32_t reserved_32;
   uint64_t reserved[5];
 };
 

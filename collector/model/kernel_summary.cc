@@ -6,6 +6,7 @@
 #include <set>
 
 #include "collector/model/kernel_name.h"
+#include "proto/valid_text.h"
 
 namespace utlz {
 namespace {
@@ -14,6 +15,12 @@ namespace {
 // against the roof: then the kernel plainly moves next to nothing.
 constexpr double kWithholdError = 0.5;
 constexpr double kNegligibleRoofShare = 0.05;
+
+// Names are cut at a number of bytes, maybe within a character.
+std::string Valid(std::string text) {
+  MakeValidUtf8(text.data(), text.size());
+  return text;
+}
 
 double Square(double value) { return value * value; }
 
@@ -166,8 +173,8 @@ KernelSummary SummarizeRow(const ModelState& model, const Analysis& analysis, si
   const Ceilings& ceilings = analysis.devices[kernel.device].ceilings;
   KernelSummary summary;
   summary.set_id(static_cast<uint32_t>(index) + 1);
-  summary.set_name(DemangleKernelName(kernel.mangled_name));
-  summary.set_mangled_name(kernel.mangled_name);
+  summary.set_name(Valid(DemangleKernelName(kernel.mangled_name)));
+  summary.set_mangled_name(Valid(kernel.mangled_name));
   SetShape(kernel, &summary);
   summary.set_graph(kernel.graph_nodes > 0);
   if (kernel.graph_nodes > 0) summary.set_graph_nodes(kernel.graph_nodes);
@@ -221,7 +228,7 @@ void SummarizeKernels(const ModelState& model, const Analysis& analysis, Summary
   double time_ns = 0;
   for (size_t i = 0; i < analysis.rows.size(); ++i) {
     kernels.push_back(SummarizeRow(model, analysis, i));
-    kernels.back().set_short_name(names[i]);
+    kernels.back().set_short_name(Valid(names[i]));
     time_ns += analysis.rows[i].time_ns;
   }
   SetFolded(model, analysis, names, &kernels);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "collector/model/launch_decoder.h"
+#include "proto/valid_text.h"
 
 namespace utlz {
 namespace {
@@ -67,7 +68,9 @@ bool ProcessTable::AddStrings(ProcessState* process, const Strings& message) {
   if (process->strings.size() < end) process->strings.resize(end);
   for (int i = 0; i < message.values_size(); ++i) {
     const size_t id = message.first() + static_cast<size_t>(i);
-    if (id != 0) process->strings[id] = message.values(i);
+    if (id == 0) continue;
+    std::string& text = process->strings[id] = message.values(i);
+    MakeValidUtf8(text.data(), text.size());
   }
   return true;
 }

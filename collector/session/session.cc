@@ -13,6 +13,7 @@
 #include "collector/session/collector_loop.h"
 #include "collector/session/realtime_clock.h"
 #include "proto/profile.pb.h"
+#include "proto/valid_text.h"
 
 namespace utlz {
 namespace {
@@ -31,12 +32,17 @@ const char* CountersName(CountersMode mode) {
   return "";
 }
 
+std::string Valid(std::string text) {
+  MakeValidUtf8(text.data(), text.size());
+  return text;
+}
+
 RunStart DescribeStart(const SessionOptions& options) {
   RunStart start;
   start.set_time_ns(RealtimeNs());
-  for (const std::string& argument : options.command) start.add_command(argument);
+  for (const std::string& argument : options.command) start.add_command(Valid(argument));
   std::error_code error;
-  start.set_directory(std::filesystem::current_path(error).string());
+  start.set_directory(Valid(std::filesystem::current_path(error).string()));
   char host[HOST_NAME_MAX + 1] = {};
   if (gethostname(host, sizeof(host) - 1) == 0) start.set_host(host);
   start.set_utlz_version(UTLZ_VERSION);
@@ -80,11 +86,11 @@ class RunningSession : public Session {
     if (outcome.exit_status) end.set_exit_status(*outcome.exit_status);
     if (outcome.signal) end.set_signal(*outcome.signal);
     Join();
-    for (const std::string& notice : outcome.notices) end.add_notices(notice);
+    for (const std::string& notice : outcome.notices) end.add_notices(Valid(notice));
     if (loop_->agents() == 0 && outcome.explain_absence) {
-      end.add_notices(outcome.explain_absence());
+      end.add_notices(Valid(outcome.explain_absence()));
     }
-    for (const std::string& notice : loop_->Notices()) end.add_notices(notice);
+    for (const std::string& notice : loop_->Notices()) end.add_notices(Valid(notice));
     end.set_collector_cpu_ns(loop_->cpu_ns());
     SessionResult result;
     result.agents = loop_->agents();

@@ -131,8 +131,13 @@ class AttachTest(EndToEndTest):
         return report, tool
 
     def thread_names(self, pid):
-        return [(task / "comm").read_text().strip()
-                for task in pathlib.Path(f"/proc/{pid}/task").iterdir()]
+        """In the order in which the threads were made."""
+        tasks = sorted(pathlib.Path(f"/proc/{pid}/task").iterdir(), key=lambda task: int(task.name))
+        return [(task / "comm").read_text().strip() for task in tasks]
+
+    def agent_thread(self, pid):
+        names = self.thread_names(pid)
+        return next((name for name in names if name in ("utlz-asleep", "utlz-awake")), None)
 
     def children(self, pid):
         return [int(word) for word in

@@ -97,6 +97,14 @@ class TroubleTest(EndToEndTest):
         self.assertEqual(completed.returncode, 0, completed.stderr)
         self.assertEqual(self.utlz("report", str(profile)).returncode, 0)
 
+    def test_arguments_that_are_no_text(self):
+        run = self.run_program("ending", "status", b"caf\xe9 \xff")
+        self.assertEqual(run.status, 42, run.stderr)
+        report = self.assert_exact(run, 42)
+        self.assertEqual(report["run"]["command"][-1], "caf? ?")
+        self.assertEqual(len(report["processes"]), 1)
+        self.assertNotIn("protobuf", run.stderr)
+
     def test_disk_full(self):
         if not pathlib.Path("/dev/full").exists():
             self.skipTest("no /dev/full")

@@ -6,9 +6,12 @@
 //   busy 1, 0   a thread that launches without end, on or off      {"done":launches so far}
 //   fork 1, 0   a child that waits for its end, begun or ended      {"done":its identifier}
 //   close N     closes every descriptor from N on                  {"done":N}
+//   cupti       {"done":what FakeCuptiSwitchedOn says; 0 where no CUPTI is loaded}
 //   count       the launches of all kinds so far, as every program prints them
 //   quit        ends with status 0
+#include <dlfcn.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -71,8 +74,18 @@ class Program {
       return 0;
     }
     child_ = fork();
+    if (child_ == 0) prctl(PR_SET_PDEATHSIG, SIGKILL);
     while (child_ == 0) pause();
     return static_cast<uint64_t>(child_);
+  }
+
+  static uint64_t SwitchedOn() {
+    void* library = dlopen("libcupti.so.13", RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL);
+    if (library == nullptr) return 0;
+    const auto ask = reinterpret_cast<uint32_t (*)()>(dlsym(library, "FakeCuptiSwitchedOn"));
+    const uint64_t count = ask();
+    dlclose(library);
+    return count;
   }
 
   void Count() const { target_->expectation.Print(); }
@@ -125,6 +138,7 @@ int Run(bool later) {
     if (word == "launch") program.Launch(number);
     if (word == "graph") program.Replay(number);
     if (word == "fork") done = program.Fork(number != 0);
+    if (word == "cupti") done = Program::SwitchedOn();
     if (word == "close") closefrom(static_cast<int>(number));
     if (word == "busy") done = program.SetBusy(number != 0);
     Answer(done);

@@ -139,6 +139,7 @@ absl::StatusOr<UniqueFd> ConnectThroughDoor(pid_t pid, uint64_t inode) {
 
 AgentPresence ReadAgentPresence(pid_t pid) {
   if (!HasAgentLibrary(pid)) return AgentPresence::kAbsent;
+  // The agent's thread comes before those that CUPTI makes on it, which inherit its name.
   for (const pid_t tid : ThreadsOf(pid, kMaxThreads)) {
     const auto name = ReadSmallFile(absl::StrCat("/proc/", pid, "/task/", tid, "/comm"), 64);
     if (!name.ok()) continue;

@@ -132,13 +132,6 @@ class Recording {
     std::vector<std::string> notices = {
         "Attached to running processes: what they did before is not in here, and NVTX ranges of "
         "libraries that used NVTX before the attach stay silent."};
-    for (const AttachedProcess& process : processes_) {
-      if (!process.traced_graphs_before()) continue;
-      notices.push_back(absl::StrCat(
-          "Process ", process.pid(),
-          ": an earlier visit traced its CUDA graphs; after a pause CUPTI "
-          "13.0 was seen to give wrong times for nodes of graphs, so trust the first visit's."));
-    }
     for (const std::string& failure : failures_) {
       notices.push_back(absl::StrCat("Not attached: ", failure, "."));
     }

@@ -95,7 +95,8 @@ absl::Status AttachedProcess::Reach(const AttachMeans& means) {
       return absl::FailedPreconditionError(
           absl::StrCat("process ", pid_, " (", name_,
                        ") has the library of an agent but no agent: it was forked from a process "
-                       "with one, and cannot use CUDA; attach to its parent"));
+                       "with one (attach to its parent), or it closed the agent's descriptors "
+                       "(then only a restart helps)"));
   }
   return absl::InternalError("unknown presence");
 }
@@ -143,7 +144,6 @@ absl::Status AttachedProcess::BeginTracing(const AttachMeans& means, Session& se
     return absl::Status(answer.status().code(), absl::StrCat("process ", pid_, " (", name_,
                                                              "): ", answer.status().message()));
   }
-  traced_graphs_before_ = answer->traced_graphs_before != 0;
   if (answer->state == static_cast<uint32_t>(ControlState::kTracing)) return absl::OkStatus();
   if (answer->state == static_cast<uint32_t>(ControlState::kWaiting)) {
     const bool taken = answer->reason == static_cast<uint32_t>(AgentReason::kBuffersTaken);

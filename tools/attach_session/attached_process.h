@@ -36,8 +36,6 @@ class AttachedProcess {
   const std::string& name() const { return name_; }  // printable
   // "tracing", or what it waits for before it traces.
   const std::string& state() const { return state_; }
-  // CUPTI's times for graph nodes are not to be relied on then.
-  bool traced_graphs_before() const { return traced_graphs_before_; }
   // How the agent came in, for people: "woken" or "loaded, 1.8 ms stopped".
   const std::string& way() const { return way_; }
 
@@ -56,7 +54,6 @@ class AttachedProcess {
   std::string name_;
   std::string way_;
   std::string state_ = "tracing";
-  bool traced_graphs_before_ = false;
   attach::UniqueFd connection_;
 };
 

@@ -187,8 +187,8 @@ std::string NotDrawn(const Summary& summary) {
     ++kernels;
   }
   if (kernels == 0) return {};
-  return std::to_string(kernels) + " kernels without counted FLOPs, " + FormatShare(share) +
-         " of kernel time, have no place here.";
+  return std::to_string(kernels) + (kernels == 1 ? " kernel" : " kernels") +
+         " without counted FLOPs (" + FormatShare(share) + " of kernel time): no place here.";
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 // shared object that claims to be the C library, its stack, and what /proc says about a thread.
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <string>
 
 #include "tools/attach/c_library.h"
@@ -23,7 +22,7 @@ class InputMemory final : public utlz::attach::MemoryReader {
     const uint64_t offset = address - kBase;
     if (offset >= size_) return 0;
     const size_t count = std::min<size_t>(bytes.size(), size_ - offset);
-    std::memcpy(bytes.data(), data_ + offset, count);
+    std::copy_n(data_ + offset, count, bytes.begin());
     return count;
   }
 
