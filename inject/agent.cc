@@ -90,6 +90,8 @@ bool Agent::StartCupti(int brought) {
     GiveUp(AgentReason::kCuptiError, static_cast<uint32_t>(result));
     return false;
   }
+  // What is loaded by now is watched before it can take over.
+  other_client_.WatchImporters(cupti_, &turn_mutex_);
   has_cupti_ = true;
   return true;
 }
