@@ -131,11 +131,13 @@ class Attaching(AttachTest):
         tool.wait_for("tracing")
         tool.process.kill()
         tool.end()
+        # Without launches: waiting takes no time here, so the GPU would still be busy with them.
         while self.agent_thread(program.pid) != "utlz-asleep":
-            program.do("launch 1")
+            program.do("cupti")
         self.assertEqual(program.do("cupti"), {"done": 0})
-        report, _ = self.record(program, ["launch 12"])
-        self.assertEqual(self.launches_by_name(report), {GEMM: 12})
+        report, tool = self.record(program, ["launch 12"])
+        self.assertEqual(self.launches_by_name(report), {GEMM: 12},
+                         f"{tool.said} {report['capture']} {report['processes']}")
         self.assertEqual(program.quit(), 0)
 
     def test_second_tool_is_refused(self):
