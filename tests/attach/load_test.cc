@@ -32,10 +32,20 @@ ProbeHello ReceiveHello(const UniqueFd& socket) {
   return hello;
 }
 
+// Some programs open libraries themselves all the time; ours comes from no file system.
+std::map<int, std::string> WithoutLibraryFiles(std::map<int, std::string> descriptors) {
+  std::erase_if(descriptors, [](const auto& descriptor) {
+    const std::string& path = descriptor.second;
+    return path.find(".so") != std::string::npos && !path.starts_with("/memfd:");
+  });
+  return descriptors;
+}
+
 // What is left in the target: the library, its thread's stack, its socket, and nothing else.
 void ExpectNothingElseLeft(const TargetProcess& target,
-                           const std::map<int, std::string>& descriptors_before) {
-  auto descriptors = target.Descriptors();
+                           const std::map<int, std::string>& all_descriptors_before) {
+  const auto descriptors_before = WithoutLibraryFiles(all_descriptors_before);
+  const auto descriptors = WithoutLibraryFiles(target.Descriptors());
   int sockets = 0;
   for (const auto& [number, path] : descriptors) {
     if (descriptors_before.contains(number)) {
