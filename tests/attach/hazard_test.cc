@@ -171,7 +171,8 @@ TEST(HazardTest, DescriptorsAreClosedByRange) {
                                  testing::HasSubstr("did not arrive"),
                                  testing::HasSubstr("cannot send the library"),
                                  testing::HasSubstr("could not receive the library"),
-                                 testing::HasSubstr("loader refused the library")));
+                                 testing::HasSubstr("loader refused the library"),
+                                 testing::HasSubstr("could be lent within 200 ms")));
     }
     EXPECT_TRUE(target.WakeAndWaitForProgress());
     EXPECT_EQ(target.Finish(), 0);
