@@ -52,6 +52,7 @@ class Shifter {
   }
   void Move(SamplerStatus* message) { message->set_time_ns(Noted(message->time_ns())); }
   void Move(DevicePeaks*) {}
+  void Move(DeviceCeilings*) {}  // measured long before, at a time of no account here
 
  private:
   // Zero means that a time is not known, or still open.
@@ -120,6 +121,8 @@ bool CarryOfType(uint16_t type, std::string_view payload, Shifter* shifter, std:
       return Carry<SamplerStatus>(payload, shifter, out);
     case FRAME_DEVICE_PEAKS:
       return Carry<DevicePeaks>(payload, shifter, out);
+    case FRAME_DEVICE_CEILINGS:
+      return Carry<DeviceCeilings>(payload, shifter, out);
     default:
       return false;
   }

@@ -46,7 +46,8 @@ class Feed {
 
   void Advance() {
     while (reader_.Next(&frame_)) {
-      if (frame_.type >= FRAME_RUN_START) continue;  // the merged run has its own
+      const bool of_run = frame_.type >= FRAME_RUN_START && frame_.type != FRAME_DEVICE_CEILINGS;
+      if (of_run) continue;  // the merged run has its own
       uint64_t time_ns = 0;
       if (ShiftFrame(frame_.type, frame_.payload, input_->shift, &payload_, &time_ns)) {
         time_ns_ = std::max(time_ns_, time_ns);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 
+#include "collector/model/device_table.h"
 #include "collector/profile/profile_writer.h"
 #include "proto/profile.pb.h"
 #include "tests/unit/model/launch_encoder.h"
@@ -115,6 +116,11 @@ void AppendIdentity(const std::string& host, const RankTrace& trace, const MadeC
   Device device;
   device.set_uuid(std::string(16, static_cast<char>('A' + trace.rank)));
   profile->Append(1, FRAME_DEVICE, device);
+  DeviceCeilings ceilings;
+  ceilings.set_uuid(FormatUuid(device.uuid()));
+  ceilings.set_time_ns(kCeilingsTimeNs);
+  ceilings.set_copy_bytes_per_second(4e12);
+  profile->Append(0, FRAME_DEVICE_CEILINGS, ceilings);
   Context context;
   context.set_id(1);
   profile->Append(1, FRAME_CONTEXT, context);

@@ -11,6 +11,8 @@
 namespace utlz {
 
 inline constexpr uint64_t kJobStartNs = 1'700'000'000'000'000'000;
+// When every device of the job was calibrated.
+inline constexpr uint64_t kCeilingsTimeNs = kJobStartNs - 86'400'000'000'000;
 
 struct JobOptions {
   uint32_t seed = 1;

@@ -51,6 +51,9 @@ TEST_F(MergeTest, PutsAllRanksOnOneClockAndNamesTheLateOne) {
 
   EXPECT_EQ(merged->processes_size(), 3);
   EXPECT_EQ(merged->devices_size(), 3);
+  for (const DeviceSummary& device : merged->devices()) {
+    EXPECT_EQ(device.ceilings_time_ns(), kCeilingsTimeNs) << "what was measured of it is kept";
+  }
   EXPECT_EQ(merged->run().host(), "a, b");
   EXPECT_EQ(merged->capture().launches(), 3u * 2 * job_[0].collectives.size());
   EXPECT_EQ(merged->capture().frames_refused(), 0u);
