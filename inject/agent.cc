@@ -10,6 +10,7 @@
 #include "inject/identity.h"
 #include "inject/one_agent.h"
 #include "inject/termination.h"
+#include "inject/timed_lock.h"
 
 namespace utlz::inject {
 namespace {
@@ -108,7 +109,7 @@ bool Agent::StartTracing() {
   const cupti::Result result = on ? trace_.On(welcome_.trace_flags) : cupti::kSuccess;
   if (result != cupti::kSuccess) {
     GiveUp(result == cupti::kErrorMultipleSubscribers ? AgentReason::kCuptiTaken
-                                                       : AgentReason::kCuptiError,
+                                                      : AgentReason::kCuptiError,
            static_cast<uint32_t>(result));
     return false;
   }
@@ -216,8 +217,8 @@ void Agent::FollowRequests(uint64_t now_ns) {
   producer.acknowledged_request.store(request, std::memory_order_release);
 }
 
-// torch.profiler and its like take the buffers, trace for a while and leave everything switched off,
-// or tear CUPTI down. Step aside while they trace; go on once they have been done for a while.
+// torch.profiler and its like take the buffers, trace for a while and leave everything switched
+// off, or tear CUPTI down. Step aside while they trace; go on once they have been done for a while.
 void Agent::FollowOtherClient(uint64_t now_ns) {
   constexpr uint64_t kGraceNs = 500 * kMillisecondNs;
   static constexpr char kReason[] = "another CUPTI client took the activity buffers over";
@@ -410,10 +411,7 @@ void Agent::OnExit() {
 // CUDA is taken down after this, and a call into it from our thread would end in a crash.
 void Agent::StopTurns() {
   constexpr uint64_t kPatienceNs = 2000 * kMillisecondNs;
-  const uint64_t deadline = RealtimeNs() + kPatienceNs;
-  const timespec time{static_cast<time_t>(deadline / 1000000000u),
-                      static_cast<long>(deadline % 1000000000u)};
-  const bool locked = pthread_mutex_timedlock(&turn_mutex_, &time) == 0;
+  const bool locked = LockWithin(&turn_mutex_, kPatienceNs);
   exiting_ = true;
   if (locked) pthread_mutex_unlock(&turn_mutex_);
 }

@@ -1,11 +1,10 @@
 #include "inject/other_client.h"
 
-#include <time.h>
-
 #include <atomic>
 
 #include "inject/clock.h"
 #include "inject/import_slot.h"
+#include "inject/timed_lock.h"
 
 namespace utlz::inject {
 namespace {
@@ -27,13 +26,6 @@ cupti::Result ObserveDisable(uint32_t kind) {
 cupti::Result ObserveEnable(uint32_t kind) {
   if (kind == cupti::kKindConcurrentKernel) done_at_ns.store(0);
   return real_enable.load(std::memory_order_relaxed)(kind);
-}
-
-bool LockWithin(pthread_mutex_t* mutex, uint64_t patience_ns) {
-  const uint64_t deadline = RealtimeNs() + patience_ns;
-  const timespec time{static_cast<time_t>(deadline / 1000000000u),
-                      static_cast<long>(deadline % 1000000000u)};
-  return pthread_mutex_timedlock(mutex, &time) == 0;
 }
 
 cupti::Result ObserveFinalize() {

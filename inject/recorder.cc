@@ -1,7 +1,5 @@
 #include "inject/recorder.h"
 
-#include <ctime>
-
 #include "inject/clock.h"
 #include "inject/launch_calls.h"
 #include "inject/memory.h"
@@ -87,13 +85,6 @@ void Recorder::Restart(bool with_correlation) {
   last_device_ = UINT32_MAX;
   counts_ = {};
   Unlock();
-}
-
-bool Recorder::LockWithin(uint64_t nanoseconds) {
-  const uint64_t deadline = RealtimeNs() + nanoseconds;
-  const timespec time{static_cast<time_t>(deadline / 1000000000u),
-                      static_cast<long>(deadline % 1000000000u)};
-  return pthread_mutex_timedlock(&mutex_, &time) == 0;
 }
 
 ByteBuffer* Recorder::Scratch() {

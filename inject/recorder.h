@@ -16,6 +16,7 @@
 #include "inject/ring_writer.h"
 #include "inject/string_table.h"
 #include "inject/switch_times.h"
+#include "inject/timed_lock.h"
 #include "inject/variant_table.h"
 
 namespace utlz::inject {
@@ -37,7 +38,7 @@ class Recorder {
 
   void Lock() { pthread_mutex_lock(&mutex_); }
   // For the way out: false where the lock could not be had in time.
-  bool LockWithin(uint64_t nanoseconds);
+  bool LockWithin(uint64_t patience_ns) { return inject::LockWithin(&mutex_, patience_ns); }
   void Unlock() { pthread_mutex_unlock(&mutex_); }
 
   // All records of one completed buffer. They stay in the encoders until a batch is full or

@@ -1,0 +1,24 @@
+// A mutex that is waited for only so long: on the program's own threads the agent must never hang.
+#ifndef UTLZ_INJECT_TIMED_LOCK_H_
+#define UTLZ_INJECT_TIMED_LOCK_H_
+
+#include <pthread.h>
+#include <time.h>
+
+#include <cstdint>
+
+#include "inject/clock.h"
+
+namespace utlz::inject {
+
+// False where it could not be had within `patience_ns`.
+inline bool LockWithin(pthread_mutex_t* mutex, uint64_t patience_ns) {
+  const uint64_t deadline_ns = RealtimeNs() + patience_ns;
+  const timespec deadline{static_cast<time_t>(deadline_ns / 1000000000u),
+                          static_cast<long>(deadline_ns % 1000000000u)};
+  return pthread_mutex_timedlock(mutex, &deadline) == 0;
+}
+
+}  // namespace utlz::inject
+
+#endif  // UTLZ_INJECT_TIMED_LOCK_H_
