@@ -28,6 +28,13 @@ class TemporaryFolder {
 
   const std::string& path() const { return path_; }
   std::string File(std::string_view name) const { return path_ + "/" + std::string(name); }
+  // Writes a file and the folders above it. Returns its path.
+  std::string Write(std::string_view name, std::string_view text) const {
+    const std::string path = File(name);
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
+    return path;
+  }
 
  private:
   std::string path_;

@@ -1,10 +1,10 @@
 #include "tools/calibrate/ceilings_store.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
-#include <fstream>
+
+#include "tests/support/temporary_folder.h"
 
 namespace utlz {
 namespace {
@@ -15,20 +15,12 @@ constexpr char kUuid[] = "GPU-00112233-4455-6677-8899-aabbccddeeff";
 
 class CeilingsStoreTest : public testing::Test {
  protected:
-  CeilingsStoreTest() {
-    std::string pattern = fs::temp_directory_path() / "utlz_ceilings_XXXXXX";
-    root_ = mkdtemp(pattern.data());
-    folder_ = root_ / "state" / "ceilings";
-  }
-  ~CeilingsStoreTest() override { fs::remove_all(root_); }
-
   void Write(const std::string& name, const std::string& text) {
-    fs::create_directories(folder_);
-    std::ofstream(folder_ / name) << text;
+    root_.Write("state/ceilings/" + name, text);
   }
 
-  fs::path root_;
-  fs::path folder_;
+  TemporaryFolder root_;
+  const fs::path folder_ = root_.File("state/ceilings");
 };
 
 DeviceCeilings Example() {

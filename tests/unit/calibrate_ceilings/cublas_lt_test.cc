@@ -3,11 +3,8 @@
 #include "tools/calibrate/cublas_lt.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
-#include <filesystem>
-#include <fstream>
-
+#include "tests/support/temporary_folder.h"
 #include "tools/calibrate/gemm.h"
 
 #if __has_include(<cublasLt.h>)
@@ -39,18 +36,11 @@ static_assert(offsetof(cublas::HeuristicResult, state) ==
 namespace utlz {
 namespace {
 
-namespace fs = std::filesystem;
-
 static_assert(sizeof(cublas::HeuristicResult) == 96);
 
 TEST(CublasLtTest, LooksIntoWheelsFirstThenIntoToolkits) {
-  std::string pattern = fs::temp_directory_path() / "utlz_cublas_XXXXXX";
-  const fs::path root = mkdtemp(pattern.data());
-  const auto make = [&](const char* path) {
-    fs::create_directories((root / path).parent_path());
-    std::ofstream(root / path) << path;
-    return (root / path).string();
-  };
+  const TemporaryFolder root;
+  const auto make = [&](const char* path) { return root.Write(path, path); };
   const std::string wheel =
       make("env/lib/python3.12/site-packages/nvidia/cublas/lib/libcublasLt.so.12");
   const std::string newer_wheel =
@@ -58,13 +48,12 @@ TEST(CublasLtTest, LooksIntoWheelsFirstThenIntoToolkits) {
   const std::string toolkit = make("usr/local/cuda-13.0/lib64/libcublasLt.so.13");
   make("usr/local/cuda-11.8/lib64/libcublasLt.so.11");
   CublasSearch search;
-  search.prefixes = {root / "env", root / "nothing"};
-  search.root_directory = root;
+  search.prefixes = {root.File("env"), root.File("nothing")};
+  search.root_directory = root.path();
   EXPECT_EQ(CublasLtPaths(search), (std::vector<std::string>{wheel, newer_wheel, toolkit}));
   search.named_path = "/a/library";
   EXPECT_EQ(CublasLtPaths(search), std::vector<std::string>{"/a/library"});
   EXPECT_EQ(LoadCublasLt(search).status().code(), absl::StatusCode::kNotFound);
-  fs::remove_all(root);
 }
 
 TEST(GemmTypesTest, MaskNoiseToNumbersOfAboutOne) {

@@ -1,9 +1,9 @@
 #include "collector/sampling/counter_session.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include "collector/sampling/clocks.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/unit/sampling/fake_cupti.h"
 
 namespace utlz {
@@ -25,16 +25,9 @@ class CounterSessionTest : public testing::Test {
     device_.uuid = std::string(16, 'u');
     device_.multiprocessors = 132;
     device_.compute_capability_major = 9;
-    char folder[] = "/tmp/utlz-counter-session-XXXXXX";
-    folder_ = mkdtemp(folder);
-    options_.lease_folder = folder_;
+    options_.lease_folder = folder_.path();
     options_.schedule.cpu_budget_ppm = 0;  // windows follow at once
   }
-  ~CounterSessionTest() override {
-    session_.reset();
-    EXPECT_EQ(system(("rm -r " + folder_).c_str()), 0);
-  }
-
   void Begin() {
     now_ns_ = MonotonicNs();
     session_ = std::make_unique<CounterSession>(
@@ -64,7 +57,7 @@ class CounterSessionTest : public testing::Test {
   CuptiTable table_ = fake_.table();
   CudaDevice device_;
   CounterSessionOptions options_;
-  std::string folder_;
+  TemporaryFolder folder_;
   uint64_t now_ns_ = 0;
   std::unique_ptr<CounterSession> session_;
   std::vector<SampleBatch> batches_;

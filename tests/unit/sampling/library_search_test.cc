@@ -4,19 +4,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/unit/sampling/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace utlz {
 namespace {
 
 TEST(LibrarySearch, PrefersTheNewestToolkitAndNamesEachLibraryOnce) {
   const TemporaryFolder root;
-  const std::string old_path = root.Write("/usr/local/cuda-13.9/lib64/libcupti.so.13", "");
-  const std::string new_path = root.Write("/usr/local/cuda-13.10/lib64/libcupti.so.13", "");
+  const std::string old_path = root.Write("usr/local/cuda-13.9/lib64/libcupti.so.13", "");
+  const std::string new_path = root.Write("usr/local/cuda-13.10/lib64/libcupti.so.13", "");
   ASSERT_EQ(symlink("cuda-13.10", (root.path() + "/usr/local/cuda").c_str()), 0);
   const std::string wheel =
-      root.Write("/usr/lib/python3/dist-packages/nvidia/cu13/lib/libcupti.so.13", "");
-  root.Write("/usr/local/cuda-11/lib64/libcupti.so.11", "");
+      root.Write("usr/lib/python3/dist-packages/nvidia/cu13/lib/libcupti.so.13", "");
+  root.Write("usr/local/cuda-11/lib64/libcupti.so.11", "");
   EXPECT_EQ(CuptiPaths({.named_path = "", .own_folder = "", .root_directory = root.path()}),
             (std::vector<std::string>{new_path, old_path, wheel}));
 }
@@ -28,9 +28,9 @@ TEST(LibrarySearch, WhatTheUserNamedStandsAlone) {
 
 TEST(LibrarySearch, ACopyBesideUsComesFirst) {
   const TemporaryFolder root;
-  const std::string ours = root.Write("/opt/utlz/lib/utlz/libcupti.so.13", "");
-  root.Write("/opt/utlz/bin/utlz", "");
-  root.Write("/usr/local/cuda-13.0/lib64/libcupti.so.13", "");
+  const std::string ours = root.Write("opt/utlz/lib/utlz/libcupti.so.13", "");
+  root.Write("opt/utlz/bin/utlz", "");
+  root.Write("usr/local/cuda-13.0/lib64/libcupti.so.13", "");
   const std::vector<std::string> paths = CuptiPaths({.named_path = "",
                                                      .own_folder = root.path() + "/opt/utlz/bin",
                                                      .root_directory = root.path()});
@@ -40,7 +40,7 @@ TEST(LibrarySearch, ACopyBesideUsComesFirst) {
 
 TEST(LibrarySearch, WhatOthersMayWriteIsNotLoaded) {
   const TemporaryFolder root;
-  const std::string path = root.Write("/usr/local/cuda-13.0/lib64/libcupti.so.13", "");
+  const std::string path = root.Write("usr/local/cuda-13.0/lib64/libcupti.so.13", "");
   EXPECT_TRUE(IsTrustedFile(path));
   ASSERT_EQ(chmod(path.c_str(), 0666), 0);
   EXPECT_FALSE(IsTrustedFile(path));

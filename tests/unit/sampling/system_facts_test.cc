@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/sampling/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace utlz {
 namespace {
@@ -13,22 +13,22 @@ constexpr char kAdministrator[] = "Name:\tutlz\nCapEff:\t0000000000200000\n";
 TEST(SystemFacts, CounterPermission) {
   const TemporaryFolder root;
   EXPECT_EQ(CounterPermissionFact(root.path()).status, FactStatus::kUnknown);
-  root.Write("/proc/driver/nvidia/params", "EnableMSI: 1\nRmProfilingAdminOnly: 0\n");
+  root.Write("proc/driver/nvidia/params", "EnableMSI: 1\nRmProfilingAdminOnly: 0\n");
   EXPECT_EQ(CounterPermissionFact(root.path()).status, FactStatus::kGood);
-  root.Write("/proc/driver/nvidia/params", "RmProfilingAdminOnly: 1\n");
-  root.Write("/proc/self/status", kPlainUser);
+  root.Write("proc/driver/nvidia/params", "RmProfilingAdminOnly: 1\n");
+  root.Write("proc/self/status", kPlainUser);
   const DoctorFact refused = CounterPermissionFact(root.path());
   EXPECT_EQ(refused.status, FactStatus::kBad);
   EXPECT_NE(refused.remedy.find("NVreg_RestrictProfilingToAdminUsers=0"), std::string::npos);
-  root.Write("/proc/self/status", kAdministrator);
+  root.Write("proc/self/status", kAdministrator);
   EXPECT_EQ(CounterPermissionFact(root.path()).status, FactStatus::kGood);
 }
 
 TEST(SystemFacts, OtherProfilersAreNamed) {
   const TemporaryFolder root;
-  root.Write("/proc/12/comm", "python3\n");
+  root.Write("proc/12/comm", "python3\n");
   EXPECT_EQ(OtherProfilersFact(root.path()).status, FactStatus::kGood);
-  root.Write("/proc/345/comm", "nv-hostengine\n");
+  root.Write("proc/345/comm", "nv-hostengine\n");
   const DoctorFact fact = OtherProfilersFact(root.path());
   EXPECT_EQ(fact.status, FactStatus::kWarning);
   EXPECT_EQ(fact.detail, "pid 345 (nv-hostengine)");
@@ -37,21 +37,21 @@ TEST(SystemFacts, OtherProfilersAreNamed) {
 
 TEST(SystemFacts, Mps) {
   const TemporaryFolder root;
-  root.Write("/proc/1/comm", "init\n");
+  root.Write("proc/1/comm", "init\n");
   EXPECT_EQ(MpsFact(root.path()).status, FactStatus::kGood);
-  root.Write("/proc/77/comm", "nvidia-cuda-mps\n");
+  root.Write("proc/77/comm", "nvidia-cuda-mps\n");
   EXPECT_EQ(MpsFact(root.path()).status, FactStatus::kWarning);
 }
 
 TEST(SystemFacts, Ptrace) {
   const TemporaryFolder root;
-  root.Write("/proc/self/status", kPlainUser);
+  root.Write("proc/self/status", kPlainUser);
   EXPECT_EQ(PtraceFact(root.path()).status, FactStatus::kGood);  // no Yama
-  root.Write("/proc/sys/kernel/yama/ptrace_scope", "0\n");
+  root.Write("proc/sys/kernel/yama/ptrace_scope", "0\n");
   EXPECT_EQ(PtraceFact(root.path()).status, FactStatus::kGood);
-  root.Write("/proc/sys/kernel/yama/ptrace_scope", "1\n");
+  root.Write("proc/sys/kernel/yama/ptrace_scope", "1\n");
   EXPECT_EQ(PtraceFact(root.path()).status, FactStatus::kWarning);
-  root.Write("/proc/self/status", kAdministrator);
+  root.Write("proc/self/status", kAdministrator);
   EXPECT_EQ(PtraceFact(root.path()).status, FactStatus::kGood);
 }
 
