@@ -1,14 +1,13 @@
 #include "collector/model/efficiency.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <string>
 
 #include "collector/model/kernel_class.h"
 #include "collector/model/model_work.h"
+#include "collector/model/number_text.h"
 
 namespace utlz {
 namespace {
@@ -17,18 +16,6 @@ namespace {
 constexpr double kAgreeing = 0.02;
 
 double Seconds(double time_ns) { return time_ns * 1e-9; }
-
-std::string Percent(double share) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f %%", 100 * share);
-  return text.data();
-}
-
-std::string Number(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.4g", value);
-  return text.data();
-}
 
 // FLOPs that were counted, and the time that they need at the peaks of their data types.
 struct PeakWork {
@@ -98,7 +85,7 @@ std::string DescribeTypes(const ReferencePeak& peak) {
   std::string text;
   for (const auto& [type, time_ns] : peak.time_ns_by_type) {
     text += (text.empty() ? "" : ", ") + type;
-    if (peak.time_ns_by_type.size() > 1) text += " " + Percent(time_ns / whole_ns);
+    if (peak.time_ns_by_type.size() > 1) text += " " + PercentText(time_ns / whole_ns);
   }
   return text;
 }
@@ -176,7 +163,7 @@ void SetMfu(const ModelState& model, const Analysis& analysis, const Summary& su
   }
   efficiency->set_mfu_note(
       "model FLOPs of a step over the mean step without warm-up, as a share of " +
-      Number(peak.flops_per_second) + " FLOP/s: dense, at the clock that was seen, " +
+      NumberText(peak.flops_per_second) + " FLOP/s: dense, at the clock that was seen, " +
       DescribeTypes(peak) +
       (peak.time_ns_by_type.size() > 1 ? " by the time that each needs" : ""));
 }
@@ -225,7 +212,7 @@ std::string MeaningOfMore(const ModelWork& work, double model_flops) {
       "matrix products that the model's FLOPs leave out";
   if (work.forward_flops_per_step() > 0 && work.forward_flops_per_step() < 0.5 * model_flops) {
     meaning += "; computing every activation twice costs " +
-               Percent(work.forward_flops_per_step() / model_flops);
+               PercentText(work.forward_flops_per_step() / model_flops);
   }
   return meaning;
 }
@@ -264,13 +251,13 @@ std::string DescribeGap(const EfficiencySummary& efficiency) {
   const double more = efficiency.executed_flops_per_step() / efficiency.model_flops_per_step() - 1;
   std::string text = "executed and model FLOPs agree";
   if (std::abs(more) >= kAgreeing) {
-    text = Percent(std::abs(more)) + (more > 0 ? " more" : " fewer") +
+    text = PercentText(std::abs(more)) + (more > 0 ? " more" : " fewer") +
            " FLOPs were executed than the model needs";
   }
   std::string parts;
   for (const FlopsGap& gap : efficiency.gap()) {
     if (std::abs(gap.share()) < kAgreeing) continue;
-    parts += (parts.empty() ? ": " : ", ") + gap.name() + " " + Percent(gap.share());
+    parts += (parts.empty() ? ": " : ", ") + gap.name() + " " + PercentText(gap.share());
   }
   return text + parts;
 }

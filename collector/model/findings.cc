@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collector/model/finding_facts.h"
+#include "collector/model/number_text.h"
 #include "collector/model/waterfall.h"
 
 namespace utlz {
@@ -19,12 +20,6 @@ constexpr double kGraphGapNs = 1'000;
 constexpr uint64_t kRegularSteps = 3;
 // A GPU that is busy for less is not what the time goes to.
 constexpr double kMostlyIdle = 0.5;
-
-std::string Percent(double share) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f %%", 100 * share);
-  return text.data();
-}
 
 std::string Megabytes(double bytes) {
   std::array<char, 32> text{};
@@ -91,8 +86,8 @@ Observation ObserveLeak(const FindingFacts& facts) {
   return {.evidence = evidence};
 }
 
-// Idle time inside steps that no shorter gap, no readback and no late input explains. Pauses between
-// steps of different lengths may be a server's that waits for requests.
+// Idle time inside steps that no shorter gap, no readback and no late input explains. Pauses
+// between steps of different lengths may be a server's that waits for requests.
 double HostWorkNs(const FindingFacts& facts) {
   if (facts.summary->steps().steps() < kRegularSteps) return 0;
   const double other_ns = Nanoseconds(facts.other_gaps);
@@ -116,7 +111,7 @@ constexpr Rule kRules[] = {
      0.05, [](const FindingFacts& facts) { return facts.lagging_lost_ns; },
      [](const FindingFacts& facts) {
        return Observation{facts.lagging_process + " comes last to " +
-                              Percent(facts.lagging_last_share) + " of the collectives, " +
+                              PercentText(facts.lagging_last_share) + " of the collectives, " +
                               Time(facts.lagging_delay_ns) + " after the last of the others",
                           facts.lagging_lost_ns};
      }},
@@ -126,7 +121,7 @@ constexpr Rule kRules[] = {
      0.25, [](const FindingFacts& facts) { return facts.small_grid_ns; },
      [](const FindingFacts& facts) {
        return Observation{"launches of fewer blocks than the GPU has multiprocessors take " +
-                              Percent(facts.small_grid_ns / facts.window_ns) + " of the time",
+                              PercentText(facts.small_grid_ns / facts.window_ns) + " of the time",
                           facts.small_grid_gain_ns};
      }},
     {"launch_bound", "The GPU waits for the host between kernels (launch-bound)",
@@ -137,7 +132,7 @@ constexpr Rule kRules[] = {
        const auto gaps = static_cast<double>(facts.launch_gaps.gaps);
        return Observation{std::to_string(facts.launch_gaps.gaps) + " gaps of " +
                               Time(MeanGapNs(facts.launch_gaps)) + " on average between kernels, " +
-                              Percent(Nanoseconds(facts.launch_gaps) / facts.window_ns) +
+                              PercentText(Nanoseconds(facts.launch_gaps) / facts.window_ns) +
                               " of the time",
                           Nanoseconds(facts.launch_gaps) - gaps * kGraphGapNs};
      }},
@@ -148,7 +143,7 @@ constexpr Rule kRules[] = {
      [](const FindingFacts& facts) {
        return Observation{"after " + std::to_string(facts.readback_gaps.gaps) +
                               " copies to the host the GPU stood idle, " +
-                              Percent(Nanoseconds(facts.readback_gaps) / facts.window_ns) +
+                              PercentText(Nanoseconds(facts.readback_gaps) / facts.window_ns) +
                               " of the time",
                           Nanoseconds(facts.readback_gaps)};
      }},
@@ -160,7 +155,8 @@ constexpr Rule kRules[] = {
        return facts.upload_gaps.gaps > 0 && regular ? Nanoseconds(facts.upload_gaps) : 0.0;
      },
      [](const FindingFacts& facts) {
-       return Observation{"the GPU stood idle " + Percent(Nanoseconds(facts.upload_gaps) / facts.window_ns) +
+       return Observation{"the GPU stood idle " +
+                              PercentText(Nanoseconds(facts.upload_gaps) / facts.window_ns) +
                               " of the time until a copy to the device ended the wait (" +
                               std::to_string(facts.upload_gaps.gaps) + " times)",
                           Nanoseconds(facts.upload_gaps)};
@@ -170,11 +166,11 @@ constexpr Rule kRules[] = {
      "logging, checkpoints, garbage collection, Python between launches",
      0.10, HostWorkNs,
      [](const FindingFacts& facts) {
-       return Observation{"inside steps the GPU stood idle " +
-                              Percent(HostWorkNs(facts) / facts.window_ns) +
-                              " of the time in gaps of more than 0.1 ms that neither a readback nor "
-                              "an upload explains",
-                          HostWorkNs(facts)};
+       return Observation{
+           "inside steps the GPU stood idle " + PercentText(HostWorkNs(facts) / facts.window_ns) +
+               " of the time in gaps of more than 0.1 ms that neither a readback nor "
+               "an upload explains",
+           HostWorkNs(facts)};
      }},
     {"pageable_copies", "Copies use pageable host memory",
      "pin_memory=True in the data loader and non_blocking=True in .to(): pinned copies are faster "
@@ -201,7 +197,7 @@ constexpr Rule kRules[] = {
      },
      [](const FindingFacts& facts) {
        return Observation{"only communication kernels ran for " +
-                              Percent(facts.communication_exposed_ns / facts.window_ns) +
+                              PercentText(facts.communication_exposed_ns / facts.window_ns) +
                               " of the time",
                           facts.communication_exposed_ns - facts.lagging_lost_ns};
      }},
@@ -211,56 +207,59 @@ constexpr Rule kRules[] = {
      [](const FindingFacts& facts) {
        // Two kernels in one read and write half as much.
        return Observation{"such kernels take " +
-                              Percent(facts.elementwise_memory_ns / facts.window_ns) +
+                              PercentText(facts.elementwise_memory_ns / facts.window_ns) +
                               " of the time",
                           facts.elementwise_memory_ns / 2};
      }},
     {"bandwidth_bound_matrix", "Matrix products are bound by reading weights, not by arithmetic",
-     "larger batches share the reading; quantized weights (FP8, INT8, 4 bit) shorten it",
-     0.30, [](const FindingFacts& facts) { return facts.matrix_memory_ns; },
+     "larger batches share the reading; quantized weights (FP8, INT8, 4 bit) shorten it", 0.30,
+     [](const FindingFacts& facts) { return facts.matrix_memory_ns; },
      [](const FindingFacts& facts) {
        // Halving the width of the weights halves what is read.
        return Observation{"matrix kernels at the DRAM roof take " +
-                              Percent(facts.matrix_memory_ns / facts.window_ns) + " of the time",
+                              PercentText(facts.matrix_memory_ns / facts.window_ns) +
+                              " of the time",
                           facts.matrix_memory_ns / 2};
      }},
     {"latency_bound_kernels", "Kernels are too small to fill the GPU",
-     "larger batches, fused or batched operators, several streams; or a smaller GPU",
-     0.20, [](const FindingFacts& facts) { return facts.latency_recoverable_ns; },
+     "larger batches, fused or batched operators, several streams; or a smaller GPU", 0.20,
+     [](const FindingFacts& facts) { return facts.latency_recoverable_ns; },
      [](const FindingFacts& facts) {
        std::string evidence = "kernels that use less than a quarter of either roof take " +
-                              Percent(facts.latency_ns / facts.window_ns) + " of the time";
+                              PercentText(facts.latency_ns / facts.window_ns) + " of the time";
        if (facts.sm_active_share > 0) {
-         evidence += "; SMs are active " + Percent(facts.sm_active_share) + " of it where GPU busy says " +
-                     Percent(facts.busy_share);
+         evidence += "; SMs are active " + PercentText(facts.sm_active_share) +
+                     " of it where GPU busy says " + PercentText(facts.busy_share);
        }
        return Observation{evidence, facts.latency_recoverable_ns};
      }},
     {"single_precision", "Matrix products run in FP32 without tensor cores",
-     "torch.set_float32_matmul_precision(\"high\") (TF32), or bf16 by autocast",
-     0.10, [](const FindingFacts& facts) { return facts.single_precision_ns; },
+     "torch.set_float32_matmul_precision(\"high\") (TF32), or bf16 by autocast", 0.10,
+     [](const FindingFacts& facts) { return facts.single_precision_ns; },
      [](const FindingFacts& facts) {
        return Observation{"FP32 matrix kernels take " +
-                              Percent(facts.single_precision_ns / facts.window_ns) + " of the time",
+                              PercentText(facts.single_precision_ns / facts.window_ns) +
+                              " of the time",
                           facts.single_precision_gain_ns};
      }},
     {"thermal_throttling", "Heat holds the clock down",
-     "check cooling, airflow and neighbours; nvidia-smi -q -d PERFORMANCE",
-     0.03, [](const FindingFacts& facts) { return facts.throttled_ns; },
+     "check cooling, airflow and neighbours; nvidia-smi -q -d PERFORMANCE", 0.03,
+     [](const FindingFacts& facts) { return facts.throttled_ns; },
      [](const FindingFacts& facts) {
        return Observation{"the driver names a thermal slowdown, and the clock was below its maximum",
                           facts.throttled_ns};
      }},
     {"one_slow_kernel", "One kernel is far below its roof",
-     "look for a better implementation or shape of this kernel (library version, alignment, layout, "
+     "look for a better implementation or shape of this kernel (library version, alignment, "
+     "layout, "
      "tile sizes)",
      0.15,
      [](const FindingFacts& facts) {
        return facts.top_kernel_efficiency < 0.5 ? facts.top_kernel_recoverable_ns : 0.0;
      },
      [](const FindingFacts& facts) {
-       return Observation{facts.top_kernel + " reaches " + Percent(facts.top_kernel_efficiency) +
-                              " of its roof",
+       return Observation{facts.top_kernel + " reaches " +
+                              PercentText(facts.top_kernel_efficiency) + " of its roof",
                           facts.top_kernel_recoverable_ns};
      }},
 };
@@ -285,7 +284,7 @@ FindingSummary Describe(const Rule& rule, const FindingFacts& facts) {
 std::string Verdict(const FindingFacts& facts) {
   const Summary& summary = *facts.summary;
   if (summary.devices().empty() || facts.window_ns <= 0) return "No work of a GPU was recorded.";
-  const std::string busy = "The GPU was busy " + Percent(facts.busy_share) + " of the time";
+  const std::string busy = "The GPU was busy " + PercentText(facts.busy_share) + " of the time";
   if (!facts.counters) {
     const std::string lost = summary.findings_size() > 0
                                  ? "; what costs most: " + summary.findings(0).title() + "."
@@ -296,7 +295,7 @@ std::string Verdict(const FindingFacts& facts) {
   for (const DeviceSummary& device : summary.devices()) {
     useful_share += device.hfu() * static_cast<double>(device.window_ns()) / facts.window_ns;
   }
-  std::string text = busy + " but did " + Percent(useful_share) + " of the FLOPs that it could";
+  std::string text = busy + " but did " + PercentText(useful_share) + " of the FLOPs that it could";
   if (summary.findings_size() == 0) {
     return text + (facts.busy_share < kMostlyIdle
                        ? "; most of the time it was asked for nothing: start-up, or pauses of the "
@@ -305,7 +304,7 @@ std::string Verdict(const FindingFacts& facts) {
   }
   text += "; what costs most: " + summary.findings(0).title();
   if (!summary.findings(0).has_gain_share()) return text + ".";
-  return text + ", " + Percent(summary.findings(0).gain_share()) + " of the time.";
+  return text + ", " + PercentText(summary.findings(0).gain_share()) + " of the time.";
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ struct ModelState {
   StepMarks step_marks;
   RangeCalibration ranges;
   CollectiveArrivals arrivals;
+  uint64_t launches = 0;  // of kernels, whatever else is known of them
   uint64_t frames_refused = 0;
   uint64_t bytes_unreadable = 0;
 

@@ -5,8 +5,8 @@
 
 #include "collector/model/copy_decoder.h"
 #include "collector/model/launch_decoder.h"
-#include "collector/model/model_work.h"
 #include "collector/model/model_state.h"
+#include "collector/model/model_work.h"
 #include "collector/model/parse.h"
 #include "collector/model/sampler_intake.h"
 #include "collector/model/summary_builder.h"
@@ -182,6 +182,7 @@ std::optional<uint32_t> RunModel::State::DeviceOf(const ProcessState& process, u
 
 void RunModel::State::AddLaunches(ProcessState* process, const LaunchSegment& segment,
                                   const Launch* launches) {
+  model_.launches += segment.launches;
   const auto index = DeviceOf(*process, segment.context);
   if (!index.has_value()) {
     process->launches_unplaced += segment.launches;
@@ -228,6 +229,7 @@ void RunModel::State::AddLaunches(ProcessState* process, const LaunchSegment& se
 void RunModel::State::AddTimeless(ProcessState* process, const DecodedLaunches& decoded) {
   for (const TimelessLaunches& timeless : decoded.timeless) {
     process->launches_timeless += timeless.launches;
+    model_.launches += timeless.launches;
     const auto device = process->device_by_ordinal.size() == 1
                             ? std::make_optional(process->device_by_ordinal.begin()->second)
                             : model_.devices.Find({});
@@ -387,6 +389,8 @@ RunModel& RunModel::operator=(RunModel&&) noexcept = default;
 void RunModel::Consume(uint32_t source, uint16_t type, std::string_view payload) {
   if (!state_->Consume(source, type, payload)) ++state_->model().frames_refused;
 }
+
+uint64_t RunModel::Launches() const { return state_->model().launches; }
 
 void RunModel::EndOfInput() { state_->EndOfInput(); }
 

@@ -22,7 +22,7 @@
 namespace utlz {
 
 struct ModelOptions {
-  ModelWork work;                    // goes before what the run was told
+  ModelWork work;                        // goes before what the run was told
   std::vector<DeviceCeilings> ceilings;  // of GPUs whose ceilings the run does not hold itself
   uint32_t maximum_kernels = 5000;   // rows of Summary.kernels; the least important are left out
 };
@@ -41,6 +41,9 @@ class RunModel {
   // What is known so far. Records of the last moments, which may still be overtaken by earlier
   // ones, are counted but not yet placed in time unless the run has ended (FRAME_RUN_END).
   Summary Summarize();
+
+  // Of kernels, as far as frames have come.
+  uint64_t Launches() const;
 
   // No more frames will come: places the last records in time too. FRAME_RUN_END does the same; a
   // profile that was cut off lacks it.

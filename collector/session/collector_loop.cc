@@ -10,8 +10,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "google/protobuf/io/coded_stream.h"
-#include "google/protobuf/wire_format_lite.h"
 #include "proto/profile.pb.h"
 
 namespace utlz {
@@ -43,21 +41,6 @@ uint64_t ThreadCpuNs() {
   timespec used = {};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
   return static_cast<uint64_t>(used.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(used.tv_nsec);
-}
-
-// The number of launches in a LaunchBatch, without reading the columns behind it.
-uint64_t LaunchesIn(std::string_view payload) {
-  using google::protobuf::internal::WireFormatLite;
-  google::protobuf::io::CodedInputStream input(reinterpret_cast<const uint8_t*>(payload.data()),
-                                               static_cast<int>(payload.size()));
-  uint32_t launches = 0;
-  while (const uint32_t tag = input.ReadTag()) {
-    if (WireFormatLite::GetTagFieldNumber(tag) == LaunchBatch::kLaunchesFieldNumber) {
-      return input.ReadVarint32(&launches) ? launches : 0;
-    }
-    if (!WireFormatLite::SkipField(&input, tag)) return 0;
-  }
-  return 0;
 }
 
 std::optional<milliseconds> Duration(const SessionOptions& options) {
@@ -189,7 +172,7 @@ void CollectorLoop::OnAgentFrame(uint32_t source, uint16_t type, std::string_vie
   recorder_.Record(source, type, payload);
   if (type == FRAME_VARIANTS) sampler_.OpenWindow();
   if (type == FRAME_LAUNCHES) {
-    launches_ += LaunchesIn(payload);
+    launches_ = recorder_.launches();
     calibration_.LaunchesSeen(Clock::now());
   }
   if (type == FRAME_RANGES) calibration_.RangesSeen(Clock::now());

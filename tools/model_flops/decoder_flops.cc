@@ -1,9 +1,9 @@
 #include "tools/model_flops/decoder_flops.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <string>
+
+#include "collector/model/number_text.h"
 
 namespace utlz {
 namespace {
@@ -78,29 +78,22 @@ const char* NameOf(ModelPass pass) {
   return "";
 }
 
-std::string Number(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.4g", value);
-  return text.data();
-}
-
 std::string DescribeAttention(AttentionTerm attention, double share) {
   if (attention == AttentionTerm::kLeftOut) return "attention's quadratic term left out";
-  std::array<char, 32> percent{};
-  std::snprintf(percent.data(), percent.size(), "%.1f %%", 100 * share);
   return std::string("attention's quadratic term in, ") +
          (attention == AttentionTerm::kFull ? "unmasked" : "as a causal mask leaves it") + " (" +
-         percent.data() + " of it)";
+         PercentText(share) + " of it)";
 }
 
 std::string Describe(const DecoderConfig& config, const ModelStep& step, double attention_share) {
-  std::string text = config.model_type + " of " + Number(CountParameters(config)) + " parameters";
+  std::string text =
+      config.model_type + " of " + NumberText(CountParameters(config)) + " parameters";
   if (config.expert_layers > 0) {
-    text += ", " + Number(CountActiveParameters(config)) + " active";
+    text += ", " + NumberText(CountActiveParameters(config)) + " active";
   }
   text += config.tied_embeddings ? " (embeddings tied)" : "";
-  text += "; " + std::string(NameOf(step.pass)) + "; " + Number(step.batch_size) + " × " +
-          Number(step.sequence_length) +
+  text += "; " + std::string(NameOf(step.pass)) + "; " + NumberText(step.batch_size) + " × " +
+          NumberText(step.sequence_length) +
           (step.pass == ModelPass::kDecode ? " positions" : " tokens a step");
   return text + "; " + DescribeAttention(step.attention, attention_share);
 }
