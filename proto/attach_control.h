@@ -67,7 +67,7 @@ struct ControlAnswer {
   uint32_t state;   // ControlState
   uint32_t reason;  // AgentReason
   uint32_t reason_detail;
-  uint32_t reserved_32;
+  uint32_t reserved0;
   uint64_t reserved[5];
 };
 

@@ -71,8 +71,9 @@ int BecomeCommand(const std::string& program, const std::vector<std::string>& co
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   execvp(program.c_str(), arguments.data());
-  Say(absl::StrCat(command[0], ": cannot be executed: ", std::strerror(errno)));
-  return errno == ENOENT ? kCommandNotFound : kCommandNotExecutable;
+  const int error = errno;
+  Say(absl::StrCat(command[0], ": cannot be executed: ", std::strerror(error)));
+  return error == ENOENT ? kCommandNotFound : kCommandNotExecutable;
 }
 
 SessionOptions MakeSessionOptions(const RunOptions& options, const std::string& socket) {

@@ -27,8 +27,8 @@ struct RunOptions {
   std::optional<uint64_t> duration_ms;
   bool report = true;
   bool nvtx = false;
-  // Nothing is recorded: the agent is loaded and sleeps until `utlz attach` wakes it, and the command
-  // takes this process's place. Of the other options only `command` counts.
+  // Nothing is recorded: the agent is loaded and sleeps until `utlz attach` wakes it, and the
+  // command takes this process's place. Of the other options only `command` counts.
   bool asleep = false;
   ModelWork model_work;  // as the person told it
   // Prints the report to standard error.

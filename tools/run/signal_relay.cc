@@ -17,8 +17,8 @@ struct KernelAction {
   uint64_t rest[3];
 };
 
-// Not by sigaction(), which hides the two signals that glibc uses itself, and takes one of them over
-// with the first thread: what a program inherits for those must come through too.
+// Not by sigaction(), which hides the two signals that glibc uses itself, and takes one of them
+// over with the first thread: what a program inherits for those must come through too.
 bool IsIgnored(int signal) {
   KernelAction action = {};
   return syscall(SYS_rt_sigaction, signal, nullptr, &action, sizeof(uint64_t)) == 0 &&
