@@ -1,9 +1,9 @@
 // The agent: the one state that the injected library has in the target.
 //
-// Threads: Start runs on the target's thread inside cuInit; one thread of ours then flushes, reports
-// and follows the collector's requests. An agent that waits for tools (Wait, agent_visits.cc) does
-// everything on that thread. CUPTI calls OnBufferRequested on launching threads and
-// OnBufferCompleted on its worker or on whoever flushes.
+// Threads: Start runs on the target's thread inside cuInit; one thread of ours then flushes,
+// reports and follows the collector's requests. An agent that waits for tools (Wait,
+// agent_visits.cc) does everything on that thread. CUPTI calls OnBufferRequested on launching
+// threads and OnBufferCompleted on its worker or on whoever flushes.
 #ifndef UTLZ_INJECT_AGENT_H_
 #define UTLZ_INJECT_AGENT_H_
 
@@ -33,8 +33,8 @@ class Agent {
   // goes on all the same.
   bool Start(const char* socket_path);
 
-  // Starts the thread that waits for tools, asleep until one comes, and touches nothing else. Inside
-  // the dynamic loader, on any thread; `connection` is the loader's.
+  // Starts the thread that waits for tools, asleep until one comes, and touches nothing else.
+  // Inside the dynamic loader, on any thread; `connection` is the loader's.
   bool WaitForTools(OwnDescriptor connection);
   // The same outside of it, from where tools are let in that may not trace the process. They can
   // knock once this returns.

@@ -38,8 +38,8 @@ bool BeginOnce() {
 }
 
 // What `utlz attach` writes into its copy of this library before it is loaded.
-[[gnu::section(".utlz_attach"), gnu::used, gnu::aligned(64)]] const volatile AttachConfig
-    attach_config = kEmptyAttachConfig;
+[[gnu::section(".utlz_attach"), gnu::used,
+  gnu::aligned(64)]] const volatile AttachConfig attach_config = kEmptyAttachConfig;
 
 bool IsSet(const char* text) { return text != nullptr && text[0] != 0; }
 

@@ -49,8 +49,7 @@ int CopyData(dl_phdr_info* info, size_t, void* data) {
   if (info->dlpi_name == nullptr || strcmp(info->dlpi_name, copy->path) != 0) return 0;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const auto& header = info->dlpi_phdr[i];
-    if (header.p_type != PT_LOAD || (header.p_flags & PF_W) == 0 ||
-        header.p_memsz <= copy->bytes) {
+    if (header.p_type != PT_LOAD || (header.p_flags & PF_W) == 0 || header.p_memsz <= copy->bytes) {
       continue;
     }
     copy->begin = info->dlpi_addr + header.p_vaddr;  // the largest of them

@@ -53,8 +53,8 @@ class AgentListener {
   // waits.
   void Poll(Clock::time_point now, const Visitor& visitor);
 
-  // A connection whose other end was given to the agent of process `pid`, which will say hello on it
-  // before long.
+  // A connection whose other end was given to the agent of process `pid`, which will say hello on
+  // it before long.
   void Adopt(UniqueFd connection, pid_t pid, Clock::time_point now);
 
   // Connections that were shut out: of another user, not speaking the protocol, or too slow.

@@ -133,8 +133,8 @@ RooflineWork RooflineAt(const Kernel& kernel, const KernelRow& row, double dram_
   const auto& read = row.work.read_bytes;
   const auto& write = row.work.write_bytes;
   if (dram_bytes_per_second > 0 && (read.has_value() || write.has_value())) {
-    const double bytes = read.value_or(CounterPerLaunch()).value +
-                         write.value_or(CounterPerLaunch()).value;
+    const double bytes =
+        read.value_or(CounterPerLaunch()).value + write.value_or(CounterPerLaunch()).value;
     roofline.memory_time_ns = row.launches * bytes / dram_bytes_per_second * 1e9;
   }
   return roofline;
@@ -144,9 +144,9 @@ void SetRoofline(const Kernel& kernel, const Ceilings& ceilings, KernelRow* row)
   row->roofline = RooflineAt(kernel, *row, ceilings.dram_bytes_per_second,
                              [&](const auto& type) { return ceilings.FlopsPerSecond(type); });
   if (!ceilings.measured()) return;
-  row->attained = RooflineAt(kernel, *row, ceilings.AttainedDramBytesPerSecond(), [&](const auto& type) {
-    return ceilings.AttainedFlopsPerSecond(type);
-  });
+  row->attained =
+      RooflineAt(kernel, *row, ceilings.AttainedDramBytesPerSecond(),
+                 [&](const auto& type) { return ceilings.AttainedFlopsPerSecond(type); });
 }
 
 }  // namespace

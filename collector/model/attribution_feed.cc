@@ -151,8 +151,9 @@ void AttributionFeed::FillMissing(const SetEngine& set, const attribution::Solut
   for (const auto& [kernel, parts] : other.parts_by_kernel) {
     const auto found = result->parts_by_kernel.find(kernel);
     if (found == result->parts_by_kernel.end()) {
-      const bool apart = std::none_of(parts.begin(), parts.end(),
-                                      [](const KernelPart& part) { return part.group.has_value(); });
+      const bool apart = std::none_of(parts.begin(), parts.end(), [](const KernelPart& part) {
+        return part.group.has_value();
+      });
       if (apart) result->parts_by_kernel[kernel] = parts;
       continue;
     }

@@ -50,7 +50,8 @@ std::optional<double> BoundedSeries::MeanBetween(uint64_t start_ns, uint64_t end
     const uint64_t begin_ns = std::max(start_ns, start_ns_ + i * interval_ns_);
     const uint64_t stop_ns = std::min(end_ns, start_ns_ + (i + 1) * interval_ns_);
     if (begin_ns >= stop_ns) continue;
-    const double share = static_cast<double>(stop_ns - begin_ns) / static_cast<double>(interval_ns_);
+    const double share =
+        static_cast<double>(stop_ns - begin_ns) / static_cast<double>(interval_ns_);
     sum += share * points_[i].sum;
     weight_ns += share * points_[i].weight_ns;
   }

@@ -58,8 +58,8 @@ class DeviceTotals {
   void AddEnergy(double millijoules, uint64_t time_ns);
 
   TimeWeightedMean busy_, power_, clock_, gpm_sm_, gpm_tensor_, gpm_dram_;
-  BoundedSeries power_series_, energy_rate_series_, memory_series_, sm_active_series_, tensor_active_series_,
-      dram_active_series_, clock_series_;
+  BoundedSeries power_series_, energy_rate_series_, memory_series_, sm_active_series_,
+      tensor_active_series_, dram_active_series_, clock_series_;
   std::optional<double> first_energy_;
   std::optional<double> last_energy_;
   std::optional<double> temperature_max_;

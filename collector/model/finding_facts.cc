@@ -102,8 +102,7 @@ void AddLagging(const ModelState& model, FindingFacts* facts) {
     facts->lagging_process = info.has_rank() ? "rank " + std::to_string(info.rank())
                                              : "process " + std::to_string(info.pid());
     facts->lagging_last_share = late.last_share;
-    facts->lagging_delay_ns =
-        late.delay_ns / (late.last_share * static_cast<double>(late.matched));
+    facts->lagging_delay_ns = late.delay_ns / (late.last_share * static_cast<double>(late.matched));
     // Every other device waits as long.
     facts->lagging_lost_ns = late.delay_ns * static_cast<double>(facts->summary->devices_size());
   }
@@ -129,10 +128,9 @@ FindingFacts GatherFacts(const ModelState& model, const Analysis& analysis, cons
   for (const KernelRow& row : analysis.rows) {
     const Kernel& kernel = model.kernels[row.kernel];
     const DeviceState& device = model.devices[kernel.device];
-    const uint32_t multiprocessors =
-        device.info.multiprocessors() > 0
-            ? device.info.multiprocessors()
-            : device.peaks.value_or(DevicePeaks()).multiprocessors();
+    const uint32_t multiprocessors = device.info.multiprocessors() > 0
+                                         ? device.info.multiprocessors()
+                                         : device.peaks.value_or(DevicePeaks()).multiprocessors();
     AddRow(kernel, row, analysis.devices[kernel.device].ceilings, multiprocessors, &facts);
   }
   AddLagging(model, &facts);

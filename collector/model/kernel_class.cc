@@ -27,7 +27,8 @@ constexpr std::string_view kMatrix[] = {
 };
 
 constexpr std::string_view kAttention[] = {
-    "flash_fwd", "flash_bwd", "flash_attn", "flash::", "fmha", "sdpa", "attention", "Attention", "attn",
+    "flash_fwd", "flash_bwd", "flash_attn", "flash::", "fmha",
+    "sdpa",      "attention", "Attention",  "attn",
 };
 
 // Conventions: cuBLAS ("ampere_sgemm_128x64_tn", "sm80_xmma_gemm_f32f32_f32f32_f32_…"), CUTLASS
@@ -142,13 +143,9 @@ bool ContainsAny(std::string_view text, const std::string_view (&fragments)[kCou
 
 }  // namespace
 
-bool UsesWarpMma(std::string_view mangled_name) {
-  return ContainsAny(mangled_name, kWarpMma);
-}
+bool UsesWarpMma(std::string_view mangled_name) { return ContainsAny(mangled_name, kWarpMma); }
 
-bool IsMatrixKernel(std::string_view mangled_name) {
-  return ContainsAny(mangled_name, kMatrix);
-}
+bool IsMatrixKernel(std::string_view mangled_name) { return ContainsAny(mangled_name, kMatrix); }
 
 bool IsAttentionKernel(std::string_view mangled_name) {
   return ContainsAny(mangled_name, kAttention);

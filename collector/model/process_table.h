@@ -67,7 +67,8 @@ struct ProcessState {
   bool live() const { return !end.has_value(); }
   // When it ended, else `now_ns`.
   uint64_t LivedUntilNs(uint64_t now_ns) const {
-    return end.has_value() && end->time_ns() != 0 ? std::min<uint64_t>(end->time_ns(), now_ns) : now_ns;
+    return end.has_value() && end->time_ns() != 0 ? std::min<uint64_t>(end->time_ns(), now_ns)
+                                                  : now_ns;
   }
 };
 

@@ -17,9 +17,11 @@ struct SliceText {
 
 // In the order in which the waterfall falls.
 constexpr SliceText kSlices[] = {
-    {kSliceOutside, "start-up, imports, compilation, shutdown: the GPU had nothing to do yet or any more"},
+    {kSliceOutside,
+     "start-up, imports, compilation, shutdown: the GPU had nothing to do yet or any more"},
     {kSliceUntraced, "tracing paused to keep within the overhead budget"},
-    {kSliceIdleTurnaround, "gaps of up to 2 µs, which even a CUDA graph has between dependent kernels"},
+    {kSliceIdleTurnaround,
+     "gaps of up to 2 µs, which even a CUDA graph has between dependent kernels"},
     {kSliceIdleLaunch, "gaps of 2 to 100 µs between kernels: the host launches too slowly"},
     {kSliceIdleReadback, "gaps after a copy to the host: the program waits for a result"},
     {kSliceIdleInput, "gaps that end with a copy to the device: input came late"},
@@ -31,7 +33,8 @@ constexpr SliceText kSlices[] = {
     {kSliceCompute, "time that compute-bound kernels take beyond what their FLOPs need"},
     {kSliceMixed, "time of kernels between the roofs"},
     {kSliceUnknown, "no counters, or too few samples"},
-    {kSliceTail, "of kernels of several waves, multiprocessors that have no block left in the last one"},
+    {kSliceTail,
+     "of kernels of several waves, multiprocessors that have no block left in the last one"},
     {kSliceOtherCompute, "what instructions of other pipes need at their peak, at most"},
     {kSliceClock, "FLOPs at peak took longer because the clock was below its maximum"},
     {kSliceUseful, "what the FLOPs need at peak and the highest clock"},

@@ -3,9 +3,9 @@
 //
 //   before and after the work, not traced, idle by cause, copies while no kernel ran, communication
 //   while no other kernel ran, then the time of compute kernels: of each kernel, what its tensor
-//   FLOPs need at the peak of the highest clock is useful, what they need more at the clock that was
-//   seen is lost to the clock, other arithmetic is a slice of its own, and of the rest the share of
-//   the last wave is its tail and what remains belongs to what bounds the kernel.
+//   FLOPs need at the peak of the highest clock is useful, what they need more at the clock that
+//   was seen is lost to the clock, other arithmetic is a slice of its own, and of the rest the
+//   share of the last wave is its tail and what remains belongs to what bounds the kernel.
 #ifndef UTLZ_COLLECTOR_MODEL_WATERFALL_H_
 #define UTLZ_COLLECTOR_MODEL_WATERFALL_H_
 

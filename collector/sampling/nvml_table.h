@@ -28,8 +28,7 @@ struct NvmlTable {
   int (*device_get_mig_mode)(nvml::DeviceHandle*, unsigned*, unsigned*) = nullptr;
   int (*device_get_count)(unsigned*) = nullptr;
   int (*device_get_handle_by_index)(unsigned, nvml::DeviceHandle**) = nullptr;
-  int (*device_get_compute_processes)(nvml::DeviceHandle*, unsigned*,
-                                      nvml::ProcessInfo*) = nullptr;
+  int (*device_get_compute_processes)(nvml::DeviceHandle*, unsigned*, nvml::ProcessInfo*) = nullptr;
   int (*gpm_query_support)(nvml::DeviceHandle*, nvml::GpmSupport*) = nullptr;
   int (*gpm_sample_alloc)(nvml::GpmSampleHandle**) = nullptr;
   int (*gpm_sample_free)(nvml::GpmSampleHandle*) = nullptr;

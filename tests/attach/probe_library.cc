@@ -10,9 +10,9 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "proto/attach_abi.h"
 #include "tests/attach/probe_protocol.h"
 #include "tests/attach/target_control.h"
-#include "proto/attach_abi.h"
 
 namespace {
 

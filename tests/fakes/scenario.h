@@ -2,12 +2,10 @@
 // commas, read by both fakes in every process. Where the environment was cleaned, as the sampler's
 // is, the file .utlz_fake in the home folder holds the same text.
 //
-//   gpu=<path>                file that all processes sharing one simulated GPU map; counters need it
-//   driver_version=13000      cuDriverGetVersion
-//   cupti_version=130000      cuptiGetVersion, and the record layouts that go with it
-//   devices=1                 how many GPUs there are
-//   cu_init=0                 what cuInit returns
-//   mig=1, mps=1              how the device says that it is shared
+//   gpu=<path>                file that all processes sharing one simulated GPU map; counters need
+//   it driver_version=13000      cuDriverGetVersion cupti_version=130000      cuptiGetVersion, and
+//   the record layouts that go with it devices=1                 how many GPUs there are cu_init=0
+//   what cuInit returns mig=1, mps=1              how the device says that it is shared
 //   subscriber_taken=1        subscribing and enabling fail as under another profiler
 //   finalize_ms=50            cuptiFinalize takes as long, and fails if another thread uses CUPTI
 //   counters=denied|busy      PM sampling and ranges fail so

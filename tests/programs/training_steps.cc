@@ -1,6 +1,6 @@
 // Steps of a GEMM, a reduction and an elementwise kernel with a pause between them, for as many
-// seconds as the argument says: long enough to be sampled, and its counts are known. With `apart` as
-// a second argument it waits after each of the three, so that a range holds one kernel only.
+// seconds as the argument says: long enough to be sampled, and its counts are known. With `apart`
+// as a second argument it waits after each of the three, so that a range holds one kernel only.
 #include <cstdlib>
 #include <ctime>
 

@@ -17,7 +17,8 @@ using std::chrono::steady_clock;
 
 constexpr size_t kMaxErrorBytes = 512;
 // Once asked to stop, a thread will, and its wait may then end with EINTR, which can be mended only
-// while it is stopped. One that is merely not scheduled is worth waiting for: it does not run anyway.
+// while it is stopped. One that is merely not scheduled is worth waiting for: it does not run
+// anyway.
 constexpr std::chrono::seconds kStopPatience{1};
 
 absl::Status CheckTime(Deadline deadline) {

@@ -154,9 +154,9 @@ absl::Status TargetStaging::Close(TargetDescriptor& descriptor) {
     const auto present = Identify(closed.number);
     return present.ok() && present->device == closed.device && present->inode == closed.inode;
   };
-  const auto result = thread_.Syscall(snapshot_, syscall_address_, SYS_close,
-                                      {static_cast<uint64_t>(closed.number), 0, 0, 0, 0, 0},
-                                      is_ours);
+  const auto result =
+      thread_.Syscall(snapshot_, syscall_address_, SYS_close,
+                      {static_cast<uint64_t>(closed.number), 0, 0, 0, 0, 0}, is_ours);
   // Another thread's close in between leaves nothing to do.
   return result.status();
 }

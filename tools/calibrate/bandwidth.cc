@@ -12,7 +12,7 @@ constexpr double kMsPerSecond = 1e3;
 
 }  // namespace
 
-absl::StatusOr<Bandwidth> MeasureBandwidth(const Gpu &gpu, const SteadyRateOptions &options) {
+absl::StatusOr<Bandwidth> MeasureBandwidth(const Gpu& gpu, const SteadyRateOptions& options) {
   const absl::StatusOr<size_t> free_bytes = gpu.FreeBytes();
   if (!free_bytes.ok()) return free_bytes.status();
   // A GPU that others use is left its memory.
@@ -29,12 +29,12 @@ absl::StatusOr<Bandwidth> MeasureBandwidth(const Gpu &gpu, const SteadyRateOptio
   // Floats between a half and one, either sign.
   uint32_t or_mask = 0x3f000000;
   uint32_t and_mask = 0x807fffff;
-  for (DevicePointer &pointer : pointers) {
-    void *fill[] = {&pointer, &vectors, &or_mask, &and_mask, &or_mask, &and_mask};
+  for (DevicePointer& pointer : pointers) {
+    void* fill[] = {&pointer, &vectors, &or_mask, &and_mask, &or_mask, &and_mask};
     if (absl::Status status = gpu.Launch("utlz_fill", fill); !status.ok()) return status;
   }
-  void *copy[] = {&pointers[0], &pointers[1], &vectors};
-  void *triad[] = {&pointers[0], &pointers[1], &pointers[2], &vectors};
+  void* copy[] = {&pointers[0], &pointers[1], &vectors};
+  void* triad[] = {&pointers[0], &pointers[1], &pointers[2], &vectors};
   const auto copy_ms = SteadyMs(
       gpu, [&] { return gpu.Launch("utlz_copy", copy); }, options);
   if (!copy_ms.ok()) return copy_ms.status();

@@ -14,7 +14,7 @@ struct Bandwidth {
   double triad_bytes_per_second = 0;  // two arrays read, one written
 };
 
-absl::StatusOr<Bandwidth> MeasureBandwidth(const Gpu &gpu, const SteadyRateOptions &options);
+absl::StatusOr<Bandwidth> MeasureBandwidth(const Gpu& gpu, const SteadyRateOptions& options);
 
 }  // namespace utlz
 

@@ -24,7 +24,7 @@ constexpr std::chrono::seconds kLongestForOneGpu(18);
 // A GPU that shows more than this is used by somebody.
 constexpr double kIdleShare = 0.05;
 
-std::string Line(const char *name, double value, const char *unit, double clock_hz) {
+std::string Line(const char* name, double value, const char* unit, double clock_hz) {
   std::array<char, 128> text{};
   std::snprintf(text.data(), text.size(), "  %-12s %8.4g %s", name, value, unit);
   if (clock_hz <= 0) return text.data();
@@ -36,19 +36,19 @@ std::string Line(const char *name, double value, const char *unit, double clock_
 // One GPU while it is measured.
 class Calibration {
  public:
-  Calibration(const CalibrateOptions &options, const CudaDevice &device)
+  Calibration(const CalibrateOptions& options, const CudaDevice& device)
       : options_(options), device_(device), nvml_(device.uuid) {}
 
   absl::Status Run();
 
  private:
   absl::Status CheckIdle();
-  absl::Status MeasureBytes(const Gpu &gpu);
-  absl::Status MeasureFlops(const Gpu &gpu);
+  absl::Status MeasureBytes(const Gpu& gpu);
+  absl::Status MeasureFlops(const Gpu& gpu);
   SteadyRateOptions Steady();
 
-  const CalibrateOptions &options_;
-  const CudaDevice &device_;
+  const CalibrateOptions& options_;
+  const CudaDevice& device_;
   NvmlDevice nvml_;
   DeviceCeilings ceilings_;
   Clock::time_point deadline_;
@@ -87,7 +87,7 @@ SteadyRateOptions Calibration::Steady() {
   return steady;
 }
 
-absl::Status Calibration::MeasureBytes(const Gpu &gpu) {
+absl::Status Calibration::MeasureBytes(const Gpu& gpu) {
   SteadyRateOptions steady = Steady();
   steady.warmup_ms = 100;
   steady.measured_ms = 500;
@@ -100,13 +100,13 @@ absl::Status Calibration::MeasureBytes(const Gpu &gpu) {
   return absl::OkStatus();
 }
 
-absl::Status Calibration::MeasureFlops(const Gpu &gpu) {
+absl::Status Calibration::MeasureFlops(const Gpu& gpu) {
   CublasSearch search = {.named_path = options_.cublas_lt_path, .prefixes = PythonPrefixes()};
   const absl::StatusOr<CublasLt> library = LoadCublasLt(search);
   if (!library.ok()) return library.status();
   const std::string name = absl::StrCat("cuBLASLt ", library->get_version());
   options_.print(absl::StrCat("  by ", name, ", ", library->path));
-  for (const GemmType &type : GemmTypes()) {
+  for (const GemmType& type : GemmTypes()) {
     const absl::StatusOr<double> flops = MeasureGemm(gpu, *library, type, Steady());
     if (!flops.ok()) {
       options_.print(absl::StrCat("  ", type.data_type, ": ", flops.status().message()));
@@ -114,7 +114,7 @@ absl::Status Calibration::MeasureFlops(const Gpu &gpu) {
         continue;
       return flops.status();
     }
-    DeviceCeilings::Rate *rate = ceilings_.add_rate();
+    DeviceCeilings::Rate* rate = ceilings_.add_rate();
     rate->set_data_type(type.data_type);
     rate->set_flops_per_second(*flops);
     rate->set_library(name);
@@ -146,14 +146,14 @@ absl::Status Calibration::Run() {
 
 }  // namespace
 
-absl::Status Calibrate(const CalibrateOptions &options) {
+absl::Status Calibrate(const CalibrateOptions& options) {
   const absl::StatusOr<CudaDriverTable> driver = LoadCudaDriver();
   if (!driver.ok()) return driver.status();
   const absl::StatusOr<std::vector<CudaDevice>> devices = ListCudaDevices(*driver);
   if (!devices.ok()) return devices.status();
   absl::Status first_error = absl::OkStatus();
   bool any = false;
-  for (const CudaDevice &device : *devices) {
+  for (const CudaDevice& device : *devices) {
     if (options.device.has_value() && *options.device != device.ordinal) continue;
     any = true;
     const absl::Status status = Calibration(options, device).Run();

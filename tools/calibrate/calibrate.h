@@ -17,12 +17,12 @@ struct CalibrateOptions {
   std::string folder;          // where ceilings are kept
   bool force = false;          // measure a GPU that others use too
   // One line for people, without a newline.
-  std::function<void(const std::string &line)> print;
+  std::function<void(const std::string& line)> print;
 };
 
 // Every GPU in turn, each for at most about 20 seconds. The first error, after
 // all were tried.
-absl::Status Calibrate(const CalibrateOptions &options);
+absl::Status Calibrate(const CalibrateOptions& options);
 
 }  // namespace utlz
 

@@ -22,14 +22,14 @@ constexpr size_t kMaxFileBytes = 64 << 10;
 constexpr size_t kMaxRates = 64;
 constexpr size_t kMaxTextBytes = 256;
 
-std::string TextOf(const Json &json, const char *name) {
+std::string TextOf(const Json& json, const char* name) {
   const auto found = json.find(name);
   if (found == json.end() || !found->is_string()) return {};
   return found->get<std::string>().substr(0, kMaxTextBytes);
 }
 
 // Zero where it is absent or no rate.
-double RateOf(const Json &json, const char *name) {
+double RateOf(const Json& json, const char* name) {
   const auto found = json.find(name);
   if (found == json.end() || !found->is_number()) return 0;
   const double value = found->get<double>();
@@ -37,26 +37,26 @@ double RateOf(const Json &json, const char *name) {
 }
 
 // The UUID becomes a file's name.
-bool IsUuid(const std::string &text) {
+bool IsUuid(const std::string& text) {
   return text.size() == 40 && text.compare(0, 4, "GPU-") == 0 &&
          text.find_first_not_of("0123456789abcdef-", 4) == std::string::npos;
 }
 
-absl::Status CannotWrite(const std::string &path, const std::string &why) {
+absl::Status CannotWrite(const std::string& path, const std::string& why) {
   return absl::UnavailableError("cannot keep the ceilings in " + path + ": " + why);
 }
 
 }  // namespace
 
 std::string CeilingsFolder() {
-  const char *state = std::getenv("XDG_STATE_HOME");
+  const char* state = std::getenv("XDG_STATE_HOME");
   if (state != nullptr && *state == '/') return std::string(state) + "/utlz/ceilings";
-  const char *home = std::getenv("HOME");
+  const char* home = std::getenv("HOME");
   if (home != nullptr && *home == '/') return std::string(home) + "/.local/state/utlz/ceilings";
   return {};
 }
 
-std::string CeilingsToJson(const DeviceCeilings &ceilings) {
+std::string CeilingsToJson(const DeviceCeilings& ceilings) {
   Json json = {{"schema", kSchema},
                {"uuid", ceilings.uuid()},
                {"name", ceilings.name()},
@@ -69,7 +69,7 @@ std::string CeilingsToJson(const DeviceCeilings &ceilings) {
     json["triad_bytes_per_second"] = ceilings.triad_bytes_per_second();
   }
   json["rates"] = Json::array();
-  for (const DeviceCeilings::Rate &rate : ceilings.rate()) {
+  for (const DeviceCeilings::Rate& rate : ceilings.rate()) {
     Json entry = {{"data_type", rate.data_type()}, {"flops_per_second", rate.flops_per_second()}};
     if (rate.sm_clock_hz() > 0) entry["sm_clock_hz"] = rate.sm_clock_hz();
     entry["library"] = rate.library();
@@ -78,7 +78,7 @@ std::string CeilingsToJson(const DeviceCeilings &ceilings) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-absl::StatusOr<DeviceCeilings> CeilingsFromJson(const std::string &text) {
+absl::StatusOr<DeviceCeilings> CeilingsFromJson(const std::string& text) {
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object() || TextOf(json, "schema") != kSchema || !IsUuid(TextOf(json, "uuid"))) {
     return absl::InvalidArgumentError("not ceilings of utlz calibrate (utlz.ceilings/1)");
@@ -96,10 +96,10 @@ absl::StatusOr<DeviceCeilings> CeilingsFromJson(const std::string &text) {
   ceilings.set_triad_bytes_per_second(RateOf(json, "triad_bytes_per_second"));
   const auto rates = json.find("rates");
   if (rates == json.end() || !rates->is_array()) return ceilings;
-  for (const Json &entry : *rates) {
+  for (const Json& entry : *rates) {
     if (!entry.is_object() || RateOf(entry, "flops_per_second") <= 0) continue;
     if (static_cast<size_t>(ceilings.rate_size()) >= kMaxRates) break;
-    DeviceCeilings::Rate *rate = ceilings.add_rate();
+    DeviceCeilings::Rate* rate = ceilings.add_rate();
     rate->set_data_type(TextOf(entry, "data_type"));
     rate->set_flops_per_second(RateOf(entry, "flops_per_second"));
     rate->set_sm_clock_hz(RateOf(entry, "sm_clock_hz"));
@@ -108,8 +108,8 @@ absl::StatusOr<DeviceCeilings> CeilingsFromJson(const std::string &text) {
   return ceilings;
 }
 
-absl::StatusOr<std::string> SaveCeilings(const std::string &folder,
-                                         const DeviceCeilings &ceilings) {
+absl::StatusOr<std::string> SaveCeilings(const std::string& folder,
+                                         const DeviceCeilings& ceilings) {
   if (folder.empty()) {
     return absl::FailedPreconditionError(
         "there is no folder to keep the ceilings in; set HOME or "
@@ -133,7 +133,7 @@ absl::StatusOr<std::string> SaveCeilings(const std::string &folder,
   return path;
 }
 
-std::vector<DeviceCeilings> LoadCeilings(const std::string &folder) {
+std::vector<DeviceCeilings> LoadCeilings(const std::string& folder) {
   std::vector<std::string> paths;
   std::error_code error;
   if (folder.empty()) return {};
@@ -144,7 +144,7 @@ std::vector<DeviceCeilings> LoadCeilings(const std::string &folder) {
   }
   std::sort(paths.begin(), paths.end());
   std::vector<DeviceCeilings> all;
-  for (const std::string &path : paths) {
+  for (const std::string& path : paths) {
     std::ifstream file(path, std::ios::binary);
     std::string text(kMaxFileBytes, '\0');
     file.read(text.data(), static_cast<std::streamsize>(text.size()));

@@ -18,14 +18,14 @@ std::string CeilingsFolder();
 
 // The path of the file that now holds them. The folder is made; an older file
 // is replaced whole.
-absl::StatusOr<std::string> SaveCeilings(const std::string &folder, const DeviceCeilings &ceilings);
+absl::StatusOr<std::string> SaveCeilings(const std::string& folder, const DeviceCeilings& ceilings);
 
 // All that are kept there. Files that are no ceilings are left out.
-std::vector<DeviceCeilings> LoadCeilings(const std::string &folder);
+std::vector<DeviceCeilings> LoadCeilings(const std::string& folder);
 
 // The file's text, and back. InvalidArgument where it is no ceilings.
-std::string CeilingsToJson(const DeviceCeilings &ceilings);
-absl::StatusOr<DeviceCeilings> CeilingsFromJson(const std::string &json);
+std::string CeilingsToJson(const DeviceCeilings& ceilings);
+absl::StatusOr<DeviceCeilings> CeilingsFromJson(const std::string& json);
 
 }  // namespace utlz
 

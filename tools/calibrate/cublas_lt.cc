@@ -17,10 +17,10 @@
 namespace utlz {
 namespace {
 
-constexpr const char *kWheelFolders[] = {"/lib/python3*/site-packages/nvidia/*/lib/",
+constexpr const char* kWheelFolders[] = {"/lib/python3*/site-packages/nvidia/*/lib/",
                                          "/lib/python3*/dist-packages/nvidia/*/lib/",
                                          "/local/lib/python3*/dist-packages/nvidia/*/lib/"};
-constexpr const char *kFixedFolders[] = {"/usr/local/cuda*/lib64/",
+constexpr const char* kFixedFolders[] = {"/usr/local/cuda*/lib64/",
                                          "/usr/local/cuda*/targets/*/lib/",
                                          "/opt/cuda*/lib64/",
                                          "/opt/*/lib/python3*/site-packages/nvidia/*/lib/",
@@ -29,7 +29,7 @@ constexpr const char *kFixedFolders[] = {"/usr/local/cuda*/lib64/",
                                          "/usr/lib/"};
 
 // Newest first, as far as names tell.
-std::vector<std::string> Glob(const std::string &pattern) {
+std::vector<std::string> Glob(const std::string& pattern) {
   glob_t matches{};
   std::vector<std::string> paths;
   if (glob(pattern.c_str(), GLOB_NOSORT, nullptr, &matches) == 0) {
@@ -40,7 +40,7 @@ std::vector<std::string> Glob(const std::string &pattern) {
   return paths;
 }
 
-bool Resolve(void *library, CublasLt *table) {
+bool Resolve(void* library, CublasLt* table) {
   return ResolveSymbol(library, "cublasLtCreate", &table->create) &&
          ResolveSymbol(library, "cublasLtDestroy", &table->destroy) &&
          ResolveSymbol(library, "cublasLtGetVersion", &table->get_version) &&
@@ -58,7 +58,7 @@ bool Resolve(void *library, CublasLt *table) {
 
 // A launcher's link (a virtual environment's python3) and what it links to are
 // two installations.
-void AddPrefixOf(const std::string &executable, std::vector<std::string> *prefixes) {
+void AddPrefixOf(const std::string& executable, std::vector<std::string>* prefixes) {
   const size_t slash = executable.rfind("/bin/");
   if (slash != std::string::npos) prefixes->push_back(executable.substr(0, slash));
 }
@@ -67,12 +67,12 @@ void AddPrefixOf(const std::string &executable, std::vector<std::string> *prefix
 
 std::vector<std::string> PythonPrefixes() {
   std::vector<std::string> prefixes;
-  for (const char *name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
-    const char *value = getenv(name);
+  for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
+    const char* value = getenv(name);
     if (value != nullptr && *value == '/') prefixes.emplace_back(value);
   }
-  const char *path = getenv("PATH");
-  for (const auto &folder : absl::StrSplit(path == nullptr ? "" : path, ':')) {
+  const char* path = getenv("PATH");
+  for (const auto& folder : absl::StrSplit(path == nullptr ? "" : path, ':')) {
     const std::string python = absl::StrCat(folder, "/python3");
     if (python[0] != '/' || access(python.c_str(), X_OK) != 0) continue;
     AddPrefixOf(python, &prefixes);
@@ -80,24 +80,24 @@ std::vector<std::string> PythonPrefixes() {
     if (realpath(python.c_str(), resolved) != nullptr) AddPrefixOf(resolved, &prefixes);
     break;
   }
-  const char *home = getenv("HOME");
+  const char* home = getenv("HOME");
   if (home != nullptr && *home == '/') prefixes.push_back(absl::StrCat(home, "/.local"));
   return prefixes;
 }
 
-std::vector<std::string> CublasLtPaths(const CublasSearch &search) {
+std::vector<std::string> CublasLtPaths(const CublasSearch& search) {
   if (!search.named_path.empty()) return {search.named_path};
   std::vector<std::string> patterns;
-  for (const std::string &prefix : search.prefixes) {
-    for (const char *folder : kWheelFolders) patterns.push_back(absl::StrCat(prefix, folder));
+  for (const std::string& prefix : search.prefixes) {
+    for (const char* folder : kWheelFolders) patterns.push_back(absl::StrCat(prefix, folder));
   }
-  for (const char *folder : kFixedFolders) {
+  for (const char* folder : kFixedFolders) {
     patterns.push_back(absl::StrCat(search.root_directory, folder));
   }
   std::vector<std::string> paths;
   std::set<std::string> seen;
-  for (const std::string &pattern : patterns) {
-    for (const std::string &path : Glob(absl::StrCat(pattern, "libcublasLt.so.1[23]"))) {
+  for (const std::string& pattern : patterns) {
+    for (const std::string& path : Glob(absl::StrCat(pattern, "libcublasLt.so.1[23]"))) {
       char resolved[PATH_MAX];
       if (realpath(path.c_str(), resolved) == nullptr || !seen.insert(resolved).second) continue;
       if (IsTrustedFile(resolved)) paths.push_back(resolved);
@@ -106,13 +106,13 @@ std::vector<std::string> CublasLtPaths(const CublasSearch &search) {
   return paths;
 }
 
-absl::StatusOr<CublasLt> LoadCublasLt(const CublasSearch &search) {
+absl::StatusOr<CublasLt> LoadCublasLt(const CublasSearch& search) {
   std::vector<std::string> paths = CublasLtPaths(search);
   if (search.named_path.empty()) {
     paths.insert(paths.end(), {"libcublasLt.so.13", "libcublasLt.so.12"});
   }
-  for (const std::string &path : paths) {
-    void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  for (const std::string& path : paths) {
+    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     CublasLt table;
     if (library == nullptr || !Resolve(library, &table)) continue;
     table.path = path;

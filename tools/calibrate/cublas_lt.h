@@ -60,27 +60,27 @@ struct HeuristicResult {
 
 struct CublasLt {
   std::string path;
-  int (*create)(cublas::Handle **) = nullptr;
-  int (*destroy)(cublas::Handle *) = nullptr;
+  int (*create)(cublas::Handle**) = nullptr;
+  int (*destroy)(cublas::Handle*) = nullptr;
   size_t (*get_version)() = nullptr;
-  int (*matmul_create)(cublas::MatmulDescription **, int compute_type, int scale_type) = nullptr;
-  int (*matmul_destroy)(cublas::MatmulDescription *) = nullptr;
-  int (*matmul_set)(cublas::MatmulDescription *, int attribute, const void *, size_t) = nullptr;
-  int (*layout_create)(cublas::MatrixLayout **, int data_type, uint64_t rows, uint64_t columns,
+  int (*matmul_create)(cublas::MatmulDescription**, int compute_type, int scale_type) = nullptr;
+  int (*matmul_destroy)(cublas::MatmulDescription*) = nullptr;
+  int (*matmul_set)(cublas::MatmulDescription*, int attribute, const void*, size_t) = nullptr;
+  int (*layout_create)(cublas::MatrixLayout**, int data_type, uint64_t rows, uint64_t columns,
                        int64_t leading_dimension) = nullptr;
-  int (*layout_destroy)(cublas::MatrixLayout *) = nullptr;
-  int (*preference_create)(cublas::Preference **) = nullptr;
-  int (*preference_destroy)(cublas::Preference *) = nullptr;
-  int (*preference_set)(cublas::Preference *, int attribute, const void *, size_t) = nullptr;
-  int (*get_heuristic)(cublas::Handle *, cublas::MatmulDescription *, cublas::MatrixLayout *a,
-                       cublas::MatrixLayout *b, cublas::MatrixLayout *c, cublas::MatrixLayout *d,
-                       cublas::Preference *, int requested, cublas::HeuristicResult *,
-                       int *returned) = nullptr;
-  int (*matmul)(cublas::Handle *, cublas::MatmulDescription *, const void *alpha, const void *a,
-                cublas::MatrixLayout *, const void *b, cublas::MatrixLayout *, const void *beta,
-                const void *c, cublas::MatrixLayout *, void *d, cublas::MatrixLayout *,
-                const cublas::Algorithm *, void *workspace, size_t workspace_bytes,
-                void *stream) = nullptr;
+  int (*layout_destroy)(cublas::MatrixLayout*) = nullptr;
+  int (*preference_create)(cublas::Preference**) = nullptr;
+  int (*preference_destroy)(cublas::Preference*) = nullptr;
+  int (*preference_set)(cublas::Preference*, int attribute, const void*, size_t) = nullptr;
+  int (*get_heuristic)(cublas::Handle*, cublas::MatmulDescription*, cublas::MatrixLayout* a,
+                       cublas::MatrixLayout* b, cublas::MatrixLayout* c, cublas::MatrixLayout* d,
+                       cublas::Preference*, int requested, cublas::HeuristicResult*,
+                       int* returned) = nullptr;
+  int (*matmul)(cublas::Handle*, cublas::MatmulDescription*, const void* alpha, const void* a,
+                cublas::MatrixLayout*, const void* b, cublas::MatrixLayout*, const void* beta,
+                const void* c, cublas::MatrixLayout*, void* d, cublas::MatrixLayout*,
+                const cublas::Algorithm*, void* workspace, size_t workspace_bytes,
+                void* stream) = nullptr;
 };
 
 struct CublasSearch {
@@ -95,10 +95,10 @@ std::vector<std::string> PythonPrefixes();
 
 // Files of libcublasLt in the order in which to try them: in wheels, which
 // PyTorch will use, in toolkits, in the loader's folders.
-std::vector<std::string> CublasLtPaths(const CublasSearch &search);
+std::vector<std::string> CublasLtPaths(const CublasSearch& search);
 
 // NotFound where none can be loaded; the message says how to get one.
-absl::StatusOr<CublasLt> LoadCublasLt(const CublasSearch &search);
+absl::StatusOr<CublasLt> LoadCublasLt(const CublasSearch& search);
 
 }  // namespace utlz
 

@@ -76,11 +76,11 @@ struct Scale {
 
 // cuBLASLt's objects, destroyed in the reverse order.
 template <typename Object>
-using Owned = std::unique_ptr<Object, int (*)(Object *)>;
+using Owned = std::unique_ptr<Object, int (*)(Object*)>;
 
 class Product {
  public:
-  Product(const Gpu &gpu, const CublasLt &library, const GemmType &type)
+  Product(const Gpu& gpu, const CublasLt& library, const GemmType& type)
       : gpu_(gpu), library_(library), type_(type) {}
 
   absl::Status Prepare();
@@ -91,11 +91,11 @@ class Product {
  private:
   absl::Status MakeObjects();
   absl::Status MakeMatrices();
-  absl::Status Unsupported(const char *what, int result) const;
+  absl::Status Unsupported(const char* what, int result) const;
 
-  const Gpu &gpu_;
-  const CublasLt &library_;
-  const GemmType &type_;
+  const Gpu& gpu_;
+  const CublasLt& library_;
+  const GemmType& type_;
   Owned<cublas::Handle> handle_{nullptr, nullptr};
   Owned<cublas::MatmulDescription> matmul_{nullptr, nullptr};
   Owned<cublas::MatrixLayout> input_{nullptr, nullptr};
@@ -105,17 +105,17 @@ class Product {
   cublas::Algorithm algorithm_{};
 };
 
-absl::Status Product::Unsupported(const char *what, int result) const {
+absl::Status Product::Unsupported(const char* what, int result) const {
   return absl::UnimplementedError(absl::StrCat("no ", type_.data_type, " product here: ", what,
                                                " returned cuBLAS status ", result));
 }
 
 absl::Status Product::MakeObjects() {
-  cublas::Handle *handle = nullptr;
-  cublas::MatmulDescription *matmul = nullptr;
-  cublas::MatrixLayout *input = nullptr;
-  cublas::MatrixLayout *output = nullptr;
-  cublas::Preference *preference = nullptr;
+  cublas::Handle* handle = nullptr;
+  cublas::MatmulDescription* matmul = nullptr;
+  cublas::MatrixLayout* input = nullptr;
+  cublas::MatrixLayout* output = nullptr;
+  cublas::Preference* preference = nullptr;
   if (int result = library_.create(&handle); result != cublas::kSuccess) {
     return Unsupported("cublasLtCreate", result);
   }
@@ -159,21 +159,21 @@ absl::Status Product::MakeObjects() {
 absl::Status Product::MakeMatrices() {
   const size_t elements = size_t{type_.size} * type_.size;
   const size_t input_bytes = elements * BytesOf(type_.input_type);
-  const std::array<std::pair<std::unique_ptr<DeviceMemory> *, size_t>, 4> wanted = {
+  const std::array<std::pair<std::unique_ptr<DeviceMemory>*, size_t>, 4> wanted = {
       {{&a_, input_bytes},
        {&b_, input_bytes},
        {&d_, elements * BytesOf(type_.output_type)},
        {&workspace_, kWorkspaceBytes}}};
-  for (const auto &[memory, bytes] : wanted) {
+  for (const auto& [memory, bytes] : wanted) {
     absl::StatusOr<std::unique_ptr<DeviceMemory>> made = gpu_.Allocate(bytes);
     if (!made.ok()) return made.status();
     *memory = *std::move(made);
   }
-  for (const DeviceMemory *matrix : {a_.get(), b_.get()}) {
+  for (const DeviceMemory* matrix : {a_.get(), b_.get()}) {
     DevicePointer pointer = matrix->pointer();
     uint64_t vectors = input_bytes / 16;
     GemmType masks = type_;
-    void *fill[] = {&pointer,        &vectors,      &masks.or_even,
+    void* fill[] = {&pointer,        &vectors,      &masks.or_even,
                     &masks.and_even, &masks.or_odd, &masks.and_odd};
     if (absl::Status status = gpu_.Launch("utlz_fill", fill); !status.ok()) return status;
   }
@@ -214,8 +214,8 @@ absl::Status Product::Choose() {
 absl::Status Product::Enqueue() const {
   const Scale one(type_.scale_type, 1);
   const Scale zero(type_.scale_type, 0);
-  const auto at = [](const std::unique_ptr<DeviceMemory> &memory) {
-    return reinterpret_cast<void *>(memory->pointer());
+  const auto at = [](const std::unique_ptr<DeviceMemory>& memory) {
+    return reinterpret_cast<void*>(memory->pointer());
   };
   const int result =
       library_.matmul(handle_.get(), matmul_.get(), &one.number, at(a_), input_.get(), at(b_),
@@ -228,8 +228,8 @@ absl::Status Product::Enqueue() const {
 
 std::span<const GemmType> GemmTypes() { return kTypes; }
 
-absl::StatusOr<double> MeasureGemm(const Gpu &gpu, const CublasLt &library, const GemmType &type,
-                                   const SteadyRateOptions &options) {
+absl::StatusOr<double> MeasureGemm(const Gpu& gpu, const CublasLt& library, const GemmType& type,
+                                   const SteadyRateOptions& options) {
   Product product(gpu, library, type);
   if (absl::Status status = product.Prepare(); !status.ok()) return status;
   if (absl::Status status = product.Choose(); !status.ok()) return status;

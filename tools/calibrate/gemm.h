@@ -14,7 +14,7 @@ namespace utlz {
 
 // A product D = A^T · B of square matrices.
 struct GemmType {
-  const char *data_type;  // as DevicePeaks names it
+  const char* data_type;  // as DevicePeaks names it
   int input_type;         // of A and B, cublas::DataType
   int output_type;        // of C and D
   int compute_type;       // cublas::ComputeType
@@ -30,8 +30,8 @@ std::span<const GemmType> GemmTypes();
 
 // FLOPs a second. Unimplemented where this GPU, or this library, has no such
 // product.
-absl::StatusOr<double> MeasureGemm(const Gpu &gpu, const CublasLt &library, const GemmType &type,
-                                   const SteadyRateOptions &options);
+absl::StatusOr<double> MeasureGemm(const Gpu& gpu, const CublasLt& library, const GemmType& type,
+                                   const SteadyRateOptions& options);
 
 }  // namespace utlz
 

@@ -12,7 +12,7 @@ constexpr unsigned kBlocks = 4096;
 constexpr unsigned kThreads = 256;
 
 absl::StatusOr<ContextDriver> LoadContextDriver() {
-  void *library = OpenDriverLibrary("libcuda.so.1");
+  void* library = OpenDriverLibrary("libcuda.so.1");
   if (library == nullptr) {
     return absl::NotFoundError("no NVIDIA driver: libcuda.so.1 cannot be loaded");
   }
@@ -66,7 +66,7 @@ absl::Status Gpu::Prepare(int ordinal) {
     return status;
   }
   device_ = device;
-  for (const auto &[result, what] :
+  for (const auto& [result, what] :
        {std::pair(driver_.context_set_current(context), "using the context"),
         std::pair(driver_.stream_create(&stream_, kNonBlocking), "making a stream"),
         std::pair(driver_.event_create(&start_, 0), "making an event"),
@@ -84,9 +84,9 @@ Gpu::~Gpu() {
   if (device_ >= 0) driver_.primary_context_release(device_);
 }
 
-absl::Status Gpu::Check(int result, const char *what) const {
+absl::Status Gpu::Check(int result, const char* what) const {
   if (result == 0) return absl::OkStatus();
-  const char *text = nullptr;
+  const char* text = nullptr;
   if (driver_.get_error_string(result, &text) != 0 || text == nullptr) text = "unknown error";
   return absl::UnavailableError(absl::StrCat(what, " failed: ", text, " (", result, ")"));
 }
@@ -110,7 +110,7 @@ absl::StatusOr<std::unique_ptr<DeviceMemory>> Gpu::Allocate(size_t bytes) const 
   return std::make_unique<DeviceMemory>(driver_, pointer, bytes);
 }
 
-absl::Status Gpu::Launch(const char *kernel, void **parameters) const {
+absl::Status Gpu::Launch(const char* kernel, void** parameters) const {
   DriverHandle function = nullptr;
   if (auto status = Check(driver_.module_get_function(&function, module_, kernel), kernel);
       !status.ok()) {
@@ -121,7 +121,7 @@ absl::Status Gpu::Launch(const char *kernel, void **parameters) const {
                kernel);
 }
 
-absl::StatusOr<double> Gpu::TimeMs(const std::function<absl::Status()> &enqueue) const {
+absl::StatusOr<double> Gpu::TimeMs(const std::function<absl::Status()>& enqueue) const {
   if (auto status = Check(driver_.event_record(start_, stream_), "timing"); !status.ok()) {
     return status;
   }

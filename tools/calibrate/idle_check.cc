@@ -15,7 +15,7 @@ constexpr std::chrono::milliseconds kBetweenReadings(200);
 
 }  // namespace
 
-NvmlDevice::NvmlDevice(const std::string &uuid) {
+NvmlDevice::NvmlDevice(const std::string& uuid) {
   absl::StatusOr<NvmlTable> table = LoadNvml();
   if (!table.ok()) return;
   table_ = *table;

@@ -13,7 +13,7 @@ class NvmlDevice {
  public:
   // `uuid` of 16 bytes. Without NVML, or without this device in it, nothing is
   // known.
-  explicit NvmlDevice(const std::string &uuid);
+  explicit NvmlDevice(const std::string& uuid);
 
   // The highest utilization that NVML shows within a second, 0…1; nothing where
   // it shows none.
@@ -23,7 +23,7 @@ class NvmlDevice {
 
  private:
   std::optional<NvmlTable> table_;
-  nvml::DeviceHandle *handle_ = nullptr;
+  nvml::DeviceHandle* handle_ = nullptr;
 };
 
 }  // namespace utlz

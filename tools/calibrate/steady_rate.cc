@@ -8,8 +8,8 @@ namespace {
 
 constexpr int kLargestBatch = 1000;
 
-absl::StatusOr<double> TimeBatchMs(const Gpu &gpu, const std::function<absl::Status()> &enqueue,
-                                   int pieces, const std::function<void()> &while_running) {
+absl::StatusOr<double> TimeBatchMs(const Gpu& gpu, const std::function<absl::Status()>& enqueue,
+                                   int pieces, const std::function<void()>& while_running) {
   return gpu.TimeMs([&]() -> absl::Status {
     for (int i = 0; i < pieces; ++i) {
       if (absl::Status status = enqueue(); !status.ok()) return status;
@@ -21,8 +21,8 @@ absl::StatusOr<double> TimeBatchMs(const Gpu &gpu, const std::function<absl::Sta
 
 }  // namespace
 
-absl::StatusOr<double> SteadyMs(const Gpu &gpu, const std::function<absl::Status()> &enqueue,
-                                const SteadyRateOptions &options) {
+absl::StatusOr<double> SteadyMs(const Gpu& gpu, const std::function<absl::Status()>& enqueue,
+                                const SteadyRateOptions& options) {
   double spent_ms = 0;
   int pieces = 1;
   std::vector<double> piece_ms;

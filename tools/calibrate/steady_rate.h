@@ -25,8 +25,8 @@ struct SteadyRateOptions {
 // Milliseconds of one piece. `enqueue` puts one on the GPU's stream and does
 // not wait. DeadlineExceeded where time was up before the first batch was
 // measured.
-absl::StatusOr<double> SteadyMs(const Gpu &gpu, const std::function<absl::Status()> &enqueue,
-                                const SteadyRateOptions &options);
+absl::StatusOr<double> SteadyMs(const Gpu& gpu, const std::function<absl::Status()>& enqueue,
+                                const SteadyRateOptions& options);
 
 }  // namespace utlz
 

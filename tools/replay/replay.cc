@@ -21,7 +21,8 @@ absl::StatusOr<Summary> Replay(const std::string& path, const std::optional<std:
   for (FrameView frame; reader->Next(&frame);) {
     if (frame.type == FRAME_SUMMARY) continue;
     if (frame.type == FRAME_RANKS && frame.source == 0) {
-      has_ranks = ranks.ParseFromArray(frame.payload.data(), static_cast<int>(frame.payload.size()));
+      has_ranks =
+          ranks.ParseFromArray(frame.payload.data(), static_cast<int>(frame.payload.size()));
       continue;
     }
     RunStart start;
@@ -51,7 +52,8 @@ bool TakesLongToReplay(const std::string& path, const LoadOptions& options) {
 void MarkAsCheckpoint(Summary* summary) {
   summary->mutable_run()->set_finished(false);
   summary->mutable_run()->add_notices(
-      "The profile ends before its run did. So as not to read all of it, this is the state that the "
+      "The profile ends before its run did. So as not to read all of it, this is the state that "
+      "the "
       "collector last noted down; utlz report --recompute reads what came after, too.");
 }
 

@@ -86,8 +86,7 @@ int Report(ReportArguments* arguments) {
   const bool replay = arguments->recompute || work->ByteSizeLong() > 0;
   int exit_status = kSuccess;
   for (const std::string& file : arguments->files) {
-    const absl::StatusOr<Summary> summary =
-        replay ? ReplayProfile(file, model) : LoadSummary(file);
+    const absl::StatusOr<Summary> summary = replay ? ReplayProfile(file, model) : LoadSummary(file);
     if (!summary.ok()) {
       std::fprintf(stderr, "utlz: %s\n", std::string(summary.status().message()).c_str());
       exit_status = kFailure;

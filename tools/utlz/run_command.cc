@@ -97,9 +97,9 @@ CLI::App* AddRunCommand(CLI::App* program, const std::vector<std::string>* words
   run->add_flag("--no-report", arguments->no_report, "Write the profile and print no report");
   run->add_flag("--nvtx", arguments->options.nvtx, "Record NVTX ranges too");
   AddModelWorkOptions(run, &arguments->work);
-  CLI::Option* asleep = run->add_flag(
-      "--asleep", arguments->options.asleep,
-      "Only load the agent, asleep until utlz attach wakes it; needs no ptrace then");
+  CLI::Option* asleep =
+      run->add_flag("--asleep", arguments->options.asleep,
+                    "Only load the agent, asleep until utlz attach wakes it; needs no ptrace then");
   for (const char* name : {"--output", "--counters", "--delay", "--duration", "--overhead-budget",
                            "--no-report", "--nvtx"}) {
     asleep->excludes(run->get_option(name));
