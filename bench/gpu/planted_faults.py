@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Whether utlz names faults that are planted in a training loop, and MFU by hand, on a real GPU.
 
-    planted_faults.py --utlz build/release/bin/utlz --output DIRECTORY [--only NAME...]
+    planted_faults.py --utlz build/release/bin/utlz --output DIRECTORY [--only NAME...] [--reuse]
 
-Prints one line a case and writes results.json. Exits with 1 if a case is wrong, with 77 without a
-GPU or PyTorch.
+Each profile is to be named after its own fault and after none of the others. Prints one line a case
+and writes results.json. `--reuse` reduces the profiles of an earlier run again, from their frames:
+rules can be tuned without a GPU. Exits with 1 if a case is wrong, with 77 without a GPU or PyTorch.
 """
 
 import argparse
+import dataclasses
 import importlib.util
 import json
 import pathlib
@@ -34,34 +36,41 @@ GPT_BATCH = 8
 GPT_LENGTH = 1024
 
 
-def profile(utlz, folder, name, command, *options):
-    file = folder / f"{name}.utlz"
-    file.unlink(missing_ok=True)
-    subprocess.run([utlz, "run", "-o", file, "--no-report", *options, "--", sys.executable,
-                    *command], check=True, stdout=subprocess.DEVNULL)
-    report = subprocess.run([utlz, "report", "--format", "json", file], check=True,
-                            capture_output=True, text=True)
-    (folder / f"{name}.json").write_text(report.stdout)
-    return json.loads(report.stdout)
+@dataclasses.dataclass(frozen=True)
+class Profiler:
+    utlz: pathlib.Path
+    output: pathlib.Path
+    reuse: bool
+
+    def report_of(self, name, command, *options):
+        """What utlz says of a command that it profiles, or did already."""
+        file = self.output / f"{name}.utlz"
+        if not self.reuse:
+            file.unlink(missing_ok=True)
+            subprocess.run([self.utlz, "run", "-o", file, "--no-report", *options, "--",
+                            sys.executable, *command], check=True, stdout=subprocess.DEVNULL)
+        report = subprocess.run([self.utlz, "report", "--recompute", "--format", "json", file],
+                                check=True, capture_output=True, text=True)
+        (self.output / f"{name}.json").write_text(report.stdout)
+        return json.loads(report.stdout)
 
 
-def check_fault(utlz, folder, fault):
-    report = profile(utlz, folder, fault, [str(WORKLOADS / "planted_faults.py"), fault])
-    found = [finding["rule"] for finding in report["findings"]]
-    wanted = RULES[fault]
+def check_fault(profiler, fault):
+    report = profiler.report_of(fault, [str(WORKLOADS / "planted_faults.py"), fault])
+    found = [finding["rule"] for finding in report.get("findings", [])]
     planted = [rule for rule in found if rule in RULES.values()]
-    right = wanted in found if wanted else not planted
-    return {"name": fault, "right": right, "wanted": wanted, "found": found,
-            "verdict": report.get("verdict")}
+    wanted = RULES[fault]
+    return {"name": fault, "right": planted == ([wanted] if wanted else []), "wanted": wanted,
+            "found": found, "verdict": report.get("verdict")}
 
 
-def check_mfu(utlz, folder):
+def check_mfu(profiler):
     """MFU from a configuration against the same sum by hand."""
-    config = folder / "gpt.json"
+    config = profiler.output / "gpt.json"
     config.write_text(json.dumps(GPT))
-    report = profile(utlz, folder, "mfu", [str(WORKLOADS / "gpt_train.py"), "--steps", "100"],
-                     f"--model-config={config}", f"--batch-size={GPT_BATCH}",
-                     f"--sequence-length={GPT_LENGTH}")
+    report = profiler.report_of("mfu", [str(WORKLOADS / "gpt_train.py"), "--steps", "100"],
+                                f"--model-config={config}", f"--batch-size={GPT_BATCH}",
+                                f"--sequence-length={GPT_LENGTH}")
     width, layers, tokens = GPT["n_embd"], GPT["n_layer"], GPT_BATCH * GPT_LENGTH
     weights = layers * 12 * width**2 + GPT["vocab_size"] * width
     pairs = GPT_LENGTH * (GPT_LENGTH + 1) / 2
@@ -78,16 +87,17 @@ def main():
     parser.add_argument("--utlz", type=pathlib.Path, required=True)
     parser.add_argument("--output", type=pathlib.Path, required=True)
     parser.add_argument("--only", nargs="*", choices=[*RULES, "mfu"])
+    parser.add_argument("--reuse", action="store_true", help="profiles that are in the folder")
     arguments = parser.parse_args()
-    if not shutil.which("nvidia-smi") or not importlib.util.find_spec("torch"):
+    has_gpu = shutil.which("nvidia-smi") and importlib.util.find_spec("torch")
+    if not has_gpu and not arguments.reuse:
         print("no NVIDIA GPU, or no PyTorch, on this machine")
         return SKIPPED
     arguments.output.mkdir(parents=True, exist_ok=True)
     results = []
+    profiler = Profiler(arguments.utlz.resolve(), arguments.output, arguments.reuse)
     for name in arguments.only or [*RULES, "mfu"]:
-        utlz = arguments.utlz.resolve()
-        result = (check_mfu(utlz, arguments.output) if name == "mfu"
-                  else check_fault(utlz, arguments.output, name))
+        result = check_mfu(profiler) if name == "mfu" else check_fault(profiler, name)
         results.append(result)
         print(f"{'right' if result['right'] else 'WRONG':6} {name}: wanted {result['wanted']}, "
               f"found {result['found']}", flush=True)
