@@ -135,12 +135,16 @@ void Recorder::ConsumeRecord(const cupti::RecordHead* record) {
   }
 }
 
+bool Recorder::CutBySwitch(const cupti::KernelRecord& record) const {
+  return switch_times_.Cut(record.start, record.end, record.graph_node_id != 0);
+}
+
 void Recorder::ConsumeKernel(const cupti::KernelRecord& record) {
   const uint32_t variant = variants_.Find(record);
   ++counts_.launches;
   if (record.graph_node_id != 0) ++counts_.graph_nodes;
   See(record.device_id, record.context_id, record.stream_id);
-  if (record.start == 0 || record.end == 0 || switch_times_.Cut(record.start, record.end)) {
+  if (record.start == 0 || record.end == 0 || CutBySwitch(record)) {
     ++counts_.timeless;
     launches_.AddTimeless(variant);
   } else {

@@ -60,6 +60,7 @@ class Recorder {
 
  private:
   void ConsumeRecord(const cupti::RecordHead* record);
+  bool CutBySwitch(const cupti::KernelRecord& record) const;
   void ConsumeKernel(const cupti::KernelRecord& record);
   void ConsumeMemcpy(const cupti::MemcpyRecord& record);
   void ConsumePeerCopy(const cupti::PeerCopyRecord& record);

@@ -1,6 +1,7 @@
-// When tracing was switched off, to know the records that were cut by it: of a graph's nodes that
-// are in flight at that moment, CUPTI 13.0 reads the end hundreds of milliseconds late
-// (docs/overhead.md). Guarded by the agent's encode lock.
+// The windows in which tracing was on, to know the records that switching it off has cut: of the
+// nodes of a graph that is being replayed at that moment, CUPTI 13.0 reads the end hundreds of
+// milliseconds late, also of those that start while it is being switched off (docs/overhead.md).
+// Guarded by the agent's encode lock.
 #ifndef UTLZ_INJECT_SWITCH_TIMES_H_
 #define UTLZ_INJECT_SWITCH_TIMES_H_
 
@@ -10,32 +11,44 @@ namespace utlz::inject {
 
 class SwitchTimes {
  public:
-  // Times are CUPTI's, in nanoseconds.
+  // Times are CUPTI's, in nanoseconds: when it has been switched on, and when switching off begins.
   void SwitchedOn(uint64_t now_ns) {
-    on_ns_ = now_ns;
-    off_ns_ = UINT64_MAX;
+    newest_ = (newest_ + 1) % kKept;
+    windows_[newest_] = {now_ns, UINT64_MAX};
   }
-  void SwitchedOff(uint64_t now_ns) {
-    off_ns_ = now_ns;
-    past_[next_++ % kKept] = now_ns;
+  void SwitchedOff(uint64_t now_ns) { windows_[newest_].off_ns = now_ns; }
+
+  // Whether the end of a record cannot be believed. A kernel of its own is cut where it says that it
+  // ran across a switch-off; a graph's node wherever it does not lie inside one window.
+  bool Cut(uint64_t start_ns, uint64_t end_ns, bool graph_node) const {
+    const Window& newest = windows_[newest_];
+    if (start_ns >= newest.on_ns && end_ns <= newest.off_ns) return false;
+    return graph_node ? !InsideOne(start_ns, end_ns) : Across(start_ns, end_ns);
   }
 
-  // Whether a record says that it ran across a switch-off: its end cannot be believed.
-  bool Cut(uint64_t start_ns, uint64_t end_ns) const {
-    if (start_ns >= on_ns_ && end_ns <= off_ns_) return false;
-    for (const uint64_t off_ns : past_) {
-      if (off_ns != 0 && start_ns < off_ns && off_ns < end_ns) return true;
+ private:
+  struct Window {
+    uint64_t on_ns;
+    uint64_t off_ns;
+  };
+  // A record may come with the next window's, hardly later.
+  static constexpr uint32_t kKept = 8;
+
+  bool InsideOne(uint64_t start_ns, uint64_t end_ns) const {
+    for (const Window& window : windows_) {
+      if (start_ns >= window.on_ns && end_ns <= window.off_ns) return true;
+    }
+    return false;
+  }
+  bool Across(uint64_t start_ns, uint64_t end_ns) const {
+    for (const Window& window : windows_) {
+      if (start_ns < window.off_ns && window.off_ns < end_ns) return true;
     }
     return false;
   }
 
- private:
-  // Such a record may come with the next window's, hardly later.
-  static constexpr uint32_t kKept = 8;
-  uint64_t on_ns_ = 0;
-  uint64_t off_ns_ = UINT64_MAX;
-  uint64_t past_[kKept] = {};
-  uint32_t next_ = 0;
+  Window windows_[kKept] = {};
+  uint32_t newest_ = 0;
 };
 
 }  // namespace utlz::inject

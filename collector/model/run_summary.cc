@@ -41,12 +41,12 @@ std::string DescribeAgent(const ProcessState& process) {
   return "not traced: reason " + std::to_string(process.status.reason());
 }
 
-// Cost of the agent on the target's own threads, ÷ the time it was there.
+// What tracing cost the target, by the agent's account, and our callbacks, ÷ the time it was there.
 std::optional<double> AgentCost(const ProcessState& process, uint64_t wall_ns) {
   if (!process.has_status || wall_ns == 0) return std::nullopt;
   const AgentStatus& status = process.status;
-  const uint64_t launch_ns = status.launch_cost_ns() * status.launches_recorded();
-  return static_cast<double>(status.callback_ns() + launch_ns) / static_cast<double>(wall_ns);
+  return static_cast<double>(status.callback_ns() + status.tracing_cost_ns()) /
+         static_cast<double>(wall_ns);
 }
 
 void SetLosses(const ProcessState& process, ProcessSummary* summary) {

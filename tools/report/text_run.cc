@@ -220,7 +220,7 @@ std::string RenderCapture(const Summary& summary, const TextOptions& options) {
           FormatGrouped(capture.launches_timeless()) + " without times";
   if (capture.has_coverage_share()) line += " · coverage " + FormatShare(capture.coverage_share());
   if (capture.has_agent_cost_share()) {
-    line += " · cost " + FormatShare(capture.agent_cost_share());
+    line += " · cost about " + FormatShare(capture.agent_cost_share());
     if (capture.has_overhead_budget_share()) {
       line += " of " + FormatShare(capture.overhead_budget_share()) + " allowed";
     }

@@ -5,35 +5,51 @@
 namespace utlz::inject {
 namespace {
 
+constexpr bool kKernel = false;
+constexpr bool kNode = true;
+
 TEST(SwitchTimes, CutsWhatRanAcrossASwitchOff) {
+  for (const bool node : {kKernel, kNode}) {
+    SwitchTimes times;
+    times.SwitchedOn(1000);
+    EXPECT_FALSE(times.Cut(1500, 9'000'000, node)) << "tracing is on";
+    times.SwitchedOff(2000);
+    EXPECT_FALSE(times.Cut(1500, 1900, node));
+    EXPECT_TRUE(times.Cut(1990, 2005, node));
+    EXPECT_TRUE(times.Cut(1990, 280'000'000, node)) << "an end that was read late";
+  }
+}
+
+TEST(SwitchTimes, CutsNodesThatStartWhileItIsSwitchedOff) {
   SwitchTimes times;
   times.SwitchedOn(1000);
-  EXPECT_FALSE(times.Cut(1500, 9'000'000)) << "tracing is on";
   times.SwitchedOff(2000);
-  EXPECT_FALSE(times.Cut(1500, 1900));
-  EXPECT_TRUE(times.Cut(1990, 2005));
-  EXPECT_TRUE(times.Cut(1990, 280'000'000)) << "an end that was read late";
+  EXPECT_TRUE(times.Cut(2400, 480'000'000, kNode)) << "the rest of a graph's replay";
+  times.SwitchedOn(5'000'000);
+  EXPECT_TRUE(times.Cut(2400, 480'000'000, kNode)) << "handed over with the next window's";
 }
 
 TEST(SwitchTimes, CutsRecordsThatComeWithTheNextWindow) {
-  SwitchTimes times;
-  times.SwitchedOn(1000);
-  times.SwitchedOff(2000);
-  times.SwitchedOn(5000);
-  EXPECT_TRUE(times.Cut(1990, 5100));
-  EXPECT_FALSE(times.Cut(5000, 5100));
-  EXPECT_FALSE(times.Cut(1500, 1900)) << "handed over late, and right";
-  times.SwitchedOff(6000);
-  times.SwitchedOn(7000);
-  EXPECT_TRUE(times.Cut(1990, 5100));
-  EXPECT_TRUE(times.Cut(5990, 7100));
+  for (const bool node : {kKernel, kNode}) {
+    SwitchTimes times;
+    times.SwitchedOn(1000);
+    times.SwitchedOff(2000);
+    times.SwitchedOn(5000);
+    EXPECT_TRUE(times.Cut(1990, 5100, node));
+    EXPECT_FALSE(times.Cut(5000, 5100, node));
+    EXPECT_FALSE(times.Cut(1500, 1900, node)) << "handed over late, and right";
+    times.SwitchedOff(6000);
+    times.SwitchedOn(7000);
+    EXPECT_TRUE(times.Cut(1990, 5100, node));
+    EXPECT_TRUE(times.Cut(5990, 7100, node));
+  }
 }
 
-TEST(SwitchTimes, WorkBetweenWindowsIsWhatItSays) {
+TEST(SwitchTimes, AKernelBetweenWindowsIsWhatItSays) {
   SwitchTimes times;
   times.SwitchedOn(1000);
   times.SwitchedOff(2000);
-  EXPECT_FALSE(times.Cut(2500, 2600));
+  EXPECT_FALSE(times.Cut(2500, 2600, kKernel)) << "launched before, and run after it";
 }
 
 }  // namespace
