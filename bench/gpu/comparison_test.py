@@ -3,6 +3,7 @@
 import unittest
 
 import comparison
+import kernel_accuracy
 import nsight_compute
 from workload_runs import Outcome, last_json_of
 
@@ -79,6 +80,39 @@ class NsightComputeTest(unittest.TestCase):
         row = nsight_compute.compare_step({}, nsight_compute.parse_csv(self.CSV))["bytes"]
         self.assertIsNone(row["weighted_error"])
         self.assertEqual(1, row["not_measured"])
+
+
+class KernelAccuracyTest(unittest.TestCase):
+
+    REFERENCE = nsight_compute.parse_csv(NsightComputeTest.CSV)
+
+    @staticmethod
+    def summary(**kernel):
+        return {"kernels": [{"mangled_name": "_Z5scale", "grid": [8, 1, 1], "short_name": "scale",
+                             "launches": 10, "time_share": 0.5, "dram_bytes": 20200.0,
+                             "dram_bytes_error": 60.0, **kernel}]}
+
+    def test_errors_and_intervals_are_of_one_launch(self):
+        row, = kernel_accuracy.compare_kernels(self.summary(), self.REFERENCE)
+        self.assertAlmostEqual(0.01, row["bytes"].error)
+        self.assertAlmostEqual(1.959964 * 6, row["bytes"].half_width)
+        self.assertFalse(row["bytes"].held)
+        self.assertIsNone(row["flops"])
+        wider, = kernel_accuracy.compare_kernels(self.summary(dram_bytes_error=110.0),
+                                                 self.REFERENCE)
+        self.assertTrue(wider["bytes"].held)
+        self.assertIn("0 of 1 intervals hold", kernel_accuracy.markdown({"case": [row]}))
+
+    def test_short_kernels_are_left_out_and_unknown_ones_are_no_zeros(self):
+        self.assertEqual([], kernel_accuracy.compare_kernels(self.summary(time_share=0.009),
+                                                             self.REFERENCE))
+        row, = kernel_accuracy.compare_kernels(self.summary(), [])
+        self.assertIsNone(row["bytes"])
+        self.assertEqual(["–", "–"], kernel_accuracy.cells_of(row["bytes"]))
+
+    def test_known_products_need_no_reference(self):
+        row, = kernel_accuracy.compare_kernels(self.summary(flops=105.0, flops_error=1.0), [], 10)
+        self.assertAlmostEqual(0.05, row["flops"].error)
 
 
 if __name__ == "__main__":
