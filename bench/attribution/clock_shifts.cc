@@ -107,14 +107,14 @@ class RunReader {
 
   void AddSamples(std::string_view payload) {
     SampleBatch message;
-    if (!counters_.has_value() || !Parse(payload, &message) ||
-        message.metric_set() != set_.id() || !DecodeSamples(message, set_, &samples_)) {
+    if (!counters_.has_value() || !Parse(payload, &message) || message.metric_set() != set_.id() ||
+        !DecodeSamples(message, set_, &samples_)) {
       return;
     }
     for (size_t i = 0; i < samples_.size(); ++i) {
       if (!counters_->Convert({samples_.row(i), samples_.metrics}, &row_)) continue;
-      recording_.samples.push_back({static_cast<int64_t>(samples_.start_ns[i]),
-                                    static_cast<int64_t>(samples_.end_ns[i])});
+      recording_.samples.push_back(
+          {static_cast<int64_t>(samples_.start_ns[i]), static_cast<int64_t>(samples_.end_ns[i])});
       for (const size_t index : kept_) recording_.values.push_back(row_[index]);
     }
   }

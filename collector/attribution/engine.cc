@@ -29,6 +29,7 @@ class Engine::Impl {
   void AddInterval(uint64_t variant, IntervalKind kind, int64_t start_ns, int64_t end_ns) {
     queue_.AddInterval(variant, kind, start_ns, end_ns);
   }
+  void AddUntraced(int64_t start_ns, int64_t end_ns) { queue_.AddUntraced(start_ns, end_ns); }
   void AddSample(int64_t start_ns, int64_t end_ns, std::span<const double> values) {
     queue_.AddSample(start_ns, end_ns, values);
   }
@@ -115,6 +116,8 @@ Engine::~Engine() = default;
 void Engine::AddInterval(uint64_t variant, IntervalKind kind, int64_t start_ns, int64_t end_ns) {
   impl_->AddInterval(variant, kind, start_ns, end_ns);
 }
+
+void Engine::AddUntraced(int64_t start_ns, int64_t end_ns) { impl_->AddUntraced(start_ns, end_ns); }
 
 void Engine::AddSample(int64_t start_ns, int64_t end_ns, std::span<const double> values) {
   impl_->AddSample(start_ns, end_ns, values);

@@ -32,6 +32,12 @@ class Engine {
   // Intervals may come in any order and overlap, until their samples are processed.
   void AddInterval(uint64_t variant, IntervalKind kind, int64_t start_ns, int64_t end_ns);
 
+  // A stretch of time in which launches may have run that were not recorded. Samples that touch it,
+  // or the time from it to the nearest recorded launch, are left out: a count whose causes are not
+  // known would teach a background that does not exist. Stretches may overlap and touch; each must
+  // be known before its samples are processed.
+  void AddUntraced(int64_t start_ns, int64_t end_ns);
+
   // One sample: what each of Options::counters grew by in [start_ns, end_ns).
   void AddSample(int64_t start_ns, int64_t end_ns, std::span<const double> values);
 

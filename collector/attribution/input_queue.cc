@@ -18,12 +18,17 @@ constexpr int64_t kTailNs = 2'000;
 // Beyond what a double counts exactly, a value is no count.
 constexpr double kGreatestCount = 9007199254740992.0;
 constexpr int64_t kNever = std::numeric_limits<int64_t>::min() / 4;
+// What lies this close to unrecorded work may show in its samples, whatever the shift.
+constexpr int64_t kShiftMarginNs = 5'000;
+// Stretches without records that are kept; a stream of more joins the last two.
+constexpr size_t kMostUntraced = 4096;
 
 }  // namespace
 
 InputQueue::InputQueue(const Options& options)
     : options_(options),
       variants_(options.max_variants),
+      last_end_ns_(kNever),
       samples_taken_to_ns_(kNever),
       launches_taken_to_ns_(kNever) {}
 
@@ -47,6 +52,72 @@ void InputQueue::AddInterval(uint64_t variant, IntervalKind kind, int64_t start_
     return;
   }
   launches_.push_back({start_ns, end_ns, end_ns, variants_.IndexOf(variant, kind)});
+}
+
+void InputQueue::AddUntraced(int64_t start_ns, int64_t end_ns) {
+  start_ns = std::max<int64_t>(start_ns, 0);
+  end_ns = std::min(end_ns, kLatestNs);
+  if (end_ns <= start_ns) return;
+  Untraced added{.start_ns = start_ns, .end_ns = end_ns};
+  auto at =
+      std::lower_bound(untraced_.begin(), untraced_.end(), start_ns,
+                       [](const Untraced& known, int64_t start) { return known.end_ns < start; });
+  auto last = at;
+  for (; last != untraced_.end() && last->start_ns <= end_ns; ++last) {
+    if (last->start_ns <= added.start_ns)
+      added = {.start_ns = last->start_ns,
+               .end_ns = added.end_ns,
+               .unknown_from_ns = last->unknown_from_ns,
+               .begun = last->begun};
+    if (last->end_ns >= added.end_ns) {
+      added.end_ns = last->end_ns;
+      added.unknown_to_ns = last->unknown_to_ns;
+      added.ended = last->ended;
+    }
+  }
+  at = untraced_.erase(at, last);
+  untraced_.insert(at, added);
+  if (untraced_.size() <= kMostUntraced) return;
+  untraced_[untraced_.size() - 2].end_ns = untraced_.back().end_ns;
+  untraced_[untraced_.size() - 2].ended = false;
+  untraced_.pop_back();
+}
+
+// Finds the recorded launches on either side of every stretch, as far as they are known now, and
+// forgets stretches whose samples are done with.
+void InputQueue::SettleUntraced(int64_t before_ns) {
+  if (untraced_.empty()) return;
+  std::sort(launches_.begin(), launches_.end(),
+            [](const Launch& a, const Launch& b) { return a.start_ns < b.start_ns; });
+  std::erase_if(untraced_, [this](const Untraced& stretch) {
+    return stretch.ended && stretch.unknown_to_ns + kReachNs < samples_taken_to_ns_;
+  });
+  for (Untraced& stretch : untraced_) {
+    const auto next = std::lower_bound(
+        launches_.begin(), launches_.end(), stretch.start_ns,
+        [](const Launch& launch, int64_t start_ns) { return launch.start_ns < start_ns; });
+    if (!stretch.begun && stretch.start_ns <= before_ns) {
+      int64_t last_end_ns = last_end_ns_;
+      for (auto launch = launches_.begin(); launch != next; ++launch) {
+        last_end_ns = std::max(last_end_ns, launch->end_ns);
+      }
+      stretch.unknown_from_ns = std::min(stretch.start_ns, last_end_ns);
+      stretch.begun = true;
+    }
+    if (stretch.ended) continue;
+    stretch.unknown_to_ns = std::max(stretch.end_ns, before_ns);
+    if (next == launches_.end() || next->start_ns >= before_ns) continue;
+    stretch.unknown_to_ns = std::max(stretch.end_ns, next->start_ns);
+    stretch.ended = stretch.end_ns <= before_ns;
+  }
+}
+
+bool InputQueue::InUntraced(const Sample& sample) const {
+  const auto stretch = std::lower_bound(untraced_.begin(), untraced_.end(), sample.start_ns,
+                                        [](const Untraced& known, int64_t start_ns) {
+                                          return known.unknown_to_ns + kShiftMarginNs <= start_ns;
+                                        });
+  return stretch != untraced_.end() && stretch->unknown_from_ns - kShiftMarginNs < sample.end_ns;
 }
 
 bool InputQueue::Valid(int64_t start_ns, int64_t end_ns, std::span<const double> values) const {
@@ -82,6 +153,7 @@ void InputQueue::AddSample(int64_t start_ns, int64_t end_ns, std::span<const dou
 void InputQueue::Take(int64_t watermark_ns, Recording* recording) {
   recording->counters = options_.counters.size();
   const int64_t ready_ns = std::clamp<int64_t>(watermark_ns, 0, kLatestNs) - kReachNs;
+  SettleUntraced(ready_ns);
   TakeSamples(ready_ns, recording);
   const int64_t launches_to_ns =
       recording->samples.empty() ? ready_ns : recording->samples.back().end_ns + kReachNs;
@@ -108,10 +180,15 @@ void InputQueue::TakeSamples(int64_t before_ns, Recording* recording) {
       ++quality_.disordered_samples;
       continue;
     }
-    if (samples_taken_to_ns_ != kNever) {
-      quality_.missing_sample_ns += sample.span.start_ns - samples_taken_to_ns_;
-    }
+    const int64_t hole_ns =
+        samples_taken_to_ns_ == kNever ? 0 : sample.span.start_ns - samples_taken_to_ns_;
     samples_taken_to_ns_ = sample.span.end_ns;
+    if (InUntraced(sample.span)) {
+      ++quality_.untraced_samples;
+      continue;
+    }
+    quality_.missing_sample_ns += hole_ns;
+    quality_.sampled_ns += sample.span.end_ns - sample.span.start_ns;
     recording->samples.push_back(sample.span);
     recording->values.insert(recording->values.end(), row, row + counters);
     ++quality_.samples;
@@ -130,6 +207,10 @@ void InputQueue::TakeLaunches(int64_t before_ns, Recording* recording) {
   const auto first_new = static_cast<std::ptrdiff_t>(recording->launches.size());
   recording->launches.insert(recording->launches.end(), launches_.begin(), later);
   launches_.erase(launches_.begin(), later);
+  for (auto launch = recording->launches.begin() + first_new; launch != recording->launches.end();
+       ++launch) {
+    last_end_ns_ = std::max(last_end_ns_, launch->end_ns);
+  }
   launches_taken_to_ns_ = std::max(launches_taken_to_ns_, before_ns);
 
   const auto begin = recording->launches.begin() + std::max<std::ptrdiff_t>(0, first_new - 1);

@@ -19,6 +19,7 @@ class InputQueue {
   explicit InputQueue(const Options& options);
 
   void AddInterval(uint64_t variant, IntervalKind kind, int64_t start_ns, int64_t end_ns);
+  void AddUntraced(int64_t start_ns, int64_t end_ns);
   void AddSample(int64_t start_ns, int64_t end_ns, std::span<const double> values);
 
   // True when samples wait that the bound would otherwise drop.
@@ -36,6 +37,19 @@ class InputQueue {
     size_t row = 0;  // index into rows_
   };
 
+  struct Untraced {
+    int64_t start_ns = 0;
+    int64_t end_ns = 0;
+    // The same up to the recorded launches on either side, once these are known: work that was
+    // launched before records began, or ended after they did, runs there.
+    int64_t unknown_from_ns = 0;
+    int64_t unknown_to_ns = 0;
+    bool begun = false;  // the launches before it are known
+    bool ended = false;  // the launch after it is known
+  };
+
+  void SettleUntraced(int64_t before_ns);
+  bool InUntraced(const Sample& sample) const;
   bool Valid(int64_t start_ns, int64_t end_ns, std::span<const double> values) const;
   void TakeSamples(int64_t before_ns, Recording* recording);
   void TakeLaunches(int64_t before_ns, Recording* recording);
@@ -44,6 +58,8 @@ class InputQueue {
   VariantTable variants_;
   InputQuality quality_;
   std::vector<Launch> launches_;
+  std::vector<Untraced> untraced_;  // by start, apart from each other
+  int64_t last_end_ns_;             // of the launches taken
   std::vector<PendingSample> samples_;
   std::vector<double> values_;  // rows of samples_
   int64_t samples_taken_to_ns_;

@@ -81,7 +81,9 @@ struct InputQuality {
   uint64_t late_intervals = 0;      // came after their samples were processed
   uint64_t dropped_intervals = 0;   // beyond max_pending_intervals
   uint64_t crowded_intervals = 0;   // beyond what may overlap in one sample
+  uint64_t untraced_samples = 0;    // taken while launches were not recorded
   int64_t missing_sample_ns = 0;    // holes between samples
+  int64_t sampled_ns = 0;           // of the samples used
 };
 
 struct Solution {

@@ -81,7 +81,10 @@ const CounterSet* AttributionFeed::CountersOf(uint32_t id) const {
 }
 
 void AttributionFeed::AddActivity(const Activity& activity) {
-  if (activity.kind == ActivityKind::kUntraced) return;
+  if (activity.kind == ActivityKind::kUntraced) {
+    AddUntraced(activity.start_ns, activity.end_ns);
+    return;
+  }
   const uint64_t variant = activity.kernel != kNoKernel
                                ? activity.kernel
                                : kFirstCopyVariant + static_cast<uint64_t>(activity.kind);
@@ -89,6 +92,13 @@ void AttributionFeed::AddActivity(const Activity& activity) {
     set->engine.AddInterval(variant, KindFor(activity.kind), static_cast<int64_t>(activity.start_ns),
                             static_cast<int64_t>(activity.end_ns));
   }
+}
+
+void AttributionFeed::AddUntraced(uint64_t start_ns, uint64_t end_ns) {
+  const auto clipped = [](uint64_t time_ns) {
+    return static_cast<int64_t>(std::min<uint64_t>(time_ns, INT64_MAX));
+  };
+  for (auto& [id, set] : engines_) set->engine.AddUntraced(clipped(start_ns), clipped(end_ns));
 }
 
 void AttributionFeed::AddSample(uint32_t id, uint64_t start_ns, uint64_t end_ns,
@@ -129,16 +139,19 @@ void AttributionFeed::Merge(const SetEngine& set, const attribution::Solution& s
     if (part.group.has_value()) result->kernels_by_group[*part.group].push_back(kernel);
     result->parts_by_kernel[kernel].push_back(part);
   }
-  for (size_t i = 0; i < solution.totals.size() && i < set.attributed.size(); ++i) {
+  const bool counted = solution.quality.samples > 0;
+  for (size_t i = 0; counted && i < solution.totals.size() && i < set.attributed.size(); ++i) {
     const attribution::CounterTotals& total = solution.totals[i];
-    result->totals[set.counters.roles()[set.attributed[i]]] = {
-        total.counted, total.attributed, total.idle, total.unattributed};
+    const MetricRole role = set.counters.roles()[set.attributed[i]];
+    result->totals[role] = {total.counted, total.attributed, total.idle, total.unattributed};
+    result->sampled_ns[role] = static_cast<double>(solution.quality.sampled_ns);
   }
   for (const attribution::ShiftEstimate& shift : solution.shifts) {
     if (shift.group == "dram read") result->shift_dram_ns = shift.shift_ns;
     if (shift.group == "sm") result->shift_sm_ns = shift.shift_ns;
   }
   result->samples += solution.quality.samples;
+  result->untraced_samples += solution.quality.untraced_samples;
   result->refused_samples += solution.quality.invalid_samples + solution.quality.disordered_samples;
 }
 

@@ -58,6 +58,8 @@ struct Attribution {
   std::optional<double> shift_sm_ns;
   uint64_t samples = 0;
   uint64_t refused_samples = 0;
+  uint64_t untraced_samples = 0;  // taken while launches were not recorded: no kernel has them
+  std::array<double, kMetricRoles> sampled_ns{};  // behind `totals`
 };
 
 class AttributionFeed {
@@ -70,6 +72,8 @@ class AttributionFeed {
   const CounterSet* CountersOf(uint32_t id) const;
 
   void AddActivity(const Activity& activity);
+  // Anything may have run then: its samples say nothing about kernels.
+  void AddUntraced(uint64_t start_ns, uint64_t end_ns);
   // `row` is in the order of CountersOf(id)->roles().
   void AddSample(uint32_t id, uint64_t start_ns, uint64_t end_ns, const std::vector<double>& row);
   // Everything that starts before `watermark_ns` has been added.

@@ -62,8 +62,14 @@ struct CounterSum {
 
 std::optional<CounterSum> SumOf(const DeviceView& view, MetricRole role) {
   const auto& total = view.analysis.attribution.totals[role];
-  if (!total.has_value()) return std::nullopt;
   CounterSum sum;
+  if (!total.has_value()) {
+    // No sample met recorded launches; what the device did on average is known all the same.
+    const auto per_second = view.state.samples.PerSecond(role);
+    if (!per_second.has_value()) return std::nullopt;
+    sum.value = *per_second * view.window_ns * 1e-9;
+    return sum;
+  }
   double known_ns = 0;
   double all_ns = 0;
   for (const KernelRow* row : view.rows) {
@@ -85,7 +91,7 @@ std::optional<CounterSum> SumOf(const DeviceView& view, MetricRole role) {
     const auto& counter = copy->second.counters[role];
     if (counter.has_value()) sum.value += static_cast<double>(count.copies) * counter->value;
   }
-  const double sampled_ns = static_cast<double>(view.state.samples.sampled_ns());
+  const double sampled_ns = view.analysis.attribution.sampled_ns[role];
   if (sampled_ns > 0) {
     sum.value += (total->idle + total->unattributed) * view.window_ns / sampled_ns;
   }
@@ -98,13 +104,15 @@ void SetBytes(const DeviceView& view, DeviceSummary* summary) {
   if (!read.has_value() || !write.has_value()) return;
   summary->set_dram_read_bytes(read->value * view.scale);
   summary->set_dram_write_bytes(write->value * view.scale);
-  summary->set_dram_bytes_error(std::sqrt(read->variance + write->variance) * view.scale);
+  const double variance = read->variance + write->variance;
+  if (variance > 0) summary->set_dram_bytes_error(std::sqrt(variance) * view.scale);
   const double bandwidth = view.analysis.ceilings.dram_bytes_per_second;
   if (bandwidth > 0 && view.window_ns > 0) {
     summary->set_hbm_bandwidth_share(
         std::min(1.0, (read->value + write->value) / view.window_ns * 1e9 / bandwidth));
   }
   const auto& totals = view.analysis.attribution.totals;
+  if (!totals[METRIC_DRAM_READ_BYTES] || !totals[METRIC_DRAM_WRITE_BYTES]) return;
   const CounterTotal& reads = *totals[METRIC_DRAM_READ_BYTES];
   const CounterTotal& writes = *totals[METRIC_DRAM_WRITE_BYTES];
   const double counted = reads.counted + writes.counted;

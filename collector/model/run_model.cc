@@ -56,6 +56,7 @@ class RunModel::State {
   void AddTimeless(ProcessState* process, const DecodedLaunches& decoded);
   void AddOrderedLaunch(const Activity& activity, DeviceState* device);
   void AddUntraced(const ProcessState& process, const UntracedGap& gap);
+  void TellUntraced(uint32_t index);
   void Release(bool everything);
   void ReleaseDevice(uint32_t index, uint64_t watermark_ns);
 
@@ -348,6 +349,24 @@ void RunModel::State::AddOrderedLaunch(const Activity& activity, DeviceState* de
   model_.arrivals.Add(activity.source, activity.start_ns, activity.end_ns);
 }
 
+// Besides the gaps between windows, which come as activities: the time before anything was traced,
+// and since a process stopped tracing whose next window may never come.
+void RunModel::State::TellUntraced(uint32_t index) {
+  DeviceState& device = model_.devices[index];
+  uint64_t first_ns = UINT64_MAX;
+  for (const auto& [source, process] : model_.processes.processes()) {
+    const bool uses = std::any_of(process->device_by_ordinal.begin(),
+                                  process->device_by_ordinal.end(),
+                                  [index](const auto& entry) { return entry.second == index; });
+    if (!uses || !process->coverage.known()) continue;
+    first_ns = std::min(first_ns, process->coverage.FirstStartNs());
+    const auto since_ns = process->coverage.UntracedSinceNs();
+    if (!since_ns.has_value()) continue;
+    device.attribution.AddUntraced(*since_ns, process->LivedUntilNs(device.released_until_ns));
+  }
+  if (first_ns != UINT64_MAX) device.attribution.AddUntraced(0, first_ns);
+}
+
 void RunModel::State::ReleaseDevice(uint32_t index, uint64_t watermark_ns) {
   DeviceState& device = model_.devices[index];
   uint64_t reached_ns = 0;
@@ -361,6 +380,7 @@ void RunModel::State::ReleaseDevice(uint32_t index, uint64_t watermark_ns) {
   }
   device.released_until_ns = std::max(device.released_until_ns, reached_ns);
   device.sweep.AdvanceTo(device.released_until_ns);
+  TellUntraced(index);
   device.attribution.AdvanceTo(device.released_until_ns);
   model_.ranges.AdvanceTo(index, device.released_until_ns);
 }

@@ -10,7 +10,7 @@ std::optional<UntracedGap> TraceCoverage::Add(const TraceWindow& window) {
   if ((window.flags() & kTraceKernels) == 0 || window.start_ns() == 0) return std::nullopt;
   std::optional<UntracedGap> gap;
   if (open_start_ns_ != window.start_ns()) {
-    ++windows_;
+    if (windows_++ == 0) first_start_ns_ = window.start_ns();
     if (last_end_ns_ != 0 && window.start_ns() > last_end_ns_) {
       gap = {last_end_ns_, window.start_ns()};
       untraced_ns_ += window.start_ns() - last_end_ns_;

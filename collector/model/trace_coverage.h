@@ -25,11 +25,19 @@ class TraceCoverage {
   // Time inside windows, an open one counted up to `now_ns`.
   uint64_t TracedNs(uint64_t now_ns) const;
   uint64_t UntracedNs() const { return untraced_ns_; }
+  // When the first window opened; 0 where none has yet.
+  uint64_t FirstStartNs() const { return first_start_ns_; }
+  // Since when nothing is traced, where no window is open after one that was closed.
+  std::optional<uint64_t> UntracedSinceNs() const {
+    if (open_start_ns_ != 0 || last_end_ns_ == 0) return std::nullopt;
+    return last_end_ns_;
+  }
   // Whole ÷ traced time, at least 1: what counts and sums are multiplied by to stand for the run.
   double ScaleToRun(uint64_t now_ns) const;
 
  private:
   uint64_t windows_ = 0;
+  uint64_t first_start_ns_ = 0;
   uint64_t closed_ns_ = 0;       // inside closed windows
   uint64_t untraced_ns_ = 0;     // between windows
   uint64_t open_start_ns_ = 0;   // 0 = no window is open

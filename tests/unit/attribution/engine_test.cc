@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -255,6 +257,80 @@ TEST(Engine, WorkOfUnknownOriginIsLeftUnattributed) {
   load.Feed(&engine);
   const Solution solution = engine.Solve();
   EXPECT_GT(solution.totals[0].unattributed, 0.5 * hidden);
+}
+
+// A decode that is traced one tenth of the time and works all of it: what it does untraced must
+// not become a background that hides the small kernels.
+TEST(Engine, SamplesOfUntracedTimeTeachNothing) {
+  const std::vector<SimulatedKernel> step = {{1, 5200, 8e6, 0.0, 0.8, 3000},
+                                             {2, 2400, 5e4, 0.1, 0.9, 4000},
+                                             {3, 4300, 1e6, 0.2, 0.9, 2000}};
+  SimulationOptions simulation;
+  simulation.steps = 3000;
+  SimulatedLoad load = Simulate(step, simulation);
+  const int64_t begin_ns = load.samples.front().start_ns;
+  const int64_t end_ns = load.samples.back().end_ns;
+  const int64_t from_ns = begin_ns + (end_ns - begin_ns) / 2;
+  const int64_t to_ns = from_ns + (end_ns - begin_ns) / 10;
+  // A launch is recorded whole or not at all, and the first ones after the switch are not.
+  std::erase_if(load.launches, [&](const SimulatedLaunch& launch) {
+    return launch.start_ns < from_ns + 40'000 || launch.end_ns > to_ns - 40'000;
+  });
+  for (const bool told : {true, false}) {
+    Engine engine(OneCounter());
+    if (told) {
+      engine.AddUntraced(0, from_ns);
+      engine.AddUntraced(to_ns, end_ns);
+      engine.AddUntraced(to_ns, std::numeric_limits<int64_t>::max());  // told again, further on
+    }
+    load.Feed(&engine);
+    const Solution solution = engine.Solve();
+    const CounterTotals& totals = solution.totals[0];
+    EXPECT_NEAR(totals.attributed + totals.idle + totals.unattributed, totals.counted,
+                1e-9 * totals.counted);
+    EXPECT_EQ(solution.quality.samples + solution.quality.untraced_samples, load.samples.size());
+    if (told) {
+      EXPECT_GT(totals.attributed, 0.999 * totals.counted);
+      EXPECT_NEAR(PerLaunch(solution, 1) / 8e6, 1, 0.02);
+      EXPECT_NEAR(PerLaunch(solution, 2) / 5e4, 1, 0.3);
+      EXPECT_LT(solution.quality.missing_sample_ns, 1'000'000);
+    } else {
+      EXPECT_LT(totals.attributed, 0.3 * totals.counted)
+          << "this load does not show what it is for";
+    }
+  }
+}
+
+// Windows of tracing come and go while samples stream in; each gap is told when it ends, and before
+// that as far as it is known.
+TEST(Engine, UntracedTimeIsKnownAsItGrows) {
+  Options options = OneCounter();
+  options.warmup_samples = 1000;
+  Engine engine(options);
+  constexpr int64_t kSampleNs = 10'000;
+  constexpr int64_t kPeriod = 1000;  // samples; traced in the first half
+  const std::array<double, 1> working = {1000};
+  uint64_t traced = 0;
+  for (int64_t i = 0; i < 20 * kPeriod; ++i) {
+    const int64_t start_ns = 1'000'000'000 + i * kSampleNs;
+    const bool is_traced = i % kPeriod < kPeriod / 2;
+    traced += is_traced ? 1 : 0;
+    if (is_traced) {
+      engine.AddInterval(1, IntervalKind::kKernel, start_ns + 100, start_ns + kSampleNs - 100);
+    }
+    engine.AddSample(start_ns, start_ns + kSampleNs, working);
+    if (i % 100 != 99) continue;
+    const int64_t window_end_ns =
+        start_ns - (i % kPeriod - kPeriod / 2 + 1) * kSampleNs + kSampleNs;
+    if (!is_traced) engine.AddUntraced(window_end_ns, start_ns + kSampleNs);
+    engine.AdvanceTo(start_ns + kSampleNs);
+  }
+  engine.AdvanceTo(2'000'000'000);
+  const Solution solution = engine.Solve();
+  EXPECT_LE(solution.quality.samples, traced);
+  EXPECT_GE(solution.quality.samples, traced - 20 * 3);
+  EXPECT_GT(solution.totals[0].attributed, 0.99 * solution.totals[0].counted);
+  EXPECT_NEAR(PerLaunch(solution, 1), 1000, 20);
 }
 
 }  // namespace

@@ -51,6 +51,20 @@ class CountedRun {
 
   RunBuilder& frames() { return run_; }
 
+  // Launches are recorded in these repetitions only; the GPU works, and is sampled, in all.
+  void TraceOnly(uint32_t first, uint32_t end) {
+    first_traced_ = first;
+    end_traced_ = end;
+    TraceWindow window;
+    window.set_start_ns(kRunStartNs + first * kStepNs);
+    window.set_end_ns(kRunStartNs + end * kStepNs);
+    window.set_flags(1);
+    run_.Send(1, FRAME_TRACE_WINDOW, window);
+  }
+
+  // Samples end before this repetition.
+  void SampleUntil(uint64_t end) { end_sampled_ = end; }
+
   Summary Run() {
     SampleBatch batch;
     batch.set_metric_set(1);
@@ -59,7 +73,7 @@ class CountedRun {
     batch.set_interval_ns(kIntervalNs);
     for (int i = 0; i < 5; ++i) batch.add_column();
     int64_t last[5] = {};
-    const uint64_t samples = kRepetitions * kStepNs / kIntervalNs;
+    const uint64_t samples = end_sampled_ * kStepNs / kIntervalNs;
     for (uint64_t i = 0; i < samples; ++i) {
       const double a = Overlap(i * kIntervalNs, (i + 1) * kIntervalNs, 0);
       const double b = Overlap(i * kIntervalNs, (i + 1) * kIntervalNs, 1);
@@ -73,7 +87,7 @@ class CountedRun {
     batch.set_samples(static_cast<uint32_t>(samples));
     run_.Send(0, FRAME_SAMPLES, batch);
     // Each repetition a launch of one graph, and so a step.
-    for (uint32_t i = 0; i < kRepetitions; ++i) {
+    for (uint32_t i = first_traced_; i < end_traced_; ++i) {
       run_.SendLaunches({RunBuilder::LaunchAt(i * kStepNs, kKernelNs, 0),
                          RunBuilder::LaunchAt(i * kStepNs + 50'000, kKernelNs, 1)},
                         1, 7, i + 1);
@@ -107,6 +121,9 @@ class CountedRun {
   }
 
   RunBuilder run_;
+  uint32_t first_traced_ = 0;
+  uint32_t end_traced_ = kRepetitions;
+  uint64_t end_sampled_ = kRepetitions;
 };
 
 }  // namespace utlz

@@ -196,5 +196,39 @@ TEST(CountedRunTest, GivesTheDeviceItsTotals) {
   EXPECT_NEAR(sum, summary.waterfall().total_ns(), 1e-6 * sum);
 }
 
+// What samples saw while nothing was recorded is the device's, and no kernel's.
+TEST(CountedRunTest, UntracedTimeSpoilsNoKernel) {
+  CountedRun whole;
+  const Summary reference = whole.Run();
+  CountedRun run;
+  run.TraceOnly(150, 200);
+  const Summary summary = run.Run();
+  ASSERT_EQ(summary.kernels_size(), 2);
+  for (const KernelSummary& kernel : summary.kernels()) {
+    const bool first = kernel.mangled_name() == reference.kernels(0).mangled_name();
+    const KernelSummary& expected = reference.kernels(first ? 0 : 1);
+    EXPECT_NEAR(kernel.dram_bytes() / static_cast<double>(kernel.launches()),
+                expected.dram_bytes() / static_cast<double>(expected.launches()),
+                0.01 * expected.dram_bytes() / static_cast<double>(expected.launches()));
+  }
+  EXPECT_GT(summary.devices(0).attributed_bytes_share(), 0.99);
+  EXPECT_NEAR(summary.devices(0).hbm_bandwidth_share(),
+              reference.devices(0).hbm_bandwidth_share(), 0.01);
+}
+
+TEST(CountedRunTest, WithoutATracedSampleTheDeviceStillHasItsTotals) {
+  const Summary reference = CountedRun().Run();
+  CountedRun run;
+  run.SampleUntil(100);
+  run.TraceOnly(200, 300);
+  const Summary summary = run.Run();
+  ASSERT_EQ(summary.kernels_size(), 2);
+  for (const KernelSummary& kernel : summary.kernels()) EXPECT_FALSE(kernel.has_dram_bytes());
+  const DeviceSummary& device = summary.devices(0);
+  EXPECT_NEAR(device.hbm_bandwidth_share(), reference.devices(0).hbm_bandwidth_share(), 0.01);
+  EXPECT_NEAR(device.sm_active_share(), reference.devices(0).sm_active_share(), 0.01);
+  EXPECT_FALSE(device.has_attributed_bytes_share());
+}
+
 }  // namespace
 }  // namespace utlz
