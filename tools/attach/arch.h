@@ -63,6 +63,9 @@ uint64_t ProgramCounter(const Registers& registers);
 uint64_t StackPointer(const Registers& registers);
 // The registers by DWARF number, and the stack pointer's.
 FrameRegisters UnwindRegisters(const Registers& registers);
+// What is known of a waiting thread's registers while it is not stopped: where it is, and its
+// stack.
+Registers WaitingRegisters(const BlockedCall& call);
 extern const size_t kUnwindStackRegister;
 // A word from memory that may be a code address, without the bits that sign it.
 uint64_t CodeAddress(uint64_t word);

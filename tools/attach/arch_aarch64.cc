@@ -105,6 +105,13 @@ FrameRegisters UnwindRegisters(const Registers& registers) {
   return frame;
 }
 
+Registers WaitingRegisters(const BlockedCall& call) {
+  Registers registers = {};
+  registers.pc = call.program_counter;
+  registers.sp = call.stack_pointer;
+  return registers;
+}
+
 uint64_t CodeAddress(uint64_t word) { return word & kAddressBits; }
 
 bool IsInterruptedWait(const Registers& registers, const BlockedCall& call) {

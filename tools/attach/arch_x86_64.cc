@@ -119,6 +119,13 @@ FrameRegisters UnwindRegisters(const Registers& registers) {
           registers.r15, registers.rip};
 }
 
+Registers WaitingRegisters(const BlockedCall& call) {
+  Registers registers = {};
+  registers.rip = call.program_counter;
+  registers.rsp = call.stack_pointer;
+  return registers;
+}
+
 uint64_t CodeAddress(uint64_t word) { return word; }
 
 bool IsInterruptedWait(const Registers& registers, const BlockedCall& call) {

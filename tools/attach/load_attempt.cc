@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "tools/attach/call_chain.h"
 #include "tools/attach/proc_file.h"
 #include "tools/attach/seccomp_filter.h"
 #include "tools/attach/stack_scan.h"
@@ -34,8 +35,14 @@ std::string LibraryPath(int descriptor) {
 
 class Attempt {
  public:
-  Attempt(const LoadTarget& target, const ThreadCandidate& candidate, const MemoryMap& map)
-      : target_(target), candidate_(candidate), map_(map), memory_(target.pid) {}
+  Attempt(const LoadTarget& target, const ThreadCandidate& candidate, const MemoryMap& map,
+          const CodeMemory& code, CallInProgress& call)
+      : target_(target),
+        candidate_(candidate),
+        map_(map),
+        code_(code),
+        call_(call),
+        memory_(target.pid) {}
 
   absl::Status Run(LoadResult& result) {
     if (absl::Status status = Prepare(); !status.ok()) return status;
@@ -57,7 +64,10 @@ class Attempt {
     if (status.ok()) status = Stage(staging);
     if (status.ok()) status = CheckTime(deadline_);
     const auto call_time = steady_clock::now();
-    if (status.ok()) status = LoadAndKeepErrno(staging);
+    if (status.ok()) {
+      call_.Begin();
+      status = LoadAndKeepErrno(staging);
+    }
     const absl::Status undone = Finish(*thread, *snapshot, staging, status.ok());
     const auto end_time = steady_clock::now();
     if (!status.ok()) return status;
@@ -76,6 +86,8 @@ class Attempt {
     auto file = target_.library.CreateMemoryFile(kAgentFileName);
     if (!file.ok()) return file.status();
     memory_file_ = *std::move(file);
+    // Its result counts for nothing, since the thread runs: it is for `code_` to know the way.
+    FollowCallChain(code_, map_, WaitingRegisters(candidate_.call), Deadline::max());
     return absl::OkStatus();
   }
 
@@ -93,7 +105,7 @@ class Attempt {
         instruction != std::vector<uint8_t>(expected.begin(), expected.end())) {
       return absl::UnavailableError("the thread entered the kernel in an unknown way");
     }
-    const StackVerdict verdict = JudgeStack(memory_, map_, target_.c_library, registers,
+    const StackVerdict verdict = JudgeStack(code_, map_, target_.c_library, registers,
                                             deadline_ - target_.options.stop_limit / 2);
     if (verdict != StackVerdict::kClear) {
       return absl::OutOfRangeError(
@@ -135,8 +147,7 @@ class Attempt {
 
   // dlopen sets errno, which belongs to the thread: it gets its old one back.
   absl::Status LoadAndKeepErrno(TargetStaging& staging) {
-    const auto errno_address =
-        staging.Call(target_.c_library.errno_location, 0, 0, target_.options.on_waiting);
+    const auto errno_address = staging.Call(target_.c_library.errno_location, 0, 0);
     if (!errno_address.ok()) return errno_address.status();
     const auto saved_errno = memory_.ReadValue<int32_t>(*errno_address);
     absl::Status status = Load(staging);
@@ -150,12 +161,11 @@ class Attempt {
   absl::Status Load(TargetStaging& staging) {
     const auto path = staging.WriteText(LibraryPath(staging.library().number));
     if (!path.ok()) return path.status();
-    const auto handle = staging.Call(target_.c_library.dlopen, *path, RTLD_NOW | RTLD_LOCAL,
-                                     target_.options.on_waiting);
+    const auto handle = staging.Call(target_.c_library.dlopen, *path, RTLD_NOW | RTLD_LOCAL);
     if (!handle.ok()) return handle.status();
     if (*handle != 0) return absl::OkStatus();
     // Asking for the reason also takes it back: the program would find it at its next dlerror.
-    const auto reason = staging.Call(target_.c_library.dlerror, 0, 0, target_.options.on_waiting);
+    const auto reason = staging.Call(target_.c_library.dlerror, 0, 0);
     if (!reason.ok()) return reason.status();
     return absl::AbortedError(
         absl::StrCat("the target's loader refused the library: ",
@@ -176,6 +186,8 @@ class Attempt {
   const LoadTarget& target_;
   const ThreadCandidate& candidate_;
   const MemoryMap& map_;
+  const CodeMemory& code_;
+  CallInProgress& call_;
   RemoteMemory memory_;
   UniqueFd memory_file_;
   Deadline deadline_;
@@ -184,8 +196,9 @@ class Attempt {
 }  // namespace
 
 absl::Status AttemptLoad(const LoadTarget& target, const ThreadCandidate& candidate,
-                         const MemoryMap& map, LoadResult& result) {
-  return Attempt(target, candidate, map).Run(result);
+                         const MemoryMap& map, const CodeMemory& code, CallInProgress& call,
+                         LoadResult& result) {
+  return Attempt(target, candidate, map, code, call).Run(result);
 }
 
 }  // namespace utlz::attach

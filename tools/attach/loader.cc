@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <future>
 #include <set>
 #include <string>
 #include <thread>
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
+#include "tools/attach/code_memory.h"
 #include "tools/attach/load_attempt.h"
 #include "tools/attach/preflight.h"
 #include "tools/attach/thread_choice.h"
@@ -23,6 +25,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr milliseconds kSearchInterval{5};
+constexpr milliseconds kReportInterval{1000};
 // A thread that is stopped and let go feels it: do not try for ever.
 constexpr int kMaxAttempts = 50;
 
@@ -68,10 +71,15 @@ class UnfitPlaces {
 };
 
 absl::Status AttemptOnOwnThread(const LoadTarget& target, const ThreadCandidate& candidate,
-                                const MemoryMap& map, LoadResult& result) {
-  absl::Status status;
-  std::thread([&] { status = AttemptLoad(target, candidate, map, result); }).join();
-  return status;
+                                const MemoryMap& map, const CodeMemory& code, LoadResult& result) {
+  CallInProgress call;
+  std::future<absl::Status> attempt = std::async(
+      std::launch::async, [&] { return AttemptLoad(target, candidate, map, code, call, result); });
+  while (attempt.wait_for(kReportInterval) != std::future_status::ready) {
+    const auto elapsed = call.Elapsed();
+    if (elapsed && target.options.on_waiting) target.options.on_waiting(*elapsed);
+  }
+  return attempt.get();
 }
 
 absl::Status Search(const LoadTarget& target, LoadResult& result) {
@@ -83,11 +91,12 @@ absl::Status Search(const LoadTarget& target, LoadResult& result) {
   do {
     const auto map = MemoryMap::Read(target.pid);
     if (!map.ok()) return map.status();
+    const CodeMemory code(memory, *map);
     for (const ThreadCandidate& candidate :
-         FindCandidates(target.pid, memory, *map, target.c_library, census)) {
+         FindCandidates(target.pid, code, *map, target.c_library, census)) {
       if (HasEnded(target.pidfd)) break;
       if (unfit.Has(candidate)) continue;
-      absl::Status status = AttemptOnOwnThread(target, candidate, *map, result);
+      absl::Status status = AttemptOnOwnThread(target, candidate, *map, code, result);
       if (!WorthAnotherTry(status)) return status;
       if (absl::IsOutOfRange(status)) unfit.Add(candidate);
       last_failure = std::move(status);

@@ -6,12 +6,12 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <functional>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "tools/attach/library_file.h"
 #include "tools/attach/process_facts.h"
-#include "tools/attach/traced_thread.h"
 #include "tools/attach/unique_fd.h"
 
 namespace utlz::attach {
@@ -24,8 +24,9 @@ struct LoadOptions {
   // Handed to the library (AttachConfig::parameters): at most kMaxAttachParameterBytes - 1 bytes,
   // without NUL.
   std::string parameters;
-  // Called about once a second while dlopen has not returned: it cannot be abandoned any more.
-  TracedThread::WaitingCallback on_waiting;
+  // Called about once a second while dlopen has not returned, with how long that is: it cannot be
+  // abandoned any more. By the thread that called LoadIntoProcess().
+  std::function<void(std::chrono::milliseconds)> on_waiting;
 };
 
 struct LoadResult {

@@ -238,10 +238,9 @@ absl::Status TargetStaging::SendLibrary(int memory_file) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<uint64_t> TargetStaging::Call(uint64_t function, uint64_t first, uint64_t second,
-                                             const TracedThread::WaitingCallback& on_waiting) {
+absl::StatusOr<uint64_t> TargetStaging::Call(uint64_t function, uint64_t first, uint64_t second) {
   return thread_.Call(snapshot_, region_ + kTrampoline, function, first, second,
-                      region_ + kStackTop, on_waiting);
+                      region_ + kStackTop);
 }
 
 absl::StatusOr<uint64_t> TargetStaging::WriteText(const std::string& text) {

@@ -44,8 +44,7 @@ class TargetStaging {
   absl::Status SendLibrary(int memory_file);
 
   // Runs function(first, second) on our stack.
-  absl::StatusOr<uint64_t> Call(uint64_t function, uint64_t first, uint64_t second,
-                                const TracedThread::WaitingCallback& on_waiting);
+  absl::StatusOr<uint64_t> Call(uint64_t function, uint64_t first, uint64_t second);
   // Puts NUL-terminated text where a call can find it.
   absl::StatusOr<uint64_t> WriteText(const std::string& text);
 

@@ -25,7 +25,6 @@ constexpr size_t kSignalSetBytes = 8;
 constexpr size_t kMaxVectorStateBytes = 64 << 10;
 // Until now a stop is expected any moment; later it may take long.
 constexpr milliseconds kEagerWait{50};
-constexpr milliseconds kReportInterval{1000};
 
 constexpr uint64_t SignalBit(int signal) { return uint64_t{1} << (signal - 1); }
 
@@ -64,8 +63,8 @@ TracedThread::~TracedThread() {
 }
 
 absl::Status TracedThread::Gone() const {
-  return absl::NotFoundError(absl::StrCat("process ", pid_, " or its thread ", tid_,
-                                          " ended during the attach"));
+  return absl::NotFoundError(
+      absl::StrCat("process ", pid_, " or its thread ", tid_, " ended during the attach"));
 }
 
 TracedThread::StopEvent TracedThread::Classify(int wait_status) const {
@@ -80,22 +79,24 @@ TracedThread::StopEvent TracedThread::Classify(int wait_status) const {
   return {info.op == PTRACE_SYSCALL_INFO_EXIT ? StopKind::kSyscallExit : StopKind::kSyscallEntry};
 }
 
-void TracedThread::ReportIfDue(steady_clock::time_point now) {
-  if (!on_waiting_ || now < next_report_) return;
-  next_report_ = now + kReportInterval;
-  on_waiting_(std::chrono::duration_cast<milliseconds>(now - call_start_));
+TracedThread::StopEvent TracedThread::Wait() {
+  int status = 0;
+  pid_t result = 0;
+  do {
+    result = waitpid(tid_, &status, __WALL);
+  } while (result < 0 && errno == EINTR);
+  return result == tid_ ? Classify(status) : StopEvent{StopKind::kGone};
 }
 
-std::optional<TracedThread::StopEvent> TracedThread::Wait(std::optional<Deadline> deadline) {
+std::optional<TracedThread::StopEvent> TracedThread::WaitUntil(Deadline deadline) {
   const auto start = steady_clock::now();
   for (;;) {
     int status = 0;
     const pid_t result = waitpid(tid_, &status, __WALL | WNOHANG);
-    const auto now = steady_clock::now();
-    ReportIfDue(now);
     if (result == tid_) return Classify(status);
     if (result < 0 && errno != EINTR) return StopEvent{StopKind::kGone};
-    if (deadline && now >= *deadline) return std::nullopt;
+    const auto now = steady_clock::now();
+    if (now >= deadline) return std::nullopt;
     SleepMicroseconds(now - start < kEagerWait ? 5 : 1000);
   }
 }
@@ -103,17 +104,17 @@ std::optional<TracedThread::StopEvent> TracedThread::Wait(std::optional<Deadline
 absl::Status TracedThread::Stop(Deadline deadline) {
   if (ptrace(PTRACE_INTERRUPT, tid_, nullptr, nullptr) != 0) return Gone();
   for (;;) {
-    const auto stop = Wait(deadline);
+    const auto stop = WaitUntil(deadline);
     if (!stop) {
-      return absl::DeadlineExceededError(
-          absl::StrCat("thread ", tid_, " did not stop in time: it is frozen or waits for a device"));
+      return absl::DeadlineExceededError(absl::StrCat(
+          "thread ", tid_, " did not stop in time: it is frozen or waits for a device"));
     }
     if (stop->kind == StopKind::kGone) return Gone();
     if (stop->kind == StopKind::kEvent && stop->signal == SIGTRAP) return absl::OkStatus();
     if (stop->kind == StopKind::kEvent) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("process ", pid_, " was stopped by a signal meanwhile; resume it (kill -CONT ",
-                       pid_, ") and attach again"));
+      return absl::FailedPreconditionError(absl::StrCat(
+          "process ", pid_, " was stopped by a signal meanwhile; resume it (kill -CONT ", pid_,
+          ") and attach again"));
     }
     // A signal was about to be delivered: let it, then stop.
     if (ptrace(PTRACE_CONT, tid_, nullptr, AsPointer(stop->signal)) != 0) return Gone();
@@ -178,19 +179,19 @@ absl::StatusOr<TracedThread::StopKind> TracedThread::RunToSyscallStop() {
   int passed_signal = 0;
   for (;;) {
     if (ptrace(PTRACE_SYSCALL, tid_, nullptr, AsPointer(passed_signal)) != 0) return Gone();
-    const auto stop = Wait(std::nullopt);
+    const StopEvent stop = Wait();
     passed_signal = 0;
-    switch (stop->kind) {
+    switch (stop.kind) {
       case StopKind::kSyscallEntry:
       case StopKind::kSyscallExit:
-        return stop->kind;
+        return stop.kind;
       case StopKind::kGone:
         return Gone();
       case StopKind::kEvent:
         // A group stop: the other threads stop, and this one too as soon as it is let go.
         break;
       case StopKind::kSignal:
-        if (absl::Status status = HoldOrPass(stop->signal, &passed_signal); !status.ok()) {
+        if (absl::Status status = HoldOrPass(stop.signal, &passed_signal); !status.ok()) {
           return status;
         }
         break;
@@ -198,8 +199,7 @@ absl::StatusOr<TracedThread::StopKind> TracedThread::RunToSyscallStop() {
   }
 }
 
-absl::StatusOr<Registers> TracedThread::RunToSyscall(uint64_t instruction_address,
-                                                     int64_t number) {
+absl::StatusOr<Registers> TracedThread::RunToSyscall(uint64_t instruction_address, int64_t number) {
   for (;;) {
     const auto stop = RunToSyscallStop();
     if (!stop.ok()) return stop.status();
@@ -233,18 +233,13 @@ absl::StatusOr<int64_t> TracedThread::Syscall(const ThreadSnapshot& original,
 
 absl::StatusOr<uint64_t> TracedThread::Call(const ThreadSnapshot& original,
                                             uint64_t trampoline_address, uint64_t function,
-                                            uint64_t first, uint64_t second, uint64_t stack_top,
-                                            const WaitingCallback& on_waiting) {
-  if (!WriteRegisters(CallRegisters(original.registers, trampoline_address, function, first,
-                                    second, stack_top, resume_frame_))) {
+                                            uint64_t first, uint64_t second, uint64_t stack_top) {
+  if (!WriteRegisters(CallRegisters(original.registers, trampoline_address, function, first, second,
+                                    stack_top, resume_frame_))) {
     return Gone();
   }
-  on_waiting_ = on_waiting;
-  call_start_ = steady_clock::now();
-  next_report_ = call_start_ + kReportInterval;
-  const auto registers = RunToSyscall(trampoline_address + TrampolineCode().syscall_offset,
-                                      kCallReturnSyscall);
-  on_waiting_ = nullptr;
+  const auto registers =
+      RunToSyscall(trampoline_address + TrampolineCode().syscall_offset, kCallReturnSyscall);
   if (!registers.ok()) return registers.status();
   if (!SkipSyscall(tid_, *registers)) return Gone();
   const auto exit = RunToSyscallStop();
@@ -260,11 +255,11 @@ absl::Status TracedThread::Restore(const ThreadSnapshot& snapshot) {
       ptrace(PTRACE_CONT, tid_, nullptr, nullptr) != 0) {
     return Gone();
   }
-  const auto stop = Wait(std::nullopt);
+  const StopEvent stop = Wait();
   uint64_t mask = snapshot.signal_mask;
   std::vector<uint8_t> vector_state = snapshot.vector_state;
   iovec vector = {vector_state.data(), vector_state.size()};
-  if (stop->kind == StopKind::kGone ||
+  if (stop.kind == StopKind::kGone ||
       ptrace(PTRACE_SETSIGMASK, tid_, AsPointer(kSignalSetBytes), &mask) != 0 ||
       ptrace(PTRACE_SETREGSET, tid_, AsPointer(kVectorRegset), &vector) != 0 ||
       !WriteRegisters(snapshot.registers)) {

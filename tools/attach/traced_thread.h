@@ -26,9 +26,6 @@ using Deadline = std::chrono::steady_clock::time_point;
 
 class TracedThread {
  public:
-  // Called about once a second while a call in the target has not returned, with how long that is.
-  using WaitingCallback = std::function<void(std::chrono::milliseconds)>;
-
   // Begins to trace the thread without stopping it.
   static absl::StatusOr<TracedThread> Seize(pid_t pid, pid_t tid);
 
@@ -63,7 +60,7 @@ class TracedThread {
   // what the function had begun is left undone.
   absl::StatusOr<uint64_t> Call(const ThreadSnapshot& original, uint64_t trampoline_address,
                                 uint64_t function, uint64_t first, uint64_t second,
-                                uint64_t stack_top, const WaitingCallback& on_waiting);
+                                uint64_t stack_top);
 
   // Puts mask, vector state and registers back, and lets go. Signals that came meanwhile are
   // delivered then.
@@ -83,8 +80,11 @@ class TracedThread {
 
   TracedThread(pid_t pid, pid_t tid) : pid_(pid), tid_(tid) {}
 
-  std::optional<StopEvent> Wait(std::optional<Deadline> deadline);
-  void ReportIfDue(std::chrono::steady_clock::time_point now);
+  // Sleeps in the kernel until the thread stops or ends: each stop that is noticed late is time
+  // that the thread stands still.
+  StopEvent Wait();
+  // The same, but gives up at the deadline.
+  std::optional<StopEvent> WaitUntil(Deadline deadline);
   StopEvent Classify(int wait_status) const;
   // Lets the thread run to its next system call stop, keeping signals away from it.
   absl::StatusOr<StopKind> RunToSyscallStop();
@@ -100,10 +100,6 @@ class TracedThread {
   bool traced_ = true;
   uint64_t resume_frame_ = 0;
   std::vector<int> held_signals_;
-  // Of the call that runs, if it has someone to report to.
-  WaitingCallback on_waiting_;
-  std::chrono::steady_clock::time_point call_start_;
-  std::chrono::steady_clock::time_point next_report_;
 };
 
 }  // namespace utlz::attach

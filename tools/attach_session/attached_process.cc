@@ -112,8 +112,10 @@ absl::Status AttachedProcess::Load(const AttachMeans& means) {
   auto loaded = attach::LoadIntoProcess(pid_, means.agent, options);
   if (!loaded.ok()) return loaded.status();
   connection_ = std::move(loaded->socket);
-  way_ = absl::StrFormat("agent loaded, one thread stopped for %.1f ms",
-                         static_cast<double>(loaded->stopped.count()) / 1e3);
+  way_ = absl::StrFormat(
+      "agent loaded, one thread stopped for %.1f ms, %.1f of them in dlopen",
+      static_cast<double>(loaded->stopped.count()) / 1e3,
+      static_cast<double>((loaded->stopped - loaded->stopped_before_call).count()) / 1e3);
   return absl::OkStatus();
 }
 
