@@ -64,7 +64,7 @@ bool Agent::CreateRecorder() {
     GiveUp(AgentReason::kNoMemory, 0);
     return false;
   }
-  trace_.Create(&cupti_, &recorder_);
+  trace_.Create(&cupti_, &cuda_, &recorder_);
   return true;
 }
 
@@ -180,6 +180,7 @@ void Agent::Turn(uint64_t now_ns) {
   FollowRequests(now_ns);
   FollowOtherClient(now_ns);
   FollowBudget(now_ns);
+  if (!taken_) trace_.FollowNewContexts();
   ranges_.Turn(cupti_, &recorder_, trace_.on() && RangesAllowed(), now_ns);
   if ((wanted_ || silence_due_ns_ != 0) && !taken_ && now_ns >= next_flush_ns_) {
     next_flush_ns_ = now_ns + uint64_t{welcome_.flush_period_ms} * kMillisecondNs;
@@ -253,8 +254,16 @@ void Agent::FollowBudget(uint64_t now_ns) {
   const bool calibrating = RangesAllowed() && !ranges_.Finished();
   const bool trace = wanted_ && !taken_ && (affordable || calibrating);
   if (trace && !trace_.on()) trace_.On(wanted_flags_);
-  if (!trace && trace_.on()) StopTracing("the overhead budget");
+  if (!trace && trace_.on() && MayPause()) StopTracing("the overhead budget");
   SilenceStragglers(now_ns, counts.launches);
+}
+
+// What can only be switched off at the risk of the process is traced on, over the budget.
+bool Agent::MayPause() {
+  if (!wanted_ || taken_ || trace_.Pausable()) return true;
+  ring_.header()->producer.reason.store(static_cast<uint32_t>(AgentReason::kNotPausable),
+                                        std::memory_order_relaxed);
+  return false;
 }
 
 // Records that still come long after tracing was switched off mean that it is not off.

@@ -84,6 +84,7 @@ class Agent {
   void FollowRequests(uint64_t now_ns);
   void FollowBudget(uint64_t now_ns);
   bool RangesAllowed() const;
+  bool MayPause();
   void SilenceStragglers(uint64_t now_ns, uint64_t launches);
   void StopTracing(const char* reason);
   void FollowOtherClient(uint64_t now_ns);

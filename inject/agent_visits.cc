@@ -197,6 +197,7 @@ void Agent::Quieten() {
     before = now;
     if (round == kRoundsBeforeOffAgain) trace_.OffAgain();
   }
+  trace_.OffForNewContexts();
 }
 
 }  // namespace utlz::inject

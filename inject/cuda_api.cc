@@ -21,6 +21,10 @@ bool LoadCuda(CudaApi* api) {
       !Find(library, "cuDeviceGetUuid", &api->device_get_uuid)) {
     return false;
   }
+  Find(library, "cuDevicePrimaryCtxGetState", &api->primary_get_state);
+  Find(library, "cuDevicePrimaryCtxRetain", &api->primary_retain);
+  Find(library, "cuDevicePrimaryCtxRelease_v2", &api->primary_release);
+  Find(library, "cuThreadExchangeStreamCaptureMode", &api->thread_exchange_capture_mode);
   return Find(library, "cuDriverGetVersion", &api->driver_get_version) &&
          Find(library, "cuDeviceGetCount", &api->device_get_count) &&
          Find(library, "cuDeviceGet", &api->device_get) &&

@@ -1,5 +1,5 @@
-// The queries of the CUDA driver that the agent makes, from its own thread: none of them makes or
-// needs a context, waits for the GPU or changes what the target sees.
+// What the agent asks the CUDA driver, from its own thread: nothing of it makes or needs a context,
+// waits for the GPU or changes what the target sees.
 #ifndef UTLZ_INJECT_CUDA_API_H_
 #define UTLZ_INJECT_CUDA_API_H_
 
@@ -19,6 +19,11 @@ struct CudaApi {
   cuda::Result (*device_get_pci_bus_id)(char*, int, int);
   cuda::Result (*device_get_attribute)(int*, int, int);
   cuda::Result (*device_total_memory)(size_t*, int);
+  // Of primary contexts, and what keeps these calls out of stream captures; null where missing.
+  cuda::Result (*primary_get_state)(int, unsigned*, int*);
+  cuda::Result (*primary_retain)(cupti::Context*, int);
+  cuda::Result (*primary_release)(int);
+  cuda::Result (*thread_exchange_capture_mode)(int*);
 };
 
 // False where the process has no libcuda.so.1, or an incomplete one.

@@ -100,6 +100,9 @@ bool Find(void* library, const char* name, Function* function) {
 bool FindActivityFunctions(CuptiApi* api) {
   void* l = api->library;
   Find(l, "cuptiFinalize", &api->finalize);
+  Find(l, "cuptiActivityEnableContext", &api->activity_enable_context);
+  Find(l, "cuptiActivityDisableContext", &api->activity_disable_context);
+  Find(l, "cuptiGetContextId", &api->get_context_id);
   return Find(l, "cuptiGetVersion", &api->get_version) &&
          Find(l, "cuptiGetTimestamp", &api->get_timestamp) &&
          Find(l, "cuptiSubscribe", &api->subscribe) &&

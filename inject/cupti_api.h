@@ -22,6 +22,10 @@ struct CuptiApi {
   cupti::Result (*activity_get_next_record)(uint8_t*, size_t, cupti::RecordHead**);
   cupti::Result (*activity_get_dropped)(cupti::Context, uint32_t, size_t*);
   cupti::Result (*activity_set_attribute)(uint32_t, size_t*, void*);
+  // The same for one context; null where this libcupti has none.
+  cupti::Result (*activity_enable_context)(cupti::Context, uint32_t);
+  cupti::Result (*activity_disable_context)(cupti::Context, uint32_t);
+  cupti::Result (*get_context_id)(cupti::Context, uint32_t*);
   // Never called for ourselves: a client's own call is passed on. Null where there is none.
   cupti::Result (*finalize)();
   // Records of chosen functions; null where this libcupti has none.

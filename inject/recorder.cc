@@ -82,7 +82,7 @@ void Recorder::Restart(bool with_correlation) {
   strings_sent_ = 0;
   variants_sent_ = VariantTable::kFirst;
   streams_ = 0;
-  last_device_ = UINT32_MAX;
+  ForgetContexts();
   counts_ = {};
   Unlock();
 }
@@ -200,6 +200,7 @@ void Recorder::ConsumeGraphTrace(const cupti::GraphTraceRecord& record) {
 // Contexts are announced when their first record comes, so that no callback is needed for them.
 void Recorder::SeeAnother(uint32_t device, uint32_t context, uint32_t stream) {
   SeeStream(context, stream);
+  SeeRecent(context);
   if (!SeeContext(context, device)) return;  // said again with the next record
   last_device_ = device;
   last_context_ = context;
@@ -217,6 +218,28 @@ bool Recorder::SeeContext(uint32_t context, uint32_t device) {
   if (!Send(kFrameContext, message)) return false;
   seen = context + 1;
   return true;
+}
+
+void Recorder::SeeRecent(uint32_t context) {
+  for (uint32_t i = 0; i < recent_count_; ++i) {
+    if (recent_contexts_[i] == context) return;
+  }
+  if (recent_count_ < kRecentContexts) ++recent_count_;
+  recent_contexts_[recent_count_ - 1] = context;
+}
+
+bool Recorder::SawOnly(const uint32_t* identifiers, uint32_t count) const {
+  for (uint32_t i = 0; i < recent_count_; ++i) {
+    bool known = false;
+    for (uint32_t j = 0; j < count && !known; ++j) known = recent_contexts_[i] == identifiers[j];
+    if (!known) return false;
+  }
+  return true;
+}
+
+void Recorder::ForgetContexts() {
+  recent_count_ = 0;
+  last_device_ = UINT32_MAX;
 }
 
 void Recorder::SeeStream(uint32_t context, uint32_t stream) {

@@ -55,6 +55,9 @@ class Recorder {
   // How many streams had work so far; kMaxStreams stands for that many or more.
   static constexpr uint32_t kMaxStreams = 16;
   uint32_t streams() const { return streams_; }
+  // Whether all records since ForgetContexts() came from these contexts.
+  bool SawOnly(const uint32_t* identifiers, uint32_t count) const;
+  void ForgetContexts();
   void AddDropped(uint64_t records) { counts_.dropped_by_cupti += records; }
   RingWriter* ring() { return ring_; }
 
@@ -73,6 +76,7 @@ class Recorder {
   }
   void SeeAnother(uint32_t device, uint32_t context, uint32_t stream);
   bool SeeContext(uint32_t context, uint32_t device);
+  void SeeRecent(uint32_t context);
   void SeeStream(uint32_t context, uint32_t stream);
 
   void FlushLaunches();
@@ -94,6 +98,10 @@ class Recorder {
   uint32_t variants_sent_ = VariantTable::kFirst;
   static constexpr uint32_t kContextSlots = 4096;
   uint32_t* contexts_seen_ = nullptr;  // ring of context identifiers
+  // Since ForgetContexts(); the last place is for whatever comes beyond the others.
+  static constexpr uint32_t kRecentContexts = 16;
+  uint32_t recent_contexts_[kRecentContexts] = {};
+  uint32_t recent_count_ = 0;
   uint64_t stream_keys_[kMaxStreams] = {};
   // Where the last record came from; no device has this number.
   uint32_t last_device_ = UINT32_MAX, last_context_ = 0, last_stream_ = 0;

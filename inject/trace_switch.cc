@@ -21,8 +21,22 @@ constexpr KindOfFlag kKinds[] = {
     {kTraceCopies, cupti::kKindMemcpy},
     {kTraceCopies, cupti::kKindMemcpy2},
     {kTraceCopies, cupti::kKindMemset},
-    {kTraceMarkers, cupti::kKindMarker},
 };
+
+// Calls `change` for every kind of `flags`, the last one first where they go off; returns the first
+// error, and goes on after it.
+template <typename Change>
+cupti::Result ForKinds(uint32_t flags, bool on, Change change) {
+  cupti::Result first_error = cupti::kSuccess;
+  constexpr size_t kCount = std::size(kKinds);
+  for (size_t i = 0; i < kCount; ++i) {
+    const KindOfFlag& entry = kKinds[on ? i : kCount - 1 - i];
+    if ((flags & entry.flag) == 0) continue;
+    const cupti::Result result = change(entry.kind);
+    if (result != cupti::kSuccess && first_error == cupti::kSuccess) first_error = result;
+  }
+  return first_error;
+}
 
 }  // namespace
 
@@ -32,20 +46,50 @@ uint64_t TraceSwitch::Now() const {
   return now_ns;
 }
 
-cupti::Result TraceSwitch::On(uint32_t flags) {
+bool TraceSwitch::SwitchesContexts() const {
+  return cupti_->activity_enable_context != nullptr &&
+         cupti_->activity_disable_context != nullptr && cupti_->get_context_id != nullptr;
+}
+
+cupti::Result TraceSwitch::SwitchContexts(const PrimaryContexts& contexts, bool on) {
   cupti::Result first_error = cupti::kSuccess;
-  for (const KindOfFlag& entry : kKinds) {
-    if ((flags & entry.flag) == 0) continue;
-    const cupti::Result result = cupti_->activity_enable(entry.kind);
-    if (result != cupti::kSuccess && first_error == cupti::kSuccess) first_error = result;
+  for (uint32_t i = 0; i < contexts.count(); ++i) {
+    const cupti::Result result = ForKinds(flags_, on, [&](uint32_t kind) {
+      return on ? cupti_->activity_enable_context(contexts[i], kind)
+                : cupti_->activity_disable_context(contexts[i], kind);
+    });
+    if (first_error == cupti::kSuccess) first_error = result;
   }
-  if (first_error != cupti::kSuccess) return first_error;
-  if ((flags & kTraceLaunchCalls) != 0) SwitchLaunchCalls(*cupti_, true);
+  return first_error;
+}
+
+cupti::Result TraceSwitch::SwitchProcess(bool on) {
+  process_wide_ = on;
+  return ForKinds(flags_, on, [&](uint32_t kind) {
+    return on ? cupti_->activity_enable(kind) : cupti_->activity_disable(kind);
+  });
+}
+
+cupti::Result TraceSwitch::SwitchMarkers(bool on) {
+  if ((flags_ & kTraceMarkers) == 0) return cupti::kSuccess;
+  return on ? cupti_->activity_enable(cupti::kKindMarker)
+            : cupti_->activity_disable(cupti::kKindMarker);
+}
+
+cupti::Result TraceSwitch::On(uint32_t flags) {
   flags_ = flags;
+  traced_devices_ = DevicesWithPrimaryContext(*cuda_);
+  const PrimaryContexts contexts(*cuda_);
+  const bool by_context = SwitchesContexts() && contexts.count() > 0;
+  cupti::Result result = by_context ? SwitchContexts(contexts, true) : SwitchProcess(true);
+  if (result == cupti::kSuccess) result = SwitchMarkers(true);
+  if (result != cupti::kSuccess) return result;
+  if ((flags & kTraceLaunchCalls) != 0) SwitchLaunchCalls(*cupti_, true);
   on_ = true;
   start_ns_ = Now();
   recorder_->Lock();
   recorder_->switch_times().SwitchedOn(start_ns_);
+  recorder_->ForgetContexts();
   recorder_->Unlock();
   SendWindow(0);
   gap_reason_ = nullptr;
@@ -59,9 +103,12 @@ void TraceSwitch::Off(const char* reason) {
   recorder_->switch_times().SwitchedOff(end_ns);
   recorder_->Unlock();
   if ((flags_ & kTraceLaunchCalls) != 0) SwitchLaunchCalls(*cupti_, false);
-  for (const KindOfFlag* entry = std::end(kKinds); entry != std::begin(kKinds);) {
-    --entry;
-    if ((flags_ & entry->flag) != 0) cupti_->activity_disable(entry->kind);
+  SwitchMarkers(false);
+  const PrimaryContexts contexts(*cuda_);
+  if (contexts.count() > 0 && Pausable()) {
+    SwitchContexts(contexts, false);
+  } else {
+    SwitchProcess(false);
   }
   on_ = false;
   SendWindow(end_ns);
@@ -70,11 +117,45 @@ void TraceSwitch::Off(const char* reason) {
 
 void TraceSwitch::OffAgain() {
   if (on_ || (flags_ & kTraceKernels) == 0) return;
-  cupti_->activity_enable(cupti::kKindConcurrentKernel);
-  cupti_->activity_disable(cupti::kKindConcurrentKernel);
+  const PrimaryContexts contexts(*cuda_);
+  if (contexts.count() > 0 && Pausable()) {
+    for (uint32_t i = 0; i < contexts.count(); ++i) {
+      cupti_->activity_enable_context(contexts[i], cupti::kKindConcurrentKernel);
+      cupti_->activity_disable_context(contexts[i], cupti::kKindConcurrentKernel);
+    }
+  } else {
+    cupti_->activity_enable(cupti::kKindConcurrentKernel);
+    cupti_->activity_disable(cupti::kKindConcurrentKernel);
+  }
+}
+
+void TraceSwitch::OffForNewContexts() {
+  if (!on_ && process_wide_) SwitchProcess(false);
+}
+
+void TraceSwitch::FollowNewContexts() {
+  if (!on_ || process_wide_) return;
+  const uint64_t devices = DevicesWithPrimaryContext(*cuda_);
+  if ((devices & ~traced_devices_) != 0) SwitchContexts(PrimaryContexts(*cuda_), true);
+  traced_devices_ = devices;
+}
+
+bool TraceSwitch::Pausable() const {
+  if (!SwitchesContexts()) return false;
+  const PrimaryContexts contexts(*cuda_);
+  uint32_t identifiers[PrimaryContexts::kMost];
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < contexts.count(); ++i) {
+    if (cupti_->get_context_id(contexts[i], &identifiers[count]) == cupti::kSuccess) ++count;
+  }
+  recorder_->Lock();
+  const bool all = recorder_->SawOnly(identifiers, count);
+  recorder_->Unlock();
+  return all;
 }
 
 void TraceSwitch::Lost(const char* reason, uint64_t handed_over_ns) {
+  process_wide_ = false;  // what new contexts begin with is the other's to say
   if (!on_) return;
   on_ = false;
   SendWindow(handed_over_ns > start_ns_ ? handed_over_ns : start_ns_);

@@ -47,13 +47,14 @@ enum class AgentState : uint32_t {
 // Why an agent is off, or could not trace.
 enum class AgentReason : uint32_t {
   kNone = 0,
-  kNoCupti = 1,            // no libcupti found
-  kCuptiTooOld = 2,        // older than 12.6
-  kCuptiTaken = 3,         // another subscriber owns CUPTI
-  kCuptiError = 4,         // `reason_detail` holds the CUptiResult
+  kNoCupti = 1,      // no libcupti found
+  kCuptiTooOld = 2,  // older than 12.6
+  kCuptiTaken = 3,   // another subscriber owns CUPTI
+  kCuptiError = 4,   // `reason_detail` holds the CUptiResult
   kNoMemory = 5,
-  kForked = 6,             // this is a child of fork without exec
-  kBuffersTaken = 7,       // another client registered its own buffer callbacks; resumes later
+  kForked = 6,        // this is a child of fork without exec
+  kBuffersTaken = 7,  // another client registered its own buffer callbacks; resumes later
+  kNotPausable = 8,   // contexts of its own, or an old CUPTI: traced over the budget
 };
 
 // Bits of AgentWelcome::trace_flags and RingHeader::requested_flags.

@@ -2,10 +2,11 @@
 // replays of the graph? A bare CUPTI program, to tell CUPTI's doing from utlz's.
 //
 //   nvcc -O2 -std=c++17 -arch=native -o graph_pauses bench/gpu/graph_pauses.cu -lcupti -lcuda
-//   graph_pauses late|late-twice|early|early-twice|graph-trace
+//   graph_pauses late|late-twice|early|early-twice|graph-trace|context-late|context-early|context-over
 //
 // late, early: the graph is instantiated before or after tracing begins. twice: each switch-off is
 // followed by another enable and disable. graph-trace: graph-level records are on in the pauses.
+// context: the kind is switched for the context; over: and is on for the process throughout.
 // Prints the time of a replay traced and in pauses, and for each traced window how many records
 // there were, how many without times, and how many of absurd length.
 #include <cuda_runtime.h>
@@ -114,7 +115,14 @@ class Replays {
   std::thread thread_;
 };
 
+CUcontext switched_context = nullptr;  // null: the whole process
+
 void Switch(CUpti_ActivityKind kind, bool on) {
+  if (switched_context != nullptr) {
+    return Check(on ? cuptiActivityEnableContext(switched_context, kind)
+                    : cuptiActivityDisableContext(switched_context, kind),
+                 "switching a kind of the context");
+  }
   Check(on ? cuptiActivityEnable(kind) : cuptiActivityDisable(kind), "switching a kind");
 }
 
@@ -137,13 +145,15 @@ void Tell(const char* what, double replay_us) {
 
 int main(int argc, char** argv) {
   const std::string way = argc > 1 ? argv[1] : "late";
-  const bool early = way.rfind("early", 0) == 0;
+  const bool early = way.find("early") != std::string::npos;
   const bool twice = way.find("twice") != std::string::npos;
   const bool graph_trace = way == "graph-trace";
   constexpr auto kKernels = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
 
   Check(cudaFree(nullptr), "cudaFree");
   Check(cuptiActivityRegisterCallbacks(RequestBuffer, CompleteBuffer), "registering callbacks");
+  if (way == "context-over") Switch(kKernels, true);
+  if (way.rfind("context", 0) == 0) Check(cuCtxGetCurrent(&switched_context), "cuCtxGetCurrent");
   if (early) Switch(kKernels, true);
   Replays replays;
   replays.Instantiate();

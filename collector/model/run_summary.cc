@@ -37,6 +37,9 @@ std::string DescribeAgent(const ProcessState& process) {
       return "not traced: a fork that did not execute a program";
     case AgentReason::kBuffersTaken:
       return "partly traced: another client took CUPTI's buffers for a while";
+    case AgentReason::kNotPausable:
+      return "traced without the pauses that the overhead budget asks for: it works in contexts "
+             "of its own (cuCtxCreate), which CUPTI cannot safely pause";
   }
   return "not traced: reason " + std::to_string(process.status.reason());
 }

@@ -36,6 +36,8 @@ CUresult cuCtxGetDevice(CUdevice* device);
 CUresult cuCtxSynchronize();
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device);
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device);
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int* flags, int* active);
+CUresult cuThreadExchangeStreamCaptureMode(int* mode);
 
 CUresult cuStreamCreate(CUstream* stream, unsigned int flags);
 CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned int flags, int priority);

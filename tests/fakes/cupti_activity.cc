@@ -50,6 +50,20 @@ CuptiResult SwitchKind(const char* function, uint32_t kind, bool enabled) {
   return kCuptiSuccess;
 }
 
+CuptiResult SwitchKindOf(const char* function, CUcontext context, uint32_t kind, bool enabled) {
+  if (const CuptiResult arranged = ArrangedResult(function)) return arranged;
+  ContextFacts facts;
+  if (kind >= kActivityKinds || FindCuda() == nullptr ||
+      !FindCuda()->describe_context(context, &facts)) {
+    return kCuptiInvalidParameter;
+  }
+  if (ScenarioNumber("subscriber_taken", 0) != 0) return kCuptiMultipleSubscribers;
+  if (!ObserveCuda()) return kCuptiUnknown;
+  if (enabled && !ActivityQueue::Instance().has_callbacks()) return kCuptiInvalidOperation;
+  CuptiState::Instance().EnableInContext(facts.id, kind, enabled);
+  return kCuptiSuccess;
+}
+
 }  // namespace
 
 #pragma GCC visibility push(default)
@@ -190,6 +204,14 @@ CuptiResult cuptiSetThreadIdType(uint32_t type) {
   return kCuptiSuccess;
 }
 
+CuptiResult cuptiActivityEnableContext(CUcontext context, uint32_t kind) {
+  return SwitchKindOf("cuptiActivityEnableContext", context, kind, true);
+}
+
+CuptiResult cuptiActivityDisableContext(CUcontext context, uint32_t kind) {
+  return SwitchKindOf("cuptiActivityDisableContext", context, kind, false);
+}
+
 CuptiResult cuptiActivityEnableDriverApi(uint32_t callback_id, uint8_t enable) {
   if (const CuptiResult arranged = ArrangedResult("cuptiActivityEnableDriverApi")) return arranged;
   CuptiState::Instance().RecordDriverCall(callback_id, enable != 0);
@@ -250,7 +272,7 @@ uint32_t FakeCuptiSwitchedOn() {
   for (uint32_t kind = 0; kind < kActivityKinds; ++kind) {
     count += state.IsEnabled(static_cast<ActivityKind>(kind)) ? 1 : 0;
   }
-  return count;
+  return count + state.EnabledInContexts();
 }
 
 CuptiResult cuptiFinalize() {

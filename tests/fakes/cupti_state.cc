@@ -14,7 +14,29 @@ CuptiState& CuptiState::Instance() {
 CuptiState::CuptiState()
     : version_(static_cast<uint32_t>(ScenarioNumber("cupti_version", 130000))) {}
 
+bool CuptiState::IsEnabled(ActivityKind kind, uint32_t context) const {
+  const std::lock_guard lock(exceptions_mutex_);
+  const auto exception = exceptions_.find({context, kind});
+  return exception == exceptions_.end() ? IsEnabled(kind) : exception->second;
+}
+
+void CuptiState::EnableInContext(uint32_t context, uint32_t kind, bool enabled) {
+  const std::lock_guard lock(exceptions_mutex_);
+  exceptions_[{context, kind}] = enabled;
+}
+
+uint32_t CuptiState::EnabledInContexts() const {
+  const std::lock_guard lock(exceptions_mutex_);
+  uint32_t count = 0;
+  for (const auto& [place, enabled] : exceptions_) count += enabled ? 1 : 0;
+  return count;
+}
+
 void CuptiState::Enable(uint32_t kind, bool enabled) {
+  {
+    const std::lock_guard lock(exceptions_mutex_);
+    std::erase_if(exceptions_, [kind](const auto& entry) { return entry.first.second == kind; });
+  }
   kinds_[kind].store(enabled);
   if (kind != kActivityDriver) return;
   for (std::atomic<bool>& call : driver_calls_) call.store(enabled);

@@ -6,6 +6,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
+#include <mutex>
+#include <utility>
 
 #include "tests/fakes/cupti_records.h"
 #include "tests/fakes/cupti_results.h"
@@ -31,8 +34,14 @@ class CuptiState {
   static CuptiState& Instance();
 
   uint32_t version() const { return version_; }
+  // For the process as a whole.
   bool IsEnabled(ActivityKind kind) const { return kinds_[kind].load(std::memory_order_relaxed); }
+  bool IsEnabled(ActivityKind kind, uint32_t context) const;
+  // As CUPTI 13.0 does it: for all contexts, whatever was said of one before.
   void Enable(uint32_t kind, bool enabled);
+  void EnableInContext(uint32_t context, uint32_t kind, bool enabled);
+  // How many kinds are on for single contexts.
+  uint32_t EnabledInContexts() const;
 
   // Driver calls that are recorded: of a kind as a whole, or chosen one by one.
   void RecordDriverCall(uint32_t callback_id, bool enabled);
@@ -60,6 +69,8 @@ class CuptiState {
   std::atomic<pthread_t> torn_down_by_{0};
   uint32_t version_;
   std::atomic<bool> kinds_[kActivityKinds] = {};
+  mutable std::mutex exceptions_mutex_;
+  std::map<std::pair<uint32_t, uint32_t>, bool> exceptions_;  // by context and kind
   std::atomic<bool> driver_calls_[kCallbacksPerDomain] = {};
   std::atomic<const Subscriber*> subscriber_{nullptr};
   std::atomic<bool> callbacks_[kCallbackDomains][kCallbacksPerDomain] = {};

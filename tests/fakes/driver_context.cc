@@ -103,6 +103,21 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
   return CUDA_SUCCESS;
 }
 
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int* flags, int* active) {
+  if (!Ready()) return CUDA_ERROR_NOT_INITIALIZED;
+  DriverState& state = DriverState::Instance();
+  const std::lock_guard lock(state.mutex);
+  *flags = 0;
+  *active = state.primary_contexts.contains(device) ? 1 : 0;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuThreadExchangeStreamCaptureMode(int* mode) {
+  thread_local int current = 0;
+  std::swap(current, *mode);
+  return CUDA_SUCCESS;
+}
+
 CUresult cuCtxGetCurrent(CUcontext* context) {
   *context = ToHandle(CurrentContext());
   return CUDA_SUCCESS;

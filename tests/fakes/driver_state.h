@@ -33,7 +33,7 @@ struct Context {
   uint32_t id;
   CUdevice device;
   bool primary;
-  int primary_uses = 0;
+  std::atomic<int> primary_uses{0};
   Stream null_stream;
   std::set<Stream*> streams;
 };

@@ -67,13 +67,14 @@ void FillPlace(const Place& place, Record* record) {
 
 // A node's own record is not made while whole graphs are traced.
 bool IsHiddenNode(const Place& place) {
-  return place.graph_node != 0 && CuptiState::Instance().IsEnabled(kActivityGraphTrace);
+  return place.graph_node != 0 &&
+         CuptiState::Instance().IsEnabled(kActivityGraphTrace, place.context);
 }
 
 void OnKernel(const KernelRun& run) {
   CuptiState& state = CuptiState::Instance();
-  const bool concurrent = state.IsEnabled(kActivityConcurrentKernel);
-  if (!concurrent && !state.IsEnabled(kActivityKernel)) return;
+  const bool concurrent = state.IsEnabled(kActivityConcurrentKernel, run.place.context);
+  if (!concurrent && !state.IsEnabled(kActivityKernel, run.place.context)) return;
   if (IsHiddenNode(run.place)) return;
   NewerKernelRecord record{};
   Kernel9Record& base = record.base.base;
@@ -106,7 +107,9 @@ void OnKernel(const KernelRun& run) {
 }
 
 void OnCopy(const CopyRun& run) {
-  if (!CuptiState::Instance().IsEnabled(kActivityMemcpy) || IsHiddenNode(run.place)) return;
+  if (!CuptiState::Instance().IsEnabled(kActivityMemcpy, run.place.context) ||
+      IsHiddenNode(run.place))
+    return;
   MemcpyRecord record{};
   FillPlace(run.place, &record);
   record.kind = kActivityMemcpy;
@@ -123,7 +126,9 @@ void OnCopy(const CopyRun& run) {
 }
 
 void OnSet(const SetRun& run) {
-  if (!CuptiState::Instance().IsEnabled(kActivityMemset) || IsHiddenNode(run.place)) return;
+  if (!CuptiState::Instance().IsEnabled(kActivityMemset, run.place.context) ||
+      IsHiddenNode(run.place))
+    return;
   MemsetRecord record{};
   FillPlace(run.place, &record);
   record.kind = kActivityMemset;
@@ -137,7 +142,7 @@ void OnSet(const SetRun& run) {
 }
 
 void OnGraph(const Place& place) {
-  if (!CuptiState::Instance().IsEnabled(kActivityGraphTrace)) return;
+  if (!CuptiState::Instance().IsEnabled(kActivityGraphTrace, place.context)) return;
   GraphTraceRecord record{};
   record.kind = kActivityGraphTrace;
   record.correlation_id = place.correlation;

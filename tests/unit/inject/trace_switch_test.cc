@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -17,6 +18,10 @@ uint64_t cupti_now_ns = 0;
 std::set<uint32_t> kinds_on;
 std::set<uint32_t> driver_calls_on;
 std::set<uint32_t> runtime_calls_on;
+// Of device 0 and of device 1, where they have one.
+std::vector<uint32_t> primary_contexts;
+std::map<uint32_t, std::set<uint32_t>> context_kinds_on;
+int process_wide_calls = 0;
 
 void Switch(std::set<uint32_t>* on, uint32_t what, bool enable) {
   if (enable) {
@@ -26,6 +31,34 @@ void Switch(std::set<uint32_t>* on, uint32_t what, bool enable) {
   }
 }
 
+uint32_t IdentifierOf(cupti::Context context) {
+  return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(context));
+}
+
+CudaApi CudaStandIn() {
+  CudaApi api{};
+  api.device_get_count = [](int* count) {
+    *count = 2;
+    return cuda::kSuccess;
+  };
+  api.device_get = [](int* device, int ordinal) {
+    *device = ordinal;
+    return cuda::kSuccess;
+  };
+  api.primary_get_state = [](int device, unsigned* flags, int* active) {
+    *flags = 0;
+    *active = device < static_cast<int>(primary_contexts.size()) ? 1 : 0;
+    return cuda::kSuccess;
+  };
+  api.primary_retain = [](cupti::Context* context, int device) {
+    *context =
+        reinterpret_cast<cupti::Context>(uintptr_t{primary_contexts[static_cast<size_t>(device)]});
+    return cuda::kSuccess;
+  };
+  api.primary_release = [](int) { return cuda::kSuccess; };
+  return api;
+}
+
 CuptiApi StandIn() {
   CuptiApi api{};
   api.get_timestamp = [](uint64_t* now_ns) {
@@ -33,11 +66,25 @@ CuptiApi StandIn() {
     return cupti::kSuccess;
   };
   api.activity_enable = [](uint32_t kind) {
+    ++process_wide_calls;
     kinds_on.insert(kind);
     return cupti::kSuccess;
   };
   api.activity_disable = [](uint32_t kind) {
+    ++process_wide_calls;
     kinds_on.erase(kind);
+    return cupti::kSuccess;
+  };
+  api.activity_enable_context = [](cupti::Context context, uint32_t kind) {
+    context_kinds_on[IdentifierOf(context)].insert(kind);
+    return cupti::kSuccess;
+  };
+  api.activity_disable_context = [](cupti::Context context, uint32_t kind) {
+    context_kinds_on[IdentifierOf(context)].erase(kind);
+    return cupti::kSuccess;
+  };
+  api.get_context_id = [](cupti::Context context, uint32_t* identifier) {
+    *identifier = IdentifierOf(context);
     return cupti::kSuccess;
   };
   api.activity_enable_driver_api = [](uint32_t call, uint8_t enable) {
@@ -56,8 +103,11 @@ class TraceSwitchTest : public testing::Test {
   TraceSwitchTest() : cupti_(StandIn()) {
     file_ = ring_.Create(kRingMinDataBytes);
     EXPECT_TRUE(recorder_.Create(&ring_, &cupti_, false));
-    trace_.Create(&cupti_, &recorder_);
+    trace_.Create(&cupti_, &cuda_, &recorder_);
     kinds_on = driver_calls_on = runtime_calls_on = {};
+    primary_contexts = {};
+    context_kinds_on = {};
+    process_wide_calls = 0;
     cupti_now_ns = 1000;
   }
   ~TraceSwitchTest() override {
@@ -82,6 +132,29 @@ class TraceSwitchTest : public testing::Test {
     return windows;
   }
 
+  // A record of a kernel in some context comes.
+  void RecordIn(uint32_t context) {
+    static uint32_t record_context;
+    static bool handed_over;
+    record_context = context;
+    handed_over = false;
+    cupti_.activity_get_next_record = [](uint8_t*, size_t, cupti::RecordHead** record) {
+      static cupti::MemsetRecord memset;
+      if (handed_over) return cupti::kErrorMaxLimitReached;
+      handed_over = true;
+      memset = {};
+      memset.kind = cupti::kKindMemset;
+      memset.context_id = record_context;
+      *record = reinterpret_cast<cupti::RecordHead*>(&memset);
+      return cupti::kSuccess;
+    };
+    uint8_t buffer[sizeof(cupti::MemsetRecord)] = {};
+    recorder_.Lock();
+    recorder_.Consume(buffer, sizeof buffer);
+    recorder_.Unlock();
+  }
+
+  CudaApi cuda_ = CudaStandIn();
   CuptiApi cupti_;
   RingWriter ring_;
   Recorder recorder_;
@@ -151,6 +224,72 @@ TEST_F(TraceSwitchTest, AnOlderCuptiThatCannotChooseCallsIsLeftAlone) {
   cupti_.activity_enable_driver_api = nullptr;
   EXPECT_EQ(trace_.On(kTraceKernels | kTraceLaunchCalls), cupti::kSuccess);
   EXPECT_TRUE(runtime_calls_on.empty());
+}
+
+const std::set<uint32_t> kKernelsAndCopies = {cupti::kKindConcurrentKernel, cupti::kKindMemcpy,
+                                              cupti::kKindMemcpy2, cupti::kKindMemset};
+
+TEST_F(TraceSwitchTest, BeforeThereAreContextsTheProcessIsSwitched) {
+  ASSERT_EQ(trace_.On(kTraceKernels | kTraceCopies), cupti::kSuccess);
+  EXPECT_EQ(kinds_on, kKernelsAndCopies);
+}
+
+TEST_F(TraceSwitchTest, ContextsArePausedOneByOne) {
+  ASSERT_EQ(trace_.On(kTraceKernels | kTraceCopies), cupti::kSuccess);
+  primary_contexts = {7, 8};
+  RecordIn(8);
+  EXPECT_TRUE(trace_.Pausable());
+  const int calls_before = process_wide_calls;
+  trace_.Off("budget");
+  EXPECT_TRUE(context_kinds_on[7].empty());
+  EXPECT_TRUE(context_kinds_on[8].empty());
+  trace_.OffAgain();
+  ASSERT_EQ(trace_.On(kTraceKernels | kTraceCopies), cupti::kSuccess);
+  EXPECT_EQ(context_kinds_on[7], kKernelsAndCopies);
+  EXPECT_EQ(context_kinds_on[8], kKernelsAndCopies);
+  EXPECT_EQ(process_wide_calls, calls_before) << "which may kill the process while it launches";
+}
+
+TEST_F(TraceSwitchTest, AVisitToARunningProcessSwitchesItsContexts) {
+  primary_contexts = {7};
+  ASSERT_EQ(trace_.On(kTraceKernels), cupti::kSuccess);
+  EXPECT_TRUE(context_kinds_on[7].contains(cupti::kKindConcurrentKernel));
+  primary_contexts = {7, 9};
+  trace_.FollowNewContexts();
+  EXPECT_TRUE(context_kinds_on[9].contains(cupti::kKindConcurrentKernel));
+  trace_.Off(nullptr);
+  trace_.OffForNewContexts();
+  EXPECT_TRUE(context_kinds_on[7].empty());
+  EXPECT_TRUE(context_kinds_on[9].empty());
+  EXPECT_EQ(process_wide_calls, 0);
+}
+
+TEST_F(TraceSwitchTest, AVisitThatCameBeforeAllContextsLeavesNothingOn) {
+  ASSERT_EQ(trace_.On(kTraceKernels), cupti::kSuccess);
+  primary_contexts = {7};
+  RecordIn(7);
+  trace_.Off(nullptr);
+  trace_.OffForNewContexts();
+  EXPECT_TRUE(kinds_on.empty());
+}
+
+TEST_F(TraceSwitchTest, WorkInAContextOfItsOwnIsNotPausable) {
+  ASSERT_EQ(trace_.On(kTraceKernels), cupti::kSuccess);
+  primary_contexts = {7};
+  RecordIn(7);
+  EXPECT_TRUE(trace_.Pausable());
+  RecordIn(12);
+  EXPECT_FALSE(trace_.Pausable()) << "from cuCtxCreate";
+  trace_.Off(nullptr);
+  EXPECT_TRUE(kinds_on.empty()) << "asked for all the same";
+  ASSERT_EQ(trace_.On(kTraceKernels), cupti::kSuccess);
+  EXPECT_TRUE(trace_.Pausable()) << "a window without it";
+}
+
+TEST_F(TraceSwitchTest, WithoutSwitchesForContextsNothingIsPausable) {
+  cupti_.activity_disable_context = nullptr;
+  ASSERT_EQ(trace_.On(kTraceKernels), cupti::kSuccess);
+  EXPECT_FALSE(trace_.Pausable());
 }
 
 }  // namespace
