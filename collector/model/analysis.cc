@@ -28,29 +28,30 @@ std::string FallbackType(const ModelState& model, const Attribution& attribution
   return most == cycles_by_type.end() ? kDefaultTensorType : most->first;
 }
 
-// Launches that are held to stand for others: those of every process times its scale, timeless
-// ones included.
+// Launches of the whole run: those that were traced, timeless ones included, and those that are
+// held to have happened between windows.
 struct Scaled {
   double launches = 0;
   double time_ns = 0;
   bool scaled = false;
 };
 
-double ScaleOf(const ProcessState& process, uint64_t now_ns) {
-  return process.coverage.ScaleToRun(process.LivedUntilNs(now_ns));
+KernelSum InGaps(const ModelState& model, const KernelShare& share, uint64_t now_ns) {
+  const auto found = model.processes.processes().find(share.source);
+  if (found == model.processes.processes().end()) return {};
+  const ProcessState& process = *found->second;
+  return share.by_window.InGaps(process.windows, process.LivedUntilNs(now_ns));
 }
 
 Scaled ScaleToRun(const ModelState& model, const Kernel& kernel, uint64_t now_ns) {
   Scaled scaled;
   const double mean_ns = kernel.durations.mean_ns();
   for (const KernelShare& share : kernel.shares) {
-    const auto found = model.processes.processes().find(share.source);
-    const double scale =
-        found == model.processes.processes().end() ? 1 : ScaleOf(*found->second, now_ns);
+    const KernelSum in_gaps = InGaps(model, share, now_ns);
     const auto timeless = static_cast<double>(share.timeless);
-    scaled.launches += scale * (static_cast<double>(share.launches) + timeless);
-    scaled.time_ns += scale * (static_cast<double>(share.time_ns) + timeless * mean_ns);
-    scaled.scaled = scaled.scaled || scale > 1;
+    scaled.launches += static_cast<double>(share.launches) + timeless + in_gaps.launches;
+    scaled.time_ns += static_cast<double>(share.time_ns) + timeless * mean_ns + in_gaps.time_ns;
+    scaled.scaled = scaled.scaled || in_gaps.launches > 0;
   }
   return scaled;
 }

@@ -35,7 +35,8 @@ KernelShare* Kernel::ShareOf(uint32_t source) {
     return share.source == source;
   });
   if (found == shares.end()) {
-    shares.insert(shares.begin(), KernelShare{.source = source});
+    shares.insert(shares.begin(), KernelShare());
+    shares.front().source = source;
   } else if (found != shares.begin()) {
     std::iter_swap(shares.begin(), found);
   }

@@ -14,6 +14,7 @@
 
 #include "collector/model/duration_histogram.h"
 #include "collector/model/process_table.h"
+#include "collector/model/window_work.h"
 
 namespace utlz {
 
@@ -23,6 +24,7 @@ struct KernelShare {
   uint64_t launches = 0;
   uint64_t timeless = 0;
   uint64_t time_ns = 0;
+  WindowWork by_window;
 };
 
 struct Kernel {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "collector/model/trace_coverage.h"
+#include "collector/model/window_work.h"
 #include "proto/profile.pb.h"
 
 namespace utlz {
@@ -63,6 +64,7 @@ struct ProcessState {
   uint64_t newest_ns = 0;          // end of the newest record
   uint64_t first_ns = 0;           // start of the earliest record
   TraceCoverage coverage;
+  WindowTimes windows;
 
   bool live() const { return !end.has_value(); }
   // When it ended, else `now_ns`.

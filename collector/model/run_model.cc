@@ -198,6 +198,9 @@ void RunModel::State::AddLaunches(ProcessState* process, const LaunchSegment& se
   if (segment.graph_correlation != 0) {
     device.graphs.Add(process->source, segment.graph_correlation, {launches, segment.launches});
   }
+  // A segment is short beside a slice of a window.
+  const WindowTimes::Place place =
+      process->windows.PlaceOf(segment.launches > 0 ? launches[0].start_ns : 0);
   for (uint32_t i = 0; i < segment.launches; ++i) {
     const Launch& launch = launches[i];
     const uint64_t duration_ns = launch.end_ns - launch.start_ns;
@@ -207,6 +210,7 @@ void RunModel::State::AddLaunches(ProcessState* process, const LaunchSegment& se
     KernelShare* share = kernel.ShareOf(process->source);
     ++share->launches;
     share->time_ns += duration_ns;
+    share->by_window.Add(process->windows, place, duration_ns);
     stream->kernel_time_ns += duration_ns;
     process->kernel_time_ns += duration_ns;
     process->newest_ns = std::max(process->newest_ns, launch.end_ns);
@@ -297,6 +301,7 @@ bool RunModel::State::ConsumeLaunchCalls(ProcessState* process, std::string_view
 bool RunModel::State::ConsumeTraceWindow(ProcessState* process, std::string_view payload) {
   TraceWindow message;
   if (!Parse(payload, &message)) return false;
+  process->windows.Add(message);
   if (const auto gap = process->coverage.Add(message)) AddUntraced(*process, *gap);
   return true;
 }

@@ -148,17 +148,19 @@ TEST(RunModelTest, ScalesToTheRunWhereTracingWasInWindows) {
   run.StartRun();
   run.StartProcess();
   run.SendKernels({"a"});
-  const auto window = [&](uint64_t start_ns, uint64_t end_ns) {
+  const auto window = [&](uint64_t start_ns, std::optional<uint64_t> end_ns) {
     TraceWindow message;
     message.set_start_ns(kRunStartNs + start_ns);
-    message.set_end_ns(kRunStartNs + end_ns);
+    if (end_ns.has_value()) message.set_end_ns(kRunStartNs + *end_ns);
     message.set_flags(1);
     run.Send(1, FRAME_TRACE_WINDOW, message);
   };
+  window(0, std::nullopt);
   run.SendLaunches({Build::LaunchAt(0, 500), Build::LaunchAt(500, 500)});
   window(0, 1000);
-  window(4000, 5000);
+  window(4000, std::nullopt);
   run.SendLaunches({Build::LaunchAt(4000, 500), Build::LaunchAt(4500, 500)});
+  window(4000, 5000);
   const Summary summary = run.EndRun(5000);
   ASSERT_EQ(summary.kernels_size(), 1);
   EXPECT_EQ(summary.kernels(0).launches_traced(), 4u);

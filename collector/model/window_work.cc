@@ -1,0 +1,120 @@
+#include "collector/model/window_work.h"
+
+#include <algorithm>
+
+#include "proto/ring_abi.h"
+
+namespace utlz {
+
+void WindowTimes::Add(const TraceWindow& window) {
+  if ((window.flags() & kTraceKernels) == 0 || window.start_ns() == 0) return;
+  const bool known = !windows_.empty() && windows_.back().start_ns == window.start_ns();
+  if (!known) {
+    const uint64_t newest_ns = windows_.empty() ? 0 : windows_.back().start_ns;
+    if (windows_.size() >= kMaxWindows || window.start_ns() < newest_ns) return;
+    // One whose end was never told ended when this one began, at the latest.
+    if (!windows_.empty() && windows_.back().end_ns == 0)
+      windows_.back().end_ns = window.start_ns();
+    windows_.push_back({window.start_ns(), 0});
+  }
+  if (window.end_ns() >= window.start_ns()) windows_.back().end_ns = window.end_ns();
+}
+
+WindowTimes::Place WindowTimes::PlaceOf(uint64_t start_ns) const {
+  if (windows_.empty()) return {0, 0};
+  const auto newest = static_cast<uint32_t>(windows_.size() - 1);
+  const Window& window = windows_.back();
+  if (start_ns <= window.start_ns) return {newest, 0};
+  auto slice = static_cast<uint32_t>((start_ns - window.start_ns) / kSliceNs);
+  if (window.end_ns != 0) slice = std::min(slice, LastSlice(newest, window.end_ns));
+  return {newest, slice};
+}
+
+uint64_t WindowTimes::LengthNs(uint32_t window, uint64_t now_ns) const {
+  const uint64_t end_ns = windows_[window].end_ns != 0 ? windows_[window].end_ns : now_ns;
+  return end_ns > windows_[window].start_ns ? end_ns - windows_[window].start_ns : 0;
+}
+
+uint32_t WindowTimes::LastSlice(uint32_t window, uint64_t now_ns) const {
+  const uint64_t length_ns = LengthNs(window, now_ns);
+  return length_ns == 0 ? 0 : static_cast<uint32_t>((length_ns - 1) / kSliceNs);
+}
+
+double WindowTimes::TailNs(uint32_t window, uint64_t now_ns) const {
+  const uint64_t last = LastSlice(window, now_ns);
+  const uint64_t first = last == 0 ? 0 : last - 1;
+  return static_cast<double>(LengthNs(window, now_ns) - first * kSliceNs);
+}
+
+double WindowTimes::HeadNs(uint32_t window, uint64_t now_ns) const {
+  return static_cast<double>(std::min(LengthNs(window, now_ns), kSliceNs));
+}
+
+double WindowTimes::GapWeight(uint32_t window, uint64_t now_ns) const {
+  if (window + 1 == windows_.size()) return 0;
+  const uint64_t end_ns = windows_[window].end_ns;
+  const uint64_t until_ns = windows_[window + 1].start_ns;
+  const double beside_ns = TailNs(window, now_ns) + HeadNs(window + 1, now_ns);
+  if (until_ns <= end_ns || beside_ns <= 0) return 0;
+  return static_cast<double>(until_ns - end_ns) / beside_ns;
+}
+
+KernelSum& KernelSum::operator+=(const KernelSum& other) {
+  launches += other.launches;
+  time_ns += other.time_ns;
+  return *this;
+}
+
+void WindowWork::Add(const WindowTimes& times, WindowTimes::Place place, uint64_t duration_ns) {
+  if (times.empty()) return;
+  if (place.window != window_) EnterWindow(times, place.window);
+  if (place.slice > slice_) EnterSlice(place.slice);
+  const KernelSum launch = {1, static_cast<double>(duration_ns)};
+  if (place.slice == 0) head_ += launch;
+  if (place.slice == slice_) {
+    slice_sum_ += launch;
+  } else if (place.slice + 1 == slice_) {
+    before_sum_ += launch;
+  }
+}
+
+void WindowWork::EnterWindow(const WindowTimes& times, uint32_t window) {
+  constexpr uint64_t now_ns = 0;  // the windows before the newest one have ended
+  earlier_ += HeadInGap(times, now_ns);
+  earlier_ += tail_ * times.GapWeight(tail_window_, now_ns);
+  tail_ = Tail(times, now_ns);
+  tail_window_ = window_;
+  window_ = window;
+  slice_ = 0;
+  head_ = slice_sum_ = before_sum_ = {};
+}
+
+void WindowWork::EnterSlice(uint32_t slice) {
+  before_sum_ = slice == slice_ + 1 ? slice_sum_ : KernelSum{};
+  slice_sum_ = {};
+  slice_ = slice;
+}
+
+KernelSum WindowWork::InGaps(const WindowTimes& times, uint64_t now_ns) const {
+  KernelSum sum = earlier_;
+  if (times.empty()) return sum;
+  sum += HeadInGap(times, now_ns);
+  sum += tail_ * times.GapWeight(tail_window_, now_ns);
+  sum += Tail(times, now_ns) * times.GapWeight(window_, now_ns);
+  return sum;
+}
+
+// In the gap before window_.
+KernelSum WindowWork::HeadInGap(const WindowTimes& times, uint64_t now_ns) const {
+  return window_ == 0 ? KernelSum{} : head_ * times.GapWeight(window_ - 1, now_ns);
+}
+
+KernelSum WindowWork::Tail(const WindowTimes& times, uint64_t now_ns) const {
+  const uint32_t last = times.LastSlice(window_, now_ns);
+  KernelSum tail;
+  if (slice_ >= last) tail += before_sum_;
+  if (slice_ + 1 >= last) tail += slice_sum_;
+  return tail;
+}
+
+}  // namespace utlz
