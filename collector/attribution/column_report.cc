@@ -107,9 +107,7 @@ CounterEstimate Estimate(const Model& model, const FitCovariance& covariance, si
 // looked for.
 double EdgeErrorNs(const ShiftEstimate& shift) {
   constexpr double kNormal95 = 1.959964;
-  constexpr double kUndeterminedNs = 1000;
-  const double shift_ns = shift.shift_ns ? shift.uncertainty_ns : kUndeterminedNs;
-  return std::hypot(shift_ns / kNormal95, kProfileShiftStepNs / std::sqrt(12.0));
+  return std::hypot(shift.uncertainty_ns / kNormal95, kProfileShiftStepNs / std::sqrt(12.0));
 }
 
 double PerNs(const ColumnEstimate& column, size_t counter) {

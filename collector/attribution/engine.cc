@@ -15,9 +15,10 @@ namespace {
 
 // Launches kept at the start, whatever the number of samples.
 constexpr size_t kWarmupLaunches = size_t{1} << 19;
-// Clocks drift slowly; looking costs as much as attributing some thousand samples.
-constexpr size_t kSamplesBetweenLooks = 65'536;
-constexpr size_t kSamplesOfALook = 8192;
+// Clocks drift slowly; looking costs as much as attributing some thousand samples. Where samples
+// come in windows, time passes faster than they do.
+constexpr size_t kSamplesBetweenLooks = 12'288;
+constexpr int64_t kLongestBetweenLooksNs = 2'000'000'000;
 
 }  // namespace
 
@@ -77,20 +78,26 @@ class Engine::Impl {
 
   // Gathers a short recording now and then, and moves the shifts by it.
   void FollowClock() {
+    if (recording_.samples.empty()) return;
     samples_since_look_ += recording_.samples.size();
-    if (samples_since_look_ < kSamplesBetweenLooks) return;
+    const int64_t now_ns = recording_.samples.back().end_ns;
+    if (look_.samples.empty() && samples_since_look_ < kSamplesBetweenLooks &&
+        now_ns - looked_ns_ < kLongestBetweenLooksNs) {
+      return;
+    }
     look_.counters = recording_.counters;
     look_.launches.insert(look_.launches.end(), recording_.launches.begin(),
                           recording_.launches.end());
     look_.samples.insert(look_.samples.end(), recording_.samples.begin(), recording_.samples.end());
     look_.values.insert(look_.values.end(), recording_.values.begin(), recording_.values.end());
-    if (look_.samples.size() < kSamplesOfALook && look_.launches.size() < kWarmupLaunches) return;
+    if (look_.samples.size() < kFollowSamples && look_.launches.size() < kWarmupLaunches) return;
     FollowShifts(look_, queue_.variants().size(), groups_, &shifts_);
     std::vector<double> used_ns;
     for (const ShiftEstimate& shift : shifts_) used_ns.push_back(shift.profile_shift_ns);
     model_->set_shifts(std::move(used_ns));
     look_.Clear();
     samples_since_look_ = 0;
+    looked_ns_ = now_ns;
   }
 
   void Report(const Model& model, Solution* solution) const {
@@ -106,6 +113,7 @@ class Engine::Impl {
   std::vector<ShiftEstimate> shifts_;
   Recording look_;
   size_t samples_since_look_ = 0;
+  int64_t looked_ns_ = 0;
 };
 
 Engine::Engine(Options options) : impl_(std::make_unique<Impl>(std::move(options))) {}

@@ -3,6 +3,7 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -28,10 +29,24 @@ constexpr int kFarSteps = 16;
 constexpr double kGreatestUncertaintyNs = 500;
 constexpr int kFineSteps = 4;  // to each side of the constant-rate shift
 constexpr size_t kParts = 4;
-// A short recording's shift is noisy: an estimate goes this share of the way to it.
-constexpr size_t kFollowSamples = 8192;
 constexpr int kFollowSteps = 3;
-constexpr double kFollowShare = 0.6;
+// Between two looks a shift is taken to move by so much, a standard deviation: a look that is as
+// uncertain as this is believed by half.
+constexpr double kDriftNs = 300;
+
+// What is known of a shift before any sample. Both sides' times are brought onto the system's clock
+// by CUPTI, each process by a conversion of its own that is good to about a microsecond; DRAM and
+// SM counters differ by where in a launch's life they move. It settles shifts that samples leave
+// open, and moves one that they determine to 100 ns by half a nanosecond for each microsecond
+// between.
+constexpr double kExpectedShiftNs = -1000;
+constexpr double kExpectedDeviationNs = 1500;
+// A look that leaves this much more unexplained than the one before may stand at a wrong shift.
+constexpr double kLostFactor = 1.5;
+// Of a group's shift, where only another group's is determined.
+constexpr double kBorrowedDeviationNs = 1000;
+constexpr double kNormal95 = 1.959964;
+
 // Groups differ by where in a launch's life their counters move, not by their clocks.
 constexpr double kMostApartNs = 2000;
 
@@ -180,13 +195,40 @@ std::optional<double> LeastAt(const std::vector<double>& grid, const std::vector
   return bend > 0 ? grid[at] + 0.5 * step * (left - right) / bend : grid[at];
 }
 
+// Half of the 95 % interval of the parts' mean, by Student's t.
 double Spread95(const std::vector<double>& parts) {
-  if (parts.size() < 2) return kCoarseStepNs;
+  if (parts.size() < 2) return kNormal95 * kExpectedDeviationNs;
+  constexpr std::array<double, kParts> kStudent = {0, 12.706, 4.303, 3.182};
   const double count = static_cast<double>(parts.size());
   const double mean = std::accumulate(parts.begin(), parts.end(), 0.0) / count;
   double squares = 0;
   for (const double part : parts) squares += (part - mean) * (part - mean);
-  return 1.96 * std::sqrt(squares / (count - 1) / count);
+  return kStudent[parts.size() - 1] * std::sqrt(squares / (count - 1) / count);
+}
+
+struct Weighed {
+  double value_ns = 0;
+  double deviation_ns = 0;
+};
+
+// Two independent opinions, each by its certainty.
+Weighed Weigh(const Weighed& a, const Weighed& b) {
+  const double weight_a = 1 / std::max(1.0, a.deviation_ns * a.deviation_ns);
+  const double weight_b = 1 / std::max(1.0, b.deviation_ns * b.deviation_ns);
+  return {(weight_a * a.value_ns + weight_b * b.value_ns) / (weight_a + weight_b),
+          1 / std::sqrt(weight_a + weight_b)};
+}
+
+// The least residual of a recording's parts, and how far they disagree.
+double PartsSpread95(const Recording& recording, size_t samples, size_t variants,
+                     const ShiftGroup& group, const std::vector<double>& grid) {
+  std::vector<double> parts;
+  for (size_t part = 0; part < kParts; ++part) {
+    const Recording cut = Cut(recording, {samples * part / kParts, samples * (part + 1) / kParts});
+    const auto residuals = ConstantRateResiduals(cut, variants, {group}, grid);
+    if (const auto least = LeastAt(grid, residuals[0])) parts.push_back(*least);
+  }
+  return Spread95(parts);
 }
 
 // Constant rates are wrong for kernels that work unevenly, and where a load repeats, a far shift
@@ -197,10 +239,14 @@ bool FitsBetterFarAway(const Recording& recording, const ColumnPlan& plan, const
   return fits[1] < kFarAdvantage * fits[0];
 }
 
+ShiftEstimate Unknown(const ShiftGroup& group) {
+  return {group.name, std::nullopt, kNormal95 * kExpectedDeviationNs, kExpectedShiftNs, 0};
+}
+
 // The shift by constant rates, if the recording determines it.
 ShiftEstimate SearchGroup(const Recording& recording, const Recording& whole, size_t variants,
                           const ColumnPlan& plan, const ShiftGroup& group) {
-  ShiftEstimate estimate{group.name, std::nullopt, 0, 0};
+  ShiftEstimate estimate = Unknown(group);
   std::vector<double> grid = Grid(0, kCoarseStepNs, kCoarseSteps);
   auto residuals = ConstantRateResiduals(whole, variants, {group}, grid);
   const std::vector<double> far = Grid(0, kFarStepNs, kFarSteps);
@@ -212,21 +258,21 @@ ShiftEstimate SearchGroup(const Recording& recording, const Recording& whole, si
       (!LeastAt(grid, residuals[0]) ||
        *std::min_element(far_residuals[0].begin(), far_residuals[0].end()) <
            kFarAdvantage * *near) &&
-      FitsBetterFarAway(whole, plan, group, near_ns, *far_shift)) {
+      // The near edge of a far minimum is no rival of it.
+      FitsBetterFarAway(whole, plan, group,
+                        LeastAt(grid, residuals[0]) ? near_ns : kExpectedShiftNs, *far_shift)) {
     grid = Grid(*far_shift, kCoarseStepNs, kCoarseSteps);
     residuals = ConstantRateResiduals(whole, variants, {group}, grid);
   }
   const std::optional<double> shift = LeastAt(grid, residuals[0]);
   if (!shift) return estimate;
-  std::vector<double> parts;
-  const size_t samples = whole.samples.size();
-  for (size_t part = 0; part < kParts; ++part) {
-    const Recording cut = Cut(recording, {samples * part / kParts, samples * (part + 1) / kParts});
-    const auto part_residuals = ConstantRateResiduals(cut, variants, {group}, grid);
-    if (const auto least = LeastAt(grid, part_residuals[0])) parts.push_back(*least);
-  }
-  estimate.uncertainty_ns = Spread95(parts);
-  if (estimate.uncertainty_ns <= kGreatestUncertaintyNs) estimate.shift_ns = shift;
+  estimate.residual_share = *std::min_element(residuals[0].begin(), residuals[0].end());
+  estimate.uncertainty_ns = PartsSpread95(recording, whole.samples.size(), variants, group, grid);
+  const Weighed weighed = Weigh({*shift, estimate.uncertainty_ns / kNormal95},
+                                {kExpectedShiftNs, kExpectedDeviationNs});
+  estimate.profile_shift_ns = weighed.value_ns;
+  if (estimate.uncertainty_ns <= kGreatestUncertaintyNs) estimate.shift_ns = weighed.value_ns;
+  estimate.uncertainty_ns = kNormal95 * weighed.deviation_ns;
   return estimate;
 }
 
@@ -239,13 +285,20 @@ void BorrowShifts(std::vector<ShiftEstimate>* estimates) {
     if (best == nullptr || estimate.uncertainty_ns < best->uncertainty_ns) best = &estimate;
   }
   if (best == nullptr) return;
-  const double shift_ns = best->profile_shift_ns;
-  const double middle_ns = *best->shift_ns;
+  const ShiftEstimate lender = *best;
   for (ShiftEstimate& estimate : *estimates) {
-    if (estimate.shift_ns && std::abs(*estimate.shift_ns - middle_ns) > kMostApartNs) {
-      estimate.shift_ns.reset();
-    }
-    if (!estimate.shift_ns) estimate.profile_shift_ns = shift_ns;
+    const bool strays =
+        estimate.shift_ns && std::abs(*estimate.shift_ns - *lender.shift_ns) > kMostApartNs;
+    if (estimate.shift_ns && !strays) continue;
+    const double lent_ns = std::hypot(lender.uncertainty_ns / kNormal95, kBorrowedDeviationNs);
+    // What stray samples say is no second opinion.
+    const Weighed weighed =
+        strays ? Weighed{lender.profile_shift_ns, lent_ns}
+               : Weigh({lender.profile_shift_ns, lent_ns},
+                       {estimate.profile_shift_ns, estimate.uncertainty_ns / kNormal95});
+    estimate.shift_ns.reset();
+    estimate.profile_shift_ns = weighed.value_ns;
+    estimate.uncertainty_ns = kNormal95 * weighed.deviation_ns;
   }
 }
 
@@ -254,7 +307,7 @@ void BorrowShifts(std::vector<ShiftEstimate>* estimates) {
 std::vector<ShiftEstimate> SearchShifts(const Recording& recording, size_t variants,
                                         const std::vector<ShiftGroup>& groups) {
   std::vector<ShiftEstimate> estimates;
-  for (const ShiftGroup& group : groups) estimates.push_back({group.name, std::nullopt, 0, 0});
+  for (const ShiftGroup& group : groups) estimates.push_back(Unknown(group));
   const size_t samples = std::min(recording.samples.size(), kMostSamples);
   const Recording whole = Cut(recording, {0, samples});
   if (whole.launches.empty() || samples == 0) return estimates;
@@ -276,16 +329,30 @@ void FollowShifts(const Recording& recording, size_t variants,
                   const std::vector<ShiftGroup>& groups, std::vector<ShiftEstimate>* estimates) {
   if (recording.launches.empty() || recording.samples.empty()) return;
   const Recording part = Cut(recording, {0, std::min(recording.samples.size(), kFollowSamples)});
+  bool lost = false;
   for (size_t group = 0; group < groups.size(); ++group) {
     ShiftEstimate& estimate = (*estimates)[group];
     if (!estimate.shift_ns) continue;
     const std::vector<double> grid = Grid(*estimate.shift_ns, kCoarseStepNs, kFollowSteps);
     const auto residuals = ConstantRateResiduals(part, variants, {groups[group]}, grid);
-    const std::optional<double> least = LeastAt(grid, residuals[0]);
-    if (!least) continue;
-    const double step_ns = kFollowShare * (*least - *estimate.shift_ns);
-    *estimate.shift_ns += step_ns;
-    estimate.profile_shift_ns += step_ns;
+    const auto least = std::min_element(residuals[0].begin(), residuals[0].end());
+    lost = lost || least == residuals[0].begin() || least + 1 == residuals[0].end() ||
+           *least > kLostFactor * estimate.residual_share;
+    estimate.residual_share = *least;
+    const std::optional<double> least_ns = LeastAt(grid, residuals[0]);
+    if (!least_ns) continue;
+    const double look_ns =
+        PartsSpread95(part, part.samples.size(), variants, groups[group], grid) / kNormal95;
+    const Weighed moved = Weigh({*estimate.shift_ns, kDriftNs}, {*least_ns, look_ns});
+    estimate.profile_shift_ns += moved.value_ns - *estimate.shift_ns;
+    estimate.shift_ns = moved.value_ns;
+  }
+  // The clock jumped: search anew, and believe only what determines itself.
+  if (lost) {
+    const std::vector<ShiftEstimate> found = SearchShifts(part, variants, groups);
+    for (size_t group = 0; group < groups.size(); ++group) {
+      if (found[group].shift_ns) (*estimates)[group] = found[group];
+    }
   }
   BorrowShifts(estimates);
 }

@@ -19,6 +19,9 @@ inline constexpr double kProfileShiftStepNs = 250;
 std::vector<ShiftEstimate> SearchShifts(const Recording& recording, size_t variants,
                                         const std::vector<ShiftGroup>& groups);
 
+// What a later look takes of a recording.
+inline constexpr size_t kFollowSamples = 4096;
+
 // Moves earlier estimates by what a later, short recording shows.
 void FollowShifts(const Recording& recording, size_t variants,
                   const std::vector<ShiftGroup>& groups, std::vector<ShiftEstimate>* estimates);

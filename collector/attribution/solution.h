@@ -62,11 +62,13 @@ struct CounterTotals {
 struct ShiftEstimate {
   std::string group;
   // By the least residual of constant rates: comparable between tools and recordings. Absent where
-  // the recording does not determine it; zero was used then.
+  // the recording does not determine it; another group's, or what is known beforehand, serves then.
   std::optional<double> shift_ns;
-  double uncertainty_ns = 0;  // 95 %, from parts of the recording
+  double uncertainty_ns = 0;  // 95 %, of the shift that was used
   // By the least residual of rates that vary over a launch's life; the shift that was used.
   double profile_shift_ns = 0;
+  // What constant rates leave unexplained at shift_ns, a share of the counters' squares.
+  double residual_share = 0;
 };
 
 // What was wrong with the input. All zero for a clean recording.

@@ -15,6 +15,7 @@ namespace {
 // against the roof: then the kernel plainly moves next to nothing.
 constexpr double kWithholdError = 0.5;
 constexpr double kNegligibleRoofShare = 0.05;
+constexpr double kNormal95 = 1.959964;
 
 // Names are cut at a number of bytes, maybe within a character.
 std::string Valid(std::string text) {
@@ -130,7 +131,7 @@ std::optional<double> SetBytes(const KernelRow& row, const Ceilings& ceilings,
   if (row.time_ns > 0 && row.roofline.memory_time_ns.has_value()) {
     summary->set_dram_peak_share(*row.roofline.memory_time_ns / row.time_ns);
   }
-  if (summary->has_flops() && bytes > 0) summary->set_arithmetic_intensity(summary->flops() / bytes);
+  if (summary->has_flops() && bytes > kNormal95 * error) summary->set_arithmetic_intensity(summary->flops() / bytes);
   return error;
 }
 

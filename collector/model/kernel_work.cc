@@ -58,8 +58,15 @@ void AddTensorTypes(const Kernel& kernel, const KernelPart& part, double mean_ti
   AddTensor(kernel, rest, TensorTypeFor(kernel, fallback_type), true, mean_time_ns, ceilings, work);
 }
 
+// Whether the 95 % interval lies above zero: of what may be nothing, no FLOPs are claimed.
+bool DiffersFromZero(const CounterPerLaunch& counter) {
+  constexpr double kNormal95 = 1.959964;
+  return counter.value > kNormal95 * counter.error;
+}
+
 void AddPipes(const KernelPart& part, const Ceilings& ceilings, KernelWork* work) {
-  if (const auto& fma = part.counters[METRIC_FMA_INSTRUCTIONS]) {
+  const auto& fma = part.counters[METRIC_FMA_INSTRUCTIONS];
+  if (fma.has_value() && DiffersFromZero(*fma)) {
     work->flops.push_back({.data_type = "fp32",
                            .flops = fma->value * kFlopsPerFmaInstruction,
                            .error = fma->error * kFlopsPerFmaInstruction,
@@ -69,7 +76,7 @@ void AddPipes(const KernelPart& part, const Ceilings& ceilings, KernelWork* work
   }
   const auto& fp64 = part.counters[METRIC_FP64_ACTIVE];
   const auto per_cycle = ceilings.FlopsPerCycle("fp64");
-  if (fp64.has_value() && per_cycle.has_value() && fp64->value > fp64->error) {
+  if (fp64.has_value() && per_cycle.has_value() && DiffersFromZero(*fp64)) {
     work->flops.push_back({.data_type = "fp64",
                            .flops = fp64->value * *per_cycle,
                            .error = fp64->error * *per_cycle,

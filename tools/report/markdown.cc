@@ -148,14 +148,19 @@ std::string Kernels(const Summary& summary, const MarkdownOptions& options) {
   const int rows = std::min<int>(static_cast<int>(options.top), summary.kernels_size());
   for (int i = 0; i < rows; ++i) {
     const KernelSummary& kernel = summary.kernels(i);
+    const double per_second = kernel.time_ns() > 0 ? 1e9 / kernel.time_ns() : 0;
     text +=
         "| " + Code(kernel.short_name().empty() ? kernel.name() : kernel.short_name()) + " | " +
         FormatTime(Optional(kernel.has_recoverable_time_ns(), kernel.recoverable_time_ns())) +
         " | " + FormatTime(Optional(kernel.has_time_ns(), kernel.time_ns())) + " | " +
         FormatShare(Optional(kernel.has_time_share(), kernel.time_share())) + " | " +
         FormatGrouped(kernel.launches()) + " | " +
-        FormatRate(Optional(kernel.has_flops_per_second(), kernel.flops_per_second())) + " | " +
-        FormatRate(Optional(kernel.has_dram_bytes_per_second(), kernel.dram_bytes_per_second())) +
+        FormatMeasuredRate(Optional(kernel.has_flops_per_second(), kernel.flops_per_second()),
+                           kernel.flops_error() * per_second) +
+        " | " +
+        FormatMeasuredRate(
+            Optional(kernel.has_dram_bytes_per_second(), kernel.dram_bytes_per_second()),
+            kernel.dram_bytes_error() * per_second) +
         " | " + BoundWord(kernel.bound()) + " | " +
         FormatShare(Optional(kernel.has_roofline_efficiency(), kernel.roofline_efficiency())) +
         " |\n";

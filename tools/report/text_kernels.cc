@@ -59,16 +59,23 @@ std::optional<double> RoofError(const KernelSummary& kernel) {
   return kernel.recoverable_time_error_ns() / kernel.time_ns();
 }
 
+double PerSecond(double total, const KernelSummary& kernel) {
+  return kernel.time_ns() > 0 ? total / kernel.time_ns() * 1e9 : 0;
+}
+
 // A type that was only assumed, and numbers of kernels that could not be told apart, are marked.
 std::string FlopsCell(const KernelSummary& kernel) {
-  std::string cell = FormatRate(Optional(kernel.has_flops_per_second(), kernel.flops_per_second()));
+  std::string cell =
+      FormatMeasuredRate(Optional(kernel.has_flops_per_second(), kernel.flops_per_second()),
+                         PerSecond(kernel.flops_error(), kernel));
   if (kernel.folded_size() > 0 && kernel.has_flops_per_second()) cell.insert(cell.begin(), '~');
   return cell;
 }
 
 std::string BytesCell(const KernelSummary& kernel) {
-  std::string cell =
-      FormatRate(Optional(kernel.has_dram_bytes_per_second(), kernel.dram_bytes_per_second()));
+  std::string cell = FormatMeasuredRate(
+      Optional(kernel.has_dram_bytes_per_second(), kernel.dram_bytes_per_second()),
+      PerSecond(kernel.dram_bytes_error(), kernel));
   if (kernel.folded_size() > 0 && kernel.has_dram_bytes_per_second()) cell.insert(cell.begin(), '~');
   return cell;
 }

@@ -62,6 +62,15 @@ std::string FormatRate(std::optional<double> per_second) {
   return Scaled(*per_second, kScales);
 }
 
+std::string FormatMeasuredRate(std::optional<double> per_second, double standard_error) {
+  constexpr double kNormal95 = 1.959964;
+  const double half_width = kNormal95 * standard_error;
+  if (!Known(per_second) || !(half_width > 0) || *per_second > half_width) {
+    return FormatRate(per_second);
+  }
+  return "<" + FormatRate(*per_second + half_width);
+}
+
 std::string FormatRateIn(std::optional<double> value, const char* unit) {
   std::string text = FormatRate(value);
   if (!Known(value)) return text;

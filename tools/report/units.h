@@ -14,6 +14,8 @@ std::string FormatTime(std::optional<double> time_ns);     // "1.23 s", "45.6 ms
 std::string FormatCount(std::optional<double> count);      // "461k", "1.20M"
 std::string FormatRate(std::optional<double> per_second);  // "312T", "2.10T"
 // The same with a unit: "312 TFLOP/s", "1.80 GHz".
+// The same, and the upper end of the 95 % interval, "<4.70G", where that reaches down to zero.
+std::string FormatMeasuredRate(std::optional<double> per_second, double standard_error);
 std::string FormatRateIn(std::optional<double> value, const char* unit);
 std::string FormatBytes(std::optional<double> bytes);      // "1.50 GB" (powers of ten)
 std::string FormatShare(std::optional<double> share);      // "43.2 %"

@@ -340,6 +340,10 @@ TEST(UnitsTest, AreReadable) {
   EXPECT_EQ(FormatCount(999), "999");
   EXPECT_EQ(FormatCount(461'000), "461k");
   EXPECT_EQ(FormatRate(3.12e14), "312T");
+  EXPECT_EQ(FormatMeasuredRate(3.12e14, 1e12), "312T");
+  EXPECT_EQ(FormatMeasuredRate(1e9, 1e9), "<2.96G") << "an interval that reaches down to zero";
+  EXPECT_EQ(FormatMeasuredRate(0.0, 0), "0");
+  EXPECT_EQ(FormatMeasuredRate(std::nullopt, 1e9), "–");
   EXPECT_EQ(FormatRateIn(1.8e9, "Hz"), "1.80 GHz");
   EXPECT_EQ(FormatShortShare(0.001), "<1%");
   EXPECT_EQ(FormatGrouped(1234567), "1,234,567");

@@ -1,0 +1,116 @@
+// The shift between two clocks that wander, as far as a run of minutes shows it: sampled in windows
+// of 20 ms, as a run within its budget is.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <random>
+
+#include "collector/attribution/engine.h"
+#include "tests/unit/attribution/simulated_load.h"
+
+namespace utlz::attribution {
+namespace {
+
+constexpr double kWindowSeconds = 1.5;  // from window to window
+constexpr size_t kStepsOfAWindow = 800;
+
+const std::vector<SimulatedKernel> kDecode = {
+    {1, 5200, 8e6, 0, 1, 3000}, {2, 9000, 2e6, 0, 1, 5000}, {3, 2000, 4e5, 0, 1, 1000}};
+
+Options OneCounter() {
+  Options options;
+  options.counters = {{"bytes", "dram"}};
+  options.warmup_samples = 16'384;
+  return options;
+}
+
+// Adds the window that begins `seconds` after the start.
+void AddWindow(double seconds, double shift_ns, uint64_t seed, Engine* engine) {
+  SimulationOptions simulation;
+  simulation.steps = kStepsOfAWindow;
+  simulation.sample_ns = 10'000;
+  simulation.shift_ns = shift_ns;
+  simulation.seed = seed;
+  const SimulatedLoad load = Simulate(kDecode, simulation);
+  const auto later_ns = static_cast<int64_t>(seconds * 1e9);
+  for (const SimulatedLaunch& launch : load.launches) {
+    engine->AddInterval(launch.variant, IntervalKind::kKernel, launch.start_ns + later_ns,
+                        launch.end_ns + later_ns);
+  }
+  for (const SimulatedSample& sample : load.samples) {
+    const std::array<double, 1> values = {sample.value};
+    engine->AddSample(sample.start_ns + later_ns, sample.end_ns + later_ns, values);
+  }
+  engine->AdvanceTo(load.samples.back().end_ns + later_ns + 1'000'000);
+}
+
+// Runs for `seconds`; returns the greatest error of the shift from `settled_s` on.
+double WorstError(double seconds, double settled_s, uint64_t seed,
+                  const std::function<double(double)>& shift_ns) {
+  Engine engine(OneCounter());
+  double worst = 0;
+  int window = 0;
+  for (double now_s = 0; now_s < seconds; now_s += kWindowSeconds) {
+    AddWindow(now_s, shift_ns(now_s), seed + static_cast<uint64_t>(window), &engine);
+    if (now_s < settled_s || ++window % 8 != 0) continue;
+    const Solution solution = engine.Solve();
+    if (!solution.shifts[0].shift_ns) return 1e9;
+    worst = std::max(worst, std::abs(*solution.shifts[0].shift_ns - shift_ns(now_s)));
+  }
+  return worst;
+}
+
+// The real-time clock wanders as NTP steers it, the other side follows late.
+TEST(Clock, AWanderingShiftIsTrackedForTenMinutes) {
+  const auto wander = [](double seconds) {
+    return -1000 + 1000 * std::sin(2 * M_PI * seconds / 300);
+  };
+  EXPECT_LT(WorstError(600, 30, 1, wander), 300);
+}
+
+TEST(Clock, SteadyDriftsAreTracked) {
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> rate(-30, 30);  // ns a second
+  std::uniform_real_distribution<double> begin(-3000, 3000);
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    const double begin_ns = begin(random);
+    const double ns_per_s = rate(random);
+    const auto drift = [&](double seconds) { return begin_ns + ns_per_s * seconds; };
+    EXPECT_LT(WorstError(90, 30, 100 * seed, drift), 300) << begin_ns << " ns, " << ns_per_s;
+  }
+}
+
+TEST(Clock, AJumpIsFoundAgain) {
+  for (const double jump_ns : {-9000.0, 2000.0, 6000.0}) {
+    const auto jumping = [&](double seconds) { return seconds < 45 ? -1000 : -1000 + jump_ns; };
+    EXPECT_LT(WorstError(90, 70, 7, jumping), 300) << jump_ns;
+  }
+}
+
+// A look at nearly nothing must not move a shift that is known, nor claim one that is not.
+TEST(Clock, PoorSamplesMoveNothing) {
+  Options options = OneCounter();
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    Engine engine(options);
+    std::mt19937_64 random(seed);
+    std::exponential_distribution<double> noise;
+    SimulationOptions simulation;
+    simulation.steps = 12;
+    simulation.seed = seed;
+    simulation.shift_ns = -1000;
+    simulation.sample_ns = 10'000;
+    SimulatedLoad load = Simulate(kDecode, simulation);
+    for (SimulatedSample& sample : load.samples) sample.value *= noise(random);
+    load.Feed(&engine);
+    const ShiftEstimate shift = engine.Solve().shifts[0];
+    EXPECT_LT(std::abs(shift.profile_shift_ns + 1000), 1.5 * shift.uncertainty_ns) << seed;
+    EXPECT_LT(std::abs(shift.profile_shift_ns + 1000), 2500) << seed;
+    EXPECT_GT(shift.uncertainty_ns, 100) << seed;
+  }
+}
+
+}  // namespace
+}  // namespace utlz::attribution
