@@ -179,6 +179,7 @@ void Agent::Turn(uint64_t now_ns) {
   SendDevices();
   FollowRequests(now_ns);
   FollowOtherClient(now_ns);
+  FollowClock();
   FollowBudget(now_ns);
   if (!taken_) trace_.FollowNewContexts();
   ranges_.Turn(cupti_, &recorder_, trace_.on() && RangesAllowed(), now_ns);
@@ -243,6 +244,18 @@ void Agent::FollowOtherClient(uint64_t now_ns) {
   }
 }
 
+// What another client made CUPTI's clock is found out anew each turn.
+void Agent::FollowClock() {
+  if (taken_) return;
+  uint64_t cupti_ticks = 0;
+  if (cupti_.get_timestamp(&cupti_ticks) != cupti::kSuccess) return;
+  const uint64_t realtime_ns = RealtimeNs();
+  recorder_.Lock();
+  recorder_.clock().Pair(cupti_ticks, realtime_ns);
+  clock_known_ = recorder_.clock().Known();
+  recorder_.Unlock();
+}
+
 // Switches tracing on and off as the account allows; ranges need it on throughout.
 void Agent::FollowBudget(uint64_t now_ns) {
   if (!wanted_) budget_.Asleep(now_ns);
@@ -253,7 +266,7 @@ void Agent::FollowBudget(uint64_t now_ns) {
       budget_.ShouldTrace(now_ns, counts.launches - counts.graph_nodes, counts.graph_nodes);
   const bool calibrating = RangesAllowed() && !ranges_.Finished();
   const bool trace = wanted_ && !taken_ && (affordable || calibrating);
-  if (trace && !trace_.on()) trace_.On(wanted_flags_);
+  if (trace && !trace_.on() && clock_known_) trace_.On(wanted_flags_);
   if (!trace && trace_.on() && MayPause()) StopTracing("the overhead budget");
   SilenceStragglers(now_ns, counts.launches);
 }
@@ -294,8 +307,7 @@ void Agent::StopTracing(const char* reason) {
 }
 
 void Agent::FlushRecords(uint32_t flags) {
-  uint64_t now_ns = 0;
-  cupti_.get_timestamp(&now_ns);
+  const uint64_t now_ns = RealtimeNs();
   cupti_.activity_flush_all(flags);
   recorder_.Lock();
   recorder_.Flush();
@@ -337,7 +349,7 @@ void Agent::SendDevices() {
 void Agent::SendClocks() {
   recorder_.Lock();
   ByteBuffer* message = recorder_.Scratch();
-  WriteClocks(cupti_, message);
+  WriteClocks(cupti_, recorder_.clock(), message);
   recorder_.Send(kFrameClocks, *message);
   recorder_.Unlock();
 }
@@ -347,7 +359,7 @@ void Agent::SendStatus() {
   size_t dropped = 0;
   // CUPTI is left alone while another client has it: that one may tear it down at any moment.
   if (!taken_) {
-    cupti_.get_timestamp(&now_ns);
+    now_ns = RealtimeNs();
     if (cupti_.activity_get_dropped(nullptr, 0, &dropped) != cupti::kSuccess) dropped = 0;
   }
   recorder_.Lock();

@@ -82,6 +82,7 @@ class Agent {
   void Turn(uint64_t now_ns);
   void StopTurns();
   void FollowRequests(uint64_t now_ns);
+  void FollowClock();
   void FollowBudget(uint64_t now_ns);
   bool RangesAllowed() const;
   bool MayPause();
@@ -124,6 +125,7 @@ class Agent {
   OtherClient other_client_;
   RangeSession ranges_;
   bool taken_ = false;  // another client has the buffers
+  bool clock_known_ = true;
   std::atomic<int> devices_sent_{0};
   uint64_t last_request_ = 0;
   uint64_t next_flush_ns_ = 0;

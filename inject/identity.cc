@@ -104,10 +104,11 @@ bool WriteDevice(const CudaApi& cuda, int ordinal, ByteBuffer* message) {
   return true;
 }
 
-void WriteClocks(const CuptiApi& cupti, ByteBuffer* message) {
-  uint64_t cupti_ns = 0;
-  if (cupti.get_timestamp(&cupti_ns) != cupti::kSuccess) return;
+void WriteClocks(const CuptiApi& cupti, const CuptiClock& clock, ByteBuffer* message) {
+  uint64_t cupti_ticks = 0;
+  if (cupti.get_timestamp(&cupti_ticks) != cupti::kSuccess) return;
   const uint64_t realtime_ns = RealtimeNs();
+  const uint64_t cupti_ns = clock.ToRealtime(cupti_ticks);
   const uint64_t monotonic_ns = MonotonicNs();
   PbWriter out(message);
   out.Bytes(1, &cupti_ns, 8);

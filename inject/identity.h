@@ -5,6 +5,7 @@
 
 #include "inject/cuda_api.h"
 #include "inject/cupti_api.h"
+#include "inject/cupti_clock.h"
 #include "inject/pb_writer.h"
 
 namespace utlz::inject {
@@ -15,7 +16,7 @@ void WriteProcess(const CuptiApi& cupti, const CudaApi& cuda, ByteBuffer* messag
 bool WriteDevice(const CudaApi& cuda, int ordinal, ByteBuffer* message);
 
 // Readings of CUPTI's clock, real and monotonic time, taken together.
-void WriteClocks(const CuptiApi& cupti, ByteBuffer* message);
+void WriteClocks(const CuptiApi& cupti, const CuptiClock& clock, ByteBuffer* message);
 
 }  // namespace utlz::inject
 

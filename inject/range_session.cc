@@ -99,7 +99,7 @@ void RangeSession::OnIdle(const cupti::CallbackData& call) {
     return;
   }
   idle_.TakeLaunches();
-  cupti_->get_timestamp(&range_[ranges_].start_ns);
+  range_[ranges_].start_ns = RealtimeNs();
   range_open_ = counters_.Push(ranges_);
 }
 
@@ -110,7 +110,7 @@ void RangeSession::CloseRange() {
     ++discarded_;
     return;
   }
-  cupti_->get_timestamp(&range.end_ns);
+  range.end_ns = RealtimeNs();
   range.launches = idle_.TakeLaunches();
   ++ranges_;
 }

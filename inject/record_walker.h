@@ -32,7 +32,7 @@ class RecordWalker {
   }
 
   // The next record, or null at the end.
-  const cupti::RecordHead* Next() {
+  cupti::RecordHead* Next() {
     if (checked_ && record_->kind == cupti::kKindConcurrentKernel) {
       auto* next = reinterpret_cast<uint8_t*>(record_) + kernel_bytes_;
       // Two records, so that the last one of a buffer is always CUPTI's.
@@ -45,7 +45,7 @@ class RecordWalker {
   }
 
  private:
-  const cupti::RecordHead* Ask() {
+  cupti::RecordHead* Ask() {
     cupti::RecordHead* next = record_;
     if (next_record_(buffer_, valid_bytes_, &next) != cupti::kSuccess) return nullptr;
     if (record_ != nullptr && record_->kind == cupti::kKindConcurrentKernel) {

@@ -96,7 +96,8 @@ void Recorder::Consume(uint8_t* buffer, size_t valid_bytes) {
   const uint64_t begin_ns = MonotonicNs();
   variants_.BeginBuffer();
   walker_.Begin(api_->activity_get_next_record, buffer, valid_bytes);
-  while (const cupti::RecordHead* record = walker_.Next()) {
+  while (cupti::RecordHead* record = walker_.Next()) {
+    if (clock_.foreign()) clock_.ConvertTimes(record);
     if (record->kind == cupti::kKindConcurrentKernel) {
       ConsumeKernel(*reinterpret_cast<const cupti::KernelRecord*>(record));
     } else {

@@ -10,6 +10,7 @@
 #include "inject/call_encoder.h"
 #include "inject/copy_encoder.h"
 #include "inject/cupti_api.h"
+#include "inject/cupti_clock.h"
 #include "inject/launch_encoder.h"
 #include "inject/marker_encoder.h"
 #include "inject/record_walker.h"
@@ -51,6 +52,7 @@ class Recorder {
   ByteBuffer* Scratch();
 
   SwitchTimes& switch_times() { return switch_times_; }
+  CuptiClock& clock() { return clock_; }
   const RecorderCounts& counts() const { return counts_; }
   // How many streams had work so far; kMaxStreams stands for that many or more.
   static constexpr uint32_t kMaxStreams = 16;
@@ -88,6 +90,7 @@ class Recorder {
   const CuptiApi* api_ = nullptr;  // filled in later
   RecordWalker walker_;
   SwitchTimes switch_times_;
+  CuptiClock clock_;
   StringTable strings_;
   VariantTable variants_;
   LaunchEncoder launches_;

@@ -41,9 +41,9 @@ cupti::Result ForKinds(uint32_t flags, bool on, Change change) {
 }  // namespace
 
 uint64_t TraceSwitch::Now() const {
-  uint64_t now_ns = 0;
-  cupti_->get_timestamp(&now_ns);
-  return now_ns;
+  uint64_t now = 0;
+  cupti_->get_timestamp(&now);
+  return recorder_->clock().foreign() ? RealtimeNs() : now;
 }
 
 bool TraceSwitch::SwitchesContexts() const {

@@ -96,6 +96,16 @@ def resumed(summary, kernels_after):
     return traced >= kernels_after / 2
 
 
+def times_lie_in_run(summary):
+    """Another CUPTI client can change CUPTI's clock: no process may have worked outside the run."""
+    run = summary.get("run", {})
+    begin = run.get("start_time_ns", 0)
+    end = begin + run.get("wall_ns", 0)
+    return all(begin <= process.get("first_time_ns", begin)
+               and process.get("last_time_ns", end) <= end
+               for process in summary.get("processes", []))
+
+
 def compare_run(profiled, reference):
     """One case's row. `reference` is the run alone: its exit status and output must be the same."""
     row = {"exit_status": profiled.exit_status, "exit_status_alone": reference.exit_status,
@@ -106,6 +116,7 @@ def compare_run(profiled, reference):
         row["error"] = profiled.error_tail[-500:] or "no report"
         return row
     row["capture"] = profiled.summary.get("capture", {})
+    row["times_lie_in_run"] = times_lie_in_run(profiled.summary)
     known = reference.result or {}
     if "counts" in known:
         row["counts"] = compare_counts(profiled.summary, known["counts"])
@@ -125,6 +136,7 @@ def passed(row):
     counts = row.get("counts", {})
     return ("error" not in row and row["exit_status"] == row["exit_status_alone"]
             and row["output_same"] and counts.get("launches") == counts.get("launches_known")
+            and row.get("times_lie_in_run", True)
             and row.get("torch_profiler_complete", True) and row.get("resumed", True)
             and all(known.get("launches") == known.get("launches_known")
                     for known in row.get("known_work", {}).values()))

@@ -32,6 +32,13 @@ class ComparisonTest(unittest.TestCase):
         self.assertEqual(row["counts"]["copies_known"], row["counts"]["copies"])
         self.assertTrue(comparison.passed(row))
 
+    def test_work_outside_the_run_fails(self):
+        run = {"start_time_ns": 1000, "wall_ns": 500}
+        for last_ns, expected in ((1400, True), (1600, False)):
+            summary = {**SUMMARY, "run": run,
+                       "processes": [{"first_time_ns": 1100, "last_time_ns": last_ns}]}
+            self.assertEqual(comparison.passed(run_of(summary, self.COUNTS)), expected)
+
     def test_one_launch_less_fails_and_is_named(self):
         row = run_of(SUMMARY, {"kernel_launches": 16, "kernels": {
             "void scale<4, float>(float*)": 10, "gemm": 6}})

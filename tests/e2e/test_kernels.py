@@ -121,6 +121,18 @@ class OtherClientTest(EndToEndTest):
         self.assertLessEqual(traced, expected)
         self.assertLess(report["capture"]["coverage_share"], 1)
 
+    def test_other_client_leaves_its_clock_behind(self):
+        """torch.profiler makes CUPTI tell the processor's cycles, and never takes that back."""
+        run, report = self.run_other_client("clocked", "5")
+        self.assert_resumed(run, report)
+        [kernel] = [kernel for kernel in report["kernels"]
+                    if kernel["mangled_name"] == "_Z6reducePfPKfi"]
+        self.assertAlmostEqual(kernel["time_p50_ns"], 50000, delta=1000)
+        [process] = report["processes"]
+        begin, wall = report["run"]["start_time_ns"], report["run"]["wall_ns"]
+        self.assertGreaterEqual(process["first_time_ns"], begin)
+        self.assertLessEqual(process["last_time_ns"], begin + wall)
+
     def test_takeover_too_short_to_be_noticed(self):
         self.assert_resumed(*self.run_other_client("short", "5"))
 

@@ -109,6 +109,35 @@ size_t ActivityQueue::TakeDropped() {
   return std::exchange(dropped_, 0);
 }
 
+void ActivityQueue::SetClock(uint64_t (*ticks)()) {
+  const std::lock_guard lock(mutex_);
+  clock_begin_ns_ = NowNs();
+  clock_begin_ticks_ = ticks();
+  clock_.store(ticks);
+}
+
+uint64_t ActivityQueue::Ticks() const {
+  uint64_t (*const ticks)() = clock_.load();
+  return ticks == nullptr ? NowNs() : ticks();
+}
+
+// As if the clock had been read then: CUPTI interpolates too.
+void ActivityQueue::ToTicks(PendingRecord* record) const {
+  if (clock_.load() == nullptr || record->start_offset == 0) return;
+  const auto passed_ns = static_cast<double>(NowNs() - clock_begin_ns_);
+  const auto passed_ticks = static_cast<double>(Ticks() - clock_begin_ticks_);
+  if (passed_ns <= 0) return;
+  uint64_t times[2];
+  std::memcpy(times, record->bytes.data() + record->start_offset, sizeof times);
+  for (uint64_t& time : times) {
+    if (time == 0) continue;
+    const double since_ns = static_cast<double>(static_cast<int64_t>(time - clock_begin_ns_));
+    time = clock_begin_ticks_ +
+           static_cast<uint64_t>(static_cast<int64_t>(since_ns * passed_ticks / passed_ns));
+  }
+  std::memcpy(record->bytes.data() + record->start_offset, times, sizeof times);
+}
+
 bool ActivityQueue::Place(const PendingRecord& record) {
   const size_t bytes = record.bytes.size();
   for (Buffer& buffer : buffers_) {
@@ -133,6 +162,7 @@ void ActivityQueue::PlaceReady(std::unique_lock<std::mutex>* lock, uint64_t now_
     if (first->first > now_ns && record.start_offset != 0) {
       std::memset(record.bytes.data() + record.start_offset, 0, 16);
     }
+    ToTicks(&record);
     pending_.erase(first);
     pending_bytes_ -= record.bytes.size();
     // A flush may have handed out the buffer whose room this record had counted on.

@@ -42,6 +42,9 @@ class ActivityQueue {
   // Hands out what is complete, or everything. Returns once it was delivered.
   void Flush(bool forced);
   void SetFlushPeriodMs(uint32_t period_ms);
+  // Records handed out from now on have times of this clock.
+  void SetClock(uint64_t (*ticks)());
+  uint64_t Ticks() const;
   // Aborts in a child of fork: the worker did not come along.
   void CheckProcess() const;
   void StartWorker();
@@ -54,6 +57,7 @@ class ActivityQueue {
     bool full = false;
   };
 
+  void ToTicks(PendingRecord* record) const;
   bool HasRoom(size_t bytes) const;
   bool RequestBuffer(std::unique_lock<std::mutex>* lock);
   bool Place(const PendingRecord& record);
@@ -72,6 +76,9 @@ class ActivityQueue {
   uint64_t flushes_done_ = 0;
   bool forced_asked_ = false;
   std::atomic<pid_t> worker_pid_{0};
+  std::atomic<uint64_t (*)()> clock_{nullptr};  // null: realtime nanoseconds
+  uint64_t clock_begin_ns_ = 0;
+  uint64_t clock_begin_ticks_ = 0;
 };
 
 }  // namespace utlz::fake

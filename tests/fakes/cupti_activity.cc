@@ -76,7 +76,13 @@ CuptiResult cuptiGetVersion(uint32_t* version) {
 
 CuptiResult cuptiGetTimestamp(uint64_t* timestamp) {
   ActivityQueue::Instance().CheckProcess();
-  *timestamp = NowNs();
+  *timestamp = ActivityQueue::Instance().Ticks();
+  return kCuptiSuccess;
+}
+
+CuptiResult cuptiActivityRegisterTimestampCallback(uint64_t (*ticks)()) {
+  if (ticks == nullptr) return kCuptiInvalidParameter;
+  ActivityQueue::Instance().SetClock(ticks);
   return kCuptiSuccess;
 }
 
