@@ -3,10 +3,9 @@
 
     switch_stress.py --utlz build/release/bin/utlz --output DIRECTORY [--ways W...] [--runs 4]
 
-Ways: `utlz` (the agent, about ten times a second), `context` and `process` (a bare CUPTI consumer that
+Ways: `utlz` and `utlz-nvtx` (the agent, about ten times a second, without and with ranges), `context` and `process` (a bare CUPTI consumer that
 switches kinds of records for the context or for the whole process; the last one is what kills). Runs
-of all ways go at once. Exits with 1 where a run of `utlz` or `context` died, with 77 without a GPU or
-PyTorch.
+of all ways go at once. Exits with 1 where a run of any other way died, with 77 without a GPU or PyTorch.
 """
 
 import argparse
@@ -20,6 +19,7 @@ import subprocess
 import sys
 
 SKIPPED = 77
+WAYS = ["utlz", "utlz-nvtx", "context", "process"]
 HERE = pathlib.Path(__file__).resolve().parent
 LOAD = HERE.parent / "workloads" / "training_ahead.py"
 sys.path.insert(0, str(HERE.parent / "overhead"))
@@ -35,8 +35,9 @@ def build_consumer(output):
 def start(way, run, arguments, consumer, cupti):
     command = [sys.executable, str(LOAD), "--seconds", str(arguments.seconds)]
     environment = dict(os.environ)
-    if way == "utlz":
-        command = [str(arguments.utlz.resolve()), "run", "--counters=none", "--no-report",
+    if way.startswith("utlz"):
+        ranges = ["--nvtx"] if way == "utlz-nvtx" else []
+        command = [str(arguments.utlz.resolve()), "run", "--counters=none", "--no-report", *ranges,
                    "-o", str(arguments.output / f"{way}-{run}.utlz"), "--", *command,
                    "--switch-agent"]
     else:
@@ -61,8 +62,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--utlz", type=pathlib.Path, required=True)
     parser.add_argument("--output", type=pathlib.Path, required=True)
-    parser.add_argument("--ways", nargs="+", choices=["utlz", "context", "process"],
-                        default=["utlz", "context", "process"])
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS)
     parser.add_argument("--runs", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=15)
     arguments = parser.parse_args()
