@@ -3,9 +3,10 @@
 
     switch_stress.py --utlz build/release/bin/utlz --output DIRECTORY [--ways W...] [--runs 4]
 
-Ways: `utlz` and `utlz-nvtx` (the agent, about ten times a second, without and with ranges), `context` and `process` (a bare CUPTI consumer that
-switches kinds of records for the context or for the whole process; the last one is what kills). Runs
-of all ways go at once. Exits with 1 where a run of any other way died, with 77 without a GPU or PyTorch.
+Ways: `utlz` and `utlz-nvtx` (the agent, about ten times a second, without and with ranges),
+`context` and `process` (a bare CUPTI consumer that switches kinds of records for the context or for
+the whole process; the last one is what kills). Runs of all ways go at once. Exits with 1 where a run
+of any other way died, with 77 without a GPU or PyTorch.
 """
 
 import argparse
