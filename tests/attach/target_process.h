@@ -8,9 +8,9 @@
 #include <map>
 #include <string>
 
+#include "collector/unique_fd.h"
 #include "tests/attach/target_control.h"
 #include "tools/attach/library_file.h"
-#include "tools/attach/unique_fd.h"
 
 namespace utlz::attach {
 

@@ -22,6 +22,7 @@
 #include "tools/attach/memory_map.h"
 #include "tools/attach/proc_file.h"
 #include "tools/attach/process_facts.h"
+#include "tools/attach/send_descriptors.h"
 
 namespace utlz::attach {
 namespace {
@@ -92,20 +93,8 @@ absl::Status SendRequest(int socket, ControlVerb verb, const std::vector<int>& d
   request.magic = kControlMagic;
   request.version = kControlVersion;
   request.verb = static_cast<uint32_t>(verb);
-  iovec part = {&request, sizeof(request)};
-  alignas(cmsghdr) char control[CMSG_SPACE(kMaxControlDescriptors * sizeof(int))] = {};
-  const size_t bytes = descriptors.size() * sizeof(int);
-  msghdr message = {};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = CMSG_SPACE(bytes);
-  cmsghdr* rights = CMSG_FIRSTHDR(&message);
-  rights->cmsg_level = SOL_SOCKET;
-  rights->cmsg_type = SCM_RIGHTS;
-  rights->cmsg_len = CMSG_LEN(bytes);
-  std::memcpy(CMSG_DATA(rights), descriptors.data(), bytes);
-  if (sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(request)) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(&request);
+  if (!SendDescriptors(socket, {bytes, sizeof(request)}, descriptors)) {
     return absl::ErrnoToStatus(errno, "cannot speak to the agent");
   }
   return absl::OkStatus();

@@ -11,8 +11,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "collector/unique_fd.h"
 #include "proto/attach_control.h"
-#include "tools/attach/unique_fd.h"
 
 namespace utlz::attach {
 

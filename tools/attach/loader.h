@@ -10,9 +10,9 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "collector/unique_fd.h"
 #include "tools/attach/library_file.h"
 #include "tools/attach/process_facts.h"
-#include "tools/attach/unique_fd.h"
 
 namespace utlz::attach {
 

@@ -13,7 +13,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "tools/attach/unique_fd.h"
+#include "collector/unique_fd.h"
 
 namespace utlz::attach {
 

@@ -14,8 +14,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "collector/unique_fd.h"
 #include "tools/attach/proc_file.h"
-#include "tools/attach/unique_fd.h"
 
 namespace utlz::attach {
 namespace {

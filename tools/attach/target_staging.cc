@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tools/attach/send_descriptors.h"
 
 namespace utlz::attach {
 namespace {
@@ -50,23 +51,6 @@ struct ReceiveBuffer {
   alignas(cmsghdr) uint8_t control[CMSG_SPACE(sizeof(int))];
   char byte;
 };
-
-bool SendDescriptor(int socket, int descriptor) {
-  char byte = 0;
-  iovec payload = {&byte, 1};
-  alignas(cmsghdr) uint8_t control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message = {};
-  message.msg_iov = &payload;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof(control);
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof(int));
-  std::memcpy(CMSG_DATA(header), &descriptor, sizeof(descriptor));
-  return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
-}
 
 absl::Status MemoryError() {
   return absl::UnavailableError("cannot write to our own mapping in the target");
@@ -209,7 +193,9 @@ void TargetStaging::MoveSocketUp() {
 
 absl::Status TargetStaging::SendLibrary(int memory_file) {
   struct stat sent = {};
-  if (fstat(memory_file, &sent) != 0 || !SendDescriptor(tool_socket_.get(), memory_file)) {
+  const uint8_t byte = 0;
+  if (fstat(memory_file, &sent) != 0 ||
+      !SendDescriptors(tool_socket_.get(), {&byte, 1}, {&memory_file, 1})) {
     return absl::ErrnoToStatus(errno, "cannot send the library to the target");
   }
   const uint64_t address = region_ + kData;

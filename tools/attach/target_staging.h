@@ -13,11 +13,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "collector/unique_fd.h"
 #include "tools/attach/arch.h"
 #include "tools/attach/remote_memory.h"
 #include "tools/attach/thread_choice.h"
 #include "tools/attach/traced_thread.h"
-#include "tools/attach/unique_fd.h"
 
 namespace utlz::attach {
 

@@ -12,7 +12,6 @@
 #include "collector/session/session.h"
 #include "collector/unique_fd.h"
 #include "tools/attach/library_file.h"
-#include "tools/attach/unique_fd.h"
 
 namespace utlz {
 
@@ -54,7 +53,7 @@ class AttachedProcess {
   std::string name_;
   std::string way_;
   std::string state_ = "tracing";
-  attach::UniqueFd connection_;
+  UniqueFd connection_;
 };
 
 }  // namespace utlz

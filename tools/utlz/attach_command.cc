@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -7,11 +5,10 @@
 #include <string>
 
 #include "tools/attach_session/attach.h"
-#include "tools/report/text.h"
 #include "tools/run/overhead_budget.h"
 #include "tools/utlz/choice.h"
 #include "tools/utlz/command.h"
-#include "tools/utlz/terminal.h"
+#include "tools/utlz/print_report.h"
 
 namespace utlz {
 namespace {
@@ -25,13 +22,6 @@ struct AttachArguments {
   bool no_report = false;
 };
 
-void PrintReport(const Summary& summary) {
-  TextOptions options;
-  options.color = UseColor(STDERR_FILENO);
-  const std::string text = RenderText(summary, options);
-  std::fwrite(text.data(), 1, text.size(), stderr);
-}
-
 int RunAttach(AttachArguments* arguments) {
   AttachOptions& options = arguments->options;
   const absl::StatusOr<uint32_t> budget = ParseOverheadBudget(arguments->overhead_budget);
@@ -42,7 +32,7 @@ int RunAttach(AttachArguments* arguments) {
   options.overhead_budget_ppm = *budget;
   options.duration_ms = static_cast<uint64_t>(std::llround(arguments->duration_s * 1e3));
   options.report = !arguments->no_report;
-  options.print_report = PrintReport;
+  options.print_report = [](const Summary& summary) { PrintReport(summary, stderr); };
   return AttachToProcesses(options);
 }
 

@@ -7,13 +7,12 @@
 #include <string>
 
 #include "tools/replay/replay.h"
-#include "tools/report/text.h"
 #include "tools/report_html/report_html.h"
 #include "tools/run/agent_library.h"
 #include "tools/run/run.h"
 #include "tools/utlz/choice.h"
 #include "tools/utlz/command.h"
-#include "tools/utlz/terminal.h"
+#include "tools/utlz/print_report.h"
 
 namespace utlz {
 namespace {
@@ -43,13 +42,6 @@ absl::StatusOr<std::string> FindBundled(const char* installed, const char* built
                              (prefix / installed).string());
 }
 
-void PrintReport(const Summary& summary, int fd) {
-  TextOptions options;
-  options.color = UseColor(fd);
-  const std::string text = RenderText(summary, options);
-  std::fwrite(text.data(), 1, text.size(), fd == STDERR_FILENO ? stderr : stdout);
-}
-
 int Fail(const absl::Status& status) {
   std::fprintf(stderr, "utlz: %s\n", std::string(status.message()).c_str());
   return kFailure;
@@ -77,7 +69,7 @@ int ShowRecording(const std::string& named, Format format) {
   const absl::StatusOr<Summary> summary = ReplayRecording(path, kRecordingNote);
   if (!summary.ok()) return Fail(summary.status());
   if (format == Format::kHtml) return PrintPage(*summary);
-  PrintReport(*summary, STDOUT_FILENO);
+  PrintReport(*summary, stdout);
   return kSuccess;
 }
 
@@ -87,7 +79,7 @@ int RunLoad(const std::string& program) {
   RunOptions options;
   options.command = {program};
   options.output = "utlz-demo.utlz";
-  options.print_report = [](const Summary& summary) { PrintReport(summary, STDERR_FILENO); };
+  options.print_report = [](const Summary& summary) { PrintReport(summary, stderr); };
   return RunCommand(options);
 }
 

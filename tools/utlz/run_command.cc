@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -7,13 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "tools/report/text.h"
 #include "tools/run/overhead_budget.h"
 #include "tools/run/run.h"
 #include "tools/utlz/choice.h"
 #include "tools/utlz/command.h"
 #include "tools/utlz/model_work_options.h"
-#include "tools/utlz/terminal.h"
+#include "tools/utlz/print_report.h"
 
 namespace utlz {
 namespace {
@@ -32,13 +29,6 @@ struct RunArguments {
 CLI::Validator SecondsRange() { return CLI::Range(0.0, kMaxSeconds).description(""); }
 
 uint64_t Milliseconds(double seconds) { return static_cast<uint64_t>(std::llround(seconds * 1e3)); }
-
-void PrintReport(const Summary& summary) {
-  TextOptions options;
-  options.color = UseColor(STDERR_FILENO);
-  const std::string text = RenderText(summary, options);
-  std::fwrite(text.data(), 1, text.size(), stderr);
-}
 
 int Run(const CLI::App& subcommand, const std::vector<std::string>& command,
         RunArguments* arguments) {
@@ -63,7 +53,7 @@ int Run(const CLI::App& subcommand, const std::vector<std::string>& command,
   options.delay_ms = Milliseconds(arguments->delay_s);
   if (subcommand.count("--duration") > 0) options.duration_ms = Milliseconds(arguments->duration_s);
   options.report = !arguments->no_report;
-  options.print_report = PrintReport;
+  options.print_report = [](const Summary& summary) { PrintReport(summary, stderr); };
   return RunCommand(options);
 }
 
