@@ -43,7 +43,8 @@ SimulatedLoad Simulate(const std::vector<SimulatedKernel>& step, const Simulatio
                        now + kernel.end_share * duration + shift,
                        kernel.work * std::max(0.0, 1 + options.work_noise * normal(random))});
       // Uneven gaps, as an eager program makes them: samples fall at every phase.
-      now += duration + kernel.gap_after_ns * (0.8 + 0.4 * std::abs(normal(random)));
+      now += duration + kernel.gap_after_ns *
+                            (1 + options.gap_jitter * (0.4 * std::abs(normal(random)) - 0.2));
       now = std::round(now);
     }
   }
@@ -56,7 +57,11 @@ SimulatedLoad Simulate(const std::vector<SimulatedKernel>& step, const Simulatio
   for (size_t i = 0; i < values.size(); ++i) {
     if (uniform(random) < options.lost_samples) continue;
     const auto start = kStartNs + static_cast<int64_t>(static_cast<double>(i) * options.sample_ns);
-    load.samples.push_back({start, start + static_cast<int64_t>(options.sample_ns), values[i]});
+    double value = values[i];
+    if (options.sample_noise > 0) {
+      value *= std::max(0.0, 1 + options.sample_noise * normal(random));
+    }
+    load.samples.push_back({start, start + static_cast<int64_t>(options.sample_ns), value});
   }
   return load;
 }
