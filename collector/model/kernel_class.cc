@@ -42,6 +42,12 @@ constexpr std::string_view kElementwise[] = {
     "multi_tensor_apply", "FillFunctor", "copy_kernel", "dropout", "gelu", "silu", "rope",
 };
 
+// Kernels that move or set data and compute nothing but addresses.
+constexpr std::string_view kDataMovement[] = {
+    "CatArrayBatchedCopy", "direct_copy_kernel",  "FillFunctor",
+    "indexSelectSmallIndex", "indexSelectLargeIndex", "transpose_readWrite",
+};
+
 constexpr std::string_view kWarpMma[] = {
     "sm70_", "sm75_", "sm80_", "sm86_", "sm89_", "volta_", "turing_", "ampere_", "cutlass_70_",
     "cutlass_75_", "cutlass_80_", "pytorch_flash", "fmha_cutlass", "s16816", "s1688", "h16816",
@@ -158,6 +164,10 @@ bool IsSinglePrecisionMatrixKernel(std::string_view mangled_name) {
 
 bool IsElementwiseKernel(std::string_view mangled_name) {
   return ContainsAny(mangled_name, kElementwise);
+}
+
+bool IsDataMovementKernel(std::string_view mangled_name) {
+  return ContainsAny(mangled_name, kDataMovement);
 }
 
 bool IsCommunicationKernel(std::string_view mangled_name) {

@@ -64,9 +64,9 @@ bool DiffersFromZero(const CounterPerLaunch& counter) {
   return counter.value > kNormal95 * counter.error;
 }
 
-void AddPipes(const KernelPart& part, const Ceilings& ceilings, KernelWork* work) {
+void AddPipes(const Kernel& kernel, const KernelPart& part, const Ceilings& ceilings, KernelWork* work) {
   const auto& fma = part.counters[METRIC_FMA_INSTRUCTIONS];
-  if (fma.has_value() && DiffersFromZero(*fma)) {
+  if (fma.has_value() && DiffersFromZero(*fma) && !IsDataMovementKernel(kernel.mangled_name)) {
     work->flops.push_back({.data_type = "fp32",
                            .flops = fma->value * kFlopsPerFmaInstruction,
                            .error = fma->error * kFlopsPerFmaInstruction,
@@ -122,7 +122,7 @@ KernelWork WorkOf(const Kernel& kernel, const KernelPart& part, double mean_time
   work.sm_active_cycles = part.counters[METRIC_SM_CYCLES_ACTIVE];
   work.tensor_active_cycles = part.counters[METRIC_TENSOR_ACTIVE];
   AddTensorTypes(kernel, part, mean_time_ns, ceilings, fallback_type, &work);
-  AddPipes(part, ceilings, &work);
+  AddPipes(kernel, part, ceilings, &work);
   if (calibrated != nullptr) ApplyCalibration(*calibrated, &work);
   return work;
 }

@@ -87,6 +87,21 @@ TEST(KernelWorkTest, CyclesOfTheDoublePipeAreNotScaled) {
   EXPECT_NEAR(flops[0].flops, kTensorCycles * kFlopsPerCycle, 1);
 }
 
+// Integer multiply-adds of addresses run on the same pipe.
+TEST(KernelWorkTest, FmaInstructionsOfCopiesAreNoFlops) {
+  const KernelPart part = PartWith({{METRIC_FMA_INSTRUCTIONS, 1e6}});
+  EXPECT_EQ(FlopsOf("_ZN2at6native18CatArrayBatchedCopyINS0_", "GH100", part).size(), 0u);
+  const auto flops = FlopsOf("_ZN2at6native29vectorized_elementwise_kernelILi4E", "GH100", part);
+  ASSERT_EQ(flops.size(), 1u);
+  EXPECT_TRUE(flops[0].upper_bound);
+}
+
+TEST(KernelWorkTest, WhatMayBeNothingClaimsNoFlops) {
+  KernelPart part = PartWith({{METRIC_FMA_INSTRUCTIONS, 1e6}});
+  part.counters[METRIC_FMA_INSTRUCTIONS]->error = 0.6e6;
+  EXPECT_EQ(FlopsOf("_ZN2at6native29vectorized_elementwise_kernelILi4E", "GH100", part).size(), 0u);
+}
+
 TEST(RooflineTest, WithoutItsFlopsAMatrixKernelHasNone) {
   RooflineWork work;
   work.time_ns = 100;
