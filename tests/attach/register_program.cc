@@ -114,8 +114,97 @@ int LiveRegisters() {
   }
   return 0;
 }
-#else
-int LiveRegisters() { return 77; }
+#elif defined(__aarch64__)
+namespace {
+
+constexpr int kDisturbed = 10;
+
+struct State {
+  uint64_t general[26];  // x5 to x7, x9 to x30, and a word that fills up
+  uint8_t vectors[32][16];
+};
+
+// ppoll(nullptr, 0, 20 ms) with `in` in all registers that the kernel leaves alone; `out` gets what
+// is there afterwards. There is no red zone here.
+extern "C" int64_t PollWithRegisters(const State* in, State* out);
+asm(R"(
+    .text
+    .type PollWithRegisters, %function
+PollWithRegisters:
+    stp x29, x30, [sp, #-192]!
+    stp x19, x20, [sp, #16]
+    stp x21, x22, [sp, #32]
+    stp x23, x24, [sp, #48]
+    stp x25, x26, [sp, #64]
+    stp x27, x28, [sp, #80]
+    stp d8, d9, [sp, #96]
+    stp d10, d11, [sp, #112]
+    stp d12, d13, [sp, #128]
+    stp d14, d15, [sp, #144]
+    str x1, [sp, #160]
+    mov x2, #11520
+    movk x2, #305, lsl #16
+    stp xzr, x2, [sp, #176]
+    add x2, x0, #208
+    .irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+    ldr q\n, [x2, #16*\n]
+    .endr
+    ldp x5, x6, [x0]
+    ldr x7, [x0, #16]
+    .irp n,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30
+    ldr x\n, [x0, #24+8*(\n-9)]
+    .endr
+    mov x0, #0
+    mov x1, #0
+    add x2, sp, #176
+    mov x3, #0
+    mov x4, #0
+    mov x8, #73
+    svc #0
+    ldr x1, [sp, #160]
+    stp x5, x6, [x1]
+    str x7, [x1, #16]
+    .irp n,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30
+    str x\n, [x1, #24+8*(\n-9)]
+    .endr
+    add x2, x1, #208
+    .irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+    str q\n, [x2, #16*\n]
+    .endr
+    ldp x19, x20, [sp, #16]
+    ldp x21, x22, [sp, #32]
+    ldp x23, x24, [sp, #48]
+    ldp x25, x26, [sp, #64]
+    ldp x27, x28, [sp, #80]
+    ldp d8, d9, [sp, #96]
+    ldp d10, d11, [sp, #112]
+    ldp d12, d13, [sp, #128]
+    ldp d14, d15, [sp, #144]
+    ldp x29, x30, [sp], #192
+    ret
+    .size PollWithRegisters, .-PollWithRegisters
+)");
+
+}  // namespace
+
+int LiveRegisters() {
+  static_assert(offsetof(State, vectors) == 208);
+  State in;
+  for (size_t i = 0; i < sizeof(in); ++i) {
+    reinterpret_cast<uint8_t*>(&in)[i] = static_cast<uint8_t>(i * 37 + 11);
+  }
+  in.general[25] = 0;
+  Ready();
+  while (MayGoOn()) {
+    State out = {};
+    const int64_t result = PollWithRegisters(&in, &out);
+    const bool is_allowed = result == -EINTR && Control().allow_interrupt != 0;
+    if (result != 0 && !is_allowed) return kDisturbed;
+    if (std::memcmp(&in, &out, sizeof(in)) != 0) return kDisturbed + 1;
+    Progress();
+  }
+  return 0;
+}
 #endif
 
 }  // namespace utlz::attach

@@ -83,6 +83,10 @@ absl::Span<const uint8_t> SyscallInstruction();
 // wait that the kernel would have ended with EINTR although no signal arrived.
 Registers ResumedWait(const Registers& stopped, const BlockedCall& call, bool restart_failed_wait);
 
+// What a thread needs when it leaves the last system call that it made for us, at the instruction of
+// its own wait: a signal that came meanwhile is then to end the wait, or restart it, as it would have.
+Registers BeforeResumedWait(const Registers& at_syscall_exit, const Registers& resumed);
+
 // Registers that execute one system call at `instruction_address`. `resume_frame` is what the
 // trampoline needs if nobody stops the thread afterwards; 0 before there is one.
 Registers SyscallRegisters(const Registers& original, uint64_t instruction_address, int64_t number,
@@ -95,6 +99,10 @@ Registers CallRegisters(const Registers& original, uint64_t trampoline_address, 
 // than at one that a signal handler makes before it.
 bool IsRequestedSyscall(const Registers& at_syscall_entry, uint64_t instruction_address,
                         int64_t number);
+// At another system call's entry: whether the kernel has put the resumption of an interrupted sleep
+// in the place of the one that SyscallRegisters() asked for, and that one has been put back.
+bool TakeBackSyscall(pid_t tid, const Registers& at_syscall_entry, uint64_t instruction_address,
+                     int64_t number);
 // The system call, made from the trampoline, by which such a call says that it has returned.
 extern const int64_t kCallReturnSyscall;
 uint64_t CallResult(const Registers& at_call_return_syscall);

@@ -58,6 +58,14 @@ struct FloatingPointState {
   uint32_t control;
 };
 
+// The kernel's own results (linux/errno.h): to be restarted, but not after a handler without
+// SA_RESTART, or not after any handler.
+constexpr int64_t kRestartSystemCall = 512;      // ERESTARTSYS
+constexpr int64_t kRestartWithoutHandler = 514;  // ERESTARTNOHAND
+// Waits for data, of which the first is true. The second is of all others.
+constexpr int64_t kRestartedTransfers[] = {SYS_read,    SYS_readv,  SYS_recvfrom,
+                                           SYS_recvmsg, SYS_accept, SYS_accept4};
+
 uint32_t InstructionAt(absl::Span<const uint8_t> bytes, size_t offset) {
   uint32_t instruction = 0;
   std::memcpy(&instruction, bytes.data() + offset, sizeof(instruction));
@@ -73,6 +81,12 @@ bool IsSetBack(const Registers& registers, const BlockedCall& call) {
 bool HasFailedWithInterrupt(const Registers& registers, const BlockedCall& call) {
   return registers.pc == call.program_counter &&
          static_cast<int64_t>(registers.regs[0]) == -EINTR;
+}
+
+// What a thread that stands at a system call's entry is to call.
+bool SetSyscall(pid_t tid, int number) {
+  iovec vector = {&number, sizeof(number)};
+  return ptrace(PTRACE_SETREGSET, tid, NT_ARM_SYSTEM_CALL, &vector) == 0;
 }
 
 // Sleeps whose remaining time the kernel keeps aside.
@@ -141,6 +155,18 @@ Registers ResumedWait(const Registers& stopped, const BlockedCall& call,
   return registers;
 }
 
+// The kernel decides by what the system call had returned before it looked for signals.
+Registers BeforeResumedWait(const Registers& at_syscall_exit, const Registers& resumed) {
+  Registers registers = at_syscall_exit;
+  if (resumed.pc != at_syscall_exit.pc - kInstructionBytes) return registers;
+  const bool restarts_after_handler =
+      std::find(std::begin(kRestartedTransfers), std::end(kRestartedTransfers),
+                static_cast<int64_t>(resumed.regs[8])) != std::end(kRestartedTransfers);
+  registers.regs[0] =
+      static_cast<uint64_t>(restarts_after_handler ? -kRestartSystemCall : -kRestartWithoutHandler);
+  return registers;
+}
+
 Registers SyscallRegisters(const Registers& original, uint64_t instruction_address, int64_t number,
                            const SyscallArguments& arguments, uint64_t resume_frame) {
   Registers registers = original;
@@ -176,10 +202,12 @@ int64_t SyscallResult(const Registers& at_syscall_exit) {
   return static_cast<int64_t>(at_syscall_exit.regs[0]);
 }
 
-bool SkipSyscall(pid_t tid, const Registers&) {
-  int number = -1;
-  iovec vector = {&number, sizeof(number)};
-  return ptrace(PTRACE_SETREGSET, tid, NT_ARM_SYSTEM_CALL, &vector) == 0;
+bool SkipSyscall(pid_t tid, const Registers&) { return SetSyscall(tid, -1); }
+
+bool TakeBackSyscall(pid_t tid, const Registers& at_syscall_entry, uint64_t instruction_address,
+                     int64_t number) {
+  return IsRequestedSyscall(at_syscall_entry, instruction_address, SYS_restart_syscall) &&
+         SetSyscall(tid, static_cast<int>(number));
 }
 
 std::vector<uint8_t> ResumeFrame(const ThreadSnapshot& snapshot, const BlockedCall& call,

@@ -148,6 +148,11 @@ Registers ResumedWait(const Registers& stopped, const BlockedCall&, bool restart
   return registers;
 }
 
+// The kernel decides when it delivers the signal, by the registers that the thread has then.
+Registers BeforeResumedWait(const Registers& at_syscall_exit, const Registers&) {
+  return at_syscall_exit;
+}
+
 Registers SyscallRegisters(const Registers& original, uint64_t instruction_address, int64_t number,
                            const SyscallArguments& arguments, uint64_t resume_frame) {
   Registers registers = original;
@@ -185,6 +190,8 @@ bool IsRequestedSyscall(const Registers& at_syscall_entry, uint64_t instruction_
   return at_syscall_entry.rip == instruction_address + kSyscallBytes &&
          static_cast<int64_t>(at_syscall_entry.orig_rax) == number;
 }
+
+bool TakeBackSyscall(pid_t, const Registers&, uint64_t, int64_t) { return false; }
 
 uint64_t CallResult(const Registers& at_call_return_syscall) { return at_call_return_syscall.rdi; }
 int64_t SyscallResult(const Registers& at_syscall_exit) { return Result(at_syscall_exit); }

@@ -55,19 +55,20 @@ StackVerdict ScanStack(const MemoryReader& memory, const MemoryMap& map, const C
   stack.resize(memory.ReadSome(stack_pointer, absl::MakeSpan(stack)));
   if (stack.empty()) return StackVerdict::kUnreadable;
 
+  StackVerdict verdict = StackVerdict::kClear;
   for (const uint64_t pointer : CodePointers(stack, map)) {
     std::array<uint8_t, kSignalReturnCodeBytes> code = {};
     if (memory.Read(pointer, absl::MakeSpan(code)) && IsSignalReturnCode(code)) {
       return StackVerdict::kSignalHandler;
     }
+    if (verdict != StackVerdict::kClear) continue;
     if (InAny(library.allocator_code, pointer) && IsReturnAddress(memory, pointer)) {
-      return StackVerdict::kAllocator;
-    }
-    if (InAny(library.loader_code, pointer) && IsReturnAddress(memory, pointer)) {
-      return StackVerdict::kLoader;
+      verdict = StackVerdict::kAllocator;
+    } else if (InAny(library.loader_code, pointer) && IsReturnAddress(memory, pointer)) {
+      verdict = StackVerdict::kLoader;
     }
   }
-  return StackVerdict::kClear;
+  return verdict;
 }
 
 StackVerdict JudgeStack(const MemoryReader& memory, const MemoryMap& map, const CLibrary& library,

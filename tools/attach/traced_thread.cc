@@ -205,7 +205,8 @@ absl::StatusOr<Registers> TracedThread::RunToSyscall(uint64_t instruction_addres
     if (!stop.ok()) return stop.status();
     if (*stop != StopKind::kSyscallEntry) continue;
     auto registers = ReadRegisters();
-    if (!registers.ok() || IsRequestedSyscall(*registers, instruction_address, number)) {
+    if (!registers.ok() || IsRequestedSyscall(*registers, instruction_address, number) ||
+        TakeBackSyscall(tid_, *registers, instruction_address, number)) {
       return registers;
     }
   }
@@ -251,6 +252,9 @@ absl::Status TracedThread::Restore(const ThreadSnapshot& snapshot) {
   // The thread stands at a system call's exit. One more interrupt takes it, before it executes any
   // instruction, to an event stop: only from there does the kernel restart an interrupted call,
   // and only there does every architecture take all registers.
+  const auto at_exit = ReadRegisters();
+  if (!at_exit.ok()) return at_exit.status();
+  if (!WriteRegisters(BeforeResumedWait(*at_exit, snapshot.registers))) return Gone();
   if (ptrace(PTRACE_INTERRUPT, tid_, nullptr, nullptr) != 0 ||
       ptrace(PTRACE_CONT, tid_, nullptr, nullptr) != 0) {
     return Gone();
