@@ -88,7 +88,8 @@ class Programs:
     @staticmethod
     @functools.lru_cache(maxsize=None)
     def _run(command):
-        return subprocess.run([*command, "--help"], capture_output=True, text=True, check=True).stdout
+        done = subprocess.run([*command, "--help"], capture_output=True, text=True, check=False)
+        return done.stdout if done.returncode == 0 else ""
 
     def _help(self, command):
         return self._run(tuple(command))
@@ -97,7 +98,10 @@ class Programs:
         return () if command in HIDDEN_COMMANDS else OPTION.findall(self._help([self.utlz, command]))
 
     def options_of_script(self, name):
-        return OPTION.findall(self._help([sys.executable, "-B", str(self.root / name)]))
+        script = self.root / name
+        # One without options has no --help either; one that does not exist is told elsewhere.
+        help_text = self._help([sys.executable, "-B", str(script)])
+        return OPTION.findall(help_text or (script.read_text() if script.is_file() else ""))
 
 
 def commands_in(lines):
