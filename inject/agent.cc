@@ -52,8 +52,8 @@ bool Agent::Start(const char* socket_path) {
 bool Agent::Connect(const char* socket_path) {
   const int ring_file = ring_.Create(kRingDefaultDataBytes);
   if (ring_file < 0) return false;
-  const bool met = MeetCollector(socket_path, ring_file, kRingHeaderBytes + kRingDefaultDataBytes,
-                                 &welcome_);
+  const bool met =
+      MeetCollector(socket_path, ring_file, kRingHeaderBytes + kRingDefaultDataBytes, &welcome_);
   close(ring_file);
   return met;
 }
@@ -168,9 +168,35 @@ void Agent::Run() {
       SendEnd(SignalName(signal_number));
       Terminate(signal_number);
     }
-    const timespec pause{0, static_cast<long>(kTurnNs)};
+    const timespec pause{0, static_cast<long>(PauseNs(MonotonicNs()))};
     nanosleep(&pause, nullptr);
   }
+}
+
+PlannedWindow Agent::NextWindow(uint64_t now_ns) const {
+  const RingControl& control = ring_.header()->control;
+  const uint64_t end_ns = control.window_end_ns.load(std::memory_order_acquire);
+  const uint64_t begin_ns = control.window_begin_ns.load(std::memory_order_acquire);
+  if (control.window_end_ns.load(std::memory_order_relaxed) != end_ns || begin_ns >= end_ns ||
+      end_ns - begin_ns > kLongestPlannedWindowNs) {
+    return {};
+  }
+  // Clocks of this moment: one that jumps spoils the windows under way and no others.
+  const uint64_t realtime_ns = RealtimeNs();
+  if (end_ns <= realtime_ns) return {};
+  const uint64_t begun_ns = realtime_ns > begin_ns ? realtime_ns - begin_ns : 0;
+  const uint64_t until_begin_ns = begin_ns > realtime_ns ? begin_ns - realtime_ns : 0;
+  return {now_ns - begun_ns + until_begin_ns, now_ns + (end_ns - realtime_ns)};
+}
+
+uint64_t Agent::PauseNs(uint64_t now_ns) const {
+  if (budget_ppm_ == 0 || !wanted_) return kTurnNs;
+  const PlannedWindow window = NextWindow(now_ns);
+  uint64_t due_ns = now_ns + kTurnNs;
+  for (const uint64_t edge_ns : {window.begin_ns, window.end_ns}) {
+    if (edge_ns > now_ns && edge_ns < due_ns) due_ns = edge_ns;
+  }
+  return due_ns - now_ns;
 }
 
 void Agent::Turn(uint64_t now_ns) {
@@ -213,9 +239,8 @@ void Agent::FollowRequests(uint64_t now_ns) {
   // A tool that is there for one visit waits for the end of it, not for this.
   if (waits_ && !wanted_) return;
   RingProducer& producer = ring_.header()->producer;
-  producer.state.store(
-      static_cast<uint32_t>(wanted_ ? AgentState::kTracing : AgentState::kAsleep),
-      std::memory_order_release);
+  producer.state.store(static_cast<uint32_t>(wanted_ ? AgentState::kTracing : AgentState::kAsleep),
+                       std::memory_order_release);
   producer.acknowledged_request.store(request, std::memory_order_release);
 }
 
@@ -262,8 +287,11 @@ void Agent::FollowBudget(uint64_t now_ns) {
   recorder_.Lock();
   const RecorderCounts counts = recorder_.counts();
   recorder_.Unlock();
-  const bool affordable =
-      budget_.ShouldTrace(now_ns, counts.launches - counts.graph_nodes, counts.graph_nodes);
+  const bool affordable = budget_.ShouldTrace(now_ns, counts.launches - counts.graph_nodes,
+                                              counts.graph_nodes, NextWindow(now_ns));
+  const uint64_t ready_ns = budget_.ReadyNs(now_ns);
+  ring_.header()->producer.window_ready_ns.store(
+      ready_ns == 0 ? 0 : RealtimeNs() + (ready_ns - now_ns), std::memory_order_relaxed);
   const bool calibrating = RangesAllowed() && !ranges_.Finished();
   const bool trace = wanted_ && !taken_ && (affordable || calibrating);
   if (trace && !trace_.on() && clock_known_) trace_.On(wanted_flags_);

@@ -84,6 +84,10 @@ class Agent {
   void FollowRequests(uint64_t now_ns);
   void FollowClock();
   void FollowBudget(uint64_t now_ns);
+  // The collector's window, on the monotonic clock.
+  PlannedWindow NextWindow(uint64_t now_ns) const;
+  // How long until the next turn: planned windows begin and end in time.
+  uint64_t PauseNs(uint64_t now_ns) const;
   bool RangesAllowed() const;
   bool MayPause();
   void SilenceStragglers(uint64_t now_ns, uint64_t launches);

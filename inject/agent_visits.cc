@@ -14,7 +14,6 @@
 namespace utlz::inject {
 namespace {
 
-constexpr int kTurnMs = 20;
 constexpr uint64_t kMillisecondNs = 1000000;
 // After tracing was switched off: records of work that was under way come for a while.
 constexpr uint64_t kQuietRoundNs = 10 * kMillisecondNs;
@@ -68,7 +67,7 @@ void Agent::Host(const Visit& visit) {
     SayHowItBegan(visit);
   }
   bool served = begun;
-  while (served && door_.Attend(visit, kTurnMs)) {
+  while (served && door_.Attend(visit, PauseNs(MonotonicNs()))) {
     pthread_mutex_lock(&turn_mutex_);
     served = !exiting_ && TurnInVisit(visit);
     pthread_mutex_unlock(&turn_mutex_);

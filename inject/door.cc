@@ -122,11 +122,12 @@ bool Door::Await(Visit* visit) {
   }
 }
 
-bool Door::Attend(const Visit& visit, int milliseconds) {
+bool Door::Attend(const Visit& visit, uint64_t wait_ns) {
   const int connection = visit.connection.Get();
   pollfd visitor{connection, POLLIN, 0};
   // A tool says nothing more on its connection: whatever happens there is its end.
-  if (connection < 0 || poll(&visitor, 1, milliseconds) > 0) return false;
+  const timespec wait{0, static_cast<long>(wait_ns)};
+  if (connection < 0 || ppoll(&visitor, 1, &wait, nullptr) > 0) return false;
   Serve(nullptr);
   return true;
 }

@@ -30,8 +30,8 @@ class Door {
   // every way in.
   bool Await(Visit* visit);
 
-  // Waits for `milliseconds` while a visitor is served. False if that one has hung up.
-  bool Attend(const Visit& visit, int milliseconds);
+  // Waits for less than a second while a visitor is served. False if that one has hung up.
+  bool Attend(const Visit& visit, uint64_t wait_ns);
 
   // After fork: the ways in are the parent's.
   void CloseInChild();

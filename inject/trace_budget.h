@@ -1,9 +1,14 @@
 // Keeps tracing within the overhead budget: an account that fills with a share of the time that
-// passes and pays for every traced launch. Empty, tracing is switched off until it holds enough for
-// another window; the pauses are dithered, so that windows do not fall into step with a load.
+// passes and pays for every traced launch, and for being sampled. A program whose launches it can
+// pay for is traced throughout. For any other, tracing is on in the windows that the collector
+// plans (RingControl), in which the sampler counts too: a sample without the launches that ran
+// meanwhile is of no use, and neither are launches of one process without those of its neighbours
+// on the GPU. What the account holds beyond a reserve for such windows is spent on tracing right
+// before them, so that what was launched ahead of them has run by then.
 //
-// What a launch costs is the driver's doing, not ours (docs/overhead.md: measured on an H200 with an
-// empty consumer); a GPU-bound program hides much of it, so the account errs towards less tracing.
+// What a launch costs is the driver's doing, not ours (docs/overhead.md: measured on an H200 with
+// an empty consumer); a GPU-bound program hides much of it, so the account errs towards less
+// tracing.
 //
 // Agent's thread only.
 #ifndef UTLZ_INJECT_TRACE_BUDGET_H_
@@ -13,18 +18,29 @@
 
 namespace utlz::inject {
 
+// On the clock of the times that the budget is told; end 0: none.
+struct PlannedWindow {
+  uint64_t begin_ns = 0;
+  uint64_t end_ns = 0;
+};
+
 class TraceBudget {
  public:
   static constexpr uint64_t kLaunchCostNs = 1150;
   // 330 to 780 were seen, the most where the nodes are short and nothing hides them.
   static constexpr uint64_t kGraphNodeCostNs = 800;
-  // Spent ahead, so that a run's beginning is seen whole.
+  // What sampling slows a power-limited program by while it is on (docs/sampling.md). Every planned
+  // window is charged with it, sampled or not.
+  static constexpr double kSamplingCost = 0.01;
+  // Spent ahead, so that a run's beginning is seen nearly whole.
   static constexpr uint64_t kCreditNs = 100'000'000;
   // The same for a visit of `utlz attach`, which is short: its beginning has to fit the budget too.
   static constexpr uint64_t kVisitCreditNs = 15'000'000;
-  // The time whose share one window may spend.
-  static constexpr uint64_t kPeriodNs = 2'000'000'000;
-  // Of the budget; the rest is for what no launch is charged with: switching, our thread, sampling.
+  // Left for planned windows: these come before the sampler is limited by its own budget.
+  static constexpr uint64_t kReserveNs = 10'000'000;
+  // About what a planned window lasts, to know when one can be paid for.
+  static constexpr uint64_t kExpectedWindowNs = 25'000'000;
+  // Of the budget; the rest is for what the account is not charged with: switching and our thread.
   static constexpr double kShareForTracing = 0.7;
 
   // No more than the credit is ever saved.
@@ -34,25 +50,39 @@ class TraceBudget {
   void Start(uint64_t now_ns, uint32_t budget_ppm);
 
   // Whether to trace from now on, given all launches and graph nodes traced so far.
-  bool ShouldTrace(uint64_t now_ns, uint64_t launches, uint64_t graph_nodes);
-  // What all tracing so far has cost by this account.
-  uint64_t charged_ns() const { return charged_ns_; }
+  bool ShouldTrace(uint64_t now_ns, uint64_t launches, uint64_t graph_nodes,
+                   const PlannedWindow& window);
+  // What tracing and being sampled have cost so far by this account.
+  uint64_t charged_ns() const { return static_cast<uint64_t>(charged_ns_); }
   // In its place while nobody wants records: time asleep earns nothing.
-  void Asleep(uint64_t now_ns) { last_ns_ = now_ns; }
+  void Asleep(uint64_t now_ns) {
+    on_since_ns_ += now_ns - last_ns_;
+    last_ns_ = now_ns;
+  }
+
+  // When the account can pay for a planned window; 0: at any time.
+  uint64_t ReadyNs(uint64_t now_ns) const;
 
  private:
-  double NextDither();
+  void Settle(uint64_t now_ns, uint64_t launches, uint64_t graph_nodes,
+              const PlannedWindow& window);
+  bool CanPayUntil(uint64_t now_ns, const PlannedWindow& window) const;
+  double Share() const { return kShareForTracing * budget_ppm_ / 1e6; }
 
   uint64_t credit_ns_;
   uint32_t budget_ppm_ = 0;
   uint64_t last_ns_ = 0;
   uint64_t launches_ = 0;
   uint64_t graph_nodes_ = 0;
-  uint64_t charged_ns_ = 0;
   double account_ns_ = 0;
-  double wanted_ns_ = 0;  // what the account must hold before the next window
   bool tracing_ = true;
-  uint64_t random_state_ = 1;
+  // What tracing costs a nanosecond, of the last time that it was on. Known a turn after it ended:
+  // records are handed over late.
+  double cost_rate_ = 0;
+  double charged_ns_ = 0;
+  double charged_before_ns_ = 0;  // when tracing was switched on
+  uint64_t on_since_ns_ = 0;
+  uint64_t off_since_ns_ = 0;  // 0: that time has been rated
 };
 
 }  // namespace utlz::inject

@@ -31,7 +31,7 @@
 namespace utlz {
 
 inline constexpr uint64_t kRingMagic = 0x31474e525a4c5455;  // "UTLZRNG1"
-inline constexpr uint32_t kAgentAbiVersion = 1;
+inline constexpr uint32_t kAgentAbiVersion = 2;
 inline constexpr uint64_t kRingHeaderBytes = 4096;
 inline constexpr uint64_t kRingMinDataBytes = 64 << 10;
 inline constexpr uint64_t kRingMaxDataBytes = 256 << 20;
@@ -76,6 +76,8 @@ struct RingProducer {
   std::atomic<uint32_t> reason_detail;
   std::atomic<uint32_t> ended;             // 1 once the last frame of an orderly end is published
   std::atomic<uint64_t> acknowledged_request;  // RingControl::request that was last carried out
+  // When the overhead budget will allow a planned window (CLOCK_REALTIME); 0: at any time.
+  std::atomic<uint64_t> window_ready_ns;
 };
 
 struct RingConsumer {
@@ -88,7 +90,14 @@ struct RingControl {
   std::atomic<uint32_t> requested_flags;    // kTrace*
   std::atomic<uint32_t> overhead_budget_ppm;  // 10000 = 1 %; 0 = unlimited
   std::atomic<uint32_t> counters_yielded;   // 1: the sampler has given the counters up for ranges
+  // The next window in which every process on a GPU traces while it is sampled, CLOCK_REALTIME. Not
+  // announced by `request`: written in the order end = 0, begin, end, and read end, begin, end.
+  std::atomic<uint64_t> window_begin_ns;
+  std::atomic<uint64_t> window_end_ns;  // 0: none is planned
 };
+
+// A longer window than this is none.
+inline constexpr uint64_t kLongestPlannedWindowNs = 1'000'000'000;
 
 struct RingHeader {
   uint64_t magic;

@@ -55,6 +55,7 @@ class RunModel::State {
   void AddLaunches(ProcessState* process, const LaunchSegment& segment, const Launch* launches);
   void AddTimeless(ProcessState* process, const DecodedLaunches& decoded);
   void AddOrderedLaunch(const Activity& activity, DeviceState* device);
+  static bool Uses(const ProcessState& process, uint32_t device);
   void AddUntraced(const ProcessState& process, const UntracedGap& gap);
   void TellUntraced(uint32_t index);
   void Release(bool everything);
@@ -155,7 +156,8 @@ bool RunModel::State::ConsumeDevice(ProcessState* process, std::string_view payl
   Device message;
   if (!Parse(payload, &message)) return false;
   const auto index = model_.devices.Find(message.uuid());
-  if (!index.has_value() || process->device_by_ordinal.size() > DeviceTable::kMaxDevices) return false;
+  if (!index.has_value() || process->device_by_ordinal.size() > DeviceTable::kMaxDevices)
+    return false;
   process->device_by_ordinal[message.ordinal()] = *index;
   model_.devices[*index].info = std::move(message);
   return true;
@@ -218,14 +220,14 @@ void RunModel::State::AddLaunches(ProcessState* process, const LaunchSegment& se
       process->first_ns = launch.start_ns;
     }
     model_.placement.AddLaunch(process->source, launch.correlation, kernel_index, duration_ns);
-    device.queue.Add({.start_ns = launch.start_ns,
-                      .end_ns = launch.end_ns,
-                      .kernel = kernel_index,
-                      .stream = segment.stream,
-                      .context = segment.context,
-                      .source = static_cast<uint16_t>(process->source),
-                      .kind = kernel.communication ? ActivityKind::kCommunication
-                                                   : ActivityKind::kCompute});
+    device.queue.Add(
+        {.start_ns = launch.start_ns,
+         .end_ns = launch.end_ns,
+         .kernel = kernel_index,
+         .stream = segment.stream,
+         .context = segment.context,
+         .source = static_cast<uint16_t>(process->source),
+         .kind = kernel.communication ? ActivityKind::kCommunication : ActivityKind::kCompute});
   }
   stream->launches += segment.launches;
   process->launches += segment.launches;
@@ -306,9 +308,20 @@ bool RunModel::State::ConsumeTraceWindow(ProcessState* process, std::string_view
   return true;
 }
 
+// Processes of one job see all of a machine's GPUs, and have contexts on few.
+bool RunModel::State::Uses(const ProcessState& process, uint32_t device) {
+  const auto& devices = process.device_by_ordinal;
+  if (devices.size() == 1) return devices.begin()->second == device;
+  return std::any_of(process.ordinal_by_context.begin(), process.ordinal_by_context.end(),
+                     [&](const auto& context) {
+                       const auto found = devices.find(context.second);
+                       return found != devices.end() && found->second == device;
+                     });
+}
+
 void RunModel::State::AddUntraced(const ProcessState& process, const UntracedGap& gap) {
   for (const auto& [ordinal, device] : process.device_by_ordinal) {
-    if (!model_.devices[device].used) continue;
+    if (!model_.devices[device].used || !Uses(process, device)) continue;
     model_.devices[device].queue.Add({.start_ns = gap.start_ns,
                                       .end_ns = gap.end_ns,
                                       .kernel = kNoKernel,
@@ -360,10 +373,7 @@ void RunModel::State::TellUntraced(uint32_t index) {
   DeviceState& device = model_.devices[index];
   uint64_t first_ns = UINT64_MAX;
   for (const auto& [source, process] : model_.processes.processes()) {
-    const bool uses = std::any_of(process->device_by_ordinal.begin(),
-                                  process->device_by_ordinal.end(),
-                                  [index](const auto& entry) { return entry.second == index; });
-    if (!uses || !process->coverage.known()) continue;
+    if (!Uses(*process, index) || !process->coverage.known()) continue;
     first_ns = std::min(first_ns, process->coverage.FirstStartNs());
     const auto since_ns = process->coverage.UntracedSinceNs();
     if (!since_ns.has_value()) continue;

@@ -6,6 +6,7 @@
 
 #include "collector/sampling/clocks.h"
 #include "collector/sampling/peak_rates.h"
+#include "proto/sampler.pb.h"
 
 namespace utlz {
 namespace {
@@ -16,11 +17,16 @@ constexpr uint64_t kLongestRetryPauseNs = 30'000'000'000;
 constexpr uint32_t kSamplesPerBatch = 4096;
 
 // A detail sample costs twice to three times as much as a lean one, and changing the set 0.2 s of
-// CPU, so detail windows are few and follow each other: soon, for short runs, then once a round.
+// CPU and wall time, so detail windows are few and follow each other, once a round, and come only
+// when the lean set has seen enough for a short visit.
 // Windows in which the GPU was idle, as while a program starts, do not count.
-constexpr uint64_t kFirstLeanWindows = 4;
+constexpr uint64_t kFirstLeanWindows = 12;
 constexpr uint64_t kDetailWindows = 4;
 constexpr uint64_t kWindowsPerRound = 40;
+
+// The processes that are sampled trace for about as long as a planned window lasts.
+constexpr uint64_t kLatestPlannedBeginNs = 5'000'000;
+constexpr uint64_t kSettledNs = 100'000'000;
 
 // A window of more intervals than this that brings no sample at all was no window.
 constexpr uint64_t kIntervalsWithSamples = 16;
@@ -51,6 +57,7 @@ CounterSession::CounterSession(const CuptiTable& table, const CudaDevice& device
       options_(options),
       sink_(std::move(sink)),
       schedule_(options.schedule, now_ns),
+      planned_ns_(kNever),
       retry_ns_(now_ns),
       retry_pause_ns_(kFirstRetryPauseNs) {}
 
@@ -67,7 +74,7 @@ uint64_t CounterSession::next_step_ns() const {
     case State::kBlocked:
       return retry_ns_;
     case State::kReady:
-      return schedule_.next_start_ns();
+      return options_.planned_windows ? planned_ns_ : schedule_.next_start_ns();
     case State::kSampling:
       return window_end_ns_;
     case State::kYielded:
@@ -83,7 +90,10 @@ void CounterSession::Step(uint64_t now_ns, bool may_begin) {
     TryTake(now_ns);
   } else if (state_ == State::kSampling) {
     EndWindow(now_ns);
-  } else if (state_ == State::kReady && may_begin) {
+    if (state_ == State::kReady) GetReady(MonotonicNs());
+  } else if (options_.planned_windows && now_ns - planned_ns_ > kLatestPlannedBeginNs) {
+    GetReady(now_ns);
+  } else if (may_begin) {
     BeginWindow(now_ns);
   }
 }
@@ -91,15 +101,14 @@ void CounterSession::Step(uint64_t now_ns, bool may_begin) {
 void CounterSession::TryTake(uint64_t now_ns) {
   const uint64_t cpu_before_ns = ProcessCpuNs();
   const absl::Status status = Take();
-  const uint64_t cpu_ns = ProcessCpuNs() - cpu_before_ns;
-  schedule_.Spent(cpu_ns);
-  statistics_.cpu_ns += cpu_ns;
+  schedule_.Spent(ProcessCpuNs() - cpu_before_ns);
   if (!status.ok()) {
     Block(now_ns, status);
     return;
   }
   reason_ = {};
   state_ = State::kReady;
+  GetReady(now_ns);
 }
 
 absl::Status CounterSession::Take() {
@@ -170,24 +179,59 @@ size_t CounterSession::SetOfNextWindow() const {
 
 void CounterSession::BeginWindow(uint64_t now_ns) {
   const uint64_t cpu_before_ns = ProcessCpuNs();
-  const size_t set = SetOfNextWindow();
-  absl::Status status;
-  if (!sampler_->configured() || configured_set_ != set) {
-    status = sampler_->Configure(sets_[set].metrics);
-    configured_set_ = set;
-  }
+  planned_ns_ = kNever;
+  absl::Status status = ConfigureNextSet();
+  const uint64_t cpu_configured_ns = ProcessCpuNs();
+  schedule_.Spent(cpu_configured_ns - cpu_before_ns);
   if (status.ok()) status = sampler_->Start();
-  window_cpu_ns_ = ProcessCpuNs() - cpu_before_ns;
-  if (!status.ok()) {
-    statistics_.cpu_ns += window_cpu_ns_;
-    Block(now_ns, status);
-    return;
-  }
+  if (!status.ok()) return Block(now_ns, status);
+  window_cpu_ns_ = ProcessCpuNs() - cpu_configured_ns;
   state_ = State::kSampling;
   window_begin_ns_ = MonotonicNs();
-  window_end_ns_ =
-      window_begin_ns_ + std::min(schedule_.window_ns(), sampler_->longest_window_ns());
-  sets_[set].encoder->StartWindow();
+  window_end_ns_ = window_begin_ns_ + WindowNs();
+  sets_[*configured_set_].encoder->StartWindow();
+}
+
+absl::Status CounterSession::ConfigureNextSet() {
+  const size_t set = SetOfNextWindow();
+  if (sampler_->configured() && configured_set_ == set) return absl::OkStatus();
+  configured_set_ = set;
+  return sampler_->Configure(sets_[set].metrics);
+}
+
+uint64_t CounterSession::WindowNs() const {
+  return std::min(schedule_.window_ns(), sampler_->longest_window_ns());
+}
+
+void CounterSession::RequestWindow(uint64_t now_ns) {
+  const uint64_t before_ns = schedule_.next_start_ns();
+  schedule_.RequestWindow(now_ns);
+  // A window that is about to begin may be under way already for those who trace in it.
+  const bool settled = planned_ns_ < now_ns + kSettledNs;
+  if (state_ == State::kReady && !settled && schedule_.next_start_ns() < before_ns) {
+    GetReady(now_ns);
+  }
+}
+
+void CounterSession::SetDuty(uint64_t now_ns, uint32_t duty_ppm) {
+  schedule_.SetDuty(now_ns, duty_ppm);
+  if (state_ == State::kReady && planned_ns_ == kNever) GetReady(now_ns);
+}
+
+void CounterSession::GetReady(uint64_t now_ns) {
+  if (!options_.planned_windows) return;
+  planned_ns_ = kNever;
+  const uint64_t cpu_before_ns = ProcessCpuNs();
+  const absl::Status status = ConfigureNextSet();
+  schedule_.Spent(ProcessCpuNs() - cpu_before_ns);
+  if (!status.ok()) return Block(now_ns, status);
+  const uint64_t start_ns = schedule_.next_start_ns();
+  if (start_ns == kNever) return;
+  SamplerReady ready;
+  ready.set_device_uuid(device_.uuid);
+  ready.set_time_ns(RealtimeNs() + (start_ns - std::min(start_ns, MonotonicNs())));
+  ready.set_window_ns(WindowNs());
+  sink_(FRAME_SAMPLER_READY, ready);
 }
 
 void CounterSession::EndWindow(uint64_t now_ns) {
@@ -231,7 +275,6 @@ void CounterSession::EndWindow(uint64_t now_ns) {
   ++statistics_.windows;
   statistics_.sampling_ns += on_ns;
   const uint64_t cpu_ns = window_cpu_ns_ + ProcessCpuNs() - cpu_before_ns;
-  statistics_.cpu_ns += cpu_ns;
   schedule_.Finished(MonotonicNs(), on_ns, cpu_ns, idle);
   if (!window.ok()) Block(now_ns, window.status());
 }

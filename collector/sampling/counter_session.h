@@ -27,6 +27,8 @@ namespace utlz {
 struct CounterSessionOptions {
   PmSamplerOptions sampler;
   WindowScheduleOptions schedule;
+  // Windows begin by WindowAt alone; when one can is said by FRAME_SAMPLER_READY.
+  bool planned_windows = false;
   std::string lease_folder;
   uint32_t first_metric_set = 1;  // identifiers of this GPU's sets: this one and the next
 };
@@ -36,7 +38,6 @@ struct CounterStatistics {
   uint64_t lost = 0;
   uint64_t windows = 0;
   uint64_t sampling_ns = 0;
-  uint64_t cpu_ns = 0;
   double busy_cycles = 0;  // elapsed SM cycles and time of the samples of windows with work in them
   double busy_ns = 0;
 };
@@ -65,9 +66,12 @@ class CounterSession {
 
   void Yield(uint64_t now_ns);
   void Resume(uint64_t now_ns);
-  void SetDuty(uint64_t now_ns, uint32_t duty_ppm) { schedule_.SetDuty(now_ns, duty_ppm); }
+  void SetDuty(uint64_t now_ns, uint32_t duty_ppm);
   void SetCpuBudget(uint64_t now_ns, uint32_t ppm) { schedule_.SetCpuBudget(now_ns, ppm); }
-  void RequestWindow(uint64_t now_ns) { schedule_.RequestWindow(now_ns); }
+  void RequestWindow(uint64_t now_ns);
+  // With planned windows: begin one at `begin_ns`, in place of one that was to come. One that
+  // cannot begin in time is left out.
+  void WindowAt(uint64_t begin_ns) { planned_ns_ = begin_ns; }
 
  private:
   enum class State { kBlocked, kReady, kSampling, kYielded, kDead };
@@ -81,10 +85,14 @@ class CounterSession {
 
   absl::Status Take();
   absl::Status SelectSets();
+  uint64_t WindowNs() const;
   void AddSet(SelectedMetrics metrics);
   void TryTake(uint64_t now_ns);
   void Block(uint64_t now_ns, const absl::Status& status);
   void BeginWindow(uint64_t now_ns);
+  absl::Status ConfigureNextSet();
+  // With planned windows: does what a window needs beforehand, and says when it may come.
+  void GetReady(uint64_t now_ns);
   void EndWindow(uint64_t now_ns);
   size_t SetOfNextWindow() const;
   void Announce(Set* set);
@@ -104,6 +112,7 @@ class CounterSession {
   std::unique_ptr<PmSampler> sampler_;
   std::vector<Set> sets_;  // lean, then detail where it differs
   std::optional<size_t> configured_set_;
+  uint64_t planned_ns_;  // UINT64_MAX: none
   uint64_t window_begin_ns_ = 0;
   uint64_t window_end_ns_ = 0;
   uint64_t window_cpu_ns_ = 0;

@@ -159,10 +159,18 @@ absl::Status SamplerClient::Send(uint32_t kind, uint64_t argument, std::string_v
 }
 
 absl::Status SamplerClient::UseDevice(std::string_view uuid) {
+  return SendForDevice(kSamplerUseDevice, 0, uuid);
+}
+
+absl::Status SamplerClient::WindowAt(std::string_view uuid, uint64_t begin_ns) {
+  return SendForDevice(kSamplerWindowAt, begin_ns, uuid);
+}
+
+absl::Status SamplerClient::SendForDevice(uint32_t kind, uint64_t argument, std::string_view uuid) {
   if (uuid.size() != sizeof(SamplerCommand::uuid)) {
     return absl::InvalidArgumentError(absl::StrCat("a GPU's UUID has 16 bytes, not ", uuid.size()));
   }
-  return Send(kSamplerUseDevice, 0, uuid);
+  return Send(kind, argument, uuid);
 }
 
 absl::Status SamplerClient::Yield() { return Send(kSamplerYield, 0); }

@@ -60,8 +60,10 @@ class SamplerClient {
   absl::Status Resume();
   // Share of time, in millionths, for which sampling may be on; 0 = no windows until raised again.
   absl::Status SetDuty(uint32_t duty_ppm);
-  // Open a window now, as when new kernels appear.
+  // Open a window now, as when new kernels appear; one whose windows are planned gets ready for it.
   absl::Status StartWindow();
+  // Open a window on this GPU at `begin_ns` (CLOCK_REALTIME): SamplerOptions::planned_windows.
+  absl::Status WindowAt(std::string_view uuid, uint64_t begin_ns);
 
   // Asks the sampler to end, hands on what it still sends, and waits at most `limit` before
   // killing it. Does nothing if it has ended.
@@ -73,6 +75,7 @@ class SamplerClient {
 
  private:
   SamplerClient(int fd, pid_t pid) : fd_(fd), pid_(pid) {}
+  absl::Status SendForDevice(uint32_t kind, uint64_t argument, std::string_view uuid);
   absl::Status Send(uint32_t kind, uint64_t argument, std::string_view uuid = {});
   void Close();
   void Reap(std::chrono::milliseconds limit);

@@ -11,8 +11,9 @@ enum SamplerCommandKind : uint32_t {
   kSamplerYield = 2,        // give the counters up
   kSamplerResume = 3,       // take them back
   kSamplerSetDuty = 4,      // argument: millionths
-  kSamplerStartWindow = 5,  // open a window now
+  kSamplerStartWindow = 5,  // open a window now, or be ready to
   kSamplerQuit = 6,
+  kSamplerWindowAt = 7,  // uuid; argument: when a window is to begin, CLOCK_REALTIME
 };
 
 inline constexpr uint32_t kSamplerCommandMagic = 0x43535a55;

@@ -12,6 +12,10 @@ constexpr uint64_t kNsPerMs = 1'000'000;
 constexpr int kLongestWaitMs = 1000;
 constexpr int kDrainMs = 1000;
 
+std::string UuidOf(const SamplerCommand& command) {
+  return std::string(reinterpret_cast<const char*>(command.uuid), sizeof(command.uuid));
+}
+
 }  // namespace
 
 SamplerLoop::SamplerLoop(const SamplerOptions& options, const std::vector<CudaDevice>& devices,
@@ -50,6 +54,7 @@ void SamplerLoop::UseDevice(const CudaDevice& device) {
   session.schedule.cpu_budget_ppm = options_.cpu_budget_ppm;
   session.schedule.cpu_burst_ns = options_.cpu_burst_ns;
   session.schedule.seed = RealtimeNs();
+  session.planned_windows = options_.planned_windows;
   session.lease_folder = lease_folder_;
   // Two sets a GPU, counted from 1.
   session.first_metric_set = 2 * static_cast<uint32_t>(device.ordinal) + 1;
@@ -89,11 +94,23 @@ void SamplerLoop::ShareCpuBudget() {
   }
 }
 
+void SamplerLoop::PlanWindow(const SamplerCommand& command) {
+  const uint64_t realtime_ns = RealtimeNs();
+  const uint64_t begin_ns = std::max(command.argument, realtime_ns);
+  for (const auto& sampler : samplers_) {
+    if (sampler->counters() == nullptr || sampler->device().uuid != UuidOf(command)) continue;
+    sampler->counters()->WindowAt(MonotonicNs() + (begin_ns - realtime_ns));
+  }
+}
+
 void SamplerLoop::Obey(const SamplerCommand& command) {
   const uint64_t now_ns = MonotonicNs();
   switch (command.kind) {
     case kSamplerUseDevice:
-      UseDeviceByUuid(std::string(reinterpret_cast<const char*>(command.uuid), 16));
+      UseDeviceByUuid(UuidOf(command));
+      return;
+    case kSamplerWindowAt:
+      PlanWindow(command);
       return;
     case kSamplerQuit:
       quit_ = true;

@@ -29,6 +29,7 @@ class SamplerLoop {
   void UseDeviceByUuid(const std::string& uuid);
   void ShareCpuBudget();
   void Obey(const SamplerCommand& command);
+  void PlanWindow(const SamplerCommand& command);
   void StepAll();
   int MillisecondsUntilDue() const;
 

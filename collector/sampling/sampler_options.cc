@@ -26,6 +26,7 @@ bool SetOption(const std::string& name, const std::string& value, SamplerOptions
   if (name == "--cpu-budget-ppm") return ParseNumber(value, &options->cpu_budget_ppm);
   if (name == "--cpu-burst-ns") return ParseNumber(value, &options->cpu_burst_ns);
   if (name == "--all-devices") return absl::SimpleAtob(value, &options->all_devices);
+  if (name == "--planned-windows") return absl::SimpleAtob(value, &options->planned_windows);
   if (name == "--counters") return absl::SimpleAtob(value, &options->counters);
   if (name == "--cupti") {
     options->cupti_path = value;
@@ -44,6 +45,7 @@ std::vector<std::string> SamplerArguments(const SamplerOptions& options) {
       absl::StrCat("--cpu-budget-ppm=", options.cpu_budget_ppm),
       absl::StrCat("--cpu-burst-ns=", options.cpu_burst_ns),
       absl::StrCat("--all-devices=", options.all_devices ? "true" : "false"),
+      absl::StrCat("--planned-windows=", options.planned_windows ? "true" : "false"),
       absl::StrCat("--counters=", options.counters ? "true" : "false"),
       absl::StrCat("--cupti=", options.cupti_path),
   };

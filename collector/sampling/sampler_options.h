@@ -22,10 +22,13 @@ struct SamplerOptions {
   // 0 = no limit.
   uint32_t cpu_budget_ppm = 50'000;
   // CPU time that the sampler may spend ahead of its budget, so that short runs are sampled well.
-  uint64_t cpu_burst_ns = 1'500'000'000;
+  uint64_t cpu_burst_ns = 2'000'000'000;
   // Sample every GPU from the start. Otherwise the only GPU of a machine is sampled from the start,
   // and of several only those that SamplerClient::UseDevice names.
   bool all_devices = false;
+  // Windows begin when the collector says so (kSamplerWindowAt), within the same budgets, and not
+  // by themselves.
+  bool planned_windows = false;
   // false: NVML totals alone, no counters taken (--counters=none or range).
   bool counters = true;
   // A libcupti to use before the trusted list's; must be named by the user, never by a target.

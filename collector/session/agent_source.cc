@@ -12,8 +12,7 @@ AgentSource::AgentSource(uint32_t index, pid_t pid, UniqueFd pidfd, RingMapping 
 
 RingState AgentSource::Drain(uint64_t limit_bytes, const Sink& sink) {
   // Read before the positions: what was published before this flag is then sure to be seen.
-  const bool ended =
-      reader_.ring().header().producer.ended.load(std::memory_order_acquire) != 0;
+  const bool ended = reader_.ring().header().producer.ended.load(std::memory_order_acquire) != 0;
   const uint64_t begin = reader_.bytes();
   RingFrame frame;
   while (reader_.bytes() - begin < limit_bytes) {
@@ -38,6 +37,17 @@ void AgentSource::SetRequest(const AgentRequest& request) {
 
 void AgentSource::Announce() {
   reader_.ring().header().control.request.store(++request_, std::memory_order_release);
+}
+
+void AgentSource::SetWindow(uint64_t begin_ns, uint64_t end_ns) {
+  RingControl& control = reader_.ring().header().control;
+  control.window_end_ns.store(0, std::memory_order_release);
+  control.window_begin_ns.store(begin_ns, std::memory_order_release);
+  control.window_end_ns.store(end_ns, std::memory_order_release);
+}
+
+uint64_t AgentSource::WindowReadyNs() const {
+  return reader_.ring().header().producer.window_ready_ns.load(std::memory_order_relaxed);
 }
 
 bool AgentSource::Acknowledged() const {

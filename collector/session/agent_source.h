@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "collector/ingest/ring_reader.h"
+#include "collector/session/device_use.h"
 #include "collector/unique_fd.h"
 #include "proto/profile.pb.h"
 #include "proto/ring_abi.h"
@@ -52,6 +53,14 @@ class AgentSource {
   // The agent has carried out all that was announced, or is switched off.
   bool Acknowledged() const;
 
+  // Plans a window (RingControl).
+  void SetWindow(uint64_t begin_ns, uint64_t end_ns);
+  // When the agent's budget allows one, as it says; 0: at any time.
+  uint64_t WindowReadyNs() const;
+
+  DeviceUse& device_use() { return device_use_; }
+  const DeviceUse& device_use() const { return device_use_; }
+
   // Why the agent is off, kNone while it is not.
   AgentReason OffReason(uint32_t* detail) const;
 
@@ -64,6 +73,7 @@ class AgentSource {
   pid_t pid_;
   UniqueFd pidfd_;
   RingReader reader_;
+  DeviceUse device_use_;
   uint64_t request_ = 0;
   bool process_end_seen_ = false;
   bool ended_orderly_ = false;

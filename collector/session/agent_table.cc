@@ -3,6 +3,7 @@
 #include <sys/epoll.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -66,8 +67,8 @@ AgentWelcome AgentTable::WelcomeFor(bool accepted) const {
 void AgentTable::Insert(AgentKnock knock, RingMapping ring) {
   EndReplaced(knock.pid);
   const uint32_t index = ++admitted_;  // 0 is the collector
-  auto source = std::make_unique<AgentSource>(index, knock.pid, std::move(knock.pidfd),
-                                              std::move(ring));
+  auto source =
+      std::make_unique<AgentSource>(index, knock.pid, std::move(knock.pidfd), std::move(ring));
   source->SetRequest(request_);
   if (source->pidfd() >= 0) {
     epoll_event event = {};
@@ -121,22 +122,23 @@ bool AgentTable::Drain() {
 
 RingState AgentTable::DrainOne(AgentSource* source, uint64_t limit_bytes) {
   return source->Drain(limit_bytes, [this, source](uint16_t type, std::string_view payload) {
-    Forward(*source, type, payload);
+    Forward(source, type, payload);
   });
 }
 
-void AgentTable::Forward(const AgentSource& source, uint16_t type, std::string_view payload) {
+void AgentTable::Forward(AgentSource* source, uint16_t type, std::string_view payload) {
+  source->device_use().Consume(type, payload);
   if (type != FRAME_PROCESS) {
-    sink_(source.index(), type, payload);
+    sink_(source->index(), type, payload);
     return;
   }
   Process process;
   if (!process.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
-    sink_(source.index(), type, payload);  // refused and counted by the model
+    sink_(source->index(), type, payload);  // refused and counted by the model
     return;
   }
-  if (source.pid() > 0) process.set_host_pid(static_cast<uint64_t>(source.pid()));
-  sink_(source.index(), type, process.SerializeAsString());
+  if (source->pid() > 0) process.set_host_pid(static_cast<uint64_t>(source->pid()));
+  sink_(source->index(), type, process.SerializeAsString());
 }
 
 void AgentTable::End(Live::iterator entry, std::string_view how) {
@@ -160,6 +162,30 @@ void AgentTable::Request(const AgentRequest& request) {
   for (const auto& [index, source] : live_) {
     source->SetRequest(request);
     source->Announce();
+  }
+}
+
+std::vector<std::string> AgentTable::DevicesInUse() const {
+  std::set<std::string> in_use;
+  for (const auto& [index, source] : live_) {
+    for (std::string& uuid : source->device_use().Uuids()) in_use.insert(std::move(uuid));
+  }
+  return {in_use.begin(), in_use.end()};
+}
+
+uint64_t AgentTable::WindowReadyNs(const std::string& device_uuid) const {
+  uint64_t ready_ns = 0;
+  for (const auto& [index, source] : live_) {
+    if (source->device_use().Uses(device_uuid)) {
+      ready_ns = std::max(ready_ns, source->WindowReadyNs());
+    }
+  }
+  return ready_ns;
+}
+
+void AgentTable::PlanWindow(const std::string& device_uuid, uint64_t begin_ns, uint64_t end_ns) {
+  for (const auto& [index, source] : live_) {
+    if (source->device_use().Uses(device_uuid)) source->SetWindow(begin_ns, end_ns);
   }
 }
 

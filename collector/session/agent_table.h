@@ -9,7 +9,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "collector/ingest/agent_listener.h"
 #include "collector/session/agent_source.h"
@@ -19,8 +21,7 @@ namespace utlz {
 
 class AgentTable {
  public:
-  using FrameSink =
-      std::function<void(uint32_t source, uint16_t type, std::string_view payload)>;
+  using FrameSink = std::function<void(uint32_t source, uint16_t type, std::string_view payload)>;
 
   // Process descriptors are watched by `epoll`, with the source's index as event data. `sink` gets
   // the frames of every agent, their Process frames completed with what only this side knows.
@@ -37,6 +38,12 @@ class AgentTable {
 
   // What agents are asked from now on, those included that are yet to come.
   void Request(const AgentRequest& request);
+
+  // GPUs that live agents use, and when all of those on one can pay for a window.
+  std::vector<std::string> DevicesInUse() const;
+  uint64_t WindowReadyNs(const std::string& device_uuid) const;
+  // Plans a window for the agents on this GPU.
+  void PlanWindow(const std::string& device_uuid, uint64_t begin_ns, uint64_t end_ns);
 
   // Every agent has carried out the last request.
   bool AllAcknowledged() const;
@@ -58,7 +65,7 @@ class AgentTable {
   // An exec leaves an older agent under the same process identifier.
   void EndReplaced(pid_t pid);
   RingState DrainOne(AgentSource* source, uint64_t limit_bytes);
-  void Forward(const AgentSource& source, uint16_t type, std::string_view payload);
+  void Forward(AgentSource* source, uint16_t type, std::string_view payload);
   // `how` as in ProcessEnd; nothing is written where the agent wrote its own end.
   void End(Live::iterator entry, std::string_view how);
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "collector/session/realtime_clock.h"
 #include "proto/profile.pb.h"
 
 namespace utlz {
@@ -70,15 +71,18 @@ CollectorLoop::CollectorLoop(const SessionOptions& options, AgentListener listen
       recorder_(std::move(writer)),
       epoll_(std::move(epoll)),
       wake_(std::move(wake)),
-      sampler_([this](uint16_t type, std::string_view payload) {
-        recorder_.Record(0, type, payload);
-      }),
+      sampler_(
+          [this](uint16_t type, std::string_view payload) { recorder_.Record(0, type, payload); },
+          [this](const std::string& device_uuid, uint64_t ready_ns, uint64_t window_ns) {
+            planner_.SamplerReady(device_uuid, ready_ns, window_ns);
+          }),
       agents_(epoll_.get(),
               [this](uint32_t source, uint16_t type, std::string_view payload) {
                 OnAgentFrame(source, type, payload);
               }),
       schedule_(Clock::now(), milliseconds(options.delay_ms), Duration(options)),
       calibration_(options.counters, options.overhead_budget_ppm),
+      planner_(RealtimeNs(), RealtimeNs()),
       pause_(kShortestPause) {
   request_.trace_flags = options.trace_flags;
   request_.overhead_budget_ppm = options.overhead_budget_ppm;
@@ -88,7 +92,8 @@ CollectorLoop::CollectorLoop(const SessionOptions& options, AgentListener listen
 
 void CollectorLoop::Run() {
   if (!options_.sampler_executable.empty()) {
-    sampler_.Start(options_.sampler_executable, options_.counters);
+    sampler_.Start(options_.sampler_executable, options_.counters,
+                   options_.overhead_budget_ppm != 0);
     if (sampler_.fd() >= 0) Watch(epoll_.get(), sampler_.fd(), kSamplerTag);
   }
   while (!StoppingIsOver(Clock::now())) Turn(NextWait(Clock::now()));
@@ -113,6 +118,7 @@ void CollectorLoop::Turn(milliseconds wait) {
   pause_ = active ? kShortestPause : std::min(2 * pause_, kLongestPause);
   ApplyRequest(now);
   Calibrate(now);
+  PlanWindows();
   if (now >= next_flush_) {
     if (checkpoints_.Due(now)) recorder_.Checkpoint();
     recorder_.Flush();
@@ -152,6 +158,22 @@ void CollectorLoop::Calibrate(Clock::time_point now) {
       agents_.Request(request_);
       if (options_.counters != CountersMode::kRange) sampler_.Resume();
       return;
+  }
+}
+
+// Without a budget agents and sampler are always on, and have nothing to agree on.
+void CollectorLoop::PlanWindows() {
+  const uint64_t now_ns = RealtimeNs();
+  if (options_.overhead_budget_ppm == 0 || request_.state != AgentState::kTracing ||
+      now_ns < planner_.next_ns()) {
+    return;
+  }
+  const auto ready_ns = [this](const std::string& uuid) { return agents_.WindowReadyNs(uuid); };
+  for (const DeviceWindow& window : planner_.Plan(now_ns, agents_.DevicesInUse(), ready_ns)) {
+    agents_.PlanWindow(window.device_uuid, window.begin_ns, window.end_ns);
+    if (window.sampling_begin_ns != 0) {
+      sampler_.WindowAt(window.device_uuid, window.sampling_begin_ns);
+    }
   }
 }
 

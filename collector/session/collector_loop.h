@@ -24,6 +24,7 @@
 #include "collector/session/sampler_feed.h"
 #include "collector/session/session.h"
 #include "collector/session/trace_schedule.h"
+#include "collector/session/window_planner.h"
 #include "collector/unique_fd.h"
 
 namespace utlz {
@@ -60,6 +61,7 @@ class CollectorLoop {
   void Dispatch(uint64_t tag);
   void ApplyRequest(Clock::time_point now);
   void Calibrate(Clock::time_point now);
+  void PlanWindows();
   AgentState WantedState(Clock::time_point now) const;
   std::chrono::milliseconds NextWait(Clock::time_point now) const;
   void TakeInAdded(Clock::time_point now);
@@ -76,6 +78,7 @@ class CollectorLoop {
   TraceSchedule schedule_;
   CounterTurns calibration_;
   AgentRequest request_;
+  WindowPlanner planner_;
   std::chrono::milliseconds pause_;
   Clock::time_point next_flush_;
   CheckpointSchedule checkpoints_{Clock::now()};

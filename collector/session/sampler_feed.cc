@@ -5,20 +5,22 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/profile.pb.h"
+#include "proto/sampler.pb.h"
 
 namespace utlz {
 namespace {
 
+// To read what a window under way has counted.
 constexpr std::chrono::milliseconds kStopLimit(2000);
 
 }  // namespace
 
-void SamplerFeed::Start(const std::string& executable, CountersMode mode) {
+void SamplerFeed::Start(const std::string& executable, CountersMode mode, bool planned_windows) {
   SamplerClientOptions options;
   options.executable = executable;
-  options.options.counters = mode == CountersMode::kAuto || mode == CountersMode::kSample;
-  // Short runs end before a sparing sampler has seen every kernel: let it spend early.
-  options.options.cpu_burst_ns = 6'000'000'000;
+  wants_counters_ = mode == CountersMode::kAuto || mode == CountersMode::kSample;
+  options.options.counters = wants_counters_;
+  options.options.planned_windows = planned_windows;
   absl::StatusOr<std::unique_ptr<SamplerClient>> client = SamplerClient::Start(options);
   if (client.ok()) {
     client_ = *std::move(client);
@@ -48,6 +50,12 @@ void SamplerFeed::OpenWindow() {
   if (client_ != nullptr && client_->running()) client_->StartWindow().IgnoreError();
 }
 
+void SamplerFeed::WindowAt(const std::string& device_uuid, uint64_t begin_ns) {
+  if (client_ != nullptr && client_->running()) {
+    client_->WindowAt(device_uuid, begin_ns).IgnoreError();
+  }
+}
+
 void SamplerFeed::Yield() {
   if (client_ != nullptr && client_->running()) client_->Yield().IgnoreError();
 }
@@ -60,14 +68,32 @@ void SamplerFeed::Stop() {
   if (client_ == nullptr) return;
   const auto forward = [this](uint16_t type, std::string_view payload) { Forward(type, payload); };
   client_->Read(forward).IgnoreError();
-  // One that has said nothing is still setting CUDA up, which takes long. Where no target used a
-  // GPU there is nothing to wait for.
-  const bool idle = !device_used_ && client_->frames() == 0;
-  client_->Stop(forward, idle ? std::chrono::milliseconds(0) : kStopLimit);
+  const bool runs = client_->running();
+  // One that has not said where it stands is still setting up, which takes long and has counted
+  // nothing: it is killed, and nothing of it remains.
+  client_->Stop(forward, has_status_ ? kStopLimit : std::chrono::milliseconds(0));
+  if (runs && wants_counters_ && device_used_ && may_count_ && !has_samples_) {
+    notices_.push_back(
+        "No device counters: the run ended before the first were read; a longer one has them.");
+  }
+}
+
+void SamplerFeed::ConsumeStatus(std::string_view payload) {
+  SamplerStatus status;
+  if (!status.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) return;
+  has_status_ = true;
+  may_count_ = status.rung() == SOURCE_SAMPLED;
 }
 
 void SamplerFeed::Forward(uint16_t type, std::string_view payload) {
-  if (type >= FRAME_METRIC_SET && type < FRAME_RUN_START) {
+  if (type == FRAME_SAMPLER_READY) {
+    SamplerReady message;
+    if (message.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
+      ready_(message.device_uuid(), message.time_ns(), message.window_ns());
+    }
+  } else if (type >= FRAME_METRIC_SET && type < FRAME_RUN_START) {
+    has_samples_ = has_samples_ || type == FRAME_SAMPLES;
+    if (type == FRAME_SAMPLER_STATUS) ConsumeStatus(payload);
     sink_(type, payload);
   } else {
     ++refused_frames_;

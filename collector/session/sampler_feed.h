@@ -20,11 +20,16 @@ class SamplerFeed {
  public:
   using FrameSink = std::function<void(uint16_t type, std::string_view payload)>;
 
+  // The sampler can open a window on this GPU.
+  using ReadySink =
+      std::function<void(const std::string& device_uuid, uint64_t ready_ns, uint64_t window_ns)>;
+
   // `sink` gets frames of the sampler's types only.
-  explicit SamplerFeed(FrameSink sink) : sink_(std::move(sink)) {}
+  SamplerFeed(FrameSink sink, ReadySink ready) : sink_(std::move(sink)), ready_(std::move(ready)) {}
 
   // Starts `executable` as sampler, which takes no counters, only totals, where `mode` says so.
-  void Start(const std::string& executable, CountersMode mode);
+  // With `planned_windows` it samples where WindowAt() says, else as its own budgets allow.
+  void Start(const std::string& executable, CountersMode mode, bool planned_windows);
 
   // Readable when Read() has something to do; -1 where there is no sampler.
   int fd() const { return client_ == nullptr ? -1 : client_->fd(); }
@@ -35,6 +40,8 @@ class SamplerFeed {
 
   // New kernels appeared: look at them soon.
   void OpenWindow();
+  // A window that it was ready for.
+  void WindowAt(const std::string& device_uuid, uint64_t begin_ns);
   // Let go of the counters, and take them back.
   void Yield();
   void Resume();
@@ -47,10 +54,16 @@ class SamplerFeed {
 
  private:
   void Forward(uint16_t type, std::string_view payload);
+  void ConsumeStatus(std::string_view payload);
 
   FrameSink sink_;
+  ReadySink ready_;
   std::unique_ptr<SamplerClient> client_;
   bool device_used_ = false;
+  bool wants_counters_ = false;
+  bool has_status_ = false;
+  bool may_count_ = true;  // unless it has said why not
+  bool has_samples_ = false;
   uint64_t refused_frames_ = 0;
   std::vector<std::string> notices_;
 };

@@ -2,7 +2,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -100,6 +102,7 @@ CuptiResult cuptiPmSamplingEnable(cupti::PmEnableParams* params) {
   if (params->device_index >= ScenarioNumber("devices", 1)) return kCuptiInvalidDevice;
   const uint32_t device = static_cast<uint32_t>(params->device_index);
   if (!SimulatedGpu::Instance().TakeCounters(device, getpid())) return kCuptiHardwareBusy;
+  std::this_thread::sleep_for(std::chrono::milliseconds(ScenarioNumber("sampling_setup_ms", 0)));
   params->object = new PmSamplingObject;
   params->object->device = device;
   return kCuptiSuccess;

@@ -4,6 +4,7 @@
 //   launch N    launches a kernel N times                          {"done":N}
 //   graph N     instantiates a graph of three kernels if there is none, and replays it N times
 //   busy 1, 0   a thread that launches without end, on or off      {"done":launches so far}
+//   busy 2      the same with many short kernels, dear to trace
 //   fork 1, 0   a child that waits for its end, begun or ended      {"done":its identifier}
 //   close N     closes every descriptor from N on                  {"done":N}
 //   cupti       {"done":what FakeCuptiSwitchedOn says; 0 where no CUPTI is loaded}
@@ -28,10 +29,21 @@
 namespace utlz::fake {
 namespace {
 
+constexpr size_t kTick = 3;
+
+const std::vector<KernelImage>& Kernels() {
+  static const std::vector<KernelImage> kernels = [] {
+    std::vector<KernelImage> made = CommonKernels();
+    made.push_back({.name = "_Z4tickPf", .duration_ns = 1'000, .dram_read_bytes = 4e6});
+    return made;
+  }();
+  return kernels;
+}
+
 class Program {
  public:
   void Init() {
-    if (target_ == nullptr) target_ = std::make_unique<Target>(CommonKernels());
+    if (target_ == nullptr) target_ = std::make_unique<Target>(Kernels());
   }
 
   void Launch(uint64_t times) {
@@ -48,19 +60,21 @@ class Program {
     Check(cuStreamSynchronize(stream_), "cuStreamSynchronize");
   }
 
-  uint64_t SetBusy(bool busy) {
-    if (busy && !thread_.joinable()) {
+  uint64_t SetBusy(uint64_t how) {
+    if (how != 0 && !thread_.joinable()) {
+      const size_t kernel = how == 1 ? 2 : kTick;
+      const uint64_t launches = how == 1 ? 10 : 50;
       stop_ = false;
-      thread_ = std::thread([this] {
+      thread_ = std::thread([this, kernel, launches] {
         Check(cuCtxSetCurrent(target_->context()), "cuCtxSetCurrent");
         while (!stop_) {
-          target_->Launch(2, 10);
+          target_->Launch(kernel, launches);
           target_->Synchronize();
-          busy_launches_ += 10;
+          busy_launches_ += launches;
           std::this_thread::sleep_for(std::chrono::microseconds(200));
         }
       });
-    } else if (!busy && thread_.joinable()) {
+    } else if (how == 0 && thread_.joinable()) {
       stop_ = true;
       thread_.join();
     }
@@ -140,10 +154,10 @@ int Run(bool later) {
     if (word == "fork") done = program.Fork(number != 0);
     if (word == "cupti") done = Program::SwitchedOn();
     if (word == "close") closefrom(static_cast<int>(number));
-    if (word == "busy") done = program.SetBusy(number != 0);
+    if (word == "busy") done = program.SetBusy(number);
     Answer(done);
   }
-  program.SetBusy(false);
+  program.SetBusy(0);
   return 0;
 }
 

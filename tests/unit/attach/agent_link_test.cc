@@ -52,7 +52,7 @@ class DoorTest : public testing::TestWithParam<bool> {
         Visit visit;
         if (!door_.Await(&visit)) return;
         SendAnswer(visit, ControlState::kTracing, static_cast<uint32_t>(i), 0);
-        while (door_.Attend(visit, 10)) continue;
+        while (door_.Attend(visit, 10'000'000)) continue;
         visit.connection.Close();
         visit.collector.Close();
         visit.cupti.Close();

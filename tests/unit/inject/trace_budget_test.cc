@@ -2,85 +2,172 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace utlz::inject {
 namespace {
 
-constexpr uint64_t kSecondNs = 1'000'000'000;
-constexpr uint64_t kTurnNs = 20'000'000;
+constexpr uint64_t kMs = 1'000'000;
+constexpr uint64_t kSecondNs = 1000 * kMs;
+constexpr uint64_t kTurnNs = 5 * kMs;
+constexpr uint64_t kWindowNs = 25 * kMs;
 
-// A load that launches at a rate while time passes; only what is traced is seen.
+// A load that launches at a rate while time passes; only what is traced is seen. A collector plans
+// a window every `period_ns`, as soon as the budget is ready for it.
 struct Simulation {
-  TraceBudget budget;
-  uint64_t launches = 0;
-  uint64_t graph_nodes = 0;
-  uint64_t traced_ns = 0;
+  explicit Simulation(uint64_t credit_ns = TraceBudget::kCreditNs) : budget(credit_ns) {}
 
   void Run(uint64_t duration_ns, uint64_t launches_per_second, uint64_t nodes_per_second) {
-    for (uint64_t now_ns = 0; now_ns < duration_ns; now_ns += kTurnNs) {
-      if (!budget.ShouldTrace(now_ns, launches, graph_nodes)) continue;
+    const uint64_t end_ns = now_ns + duration_ns;
+    for (; now_ns < end_ns; now_ns += kTurnNs) {
+      Plan();
+      const bool traces = budget.ShouldTrace(now_ns, launches, graph_nodes, window);
+      const bool inside = window.begin_ns <= now_ns && now_ns < window.end_ns;
+      if (inside) (traces ? traced_window_ns : missed_window_ns) += kTurnNs;
+      if (!traces) continue;
       traced_ns += kTurnNs;
       launches += launches_per_second * kTurnNs / kSecondNs;
       graph_nodes += nodes_per_second * kTurnNs / kSecondNs;
     }
   }
+  void Plan() {
+    if (period_ns == 0 || now_ns < window.end_ns) return;
+    window.begin_ns = std::max(now_ns + period_ns, budget.ReadyNs(now_ns));
+    window.end_ns = window.begin_ns + kWindowNs;
+  }
   double CostNs() const {
     return static_cast<double>(launches * TraceBudget::kLaunchCostNs +
-                               graph_nodes * TraceBudget::kGraphNodeCostNs);
+                               graph_nodes * TraceBudget::kGraphNodeCostNs) +
+           TraceBudget::kSamplingCost * static_cast<double>(traced_window_ns);
   }
+
+  TraceBudget budget;
+  uint64_t period_ns = 200 * kMs;
+  uint64_t now_ns = kSecondNs;
+  PlannedWindow window;
+  uint64_t launches = 0;
+  uint64_t graph_nodes = 0;
+  uint64_t traced_ns = 0;
+  uint64_t traced_window_ns = 0;
+  uint64_t missed_window_ns = 0;
 };
+
+double AllowedNs(uint64_t duration_ns, uint32_t budget_ppm, uint64_t credit_ns) {
+  return static_cast<double>(duration_ns) * TraceBudget::kShareForTracing * budget_ppm / 1e6 +
+         static_cast<double>(credit_ns);
+}
 
 TEST(TraceBudget, TracesEverythingThatIsAffordable) {
   Simulation simulation;
-  simulation.budget.Start(0, 10'000);
+  simulation.budget.Start(simulation.now_ns, 10'000);
   simulation.Run(60 * kSecondNs, 5'000, 0);
   EXPECT_EQ(simulation.traced_ns, 60 * kSecondNs);
 }
 
 TEST(TraceBudget, KeepsALaunchStormWithinItsShareAfterTheCredit) {
-  for (uint32_t ppm : {1'000u, 10'000u, 50'000u}) {
-    Simulation simulation;
-    simulation.budget.Start(0, ppm);
-    simulation.Run(600 * kSecondNs, 70'000, 200'000);
-    const double share = TraceBudget::kShareForTracing * ppm / 1e6;
-    const double allowed_ns = 600e9 * share + static_cast<double>(TraceBudget::kCreditNs);
-    EXPECT_LE(simulation.CostNs(), allowed_ns * 1.02) << ppm;
-    EXPECT_GE(simulation.CostNs(), allowed_ns * 0.90) << ppm << ": the budget is there to be used";
+  for (uint64_t period_ns : {0 * kMs, 50 * kMs, 1600 * kMs}) {
+    for (uint32_t ppm : {1'000u, 10'000u, 50'000u}) {
+      Simulation simulation;
+      simulation.period_ns = period_ns;
+      simulation.budget.Start(simulation.now_ns, ppm);
+      simulation.Run(600 * kSecondNs, 70'000, 200'000);
+      const double allowed_ns = AllowedNs(600 * kSecondNs, ppm, TraceBudget::kCreditNs);
+      EXPECT_LE(simulation.CostNs(), allowed_ns * 1.02) << ppm << " " << period_ns;
+      EXPECT_GE(simulation.CostNs(), allowed_ns * 0.85)
+          << ppm << " " << period_ns << ": the budget is there to be used";
+    }
   }
 }
 
 TEST(TraceBudget, SaysWhatAllTracingHasCost) {
   for (uint32_t ppm : {0u, 10'000u}) {
     Simulation simulation;
-    simulation.budget.Start(0, ppm);
+    simulation.budget.Start(simulation.now_ns, ppm);
     simulation.Run(60 * kSecondNs, 70'000, 200'000);
-    simulation.budget.ShouldTrace(60 * kSecondNs, simulation.launches, simulation.graph_nodes);
-    EXPECT_EQ(static_cast<double>(simulation.budget.charged_ns()), simulation.CostNs()) << ppm;
+    simulation.budget.ShouldTrace(simulation.now_ns, simulation.launches, simulation.graph_nodes,
+                                  simulation.window);
+    EXPECT_NEAR(static_cast<double>(simulation.budget.charged_ns()), simulation.CostNs(),
+                simulation.CostNs() * 0.01)
+        << ppm;
   }
 }
 
 TEST(TraceBudget, SeesTheBeginningOfAGraphReplayWhole) {
   Simulation simulation;
-  simulation.budget.Start(0, 10'000);
+  simulation.budget.Start(simulation.now_ns, 10'000);
   simulation.Run(kSecondNs / 2, 0, 190'000);
   EXPECT_EQ(simulation.traced_ns, kSecondNs / 2);
 }
 
+// A short visit to an eager decode: what the sampler sees is traced, from the first window on.
+TEST(TraceBudget, TracesThroughEveryPlannedWindowOfAVisit) {
+  Simulation simulation(TraceBudget::kVisitCreditNs);
+  simulation.budget.Start(simulation.now_ns, 10'000);
+  simulation.Run(5 * kSecondNs / 2, 68'000, 0);
+  EXPECT_EQ(simulation.missed_window_ns, 0u);
+  EXPECT_GE(simulation.traced_window_ns, 6 * kWindowNs);
+  EXPECT_LE(simulation.CostNs(),
+            AllowedNs(5 * kSecondNs / 2, 10'000, TraceBudget::kVisitCreditNs) * 1.1);
+}
+
+TEST(TraceBudget, WhatIsLeftIsSpentRightBeforeAWindow) {
+  Simulation simulation;
+  simulation.period_ns = 2 * kSecondNs;
+  simulation.budget.Start(simulation.now_ns, 10'000);
+  simulation.Run(60 * kSecondNs, 68'000, 0);
+  const PlannedWindow next{simulation.now_ns + 2 * kSecondNs,
+                           simulation.now_ns + 2 * kSecondNs + kWindowNs};
+  uint64_t began_ns = 0;
+  for (uint64_t now_ns = simulation.now_ns; now_ns < next.end_ns; now_ns += kTurnNs) {
+    const bool traces = simulation.budget.ShouldTrace(now_ns, simulation.launches, 0, next);
+    if (traces && began_ns == 0) began_ns = now_ns;
+    if (traces) simulation.launches += 68'000 * kTurnNs / kSecondNs;
+    if (began_ns != 0) {
+      EXPECT_TRUE(traces) << "once begun, it goes on to the end";
+    }
+  }
+  EXPECT_LT(began_ns, next.begin_ns - 20 * kMs);
+  EXPECT_GT(began_ns, next.begin_ns - kSecondNs);
+}
+
+TEST(TraceBudget, GoesBackToTracingThroughoutWhenTheLoadEases) {
+  Simulation simulation;
+  simulation.budget.Start(simulation.now_ns, 10'000);
+  simulation.Run(20 * kSecondNs, 70'000, 0);
+  simulation.Run(20 * kSecondNs, 1'000, 0);
+  const uint64_t before_ns = simulation.traced_ns;
+  simulation.Run(20 * kSecondNs, 1'000, 0);
+  EXPECT_EQ(simulation.traced_ns - before_ns, 20 * kSecondNs);
+}
+
+TEST(TraceBudget, AnEmptyAccountPaysForNoWindow) {
+  Simulation simulation;
+  simulation.budget.Start(simulation.now_ns, 10'000);
+  const uint64_t now_ns = simulation.now_ns + kMs;
+  EXPECT_FALSE(simulation.budget.ShouldTrace(now_ns, 1'000'000, 0, {}));
+  EXPECT_GT(simulation.budget.ReadyNs(now_ns), now_ns + 60 * kSecondNs);
+  EXPECT_FALSE(
+      simulation.budget.ShouldTrace(now_ns + kMs, 1'000'000, 0, {now_ns, now_ns + kWindowNs}));
+}
+
 TEST(TraceBudget, EarnsNothingAsleep) {
   Simulation simulation;
-  simulation.budget.Start(0, 10'000);
+  simulation.budget.Start(simulation.now_ns, 10'000);
   simulation.Run(60 * kSecondNs, 70'000, 0);
-  const uint64_t end_ns = 60 * kSecondNs;
-  ASSERT_FALSE(simulation.budget.ShouldTrace(end_ns, simulation.launches + 100'000, 0));
-  simulation.budget.Asleep(end_ns + 3'600 * kSecondNs);
-  EXPECT_FALSE(simulation.budget.ShouldTrace(end_ns + 3'600 * kSecondNs + kTurnNs,
-                                             simulation.launches + 100'000, 0));
+  const uint64_t end_ns = simulation.now_ns;
+  ASSERT_FALSE(simulation.budget.ShouldTrace(end_ns, simulation.launches + 100'000, 0, {}));
+  const uint64_t later_ns = end_ns + 3'600 * kSecondNs;
+  simulation.budget.Asleep(later_ns);
+  EXPECT_FALSE(simulation.budget.ShouldTrace(later_ns + kTurnNs, simulation.launches + 100'000, 0,
+                                             {later_ns, later_ns + kWindowNs}));
 }
 
 TEST(TraceBudget, UnlimitedNeverStops) {
   Simulation simulation;
-  simulation.budget.Start(0, 0);
+  simulation.budget.Start(simulation.now_ns, 0);
   simulation.Run(10 * kSecondNs, 1'000'000, 0);
   EXPECT_EQ(simulation.traced_ns, 10 * kSecondNs);
+  EXPECT_EQ(simulation.budget.ReadyNs(simulation.now_ns), 0u);
 }
 
 }  // namespace

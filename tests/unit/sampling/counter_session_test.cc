@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "collector/sampling/clocks.h"
+#include "proto/sampler.pb.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/unit/sampling/fake_cupti.h"
 
@@ -33,7 +34,9 @@ class CounterSessionTest : public testing::Test {
     session_ = std::make_unique<CounterSession>(
         table_, device_, options_,
         [this](uint16_t type, const google::protobuf::MessageLite& message) {
-          if (type == FRAME_SAMPLES) {
+          if (type == FRAME_SAMPLER_READY) {
+            ready_.push_back(static_cast<const SamplerReady&>(message));
+          } else if (type == FRAME_SAMPLES) {
             batches_.push_back(static_cast<const SampleBatch&>(message));
           } else if (type == FRAME_METRIC_SET) {
             sets_.push_back(static_cast<const MetricSet&>(message));
@@ -62,6 +65,7 @@ class CounterSessionTest : public testing::Test {
   std::unique_ptr<CounterSession> session_;
   std::vector<SampleBatch> batches_;
   std::vector<MetricSet> sets_;
+  std::vector<SamplerReady> ready_;
 };
 
 TEST_F(CounterSessionTest, SendsASetAndThenItsSamples) {
@@ -97,15 +101,82 @@ TEST_F(CounterSessionTest, TakesTheDetailSetNowAndThen) {
   EXPECT_EQ(detail_batches, 4);
 }
 
+TEST_F(CounterSessionTest, PlannedWindowsBeginWhenTheyAreTold) {
+  options_.planned_windows = true;
+  Begin();
+  StepWhenDue();
+  ASSERT_EQ(ready_.size(), 1u);
+  EXPECT_EQ(ready_[0].device_uuid(), device_.uuid);
+  EXPECT_GT(ready_[0].window_ns(), 0u);
+  EXPECT_EQ(session_->next_step_ns(), UINT64_MAX) << "nothing begins by itself";
+  const uint64_t begin_ns = MonotonicNs() + kSecond;
+  session_->WindowAt(begin_ns);
+  EXPECT_EQ(session_->next_step_ns(), begin_ns);
+  session_->Step(begin_ns - 1, true);
+  EXPECT_FALSE(session_->sampling());
+  session_->Step(begin_ns, true);
+  EXPECT_TRUE(session_->sampling());
+  session_->Step(session_->next_step_ns(), true);
+  EXPECT_EQ(batches_.size(), 1u);
+  EXPECT_EQ(ready_.size(), 2u);
+  EXPECT_EQ(session_->next_step_ns(), UINT64_MAX);
+}
+
+TEST_F(CounterSessionTest, APlannedWindowThatCameTooLateIsLeftOut) {
+  options_.planned_windows = true;
+  Begin();
+  StepWhenDue();
+  session_->WindowAt(now_ns_ + kSecond);
+  session_->Step(now_ns_ + kSecond + 10'000'000, true);
+  EXPECT_FALSE(session_->sampling());
+  EXPECT_EQ(ready_.size(), 2u) << "ready for another";
+  EXPECT_EQ(session_->next_step_ns(), UINT64_MAX);
+}
+
+TEST_F(CounterSessionTest, ANewSetIsConfiguredBeforeItsPlannedWindow) {
+  options_.planned_windows = true;
+  Begin();
+  StepWhenDue();
+  for (size_t window = 1; sets_.size() < 2; ++window) {
+    ASSERT_LT(window, 50u);
+    const int configured = fake_.set_configs;
+    session_->WindowAt(now_ns_ = std::max(now_ns_, MonotonicNs()));
+    session_->Step(now_ns_, true);
+    ASSERT_TRUE(session_->sampling());
+    EXPECT_EQ(fake_.set_configs, configured);
+    StepWhenDue();
+    EXPECT_EQ(ready_.size(), window + 1);
+  }
+}
+
+TEST_F(CounterSessionTest, ARequestMakesAPlannedSessionReadySooner) {
+  options_.planned_windows = true;
+  options_.schedule.cpu_budget_ppm = 50'000;
+  Begin();
+  StepWhenDue();
+  session_->WindowAt(now_ns_);
+  session_->Step(now_ns_, true);
+  StepWhenDue();
+  ASSERT_EQ(ready_.size(), 2u);
+  session_->RequestWindow(MonotonicNs());
+  ASSERT_EQ(ready_.size(), 3u);
+  EXPECT_LT(ready_[2].time_ns(), ready_[1].time_ns());
+  session_->RequestWindow(MonotonicNs());
+  EXPECT_EQ(ready_.size(), 3u) << "nothing new";
+  session_->WindowAt(MonotonicNs() + 1'000'000);
+  session_->RequestWindow(MonotonicNs());
+  EXPECT_EQ(ready_.size(), 3u) << "one is about to begin";
+}
+
 TEST_F(CounterSessionTest, WindowsOfAnIdleGpuDoNotBringTheDetailSetOn) {
   double& active_cycles = fake_.metrics.at("TPC.TriageCompute.sm__cycles_active.sum");
   const double busy_cycles = active_cycles;
   active_cycles = 0;
   Begin();
-  for (int i = 0; i < 12; ++i) Window();
+  for (int i = 0; i < 20; ++i) Window();
   EXPECT_EQ(sets_.size(), 1u);
   active_cycles = busy_cycles;
-  for (int i = 0; i < 5; ++i) Window();
+  for (int i = 0; i < 13; ++i) Window();
   EXPECT_EQ(sets_.size(), 2u);
 }
 

@@ -1,5 +1,5 @@
 // Stands in for `utlz sampler` in tests of its client: speaks on descriptor 3, and behaves as the
-// value of --cupti= says.
+// value of --cupti= says, or --planned-windows.
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -9,8 +9,11 @@
 #include <cstring>
 #include <string>
 
+#include "collector/sampling/clocks.h"
 #include "collector/sampling/frame_stream.h"
 #include "collector/sampling/sampler_command.h"
+#include "proto/profile.pb.h"
+#include "proto/sampler.pb.h"
 
 extern char** environ;
 
@@ -18,19 +21,41 @@ namespace utlz {
 namespace {
 
 constexpr int kChannelFd = 3;
-constexpr uint16_t kReplyType = 35;
+constexpr uint16_t kReplyType = FRAME_SAMPLER_STATUS;
+const std::string kFakeSamplerUuid = "0123456789abcdef";
 
-void Say(const std::string& payload) {
+void Say(uint16_t type, const std::string& payload) {
   std::string bytes;
-  AppendFrame(kReplyType, payload, &bytes);
+  AppendFrame(type, payload, &bytes);
   // The other end may be gone; then there is nobody to tell.
   if (send(kChannelFd, bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0) _exit(1);
 }
+
+void Say(const std::string& payload) { Say(kReplyType, payload); }
 
 std::string Environment() {
   std::string text;
   for (char** entry = environ; *entry != nullptr; ++entry) text += std::string(*entry) + "\n";
   return text;
+}
+
+// Is ready for a window on one GPU, and says in its status when it was told to begin.
+void AwaitWindow() {
+  Say(FRAME_SAMPLER_STATUS, SamplerStatus().SerializeAsString());
+  SamplerReady ready;
+  ready.set_device_uuid(kFakeSamplerUuid);
+  ready.set_time_ns(RealtimeNs());
+  ready.set_window_ns(20'000'000);
+  Say(FRAME_SAMPLER_READY, ready.SerializeAsString());
+  SamplerCommand command;
+  while (recv(kChannelFd, &command, sizeof(command), MSG_WAITALL) == sizeof(command)) {
+    if (command.kind == kSamplerQuit) return;
+    if (command.kind != kSamplerWindowAt) continue;
+    SamplerStatus status;
+    status.set_device_uuid(command.uuid, sizeof(command.uuid));
+    status.set_time_ns(command.argument);
+    Say(FRAME_SAMPLER_STATUS, status.SerializeAsString());
+  }
 }
 
 // Answers every command with its kind and argument, until it is told to quit.
@@ -48,6 +73,7 @@ void Echo() {
 }
 
 int Run(const std::string& behaviour) {
+  if (behaviour == "planned") AwaitWindow();
   if (behaviour == "environment") Say(Environment());
   if (behaviour == "garbage") {
     const std::string garbage(64, '\xff');
@@ -74,7 +100,8 @@ int Run(const std::string& behaviour) {
 int main(int argc, char** argv) {
   std::string behaviour;
   for (int i = 1; i < argc; ++i) {
-    if (std::strncmp(argv[i], "--cupti=", 8) == 0) behaviour = argv[i] + 8;
+    if (std::strncmp(argv[i], "--cupti=", 8) == 0) behaviour += argv[i] + 8;
+    if (std::strcmp(argv[i], "--planned-windows=true") == 0) behaviour = "planned";
   }
   return argc > 1 && std::strcmp(argv[1], "sampler") == 0 ? utlz::Run(behaviour) : 2;
 }

@@ -13,6 +13,7 @@ TEST(SamplerOptions, SurviveTheCommandLine) {
   options.cpu_budget_ppm = 0;
   options.cpu_burst_ns = 77;
   options.all_devices = true;
+  options.planned_windows = true;
   options.counters = false;
   options.cupti_path = "/a b/libcupti.so=13";
   const absl::StatusOr<SamplerOptions> parsed = ParseSamplerArguments(SamplerArguments(options));
@@ -23,6 +24,7 @@ TEST(SamplerOptions, SurviveTheCommandLine) {
   EXPECT_EQ(parsed->cpu_budget_ppm, 0u);
   EXPECT_EQ(parsed->cpu_burst_ns, 77u);
   EXPECT_TRUE(parsed->all_devices);
+  EXPECT_TRUE(parsed->planned_windows);
   EXPECT_FALSE(parsed->counters);
   EXPECT_EQ(parsed->cupti_path, options.cupti_path);
 }

@@ -6,6 +6,8 @@
 #include <sys/resource.h>
 
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "collector/profile/profile_reader.h"
 #include "collector/session/realtime_clock.h"
 #include "proto/profile.pb.h"
+#include "proto/sampler.pb.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/unit/session/agent_process.h"
 
@@ -185,6 +188,55 @@ TEST_F(SessionTest, AsksProcessesThatOutliveTheCommandToSleepAndNamesThem) {
   const auto ends = Recorded<ProcessEnd>(FRAME_PROCESS_END);
   ASSERT_EQ(ends.size(), 1u);
   EXPECT_EQ(ends[0].how(), "running");
+}
+
+// The GPU's processes trace while its sampler counts: both are told of one window.
+TEST_F(SessionTest, PlansOneWindowForTheSamplerAndTheProcessesOnItsGpu) {
+  options_.sampler_executable = UTLZ_FAKE_SAMPLER;
+  Start();
+  AgentProcess on_it(options_.socket_path);
+  AgentProcess elsewhere(options_.socket_path);
+  on_it.ring().header().producer.window_ready_ns = RealtimeNs() + 300'000'000;
+  Device device;
+  device.set_uuid("0123456789abcdef");  // the fake sampler's
+  ASSERT_TRUE(on_it.ring().Write(FRAME_DEVICE, device.SerializeAsString()));
+  const uint64_t ready_ns = on_it.ring().header().producer.window_ready_ns;
+  const RingControl& control = on_it.ring().header().control;
+  while (control.window_end_ns == 0) sched_yield();
+  const uint64_t begin_ns = control.window_begin_ns;
+  const uint64_t end_ns = control.window_end_ns;
+  EXPECT_GE(begin_ns, ready_ns);
+  EXPECT_EQ(elsewhere.ring().header().control.window_end_ns, 0u);
+  on_it.Kill();
+  elsewhere.Kill();
+  Finish();
+  const auto told = Recorded<SamplerStatus>(FRAME_SAMPLER_STATUS);
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(told[1].device_uuid(), device.uuid());
+  EXPECT_GT(told[1].time_ns(), begin_ns);
+  EXPECT_GT(end_ns, told[1].time_ns() + 20'000'000);
+  EXPECT_TRUE(Recorded<SamplerReady>(FRAME_SAMPLER_READY).empty());
+}
+
+// A run that ends while its sampler sets up does not wait for it, and says what it lacks.
+TEST_F(SessionTest, ASamplerThatIsStillSettingUpIsNotWaitedFor) {
+  options_.sampler_executable = folder_.File("slow_sampler");
+  const std::string pid_path = folder_.File("pid");
+  std::ofstream(options_.sampler_executable)
+      << "#!/bin/sh\necho $$ > " << pid_path << ".new; mv " << pid_path << ".new " << pid_path
+      << "; exec sleep 1000\n";
+  std::filesystem::permissions(options_.sampler_executable, std::filesystem::perms::owner_all);
+  Start();
+  AgentProcess agent(options_.socket_path);
+  Device device;
+  device.set_uuid("0123456789abcdef");
+  ASSERT_TRUE(agent.ring().Write(FRAME_DEVICE, device.SerializeAsString()));
+  pid_t sampler = 0;
+  while (!(std::ifstream(pid_path) >> sampler)) sched_yield();
+  agent.Kill();
+  Finish();
+  EXPECT_EQ(kill(sampler, 0), -1);
+  EXPECT_THAT(Notices(), Contains(HasSubstr("ended before the first were read")));
 }
 
 TEST_F(SessionTest, ASecondAgentOfOneProcessEndsTheFirst) {

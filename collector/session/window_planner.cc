@@ -1,0 +1,81 @@
+#include "collector/session/window_planner.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace utlz {
+namespace {
+
+constexpr uint64_t kLongestSamplingNs = 500'000'000;
+constexpr uint64_t kDitherNs = 20'000'000;
+
+}  // namespace
+
+void WindowPlanner::SamplerReady(const std::string& device_uuid, uint64_t ready_ns,
+                                 uint64_t window_ns) {
+  devices_[device_uuid].sampler = {ready_ns, std::min(window_ns, kLongestSamplingNs)};
+  next_ns_ = 0;
+}
+
+std::vector<DeviceWindow> WindowPlanner::Plan(uint64_t now_ns,
+                                              const std::vector<std::string>& uuids,
+                                              const AgentsReady& agents_ready) {
+  std::vector<DeviceWindow> windows;
+  next_ns_ = now_ns + (uuids.empty() ? kNoticeNs : kPauseNs);
+  for (const std::string& uuid : uuids) {
+    if (devices_.size() >= kMostDevices && !devices_.contains(uuid)) continue;
+    if (auto window = PlanDevice(now_ns, uuid, agents_ready)) {
+      windows.push_back(*std::move(window));
+    }
+    const DevicePlan& plan = devices_[uuid];
+    next_ns_ = std::min(next_ns_, plan.end_ns > now_ns ? plan.end_ns : IdleUntilNs(plan));
+  }
+  return windows;
+}
+
+std::optional<DeviceWindow> WindowPlanner::PlanDevice(uint64_t now_ns, const std::string& uuid,
+                                                      const AgentsReady& agents_ready) {
+  DevicePlan& plan = devices_[uuid];
+  const bool under_way = plan.begin_ns <= now_ns + kNoticeNs && now_ns < plan.end_ns;
+  if (under_way) return std::nullopt;
+  if (!plan.sampler && (now_ns < plan.end_ns || now_ns < IdleUntilNs(plan))) return std::nullopt;
+  const auto sampler = std::exchange(plan.sampler, std::nullopt);
+  const uint64_t soonest_ns = std::max(now_ns + kNoticeNs, sampler ? sampler->ready_ns : 0);
+  const uint64_t ready_ns =
+      std::clamp(agents_ready(uuid), soonest_ns, soonest_ns + kLongestWaitNs) + DitherNs();
+  const uint64_t length_ns = sampler ? kSwitchingNs + sampler->window_ns + kStoppingNs : kWindowNs;
+  plan.begin_ns = plan.end_ns = 0;
+  const uint64_t begin_ns = AfterOthers(ready_ns, length_ns);
+  plan.begin_ns = begin_ns;
+  plan.end_ns = begin_ns + length_ns;
+  return DeviceWindow{uuid, begin_ns, plan.end_ns, sampler ? begin_ns + kSwitchingNs : 0};
+}
+
+uint64_t WindowPlanner::IdleUntilNs(const DevicePlan& plan) const {
+  return std::max(begun_ns_, plan.end_ns) + kPauseNs;
+}
+
+// Each step gets past one window at least, so that this ends.
+uint64_t WindowPlanner::AfterOthers(uint64_t begin_ns, uint64_t length_ns) const {
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (const auto& [uuid, plan] : devices_) {
+      if (begin_ns < plan.end_ns + kReadingNs &&
+          plan.begin_ns < begin_ns + length_ns + kReadingNs) {
+        begin_ns = plan.end_ns + kReadingNs;
+        moved = true;
+      }
+    }
+  }
+  return begin_ns;
+}
+
+// Uniform: xorshift.
+uint64_t WindowPlanner::DitherNs() {
+  random_state_ ^= random_state_ << 13;
+  random_state_ ^= random_state_ >> 7;
+  random_state_ ^= random_state_ << 17;
+  return random_state_ % kDitherNs;
+}
+
+}  // namespace utlz

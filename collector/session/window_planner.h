@@ -1,0 +1,87 @@
+// Plans the windows in which a GPU's processes trace and its sampler counts: under an overhead
+// budget neither can do so all the time, and one without the other is of little use. One window a
+// GPU is under way or to come; windows of different GPUs do not overlap, since one sampler serves
+// them all. Pure decisions on the times that it is told, nanoseconds of CLOCK_REALTIME.
+//
+// Where a GPU's sampler is not ready, for whatever reason, its processes are given windows all the
+// same, seldomer. Windows are dithered, so that they do not fall into step with a load.
+//
+// Not thread safe.
+#ifndef UTLZ_COLLECTOR_SESSION_WINDOW_PLANNER_H_
+#define UTLZ_COLLECTOR_SESSION_WINDOW_PLANNER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace utlz {
+
+struct DeviceWindow {
+  std::string device_uuid;
+  uint64_t begin_ns = 0;  // for the processes
+  uint64_t end_ns = 0;
+  uint64_t sampling_begin_ns = 0;  // for the sampler; 0: it takes no part
+};
+
+class WindowPlanner {
+ public:
+  // Agents look for a window this often; two looks fit before it begins.
+  static constexpr uint64_t kNoticeNs = 45'000'000;
+  // Switching tracing on, and the sampler's stopping.
+  static constexpr uint64_t kSwitchingNs = 2'000'000;
+  static constexpr uint64_t kStoppingNs = 3'000'000;
+  // A process that needs longer than this after the sampler is ready is not waited for.
+  static constexpr uint64_t kLongestWaitNs = 2'000'000'000;
+  // Without a sampler: what windows last, and the pause between them.
+  static constexpr uint64_t kWindowNs = 25'000'000;
+  static constexpr uint64_t kPauseNs = 1'000'000'000;
+  // A sampler that reads one GPU's window cannot end another's.
+  static constexpr uint64_t kReadingNs = 100'000'000;
+  // Those beyond get no windows.
+  static constexpr size_t kMostDevices = 64;
+
+  WindowPlanner(uint64_t now_ns, uint64_t seed) : begun_ns_(now_ns), random_state_(seed | 1) {}
+
+  // The sampler can open a window of this length on the device, from `ready_ns` on.
+  void SamplerReady(const std::string& device_uuid, uint64_t ready_ns, uint64_t window_ns);
+
+  // The windows that are new at `now_ns`; one that has not begun may be replaced. `uuids`: the GPUs
+  // in use. `agents_ready`: when all the processes on a GPU can pay for a window.
+  using AgentsReady = std::function<uint64_t(const std::string& device_uuid)>;
+  std::vector<DeviceWindow> Plan(uint64_t now_ns, const std::vector<std::string>& uuids,
+                                 const AgentsReady& agents_ready);
+
+  // When Plan() may have something new, unless the sampler says something before.
+  uint64_t next_ns() const { return next_ns_; }
+
+ private:
+  struct Sampler {
+    uint64_t ready_ns = 0;
+    uint64_t window_ns = 0;
+  };
+  struct DevicePlan {
+    uint64_t begin_ns = 0;
+    uint64_t end_ns = 0;
+    std::optional<Sampler> sampler;  // until it is told when
+  };
+
+  std::optional<DeviceWindow> PlanDevice(uint64_t now_ns, const std::string& uuid,
+                                         const AgentsReady& agents_ready);
+  // When a device whose sampler is silent gets its next window.
+  uint64_t IdleUntilNs(const DevicePlan& plan) const;
+  uint64_t AfterOthers(uint64_t begin_ns, uint64_t length_ns) const;
+  uint64_t DitherNs();
+
+  uint64_t begun_ns_;
+  uint64_t next_ns_ = 0;
+  uint64_t random_state_;
+  std::map<std::string, DevicePlan> devices_;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_SESSION_WINDOW_PLANNER_H_

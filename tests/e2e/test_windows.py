@@ -1,0 +1,88 @@
+"""Under an overhead budget: what is sampled is traced, in visits to programs that launch too much
+to be traced throughout."""
+
+import struct
+import subprocess
+import time
+import unittest
+
+from attaching import AttachTest, Followed
+from harness import TIME_LIMIT_S, UTLZ
+
+TICK = "_Z4tickPf"
+BYTES_OF_A_TICK = 4e6
+PROFILE_HEADER_BYTES = 16
+FRAME_HEADER = struct.Struct("<IHHII")
+FRAME_SAMPLES = 33
+# One a window.
+ENOUGH_BATCHES = 5
+
+
+def batches_of_samples(profile):
+    """Frames of samples that have been written so far (docs/wire.md)."""
+    content = profile.read_bytes() if profile.exists() else b""
+    batches, offset = 0, PROFILE_HEADER_BYTES
+    while offset + FRAME_HEADER.size <= len(content):
+        payload_bytes, frame_type, *_ = FRAME_HEADER.unpack_from(content, offset)
+        offset += FRAME_HEADER.size + (payload_bytes + 7) // 8 * 8
+        batches += frame_type == FRAME_SAMPLES and offset <= len(content)
+    return batches
+
+
+class WindowsTest(AttachTest):
+
+    def setUp(self):
+        super().setUp()
+        # The beginning of a visit, which is traced whole, is over when the sampler begins.
+        self.test_environment = self.environment("sampling_setup_ms=700")
+
+    def visit(self, *programs):
+        """Attaches with the default budget until enough has been sampled; what the profile shows."""
+        self.profiles += 1
+        profile = self.folder / f"{self.profiles}.utlz"
+        tool = Followed(
+            [str(UTLZ), "attach", "--counters=sample", "-o", str(profile), "--duration", "1000",
+             "--stop-limit=5000", *(str(program.pid) for program in programs)],
+            "stderr", env=self.test_environment, cwd=self.folder, stdin=subprocess.DEVNULL)
+        tool.profile = profile
+        self.addCleanup(tool.close)
+        tool.wait_for(" seen;")
+        self.wait_for_samples(tool)
+        return self.finish(tool)
+
+    def wait_for_samples(self, tool):
+        deadline = time.monotonic() + TIME_LIMIT_S
+        while time.monotonic() < deadline:
+            if batches_of_samples(tool.profile) >= ENOUGH_BATCHES:
+                return
+            time.sleep(0.05)
+        self.fail("the sampler never counted enough")
+
+    def assert_counted_while_traced(self, report):
+        capture = report["capture"]
+        self.assertEqual(capture["rung"], "sampled", capture)
+        [kernel] = [kernel for kernel in report["kernels"] if kernel["mangled_name"] == TICK]
+        self.assertIn("dram_bytes", kernel, capture)
+        self.assertAlmostEqual(kernel["dram_bytes"] / kernel["launches"], BYTES_OF_A_TICK,
+                               delta=0.2 * BYTES_OF_A_TICK)
+
+    def test_every_visit_has_counters(self):
+        program = self.start()
+        program.do("busy 2")
+        for _ in range(2):
+            report = self.visit(program)
+            self.assertLess(report["capture"]["coverage_share"], 1, "it was not launching enough")
+            self.assert_counted_while_traced(report)
+        self.assertEqual(program.quit(), 0)
+
+    def test_two_processes_on_one_gpu_are_traced_together(self):
+        programs = [self.start(), self.start()]
+        for program in programs:
+            program.do("busy 2")
+        self.assert_counted_while_traced(self.visit(*programs))
+        for program in programs:
+            self.assertEqual(program.quit(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

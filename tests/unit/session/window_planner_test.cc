@@ -1,0 +1,129 @@
+#include "collector/session/window_planner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace utlz {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr uint64_t kMs = 1'000'000;
+constexpr uint64_t kNow = 1'795'312'080'000'000'000;
+constexpr uint64_t kSampling = 18 * kMs;
+const std::string kGpu = "gpu 0";
+const std::string kOther = "gpu 1";
+
+uint64_t AnyTime(const std::string&) { return 0; }
+
+class WindowPlannerTest : public ::testing::Test {
+ protected:
+  std::vector<DeviceWindow> Plan(uint64_t now_ns) { return planner_.Plan(now_ns, {kGpu}, AnyTime); }
+  WindowPlanner planner_{kNow, 7};
+};
+
+TEST_F(WindowPlannerTest, ProcessesTraceAroundTheSamplersWindow) {
+  EXPECT_THAT(Plan(kNow), IsEmpty()) << "the sampler is setting up";
+  planner_.SamplerReady(kGpu, kNow, kSampling);
+  EXPECT_LE(planner_.next_ns(), kNow);
+  const auto windows = Plan(kNow + kMs);
+  ASSERT_THAT(windows, SizeIs(1));
+  EXPECT_EQ(windows[0].device_uuid, kGpu);
+  EXPECT_GE(windows[0].begin_ns, kNow + kMs + WindowPlanner::kNoticeNs);
+  EXPECT_GT(windows[0].sampling_begin_ns, windows[0].begin_ns);
+  EXPECT_GT(windows[0].end_ns, windows[0].sampling_begin_ns + kSampling);
+  EXPECT_LE(windows[0].end_ns, windows[0].begin_ns + 2 * kSampling);
+  EXPECT_THAT(Plan(kNow + 2 * kMs), IsEmpty()) << "said once";
+}
+
+TEST_F(WindowPlannerTest, WaitsForTheLastProcessButNotForever) {
+  planner_.SamplerReady(kGpu, kNow, kSampling);
+  const auto waited = planner_.Plan(kNow, {kGpu}, [](auto&) { return kNow + 700 * kMs; });
+  ASSERT_THAT(waited, SizeIs(1));
+  EXPECT_GE(waited[0].begin_ns, kNow + 700 * kMs);
+  planner_.SamplerReady(kGpu, waited[0].end_ns, kSampling);
+  const auto bounded = planner_.Plan(waited[0].end_ns, {kGpu}, [](auto&) { return UINT64_MAX; });
+  ASSERT_THAT(bounded, SizeIs(1));
+  EXPECT_LT(bounded[0].begin_ns, waited[0].end_ns + WindowPlanner::kLongestWaitNs + 200 * kMs);
+}
+
+TEST_F(WindowPlannerTest, ASamplerThatPausesIsPlannedForAhead) {
+  planner_.SamplerReady(kGpu, kNow + 1600 * kMs, kSampling);
+  const auto windows = Plan(kNow);
+  ASSERT_THAT(windows, SizeIs(1));
+  EXPECT_GE(windows[0].begin_ns, kNow + 1600 * kMs);
+}
+
+TEST_F(WindowPlannerTest, NewsBringAWindowForwardThatHasNotBegun) {
+  planner_.SamplerReady(kGpu, kNow + 1600 * kMs, kSampling);
+  Plan(kNow);
+  planner_.SamplerReady(kGpu, kNow + 10 * kMs, kSampling);
+  const auto sooner = Plan(kNow + 10 * kMs);
+  ASSERT_THAT(sooner, SizeIs(1));
+  EXPECT_LT(sooner[0].begin_ns, kNow + 200 * kMs);
+  planner_.SamplerReady(kGpu, kNow + 10 * kMs, kSampling);
+  EXPECT_THAT(Plan(sooner[0].begin_ns), IsEmpty()) << "one that has begun stays";
+  EXPECT_THAT(Plan(sooner[0].end_ns), SizeIs(1));
+}
+
+TEST_F(WindowPlannerTest, WithoutASamplerProcessesTraceSeldomer) {
+  uint64_t now_ns = kNow;
+  int windows = 0;
+  for (; now_ns < kNow + 10'000 * kMs; now_ns = std::max(now_ns + kMs, planner_.next_ns())) {
+    for (const DeviceWindow& window : Plan(now_ns)) {
+      EXPECT_EQ(window.sampling_begin_ns, 0u);
+      EXPECT_EQ(window.end_ns - window.begin_ns, WindowPlanner::kWindowNs);
+      ++windows;
+    }
+  }
+  EXPECT_GE(windows, 7);
+  EXPECT_LE(windows, 10);
+}
+
+TEST_F(WindowPlannerTest, WindowsOfTwoGpusDoNotOverlap) {
+  uint64_t last_end_ns = 0;
+  uint64_t now_ns = kNow;
+  for (int round = 0; round < 20; ++round) {
+    planner_.SamplerReady(kGpu, now_ns, kSampling);
+    planner_.SamplerReady(kOther, now_ns, kSampling);
+    auto windows = planner_.Plan(now_ns, {kGpu, kOther}, AnyTime);
+    ASSERT_THAT(windows, SizeIs(2));
+    if (windows[1].begin_ns < windows[0].begin_ns) std::swap(windows[0], windows[1]);
+    EXPECT_GT(windows[0].begin_ns, last_end_ns);
+    EXPECT_GE(windows[1].begin_ns, windows[0].end_ns + WindowPlanner::kReadingNs);
+    now_ns = last_end_ns = windows[1].end_ns;
+  }
+}
+
+TEST_F(WindowPlannerTest, WindowsDoNotFallIntoStep) {
+  std::set<uint64_t> pauses;
+  uint64_t now_ns = kNow;
+  for (int i = 0; i < 20; ++i) {
+    planner_.SamplerReady(kGpu, now_ns, kSampling);
+    const auto windows = Plan(now_ns);
+    ASSERT_THAT(windows, SizeIs(1));
+    pauses.insert(windows[0].begin_ns - now_ns);
+    now_ns = windows[0].end_ns;
+  }
+  EXPECT_GE(pauses.size(), 18u);
+}
+
+TEST_F(WindowPlannerTest, AReadySamplerWaitsForTheFirstProcess) {
+  planner_.SamplerReady(kGpu, kNow, kSampling);
+  EXPECT_THAT(planner_.Plan(kNow, {}, AnyTime), IsEmpty());
+  ASSERT_LT(planner_.next_ns(), kNow + 100 * kMs);
+  EXPECT_THAT(Plan(planner_.next_ns()), SizeIs(1));
+}
+
+TEST_F(WindowPlannerTest, NoMoreGpusThanThereCanBe) {
+  std::vector<std::string> uuids;
+  for (int i = 0; i < 1000; ++i) uuids.push_back("gpu " + std::to_string(i));
+  const uint64_t later_ns = kNow + 2 * WindowPlanner::kPauseNs;
+  EXPECT_THAT(planner_.Plan(later_ns, uuids, AnyTime), SizeIs(WindowPlanner::kMostDevices));
+}
+
+}  // namespace
+}  // namespace utlz
