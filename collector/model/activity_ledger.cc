@@ -1,8 +1,22 @@
 #include "collector/model/activity_ledger.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace utlz {
+
+double StretchContent::KernelNs() const {
+  return TimeNs(TimeCategory::kCompute) + TimeNs(TimeCategory::kCommunication);
+}
+
+double StretchContent::CopyNs() const {
+  return TimeNs(TimeCategory::kPageableCopy) + TimeNs(TimeCategory::kPinnedCopy) +
+         TimeNs(TimeCategory::kOtherCopy);
+}
+
+double StretchContent::IdleNs() const {
+  return std::accumulate(time_ns.begin(), time_ns.begin() + kGapCategories, 0.0);
+}
 
 void ActivityLedger::Append() {
   if (points_.size() >= kMaxPoints) Halve();
@@ -32,13 +46,16 @@ void ActivityLedger::Add(const ActivitySegment& segment) {
     Append();
   }
   const uint64_t length_ns = segment.end_ns - segment.start_ns;
+  const TimeCategory category = CategoryOf(segment, last_mask_);
   now_.time_ns = segment.end_ns;
-  if ((segment.mask & kUntracedMask) != 0) {
-    now_.untraced_ns += length_ns;
-  } else if ((segment.mask & kKernelMask) != 0) {
-    now_.kernel_ns += length_ns;
-  } else if (segment.mask != 0) {
-    now_.copy_ns += length_ns;
+  now_.category_ns[static_cast<size_t>(category)] += length_ns;
+  if (IsGap(category)) {
+    ++now_.gaps[static_cast<size_t>(category)];
+    if (length_ns >= kLongGapNs && long_gaps_.size() < kMaxLongGaps) {
+      long_gaps_.push_back({segment.start_ns, segment.end_ns, category});
+    }
+  } else {
+    last_mask_ = segment.mask;
   }
   if (++segments_ < stride_) return;
   segments_ = 0;
@@ -58,26 +75,34 @@ void ActivityLedger::AddLaunch(const Activity& activity) {
   }
 }
 
+StretchContent ActivityLedger::ContentOf(const Point& point) {
+  StretchContent content;
+  for (size_t i = 0; i < kTimeCategories; ++i) {
+    content.time_ns[i] = static_cast<double>(point.category_ns[i]);
+  }
+  for (size_t i = 0; i < kGapCategories; ++i) content.gaps[i] = static_cast<double>(point.gaps[i]);
+  content.launches = static_cast<double>(point.launches);
+  return content;
+}
+
 StretchContent ActivityLedger::Until(uint64_t time_ns) const {
-  const auto content = [](const Point& point) {
-    return StretchContent{.kernel_ns = static_cast<double>(point.kernel_ns),
-                          .copy_ns = static_cast<double>(point.copy_ns),
-                          .untraced_ns = static_cast<double>(point.untraced_ns),
-                          .launches = static_cast<double>(point.launches)};
-  };
   const auto after =
       std::lower_bound(points_.begin(), points_.end(), time_ns,
                        [](const Point& point, uint64_t time) { return point.time_ns < time; });
-  if (after == points_.end()) return points_.empty() ? StretchContent{} : content(points_.back());
-  StretchContent above = content(*after);
-  if (after == points_.begin() || after->time_ns == time_ns) return above;
-  const StretchContent below = content(*(after - 1));
-  const double share = static_cast<double>(time_ns - (after - 1)->time_ns) /
-                       static_cast<double>(after->time_ns - (after - 1)->time_ns);
+  const bool past_points = after == points_.end();
+  if (past_points && now_.time_ns <= time_ns) return ContentOf(now_);
+  const Point& next = past_points ? now_ : *after;
+  StretchContent above = ContentOf(next);
+  if (after == points_.begin() || next.time_ns == time_ns) return above;
+  const Point& previous = *(after - 1);
+  const StretchContent below = ContentOf(previous);
+  const double share = static_cast<double>(time_ns - previous.time_ns) /
+                       static_cast<double>(next.time_ns - previous.time_ns);
   const auto mix = [share](double low, double high) { return low + share * (high - low); };
-  above.kernel_ns = mix(below.kernel_ns, above.kernel_ns);
-  above.copy_ns = mix(below.copy_ns, above.copy_ns);
-  above.untraced_ns = mix(below.untraced_ns, above.untraced_ns);
+  for (size_t i = 0; i < kTimeCategories; ++i) {
+    above.time_ns[i] = mix(below.time_ns[i], above.time_ns[i]);
+  }
+  for (size_t i = 0; i < kGapCategories; ++i) above.gaps[i] = mix(below.gaps[i], above.gaps[i]);
   above.launches = mix(below.launches, above.launches);
   return above;
 }
@@ -85,14 +110,13 @@ StretchContent ActivityLedger::Until(uint64_t time_ns) const {
 StretchContent ActivityLedger::Between(uint64_t start_ns, uint64_t end_ns) const {
   const StretchContent before = Until(start_ns);
   StretchContent content = Until(end_ns);
-  content.kernel_ns -= before.kernel_ns;
-  content.copy_ns -= before.copy_ns;
-  content.untraced_ns -= before.untraced_ns;
+  for (size_t i = 0; i < kTimeCategories; ++i) content.time_ns[i] -= before.time_ns[i];
+  for (size_t i = 0; i < kGapCategories; ++i) content.gaps[i] -= before.gaps[i];
   content.launches -= before.launches;
   // A launch is told by the first point after its start.
   for (auto point =
            std::upper_bound(points_.begin(), points_.end(), start_ns,
-                            [](uint64_t time, const Point&other) { return time < other.time_ns; });
+                            [](uint64_t time, const Point& other) { return time < other.time_ns; });
        point != points_.end(); ++point) {
     if (point->longest_ns > content.longest_ns) {
       content.longest_ns = point->longest_ns;

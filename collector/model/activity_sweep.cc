@@ -6,10 +6,12 @@ namespace utlz {
 
 // Idle time is only what lies between activities: it is added when the next one begins, so the
 // clock stands still while nothing runs.
-void ActivitySweep::MoveTo(uint64_t time_ns) {
+void ActivitySweep::MoveTo(uint64_t time_ns, ActivityMask next) {
   if (time_ns <= now_ns_) return;
   time_by_mask_[mask_] += time_ns - now_ns_;
-  if (observer_) observer_({.start_ns = now_ns_, .end_ns = time_ns, .mask = mask_});
+  if (observer_) {
+    observer_({.start_ns = now_ns_, .end_ns = time_ns, .mask = mask_, .next = next});
+  }
   now_ns_ = time_ns;
 }
 
@@ -33,9 +35,10 @@ void ActivitySweep::Add(const Activity& activity) {
     const uint64_t moved_ns = std::min(late_ns, time_by_mask_[0]);
     time_by_mask_[0] -= moved_ns;
     time_by_mask_[MaskOf(activity.kind)] += moved_ns;
+    late_ns_ += moved_ns;
   }
   if (activity.end_ns <= now_ns_) return;
-  MoveTo(activity.start_ns);
+  MoveTo(activity.start_ns, MaskOf(activity.kind));
   ++running_[static_cast<size_t>(activity.kind)];
   mask_ = static_cast<ActivityMask>(mask_ | MaskOf(activity.kind));
   ends_.push({activity.end_ns, activity.kind});

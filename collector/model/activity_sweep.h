@@ -22,6 +22,7 @@ struct ActivitySegment {
   uint64_t start_ns;
   uint64_t end_ns;
   ActivityMask mask;
+  ActivityMask next = 0;  // of the activity that ends a stretch in which nothing ran
 };
 
 class ActivitySweep {
@@ -42,6 +43,9 @@ class ActivitySweep {
   // Time without any activity, between the first and the last one.
   uint64_t IdleNs() const { return time_by_mask_[0]; }
   uint64_t UntracedNs() const;
+  // Of activities that came too late for their place: taken off idle time that the observer was
+  // told of.
+  uint64_t late_ns() const { return late_ns_; }
   uint64_t first_ns() const { return first_ns_; }  // 0 before the first activity
   uint64_t last_ns() const { return last_ns_; }    // latest end that time has reached
 
@@ -52,7 +56,8 @@ class ActivitySweep {
     bool operator>(const End& other) const { return end_ns > other.end_ns; }
   };
 
-  void MoveTo(uint64_t time_ns);
+  // `next`: the activity that begins there, if one does.
+  void MoveTo(uint64_t time_ns, ActivityMask next = 0);
   void CloseUntil(uint64_t time_ns);
 
   Observer observer_;
@@ -63,6 +68,7 @@ class ActivitySweep {
   uint64_t now_ns_ = 0;
   uint64_t first_ns_ = 0;
   uint64_t last_ns_ = 0;
+  uint64_t late_ns_ = 0;
 };
 
 }  // namespace utlz

@@ -152,11 +152,13 @@ void SetRoofline(const Kernel& kernel, const Ceilings& ceilings, KernelRow* row)
 
 }  // namespace
 
-Analysis Analyze(const ModelState& model) {
+Analysis Analyze(const ModelState& model, const std::optional<StepsSpan>& steps) {
   Analysis analysis;
+  analysis.steady = FindSteadyPart(model, steps);
   for (uint32_t i = 0; i < model.devices.size(); ++i) {
     DeviceAnalysis device;
     device.ceilings = CeilingsOf(model.devices[i]);
+    device.part = analysis.steady.Of(model.devices[i]);
     device.sampled = model.devices[i].attribution.has_samples();
     if (device.sampled) device.attribution = model.devices[i].attribution.Solve();
     device.fallback_type = FallbackType(model, device.attribution);

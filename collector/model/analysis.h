@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "collector/model/kernel_work.h"
-#include "collector/model/model_state.h"
+#include "collector/model/steady_part.h"
 
 namespace utlz {
 
@@ -28,17 +28,19 @@ struct KernelRow {
 
 struct DeviceAnalysis {
   Ceilings ceilings;
+  DevicePart part;  // what it did in the steady part
   bool sampled = false;
   Attribution attribution;
   std::string fallback_type;      // of tensor kernels whose names do not tell
 };
 
 struct Analysis {
+  SteadyPart steady;
   std::vector<DeviceAnalysis> devices;  // as DeviceTable
   std::vector<KernelRow> rows;          // kernels with at least one launch
 };
 
-Analysis Analyze(const ModelState& model);
+Analysis Analyze(const ModelState& model, const std::optional<StepsSpan>& steps);
 
 }  // namespace utlz
 

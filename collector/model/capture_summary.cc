@@ -6,6 +6,9 @@
 namespace utlz {
 namespace {
 
+// Of a power-limited load, while counters are sampled (docs/overhead.md).
+constexpr double kSamplingSlowdown = 0.01;
+
 // The run stands on the lowest rung that one of its devices stands on.
 void SetRung(const Summary& summary, CaptureSummary* capture) {
   const DeviceSummary* lowest = nullptr;
@@ -39,15 +42,18 @@ void SetProcesses(const ModelState& model, const Summary& summary, CaptureSummar
       capture->set_lost_at_most_ns(std::max(capture->lost_at_most_ns(), process.lost_at_most_ns()));
     }
   }
+  uint64_t implausible = 0;
   for (const auto& [source, process] : model.processes.processes()) {
+    implausible += process->launches_implausible;
     if (!process->coverage.known()) continue;
     const uint64_t end_ns = process->LivedUntilNs(model.NewestNs());
     traced_ns += static_cast<double>(process->coverage.TracedNs(end_ns));
-    untraced_ns += static_cast<double>(process->coverage.UntracedNs());
+    untraced_ns += static_cast<double>(process->coverage.UntracedNs(end_ns));
   }
   if (traced_ns > 0) capture->set_coverage_share(traced_ns / (traced_ns + untraced_ns));
   capture->set_launches(launches);
   capture->set_launches_timeless(timeless);
+  if (implausible > 0) capture->set_launches_implausible(implausible);
   capture->set_launches_dropped(dropped);
   capture->set_records_dropped(records_dropped);
   capture->set_wire_bytes(wire_bytes);
@@ -61,6 +67,7 @@ void SetSampling(const ModelState& model, const Analysis& analysis, CaptureSumma
   uint64_t samples = 0;
   uint64_t lost = 0;
   uint64_t sampled_ns = 0;
+  uint64_t untraced = 0;
   double sampler_cpu_ns = 0;
   bool any = false;
   for (uint32_t i = 0; i < model.devices.size(); ++i) {
@@ -74,6 +81,7 @@ void SetSampling(const ModelState& model, const Analysis& analysis, CaptureSumma
     sampler_cpu_ns = std::max(sampler_cpu_ns, static_cast<double>(status.sampler_cpu_ns()));
     if (device.sample_interval_ns > 0) capture->set_sample_interval_ns(device.sample_interval_ns);
     const Attribution& attribution = analysis.devices[i].attribution;
+    untraced += attribution.untraced_samples;
     if (attribution.shift_dram_ns.has_value()) {
       capture->set_clock_shift_dram_ns(std::llround(*attribution.shift_dram_ns));
     }
@@ -84,11 +92,32 @@ void SetSampling(const ModelState& model, const Analysis& analysis, CaptureSumma
   if (!any) return;
   capture->set_samples(samples);
   capture->set_samples_lost(lost);
+  if (untraced > 0) capture->set_samples_untraced(untraced);
   capture->set_sampling_time_ns(sampled_ns);
   if (!model.run_start.has_value() || model.NewestNs() <= model.run_start->time_ns()) return;
-  if (sampler_cpu_ns > 0) {
-    capture->set_sampler_cpu_share(
-        sampler_cpu_ns / static_cast<double>(model.NewestNs() - model.run_start->time_ns()));
+  const auto run_ns = static_cast<double>(model.NewestNs() - model.run_start->time_ns());
+  if (sampler_cpu_ns > 0) capture->set_sampler_cpu_share(sampler_cpu_ns / run_ns);
+  capture->set_sampling_cost_share(kSamplingSlowdown * static_cast<double>(sampled_ns) / run_ns);
+}
+
+void SetCost(CaptureSummary* capture) {
+  if (!capture->has_agent_cost_share()) return;
+  capture->set_cost_share(capture->agent_cost_share() + capture->sampling_cost_share());
+}
+
+// Of the time of kernels whose work is counted at all; communication moves other devices' bytes.
+void SetUncounted(const Analysis& analysis, const Summary& summary, CaptureSummary* capture) {
+  const bool sampled = std::any_of(analysis.devices.begin(), analysis.devices.end(),
+                                   [](const DeviceAnalysis& device) { return device.sampled; });
+  double all_ns = 0;
+  double without_ns = 0;
+  for (const KernelSummary& kernel : summary.kernels()) {
+    if (kernel.communication()) continue;
+    all_ns += kernel.time_ns();
+    if (kernel.bound() == BOUND_UNKNOWN) without_ns += kernel.time_ns();
+  }
+  if (sampled && all_ns > 0) {
+    capture->set_kernel_time_without_counters_share(without_ns / all_ns);
   }
 }
 
@@ -99,6 +128,8 @@ void SummarizeCapture(const ModelState& model, const Analysis& analysis, Summary
   SetRung(*summary, capture);
   SetProcesses(model, *summary, capture);
   SetSampling(model, analysis, capture);
+  SetCost(capture);
+  SetUncounted(analysis, *summary, capture);
   if (model.run_start.has_value() && model.run_start->overhead_budget_ppm() > 0) {
     capture->set_overhead_budget_share(model.run_start->overhead_budget_ppm() * 1e-6);
   }

@@ -12,9 +12,42 @@ struct DeviceView {
   const DeviceState& state;
   const DeviceAnalysis& analysis;
   std::vector<const KernelRow*> rows;
-  double window_ns = 0;    // traced time between the first and the last activity
-  double scale = 1;        // run ÷ traced
+  double scale = 1;  // kernel time of the run ÷ what was traced of it
 };
+
+// A part of the device's traced time, and of its kernels.
+struct Extent {
+  double time_ns = 0;
+  double kernel_share = 1;
+};
+
+Extent WindowOf(const DeviceView& view) {
+  return {.time_ns = view.analysis.part.TimeNs(), .kernel_share = view.analysis.part.kernel_share};
+}
+
+// All traced time, from the first to the last activity.
+Extent RunOf(const DeviceView& view) {
+  const ActivitySweep& sweep = view.state.sweep;
+  const uint64_t span_ns = sweep.last_ns() - sweep.first_ns();
+  return {.time_ns = static_cast<double>(span_ns - std::min(span_ns, sweep.UntracedNs()))};
+}
+
+// Launches of a kernel that were traced in an extent.
+double LaunchesIn(const KernelRow& row, const Extent& extent) {
+  return static_cast<double>(row.durations.count()) * extent.kernel_share;
+}
+
+double ScaleOf(const std::vector<const KernelRow*>& rows) {
+  double run_ns = 0;
+  double traced_ns = 0;
+  for (const KernelRow* row : rows) {
+    run_ns += row->time_ns;
+    traced_ns += static_cast<double>(row->durations.sum_ns());
+  }
+  return traced_ns > 0 ? std::max(1.0, run_ns / traced_ns) : 1;
+}
+
+double BusyNs(const StretchContent& content) { return content.KernelNs() + content.CopyNs(); }
 
 void SetIdentity(const DeviceState& state, DeviceSummary* summary) {
   const DevicePeaks peaks = state.peaks.value_or(DevicePeaks());
@@ -35,45 +68,51 @@ void SetIdentity(const DeviceState& state, DeviceSummary* summary) {
   if (memory > 0) summary->set_memory_bytes(memory);
 }
 
-void SetTimes(const DeviceView& view, DeviceSummary* summary) {
+void SetTimes(const DeviceView& view, bool of_steps, DeviceSummary* summary) {
   const ActivitySweep& sweep = view.state.sweep;
-  if (view.window_ns <= 0) return;
-  const ActivityMask any = kKernelMask | kCopyMask;
-  const uint64_t busy_ns = sweep.TimeNs(any);
-  summary->set_window_ns(static_cast<uint64_t>(view.window_ns));
-  summary->set_gpu_busy_share(static_cast<double>(busy_ns) / view.window_ns);
-  summary->set_kernel_time_ns(sweep.TimeNs(kKernelMask));
-  summary->set_copy_time_ns(sweep.TimeNs(kCopyMask, kKernelMask));
-  summary->set_idle_time_ns(sweep.IdleNs());
+  const StretchContent& content = view.analysis.part.content;
+  const Extent window = WindowOf(view);
+  if (window.time_ns <= 0) return;
+  const auto rounded = [](double time_ns) { return static_cast<uint64_t>(std::llround(time_ns)); };
+  summary->set_window_ns(rounded(window.time_ns));
+  summary->set_gpu_busy_share(BusyNs(content) / window.time_ns);
+  summary->set_kernel_time_ns(rounded(content.KernelNs()));
+  summary->set_copy_time_ns(rounded(content.CopyNs()));
+  summary->set_idle_time_ns(rounded(content.IdleNs()));
   const ActivityMask communication = MaskOf(ActivityKind::kCommunication);
   if (sweep.TimeNs(communication) > 0) {
     summary->set_communication_time_ns(sweep.TimeNs(communication));
     summary->set_exposed_communication_ns(
         sweep.TimeNs(communication, MaskOf(ActivityKind::kCompute)));
   }
+  const Extent run = RunOf(view);
+  if (!of_steps || run.time_ns <= 0) return;
+  summary->set_run_window_ns(rounded(run.time_ns));
+  summary->set_run_gpu_busy_share(static_cast<double>(sweep.TimeNs(kKernelMask | kCopyMask)) /
+                                  run.time_ns);
 }
 
-// Sum over kernels and copies of one counter, in the traced window. Kernels that no sample has
-// covered yet are taken to work at the mean rate of those that one has.
+// Sum over kernels and copies of one counter, in an extent of traced time. Kernels that no sample
+// has covered yet are taken to work at the mean rate of those that one has.
 struct CounterSum {
   double value = 0;
   double variance = 0;
 };
 
-std::optional<CounterSum> SumOf(const DeviceView& view, MetricRole role) {
+std::optional<CounterSum> SumOf(const DeviceView& view, const Extent& extent, MetricRole role) {
   const auto& total = view.analysis.attribution.totals[role];
   CounterSum sum;
   if (!total.has_value()) {
-    // No sample met recorded launches; what the device did on average is known all the same.
+    // No sample met a traced launch: the device's own mean is all that is known.
     const auto per_second = view.state.samples.PerSecond(role);
     if (!per_second.has_value()) return std::nullopt;
-    sum.value = *per_second * view.window_ns * 1e-9;
+    sum.value = *per_second * extent.time_ns * 1e-9;
     return sum;
   }
   double known_ns = 0;
   double all_ns = 0;
   for (const KernelRow* row : view.rows) {
-    const double launches = row->launches / view.scale;
+    const double launches = LaunchesIn(*row, extent);
     all_ns += row->time_ns;
     const auto& counter = row->part.counters[role];
     if (!counter.has_value()) continue;
@@ -89,27 +128,34 @@ std::optional<CounterSum> SumOf(const DeviceView& view, MetricRole role) {
     const auto copy = view.analysis.attribution.copies.find(KindOfCopy(key.first, key.second));
     if (copy == view.analysis.attribution.copies.end()) continue;
     const auto& counter = copy->second.counters[role];
-    if (counter.has_value()) sum.value += static_cast<double>(count.copies) * counter->value;
+    if (!counter.has_value()) continue;
+    sum.value += static_cast<double>(count.copies) * extent.kernel_share * counter->value;
   }
   const double sampled_ns = view.analysis.attribution.sampled_ns[role];
   if (sampled_ns > 0) {
-    sum.value += (total->idle + total->unattributed) * view.window_ns / sampled_ns;
+    sum.value += (total->idle + total->unattributed) * extent.time_ns / sampled_ns;
   }
   return sum;
 }
 
 void SetBytes(const DeviceView& view, DeviceSummary* summary) {
-  const auto read = SumOf(view, METRIC_DRAM_READ_BYTES);
-  const auto write = SumOf(view, METRIC_DRAM_WRITE_BYTES);
+  const Extent run = RunOf(view);
+  const auto read = SumOf(view, run, METRIC_DRAM_READ_BYTES);
+  const auto write = SumOf(view, run, METRIC_DRAM_WRITE_BYTES);
   if (!read.has_value() || !write.has_value()) return;
   summary->set_dram_read_bytes(read->value * view.scale);
   summary->set_dram_write_bytes(write->value * view.scale);
   const double variance = read->variance + write->variance;
   if (variance > 0) summary->set_dram_bytes_error(std::sqrt(variance) * view.scale);
   const double bandwidth = view.analysis.ceilings.dram_bytes_per_second;
-  if (bandwidth > 0 && view.window_ns > 0) {
-    summary->set_hbm_bandwidth_share(
-        std::min(1.0, (read->value + write->value) / view.window_ns * 1e9 / bandwidth));
+  const Extent window = WindowOf(view);
+  if (window.time_ns > 0) {
+    const double bytes = SumOf(view, window, METRIC_DRAM_READ_BYTES)->value +
+                         SumOf(view, window, METRIC_DRAM_WRITE_BYTES)->value;
+    summary->set_dram_bytes_per_second(bytes / window.time_ns * 1e9);
+    if (bandwidth > 0) {
+      summary->set_hbm_bandwidth_share(std::min(1.0, summary->dram_bytes_per_second() / bandwidth));
+    }
   }
   const auto& totals = view.analysis.attribution.totals;
   if (!totals[METRIC_DRAM_READ_BYTES] || !totals[METRIC_DRAM_WRITE_BYTES]) return;
@@ -124,73 +170,98 @@ void SetBytes(const DeviceView& view, DeviceSummary* summary) {
 
 // Tensor cycles that were counted but not given to a kernel that could have caused them: spill,
 // copies, idle. They are FLOPs all the same, of the type that the device uses most.
-double UnassignedTensorCycles(const DeviceView& view) {
-  const auto counted = SumOf(view, METRIC_TENSOR_ACTIVE);
+double UnassignedTensorCycles(const DeviceView& view, const Extent& extent) {
+  const auto counted = SumOf(view, extent, METRIC_TENSOR_ACTIVE);
   if (!counted.has_value()) return 0;
   double assigned = 0;
   for (const KernelRow* row : view.rows) {
     const bool has_flops = std::any_of(row->work.flops.begin(), row->work.flops.end(),
                                        [](const TypedFlops& flops) { return !flops.upper_bound; });
     const auto& cycles = row->work.tensor_active_cycles;
-    if (has_flops && cycles.has_value()) assigned += row->launches * cycles->value;
+    if (!has_flops || !cycles.has_value()) continue;
+    assigned += LaunchesIn(*row, extent) * cycles->value;
   }
-  return std::max(0.0, counted->value * view.scale - assigned);
+  return std::max(0.0, counted->value - assigned);
 }
 
-// FLOPs of what counters saw; estimates from above (pipe instructions) are left out of HFU.
-void SetFlops(const DeviceView& view, DeviceSummary* summary) {
+// FLOPs of what counters saw in an extent, and the time that they need at the peaks of their types.
+struct FlopsSum {
   double flops = 0;
   double variance = 0;
-  double peak_time_ns = 0;
+  double peak_time_ns = 0;  // estimates from above (pipe instructions) left out
   double peak_variance = 0;
+};
+
+FlopsSum FlopsIn(const DeviceView& view, const Extent& extent) {
+  FlopsSum result;
   for (const KernelRow* row : view.rows) {
+    const double launches = LaunchesIn(*row, extent);
     for (const TypedFlops& typed : row->work.flops) {
-      const double sum = row->launches * typed.flops;
-      const double error = row->launches * typed.error;
-      flops += sum;
-      variance += error * error;
+      const double error = launches * typed.error;
+      result.flops += launches * typed.flops;
+      result.variance += error * error;
       const auto peak = view.analysis.ceilings.FlopsPerSecond(typed.data_type);
       if (typed.upper_bound || !peak.has_value()) continue;
-      peak_time_ns += sum / *peak * 1e9;
-      peak_variance += error * error / (*peak * *peak) * 1e18;
+      result.peak_time_ns += launches * typed.flops / *peak * 1e9;
+      result.peak_variance += error * error / (*peak * *peak) * 1e18;
     }
   }
   const auto per_cycle = view.analysis.ceilings.FlopsPerCycle(view.analysis.fallback_type);
   const double clock_hz = view.analysis.ceilings.clock_hz;
   if (per_cycle.has_value() && clock_hz > 0) {
-    const double cycles = UnassignedTensorCycles(view);
-    flops += cycles * *per_cycle;
-    peak_time_ns += cycles / clock_hz * 1e9;
+    const double cycles = UnassignedTensorCycles(view, extent);
+    result.flops += cycles * *per_cycle;
+    result.peak_time_ns += cycles / clock_hz * 1e9;
   }
-  const bool counted = view.analysis.attribution.totals[METRIC_TENSOR_ACTIVE].has_value() || flops > 0;
+  return result;
+}
+
+void SetFlops(const DeviceView& view, DeviceSummary* summary) {
+  const Extent run = RunOf(view);
+  const FlopsSum in_run = FlopsIn(view, run);
+  const bool counted = SumOf(view, run, METRIC_TENSOR_ACTIVE).has_value() || in_run.flops > 0;
   if (!counted) return;
-  summary->set_flops(flops);
-  summary->set_flops_error(std::sqrt(variance));
-  if (view.window_ns <= 0) return;
-  summary->set_hfu(peak_time_ns / (view.window_ns * view.scale));
-  summary->set_hfu_error(std::sqrt(peak_variance) / (view.window_ns * view.scale));
+  summary->set_flops(in_run.flops * view.scale);
+  summary->set_flops_error(std::sqrt(in_run.variance) * view.scale);
+  const Extent window = WindowOf(view);
+  if (window.time_ns <= 0) return;
+  const FlopsSum in_window = FlopsIn(view, window);
+  summary->set_flops_per_second(in_window.flops / window.time_ns * 1e9);
+  summary->set_hfu(in_window.peak_time_ns / window.time_ns);
+  summary->set_hfu_error(std::sqrt(in_window.peak_variance) / window.time_ns);
+  if (summary->has_run_window_ns()) summary->set_run_hfu(in_run.peak_time_ns / run.time_ns);
 }
 
 // Shares by samples where there are any, else by NVML's GPM counters.
-void SetActiveShares(const DeviceView& view, DeviceSummary* summary) {
-  const double cycles = view.window_ns * 1e-9 * view.analysis.ceilings.clock_hz;
-  const auto share = [&](MetricRole role, std::optional<double> gpm) -> std::optional<double> {
-    const auto sum = SumOf(view, role);
+void SetActiveShares(const DeviceView& view, const std::optional<StepsSpan>& steps,
+                     DeviceSummary* summary) {
+  const Extent window = WindowOf(view);
+  const double cycles = window.time_ns * 1e-9 * view.analysis.ceilings.clock_hz;
+  const auto share = [&](MetricRole role, const BoundedSeries& gpm,
+                         std::optional<double> gpm_mean) -> std::optional<double> {
+    const auto sum = SumOf(view, window, role);
     if (sum.has_value() && cycles > 0) return std::clamp(sum->value / cycles, 0.0, 1.0);
-    return gpm;
+    if (!steps.has_value()) return gpm_mean;
+    const auto in_steps = gpm.MeanBetween(steps->start_ns, steps->end_ns);
+    return in_steps.has_value() ? in_steps : gpm_mean;
   };
   const DeviceTotals& totals = view.state.totals;
-  if (const auto sm = share(METRIC_SM_CYCLES_ACTIVE, totals.gpm_sm_active_share())) {
+  if (const auto sm =
+          share(METRIC_SM_CYCLES_ACTIVE, totals.sm_active_series(), totals.gpm_sm_active_share())) {
     summary->set_sm_active_share(*sm);
     if (summary->gpu_busy_share() > 0) {
       summary->set_efficiency_score(std::min(1.0, *sm / summary->gpu_busy_share()));
     }
   }
-  if (const auto tensor = share(METRIC_TENSOR_ACTIVE, totals.gpm_tensor_active_share())) {
+  if (const auto tensor = share(METRIC_TENSOR_ACTIVE, totals.tensor_active_series(),
+                                totals.gpm_tensor_active_share())) {
     summary->set_tensor_active_share(*tensor);
   }
   if (!summary->has_hbm_bandwidth_share() && totals.gpm_dram_active_share().has_value()) {
-    summary->set_hbm_bandwidth_share(*totals.gpm_dram_active_share());
+    const auto in_steps =
+        steps.has_value() ? totals.dram_active_series().MeanBetween(steps->start_ns, steps->end_ns)
+                          : std::nullopt;
+    summary->set_hbm_bandwidth_share(in_steps.value_or(*totals.gpm_dram_active_share()));
   }
 }
 
@@ -268,11 +339,6 @@ void SetSource(const DeviceView& view, DeviceSummary* summary) {
   if (!view.state.status->remedy().empty()) summary->set_source_remedy(view.state.status->remedy());
 }
 
-double WindowNs(const ActivitySweep& sweep) {
-  const uint64_t span_ns = sweep.last_ns() - sweep.first_ns();
-  return static_cast<double>(span_ns - std::min(span_ns, sweep.UntracedNs()));
-}
-
 }  // namespace
 
 void SummarizeDevices(const ModelState& model, const Analysis& analysis, Summary* summary) {
@@ -283,16 +349,14 @@ void SummarizeDevices(const ModelState& model, const Analysis& analysis, Summary
     for (const KernelRow& row : analysis.rows) {
       if (model.kernels[row.kernel].device == i) view.rows.push_back(&row);
     }
-    view.window_ns = WindowNs(state.sweep);
-    if (view.window_ns > 0) {
-      view.scale = (view.window_ns + static_cast<double>(state.sweep.UntracedNs())) / view.window_ns;
-    }
+    view.scale = ScaleOf(view.rows);
+    const std::optional<StepsSpan>& steps = analysis.steady.steps;
     DeviceSummary* device = summary->add_devices();
     SetIdentity(state, device);
-    SetTimes(view, device);
+    SetTimes(view, steps.has_value(), device);
     SetBytes(view, device);
     SetFlops(view, device);
-    SetActiveShares(view, device);
+    SetActiveShares(view, steps, device);
     SetRoofline(view, device);
     SetPeaks(view, device);
     SetReadings(state, device);

@@ -16,7 +16,6 @@ std::optional<uint32_t> DeviceTable::Find(std::string_view uuid) {
   device->uuid = uuid;
   DeviceState* state = device.get();
   state->sweep.SetObserver([state](const ActivitySegment& segment) {
-    state->gaps.Add(segment);
     state->ledger.Add(segment);
     state->exposed.Add(segment);
     const bool kernel = (segment.mask & kKernelMask) != 0;

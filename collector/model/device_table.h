@@ -19,7 +19,6 @@
 #include "collector/model/copy_statistics.h"
 #include "collector/model/device_totals.h"
 #include "collector/model/exposed_communication.h"
-#include "collector/model/gap_statistics.h"
 #include "collector/model/graph_launches.h"
 #include "collector/model/kernel_series.h"
 #include "collector/model/sample_totals.h"
@@ -38,7 +37,6 @@ struct DeviceState {
 
   ActivityQueue queue;
   ActivitySweep sweep;
-  GapStatistics gaps;
   BoundedSeries busy_series;
   StepFinder steps;
   GraphLaunches graphs;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "collector/model/kernel_class.h"
@@ -174,17 +175,27 @@ struct Executed {
   double attention = 0;
 };
 
+std::optional<uint32_t> IndexOf(const ModelState& model, const std::string& uuid) {
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    if (FormatUuid(model.devices[i].uuid) == uuid) return i;
+  }
+  return std::nullopt;
+}
+
 // By the kernel time of a step: what ran outside steps (start-up, evaluation) is left out.
 Executed ExecutedPerStep(const ModelState& model, const Analysis& analysis,
                          const Summary& summary) {
   Executed executed;
   for (const DeviceSummary& device : summary.devices()) {
     const bool steps_of_it = device.uuid() == summary.steps().device_uuid();
-    if (!steps_of_it || device.kernel_time_ns() == 0) continue;
-    const double share =
-        summary.steps().kernel_time_ns() / static_cast<double>(device.kernel_time_ns());
+    const auto index = steps_of_it ? IndexOf(model, device.uuid()) : std::nullopt;
+    if (!index.has_value()) continue;
+    const uint64_t kernel_ns = model.devices[*index].sweep.TimeNs(kKernelMask);
+    if (kernel_ns == 0) continue;
+    const double share = summary.steps().kernel_time_ns() / static_cast<double>(kernel_ns);
     for (const KernelRow& row : analysis.rows) {
       const Kernel& kernel = model.kernels[row.kernel];
+      if (kernel.device != *index) continue;
       for (const TypedFlops& typed : row.work.flops) {
         if (typed.upper_bound) continue;
         const double flops = share * static_cast<double>(row.durations.count()) * typed.flops;

@@ -7,21 +7,9 @@
 namespace utlz {
 namespace {
 
-// From the first step after the warm-up to the end of the last one that is listed.
-std::optional<UntracedGap> SpanOfSteps(const ModelState& model, const StepsSummary& steps) {
-  const int first = static_cast<int>(steps.warmup_steps());
-  if (!model.run_start.has_value() || first >= steps.start_ns_size()) return std::nullopt;
-  const int last = steps.start_ns_size() - 1;
-  const double origin_ns = static_cast<double>(model.run_start->time_ns());
-  const double start_ns = origin_ns + steps.start_ns(first);
-  const double end_ns = origin_ns + steps.start_ns(last) + steps.time_ns(last);
-  if (start_ns < 0 || end_ns <= start_ns) return std::nullopt;
-  return UntracedGap{static_cast<uint64_t>(start_ns), static_cast<uint64_t>(end_ns)};
-}
-
 // Of all devices together; nothing where one of them does not tell.
-std::optional<double> PowerInSteps(const ModelState& model, const StepsSummary& steps) {
-  const auto span = SpanOfSteps(model, steps);
+std::optional<double> PowerInSteps(const ModelState& model, const Analysis& analysis) {
+  const std::optional<StepsSpan>& span = analysis.steady.steps;
   if (!span.has_value()) return std::nullopt;
   double watts = 0;
   for (uint32_t i = 0; i < model.devices.size(); ++i) {
@@ -33,7 +21,8 @@ std::optional<double> PowerInSteps(const ModelState& model, const StepsSummary& 
   return watts > 0 ? std::make_optional(watts) : std::nullopt;
 }
 
-void SetEnergy(const ModelState& model, const Summary& summary, EfficiencySummary* efficiency) {
+void SetEnergy(const ModelState& model, const Analysis& analysis, const Summary& summary,
+               EfficiencySummary* efficiency) {
   double joules = 0;
   double flops = 0;
   bool all = summary.devices_size() > 0;
@@ -43,7 +32,7 @@ void SetEnergy(const ModelState& model, const Summary& summary, EfficiencySummar
     flops += device.flops();
   }
   const double step_seconds = summary.steps().time_mean_ns() * 1e-9;
-  const auto watts = PowerInSteps(model, summary.steps());
+  const auto watts = PowerInSteps(model, analysis);
   if (watts.has_value() && step_seconds > 0) {
     efficiency->set_joules_per_step(*watts * step_seconds);
     if (efficiency->has_executed_flops_per_step()) {
@@ -83,9 +72,9 @@ void SetCost(const ModelState& model, const Summary& summary, EfficiencySummary*
 
 }  // namespace
 
-void SummarizeEnergyAndCost(const ModelState& model, Summary* summary) {
+void SummarizeEnergyAndCost(const ModelState& model, const Analysis& analysis, Summary* summary) {
   EfficiencySummary efficiency = summary->efficiency();
-  SetEnergy(model, *summary, &efficiency);
+  SetEnergy(model, analysis, *summary, &efficiency);
   SetCost(model, *summary, &efficiency);
   if (efficiency.ByteSizeLong() > 0) *summary->mutable_efficiency() = std::move(efficiency);
 }

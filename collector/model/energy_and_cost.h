@@ -2,12 +2,12 @@
 #ifndef UTLZ_COLLECTOR_MODEL_ENERGY_AND_COST_H_
 #define UTLZ_COLLECTOR_MODEL_ENERGY_AND_COST_H_
 
-#include "collector/model/model_state.h"
+#include "collector/model/analysis.h"
 
 namespace utlz {
 
 // Adds to Summary.efficiency; devices, steps, the waterfall and HFU must be filled already.
-void SummarizeEnergyAndCost(const ModelState& model, Summary* summary);
+void SummarizeEnergyAndCost(const ModelState& model, const Analysis& analysis, Summary* summary);
 
 }  // namespace utlz
 

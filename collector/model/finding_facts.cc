@@ -1,7 +1,10 @@
 #include "collector/model/finding_facts.h"
 
 #include <algorithm>
+#include <optional>
+#include <vector>
 
+#include "collector/model/agent_cost.h"
 #include "collector/model/kernel_class.h"
 
 namespace utlz {
@@ -11,27 +14,48 @@ namespace {
 constexpr double kLaggingShare = 0.6;
 constexpr uint64_t kFewestCollectives = 10;
 
-void Add(const GapTotal& gaps, GapTotal* sum) {
-  sum->gaps += gaps.gaps;
-  sum->time_ns += gaps.time_ns;
+void AddGaps(const StretchContent& content, TimeCategory category, GapTotal* sum) {
+  sum->gaps += content.Gaps(category);
+  sum->time_ns += content.TimeNs(category);
 }
 
-void AddDevice(const DeviceState& device, FindingFacts* facts) {
-  const ActivitySweep& sweep = device.sweep;
-  const auto exposed_ns = [&](ActivityKind kind) {
-    return static_cast<double>(sweep.TimeNs(MaskOf(kind), kKernelMask));
+void AddDevice(const StretchContent& content, FindingFacts* facts) {
+  AddGaps(content, TimeCategory::kLaunchGap, &facts->launch_gaps);
+  AddGaps(content, TimeCategory::kReadbackGap, &facts->readback_gaps);
+  AddGaps(content, TimeCategory::kUploadGap, &facts->upload_gaps);
+  AddGaps(content, TimeCategory::kOtherGap, &facts->other_gaps);
+  facts->pageable_exposed_ns += content.TimeNs(TimeCategory::kPageableCopy);
+  facts->pinned_exposed_ns += content.TimeNs(TimeCategory::kPinnedCopy);
+  facts->communication_exposed_ns += content.TimeNs(TimeCategory::kCommunication);
+}
+
+// Rows tell times that are scaled to the run and overlap each other; this is what a nanosecond of
+// them comes to in the steady part's time with kernels. By device.
+std::vector<double> SharesOfSteadyPart(const ModelState& model, const Analysis& analysis) {
+  std::vector<double> sum_ns(analysis.devices.size(), 0);
+  for (const KernelRow& row : analysis.rows) {
+    const Kernel& kernel = model.kernels[row.kernel];
+    if (!kernel.communication) sum_ns[kernel.device] += row.time_ns;
+  }
+  std::vector<double> shares(sum_ns.size(), 0);
+  for (size_t i = 0; i < shares.size(); ++i) {
+    const double compute_ns = analysis.devices[i].part.content.TimeNs(TimeCategory::kCompute);
+    if (sum_ns[i] > 0) shares[i] = compute_ns / sum_ns[i];
+  }
+  return shares;
+}
+
+KernelRow Scaled(const KernelRow& row, double share) {
+  KernelRow scaled = row;
+  const auto scale = [share](std::optional<double>* time_ns) {
+    if (time_ns->has_value()) **time_ns *= share;
   };
-  Add(device.gaps.launch_gaps(), &facts->launch_gaps);
-  Add(device.gaps.after_readback(), &facts->readback_gaps);
-  Add(device.gaps.before_upload(), &facts->upload_gaps);
-  Add(device.gaps.medium_gaps(), &facts->other_gaps);
-  Add(device.gaps.long_gaps(), &facts->other_gaps);
-  facts->pageable_exposed_ns += exposed_ns(ActivityKind::kHostToDevicePageable) +
-                                exposed_ns(ActivityKind::kDeviceToHostPageable);
-  facts->pinned_exposed_ns +=
-      exposed_ns(ActivityKind::kHostToDevice) + exposed_ns(ActivityKind::kDeviceToHost);
-  facts->communication_exposed_ns += static_cast<double>(
-      sweep.TimeNs(MaskOf(ActivityKind::kCommunication), MaskOf(ActivityKind::kCompute)));
+  scaled.time_ns *= share;
+  scaled.roofline.time_ns *= share;
+  scaled.roofline.other_compute_time_ns *= share;
+  scale(&scaled.roofline.compute_time_ns);
+  scale(&scaled.roofline.memory_time_ns);
+  return scaled;
 }
 
 // A matrix kernel without tensor work: its name says so, or its FP32 pipes are what holds it up.
@@ -71,9 +95,7 @@ bool AddSmallGrid(const Kernel& kernel, const KernelRow& row, uint32_t multiproc
 
 void AddRow(const Kernel& kernel, const KernelRow& row, const Ceilings& ceilings,
             uint32_t multiprocessors, FindingFacts* facts) {
-  facts->launches += row.launches;
   if (kernel.communication) return;
-  facts->kernel_ns += row.time_ns;
   const Bound bound = BoundOf(row.roofline);
   const bool moves_bytes =
       row.roofline.memory_time_ns.value_or(0) > row.roofline.compute_time_ns.value_or(0);
@@ -117,21 +139,35 @@ void AddThrottling(const DeviceSummary& device, FindingFacts* facts) {
   facts->throttled_ns += static_cast<double>(device.kernel_time_ns()) * (1 - clock_share);
 }
 
+// The first of the kernels, which are in order of what could be recovered.
+void AddTopKernel(const Analysis& analysis, const ModelState& model, const Summary& summary,
+                  const std::vector<double>& shares, FindingFacts* facts) {
+  if (summary.kernels_size() == 0 || !summary.kernels(0).has_recoverable_time_ns()) return;
+  const KernelSummary& top = summary.kernels(0);
+  if (top.id() == 0 || top.id() > analysis.rows.size()) return;
+  const Kernel& kernel = model.kernels[analysis.rows[top.id() - 1].kernel];
+  facts->top_kernel = top.short_name();
+  facts->top_kernel_recoverable_ns = top.recoverable_time_ns() * shares[kernel.device];
+  facts->top_kernel_efficiency = top.roofline_efficiency();
+}
+
 }  // namespace
 
 FindingFacts GatherFacts(const ModelState& model, const Analysis& analysis, const Summary& summary) {
   FindingFacts facts;
   facts.summary = &summary;
   for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    if (model.devices[i].used) AddDevice(model.devices[i], &facts);
+    if (model.devices[i].used) AddDevice(analysis.devices[i].part.content, &facts);
   }
+  const std::vector<double> shares = SharesOfSteadyPart(model, analysis);
   for (const KernelRow& row : analysis.rows) {
     const Kernel& kernel = model.kernels[row.kernel];
     const DeviceState& device = model.devices[kernel.device];
     const uint32_t multiprocessors = device.info.multiprocessors() > 0
                                          ? device.info.multiprocessors()
                                          : device.peaks.value_or(DevicePeaks()).multiprocessors();
-    AddRow(kernel, row, analysis.devices[kernel.device].ceilings, multiprocessors, &facts);
+    AddRow(kernel, Scaled(row, shares[kernel.device]), analysis.devices[kernel.device].ceilings,
+           multiprocessors, &facts);
   }
   AddLagging(model, &facts);
   for (const DeviceSummary& device : summary.devices()) {
@@ -142,18 +178,22 @@ FindingFacts GatherFacts(const ModelState& model, const Analysis& analysis, cons
     facts.counters = facts.counters || device.source() >= SOURCE_SAMPLED;
     AddThrottling(device, &facts);
   }
+  // A mean holds the pauses.
   const StepsSummary& steps = summary.steps();
-  facts.idle_in_steps_ns = steps.idle_time_ns() * summary.devices_size() *
-                           static_cast<double>(steps.steps() - steps.warmup_steps());
+  if (analysis.steady.steps.has_value()) {
+    facts.step_ns = summary.window().pauses() > 0 ? steps.time_p50_ns() : steps.time_mean_ns();
+  }
+  facts.traced_launch_ns = TracedLaunchCostNs(model);
+  double kernel_share = 0;
+  for (const DeviceAnalysis& device : analysis.devices) {
+    kernel_share = std::max(kernel_share, device.part.kernel_share);
+  }
+  facts.traced_graphs_ns = kernel_share * TracedGraphsCostNs(model);
   if (facts.window_ns > 0) {
     facts.busy_share /= facts.window_ns;
     facts.sm_active_share /= facts.window_ns;
   }
-  if (summary.kernels_size() > 0 && summary.kernels(0).has_recoverable_time_ns()) {
-    facts.top_kernel = summary.kernels(0).short_name();
-    facts.top_kernel_recoverable_ns = summary.kernels(0).recoverable_time_ns();
-    facts.top_kernel_efficiency = summary.kernels(0).roofline_efficiency();
-  }
+  AddTopKernel(analysis, model, summary, shares, &facts);
   return facts;
 }
 

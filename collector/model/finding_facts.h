@@ -3,19 +3,24 @@
 #define UTLZ_COLLECTOR_MODEL_FINDING_FACTS_H_
 
 #include <string>
-#include <string_view>
 
 #include "collector/model/analysis.h"
 
 namespace utlz {
 
-// Times in nanoseconds, summed over devices.
+struct GapTotal {
+  double gaps = 0;
+  double time_ns = 0;
+};
+
+// Times in nanoseconds, summed over devices, all of the steady part: times of kernels are parts of
+// the time in which some kernel ran, so that no share exceeds the whole.
 struct FindingFacts {
   const Summary* summary = nullptr;
-  double window_ns = 0;            // first to last activity
-  double idle_in_steps_ns = 0;     // of all steps after the warm-up
-  double kernel_ns = 0;            // of compute kernels, each by itself
-  double launches = 0;
+  double window_ns = 0;         // traced time of the steady part
+  double step_ns = 0;           // a usual step; 0 = no steps
+  double traced_launch_ns = 0;  // what tracing adds to the host's time for a launch
+  double traced_graphs_ns = 0;  // and what it added to launches of graphs, in the steady part
   GapTotal launch_gaps, readback_gaps, upload_gaps, other_gaps;
   double pageable_exposed_ns = 0;  // copies of pageable memory while no kernel ran
   double pinned_exposed_ns = 0;    // other copies between host and device

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -45,11 +46,9 @@ std::string Time(double time_ns) {
   return text.data();
 }
 
-double Nanoseconds(const GapTotal& gaps) { return static_cast<double>(gaps.time_ns); }
+double MeanGapNs(const GapTotal& gaps) { return gaps.gaps <= 0 ? 0 : gaps.time_ns / gaps.gaps; }
 
-double MeanGapNs(const GapTotal& gaps) {
-  return gaps.gaps == 0 ? 0 : Nanoseconds(gaps) / static_cast<double>(gaps.gaps);
-}
+std::string CountOf(const GapTotal& gaps) { return std::to_string(std::llround(gaps.gaps)); }
 
 struct Observation {
   std::string evidence;
@@ -57,7 +56,7 @@ struct Observation {
 };
 
 // What a rule says when its pattern is there. `lost_ns` is what the pattern costs; the rule speaks
-// when that is at least `threshold` of the time from the first to the last activity.
+// when that is at least `threshold` of the steady part.
 struct Rule {
   const char* name;
   const char* title;
@@ -86,14 +85,18 @@ Observation ObserveLeak(const FindingFacts& facts) {
   return {.evidence = evidence};
 }
 
-// Idle time inside steps that no shorter gap, no readback and no late input explains. Pauses
-// between steps of different lengths may be a server's that waits for requests.
+// Gaps that no readback, no late input and no tracing explains. Without steps they may be a
+// server's that waits for requests.
 double HostWorkNs(const FindingFacts& facts) {
   if (facts.summary->steps().steps() < kRegularSteps) return 0;
-  const double other_ns = Nanoseconds(facts.other_gaps);
-  const double explained_ns = Nanoseconds(facts.launch_gaps) + Nanoseconds(facts.readback_gaps) +
-                              Nanoseconds(facts.upload_gaps);
-  return std::min(other_ns, std::max(0.0, facts.idle_in_steps_ns - explained_ns));
+  return std::max(0.0, facts.other_gaps.time_ns - facts.traced_graphs_ns);
+}
+
+// What is left between kernels once they are launched as one graph. The host's time for a launch
+// holds what tracing adds to it, which is not there to be gained.
+double LaunchGainNs(const FindingFacts& facts) {
+  const double kept_ns = facts.launch_gaps.gaps * (kGraphGapNs + facts.traced_launch_ns);
+  return std::max(0.0, facts.launch_gaps.time_ns - kept_ns);
 }
 
 constexpr Rule kRules[] = {
@@ -127,39 +130,37 @@ constexpr Rule kRules[] = {
     {"launch_bound", "The GPU waits for the host between kernels (launch-bound)",
      "CUDA graphs (torch.compile with mode=\"reduce-overhead\", torch.cuda.graph), larger batches, "
      "fused operators",
-     0.15, [](const FindingFacts& facts) { return Nanoseconds(facts.launch_gaps); },
+     0.15, [](const FindingFacts& facts) { return facts.launch_gaps.time_ns; },
      [](const FindingFacts& facts) {
-       const auto gaps = static_cast<double>(facts.launch_gaps.gaps);
-       return Observation{std::to_string(facts.launch_gaps.gaps) + " gaps of " +
+       return Observation{CountOf(facts.launch_gaps) + " gaps of " +
                               Time(MeanGapNs(facts.launch_gaps)) + " on average between kernels, " +
-                              PercentText(Nanoseconds(facts.launch_gaps) / facts.window_ns) +
+                              PercentText(facts.launch_gaps.time_ns / facts.window_ns) +
                               " of the time",
-                          Nanoseconds(facts.launch_gaps) - gaps * kGraphGapNs};
+                          LaunchGainNs(facts)};
      }},
     {"synchronization", "The program waits for results that it reads back",
      "keep values on the GPU: no .item(), .cpu() or print of a tensor in the loop; read back "
      "seldom, or with non_blocking=True and later",
-     0.05, [](const FindingFacts& facts) { return Nanoseconds(facts.readback_gaps); },
+     0.05, [](const FindingFacts& facts) { return facts.readback_gaps.time_ns; },
      [](const FindingFacts& facts) {
-       return Observation{"after " + std::to_string(facts.readback_gaps.gaps) +
-                              " copies to the host the GPU stood idle, " +
-                              PercentText(Nanoseconds(facts.readback_gaps) / facts.window_ns) +
-                              " of the time",
-                          Nanoseconds(facts.readback_gaps)};
+       return Observation{
+           "after " + CountOf(facts.readback_gaps) + " copies to the host the GPU stood idle, " +
+               PercentText(facts.readback_gaps.time_ns / facts.window_ns) + " of the time",
+           facts.readback_gaps.time_ns};
      }},
     {"input_pipeline", "The input comes too late",
      "more data loader workers, prefetching, pinned memory, decoding on the GPU; check the storage",
      0.05,
      [](const FindingFacts& facts) {
        const bool regular = facts.summary->steps().steps() >= kRegularSteps;
-       return facts.upload_gaps.gaps > 0 && regular ? Nanoseconds(facts.upload_gaps) : 0.0;
+       return facts.upload_gaps.gaps > 0 && regular ? facts.upload_gaps.time_ns : 0.0;
      },
      [](const FindingFacts& facts) {
        return Observation{"the GPU stood idle " +
-                              PercentText(Nanoseconds(facts.upload_gaps) / facts.window_ns) +
+                              PercentText(facts.upload_gaps.time_ns / facts.window_ns) +
                               " of the time until a copy to the device ended the wait (" +
-                              std::to_string(facts.upload_gaps.gaps) + " times)",
-                          Nanoseconds(facts.upload_gaps)};
+                              CountOf(facts.upload_gaps) + " times)",
+                          facts.upload_gaps.time_ns};
      }},
     {"host_work", "The host does something else in the middle of steps",
      "find what it does there (py-spy, torch.profiler with CPU activities): data preparation, "
@@ -272,19 +273,19 @@ FindingSummary Describe(const Rule& rule, const FindingFacts& facts) {
   finding.set_evidence(observation.evidence);
   finding.set_advice(rule.advice);
   if (observation.gain_ns <= 0) return finding;
-  finding.set_gain_ns(observation.gain_ns);
-  finding.set_gain_share(observation.gain_ns / facts.window_ns);
-  const StepsSummary& steps = facts.summary->steps();
-  if (steps.time_mean_ns() > 0) {
-    finding.set_gain_per_step_ns(finding.gain_share() * steps.time_mean_ns());
-  }
+  // What was seen in the whole run (ranks that lag) may be more than the steady part is long.
+  finding.set_gain_ns(std::min(observation.gain_ns, facts.window_ns));
+  finding.set_gain_share(finding.gain_ns() / facts.window_ns);
+  if (facts.step_ns > 0) finding.set_gain_per_step_ns(finding.gain_share() * facts.step_ns);
   return finding;
 }
 
 std::string Verdict(const FindingFacts& facts) {
   const Summary& summary = *facts.summary;
   if (summary.devices().empty() || facts.window_ns <= 0) return "No work of a GPU was recorded.";
-  const std::string busy = "The GPU was busy " + PercentText(facts.busy_share) + " of the time";
+  const std::string busy =
+      std::string(summary.window().of() == "steps" ? "In its steps the" : "The") +
+      " GPU was busy " + PercentText(facts.busy_share) + " of the time";
   if (!facts.counters) {
     const std::string lost = summary.findings_size() > 0
                                  ? "; what costs most: " + summary.findings(0).title() + "."
@@ -295,7 +296,11 @@ std::string Verdict(const FindingFacts& facts) {
   for (const DeviceSummary& device : summary.devices()) {
     useful_share += device.hfu() * static_cast<double>(device.window_ns()) / facts.window_ns;
   }
-  std::string text = busy + " but did " + PercentText(useful_share) + " of the FLOPs that it could";
+  // HFU leaves out what other pipes did: their counts are upper bounds.
+  const bool single = facts.single_precision_ns > kMostlyIdle * facts.window_ns;
+  std::string text = busy + (single ? " but its tensor cores did " : " but did ") +
+                     PercentText(useful_share) + " of the FLOPs that " +
+                     (single ? "they could" : "it could");
   if (summary.findings_size() == 0) {
     return text + (facts.busy_share < kMostlyIdle
                        ? "; most of the time it was asked for nothing: start-up, or pauses of the "

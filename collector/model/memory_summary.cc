@@ -26,12 +26,13 @@ struct Reading {
   double bytes;
 };
 
-std::vector<Reading> ReadingsAfter(const BoundedSeries& series, uint64_t start_ns) {
+std::vector<Reading> ReadingsBetween(const BoundedSeries& series, uint64_t start_ns,
+                                     uint64_t end_ns) {
   std::vector<Reading> readings;
   const std::vector<double> values = series.Values();
   for (size_t i = 0; i < values.size(); ++i) {
     const uint64_t time_ns = series.start_ns() + i * series.interval_ns();
-    if (time_ns < start_ns || !std::isfinite(values[i])) continue;
+    if (time_ns < start_ns || time_ns >= end_ns || !std::isfinite(values[i])) continue;
     readings.push_back({static_cast<double>(time_ns - series.start_ns()) * 1e-9, values[i]});
   }
   return readings;
@@ -74,21 +75,21 @@ bool GoesOnRising(const std::vector<Reading>& readings) {
   return rises >= kFewestRises;
 }
 
-uint64_t EndOfWarmup(const ModelState& model, const StepsSummary& steps,
-                     const BoundedSeries& series) {
-  const int first = static_cast<int>(steps.warmup_steps());
-  if (model.run_start.has_value() && first < steps.start_ns_size() && steps.start_ns(first) >= 0) {
-    return model.run_start->time_ns() + static_cast<uint64_t>(steps.start_ns(first));
+// From the end of the warm-up to the end of the last step: later the program gives back what it
+// had.
+std::vector<Reading> SteadyReadings(const SteadyPart& steady, const BoundedSeries& series) {
+  if (steady.steps.has_value()) {
+    return ReadingsBetween(series, steady.steps->start_ns, steady.steps->end_ns);
   }
   const double span_ns = static_cast<double>(series.Values().size() * series.interval_ns());
-  return series.start_ns() + static_cast<uint64_t>(kStartUpShare * span_ns);
+  const uint64_t start_ns = series.start_ns() + static_cast<uint64_t>(kStartUpShare * span_ns);
+  return ReadingsBetween(series, start_ns, UINT64_MAX);
 }
 
-void SetGrowth(const ModelState& model, const DeviceTotals& totals, const StepsSummary& steps,
+void SetGrowth(const SteadyPart& steady, const DeviceTotals& totals, const StepsSummary& steps,
                MemorySummary* memory) {
-  const BoundedSeries& series = totals.memory_series();
   if (totals.readings() < kFewestReadings) return;
-  const std::vector<Reading> readings = ReadingsAfter(series, EndOfWarmup(model, steps, series));
+  const std::vector<Reading> readings = SteadyReadings(steady, totals.memory_series());
   const auto slope = SlopePerSecond(readings);
   if (readings.size() < kParts || !slope.has_value()) return;
   memory->set_growth_bytes_per_second(*slope);
@@ -106,7 +107,7 @@ void SetGrowth(const ModelState& model, const DeviceTotals& totals, const StepsS
 }  // namespace
 
 // The device whose memory is fullest speaks for the run.
-void SummarizeMemory(const ModelState& model, Summary* summary) {
+void SummarizeMemory(const ModelState& model, const Analysis& analysis, Summary* summary) {
   double fullest = -1;
   for (uint32_t i = 0; i < model.devices.size(); ++i) {
     const DeviceState& device = model.devices[i];
@@ -124,7 +125,7 @@ void SummarizeMemory(const ModelState& model, Summary* summary) {
     memory.set_source(
         "NVML: reserved on the device by the job's allocators and by others; a framework may use "
         "less of it");
-    SetGrowth(model, device.totals, summary->steps(), &memory);
+    SetGrowth(analysis.steady, device.totals, summary->steps(), &memory);
     *summary->mutable_memory() = std::move(memory);
   }
 }

@@ -2,12 +2,12 @@
 #ifndef UTLZ_COLLECTOR_MODEL_MEMORY_SUMMARY_H_
 #define UTLZ_COLLECTOR_MODEL_MEMORY_SUMMARY_H_
 
-#include "collector/model/model_state.h"
+#include "collector/model/analysis.h"
 
 namespace utlz {
 
 // Fills Summary.memory where memory was read; steps must be filled already.
-void SummarizeMemory(const ModelState& model, Summary* summary);
+void SummarizeMemory(const ModelState& model, const Analysis& analysis, Summary* summary);
 
 }  // namespace utlz
 

@@ -56,7 +56,9 @@ struct ProcessState {
   std::map<std::pair<uint32_t, uint32_t>, StreamCount> streams;  // (context, stream)
 
   uint64_t launches = 0;
+  uint64_t graph_nodes = 0;  // of `launches`
   uint64_t launches_timeless = 0;
+  uint64_t launches_implausible = 0;  // of the timeless ones: their times cannot be true
   uint64_t launches_unplaced = 0;  // of a context whose device is not known
   uint64_t kernel_time_ns = 0;
   uint64_t copies_timeless = 0;

@@ -5,6 +5,7 @@
 
 #include "collector/model/copy_decoder.h"
 #include "collector/model/launch_decoder.h"
+#include "collector/model/launch_plausibility.h"
 #include "collector/model/model_state.h"
 #include "collector/model/model_work.h"
 #include "collector/model/parse.h"
@@ -31,7 +32,7 @@ class RunModel::State {
 
   bool Consume(uint32_t source, uint16_t type, std::string_view payload);
   Summary Summarize();
-  void EndOfInput() { Release(true); }
+  void EndOfInput();
 
   ModelState& model() { return model_; }
 
@@ -58,6 +59,7 @@ class RunModel::State {
   static bool Uses(const ProcessState& process, uint32_t device);
   void AddUntraced(const ProcessState& process, const UntracedGap& gap);
   void TellUntraced(uint32_t index);
+  void AddUntracedTails();
   void Release(bool everything);
   void ReleaseDevice(uint32_t index, uint64_t watermark_ns);
 
@@ -65,6 +67,7 @@ class RunModel::State {
   LaunchDecoder launch_decoder_;
   DecodedCopies copies_;
   SamplerIntake sampler_intake_;
+  bool ended_ = false;
 };
 
 bool RunModel::State::Consume(uint32_t source, uint16_t type, std::string_view payload) {
@@ -203,13 +206,24 @@ void RunModel::State::AddLaunches(ProcessState* process, const LaunchSegment& se
   // A segment is short beside a slice of a window.
   const WindowTimes::Place place =
       process->windows.PlaceOf(segment.launches > 0 ? launches[0].start_ns : 0);
+  LaunchPlace among;
+  among.untraced_since_ns = process->coverage.UntracedSinceNs().value_or(UINT64_MAX);
+  uint32_t implausible = 0;
   for (uint32_t i = 0; i < segment.launches; ++i) {
     const Launch& launch = launches[i];
     const uint64_t duration_ns = launch.end_ns - launch.start_ns;
     const uint32_t kernel_index = model_.kernels.Find(process, launch.variant, *index);
     Kernel& kernel = model_.kernels[kernel_index];
-    kernel.durations.Add(duration_ns);
     KernelShare* share = kernel.ShareOf(process->source);
+    if (duration_ns >= kShortestImplausibleNs) {
+      among.next_start_ns = i + 1 < segment.launches ? launches[i + 1].start_ns : UINT64_MAX;
+      if (!IsPlausible(launch, among, kernel)) {
+        ++implausible;
+        ++share->timeless;
+        continue;
+      }
+    }
+    kernel.durations.Add(duration_ns);
     ++share->launches;
     share->time_ns += duration_ns;
     share->by_window.Add(process->windows, place, duration_ns);
@@ -230,7 +244,10 @@ void RunModel::State::AddLaunches(ProcessState* process, const LaunchSegment& se
          .kind = kernel.communication ? ActivityKind::kCommunication : ActivityKind::kCompute});
   }
   stream->launches += segment.launches;
-  process->launches += segment.launches;
+  process->launches += segment.launches - implausible;
+  if (segment.graph_correlation != 0) process->graph_nodes += segment.launches - implausible;
+  process->launches_timeless += implausible;
+  process->launches_implausible += implausible;
 }
 
 void RunModel::State::AddTimeless(ProcessState* process, const DecodedLaunches& decoded) {
@@ -317,6 +334,14 @@ bool RunModel::State::Uses(const ProcessState& process, uint32_t device) {
                        const auto found = devices.find(context.second);
                        return found != devices.end() && found->second == device;
                      });
+}
+
+// Processes whose last window was closed long before they ended.
+void RunModel::State::AddUntracedTails() {
+  for (const auto& [source, process] : model_.processes.processes()) {
+    const auto tail = process->coverage.Tail(process->LivedUntilNs(model_.NewestNs()));
+    if (tail.has_value()) AddUntraced(*process, *tail);
+  }
 }
 
 void RunModel::State::AddUntraced(const ProcessState& process, const UntracedGap& gap) {
@@ -408,6 +433,12 @@ void RunModel::State::Release(bool everything) {
     const ActivityQueue& queue = model_.devices[i].queue;
     if (everything || queue.full() || queue.held() >= kReleaseBatch) ReleaseDevice(i, watermark_ns);
   }
+}
+
+void RunModel::State::EndOfInput() {
+  if (!ended_) AddUntracedTails();
+  ended_ = true;
+  Release(true);
 }
 
 Summary RunModel::State::Summarize() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "collector/model/agent_cost.h"
 #include "proto/ring_abi.h"
 
 namespace utlz {
@@ -44,14 +45,6 @@ std::string DescribeAgent(const ProcessState& process) {
   return "not traced: reason " + std::to_string(process.status.reason());
 }
 
-// What tracing cost the target, by the agent's account, and our callbacks, ÷ the time it was there.
-std::optional<double> AgentCost(const ProcessState& process, uint64_t wall_ns) {
-  if (!process.has_status || wall_ns == 0) return std::nullopt;
-  const AgentStatus& status = process.status;
-  return static_cast<double>(status.callback_ns() + status.tracing_cost_ns()) /
-         static_cast<double>(wall_ns);
-}
-
 void SetLosses(const ProcessState& process, ProcessSummary* summary) {
   summary->set_launches_timeless(process.launches_timeless);
   uint64_t dropped = process.status.launches_dropped_ring();
@@ -83,11 +76,8 @@ void SetProcess(const ModelState& model, const ProcessState& process, ProcessSum
   }
   summary->set_end(process.end.has_value() ? process.end->how() : "running");
   summary->set_agent(DescribeAgent(process));
-  const uint64_t start_ns = process.info.start_time_ns();
-  const uint64_t end_ns = process.LivedUntilNs(model.NewestNs());
-  if (const auto cost = AgentCost(process, end_ns > start_ns ? end_ns - start_ns : 0)) {
-    summary->set_agent_cost_share(*cost);
-  }
+  const uint64_t now_ns = model.NewestNs();
+  if (const auto cost = TracingCostShare(process, now_ns)) summary->set_agent_cost_share(*cost);
   if (process.first_ns != 0) {
     summary->set_first_time_ns(process.first_ns);
     summary->set_last_time_ns(process.newest_ns);
@@ -95,7 +85,9 @@ void SetProcess(const ModelState& model, const ProcessState& process, ProcessSum
   for (const auto& [ordinal, device] : process.device_by_ordinal) {
     summary->add_devices(FormatUuid(model.devices[device].uuid));
   }
-  if (process.coverage.known()) summary->set_traced_ns(process.coverage.TracedNs(end_ns));
+  if (process.coverage.known()) {
+    summary->set_traced_ns(process.coverage.TracedNs(process.LivedUntilNs(now_ns)));
+  }
 }
 
 uint64_t ExposedNs(const DeviceState& device, CopyKind kind, bool pageable) {

@@ -24,12 +24,13 @@ struct Step {
   uint64_t end_ns;
   StretchContent content;
   double length_ns() const { return static_cast<double>(end_ns - start_ns); }
-  double idle_ns() const { return length_ns() - content.kernel_ns - content.copy_ns; }
+  double idle_ns() const { return length_ns() - content.KernelNs() - content.CopyNs(); }
 };
 
 struct Found {
   std::string source;
   const DeviceState* device = nullptr;  // that the steps' contents are of
+  uint32_t device_index = 0;
   std::vector<Step> steps;
 };
 
@@ -61,7 +62,9 @@ Found FindSteps(const ModelState& model) {
     const DeviceState& device = model.devices[i];
     if (found.source == "nvtx") {
       const uint64_t most = found.device == nullptr ? 0 : found.device->sweep.TimeNs(kKernelMask);
-      if (device.used && device.sweep.TimeNs(kKernelMask) >= most) found.device = &device;
+      if (!device.used || device.sweep.TimeNs(kKernelMask) < most) continue;
+      found.device = &device;
+      found.device_index = i;
       continue;
     }
     const std::vector<Step> by_graph =
@@ -69,7 +72,10 @@ Found FindSteps(const ModelState& model) {
     const bool graph = by_graph.size() >= kFewestSteps;
     std::vector<Step> steps = graph ? by_graph : Between(device.steps.Starts());
     if (steps.size() > found.steps.size()) {
-      found = {.source = graph ? "graph" : "pattern", .device = &device, .steps = std::move(steps)};
+      found = {.source = graph ? "graph" : "pattern",
+               .device = &device,
+               .device_index = i,
+               .steps = std::move(steps)};
     }
   }
   return found;
@@ -81,7 +87,7 @@ void FillSteps(Found* found) {
   for (Step& step : found->steps) {
     step.content = found->device->ledger.Between(step.start_ns, step.end_ns);
   }
-  std::erase_if(found->steps, [](const Step& step) { return step.content.untraced_ns >= 1; });
+  std::erase_if(found->steps, [](const Step& step) { return step.content.UntracedNs() >= 1; });
 }
 
 template <typename Value>
@@ -124,8 +130,8 @@ struct Usual {
 Usual UsualOf(const std::vector<Step>& steps, size_t warmup) {
   const auto median = [&](auto value) { return Quantile(Sorted(steps, warmup, value), 0.5); };
   return {.length_ns = median([](const Step& step) { return step.length_ns(); }),
-          .kernel_ns = median([](const Step& step) { return step.content.kernel_ns; }),
-          .copy_ns = median([](const Step& step) { return step.content.copy_ns; }),
+          .kernel_ns = median([](const Step& step) { return step.content.KernelNs(); }),
+          .copy_ns = median([](const Step& step) { return step.content.CopyNs(); }),
           .idle_ns = median([](const Step& step) { return step.idle_ns(); }),
           .launches = median([](const Step& step) { return step.content.launches; }),
           .longest_ns = median(
@@ -135,7 +141,7 @@ Usual UsualOf(const std::vector<Step>& steps, size_t warmup) {
 // The launch that made the kernels of a step slow, if it was a single one.
 std::string LongLaunch(const ModelState& model, const Step& step, const Usual& usual) {
   const double more_ns = static_cast<double>(step.content.longest_ns) - usual.longest_ns;
-  if (more_ns < 0.5 * (step.content.kernel_ns - usual.kernel_ns)) return {};
+  if (more_ns < 0.5 * (step.content.KernelNs() - usual.kernel_ns)) return {};
   if (step.content.longest_kernel >= model.kernels.kernels().size()) return {};
   const Kernel& kernel = model.kernels[step.content.longest_kernel];
   return " (" + Milliseconds(static_cast<double>(step.content.longest_ns)) + " in one launch of " +
@@ -146,8 +152,8 @@ std::string ReasonFor(const ModelState& model, const Step& step, const Usual& us
   const double more_ns = step.length_ns() - usual.length_ns;
   if (usual.launches <= 0) return "longer by " + Milliseconds(more_ns);
   std::vector<std::pair<double, std::string>> causes = {
-      {step.content.kernel_ns - usual.kernel_ns, "kernels took "},
-      {step.content.copy_ns - usual.copy_ns, "copies alone took "},
+      {step.content.KernelNs() - usual.kernel_ns, "kernels took "},
+      {step.content.CopyNs() - usual.copy_ns, "copies alone took "},
       {step.idle_ns() - usual.idle_ns, "no kernel ran for "}};
   std::stable_sort(causes.begin(), causes.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -193,8 +199,8 @@ void SetContents(const std::vector<Step>& steps, size_t warmup, StepsSummary* su
   const double launches = mean([](const Step& step) { return step.content.launches; });
   if (launches <= 0) return;
   summary->set_launches(launches);
-  summary->set_kernel_time_ns(mean([](const Step& step) { return step.content.kernel_ns; }));
-  summary->set_copy_time_ns(mean([](const Step& step) { return step.content.copy_ns; }));
+  summary->set_kernel_time_ns(mean([](const Step& step) { return step.content.KernelNs(); }));
+  summary->set_copy_time_ns(mean([](const Step& step) { return step.content.CopyNs(); }));
   summary->set_idle_time_ns(mean([](const Step& step) { return step.idle_ns(); }));
 }
 
@@ -215,12 +221,12 @@ void ListSteps(const ModelState& model, const std::vector<Step>& steps, size_t w
 
 }  // namespace
 
-void SummarizeSteps(const ModelState& model, Summary* summary) {
+std::optional<StepsSpan> SummarizeSteps(const ModelState& model, Summary* summary) {
   Found found = FindSteps(model);
   FillSteps(&found);
-  if (found.steps.size() < 2) return;
+  if (found.steps.size() < 2) return std::nullopt;
   const size_t warmup = WarmupSteps(found.steps);
-  if (warmup >= found.steps.size()) return;
+  if (warmup >= found.steps.size()) return std::nullopt;
   StepsSummary* steps = summary->mutable_steps();
   steps->set_source(found.source);
   SetTimes(found.steps, warmup, steps);
@@ -228,6 +234,11 @@ void SummarizeSteps(const ModelState& model, Summary* summary) {
   const std::string uuid = found.device == nullptr ? "" : FormatUuid(found.device->uuid);
   if (!uuid.empty()) steps->set_device_uuid(uuid);
   ListSteps(model, found.steps, warmup, steps);
+  if (found.device == nullptr || found.steps.size() - warmup < kFewestSteps) return std::nullopt;
+  return StepsSpan{.start_ns = found.steps[warmup].start_ns,
+                   .end_ns = found.steps.back().end_ns,
+                   .usual_step_ns = steps->time_p50_ns(),
+                   .device = found.device_index};
 }
 
 }  // namespace utlz

@@ -2,15 +2,17 @@
 #ifndef UTLZ_COLLECTOR_MODEL_STEP_SUMMARY_H_
 #define UTLZ_COLLECTOR_MODEL_STEP_SUMMARY_H_
 
-#include "collector/model/model_state.h"
+#include <optional>
+
+#include "collector/model/steady_part.h"
 
 namespace utlz {
 
 // A step this much longer than the median is slow; leading ones are warm-up.
 inline constexpr double kSlowStep = 1.25;
 
-// Fills Summary.steps where the run has steps.
-void SummarizeSteps(const ModelState& model, Summary* summary);
+// Fills Summary.steps where the run has steps; their span where there are enough after the warm-up.
+std::optional<StepsSpan> SummarizeSteps(const ModelState& model, Summary* summary);
 
 }  // namespace utlz
 

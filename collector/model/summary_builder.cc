@@ -14,25 +14,26 @@
 #include "collector/model/step_summary.h"
 #include "collector/model/timeline.h"
 #include "collector/model/waterfall.h"
+#include "collector/model/window_summary.h"
 
 namespace utlz {
 
 Summary BuildSummary(const ModelState& model) {
-  const Analysis analysis = Analyze(model);
   Summary summary;
   summary.set_schema("utlz.report/1");
   SummarizeRun(model, &summary);
+  const Analysis analysis = Analyze(model, SummarizeSteps(model, &summary));
+  SummarizeWindow(model, analysis, &summary);
   SummarizeProcesses(model, &summary);
   SummarizeDevices(model, analysis, &summary);
   SummarizeKernels(model, analysis, &summary);
   SummarizeCopies(model, &summary);
   SummarizeMarkers(model, analysis, &summary);
   SummarizeCapture(model, analysis, &summary);
-  SummarizeSteps(model, &summary);
   SummarizeWaterfall(model, analysis, &summary);
   SummarizeEfficiency(model, analysis, &summary);
-  SummarizeEnergyAndCost(model, &summary);
-  SummarizeMemory(model, &summary);
+  SummarizeEnergyAndCost(model, analysis, &summary);
+  SummarizeMemory(model, analysis, &summary);
   SummarizeCommunication(model, analysis, &summary);
   SummarizeTimeline(model, analysis, &summary);
   SummarizeFindings(model, analysis, &summary);

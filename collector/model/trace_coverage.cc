@@ -5,6 +5,12 @@
 #include "proto/ring_abi.h"
 
 namespace utlz {
+namespace {
+
+// An agent closes its last window some time before it can say that the process ended.
+constexpr uint64_t kLongestShutdownNs = 100'000'000;
+
+}  // namespace
 
 std::optional<UntracedGap> TraceCoverage::Add(const TraceWindow& window) {
   if ((window.flags() & kTraceKernels) == 0 || window.start_ns() == 0) return std::nullopt;
@@ -30,10 +36,21 @@ uint64_t TraceCoverage::TracedNs(uint64_t now_ns) const {
   return closed_ns_ + (open ? now_ns - open_start_ns_ : 0);
 }
 
+std::optional<UntracedGap> TraceCoverage::Tail(uint64_t now_ns) const {
+  const auto closed_ns = UntracedSinceNs();
+  if (!closed_ns.has_value() || now_ns <= *closed_ns + kLongestShutdownNs) return std::nullopt;
+  return UntracedGap{*closed_ns, now_ns};
+}
+
+uint64_t TraceCoverage::TailNs(uint64_t now_ns) const {
+  const auto tail = Tail(now_ns);
+  return tail.has_value() ? tail->end_ns - tail->start_ns : 0;
+}
+
 double TraceCoverage::ScaleToRun(uint64_t now_ns) const {
   const auto traced = static_cast<double>(TracedNs(now_ns));
-  if (traced <= 0 || untraced_ns_ == 0) return 1;
-  return (traced + static_cast<double>(untraced_ns_)) / traced;
+  const auto untraced = static_cast<double>(UntracedNs(now_ns));
+  return traced <= 0 ? 1 : (traced + untraced) / traced;
 }
 
 }  // namespace utlz

@@ -24,7 +24,6 @@ class TraceCoverage {
   bool known() const { return windows_ > 0; }
   // Time inside windows, an open one counted up to `now_ns`.
   uint64_t TracedNs(uint64_t now_ns) const;
-  uint64_t UntracedNs() const { return untraced_ns_; }
   // When the first window opened; 0 where none has yet.
   uint64_t FirstStartNs() const { return first_start_ns_; }
   // Since when nothing is traced, where no window is open after one that was closed.
@@ -32,10 +31,16 @@ class TraceCoverage {
     if (open_start_ns_ != 0 || last_end_ns_ == 0) return std::nullopt;
     return last_end_ns_;
   }
+  // Between windows, and since the last one was closed, up to `now_ns`.
+  uint64_t UntracedNs(uint64_t now_ns) const { return untraced_ns_ + TailNs(now_ns); }
+  // The stretch without tracing that goes on, where no window is open.
+  std::optional<UntracedGap> Tail(uint64_t now_ns) const;
   // Whole ÷ traced time, at least 1: what counts and sums are multiplied by to stand for the run.
   double ScaleToRun(uint64_t now_ns) const;
 
  private:
+  uint64_t TailNs(uint64_t now_ns) const;
+
   uint64_t windows_ = 0;
   uint64_t first_start_ns_ = 0;
   uint64_t closed_ns_ = 0;       // inside closed windows

@@ -19,6 +19,9 @@ struct SliceText {
 constexpr SliceText kSlices[] = {
     {kSliceOutside,
      "start-up, imports, compilation, shutdown: the GPU had nothing to do yet or any more"},
+    {kSliceStartUp, "imports, weights, compilation, and the steps that were slow at the beginning"},
+    {kSliceEnd, "evaluation, saving, shutdown: no step came any more"},
+    {kSlicePauses, "long stretches between steps in which the GPU was asked for nothing"},
     {kSliceUntraced, "tracing paused to keep within the overhead budget"},
     {kSliceIdleTurnaround,
      "gaps of up to 2 µs, which even a CUDA graph has between dependent kernels"},
@@ -97,31 +100,41 @@ void AddKernels(const ModelState& model, const Analysis& analysis, uint32_t devi
   }
 }
 
+// What comes before and after the steady part, and stretches of it that were not steady.
+void AddRest(const ModelState& model, const Analysis& analysis, const DeviceState& device,
+             const DevicePart& part, double wall_ns, Slices* slices) {
+  const double untraced_ns = part.content.UntracedNs();
+  (*slices)[kSliceUntraced] += untraced_ns + part.untraced_before_ns + part.untraced_after_ns;
+  (*slices)[kSlicePauses] += part.pause_ns;
+  const double rest_ns = std::max(0.0, wall_ns - part.TimeNs() - untraced_ns - part.pause_ns -
+                                           part.untraced_before_ns - part.untraced_after_ns);
+  if (!analysis.steady.steps.has_value()) {
+    (*slices)[kSliceOutside] += rest_ns;
+    return;
+  }
+  const uint64_t origin_ns =
+      model.run_start.has_value() ? model.run_start->time_ns() : device.sweep.first_ns();
+  const double before_ns =
+      static_cast<double>(std::max(origin_ns, analysis.steady.steps->start_ns) - origin_ns) -
+      part.untraced_before_ns;
+  const double start_up_ns = std::clamp(before_ns, 0.0, rest_ns);
+  (*slices)[kSliceStartUp] += start_up_ns;
+  (*slices)[kSliceEnd] += rest_ns - start_up_ns;
+}
+
 void AddDevice(const ModelState& model, const Analysis& analysis, uint32_t index, double wall_ns,
                Slices* slices) {
-  const DeviceState& device = model.devices[index];
-  const ActivitySweep& sweep = device.sweep;
-  const auto as_double = [](uint64_t time_ns) { return static_cast<double>(time_ns); };
-  const double span_ns = as_double(sweep.last_ns() - sweep.first_ns());
-  (*slices)[kSliceOutside] += std::max(0.0, wall_ns - span_ns);
-  (*slices)[kSliceUntraced] += as_double(sweep.UntracedNs());
-  const double idle_ns = as_double(sweep.IdleNs());
-  const GapStatistics& gaps = device.gaps;
-  const double known_ns = as_double(gaps.turnaround_gaps().time_ns + gaps.launch_gaps().time_ns +
-                                    gaps.after_readback().time_ns +
-                                    gaps.before_upload().time_ns);
-  // Late records shorten idle time after its gaps were told apart.
-  const double shrink = known_ns > idle_ns ? idle_ns / known_ns : 1;
-  (*slices)[kSliceIdleTurnaround] += shrink * as_double(gaps.turnaround_gaps().time_ns);
-  (*slices)[kSliceIdleLaunch] += shrink * as_double(gaps.launch_gaps().time_ns);
-  (*slices)[kSliceIdleReadback] += shrink * as_double(gaps.after_readback().time_ns);
-  (*slices)[kSliceIdleInput] += shrink * as_double(gaps.before_upload().time_ns);
-  (*slices)[kSliceIdleOther] += idle_ns - shrink * known_ns;
-  (*slices)[kSliceCopies] += as_double(sweep.TimeNs(kCopyMask, kKernelMask));
-  const ActivityMask compute = MaskOf(ActivityKind::kCompute);
-  (*slices)[kSliceCommunication] +=
-      as_double(sweep.TimeNs(MaskOf(ActivityKind::kCommunication), compute));
-  AddKernels(model, analysis, index, as_double(sweep.TimeNs(compute)), slices);
+  const DevicePart& part = analysis.devices[index].part;
+  const StretchContent& content = part.content;
+  AddRest(model, analysis, model.devices[index], part, wall_ns, slices);
+  (*slices)[kSliceIdleTurnaround] += content.TimeNs(TimeCategory::kTurnaroundGap);
+  (*slices)[kSliceIdleLaunch] += content.TimeNs(TimeCategory::kLaunchGap);
+  (*slices)[kSliceIdleReadback] += content.TimeNs(TimeCategory::kReadbackGap);
+  (*slices)[kSliceIdleInput] += content.TimeNs(TimeCategory::kUploadGap);
+  (*slices)[kSliceIdleOther] += content.TimeNs(TimeCategory::kOtherGap);
+  (*slices)[kSliceCopies] += content.CopyNs();
+  (*slices)[kSliceCommunication] += content.TimeNs(TimeCategory::kCommunication);
+  AddKernels(model, analysis, index, content.TimeNs(TimeCategory::kCompute), slices);
 }
 
 }  // namespace

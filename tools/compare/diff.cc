@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 
 #include "tools/compare/difference_verdict.h"
@@ -69,9 +70,12 @@ std::vector<QuantityChange> CompareQuantities(const Sides& sides) {
   return changes;
 }
 
-// Start-up and shutdown belong to no step: put per step, they would differ with the number of
-// steps.
-bool BelongsToSteps(const WaterfallSlice& slice) { return slice.name() != kStartUpSlice; }
+// Start-up, pauses and shutdown belong to no step: put per step, they would differ with the number
+// of steps.
+bool BelongsToSteps(const WaterfallSlice& slice) {
+  return std::none_of(std::begin(kSlicesOutsideSteps), std::end(kSlicesOutsideSteps),
+                      [&](const char* name) { return slice.name() == name; });
+}
 
 std::vector<std::string> SliceNames(const Sides& sides, bool per_step) {
   std::vector<std::string> names;

@@ -12,6 +12,7 @@ namespace utlz {
 namespace {
 
 constexpr size_t kBarColumns = 30;
+constexpr double kWorthSaying = 0.02;
 // Below these shares of what nvidia-smi shows, the difference deserves a colour.
 constexpr double kGoodShare = 0.6;
 constexpr double kPoorShare = 0.3;
@@ -56,14 +57,12 @@ std::optional<double> Optional(bool known, double value) {
 std::vector<Line> UtilizationLines(const DeviceSummary& device) {
   std::string hfu_note;
   if (device.has_hfu_error()) hfu_note = "± " + FormatShare(device.hfu_error());
-  if (device.has_flops() && device.window_ns() > 0) {
-    const double rate = device.flops() / static_cast<double>(device.window_ns()) * 1e9;
-    hfu_note += (hfu_note.empty() ? "" : ", ") + FormatRateIn(rate, "FLOP/s");
+  if (device.has_flops_per_second()) {
+    hfu_note += (hfu_note.empty() ? "" : ", ") + FormatRateIn(device.flops_per_second(), "FLOP/s");
   }
   std::string hbm_note;
-  if (device.has_dram_read_bytes() && device.window_ns() > 0) {
-    const double bytes = device.dram_read_bytes() + device.dram_write_bytes();
-    hbm_note = FormatBytes(bytes / static_cast<double>(device.window_ns()) * 1e9) + "/s";
+  if (device.has_dram_bytes_per_second()) {
+    hbm_note = FormatBytes(device.dram_bytes_per_second()) + "/s";
   }
   if (device.has_peak_dram_bytes_per_second() && !hbm_note.empty()) {
     hbm_note += " of " + FormatBytes(device.peak_dram_bytes_per_second()) + "/s";
@@ -124,6 +123,31 @@ std::string DeviceDetails(const DeviceSummary& device) {
   return text;
 }
 
+// What part of the run the shares are of, where that is not all of it.
+std::string DescribeWindow(const Summary& summary) {
+  const WindowSummary& window = summary.window();
+  if (window.of() != "steps") return {};
+  std::string text = "Shares and findings are of the steps: " + FormatTime(window.time_ns());
+  if (window.has_end_ns() && window.has_start_ns()) {
+    text += " of the time from " + FormatTime(window.start_ns()) + " to " +
+            FormatTime(window.end_ns()) + " of the run";
+  }
+  if (window.pauses() > 0) {
+    text += ", without " + FormatGrouped(window.pauses()) +
+            (window.pauses() == 1 ? " pause of " : " pauses of ") +
+            FormatTime(window.pause_time_ns());
+  }
+  return text;
+}
+
+std::string DescribeWholeRun(const DeviceSummary& device) {
+  if (!device.has_run_gpu_busy_share()) return {};
+  std::string text =
+      "  from the first to the last activity: GPU busy " + FormatShare(device.run_gpu_busy_share());
+  if (device.has_run_hfu()) text += ", HFU " + FormatShare(device.run_hfu());
+  return text;
+}
+
 const char* NameOfRung(CounterSource source) {
   switch (source) {
     case SOURCE_RANGE: return "counters of ranges, exact";
@@ -134,6 +158,18 @@ const char* NameOfRung(CounterSource source) {
     case SOURCE_TIME_ONLY: return "times only; no counters";
     default: return "nothing was measured";
   }
+}
+
+// Kernels whose work nobody counted, where they are more than a few.
+std::string DescribeUncounted(const CaptureSummary& capture) {
+  if (capture.kernel_time_without_counters_share() < kWorthSaying) return {};
+  std::string text = "! " + FormatShare(capture.kernel_time_without_counters_share()) +
+                     " of the kernel time has no counters";
+  if (capture.samples_untraced() == 0) return text + ": too few samples met those kernels.";
+  const bool all = capture.samples_untraced() >= capture.samples();
+  return text + ": " + (all ? "all" : FormatGrouped(capture.samples_untraced()) + " of the") +
+         " samples were taken while launches were not traced. A longer run or visit, or a larger "
+         "--overhead-budget, lets more of them meet.";
 }
 
 }  // namespace
@@ -193,15 +229,16 @@ std::string RenderRun(const Summary& summary, const TextOptions& options) {
 }
 
 std::string RenderUtilization(const Summary& summary, const TextOptions& options) {
-  std::string text;
+  const std::string window = DescribeWindow(summary);
+  std::string text = window.empty() ? window : Wrap(window, options.columns, 2);
   for (const DeviceSummary& device : summary.devices()) {
     if (summary.devices_size() > 1) {
       text += EscapeForTerminal(device.name()) + " " + EscapeForTerminal(device.uuid()) + "\n";
     }
     for (const Line& line : UtilizationLines(device)) text += RenderLine(line, options);
-    const std::string details = DeviceDetails(device);
-    if (!details.empty()) {
-      text += Styled(CutMiddle(details, options.columns), Style::kFaint, options.color) + "\n";
+    for (const std::string& line : {DescribeWholeRun(device), DeviceDetails(device)}) {
+      if (line.empty()) continue;
+      text += Styled(CutMiddle(line, options.columns), Style::kFaint, options.color) + "\n";
     }
   }
   return text;
@@ -218,11 +255,15 @@ std::string RenderCapture(const Summary& summary, const TextOptions& options) {
   line += " · " + FormatGrouped(capture.launches()) + " launches, " +
           FormatGrouped(capture.launches_dropped() + capture.records_dropped()) + " dropped, " +
           FormatGrouped(capture.launches_timeless()) + " without times";
+  if (capture.launches_implausible() > 0) {
+    line +=
+        " (" + FormatGrouped(capture.launches_implausible()) + " had times that cannot be true)";
+  }
   if (capture.has_coverage_share()) line += " · coverage " + FormatShare(capture.coverage_share());
-  if (capture.has_agent_cost_share()) {
-    line += " · cost about " + FormatShare(capture.agent_cost_share());
+  if (capture.has_cost_share()) {
+    line += " · cost about " + FormatShare(capture.cost_share());
     if (capture.has_overhead_budget_share()) {
-      line += " of " + FormatShare(capture.overhead_budget_share()) + " allowed";
+      line += ", of " + FormatShare(capture.overhead_budget_share()) + " allowed";
     }
   }
   if (capture.frames_refused() > 0) {
@@ -235,6 +276,10 @@ std::string RenderCapture(const Summary& summary, const TextOptions& options) {
     line += " · at most " + FormatTime(static_cast<double>(capture.lost_at_most_ns())) + " lost at the end";
   }
   std::string text = Wrap(line, options.columns, 2);
+  const std::string uncounted = DescribeUncounted(capture);
+  if (!uncounted.empty()) {
+    text += Styled(Wrap(uncounted, options.columns, 2), Style::kWarning, options.color);
+  }
   if (capture.has_rung_reason()) {
     std::string reason = "Not better because: " + EscapeForTerminal(capture.rung_reason());
     if (capture.has_rung_remedy()) reason += " Remedy: " + EscapeForTerminal(capture.rung_remedy());

@@ -51,7 +51,9 @@ std::string RenderIdle(const Summary& summary, const TextOptions& options) {
     if (!device.has_idle_time_ns() || device.window_ns() == 0) continue;
     text += "Idle: " + FormatTime(Double(device.idle_time_ns())) + ", " +
             FormatShare(Double(device.idle_time_ns()) / Double(device.window_ns())) + " of " +
-            FormatTime(Double(device.window_ns())) + " from the first to the last activity";
+            FormatTime(Double(device.window_ns())) +
+            (summary.window().of() == "steps" ? " in the steps"
+                                              : " from the first to the last activity");
     if (summary.devices_size() > 1) text += " on " + EscapeForTerminal(device.uuid());
     text += "\n";
   }

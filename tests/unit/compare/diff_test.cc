@@ -103,7 +103,7 @@ TEST(DiffTest, StartUpIsNoPartOfAStep) {
   std::vector<Summary> runs = {maker.Make({}), maker.Make({})};
   for (Summary& run : runs) {
     WaterfallSlice* slice = run.mutable_waterfall()->add_slices();
-    slice->set_name(kStartUpSlice);
+    slice->set_name(kSlicesOutsideSteps[0]);
     slice->set_time_ns(&run == &runs[0] ? 1e9 : 20e9);
   }
   const Difference difference = Diff(runs[0], runs[1]);

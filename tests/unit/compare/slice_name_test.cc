@@ -1,12 +1,20 @@
 #include <gtest/gtest.h>
 
+#include <iterator>
+
 #include "collector/model/waterfall.h"
 #include "tools/compare/diff.h"
 
 namespace utlz {
 namespace {
 
-TEST(SliceNameTest, IsTheModels) { EXPECT_STREQ(kStartUpSlice, kSliceOutside); }
+TEST(SliceNameTest, AreTheModels) {
+  const char* expected[] = {kSliceOutside, kSliceStartUp, kSliceEnd, kSlicePauses};
+  ASSERT_EQ(std::size(kSlicesOutsideSteps), std::size(expected));
+  for (size_t i = 0; i < std::size(expected); ++i) {
+    EXPECT_STREQ(kSlicesOutsideSteps[i], expected[i]);
+  }
+}
 
 }  // namespace
 }  // namespace utlz

@@ -269,5 +269,68 @@ TEST(RunModelTest, KeepsShortNamesApart) {
   EXPECT_NE(Find(summary, "gemm [64,1,1]"), nullptr);
 }
 
+// Replays of a graph of three nodes; in the last one before tracing pauses, `late_ns` is added to
+// the ends of the last two.
+Summary WithLateEnds(uint64_t late_ns, const char* name = "node") {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({name}, 1, 132, 100);
+  const auto window = [&](uint64_t start_ns, uint64_t end_ns) {
+    TraceWindow message;
+    message.set_flags(1);
+    message.set_start_ns(kRunStartNs + start_ns);
+    message.set_end_ns(kRunStartNs + end_ns);
+    run.Send(1, FRAME_TRACE_WINDOW, message);
+  };
+  uint64_t now = 0;
+  for (uint32_t replay = 1; replay <= 10; ++replay) {
+    std::vector<Launch> launches;
+    for (int i = 0; i < 3; ++i, now += 10'000) {
+      launches.push_back(RunBuilder::LaunchAt(now, 9'000 + (replay == 10 && i > 0 ? late_ns : 0)));
+    }
+    if (replay == 10) window(0, now);
+    run.SendLaunches(launches, 1, 7, replay);
+  }
+  window(now + 100'000'000, now + 100'000'000);
+  run.EndProcess();
+  return run.EndRun(now + 200'000'000);
+}
+
+TEST(RunModelTest, CountsLaunchesWhoseTimesCannotBeTrue) {
+  const Summary summary = WithLateEnds(40'000'000);
+  EXPECT_EQ(summary.capture().launches_implausible(), 2u);
+  EXPECT_EQ(summary.capture().launches_timeless(), 2u);
+  EXPECT_EQ(summary.capture().launches(), 30u) << "they ran all the same";
+  EXPECT_LT(summary.kernels(0).time_maximum_ns(), 10'000) << "no kernel is longer than the run";
+  const Summary slow = WithLateEnds(500'000);
+  EXPECT_FALSE(slow.capture().has_launches_implausible()) << "half a millisecond may happen";
+  EXPECT_EQ(slow.capture().launches_timeless(), 0u);
+  const Summary waiting = WithLateEnds(40'000'000, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL");
+  EXPECT_FALSE(waiting.capture().has_launches_implausible()) << "it may wait for others";
+}
+
+TEST(RunModelTest, EstimatesWhatTracingCost) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"a"});
+  std::vector<Launch> launches;
+  for (uint64_t i = 0; i < 1000; ++i) launches.push_back(RunBuilder::LaunchAt(i * 1000, 500));
+  run.SendLaunches(launches);
+  AgentStatus status;
+  status.set_time_ns(kRunStartNs + 900'000'000);
+  status.set_launches_recorded(1000);
+  status.set_callback_ns(350'000);
+  status.set_agent_thread_cpu_ns(1'500'000);
+  run.Send(1, FRAME_AGENT_STATUS, status);
+  const double by_launches = run.EndRun(1'000'000'000).capture().cost_share();
+  EXPECT_NEAR(by_launches, 1000 * 1.15e-6 + 0.35e-3 + 1.5e-3, 1e-6);
+  status.set_tracing_cost_ns(8'150'000);
+  run.Send(1, FRAME_AGENT_STATUS, status);
+  const double by_account = run.model().Summarize().capture().cost_share();
+  EXPECT_NEAR(by_account, 8.15e-3 + 0.35e-3 + 1.5e-3, 1e-6) << "the agent's own account";
+}
+
 }  // namespace
 }  // namespace utlz

@@ -239,7 +239,7 @@ TEST(ActivityLedgerTest, KeepsItsSumsWhenItThinsItself) {
   const uint64_t half_ns = 1000 + 50 * launches;
   const StretchContent first = ledger.Between(0, half_ns);
   EXPECT_NEAR(first.launches, static_cast<double>(launches) / 2, 20);
-  EXPECT_NEAR(first.kernel_ns, 20.0 * static_cast<double>(launches), 1000);
+  EXPECT_NEAR(first.KernelNs(), 20.0 * static_cast<double>(launches), 1000);
   EXPECT_EQ(ledger.Between(half_ns, UINT64_MAX).longest_kernel, 7u);
   EXPECT_EQ(ledger.Between(half_ns, UINT64_MAX).longest_ns, 90u);
   EXPECT_EQ(first.longest_kernel, 3u);

@@ -1,0 +1,45 @@
+#include "collector/model/agent_cost.h"
+
+#include <algorithm>
+
+namespace utlz {
+namespace {
+
+double DriverCostNs(const ProcessState& process) {
+  const AgentStatus& status = process.status;
+  if (status.tracing_cost_ns() > 0) return static_cast<double>(status.tracing_cost_ns());
+  const auto recorded = static_cast<double>(status.launches_recorded());
+  const double nodes = std::min(recorded, static_cast<double>(process.graph_nodes));
+  return (recorded - nodes) * kTracedLaunchNs + nodes * kTracedGraphNodeNs;
+}
+
+}  // namespace
+
+std::optional<double> TracingCostShare(const ProcessState& process, uint64_t now_ns) {
+  const uint64_t start_ns = process.info.start_time_ns();
+  const uint64_t end_ns = process.LivedUntilNs(now_ns);
+  if (!process.has_status || end_ns <= start_ns) return std::nullopt;
+  const AgentStatus& status = process.status;
+  const double spent_ns = DriverCostNs(process) + static_cast<double>(status.callback_ns()) +
+                          static_cast<double>(status.agent_thread_cpu_ns());
+  return spent_ns / static_cast<double>(end_ns - start_ns);
+}
+
+double TracedLaunchCostNs(const ModelState& model) {
+  const auto& processes = model.processes.processes();
+  const bool told = std::any_of(processes.begin(), processes.end(),
+                                [](const auto& entry) { return entry.second->has_status; });
+  return told ? kTracedLaunchNs : 0;
+}
+
+double TracedGraphsCostNs(const ModelState& model) {
+  double cost_ns = 0;
+  for (const auto& [source, process] : model.processes.processes()) {
+    if (process->has_status) {
+      cost_ns += static_cast<double>(process->graph_nodes) * kTracedGraphNodeNs;
+    }
+  }
+  return cost_ns;
+}
+
+}  // namespace utlz
