@@ -121,7 +121,7 @@ export function makeSummary({ kernels = 40, steps = 120, seed = 1, speed = 1 } =
   const total = list.reduce((sum, kernel) => sum + kernel.time_ns, 0);
   for (const kernel of list) kernel.time_share = kernel.time_ns / total;
   const slices = [
-    ["before the first and after the last work", 0.02], ["idle: launch-bound", 0.06],
+    ["start-up: before the first steady step", 0.02], ["idle: launch-bound", 0.06],
     ["idle: before an upload of input", 0.05], ["idle: other", 0.03], ["copies while no kernel ran", 0.01],
     ["exposed communication", 0.06], ["memory-bound kernels", 0.21],
     ["latency-bound kernels, low occupancy", 0.06], ["compute-bound kernels below their roof", 0.03],
@@ -152,6 +152,8 @@ export function makeSummary({ kernels = 40, steps = 120, seed = 1, speed = 1 } =
     capture: { rung: "calibrated", coverage_share: 1, launches: 55320, launches_dropped: 0,
       samples: 712345, samples_lost: 12, sample_interval_ns: 5000, agent_cost_share: 0.004,
       overhead_budget_share: 0.01, clock_shift_dram_ns: -1000, clock_shift_sm_ns: -1100 },
+    window: { of: "steps", start_ns: 0.02 * wall, end_ns: wall, time_ns: 0.98 * wall, pauses: 0,
+      pause_time_ns: 0 },
     waterfall: { total_ns: wall, slices },
     steps: makeSteps(next, steps, mean),
     findings: [

@@ -35,6 +35,32 @@ test("shows the verdict, every section and no trouble, light and dark", async ()
   }
 });
 
+test("says what the figures are of, what was not counted and what was executed in vain", async () => {
+  const summary = makeSummary();
+  summary.window = { of: "steps", start_ns: 8.5e9, end_ns: 16.3e9, time_ns: 6.8e9, pauses: 2,
+    pause_time_ns: 1e9 };
+  Object.assign(summary.devices[0], { run_gpu_busy_share: 0.6, run_hfu: 0.24 });
+  Object.assign(summary.capture, { cost_share: 0.009, launches_implausible: 37,
+    kernel_time_without_counters_share: 0.71, samples_untraced: 650000 });
+  Object.assign(summary.efficiency, { attainable_hfu_measured: 0.72, gap: [
+    { name: "padding", share: 0.25, meaning: "tokens that mean nothing" },
+    { name: "attention beyond the model's", share: 0.001, meaning: "blocks half masked" }] });
+  await withPage(summary, {}, async (page) => {
+    const head = await page.locator("header").textContent();
+    assert.match(head, /of the steps: 6.80 s of the time from 8.50 s to 16.3 s/);
+    assert.match(head, /without 2 pauses of 1.00 s/);
+    assert.match(head, /busy 60 %, HFU 24 %/);
+    assert.match(head, /padding: 25 % of the model's FLOPs/);
+    assert.doesNotMatch(head, /half masked/);
+    assert.match(head, /Attainable HFU, measured72 %/);
+    const capture = await page.locator("#capture").textContent();
+    assert.match(capture, /71 % of the kernel time has no counters.*650,000 of the samples/);
+    assert.match(capture, /estimated cost in all0.9 %/);
+    assert.match(capture, /launches whose times cannot be true37/);
+    assert.doesNotMatch(await page.locator(".slice-value").first().textContent(), /a step/);
+  });
+});
+
 test("a click on a bubble chooses the kernel in every view", async () => {
   await withPage(makeSummary(), {}, async (page) => {
     await page.locator('circle[data-kernel="9"]').dispatchEvent("click");

@@ -19,7 +19,12 @@ const RULES: Rule[] = [
   ["ranges_discarded", "ranges discarded", format.count],
   ["kernels_folded", "kernels folded together", format.count],
   ["kernels_withheld", "kernels with counters withheld", format.count],
-  ["agent_cost_share", "measured cost of tracing", format.share],
+  ["kernel_time_without_counters_share", "of kernel time without counters", format.share],
+  ["samples_untraced", "samples while launches were not traced", format.count],
+  ["launches_implausible", "launches whose times cannot be true", format.count],
+  ["cost_share", "estimated cost in all", format.share],
+  ["agent_cost_share", "estimated cost of tracing", format.share],
+  ["sampling_cost_share", "estimated cost of sampling", format.share],
   ["overhead_budget_share", "overhead budget", format.share],
   ["sampler_cpu_share", "sampler's share of a core", format.share],
   ["wire_bytes", "bytes recorded", format.bytes],
@@ -43,6 +48,21 @@ function CaptureFacts({ capture }: { capture: Capture }) {
   );
 }
 
+const WORTH_SAYING = 0.02;
+
+function Uncounted({ capture }: { capture: Capture }) {
+  const share = capture.kernel_time_without_counters_share;
+  if (typeof share !== "number" || share < WORTH_SAYING) return null;
+  const untraced = capture.samples_untraced;
+  return (
+    <p class="warning"><b>{format.share(share)} of the kernel time has no counters:</b>{" "}
+      {typeof untraced === "number" && untraced > 0
+        ? `${format.count(untraced)} of the samples were taken while launches were not traced. ` +
+          "A longer run or visit, or a larger --overhead-budget, lets more of them meet."
+        : "too few samples met those kernels."}</p>
+  );
+}
+
 function DeviceFacts({ device }: { device: Device }) {
   const facts: [string, string][] = [
     ["counters", format.sourceText(device.source)],
@@ -54,6 +74,8 @@ function DeviceFacts({ device }: { device: Device }) {
     ["clock held down by", (device.clock_limits ?? []).join(", ") || "–"],
     ["HBM peak", format.byteRate(device.peak_dram_bytes_per_second)],
     ["HBM measured", format.byteRate(device.attained_dram_bytes_per_second)],
+    ["ceilings measured", device.ceilings_time_ns === undefined ? "–"
+      : new Date(device.ceilings_time_ns / 1e6).toISOString().slice(0, 10)],
     ["utilization by NVML", format.share(device.nvidia_smi_busy_share)],
     ["highest temperature", device.temperature_celsius_max === undefined ? "–"
       : `${format.plain(device.temperature_celsius_max)} °C`],
@@ -108,6 +130,7 @@ export function CaptureQuality() {
     <Section id="capture" title="How well this was measured">
       {capture && <>
         <p><b>Numbers: {format.sourceText(capture.rung)}.</b> {capture.rung_reason} {capture.rung_remedy}</p>
+        <Uncounted capture={capture} />
         <CaptureFacts capture={capture} />
       </>}
       <div class="details">

@@ -39,6 +39,8 @@ const FIGURES: FigureRule[] = [
     read: (summary) => summary.efficiency?.hfu ?? deviceMean(summary, "hfu"), text: format.share },
   { label: "Attainable HFU", hint: "HFU if every kernel ran at its roofline",
     read: (summary) => summary.efficiency?.attainable_hfu, text: format.share },
+  { label: "Attainable HFU, measured", hint: "the same under the ceilings that utlz calibrate measured",
+    read: (summary) => summary.efficiency?.attainable_hfu_measured, text: format.share },
   { label: "MFU", hint: "the model's own FLOPs over what the GPU could have executed",
     read: (summary) => summary.efficiency?.mfu, text: format.share },
   { label: "Efficiency score", hint: "SM active over GPU busy",
@@ -51,7 +53,7 @@ const FIGURES: FigureRule[] = [
   { label: "SM clock", hint: "seen under load by counters",
     read: (summary) => deviceMean(summary, "sm_clock_hz"),
     text: (value) => format.withPrefix(value, "Hz") },
-  { label: "Power", hint: "mean over the run",
+  { label: "Power", hint: "mean while it was read, start-up included",
     read: (summary) => deviceMean(summary, "power_watts"),
     text: (value) => format.withPrefix(value, "W") },
   { label: "Energy a step", hint: "joules, from NVML",
@@ -108,6 +110,43 @@ function RunLine({ summary }: { summary: Summary }) {
   return <p class="run">{parts.join(" · ")}</p>;
 }
 
+// What part of the run the figures are of, where that is not all of it.
+function WindowLine({ summary }: { summary: Summary }) {
+  const window = summary.window;
+  if (window?.of !== "steps") return null;
+  const parts = [`Shares and findings are of the steps: ${format.time(window.time_ns)}`];
+  if (window.start_ns !== undefined && window.end_ns !== undefined) {
+    parts[0] += ` of the time from ${format.time(window.start_ns)} to ${format.time(window.end_ns)}` +
+      " of the run";
+  }
+  if ((window.pauses ?? 0) > 0) {
+    parts.push(`without ${format.count(window.pauses)} pauses of ${format.time(window.pause_time_ns)}`);
+  }
+  const busy = deviceMean(summary, "run_gpu_busy_share");
+  const hfu = deviceMean(summary, "run_hfu");
+  if (busy !== undefined) {
+    parts.push(`from the first to the last activity the GPU was busy ${format.share(busy)}` +
+      (hfu === undefined ? "" : `, HFU ${format.share(hfu)}`));
+  }
+  return <p class="note">{parts.join("; ")}.</p>;
+}
+
+const WORTH_SAYING = 0.02;
+
+function GapParts({ summary }: { summary: Summary }) {
+  const gap = (summary.efficiency?.gap ?? [])
+    .filter((part) => Math.abs(part.share ?? 0) >= WORTH_SAYING);
+  if (gap.length === 0) return null;
+  return (
+    <ul class="note">
+      {gap.map((part) => (
+        <li title={part.meaning}>{part.name}: {format.share(part.share)} of the model's FLOPs
+          {part.meaning && ` (${part.meaning})`}</li>
+      ))}
+    </ul>
+  );
+}
+
 export function Headline({ theme }: { theme: Theme }) {
   const { summary, before } = useReport();
   const command = (summary.run?.command ?? []).join(" ");
@@ -121,6 +160,7 @@ export function Headline({ theme }: { theme: Theme }) {
       <h1>{summary.verdict ?? "No verdict: the profile holds too little to say one."}</h1>
       <RunLine summary={summary} />
       <Notices summary={summary} />
+      <WindowLine summary={summary} />
       <dl class="figures">
         {figuresOf(summary, before).map((figure) => (
           <div title={figure.hint}>
@@ -130,7 +170,9 @@ export function Headline({ theme }: { theme: Theme }) {
         ))}
       </dl>
       {summary.efficiency?.mfu_note && <p class="note">{summary.efficiency.mfu_note}</p>}
+      {summary.efficiency?.model_note && <p class="note">Model: {summary.efficiency.model_note}</p>}
       {summary.efficiency?.gap_note && <p class="note">{summary.efficiency.gap_note}</p>}
+      <GapParts summary={summary} />
     </header>
   );
 }

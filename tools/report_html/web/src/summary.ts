@@ -91,6 +91,12 @@ export interface Device {
   hfu?: number;
   hfu_error?: number;
   flops?: number;
+  flops_per_second?: number;
+  dram_bytes_per_second?: number;
+  run_window_ns?: number;
+  run_gpu_busy_share?: number;
+  run_hfu?: number;
+  ceilings_time_ns?: number;
   source?: Source;
   source_reason?: string;
   source_remedy?: string;
@@ -163,6 +169,16 @@ export interface Slice {
   meaning?: string;
 }
 
+// The steady part of the run, which shares and findings speak of.
+export interface Window {
+  of?: string;
+  start_ns?: number;
+  end_ns?: number;
+  time_ns?: number;
+  pause_time_ns?: number;
+  pauses?: number;
+}
+
 export interface Steps {
   source?: string;
   steps?: number;
@@ -196,6 +212,10 @@ export interface Efficiency {
   model_flops_per_step?: number;
   tokens_per_second?: number;
   attainable_hfu?: number;
+  attainable_hfu_measured?: number;
+  executed_flops_per_step?: number;
+  gap?: FlopsGap[];
+  model_note?: string;
   joules_per_step?: number;
   flops_per_joule?: number;
   tokens_per_joule?: number;
@@ -204,6 +224,13 @@ export interface Efficiency {
   price_per_hour?: number;
   mfu_note?: string;
   gap_note?: string;
+}
+
+export interface FlopsGap {
+  name?: string;
+  flops_per_step?: number;
+  share?: number;
+  meaning?: string;
 }
 
 export interface Series {
@@ -294,6 +321,7 @@ export interface Summary {
   copies: Copy[];
   nvtx: Marker[];
   capture?: Capture;
+  window?: Window;
   waterfall?: { total_ns?: number; slices?: Slice[] };
   steps?: Steps;
   findings: Finding[];

@@ -132,8 +132,10 @@ export function MemoryUse() {
       <dl class="facts">
         <div><dt>highest use</dt><dd>{format.bytes(memory.used_bytes_max)}</dd></div>
         <div><dt>headroom</dt><dd>{format.bytes(memory.headroom_bytes)}</dd></div>
-        <div><dt>growth a step</dt><dd>{format.bytes(memory.growth_bytes_per_step)}</dd></div>
-        <div><dt>growth</dt><dd>{format.byteRate(memory.growth_bytes_per_second)}</dd></div>
+        {memory.leak_suspected && <>
+          <div><dt>growth a step</dt><dd>{format.bytes(memory.growth_bytes_per_step)}</dd></div>
+          <div><dt>growth</dt><dd>{format.byteRate(memory.growth_bytes_per_second)}</dd></div>
+        </>}
       </dl>
       {memory.leak_suspected && <p class="withheld">Memory grows from step to step: a leak?</p>}
     </Section>

@@ -6,6 +6,8 @@ import type { Slice, Summary } from "./summary";
 
 const COLORS: [string, string][] = [
   ["before the first", "var(--bound-unknown)"],
+  ["after the last", "var(--bound-unknown)"],
+  ["pauses", "var(--bound-unknown)"],
   ["not traced", "var(--bound-unknown)"],
   ["without counters", "var(--bound-unknown)"],
   ["useful", "var(--slice-useful)"],
@@ -45,13 +47,19 @@ function rowsOf(summary: Summary, before: Summary | undefined): Row[] {
   });
 }
 
+const OUTSIDE_STEPS = ["start-up", "after the last", "pauses", "not traced"];
+
 // Time before the first step and after the last belongs to no step.
 function timeText(summary: Summary, slice: Slice): string {
-  const steps = summary.steps?.steps ?? 0;
-  if (slice.time_ns === undefined || steps === 0 || (slice.name ?? "").startsWith("before the first")) {
+  const step = summary.steps?.time_mean_ns;
+  const window = summary.window;
+  const inSteps = window?.of === "steps" && (window.time_ns ?? 0) > 0 &&
+    !OUTSIDE_STEPS.some((word) => (slice.name ?? "").startsWith(word));
+  if (slice.time_ns === undefined || step === undefined || !inSteps) {
     return format.time(slice.time_ns);
   }
-  return `${format.time(slice.time_ns / steps)} a step`;
+  const devices = Math.max(1, summary.devices.length);
+  return `${format.time(slice.time_ns / devices / (window.time_ns ?? 1) * step)} a step`;
 }
 
 function Bar({ row }: { row: Row }) {
