@@ -48,7 +48,7 @@ void SetProcesses(const ModelState& model, const Summary& summary, CaptureSummar
     if (!process->coverage.known()) continue;
     const uint64_t end_ns = process->LivedUntilNs(model.NewestNs());
     traced_ns += static_cast<double>(process->coverage.TracedNs(end_ns));
-    untraced_ns += static_cast<double>(process->coverage.UntracedNs(end_ns));
+    untraced_ns += static_cast<double>(process->coverage.UntracedNs());
   }
   if (traced_ns > 0) capture->set_coverage_share(traced_ns / (traced_ns + untraced_ns));
   capture->set_launches(launches);

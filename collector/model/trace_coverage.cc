@@ -42,15 +42,10 @@ std::optional<UntracedGap> TraceCoverage::Tail(uint64_t now_ns) const {
   return UntracedGap{*closed_ns, now_ns};
 }
 
-uint64_t TraceCoverage::TailNs(uint64_t now_ns) const {
-  const auto tail = Tail(now_ns);
-  return tail.has_value() ? tail->end_ns - tail->start_ns : 0;
-}
-
 double TraceCoverage::ScaleToRun(uint64_t now_ns) const {
   const auto traced = static_cast<double>(TracedNs(now_ns));
-  const auto untraced = static_cast<double>(UntracedNs(now_ns));
-  return traced <= 0 ? 1 : (traced + untraced) / traced;
+  if (traced <= 0 || untraced_ns_ == 0) return 1;
+  return (traced + static_cast<double>(untraced_ns_)) / traced;
 }
 
 }  // namespace utlz

@@ -31,16 +31,14 @@ class TraceCoverage {
     if (open_start_ns_ != 0 || last_end_ns_ == 0) return std::nullopt;
     return last_end_ns_;
   }
-  // Between windows, and since the last one was closed, up to `now_ns`.
-  uint64_t UntracedNs(uint64_t now_ns) const { return untraced_ns_ + TailNs(now_ns); }
-  // The stretch without tracing that goes on, where no window is open.
+  uint64_t UntracedNs() const { return untraced_ns_; }  // between windows
+  // The stretch since the last window was closed, if that was long before `now_ns`: tracing was
+  // told to end, or paused and never went on.
   std::optional<UntracedGap> Tail(uint64_t now_ns) const;
   // Whole ÷ traced time, at least 1: what counts and sums are multiplied by to stand for the run.
   double ScaleToRun(uint64_t now_ns) const;
 
  private:
-  uint64_t TailNs(uint64_t now_ns) const;
-
   uint64_t windows_ = 0;
   uint64_t first_start_ns_ = 0;
   uint64_t closed_ns_ = 0;       // inside closed windows

@@ -22,7 +22,7 @@ constexpr SliceText kSlices[] = {
     {kSliceStartUp, "imports, weights, compilation, and the steps that were slow at the beginning"},
     {kSliceEnd, "evaluation, saving, shutdown: no step came any more"},
     {kSlicePauses, "long stretches between steps in which the GPU was asked for nothing"},
-    {kSliceUntraced, "tracing paused to keep within the overhead budget"},
+    {kSliceUntraced, "tracing paused to keep within the overhead budget, or had ended"},
     {kSliceIdleTurnaround,
      "gaps of up to 2 µs, which even a CUDA graph has between dependent kernels"},
     {kSliceIdleLaunch, "gaps of 2 to 100 µs between kernels: the host launches too slowly"},
