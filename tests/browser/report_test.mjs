@@ -47,15 +47,15 @@ test("says what the figures are of, what was not counted and what was executed i
     { name: "attention beyond the model's", share: 0.001, meaning: "blocks half masked" }] });
   await withPage(summary, {}, async (page) => {
     const head = await page.locator("header").textContent();
-    assert.match(head, /of the steps: 6.80 s of the time from 8.50 s to 16.3 s/);
-    assert.match(head, /without 2 pauses of 1.00 s/);
-    assert.match(head, /busy 60 %, HFU 24 %/);
-    assert.match(head, /padding: 25 % of the model's FLOPs/);
+    assert.match(head, /of the steps: 6.80\ss of the time from 8.50\ss to 16.3\ss/);
+    assert.match(head, /without 2 pauses of 1.00\ss/);
+    assert.match(head, /busy 60\s%, HFU 24\s%/);
+    assert.match(head, /padding: 25\s% of the model's FLOPs/);
     assert.doesNotMatch(head, /half masked/);
-    assert.match(head, /Attainable HFU, measured72 %/);
+    assert.match(head, /Attainable HFU, measured72\s%/);
     const capture = await page.locator("#capture").textContent();
-    assert.match(capture, /71 % of the kernel time has no counters.*650,000 of the samples/);
-    assert.match(capture, /estimated cost in all0.9 %/);
+    assert.match(capture, /71\s% of the kernel time has no counters.*650,000 of the samples/);
+    assert.match(capture, /estimated cost in all0.9\s%/);
     assert.match(capture, /launches whose times cannot be true37/);
     assert.doesNotMatch(await page.locator(".slice-value").first().textContent(), /a step/);
   });
