@@ -165,7 +165,9 @@ std::string DescribeUncounted(const CaptureSummary& capture) {
   if (capture.kernel_time_without_counters_share() < kWorthSaying) return {};
   std::string text = "! " + FormatShare(capture.kernel_time_without_counters_share()) +
                      " of the kernel time has no counters";
-  if (capture.samples_untraced() == 0) return text + ": too few samples met those kernels.";
+  if (2 * capture.samples_untraced() < capture.samples()) {
+    return text + ": too few samples met those kernels.";
+  }
   const bool all = capture.samples_untraced() >= capture.samples();
   return text + ": " + (all ? "all" : FormatGrouped(capture.samples_untraced()) + " of the") +
          " samples were taken while launches were not traced. A longer run or visit, or a larger "
