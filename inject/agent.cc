@@ -28,8 +28,6 @@ constexpr uint32_t kMaxDevices = 64;
 // Records of launches from before tracing was switched off come for this long.
 constexpr uint64_t kStragglersNs = 150 * kMillisecondNs;
 
-uint64_t ThreadCpuNs() { return ClockNs(CLOCK_THREAD_CPUTIME_ID); }
-
 }  // namespace
 
 bool Agent::Start(const char* socket_path) {
@@ -344,7 +342,7 @@ void Agent::FlushRecords(uint32_t flags) {
 }
 
 void Agent::Report() {
-  thread_cpu_ns_.store(ThreadCpuNs(), std::memory_order_relaxed);
+  thread_cpu_ns_.store(ThreadCpuNs() - earlier_cpu_ns_, std::memory_order_relaxed);
   if (!taken_) SendClocks();
   SendStatus();
 }

@@ -136,6 +136,7 @@ class Agent {
   uint64_t next_report_ns_ = 0;
   std::atomic<uint64_t> callbacks_{0};
   std::atomic<uint64_t> thread_cpu_ns_{0};
+  uint64_t earlier_cpu_ns_ = 0;  // of our thread, before this visit
 };
 
 }  // namespace utlz::inject

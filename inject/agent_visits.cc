@@ -102,6 +102,8 @@ bool Agent::BeginVisit(const Visit& visit) {
   last_request_ = next_flush_ns_ = next_report_ns_ = 0;
   devices_sent_ = 0;
   callbacks_ = 0;
+  thread_cpu_ns_ = 0;
+  earlier_cpu_ns_ = ThreadCpuNs();
   if (CudaIsReady()) return BeginTracing(visit);
   SendIdentity();
   return true;

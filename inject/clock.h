@@ -13,6 +13,7 @@ inline uint64_t ClockNs(clockid_t clock) {
   return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
 }
 inline uint64_t MonotonicNs() { return ClockNs(CLOCK_MONOTONIC); }
+inline uint64_t ThreadCpuNs() { return ClockNs(CLOCK_THREAD_CPUTIME_ID); }
 inline uint64_t RealtimeNs() { return ClockNs(CLOCK_REALTIME); }
 
 }  // namespace utlz::inject

@@ -67,8 +67,7 @@ constexpr NamePattern kCollectives[] = {
 // The operand's data type in the names of GEMM, convolution and attention kernels, the first match
 // counts. Conventions: cuBLAS and cuDNN ("sm90_xmma_gemm_bf16bf16_…"), CUTLASS
 // ("cutlass_80_tensorop_bf16_s16816gemm…", type names inside mangled templates), FlashAttention and
-// Triton (types in template arguments). A 16-bit float that a name leaves open counts as fp16: its
-// peak is the same.
+// Triton (types in template arguments).
 constexpr NamePattern kTensorTypes[] = {
     // Written out.
     {"e4m3", "fp8"},
@@ -112,7 +111,6 @@ constexpr NamePattern kTensorTypes[] = {
     {"N3c104HalfE", "fp16"},
     {"bf16", "bf16"},
     {"fp16", "fp16"},
-    {"f16", "fp16"},
     {"tf32", "tf32"},
     {"fp8", "fp8"},
     {"dgemm", "fp64_tensor"},
@@ -179,6 +177,10 @@ std::string_view CollectiveOf(std::string_view mangled_name) {
     if (Contains(mangled_name, pattern.fragment)) return pattern.meaning;
   }
   return "other";
+}
+
+bool IsOfSomeHalfType(std::string_view mangled_name) {
+  return TensorDataTypeOf(mangled_name).empty() && Contains(mangled_name, "f16");
 }
 
 std::string_view TensorDataTypeOf(std::string_view mangled_name) {

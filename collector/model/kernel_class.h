@@ -19,6 +19,9 @@ std::string_view CollectiveOf(std::string_view mangled_name);
 // DevicePeaks names it; empty where the name does not tell.
 std::string_view TensorDataTypeOf(std::string_view mangled_name);
 
+// Whether the name says 16-bit floats and leaves open which: cuDNN's attention says "f16" for both.
+bool IsOfSomeHalfType(std::string_view mangled_name);
+
 // Whether the name speaks of tensor instructions that a warp issues for itself (mma.sync, as libraries
 // for Ampere and before have them), not of a warp group's (wgmma).
 bool UsesWarpMma(std::string_view mangled_name);

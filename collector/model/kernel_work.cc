@@ -109,7 +109,10 @@ void ApplyCalibration(const std::map<std::string, CalibratedOperations>& calibra
 
 std::string TensorTypeFor(const Kernel& kernel, const std::string& fallback) {
   const std::string_view named = TensorDataTypeOf(kernel.mangled_name);
-  return named.empty() ? fallback : std::string(named);
+  if (!named.empty()) return std::string(named);
+  // Peaks of both half types are the same, so that a wrong guess among them costs nothing.
+  const bool half = IsOfSomeHalfType(kernel.mangled_name);
+  return half && fallback != "bf16" ? "fp16" : fallback;
 }
 
 KernelWork WorkOf(const Kernel& kernel, const KernelPart& part, double mean_time_ns,

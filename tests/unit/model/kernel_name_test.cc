@@ -101,6 +101,8 @@ TEST(KernelClassTest, ReadsDataTypesFromNames) {
   EXPECT_EQ(TensorDataTypeOf("cutlass_80_tensorop_s1688gemm_256x128_16x3_nn_align4"), "tf32");
   EXPECT_EQ(TensorDataTypeOf("ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_64x4_nn"), "fp16");
   EXPECT_EQ(TensorDataTypeOf("my_kernel"), "");
+  EXPECT_FALSE(IsOfSomeHalfType("my_kernel"));
+  EXPECT_FALSE(IsOfSomeHalfType("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64"));
 }
 
 TEST(KernelClassTest, KnowsCommunication) {

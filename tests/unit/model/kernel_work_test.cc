@@ -41,6 +41,22 @@ std::vector<TypedFlops> FlopsOf(const std::string& name, const std::string& chip
   return WorkOf(kernel, part, kMeanTimeNs, CeilingsOfChip(chip), "bf16", nullptr).flops;
 }
 
+// cuDNN names both half types f16: the type that the GPU's other kernels have tells.
+TEST(KernelWorkTest, AHalfTypeThatANameLeavesOpenIsTheGpusOwn) {
+  const std::string name = "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7";
+  EXPECT_TRUE(IsOfSomeHalfType(name));
+  const KernelPart part = PartWith({{METRIC_TENSOR_ACTIVE, kTensorCycles}});
+  Kernel kernel;
+  kernel.mangled_name = name;
+  for (const auto& [fallback, expected] :
+       {std::pair{"bf16", "bf16"}, {"fp16", "fp16"}, {"fp8", "fp16"}, {"tf32", "fp16"}}) {
+    const auto flops =
+        WorkOf(kernel, part, kMeanTimeNs, CeilingsOfChip("GH100"), fallback, nullptr).flops;
+    ASSERT_EQ(flops.size(), 1u);
+    EXPECT_EQ(flops[0].data_type, expected) << fallback;
+  }
+}
+
 // mma.sync keeps a GH100's pipe active for longer than wgmma does for the same operations.
 TEST(KernelWorkTest, WarpMmaDoesTwoThirdsOfThePeakOnGh100) {
   const KernelPart part = PartWith({{METRIC_TENSOR_ACTIVE, kTensorCycles}});
