@@ -223,10 +223,6 @@ struct CallbackData {
 };
 using Callback = void (*)(void* user, uint32_t domain, uint32_t callback_id, const void* data);
 
-// Driver API callback identifiers.
-inline constexpr uint32_t kCuCtxSynchronize = 17, kCuCtxSynchronizeV2 = 800,
-                          kCuStreamSynchronize = 126, kCuStreamSynchronizePtsz = 440;
-
 // Range profiler and host API. Every structure begins with its size and a null.
 struct ParamsHead {
   size_t struct_size;

@@ -68,7 +68,6 @@ class AttributionFeed {
 
   // False where no more sets can be taken. A set of a known identifier is kept as it is.
   bool AddMetricSet(const MetricSet& set, uint32_t multiprocessors);
-  bool HasMetricSet(uint32_t id) const { return engines_.contains(id); }
   const CounterSet* CountersOf(uint32_t id) const;
 
   void AddActivity(const Activity& activity);

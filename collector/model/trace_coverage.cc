@@ -42,10 +42,4 @@ std::optional<UntracedGap> TraceCoverage::Tail(uint64_t now_ns) const {
   return UntracedGap{*closed_ns, now_ns};
 }
 
-double TraceCoverage::ScaleToRun(uint64_t now_ns) const {
-  const auto traced = static_cast<double>(TracedNs(now_ns));
-  if (traced <= 0 || untraced_ns_ == 0) return 1;
-  return (traced + static_cast<double>(untraced_ns_)) / traced;
-}
-
 }  // namespace utlz

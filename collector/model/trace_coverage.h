@@ -35,8 +35,6 @@ class TraceCoverage {
   // The stretch since the last window was closed, if that was long before `now_ns`: tracing was
   // told to end, or paused and never went on.
   std::optional<UntracedGap> Tail(uint64_t now_ns) const;
-  // Whole ÷ traced time, at least 1: what counts and sums are multiplied by to stand for the run.
-  double ScaleToRun(uint64_t now_ns) const;
 
  private:
   uint64_t windows_ = 0;
