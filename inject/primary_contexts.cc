@@ -22,12 +22,11 @@ class AsideOfCaptures {
 
 }  // namespace
 
-PrimaryContexts::PrimaryContexts(const CudaApi& cuda) {
-  const uint64_t devices = DevicesWithPrimaryContext(cuda);
+PrimaryContexts::PrimaryContexts(const CudaApi& cuda) : devices_(DevicesWithPrimaryContext(cuda)) {
   const AsideOfCaptures aside(cuda);
   for (int ordinal = 0; ordinal < static_cast<int>(kMost); ++ordinal) {
     int device = 0;
-    if ((devices >> ordinal & 1) == 0 || cuda.device_get(&device, ordinal) != cuda::kSuccess ||
+    if ((devices_ >> ordinal & 1) == 0 || cuda.device_get(&device, ordinal) != cuda::kSuccess ||
         cuda.primary_retain(&contexts_[count_], device) != cuda::kSuccess) {
       continue;
     }

@@ -19,9 +19,12 @@ class PrimaryContexts {
   explicit PrimaryContexts(const CudaApi& cuda);
 
   uint32_t count() const { return count_; }
+  // A bit for each device, by ordinal.
+  uint64_t devices() const { return devices_; }
   cupti::Context operator[](uint32_t index) const { return contexts_[index]; }
 
  private:
+  uint64_t devices_;
   cupti::Context contexts_[kMost];
   uint32_t count_ = 0;
 };

@@ -78,8 +78,8 @@ cupti::Result TraceSwitch::SwitchMarkers(bool on) {
 
 cupti::Result TraceSwitch::On(uint32_t flags) {
   flags_ = flags;
-  traced_devices_ = DevicesWithPrimaryContext(*cuda_);
   const PrimaryContexts contexts(*cuda_);
+  traced_devices_ = contexts.devices();
   const bool by_context = SwitchesContexts() && contexts.count() > 0;
   cupti::Result result = by_context ? SwitchContexts(contexts, true) : SwitchProcess(true);
   if (result == cupti::kSuccess) result = SwitchMarkers(true);

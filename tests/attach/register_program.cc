@@ -12,10 +12,12 @@
 
 namespace utlz::attach {
 
+namespace {
+constexpr int kDisturbed = 10;
+}  // namespace
+
 #if defined(__x86_64__)
 namespace {
-
-constexpr int kDisturbed = 10;
 
 struct State {
   uint64_t general[12];  // rbx rbp r8 r9 r10 r12 r13 r14 r15 rdi rsi rdx
@@ -88,36 +90,22 @@ struct State {
   )");
 }
 
-}  // namespace
+static_assert(offsetof(State, vectors) == 224);
 
-int LiveRegisters() {
-  static_assert(offsetof(State, vectors) == 224);
-  // Without AVX the program would end with SIGILL: the test knows this exit status.
-  if (!__builtin_cpu_supports("avx")) return 77;
-  State in;
-  for (size_t i = 0; i < sizeof(in); ++i) {
-    reinterpret_cast<uint8_t*>(&in)[i] = static_cast<uint8_t>(i * 37 + 11);
-  }
-  in.general[9] = 0;
-  in.general[10] = 0;
-  in.general[11] = 20;
+// Without AVX the program would end with SIGILL.
+bool CanBeMade() { return __builtin_cpu_supports("avx"); }
+
+void SetArguments(State* in) {
+  in->general[9] = 0;
+  in->general[10] = 0;
+  in->general[11] = 20;
   // The word next to the return path is overwritten by the push that saves the result.
-  in.red_zone[15] = 0;
-  Ready();
-  while (MayGoOn()) {
-    State out = {};
-    const int64_t result = PollWithRegisters(&in, &out);
-    const bool is_allowed = result == -EINTR && Control().allow_interrupt != 0;
-    if (result != 0 && !is_allowed) return kDisturbed;
-    if (std::memcmp(&in, &out, sizeof(in)) != 0) return kDisturbed + 1;
-    Progress();
-  }
-  return 0;
+  in->red_zone[15] = 0;
 }
+
+}  // namespace
 #elif defined(__aarch64__)
 namespace {
-
-constexpr int kDisturbed = 10;
 
 struct State {
   uint64_t general[26];  // x5 to x7, x9 to x30, and a word that fills up
@@ -185,15 +173,23 @@ PollWithRegisters:
     .size PollWithRegisters, .-PollWithRegisters
 )");
 
+static_assert(offsetof(State, vectors) == 208);
+
+bool CanBeMade() { return true; }
+
+void SetArguments(State* in) { in->general[25] = 0; }
+
 }  // namespace
+#endif
 
 int LiveRegisters() {
-  static_assert(offsetof(State, vectors) == 208);
+  // The test knows this exit status.
+  if (!CanBeMade()) return 77;
   State in;
   for (size_t i = 0; i < sizeof(in); ++i) {
     reinterpret_cast<uint8_t*>(&in)[i] = static_cast<uint8_t>(i * 37 + 11);
   }
-  in.general[25] = 0;
+  SetArguments(&in);
   Ready();
   while (MayGoOn()) {
     State out = {};
@@ -205,6 +201,5 @@ int LiveRegisters() {
   }
   return 0;
 }
-#endif
 
 }  // namespace utlz::attach

@@ -152,32 +152,12 @@ TEST(Engine, IntervalsHoldTheTruth) {
   EXPECT_GE(count.HeldShare(), 0.9);
 }
 
-// Kernels of 1 to 30 microseconds whose rates differ by a factor of a thousand, and which start and
-// stop at once: the worst case for shapes that bend at knots only.
-std::vector<SimulatedKernel> RandomStep(std::mt19937_64* random) {
-  std::uniform_real_distribution<double> share;
-  const auto kernels = 3 + static_cast<uint64_t>(12 * share(*random));
-  std::vector<SimulatedKernel> step;
-  for (uint64_t variant = 1; variant <= kernels; ++variant) {
-    SimulatedKernel kernel;
-    kernel.variant = variant;
-    kernel.duration_ns = 1000 * std::pow(30.0, share(*random));
-    kernel.begin_share = 0.3 * share(*random);
-    kernel.end_share = 1 - 0.3 * share(*random);
-    kernel.gap_after_ns = share(*random) < 0.2 ? 2500 : 100 + 300 * share(*random);
-    kernel.work = 4 * std::pow(1000.0, share(*random)) * kernel.duration_ns *
-                  (kernel.end_share - kernel.begin_share);
-    step.push_back(kernel);
-  }
-  return step;
-}
-
 TEST(Engine, IntervalsHoldTheTruthOfRandomLoads) {
   IntervalCount count;
   size_t wrong_shifts = 0;
   for (uint64_t seed = 1; seed <= 24; ++seed) {
     std::mt19937_64 random(77 * seed);
-    const std::vector<SimulatedKernel> step = RandomStep(&random);
+    const std::vector<SimulatedKernel> step = RandomStep(1000, &random);
     SimulationOptions simulation;
     simulation.seed = seed;
     simulation.steps = 150;

@@ -16,25 +16,6 @@
 namespace utlz::attribution {
 namespace {
 
-// Kernels of `shortest` to 30 us whose rates differ by a factor of a thousand.
-std::vector<SimulatedKernel> RandomStep(double shortest_ns, std::mt19937_64* random) {
-  std::uniform_real_distribution<double> share;
-  const auto kernels = 3 + static_cast<uint64_t>(12 * share(*random));
-  std::vector<SimulatedKernel> step;
-  for (uint64_t variant = 1; variant <= kernels; ++variant) {
-    SimulatedKernel kernel;
-    kernel.variant = variant;
-    kernel.duration_ns = shortest_ns * std::pow(30'000 / shortest_ns, share(*random));
-    kernel.begin_share = 0.3 * share(*random);
-    kernel.end_share = 1 - 0.3 * share(*random);
-    kernel.gap_after_ns = share(*random) < 0.2 ? 2500 : 100 + 300 * share(*random);
-    kernel.work = 4 * std::pow(1000.0, share(*random)) * kernel.duration_ns *
-                  (kernel.end_share - kernel.begin_share);
-    step.push_back(kernel);
-  }
-  return step;
-}
-
 struct LoadKind {
   const char* name;
   SimulationOptions simulation;

@@ -56,6 +56,10 @@ struct SimulatedLoad {
   void Stream(Engine* engine) const;
 };
 
+// 3 to 15 kernels of `shortest_ns` to 30 us whose rates differ by a factor of a thousand, and which
+// start and stop at once: the worst case for shapes that bend at knots only.
+std::vector<SimulatedKernel> RandomStep(double shortest_ns, std::mt19937_64* random);
+
 // Repeats the kernels in order.
 SimulatedLoad Simulate(const std::vector<SimulatedKernel>& step, const SimulationOptions& options);
 
