@@ -408,7 +408,7 @@ void Agent::SendStatus() {
   out.Uint(12, thread_cpu_ns_.load(std::memory_order_relaxed));
   out.Uint(13, pool_.outstanding());
   out.Uint(15, producer.reason.load(std::memory_order_relaxed));
-  out.Uint(17, budget_.charged_ns());
+  out.Uint(17, budget_.tracing_cost_ns());
   recorder_.Send(kFrameAgentStatus, *message);
   recorder_.Unlock();
 }

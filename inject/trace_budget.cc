@@ -42,10 +42,13 @@ bool TraceBudget::ShouldTrace(uint64_t now_ns, uint64_t launches, uint64_t graph
 
 void TraceBudget::Settle(uint64_t now_ns, uint64_t launches, uint64_t graph_nodes,
                          const PlannedWindow& window) {
-  double cost_ns = static_cast<double>((launches - launches_) * kLaunchCostNs +
-                                       (graph_nodes - graph_nodes_) * kGraphNodeCostNs);
+  const uint64_t tracing_ns =
+      (launches - launches_) * kTracedLaunchNs + (graph_nodes - graph_nodes_) * kTracedGraphNodeNs;
+  tracing_cost_ns_ += tracing_ns;
+  auto cost_ns = static_cast<double>(tracing_ns);
+  // Every planned window, sampled or not.
   if (tracing_) {
-    cost_ns += kSamplingCost *
+    cost_ns += kSamplingSlowdown *
                Between(std::max(last_ns_, window.begin_ns), std::min(now_ns, window.end_ns));
   }
   account_ns_ += Between(last_ns_, now_ns) * Share() - cost_ns;
@@ -70,7 +73,7 @@ bool TraceBudget::CanPayUntil(uint64_t now_ns, const PlannedWindow& window) cons
 uint64_t TraceBudget::ReadyNs(uint64_t now_ns) const {
   if (budget_ppm_ == 0) return 0;
   const double window_cost_ns =
-      std::max(0.0, cost_rate_ + kSamplingCost - Share()) * kExpectedWindowNs;
+      std::max(0.0, cost_rate_ + kSamplingSlowdown - Share()) * kExpectedWindowNs;
   const double missing_ns = std::min(window_cost_ns, static_cast<double>(credit_ns_)) - account_ns_;
   return missing_ns <= 0 ? 0 : now_ns + static_cast<uint64_t>(missing_ns / Share());
 }

@@ -16,6 +16,8 @@
 
 #include <cstdint>
 
+#include "proto/tracing_cost.h"
+
 namespace utlz::inject {
 
 // On the clock of the times that the budget is told; end 0: none.
@@ -26,12 +28,6 @@ struct PlannedWindow {
 
 class TraceBudget {
  public:
-  static constexpr uint64_t kLaunchCostNs = 1150;
-  // 330 to 780 were seen, the most where the nodes are short and nothing hides them.
-  static constexpr uint64_t kGraphNodeCostNs = 800;
-  // What sampling slows a power-limited program by while it is on (docs/sampling.md). Every planned
-  // window is charged with it, sampled or not.
-  static constexpr double kSamplingCost = 0.01;
   // Spent ahead, so that a run's beginning is seen nearly whole.
   static constexpr uint64_t kCreditNs = 100'000'000;
   // The same for a visit of `utlz attach`, which is short: its beginning has to fit the budget too.
@@ -52,8 +48,8 @@ class TraceBudget {
   // Whether to trace from now on, given all launches and graph nodes traced so far.
   bool ShouldTrace(uint64_t now_ns, uint64_t launches, uint64_t graph_nodes,
                    const PlannedWindow& window);
-  // What tracing and being sampled have cost so far by this account.
-  uint64_t charged_ns() const { return static_cast<uint64_t>(charged_ns_); }
+  // What tracing has cost so far by this account; what sampling costs is told by who samples.
+  uint64_t tracing_cost_ns() const { return tracing_cost_ns_; }
   // In its place while nobody wants records: time asleep earns nothing.
   void Asleep(uint64_t now_ns) {
     on_since_ns_ += now_ns - last_ns_;
@@ -74,6 +70,7 @@ class TraceBudget {
   uint64_t last_ns_ = 0;
   uint64_t launches_ = 0;
   uint64_t graph_nodes_ = 0;
+  uint64_t tracing_cost_ns_ = 0;
   double account_ns_ = 0;
   bool tracing_ = true;
   // What tracing costs a nanosecond, of the last time that it was on. Known a turn after it ended:

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "proto/tracing_cost.h"
+
 namespace utlz {
 namespace {
 
@@ -10,7 +12,8 @@ double DriverCostNs(const ProcessState& process) {
   if (status.tracing_cost_ns() > 0) return static_cast<double>(status.tracing_cost_ns());
   const auto recorded = static_cast<double>(status.launches_recorded());
   const double nodes = std::min(recorded, static_cast<double>(process.graph_nodes));
-  return (recorded - nodes) * kTracedLaunchNs + nodes * kTracedGraphNodeNs;
+  return (recorded - nodes) * static_cast<double>(kTracedLaunchNs) +
+         nodes * static_cast<double>(kTracedGraphNodeNs);
 }
 
 }  // namespace
@@ -29,14 +32,14 @@ double TracedLaunchCostNs(const ModelState& model) {
   const auto& processes = model.processes.processes();
   const bool told = std::any_of(processes.begin(), processes.end(),
                                 [](const auto& entry) { return entry.second->has_status; });
-  return told ? kTracedLaunchNs : 0;
+  return told ? static_cast<double>(kTracedLaunchNs) : 0;
 }
 
 double TracedGraphsCostNs(const ModelState& model) {
   double cost_ns = 0;
   for (const auto& [source, process] : model.processes.processes()) {
     if (process->has_status) {
-      cost_ns += static_cast<double>(process->graph_nodes) * kTracedGraphNodeNs;
+      cost_ns += static_cast<double>(process->graph_nodes * kTracedGraphNodeNs);
     }
   }
   return cost_ns;

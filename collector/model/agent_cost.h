@@ -10,11 +10,6 @@
 
 namespace utlz {
 
-// Of a traced launch and a traced graph node, on an H200 (docs/overhead.md), as
-// inject/trace_budget.h accounts them: for processes whose agent kept no account.
-inline constexpr double kTracedLaunchNs = 1150;
-inline constexpr double kTracedGraphNodeNs = 800;
-
 // Time that tracing took of the process ÷ the time that it lived: the driver's work for records,
 // our callbacks on the program's threads, and the agent's thread. Nothing where the agent said
 // nothing. A GPU-bound program hides much of it: an upper estimate.

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "proto/tracing_cost.h"
+
 namespace utlz {
 namespace {
-
-// Of a power-limited load, while counters are sampled (docs/overhead.md).
-constexpr double kSamplingSlowdown = 0.01;
 
 // The run stands on the lowest rung that one of its devices stands on.
 void SetRung(const Summary& summary, CaptureSummary* capture) {

@@ -8,6 +8,8 @@ namespace {
 
 constexpr uint64_t kLongestSamplingNs = 500'000'000;
 constexpr uint64_t kDitherNs = 20'000'000;
+// A sampler that is ready later than this is asked again then.
+constexpr uint64_t kFurthestNs = 600'000'000'000;
 
 }  // namespace
 
@@ -40,7 +42,8 @@ std::optional<DeviceWindow> WindowPlanner::PlanDevice(uint64_t now_ns, const std
   if (under_way) return std::nullopt;
   if (!plan.sampler && (now_ns < plan.end_ns || now_ns < IdleUntilNs(plan))) return std::nullopt;
   const auto sampler = std::exchange(plan.sampler, std::nullopt);
-  const uint64_t soonest_ns = std::max(now_ns + kNoticeNs, sampler ? sampler->ready_ns : 0);
+  const uint64_t soonest_ns =
+      std::clamp(sampler ? sampler->ready_ns : 0, now_ns + kNoticeNs, now_ns + kFurthestNs);
   const uint64_t ready_ns =
       std::clamp(agents_ready(uuid), soonest_ns, soonest_ns + kLongestWaitNs) + DitherNs();
   const uint64_t length_ns = sampler ? kSwitchingNs + sampler->window_ns + kStoppingNs : kWindowNs;

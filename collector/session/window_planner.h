@@ -46,7 +46,8 @@ class WindowPlanner {
 
   WindowPlanner(uint64_t now_ns, uint64_t seed) : begun_ns_(now_ns), random_state_(seed | 1) {}
 
-  // The sampler can open a window of this length on the device, from `ready_ns` on.
+  // The sampler can open a window of this length on the device, from `ready_ns` on. Any values are
+  // taken: they are bounded.
   void SamplerReady(const std::string& device_uuid, uint64_t ready_ns, uint64_t window_ns);
 
   // The windows that are new at `now_ns`; one that has not begun may be replaced. `uuids`: the GPUs

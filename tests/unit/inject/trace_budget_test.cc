@@ -35,10 +35,12 @@ struct Simulation {
     window.begin_ns = std::max(now_ns + period_ns, budget.ReadyNs(now_ns));
     window.end_ns = window.begin_ns + kWindowNs;
   }
+  uint64_t TracingCostNs() const {
+    return launches * kTracedLaunchNs + graph_nodes * kTracedGraphNodeNs;
+  }
   double CostNs() const {
-    return static_cast<double>(launches * TraceBudget::kLaunchCostNs +
-                               graph_nodes * TraceBudget::kGraphNodeCostNs) +
-           TraceBudget::kSamplingCost * static_cast<double>(traced_window_ns);
+    return static_cast<double>(TracingCostNs()) +
+           kSamplingSlowdown * static_cast<double>(traced_window_ns);
   }
 
   TraceBudget budget;
@@ -86,9 +88,7 @@ TEST(TraceBudget, SaysWhatAllTracingHasCost) {
     simulation.Run(60 * kSecondNs, 70'000, 200'000);
     simulation.budget.ShouldTrace(simulation.now_ns, simulation.launches, simulation.graph_nodes,
                                   simulation.window);
-    EXPECT_NEAR(static_cast<double>(simulation.budget.charged_ns()), simulation.CostNs(),
-                simulation.CostNs() * 0.01)
-        << ppm;
+    EXPECT_EQ(simulation.budget.tracing_cost_ns(), simulation.TracingCostNs()) << ppm;
   }
 }
 

@@ -25,6 +25,18 @@ class WindowPlannerTest : public ::testing::Test {
   WindowPlanner planner_{kNow, 7};
 };
 
+TEST_F(WindowPlannerTest, AnyTimeThatASamplerNamesIsBounded) {
+  for (const uint64_t ready_ns : {uint64_t{0}, UINT64_MAX, UINT64_MAX - kSampling}) {
+    planner_ = WindowPlanner(kNow, 7);
+    planner_.SamplerReady(kGpu, ready_ns, UINT64_MAX);
+    const auto windows = Plan(kNow);
+    ASSERT_THAT(windows, SizeIs(1));
+    EXPECT_GT(windows[0].begin_ns, kNow);
+    EXPECT_LE(windows[0].end_ns, kNow + 3'600'000 * kMs);
+    EXPECT_GT(windows[0].end_ns, windows[0].begin_ns);
+  }
+}
+
 TEST_F(WindowPlannerTest, ProcessesTraceAroundTheSamplersWindow) {
   EXPECT_THAT(Plan(kNow), IsEmpty()) << "the sampler is setting up";
   planner_.SamplerReady(kGpu, kNow, kSampling);

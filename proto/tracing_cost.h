@@ -1,0 +1,20 @@
+// What tracing and sampling cost a program, measured on an H200 (docs/overhead.md,
+// docs/sampling.md): the agent keeps its budget by these figures, and the report falls back on
+// them.
+#ifndef UTLZ_PROTO_TRACING_COST_H_
+#define UTLZ_PROTO_TRACING_COST_H_
+
+#include <cstdint>
+
+namespace utlz {
+
+// Of the driver, for a launch and for a graph's node that leave records.
+inline constexpr uint64_t kTracedLaunchNs = 1150;
+// 330 to 780 were seen, the most where the nodes are short and nothing hides them.
+inline constexpr uint64_t kTracedGraphNodeNs = 800;
+// By what a power-limited program is slowed while counters are sampled.
+inline constexpr double kSamplingSlowdown = 0.01;
+
+}  // namespace utlz
+
+#endif  // UTLZ_PROTO_TRACING_COST_H_
