@@ -12,6 +12,8 @@ import subprocess
 import tempfile
 import unittest
 
+from first_differences import first_differences
+
 STAGE = pathlib.Path(os.environ["UTLZ_E2E_STAGE"])
 FAKES = pathlib.Path(os.environ["UTLZ_E2E_FAKES"])
 PROGRAMS = pathlib.Path(os.environ["UTLZ_E2E_PROGRAMS"])
@@ -63,6 +65,8 @@ class EndToEndTest(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="utlz-e2e-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        for compared in (dict, list):
+            self.addTypeEqualityFunc(compared, self.assert_same_values)
 
     def environment(self, scenario="", **additions):
         """The test's environment: a clean one, the fakes, and a home folder of its own."""
@@ -109,6 +113,11 @@ class EndToEndTest(unittest.TestCase):
         completed = self.utlz("report", *options, "--format", "json", str(run.profile))
         self.assertEqual(completed.returncode, 0, completed.stderr)
         return json.loads(completed.stdout)
+
+    def assert_same_values(self, first, second, msg=None):
+        """What assertEqual does for two mappings or two lists."""
+        if first != second:
+            self.fail(self._formatMessage(msg, first_differences(first, second)))
 
     def launches_by_name(self, report):
         totals = {}
