@@ -16,8 +16,8 @@ endif()
 if(UTLZ_BUILD_FUZZERS)
   list(APPEND UTLZ_SANITIZER_FLAGS -fsanitize=fuzzer-no-link)
 endif()
-# A sanitized library refuses to load into a plain host, so the injected library itself is
-# linked without these; its code is sanitized inside the test executables.
+# A sanitized library refuses to load into a plain host, so the injected library itself is linked
+# without these; tests link its code, or load the copy that has them.
 target_compile_options(utlz_compiler INTERFACE ${UTLZ_SANITIZER_FLAGS})
 target_link_options(utlz_compiler INTERFACE ${UTLZ_SANITIZER_FLAGS})
 

@@ -14,7 +14,7 @@ struct Search {
   const char* path;
   uintptr_t requested;
   uintptr_t completed;
-  const volatile uintptr_t* place;
+  const uintptr_t* place;
 };
 
 int SearchLibrary(dl_phdr_info* info, size_t, void* data) {
@@ -26,7 +26,7 @@ int SearchLibrary(dl_phdr_info* info, size_t, void* data) {
     const uintptr_t begin = (info->dlpi_addr + header.p_vaddr + 7) & ~uintptr_t{7};
     const uintptr_t end = info->dlpi_addr + header.p_vaddr + header.p_memsz;
     for (uintptr_t at = begin; at + 16 <= end; at += 8) {
-      const auto* words = reinterpret_cast<const volatile uintptr_t*>(at);
+      const auto* words = reinterpret_cast<const uintptr_t*>(at);
       if (words[0] == search->requested && words[1] == search->completed) {
         search->place = words;
         return 1;
@@ -99,8 +99,8 @@ cupti::Result Registration::Register(const CuptiApi& api, cupti::BufferRequested
 }
 
 bool Registration::Ours() const {
-  return place_ == nullptr || (place_[0] == reinterpret_cast<uintptr_t>(requested_) &&
-                               place_[1] == reinterpret_cast<uintptr_t>(completed_));
+  return place_ == nullptr || (Held(0) == reinterpret_cast<uintptr_t>(requested_) &&
+                               Held(1) == reinterpret_cast<uintptr_t>(completed_));
 }
 
 }  // namespace utlz::inject

@@ -20,12 +20,15 @@ class Registration {
   // False only where another client's callbacks are known to be in place.
   bool Ours() const;
   // An address inside the code of whoever holds them now; 0 where that cannot be told.
-  uintptr_t Holder() const { return place_ == nullptr ? 0 : place_[0]; }
+  uintptr_t Holder() const { return place_ == nullptr ? 0 : Held(0); }
 
  private:
+  // Another thread may be registering its own at this moment.
+  uintptr_t Held(int which) const { return __atomic_load_n(place_ + which, __ATOMIC_ACQUIRE); }
+
   cupti::BufferRequested requested_ = nullptr;
   cupti::BufferCompleted completed_ = nullptr;
-  const volatile uintptr_t* place_ = nullptr;
+  const uintptr_t* place_ = nullptr;
 };
 
 }  // namespace utlz::inject

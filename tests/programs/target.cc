@@ -75,7 +75,8 @@ void Target::Launch(size_t kernel, uint64_t times, CUstream stream) {
 void Target::Synchronize() const { Check(cuCtxSynchronize(), "cuCtxSynchronize"); }
 
 const std::vector<KernelImage>& CommonKernels() {
-  static const std::vector<KernelImage> kernels = {
+  // Never destroyed: threads that go on while the program ends launch them.
+  static const auto& kernels = *new std::vector<KernelImage>{
       {.name = "_Z4gemmPfPKfS1_i",
        .duration_ns = 200'000,
        .tensor_flops = 1e11,

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -78,28 +79,35 @@ TEST(CallChainTest, AgreesOnAnotherThread) { std::thread(CompareWithBacktrace).j
 
 TEST(CallChainTest, PassesAlignedFrames) { CompareBelowAlignedFrame(); }
 
-bool saw_signal_frame = false;
-StackVerdict verdict_in_handler = StackVerdict::kClear;
+// Where a handler stands, which stays there until it has been looked at.
+ucontext_t handler_context;
+std::atomic<bool> in_handler{false};
+std::atomic<bool> looked_at{false};
 
-void LookFromHandler(int) {
-  ucontext_t context = {};
-  getcontext(&context);
-  saw_signal_frame = OwnChain(context).has_signal_frame;
-  const RemoteMemory memory(getpid());
-  const MemoryMap map = MemoryMap::Read(getpid()).value();
-  verdict_in_handler = JudgeStack(memory, map, FindCLibrary(map, memory).value(),
-                                  FromContext(context), kNever);
+void StandInHandler(int) {
+  getcontext(&handler_context);
+  in_handler = true;
+  in_handler.notify_one();
+  looked_at.wait(false);
 }
 
 TEST(CallChainTest, StopsAtSignalFrame) {
   struct sigaction action = {};
-  action.sa_handler = LookFromHandler;
+  action.sa_handler = StandInHandler;
   struct sigaction old = {};
   sigaction(SIGUSR1, &action, &old);
-  raise(SIGUSR1);
+  std::thread stands([] { raise(SIGUSR1); });
+  in_handler.wait(false);
+  EXPECT_TRUE(OwnChain(handler_context).has_signal_frame);
+  const RemoteMemory memory(getpid());
+  const MemoryMap map = MemoryMap::Read(getpid()).value();
+  EXPECT_EQ(JudgeStack(memory, map, FindCLibrary(map, memory).value(),
+                       FromContext(handler_context), kNever),
+            StackVerdict::kSignalHandler);
+  looked_at = true;
+  looked_at.notify_one();
+  stands.join();
   sigaction(SIGUSR1, &old, nullptr);
-  EXPECT_TRUE(saw_signal_frame);
-  EXPECT_EQ(verdict_in_handler, StackVerdict::kSignalHandler);
 }
 
 TEST(CallChainTest, GivesUpInTime) {
