@@ -467,7 +467,10 @@ void Agent::StopTurns() {
 void Agent::OnFork() {
   active_.store(false, std::memory_order_release);
   gives_buffers_.store(false, std::memory_order_release);
-  if (waits_) door_.CloseInChild();
+  if (waits_) {
+    door_.CloseInChild();
+    visit_.Close();
+  }
   ForgetTermination();
 }
 

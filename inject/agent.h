@@ -109,6 +109,7 @@ class Agent {
   std::atomic<bool> exiting_{false};
   bool waits_ = false;  // for tools, visit by visit; else one collector for good
   Door door_;
+  Visit visit_;  // the present one
   OwnDescriptor first_connection_;
   bool has_recorder_ = false;
   bool has_cupti_ = false;

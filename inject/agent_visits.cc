@@ -49,12 +49,9 @@ void* Agent::WaitingThreadMain(void* agent) {
 }
 
 void Agent::ReceiveVisits() {
-  Visit visit;
-  while (!exiting_ && door_.Await(&visit)) {
-    Host(visit);
-    visit.collector.Close();
-    visit.cupti.Close();
-    visit.connection.Close();
+  while (!exiting_ && door_.Await(&visit_)) {
+    Host(visit_);
+    visit_.Close();
   }
 }
 

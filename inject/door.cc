@@ -82,6 +82,12 @@ void Say(int connection, ControlState state, uint32_t reason, uint32_t detail) {
 
 }  // namespace
 
+void Visit::Close() {
+  collector.Close();
+  cupti.Close();
+  connection.Close();
+}
+
 void SendAnswer(const Visit& visit, ControlState state, uint32_t reason, uint32_t detail) {
   if (const int connection = visit.connection.Get(); connection >= 0) {
     Say(connection, state, reason, detail);

@@ -15,6 +15,9 @@ namespace utlz::inject {
 
 // A tool that wants the process traced.
 struct Visit {
+  // The connection last: its end tells the tool that nothing of the visit is left.
+  void Close();
+
   OwnDescriptor connection;
   OwnDescriptor collector;
   OwnDescriptor cupti;  // none, in most cases

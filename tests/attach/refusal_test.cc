@@ -8,7 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
+#include <future>
 #include <string>
 
 #include "tests/attach/target_process.h"
@@ -105,6 +107,22 @@ TEST(RefusalStateTest, StoppedBySignal) {
   EXPECT_EQ(ThreadState(target.pid(), target.pid()), 'T');
   kill(target.pid(), SIGCONT);
   EXPECT_TRUE(target.WakeAndWaitForProgress());
+  EXPECT_EQ(target.Finish(), 0);
+}
+
+TEST(RefusalStateTest, StoppedDuringTheSearch) {
+  TargetProcess target("futex");
+  ASSERT_TRUE(target.WaitUntilReady());
+  LoadOptions options;
+  options.search_time = std::chrono::seconds(60);
+  auto load = std::async(std::launch::async, [&] {
+    return LoadIntoProcess(target.pid(), ProbeLibrary(), options).status();
+  });
+  // None of its threads can be lent, so that the search goes on.
+  EXPECT_EQ(load.wait_for(std::chrono::milliseconds(100)), std::future_status::timeout);
+  kill(target.pid(), SIGSTOP);
+  EXPECT_THAT(std::string(load.get().message()), HasSubstr("is stopped; resume it"));
+  kill(target.pid(), SIGCONT);
   EXPECT_EQ(target.Finish(), 0);
 }
 

@@ -59,11 +59,10 @@ class Followed:
 class Program(Followed):
     """tests/programs/on_command.cc"""
 
-    def __init__(self, path, environment, folder, *arguments, prefix=(), wait=True):
+    def __init__(self, path, environment, folder, *arguments, prefix=()):
         super().__init__([*prefix, path, *arguments], "stdout", env=environment, cwd=folder,
                          stdin=subprocess.PIPE)
-        if wait:
-            self.answer()
+        self.answer()
 
     @property
     def pid(self):
@@ -138,6 +137,9 @@ class AttachTest(EndToEndTest):
     def agent_thread(self, pid):
         names = self.thread_names(pid)
         return next((name for name in names if name in ("utlz-asleep", "utlz-awake")), None)
+
+    def agent_sockets(self, pid):
+        return [name for name in os.listdir(f"/proc/{pid}/fd") if int(name) >= 128]
 
     def children(self, pid):
         return [int(word) for word in

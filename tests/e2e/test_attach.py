@@ -164,6 +164,7 @@ class Attaching(AttachTest):
     def test_refusal_leaves_the_target_as_it_was(self):
         program = self.start()
         os.kill(program.pid, signal.SIGSTOP)
+        os.waitid(os.P_PID, program.pid, os.WSTOPPED)
         maps = self.maps(program.pid)
         tool = self.attach(program.pid)
         self.assertEqual(tool.end(), 1)
@@ -192,11 +193,21 @@ class Attaching(AttachTest):
         tool = self.attach(child)
         self.assertEqual(tool.end(), 1)
         self.assertIn("attach to its parent", tool.said)
-        sockets = [name for name in os.listdir(f"/proc/{child}/fd") if int(name) >= 128]
-        self.assertEqual(sockets, [])
+        self.assertEqual(self.agent_sockets(child), [])
         program.do("fork 0")
         report, _ = self.record(program, ["launch 2"])
         self.assertEqual(self.launches_by_name(report), {GEMM: 2})
+        self.assertEqual(program.quit(), 0)
+
+    def test_child_of_fork_during_a_visit(self):
+        program = self.start()
+        tool = self.attach(program.pid)
+        tool.wait_for("tracing")
+        self.assertNotEqual(self.agent_sockets(program.pid), [])
+        child = program.do("fork 1")["done"]
+        self.assertEqual(self.agent_sockets(child), [])
+        self.finish(tool)
+        program.do("fork 0")
         self.assertEqual(program.quit(), 0)
 
     def test_program_that_closes_every_descriptor(self):
@@ -212,14 +223,15 @@ class Attaching(AttachTest):
 
     def test_another_client_holds_the_buffers(self):
         """Its trace stays whole, and ours begins when it is done."""
-        program = Program(self.program("other_client"), self.environment(), self.folder, "imported",
-                          "2", wait=False)
+        program = Program(self.program("other_client"), self.environment(), self.folder, "told")
         self.addCleanup(program.close)
         tool = self.attach(program.pid)
-        tool.wait_for("process")
-        self.assertEqual(program.end(), 0, program.said)
+        tool.wait_for("waiting for another profiler in it")
+        self.assertGreater(program.do("end the window")["done"], 0)
+        tool.wait_for(" seen;")
+        self.assertEqual(program.quit(), 0, program.said)
         tool.wait_for("every process has ended")
-        self.result(tool)
+        self.assertEqual(set(self.launches_by_name(self.result(tool))), {REDUCE})
 
     def test_started_by_utlz_run_and_no_cuda_yet(self):
         for option, name in (("--asleep", "utlz run --asleep"), ("--counters=none", "utlz run ")):

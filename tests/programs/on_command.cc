@@ -19,6 +19,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -87,9 +88,19 @@ class Program {
       waitpid(child_, nullptr, 0);
       return 0;
     }
+    // The answer comes once the child has run what it runs at a fork.
+    int ends[2];
+    if (pipe(ends) != 0) std::abort();
     child_ = fork();
-    if (child_ == 0) prctl(PR_SET_PDEATHSIG, SIGKILL);
-    while (child_ == 0) pause();
+    if (child_ == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      close(ends[1]);
+      for (;;) pause();
+    }
+    close(ends[1]);
+    char nothing = 0;
+    if (read(ends[0], &nothing, 1) != 0) std::abort();
+    close(ends[0]);
     return static_cast<uint64_t>(child_);
   }
 

@@ -9,12 +9,17 @@
 //   torn_down  the same, and cuptiFinalize a while after its window
 //   stored     found with dlsym and kept in a static variable, as Proton does
 //   looked_up  found with dlsym and kept on the stack, where nobody can see them
+//   told       as imported, but a line of standard input ends the window, another one the program;
+//              {"done":…} says that the window has begun, and that it has ended
 #include <dlfcn.h>
 
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <iostream>
 #include <string>
+#include <thread>
 
 #include "tests/fakes/cupti_records.h"
 #include "tests/fakes/simulated_gpu.h"
@@ -83,9 +88,34 @@ void Complete(void* context, uint32_t stream, uint8_t* buffer, size_t size, size
 constexpr uint64_t kWindowNs = 300'000'000;
 constexpr uint64_t kShortWindowNs = 2'000'000;
 
-uint64_t LaunchForAWindow(Target* target, uint64_t window_ns) {
+using Condition = std::function<bool()>;
+
+Condition TimeIsOver(uint64_t duration_ns) {
+  return [end_ns = NowNs() + duration_ns] { return NowNs() >= end_ns; };
+}
+
+// The lines of standard input, read by a thread that does nothing else.
+std::atomic<int> lines_read{0};
+
+void ReadInput() {
+  std::thread([] {
+    for (std::string line; std::getline(std::cin, line);) ++lines_read;
+    lines_read = 2;
+  }).detach();
+}
+
+Condition LinesAreRead(int lines) {
+  return [lines] { return lines_read >= lines; };
+}
+
+void Answer(uint64_t done) {
+  std::printf("{\"done\":%llu}\n", static_cast<unsigned long long>(done));
+  std::fflush(stdout);
+}
+
+uint64_t LaunchUntil(const Condition& over, Target* target) {
   uint64_t launches = 0;
-  for (const uint64_t end_ns = NowNs() + window_ns; NowNs() < end_ns; launches += 10) {
+  for (; !over(); launches += 10) {
     target->Launch(2, 10);
     target->Synchronize();
   }
@@ -93,13 +123,31 @@ uint64_t LaunchForAWindow(Target* target, uint64_t window_ns) {
 }
 
 // Called by their names, so that this program's own import slots are used.
-uint64_t TraceImported(Target* target, uint64_t window_ns) {
+void BeginImported() {
   cuptiActivityRegisterCallbacks(Request, Complete);
   cuptiActivityEnable(kActivityConcurrentKernel);
-  const uint64_t launches = LaunchForAWindow(target, window_ns);
+}
+
+void EndImported() {
   cuptiActivityFlushAll(0);
   cuptiActivityDisable(kActivityConcurrentKernel);
   cuptiActivityFlushAll(1);
+}
+
+uint64_t TraceImported(Target* target, uint64_t window_ns) {
+  BeginImported();
+  const uint64_t launches = LaunchUntil(TimeIsOver(window_ns), target);
+  EndImported();
+  return launches;
+}
+
+uint64_t TraceAsTold(Target* target) {
+  BeginImported();
+  ReadInput();
+  Answer(0);
+  const uint64_t launches = LaunchUntil(LinesAreRead(1), target);
+  EndImported();
+  Answer(launches);
   return launches;
 }
 
@@ -121,7 +169,7 @@ uint64_t TraceAndTearDown(Target* target) {
 uint64_t TraceThrough(const volatile Cupti& cupti, Target* target) {
   cupti.register_callbacks(Request, Complete);
   cupti.enable(kActivityConcurrentKernel);
-  const uint64_t launches = LaunchForAWindow(target, kWindowNs);
+  const uint64_t launches = LaunchUntil(TimeIsOver(kWindowNs), target);
   cupti.flush_all(0);
   cupti.disable(kActivityConcurrentKernel);
   cupti.flush_all(1);
@@ -133,6 +181,7 @@ uint64_t Trace(const std::string& way, Target* target) {
   if (way == "clocked") cuptiActivityRegisterTimestampCallback(Cycles);
   if (way == "imported" || way == "clocked") return TraceImported(target, kWindowNs);
   if (way == "short") return TraceImported(target, kShortWindowNs);
+  if (way == "told") return TraceAsTold(target);
   static Cupti stored;
   const Cupti found = LookUp();
   if (way == "looked_up") return TraceThrough(found, target);
@@ -152,8 +201,9 @@ int Run(const std::string& way, double seconds_after) {
     return 5;
   }
   // Long enough for an agent that looks about once a second to resume.
-  const uint64_t end_ns = NowNs() + static_cast<uint64_t>(seconds_after * 1e9);
-  while (NowNs() < end_ns) {
+  const Condition over = way == "told" ? LinesAreRead(2)
+                                       : TimeIsOver(static_cast<uint64_t>(seconds_after * 1e9));
+  while (!over()) {
     target.Launch(1, 20);
     target.Synchronize();
   }

@@ -82,6 +82,13 @@ absl::Status AttemptOnOwnThread(const LoadTarget& target, const ThreadCandidate&
   return attempt.get();
 }
 
+// What the preflight saw may have changed: the process may have been stopped since, or another tool
+// may have been quicker.
+absl::Status CheckAnew(pid_t pid) {
+  const auto facts = ReadProcessFacts(pid);
+  return facts.ok() ? CheckFacts(*facts, ReadPermissions()) : facts.status();
+}
+
 absl::Status Search(const LoadTarget& target, LoadResult& result) {
   const Deadline deadline = steady_clock::now() + target.options.search_time;
   const RemoteMemory memory(target.pid);
@@ -106,6 +113,9 @@ absl::Status Search(const LoadTarget& target, LoadResult& result) {
       return absl::NotFoundError(absl::StrCat("process ", target.pid, " ended"));
     }
     std::this_thread::sleep_for(kSearchInterval);
+    if (absl::Status status = CheckAnew(target.pid); !status.ok() && !WorthAnotherTry(status)) {
+      return status;
+    }
   } while (steady_clock::now() < deadline && result.attempts < kMaxAttempts);
   const std::string detail =
       last_failure.ok() ? "" : absl::StrCat("; ", last_failure.message());

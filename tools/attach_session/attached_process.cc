@@ -158,7 +158,8 @@ absl::Status AttachedProcess::BeginTracing(const AttachMeans& means, Session& se
 
 bool AttachedProcess::FallsAsleep(std::chrono::milliseconds patience) {
   const auto answer = attach::ReceiveAnswer(connection_, patience);
-  return answer.ok() && answer->state == static_cast<uint32_t>(ControlState::kAsleep);
+  if (!answer.ok() || answer->state != static_cast<uint32_t>(ControlState::kAsleep)) return false;
+  return absl::IsAborted(attach::ReceiveAnswer(connection_, patience).status());
 }
 
 }  // namespace utlz

@@ -38,8 +38,8 @@ class AttachedProcess {
   // How the agent came in, for people: "woken" or "loaded, 1.8 ms stopped".
   const std::string& way() const { return way_; }
 
-  // After the session has finished: whether the agent has said that it sleeps. False also where the
-  // process has ended.
+  // After the session has finished: whether the agent has said that it sleeps, and hung up, which
+  // it does once nothing of the visit is left in the process. False also where that has ended.
   bool FallsAsleep(std::chrono::milliseconds patience);
 
  private:
