@@ -117,6 +117,20 @@ class KernelAccuracyTest(unittest.TestCase):
         self.assertIsNone(row["bytes"])
         self.assertEqual(["–", "–"], kernel_accuracy.cells_of(row["bytes"]))
 
+    def test_flops_are_compared_type_by_type(self):
+        reference = [{**kernel, "sm__ops_path_tensor_src_bf16_dst_fp32.sum": 100.0}
+                     for kernel in self.REFERENCE]
+        of_types = [{"data_type": "bf16", "flops": 1010.0, "flops_error": 10.0},
+                    {"data_type": "fp32", "flops": 500.0, "flops_error": 1.0}]
+        row, = kernel_accuracy.compare_kernels(self.summary(flops=1510.0, flops_by_type=of_types),
+                                               reference)
+        self.assertAlmostEqual(0.01, row["flops"].error)
+        self.assertAlmostEqual(1.959964, row["flops"].half_width)
+        missing, = kernel_accuracy.compare_kernels(
+            self.summary(flops=500.0, flops_by_type=of_types[1:]), reference)
+        self.assertEqual(-1, missing["flops"].error)
+        self.assertFalse(missing["flops"].held)
+
     def test_known_products_need_no_reference(self):
         row, = kernel_accuracy.compare_kernels(self.summary(flops=105.0, flops_error=1.0), [], 10)
         self.assertAlmostEqual(0.05, row["flops"].error)

@@ -72,6 +72,18 @@ def figure_of(kernels, field, truth):
     return Figure(sum(values) / launches, half_width / launches, truth)
 
 
+def tensor_figure_of(kernels, data_type, truth):
+    """Of the FLOPs of one data type alone, as Nsight Compute counts them: what a kernel does beside
+    them, with other instructions, is not in its count."""
+    launches = sum(kernel.get("launches", 0) for kernel in kernels)
+    if not launches or truth is None or any("flops_by_type" not in kernel for kernel in kernels):
+        return None
+    of_type = [entry for kernel in kernels for entry in kernel["flops_by_type"]
+               if entry["data_type"] == data_type]
+    half_width = NORMAL_95 * sum(entry.get("flops_error", 0) for entry in of_type)
+    return Figure(sum(entry["flops"] for entry in of_type) / launches, half_width / launches, truth)
+
+
 def mean_of(kernels, metrics):
     """Of a launch, over Nsight Compute's kernels; None where it has none of them."""
     values = [kernel[metric] for kernel in kernels for metric in metrics
@@ -93,13 +105,17 @@ def compare_kernels(summary, reference, flops_per_launch=None):
         if share < LEAST_TIME_SHARE:
             continue
         known = theirs.get(key, [])
-        flops = flops_per_launch or (mean_of(known, nsight_compute.METRICS[2:3]) if known else None)
+        counted = mean_of(known, nsight_compute.METRICS[2:3]) if known else None
+        if flops_per_launch:
+            flops = figure_of(kernels, "flops", flops_per_launch)
+        else:
+            flops = tensor_figure_of(kernels, "bf16", counted) if counted else None
         rows.append({"name": kernels[0].get("short_name", key[0]), "time_share": share,
                      "launches": sum(kernel.get("launches", 0) for kernel in kernels),
                      "bytes": figure_of(kernels, "dram_bytes",
                                         mean_of(known, nsight_compute.METRICS[:2])
                                         if known else None),
-                     "flops": figure_of(kernels, "flops", flops) if flops else None})
+                     "flops": flops})
     return sorted(rows, key=lambda row: -row["time_share"])
 
 

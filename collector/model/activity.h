@@ -44,6 +44,7 @@ struct Activity {
   uint32_t context;
   uint16_t source;
   ActivityKind kind;
+  bool begins_launch = true;  // false for all but the first node of a graph's launch
 };
 
 // The kind of a copy; copies between host buffers take no time of the device.

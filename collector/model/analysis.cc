@@ -22,9 +22,9 @@ std::string FallbackType(const ModelState& model, const Attribution& attribution
       cycles_by_type[std::string(type)] += cycles->value * static_cast<double>(part.launches);
     }
   }
-  const auto most = std::max_element(
-      cycles_by_type.begin(), cycles_by_type.end(),
-      [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most =
+      std::max_element(cycles_by_type.begin(), cycles_by_type.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
   return most == cycles_by_type.end() ? kDefaultTensorType : most->first;
 }
 
@@ -83,37 +83,72 @@ void AddRows(const ModelState& model, uint32_t index, const Attribution& attribu
   }
 }
 
-// Ranges hold whole kernels, so their operations are solved by kernel; parts of one kernel keep
-// what was attributed to them.
-RangeCalibration::Result Calibrate(const ModelState& model, const Analysis& analysis) {
-  RangeCalibration::Prior prior;
-  std::map<uint32_t, int> parts;
-  for (const KernelRow& row : analysis.rows) ++parts[row.kernel];
+double ShareOfKernel(const Kernel& kernel, const KernelRow& row) {
+  if (row.durations.count() == 0) return 1;
+  return static_cast<double>(row.durations.count()) / static_cast<double>(kernel.durations.count());
+}
+
+// Ranges hold whole kernels, whose launches may be of several parts.
+struct Calibration {
+  OperationPrior prior;
+  SolvedOperations solved;
+  std::map<uint32_t, int> parts;  // by kernel
+};
+
+KernelBelief BeliefOfRow(const ModelState& model, const Analysis& analysis, const KernelRow& row) {
+  const Kernel& kernel = model.kernels[row.kernel];
+  return BeliefOf(kernel, row.work, analysis.devices[kernel.device].ceilings,
+                  row.durations.mean_ns());
+}
+
+Calibration Calibrate(const ModelState& model, const Analysis& analysis) {
+  Calibration calibration;
   for (const KernelRow& row : analysis.rows) {
-    const Kernel& kernel = model.kernels[row.kernel];
-    const DeviceAnalysis& device = analysis.devices[kernel.device];
-    const double share = row.durations.count() == 0 ? 1.0
-                                                    : static_cast<double>(row.durations.count()) /
-                                                          static_cast<double>(kernel.durations.count());
-    const double mean_ns = row.durations.mean_ns();
-    for (const auto& [data_type, belief] : BeliefOf(row.work, device.ceilings, mean_ns)) {
-      RangeCalibration::Belief& sum = prior[row.kernel][data_type];
-      sum.per_launch += share * belief.per_launch;
-      sum.spread += share * belief.spread;
+    ++calibration.parts[row.kernel];
+    const double share = ShareOfKernel(model.kernels[row.kernel], row);
+    const KernelBelief belief = BeliefOfRow(model, analysis, row);
+    KernelBelief& whole = calibration.prior[row.kernel];
+    whole.warp_mma = belief.warp_mma;
+    whole.instructions_told = belief.instructions_told;
+    for (const auto& [data_type, of_part] : belief.by_type) {
+      OperationBelief& sum = whole.by_type[data_type];
+      sum.per_launch += share * of_part.per_launch;
+      sum.error += share * of_part.error;
+      sum.doubt += share * of_part.doubt;
     }
   }
-  RangeCalibration::Result result = model.ranges.Solve(prior);
-  std::erase_if(result, [&](const auto& entry) { return parts[entry.first] > 1; });
-  return result;
+  calibration.solved = SolveOperations(model.ranges.Mixes(), calibration.prior);
+  return calibration;
+}
+
+// Parts of one kernel keep the proportions that were sampled.
+KernelCalibration CalibrationOf(const ModelState& model, const Analysis& analysis,
+                                const Calibration& calibration, const KernelRow& row) {
+  KernelCalibration of_row;
+  of_row.warp_mma = calibration.solved.warp_mma == row.kernel;
+  const auto found = calibration.solved.by_kernel.find(row.kernel);
+  if (found == calibration.solved.by_kernel.end()) return of_row;
+  if (calibration.parts.at(row.kernel) == 1) {
+    of_row.operations = found->second;
+    return of_row;
+  }
+  const KernelBelief belief = BeliefOfRow(model, analysis, row);
+  for (const auto& [data_type, of_part] : belief.by_type) {
+    const auto operations = found->second.find(data_type);
+    const double before = calibration.prior.at(row.kernel).by_type.at(data_type).per_launch;
+    if (operations == found->second.end() || before <= 0) continue;
+    const double ratio = operations->second.per_launch / before;
+    of_row.operations[data_type] = {ratio * of_part.per_launch, ratio * of_part.error};
+  }
+  return of_row;
 }
 
 void SetWork(const ModelState& model, const Analysis& analysis,
-             const RangeCalibration::Result& calibrated, KernelRow* row) {
+             const KernelCalibration& calibration, KernelRow* row) {
   const Kernel& kernel = model.kernels[row->kernel];
   const DeviceAnalysis& device = analysis.devices[kernel.device];
-  const auto found = calibrated.find(row->kernel);
   row->work = WorkOf(kernel, row->part, row->durations.mean_ns(), device.ceilings,
-                     device.fallback_type, found == calibrated.end() ? nullptr : &found->second);
+                     device.fallback_type, calibration);
 }
 
 // At rates that `flops_per_second` tells for each data type.
@@ -171,8 +206,10 @@ Analysis Analyze(const ModelState& model, const std::optional<StepsSpan>& steps)
   }
   for (KernelRow& row : analysis.rows) SetWork(model, analysis, {}, &row);
   if (!model.ranges.empty()) {
-    const RangeCalibration::Result calibrated = Calibrate(model, analysis);
-    for (KernelRow& row : analysis.rows) SetWork(model, analysis, calibrated, &row);
+    const Calibration calibration = Calibrate(model, analysis);
+    for (KernelRow& row : analysis.rows) {
+      SetWork(model, analysis, CalibrationOf(model, analysis, calibration, row), &row);
+    }
   }
   for (KernelRow& row : analysis.rows) {
     const Kernel& kernel = model.kernels[row.kernel];

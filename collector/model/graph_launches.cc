@@ -4,27 +4,30 @@
 
 namespace utlz {
 
-void GraphLaunches::Add(uint32_t source, uint32_t correlation, std::span<const Launch> nodes) {
-  if (nodes.empty()) return;
+bool GraphLaunches::Add(uint32_t source, uint32_t correlation, std::span<const Launch> nodes) {
+  if (nodes.empty()) return false;
   uint64_t time_ns = 0;
   for (const Launch& node : nodes) time_ns += node.end_ns - node.start_ns;
   const auto known = latest_.find(source);
   if (known != latest_.end() && known->second.correlation == correlation) {
     graphs_[known->second.graph].kernel_time_ns += time_ns;
-    return;
+    return false;
   }
   // Correlations grow (and wrap around): an older one is a straggling branch of a launch whose
   // start is known already.
   if (known != latest_.end() && static_cast<int32_t>(correlation - known->second.correlation) < 0) {
-    return;
+    return false;
   }
   const auto key = std::make_pair(source, nodes.front().variant);
-  if (starts_ >= kMaxStarts || (graphs_.size() >= kMaxGraphs && !graphs_.contains(key))) return;
+  if (starts_ >= kMaxStarts || (graphs_.size() >= kMaxGraphs && !graphs_.contains(key))) {
+    return true;
+  }
   Graph& graph = graphs_[key];
   graph.kernel_time_ns += time_ns;
   graph.starts_ns.push_back(nodes.front().start_ns);
   ++starts_;
   latest_[source] = {correlation, key};
+  return true;
 }
 
 std::vector<uint64_t> GraphLaunches::StartsOfMainGraph(uint64_t kernel_time_ns) const {

@@ -23,8 +23,9 @@ class GraphLaunches {
   static constexpr size_t kMaxGraphs = 4096;
   static constexpr size_t kMaxStarts = 1u << 20;  // of all graphs together
 
-  // Nodes of graph launch `correlation` (not 0) of a process, as records bring them.
-  void Add(uint32_t source, uint32_t correlation, std::span<const Launch> nodes);
+  // Nodes of graph launch `correlation` (not 0) of a process, as records bring them. True where
+  // they are its first ones.
+  bool Add(uint32_t source, uint32_t correlation, std::span<const Launch> nodes);
 
   // Starts of the launches of the graph that took at least half of `kernel_time_ns`, in order;
   // empty where there is none.

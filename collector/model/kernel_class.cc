@@ -22,8 +22,9 @@ constexpr std::string_view kCommunication[] = {
 
 constexpr std::string_view kMatrix[] = {
     "gemm", "Gemm", "GEMM", "nvjet", "xmma", "cutlass", "tensorop", "sdpa", "fmha", "flash",
-    "attention", "Attention", "attn", "matmul", "Matmul", "mma", "conv", "Conv", "wgrad", "dgrad",
-    "fprop", "bprop", "_mm", "_dot",
+    "attention", "Attention", "attn", "matmul", "Matmul", "mma", "convol", "Convol", "conv1d",
+    "conv2d", "conv3d", "Conv1d", "Conv2d", "Conv3d", "_conv_", "wgrad", "dgrad", "fprop", "bprop",
+    "_mm", "_dot",
 };
 
 constexpr std::string_view kAttention[] = {
@@ -51,8 +52,11 @@ constexpr std::string_view kDataMovement[] = {
 constexpr std::string_view kWarpMma[] = {
     "sm70_", "sm75_", "sm80_", "sm86_", "sm89_", "volta_", "turing_", "ampere_", "cutlass_70_",
     "cutlass_75_", "cutlass_80_", "pytorch_flash", "fmha_cutlass", "s16816", "s1688", "h16816",
-    "h1688", "i16832",
+    "h1688", "i16832", "SM80_16x8", "flash_fwd_kernel", "flash_fwd_splitkv", "flash_bwd_dq_dk",
 };
+
+constexpr std::string_view kWarpGroupMma[] = {"nvjet", "sm90", "Sm90", "SM90", "gmma", "GMMA",
+                                              "hopper", "Hopper"};
 
 constexpr NamePattern kCollectives[] = {
     {"AllReduce", "AllReduce"},         {"ReduceScatter", "ReduceScatter"},
@@ -148,6 +152,12 @@ bool ContainsAny(std::string_view text, const std::string_view (&fragments)[kCou
 }  // namespace
 
 bool UsesWarpMma(std::string_view mangled_name) { return ContainsAny(mangled_name, kWarpMma); }
+
+bool UsesWarpGroupMma(std::string_view mangled_name) {
+  return ContainsAny(mangled_name, kWarpGroupMma) && !UsesWarpMma(mangled_name);
+}
+
+bool IsProfilerKernel(std::string_view mangled_name) { return mangled_name == "WaitNs"; }
 
 bool IsMatrixKernel(std::string_view mangled_name) { return ContainsAny(mangled_name, kMatrix); }
 

@@ -26,6 +26,12 @@ bool IsOfSomeHalfType(std::string_view mangled_name);
 // for Ampere and before have them), not of a warp group's (wgmma).
 bool UsesWarpMma(std::string_view mangled_name);
 
+// Whether the name tells that it is a warp group that issues tensor instructions (wgmma).
+bool UsesWarpGroupMma(std::string_view mangled_name);
+
+// Whether it is a kernel that CUPTI itself launches, at the ends of a range.
+bool IsProfilerKernel(std::string_view mangled_name);
+
 // Whether the name speaks of matrix products: GEMM, convolution, attention.
 bool IsMatrixKernel(std::string_view mangled_name);
 

@@ -65,6 +65,7 @@ uint32_t KernelTable::Resolve(const ProcessState& process, uint32_t variant, uin
     kernel.mangled_name = name;
     kernel.shape = shape;
     kernel.communication = IsCommunicationKernel(name);
+    kernel.profiler = IsProfilerKernel(name);
     return Insert(key, std::move(kernel));
   }
   const std::string other_key = "other " + std::to_string(device);

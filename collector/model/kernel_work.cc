@@ -16,20 +16,36 @@ constexpr double kNegligibleTensorShareOfOthers = 0.05;
 constexpr double kFlopsPerFmaInstruction = 32 * 2;
 // Ranges fix a kernel's operations where what they leave open is less than this share of them.
 constexpr double kFixedByRanges = 0.01;
-// How far attributed FLOPs, and data types that a name implies, may be off before ranges are seen.
-constexpr double kAttributionSpread = 0.3;
+// How far data types and instructions that a name implies may be off, where ranges contradict them.
 constexpr double kTypeSpread = 0.5;
+constexpr double kNormal95 = 1.959964;
 
 constexpr const char* kTensorTypes[] = {"bf16", "fp16", "tf32", "fp8", "int8", "fp64_tensor"};
+
+// Whether the 95 % interval lies above zero.
+bool DiffersFromZero(const CounterPerLaunch& counter) {
+  return counter.value > kNormal95 * counter.error;
+}
+
+// Whether the cycles are the kernel's own work. A matrix kernel's count even where they may be
+// nothing, since no FLOPs at all would be a claim; then their error says so.
+bool AreOfTensorWork(const Kernel& kernel, const CounterPerLaunch& cycles, double elapsed_cycles) {
+  if (!IsMatrixKernel(kernel.mangled_name)) {
+    // Other instructions move the pipe's counter too, by some percent of an elementwise kernel's
+    // time.
+    if (IsElementwiseKernel(kernel.mangled_name)) return false;
+    return cycles.value > cycles.error &&
+           cycles.value >= kNegligibleTensorShareOfOthers * elapsed_cycles;
+  }
+  if (IsSinglePrecisionMatrixKernel(kernel.mangled_name) && !DiffersFromZero(cycles)) return false;
+  return cycles.value + kNormal95 * cycles.error >= kNegligibleTensorShare * elapsed_cycles;
+}
 
 void AddTensor(const Kernel& kernel, const CounterPerLaunch& cycles, const std::string& data_type,
                bool assumed, double mean_time_ns, const Ceilings& ceilings, KernelWork* work) {
   const auto per_cycle = ceilings.FlopsPerCycle(data_type);
   if (!per_cycle.has_value()) return;
-  const double elapsed = mean_time_ns * 1e-9 * ceilings.clock_hz;
-  const double negligible = IsMatrixKernel(kernel.mangled_name) ? kNegligibleTensorShare
-                                                                : kNegligibleTensorShareOfOthers;
-  if (cycles.value <= cycles.error || cycles.value < negligible * elapsed) return;
+  if (!AreOfTensorWork(kernel, cycles, mean_time_ns * 1e-9 * ceilings.clock_hz)) return;
   work->flops.push_back({.data_type = data_type,
                          .flops = cycles.value * *per_cycle,
                          .error = cycles.error * *per_cycle,
@@ -38,33 +54,47 @@ void AddTensor(const Kernel& kernel, const CounterPerLaunch& cycles, const std::
                          .upper_bound = false});
 }
 
+// Doubles have one kind of instruction, which does the same in every cycle.
+bool HasTwoRates(const std::string& data_type, const Ceilings& ceilings) {
+  return ceilings.warp_mma_share < 1 && data_type != "fp64_tensor";
+}
+
+// A cycle of the pipe does less for instructions of warps. Where the name leaves it open, the
+// interval of what warp groups would have done holds both.
+void ScaleByInstructions(const Kernel& kernel, bool warp_mma, const Ceilings& ceilings,
+                         CounterPerLaunch* cycles) {
+  if (warp_mma || UsesWarpMma(kernel.mangled_name)) {
+    cycles->value *= ceilings.warp_mma_share;
+    cycles->error *= ceilings.warp_mma_share;
+  } else if (!UsesWarpGroupMma(kernel.mangled_name)) {
+    cycles->error =
+        std::hypot(cycles->error, (1 - ceilings.warp_mma_share) * cycles->value / kNormal95);
+  }
+}
+
 // The tensor pipe's sub-pipes tell doubles and integers apart; the rest is what the name says.
 void AddTensorTypes(const Kernel& kernel, const KernelPart& part, double mean_time_ns,
-                    const Ceilings& ceilings, const std::string& fallback_type, KernelWork* work) {
+                    const Ceilings& ceilings, const std::string& fallback_type, bool warp_mma,
+                    KernelWork* work) {
   const auto& tensor = part.counters[METRIC_TENSOR_ACTIVE];
   if (!tensor.has_value()) return;
   CounterPerLaunch rest = *tensor;
-  for (const auto& [role, data_type] :
-       {std::pair(METRIC_TENSOR_DMMA_ACTIVE, "fp64_tensor"), std::pair(METRIC_TENSOR_IMMA_ACTIVE, "int8")}) {
+  for (const auto& [role, data_type] : {std::pair(METRIC_TENSOR_DMMA_ACTIVE, "fp64_tensor"),
+                                        std::pair(METRIC_TENSOR_IMMA_ACTIVE, "int8")}) {
     const auto& cycles = part.counters[role];
     if (!cycles.has_value() || cycles->value < 0.5 * tensor->value) continue;
     AddTensor(kernel, *cycles, data_type, false, mean_time_ns, ceilings, work);
     rest.value -= cycles->value;
   }
-  if (UsesWarpMma(kernel.mangled_name)) {
-    rest.value *= ceilings.warp_mma_share;
-    rest.error *= ceilings.warp_mma_share;
-  }
-  AddTensor(kernel, rest, TensorTypeFor(kernel, fallback_type), true, mean_time_ns, ceilings, work);
+  const bool by_type = !work->flops.empty();
+  if (by_type && rest.value <= rest.error) return;
+  const std::string data_type = TensorTypeFor(kernel, fallback_type);
+  if (HasTwoRates(data_type, ceilings)) ScaleByInstructions(kernel, warp_mma, ceilings, &rest);
+  AddTensor(kernel, rest, data_type, true, mean_time_ns, ceilings, work);
 }
 
-// Whether the 95 % interval lies above zero: of what may be nothing, no FLOPs are claimed.
-bool DiffersFromZero(const CounterPerLaunch& counter) {
-  constexpr double kNormal95 = 1.959964;
-  return counter.value > kNormal95 * counter.error;
-}
-
-void AddPipes(const Kernel& kernel, const KernelPart& part, const Ceilings& ceilings, KernelWork* work) {
+void AddPipes(const Kernel& kernel, const KernelPart& part, const Ceilings& ceilings,
+              KernelWork* work) {
   const auto& fma = part.counters[METRIC_FMA_INSTRUCTIONS];
   if (fma.has_value() && DiffersFromZero(*fma) && !IsDataMovementKernel(kernel.mangled_name)) {
     work->flops.push_back({.data_type = "fp32",
@@ -86,15 +116,18 @@ void AddPipes(const Kernel& kernel, const KernelPart& part, const Ceilings& ceil
   }
 }
 
-// Ranges replace what was assumed of tensor operations; other types stay.
+// Ranges replace what was sampled of the data types that they counted; others stay.
 void ApplyCalibration(const std::map<std::string, CalibratedOperations>& calibrated,
                       KernelWork* work) {
-  std::erase_if(work->flops, [](const TypedFlops& flops) { return !flops.upper_bound; });
+  std::erase_if(work->flops, [&](const TypedFlops& flops) {
+    return !flops.upper_bound && calibrated.contains(flops.data_type);
+  });
   double total = 0;
+  for (const TypedFlops& flops : work->flops) total += flops.upper_bound ? 0 : flops.flops;
   for (const auto& [data_type, operations] : calibrated) total += operations.per_launch;
   for (const auto& [data_type, operations] : calibrated) {
-    // Too little to be more than what the equations leave open.
-    if (operations.per_launch <= std::max(operations.error, kFixedByRanges * total)) continue;
+    const double most = operations.per_launch + kNormal95 * operations.error;
+    if (most <= kFixedByRanges * total || most <= 0) continue;
     const bool fixed = operations.error <= kFixedByRanges * operations.per_launch;
     work->flops.push_back({.data_type = data_type,
                            .flops = operations.per_launch,
@@ -117,42 +150,45 @@ std::string TensorTypeFor(const Kernel& kernel, const std::string& fallback) {
 
 KernelWork WorkOf(const Kernel& kernel, const KernelPart& part, double mean_time_ns,
                   const Ceilings& ceilings, const std::string& fallback_type,
-                  const std::map<std::string, CalibratedOperations>* calibrated) {
+                  const KernelCalibration& calibration) {
   KernelWork work;
   work.read_bytes = part.counters[METRIC_DRAM_READ_BYTES];
   work.write_bytes = part.counters[METRIC_DRAM_WRITE_BYTES];
   work.l2_bytes = part.counters[METRIC_L2_BYTES];
   work.sm_active_cycles = part.counters[METRIC_SM_CYCLES_ACTIVE];
   work.tensor_active_cycles = part.counters[METRIC_TENSOR_ACTIVE];
-  AddTensorTypes(kernel, part, mean_time_ns, ceilings, fallback_type, &work);
+  AddTensorTypes(kernel, part, mean_time_ns, ceilings, fallback_type, calibration.warp_mma, &work);
   AddPipes(kernel, part, ceilings, &work);
-  if (calibrated != nullptr) ApplyCalibration(*calibrated, &work);
+  if (!calibration.operations.empty()) ApplyCalibration(calibration.operations, &work);
   return work;
 }
 
-std::map<std::string, RangeCalibration::Belief> BeliefOf(const KernelWork& work,
-                                                         const Ceilings& ceilings,
-                                                         double mean_time_ns) {
-  std::map<std::string, RangeCalibration::Belief> beliefs;
-  double tensor_flops = 0;
+KernelBelief BeliefOf(const Kernel& kernel, const KernelWork& work, const Ceilings& ceilings,
+                      double mean_time_ns) {
+  KernelBelief kernel_belief;
+  kernel_belief.warp_mma = UsesWarpMma(kernel.mangled_name);
+  kernel_belief.instructions_told = kernel_belief.warp_mma || UsesWarpGroupMma(kernel.mangled_name);
+  auto& beliefs = kernel_belief.by_type;
+  double tensor_cycles = 0;
   for (const TypedFlops& flops : work.flops) {
     if (flops.upper_bound) continue;
-    tensor_flops += flops.flops;
-    beliefs[flops.data_type] = {flops.flops, kAttributionSpread * flops.flops + flops.error};
+    beliefs[flops.data_type] = {flops.flops, flops.error,
+                                std::hypot(flops.error, kTypeSpread * flops.flops)};
+    tensor_cycles += flops.flops / ceilings.FlopsPerCycle(flops.data_type).value_or(1);
   }
   const bool sampled = work.tensor_active_cycles.has_value();
   for (const char* data_type : kTensorTypes) {
+    if (beliefs.contains(data_type)) continue;
     // Without samples all that is known is that a launch cannot outdo the peak.
     const double bound = ceilings.FlopsPerSecond(data_type).value_or(1e15) * mean_time_ns * 1e-9;
-    const double spread = sampled ? kTypeSpread * tensor_flops : bound;
-    const auto found = beliefs.find(data_type);
-    if (found == beliefs.end()) {
-      if (spread > 0) beliefs[data_type] = {0, spread};
-    } else {
-      found->second.spread = std::max(found->second.spread, kTypeSpread * found->second.per_launch);
+    if (!sampled) {
+      beliefs[data_type] = {0, bound, bound};
+    } else if (tensor_cycles > 0) {
+      const double as_this = tensor_cycles * ceilings.FlopsPerCycle(data_type).value_or(0);
+      beliefs[data_type] = {0, 0, kTypeSpread * as_this};
     }
   }
-  return beliefs;
+  return kernel_belief;
 }
 
 }  // namespace utlz

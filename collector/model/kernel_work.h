@@ -10,7 +10,7 @@
 
 #include "collector/model/attribution_feed.h"
 #include "collector/model/kernel_table.h"
-#include "collector/model/range_calibration.h"
+#include "collector/model/operation_solver.h"
 #include "collector/model/roofline.h"
 
 namespace utlz {
@@ -37,15 +37,21 @@ struct KernelWork {
 // The data type that a kernel's tensor cycles are taken for: by its name, else `fallback`.
 std::string TensorTypeFor(const Kernel& kernel, const std::string& fallback);
 
-// `mean_time_ns` of the launches of `part`; `calibrated` null where no range held the kernel.
+// What ranges say of one launch of a kernel's part.
+struct KernelCalibration {
+  bool warp_mma = false;  // its tensor instructions were found to be those of warps
+  std::map<std::string, CalibratedOperations> operations;  // by data type; none: nothing is known
+};
+
+// `mean_time_ns` of the launches of `part`.
 KernelWork WorkOf(const Kernel& kernel, const KernelPart& part, double mean_time_ns,
                   const Ceilings& ceilings, const std::string& fallback_type,
-                  const std::map<std::string, CalibratedOperations>* calibrated);
+                  const KernelCalibration& calibration = {});
 
-// What is believed of the kernel's operations before ranges are looked at.
-std::map<std::string, RangeCalibration::Belief> BeliefOf(const KernelWork& work,
-                                                         const Ceilings& ceilings,
-                                                         double mean_time_ns);
+// What is believed of a launch's operations before ranges are looked at. `work` is of samples
+// alone.
+KernelBelief BeliefOf(const Kernel& kernel, const KernelWork& work, const Ceilings& ceilings,
+                      double mean_time_ns);
 
 }  // namespace utlz
 

@@ -1,19 +1,17 @@
 #include "collector/model/range_calibration.h"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 namespace utlz {
 namespace {
 
-// Counts of one range repeat to this share; it only keeps the equations solvable.
-constexpr double kCountNoise = 1e-4;
-
 constexpr std::string_view kTotalPrefix = "sm__ops_path_tensor_src_";
 constexpr std::string_view kOperationPrefix = "sm__ops_path_tensor_op_";
+// Instructions of warp groups (wgmma), whatever else multiplies the same type.
+constexpr std::string_view kWarpGroupPrefix = "sm__ops_path_tensor_op_hgmma_";
 constexpr std::string_view kSource = "src_";
 
 struct TypeName {
@@ -25,64 +23,6 @@ constexpr TypeName kTypeNames[] = {{"bf16", "bf16"}, {"fp16", "fp16"}, {"tf32", 
 
 bool StartsWith(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
-}
-
-// Operations by data type of one range. A metric of a whole data type outranks those of its single
-// instructions, whose sum it is.
-std::map<std::string, double> OperationsOf(const RangeBatch& batch, const RangeBatch::Range& range) {
-  std::set<std::string_view> whole;
-  for (const std::string& metric : batch.metric()) {
-    if (StartsWith(metric, kTotalPrefix)) whole.insert(DataTypeOfOperationsMetric(metric));
-  }
-  std::map<std::string, double> operations;
-  for (int i = 0; i < batch.metric_size(); ++i) {
-    const std::string_view data_type = DataTypeOfOperationsMetric(batch.metric(i));
-    if (data_type.empty() || !std::isfinite(range.value(i)) || range.value(i) < 0) continue;
-    if (!StartsWith(batch.metric(i), kTotalPrefix) && whole.contains(data_type)) continue;
-    operations[std::string(data_type)] += range.value(i);
-  }
-  return operations;
-}
-
-// Least squares with a Gaussian prior, solved in the space of the (few) rows.
-struct System {
-  Eigen::MatrixXd launches;  // rows × kernels
-  Eigen::VectorXd counted;   // rows
-  Eigen::VectorXd prior;     // kernels
-  Eigen::VectorXd variance;  // kernels
-};
-
-struct Posterior {
-  Eigen::VectorXd mean;
-  Eigen::VectorXd variance;
-};
-
-Posterior SolveOnce(const System& system) {
-  const Eigen::MatrixXd weighted = system.launches * system.variance.asDiagonal();
-  Eigen::MatrixXd covariance = weighted * system.launches.transpose();
-  const double noise = kCountNoise * system.counted.cwiseAbs().maxCoeff() + 1e-300;
-  covariance.diagonal().array() += noise * noise;
-  const Eigen::LDLT<Eigen::MatrixXd> decomposition(covariance);
-  Posterior posterior;
-  posterior.mean = system.prior + weighted.transpose() * decomposition.solve(Eigen::VectorXd(
-                                                             system.counted -
-                                                             system.launches * system.prior));
-  const Eigen::MatrixXd explained = decomposition.solve(weighted);
-  posterior.variance = system.variance - (weighted.cwiseProduct(explained)).colwise().sum().transpose();
-  return posterior;
-}
-
-// Operations are not negative: what comes out below zero is held at zero and the rest solved again.
-Posterior SolveNonNegative(System system) {
-  for (Eigen::Index turn = 0; turn < system.prior.size(); ++turn) {
-    Posterior posterior = SolveOnce(system);
-    Eigen::Index lowest = 0;
-    const double minimum = posterior.mean.minCoeff(&lowest);
-    if (minimum >= -1e-9 * posterior.mean.cwiseAbs().maxCoeff()) return posterior;
-    system.prior[lowest] = 0;
-    system.variance[lowest] = 0;
-  }
-  return {Eigen::VectorXd::Zero(system.prior.size()), system.variance};
 }
 
 }  // namespace
@@ -99,9 +39,30 @@ std::string_view DataTypeOfOperationsMetric(std::string_view metric) {
   return {};
 }
 
+// A metric of a whole data type outranks those of its single instructions, whose sum it is.
+RangeCalibration::Counts RangeCalibration::CountsOf(const RangeBatch& batch,
+                                                    const RangeBatch::Range& range) {
+  std::set<std::string_view> whole;
+  for (const std::string& metric : batch.metric()) {
+    if (StartsWith(metric, kTotalPrefix)) whole.insert(DataTypeOfOperationsMetric(metric));
+  }
+  Counts counts;
+  for (int i = 0; i < batch.metric_size(); ++i) {
+    const std::string_view metric = batch.metric(i);
+    const std::string_view data_type = DataTypeOfOperationsMetric(metric);
+    if (data_type.empty() || !std::isfinite(range.value(i)) || range.value(i) < 0) continue;
+    if (!StartsWith(metric, kTotalPrefix) && whole.contains(data_type)) continue;
+    OperationCount& count = counts[std::string(data_type)];
+    count.operations += range.value(i);
+    count.warp_groups_only = StartsWith(metric, kWarpGroupPrefix);
+  }
+  return counts;
+}
+
 bool RangeCalibration::Add(uint32_t source, uint32_t device, const RangeBatch& batch) {
   for (const RangeBatch::Range& range : batch.ranges()) {
-    if (range.value_size() != batch.metric_size() || range.end_ns() <= range.start_ns()) return false;
+    if (range.value_size() != batch.metric_size() || range.end_ns() <= range.start_ns())
+      return false;
   }
   discarded_ += batch.discarded();
   for (const RangeBatch::Range& range : batch.ranges()) {
@@ -115,7 +76,8 @@ bool RangeCalibration::Add(uint32_t source, uint32_t device, const RangeBatch& b
                         .start_ns = range.start_ns(),
                         .end_ns = range.end_ns(),
                         .launches = range.launches(),
-                        .operations = OperationsOf(batch, range),
+                        .seen_launches = 0,
+                        .counts = CountsOf(batch, range),
                         .kernels = {}});
   }
   return true;
@@ -129,7 +91,9 @@ void RangeCalibration::AddActivity(uint32_t device, const Activity& activity) {
         activity.end_ns > range.end_ns) {
       continue;
     }
-    if (range.kernels.size() < kMaxKernelsInRange) ++range.kernels[activity.kernel];
+    if (range.kernels.size() >= kMaxKernelsInRange) continue;
+    ++range.kernels[activity.kernel];
+    if (activity.begins_launch) ++range.seen_launches;
   }
 }
 
@@ -142,9 +106,8 @@ void RangeCalibration::AdvanceTo(uint32_t device, uint64_t time_ns) {
 }
 
 void RangeCalibration::Keep(Range range) {
-  uint64_t launches = 0;
-  for (const auto& [kernel, count] : range.kernels) launches += count;
-  const bool whole = launches > 0 && (range.launches == 0 || range.launches == launches);
+  const bool whole =
+      !range.kernels.empty() && (range.launches == 0 || range.launches == range.seen_launches);
   const bool room = rows_.size() < kMaxRows || rows_.contains(range.kernels);
   if (!whole || !room) {
     ++discarded_;
@@ -153,52 +116,20 @@ void RangeCalibration::Keep(Range range) {
   ++ranges_;
   Row& row = rows_[std::move(range.kernels)];
   ++row.ranges;
-  for (const auto& [data_type, operations] : range.operations) row.operations[data_type] += operations;
+  for (const auto& [data_type, count] : range.counts) {
+    row.counts[data_type].operations += count.operations;
+    row.counts[data_type].warp_groups_only |= count.warp_groups_only;
+  }
 }
 
-RangeCalibration::Result RangeCalibration::Solve(const Prior& prior) const {
-  std::set<std::string> data_types;
-  std::map<uint32_t, Eigen::Index> column_of;
-  for (const auto& [mix, row] : rows_) {
-    for (const auto& [kernel, launches] : mix) column_of.emplace(kernel, 0);
-    for (const auto& [data_type, operations] : row.operations) data_types.insert(data_type);
+std::vector<CountedMix> RangeCalibration::Mixes() const {
+  std::vector<CountedMix> mixes;
+  for (const auto& [kernels, row] : rows_) {
+    CountedMix mix = {.kernels = kernels, .counts = row.counts};
+    for (auto& [data_type, count] : mix.counts) count.operations /= static_cast<double>(row.ranges);
+    mixes.push_back(std::move(mix));
   }
-  Eigen::Index columns = 0;
-  for (auto& [kernel, column] : column_of) column = columns++;
-  const auto rows = static_cast<Eigen::Index>(rows_.size());
-  System system;
-  system.launches = Eigen::MatrixXd::Zero(rows, columns);
-  Eigen::Index r = 0;
-  for (const auto& [mix, row] : rows_) {
-    for (const auto& [kernel, launches] : mix) system.launches(r, column_of[kernel]) = launches;
-    ++r;
-  }
-  Result result;
-  for (const std::string& data_type : data_types) {
-    system.counted = Eigen::VectorXd::Zero(rows);
-    system.prior = Eigen::VectorXd::Zero(columns);
-    system.variance = Eigen::VectorXd::Zero(columns);
-    r = 0;
-    for (const auto& [mix, row] : rows_) {
-      const auto found = row.operations.find(data_type);
-      const double sum = found == row.operations.end() ? 0 : found->second;
-      system.counted[r++] = sum / static_cast<double>(row.ranges);
-    }
-    for (const auto& [kernel, column] : column_of) {
-      const auto beliefs = prior.find(kernel);
-      if (beliefs == prior.end()) continue;
-      const auto belief = beliefs->second.find(data_type);
-      if (belief == beliefs->second.end()) continue;
-      system.prior[column] = belief->second.per_launch;
-      system.variance[column] = belief->second.spread * belief->second.spread;
-    }
-    const Posterior posterior = SolveNonNegative(system);
-    for (const auto& [kernel, column] : column_of) {
-      result[kernel][data_type] = {std::max(0.0, posterior.mean[column]),
-                                   std::sqrt(std::max(0.0, posterior.variance[column]))};
-    }
-  }
-  return result;
+  return mixes;
 }
 
 }  // namespace utlz

@@ -1,6 +1,6 @@
 // Exact counts of user ranges: tensor operations by data type over everything that was launched
-// between two idle moments of a context. Solving the counts of many ranges for the kernels in them
-// gives each kernel's operations by data type.
+// between two idle moments of a context, joined to the kernels that were launched there
+// (operation_solver.h makes kernels' operations of them).
 //
 // Ranges are held until the launches in them are complete, then reduced to one row per different
 // mix of kernels, so memory is bounded by the number of mixes (kMaxRows).
@@ -15,30 +15,16 @@
 #include <vector>
 
 #include "collector/model/activity.h"
+#include "collector/model/operation_solver.h"
 #include "proto/profile.pb.h"
 
 namespace utlz {
-
-// Operations of one launch, and their standard error.
-struct CalibratedOperations {
-  double per_launch = 0;
-  double error = 0;
-};
 
 class RangeCalibration {
  public:
   static constexpr size_t kMaxRows = 512;
   static constexpr size_t kMaxPending = 4096;
   static constexpr size_t kMaxKernelsInRange = 4096;
-
-  // What is believed of a launch before the ranges are looked at: operations, and how far they may
-  // be off. A kernel without an entry for a data type cannot be given any operations of it.
-  struct Belief {
-    double per_launch = 0;
-    double spread = 0;
-  };
-  using Prior = std::map<uint32_t, std::map<std::string, Belief>>;
-  using Result = std::map<uint32_t, std::map<std::string, CalibratedOperations>>;
 
   // False where the message does not agree with itself; then nothing was taken.
   bool Add(uint32_t source, uint32_t device, const RangeBatch& batch);
@@ -51,26 +37,29 @@ class RangeCalibration {
   uint64_t ranges() const { return ranges_; }
   uint64_t discarded() const { return discarded_; }
 
-  // Operations by kernel and data type that explain the ranges' counts and stay as near to the
-  // prior as these allow. Kernels that no range holds are left out.
-  Result Solve(const Prior& prior) const;
+  // Each different mix of kernels, and what one range of it counted on average.
+  std::vector<CountedMix> Mixes() const;
 
  private:
+  using Counts = std::map<std::string, OperationCount>;  // by data type
+
   struct Range {
     uint32_t source;
     uint32_t device;
     uint32_t context;
     uint64_t start_ns;
     uint64_t end_ns;
-    uint32_t launches;
-    std::map<std::string, double> operations;  // by data type
-    std::map<uint32_t, uint32_t> kernels;      // launches inside
+    uint32_t launches;       // by the program's calls; a whole graph is one
+    uint32_t seen_launches;  // of these
+    Counts counts;
+    std::map<uint32_t, uint32_t> kernels;  // launches inside, nodes of graphs included
   };
   struct Row {
     uint64_t ranges = 0;
-    std::map<std::string, double> operations;  // sum over the ranges
+    Counts counts;  // sums over the ranges
   };
 
+  static Counts CountsOf(const RangeBatch& batch, const RangeBatch::Range& range);
   void Keep(Range range);
 
   std::vector<Range> pending_;

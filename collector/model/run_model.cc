@@ -200,20 +200,26 @@ void RunModel::State::AddLaunches(ProcessState* process, const LaunchSegment& se
   StreamCount* stream = process->streams.size() < ProcessTable::kMaxStreams
                             ? &process->streams[{segment.context, segment.stream}]
                             : &none;
-  if (segment.graph_correlation != 0) {
-    device.graphs.Add(process->source, segment.graph_correlation, {launches, segment.launches});
-  }
+  const bool of_graph = segment.graph_correlation != 0;
+  const bool begins_graph =
+      of_graph && device.graphs.Add(process->source, segment.graph_correlation,
+                                    {launches, segment.launches});
   // A segment is short beside a slice of a window.
   const WindowTimes::Place place =
       process->windows.PlaceOf(segment.launches > 0 ? launches[0].start_ns : 0);
   LaunchPlace among;
   among.untraced_since_ns = process->coverage.UntracedSinceNs().value_or(UINT64_MAX);
   uint32_t implausible = 0;
+  uint32_t not_the_programs = 0;
   for (uint32_t i = 0; i < segment.launches; ++i) {
     const Launch& launch = launches[i];
     const uint64_t duration_ns = launch.end_ns - launch.start_ns;
     const uint32_t kernel_index = model_.kernels.Find(process, launch.variant, *index);
     Kernel& kernel = model_.kernels[kernel_index];
+    if (kernel.profiler) {
+      ++not_the_programs;
+      continue;
+    }
     KernelShare* share = kernel.ShareOf(process->source);
     if (duration_ns >= kShortestImplausibleNs) {
       among.next_start_ns = i + 1 < segment.launches ? launches[i + 1].start_ns : UINT64_MAX;
@@ -241,11 +247,14 @@ void RunModel::State::AddLaunches(ProcessState* process, const LaunchSegment& se
          .stream = segment.stream,
          .context = segment.context,
          .source = static_cast<uint16_t>(process->source),
-         .kind = kernel.communication ? ActivityKind::kCommunication : ActivityKind::kCompute});
+         .kind = kernel.communication ? ActivityKind::kCommunication : ActivityKind::kCompute,
+         .begins_launch = of_graph ? begins_graph && i == 0 : true});
   }
-  stream->launches += segment.launches;
-  process->launches += segment.launches - implausible;
-  if (segment.graph_correlation != 0) process->graph_nodes += segment.launches - implausible;
+  const uint32_t launched = segment.launches - not_the_programs;
+  model_.launches -= not_the_programs;
+  stream->launches += launched;
+  process->launches += launched - implausible;
+  if (of_graph) process->graph_nodes += launched - implausible;
   process->launches_timeless += implausible;
   process->launches_implausible += implausible;
 }

@@ -49,6 +49,15 @@ TEST(DurationClusters, KindsAreSplitAndMishapsAreNot) {
   EXPECT_LT(separators[0], 30'000);
 }
 
+TEST(DurationClusters, FewThatTakeMuchOfTheTimeAreAKind) {
+  std::vector<int64_t> durations;
+  for (int64_t i = 0; i < 400; ++i) durations.push_back(10'000 + i);
+  for (int64_t i = 0; i < 8; ++i) durations.push_back(100'000 + i);
+  EXPECT_EQ(SeparateDurations(durations).size(), 1u);
+  for (int64_t& duration : durations) duration = std::min<int64_t>(duration, 15'000);
+  EXPECT_TRUE(SeparateDurations(durations).empty()) << "neither many nor much time";
+}
+
 TEST(ProfileShape, HatsAddUpToTheTimeBetweenTheEdges) {
   for (const double duration : {400.0, 1500.0, 5000.0, 40'000.0, 1e6}) {
     const ProfileShape shape = ProfileShape::ForDuration(duration, {500, 0.5}, 100);

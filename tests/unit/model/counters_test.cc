@@ -77,55 +77,33 @@ void AddRange(RangeBatch* batch, uint64_t start_ns, uint32_t launches, std::vect
   for (const double value : values) range->add_value(value);
 }
 
-TEST(RangeCalibrationTest, SolvesRangesForTheirKernels) {
-  // Kernel 1 does 100 bf16 operations, kernel 2 does 30 in tf32, kernel 3 none.
+TEST(RangeCalibrationTest, JoinsRangesToTheirKernels) {
   RangeCalibration calibration;
   RangeBatch batch;
   batch.add_metric("sm__ops_path_tensor_src_bf16_dst_fp32.sum");
+  batch.add_metric("sm__ops_path_tensor_op_hgmma_src_bf16_dst_fp32.sum");
   batch.add_metric("sm__ops_path_tensor_op_hgmma_src_tf32_dst_fp32.sum");
   batch.add_metric("dram__bytes_read.sum");
-  AddRange(&batch, 0, 3, {200, 30, 7});
-  AddRange(&batch, 2000, 3, {100, 60, 7});
-  AddRange(&batch, 4000, 2, {100, 0, 7});
+  AddRange(&batch, 0, 3, {200, 150, 30, 7});
+  AddRange(&batch, 2000, 3, {100, 50, 60, 7});
+  AddRange(&batch, 4000, 3, {300, 50, 60, 7});
   ASSERT_TRUE(calibration.Add(1, 0, batch));
-  const std::vector<std::vector<uint32_t>> mixes = {{1, 1, 2}, {1, 2, 2}, {1, 3}};
-  for (size_t i = 0; i < mixes.size(); ++i) {
-    for (size_t k = 0; k < mixes[i].size(); ++k) {
-      calibration.AddActivity(0, LaunchOf(mixes[i][k], 2000 * i + 100 * (k + 1)));
+  const std::vector<std::vector<uint32_t>> kernels = {{1, 1, 2}, {1, 2, 2}, {2, 2, 1}};
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    for (size_t k = 0; k < kernels[i].size(); ++k) {
+      calibration.AddActivity(0, LaunchOf(kernels[i][k], 2000 * i + 100 * (k + 1)));
     }
   }
   calibration.AdvanceTo(0, UINT64_MAX);
   EXPECT_EQ(calibration.ranges(), 3u);
-  RangeCalibration::Prior prior;
-  for (const uint32_t kernel : {1u, 2u, 3u}) {
-    prior[kernel]["bf16"] = {.per_launch = 20, .spread = 100};
-    prior[kernel]["tf32"] = {.per_launch = 20, .spread = 100};
-  }
-  auto result = calibration.Solve(prior);
-  EXPECT_NEAR(result[1]["bf16"].per_launch, 100, 0.5);
-  EXPECT_NEAR(result[1]["tf32"].per_launch, 0, 0.5);
-  EXPECT_NEAR(result[2]["bf16"].per_launch, 0, 0.5);
-  EXPECT_NEAR(result[2]["tf32"].per_launch, 30, 0.5);
-  EXPECT_NEAR(result[3]["bf16"].per_launch, 0, 0.5);
-  EXPECT_LT(result[1]["bf16"].error, 1);
-}
-
-TEST(RangeCalibrationTest, KeepsThePriorsProportionsWhereRangesCannotTell) {
-  RangeCalibration calibration;
-  RangeBatch batch;
-  batch.add_metric("sm__ops_path_tensor_src_bf16_dst_fp32.sum");
-  AddRange(&batch, 0, 2, {300});
-  ASSERT_TRUE(calibration.Add(1, 0, batch));
-  calibration.AddActivity(0, LaunchOf(1, 100));
-  calibration.AddActivity(0, LaunchOf(2, 200));
-  calibration.AdvanceTo(0, UINT64_MAX);
-  RangeCalibration::Prior prior;
-  prior[1]["bf16"] = {.per_launch = 150, .spread = 15};
-  prior[2]["bf16"] = {.per_launch = 120, .spread = 12};
-  auto result = calibration.Solve(prior);
-  EXPECT_NEAR(result[1]["bf16"].per_launch + result[2]["bf16"].per_launch, 300, 0.5);
-  EXPECT_GT(result[1]["bf16"].per_launch, result[2]["bf16"].per_launch);
-  EXPECT_GT(result[1]["bf16"].error, 5) << "the split is not known well";
+  const std::vector<CountedMix> mixes = calibration.Mixes();
+  ASSERT_EQ(mixes.size(), 2u);
+  EXPECT_EQ(mixes[0].kernels, (std::map<uint32_t, uint32_t>{{1, 1}, {2, 2}}));
+  EXPECT_EQ(mixes[0].counts.at("bf16").operations, 200) << "the whole type's, the mean of two";
+  EXPECT_FALSE(mixes[0].counts.at("bf16").warp_groups_only);
+  EXPECT_EQ(mixes[0].counts.at("tf32").operations, 60);
+  EXPECT_TRUE(mixes[0].counts.at("tf32").warp_groups_only);
+  EXPECT_EQ(mixes[1].counts.at("bf16").operations, 200);
 }
 
 TEST(RangeCalibrationTest, DiscardsRangesThatAreNotWhole) {
@@ -141,6 +119,34 @@ TEST(RangeCalibrationTest, DiscardsRangesThatAreNotWhole) {
   EXPECT_TRUE(calibration.empty());
   AddRange(&batch, 0, 1, {1, 2});
   EXPECT_FALSE(calibration.Add(1, 0, batch));
+}
+
+// Three nodes of a graph are one launch; the kernel that CUPTI puts beside a range is none.
+TEST(RangeCalibrationTest, AGraphIsOneLaunch) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"node_a", "node_b", "WaitNs", "plain"});
+  uint32_t correlation = 10;
+  for (const uint64_t start_ns : {10'000u, 40'000u}) {
+    run.SendLaunches({Build::LaunchAt(start_ns, 100, 0), Build::LaunchAt(start_ns + 200, 100, 1),
+                      Build::LaunchAt(start_ns + 400, 100, 1)},
+                     1, 7, correlation++);
+    run.SendLaunches({Build::LaunchAt(start_ns + 600, 100, 3),
+                      Build::LaunchAt(start_ns + 800, 5000, 2)});
+  }
+  RangeBatch batch;
+  batch.add_metric("sm__ops_path_tensor_src_bf16_dst_fp32.sum");
+  AddRange(&batch, kRunStartNs + 9'000, 2, {300});
+  AddRange(&batch, kRunStartNs + 39'000, 3, {300});
+  for (RangeBatch::Range& range : *batch.mutable_ranges()) range.set_end_ns(range.start_ns() + 9'000);
+  run.Send(1, FRAME_RANGES, batch);
+  run.EndProcess();
+  const Summary summary = run.EndRun(100'000);
+  EXPECT_EQ(summary.capture().ranges(), 1u);
+  EXPECT_EQ(summary.capture().ranges_discarded(), 1u) << "three launches were told, two seen";
+  EXPECT_EQ(summary.capture().launches(), 8u);
+  for (const KernelSummary& kernel : summary.kernels()) EXPECT_NE(kernel.name(), "WaitNs");
 }
 
 TEST(CountedRunTest, GivesKernelsTheirCounters) {

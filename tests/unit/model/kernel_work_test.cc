@@ -38,7 +38,7 @@ std::vector<TypedFlops> FlopsOf(const std::string& name, const std::string& chip
                                 const KernelPart& part) {
   Kernel kernel;
   kernel.mangled_name = name;
-  return WorkOf(kernel, part, kMeanTimeNs, CeilingsOfChip(chip), "bf16", nullptr).flops;
+  return WorkOf(kernel, part, kMeanTimeNs, CeilingsOfChip(chip), "bf16").flops;
 }
 
 // cuDNN names both half types f16: the type that the GPU's other kernels have tells.
@@ -50,8 +50,7 @@ TEST(KernelWorkTest, AHalfTypeThatANameLeavesOpenIsTheGpusOwn) {
   kernel.mangled_name = name;
   for (const auto& [fallback, expected] :
        {std::pair{"bf16", "bf16"}, {"fp16", "fp16"}, {"fp8", "fp16"}, {"tf32", "fp16"}}) {
-    const auto flops =
-        WorkOf(kernel, part, kMeanTimeNs, CeilingsOfChip("GH100"), fallback, nullptr).flops;
+    const auto flops = WorkOf(kernel, part, kMeanTimeNs, CeilingsOfChip("GH100"), fallback).flops;
     ASSERT_EQ(flops.size(), 1u);
     EXPECT_EQ(flops[0].data_type, expected) << fallback;
   }
@@ -101,6 +100,69 @@ TEST(KernelWorkTest, CyclesOfTheDoublePipeAreNotScaled) {
   EXPECT_EQ(flops[0].data_type, "fp64_tensor");
   EXPECT_FALSE(flops[0].assumed);
   EXPECT_NEAR(flops[0].flops, kTensorCycles * kFlopsPerCycle, 1);
+}
+
+TEST(KernelWorkTest, NamesOfDoubleGemmsTellThemWithoutTheDoublePipe) {
+  for (const char* name : {"sm80_xmma_gemm_f64f64_f64f64_f64_nn_n", "dgemm_sm90_64x64",
+                           "_ZN7cutlass7Kernel2I43cutlass_80_tensorop_d884gemm_64x64_16x4_nnE"}) {
+    const auto flops = FlopsOf(name, "GH100", PartWith({{METRIC_TENSOR_ACTIVE, kTensorCycles}}));
+    ASSERT_EQ(flops.size(), 1u) << name;
+    EXPECT_EQ(flops[0].data_type, "fp64_tensor") << name;
+    EXPECT_TRUE(flops[0].assumed);
+    EXPECT_NEAR(flops[0].flops, kTensorCycles * kFlopsPerCycle, 1) << name;
+  }
+}
+
+// On GH100 both kinds of instructions are possible, a factor of 1.5 apart.
+TEST(KernelWorkTest, WhatTheNameLeavesOpenIsInTheInterval) {
+  const KernelPart part = PartWith({{METRIC_TENSOR_ACTIVE, kTensorCycles}});
+  const double of_warps = kTensorCycles * kFlopsPerCycle * 2 / 3;
+  const auto untold = FlopsOf("my_attention_bf16", "GH100", part);
+  ASSERT_EQ(untold.size(), 1u);
+  EXPECT_LE(untold[0].flops - 1.96 * untold[0].error, of_warps);
+  const auto told = FlopsOf("nvjet_sm90_tst_64x8", "GH100", part);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_GT(told[0].flops - 1.96 * told[0].error, of_warps);
+  const auto elsewhere = FlopsOf("my_attention_bf16", "GA100", part);
+  EXPECT_NEAR(elsewhere[0].error, 0.01 * elsewhere[0].flops, 1);
+}
+
+// No FLOPs would be a claim.
+TEST(KernelWorkTest, AMatrixKernelsUncertainCyclesAreFlopsWithTheirError) {
+  KernelPart part = PartWith({{METRIC_TENSOR_ACTIVE, kTensorCycles}});
+  part.counters[METRIC_TENSOR_ACTIVE]->error = 2 * kTensorCycles;
+  const auto flops = FlopsOf("nvjet_sm90_tst_64x8", "GH100", part);
+  ASSERT_EQ(flops.size(), 1u);
+  EXPECT_NEAR(flops[0].error, 2 * flops[0].flops, 1);
+  EXPECT_EQ(FlopsOf("my_copy", "GH100", part).size(), 0u);
+  EXPECT_EQ(FlopsOf("ampere_sgemm_128x64_tn", "GH100", part).size(), 0u);
+}
+
+TEST(KernelWorkTest, ConversionsAreNoConvolutions) {
+  EXPECT_FALSE(IsMatrixKernel("convert_dq_to_16bits"));
+  EXPECT_TRUE(IsMatrixKernel("_ZN5cudnn6detail23implicit_convolve_sgemm"));
+  EXPECT_TRUE(IsMatrixKernel("void conv2d_grouped_direct_kernel"));
+}
+
+// Ranges that could not count a type leave it as it was sampled.
+TEST(KernelWorkTest, CalibrationReplacesWhatItCounted) {
+  Kernel kernel;
+  kernel.mangled_name = "nvjet_sm90_tst_64x8";
+  const KernelPart part = PartWith({{METRIC_TENSOR_ACTIVE, kTensorCycles}});
+  KernelCalibration calibration;
+  calibration.operations["fp8"] = {0, 0};
+  auto flops =
+      WorkOf(kernel, part, kMeanTimeNs, CeilingsOfChip("GH100"), "bf16", calibration).flops;
+  ASSERT_EQ(flops.size(), 1u);
+  EXPECT_EQ(flops[0].source, SOURCE_SAMPLED);
+  calibration.operations["bf16"] = {5e6, 1e5};
+  flops = WorkOf(kernel, part, kMeanTimeNs, CeilingsOfChip("GH100"), "bf16", calibration).flops;
+  ASSERT_EQ(flops.size(), 1u);
+  EXPECT_EQ(flops[0].flops, 5e6);
+  EXPECT_EQ(flops[0].source, SOURCE_CALIBRATED);
+  calibration = {.warp_mma = true, .operations = {}};
+  flops = WorkOf(kernel, part, kMeanTimeNs, CeilingsOfChip("GH100"), "bf16", calibration).flops;
+  EXPECT_NEAR(flops[0].flops, kTensorCycles * kFlopsPerCycle * 2 / 3, 1);
 }
 
 // Integer multiply-adds of addresses run on the same pipe.

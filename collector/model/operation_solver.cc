@@ -1,0 +1,187 @@
+#include "collector/model/operation_solver.h"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <vector>
+
+namespace utlz {
+namespace {
+
+// Counts of one range repeat to this share; it only keeps the equations solvable.
+constexpr double kCountNoise = 1e-4;
+// Counts contradict a belief that lies further from them than its standard errors, times this, when
+// all point the same way: an error of the clock or of a pipe's rate is common to all kernels.
+constexpr double kCommonErrors = 2;
+
+// Least squares with a Gaussian prior, solved in the space of the (few) rows.
+struct System {
+  std::vector<uint32_t> kernels;  // by column
+  Eigen::MatrixXd launches;       // rows × kernels
+  Eigen::VectorXd counted;        // rows
+  Eigen::VectorXd prior;
+  Eigen::VectorXd error;
+  Eigen::VectorXd doubt;
+};
+
+struct Posterior {
+  Eigen::VectorXd mean;
+  Eigen::VectorXd deviation;
+};
+
+bool Counts(const OperationCount& count, const KernelBelief& belief) {
+  return !(count.warp_groups_only && belief.warp_mma);
+}
+
+System SystemOf(std::span<const CountedMix> mixes, const std::string& data_type,
+                const OperationPrior& prior) {
+  System system;
+  std::map<uint32_t, Eigen::Index> column_of;
+  std::vector<const CountedMix*> rows;
+  for (const CountedMix& mix : mixes) {
+    const auto count = mix.counts.find(data_type);
+    if (count == mix.counts.end()) continue;
+    rows.push_back(&mix);
+    for (const auto& [kernel, launches] : mix.kernels) {
+      const auto belief = prior.find(kernel);
+      if (belief == prior.end() || !Counts(count->second, belief->second)) continue;
+      if (column_of.emplace(kernel, system.kernels.size()).second) system.kernels.push_back(kernel);
+    }
+  }
+  const auto columns = static_cast<Eigen::Index>(system.kernels.size());
+  system.launches = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(rows.size()), columns);
+  system.counted = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(rows.size()));
+  for (size_t row = 0; row < rows.size(); ++row) {
+    const OperationCount& count = rows[row]->counts.at(data_type);
+    const auto r = static_cast<Eigen::Index>(row);
+    system.counted[r] = count.operations;
+    for (const auto& [kernel, launches] : rows[row]->kernels) {
+      const auto column = column_of.find(kernel);
+      if (column == column_of.end() || !Counts(count, prior.at(kernel))) continue;
+      system.launches(r, column->second) = launches;
+    }
+  }
+  system.prior = Eigen::VectorXd::Zero(columns);
+  system.error = Eigen::VectorXd::Zero(columns);
+  system.doubt = Eigen::VectorXd::Zero(columns);
+  for (const auto& [kernel, column] : column_of) {
+    const auto& by_type = prior.at(kernel).by_type;
+    const auto belief = by_type.find(data_type);
+    if (belief == by_type.end()) continue;
+    system.prior[column] = belief->second.per_launch;
+    system.error[column] = belief->second.error;
+    system.doubt[column] = belief->second.doubt;
+  }
+  return system;
+}
+
+// Whether the counts lie where the beliefs do not reach.
+bool Contradicts(const System& system) {
+  if (system.counted.size() == 0) return false;
+  const Eigen::VectorXd distance = (system.counted - system.launches * system.prior).cwiseAbs();
+  const Eigen::VectorXd reach = kCommonErrors * (system.launches * system.error);
+  const double noise = kCountNoise * system.counted.maxCoeff();
+  return ((distance - reach).array() > noise).any();
+}
+
+bool Contradicts(std::span<const CountedMix> mixes, const std::set<std::string>& data_types,
+                 const OperationPrior& prior) {
+  return std::any_of(data_types.begin(), data_types.end(), [&](const std::string& data_type) {
+    return Contradicts(SystemOf(mixes, data_type, prior));
+  });
+}
+
+// What did none of a type together did none of it alone.
+void HoldUncountedAtZero(System* system, Eigen::VectorXd* deviation) {
+  for (Eigen::Index row = 0; row < system->counted.size(); ++row) {
+    if (system->counted[row] > 0) continue;
+    for (Eigen::Index column = 0; column < system->prior.size(); ++column) {
+      if (system->launches(row, column) == 0) continue;
+      system->prior[column] = 0;
+      (*deviation)[column] = 0;
+    }
+  }
+}
+
+Posterior SolveOnce(const System& system, const Eigen::VectorXd& deviation) {
+  const Eigen::VectorXd variance = deviation.cwiseAbs2();
+  const Eigen::MatrixXd weighted = system.launches * variance.asDiagonal();
+  Eigen::MatrixXd covariance = weighted * system.launches.transpose();
+  const double noise = kCountNoise * system.counted.cwiseAbs().maxCoeff() + 1e-300;
+  covariance.diagonal().array() += noise * noise;
+  const Eigen::LDLT<Eigen::MatrixXd> decomposition(covariance);
+  const Eigen::VectorXd distance = system.counted - system.launches * system.prior;
+  const Eigen::MatrixXd explained = decomposition.solve(weighted);
+  const Eigen::VectorXd left =
+      variance - weighted.cwiseProduct(explained).colwise().sum().transpose();
+  return {system.prior + weighted.transpose() * decomposition.solve(distance),
+          left.cwiseMax(0.0).cwiseSqrt()};
+}
+
+// Operations are not negative: what comes out below zero is held at zero and the rest solved again.
+// How far it may be off remains what it was.
+Posterior SolveNonNegative(System system, Eigen::VectorXd deviation) {
+  Eigen::VectorXd held = Eigen::VectorXd::Zero(deviation.size());
+  for (Eigen::Index turn = 0; turn < system.prior.size(); ++turn) {
+    Posterior posterior = SolveOnce(system, deviation);
+    Eigen::Index lowest = 0;
+    const double minimum = posterior.mean.minCoeff(&lowest);
+    if (minimum >= -1e-9 * posterior.mean.cwiseAbs().maxCoeff()) {
+      posterior.deviation = posterior.deviation.cwiseMax(held);
+      return posterior;
+    }
+    system.prior[lowest] = 0;
+    held[lowest] = posterior.deviation[lowest];
+    deviation[lowest] = 0;
+  }
+  return {Eigen::VectorXd::Zero(system.prior.size()), held};
+}
+
+// The one kernel that explains the counts if its tensor instructions are those of warps.
+std::optional<uint32_t> FindWarpMma(std::span<const CountedMix> mixes,
+                                    const std::set<std::string>& data_types,
+                                    const OperationPrior& prior) {
+  std::optional<uint32_t> found;
+  for (const auto& [kernel, belief] : prior) {
+    if (belief.warp_mma || belief.instructions_told) continue;
+    OperationPrior tried = prior;
+    tried[kernel].warp_mma = true;
+    if (Contradicts(mixes, data_types, tried)) continue;
+    if (found.has_value()) return std::nullopt;
+    found = kernel;
+  }
+  return found;
+}
+
+}  // namespace
+
+SolvedOperations SolveOperations(std::span<const CountedMix> mixes, OperationPrior prior) {
+  std::set<std::string> data_types;
+  for (const CountedMix& mix : mixes) {
+    for (const auto& [data_type, count] : mix.counts) data_types.insert(data_type);
+  }
+  SolvedOperations solved;
+  bool doubted = Contradicts(mixes, data_types, prior);
+  if (doubted) {
+    solved.warp_mma = FindWarpMma(mixes, data_types, prior);
+    if (solved.warp_mma.has_value()) prior[*solved.warp_mma].warp_mma = true;
+    doubted = !solved.warp_mma.has_value();
+  }
+  for (const std::string& data_type : data_types) {
+    System system = SystemOf(mixes, data_type, prior);
+    if (system.kernels.empty()) continue;
+    Eigen::VectorXd deviation = doubted ? system.doubt : system.error;
+    HoldUncountedAtZero(&system, &deviation);
+    const Posterior posterior = SolveNonNegative(system, deviation);
+    for (size_t column = 0; column < system.kernels.size(); ++column) {
+      const auto at = static_cast<Eigen::Index>(column);
+      solved.by_kernel[system.kernels[column]][data_type] = {std::max(0.0, posterior.mean[at]),
+                                                             posterior.deviation[at]};
+    }
+  }
+  return solved;
+}
+
+}  // namespace utlz

@@ -1,0 +1,65 @@
+// Solves the counts of ranges for the tensor operations of the kernels in them, by data type.
+//
+// What was sampled and what names say is the starting point; it moves by as little as the counts
+// allow. Some metrics count the instructions of warp groups only (wgmma): kernels that use mma.sync
+// are no part of such counts. Which those are, names say. Where counts contradict that, one kernel
+// whose name leaves it open is looked for that explains them; else all that names say is doubted.
+//
+// Pure computation. Thread safety: none needed.
+#ifndef UTLZ_COLLECTOR_MODEL_OPERATION_SOLVER_H_
+#define UTLZ_COLLECTOR_MODEL_OPERATION_SOLVER_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace utlz {
+
+// Operations of one launch, and their standard error.
+struct CalibratedOperations {
+  double per_launch = 0;
+  double error = 0;
+};
+
+// Operations of one data type in a range.
+struct OperationCount {
+  double operations = 0;
+  bool warp_groups_only = false;
+};
+
+// Launches by kernel, and what they did together.
+struct CountedMix {
+  std::map<uint32_t, uint32_t> kernels;
+  std::map<std::string, OperationCount> counts;  // by data type
+};
+
+// What is believed of a launch before the counts are looked at.
+struct OperationBelief {
+  double per_launch = 0;
+  double error = 0;  // standard error of what was sampled
+  double doubt = 0;  // standard error where the counts contradict what names say
+};
+
+struct KernelBelief {
+  bool warp_mma = false;  // its tensor instructions are issued by warps, not by warp groups
+  bool instructions_told = false;  // by its name
+  // A kernel without an entry for a data type cannot be given any operations of it.
+  std::map<std::string, OperationBelief> by_type;
+};
+using OperationPrior = std::map<uint32_t, KernelBelief>;
+
+struct SolvedOperations {
+  // Of kernels and data types that some mix counted.
+  std::map<uint32_t, std::map<std::string, CalibratedOperations>> by_kernel;
+  // Found by the counts to issue its tensor instructions by warps: it is in no count of warp
+  // groups.
+  std::optional<uint32_t> warp_mma;
+};
+
+SolvedOperations SolveOperations(std::span<const CountedMix> mixes, OperationPrior prior);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_MODEL_OPERATION_SOLVER_H_
