@@ -83,7 +83,7 @@ TEST_F(CheckpointTest, WithoutACheckpointItIsReplayedHoweverLarge) {
   Record(0, false);
   const auto replayed = LoadSummary(path_, {.replayed_at_most_bytes = 1000});
   ASSERT_TRUE(replayed.ok());
-  EXPECT_EQ(replayed->capture().launches(), 47729u);
+  EXPECT_EQ(replayed->capture().launches(), 47714u) << "15 kernels of CUPTI's own are none of them";
 }
 
 }  // namespace
