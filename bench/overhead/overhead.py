@@ -34,6 +34,9 @@ WRAPPERS = {
                                                f"{scratch}/sampling.utlz", "--"],
     "utlz-run": lambda a, scratch: [a.utlz, "run", "--no-report", "-o", f"{scratch}/run.utlz",
                                     "--"],
+    # CUPTI loaded and tracing from the start, records dropped: the floor of the row above.
+    "empty-cupti-run": lambda a, scratch: ["env", "CUDA_INJECTION64_PATH="
+                                           f"{scratch}/libempty_cupti.so"],
     "nsys": lambda a, scratch: ["nsys", "profile", "--trace=cuda", "--sample=none",
                                 "--cpuctxsw=none", "--cuda-graph-trace=node",
                                 "--force-overwrite=true", "-o", f"{scratch}/nsys"],
