@@ -161,7 +161,7 @@ void Agent::Run() {
     pthread_mutex_unlock(&turn_mutex_);
     if (const int signal_number = TerminationSignal(); signal_number != 0) {
       if (!taken_) FlushRecords(cupti::kFlushForced);
-      trace_.EndGap();
+      EndGap();
       SendStatus();
       SendEnd(SignalName(signal_number));
       Terminate(signal_number);
@@ -232,7 +232,7 @@ void Agent::FollowRequests(uint64_t now_ns) {
     budget_.Start(now_ns, budget_ppm);
   }
   if (!wanted_ || wanted_flags_ != trace_.flags()) StopTracing(nullptr);
-  if (!wanted_) trace_.EndGap();
+  if (!wanted_) EndGap();
   if (wanted_) FollowBudget(now_ns);
   // A tool that is there for one visit waits for the end of it, not for this.
   if (waits_ && !wanted_) return;
@@ -292,9 +292,20 @@ void Agent::FollowBudget(uint64_t now_ns) {
       ready_ns == 0 ? 0 : RealtimeNs() + (ready_ns - now_ns), std::memory_order_relaxed);
   const bool calibrating = RangesAllowed() && !ranges_.Finished();
   const bool trace = wanted_ && !taken_ && (affordable || calibrating);
-  if (trace && !trace_.on() && clock_known_) trace_.On(wanted_flags_);
+  if (trace && !trace_.on() && clock_known_) {
+    FlushRecords(0);
+    SendStatus();  // what was counted before the gap
+    trace_.On(wanted_flags_);
+  }
   if (!trace && trace_.on() && MayPause()) StopTracing("the overhead budget");
   SilenceStragglers(now_ns, counts.launches);
+}
+
+// Ends a gap that nothing follows.
+void Agent::EndGap() {
+  if (!trace_.InGap()) return;
+  SendStatus();  // what was counted before it
+  trace_.EndGap();
 }
 
 // What can only be switched off at the risk of the process is traced on, over the budget.
@@ -409,6 +420,8 @@ void Agent::SendStatus() {
   out.Uint(13, pool_.outstanding());
   out.Uint(15, producer.reason.load(std::memory_order_relaxed));
   out.Uint(17, budget_.tracing_cost_ns());
+  out.Uint(18, counts.operations.recorded());
+  out.Uint(19, counts.operations.numbered());
   recorder_.Send(kFrameAgentStatus, *message);
   recorder_.Unlock();
 }
@@ -450,8 +463,8 @@ void Agent::OnExit() {
   if (!Active()) return;
   StopTurns();
   SendDevices();
-  trace_.EndGap();
   if (wanted_ && registration_.Ours()) FlushRecords(cupti::kFlushForced);
+  EndGap();
   SendStatus();
   SendEnd("exit");
 }

@@ -89,6 +89,7 @@ class Agent {
   // How long until the next turn: planned windows begin and end in time.
   uint64_t PauseNs(uint64_t now_ns) const;
   bool RangesAllowed() const;
+  void EndGap();
   bool MayPause();
   void SilenceStragglers(uint64_t now_ns, uint64_t launches);
   void StopTracing(const char* reason);

@@ -149,7 +149,7 @@ void Agent::EndVisit(const Visit& visit) {
   if (has_cupti_) {
     ranges_.Abandon();
     if (!taken_) Quieten();
-    trace_.EndGap();
+    EndGap();
     SendStatus();
   }
   if (!off) {

@@ -144,6 +144,7 @@ void Recorder::ConsumeKernel(const cupti::KernelRecord& record) {
   const uint32_t variant = variants_.Find(record);
   ++counts_.launches;
   if (record.graph_node_id != 0) ++counts_.graph_nodes;
+  Count(record.correlation_id, record.graph_node_id != 0);
   See(record.device_id, record.context_id, record.stream_id);
   if (record.start == 0 || record.end == 0 || CutBySwitch(record)) {
     ++counts_.timeless;
@@ -157,6 +158,7 @@ void Recorder::ConsumeKernel(const cupti::KernelRecord& record) {
 
 void Recorder::ConsumeMemcpy(const cupti::MemcpyRecord& record) {
   See(record.device_id, record.context_id, record.stream_id);
+  Count(record.correlation_id, record.graph_node_id != 0);
   copies_.Add({CopyKindOf(record.copy_kind), record.start, record.end, record.bytes,
                record.stream_id, record.context_id,
                CopyFlagsOf(record.flags, record.source_kind, record.destination_kind),
@@ -166,6 +168,7 @@ void Recorder::ConsumeMemcpy(const cupti::MemcpyRecord& record) {
 
 void Recorder::ConsumePeerCopy(const cupti::PeerCopyRecord& record) {
   SeeContext(record.context_id, record.device_id);
+  Count(record.correlation_id, record.graph_node_id != 0);
   copies_.Add({CopyKindOf(cupti::kCopyPeerToPeer), record.start, record.end, record.bytes,
                record.stream_id, record.context_id, CopyFlagsOf(record.flags, 0, 0),
                record.graph_node_id});
@@ -174,6 +177,7 @@ void Recorder::ConsumePeerCopy(const cupti::PeerCopyRecord& record) {
 
 void Recorder::ConsumeMemset(const cupti::MemsetRecord& record) {
   See(record.device_id, record.context_id, record.stream_id);
+  Count(record.correlation_id, record.graph_node_id != 0);
   copies_.Add({kCopyMemset, record.start, record.end, record.bytes, record.stream_id,
                record.context_id, 0, record.graph_node_id});
   if (copies_.Full()) Flush();

@@ -13,6 +13,7 @@
 #include "inject/cupti_clock.h"
 #include "inject/launch_encoder.h"
 #include "inject/marker_encoder.h"
+#include "inject/operation_count.h"
 #include "inject/record_walker.h"
 #include "inject/ring_writer.h"
 #include "inject/string_table.h"
@@ -29,6 +30,7 @@ struct RecorderCounts {
   uint64_t unknown = 0;
   uint64_t dropped_by_cupti = 0;
   uint64_t encode_ns = 0;
+  OperationCount operations;
 };
 
 class Recorder {
@@ -71,6 +73,13 @@ class Recorder {
   void ConsumePeerCopy(const cupti::PeerCopyRecord& record);
   void ConsumeMemset(const cupti::MemsetRecord& record);
   void ConsumeGraphTrace(const cupti::GraphTraceRecord& record);
+  void Count(uint32_t correlation, bool graph_node) {
+    if (graph_node) {
+      counts_.operations.AddNode(correlation);
+    } else {
+      counts_.operations.Add(correlation);
+    }
+  }
   void See(uint32_t device, uint32_t context, uint32_t stream) {
     if (device != last_device_ || context != last_context_ || stream != last_stream_) {
       SeeAnother(device, context, stream);

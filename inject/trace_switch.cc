@@ -163,7 +163,7 @@ void TraceSwitch::Lost(const char* reason, uint64_t handed_over_ns) {
 }
 
 void TraceSwitch::EndGap() {
-  if (on_ || gap_reason_ == nullptr) return;
+  if (!InGap()) return;
   start_ns_ = RealtimeNs();
   SendWindow(start_ns_);
   gap_reason_ = nullptr;

@@ -46,6 +46,8 @@ class TraceSwitch {
   void EndGap();
 
   bool on() const { return on_; }
+  // In a gap with a reason.
+  bool InGap() const { return !on_ && gap_reason_ != nullptr; }
   uint32_t flags() const { return flags_; }
 
  private:

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "collector/model/measured_cost.h"
 #include "proto/tracing_cost.h"
 
 namespace utlz {
 namespace {
+
+constexpr double kNormal95 = 1.959964;
 
 // The run stands on the lowest rung that one of its devices stands on.
 void SetRung(const Summary& summary, CaptureSummary* capture) {
@@ -99,7 +102,12 @@ void SetSampling(const ModelState& model, const Analysis& analysis, CaptureSumma
   capture->set_sampling_cost_share(kSamplingSlowdown * static_cast<double>(sampled_ns) / run_ns);
 }
 
-void SetCost(CaptureSummary* capture) {
+void SetCost(const ModelState& model, CaptureSummary* capture) {
+  if (const auto measured = MeasureCost(model); measured.has_value()) {
+    capture->set_measured_cost_share(measured->share);
+    capture->set_measured_cost_error_share(kNormal95 * measured->standard_error);
+    capture->set_measured_cost_windows(measured->windows);
+  }
   if (!capture->has_agent_cost_share()) return;
   capture->set_cost_share(capture->agent_cost_share() + capture->sampling_cost_share());
 }
@@ -127,7 +135,7 @@ void SummarizeCapture(const ModelState& model, const Analysis& analysis, Summary
   SetRung(*summary, capture);
   SetProcesses(model, *summary, capture);
   SetSampling(model, analysis, capture);
-  SetCost(capture);
+  SetCost(model, capture);
   SetUncounted(analysis, *summary, capture);
   if (model.run_start.has_value() && model.run_start->overhead_budget_ppm() > 0) {
     capture->set_overhead_budget_share(model.run_start->overhead_budget_ppm() * 1e-6);

@@ -16,7 +16,8 @@ bool DecodeCopies(std::string_view payload, DecodedCopies* decoded) {
   const int count = batch.kind_size();
   if (batch.start_delta_ns_size() != count || batch.duration_ns_size() != count ||
       batch.bytes_size() != count || !AbsentOr(batch.stream_size(), count) ||
-      !AbsentOr(batch.context_size(), count) || !AbsentOr(batch.flags_size(), count)) {
+      !AbsentOr(batch.context_size(), count) || !AbsentOr(batch.flags_size(), count) ||
+      !AbsentOr(batch.graph_node_size(), count)) {
     return false;
   }
   decoded->copies.reserve(static_cast<size_t>(count));
@@ -32,10 +33,11 @@ bool DecodeCopies(std::string_view payload, DecodedCopies* decoded) {
          .end_ns = end,
          .bytes = batch.bytes(i),
          .kind = CopyKind_IsValid(static_cast<int>(batch.kind(i))) ? CopyKind(batch.kind(i))
-                                                                  : COPY_UNKNOWN,
+                                                                   : COPY_UNKNOWN,
          .context = batch.context_size() != 0 ? batch.context(i) : 0,
          .stream = batch.stream_size() != 0 ? batch.stream(i) : 0,
-         .pageable = batch.flags_size() != 0 && (batch.flags(i) & COPY_HOST_PAGEABLE) != 0});
+         .pageable = batch.flags_size() != 0 && (batch.flags(i) & COPY_HOST_PAGEABLE) != 0,
+         .of_graph = batch.graph_node_size() != 0 && batch.graph_node(i) != 0});
   }
   decoded->timeless = batch.timeless();
   return true;

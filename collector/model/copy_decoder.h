@@ -18,6 +18,7 @@ struct Copy {
   uint32_t context;
   uint32_t stream;
   bool pageable;
+  bool of_graph;
 };
 
 struct DecodedCopies {

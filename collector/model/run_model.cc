@@ -207,6 +207,7 @@ void RunModel::State::AddLaunches(ProcessState* process, const LaunchSegment& se
   // A segment is short beside a slice of a window.
   const WindowTimes::Place place =
       process->windows.PlaceOf(segment.launches > 0 ? launches[0].start_ns : 0);
+  if (begins_graph) process->windows.CountOperation(place);
   LaunchPlace among;
   among.untraced_since_ns = process->coverage.UntracedSinceNs().value_or(UINT64_MAX);
   uint32_t implausible = 0;
@@ -233,6 +234,7 @@ void RunModel::State::AddLaunches(ProcessState* process, const LaunchSegment& se
     ++share->launches;
     share->time_ns += duration_ns;
     share->by_window.Add(process->windows, place, duration_ns);
+    if (!of_graph) process->windows.CountOperation(place);
     stream->kernel_time_ns += duration_ns;
     process->kernel_time_ns += duration_ns;
     process->newest_ns = std::max(process->newest_ns, launch.end_ns);
@@ -294,6 +296,7 @@ bool RunModel::State::ConsumeCopies(ProcessState* process, std::string_view payl
     DeviceState& device = model_.devices[*index];
     device.used = true;
     device.copies.Add(copy);
+    if (!copy.of_graph) process->windows.CountOperation(process->windows.PlaceOf(copy.start_ns));
     process->newest_ns = std::max(process->newest_ns, copy.end_ns);
     if (!OnDevice(copy.kind)) continue;
     device.queue.Add({.start_ns = copy.start_ns,
@@ -377,6 +380,7 @@ bool RunModel::State::ConsumeRanges(ProcessState* process, std::string_view payl
 bool RunModel::State::ConsumeStatus(ProcessState* process, std::string_view payload) {
   AgentStatus message;
   if (!Parse(payload, &message)) return false;
+  process->windows.Tell(message);
   process->status = std::move(message);
   process->has_status = true;
   process->newest_ns = std::max(process->newest_ns, process->status.time_ns());

@@ -5,6 +5,14 @@
 #include "proto/ring_abi.h"
 
 namespace utlz {
+namespace {
+
+// In a run's first window, which nothing came before.
+constexpr double kLeastNumbersRecorded = 0.95;
+// No GPU begins kernels more often.
+constexpr uint64_t kShortestOperationNs = 50;
+
+}  // namespace
 
 void WindowTimes::Add(const TraceWindow& window) {
   if ((window.flags() & kTraceKernels) == 0 || window.start_ns() == 0) return;
@@ -15,9 +23,89 @@ void WindowTimes::Add(const TraceWindow& window) {
     // One whose end was never told ended when this one began, at the latest.
     if (!windows_.empty() && windows_.back().end_ns == 0)
       windows_.back().end_ns = window.start_ns();
-    windows_.push_back({window.start_ns(), 0});
+    windows_.push_back({.start_ns = window.start_ns(), .end_ns = 0});
   }
   if (window.end_ns() >= window.start_ns()) windows_.back().end_ns = window.end_ns();
+}
+
+void WindowTimes::Tell(const AgentStatus& status) {
+  if (windows_.empty()) return;
+  windows_.back().recorded = status.operations_recorded();
+  windows_.back().numbered = status.operations_numbered();
+}
+
+void WindowTimes::CountOperation(Place place) {
+  if (windows_.empty()) return;
+  Window& window = windows_.back();
+  if (place.slice > window.slice) {
+    window.in_slice_before = place.slice == window.slice + 1 ? window.in_slice : 0;
+    window.in_slice = 0;
+    window.slice = place.slice;
+  }
+  if (place.slice == 0) ++window.in_head;
+  if (place.slice == window.slice) {
+    ++window.in_slice;
+  } else if (place.slice + 1 == window.slice) {
+    ++window.in_slice_before;
+  }
+}
+
+uint64_t WindowTimes::TailOperations(uint32_t window, uint64_t now_ns) const {
+  const Window& entry = windows_[window];
+  const uint32_t last = LastSlice(window, now_ns);
+  uint64_t operations = 0;
+  if (entry.slice >= last) operations += entry.in_slice_before;
+  if (entry.slice + 1 >= last) operations += entry.in_slice;
+  return operations;
+}
+
+std::optional<uint64_t> WindowTimes::GapOperations(uint32_t window) const {
+  const Window& first = windows_.front();
+  const Window& before = windows_[window];
+  const Window& after = windows_[window + 1];
+  // Numbers that other calls were given too say nothing of what ran.
+  if (static_cast<double>(first.recorded) <
+      kLeastNumbersRecorded * static_cast<double>(first.numbered)) {
+    return std::nullopt;
+  }
+  if (before.recorded == 0 || after.recorded <= before.recorded ||
+      after.numbered < before.numbered) {
+    return std::nullopt;
+  }
+  const uint64_t recorded = after.recorded - before.recorded;
+  const uint64_t numbered = after.numbered - before.numbered;
+  const uint64_t possible = GapNs(window) / kShortestOperationNs;
+  if (numbered < recorded || numbered - recorded > possible) return std::nullopt;
+  return numbered - recorded;
+}
+
+std::optional<double> WindowTimes::ProbableGapOperations(uint32_t window) const {
+  if (const auto exact = GapOperations(window); exact.has_value()) {
+    return static_cast<double>(*exact);
+  }
+  if (window == 0 || GapNs(window - 1) == 0) return std::nullopt;
+  const auto before = GapOperations(window - 1);
+  if (!before.has_value()) return std::nullopt;
+  return static_cast<double>(*before) * static_cast<double>(GapNs(window)) /
+         static_cast<double>(GapNs(window - 1));
+}
+
+uint64_t WindowTimes::GapNs(uint32_t window) const {
+  const uint64_t end_ns = windows_[window].end_ns;
+  const uint64_t until_ns = windows_[window + 1].start_ns;
+  return until_ns > end_ns ? until_ns - end_ns : 0;
+}
+
+std::vector<WindowTimes::Stretch> WindowTimes::Stretches() const {
+  std::vector<Stretch> stretches;
+  uint64_t recorded = 0;
+  for (uint32_t i = 0; i + 1 < windows_.size(); ++i) {
+    const Window& window = windows_[i];
+    const uint64_t operations = window.recorded > recorded ? window.recorded - recorded : 0;
+    stretches.push_back({LengthNs(i, 0), GapNs(i), operations, GapOperations(i)});
+    recorded = window.recorded;
+  }
+  return stretches;
 }
 
 WindowTimes::Place WindowTimes::PlaceOf(uint64_t start_ns) const {
@@ -52,11 +140,11 @@ double WindowTimes::HeadNs(uint32_t window, uint64_t now_ns) const {
 
 double WindowTimes::GapWeight(uint32_t window, uint64_t now_ns) const {
   if (window + 1 == windows_.size()) return 0;
-  const uint64_t end_ns = windows_[window].end_ns;
-  const uint64_t until_ns = windows_[window + 1].start_ns;
+  const uint64_t beside = TailOperations(window, now_ns) + windows_[window + 1].in_head;
+  const std::optional<double> operations = ProbableGapOperations(window);
+  if (operations.has_value() && beside > 0) return *operations / static_cast<double>(beside);
   const double beside_ns = TailNs(window, now_ns) + HeadNs(window + 1, now_ns);
-  if (until_ns <= end_ns || beside_ns <= 0) return 0;
-  return static_cast<double>(until_ns - end_ns) / beside_ns;
+  return beside_ns <= 0 ? 0 : static_cast<double>(GapNs(window)) / beside_ns;
 }
 
 KernelSum& KernelSum::operator+=(const KernelSum& other) {

@@ -1,14 +1,18 @@
 // What a kernel did between trace windows, estimated from what it did next to each gap: a program's
 // start-up, or an earlier phase, says nothing about work that went on untraced minutes later.
 //
-//   work in a gap = gap × (work in the tail + work in the head) ÷ (length of tail + length of head)
+//   work in a gap = gap × (work in the tail + work in the head) ÷ (tail + head)
 //
 // The tail is the last one to two slices of the window before the gap, the head the first slice of
-// the window after it. Constant cost a launch, constant memory a kernel. Thread safety: none.
+// the window after it. Gap, tail and head are numbers of operations (kernels, copies, sets,
+// launches of graphs) where the agent could tell how many ran in the gap
+// (inject/operation_count.h), else lengths of time. Constant cost a launch, constant memory a
+// kernel. Thread safety: none.
 #ifndef UTLZ_COLLECTOR_MODEL_WINDOW_WORK_H_
 #define UTLZ_COLLECTOR_MODEL_WINDOW_WORK_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "proto/profile.pb.h"
@@ -29,6 +33,10 @@ class WindowTimes {
 
   // A window that opens (end 0), and later the same one closed.
   void Add(const TraceWindow& window);
+  // What the agent has counted of operations by now; before a window opens it does so once more.
+  void Tell(const AgentStatus& status);
+  // One operation of the newest window.
+  void CountOperation(Place place);
 
   bool empty() const { return windows_.empty(); }
   // Of work that starts at a time in the newest window. What was under way when it was closed
@@ -41,11 +49,35 @@ class WindowTimes {
   // newest: the agent ends one that was not wished for by an empty window.
   double GapWeight(uint32_t window, uint64_t now_ns) const;
 
+  // One window and the gap after it, for those who compare them.
+  struct Stretch {
+    uint64_t window_ns;
+    uint64_t gap_ns;
+    uint64_t window_operations;
+    std::optional<uint64_t> gap_operations;
+  };
+  // Every window but the newest.
+  std::vector<Stretch> Stretches() const;
+
  private:
   struct Window {
     uint64_t start_ns;
     uint64_t end_ns;  // 0: open
+    // As the agent counted since it began, at the window's end.
+    uint64_t recorded = 0;
+    uint64_t numbered = 0;
+    // As they arrived here: in the first slice, in the newest one with any, in the one before that.
+    uint32_t slice = 0;
+    uint32_t in_head = 0;
+    uint32_t in_slice = 0;
+    uint32_t in_slice_before = 0;
   };
+  // Between a window and the next one; nothing where that cannot be told.
+  std::optional<uint64_t> GapOperations(uint32_t window) const;
+  // Where it cannot be told, as the program went on in the gap before: in windows tracing slows it.
+  std::optional<double> ProbableGapOperations(uint32_t window) const;
+  uint64_t GapNs(uint32_t window) const;
+  uint64_t TailOperations(uint32_t window, uint64_t now_ns) const;
   uint64_t LengthNs(uint32_t window, uint64_t now_ns) const;
   double TailNs(uint32_t window, uint64_t now_ns) const;
   double HeadNs(uint32_t window, uint64_t now_ns) const;

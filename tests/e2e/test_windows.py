@@ -7,7 +7,7 @@ import time
 import unittest
 
 from attaching import AttachTest, Followed
-from harness import TIME_LIMIT_S, UTLZ
+from harness import EndToEndTest, TIME_LIMIT_S, UTLZ
 
 TICK = "_Z4tickPf"
 BYTES_OF_A_TICK = 4e6
@@ -82,6 +82,18 @@ class WindowsTest(AttachTest):
         self.assert_counted_while_traced(self.visit(*programs))
         for program in programs:
             self.assertEqual(program.quit(), 0)
+
+
+class GapsTest(EndToEndTest):
+
+    def test_what_ran_between_windows_is_counted(self):
+        run = self.run_program("steady_launches", "5", options=("--counters=none",))
+        report = self.report(run)
+        self.assertLess(report["capture"]["coverage_share"], 0.5)
+        launches = self.launches_by_name(report)
+        # But for the gap that the program's end left open, of up to a second of the five, the counts are exact.
+        for name, expected in run.expected_kernels.items():
+            self.assertAlmostEqual(launches[name] / expected, 1, delta=0.1, msg=name)
 
 
 if __name__ == "__main__":

@@ -41,10 +41,18 @@ ApiScope::ApiScope(uint32_t callback_id, const char* name, const void* params) {
   call_.result = &result_;
   call_.context = ToHandle(context);
   call_.context_id = context == nullptr ? 0 : context->id;
-  call_.correlation = DriverState::Instance().next_correlation.fetch_add(1);
   call_.correlation_data = &correlation_data_;
   const Observer* observer = DriverState::Instance().observer.load();
-  if (observer != nullptr) observer->api(call_);
+  if (observer == nullptr) return;
+  if (observer->watches_api(callback_id)) correlation();
+  observer->api(call_);
+}
+
+uint32_t ApiScope::correlation() {
+  if (call_.correlation == 0) {
+    call_.correlation = DriverState::Instance().next_correlation.fetch_add(1);
+  }
+  return call_.correlation;
 }
 
 ApiScope::~ApiScope() {

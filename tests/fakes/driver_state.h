@@ -100,14 +100,15 @@ class ApiScope {
   ApiScope(const ApiScope&) = delete;
   ApiScope& operator=(const ApiScope&) = delete;
 
-  uint32_t correlation() const { return call_.correlation; }
+  // A call that launches nothing has a number only where it is watched, as on the device.
+  uint32_t correlation();
   CUresult Return(CUresult result) {
     result_ = result;
     return result;
   }
 
  private:
-  ApiCall call_;
+  ApiCall call_ = {};
   CUresult result_ = CUDA_SUCCESS;
   uint64_t correlation_data_ = 0;
 };

@@ -201,7 +201,13 @@ void OnResource(uint32_t event, CUcontext context, CUstream stream, const void* 
   }
 }
 
-constexpr Observer kObserver = {.api = OnApi,
+bool WatchesApi(uint32_t callback_id) {
+  CuptiState& state = CuptiState::Instance();
+  return state.WantsCallback(kDomainDriver, callback_id) || state.RecordsDriverCall(callback_id);
+}
+
+constexpr Observer kObserver = {.watches_api = WatchesApi,
+                                .api = OnApi,
                                 .resource = OnResource,
                                 .synchronized = DeliverSynchronizeCallback,
                                 .kernel = OnKernel,

@@ -161,6 +161,12 @@ const char* NameOfRung(CounterSource source) {
 }
 
 // Kernels whose work nobody counted, where they are more than a few.
+// So wide an interval says less than the estimate from what a launch was seen to cost.
+bool MeasuredWell(const CaptureSummary& capture) {
+  constexpr double kWidestError = 0.01;
+  return capture.has_measured_cost_share() && capture.measured_cost_error_share() <= kWidestError;
+}
+
 std::string DescribeUncounted(const CaptureSummary& capture) {
   if (capture.kernel_time_without_counters_share() < kWorthSaying) return {};
   std::string text = "! " + FormatShare(capture.kernel_time_without_counters_share()) +
@@ -262,11 +268,14 @@ std::string RenderCapture(const Summary& summary, const TextOptions& options) {
         " (" + FormatGrouped(capture.launches_implausible()) + " had times that cannot be true)";
   }
   if (capture.has_coverage_share()) line += " · coverage " + FormatShare(capture.coverage_share());
-  if (capture.has_cost_share()) {
+  if (MeasuredWell(capture)) {
+    line += " · cost measured " + FormatShare(std::max(0.0, capture.measured_cost_share())) +
+            " ± " + FormatShare(capture.measured_cost_error_share());
+  } else if (capture.has_cost_share()) {
     line += " · cost about " + FormatShare(capture.cost_share());
-    if (capture.has_overhead_budget_share()) {
-      line += ", of " + FormatShare(capture.overhead_budget_share()) + " allowed";
-    }
+  }
+  if ((MeasuredWell(capture) || capture.has_cost_share()) && capture.has_overhead_budget_share()) {
+    line += ", of " + FormatShare(capture.overhead_budget_share()) + " allowed";
   }
   if (capture.frames_refused() > 0) {
     line += " · " + FormatGrouped(capture.frames_refused()) + " frames refused";

@@ -18,7 +18,22 @@ class TracedProgram {
   explicit TracedProgram(std::function<double(uint64_t)> launches_per_second)
       : launches_per_second_(std::move(launches_per_second)) {}
 
+  // From here on the agent tells how many operations there were; `others` of them for each launch.
+  void CountOperations(uint64_t others) {
+    counts_ = true;
+    others_ = others;
+  }
+  // So many calls for each launch have a number and no record.
+  void SkipNumbers(uint64_t numbers) { skipped_ = numbers; }
+  void Tell() {
+    AgentStatus status;
+    status.set_operations_recorded(recorded_);
+    status.set_operations_numbered(newest_recorded_);
+    if (counts_) times_.Tell(status);
+  }
+
   void Traced(uint64_t duration_ns) {
+    Tell();
     TraceWindow window;
     window.set_flags(kTraceKernels);
     window.set_start_ns(now_ns_);
@@ -32,6 +47,7 @@ class TracedProgram {
 
   double Truth() const { return static_cast<double>(launches_); }
   double Estimate() const { return traced_ + work_.InGaps(times_, now_ns_).launches; }
+  const WindowTimes& times() const { return times_; }
   KernelSum InGaps() const { return work_.InGaps(times_, now_ns_); }
 
  private:
@@ -42,8 +58,12 @@ class TracedProgram {
       due_ += launches_per_second_(now_ns_) * 1e-3;
       for (; due_ >= 1; due_ -= 1) {
         ++launches_;
+        numbered_ += 1 + others_ + skipped_;
         if (!traced) continue;
         ++traced_;
+        recorded_ += 1 + others_;
+        newest_recorded_ = numbered_;
+        for (uint64_t i = 0; i <= others_; ++i) times_.CountOperation(times_.PlaceOf(now_ns_));
         work_.Add(times_, times_.PlaceOf(now_ns_), kDurationNs);
       }
       now_ns_ += kMillisecondNs;
@@ -57,6 +77,12 @@ class TracedProgram {
   double due_ = 0;
   uint64_t launches_ = 0;
   double traced_ = 0;
+  bool counts_ = false;
+  uint64_t others_ = 0;
+  uint64_t skipped_ = 0;
+  uint64_t recorded_ = 0;
+  uint64_t numbered_ = 0;
+  uint64_t newest_recorded_ = 0;
 };
 
 constexpr uint64_t kBeginNs = 1000 * kSecondNs;
@@ -122,6 +148,89 @@ TEST(WindowWork, AKernelOfEveryOtherWindowIsCountedHalf) {
     run.Untraced(1'800 * kMillisecondNs);
   }
   EXPECT_NEAR(run.Estimate() / run.Truth(), 1, 0.06);
+}
+
+// Busy and idle in turn, out of step with the windows: time beside a gap says little about it.
+double InBursts(uint64_t now_ns) {
+  return (now_ns - kBeginNs) / (70 * kMillisecondNs) % 3 == 0 ? 20'000 : 100;
+}
+
+TEST(WindowWork, CountedGapsAreExact) {
+  for (const uint64_t others : {0, 3}) {
+    TracedProgram run(InBursts);
+    run.CountOperations(others);
+    for (int i = 0; i < 40; ++i) {
+      run.Traced(30 * kMillisecondNs);
+      run.Untraced(900 * kMillisecondNs);
+    }
+    run.Traced(30 * kMillisecondNs);
+    run.Tell();
+    EXPECT_NEAR(run.Estimate() / run.Truth(), 1, 1e-9);
+  }
+}
+
+TEST(WindowWork, CountsOfLongWindowsAreOfWhatIsBesideTheGap) {
+  TracedProgram run(
+      [](uint64_t now_ns) { return now_ns < kBeginNs + 2 * kSecondNs ? 100 : 9'000; });
+  run.CountOperations(0);
+  run.Traced(4 * kSecondNs);
+  run.Untraced(3 * kSecondNs);
+  run.Traced(2 * kSecondNs);
+  run.Tell();
+  EXPECT_NEAR(run.Estimate(), run.Truth(), 1);
+}
+
+TEST(WindowWork, ALastGapGoesOnAsTheOneBeforeIt) {
+  // Tracing makes it half as fast.
+  const auto rate = [](uint64_t now_ns) {
+    return (now_ns - kBeginNs) % kSecondNs < 100 * kMillisecondNs ? 5'000 : 10'000;
+  };
+  TracedProgram run(rate);
+  run.CountOperations(0);
+  for (int i = 0; i < 10; ++i) {
+    run.Traced(100 * kMillisecondNs);
+    run.Untraced(900 * kMillisecondNs);
+  }
+  run.Traced(0);
+  run.Tell();
+  EXPECT_NEAR(run.Estimate() / run.Truth(), 1, 0.001);
+}
+
+TEST(WindowWork, CountsThatCannotBeAreNotUsed) {
+  for (const uint64_t numbered : {uint64_t{0}, uint64_t{150}, uint64_t{250}, UINT64_MAX}) {
+    WindowTimes times;
+    TraceWindow window;
+    window.set_flags(kTraceKernels);
+    for (int i = 0; i < 2; ++i) {
+      AgentStatus status;
+      status.set_operations_recorded(100u * i);
+      status.set_operations_numbered(100u * i);
+      times.Tell(status);
+      window.set_start_ns(1000 + 2000u * i);
+      window.set_end_ns(0);
+      times.Add(window);
+      window.set_end_ns(2000 + 2000u * i);
+      times.Add(window);
+      for (int n = 0; n < 100; ++n) times.CountOperation({static_cast<uint32_t>(i), 0});
+    }
+    AgentStatus status;
+    status.set_operations_recorded(200);
+    status.set_operations_numbered(numbered);
+    times.Tell(status);
+    EXPECT_DOUBLE_EQ(times.GapWeight(0, 5000), 0.5) << "by time, with " << numbered;
+  }
+}
+
+TEST(WindowWork, NumbersThatOtherCallsTakeTooAreNotUsed) {
+  TracedProgram run([](uint64_t) { return 10'000; });
+  run.CountOperations(0);
+  run.SkipNumbers(1);
+  for (int i = 0; i < 3; ++i) {
+    run.Traced(100 * kMillisecondNs);
+    run.Untraced(100 * kMillisecondNs);
+  }
+  run.Tell();
+  EXPECT_FALSE(run.times().Stretches()[0].gap_operations.has_value());
 }
 
 TEST(WindowWork, WindowsThatCannotBeAreIgnored) {

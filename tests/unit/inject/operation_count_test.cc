@@ -1,0 +1,55 @@
+#include "inject/operation_count.h"
+
+#include <gtest/gtest.h>
+
+namespace utlz::inject {
+namespace {
+
+TEST(OperationCount, CountsRecordsAndTheNumbersThatPassed) {
+  OperationCount count;
+  EXPECT_EQ(count.numbered(), 0u);
+  for (uint32_t number = 70; number < 80; ++number) count.Add(number);
+  EXPECT_EQ(count.recorded(), 10u);
+  EXPECT_EQ(count.numbered(), 10u);
+  for (uint32_t number = 1080; number < 1085; ++number) count.Add(number);
+  EXPECT_EQ(count.recorded(), 15u);
+  EXPECT_EQ(count.numbered(), 1015u);
+}
+
+TEST(OperationCount, RecordsOfSeveralStreamsComeInAnyOrder) {
+  OperationCount count;
+  for (const uint32_t number : {5, 9, 6, 7, 10, 8}) count.Add(number);
+  EXPECT_EQ(count.recorded(), 6u);
+  EXPECT_EQ(count.numbered(), 6u);
+}
+
+TEST(OperationCount, NumbersWrapAround) {
+  OperationCount count;
+  count.Add(UINT32_MAX - 1);
+  count.Add(UINT32_MAX);
+  count.Add(0);
+  count.Add(1);
+  EXPECT_EQ(count.recorded(), 4u);
+  EXPECT_EQ(count.numbered(), 4u);
+}
+
+TEST(OperationCount, ALaunchOfAGraphIsOneOfWhateverNodes) {
+  OperationCount count;
+  for (uint32_t launch = 3; launch < 6; ++launch) {
+    for (int node = 0; node < 100; ++node) count.AddNode(launch);
+  }
+  EXPECT_EQ(count.recorded(), 3u);
+  EXPECT_EQ(count.numbered(), 3u);
+}
+
+TEST(OperationCount, GraphsThatRunAtTheSameTimeAreCountedOnce) {
+  OperationCount count;
+  for (const uint32_t launch : {8, 9, 8, 9, 9, 8, 9}) count.AddNode(launch);
+  count.Add(10);
+  count.AddNode(9);
+  EXPECT_EQ(count.recorded(), 3u);
+  EXPECT_EQ(count.numbered(), 3u);
+}
+
+}  // namespace
+}  // namespace utlz::inject
