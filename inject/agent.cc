@@ -295,10 +295,21 @@ void Agent::FollowBudget(uint64_t now_ns) {
   if (trace && !trace_.on() && clock_known_) {
     FlushRecords(0);
     SendStatus();  // what was counted before the gap
+    LearnCost();
     trace_.On(wanted_flags_);
+    window_cost_.Opened(MonotonicNs());
   }
   if (!trace && trace_.on() && MayPause()) StopTracing("the overhead budget");
   SilenceStragglers(now_ns, counts.launches);
+}
+
+void Agent::LearnCost() {
+  recorder_.Lock();
+  const RecorderCounts counts = recorder_.counts();
+  recorder_.Unlock();
+  window_cost_.Counted(counts.operations,
+                       TracingCostNs(counts.launches - counts.graph_nodes, counts.graph_nodes));
+  budget_.SetScale(window_cost_.Scale());
 }
 
 // Ends a gap that nothing follows.
@@ -338,6 +349,7 @@ bool Agent::RangesAllowed() const {
 
 void Agent::StopTracing(const char* reason) {
   if (!trace_.on()) return;
+  window_cost_.Closed(MonotonicNs());
   trace_.Off(reason);
   FlushRecords(0);
   silence_due_ns_ = MonotonicNs() + kStragglersNs;

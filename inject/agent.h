@@ -23,6 +23,7 @@
 #include "inject/ring_writer.h"
 #include "inject/trace_budget.h"
 #include "inject/trace_switch.h"
+#include "inject/window_cost.h"
 #include "proto/ring_abi.h"
 
 namespace utlz::inject {
@@ -89,6 +90,7 @@ class Agent {
   // How long until the next turn: planned windows begin and end in time.
   uint64_t PauseNs(uint64_t now_ns) const;
   bool RangesAllowed() const;
+  void LearnCost();
   void EndGap();
   bool MayPause();
   void SilenceStragglers(uint64_t now_ns, uint64_t launches);
@@ -123,6 +125,7 @@ class Agent {
   Registration registration_;
   TraceSwitch trace_;
   TraceBudget budget_;
+  WindowCost window_cost_;
   bool wanted_ = false;  // the collector wants records
   uint32_t wanted_flags_ = 0;
   uint32_t budget_ppm_ = 0;

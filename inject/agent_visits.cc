@@ -95,6 +95,7 @@ bool Agent::BeginVisit(const Visit& visit) {
   wanted_ = true;
   taken_ = false;
   budget_ = TraceBudget(TraceBudget::kVisitCreditNs);
+  window_cost_ = {};
   silence_due_ns_ = launches_when_silent_ = 0;
   last_request_ = next_flush_ns_ = next_report_ns_ = 0;
   devices_sent_ = 0;

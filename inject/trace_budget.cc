@@ -42,10 +42,9 @@ bool TraceBudget::ShouldTrace(uint64_t now_ns, uint64_t launches, uint64_t graph
 
 void TraceBudget::Settle(uint64_t now_ns, uint64_t launches, uint64_t graph_nodes,
                          const PlannedWindow& window) {
-  const uint64_t tracing_ns =
-      (launches - launches_) * kTracedLaunchNs + (graph_nodes - graph_nodes_) * kTracedGraphNodeNs;
-  tracing_cost_ns_ += tracing_ns;
-  auto cost_ns = static_cast<double>(tracing_ns);
+  double cost_ns = scale_ * static_cast<double>(TracingCostNs(launches - launches_,
+                                                              graph_nodes - graph_nodes_));
+  tracing_cost_ns_ += static_cast<uint64_t>(cost_ns);
   // Every planned window, sampled or not.
   if (tracing_) {
     cost_ns += kSamplingSlowdown *

@@ -48,6 +48,8 @@ class TraceBudget {
   // Whether to trace from now on, given all launches and graph nodes traced so far.
   bool ShouldTrace(uint64_t now_ns, uint64_t launches, uint64_t graph_nodes,
                    const PlannedWindow& window);
+  // What launches and nodes cost this program ÷ what they cost by the figures.
+  void SetScale(double scale) { scale_ = scale; }
   // What tracing has cost so far by this account; what sampling costs is told by who samples.
   uint64_t tracing_cost_ns() const { return tracing_cost_ns_; }
   // In its place while nobody wants records: time asleep earns nothing.
@@ -72,6 +74,7 @@ class TraceBudget {
   uint64_t graph_nodes_ = 0;
   uint64_t tracing_cost_ns_ = 0;
   double account_ns_ = 0;
+  double scale_ = 1;
   bool tracing_ = true;
   // What tracing costs a nanosecond, of the last time that it was on. Known a turn after it ended:
   // records are handed over late.

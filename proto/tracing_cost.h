@@ -12,6 +12,9 @@ namespace utlz {
 inline constexpr uint64_t kTracedLaunchNs = 1150;
 // 330 to 780 were seen, the most where the nodes are short and nothing hides them.
 inline constexpr uint64_t kTracedGraphNodeNs = 800;
+inline constexpr uint64_t TracingCostNs(uint64_t launches, uint64_t graph_nodes) {
+  return launches * kTracedLaunchNs + graph_nodes * kTracedGraphNodeNs;
+}
 // By what a power-limited program is slowed while counters are sampled.
 inline constexpr double kSamplingSlowdown = 0.01;
 
