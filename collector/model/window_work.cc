@@ -9,6 +9,8 @@ namespace {
 
 // In a run's first window, which nothing came before.
 constexpr double kLeastNumbersRecorded = 0.95;
+// Records that come after later ones: their numbers pass before they are counted.
+constexpr uint64_t kMostUnderWay = 16384;
 // No GPU begins kernels more often.
 constexpr uint64_t kShortestOperationNs = 50;
 
@@ -23,15 +25,21 @@ void WindowTimes::Add(const TraceWindow& window) {
     // One whose end was never told ended when this one began, at the latest.
     if (!windows_.empty() && windows_.back().end_ns == 0)
       windows_.back().end_ns = window.start_ns();
-    windows_.push_back({.start_ns = window.start_ns(), .end_ns = 0});
+    const uint64_t unrecorded = windows_.empty() ? 0 : windows_.back().unrecorded;
+    windows_.push_back({.start_ns = window.start_ns(), .end_ns = 0, .unrecorded = unrecorded});
   }
   if (window.end_ns() >= window.start_ns()) windows_.back().end_ns = window.end_ns();
 }
 
 void WindowTimes::Tell(const AgentStatus& status) {
   if (windows_.empty()) return;
-  windows_.back().recorded = status.operations_recorded();
-  windows_.back().numbered = status.operations_numbered();
+  Window& window = windows_.back();
+  window.recorded = status.operations_recorded();
+  window.numbered = status.operations_numbered();
+  window.unrecorded = windows_.size() > 1 ? windows_[windows_.size() - 2].unrecorded : 0;
+  if (window.numbered > window.recorded) {
+    window.unrecorded = std::max(window.unrecorded, window.numbered - window.recorded);
+  }
 }
 
 void WindowTimes::CountOperation(Place place) {
@@ -68,26 +76,29 @@ std::optional<uint64_t> WindowTimes::GapOperations(uint32_t window) const {
       kLeastNumbersRecorded * static_cast<double>(first.numbered)) {
     return std::nullopt;
   }
-  if (before.recorded == 0 || after.recorded <= before.recorded ||
-      after.numbered < before.numbered) {
+  if (before.recorded == 0 || after.recorded <= before.recorded) return std::nullopt;
+  const uint64_t possible = GapNs(window) / kShortestOperationNs;
+  const uint64_t operations = after.unrecorded - before.unrecorded;
+  if (after.numbered + kMostUnderWay < after.recorded + after.unrecorded || operations > possible) {
     return std::nullopt;
   }
-  const uint64_t recorded = after.recorded - before.recorded;
-  const uint64_t numbered = after.numbered - before.numbered;
-  const uint64_t possible = GapNs(window) / kShortestOperationNs;
-  if (numbered < recorded || numbered - recorded > possible) return std::nullopt;
-  return numbered - recorded;
+  return operations;
 }
 
 std::optional<double> WindowTimes::ProbableGapOperations(uint32_t window) const {
   if (const auto exact = GapOperations(window); exact.has_value()) {
     return static_cast<double>(*exact);
   }
-  if (window == 0 || GapNs(window - 1) == 0) return std::nullopt;
-  const auto before = GapOperations(window - 1);
-  if (!before.has_value()) return std::nullopt;
-  return static_cast<double>(*before) * static_cast<double>(GapNs(window)) /
-         static_cast<double>(GapNs(window - 1));
+  uint64_t operations = 0, time_ns = 0;
+  for (uint32_t i = window; i > 0 && time_ns < GapNs(window); --i) {
+    const auto counted = GapOperations(i - 1);
+    if (!counted.has_value()) break;
+    operations += *counted;
+    time_ns += GapNs(i - 1);
+  }
+  if (time_ns == 0) return std::nullopt;
+  return static_cast<double>(operations) * static_cast<double>(GapNs(window)) /
+         static_cast<double>(time_ns);
 }
 
 uint64_t WindowTimes::GapNs(uint32_t window) const {

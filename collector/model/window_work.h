@@ -66,6 +66,7 @@ class WindowTimes {
     // As the agent counted since it began, at the window's end.
     uint64_t recorded = 0;
     uint64_t numbered = 0;
+    uint64_t unrecorded = 0;  // of these numbers; never less than before an earlier window
     // As they arrived here: in the first slice, in the newest one with any, in the one before that.
     uint32_t slice = 0;
     uint32_t in_head = 0;
@@ -74,7 +75,8 @@ class WindowTimes {
   };
   // Between a window and the next one; nothing where that cannot be told.
   std::optional<uint64_t> GapOperations(uint32_t window) const;
-  // Where it cannot be told, as the program went on in the gap before: in windows tracing slows it.
+  // Where it cannot be told, as the program went on in the gaps before, as long as this one: in
+  // windows tracing slows it.
   std::optional<double> ProbableGapOperations(uint32_t window) const;
   uint64_t GapNs(uint32_t window) const;
   uint64_t TailOperations(uint32_t window, uint64_t now_ns) const;

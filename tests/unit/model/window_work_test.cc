@@ -196,15 +196,37 @@ TEST(WindowWork, ALastGapGoesOnAsTheOneBeforeIt) {
   EXPECT_NEAR(run.Estimate() / run.Truth(), 1, 0.001);
 }
 
+TEST(WindowWork, RecordsThatComeLateAreCountedOnce) {
+  WindowTimes times;
+  TraceWindow window;
+  window.set_flags(kTraceKernels);
+  // 30 of the first window come with the second one's records.
+  for (const auto& [recorded, numbered] :
+       {std::pair{0, 0}, {970, 1000}, {1500, 3500}, {2000, 6000}}) {
+    AgentStatus status;
+    status.set_operations_recorded(static_cast<uint64_t>(recorded));
+    status.set_operations_numbered(static_cast<uint64_t>(numbered));
+    times.Tell(status);
+    window.set_start_ns(kSecondNs * static_cast<uint64_t>(recorded + 1));
+    window.set_end_ns(0);
+    times.Add(window);
+    window.set_end_ns(window.start_ns() + kMillisecondNs);
+    times.Add(window);
+  }
+  const auto stretches = times.Stretches();
+  ASSERT_EQ(stretches.size(), 3u);
+  EXPECT_EQ(*stretches[0].gap_operations + *stretches[1].gap_operations, 4000u - 30);
+}
+
 TEST(WindowWork, CountsThatCannotBeAreNotUsed) {
-  for (const uint64_t numbered : {uint64_t{0}, uint64_t{150}, uint64_t{250}, UINT64_MAX}) {
+  for (const uint64_t numbered : {uint64_t{0}, uint64_t{150'000}, uint64_t{250'000}, UINT64_MAX}) {
     WindowTimes times;
     TraceWindow window;
     window.set_flags(kTraceKernels);
     for (int i = 0; i < 2; ++i) {
       AgentStatus status;
-      status.set_operations_recorded(100u * i);
-      status.set_operations_numbered(100u * i);
+      status.set_operations_recorded(100'000u * i);
+      status.set_operations_numbered(100'000u * i);
       times.Tell(status);
       window.set_start_ns(1000 + 2000u * i);
       window.set_end_ns(0);
@@ -214,7 +236,7 @@ TEST(WindowWork, CountsThatCannotBeAreNotUsed) {
       for (int n = 0; n < 100; ++n) times.CountOperation({static_cast<uint32_t>(i), 0});
     }
     AgentStatus status;
-    status.set_operations_recorded(200);
+    status.set_operations_recorded(200'000);
     status.set_operations_numbered(numbered);
     times.Tell(status);
     EXPECT_DOUBLE_EQ(times.GapWeight(0, 5000), 0.5) << "by time, with " << numbered;
