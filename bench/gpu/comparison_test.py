@@ -109,6 +109,9 @@ class KernelAccuracyTest(unittest.TestCase):
                                                  self.REFERENCE)
         self.assertTrue(wider["bytes"].held)
         self.assertIn("0 of 1 intervals hold", kernel_accuracy.markdown({"case": [row]}))
+        nothing, = kernel_accuracy.compare_kernels(self.summary(dram_bytes_error=20000.0),
+                                                   self.REFERENCE)
+        self.assertEqual(["< 5.94e+03", "–"], kernel_accuracy.cells_of(nothing["bytes"]))
 
     def test_short_kernels_are_left_out_and_unknown_ones_are_no_zeros(self):
         self.assertEqual([], kernel_accuracy.compare_kernels(self.summary(time_share=0.009),

@@ -58,6 +58,11 @@ class Figure:
         return self.value / self.truth - 1 if self.truth else None
 
     @property
+    def may_be_nothing(self):
+        """Then a report says "less than" the interval's upper end, and nothing else."""
+        return self.value <= self.half_width
+
+    @property
     def held(self):
         return abs(self.value - self.truth) <= self.half_width
 
@@ -122,6 +127,9 @@ def compare_kernels(summary, reference, flops_per_launch=None):
 def cells_of(figure):
     if figure is None:
         return ["–", "–"]
+    if figure.may_be_nothing:
+        most = f"< {figure.value + figure.half_width:.3g}"
+        return [most if figure.held else f"**{most}**", "–"]
     error = "–" if figure.error is None else f"{100 * figure.error:+.1f} %"
     width = f"{100 * figure.half_width / figure.value:.1f} %" if figure.value else "–"
     return [error, width if figure.held else f"**{width}**"]

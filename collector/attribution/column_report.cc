@@ -13,6 +13,9 @@ namespace utlz::attribution {
 namespace {
 
 constexpr double kNoticedShare = 1e-3;
+// How well one launch's edges are placed by its timestamps, a standard deviation: timers of GPUs
+// count in steps of 32 ns and more, and blocks do not start and stop at one moment.
+constexpr double kTimestampNs = 50;
 
 // Student's t over the normal's 1.96, so that +-1.96 standard errors of a mean of few launches is
 // still a 95 % interval. Fisher's expansion; `launches` > 1.
@@ -75,13 +78,7 @@ CounterEstimate Estimate(const Model& model, const FitCovariance& covariance, si
                                                        std::sqrt(statistics.variance() / count)
                                                  : statistics.shared() / launches;
   // How far the fitted rates, without the division of each sample's count, lie from the value.
-  const WorkColumn& work = model.plan().columns()[column];
-  double fitted = 0;
-  for (size_t i = 0; i < work.shape.coefficients(); ++i) {
-    const size_t coefficient = work.first_coefficient + i;
-    fitted += model.fit(group).rate(index, coefficient) *
-              model.fit(group).exposure()(static_cast<Eigen::Index>(coefficient));
-  }
+  const double fitted = model.fit(group).FittedTotal(index, model.plan().columns()[column]);
   const double misfit = std::abs(fitted / launches - statistics.attributed() / launches);
   const double confounded =
       std::sqrt(statistics.residual_variance()) * covariance.Deviation(column) / launches;
@@ -94,20 +91,17 @@ CounterEstimate Estimate(const Model& model, const FitCovariance& covariance, si
   double squares = noise * noise + confounded * confounded + background * background;
   squares += misfit * misfit * shared_share * shared_share;
   squares += options.shape_error * options.shape_error * shared * shared;
-  // Work that others did next to an edge may be counted on the wrong side of it.
-  const double misplaced = edge_error_ns * statistics.others_rates() / launches;
+  // Work that others did next to an edge may be counted on the wrong side of it: as much as the fit
+  // moves with the shift, where that was tried, else all that lies between.
+  const double beside = statistics.others_rates() / launches;
+  const std::optional<double> sensitivity = model.ShiftSensitivity(column, counter);
+  const double misplaced = sensitivity
+                               ? std::hypot(edge_error_ns * *sensitivity, kTimestampNs * beside)
+                               : edge_error_ns * beside;
   squares += misplaced * misplaced;
   squares += options.reproducibility * options.reproducibility * value * value;
   estimate.standard_error = std::sqrt(squares);
   return estimate;
-}
-
-// Standard error of where the counters saw the launches' edges: the shift is known as well as parts
-// of the recording agree on it, and no better than the steps in which the shift of varying rates is
-// looked for.
-double EdgeErrorNs(const ShiftEstimate& shift) {
-  constexpr double kNormal95 = 1.959964;
-  return std::hypot(shift.uncertainty_ns / kNormal95, kProfileShiftStepNs / std::sqrt(12.0));
 }
 
 double PerNs(const ColumnEstimate& column, size_t counter) {

@@ -10,7 +10,8 @@ namespace utlz::attribution {
 
 // Durations that separate the clusters, ascending: none where there is one cluster. Two clusters
 // are separate where no launch lies between them over a fifth of their duration and each holds
-// enough launches, or enough of their time, not to be a mishap. At most kMaxDurationClusters - 1 separators.
+// enough launches, or enough of their time, not to be a mishap. At most kMaxDurationClusters - 1
+// separators.
 inline constexpr size_t kMaxDurationClusters = 6;
 std::vector<int64_t> SeparateDurations(std::vector<int64_t> durations_ns);
 

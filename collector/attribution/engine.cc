@@ -68,10 +68,14 @@ class Engine::Impl {
   void StartModel(std::optional<Model>* model, std::vector<ShiftEstimate>* shifts) const {
     *shifts = SearchShifts(recording_, queue_.variants().size(), groups_);
     std::vector<double> used_ns;
-    for (const ShiftEstimate& shift : *shifts) used_ns.push_back(shift.profile_shift_ns);
+    std::vector<double> edge_errors_ns;
+    for (const ShiftEstimate& shift : *shifts) {
+      used_ns.push_back(shift.profile_shift_ns);
+      edge_errors_ns.push_back(EdgeErrorNs(shift));
+    }
     model->emplace(groups_, options_.counters.size(),
                    ColumnPlan(recording_, queue_.variants().size(), options_.max_columns),
-                   std::move(used_ns));
+                   std::move(used_ns), std::move(edge_errors_ns));
     (*model)->Begin(recording_);
     (*model)->Attribute(recording_, Model::Novelty::kLearned);
   }

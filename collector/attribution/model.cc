@@ -52,11 +52,12 @@ GreatestRates FindGreatestRates(const Coverage& coverage, const std::vector<doub
 }  // namespace
 
 Model::Model(const std::vector<ShiftGroup>& groups, size_t counters, ColumnPlan plan,
-             std::vector<double> shifts_ns)
+             std::vector<double> shifts_ns, std::vector<double> edge_errors_ns)
     : groups_(groups),
       counters_(counters),
       plan_(std::move(plan)),
       shifts_ns_(std::move(shifts_ns)),
+      edge_errors_ns_(std::move(edge_errors_ns)),
       walker_(counters, shifts_ns_, SampleWalker::Detail::kShapes),
       totals_(counters) {
   for (const ShiftGroup& group : groups_) {
@@ -91,6 +92,58 @@ void Model::FitAll() {
   for (RateFit& fit : fits_) fit.Fit(plan_);
 }
 
+// What the columns would have if the shift were another by its standard error, to `side`.
+void Model::FitBeside(const Recording& recording, double side) {
+  std::vector<double> shifts_ns = shifts_ns_;
+  for (size_t group = 0; group < groups_.size(); ++group) {
+    shifts_ns[group] += side * edge_errors_ns_[group];
+  }
+  std::vector<RateFit> fits;
+  for (const ShiftGroup& group : groups_)
+    fits.emplace_back(plan_.max_coefficients(), group.counters);
+  SampleWalker walker(counters_, shifts_ns, SampleWalker::Detail::kShapes);
+  size_t cursor = 0;
+  for (size_t i = 0; i < recording.samples.size(); ++i) {
+    walker.MoveTo(recording.samples[i], recording.launches, &cursor, &plan_);
+    for (size_t group = 0; group < groups_.size(); ++group) {
+      fits[group].Observe(walker.coverage(group));
+      fits[group].Learn(walker.coverage(group), recording.Values(i));
+    }
+  }
+  moved_.resize(plan_.columns().size() * counters_);
+  for (RateFit& fit : fits) {
+    fit.Fit(plan_);
+    for (size_t column = 0; column < plan_.columns().size(); ++column) {
+      for (size_t index = 0; index < fit.counters().size(); ++index) {
+        moved_[column * counters_ + fit.counters()[index]] +=
+            side * fit.FittedTotal(index, plan_.columns()[column]);
+      }
+    }
+  }
+}
+
+// Of columns that the first recording has launches of: later ones keep the bound by their
+// neighbours.
+void Model::SetSensitivities() {
+  sensitivities_.assign(moved_.size(), std::nullopt);
+  for (size_t group = 0; group < groups_.size(); ++group) {
+    const double between_ns = 2 * edge_errors_ns_[group];
+    for (const size_t counter : groups_[group].counters) {
+      for (size_t at = counter; at < moved_.size(); at += counters_) {
+        const double launches = statistics_[at].covered_launches();
+        if (launches > 0 && between_ns > 0) {
+          sensitivities_[at] = std::abs(moved_[at]) / between_ns / launches;
+        }
+      }
+    }
+  }
+}
+
+std::optional<double> Model::ShiftSensitivity(size_t column, size_t counter) const {
+  const size_t at = column * counters_ + counter;
+  return at < sensitivities_.size() ? sensitivities_[at] : std::nullopt;
+}
+
 void Model::Begin(const Recording& recording) {
   SampleWalker walker(counters_, shifts_ns_, SampleWalker::Detail::kShapes);
   size_t cursor = 0;
@@ -104,6 +157,7 @@ void Model::Begin(const Recording& recording) {
   learned_samples_ += static_cast<double>(recording.samples.size());
   next_fit_ = kFitGrowth * learned_samples_;
   FitAll();
+  for (const double side : {-1.0, 1.0}) FitBeside(recording, side);
 }
 
 void Model::Attribute(const Recording& recording, Novelty novelty) {
@@ -128,7 +182,10 @@ void Model::Attribute(const Recording& recording, Novelty novelty) {
     }
   }
   walker_.Admit(recording.launches, &cursor, &plan_);
-  if (novelty == Novelty::kLearned) return;
+  if (novelty == Novelty::kLearned) {
+    SetSensitivities();
+    return;
+  }
   learned_samples_ += static_cast<double>(recording.samples.size());
   if (learned_samples_ >= next_fit_) {
     FitAll();

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "collector/attribution/column_plan.h"
@@ -21,8 +22,9 @@ namespace utlz::attribution {
 
 class Model {
  public:
+  // `edge_errors_ns`: how far each group's shift may be off, a standard error.
   Model(const std::vector<ShiftGroup>& groups, size_t counters, ColumnPlan plan,
-        std::vector<double> shifts_ns);
+        std::vector<double> shifts_ns, std::vector<double> edge_errors_ns);
 
   void set_shifts(std::vector<double> shifts_ns);
 
@@ -42,8 +44,13 @@ class Model {
   const ColumnStatistics& statistics(size_t column, size_t counter) const {
     return statistics_[column * counters_ + counter];
   }
+  // By how much a launch's count moves where the shift does, in counts for each nanosecond; absent
+  // where the column was not there at the start.
+  std::optional<double> ShiftSensitivity(size_t column, size_t counter) const;
 
  private:
+  void FitBeside(const Recording& recording, double side);
+  void SetSensitivities();
   void CountLaunches(const Recording& recording);
   bool WorthLearning();
   void Impute();
@@ -56,10 +63,13 @@ class Model {
   size_t counters_;
   ColumnPlan plan_;
   std::vector<double> shifts_ns_;
+  std::vector<double> edge_errors_ns_;
   std::vector<RateFit> fits_;
   SampleWalker walker_;
   std::vector<CounterTotals> totals_;
   std::vector<ColumnStatistics> statistics_;  // column x counter
+  std::vector<double> moved_;  // column x counter: totals, from a lower to a higher shift
+  std::vector<std::optional<double>> sensitivities_;  // column x counter
   std::vector<uint64_t> launches_;
   std::vector<int64_t> times_ns_;
   SplitSample split_;              // scratch

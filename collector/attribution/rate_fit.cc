@@ -107,6 +107,15 @@ double RateFit::mean_rate(size_t index, size_t column) const {
   return column < mean_rates_[index].size() ? mean_rates_[index][column] : 0;
 }
 
+double RateFit::FittedTotal(size_t index, const WorkColumn& column) const {
+  double total = 0;
+  for (size_t i = 0; i < column.shape.coefficients(); ++i) {
+    const size_t coefficient = column.first_coefficient + i;
+    total += rate(index, coefficient) * exposure_(static_cast<Eigen::Index>(coefficient));
+  }
+  return total;
+}
+
 double RateFit::ResidualShare(size_t index) const {
   const Eigen::VectorXd& rates = rates_[index];
   const Eigen::Index size = rates.size();

@@ -28,6 +28,8 @@ class RateFit {
   double rate(size_t index, size_t coefficient) const;
   // Mean rate over the life of a column's launches.
   double mean_rate(size_t index, size_t column) const;
+  // What the fit gives a column over all observed samples.
+  double FittedTotal(size_t index, const WorkColumn& column) const;
   // Sum of squared residuals as a share of the sum of squares.
   double ResidualShare(size_t index) const;
 

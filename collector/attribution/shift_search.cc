@@ -21,12 +21,16 @@ constexpr size_t kMostVariants = 96;
 constexpr size_t kMostCoefficients = 200;
 constexpr double kCoarseStepNs = 500;
 constexpr int kCoarseSteps = 8;  // to each side
-// A far shift must fit better by this factor: loads that repeat look alike at several shifts.
+// A far shift must fit better by this factor: loads that repeat look alike at several shifts. Where
+// no near one stands out, by less: what no shift explains is in both.
 constexpr double kFarAdvantage = 0.8;
+constexpr double kFarAdvantageOverNone = 0.98;
 constexpr double kFarStepNs = 1000;
 constexpr int kFarSteps = 16;
 // A shift that parts of a recording disagree on by more is not determined.
 constexpr double kGreatestUncertaintyNs = 500;
+// Where rates may vary over a launch's life, shifts are tried in steps of this.
+constexpr double kProfileShiftStepNs = 250;
 constexpr int kFineSteps = 4;  // to each side of the constant-rate shift
 constexpr size_t kParts = 4;
 constexpr int kFollowSteps = 3;
@@ -234,9 +238,10 @@ double PartsSpread95(const Recording& recording, size_t samples, size_t variants
 // Constant rates are wrong for kernels that work unevenly, and where a load repeats, a far shift
 // may suit them better than the true one. Rates that vary over a life suit the true one best.
 bool FitsBetterFarAway(const Recording& recording, const ColumnPlan& plan, const ShiftGroup& group,
-                       double near_ns, double far_ns) {
-  const std::vector<double> fits = ProfileResiduals(recording, plan, group, {near_ns, far_ns});
-  return fits[1] < kFarAdvantage * fits[0];
+                       std::optional<double> near_ns, double far_ns) {
+  const std::vector<double> fits =
+      ProfileResiduals(recording, plan, group, {near_ns.value_or(kExpectedShiftNs), far_ns});
+  return fits[1] < (near_ns ? kFarAdvantage : kFarAdvantageOverNone) * fits[0];
 }
 
 ShiftEstimate Unknown(const ShiftGroup& group) {
@@ -252,15 +257,13 @@ ShiftEstimate SearchGroup(const Recording& recording, const Recording& whole, si
   const std::vector<double> far = Grid(0, kFarStepNs, kFarSteps);
   const auto far_residuals = ConstantRateResiduals(whole, variants, {group}, far);
   const std::optional<double> far_shift = LeastAt(far, far_residuals[0]);
-  const auto near = std::min_element(residuals[0].begin(), residuals[0].end());
-  const double near_ns = grid[static_cast<size_t>(near - residuals[0].begin())];
+  const std::optional<double> near_shift = LeastAt(grid, residuals[0]);
+  const double near = *std::min_element(residuals[0].begin(), residuals[0].end());
+  // The near edge of a far minimum is no rival of it.
   if (far_shift &&
-      (!LeastAt(grid, residuals[0]) ||
-       *std::min_element(far_residuals[0].begin(), far_residuals[0].end()) <
-           kFarAdvantage * *near) &&
-      // The near edge of a far minimum is no rival of it.
-      FitsBetterFarAway(whole, plan, group,
-                        LeastAt(grid, residuals[0]) ? near_ns : kExpectedShiftNs, *far_shift)) {
+      (!near_shift || *std::min_element(far_residuals[0].begin(), far_residuals[0].end()) <
+                          kFarAdvantage * near) &&
+      FitsBetterFarAway(whole, plan, group, near_shift, *far_shift)) {
     grid = Grid(*far_shift, kCoarseStepNs, kCoarseSteps);
     residuals = ConstantRateResiduals(whole, variants, {group}, grid);
   }
@@ -303,6 +306,10 @@ void BorrowShifts(std::vector<ShiftEstimate>* estimates) {
 }
 
 }  // namespace
+
+double EdgeErrorNs(const ShiftEstimate& shift) {
+  return std::hypot(shift.uncertainty_ns / kNormal95, kProfileShiftStepNs / std::sqrt(12.0));
+}
 
 std::vector<ShiftEstimate> SearchShifts(const Recording& recording, size_t variants,
                                         const std::vector<ShiftGroup>& groups) {

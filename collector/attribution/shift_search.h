@@ -11,8 +11,10 @@
 
 namespace utlz::attribution {
 
-// Where rates may vary over a launch's life, shifts are tried in steps of this.
-inline constexpr double kProfileShiftStepNs = 250;
+// Standard error of where the counters saw the launches' edges: the shift is known as well as parts
+// of the recording agree on it, and no better than the steps in which the shift of varying rates is
+// looked for.
+double EdgeErrorNs(const ShiftEstimate& shift);
 
 // One estimate for each group. `recording` is long enough to hold many launches; a part of it is
 // used where it is longer than that takes.
