@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "collector/model/longest_idle.h"
+
 namespace utlz {
 namespace {
 
@@ -315,14 +317,29 @@ void SetPeaks(const DeviceView& view, DeviceSummary* summary) {
   }
 }
 
-void SetReadings(const DeviceState& state, DeviceSummary* summary) {
+void SetReadings(const DeviceState& state, const std::optional<StepsSpan>& steps,
+                 DeviceSummary* summary) {
   const DeviceTotals& totals = state.totals;
   if (const auto value = totals.energy_joules()) summary->set_energy_joules(*value);
-  if (const auto value = totals.power_watts()) summary->set_power_watts(*value);
+  const auto in_steps =
+      steps.has_value() ? totals.PowerBetween(steps->start_ns, steps->end_ns) : std::nullopt;
+  const auto power = in_steps.has_value() ? in_steps : totals.power_watts();
+  if (power.has_value()) summary->set_power_watts(*power);
   if (const auto value = totals.temperature_max()) summary->set_temperature_celsius_max(*value);
   if (const auto value = totals.memory_used_max()) summary->set_memory_used_bytes_max(*value);
   if (const auto value = totals.busy_share()) summary->set_nvidia_smi_busy_share(*value);
   for (const std::string& limit : totals.ClockLimits()) summary->add_clock_limits(limit);
+}
+
+void SetLongestIdle(const ModelState& model, const DeviceState& state, DeviceSummary* summary) {
+  const std::optional<IdleStretch> idle = FindLongestIdle(state);
+  if (!idle.has_value()) return;
+  summary->set_longest_idle_ns(static_cast<double>(idle->end_ns - idle->start_ns));
+  if (!model.run_start.has_value()) return;
+  // A sampler may have looked before the run began.
+  const uint64_t origin_ns = model.run_start->time_ns();
+  summary->set_longest_idle_start_ns(
+      static_cast<double>(std::max(idle->start_ns, origin_ns) - origin_ns));
 }
 
 void SetSource(const DeviceView& view, DeviceSummary* summary) {
@@ -359,7 +376,8 @@ void SummarizeDevices(const ModelState& model, const Analysis& analysis, Summary
     SetActiveShares(view, steps, device);
     SetRoofline(view, device);
     SetPeaks(view, device);
-    SetReadings(state, device);
+    SetReadings(state, steps, device);
+    SetLongestIdle(model, state, device);
     SetSource(view, device);
   }
 }

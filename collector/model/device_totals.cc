@@ -85,7 +85,7 @@ void DeviceTotals::AddReading(const DeviceTotalsBatch& batch, int index) {
     if (mean != nullptr) mean->Add(*value * unit, seconds);
     if (series != nullptr) series->Add(before_ns, time_ns, *value * unit);
   };
-  take(At(batch.gpu_busy_percent(), index), 0.01, &busy_, nullptr);
+  take(At(batch.gpu_busy_percent(), index), 0.01, &busy_, &busy_series_);
   take(At(batch.power_milliwatts(), index), 1e-3, &power_, &power_series_);
   take(At(batch.sm_clock_mhz(), index), 1e6, &clock_, &clock_series_);
   take(At(batch.memory_used_bytes(), index), 1, nullptr, &memory_series_);

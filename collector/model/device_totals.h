@@ -42,6 +42,7 @@ class DeviceTotals {
   // Reasons that held clocks down while the device worked, as NVML names them.
   std::vector<std::string> ClockLimits() const;
 
+  const BoundedSeries& busy_series() const { return busy_series_; }
   const BoundedSeries& power_series() const { return power_series_; }
   // Mean power over a stretch: of the energy counter where the device has one, else of the power
   // readings. Nothing where none was read in it.
@@ -58,7 +59,7 @@ class DeviceTotals {
   void AddEnergy(double millijoules, uint64_t time_ns);
 
   TimeWeightedMean busy_, power_, clock_, gpm_sm_, gpm_tensor_, gpm_dram_;
-  BoundedSeries power_series_, energy_rate_series_, memory_series_, sm_active_series_,
+  BoundedSeries busy_series_, power_series_, energy_rate_series_, memory_series_, sm_active_series_,
       tensor_active_series_, dram_active_series_, clock_series_;
   std::optional<double> first_energy_;
   std::optional<double> last_energy_;

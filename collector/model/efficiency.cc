@@ -134,6 +134,8 @@ void SetAttainable(const ModelState& model, const Analysis& analysis,
     measured_roofline_ns += *measured_roof;
     measured_compute_ns += row_compute_ns;
   }
+  // Where nothing that was done counts for HFU, no roof says what it could be.
+  if (compute_ns <= 0) return;
   if (roofline_ns > 0) efficiency->set_attainable_hfu(compute_ns / roofline_ns);
   if (measured_roofline_ns > 0) {
     efficiency->set_attainable_hfu_measured(measured_compute_ns / measured_roofline_ns);
@@ -147,6 +149,11 @@ void SetMfu(const ModelState& model, const Analysis& analysis, const Summary& su
   if (work.flops_per_token() > 0) efficiency->set_model_flops_per_token(work.flops_per_token());
   if (!work.note().empty()) efficiency->set_model_note(work.note());
   if (step_seconds <= 0) return;
+  efficiency->set_steps_per_second(1 / step_seconds);
+  if (work.items_per_step() > 0) {
+    efficiency->set_items_per_second(work.items_per_step() / step_seconds);
+    efficiency->set_item_name(work.item_name().empty() ? "items" : work.item_name());
+  }
   if (work.tokens_per_step() > 0) {
     efficiency->set_tokens_per_step(work.tokens_per_step());
     efficiency->set_tokens_per_second(work.tokens_per_step() / step_seconds);
@@ -164,7 +171,7 @@ void SetMfu(const ModelState& model, const Analysis& analysis, const Summary& su
   }
   efficiency->set_mfu_note(
       "model FLOPs of a step over the mean step without warm-up, as a share of " +
-      NumberText(peak.flops_per_second) + " FLOP/s: dense, at the clock that was seen, " +
+      PrefixedText(peak.flops_per_second, "FLOP/s") + ": dense, at the clock that was seen, " +
       DescribeTypes(peak) +
       (peak.time_ns_by_type.size() > 1 ? " by the time that each needs" : ""));
 }

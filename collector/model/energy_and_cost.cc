@@ -1,5 +1,6 @@
 #include "collector/model/energy_and_cost.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "collector/model/waterfall.h"
@@ -43,12 +44,45 @@ void SetEnergy(const ModelState& model, const Analysis& analysis, const Summary&
       efficiency->set_tokens_per_joule(model.work.tokens_per_step() /
                                        efficiency->joules_per_step());
     }
+    if (model.work.items_per_step() > 0) {
+      efficiency->set_items_per_joule(model.work.items_per_step() / efficiency->joules_per_step());
+    }
   } else if (all && joules > 0 && flops > 0) {
     efficiency->set_flops_per_joule(flops / joules);
   }
 }
 
-// What is lost is what the waterfall does not call useful.
+// Of the waterfall: what was useful, in the run and in its steady part. What was not traced is
+// taken to have been like what was.
+struct UsefulShare {
+  double of_run = 0;
+  double of_window = 0;
+};
+
+UsefulShare FindUsefulShare(const Summary& summary) {
+  double untraced_share = 0;
+  double window_share = 0;  // of the run
+  UsefulShare useful;
+  for (const WaterfallSlice& slice : summary.waterfall().slices()) {
+    if (slice.name() == kSliceUntraced) untraced_share = slice.share();
+    if (slice.has_window_share()) window_share += slice.share();
+    if (slice.name() == kSliceUseful) useful.of_window = slice.window_share();
+  }
+  useful.of_run = useful.of_window * (window_share + untraced_share);
+  return useful;
+}
+
+double BusyShare(const Summary& summary) {
+  double busy_ns = 0;
+  double window_ns = 0;
+  for (const DeviceSummary& device : summary.devices()) {
+    const auto device_ns = static_cast<double>(device.window_ns());
+    busy_ns += device.gpu_busy_share() * device_ns;
+    window_ns += device_ns;
+  }
+  return window_ns > 0 ? busy_ns / window_ns : 0;
+}
+
 void SetCost(const ModelState& model, const Summary& summary, EfficiencySummary* efficiency) {
   const double price_per_hour = model.work.price_per_hour();
   if (price_per_hour <= 0) return;
@@ -59,14 +93,19 @@ void SetCost(const ModelState& model, const Summary& summary, EfficiencySummary*
     if (model.work.tokens_per_step() > 0) {
       efficiency->set_cost_per_token(efficiency->cost_per_step() / model.work.tokens_per_step());
     }
+    if (model.work.items_per_step() > 0) {
+      efficiency->set_cost_per_item(efficiency->cost_per_step() / model.work.items_per_step());
+    }
   }
-  double useful_share = 0;
-  for (const WaterfallSlice& slice : summary.waterfall().slices()) {
-    if (slice.name() == kSliceUseful) useful_share = slice.share();
+  if (summary.has_window()) {
+    efficiency->set_cost_idle_per_hour(price_per_hour * std::max(0.0, 1 - BusyShare(summary)));
   }
-  if (summary.run().has_wall_ns() && efficiency->has_hfu()) {
+  if (!efficiency->has_hfu()) return;
+  const UsefulShare useful = FindUsefulShare(summary);
+  efficiency->set_cost_lost_per_hour(price_per_hour * (1 - useful.of_window));
+  if (summary.run().has_wall_ns()) {
     efficiency->set_cost_lost(per_ns * static_cast<double>(summary.run().wall_ns()) *
-                              (1 - useful_share));
+                              (1 - useful.of_run));
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "collector/model/agent_cost.h"
 #include "collector/model/kernel_class.h"
+#include "collector/model/window_summary.h"
 
 namespace utlz {
 namespace {
@@ -178,11 +179,7 @@ FindingFacts GatherFacts(const ModelState& model, const Analysis& analysis, cons
     facts.counters = facts.counters || device.source() >= SOURCE_SAMPLED;
     AddThrottling(device, &facts);
   }
-  // A mean holds the pauses.
-  const StepsSummary& steps = summary.steps();
-  if (analysis.steady.steps.has_value()) {
-    facts.step_ns = summary.window().pauses() > 0 ? steps.time_p50_ns() : steps.time_mean_ns();
-  }
+  facts.step_ns = UsualStepNs(summary);
   facts.traced_launch_ns = TracedLaunchCostNs(model);
   double kernel_share = 0;
   for (const DeviceAnalysis& device : analysis.devices) {

@@ -1,10 +1,6 @@
 #include "collector/model/findings.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdio>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,34 +17,12 @@ constexpr double kGraphGapNs = 1'000;
 constexpr uint64_t kRegularSteps = 3;
 // A GPU that is busy for less is not what the time goes to.
 constexpr double kMostlyIdle = 0.5;
-
-std::string Megabytes(double bytes) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.3g MB", bytes * 1e-6);
-  return text.data();
-}
-
-std::string Gigabytes(double bytes) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.3g GB", bytes * 1e-9);
-  return text.data();
-}
-
-std::string Time(double time_ns) {
-  std::array<char, 32> text{};
-  if (time_ns >= 1e9) {
-    std::snprintf(text.data(), text.size(), "%.3g s", time_ns * 1e-9);
-  } else if (time_ns >= 1e6) {
-    std::snprintf(text.data(), text.size(), "%.3g ms", time_ns * 1e-6);
-  } else {
-    std::snprintf(text.data(), text.size(), "%.3g µs", time_ns * 1e-3);
-  }
-  return text.data();
-}
+// Less shows as 0.0 %.
+constexpr double kUnused = 0.0005;
 
 double MeanGapNs(const GapTotal& gaps) { return gaps.gaps <= 0 ? 0 : gaps.time_ns / gaps.gaps; }
 
-std::string CountOf(const GapTotal& gaps) { return std::to_string(std::llround(gaps.gaps)); }
+std::string CountOf(const GapTotal& gaps) { return CountText(gaps.gaps); }
 
 struct Observation {
   std::string evidence;
@@ -70,17 +44,15 @@ struct Rule {
 // Only growth from step to step: memory may well grow until the first steps are done.
 Observation ObserveLeak(const FindingFacts& facts) {
   const MemorySummary& memory = facts.summary->memory();
-  std::string evidence =
-      "reserved memory grows by " + Megabytes(memory.growth_bytes_per_second()) + " a second";
+  std::string evidence = "reserved memory grows by " +
+                         PrefixedText(memory.growth_bytes_per_second(), "B") + " a second";
   if (memory.has_growth_bytes_per_step()) {
-    evidence += ", " + Megabytes(memory.growth_bytes_per_step()) + " a step";
+    evidence += ", " + PrefixedText(memory.growth_bytes_per_step(), "B") + " a step";
   }
-  evidence += ", and goes on; " + Gigabytes(memory.headroom_bytes()) + " of " +
-              Gigabytes(memory.total_bytes()) + " are left";
+  evidence += ", and goes on; " + PrefixedText(memory.headroom_bytes(), "B") + " of " +
+              PrefixedText(memory.total_bytes(), "B") + " are left";
   if (memory.has_steps_to_full()) {
-    std::array<char, 64> steps{};
-    std::snprintf(steps.data(), steps.size(), ", enough for %.3g steps", memory.steps_to_full());
-    evidence += steps.data();
+    evidence += ", enough for about " + RoundCountText(memory.steps_to_full()) + " steps";
   }
   return {.evidence = evidence};
 }
@@ -115,7 +87,7 @@ constexpr Rule kRules[] = {
      [](const FindingFacts& facts) {
        return Observation{facts.lagging_process + " comes last to " +
                               PercentText(facts.lagging_last_share) + " of the collectives, " +
-                              Time(facts.lagging_delay_ns) + " after the last of the others",
+                              TimeText(facts.lagging_delay_ns) + " after the last of the others",
                           facts.lagging_lost_ns};
      }},
     {"small_batch", "The batch is too small to fill the GPU",
@@ -132,11 +104,11 @@ constexpr Rule kRules[] = {
      "fused operators",
      0.15, [](const FindingFacts& facts) { return facts.launch_gaps.time_ns; },
      [](const FindingFacts& facts) {
-       return Observation{CountOf(facts.launch_gaps) + " gaps of " +
-                              Time(MeanGapNs(facts.launch_gaps)) + " on average between kernels, " +
-                              PercentText(facts.launch_gaps.time_ns / facts.window_ns) +
-                              " of the time",
-                          LaunchGainNs(facts)};
+       return Observation{
+           CountOf(facts.launch_gaps) + " gaps of " + TimeText(MeanGapNs(facts.launch_gaps)) +
+               " on average between kernels, " +
+               PercentText(facts.launch_gaps.time_ns / facts.window_ns) + " of the time",
+           LaunchGainNs(facts)};
      }},
     {"synchronization", "The program waits for results that it reads back",
      "keep values on the GPU: no .item(), .cpu() or print of a tensor in the loop; read back "
@@ -178,15 +150,15 @@ constexpr Rule kRules[] = {
      "and run beside kernels",
      0.03, [](const FindingFacts& facts) { return facts.pageable_exposed_ns; },
      [](const FindingFacts& facts) {
-       return Observation{"copies of pageable memory held the GPU up for " +
-                              Time(facts.pageable_exposed_ns),
-                          facts.pageable_exposed_ns};
+       return Observation{
+           "copies of pageable memory held the GPU up for " + TimeText(facts.pageable_exposed_ns),
+           facts.pageable_exposed_ns};
      }},
     {"exposed_copies", "Copies between host and device run alone",
      "copy on another stream while kernels run; copy less: keep data on the GPU, smaller types",
      0.05, [](const FindingFacts& facts) { return facts.pinned_exposed_ns; },
      [](const FindingFacts& facts) {
-       return Observation{"no kernel ran beside copies for " + Time(facts.pinned_exposed_ns),
+       return Observation{"no kernel ran beside copies for " + TimeText(facts.pinned_exposed_ns),
                           facts.pinned_exposed_ns};
      }},
     {"exposed_communication", "Communication is not hidden behind computation",
@@ -280,36 +252,48 @@ FindingSummary Describe(const Rule& rule, const FindingFacts& facts) {
   return finding;
 }
 
+// What no kernel's counters say, NVML's may say of the device.
+std::string WithoutCounters(const FindingFacts& facts) {
+  if (facts.sm_active_share <= 0) {
+    return "; without counters nothing can be said about how well it was used";
+  }
+  return ", with " + PercentText(facts.sm_active_share) +
+         " of its multiprocessors active; the work of kernels was not counted";
+}
+
+// HFU leaves out what other pipes did: their counts are upper bounds.
+std::string UseOfPeak(const FindingFacts& facts) {
+  double useful_share = 0;
+  for (const DeviceSummary& device : facts.summary->devices()) {
+    useful_share += device.hfu() * static_cast<double>(device.window_ns()) / facts.window_ns;
+  }
+  if (facts.single_precision_ns <= kMostlyIdle * facts.window_ns) {
+    return " but did " + PercentText(useful_share) + " of the FLOPs that it could";
+  }
+  const std::string cores = ", but its tensor cores, where nearly all of its FLOPs are to be had, ";
+  return cores + (useful_share < kUnused
+                      ? "stood idle"
+                      : "did " + PercentText(useful_share) + " of what they could");
+}
+
 std::string Verdict(const FindingFacts& facts) {
   const Summary& summary = *facts.summary;
   if (summary.devices().empty() || facts.window_ns <= 0) return "No work of a GPU was recorded.";
-  const std::string busy =
+  const std::string text =
       std::string(summary.window().of() == "steps" ? "In its steps the" : "The") +
-      " GPU was busy " + PercentText(facts.busy_share) + " of the time";
-  if (!facts.counters) {
-    const std::string lost = summary.findings_size() > 0
-                                 ? "; what costs most: " + summary.findings(0).title() + "."
-                                 : ".";
-    return busy + "; without counters nothing can be said about how well it was used" + lost;
+      " GPU was busy " + PercentText(facts.busy_share) + " of the time" +
+      (facts.counters ? UseOfPeak(facts) : WithoutCounters(facts));
+  if (summary.findings_size() > 0) {
+    const FindingSummary& first = summary.findings(0);
+    return text + "; what costs most: " + first.title() +
+           (first.has_gain_share() ? ", " + PercentText(first.gain_share()) + " of the time."
+                                   : ".");
   }
-  double useful_share = 0;
-  for (const DeviceSummary& device : summary.devices()) {
-    useful_share += device.hfu() * static_cast<double>(device.window_ns()) / facts.window_ns;
-  }
-  // HFU leaves out what other pipes did: their counts are upper bounds.
-  const bool single = facts.single_precision_ns > kMostlyIdle * facts.window_ns;
-  std::string text = busy + (single ? " but its tensor cores did " : " but did ") +
-                     PercentText(useful_share) + " of the FLOPs that " +
-                     (single ? "they could" : "it could");
-  if (summary.findings_size() == 0) {
-    return text + (facts.busy_share < kMostlyIdle
-                       ? "; most of the time it was asked for nothing: start-up, or pauses of the "
-                         "program."
-                       : "; nothing stands out that would change that.");
-  }
-  text += "; what costs most: " + summary.findings(0).title();
-  if (!summary.findings(0).has_gain_share()) return text + ".";
-  return text + ", " + PercentText(summary.findings(0).gain_share()) + " of the time.";
+  if (!facts.counters) return text + ".";
+  return text + (facts.busy_share < kMostlyIdle
+                     ? "; most of the time it was asked for nothing: start-up, or pauses of the "
+                       "program."
+                     : "; nothing stands out that would change that.");
 }
 
 }  // namespace

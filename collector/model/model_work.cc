@@ -28,6 +28,7 @@ ModelWork JoinModelWork(const ModelWork& earlier, const ModelWork& later) {
   work.set_attention_flops_per_step(Known(work.attention_flops_per_step()));
   work.set_forward_flops_per_step(Known(work.forward_flops_per_step()));
   work.set_price_per_hour(Known(work.price_per_hour()));
+  work.set_items_per_step(Known(work.items_per_step()));
   return work;
 }
 

@@ -8,8 +8,14 @@ namespace utlz {
 
 // "12.3 %" of a share of 0.123.
 std::string PercentText(double share);
-// Four digits: "1.234e+15".
-std::string NumberText(double value);
+// Three digits and a prefix from k to E: "949 TFLOP/s", "3.57 GB", "202 M" of an empty unit.
+std::string PrefixedText(double value, const char* unit);
+// Three digits: "1.75 ms".
+std::string TimeText(double time_ns);
+// A whole number: "25,002".
+std::string CountText(double count);
+// The same of three digits: "14,200" of 14,216.
+std::string RoundCountText(double count);
 
 }  // namespace utlz
 

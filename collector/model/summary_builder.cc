@@ -1,5 +1,6 @@
 #include "collector/model/summary_builder.h"
 
+#include "collector/model/alerts.h"
 #include "collector/model/analysis.h"
 #include "collector/model/capture_summary.h"
 #include "collector/model/communication_summary.h"
@@ -37,6 +38,8 @@ Summary BuildSummary(const ModelState& model) {
   SummarizeCommunication(model, analysis, &summary);
   SummarizeTimeline(model, analysis, &summary);
   SummarizeFindings(model, analysis, &summary);
+  RaiseAlerts(model.run_start.has_value() ? model.run_start->alert_limits() : AlertLimits(),
+              &summary);
   return summary;
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "collector/model/occupancy.h"
+#include "collector/model/window_summary.h"
 
 namespace utlz {
 namespace {
@@ -13,16 +14,18 @@ namespace {
 struct SliceText {
   const char* name;
   const char* meaning;
+  bool in_window = true;  // part of the traced time of the steady part
 };
 
 // In the order in which the waterfall falls.
 constexpr SliceText kSlices[] = {
     {kSliceOutside,
-     "start-up, imports, compilation, shutdown: the GPU had nothing to do yet or any more"},
-    {kSliceStartUp, "imports, weights, compilation, and the steps that were slow at the beginning"},
-    {kSliceEnd, "evaluation, saving, shutdown: no step came any more"},
-    {kSlicePauses, "long stretches between steps in which the GPU was asked for nothing"},
-    {kSliceUntraced, "tracing paused to keep within the overhead budget, or had ended"},
+     "start-up, imports, compilation, shutdown: the GPU had nothing to do yet or any more", false},
+    {kSliceStartUp, "imports, weights, compilation, and the steps that were slow at the beginning",
+     false},
+    {kSliceEnd, "evaluation, saving, shutdown: no step came any more", false},
+    {kSlicePauses, "long stretches between steps in which the GPU was asked for nothing", false},
+    {kSliceUntraced, "tracing paused to keep within the overhead budget, or had ended", false},
     {kSliceIdleTurnaround,
      "gaps of up to 2 µs, which even a CUDA graph has between dependent kernels"},
     {kSliceIdleLaunch, "gaps of 2 to 100 µs between kernels: the host launches too slowly"},
@@ -147,14 +150,17 @@ void SummarizeWaterfall(const ModelState& model, const Analysis& analysis, Summa
   }
   Slices slices;
   double total_ns = 0;
+  double window_ns = 0;
   for (uint32_t i = 0; i < model.devices.size(); ++i) {
     if (!model.devices[i].used || model.devices[i].sweep.first_ns() == 0) continue;
     AddDevice(model, analysis, i, wall_ns, &slices);
     total_ns += wall_ns;
+    window_ns += analysis.devices[i].part.TimeNs();
   }
   if (total_ns <= 0) return;
   WaterfallSummary* waterfall = summary->mutable_waterfall();
   waterfall->set_total_ns(total_ns);
+  const double step_ns = UsualStepNs(*summary);
   for (const SliceText& text : kSlices) {
     const auto found = slices.find(text.name);
     if (found == slices.end() || found->second <= 0) continue;
@@ -163,6 +169,9 @@ void SummarizeWaterfall(const ModelState& model, const Analysis& analysis, Summa
     slice->set_time_ns(found->second);
     slice->set_share(found->second / total_ns);
     slice->set_meaning(text.meaning);
+    if (!text.in_window || window_ns <= 0) continue;
+    slice->set_window_share(found->second / window_ns);
+    if (step_ns > 0) slice->set_time_per_step_ns(slice->window_share() * step_ns);
   }
 }
 

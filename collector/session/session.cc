@@ -50,6 +50,9 @@ RunStart DescribeStart(const SessionOptions& options) {
   start.set_counters(CountersName(options.counters));
   start.set_attached(options.attached);
   if (options.model_work.ByteSizeLong() > 0) *start.mutable_model_work() = options.model_work;
+  if (options.alert_limits.ByteSizeLong() > 0) {
+    *start.mutable_alert_limits() = options.alert_limits;
+  }
   return start;
 }
 

@@ -40,6 +40,7 @@ struct SessionOptions {
   std::optional<uint64_t> duration_ms;      // and again this long after
   bool attached = false;  // to running processes: Finish() asks their agents to sleep at once
   ModelWork model_work;   // recorded with the run
+  AlertLimits alert_limits;              // the same
   std::vector<DeviceCeilings> ceilings;  // what this machine's GPUs were measured to attain
   // Run as `<this> sampler …`; empty: no sampler at all, not even for totals.
   std::string sampler_executable = "/proc/self/exe";

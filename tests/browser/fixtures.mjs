@@ -128,6 +128,10 @@ export function makeSummary({ kernels = 40, steps = 120, seed = 1, speed = 1 } =
     ["kernels bound by neither", 0.02], ["kernels without counters", 0.01],
     ["clock below maximum", 0.1], ["useful: FLOPs at peak", 0.34],
   ].map(([name, share]) => ({ name, share, time_ns: share * wall, meaning: `time in: ${name}` }));
+  for (const slice of slices.slice(1)) {
+    slice.window_share = slice.share / 0.98;
+    slice.time_per_step_ns = slice.window_share * mean;
+  }
   return {
     schema: "utlz.report/1",
     verdict: "The GPU was busy 97 % of the time and did 39 % of the FLOPs it could have done: " +
@@ -164,7 +168,10 @@ export function makeSummary({ kernels = 40, steps = 120, seed = 1, speed = 1 } =
       { rule: "input", title: "The GPU waits for input", evidence: "5 % idle before the first copy of a step.",
         advice: "More loader workers, pinned memory.", gain_per_step_ns: 1.4e6, gain_share: 0.047 },
     ],
-    efficiency: { hfu: 0.39, mfu: 0.36, attainable_hfu: 0.61, joules_per_step: 20.4,
+    alerts: [{ name: "temperature", text: "temperature reached 88 °C (limit 85 °C)", value: 88,
+      limit: 85, device_uuid: H200.uuid }],
+    efficiency: { steps_per_second: 33.7, items_per_second: 2157, item_name: "images",
+      cost_lost_per_hour: 2.31, hfu: 0.39, mfu: 0.36, attainable_hfu: 0.61, joules_per_step: 20.4,
       flops_per_joule: 5.2e11, tokens_per_second: 276000, mfu_note: "Model FLOPs given by the user." },
     timeline: makeTimeline(next, wall),
     kernel_activity: list.slice(0, 8).map((kernel) => ({ kernel_id: kernel.id, start_ns: 0,

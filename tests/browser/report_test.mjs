@@ -24,8 +24,8 @@ const rowCount = async (page) =>
 test("shows the verdict, every section and no trouble, light and dark", async () => {
   for (const colorScheme of ["light", "dark"]) {
     await withPage(makeSummary(), { colorScheme }, async (page) => {
-      assert.match(await page.locator("h1").textContent(), /^The GPU was busy 97 %/);
-      for (const id of ["findings", "waterfall", "roofline", "kernels", "steps", "timeline",
+      assert.match(await page.locator("h1").textContent(), /^The GPU was busy 97\s%/);
+      for (const id of ["findings", "alerts", "waterfall", "roofline", "kernels", "steps", "timeline",
         "ranks", "communication", "copies", "nvtx", "processes", "memory", "capture"]) {
         assert.equal(await page.locator(`section#${id}`).count(), 1, id);
       }
@@ -57,7 +57,70 @@ test("says what the figures are of, what was not counted and what was executed i
     assert.match(capture, /71\s% of the kernel time has no counters.*650,000 of the samples/);
     assert.match(capture, /estimated cost in all0.9\s%/);
     assert.match(capture, /launches whose times cannot be true37/);
-    assert.doesNotMatch(await page.locator(".slice-value").first().textContent(), /a step/);
+    assert.match(head, /HFU39\s% ± 0.4\s%/);
+    assert.match(head, /Images2.16\sk\/s/);
+    assert.match(head, /Not useful, an hour2.31/);
+  });
+});
+
+test("the waterfall is of the steps, and says what lies outside of them", async () => {
+  await withPage(makeSummary(), {}, async (page) => {
+    const first = page.locator(".slice").first();
+    assert.match(await first.textContent(), /^idle: launch-bound6.1\s% 1.82\sms a step$/);
+    assert.equal(await first.locator(".bar").evaluate((bar) => bar.style.left), "0%");
+    assert.match(await page.locator(".outside").textContent(), /start-up: before the first steady step 2.0\s% \(/);
+  });
+  const summary = makeSummary();
+  summary.window = { of: "run" };
+  for (const slice of summary.waterfall.slices) delete slice.time_per_step_ns;
+  await withPage(summary, {}, async (page) => {
+    assert.match(await page.locator(".slice").first().textContent(), /^start-up: .*2.0\s% 74.8\sms$/);
+    assert.equal(await page.locator(".outside").count(), 0);
+  });
+});
+
+test("an alert names its GPU where there are several", async () => {
+  const summary = makeSummary();
+  await withPage(summary, {}, async (page) => {
+    assert.equal((await page.locator("#alerts li").textContent()).trim(),
+      "temperature reached 88\u00a0°C (limit 85\u00a0°C)");
+  });
+  summary.devices.push({ ...summary.devices[0], uuid: "GPU-2" });
+  await withPage(summary, {}, async (page) => {
+    assert.match(await page.locator("#alerts li").textContent(), /\(GPU-00000000-/);
+  });
+});
+
+test("a rate that may be zero is shown as what it is less than", async () => {
+  const summary = makeSummary();
+  const [unsure, folded] = [summary.kernels[9], summary.kernels[10]];
+  unsure.flops_error = unsure.flops;
+  unsure.dram_bytes_error = 0.001 * unsure.dram_bytes;
+  folded.folded = ["its twin"];
+  await withPage(summary, {}, async (page) => {
+    const cell = (kernel, column) => page.locator(`tr[data-kernel="${kernel.id}"] td[data-column="${column}"]`);
+    await page.locator("#kernel-search").fill("[9]");
+    assert.match(await cell(unsure, "flop_rate").textContent(), /^<[\d.,]+\s[kMGTP]?FLOP\/s$/);
+    assert.match(await cell(unsure, "flop_share").textContent(), /^<[\d.]+\s%$/);
+    assert.match(await cell(unsure, "byte_rate").textContent(), /^[\d.]/);
+    await page.locator("#kernel-search").fill("[10]");
+    assert.match(await cell(folded, "flop_rate").textContent(), /^~[\d.]/);
+  });
+});
+
+test("means over time are of the steps until a stretch is chosen", async () => {
+  const summary = makeSummary();
+  const busy = summary.timeline[0];
+  const half = busy.value.length / 2;
+  busy.value = busy.value.map((_, index) => (index < half ? 0 : 1));
+  const end = busy.interval_ns * busy.value.length;
+  summary.window = { of: "steps", start_ns: end / 2, end_ns: end, pauses: 1, pause_time_ns: 1e9 };
+  await withPage(summary, {}, async (page) => {
+    assert.match(await page.locator(".lane-title").first().textContent(), /GPU busy 100\s%/);
+    assert.match(await page.locator("#timeline .note").textContent(), /means of the steps, /);
+    assert.match(await page.locator("header").textContent(), /without 1 pause of 1.00\ss/);
+    await page.getByRole("button", { name: "Step 40" }).click();
+    assert.match(await page.locator(".lane-title").first().textContent(), /GPU busy 0.0\s%/);
   });
 });
 

@@ -104,6 +104,20 @@ class Attaching(AttachTest):
         self.assertEqual(self.launches_by_name(report), {})
         self.assertEqual(program.quit(), 0)
 
+    def test_what_the_person_knows_is_recorded(self):
+        program = self.start()
+        report = self.result(self.attach(program.pid, "--price-per-hour=3.5", "--item-name=images",
+                                         "--alert=idle_seconds=off", "--alert=temperature=70",
+                                         duration=0.05))
+        limits = report["alert_limits"]
+        self.assertEqual(limits["temperature"], 70)
+        self.assertNotIn("idle_seconds", limits)
+        self.assertAlmostEqual(limits["memory_full"], 0.95)
+        program.do("launch 1")
+        report = self.result(self.attach(program.pid, "--price-per-hour=3.5", duration=0.05))
+        self.assertEqual(report["efficiency"]["price_per_hour"], 3.5)
+        self.assertEqual(program.quit(), 0)
+
     def test_target_that_ends_meanwhile(self):
         program = self.start()
         tool = self.attach(program.pid)
@@ -318,6 +332,9 @@ class Parked(AttachTest):
         completed = self.utlz("run", "--asleep", "-o", "x.utlz", "--", "true")
         self.assertEqual(completed.returncode, 125)
         self.assertIn("--asleep", completed.stderr)
+        for option in ("--price-per-hour=3", "--alert=temperature=70", "--nvtx"):
+            completed = self.utlz("run", "--asleep", option, "--", "true")
+            self.assertEqual(completed.returncode, 125, option)
 
 
 class Listing(AttachTest):

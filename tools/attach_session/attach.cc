@@ -19,7 +19,6 @@
 #include "tools/attach_session/attached_process.h"
 #include "tools/attach_session/server_processes.h"
 #include "tools/run/agent_library.h"
-#include "tools/run/profile_name.h"
 
 namespace utlz {
 namespace {
@@ -71,14 +70,8 @@ std::vector<std::string> CommandLine(const AttachOptions& options) {
 }
 
 SessionOptions MakeSessionOptions(const AttachOptions& options, const std::string& name) {
-  SessionOptions session;
-  session.profile_path =
-      options.output.empty() ? DefaultProfileName(name, time(nullptr), getpid()) : options.output;
+  SessionOptions session = MakeSessionOptions(options.recording, name);
   session.command = CommandLine(options);
-  session.counters = options.counters;
-  session.overhead_budget_ppm = options.overhead_budget_ppm;
-  if (options.nvtx) session.trace_flags |= kTraceMarkers | kTraceLaunchCalls;
-  if (options.counters == CountersMode::kRange) session.trace_flags |= kTraceUserRanges;
   session.attached = true;
   return session;
 }
@@ -169,7 +162,9 @@ class Recording {
 
 void ShowResult(const AttachOptions& options, const std::string& path,
                 const SessionResult& result) {
-  if (options.report && options.print_report) options.print_report(result.summary);
+  if (options.recording.report && options.recording.print_report) {
+    options.recording.print_report(result.summary);
+  };
   Say(absl::StrCat(result.profile_written ? "profile: " : "profile, incomplete: ", path));
 }
 

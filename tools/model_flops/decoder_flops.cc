@@ -87,13 +87,13 @@ std::string DescribeAttention(AttentionTerm attention, double share) {
 
 std::string Describe(const DecoderConfig& config, const ModelStep& step, double attention_share) {
   std::string text =
-      config.model_type + " of " + NumberText(CountParameters(config)) + " parameters";
+      config.model_type + " of " + PrefixedText(CountParameters(config), "") + " parameters";
   if (config.expert_layers > 0) {
-    text += ", " + NumberText(CountActiveParameters(config)) + " active";
+    text += ", " + PrefixedText(CountActiveParameters(config), "") + " active";
   }
   text += config.tied_embeddings ? " (embeddings tied)" : "";
-  text += "; " + std::string(NameOf(step.pass)) + "; " + NumberText(step.batch_size) + " × " +
-          NumberText(step.sequence_length) +
+  text += "; " + std::string(NameOf(step.pass)) + "; " + CountText(step.batch_size) + " × " +
+          CountText(step.sequence_length) +
           (step.pass == ModelPass::kDecode ? " positions" : " tokens a step");
   return text + "; " + DescribeAttention(step.attention, attention_share);
 }

@@ -1,5 +1,6 @@
 #include "tools/model_flops/model_work_request.h"
 
+#include "proto/valid_text.h"
 #include "tools/model_flops/decoder_config.h"
 
 namespace utlz {
@@ -65,6 +66,10 @@ absl::StatusOr<ModelWork> MakeModelWork(const ModelWorkRequest& request) {
     }
   }
   work.set_price_per_hour(request.price_per_hour);
+  work.set_items_per_step(request.items_per_step);
+  std::string item_name = request.item_name;
+  MakeValidUtf8(item_name.data(), item_name.size());
+  work.set_item_name(item_name);
   return work;
 }
 

@@ -21,6 +21,8 @@ struct ModelWorkRequest {
   ModelPass pass = ModelPass::kTraining;
   AttentionTerm attention = AttentionTerm::kCausal;
   double price_per_hour = 0;
+  double items_per_step = 0;  // images, requests
+  std::string item_name;      // what they are called
 };
 
 // InvalidArgument where the FLOPs are given in two ways, or in one that lacks a number; the message

@@ -110,15 +110,42 @@ std::string Findings(const Summary& summary) {
   return text;
 }
 
+std::string Alerts(const Summary& summary) {
+  std::string text;
+  for (const AlertSummary& alert : summary.alerts()) {
+    text += "\n- **Alert:** " + Sentence(alert.text());
+    if (summary.devices_size() > 1 && alert.has_device_uuid()) {
+      text += " (" + MarkdownName(alert.device_uuid(), kNameWidth) + ")";
+    }
+  }
+  return text.empty() ? text : text + "\n";
+}
+
+std::string MarkdownBar(double share) {
+  std::string bar;
+  const int cells = static_cast<int>(std::clamp(share, 0.0, 1.0) * kBarCells + 0.5);
+  for (int i = 0; i < cells; ++i) bar += "█";
+  return bar;
+}
+
 std::string Waterfall(const Summary& summary) {
   if (summary.waterfall().slices().empty()) return {};
-  std::string text = "| slice | share | time | |\n|---|---:|---:|---|\n";
+  const bool steps = summary.window().of() == "steps";
+  std::string text = steps ? "| slice | of the run | time | of the steps | a step | |\n"
+                             "|---|---:|---:|---:|---:|---|\n"
+                           : "| slice | share | time | |\n|---|---:|---:|---|\n";
   for (const WaterfallSlice& slice : summary.waterfall().slices()) {
-    std::string bar;
-    const int cells = static_cast<int>(std::clamp(slice.share(), 0.0, 1.0) * kBarCells + 0.5);
-    for (int i = 0; i < cells; ++i) bar += "█";
     text += "| " + MarkdownName(slice.name(), kNameWidth) + " | " + FormatShare(slice.share()) +
-            " | " + FormatTime(slice.time_ns()) + " | " + bar + " |\n";
+            " | " + FormatTime(slice.time_ns()) + " | ";
+    if (!steps) {
+      text += MarkdownBar(slice.share());
+    } else if (slice.has_time_per_step_ns()) {
+      text += FormatShare(slice.window_share()) + " | " + FormatTime(slice.time_per_step_ns()) +
+              " | " + MarkdownBar(slice.window_share());
+    } else {
+      text += "| | ";
+    }
+    text += " |\n";
   }
   return text;
 }
@@ -188,7 +215,7 @@ std::string Ranks(const Summary& summary) {
 }  // namespace
 
 std::string RenderMarkdown(const Summary& summary, const MarkdownOptions& options) {
-  return Head(summary) + Figures(summary) + Steps(summary) + Findings(summary) +
+  return Head(summary) + Figures(summary) + Steps(summary) + Findings(summary) + Alerts(summary) +
          Folded("Where the time of the peak goes", Waterfall(summary)) +
          Folded("Kernels, recoverable time first", Kernels(summary, options)) +
          Folded("Ranks", Ranks(summary));

@@ -11,6 +11,7 @@ std::string RenderText(const Summary& summary, const TextOptions& options) {
   };
   add(RenderUtilization(summary, options) + RenderEfficiency(summary, options));
   add(RenderFindings(summary, options));
+  add(RenderAlerts(summary, options));
   switch (options.group_by) {
     case GroupBy::kKernel:
       add(RenderCapture(summary, options));

@@ -1,4 +1,6 @@
 // What the hardware, the energy and the money came to; memory; communication.
+#include <array>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -40,8 +42,15 @@ std::string DescribeShares(const EfficiencySummary& efficiency) {
 
 std::string DescribeYield(const EfficiencySummary& efficiency) {
   std::vector<std::string> parts;
+  if (efficiency.has_steps_per_second()) {
+    parts.push_back(FormatRatio(efficiency.steps_per_second()) + " steps/s");
+  }
   if (efficiency.has_tokens_per_second()) {
     parts.push_back(FormatCount(efficiency.tokens_per_second()) + " tokens/s");
+  }
+  const std::string items = EscapeForTerminal(efficiency.item_name());
+  if (efficiency.has_items_per_second()) {
+    parts.push_back(FormatRatio(efficiency.items_per_second()) + " " + items + "/s");
   }
   if (efficiency.has_joules_per_step()) {
     parts.push_back(FormatRatio(efficiency.joules_per_step()) + " J a step");
@@ -50,14 +59,42 @@ std::string DescribeYield(const EfficiencySummary& efficiency) {
     parts.push_back(FormatRateIn(efficiency.flops_per_joule(), "FLOP/J"));
   }
   if (efficiency.has_tokens_per_joule()) {
-    parts.push_back(FormatRatio(efficiency.tokens_per_joule()) + " tokens/J");
+    parts.push_back(FormatRatio(efficiency.tokens_per_joule()) + " tokens/s a watt");
   }
-  if (efficiency.has_cost_per_step()) {
-    parts.push_back("cost a step " + FormatRatio(efficiency.cost_per_step()));
+  if (efficiency.has_items_per_joule()) {
+    parts.push_back(FormatRatio(efficiency.items_per_joule()) + " " + items + "/s a watt");
+  }
+  return Joined(parts);
+}
+
+// A price has as many digits as it needs.
+std::string FormatPrice(double price) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3g", price);
+  return price >= 1000 ? FormatCount(price) : text.data();
+}
+
+std::string DescribeCost(const EfficiencySummary& efficiency) {
+  if (!efficiency.has_price_per_hour()) return {};
+  std::string hour = "cost: " + FormatPrice(efficiency.price_per_hour()) + " an hour";
+  if (efficiency.has_cost_idle_per_hour()) {
+    hour += ", of it " + FormatPrice(efficiency.cost_idle_per_hour()) + " while nothing ran";
+  }
+  if (efficiency.has_cost_lost_per_hour()) {
+    hour +=
+        ", " + FormatPrice(efficiency.cost_lost_per_hour()) + " for all that was not FLOPs at peak";
   }
   if (efficiency.has_cost_lost()) {
-    parts.push_back("lost to what is not useful " + FormatRatio(efficiency.cost_lost()));
+    hour += " (" + FormatPrice(efficiency.cost_lost()) + " in this run)";
   }
+  std::vector<std::string> parts = {hour};
+  const auto add = [&](bool known, double price, const std::string& what) {
+    if (known) parts.push_back(FormatPrice(price) + " " + what);
+  };
+  add(efficiency.has_cost_per_step(), efficiency.cost_per_step(), "a step");
+  add(efficiency.has_cost_per_token(), efficiency.cost_per_token() * 1e6, "a million tokens");
+  add(efficiency.has_cost_per_item(), efficiency.cost_per_item() * 1e3,
+      "a thousand " + EscapeForTerminal(efficiency.item_name()));
   return Joined(parts);
 }
 
@@ -66,7 +103,8 @@ std::string DescribeYield(const EfficiencySummary& efficiency) {
 std::string RenderEfficiency(const Summary& summary, const TextOptions& options) {
   const EfficiencySummary& efficiency = summary.efficiency();
   std::string text;
-  for (const std::string& line : {DescribeShares(efficiency), DescribeYield(efficiency)}) {
+  for (const std::string& line :
+       {DescribeShares(efficiency), DescribeYield(efficiency), DescribeCost(efficiency)}) {
     if (!line.empty()) text += Wrap(line, options.columns, 4, 2);
   }
   if (efficiency.has_gap_note()) {

@@ -13,6 +13,8 @@ namespace {
 
 constexpr size_t kBarColumns = 30;
 constexpr double kWorthSaying = 0.02;
+// Shows as 0.0 %.
+constexpr double kUnusedShare = 0.0005;
 // Below these shares of what nvidia-smi shows, the difference deserves a colour.
 constexpr double kGoodShare = 0.6;
 constexpr double kPoorShare = 0.3;
@@ -57,7 +59,12 @@ std::optional<double> Optional(bool known, double value) {
 std::vector<Line> UtilizationLines(const DeviceSummary& device) {
   std::string hfu_note;
   if (device.has_hfu_error()) hfu_note = "± " + FormatShare(device.hfu_error());
-  if (device.has_flops_per_second()) {
+  // Other pipes' FLOPs are counted as upper bounds, and are no part of HFU.
+  const bool elsewhere = device.hfu() < kUnusedShare && device.flops_per_second() > 0;
+  if (elsewhere) {
+    hfu_note = "at most " + FormatRateIn(device.flops_per_second(), "FLOP/s") +
+               " outside the tensor cores";
+  } else if (device.has_flops_per_second()) {
     hfu_note += (hfu_note.empty() ? "" : ", ") + FormatRateIn(device.flops_per_second(), "FLOP/s");
   }
   std::string hbm_note;

@@ -14,6 +14,8 @@ std::string RenderEfficiency(const Summary& summary, const TextOptions& options)
 std::string RenderMemory(const Summary& summary, const TextOptions& options);
 std::string RenderCommunication(const Summary& summary, const TextOptions& options);
 std::string RenderFindings(const Summary& summary, const TextOptions& options);
+// Limits that were crossed.
+std::string RenderAlerts(const Summary& summary, const TextOptions& options);
 std::string RenderWaterfall(const Summary& summary, const TextOptions& options);
 std::string RenderCapture(const Summary& summary, const TextOptions& options);
 std::string RenderKernels(const Summary& summary, const TextOptions& options);

@@ -11,13 +11,19 @@
 namespace utlz {
 namespace {
 
+constexpr size_t kSliceNameColumns = 42;
 constexpr size_t kSliceBarColumns = 30;
+constexpr size_t kStepBarColumns = 11;
 
 std::optional<double> Optional(bool known, double value) {
   return known ? std::make_optional(value) : std::nullopt;
 }
 
 double Double(uint64_t value) { return static_cast<double>(value); }
+
+std::string RightAligned(const std::string& text, size_t columns) {
+  return std::string(columns - std::min(columns, ColumnsOf(text)), ' ') + text;
+}
 
 const char* DescribeStepSource(const std::string& source) {
   if (source == "nvtx") return "NVTX ranges";
@@ -83,20 +89,44 @@ std::string RenderSteps(const Summary& summary, const TextOptions& options) {
   return Wrap(text, options.columns, 2);
 }
 
+// Where there are steps, slices that lie in them are told by their share of the steps, and drawn by
+// it: what was not traced and start-up would dwarf them.
 std::string RenderWaterfall(const Summary& summary, const TextOptions& options) {
   if (summary.waterfall().slices().empty()) return {};
-  std::string text = Styled("Where the time of the peak goes", Style::kFaint, options.color) + "\n";
+  const bool steps = summary.window().of() == "steps";
+  std::string title = "Where the time of the peak goes";
+  if (steps) {
+    title.append(kSliceNameColumns + 2 - title.size(), ' ');
+    title += RightAligned("of the run", 19) + RightAligned("of the steps", 14) +
+             RightAligned("a step", 10);
+  }
+  std::string text = Styled(title, Style::kFaint, options.color) + "\n";
   for (const WaterfallSlice& slice : summary.waterfall().slices()) {
-    std::string line = "  " + CutMiddle(EscapeForTerminal(slice.name()), 40);
-    line.append(44 - std::min<size_t>(44, ColumnsOf(line)), ' ');
-    const std::string share = FormatShare(slice.share());
-    line.append(8 - std::min<size_t>(8, ColumnsOf(share)), ' ');
-    line += share + " ";
-    const std::string time = FormatTime(slice.time_ns());
-    line.append(9 - std::min<size_t>(9, ColumnsOf(time)), ' ');
-    line += time + "  " + Bar(slice.share(), kSliceBarColumns);
+    std::string line = "  " + CutMiddle(EscapeForTerminal(slice.name()), kSliceNameColumns - 2);
+    line.append(kSliceNameColumns + 2 - ColumnsOf(line), ' ');
+    line +=
+        RightAligned(FormatShare(slice.share()), 8) + RightAligned(FormatTime(slice.time_ns()), 11);
+    if (!steps) {
+      line += "  " + Bar(slice.share(), kSliceBarColumns);
+    } else if (slice.has_time_per_step_ns()) {
+      line += RightAligned(FormatShare(slice.window_share()), 14) +
+              RightAligned(FormatTime(slice.time_per_step_ns()), 10) + "  " +
+              Bar(slice.window_share(), kStepBarColumns);
+    }
     while (line.back() == ' ') line.pop_back();
     text += line + "\n";
+  }
+  return text;
+}
+
+std::string RenderAlerts(const Summary& summary, const TextOptions& options) {
+  std::string text;
+  for (const AlertSummary& alert : summary.alerts()) {
+    std::string line = "Alert: " + EscapeForTerminal(alert.text());
+    if (summary.devices_size() > 1 && alert.has_device_uuid()) {
+      line += " (" + EscapeForTerminal(alert.device_uuid()) + ")";
+    }
+    text += Styled(Wrap(line, options.columns, 2), Style::kWarning, options.color);
   }
   return text;
 }

@@ -1,7 +1,6 @@
 #include "tools/run/run.h"
 
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,13 +11,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/attach_control.h"
-#include "tools/calibrate/ceilings_store.h"
 #include "tools/run/agent_library.h"
 #include "tools/run/child_process.h"
 #include "tools/run/command_lookup.h"
 #include "tools/run/cuda_absence.h"
 #include "tools/run/private_folder.h"
-#include "tools/run/profile_name.h"
 #include "tools/run/signal_relay.h"
 
 namespace utlz {
@@ -77,18 +74,9 @@ int BecomeCommand(const std::string& program, const std::vector<std::string>& co
 }
 
 SessionOptions MakeSessionOptions(const RunOptions& options, const std::string& socket) {
-  SessionOptions session;
-  session.profile_path = options.output.empty()
-                             ? DefaultProfileName(options.command[0], time(nullptr), getpid())
-                             : options.output;
+  SessionOptions session = MakeSessionOptions(options.recording, options.command[0]);
   session.socket_path = socket;
   session.command = options.command;
-  session.counters = options.counters;
-  session.overhead_budget_ppm = options.overhead_budget_ppm;
-  if (options.nvtx) session.trace_flags |= kTraceMarkers | kTraceLaunchCalls;
-  if (options.counters == CountersMode::kRange) session.trace_flags |= kTraceUserRanges;
-  session.model_work = options.model_work;
-  session.ceilings = LoadCeilings(CeilingsFolder());
   session.delay_ms = options.delay_ms;
   session.duration_ms = options.duration_ms;
   return session;
@@ -112,8 +100,8 @@ void ShowResult(const RunOptions& options, const std::string& path, const Sessio
                 const std::string& absence) {
   if (result.agents == 0) {
     Say(absence);
-  } else if (options.report && options.print_report) {
-    options.print_report(result.summary);
+  } else if (options.recording.report && options.recording.print_report) {
+    options.recording.print_report(result.summary);
   }
   Say(absl::StrCat(result.profile_written ? "profile: " : "profile, incomplete: ", path));
 }
@@ -121,7 +109,8 @@ void ShowResult(const RunOptions& options, const std::string& path, const Sessio
 }  // namespace
 
 int RunCommand(const RunOptions& options) {
-  if (absl::Status status = CheckEnvironment(options.nvtx); !status.ok()) return Fail(status);
+  if (absl::Status status = CheckEnvironment(options.recording.nvtx); !status.ok())
+    return Fail(status);
   const absl::StatusOr<std::string> program = FindCommand(options.command[0]);
   if (!program.ok()) return LookupExitStatus(program.status());
   const absl::StatusOr<std::string> own_folder = ExecutableFolder();
@@ -139,8 +128,9 @@ int RunCommand(const RunOptions& options) {
   const SessionOptions session_options = MakeSessionOptions(options, socket);
   absl::StatusOr<std::unique_ptr<Session>> session = Session::Start(session_options);
   if (!session.ok()) return Fail(session.status());
-  const absl::StatusOr<pid_t> child = StartChild(
-      *program, options.command, AgentEnvironment(*library, socket, options.nvtx), signals);
+  const absl::StatusOr<pid_t> child =
+      StartChild(*program, options.command,
+                 AgentEnvironment(*library, socket, options.recording.nvtx), signals);
   if (!child.ok()) {
     session->reset();
     unlink(session_options.profile_path.c_str());

@@ -3,13 +3,11 @@
 #define UTLZ_TOOLS_RUN_RUN_H_
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "collector/session/session.h"
-#include "proto/summary.pb.h"
+#include "tools/run/recording_options.h"
 
 namespace utlz {
 
@@ -20,19 +18,12 @@ inline constexpr int kCommandNotFound = 127;
 
 struct RunOptions {
   std::vector<std::string> command;  // not empty
-  std::string output;                // empty: a default name in the current folder
-  CountersMode counters = CountersMode::kAuto;
-  uint32_t overhead_budget_ppm = 10000;
+  RecordingOptions recording;
   uint64_t delay_ms = 0;
   std::optional<uint64_t> duration_ms;
-  bool report = true;
-  bool nvtx = false;
   // Nothing is recorded: the agent is loaded and sleeps until `utlz attach` wakes it, and the
   // command takes this process's place. Of the other options only `command` counts.
   bool asleep = false;
-  ModelWork model_work;  // as the person told it
-  // Prints the report to standard error.
-  std::function<void(const Summary& summary)> print_report;
 };
 
 // Runs the command and returns its exit status, 128 + n where signal n ended it, or one of ours.

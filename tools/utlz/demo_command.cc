@@ -78,8 +78,8 @@ int RunLoad(const std::string& program) {
   std::fflush(stdout);
   RunOptions options;
   options.command = {program};
-  options.output = "utlz-demo.utlz";
-  options.print_report = [](const Summary& summary) { PrintReport(summary, stderr); };
+  options.recording.output = "utlz-demo.utlz";
+  options.recording.print_report = [](const Summary& summary) { PrintReport(summary, stderr); };
   return RunCommand(options);
 }
 

@@ -20,6 +20,7 @@ struct DiffArguments {
   std::string after;
   Format format = Format::kText;
   DifferenceTextOptions text;
+  bool recompute = false;
 };
 
 std::string Render(const Summary& before, const Summary& after, const DiffArguments& arguments) {
@@ -38,7 +39,7 @@ std::string Render(const Summary& before, const Summary& after, const DiffArgume
 }
 
 int RunDiff(DiffArguments* arguments) {
-  const auto sides = LoadSide({arguments->before, arguments->after});
+  const auto sides = LoadSide({arguments->before, arguments->after}, arguments->recompute);
   if (!sides) return kFailure;
   arguments->text.before_label = arguments->before;
   arguments->text.after_label = arguments->after;
@@ -60,6 +61,7 @@ void AddDiffCommand(CLI::App* program, Action* action) {
       ->transform(Choice(formats))
       ->type_name("WORD");
   diff->add_flag("--all", arguments->text.unchanged, "Also what is within error");
+  AddRecomputeOption(diff, &arguments->recompute);
   diff->callback(
       [arguments, action] { *action = [arguments] { return RunDiff(arguments.get()); }; });
 }

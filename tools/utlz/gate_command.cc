@@ -20,6 +20,7 @@ struct GateArguments {
   double max_regression_percent = 3;
   Format format = Format::kText;
   GateOptions gate;
+  bool recompute = false;
 };
 
 std::string Render(const GateResult& result, Format format) {
@@ -35,8 +36,8 @@ std::string Render(const GateResult& result, Format format) {
 }
 
 int RunGate(GateArguments* arguments) {
-  const auto baseline = LoadSide(arguments->baseline);
-  const auto candidate = LoadSide(arguments->candidate);
+  const auto baseline = LoadSide(arguments->baseline, arguments->recompute);
+  const auto candidate = LoadSide(arguments->candidate, arguments->recompute);
   if (!baseline || !candidate) return GateExitStatus(GateOutcome::kRefused);
   arguments->gate.max_regression_share = arguments->max_regression_percent / 100;
   const GateResult result = Gate(*baseline, *candidate, arguments->gate);
@@ -71,6 +72,7 @@ void AddGateCommand(CLI::App* program, Action* action) {
   gate->add_option("--format", arguments->format, "text, markdown or json")
       ->transform(Choice(formats))
       ->type_name("WORD");
+  AddRecomputeOption(gate, &arguments->recompute);
   gate->callback(
       [arguments, action] { *action = [arguments] { return RunGate(arguments.get()); }; });
 }

@@ -29,7 +29,11 @@ void AddModelWorkOptions(CLI::App* command, ModelWorkRequest* request) {
   AddNumber(command, "--sequence-length", &request->sequence_length,
             "Tokens of each, with padding");
   AddNumber(command, "--tokens-per-step", &request->tokens_per_step,
-            "Tokens (images, requests) in a step without padding, for throughput");
+            "Tokens in a step without padding, for throughput");
+  AddNumber(command, "--items-per-step", &request->items_per_step,
+            "Images, requests or the like in a step, of all devices, for throughput");
+  command->add_option("--item-name", request->item_name, "What those are called; default items")
+      ->type_name("WORD");
   const std::map<std::string, ModelPass> passes = {{"training", ModelPass::kTraining},
                                                    {"prefill", ModelPass::kPrefill},
                                                    {"decode", ModelPass::kDecode}};

@@ -7,11 +7,17 @@
 
 namespace utlz {
 
-std::optional<std::vector<Summary>> LoadSide(const std::vector<std::string>& files) {
+void AddRecomputeOption(CLI::App* command, bool* recompute) {
+  command->add_flag("--recompute", *recompute,
+                    "From the recorded frames, not from the summary that the run left");
+}
+
+std::optional<std::vector<Summary>> LoadSide(const std::vector<std::string>& files,
+                                             bool recompute) {
   std::vector<Summary> summaries;
   bool whole = true;
   for (const std::string& file : files) {
-    absl::StatusOr<Summary> summary = LoadSummary(file);
+    absl::StatusOr<Summary> summary = recompute ? ReplayProfile(file) : LoadSummary(file);
     if (summary.ok()) {
       summaries.push_back(*std::move(summary));
     } else {

@@ -2,6 +2,7 @@
 #ifndef UTLZ_TOOLS_UTLZ_PROFILE_SIDES_H_
 #define UTLZ_TOOLS_UTLZ_PROFILE_SIDES_H_
 
+#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,8 +11,12 @@
 
 namespace utlz {
 
-// All of them, or nothing, with a sentence on standard error for each that cannot be read.
-std::optional<std::vector<Summary>> LoadSide(const std::vector<std::string>& files);
+// --recompute, which several commands take.
+void AddRecomputeOption(CLI::App* command, bool* recompute);
+
+// All of them, or nothing, with a sentence on standard error for each that cannot be read; from
+// their frames with `recompute`, else as their runs left them.
+std::optional<std::vector<Summary>> LoadSide(const std::vector<std::string>& files, bool recompute);
 
 // False, with a sentence on standard error, where standard output cannot be written.
 bool PrintOut(const std::string& text);

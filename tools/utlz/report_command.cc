@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/model/alerts.h"
 #include "tools/calibrate/ceilings_store.h"
 #include "tools/replay/replay.h"
 #include "tools/report/csv.h"
@@ -15,13 +16,18 @@
 #include "tools/report/markdown.h"
 #include "tools/report/text.h"
 #include "tools/report_html/report_html.h"
+#include "tools/utlz/alert_options.h"
 #include "tools/utlz/choice.h"
 #include "tools/utlz/command.h"
 #include "tools/utlz/model_work_options.h"
+#include "tools/utlz/profile_sides.h"
 #include "tools/utlz/terminal.h"
 
 namespace utlz {
 namespace {
+
+// Only with --fail-on-alert.
+constexpr int kAlertRaised = 3;
 
 enum class Format { kText, kJson, kCsv, kHtml, kMarkdown };
 
@@ -30,6 +36,8 @@ struct ReportArguments {
   Format format = Format::kText;
   TextOptions text;
   ModelWorkRequest work;
+  std::vector<std::string> alerts;
+  bool fail_on_alert = false;
   bool recompute = false;
   std::string compare;  // a profile to lay the others over, empty for none
 };
@@ -57,42 +65,64 @@ bool Print(const std::string& text) {
   return std::fflush(stdout) == 0 && written;
 }
 
+int Fail(const absl::Status& status, int exit_status) {
+  std::fprintf(stderr, "utlz: %s\n", std::string(status.message()).c_str());
+  return exit_status;
+}
+
+// How profiles are read, all of one command alike.
+struct Reading {
+  bool recompute = false;
+  ModelOptions model;
+  AlertLimits alert_limits;
+
+  absl::StatusOr<Summary> Read(const std::string& file) const {
+    absl::StatusOr<Summary> summary = recompute ? ReplayProfile(file, model) : LoadSummary(file);
+    if (summary.ok()) RaiseAlerts(alert_limits, &*summary);
+    return summary;
+  }
+};
+
+absl::StatusOr<Reading> ReadingOf(const ReportArguments& arguments) {
+  if (!arguments.compare.empty() && arguments.format != Format::kHtml) {
+    return absl::InvalidArgumentError(
+        "--compare lays two profiles over each other in --format html; utlz diff compares them in "
+        "other forms");
+  }
+  absl::StatusOr<ModelWork> work = MakeModelWork(arguments.work);
+  if (!work.ok()) return work.status();
+  absl::StatusOr<AlertLimits> limits = ParseAlertLimits(arguments.alerts);
+  if (!limits.ok()) return limits.status();
+  Reading reading;
+  reading.recompute = arguments.recompute || work->ByteSizeLong() > 0;
+  reading.model.work = *std::move(work);
+  reading.model.ceilings = LoadCeilings(CeilingsFolder());
+  reading.alert_limits = *std::move(limits);
+  return reading;
+}
+
 // One report after the other; a file that cannot be read does not keep the others from being shown.
 int Report(ReportArguments* arguments) {
   arguments->text.color = UseColor(STDOUT_FILENO);
+  const absl::StatusOr<Reading> reading = ReadingOf(*arguments);
+  if (!reading.ok()) return Fail(reading.status(), kUsageError);
   std::optional<Summary> before;
   if (!arguments->compare.empty()) {
-    if (arguments->format != Format::kHtml) {
-      std::fprintf(stderr,
-                   "utlz: --compare lays two profiles over each other in --format html; "
-                   "utlz diff compares them in other forms\n");
-      return kUsageError;
-    }
-    absl::StatusOr<Summary> loaded = LoadSummary(arguments->compare);
-    if (!loaded.ok()) {
-      std::fprintf(stderr, "utlz: %s\n", std::string(loaded.status().message()).c_str());
-      return kFailure;
-    }
-    before = *std::move(loaded);
+    absl::StatusOr<Summary> read = reading->Read(arguments->compare);
+    if (!read.ok()) return Fail(read.status(), kFailure);
+    before = *std::move(read);
   }
-  const absl::StatusOr<ModelWork> work = MakeModelWork(arguments->work);
-  if (!work.ok()) {
-    std::fprintf(stderr, "utlz: %s\n", std::string(work.status().message()).c_str());
-    return kUsageError;
-  }
-  ModelOptions model;
-  model.work = *work;
-  model.ceilings = LoadCeilings(CeilingsFolder());
-  const bool replay = arguments->recompute || work->ByteSizeLong() > 0;
   int exit_status = kSuccess;
   for (const std::string& file : arguments->files) {
-    const absl::StatusOr<Summary> summary = replay ? ReplayProfile(file, model) : LoadSummary(file);
+    const absl::StatusOr<Summary> summary = reading->Read(file);
     if (!summary.ok()) {
-      std::fprintf(stderr, "utlz: %s\n", std::string(summary.status().message()).c_str());
-      exit_status = kFailure;
-    } else if (!Print(Render(*summary, before ? &*before : nullptr, *arguments))) {
-      std::fprintf(stderr, "utlz: cannot write the report to standard output\n");
-      return kFailure;
+      exit_status = Fail(summary.status(), kFailure);
+      continue;
+    }
+    const bool alarming = arguments->fail_on_alert && !summary->alerts().empty();
+    if (alarming && exit_status == kSuccess) exit_status = kAlertRaised;
+    if (!Print(Render(*summary, before ? &*before : nullptr, *arguments))) {
+      return Fail(absl::UnavailableError("cannot write the report to standard output"), kFailure);
     }
   }
   return exit_status;
@@ -141,8 +171,10 @@ void AddReportCommand(CLI::App* program, Action* action) {
       ->type_name("N")
       ->capture_default_str();
   AddModelWorkOptions(report, &arguments->work);
-  report->add_flag("--recompute", arguments->recompute,
-                   "From the recorded frames, not from the summary that the run left");
+  AddAlertOption(report, &arguments->alerts);
+  report->add_flag("--fail-on-alert", arguments->fail_on_alert,
+                   "End with exit status 3 where an alert is raised");
+  AddRecomputeOption(report, &arguments->recompute);
   report->callback(
       [arguments, action] { *action = [arguments] { return Report(arguments.get()); }; });
 }

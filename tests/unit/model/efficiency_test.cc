@@ -122,6 +122,45 @@ TEST(EfficiencyTest, TakesWhatTheRunWasToldUnlessTheReaderKnowsBetter) {
   EXPECT_FALSE(efficiency.has_model_note()) << "it was of the other FLOPs";
 }
 
+TEST(EfficiencyTest, ThroughputInWhatTheJobCounts) {
+  ModelWork work;
+  work.set_items_per_step(64);
+  work.set_item_name("images");
+  const EfficiencySummary images = EfficiencyOf(work);
+  EXPECT_NEAR(images.steps_per_second(), 1 / kStepSeconds, 1);
+  EXPECT_NEAR(images.items_per_second(), 64 / kStepSeconds, 64);
+  EXPECT_EQ(images.item_name(), "images");
+  EXPECT_FALSE(EfficiencyOf({}).has_items_per_second());
+  work.clear_item_name();
+  EXPECT_EQ(EfficiencyOf(work).item_name(), "items");
+}
+
+// What is not useful costs, but what was not traced is no loss.
+TEST(EfficiencyTest, MoneyForWhatIsNotUseful) {
+  ModelOptions options;
+  options.work.set_price_per_hour(3.6);
+  options.work.set_items_per_step(10);
+  const Summary whole = CountedRun(options).Run();
+  const EfficiencySummary& efficiency = whole.efficiency();
+  // At the highest clock the peak is twice that of the clock that was seen.
+  const double useful = whole.devices(0).hfu() / 2;
+  EXPECT_NEAR(efficiency.cost_idle_per_hour(), 3.6 * (1 - whole.devices(0).gpu_busy_share()), 0.01);
+  EXPECT_NEAR(efficiency.cost_lost_per_hour(), 3.6 * (1 - useful), 0.02);
+  EXPECT_NEAR(efficiency.cost_per_item(), 1e-3 * kStepSeconds / 10, 1e-12);
+  const double wall_cost = 1e-12 * static_cast<double>(whole.run().wall_ns());
+  EXPECT_NEAR(efficiency.cost_lost(), wall_cost * (1 - useful), 0.02 * wall_cost);
+
+  // Half of it is not traced, but for a moment at the end.
+  CountedRun half(options);
+  half.TraceOnly(0, CountedRun::kRepetitions / 2);
+  TraceWindow last;
+  last.set_flags(1);
+  last.set_start_ns(kRunStartNs + (CountedRun::kRepetitions - 10) * CountedRun::kStepNs);
+  last.set_end_ns(kRunStartNs + CountedRun::kRepetitions * CountedRun::kStepNs);
+  half.frames().Send(1, FRAME_TRACE_WINDOW, last);
+  EXPECT_NEAR(half.Run().efficiency().cost_lost(), efficiency.cost_lost(), 0.02 * wall_cost);
+}
+
 TEST(EfficiencyTest, EnergyAndMoneyOfAStep) {
   ModelOptions options;
   options.work.set_tokens_per_step(80);

@@ -30,10 +30,18 @@ inline const FindingSummary* Finding(const Summary& summary, const std::string& 
 
 inline void ExpectSlicesSumToTheWhole(const Summary& summary) {
   double sum = 0;
+  double window_share = 0;
+  double step_ns = 0;
   for (const WaterfallSlice& slice : summary.waterfall().slices()) {
     EXPECT_GT(slice.time_ns(), 0) << slice.name();
     EXPECT_FALSE(slice.meaning().empty()) << slice.name();
     sum += slice.time_ns();
+    window_share += slice.window_share();
+    step_ns += slice.time_per_step_ns();
+  }
+  EXPECT_NEAR(window_share, 1, 1e-6) << "of the steady part";
+  if (summary.window().of() == "steps") {
+    EXPECT_NEAR(step_ns, summary.steps().time_p50_ns(), 0.2 * summary.steps().time_p50_ns());
   }
   EXPECT_NEAR(sum, summary.waterfall().total_ns(), 1e-6 * summary.waterfall().total_ns());
 }

@@ -128,6 +128,72 @@ TEST(TextReportTest, KeepsNamesApartThatCuttingMakesEqual) {
   EXPECT_EQ(names.size(), 2u);
 }
 
+TEST(TextReportTest, SlicesOfStepsAreToldByTheSteps) {
+  Summary summary = Example();
+  summary.mutable_window()->set_of("steps");
+  WaterfallSlice* start = summary.mutable_waterfall()->add_slices();
+  start->set_name("start-up");
+  start->set_share(0.8);
+  start->set_time_ns(8e9);
+  WaterfallSlice* useful = summary.mutable_waterfall()->add_slices();
+  useful->set_name("useful");
+  useful->set_share(0.1);
+  useful->set_time_ns(1e9);
+  useful->set_window_share(0.5);
+  useful->set_time_per_step_ns(15e6);
+  const std::string text = RenderWaterfall(summary, {});
+  EXPECT_NE(text.find("of the steps    a step"), std::string::npos) << text;
+  EXPECT_NE(LineWith(text, "useful").find("10.0 %"), std::string::npos);
+  EXPECT_NE(LineWith(text, "useful").find("50.0 %   15.0 ms  █"), std::string::npos) << text;
+  EXPECT_EQ(LineWith(text, "start-up").find("█"), std::string::npos) << text;
+  for (const std::string& line : Lines(text)) EXPECT_LE(ColumnsOf(line), 100u);
+  EXPECT_NE(RenderMarkdown(summary).find("| start&#45;up | 80.0 % | 8.00 s | | |  |\n"
+                                         "| useful | 10.0 % | 1.00 s | 50.0 % | 15.0 ms | █"),
+            std::string::npos)
+      << RenderMarkdown(summary);
+  summary.mutable_window()->set_of("run");
+  EXPECT_NE(LineWith(RenderWaterfall(summary, {}), "start-up").find("█"), std::string::npos);
+}
+
+TEST(TextReportTest, RaisesAlerts) {
+  Summary summary = Example();
+  EXPECT_EQ(RenderText(summary).find("Alert:"), std::string::npos);
+  AlertSummary* alert = summary.add_alerts();
+  alert->set_name("temperature");
+  alert->set_text("temperature reached 90 °C\x1b[31m (limit 85 °C)");
+  alert->set_device_uuid("GPU-1");
+  EXPECT_EQ(LineWith(RenderText(summary), "Alert:"),
+            "Alert: temperature reached 90 °C\\x1b[31m (limit 85 °C)");
+  EXPECT_NE(RenderMarkdown(summary).find("\n- **Alert:** temperature reached 90 °C"),
+            std::string::npos);
+  summary.add_devices();
+  EXPECT_NE(LineWith(RenderText(summary), "Alert:").find("(GPU-1)"), std::string::npos);
+}
+
+TEST(TextReportTest, SaysWhatTheJobYieldsAndCosts) {
+  Summary summary = Example();
+  EfficiencySummary* efficiency = summary.mutable_efficiency();
+  efficiency->set_steps_per_second(32.5);
+  efficiency->set_items_per_second(2080);
+  efficiency->set_item_name("images\x1b");
+  efficiency->set_items_per_joule(3.05);
+  std::string text = RenderEfficiency(summary, {});
+  EXPECT_NE(text.find("32.5 steps/s · 2.08k images\\x1b/s · 3.05 images\\x1b/s a watt"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("cost"), std::string::npos);
+  efficiency->set_price_per_hour(3.5);
+  efficiency->set_cost_idle_per_hour(0.5);
+  efficiency->set_cost_lost_per_hour(2.25);
+  efficiency->set_cost_lost(0.125);
+  efficiency->set_cost_per_step(3e-5);
+  text = RenderEfficiency(summary, {});
+  EXPECT_NE(text.find("cost: 3.5 an hour, of it 0.5 while nothing ran, 2.25 for all that was not "
+                      "FLOPs at peak (0.125 in\n    this run) · 3e-05 a step"),
+            std::string::npos)
+      << text;
+}
+
 TEST(TextReportTest, EscapesNames) {
   Summary summary = Example();
   summary.mutable_kernels(0)->set_short_name("evil\033[2J\xff\xe2\x80\xaename\n");

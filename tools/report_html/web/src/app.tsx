@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useReducer, useState } from "preact/ho
 import { CaptureQuality } from "./capture";
 import { Comparison } from "./comparison";
 import { ReportContext } from "./context";
-import { Findings } from "./findings";
+import { Alerts, Findings } from "./findings";
 import { Headline } from "./headline";
 import { KernelDetail } from "./kernel_detail";
 import { KernelTable } from "./kernel_table";
@@ -69,6 +69,7 @@ export function App({ data }: { data: ReportData }) {
       <main>
         <Comparison />
         <Findings />
+        <Alerts />
         <Waterfall />
         <Roofline />
         <KernelDetail />

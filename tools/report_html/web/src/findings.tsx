@@ -14,6 +14,22 @@ function gainText(finding: Finding, whole: string): string {
   return parts.length > 0 ? `up to ${parts.join(", ")}` : "";
 }
 
+// Limits that were crossed; each names its GPU where there are several.
+export function Alerts() {
+  const { summary } = useReport();
+  if (summary.alerts.length === 0) return null;
+  return (
+    <Section id="alerts" title={summary.alerts.length === 1 ? "Alert" : "Alerts"}>
+      <ul class="alerts">
+        {summary.alerts.map((alert) => (
+          <li data-alert={alert.name}>{format.unbroken(alert.text)}
+            {summary.devices.length > 1 && alert.device_uuid && ` (${alert.device_uuid})`}</li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
 export function Findings() {
   const { summary } = useReport();
   if (summary.findings.length === 0) return null;
@@ -25,7 +41,7 @@ export function Findings() {
           <li>
             <h3>{finding.title}</h3>
             {gainText(finding, whole) && <p class="gain">{gainText(finding, whole)}</p>}
-            <p>{finding.evidence}</p>
+            <p>{format.unbroken(finding.evidence)}</p>
             <p class="advice">{finding.advice}</p>
           </li>
         ))}

@@ -46,6 +46,12 @@ export function plain(value: number | null | undefined): string {
   return known(value) ? digits(value) : UNKNOWN;
 }
 
+// Of money: three digits, however small.
+export function price(value: number | null | undefined): string {
+  if (!known(value)) return UNKNOWN;
+  return value === 0 || Math.abs(value) >= 0.1 ? digits(value) : String(Number(value.toPrecision(3)));
+}
+
 export const flops = (value?: number | null) => withPrefix(value, "FLOP");
 export const flopRate = (value?: number | null) => withPrefix(value, "FLOP/s");
 export const bytes = (value?: number | null) => withPrefix(value, "B");
@@ -58,6 +64,27 @@ export function signed(value: number | null | undefined, text: (size: number) =>
 
 export function plusMinus(error: number | null | undefined, text: (size: number) => string): string {
   return known(error) && error > 0 ? ` ± ${text(error)}` : "";
+}
+
+// A rate or share that its error does not tell from zero is shown as what it is less than; one of
+// kernels that could not be told apart is marked, too.
+const NORMAL_95 = 1.959964;
+
+export function measured(value: number | null | undefined, error: number | undefined, folded: boolean,
+  text: (value?: number | null) => string): string {
+  if (!known(value)) return UNKNOWN;
+  const halfWidth = NORMAL_95 * (error ?? 0);
+  const bounded = halfWidth > 0 && value <= halfWidth;
+  return (folded ? "~" : "") + (bounded ? `<${text(value + halfWidth)}` : text(value));
+}
+
+export function counted(value: number, one: string, many: string): string {
+  return `${count(value)} ${value === 1 ? one : many}`;
+}
+
+// A sentence whose numbers stay on the line of their units.
+export function unbroken(text: string | undefined): string {
+  return (text ?? "").replace(/(\d) (?=%|[nµm]?s\b|[kMGTPE]?(?:B|FLOP)\b|°C)/g, `$1${GAP}`);
 }
 
 export function dimensions(sizes: number[] | undefined): string {

@@ -3,7 +3,7 @@ import * as format from "./format";
 import type { Device, Summary } from "./summary";
 import type { Theme } from "./theme";
 
-interface Figure { label: string; value: string; hint: string; before?: string }
+interface Figure { label: string; value: string; error: string; hint: string; before?: string }
 
 // A mean over devices by how long each was watched; unknown where one device does not know it.
 function deviceMean(summary: Summary, field: keyof Device): number | undefined {
@@ -20,10 +20,15 @@ function deviceMean(summary: Summary, field: keyof Device): number | undefined {
 }
 
 interface FigureRule {
-  label: string;
+  label: string | ((summary: Summary) => string);
   hint: string;
   read: (summary: Summary) => number | undefined;
   text: (value: number | undefined) => string;
+  error?: (summary: Summary) => number | undefined;
+}
+
+function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
 const FIGURES: FigureRule[] = [
@@ -36,7 +41,8 @@ const FIGURES: FigureRule[] = [
   { label: "HBM bandwidth", hint: "bytes moved over what HBM could have moved",
     read: (summary) => deviceMean(summary, "hbm_bandwidth_share"), text: format.share },
   { label: "HFU", hint: "FLOPs executed over what the GPU could have executed at the clock seen",
-    read: (summary) => summary.efficiency?.hfu ?? deviceMean(summary, "hfu"), text: format.share },
+    read: (summary) => summary.efficiency?.hfu ?? deviceMean(summary, "hfu"), text: format.share,
+    error: (summary) => (summary.devices.length === 1 ? summary.devices[0].hfu_error : undefined) },
   { label: "Attainable HFU", hint: "HFU if every kernel ran at its roofline",
     read: (summary) => summary.efficiency?.attainable_hfu, text: format.share },
   { label: "Attainable HFU, measured", hint: "the same under the ceilings that utlz calibrate measured",
@@ -47,13 +53,18 @@ const FIGURES: FigureRule[] = [
     read: (summary) => deviceMean(summary, "efficiency_score"), text: format.share },
   { label: "Step", hint: "mean step after warm-up",
     read: (summary) => summary.steps?.time_mean_ns, text: format.time },
-  { label: "Tokens", hint: "tokens per second",
+  { label: "Steps", hint: "a second", read: (summary) => summary.efficiency?.steps_per_second,
+    text: (value) => format.withPrefix(value, "/s") },
+  { label: "Tokens", hint: "a second",
     read: (summary) => summary.efficiency?.tokens_per_second,
+    text: (value) => format.withPrefix(value, "/s") },
+  { label: (summary) => capitalized(summary.efficiency?.item_name ?? "items"), hint: "a second",
+    read: (summary) => summary.efficiency?.items_per_second,
     text: (value) => format.withPrefix(value, "/s") },
   { label: "SM clock", hint: "seen under load by counters",
     read: (summary) => deviceMean(summary, "sm_clock_hz"),
     text: (value) => format.withPrefix(value, "Hz") },
-  { label: "Power", hint: "mean while it was read, start-up included",
+  { label: "Power", hint: "mean over what the figures are of",
     read: (summary) => deviceMean(summary, "power_watts"),
     text: (value) => format.withPrefix(value, "W") },
   { label: "Energy a step", hint: "joules, from NVML",
@@ -62,19 +73,29 @@ const FIGURES: FigureRule[] = [
   { label: "FLOPs per joule", hint: "executed",
     read: (summary) => summary.efficiency?.flops_per_joule,
     text: (value) => format.withPrefix(value, "FLOP/J") },
-  { label: "Cost a step", hint: "at the price given per hour",
-    read: (summary) => summary.efficiency?.cost_per_step, text: format.plain },
-  { label: "Cost lost", hint: "of the run, to idle and inefficiency",
-    read: (summary) => summary.efficiency?.cost_lost, text: format.plain },
+  { label: "Tokens a joule", hint: "tokens a second and watt",
+    read: (summary) => summary.efficiency?.tokens_per_joule, text: format.plain },
+  { label: (summary) => `${capitalized(summary.efficiency?.item_name ?? "items")} a joule`,
+    hint: "a second and watt", read: (summary) => summary.efficiency?.items_per_joule,
+    text: format.plain },
+  { label: "Cost a step", hint: "at the price given for an hour",
+    read: (summary) => summary.efficiency?.cost_per_step, text: format.price },
+  { label: "Idle, an hour", hint: "of the price of an hour, while neither kernel nor copy ran",
+    read: (summary) => summary.efficiency?.cost_idle_per_hour, text: format.price },
+  { label: "Not useful, an hour", hint: "of the price of an hour, for what was not FLOPs at peak",
+    read: (summary) => summary.efficiency?.cost_lost_per_hour, text: format.price },
+  { label: "Not useful, the run", hint: "the same of the whole run",
+    read: (summary) => summary.efficiency?.cost_lost, text: format.price },
   { label: "Wall", hint: "from the command's start to its end",
     read: (summary) => summary.run?.wall_ns, text: format.time },
 ];
 
 function figuresOf(summary: Summary, before: Summary | undefined): Figure[] {
-  return FIGURES.flatMap(({ label, hint, read, text }) => {
+  return FIGURES.flatMap(({ label, hint, read, text, error }) => {
     const value = read(summary);
     if (value === undefined) return [];
-    return [{ label, hint, value: text(value), before: before && text(read(before)) }];
+    return [{ label: typeof label === "string" ? label : label(summary), hint, value: text(value),
+      error: format.plusMinus(error?.(summary), text), before: before && text(read(before)) }];
   });
 }
 
@@ -120,7 +141,8 @@ function WindowLine({ summary }: { summary: Summary }) {
       " of the run";
   }
   if ((window.pauses ?? 0) > 0) {
-    parts.push(`without ${format.count(window.pauses)} pauses of ${format.time(window.pause_time_ns)}`);
+    parts.push(`without ${format.counted(window.pauses ?? 0, "pause", "pauses")} of ` +
+      format.time(window.pause_time_ns));
   }
   const busy = deviceMean(summary, "run_gpu_busy_share");
   const hfu = deviceMean(summary, "run_hfu");
@@ -157,7 +179,7 @@ export function Headline({ theme }: { theme: Theme }) {
         <code class="command" title={command}>{command || "a profile"}</code>
         <button type="button" class="theme" onClick={theme.toggle}>{theme.dark ? "Light" : "Dark"}</button>
       </div>
-      <h1>{summary.verdict ?? "No verdict: the profile holds too little to say one."}</h1>
+      <h1>{format.unbroken(summary.verdict) || "No verdict: the profile holds too little to say one."}</h1>
       <RunLine summary={summary} />
       <Notices summary={summary} />
       <WindowLine summary={summary} />
@@ -165,13 +187,15 @@ export function Headline({ theme }: { theme: Theme }) {
         {figuresOf(summary, before).map((figure) => (
           <div title={figure.hint}>
             <dt>{figure.label}</dt>
-            <dd>{figure.value}{figure.before && <small>was {figure.before}</small>}</dd>
+            <dd>{figure.value}{figure.error && <span class="error">{figure.error}</span>}
+              {figure.before && <small>was {figure.before}</small>}</dd>
           </div>
         ))}
       </dl>
-      {summary.efficiency?.mfu_note && <p class="note">{summary.efficiency.mfu_note}</p>}
+      {summary.efficiency?.mfu_note && <p class="note">MFU: {summary.efficiency.mfu_note}</p>}
       {summary.efficiency?.model_note && <p class="note">Model: {summary.efficiency.model_note}</p>}
-      {summary.efficiency?.gap_note && <p class="note">{summary.efficiency.gap_note}</p>}
+      {summary.efficiency?.gap_note &&
+        <p class="note">HFU and MFU: {summary.efficiency.gap_note}</p>}
       <GapParts summary={summary} />
     </header>
   );

@@ -1,5 +1,6 @@
 import { boundStyle } from "./bounds";
 import * as format from "./format";
+import * as measured from "./measured";
 import type { Kernel } from "./summary";
 
 interface CardProps { kernel: Kernel; left: number; top: number; width: number }
@@ -14,8 +15,8 @@ export function KernelCard({ kernel, left, top, width }: CardProps) {
       <b>{kernel.short_name ?? kernel.name}</b>
       <div>{format.time(kernel.time_ns)} ({format.share(kernel.time_share)}) in{" "}
         {format.count(kernel.launches)} launches</div>
-      <div>{format.flopRate(kernel.flops_per_second)}, {format.share(kernel.flops_peak_share)} of peak</div>
-      <div>{format.byteRate(kernel.dram_bytes_per_second)}, {format.share(kernel.dram_peak_share)} of HBM</div>
+      <div>{measured.flopRate(kernel)}, {measured.flopShare(kernel)} of peak</div>
+      <div>{measured.byteRate(kernel)}, {measured.byteShare(kernel)} of HBM</div>
       <div>{format.plain(kernel.arithmetic_intensity)} FLOP per byte</div>
       <div>{boundStyle(kernel.bound).label}-bound; recoverable {format.time(kernel.recoverable_time_ns)}
         {format.plusMinus(kernel.recoverable_time_error_ns, format.time)}</div>

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { boundStyle } from "./bounds";
 import type { Report } from "./context";
 import * as format from "./format";
+import * as measured from "./measured";
 import type { Kernel, KernelChange } from "./summary";
 
 export interface Column {
@@ -25,10 +26,10 @@ function changeText(change: KernelChange | undefined): string {
   return format.signed(relative_delta, format.share);
 }
 
-function ShareBar({ value }: { value: number | undefined }) {
+function ShareBar({ value, text }: { value: number | undefined; text?: string }) {
   return (
     <>
-      {format.share(value)}
+      {text ?? format.share(value)}
       {value !== undefined && (
         <span class="meter" aria-hidden="true">
           <span style={{ width: `${Math.min(100, Math.max(0, value * 100))}%` }} />
@@ -52,8 +53,10 @@ export const COLUMNS: Column[] = [
     ) },
   { id: "recoverable", title: "recoverable", hint: "time over its roofline time", shown: true,
     value: (kernel) => kernel.recoverable_time_ns,
-    cell: (kernel) => format.time(kernel.recoverable_time_ns) +
-      format.plusMinus(kernel.recoverable_time_error_ns, format.time) },
+    cell: (kernel) => (
+      <>{format.time(kernel.recoverable_time_ns)}
+        <small>{format.plusMinus(kernel.recoverable_time_error_ns, format.time)}</small></>
+    ) },
   number("time", "time", "all launches", true, (kernel) => kernel.time_ns, format.time),
   { id: "time_share", title: "share", hint: "of all kernel time", shown: true,
     value: (kernel) => kernel.time_share, cell: (kernel) => <ShareBar value={kernel.time_share} /> },
@@ -67,15 +70,19 @@ export const COLUMNS: Column[] = [
   number("p50", "median", "one launch", false, (kernel) => kernel.time_p50_ns, format.time),
   number("p99", "99 %", "one launch", false, (kernel) => kernel.time_p99_ns, format.time),
   number("flops", "FLOPs", "all launches", false, (kernel) => kernel.flops, format.flops),
-  number("flop_rate", "FLOP/s", "executed", true, (kernel) => kernel.flops_per_second, format.flopRate),
+  { id: "flop_rate", title: "FLOP/s", hint: "executed; < where it may be none", shown: true,
+    value: (kernel) => kernel.flops_per_second, cell: measured.flopRate },
   { id: "flop_share", title: "of peak", hint: "of its data types' peak at the clock seen", shown: true,
     value: (kernel) => kernel.flops_peak_share,
-    cell: (kernel) => <ShareBar value={kernel.flops_peak_share} /> },
+    cell: (kernel) =>
+      <ShareBar value={kernel.flops_peak_share} text={measured.flopShare(kernel)} /> },
   number("bytes", "DRAM bytes", "read and written", false, (kernel) => kernel.dram_bytes, format.bytes),
-  number("byte_rate", "bytes/s", "DRAM", true, (kernel) => kernel.dram_bytes_per_second, format.byteRate),
+  { id: "byte_rate", title: "bytes/s", hint: "DRAM; < where it may be none", shown: true,
+    value: (kernel) => kernel.dram_bytes_per_second, cell: measured.byteRate },
   { id: "byte_share", title: "of HBM", hint: "of HBM's peak", shown: true,
     value: (kernel) => kernel.dram_peak_share,
-    cell: (kernel) => <ShareBar value={kernel.dram_peak_share} /> },
+    cell: (kernel) =>
+      <ShareBar value={kernel.dram_peak_share} text={measured.byteShare(kernel)} /> },
   number("intensity", "FLOP/B", "arithmetic intensity", false,
     (kernel) => kernel.arithmetic_intensity, format.plain),
   number("efficiency", "roofline", "roofline time over time", true,

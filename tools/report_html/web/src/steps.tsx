@@ -24,6 +24,9 @@ function factsOf(steps: StepsData): string {
   ].filter(Boolean).join(" · ");
 }
 
+// Steps of the warm-up may stand above the chart: they would press all others flat.
+const HEADROOM = 1.15;
+
 // A summary lists at most so many slow steps here; the chart marks them all.
 const SLOW_LISTED = 5;
 
@@ -41,6 +44,11 @@ export function Steps() {
     const former = { label: "before", values: padded(old), color: "var(--muted)", dash: [4, 3] };
     return { x: Array.from({ length }, (_, index) => index),
       lines: old.length > 0 ? [own, former] : [own] };
+  }, [summary, before]);
+  const yRange = useMemo<[number, number] | undefined>(() => {
+    const usual = [times.slice(steps?.warmup_steps ?? 0),
+      (before?.steps?.time_ns ?? []).slice(before?.steps?.warmup_steps ?? 0)].flat();
+    return usual.length > 0 ? [0, HEADROOM * Math.max(...usual)] : undefined;
   }, [summary, before]);
   const starts = steps?.start_ns;
   const band = useMemo(() => {
@@ -62,7 +70,7 @@ export function Steps() {
       (starts ? ". Click a step or drag over several to see only their time elsewhere." : "")}>
       <div ref={frame}>
         <Chart label={`Step times: ${factsOf(steps)}`} x={x} lines={lines} width={width} height={190}
-          points={times.length < 150} marks={steps.slow} dark={dark} band={band}
+          points={times.length < 150} marks={steps.slow} dark={dark} band={band} yRange={yRange}
           xText={(value) => (Number.isInteger(value) ? String(value) : "")} yText={format.time}
           onClick={(index) => selectSteps(index, index)}
           onSelect={(low, high) => selectSteps(Math.max(0, Math.ceil(low)),

@@ -167,6 +167,8 @@ export interface Slice {
   time_ns?: number;
   share?: number;
   meaning?: string;
+  window_share?: number;      // of slices that lie in the steady part
+  time_per_step_ns?: number;
 }
 
 // The steady part of the run, which shares and findings speak of.
@@ -204,7 +206,21 @@ export interface Finding {
   gain_share?: number;
 }
 
+export interface Alert {
+  name?: string;
+  text?: string;
+  value?: number;
+  limit?: number;
+  device_uuid?: string;
+}
+
 export interface Efficiency {
+  steps_per_second?: number;
+  items_per_second?: number;
+  items_per_joule?: number;
+  item_name?: string;
+  cost_idle_per_hour?: number;
+  cost_lost_per_hour?: number;
   hfu?: number;
   hfu_maximum_clock?: number;
   mfu?: number;
@@ -325,6 +341,7 @@ export interface Summary {
   waterfall?: { total_ns?: number; slices?: Slice[] };
   steps?: Steps;
   findings: Finding[];
+  alerts: Alert[];
   efficiency?: Efficiency;
   timeline: Series[];
   kernel_activity: KernelActivity[];
@@ -369,7 +386,7 @@ export interface ReportData {
 }
 
 const LISTS = [
-  "devices", "processes", "kernels", "copies", "nvtx", "findings", "timeline", "kernel_activity",
+  "devices", "processes", "kernels", "copies", "nvtx", "findings", "alerts", "timeline", "kernel_activity",
   "communication",
 ] as const;
 

@@ -4,6 +4,7 @@ import { Chart } from "./chart";
 import { useReport } from "./context";
 import * as format from "./format";
 import { Section } from "./section";
+import type { TimeWindow } from "./selection";
 import type { Series, Summary } from "./summary";
 import { useWidth } from "./width";
 
@@ -73,8 +74,15 @@ function meanInWindow(series: Series, low: number, high: number): number | undef
   return number > 0 ? sum / number : undefined;
 }
 
-function LaneChart({ lane, series, width, end }:
-  { lane: Lane; series: Series[]; width: number; end: number }) {
+// The part of the run that verdict and shares speak of, where that is not all of it.
+function steadyPart(summary: Summary): TimeWindow | undefined {
+  const { of, start_ns, end_ns } = summary.window ?? {};
+  return of === "steps" && start_ns !== undefined && end_ns !== undefined
+    ? { start_ns, end_ns } : undefined;
+}
+
+function LaneChart({ lane, series, width, end, steady }:
+  { lane: Lane; series: Series[]; width: number; end: number; steady?: TimeWindow }) {
   const { selection, select, dark } = useReport();
   const { x, lines } = useMemo(() => {
     const longest = series.reduce((a, b) => ((b.value?.length ?? 0) > (a.value?.length ?? 0) ? b : a));
@@ -94,7 +102,7 @@ function LaneChart({ lane, series, width, end }:
     };
   }, [series]);
   const text = valueText(series[0]);
-  const window = selection.window ?? { start_ns: 0, end_ns: end };
+  const window = selection.window ?? steady ?? { start_ns: 0, end_ns: end };
   const xRange = useMemo<[number, number]>(() => [0, end], [end]);
   return (
     <div class="lane">
@@ -119,6 +127,7 @@ function shownDevice(summary: Summary, chosen: string | undefined): string | und
 export function Timeline() {
   const { summary, selection } = useReport();
   const [frame, width] = useWidth<HTMLDivElement>(900);
+  const steady = steadyPart(summary);
   const device = shownDevice(summary, selection.device);
   const lanes = useMemo(() => {
     const own = summary.timeline.filter((one) =>
@@ -131,11 +140,15 @@ export function Timeline() {
   if (lanes.length === 0) return null;
   return (
     <Section id="timeline" title="Over time"
-      note={"Drag over a stretch to see only that time elsewhere; the numbers are means of what is shown." +
+      note={"Drag over a stretch to see only that time elsewhere; the numbers are means of " +
+        (selection.window ? "that stretch." : steady
+          ? `the steps, ${format.time(steady.start_ns)} to ${format.time(steady.end_ns)}.`
+          : "what is shown.") +
         (summary.devices.length > 1 && !selection.device ? " One GPU is drawn; choose another above." : "")}>
       <div ref={frame}>
         {lanes.map(({ lane, series }) =>
-          <LaneChart key={lane.title} lane={lane} series={series} width={width} end={end} />)}
+          <LaneChart key={lane.title} lane={lane} series={series} width={width} end={end}
+            steady={steady} />)}
         <ActivityRows width={width} end={end} />
       </div>
     </Section>

@@ -25,45 +25,64 @@ function colorOf(name: string): string {
   return COLORS.find(([word]) => name.toLowerCase().includes(word))?.[1] ?? "var(--bound-neither)";
 }
 
-interface Row extends Slice { name: string; share: number; offset: number; before?: number }
+interface Row extends Slice { name: string; part: number; offset: number; before?: number }
 
-function sharesOf(summary: Summary | undefined): Map<string, number> {
+// Of the steps where the slices tell it, else of the whole: what was not traced and start-up would
+// dwarf all else.
+function isOfSteps(summary: Summary | undefined): boolean {
+  return summary?.window?.of === "steps" &&
+    (summary.waterfall?.slices ?? []).some((slice) => slice.window_share !== undefined);
+}
+
+function slicesOf(summary: Summary | undefined, ofSteps: boolean): Slice[] {
+  return (summary?.waterfall?.slices ?? [])
+    .filter((slice) => !ofSteps || slice.window_share !== undefined);
+}
+
+function partOf(slice: Slice, ofSteps: boolean, total: number): number {
+  if (ofSteps) return slice.window_share ?? 0;
+  return slice.share ?? (total > 0 ? (slice.time_ns ?? 0) / total : 0);
+}
+
+function partsOf(summary: Summary | undefined, ofSteps: boolean): Map<string, number> {
   const total = summary?.waterfall?.total_ns ?? 0;
-  return new Map((summary?.waterfall?.slices ?? []).map((slice) =>
-    [slice.name ?? "", slice.share ?? (total > 0 ? (slice.time_ns ?? 0) / total : 0)]));
+  return new Map(slicesOf(summary, ofSteps).map((slice) =>
+    [slice.name ?? "", partOf(slice, ofSteps, total)]));
 }
 
 // Every slice starts where the one before it ends, from the whole down to what was useful.
-function rowsOf(summary: Summary, before: Summary | undefined): Row[] {
-  const shares = sharesOf(summary);
-  const sharesBefore = sharesOf(before);
+function rowsOf(summary: Summary, before: Summary | undefined, ofSteps: boolean): Row[] {
+  const parts = partsOf(summary, ofSteps);
+  const partsBefore = partsOf(before, ofSteps);
   let offset = 0;
-  return (summary.waterfall?.slices ?? []).map((slice) => {
+  return slicesOf(summary, ofSteps).map((slice) => {
     const name = slice.name ?? "";
-    const share = shares.get(name) ?? 0;
-    const row = { ...slice, name, share, offset, before: before && (sharesBefore.get(name) ?? 0) };
-    offset += share;
+    const part = parts.get(name) ?? 0;
+    const row = { ...slice, name, part, offset, before: before && (partsBefore.get(name) ?? 0) };
+    offset += part;
     return row;
   });
 }
 
-const OUTSIDE_STEPS = ["start-up", "after the last", "pauses", "not traced"];
+function timeText(slice: Slice): string {
+  return slice.time_per_step_ns === undefined ? format.time(slice.time_ns)
+    : `${format.time(slice.time_per_step_ns)} a step`;
+}
 
-// Time before the first step and after the last belongs to no step.
-function timeText(summary: Summary, slice: Slice): string {
-  const step = summary.steps?.time_mean_ns;
-  const window = summary.window;
-  const inSteps = window?.of === "steps" && (window.time_ns ?? 0) > 0 &&
-    !OUTSIDE_STEPS.some((word) => (slice.name ?? "").startsWith(word));
-  if (slice.time_ns === undefined || step === undefined || !inSteps) {
-    return format.time(slice.time_ns);
-  }
-  const devices = Math.max(1, summary.devices.length);
-  return `${format.time(slice.time_ns / devices / (window.time_ns ?? 1) * step)} a step`;
+// What lies in no step.
+function Outside({ summary }: { summary: Summary }) {
+  const slices = (summary.waterfall?.slices ?? [])
+    .filter((slice) => slice.window_share === undefined);
+  if (slices.length === 0) return null;
+  return (
+    <p class="note outside">Of the whole run, outside of that:{" "}
+      {slices.map((slice) => `${slice.name} ${format.share(slice.share)} (${format.time(slice.time_ns)})`)
+        .join("; ")}.</p>
+  );
 }
 
 function Bar({ row }: { row: Row }) {
-  const width = `${Math.max(0.15, row.share * 100)}%`;
+  const width = `${Math.max(0.15, row.part * 100)}%`;
   return (
     <span class="track" aria-hidden="true">
       <span class="bar" style={{ left: `${row.offset * 100}%`, width, background: colorOf(row.name) }} />
@@ -77,9 +96,11 @@ function Bar({ row }: { row: Row }) {
 
 export function Waterfall() {
   const { summary, before, selection, select } = useReport();
-  const rows = rowsOf(summary, before);
+  const ofSteps = isOfSteps(summary) && (!before || isOfSteps(before));
+  const rows = rowsOf(summary, before, ofSteps);
   if (rows.length === 0) return null;
-  const note = "From all that the GPU could have done in this time down to what was useful. " +
+  const note = `From all that the GPU could have done in ${ofSteps ? "the steps" : "this time"} ` +
+    "down to what was useful. " +
     "A slice about kernels filters the other views." +
     (before ? " The outlined bar is the run before." : "");
   return (
@@ -94,14 +115,15 @@ export function Waterfall() {
               <span class="slice-name">{row.name}</span>
               <Bar row={row} />
               <span class="slice-value">
-                <b>{format.share(row.share)}</b>
-                {" "}{timeText(summary, row)}
+                <b>{format.share(row.part)}</b>
+                {" "}{timeText(row)}
                 {row.before !== undefined && <small> was {format.share(row.before)}</small>}
               </span>
             </button>
           </li>
         ))}
       </ul>
+      {ofSteps && <Outside summary={summary} />}
     </Section>
   );
 }

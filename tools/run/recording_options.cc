@@ -1,0 +1,25 @@
+#include "tools/run/recording_options.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/calibrate/ceilings_store.h"
+#include "tools/run/profile_name.h"
+
+namespace utlz {
+
+SessionOptions MakeSessionOptions(const RecordingOptions& options, const std::string& name) {
+  SessionOptions session;
+  session.profile_path =
+      options.output.empty() ? DefaultProfileName(name, time(nullptr), getpid()) : options.output;
+  session.counters = options.counters;
+  session.overhead_budget_ppm = options.overhead_budget_ppm;
+  if (options.nvtx) session.trace_flags |= kTraceMarkers | kTraceLaunchCalls;
+  if (options.counters == CountersMode::kRange) session.trace_flags |= kTraceUserRanges;
+  session.model_work = options.model_work;
+  session.alert_limits = options.alert_limits;
+  session.ceilings = LoadCeilings(CeilingsFolder());
+  return session;
+}
+
+}  // namespace utlz

@@ -1,0 +1,33 @@
+// What `utlz run` and `utlz attach` have in common: what is recorded, at what cost, and what the
+// person told of the job.
+#ifndef UTLZ_TOOLS_RUN_RECORDING_OPTIONS_H_
+#define UTLZ_TOOLS_RUN_RECORDING_OPTIONS_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "collector/session/session.h"
+#include "proto/summary.pb.h"
+
+namespace utlz {
+
+struct RecordingOptions {
+  std::string output;  // empty: a default name in the current folder
+  CountersMode counters = CountersMode::kAuto;
+  uint32_t overhead_budget_ppm = 10000;  // 0 = unlimited
+  bool nvtx = false;
+  bool report = true;
+  ModelWork model_work;
+  AlertLimits alert_limits;
+  // Prints the report to standard error.
+  std::function<void(const Summary& summary)> print_report;
+};
+
+// A session that records so; `name` is what a default profile's name begins with. The ceilings that
+// this machine's GPUs were measured to have come with it.
+SessionOptions MakeSessionOptions(const RecordingOptions& options, const std::string& name);
+
+}  // namespace utlz
+
+#endif  // UTLZ_TOOLS_RUN_RECORDING_OPTIONS_H_

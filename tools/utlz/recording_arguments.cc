@@ -1,0 +1,53 @@
+#include "tools/utlz/recording_arguments.h"
+
+#include <cstdio>
+#include <map>
+
+#include "tools/run/overhead_budget.h"
+#include "tools/utlz/alert_options.h"
+#include "tools/utlz/choice.h"
+#include "tools/utlz/model_work_options.h"
+#include "tools/utlz/print_report.h"
+
+namespace utlz {
+
+void AddRecordingOptions(CLI::App* command, const std::string& output,
+                         RecordingArguments* arguments, RecordingOptions* options) {
+  command->add_option("-o,--output", options->output, output)->type_name("FILE");
+  const std::map<std::string, CountersMode> modes = {{"auto", CountersMode::kAuto},
+                                                     {"sample", CountersMode::kSample},
+                                                     {"range", CountersMode::kRange},
+                                                     {"none", CountersMode::kNone}};
+  command
+      ->add_option("--counters", options->counters,
+                   "Where FLOPs and bytes come from: auto, sample, range or none")
+      ->transform(Choice(modes))
+      ->type_name("MODE");
+  command
+      ->add_option("--overhead-budget", arguments->overhead_budget,
+                   "By how much the job may be slowed: a percentage, or unlimited")
+      ->type_name("SHARE")
+      ->capture_default_str();
+  command->add_flag("--no-report", arguments->no_report, "Write the profile and print no report");
+  command->add_flag("--nvtx", options->nvtx, "Record NVTX ranges too");
+  AddModelWorkOptions(command, &arguments->work);
+  AddAlertOption(command, &arguments->alerts);
+}
+
+absl::Status ReadRecordingArguments(const RecordingArguments& arguments,
+                                    RecordingOptions* options) {
+  const absl::StatusOr<uint32_t> budget = ParseOverheadBudget(arguments.overhead_budget);
+  if (!budget.ok()) return budget.status();
+  options->overhead_budget_ppm = *budget;
+  absl::StatusOr<ModelWork> work = MakeModelWork(arguments.work);
+  if (!work.ok()) return work.status();
+  options->model_work = *std::move(work);
+  absl::StatusOr<AlertLimits> limits = ParseAlertLimits(arguments.alerts);
+  if (!limits.ok()) return limits.status();
+  options->alert_limits = *std::move(limits);
+  options->report = !arguments.no_report;
+  options->print_report = [](const Summary& summary) { PrintReport(summary, stderr); };
+  return absl::OkStatus();
+}
+
+}  // namespace utlz
