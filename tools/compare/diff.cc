@@ -20,9 +20,15 @@ bool HaveSteps(const Runs& runs) {
   });
 }
 
-std::vector<double> Divisors(const Runs& runs, bool per_step) {
+std::vector<PerWhat> Units(const Runs& runs, bool per_step) {
+  std::vector<PerWhat> units;
+  for (const Summary& run : runs) units.push_back({per_step, per_step ? *StepsHeld(run) : 1});
+  return units;
+}
+
+std::vector<double> DivisorsOf(const std::vector<PerWhat>& units) {
   std::vector<double> divisors;
-  for (const Summary& run : runs) divisors.push_back(per_step ? *StepsHeld(run) : 1);
+  for (const PerWhat& unit : units) divisors.push_back(unit.divisor);
   return divisors;
 }
 
@@ -30,8 +36,8 @@ std::vector<double> Divisors(const Runs& runs, bool per_step) {
 struct Sides {
   const Runs& before;
   const Runs& after;
-  std::vector<double> divisors_before;
-  std::vector<double> divisors_after;
+  std::vector<PerWhat> units_before;
+  std::vector<PerWhat> units_after;
   double whole_ns;  // a step, or the run
   const DiffOptions& options;
 
@@ -49,10 +55,10 @@ double WholeTime(const Runs& runs, bool per_step) {
   return sum / static_cast<double>(std::max<size_t>(1, runs.size()));
 }
 
-Estimates Read(const RunQuantity& quantity, const Runs& runs, const std::vector<double>& divisors) {
+Estimates Read(const RunQuantity& quantity, const Runs& runs, const std::vector<PerWhat>& units) {
   Estimates estimates;
   for (size_t i = 0; i < runs.size(); ++i) {
-    estimates.push_back(quantity.read(runs[i], divisors[i]));
+    estimates.push_back(quantity.read(runs[i], units[i]));
   }
   return estimates;
 }
@@ -62,8 +68,8 @@ std::vector<QuantityChange> CompareQuantities(const Sides& sides) {
   const double family = static_cast<double>(RunQuantities().size());
   for (const RunQuantity& quantity : RunQuantities()) {
     const Change change =
-        CompareEstimates(Read(quantity, sides.before, sides.divisors_before),
-                         Read(quantity, sides.after, sides.divisors_after), sides.Test(family, 0));
+        CompareEstimates(Read(quantity, sides.before, sides.units_before),
+                         Read(quantity, sides.after, sides.units_after), sides.Test(family, 0));
     if (!change.before && !change.after) continue;
     changes.push_back({quantity.name, quantity.unit, quantity.more_is_better, change});
   }
@@ -93,7 +99,7 @@ std::vector<std::string> SliceNames(const Sides& sides, bool per_step) {
 
 // A slice is a part of a step or a run, so it is as uncertain as that: the part of the whole's
 // noise that may sit in any slice.
-std::optional<Estimate> ReadSlice(const Summary& run, const std::string& name, double divisor,
+std::optional<Estimate> ReadSlice(const Summary& run, const std::string& name, const PerWhat& per,
                                   double run_to_run_share) {
   if (!run.has_waterfall()) return std::nullopt;
   const std::optional<Estimate> step = StepTime(run);
@@ -101,8 +107,8 @@ std::optional<Estimate> ReadSlice(const Summary& run, const std::string& name, d
   double whole = 0;
   Estimate estimate;
   for (const WaterfallSlice& slice : run.waterfall().slices()) {
-    if (BelongsToSteps(slice)) whole += slice.time_ns() / divisor;
-    if (slice.name() == name) estimate.value += slice.time_ns() / divisor;
+    if (BelongsToSteps(slice)) whole += SliceTime(slice, per);
+    if (slice.name() == name) estimate.value += SliceTime(slice, per);
   }
   estimate.error = whole * std::hypot(relative, run_to_run_share);
   return estimate;
@@ -112,18 +118,18 @@ std::vector<SliceChange> CompareSlices(const Sides& sides, bool per_step) {
   std::vector<SliceChange> changes;
   const std::vector<std::string> names = SliceNames(sides, per_step);
   for (const std::string& name : names) {
-    const auto read = [&](const Runs& runs, const std::vector<double>& divisors) {
+    const auto read = [&](const Runs& runs, const std::vector<PerWhat>& units) {
       const double between = runs.size() < 2 ? sides.options.run_to_run_share : 0;
       Estimates estimates;
       for (size_t i = 0; i < runs.size(); ++i) {
-        estimates.push_back(ReadSlice(runs[i], name, divisors[i], between));
+        estimates.push_back(ReadSlice(runs[i], name, units[i], between));
       }
       return estimates;
     };
     const TestOptions test =
         sides.Test(static_cast<double>(names.size()), sides.options.least_share * sides.whole_ns);
-    changes.push_back({name, CompareEstimates(read(sides.before, sides.divisors_before),
-                                              read(sides.after, sides.divisors_after), test)});
+    changes.push_back({name, CompareEstimates(read(sides.before, sides.units_before),
+                                              read(sides.after, sides.units_after), test)});
   }
   return changes;
 }
@@ -180,8 +186,9 @@ double TimeMoved(const KernelChange& change) {
 }
 
 std::vector<KernelChange> CompareKernels(const Sides& sides) {
-  const std::vector<KernelGroup> before = GroupKernels(sides.before, sides.divisors_before);
-  const std::vector<KernelGroup> after = GroupKernels(sides.after, sides.divisors_after);
+  std::vector<KernelGroup> before = GroupKernels(sides.before, DivisorsOf(sides.units_before));
+  std::vector<KernelGroup> after = GroupKernels(sides.after, DivisorsOf(sides.units_after));
+  JoinUnequalKinds(&before, &after);
   const std::vector<KernelMatch> matches = MatchKernels(before, after);
   const double family = static_cast<double>(matches.size());
   const double least_effect = sides.options.least_share * sides.whole_ns;
@@ -210,12 +217,9 @@ Difference DiffRuns(const Runs& before, const Runs& after, const DiffOptions& op
   }
   difference.per_step = HaveSteps(before) && HaveSteps(after);
   const bool per_step = difference.per_step;
-  const Sides sides{before,
-                    after,
-                    Divisors(before, per_step),
-                    Divisors(after, per_step),
-                    WholeTime(before, per_step),
-                    options};
+  const Sides sides{
+      before, after, Units(before, per_step), Units(after, per_step), WholeTime(before, per_step),
+      options};
   difference.quantities = CompareQuantities(sides);
   difference.slices = CompareSlices(sides, per_step);
   difference.kernels = CompareKernels(sides);

@@ -1,6 +1,8 @@
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "tools/compare/kernel_match.h"
 
@@ -86,7 +88,76 @@ std::optional<Estimate> Scaled(const CounterSum& counter, double divisor) {
   return Estimate{counter.sum.value / divisor, counter.sum.error / divisor};
 }
 
+// Absent on one side counts as nothing, as for a run that does not have a kernel.
+void AddEach(const Estimates& parts, Estimates* sums) {
+  for (size_t run = 0; run < sums->size(); ++run) {
+    if (parts[run]) Add((*sums)[run], *parts[run], 1);
+  }
+}
+
+// A sum with an unknown part is unknown.
+void AddEachKnown(const Estimates& parts, Estimates* sums) {
+  for (size_t run = 0; run < sums->size(); ++run) {
+    if (parts[run] && (*sums)[run]) {
+      Add((*sums)[run], *parts[run], 1);
+    } else {
+      (*sums)[run].reset();
+    }
+  }
+}
+
+using Shape = std::pair<std::string, std::string>;  // of a function
+
+std::map<Shape, std::set<std::string>> KindsOf(const std::vector<KernelGroup>& groups) {
+  std::map<Shape, std::set<std::string>> kinds;
+  for (const KernelGroup& group : groups) {
+    kinds[{group.function, group.shape}].insert(group.kind_label);
+  }
+  return kinds;
+}
+
+// A short name ends with the kind.
+std::string WithoutKind(const KernelGroup& group) {
+  const size_t end = group.short_name.rfind(" " + group.kind_label);
+  return group.kind_label.empty() || end == std::string::npos ? group.short_name
+                                                              : group.short_name.substr(0, end);
+}
+
+void JoinKinds(const std::set<Shape>& shapes, std::vector<KernelGroup>* groups) {
+  std::map<Shape, KernelGroup> joined;
+  std::vector<KernelGroup> kept;
+  for (KernelGroup& group : *groups) {
+    const Shape shape = {group.function, group.shape};
+    if (!shapes.contains(shape)) {
+      kept.push_back(std::move(group));
+      continue;
+    }
+    group.short_name = WithoutKind(group);
+    group.kind_label.clear();
+    const auto [found, is_first] = joined.try_emplace(shape, group);
+    if (is_first) continue;
+    AddEach(group.time_ns, &found->second.time_ns);
+    AddEach(group.launches, &found->second.launches);
+    AddEachKnown(group.flops, &found->second.flops);
+    AddEachKnown(group.dram_bytes, &found->second.dram_bytes);
+  }
+  for (auto& [shape, group] : joined) kept.push_back(std::move(group));
+  *groups = std::move(kept);
+}
+
 }  // namespace
+
+void JoinUnequalKinds(std::vector<KernelGroup>* before, std::vector<KernelGroup>* after) {
+  const auto kinds_before = KindsOf(*before);
+  const auto kinds_after = KindsOf(*after);
+  std::set<Shape> unequal;
+  for (const auto& [shape, kinds] : kinds_before) {
+    const auto found = kinds_after.find(shape);
+    if (found != kinds_after.end() && found->second != kinds) unequal.insert(shape);
+  }
+  JoinKinds(unequal, before);
+  JoinKinds(unequal, after);
+}
 
 double KernelGroup::MeanTime() const {
   double sum = 0;

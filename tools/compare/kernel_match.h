@@ -34,6 +34,11 @@ struct KernelGroup {
 std::vector<KernelGroup> GroupKernels(const std::vector<Summary>& runs,
                                       const std::vector<double>& divisor);
 
+// Launches of one shape that do different work are told apart by how long they take, and one more
+// kind is found in one run than in another. Where the sides disagree on a kernel's kinds, they are
+// joined.
+void JoinUnequalKinds(std::vector<KernelGroup>* before, std::vector<KernelGroup>* after);
+
 struct KernelMatch {
   const KernelGroup* before = nullptr;
   const KernelGroup* after = nullptr;

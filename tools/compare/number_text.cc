@@ -110,6 +110,27 @@ std::string SignedNumberText(std::optional<double> value, std::string_view unit)
   return (*value < 0 ? "−" : "+") + NumberText(std::abs(*value), unit);
 }
 
+std::string QuantityText(std::string_view name) {
+  constexpr std::string_view kUnits[] = {"ns", "share", "hz", "watts", "bytes", "joules"};
+  constexpr std::string_view kCapitals[] = {"hfu", "mfu", "gpu", "sm", "hbm", "dram"};
+  std::string text;
+  while (!name.empty()) {
+    const size_t end = std::min(name.find('_'), name.size());
+    const std::string_view word = name.substr(0, end);
+    name.remove_prefix(std::min(end + 1, name.size()));
+    const bool is_unit = std::find(std::begin(kUnits), std::end(kUnits), word) != std::end(kUnits);
+    if (name.empty() && is_unit) break;
+    if (!text.empty()) text += ' ';
+    const bool capital =
+        std::find(std::begin(kCapitals), std::end(kCapitals), word) != std::end(kCapitals);
+    for (const char letter : word) {
+      text +=
+          capital ? static_cast<char>(std::toupper(static_cast<unsigned char>(letter))) : letter;
+    }
+  }
+  return text == "flops" ? "FLOPs" : text;
+}
+
 std::string TerminalName(std::string_view name, size_t width) {
   std::string text;
   for (const std::string_view character : Shortened(name, width)) text += character;

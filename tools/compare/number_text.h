@@ -14,6 +14,9 @@ std::string NumberText(std::optional<double> value, std::string_view unit);
 // "+1.2 %", "−0.34 ms": as NumberText, always with its sign.
 std::string SignedNumberText(std::optional<double> value, std::string_view unit);
 
+// The name of a QuantityChange as words, its unit left out: "GPU busy" of "gpu_busy_share".
+std::string QuantityText(std::string_view name);
+
 // A name for a terminal: control bytes and broken UTF-8 become "?", and the middle of what is
 // longer than `width` characters becomes "…".
 std::string TerminalName(std::string_view name, size_t width);

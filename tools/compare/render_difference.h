@@ -12,8 +12,8 @@ namespace utlz {
 struct DifferenceTextOptions {
   size_t kernels = 20;     // at most so many lines
   bool unchanged = false;  // also what is within error
-  std::string before_label = "before";
-  std::string after_label = "after";
+  std::string before_label = {};  // what the sides are, where there is something to say
+  std::string after_label = {};
 };
 
 std::string RenderDifferenceText(const Difference& difference,

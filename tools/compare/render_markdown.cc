@@ -35,8 +35,11 @@ std::string Row(const std::string& name, const Change& change, const std::string
 }
 
 std::string Heading(const std::string& title, const DifferenceTextOptions& options) {
-  return "\n| " + title + " | " + MarkdownName(options.before_label, kNameWidth) + " | " +
-         MarkdownName(options.after_label, kNameWidth) + " | change |\n|---|---:|---:|---:|\n";
+  const auto label = [](const std::string& given, const char* side) {
+    return given.empty() ? side : MarkdownName(given, kNameWidth);
+  };
+  return "\n| " + title + " | " + label(options.before_label, "before") + " | " +
+         label(options.after_label, "after") + " | change |\n|---|---:|---:|---:|\n";
 }
 
 std::string KernelCell(const KernelChange& kernel) {
@@ -89,7 +92,8 @@ std::string RenderDifferenceMarkdown(const Difference& difference,
   std::string rows;
   for (const QuantityChange& quantity : difference.quantities) {
     if (IsWorthALine(quantity.change, options)) {
-      rows += Row(MarkdownName(quantity.name, kNameWidth), quantity.change, quantity.unit);
+      rows += Row(MarkdownName(QuantityText(quantity.name), kNameWidth), quantity.change,
+                  quantity.unit);
     }
   }
   for (const SliceChange& slice : difference.slices) {

@@ -6,7 +6,9 @@
 namespace utlz {
 namespace {
 
-constexpr size_t kNameWidth = 56;
+constexpr size_t kNameWidth = 38;
+constexpr size_t kNumberWidth = 12;
+constexpr size_t kLabelWidth = 90;
 
 // Columns count characters, not bytes: "µs" and "×" are two bytes each.
 size_t Width(const std::string& text) {
@@ -48,19 +50,20 @@ bool IsWorthALine(const Change& change, const DifferenceTextOptions& options) {
 }
 
 std::string Line(const std::string& name, const Change& change, const std::string& unit) {
-  std::string line = "  " + Left(name, kNameWidth) + Right(NumberText(change.before, unit), 11) +
-                     Right(NumberText(change.after, unit), 11) +
-                     Right(SignedNumberText(change.Delta(), unit), 12) +
+  std::string line = "  " + Left(name, kNameWidth) +
+                     Right(NumberText(change.before, unit), kNumberWidth) +
+                     Right(NumberText(change.after, unit), kNumberWidth) +
+                     Right(SignedNumberText(change.Delta(), unit), kNumberWidth + 1) +
                      Right(SignedNumberText(change.RelativeDelta(), "share"), 10);
-  if (change.error) line += "  ± " + Left(NumberText(change.error, unit), 9);
+  if (change.error) line += "  ± " + NumberText(change.error, unit);
   const std::string verdict = VerdictText(change);
   if (!verdict.empty()) line += "  " + verdict;
   return line + "\n";
 }
 
-std::string Heading(const std::string& title, const DifferenceTextOptions& options) {
-  return "\n" + Left(title, kNameWidth + 2) + Right(TerminalName(options.before_label, 10), 11) +
-         Right(TerminalName(options.after_label, 10), 11) + Right("change", 12) + "\n";
+std::string Heading(const std::string& title) {
+  return "\n" + Left(title, kNameWidth + 2) + Right("before", kNumberWidth) +
+         Right("after", kNumberWidth) + Right("change", kNumberWidth + 1) + "\n";
 }
 
 std::string KernelName(const KernelChange& kernel) {
@@ -83,9 +86,9 @@ std::string QuantitiesText(const Difference& difference, const DifferenceTextOpt
   std::string lines;
   for (const QuantityChange& quantity : difference.quantities) {
     if (!IsWorthALine(quantity.change, options)) continue;
-    lines += Line(quantity.name, quantity.change, quantity.unit);
+    lines += Line(QuantityText(quantity.name), quantity.change, quantity.unit);
   }
-  return lines.empty() ? "" : Heading("Numbers of the run", options) + lines;
+  return lines.empty() ? "" : Heading("Numbers of the run") + lines;
 }
 
 std::string SlicesText(const Difference& difference, const DifferenceTextOptions& options) {
@@ -95,7 +98,7 @@ std::string SlicesText(const Difference& difference, const DifferenceTextOptions
       lines += Line(TerminalName(slice.name, kNameWidth), slice.time_ns, "ns");
     }
   }
-  return lines.empty() ? "" : Heading("Where the time goes", options) + lines;
+  return lines.empty() ? "" : Heading("Where the time goes") + lines;
 }
 
 std::string KernelsText(const Difference& difference, const DifferenceTextOptions& options) {
@@ -112,14 +115,19 @@ std::string KernelsText(const Difference& difference, const DifferenceTextOption
     ++shown;
   }
   if (left_out > 0) lines += "  and " + std::to_string(left_out) + " more\n";
-  return lines.empty() ? "" : Heading("Kernels", options) + lines;
+  return lines.empty() ? "" : Heading("Kernels") + lines;
 }
 
 }  // namespace
 
 std::string RenderDifferenceText(const Difference& difference,
                                  const DifferenceTextOptions& options) {
-  std::string text = difference.verdict + "\n";
+  std::string text;
+  if (options.before_label != options.after_label) {
+    text = "before: " + TerminalName(options.before_label, kLabelWidth) +
+           "\nafter:  " + TerminalName(options.after_label, kLabelWidth) + "\n";
+  }
+  text += difference.verdict + "\n";
   for (const std::string& caveat : difference.caveats) text += "Note: " + caveat + "\n";
   text += difference.per_step ? "Times are per step" : "Times are per run";
   text += "; ± is one standard error of the change; changes within error are " +

@@ -24,6 +24,23 @@ Result DeviceMean(const Summary& run, bool (DeviceSummary::*has)() const,
   return Estimate{sum / weight, 0};
 }
 
+// A usual step as a share of the window that the devices' times and the waterfall are of, by its
+// length: with tracing in windows, fewer steps were traced than the run held.
+std::optional<double> StepOfWindow(const Summary& run, const PerWhat& per) {
+  const std::optional<Estimate> step = StepTime(run);
+  if (!per.step || !step || !run.window().has_time_ns() || run.window().time_ns() <= 0) {
+    return std::nullopt;
+  }
+  // A mean holds the pauses, which the window leaves out.
+  const double usual_ns = run.window().pauses() > 0 && run.steps().has_time_p50_ns()
+                              ? run.steps().time_p50_ns()
+                              : step->value;
+  return usual_ns / run.window().time_ns();
+}
+
+// Where most kernels have no counters, what the device counted meanwhile is not of these kernels.
+constexpr double kMostlyUncounted = 0.5;
+
 Result DeviceSum(const Summary& run, double divisor, bool (DeviceSummary::*has)() const,
                  double (DeviceSummary::*get)() const) {
   double sum = 0;
@@ -35,35 +52,45 @@ Result DeviceSum(const Summary& run, double divisor, bool (DeviceSummary::*has)(
   return Estimate{sum / divisor, 0};
 }
 
-Result Hfu(const Summary& run, double) {
+Result Hfu(const Summary& run, const PerWhat&) {
   Result mean = DeviceMean(run, &DeviceSummary::has_hfu, &DeviceSummary::hfu);
   if (mean)
     mean->error = DeviceMean(run, &DeviceSummary::has_hfu, &DeviceSummary::hfu_error)->value;
   return mean;
 }
 
-Result Mfu(const Summary& run, double) {
+Result Mfu(const Summary& run, const PerWhat&) {
   if (!run.efficiency().has_mfu()) return std::nullopt;
   return Estimate{run.efficiency().mfu(), 0};
 }
 
-Result TokensPerSecond(const Summary& run, double) {
+Result TokensPerSecond(const Summary& run, const PerWhat&) {
   if (!run.efficiency().has_tokens_per_second()) return std::nullopt;
   return Estimate{run.efficiency().tokens_per_second(), 0};
 }
 
 template <bool (DeviceSummary::*has)() const, double (DeviceSummary::*get)() const>
-Result Share(const Summary& run, double) {
+Result Share(const Summary& run, const PerWhat&) {
   return DeviceMean(run, has, get);
 }
 
 template <bool (DeviceSummary::*has)() const, double (DeviceSummary::*get)() const>
-Result Total(const Summary& run, double divisor) {
-  return DeviceSum(run, divisor, has, get);
+Result Total(const Summary& run, const PerWhat& per) {
+  if (run.capture().kernel_time_without_counters_share() > kMostlyUncounted) return std::nullopt;
+  return DeviceSum(run, per.divisor, has, get);
 }
 
-Result MeanStep(const Summary& run, double) { return StepTime(run); }
-Result MedianStep(const Summary& run, double) { return MedianStepTime(run); }
+// Of the steps alone where it is known, since start-up belongs to no step.
+Result Energy(const Summary& run, const PerWhat& per) {
+  if (per.step && run.efficiency().has_joules_per_step()) {
+    return Estimate{run.efficiency().joules_per_step(), 0};
+  }
+  return DeviceSum(run, per.divisor, &DeviceSummary::has_energy_joules,
+                   &DeviceSummary::energy_joules);
+}
+
+Result MeanStep(const Summary& run, const PerWhat&) { return StepTime(run); }
+Result MedianStep(const Summary& run, const PerWhat&) { return MedianStepTime(run); }
 
 std::vector<double> ListedSteps(const StepsSummary& steps) {
   const size_t warmup =
@@ -72,9 +99,9 @@ std::vector<double> ListedSteps(const StepsSummary& steps) {
 }
 
 // The steps say it better where there are steps.
-Result WallWithoutSteps(const Summary& run, double divisor) {
+Result WallWithoutSteps(const Summary& run, const PerWhat& per) {
   if (StepTime(run)) return std::nullopt;
-  return WallTime(run, divisor);
+  return WallTime(run, per.divisor);
 }
 
 }  // namespace
@@ -100,7 +127,7 @@ const std::vector<RunQuantity>& RunQuantities() {
       {"flops", "FLOP", false, Total<&D::has_flops, &D::flops>},
       {"dram_read_bytes", "B", false, Total<&D::has_dram_read_bytes, &D::dram_read_bytes>},
       {"dram_write_bytes", "B", false, Total<&D::has_dram_write_bytes, &D::dram_write_bytes>},
-      {"energy_joules", "J", false, Total<&D::has_energy_joules, &D::energy_joules>},
+      {"energy_joules", "J", false, Energy},
   };
   return quantities;
 }
@@ -123,14 +150,20 @@ std::optional<Estimate> WallTime(const Summary& run, double divisor) {
   return Estimate{static_cast<double>(run.run().wall_ns()) / divisor, 0};
 }
 
-std::optional<Estimate> KernelTime(const Summary& run, double divisor) {
+std::optional<Estimate> KernelTime(const Summary& run, const PerWhat& per) {
   double sum = 0;
   for (const DeviceSummary& device : run.devices()) {
     if (!device.has_kernel_time_ns()) return std::nullopt;
     sum += static_cast<double>(device.kernel_time_ns());
   }
   if (run.devices().empty()) return std::nullopt;
-  return Estimate{sum / divisor, 0};
+  const std::optional<double> step = StepOfWindow(run, per);
+  return Estimate{step ? sum * *step : sum / per.divisor, 0};
+}
+
+double SliceTime(const WaterfallSlice& slice, const PerWhat& per) {
+  if (per.step && slice.has_time_per_step_ns()) return slice.time_per_step_ns();
+  return slice.time_ns() / per.divisor;
 }
 
 std::optional<double> StepsHeld(const Summary& run) {

@@ -10,12 +10,17 @@
 
 namespace utlz {
 
+// What the numbers of a run are put per: a step, or the run.
+struct PerWhat {
+  bool step = false;
+  double divisor = 1;  // steps that the run held, or 1
+};
+
 struct RunQuantity {
   const char* name;
   const char* unit;
   bool more_is_better;
-  // `divisor` is the run's number of steps, or 1 where times are per run.
-  std::optional<Estimate> (*read)(const Summary& run, double divisor);
+  std::optional<Estimate> (*read)(const Summary& run, const PerWhat& per);
 };
 
 // All numbers of a run that a comparison shows, in the order in which it shows them.
@@ -27,7 +32,9 @@ std::optional<Estimate> StepTime(const Summary& run);
 // listed.
 std::optional<Estimate> MedianStepTime(const Summary& run);
 std::optional<Estimate> WallTime(const Summary& run, double divisor);
-std::optional<Estimate> KernelTime(const Summary& run, double divisor);
+std::optional<Estimate> KernelTime(const Summary& run, const PerWhat& per);
+// Of a slice that lies in steps, or of any where times are per run.
+double SliceTime(const WaterfallSlice& slice, const PerWhat& per);
 
 // How many steps' worth of kernels the run holds, warm-up and broken steps included, so that its
 // totals can be put per step. Absent without steps.

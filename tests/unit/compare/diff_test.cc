@@ -111,6 +111,37 @@ TEST(DiffTest, StartUpIsNoPartOfAStep) {
   EXPECT_FALSE(difference.HasDifference());
 }
 
+// Of the second run, tracing was on for a tenth of the time only.
+TEST(DiffTest, WhatATraceWindowSawIsPutPerStepOfTheWindow) {
+  RunMaker maker(12);
+  std::vector<Summary> runs = {maker.Make({}), maker.Make({})};
+  for (Summary& run : runs) {
+    const double seen = &run == &runs[0] ? 1 : 0.1;
+    DeviceSummary* device = run.mutable_devices(0);
+    run.mutable_window()->set_of("steps");
+    run.mutable_window()->set_time_ns(seen * static_cast<double>(device->window_ns()));
+    for (WaterfallSlice& slice : *run.mutable_waterfall()->mutable_slices()) {
+      slice.set_time_per_step_ns(slice.share() * run.steps().time_mean_ns());
+      slice.set_time_ns(seen * slice.time_ns());
+    }
+    device->set_kernel_time_ns(
+        static_cast<uint64_t>(seen * static_cast<double>(device->kernel_time_ns())));
+    device->set_energy_joules(&run == &runs[0] ? 100 : 1000);  // start-up took ten times as long
+    run.mutable_efficiency()->set_joules_per_step(2);
+  }
+  EXPECT_FALSE(Diff(runs[0], runs[1]).HasDifference());
+}
+
+TEST(DiffTest, FlopsOfOthersAreNotOfTheseKernels) {
+  RunMaker maker(13);
+  std::vector<Summary> runs = {maker.Make({}), maker.Make({})};
+  runs[0].mutable_devices(0)->set_flops(1e12);
+  runs[1].mutable_devices(0)->set_flops(3e12);
+  EXPECT_TRUE(Diff(runs[0], runs[1]).HasDifference());
+  runs[1].mutable_capture()->set_kernel_time_without_counters_share(0.9);
+  EXPECT_FALSE(Diff(runs[0], runs[1]).HasDifference());
+}
+
 TEST(DiffTest, UnknownIsNotZero) {
   RunMaker maker(7);
   Summary before = maker.Make({});

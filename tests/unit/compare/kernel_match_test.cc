@@ -45,6 +45,45 @@ TEST(KernelMatchTest, ShapeComesBeforeName) {
   EXPECT_EQ(matched.matches[1].after->shape, "grid 4, block 128");
 }
 
+TEST(KernelMatchTest, KindsThatOneSideAloneHasAreJoined) {
+  const auto add_kind = [](Summary& run, const char* kind, double time_ns, double flops) {
+    KernelSummary* kernel = AddKernel(run, "gemm", 1, 10, time_ns);
+    kernel->set_kind_label(kind);
+    kernel->set_short_name(std::string("gemm ") + kind);
+    if (flops > 0) kernel->set_flops(flops);
+  };
+  Summary before;
+  add_kind(before, "kind 1", 100, 1e9);
+  add_kind(before, "kind 2", 300, 3e9);
+  AddKernel(before, "other", 1, 10, 50);
+  Summary after;
+  add_kind(after, "kind 1", 100, 1e9);
+  add_kind(after, "kind 2", 150, 1.5e9);
+  add_kind(after, "kind 3", 150, 0);
+  AddKernel(after, "other", 1, 10, 50);
+  std::vector<KernelGroup> groups_before = GroupKernels({before}, {1});
+  std::vector<KernelGroup> groups_after = GroupKernels({after}, {1});
+  ASSERT_EQ(groups_after.size(), 4u);
+  const std::vector<KernelGroup> same = groups_before;
+  std::vector<KernelGroup> again = same;
+  std::vector<KernelGroup> other = same;
+  JoinUnequalKinds(&again, &other);
+  EXPECT_EQ(again.size(), same.size()) << "the sides agree";
+
+  JoinUnequalKinds(&groups_before, &groups_after);
+  ASSERT_EQ(groups_before.size(), 2u);
+  ASSERT_EQ(groups_after.size(), 2u);
+  const auto gemm = [](const std::vector<KernelGroup>& groups) {
+    return groups[0].function == "gemm" ? groups[0] : groups[1];
+  };
+  EXPECT_EQ(gemm(groups_before).short_name, "gemm");
+  EXPECT_EQ(gemm(groups_before).time_ns[0]->value, 400);
+  EXPECT_EQ(gemm(groups_before).flops[0]->value, 4e9);
+  EXPECT_EQ(gemm(groups_after).time_ns[0]->value, 400);
+  EXPECT_EQ(gemm(groups_after).launches[0]->value, 30);
+  EXPECT_FALSE(gemm(groups_after).flops[0].has_value()) << "of one kind it is not known";
+}
+
 TEST(KernelMatchTest, AnotherGemmWithTheSameFlopsPlaysTheRole) {
   Summary before;
   AddKernel(before, "ampere_bf16_gemm_128x128", 1, 24, 1000)->set_flops(1e12);

@@ -15,6 +15,15 @@ TEST(NumberTextTest, UnitsArePrefixed) {
   EXPECT_EQ(SignedNumberText(0.05, "share"), "+5.0 %");
 }
 
+TEST(NumberTextTest, QuantitiesAreWords) {
+  EXPECT_EQ(QuantityText("step_time_median_ns"), "step time median");
+  EXPECT_EQ(QuantityText("gpu_busy_share"), "GPU busy");
+  EXPECT_EQ(QuantityText("tokens_per_second"), "tokens per second");
+  EXPECT_EQ(QuantityText("dram_read_bytes"), "DRAM read");
+  EXPECT_EQ(QuantityText("hfu"), "HFU");
+  EXPECT_EQ(QuantityText("flops"), "FLOPs");
+}
+
 TEST(NumberTextTest, TerminalNamesHoldNoControls) {
   EXPECT_EQ(TerminalName("a\x1b[31mb\nc\x7f", 100), "a?[31mb?c?");
   EXPECT_EQ(TerminalName("\xc2\x9b"
