@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""docs/findings.md lists the rules of the diagnosis, each with its threshold, in their order."""
+
+import pathlib
+import re
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+SOURCE = (ROOT / "collector/model/findings.cc").read_text(encoding="utf-8")
+DOCUMENT = (ROOT / "docs/findings.md").read_text(encoding="utf-8")
+TESTS = "\n".join(path.read_text(encoding="utf-8")
+                  for path in (ROOT / "tests/unit/model").glob("*findings_test.cc"))
+
+
+def rules():
+    """(name, threshold) of each rule of the table in the source."""
+    table = SOURCE[SOURCE.index("constexpr Rule kRules[]"):SOURCE.index("FindingSummary Describe")]
+    starts = list(re.finditer(r'^    \{"(\w+)", "', table, re.MULTILINE))
+    ends = [start.start() for start in starts[1:]] + [len(table)]
+    for start, end in zip(starts, ends):
+        threshold = re.search(r"(?<![\w.])0\.\d+", table[start.end():end])
+        yield start.group(1), float(threshold.group())
+
+
+class FindingsDocumentTest(unittest.TestCase):
+
+    def test_lists_every_rule_and_its_threshold(self):
+        lines = re.findall(r"^\| `(\w+)` \|.*\| ([^|]+) \| [^|]+ \|$", DOCUMENT, re.MULTILINE)
+        self.assertGreater(len(lines), 10)
+        self.assertEqual([name for name, _ in lines], [name for name, _ in rules()])
+        for (name, threshold), (_, said) in zip(rules(), lines):
+            if name != "memory_leak":  # by bytes, in memory_summary.cc
+                self.assertEqual(said, f"{threshold * 100:.0f} %", name)
+
+    def test_each_rule_has_a_load_that_triggers_it_and_one_that_nearly_does(self):
+        for name, _ in rules():
+            uses = re.findall(rf'EXPECT_(?:EQ|NE)\((?:(?!;).)*"{name}"(?:(?!;).)*;|'
+                              rf'ASSERT_NE\((?:(?!;).)*"{name}"(?:(?!;).)*;|'
+                              rf'FindingSummary\* finding = Finding\(\w+, "{name}"\);',
+                              TESTS, re.DOTALL)
+            silent = [use for use in uses if use.startswith("EXPECT_EQ")]
+            self.assertTrue(silent, f"{name}: no load that it is silent on")
+            self.assertGreater(len(uses), len(silent), f"{name}: no load that makes it speak")
+
+
+if __name__ == "__main__":
+    unittest.main()
