@@ -37,7 +37,8 @@ void SummarizeCollectives(const ModelState& model, const Analysis& analysis, Sum
     communication->set_time_ns(static_cast<uint64_t>(sum.time_ns));
     communication->set_exposed_ns(static_cast<uint64_t>(std::llround(sum.exposed_ns)));
     communication->set_size_note(
-        "sizes are not known, so neither is the bus bandwidth: no record holds them");
+        "sizes are not known, so neither is the bus bandwidth: NCCL tells them in NVTX's extended "
+        "payloads alone, which are not recorded");
   }
 }
 

@@ -67,6 +67,9 @@ size_t SequenceLength(std::string_view text) {
   if (first == 0xf0 && byte(1) < 0x90) return 0;
   if (first == 0xf4 && byte(1) >= 0x90) return 0;
   // Bidirectional controls would let a name rearrange the line around it.
+  const bool mark = first == 0xe2 && byte(1) == 0x80 &&
+                    (byte(2) == 0x8b || byte(2) == 0x8e || byte(2) == 0x8f);
+  if (mark || (first == 0xd8 && byte(1) == 0x9c)) return 0;
   if (first == 0xe2 && byte(1) == 0x80 && byte(2) >= 0xa8 && byte(2) <= 0xae) return 0;
   if (first == 0xe2 && byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9) return 0;
   return length;

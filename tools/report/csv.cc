@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/report/escape.h"
 #include "tools/report/message_json.h"
 
 namespace utlz {
@@ -35,14 +36,17 @@ std::string Quoted(std::string cell) {
   return quoted + "\"";
 }
 
+// A CSV may be looked at in a terminal.
+std::string TextOf(const Json& value) { return EscapeForTerminal(value.get<std::string>()); }
+
 // A list becomes its items with spaces between.
 std::string CellOf(const Json& value) {
-  if (value.is_string()) return Quoted(value.get<std::string>());
+  if (value.is_string()) return Quoted(TextOf(value));
   if (!value.is_array()) return value.dump();
   std::string joined;
   for (const Json& item : value) {
     if (!joined.empty()) joined += ' ';
-    joined += item.is_string() ? item.get<std::string>() : item.dump();
+    joined += item.is_string() ? TextOf(item) : item.dump();
   }
   return Quoted(joined);
 }

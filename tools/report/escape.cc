@@ -42,7 +42,7 @@ std::optional<Character> FirstCharacter(std::string_view text) {
 
 bool IsHarmful(uint32_t code) {
   const bool control = code < 0x20 || (code >= 0x7F && code <= 0x9F);
-  const bool direction = code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
+  const bool direction = code == 0x061C || code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
                          (code >= 0x2066 && code <= 0x2069);
   const bool invisible = code == 0x200B || code == 0x2028 || code == 0x2029 || code == 0xFEFF;
   return control || direction || invisible;

@@ -152,7 +152,13 @@ std::string RenderCommunication(const Summary& summary, const TextOptions& optio
                       : std::string(kUnknown),
                   bandwidth});
   }
-  return table.Render(options.color);
+  std::string text = table.Render(options.color);
+  const CommunicationSummary& first = summary.communication(0);
+  if (!first.has_bus_bytes_per_second() && first.has_size_note()) {
+    text += Styled(Wrap(EscapeForTerminal(first.size_note()), options.columns, 2), Style::kFaint,
+                   options.color);
+  }
+  return text;
 }
 
 }  // namespace utlz

@@ -34,6 +34,7 @@ TEST(NumberTextTest, TerminalNamesHoldNoControls) {
                          "b",
                          100),
             "a???b");
+  EXPECT_EQ(TerminalName("\xe2\x80\x8f\xd8\x9c", 100), "?????") << "marks of direction";
   EXPECT_EQ(TerminalName("bad \xff\xc3", 100), "bad ??");
   EXPECT_EQ(TerminalName("µs", 100), "µs");
 }

@@ -272,6 +272,7 @@ export interface Communication {
   exposed_ns?: number;
   bytes?: number;
   bus_bytes_per_second?: number;
+  size_note?: string;
 }
 
 export interface Memory {

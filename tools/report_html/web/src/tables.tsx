@@ -18,7 +18,9 @@ export function Communications() {
   const { summary } = useReport();
   if (summary.communication.length === 0) return null;
   return (
-    <Section id="communication" title="Communication">
+    <Section id="communication" title="Communication"
+      note={summary.communication.every((row) => row.bytes === undefined)
+        ? summary.communication[0].size_note : undefined}>
       <Plain columns={["collective", "launches", "time", "exposed", "bytes", "bus bandwidth"]}>
         {summary.communication.map((row) => (
           <tr>
