@@ -4,6 +4,16 @@
 #include <numeric>
 
 namespace utlz {
+namespace {
+
+template <typename Teller, typename Listener>
+void TakeLongest(const Teller& from, Listener* to) {
+  if (from.longest_ns <= to->longest_ns) return;
+  to->longest_ns = from.longest_ns;
+  to->longest_kernel = from.longest_kernel;
+}
+
+}  // namespace
 
 double StretchContent::KernelNs() const {
   return TimeNs(TimeCategory::kCompute) + TimeNs(TimeCategory::kCommunication);
@@ -25,16 +35,14 @@ void ActivityLedger::Append() {
   now_.longest_kernel = kNoKernel;
 }
 
+// The first point stays: it is where everything began. What a point that goes knew of its launches,
+// the next one that stays knows then.
 void ActivityLedger::Halve() {
-  for (size_t i = 0; 2 * i + 1 < points_.size(); ++i) {
+  for (size_t i = 1; 2 * i + 1 < points_.size(); ++i) {
     Point joined = points_[2 * i + 1];
-    const Point& first = points_[2 * i];
-    if (first.longest_ns > joined.longest_ns) {
-      joined.longest_ns = first.longest_ns;
-      joined.longest_kernel = first.longest_kernel;
-    }
-    // The first point stays: it is where everything began.
-    points_[i] = i == 0 ? first : joined;
+    TakeLongest(points_[2 * i], &joined);
+    if (i == 1) TakeLongest(points_[1], &joined);
+    points_[i] = joined;
   }
   points_.resize(points_.size() / 2);
   stride_ *= 2;
@@ -118,12 +126,10 @@ StretchContent ActivityLedger::Between(uint64_t start_ns, uint64_t end_ns) const
            std::upper_bound(points_.begin(), points_.end(), start_ns,
                             [](uint64_t time, const Point& other) { return time < other.time_ns; });
        point != points_.end(); ++point) {
-    if (point->longest_ns > content.longest_ns) {
-      content.longest_ns = point->longest_ns;
-      content.longest_kernel = point->longest_kernel;
-    }
-    if (point->time_ns >= end_ns) break;
+    TakeLongest(*point, &content);
+    if (point->time_ns >= end_ns) return content;
   }
+  if (now_.time_ns > start_ns) TakeLongest(now_, &content);
   return content;
 }
 

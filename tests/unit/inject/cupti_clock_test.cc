@@ -67,6 +67,72 @@ TEST(CuptiClock, TimesInsideRecordsAreConverted) {
   EXPECT_EQ(kernel.start, kBeginNs + 3) << "from before the other clock came";
 }
 
+constexpr uint64_t kLaterNs = kBeginNs + 20 * kMillisecondNs;
+
+// Of a clock that is known: an interval of 5 µs in a record of this type.
+template <typename Record>
+void ExpectConverted(const CuptiClock& clock, uint32_t kind) {
+  Record record{};
+  record.kind = kind;
+  record.start = TicksAt(kLaterNs);
+  record.end = TicksAt(kLaterNs + 5000);
+  clock.ConvertTimes(reinterpret_cast<cupti::RecordHead*>(&record));
+  EXPECT_NEAR(static_cast<double>(record.start - kBeginNs), 20 * kMillisecondNs, 100) << kind;
+  EXPECT_NEAR(static_cast<double>(record.end - record.start), 5000, 2) << kind;
+}
+
+TEST(CuptiClock, RecordsOfEveryKindAreConverted) {
+  CuptiClock clock;
+  clock.Pair(TicksAt(kBeginNs), kBeginNs);
+  clock.Pair(TicksAt(kLaterNs), kLaterNs);
+  ExpectConverted<cupti::KernelRecord>(clock, cupti::kKindConcurrentKernel);
+  ExpectConverted<cupti::MemcpyRecord>(clock, cupti::kKindMemcpy);
+  ExpectConverted<cupti::PeerCopyRecord>(clock, cupti::kKindMemcpy2);
+  ExpectConverted<cupti::MemsetRecord>(clock, cupti::kKindMemset);
+  ExpectConverted<cupti::GraphTraceRecord>(clock, cupti::kKindGraphTrace);
+  ExpectConverted<cupti::ApiRecord>(clock, cupti::kKindDriver);
+  ExpectConverted<cupti::ApiRecord>(clock, cupti::kKindRuntime);
+  cupti::MarkerRecord marker{};
+  marker.kind = cupti::kKindMarker;
+  marker.timestamp = TicksAt(kLaterNs);
+  clock.ConvertTimes(reinterpret_cast<cupti::RecordHead*>(&marker));
+  EXPECT_NEAR(static_cast<double>(marker.timestamp - kBeginNs), 20 * kMillisecondNs, 100);
+}
+
+TEST(CuptiClock, ARateTakesTenMilliseconds) {
+  CuptiClock clock;
+  clock.Pair(TicksAt(kBeginNs), kBeginNs);
+  clock.Pair(TicksAt(kBeginNs + 9 * kMillisecondNs), kBeginNs + 9 * kMillisecondNs);
+  EXPECT_FALSE(clock.Known());
+  clock.Pair(TicksAt(kBeginNs + 10 * kMillisecondNs), kBeginNs + 10 * kMillisecondNs);
+  EXPECT_TRUE(clock.Known());
+}
+
+TEST(CuptiClock, IsMeasuredAnewWhereEitherClockJumps) {
+  for (const uint64_t jump_ms : {500, 1500}) {
+    CuptiClock clock;
+    clock.Pair(TicksAt(kBeginNs), kBeginNs);
+    clock.Pair(TicksAt(kLaterNs), kLaterNs);
+    // The time of day is set; the cycles go on.
+    clock.Pair(TicksAt(kLaterNs + kMillisecondNs), kLaterNs + jump_ms * kMillisecondNs);
+    EXPECT_EQ(clock.Known(), jump_ms < 1000) << jump_ms;
+  }
+  CuptiClock clock;
+  clock.Pair(TicksAt(kBeginNs), kBeginNs);
+  clock.Pair(TicksAt(kLaterNs), kLaterNs);
+  clock.Pair(TicksAt(kLaterNs) - 1, kLaterNs + kMillisecondNs);
+  EXPECT_FALSE(clock.Known()) << "cycles that went back";
+}
+
+TEST(CuptiClock, TimesHoursAwayAreNotBelieved) {
+  constexpr uint64_t kHourNs = 3600'000 * kMillisecondNs;
+  CuptiClock clock;
+  clock.Pair(TicksAt(kBeginNs), kBeginNs);
+  clock.Pair(TicksAt(kLaterNs), kLaterNs);
+  EXPECT_EQ(clock.ToRealtime(TicksAt(kLaterNs + kHourNs + kHourNs / 10)), 0u);
+  EXPECT_NE(clock.ToRealtime(TicksAt(kLaterNs + kHourNs - kHourNs / 10)), 0u);
+}
+
 TEST(CuptiClock, AnotherClockAgainIsMeasuredAnew) {
   CuptiClock clock;
   clock.Pair(TicksAt(kBeginNs), kBeginNs);

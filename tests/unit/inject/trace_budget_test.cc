@@ -24,6 +24,8 @@ struct Simulation {
       const bool traces = budget.ShouldTrace(now_ns, launches, graph_nodes, window);
       const bool inside = window.begin_ns <= now_ns && now_ns < window.end_ns;
       if (inside) (traces ? traced_window_ns : missed_window_ns) += kTurnNs;
+      times_begun += traces && !traced_before ? 1 : 0;
+      traced_before = traces;
       if (!traces) continue;
       traced_ns += kTurnNs;
       launches += launches_per_second * kTurnNs / kSecondNs;
@@ -49,8 +51,10 @@ struct Simulation {
   PlannedWindow window;
   uint64_t launches = 0;
   uint64_t graph_nodes = 0;
+  bool traced_before = false;
   uint64_t traced_ns = 0;
   uint64_t traced_window_ns = 0;
+  uint64_t times_begun = 0;
   uint64_t missed_window_ns = 0;
 };
 
@@ -138,6 +142,61 @@ TEST(TraceBudget, GoesBackToTracingThroughoutWhenTheLoadEases) {
   const uint64_t before_ns = simulation.traced_ns;
   simulation.Run(20 * kSecondNs, 1'000, 0);
   EXPECT_EQ(simulation.traced_ns - before_ns, 20 * kSecondNs);
+}
+
+// Where no window is planned, it saves up for a stretch instead of switching on and off.
+TEST(TraceBudget, WithoutWindowsItTracesInLongStretches) {
+  Simulation simulation;
+  simulation.period_ns = 0;
+  simulation.budget.Start(simulation.now_ns, 10'000);
+  simulation.Run(600 * kSecondNs, 70'000, 0);
+  const double saved_ns = static_cast<double>(TraceBudget::kCreditNs - TraceBudget::kReserveNs);
+  const double earned_ns = AllowedNs(600 * kSecondNs, 10'000, 0);
+  EXPECT_LE(simulation.times_begun, 2 + earned_ns / saved_ns);
+  EXPECT_GE(simulation.times_begun, earned_ns / saved_ns / 2);
+}
+
+TEST(TraceBudget, AWindowThatWasNotTracedCostsNothing) {
+  const auto ready_ns = [](const PlannedWindow& window) {
+    TraceBudget budget;
+    budget.Start(kSecondNs, 10'000);
+    // 200 ms of tracing: twice the credit.
+    constexpr uint64_t kLaunches = 200 * kMs / kTracedLaunchNs;
+    uint64_t now_ns = kSecondNs;
+    for (; now_ns < 2 * kSecondNs; now_ns += kTurnNs) {
+      EXPECT_EQ(budget.ShouldTrace(now_ns, now_ns == kSecondNs ? 0 : kLaunches, 0, window),
+                now_ns == kSecondNs);
+    }
+    return budget.ReadyNs(now_ns);
+  };
+  const uint64_t without_ns = ready_ns({});
+  EXPECT_GT(without_ns, 2 * kSecondNs);
+  EXPECT_EQ(ready_ns({kSecondNs + 500 * kMs, kSecondNs + 900 * kMs}), without_ns);
+}
+
+// Half a second of many launches, half a second of none: a window is expected to cost the mean.
+TEST(TraceBudget, KnowsWhatTracingCostOverAllOfItsLastStretch) {
+  TraceBudget budget;
+  uint64_t now_ns = kSecondNs;
+  budget.Start(now_ns, 10'000);
+  constexpr uint64_t kLaunches = 80 * kMs / kTracedLaunchNs;
+  for (; now_ns < kSecondNs + 500 * kMs; now_ns += kTurnNs) {
+    ASSERT_TRUE(budget.ShouldTrace(now_ns, kLaunches * (now_ns - kSecondNs) / (500 * kMs), 0, {}));
+  }
+  for (; now_ns < 2 * kSecondNs; now_ns += kTurnNs) {
+    ASSERT_TRUE(budget.ShouldTrace(now_ns, kLaunches, 0, {}));
+  }
+  constexpr uint64_t kMore = 40 * kMs / kTracedLaunchNs;
+  ASSERT_FALSE(budget.ShouldTrace(now_ns, kLaunches + kMore, 0, {}));
+  now_ns += kTurnNs;
+  ASSERT_FALSE(budget.ShouldTrace(now_ns, kLaunches + kMore, 0, {}));
+  // 120 ms in a second; the account is 100 - 120 ms and what was earned meanwhile.
+  const double share = TraceBudget::kShareForTracing * 0.01;
+  const double window_ns =
+      (0.12 + kSamplingSlowdown - share) * static_cast<double>(TraceBudget::kExpectedWindowNs);
+  const double account_ns = -20e6 + share * static_cast<double>(now_ns - kSecondNs);
+  EXPECT_NEAR(static_cast<double>(budget.ReadyNs(now_ns) - now_ns),
+              (window_ns - account_ns) / share, 20e6);
 }
 
 TEST(TraceBudget, AnEmptyAccountPaysForNoWindow) {

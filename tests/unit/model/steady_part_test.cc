@@ -1,7 +1,11 @@
 // What shares and findings are of: the steps, and the time in which they were traced.
+#include "collector/model/steady_part.h"
+
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collector/model/waterfall.h"
@@ -81,6 +85,108 @@ TEST(SteadyPartTest, ALoopThatDoesLittleIsNotWhatTheRunIsAbout) {
   EXPECT_EQ(summary.window().of(), "run");
   EXPECT_GT(SliceShare(summary, kSliceOutside), 0.4);
   ExpectSlicesSumToTheWhole(summary);
+}
+
+constexpr uint64_t kBeginNs = 1000 * kMillisecond;
+constexpr ActivityMask kKernelRuns = MaskOf(ActivityKind::kCompute);
+constexpr ActivityMask kUploadRuns = MaskOf(ActivityKind::kHostToDevice);
+
+// What ran from one moment after kBeginNs to another one, in milliseconds.
+ActivitySegment Segment(uint64_t start_ms, uint64_t end_ms, ActivityMask mask,
+                        ActivityMask next = kKernelRuns) {
+  return {.start_ns = kBeginNs + start_ms * kMillisecond,
+          .end_ns = kBeginNs + end_ms * kMillisecond,
+          .mask = mask,
+          .next = mask == 0 ? next : ActivityMask{0}};
+}
+
+StepsSpan Steps(uint64_t start_ms, uint64_t end_ms, uint64_t usual_ms) {
+  return {.start_ns = kBeginNs + start_ms * kMillisecond,
+          .end_ns = kBeginNs + end_ms * kMillisecond,
+          .usual_step_ns = static_cast<double>(usual_ms * kMillisecond),
+          .device = 0};
+}
+
+// Gaps of 200 ms: before the steps, a plain one, one that waits for input, and one after the steps.
+DeviceState WithGaps() {
+  DeviceState device;
+  for (const ActivitySegment& segment :
+       {Segment(0, 100, kKernelRuns), Segment(100, 300, 0), Segment(300, 400, kKernelRuns),
+        Segment(400, 600, 0), Segment(600, 700, kKernelRuns), Segment(700, 900, 0, kUploadRuns),
+        Segment(900, 1000, kKernelRuns), Segment(1000, 1200, 0),
+        Segment(1200, 1300, kKernelRuns)}) {
+    device.ledger.Add(segment);
+  }
+  return device;
+}
+
+TEST(SteadyPartTest, APauseIsTenStepsLongBetweenStepsAndNotForInput) {
+  const DeviceState device = WithGaps();
+  const DevicePart part = SteadyPart{Steps(200, 1100, 20)}.Of(device);
+  EXPECT_EQ(part.pauses, 1);
+  EXPECT_NEAR(part.pause_ns, 200e6, 1);
+  EXPECT_NEAR(part.content.TimeNs(TimeCategory::kOtherGap), 200e6, 1)
+      << "halves of the gaps at both ends are no pauses";
+  EXPECT_NEAR(part.content.Gaps(TimeCategory::kOtherGap), 1, 1e-6);
+  EXPECT_NEAR(part.content.TimeNs(TimeCategory::kUploadGap), 200e6, 1);
+  EXPECT_NEAR(part.TimeNs(), 700e6, 1);
+  EXPECT_NEAR(part.kernel_share, 3.0 / 5, 1e-9);
+  EXPECT_EQ((SteadyPart{Steps(200, 1100, 21)}.Of(device).pauses), 0) << "a slow step";
+  EXPECT_EQ((SteadyPart{}.Of(device).pauses), 0);
+  EXPECT_NEAR(SteadyPart{}.Of(device).TimeNs(), 1300e6, 1);
+}
+
+TEST(SteadyPartTest, UntracedTimeIsNoPartOfTheWhole) {
+  DeviceState device;
+  for (const ActivitySegment& segment :
+       {Segment(0, 10, kUntracedMask), Segment(10, 50, kKernelRuns), Segment(50, 70, kUntracedMask),
+        Segment(70, 90, kKernelRuns), Segment(90, 130, kUntracedMask)}) {
+    device.ledger.Add(segment);
+  }
+  const DevicePart part = SteadyPart{Steps(20, 80, 1)}.Of(device);
+  EXPECT_NEAR(part.TimeNs(), 40e6, 1);
+  EXPECT_NEAR(part.content.UntracedNs(), 20e6, 1);
+  EXPECT_NEAR(part.untraced_before_ns, 10e6, 1);
+  EXPECT_NEAR(part.untraced_after_ns, 40e6, 1);
+}
+
+TEST(SteadyPartTest, RecordsThatCameLateTakeIdleTimeOff) {
+  const auto kernel = [](uint64_t start_ms, uint64_t end_ms) {
+    return Activity{.start_ns = kBeginNs + start_ms * kMillisecond,
+                    .end_ns = kBeginNs + end_ms * kMillisecond,
+                    .kernel = 0,
+                    .stream = 0,
+                    .context = 0,
+                    .source = 1,
+                    .kind = ActivityKind::kCompute};
+  };
+  DeviceState device;
+  device.sweep.SetObserver([&](const ActivitySegment& segment) { device.ledger.Add(segment); });
+  for (const auto& [start_ms, end_ms] : {std::pair(0, 1), std::pair(9, 10), std::pair(2, 8)}) {
+    device.sweep.Add(kernel(static_cast<uint64_t>(start_ms), static_cast<uint64_t>(end_ms)));
+  }
+  device.sweep.AdvanceTo(kBeginNs + 10 * kMillisecond);
+  for (const SteadyPart& steady : {SteadyPart{}, SteadyPart{Steps(0, 10, 5)}}) {
+    const DevicePart part = steady.Of(device);
+    EXPECT_NEAR(part.content.IdleNs(), 2e6, 1);
+    EXPECT_NEAR(part.content.KernelNs(), 8e6, 1);
+    EXPECT_NEAR(part.TimeNs(), 10e6, 1);
+  }
+}
+
+TEST(SteadyPartTest, StepsCountWithHalfOfTheKernelTime) {
+  ModelState model;
+  const uint32_t index = model.devices.Find(RunBuilder::Uuid()).value();
+  for (const ActivitySegment& segment :
+       {Segment(0, 10, kKernelRuns), Segment(10, 20, 0), Segment(20, 30, kKernelRuns)}) {
+    model.devices[index].ledger.Add(segment);
+  }
+  EXPECT_TRUE(FindSteadyPart(model, Steps(15, 30, 1)).steps.has_value());
+  EXPECT_FALSE(FindSteadyPart(model, Steps(21, 30, 1)).steps.has_value());
+  EXPECT_FALSE(FindSteadyPart(model, std::nullopt).steps.has_value());
+  StepsSpan elsewhere = Steps(0, 30, 1);
+  elsewhere.device = 1;
+  EXPECT_FALSE(FindSteadyPart(model, elsewhere).steps.has_value()) << "no such device";
 }
 
 // 20 steps of five kernels, of which only the first tenth of the run is traced; the same kernels on

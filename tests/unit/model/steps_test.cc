@@ -1,7 +1,6 @@
 // Steps: where they come from, what is in them, and what differs in slow ones.
 #include <gtest/gtest.h>
 
-#include "collector/model/activity_ledger.h"
 #include "tests/unit/model/made_up_loads.h"
 
 namespace utlz {
@@ -216,33 +215,6 @@ TEST(StepsTest, LeavesOutStepsThatWereNotTracedWhole) {
   const StepsSummary steps = run.EndRun(110 * kMillisecond).steps();
   EXPECT_EQ(steps.steps(), 18u) << "not the one that the pause is in";
   EXPECT_NEAR(steps.time_p99_ns(), 1.0 * kMillisecond, 1);
-}
-
-TEST(ActivityLedgerTest, KeepsItsSumsWhenItThinsItself) {
-  ActivityLedger ledger;
-  ActivitySweep sweep;
-  sweep.SetObserver([&](const ActivitySegment& segment) { ledger.Add(segment); });
-  const uint64_t launches = 4 * ActivityLedger::kMaxPoints;
-  for (uint64_t i = 0; i < launches; ++i) {
-    const uint64_t duration_ns = i == launches / 2 ? 90 : 40;
-    const Activity activity = {.start_ns = 1000 + 100 * i,
-                               .end_ns = 1000 + 100 * i + duration_ns,
-                               .kernel = i == launches / 2 ? 7u : 3u,
-                               .stream = 0,
-                               .context = 0,
-                               .source = 1,
-                               .kind = ActivityKind::kCompute};
-    sweep.Add(activity);
-    ledger.AddLaunch(activity);
-  }
-  sweep.AdvanceTo(1000 + 100 * launches);
-  const uint64_t half_ns = 1000 + 50 * launches;
-  const StretchContent first = ledger.Between(0, half_ns);
-  EXPECT_NEAR(first.launches, static_cast<double>(launches) / 2, 20);
-  EXPECT_NEAR(first.KernelNs(), 20.0 * static_cast<double>(launches), 1000);
-  EXPECT_EQ(ledger.Between(half_ns, UINT64_MAX).longest_kernel, 7u);
-  EXPECT_EQ(ledger.Between(half_ns, UINT64_MAX).longest_ns, 90u);
-  EXPECT_EQ(first.longest_kernel, 3u);
 }
 
 }  // namespace
