@@ -10,6 +10,15 @@
 namespace utlz::inject {
 namespace {
 
+// A segment is read whole, gaps between its variables included, while others may write to it.
+#define UTLZ_READS_SEGMENTS __attribute__((no_sanitize("address", "thread")))
+
+constexpr uintptr_t WholeWordsFrom(uintptr_t address) { return (address + 7) & ~uintptr_t{7}; }
+
+UTLZ_READS_SEGMENTS uintptr_t WordAt(const uintptr_t* word) {
+  return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
 struct Search {
   const char* path;
   uintptr_t requested;
@@ -17,17 +26,17 @@ struct Search {
   const uintptr_t* place;
 };
 
-int SearchLibrary(dl_phdr_info* info, size_t, void* data) {
+UTLZ_READS_SEGMENTS int SearchLibrary(dl_phdr_info* info, size_t, void* data) {
   auto* search = static_cast<Search*>(data);
   if (info->dlpi_name == nullptr || strcmp(info->dlpi_name, search->path) != 0) return 0;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const auto& header = info->dlpi_phdr[i];
     if (header.p_type != PT_LOAD || (header.p_flags & PF_W) == 0) continue;
-    const uintptr_t begin = (info->dlpi_addr + header.p_vaddr + 7) & ~uintptr_t{7};
+    const uintptr_t begin = WholeWordsFrom(info->dlpi_addr + header.p_vaddr);
     const uintptr_t end = info->dlpi_addr + header.p_vaddr + header.p_memsz;
     for (uintptr_t at = begin; at + 16 <= end; at += 8) {
       const auto* words = reinterpret_cast<const uintptr_t*>(at);
-      if (words[0] == search->requested && words[1] == search->completed) {
+      if (WordAt(words) == search->requested && WordAt(words + 1) == search->completed) {
         search->place = words;
         return 1;
       }
@@ -40,24 +49,27 @@ int SearchLibrary(dl_phdr_info* info, size_t, void* data) {
 struct DataCopy {
   const char* path;
   uintptr_t begin = 0;
-  size_t bytes = 0;
-  uint8_t* memory = nullptr;
+  size_t words = 0;
+  uintptr_t* memory = nullptr;
 };
 
-int CopyData(dl_phdr_info* info, size_t, void* data) {
+UTLZ_READS_SEGMENTS int CopyData(dl_phdr_info* info, size_t, void* data) {
   auto* copy = static_cast<DataCopy*>(data);
   if (info->dlpi_name == nullptr || strcmp(info->dlpi_name, copy->path) != 0) return 0;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const auto& header = info->dlpi_phdr[i];
-    if (header.p_type != PT_LOAD || (header.p_flags & PF_W) == 0 || header.p_memsz <= copy->bytes) {
+    const uintptr_t begin = WholeWordsFrom(info->dlpi_addr + header.p_vaddr);
+    const uintptr_t end = info->dlpi_addr + header.p_vaddr + header.p_memsz;
+    if (header.p_type != PT_LOAD || (header.p_flags & PF_W) == 0 ||
+        end < begin + 8 * (copy->words + 1)) {
       continue;
     }
-    copy->begin = info->dlpi_addr + header.p_vaddr;  // the largest of them
-    copy->bytes = header.p_memsz;
+    copy->begin = begin;  // the largest of them
+    copy->words = (end - begin) / 8;
   }
-  if (copy->bytes != 0) copy->memory = MapArray<uint8_t>(copy->bytes);
-  if (copy->memory != nullptr) {
-    memcpy(copy->memory, reinterpret_cast<const void*>(copy->begin), copy->bytes);
+  if (copy->words != 0) copy->memory = MapArray<uintptr_t>(copy->words);
+  for (size_t i = 0; copy->memory != nullptr && i < copy->words; ++i) {
+    copy->memory[i] = WordAt(reinterpret_cast<const uintptr_t*>(copy->begin) + i);
   }
   return 1;
 }
@@ -70,13 +82,13 @@ cupti::Result Registration::RegisterUnlessHeld(const CuptiApi& api,
   DataCopy before{api.path};
   dl_iterate_phdr(CopyData, &before);
   cupti::Result result = Register(api, requested, completed);
-  const uintptr_t offset = reinterpret_cast<uintptr_t>(place_) - before.begin;
+  const size_t word = (reinterpret_cast<uintptr_t>(place_) - before.begin) / 8;
   uintptr_t held[2] = {0, 0};
-  if (place_ != nullptr && before.memory != nullptr && offset < before.bytes &&
-      before.bytes - offset >= sizeof held) {
-    memcpy(held, before.memory + offset, sizeof held);
+  if (place_ != nullptr && before.memory != nullptr && word + 1 < before.words) {
+    held[0] = before.memory[word];
+    held[1] = before.memory[word + 1];
   }
-  if (before.memory != nullptr) munmap(before.memory, before.bytes);
+  if (before.memory != nullptr) munmap(before.memory, 8 * before.words);
   if (result == cupti::kSuccess && held[0] != 0 && held[1] != 0) {
     result = api.activity_register_callbacks(reinterpret_cast<cupti::BufferRequested>(held[0]),
                                              reinterpret_cast<cupti::BufferCompleted>(held[1]));
