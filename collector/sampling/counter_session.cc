@@ -4,9 +4,10 @@
 #include <limits>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "collector/sampling/clocks.h"
 #include "collector/sampling/peak_rates.h"
-#include "proto/sampler.pb.h"
+#include "proto/frame.h"
 
 namespace utlz {
 namespace {
@@ -14,6 +15,8 @@ namespace {
 constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 constexpr uint64_t kFirstRetryPauseNs = 1'000'000'000;
 constexpr uint64_t kLongestRetryPauseNs = 30'000'000'000;
+// Asking for a lock costs next to nothing.
+constexpr uint64_t kLeaseRetryPauseNs = 500'000'000;
 constexpr uint32_t kSamplesPerBatch = 4096;
 
 // A detail sample costs twice to three times as much as a lean one, and changing the set 0.2 s of
@@ -27,6 +30,12 @@ constexpr uint64_t kWindowsPerRound = 40;
 // The processes that are sampled trace for about as long as a planned window lasts.
 constexpr uint64_t kLatestPlannedBeginNs = 5'000'000;
 constexpr uint64_t kSettledNs = 100'000'000;
+// Later than this after it could have begun none is put off, whoever asks.
+constexpr uint64_t kLongestDelayNs = 10'000'000'000;
+// One that nobody planned begins this long after it could have: planners wait up to two seconds.
+constexpr uint64_t kUnplannedNs = 2'500'000'000;
+// Who traces in a window must be told as long before.
+constexpr uint64_t kNoticeNs = 45'000'000;
 
 // A window of more intervals than this that brings no sample at all was no window.
 constexpr uint64_t kIntervalsWithSamples = 16;
@@ -39,6 +48,17 @@ int IndexOfRole(const SelectedMetrics& metrics, MetricRole role) {
     if (metrics[i].role == role) return static_cast<int>(i);
   }
   return -1;
+}
+
+// The same for the same metrics, whichever sampler takes them, so that what several count for one
+// run is one; never 0.
+uint32_t MetricSetId(const SelectedMetrics& metrics, uint64_t interval_ns) {
+  std::string text = absl::StrCat(interval_ns);
+  for (const SelectedMetric& metric : metrics) {
+    absl::StrAppend(&text, "\n", metric.name, " ", metric.resolution);
+  }
+  const uint64_t hash = XXH3_64bits(text.data(), text.size());
+  return static_cast<uint32_t>(hash & 0xffffff) | 1u << 24;
 }
 
 std::vector<double> Resolutions(const SelectedMetrics& metrics) {
@@ -57,7 +77,9 @@ CounterSession::CounterSession(const CuptiTable& table, const CudaDevice& device
       options_(options),
       sink_(std::move(sink)),
       schedule_(options.schedule, now_ns),
+      planning_(options.planning),
       planned_ns_(kNever),
+      unplanned_ns_(kNever),
       retry_ns_(now_ns),
       retry_pause_ns_(kFirstRetryPauseNs) {}
 
@@ -66,7 +88,8 @@ CounterSession::~CounterSession() {
 }
 
 bool CounterSession::works() const {
-  return state_ == State::kReady || state_ == State::kSampling || state_ == State::kYielded;
+  return state_ == State::kReady || state_ == State::kSampling ||
+         (state_ == State::kYielded && reason_.reason.empty());
 }
 
 uint64_t CounterSession::next_step_ns() const {
@@ -74,7 +97,9 @@ uint64_t CounterSession::next_step_ns() const {
     case State::kBlocked:
       return retry_ns_;
     case State::kReady:
-      return options_.planned_windows ? planned_ns_ : schedule_.next_start_ns();
+      if (!planning_.planned) return schedule_.next_start_ns();
+      if (cut_) return 0;
+      return planned_ns_ != kNever ? planned_ns_ : unplanned_ns_;
     case State::kSampling:
       return window_end_ns_;
     case State::kYielded:
@@ -91,7 +116,8 @@ void CounterSession::Step(uint64_t now_ns, bool may_begin) {
   } else if (state_ == State::kSampling) {
     EndWindow(now_ns);
     if (state_ == State::kReady) GetReady(MonotonicNs());
-  } else if (options_.planned_windows && now_ns - planned_ns_ > kLatestPlannedBeginNs) {
+  } else if (planning_.planned &&
+             (cut_ || (planned_ns_ != kNever && now_ns - planned_ns_ > kLatestPlannedBeginNs))) {
     GetReady(now_ns);
   } else if (may_begin) {
     BeginWindow(now_ns);
@@ -114,9 +140,10 @@ void CounterSession::TryTake(uint64_t now_ns) {
 absl::Status CounterSession::Take() {
   if (!lease_.has_value()) {
     absl::StatusOr<DeviceLease> lease = DeviceLease::Take(options_.lease_folder, device_.uuid);
+    leased_elsewhere_ = absl::IsUnavailable(lease.status());
     if (lease.ok()) {
       lease_ = *std::move(lease);
-    } else if (absl::IsUnavailable(lease.status())) {
+    } else if (leased_elsewhere_) {
       return lease.status();
     }
     // A lock file that cannot be used is no reason to do without counters: the hardware itself
@@ -152,7 +179,7 @@ absl::Status CounterSession::SelectSets() {
 
 void CounterSession::AddSet(SelectedMetrics metrics) {
   Set& set = sets_.emplace_back();
-  set.id = options_.first_metric_set + static_cast<uint32_t>(sets_.size() - 1);
+  set.id = MetricSetId(metrics, options_.sampler.interval_ns);
   set.encoder.emplace(set.id, device_.uuid, options_.sampler.interval_ns, Resolutions(metrics));
   set.metrics = std::move(metrics);
 }
@@ -167,6 +194,10 @@ void CounterSession::Block(uint64_t now_ns, const absl::Status& status) {
     return;
   }
   state_ = State::kBlocked;
+  if (leased_elsewhere_) {
+    retry_ns_ = now_ns + kLeaseRetryPauseNs;
+    return;
+  }
   retry_ns_ = now_ns + retry_pause_ns_;
   retry_pause_ns_ = std::min(2 * retry_pause_ns_, kLongestRetryPauseNs);
 }
@@ -218,20 +249,66 @@ void CounterSession::SetDuty(uint64_t now_ns, uint32_t duty_ppm) {
   if (state_ == State::kReady && planned_ns_ == kNever) GetReady(now_ns);
 }
 
+uint64_t CounterSession::WindowAt(uint64_t now_ns, uint64_t begin_ns) {
+  if (!planning_.planned || state_ != State::kReady) return kNever;
+  const uint64_t latest_ns = std::max(now_ns, schedule_.next_start_ns()) + kLongestDelayNs;
+  begin_ns = std::min(begin_ns, latest_ns);
+  if (planned_ns_ == kNever) {
+    planned_ns_ = begin_ns;
+  } else if (planned_ns_ > now_ns + kNoticeNs) {
+    planned_ns_ = std::max(planned_ns_, begin_ns);
+  }
+  return planned_ns_;
+}
+
+void CounterSession::SetPlanning(uint64_t now_ns, const WindowPlanning& planning) {
+  if (planning == planning_) return;
+  planning_ = planning;
+  if (state_ == State::kReady && planned_ns_ == kNever) GetReady(now_ns);
+}
+
 void CounterSession::GetReady(uint64_t now_ns) {
-  if (!options_.planned_windows) return;
   planned_ns_ = kNever;
+  unplanned_ns_ = kNever;
+  cut_ = false;
+  if (!planning_.planned) return;
   const uint64_t cpu_before_ns = ProcessCpuNs();
   const absl::Status status = ConfigureNextSet();
   schedule_.Spent(ProcessCpuNs() - cpu_before_ns);
   if (!status.ok()) return Block(now_ns, status);
   const uint64_t start_ns = schedule_.next_start_ns();
   if (start_ns == kNever) return;
+  if (planning_.always_wanted) unplanned_ns_ = std::max(now_ns, start_ns) + kUnplannedNs;
+  sink_(FRAME_SAMPLER_READY, Ready());
+}
+
+SamplerReady CounterSession::Ready() const {
+  const uint64_t start_ns = schedule_.next_start_ns();
   SamplerReady ready;
   ready.set_device_uuid(device_.uuid);
   ready.set_time_ns(RealtimeNs() + (start_ns - std::min(start_ns, MonotonicNs())));
   ready.set_window_ns(WindowNs());
-  sink_(FRAME_SAMPLER_READY, ready);
+  return ready;
+}
+
+SamplerWindow CounterSession::PlannedWindow() const {
+  SamplerWindow window;
+  window.set_device_uuid(device_.uuid);
+  window.set_begin_ns(RealtimeNs() + (planned_ns_ - std::min(planned_ns_, MonotonicNs())));
+  window.set_window_ns(WindowNs());
+  return window;
+}
+
+void CounterSession::Introduce(const FrameSink& sink) const {
+  for (const Set& set : sets_) {
+    if (set.announced.has_value()) sink(FRAME_METRIC_SET, *set.announced);
+  }
+  if (!planning_.planned || state_ != State::kReady || schedule_.next_start_ns() == kNever) return;
+  if (planned_ns_ == kNever) {
+    sink(FRAME_SAMPLER_READY, Ready());
+  } else {
+    sink(FRAME_SAMPLER_WINDOW, PlannedWindow());
+  }
 }
 
 void CounterSession::EndWindow(uint64_t now_ns) {
@@ -246,7 +323,7 @@ void CounterSession::EndWindow(uint64_t now_ns) {
   state_ = State::kReady;
   absl::StatusOr<WindowResult> window =
       sampler_->Stop([&](uint64_t start_ns, uint64_t end_ns, std::span<const double> values) {
-        if (!set->announced) Announce(set);
+        if (!set->announced.has_value()) Announce(set);
         elapsed_cycles += values[static_cast<size_t>(elapsed_index)];
         if (active_index >= 0) active_cycles += values[static_cast<size_t>(active_index)];
         sampled_ns += static_cast<double>(end_ns - start_ns);
@@ -264,7 +341,7 @@ void CounterSession::EndWindow(uint64_t now_ns) {
       window = absl::InternalError("a window of PM sampling brought no samples");
     }
   }
-  if (set->announced && set->encoder->has_news()) SendBatch(set);
+  if (set->announced.has_value() && set->encoder->has_news()) SendBatch(set);
   const bool idle =
       active_index >= 0 && !(active_cycles > kIdleShare * elapsed_cycles * device_.multiprocessors);
   if (!idle) {
@@ -280,12 +357,17 @@ void CounterSession::EndWindow(uint64_t now_ns) {
 }
 
 void CounterSession::Announce(Set* set) {
+  set->announced = Describe(*set);
+  sink_(FRAME_METRIC_SET, *set->announced);
+}
+
+MetricSet CounterSession::Describe(const Set& set) const {
   MetricSet message;
-  message.set_id(set->id);
+  message.set_id(set.id);
   message.set_device_uuid(device_.uuid);
   message.set_chip(chip_);
   message.set_interval_ns(options_.sampler.interval_ns);
-  for (const SelectedMetric& selected : set->metrics) {
+  for (const SelectedMetric& selected : set.metrics) {
     MetricSet::Metric* metric = message.add_metric();
     metric->set_name(selected.name);
     metric->set_role(selected.role);
@@ -293,8 +375,7 @@ void CounterSession::Announce(Set* set) {
     metric->set_resolution(selected.resolution);
     metric->set_peak_per_cycle(PeakPerCycle(selected));
   }
-  sink_(FRAME_METRIC_SET, message);
-  set->announced = true;
+  return message;
 }
 
 double CounterSession::PeakPerCycle(const SelectedMetric& metric) const {
@@ -316,6 +397,12 @@ double CounterSession::PeakPerCycle(const SelectedMetric& metric) const {
 }
 
 void CounterSession::SendBatch(Set* set) { sink_(FRAME_SAMPLES, set->encoder->Take()); }
+
+void CounterSession::CutWindow(uint64_t now_ns) {
+  if (!sampling()) return;
+  EndWindow(now_ns);
+  cut_ = true;
+}
 
 void CounterSession::Yield(uint64_t now_ns) {
   if (sampling()) EndWindow(now_ns);

@@ -21,16 +21,25 @@
 #include "collector/sampling/window_schedule.h"
 #include "google/protobuf/message_lite.h"
 #include "proto/profile.pb.h"
+#include "proto/sampler.pb.h"
 
 namespace utlz {
+
+// Whether windows begin when they are told to (WindowAt), having said by FRAME_SAMPLER_READY when
+// they can, or by themselves.
+struct WindowPlanning {
+  bool planned = false;
+  // Somebody makes use of windows that nobody planned: one that is long in coming begins by itself.
+  bool always_wanted = true;
+
+  friend bool operator==(const WindowPlanning&, const WindowPlanning&) = default;
+};
 
 struct CounterSessionOptions {
   PmSamplerOptions sampler;
   WindowScheduleOptions schedule;
-  // Windows begin by WindowAt alone; when one can is said by FRAME_SAMPLER_READY.
-  bool planned_windows = false;
+  WindowPlanning planning;
   std::string lease_folder;
-  uint32_t first_metric_set = 1;  // identifiers of this GPU's sets: this one and the next
 };
 
 struct CounterStatistics {
@@ -64,14 +73,29 @@ class CounterSession {
   const CounterStatistics& statistics() const { return statistics_; }
   const std::string& chip() const { return chip_; }
 
+  // Another utlz has the counters.
+  bool leased_elsewhere() const { return leased_elsewhere_; }
+  // Readable when another sampler asks for a share; -1: none can.
+  int listener() const { return lease_.has_value() ? lease_->listener() : -1; }
+
+  // For one who joins: the metric sets so far, and the window that is to come.
+  void Introduce(const FrameSink& sink) const;
+
+  // A window that is under way ends now.
+  void CutWindow(uint64_t now_ns);
   void Yield(uint64_t now_ns);
   void Resume(uint64_t now_ns);
   void SetDuty(uint64_t now_ns, uint32_t duty_ppm);
   void SetCpuBudget(uint64_t now_ns, uint32_t ppm) { schedule_.SetCpuBudget(now_ns, ppm); }
   void RequestWindow(uint64_t now_ns);
-  // With planned windows: begin one at `begin_ns`, in place of one that was to come. One that
-  // cannot begin in time is left out.
-  void WindowAt(uint64_t begin_ns) { planned_ns_ = begin_ns; }
+  // With planned windows: begin one at `begin_ns`, or when somebody else asked for it if that is
+  // later. Returns when it is to begin, UINT64_MAX: there is none to plan. One that cannot begin in
+  // time is left out.
+  uint64_t WindowAt(uint64_t now_ns, uint64_t begin_ns);
+  void SetPlanning(uint64_t now_ns, const WindowPlanning& planning);
+  SamplerWindow PlannedWindow() const;
+  // Another utlz gave the counters up: try at once.
+  void RetryAt(uint64_t time_ns) { retry_ns_ = time_ns; }
 
  private:
   enum class State { kBlocked, kReady, kSampling, kYielded, kDead };
@@ -79,7 +103,7 @@ class CounterSession {
   struct Set {
     uint32_t id = 0;
     SelectedMetrics metrics;
-    bool announced = false;
+    std::optional<MetricSet> announced;
     std::optional<SampleBatchEncoder> encoder;
   };
 
@@ -93,9 +117,11 @@ class CounterSession {
   absl::Status ConfigureNextSet();
   // With planned windows: does what a window needs beforehand, and says when it may come.
   void GetReady(uint64_t now_ns);
+  SamplerReady Ready() const;
   void EndWindow(uint64_t now_ns);
   size_t SetOfNextWindow() const;
   void Announce(Set* set);
+  MetricSet Describe(const Set& set) const;
   double PeakPerCycle(const SelectedMetric& metric) const;
   void SendBatch(Set* set);
 
@@ -112,7 +138,11 @@ class CounterSession {
   std::unique_ptr<PmSampler> sampler_;
   std::vector<Set> sets_;  // lean, then detail where it differs
   std::optional<size_t> configured_set_;
-  uint64_t planned_ns_;  // UINT64_MAX: none
+  WindowPlanning planning_;
+  uint64_t planned_ns_;    // UINT64_MAX: none
+  uint64_t unplanned_ns_;  // when one begins that nobody planned; UINT64_MAX: never
+  bool leased_elsewhere_ = false;
+  bool cut_ = false;  // the last window ended early, and the next is not prepared yet
   uint64_t window_begin_ns_ = 0;
   uint64_t window_end_ns_ = 0;
   uint64_t window_cpu_ns_ = 0;

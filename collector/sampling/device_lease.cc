@@ -10,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "collector/sampling/cuda_driver_table.h"
+#include "collector/sampling/sampler_socket.h"
 
 namespace utlz {
 namespace {
@@ -51,7 +52,9 @@ absl::StatusOr<DeviceLease> DeviceLease::Take(const std::string& folder, const s
       pwrite(file.get(), pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
     // The lock holds all the same; only the name of its holder is missing.
   }
-  return DeviceLease(std::move(file));
+  // One who cannot be asked keeps the counters to itself.
+  absl::StatusOr<UniqueFd> listener = ListenForSubscribers(uuid);
+  return DeviceLease(std::move(file), listener.ok() ? *std::move(listener) : UniqueFd());
 }
 
 }  // namespace utlz

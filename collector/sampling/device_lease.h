@@ -1,5 +1,6 @@
 // Only one utlz at a time takes a GPU's counters: a lock on a file per GPU, so that a second one
-// can say who has them instead of finding the hardware busy.
+// knows that it can share them instead of finding the hardware busy. Who has the lock listens for
+// such others.
 #ifndef UTLZ_COLLECTOR_SAMPLING_DEVICE_LEASE_H_
 #define UTLZ_COLLECTOR_SAMPLING_DEVICE_LEASE_H_
 
@@ -19,10 +20,15 @@ class DeviceLease {
   // The machine-wide folder.
   static std::string DefaultFolder();
 
+  // Readable when another sampler asks for a share (AcceptSubscriber); -1 where none can.
+  int listener() const { return listener_.get(); }
+
  private:
-  explicit DeviceLease(UniqueFd file) : file_(std::move(file)) {}
+  DeviceLease(UniqueFd file, UniqueFd listener)
+      : file_(std::move(file)), listener_(std::move(listener)) {}
 
   UniqueFd file_;  // holds the lock; closing it gives the lease back
+  UniqueFd listener_;
 };
 
 }  // namespace utlz

@@ -1,13 +1,16 @@
 // Everything that the sampler says about one GPU: its peaks, its totals, its samples, and on which
-// rung of the ladder the numbers stand.
+// rung of the ladder the numbers stand. The samples are its own, or another collector's sampler's
+// where that has the counters.
 #ifndef UTLZ_COLLECTOR_SAMPLING_DEVICE_SAMPLER_H_
 #define UTLZ_COLLECTOR_SAMPLING_DEVICE_SAMPLER_H_
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "collector/sampling/counter_session.h"
+#include "collector/sampling/counter_subscription.h"
 #include "collector/sampling/nvml_totals.h"
 
 namespace utlz {
@@ -22,9 +25,11 @@ struct SamplerLibraries {
 // Not thread-safe. Device and libraries must outlive it.
 class DeviceSampler {
  public:
+  // `sink` gets what this process makes, `relay` what another sampler made, and what its collector
+  // alone is to have.
   DeviceSampler(const CudaDevice& device, const SamplerLibraries& libraries,
                 const CounterSessionOptions& options, CounterSession::FrameSink sink,
-                uint64_t now_ns);
+                FrameStream::Sink relay, uint64_t now_ns);
 
   const CudaDevice& device() const { return device_; }
 
@@ -32,21 +37,55 @@ class DeviceSampler {
   void Step(uint64_t now_ns, bool may_begin_window);
   uint64_t next_step_ns() const;
   bool sampling() const { return counters_ != nullptr && counters_->sampling(); }
-  // Null where counters are not to be had at all.
-  CounterSession* counters() { return counters_.get(); }
+  // Readable when Step() has something to do, or when another sampler asks for a share; -1: none.
+  int subscription_fd() const { return subscription_ == nullptr ? -1 : subscription_->fd(); }
+  int listener() const { return counters_ == nullptr ? -1 : counters_->listener(); }
 
-  // Ends a window, and says what is still to be said.
-  void Finish(uint64_t now_ns);
+  // When a window that was asked for is to begin, UINT64_MAX: that is not known here.
+  uint64_t WindowAt(uint64_t now_ns, uint64_t begin_ns);
+  SamplerWindow PlannedWindow() const { return counters_->PlannedWindow(); }
+  void RequestWindow(uint64_t now_ns);
+  // Gives the counters up and takes them back; `why` is said meanwhile.
+  void Yield(uint64_t now_ns, const RungReason& why);
+  void Resume(uint64_t now_ns);
+  void SetDuty(uint64_t now_ns, uint32_t duty_ppm);
+  void SetCpuBudget(uint64_t now_ns, uint32_t ppm);
+  void SetPlanning(uint64_t now_ns, const WindowPlanning& planning);
+
+  // For one who joins: all that was said so far and holds.
+  void Introduce(const CounterSession::FrameSink& sink);
+
+  // Ends a window, and says what is still to be said to the own collector. `goes_on`: others listen
+  // on; else the counters are given up.
+  void Conclude(uint64_t now_ns, bool goes_on);
 
  private:
   void StepTotals(uint64_t now_ns);
-  void SendStatus();
-  void SendPeaks();
+  void StepCounters(uint64_t now_ns, bool may_begin_window);
+  void StepStatus(uint64_t now_ns);
+  bool Subscribe(SubscriberKind kind);
+  void ReadSubscription(uint64_t now_ns);
+  void EndSubscription(uint64_t now_ns);
+  void TakeStatus(std::string_view payload);
+  RungReason Reason() const;
+  bool Works() const;
+  SamplerStatus Status() const;
+  void AddShared(SamplerStatus* status) const;
+  DevicePeaks Peaks() const;
 
   const CudaDevice& device_;
   const SamplerLibraries& libraries_;
   const CounterSession::FrameSink sink_;
+  const FrameStream::Sink relay_;
+  WindowPlanning planning_;
   std::unique_ptr<CounterSession> counters_;
+  std::unique_ptr<CounterSubscription> subscription_;
+  // What the other sampler said first and last, and what came of those before it.
+  std::optional<SamplerStatus> shared_first_;
+  std::optional<SamplerStatus> shared_last_;
+  SamplerStatus shared_before_;
+  uint64_t next_request_ns_ = 0;
+  std::optional<RungReason> yielded_;  // why
   std::unique_ptr<NvmlTotals> totals_;
   uint64_t next_totals_ns_;
   uint64_t next_status_ns_;

@@ -13,12 +13,16 @@
 
 namespace utlz {
 
-FrameChannel::FrameChannel(int fd) : fd_(fd) {}
+FrameChannel::FrameChannel(int fd, size_t most_pending_bytes)
+    : fd_(fd), most_pending_bytes_(most_pending_bytes) {}
 
 bool FrameChannel::Send(uint16_t type, const google::protobuf::MessageLite& message) {
-  const std::string payload = message.SerializeAsString();
+  return Send(type, message.SerializeAsString());
+}
+
+bool FrameChannel::Send(uint16_t type, std::string_view payload) {
   if (!open() || payload.size() > kMaxFramePayloadBytes ||
-      pending_.size() + payload.size() > kMaxPendingBytes) {
+      pending_.size() + payload.size() > most_pending_bytes_) {
     return false;
   }
   AppendFrame(type, payload, &pending_);

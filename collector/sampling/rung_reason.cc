@@ -25,7 +25,10 @@ RungReason ExplainCounterFailure(const absl::Status& status) {
               true};
     case absl::StatusCode::kUnavailable:
       if (absl::StrContains(text, "another utlz")) {
-        return {text, "end the other utlz or wait for it; utlz keeps trying", false};
+        return {text,
+                "it is another user's, in another container or of another release, or it would "
+                "share them: end it or wait for it; utlz keeps trying",
+                false};
       }
       return {absl::StrCat("another profiler holds the GPU's counters: ", text),
               "end Nsight Compute or Nsight Systems, or pause DCGM with 'dcgmi profile --pause'; "

@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "collector/sampling/sampler_command.h"
 #include "collector/unique_fd.h"
+#include "proto/sampler.pb.h"
 
 namespace utlz {
 namespace {
@@ -133,7 +134,11 @@ absl::Status SamplerClient::Read(const FrameSink& sink) {
         stream_.Push(std::string_view(bytes.data(), static_cast<size_t>(count)),
                      [&](uint16_t type, std::string_view payload) {
                        ++frames_;
-                       sink(type, payload);
+                       if (type == FRAME_SAMPLER_DETACHED) {
+                         detached_ = true;
+                       } else {
+                         sink(type, payload);
+                       }
                      });
     if (!status.ok()) {
       Close();
@@ -192,7 +197,7 @@ void SamplerClient::Stop(const FrameSink& sink, std::chrono::milliseconds limit)
     if (poll(&entry, 1, static_cast<int>(remaining().count())) > 0) (void)Read(sink);
   }
   Close();
-  Reap(remaining());
+  if (!detached_) Reap(remaining());
 }
 
 void SamplerClient::Close() {

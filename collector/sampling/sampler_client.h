@@ -66,7 +66,7 @@ class SamplerClient {
   absl::Status WindowAt(std::string_view uuid, uint64_t begin_ns);
 
   // Asks the sampler to end, hands on what it still sends, and waits at most `limit` before
-  // killing it. Does nothing if it has ended.
+  // killing it; one that goes on for other collectors is left alone. Does nothing if it has ended.
   void Stop(const FrameSink& sink, std::chrono::milliseconds limit = std::chrono::seconds(2));
 
   // Frames and bytes that came, for the report of our own cost.
@@ -82,6 +82,7 @@ class SamplerClient {
 
   int fd_;
   pid_t pid_;
+  bool detached_ = false;  // it goes on for others
   FrameStream stream_;
   uint64_t frames_ = 0;
 };

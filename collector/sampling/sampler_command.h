@@ -1,4 +1,5 @@
-// Commands from collector to sampler: fixed-size records on the channel.
+// Commands to a sampler: fixed-size records, from its collector, and from the samplers of other
+// collectors that share its counters (docs/sampling.md).
 #ifndef UTLZ_COLLECTOR_SAMPLING_SAMPLER_COMMAND_H_
 #define UTLZ_COLLECTOR_SAMPLING_SAMPLER_COMMAND_H_
 
@@ -14,7 +15,20 @@ enum SamplerCommandKind : uint32_t {
   kSamplerStartWindow = 5,  // open a window now, or be ready to
   kSamplerQuit = 6,
   kSamplerWindowAt = 7,  // uuid; argument: when a window is to begin, CLOCK_REALTIME
+  // The first of another sampler. uuid; argument: SubscriberKind in the upper half,
+  // kSamplerShareVersion in the lower.
+  kSamplerSubscribe = 8,
 };
+
+// What a collector makes of windows.
+enum class SubscriberKind : uint32_t {
+  kAlways = 0,     // its processes trace all the time: any window will do
+  kPlanned = 1,    // its processes trace in windows that they are told of
+  kYieldOnly = 2,  // it takes no samples, and only asks for the counters now and then
+};
+
+// Samplers of other versions do not share.
+inline constexpr uint32_t kSamplerShareVersion = 1;
 
 inline constexpr uint32_t kSamplerCommandMagic = 0x43535a55;
 

@@ -1,9 +1,13 @@
 #include "collector/sampling/sampler_loop.h"
 
+#include <poll.h>
+
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "collector/sampling/clocks.h"
+#include "collector/sampling/sampler_socket.h"
 
 namespace utlz {
 namespace {
@@ -11,6 +15,10 @@ namespace {
 constexpr uint64_t kNsPerMs = 1'000'000;
 constexpr int kLongestWaitMs = 1000;
 constexpr int kDrainMs = 1000;
+
+const char kRangesReason[] =
+    "another utlz counts by user ranges for a moment, which the hardware does not do beside "
+    "sampling";
 
 std::string UuidOf(const SamplerCommand& command) {
   return std::string(reinterpret_cast<const char*>(command.uuid), sizeof(command.uuid));
@@ -20,12 +28,13 @@ std::string UuidOf(const SamplerCommand& command) {
 
 SamplerLoop::SamplerLoop(const SamplerOptions& options, const std::vector<CudaDevice>& devices,
                          const SamplerLibraries& libraries, const std::string& lease_folder,
-                         FrameChannel* channel)
+                         std::unique_ptr<FrameChannel> channel)
     : options_(options),
       devices_(devices),
       libraries_(libraries),
       lease_folder_(lease_folder),
-      channel_(channel),
+      audience_(std::move(channel),
+                options.planned_windows ? SubscriberKind::kPlanned : SubscriberKind::kAlways),
       duty_ppm_(options.duty_ppm) {
   if (options.all_devices || devices.size() == 1) {
     for (const CudaDevice& device : devices) UseDevice(device);
@@ -33,20 +42,27 @@ SamplerLoop::SamplerLoop(const SamplerOptions& options, const std::vector<CudaDe
 }
 
 void SamplerLoop::Run() {
-  while (channel_->open() && !quit_) {
-    StepAll();
-    for (const SamplerCommand& command : channel_->Exchange(MillisecondsUntilDue())) {
-      Obey(command);
-    }
+  while (Turn(kLongestWaitMs)) {
   }
-  for (const auto& sampler : samplers_) sampler->Finish(MonotonicNs());
-  channel_->Drain(kDrainMs);
+}
+
+bool SamplerLoop::Turn(int longest_wait_ms) {
+  StepAll();
+  Wait(longest_wait_ms);
+  TakeInSubscribers();
+  audience_.Exchange(
+      MonotonicNs(),
+      [this](SamplerAudience::Listener* listener, const SamplerCommand& command) {
+        Obey(listener, command);
+      },
+      [this](SamplerAudience::Listener* listener) { Introduce(listener); });
+  if (!parted_ && (quit_ || !audience_.own_listens())) PartFromOwnCollector();
+  ApplyWishes();
+  return !audience_.empty();
 }
 
 void SamplerLoop::UseDevice(const CudaDevice& device) {
-  for (const auto& sampler : samplers_) {
-    if (sampler->device().uuid == device.uuid) return;
-  }
+  if (Find(device.uuid) != nullptr) return;
   CounterSessionOptions session;
   session.sampler.device_index = static_cast<size_t>(device.ordinal);
   session.sampler.interval_ns = options_.interval_ns;
@@ -54,20 +70,23 @@ void SamplerLoop::UseDevice(const CudaDevice& device) {
   session.schedule.cpu_budget_ppm = options_.cpu_budget_ppm;
   session.schedule.cpu_burst_ns = options_.cpu_burst_ns;
   session.schedule.seed = RealtimeNs();
-  session.planned_windows = options_.planned_windows;
+  session.planning = audience_.Planning(device.uuid);
   session.lease_folder = lease_folder_;
-  // Two sets a GPU, counted from 1.
-  session.first_metric_set = 2 * static_cast<uint32_t>(device.ordinal) + 1;
   samplers_.push_back(std::make_unique<DeviceSampler>(
       device, libraries_, session,
-      [channel = channel_](uint16_t type, const google::protobuf::MessageLite& message) {
-        channel->Send(type, message);
+      [this, &device](uint16_t type, const google::protobuf::MessageLite& message) {
+        audience_.Send(device.uuid, type, message);
       },
+      [this](uint16_t type, std::string_view payload) { audience_.SendToOwn(type, payload); },
       MonotonicNs()));
-  if (yielded_ && samplers_.back()->counters() != nullptr) {
-    samplers_.back()->counters()->Yield(MonotonicNs());
-  }
   ShareCpuBudget();
+}
+
+DeviceSampler* SamplerLoop::Find(const std::string& uuid) {
+  const auto found = std::find_if(samplers_.begin(), samplers_.end(), [&](const auto& sampler) {
+    return sampler->device().uuid == uuid;
+  });
+  return found == samplers_.end() ? nullptr : found->get();
 }
 
 void SamplerLoop::UseDeviceByUuid(const std::string& uuid) {
@@ -83,74 +102,143 @@ void SamplerLoop::UseDeviceByUuid(const std::string& uuid) {
   status.set_rung(SOURCE_TIME_ONLY);
   status.set_reason("the sampler does not see this GPU (a MIG slice, or hidden from this process)");
   status.set_remedy("run utlz outside the container that hides the GPU, or without MIG");
-  channel_->Send(FRAME_SAMPLER_STATUS, status);
+  audience_.Send(uuid, FRAME_SAMPLER_STATUS, status);
 }
 
 void SamplerLoop::ShareCpuBudget() {
+  if (samplers_.empty()) return;
   const uint64_t now_ns = MonotonicNs();
   const auto share = static_cast<uint32_t>(options_.cpu_budget_ppm / samplers_.size());
-  for (const auto& sampler : samplers_) {
-    if (sampler->counters() != nullptr) sampler->counters()->SetCpuBudget(now_ns, share);
-  }
+  for (const auto& sampler : samplers_) sampler->SetCpuBudget(now_ns, share);
 }
 
-void SamplerLoop::PlanWindow(const SamplerCommand& command) {
-  const uint64_t realtime_ns = RealtimeNs();
-  const uint64_t begin_ns = std::max(command.argument, realtime_ns);
-  for (const auto& sampler : samplers_) {
-    if (sampler->counters() == nullptr || sampler->device().uuid != UuidOf(command)) continue;
-    sampler->counters()->WindowAt(MonotonicNs() + (begin_ns - realtime_ns));
-  }
-}
-
-void SamplerLoop::Obey(const SamplerCommand& command) {
+void SamplerLoop::PlanWindow(SamplerAudience::Listener* listener, const SamplerCommand& command) {
+  DeviceSampler* const sampler = Find(UuidOf(command));
+  if (sampler == nullptr || listener->kind != SubscriberKind::kPlanned) return;
   const uint64_t now_ns = MonotonicNs();
+  const uint64_t realtime_ns = RealtimeNs();
+  const uint64_t asked_ns = now_ns + (std::max(command.argument, realtime_ns) - realtime_ns);
+  const uint64_t planned_ns = sampler->WindowAt(now_ns, asked_ns);
+  if (planned_ns == UINT64_MAX) return;
+  audience_.SendWindow(sampler->PlannedWindow(), planned_ns == asked_ns ? listener : nullptr);
+}
+
+void SamplerLoop::Obey(SamplerAudience::Listener* listener, const SamplerCommand& command) {
+  const uint64_t now_ns = MonotonicNs();
+  const bool own = listener->uuid.empty();
+  // Others speak of the GPU that they share, and neither add GPUs nor set our pace.
+  if (!own && UuidOf(command) != listener->uuid) return;
   switch (command.kind) {
     case kSamplerUseDevice:
-      UseDeviceByUuid(UuidOf(command));
+      if (own) UseDeviceByUuid(UuidOf(command));
       return;
     case kSamplerWindowAt:
-      PlanWindow(command);
-      return;
+      return PlanWindow(listener, command);
     case kSamplerQuit:
-      quit_ = true;
+      quit_ = quit_ || own;
       return;
     case kSamplerYield:
-      yielded_ = true;
-      break;
+      listener->yield_until_ns = own ? UINT64_MAX : now_ns + SamplerAudience::kLongestYieldNs;
+      return;
     case kSamplerResume:
-      yielded_ = false;
-      break;
+      listener->yield_until_ns = 0;
+      return;
     case kSamplerSetDuty:
+      if (!own) return;
       duty_ppm_ = static_cast<uint32_t>(std::min<uint64_t>(command.argument, 1'000'000));
-      break;
+      for (const auto& sampler : samplers_) sampler->SetDuty(now_ns, duty_ppm_);
+      return;
+    case kSamplerStartWindow:
+      for (const auto& sampler : samplers_) {
+        if (own || sampler->device().uuid == listener->uuid) sampler->RequestWindow(now_ns);
+      }
+      return;
     default:
-      break;
+      return;
   }
-  for (const auto& sampler : samplers_) {
-    CounterSession* counters = sampler->counters();
-    if (counters == nullptr) continue;
-    if (command.kind == kSamplerYield) counters->Yield(now_ns);
-    if (command.kind == kSamplerResume) counters->Resume(now_ns);
-    if (command.kind == kSamplerSetDuty) counters->SetDuty(now_ns, duty_ppm_);
-    if (command.kind == kSamplerStartWindow) counters->RequestWindow(now_ns);
-  }
+}
+
+void SamplerLoop::Introduce(SamplerAudience::Listener* listener) {
+  DeviceSampler* const sampler = Find(listener->uuid);
+  if (sampler == nullptr) return;
+  sampler->Introduce([&](uint16_t type, const google::protobuf::MessageLite& message) {
+    audience_.SendTo(listener, type, message);
+  });
+  sampler->SetPlanning(MonotonicNs(), audience_.Planning(listener->uuid));
 }
 
 void SamplerLoop::StepAll() {
   for (const auto& sampler : samplers_) {
     // Decoding one GPU's window would hold up the end of another's.
     const bool may_begin =
-        !channel_->congested() && std::none_of(samplers_.begin(), samplers_.end(),
+        !audience_.congested() && std::none_of(samplers_.begin(), samplers_.end(),
                                                [](const auto& other) { return other->sampling(); });
     sampler->Step(MonotonicNs(), may_begin);
   }
 }
 
-int SamplerLoop::MillisecondsUntilDue() const {
+void SamplerLoop::Wait(int longest_wait_ms) {
+  std::vector<pollfd> entries;
+  audience_.AddPolled(MonotonicNs(), &entries);
+  for (const auto& sampler : samplers_) {
+    for (const int fd : {sampler->listener(), sampler->subscription_fd()}) {
+      if (fd >= 0) entries.push_back({fd, POLLIN, 0});
+    }
+  }
+  // Nothing depends on what came: everything is looked at, and nothing waits.
+  (void)poll(entries.data(), entries.size(), MillisecondsUntilDue(longest_wait_ms));
+}
+
+void SamplerLoop::TakeInSubscribers() {
+  for (const auto& sampler : samplers_) {
+    if (sampler->listener() < 0) continue;
+    UniqueFd connection = AcceptSubscriber(sampler->listener());
+    if (connection.valid()) {
+      audience_.Add(MonotonicNs(), std::move(connection), sampler->device().uuid);
+    }
+  }
+}
+
+void SamplerLoop::ApplyWishes() {
   const uint64_t now_ns = MonotonicNs();
-  uint64_t due_ns = now_ns + kLongestWaitMs * kNsPerMs;
-  bool held_up = channel_->congested();
+  std::erase_if(samplers_, [this](const auto& sampler) {
+    return !audience_.own_listens() && !audience_.HasSubscribers(sampler->device().uuid);
+  });
+  for (const auto& sampler : samplers_) {
+    const std::string& uuid = sampler->device().uuid;
+    sampler->SetPlanning(now_ns, audience_.Planning(uuid));
+    const bool wanted = now_ns < audience_.YieldedUntilNs(uuid);
+    const auto yielded = std::find(yielded_.begin(), yielded_.end(), uuid);
+    if (wanted && yielded == yielded_.end()) {
+      sampler->Yield(now_ns, {kRangesReason, "none is needed: it takes seconds"});
+      yielded_.push_back(uuid);
+    } else if (!wanted && yielded != yielded_.end()) {
+      sampler->Resume(now_ns);
+      yielded_.erase(yielded);
+    }
+  }
+}
+
+void SamplerLoop::PartFromOwnCollector() {
+  parted_ = true;
+  const bool goes_on = audience_.has_subscribers();
+  for (const auto& sampler : samplers_) {
+    sampler->Conclude(MonotonicNs(), goes_on);
+  }
+  if (goes_on) {
+    audience_.ReleaseOwn(MonotonicNs());
+  } else {
+    audience_.own_channel().Drain(kDrainMs);
+    samplers_.clear();
+    audience_.own_channel().Close();
+  }
+  ShareCpuBudget();
+}
+
+int SamplerLoop::MillisecondsUntilDue(int longest_wait_ms) const {
+  const uint64_t now_ns = MonotonicNs();
+  uint64_t due_ns = now_ns + static_cast<uint64_t>(longest_wait_ms) * kNsPerMs;
+  bool held_up = audience_.congested();
   for (const auto& sampler : samplers_) {
     due_ns = std::min(due_ns, sampler->next_step_ns());
     held_up = held_up || sampler->sampling();

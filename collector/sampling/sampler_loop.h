@@ -1,5 +1,6 @@
 // The sampler process's main loop: steps every GPU's sampler when it is due, one window at a time,
-// and obeys the collector's commands.
+// and obeys its collector, and the samplers of other collectors that share its counters. It goes on
+// until the last of them has left.
 #ifndef UTLZ_COLLECTOR_SAMPLING_SAMPLER_LOOP_H_
 #define UTLZ_COLLECTOR_SAMPLING_SAMPLER_LOOP_H_
 
@@ -10,38 +11,51 @@
 
 #include "collector/sampling/device_sampler.h"
 #include "collector/sampling/frame_channel.h"
+#include "collector/sampling/sampler_audience.h"
 #include "collector/sampling/sampler_options.h"
 
 namespace utlz {
 
 class SamplerLoop {
  public:
-  // All that is named must outlive the loop.
+  // All that is named must outlive the loop; `channel` leads to the collector that started it.
   SamplerLoop(const SamplerOptions& options, const std::vector<CudaDevice>& devices,
               const SamplerLibraries& libraries, const std::string& lease_folder,
-              FrameChannel* channel);
+              std::unique_ptr<FrameChannel> channel);
 
-  // Until the channel closes or a quit command comes.
   void Run();
+
+  // Does what is due, waits for at most `longest_wait_ms`, obeys what came. False once nobody is
+  // left.
+  bool Turn(int longest_wait_ms);
 
  private:
   void UseDevice(const CudaDevice& device);
   void UseDeviceByUuid(const std::string& uuid);
   void ShareCpuBudget();
-  void Obey(const SamplerCommand& command);
-  void PlanWindow(const SamplerCommand& command);
+  void Obey(SamplerAudience::Listener* listener, const SamplerCommand& command);
+  void PlanWindow(SamplerAudience::Listener* listener, const SamplerCommand& command);
+  void Introduce(SamplerAudience::Listener* listener);
   void StepAll();
-  int MillisecondsUntilDue() const;
+  void Wait(int longest_wait_ms);
+  void TakeInSubscribers();
+  // Whose counters are asked for by whom, who plans windows, and which GPUs nobody wants any more.
+  void ApplyWishes();
+  void PartFromOwnCollector();
+  int MillisecondsUntilDue(int longest_wait_ms) const;
+  // Of the GPU that the command is about; those of all GPUs for the collector's general ones.
+  DeviceSampler* Find(const std::string& uuid);
 
   const SamplerOptions options_;
   const std::vector<CudaDevice>& devices_;
   const SamplerLibraries& libraries_;
   const std::string lease_folder_;
-  FrameChannel* const channel_;
+  SamplerAudience audience_;
   std::vector<std::unique_ptr<DeviceSampler>> samplers_;
+  std::vector<std::string> yielded_;  // UUIDs of GPUs whose counters were given up on request
   uint32_t duty_ppm_;
-  bool yielded_ = false;
   bool quit_ = false;
+  bool parted_ = false;
 };
 
 }  // namespace utlz

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
+#include <utility>
 
 #include "collector/sampling/clocks.h"
 #include "collector/sampling/device_lease.h"
@@ -32,13 +34,13 @@ int SamplerMain(const SamplerOptions& options) {
   for (int signal_number : {SIGINT, SIGQUIT, SIGHUP, SIGPIPE}) signal(signal_number, SIG_IGN);
   prctl(PR_SET_NAME, "utlz-sampler");
 
-  FrameChannel channel(options.channel_fd);
+  auto channel = std::make_unique<FrameChannel>(options.channel_fd);
   absl::StatusOr<CudaDriverTable> cuda = LoadCudaDriver();
   absl::StatusOr<std::vector<CudaDevice>> devices =
       cuda.ok() ? ListCudaDevices(*cuda) : absl::StatusOr<std::vector<CudaDevice>>(cuda.status());
   if (!devices.ok()) {
-    SendStatusWithoutDevice(&channel, devices.status());
-    channel.Drain(1000);
+    SendStatusWithoutDevice(channel.get(), devices.status());
+    channel->Drain(1000);
     return 0;
   }
 
@@ -52,7 +54,7 @@ int SamplerMain(const SamplerOptions& options) {
   }
   if (cupti.ok()) libraries.cupti = &*cupti;
 
-  SamplerLoop loop(options, *devices, libraries, DeviceLease::DefaultFolder(), &channel);
+  SamplerLoop loop(options, *devices, libraries, DeviceLease::DefaultFolder(), std::move(channel));
   loop.Run();
   // CUDA's own way out takes down what the kernel takes down anyway, while a run waits for its end.
   _exit(0);

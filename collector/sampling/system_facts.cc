@@ -71,6 +71,11 @@ std::vector<std::string> RunningPrograms(const std::string& root,
   return found;
 }
 
+bool CountersAreOpenToAll(const std::string& root) {
+  const std::optional<std::string> parameters = ReadText(root + "/proc/driver/nvidia/params");
+  return parameters.has_value() && ValueOf(*parameters, "RmProfilingAdminOnly") == "0";
+}
+
 DoctorFact CounterPermissionFact(const std::string& root) {
   DoctorFact fact{.name = "counter permission"};
   const std::optional<std::string> parameters = ReadText(root + "/proc/driver/nvidia/params");
@@ -78,8 +83,7 @@ DoctorFact CounterPermissionFact(const std::string& root) {
     fact.detail = "the driver's parameters cannot be read";
     return fact;
   }
-  const std::optional<std::string> admin_only = ValueOf(*parameters, "RmProfilingAdminOnly");
-  if (admin_only == "0") {
+  if (CountersAreOpenToAll(root)) {
     fact.status = FactStatus::kGood;
     fact.detail = "open to every user";
   } else if (HasSysAdmin(root)) {

@@ -11,6 +11,9 @@ namespace utlz {
 
 // In all of them `root` is put before every path ("" on a real machine).
 
+// The driver lets every user read counters, not administrators alone. False where it does not tell.
+bool CountersAreOpenToAll(const std::string& root);
+
 // Whether this process may read counters, as far as the driver's parameters and our privileges say.
 DoctorFact CounterPermissionFact(const std::string& root);
 

@@ -75,6 +75,9 @@ CollectorLoop::CollectorLoop(const SessionOptions& options, AgentListener listen
           [this](uint16_t type, std::string_view payload) { recorder_.Record(0, type, payload); },
           [this](const std::string& device_uuid, uint64_t ready_ns, uint64_t window_ns) {
             planner_.SamplerReady(device_uuid, ready_ns, window_ns);
+          },
+          [this](const std::string& device_uuid, uint64_t begin_ns, uint64_t window_ns) {
+            TraceAlong(device_uuid, begin_ns, window_ns);
           }),
       agents_(epoll_.get(),
               [this](uint32_t source, uint16_t type, std::string_view payload) {
@@ -175,6 +178,14 @@ void CollectorLoop::PlanWindows() {
       sampler_.WindowAt(window.device_uuid, window.sampling_begin_ns);
     }
   }
+}
+
+// Another collector on this GPU has planned a window, or put ours off.
+void CollectorLoop::TraceAlong(const std::string& device_uuid, uint64_t begin_ns,
+                               uint64_t window_ns) {
+  if (options_.overhead_budget_ppm == 0 || request_.state != AgentState::kTracing) return;
+  const auto window = planner_.SamplerDecided(RealtimeNs(), device_uuid, begin_ns, window_ns);
+  if (window) agents_.PlanWindow(window->device_uuid, window->begin_ns, window->end_ns);
 }
 
 AgentState CollectorLoop::WantedState(Clock::time_point now) const {

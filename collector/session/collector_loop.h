@@ -62,6 +62,7 @@ class CollectorLoop {
   void ApplyRequest(Clock::time_point now);
   void Calibrate(Clock::time_point now);
   void PlanWindows();
+  void TraceAlong(const std::string& device_uuid, uint64_t begin_ns, uint64_t window_ns);
   AgentState WantedState(Clock::time_point now) const;
   std::chrono::milliseconds NextWait(Clock::time_point now) const;
   void TakeInAdded(Clock::time_point now);

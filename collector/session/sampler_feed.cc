@@ -91,6 +91,11 @@ void SamplerFeed::Forward(uint16_t type, std::string_view payload) {
     if (message.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
       ready_(message.device_uuid(), message.time_ns(), message.window_ns());
     }
+  } else if (type == FRAME_SAMPLER_WINDOW) {
+    SamplerWindow message;
+    if (message.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
+      decided_(message.device_uuid(), message.begin_ns(), message.window_ns());
+    }
   } else if (type >= FRAME_METRIC_SET && type < FRAME_RUN_START) {
     has_samples_ = has_samples_ || type == FRAME_SAMPLES;
     if (type == FRAME_SAMPLER_STATUS) ConsumeStatus(payload);

@@ -24,8 +24,10 @@ class SamplerFeed {
   using ReadySink =
       std::function<void(const std::string& device_uuid, uint64_t ready_ns, uint64_t window_ns)>;
 
-  // `sink` gets frames of the sampler's types only.
-  SamplerFeed(FrameSink sink, ReadySink ready) : sink_(std::move(sink)), ready_(std::move(ready)) {}
+  // `sink` gets frames of the sampler's types only, `decided` when a window begins that another
+  // collector asked for.
+  SamplerFeed(FrameSink sink, ReadySink ready, ReadySink decided)
+      : sink_(std::move(sink)), ready_(std::move(ready)), decided_(std::move(decided)) {}
 
   // Starts `executable` as sampler, which takes no counters, only totals, where `mode` says so.
   // With `planned_windows` it samples where WindowAt() says, else as its own budgets allow.
@@ -58,6 +60,7 @@ class SamplerFeed {
 
   FrameSink sink_;
   ReadySink ready_;
+  ReadySink decided_;
   std::unique_ptr<SamplerClient> client_;
   bool device_used_ = false;
   bool wants_counters_ = false;

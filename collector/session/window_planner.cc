@@ -19,6 +19,19 @@ void WindowPlanner::SamplerReady(const std::string& device_uuid, uint64_t ready_
   next_ns_ = 0;
 }
 
+std::optional<DeviceWindow> WindowPlanner::SamplerDecided(uint64_t now_ns,
+                                                          const std::string& device_uuid,
+                                                          uint64_t begin_ns, uint64_t window_ns) {
+  if (devices_.size() >= kMostDevices && !devices_.contains(device_uuid)) return std::nullopt;
+  DevicePlan& plan = devices_[device_uuid];
+  const bool under_way = plan.begin_ns <= now_ns && now_ns < plan.end_ns;
+  if (under_way || begin_ns < now_ns || begin_ns - now_ns > kFurthestNs) return std::nullopt;
+  plan.sampler.reset();
+  plan.begin_ns = std::max(now_ns, begin_ns - kSwitchingNs);
+  plan.end_ns = begin_ns + std::min(window_ns, kLongestSamplingNs) + kStoppingNs;
+  return DeviceWindow{device_uuid, plan.begin_ns, plan.end_ns, 0};
+}
+
 std::vector<DeviceWindow> WindowPlanner::Plan(uint64_t now_ns,
                                               const std::vector<std::string>& uuids,
                                               const AgentsReady& agents_ready) {

@@ -50,6 +50,12 @@ class WindowPlanner {
   // taken: they are bounded.
   void SamplerReady(const std::string& device_uuid, uint64_t ready_ns, uint64_t window_ns);
 
+  // The sampler, which others share, will open a window at `begin_ns`, whatever it was asked for:
+  // what the processes on that GPU are to make of it. None where one is under way, or where it
+  // lies too far ahead.
+  std::optional<DeviceWindow> SamplerDecided(uint64_t now_ns, const std::string& device_uuid,
+                                             uint64_t begin_ns, uint64_t window_ns);
+
   // The windows that are new at `now_ns`; one that has not begun may be replaced. `uuids`: the GPUs
   // in use. `agents_ready`: when all the processes on a GPU can pay for a window.
   using AgentsReady = std::function<uint64_t(const std::string& device_uuid)>;

@@ -19,9 +19,6 @@ FAKES = pathlib.Path(os.environ["UTLZ_E2E_FAKES"])
 PROGRAMS = pathlib.Path(os.environ["UTLZ_E2E_PROGRAMS"])
 UTLZ = STAGE / "bin" / "utlz"
 
-# The first device of the fakes.
-FAKE_GPU = "GPU-f0f1f2f3-f4f5-f6f7-f8f9-fafbfcfdfe00"
-
 # A program that hangs is a failure, not a wait: far above what any of them takes.
 TIME_LIMIT_S = 120
 
@@ -65,8 +62,23 @@ class EndToEndTest(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="utlz-e2e-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.addCleanup(self.lease.unlink, missing_ok=True)
         for compared in (dict, list):
             self.addTypeEqualityFunc(compared, self.assert_same_values)
+
+    @property
+    def fake_gpu(self):
+        """The UUID of this test's first device, as the fakes make it up."""
+        fnv1a = 0xcbf29ce484222325
+        for letter in f"{self.folder}/gpu".encode():
+            fnv1a = (fnv1a ^ letter) * 0x100000001b3 % 2**64
+        text = (fnv1a.to_bytes(8, "little") + bytes(range(0xf8, 0xff)) + b"\0").hex()
+        return f"GPU-{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+    @property
+    def lease(self):
+        """What the sampler locks that has this test's GPU."""
+        return pathlib.Path(f"/tmp/utlz-counters-{self.fake_gpu}.lock")
 
     def environment(self, scenario="", **additions):
         """The test's environment: a clean one, the fakes, and a home folder of its own."""

@@ -1,13 +1,10 @@
 """Sampled counters, attributed to kernels, against the counts that the program scripted."""
 
 import fcntl
-import json
 import os
-import subprocess
-import time
 import unittest
 
-from harness import FAKE_GPU, TIME_LIMIT_S, UTLZ, EndToEndTest
+from harness import EndToEndTest
 
 COUNTERS = ("--counters=sample", "--overhead-budget=unlimited")
 
@@ -42,42 +39,15 @@ class CountersTest(EndToEndTest):
         self.assertEqual(gemm["flops_source"], "range", gemm)
         self.assertAlmostEqual(gemm["flops"] / gemm["launches"], 1e11, delta=1e9)
 
-    def test_two_runs_at_once(self):
-        """The second has times, and says who has the counters."""
-        environment = self.environment()
-        program = self.program("training_steps")
-        first = subprocess.Popen(
-            [str(UTLZ), "run", "-o", str(self.folder / "first.utlz"), "--no-report", *COUNTERS,
-             "--", "/bin/sh", "-c", f"'{program}' 1; read line; exit 7"],
-            env=environment, cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE, text=True)
-        with first:
-            self.wait_for_holder()
-            run = self.run_program("training_steps", "1", options=COUNTERS,
-                                   environment=environment)
-            _, errors = first.communicate("", timeout=TIME_LIMIT_S)
-        self.assertEqual(first.returncode, 7, errors)
+    def test_counters_that_cannot_be_shared(self):
+        """Held by something that does not listen: times, and who has them."""
+        self.lease.write_text(f"{os.getpid()}\n")
+        with open(self.lease, encoding="utf-8") as lease:
+            fcntl.flock(lease, fcntl.LOCK_EX)
+            run = self.run_program("training_steps", "1", options=COUNTERS)
         capture = self.assert_exact(run)["capture"]
         self.assertEqual(capture["rung"], "time_only")
-        self.assertIn("another utlz", capture["rung_reason"])
-        first_profile = self.utlz("report", "--format", "json", str(self.folder / "first.utlz"))
-        [device] = json.loads(first_profile.stdout)["devices"]
-        self.assertEqual(device["source"], "sampled")
-
-    def wait_for_holder(self):
-        """Until some process holds the fake GPU's counters."""
-        path = f"/tmp/utlz-counters-{FAKE_GPU}.lock"
-        deadline = time.monotonic() + TIME_LIMIT_S
-        while time.monotonic() < deadline:
-            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return
-            finally:
-                os.close(file)
-            time.sleep(0.01)
-        self.fail("the first run never took the counters")
+        self.assertIn(f"another utlz (sampler process {os.getpid()})", capture["rung_reason"])
 
     def rung(self, scenario):
         run = self.run_program("training_steps", "2", options=COUNTERS,

@@ -4,7 +4,7 @@ import os
 import pathlib
 import unittest
 
-from harness import FAKE_GPU, FAKES, EndToEndTest
+from harness import FAKES, EndToEndTest
 
 
 class TroubleTest(EndToEndTest):
@@ -136,7 +136,7 @@ class TroubleTest(EndToEndTest):
         """Guards the other tests: a real driver beside the fakes would make them meaningless."""
         run = self.run_program("ending")
         report = self.report(run)
-        self.assertEqual(report["devices"][0]["uuid"], FAKE_GPU)
+        self.assertEqual(report["devices"][0]["uuid"], self.fake_gpu)
         self.assertTrue((FAKES / "libcuda.so.1").exists())
 
 

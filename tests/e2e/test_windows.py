@@ -1,32 +1,18 @@
 """Under an overhead budget: what is sampled is traced, in visits to programs that launch too much
 to be traced throughout."""
 
-import struct
 import subprocess
 import time
 import unittest
 
 from attaching import AttachTest, Followed
 from harness import EndToEndTest, TIME_LIMIT_S, UTLZ
+from profile_frames import batches_of_samples
 
 TICK = "_Z4tickPf"
 BYTES_OF_A_TICK = 4e6
-PROFILE_HEADER_BYTES = 16
-FRAME_HEADER = struct.Struct("<IHHII")
-FRAME_SAMPLES = 33
 # One a window.
 ENOUGH_BATCHES = 5
-
-
-def batches_of_samples(profile):
-    """Frames of samples that have been written so far (docs/wire.md)."""
-    content = profile.read_bytes() if profile.exists() else b""
-    batches, offset = 0, PROFILE_HEADER_BYTES
-    while offset + FRAME_HEADER.size <= len(content):
-        payload_bytes, frame_type, *_ = FRAME_HEADER.unpack_from(content, offset)
-        offset += FRAME_HEADER.size + (payload_bytes + 7) // 8 * 8
-        batches += frame_type == FRAME_SAMPLES and offset <= len(content)
-    return batches
 
 
 class WindowsTest(AttachTest):

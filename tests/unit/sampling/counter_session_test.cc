@@ -102,7 +102,7 @@ TEST_F(CounterSessionTest, TakesTheDetailSetNowAndThen) {
 }
 
 TEST_F(CounterSessionTest, PlannedWindowsBeginWhenTheyAreTold) {
-  options_.planned_windows = true;
+  options_.planning = {.planned = true, .always_wanted = false};
   Begin();
   StepWhenDue();
   ASSERT_EQ(ready_.size(), 1u);
@@ -110,7 +110,7 @@ TEST_F(CounterSessionTest, PlannedWindowsBeginWhenTheyAreTold) {
   EXPECT_GT(ready_[0].window_ns(), 0u);
   EXPECT_EQ(session_->next_step_ns(), UINT64_MAX) << "nothing begins by itself";
   const uint64_t begin_ns = MonotonicNs() + kSecond;
-  session_->WindowAt(begin_ns);
+  session_->WindowAt(now_ns_, begin_ns);
   EXPECT_EQ(session_->next_step_ns(), begin_ns);
   session_->Step(begin_ns - 1, true);
   EXPECT_FALSE(session_->sampling());
@@ -122,11 +122,80 @@ TEST_F(CounterSessionTest, PlannedWindowsBeginWhenTheyAreTold) {
   EXPECT_EQ(session_->next_step_ns(), UINT64_MAX);
 }
 
-TEST_F(CounterSessionTest, APlannedWindowThatCameTooLateIsLeftOut) {
-  options_.planned_windows = true;
+TEST_F(CounterSessionTest, OfTwoWhoPlanTheLaterIsWaitedForButNotForever) {
+  options_.planning = {.planned = true, .always_wanted = false};
   Begin();
   StepWhenDue();
-  session_->WindowAt(now_ns_ + kSecond);
+  const uint64_t soon_ns = now_ns_ + kSecond;
+  EXPECT_EQ(session_->WindowAt(now_ns_, soon_ns), soon_ns);
+  EXPECT_EQ(session_->WindowAt(now_ns_, soon_ns - kSecond / 2), soon_ns);
+  EXPECT_EQ(session_->WindowAt(now_ns_, soon_ns + kSecond), soon_ns + kSecond);
+  const uint64_t longest_ns = session_->WindowAt(now_ns_, UINT64_MAX);
+  EXPECT_LE(longest_ns, now_ns_ + 60 * kSecond);
+  EXPECT_EQ(session_->WindowAt(longest_ns - 1'000'000, longest_ns + kSecond), longest_ns)
+      << "those who trace in it have begun";
+}
+
+TEST_F(CounterSessionTest, AWindowThatNobodyPlansBeginsByItselfWhereSomebodyAlwaysTraces) {
+  options_.planning = {.planned = true, .always_wanted = true};
+  Begin();
+  StepWhenDue();
+  ASSERT_EQ(ready_.size(), 1u);
+  EXPECT_GT(session_->next_step_ns(), now_ns_ + 2 * kSecond) << "those who plan come first";
+  Window();
+  EXPECT_EQ(batches_.size(), 1u);
+  session_->SetPlanning(now_ns_, {.planned = true, .always_wanted = false});
+  EXPECT_EQ(session_->next_step_ns(), UINT64_MAX);
+}
+
+TEST_F(CounterSessionTest, WindowsArePlannedOnceSomebodyPlans) {
+  Begin();
+  StepWhenDue();
+  EXPECT_TRUE(ready_.empty());
+  session_->SetPlanning(now_ns_, {.planned = true, .always_wanted = false});
+  ASSERT_EQ(ready_.size(), 1u);
+  EXPECT_EQ(session_->next_step_ns(), UINT64_MAX);
+  session_->SetPlanning(now_ns_, {.planned = false, .always_wanted = true});
+  Window();
+  EXPECT_EQ(batches_.size(), 1u);
+}
+
+TEST_F(CounterSessionTest, WhoJoinsHearsOfTheSetsAndTheWindowToCome) {
+  options_.planning = {.planned = true, .always_wanted = false};
+  Begin();
+  StepWhenDue();
+  session_->WindowAt(now_ns_, now_ns_);
+  Window();
+  std::vector<uint16_t> heard;
+  const auto sink = [&](uint16_t type, const auto&) { heard.push_back(type); };
+  session_->Introduce(sink);
+  EXPECT_EQ(heard, (std::vector<uint16_t>{FRAME_METRIC_SET, FRAME_SAMPLER_READY}));
+  heard.clear();
+  session_->WindowAt(now_ns_, now_ns_ + kSecond);
+  session_->Introduce(sink);
+  EXPECT_EQ(heard, (std::vector<uint16_t>{FRAME_METRIC_SET, FRAME_SAMPLER_WINDOW}));
+}
+
+TEST_F(CounterSessionTest, AWindowThatIsCutShortIsFollowedByOthers) {
+  options_.planning = {.planned = true, .always_wanted = false};
+  Begin();
+  StepWhenDue();
+  session_->WindowAt(now_ns_, now_ns_);
+  session_->Step(now_ns_, true);
+  ASSERT_TRUE(session_->sampling());
+  session_->CutWindow(now_ns_);
+  EXPECT_FALSE(session_->sampling());
+  EXPECT_EQ(batches_.size(), 1u);
+  EXPECT_EQ(ready_.size(), 1u) << "that may take long, and somebody waits for the end";
+  StepWhenDue();
+  EXPECT_EQ(ready_.size(), 2u);
+}
+
+TEST_F(CounterSessionTest, APlannedWindowThatCameTooLateIsLeftOut) {
+  options_.planning = {.planned = true, .always_wanted = false};
+  Begin();
+  StepWhenDue();
+  session_->WindowAt(now_ns_, now_ns_ + kSecond);
   session_->Step(now_ns_ + kSecond + 10'000'000, true);
   EXPECT_FALSE(session_->sampling());
   EXPECT_EQ(ready_.size(), 2u) << "ready for another";
@@ -134,13 +203,14 @@ TEST_F(CounterSessionTest, APlannedWindowThatCameTooLateIsLeftOut) {
 }
 
 TEST_F(CounterSessionTest, ANewSetIsConfiguredBeforeItsPlannedWindow) {
-  options_.planned_windows = true;
+  options_.planning = {.planned = true, .always_wanted = false};
   Begin();
   StepWhenDue();
   for (size_t window = 1; sets_.size() < 2; ++window) {
     ASSERT_LT(window, 50u);
     const int configured = fake_.set_configs;
-    session_->WindowAt(now_ns_ = std::max(now_ns_, MonotonicNs()));
+    now_ns_ = std::max(now_ns_, MonotonicNs());
+    session_->WindowAt(now_ns_, now_ns_);
     session_->Step(now_ns_, true);
     ASSERT_TRUE(session_->sampling());
     EXPECT_EQ(fake_.set_configs, configured);
@@ -150,11 +220,11 @@ TEST_F(CounterSessionTest, ANewSetIsConfiguredBeforeItsPlannedWindow) {
 }
 
 TEST_F(CounterSessionTest, ARequestMakesAPlannedSessionReadySooner) {
-  options_.planned_windows = true;
+  options_.planning = {.planned = true, .always_wanted = false};
   options_.schedule.cpu_budget_ppm = 50'000;
   Begin();
   StepWhenDue();
-  session_->WindowAt(now_ns_);
+  session_->WindowAt(now_ns_, now_ns_);
   session_->Step(now_ns_, true);
   StepWhenDue();
   ASSERT_EQ(ready_.size(), 2u);
@@ -163,7 +233,7 @@ TEST_F(CounterSessionTest, ARequestMakesAPlannedSessionReadySooner) {
   EXPECT_LT(ready_[2].time_ns(), ready_[1].time_ns());
   session_->RequestWindow(MonotonicNs());
   EXPECT_EQ(ready_.size(), 3u) << "nothing new";
-  session_->WindowAt(MonotonicNs() + 1'000'000);
+  session_->WindowAt(MonotonicNs(), MonotonicNs() + 1'000'000);
   session_->RequestWindow(MonotonicNs());
   EXPECT_EQ(ready_.size(), 3u) << "one is about to begin";
 }

@@ -22,6 +22,7 @@ namespace {
 
 constexpr int kChannelFd = 3;
 constexpr uint16_t kReplyType = FRAME_SAMPLER_STATUS;
+constexpr uint64_t kPutOffNs = 1'000'000'000;
 const std::string kFakeSamplerUuid = "0123456789abcdef";
 
 void Say(uint16_t type, const std::string& payload) {
@@ -39,7 +40,8 @@ std::string Environment() {
   return text;
 }
 
-// Is ready for a window on one GPU, and says in its status when it was told to begin.
+// Is ready for a window on one GPU, says in its status when it was told to begin, and then that
+// it will begin a second later for another's sake.
 void AwaitWindow() {
   Say(FRAME_SAMPLER_STATUS, SamplerStatus().SerializeAsString());
   SamplerReady ready;
@@ -55,6 +57,11 @@ void AwaitWindow() {
     status.set_device_uuid(command.uuid, sizeof(command.uuid));
     status.set_time_ns(command.argument);
     Say(FRAME_SAMPLER_STATUS, status.SerializeAsString());
+    SamplerWindow window;
+    window.set_device_uuid(kFakeSamplerUuid);
+    window.set_begin_ns(command.argument + kPutOffNs);
+    window.set_window_ns(20'000'000);
+    Say(FRAME_SAMPLER_WINDOW, window.SerializeAsString());
   }
 }
 
@@ -80,6 +87,11 @@ int Run(const std::string& behaviour) {
     if (send(kChannelFd, garbage.data(), garbage.size(), MSG_NOSIGNAL) < 0) return 1;
   }
   if (behaviour == "crash") raise(SIGKILL);
+  if (behaviour == "detached") {
+    Say(FRAME_SAMPLER_DETACHED, "");
+    close(kChannelFd);
+    while (true) pause();
+  }
   if (behaviour == "deaf") {
     while (true) pause();
   }

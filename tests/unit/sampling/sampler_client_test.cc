@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <vector>
@@ -76,6 +77,16 @@ TEST_F(SamplerClientTest, ASamplerThatDoesNotEndIsKilled) {
   const pid_t pid = client->pid();
   client->Stop(Sink(), std::chrono::milliseconds(50));
   EXPECT_FALSE(Alive(pid));
+}
+
+TEST_F(SamplerClientTest, ASamplerThatGoesOnForOthersIsLeftAlone) {
+  const auto client = Start("detached");
+  const pid_t pid = client->pid();
+  client->Stop(Sink(), std::chrono::seconds(60));
+  EXPECT_TRUE(payloads_.empty());
+  EXPECT_TRUE(Alive(pid));
+  kill(pid, SIGKILL);
+  waitpid(pid, nullptr, 0);
 }
 
 TEST_F(SamplerClientTest, ACrashIsSaidOnce) {

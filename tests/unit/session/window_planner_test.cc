@@ -51,6 +51,34 @@ TEST_F(WindowPlannerTest, ProcessesTraceAroundTheSamplersWindow) {
   EXPECT_THAT(Plan(kNow + 2 * kMs), IsEmpty()) << "said once";
 }
 
+TEST_F(WindowPlannerTest, AWindowThatTheSamplerDecidedIsTracedInWhateverWasPlanned) {
+  const auto joined = planner_.SamplerDecided(kNow, kGpu, kNow + 100 * kMs, kSampling);
+  ASSERT_TRUE(joined.has_value());
+  EXPECT_LT(joined->begin_ns, kNow + 100 * kMs);
+  EXPECT_GT(joined->end_ns, kNow + 100 * kMs + kSampling);
+  EXPECT_EQ(joined->sampling_begin_ns, 0u) << "it need not be told";
+  EXPECT_THAT(Plan(kNow + kMs), IsEmpty());
+  const auto put_off = planner_.SamplerDecided(kNow + kMs, kGpu, kNow + 200 * kMs, kSampling);
+  ASSERT_TRUE(put_off.has_value());
+  EXPECT_THAT(Plan(joined->end_ns), IsEmpty()) << "it is still to come";
+  EXPECT_FALSE(planner_.SamplerDecided(put_off->begin_ns, kGpu, kNow + 900 * kMs, kSampling))
+      << "one is under way";
+}
+
+TEST_F(WindowPlannerTest, AnyWindowThatASamplerDecidesIsBounded) {
+  EXPECT_FALSE(planner_.SamplerDecided(kNow, kGpu, 0, kSampling));
+  EXPECT_FALSE(planner_.SamplerDecided(kNow, kGpu, kNow - 1, kSampling)) << "it has begun";
+  EXPECT_FALSE(planner_.SamplerDecided(kNow, kGpu, UINT64_MAX, kSampling));
+  const auto window = planner_.SamplerDecided(kNow, kGpu, kNow + kMs, UINT64_MAX);
+  ASSERT_TRUE(window.has_value());
+  EXPECT_GE(window->begin_ns, kNow);
+  EXPECT_LT(window->end_ns, kNow + 1000 * kMs);
+  for (int i = 0; i < 1000; ++i) {
+    planner_.SamplerDecided(kNow, std::to_string(i), kNow + 100 * kMs, kSampling);
+  }
+  EXPECT_FALSE(planner_.SamplerDecided(kNow, "1001", kNow + 100 * kMs, kSampling));
+}
+
 TEST_F(WindowPlannerTest, WaitsForTheLastProcessButNotForever) {
   planner_.SamplerReady(kGpu, kNow, kSampling);
   const auto waited = planner_.Plan(kNow, {kGpu}, [](auto&) { return kNow + 700 * kMs; });

@@ -1,0 +1,103 @@
+"""Several collectors on one GPU: one sampler counts for all of them, whoever comes and goes."""
+
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from attaching import AttachTest, Followed
+from harness import TIME_LIMIT_S, UTLZ
+from profile_frames import batches_of_samples
+
+# Read in windows of one plan; a few are enough to see that they go on.
+MORE_BATCHES = 2
+
+
+class SharingTest(AttachTest):
+
+    def setUp(self):
+        super().setUp()
+        self.test_environment = self.environment()
+        self.programs = [self.start() for _ in range(2)]
+        for program in self.programs:
+            program.do("busy 2")
+        # The second attaches when the first has the counters.
+        self.first = self.visit(self.programs[0])
+        self.wait_for_more_samples(self.first)
+        self.second = self.visit(self.programs[1])
+        self.wait_for_more_samples(self.second)
+
+    def tearDown(self):
+        for program in self.programs:
+            self.assertEqual(program.quit(), 0)
+
+    def visit(self, program):
+        self.profiles += 1
+        profile = self.folder / f"{self.profiles}.utlz"
+        tool = Followed(
+            [str(UTLZ), "attach", "--counters=sample", "-o", str(profile), "--duration", "1000",
+             "--stop-limit=5000", str(program.pid)],
+            "stderr", env=self.test_environment, cwd=self.folder, stdin=subprocess.DEVNULL)
+        tool.profile = profile
+        self.addCleanup(tool.close)
+        tool.wait_for(" seen;")
+        return tool
+
+    def wait_for_more_samples(self, tool):
+        enough = batches_of_samples(tool.profile) + MORE_BATCHES
+        deadline = time.monotonic() + TIME_LIMIT_S
+        while batches_of_samples(tool.profile) < enough:
+            self.assertLess(time.monotonic(), deadline, "no more samples came")
+            time.sleep(0.02)
+
+    def assert_sampled(self, report):
+        capture = report["capture"]
+        self.assertEqual(capture["rung"], "sampled", capture)
+        self.assertEqual(capture.get("frames_refused", 0), 0)
+        # Its own process traced in the windows, whoever asked for them.
+        self.assertGreater(capture["samples"], capture.get("samples_untraced", 0), capture)
+
+    def sampler_of(self, tool):
+        """Started by a thread of the collector."""
+        pid = tool.process.pid
+        children = [int(child) for task in os.listdir(f"/proc/{pid}/task")
+                    for child in self.text(f"/proc/{pid}/task/{task}/children").split()]
+        [sampler] = [child for child in children if self.name_of(child) == "utlz-sampler"]
+        return sampler
+
+    def name_of(self, pid):
+        return self.text(f"/proc/{pid}/comm").strip()
+
+    @staticmethod
+    def text(path):
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+
+    def test_the_first_ends_first(self):
+        sampler = self.sampler_of(self.first)
+        self.assert_sampled(self.finish(self.first))
+        self.assertEqual(self.name_of(sampler), "utlz-sampler")
+        self.wait_for_more_samples(self.second)
+        self.assert_sampled(self.finish(self.second))
+
+    def test_the_second_ends_first(self):
+        self.assert_sampled(self.finish(self.second))
+        self.wait_for_more_samples(self.first)
+        self.assert_sampled(self.finish(self.first))
+
+    def test_the_first_collector_is_killed(self):
+        self.first.process.kill()
+        self.wait_for_more_samples(self.second)
+        self.assert_sampled(self.finish(self.second))
+
+    def test_the_sampler_is_killed(self):
+        os.kill(self.sampler_of(self.first), signal.SIGKILL)
+        self.wait_for_more_samples(self.second)
+        self.assert_sampled(self.finish(self.second))
+        report = self.finish(self.first)
+        self.assertIn("Device counters end early", "".join(report["run"]["notices"]))
+
+
+if __name__ == "__main__":
+    unittest.main()
