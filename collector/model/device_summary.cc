@@ -351,6 +351,7 @@ void SetSource(const DeviceView& view, DeviceSummary* summary) {
   }
   if (view.analysis.sampled && source == SOURCE_RANGE) source = SOURCE_CALIBRATED;
   summary->set_source(source);
+  if (view.state.other_processes > 0) summary->set_other_processes(view.state.other_processes);
   if (!view.state.status.has_value()) return;
   if (!view.state.status->reason().empty()) summary->set_source_reason(view.state.status->reason());
   if (!view.state.status->remedy().empty()) summary->set_source_remedy(view.state.status->remedy());

@@ -34,6 +34,9 @@ struct DeviceState {
   std::optional<SamplerStatus> status;
   std::optional<DeviceCeilings> measured;  // by `utlz calibrate`
   bool used = false;  // by some process of the run
+  std::optional<uint32_t> compute_processes;  // as NVML last counted them; taken once
+  uint32_t last_other_processes = 0;          // of these, then, beyond those of the run
+  uint32_t other_processes = 0;               // the most, twice in a row
 
   ActivityQueue queue;
   ActivitySweep sweep;

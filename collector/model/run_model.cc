@@ -38,6 +38,8 @@ class RunModel::State {
 
  private:
   bool ConsumeFromCollector(uint16_t type, std::string_view payload);
+  bool ConsumeFromSampler(uint16_t type, std::string_view payload);
+  void CountOtherProcesses(uint32_t index, uint32_t counted);
   bool SetCeilings(const DeviceCeilings& ceilings);
   bool ConsumeFromAgent(ProcessState* process, uint16_t type, std::string_view payload);
   bool ConsumeProcess(ProcessState* process, std::string_view payload);
@@ -76,11 +78,34 @@ bool RunModel::State::Consume(uint32_t source, uint16_t type, std::string_view p
   // What only the collector or the sampler can say, no target may say for them.
   if (type >= FRAME_METRIC_SET && source != 0) return false;
   if (type >= FRAME_RUN_START) return ConsumeFromCollector(type, payload);
-  if (type >= FRAME_METRIC_SET) return sampler_intake_.Consume(type, payload, &model_.devices);
+  if (type >= FRAME_METRIC_SET) return ConsumeFromSampler(type, payload);
   ProcessState* process = model_.processes.Get(source);
   if (process == nullptr) return false;
   process->wire_bytes += payload.size();
   return ConsumeFromAgent(process, type, payload);
+}
+
+bool RunModel::State::ConsumeFromSampler(uint16_t type, std::string_view payload) {
+  const bool taken = sampler_intake_.Consume(type, payload, &model_.devices);
+  for (uint32_t i = 0; i < model_.devices.size(); ++i) {
+    DeviceState& device = model_.devices[i];
+    if (const auto counted = std::exchange(device.compute_processes, std::nullopt)) {
+      CountOtherProcesses(i, *counted);
+    }
+  }
+  return taken;
+}
+
+// NVML sees a context before its process has told of it: only who is there twice in a row counts.
+void RunModel::State::CountOtherProcesses(uint32_t index, uint32_t counted) {
+  uint32_t ours = 0;
+  for (const auto& [source, process] : model_.processes.processes()) {
+    ours += process->live() && Uses(*process, index) ? 1 : 0;
+  }
+  DeviceState& device = model_.devices[index];
+  const uint32_t others = counted - std::min(counted, ours);
+  const uint32_t before = std::exchange(device.last_other_processes, others);
+  device.other_processes = std::max(device.other_processes, std::min(others, before));
 }
 
 bool RunModel::State::ConsumeFromCollector(uint16_t type, std::string_view payload) {

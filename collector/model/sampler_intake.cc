@@ -78,7 +78,9 @@ bool SamplerIntake::ConsumeTotals(std::string_view payload, DeviceTable* devices
   DeviceTotalsBatch message;
   if (!Parse(payload, &message)) return false;
   DeviceState* device = DeviceOf(message, devices);
-  return device != nullptr && device->totals.Add(message);
+  if (device == nullptr || !device->totals.Add(message)) return false;
+  if (message.has_compute_processes()) device->compute_processes = message.compute_processes();
+  return true;
 }
 
 bool SamplerIntake::ConsumeStatus(std::string_view payload, DeviceTable* devices) {

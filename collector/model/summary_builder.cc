@@ -12,6 +12,7 @@
 #include "collector/model/marker_summary.h"
 #include "collector/model/memory_summary.h"
 #include "collector/model/run_summary.h"
+#include "collector/model/sampling_notices.h"
 #include "collector/model/step_summary.h"
 #include "collector/model/timeline.h"
 #include "collector/model/waterfall.h"
@@ -31,6 +32,7 @@ Summary BuildSummary(const ModelState& model) {
   SummarizeCopies(model, &summary);
   SummarizeMarkers(model, analysis, &summary);
   SummarizeCapture(model, analysis, &summary);
+  AddSamplingNotices(model, &summary);
   SummarizeWaterfall(model, analysis, &summary);
   SummarizeEfficiency(model, analysis, &summary);
   SummarizeEnergyAndCost(model, analysis, &summary);

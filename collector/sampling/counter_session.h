@@ -73,6 +73,8 @@ class CounterSession {
   const CounterStatistics& statistics() const { return statistics_; }
   const std::string& chip() const { return chip_; }
 
+  // Counters are not to be had here, now or later.
+  bool hopeless() const { return state_ == State::kDead; }
   // Another utlz has the counters.
   bool leased_elsewhere() const { return leased_elsewhere_; }
   // Readable when another sampler asks for a share; -1: none can.

@@ -138,6 +138,7 @@ RungReason DeviceSampler::Reason() const {
 }
 
 bool DeviceSampler::Works() const {
+  if (lent_since_ns_ != 0) return false;
   if (shared_last_.has_value()) return shared_last_->rung() == SOURCE_SAMPLED;
   return counters_ != nullptr && counters_->works();
 }
@@ -164,11 +165,16 @@ SamplerStatus DeviceSampler::Status() const {
 }
 
 void DeviceSampler::AddShared(SamplerStatus* status) const {
+  const uint64_t lent_ns =
+      lent_ns_ + (lent_since_ns_ == 0 ? 0 : Since(MonotonicNs(), lent_since_ns_));
+  status->set_lent_ns(lent_ns);
+  if (lent_ns > 0) status->set_lent_to(lent_to_);
   AddSince(SamplerStatus(), shared_before_, status);
   if (!shared_last_.has_value()) return;
   AddSince(*shared_first_, *shared_last_, status);
   status->set_collectors(shared_last_->collectors());
-  status->set_lent_ns(shared_last_->lent_ns());
+  if (shared_last_->lent_ns() <= shared_first_->lent_ns()) return;
+  status->set_lent_ns(lent_ns + shared_last_->lent_ns() - shared_first_->lent_ns());
   status->set_lent_to(shared_last_->lent_to());
 }
 
@@ -199,7 +205,12 @@ void DeviceSampler::RequestWindow(uint64_t now_ns) {
   }
 }
 
-void DeviceSampler::Yield(uint64_t now_ns, const RungReason& why) {
+void DeviceSampler::Yield(uint64_t now_ns, const RungReason& why, const std::string& lent_to) {
+  EndLoan(now_ns);
+  if (!lent_to.empty()) {
+    lent_since_ns_ = now_ns;
+    lent_to_ = lent_to;
+  }
   yielded_ = why;
   if (counters_ != nullptr) counters_->Yield(now_ns);
   // One that takes no counters itself has to ask whoever does.
@@ -207,7 +218,13 @@ void DeviceSampler::Yield(uint64_t now_ns, const RungReason& why) {
   if (subscription_ != nullptr) subscription_->Send(kSamplerYield);
 }
 
+void DeviceSampler::EndLoan(uint64_t now_ns) {
+  if (lent_since_ns_ != 0) lent_ns_ += Since(now_ns, lent_since_ns_);
+  lent_since_ns_ = 0;
+}
+
 void DeviceSampler::Resume(uint64_t now_ns) {
+  EndLoan(now_ns);
   yielded_.reset();
   if (subscription_ != nullptr) subscription_->Send(kSamplerResume);
   if (counters_ == nullptr) {
@@ -247,7 +264,9 @@ void DeviceSampler::Conclude(uint64_t now_ns, bool goes_on) {
     sink_(FRAME_DEVICE_PEAKS, Peaks());
   }
   if (last_reason_.has_value()) sink_(FRAME_SAMPLER_STATUS, Status());
+  // Others' collectors have NVML's word from their own samplers.
   totals_.reset();
+  if (!goes_on) subscription_.reset();
 }
 
 }  // namespace utlz

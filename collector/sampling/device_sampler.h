@@ -41,12 +41,18 @@ class DeviceSampler {
   int subscription_fd() const { return subscription_ == nullptr ? -1 : subscription_->fd(); }
   int listener() const { return counters_ == nullptr ? -1 : counters_->listener(); }
 
+  // Counters are taken here, or will be: a profiler that wants them is to be noticed.
+  bool takes_counters() const {
+    return counters_ != nullptr && !counters_->hopeless() && subscription_ == nullptr;
+  }
+
   // When a window that was asked for is to begin, UINT64_MAX: that is not known here.
   uint64_t WindowAt(uint64_t now_ns, uint64_t begin_ns);
   SamplerWindow PlannedWindow() const { return counters_->PlannedWindow(); }
   void RequestWindow(uint64_t now_ns);
-  // Gives the counters up and takes them back; `why` is said meanwhile.
-  void Yield(uint64_t now_ns, const RungReason& why);
+  // Gives the counters up and takes them back; `why` is said meanwhile. `lent_to`: a profiler that
+  // is none of ours, else empty.
+  void Yield(uint64_t now_ns, const RungReason& why, const std::string& lent_to = "");
   void Resume(uint64_t now_ns);
   void SetDuty(uint64_t now_ns, uint32_t duty_ppm);
   void SetCpuBudget(uint64_t now_ns, uint32_t ppm);
@@ -67,6 +73,7 @@ class DeviceSampler {
   void ReadSubscription(uint64_t now_ns);
   void EndSubscription(uint64_t now_ns);
   void TakeStatus(std::string_view payload);
+  void EndLoan(uint64_t now_ns);
   RungReason Reason() const;
   bool Works() const;
   SamplerStatus Status() const;
@@ -86,6 +93,9 @@ class DeviceSampler {
   SamplerStatus shared_before_;
   uint64_t next_request_ns_ = 0;
   std::optional<RungReason> yielded_;  // why
+  uint64_t lent_since_ns_ = 0;         // 0: not lent
+  uint64_t lent_ns_ = 0;               // before that
+  std::string lent_to_;
   std::unique_ptr<NvmlTotals> totals_;
   uint64_t next_totals_ns_;
   uint64_t next_status_ns_;

@@ -1,5 +1,8 @@
 #include "collector/sampling/nvml_totals.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <utility>
@@ -12,6 +15,7 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double kBytesPerMebibyte = 1024.0 * 1024.0;
+constexpr size_t kMostProcesses = 256;  // of more NVML gives none
 
 // Calls an optional function of NVML and gives its one number, or NaN.
 template <typename Number, typename Function, typename... Arguments>
@@ -127,7 +131,22 @@ void NvmlTotals::ReadGpm() {
   batch_.add_pcie_tx_bytes_per_second(value[8] * kBytesPerMebibyte);
 }
 
+// Those with a context. This process makes none, but the driver may count it for its sampling.
+void NvmlTotals::CountProcesses() {
+  if (table_.device_get_compute_processes == nullptr) return;
+  std::array<nvml::ProcessInfo, kMostProcesses> processes;
+  unsigned count = processes.size();
+  if (table_.device_get_compute_processes(handle_, &count, processes.data()) != nvml::kSuccess) {
+    return;
+  }
+  const auto end = processes.begin() + std::min<size_t>(count, processes.size());
+  const auto own = static_cast<unsigned>(getpid());
+  batch_.set_compute_processes(static_cast<uint32_t>(
+      std::count_if(processes.begin(), end, [own](const auto& one) { return one.pid != own; })));
+}
+
 DeviceTotalsBatch NvmlTotals::Take() {
+  CountProcesses();
   DeviceTotalsBatch batch = std::move(batch_);
   batch_ = DeviceTotalsBatch();
   batch.set_device_uuid(uuid_);

@@ -28,6 +28,7 @@ class NvmlTotals {
   void Read();
 
   int readings() const { return batch_.time_ns_size(); }
+  // Also counts the processes on the GPU, which costs more: NVML asks for each.
   DeviceTotalsBatch Take();
 
  private:
@@ -35,6 +36,7 @@ class NvmlTotals {
   void StartGpm();
   void ReadPlain();
   void ReadGpm();
+  void CountProcesses();
 
   const NvmlTable& table_;
   nvml::DeviceHandle* const handle_;

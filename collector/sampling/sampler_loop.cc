@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "collector/sampling/clocks.h"
 #include "collector/sampling/sampler_socket.h"
 
@@ -15,6 +16,8 @@ namespace {
 constexpr uint64_t kNsPerMs = 1'000'000;
 constexpr int kLongestWaitMs = 1000;
 constexpr int kDrainMs = 1000;
+// Hopper; DCGM counts by GPM from then on.
+constexpr int kFirstMajorWithGpm = 9;
 
 const char kRangesReason[] =
     "another utlz counts by user ranges for a moment, which the hardware does not do beside "
@@ -28,13 +31,14 @@ std::string UuidOf(const SamplerCommand& command) {
 
 SamplerLoop::SamplerLoop(const SamplerOptions& options, const std::vector<CudaDevice>& devices,
                          const SamplerLibraries& libraries, const std::string& lease_folder,
-                         std::unique_ptr<FrameChannel> channel)
+                         std::unique_ptr<FrameChannel> channel, const std::string& proc_root)
     : options_(options),
       devices_(devices),
       libraries_(libraries),
       lease_folder_(lease_folder),
       audience_(std::move(channel),
                 options.planned_windows ? SubscriberKind::kPlanned : SubscriberKind::kAlways),
+      rivals_(proc_root),
       duty_ppm_(options.duty_ppm) {
   if (options.all_devices || devices.size() == 1) {
     for (const CudaDevice& device : devices) UseDevice(device);
@@ -47,6 +51,9 @@ void SamplerLoop::Run() {
 }
 
 bool SamplerLoop::Turn(int longest_wait_ms) {
+  // Before counters are taken for the first time, too: one that starts has not asked for them yet.
+  LookForRivals();
+  ApplyWishes();
   StepAll();
   Wait(longest_wait_ms);
   TakeInSubscribers();
@@ -57,8 +64,14 @@ bool SamplerLoop::Turn(int longest_wait_ms) {
       },
       [this](SamplerAudience::Listener* listener) { Introduce(listener); });
   if (!parted_ && (quit_ || !audience_.own_listens())) PartFromOwnCollector();
+  if (audience_.empty()) {
+    // The rest, which CUPTI and NVML would take down at length, the end of the process does at
+    // once.
+    for (const auto& sampler : samplers_) sampler->Conclude(MonotonicNs(), false);
+    return false;
+  }
   ApplyWishes();
-  return !audience_.empty();
+  return true;
 }
 
 void SamplerLoop::UseDevice(const CudaDevice& device) {
@@ -205,18 +218,41 @@ void SamplerLoop::ApplyWishes() {
     return !audience_.own_listens() && !audience_.HasSubscribers(sampler->device().uuid);
   });
   for (const auto& sampler : samplers_) {
-    const std::string& uuid = sampler->device().uuid;
-    sampler->SetPlanning(now_ns, audience_.Planning(uuid));
-    const bool wanted = now_ns < audience_.YieldedUntilNs(uuid);
-    const auto yielded = std::find(yielded_.begin(), yielded_.end(), uuid);
-    if (wanted && yielded == yielded_.end()) {
-      sampler->Yield(now_ns, {kRangesReason, "none is needed: it takes seconds"});
-      yielded_.push_back(uuid);
-    } else if (!wanted && yielded != yielded_.end()) {
-      sampler->Resume(now_ns);
-      yielded_.erase(yielded);
-    }
+    sampler->SetPlanning(now_ns, audience_.Planning(sampler->device().uuid));
+    GiveOrTake(now_ns, sampler.get());
   }
+}
+
+void SamplerLoop::GiveOrTake(uint64_t now_ns, DeviceSampler* sampler) {
+  const std::string& uuid = sampler->device().uuid;
+  const std::optional<std::string> rival = RivalFor(*sampler);
+  std::optional<RungReason> why;
+  if (rival.has_value()) {
+    why = RungReason{absl::StrCat("the counters are lent to another profiler (", *rival, ")"),
+                     "none is needed: utlz takes them back when it ends"};
+  } else if (now_ns < audience_.YieldedUntilNs(uuid)) {
+    why = RungReason{kRangesReason, "none is needed: it takes seconds"};
+  }
+  const auto yielded = yielded_.find(uuid);
+  if (why.has_value() && (yielded == yielded_.end() || yielded->second != *why)) {
+    sampler->Yield(now_ns, *why, rival.value_or(""));
+    yielded_[uuid] = *why;
+  } else if (!why.has_value() && yielded != yielded_.end()) {
+    sampler->Resume(now_ns);
+    yielded_.erase(yielded);
+  }
+}
+
+void SamplerLoop::LookForRivals() {
+  const bool takes = std::any_of(samplers_.begin(), samplers_.end(),
+                                 [](const auto& sampler) { return sampler->takes_counters(); });
+  if (takes) rivals_.Look(MonotonicNs());
+}
+
+std::optional<std::string> SamplerLoop::RivalFor(const DeviceSampler& sampler) const {
+  if (!sampler.takes_counters()) return std::nullopt;
+  const bool has_gpm = sampler.device().compute_capability_major >= kFirstMajorWithGpm;
+  return rivals_.Present(MonotonicNs(), has_gpm);
 }
 
 void SamplerLoop::PartFromOwnCollector() {
@@ -229,7 +265,6 @@ void SamplerLoop::PartFromOwnCollector() {
     audience_.ReleaseOwn(MonotonicNs());
   } else {
     audience_.own_channel().Drain(kDrainMs);
-    samplers_.clear();
     audience_.own_channel().Close();
   }
   ShareCpuBudget();
@@ -241,6 +276,7 @@ int SamplerLoop::MillisecondsUntilDue(int longest_wait_ms) const {
   bool held_up = audience_.congested();
   for (const auto& sampler : samplers_) {
     due_ns = std::min(due_ns, sampler->next_step_ns());
+    if (sampler->takes_counters()) due_ns = std::min(due_ns, rivals_.next_look_ns());
     held_up = held_up || sampler->sampling();
   }
   if (due_ns > now_ns) return static_cast<int>((due_ns - now_ns + kNsPerMs - 1) / kNsPerMs);

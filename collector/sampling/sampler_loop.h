@@ -5,12 +5,15 @@
 #define UTLZ_COLLECTOR_SAMPLING_SAMPLER_LOOP_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "collector/sampling/device_sampler.h"
 #include "collector/sampling/frame_channel.h"
+#include "collector/sampling/rival_profilers.h"
 #include "collector/sampling/sampler_audience.h"
 #include "collector/sampling/sampler_options.h"
 
@@ -19,9 +22,10 @@ namespace utlz {
 class SamplerLoop {
  public:
   // All that is named must outlive the loop; `channel` leads to the collector that started it.
+  // `proc_root` is put before /proc where other profilers are looked for.
   SamplerLoop(const SamplerOptions& options, const std::vector<CudaDevice>& devices,
               const SamplerLibraries& libraries, const std::string& lease_folder,
-              std::unique_ptr<FrameChannel> channel);
+              std::unique_ptr<FrameChannel> channel, const std::string& proc_root = "");
 
   void Run();
 
@@ -39,8 +43,12 @@ class SamplerLoop {
   void StepAll();
   void Wait(int longest_wait_ms);
   void TakeInSubscribers();
-  // Whose counters are asked for by whom, who plans windows, and which GPUs nobody wants any more.
+  // Who asks for whose counters, who plans windows, and which GPUs nobody wants any more.
   void ApplyWishes();
+  void GiveOrTake(uint64_t now_ns, DeviceSampler* sampler);
+  void LookForRivals();
+  // The other profiler that wants this GPU's counters, if any.
+  std::optional<std::string> RivalFor(const DeviceSampler& sampler) const;
   void PartFromOwnCollector();
   int MillisecondsUntilDue(int longest_wait_ms) const;
   // Of the GPU that the command is about; those of all GPUs for the collector's general ones.
@@ -52,7 +60,8 @@ class SamplerLoop {
   const std::string lease_folder_;
   SamplerAudience audience_;
   std::vector<std::unique_ptr<DeviceSampler>> samplers_;
-  std::vector<std::string> yielded_;  // UUIDs of GPUs whose counters were given up on request
+  RivalProfilers rivals_;
+  std::map<std::string, RungReason> yielded_;  // by UUID, where counters were given up: why
   uint32_t duty_ppm_;
   bool quit_ = false;
   bool parted_ = false;

@@ -284,6 +284,9 @@ std::string RenderCapture(const Summary& summary, const TextOptions& options) {
   if ((MeasuredWell(capture) || capture.has_cost_share()) && capture.has_overhead_budget_share()) {
     line += ", of " + FormatShare(capture.overhead_budget_share()) + " allowed";
   }
+  if (capture.has_sampler_cpu_share()) {
+    line += " · sampler " + FormatShare(capture.sampler_cpu_share()) + " of a core";
+  }
   if (capture.frames_refused() > 0) {
     line += " · " + FormatGrouped(capture.frames_refused()) + " frames refused";
   }

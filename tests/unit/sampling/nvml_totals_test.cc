@@ -1,6 +1,7 @@
 #include "collector/sampling/nvml_totals.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <string>
@@ -13,6 +14,7 @@ struct FakeNvml {
   static inline int clock_result = 0;
   static inline unsigned gpm_supported = 1;
   static inline int samples_alive = 0;
+  static inline int processes_result = 0;
   static inline uint64_t time = 0;
 
   static NvmlTable Table() {
@@ -36,6 +38,15 @@ struct FakeNvml {
     table.device_get_clock_limits = [](nvml::DeviceHandle*, unsigned long long* reasons) {
       *reasons = nvml::kClocksSoftwarePowerCap;
       return 0;
+    };
+    table.device_get_compute_processes = [](nvml::DeviceHandle*, unsigned* count,
+                                            nvml::ProcessInfo* processes) {
+      if (*count < 3) return 7;
+      *count = 3;
+      processes[0].pid = 1;
+      processes[1].pid = static_cast<unsigned>(getpid());
+      processes[2].pid = 2;
+      return processes_result;
     };
     table.gpm_query_support = [](nvml::DeviceHandle*, nvml::GpmSupport* support) {
       support->supported = gpm_supported;
@@ -127,6 +138,17 @@ TEST_F(NvmlTotalsTest, GivesGpmSamplesBack) {
 
 TEST_F(NvmlTotalsTest, AnUnknownGpuHasNone) {
   EXPECT_EQ(NvmlTotals::Create(table_, std::string(16, 'x')), nullptr);
+}
+
+TEST(NvmlTotals, CountsTheProcessesOnTheGpuButItself) {
+  const NvmlTable table = FakeNvml::Table();
+  const auto totals = NvmlTotals::Create(table, std::string(16, 'u'));
+  ASSERT_NE(totals, nullptr);
+  totals->Read();
+  EXPECT_EQ(totals->Take().compute_processes(), 2u);
+  FakeNvml::processes_result = 3;
+  EXPECT_FALSE(totals->Take().has_compute_processes()) << "unknown is not none";
+  FakeNvml::processes_result = 0;
 }
 
 }  // namespace

@@ -1,0 +1,100 @@
+// What the report says of the sampler's surroundings.
+#include "collector/model/sampling_notices.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/unit/model/run_builder.h"
+
+namespace utlz {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class SamplingNoticesTest : public ::testing::Test {
+ protected:
+  SamplingNoticesTest() {
+    run_.StartRun();
+    run_.StartProcess(1);
+  }
+
+  // NVML counts so many processes on the GPU.
+  void Count(uint32_t processes) {
+    DeviceTotalsBatch totals;
+    totals.set_device_uuid(RunBuilder::Uuid());
+    totals.set_compute_processes(processes);
+    run_.Send(0, FRAME_DEVICE_TOTALS, totals);
+  }
+
+  uint32_t OtherProcesses() { return Device().other_processes(); }
+
+  DeviceSummary Device() {
+    const Summary summary = run_.model().Summarize();
+    return summary.devices_size() == 1 ? summary.devices(0) : DeviceSummary();
+  }
+
+  std::vector<std::string> Notices() {
+    const Summary summary = run_.model().Summarize();
+    return {summary.run().notices().begin(), summary.run().notices().end()};
+  }
+
+  RunBuilder run_;
+};
+
+TEST_F(SamplingNoticesTest, ProcessesThatAreNotTracedAreCounted) {
+  Count(1);
+  Count(1);
+  EXPECT_FALSE(Device().has_other_processes());
+  Count(3);
+  EXPECT_EQ(OtherProcesses(), 0u) << "one of the run may not have said yet that it is there";
+  Count(3);
+  EXPECT_EQ(OtherProcesses(), 2u);
+  Count(2);
+  EXPECT_EQ(OtherProcesses(), 2u) << "they were there";
+}
+
+TEST_F(SamplingNoticesTest, ProcessesOfTheRunAreNoOthers) {
+  run_.StartProcess(2);
+  Count(2);
+  Count(2);
+  EXPECT_EQ(OtherProcesses(), 0u);
+  run_.StartProcess(3, RunBuilder::Uuid('B'));
+  Count(3);
+  Count(3);
+  EXPECT_EQ(run_.model().Summarize().devices(0).other_processes(), 1u) << "on another GPU";
+}
+
+TEST_F(SamplingNoticesTest, SaysWhoHadTheCountersAndWhoSharedThem) {
+  SamplerStatus status;
+  status.set_device_uuid(RunBuilder::Uuid());
+  status.set_rung(SOURCE_SAMPLED);
+  run_.Send(0, FRAME_SAMPLER_STATUS, status);
+  EXPECT_THAT(Notices(), IsEmpty());
+  status.set_lent_ns(12'340'000'000);
+  status.set_lent_to("ncu, process 77");
+  status.set_collectors(3);
+  run_.Send(0, FRAME_SAMPLER_STATUS, status);
+  EXPECT_THAT(Notices(), Contains(HasSubstr("(ncu, process 77) for 12.3 s")));
+  EXPECT_THAT(Notices(), Contains(HasSubstr("2 other collectors")));
+}
+
+TEST_F(SamplingNoticesTest, SaysThatKernelsMayIncludeTheWorkOfOthers) {
+  Summary summary;
+  DeviceSummary* device = summary.add_devices();
+  device->set_name("Test GPU");
+  device->set_other_processes(1);
+  const ModelState empty;
+  AddSamplingNotices(empty, &summary);
+  EXPECT_THAT(summary.run().notices(), IsEmpty()) << "no kernel has counters";
+  device->set_source(SOURCE_SAMPLED);
+  AddSamplingNotices(empty, &summary);
+  EXPECT_THAT(summary.run().notices(), Contains(HasSubstr("1 process not traced here")));
+}
+
+}  // namespace
+}  // namespace utlz
