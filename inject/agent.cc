@@ -89,6 +89,7 @@ bool Agent::StartCupti(int brought) {
     GiveUp(AgentReason::kCuptiError, static_cast<uint32_t>(result));
     return false;
   }
+  OtherClient::OnSubscription(GiveUpSubscription);
   // What is loaded by now is watched before it can take over.
   other_client_.WatchImporters(cupti_, &turn_mutex_);
   has_cupti_ = true;
@@ -468,6 +469,10 @@ void Agent::OnBufferCompleted(cupti::Context, uint32_t, uint8_t* buffer, size_t 
 
 void Agent::OnDriverCall(const cupti::CallbackData& call) {
   if (Active()) ranges_.OnDriverCall(call);
+}
+
+void Agent::OnSubscription() {
+  if (Active()) ranges_.Abandon();
 }
 
 void Agent::OnExit() {

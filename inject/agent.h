@@ -47,6 +47,8 @@ class Agent {
                          size_t valid_bytes);
   void OnDriverCall(const cupti::CallbackData& call);
 
+  // Another client subscribes to CUPTI's callbacks; turn_mutex_ is held.
+  void OnSubscription();
   // At exit(): everything that CUPTI has is handed over.
   void OnExit();
   // In a child of fork: the memory is the parent's and there is no thread, so never again.

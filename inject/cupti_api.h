@@ -12,6 +12,8 @@ struct CuptiApi {
   cupti::Result (*get_version)(uint32_t*);
   cupti::Result (*get_timestamp)(uint64_t*);
   cupti::Result (*subscribe)(cupti::Subscriber*, cupti::Callback, void*);
+  // Absent before CUPTI 12.8 or so.
+  cupti::Result (*subscribe_v2)(cupti::Subscriber*, cupti::Callback, void*, void*);
   cupti::Result (*unsubscribe)(cupti::Subscriber);
   cupti::Result (*enable_callback)(uint32_t, cupti::Subscriber, uint32_t, uint32_t);
   cupti::Result (*enable_domain)(uint32_t, cupti::Subscriber, uint32_t);

@@ -89,6 +89,8 @@ void BufferCompletedCallback(cupti::Context context, uint32_t stream, uint8_t* b
   agent.load(std::memory_order_acquire)->OnBufferCompleted(context, stream, buffer, valid_bytes);
 }
 
+void GiveUpSubscription() { agent.load(std::memory_order_acquire)->OnSubscription(); }
+
 void DriverCallCallback(void*, uint32_t domain, uint32_t, const void* data) {
   if (domain != cupti::kDomainDriverApi) return;
   agent.load(std::memory_order_acquire)

@@ -15,6 +15,8 @@ void WatchProcessEnds();
 void BufferRequestedCallback(uint8_t** buffer, size_t* size, size_t* max_records);
 void BufferCompletedCallback(cupti::Context context, uint32_t stream, uint8_t* buffer, size_t size,
                              size_t valid_bytes);
+// Another client is about to subscribe to CUPTI's callbacks; our thread is outside CUPTI.
+void GiveUpSubscription();
 void DriverCallCallback(void* user, uint32_t domain, uint32_t callback_id, const void* data);
 
 }  // namespace utlz::inject

@@ -13,6 +13,9 @@ namespace {
 std::atomic<decltype(CuptiApi::activity_disable)> real_disable{nullptr};
 std::atomic<decltype(CuptiApi::activity_enable)> real_enable{nullptr};
 std::atomic<decltype(CuptiApi::finalize)> real_finalize{nullptr};
+std::atomic<decltype(CuptiApi::subscribe)> real_subscribe{nullptr};
+std::atomic<decltype(CuptiApi::subscribe_v2)> real_subscribe_v2{nullptr};
+std::atomic<OtherClient::GiveWay> give_way{nullptr};
 std::atomic<pthread_mutex_t*> our_turn{nullptr};
 std::atomic<uint64_t> done_at_ns{0};  // monotonic; 0 = kernel records are on
 std::atomic<bool> torn_down{false};
@@ -28,9 +31,31 @@ cupti::Result ObserveEnable(uint32_t kind) {
   return real_enable.load(std::memory_order_relaxed)(kind);
 }
 
+// Longer than any call of ours takes; a program must never hang on it.
+constexpr uint64_t kPatienceNs = 1000000000;
+
+void GiveWayToSubscriber() {
+  const OtherClient::GiveWay give = give_way.load();
+  if (give == nullptr) return;
+  pthread_mutex_t* const turn = our_turn.load();
+  if (!LockWithin(turn, kPatienceNs)) return;
+  give();
+  pthread_mutex_unlock(turn);
+}
+
+cupti::Result ObserveSubscribe(cupti::Subscriber* subscriber, cupti::Callback callback,
+                               void* user) {
+  GiveWayToSubscriber();
+  return real_subscribe.load(std::memory_order_relaxed)(subscriber, callback, user);
+}
+
+cupti::Result ObserveSubscribe2(cupti::Subscriber* subscriber, cupti::Callback callback, void* user,
+                                void* parameters) {
+  GiveWayToSubscriber();
+  return real_subscribe_v2.load(std::memory_order_relaxed)(subscriber, callback, user, parameters);
+}
+
 cupti::Result ObserveFinalize() {
-  // Longer than any call of ours takes; a program must never hang on it.
-  constexpr uint64_t kPatienceNs = 1000000000;
   pthread_mutex_t* const turn = our_turn.load();
   const bool locked = LockWithin(turn, kPatienceNs);
   const cupti::Result result = real_finalize.load(std::memory_order_relaxed)();
@@ -54,6 +79,8 @@ bool Redirect(uintptr_t module, const char* name, Function function) {
 // Whether the module's calls of cuptiActivityDisable have gone to the observer for longer already.
 bool RedirectImports(const CuptiApi& api, uintptr_t module) {
   Redirect(module, "cuptiActivityEnable", ObserveEnable);
+  Redirect(module, "cuptiSubscribe", ObserveSubscribe);
+  if (api.subscribe_v2 != nullptr) Redirect(module, "cuptiSubscribe_v2", ObserveSubscribe2);
   if (api.finalize != nullptr) Redirect(module, "cuptiFinalize", ObserveFinalize);
   return Redirect(module, "cuptiActivityDisable", ObserveDisable);
 }
@@ -67,10 +94,14 @@ void UseReal(const CuptiApi& api, pthread_mutex_t* turn_mutex) {
   real_disable.store(api.activity_disable);
   real_enable.store(api.activity_enable);
   real_finalize.store(api.finalize);
+  real_subscribe.store(api.subscribe);
+  real_subscribe_v2.store(api.subscribe_v2);
   our_turn.store(turn_mutex);
 }
 
 }  // namespace
+
+void OtherClient::OnSubscription(GiveWay give) { give_way.store(give); }
 
 void OtherClient::WatchImporters(const CuptiApi& api, pthread_mutex_t* turn_mutex) {
   constexpr uint32_t kMostModules = 64;

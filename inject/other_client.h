@@ -7,6 +7,9 @@
 // time and call CUPTI. A client that keeps such pointers elsewhere is never held to be done, and
 // the gap lasts to the end of the process.
 //
+// A client that subscribes to CUPTI's callbacks finds them free: CUPTI has one subscriber, and if
+// that is us at the moment (range_session.h), the observer has us give up first.
+//
 // A client may also tear CUPTI down (torch.profiler with TEARDOWN_CUPTI=1, from a callback on one
 // of the program's threads). No call of ours may be inside CUPTI meanwhile, so the observer waits
 // for our thread's turn to end first.
@@ -24,6 +27,10 @@ namespace utlz::inject {
 // Our thread only, which holds `turn_mutex` whenever it may call CUPTI.
 class OtherClient {
  public:
+  // What our subscription is given up by; called on the client's thread, with `turn_mutex` held.
+  using GiveWay = void (*)();
+  static void OnSubscription(GiveWay give_way);
+
   // Watches every module that is linked to CUPTI; cheap where none was loaded since.
   void WatchImporters(const CuptiApi& api, pthread_mutex_t* turn_mutex);
   // Watches the module that `code_address` lies in, which has taken over; 0: nobody's.

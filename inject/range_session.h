@@ -5,8 +5,8 @@
 // reading out happen on the agent's thread. Everything is bounded: kMaxRanges ranges, kWindowNs of
 // time, one calibration a process.
 //
-// While it lasts the agent subscribes to CUPTI's callbacks; a torch.profiler that starts in those
-// moments would find CUPTI taken, so it is kept short.
+// While it lasts the agent subscribes to CUPTI's callbacks, of which there is one subscriber. A
+// torch.profiler that starts in those moments ends it (other_client.h).
 #ifndef UTLZ_INJECT_RANGE_SESSION_H_
 #define UTLZ_INJECT_RANGE_SESSION_H_
 

@@ -133,6 +133,12 @@ class OtherClientTest(EndToEndTest):
         self.assertGreaterEqual(process["first_time_ns"], begin)
         self.assertLessEqual(process["last_time_ns"], begin + wall)
 
+    def test_other_client_finds_the_callbacks_free(self):
+        """A calibration by ranges has CUPTI's one subscriber; torch.profiler may start meanwhile."""
+        self.assert_resumed(*self.run_other_client(
+            "subscribing", "5", environment=self.environment(),
+            options=("--counters=range", "--overhead-budget=unlimited")))
+
     def test_takeover_too_short_to_be_noticed(self):
         self.assert_resumed(*self.run_other_client("short", "5"))
 

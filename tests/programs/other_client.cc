@@ -1,4 +1,4 @@
-// Another client of CUPTI in the process, as torch.profiler is one: it never subscribes, but takes
+// Another client of CUPTI in the process, as torch.profiler is one: it takes
 // the process-wide buffer callbacks for a window of the run and counts its own kernel records in
 // it. Ends with status 5 if its own trace is incomplete. The line before the expectation says how
 // many launches were in its window: {"taken":…}.
@@ -9,6 +9,9 @@
 //   torn_down  the same, and cuptiFinalize a while after its window
 //   stored     found with dlsym and kept in a static variable, as Proton does
 //   looked_up  found with dlsym and kept on the stack, where nobody can see them
+//   subscribing  as imported, once another client has subscribed to CUPTI's callbacks, which it
+//   then
+//              does itself; ends with status 6 where nobody did in ten seconds, 7 where it cannot
 //   told       as imported, but a line of standard input ends the window, another one the program;
 //              {"done":…} says that the window has begun, and that it has ended
 #include <dlfcn.h>
@@ -36,6 +39,9 @@ int cuptiActivityDisable(uint32_t kind);
 int cuptiActivityFlushAll(uint32_t flag);
 int cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid_bytes, uint8_t** record);
 int cuptiFinalize();
+int cuptiSubscribe(const void** subscriber,
+                   void (*callback)(void*, uint32_t, uint32_t, const void*), void* user);
+int cuptiUnsubscribe(const void* subscriber);
 int cuptiActivityRegisterTimestampCallback(uint64_t (*ticks)());
 }
 
@@ -141,6 +147,35 @@ uint64_t TraceImported(Target* target, uint64_t window_ns) {
   return launches;
 }
 
+void Ignore(void*, uint32_t, uint32_t, const void*) {}
+
+// Found with dlsym: nobody sees it try.
+bool IsSubscribedTo() {
+  void* library = dlopen("libcupti.so.13", RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL);
+  decltype(&cuptiSubscribe) subscribe = nullptr;
+  decltype(&cuptiUnsubscribe) unsubscribe = nullptr;
+  Find(library, "cuptiSubscribe", &subscribe);
+  Find(library, "cuptiUnsubscribe", &unsubscribe);
+  const void* subscriber = nullptr;
+  if (subscribe(&subscriber, Ignore, nullptr) != 0) return true;
+  unsubscribe(subscriber);
+  return false;
+}
+
+uint64_t SubscribeAndTrace(Target* target) {
+  const Condition over = TimeIsOver(10'000'000'000);
+  while (!IsSubscribedTo()) {
+    if (over()) std::_Exit(6);
+    target->Launch(1, 10);
+    target->Synchronize();
+  }
+  const void* subscriber = nullptr;
+  if (cuptiSubscribe(&subscriber, Ignore, nullptr) != 0) std::_Exit(7);
+  const uint64_t launches = TraceImported(target, kWindowNs);
+  cuptiUnsubscribe(subscriber);
+  return launches;
+}
+
 uint64_t TraceAsTold(Target* target) {
   BeginImported();
   ReadInput();
@@ -181,6 +216,7 @@ uint64_t Trace(const std::string& way, Target* target) {
   if (way == "clocked") cuptiActivityRegisterTimestampCallback(Cycles);
   if (way == "imported" || way == "clocked") return TraceImported(target, kWindowNs);
   if (way == "short") return TraceImported(target, kShortWindowNs);
+  if (way == "subscribing") return SubscribeAndTrace(target);
   if (way == "told") return TraceAsTold(target);
   static Cupti stored;
   const Cupti found = LookUp();
