@@ -22,6 +22,8 @@ const RULES: Rule[] = [
   ["kernel_time_without_counters_share", "of kernel time without counters", format.share],
   ["samples_untraced", "samples while launches were not traced", format.count],
   ["launches_implausible", "launches whose times cannot be true", format.count],
+  ["measured_cost_share", "measured cost, start-up left out", format.share],
+  ["measured_cost_error_share", "± of the measured cost", format.share],
   ["cost_share", "estimated cost in all", format.share],
   ["agent_cost_share", "estimated cost of tracing", format.share],
   ["sampling_cost_share", "estimated cost of sampling", format.share],
