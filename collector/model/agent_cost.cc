@@ -10,10 +10,9 @@ namespace {
 double DriverCostNs(const ProcessState& process) {
   const AgentStatus& status = process.status;
   if (status.tracing_cost_ns() > 0) return static_cast<double>(status.tracing_cost_ns());
-  const auto recorded = static_cast<double>(status.launches_recorded());
-  const double nodes = std::min(recorded, static_cast<double>(process.graph_nodes));
-  return (recorded - nodes) * static_cast<double>(kTracedLaunchNs) +
-         nodes * static_cast<double>(kTracedGraphNodeNs);
+  const uint64_t recorded = status.launches_recorded();
+  const uint64_t nodes = std::min<uint64_t>(recorded, process.graph_nodes);
+  return static_cast<double>(TracingCostNs(recorded - nodes, nodes));
 }
 
 }  // namespace

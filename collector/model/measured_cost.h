@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "collector/model/model_state.h"
-#include "collector/model/window_work.h"
+#include "collector/model/window_times.h"
 
 namespace utlz {
 

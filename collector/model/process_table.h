@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "collector/model/trace_coverage.h"
-#include "collector/model/window_work.h"
+#include "collector/model/window_times.h"
 #include "proto/profile.pb.h"
 
 namespace utlz {

@@ -11,6 +11,7 @@
 #include "collector/model/parse.h"
 #include "collector/model/sampler_intake.h"
 #include "collector/model/summary_builder.h"
+#include "collector/model/untraced_time.h"
 
 namespace utlz {
 namespace {
@@ -58,10 +59,6 @@ class RunModel::State {
   void AddLaunches(ProcessState* process, const LaunchSegment& segment, const Launch* launches);
   void AddTimeless(ProcessState* process, const DecodedLaunches& decoded);
   void AddOrderedLaunch(const Activity& activity, DeviceState* device);
-  static bool Uses(const ProcessState& process, uint32_t device);
-  void AddUntraced(const ProcessState& process, const UntracedGap& gap);
-  void TellUntraced(uint32_t index);
-  void AddUntracedTails();
   void Release(bool everything);
   void ReleaseDevice(uint32_t index, uint64_t watermark_ns);
 
@@ -358,40 +355,8 @@ bool RunModel::State::ConsumeTraceWindow(ProcessState* process, std::string_view
   TraceWindow message;
   if (!Parse(payload, &message)) return false;
   process->windows.Add(message);
-  if (const auto gap = process->coverage.Add(message)) AddUntraced(*process, *gap);
+  if (const auto gap = process->coverage.Add(message)) AddUntraced(*process, *gap, &model_);
   return true;
-}
-
-// Processes of one job see all of a machine's GPUs, and have contexts on few.
-bool RunModel::State::Uses(const ProcessState& process, uint32_t device) {
-  const auto& devices = process.device_by_ordinal;
-  if (devices.size() == 1) return devices.begin()->second == device;
-  return std::any_of(process.ordinal_by_context.begin(), process.ordinal_by_context.end(),
-                     [&](const auto& context) {
-                       const auto found = devices.find(context.second);
-                       return found != devices.end() && found->second == device;
-                     });
-}
-
-// Processes whose last window was closed long before they ended.
-void RunModel::State::AddUntracedTails() {
-  for (const auto& [source, process] : model_.processes.processes()) {
-    const auto tail = process->coverage.Tail(process->LivedUntilNs(model_.NewestNs()));
-    if (tail.has_value()) AddUntraced(*process, *tail);
-  }
-}
-
-void RunModel::State::AddUntraced(const ProcessState& process, const UntracedGap& gap) {
-  for (const auto& [ordinal, device] : process.device_by_ordinal) {
-    if (!model_.devices[device].used || !Uses(process, device)) continue;
-    model_.devices[device].queue.Add({.start_ns = gap.start_ns,
-                                      .end_ns = gap.end_ns,
-                                      .kernel = kNoKernel,
-                                      .stream = 0,
-                                      .context = 0,
-                                      .source = static_cast<uint16_t>(process.source),
-                                      .kind = ActivityKind::kUntraced});
-  }
 }
 
 bool RunModel::State::ConsumeRanges(ProcessState* process, std::string_view payload) {
@@ -430,21 +395,6 @@ void RunModel::State::AddOrderedLaunch(const Activity& activity, DeviceState* de
   model_.arrivals.Add(activity.source, activity.start_ns, activity.end_ns);
 }
 
-// Besides the gaps between windows, which come as activities: the time before anything was traced,
-// and since a process stopped tracing whose next window may never come.
-void RunModel::State::TellUntraced(uint32_t index) {
-  DeviceState& device = model_.devices[index];
-  uint64_t first_ns = UINT64_MAX;
-  for (const auto& [source, process] : model_.processes.processes()) {
-    if (!Uses(*process, index) || !process->coverage.known()) continue;
-    first_ns = std::min(first_ns, process->coverage.FirstStartNs());
-    const auto since_ns = process->coverage.UntracedSinceNs();
-    if (!since_ns.has_value()) continue;
-    device.attribution.AddUntraced(*since_ns, process->LivedUntilNs(device.released_until_ns));
-  }
-  if (first_ns != UINT64_MAX) device.attribution.AddUntraced(0, first_ns);
-}
-
 void RunModel::State::ReleaseDevice(uint32_t index, uint64_t watermark_ns) {
   DeviceState& device = model_.devices[index];
   uint64_t reached_ns = 0;
@@ -458,7 +408,7 @@ void RunModel::State::ReleaseDevice(uint32_t index, uint64_t watermark_ns) {
   }
   device.released_until_ns = std::max(device.released_until_ns, reached_ns);
   device.sweep.AdvanceTo(device.released_until_ns);
-  TellUntraced(index);
+  TellUntraced(index, &model_);
   device.attribution.AdvanceTo(device.released_until_ns);
   model_.ranges.AdvanceTo(index, device.released_until_ns);
 }
@@ -474,7 +424,7 @@ void RunModel::State::Release(bool everything) {
 }
 
 void RunModel::State::EndOfInput() {
-  if (!ended_) AddUntracedTails();
+  if (!ended_) AddUntracedTails(&model_);
   ended_ = true;
   Release(true);
 }

@@ -12,80 +12,10 @@
 #define UTLZ_COLLECTOR_MODEL_WINDOW_WORK_H_
 
 #include <cstdint>
-#include <optional>
-#include <vector>
 
-#include "proto/profile.pb.h"
+#include "collector/model/window_times.h"
 
 namespace utlz {
-
-// The windows of one process in which kernels were traced, in the order in which they came.
-class WindowTimes {
- public:
-  static constexpr uint64_t kSliceNs = 500'000'000;
-  // A day and a half at two windows a second; later ones are taken for the last.
-  static constexpr size_t kMaxWindows = 1 << 18;
-
-  struct Place {
-    uint32_t window;
-    uint32_t slice;
-  };
-
-  // A window that opens (end 0), and later the same one closed.
-  void Add(const TraceWindow& window);
-  // What the agent has counted of operations by now; before a window opens it does so once more.
-  void Tell(const AgentStatus& status);
-  // One operation of the newest window.
-  void CountOperation(Place place);
-
-  bool empty() const { return windows_.empty(); }
-  // Of work that starts at a time in the newest window. What was under way when it was closed
-  // belongs to its last slice.
-  Place PlaceOf(uint64_t start_ns) const;
-
-  // As of `now_ns`.
-  uint32_t LastSlice(uint32_t window, uint64_t now_ns) const;
-  // The gap between a window and the next one ÷ the length of what is beside it. No gap follows the
-  // newest: the agent ends one that was not wished for by an empty window.
-  double GapWeight(uint32_t window, uint64_t now_ns) const;
-
-  // One window and the gap after it, for those who compare them.
-  struct Stretch {
-    uint64_t window_ns;
-    uint64_t gap_ns;
-    uint64_t window_operations;
-    std::optional<uint64_t> gap_operations;
-  };
-  // Every window but the newest.
-  std::vector<Stretch> Stretches() const;
-
- private:
-  struct Window {
-    uint64_t start_ns;
-    uint64_t end_ns;  // 0: open
-    // As the agent counted since it began, at the window's end.
-    uint64_t recorded = 0;
-    uint64_t numbered = 0;
-    uint64_t unrecorded = 0;  // of these numbers; never less than before an earlier window
-    // As they arrived here: in the first slice, in the newest one with any, in the one before that.
-    uint32_t slice = 0;
-    uint32_t in_head = 0;
-    uint32_t in_slice = 0;
-    uint32_t in_slice_before = 0;
-  };
-  // Between a window and the next one; nothing where that cannot be told.
-  std::optional<uint64_t> GapOperations(uint32_t window) const;
-  // Where it cannot be told, as the program went on in the gaps before, as long as this one: in
-  // windows tracing slows it.
-  std::optional<double> ProbableGapOperations(uint32_t window) const;
-  uint64_t GapNs(uint32_t window) const;
-  uint64_t TailOperations(uint32_t window, uint64_t now_ns) const;
-  uint64_t LengthNs(uint32_t window, uint64_t now_ns) const;
-  double TailNs(uint32_t window, uint64_t now_ns) const;
-  double HeadNs(uint32_t window, uint64_t now_ns) const;
-
-  std::vector<Window> windows_;
-};
 
 struct KernelSum {
   double launches = 0;

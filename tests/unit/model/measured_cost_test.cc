@@ -6,7 +6,7 @@
 #include <optional>
 #include <random>
 
-#include "collector/model/window_work.h"
+#include "collector/model/window_times.h"
 #include "proto/ring_abi.h"
 
 namespace utlz {

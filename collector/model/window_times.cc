@@ -1,0 +1,164 @@
+#include "collector/model/window_times.h"
+
+#include <algorithm>
+
+#include "proto/ring_abi.h"
+
+namespace utlz {
+namespace {
+
+// In a run's first window, which nothing came before.
+constexpr double kLeastNumbersRecorded = 0.95;
+// Records that come after later ones: their numbers pass before they are counted.
+constexpr uint64_t kMostUnderWay = 16384;
+// More of them say no more of a gap that cannot be told.
+constexpr uint32_t kMostGapsBefore = 64;
+// No GPU begins kernels more often.
+constexpr uint64_t kShortestOperationNs = 50;
+
+}  // namespace
+
+void WindowTimes::Add(const TraceWindow& window) {
+  if ((window.flags() & kTraceKernels) == 0 || window.start_ns() == 0) return;
+  const bool known = !windows_.empty() && windows_.back().start_ns == window.start_ns();
+  if (!known) {
+    const uint64_t newest_ns = windows_.empty() ? 0 : windows_.back().start_ns;
+    if (windows_.size() >= kMaxWindows || window.start_ns() < newest_ns) return;
+    // One whose end was never told ended when this one began, at the latest.
+    if (!windows_.empty() && windows_.back().end_ns == 0)
+      windows_.back().end_ns = window.start_ns();
+    const uint64_t unrecorded = windows_.empty() ? 0 : windows_.back().unrecorded;
+    windows_.push_back({.start_ns = window.start_ns(), .end_ns = 0, .unrecorded = unrecorded});
+  }
+  if (window.end_ns() >= window.start_ns()) windows_.back().end_ns = window.end_ns();
+}
+
+void WindowTimes::Tell(const AgentStatus& status) {
+  if (windows_.empty()) return;
+  Window& window = windows_.back();
+  window.recorded = status.operations_recorded();
+  window.numbered = status.operations_numbered();
+  window.unrecorded = windows_.size() > 1 ? windows_[windows_.size() - 2].unrecorded : 0;
+  if (window.numbered > window.recorded) {
+    window.unrecorded = std::max(window.unrecorded, window.numbered - window.recorded);
+  }
+}
+
+void WindowTimes::CountOperation(Place place) {
+  if (windows_.empty()) return;
+  Window& window = windows_.back();
+  if (place.slice > window.slice) {
+    window.in_slice_before = place.slice == window.slice + 1 ? window.in_slice : 0;
+    window.in_slice = 0;
+    window.slice = place.slice;
+  }
+  if (place.slice == 0) ++window.in_head;
+  if (place.slice == window.slice) {
+    ++window.in_slice;
+  } else if (place.slice + 1 == window.slice) {
+    ++window.in_slice_before;
+  }
+}
+
+uint64_t WindowTimes::TailOperations(uint32_t window, uint64_t now_ns) const {
+  const Window& entry = windows_[window];
+  const uint32_t last = LastSlice(window, now_ns);
+  uint64_t operations = 0;
+  if (entry.slice >= last) operations += entry.in_slice_before;
+  if (entry.slice + 1 >= last) operations += entry.in_slice;
+  return operations;
+}
+
+std::optional<uint64_t> WindowTimes::GapOperations(uint32_t window) const {
+  const Window& first = windows_.front();
+  const Window& before = windows_[window];
+  const Window& after = windows_[window + 1];
+  // Numbers that other calls were given too say nothing of what ran.
+  if (static_cast<double>(first.recorded) <
+      kLeastNumbersRecorded * static_cast<double>(first.numbered)) {
+    return std::nullopt;
+  }
+  if (before.recorded == 0 || after.recorded <= before.recorded) return std::nullopt;
+  const uint64_t possible = GapNs(window) / kShortestOperationNs;
+  const uint64_t operations = after.unrecorded - before.unrecorded;
+  if (after.numbered + kMostUnderWay < after.recorded + after.unrecorded || operations > possible) {
+    return std::nullopt;
+  }
+  return operations;
+}
+
+std::optional<double> WindowTimes::ProbableGapOperations(uint32_t window) const {
+  if (const auto exact = GapOperations(window); exact.has_value()) {
+    return static_cast<double>(*exact);
+  }
+  uint64_t operations = 0, time_ns = 0;
+  const uint32_t last = window > kMostGapsBefore ? window - kMostGapsBefore : 0;
+  for (uint32_t i = window; i > last && time_ns < GapNs(window); --i) {
+    const auto counted = GapOperations(i - 1);
+    if (!counted.has_value()) break;
+    operations += *counted;
+    time_ns += GapNs(i - 1);
+  }
+  if (time_ns == 0) return std::nullopt;
+  return static_cast<double>(operations) * static_cast<double>(GapNs(window)) /
+         static_cast<double>(time_ns);
+}
+
+uint64_t WindowTimes::GapNs(uint32_t window) const {
+  const uint64_t end_ns = windows_[window].end_ns;
+  const uint64_t until_ns = windows_[window + 1].start_ns;
+  return until_ns > end_ns ? until_ns - end_ns : 0;
+}
+
+std::vector<WindowTimes::Stretch> WindowTimes::Stretches() const {
+  std::vector<Stretch> stretches;
+  uint64_t recorded = 0;
+  for (uint32_t i = 0; i + 1 < windows_.size(); ++i) {
+    const Window& window = windows_[i];
+    const uint64_t operations = window.recorded > recorded ? window.recorded - recorded : 0;
+    stretches.push_back({LengthNs(i, 0), GapNs(i), operations, GapOperations(i)});
+    recorded = window.recorded;
+  }
+  return stretches;
+}
+
+WindowTimes::Place WindowTimes::PlaceOf(uint64_t start_ns) const {
+  if (windows_.empty()) return {0, 0};
+  const auto newest = static_cast<uint32_t>(windows_.size() - 1);
+  const Window& window = windows_.back();
+  if (start_ns <= window.start_ns) return {newest, 0};
+  auto slice = static_cast<uint32_t>((start_ns - window.start_ns) / kSliceNs);
+  if (window.end_ns != 0) slice = std::min(slice, LastSlice(newest, window.end_ns));
+  return {newest, slice};
+}
+
+uint64_t WindowTimes::LengthNs(uint32_t window, uint64_t now_ns) const {
+  const uint64_t end_ns = windows_[window].end_ns != 0 ? windows_[window].end_ns : now_ns;
+  return end_ns > windows_[window].start_ns ? end_ns - windows_[window].start_ns : 0;
+}
+
+uint32_t WindowTimes::LastSlice(uint32_t window, uint64_t now_ns) const {
+  const uint64_t length_ns = LengthNs(window, now_ns);
+  return length_ns == 0 ? 0 : static_cast<uint32_t>((length_ns - 1) / kSliceNs);
+}
+
+double WindowTimes::TailNs(uint32_t window, uint64_t now_ns) const {
+  const uint64_t last = LastSlice(window, now_ns);
+  const uint64_t first = last == 0 ? 0 : last - 1;
+  return static_cast<double>(LengthNs(window, now_ns) - first * kSliceNs);
+}
+
+double WindowTimes::HeadNs(uint32_t window, uint64_t now_ns) const {
+  return static_cast<double>(std::min(LengthNs(window, now_ns), kSliceNs));
+}
+
+double WindowTimes::GapWeight(uint32_t window, uint64_t now_ns) const {
+  if (window + 1 == windows_.size()) return 0;
+  const uint64_t beside = TailOperations(window, now_ns) + windows_[window + 1].in_head;
+  const std::optional<double> operations = ProbableGapOperations(window);
+  if (operations.has_value() && beside > 0) return *operations / static_cast<double>(beside);
+  const double beside_ns = TailNs(window, now_ns) + HeadNs(window + 1, now_ns);
+  return beside_ns <= 0 ? 0 : static_cast<double>(GapNs(window)) / beside_ns;
+}
+
+}  // namespace utlz

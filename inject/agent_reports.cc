@@ -1,0 +1,116 @@
+// What the agent tells of the process and of itself, and the handing over of records.
+
+#include "inject/agent.h"
+#include "inject/clock.h"
+#include "inject/identity.h"
+
+namespace utlz::inject {
+namespace {
+
+constexpr uint16_t kFrameProcess = 1;
+constexpr uint16_t kFrameClocks = 2;
+constexpr uint16_t kFrameDevice = 3;
+constexpr uint16_t kFrameAgentStatus = 15;
+constexpr uint16_t kFrameProcessEnd = 16;
+
+constexpr uint64_t kMillisecondNs = 1000000;
+constexpr uint32_t kMaxDevices = 64;
+
+}  // namespace
+
+void Agent::FlushRecords(uint32_t flags) {
+  const uint64_t now_ns = RealtimeNs();
+  cupti_.activity_flush_all(flags);
+  recorder_.Lock();
+  recorder_.Flush();
+  recorder_.Unlock();
+  ring_.header()->producer.flushed_until_ns.store(now_ns, std::memory_order_release);
+}
+
+void Agent::Report() {
+  thread_cpu_ns_.store(ThreadCpuNs() - earlier_cpu_ns_, std::memory_order_relaxed);
+  if (!taken_) SendClocks();
+  SendStatus();
+}
+
+void Agent::SendIdentity() {
+  recorder_.Lock();
+  ByteBuffer* message = recorder_.Scratch();
+  WriteProcess(cupti_, cuda_, message);
+  recorder_.Send(kFrameProcess, *message);
+  recorder_.Unlock();
+}
+
+// The driver answers only once cuInit, inside which the agent was started, has returned.
+void Agent::SendDevices() {
+  int count = 0;
+  if (cuda_.device_get_count == nullptr || devices_sent_.load() != 0 ||
+      cuda_.device_get_count(&count) != cuda::kSuccess) {
+    return;
+  }
+  for (int ordinal = 0; ordinal < count && ordinal < static_cast<int>(kMaxDevices); ++ordinal) {
+    recorder_.Lock();
+    ByteBuffer* message = recorder_.Scratch();
+    if (WriteDevice(cuda_, ordinal, message) && recorder_.Send(kFrameDevice, *message)) {
+      devices_sent_.fetch_add(1);
+    }
+    recorder_.Unlock();
+  }
+}
+
+void Agent::SendClocks() {
+  recorder_.Lock();
+  ByteBuffer* message = recorder_.Scratch();
+  WriteClocks(cupti_, recorder_.clock(), message);
+  recorder_.Send(kFrameClocks, *message);
+  recorder_.Unlock();
+}
+
+void Agent::SendStatus() {
+  uint64_t now_ns = 0;
+  size_t dropped = 0;
+  // CUPTI is left alone while another client has it: that one may tear it down at any moment.
+  if (!taken_) {
+    now_ns = RealtimeNs();
+    if (cupti_.activity_get_dropped(nullptr, 0, &dropped) != cupti::kSuccess) dropped = 0;
+  }
+  recorder_.Lock();
+  recorder_.Flush();  // so that what it counts has been sent
+  recorder_.AddDropped(dropped);
+  const RecorderCounts& counts = recorder_.counts();
+  const RingProducer& producer = ring_.header()->producer;
+  ByteBuffer* message = recorder_.Scratch();
+  PbWriter out(message);
+  if (now_ns != 0) out.Fixed64(1, now_ns);
+  out.Uint(2, counts.launches);
+  out.Uint(3, counts.timeless);
+  out.Uint(4, producer.launches_dropped.load(std::memory_order_relaxed));
+  out.Uint(5, counts.dropped_by_cupti);
+  out.Uint(6, counts.unknown);
+  out.Uint(7, ring_.frames_written());
+  out.Uint(8, ring_.bytes_written());
+  out.Uint(10, callbacks_.load(std::memory_order_relaxed));
+  out.Uint(11, counts.encode_ns);
+  out.Uint(12, thread_cpu_ns_.load(std::memory_order_relaxed));
+  out.Uint(13, pool_.outstanding());
+  out.Uint(15, producer.reason.load(std::memory_order_relaxed));
+  out.Uint(17, budget_.tracing_cost_ns());
+  out.Uint(18, counts.operations.recorded());
+  out.Uint(19, counts.operations.numbered());
+  recorder_.Send(kFrameAgentStatus, *message);
+  recorder_.Unlock();
+}
+
+void Agent::SendEnd(const char* how) {
+  constexpr uint64_t kPatienceNs = 2000 * kMillisecondNs;
+  if (!recorder_.LockWithin(kPatienceNs)) return;
+  ByteBuffer* message = recorder_.Scratch();
+  PbWriter out(message);
+  out.Fixed64(1, RealtimeNs());
+  out.String(2, how);
+  recorder_.Send(kFrameProcessEnd, *message);
+  recorder_.Unlock();
+  ring_.header()->producer.ended.store(1, std::memory_order_release);
+}
+
+}  // namespace utlz::inject

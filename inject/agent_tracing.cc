@@ -1,0 +1,147 @@
+// When the agent traces: as its budget allows, while nobody else has CUPTI's buffers.
+
+#include "inject/agent.h"
+#include "inject/clock.h"
+#include "inject/one_agent.h"
+
+namespace utlz::inject {
+namespace {
+
+constexpr uint64_t kMillisecondNs = 1000000;
+// Records of launches from before tracing was switched off come for this long.
+constexpr uint64_t kStragglersNs = 150 * kMillisecondNs;
+// Later ones are none of theirs.
+constexpr uint64_t kSilentNs = 1000 * kMillisecondNs;
+
+}  // namespace
+
+PlannedWindow Agent::NextWindow(uint64_t now_ns) const {
+  const RingControl& control = ring_.header()->control;
+  const uint64_t end_ns = control.window_end_ns.load(std::memory_order_acquire);
+  const uint64_t begin_ns = control.window_begin_ns.load(std::memory_order_acquire);
+  if (control.window_end_ns.load(std::memory_order_relaxed) != end_ns || begin_ns >= end_ns ||
+      end_ns - begin_ns > kLongestPlannedWindowNs) {
+    return {};
+  }
+  // Clocks of this moment: one that jumps spoils the windows under way and no others.
+  const uint64_t realtime_ns = RealtimeNs();
+  if (end_ns <= realtime_ns) return {};
+  const uint64_t begun_ns = realtime_ns > begin_ns ? realtime_ns - begin_ns : 0;
+  const uint64_t until_begin_ns = begin_ns > realtime_ns ? begin_ns - realtime_ns : 0;
+  return {now_ns - begun_ns + until_begin_ns, now_ns + (end_ns - realtime_ns)};
+}
+
+// torch.profiler and its like take the buffers, trace for a while and leave everything switched
+// off, or tear CUPTI down. Step aside while they trace; go on once they have been done for a while.
+void Agent::FollowOtherClient(uint64_t now_ns) {
+  constexpr uint64_t kGraceNs = 500 * kMillisecondNs;
+  static constexpr char kReason[] = "another CUPTI client took the activity buffers over";
+  RingProducer& producer = ring_.header()->producer;
+  if (!taken_ && (other_client_.TakeTornDown() || !registration_.Ours())) {
+    taken_ = true;
+    // What was recorded since the last hand-over may end in the other client's hands.
+    trace_.Lost(kReason, producer.flushed_until_ns.load(std::memory_order_relaxed));
+    producer.reason.store(static_cast<uint32_t>(AgentReason::kBuffersTaken),
+                          std::memory_order_relaxed);
+    other_client_.Watch(cupti_, registration_.Holder(), &turn_mutex_);
+  }
+  if (!taken_ || !other_client_.DoneFor(now_ns, kGraceNs)) return;
+  other_client_.TakeTornDown();
+  LimitDeviceMemory();  // a torn-down CUPTI has forgotten it
+  if (registration_.Register(cupti_, BufferRequestedCallback, BufferCompletedCallback) ==
+      cupti::kSuccess) {
+    taken_ = false;
+    other_client_.Forget();
+    producer.reason.store(static_cast<uint32_t>(AgentReason::kNone), std::memory_order_relaxed);
+  }
+}
+
+// What another client made CUPTI's clock is found out anew each turn.
+void Agent::FollowClock() {
+  if (taken_) return;
+  uint64_t cupti_ticks = 0;
+  if (cupti_.get_timestamp(&cupti_ticks) != cupti::kSuccess) return;
+  const uint64_t realtime_ns = RealtimeNs();
+  recorder_.Lock();
+  recorder_.clock().Pair(cupti_ticks, realtime_ns);
+  clock_known_ = recorder_.clock().Known();
+  recorder_.Unlock();
+}
+
+// Switches tracing on and off as the account allows; ranges need it on throughout.
+void Agent::FollowBudget(uint64_t now_ns) {
+  if (!wanted_) budget_.Asleep(now_ns);
+  recorder_.Lock();
+  const RecorderCounts counts = recorder_.counts();
+  recorder_.Unlock();
+  const bool affordable = budget_.ShouldTrace(now_ns, counts.launches - counts.graph_nodes,
+                                              counts.graph_nodes, NextWindow(now_ns));
+  const uint64_t ready_ns = budget_.ReadyNs(now_ns);
+  ring_.header()->producer.window_ready_ns.store(
+      ready_ns == 0 ? 0 : RealtimeNs() + (ready_ns - now_ns), std::memory_order_relaxed);
+  const bool calibrating = RangesAllowed() && !ranges_.Finished();
+  const bool trace = wanted_ && !taken_ && (affordable || calibrating);
+  if (trace && !trace_.on() && clock_known_) {
+    FlushRecords(0);
+    SendStatus();  // what was counted before the gap
+    LearnCost();
+    trace_.On(wanted_flags_);
+    window_cost_.Opened(MonotonicNs());
+  }
+  if (!trace && trace_.on() && MayPause()) StopTracing("the overhead budget");
+  SilenceStragglers(now_ns, counts.launches);
+}
+
+void Agent::LearnCost() {
+  recorder_.Lock();
+  const RecorderCounts counts = recorder_.counts();
+  recorder_.Unlock();
+  window_cost_.Counted(counts.operations,
+                       TracingCostNs(counts.launches - counts.graph_nodes, counts.graph_nodes));
+  budget_.SetScale(window_cost_.Scale());
+}
+
+// Ends a gap that nothing follows.
+void Agent::EndGap() {
+  if (!trace_.InGap()) return;
+  SendStatus();  // what was counted before it
+  trace_.EndGap();
+}
+
+// What can only be switched off at the risk of the process is traced on, over the budget.
+bool Agent::MayPause() {
+  if (!wanted_ || taken_ || trace_.Pausable()) return true;
+  ring_.header()->producer.reason.store(static_cast<uint32_t>(AgentReason::kNotPausable),
+                                        std::memory_order_relaxed);
+  return false;
+}
+
+// Records that still come long after tracing was switched off mean that it is not off.
+void Agent::SilenceStragglers(uint64_t now_ns, uint64_t launches) {
+  constexpr uint64_t kFewLaunches = 64;
+  if (trace_.on() || taken_ || silence_due_ns_ == 0 || now_ns < silence_due_ns_) {
+    if (trace_.on()) silence_due_ns_ = 0;
+    launches_when_silent_ = launches;
+    return;
+  }
+  if (launches > launches_when_silent_ + kFewLaunches) {
+    trace_.OffAgain();
+    silence_due_ns_ = now_ns + kStragglersNs;
+  } else if (now_ns > silence_due_ns_ + kSilentNs) {
+    silence_due_ns_ = 0;
+  }
+}
+
+bool Agent::RangesAllowed() const {
+  return ring_.header()->control.counters_yielded.load(std::memory_order_acquire) != 0;
+}
+
+void Agent::StopTracing(const char* reason) {
+  if (!trace_.on()) return;
+  window_cost_.Closed(MonotonicNs());
+  trace_.Off(reason);
+  FlushRecords(0);
+  silence_due_ns_ = MonotonicNs() + kStragglersNs;
+}
+
+}  // namespace utlz::inject
