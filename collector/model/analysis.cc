@@ -90,8 +90,8 @@ double ShareOfKernel(const Kernel& kernel, const KernelRow& row) {
 
 // Ranges hold whole kernels, whose launches may be of several parts.
 struct Calibration {
-  OperationPrior prior;
-  SolvedOperations solved;
+  FlopPrior prior;
+  SolvedFlops solved;
   std::map<uint32_t, int> parts;  // by kernel
 };
 
@@ -111,13 +111,13 @@ Calibration Calibrate(const ModelState& model, const Analysis& analysis) {
     whole.warp_mma = belief.warp_mma;
     whole.instructions_told = belief.instructions_told;
     for (const auto& [data_type, of_part] : belief.by_type) {
-      OperationBelief& sum = whole.by_type[data_type];
+      FlopBelief& sum = whole.by_type[data_type];
       sum.per_launch += share * of_part.per_launch;
       sum.error += share * of_part.error;
       sum.doubt += share * of_part.doubt;
     }
   }
-  calibration.solved = SolveOperations(model.ranges.Mixes(), calibration.prior);
+  calibration.solved = SolveFlops(model.ranges.Mixes(), calibration.prior);
   return calibration;
 }
 

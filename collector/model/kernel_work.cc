@@ -117,8 +117,7 @@ void AddPipes(const Kernel& kernel, const KernelPart& part, const Ceilings& ceil
 }
 
 // Ranges replace what was sampled of the data types that they counted; others stay.
-void ApplyCalibration(const std::map<std::string, CalibratedOperations>& calibrated,
-                      KernelWork* work) {
+void ApplyCalibration(const std::map<std::string, CalibratedFlops>& calibrated, KernelWork* work) {
   std::erase_if(work->flops, [&](const TypedFlops& flops) {
     return !flops.upper_bound && calibrated.contains(flops.data_type);
   });

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "collector/model/attribution_feed.h"
+#include "collector/model/flop_solver.h"
 #include "collector/model/kernel_table.h"
-#include "collector/model/operation_solver.h"
 #include "collector/model/roofline.h"
 
 namespace utlz {
@@ -40,7 +40,7 @@ std::string TensorTypeFor(const Kernel& kernel, const std::string& fallback);
 // What ranges say of one launch of a kernel's part.
 struct KernelCalibration {
   bool warp_mma = false;  // its tensor instructions were found to be those of warps
-  std::map<std::string, CalibratedOperations> operations;  // by data type; none: nothing is known
+  std::map<std::string, CalibratedFlops> operations;  // by data type; none: nothing is known
 };
 
 // `mean_time_ns` of the launches of `part`.

@@ -52,7 +52,7 @@ RangeCalibration::Counts RangeCalibration::CountsOf(const RangeBatch& batch,
     const std::string_view data_type = DataTypeOfOperationsMetric(metric);
     if (data_type.empty() || !std::isfinite(range.value(i)) || range.value(i) < 0) continue;
     if (!StartsWith(metric, kTotalPrefix) && whole.contains(data_type)) continue;
-    OperationCount& count = counts[std::string(data_type)];
+    FlopCount& count = counts[std::string(data_type)];
     count.operations += range.value(i);
     count.warp_groups_only = StartsWith(metric, kWarpGroupPrefix);
   }

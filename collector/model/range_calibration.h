@@ -1,6 +1,6 @@
 // Exact counts of user ranges: tensor operations by data type over everything that was launched
 // between two idle moments of a context, joined to the kernels that were launched there
-// (operation_solver.h makes kernels' operations of them).
+// (flop_solver.h makes kernels' operations of them).
 //
 // Ranges are held until the launches in them are complete, then reduced to one row per different
 // mix of kernels, so memory is bounded by the number of mixes (kMaxRows).
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "collector/model/activity.h"
-#include "collector/model/operation_solver.h"
+#include "collector/model/flop_solver.h"
 #include "proto/profile.pb.h"
 
 namespace utlz {
@@ -41,7 +41,7 @@ class RangeCalibration {
   std::vector<CountedMix> Mixes() const;
 
  private:
-  using Counts = std::map<std::string, OperationCount>;  // by data type
+  using Counts = std::map<std::string, FlopCount>;  // by data type
 
   struct Range {
     uint32_t source;

@@ -1,4 +1,4 @@
-// Solves the counts of ranges for the tensor operations of the kernels in them, by data type.
+// Solves the counts of ranges for the tensor FLOPs of the kernels in them, by data type.
 //
 // What was sampled and what names say is the starting point; it moves by as little as the counts
 // allow. Some metrics count the instructions of warp groups only (wgmma): kernels that use mma.sync
@@ -6,8 +6,8 @@
 // whose name leaves it open is looked for that explains them; else all that names say is doubted.
 //
 // Pure computation. Thread safety: none needed.
-#ifndef UTLZ_COLLECTOR_MODEL_OPERATION_SOLVER_H_
-#define UTLZ_COLLECTOR_MODEL_OPERATION_SOLVER_H_
+#ifndef UTLZ_COLLECTOR_MODEL_FLOP_SOLVER_H_
+#define UTLZ_COLLECTOR_MODEL_FLOP_SOLVER_H_
 
 #include <cstdint>
 #include <map>
@@ -17,14 +17,14 @@
 
 namespace utlz {
 
-// Operations of one launch, and their standard error.
-struct CalibratedOperations {
+// FLOPs (integer operations where the data type is one) of one launch, and their standard error.
+struct CalibratedFlops {
   double per_launch = 0;
   double error = 0;
 };
 
-// Operations of one data type in a range.
-struct OperationCount {
+// Those of one data type in a range.
+struct FlopCount {
   double operations = 0;
   bool warp_groups_only = false;
 };
@@ -32,11 +32,11 @@ struct OperationCount {
 // Launches by kernel, and what they did together.
 struct CountedMix {
   std::map<uint32_t, uint32_t> kernels;
-  std::map<std::string, OperationCount> counts;  // by data type
+  std::map<std::string, FlopCount> counts;  // by data type
 };
 
 // What is believed of a launch before the counts are looked at.
-struct OperationBelief {
+struct FlopBelief {
   double per_launch = 0;
   double error = 0;  // standard error of what was sampled
   double doubt = 0;  // standard error where the counts contradict what names say
@@ -45,21 +45,21 @@ struct OperationBelief {
 struct KernelBelief {
   bool warp_mma = false;  // its tensor instructions are issued by warps, not by warp groups
   bool instructions_told = false;  // by its name
-  // A kernel without an entry for a data type cannot be given any operations of it.
-  std::map<std::string, OperationBelief> by_type;
+  // A kernel without an entry for a data type cannot be given any FLOPs of it.
+  std::map<std::string, FlopBelief> by_type;
 };
-using OperationPrior = std::map<uint32_t, KernelBelief>;
+using FlopPrior = std::map<uint32_t, KernelBelief>;
 
-struct SolvedOperations {
+struct SolvedFlops {
   // Of kernels and data types that some mix counted.
-  std::map<uint32_t, std::map<std::string, CalibratedOperations>> by_kernel;
+  std::map<uint32_t, std::map<std::string, CalibratedFlops>> by_kernel;
   // Found by the counts to issue its tensor instructions by warps: it is in no count of warp
   // groups.
   std::optional<uint32_t> warp_mma;
 };
 
-SolvedOperations SolveOperations(std::span<const CountedMix> mixes, OperationPrior prior);
+SolvedFlops SolveFlops(std::span<const CountedMix> mixes, FlopPrior prior);
 
 }  // namespace utlz
 
-#endif  // UTLZ_COLLECTOR_MODEL_OPERATION_SOLVER_H_
+#endif  // UTLZ_COLLECTOR_MODEL_FLOP_SOLVER_H_

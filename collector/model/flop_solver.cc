@@ -1,4 +1,4 @@
-#include "collector/model/operation_solver.h"
+#include "collector/model/flop_solver.h"
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
@@ -31,12 +31,12 @@ struct Posterior {
   Eigen::VectorXd deviation;
 };
 
-bool Counts(const OperationCount& count, const KernelBelief& belief) {
+bool Counts(const FlopCount& count, const KernelBelief& belief) {
   return !(count.warp_groups_only && belief.warp_mma);
 }
 
 System SystemOf(std::span<const CountedMix> mixes, const std::string& data_type,
-                const OperationPrior& prior) {
+                const FlopPrior& prior) {
   System system;
   std::map<uint32_t, Eigen::Index> column_of;
   std::vector<const CountedMix*> rows;
@@ -54,7 +54,7 @@ System SystemOf(std::span<const CountedMix> mixes, const std::string& data_type,
   system.launches = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(rows.size()), columns);
   system.counted = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(rows.size()));
   for (size_t row = 0; row < rows.size(); ++row) {
-    const OperationCount& count = rows[row]->counts.at(data_type);
+    const FlopCount& count = rows[row]->counts.at(data_type);
     const auto r = static_cast<Eigen::Index>(row);
     system.counted[r] = count.operations;
     for (const auto& [kernel, launches] : rows[row]->kernels) {
@@ -87,7 +87,7 @@ bool Contradicts(const System& system) {
 }
 
 bool Contradicts(std::span<const CountedMix> mixes, const std::set<std::string>& data_types,
-                 const OperationPrior& prior) {
+                 const FlopPrior& prior) {
   return std::any_of(data_types.begin(), data_types.end(), [&](const std::string& data_type) {
     return Contradicts(SystemOf(mixes, data_type, prior));
   });
@@ -142,11 +142,11 @@ Posterior SolveNonNegative(System system, Eigen::VectorXd deviation) {
 // The one kernel that explains the counts if its tensor instructions are those of warps.
 std::optional<uint32_t> FindWarpMma(std::span<const CountedMix> mixes,
                                     const std::set<std::string>& data_types,
-                                    const OperationPrior& prior) {
+                                    const FlopPrior& prior) {
   std::optional<uint32_t> found;
   for (const auto& [kernel, belief] : prior) {
     if (belief.warp_mma || belief.instructions_told) continue;
-    OperationPrior tried = prior;
+    FlopPrior tried = prior;
     tried[kernel].warp_mma = true;
     if (Contradicts(mixes, data_types, tried)) continue;
     if (found.has_value()) return std::nullopt;
@@ -157,12 +157,12 @@ std::optional<uint32_t> FindWarpMma(std::span<const CountedMix> mixes,
 
 }  // namespace
 
-SolvedOperations SolveOperations(std::span<const CountedMix> mixes, OperationPrior prior) {
+SolvedFlops SolveFlops(std::span<const CountedMix> mixes, FlopPrior prior) {
   std::set<std::string> data_types;
   for (const CountedMix& mix : mixes) {
     for (const auto& [data_type, count] : mix.counts) data_types.insert(data_type);
   }
-  SolvedOperations solved;
+  SolvedFlops solved;
   bool doubted = Contradicts(mixes, data_types, prior);
   if (doubted) {
     solved.warp_mma = FindWarpMma(mixes, data_types, prior);

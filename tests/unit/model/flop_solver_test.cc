@@ -1,5 +1,5 @@
 // Counts of ranges solved for the kernels in them: exact where they tell, honest where they do not.
-#include "collector/model/operation_solver.h"
+#include "collector/model/flop_solver.h"
 
 #include <gtest/gtest.h>
 
@@ -40,20 +40,20 @@ CountedMix Mix(std::map<uint32_t, uint32_t> kernels, double bf16, double tf32,
           {{"bf16", {bf16, warp_groups_only}}, {"tf32", {tf32, warp_groups_only}}}};
 }
 
-bool Holds(const CalibratedOperations& operations, double truth) {
+bool Holds(const CalibratedFlops& operations, double truth) {
   return std::abs(operations.per_launch - truth) <= kNormal95 * operations.error + 1e-3 * truth;
 }
 
-TEST(OperationSolverTest, SolvesMixesForTheirKernels) {
+TEST(FlopSolverTest, SolvesMixesForTheirKernels) {
   // Kernel 1 does 100 bf16 operations, kernel 2 does 30 in tf32, kernel 3 none; names tell nothing.
-  OperationPrior prior;
+  FlopPrior prior;
   for (const uint32_t kernel : {1u, 2u, 3u}) {
     prior[kernel].by_type = {{"bf16", {0, 100, 100}}, {"tf32", {0, 100, 100}}};
   }
   const std::vector<CountedMix> mixes = {Mix({{1, 2}, {2, 1}}, 200, 30, false),
                                          Mix({{1, 1}, {2, 2}}, 100, 60, false),
                                          Mix({{1, 1}, {3, 1}}, 100, 0, false)};
-  auto solved = SolveOperations(mixes, prior).by_kernel;
+  auto solved = SolveFlops(mixes, prior).by_kernel;
   EXPECT_NEAR(solved[1]["bf16"].per_launch, 100, 0.5);
   EXPECT_NEAR(solved[1]["tf32"].per_launch, 0, 0.5);
   EXPECT_NEAR(solved[2]["bf16"].per_launch, 0, 0.5);
@@ -63,10 +63,10 @@ TEST(OperationSolverTest, SolvesMixesForTheirKernels) {
 }
 
 // One mix of many kernels leaves each no less certain than its samples did.
-TEST(OperationSolverTest, CountsThatAgreeWithSamplesNarrowThem) {
-  const OperationPrior prior = {{1, Told(102)}, {2, Told(49)}, {3, Told(10)}};
+TEST(FlopSolverTest, CountsThatAgreeWithSamplesNarrowThem) {
+  const FlopPrior prior = {{1, Told(102)}, {2, Told(49)}, {3, Told(10)}};
   const std::vector<CountedMix> mixes = {Mix({{1, 1}, {2, 1}, {3, 1}}, 160, 0, true)};
-  auto solved = SolveOperations(mixes, prior).by_kernel;
+  auto solved = SolveFlops(mixes, prior).by_kernel;
   EXPECT_TRUE(Holds(solved[1]["bf16"], 100));
   EXPECT_TRUE(Holds(solved[2]["bf16"], 50));
   EXPECT_TRUE(Holds(solved[3]["bf16"], 10));
@@ -77,49 +77,49 @@ TEST(OperationSolverTest, CountsThatAgreeWithSamplesNarrowThem) {
 }
 
 // Counts of warp groups' instructions do not make a kernel of warps one without FLOPs.
-TEST(OperationSolverTest, WhatAMetricCannotCountIsNotTakenFromAKernel) {
-  const OperationPrior prior = {{1, Told(102)}, {2, OfWarps(300)}};
+TEST(FlopSolverTest, WhatAMetricCannotCountIsNotTakenFromAKernel) {
+  const FlopPrior prior = {{1, Told(102)}, {2, OfWarps(300)}};
   const std::vector<CountedMix> mixes = {Mix({{1, 1}, {2, 1}}, 100, 0, true)};
-  auto solved = SolveOperations(mixes, prior).by_kernel;
+  auto solved = SolveFlops(mixes, prior).by_kernel;
   EXPECT_NEAR(solved[1]["bf16"].per_launch, 100, 0.1);
   EXPECT_FALSE(solved.contains(2)) << "nothing was counted that could be its own";
   const std::vector<CountedMix> whole = {Mix({{1, 1}, {2, 1}}, 405, 0, false)};
-  solved = SolveOperations(whole, prior).by_kernel;
+  solved = SolveFlops(whole, prior).by_kernel;
   EXPECT_TRUE(Holds(solved[2]["bf16"], 300));
 }
 
-TEST(OperationSolverTest, FindsTheOneKernelOfWarpsThatItsNameHides) {
-  const OperationPrior prior = {{1, Told(102)}, {2, Untold(300)}, {3, Untold(40)}};
+TEST(FlopSolverTest, FindsTheOneKernelOfWarpsThatItsNameHides) {
+  const FlopPrior prior = {{1, Told(102)}, {2, Untold(300)}, {3, Untold(40)}};
   const std::vector<CountedMix> mixes = {Mix({{1, 1}, {2, 1}, {3, 1}}, 140, 0, true)};
-  const SolvedOperations solved = SolveOperations(mixes, prior);
+  const SolvedFlops solved = SolveFlops(mixes, prior);
   EXPECT_EQ(solved.warp_mma, 2u);
   EXPECT_FALSE(solved.by_kernel.contains(2));
   EXPECT_TRUE(Holds(solved.by_kernel.at(1).at("bf16"), 100));
 }
 
-TEST(OperationSolverTest, NamesThatCountsContradictAreDoubted) {
+TEST(FlopSolverTest, NamesThatCountsContradictAreDoubted) {
   // Two kernels could be the one of warps, or a rate is wrong: nobody knows.
-  const OperationPrior prior = {{1, Told(100)}, {2, Untold(50)}, {3, Untold(50)}};
+  const FlopPrior prior = {{1, Told(100)}, {2, Untold(50)}, {3, Untold(50)}};
   const std::vector<CountedMix> mixes = {Mix({{1, 1}, {2, 1}, {3, 1}}, 150, 0, true)};
-  SolvedOperations solved = SolveOperations(mixes, prior);
+  SolvedFlops solved = SolveFlops(mixes, prior);
   EXPECT_FALSE(solved.warp_mma.has_value());
   for (const auto& [kernel, truth] : {std::pair(1u, 100.0), {2u, 50.0}, {3u, 0.0}}) {
     EXPECT_TRUE(Holds(solved.by_kernel[kernel]["bf16"], truth)) << kernel;
   }
   // A name that tells another type than the counts.
   const std::vector<CountedMix> other = {Mix({{1, 1}, {2, 1}}, 0, 200, false)};
-  solved = SolveOperations(other, {{1, Told(100)}, {2, Told(100)}});
+  solved = SolveFlops(other, {{1, Told(100)}, {2, Told(100)}});
   EXPECT_NEAR(solved.by_kernel[1]["tf32"].per_launch, 100, 0.5);
   EXPECT_EQ(solved.by_kernel[1]["bf16"].per_launch, 0);
   EXPECT_EQ(solved.by_kernel[1]["bf16"].error, 0) << "what did none together did none alone";
 }
 
-TEST(OperationSolverTest, WhatIsHeldAtZeroKeepsItsError) {
+TEST(FlopSolverTest, WhatIsHeldAtZeroKeepsItsError) {
   // The second kernel would come out below zero: the first alone did more than was counted.
-  OperationPrior prior = {{1, Told(100)}, {2, Told(20)}};
+  FlopPrior prior = {{1, Told(100)}, {2, Told(20)}};
   prior[2].by_type["bf16"].doubt = 40;
   const std::vector<CountedMix> mixes = {Mix({{1, 1}, {2, 4}}, 60, 0, false)};
-  auto solved = SolveOperations(mixes, prior).by_kernel;
+  auto solved = SolveFlops(mixes, prior).by_kernel;
   EXPECT_EQ(solved[2]["bf16"].per_launch, 0);
   EXPECT_GT(solved[2]["bf16"].error, 1);
 }
