@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -30,6 +31,7 @@ namespace utlz {
 namespace {
 
 constexpr int64_t kReachNs = 100'000;
+constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
 struct Span {
   int64_t start_ns;
@@ -143,12 +145,15 @@ class RunReader {
     }
   }
 
+  // A window is told when it opens and again when it closes; one that never closed reaches to the
+  // end.
   void AddWindow(std::string_view payload) {
     TraceWindow message;
     if (!Parse(payload, &message) || (message.flags() & kTraceKernels) == 0) return;
-    if (message.end_ns() <= message.start_ns()) return;
-    traced_.push_back(
-        {static_cast<int64_t>(message.start_ns()), static_cast<int64_t>(message.end_ns())});
+    const auto start_ns = static_cast<int64_t>(message.start_ns());
+    const auto end_ns = static_cast<int64_t>(message.end_ns());
+    if (!traced_.empty() && traced_.back().start_ns == start_ns) traced_.pop_back();
+    traced_.push_back({start_ns, end_ns > start_ns ? end_ns : kNever});
   }
 
   std::optional<CounterSet> counters_;

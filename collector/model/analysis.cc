@@ -4,6 +4,7 @@
 #include <map>
 
 #include "collector/model/kernel_class.h"
+#include "collector/model/traced_slowdown.h"
 
 namespace utlz {
 namespace {
@@ -194,6 +195,7 @@ Analysis Analyze(const ModelState& model, const std::optional<StepsSpan>& steps)
     DeviceAnalysis device;
     device.ceilings = CeilingsOf(model.devices[i]);
     device.part = analysis.steady.Of(model.devices[i]);
+    TakeSlowdownOut(model, i, analysis.steady.steps.has_value(), &device.part);
     device.sampled = model.devices[i].attribution.has_samples();
     if (device.sampled) device.attribution = model.devices[i].attribution.Solve();
     device.fallback_type = FallbackType(model, device.attribution);

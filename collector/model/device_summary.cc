@@ -51,6 +51,11 @@ double ScaleOf(const std::vector<const KernelRow*>& rows) {
 
 double BusyNs(const StretchContent& content) { return content.KernelNs() + content.CopyNs(); }
 
+// From the first to the last activity, whether traced or not.
+double SpanNs(const DeviceView& view) {
+  return static_cast<double>(view.state.sweep.last_ns() - view.state.sweep.first_ns());
+}
+
 void SetIdentity(const DeviceState& state, DeviceSummary* summary) {
   const DevicePeaks peaks = state.peaks.value_or(DevicePeaks());
   const auto set = [](const std::string& first, const std::string& second, auto setter) {
@@ -90,8 +95,8 @@ void SetTimes(const DeviceView& view, bool of_steps, DeviceSummary* summary) {
   const Extent run = RunOf(view);
   if (!of_steps || run.time_ns <= 0) return;
   summary->set_run_window_ns(rounded(run.time_ns));
-  summary->set_run_gpu_busy_share(static_cast<double>(sweep.TimeNs(kKernelMask | kCopyMask)) /
-                                  run.time_ns);
+  const double busy_ns = view.scale * static_cast<double>(sweep.TimeNs(kKernelMask | kCopyMask));
+  summary->set_run_gpu_busy_share(std::min(1.0, busy_ns / SpanNs(view)));
 }
 
 // Sum over kernels and copies of one counter, in an extent of traced time. Kernels that no sample
@@ -230,8 +235,10 @@ void SetFlops(const DeviceView& view, DeviceSummary* summary) {
   const FlopsSum in_window = FlopsIn(view, window);
   summary->set_flops_per_second(in_window.flops / window.time_ns * 1e9);
   summary->set_hfu(in_window.peak_time_ns / window.time_ns);
-  summary->set_hfu_error(std::sqrt(in_window.peak_variance) / window.time_ns);
-  if (summary->has_run_window_ns()) summary->set_run_hfu(in_run.peak_time_ns / run.time_ns);
+  const double of_time = summary->hfu() * view.analysis.part.slowdown_error_ns;
+  summary->set_hfu_error(std::hypot(std::sqrt(in_window.peak_variance), of_time) / window.time_ns);
+  if (!summary->has_run_window_ns()) return;
+  summary->set_run_hfu(view.scale * in_run.peak_time_ns / SpanNs(view));
 }
 
 // Shares by samples where there are any, else by NVML's GPM counters.

@@ -140,6 +140,17 @@ void AddThrottling(const DeviceSummary& device, FindingFacts* facts) {
   facts->throttled_ns += static_cast<double>(device.kernel_time_ns()) * (1 - clock_share);
 }
 
+// Nothing where it was measured: then gaps are already without it.
+void AddTracing(const ModelState& model, const Analysis& analysis, FindingFacts* facts) {
+  double kernel_share = 0;
+  for (const DeviceAnalysis& device : analysis.devices) {
+    if (device.part.slowdown_ns > 0) return;
+    kernel_share = std::max(kernel_share, device.part.kernel_share);
+  }
+  facts->traced_launch_ns = TracedLaunchCostNs(model);
+  facts->traced_graphs_ns = kernel_share * TracedGraphsCostNs(model);
+}
+
 // The first of the kernels, which are in order of what could be recovered.
 void AddTopKernel(const Analysis& analysis, const ModelState& model, const Summary& summary,
                   const std::vector<double>& shares, FindingFacts* facts) {
@@ -180,12 +191,7 @@ FindingFacts GatherFacts(const ModelState& model, const Analysis& analysis, cons
     AddThrottling(device, &facts);
   }
   facts.step_ns = UsualStepNs(summary);
-  facts.traced_launch_ns = TracedLaunchCostNs(model);
-  double kernel_share = 0;
-  for (const DeviceAnalysis& device : analysis.devices) {
-    kernel_share = std::max(kernel_share, device.part.kernel_share);
-  }
-  facts.traced_graphs_ns = kernel_share * TracedGraphsCostNs(model);
+  AddTracing(model, analysis, &facts);
   if (facts.window_ns > 0) {
     facts.busy_share /= facts.window_ns;
     facts.sm_active_share /= facts.window_ns;

@@ -12,9 +12,13 @@
 
 namespace utlz {
 
+// Standard errors are from how windows differ; where these are few, so that 1.96 of them hold 95 %.
 struct MeasuredCost {
   double share = 0;           // of the time that passed, windows and gaps
-  double standard_error = 0;  // of the share, from how windows differ
+  double standard_error = 0;
+  double window_ns = 0;     // of the windows that were compared
+  double window_share = 0;  // of that time
+  double window_standard_error = 0;
   uint32_t windows = 0;
 };
 
@@ -24,6 +28,9 @@ std::optional<MeasuredCost> MeasureCost(const WindowTimes& windows);
 
 // The costliest process's.
 std::optional<MeasuredCost> MeasureCost(const ModelState& model);
+
+// Of the one process whose kernels ran on a device; nothing where there were several.
+std::optional<MeasuredCost> MeasureCostOn(const ModelState& model, uint32_t device);
 
 }  // namespace utlz
 

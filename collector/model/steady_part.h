@@ -27,8 +27,11 @@ struct DevicePart {
   double untraced_before_ns = 0;  // of what comes before it
   double untraced_after_ns = 0;
   double kernel_share = 1;  // of the device's kernel time in the whole run
+  // For which tracing itself held the program up, as measured; taken out of the gaps in content.
+  double slowdown_ns = 0;
+  double slowdown_error_ns = 0;
 
-  // Traced time, pauses left out: what shares are shares of.
+  // Traced time, less pauses and what tracing itself took: what shares are shares of.
   double TimeNs() const;
 };
 

@@ -15,6 +15,7 @@
 #include "collector/model/sampling_notices.h"
 #include "collector/model/step_summary.h"
 #include "collector/model/timeline.h"
+#include "collector/model/traced_slowdown.h"
 #include "collector/model/waterfall.h"
 #include "collector/model/window_summary.h"
 
@@ -25,6 +26,7 @@ Summary BuildSummary(const ModelState& model) {
   summary.set_schema("utlz.report/1");
   SummarizeRun(model, &summary);
   const Analysis analysis = Analyze(model, SummarizeSteps(model, &summary));
+  TakeSlowdownOutOfSteps(analysis, &summary);
   SummarizeWindow(model, analysis, &summary);
   SummarizeProcesses(model, &summary);
   SummarizeDevices(model, analysis, &summary);

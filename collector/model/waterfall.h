@@ -1,12 +1,12 @@
 // The waterfall of peak: where the time of all devices goes, from nothing at all down to useful
 // arithmetic at peak. Every moment is in exactly one slice, so slices sum to wall × devices.
 //
-//   before and after the steady part, pauses in it, not traced, idle by cause, copies while no
-//   kernel ran, communication while no other kernel ran, then the time of compute kernels: of each
-//   kernel, what its tensor FLOPs need at the peak of the highest clock is useful, what they need
-//   more at the clock that was seen is lost to the clock, other arithmetic is a slice of its own,
-//   and of the rest the share of the last wave is its tail and what remains belongs to what bounds
-//   the kernel.
+//   before and after the steady part, pauses in it, not traced, what tracing added, idle by cause,
+//   copies while no kernel ran, communication while no other kernel ran, then the time of compute
+//   kernels: of each kernel, what its tensor FLOPs need at the peak of the highest clock is useful,
+//   what they need more at the clock that was seen is lost to the clock, other arithmetic is a
+//   slice of its own, and of the rest the share of the last wave is its tail and what remains
+//   belongs to what bounds the kernel.
 #ifndef UTLZ_COLLECTOR_MODEL_WATERFALL_H_
 #define UTLZ_COLLECTOR_MODEL_WATERFALL_H_
 
@@ -20,6 +20,7 @@ inline constexpr char kSliceStartUp[] = "start-up: before the first steady step"
 inline constexpr char kSliceEnd[] = "after the last step";
 inline constexpr char kSlicePauses[] = "pauses between steps";
 inline constexpr char kSliceUntraced[] = "not traced";
+inline constexpr char kSliceSlowdown[] = "waiting for tracing itself";
 inline constexpr char kSliceIdleTurnaround[] = "idle: from kernel to kernel";
 inline constexpr char kSliceIdleLaunch[] = "idle: launch-bound";
 inline constexpr char kSliceIdleReadback[] = "idle: after reading a result back";

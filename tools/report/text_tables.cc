@@ -66,6 +66,13 @@ std::string RenderIdle(const Summary& summary, const TextOptions& options) {
   return text;
 }
 
+// "168 µs ± 11 µs"
+std::string SlowdownText(const StepsSummary& steps) {
+  constexpr double kNormal95 = 1.959964;
+  return FormatTime(steps.slowdown_time_ns()) + " ± " +
+         FormatTime(kNormal95 * steps.slowdown_error_ns());
+}
+
 std::string RenderSteps(const Summary& summary, const TextOptions& options) {
   const StepsSummary& steps = summary.steps();
   if (steps.steps() == 0) return {};
@@ -75,6 +82,9 @@ std::string RenderSteps(const Summary& summary, const TextOptions& options) {
                      FormatTime(Optional(steps.has_time_p50_ns(), steps.time_p50_ns())) +
                      ", 99 % within " +
                      FormatTime(Optional(steps.has_time_p99_ns(), steps.time_p99_ns()));
+  if (steps.slowdown_time_ns() > 0) {
+    text += ", less the " + SlowdownText(steps) + " that tracing added to traced ones";
+  }
   if (steps.warmup_steps() > 0) {
     text += ", without " + FormatGrouped(steps.warmup_steps()) + " of warm-up";
     if (steps.has_warmup_time_ns()) text += " (" + FormatTime(steps.warmup_time_ns()) + ")";

@@ -68,7 +68,7 @@ TEST(MeasuredCost, OfNothingIsNothingWithinItsError) {
 }
 
 TEST(MeasuredCost, IsNotSaidOfFewWindowsOrUncountedGaps) {
-  EXPECT_FALSE(MeasureCost(WindowsOf(16'000, 17'000, 9, 0, true)).has_value());
+  EXPECT_FALSE(MeasureCost(WindowsOf(16'000, 17'000, 5, 0, true)).has_value());
   EXPECT_FALSE(MeasureCost(WindowsOf(16'000, 17'000, 60, 0, false)).has_value());
   EXPECT_FALSE(MeasureCost(WindowsOf(400e6, 400e6, 60, 0, true)).has_value())
       << "operations are rare";

@@ -1,0 +1,124 @@
+// A program that tracing slows down is told as it is untraced.
+#include "collector/model/traced_slowdown.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "collector/model/waterfall.h"
+#include "proto/ring_abi.h"
+#include "tests/unit/model/made_up_loads.h"
+
+namespace utlz {
+namespace {
+
+constexpr uint64_t kStepsOfAWindow = 20;
+constexpr uint64_t kStepsOfAGap = 600;
+constexpr uint64_t kKernels = 5;
+
+// Steps of five kernels of 100 µs each, after which the GPU waits: for 300 µs, and in windows as
+// much longer as the test says.
+class WindowedProgram {
+ public:
+  explicit WindowedProgram(double slowdown_ns) : slowdown_ns_(slowdown_ns) {
+    run_.StartRun();
+    run_.StartProcess();
+    run_.SendKernels({"a", "b", "c", "d", "e"});
+  }
+
+  void Window(bool with_gap = true) {
+    Tell();
+    TraceWindow window;
+    window.set_flags(kTraceKernels);
+    window.set_start_ns(kRunStartNs + now_ns_);
+    run_.Send(1, FRAME_TRACE_WINDOW, window);
+    for (uint64_t i = 0; i < kStepsOfAWindow; ++i) TracedStep();
+    window.set_end_ns(kRunStartNs + now_ns_);
+    run_.Send(1, FRAME_TRACE_WINDOW, window);
+    Tell();
+    for (uint64_t i = 0; with_gap && i < kStepsOfAGap; ++i) UntracedStep();
+  }
+
+  Summary End() { return run_.EndRun(now_ns_); }
+
+ private:
+  uint64_t IdleNs(double more_ns) {
+    return static_cast<uint64_t>(std::abs(300e3 * noise_(random_)) + more_ns);
+  }
+
+  void TracedStep() {
+    std::vector<Launch> launches;
+    for (uint32_t i = 0; i < kKernels; ++i) {
+      launches.push_back(RunBuilder::LaunchAt(now_ns_, 100 * kMicrosecond, i));
+      now_ns_ += 100 * kMicrosecond;
+    }
+    run_.SendLaunches(launches);
+    now_ns_ += IdleNs(slowdown_ns_);
+    recorded_ += kKernels;
+    numbered_ += kKernels;
+    newest_recorded_ = numbered_;
+  }
+
+  void UntracedStep() {
+    now_ns_ += 500 * kMicrosecond + IdleNs(0);
+    numbered_ += kKernels;
+  }
+
+  void Tell() {
+    AgentStatus status;
+    status.set_time_ns(kRunStartNs + now_ns_);
+    status.set_operations_recorded(recorded_);
+    status.set_operations_numbered(newest_recorded_);
+    run_.Send(1, FRAME_AGENT_STATUS, status);
+  }
+
+  RunBuilder run_;
+  double slowdown_ns_;
+  std::mt19937 random_{7};
+  std::normal_distribution<double> noise_{1, 0.1};
+  uint64_t now_ns_ = kMillisecond;
+  uint64_t recorded_ = 0;
+  uint64_t numbered_ = 0;
+  uint64_t newest_recorded_ = 0;
+};
+
+Summary SummaryOf(double slowdown_ns, int windows) {
+  WindowedProgram program(slowdown_ns);
+  for (int i = 0; i < windows; ++i) program.Window(i + 1 < windows);
+  return program.End();
+}
+
+TEST(TracedSlowdownTest, StepsAndSharesAreThoseOfTheUntracedProgram) {
+  const Summary summary = SummaryOf(200e3, 12);
+  EXPECT_EQ(summary.window().of(), "steps");
+  EXPECT_NEAR(summary.steps().time_mean_ns(), 800e3, 20e3);
+  EXPECT_NEAR(summary.steps().time_p50_ns(), 800e3, 20e3);
+  EXPECT_NEAR(summary.steps().idle_time_ns(), 300e3, 20e3);
+  EXPECT_NEAR(summary.steps().slowdown_time_ns(), 200e3,
+              3 * summary.steps().slowdown_error_ns() + 2e3);
+  EXPECT_GT(summary.steps().time_ns(1), 900e3) << "listed ones are as they were traced";
+  EXPECT_NEAR(summary.devices(0).gpu_busy_share(), 5.0 / 8, 0.02);
+  EXPECT_NEAR(summary.devices(0).run_gpu_busy_share(), 5.0 / 8, 0.02);
+  EXPECT_GT(SliceShare(summary, kSliceSlowdown), 0);
+  ExpectSlicesSumToTheWhole(summary);
+}
+
+TEST(TracedSlowdownTest, IsNotMadeUpWhereTracingCostsNothing) {
+  const Summary summary = SummaryOf(0, 12);
+  EXPECT_FALSE(summary.steps().has_slowdown_time_ns());
+  EXPECT_EQ(SliceShare(summary, kSliceSlowdown), 0);
+  EXPECT_NEAR(summary.steps().time_mean_ns(), 800e3, 20e3);
+  ExpectSlicesSumToTheWhole(summary);
+}
+
+TEST(TracedSlowdownTest, IsNotSaidOfTooFewWindows) {
+  const Summary summary = SummaryOf(200e3, 4);
+  EXPECT_FALSE(summary.steps().has_slowdown_time_ns());
+  EXPECT_GT(summary.steps().time_mean_ns(), 900e3);
+}
+
+}  // namespace
+}  // namespace utlz
