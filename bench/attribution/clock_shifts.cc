@@ -209,10 +209,15 @@ void PrintShifts(const Run& run, int64_t slice_ns) {
     std::printf("%10.2f %8zu %9zu", static_cast<double>(from_ns - begin_ns) * 1e-9,
                 part.samples.size(), part.launches.size());
     for (const auto& shift : attribution::SearchShifts(part, run.variants, run.groups)) {
-      std::printf("  %7.0f ns +- %4.0f (%6.0f)", shift.shift_ns.value_or(0), shift.uncertainty_ns,
-                  shift.profile_shift_ns);
+      if (shift.shift_ns.has_value()) {
+        std::printf("  %7.0f ns +- %4.0f (%6.0f)", *shift.shift_ns, shift.uncertainty_ns,
+                    shift.profile_shift_ns);
+      } else {
+        std::printf("  %26s", "not told");
+      }
     }
     std::printf("\n");
+    std::fflush(stdout);
   }
 }
 

@@ -5,7 +5,8 @@
         --output DIRECTORY [--seconds 600] [--slice 10] [--slew PPM]
 
 An eager decode runs under `utlz run` while the system's clocks are read once a second: what NTP does
-to the real-time clock shows beside what the shift does. --slew makes the real-time clock run that
+to the real-time clock shows beside what the shift does, and beside it the memory of the target, the
+collector and the sampler, of which everything is traced. --slew makes the real-time clock run that
 much faster in the middle third, as NTP may (it needs the privilege to set the time, and restores the
 rate). Exits with 77 where the machine lacks what it needs.
 """
@@ -14,6 +15,7 @@ import argparse
 import contextlib
 import ctypes
 import importlib.util
+import math
 import pathlib
 import shutil
 import subprocess
@@ -21,7 +23,13 @@ import sys
 import time
 
 SKIPPED = 77
-WORKLOADS = pathlib.Path(__file__).resolve().parent.parent / "workloads"
+BENCH = pathlib.Path(__file__).resolve().parent.parent
+WORKLOADS = BENCH / "workloads"
+sys.path.insert(0, str(BENCH / "overhead"))
+
+import memory  # noqa: E402: it lies there
+
+ROLES = ("target", "collector", "sampler")
 ADJ_TICK = 0x4000
 NOMINAL_TICK_US = 10_000  # of the kernel's clock; 1 more is 100 ppm
 
@@ -58,11 +66,25 @@ def clock_pair():
     return min(pairs)[1:]
 
 
-def watch(process, seconds, slew_ppm, slice_s):
-    """Reads the clocks until the process ends; prints the rate of real time slice by slice."""
+def resident_mib(collector):
+    """By role; nothing of a process that is not there."""
+    pids = {"collector": collector}
+    for child in memory.children_of(collector):
+        try:
+            command = pathlib.Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        pids["sampler" if command[1:2] == [b"sampler"] else "target"] = child
+    read = {role: memory.read_memory(pid) for role, pid in pids.items()}
+    return {role: value["resident"] / 2**20 for role, value in read.items() if value}
+
+
+def watch(process, collector, seconds, slew_ppm, slice_s):
+    """Reads clocks and memory until the process ends; prints real time's rate slice by slice."""
     begin = time.monotonic()
     raw, real = clock_pair()
-    print("\nreal time against the raw oscillator\n   seconds       ppm", flush=True)
+    print("\nreal time against the raw oscillator; resident MiB\n   seconds       ppm" +
+          "".join(f"{role:>10}" for role in ROLES), flush=True)
     with contextlib.ExitStack() as restored:
         slewed = None
         last_print = begin
@@ -82,7 +104,9 @@ def watch(process, seconds, slew_ppm, slice_s):
             last_print = time.monotonic()
             now_raw, now_real = clock_pair()
             rate = (now_real - real) / (now_raw - raw) - 1
-            print(f"{elapsed:10.1f} {1e6 * rate:9.3f}", flush=True)
+            resident = resident_mib(collector)
+            print(f"{elapsed:10.1f} {1e6 * rate:9.3f}" +
+                  "".join(f"{resident.get(role, math.nan):10.1f}" for role in ROLES), flush=True)
             raw, real = now_raw, now_real
 
 
@@ -111,7 +135,7 @@ def main():
     process.stdout.readline()  # it is ready
     ender = subprocess.Popen(["sleep", str(arguments.seconds)])
     try:
-        watch(ender, arguments.seconds, arguments.slew, arguments.slice)
+        watch(ender, process.pid, arguments.seconds, arguments.slew, arguments.slice)
         process.communicate("quit\n", timeout=60)
     finally:
         ender.kill()

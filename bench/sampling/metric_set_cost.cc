@@ -1,9 +1,12 @@
-// One set of counters: passes, cost of a sample, and the sums of what one window counted.
+// One set of counters: passes, cost of a sample, memory, and the sums of what its windows counted.
 //
-//   metric_set_cost [--chip GH100] [--windows N] [--interval-ns N] METRIC...
+//   metric_set_cost [--chip GH100] [--windows N] [--window-ns N] [--interval-ns N]
+//                   [--image-bytes N] [--buffer-bytes N] METRIC...
 //
-// Prints one line of JSON. With --chip it only asks CUPTI's host library how many passes the set
+// Prints one line of JSON; "resident_kb" is what the process held at most by then. With --chip it only asks CUPTI's host library how many passes the set
 // takes, which needs no GPU; without, it samples the first GPU while something else runs on it.
+
+#include <sys/resource.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -23,12 +26,11 @@
 namespace utlz {
 namespace {
 
-constexpr uint64_t kWindowNs = 20'000'000;
-
 struct Arguments {
   std::string chip;
   uint64_t windows = 10;
-  uint64_t interval_ns = 10'000;
+  uint64_t window_ns = 20'000'000;
+  PmSamplerOptions options;
   std::vector<std::string> metrics;
 };
 
@@ -41,8 +43,14 @@ Arguments ParseArguments(int argc, char** argv) {
       arguments.chip = value;
     } else if (word == "--windows") {
       arguments.windows = std::strtoull(value, nullptr, 10);
+    } else if (word == "--window-ns") {
+      arguments.window_ns = std::strtoull(value, nullptr, 10);
     } else if (word == "--interval-ns") {
-      arguments.interval_ns = std::strtoull(value, nullptr, 10);
+      arguments.options.interval_ns = std::strtoull(value, nullptr, 10);
+    } else if (word == "--image-bytes") {
+      arguments.options.image_bytes = std::strtoull(value, nullptr, 10);
+    } else if (word == "--buffer-bytes") {
+      arguments.options.hardware_buffer_bytes = std::strtoull(value, nullptr, 10);
     } else {
       arguments.metrics.emplace_back(word);
       continue;
@@ -63,7 +71,16 @@ struct Measured {
   uint64_t cpu_ns = 0;
   uint64_t sampled_ns = 0;
   std::vector<double> sums;
+  long loaded_kb = 0;  // resident: with the libraries, with the counters taken, after all windows
+  long configured_kb = 0;
+  long sampled_kb = 0;
 };
+
+long ResidentKb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
 
 void WaitUntil(uint64_t time_ns) {
   const timespec until{.tv_sec = static_cast<time_t>(time_ns / 1'000'000'000),
@@ -72,9 +89,9 @@ void WaitUntil(uint64_t time_ns) {
   }
 }
 
-absl::Status SampleOneWindow(PmSampler* sampler, Measured* measured) {
+absl::Status SampleOneWindow(uint64_t window_ns, PmSampler* sampler, Measured* measured) {
   if (absl::Status status = sampler->Start(); !status.ok()) return status;
-  WaitUntil(MonotonicNs() + kWindowNs);
+  WaitUntil(MonotonicNs() + window_ns);
   const uint64_t cpu_before_ns = ProcessCpuNs();
   const absl::StatusOr<WindowResult> window =
       sampler->Stop([&](uint64_t start_ns, uint64_t end_ns, std::span<const double> values) {
@@ -94,11 +111,13 @@ void Print(const Arguments& arguments, const std::string& chip, size_t passes,
   if (measured.samples != 0) {
     std::printf(
         ", \"samples\": %llu, \"lost\": %llu, \"cpu_us_per_sample\": %.2f, "
-        "\"sampled_ns\": %llu, \"sums\": {",
+        "\"sampled_ns\": %llu, \"resident_kb\": {\"loaded\": %ld, \"configured\": %ld, "
+        "\"sampled\": %ld}, \"sums\": {",
         static_cast<unsigned long long>(measured.samples),
         static_cast<unsigned long long>(measured.lost),
         static_cast<double>(measured.cpu_ns) * 1e-3 / static_cast<double>(measured.samples),
-        static_cast<unsigned long long>(measured.sampled_ns));
+        static_cast<unsigned long long>(measured.sampled_ns), measured.loaded_kb,
+        measured.configured_kb, measured.sampled_kb);
     for (size_t i = 0; i < measured.sums.size(); ++i) {
       std::printf("%s\"%s\": %.0f", i == 0 ? "" : ", ", arguments.metrics[i].c_str(),
                   measured.sums[i]);
@@ -126,9 +145,8 @@ int Run(const Arguments& arguments) {
   if (!driver.ok()) return Fail(driver.status());
   const absl::StatusOr<std::vector<CudaDevice>> devices = ListCudaDevices(*driver);
   if (!devices.ok()) return Fail(devices.status());
-  PmSamplerOptions options;
-  options.interval_ns = arguments.interval_ns;
-  absl::StatusOr<std::unique_ptr<PmSampler>> sampler = PmSampler::Create(*table, options);
+  absl::StatusOr<std::unique_ptr<PmSampler>> sampler =
+      PmSampler::Create(*table, arguments.options);
   if (!sampler.ok()) return Fail(sampler.status());
   const absl::StatusOr<size_t> passes =
       CuptiPassCounter(*table, (*sampler)->chip(), (*sampler)->availability())(arguments.metrics);
@@ -140,10 +158,13 @@ int Run(const Arguments& arguments) {
     for (const std::string& name : arguments.metrics) {
       set.push_back({METRIC_SM_CYCLES_ELAPSED, name, "", 1});
     }
+    measured.loaded_kb = ResidentKb();
     absl::Status status = (*sampler)->Configure(set);
+    measured.configured_kb = ResidentKb();
     for (uint64_t i = 0; status.ok() && i < arguments.windows; ++i) {
-      status = SampleOneWindow(sampler->get(), &measured);
+      status = SampleOneWindow(arguments.window_ns, sampler->get(), &measured);
     }
+    measured.sampled_kb = ResidentKb();
     if (!status.ok()) return Fail(status);
   }
   Print(arguments, (*sampler)->chip(), *passes, measured);
