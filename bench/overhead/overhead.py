@@ -21,7 +21,7 @@ import time
 
 from loads import LOADS
 from slowdown import median_and_interval, slowdowns
-from tools import TOOLS
+from tools import NVTX_TOOLS, TOOLS
 
 HERE = pathlib.Path(__file__).resolve().parent
 PARTS_LEFT = 75
@@ -92,7 +92,8 @@ class Bench:
                    str(self.arguments.window_seconds), *self.libraries]
         if tool.startswith("utlz-"):
             command = [self.arguments.utlz, "run", "-o", str(self.output / f"{load}-{tool}.utlz"),
-                       "--counters=none", "--no-report", "--", *command]
+                       "--counters=none", "--no-report",
+                       *(["--nvtx"] if tool in NVTX_TOOLS else []), "--", *command]
         return self._execute(command)
 
     def _part_by_processes(self, load, tool):

@@ -111,11 +111,14 @@ class Utlz:
         return None  # The run's own report shows the launches.
 
 
-TOOLS = ("control", "empty-cupti", "utlz-default", "utlz-unlimited", "torch-cuda",
+# `utlz run --nvtx`: ranges, and the calls that launch kernels.
+NVTX_TOOLS = ("utlz-default-nvtx", "utlz-unlimited-nvtx")
+TOOLS = ("control", "empty-cupti", "utlz-default", "utlz-unlimited", *NVTX_TOOLS, "torch-cuda",
          "torch-cpu-cuda", "proton")
 
 
 def make_tool(name, empty_cupti_library):
+    name = name.removesuffix("-nvtx")
     return {"control": Nothing, "empty-cupti": lambda: EmptyCupti(empty_cupti_library),
             "utlz-default": lambda: Utlz(budget_ppm=10000),
             "utlz-unlimited": lambda: Utlz(budget_ppm=0),

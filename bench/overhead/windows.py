@@ -9,7 +9,18 @@ import json
 import time
 
 from loads import LAUNCHES, LOADS, make_load
-from tools import TOOLS, make_tool
+from tools import NVTX_TOOLS, TOOLS, make_tool
+
+
+def in_range(step):
+    """The step in an NVTX range."""
+    import torch
+
+    def ranged():
+        torch.cuda.nvtx.range_push("step")
+        step()
+        torch.cuda.nvtx.range_pop()
+    return ranged
 
 
 def steps_for(step, seconds):
@@ -74,6 +85,8 @@ def main():
     arguments = parser.parse_args()
     deadline = time.monotonic() + arguments.seconds
     step = make_load(arguments.load, arguments.native_library)
+    if arguments.tool in NVTX_TOOLS:
+        step = in_range(step)
     for _ in range(3):
         step()
     steps = steps_for(step, arguments.window_seconds)

@@ -143,15 +143,16 @@ absl::Status PmSampler::MakeImage(Configuration* configuration) {
   if (*bytes > kMostImageBytes) {
     return absl::InternalError(absl::StrCat("CUPTI asks for an image of ", *bytes, " bytes"));
   }
-  configuration->image.resize(*bytes);
-  return InitializeImage(configuration);
+  if (*bytes > image_.capacity()) image_ = {};  // never two of them at once
+  image_.resize(*bytes);
+  return InitializeImage();
 }
 
-absl::Status PmSampler::InitializeImage(Configuration* configuration) {
+absl::Status PmSampler::InitializeImage() {
   cupti::PmCounterDataInitializeParams initialize;
   initialize.object = object_;
-  initialize.counter_data_size = configuration->image.size();
-  initialize.counter_data = configuration->image.data();
+  initialize.counter_data_size = image_.size();
+  initialize.counter_data = image_.data();
   return CuptiStatus(table_, table_.pm_counter_data_initialize(&initialize),
                      "cuptiPmSamplingCounterDataImageInitialize");
 }
@@ -187,11 +188,11 @@ absl::StatusOr<WindowResult> PmSampler::Stop(const SampleSink& sink) {
 }
 
 absl::Status PmSampler::Decode(const SampleSink& sink, WindowResult* result) {
-  if (absl::Status status = InitializeImage(current_); !status.ok()) return status;
+  if (absl::Status status = InitializeImage(); !status.ok()) return status;
   cupti::PmDecodeDataParams decode;
   decode.object = object_;
-  decode.counter_data_image = current_->image.data();
-  decode.counter_data_image_size = current_->image.size();
+  decode.counter_data_image = image_.data();
+  decode.counter_data_image_size = image_.size();
   const int decoded = table_.pm_decode_data(&decode);
   const bool hardware_overflow = decode.overflow != 0 || decoded == cupti::kOutOfMemory;
   result->overflow = hardware_overflow || decode.stop_reason == cupti::kStopCounterDataFull;
@@ -207,10 +208,9 @@ absl::Status PmSampler::Decode(const SampleSink& sink, WindowResult* result) {
 }
 
 absl::Status PmSampler::HandOn(const SampleSink& sink, WindowResult* result) {
-  const std::vector<uint8_t>& image = current_->image;
   cupti::PmGetCounterDataInfoParams info;
-  info.counter_data_image = image.data();
-  info.counter_data_image_size = image.size();
+  info.counter_data_image = image_.data();
+  info.counter_data_image_size = image_.size();
   if (int status = table_.pm_get_counter_data_info(&info); status != cupti::kSuccess) {
     return CuptiStatus(table_, status, "cuptiPmSamplingGetCounterDataInfo");
   }
@@ -220,8 +220,8 @@ absl::Status PmSampler::HandOn(const SampleSink& sink, WindowResult* result) {
   for (size_t sample = 0; sample < samples; ++sample) {
     cupti::PmGetSampleInfoParams times;
     times.object = object_;
-    times.counter_data_image = image.data();
-    times.counter_data_image_size = image.size();
+    times.counter_data_image = image_.data();
+    times.counter_data_image_size = image_.size();
     times.sample_index = sample;
     if (int status = table_.pm_get_sample_info(&times); status != cupti::kSuccess) {
       return CuptiStatus(table_, status, "cuptiPmSamplingCounterDataGetSampleInfo");
@@ -232,7 +232,7 @@ absl::Status PmSampler::HandOn(const SampleSink& sink, WindowResult* result) {
     last_end_ns = times.end_timestamp;
     // The first one of a window is garbage.
     if (sample == 0) continue;
-    if (!current_->host->Evaluate(image, sample, current_->name_pointers, values).ok()) {
+    if (!current_->host->Evaluate(image_, sample, current_->name_pointers, values).ok()) {
       ++result->lost;
       continue;
     }
@@ -257,7 +257,7 @@ std::optional<double> PmSampler::EvaluateConstant(const std::string& metric) con
   const char* name = metric.c_str();
   double value = 0;
   const absl::Status status =
-      current_->host->Evaluate(current_->image, 0, std::span(&name, 1), std::span(&value, 1));
+      current_->host->Evaluate(image_, 0, std::span(&name, 1), std::span(&value, 1));
   if (!status.ok() || !(value > 0)) return std::nullopt;
   return value;
 }

@@ -29,9 +29,9 @@ namespace utlz {
 struct PmSamplerOptions {
   size_t device_index = 0;
   uint64_t interval_ns = 10'000;
-  // Holds the raw records of one window: some 10 KB a sample on a large GPU.
-  size_t hardware_buffer_bytes = size_t{64} << 20;
-  // Bounds the counter-data image, at some 13 KB a sample for the lean set of a large GPU and 45 KB
+  // Holds the raw records of one window: some 10 KB a sample on a large GPU. All of it is resident.
+  size_t hardware_buffer_bytes = size_t{32} << 20;
+  // Bounds the counter-data image, at some 22 KB a sample for the lean set of a large GPU and 45 KB
   // for the detail set, and with it the length of a window.
   size_t image_bytes = size_t{40} << 20;
 };
@@ -87,7 +87,6 @@ class PmSampler {
     std::vector<const char*> name_pointers;
     std::optional<ProfilerHost> host;
     uint32_t image_samples = 0;
-    std::vector<uint8_t> image;
   };
 
   PmSampler(const CuptiTable& table, const PmSamplerOptions& options)
@@ -98,7 +97,7 @@ class PmSampler {
   absl::Status SetConfig(const Configuration& configuration);
   absl::Status MakeImage(Configuration* configuration);
   absl::StatusOr<size_t> ImageBytes(Configuration* configuration, uint32_t samples);
-  absl::Status InitializeImage(Configuration* configuration);
+  absl::Status InitializeImage();
   absl::Status Decode(const SampleSink& sink, WindowResult* result);
   absl::Status HandOn(const SampleSink& sink, WindowResult* result);
 
@@ -108,6 +107,7 @@ class PmSampler {
   std::vector<uint8_t> availability_;
   cupti::PmSamplingObject* object_ = nullptr;
   std::vector<std::unique_ptr<Configuration>> configurations_;
+  std::vector<uint8_t> image_;           // of counter data, in the layout of the configured set
   Configuration* current_ = nullptr;     // null: no window may start
   Configuration* configured_ = nullptr;  // what CUPTI was last told since it was enabled
   uint64_t started_ns_ = 0;
