@@ -446,6 +446,10 @@ void RunModel::Consume(uint32_t source, uint16_t type, std::string_view payload)
 
 uint64_t RunModel::Launches() const { return state_->model().launches; }
 
+std::vector<CounterPrecision> RunModel::CounterPrecisions() const {
+  return utlz::CounterPrecisions(state_->model());
+}
+
 void RunModel::EndOfInput() { state_->EndOfInput(); }
 
 Summary RunModel::Summarize() { return state_->Summarize(); }

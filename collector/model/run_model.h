@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/model/counter_precision.h"
 #include "proto/profile.pb.h"
 #include "proto/summary.pb.h"
 
@@ -44,6 +45,8 @@ class RunModel {
 
   // Of kernels, as far as frames have come.
   uint64_t Launches() const;
+
+  std::vector<CounterPrecision> CounterPrecisions() const;
 
   // No more frames will come: places the last records in time too. FRAME_RUN_END does the same; a
   // profile that was cut off lacks it.

@@ -123,6 +123,7 @@ void CollectorLoop::Turn(milliseconds wait) {
   Calibrate(now);
   PlanWindows();
   if (now >= next_flush_) {
+    PaceSampling();
     if (checkpoints_.Due(now)) recorder_.Checkpoint();
     recorder_.Flush();
     next_flush_ = now + kFlushPeriod;
@@ -162,6 +163,16 @@ void CollectorLoop::Calibrate(Clock::time_point now) {
       if (options_.counters != CountersMode::kRange) sampler_.Resume();
       return;
   }
+}
+
+// As with windows: without a budget nobody has asked for less.
+void CollectorLoop::PaceSampling() {
+  const uint64_t now_ns = RealtimeNs();
+  if (options_.overhead_budget_ppm == 0 || !sampler_.has_samples() || !pace_.Due(now_ns)) return;
+  const uint64_t cpu_before_ns = ThreadCpuNs();
+  const std::vector<CounterPrecision> precisions = recorder_.CounterPrecisions();
+  pace_.Looked(now_ns, ThreadCpuNs() - cpu_before_ns, precisions);
+  planner_.SampleSeldom(pace_.seldom());
 }
 
 // Without a budget agents and sampler are always on, and have nothing to agree on.

@@ -22,6 +22,7 @@
 #include "collector/session/counter_turns.h"
 #include "collector/session/run_recorder.h"
 #include "collector/session/sampler_feed.h"
+#include "collector/session/sampling_pace.h"
 #include "collector/session/session.h"
 #include "collector/session/trace_schedule.h"
 #include "collector/session/window_planner.h"
@@ -61,6 +62,7 @@ class CollectorLoop {
   void Dispatch(uint64_t tag);
   void ApplyRequest(Clock::time_point now);
   void Calibrate(Clock::time_point now);
+  void PaceSampling();
   void PlanWindows();
   void TraceAlong(const std::string& device_uuid, uint64_t begin_ns, uint64_t window_ns);
   AgentState WantedState(Clock::time_point now) const;
@@ -80,6 +82,7 @@ class CollectorLoop {
   CounterTurns calibration_;
   AgentRequest request_;
   WindowPlanner planner_;
+  SamplingPace pace_;
   std::chrono::milliseconds pause_;
   Clock::time_point next_flush_;
   CheckpointSchedule checkpoints_{Clock::now()};

@@ -30,6 +30,7 @@ class RunRecorder {
   void CountRefusedFrames(uint64_t frames) { model_.CountRefusedFrames(frames); }
 
   uint64_t launches() const { return model_.Launches(); }  // of kernels, so far
+  std::vector<CounterPrecision> CounterPrecisions() const { return model_.CounterPrecisions(); }
 
   // Set once writing failed (disk full, say). The model goes on.
   const std::optional<std::string>& write_failure() const { return write_failure_; }

@@ -50,6 +50,8 @@ class SamplerFeed {
 
   void Stop();
 
+  bool has_samples() const { return has_samples_; }
+
   uint64_t refused_frames() const { return refused_frames_; }
   // Sentences for the report.
   const std::vector<std::string>& notices() const { return notices_; }

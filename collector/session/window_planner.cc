@@ -29,6 +29,7 @@ std::optional<DeviceWindow> WindowPlanner::SamplerDecided(uint64_t now_ns,
   plan.sampler.reset();
   plan.begin_ns = std::max(now_ns, begin_ns - kSwitchingNs);
   plan.end_ns = begin_ns + std::min(window_ns, kLongestSamplingNs) + kStoppingNs;
+  plan.sampled_ns = begin_ns;
   return DeviceWindow{device_uuid, plan.begin_ns, plan.end_ns, 0};
 }
 
@@ -54,7 +55,8 @@ std::optional<DeviceWindow> WindowPlanner::PlanDevice(uint64_t now_ns, const std
   const bool under_way = plan.begin_ns <= now_ns + kNoticeNs && now_ns < plan.end_ns;
   if (under_way) return std::nullopt;
   if (!plan.sampler && (now_ns < plan.end_ns || now_ns < IdleUntilNs(plan))) return std::nullopt;
-  const auto sampler = std::exchange(plan.sampler, std::nullopt);
+  const bool sampled = !seldom_.contains(uuid) || now_ns >= plan.sampled_ns + kSeldomNs;
+  const auto sampler = sampled ? std::exchange(plan.sampler, std::nullopt) : std::nullopt;
   const uint64_t soonest_ns =
       std::clamp(sampler ? sampler->ready_ns : 0, now_ns + kNoticeNs, now_ns + kFurthestNs);
   const uint64_t ready_ns =
@@ -64,6 +66,7 @@ std::optional<DeviceWindow> WindowPlanner::PlanDevice(uint64_t now_ns, const std
   const uint64_t begin_ns = AfterOthers(ready_ns, length_ns);
   plan.begin_ns = begin_ns;
   plan.end_ns = begin_ns + length_ns;
+  if (sampler) plan.sampled_ns = begin_ns;
   return DeviceWindow{uuid, begin_ns, plan.end_ns, sampler ? begin_ns + kSwitchingNs : 0};
 }
 

@@ -15,7 +15,9 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace utlz {
@@ -41,6 +43,7 @@ class WindowPlanner {
   static constexpr uint64_t kPauseNs = 1'000'000'000;
   // A sampler that reads one GPU's window cannot end another's.
   static constexpr uint64_t kReadingNs = 100'000'000;
+  static constexpr uint64_t kSeldomNs = 5'000'000'000;
   // Those beyond get no windows.
   static constexpr size_t kMostDevices = 64;
 
@@ -55,6 +58,9 @@ class WindowPlanner {
   // lies too far ahead.
   std::optional<DeviceWindow> SamplerDecided(uint64_t now_ns, const std::string& device_uuid,
                                              uint64_t begin_ns, uint64_t window_ns);
+
+  // On these GPUs one window in kSeldomNs is sampled; the others only trace.
+  void SampleSeldom(std::set<std::string> uuids) { seldom_ = std::move(uuids); }
 
   // The windows that are new at `now_ns`; one that has not begun may be replaced. `uuids`: the GPUs
   // in use. `agents_ready`: when all the processes on a GPU can pay for a window.
@@ -73,6 +79,7 @@ class WindowPlanner {
   struct DevicePlan {
     uint64_t begin_ns = 0;
     uint64_t end_ns = 0;
+    uint64_t sampled_ns = 0;         // when the last window that is sampled began
     std::optional<Sampler> sampler;  // until it is told when
   };
 
@@ -87,6 +94,7 @@ class WindowPlanner {
   uint64_t next_ns_ = 0;
   uint64_t random_state_;
   std::map<std::string, DevicePlan> devices_;
+  std::set<std::string> seldom_;
 };
 
 }  // namespace utlz

@@ -79,6 +79,32 @@ TEST_F(WindowPlannerTest, AnyWindowThatASamplerDecidesIsBounded) {
   EXPECT_FALSE(planner_.SamplerDecided(kNow, "1001", kNow + 100 * kMs, kSampling));
 }
 
+TEST_F(WindowPlannerTest, WhereCountersAreKnownOneWindowInAWhileIsSampled) {
+  planner_.SampleSeldom({kGpu});
+  uint64_t now_ns = kNow;
+  uint64_t sampled = 0, traced = 0;
+  bool ready = false;
+  while (now_ns < kNow + 4 * WindowPlanner::kSeldomNs) {
+    if (!ready) planner_.SamplerReady(kGpu, now_ns, kSampling);
+    ready = true;
+    const auto windows = Plan(now_ns);
+    ASSERT_THAT(windows, SizeIs(1)) << "tracing goes on";
+    ++traced;
+    if (windows[0].sampling_begin_ns != 0) {
+      ++sampled;
+      ready = false;
+    }
+    now_ns = windows[0].end_ns;
+  }
+  EXPECT_GE(sampled, 3u);
+  EXPECT_LE(sampled, 5u);
+  EXPECT_GT(traced, 100u);
+  planner_.SampleSeldom({});
+  const auto windows = Plan(now_ns);
+  ASSERT_THAT(windows, SizeIs(1));
+  EXPECT_NE(windows[0].sampling_begin_ns, 0u) << "new kernels are looked at at once";
+}
+
 TEST_F(WindowPlannerTest, WaitsForTheLastProcessButNotForever) {
   planner_.SamplerReady(kGpu, kNow, kSampling);
   const auto waited = planner_.Plan(kNow, {kGpu}, [](auto&) { return kNow + 700 * kMs; });

@@ -1,0 +1,77 @@
+#include "collector/session/sampling_pace.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace utlz {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr uint64_t kNow = 1'795'312'080'000'000'000;
+
+class SamplingPaceTest : public ::testing::Test {
+ protected:
+  void Look(uint64_t samples, double imprecision) {
+    pace_.Looked(kNow, 1000, {{"gpu 0", samples, imprecision}});
+  }
+  SamplingPace pace_;
+};
+
+TEST_F(SamplingPaceTest, TwoLooksRunningSayThatItIsEnough) {
+  Look(1000, 0.02);
+  EXPECT_THAT(pace_.seldom(), IsEmpty()) << "the first windows may be all alike by chance";
+  Look(1500, 0.02);
+  EXPECT_THAT(pace_.seldom(), ElementsAre("gpu 0"));
+  Look(2000, 1);
+  EXPECT_THAT(pace_.seldom(), IsEmpty()) << "there is a kernel that is not known";
+}
+
+TEST_F(SamplingPaceTest, ErrorsThatSamplesMakeSmallerAreWorthThem) {
+  double imprecision = 0.5;
+  for (uint64_t samples = 1000; imprecision > 0.04; samples *= 2, imprecision *= 0.71) {
+    Look(samples, imprecision);
+    EXPECT_THAT(pace_.seldom(), IsEmpty()) << samples;
+  }
+}
+
+TEST_F(SamplingPaceTest, ErrorsThatStayAreNotWorthThem) {
+  Look(1000, 0.2);
+  Look(1500, 0.19);
+  EXPECT_THAT(pace_.seldom(), IsEmpty()) << "too few more to tell";
+  Look(2000, 0.19);
+  Look(2100, 0.19);
+  EXPECT_THAT(pace_.seldom(), ElementsAre("gpu 0"));
+  Look(2200, 0.3);
+  EXPECT_THAT(pace_.seldom(), IsEmpty()) << "new kernels";
+}
+
+TEST_F(SamplingPaceTest, AKernelWithoutCountersIsWorthMoreSamplesHoweverLongItTakes) {
+  for (uint64_t samples = 1000; samples < 100'000; samples *= 2) {
+    Look(samples, 1);
+    EXPECT_THAT(pace_.seldom(), IsEmpty());
+  }
+}
+
+TEST_F(SamplingPaceTest, GpusAreToldApart) {
+  for (int i = 0; i < 2; ++i) pace_.Looked(kNow, 0, {{"gpu 0", 1000, 0.5}, {"gpu 1", 1000, 0.01}});
+  EXPECT_THAT(pace_.seldom(), ElementsAre("gpu 1"));
+}
+
+TEST_F(SamplingPaceTest, LooksAreSeldomWhereTheyCostMuchOrTellNothingNew) {
+  EXPECT_TRUE(pace_.Due(kNow));
+  Look(1000, 0.01);
+  EXPECT_FALSE(pace_.Due(kNow + SamplingPace::kPauseNs - 1));
+  EXPECT_TRUE(pace_.Due(kNow + SamplingPace::kPauseNs));
+  Look(1000, 0.01);
+  EXPECT_FALSE(pace_.Due(kNow + SamplingPace::kPauseNs));
+  EXPECT_TRUE(pace_.Due(kNow + SamplingPace::kSeldomPauseNs));
+  constexpr uint64_t kDearNs = 500'000'000;
+  pace_.Looked(kNow, kDearNs, {});
+  EXPECT_FALSE(pace_.Due(kNow + 90 * kDearNs));
+  EXPECT_TRUE(pace_.Due(kNow + 110 * kDearNs));
+}
+
+}  // namespace
+}  // namespace utlz
