@@ -55,9 +55,12 @@ void ActivityLedger::Add(const ActivitySegment& segment) {
   }
   const uint64_t length_ns = segment.end_ns - segment.start_ns;
   const TimeCategory category = CategoryOf(segment, last_mask_);
+  const bool continues =
+      !last_was_gap_ && segment.mask == last_mask_ && segment.start_ns == now_.time_ns;
   now_.time_ns = segment.end_ns;
   now_.category_ns[static_cast<size_t>(category)] += length_ns;
-  if (IsGap(category)) {
+  last_was_gap_ = IsGap(category);
+  if (last_was_gap_) {
     ++now_.gaps[static_cast<size_t>(category)];
     if (length_ns >= kLongGapNs && long_gaps_.size() < kMaxLongGaps) {
       long_gaps_.push_back({segment.start_ns, segment.end_ns, category});
@@ -65,9 +68,19 @@ void ActivityLedger::Add(const ActivitySegment& segment) {
   } else {
     last_mask_ = segment.mask;
   }
+  if (continues) return MoveLastPoint(segment.start_ns);
   if (++segments_ < stride_) return;
   segments_ = 0;
   Append();
+}
+
+void ActivityLedger::MoveLastPoint(uint64_t time_ns) {
+  if (points_.size() < 2 || points_.back().time_ns != time_ns) return;
+  Point moved = now_;
+  TakeLongest(points_.back(), &moved);
+  points_.back() = moved;
+  now_.longest_ns = 0;
+  now_.longest_kernel = kNoKernel;
 }
 
 void ActivityLedger::AddLaunch(const Activity& activity) {

@@ -69,11 +69,15 @@ class ActivityLedger {
 
   static StretchContent ContentOf(const Point& point);
   void Append();
+  // Whoever looks cuts what is running in two. The second half makes no point of its own: one at
+  // `time_ns`, where the first half ended, moves to the end of the second.
+  void MoveLastPoint(uint64_t time_ns);
   void Halve();
   StretchContent Until(uint64_t time_ns) const;
 
   Point now_;  // not yet appended
-  ActivityMask last_mask_ = 0;
+  ActivityMask last_mask_ = 0;  // of what ran last
+  bool last_was_gap_ = true;
   std::vector<Point> points_;
   std::vector<LongGap> long_gaps_;
   size_t stride_ = 1;    // segments a point

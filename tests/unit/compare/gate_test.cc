@@ -44,6 +44,22 @@ TEST(GateTest, FasterPasses) {
   EXPECT_EQ(Gate(Runs(maker, 1, 10e6), Runs(maker, 1, 7e6)).outcome, GateOutcome::kPass);
 }
 
+TEST(GateTest, ASlowStepOrTwoBlurTheMeanAndNotTheMedian) {
+  RunMaker maker(14);
+  Summary run = maker.Make({.step_ns = 10e6});
+  StepsSummary* steps = run.mutable_steps();
+  double more_ns = 0;
+  for (const int slow : {steps->time_ns_size() / 3, steps->time_ns_size() / 2}) {
+    more_ns += 12 * steps->time_ns(slow);
+    steps->set_time_ns(slow, 13 * steps->time_ns(slow));
+  }
+  steps->set_time_mean_ns(steps->time_mean_ns() + more_ns / steps->time_ns_size());
+  const GateResult result = Gate({run}, {run}, {.max_regression_share = 0.05});
+  EXPECT_EQ(result.outcome, GateOutcome::kPass) << result.reasons[0];
+  EXPECT_EQ(result.measure, "median step time");
+  EXPECT_THAT(result.reasons[1], HasSubstr("Slow steps blur the mean"));
+}
+
 TEST(GateTest, OneRunASideCannotKeepATightLimit) {
   RunMaker maker(5);
   const GateResult result =

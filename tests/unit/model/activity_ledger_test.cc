@@ -151,5 +151,41 @@ TEST(ActivityLedgerTest, KnowsTheLongestLaunchesAtBothEnds) {
   }
 }
 
+// Enough segments to lose points; in one ledger every hundredth kernel comes in two halves.
+TEST(ActivityLedgerTest, WhatIsToldInTwoHalvesIsAsIfToldAtOnce) {
+  ActivityLedger whole;
+  ActivityLedger halved;
+  uint64_t now_ns = 1000;
+  for (size_t i = 0; i < 3 * ActivityLedger::kMaxPoints / 2; ++i) {
+    const uint64_t middle_ns = now_ns + 500 + i % 7;
+    const uint64_t end_ns = middle_ns + 800 + i % 11;
+    Activity launch;
+    launch.start_ns = now_ns;
+    launch.end_ns = end_ns;
+    launch.kernel = 1;
+    whole.Add({.start_ns = now_ns, .end_ns = end_ns, .mask = kKernel, .next = kKernel});
+    if (i % 100 == 0) {
+      halved.Add({.start_ns = now_ns, .end_ns = middle_ns, .mask = kKernel, .next = kKernel});
+      halved.Add({.start_ns = middle_ns, .end_ns = end_ns, .mask = kKernel, .next = kKernel});
+    } else {
+      halved.Add({.start_ns = now_ns, .end_ns = end_ns, .mask = kKernel, .next = kKernel});
+    }
+    whole.AddLaunch(launch);
+    halved.AddLaunch(launch);
+    now_ns = end_ns + 100 + i % 13;
+    for (ActivityLedger* ledger : {&whole, &halved}) {
+      ledger->Add({.start_ns = end_ns, .end_ns = now_ns, .mask = 0, .next = kKernel});
+    }
+  }
+  for (uint64_t from_ns = 1234; from_ns < now_ns; from_ns += now_ns / 17) {
+    const StretchContent a = whole.Between(from_ns, from_ns + 1'234'567);
+    const StretchContent b = halved.Between(from_ns, from_ns + 1'234'567);
+    EXPECT_EQ(a.KernelNs(), b.KernelNs()) << from_ns;
+    EXPECT_EQ(a.IdleNs(), b.IdleNs());
+    EXPECT_EQ(a.launches, b.launches);
+    EXPECT_EQ(a.longest_ns, b.longest_ns);
+  }
+}
+
 }  // namespace
 }  // namespace utlz
