@@ -27,6 +27,14 @@ std::optional<double> TracingCostShare(const ProcessState& process, uint64_t now
   return spent_ns / static_cast<double>(end_ns - start_ns);
 }
 
+double RecordsCostNs(const ModelState& model) {
+  double cost_ns = 0;
+  for (const auto& [source, process] : model.processes.processes()) {
+    if (process->has_status) cost_ns += DriverCostNs(*process);
+  }
+  return cost_ns;
+}
+
 double TracedLaunchCostNs(const ModelState& model) {
   const auto& processes = model.processes.processes();
   const bool told = std::any_of(processes.begin(), processes.end(),

@@ -15,6 +15,9 @@ namespace utlz {
 // nothing. A GPU-bound program hides much of it: an upper estimate.
 std::optional<double> TracingCostShare(const ProcessState& process, uint64_t now_ns);
 
+// What records cost the driver in all, as the agents reckon it.
+double RecordsCostNs(const ModelState& model);
+
 // What tracing added to the host's time for a launch that is no graph node; 0 where no agent said
 // that it traced.
 double TracedLaunchCostNs(const ModelState& model);

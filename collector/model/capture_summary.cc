@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "collector/model/agent_cost.h"
 #include "collector/model/measured_cost.h"
 #include "proto/tracing_cost.h"
 
@@ -102,8 +103,23 @@ void SetSampling(const ModelState& model, const Analysis& analysis, CaptureSumma
   capture->set_sampling_cost_share(kSamplingSlowdown * static_cast<double>(sampled_ns) / run_ns);
 }
 
-void SetCost(const ModelState& model, CaptureSummary* capture) {
-  if (const auto measured = MeasureCost(model); measured.has_value()) {
+// Where it was measured it has been taken out, or could not be told from nothing.
+void EstimateSlowdown(const ModelState& model, const Analysis& analysis, CaptureSummary* capture) {
+  double window_ns = 0;
+  double kernel_share = 0;
+  for (const DeviceAnalysis& device : analysis.devices) {
+    window_ns += device.part.TimeNs();
+    kernel_share = std::max(kernel_share, device.part.kernel_share);
+  }
+  const double cost_ns = kernel_share * RecordsCostNs(model);
+  if (window_ns <= 0 || cost_ns <= 0) return;
+  capture->set_window_slowdown_share(std::min(1.0, cost_ns / window_ns));
+}
+
+void SetCost(const ModelState& model, const Analysis& analysis, CaptureSummary* capture) {
+  const auto measured = MeasureCost(model);
+  if (!measured.has_value()) EstimateSlowdown(model, analysis, capture);
+  if (measured.has_value()) {
     capture->set_measured_cost_share(measured->share);
     capture->set_measured_cost_error_share(kNormal95 * measured->standard_error);
     capture->set_measured_cost_windows(measured->windows);
@@ -135,7 +151,7 @@ void SummarizeCapture(const ModelState& model, const Analysis& analysis, Summary
   SetRung(*summary, capture);
   SetProcesses(model, *summary, capture);
   SetSampling(model, analysis, capture);
-  SetCost(model, capture);
+  SetCost(model, analysis, capture);
   SetUncounted(analysis, *summary, capture);
   if (model.run_start.has_value() && model.run_start->overhead_budget_ppm() > 0) {
     capture->set_overhead_budget_share(model.run_start->overhead_budget_ppm() * 1e-6);

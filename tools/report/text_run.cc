@@ -187,6 +187,15 @@ std::string DescribeUncounted(const CaptureSummary& capture) {
          "--overhead-budget, lets more of them meet.";
 }
 
+// Tracing slows the host: a GPU that waits for it waits longer.
+std::string DescribeSlowdown(const CaptureSummary& capture) {
+  constexpr double kWorthSlowdown = 0.05;
+  if (capture.window_slowdown_share() < kWorthSlowdown) return {};
+  return "! Tracing itself took an estimated " + FormatShare(capture.window_slowdown_share()) +
+         " of the time above, which is in its step times and idle shares; a run of some ten "
+         "seconds under an --overhead-budget measures it and takes it out.";
+}
+
 }  // namespace
 
 std::string Bar(double share, size_t columns) {
@@ -300,6 +309,10 @@ std::string RenderCapture(const Summary& summary, const TextOptions& options) {
   const std::string uncounted = DescribeUncounted(capture);
   if (!uncounted.empty()) {
     text += Styled(Wrap(uncounted, options.columns, 2), Style::kWarning, options.color);
+  }
+  const std::string slowdown = DescribeSlowdown(capture);
+  if (!slowdown.empty()) {
+    text += Styled(Wrap(slowdown, options.columns, 2), Style::kWarning, options.color);
   }
   if (capture.has_rung_reason()) {
     std::string reason = "Not better because: " + EscapeForTerminal(capture.rung_reason());

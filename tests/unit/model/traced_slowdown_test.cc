@@ -10,6 +10,7 @@
 
 #include "collector/model/waterfall.h"
 #include "proto/ring_abi.h"
+#include "proto/tracing_cost.h"
 #include "tests/unit/model/made_up_loads.h"
 
 namespace utlz {
@@ -70,6 +71,7 @@ class WindowedProgram {
   void Tell() {
     AgentStatus status;
     status.set_time_ns(kRunStartNs + now_ns_);
+    status.set_launches_recorded(recorded_);
     status.set_operations_recorded(recorded_);
     status.set_operations_numbered(newest_recorded_);
     run_.Send(1, FRAME_AGENT_STATUS, status);
@@ -103,6 +105,7 @@ TEST(TracedSlowdownTest, StepsAndSharesAreThoseOfTheUntracedProgram) {
   EXPECT_NEAR(summary.devices(0).gpu_busy_share(), 5.0 / 8, 0.02);
   EXPECT_NEAR(summary.devices(0).run_gpu_busy_share(), 5.0 / 8, 0.02);
   EXPECT_GT(SliceShare(summary, kSliceSlowdown), 0);
+  EXPECT_FALSE(summary.capture().has_window_slowdown_share()) << "it has been taken out";
   ExpectSlicesSumToTheWhole(summary);
 }
 
@@ -114,10 +117,13 @@ TEST(TracedSlowdownTest, IsNotMadeUpWhereTracingCostsNothing) {
   ExpectSlicesSumToTheWhole(summary);
 }
 
-TEST(TracedSlowdownTest, IsNotSaidOfTooFewWindows) {
+TEST(TracedSlowdownTest, OfTooFewWindowsItIsAnEstimate) {
   const Summary summary = SummaryOf(200e3, 4);
   EXPECT_FALSE(summary.steps().has_slowdown_time_ns());
   EXPECT_GT(summary.steps().time_mean_ns(), 900e3);
+  const double step_cost_ns = kKernels * static_cast<double>(kTracedLaunchNs);
+  EXPECT_NEAR(summary.capture().window_slowdown_share(), step_cost_ns / 1e6,
+              0.2 * step_cost_ns / 1e6);
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ const RULES: Rule[] = [
   ["launches_implausible", "launches whose times cannot be true", format.count],
   ["measured_cost_share", "measured cost, start-up left out", format.share],
   ["measured_cost_error_share", "± of the measured cost", format.share],
+  ["window_slowdown_share", "of the time shown, taken by tracing (estimate)", format.share],
   ["cost_share", "estimated cost in all", format.share],
   ["agent_cost_share", "estimated cost of tracing", format.share],
   ["sampling_cost_share", "estimated cost of sampling", format.share],
