@@ -10,8 +10,8 @@ namespace utlz {
 
 // Of the driver, for a launch and for a graph's node that leave records.
 inline constexpr uint64_t kTracedLaunchNs = 1150;
-// 330 to 780 were seen, the most where the nodes are short and nothing hides them.
-inline constexpr uint64_t kTracedGraphNodeNs = 800;
+// 330 to 1,220 were seen, the most where the nodes are short and the host waits for each replay.
+inline constexpr uint64_t kTracedGraphNodeNs = 1000;
 inline constexpr uint64_t TracingCostNs(uint64_t launches, uint64_t graph_nodes) {
   return launches * kTracedLaunchNs + graph_nodes * kTracedGraphNodeNs;
 }

@@ -99,7 +99,7 @@ TEST(TraceBudget, SaysWhatAllTracingHasCost) {
 TEST(TraceBudget, SeesTheBeginningOfAGraphReplayWhole) {
   Simulation simulation;
   simulation.budget.Start(simulation.now_ns, 10'000);
-  simulation.Run(kSecondNs / 2, 0, 190'000);
+  simulation.Run(kSecondNs / 2, 0, 166'000);
   EXPECT_EQ(simulation.traced_ns, kSecondNs / 2);
 }
 
