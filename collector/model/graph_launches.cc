@@ -19,26 +19,35 @@ bool GraphLaunches::Add(uint32_t source, uint32_t correlation, std::span<const L
     return false;
   }
   const auto key = std::make_pair(source, nodes.front().variant);
-  if (starts_ >= kMaxStarts || (graphs_.size() >= kMaxGraphs && !graphs_.contains(key))) {
-    return true;
-  }
+  if (graphs_.size() >= kMaxGraphs && !graphs_.contains(key)) return true;
   Graph& graph = graphs_[key];
   graph.kernel_time_ns += time_ns;
-  graph.starts_ns.push_back(nodes.front().start_ns);
-  ++starts_;
+  AddStart(nodes.front().start_ns, &graph);
   latest_[source] = {correlation, key};
   return true;
 }
 
-std::vector<uint64_t> GraphLaunches::StartsOfMainGraph(uint64_t kernel_time_ns) const {
+void GraphLaunches::AddStart(uint64_t start_ns, Graph* graph) {
+  if (starts_ >= kMostStarts) {
+    starts_ = 0;
+    for (auto& [key, each] : graphs_) {
+      each.starts.Thin();
+      starts_ += each.starts.kept();
+    }
+  }
+  starts_ -= graph->starts.kept();
+  graph->starts.Add(start_ns);
+  starts_ += graph->starts.kept();
+}
+
+std::vector<std::pair<uint64_t, uint64_t>> GraphLaunches::StepsOfMainGraph(
+    uint64_t kernel_time_ns) const {
   const auto main =
       std::max_element(graphs_.begin(), graphs_.end(), [](const auto& a, const auto& b) {
         return a.second.kernel_time_ns < b.second.kernel_time_ns;
       });
   if (main == graphs_.end() || 2 * main->second.kernel_time_ns < kernel_time_ns) return {};
-  std::vector<uint64_t> starts = main->second.starts_ns;
-  std::sort(starts.begin(), starts.end());
-  return starts;
+  return main->second.starts.Steps();
 }
 
 }  // namespace utlz

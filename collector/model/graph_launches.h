@@ -3,7 +3,7 @@
 //
 // An executable graph is known by the process and the node (kernel variant) with which its launch
 // begins; its launch by the correlation of the launching call. Bounded to kMaxGraphs and
-// kMaxStarts. Thread safety: none.
+// kMostStarts. Thread safety: none.
 #ifndef UTLZ_COLLECTOR_MODEL_GRAPH_LAUNCHES_H_
 #define UTLZ_COLLECTOR_MODEL_GRAPH_LAUNCHES_H_
 
@@ -15,35 +15,38 @@
 #include <vector>
 
 #include "collector/model/launch_decoder.h"
+#include "collector/model/step_starts.h"
 
 namespace utlz {
 
 class GraphLaunches {
  public:
   static constexpr size_t kMaxGraphs = 4096;
-  static constexpr size_t kMaxStarts = 1u << 20;  // of all graphs together
+  static constexpr size_t kMostStarts = 1u << 20;  // of all graphs together
 
   // Nodes of graph launch `correlation` (not 0) of a process, as records bring them. True where
   // they are its first ones.
   bool Add(uint32_t source, uint32_t correlation, std::span<const Launch> nodes);
 
-  // Starts of the launches of the graph that took at least half of `kernel_time_ns`, in order;
-  // empty where there is none.
-  std::vector<uint64_t> StartsOfMainGraph(uint64_t kernel_time_ns) const;
+  // Start of each launch, and of the one after it, of the graph that took at least half of
+  // `kernel_time_ns`, in order; empty where there is none.
+  std::vector<std::pair<uint64_t, uint64_t>> StepsOfMainGraph(uint64_t kernel_time_ns) const;
 
  private:
   struct Graph {
     uint64_t kernel_time_ns = 0;
-    std::vector<uint64_t> starts_ns;
+    StepStarts starts;
   };
   struct Latest {
     uint32_t correlation = 0;
     std::pair<uint32_t, uint32_t> graph;  // key of graphs_
   };
 
+  void AddStart(uint64_t start_ns, Graph* graph);
+
   std::map<std::pair<uint32_t, uint32_t>, Graph> graphs_;  // by process and first node's variant
   std::map<uint32_t, Latest> latest_;                      // by process
-  size_t starts_ = 0;
+  size_t starts_ = 0;                                      // kept, of all
 };
 
 }  // namespace utlz

@@ -52,8 +52,8 @@ std::optional<uint32_t> StepFinder::FindAnchor(const std::vector<Launch>& launch
   return anchor;
 }
 
-void StepFinder::Follow(uint32_t anchor, const Launch& launch, std::vector<uint64_t>* starts) {
-  if (launch.kernel == anchor && starts->size() < kMaxSteps) starts->push_back(launch.start_ns);
+void StepFinder::Follow(uint32_t anchor, const Launch& launch, StepStarts* starts) {
+  if (launch.kernel == anchor) starts->Add(launch.start_ns);
 }
 
 void StepFinder::Add(const Activity& activity) {
@@ -73,13 +73,13 @@ void StepFinder::Add(const Activity& activity) {
   if (anchor_.has_value()) Follow(*anchor_, launch, &starts_);
 }
 
-std::vector<uint64_t> StepFinder::Starts() const {
-  if (settled_) return starts_;
-  std::vector<uint64_t> starts;
+std::vector<std::pair<uint64_t, uint64_t>> StepFinder::Steps() const {
+  if (settled_) return starts_.Steps();
+  StepStarts starts;
   const std::optional<uint32_t> anchor = FindAnchor(searched_);
   if (!anchor.has_value()) return {};
   for (const Launch& launch : searched_) Follow(*anchor, launch, &starts);
-  return starts;
+  return starts.Steps();
 }
 
 }  // namespace utlz

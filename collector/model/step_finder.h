@@ -3,7 +3,7 @@
 // The first launches are kept and searched for a kernel that comes back after the same number of
 // launches each time; among such kernels the one with the longest period marks the step. From then
 // on only its launches are looked at. Streaming; memory is bounded by kSearchLaunches and
-// kMaxSteps.
+// StepStarts::kMost.
 //
 // Thread safety: none.
 #ifndef UTLZ_COLLECTOR_MODEL_STEP_FINDER_H_
@@ -11,22 +11,23 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "collector/model/activity.h"
+#include "collector/model/step_starts.h"
 
 namespace utlz {
 
 class StepFinder {
  public:
   static constexpr size_t kSearchLaunches = 65536;
-  static constexpr size_t kMaxSteps = 100000;
 
   // Launches in order of start.
   void Add(const Activity& activity);
 
-  // When steps began, in order; empty where the launches do not repeat. The last one is not over.
-  std::vector<uint64_t> Starts() const;
+  // Start and end of steps, in order; empty where the launches do not repeat.
+  std::vector<std::pair<uint64_t, uint64_t>> Steps() const;
 
  private:
   struct Launch {
@@ -35,12 +36,12 @@ class StepFinder {
   };
 
   static std::optional<uint32_t> FindAnchor(const std::vector<Launch>& launches);
-  static void Follow(uint32_t anchor, const Launch& launch, std::vector<uint64_t>* starts);
+  static void Follow(uint32_t anchor, const Launch& launch, StepStarts* starts);
 
   std::vector<Launch> searched_;  // until the anchor is settled
   bool settled_ = false;
   std::optional<uint32_t> anchor_;
-  std::vector<uint64_t> starts_;
+  StepStarts starts_;
 };
 
 }  // namespace utlz

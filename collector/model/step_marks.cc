@@ -36,17 +36,23 @@ void StepMarks::Add(uint32_t source, std::string_view name, uint64_t start_ns, u
   if (!NamesAStep(normalized) || normalized.find("optim") != std::string::npos) return;
   auto key = std::make_pair(source, std::move(normalized));
   if (marks_.size() >= kMaxNames && !marks_.contains(key)) return;
-  auto& marks = marks_[std::move(key)];
-  if (marks.size() < kMaxMarks) marks.emplace_back(start_ns, end_ns);
+  Marks& marks = marks_[std::move(key)];
+  if (marks.added++ % marks.stride != 0) return;
+  marks.kept.emplace_back(start_ns, end_ns);
+  if (marks.kept.size() < kMostMarks) return;
+  for (size_t i = 1; 2 * i < marks.kept.size(); ++i) marks.kept[i] = marks.kept[2 * i];
+  marks.kept.resize((marks.kept.size() + 1) / 2);
+  marks.stride *= 2;
 }
 
 std::vector<std::pair<uint64_t, uint64_t>> StepMarks::Steps() const {
-  const std::vector<std::pair<uint64_t, uint64_t>>* most = nullptr;
+  const Marks* most = nullptr;
   for (const auto& [key, marks] : marks_) {
-    if (marks.size() >= kFewestSteps && (most == nullptr || marks.size() > most->size())) most = &marks;
+    if (marks.kept.size() < kFewestSteps) continue;
+    if (most == nullptr || marks.added > most->added) most = &marks;
   }
   if (most == nullptr) return {};
-  auto steps = *most;
+  auto steps = most->kept;
   std::sort(steps.begin(), steps.end());
   return steps;
 }

@@ -15,7 +15,7 @@ namespace utlz {
 class StepMarks {
  public:
   static constexpr size_t kMaxNames = 64;
-  static constexpr size_t kMaxMarks = 100000;
+  static constexpr size_t kMostMarks = 100000;
 
   void Add(uint32_t source, std::string_view name, uint64_t start_ns, uint64_t end_ns);
 
@@ -24,7 +24,14 @@ class StepMarks {
   std::vector<std::pair<uint64_t, uint64_t>> Steps() const;
 
  private:
-  std::map<std::pair<uint32_t, std::string>, std::vector<std::pair<uint64_t, uint64_t>>> marks_;
+  // When full, every second mark is given up: those that stay lie all over the run.
+  struct Marks {
+    std::vector<std::pair<uint64_t, uint64_t>> kept;
+    uint64_t added = 0;
+    uint64_t stride = 1;
+  };
+
+  std::map<std::pair<uint32_t, std::string>, Marks> marks_;
 };
 
 }  // namespace utlz

@@ -34,10 +34,10 @@ struct Found {
   std::vector<Step> steps;
 };
 
-std::vector<Step> Between(const std::vector<uint64_t>& starts_ns) {
+std::vector<Step> StepsOf(const std::vector<std::pair<uint64_t, uint64_t>>& bounds) {
   std::vector<Step> steps;
-  for (size_t i = 1; i < starts_ns.size(); ++i) {
-    steps.push_back({.start_ns = starts_ns[i - 1], .end_ns = starts_ns[i], .content = {}});
+  for (const auto& [start_ns, end_ns] : bounds) {
+    steps.push_back({.start_ns = start_ns, .end_ns = end_ns, .content = {}});
   }
   return steps;
 }
@@ -54,9 +54,7 @@ uint64_t KernelTimeNs(const ModelState& model, uint32_t device) {
 // one job step together: the one with most steps speaks for all.
 Found FindSteps(const ModelState& model) {
   Found found;
-  for (const auto& [start_ns, end_ns] : model.step_marks.Steps()) {
-    found.steps.push_back({.start_ns = start_ns, .end_ns = end_ns, .content = {}});
-  }
+  found.steps = StepsOf(model.step_marks.Steps());
   if (!found.steps.empty()) found.source = "nvtx";
   for (uint32_t i = 0; i < model.devices.size(); ++i) {
     const DeviceState& device = model.devices[i];
@@ -68,9 +66,9 @@ Found FindSteps(const ModelState& model) {
       continue;
     }
     const std::vector<Step> by_graph =
-        Between(device.graphs.StartsOfMainGraph(KernelTimeNs(model, i)));
+        StepsOf(device.graphs.StepsOfMainGraph(KernelTimeNs(model, i)));
     const bool graph = by_graph.size() >= kFewestSteps;
-    std::vector<Step> steps = graph ? by_graph : Between(device.steps.Starts());
+    std::vector<Step> steps = graph ? by_graph : StepsOf(device.steps.Steps());
     if (steps.size() > found.steps.size()) {
       found = {.source = graph ? "graph" : "pattern",
                .device = &device,
