@@ -3,12 +3,12 @@
 #include <dlfcn.h>
 #include <link.h>
 
-#include <initializer_list>
-
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 
+#include "cupti/zero_pages.h"
 #include "proto/ring_abi.h"
 
 namespace utlz::inject {
@@ -178,7 +178,7 @@ void LoadNvperf(const CuptiApi& api) {
   for (const char* name : {"libnvperf_host.so", "libnvperf_target.so"}) {
     char path[1100];
     snprintf(path, sizeof path, "%.*s/%s", static_cast<int>(slash - api.path), api.path, name);
-    dlopen(path, RTLD_LAZY | RTLD_GLOBAL);
+    OpenWithoutZeroPages(path, RTLD_LAZY | RTLD_GLOBAL);
   }
 }
 

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "collector/sampling/shared_library.h"
-#include "collector/sampling/zero_pages.h"
+#include "cupti/zero_pages.h"
 
 namespace utlz {
 namespace {
@@ -58,10 +58,9 @@ void PreloadPerformanceLibraries(const std::string& cupti_path) {
   const std::string folder = cupti_path.substr(0, cupti_path.find_last_of('/') + 1);
   for (const char* name : {"libnvperf_host.so", "libnvperf_target.so"}) {
     const std::string path = folder + name;
-    if (access(path.c_str(), R_OK) != 0) continue;
-    const bool loaded = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD) != nullptr;
-    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
-    if (!loaded) ReleaseZeroPages(library);
+    if (access(path.c_str(), R_OK) == 0) {
+      OpenWithoutZeroPages(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+    }
   }
 }
 

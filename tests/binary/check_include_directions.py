@@ -13,22 +13,23 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 # For the longest folder that holds a file: the folders of ours that it may include.
 ALLOWED = {
     "proto": ["proto"],
-    "inject": ["inject", "proto"],
+    "cupti": ["cupti"],
+    "inject": ["inject", "cupti", "proto"],
     # Pure computation: knows neither the wire nor the profile.
     "collector/attribution": ["collector/attribution"],
     # Holds the counter privilege, so it parses nothing that a target wrote.
-    "collector/sampling": ["collector/sampling", "proto"],
+    "collector/sampling": ["collector/sampling", "cupti", "proto"],
     "collector/ingest": ["collector/ingest", "collector/profile", "proto"],
     "collector/profile": ["collector/profile", "proto"],
     "collector": ["collector", "proto"],
     "tools": ["tools", "collector", "proto"],
-    "tests": ["tests", "tools", "collector", "inject", "proto", "bench"],
-    "bench": ["bench", "tests", "tools", "collector", "inject", "proto"],
+    "tests": ["tests", "tools", "collector", "inject", "cupti", "proto", "bench"],
+    "bench": ["bench", "tests", "tools", "collector", "inject", "cupti", "proto"],
 }
 SOURCE_FOLDERS = sorted({folder.split("/")[0] for folder in ALLOWED})
 
 # What must not be brought into a stranger's process, nor into the layout that it shares with us.
-GUEST_FOLDERS = ("inject", "proto")
+GUEST_FOLDERS = ("cupti", "inject", "proto")
 GUEST_FORBIDDEN = re.compile(
     r"^(absl/|google/|Eigen/|nlohmann/|CLI/|zstd|gtest/|"
     r"(iostream|fstream|sstream|ostream|istream|iomanip|locale|regex|filesystem|stdexcept|exception|"

@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 
-FOLDERS = ("proto", "inject", "collector", "tools", "tests", "bench", "docs", "cmake", "data")
+FOLDERS = ("proto", "cupti", "inject", "collector", "tools", "tests", "bench", "docs", "cmake", "data")
 COMMENT_MARKS = {
     **dict.fromkeys((".cc", ".h", ".c", ".cu", ".in", ".proto", ".ts", ".tsx", ".mjs", ".ptx"),
                     r"(?:^|\s)(?://|/?\*)(.*)"),

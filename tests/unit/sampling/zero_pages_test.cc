@@ -1,4 +1,4 @@
-#include "collector/sampling/zero_pages.h"
+#include "cupti/zero_pages.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -45,7 +45,26 @@ TEST(ZeroPagesTest, PagesOfZerosGoAndTheDataStays) {
   dlclose(library);
 }
 
-TEST(ZeroPagesTest, NothingIsDoneToWhatIsNoLibrary) { EXPECT_EQ(ReleaseZeroPages(nullptr), 0u); }
+TEST(ZeroPagesTest, ALibraryThatWasThereBeforeIsLeftAlone) {
+  void* library = dlopen(UTLZ_ZERO_FILLED_LIBRARY, RTLD_NOW);
+  char* data = Find<char* (*)()>(library, "ZeroFilledData")();
+  const size_t bytes = Find<size_t (*)()>(library, "ZeroFilledBytes")();
+  void* again = OpenWithoutZeroPages(UTLZ_ZERO_FILLED_LIBRARY, RTLD_NOW);
+  EXPECT_EQ(again, library);
+  EXPECT_GT(ResidentPages(data, bytes), bytes / 8192);
+  dlclose(again);
+  dlclose(library);
+  ASSERT_EQ(dlopen(UTLZ_ZERO_FILLED_LIBRARY, RTLD_NOW | RTLD_NOLOAD), nullptr);
+  library = OpenWithoutZeroPages(UTLZ_ZERO_FILLED_LIBRARY, RTLD_NOW);
+  ASSERT_NE(library, nullptr);
+  EXPECT_LT(ResidentPages(Find<char* (*)()>(library, "ZeroFilledData")(), bytes), 100u);
+  dlclose(library);
+}
+
+TEST(ZeroPagesTest, NothingIsDoneToWhatIsNoLibrary) {
+  EXPECT_EQ(ReleaseZeroPages(nullptr), 0u);
+  EXPECT_EQ(OpenWithoutZeroPages("/nowhere/libnothing.so", RTLD_NOW), nullptr);
+}
 
 }  // namespace
 }  // namespace utlz
