@@ -70,7 +70,7 @@ format: ## Format the C++ sources
 .PHONY: tidy
 tidy: release ## Run clang-tidy over the sources of the release build
 	tools/dev/install_packages format
-	run-clang-tidy -quiet -p build/release '$(CURDIR)/(collector|inject|tools)/.*\.cc$$'
+	run-clang-tidy -quiet -p build/release '$(CURDIR)/(collector|cupti|inject|tools)/.*\.cc$$'
 
 .PHONY: clean
 clean: ## Remove everything that was built
