@@ -9,7 +9,8 @@ namespace utlz {
 namespace {
 
 TEST(SliceNameTest, AreTheModels) {
-  const char* expected[] = {kSliceOutside, kSliceStartUp, kSliceEnd, kSlicePauses, kSliceUntraced};
+  const char* expected[] = {kSliceOutside, kSliceStartUp,  kSliceEnd,
+                            kSlicePauses,  kSliceUntraced, kSliceSlowdown};
   ASSERT_EQ(std::size(kSlicesOutsideSteps), std::size(expected));
   for (size_t i = 0; i < std::size(expected); ++i) {
     EXPECT_STREQ(kSlicesOutsideSteps[i], expected[i]);
