@@ -18,8 +18,8 @@ class WindowCost {
   // windows together cost by the figures.
   void Counted(const OperationCount& operations, uint64_t charged_ns);
 
-  // What the figures are to be multiplied with: 1, unless windows have shown beyond doubt that it is
-  // more.
+  // What the figures are to be multiplied with: 1, unless windows have shown beyond doubt that it
+  // is more.
   double Scale() const;
 
  private:
@@ -34,6 +34,7 @@ class WindowCost {
   uint64_t gap_begin_ns_ = 0;  // 0: no window came before
   // Before the newest window.
   OperationCount operations_;
+  bool has_records_ = false;  // the window before it
   uint64_t charged_ns_ = 0;
   // Sums over windows, the older the less.
   double windows_ = 0;

@@ -19,13 +19,16 @@ class Program {
 
   void Run(WindowCost* cost, int windows) {
     for (int i = 0; i < windows; ++i) {
-      cost->Counted(operations_, TracingCostNs(traced_, 0));
-      cost->Opened(static_cast<uint64_t>(now_ns_));
+      Count(cost);
+      Open(cost);
       Pass(kWindowNs, 15'000 + cost_ns_, true);
-      cost->Closed(static_cast<uint64_t>(now_ns_));
+      Close(cost);
       Pass(kGapNs, 15'000, false);
     }
   }
+  void Count(WindowCost* cost) { cost->Counted(operations_, TracingCostNs(traced_, 0)); }
+  void Open(WindowCost* cost) { cost->Opened(static_cast<uint64_t>(now_ns_)); }
+  void Close(WindowCost* cost) { cost->Closed(static_cast<uint64_t>(now_ns_)); }
   void Pass(double duration_ns, double launch_ns, bool traced) {
     const auto launches = static_cast<uint64_t>(duration_ns / (launch_ns * spread_(random_)));
     for (uint64_t i = 0; i < launches; ++i) {
@@ -76,14 +79,83 @@ TEST(WindowCost, IsNotRaisedByNoise) {
   }
 }
 
-TEST(WindowCost, AWindowThatAnotherClientEndedIsLeftOut) {
+// A program whose windows have shown what they cost.
+class WindowCostTest : public testing::Test {
+ protected:
+  WindowCostTest() {
+    program_.Run(&cost_, 30);
+    program_.Count(&cost_);
+    known_ = cost_.Scale();
+  }
+
+  Program program_{3 * kTracedLaunchNs, 0};
+  WindowCost cost_;
+  double known_ = 0;
+};
+
+TEST_F(WindowCostTest, AWindowThatAnotherClientEndedIsLeftOut) {
+  program_.Open(&cost_);
+  program_.Pass(kWindowNs, 300'000, true);
+  program_.Pass(kGapNs, 15'000, false);
+  program_.Count(&cost_);
+  EXPECT_EQ(cost_.Scale(), known_) << "nobody knows when it ended";
+  program_.Open(&cost_);
+  program_.Pass(kWindowNs, 300'000, true);
+  program_.Close(&cost_);
+  program_.Count(&cost_);
+  EXPECT_EQ(cost_.Scale(), known_) << "nor when the gap before this one began";
+  program_.Pass(kGapNs, 15'000, false);
+  program_.Open(&cost_);
+  program_.Pass(kWindowNs, 300'000, true);
+  program_.Close(&cost_);
+  program_.Count(&cost_);
+  EXPECT_NE(cost_.Scale(), known_);
+}
+
+TEST_F(WindowCostTest, AnIdleWindowIsLeftOutAndTheOneAfterIt) {
+  program_.Open(&cost_);
+  program_.Pass(kWindowNs, 10 * kWindowNs, true);
+  program_.Close(&cost_);
+  program_.Pass(kGapNs, 15'000, false);
+  program_.Count(&cost_);
+  EXPECT_EQ(cost_.Scale(), known_);
+  program_.Open(&cost_);
+  program_.Pass(kWindowNs, 15'000 + 3 * kTracedLaunchNs, true);
+  program_.Close(&cost_);
+  program_.Count(&cost_);
+  EXPECT_EQ(cost_.Scale(), known_) << "numbers of two gaps came with it";
+}
+
+TEST_F(WindowCostTest, AGapOfFewOperationsIsLeftOut) {
+  const auto scale_after = [this](double operations) {
+    WindowCost cost = cost_;
+    Program program = program_;
+    for (int i = 0; i < 2; ++i) {
+      program.Open(&cost);
+      program.Pass(kWindowNs, 300'000, true);
+      program.Close(&cost);
+      program.Count(&cost);
+      if (i == 0) known_ = cost.Scale();
+      program.Pass(kGapNs, kGapNs / operations, false);
+    }
+    return cost.Scale();
+  };
+  EXPECT_EQ(scale_after(19), known_);
+  EXPECT_NE(scale_after(21), known_);
+}
+
+TEST(WindowCost, IsTheFiguresWhereTheySayNothing) {
   WindowCost cost;
-  Program program(3 * kTracedLaunchNs, 0);
-  program.Run(&cost, 30);
-  const double before = cost.Scale();
-  cost.Opened(100'000'000'000);
-  cost.Opened(900'000'000'000);
-  EXPECT_EQ(cost.Scale(), before);
+  OperationCount copies;
+  uint32_t number = 1;
+  for (uint64_t now_ns = 1'000'000'000; now_ns < 100'000'000'000; now_ns += 1'000'000'000) {
+    cost.Counted(copies, 0);
+    cost.Opened(now_ns);
+    for (int i = 0; i < 10; ++i) copies.Add(number++);
+    cost.Closed(now_ns + 100'000'000);
+    number += 1000;
+  }
+  EXPECT_EQ(cost.Scale(), 1);
 }
 
 }  // namespace
