@@ -42,6 +42,22 @@ TEST(OperationCount, ALaunchOfAGraphIsOneOfWhateverNodes) {
   EXPECT_EQ(count.numbered(), 3u);
 }
 
+TEST(OperationCount, TheSameNumberAgainIsNoNewOne) {
+  OperationCount count;
+  for (const uint32_t number : {5, 6, 6, 5}) count.Add(number);
+  EXPECT_EQ(count.recorded(), 4u);
+  EXPECT_EQ(count.numbered(), 2u);
+}
+
+TEST(OperationCount, NumbersOfGraphsWrapAround) {
+  for (const uint32_t first : {uint32_t{UINT32_MAX - 1}, uint32_t{0x80000001}}) {
+    OperationCount count;
+    for (uint32_t launch = 0; launch < 4; ++launch) count.AddNode(first + launch);
+    EXPECT_EQ(count.recorded(), 4u) << first;
+    EXPECT_EQ(count.numbered(), 4u) << first;
+  }
+}
+
 TEST(OperationCount, GraphsThatRunAtTheSameTimeAreCountedOnce) {
   OperationCount count;
   for (const uint32_t launch : {8, 9, 8, 9, 9, 8, 9}) count.AddNode(launch);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "proto/profile.pb.h"
@@ -22,6 +23,15 @@ std::set<uint32_t> runtime_calls_on;
 std::vector<uint32_t> primary_contexts;
 std::map<uint32_t, std::set<uint32_t>> context_kinds_on;
 int process_wide_calls = 0;
+// What CUPTI answers when one of these kinds is switched on or off, by context or for the process.
+std::map<uint32_t, cupti::Result> refused_kinds;
+// In the order in which they were switched, by context: below zero where off.
+std::vector<int> order;
+
+cupti::Result ResultOf(uint32_t kind) {
+  const auto found = refused_kinds.find(kind);
+  return found == refused_kinds.end() ? cupti::kSuccess : found->second;
+}
 
 void Switch(std::set<uint32_t>* on, uint32_t what, bool enable) {
   if (enable) {
@@ -68,20 +78,22 @@ CuptiApi StandIn() {
   api.activity_enable = [](uint32_t kind) {
     ++process_wide_calls;
     kinds_on.insert(kind);
-    return cupti::kSuccess;
+    return ResultOf(kind);
   };
   api.activity_disable = [](uint32_t kind) {
     ++process_wide_calls;
     kinds_on.erase(kind);
-    return cupti::kSuccess;
+    return ResultOf(kind);
   };
   api.activity_enable_context = [](cupti::Context context, uint32_t kind) {
     context_kinds_on[IdentifierOf(context)].insert(kind);
-    return cupti::kSuccess;
+    order.push_back(static_cast<int>(kind));
+    return ResultOf(kind);
   };
   api.activity_disable_context = [](cupti::Context context, uint32_t kind) {
     context_kinds_on[IdentifierOf(context)].erase(kind);
-    return cupti::kSuccess;
+    order.push_back(-static_cast<int>(kind));
+    return ResultOf(kind);
   };
   api.get_context_id = [](cupti::Context context, uint32_t* identifier) {
     *identifier = IdentifierOf(context);
@@ -108,6 +120,8 @@ class TraceSwitchTest : public testing::Test {
     primary_contexts = {};
     context_kinds_on = {};
     process_wide_calls = 0;
+    refused_kinds = {};
+    order = {};
     cupti_now_ns = 1000;
   }
   ~TraceSwitchTest() override {
@@ -206,6 +220,99 @@ TEST_F(TraceSwitchTest, WhatNobodyWantedIsNoGap) {
   EXPECT_TRUE(Windows().empty());
 }
 
+TEST_F(TraceSwitchTest, AWindowTellsWhyTheGapBeforeItWas) {
+  ASSERT_EQ(trace_.On(kTraceKernels), cupti::kSuccess);
+  EXPECT_FALSE(trace_.InGap());
+  trace_.Off("budget");
+  EXPECT_TRUE(trace_.InGap());
+  ASSERT_EQ(trace_.On(kTraceKernels), cupti::kSuccess);
+  trace_.Off(nullptr);
+  ASSERT_EQ(trace_.On(kTraceKernels), cupti::kSuccess);
+  std::vector<std::string> reasons;
+  for (const TraceWindow& window : Windows()) reasons.push_back(window.gap_reason());
+  EXPECT_EQ(reasons, (std::vector<std::string>{"", "", "budget", "", ""})) << "once";
+}
+
+TEST_F(TraceSwitchTest, WhatIsOffIsNotSwitchedOffAgain) {
+  trace_.Off("budget");
+  trace_.Lost("taken", 5000);
+  EXPECT_TRUE(Windows().empty());
+  EXPECT_FALSE(trace_.InGap());
+  EXPECT_EQ(process_wide_calls, 0);
+}
+
+// A kernel of its own that ran across the end of a window, and a graph's node from before it began.
+TEST_F(TraceSwitchTest, RecordsThatAWindowCutsAreKnown) {
+  ASSERT_EQ(trace_.On(kTraceKernels), cupti::kSuccess);
+  cupti_now_ns = 2000;
+  trace_.Off("budget");
+  EXPECT_FALSE(recorder_.switch_times().Cut(1500, 1900, false));
+  EXPECT_TRUE(recorder_.switch_times().Cut(1500, 2500, false));
+  EXPECT_TRUE(recorder_.switch_times().Cut(500, 900, true));
+}
+
+TEST_F(TraceSwitchTest, WindowsAreOnTheRealtimeClockWhereAnotherClientGaveCuptiItsOwn) {
+  recorder_.clock().Pair(5000, 1'700'000'000'000'000'000);
+  ASSERT_TRUE(recorder_.clock().foreign());
+  cupti_now_ns = 5000;
+  ASSERT_EQ(trace_.On(kTraceKernels), cupti::kSuccess);
+  trace_.Off(nullptr);
+  const std::vector<TraceWindow> windows = Windows();
+  ASSERT_EQ(windows.size(), 2u);
+  EXPECT_GT(windows[1].start_ns(), 1'700'000'000'000'000'000u);
+  EXPECT_GE(windows[1].end_ns(), windows[1].start_ns());
+}
+
+TEST_F(TraceSwitchTest, ARefusedKindIsToldAndNoWindowBegins) {
+  primary_contexts = {7, 8};
+  refused_kinds = {{cupti::kKindMemcpy, 21}, {cupti::kKindMemset, 22}};
+  EXPECT_EQ(trace_.On(kTraceKernels | kTraceCopies | kTraceMarkers), 21) << "the first one";
+  EXPECT_FALSE(trace_.on());
+  EXPECT_TRUE(Windows().empty());
+  EXPECT_TRUE(context_kinds_on[8].contains(cupti::kKindConcurrentKernel)) << "tried all the same";
+  EXPECT_FALSE(kinds_on.contains(cupti::kKindMarker)) << "ranges of nothing";
+  primary_contexts = {};
+  EXPECT_EQ(trace_.On(kTraceCopies), 21) << "for the process";
+  refused_kinds = {{cupti::kKindMarker, 23}};
+  EXPECT_EQ(trace_.On(kTraceKernels | kTraceMarkers), 23);
+  EXPECT_FALSE(trace_.on());
+  refused_kinds = {};
+  EXPECT_EQ(trace_.On(kTraceKernels | kTraceMarkers), cupti::kSuccess);
+  EXPECT_TRUE(trace_.on());
+}
+
+TEST_F(TraceSwitchTest, WhatOneContextRefusesIsToldWhateverTheNextOneSays) {
+  primary_contexts = {7, 8};
+  cupti_.activity_enable_context = [](cupti::Context context, uint32_t) {
+    return IdentifierOf(context) == 7 ? 21 : cupti::kSuccess;
+  };
+  EXPECT_EQ(trace_.On(kTraceKernels), 21);
+}
+
+TEST_F(TraceSwitchTest, MarkersBelongToTheProcess) {
+  primary_contexts = {7};
+  ASSERT_EQ(trace_.On(kTraceKernels | kTraceMarkers), cupti::kSuccess);
+  EXPECT_EQ(kinds_on, std::set<uint32_t>{cupti::kKindMarker});
+  EXPECT_EQ(context_kinds_on[7], std::set<uint32_t>{cupti::kKindConcurrentKernel});
+  trace_.Off(nullptr);
+  EXPECT_TRUE(kinds_on.empty());
+  ASSERT_EQ(trace_.On(kTraceKernels), cupti::kSuccess);
+  EXPECT_TRUE(kinds_on.empty());
+}
+
+TEST_F(TraceSwitchTest, GraphsAreRecordedWholeWhereAskedFor) {
+  ASSERT_EQ(trace_.On(kTraceGraphLaunches), cupti::kSuccess);
+  EXPECT_EQ(kinds_on, std::set<uint32_t>{cupti::kKindGraphTrace});
+}
+
+TEST_F(TraceSwitchTest, KernelsAreOnFirstAndOffLast) {
+  primary_contexts = {7};
+  ASSERT_EQ(trace_.On(kTraceKernels | kTraceCopies), cupti::kSuccess);
+  EXPECT_EQ(order.front(), static_cast<int>(cupti::kKindConcurrentKernel));
+  trace_.Off(nullptr);
+  EXPECT_EQ(order.back(), -static_cast<int>(cupti::kKindConcurrentKernel));
+}
+
 TEST_F(TraceSwitchTest, LaunchCallsAreRecordedWhereAskedFor) {
   ASSERT_EQ(trace_.On(kTraceKernels), cupti::kSuccess);
   EXPECT_TRUE(driver_calls_on.empty());
@@ -264,6 +371,100 @@ TEST_F(TraceSwitchTest, AVisitToARunningProcessSwitchesItsContexts) {
   EXPECT_EQ(process_wide_calls, 0);
 }
 
+TEST_F(TraceSwitchTest, ContextsThatComeLaterBeginTracedWhereTheProcessIs) {
+  ASSERT_EQ(trace_.On(kTraceKernels), cupti::kSuccess);
+  primary_contexts = {7};
+  trace_.FollowNewContexts();
+  EXPECT_TRUE(order.empty()) << "the process was switched on";
+  trace_.OffForNewContexts();
+  EXPECT_FALSE(kinds_on.empty()) << "not while it is on";
+}
+
+TEST_F(TraceSwitchTest, ContextsThatComeAreFollowedOnceTheProcessIsOff) {
+  ASSERT_EQ(trace_.On(kTraceKernels), cupti::kSuccess);
+  trace_.Off("budget");
+  primary_contexts = {7};
+  ASSERT_EQ(trace_.On(kTraceKernels), cupti::kSuccess);
+  primary_contexts = {7, 9};
+  trace_.FollowNewContexts();
+  EXPECT_FALSE(context_kinds_on[9].empty());
+}
+
+TEST_F(TraceSwitchTest, ContextsThatComeInAPauseWaitForItsEnd) {
+  primary_contexts = {7};
+  ASSERT_EQ(trace_.On(kTraceKernels), cupti::kSuccess);
+  trace_.Off("budget");
+  primary_contexts = {7, 9};
+  trace_.FollowNewContexts();
+  EXPECT_TRUE(context_kinds_on[9].empty());
+  ASSERT_EQ(trace_.On(kTraceKernels), cupti::kSuccess);
+  EXPECT_FALSE(context_kinds_on[9].empty());
+}
+
+TEST_F(TraceSwitchTest, NothingIsSwitchedWhileNoContextIsNew) {
+  primary_contexts = {7};
+  ASSERT_EQ(trace_.On(kTraceKernels), cupti::kSuccess);
+  const size_t switched = order.size();
+  trace_.FollowNewContexts();
+  EXPECT_EQ(order.size(), switched);
+  primary_contexts = {7, 9};
+  trace_.FollowNewContexts();
+  const size_t switched_for_both = order.size();
+  EXPECT_GT(switched_for_both, switched);
+  trace_.FollowNewContexts();
+  EXPECT_EQ(order.size(), switched_for_both) << "once";
+}
+
+TEST_F(TraceSwitchTest, AContextThatWasLeftAndMadeAnewIsTraced) {
+  primary_contexts = {7, 9};
+  ASSERT_EQ(trace_.On(kTraceKernels), cupti::kSuccess);
+  primary_contexts = {7};
+  trace_.FollowNewContexts();
+  primary_contexts = {7, 10};
+  trace_.FollowNewContexts();
+  EXPECT_FALSE(context_kinds_on[10].empty());
+}
+
+TEST_F(TraceSwitchTest, WhatNewContextsBeginWithIsTheOtherClientsToSay) {
+  ASSERT_EQ(trace_.On(kTraceKernels), cupti::kSuccess);
+  trace_.Lost("taken", 4000);
+  const int calls_before = process_wide_calls;
+  trace_.OffForNewContexts();
+  EXPECT_EQ(process_wide_calls, calls_before);
+}
+
+// CUPTI 13.0 goes on with graphs until it is switched on and off once more.
+TEST_F(TraceSwitchTest, OffAgainSwitchesKernelsOnAndOff) {
+  primary_contexts = {7, 8};
+  ASSERT_EQ(trace_.On(kTraceKernels | kTraceCopies), cupti::kSuccess);
+  order.clear();
+  trace_.OffAgain();
+  EXPECT_TRUE(order.empty()) << "it is on";
+  trace_.Off("budget");
+  order.clear();
+  process_wide_calls = 0;
+  trace_.OffAgain();
+  const int kernels = cupti::kKindConcurrentKernel;
+  EXPECT_EQ(order, (std::vector<int>{kernels, -kernels, kernels, -kernels}));
+  EXPECT_EQ(process_wide_calls, 0);
+
+  RecordIn(12);  // of a context of its own, which no other call reaches
+  kinds_on = {cupti::kKindMarker};
+  order.clear();
+  trace_.OffAgain();
+  EXPECT_TRUE(order.empty());
+  EXPECT_EQ(process_wide_calls, 2);
+  EXPECT_EQ(kinds_on, std::set<uint32_t>{cupti::kKindMarker});
+}
+
+TEST_F(TraceSwitchTest, OffAgainLeavesCopiesAlone) {
+  ASSERT_EQ(trace_.On(kTraceCopies), cupti::kSuccess);
+  trace_.Off(nullptr);
+  process_wide_calls = 0;
+  trace_.OffAgain();
+  EXPECT_EQ(process_wide_calls, 0);
+}
+
 TEST_F(TraceSwitchTest, AVisitThatCameBeforeAllContextsLeavesNothingOn) {
   ASSERT_EQ(trace_.On(kTraceKernels), cupti::kSuccess);
   primary_contexts = {7};
@@ -286,10 +487,23 @@ TEST_F(TraceSwitchTest, WorkInAContextOfItsOwnIsNotPausable) {
   EXPECT_TRUE(trace_.Pausable()) << "a window without it";
 }
 
-TEST_F(TraceSwitchTest, WithoutSwitchesForContextsNothingIsPausable) {
-  cupti_.activity_disable_context = nullptr;
-  ASSERT_EQ(trace_.On(kTraceKernels), cupti::kSuccess);
-  EXPECT_FALSE(trace_.Pausable());
+TEST_F(TraceSwitchTest, WithoutSwitchesForContextsTheProcessIsSwitchedAndNotPausable) {
+  const std::vector<void (*)(CuptiApi*)> missing = {
+      [](CuptiApi* api) { api->activity_enable_context = nullptr; },
+      [](CuptiApi* api) { api->activity_disable_context = nullptr; },
+      [](CuptiApi* api) { api->get_context_id = nullptr; }};
+  primary_contexts = {7};
+  for (const auto& remove : missing) {
+    cupti_ = StandIn();
+    remove(&cupti_);
+    ASSERT_EQ(trace_.On(kTraceKernels), cupti::kSuccess);
+    EXPECT_TRUE(order.empty());
+    EXPECT_FALSE(kinds_on.empty());
+    EXPECT_FALSE(trace_.Pausable());
+    trace_.Off(nullptr);
+    EXPECT_TRUE(kinds_on.empty());
+    EXPECT_TRUE(order.empty());
+  }
 }
 
 }  // namespace
