@@ -26,7 +26,11 @@ std::string ProcPath(pid_t pid, const char* file) {
 
 }  // namespace
 
-TargetProcess::TargetProcess(const std::string& program, const std::string& executable) {
+TargetProcess::TargetProcess(const std::string& program, const std::string& executable)
+    : TargetProcess(std::vector<std::string>{
+          executable.empty() ? std::string(UTLZ_ATTACH_TARGET) : executable, program}) {}
+
+TargetProcess::TargetProcess(std::vector<std::string> command) {
   control_file_.Reset(memfd_create("control", 0));  // the child takes this one as it is
   output_file_.Reset(memfd_create("output", MFD_CLOEXEC));
   int ends[2] = {-1, -1};
@@ -38,13 +42,15 @@ TargetProcess::TargetProcess(const std::string& program, const std::string& exec
                       control_file_.get(), 0);
   control_ = new (memory) TargetControl{};
   input_.Reset(ends[0]);
-  const std::string path = executable.empty() ? UTLZ_ATTACH_TARGET : executable;
-  const std::string descriptor = std::to_string(control_file_.get());
+  command.push_back(std::to_string(control_file_.get()));
+  std::vector<char*> arguments;
+  for (std::string& word : command) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
   pid_ = fork();
   if (pid_ == 0) {
     dup2(ends[1], 0);
     dup2(output_file_.get(), 1);
-    execl(path.c_str(), path.c_str(), program.c_str(), descriptor.c_str(), nullptr);
+    execvp(arguments[0], arguments.data());
     _exit(127);
   }
   close(ends[1]);

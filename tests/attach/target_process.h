@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "collector/unique_fd.h"
 #include "tests/attach/target_control.h"
@@ -18,6 +19,8 @@ class TargetProcess {
  public:
   // Starts attach_target with this program, or another executable if `executable` is given.
   explicit TargetProcess(const std::string& program, const std::string& executable = "");
+  // Starts any command, with the number of the control's descriptor as its last argument.
+  explicit TargetProcess(std::vector<std::string> command);
   TargetProcess(const TargetProcess&) = delete;
   ~TargetProcess();
 

@@ -1,7 +1,9 @@
 #include "tools/attach/loader.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,6 +18,7 @@
 #include "tools/attach/code_memory.h"
 #include "tools/attach/load_attempt.h"
 #include "tools/attach/preflight.h"
+#include "tools/attach/python_loader.h"
 #include "tools/attach/thread_choice.h"
 
 namespace utlz::attach {
@@ -48,6 +51,10 @@ class EndingSignalsBlocked {
 bool HasEnded(int pidfd) {
   pollfd event = {pidfd, POLLIN, 0};
   return poll(&event, 1, 0) > 0;
+}
+
+absl::Status Ended(pid_t pid) {
+  return absl::NotFoundError(absl::StrCat("process ", pid, " ended"));
 }
 
 bool WorthAnotherTry(const absl::Status& status) {
@@ -89,15 +96,17 @@ absl::Status CheckAnew(pid_t pid) {
   return facts.ok() ? CheckFacts(*facts, ReadPermissions()) : facts.status();
 }
 
-absl::Status Search(const LoadTarget& target, LoadResult& result) {
+// `also_tried` says what failed before this, for the person who reads it all.
+absl::Status Search(const LoadTarget& target, const std::string& also_tried, LoadResult& result) {
   const Deadline deadline = steady_clock::now() + target.options.search_time;
   const RemoteMemory memory(target.pid);
   ThreadCensus census;
   UnfitPlaces unfit;
   absl::Status last_failure;
   do {
+    if (HasEnded(target.pidfd)) return Ended(target.pid);
     const auto map = MemoryMap::Read(target.pid);
-    if (!map.ok()) return map.status();
+    if (!map.ok()) return HasEnded(target.pidfd) ? Ended(target.pid) : map.status();
     const CodeMemory code(memory, *map);
     for (const ThreadCandidate& candidate :
          FindCandidates(target.pid, code, *map, target.c_library, census)) {
@@ -109,9 +118,7 @@ absl::Status Search(const LoadTarget& target, LoadResult& result) {
       last_failure = std::move(status);
       if (steady_clock::now() >= deadline || result.attempts >= kMaxAttempts) break;
     }
-    if (HasEnded(target.pidfd)) {
-      return absl::NotFoundError(absl::StrCat("process ", target.pid, " ended"));
-    }
+    if (HasEnded(target.pidfd)) return Ended(target.pid);
     std::this_thread::sleep_for(kSearchInterval);
     if (absl::Status status = CheckAnew(target.pid); !status.ok() && !WorthAnotherTry(status)) {
       return status;
@@ -121,8 +128,33 @@ absl::Status Search(const LoadTarget& target, LoadResult& result) {
       last_failure.ok() ? "" : absl::StrCat("; ", last_failure.message());
   return absl::UnavailableError(absl::StrCat(
       "no thread of process ", target.pid, " could be lent within ",
-      target.options.search_time.count(), " ms (", census.ToString(), detail,
-      "); it was left as it was; try again, or start it with `utlz run --asleep`"));
+      target.options.search_time.count(), " ms (", census.ToString(), detail, ")", also_tried,
+      "; it was left as it was; try again, or start it with `utlz run --asleep`"));
+}
+
+// One tool at a time loads into a process. The lock goes with the descriptor.
+absl::StatusOr<UniqueFd> LockProcess(pid_t pid, milliseconds patience) {
+  UniqueFd memory(open(absl::StrCat("/proc/", pid, "/mem").c_str(), O_RDONLY | O_CLOEXEC));
+  // The preflight says why that is.
+  if (!memory.valid()) return memory;
+  const Deadline deadline = steady_clock::now() + patience;
+  while (flock(memory.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (steady_clock::now() >= deadline) {
+      return absl::UnavailableError(absl::StrCat(
+          "another utlz is loading its agent into process ", pid, "; try again once it has"));
+    }
+    std::this_thread::sleep_for(kSearchInterval);
+  }
+  return memory;
+}
+
+// What the process's Python answered to the request to load the library, if it was asked.
+absl::Status AskPython(PythonLoader& python, const ProcessFacts& facts, const LoadOptions& options,
+                       LoadResult& result) {
+  if (options.python_patience == milliseconds(0)) return absl::NotFoundError("not asked");
+  // What the filter does to the calls that the script makes can be read from a stopped thread only.
+  if (facts.seccomp == SeccompMode::kFilter) return absl::NotFoundError("not asked");
+  return python.Load(result);
 }
 
 }  // namespace
@@ -138,6 +170,8 @@ absl::StatusOr<LoadResult> LoadIntoProcess(pid_t pid, const LibraryFile& library
   if (!pidfd.valid() && errno == ENOSYS) {
     return absl::FailedPreconditionError("attaching needs Linux 5.6 or later");
   }
+  const auto lock = LockProcess(pid, options.search_time);
+  if (!lock.ok()) return lock.status();
   auto preflight = Preflight(pid);
   if (!preflight.ok()) return preflight.status();
   if (!pidfd.valid()) return absl::NotFoundError(absl::StrCat("there is no process ", pid));
@@ -148,7 +182,14 @@ absl::StatusOr<LoadResult> LoadIntoProcess(pid_t pid, const LibraryFile& library
                              preflight->c_library,
                              library,
                              options};
-  if (absl::Status status = Search(target, result); !status.ok()) return status;
+  PythonLoader python(pid, pidfd.get(), library, options);
+  absl::Status status = AskPython(python, preflight->facts, options, result);
+  if (!status.ok() && !absl::IsAborted(status)) {
+    const std::string also_tried =
+        absl::IsNotFound(status) ? "" : absl::StrCat(", and its Python 3.14 ", status.message());
+    status = Search(target, also_tried, result);
+  }
+  if (!status.ok()) return status;
   result.facts = std::move(preflight->facts);
   return result;
 }

@@ -21,6 +21,9 @@ struct LoadOptions {
   std::chrono::milliseconds search_time{3000};
   // How long a thread may stand still before dlopen is called; then everything is undone.
   std::chrono::microseconds stop_limit{20'000};
+  // How long a Python may take to answer the request to load the library itself, before a thread is
+  // looked for. 0: it is not asked.
+  std::chrono::milliseconds python_patience{250};
   // Handed to the library (AttachConfig::parameters): at most kMaxAttachParameterBytes - 1 bytes,
   // without NUL.
   std::string parameters;
@@ -31,7 +34,8 @@ struct LoadOptions {
 
 struct LoadResult {
   ProcessFacts facts;  // before the attach
-  pid_t thread_id = 0;  // the thread that was lent
+  bool by_python = false;  // its Python loaded the library; no thread was lent or stopped
+  pid_t thread_id = 0;     // the thread that was lent
   // Our end of the SOCK_SEQPACKET pair whose other end the library has.
   UniqueFd socket;
   // How long the thread stood still for us before dlopen began, and altogether.

@@ -26,6 +26,7 @@ std::optional<Mapping> ParseLine(const std::string& line) {
   mapping.readable = permissions[0] == 'r';
   mapping.writable = permissions[1] == 'w';
   mapping.executable = permissions[2] == 'x';
+  mapping.is_private = permissions[3] == 'p';
   mapping.device = device;
   mapping.path = line.substr(static_cast<size_t>(path_position));
   if (absl::EndsWith(mapping.path, kDeleted)) {

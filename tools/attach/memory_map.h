@@ -26,6 +26,7 @@ struct Mapping {
   bool readable = false;
   bool writable = false;
   bool executable = false;
+  bool is_private = false;  // what is written stays in this process
   uint64_t file_offset_bytes = 0;
   std::string device;  // "major:minor"
   uint64_t inode = 0;

@@ -112,6 +112,10 @@ absl::Status AttachedProcess::Load(const AttachMeans& means) {
   auto loaded = attach::LoadIntoProcess(pid_, means.agent, options);
   if (!loaded.ok()) return loaded.status();
   connection_ = std::move(loaded->socket);
+  if (loaded->by_python) {
+    way_ = "agent loaded by its Python, no thread stopped";
+    return absl::OkStatus();
+  }
   way_ = absl::StrFormat(
       "agent loaded, one thread stopped for %.1f ms, %.1f of them in dlopen",
       static_cast<double>(loaded->stopped.count()) / 1e3,

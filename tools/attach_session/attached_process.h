@@ -35,7 +35,7 @@ class AttachedProcess {
   const std::string& name() const { return name_; }  // printable
   // "tracing", or what it waits for before it traces.
   const std::string& state() const { return state_; }
-  // How the agent came in, for people: "woken" or "loaded, 1.8 ms stopped".
+  // How the agent came in, for people: "agent woken", "agent loaded, one thread stopped for …".
   const std::string& way() const { return way_; }
 
   // After the session has finished: whether the agent has said that it sleeps, and hung up, which

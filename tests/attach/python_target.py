@@ -1,0 +1,175 @@
+"""python_target.py PROGRAM CONTROL_DESCRIPTOR: a Python that is attached to.
+
+The programs whose names begin with "stand-in" do with the state in python_stand_in.cc what CPython
+3.14 does with its own; any Python 3.9 may run them. Nothing but the last line may be printed.
+"""
+
+import ctypes
+import mmap
+import os
+import struct
+import sys
+import _thread
+import threading
+import time
+
+# target_control.h
+READY, STOP, PROGRESS = 0, 8, 16
+control = mmap.mmap(int(sys.argv[2]), 0)
+os.dup2(1, 2)
+
+
+def stopped():
+    return control[STOP] != 0
+
+
+def ready():
+    control[READY:READY + 4] = struct.pack("i", 1)
+
+
+def progress():
+    value, = struct.unpack_from("Q", control, PROGRESS)
+    struct.pack_into("Q", control, PROGRESS, value + 1)
+
+
+def busy():
+    ready()
+    while not stopped():
+        progress()
+
+
+def sleep():
+    ready()
+    while not stopped():
+        time.sleep(0.01)
+        progress()
+
+
+def lock():
+    """The main thread executes nothing, the other one has no wait."""
+    held = threading.Lock()
+    held.acquire()
+
+    def spin():
+        ready()
+        while not stopped():
+            progress()
+        held.release()
+
+    threading.Thread(target=spin).start()
+    held.acquire()
+
+
+def stand_in(enabled=1):
+    library = ctypes.CDLL(os.environ["UTLZ_STAND_IN_LIBRARY"])
+    library.StandInTake.restype = ctypes.c_char_p
+    library.StandInForge.argtypes = [ctypes.c_uint64]
+    library.StandInStart(enabled)
+    return library
+
+
+def run(script):
+    namespace = {}
+    exec(script, namespace)  # pylint: disable=exec-used
+    assert "load" not in namespace, namespace
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def stand_in_told():
+    """Looks for a request when it is told to, and not before."""
+    library = stand_in()
+    ready()
+    while not stopped():
+        if library.StandInWasTold() and library.StandInIsAsked():
+            run(read(library.StandInTake()))
+        progress()
+
+
+def stand_in_looks():
+    """Looks so often that it need not be told."""
+    library = stand_in()
+    ready()
+    told = 0
+    while not stopped():
+        path = library.StandInTake()
+        if path:
+            run(read(path))
+            told += library.StandInWasTold()
+        progress()
+    return told
+
+
+def stand_in_late():
+    """Runs the script when the request has been taken back."""
+    library = stand_in()
+    script = None
+    ready()
+    while not stopped():
+        if script is None and library.StandInIsAsked():
+            folder, = [name for name in os.listdir("/tmp")
+                       if name.startswith(f"utlz-attach-{os.getpid()}-")]
+            script = read(f"/tmp/{folder}/attach.py")
+        elif script and not library.StandInIsAsked():
+            run(script)
+            script = ""
+        progress()
+    return 0 if script == "" else 1
+
+
+def stand_in_interrupted():
+    """A signal handler of the program's raises while the script runs."""
+    library = stand_in()
+    start = _thread.start_new_thread
+
+    def interrupt(*unused):
+        _thread.start_new_thread = start
+        raise InterruptedError("mine")
+
+    ready()
+    while not library.StandInIsAsked():
+        pass
+    _thread.start_new_thread = interrupt
+    try:
+        run(read(library.StandInTake()))
+        while True:
+            pass
+    except InterruptedError as error:
+        arrived = error.args == ("mine",)
+    while not stopped():
+        progress()
+    return 0 if arrived else 1
+
+
+def stand_in_disabled():
+    stand_in(enabled=0)
+    busy()
+
+
+def stand_in_forged():
+    """The main thread's state is said to lie where nothing is mapped, or only code."""
+    library = stand_in()
+    library.StandInForge(0x1000)
+    busy()
+
+
+def stand_in_ends():
+    """Takes the request, and ends."""
+    library = stand_in()
+    ready()
+    while not stopped() and not library.StandInTake():
+        pass
+    os._exit(0)
+
+
+names = set(globals())
+status = globals()[sys.argv[1].replace("-", "_")]() or 0
+left = set(globals()) - names - {"status", "names", "left"}
+for thread in threading.enumerate():
+    if thread is not threading.current_thread():
+        thread.join()
+print(f"{sys.argv[1]} ended with {status or len(left)}", flush=True)
+sys.exit(status or len(left))
