@@ -64,7 +64,8 @@ void ExpectLoadedByPython(TargetProcess& target, const std::string& program) {
             static_cast<ssize_t>(sizeof(hello)));
   EXPECT_STREQ(hello.parameters, "as the tool wrote it");
   // The interpreter's own thread closes its two sockets a moment after it has answered.
-  EXPECT_TRUE(target.WaitUntil([&] { return target.Descriptors().size() == descriptors.size() + 1; }));
+  EXPECT_TRUE(
+      target.WaitUntil([&] { return target.Descriptors().size() == descriptors.size() + 1; }));
   for (const auto& [number, path] : target.Descriptors()) {
     EXPECT_TRUE(descriptors.contains(number) || number >= 128) << number << " " << path;
   }
@@ -113,8 +114,9 @@ TEST_F(StandInTest, LoadsWithoutBeingTold) {
 
 TEST_F(StandInTest, ScriptThatComesTooLateDoesNothing) {
   TargetProcess target = Start("stand-in-late");
-  ExpectRefused(target, "stand-in-late", HasSubstr("and its Python 3.14 was asked to load the agent "
-                                                   "and did not answer within 60 ms"));
+  ExpectRefused(target, "stand-in-late",
+                HasSubstr("and its Python 3.14 was asked to load the agent "
+                          "and did not answer within 60 ms"));
 }
 
 TEST_F(StandInTest, WhatASignalHandlerRaisesArrivesInTheProgram) {
@@ -128,7 +130,8 @@ TEST_F(StandInTest, WhatASignalHandlerRaisesArrivesInTheProgram) {
 
 TEST_F(StandInTest, RemoteDebuggingDisabled) {
   TargetProcess target = Start("stand-in-disabled");
-  ExpectRefused(target, "stand-in-disabled", HasSubstr("Python 3.14 has remote debugging disabled"));
+  ExpectRefused(target, "stand-in-disabled",
+                HasSubstr("Python 3.14 has remote debugging disabled"));
 }
 
 TEST_F(StandInTest, StateOutsideMemory) {

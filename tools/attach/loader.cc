@@ -124,8 +124,7 @@ absl::Status Search(const LoadTarget& target, const std::string& also_tried, Loa
       return status;
     }
   } while (steady_clock::now() < deadline && result.attempts < kMaxAttempts);
-  const std::string detail =
-      last_failure.ok() ? "" : absl::StrCat("; ", last_failure.message());
+  const std::string detail = last_failure.ok() ? "" : absl::StrCat("; ", last_failure.message());
   return absl::UnavailableError(absl::StrCat(
       "no thread of process ", target.pid, " could be lent within ",
       target.options.search_time.count(), " ms (", census.ToString(), detail, ")", also_tried,
@@ -140,8 +139,8 @@ absl::StatusOr<UniqueFd> LockProcess(pid_t pid, milliseconds patience) {
   const Deadline deadline = steady_clock::now() + patience;
   while (flock(memory.get(), LOCK_EX | LOCK_NB) != 0) {
     if (steady_clock::now() >= deadline) {
-      return absl::UnavailableError(absl::StrCat(
-          "another utlz is loading its agent into process ", pid, "; try again once it has"));
+      return absl::UnavailableError(absl::StrCat("another utlz is loading its agent into process ",
+                                                 pid, "; try again once it has"));
     }
     std::this_thread::sleep_for(kSearchInterval);
   }
@@ -176,12 +175,9 @@ absl::StatusOr<LoadResult> LoadIntoProcess(pid_t pid, const LibraryFile& library
   if (!preflight.ok()) return preflight.status();
   if (!pidfd.valid()) return absl::NotFoundError(absl::StrCat("there is no process ", pid));
   LoadResult result;
-  const LoadTarget target = {pid,
-                             pidfd.get(),
-                             preflight->facts.seccomp == SeccompMode::kFilter,
-                             preflight->c_library,
-                             library,
-                             options};
+  const LoadTarget target = {
+      pid,     pidfd.get(), preflight->facts.seccomp == SeccompMode::kFilter, preflight->c_library,
+      library, options};
   PythonLoader python(pid, pidfd.get(), library, options);
   absl::Status status = AskPython(python, preflight->facts, options, result);
   if (!status.ok() && !absl::IsAborted(status)) {

@@ -33,7 +33,7 @@ struct LoadOptions {
 };
 
 struct LoadResult {
-  ProcessFacts facts;  // before the attach
+  ProcessFacts facts;      // before the attach
   bool by_python = false;  // its Python loaded the library; no thread was lent or stopped
   pid_t thread_id = 0;     // the thread that was lent
   // Our end of the SOCK_SEQPACKET pair whose other end the library has.

@@ -20,8 +20,8 @@ std::optional<Mapping> ParseLine(const std::string& line) {
   int path_position = 0;
   const int fields =
       std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %31s %" SCNu64 " %n",
-                  &mapping.range.start, &mapping.range.end, permissions,
-                  &mapping.file_offset_bytes, device, &mapping.inode, &path_position);
+                  &mapping.range.start, &mapping.range.end, permissions, &mapping.file_offset_bytes,
+                  device, &mapping.inode, &path_position);
   if (fields != 6 || mapping.range.start >= mapping.range.end) return std::nullopt;
   mapping.readable = permissions[0] == 'r';
   mapping.writable = permissions[1] == 'w';

@@ -192,8 +192,7 @@ absl::Status PythonLoader::AwaitLoaded(const UniqueFd& talk) {
   while (!AwaitInput(talk.get(), pidfd_, kReportInterval)) {
     if (HasEnded(pidfd_)) break;
     if (options_.on_waiting) {
-      options_.on_waiting(
-          std::chrono::duration_cast<milliseconds>(steady_clock::now() - begin));
+      options_.on_waiting(std::chrono::duration_cast<milliseconds>(steady_clock::now() - begin));
     }
   }
   char answer[kMaxScriptAnswerBytes] = {};

@@ -1,5 +1,5 @@
-// Has a CPython 3.14 load the library itself, as sys.remote_exec would (PEP 768): for processes whose
-// threads all run bytecode, where none can be lent. No thread is stopped.
+// Has a CPython 3.14 load the library itself, as sys.remote_exec would (PEP 768): for processes
+// whose threads all run bytecode, where none can be lent. No thread is stopped.
 #ifndef UTLZ_TOOLS_ATTACH_PYTHON_LOADER_H_
 #define UTLZ_TOOLS_ATTACH_PYTHON_LOADER_H_
 
@@ -26,9 +26,9 @@ class PythonLoader {
   ~PythonLoader();
 
   // Ok: loaded. NotFound: there is no such Python in the process, or the process has ended.
-  // FailedPrecondition, Unavailable and others: it was not asked, or the request was taken back; the
-  // target is as it was, and the message is a sentence whose subject is the Python. Aborted: the
-  // target's loader refused the library.
+  // FailedPrecondition, Unavailable and others: it was not asked, or the request was taken back;
+  // the target is as it was, and the message is a sentence whose subject is the Python. Aborted:
+  // the target's loader refused the library.
   absl::Status Load(LoadResult& result);
 
  private:

@@ -62,9 +62,8 @@ UniqueFd OpenBelow(int root, const char* path) {
 
 // By which the kernel judges its access to files: the last of the four numbers.
 absl::StatusOr<uint32_t> FileIdentity(const std::string& status_text, const char* field) {
-  const std::vector<std::string> numbers =
-      absl::StrSplit(StatusField(status_text, field).value_or(""), absl::ByAnyChar("\t "),
-                     absl::SkipEmpty());
+  const std::vector<std::string> numbers = absl::StrSplit(
+      StatusField(status_text, field).value_or(""), absl::ByAnyChar("\t "), absl::SkipEmpty());
   uint32_t number = 0;
   if (numbers.size() != 4 || !absl::SimpleAtoi(numbers[3], &number)) {
     return absl::UnavailableError("cannot read whose rights it has");
@@ -143,8 +142,8 @@ absl::StatusOr<UniqueFd> TargetFolder::Listen(const std::string& name) {
   path.copy(address.sun_path, path.size());
   const AsUser as_user(user_id_, group_id_);
   UniqueFd listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!listener.valid() || bind(listener.get(), reinterpret_cast<const sockaddr*>(&address),
-                                sizeof(address)) != 0) {
+  if (!listener.valid() ||
+      bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
     return FolderError("make a socket");
   }
   files_.push_back(name);

@@ -1,5 +1,6 @@
 // What the attach loader reads of a Python's state: a sound one with words of it changed, or any
-// bytes at all. Wherever it says that a request may be written, there is memory of the process's own.
+// bytes at all. Wherever it says that a request may be written, there is memory of the process's
+// own.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

@@ -91,9 +91,9 @@ TEST(PythonRuntimeTest, StateOutsideOrdinaryMemory) {
   memory.PutValue(kBase, image.words);
   memory.PutValue(kElsewhere, thread);
   const auto find = [&](const char* permissions) {
-    return FindPythonRequestPlace(
-               memory, MemoryMap::Parse(PythonImage::kMap + std::string("20000-21000 ") +
-                                        permissions + " 0 00:00 0 \n"))
+    return FindPythonRequestPlace(memory,
+                                  MemoryMap::Parse(PythonImage::kMap + std::string("20000-21000 ") +
+                                                   permissions + " 0 00:00 0 \n"))
         .ok();
   };
   EXPECT_TRUE(find("rw-p"));
