@@ -4,6 +4,7 @@
 #include <linux/futex.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -48,6 +49,7 @@ TargetProcess::TargetProcess(std::vector<std::string> command) {
   arguments.push_back(nullptr);
   pid_ = fork();
   if (pid_ == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(ends[1], 0);
     dup2(output_file_.get(), 1);
     execvp(arguments[0], arguments.data());

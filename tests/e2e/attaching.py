@@ -141,6 +141,11 @@ class AttachTest(EndToEndTest):
     def agent_sockets(self, pid):
         return [name for name in os.listdir(f"/proc/{pid}/fd") if int(name) >= 128]
 
+    def context_switches(self, pid, threads):
+        return {thread: [line for line in
+                         pathlib.Path(f"/proc/{pid}/task/{thread}/status").read_text().splitlines()
+                         if "ctxt_switches" in line] for thread in threads}
+
     def children(self, pid):
         return [int(word) for word in
                 pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]

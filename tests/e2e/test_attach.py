@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import time
 import unittest
 
 from attaching import AttachTest, Program
@@ -34,6 +35,19 @@ class Attaching(AttachTest):
         program = self.start()
         program.do("graph 20")
         report, _ = self.record(program, ["graph 30"])
+        self.assertEqual(self.launches_by_name(report), {GEMM: 30, REDUCE: 30, ADD: 30})
+        self.assertEqual(program.quit(), 0)
+
+    def test_graph_that_is_being_captured(self):
+        """No visit disturbs the capture that it begins or ends in."""
+        program = self.start()
+        program.do("capture 1")
+        self.record(program, [])
+        tool = self.attach(program.pid)
+        tool.wait_for("tracing")
+        program.do("capture 0")
+        program.do("graph 30")
+        report = self.finish(tool)
         self.assertEqual(self.launches_by_name(report), {GEMM: 30, REDUCE: 30, ADD: 30})
         self.assertEqual(program.quit(), 0)
 
@@ -71,6 +85,19 @@ class Attaching(AttachTest):
         # Neither its subscriber nor a ring is left.
         maps = self.maps(program.pid)
         self.assertNotIn("utlz-ring", maps)
+        self.assertEqual(program.quit(), 0)
+
+    def test_asleep_no_thread_of_ours_ever_runs(self):
+        program = self.start()
+        threads = set(os.listdir(f"/proc/{program.pid}/task"))
+        self.record(program, ["launch 10"])
+        ours = set(os.listdir(f"/proc/{program.pid}/task")) - threads
+        self.assertIn("utlz-asleep", self.thread_names(program.pid))
+        before = self.context_switches(program.pid, ours)
+        program.do("launch 1000")
+        program.do("graph 100")
+        time.sleep(2)
+        self.assertEqual(self.context_switches(program.pid, ours), before)
         self.assertEqual(program.quit(), 0)
 
     def test_visits_while_it_launches_without_end(self):

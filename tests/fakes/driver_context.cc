@@ -10,6 +10,7 @@ namespace utlz::fake {
 namespace {
 
 thread_local std::vector<Context*> current_contexts;
+thread_local int thread_capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 
 Context* MakeContext(CUdevice device, bool primary) {
   DriverState& state = DriverState::Instance();
@@ -42,6 +43,18 @@ void Destroy(Context* context) {
 
 }  // namespace
 
+Captures& Captures::Instance() {
+  static Captures captures;
+  return captures;
+}
+
+void NoteUnsafeCall() {
+  Captures& captures = Captures::Instance();
+  if (captures.open > 0 && thread_capture_mode != CU_STREAM_CAPTURE_MODE_RELAXED) {
+    captures.invalidated = true;
+  }
+}
+
 Context* CurrentContext() { return current_contexts.empty() ? nullptr : current_contexts.back(); }
 
 extern "C" {
@@ -72,6 +85,7 @@ CUresult cuCtxDestroy_v2(CUcontext context) {
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   if (!Ready()) return CUDA_ERROR_NOT_INITIALIZED;
+  NoteUnsafeCall();
   ApiScope scope(kCallPrimaryCtxRetain, "cuDevicePrimaryCtxRetain", nullptr);
   DriverState& state = DriverState::Instance();
   Context* primary = nullptr;
@@ -113,8 +127,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int* flags, int* a
 }
 
 CUresult cuThreadExchangeStreamCaptureMode(int* mode) {
-  thread_local int current = 0;
-  std::swap(current, *mode);
+  std::swap(thread_capture_mode, *mode);
   return CUDA_SUCCESS;
 }
 
@@ -150,6 +163,7 @@ CUresult cuCtxGetDevice(CUdevice* device) {
 
 CUresult cuCtxSynchronize() {
   if (!Ready()) return CUDA_ERROR_NOT_INITIALIZED;
+  NoteUnsafeCall();
   ApiScope scope(kCallCtxSynchronize, "cuCtxSynchronize", nullptr);
   Context* context = CurrentContext();
   if (context == nullptr) return scope.Return(CUDA_ERROR_INVALID_CONTEXT);

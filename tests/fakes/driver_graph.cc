@@ -165,6 +165,9 @@ CUresult cuStreamBeginCapture_v2(CUstream handle, CUstreamCaptureMode mode) {
     return scope.Return(CUDA_ERROR_INVALID_VALUE);
   }
   stream->capture = ToHandle(MakeGraph().release());
+  Captures& captures = Captures::Instance();
+  if (mode == CU_STREAM_CAPTURE_MODE_GLOBAL && captures.open++ == 0) captures.invalidated = false;
+  stream->captures_globally = mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
   return CUDA_SUCCESS;
 }
 
@@ -176,7 +179,10 @@ CUresult cuStreamEndCapture(CUstream handle, CUgraph* graph) {
   }
   *graph = stream->capture;
   stream->capture = nullptr;
-  return CUDA_SUCCESS;
+  Captures& captures = Captures::Instance();
+  if (!stream->captures_globally) return CUDA_SUCCESS;
+  --captures.open;
+  return captures.invalidated ? scope.Return(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED) : CUDA_SUCCESS;
 }
 
 }  // extern "C"

@@ -113,6 +113,7 @@ extern "C" {
 
 CUresult cuMemAlloc_v2(CUdeviceptr* pointer, size_t bytes) {
   if (!Ready()) return CUDA_ERROR_NOT_INITIALIZED;
+  NoteUnsafeCall();
   ApiScope scope(kCallMemAlloc, "cuMemAlloc_v2", nullptr);
   void* memory = std::calloc(1, bytes);
   if (memory == nullptr) return scope.Return(CUDA_ERROR_OUT_OF_MEMORY);

@@ -27,6 +27,7 @@ struct Stream {
   int priority;
   std::atomic<uint64_t> tail_ns{0};  // when the last work on it ends
   CUgraph capture = nullptr;
+  bool captures_globally = false;
 };
 
 struct Context {
@@ -136,6 +137,16 @@ void RunSet(Stream* stream, uint64_t bytes, uint32_t value, uint32_t correlation
 // The result that FakeCudaFailNextCall arranged for this thread, once.
 CUresult TakeArrangedFailure();
 RecordFate CurrentFate();
+
+// Captures in the mode in which no thread may do what could synchronize with them, unless it has
+// said that it knows what it does (cuThreadExchangeStreamCaptureMode).
+struct Captures {
+  static Captures& Instance();
+  std::atomic<int> open{0};
+  std::atomic<bool> invalidated{false};
+};
+// By calls that such a capture forbids.
+void NoteUnsafeCall();
 
 // Stream capture: adds to the graph instead of running.
 void CaptureKernel(CUgraph graph, const LaunchShape& shape);

@@ -3,6 +3,8 @@
 //   init        begins to use CUDA; it does by itself unless the argument is `later`
 //   launch N    launches a kernel N times                          {"done":N}
 //   graph N     instantiates a graph of three kernels if there is none, and replays it N times
+//   capture 1   begins to capture those three on a stream, in CUDA's strictest mode
+//   capture 0   ends that, which fails if another thread did what a capture forbids, and instantiates
 //   busy 1, 0   a thread that launches without end, on or off      {"done":launches so far}
 //   busy 2      the same with many short kernels, dear to trace
 //   fork 1, 0   a child that waits for its end, begun or ended      {"done":its identifier}
@@ -53,12 +55,32 @@ class Program {
   }
 
   void Replay(uint64_t times) {
-    if (exec_ == nullptr) Instantiate();
+    if (exec_ == nullptr) {
+      BeginCapture();
+      EndCapture();
+    }
     for (uint64_t i = 0; i < times; ++i) Check(cuGraphLaunch(exec_, stream_), "cuGraphLaunch");
     for (const size_t kernel : {0, 1, 2}) {
       target_->expectation.CountLaunches(target_->Image(kernel), times);
     }
     Check(cuStreamSynchronize(stream_), "cuStreamSynchronize");
+  }
+
+  void BeginCapture() {
+    Check(cuStreamCreate(&stream_, 0), "cuStreamCreate");
+    Check(cuStreamBeginCapture_v2(stream_, CU_STREAM_CAPTURE_MODE_GLOBAL), "cuStreamBeginCapture");
+    for (const size_t kernel : {0, 1, 2}) {
+      Check(cuLaunchKernel(target_->Function(kernel), 8, 1, 1, 64, 1, 1, 0, stream_, nullptr,
+                           nullptr),
+            "cuLaunchKernel");
+    }
+  }
+
+  void EndCapture() {
+    CUgraph graph = nullptr;
+    Check(cuStreamEndCapture(stream_, &graph), "cuStreamEndCapture");
+    Check(cuGraphInstantiateWithFlags(&exec_, graph, 0), "cuGraphInstantiate");
+    Check(cuGraphDestroy(graph), "cuGraphDestroy");
   }
 
   uint64_t SetBusy(uint64_t how) {
@@ -116,20 +138,6 @@ class Program {
   void Count() const { target_->expectation.Print(); }
 
  private:
-  void Instantiate() {
-    CUgraph graph = nullptr;
-    Check(cuStreamCreate(&stream_, 0), "cuStreamCreate");
-    Check(cuStreamBeginCapture_v2(stream_, CU_STREAM_CAPTURE_MODE_GLOBAL), "cuStreamBeginCapture");
-    for (const size_t kernel : {0, 1, 2}) {
-      Check(cuLaunchKernel(target_->Function(kernel), 8, 1, 1, 64, 1, 1, 0, stream_, nullptr,
-                           nullptr),
-            "cuLaunchKernel");
-    }
-    Check(cuStreamEndCapture(stream_, &graph), "cuStreamEndCapture");
-    Check(cuGraphInstantiateWithFlags(&exec_, graph, 0), "cuGraphInstantiate");
-    Check(cuGraphDestroy(graph), "cuGraphDestroy");
-  }
-
   std::unique_ptr<Target> target_;
   CUstream stream_ = nullptr;
   CUgraphExec exec_ = nullptr;
@@ -162,6 +170,7 @@ int Run(bool later) {
     if (word == "init") program.Init();
     if (word == "launch") program.Launch(number);
     if (word == "graph") program.Replay(number);
+    if (word == "capture") number != 0 ? program.BeginCapture() : program.EndCapture();
     if (word == "fork") done = program.Fork(number != 0);
     if (word == "cupti") done = Program::SwitchedOn();
     if (word == "close") closefrom(static_cast<int>(number));

@@ -24,7 +24,7 @@ constexpr std::chrono::seconds kStopPatience{1};
 
 absl::Status CheckTime(Deadline deadline) {
   if (steady_clock::now() < deadline) return absl::OkStatus();
-  return absl::DeadlineExceededError("the target took too long before the library was loaded");
+  return absl::DeadlineExceededError("a thread stood still for longer than --stop-limit allows");
 }
 
 // A name under which the program will hardly look for a library itself: the loader remembers it,

@@ -57,6 +57,14 @@ absl::Status Ended(pid_t pid) {
   return absl::NotFoundError(absl::StrCat("process ", pid, " ended"));
 }
 
+bool IsCancelled(const LoadOptions& options) {
+  return options.is_cancelled && options.is_cancelled();
+}
+
+absl::Status Cancelled(pid_t pid) {
+  return absl::CancelledError(absl::StrCat("interrupted; process ", pid, " was left as it was"));
+}
+
 bool WorthAnotherTry(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
          absl::IsOutOfRange(status);
@@ -119,6 +127,7 @@ absl::Status Search(const LoadTarget& target, const std::string& also_tried, Loa
       if (steady_clock::now() >= deadline || result.attempts >= kMaxAttempts) break;
     }
     if (HasEnded(target.pidfd)) return Ended(target.pid);
+    if (IsCancelled(target.options)) return Cancelled(target.pid);
     std::this_thread::sleep_for(kSearchInterval);
     if (absl::Status status = CheckAnew(target.pid); !status.ok() && !WorthAnotherTry(status)) {
       return status;
@@ -132,16 +141,17 @@ absl::Status Search(const LoadTarget& target, const std::string& also_tried, Loa
 }
 
 // One tool at a time loads into a process. The lock goes with the descriptor.
-absl::StatusOr<UniqueFd> LockProcess(pid_t pid, milliseconds patience) {
+absl::StatusOr<UniqueFd> LockProcess(pid_t pid, const LoadOptions& options) {
   UniqueFd memory(open(absl::StrCat("/proc/", pid, "/mem").c_str(), O_RDONLY | O_CLOEXEC));
   // The preflight says why that is.
   if (!memory.valid()) return memory;
-  const Deadline deadline = steady_clock::now() + patience;
+  const Deadline deadline = steady_clock::now() + options.search_time;
   while (flock(memory.get(), LOCK_EX | LOCK_NB) != 0) {
     if (steady_clock::now() >= deadline) {
       return absl::UnavailableError(absl::StrCat("another utlz is loading its agent into process ",
                                                  pid, "; try again once it has"));
     }
+    if (IsCancelled(options)) return Cancelled(pid);
     std::this_thread::sleep_for(kSearchInterval);
   }
   return memory;
@@ -169,7 +179,7 @@ absl::StatusOr<LoadResult> LoadIntoProcess(pid_t pid, const LibraryFile& library
   if (!pidfd.valid() && errno == ENOSYS) {
     return absl::FailedPreconditionError("attaching needs Linux 5.6 or later");
   }
-  const auto lock = LockProcess(pid, options.search_time);
+  const auto lock = LockProcess(pid, options);
   if (!lock.ok()) return lock.status();
   auto preflight = Preflight(pid);
   if (!preflight.ok()) return preflight.status();

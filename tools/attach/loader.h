@@ -30,6 +30,8 @@ struct LoadOptions {
   // Called about once a second while dlopen has not returned, with how long that is: it cannot be
   // abandoned any more. By the thread that called LoadIntoProcess().
   std::function<void(std::chrono::milliseconds)> on_waiting;
+  // Asked between attempts, by the same thread: whether to look no further.
+  std::function<bool()> is_cancelled;
 };
 
 struct LoadResult {
@@ -52,7 +54,7 @@ struct LoadResult {
 //
 // Errors, all of which leave the target as it was: NotFound (no such process, or it ended),
 // FailedPrecondition and PermissionDenied (with the remedy), AlreadyExists (an agent is there),
-// Unavailable (no thread could be lent in time; worth another try). Two cannot promise that:
+// Unavailable (no thread could be lent in time; worth another try), Cancelled. Two cannot promise that:
 // Aborted (the library could not be loaded; dlopen undid what it had done) and DataLoss (the
 // library crashed while it was loaded: the target runs on, but its loader may be locked).
 absl::StatusOr<LoadResult> LoadIntoProcess(pid_t pid, const LibraryFile& library,

@@ -55,6 +55,16 @@ bool TakeSignal(const sigset_t& ending, milliseconds wait) {
   return sigtimedwait(&ending, nullptr, &time) > 0;
 }
 
+// Whether one of them has come; it stays there for TakeSignal().
+bool SignalIsPending(const sigset_t& ending) {
+  sigset_t pending;
+  sigpending(&pending);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    if (sigismember(&ending, signal) == 1 && sigismember(&pending, signal) == 1) return true;
+  }
+  return false;
+}
+
 UniqueFd OpenCupti() {
   for (const std::string& path : CuptiPaths({.own_folder = OwnFolder()})) {
     UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -82,6 +92,14 @@ std::string NameOf(pid_t pid) {
   return facts.ok() ? absl::StrCat(facts->name, "-", pid) : absl::StrCat(pid);
 }
 
+std::vector<pid_t> EachOnce(const std::vector<pid_t>& pids) {
+  std::vector<pid_t> once;
+  for (const pid_t pid : pids) {
+    if (std::find(once.begin(), once.end(), pid) == once.end()) once.push_back(pid);
+  }
+  return once;
+}
+
 class Recording {
  public:
   Recording(const AttachOptions& options, Session& session, const sigset_t& ending)
@@ -90,6 +108,7 @@ class Recording {
   // Processes that cannot be attached to are named and left out.
   void AttachTo(const std::vector<pid_t>& pids, const AttachMeans& means) {
     for (const pid_t pid : pids) {
+      if (means.is_cancelled()) return;
       auto process = AttachedProcess::Attach(pid, means, session_);
       if (!process.ok()) {
         Say(std::string(process.status().message()));
@@ -178,13 +197,15 @@ int AttachToProcesses(const AttachOptions& options) {
   if (!library_path.ok()) return Fail(library_path.status());
   const auto library = attach::LibraryFile::Open(*library_path);
   if (!library.ok()) return Fail(library.status());
-  const std::vector<pid_t> pids = options.all ? ServerProcesses(options.pids) : options.pids;
+  const std::vector<pid_t> pids =
+      options.all ? ServerProcesses(options.pids) : EachOnce(options.pids);
 
   const SessionOptions session_options = MakeSessionOptions(options, NameOf(pids.front()));
   auto session = Session::Start(session_options);
   if (!session.ok()) return Fail(session.status());
   Recording recording(options, **session, ending);
-  recording.AttachTo(pids, {*library, OpenCupti(), milliseconds(options.stop_limit_ms), Say});
+  recording.AttachTo(pids, {*library, OpenCupti(), milliseconds(options.stop_limit_ms), Say,
+                            [&ending] { return SignalIsPending(ending); }});
   if (!recording.any()) {
     session->reset();
     unlink(session_options.profile_path.c_str());

@@ -23,6 +23,7 @@ using attach::AgentPresence;
 
 // A busy process may be slow to give the agent's thread its turn, and CUPTI slow to load.
 constexpr std::chrono::milliseconds kAnswerPatience(30'000);
+constexpr std::chrono::milliseconds kAnswerLook(100);
 
 absl::Status Refusal(pid_t pid, const std::string& name, const ControlAnswer& answer) {
   const std::string who = absl::StrCat("process ", pid, " (", name, ")");
@@ -33,6 +34,15 @@ absl::Status Refusal(pid_t pid, const std::string& name, const ControlAnswer& an
   return absl::FailedPreconditionError(
       absl::StrCat(who, " cannot be traced: ",
                    OffSentence(static_cast<AgentReason>(answer.reason), answer.reason_detail)));
+}
+
+// The agent's first answer. Cancelled, it goes back to sleep as the connection closes.
+absl::StatusOr<ControlAnswer> AwaitAnswer(const UniqueFd& connection, const AttachMeans& means) {
+  for (auto waited = kAnswerLook;; waited += kAnswerLook) {
+    auto answer = attach::ReceiveAnswer(connection, kAnswerLook);
+    if (!absl::IsDeadlineExceeded(answer.status()) || waited >= kAnswerPatience) return answer;
+    if (means.is_cancelled()) return absl::CancelledError("interrupted; its agent sleeps");
+  }
 }
 
 // A library that has just been loaded is about to start its thread.
@@ -105,6 +115,7 @@ absl::Status AttachedProcess::Load(const AttachMeans& means) {
   if (absl::Status status = CheckNoneIsComing(pid_, name_); !status.ok()) return status;
   attach::LoadOptions options;
   options.stop_limit = means.stop_limit;
+  options.is_cancelled = means.is_cancelled;
   options.on_waiting = [&](std::chrono::milliseconds elapsed) {
     means.say(absl::StrCat("process ", pid_, " has been loading the agent for ",
                            elapsed.count() / 1000, " s; this cannot be interrupted"));
@@ -145,7 +156,7 @@ absl::Status AttachedProcess::BeginTracing(const AttachMeans& means, Session& se
   session.AddAgent(UniqueFd(ends[0]), pid_);
   absl::Status asked = attach::AskToTrace(connection_, theirs.get(), means.cupti.get());
   if (!asked.ok()) return asked;
-  const auto answer = attach::ReceiveAnswer(connection_, kAnswerPatience);
+  const auto answer = AwaitAnswer(connection_, means);
   if (!answer.ok()) {
     return absl::Status(answer.status().code(), absl::StrCat("process ", pid_, " (", name_,
                                                              "): ", answer.status().message()));

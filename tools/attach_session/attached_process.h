@@ -22,6 +22,8 @@ struct AttachMeans {
   std::chrono::milliseconds stop_limit;
   // A sentence for the person who waits.
   std::function<void(const std::string& sentence)> say;
+  // Whether that person wants no more of it.
+  std::function<bool()> is_cancelled;
 };
 
 class AttachedProcess {

@@ -11,6 +11,7 @@ namespace utlz {
 namespace {
 
 constexpr double kMaxSeconds = 1e6;
+constexpr int kMaxPid = 1 << 22;  // the kernel's own limit
 
 struct AttachArguments {
   AttachOptions options;
@@ -37,7 +38,7 @@ void AddAttachCommand(CLI::App* program, Action* action) {
       program->add_subcommand("attach", "Profile processes that are running already");
   attach->add_option("PID", arguments->options.pids, "Processes, by number")
       ->required()
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, kMaxPid).description(""))
       ->type_name("");
   attach->add_flag("--all", arguments->options.all,
                    "Also every other CUDA process of their server: children, and their group");
