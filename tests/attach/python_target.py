@@ -9,7 +9,6 @@ import mmap
 import os
 import struct
 import sys
-import _thread
 import threading
 import time
 
@@ -111,44 +110,25 @@ def stand_in_looks():
 
 
 def stand_in_late():
-    """Runs the script when the request has been taken back."""
+    """Takes the request, and runs the script once the tool has given up."""
     library = stand_in()
-    script = None
-    ready()
-    while not stopped():
-        if script is None and library.StandInIsAsked():
-            folder, = [name for name in os.listdir("/tmp")
-                       if name.startswith(f"utlz-attach-{os.getpid()}-")]
-            script = read(f"/tmp/{folder}/attach.py")
-        elif script and not library.StandInIsAsked():
-            run(script)
-            script = ""
-        progress()
-    return 0 if script == "" else 1
-
-
-def stand_in_interrupted():
-    """A signal handler of the program's raises while the script runs."""
-    library = stand_in()
-    start = _thread.start_new_thread
-
-    def interrupt(*unused):
-        _thread.start_new_thread = start
-        raise InterruptedError("mine")
-
     ready()
     while not library.StandInIsAsked():
         pass
-    _thread.start_new_thread = interrupt
-    try:
-        run(read(library.StandInTake()))
-        while True:
-            pass
-    except InterruptedError as error:
-        arrived = error.args == ("mine",)
+    path = library.StandInTake().decode()
+    script = read(path)
+    while os.path.exists(path):
+        pass
+    run(script)
     while not stopped():
         progress()
-    return 0 if arrived else 1
+
+
+def stand_in_deaf():
+    """Answers no request; none may be left in the end."""
+    library = stand_in()
+    busy()
+    return library.StandInIsAsked()
 
 
 def stand_in_disabled():

@@ -8,8 +8,7 @@ namespace {
 
 // The main thread, between two bytecodes of the program, only starts a thread: there the loader's
 // lock can be waited for, the program's signal handlers never run, and nothing of the program's is
-// in progress. What a handler raises in the main thread meanwhile is meant for the program, and is
-// raised there again.
+// in progress. What a handler raises in the main thread meanwhile is not ours to catch.
 constexpr char kScript[] = R"py(
 def load():
     try:
@@ -51,23 +50,12 @@ def load():
                 close(number, our_number)
     except BaseException:
         pass
-def raise_again(error, thread):
-    try:
-        import ctypes
-        kind = type('Again', (BaseException,), {'__new__': lambda kind: error})
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(kind))
-    except BaseException:
-        pass
 try:
     import _thread
     _thread.start_new_thread(load, ())
-except KeyboardInterrupt:
-    import _thread
-    _thread.interrupt_main()
-except BaseException as error:
-    if error.__traceback__.tb_next is not None:
-        _thread.start_new_thread(raise_again, (error, _thread.get_ident()))
-del load, raise_again
+except (RuntimeError, MemoryError):
+    pass
+del load
 )py";
 
 }  // namespace
