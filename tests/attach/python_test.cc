@@ -114,9 +114,10 @@ TEST_F(StandInTest, LoadsWithoutBeingTold) {
 
 TEST_F(StandInTest, RequestIsTakenBack) {
   TargetProcess target = Start("stand-in-deaf");
-  ExpectRefused(target, "stand-in-deaf",
-                HasSubstr("and its Python 3.14 was asked to load the agent and did not answer within "
-                          "60 ms"));
+  ExpectRefused(
+      target, "stand-in-deaf",
+      HasSubstr("and its Python 3.14 was asked to load the agent and did not answer within "
+                "60 ms"));
 }
 
 TEST_F(StandInTest, ScriptThatComesTooLateDoesNothing) {

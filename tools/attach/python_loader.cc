@@ -32,6 +32,7 @@ constexpr char kSocketName[] = "socket";
 // Many programs look for requests often without being told to: then no word that the interpreter
 // changes itself is written to.
 constexpr milliseconds kUntilToldToLook{20};
+constexpr milliseconds kLookInterval{5};
 // Once the request has been taken, or the script has begun, the rest is a matter of milliseconds.
 constexpr milliseconds kScriptPatience{1000};
 constexpr milliseconds kReportInterval{1000};
@@ -131,22 +132,26 @@ absl::StatusOr<UniqueFd> PythonLoader::AwaitScript(const Request& request,
   if (!request.Make(absl::StrCat(folder_->path(), "/", kScriptName))) {
     return absl::UnavailableError("could not be asked: its memory cannot be written to");
   }
-  const milliseconds patience = options_.python_patience;
-  auto talk = AcceptUntil(listener, std::min(kUntilToldToLook, patience));
-  if (!talk.ok() && request.IsPending()) {
-    request.TellToLook();
-    talk = AcceptUntil(listener, std::max(milliseconds(0), patience - kUntilToldToLook));
+  const auto begin = steady_clock::now();
+  std::optional<steady_clock::time_point> taken;
+  for (bool told_to_look = false;;) {
+    auto talk = AcceptUntil(listener, kLookInterval);
+    if (talk.ok() || absl::IsNotFound(talk.status())) return talk;
+    const auto now = steady_clock::now();
+    if (!taken && !request.IsPending()) taken = now;
+    if (taken) {
+      if (now - *taken >= kScriptPatience) break;
+      continue;
+    }
+    if (now - begin >= options_.python_patience) break;
+    if (!told_to_look && now - begin >= kUntilToldToLook) told_to_look = request.TellToLook();
   }
-  // It has been taken: the script is on its way.
-  if (!talk.ok() && !request.IsPending()) talk = AcceptUntil(listener, kScriptPatience);
-  if (talk.ok() || absl::IsNotFound(talk.status())) return talk;
   taken_back_ = steady_clock::now();
-  if (!request.IsPending()) {
-    return absl::UnavailableError("was asked to load the agent and could not");
-  }
+  if (taken) return absl::UnavailableError("was asked to load the agent and could not");
   request.TakeBack();
-  return absl::UnavailableError(absl::StrCat(
-      "was asked to load the agent and did not answer within ", patience.count(), " ms"));
+  return absl::UnavailableError(
+      absl::StrCat("was asked to load the agent and did not answer within ",
+                   options_.python_patience.count(), " ms"));
 }
 
 absl::StatusOr<UniqueFd> PythonLoader::AcceptUntil(const UniqueFd& listener, milliseconds wait) {
