@@ -211,7 +211,7 @@ void PrintShifts(const Run& run, int64_t slice_ns) {
     for (const auto& shift : attribution::SearchShifts(part, run.variants, run.groups)) {
       if (shift.shift_ns.has_value()) {
         std::printf("  %7.0f ns +- %4.0f (%6.0f)", *shift.shift_ns, shift.uncertainty_ns,
-                    shift.profile_shift_ns);
+                    shift.used_shift_ns);
       } else {
         std::printf("  %26s", "not told");
       }

@@ -70,7 +70,7 @@ class Engine::Impl {
     std::vector<double> used_ns;
     std::vector<double> edge_errors_ns;
     for (const ShiftEstimate& shift : *shifts) {
-      used_ns.push_back(shift.profile_shift_ns);
+      used_ns.push_back(shift.used_shift_ns);
       edge_errors_ns.push_back(EdgeErrorNs(shift));
     }
     model->emplace(groups_, options_.counters.size(),
@@ -97,7 +97,7 @@ class Engine::Impl {
     if (look_.samples.size() < kFollowSamples && look_.launches.size() < kWarmupLaunches) return;
     FollowShifts(look_, queue_.variants().size(), groups_, &shifts_);
     std::vector<double> used_ns;
-    for (const ShiftEstimate& shift : shifts_) used_ns.push_back(shift.profile_shift_ns);
+    for (const ShiftEstimate& shift : shifts_) used_ns.push_back(shift.used_shift_ns);
     model_->set_shifts(std::move(used_ns));
     look_.Clear();
     samples_since_look_ = 0;

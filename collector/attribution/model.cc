@@ -165,11 +165,8 @@ void Model::Attribute(const Recording& recording, Novelty novelty) {
   size_t cursor = 0;
   for (size_t i = 0; i < recording.samples.size(); ++i) {
     const Sample& sample = recording.samples[i];
-    const int64_t hole_ns = sample.start_ns - sampled_to_ns_;
-    if (hole_ns > 0 && hole_ns <= kLongestHoleNs) {
-      walker_.MoveTo({sampled_to_ns_, sample.start_ns}, recording.launches, &cursor, &plan_);
-      Retire();
-      Impute();
+    if (sample.start_ns - sampled_to_ns_ <= kLongestHoleNs) {
+      ImputeHole(sample, recording.launches, &cursor);
     }
     sampled_to_ns_ = sample.end_ns;
     walker_.MoveTo(sample, recording.launches, &cursor, &plan_);
@@ -204,6 +201,17 @@ bool Model::WorthLearning() {
     }
   }
   return worth;
+}
+
+// In pieces as long as the sample after it: no more launches may overlap in one than in a sample.
+void Model::ImputeHole(const Sample& next, const std::vector<Launch>& launches, size_t* cursor) {
+  const int64_t piece_ns = next.end_ns - next.start_ns;
+  for (int64_t from_ns = sampled_to_ns_; from_ns < next.start_ns; from_ns += piece_ns) {
+    walker_.MoveTo({from_ns, std::min(from_ns + piece_ns, next.start_ns)}, launches, cursor,
+                   &plan_);
+    Retire();
+    Impute();
+  }
 }
 
 // Adds what the launches are expected to have done while no sample was taken, so that a launch

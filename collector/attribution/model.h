@@ -53,6 +53,7 @@ class Model {
   void SetSensitivities();
   void CountLaunches(const Recording& recording);
   bool WorthLearning();
+  void ImputeHole(const Sample& next, const std::vector<Launch>& launches, size_t* cursor);
   void Impute();
   void SplitAmongActive(const Sample& sample, size_t group, std::span<const double> values);
   void Retire();

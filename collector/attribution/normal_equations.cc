@@ -37,4 +37,11 @@ void NormalEquations::AddRow(std::span<const RowPiece> pieces, std::span<const d
   rows_ += 1;
 }
 
+void NormalEquations::Add(const NormalEquations& other) {
+  lower_ += other.lower_;
+  right_ += other.right_;
+  square_sums_ += other.square_sums_;
+  rows_ += other.rows_;
+}
+
 }  // namespace utlz::attribution

@@ -24,6 +24,9 @@ class NormalEquations {
   // repeat, their values add up. `weight` multiplies the row's square.
   void AddRow(std::span<const RowPiece> pieces, std::span<const double> right, double weight);
 
+  // The rows of `other`, of the same size, as well.
+  void Add(const NormalEquations& other);
+
   size_t columns() const { return static_cast<size_t>(lower_.rows()); }
   size_t right_sides() const { return static_cast<size_t>(right_.cols()); }
   // Lower triangle; the upper one is not kept.

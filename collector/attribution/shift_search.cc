@@ -1,39 +1,27 @@
 #include "collector/attribution/shift_search.h"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Core>
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 
 #include "collector/attribution/column_plan.h"
-#include "collector/attribution/normal_equations.h"
-#include "collector/attribution/rate_fit.h"
-#include "collector/attribution/sample_walker.h"
+#include "collector/attribution/shift_residuals.h"
 
 namespace utlz::attribution {
 namespace {
 
 constexpr size_t kMostSamples = 24576;
-constexpr size_t kMostVariants = 96;
-constexpr size_t kMostCoefficients = 200;
-constexpr double kCoarseStepNs = 500;
-constexpr int kCoarseSteps = 8;  // to each side
-// A far shift must fit better by this factor: loads that repeat look alike at several shifts. Where
-// no near one stands out, by less: what no shift explains is in both.
-constexpr double kFarAdvantage = 0.8;
-constexpr double kFarAdvantageOverNone = 0.98;
+constexpr double kStepNs = 500;
+constexpr int kNearSteps = 8;  // to each side of zero
+constexpr int kFarSteps = 16;  // of kFarStepNs
 constexpr double kFarStepNs = 1000;
-constexpr int kFarSteps = 16;
+constexpr int kFollowSteps = 3;
+constexpr size_t kParts = 4;
 // A shift that parts of a recording disagree on by more is not determined.
 constexpr double kGreatestUncertaintyNs = 500;
-// Where rates may vary over a launch's life, shifts are tried in steps of this.
-constexpr double kProfileShiftStepNs = 250;
-constexpr int kFineSteps = 4;  // to each side of the constant-rate shift
-constexpr size_t kParts = 4;
-constexpr int kFollowSteps = 3;
 // Between two looks a shift is taken to move by so much, a standard deviation: a look that is as
 // uncertain as this is believed by half.
 constexpr double kDriftNs = 300;
@@ -53,129 +41,24 @@ constexpr double kNormal95 = 1.959964;
 
 // Groups differ by where in a launch's life their counters move, not by their clocks.
 constexpr double kMostApartNs = 2000;
+// How far the shift of constant rates lies from the edges of what the counters saw, a standard
+// error: kernels that work more at one end of their life look early or late, and a GPU takes about
+// half a microsecond to start or drain one.
+constexpr double kConstantRateErrorNs = 500;
 
 // A residual that varies less than this over the whole range says nothing about the shift.
 constexpr double kFlatShare = 1e-3;
 
-struct Stretch {
-  size_t first_sample = 0;
-  size_t end_sample = 0;
-};
-
-Recording Cut(const Recording& recording, const Stretch& stretch) {
-  Recording cut;
-  cut.counters = recording.counters;
-  cut.samples.assign(recording.samples.begin() + static_cast<std::ptrdiff_t>(stretch.first_sample),
-                     recording.samples.begin() + static_cast<std::ptrdiff_t>(stretch.end_sample));
-  cut.values.assign(recording.values.begin() +
-                        static_cast<std::ptrdiff_t>(stretch.first_sample * recording.counters),
-                    recording.values.begin() +
-                        static_cast<std::ptrdiff_t>(stretch.end_sample * recording.counters));
-  if (cut.samples.empty()) return cut;
-  constexpr int64_t kReachNs = 40'000;
-  for (const Launch& launch : recording.launches) {
-    if (launch.start_ns < cut.samples.back().end_ns + kReachNs &&
-        launch.end_ns > cut.samples.front().start_ns - kReachNs) {
-      cut.launches.push_back(launch);
-    }
-  }
-  return cut;
-}
-
-// Column of each variant in the constant-rate fit: 0 is idle, 1 all that take little time.
-std::vector<uint32_t> RankVariants(const Recording& recording, size_t variants) {
-  std::vector<double> times(variants, 0);
-  for (const Launch& launch : recording.launches) {
-    times[launch.variant] += static_cast<double>(launch.end_ns - launch.start_ns);
-  }
-  std::vector<size_t> order(variants);
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return times[a] > times[b]; });
-  std::vector<uint32_t> columns(variants, 1);
-  for (size_t rank = 0; rank < std::min(order.size(), kMostVariants); ++rank) {
-    columns[order[rank]] = static_cast<uint32_t>(rank + 2);
-  }
-  return columns;
-}
-
-double ResidualShare(const NormalEquations& equations, size_t side) {
-  const double total = equations.square_sum(side);
-  if (total <= 0) return 0;
-  Eigen::MatrixXd lower = equations.lower();
-  for (Eigen::Index i = 0; i < lower.rows(); ++i) {
-    lower(i, i) = lower(i, i) > 0 ? lower(i, i) * (1 + 1e-9) : 1;
-  }
-  const auto right = equations.right().col(static_cast<Eigen::Index>(side));
-  const Eigen::VectorXd solved = lower.selfadjointView<Eigen::Lower>().llt().solve(right);
-  return std::clamp(1 - solved.dot(right) / total, 0.0, 1.0);
-}
-
-// Residual by shift of a fit with one constant rate for each variant, and a constant background.
-std::vector<std::vector<double>> ConstantRateResiduals(const Recording& recording, size_t variants,
-                                                       const std::vector<ShiftGroup>& groups,
-                                                       const std::vector<double>& shifts_ns) {
-  const std::vector<uint32_t> columns = RankVariants(recording, variants);
-  const size_t width = std::min(variants, kMostVariants) + 2;
-  std::vector<NormalEquations> equations(shifts_ns.size(),
-                                         NormalEquations(width, recording.counters));
-  ColumnPlan plan(Recording{}, variants, 1);
-  SampleWalker walker(recording.counters, shifts_ns, SampleWalker::Detail::kOverlaps);
-  size_t cursor = 0;
-  std::vector<double> overlaps_us;
-  std::vector<RowPiece> row;
-  for (size_t i = 0; i < recording.samples.size(); ++i) {
-    const Sample& sample = recording.samples[i];
-    walker.MoveTo(sample, recording.launches, &cursor, &plan);
-    const double span_us = static_cast<double>(sample.end_ns - sample.start_ns) * 1e-3;
-    for (size_t shift = 0; shift < shifts_ns.size(); ++shift) {
-      const Coverage& coverage = walker.coverage(shift);
-      overlaps_us.assign(coverage.pieces.size() + 1, span_us);
-      row.assign(1, {0, 1, &overlaps_us[0]});
-      for (size_t piece = 0; piece < coverage.pieces.size(); ++piece) {
-        overlaps_us[piece + 1] = coverage.pieces[piece].overlap_ns * 1e-3;
-        const Launch& launch = walker.active()[coverage.pieces[piece].active].launch;
-        row.push_back({columns[launch.variant], 1, &overlaps_us[piece + 1]});
-      }
-      equations[shift].AddRow(row, recording.Values(i), 1.0);
-    }
-  }
-  std::vector<std::vector<double>> residuals(groups.size());
-  for (size_t group = 0; group < groups.size(); ++group) {
-    for (size_t shift = 0; shift < shifts_ns.size(); ++shift) {
-      double sum = 0;
-      for (const size_t counter : groups[group].counters) {
-        sum += ResidualShare(equations[shift], counter);
-      }
-      residuals[group].push_back(sum);
-    }
-  }
-  return residuals;
-}
-
-// Residual by shift of a fit with rates that vary over each launch's life.
-std::vector<double> ProfileResiduals(const Recording& recording, const ColumnPlan& plan,
-                                     const ShiftGroup& group,
-                                     const std::vector<double>& shifts_ns) {
-  std::vector<RateFit> fits(shifts_ns.size(), RateFit(plan.max_coefficients(), group.counters));
-  ColumnPlan own_plan = plan;
-  SampleWalker walker(recording.counters, shifts_ns, SampleWalker::Detail::kShapes);
-  size_t cursor = 0;
-  for (size_t i = 0; i < recording.samples.size(); ++i) {
-    walker.MoveTo(recording.samples[i], recording.launches, &cursor, &own_plan);
-    for (size_t shift = 0; shift < shifts_ns.size(); ++shift) {
-      fits[shift].Observe(walker.coverage(shift));
-      fits[shift].Learn(walker.coverage(shift), recording.Values(i));
-    }
-  }
-  std::vector<double> residuals;
-  for (RateFit& fit : fits) {
-    fit.Fit(own_plan);
-    double sum = 0;
-    for (size_t index = 0; index < group.counters.size(); ++index) sum += fit.ResidualShare(index);
-    residuals.push_back(sum);
-  }
-  return residuals;
-}
+// Where a load repeats, it looks alike at several shifts, and constant rates are wrong for kernels
+// that work unevenly. A shift that leaves so much more unexplained than another is no rival of it.
+constexpr double kRivalFactor = 4;
+constexpr size_t kMostRivals = 4;
+// Rivals are judged by fits with rates that vary over a launch's life, anywhere so near each.
+constexpr int kJudgeSteps = 3;  // to each side
+constexpr size_t kJudgeSamples = 12'288;
+constexpr size_t kJudgeCoefficients = 200;
+// A shift may stray so far from where parts of the recording have it, unless a rival is nearer.
+constexpr double kNearNs = 4000;
 
 std::vector<double> Grid(double middle_ns, double step_ns, int steps) {
   std::vector<double> grid;
@@ -183,20 +66,77 @@ std::vector<double> Grid(double middle_ns, double step_ns, int steps) {
   return grid;
 }
 
-// Where the parabola through the least value and its neighbours is least; absent at an edge, and
-// where the values hardly differ.
+// Fine where shifts are expected, coarse further off.
+std::vector<double> WideGrid() {
+  std::vector<double> grid = Grid(0, kStepNs, kNearSteps);
+  for (const double shift_ns : Grid(0, kFarStepNs, kFarSteps)) {
+    if (std::abs(shift_ns) > kStepNs * kNearSteps) grid.push_back(shift_ns);
+  }
+  std::sort(grid.begin(), grid.end());
+  return grid;
+}
+
+bool Flat(const std::vector<double>& values) {
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  return *high - *low <= kFlatShare * *high;
+}
+
+// Where the parabola through a value and its neighbours is least.
+double ParabolaLeastAt(const std::vector<double>& grid, const std::vector<double>& values,
+                       size_t at) {
+  const double left = (values[at - 1] - values[at]) / (grid[at] - grid[at - 1]);
+  const double right = (values[at + 1] - values[at]) / (grid[at + 1] - grid[at]);
+  const double bend = left + right;
+  if (bend <= 0) return grid[at];
+  const double left_ns = grid[at] - grid[at - 1];
+  const double right_ns = grid[at + 1] - grid[at];
+  return grid[at] + 0.5 * (left * right_ns - right * left_ns) / bend;
+}
+
+// Absent at an edge, and where the values hardly differ.
 std::optional<double> LeastAt(const std::vector<double>& grid, const std::vector<double>& values) {
   const auto least = std::min_element(values.begin(), values.end());
-  const auto [low, high] = std::minmax_element(values.begin(), values.end());
   const auto at = static_cast<size_t>(least - values.begin());
-  if (*high - *low <= kFlatShare * *high || at == 0 || at + 1 == values.size()) {
-    return std::nullopt;
+  if (Flat(values) || at == 0 || at + 1 == values.size()) return std::nullopt;
+  return ParabolaLeastAt(grid, values, at);
+}
+
+struct Rival {
+  double shift_ns = 0;
+  // What is left unexplained there, and the more the further it is from what is expected: as
+  // clocks fail rarely but then by much, with long tails.
+  double blame = 0;
+};
+
+double Surprise(double shift_ns) {
+  return std::hypot(1, (shift_ns - kExpectedShiftNs) / kExpectedDeviationNs);
+}
+
+// Shifts that fit better than those beside them, the best first; and what is expected, where none
+// of them is near.
+std::vector<Rival> FindRivals(const std::vector<double>& grid, const std::vector<double>& values) {
+  std::vector<Rival> rivals;
+  if (Flat(values)) return rivals;
+  double least_surprise = std::numeric_limits<double>::infinity();
+  for (size_t at = 1; at + 1 < values.size(); ++at) {
+    if (values[at] >= values[at - 1] || values[at] > values[at + 1]) continue;
+    const double shift_ns = ParabolaLeastAt(grid, values, at);
+    rivals.push_back({shift_ns, values[at] * Surprise(shift_ns)});
+    least_surprise = std::min(least_surprise, Surprise(shift_ns));
   }
-  const double left = values[at - 1] - values[at];
-  const double right = values[at + 1] - values[at];
-  const double step = grid[at + 1] - grid[at];
-  const double bend = left + right;
-  return bend > 0 ? grid[at] + 0.5 * step * (left - right) / bend : grid[at];
+  if (rivals.empty()) return rivals;
+  if (least_surprise > Surprise(kExpectedShiftNs + kNearNs)) {
+    const auto at = std::lower_bound(grid.begin(), grid.end(), kExpectedShiftNs) - grid.begin();
+    rivals.push_back({kExpectedShiftNs, values[static_cast<size_t>(at)] * least_surprise});
+  }
+  std::sort(rivals.begin(), rivals.end(),
+            [](const Rival& a, const Rival& b) { return a.blame < b.blame; });
+  const auto hopeless = std::find_if(rivals.begin(), rivals.end(), [&](const Rival& rival) {
+    return rival.blame > kRivalFactor * rivals.front().blame;
+  });
+  rivals.erase(hopeless, rivals.end());
+  rivals.resize(std::min(rivals.size(), kMostRivals));
+  return rivals;
 }
 
 // Half of the 95 % interval of the parts' mean, by Student's t.
@@ -223,58 +163,82 @@ Weighed Weigh(const Weighed& a, const Weighed& b) {
           1 / std::sqrt(weight_a + weight_b)};
 }
 
-// The least residual of a recording's parts, and how far they disagree.
-double PartsSpread95(const Recording& recording, size_t samples, size_t variants,
-                     const ShiftGroup& group, const std::vector<double>& grid) {
-  std::vector<double> parts;
-  for (size_t part = 0; part < kParts; ++part) {
-    const Recording cut = Cut(recording, {samples * part / kParts, samples * (part + 1) / kParts});
-    const auto residuals = ConstantRateResiduals(cut, variants, {group}, grid);
-    if (const auto least = LeastAt(grid, residuals[0])) parts.push_back(*least);
+// The rival that the samples speak for, by both kinds of rates: constant ones where it is, those
+// that vary over a life at their best near it.
+Rival Judge(const Recording& recording, size_t variants, const ShiftGroup& group,
+            std::vector<Rival> rivals) {
+  if (rivals.size() == 1) return rivals.front();
+  const Recording judged =
+      CutSamples(recording, 0, std::min(recording.samples.size(), kJudgeSamples));
+  const ColumnPlan plan(judged, variants, kJudgeCoefficients);
+  for (Rival& rival : rivals) {
+    const std::vector<double> residuals =
+        ProfileResiduals(judged, plan, group, Grid(rival.shift_ns, kStepNs, kJudgeSteps));
+    rival.blame *= *std::min_element(residuals.begin(), residuals.end());
   }
-  return Spread95(parts);
+  return *std::min_element(rivals.begin(), rivals.end(),
+                           [](const Rival& a, const Rival& b) { return a.blame < b.blame; });
 }
 
-// Constant rates are wrong for kernels that work unevenly, and where a load repeats, a far shift
-// may suit them better than the true one. Rates that vary over a life suit the true one best.
-bool FitsBetterFarAway(const Recording& recording, const ColumnPlan& plan, const ShiftGroup& group,
-                       std::optional<double> near_ns, double far_ns) {
-  const std::vector<double> fits =
-      ProfileResiduals(recording, plan, group, {near_ns.value_or(kExpectedShiftNs), far_ns});
-  return fits[1] < (near_ns ? kFarAdvantage : kFarAdvantageOverNone) * fits[0];
+// Half the way to the nearest rival.
+double ReachNs(const std::vector<Rival>& rivals, const Rival& chosen) {
+  double reach_ns = kNearNs;
+  for (const Rival& rival : rivals) {
+    const double apart_ns = std::abs(rival.shift_ns - chosen.shift_ns);
+    if (apart_ns > 0) reach_ns = std::min(reach_ns, apart_ns / 2);
+  }
+  return std::max(reach_ns, kJudgeSteps * kStepNs);
 }
 
 ShiftEstimate Unknown(const ShiftGroup& group) {
   return {group.name, std::nullopt, kNormal95 * kExpectedDeviationNs, kExpectedShiftNs, 0};
 }
 
-// The shift by constant rates, if the recording determines it.
-ShiftEstimate SearchGroup(const Recording& recording, const Recording& whole, size_t variants,
-                          const ColumnPlan& plan, const ShiftGroup& group) {
-  ShiftEstimate estimate = Unknown(group);
-  std::vector<double> grid = Grid(0, kCoarseStepNs, kCoarseSteps);
-  auto residuals = ConstantRateResiduals(whole, variants, {group}, grid);
-  const std::vector<double> far = Grid(0, kFarStepNs, kFarSteps);
-  const auto far_residuals = ConstantRateResiduals(whole, variants, {group}, far);
-  const std::optional<double> far_shift = LeastAt(far, far_residuals[0]);
-  const std::optional<double> near_shift = LeastAt(grid, residuals[0]);
-  const double near = *std::min_element(residuals[0].begin(), residuals[0].end());
-  // The near edge of a far minimum is no rival of it.
-  if (far_shift &&
-      (!near_shift || *std::min_element(far_residuals[0].begin(), far_residuals[0].end()) <
-                          kFarAdvantage * near) &&
-      FitsBetterFarAway(whole, plan, group, near_shift, *far_shift)) {
-    grid = Grid(*far_shift, kCoarseStepNs, kCoarseSteps);
-    residuals = ConstantRateResiduals(whole, variants, {group}, grid);
+// One group's residuals by shift, around where they are least.
+struct Scan {
+  std::vector<double> grid;
+  std::vector<double> whole;
+  std::vector<std::vector<double>> parts;
+};
+
+Scan Near(const std::vector<double>& grid, const ShiftResiduals& residuals, size_t group,
+          double shift_ns, double reach_ns) {
+  Scan scan;
+  scan.parts.resize(residuals.parts.size());
+  for (size_t at = 0; at < grid.size(); ++at) {
+    if (std::abs(grid[at] - shift_ns) > reach_ns) continue;
+    scan.grid.push_back(grid[at]);
+    scan.whole.push_back(residuals.whole[group][at]);
+    for (size_t part = 0; part < scan.parts.size(); ++part) {
+      scan.parts[part].push_back(residuals.parts[part][group][at]);
+    }
   }
-  const std::optional<double> shift = LeastAt(grid, residuals[0]);
-  if (!shift) return estimate;
-  estimate.residual_share = *std::min_element(residuals[0].begin(), residuals[0].end());
-  estimate.uncertainty_ns = PartsSpread95(recording, whole.samples.size(), variants, group, grid);
-  const Weighed weighed = Weigh({*shift, estimate.uncertainty_ns / kNormal95},
-                                {kExpectedShiftNs, kExpectedDeviationNs});
-  estimate.profile_shift_ns = weighed.value_ns;
-  if (estimate.uncertainty_ns <= kGreatestUncertaintyNs) estimate.shift_ns = weighed.value_ns;
+  return scan;
+}
+
+// How far the parts' least residuals disagree. One whose least is at the edge disagrees by that
+// much at least.
+double PartsSpread95(const Scan& scan) {
+  std::vector<double> least_ns;
+  for (const std::vector<double>& part : scan.parts) {
+    if (Flat(part)) continue;
+    const auto at = static_cast<size_t>(std::min_element(part.begin(), part.end()) - part.begin());
+    least_ns.push_back(LeastAt(scan.grid, part).value_or(scan.grid[at]));
+  }
+  return Spread95(least_ns);
+}
+
+// The shift of least residual within a scan, weighed against what is expected.
+ShiftEstimate Determine(const ShiftGroup& group, const Scan& scan) {
+  ShiftEstimate estimate = Unknown(group);
+  const std::optional<double> least_ns = LeastAt(scan.grid, scan.whole);
+  if (!least_ns) return estimate;
+  estimate.residual_share = *std::min_element(scan.whole.begin(), scan.whole.end());
+  const double spread_ns = PartsSpread95(scan);
+  const Weighed weighed =
+      Weigh({*least_ns, spread_ns / kNormal95}, {kExpectedShiftNs, kExpectedDeviationNs});
+  estimate.used_shift_ns = weighed.value_ns;
+  if (spread_ns <= kGreatestUncertaintyNs) estimate.shift_ns = weighed.value_ns;
   estimate.uncertainty_ns = kNormal95 * weighed.deviation_ns;
   return estimate;
 }
@@ -296,11 +260,11 @@ void BorrowShifts(std::vector<ShiftEstimate>* estimates) {
     const double lent_ns = std::hypot(lender.uncertainty_ns / kNormal95, kBorrowedDeviationNs);
     // What stray samples say is no second opinion.
     const Weighed weighed =
-        strays ? Weighed{lender.profile_shift_ns, lent_ns}
-               : Weigh({lender.profile_shift_ns, lent_ns},
-                       {estimate.profile_shift_ns, estimate.uncertainty_ns / kNormal95});
+        strays ? Weighed{lender.used_shift_ns, lent_ns}
+               : Weigh({lender.used_shift_ns, lent_ns},
+                       {estimate.used_shift_ns, estimate.uncertainty_ns / kNormal95});
     estimate.shift_ns.reset();
-    estimate.profile_shift_ns = weighed.value_ns;
+    estimate.used_shift_ns = weighed.value_ns;
     estimate.uncertainty_ns = kNormal95 * weighed.deviation_ns;
   }
 }
@@ -308,25 +272,33 @@ void BorrowShifts(std::vector<ShiftEstimate>* estimates) {
 }  // namespace
 
 double EdgeErrorNs(const ShiftEstimate& shift) {
-  return std::hypot(shift.uncertainty_ns / kNormal95, kProfileShiftStepNs / std::sqrt(12.0));
+  return std::hypot(shift.uncertainty_ns / kNormal95, kConstantRateErrorNs);
 }
 
 std::vector<ShiftEstimate> SearchShifts(const Recording& recording, size_t variants,
                                         const std::vector<ShiftGroup>& groups) {
   std::vector<ShiftEstimate> estimates;
   for (const ShiftGroup& group : groups) estimates.push_back(Unknown(group));
-  const size_t samples = std::min(recording.samples.size(), kMostSamples);
-  const Recording whole = Cut(recording, {0, samples});
-  if (whole.launches.empty() || samples == 0) return estimates;
+  const Recording whole =
+      CutSamples(recording, 0, std::min(recording.samples.size(), kMostSamples));
+  if (whole.launches.empty() || whole.samples.empty()) return estimates;
 
-  const ColumnPlan plan(whole, variants, kMostCoefficients);
+  const std::vector<double> wide = WideGrid();
+  const ShiftResiduals residuals = ConstantRateResiduals(whole, variants, groups, wide, kParts);
   for (size_t group = 0; group < groups.size(); ++group) {
-    estimates[group] = SearchGroup(recording, whole, variants, plan, groups[group]);
-    ShiftEstimate& estimate = estimates[group];
-    if (!estimate.shift_ns) continue;
-    const std::vector<double> fine = Grid(*estimate.shift_ns, kProfileShiftStepNs, kFineSteps);
-    const std::vector<double> fits = ProfileResiduals(whole, plan, groups[group], fine);
-    estimate.profile_shift_ns = LeastAt(fine, fits).value_or(*estimate.shift_ns);
+    const std::vector<Rival> rivals = FindRivals(wide, residuals.whole[group]);
+    if (rivals.empty()) continue;
+    const Rival chosen = Judge(whole, variants, groups[group], rivals);
+    const double reach_ns = ReachNs(rivals, chosen);
+    if (std::abs(chosen.shift_ns) < kNearNs) {
+      estimates[group] =
+          Determine(groups[group], Near(wide, residuals, group, chosen.shift_ns, reach_ns));
+      continue;
+    }
+    const std::vector<double> fine = Grid(chosen.shift_ns, kStepNs, kNearSteps);
+    const ShiftResiduals beside =
+        ConstantRateResiduals(whole, variants, {groups[group]}, fine, kParts);
+    estimates[group] = Determine(groups[group], Near(fine, beside, 0, chosen.shift_ns, reach_ns));
   }
   BorrowShifts(&estimates);
   return estimates;
@@ -335,23 +307,25 @@ std::vector<ShiftEstimate> SearchShifts(const Recording& recording, size_t varia
 void FollowShifts(const Recording& recording, size_t variants,
                   const std::vector<ShiftGroup>& groups, std::vector<ShiftEstimate>* estimates) {
   if (recording.launches.empty() || recording.samples.empty()) return;
-  const Recording part = Cut(recording, {0, std::min(recording.samples.size(), kFollowSamples)});
+  const Recording part =
+      CutSamples(recording, 0, std::min(recording.samples.size(), kFollowSamples));
   bool lost = false;
   for (size_t group = 0; group < groups.size(); ++group) {
     ShiftEstimate& estimate = (*estimates)[group];
     if (!estimate.shift_ns) continue;
-    const std::vector<double> grid = Grid(*estimate.shift_ns, kCoarseStepNs, kFollowSteps);
-    const auto residuals = ConstantRateResiduals(part, variants, {groups[group]}, grid);
-    const auto least = std::min_element(residuals[0].begin(), residuals[0].end());
-    lost = lost || least == residuals[0].begin() || least + 1 == residuals[0].end() ||
+    const std::vector<double> grid = Grid(*estimate.shift_ns, kStepNs, kFollowSteps);
+    const ShiftResiduals residuals =
+        ConstantRateResiduals(part, variants, {groups[group]}, grid, kParts);
+    const Scan scan = Near(grid, residuals, 0, *estimate.shift_ns, kNearNs);
+    const auto least = std::min_element(scan.whole.begin(), scan.whole.end());
+    lost = lost || least == scan.whole.begin() || least + 1 == scan.whole.end() ||
            *least > kLostFactor * estimate.residual_share;
     estimate.residual_share = *least;
-    const std::optional<double> least_ns = LeastAt(grid, residuals[0]);
+    const std::optional<double> least_ns = LeastAt(grid, scan.whole);
     if (!least_ns) continue;
-    const double look_ns =
-        PartsSpread95(part, part.samples.size(), variants, groups[group], grid) / kNormal95;
-    const Weighed moved = Weigh({*estimate.shift_ns, kDriftNs}, {*least_ns, look_ns});
-    estimate.profile_shift_ns += moved.value_ns - *estimate.shift_ns;
+    const Weighed moved =
+        Weigh({*estimate.shift_ns, kDriftNs}, {*least_ns, PartsSpread95(scan) / kNormal95});
+    estimate.used_shift_ns += moved.value_ns - *estimate.shift_ns;
     estimate.shift_ns = moved.value_ns;
   }
   // The clock jumped: search anew, and believe only what determines itself.

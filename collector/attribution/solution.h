@@ -65,8 +65,8 @@ struct ShiftEstimate {
   // the recording does not determine it; another group's, or what is known beforehand, serves then.
   std::optional<double> shift_ns;
   double uncertainty_ns = 0;  // 95 %, of the shift that was used
-  // By the least residual of rates that vary over a launch's life; the shift that was used.
-  double profile_shift_ns = 0;
+  // What samples were divided by: shift_ns, else another group's or what is known beforehand.
+  double used_shift_ns = 0;
   // What constant rates leave unexplained at shift_ns, a share of the counters' squares.
   double residual_share = 0;
 };

@@ -229,7 +229,7 @@ absl::StatusOr<AttributionScore> ScoreAttribution(const Capture& capture,
   for (const attribution::ShiftEstimate& shift : solution.shifts) {
     score.shift_ns[shift.group] = shift.shift_ns;
     score.shift_uncertainty_ns[shift.group] = shift.uncertainty_ns;
-    score.profile_shift_ns[shift.group] = shift.profile_shift_ns;
+    score.used_shift_ns[shift.group] = shift.used_shift_ns;
   }
   return score;
 }

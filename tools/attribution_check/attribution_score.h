@@ -63,7 +63,7 @@ struct AttributionScore {
   double flops_interval_coverage = 0;      // of those with FLOPs
   std::map<std::string, std::optional<double>> shift_ns;
   std::map<std::string, double> shift_uncertainty_ns;
-  std::map<std::string, double> profile_shift_ns;
+  std::map<std::string, double> used_shift_ns;
   std::vector<KernelScore> kernels;  // by bytes, descending
   attribution::InputQuality quality;
   std::vector<attribution::CounterTotals> totals;  // bytes read, bytes written, tensor cycles

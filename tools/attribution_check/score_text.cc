@@ -66,7 +66,7 @@ std::string ScoreJson(const AttributionScore& score) {
       {"interval_half_width_percent", score.interval_half_width_percent},
       {"flops_interval_coverage", score.flops_interval_coverage},
       {"shift_uncertainty_ns", score.shift_uncertainty_ns},
-      {"profile_shift_ns", score.profile_shift_ns},
+      {"used_shift_ns", score.used_shift_ns},
       {"input", QualityJson(score.quality)}};
   for (const auto& [group, shift] : score.shift_ns) {
     json["shift_ns"][group] = shift ? nlohmann::json(*shift) : nlohmann::json(nullptr);
@@ -102,7 +102,7 @@ std::string ScoreTable(const AttributionScore& score) {
         &text, "shift ", group, ": ",
         shift ? absl::StrFormat("%.0f +- %.0f ns", *shift, score.shift_uncertainty_ns.at(group))
               : "not determined",
-        absl::StrFormat(", used %.0f ns\n", score.profile_shift_ns.at(group)));
+        absl::StrFormat(", used %.0f ns\n", score.used_shift_ns.at(group)));
   }
   for (const KernelScore& kernel : score.kernels) {
     absl::StrAppendFormat(

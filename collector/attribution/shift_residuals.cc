@@ -1,0 +1,152 @@
+#include "collector/attribution/shift_residuals.h"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+
+#include "collector/attribution/normal_equations.h"
+#include "collector/attribution/rate_fit.h"
+#include "collector/attribution/sample_walker.h"
+
+namespace utlz::attribution {
+namespace {
+
+constexpr size_t kMostVariants = 96;
+
+// Column of each variant in the constant-rate fit: 0 is idle, 1 all that take little time.
+std::vector<uint32_t> RankVariants(const Recording& recording, size_t variants) {
+  std::vector<double> times(variants, 0);
+  for (const Launch& launch : recording.launches) {
+    times[launch.variant] += static_cast<double>(launch.end_ns - launch.start_ns);
+  }
+  std::vector<size_t> order(variants);
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return times[a] > times[b]; });
+  std::vector<uint32_t> columns(variants, 1);
+  for (size_t rank = 0; rank < std::min(order.size(), kMostVariants); ++rank) {
+    columns[order[rank]] = static_cast<uint32_t>(rank + 2);
+  }
+  return columns;
+}
+
+// By right side.
+std::vector<double> ResidualShares(const NormalEquations& equations) {
+  Eigen::MatrixXd lower = equations.lower();
+  for (Eigen::Index i = 0; i < lower.rows(); ++i) {
+    lower(i, i) = lower(i, i) > 0 ? lower(i, i) * (1 + 1e-9) : 1;
+  }
+  const Eigen::MatrixXd solved =
+      lower.selfadjointView<Eigen::Lower>().llt().solve(equations.right());
+  std::vector<double> shares;
+  for (size_t side = 0; side < equations.right_sides(); ++side) {
+    const auto at = static_cast<Eigen::Index>(side);
+    const double total = equations.square_sum(side);
+    const double explained = solved.col(at).dot(equations.right().col(at));
+    shares.push_back(total > 0 ? std::clamp(1 - explained / total, 0.0, 1.0) : 0);
+  }
+  return shares;
+}
+
+// By group, shift.
+std::vector<std::vector<double>> GroupResiduals(const std::vector<NormalEquations>& equations,
+                                                const std::vector<ShiftGroup>& groups) {
+  std::vector<std::vector<double>> residuals(groups.size());
+  for (const NormalEquations& of_shift : equations) {
+    const std::vector<double> shares = ResidualShares(of_shift);
+    for (size_t group = 0; group < groups.size(); ++group) {
+      double sum = 0;
+      for (const size_t counter : groups[group].counters) sum += shares[counter];
+      residuals[group].push_back(sum);
+    }
+  }
+  return residuals;
+}
+
+}  // namespace
+
+Recording CutSamples(const Recording& recording, size_t first, size_t end) {
+  Recording cut;
+  cut.counters = recording.counters;
+  const auto at = [](size_t index) { return static_cast<std::ptrdiff_t>(index); };
+  cut.samples.assign(recording.samples.begin() + at(first), recording.samples.begin() + at(end));
+  cut.values.assign(recording.values.begin() + at(first * recording.counters),
+                    recording.values.begin() + at(end * recording.counters));
+  if (cut.samples.empty()) return cut;
+  constexpr int64_t kReachNs = 40'000;
+  for (const Launch& launch : recording.launches) {
+    if (launch.start_ns < cut.samples.back().end_ns + kReachNs &&
+        launch.end_ns > cut.samples.front().start_ns - kReachNs) {
+      cut.launches.push_back(launch);
+    }
+  }
+  return cut;
+}
+
+ShiftResiduals ConstantRateResiduals(const Recording& recording, size_t variants,
+                                     const std::vector<ShiftGroup>& groups,
+                                     const std::vector<double>& shifts_ns, size_t parts) {
+  const std::vector<uint32_t> columns = RankVariants(recording, variants);
+  const size_t width = std::min(variants, kMostVariants) + 2;
+  const std::vector<NormalEquations> none(shifts_ns.size(),
+                                          NormalEquations(width, recording.counters));
+  std::vector<NormalEquations> whole = none;
+  std::vector<NormalEquations> part = none;
+  ShiftResiduals residuals;
+  ColumnPlan plan(Recording{}, variants, 1);
+  SampleWalker walker(recording.counters, shifts_ns, SampleWalker::Detail::kOverlaps);
+  size_t cursor = 0;
+  std::vector<double> overlaps_us;
+  std::vector<RowPiece> row;
+  const size_t samples = recording.samples.size();
+  for (size_t i = 0; i < samples; ++i) {
+    const Sample& sample = recording.samples[i];
+    walker.MoveTo(sample, recording.launches, &cursor, &plan);
+    const double span_us = static_cast<double>(sample.end_ns - sample.start_ns) * 1e-3;
+    for (size_t shift = 0; shift < shifts_ns.size(); ++shift) {
+      const Coverage& coverage = walker.coverage(shift);
+      overlaps_us.assign(coverage.pieces.size() + 1, span_us);
+      row.assign(1, {0, 1, &overlaps_us[0]});
+      for (size_t piece = 0; piece < coverage.pieces.size(); ++piece) {
+        overlaps_us[piece + 1] = coverage.pieces[piece].overlap_ns * 1e-3;
+        const Launch& launch = walker.active()[coverage.pieces[piece].active].launch;
+        row.push_back({columns[launch.variant], 1, &overlaps_us[piece + 1]});
+      }
+      part[shift].AddRow(row, recording.Values(i), 1.0);
+    }
+    const size_t ended = residuals.parts.size() + 1;
+    if (i + 1 < std::max<size_t>(1, samples * ended / std::max<size_t>(parts, 1))) continue;
+    if (parts > 1) residuals.parts.push_back(GroupResiduals(part, groups));
+    for (size_t shift = 0; shift < shifts_ns.size(); ++shift) whole[shift].Add(part[shift]);
+    part = none;
+  }
+  residuals.whole = GroupResiduals(whole, groups);
+  return residuals;
+}
+
+std::vector<double> ProfileResiduals(const Recording& recording, const ColumnPlan& plan,
+                                     const ShiftGroup& group,
+                                     const std::vector<double>& shifts_ns) {
+  std::vector<RateFit> fits(shifts_ns.size(), RateFit(plan.max_coefficients(), group.counters));
+  ColumnPlan own_plan = plan;
+  SampleWalker walker(recording.counters, shifts_ns, SampleWalker::Detail::kShapes);
+  size_t cursor = 0;
+  for (size_t i = 0; i < recording.samples.size(); ++i) {
+    walker.MoveTo(recording.samples[i], recording.launches, &cursor, &own_plan);
+    for (size_t shift = 0; shift < shifts_ns.size(); ++shift) {
+      fits[shift].Observe(walker.coverage(shift));
+      fits[shift].Learn(walker.coverage(shift), recording.Values(i));
+    }
+  }
+  std::vector<double> residuals;
+  for (RateFit& fit : fits) {
+    fit.Fit(own_plan);
+    double sum = 0;
+    for (size_t index = 0; index < group.counters.size(); ++index) sum += fit.ResidualShare(index);
+    residuals.push_back(sum);
+  }
+  return residuals;
+}
+
+}  // namespace utlz::attribution
