@@ -16,6 +16,10 @@ constexpr double kNoticedShare = 1e-3;
 // How well one launch's edges are placed by its timestamps, a standard deviation: timers of GPUs
 // count in steps of 32 ns and more, and blocks do not start and stop at one moment.
 constexpr double kTimestampNs = 50;
+// A part of a launch's life that is seen less often than this, beside the rest, is hardly seen.
+constexpr double kSeldom = 0.7;
+// Rates over a launch's life lie between none and twice the mean, a standard deviation.
+constexpr double kRateSpread = 0.58;
 
 // Student's t over the normal's 1.96, so that +-1.96 standard errors of a mean of few launches is
 // still a 95 % interval. Fisher's expansion; `launches` > 1.
@@ -60,6 +64,33 @@ class FitCovariance {
   Eigen::MatrixXd covariance_;
 };
 
+// How much of a launch's life samples saw plainly less often than the rest of it: always cut off by
+// windows that are in step with the load. What is done after its end is left out: it depends on
+// when the next launch starts.
+double UnseenShare(const RateFit& fit, const WorkColumn& work) {
+  const size_t hats = work.shape.coefficients();
+  if (hats < 3) return 0;
+  const double duration_ns = work.shape.typical_duration_ns();
+  const ProfileShape::Knots knots = work.shape.PlaceKnots(duration_ns, duration_ns);
+  std::vector<double> lives;
+  std::vector<double> seen;
+  for (size_t hat = 0; hat + 1 < hats; ++hat) {
+    lives.push_back(work.shape.HatIntegral(knots, hat, 0, duration_ns));
+    const auto at = static_cast<Eigen::Index>(work.first_coefficient + hat);
+    seen.push_back(lives.back() > 0 ? fit.exposure()(at) / lives.back() : 0);
+  }
+  std::vector<double> ordered = seen;
+  const auto usual = ordered.begin() + static_cast<std::ptrdiff_t>(ordered.size() * 3 / 4);
+  std::nth_element(ordered.begin(), usual, ordered.end());
+  double life = 0;
+  double unseen = 0;
+  for (size_t hat = 0; hat < lives.size(); ++hat) {
+    life += lives[hat];
+    if (seen[hat] < kSeldom * *usual) unseen += lives[hat] * (1 - seen[hat] / *usual);
+  }
+  return life > 0 ? unseen / life : 0;
+}
+
 CounterEstimate Estimate(const Model& model, const FitCovariance& covariance, size_t group,
                          size_t index, size_t column, double edge_error_ns,
                          const Options& options) {
@@ -99,6 +130,10 @@ CounterEstimate Estimate(const Model& model, const FitCovariance& covariance, si
                                ? std::hypot(edge_error_ns * *sensitivity, kTimestampNs * beside)
                                : edge_error_ns * beside;
   squares += misplaced * misplaced;
+  // What it did where samples hardly ever saw it is a guess, by what it did elsewhere.
+  const double unseen =
+      kRateSpread * value * UnseenShare(model.fit(group), model.plan().columns()[column]);
+  squares += unseen * unseen;
   squares += options.reproducibility * options.reproducibility * value * value;
   estimate.standard_error = std::sqrt(squares);
   return estimate;

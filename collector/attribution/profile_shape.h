@@ -35,6 +35,7 @@ class ProfileShape {
                                   double most_coefficients);
 
   size_t coefficients() const { return size_t{coefficients_}; }
+  double typical_duration_ns() const { return typical_duration_ns_; }
 
   // Knots of a launch [0, duration) whose tail ends at `tail_end` >= duration.
   Knots PlaceKnots(double duration_ns, double tail_end_ns) const;

@@ -21,7 +21,7 @@ constexpr double kFarStepNs = 1000;
 constexpr int kFollowSteps = 3;
 constexpr size_t kParts = 4;
 // A shift that parts of a recording disagree on by more is not determined.
-constexpr double kGreatestUncertaintyNs = 500;
+constexpr double kGreatestUncertaintyNs = 300;
 // Between two looks a shift is taken to move by so much, a standard deviation: a look that is as
 // uncertain as this is believed by half.
 constexpr double kDriftNs = 300;

@@ -189,7 +189,38 @@ TEST(Engine, StreamingAgreesWithOneGo) {
   const Solution solution = engine.Solve();
   EXPECT_EQ(solution.quality.samples, load.samples.size());
   EXPECT_EQ(solution.quality.late_intervals, 0u);
-  EXPECT_LT(WorstError(solution), 0.01);
+  EXPECT_LT(WorstError(solution), 0.015);
+}
+
+// Every hole holds more launches than may overlap in a sample.
+TEST(Engine, LaunchesInHolesAreNoCrowd) {
+  SimulationOptions simulation;
+  simulation.steps = 2000;
+  SimulatedLoad load = Simulate(kStep, simulation);
+  size_t index = 0;
+  std::erase_if(load.samples, [&index](const SimulatedSample&) { return index++ % 80 >= 20; });
+  Engine engine(OneCounter());
+  load.Feed(&engine);
+  const Solution solution = engine.Solve();
+  EXPECT_EQ(solution.quality.crowded_intervals, 0u);
+  EXPECT_GT(solution.totals[0].attributed, 0.995 * solution.totals[0].counted);
+  EXPECT_LT(WorstError(solution), 0.015);
+}
+
+// A load that constant rates fit three times better 15 us off than where it is.
+TEST(Engine, WhatSuitsConstantRatesOnlyIsNotTheShift) {
+  std::mt19937_64 random(977 * 8);
+  const std::vector<SimulatedKernel> step = RandomStep(1000, &random);
+  for (const double noise : {0.02, 0.2}) {
+    SimulationOptions simulation;
+    simulation.steps = 150;
+    simulation.seed = 8;
+    simulation.shift_ns = -1000;
+    simulation.work_noise = noise;
+    Engine engine(OneCounter());
+    Simulate(step, simulation).Feed(&engine);
+    EXPECT_NEAR(engine.Solve().shifts[0].used_shift_ns, -1000, 1000) << noise;
+  }
 }
 
 TEST(Engine, FollowsAShiftThatDrifts) {

@@ -1,9 +1,12 @@
 // The engine on recordings of a real GPU, against Nsight Compute's figures for the same launches.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
+#include "tools/attribution_check/attributed_launches.h"
 #include "tools/attribution_check/attribution_score.h"
 #include "tools/attribution_check/capture.h"
 #include "tools/attribution_check/reference.h"
@@ -62,6 +65,30 @@ INSTANTIATE_TEST_SUITE_P(H200, Recordings,
                                          Limits{"decode.10000", "ncu-decode", 1, 3, 2},
                                          Limits{"graph.5000", "ncu-decode", 2, 5, 3},
                                          Limits{"graph-outside.5000", "ncu-decode", 2, 5, 3}));
+
+// Sampled in a third of each step, always the same: there constant rates fit better 4 us off.
+TEST(RecordingsTogether, WindowsInStepWithTheLoadHaveItsShift) {
+  auto capture = ReadCapture(std::string(UTLZ_CAPTURES) + "/graph.5000");
+  ASSERT_TRUE(capture.ok()) << capture.status();
+  constexpr int64_t kMiddleNs = 290'000;
+  constexpr int64_t kLengthNs = 195'000;
+  std::vector<int64_t> begins_ns;
+  for (const CapturedLaunch& launch : capture->launches) {
+    if (capture->keys[launch.key].name.find("256x16_64x6") == std::string::npos) continue;
+    begins_ns.push_back(launch.start_ns + kMiddleNs);
+  }
+  ASSERT_GT(begins_ns.size(), 300u) << "one a step";
+  std::erase_if(capture->samples, [&](const CapturedSample& sample) {
+    const auto next = std::upper_bound(begins_ns.begin(), begins_ns.end(), sample.start_ns);
+    return next == begins_ns.begin() || sample.start_ns >= *(next - 1) + kLengthNs;
+  });
+  const AttributedLaunches attributed(*capture);
+  const std::vector<attribution::ShiftEstimate>& shifts = attributed.solution().shifts;
+  EXPECT_EQ(shifts[AttributedLaunches::kDramRead].group, "dram_read");
+  EXPECT_NEAR(shifts[AttributedLaunches::kDramRead].used_shift_ns, -1000, 500);
+  EXPECT_EQ(shifts[AttributedLaunches::kTensorCycles].group, "sm");
+  EXPECT_NEAR(shifts[AttributedLaunches::kTensorCycles].used_shift_ns, 0, 500);
+}
 
 TEST(RecordingsTogether, IntervalsHoldTheReference) {
   size_t kernels = 0;
