@@ -50,8 +50,13 @@ bool ProfileTracer::TakeMetricSet(std::string_view payload) {
   if (sets_.size() >= kMaxSets) return false;
   set.gpu = GpuOf(set.message.device_uuid());
   for (const MetricSet::Metric& metric : set.message.metric()) {
-    set.counters.push_back(++counters_);
-    sink_->Declare(TraceCounter{counters_, set.gpu, metric.name(), metric.unit()});
+    // A metric of several sets is one counter.
+    uint32_t& counter = sampled_counters_[{set.gpu, metric.name()}];
+    if (counter == 0) {
+      counter = ++counters_;
+      sink_->Declare(TraceCounter{counter, set.gpu, metric.name(), metric.unit()});
+    }
+    set.counters.push_back(counter);
   }
   sets_.emplace(key, std::move(set));
   return true;

@@ -160,7 +160,9 @@ std::string ProfileTracer::StreamName(const ProcessState& process, uint32_t cont
   const std::string device = ordinal == process.ordinal_by_context.end()
                                  ? "GPU ?"
                                  : "GPU " + std::to_string(ordinal->second);
-  return device + " stream " + std::to_string(stream);
+  // Perfetto shows the queues of all processes together.
+  return device + " stream " + std::to_string(stream) + ", pid " +
+         std::to_string(process.info.pid());
 }
 
 void ProfileTracer::WriteRates(uint32_t gpu, const Launch& launch,

@@ -92,6 +92,7 @@ class ProfileTracer {
   std::map<std::pair<std::string, uint32_t>, Set> sets_;  // (device, identifier)
   std::map<std::string, uint32_t> gpus_;
   std::map<std::pair<uint32_t, uint32_t>, Place> places_;                    // (source, ordinal)
+  std::map<std::pair<uint32_t, std::string>, uint32_t> sampled_counters_;    // (GPU, metric)
   std::map<std::pair<uint32_t, std::string_view>, uint32_t> rate_counters_;  // (GPU, metric)
   std::map<uint32_t, uint64_t> rates_until_ns_;                              // by GPU
   std::map<std::pair<uint32_t, int>, uint32_t> totals_counters_;

@@ -31,22 +31,32 @@ class TrackLanes {
   explicit TrackLanes(TraceSink* sink) : sink_(sink) {}
 
   // The track for a slice of `key`, declared under `name` where it is new. Nothing where there are
-  // too many tracks already. Slices of a key come in the order of their starts, or nearly.
+  // too many tracks already. Slices of a key come in any order: a process's copies come after a
+  // second's worth of its kernels. One that comes later than kMaxHeld others may get a row too
+  // many.
   std::optional<uint64_t> Place(const LaneKey& key, uint64_t start_ns, uint64_t end_ns,
                                 const std::string& name);
 
  private:
   static constexpr size_t kMaxTracks = 100'000;
-  static constexpr size_t kMaxLanes = 16;  // of one key; further overlaps share the last
+  static constexpr size_t kMaxLanes = 16;       // of one key; further overlaps share the last
+  static constexpr size_t kMaxHeld = 1u << 20;  // slices whose place is remembered, of all lanes
 
   struct Lane {
-    uint64_t track;
-    uint64_t end_ns;
+    uint64_t track = 0;
+    uint64_t end_ns = 0;
+    uint64_t known_from_ns = 0;         // what lies before is forgotten
+    std::map<uint64_t, uint64_t> busy;  // start and end; they do not overlap
   };
+
+  static bool IsFree(const Lane& lane, uint64_t start_ns, uint64_t end_ns);
+  void Occupy(Lane* lane, uint64_t start_ns, uint64_t end_ns);
+  void ForgetOldest();
 
   TraceSink* sink_;
   std::map<LaneKey, std::vector<Lane>> lanes_;
   uint64_t tracks_ = 0;
+  size_t held_ = 0;
 };
 
 }  // namespace utlz

@@ -81,7 +81,7 @@ CopyBatch OneCopy() {
   CopyBatch batch;
   batch.set_base_ns(kStartNs);
   batch.add_kind(COPY_HOST_TO_DEVICE);
-  batch.add_start_delta_ns(3000);
+  batch.add_start_delta_ns(1100);  // between two launches, which come before it
   batch.add_duration_ns(100);
   batch.add_bytes(4096);
   batch.add_stream(7);
@@ -105,9 +105,9 @@ MarkerBatch NestedMarkers() {
   return batch;
 }
 
-MetricSet OneMetric(const std::string& uuid) {
+MetricSet OneMetric(const std::string& uuid, uint32_t id) {
   MetricSet set;
-  set.set_id(5);
+  set.set_id(id);
   set.set_device_uuid(uuid);
   MetricSet::Metric* metric = set.add_metric();
   metric->set_name("dram__bytes_read.sum");
@@ -117,11 +117,11 @@ MetricSet OneMetric(const std::string& uuid) {
   return set;
 }
 
-SampleBatch TwoSamples(const std::string& uuid) {
+SampleBatch TwoSamples(const std::string& uuid, uint32_t set, uint64_t start_ns) {
   SampleBatch batch;
-  batch.set_metric_set(5);
+  batch.set_metric_set(set);
   batch.set_device_uuid(uuid);
-  batch.set_base_ns(kStartNs);
+  batch.set_base_ns(start_ns);
   batch.set_samples(2);
   batch.set_interval_ns(1000);
   batch.add_interval_residual_ns(0);
@@ -173,8 +173,10 @@ void MakeProfile(const std::string& path) {
   maker.Append(FRAME_COPIES, OneCopy());
   maker.Append(FRAME_MARKERS, NestedMarkers());
   const std::string uuid(16, 'u');
-  maker.Append(FRAME_METRIC_SET, OneMetric(uuid));
-  maker.Append(FRAME_SAMPLES, TwoSamples(uuid));
+  for (const uint32_t set : {5u, 6u}) {
+    maker.Append(FRAME_METRIC_SET, OneMetric(uuid, set));
+    maker.Append(FRAME_SAMPLES, TwoSamples(uuid, set, kStartNs + (set - 5) * 5000));
+  }
   maker.Append(FRAME_LAUNCHES, std::string("no message"));
   maker.Append(FRAME_SUMMARY, SummaryOfGemm());
   maker.Finish();
