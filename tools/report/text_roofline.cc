@@ -171,9 +171,9 @@ std::string AxisLine(const Plot& plot, size_t columns) {
   std::string line = std::string(kAxisColumns, ' ');
   for (size_t column = 0; column < columns; column += 12) {
     const std::string text = FormatRatio(plot.IntensityAt(column));
+    if (column + ColumnsOf(text) > columns) break;  // a number that is cut is another number
     line += text + std::string(12 - std::min<size_t>(12, ColumnsOf(text)), ' ');
   }
-  line.resize(std::min(line.size(), kAxisColumns + columns));
   while (!line.empty() && line.back() == ' ') line.pop_back();
   return line + " FLOP/B\n";
 }
