@@ -1,6 +1,7 @@
 #include "tools/compare/run_quantities.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "tools/compare/statistics.h"
 
@@ -52,26 +53,39 @@ Result DeviceSum(const Summary& run, double divisor, bool (DeviceSummary::*has)(
   return Estimate{sum / divisor, 0};
 }
 
+// What is per time is known no better than the time that a step takes.
+Result WithErrorOfTime(const Summary& run, Result estimate) {
+  const std::optional<Estimate> step = StepTime(run);
+  if (!estimate || !step || step->value <= 0) return estimate;
+  estimate->error = std::hypot(estimate->error, estimate->value * step->error / step->value);
+  return estimate;
+}
+
 Result Hfu(const Summary& run, const PerWhat&) {
   Result mean = DeviceMean(run, &DeviceSummary::has_hfu, &DeviceSummary::hfu);
   if (mean)
     mean->error = DeviceMean(run, &DeviceSummary::has_hfu, &DeviceSummary::hfu_error)->value;
-  return mean;
+  return WithErrorOfTime(run, mean);
 }
 
 Result Mfu(const Summary& run, const PerWhat&) {
   if (!run.efficiency().has_mfu()) return std::nullopt;
-  return Estimate{run.efficiency().mfu(), 0};
+  return WithErrorOfTime(run, Estimate{run.efficiency().mfu(), 0});
 }
 
 Result TokensPerSecond(const Summary& run, const PerWhat&) {
   if (!run.efficiency().has_tokens_per_second()) return std::nullopt;
-  return Estimate{run.efficiency().tokens_per_second(), 0};
+  return WithErrorOfTime(run, Estimate{run.efficiency().tokens_per_second(), 0});
+}
+
+template <bool (DeviceSummary::*has)() const, double (DeviceSummary::*get)() const>
+Result Mean(const Summary& run, const PerWhat&) {
+  return DeviceMean(run, has, get);
 }
 
 template <bool (DeviceSummary::*has)() const, double (DeviceSummary::*get)() const>
 Result Share(const Summary& run, const PerWhat&) {
-  return DeviceMean(run, has, get);
+  return WithErrorOfTime(run, DeviceMean(run, has, get));
 }
 
 template <bool (DeviceSummary::*has)() const, double (DeviceSummary::*get)() const>
@@ -83,7 +97,7 @@ Result Total(const Summary& run, const PerWhat& per) {
 // Of the steps alone where it is known, since start-up belongs to no step.
 Result Energy(const Summary& run, const PerWhat& per) {
   if (per.step && run.efficiency().has_joules_per_step()) {
-    return Estimate{run.efficiency().joules_per_step(), 0};
+    return WithErrorOfTime(run, Estimate{run.efficiency().joules_per_step(), 0});
   }
   return DeviceSum(run, per.divisor, &DeviceSummary::has_energy_joules,
                    &DeviceSummary::energy_joules);
@@ -122,8 +136,8 @@ const std::vector<RunQuantity>& RunQuantities() {
        Share<&D::has_tensor_active_share, &D::tensor_active_share>},
       {"hbm_bandwidth_share", "share", true,
        Share<&D::has_hbm_bandwidth_share, &D::hbm_bandwidth_share>},
-      {"sm_clock_hz", "Hz", true, Share<&D::has_sm_clock_hz, &D::sm_clock_hz>},
-      {"power_watts", "W", false, Share<&D::has_power_watts, &D::power_watts>},
+      {"sm_clock_hz", "Hz", true, Mean<&D::has_sm_clock_hz, &D::sm_clock_hz>},
+      {"power_watts", "W", false, Mean<&D::has_power_watts, &D::power_watts>},
       {"flops", "FLOP", false, Total<&D::has_flops, &D::flops>},
       {"dram_read_bytes", "B", false, Total<&D::has_dram_read_bytes, &D::dram_read_bytes>},
       {"dram_write_bytes", "B", false, Total<&D::has_dram_write_bytes, &D::dram_write_bytes>},
@@ -135,14 +149,17 @@ const std::vector<RunQuantity>& RunQuantities() {
 std::optional<Estimate> StepTime(const Summary& run) {
   const StepsSummary& steps = run.steps();
   if (!steps.has_time_mean_ns() || steps.steps() == 0) return std::nullopt;
-  return Estimate{steps.time_mean_ns(), BatchMeansError(ListedSteps(steps)).value_or(0)};
+  // The mean leaves out what tracing added, as well as that is known.
+  const double error = BatchMeansError(ListedSteps(steps)).value_or(0);
+  return Estimate{steps.time_mean_ns(), std::hypot(error, steps.slowdown_error_ns())};
 }
 
 std::optional<Estimate> MedianStepTime(const Summary& run) {
   const std::vector<double> times = ListedSteps(run.steps());
   const std::optional<double> error = BatchMediansError(times);
   if (!StepTime(run) || !error) return std::nullopt;
-  return Estimate{Median(times), *error};
+  return Estimate{Median(times) - run.steps().slowdown_time_ns(),
+                  std::hypot(*error, run.steps().slowdown_error_ns())};
 }
 
 std::optional<Estimate> WallTime(const Summary& run, double divisor) {

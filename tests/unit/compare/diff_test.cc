@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/compare/run_maker.h"
+#include "tools/compare/run_quantities.h"
 
 namespace utlz {
 namespace {
@@ -188,6 +189,28 @@ TEST(DiffTest, SaysWhatMakesTheSidesHardToCompare) {
   ASSERT_EQ(difference.caveats.size(), 3u);
   EXPECT_THAT(difference.caveats[0], HasSubstr("NVIDIA A100 before, NVIDIA H200 after"));
   EXPECT_THAT(difference.caveats[1], HasSubstr("time_only before, sampled after"));
+}
+
+// Shares of time are known no better than the steps' time, from which what tracing added was taken.
+TEST(DiffTest, WhatIsPerTimeIsKnownNoBetterThanTheStep) {
+  RunMaker maker(9);
+  Summary before = maker.Make({});
+  Summary after = maker.Make({});
+  for (Summary* run : {&before, &after}) {
+    run->mutable_steps()->set_slowdown_time_ns(1e6);
+    run->mutable_steps()->set_slowdown_error_ns(run->steps().time_mean_ns() * 0.2);
+    run->mutable_devices(0)->set_hfu_error(0);
+  }
+  before.mutable_devices(0)->set_hfu(0.40);
+  after.mutable_devices(0)->set_hfu(0.45);
+  before.mutable_devices(0)->set_gpu_busy_share(0.6);
+  after.mutable_devices(0)->set_gpu_busy_share(0.7);
+  const Difference difference = Diff(before, after);
+  EXPECT_EQ(Quantity(difference, "hfu").verdict, Verdict::kNoDifference);
+  EXPECT_EQ(Quantity(difference, "gpu_busy_share").verdict, Verdict::kNoDifference);
+  const double traced = MedianStepTime(before)->value + 1e6;
+  before.mutable_steps()->clear_slowdown_time_ns();
+  EXPECT_DOUBLE_EQ(MedianStepTime(before)->value, traced);
 }
 
 TEST(DiffTest, EmptySidesAreSaidToBeEmpty) {
