@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "collector/model/run_model.h"
@@ -212,6 +213,50 @@ class Merger {
   RunModel model_;
 };
 
+// A run counts once, whatever its copies are called.
+absl::Status CheckRuns(const std::vector<ProfileOutline>& outlines) {
+  std::map<std::tuple<std::string, uint64_t, uint64_t>, std::string> runs;
+  for (const ProfileOutline& outline : outlines) {
+    const uint64_t start_ns = outline.start.time_ns();
+    const uint64_t pid = outline.ranks.empty() ? 0 : outline.ranks[0].pid;
+    const auto [known, is_new] = runs.try_emplace({outline.host, start_ns, pid}, outline.path);
+    if (is_new || start_ns == 0) continue;
+    return absl::InvalidArgumentError(known->second + " and " + outline.path +
+                                      " hold the same run; leave one of them out");
+  }
+  return absl::OkStatus();
+}
+
+// Ranks of one job run at the same time; of other hosts that cannot be told before their clocks are
+// aligned.
+absl::Status CheckTimes(const std::vector<ProfileOutline>& outlines) {
+  struct Span {
+    const ProfileOutline* last_start = nullptr;
+    const ProfileOutline* first_end = nullptr;
+  };
+  std::map<std::string, Span> spans;
+  for (const ProfileOutline& outline : outlines) {
+    Span& span = spans[outline.host];
+    if (span.last_start == nullptr || outline.start.time_ns() > span.last_start->start.time_ns()) {
+      span.last_start = &outline;
+    }
+    if (outline.has_end && outline.end.time_ns() != 0 &&
+        (span.first_end == nullptr || outline.end.time_ns() < span.first_end->end.time_ns())) {
+      span.first_end = &outline;
+    }
+  }
+  for (const auto& [host, span] : spans) {
+    if (span.first_end == nullptr ||
+        span.last_start->start.time_ns() <= span.first_end->end.time_ns()) {
+      continue;
+    }
+    return absl::InvalidArgumentError(
+        span.first_end->path + " ended before " + span.last_start->path +
+        " began: these are no ranks of one job; compare them with utlz diff");
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<ProfileOutline>> ReadOutlines(const std::vector<std::string>& paths) {
   NameNumbers names;
   std::vector<ProfileOutline> outlines;
@@ -270,6 +315,8 @@ absl::StatusOr<Summary> MergeProfiles(const std::vector<std::string>& paths,
   if (!distinct.ok()) return distinct;
   const absl::StatusOr<std::vector<ProfileOutline>> outlines = ReadOutlines(paths);
   if (!outlines.ok()) return outlines.status();
+  if (const absl::Status runs = CheckRuns(*outlines); !runs.ok()) return runs;
+  if (const absl::Status times = CheckTimes(*outlines); !times.ok()) return times;
   const std::vector<HostClock> clocks = AlignHosts(*outlines);
   const std::vector<Input> inputs = PlaceInputs(*outlines, clocks);
   std::vector<Feed> feeds;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "tests/support/temporary_folder.h"
 #include "tests/unit/merge/job_maker.h"
 #include "tools/replay/replay.h"
@@ -116,6 +118,23 @@ TEST_F(MergeTest, RefusesToReplaceOneOfItsParts) {
   WriteJob();
   EXPECT_EQ(MergeProfiles({a_, b_}, b_).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_FALSE(MergeProfiles({a_, folder_.File("missing")}, merged_).ok());
+}
+
+TEST_F(MergeTest, RefusesARunThatIsGivenTwice) {
+  WriteJob();
+  const std::string copy = folder_.File("copy.utlz");
+  std::filesystem::copy_file(a_, copy);
+  EXPECT_THAT(std::string(MergeProfiles({a_, b_, copy}, merged_).status().message()),
+              HasSubstr("the same run"));
+}
+
+TEST_F(MergeTest, RefusesRunsOfAHostThatFollowEachOther) {
+  WriteJob();
+  WriteRankProfile(b_, "a", job_[1], {3600e9, 0});
+  const absl::Status status = MergeProfiles({a_, b_}, merged_).status();
+  EXPECT_THAT(std::string(status.message()), HasSubstr("no ranks of one job"));
+  WriteRankProfile(b_, "b", job_[1], {3600e9, 0});
+  EXPECT_TRUE(MergeProfiles({a_, b_}, merged_).ok()) << "another host's clock may be wrong";
 }
 
 }  // namespace
