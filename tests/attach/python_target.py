@@ -4,6 +4,7 @@ The programs whose names begin with "stand-in" do with the state in python_stand
 3.14 does with its own; any Python 3.9 may run them. Nothing but the last line may be printed.
 """
 
+import _thread
 import ctypes
 import mmap
 import os
@@ -112,6 +113,19 @@ def stand_in_looks():
 def stand_in_late():
     """Takes the request, and runs the script once the tool has given up."""
     library = stand_in()
+    start = _thread.start_new_thread
+    raised = []
+
+    def start_observed(function, arguments):
+        def observed():
+            try:
+                function(*arguments)
+                raised.append(None)
+            except BaseException as error:  # pylint: disable=broad-except
+                raised.append(error)
+
+        start(observed, ())
+
     ready()
     while not library.StandInIsAsked():
         pass
@@ -119,9 +133,14 @@ def stand_in_late():
     script = read(path)
     while os.path.exists(path):
         pass
+    _thread.start_new_thread = start_observed
     run(script)
+    _thread.start_new_thread = start
+    while not raised:
+        pass
     while not stopped():
         progress()
+    return 0 if raised == [None] else 1
 
 
 def stand_in_deaf():

@@ -11,6 +11,7 @@ namespace {
 // in progress. What a handler raises in the main thread meanwhile is not ours to catch.
 constexpr char kScript[] = R"py(
 def load():
+    sockets = []
     try:
         import _ctypes, _socket, fcntl, posix
 
@@ -23,9 +24,11 @@ def load():
                 posix.close(number)
 
         talk = _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+        sockets.append(talk)
         talk.settimeout(2)
         talk.connect('$PATH')
         link = _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+        sockets.append(link)
         link.connect('$PATH')
         try:
             number = fcntl.fcntl(link.fileno(), fcntl.F_DUPFD_CLOEXEC, 128)
@@ -50,6 +53,9 @@ def load():
                 close(number, our_number)
     except BaseException:
         pass
+    finally:
+        for socket in sockets:
+            socket.close()
 try:
     import _thread
     _thread.start_new_thread(load, ())
