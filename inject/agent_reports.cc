@@ -97,6 +97,7 @@ void Agent::SendStatus() {
   out.Uint(17, budget_.tracing_cost_ns());
   out.Uint(18, counts.operations.recorded());
   out.Uint(19, counts.operations.numbered());
+  out.UintAlways(20, counts.operations.in_gaps());
   recorder_.Send(kFrameAgentStatus, *message);
   recorder_.Unlock();
 }

@@ -85,6 +85,9 @@ void Agent::FollowBudget(uint64_t now_ns) {
     FlushRecords(0);
     SendStatus();  // what was counted before the gap
     LearnCost();
+    recorder_.Lock();
+    recorder_.GapEnded();
+    recorder_.Unlock();
     trace_.On(wanted_flags_);
     window_cost_.Opened(MonotonicNs());
   }

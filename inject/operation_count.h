@@ -1,6 +1,7 @@
 // Counts what ran while nothing was recorded. CUPTI gives every kernel, copy, set and launch of a
 // graph the next number (its correlation), also while tracing is off: measured with CUPTI 13.0.85,
-// docs/overhead.md. Between two windows ran, exactly, as many as numbers passed that no record had.
+// docs/overhead.md. What is launched into a capture takes numbers too, and never has a record: so
+// numbers that pass between two windows are told from those that pass in them.
 // Guarded by the agent's encode lock.
 #ifndef UTLZ_INJECT_OPERATION_COUNT_H_
 #define UTLZ_INJECT_OPERATION_COUNT_H_
@@ -24,9 +25,19 @@ class OperationCount {
     Add(number);
   }
 
+  // Tracing was switched on again. The records of a window's end may still come after that, so the
+  // gap is the longest row of numbers without a record until tracing is switched on the next time.
+  void GapEnded() {
+    in_gaps_ += gap_;
+    gap_ = 0;
+    after_gap_ = numbered_ != 0;
+  }
+
   uint64_t recorded() const { return recorded_; }
   // How many numbers were given from the first one seen to the newest one seen.
   uint64_t numbered() const { return numbered_; }
+  // Of these, the ones that passed while tracing was off.
+  uint64_t in_gaps() const { return in_gaps_ + gap_; }
 
  private:
   // Numbers wrap around.
@@ -36,6 +47,8 @@ class OperationCount {
       numbered_ = 1;
     } else if (const int32_t ahead = Distance(newest_, number); ahead > 0) {
       numbered_ += static_cast<uint32_t>(ahead);
+      const auto without_record = static_cast<uint32_t>(ahead - 1);
+      if (after_gap_ && without_record > gap_) gap_ = without_record;
     } else {
       return;
     }
@@ -44,6 +57,9 @@ class OperationCount {
 
   uint64_t recorded_ = 0;
   uint64_t numbered_ = 0;
+  uint64_t in_gaps_ = 0;  // those that are over
+  uint64_t gap_ = 0;      // before the window that is open, or was last
+  bool after_gap_ = false;
   uint32_t newest_ = 0;
   uint32_t newest_graph_ = 0;
 };

@@ -62,6 +62,8 @@ class Recorder {
   // Whether all records since ForgetContexts() came from these contexts.
   bool SawOnly(const uint32_t* identifiers, uint32_t count) const;
   void ForgetContexts();
+  // Tracing was switched on again.
+  void GapEnded() { counts_.operations.GapEnded(); }
   void AddDropped(uint64_t records) { counts_.dropped_by_cupti += records; }
   RingWriter* ring() { return ring_; }
 

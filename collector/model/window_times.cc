@@ -1,14 +1,17 @@
 #include "collector/model/window_times.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "proto/ring_abi.h"
 
 namespace utlz {
 namespace {
 
-// In a run's first window, which nothing came before.
+// In a run's first window, which nothing came before, of an agent that does not tell gaps apart.
 constexpr double kLeastNumbersRecorded = 0.95;
+// Fewer say too little of how many numbers in a gap were something that ran.
+constexpr double kLeastNumbersTold = 0.5;
 // Records that come after later ones: their numbers pass before they are counted.
 constexpr uint64_t kMostUnderWay = 16384;
 // More of them say no more of a gap that cannot be told.
@@ -38,6 +41,7 @@ void WindowTimes::Tell(const AgentStatus& status) {
   Window& window = windows_.back();
   window.recorded = status.operations_recorded();
   window.numbered = status.operations_numbered();
+  if (status.has_operations_in_gaps()) window.in_gaps = status.operations_in_gaps();
   window.unrecorded = windows_.size() > 1 ? windows_[windows_.size() - 2].unrecorded : 0;
   if (window.numbered > window.recorded) {
     window.unrecorded = std::max(window.unrecorded, window.numbered - window.recorded);
@@ -69,17 +73,41 @@ uint64_t WindowTimes::TailOperations(uint32_t window, uint64_t now_ns) const {
   return operations;
 }
 
+// Of the numbers that passed in windows some had no record: what is launched into a capture, say. The
+// run's first window, in which programs capture, is left out: so many of them were none in gaps too.
+std::optional<uint64_t> WindowTimes::NumbersInGap(uint32_t window) const {
+  const Window& first = windows_.front();
+  const Window& before = windows_[window];
+  const Window& after = windows_[window + 1];
+  if (!first.in_gaps || !before.in_gaps || !after.in_gaps) return std::nullopt;
+  const auto seen = [](const Window& until) {
+    return static_cast<double>(until.numbered) - static_cast<double>(*until.in_gaps);
+  };
+  const double numbers = seen(after) - seen(first);
+  const auto records = static_cast<double>(after.recorded - first.recorded);
+  if (records < kLeastNumbersTold * numbers || *after.in_gaps < *before.in_gaps) {
+    return std::nullopt;
+  }
+  const double share = numbers > records ? records / numbers : 1;
+  return static_cast<uint64_t>(
+      std::llround(share * static_cast<double>(*after.in_gaps - *before.in_gaps)));
+}
+
 std::optional<uint64_t> WindowTimes::GapOperations(uint32_t window) const {
   const Window& first = windows_.front();
   const Window& before = windows_[window];
   const Window& after = windows_[window + 1];
+  if (before.recorded == 0 || after.recorded <= before.recorded) return std::nullopt;
+  const uint64_t possible = GapNs(window) / kShortestOperationNs;
+  if (after.in_gaps.has_value()) {
+    const std::optional<uint64_t> told = NumbersInGap(window);
+    return told.has_value() && *told <= possible ? told : std::nullopt;
+  }
   // Numbers that other calls were given too say nothing of what ran.
   if (static_cast<double>(first.recorded) <
       kLeastNumbersRecorded * static_cast<double>(first.numbered)) {
     return std::nullopt;
   }
-  if (before.recorded == 0 || after.recorded <= before.recorded) return std::nullopt;
-  const uint64_t possible = GapNs(window) / kShortestOperationNs;
   const uint64_t operations = after.unrecorded - before.unrecorded;
   if (after.numbered + kMostUnderWay < after.recorded + after.unrecorded || operations > possible) {
     return std::nullopt;

@@ -61,6 +61,7 @@ class WindowTimes {
     uint64_t recorded = 0;
     uint64_t numbered = 0;
     uint64_t unrecorded = 0;  // of these numbers; never less than before an earlier window
+    std::optional<uint64_t> in_gaps;  // of these numbers, given while tracing was off
     // As they arrived here: in the first slice, in the newest one with any, in the one before that.
     uint32_t slice = 0;
     uint32_t in_head = 0;
@@ -72,6 +73,7 @@ class WindowTimes {
   // Where it cannot be told, as the program went on in the gaps before, as long as this one: in
   // windows tracing slows it.
   std::optional<double> ProbableGapOperations(uint32_t window) const;
+  std::optional<uint64_t> NumbersInGap(uint32_t window) const;
   uint64_t GapNs(uint32_t window) const;
   uint64_t TailOperations(uint32_t window, uint64_t now_ns) const;
   uint64_t LengthNs(uint32_t window, uint64_t now_ns) const;

@@ -23,6 +23,23 @@ TEST(OperationCount, RecordsOfSeveralStreamsComeInAnyOrder) {
   EXPECT_EQ(count.numbered(), 6u);
 }
 
+TEST(OperationCount, WhatPassesInAWindowIsInNoGap) {
+  OperationCount count;
+  for (uint32_t number = 1; number <= 100; ++number) count.Add(number);
+  for (uint32_t number = 601; number <= 700; ++number) count.Add(number);  // a capture took 500
+  EXPECT_EQ(count.in_gaps(), 0u) << "tracing was on";
+  count.GapEnded();
+  for (const uint32_t late : {701, 702}) count.Add(late);
+  for (uint32_t number = 10'703; number <= 10'750; ++number) count.Add(number);
+  for (uint32_t number = 10'760; number <= 10'800; ++number) count.Add(number);  // another, of nine
+  EXPECT_EQ(count.in_gaps(), 10'000u);
+  count.GapEnded();
+  EXPECT_EQ(count.in_gaps(), 10'000u) << "nothing came yet";
+  count.Add(10'900);
+  EXPECT_EQ(count.in_gaps(), 10'099u);
+  EXPECT_EQ(count.numbered() - count.in_gaps() - count.recorded(), 500u + 9u);
+}
+
 TEST(OperationCount, NumbersWrapAround) {
   OperationCount count;
   count.Add(UINT32_MAX - 1);

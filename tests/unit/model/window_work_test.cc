@@ -25,10 +25,15 @@ class TracedProgram {
   }
   // So many calls for each launch have a number and no record.
   void SkipNumbers(uint64_t numbers) { skipped_ = numbers; }
+  // The agent tells numbers that pass in gaps from those that pass in windows.
+  void TellGaps() { tells_gaps_ = true; }
+  // Launches into a capture have numbers and never a record.
+  void Capture(uint64_t launches) { numbered_ += launches; }
   void Tell() {
     AgentStatus status;
     status.set_operations_recorded(recorded_);
     status.set_operations_numbered(newest_recorded_);
+    if (tells_gaps_) status.set_operations_in_gaps(in_gaps_);
     if (counts_) times_.Tell(status);
   }
 
@@ -39,6 +44,7 @@ class TracedProgram {
     window.set_start_ns(now_ns_);
     times_.Add(window);
     const uint64_t end_ns = now_ns_ + duration_ns;
+    if (recorded_ != 0) in_gaps_ += numbered_ - newest_recorded_;
     Launch(end_ns, true);
     window.set_end_ns(end_ns);
     times_.Add(window);
@@ -80,6 +86,8 @@ class TracedProgram {
   bool counts_ = false;
   uint64_t others_ = 0;
   uint64_t skipped_ = 0;
+  bool tells_gaps_ = false;
+  uint64_t in_gaps_ = 0;
   uint64_t recorded_ = 0;
   uint64_t numbered_ = 0;
   uint64_t newest_recorded_ = 0;
@@ -253,6 +261,35 @@ TEST(WindowWork, NumbersThatOtherCallsTakeTooAreNotUsed) {
   }
   run.Tell();
   EXPECT_FALSE(run.times().Stretches()[0].gap_operations.has_value());
+}
+
+TEST(WindowWork, WhatACaptureTookInTheFirstWindowDoesNotMatter) {
+  TracedProgram run([](uint64_t time_ns) { return time_ns % kSecondNs < kSecondNs / 3 ? 9000 : 100; });
+  run.CountOperations(0);
+  run.TellGaps();
+  run.Capture(200'000);
+  for (int i = 0; i < 12; ++i) {
+    run.Traced(100 * kMillisecondNs);
+    run.Untraced(730 * kMillisecondNs);
+  }
+  run.Traced(100 * kMillisecondNs);
+  run.Tell();
+  EXPECT_NEAR(run.Estimate() / run.Truth(), 1, 0.001);
+}
+
+TEST(WindowWork, NumbersThatOtherCallsTakeAreTakenOff) {
+  TracedProgram run([](uint64_t) { return 10'000; });
+  run.CountOperations(0);
+  run.TellGaps();
+  run.SkipNumbers(1);
+  for (int i = 0; i < 12; ++i) {
+    run.Traced(100 * kMillisecondNs);
+    run.Untraced(730 * kMillisecondNs);
+  }
+  run.Traced(100 * kMillisecondNs);
+  run.Tell();
+  EXPECT_NEAR(run.Estimate() / run.Truth(), 1, 0.01);
+  EXPECT_TRUE(run.times().Stretches()[0].gap_operations.has_value());
 }
 
 TEST(WindowWork, WindowsThatCannotBeAreIgnored) {
