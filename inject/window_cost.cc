@@ -14,7 +14,7 @@ void WindowCost::Closed(uint64_t now_ns) { closed_ns_ = now_ns; }
 
 void WindowCost::Counted(const OperationCount& operations, uint64_t charged_ns) {
   const uint64_t recorded = operations.recorded() - operations_.recorded();
-  const uint64_t numbered = operations.numbered() - operations_.numbered();
+  const uint64_t in_gap = operations.in_gaps() - operations_.in_gaps();
   const uint64_t window_charged_ns = charged_ns - charged_ns_;
   // Numbers are seen with records: after a window without any, those of two gaps come together.
   const bool one_gap = has_records_ && recorded != 0;
@@ -22,9 +22,9 @@ void WindowCost::Counted(const OperationCount& operations, uint64_t charged_ns) 
   operations_ = operations;
   charged_ns_ = charged_ns;
   if (gap_begin_ns_ == 0 || closed_ns_ <= opened_ns_ || !one_gap) return;
-  if (numbered < recorded + kLeastGapOperations) return;
+  if (in_gap < kLeastGapOperations) return;
   const double untraced_ns =
-      static_cast<double>(opened_ns_ - gap_begin_ns_) / static_cast<double>(numbered - recorded);
+      static_cast<double>(opened_ns_ - gap_begin_ns_) / static_cast<double>(in_gap);
   const double excess_ns =
       static_cast<double>(closed_ns_ - opened_ns_) - static_cast<double>(recorded) * untraced_ns;
   windows_ = windows_ * kKept + 1;

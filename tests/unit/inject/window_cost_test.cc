@@ -27,7 +27,10 @@ class Program {
     }
   }
   void Count(WindowCost* cost) { cost->Counted(operations_, TracingCostNs(traced_, 0)); }
-  void Open(WindowCost* cost) { cost->Opened(static_cast<uint64_t>(now_ns_)); }
+  void Open(WindowCost* cost) {
+    operations_.GapEnded();
+    cost->Opened(static_cast<uint64_t>(now_ns_));
+  }
   void Close(WindowCost* cost) { cost->Closed(static_cast<uint64_t>(now_ns_)); }
   void Pass(double duration_ns, double launch_ns, bool traced) {
     const auto launches = static_cast<uint64_t>(duration_ns / (launch_ns * spread_(random_)));
@@ -150,6 +153,7 @@ TEST(WindowCost, IsTheFiguresWhereTheySayNothing) {
   uint32_t number = 1;
   for (uint64_t now_ns = 1'000'000'000; now_ns < 100'000'000'000; now_ns += 1'000'000'000) {
     cost.Counted(copies, 0);
+    copies.GapEnded();
     cost.Opened(now_ns);
     for (int i = 0; i < 10; ++i) copies.Add(number++);
     cost.Closed(now_ns + 100'000'000);
