@@ -61,7 +61,7 @@ class WindowTimes {
     uint64_t recorded = 0;
     uint64_t numbered = 0;
     uint64_t unrecorded = 0;  // of these numbers; never less than before an earlier window
-    std::optional<uint64_t> in_gaps;  // of these numbers, given while tracing was off
+    std::optional<uint64_t> in_gaps = std::nullopt;  // of these numbers, given in gaps
     // As they arrived here: in the first slice, in the newest one with any, in the one before that.
     uint32_t slice = 0;
     uint32_t in_head = 0;
