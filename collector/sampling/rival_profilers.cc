@@ -55,7 +55,7 @@ std::string RivalProfilers::Path(int pid, const char* file) const {
 }
 
 void RivalProfilers::Look(uint64_t now_ns) {
-  if (looked_ && now_ns < next_look_ns_) return;
+  if (now_ns < next_look_ns_) return;
   const uint64_t begin_ns = MonotonicNs();
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir((root_ + "/proc").c_str()), closedir);
   std::map<int, Known> found;

@@ -54,7 +54,7 @@ std::optional<DeviceWindow> WindowPlanner::PlanDevice(uint64_t now_ns, const std
   DevicePlan& plan = devices_[uuid];
   const bool under_way = plan.begin_ns <= now_ns + kNoticeNs && now_ns < plan.end_ns;
   if (under_way) return std::nullopt;
-  if (!plan.sampler && (now_ns < plan.end_ns || now_ns < IdleUntilNs(plan))) return std::nullopt;
+  if (!plan.sampler && now_ns < IdleUntilNs(plan)) return std::nullopt;
   const bool sampled = !seldom_.contains(uuid) || now_ns >= plan.sampled_ns + kSeldomNs;
   const auto sampler = sampled ? std::exchange(plan.sampler, std::nullopt) : std::nullopt;
   const uint64_t soonest_ns =

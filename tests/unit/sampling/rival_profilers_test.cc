@@ -116,6 +116,74 @@ TEST_F(RivalProfilersTest, LooksNowAndThen) {
   EXPECT_TRUE(rivals_.Present(now_ns_ + kSecond, true).has_value());
 }
 
+TEST_F(RivalProfilersTest, LooksFromTheFirstMomentOnWheneverThatIs) {
+  Run(77, "ncu");
+  rivals_.Look(0);
+  EXPECT_TRUE(rivals_.Present(0, true).has_value());
+}
+
+TEST_F(RivalProfilersTest, WhoTakesTheNameLateIsNotLookedFor) {
+  Run(77, "bash");
+  Look();
+  Look();
+  Run(77, "ncu");
+  EXPECT_EQ(Look(), std::nullopt) << "its name was read twice: each look costs";
+}
+
+TEST_F(RivalProfilersTest, OneThatBecomesAnotherProgramWantsThemNoLonger) {
+  Run(77, "ncu");
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(Look().has_value());
+  Run(77, "bash");
+  EXPECT_EQ(Look(), std::nullopt);
+}
+
+TEST_F(RivalProfilersTest, OnlyWhoWantedThemIsMissed) {
+  Run(1, "init");
+  Run(900, "bash");
+  Run(5, "nv-hostengine");
+  Look(false);
+  LoadModule(5);
+  EXPECT_TRUE(Look(false).has_value());
+  Run(77, "ncu");
+  Look();
+  for (const int pid : {1, 5, 77, 900}) End(pid);
+  EXPECT_EQ(Look(), "ncu, process 77");
+  EXPECT_EQ(Look(false), std::nullopt);
+}
+
+TEST_F(RivalProfilersTest, DcgmsOwnExporterCountsToo) {
+  Run(5, "dcgm-exporter");
+  EXPECT_EQ(Look(false), std::nullopt);
+  EXPECT_EQ(Look(false), std::nullopt) << "it has no module loaded";
+  LoadModule(5);
+  EXPECT_EQ(Look(false), "dcgm-exporter, process 5");
+}
+
+TEST_F(RivalProfilersTest, AModuleIsAskedForOnceAndNotForEver) {
+  Run(5, "nv-hostengine");
+  Look(false);
+  LoadModule(5);
+  EXPECT_TRUE(Look(false).has_value());
+  const uint64_t loaded_ns = now_ns_;
+  while (now_ns_ < loaded_ns + RivalProfilers::kModuleNs) Look(false);
+  EXPECT_EQ(Look(false), std::nullopt) << "it is still loaded, and the hardware's to say";
+}
+
+TEST_F(RivalProfilersTest, OptionsThatOnlyBeginLikeOursAreNotOurs) {
+  Run(1, "nsys", "--gpu-metrics-device");  // its value is missing
+  Run(2, "python", std::string("--gpu-metrics-device\0all", 25));
+  EXPECT_EQ(Look(), std::nullopt);
+}
+
+TEST_F(RivalProfilersTest, FoldersThatAreNoProcessesAreNone) {
+  std::filesystem::create_directories(folder_.path() + "/proc/0x4d");
+  std::filesystem::create_directories(folder_.path() + "/proc/self");
+  std::ofstream(folder_.path() + "/proc/self/comm") << "ncu\n";
+  std::ofstream(folder_.path() + "/proc/self/cmdline") << "x";
+  std::filesystem::create_directories(Folder(0));
+  EXPECT_EQ(Look(), std::nullopt);
+}
+
 TEST_F(RivalProfilersTest, NoProcIsNobody) {
   RivalProfilers nowhere("/nonexistent");
   nowhere.Look(now_ns_);

@@ -7,7 +7,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -16,11 +15,11 @@
 #include <vector>
 
 #include "collector/sampling/clocks.h"
-#include "collector/sampling/frame_stream.h"
 #include "collector/sampling/sampler_socket.h"
 #include "proto/sampler.pb.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/unit/sampling/fake_cupti.h"
+#include "tests/unit/sampling/sampler_ends.h"
 
 namespace utlz {
 namespace {
@@ -28,55 +27,6 @@ namespace {
 constexpr uint64_t kSecond = 1'000'000'000;
 // A test that hangs has failed; far above what any takes.
 constexpr uint64_t kTooLongNs = 60 * kSecond;
-
-void Command(int fd, SamplerCommandKind kind, const std::string& uuid, uint64_t argument = 0) {
-  SamplerCommand command{};
-  command.magic = kSamplerCommandMagic;
-  command.kind = kind;
-  command.argument = argument;
-  std::memcpy(command.uuid, uuid.data(), sizeof(command.uuid));
-  ASSERT_EQ(send(fd, &command, sizeof(command), MSG_NOSIGNAL), ssize_t{sizeof(command)});
-}
-
-// What a collector, or another sampler, hears on its socket.
-struct Heard {
-  void Read(int fd) {
-    std::vector<char> bytes(1 << 16);
-    while (!ended) {
-      const ssize_t count = recv(fd, bytes.data(), bytes.size(), MSG_DONTWAIT);
-      if (count < 0) return;
-      ended = count == 0;
-      const std::string_view text(bytes.data(), static_cast<size_t>(count));
-      const absl::Status status = stream.Push(
-          text, [this](uint16_t type, std::string_view payload) { Take(type, payload); });
-      ASSERT_TRUE(status.ok()) << status;
-    }
-  }
-
-  void Take(uint16_t type, std::string_view payload) {
-    const auto parse = [&](auto* list) {
-      ASSERT_TRUE(
-          list->emplace_back().ParseFromArray(payload.data(), static_cast<int>(payload.size())));
-    };
-    if (type == FRAME_SAMPLES) parse(&batches);
-    if (type == FRAME_METRIC_SET) parse(&sets);
-    if (type == FRAME_SAMPLER_STATUS) parse(&statuses);
-    if (type == FRAME_SAMPLER_READY) parse(&ready);
-    if (type == FRAME_SAMPLER_WINDOW) parse(&windows);
-    if (type == FRAME_DEVICE_PEAKS) parse(&peaks);
-    detached = detached || type == FRAME_SAMPLER_DETACHED;
-  }
-
-  FrameStream stream;
-  bool ended = false;
-  bool detached = false;
-  std::vector<SampleBatch> batches;
-  std::vector<MetricSet> sets;
-  std::vector<SamplerStatus> statuses;
-  std::vector<SamplerReady> ready;
-  std::vector<SamplerWindow> windows;
-  std::vector<DevicePeaks> peaks;
-};
 
 class SamplerLoopTest : public testing::Test {
  protected:
@@ -366,55 +316,6 @@ TEST_F(HostileSubscriberTest, AFloodOfCommandsWaits) {
     Command(connection_.get(), kSamplerStartWindow, uuid_);
   }
   UntilMoreSamples(first_);
-}
-
-TEST(SamplerAudienceTest, WhatASlowSubscriberMissesIsCountedAndTheOthersGetAll) {
-  const std::string uuid(16, 'u');
-  int own[2];
-  int slow[2];
-  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, own), 0);
-  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, slow), 0);
-  const UniqueFd own_end(own[0]);
-  const UniqueFd slow_end(slow[0]);
-  SamplerAudience audience(std::make_unique<FrameChannel>(own[1]), SubscriberKind::kAlways);
-  audience.Add(MonotonicNs(), UniqueFd(slow[1]), uuid);
-  Command(slow_end.get(), kSamplerSubscribe, uuid, kSamplerShareVersion);
-  const auto exchange = [&] {
-    audience.Exchange(
-        MonotonicNs(), [](auto, auto) {}, [](auto) {});
-  };
-  exchange();
-
-  SampleBatch batch;
-  batch.set_device_uuid(uuid);
-  batch.set_samples(10);
-  for (int i = 0; i < 200'000; ++i) batch.add_interval_residual_ns(-1'000'000'000);
-  constexpr size_t kBatches = 40;
-  ASSERT_GT(kBatches * batch.ByteSizeLong(), 2 * SamplerAudience::kMostPendingBytes);
-  Heard own_heard;
-  for (size_t i = 0; i < kBatches; ++i) {
-    audience.Send(uuid, FRAME_SAMPLES, batch);
-    while (own_heard.batches.size() <= i) {
-      exchange();
-      own_heard.Read(own_end.get());
-    }
-    EXPECT_FALSE(audience.congested()) << "one who reads is enough";
-  }
-  SamplerStatus status;
-  status.set_device_uuid(uuid);
-  audience.Send(uuid, FRAME_SAMPLER_STATUS, status);
-  Heard slow_heard;
-  while (slow_heard.statuses.empty()) {
-    exchange();
-    slow_heard.Read(slow_end.get());
-  }
-  EXPECT_LT(slow_heard.batches.size(), kBatches);
-  EXPECT_GT(slow_heard.batches.size(), 0u);
-  EXPECT_EQ(slow_heard.statuses[0].samples_lost(), 10 * (kBatches - slow_heard.batches.size()));
-  exchange();
-  own_heard.Read(own_end.get());
-  ASSERT_FALSE(own_heard.statuses.empty());
-  EXPECT_EQ(own_heard.statuses[0].samples_lost(), 0u);
 }
 
 }  // namespace

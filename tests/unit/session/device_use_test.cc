@@ -49,6 +49,8 @@ TEST(DeviceUse, WhatMakesNoSenseIsPassedOver) {
   EXPECT_THAT(use.Uuids(), IsEmpty());
   for (uint32_t ordinal = 0; ordinal < 1000; ++ordinal) Tell(&use, ordinal, kFirst);
   EXPECT_EQ(use.Uuids().size(), 64u);
+  Tell(&use, 0, kSecond);
+  EXPECT_TRUE(use.Uses(kSecond)) << "one that is known may be told anew";
 }
 
 }  // namespace

@@ -131,6 +131,8 @@ TEST_F(WindowPlannerTest, NewsBringAWindowForwardThatHasNotBegun) {
   ASSERT_THAT(sooner, SizeIs(1));
   EXPECT_LT(sooner[0].begin_ns, kNow + 200 * kMs);
   planner_.SamplerReady(kGpu, kNow + 10 * kMs, kSampling);
+  EXPECT_THAT(Plan(sooner[0].begin_ns - WindowPlanner::kNoticeNs), IsEmpty())
+      << "processes may have seen it";
   EXPECT_THAT(Plan(sooner[0].begin_ns), IsEmpty()) << "one that has begun stays";
   EXPECT_THAT(Plan(sooner[0].end_ns), SizeIs(1));
 }
@@ -182,6 +184,88 @@ TEST_F(WindowPlannerTest, AReadySamplerWaitsForTheFirstProcess) {
   EXPECT_THAT(planner_.Plan(kNow, {}, AnyTime), IsEmpty());
   ASSERT_LT(planner_.next_ns(), kNow + 100 * kMs);
   EXPECT_THAT(Plan(planner_.next_ns()), SizeIs(1));
+}
+
+TEST_F(WindowPlannerTest, AWindowTakesHalfASecondAtMost) {
+  const uint64_t around_ns = WindowPlanner::kSwitchingNs + WindowPlanner::kStoppingNs;
+  for (const auto& [asked_ns, length_ns] :
+       {std::pair{400 * kMs, 400 * kMs}, {600 * kMs, 500 * kMs}}) {
+    planner_ = WindowPlanner(kNow, 7);
+    planner_.SamplerReady(kGpu, kNow, asked_ns);
+    const auto windows = Plan(kNow);
+    ASSERT_THAT(windows, SizeIs(1));
+    EXPECT_EQ(windows[0].end_ns - windows[0].begin_ns, length_ns + around_ns);
+    const auto decided = planner_.SamplerDecided(kNow, kOther, kNow + 100 * kMs, asked_ns);
+    ASSERT_TRUE(decided.has_value());
+    EXPECT_EQ(decided->begin_ns, kNow + 100 * kMs - WindowPlanner::kSwitchingNs);
+    EXPECT_EQ(decided->end_ns, kNow + 100 * kMs + length_ns + WindowPlanner::kStoppingNs);
+  }
+}
+
+TEST_F(WindowPlannerTest, ASamplerMayPauseForMinutes) {
+  planner_.SamplerReady(kGpu, kNow + 300'000 * kMs, kSampling);
+  const auto windows = Plan(kNow);
+  ASSERT_THAT(windows, SizeIs(1));
+  EXPECT_GE(windows[0].begin_ns, kNow + 300'000 * kMs);
+}
+
+TEST_F(WindowPlannerTest, AProcessThatIsNeverReadyIsNotWaitedForWithoutASamplerEither) {
+  const uint64_t later_ns = kNow + WindowPlanner::kPauseNs;
+  const auto windows =
+      planner_.Plan(later_ns, {kGpu}, [](auto&) { return kNow + 3'600'000 * kMs; });
+  ASSERT_THAT(windows, SizeIs(1));
+  EXPECT_LT(windows[0].begin_ns, later_ns + WindowPlanner::kLongestWaitNs + 200 * kMs);
+}
+
+TEST_F(WindowPlannerTest, WhatTheSamplerDecidedAnswersWhatItAskedFor) {
+  planner_.SamplerReady(kGpu, kNow, kSampling);
+  const auto decided = planner_.SamplerDecided(kNow, kGpu, kNow + 100 * kMs, kSampling);
+  ASSERT_TRUE(decided.has_value());
+  EXPECT_THAT(Plan(decided->end_ns), IsEmpty()) << "it has not said since that it is ready";
+}
+
+TEST_F(WindowPlannerTest, ADecisionThatHasBegunComesTooLate) {
+  EXPECT_FALSE(planner_.SamplerDecided(kNow, kGpu, kNow - kMs, kSampling));
+  EXPECT_TRUE(planner_.SamplerDecided(kNow, kGpu, kNow, kSampling)) << "at this moment";
+}
+
+TEST_F(WindowPlannerTest, GpusThatAreKnownKeepTheirWindowsWhereThereAreTooMany) {
+  std::vector<std::string> uuids;
+  for (size_t i = 0; i < WindowPlanner::kMostDevices; ++i) uuids.push_back(std::to_string(i));
+  planner_.Plan(kNow + WindowPlanner::kPauseNs, uuids, AnyTime);
+  EXPECT_TRUE(planner_.SamplerDecided(kNow, "0", kNow + 100 * kMs, kSampling));
+  const uint64_t much_later_ns = kNow + 100 * WindowPlanner::kPauseNs;
+  EXPECT_THAT(planner_.Plan(much_later_ns, uuids, AnyTime), SizeIs(WindowPlanner::kMostDevices));
+  EXPECT_THAT(planner_.Plan(much_later_ns, {"another"}, AnyTime), IsEmpty());
+}
+
+TEST_F(WindowPlannerTest, LooksAgainWhenTheWindowEndsAndWhenThePauseDoes) {
+  planner_.SamplerReady(kGpu, kNow, kSampling);
+  const auto windows = Plan(kNow);
+  ASSERT_THAT(windows, SizeIs(1));
+  EXPECT_EQ(planner_.next_ns(), windows[0].end_ns);
+  Plan(windows[0].end_ns);
+  EXPECT_EQ(planner_.next_ns(), windows[0].end_ns + WindowPlanner::kPauseNs);
+}
+
+TEST_F(WindowPlannerTest, AWindowGoesBetweenOthersThatLeaveRoomAndElseAfterThem) {
+  // Those of "a" and "b", and when all are ready to the one of "c" that is planned.
+  const auto planned = [this](uint64_t a_ns, uint64_t b_ns, uint64_t ready_ns) {
+    planner_ = WindowPlanner(kNow, 7);
+    planner_.SamplerDecided(kNow, "a", kNow + a_ns, kSampling);
+    planner_.SamplerDecided(kNow, "b", kNow + b_ns, kSampling);
+    planner_.SamplerReady("c", kNow, kSampling);
+    const auto windows =
+        planner_.Plan(kNow, {"a", "b", "c"}, [&](auto&) { return kNow + ready_ns; });
+    EXPECT_THAT(windows, SizeIs(1));
+    return windows.empty() ? 0 : windows[0].begin_ns - kNow;
+  };
+  const uint64_t free_after_ns = kSampling + WindowPlanner::kStoppingNs + WindowPlanner::kReadingNs;
+  EXPECT_EQ(planned(100 * kMs, 300 * kMs, 0), 300 * kMs + free_after_ns);
+  EXPECT_EQ(planned(300 * kMs, 100 * kMs, 0), 300 * kMs + free_after_ns);
+  EXPECT_EQ(planned(100 * kMs, 900 * kMs, 150 * kMs), 100 * kMs + free_after_ns)
+      << "the sampler reads until then";
+  EXPECT_LT(planned(900 * kMs, 1100 * kMs, 0), 100 * kMs);
 }
 
 TEST_F(WindowPlannerTest, NoMoreGpusThanThereCanBe) {
