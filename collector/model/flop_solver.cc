@@ -10,7 +10,7 @@
 namespace utlz {
 namespace {
 
-// Counts of one range repeat to this share; it only keeps the equations solvable.
+// Counts of one range repeat to this share at least: no figure is better than this.
 constexpr double kCountNoise = 1e-4;
 // Counts contradict a belief that lies further from them than its standard errors, times this, when
 // all point the same way: an error of the clock or of a pipe's rate is common to all kernels.
@@ -21,6 +21,7 @@ struct System {
   std::vector<uint32_t> kernels;  // by column
   Eigen::MatrixXd launches;       // rows × kernels
   Eigen::VectorXd counted;        // rows
+  Eigen::VectorXd count_error;    // rows
   Eigen::VectorXd prior;
   Eigen::VectorXd error;
   Eigen::VectorXd doubt;
@@ -53,10 +54,12 @@ System SystemOf(std::span<const CountedMix> mixes, const std::string& data_type,
   const auto columns = static_cast<Eigen::Index>(system.kernels.size());
   system.launches = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(rows.size()), columns);
   system.counted = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(rows.size()));
+  system.count_error = system.counted;
   for (size_t row = 0; row < rows.size(); ++row) {
     const FlopCount& count = rows[row]->counts.at(data_type);
     const auto r = static_cast<Eigen::Index>(row);
     system.counted[r] = count.operations;
+    system.count_error[r] = count.error;
     for (const auto& [kernel, launches] : rows[row]->kernels) {
       const auto column = column_of.find(kernel);
       if (column == column_of.end() || !Counts(count, prior.at(kernel))) continue;
@@ -83,7 +86,7 @@ bool Contradicts(const System& system) {
   const Eigen::VectorXd distance = (system.counted - system.launches * system.prior).cwiseAbs();
   const Eigen::VectorXd reach = kCommonErrors * (system.launches * system.error);
   const double noise = kCountNoise * system.counted.maxCoeff();
-  return ((distance - reach).array() > noise).any();
+  return ((distance - reach - kCommonErrors * system.count_error).array() > noise).any();
 }
 
 bool Contradicts(std::span<const CountedMix> mixes, const std::set<std::string>& data_types,
@@ -110,7 +113,7 @@ Posterior SolveOnce(const System& system, const Eigen::VectorXd& deviation) {
   const Eigen::MatrixXd weighted = system.launches * variance.asDiagonal();
   Eigen::MatrixXd covariance = weighted * system.launches.transpose();
   const double noise = kCountNoise * system.counted.cwiseAbs().maxCoeff() + 1e-300;
-  covariance.diagonal().array() += noise * noise;
+  covariance.diagonal().array() += noise * noise + system.count_error.array().square();
   const Eigen::LDLT<Eigen::MatrixXd> decomposition(covariance);
   const Eigen::VectorXd distance = system.counted - system.launches * system.prior;
   const Eigen::MatrixXd explained = decomposition.solve(weighted);

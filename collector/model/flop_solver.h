@@ -27,6 +27,7 @@ struct CalibratedFlops {
 struct FlopCount {
   double operations = 0;
   bool warp_groups_only = false;
+  double error = 0;  // standard error, by how far ranges of one mix differ
 };
 
 // Launches by kernel, and what they did together.

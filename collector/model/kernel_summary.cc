@@ -213,6 +213,19 @@ void SetFolded(const ModelState& model, const Analysis& analysis,
   }
 }
 
+// Samples hold the work of every process on the GPU.
+void SetOtherProcesses(const ModelState& model, const Analysis& analysis,
+                       std::vector<KernelSummary>* kernels) {
+  for (size_t i = 0; i < analysis.rows.size(); ++i) {
+    KernelSummary& kernel = (*kernels)[i];
+    const uint32_t others =
+        model.devices[model.kernels[analysis.rows[i].kernel].device].other_processes;
+    if (others == 0 || (!kernel.has_dram_bytes() && !kernel.has_flops())) continue;
+    kernel.add_folded(others == 1 ? "1 process not traced here"
+                                  : std::to_string(others) + " processes not traced here");
+  }
+}
+
 bool ComesFirst(const KernelSummary& a, const KernelSummary& b) {
   if (a.recoverable_time_ns() != b.recoverable_time_ns()) {
     return a.recoverable_time_ns() > b.recoverable_time_ns();
@@ -233,6 +246,7 @@ void SummarizeKernels(const ModelState& model, const Analysis& analysis, Summary
     time_ns += analysis.rows[i].time_ns;
   }
   SetFolded(model, analysis, names, &kernels);
+  SetOtherProcesses(model, analysis, &kernels);
   for (KernelSummary& kernel : kernels) {
     if (time_ns > 0 && kernel.has_time_ns()) kernel.set_time_share(kernel.time_ns() / time_ns);
   }

@@ -116,6 +116,17 @@ void AddPipes(const Kernel& kernel, const KernelPart& part, const Ceilings& ceil
   }
 }
 
+// Beside tensor work, what the FMA and FP64 pipes execute is mostly no fused multiply-add: addresses,
+// scales, conversions. All of it may be nothing.
+void DoubtPipesBesideTensorWork(KernelWork* work) {
+  const bool tensor = std::any_of(work->flops.begin(), work->flops.end(),
+                                  [](const TypedFlops& flops) { return !flops.upper_bound; });
+  if (!tensor) return;
+  for (TypedFlops& flops : work->flops) {
+    if (flops.upper_bound) flops.error = std::hypot(flops.error, flops.flops / kNormal95);
+  }
+}
+
 // Ranges replace what was sampled of the data types that they counted; others stay.
 void ApplyCalibration(const std::map<std::string, CalibratedFlops>& calibrated, KernelWork* work) {
   std::erase_if(work->flops, [&](const TypedFlops& flops) {
@@ -159,6 +170,7 @@ KernelWork WorkOf(const Kernel& kernel, const KernelPart& part, double mean_time
   AddTensorTypes(kernel, part, mean_time_ns, ceilings, fallback_type, calibration.warp_mma, &work);
   AddPipes(kernel, part, ceilings, &work);
   if (!calibration.operations.empty()) ApplyCalibration(calibration.operations, &work);
+  DoubtPipesBesideTensorWork(&work);
   return work;
 }
 

@@ -115,8 +115,11 @@ void RangeCalibration::Keep(Range range) {
   }
   ++ranges_;
   Row& row = rows_[std::move(range.kernels)];
+  if (row.ranges == 0) row.first = range.counts;
   ++row.ranges;
   for (const auto& [data_type, count] : range.counts) {
+    const double distance = count.operations - row.first[data_type].operations;
+    row.squares[data_type] += distance * distance;
     row.counts[data_type].operations += count.operations;
     row.counts[data_type].warp_groups_only |= count.warp_groups_only;
   }
@@ -126,7 +129,14 @@ std::vector<CountedMix> RangeCalibration::Mixes() const {
   std::vector<CountedMix> mixes;
   for (const auto& [kernels, row] : rows_) {
     CountedMix mix = {.kernels = kernels, .counts = row.counts};
-    for (auto& [data_type, count] : mix.counts) count.operations /= static_cast<double>(row.ranges);
+    const auto ranges = static_cast<double>(row.ranges);
+    for (auto& [data_type, count] : mix.counts) {
+      count.operations /= ranges;
+      if (row.ranges < 2) continue;
+      const double moved = count.operations - row.first.at(data_type).operations;
+      const double squares = row.squares.at(data_type) - ranges * moved * moved;
+      count.error = std::sqrt(std::max(0.0, squares) / (ranges - 1) / ranges);
+    }
     mixes.push_back(std::move(mix));
   }
   return mixes;

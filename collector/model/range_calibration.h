@@ -57,6 +57,8 @@ class RangeCalibration {
   struct Row {
     uint64_t ranges = 0;
     Counts counts;  // sums over the ranges
+    std::map<std::string, double> squares;  // of the ranges' distances from the first one's counts
+    Counts first;
   };
 
   static Counts CountsOf(const RangeBatch& batch, const RangeBatch::Range& range);

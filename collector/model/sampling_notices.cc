@@ -19,7 +19,7 @@ void AddOtherProcesses(const DeviceSummary& device, RunSummary* run) {
   run->add_notices(Counted(device.other_processes(), "process", "processes") +
                    " not traced here had a context on " + device.name() + " " + device.uuid() +
                    ": what ran there meanwhile is in the device's totals, and bytes and FLOPs of "
-                   "kernels may include it.");
+                   "kernels, marked ~, may include it.");
 }
 
 }  // namespace

@@ -167,6 +167,11 @@ const char* BoundWord(Bound bound) {
   }
 }
 
+// Figures that could not be told apart from others'.
+const char* Mark(const KernelSummary& kernel, bool known) {
+  return known && kernel.folded_size() > 0 ? "~" : "";
+}
+
 std::string Kernels(const Summary& summary, const MarkdownOptions& options) {
   if (summary.kernels().empty()) return {};
   std::string text =
@@ -182,9 +187,10 @@ std::string Kernels(const Summary& summary, const MarkdownOptions& options) {
         " | " + FormatTime(Optional(kernel.has_time_ns(), kernel.time_ns())) + " | " +
         FormatShare(Optional(kernel.has_time_share(), kernel.time_share())) + " | " +
         FormatGrouped(kernel.launches()) + " | " +
+        Mark(kernel, kernel.has_flops_per_second()) +
         FormatMeasuredRate(Optional(kernel.has_flops_per_second(), kernel.flops_per_second()),
                            kernel.flops_error() * per_second) +
-        " | " +
+        " | " + Mark(kernel, kernel.has_dram_bytes_per_second()) +
         FormatMeasuredRate(
             Optional(kernel.has_dram_bytes_per_second(), kernel.dram_bytes_per_second()),
             kernel.dram_bytes_error() * per_second) +

@@ -101,7 +101,9 @@ TEST(RangeCalibrationTest, JoinsRangesToTheirKernels) {
   EXPECT_EQ(mixes[0].kernels, (std::map<uint32_t, uint32_t>{{1, 1}, {2, 2}}));
   EXPECT_EQ(mixes[0].counts.at("bf16").operations, 200) << "the whole type's, the mean of two";
   EXPECT_FALSE(mixes[0].counts.at("bf16").warp_groups_only);
+  EXPECT_NEAR(mixes[0].counts.at("bf16").error, 100, 1e-9) << "100 and 300";
   EXPECT_EQ(mixes[0].counts.at("tf32").operations, 60);
+  EXPECT_EQ(mixes[0].counts.at("tf32").error, 0);
   EXPECT_TRUE(mixes[0].counts.at("tf32").warp_groups_only);
   EXPECT_EQ(mixes[1].counts.at("bf16").operations, 200);
 }

@@ -62,6 +62,18 @@ TEST(FlopSolverTest, SolvesMixesForTheirKernels) {
   EXPECT_LT(solved[1]["bf16"].error, 1);
 }
 
+// What ranges of one mix differ by is the least that is not known, and no figure is without an error.
+TEST(FlopSolverTest, RangesThatDifferLeaveAnError) {
+  FlopPrior prior;
+  prior[1].by_type = {{"bf16", {0, 100, 100}}};
+  std::vector<CountedMix> mixes = {{{{1, 1}}, {{"bf16", {50, false, 0}}}}};
+  const double exact = SolveFlops(mixes, prior).by_kernel[1]["bf16"].error;
+  EXPECT_GT(exact, 0);
+  EXPECT_LT(exact, 0.01);
+  mixes[0].counts["bf16"].error = 2;
+  EXPECT_NEAR(SolveFlops(mixes, prior).by_kernel[1]["bf16"].error, 2, 0.01);
+}
+
 // One mix of many kernels leaves each no less certain than its samples did.
 TEST(FlopSolverTest, CountsThatAgreeWithSamplesNarrowThem) {
   const FlopPrior prior = {{1, Told(102)}, {2, Told(49)}, {3, Told(10)}};

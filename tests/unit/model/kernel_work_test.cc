@@ -166,6 +166,20 @@ TEST(KernelWorkTest, CalibrationReplacesWhatItCounted) {
 }
 
 // Integer multiply-adds of addresses run on the same pipe.
+// A tensor kernel's FMA pipe computes addresses and scales: the interval reaches down to none.
+TEST(KernelWorkTest, InstructionsBesideTensorWorkMayAllBeOther) {
+  const KernelPart part =
+      PartWith({{METRIC_TENSOR_ACTIVE, kTensorCycles}, {METRIC_FMA_INSTRUCTIONS, 500}});
+  const auto beside = FlopsOf("nvjet_sm90_tst_wgmma", "GH100", part);
+  ASSERT_EQ(beside.size(), 2u);
+  ASSERT_TRUE(beside[1].upper_bound);
+  EXPECT_GE(1.959964 * beside[1].error, beside[1].flops);
+  const auto alone =
+      FlopsOf("ampere_sgemm_128x64_nn", "GH100", PartWith({{METRIC_FMA_INSTRUCTIONS, 500}}));
+  ASSERT_EQ(alone.size(), 1u);
+  EXPECT_NEAR(alone[0].error, 0.01 * alone[0].flops, 1e-9);
+}
+
 TEST(KernelWorkTest, FmaInstructionsOfCopiesAreNoFlops) {
   const KernelPart part = PartWith({{METRIC_FMA_INSTRUCTIONS, 1e6}});
   EXPECT_EQ(FlopsOf("_ZN2at6native18CatArrayBatchedCopyINS0_", "GH100", part).size(), 0u);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/unit/model/counted_run.h"
 #include "tests/unit/model/run_builder.h"
 
 namespace utlz {
@@ -81,6 +82,27 @@ TEST_F(SamplingNoticesTest, SaysWhoHadTheCountersAndWhoSharedThem) {
   run_.Send(0, FRAME_SAMPLER_STATUS, status);
   EXPECT_THAT(Notices(), Contains(HasSubstr("(ncu, process 77) for 12.3 s")));
   EXPECT_THAT(Notices(), Contains(HasSubstr("2 other collectors")));
+}
+
+TEST(OtherProcessesTest, MarkTheKernelsWhoseSamplesMayHoldTheirWork) {
+  for (const uint32_t processes : {1u, 3u}) {
+    CountedRun run;
+    DeviceTotalsBatch totals;
+    totals.set_device_uuid(RunBuilder::Uuid());
+    totals.set_compute_processes(processes);
+    run.frames().Send(0, FRAME_DEVICE_TOTALS, totals);
+    run.frames().Send(0, FRAME_DEVICE_TOTALS, totals);
+    const Summary summary = run.Run();
+    ASSERT_EQ(summary.kernels_size(), 2);
+    for (const KernelSummary& kernel : summary.kernels()) {
+      ASSERT_TRUE(kernel.has_dram_bytes());
+      ASSERT_EQ(kernel.folded_size(), processes == 1 ? 0 : 1);
+      if (processes == 3) {
+        EXPECT_EQ(kernel.folded(0), "2 processes not traced here");
+      }
+    }
+    EXPECT_GT(summary.devices(0).attributed_bytes_share(), 0.9) << "totals stay";
+  }
 }
 
 TEST_F(SamplingNoticesTest, SaysThatKernelsMayIncludeTheWorkOfOthers) {
