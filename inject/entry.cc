@@ -7,6 +7,7 @@
 #include <new>
 
 #include "inject/agent.h"
+#include "inject/communication_calls.h"
 #include "inject/one_agent.h"
 #include "inject/own_descriptor.h"
 #include "proto/attach_abi.h"
@@ -115,5 +116,13 @@ UTLZ_EXPORT int InitializeInjectionNvtx2(void* get_export_table) {
     return 0;
   }
   // CUPTI answers with a CUptiResult, NVTX expects non-zero for success.
-  return cupti.nvtx_initialize2(get_export_table) == utlz::inject::cupti::kSuccess ? 1 : 0;
+  if (cupti.nvtx_initialize2(get_export_table) != utlz::inject::cupti::kSuccess) return 0;
+  utlz::inject::WatchCommunication(
+      reinterpret_cast<utlz::inject::nvtx::GetExportTable>(get_export_table));
+  return 1;
+}
+
+// Called by NVTX's extensions on their first use, after the above.
+UTLZ_EXPORT int InitializeInjectionNvtxExtension(utlz::inject::nvtx::ExtensionModule* module) {
+  return utlz::inject::WatchPayloads(module) ? 1 : 0;
 }

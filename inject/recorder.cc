@@ -18,6 +18,7 @@ constexpr uint16_t kFrameCopies = 9;
 constexpr uint16_t kFrameGraphLaunches = 10;
 constexpr uint16_t kFrameMarkers = 11;
 constexpr uint16_t kFrameLaunchCalls = 12;
+constexpr uint16_t kFrameCommunicationCalls = 18;
 
 // CopyKind and CopyFlag values of profile.proto.
 uint32_t CopyKindOf(uint8_t kind) {
@@ -64,7 +65,8 @@ bool Recorder::Create(RingWriter* ring, const CuptiApi* api, bool with_correlati
   scratch_ = ByteBuffer(scratch, kScratchBytes);
   return scratch != nullptr && contexts_seen_ != nullptr && strings_.Create() &&
          variants_.Create(&strings_) && launches_.Create(&variants_, with_correlation) &&
-         copies_.Create() && markers_.Create(&strings_) && calls_.Create();
+         copies_.Create() && markers_.Create(&strings_) && calls_.Create() &&
+         communication_.Create(&strings_);
 }
 
 void Recorder::Restart(bool with_correlation) {
@@ -272,6 +274,26 @@ void Recorder::Flush() {
     ByteBuffer* message = Scratch();
     calls_.Finish(message);
     Send(kFrameLaunchCalls, *message);
+  }
+  if (WatchesCommunication()) FlushCommunication();
+}
+
+void Recorder::FlushCommunication() {
+  CommunicationCall call;
+  bool more = true;
+  while (more) {
+    while (!communication_.Full() && (more = TakeCommunicationCall(&call))) {
+      communication_.Add(call);
+    }
+    communication_lost_ += TakeLostCommunicationCalls();
+    if (communication_.Empty() && communication_lost_ == 0) return;
+    const bool named = SendStrings();
+    const uint32_t calls = communication_.calls();
+    ByteBuffer* message = Scratch();
+    communication_.Finish(communication_lost_, message);
+    communication_lost_ =
+        named && Send(kFrameCommunicationCalls, *message) ? 0 : communication_lost_ + calls;
+    if (communication_lost_ != 0) return;  // the ring is full: what is left waits for the next time
   }
 }
 

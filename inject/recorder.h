@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "inject/call_encoder.h"
+#include "inject/communication_encoder.h"
 #include "inject/copy_encoder.h"
 #include "inject/cupti_api.h"
 #include "inject/cupti_clock.h"
@@ -93,6 +94,7 @@ class Recorder {
   void SeeStream(uint32_t context, uint32_t stream);
 
   void FlushLaunches();
+  void FlushCommunication();
   bool SendStrings();
   bool SendVariants();
 
@@ -108,6 +110,8 @@ class Recorder {
   CopyEncoder copies_;
   MarkerEncoder markers_;
   CallEncoder calls_;
+  CommunicationEncoder communication_;
+  uint64_t communication_lost_ = 0;
   uint32_t strings_sent_ = 0;
   uint32_t variants_sent_ = VariantTable::kFirst;
   static constexpr uint32_t kContextSlots = 4096;

@@ -125,8 +125,10 @@ void LaunchPlacement::AddUp(Thread* thread, const Range& range) {
 bool LaunchPlacement::Count(const Placed& launch, MarkerKernels* kernels) {
   auto placed = kernels->by_kernel.find(launch.kernel);
   if (placed == kernels->by_kernel.end()) {
-    if (pairs_ >= kMaxPairs) return false;
-    ++pairs_;
+    if (kernels->passing ? kernels->by_kernel.size() >= kMaxPassing : pairs_ >= kMaxPairs) {
+      return false;
+    }
+    if (!kernels->passing) ++pairs_;
     placed = kernels->by_kernel.emplace(launch.kernel, PlacedKernels{}).first;
   }
   ++placed->second.launches;

@@ -32,6 +32,7 @@ struct MarkerKernels {
   std::map<uint32_t, PlacedKernels> by_kernel;  // index into KernelTable
   bool seen = false;        // launch calls were recorded in the process of one of the ranges
   bool incomplete = false;  // of some range it is not known what was launched in it
+  bool passing = false;     // of one range, and forgotten with it: does not count among kMaxPairs
 };
 
 class LaunchPlacement {
@@ -42,6 +43,7 @@ class LaunchPlacement {
   static constexpr size_t kMaxRanges = 1u << 18;   // waiting to be settled
   static constexpr size_t kMaxThreads = 1u << 16;
   static constexpr size_t kMaxPairs = 1u << 20;  // of range name and kernel
+  static constexpr size_t kMaxPassing = 1024;    // kernels of a range that is forgotten
 
   // False where the columns do not agree; then nothing was taken.
   bool AddCalls(uint32_t source, const LaunchCallBatch& batch);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "collector/model/collective_arrivals.h"
+#include "collector/model/collective_sizes.h"
 #include "collector/model/device_table.h"
 #include "collector/model/kernel_table.h"
 #include "collector/model/launch_placement.h"
@@ -29,6 +30,7 @@ struct ModelState {
   KernelTable kernels;
   MarkerStatistics markers;
   LaunchPlacement placement;
+  CollectiveSizes collective_sizes;
   StepMarks step_marks;
   RangeCalibration ranges;
   CollectiveArrivals arrivals;

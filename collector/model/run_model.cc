@@ -50,6 +50,7 @@ class RunModel::State {
   bool ConsumeCopies(ProcessState* process, std::string_view payload);
   bool ConsumeMarkers(ProcessState* process, std::string_view payload);
   bool ConsumeLaunchCalls(ProcessState* process, std::string_view payload);
+  bool ConsumeCommunicationCalls(ProcessState* process, std::string_view payload);
   bool ConsumeTraceWindow(ProcessState* process, std::string_view payload);
   bool ConsumeRanges(ProcessState* process, std::string_view payload);
   bool ConsumeStatus(ProcessState* process, std::string_view payload);
@@ -156,6 +157,8 @@ bool RunModel::State::ConsumeFromAgent(ProcessState* process, uint16_t type,
       return ConsumeMarkers(process, payload);
     case FRAME_LAUNCH_CALLS:
       return ConsumeLaunchCalls(process, payload);
+    case FRAME_COMMUNICATION_CALLS:
+      return ConsumeCommunicationCalls(process, payload);
     case FRAME_TRACE_WINDOW:
       return ConsumeTraceWindow(process, payload);
     case FRAME_RANGES:
@@ -350,6 +353,12 @@ bool RunModel::State::ConsumeLaunchCalls(ProcessState* process, std::string_view
   return Parse(payload, &message) && model_.placement.AddCalls(process->source, message);
 }
 
+bool RunModel::State::ConsumeCommunicationCalls(ProcessState* process, std::string_view payload) {
+  CommunicationCallBatch message;
+  return Parse(payload, &message) &&
+         model_.collective_sizes.Add(*process, message, &model_.placement);
+}
+
 // Time between two windows of a process is unknown on every device that it uses.
 bool RunModel::State::ConsumeTraceWindow(ProcessState* process, std::string_view payload) {
   TraceWindow message;
@@ -375,7 +384,9 @@ bool RunModel::State::ConsumeStatus(ProcessState* process, std::string_view payl
   process->has_status = true;
   process->newest_ns = std::max(process->newest_ns, process->status.time_ns());
   if (process->newest_ns > kWatermarkSlackNs) {
-    model_.placement.Settle(process->source, process->newest_ns - kWatermarkSlackNs);
+    const uint64_t settled_ns = process->newest_ns - kWatermarkSlackNs;
+    model_.placement.Settle(process->source, settled_ns);
+    model_.collective_sizes.Settle(process->source, settled_ns, model_.kernels);
   }
   Release(false);
   return true;
@@ -414,7 +425,10 @@ void RunModel::State::ReleaseDevice(uint32_t index, uint64_t watermark_ns) {
 }
 
 void RunModel::State::Release(bool everything) {
-  if (everything) model_.placement.SettleAll();
+  if (everything) {
+    model_.placement.SettleAll();
+    model_.collective_sizes.SettleAll(model_.kernels);
+  }
   const uint64_t watermark_ns =
       everything ? UINT64_MAX : model_.processes.WatermarkNs(kWatermarkSlackNs);
   for (uint32_t i = 0; i < model_.devices.size(); ++i) {

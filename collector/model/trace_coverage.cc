@@ -14,6 +14,7 @@ constexpr uint64_t kLongestShutdownNs = 100'000'000;
 
 std::optional<UntracedGap> TraceCoverage::Add(const TraceWindow& window) {
   if ((window.flags() & kTraceKernels) == 0 || window.start_ns() == 0) return std::nullopt;
+  markers_ = markers_ || (window.flags() & kTraceMarkers) != 0;
   std::optional<UntracedGap> gap;
   if (open_start_ns_ != window.start_ns()) {
     if (windows_++ == 0) first_start_ns_ = window.start_ns();

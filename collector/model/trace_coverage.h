@@ -22,6 +22,7 @@ class TraceCoverage {
   std::optional<UntracedGap> Add(const TraceWindow& window);
 
   bool known() const { return windows_ > 0; }
+  bool markers() const { return markers_; }  // NVTX was recorded too
   // Time inside windows, an open one counted up to `now_ns`.
   uint64_t TracedNs(uint64_t now_ns) const;
   // When the first window opened; 0 where none has yet.
@@ -38,6 +39,7 @@ class TraceCoverage {
 
  private:
   uint64_t windows_ = 0;
+  bool markers_ = false;
   uint64_t first_start_ns_ = 0;
   uint64_t closed_ns_ = 0;       // inside closed windows
   uint64_t untraced_ns_ = 0;     // between windows

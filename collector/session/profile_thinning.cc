@@ -19,6 +19,7 @@ bool ComesByTheThousand(uint16_t type) {
     case FRAME_GRAPH_LAUNCHES:
     case FRAME_MARKERS:
     case FRAME_LAUNCH_CALLS:
+    case FRAME_COMMUNICATION_CALLS:
     case FRAME_SAMPLES:
       return true;
     default:

@@ -177,7 +177,12 @@ export function makeSummary({ kernels = 40, steps = 120, seed = 1, speed = 1 } =
     kernel_activity: list.slice(0, 8).map((kernel) => ({ kernel_id: kernel.id, start_ns: 0,
       interval_ns: wall / 200, busy_share: Array.from({ length: 200 }, () => next() * 0.3) })),
     communication: [{ collective: "AllReduce", launches: 240, time_ns: 3e8, exposed_ns: 2e8,
-      bytes: 5e10, bus_bytes_per_second: 3.1e11 }],
+      bytes: 5e10, algorithm_bytes_per_second: 1.67e11, bus_bytes_per_second: 3.1e11,
+      sized_launches: 240, sizes: [
+        { ranks: 16, launches: 200, bytes: 2.5e8, time_ns: 1.4e6, algorithm_bytes_per_second: 1.8e11,
+          bus_bytes_per_second: 3.3e11 },
+        { ranks: 16, launches: 40, bytes: 4096, time_ns: 2.1e4, algorithm_bytes_per_second: 1.9e8,
+          bus_bytes_per_second: 3.6e8 }] }],
     memory: { used_bytes_max: 9.1e10, headroom_bytes: 5.9e10, source: "NVML: reserved by allocators" },
     ranks: {
       clocks: [{ host: "node7", shift_ns: 0, shift_error_ns: 0 },

@@ -63,6 +63,36 @@ test("says what the figures are of, what was not counted and what was executed i
   });
 });
 
+test("collectives show their bandwidth, by size too, and why sizes are not known", async () => {
+  await withPage(makeSummary(), {}, async (page) => {
+    const section = page.locator("#communication");
+    assert.match(await section.textContent(), /AllReduce240300\sms200\sms50.0\sGB167\sGB\/s310\sGB\/s/);
+    await section.locator("summary").click();
+    assert.match(await section.locator("details tbody tr").nth(1).textContent(),
+      /AllReduce16404.10\skB21.0\sµs190\sMB\/s360\sMB\/s/);
+  });
+  const summary = makeSummary();
+  summary.communication = ["AllReduce", "AllGather"].map((collective) =>
+    ({ collective, launches: 3, time_ns: 1e6, size_note: "record with --nvtx" }));
+  await withPage(summary, {}, async (page) => {
+    const text = await page.locator("#communication").textContent();
+    assert.equal(text.match(/record with --nvtx/g).length, 1);
+    assert.equal(await page.locator("#communication details").count(), 0);
+  });
+});
+
+test("steps drawn as traced say what tracing added", async () => {
+  const summary = makeSummary();
+  summary.steps.slowdown_time_ns = 1.5e6;
+  await withPage(summary, {}, async (page) => {
+    assert.match(await page.locator("#steps").textContent(), /tracing added 1.50\sms to each/);
+    assert.match(await page.locator("#timeline").textContent(), /leave out the 1.50\sms a step/);
+  });
+  await withPage(makeSummary(), {}, async (page) => {
+    assert.doesNotMatch(await page.locator("#steps").textContent(), /tracing/);
+  });
+});
+
 test("the waterfall is of the steps, and says what lies outside of them", async () => {
   await withPage(makeSummary(), {}, async (page) => {
     const first = page.locator(".slice").first();

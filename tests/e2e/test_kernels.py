@@ -88,6 +88,39 @@ class KernelsTest(EndToEndTest):
         text = self.utlz("report", "--by", "nvtx", str(run.profile)).stdout
         self.assertRegex(text, r"attention +10 .* 20\n")
 
+    def test_sizes_of_collectives(self):
+        for words in ((), ("old",)):
+            with self.subTest(words=words):
+                run = self.run_program("nccl_calls", *words, options=("--counters=none", "--nvtx"))
+                report = self.assert_exact(run)
+                sizes = run.told[0]["sizes"]
+                by_name = {row["collective"]: row for row in report["communication"]}
+                self.assertEqual(sorted(by_name), sorted(sizes))
+                for name, expected in sizes.items():
+                    row = by_name[name]
+                    # Each kernel of these lasts 200 µs.
+                    seconds = expected["launches"] * 200e-6
+                    self.assertEqual(row["sized_launches"], expected["launches"])
+                    self.assertEqual(row["bytes"], expected["bytes"])
+                    self.assertAlmostEqual(row["algorithm_bytes_per_second"] * seconds,
+                                           expected["bytes"], delta=1)
+                    self.assertAlmostEqual(row["bus_bytes_per_second"] * seconds,
+                                           expected["link_bytes"], delta=1)
+                    self.assertEqual([size.get("ranks") for size in row["sizes"]], [4])
+                self.assertIn("10 of 20 traced launches", by_name["AllReduce"]["size_note"])
+                self.assertNotIn("size_note", by_name["AllGather"])
+                # The end of a communicator's making is an end for CUPTI too.
+                [init] = [marker for marker in report["nvtx"]
+                          if marker["name"] == "ncclCommInitRankConfig"]
+                self.assertEqual(init["domain"], "NCCL")
+
+    def test_sizes_of_collectives_want_nvtx(self):
+        run = self.run_program("nccl_calls", options=("--counters=none",))
+        report = self.assert_exact(run)
+        for row in report["communication"]:
+            self.assertNotIn("bytes", row)
+            self.assertIn("--nvtx", row["size_note"])
+
     def test_layouts_of_every_cupti(self):
         for version in (24, 26, 27, 130000, 130001, 130100, 130400, 140000):
             with self.subTest(version=version):

@@ -51,6 +51,66 @@ enum NvtxCore2 : uint32_t {
   kNvtxCore2Size = 16,
 };
 
+// The payload extension, as nvToolsExtPayload.h defines it.
+struct NvtxPayloadData {
+  uint64_t schema_id;
+  size_t size;
+  const void* payload;
+};
+
+struct NvtxSchemaEntry {
+  uint64_t flags = 0;
+  uint64_t type = 0;
+  const char* name = nullptr;
+  const char* description = nullptr;
+  uint64_t array_or_union_detail = 0;
+  uint64_t offset = 0;
+  const void* semantics = nullptr;
+  const void* reserved = nullptr;
+};
+enum NvtxEntryType : uint64_t {
+  kNvtxEntryInt = 5,
+  kNvtxEntryUint64 = 18,
+  kNvtxEntrySize = 22,
+  kNvtxEntryFirstStatic = 1 << 24,  // schemas and enumerations that the program numbers itself
+};
+
+struct NvtxSchemaAttributes {
+  uint64_t field_mask;
+  const char* name;
+  uint64_t type;
+  uint64_t flags;
+  const NvtxSchemaEntry* entries;
+  size_t entry_count;
+  size_t static_size;
+  size_t pack_align;
+  uint64_t schema_id;
+  const void* extension;
+};
+// Type, entries and their number, static size and identifier: what NCCL sets.
+inline constexpr uint64_t kNvtxSchemaFields = 1 << 2 | 1 << 4 | 1 << 5 | 1 << 6 | 1 << 8;
+inline constexpr uint64_t kNvtxSchemaStatic = 1;
+inline constexpr auto kNvtxPayloadExtended = static_cast<int32_t>(0xDFBD0009);
+
+struct NvtxExtensionSegment {
+  size_t segment_id;
+  size_t slot_count;
+  intptr_t* slots;
+};
+struct NvtxExtensionModule {
+  uint16_t nvtx_version;
+  uint16_t struct_size;
+  uint16_t module_id;
+  uint16_t compatibility_id;
+  size_t segment_count;
+  NvtxExtensionSegment* segments;
+  intptr_t (*get_export_function)(uint32_t number);
+  const void* extension_info;
+};
+using NvtxExtensionInitialize = int (*)(NvtxExtensionModule* module);
+inline constexpr uint16_t kNvtxModulePayload = 2;
+enum NvtxPayloadSlot : size_t { kNvtxSchemaRegister = 0, kNvtxRangePopPayload = 4 };
+
 }  // namespace utlz::fake
 
 #endif  // UTLZ_TESTS_FAKES_NVTX_ABI_H_

@@ -77,6 +77,30 @@ Function Core2(uint32_t number) {
   return reinterpret_cast<Function>(AllTables().core2[number]);
 }
 
+// The slots of the payload extension, found as NVTX does: the core first, then the extension's own
+// way into the same library.
+constexpr size_t kPayloadSlots = 8;
+
+intptr_t* PayloadSlots() {
+  Initialize();
+  static intptr_t* const slots = [] {
+    static intptr_t made[kPayloadSlots] = {};
+    const char* path = std::getenv("NVTX_INJECTION64_PATH");
+    void* library = path != nullptr ? dlopen(path, RTLD_LAZY) : nullptr;
+    if (library == nullptr) return made;
+    const auto initialize = reinterpret_cast<NvtxExtensionInitialize>(
+        dlsym(library, "InitializeInjectionNvtxExtension"));
+    NvtxExtensionSegment segment = {0, kPayloadSlots, made};
+    NvtxExtensionModule module = {3,       sizeof(module), kNvtxModulePayload, 0x0104, 1, &segment,
+                                  nullptr, nullptr};
+    if (initialize == nullptr || initialize(&module) == 0) {
+      for (intptr_t& slot : made) slot = 0;
+    }
+    return made;
+  }();
+  return slots;
+}
+
 }  // namespace
 
 void NvtxMark(const char* message) {
@@ -114,6 +138,46 @@ void NvtxDomainPush(NvtxDomain domain, const char* message) {
 
 void NvtxDomainPop(NvtxDomain domain) {
   if (const auto call = Core2<int (*)(NvtxDomain)>(kNvtxDomainRangePop)) call(domain);
+}
+
+NvtxString NvtxRegisterString(NvtxDomain domain, const char* text) {
+  const auto call = Core2<NvtxString (*)(NvtxDomain, const char*)>(kNvtxDomainRegisterStringA);
+  return call != nullptr ? call(domain, text) : nullptr;
+}
+
+void NvtxRegisterSchema(NvtxDomain domain, const NvtxSchemaEntry* entries, size_t entry_count,
+                        uint64_t schema_id, size_t static_size) {
+  const intptr_t slot = PayloadSlots()[kNvtxSchemaRegister];
+  if (slot == 0) return;
+  NvtxSchemaAttributes attributes = {};
+  attributes.field_mask = kNvtxSchemaFields;
+  attributes.type = kNvtxSchemaStatic;
+  attributes.entries = entries;
+  attributes.entry_count = entry_count;
+  attributes.static_size = static_size;
+  attributes.schema_id = schema_id;
+  reinterpret_cast<uint64_t (*)(NvtxDomain, const NvtxSchemaAttributes*)>(slot)(domain,
+                                                                                &attributes);
+}
+
+void NvtxDomainPushRegistered(NvtxDomain domain, NvtxString message,
+                              const NvtxPayloadData* payload) {
+  NvtxAttributes attributes;
+  attributes.message_type = 3;  // NVTX_MESSAGE_TYPE_REGISTERED
+  attributes.message = static_cast<const char*>(message);
+  if (payload != nullptr) {
+    attributes.payload_type = kNvtxPayloadExtended;
+    attributes.reserved0 = 1;
+    attributes.payload = reinterpret_cast<uint64_t>(payload);
+  }
+  const auto call = Core2<int (*)(NvtxDomain, const NvtxAttributes*)>(kNvtxDomainRangePushEx);
+  if (call != nullptr) call(domain, &attributes);
+}
+
+void NvtxDomainPopPayload(NvtxDomain domain, const NvtxPayloadData& payload) {
+  const intptr_t slot = PayloadSlots()[kNvtxRangePopPayload];
+  if (slot == 0) return;
+  reinterpret_cast<int (*)(NvtxDomain, const NvtxPayloadData*, size_t)>(slot)(domain, &payload, 1);
 }
 
 }  // namespace utlz::fake

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "tests/fakes/nvtx_abi.h"
+
 namespace utlz::fake {
 
 // nvtxEventAttributes_t.
@@ -32,6 +34,16 @@ void NvtxEnd(uint64_t range);
 NvtxDomain NvtxCreateDomain(const char* name);
 void NvtxDomainPush(NvtxDomain domain, const char* message);
 void NvtxDomainPop(NvtxDomain domain);
+
+// As NCCL uses it: registered names, and payloads of the extension at a range's begin or end.
+using NvtxString = const void*;
+NvtxString NvtxRegisterString(NvtxDomain domain, const char* text);
+void NvtxRegisterSchema(NvtxDomain domain, const NvtxSchemaEntry* entries, size_t entry_count,
+                        uint64_t schema_id, size_t static_size);
+// `payload` may be null.
+void NvtxDomainPushRegistered(NvtxDomain domain, NvtxString message,
+                              const NvtxPayloadData* payload);
+void NvtxDomainPopPayload(NvtxDomain domain, const NvtxPayloadData& payload);
 
 }  // namespace utlz::fake
 

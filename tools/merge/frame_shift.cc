@@ -30,6 +30,7 @@ class Shifter {
   }
   void Move(MarkerBatch* message) { message->set_base_ns(Noted(message->base_ns())); }
   void Move(LaunchCallBatch* message) { message->set_base_ns(Noted(message->base_ns())); }
+  void Move(CommunicationCallBatch* message) { message->set_base_ns(Noted(message->base_ns())); }
   void Move(TraceWindow* message) {
     message->set_start_ns(Noted(message->start_ns()));
     message->set_end_ns(Noted(message->end_ns()));
@@ -103,6 +104,8 @@ bool CarryOfType(uint16_t type, std::string_view payload, Shifter* shifter, std:
       return Carry<MarkerBatch>(payload, shifter, out);
     case FRAME_LAUNCH_CALLS:
       return Carry<LaunchCallBatch>(payload, shifter, out);
+    case FRAME_COMMUNICATION_CALLS:
+      return Carry<CommunicationCallBatch>(payload, shifter, out);
     case FRAME_TRACE_WINDOW:
       return Carry<TraceWindow>(payload, shifter, out);
     case FRAME_RANGES:

@@ -1,7 +1,9 @@
 // What the hardware, the energy and the money came to; memory; communication.
 #include <array>
 #include <cstdio>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/report/escape.h"
@@ -135,28 +137,44 @@ std::string RenderMemory(const Summary& summary, const TextOptions& options) {
   return Wrap(text, options.columns, 2);
 }
 
+namespace {
+
+std::string RateOrUnknown(bool known, double bytes_per_second) {
+  return known ? FormatBytes(bytes_per_second) + "/s" : std::string(kUnknown);
+}
+
+}  // namespace
+
 std::string RenderCommunication(const Summary& summary, const TextOptions& options) {
   if (summary.communication().empty()) return {};
-  Table table(
-      {{"communication", 0, true}, {"count", 8}, {"time", 9}, {"exposed", 9}, {"bandwidth", 11}},
-      options.columns);
-  for (const CommunicationSummary& communication : summary.communication()) {
-    const std::string bandwidth = communication.has_bus_bytes_per_second()
-                                      ? FormatBytes(communication.bus_bytes_per_second()) + "/s"
-                                      : std::string(kUnknown);
-    table.AddRow({EscapeForTerminal(communication.collective()),
-                  FormatCount(static_cast<double>(communication.launches())),
-                  FormatTime(static_cast<double>(communication.time_ns())),
-                  communication.has_exposed_ns()
-                      ? FormatTime(static_cast<double>(communication.exposed_ns()))
-                      : std::string(kUnknown),
-                  bandwidth});
+  Table table({{"communication", 0, true},
+               {"count", 8},
+               {"time", 9},
+               {"exposed", 9},
+               {"each", 9},
+               {"algorithm", 11},
+               {"bus", 11}},
+              options.columns);
+  for (const CommunicationSummary& row : summary.communication()) {
+    table.AddRow(
+        {EscapeForTerminal(row.collective()), FormatCount(static_cast<double>(row.launches())),
+         FormatTime(static_cast<double>(row.time_ns())),
+         row.has_exposed_ns() ? FormatTime(static_cast<double>(row.exposed_ns()))
+                              : std::string(kUnknown),
+         row.has_bytes() && row.sized_launches() > 0
+             ? FormatBytes(row.bytes() / static_cast<double>(row.sized_launches()))
+             : std::string(kUnknown),
+         RateOrUnknown(row.has_algorithm_bytes_per_second(), row.algorithm_bytes_per_second()),
+         RateOrUnknown(row.has_bus_bytes_per_second(), row.bus_bytes_per_second())});
   }
   std::string text = table.Render(options.color);
-  const CommunicationSummary& first = summary.communication(0);
-  if (!first.has_bus_bytes_per_second() && first.has_size_note()) {
-    text += Styled(Wrap(EscapeForTerminal(first.size_note()), options.columns, 2), Style::kFaint,
-                   options.color);
+  // The rows' notes, each once.
+  std::set<std::string_view> notes;
+  for (const CommunicationSummary& row : summary.communication()) {
+    if (!row.has_size_note() || !notes.insert(row.size_note()).second) continue;
+    text += Styled(
+        Wrap(EscapeForTerminal(row.collective() + ": " + row.size_note()), options.columns, 2),
+        Style::kFaint, options.color);
   }
   return text;
 }

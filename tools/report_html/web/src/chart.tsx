@@ -83,7 +83,7 @@ function optionsOf(props: ChartProps): uPlot.Options {
     },
     axes: [
       { ...axis, size: 26, space: 70, values: (_, ticks) => ticks.map(props.xText) },
-      { ...axis, size: PLOT_LEFT, space: 26, values: (_, ticks) => ticks.map(props.yText) },
+      { ...axis, size: PLOT_LEFT, space: 26, values: (_, ticks) => ticks.map((tick) => (tick === 0 ? "0" : props.yText(tick))) },
     ],
     series: [{}, ...props.lines.map((line) => ({
       label: line.label,

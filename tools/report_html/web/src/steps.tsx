@@ -24,6 +24,14 @@ function factsOf(steps: StepsData): string {
   ].filter(Boolean).join(" · ");
 }
 
+// What is drawn is longer than what is said of it.
+function slowdownText(steps: StepsData): string {
+  if (!steps.slowdown_time_ns) return "";
+  return ` Drawn as traced: tracing added ${format.time(steps.slowdown_time_ns)}${
+    format.plusMinus(steps.slowdown_error_ns, format.time)} to each, which the mean and the ` +
+    "quantiles leave out.";
+}
+
 // Steps of the warm-up may stand above the chart: they would press all others flat.
 const HEADROOM = 1.15;
 
@@ -67,7 +75,8 @@ export function Steps() {
   };
   return (
     <Section id="steps" title="Steps" note={factsOf(steps) +
-      (starts ? ". Click a step or drag over several to see only their time elsewhere." : "")}>
+      "." + slowdownText(steps) +
+      (starts ? " Click a step or drag over several to see only their time elsewhere." : "")}>
       <div ref={frame}>
         <Chart label={`Step times: ${factsOf(steps)}`} x={x} lines={lines} width={width} height={190}
           points={times.length < 150} marks={steps.slow} dark={dark} band={band} yRange={yRange}

@@ -185,6 +185,8 @@ export interface Steps {
   source?: string;
   steps?: number;
   warmup_steps?: number;
+  slowdown_time_ns?: number;
+  slowdown_error_ns?: number;
   time_mean_ns?: number;
   time_p50_ns?: number;
   time_p99_ns?: number;
@@ -273,6 +275,18 @@ export interface Communication {
   bytes?: number;
   bus_bytes_per_second?: number;
   size_note?: string;
+  algorithm_bytes_per_second?: number;
+  sized_launches?: number;
+  sizes?: CollectiveSize[];
+}
+
+export interface CollectiveSize {
+  ranks?: number;
+  launches?: number;
+  bytes?: number;
+  time_ns?: number;
+  algorithm_bytes_per_second?: number;
+  bus_bytes_per_second?: number;
 }
 
 export interface Memory {

@@ -16,23 +16,46 @@ export function Plain({ columns, children }: { columns: string[]; children: Comp
 
 export function Communications() {
   const { summary } = useReport();
-  if (summary.communication.length === 0) return null;
+  const rows = summary.communication;
+  if (rows.length === 0) return null;
+  const notes = new Set(rows.map((row) => row.size_note).filter((note) => note !== undefined));
+  const sizes = rows.flatMap((row) => (row.sizes ?? []).map((size) => ({ row, size })));
   return (
     <Section id="communication" title="Communication"
-      note={summary.communication.every((row) => row.bytes === undefined)
-        ? summary.communication[0].size_note : undefined}>
-      <Plain columns={["collective", "launches", "time", "exposed", "bytes", "bus bandwidth"]}>
-        {summary.communication.map((row) => (
+      note={notes.size > 0 ? [...notes].join("; ") : undefined}>
+      <Plain columns={["collective", "launches", "time", "exposed", "bytes", "algorithm bandwidth",
+        "bus bandwidth"]}>
+        {rows.map((row) => (
           <tr>
             <th scope="row">{row.collective}</th>
             <td>{format.count(row.launches)}</td>
             <td>{format.time(row.time_ns)}</td>
             <td>{format.time(row.exposed_ns)}</td>
             <td>{format.bytes(row.bytes)}</td>
+            <td>{format.byteRate(row.algorithm_bytes_per_second)}</td>
             <td>{format.byteRate(row.bus_bytes_per_second)}</td>
           </tr>
         ))}
       </Plain>
+      {sizes.length > 1 && (
+        <details>
+          <summary>By size of the message</summary>
+          <Plain columns={["collective", "ranks", "launches", "bytes of each", "time of each",
+            "algorithm bandwidth", "bus bandwidth"]}>
+            {sizes.map(({ row, size }) => (
+              <tr>
+                <th scope="row">{row.collective}</th>
+                <td>{format.count(size.ranks)}</td>
+                <td>{format.count(size.launches)}</td>
+                <td>{format.bytes(size.bytes)}</td>
+                <td>{format.time(size.time_ns)}</td>
+                <td>{format.byteRate(size.algorithm_bytes_per_second)}</td>
+                <td>{format.byteRate(size.bus_bytes_per_second)}</td>
+              </tr>
+            ))}
+          </Plain>
+        </details>
+      )}
     </Section>
   );
 }

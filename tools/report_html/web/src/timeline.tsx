@@ -144,6 +144,8 @@ export function Timeline() {
         (selection.window ? "that stretch." : steady
           ? `the steps, ${format.time(steady.start_ns)} to ${format.time(steady.end_ns)}.`
           : "what is shown.") +
+        (summary.steps?.slowdown_time_ns ? " They are as traced: the figures at the top leave out " +
+          `the ${format.time(summary.steps.slowdown_time_ns)} a step that tracing added.` : "") +
         (summary.devices.length > 1 && !selection.device ? " One GPU is drawn; choose another above." : "")}>
       <div ref={frame}>
         {lanes.map(({ lane, series }) =>
