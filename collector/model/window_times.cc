@@ -16,6 +16,8 @@ constexpr double kLeastNumbersTold = 0.5;
 constexpr uint64_t kMostUnderWay = 16384;
 // More of them say no more of a gap that cannot be told.
 constexpr uint32_t kMostGapsBefore = 64;
+// Gaps with nothing but idle windows between them, on either side.
+constexpr uint32_t kMostGapsTogether = 1024;
 // No GPU begins kernels more often.
 constexpr uint64_t kShortestOperationNs = 50;
 
@@ -73,12 +75,37 @@ uint64_t WindowTimes::TailOperations(uint32_t window, uint64_t now_ns) const {
   return operations;
 }
 
-// Of the numbers that passed in windows some had no record: what is launched into a capture, say. The
-// run's first window, in which programs capture, is left out: so many of them were none in gaps too.
-std::optional<uint64_t> WindowTimes::NumbersInGap(uint32_t window) const {
+bool WindowTimes::HasRecords(uint32_t window) const {
+  const uint64_t before = window == 0 ? 0 : windows_[window - 1].recorded;
+  return windows_[window].recorded > before;
+}
+
+WindowTimes::Gaps WindowTimes::GapsWith(uint32_t window) const {
+  const auto newest = static_cast<uint32_t>(windows_.size() - 1);
+  Gaps gaps = {.before = window, .after = window + 1};
+  while (gaps.before > 0 && window - gaps.before < kMostGapsTogether && !HasRecords(gaps.before)) {
+    --gaps.before;
+  }
+  while (gaps.after < newest && gaps.after - window < kMostGapsTogether &&
+         !HasRecords(gaps.after)) {
+    ++gaps.after;
+  }
+  return gaps;
+}
+
+uint64_t WindowTimes::TimeNs(const Gaps& gaps) const {
+  uint64_t time_ns = 0;
+  for (uint32_t i = gaps.before; i < gaps.after; ++i) time_ns += GapNs(i);
+  return time_ns;
+}
+
+// Of the numbers that passed in windows some had no record: what is launched into a capture, say.
+// The run's first window, in which programs capture, is left out: so many of them were none in gaps
+// too.
+std::optional<uint64_t> WindowTimes::NumbersIn(const Gaps& gaps) const {
   const Window& first = windows_.front();
-  const Window& before = windows_[window];
-  const Window& after = windows_[window + 1];
+  const Window& before = windows_[gaps.before];
+  const Window& after = windows_[gaps.after];
   if (!first.in_gaps || !before.in_gaps || !after.in_gaps) return std::nullopt;
   const auto seen = [](const Window& until) {
     return static_cast<double>(until.numbered) - static_cast<double>(*until.in_gaps);
@@ -93,14 +120,14 @@ std::optional<uint64_t> WindowTimes::NumbersInGap(uint32_t window) const {
       std::llround(share * static_cast<double>(*after.in_gaps - *before.in_gaps)));
 }
 
-std::optional<uint64_t> WindowTimes::GapOperations(uint32_t window) const {
+std::optional<uint64_t> WindowTimes::Operations(const Gaps& gaps) const {
   const Window& first = windows_.front();
-  const Window& before = windows_[window];
-  const Window& after = windows_[window + 1];
+  const Window& before = windows_[gaps.before];
+  const Window& after = windows_[gaps.after];
   if (before.recorded == 0 || after.recorded <= before.recorded) return std::nullopt;
-  const uint64_t possible = GapNs(window) / kShortestOperationNs;
+  const uint64_t possible = TimeNs(gaps) / kShortestOperationNs;
   if (after.in_gaps.has_value()) {
-    const std::optional<uint64_t> told = NumbersInGap(window);
+    const std::optional<uint64_t> told = NumbersIn(gaps);
     return told.has_value() && *told <= possible ? told : std::nullopt;
   }
   // Numbers that other calls were given too say nothing of what ran.
@@ -115,20 +142,21 @@ std::optional<uint64_t> WindowTimes::GapOperations(uint32_t window) const {
   return operations;
 }
 
-std::optional<double> WindowTimes::ProbableGapOperations(uint32_t window) const {
-  if (const auto exact = GapOperations(window); exact.has_value()) {
-    return static_cast<double>(*exact);
-  }
+std::optional<double> WindowTimes::ProbableOperations(const Gaps& gaps) const {
+  if (const auto exact = Operations(gaps); exact.has_value()) return static_cast<double>(*exact);
+  const uint64_t wanted_ns = TimeNs(gaps);
   uint64_t operations = 0, time_ns = 0;
-  const uint32_t last = window > kMostGapsBefore ? window - kMostGapsBefore : 0;
-  for (uint32_t i = window; i > last && time_ns < GapNs(window); --i) {
-    const auto counted = GapOperations(i - 1);
+  uint32_t window = gaps.before;
+  for (uint32_t i = 0; i < kMostGapsBefore && window > 0 && time_ns < wanted_ns; ++i) {
+    const Gaps earlier = GapsWith(window - 1);
+    const auto counted = Operations(earlier);
     if (!counted.has_value()) break;
     operations += *counted;
-    time_ns += GapNs(i - 1);
+    time_ns += TimeNs(earlier);
+    window = earlier.before;
   }
   if (time_ns == 0) return std::nullopt;
-  return static_cast<double>(operations) * static_cast<double>(GapNs(window)) /
+  return static_cast<double>(operations) * static_cast<double>(wanted_ns) /
          static_cast<double>(time_ns);
 }
 
@@ -144,7 +172,10 @@ std::vector<WindowTimes::Stretch> WindowTimes::Stretches() const {
   for (uint32_t i = 0; i + 1 < windows_.size(); ++i) {
     const Window& window = windows_[i];
     const uint64_t operations = window.recorded > recorded ? window.recorded - recorded : 0;
-    stretches.push_back({LengthNs(i, 0), GapNs(i), operations, GapOperations(i)});
+    // The last gap, which an empty window ends, holds the program's way out.
+    const bool alone = HasRecords(i) && HasRecords(i + 1) && LengthNs(i + 1, UINT64_MAX) > 0;
+    stretches.push_back({LengthNs(i, 0), GapNs(i), operations,
+                         alone ? Operations({.before = i, .after = i + 1}) : std::nullopt});
     recorded = window.recorded;
   }
   return stretches;
@@ -182,8 +213,9 @@ double WindowTimes::HeadNs(uint32_t window, uint64_t now_ns) const {
 
 double WindowTimes::GapWeight(uint32_t window, uint64_t now_ns) const {
   if (window + 1 == windows_.size()) return 0;
-  const uint64_t beside = TailOperations(window, now_ns) + windows_[window + 1].in_head;
-  const std::optional<double> operations = ProbableGapOperations(window);
+  const Gaps gaps = GapsWith(window);
+  const uint64_t beside = TailOperations(gaps.before, now_ns) + windows_[gaps.after].in_head;
+  const std::optional<double> operations = ProbableOperations(gaps);
   if (operations.has_value() && beside > 0) return *operations / static_cast<double>(beside);
   const double beside_ns = TailNs(window, now_ns) + HeadNs(window + 1, now_ns);
   return beside_ns <= 0 ? 0 : static_cast<double>(GapNs(window)) / beside_ns;

@@ -68,12 +68,21 @@ class WindowTimes {
     uint32_t in_slice = 0;
     uint32_t in_slice_before = 0;
   };
-  // Between a window and the next one; nothing where that cannot be told.
-  std::optional<uint64_t> GapOperations(uint32_t window) const;
-  // Where it cannot be told, as the program went on in the gaps before, as long as this one: in
+  // From a window with records to the next one with any: what numbers passed is known of the gaps
+  // between them together.
+  struct Gaps {
+    uint32_t before;
+    uint32_t after;
+  };
+  bool HasRecords(uint32_t window) const;
+  Gaps GapsWith(uint32_t window) const;
+  uint64_t TimeNs(const Gaps& gaps) const;
+  // What ran in them; nothing where that cannot be told.
+  std::optional<uint64_t> Operations(const Gaps& gaps) const;
+  std::optional<uint64_t> NumbersIn(const Gaps& gaps) const;
+  // Where it cannot be told, as the program went on in the gaps before, as long as these: in
   // windows tracing slows it.
-  std::optional<double> ProbableGapOperations(uint32_t window) const;
-  std::optional<uint64_t> NumbersInGap(uint32_t window) const;
+  std::optional<double> ProbableOperations(const Gaps& gaps) const;
   uint64_t GapNs(uint32_t window) const;
   uint64_t TailOperations(uint32_t window, uint64_t now_ns) const;
   uint64_t LengthNs(uint32_t window, uint64_t now_ns) const;

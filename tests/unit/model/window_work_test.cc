@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <utility>
 
 #include "proto/ring_abi.h"
 
@@ -29,6 +30,11 @@ class TracedProgram {
   void TellGaps() { tells_gaps_ = true; }
   // Launches into a capture have numbers and never a record.
   void Capture(uint64_t launches) { numbered_ += launches; }
+  void NumberOneMore() {
+    in_gaps_ += numbered_ - newest_recorded_;
+    ++recorded_;
+    newest_recorded_ = ++numbered_;
+  }
   void Tell() {
     AgentStatus status;
     status.set_operations_recorded(recorded_);
@@ -44,7 +50,7 @@ class TracedProgram {
     window.set_start_ns(now_ns_);
     times_.Add(window);
     const uint64_t end_ns = now_ns_ + duration_ns;
-    if (recorded_ != 0) in_gaps_ += numbered_ - newest_recorded_;
+    gap_numbers_ = recorded_ != 0 ? numbered_ - newest_recorded_ : 0;
     Launch(end_ns, true);
     window.set_end_ns(end_ns);
     times_.Add(window);
@@ -66,6 +72,7 @@ class TracedProgram {
         ++launches_;
         numbered_ += 1 + others_ + skipped_;
         if (!traced) continue;
+        in_gaps_ += std::exchange(gap_numbers_, 0);  // seen with the first record
         ++traced_;
         recorded_ += 1 + others_;
         newest_recorded_ = numbered_;
@@ -88,6 +95,7 @@ class TracedProgram {
   uint64_t skipped_ = 0;
   bool tells_gaps_ = false;
   uint64_t in_gaps_ = 0;
+  uint64_t gap_numbers_ = 0;  // passed before this window, and not seen yet
   uint64_t recorded_ = 0;
   uint64_t numbered_ = 0;
   uint64_t newest_recorded_ = 0;
@@ -177,6 +185,71 @@ TEST(WindowWork, CountedGapsAreExact) {
   }
 }
 
+TEST(WindowWork, WindowsInWhichNothingRanLoseNothingOfTheGapsBesideThem) {
+  for (const bool told : {false, true}) {
+    // Requests come seldom, each of them longer than a window.
+    TracedProgram run([](uint64_t now_ns) {
+      const bool request = (now_ns - kBeginNs) / (230 * kMillisecondNs) % 7 == 0;
+      return request || now_ns >= kBeginNs + 93 * kSecondNs ? 20'000 : 0;
+    });
+    run.CountOperations(0);
+    if (told) run.TellGaps();
+    for (int i = 0; i < 100; ++i) {
+      run.Traced(30 * kMillisecondNs);
+      run.Untraced(900 * kMillisecondNs);
+    }
+    run.Traced(100 * kMillisecondNs);
+    run.Tell();
+    EXPECT_NEAR(run.Estimate() / run.Truth(), 1, 1e-9) << told;
+  }
+}
+
+TEST(WindowWork, ALastGapAfterIdleWindowsGoesOnAsTheGapsBefore) {
+  TracedProgram run([](uint64_t now_ns) { return now_ns < kBeginNs + 5 * kSecondNs ? 10'000 : 0; });
+  run.CountOperations(0);
+  for (int i = 0; i < 8; ++i) {
+    run.Traced(100 * kMillisecondNs);
+    run.Untraced(900 * kMillisecondNs);
+  }
+  run.Traced(0);
+  run.Tell();
+  // It cannot be seen when the launches of the fifth gap ended.
+  EXPECT_NEAR(run.Estimate(), run.Truth() + 3 * 9'000, 100);
+}
+
+TEST(WindowWork, WhatEndsWithTheProgramSaysNothingOfWhatOperationsTake) {
+  for (const bool end : {false, true}) {
+    TracedProgram run([](uint64_t) { return 10'000; });
+    run.CountOperations(0);
+    for (int i = 0; i < 3; ++i) {
+      run.Traced(100 * kMillisecondNs);
+      run.Untraced(900 * kMillisecondNs);
+    }
+    run.Traced(end ? 0 : 100 * kMillisecondNs);
+    run.NumberOneMore();  // with a record that is no launch: the agent's own call at the end
+    run.Tell();
+    const auto stretches = run.times().Stretches();
+    ASSERT_EQ(stretches.size(), 3u);
+    EXPECT_TRUE(stretches[1].gap_operations.has_value());
+    EXPECT_EQ(stretches[2].gap_operations.has_value(), !end);
+    EXPECT_NEAR(run.Estimate(), run.Truth(), 1e-6) << "but it was counted";
+  }
+}
+
+TEST(WindowWork, ALastGapThatIsCountedIsExactHoweverEarlyTheProgramStopped) {
+  TracedProgram run(
+      [](uint64_t now_ns) { return now_ns < kBeginNs + 5'200 * kMillisecondNs ? 10'000 : 0; });
+  run.CountOperations(0);
+  for (int i = 0; i < 6; ++i) {
+    run.Traced(100 * kMillisecondNs);
+    run.Untraced(900 * kMillisecondNs);
+  }
+  run.Traced(0);
+  run.NumberOneMore();
+  run.Tell();
+  EXPECT_NEAR(run.Estimate(), run.Truth(), 1e-6);
+}
+
 TEST(WindowWork, CountsOfLongWindowsAreOfWhatIsBesideTheGap) {
   TracedProgram run(
       [](uint64_t now_ns) { return now_ns < kBeginNs + 2 * kSecondNs ? 100 : 9'000; });
@@ -264,7 +337,8 @@ TEST(WindowWork, NumbersThatOtherCallsTakeTooAreNotUsed) {
 }
 
 TEST(WindowWork, WhatACaptureTookInTheFirstWindowDoesNotMatter) {
-  TracedProgram run([](uint64_t time_ns) { return time_ns % kSecondNs < kSecondNs / 3 ? 9000 : 100; });
+  TracedProgram run(
+      [](uint64_t time_ns) { return time_ns % kSecondNs < kSecondNs / 3 ? 9000 : 100; });
   run.CountOperations(0);
   run.TellGaps();
   run.Capture(200'000);
