@@ -22,7 +22,7 @@ struct SamplerOptions {
   // 0 = no limit.
   uint32_t cpu_budget_ppm = 50'000;
   // CPU time that the sampler may spend ahead of its budget, so that short runs are sampled well.
-  uint64_t cpu_burst_ns = 1'000'000'000;
+  uint64_t cpu_burst_ns = 2'000'000'000;
   // Sample every GPU from the start. Otherwise the only GPU of a machine is sampled from the start,
   // and of several only those that SamplerClient::UseDevice names.
   bool all_devices = false;
