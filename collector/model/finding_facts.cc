@@ -53,7 +53,6 @@ KernelRow Scaled(const KernelRow& row, double share) {
   };
   scaled.time_ns *= share;
   scaled.roofline.time_ns *= share;
-  scaled.roofline.other_compute_time_ns *= share;
   scale(&scaled.roofline.compute_time_ns);
   scale(&scaled.roofline.memory_time_ns);
   return scaled;
@@ -75,8 +74,8 @@ void AddSinglePrecision(const KernelRow& row, const Ceilings& ceilings, FindingF
   const auto single = ceilings.FlopsPerCycle("fp32");
   const auto tensor = ceilings.FlopsPerCycle("tf32");
   if (!single.has_value() || !tensor.has_value()) return;
-  const double faster_ns = std::max(row.time_ns * std::min(1.0, *single / *tensor),
-                                    row.roofline.memory_time_ns.value_or(0));
+  const double faster_ns =
+      std::max(row.time_ns * *single / *tensor, row.roofline.memory_time_ns.value_or(0));
   facts->single_precision_ns += row.time_ns;
   facts->single_precision_gain_ns += std::max(0.0, row.time_ns - faster_ns);
 }
@@ -86,7 +85,8 @@ bool AddSmallGrid(const Kernel& kernel, const KernelRow& row, uint32_t multiproc
                   FindingFacts* facts) {
   double blocks = 1;
   for (const uint32_t size : kernel.shape.grid) blocks *= size;
-  if (kernel.other || blocks < 1 || blocks >= multiprocessors) return false;
+  // The entry for all kernels that did not fit has no grid.
+  if (blocks < 1 || blocks >= multiprocessors) return false;
   const double full_ns = row.time_ns * blocks / multiprocessors;
   facts->small_grid_ns += row.time_ns;
   facts->small_grid_gain_ns +=
@@ -165,7 +165,8 @@ void AddTopKernel(const Analysis& analysis, const ModelState& model, const Summa
 
 }  // namespace
 
-FindingFacts GatherFacts(const ModelState& model, const Analysis& analysis, const Summary& summary) {
+FindingFacts GatherFacts(const ModelState& model, const Analysis& analysis,
+                         const Summary& summary) {
   FindingFacts facts;
   facts.summary = &summary;
   for (uint32_t i = 0; i < model.devices.size(); ++i) {

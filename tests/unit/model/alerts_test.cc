@@ -103,6 +103,68 @@ TEST(AlertsTest, HeatAndLowClocks) {
       << "nothing holds it down: it has little to do";
 }
 
+// The text of the only alert.
+std::string TextOf(const std::function<void(DeviceSummary*)>& change) {
+  Summary summary;
+  change(summary.add_devices());
+  RaiseAlerts({}, &summary);
+  return summary.alerts_size() == 1 ? summary.alerts(0).text() : "";
+}
+
+TEST(AlertsTest, SaysWhenTheIdleTimeBeganWhereThatIsKnown) {
+  const auto idle = [](bool start) {
+    return [start](DeviceSummary* device) {
+      device->set_longest_idle_ns(90e9);
+      if (start) device->set_longest_idle_start_ns(30e9);
+    };
+  };
+  EXPECT_EQ(TextOf(idle(false)), "idle for 90.0 s in a row (limit 60.0 s)");
+  EXPECT_EQ(TextOf(idle(true)),
+            "idle for 90.0 s in a row, from 30.0 s of the run on (limit 60.0 s)");
+}
+
+TEST(AlertsTest, NamesAllThatHoldTheClockDown) {
+  EXPECT_EQ(TextOf([](DeviceSummary* device) {
+              device->set_sm_clock_hz(1e9);
+              device->set_sm_clock_maximum_hz(2e9);
+              device->add_clock_limits("power cap");
+              device->add_clock_limits("thermal");
+            }),
+            "clock held to 50.0 % of its highest (limit 75.0 %) by power cap, thermal");
+}
+
+TEST(AlertsTest, WhatIsNotKnownCrossesNothing) {
+  AlertLimits everything;
+  everything.set_idle_seconds(0);
+  everything.set_temperature(0);
+  everything.set_memory_full(0);
+  everything.set_clock_low(2);
+  const auto cleared = [&](const std::function<void(DeviceSummary*)>& clear) {
+    return Raised(
+        [&](DeviceSummary* device) {
+          device->set_longest_idle_ns(0);
+          clear(device);
+        },
+        everything);
+  };
+  const Names all = {"idle", "memory_full", "temperature", "clock_low"};
+  EXPECT_EQ(cleared([](auto) {}), all) << "a limit is crossed where it is reached";
+  const auto without = [&](const char* name) {
+    Names names = all;
+    names.erase(name);
+    return names;
+  };
+  EXPECT_EQ(cleared([](auto* device) { device->clear_longest_idle_ns(); }), without("idle"));
+  EXPECT_EQ(cleared([](auto* device) { device->clear_memory_bytes(); }), without("memory_full"));
+  EXPECT_EQ(cleared([](auto* device) { device->clear_memory_used_bytes_max(); }),
+            without("memory_full"));
+  EXPECT_EQ(cleared([](auto* device) { device->clear_temperature_celsius_max(); }),
+            without("temperature"));
+  EXPECT_EQ(cleared([](auto* device) { device->clear_sm_clock_hz(); }), without("clock_low"));
+  EXPECT_EQ(cleared([](auto* device) { device->clear_sm_clock_maximum_hz(); }),
+            without("clock_low"));
+}
+
 TEST(AlertsTest, MemoryThatGrowsBySteps) {
   const auto raised = [](bool leak, double bytes, const AlertLimits& told) {
     Summary summary;
@@ -117,6 +179,14 @@ TEST(AlertsTest, MemoryThatGrowsBySteps) {
   EXPECT_FALSE(raised(false, 1e6, {})) << "it does not go on";
   EXPECT_FALSE(raised(true, 1e6, megabytes));
   EXPECT_TRUE(raised(true, 2e6, megabytes));
+  Summary unknown;
+  unknown.mutable_memory()->set_leak_suspected(true);
+  RaiseAlerts({}, &unknown);
+  EXPECT_EQ(unknown.alerts_size(), 0) << "by how much is not known";
+  unknown.mutable_memory()->set_growth_bytes_per_step(1e6);
+  RaiseAlerts({}, &unknown);
+  ASSERT_EQ(unknown.alerts_size(), 1);
+  EXPECT_FALSE(unknown.alerts(0).has_device_uuid()) << "of no one device";
 }
 
 TEST(AlertsTest, LimitsAreTheReaders) {

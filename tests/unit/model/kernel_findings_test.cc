@@ -3,86 +3,22 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <optional>
-#include <string>
 #include <vector>
 
-#include "collector/model/analysis.h"
 #include "collector/model/findings.h"
-#include "collector/model/model_state.h"
+#include "tests/unit/model/known_run.h"
 #include "tests/unit/model/made_up_loads.h"
 
 namespace utlz {
 namespace {
 
-using Build = RunBuilder;
-
-// One kernel of a run whose counters are known.
-struct KnownKernel {
-  std::string name;
-  double time_ns = 0;
-  std::optional<double> compute_ns = std::nullopt;  // its FLOPs at the peak
-  std::optional<double> memory_ns = std::nullopt;   // its bytes at the bandwidth
-  uint32_t grid = 1000;
-  std::string data_type = "bf16";
-};
-
-// The findings of a run of one second on a device of 100 SMs with these kernels.
+// The findings of such a run.
 Summary Diagnosed(const std::vector<KnownKernel>& kernels,
                   const std::function<void(Summary*)>& change = {}) {
-  ModelState model;
-  const uint32_t device = *model.devices.Find(Build::Uuid());
-  model.devices[device].used = true;
-  model.devices[device].info.set_multiprocessors(100);
-  ProcessState* process = model.processes.Get(1);
-  Analysis analysis;
-  analysis.devices.resize(1);
-  analysis.devices[0].ceilings.clock_hz = 1e9;
-  analysis.devices[0].ceilings.flops_per_cycle = {{"fp32", 10}, {"tf32", 80}, {"bf16", 160}};
-  Strings strings;
-  Variants variants;
-  strings.set_first(1);
-  for (const KnownKernel& kernel : kernels) {
-    strings.add_values(kernel.name);
-    variants.add_name(static_cast<uint32_t>(strings.values_size()));
-    variants.add_grid_x(kernel.grid);
-    variants.add_grid_y(1);
-    variants.add_grid_z(1);
-    variants.add_block_x(128);
-    variants.add_block_y(1);
-    variants.add_block_z(1);
-  }
-  EXPECT_TRUE(model.processes.AddStrings(process, strings));
-  EXPECT_TRUE(model.processes.AddVariants(process, variants));
-  for (uint32_t i = 0; i < kernels.size(); ++i) {
-    KernelRow row;
-    row.kernel = model.kernels.Find(process, i, device);
-    row.launches = 1;
-    row.time_ns = kernels[i].time_ns;
-    row.roofline = {.time_ns = kernels[i].time_ns,
-                    .compute_time_ns = kernels[i].compute_ns,
-                    .memory_time_ns = kernels[i].memory_ns};
-    if (kernels[i].compute_ns.has_value()) {
-      TypedFlops flops;
-      flops.data_type = kernels[i].data_type;
-      flops.flops = 1;
-      row.work.flops.push_back(flops);
-    }
-    analysis.rows.push_back(row);
-  }
-  double compute_ns = 0;
-  for (const KernelRow& row : analysis.rows) compute_ns += row.time_ns;
-  DevicePart& part = analysis.devices[0].part;
-  part.content.time_ns[static_cast<size_t>(TimeCategory::kCompute)] = compute_ns;
-  Summary summary;
-  DeviceSummary* described = summary.add_devices();
-  described->set_window_ns(1'000'000'000);
-  described->set_kernel_time_ns(900'000'000);
-  described->set_gpu_busy_share(0.9);
-  described->set_source(SOURCE_SAMPLED);
-  if (change) change(&summary);
-  SummarizeFindings(model, analysis, &summary);
-  return summary;
+  KnownRun run(kernels);
+  if (change) change(&run.summary);
+  SummarizeFindings(run.model, run.analysis, &run.summary);
+  return run.summary;
 }
 
 TEST(KernelFindingsTest, SmallBatch) {

@@ -14,6 +14,7 @@ namespace utlz {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -70,6 +71,34 @@ TEST_F(SamplingNoticesTest, ProcessesOfTheRunAreNoOthers) {
   EXPECT_EQ(run_.model().Summarize().devices(0).other_processes(), 1u) << "on another GPU";
 }
 
+TEST_F(SamplingNoticesTest, OnlyThoseThatAreThereTwiceInARowAreOthers) {
+  for (const uint32_t processes : {9, 1, 1, 9, 1}) {
+    Count(processes);
+    EXPECT_EQ(OtherProcesses(), 0u) << processes;
+  }
+}
+
+TEST_F(SamplingNoticesTest, SecondsAreRoundedAndOneIsNotSeveral) {
+  SamplerStatus status;
+  status.set_device_uuid(RunBuilder::Uuid());
+  status.set_lent_ns(1'960'000'000);
+  status.set_lent_to("ncu");
+  status.set_collectors(1);
+  run_.Send(0, FRAME_SAMPLER_STATUS, status);
+  EXPECT_THAT(Notices(), ElementsAre(HasSubstr("for 2.0 s"))) << "shared with nobody";
+  status.set_collectors(2);
+  run_.Send(0, FRAME_SAMPLER_STATUS, status);
+  EXPECT_THAT(Notices(), Contains(HasSubstr("1 other collector,")));
+}
+
+TEST_F(SamplingNoticesTest, OfAGpuThatTheRunDoesNotUseNothingIsSaid) {
+  SamplerStatus status;
+  status.set_device_uuid(RunBuilder::Uuid('B'));
+  status.set_lent_ns(1'000'000'000);
+  run_.Send(0, FRAME_SAMPLER_STATUS, status);
+  EXPECT_THAT(Notices(), IsEmpty());
+}
+
 TEST_F(SamplingNoticesTest, SaysWhoHadTheCountersAndWhoSharedThem) {
   SamplerStatus status;
   status.set_device_uuid(RunBuilder::Uuid());
@@ -109,6 +138,10 @@ TEST_F(SamplingNoticesTest, SaysThatKernelsMayIncludeTheWorkOfOthers) {
   Summary summary;
   DeviceSummary* device = summary.add_devices();
   device->set_name("Test GPU");
+  device->set_source(SOURCE_SAMPLED);
+  AddSamplingNotices(ModelState(), &summary);
+  EXPECT_THAT(summary.run().notices(), IsEmpty()) << "there is nobody else";
+  device->set_source(SOURCE_GPM);
   device->set_other_processes(1);
   const ModelState empty;
   AddSamplingNotices(empty, &summary);

@@ -174,6 +174,28 @@ TEST(SteadyPartTest, RecordsThatCameLateTakeIdleTimeOff) {
   }
 }
 
+TEST(SteadyPartTest, APauseMayEndWithAReadbackAndReachTheEdgesOfTheSteps) {
+  DeviceState device;
+  const ActivityMask readback = MaskOf(ActivityKind::kDeviceToHost);
+  for (const ActivitySegment& segment :
+       {Segment(0, 100, kKernelRuns), Segment(100, 110, readback), Segment(110, 310, 0),
+        Segment(310, 400, kKernelRuns), Segment(400, 600, 0), Segment(600, 700, kKernelRuns)}) {
+    device.ledger.Add(segment);
+  }
+  const DevicePart part = SteadyPart{Steps(110, 600, 20)}.Of(device);
+  EXPECT_EQ(part.pauses, 2);
+  EXPECT_NEAR(part.pause_ns, 400e6, 1);
+  EXPECT_NEAR(part.content.Gaps(TimeCategory::kReadbackGap), 0, 1e-6);
+  EXPECT_NEAR(part.content.Gaps(TimeCategory::kOtherGap), 0, 1e-6);
+  EXPECT_NEAR(part.TimeNs(), 90e6, 1);
+}
+
+TEST(SteadyPartTest, WithoutKernelTimeThereAreNoSteps) {
+  ModelState model;
+  model.devices.Find(RunBuilder::Uuid());
+  EXPECT_FALSE(FindSteadyPart(model, Steps(0, 10, 1)).steps.has_value());
+}
+
 TEST(SteadyPartTest, StepsCountWithHalfOfTheKernelTime) {
   ModelState model;
   const uint32_t index = model.devices.Find(RunBuilder::Uuid()).value();
