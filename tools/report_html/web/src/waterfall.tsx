@@ -9,6 +9,7 @@ const COLORS: [string, string][] = [
   ["after the last", "var(--bound-unknown)"],
   ["pauses", "var(--bound-unknown)"],
   ["not traced", "var(--bound-unknown)"],
+  ["tracing itself", "var(--bound-unknown)"],
   ["without counters", "var(--bound-unknown)"],
   ["useful", "var(--slice-useful)"],
   ["compute", "var(--bound-compute)"],
