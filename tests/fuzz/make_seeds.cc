@@ -105,6 +105,23 @@ void AddFrame(const FrameView& frame, Seeds* seeds) {
   if (frame.type == FRAME_STRINGS) AddNames(frame, seeds);
 }
 
+// Of a plain decoder, of one with experts, and of one with latent attention.
+void AddModels(Seeds* seeds) {
+  const std::string shape =
+      R"("hidden_size": 64, "intermediate_size": 256, "num_attention_heads": 8,
+         "num_key_value_heads": 2, "num_hidden_layers": 4, "vocab_size": 1000)";
+  seeds->Add("fuzz_decoder_config", R"({"model_type": "llama", )" + shape + "}");
+  seeds->Add("fuzz_decoder_config",
+             R"({"model_type": "mixtral", "num_local_experts": 8, "num_experts_per_tok": 2, )" +
+                 shape + "}");
+  seeds->Add("fuzz_decoder_config",
+             R"({"model_type": "deepseek_v3", "first_k_dense_replace": 1, "kv_lora_rank": 32,
+                 "moe_intermediate_size": 32, "n_routed_experts": 8, "n_shared_experts": 1,
+                 "num_experts_per_tok": 2, "q_lora_rank": 48, "qk_nope_head_dim": 8,
+                 "qk_rope_head_dim": 4, "v_head_dim": 8, )" +
+                 shape + "}");
+}
+
 // A whole run in miniature: the first frames of every type, in their order.
 int MakeSeeds(ProfileReader* reader, Seeds* seeds) {
   std::map<uint16_t, int> taken;
@@ -125,6 +142,7 @@ int MakeSeeds(ProfileReader* reader, Seeds* seeds) {
   std::string head(4096, '\0');
   program.read(head.data(), static_cast<std::streamsize>(head.size()));
   seeds->Add("fuzz_attach", head);
+  AddModels(seeds);
   return seeds->count() > 0 ? 0 : 1;
 }
 
