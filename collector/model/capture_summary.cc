@@ -117,9 +117,9 @@ void EstimateSlowdown(const ModelState& model, const Analysis& analysis, Capture
 }
 
 void SetCost(const ModelState& model, const Analysis& analysis, CaptureSummary* capture) {
-  const auto measured = MeasureCost(model);
-  if (!measured.has_value()) EstimateSlowdown(model, analysis, capture);
-  if (measured.has_value()) {
+  if (const auto measured = MeasureCost(model); !measured.has_value()) {
+    EstimateSlowdown(model, analysis, capture);
+  } else {
     capture->set_measured_cost_share(measured->share);
     capture->set_measured_cost_error_share(kNormal95 * measured->standard_error);
     capture->set_measured_cost_windows(measured->windows);

@@ -167,13 +167,13 @@ const char* NameOfRung(CounterSource source) {
   }
 }
 
-// Kernels whose work nobody counted, where they are more than a few.
 // So wide an interval says less than the estimate from what a launch was seen to cost.
 bool MeasuredWell(const CaptureSummary& capture) {
   constexpr double kWidestError = 0.01;
   return capture.has_measured_cost_share() && capture.measured_cost_error_share() <= kWidestError;
 }
 
+// Kernels whose work nobody counted, where they are more than a few.
 std::string DescribeUncounted(const CaptureSummary& capture) {
   if (capture.kernel_time_without_counters_share() < kWorthSaying) return {};
   std::string text = "! " + FormatShare(capture.kernel_time_without_counters_share()) +
