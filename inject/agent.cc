@@ -81,6 +81,7 @@ bool Agent::StartCupti(int brought) {
     return false;
   }
   OtherClient::OnSubscription(GiveUpSubscription);
+  OtherClient::OnRegistration(TakeBuffersBack);
   // What is loaded by now is watched before it can take over.
   other_client_.WatchImporters(cupti_, &turn_mutex_);
   has_cupti_ = true;
@@ -240,6 +241,17 @@ void Agent::OnDriverCall(const cupti::CallbackData& call) {
 
 void Agent::OnSubscription() {
   if (Active()) ranges_.Abandon();
+}
+
+void Agent::OnRegistration() {
+  if (taken_ || !registration_.Ours() || !gives_buffers_.load(std::memory_order_acquire)) return;
+  if (!Active()) {
+    // Asleep: what CUPTI may have kept since the last visit.
+    cupti_.activity_flush_all(cupti::kFlushForced);
+    return;
+  }
+  FollowClock();  // the client may have given CUPTI its own already
+  FlushRecords(cupti::kFlushForced);
 }
 
 void Agent::OnExit() {

@@ -49,6 +49,8 @@ class Agent {
 
   // Another client subscribes to CUPTI's callbacks; turn_mutex_ is held.
   void OnSubscription();
+  // Another client registers its buffer callbacks; alike.
+  void OnRegistration();
   // At exit(): everything that CUPTI has is handed over.
   void OnExit();
   // In a child of fork: the memory is the parent's and there is no thread, so never again.

@@ -29,9 +29,10 @@ void CuptiClock::BeginAnew(uint64_t cupti_ticks, uint64_t realtime_ns) {
 
 // From the latest pair, both ways: the distance is short, and a double holds it to the nanosecond.
 uint64_t CuptiClock::Converted(uint64_t cupti_ticks) const {
-  if (ns_per_tick_ <= 0 || cupti_ticks == 0) return 0;
+  if (cupti_ticks == 0) return 0;
   // The other client's clock came in the middle of a buffer.
   if (Distance(cupti_ticks, latest_ns_) < 3600 * kSecondNs) return cupti_ticks;
+  if (ns_per_tick_ <= 0) return 0;
   const double distance_ns =
       static_cast<double>(Distance(cupti_ticks, latest_ticks_)) * ns_per_tick_;
   if (distance_ns > 3600.0 * kSecondNs) return 0;

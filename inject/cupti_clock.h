@@ -19,7 +19,7 @@ class CuptiClock {
 
   // False while another client's clock has not been measured yet.
   bool Known() const { return !foreign_ || ns_per_tick_ > 0; }
-  // Nanoseconds of CLOCK_REALTIME; 0 where not Known().
+  // Nanoseconds of CLOCK_REALTIME; 0 where not Known(), unless it is a time of before that clock.
   uint64_t ToRealtime(uint64_t cupti_ticks) const {
     return foreign_ ? Converted(cupti_ticks) : cupti_ticks;
   }

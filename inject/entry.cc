@@ -91,6 +91,7 @@ void BufferCompletedCallback(cupti::Context context, uint32_t stream, uint8_t* b
 }
 
 void GiveUpSubscription() { agent.load(std::memory_order_acquire)->OnSubscription(); }
+void TakeBuffersBack() { agent.load(std::memory_order_acquire)->OnRegistration(); }
 
 void DriverCallCallback(void*, uint32_t domain, uint32_t, const void* data) {
   if (domain != cupti::kDomainDriverApi) return;

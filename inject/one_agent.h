@@ -17,6 +17,8 @@ void BufferCompletedCallback(cupti::Context context, uint32_t stream, uint8_t* b
                              size_t valid_bytes);
 // Another client is about to subscribe to CUPTI's callbacks; our thread is outside CUPTI.
 void GiveUpSubscription();
+// It is about to register buffer callbacks of its own; alike.
+void TakeBuffersBack();
 void DriverCallCallback(void* user, uint32_t domain, uint32_t callback_id, const void* data);
 
 }  // namespace utlz::inject

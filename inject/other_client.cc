@@ -15,7 +15,9 @@ std::atomic<decltype(CuptiApi::activity_enable)> real_enable{nullptr};
 std::atomic<decltype(CuptiApi::finalize)> real_finalize{nullptr};
 std::atomic<decltype(CuptiApi::subscribe)> real_subscribe{nullptr};
 std::atomic<decltype(CuptiApi::subscribe_v2)> real_subscribe_v2{nullptr};
+std::atomic<decltype(CuptiApi::activity_register_callbacks)> real_register{nullptr};
 std::atomic<OtherClient::GiveWay> give_way{nullptr};
+std::atomic<OtherClient::GiveWay> empty_buffers{nullptr};
 std::atomic<pthread_mutex_t*> our_turn{nullptr};
 std::atomic<uint64_t> done_at_ns{0};  // monotonic; 0 = kernel records are on
 std::atomic<bool> torn_down{false};
@@ -55,6 +57,19 @@ cupti::Result ObserveSubscribe2(cupti::Subscriber* subscriber, cupti::Callback c
   return real_subscribe_v2.load(std::memory_order_relaxed)(subscriber, callback, user, parameters);
 }
 
+// CUPTI goes on filling the buffer that it has, whoever gave it, and the other client knows nothing of
+// ours: they come back to us first.
+cupti::Result ObserveRegister(cupti::BufferRequested requested, cupti::BufferCompleted completed) {
+  const OtherClient::GiveWay empty = empty_buffers.load();
+  pthread_mutex_t* const turn = our_turn.load();
+  const bool locked = empty != nullptr && LockWithin(turn, kPatienceNs);
+  if (locked) empty();
+  const cupti::Result result =
+      real_register.load(std::memory_order_relaxed)(requested, completed);
+  if (locked) pthread_mutex_unlock(turn);
+  return result;
+}
+
 cupti::Result ObserveFinalize() {
   pthread_mutex_t* const turn = our_turn.load();
   const bool locked = LockWithin(turn, kPatienceNs);
@@ -79,6 +94,7 @@ bool Redirect(uintptr_t module, const char* name, Function function) {
 // Whether the module's calls of cuptiActivityDisable have gone to the observer for longer already.
 bool RedirectImports(const CuptiApi& api, uintptr_t module) {
   Redirect(module, "cuptiActivityEnable", ObserveEnable);
+  Redirect(module, "cuptiActivityRegisterCallbacks", ObserveRegister);
   Redirect(module, "cuptiSubscribe", ObserveSubscribe);
   if (api.subscribe_v2 != nullptr) Redirect(module, "cuptiSubscribe_v2", ObserveSubscribe2);
   if (api.finalize != nullptr) Redirect(module, "cuptiFinalize", ObserveFinalize);
@@ -93,6 +109,7 @@ void RedirectStored(uintptr_t module, Function real, Function observer) {
 void UseReal(const CuptiApi& api, pthread_mutex_t* turn_mutex) {
   real_disable.store(api.activity_disable);
   real_enable.store(api.activity_enable);
+  real_register.store(api.activity_register_callbacks);
   real_finalize.store(api.finalize);
   real_subscribe.store(api.subscribe);
   real_subscribe_v2.store(api.subscribe_v2);
@@ -102,6 +119,7 @@ void UseReal(const CuptiApi& api, pthread_mutex_t* turn_mutex) {
 }  // namespace
 
 void OtherClient::OnSubscription(GiveWay give) { give_way.store(give); }
+void OtherClient::OnRegistration(GiveWay empty) { empty_buffers.store(empty); }
 
 void OtherClient::WatchImporters(const CuptiApi& api, pthread_mutex_t* turn_mutex) {
   constexpr uint32_t kMostModules = 64;
@@ -121,6 +139,7 @@ void OtherClient::Watch(const CuptiApi& api, uintptr_t code_address, pthread_mut
   if (!RedirectImports(api, code_address)) done_at_ns.store(0);
   RedirectStored(code_address, api.activity_enable, ObserveEnable);
   RedirectStored(code_address, api.activity_disable, ObserveDisable);
+  RedirectStored(code_address, api.activity_register_callbacks, ObserveRegister);
   if (api.finalize != nullptr) RedirectStored(code_address, api.finalize, ObserveFinalize);
 }
 

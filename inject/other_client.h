@@ -7,6 +7,9 @@
 // time and call CUPTI. A client that keeps such pointers elsewhere is never held to be done, and
 // the gap lasts to the end of the process.
 //
+// A client that registers its buffer callbacks finds none of our buffers in CUPTI, which would go on
+// filling them with what is the client's.
+//
 // A client that subscribes to CUPTI's callbacks finds them free: CUPTI has one subscriber, and if
 // that is us at the moment (range_session.h), the observer has us give up first.
 //
@@ -30,6 +33,8 @@ class OtherClient {
   // What our subscription is given up by; called on the client's thread, with `turn_mutex` held.
   using GiveWay = void (*)();
   static void OnSubscription(GiveWay give_way);
+  // What takes our buffers back from CUPTI before the other client's callbacks go in; called alike.
+  static void OnRegistration(GiveWay empty_buffers);
 
   // Watches every module that is linked to CUPTI; cheap where none was loaded since.
   void WatchImporters(const CuptiApi& api, pthread_mutex_t* turn_mutex);

@@ -81,13 +81,18 @@ void Request(uint8_t** buffer, size_t* size, size_t* max_records) {
   *max_records = 0;
 }
 
-// A buffer that another client gave may come too: counted, never freed.
+// A client that nobody can watch cannot be spared the buffers that others gave; torch.profiler and
+// whoever else is linked to CUPTI knows its own alone, and loses what is in them.
+std::atomic<bool> takes_foreign_buffers{false};
+
 void Complete(void* context, uint32_t stream, uint8_t* buffer, size_t size, size_t valid_bytes) {
+  const bool foreign = size != kBufferBytes;
+  if (foreign && !takes_foreign_buffers) return;
   uint8_t* record = nullptr;
   while (cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == 0) {
     if (*reinterpret_cast<const uint32_t*>(record) == kActivityConcurrentKernel) ++records_seen;
   }
-  if (size == kBufferBytes) std::free(buffer);
+  if (!foreign) std::free(buffer);
 }
 
 // As long as a few training steps.
@@ -219,6 +224,7 @@ uint64_t Trace(const std::string& way, Target* target) {
   if (way == "subscribing") return SubscribeAndTrace(target);
   if (way == "told") return TraceAsTold(target);
   static Cupti stored;
+  takes_foreign_buffers = true;
   const Cupti found = LookUp();
   if (way == "looked_up") return TraceThrough(found, target);
   stored = found;
