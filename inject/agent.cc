@@ -259,8 +259,10 @@ void Agent::OnExit() {
   if (!Active()) return;
   StopTurns();
   SendDevices();
-  if (wanted_ && registration_.Ours()) FlushRecords(cupti::kFlushForced);
+  const bool ours = wanted_ && registration_.Ours();
+  if (ours) FlushRecords(cupti::kFlushForced);
   EndGap();
+  if (ours && !taken_ && budget_ppm_ != 0) CountToTheEnd();
   SendStatus();
   SendEnd("exit");
 }

@@ -96,6 +96,7 @@ class Agent {
   bool RangesAllowed() const;
   void LearnCost();
   void EndGap();
+  void CountToTheEnd();
   bool MayPause();
   void SilenceStragglers(uint64_t now_ns, uint64_t launches);
   void StopTracing(const char* reason);

@@ -111,6 +111,25 @@ void Agent::EndGap() {
   trace_.EndGap();
 }
 
+// At exit: what ran since the last window, or since the one before if nothing runs any more in this
+// one, has no record. But a call of ours that launches nothing, while it is watched, has the next
+// number. Its record is switched on by call and not by kind, which is safe while other threads
+// launch (docs/decisions/0016-gaps-are-counted-by-numbers.md).
+void Agent::CountToTheEnd() {
+  if (cupti_.activity_enable_driver_api == nullptr || cuda_.device_get_count == nullptr) return;
+  recorder_.Lock();
+  recorder_.CountOwnCalls();
+  if (!trace_.on()) recorder_.GapEnded();
+  recorder_.Unlock();
+  int count = 0;
+  if (cupti_.activity_enable_driver_api(cupti::kDriverCallDeviceGetCount, 1) != cupti::kSuccess) {
+    return;
+  }
+  cuda_.device_get_count(&count);
+  cupti_.activity_enable_driver_api(cupti::kDriverCallDeviceGetCount, 0);
+  FlushRecords(0);
+}
+
 // What can only be switched off at the risk of the process is traced on, over the budget.
 bool Agent::MayPause() {
   if (!wanted_ || taken_ || trace_.Pausable()) return true;

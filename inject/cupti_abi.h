@@ -191,6 +191,9 @@ inline constexpr uint32_t kDriverLaunchCalls[] = {307, 442, 477, 478, 480, 514, 
 inline constexpr uint32_t kRuntimeLaunchCalls[] = {211, 214, 269, 270, 272, 311,
                                                    312, 430, 431, 505, 506};
 
+// A call that launches nothing and needs no context.
+inline constexpr uint32_t kDriverCallDeviceGetCount = 4;
+
 struct RecordHead {
   uint32_t kind;
 };

@@ -8,6 +8,7 @@ namespace utlz::fake {
 
 enum DriverCallback : uint32_t {
   kCallInit = 1,
+  kCallDeviceGetCount = 4,
   kCallCtxSynchronize = 17,
   kCallModuleLoadData = 19,
   kCallModuleUnload = 22,

@@ -1,5 +1,7 @@
 // Contexts: created, primary, current, destroyed.
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 
 #include "tests/fakes/callback_ids.h"
 #include "tests/fakes/cuda_driver.h"
@@ -9,7 +11,29 @@
 namespace utlz::fake {
 namespace {
 
-thread_local std::vector<Context*> current_contexts;
+// Without a destructor: a profiler's way out calls the driver after those of the thread's
+// variables.
+class ContextStack {
+ public:
+  bool empty() const { return count_ == 0; }
+  Context* back() const { return contexts_[count_ - 1]; }
+  // False where there is no room for it.
+  bool Push(Context* context) {
+    if (count_ == std::size(contexts_)) return false;
+    contexts_[count_++] = context;
+    return true;
+  }
+  void pop_back() { --count_; }
+  void Erase(const Context* context) {
+    count_ = static_cast<size_t>(std::remove(contexts_, contexts_ + count_, context) - contexts_);
+  }
+
+ private:
+  Context* contexts_[1024];
+  size_t count_;
+};
+
+thread_local constinit ContextStack current_contexts{};
 thread_local int thread_capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 
 Context* MakeContext(CUdevice device, bool primary) {
@@ -37,7 +61,7 @@ void Destroy(Context* context) {
   state.contexts.erase(context);
   if (context->primary) state.primary_contexts.erase(context->device);
   for (Stream* stream : context->streams) delete stream;
-  std::erase(current_contexts, context);
+  current_contexts.Erase(context);
   delete context;
 }
 
@@ -66,7 +90,7 @@ CUresult cuCtxCreate_v2(CUcontext* context, unsigned int flags, CUdevice device)
     return scope.Return(CUDA_ERROR_INVALID_DEVICE);
   }
   Context* made = MakeContext(device, false);
-  current_contexts.push_back(made);
+  if (!current_contexts.Push(made)) return CUDA_ERROR_OUT_OF_MEMORY;
   *context = ToHandle(made);
   NotifyResource(kContextCreated, made, nullptr, nullptr);
   return CUDA_SUCCESS;
@@ -138,13 +162,12 @@ CUresult cuCtxGetCurrent(CUcontext* context) {
 
 CUresult cuCtxSetCurrent(CUcontext context) {
   if (!current_contexts.empty()) current_contexts.pop_back();
-  if (context != nullptr) current_contexts.push_back(FromHandle(context));
+  if (context != nullptr) current_contexts.Push(FromHandle(context));
   return CUDA_SUCCESS;
 }
 
 CUresult cuCtxPushCurrent_v2(CUcontext context) {
-  current_contexts.push_back(FromHandle(context));
-  return CUDA_SUCCESS;
+  return current_contexts.Push(FromHandle(context)) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult cuCtxPopCurrent_v2(CUcontext* context) {

@@ -70,9 +70,10 @@ CUresult cuGetErrorString(CUresult error, const char** text) {
 }
 
 CUresult cuDeviceGetCount(int* count) {
-  if (!Ready()) return CUDA_ERROR_NOT_INITIALIZED;
+  ApiScope scope(kCallDeviceGetCount, "cuDeviceGetCount", &count);
+  if (!Ready()) return scope.Return(CUDA_ERROR_NOT_INITIALIZED);
   *count = DeviceCount();
-  return CUDA_SUCCESS;
+  return scope.Return(CUDA_SUCCESS);
 }
 
 CUresult cuDeviceGet(CUdevice* device, int ordinal) {

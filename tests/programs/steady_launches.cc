@@ -1,6 +1,9 @@
 // Launches more than an overhead budget lets anyone trace, for as many seconds as the argument
 // says: kernels of their own, a graph and a set in every step, and twice as many in every other
-// half a second or so. Its counts are known.
+// half a second or so. Then, for as many seconds as a second argument says, it does nothing. Its
+// counts are known.
+#include <unistd.h>
+
 #include <cstdlib>
 #include <ctime>
 #include <vector>
@@ -30,7 +33,7 @@ CUgraphExec CaptureGraph(const Target& target, CUstream stream) {
   return exec;
 }
 
-int Run(double seconds) {
+int Run(double seconds, double idle_seconds) {
   static const std::vector<KernelImage> kernels = {{.name = "_Z5eagerPf", .duration_ns = 500},
                                                    {.name = "_Z4nodePf", .duration_ns = 500}};
   Target target(kernels);
@@ -53,6 +56,7 @@ int Run(double seconds) {
     const timespec pause{0, static_cast<long>(kPauseNs << slower)};
     nanosleep(&pause, nullptr);
   }
+  usleep(static_cast<useconds_t>(idle_seconds * 1e6));
   target.expectation.CountLaunches(target.Image(0), steps * kEager);
   target.expectation.CountLaunches(target.Image(1), steps * kNodes);
   target.expectation.Print();
@@ -62,4 +66,6 @@ int Run(double seconds) {
 }  // namespace
 }  // namespace utlz::fake
 
-int main(int argc, char** argv) { return utlz::fake::Run(argc > 1 ? std::atof(argv[1]) : 4.0); }
+int main(int argc, char** argv) {
+  return utlz::fake::Run(argc > 1 ? std::atof(argv[1]) : 4.0, argc > 2 ? std::atof(argv[2]) : 0);
+}

@@ -33,6 +33,14 @@ TEST(CuptiClock, CyclesAreUnknownUntilTheirRateIs) {
   EXPECT_TRUE(clock.Known());
 }
 
+// The client's clock comes right before our last buffer is taken back from CUPTI.
+TEST(CuptiClock, TimesOfBeforeTheCyclesAreKnownAtOnce) {
+  CuptiClock clock;
+  clock.Pair(kBeginNs, kBeginNs);
+  clock.Pair(TicksAt(kBeginNs + 1), kBeginNs + 1);
+  EXPECT_EQ(clock.ToRealtime(kBeginNs - kMillisecondNs), kBeginNs - kMillisecondNs);
+}
+
 TEST(CuptiClock, ConvertsCyclesForMinutes) {
   CuptiClock clock;
   for (uint64_t ms = 0; ms <= 300'000; ms += 20) {
