@@ -3,6 +3,7 @@
 #include "inject/agent.h"
 #include "inject/clock.h"
 #include "inject/one_agent.h"
+#include "inject/own_call.h"
 
 namespace utlz::inject {
 namespace {
@@ -112,22 +113,14 @@ void Agent::EndGap() {
 }
 
 // At exit: what ran since the last window, or since the one before if nothing runs any more in this
-// one, has no record. But a call of ours that launches nothing, while it is watched, has the next
-// number. Its record is switched on by call and not by kind, which is safe while other threads
-// launch (docs/decisions/0016-gaps-are-counted-by-numbers.md).
+// one, has no record. But a call of ours that launches nothing has the next number.
 void Agent::CountToTheEnd() {
-  if (cupti_.activity_enable_driver_api == nullptr || cuda_.device_get_count == nullptr) return;
+  const uint32_t number = NumberOfOwnCall(cupti_, cuda_);
+  if (number == 0) return;
   recorder_.Lock();
-  recorder_.CountOwnCalls();
   if (!trace_.on()) recorder_.GapEnded();
+  recorder_.CountOwnCall(number);
   recorder_.Unlock();
-  int count = 0;
-  if (cupti_.activity_enable_driver_api(cupti::kDriverCallDeviceGetCount, 1) != cupti::kSuccess) {
-    return;
-  }
-  cuda_.device_get_count(&count);
-  cupti_.activity_enable_driver_api(cupti::kDriverCallDeviceGetCount, 0);
-  FlushRecords(0);
 }
 
 // What can only be switched off at the risk of the process is traced on, over the budget.

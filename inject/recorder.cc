@@ -47,10 +47,6 @@ uint32_t CopyFlagsOf(uint8_t flags, uint8_t source, uint8_t destination) {
                                                                                     : 0);
 }
 
-bool IsDeviceGetCount(const cupti::ApiRecord& call) {
-  return call.kind == cupti::kKindDriver && call.callback_id == cupti::kDriverCallDeviceGetCount;
-}
-
 uint32_t Positive(int32_t value) { return value > 0 ? static_cast<uint32_t>(value) : 0; }
 
 // VariantFlag values of profile.proto.
@@ -89,7 +85,6 @@ void Recorder::Restart(bool with_correlation) {
   variants_sent_ = VariantTable::kFirst;
   streams_ = 0;
   ForgetContexts();
-  counts_own_calls_ = false;
   counts_ = {};
   Unlock();
 }
@@ -133,7 +128,6 @@ void Recorder::ConsumeRecord(const cupti::RecordHead* record) {
     case cupti::kKindRuntime: {
       const auto& call = *reinterpret_cast<const cupti::ApiRecord*>(record);
       if (IsLaunchCall(call)) calls_.Add(call);
-      if (counts_own_calls_ && IsDeviceGetCount(call)) Count(call.correlation_id, false);
       if (calls_.Full()) Flush();
       return;
     }

@@ -65,9 +65,8 @@ class Recorder {
   void ForgetContexts();
   // Tracing was switched on again.
   void GapEnded() { counts_.operations.GapEnded(); }
-  // From here on also our own call of cuDeviceGetCount counts as an operation: it has a number and
-  // a record like any other.
-  void CountOwnCalls() { counts_own_calls_ = true; }
+  // A call of our own counts as an operation: it has a number like any other.
+  void CountOwnCall(uint32_t number) { counts_.operations.Add(number); }
   void AddDropped(uint64_t records) { counts_.dropped_by_cupti += records; }
   RingWriter* ring() { return ring_; }
 
@@ -115,7 +114,6 @@ class Recorder {
   CallEncoder calls_;
   CommunicationEncoder communication_;
   uint64_t communication_lost_ = 0;
-  bool counts_own_calls_ = false;
   uint32_t strings_sent_ = 0;
   uint32_t variants_sent_ = VariantTable::kFirst;
   static constexpr uint32_t kContextSlots = 4096;
