@@ -9,6 +9,7 @@
 #include "inject/handshake.h"
 #include "inject/identity.h"
 #include "inject/one_agent.h"
+#include "inject/subscription.h"
 #include "inject/termination.h"
 #include "inject/timed_lock.h"
 
@@ -68,7 +69,8 @@ bool Agent::StartCupti(int brought) {
            cupti_.version);
     return false;
   }
-  LimitDeviceMemory();
+  if (other_client_.TakeTornDown()) cupti_is_new_ = true;
+  PrepareCupti();
   // Whoever took the buffers over since the last visit may be using them.
   if (has_cupti_) return true;
   gives_buffers_.store(true, std::memory_order_release);
@@ -106,6 +108,14 @@ bool Agent::StartTracing() {
   }
   ring_.header()->producer.state.store(welcome_.state, std::memory_order_relaxed);
   return true;
+}
+
+// Before anything is switched on, and again after another client tore CUPTI down, which then has
+// forgotten it.
+void Agent::PrepareCupti() {
+  LimitDeviceMemory();
+  if (cupti_is_new_) PrepareSubscriptions(cupti_);
+  cupti_is_new_ = false;
 }
 
 // CUPTI's default lets a context take 250 device buffers of 3.2 MB.

@@ -3,7 +3,7 @@
 #include "inject/agent.h"
 #include "inject/clock.h"
 #include "inject/one_agent.h"
-#include "inject/own_call.h"
+#include "inject/subscription.h"
 
 namespace utlz::inject {
 namespace {
@@ -38,7 +38,8 @@ void Agent::FollowOtherClient(uint64_t now_ns) {
   constexpr uint64_t kGraceNs = 500 * kMillisecondNs;
   static constexpr char kReason[] = "another CUPTI client took the activity buffers over";
   RingProducer& producer = ring_.header()->producer;
-  if (!taken_ && (other_client_.TakeTornDown() || !registration_.Ours())) {
+  if (other_client_.TakeTornDown()) cupti_is_new_ = true;
+  if (!taken_ && (cupti_is_new_ || !registration_.Ours())) {
     taken_ = true;
     // What was recorded since the last hand-over may end in the other client's hands.
     trace_.Lost(kReason, producer.flushed_until_ns.load(std::memory_order_relaxed));
@@ -47,8 +48,7 @@ void Agent::FollowOtherClient(uint64_t now_ns) {
     other_client_.Watch(cupti_, registration_.Holder(), &turn_mutex_);
   }
   if (!taken_ || !other_client_.DoneFor(now_ns, kGraceNs)) return;
-  other_client_.TakeTornDown();
-  LimitDeviceMemory();  // a torn-down CUPTI has forgotten it
+  PrepareCupti();
   if (registration_.Register(cupti_, BufferRequestedCallback, BufferCompletedCallback) ==
       cupti::kSuccess) {
     taken_ = false;

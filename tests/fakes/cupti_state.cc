@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "tests/fakes/misuse.h"
 #include "tests/fakes/scenario.h"
 
 namespace utlz::fake {
@@ -23,6 +24,7 @@ bool CuptiState::IsEnabled(ActivityKind kind, uint32_t context) const {
 void CuptiState::EnableInContext(uint32_t context, uint32_t kind, bool enabled) {
   const std::lock_guard lock(exceptions_mutex_);
   exceptions_[{context, kind}] = enabled;
+  if (enabled) ever_recorded_ = true;
 }
 
 uint32_t CuptiState::EnabledInContexts() const {
@@ -38,6 +40,7 @@ void CuptiState::Enable(uint32_t kind, bool enabled) {
     std::erase_if(exceptions_, [kind](const auto& entry) { return entry.first.second == kind; });
   }
   kinds_[kind].store(enabled);
+  if (enabled) ever_recorded_ = true;
   if (kind != kActivityDriver) return;
   for (std::atomic<bool>& call : driver_calls_) call.store(enabled);
 }
@@ -52,6 +55,10 @@ bool CuptiState::RecordsDriverCall(uint32_t callback_id) const {
 }
 
 bool CuptiState::Subscribe(const Subscriber* subscriber) {
+  // On the device a thread that launches at that moment crashes in it.
+  if (!ever_subscribed_.exchange(true) && ever_recorded_) {
+    Misuse("the first subscription comes after records were switched on");
+  }
   const Subscriber* nobody = nullptr;
   return subscriber_.compare_exchange_strong(nobody, subscriber);
 }

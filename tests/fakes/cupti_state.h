@@ -55,7 +55,10 @@ class CuptiState {
 
   // cuptiFinalize, which no other call may meet.
   void BeginTearDown() { torn_down_by_.store(pthread_self()); }
-  void EndTearDown() { torn_down_by_.store(0); }
+  void EndTearDown() {
+    ever_recorded_ = ever_subscribed_ = false;
+    torn_down_by_.store(0);
+  }
   bool BeingTornDown() const {
     const pthread_t thread = torn_down_by_.load();
     return thread != 0 && thread != pthread_self();
@@ -73,6 +76,8 @@ class CuptiState {
   std::map<std::pair<uint32_t, uint32_t>, bool> exceptions_;  // by context and kind
   std::atomic<bool> driver_calls_[kCallbacksPerDomain] = {};
   std::atomic<const Subscriber*> subscriber_{nullptr};
+  std::atomic<bool> ever_recorded_{false};
+  std::atomic<bool> ever_subscribed_{false};
   std::atomic<bool> callbacks_[kCallbackDomains][kCallbacksPerDomain] = {};
 };
 

@@ -1,4 +1,4 @@
-#include "inject/own_call.h"
+#include "inject/subscription.h"
 
 #include <atomic>
 
@@ -11,7 +11,16 @@ void NoteNumber(void* user, uint32_t domain, uint32_t callback_id, const void* d
       static_cast<const cupti::CallbackData*>(data)->correlation_id, std::memory_order_relaxed);
 }
 
+void Ignore(void*, uint32_t, uint32_t, const void*) {}
+
 }  // namespace
+
+void PrepareSubscriptions(const CuptiApi& cupti) {
+  cupti::Subscriber subscriber = nullptr;
+  if (cupti.subscribe(&subscriber, Ignore, nullptr) == cupti::kSuccess) {
+    cupti.unsubscribe(subscriber);
+  }
+}
 
 uint32_t NumberOfOwnCall(const CuptiApi& cupti, const CudaApi& cuda) {
   // Static: a callback on another thread may still be on its way when the subscription ends.
