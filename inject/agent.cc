@@ -69,10 +69,12 @@ bool Agent::StartCupti(int brought) {
            cupti_.version);
     return false;
   }
-  if (other_client_.TakeTornDown()) cupti_is_new_ = true;
-  PrepareCupti();
   // Whoever took the buffers over since the last visit may be using them.
-  if (has_cupti_) return true;
+  if (has_cupti_) {
+    FollowTearDown();
+    return true;
+  }
+  LimitDeviceMemory();
   gives_buffers_.store(true, std::memory_order_release);
   const cupti::Result result =
       waits_ ? registration_.RegisterUnlessHeld(cupti_, BufferRequestedCallback,
@@ -82,6 +84,9 @@ bool Agent::StartCupti(int brought) {
     GiveUp(AgentReason::kCuptiError, static_cast<uint32_t>(result));
     return false;
   }
+  // Nobody can have switched anything on without buffers; a program that runs may have had others'.
+  may_subscribe_ = !waits_ || (registration_.Observable() && registration_.Ours());
+  if (may_subscribe_) PrepareSubscriptions(cupti_);
   OtherClient::OnSubscription(GiveUpSubscription);
   OtherClient::OnRegistration(TakeBuffersBack);
   // What is loaded by now is watched before it can take over.
@@ -110,12 +115,12 @@ bool Agent::StartTracing() {
   return true;
 }
 
-// Before anything is switched on, and again after another client tore CUPTI down, which then has
-// forgotten it.
-void Agent::PrepareCupti() {
+// What CUPTI was told is forgotten once another client tore it down.
+void Agent::FollowTearDown() {
+  if (!other_client_.TakeTornDown()) return;
   LimitDeviceMemory();
-  if (cupti_is_new_) PrepareSubscriptions(cupti_);
-  cupti_is_new_ = false;
+  may_subscribe_ = registration_.Observable() && registration_.Holder() == 0;
+  if (may_subscribe_) PrepareSubscriptions(cupti_);
 }
 
 // CUPTI's default lets a context take 250 device buffers of 3.2 MB.

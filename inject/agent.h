@@ -64,7 +64,7 @@ class Agent {
   // `brought` is the descriptor of a libcupti for a process that finds none, or -1.
   bool StartCupti(int brought);
   bool StartTracing();
-  void PrepareCupti();
+  void FollowTearDown();
   void LimitDeviceMemory();
   // `name`, if given, is the thread's from the moment that this returns.
   bool StartThread(void* (*main)(void*), const char* name);
@@ -140,7 +140,7 @@ class Agent {
   OtherClient other_client_;
   RangeSession ranges_;
   bool taken_ = false;  // another client has the buffers
-  bool cupti_is_new_ = true;  // nothing was switched on in it: just loaded, or torn down
+  bool may_subscribe_ = false;  // where that harms nobody (subscription.h)
   bool clock_known_ = true;
   std::atomic<int> devices_sent_{0};
   uint64_t last_request_ = 0;

@@ -38,8 +38,7 @@ void Agent::FollowOtherClient(uint64_t now_ns) {
   constexpr uint64_t kGraceNs = 500 * kMillisecondNs;
   static constexpr char kReason[] = "another CUPTI client took the activity buffers over";
   RingProducer& producer = ring_.header()->producer;
-  if (other_client_.TakeTornDown()) cupti_is_new_ = true;
-  if (!taken_ && (cupti_is_new_ || !registration_.Ours())) {
+  if (!taken_ && (other_client_.TornDown() || !registration_.Ours())) {
     taken_ = true;
     // What was recorded since the last hand-over may end in the other client's hands.
     trace_.Lost(kReason, producer.flushed_until_ns.load(std::memory_order_relaxed));
@@ -48,7 +47,7 @@ void Agent::FollowOtherClient(uint64_t now_ns) {
     other_client_.Watch(cupti_, registration_.Holder(), &turn_mutex_);
   }
   if (!taken_ || !other_client_.DoneFor(now_ns, kGraceNs)) return;
-  PrepareCupti();
+  FollowTearDown();
   if (registration_.Register(cupti_, BufferRequestedCallback, BufferCompletedCallback) ==
       cupti::kSuccess) {
     taken_ = false;
@@ -115,6 +114,7 @@ void Agent::EndGap() {
 // At exit: what ran since the last window, or since the one before if nothing runs any more in this
 // one, has no record. But a call of ours that launches nothing has the next number.
 void Agent::CountToTheEnd() {
+  if (!may_subscribe_) return;
   const uint32_t number = NumberOfOwnCall(cupti_, cuda_);
   if (number == 0) return;
   recorder_.Lock();
@@ -148,7 +148,8 @@ void Agent::SilenceStragglers(uint64_t now_ns, uint64_t launches) {
 }
 
 bool Agent::RangesAllowed() const {
-  return ring_.header()->control.counters_yielded.load(std::memory_order_acquire) != 0;
+  return may_subscribe_ &&
+         ring_.header()->control.counters_yielded.load(std::memory_order_acquire) != 0;
 }
 
 void Agent::StopTracing(const char* reason) {

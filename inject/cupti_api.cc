@@ -175,11 +175,10 @@ CuptiLoad LoadCupti(CuptiApi* api, int brought) {
 void LoadNvperf(const CuptiApi& api) {
   const char* slash = strrchr(api.path, '/');
   if (slash == nullptr) return;
-  for (const char* name : {"libnvperf_host.so", "libnvperf_target.so"}) {
-    char path[1100];
-    snprintf(path, sizeof path, "%.*s/%s", static_cast<int>(slash - api.path), api.path, name);
-    OpenWithoutZeroPages(path, RTLD_LAZY | RTLD_GLOBAL);
-  }
+  char path[1100];
+  snprintf(path, sizeof path, "%.*s/libnvperf_host.so", static_cast<int>(slash - api.path),
+           api.path);
+  OpenWithoutZeroPages(path, RTLD_LAZY | RTLD_GLOBAL);
 }
 
 }  // namespace utlz::inject

@@ -70,8 +70,8 @@ enum class CuptiLoad { kLoaded, kNotFound, kIncomplete, kTooOld };
 // `brought` is the descriptor of a libcupti to load where there is none, or -1.
 CuptiLoad LoadCupti(CuptiApi* api, int brought = -1);
 
-// Loads libnvperf_host.so and libnvperf_target.so by full path from beside libcupti: a wheel's copy
-// finds neither by itself.
+// Loads libnvperf_host.so by full path from beside libcupti: a wheel's copy does not find it by
+// itself. libnvperf_target.so, another 34 MB, is not needed for user ranges.
 void LoadNvperf(const CuptiApi& api);
 
 }  // namespace utlz::inject

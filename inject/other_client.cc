@@ -150,6 +150,8 @@ bool OtherClient::DoneFor(uint64_t now_monotonic_ns, uint64_t quiet_ns) const {
   return at_ns != 0 && now_monotonic_ns > at_ns + quiet_ns;
 }
 
+bool OtherClient::TornDown() const { return torn_down.load(); }
+
 bool OtherClient::TakeTornDown() { return torn_down.exchange(false); }
 
 }  // namespace utlz::inject

@@ -45,7 +45,8 @@ class OtherClient {
   // Whether its last word, at least `quiet_ns` ago, was to switch kernel records off or to tear
   // CUPTI down.
   bool DoneFor(uint64_t now_monotonic_ns, uint64_t quiet_ns) const;
-  // Whether CUPTI was torn down since the last time that this was asked.
+  // Whether CUPTI was torn down since that was last taken.
+  bool TornDown() const;
   bool TakeTornDown();
 
  private:

@@ -19,6 +19,8 @@ class Registration {
                                    cupti::BufferCompleted completed);
   // False only where another client's callbacks are known to be in place.
   bool Ours() const;
+  // Whether libcupti keeps them where they can be seen.
+  bool Observable() const { return place_ != nullptr; }
   // An address inside the code of whoever holds them now; 0 where that cannot be told.
   uintptr_t Holder() const { return place_ == nullptr ? 0 : Held(0); }
 

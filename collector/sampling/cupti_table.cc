@@ -52,16 +52,13 @@ const char* ResolveAll(void* library, CuptiTable* table) {
   return nullptr;
 }
 
-// CUPTI opens these by bare name, which finds them only where the loader is told to look: with them
-// loaded already by full path, the bare name finds the loaded ones.
-void PreloadPerformanceLibraries(const std::string& cupti_path) {
-  const std::string folder = cupti_path.substr(0, cupti_path.find_last_of('/') + 1);
-  for (const char* name : {"libnvperf_host.so", "libnvperf_target.so"}) {
-    const std::string path = folder + name;
-    if (access(path.c_str(), R_OK) == 0) {
-      OpenWithoutZeroPages(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
-    }
-  }
+// CUPTI opens it by bare name, which finds it only where the loader is told to look: with it loaded
+// already by full path, the bare name finds the loaded one. libnvperf_target.so, which takes 34 MB,
+// is not needed for sampling.
+void PreloadPerformanceLibrary(const std::string& cupti_path) {
+  const std::string path =
+      cupti_path.substr(0, cupti_path.find_last_of('/') + 1) + "libnvperf_host.so";
+  if (access(path.c_str(), R_OK) == 0) OpenWithoutZeroPages(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
 }
 
 }  // namespace
@@ -69,7 +66,7 @@ void PreloadPerformanceLibraries(const std::string& cupti_path) {
 absl::StatusOr<CuptiTable> LoadCupti(const std::vector<std::string>& paths) {
   std::vector<std::string> failures;
   for (const std::string& path : paths) {
-    PreloadPerformanceLibraries(path);
+    PreloadPerformanceLibrary(path);
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
       const char* reason = dlerror();

@@ -274,6 +274,17 @@ class Attaching(AttachTest):
         tool.wait_for("every process has ended")
         self.assertEqual(set(self.launches_by_name(self.result(tool))), {REDUCE})
 
+    def test_another_client_traces_while_the_agent_sleeps(self):
+        """Its trace is whole, whatever CUPTI has kept since the visit."""
+        program = Program(self.program("other_client"), self.environment(), self.folder, "later")
+        self.addCleanup(program.close)
+        tool = self.attach(program.pid)
+        tool.wait_for(" seen;")
+        self.finish(tool)
+        self.assertEqual(program.do("begin a window")["done"], 0)
+        self.assertGreater(program.do("end the window")["done"], 0)
+        self.assertEqual(program.quit(), 0, program.said)
+
     def test_started_by_utlz_run_and_no_cuda_yet(self):
         for option, name in (("--asleep", "utlz run --asleep"), ("--counters=none", "utlz run ")):
             program = self.start("later", prefix=[str(UTLZ), "run", option, "--"])

@@ -14,6 +14,7 @@
 //              does itself; ends with status 6 where nobody did in ten seconds, 7 where it cannot
 //   told       as imported, but a line of standard input ends the window, another one the program;
 //              {"done":…} says that the window has begun, and that it has ended
+//   later      the same, but another line begins the window
 #include <dlfcn.h>
 
 #include <atomic>
@@ -111,7 +112,7 @@ std::atomic<int> lines_read{0};
 void ReadInput() {
   std::thread([] {
     for (std::string line; std::getline(std::cin, line);) ++lines_read;
-    lines_read = 2;
+    lines_read = 3;
   }).detach();
 }
 
@@ -126,10 +127,11 @@ void Answer(uint64_t done) {
 
 uint64_t LaunchUntil(const Condition& over, Target* target) {
   uint64_t launches = 0;
-  for (; !over(); launches += 10) {
+  do {
     target->Launch(2, 10);
     target->Synchronize();
-  }
+    launches += 10;
+  } while (!over());
   return launches;
 }
 
@@ -181,11 +183,13 @@ uint64_t SubscribeAndTrace(Target* target) {
   return launches;
 }
 
-uint64_t TraceAsTold(Target* target) {
-  BeginImported();
+uint64_t TraceAsTold(Target* target, int begin_line) {
   ReadInput();
+  if (begin_line > 0) Answer(0);
+  LaunchUntil(LinesAreRead(begin_line), target);
+  BeginImported();
   Answer(0);
-  const uint64_t launches = LaunchUntil(LinesAreRead(1), target);
+  const uint64_t launches = LaunchUntil(LinesAreRead(begin_line + 1), target);
   EndImported();
   Answer(launches);
   return launches;
@@ -222,7 +226,8 @@ uint64_t Trace(const std::string& way, Target* target) {
   if (way == "imported" || way == "clocked") return TraceImported(target, kWindowNs);
   if (way == "short") return TraceImported(target, kShortWindowNs);
   if (way == "subscribing") return SubscribeAndTrace(target);
-  if (way == "told") return TraceAsTold(target);
+  if (way == "told") return TraceAsTold(target, 0);
+  if (way == "later") return TraceAsTold(target, 1);
   static Cupti stored;
   takes_foreign_buffers = true;
   const Cupti found = LookUp();
@@ -243,8 +248,9 @@ int Run(const std::string& way, double seconds_after) {
     return 5;
   }
   // Long enough for an agent that looks about once a second to resume.
-  const Condition over = way == "told" ? LinesAreRead(2)
-                                       : TimeIsOver(static_cast<uint64_t>(seconds_after * 1e9));
+  const Condition over = way == "told"    ? LinesAreRead(2)
+                         : way == "later" ? LinesAreRead(3)
+                                          : TimeIsOver(static_cast<uint64_t>(seconds_after * 1e9));
   while (!over()) {
     target.Launch(1, 20);
     target.Synchronize();
