@@ -12,7 +12,15 @@ namespace {
 
 constexpr double kNormal95 = 1.959964;
 constexpr double kMattersShare = 0.01;  // of the kernels' time
+constexpr double kMostWork = 0.5;       // of the time of those that are not communication
 constexpr double kOfPossible = 2.0 / 3;
+
+// What is known of a kernel, or of one part of it.
+struct Known {
+  double time_ns = 0;
+  double mean_ns = 0;
+  const KernelPart* part = nullptr;  // null: nothing
+};
 
 // Of the sum of counters of one launch, in which the GPU could count `possible`.
 double Imprecision(const KernelPart& part, std::initializer_list<MetricRole> roles,
@@ -29,49 +37,57 @@ double Imprecision(const KernelPart& part, std::initializer_list<MetricRole> rol
   return scale > 0 ? std::min(1.0, kNormal95 * std::sqrt(variance) / scale) : 1;
 }
 
-double Imprecision(const KernelPart& part, double mean_ns, const Ceilings& ceilings) {
-  const double seconds = mean_ns * 1e-9;
-  return std::max(Imprecision(part, {METRIC_DRAM_READ_BYTES, METRIC_DRAM_WRITE_BYTES},
+double Imprecision(const Known& known, const Ceilings& ceilings) {
+  if (known.part == nullptr) return 1;
+  const double seconds = known.mean_ns * 1e-9;
+  return std::max(Imprecision(*known.part, {METRIC_DRAM_READ_BYTES, METRIC_DRAM_WRITE_BYTES},
                               seconds * ceilings.dram_bytes_per_second),
-                  Imprecision(part, {METRIC_TENSOR_ACTIVE}, seconds * ceilings.clock_hz));
+                  Imprecision(*known.part, {METRIC_TENSOR_ACTIVE}, seconds * ceilings.clock_hz));
 }
 
-// Of the parts that take `matters_ns` or more.
-double Imprecision(const Kernel& kernel, const std::vector<KernelPart>& parts, double matters_ns,
-                   const Ceilings& ceilings) {
-  double worst = 0;
+void AddParts(const Kernel& kernel, const std::vector<KernelPart>& parts,
+              std::vector<Known>* known) {
   for (const KernelPart& part : parts) {
     const DurationHistogram durations =
         parts.size() > 1 ? kernel.durations.Slice(part.minimum_ns, part.maximum_ns)
                          : kernel.durations;
-    if (static_cast<double>(durations.sum_ns()) < matters_ns) continue;
-    worst = std::max(worst, Imprecision(part, durations.mean_ns(), ceilings));
+    known->push_back({static_cast<double>(durations.sum_ns()), durations.mean_ns(), &part});
   }
-  return worst;
-}
-
-double ImprecisionOn(const ModelState& model, uint32_t device, const Attribution& attribution) {
-  const Ceilings ceilings = CeilingsOf(model.devices[device]);
-  const auto& kernels = model.kernels.kernels();
-  double sum_ns = 0;
-  for (const Kernel& kernel : kernels) {
-    if (kernel.device == device) sum_ns += static_cast<double>(kernel.durations.sum_ns());
-  }
-  if (sum_ns <= 0) return 1;
-  const double matters_ns = kMattersShare * sum_ns;
-  double worst = 0;
-  for (uint32_t i = 0; i < kernels.size(); ++i) {
-    const Kernel& kernel = kernels[i];
-    const bool matters = static_cast<double>(kernel.durations.sum_ns()) >= matters_ns;
-    if (kernel.device != device || kernel.communication || !matters) continue;
-    const auto parts = attribution.parts_by_kernel.find(i);
-    if (parts == attribution.parts_by_kernel.end()) return 1;
-    worst = std::max(worst, Imprecision(kernel, parts->second, matters_ns, ceilings));
-  }
-  return worst;
 }
 
 }  // namespace
+
+double Imprecision(const ModelState& model, uint32_t device, const Attribution& attribution) {
+  const auto& kernels = model.kernels.kernels();
+  double sum_ns = 0;
+  double work_ns = 0;
+  std::vector<Known> known;
+  for (uint32_t i = 0; i < kernels.size(); ++i) {
+    if (kernels[i].device != device) continue;
+    const auto time_ns = static_cast<double>(kernels[i].durations.sum_ns());
+    sum_ns += time_ns;
+    if (kernels[i].communication) continue;
+    work_ns += time_ns;
+    const auto parts = attribution.parts_by_kernel.find(i);
+    if (parts != attribution.parts_by_kernel.end()) {
+      AddParts(kernels[i], parts->second, &known);
+    } else {
+      known.push_back({.time_ns = time_ns});
+    }
+  }
+  if (sum_ns <= 0) return 1;
+  std::sort(known.begin(), known.end(),
+            [](const Known& a, const Known& b) { return a.time_ns > b.time_ns; });
+  const Ceilings ceilings = CeilingsOf(model.devices[device]);
+  double worst = 0;
+  double seen_ns = 0;
+  for (const Known& one : known) {
+    if (one.time_ns < kMattersShare * sum_ns && seen_ns >= kMostWork * work_ns) break;
+    worst = std::max(worst, Imprecision(one, ceilings));
+    seen_ns += one.time_ns;
+  }
+  return worst;
+}
 
 std::vector<CounterPrecision> CounterPrecisions(const ModelState& model) {
   std::vector<CounterPrecision> precisions;
@@ -81,7 +97,7 @@ std::vector<CounterPrecision> CounterPrecisions(const ModelState& model) {
     const Attribution attribution = device.attribution.Solve();
     precisions.push_back({.device_uuid = device.uuid,
                           .samples = attribution.samples,
-                          .imprecision = ImprecisionOn(model, i, attribution)});
+                          .imprecision = Imprecision(model, i, attribution)});
   }
   return precisions;
 }

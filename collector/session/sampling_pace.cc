@@ -37,7 +37,8 @@ void SamplingPace::Looked(uint64_t now_ns, uint64_t took_ns,
     // One look may have met windows that were all alike.
     if (device.enough && before) seldom_.insert(precision.device_uuid);
   }
-  next_ns_ = now_ns + std::max(seldom_.empty() ? kPauseNs : kSeldomPauseNs, kShare * took_ns);
+  const bool more_wanted = seldom_.size() < found.size();
+  next_ns_ = now_ns + std::max(more_wanted ? kPauseNs : kSeldomPauseNs, kShare * took_ns);
 }
 
 }  // namespace utlz

@@ -16,7 +16,7 @@ namespace utlz {
 
 class SamplingPace {
  public:
-  // Between two looks, while more samples are wanted and once they are not.
+  // Between two looks, while more samples are wanted of any GPU and once they are not.
   static constexpr uint64_t kPauseNs = 1'000'000'000;
   static constexpr uint64_t kSeldomPauseNs = 5'000'000'000;
   // A look may take one part of a core in so many.

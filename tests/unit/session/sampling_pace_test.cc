@@ -28,6 +28,14 @@ TEST_F(SamplingPaceTest, TwoLooksRunningSayThatItIsEnough) {
   EXPECT_THAT(pace_.seldom(), IsEmpty()) << "there is a kernel that is not known";
 }
 
+TEST_F(SamplingPaceTest, AnErrorOfThreeHundredthsIsSmallEnough) {
+  for (uint64_t samples = 1000; samples < 1500; samples += 100) Look(samples, 0.031);
+  EXPECT_THAT(pace_.seldom(), IsEmpty());
+  Look(1500, 0.03);
+  Look(1600, 0.03);
+  EXPECT_THAT(pace_.seldom(), ElementsAre("gpu 0"));
+}
+
 TEST_F(SamplingPaceTest, ErrorsThatSamplesMakeSmallerAreWorthThem) {
   double imprecision = 0.5;
   for (uint64_t samples = 1000; imprecision > 0.04; samples *= 2, imprecision *= 0.71) {
@@ -47,6 +55,26 @@ TEST_F(SamplingPaceTest, ErrorsThatStayAreNotWorthThem) {
   EXPECT_THAT(pace_.seldom(), IsEmpty()) << "new kernels";
 }
 
+TEST_F(SamplingPaceTest, WhetherErrorsStayIsToldByTwiceTheSamples) {
+  Look(1000, 0.2);
+  for (uint64_t samples = 1100; samples < 2000; samples += 100) Look(samples, 0.19);
+  EXPECT_THAT(pace_.seldom(), IsEmpty());
+  Look(2000, 0.165);
+  for (uint64_t samples = 2100; samples < 4000; samples += 100) Look(samples, 0.165);
+  EXPECT_THAT(pace_.seldom(), IsEmpty()) << "it became smaller";
+  Look(4000, 0.15);
+  Look(4100, 0.15);
+  EXPECT_THAT(pace_.seldom(), ElementsAre("gpu 0")) << "hardly";
+}
+
+TEST_F(SamplingPaceTest, AnErrorThatWaversIsNoNewOne) {
+  Look(1000, 0.2);
+  Look(1500, 0.23);
+  Look(2000, 0.2);
+  Look(2100, 0.2);
+  EXPECT_THAT(pace_.seldom(), ElementsAre("gpu 0"));
+}
+
 TEST_F(SamplingPaceTest, AKernelWithoutCountersIsWorthMoreSamplesHoweverLongItTakes) {
   for (uint64_t samples = 1000; samples < 100'000; samples *= 2) {
     Look(samples, 1);
@@ -57,6 +85,7 @@ TEST_F(SamplingPaceTest, AKernelWithoutCountersIsWorthMoreSamplesHoweverLongItTa
 TEST_F(SamplingPaceTest, GpusAreToldApart) {
   for (int i = 0; i < 2; ++i) pace_.Looked(kNow, 0, {{"gpu 0", 1000, 0.5}, {"gpu 1", 1000, 0.01}});
   EXPECT_THAT(pace_.seldom(), ElementsAre("gpu 1"));
+  EXPECT_TRUE(pace_.Due(kNow + SamplingPace::kPauseNs)) << "of the other more is wanted";
 }
 
 TEST_F(SamplingPaceTest, LooksAreSeldomWhereTheyCostMuchOrTellNothingNew) {

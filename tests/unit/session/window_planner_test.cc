@@ -105,6 +105,17 @@ TEST_F(WindowPlannerTest, WhereCountersAreKnownOneWindowInAWhileIsSampled) {
   EXPECT_NE(windows[0].sampling_begin_ns, 0u) << "new kernels are looked at at once";
 }
 
+TEST_F(WindowPlannerTest, WhereCountersAreKnownAnotherCollectorsWindowCountsAsOurs) {
+  planner_.SamplerReady(kGpu, kNow, kSampling);
+  planner_.SampleSeldom({kGpu});
+  const auto joined = planner_.SamplerDecided(kNow, kGpu, kNow + 100 * kMs, kSampling);
+  ASSERT_TRUE(joined.has_value());
+  planner_.SamplerReady(kGpu, joined->end_ns, kSampling);
+  const auto windows = Plan(joined->end_ns);
+  ASSERT_THAT(windows, SizeIs(1));
+  EXPECT_EQ(windows[0].sampling_begin_ns, 0u);
+}
+
 TEST_F(WindowPlannerTest, WaitsForTheLastProcessButNotForever) {
   planner_.SamplerReady(kGpu, kNow, kSampling);
   const auto waited = planner_.Plan(kNow, {kGpu}, [](auto&) { return kNow + 700 * kMs; });
