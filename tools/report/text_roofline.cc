@@ -27,13 +27,15 @@ struct Roof {
   };
   std::vector<Ceiling> ceilings;  // of the data types in use, highest first
 
-  double At(double intensity) const {
-    return std::min(ceilings.front().flops_per_second, intensity * bytes_per_second);
-  }
+  // The intensity at which a ceiling meets the slope.
+  double Ridge(const Ceiling& ceiling) const { return ceiling.flops_per_second / bytes_per_second; }
 };
 
+// A profile may hold any number.
+bool HasPlace(double value) { return std::isnormal(value) && value > 0; }
+
 bool HasPlace(const KernelSummary& kernel) {
-  return kernel.arithmetic_intensity() > 0 && kernel.flops_per_second() > 0;
+  return HasPlace(kernel.arithmetic_intensity()) && HasPlace(kernel.flops_per_second());
 }
 
 std::optional<Roof> RoofOf(const Summary& summary) {
@@ -54,7 +56,10 @@ std::optional<Roof> RoofOf(const Summary& summary) {
   std::stable_sort(roof.ceilings.begin(), roof.ceilings.end(), [](const auto& a, const auto& b) {
     return a.flops_per_second > b.flops_per_second;
   });
-  if (roof.ceilings.empty() || roof.bytes_per_second <= 0) return std::nullopt;
+  if (roof.ceilings.empty() || !HasPlace(roof.Ridge(roof.ceilings.front())) ||
+      !HasPlace(roof.Ridge(roof.ceilings.back()))) {
+    return std::nullopt;
+  }
   return roof;
 }
 
@@ -73,8 +78,8 @@ class Plot {
  public:
   Plot(size_t columns, const Roof& roof, const std::vector<const KernelSummary*>& kernels)
       : columns_(columns), cells_(kRows, std::vector<std::string>(columns, " ")) {
-    double low_x = roof.ceilings.back().flops_per_second / roof.bytes_per_second;
-    double high_x = 2 * roof.ceilings.front().flops_per_second / roof.bytes_per_second;
+    double low_x = roof.Ridge(roof.ceilings.back());
+    double high_x = 2 * roof.Ridge(roof.ceilings.front());
     double low_y = roof.ceilings.back().flops_per_second;
     double high_y = roof.ceilings.front().flops_per_second;
     for (const KernelSummary* kernel : kernels) {
@@ -88,7 +93,8 @@ class Plot {
     low_y_ = std::log(low_y / 2);
     high_y_ = std::log(high_y * 1.6);
     DrawRoof(roof);
-    for (size_t i = 0; i < kernels.size(); ++i) DrawKernel(*kernels[i], static_cast<char>('a' + i));
+    // Where two fall together the one with more time stays.
+    for (size_t i = kernels.size(); i-- > 0;) DrawKernel(*kernels[i], static_cast<char>('a' + i));
   }
 
   std::string Line(size_t row) const {
@@ -132,20 +138,23 @@ class Plot {
   void LabelCeiling(const Roof::Ceiling& ceiling) {
     const size_t width = ColumnsOf(ceiling.label) + 1;
     if (width >= columns_) return;
-    for (size_t i = 0; i < ceiling.label.size(); ++i) {
-      std::string* cell = CellAt(columns_ - width + i, ceiling.flops_per_second);
-      if (cell != nullptr) *cell = std::string(1, ceiling.label[i]);
+    size_t column = columns_ - width;
+    std::string* cell = nullptr;
+    for (const char byte : ceiling.label) {
+      if (ColumnsOf({&byte, 1}) > 0) {  // a character begins
+        cell = CellAt(column++, ceiling.flops_per_second);
+        if (cell != nullptr) cell->clear();
+      }
+      if (cell != nullptr) *cell += byte;
     }
   }
 
-  // Where two fall together the one with more time stays.
   void DrawKernel(const KernelSummary& kernel, char letter) {
     const double place = (std::log(kernel.arithmetic_intensity()) - low_x_) / (high_x_ - low_x_);
     const auto column =
         static_cast<size_t>(std::clamp(place, 0.0, 0.9999) * static_cast<double>(columns_));
     std::string* cell = CellAt(column, kernel.flops_per_second());
-    if (cell == nullptr || (cell->size() == 1 && (*cell)[0] >= 'a' && (*cell)[0] < letter)) return;
-    *cell = std::string(1, letter);
+    if (cell != nullptr) *cell = std::string(1, letter);
   }
 
   size_t columns_;
@@ -206,7 +215,8 @@ std::string RenderRoofline(const Summary& summary, const TextOptions& options) {
                             Style::kFaint, options.color) +
                      "\n";
   for (size_t row = 0; row < kRows; ++row) {
-    const std::string axis = row % 3 == 1 ? FormatRate(plot.FlopsAt(row)) : "";
+    std::string axis = row % 3 == 1 ? FormatRate(plot.FlopsAt(row)) : "";
+    if (ColumnsOf(axis) > kAxisColumns - 2) axis.clear();
     std::string line = RightAligned(axis, kAxisColumns - 2) + " │" + plot.Line(row);
     if (row < kernels.size()) line += LegendLine(*kernels[row], static_cast<char>('a' + row));
     while (line.back() == ' ') line.pop_back();

@@ -194,6 +194,16 @@ TEST(TextReportTest, SaysWhatTheJobYieldsAndCosts) {
       << text;
 }
 
+TEST(TextReportTest, SaysThatTracingTookTimeWhereItIsWorthIt) {
+  Summary summary = Example();
+  summary.mutable_capture()->set_window_slowdown_share(0.12);
+  EXPECT_NE(RenderCapture(summary, {}).find("! Tracing itself took an estimated 12.0 %"),
+            std::string::npos)
+      << RenderCapture(summary, {});
+  summary.mutable_capture()->set_window_slowdown_share(0.04);
+  EXPECT_EQ(RenderText(summary).find("Tracing itself"), std::string::npos);
+}
+
 TEST(TextReportTest, EscapesNames) {
   Summary summary = Example();
   summary.mutable_kernels(0)->set_short_name("evil\033[2J\xff\xe2\x80\xaename\n");
