@@ -23,19 +23,26 @@ constexpr KindOfFlag kKinds[] = {
     {kTraceCopies, cupti::kKindMemset},
 };
 
-// Calls `change` for every kind of `flags`, the last one first where they go off; returns the first
-// error, and goes on after it.
-template <typename Change>
-cupti::Result ForKinds(uint32_t flags, bool on, Change change) {
-  cupti::Result first_error = cupti::kSuccess;
-  constexpr size_t kCount = std::size(kKinds);
-  for (size_t i = 0; i < kCount; ++i) {
-    const KindOfFlag& entry = kKinds[on ? i : kCount - 1 - i];
-    if ((flags & entry.flag) == 0) continue;
-    const cupti::Result result = change(entry.kind);
-    if (result != cupti::kSuccess && first_error == cupti::kSuccess) first_error = result;
+// Calls `disable` for every kind of `flags` among the first `count`, the last one first.
+template <typename Disable>
+void DisableKinds(uint32_t flags, Disable disable, size_t count = std::size(kKinds)) {
+  while (count-- > 0) {
+    if ((flags & kKinds[count].flag) != 0) disable(kKinds[count].kind);
   }
-  return first_error;
+}
+
+// Enables all of `flags` or none: what came before the first that is refused goes off again, and
+// what is refused, which another client may have on, is not touched.
+template <typename Enable, typename Disable>
+cupti::Result EnableKinds(uint32_t flags, Enable enable, Disable disable) {
+  for (size_t i = 0; i < std::size(kKinds); ++i) {
+    if ((flags & kKinds[i].flag) == 0) continue;
+    const cupti::Result result = enable(kKinds[i].kind);
+    if (result == cupti::kSuccess) continue;
+    DisableKinds(flags, disable, i);
+    return result;
+  }
+  return cupti::kSuccess;
 }
 
 }  // namespace
@@ -51,23 +58,40 @@ bool TraceSwitch::SwitchesContexts() const {
          cupti_->activity_disable_context != nullptr && cupti_->get_context_id != nullptr;
 }
 
-cupti::Result TraceSwitch::SwitchContexts(const PrimaryContexts& contexts, bool on) {
-  cupti::Result first_error = cupti::kSuccess;
-  for (uint32_t i = 0; i < contexts.count(); ++i) {
-    const cupti::Result result = ForKinds(flags_, on, [&](uint32_t kind) {
-      return on ? cupti_->activity_enable_context(contexts[i], kind)
-                : cupti_->activity_disable_context(contexts[i], kind);
-    });
-    if (first_error == cupti::kSuccess) first_error = result;
-  }
-  return first_error;
+cupti::Result TraceSwitch::ContextOn(cupti::Context context) {
+  return EnableKinds(
+      flags_, [&](uint32_t kind) { return cupti_->activity_enable_context(context, kind); },
+      [&](uint32_t kind) { cupti_->activity_disable_context(context, kind); });
 }
 
-cupti::Result TraceSwitch::SwitchProcess(bool on) {
-  process_wide_ = on;
-  return ForKinds(flags_, on, [&](uint32_t kind) {
-    return on ? cupti_->activity_enable(kind) : cupti_->activity_disable(kind);
-  });
+void TraceSwitch::ContextOff(cupti::Context context) {
+  DisableKinds(flags_, [&](uint32_t kind) { cupti_->activity_disable_context(context, kind); });
+}
+
+cupti::Result TraceSwitch::ContextsOn(const PrimaryContexts& contexts) {
+  for (uint32_t i = 0; i < contexts.count(); ++i) {
+    const cupti::Result result = ContextOn(contexts[i]);
+    if (result == cupti::kSuccess) continue;
+    while (i-- > 0) ContextOff(contexts[i]);
+    return result;
+  }
+  return cupti::kSuccess;
+}
+
+void TraceSwitch::ContextsOff(const PrimaryContexts& contexts) {
+  for (uint32_t i = 0; i < contexts.count(); ++i) ContextOff(contexts[i]);
+}
+
+cupti::Result TraceSwitch::ProcessOn() {
+  const cupti::Result result = EnableKinds(flags_, cupti_->activity_enable,
+                                           [&](uint32_t kind) { cupti_->activity_disable(kind); });
+  process_wide_ = result == cupti::kSuccess;
+  return result;
+}
+
+void TraceSwitch::ProcessOff() {
+  process_wide_ = false;
+  DisableKinds(flags_, cupti_->activity_disable);
 }
 
 cupti::Result TraceSwitch::SwitchMarkers(bool on) {
@@ -81,9 +105,14 @@ cupti::Result TraceSwitch::On(uint32_t flags) {
   const PrimaryContexts contexts(*cuda_);
   traced_devices_ = contexts.devices();
   const bool by_context = SwitchesContexts() && contexts.count() > 0;
-  cupti::Result result = by_context ? SwitchContexts(contexts, true) : SwitchProcess(true);
-  if (result == cupti::kSuccess) result = SwitchMarkers(true);
+  cupti::Result result = by_context ? ContextsOn(contexts) : ProcessOn();
   if (result != cupti::kSuccess) return result;
+  result = SwitchMarkers(true);
+  if (result != cupti::kSuccess) {
+    if (by_context) ContextsOff(contexts);
+    if (!by_context) ProcessOff();
+    return result;
+  }
   if ((flags & kTraceLaunchCalls) != 0) SwitchLaunchCalls(*cupti_, true);
   on_ = true;
   start_ns_ = Now();
@@ -106,9 +135,9 @@ void TraceSwitch::Off(const char* reason) {
   SwitchMarkers(false);
   const PrimaryContexts contexts(*cuda_);
   if (contexts.count() > 0 && Pausable()) {
-    SwitchContexts(contexts, false);
+    ContextsOff(contexts);
   } else {
-    SwitchProcess(false);
+    ProcessOff();
   }
   on_ = false;
   SendWindow(end_ns);
@@ -130,14 +159,22 @@ void TraceSwitch::OffAgain() {
 }
 
 void TraceSwitch::OffForNewContexts() {
-  if (!on_ && process_wide_) SwitchProcess(false);
+  if (!on_ && process_wide_) ProcessOff();
 }
 
 void TraceSwitch::FollowNewContexts() {
   if (!on_ || process_wide_) return;
   const uint64_t devices = DevicesWithPrimaryContext(*cuda_);
-  if ((devices & ~traced_devices_) != 0) SwitchContexts(PrimaryContexts(*cuda_), true);
+  const uint64_t known_devices = traced_devices_;
   traced_devices_ = devices;
+  if ((devices & ~known_devices) == 0) return;
+  // In those that are traced already nothing changes, whatever CUPTI refuses.
+  const PrimaryContexts contexts(*cuda_);
+  for (uint32_t i = 0; i < contexts.count(); ++i) {
+    for (const KindOfFlag& entry : kKinds) {
+      if ((flags_ & entry.flag) != 0) cupti_->activity_enable_context(contexts[i], entry.kind);
+    }
+  }
 }
 
 bool TraceSwitch::Pausable() const {

@@ -24,7 +24,8 @@ class TraceSwitch {
     cuda_ = cuda;
     recorder_ = recorder;
   }
-  // Enables the kinds of `flags` (kTrace* of ring_abi.h) and opens a window.
+  // Enables the kinds of `flags` (kTrace* of ring_abi.h) and opens a window. Where CUPTI refuses
+  // one nothing stays on, no window begins, and what it said is returned.
   cupti::Result On(uint32_t flags);
   // Disables them and closes the window. `reason`, a literal or null, is told with the next one.
   // Where not Pausable(), for the whole process, at its risk.
@@ -52,8 +53,12 @@ class TraceSwitch {
 
  private:
   bool SwitchesContexts() const;
-  cupti::Result SwitchContexts(const PrimaryContexts& contexts, bool on);
-  cupti::Result SwitchProcess(bool on);
+  cupti::Result ContextOn(cupti::Context context);
+  void ContextOff(cupti::Context context);
+  cupti::Result ContextsOn(const PrimaryContexts& contexts);
+  void ContextsOff(const PrimaryContexts& contexts);
+  cupti::Result ProcessOn();
+  void ProcessOff();
   cupti::Result SwitchMarkers(bool on);
   void SendWindow(uint64_t end_ns);
   uint64_t Now() const;

@@ -15,6 +15,28 @@ TEST_F(TraceSwitchTest, WhatOneContextRefusesIsToldWhateverTheNextOneSays) {
   EXPECT_EQ(trace_.On(kTraceKernels), 21);
 }
 
+TEST_F(TraceSwitchTest, WhatOneContextRefusesIsSwitchedOffInThoseBeforeIt) {
+  primary_contexts = {7, 8};
+  cupti_.activity_enable_context = [](cupti::Context context, uint32_t kind) {
+    if (IdentifierOf(context) == 8) return cupti::Result{21};
+    context_kinds_on[7].insert(kind);
+    return cupti::kSuccess;
+  };
+  EXPECT_EQ(trace_.On(kTraceKernels | kTraceCopies), 21);
+  EXPECT_TRUE(context_kinds_on[7].empty());
+}
+
+TEST_F(TraceSwitchTest, ANewContextThatRefusesAKindChangesNothingInTheOthers) {
+  primary_contexts = {7};
+  ASSERT_EQ(trace_.On(kTraceKernels | kTraceCopies), cupti::kSuccess);
+  primary_contexts = {7, 9};
+  refused_kinds = {{cupti::kKindMemcpy, 21}};
+  trace_.FollowNewContexts();
+  EXPECT_EQ(context_kinds_on[7], kKernelsAndCopies);
+  EXPECT_TRUE(context_kinds_on[9].contains(cupti::kKindConcurrentKernel));
+  EXPECT_TRUE(context_kinds_on[9].contains(cupti::kKindMemset));
+}
+
 TEST_F(TraceSwitchTest, BeforeThereAreContextsTheProcessIsSwitched) {
   ASSERT_EQ(trace_.On(kTraceKernels | kTraceCopies), cupti::kSuccess);
   EXPECT_EQ(kinds_on, kKernelsAndCopies);

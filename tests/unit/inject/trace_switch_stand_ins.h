@@ -26,7 +26,7 @@ inline std::set<uint32_t> runtime_calls_on;
 inline std::vector<uint32_t> primary_contexts;
 inline std::map<uint32_t, std::set<uint32_t>> context_kinds_on;
 inline int process_wide_calls = 0;
-// What CUPTI answers when one of these kinds is switched on or off, by context or for the process.
+// What CUPTI answers when one of these kinds is to be switched on, by context or for the process.
 inline std::map<uint32_t, cupti::Result> refused_kinds;
 // In the order in which they were switched, by context: below zero where off.
 inline std::vector<int> order;
@@ -80,23 +80,23 @@ inline CuptiApi StandIn() {
   };
   api.activity_enable = [](uint32_t kind) {
     ++process_wide_calls;
-    kinds_on.insert(kind);
+    if (ResultOf(kind) == cupti::kSuccess) kinds_on.insert(kind);
     return ResultOf(kind);
   };
   api.activity_disable = [](uint32_t kind) {
     ++process_wide_calls;
     kinds_on.erase(kind);
-    return ResultOf(kind);
+    return cupti::kSuccess;
   };
   api.activity_enable_context = [](cupti::Context context, uint32_t kind) {
-    context_kinds_on[IdentifierOf(context)].insert(kind);
+    if (ResultOf(kind) == cupti::kSuccess) context_kinds_on[IdentifierOf(context)].insert(kind);
     order.push_back(static_cast<int>(kind));
     return ResultOf(kind);
   };
   api.activity_disable_context = [](cupti::Context context, uint32_t kind) {
     context_kinds_on[IdentifierOf(context)].erase(kind);
     order.push_back(-static_cast<int>(kind));
-    return ResultOf(kind);
+    return cupti::kSuccess;
   };
   api.get_context_id = [](cupti::Context context, uint32_t* identifier) {
     *identifier = IdentifierOf(context);

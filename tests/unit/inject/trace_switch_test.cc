@@ -100,8 +100,6 @@ TEST_F(TraceSwitchTest, ARefusedKindIsToldAndNoWindowBegins) {
   EXPECT_EQ(trace_.On(kTraceKernels | kTraceCopies | kTraceMarkers), 21) << "the first one";
   EXPECT_FALSE(trace_.on());
   EXPECT_TRUE(Windows().empty());
-  EXPECT_TRUE(context_kinds_on[8].contains(cupti::kKindConcurrentKernel)) << "tried all the same";
-  EXPECT_FALSE(kinds_on.contains(cupti::kKindMarker)) << "ranges of nothing";
   primary_contexts = {};
   EXPECT_EQ(trace_.On(kTraceCopies), 21) << "for the process";
   refused_kinds = {{cupti::kKindMarker, 23}};
@@ -110,6 +108,35 @@ TEST_F(TraceSwitchTest, ARefusedKindIsToldAndNoWindowBegins) {
   refused_kinds = {};
   EXPECT_EQ(trace_.On(kTraceKernels | kTraceMarkers), cupti::kSuccess);
   EXPECT_TRUE(trace_.on());
+}
+
+TEST_F(TraceSwitchTest, WhatIsRefusedLeavesNothingOn) {
+  for (const uint32_t refused :
+       {uint32_t{cupti::kKindConcurrentKernel}, uint32_t{cupti::kKindMemcpy},
+        uint32_t{cupti::kKindMemset}, uint32_t{cupti::kKindMarker}}) {
+    refused_kinds = {{refused, 21}};
+    for (const std::vector<uint32_t>& contexts : {std::vector<uint32_t>{}, {7}, {7, 8}}) {
+      primary_contexts = contexts;
+      EXPECT_EQ(trace_.On(kTraceKernels | kTraceCopies | kTraceMarkers | kTraceLaunchCalls), 21);
+      EXPECT_TRUE(kinds_on.empty()) << refused;
+      EXPECT_TRUE(context_kinds_on[7].empty()) << refused;
+      EXPECT_TRUE(context_kinds_on[8].empty()) << refused;
+      EXPECT_TRUE(driver_calls_on.empty()) << refused;
+      const int calls_before = process_wide_calls;
+      trace_.OffForNewContexts();
+      EXPECT_EQ(process_wide_calls, calls_before) << "new contexts do not begin traced";
+    }
+  }
+}
+
+// Another client may have it on in another way, which is why it is refused.
+TEST_F(TraceSwitchTest, WhatIsRefusedIsNotSwitchedOff) {
+  primary_contexts = {7};
+  refused_kinds = {{cupti::kKindMemcpy2, 21}};
+  EXPECT_EQ(trace_.On(kTraceKernels | kTraceCopies), 21);
+  const int kernels = cupti::kKindConcurrentKernel, copies = cupti::kKindMemcpy,
+            refused = cupti::kKindMemcpy2;
+  EXPECT_EQ(order, (std::vector<int>{kernels, copies, refused, -copies, -kernels}));
 }
 
 TEST_F(TraceSwitchTest, MarkersBelongToTheProcess) {
