@@ -95,6 +95,7 @@ class Agent {
   // How long until the next turn: planned windows begin and end in time.
   uint64_t PauseNs(uint64_t now_ns) const;
   bool RangesAllowed() const;
+  void OpenWindow();
   void LearnCost();
   void EndGap();
   void CountToTheEnd();

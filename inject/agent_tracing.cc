@@ -88,11 +88,25 @@ void Agent::FollowBudget(uint64_t now_ns) {
     recorder_.Lock();
     recorder_.GapEnded();
     recorder_.Unlock();
-    trace_.On(wanted_flags_);
-    window_cost_.Opened(MonotonicNs());
+    OpenWindow();
   }
   if (!trace && trace_.on() && MayPause()) StopTracing("the overhead budget");
   SilenceStragglers(now_ns, counts.launches);
+}
+
+// What CUPTI refuses is asked for again at the next turn: it may have been another client's doing.
+void Agent::OpenWindow() {
+  RingProducer& producer = ring_.header()->producer;
+  constexpr auto kRefused = static_cast<uint32_t>(AgentReason::kCuptiError);
+  if (const cupti::Result result = trace_.On(wanted_flags_); result != cupti::kSuccess) {
+    producer.reason_detail.store(static_cast<uint32_t>(result), std::memory_order_relaxed);
+    producer.reason.store(kRefused, std::memory_order_relaxed);
+    return;
+  }
+  window_cost_.Opened(MonotonicNs());
+  if (producer.reason.load(std::memory_order_relaxed) == kRefused) {
+    producer.reason.store(static_cast<uint32_t>(AgentReason::kNone), std::memory_order_relaxed);
+  }
 }
 
 void Agent::LearnCost() {

@@ -31,7 +31,8 @@ std::string DescribeAgent(const ProcessState& process) {
     case AgentReason::kCuptiTaken:
       return "not traced: another profiler holds CUPTI";
     case AgentReason::kCuptiError:
-      return "not traced: CUPTI returned an error";
+      return process.launches > 0 ? "partly traced: CUPTI returned an error"
+                                  : "not traced: CUPTI returned an error";
     case AgentReason::kNoMemory:
       return "not traced: no memory";
     case AgentReason::kForked:

@@ -1,6 +1,7 @@
 """Under an overhead budget: what is sampled is traced, in visits to programs that launch too much
 to be traced throughout."""
 
+import json
 import subprocess
 import time
 import unittest
@@ -83,6 +84,29 @@ class GapsTest(EndToEndTest):
         self.assertAlmostEqual(sum(launches.values()) / total, 1, delta=0.01)
         for name, expected in run.expected_kernels.items():
             self.assertAlmostEqual(launches[name] / expected, 1, delta=0.1, msg=name)
+
+
+class RefusedWindowTest(AttachTest):
+
+    def test_a_window_that_cupti_refuses_is_told(self):
+        """The first one begins before there is a context, and is of the process; later ones are not."""
+        environment = self.environment("fail.cuptiActivityEnableContext=999")
+        profile = self.folder / "run.utlz"
+        program = self.start(environment=environment, prefix=(
+            str(UTLZ), "run", "--counters=none", "-o", str(profile), "--"))
+        program.do("busy 2")
+        told = "partly traced: CUPTI returned an error"
+        deadline = time.monotonic() + TIME_LIMIT_S
+        while self.agent_of(profile) != told:
+            self.assertLess(time.monotonic(), deadline, "no window was refused")
+            time.sleep(0.1)
+        self.assertEqual(program.quit(), 0)
+        self.assertEqual(self.agent_of(profile), told)
+
+    def agent_of(self, profile):
+        """What the profile says of the one process's agent by now."""
+        report = json.loads(self.utlz("report", "--format", "json", str(profile)).stdout)
+        return report["processes"][0]["agent"] if report.get("processes") else None
 
 
 if __name__ == "__main__":
