@@ -104,6 +104,13 @@ void SetSampling(const ModelState& model, const Analysis& analysis, CaptureSumma
 }
 
 // Where it was measured it has been taken out, or could not be told from nothing.
+bool MeasuredOnADevice(const ModelState& model) {
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    if (MeasureCostOn(model, i).has_value()) return true;
+  }
+  return false;
+}
+
 void EstimateSlowdown(const ModelState& model, const Analysis& analysis, CaptureSummary* capture) {
   double window_ns = 0;
   double kernel_share = 0;
@@ -117,9 +124,8 @@ void EstimateSlowdown(const ModelState& model, const Analysis& analysis, Capture
 }
 
 void SetCost(const ModelState& model, const Analysis& analysis, CaptureSummary* capture) {
-  if (const auto measured = MeasureCost(model); !measured.has_value()) {
-    EstimateSlowdown(model, analysis, capture);
-  } else {
+  if (!MeasuredOnADevice(model)) EstimateSlowdown(model, analysis, capture);
+  if (const auto measured = MeasureCost(model); measured.has_value()) {
     capture->set_measured_cost_share(measured->share);
     capture->set_measured_cost_error_share(kNormal95 * measured->standard_error);
     capture->set_measured_cost_windows(measured->windows);

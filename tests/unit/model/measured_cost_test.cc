@@ -2,54 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
-#include <random>
+#include <utility>
 
 #include "collector/model/window_times.h"
 #include "proto/ring_abi.h"
+#include "tests/unit/model/made_up_loads.h"
+#include "tests/unit/model/made_up_windows.h"
 
 namespace utlz {
 namespace {
-
-constexpr uint64_t kMillisecondNs = 1'000'000;
-
-// A program whose operations take `untraced_ns` each, and `traced_ns` in windows of 25 ms. In the
-// window `idle` nothing runs.
-WindowTimes WindowsOf(double untraced_ns, double traced_ns, int windows, double noise, bool counted,
-                      int idle = -1) {
-  std::mt19937 random(5);
-  std::normal_distribution<double> spread(1, noise);
-  WindowTimes times;
-  uint64_t now_ns = 1'000'000'000, recorded = 0, numbered = 0, newest_recorded = 0;
-  const auto pass = [&](uint64_t duration_ns, double operation_ns) {
-    now_ns += duration_ns;
-    return static_cast<uint64_t>(static_cast<double>(duration_ns) /
-                                 (operation_ns * spread(random)));
-  };
-  const auto tell = [&] {
-    AgentStatus status;
-    status.set_operations_recorded(recorded);
-    status.set_operations_numbered(newest_recorded);
-    if (counted) times.Tell(status);
-  };
-  for (int i = 0; i < windows; ++i) {
-    tell();
-    TraceWindow window;
-    window.set_flags(kTraceKernels);
-    window.set_start_ns(now_ns);
-    times.Add(window);
-    const uint64_t operations = pass(25 * kMillisecondNs, i == idle ? 1e12 : traced_ns);
-    recorded += operations;
-    numbered += operations;
-    if (operations > 0) newest_recorded = numbered;
-    window.set_end_ns(now_ns);
-    times.Add(window);
-    tell();
-    numbered += pass(1000 * kMillisecondNs, untraced_ns);
-  }
-  return times;
-}
 
 TEST(MeasuredCost, IsTheShareThatWindowsTookLonger) {
   const auto cost = MeasureCost(WindowsOf(16'000, 16'960, 60, 0.01, true));
@@ -112,12 +76,12 @@ TEST(MeasuredCost, ComparesAWindowWithTheGapsOnBothSides) {
     const uint64_t in_window = (before + after) / 2 / 10;
     operations += in_window;
     numbered += in_window;
-    now_ns += 10 * kMillisecondNs;
+    now_ns += 10 * kMillisecond;
     window.set_end_ns(now_ns);
     times.Add(window);
     tell(numbered);
     numbered += after;
-    now_ns += 100 * kMillisecondNs;
+    now_ns += 100 * kMillisecond;
   }
   const auto cost = MeasureCost(times);
   ASSERT_TRUE(cost.has_value());
@@ -135,6 +99,62 @@ TEST(MeasuredCost, OfARunIsThatOfItsCostliestProcess) {
   ASSERT_TRUE(MeasureCost(model).has_value());
   EXPECT_DOUBLE_EQ(MeasureCost(model)->share, costliest->share);
   EXPECT_FALSE(MeasureCost(ModelState()).has_value());
+}
+
+TEST(MeasuredCost, OfAGpuIsThatOfTheOneProcessThatWorksThere) {
+  ModelState model;
+  ProcessState* first = model.processes.Get(1);
+  first->windows = WindowsOf(16'000, 16'500, 60, 0, true);
+  model.processes.Get(2)->windows = WindowsOf(16'000, 18'000, 60, 0, true);
+  first->strings = {"", "a", "b"};
+  first->variants.resize(2);
+  first->variants[0].name = 1;
+  first->variants[1].name = 2;
+  const auto add = [&](uint32_t source, uint32_t variant, uint32_t device) {
+    model.kernels[model.kernels.Find(first, variant, device)].ShareOf(source);
+  };
+  EXPECT_FALSE(MeasureCostOn(model, 0).has_value()) << "no process";
+  add(1, 0, 0);
+  add(1, 1, 0);
+  add(2, 0, 1);
+  ASSERT_TRUE(MeasureCostOn(model, 0).has_value());
+  EXPECT_DOUBLE_EQ(MeasureCostOn(model, 0)->share, MeasureCost(first->windows)->share);
+  EXPECT_GT(MeasureCostOn(model, 1)->share, MeasureCostOn(model, 0)->share);
+  add(2, 1, 0);
+  EXPECT_FALSE(MeasureCostOn(model, 0).has_value()) << "of which of them a gap is cannot be told";
+  add(3, 0, 2);
+  EXPECT_FALSE(MeasureCostOn(model, 2).has_value()) << "it told nothing";
+}
+
+// For five windows 2.776 standard errors hold 95 %, and 1.960 for very many.
+TEST(MeasuredCost, OfFewWindowsIsLessCertain) {
+  WindowTimes times;
+  uint64_t now_ns = 1'000'000'000, recorded = 0, numbered = 0;
+  // The first has no gap before it and the last none after it.
+  for (const int more_ms : {0, 1, -1, 1, -1, 0, 0}) {
+    TraceWindow window;
+    window.set_flags(kTraceKernels);
+    window.set_start_ns(now_ns);
+    times.Add(window);
+    recorded += 10;
+    numbered += 10;
+    now_ns += static_cast<uint64_t>(10 + more_ms) * kMillisecond;
+    window.set_end_ns(now_ns);
+    times.Add(window);
+    AgentStatus status;
+    status.set_operations_recorded(recorded);
+    status.set_operations_numbered(numbered);
+    times.Tell(status);
+    numbered += 100;
+    now_ns += 100 * kMillisecond;
+  }
+  const auto cost = MeasureCost(times);
+  ASSERT_TRUE(cost.has_value());
+  ASSERT_EQ(cost->windows, 5u);
+  EXPECT_NEAR(cost->window_share, 0, 1e-12);
+  // The excesses, in milliseconds, vary by 1: that of their sum is 5.
+  const double expected = std::sqrt(5.) / 50 * 2.776 / 1.960;
+  EXPECT_NEAR(cost->window_standard_error, expected, 0.01 * expected);
 }
 
 }  // namespace

@@ -8,10 +8,12 @@
 #include <random>
 #include <vector>
 
+#include "collector/model/measured_cost.h"
 #include "collector/model/waterfall.h"
 #include "proto/ring_abi.h"
 #include "proto/tracing_cost.h"
 #include "tests/unit/model/made_up_loads.h"
+#include "tests/unit/model/made_up_windows.h"
 
 namespace utlz {
 namespace {
@@ -124,6 +126,103 @@ TEST(TracedSlowdownTest, OfTooFewWindowsItIsAnEstimate) {
   const double step_cost_ns = kKernels * static_cast<double>(kTracedLaunchNs);
   EXPECT_NEAR(summary.capture().window_slowdown_share(), step_cost_ns / 1e6,
               0.2 * step_cost_ns / 1e6);
+}
+
+// A device on which one process works whose windows were measured.
+class TakeSlowdownOutTest : public testing::Test {
+ protected:
+  TakeSlowdownOutTest() {
+    process_.strings = {"", "a"};
+    process_.variants.resize(1);
+    process_.variants[0].name = 1;
+    model_.kernels[model_.kernels.Find(&process_, 0, 0)].ShareOf(1);
+    SetTraced(17'000);
+  }
+
+  // Operations that take 16 µs each take so long in windows.
+  void SetTraced(double traced_ns, double noise = 0.01) {
+    process_.windows = WindowsOf(16'000, traced_ns, 60, noise, true);
+  }
+
+  static DevicePart PartOf(double launch_gaps_ns, double other_gaps_ns, double kernels_ns) {
+    DevicePart part;
+    part.content.time_ns[static_cast<size_t>(TimeCategory::kLaunchGap)] = launch_gaps_ns;
+    part.content.time_ns[static_cast<size_t>(TimeCategory::kOtherGap)] = other_gaps_ns;
+    part.content.time_ns[static_cast<size_t>(TimeCategory::kCompute)] = kernels_ns;
+    return part;
+  }
+
+  DevicePart Less(DevicePart part, bool of_steps = true) const {
+    TakeSlowdownOut(model_, 0, of_steps, &part);
+    return part;
+  }
+
+  ModelState model_;
+  ProcessState& process_ = *model_.processes.Get(1);
+};
+
+TEST_F(TakeSlowdownOutTest, AllGapsBecomeShorterAlike) {
+  const MeasuredCost cost = *MeasureCostOn(model_, 0);
+  const DevicePart part = Less(PartOf(200e6, 100e6, 700e6));
+  EXPECT_NEAR(part.slowdown_ns, cost.window_share * 1e9, 1);
+  EXPECT_NEAR(part.slowdown_error_ns, cost.window_standard_error * 1e9, 1);
+  EXPECT_NEAR(part.TimeNs(), 1e9 - part.slowdown_ns, 1);
+  EXPECT_EQ(part.content.TimeNs(TimeCategory::kCompute), 700e6);
+  EXPECT_NEAR(part.content.TimeNs(TimeCategory::kLaunchGap),
+              2 * part.content.TimeNs(TimeCategory::kOtherGap), 1);
+}
+
+TEST_F(TakeSlowdownOutTest, NoMoreThanTheGapsCanBe) {
+  const DevicePart part = Less(PartOf(1e6, 0, 999e6));
+  EXPECT_EQ(part.slowdown_ns, 1e6);
+  EXPECT_EQ(part.content.IdleNs(), 0);
+  EXPECT_EQ(Less(PartOf(0, 0, 1e9)).slowdown_ns, 0);
+}
+
+TEST_F(TakeSlowdownOutTest, OfAWholeRunItIsOfTheWindowsThatWereCompared) {
+  const MeasuredCost cost = *MeasureCostOn(model_, 0);
+  const double run_ns = 2 * cost.window_ns;
+  EXPECT_NEAR(Less(PartOf(run_ns / 2, 0, run_ns / 2), false).slowdown_ns,
+              cost.window_share * cost.window_ns, 1);
+  EXPECT_NEAR(Less(PartOf(run_ns / 2, 0, run_ns / 2), true).slowdown_ns, cost.window_share * run_ns,
+              1);
+  EXPECT_NEAR(Less(PartOf(200e6, 0, 800e6), false).slowdown_ns, cost.window_share * 1e9, 1)
+      << "of which there are no more";
+}
+
+TEST_F(TakeSlowdownOutTest, WhatMayBeChanceStays) {
+  bool taken = false, left = false;
+  for (double traced_ns = 16'000; traced_ns < 17'000; traced_ns += 10) {
+    SetTraced(traced_ns, 0.05);
+    const MeasuredCost cost = *MeasureCostOn(model_, 0);
+    const bool told = cost.window_share > 3 * cost.window_standard_error;
+    EXPECT_EQ(Less(PartOf(200e6, 100e6, 700e6)).slowdown_ns > 0, told) << traced_ns;
+    taken = taken || told;
+    left = left || (!told && cost.window_share > 2.9 * cost.window_standard_error);
+  }
+  EXPECT_TRUE(taken && left);
+}
+
+TEST(TakeSlowdownOutOfStepsTest, EachStepIsShorterByItsShare) {
+  Analysis analysis;
+  analysis.steady.steps.emplace();
+  DevicePart& part = analysis.devices.emplace_back().part;
+  part.content.time_ns[0] = 8e6;
+  part.slowdown_ns = 2e6;
+  part.slowdown_error_ns = 0.4e6;
+  Summary summary;
+  StepsSummary* steps = summary.mutable_steps();
+  steps->set_time_mean_ns(1e6);
+  steps->set_time_p50_ns(0.9e6);
+  steps->set_time_p99_ns(2e6);
+  steps->set_idle_time_ns(0.1e6);
+  TakeSlowdownOutOfSteps(analysis, &summary);
+  EXPECT_NEAR(steps->slowdown_time_ns(), 0.2e6, 1);
+  EXPECT_NEAR(steps->slowdown_error_ns(), 0.04e6, 1);
+  EXPECT_NEAR(steps->time_mean_ns(), 0.8e6, 1);
+  EXPECT_NEAR(steps->time_p50_ns(), 0.7e6, 1);
+  EXPECT_NEAR(steps->time_p99_ns(), 1.8e6, 1);
+  EXPECT_EQ(steps->idle_time_ns(), 0) << "never less";
 }
 
 }  // namespace
