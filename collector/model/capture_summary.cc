@@ -103,15 +103,25 @@ void SetSampling(const ModelState& model, const Analysis& analysis, CaptureSumma
   capture->set_sampling_cost_share(kSamplingSlowdown * static_cast<double>(sampled_ns) / run_ns);
 }
 
-// Where it was measured it has been taken out, or could not be told from nothing.
-bool MeasuredOnADevice(const ModelState& model) {
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    if (MeasureCostOn(model, i).has_value()) return true;
-  }
-  return false;
+bool SlowdownTakenOut(const Analysis& analysis) {
+  return std::any_of(analysis.devices.begin(), analysis.devices.end(),
+                     [](const DeviceAnalysis& device) { return device.part.slowdown_ns > 0; });
 }
 
-void EstimateSlowdown(const ModelState& model, const Analysis& analysis, CaptureSummary* capture) {
+// Of the GPU where it is most.
+std::optional<MeasuredCost> MeasuredOnADevice(const ModelState& model) {
+  std::optional<MeasuredCost> most;
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    const std::optional<MeasuredCost> cost = MeasureCostOn(model, i);
+    if (!cost.has_value()) continue;
+    if (!most.has_value() || cost->window_share > most->window_share) most = cost;
+  }
+  return most;
+}
+
+// By what a record costs elsewhere, but no more than what was measured leaves possible.
+void EstimateSlowdown(const ModelState& model, const Analysis& analysis,
+                      CaptureSummary* capture) {
   double window_ns = 0;
   double kernel_share = 0;
   for (const DeviceAnalysis& device : analysis.devices) {
@@ -120,11 +130,16 @@ void EstimateSlowdown(const ModelState& model, const Analysis& analysis, Capture
   }
   const double cost_ns = kernel_share * RecordsCostNs(model);
   if (window_ns <= 0 || cost_ns <= 0) return;
-  capture->set_window_slowdown_share(std::min(1.0, cost_ns / window_ns));
+  double share = std::min(1.0, cost_ns / window_ns);
+  if (const auto measured = MeasuredOnADevice(model); measured.has_value()) {
+    const double most = measured->window_share + kNormal95 * measured->window_standard_error;
+    share = std::clamp(most, 0.0, share);
+  }
+  capture->set_window_slowdown_share(share);
 }
 
 void SetCost(const ModelState& model, const Analysis& analysis, CaptureSummary* capture) {
-  if (!MeasuredOnADevice(model)) EstimateSlowdown(model, analysis, capture);
+  if (!SlowdownTakenOut(analysis)) EstimateSlowdown(model, analysis, capture);
   if (const auto measured = MeasureCost(model); measured.has_value()) {
     capture->set_measured_cost_share(measured->share);
     capture->set_measured_cost_error_share(kNormal95 * measured->standard_error);

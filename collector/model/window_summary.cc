@@ -9,13 +9,14 @@ namespace utlz {
 void SummarizeWindow(const ModelState& model, const Analysis& analysis, Summary* summary) {
   uint64_t start_ns = UINT64_MAX;
   uint64_t end_ns = 0;
-  double time_ns = 0;
+  const DevicePart* longest = nullptr;
   for (uint32_t i = 0; i < model.devices.size(); ++i) {
     const ActivitySweep& sweep = model.devices[i].sweep;
     if (!model.devices[i].used || sweep.first_ns() == 0) continue;
     start_ns = std::min(start_ns, sweep.first_ns());
     end_ns = std::max(end_ns, sweep.last_ns());
-    time_ns = std::max(time_ns, analysis.devices[i].part.TimeNs());
+    const DevicePart& part = analysis.devices[i].part;
+    if (longest == nullptr || part.TimeNs() > longest->TimeNs()) longest = &part;
   }
   if (end_ns <= start_ns) return;
   WindowSummary* window = summary->mutable_window();
@@ -24,12 +25,15 @@ void SummarizeWindow(const ModelState& model, const Analysis& analysis, Summary*
   if (steps.has_value()) {
     start_ns = steps->start_ns;
     end_ns = steps->end_ns;
-    const DevicePart& part = analysis.devices[steps->device].part;
-    time_ns = part.TimeNs();
-    window->set_pause_time_ns(part.pause_ns);
-    window->set_pauses(static_cast<uint64_t>(std::llround(part.pauses)));
+    longest = &analysis.devices[steps->device].part;
+    window->set_pause_time_ns(longest->pause_ns);
+    window->set_pauses(static_cast<uint64_t>(std::llround(longest->pauses)));
   }
-  window->set_time_ns(time_ns);
+  window->set_time_ns(longest->TimeNs());
+  if (longest->slowdown_ns > 0) {
+    window->set_slowdown_time_ns(longest->slowdown_ns);
+    window->set_slowdown_error_ns(longest->slowdown_error_ns);
+  }
   if (!model.run_start.has_value() || start_ns < model.run_start->time_ns()) return;
   window->set_start_ns(static_cast<double>(start_ns - model.run_start->time_ns()));
   window->set_end_ns(static_cast<double>(end_ns - model.run_start->time_ns()));

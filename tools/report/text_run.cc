@@ -191,9 +191,12 @@ std::string DescribeUncounted(const CaptureSummary& capture) {
 std::string DescribeSlowdown(const CaptureSummary& capture) {
   constexpr double kWorthSlowdown = 0.05;
   if (capture.window_slowdown_share() < kWorthSlowdown) return {};
+  const bool measured = capture.measured_cost_windows() > 0;
   return "! Tracing itself took an estimated " + FormatShare(capture.window_slowdown_share()) +
-         " of the time above, which is in its step times and idle shares; a run of some ten "
-         "seconds under an --overhead-budget measures it and takes it out.";
+         " of the time above, which is in its step times and idle shares; " +
+         (measured ? "a longer run would measure it well enough to take it out."
+                   : "a run of some ten seconds under an --overhead-budget measures it and takes "
+                     "it out.");
 }
 
 }  // namespace

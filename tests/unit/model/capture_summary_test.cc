@@ -50,9 +50,10 @@ TEST_F(CaptureSummaryTest, WhatTracingAddsIsEstimatedWhereItIsNotMeasured) {
   EXPECT_FALSE(Summarized().has_window_slowdown_share());
 }
 
-TEST_F(CaptureSummaryTest, WhatWasMeasuredIsNotEstimated) {
+TEST_F(CaptureSummaryTest, WhatWasTakenOutIsNotEstimated) {
   process_.windows = WindowsOf(16'000, 17'000, 60, 0.01, true);
   RunKernelOf(1, 0);
+  analysis_.devices[0].part.slowdown_ns = 1e6;
   const CaptureSummary capture = Summarized();
   const MeasuredCost cost = *MeasureCost(model_);
   EXPECT_DOUBLE_EQ(capture.measured_cost_share(), cost.share);
@@ -60,6 +61,17 @@ TEST_F(CaptureSummaryTest, WhatWasMeasuredIsNotEstimated) {
               1e-4 * cost.standard_error);
   EXPECT_EQ(capture.measured_cost_windows(), cost.windows);
   EXPECT_FALSE(capture.has_window_slowdown_share());
+}
+
+TEST_F(CaptureSummaryTest, AnEstimateIsNoMoreThanWasMeasured) {
+  process_.windows = WindowsOf(16'000, 16'100, 60, 0.01, true);
+  RunKernelOf(1, 0);
+  const MeasuredCost cost = *MeasureCostOn(model_, 0);
+  const double most = cost.window_share + 1.96 * cost.window_standard_error;
+  ASSERT_LT(most, 0.02);
+  EXPECT_NEAR(Summarized().window_slowdown_share(), most, 1e-5);
+  process_.windows = WindowsOf(17'000, 16'000, 60, 0.01, true);
+  EXPECT_EQ(Summarized().window_slowdown_share(), 0) << "windows were faster";
 }
 
 // Which of their gaps tracing lengthened is not known, so nothing is taken out of them.

@@ -108,15 +108,28 @@ TEST(TracedSlowdownTest, StepsAndSharesAreThoseOfTheUntracedProgram) {
   EXPECT_NEAR(summary.devices(0).run_gpu_busy_share(), 5.0 / 8, 0.02);
   EXPECT_GT(SliceShare(summary, kSliceSlowdown), 0);
   EXPECT_FALSE(summary.capture().has_window_slowdown_share()) << "it has been taken out";
+  EXPECT_NEAR(summary.window().slowdown_time_ns() / summary.window().time_ns(),
+              summary.steps().slowdown_time_ns() / summary.steps().time_mean_ns(), 1e-3);
+  EXPECT_GT(summary.window().slowdown_error_ns(), 0);
   ExpectSlicesSumToTheWhole(summary);
 }
 
 TEST(TracedSlowdownTest, IsNotMadeUpWhereTracingCostsNothing) {
   const Summary summary = SummaryOf(0, 12);
   EXPECT_FALSE(summary.steps().has_slowdown_time_ns());
+  EXPECT_FALSE(summary.window().has_slowdown_time_ns());
   EXPECT_EQ(SliceShare(summary, kSliceSlowdown), 0);
   EXPECT_NEAR(summary.steps().time_mean_ns(), 800e3, 20e3);
   ExpectSlicesSumToTheWhole(summary);
+}
+
+// It was measured, but not well enough to tell it from nothing: then records cost what they do.
+TEST(TracedSlowdownTest, WhatIsNotTakenOutIsAnEstimate) {
+  const Summary summary = SummaryOf(0, 12);
+  ASSERT_TRUE(summary.capture().has_measured_cost_share());
+  ASSERT_TRUE(summary.capture().has_window_slowdown_share());
+  const double step_cost_ns = kKernels * static_cast<double>(kTracedLaunchNs);
+  EXPECT_LE(summary.capture().window_slowdown_share(), 1.2 * step_cost_ns / 800e3);
 }
 
 TEST(TracedSlowdownTest, OfTooFewWindowsItIsAnEstimate) {
