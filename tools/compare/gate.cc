@@ -125,9 +125,8 @@ std::string ChangeText(const GateResult& result) {
 GateOutcome Judge(const Change& change, const GateOptions& options) {
   const double limit = options.max_regression_share * *change.before;
   const double delta = *change.Delta();
-  if (delta > limit && ChanceBeyond(change, delta) <= kGateProbability) {
-    return GateOutcome::kRegression;
-  }
+  const bool broken = ChanceBeyond(change, delta - limit) <= kGateProbability;
+  if (broken) return GateOutcome::kRegression;
   const bool kept = ChanceBeyond(change, limit - delta) <= kGateProbability;
   return kept ? GateOutcome::kPass : GateOutcome::kInconclusive;
 }

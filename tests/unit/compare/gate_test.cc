@@ -69,6 +69,13 @@ TEST(GateTest, OneRunASideCannotKeepATightLimit) {
   EXPECT_EQ(GateExitStatus(result.outcome), 3);
 }
 
+// Slower, but whether by more than is allowed cannot be told.
+TEST(GateTest, MoreThanAllowedWithinTheErrorIsNotTold) {
+  RunMaker maker(15);
+  const GateResult result = Gate(Runs(maker, 1, 10e6), Runs(maker, 1, 10.45e6));
+  EXPECT_EQ(result.outcome, GateOutcome::kInconclusive) << result.reasons[0];
+}
+
 TEST(GateTest, RefusesOtherGpusClocksAndRungs) {
   RunMaker maker(6);
   const std::vector<Summary> baseline = Runs(maker, 1, 10e6);
