@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <set>
 
 #include "tools/compare/difference_verdict.h"
 #include "tools/compare/kernel_match.h"
 #include "tools/compare/run_quantities.h"
+#include "tools/compare/sides.h"
+#include "tools/compare/slice_changes.h"
+#include "tools/compare/traced_basis.h"
 
 namespace utlz {
 namespace {
@@ -31,20 +32,6 @@ std::vector<double> DivisorsOf(const std::vector<PerWhat>& units) {
   for (const PerWhat& unit : units) divisors.push_back(unit.divisor);
   return divisors;
 }
-
-// Both sides with what a test of their numbers needs.
-struct Sides {
-  const Runs& before;
-  const Runs& after;
-  std::vector<PerWhat> units_before;
-  std::vector<PerWhat> units_after;
-  double whole_ns;  // a step, or the run
-  const DiffOptions& options;
-
-  TestOptions Test(double family_size, double least_effect) const {
-    return {family_size, least_effect, &options};
-  }
-};
 
 double WholeTime(const Runs& runs, bool per_step) {
   double sum = 0;
@@ -72,64 +59,6 @@ std::vector<QuantityChange> CompareQuantities(const Sides& sides) {
                          Read(quantity, sides.after, sides.units_after), sides.Test(family, 0));
     if (!change.before && !change.after) continue;
     changes.push_back({quantity.name, quantity.unit, quantity.more_is_better, change});
-  }
-  return changes;
-}
-
-// Start-up, pauses and shutdown belong to no step: put per step, they would differ with the number
-// of steps.
-bool BelongsToSteps(const WaterfallSlice& slice) {
-  return std::none_of(std::begin(kSlicesOutsideSteps), std::end(kSlicesOutsideSteps),
-                      [&](const char* name) { return slice.name() == name; });
-}
-
-std::vector<std::string> SliceNames(const Sides& sides, bool per_step) {
-  std::vector<std::string> names;
-  std::set<std::string> seen;
-  for (const Runs* runs : {&sides.before, &sides.after}) {
-    for (const Summary& run : *runs) {
-      for (const WaterfallSlice& slice : run.waterfall().slices()) {
-        if (per_step && !BelongsToSteps(slice)) continue;
-        if (seen.insert(slice.name()).second) names.push_back(slice.name());
-      }
-    }
-  }
-  return names;
-}
-
-// A slice is a part of a step or a run, so it is as uncertain as that: the part of the whole's
-// noise that may sit in any slice.
-std::optional<Estimate> ReadSlice(const Summary& run, const std::string& name, const PerWhat& per,
-                                  double run_to_run_share) {
-  if (!run.has_waterfall()) return std::nullopt;
-  const std::optional<Estimate> step = StepTime(run);
-  const double relative = step && step->value > 0 ? step->error / step->value : 0;
-  double whole = 0;
-  Estimate estimate;
-  for (const WaterfallSlice& slice : run.waterfall().slices()) {
-    if (BelongsToSteps(slice)) whole += SliceTime(slice, per);
-    if (slice.name() == name) estimate.value += SliceTime(slice, per);
-  }
-  estimate.error = whole * std::hypot(relative, run_to_run_share);
-  return estimate;
-}
-
-std::vector<SliceChange> CompareSlices(const Sides& sides, bool per_step) {
-  std::vector<SliceChange> changes;
-  const std::vector<std::string> names = SliceNames(sides, per_step);
-  for (const std::string& name : names) {
-    const auto read = [&](const Runs& runs, const std::vector<PerWhat>& units) {
-      const double between = runs.size() < 2 ? sides.options.run_to_run_share : 0;
-      Estimates estimates;
-      for (size_t i = 0; i < runs.size(); ++i) {
-        estimates.push_back(ReadSlice(runs[i], name, units[i], between));
-      }
-      return estimates;
-    };
-    const TestOptions test =
-        sides.Test(static_cast<double>(names.size()), sides.options.least_share * sides.whole_ns);
-    changes.push_back({name, CompareEstimates(read(sides.before, sides.units_before),
-                                              read(sides.after, sides.units_after), test)});
   }
   return changes;
 }
@@ -206,11 +135,15 @@ std::vector<KernelChange> CompareKernels(const Sides& sides) {
 
 }  // namespace
 
-Difference DiffRuns(const Runs& before, const Runs& after, const DiffOptions& options) {
+Difference DiffRuns(const Runs& as_reported_before, const Runs& as_reported_after,
+                    const DiffOptions& options) {
+  const auto [before, after, tracing_caveats] = OnOneBasis(as_reported_before, as_reported_after);
   Difference difference;
   difference.runs_before = before.size();
   difference.runs_after = after.size();
   difference.caveats = Caveats(before, after);
+  difference.caveats.insert(difference.caveats.end(), tracing_caveats.begin(),
+                            tracing_caveats.end());
   if (before.empty() || after.empty()) {
     difference.verdict = DifferenceVerdict(difference);
     return difference;

@@ -67,8 +67,8 @@ struct Counters {
 using Key = std::tuple<std::string, std::string, std::string>;
 
 Key KeyOf(const KernelSummary& kernel) {
-  return {kernel.mangled_name().empty() ? kernel.name() : kernel.mangled_name(), ShapeText(kernel),
-          kernel.kind_label()};
+  const KernelShape shape = ShapeOf(kernel);
+  return {shape.function, shape.shape, kernel.kind_label()};
 }
 
 KernelGroup MakeGroup(const Key& key, const KernelSummary& kernel, size_t runs) {
@@ -106,10 +106,8 @@ void AddEachKnown(const Estimates& parts, Estimates* sums) {
   }
 }
 
-using Shape = std::pair<std::string, std::string>;  // of a function
-
-std::map<Shape, std::set<std::string>> KindsOf(const std::vector<KernelGroup>& groups) {
-  std::map<Shape, std::set<std::string>> kinds;
+std::map<KernelShape, std::set<std::string>> KindsOf(const std::vector<KernelGroup>& groups) {
+  std::map<KernelShape, std::set<std::string>> kinds;
   for (const KernelGroup& group : groups) {
     kinds[{group.function, group.shape}].insert(group.kind_label);
   }
@@ -123,11 +121,11 @@ std::string WithoutKind(const KernelGroup& group) {
                                                               : group.short_name.substr(0, end);
 }
 
-void JoinKinds(const std::set<Shape>& shapes, std::vector<KernelGroup>* groups) {
-  std::map<Shape, KernelGroup> joined;
+void JoinKinds(const std::set<KernelShape>& shapes, std::vector<KernelGroup>* groups) {
+  std::map<KernelShape, KernelGroup> joined;
   std::vector<KernelGroup> kept;
   for (KernelGroup& group : *groups) {
-    const Shape shape = {group.function, group.shape};
+    const KernelShape shape = {group.function, group.shape};
     if (!shapes.contains(shape)) {
       kept.push_back(std::move(group));
       continue;
@@ -147,10 +145,14 @@ void JoinKinds(const std::set<Shape>& shapes, std::vector<KernelGroup>* groups) 
 
 }  // namespace
 
+KernelShape ShapeOf(const KernelSummary& kernel) {
+  return {kernel.mangled_name().empty() ? kernel.name() : kernel.mangled_name(), ShapeText(kernel)};
+}
+
 void JoinUnequalKinds(std::vector<KernelGroup>* before, std::vector<KernelGroup>* after) {
   const auto kinds_before = KindsOf(*before);
   const auto kinds_after = KindsOf(*after);
-  std::set<Shape> unequal;
+  std::set<KernelShape> unequal;
   for (const auto& [shape, kinds] : kinds_before) {
     const auto found = kinds_after.find(shape);
     if (found != kinds_after.end() && found->second != kinds) unequal.insert(shape);

@@ -30,6 +30,15 @@ struct KernelGroup {
   double MeanTime() const;
 };
 
+// Function and shape of a variant, whatever kinds its launches were told apart into.
+struct KernelShape {
+  std::string function;
+  std::string shape;
+
+  auto operator<=>(const KernelShape&) const = default;
+};
+KernelShape ShapeOf(const KernelSummary& kernel);
+
 // Kernels of a side, times divided by `divisor[run]`. Ordered by function and shape.
 std::vector<KernelGroup> GroupKernels(const std::vector<Summary>& runs,
                                       const std::vector<double>& divisor);

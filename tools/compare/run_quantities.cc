@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tools/compare/statistics.h"
+#include "tools/compare/traced_basis.h"
 
 namespace utlz {
 namespace {
@@ -39,29 +40,33 @@ std::optional<double> StepOfWindow(const Summary& run, const PerWhat& per) {
   return usual_ns / run.window().time_ns();
 }
 
-// Where most kernels have no counters, what the device counted meanwhile is not of these kernels.
-constexpr double kMostlyUncounted = 0.5;
+// As collector/model/timeline.cc names it.
+constexpr char kPowerSeries[] = "power_watts";
 
 Result DeviceSum(const Summary& run, double divisor, bool (DeviceSummary::*has)() const,
-                 double (DeviceSummary::*get)() const) {
-  double sum = 0;
+                 double (DeviceSummary::*get)() const, double (DeviceSummary::*error)() const) {
+  Estimate sum;
   for (const DeviceSummary& device : run.devices()) {
     if (!(device.*has)()) return std::nullopt;
-    sum += (device.*get)();
+    sum.value += (device.*get)() / divisor;
+    if (error != nullptr) sum.error = std::hypot(sum.error, (device.*error)() / divisor);
   }
   if (run.devices().empty()) return std::nullopt;
-  return Estimate{sum / divisor, 0};
+  return sum;
 }
 
-// What is per time is known no better than the time that a step takes.
-Result WithErrorOfTime(const Summary& run, Result estimate) {
-  const std::optional<Estimate> step = StepTime(run);
-  if (!estimate || !step || step->value <= 0) return estimate;
-  estimate->error = std::hypot(estimate->error, estimate->value * step->error / step->value);
+Result WithRelativeError(Result estimate, double relative) {
+  if (estimate) estimate->error = std::hypot(estimate->error, estimate->value * relative);
   return estimate;
 }
 
+// What is per time is known no better than the time is.
+Result WithErrorOfTime(const Summary& run, const Result& estimate) {
+  return WithRelativeError(estimate, TimeError(run));
+}
+
 Result Hfu(const Summary& run, const PerWhat&) {
+  if (IsMostlyUncounted(run)) return std::nullopt;
   Result mean = DeviceMean(run, &DeviceSummary::has_hfu, &DeviceSummary::hfu);
   if (mean)
     mean->error = DeviceMean(run, &DeviceSummary::has_hfu, &DeviceSummary::hfu_error)->value;
@@ -78,9 +83,10 @@ Result TokensPerSecond(const Summary& run, const PerWhat&) {
   return WithErrorOfTime(run, Estimate{run.efficiency().tokens_per_second(), 0});
 }
 
-template <bool (DeviceSummary::*has)() const, double (DeviceSummary::*get)() const>
-Result Mean(const Summary& run, const PerWhat&) {
-  return DeviceMean(run, has, get);
+// By counters where there are some: of few samples it is not that of the kernels.
+Result Clock(const Summary& run, const PerWhat&) {
+  if (IsMostlyUncounted(run)) return std::nullopt;
+  return DeviceMean(run, &DeviceSummary::has_sm_clock_hz, &DeviceSummary::sm_clock_hz);
 }
 
 template <bool (DeviceSummary::*has)() const, double (DeviceSummary::*get)() const>
@@ -88,19 +94,63 @@ Result Share(const Summary& run, const PerWhat&) {
   return WithErrorOfTime(run, DeviceMean(run, has, get));
 }
 
+// The same of what only counters tell.
 template <bool (DeviceSummary::*has)() const, double (DeviceSummary::*get)() const>
+Result CountedShare(const Summary& run, const PerWhat& per) {
+  if (IsMostlyUncounted(run)) return std::nullopt;
+  return Share<has, get>(run, per);
+}
+
+// The error of all bytes is at least that of those read and of those written.
+template <bool (DeviceSummary::*has)() const, double (DeviceSummary::*get)() const,
+          double (DeviceSummary::*error)() const>
 Result Total(const Summary& run, const PerWhat& per) {
-  if (run.capture().kernel_time_without_counters_share() > kMostlyUncounted) return std::nullopt;
-  return DeviceSum(run, per.divisor, has, get);
+  if (IsMostlyUncounted(run)) return std::nullopt;
+  return DeviceSum(run, per.divisor, has, get, error);
+}
+
+std::vector<double> ReadingsInWindow(const TimelineSeries& series, const WindowSummary& window) {
+  std::vector<double> readings;
+  for (int i = 0; i < series.value_size(); ++i) {
+    const auto time_ns =
+        static_cast<double>(series.start_ns() + static_cast<uint64_t>(i) * series.interval_ns());
+    const bool inside =
+        !window.has_start_ns() || (time_ns >= window.start_ns() && time_ns <= window.end_ns());
+    if (inside && std::isfinite(series.value(i))) readings.push_back(series.value(i));
+  }
+  return readings;
+}
+
+// As a share of it. Power rises over seconds, and each reading is the mean of one.
+double PowerError(const Summary& run) {
+  constexpr double kReadingNs = 1e9;
+  double worst = 0;
+  for (const TimelineSeries& series : run.timeline()) {
+    if (series.name() != kPowerSeries) continue;
+    const std::vector<double> readings = ReadingsInWindow(series, run.window());
+    const double mean = Mean(readings);
+    if (mean <= 0) continue;
+    const double span_ns =
+        static_cast<double>(readings.size()) * static_cast<double>(series.interval_ns());
+    const auto batches = static_cast<size_t>(std::clamp(span_ns / kReadingNs, 2.0, 16.0));
+    worst = std::max(worst, BatchMeansError(readings, batches).value_or(0) / mean);
+  }
+  return worst;
+}
+
+Result Power(const Summary& run, const PerWhat&) {
+  const Result mean = DeviceMean(run, &DeviceSummary::has_power_watts, &DeviceSummary::power_watts);
+  return WithRelativeError(WithErrorOfTime(run, mean), PowerError(run));
 }
 
 // Of the steps alone where it is known, since start-up belongs to no step.
 Result Energy(const Summary& run, const PerWhat& per) {
   if (per.step && run.efficiency().has_joules_per_step()) {
-    return WithErrorOfTime(run, Estimate{run.efficiency().joules_per_step(), 0});
+    const Estimate energy = {run.efficiency().joules_per_step(), 0};
+    return WithRelativeError(WithErrorOfTime(run, energy), PowerError(run));
   }
   return DeviceSum(run, per.divisor, &DeviceSummary::has_energy_joules,
-                   &DeviceSummary::energy_joules);
+                   &DeviceSummary::energy_joules, nullptr);
 }
 
 Result MeanStep(const Summary& run, const PerWhat&) { return StepTime(run); }
@@ -131,27 +181,40 @@ const std::vector<RunQuantity>& RunQuantities() {
       {"hfu", "share", true, Hfu},
       {"mfu", "share", true, Mfu},
       {"gpu_busy_share", "share", true, Share<&D::has_gpu_busy_share, &D::gpu_busy_share>},
-      {"sm_active_share", "share", true, Share<&D::has_sm_active_share, &D::sm_active_share>},
+      {"sm_active_share", "share", true,
+       CountedShare<&D::has_sm_active_share, &D::sm_active_share>},
       {"tensor_active_share", "share", true,
-       Share<&D::has_tensor_active_share, &D::tensor_active_share>},
+       CountedShare<&D::has_tensor_active_share, &D::tensor_active_share>},
       {"hbm_bandwidth_share", "share", true,
-       Share<&D::has_hbm_bandwidth_share, &D::hbm_bandwidth_share>},
-      {"sm_clock_hz", "Hz", true, Mean<&D::has_sm_clock_hz, &D::sm_clock_hz>},
-      {"power_watts", "W", false, Mean<&D::has_power_watts, &D::power_watts>},
-      {"flops", "FLOP", false, Total<&D::has_flops, &D::flops>},
-      {"dram_read_bytes", "B", false, Total<&D::has_dram_read_bytes, &D::dram_read_bytes>},
-      {"dram_write_bytes", "B", false, Total<&D::has_dram_write_bytes, &D::dram_write_bytes>},
+       CountedShare<&D::has_hbm_bandwidth_share, &D::hbm_bandwidth_share>},
+      {"sm_clock_hz", "Hz", true, Clock},
+      {"power_watts", "W", false, Power},
+      {"flops", "FLOP", false, Total<&D::has_flops, &D::flops, &D::flops_error>},
+      {"dram_read_bytes", "B", false,
+       Total<&D::has_dram_read_bytes, &D::dram_read_bytes, &D::dram_bytes_error>},
+      {"dram_write_bytes", "B", false,
+       Total<&D::has_dram_write_bytes, &D::dram_write_bytes, &D::dram_bytes_error>},
       {"energy_joules", "J", false, Energy},
   };
   return quantities;
 }
 
+bool IsMostlyUncounted(const Summary& run) {
+  constexpr double kMostly = 0.5;
+  return run.capture().kernel_time_without_counters_share() > kMostly;
+}
+
 std::optional<Estimate> StepTime(const Summary& run) {
   const StepsSummary& steps = run.steps();
   if (!steps.has_time_mean_ns() || steps.steps() == 0) return std::nullopt;
-  // The mean leaves out what tracing added, as well as that is known.
   const double error = BatchMeansError(ListedSteps(steps)).value_or(0);
-  return Estimate{steps.time_mean_ns(), std::hypot(error, steps.slowdown_error_ns())};
+  return Estimate{steps.time_mean_ns(),
+                  std::hypot(error, TracingError(run) * steps.time_mean_ns())};
+}
+
+double TimeError(const Summary& run) {
+  const std::optional<Estimate> step = StepTime(run);
+  return step && step->value > 0 ? step->error / step->value : TracingError(run);
 }
 
 std::optional<Estimate> MedianStepTime(const Summary& run) {
@@ -159,7 +222,7 @@ std::optional<Estimate> MedianStepTime(const Summary& run) {
   const std::optional<double> error = BatchMediansError(times);
   if (!StepTime(run) || !error) return std::nullopt;
   return Estimate{Median(times) - run.steps().slowdown_time_ns(),
-                  std::hypot(*error, run.steps().slowdown_error_ns())};
+                  std::hypot(*error, TracingError(run) * run.steps().time_mean_ns())};
 }
 
 std::optional<Estimate> WallTime(const Summary& run, double divisor) {
@@ -174,6 +237,9 @@ std::optional<Estimate> KernelTime(const Summary& run, const PerWhat& per) {
     sum += static_cast<double>(device.kernel_time_ns());
   }
   if (run.devices().empty()) return std::nullopt;
+  if (per.step && run.devices_size() == 1 && run.steps().has_kernel_time_ns()) {
+    return Estimate{run.steps().kernel_time_ns(), 0};
+  }
   const std::optional<double> step = StepOfWindow(run, per);
   return Estimate{step ? sum * *step : sum / per.divisor, 0};
 }

@@ -26,11 +26,16 @@ struct RunQuantity {
 // All numbers of a run that a comparison shows, in the order in which it shows them.
 const std::vector<RunQuantity>& RunQuantities();
 
+// Most kernels' work is not known: what the device counted meanwhile is not theirs.
+bool IsMostlyUncounted(const Summary& run);
+
 // Mean step after warm-up, with the standard error of the mean. Absent without steps.
 std::optional<Estimate> StepTime(const Summary& run);
 // The median of the same steps, which a few slow ones do not move. Absent where they are not
 // listed.
 std::optional<Estimate> MedianStepTime(const Summary& run);
+// One standard error of a step's time as a share of it, or of the run's without steps.
+double TimeError(const Summary& run);
 std::optional<Estimate> WallTime(const Summary& run, double divisor);
 std::optional<Estimate> KernelTime(const Summary& run, const PerWhat& per);
 // Of a slice that lies in steps, or of any where times are per run.

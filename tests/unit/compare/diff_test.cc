@@ -143,6 +143,55 @@ TEST(DiffTest, FlopsOfOthersAreNotOfTheseKernels) {
   EXPECT_FALSE(Diff(runs[0], runs[1]).HasDifference());
 }
 
+TEST(DiffTest, TotalsAreKnownNoBetterThanTheirErrors) {
+  RunMaker maker(14);
+  std::vector<Summary> runs = {maker.Make({}), maker.Make({})};
+  for (Summary& run : runs) {
+    DeviceSummary* device = run.mutable_devices(0);
+    const double more = &run == &runs[0] ? 1 : 1.1;
+    device->set_flops(more * 1e12);
+    device->set_dram_read_bytes(more * 1e12);
+    device->set_dram_write_bytes(more * 1e10);
+  }
+  EXPECT_TRUE(Diff(runs[0], runs[1]).HasDifference());
+  for (Summary& run : runs) {
+    run.mutable_devices(0)->set_flops_error(0.05e12);
+    run.mutable_devices(0)->set_dram_bytes_error(0.05e12);
+  }
+  EXPECT_FALSE(Diff(runs[0], runs[1]).HasDifference());
+}
+
+// NVML's power is the mean of the last second, so that of a short run is still rising.
+TEST(DiffTest, PowerThatStillRisesIsNotKnownWell) {
+  RunMaker maker(15);
+  std::vector<Summary> runs = {maker.Make({}), maker.Make({})};
+  for (Summary& run : runs) {
+    const bool first = &run == &runs[0];
+    run.mutable_devices(0)->set_power_watts(first ? 300 : 330);
+    TimelineSeries* power = run.add_timeline();
+    power->set_name("power_watts");
+    power->set_start_ns(0);
+    power->set_interval_ns(10'000'000);
+    for (int i = 0; i < 200; ++i) power->add_value(first ? 300 : 230 + i);
+  }
+  EXPECT_EQ(Quantity(Diff(runs[0], runs[1]), "power_watts").verdict, Verdict::kNoDifference);
+  for (double& value : *runs[1].mutable_timeline(0)->mutable_value()) value = 330;
+  EXPECT_EQ(Quantity(Diff(runs[0], runs[1]), "power_watts").verdict, Verdict::kIncrease);
+}
+
+// A median step of the window would leave out what the slow ones take.
+TEST(DiffTest, KernelTimeOfAStepIsThatOfTheSteps) {
+  RunMaker maker(16);
+  std::vector<Summary> runs = {maker.Make({}), maker.Make({})};
+  for (Summary& run : runs) {
+    run.mutable_steps()->set_kernel_time_ns(8e6);
+    run.mutable_steps()->set_time_p50_ns(9e6);
+    run.mutable_window()->set_time_ns(static_cast<double>(run.devices(0).window_ns()));
+  }
+  runs[1].mutable_window()->set_pauses(1);
+  EXPECT_EQ(Quantity(Diff(runs[0], runs[1]), "kernel_time_ns").verdict, Verdict::kNoDifference);
+}
+
 TEST(DiffTest, UnknownIsNotZero) {
   RunMaker maker(7);
   Summary before = maker.Make({});

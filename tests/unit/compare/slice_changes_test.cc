@@ -1,0 +1,70 @@
+#include "tools/compare/slice_changes.h"
+
+#include <gtest/gtest.h>
+
+#include <iterator>
+
+#include "collector/model/waterfall.h"
+#include "tests/unit/compare/run_maker.h"
+
+namespace utlz {
+namespace {
+
+constexpr double kSteps = 100;
+
+TEST(SliceNamesTest, OfCountersAreTheModels) {
+  const char* bounds[] = {kSliceMemory, kSliceLatency, kSliceCompute, kSliceMixed, kSliceUnknown};
+  const char* work[] = {kSliceTail, kSliceOtherCompute, kSliceClock, kSliceUseful};
+  ASSERT_EQ(std::size(kSlicesOfBounds), std::size(bounds));
+  for (size_t i = 0; i < std::size(bounds); ++i) EXPECT_STREQ(kSlicesOfBounds[i], bounds[i]);
+  ASSERT_EQ(std::size(kSlicesOfWork), std::size(work));
+  for (size_t i = 0; i < std::size(work); ++i) EXPECT_STREQ(kSlicesOfWork[i], work[i]);
+}
+
+void AddSlice(const char* name, double step_ns, Summary* run) {
+  WaterfallSlice* slice = run->mutable_waterfall()->add_slices();
+  slice->set_name(name);
+  slice->set_time_ns(kSteps * step_ns);
+}
+
+// Two kernels, one of 4 ms a step whose bound the test chooses.
+Summary RunOf(Bound bound) {
+  Summary run = RunMaker(1).Make({.kernels = 2});
+  run.mutable_waterfall()->clear_slices();
+  const bool latency = bound == BOUND_LATENCY;
+  AddSlice(kSliceLatency, latency ? 4e6 : 1e6, &run);
+  AddSlice(kSliceMixed, latency ? 1e6 : 4e6, &run);
+  AddSlice(kSliceIdleLaunch, 2e6, &run);
+  run.mutable_kernels(0)->set_bound(bound);
+  run.mutable_kernels(1)->set_bound(BOUND_COMPUTE);
+  return run;
+}
+
+TEST(SliceChangesTest, AKernelNearAThresholdIsNoChange) {
+  const Summary before = RunOf(BOUND_LATENCY);
+  const Summary after = RunOf(BOUND_NEITHER);
+  EXPECT_FALSE(Diff(before, after).HasDifference());
+}
+
+TEST(SliceChangesTest, AnotherKernelOfAnotherBoundIsAChange) {
+  const Summary before = RunOf(BOUND_LATENCY);
+  Summary after = RunOf(BOUND_NEITHER);
+  after.mutable_kernels(0)->set_mangled_name("_Z5other");
+  const Difference difference = Diff(before, after);
+  EXPECT_EQ(difference.slices[0].time_ns.verdict, Verdict::kDecrease);
+  EXPECT_EQ(difference.slices[1].time_ns.verdict, Verdict::kIncrease);
+}
+
+TEST(SliceChangesTest, WithoutCountersABoundIsUnknown) {
+  const Summary before = RunOf(BOUND_LATENCY);
+  Summary after = RunOf(BOUND_LATENCY);
+  after.mutable_waterfall()->mutable_slices(0)->set_name(kSliceUnknown);
+  after.mutable_capture()->set_kernel_time_without_counters_share(0.9);
+  const Difference difference = Diff(before, after);
+  EXPECT_FALSE(difference.HasDifference());
+  EXPECT_EQ(difference.slices[0].time_ns.verdict, Verdict::kUnknown);
+  EXPECT_FALSE(difference.slices[0].time_ns.after.has_value());
+}
+
+}  // namespace
+}  // namespace utlz

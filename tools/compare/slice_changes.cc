@@ -1,0 +1,162 @@
+#include "tools/compare/slice_changes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "tools/compare/kernel_match.h"
+
+namespace utlz {
+namespace {
+
+using Runs = std::vector<Summary>;
+using TimeBySlice = std::map<std::string_view, double>;  // ns
+
+bool IsOneOf(std::string_view name, const auto& names) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+// Start-up, pauses and shutdown belong to no step: put per step, they would differ with the number
+// of steps.
+bool BelongsToSteps(const WaterfallSlice& slice) {
+  return !IsOneOf(slice.name(), kSlicesOutsideSteps);
+}
+
+bool IsOfCounters(std::string_view name) {
+  return IsOneOf(name, kSlicesOfBounds) || IsOneOf(name, kSlicesOfWork);
+}
+
+std::vector<std::string> SliceNames(const Sides& sides, bool per_step) {
+  std::vector<std::string> names;
+  std::set<std::string> seen;
+  for (const Runs* runs : {&sides.before, &sides.after}) {
+    for (const Summary& run : *runs) {
+      for (const WaterfallSlice& slice : run.waterfall().slices()) {
+        if (per_step && !BelongsToSteps(slice)) continue;
+        if (seen.insert(slice.name()).second) names.push_back(slice.name());
+      }
+    }
+  }
+  return names;
+}
+
+// Nothing where a kernel's time is in a slice of its own.
+std::optional<std::string_view> SliceOf(Bound bound) {
+  switch (bound) {
+    case BOUND_MEMORY:
+      return kSlicesOfBounds[0];
+    case BOUND_LATENCY:
+      return kSlicesOfBounds[1];
+    case BOUND_COMPUTE:
+      return kSlicesOfBounds[2];
+    case BOUND_NEITHER:
+      return kSlicesOfBounds[3];
+    case BOUND_UNKNOWN:
+      return kSlicesOfBounds[4];
+    default:
+      return std::nullopt;
+  }
+}
+
+// What bounds a kernel hangs on a threshold. One that has the same shape in all runs and not the
+// same bound lies so near one that counters decide by chance.
+using Bounds = std::map<KernelShape, std::set<std::string_view>>;
+
+Bounds BoundsOf(const Sides& sides) {
+  Bounds bounds;
+  for (const Runs* runs : {&sides.before, &sides.after}) {
+    for (const Summary& run : *runs) {
+      for (const KernelSummary& kernel : run.kernels()) {
+        const std::optional<std::string_view> slice = SliceOf(kernel.bound());
+        if (slice) bounds[ShapeOf(kernel)].insert(*slice);
+      }
+    }
+  }
+  return bounds;
+}
+
+TimeBySlice DoubtfulTime(const Summary& run, const PerWhat& per, const Bounds& bounds) {
+  TimeBySlice doubtful;
+  for (const KernelSummary& kernel : run.kernels()) {
+    const auto found = bounds.find(ShapeOf(kernel));
+    if (found == bounds.end() || found->second.size() < 2) continue;
+    for (const std::string_view slice : found->second) {
+      doubtful[slice] += kernel.time_ns() / per.divisor;
+    }
+  }
+  return doubtful;
+}
+
+// One run's slices, each as uncertain as the step or run that it is part of: all of the whole's
+// noise may sit in any slice.
+class RunSlices {
+ public:
+  RunSlices(const Summary& run, const PerWhat& per, double run_to_run_share, const Bounds& bounds)
+      : run_(run), per_(per), doubtful_(DoubtfulTime(run, per, bounds)) {
+    double whole_ns = 0;
+    for (const WaterfallSlice& slice : run.waterfall().slices()) {
+      if (BelongsToSteps(slice)) whole_ns += SliceTime(slice, per);
+    }
+    whole_error_ns_ = whole_ns * std::hypot(TimeError(run), run_to_run_share);
+  }
+
+  std::optional<Estimate> Read(const std::string& name) const {
+    if (!run_.has_waterfall()) return std::nullopt;
+    if (IsOfCounters(name) && IsMostlyUncounted(run_)) return std::nullopt;
+    Estimate estimate;
+    for (const WaterfallSlice& slice : run_.waterfall().slices()) {
+      if (slice.name() == name) estimate.value += SliceTime(slice, per_);
+    }
+    const auto doubtful = doubtful_.find(name);
+    estimate.error =
+        std::hypot(whole_error_ns_, doubtful == doubtful_.end() ? 0 : doubtful->second);
+    return estimate;
+  }
+
+ private:
+  const Summary& run_;
+  PerWhat per_;
+  TimeBySlice doubtful_;
+  double whole_error_ns_ = 0;
+};
+
+std::vector<RunSlices> SlicesOf(const Runs& runs, const std::vector<PerWhat>& units,
+                                const DiffOptions& options, const Bounds& bounds) {
+  const double between = runs.size() < 2 ? options.run_to_run_share : 0;
+  std::vector<RunSlices> slices;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    slices.emplace_back(runs[i], units[i], between, bounds);
+  }
+  return slices;
+}
+
+Estimates Read(const std::vector<RunSlices>& runs, const std::string& name) {
+  Estimates estimates;
+  for (const RunSlices& run : runs) estimates.push_back(run.Read(name));
+  return estimates;
+}
+
+}  // namespace
+
+std::vector<SliceChange> CompareSlices(const Sides& sides, bool per_step) {
+  const Bounds bounds = BoundsOf(sides);
+  const std::vector<RunSlices> before =
+      SlicesOf(sides.before, sides.units_before, sides.options, bounds);
+  const std::vector<RunSlices> after =
+      SlicesOf(sides.after, sides.units_after, sides.options, bounds);
+  const std::vector<std::string> names = SliceNames(sides, per_step);
+  const TestOptions test =
+      sides.Test(static_cast<double>(names.size()), sides.options.least_share * sides.whole_ns);
+  std::vector<SliceChange> changes;
+  for (const std::string& name : names) {
+    changes.push_back({name, CompareEstimates(Read(before, name), Read(after, name), test)});
+  }
+  return changes;
+}
+
+}  // namespace utlz
