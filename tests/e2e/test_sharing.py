@@ -1,5 +1,6 @@
 """Several collectors on one GPU: one sampler counts for all of them, whoever comes and goes."""
 
+import json
 import os
 import signal
 import subprocess
@@ -82,9 +83,23 @@ class SharingTest(AttachTest):
         self.assert_sampled(self.finish(self.second))
 
     def test_the_second_ends_first(self):
-        self.assert_sampled(self.finish(self.second))
+        second = self.finish(self.second)
+        self.assert_sampled(second)
         self.wait_for_more_samples(self.first)
-        self.assert_sampled(self.finish(self.first))
+        first = self.finish(self.first)
+        self.assert_sampled(first)
+        self.assert_merged_samples_count_once(first, second)
+
+    def assert_merged_samples_count_once(self, *reports):
+        """Both collectors read the same ones while both were there."""
+        merged = self.folder / "merged.utlz"
+        merging = self.utlz("merge", self.first.profile, self.second.profile, "-o", merged)
+        self.assertEqual(merging.returncode, 0, merging.stderr)
+        report = json.loads(self.utlz("report", "--format=json", merged).stdout)
+        self.assert_sampled(report)
+        counts = [one["capture"]["samples"] for one in reports]
+        self.assertLess(report["capture"]["samples"], sum(counts))
+        self.assertGreaterEqual(report["capture"]["samples"], max(counts))
 
     def test_the_first_collector_is_killed(self):
         self.first.process.kill()

@@ -13,6 +13,7 @@
 #include "collector/profile/profile_reader.h"
 #include "collector/profile/profile_writer.h"
 #include "tools/merge/collective_reader.h"
+#include "tools/merge/device_frames.h"
 #include "tools/merge/frame_shift.h"
 #include "tools/merge/host_clocks.h"
 #include "tools/merge/stragglers.h"
@@ -41,7 +42,7 @@ class Feed {
   uint64_t time_ns() const { return time_ns_; }  // of the next frame, or of one before it
   uint32_t source() const { return frame_.source == 0 ? 0 : frame_.source + input_->source_offset; }
   uint16_t type() const { return frame_.type; }
-  const std::string& payload() const { return payload_; }
+  std::string* payload() { return &payload_; }
   uint64_t refused() const { return refused_ + reader_.refused_frames(); }
   uint64_t unreadable_bytes() const { return reader_.unreadable_bytes(); }
 
@@ -147,25 +148,6 @@ const HostClock& ClockOf(const std::vector<HostClock>& clocks, const std::string
                        [&](const HostClock& one) { return one.host == host; });
 }
 
-// Two profiles of one GPU tell its totals twice; the first one's are kept.
-class DeviceOwners {
- public:
-  bool Owns(size_t input, uint16_t type, const std::string& payload) {
-    if (type == FRAME_DEVICE_TOTALS) return OwnsUuid<DeviceTotalsBatch>(input, payload);
-    return true;
-  }
-
- private:
-  template <typename Message>
-  bool OwnsUuid(size_t input, const std::string& payload) {
-    Message message;
-    if (!message.ParseFromString(payload)) return false;
-    return owners_.try_emplace(message.device_uuid(), input).first->second == input;
-  }
-
-  std::map<std::string, size_t> owners_;
-};
-
 class Merger {
  public:
   explicit Merger(ProfileWriter writer) : writer_(std::move(writer)) {}
@@ -177,7 +159,7 @@ class Merger {
 
   // The frame that is next by time, from whichever input, until there is none.
   absl::Status AppendAll(std::vector<Feed>* feeds) {
-    DeviceOwners owners;
+    DeviceFrames of_devices;
     for (;;) {
       Feed* next = nullptr;
       for (Feed& feed : *feeds) {
@@ -185,8 +167,8 @@ class Merger {
       }
       if (next == nullptr) return absl::OkStatus();
       const auto input = static_cast<size_t>(next - feeds->data());
-      if (owners.Owns(input, next->type(), next->payload())) {
-        const absl::Status status = Append(next->source(), next->type(), next->payload());
+      if (of_devices.Take(input, next->type(), next->payload())) {
+        const absl::Status status = Append(next->source(), next->type(), *next->payload());
         if (!status.ok()) return status;
       }
       next->Advance();
