@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "collector/model/collective_kind.h"
+#include "proto/ring_abi.h"
 #include "tests/unit/model/run_builder.h"
 
 namespace utlz {
@@ -37,8 +39,10 @@ class CollectiveSizesTest : public ::testing::Test {
   }
 
   void Tell(const Told& told) {
-    calls_.add_time_delta_ns(static_cast<int64_t>(Now() - told_ns_));
-    told_ns_ = now_ns_ + kRunStartNs;
+    const uint64_t now_ns = Now();
+    if (calls_.function_size() == 0) calls_.set_base_ns(told_ns_ = now_ns - 3);
+    calls_.add_time_delta_ns(static_cast<int64_t>(now_ns - told_ns_));
+    told_ns_ = now_ns;
     calls_.add_thread(kThread);
     calls_.add_function(told.function == nullptr ? 0 : IdOf(told.function) + 1);
     calls_.add_bytes(told.bytes);
@@ -75,7 +79,6 @@ class CollectiveSizesTest : public ::testing::Test {
   void Send() {
     run_.Send(1, FRAME_COMMUNICATION_CALLS, calls_);
     calls_.Clear();
-    told_ns_ = 0;
   }
   std::map<std::string, CommunicationSummary> End() {
     Send();
@@ -88,8 +91,9 @@ class CollectiveSizesTest : public ::testing::Test {
 
   static constexpr uint32_t kFirstFunction = 100;
   static constexpr const char* kFunctions[] = {
-      "ncclAllReduce",  "ncclAllGather", "ncclSend",         "ncclRecv",
-      "ncclGroupStart", "ncclGroupEnd",  "ncclCommInitRank", "ncclAlltoAllConfig"};
+      "ncclAllReduce",    "ncclAllGather",      "ncclSend",
+      "ncclRecv",         "ncclGroupStart",     "ncclGroupEnd",
+      "ncclCommInitRank", "ncclAlltoAllConfig", "ncclGroupSimulateEnd"};
 
   uint64_t Now() { return kRunStartNs + (now_ns_ += kMicrosecond); }
   static uint32_t IdOf(const std::string& function) {
@@ -238,12 +242,209 @@ TEST_F(CollectiveSizesTest, HostileCallsAreRefusedOrBounded) {
   EXPECT_FALSE(sizes.Add(process, uneven, &placement));
 }
 
+TEST_F(CollectiveSizesTest, WhatWasOpenBeforeCallsWereLostIsForgotten) {
+  Communicator(2);
+  Tell({"ncclAllReduce", 1001, 9});
+  Send();
+  Launch(kAllReduce);
+  calls_.set_lost(1);
+  Tell({});  // of which, is not known
+  EXPECT_FALSE(End().at("AllReduce").has_bytes());
+}
+
+TEST_F(CollectiveSizesTest, WhatOneProcessLosesSpoilsNothingOfAnother) {
+  Communicator(2);
+  Tell({"ncclAllReduce", 1001, 9});
+  Launch(kAllReduce);
+  Send();
+  run_.StartProcess(2);
+  CommunicationCallBatch lost;
+  lost.set_lost(1);
+  run_.Send(2, FRAME_COMMUNICATION_CALLS, lost);
+  Tell({});
+  EXPECT_EQ(End().at("AllReduce").bytes(), 1000);
+}
+
+TEST_F(CollectiveSizesTest, GroupsInGroupsAreLaunchedAtTheEndOfTheOutermost) {
+  Communicator(2);
+  Plain("ncclGroupStart");
+  Plain("ncclGroupStart");
+  Call("ncclAllReduce", 1000);
+  Plain("ncclGroupEnd");
+  Plain("ncclGroupEnd", kAllReduce);
+  EXPECT_EQ(End().at("AllReduce").bytes(), 1000);
+}
+
+TEST_F(CollectiveSizesTest, AGroupThatIsOnlySimulatedEndsToo) {
+  Communicator(2);
+  Plain("ncclGroupStart");
+  Call("ncclAllReduce", 1000);
+  Plain("ncclGroupSimulateEnd");
+  Call("ncclAllReduce", 64, kAllReduce);
+  EXPECT_EQ(End().at("AllReduce").bytes(), 64);
+}
+
+TEST_F(CollectiveSizesTest, ASizeIsThatOfOneLaunch) {
+  Communicator(2);
+  Plain("ncclGroupStart");
+  Call("ncclAllReduce", 1500);
+  Call("ncclAllReduce", 548);
+  Tell({"ncclGroupEnd"});
+  Launch(kAllReduce);
+  Launch(kAllReduce);
+  Tell({});
+  Call("ncclAllReduce", 1024, kAllReduce);
+  const auto rows = End();
+  ASSERT_EQ(rows.at("AllReduce").sizes_size(), 1);
+  EXPECT_EQ(rows.at("AllReduce").sizes(0).launches(), 3u);
+  EXPECT_DOUBLE_EQ(rows.at("AllReduce").sizes(0).bytes(), 1024);
+}
+
+TEST_F(CollectiveSizesTest, AGroupAmongSeveralCommunicatorsHasNoOneNumberOfRanks) {
+  Communicator(2);
+  Communicator(4, 10);
+  Plain("ncclGroupStart");
+  Call("ncclAllReduce", 1000);
+  Call("ncclAllReduce", 1000, -1, 10);
+  Plain("ncclGroupEnd", kAllReduce);
+  const auto rows = End();
+  ASSERT_EQ(rows.at("AllReduce").sizes_size(), 1);
+  EXPECT_FALSE(rows.at("AllReduce").sizes(0).has_ranks());
+  EXPECT_DOUBLE_EQ(rows.at("AllReduce").bus_bytes_per_second(), (1000 + 1500) / 10e-6);
+}
+
+TEST_F(CollectiveSizesTest, AGroupWithAnUnknownCommunicatorHasNoBusBandwidth) {
+  Communicator(2);
+  Plain("ncclGroupStart");
+  Call("ncclAllReduce", 1000);
+  Call("ncclAllReduce", 1000, -1, 10);
+  Plain("ncclGroupEnd", kAllReduce);
+  Plain("ncclGroupStart");
+  Call("ncclAllGather", 1000, -1, 10);
+  Call("ncclAllGather", 1000);
+  Plain("ncclGroupEnd", kAllGather);
+  const auto rows = End();
+  EXPECT_DOUBLE_EQ(rows.at("AllReduce").bytes(), 2000);
+  EXPECT_FALSE(rows.at("AllReduce").has_bus_bytes_per_second());
+  EXPECT_FALSE(rows.at("AllGather").has_bytes()) << "nor what the whole is";
+}
+
+TEST_F(CollectiveSizesTest, OneRankAloneLoadsNoLink) {
+  Communicator(1);
+  Call("ncclAllReduce", 1000, kAllReduce);
+  const auto rows = End();
+  EXPECT_DOUBLE_EQ(rows.at("AllReduce").bytes(), 1000);
+  EXPECT_FALSE(rows.at("AllReduce").has_bus_bytes_per_second());
+}
+
+TEST_F(CollectiveSizesTest, ACommunicatorOfAUsedNameHasTheRanksThatItWasMadeWith) {
+  Communicator(4);
+  Communicator(2);
+  Call("ncclAllReduce", 1000, kAllReduce);
+  EXPECT_DOUBLE_EQ(End().at("AllReduce").bus_bytes_per_second(), 1000 / 10e-6);
+}
+
+TEST_F(CollectiveSizesTest, AGroupOfTooManyCallsHasNoSize) {
+  Communicator(2);
+  Plain("ncclGroupStart");
+  for (size_t i = 0; i <= CollectiveSizes::kMaxMembers; ++i) Call("ncclAllReduce", 10);
+  Plain("ncclGroupEnd", kAllReduce);
+  EXPECT_FALSE(End().at("AllReduce").has_bytes());
+}
+
+TEST_F(CollectiveSizesTest, TheSizesThatTakeMostTimeAreListed) {
+  Communicator(2);
+  for (int i = 0; i < 30; ++i) Call("ncclAllReduce", uint64_t{1} << i, kAllReduce);
+  const auto rows = End();
+  EXPECT_EQ(rows.at("AllReduce").sizes_size(), 24);
+  EXPECT_EQ(rows.at("AllReduce").sized_launches(), 30u);
+}
+
+// An operation waits until all that it can have launched has come.
+TEST(CollectiveSizesSettleTest, OperationsAreCountedOnceTheyAreSettled) {
+  ProcessState process;
+  process.source = 1;
+  process.strings = {"", "ncclAllReduce", "ncclDevKernel_AllReduce_Sum_f32_RING_LL"};
+  process.variants.resize(1);
+  process.variants[0].name = 2;
+  KernelTable kernels;
+  const uint32_t kernel = kernels.Find(&process, 0, 0);
+  CommunicationCallBatch batch;
+  batch.set_base_ns(1000);
+  for (const bool end : {false, true}) {
+    batch.add_time_delta_ns(end ? 100 : 0);
+    batch.add_thread(kThread);
+    batch.add_function(end ? 0 : 2);
+    batch.add_bytes(end ? 0 : 501);
+    batch.add_communicator(0);
+    batch.add_ranks(0);
+  }
+  CollectiveSizes sizes;
+  LaunchPlacement placement;
+  ASSERT_TRUE(sizes.Add(process, batch, &placement));
+  placement.Settle(1, 1100);
+  sizes.Settle(1, 1100, kernels);
+  EXPECT_TRUE(sizes.groups().empty());
+  LaunchCallBatch call;
+  call.set_base_ns(1050);
+  call.add_start_delta_ns(0);
+  call.add_duration_ns(1);
+  call.add_correlation_delta(7);
+  call.add_thread(kThread);
+  ASSERT_TRUE(placement.AddCalls(1, call));
+  placement.AddLaunch(1, 7, kernel, 20);
+  placement.Settle(1, 1101);
+  sizes.Settle(1, 1101, kernels);
+  ASSERT_EQ(sizes.groups().size(), 1u);
+  EXPECT_EQ(sizes.groups().begin()->second.bytes, 500);
+}
+
+// As nccl-tests counts them, of 1000 bytes that each of four ranks gives the call.
+TEST(CollectiveKindTest, WholesAndLinksAreThoseOfNcclTests) {
+  const struct {
+    const char* function;
+    const char* kernels;
+    double whole;
+    double link;
+  } kExpected[] = {
+      {"ncclAllReduce", "AllReduce", 1000, 1500},
+      {"ncclAllGather", "AllGather", 4000, 3000},
+      {"ncclReduceScatter", "ReduceScatter", 4000, 3000},
+      {"ncclBroadcast", "Broadcast", 1000, 1000},
+      {"ncclReduce", "Reduce", 1000, 1000},
+      {"ncclSend", "SendRecv", 1000, 1000},
+      {"ncclRecv", "SendRecv", 1000, 1000},
+      {"ncclAlltoAll", "SendRecv", 4000, 3000},
+      {"ncclGather", "SendRecv", 4000, 3000},
+      {"ncclScatter", "SendRecv", 4000, 3000},
+      {"ncclReduceConfig", "Reduce", 1000, 1000},
+  };
+  for (const auto& expected : kExpected) {
+    const CollectiveKind* kind = CollectiveKindOf(expected.function);
+    ASSERT_NE(kind, nullptr) << expected.function;
+    EXPECT_EQ(kind->kernels, expected.kernels) << expected.function;
+    const double whole = kind->size_is_of_a_rank ? 4000 : 1000;
+    EXPECT_EQ(whole, expected.whole) << expected.function;
+    EXPECT_EQ(whole * LinkBytes(kind->link_share, 4), expected.link) << expected.function;
+  }
+  for (const char* function :
+       {"ncclCommInitRankConfig", "ncclGroupEnd", "Config", "", "ncclReduceX"}) {
+    EXPECT_EQ(CollectiveKindOf(function), nullptr) << function;
+  }
+}
+
 TEST_F(CollectiveSizesTest, SaysWhySizesAreNotKnown) {
   Launch(kAllReduce);
-  run_.EndProcess();
-  const Summary summary = run_.EndRun(1'000'000);
-  ASSERT_EQ(summary.communication_size(), 1);
-  EXPECT_NE(summary.communication(0).size_note().find("--nvtx"), std::string::npos);
+  EXPECT_NE(End().at("AllReduce").size_note().find("--nvtx"), std::string::npos);
+}
+
+TEST_F(CollectiveSizesTest, SaysThatALibraryToldNoSizesWhereRangesWereRecorded) {
+  TraceWindow window;
+  window.set_flags(kTraceKernels | kTraceMarkers);
+  window.set_start_ns(kRunStartNs);
+  run_.Send(1, FRAME_TRACE_WINDOW, window);
+  Launch(kAllReduce);
+  EXPECT_NE(End().at("AllReduce").size_note().find("since 2.18"), std::string::npos);
 }
 
 }  // namespace
