@@ -7,7 +7,7 @@ import time
 import unittest
 
 from attaching import AttachTest, Program
-from harness import UTLZ
+from harness import TIME_LIMIT_S, UTLZ
 
 GEMM = "_Z4gemmPfPKfS1_i"
 REDUCE = "_Z6reducePfPKfi"
@@ -49,6 +49,61 @@ class Attaching(AttachTest):
         program.do("graph 30")
         report = self.finish(tool)
         self.assertEqual(self.launches_by_name(report), {GEMM: 30, REDUCE: 30, ADD: 30})
+        self.assertEqual(program.quit(), 0)
+
+    def test_capture_on_one_gpu_of_two(self):
+        """Nor does what is asked of the other GPU meanwhile."""
+        program = self.start(environment=self.environment("instant=1,devices=2"))
+        program.do("second 1")
+        program.do("capture 1")
+        self.record(program, [])
+        tool = self.attach(program.pid)
+        tool.wait_for("tracing")
+        program.do("capture 0")
+        program.do("graph 30")
+        program.do("second 20")
+        self.assertEqual(self.launches_by_name(self.finish(tool)), {GEMM: 30, REDUCE: 50, ADD: 30})
+        self.assertEqual(program.do("cupti"), {"done": 0})
+        self.assertEqual(program.quit(), 0)
+
+    def wait_for_more_switched_on(self, program, before):
+        deadline = time.monotonic() + TIME_LIMIT_S
+        while program.do("cupti")["done"] <= before:
+            self.assertLess(time.monotonic(), deadline, "no new context was switched on")
+            time.sleep(0.01)
+
+    def test_contexts_of_two_gpus_wake_and_sleep_together(self):
+        program = self.start(environment=self.environment("instant=1,devices=2"))
+        for _ in range(3):
+            program.do("second 5")  # between visits, seen by none
+            report, _ = self.record(program, ["launch 10", "second 20"])
+            self.assertEqual(self.launches_by_name(report), {GEMM: 10, REDUCE: 20})
+            self.assertEqual(len(report["devices"]), 2)
+            self.assert_nothing_lost(report)
+            self.assertEqual(program.do("cupti"), {"done": 0})
+        self.assertEqual(program.quit(), 0)
+
+    def test_context_that_comes_during_a_visit(self):
+        program = self.start(environment=self.environment("instant=1,devices=2"))
+        tool = self.attach(program.pid)
+        tool.wait_for("tracing")
+        switched_on = program.do("cupti")["done"]
+        program.do("second 1")  # may come before it is noticed
+        self.wait_for_more_switched_on(program, switched_on)
+        program.do("second 20")
+        launches = self.launches_by_name(self.finish(tool))
+        self.assertIn(launches[REDUCE], (20, 21))
+        self.assertEqual(program.do("cupti"), {"done": 0})
+        self.assertEqual(program.quit(), 0)
+
+    def test_context_of_its_own_is_left_as_it_was(self):
+        """It has a primary context too, so the visit is to that one."""
+        program = self.start()
+        program.do("own 5")
+        report, _ = self.record(program, ["launch 10", "own 20"])
+        self.assertEqual(self.launches_by_name(report), {GEMM: 10})
+        self.assertEqual(program.do("cupti"), {"done": 0})
+        program.do("own 5")
         self.assertEqual(program.quit(), 0)
 
     def test_many_visits_to_one_process(self):

@@ -5,6 +5,8 @@
 //   graph N     instantiates a graph of three kernels if there is none, and replays it N times
 //   capture 1   begins to capture those three on a stream, in CUDA's strictest mode
 //   capture 0   ends that, which fails if another thread did what a capture forbids, and instantiates
+//   second N    launches another kernel N times on a second GPU, in its primary context
+//   own N       launches a third one N times in a context of the program's own
 //   busy 1, 0   a thread that launches without end, on or off      {"done":launches so far}
 //   busy 2      the same with many short kernels, dear to trace
 //   fork 1, 0   a child that waits for its end, begun or ended      {"done":its identifier}
@@ -52,6 +54,25 @@ class Program {
   void Launch(uint64_t times) {
     target_->Launch(0, times);
     target_->Synchronize();
+  }
+
+  void LaunchOnSecond(uint64_t times) {
+    if (second_ == nullptr) second_ = std::make_unique<Target>(Kernels(), 1);
+    Check(cuCtxSetCurrent(second_->context()), "cuCtxSetCurrent");
+    second_->Launch(1, times);
+    second_->Synchronize();
+    Check(cuCtxSetCurrent(target_->context()), "cuCtxSetCurrent");
+  }
+
+  void LaunchInOwn(uint64_t times) {
+    if (own_ == nullptr) {
+      Check(cuCtxCreate_v2(&own_, 0, 0), "cuCtxCreate");
+      Check(cuStreamCreate(&own_stream_, 0), "cuStreamCreate");
+    }
+    Check(cuCtxSetCurrent(own_), "cuCtxSetCurrent");
+    target_->Launch(2, times, own_stream_);
+    target_->Synchronize();
+    Check(cuCtxSetCurrent(target_->context()), "cuCtxSetCurrent");
   }
 
   void Replay(uint64_t times) {
@@ -139,6 +160,9 @@ class Program {
 
  private:
   std::unique_ptr<Target> target_;
+  std::unique_ptr<Target> second_;
+  CUcontext own_ = nullptr;
+  CUstream own_stream_ = nullptr;
   CUstream stream_ = nullptr;
   CUgraphExec exec_ = nullptr;
   pid_t child_ = -1;
@@ -171,6 +195,8 @@ int Run(bool later) {
     if (word == "launch") program.Launch(number);
     if (word == "graph") program.Replay(number);
     if (word == "capture") number != 0 ? program.BeginCapture() : program.EndCapture();
+    if (word == "second") program.LaunchOnSecond(number);
+    if (word == "own") program.LaunchInOwn(number);
     if (word == "fork") done = program.Fork(number != 0);
     if (word == "cupti") done = Program::SwitchedOn();
     if (word == "close") closefrom(static_cast<int>(number));
