@@ -48,8 +48,8 @@ void BufferPool::GiveMemoryBack() {
     // Taken meanwhile, so that nobody is given one that is being emptied.
     const uint64_t taken = free_[i].exchange(0, std::memory_order_acquire);
     for (uint32_t bit = 0; bit < 64; ++bit) {
-      if ((taken >> bit & 1) != 0)
-        ClearArray(memory_ + (i * 64 + bit) * kBufferBytes, kBufferBytes);
+      if ((taken >> bit & 1) == 0) continue;
+      ClearArray(memory_ + (i * 64 + bit) * kBufferBytes, kBufferBytes);
     }
     free_[i].fetch_or(taken, std::memory_order_release);
   }

@@ -185,8 +185,8 @@ int ReplaceInModule(dl_phdr_info* info, size_t, void* data) {
   uintptr_t relro_end = 0;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const auto& header = info->dlpi_phdr[i];
-    if (header.p_type == PT_GNU_RELRO)
-      relro_end = info->dlpi_addr + header.p_vaddr + header.p_memsz;
+    if (header.p_type != PT_GNU_RELRO) continue;
+    relro_end = info->dlpi_addr + header.p_vaddr + header.p_memsz;
   }
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const auto& header = info->dlpi_phdr[i];

@@ -89,7 +89,8 @@ void AttributionFeed::AddActivity(const Activity& activity) {
                                ? activity.kernel
                                : kFirstCopyVariant + static_cast<uint64_t>(activity.kind);
   for (auto& [id, set] : engines_) {
-    set->engine.AddInterval(variant, KindFor(activity.kind), static_cast<int64_t>(activity.start_ns),
+    set->engine.AddInterval(variant, KindFor(activity.kind),
+                            static_cast<int64_t>(activity.start_ns),
                             static_cast<int64_t>(activity.end_ns));
   }
 }
@@ -132,7 +133,7 @@ void AttributionFeed::Merge(const SetEngine& set, const attribution::Solution& s
           *estimate.per_launch, estimate.standard_error.value_or(0)};
     }
     if (column.variant >= kFirstCopyVariant) {
-      result->copies[ActivityKind(column.variant - kFirstCopyVariant)] = part;
+      result->copies[static_cast<ActivityKind>(column.variant - kFirstCopyVariant)] = part;
       continue;
     }
     const auto kernel = static_cast<uint32_t>(column.variant);

@@ -62,8 +62,9 @@ std::optional<double> BoundedSeries::MeanBetween(uint64_t start_ns, uint64_t end
 std::vector<double> BoundedSeries::SharesOfInterval() const {
   std::vector<double> shares;
   shares.reserve(points_.size());
-  for (const Point& point : points_)
+  for (const Point& point : points_) {
     shares.push_back(point.sum / static_cast<double>(interval_ns_));
+  }
   return shares;
 }
 

@@ -171,8 +171,9 @@ void CollectiveSizes::Count(const Operation& operation, const KernelTable& kerne
                   same)) {
     return;
   }
-  for (const auto& [collective, sum] : launched)
+  for (const auto& [collective, sum] : launched) {
     Count(collective, operation.parts.at(collective), sum);
+  }
 }
 
 void CollectiveSizes::Count(std::string_view collective, const Part& part,

@@ -25,15 +25,17 @@ bool DecodeCopies(std::string_view payload, DecodedCopies* decoded) {
   for (int i = 0; i < count; ++i) {
     start += static_cast<uint64_t>(batch.start_delta_ns(i));
     const uint64_t end = start + batch.duration_ns(i);
-    if (static_cast<int64_t>(start) <= 0 || static_cast<int64_t>(end) < static_cast<int64_t>(start)) {
+    if (static_cast<int64_t>(start) <= 0 ||
+        static_cast<int64_t>(end) < static_cast<int64_t>(start)) {
       return false;
     }
     decoded->copies.push_back(
         {.start_ns = start,
          .end_ns = end,
          .bytes = batch.bytes(i),
-         .kind = CopyKind_IsValid(static_cast<int>(batch.kind(i))) ? CopyKind(batch.kind(i))
-                                                                   : COPY_UNKNOWN,
+         .kind = CopyKind_IsValid(static_cast<int>(batch.kind(i)))
+                     ? static_cast<CopyKind>(batch.kind(i))
+                     : COPY_UNKNOWN,
          .context = batch.context_size() != 0 ? batch.context(i) : 0,
          .stream = batch.stream_size() != 0 ? batch.stream(i) : 0,
          .pageable = batch.flags_size() != 0 && (batch.flags(i) & COPY_HOST_PAGEABLE) != 0,

@@ -68,7 +68,7 @@ class Attempt {
       call_.Begin();
       status = LoadAndKeepErrno(staging);
     }
-    const absl::Status undone = Finish(*thread, *snapshot, staging, status.ok());
+    absl::Status undone = Finish(*thread, *snapshot, staging, status.ok());
     const auto end_time = steady_clock::now();
     if (!status.ok()) return status;
     if (!undone.ok()) return undone;
@@ -175,7 +175,7 @@ class Attempt {
   absl::Status Finish(TracedThread& thread, const ThreadSnapshot& snapshot,
                       TargetStaging& staging, bool loaded) {
     // Also where something could not be removed, the thread has to get its own state back.
-    const absl::Status removed = staging.Remove(loaded);
+    absl::Status removed = staging.Remove(loaded);
     ThreadSnapshot restored = snapshot;
     restored.registers =
         ResumedWait(snapshot.registers, candidate_.call, MayRestart(candidate_.call));
