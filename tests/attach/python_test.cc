@@ -8,7 +8,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <future>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include "tests/attach/probe_protocol.h"
@@ -140,6 +141,32 @@ TEST_F(StandInTest, RemoteDebuggingDisabled) {
 TEST_F(StandInTest, StateOutsideMemory) {
   TargetProcess target = Start("stand-in-forged");
   ExpectRefused(target, "stand-in-forged", HasSubstr("is not laid out as CPython's"));
+}
+
+// It needs a library that nobody has: what the loader says of it is told, and nothing stays open.
+TEST_F(StandInTest, LibraryThatTheLoaderRefuses) {
+  std::ifstream file(UTLZ_PROBE_LIBRARY, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const size_t needed = bytes.find("libc.so.6");
+  ASSERT_NE(needed, std::string::npos);
+  bytes.replace(needed, 9, "nobody.so");
+  const std::string path = testing::TempDir() + "utlz_refused_" + std::to_string(getpid());
+  std::ofstream(path, std::ios::binary) << bytes;
+  const auto library = LibraryFile::Open(path);
+  unlink(path.c_str());
+  ASSERT_TRUE(library.ok()) << library.status();
+  TargetProcess target = Start("stand-in-looks");
+  ASSERT_TRUE(target.WaitUntilReady()) << target.Output();
+  const auto descriptors = target.Descriptors();
+  const auto loaded = LoadIntoProcess(target.pid(), *library, Patient());
+  EXPECT_EQ(loaded.status().code(), absl::StatusCode::kAborted) << loaded.status();
+  EXPECT_THAT(std::string(loaded.status().message()),
+              AllOf(HasSubstr("loader refused the library"), HasSubstr("nobody.so")));
+  EXPECT_TRUE(target.WaitUntil([&] { return target.Descriptors() == descriptors; }));
+  EXPECT_TRUE(target.WakeAndWaitForProgress());
+  EXPECT_EQ(target.Finish(), 0);
+  EXPECT_EQ(target.Output(), "stand-in-looks ended with 0\n");
+  EXPECT_EQ(FoldersLeft(target), 0);
 }
 
 TEST_F(StandInTest, EndsMeanwhile) {
