@@ -18,6 +18,7 @@ namespace {
 
 constexpr uint64_t kMillisecondNs = 1000000;
 constexpr uint64_t kTurnNs = 20 * kMillisecondNs;
+constexpr uint64_t kShortTurnNs = 5 * kMillisecondNs;
 constexpr uint64_t kReportNs = 1000 * kMillisecondNs;
 
 }  // namespace
@@ -182,7 +183,7 @@ void Agent::Run() {
 uint64_t Agent::PauseNs(uint64_t now_ns) const {
   if (budget_ppm_ == 0 || !wanted_) return kTurnNs;
   const PlannedWindow window = NextWindow(now_ns);
-  uint64_t due_ns = now_ns + kTurnNs;
+  uint64_t due_ns = now_ns + (trace_.on() && budget_.ChargesTime() ? kShortTurnNs : kTurnNs);
   for (const uint64_t edge_ns : {window.begin_ns, window.end_ns}) {
     if (edge_ns > now_ns && edge_ns < due_ns) due_ns = edge_ns;
   }

@@ -94,7 +94,7 @@ bool Agent::BeginVisit(const Visit& visit) {
   recorder_.Restart((welcome_.trace_flags & kTraceLaunchCalls) != 0);
   wanted_ = true;
   taken_ = false;
-  budget_ = TraceBudget(TraceBudget::kVisitCreditNs);
+  budget_ = TraceBudget::ForVisit();
   window_cost_ = {};
   silence_due_ns_ = launches_when_silent_ = 0;
   last_request_ = next_flush_ns_ = next_report_ns_ = 0;

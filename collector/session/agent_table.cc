@@ -128,6 +128,7 @@ RingState AgentTable::DrainOne(AgentSource* source, uint64_t limit_bytes) {
 
 void AgentTable::Forward(AgentSource* source, uint16_t type, std::string_view payload) {
   source->device_use().Consume(type, payload);
+  if (type == FRAME_DEVICE || type == FRAME_CONTEXT) TellOfWindows(source);
   if (type != FRAME_PROCESS) {
     sink_(source->index(), type, payload);
     return;
@@ -183,7 +184,14 @@ uint64_t AgentTable::WindowReadyNs(const std::string& device_uuid) const {
   return ready_ns;
 }
 
+void AgentTable::TellOfWindows(AgentSource* source) {
+  for (const auto& [uuid, window] : windows_) {
+    if (source->device_use().Uses(uuid)) source->SetWindow(window.first, window.second);
+  }
+}
+
 void AgentTable::PlanWindow(const std::string& device_uuid, uint64_t begin_ns, uint64_t end_ns) {
+  windows_[device_uuid] = {begin_ns, end_ns};
   for (const auto& [index, source] : live_) {
     if (source->device_use().Uses(device_uuid)) source->SetWindow(begin_ns, end_ns);
   }

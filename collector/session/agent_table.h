@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "collector/ingest/agent_listener.h"
@@ -42,7 +43,7 @@ class AgentTable {
   // GPUs that live agents use, and when all of those on one can pay for a window.
   std::vector<std::string> DevicesInUse() const;
   uint64_t WindowReadyNs(const std::string& device_uuid) const;
-  // Plans a window for the agents on this GPU.
+  // Plans a window for the agents on this GPU, those included that are yet to say that they use it.
   void PlanWindow(const std::string& device_uuid, uint64_t begin_ns, uint64_t end_ns);
 
   // Every agent has carried out the last request.
@@ -66,6 +67,7 @@ class AgentTable {
   void EndReplaced(pid_t pid);
   RingState DrainOne(AgentSource* source, uint64_t limit_bytes);
   void Forward(AgentSource* source, uint16_t type, std::string_view payload);
+  void TellOfWindows(AgentSource* source);
   // `how` as in ProcessEnd; nothing is written where the agent wrote its own end.
   void End(Live::iterator entry, std::string_view how);
 
@@ -73,6 +75,7 @@ class AgentTable {
   FrameSink sink_;
   Live live_;
   AgentRequest request_;
+  std::map<std::string, std::pair<uint64_t, uint64_t>> windows_;  // begin and end, by GPU
   AgentTrouble trouble_;
   uint32_t admitted_ = 0;
   uint64_t mapped_bytes_ = 0;

@@ -85,7 +85,8 @@ CollectorLoop::CollectorLoop(const SessionOptions& options, AgentListener listen
               }),
       schedule_(Clock::now(), milliseconds(options.delay_ms), Duration(options)),
       calibration_(options.counters, options.overhead_budget_ppm),
-      planner_(RealtimeNs(), RealtimeNs()),
+      planner_(RealtimeNs(), RealtimeNs(),
+               options.attached ? WindowPlanner::kVisitPauseNs : WindowPlanner::kPauseNs),
       pause_(kShortestPause) {
   request_.trace_flags = options.trace_flags;
   request_.overhead_budget_ppm = options.overhead_budget_ppm;
@@ -95,8 +96,10 @@ CollectorLoop::CollectorLoop(const SessionOptions& options, AgentListener listen
 
 void CollectorLoop::Run() {
   if (!options_.sampler_executable.empty()) {
-    sampler_.Start(options_.sampler_executable, options_.counters,
-                   options_.overhead_budget_ppm != 0);
+    const SamplingWindows windows = options_.overhead_budget_ppm == 0 ? SamplingWindows::kItsOwn
+                                    : options_.attached               ? SamplingWindows::kFewPlanned
+                                                                      : SamplingWindows::kPlanned;
+    sampler_.Start(options_.sampler_executable, options_.counters, windows);
     if (sampler_.fd() >= 0) Watch(epoll_.get(), sampler_.fd(), kSamplerTag);
   }
   while (!StoppingIsOver(Clock::now())) Turn(NextWait(Clock::now()));

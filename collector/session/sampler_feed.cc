@@ -10,17 +10,20 @@
 namespace utlz {
 namespace {
 
+// Few windows: as much as the hardware tells of each.
+constexpr uint64_t kFineIntervalNs = 5000;
 // To read what a window under way has counted.
 constexpr std::chrono::milliseconds kStopLimit(2000);
 
 }  // namespace
 
-void SamplerFeed::Start(const std::string& executable, CountersMode mode, bool planned_windows) {
+void SamplerFeed::Start(const std::string& executable, CountersMode mode, SamplingWindows windows) {
   SamplerClientOptions options;
   options.executable = executable;
   wants_counters_ = mode == CountersMode::kAuto || mode == CountersMode::kSample;
   options.options.counters = wants_counters_;
-  options.options.planned_windows = planned_windows;
+  options.options.planned_windows = windows != SamplingWindows::kItsOwn;
+  if (windows == SamplingWindows::kFewPlanned) options.options.interval_ns = kFineIntervalNs;
   absl::StatusOr<std::unique_ptr<SamplerClient>> client = SamplerClient::Start(options);
   if (client.ok()) {
     client_ = *std::move(client);

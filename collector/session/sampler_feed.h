@@ -16,6 +16,13 @@
 
 namespace utlz {
 
+// When the sampler counts.
+enum class SamplingWindows {
+  kItsOwn,      // as its own budgets allow
+  kPlanned,     // where WindowAt() says
+  kFewPlanned,  // the same, and in short intervals
+};
+
 class SamplerFeed {
  public:
   using FrameSink = std::function<void(uint16_t type, std::string_view payload)>;
@@ -30,8 +37,7 @@ class SamplerFeed {
       : sink_(std::move(sink)), ready_(std::move(ready)), decided_(std::move(decided)) {}
 
   // Starts `executable` as sampler, which takes no counters, only totals, where `mode` says so.
-  // With `planned_windows` it samples where WindowAt() says, else as its own budgets allow.
-  void Start(const std::string& executable, CountersMode mode, bool planned_windows);
+  void Start(const std::string& executable, CountersMode mode, SamplingWindows windows);
 
   // Readable when Read() has something to do; -1 where there is no sampler.
   int fd() const { return client_ == nullptr ? -1 : client_->fd(); }

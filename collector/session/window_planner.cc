@@ -71,7 +71,7 @@ std::optional<DeviceWindow> WindowPlanner::PlanDevice(uint64_t now_ns, const std
 }
 
 uint64_t WindowPlanner::IdleUntilNs(const DevicePlan& plan) const {
-  return std::max(begun_ns_, plan.end_ns) + kPauseNs;
+  return std::max(begun_ns_, plan.end_ns) + pause_ns_;
 }
 
 // Each step gets past one window at least, so that this ends.

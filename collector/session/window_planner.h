@@ -37,17 +37,22 @@ class WindowPlanner {
   static constexpr uint64_t kSwitchingNs = 2'000'000;
   static constexpr uint64_t kStoppingNs = 3'000'000;
   // A process that needs longer than this after the sampler is ready is not waited for.
-  static constexpr uint64_t kLongestWaitNs = 2'000'000'000;
+  // In a visit to a server it needs five seconds (inject/trace_budget.h).
+  static constexpr uint64_t kLongestWaitNs = 6'000'000'000;
   // Without a sampler: what windows last, and the pause between them.
   static constexpr uint64_t kWindowNs = 25'000'000;
   static constexpr uint64_t kPauseNs = 1'000'000'000;
+  // The same in a visit, whose processes can pay for few windows: those that are sampled come
+  // first.
+  static constexpr uint64_t kVisitPauseNs = 5'000'000'000;
   // A sampler that reads one GPU's window cannot end another's.
   static constexpr uint64_t kReadingNs = 100'000'000;
   static constexpr uint64_t kSeldomNs = 5'000'000'000;
   // Those beyond get no windows.
   static constexpr size_t kMostDevices = 64;
 
-  WindowPlanner(uint64_t now_ns, uint64_t seed) : begun_ns_(now_ns), random_state_(seed | 1) {}
+  WindowPlanner(uint64_t now_ns, uint64_t seed, uint64_t pause_ns = kPauseNs)
+      : pause_ns_(pause_ns), begun_ns_(now_ns), random_state_(seed | 1) {}
 
   // The sampler can open a window of this length on the device, from `ready_ns` on. Any values are
   // taken: they are bounded.
@@ -90,6 +95,7 @@ class WindowPlanner {
   uint64_t AfterOthers(uint64_t begin_ns, uint64_t length_ns) const;
   uint64_t DitherNs();
 
+  uint64_t pause_ns_;
   uint64_t begun_ns_;
   uint64_t next_ns_ = 0;
   uint64_t random_state_;

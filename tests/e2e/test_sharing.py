@@ -37,8 +37,8 @@ class SharingTest(AttachTest):
         self.profiles += 1
         profile = self.folder / f"{self.profiles}.utlz"
         tool = Followed(
-            [str(UTLZ), "attach", "--counters=sample", "-o", str(profile), "--duration", "1000",
-             "--stop-limit=5000", str(program.pid)],
+            [str(UTLZ), "attach", "--counters=sample", "--overhead-budget=5%", "-o", str(profile),
+             "--duration", "1000", "--stop-limit=5000", str(program.pid)],
             "stderr", env=self.test_environment, cwd=self.folder, stdin=subprocess.DEVNULL)
         tool.profile = profile
         self.addCleanup(tool.close)
