@@ -32,7 +32,7 @@ constexpr uint64_t kLatestPlannedBeginNs = 5'000'000;
 constexpr uint64_t kSettledNs = 100'000'000;
 // Later than this after it could have begun none is put off, whoever asks.
 constexpr uint64_t kLongestDelayNs = 10'000'000'000;
-// One that nobody planned begins this long after it could have: planners wait up to two seconds.
+// One that nobody planned begins this long after it could have.
 constexpr uint64_t kUnplannedNs = 2'500'000'000;
 // Who traces in a window must be told as long before.
 constexpr uint64_t kNoticeNs = 45'000'000;
@@ -42,6 +42,8 @@ constexpr uint64_t kIntervalsWithSamples = 16;
 
 // Below this share of SM cycles a window saw no work worth sampling.
 constexpr double kIdleShare = 0.002;
+// And below this traffic nothing was copied either: an idle GPU's own is a thousandth of it.
+constexpr double kIdleBytesPerNs = 2;
 
 int IndexOfRole(const SelectedMetrics& metrics, MetricRole role) {
   for (size_t i = 0; i < metrics.size(); ++i) {
@@ -317,8 +319,11 @@ void CounterSession::EndWindow(uint64_t now_ns) {
   Set* set = &sets_[*configured_set_];
   const int elapsed_index = IndexOfRole(set->metrics, METRIC_SM_CYCLES_ELAPSED);
   const int active_index = IndexOfRole(set->metrics, METRIC_SM_CYCLES_ACTIVE);
+  const int read_index = IndexOfRole(set->metrics, METRIC_DRAM_READ_BYTES);
+  const int write_index = IndexOfRole(set->metrics, METRIC_DRAM_WRITE_BYTES);
   double elapsed_cycles = 0;
   double active_cycles = 0;
+  double dram_bytes = 0;
   double sampled_ns = 0;
   state_ = State::kReady;
   absl::StatusOr<WindowResult> window =
@@ -326,6 +331,8 @@ void CounterSession::EndWindow(uint64_t now_ns) {
         if (!set->announced.has_value()) Announce(set);
         elapsed_cycles += values[static_cast<size_t>(elapsed_index)];
         if (active_index >= 0) active_cycles += values[static_cast<size_t>(active_index)];
+        if (read_index >= 0) dram_bytes += values[static_cast<size_t>(read_index)];
+        if (write_index >= 0) dram_bytes += values[static_cast<size_t>(write_index)];
         sampled_ns += static_cast<double>(end_ns - start_ns);
         set->encoder->Add(start_ns, end_ns, values);
         if (set->encoder->samples() >= kSamplesPerBatch) SendBatch(set);
@@ -342,9 +349,10 @@ void CounterSession::EndWindow(uint64_t now_ns) {
     }
   }
   if (set->announced.has_value() && set->encoder->has_news()) SendBatch(set);
-  const bool idle =
-      active_index >= 0 && !(active_cycles > kIdleShare * elapsed_cycles * device_.multiprocessors);
-  if (!idle) {
+  const bool computes =
+      active_index < 0 || active_cycles > kIdleShare * elapsed_cycles * device_.multiprocessors;
+  const bool idle = !computes && !(dram_bytes > kIdleBytesPerNs * sampled_ns);
+  if (computes) {
     ++busy_windows_;
     statistics_.busy_cycles += elapsed_cycles;
     statistics_.busy_ns += sampled_ns;

@@ -250,6 +250,26 @@ TEST_F(CounterSessionTest, WindowsOfAnIdleGpuDoNotBringTheDetailSetOn) {
   EXPECT_EQ(sets_.size(), 2u);
 }
 
+// A program that copies between host and device most of the time launches kernels in between.
+TEST_F(CounterSessionTest, AGpuThatOnlyCopiesIsNotIdle) {
+  // Of real time, in which windows cost nothing: what the schedule adds to the end of one.
+  const auto pause_ns = [this](double bytes_per_sample) {
+    fake_.metrics.at("dram__bytes_write.sum") = bytes_per_sample;
+    Window();
+    const uint64_t ended_ns = MonotonicNs();
+    return session_->next_step_ns() - std::min(ended_ns, session_->next_step_ns());
+  };
+  fake_.metrics.at("TPC.TriageCompute.sm__cycles_active.sum") = 0;
+  fake_.metrics.at("dram__bytes_read.sum") = 0;
+  options_.schedule.cpu_budget_ppm = 50'000;
+  options_.schedule.cpu_burst_ns = UINT64_MAX / 4;
+  Begin();
+  const double interval_ns = static_cast<double>(options_.sampler.interval_ns);
+  const uint64_t most_ns = 2 * options_.schedule.minimum_pause_ns;
+  EXPECT_LT(pause_ns(50 * interval_ns), most_ns);
+  EXPECT_GT(pause_ns(0.01 * interval_ns), most_ns);
+}
+
 TEST_F(CounterSessionTest, AWindowWithoutSamplesIsAFailure) {
   fake_.samples_per_window = 0;
   options_.sampler.interval_ns = 1;
