@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "collector/attribution/clock_straightener.h"
 #include "collector/attribution/column_report.h"
 #include "collector/attribution/input_queue.h"
 #include "collector/attribution/model.h"
@@ -66,7 +67,11 @@ class Engine::Impl {
 
  private:
   void StartModel(std::optional<Model>* model, std::vector<ShiftEstimate>* shifts) const {
-    *shifts = SearchShifts(recording_, queue_.variants().size(), groups_);
+    const size_t variants = queue_.variants().size();
+    const std::vector<double> moves_ns = StraighteningNs(recording_, variants, groups_);
+    const Recording straight = moves_ns.empty() ? Recording{} : Straightened(recording_, moves_ns);
+    const Recording& recording = moves_ns.empty() ? recording_ : straight;
+    *shifts = SearchShifts(recording, variants, groups_);
     std::vector<double> used_ns;
     std::vector<double> edge_errors_ns;
     for (const ShiftEstimate& shift : *shifts) {
@@ -74,10 +79,10 @@ class Engine::Impl {
       edge_errors_ns.push_back(EdgeErrorNs(shift));
     }
     model->emplace(groups_, options_.counters.size(),
-                   ColumnPlan(recording_, queue_.variants().size(), options_.max_columns),
-                   std::move(used_ns), std::move(edge_errors_ns));
-    (*model)->Begin(recording_);
-    (*model)->Attribute(recording_, Model::Novelty::kLearned);
+                   ColumnPlan(recording, variants, options_.max_columns), std::move(used_ns),
+                   std::move(edge_errors_ns));
+    (*model)->Begin(recording);
+    (*model)->Attribute(recording, Model::Novelty::kLearned);
   }
 
   // Gathers a short recording now and then, and moves the shifts by it.

@@ -1,0 +1,28 @@
+// Takes a drift of one side's clock out of the beginning of a recording. CUPTI brings GPU times
+// onto the system's clock by a conversion that is some millionths off in the first seconds of a
+// process, and is then corrected at once: launches of an H200 lay 0.5 µs before their samples,
+// three seconds later 7 µs after them, and 1.5 µs before them from the fourth second on. One shift
+// does not serve such a recording, and the wrong one gives kernels their neighbours' counts.
+#ifndef UTLZ_COLLECTOR_ATTRIBUTION_CLOCK_STRAIGHTENER_H_
+#define UTLZ_COLLECTOR_ATTRIBUTION_CLOCK_STRAIGHTENER_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "collector/attribution/recording.h"
+#include "collector/attribution/shift_groups.h"
+
+namespace utlz::attribution {
+
+// By how much each sample of the recording is to be moved, in nanoseconds, so that one shift serves
+// all of it: that of its last stretch. Empty where one shift does already, which is so unless
+// shifts that change from stretch to stretch leave far less unexplained than any one.
+std::vector<double> StraighteningNs(const Recording& recording, size_t variants,
+                                    const std::vector<ShiftGroup>& groups);
+
+// The recording with its samples moved.
+Recording Straightened(const Recording& recording, const std::vector<double>& moves_ns);
+
+}  // namespace utlz::attribution
+
+#endif  // UTLZ_COLLECTOR_ATTRIBUTION_CLOCK_STRAIGHTENER_H_
