@@ -19,6 +19,14 @@ struct LaunchPlace {
   uint64_t untraced_since_ns = UINT64_MAX;  // its process is not traced since then
 };
 
+// Nothing ran so long before a run: such a time is of another clock, as that of a profiler which
+// gave CUPTI its own. The system's clock may be set back by less.
+inline constexpr uint64_t kLongestBeforeRunNs = 3'600'000'000'000;
+
+inline bool IsOfThisRun(const Launch& launch, uint64_t run_start_ns) {
+  return launch.start_ns >= run_start_ns || run_start_ns - launch.start_ns <= kLongestBeforeRunNs;
+}
+
 // A kernel many times as long as its launches are otherwise is believed, unless the next one on its
 // stream began before its end or it went on long after tracing had ended. `kernel` holds the
 // launches before. Kernels of communication libraries may wait for as long as they like.

@@ -233,6 +233,7 @@ void RunModel::State::AddLaunches(ProcessState* process, const LaunchSegment& se
   const WindowTimes::Place place =
       process->windows.PlaceOf(segment.launches > 0 ? launches[0].start_ns : 0);
   if (begins_graph) process->windows.CountOperation(place);
+  const uint64_t run_start_ns = model_.run_start ? model_.run_start->time_ns() : 0;
   LaunchPlace among;
   among.untraced_since_ns = process->coverage.UntracedSinceNs().value_or(UINT64_MAX);
   uint32_t implausible = 0;
@@ -247,13 +248,15 @@ void RunModel::State::AddLaunches(ProcessState* process, const LaunchSegment& se
       continue;
     }
     KernelShare* share = kernel.ShareOf(process->source);
-    if (duration_ns >= kShortestImplausibleNs) {
+    bool plausible = IsOfThisRun(launch, run_start_ns);
+    if (plausible && duration_ns >= kShortestImplausibleNs) {
       among.next_start_ns = i + 1 < segment.launches ? launches[i + 1].start_ns : UINT64_MAX;
-      if (!IsPlausible(launch, among, kernel)) {
-        ++implausible;
-        ++share->timeless;
-        continue;
-      }
+      plausible = IsPlausible(launch, among, kernel);
+    }
+    if (!plausible) {
+      ++implausible;
+      ++share->timeless;
+      continue;
     }
     kernel.durations.Add(duration_ns);
     ++share->launches;

@@ -37,6 +37,17 @@ TEST_F(LaunchPlausibilityTest, ALongLaunchIsBelievedUnlessTheNextOneBeganBeforeI
   EXPECT_FALSE(Overtaken(kLongNs, kLongNs - 1));
 }
 
+TEST_F(LaunchPlausibilityTest, AClockMayBeSetBackButNotByYears) {
+  constexpr uint64_t kRunNs = 1'700'000'000'000'000'000;
+  const auto is_of_run = [](uint64_t start_ns) {
+    return IsOfThisRun(utlz::Launch{start_ns, start_ns + 1000, 0, 0}, kRunNs);
+  };
+  EXPECT_TRUE(is_of_run(kRunNs + 1));
+  EXPECT_TRUE(is_of_run(kRunNs - kLongestBeforeRunNs));
+  EXPECT_FALSE(is_of_run(kRunNs - kLongestBeforeRunNs - 1));
+  EXPECT_FALSE(is_of_run(126'000'000'000)) << "cycles of a processor that has been up for a minute";
+}
+
 TEST_F(LaunchPlausibilityTest, NorOneThatWentOnLongAfterTracingHadEnded) {
   constexpr uint64_t kLongNs = 500'000'000;
   EXPECT_TRUE(Outlived(kLongNs, kLongNs - kShortestImplausibleNs));
