@@ -15,7 +15,7 @@ constexpr int64_t kPauseNs = 3'000'000;
 constexpr int64_t kLongestStretchNs = 200'000'000;
 constexpr size_t kFewestSamples = 256;
 constexpr size_t kFewestStretches = 3;
-constexpr size_t kMostSamples = 49'152;
+constexpr size_t kMostSamples = 131'072;
 
 constexpr double kStepNs = 500;
 constexpr int kSteps = 24;  // to each side of zero
