@@ -62,10 +62,10 @@ class CounterSessionTest : public testing::Test {
   CounterSessionOptions options_;
   TemporaryFolder folder_;
   uint64_t now_ns_ = 0;
-  std::unique_ptr<CounterSession> session_;
   std::vector<SampleBatch> batches_;
   std::vector<MetricSet> sets_;
   std::vector<SamplerReady> ready_;
+  std::unique_ptr<CounterSession> session_;  // the first to go: what it has left it still sends
 };
 
 TEST_F(CounterSessionTest, SendsASetAndThenItsSamples) {
