@@ -4,7 +4,10 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <utility>
 
+#include "collector/attribution/shift_grid.h"
 #include "collector/attribution/shift_residuals.h"
 
 namespace utlz::attribution {
@@ -45,12 +48,6 @@ std::vector<Stretch> Split(const Recording& recording) {
     first = i;
   }
   return stretches;
-}
-
-std::vector<double> ShiftGrid() {
-  std::vector<double> grid;
-  for (int step = -kSteps; step <= kSteps; ++step) grid.push_back(kStepNs * step);
-  return grid;
 }
 
 double Least(const std::vector<double>& values) {
@@ -104,13 +101,10 @@ std::vector<size_t> CheapestWay(const std::vector<Stretch>& stretches, size_t sh
   return way;
 }
 
-// Between the steps of the grid: where the parabola through a value and its neighbours is least.
-double RefinedNs(const std::vector<double>& grid, const std::vector<double>& values, size_t at) {
-  if (at == 0 || at + 1 == values.size()) return grid[at];
-  const double bend = values[at - 1] - 2 * values[at] + values[at + 1];
-  if (bend <= 0) return grid[at];
-  const double steps = 0.5 * (values[at - 1] - values[at + 1]) / bend;
-  return grid[at] + kStepNs * std::clamp(steps, -0.5, 0.5);
+// No further than half a step from the place, which need not be where the residuals are least.
+double ShiftAt(const std::vector<double>& grid, const std::vector<double>& residuals, size_t at) {
+  return std::clamp(ParabolaLeastAt(grid, residuals, at), grid[at] - kStepNs / 2,
+                    grid[at] + kStepNs / 2);
 }
 
 // What one shift leaves of all stretches, at its best, and what these leave.
@@ -125,14 +119,13 @@ bool Believable(const std::vector<Stretch>& stretches, const std::vector<size_t>
   return of_way < kBelievable * Least(of_one);
 }
 
-}  // namespace
-
-std::vector<double> StraighteningNs(const Recording& recording, size_t variants,
-                                    const std::vector<ShiftGroup>& groups) {
+// By how much each sample is to be moved; empty where one shift serves all.
+std::vector<double> MovesNs(const Recording& recording, size_t variants,
+                            const std::vector<ShiftGroup>& groups) {
   if (recording.samples.size() > kMostSamples || recording.launches.empty()) return {};
   std::vector<Stretch> stretches = Split(recording);
   if (stretches.size() < kFewestStretches) return {};
-  const std::vector<double> grid = ShiftGrid();
+  const std::vector<double> grid = Grid(0, kStepNs, kSteps);
   std::vector<ShiftResiduals> residuals;
   for (const Stretch& stretch : stretches) {
     residuals.push_back(ConstantRateResiduals(CutSamples(recording, stretch.first, stretch.end),
@@ -145,23 +138,28 @@ std::vector<double> StraighteningNs(const Recording& recording, size_t variants,
   const std::vector<size_t> way = CheapestWay(stretches, grid.size());
   if (!Believable(stretches, way, grid.size())) return {};
 
-  const double kept_ns = RefinedNs(grid, stretches.back().residuals, way.back());
+  const double kept_ns = ShiftAt(grid, stretches.back().residuals, way.back());
   std::vector<double> moves_ns(recording.samples.size(), 0);
   size_t next = 0;
   for (size_t s = 0; s < stretches.size(); ++s) {
-    const double move_ns = kept_ns - RefinedNs(grid, stretches[s].residuals, way[s]);
+    const double move_ns = kept_ns - ShiftAt(grid, stretches[s].residuals, way[s]);
     const size_t end = s + 1 == stretches.size() ? moves_ns.size() : stretches[s].end;
     for (; next < end; ++next) moves_ns[next] = move_ns;
   }
   return moves_ns;
 }
 
-Recording Straightened(const Recording& recording, const std::vector<double>& moves_ns) {
+}  // namespace
+
+std::optional<Recording> Straightened(const Recording& recording, size_t variants,
+                                      const std::vector<ShiftGroup>& groups) {
+  const std::vector<double> moves_ns = MovesNs(recording, variants, groups);
+  if (moves_ns.empty()) return std::nullopt;
   Recording moved = recording;
   int64_t free_ns = std::numeric_limits<int64_t>::min();
-  for (size_t i = 0; i < moved.samples.size() && i < moves_ns.size(); ++i) {
+  for (size_t i = 0; i < moves_ns.size(); ++i) {
     Sample& sample = moved.samples[i];
-    const auto move_ns = static_cast<int64_t>(std::llround(moves_ns[i]));
+    const int64_t move_ns = std::llround(moves_ns[i]);
     // Stretches that follow each other at once must not overlap.
     sample.start_ns = std::max(free_ns, sample.start_ns + move_ns);
     sample.end_ns = std::max(sample.start_ns + 1, sample.end_ns + move_ns);

@@ -7,6 +7,7 @@
 #define UTLZ_COLLECTOR_ATTRIBUTION_CLOCK_STRAIGHTENER_H_
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "collector/attribution/recording.h"
@@ -14,14 +15,11 @@
 
 namespace utlz::attribution {
 
-// By how much each sample of the recording is to be moved, in nanoseconds, so that one shift serves
-// all of it: that of its last stretch. Empty where one shift does already, which is so unless
-// shifts that change from stretch to stretch leave far less unexplained than any one.
-std::vector<double> StraighteningNs(const Recording& recording, size_t variants,
-                                    const std::vector<ShiftGroup>& groups);
-
-// The recording with its samples moved.
-Recording Straightened(const Recording& recording, const std::vector<double>& moves_ns);
+// The recording with its samples moved stretch by stretch, so that one shift serves all of it: that
+// of its last stretch. Absent where one does already, which is so unless shifts that change from
+// stretch to stretch leave plainly less unexplained than any one.
+std::optional<Recording> Straightened(const Recording& recording, size_t variants,
+                                      const std::vector<ShiftGroup>& groups);
 
 }  // namespace utlz::attribution
 

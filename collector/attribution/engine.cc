@@ -68,9 +68,8 @@ class Engine::Impl {
  private:
   void StartModel(std::optional<Model>* model, std::vector<ShiftEstimate>* shifts) const {
     const size_t variants = queue_.variants().size();
-    const std::vector<double> moves_ns = StraighteningNs(recording_, variants, groups_);
-    const Recording straight = moves_ns.empty() ? Recording{} : Straightened(recording_, moves_ns);
-    const Recording& recording = moves_ns.empty() ? recording_ : straight;
+    const std::optional<Recording> straight = Straightened(recording_, variants, groups_);
+    const Recording& recording = straight ? *straight : recording_;
     *shifts = SearchShifts(recording, variants, groups_);
     std::vector<double> used_ns;
     std::vector<double> edge_errors_ns;

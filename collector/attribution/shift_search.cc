@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "collector/attribution/column_plan.h"
+#include "collector/attribution/shift_grid.h"
 #include "collector/attribution/shift_residuals.h"
 
 namespace utlz::attribution {
@@ -60,12 +61,6 @@ constexpr size_t kJudgeCoefficients = 200;
 // A shift may stray so far from where parts of the recording have it, unless a rival is nearer.
 constexpr double kNearNs = 4000;
 
-std::vector<double> Grid(double middle_ns, double step_ns, int steps) {
-  std::vector<double> grid;
-  for (int i = -steps; i <= steps; ++i) grid.push_back(middle_ns + step_ns * i);
-  return grid;
-}
-
 // Fine where shifts are expected, coarse further off.
 std::vector<double> WideGrid() {
   std::vector<double> grid = Grid(0, kStepNs, kNearSteps);
@@ -79,18 +74,6 @@ std::vector<double> WideGrid() {
 bool Flat(const std::vector<double>& values) {
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   return *high - *low <= kFlatShare * *high;
-}
-
-// Where the parabola through a value and its neighbours is least.
-double ParabolaLeastAt(const std::vector<double>& grid, const std::vector<double>& values,
-                       size_t at) {
-  const double left = (values[at - 1] - values[at]) / (grid[at] - grid[at - 1]);
-  const double right = (values[at + 1] - values[at]) / (grid[at + 1] - grid[at]);
-  const double bend = left + right;
-  if (bend <= 0) return grid[at];
-  const double left_ns = grid[at] - grid[at - 1];
-  const double right_ns = grid[at + 1] - grid[at];
-  return grid[at] + 0.5 * (left * right_ns - right * left_ns) / bend;
 }
 
 // Absent at an edge, and where the values hardly differ.

@@ -10,9 +10,13 @@
 namespace utlz {
 
 // The waterfall's slices that belong to no step, as collector/model/waterfall.h names them.
-inline constexpr const char* kSlicesOutsideSteps[] = {
-    "before the first and after the last work", "start-up: before the first steady step",
-    "after the last step", "pauses between steps", "not traced", "waiting for tracing itself"};
+inline constexpr char kSlowdownSlice[] = "waiting for tracing itself";
+inline constexpr const char* kSlicesOutsideSteps[] = {"before the first and after the last work",
+                                                      "start-up: before the first steady step",
+                                                      "after the last step",
+                                                      "pauses between steps",
+                                                      "not traced",
+                                                      kSlowdownSlice};
 
 struct DiffOptions {
   // Chance that two runs of the same thing show any difference at all in one family of numbers

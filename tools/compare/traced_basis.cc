@@ -17,7 +17,6 @@ constexpr double kRunToRunShare = 0.25;
 // Of the time: less is not worth a sentence.
 constexpr double kWorthSaying = 0.05;
 
-constexpr std::string_view kSlowdownSlice = "waiting for tracing itself";
 constexpr std::string_view kIdleSlices = "idle: ";
 
 struct Slowdown {
