@@ -58,6 +58,15 @@ class ComparisonTest(unittest.TestCase):
         self.assertAlmostEqual(0.0, rows["scale"]["dram_write_bytes_error"])
         self.assertIsNone(rows["gemm"]["flops_error"])
 
+    def test_known_work_that_is_plainly_wrong_fails_and_what_is_not_told_is_named(self):
+        for known_bytes, passes in ((1010, True), (980, True), (950, False)):
+            row = run_of(SUMMARY, self.COUNTS)
+            row["known_work"] = comparison.compare_kernels(
+                SUMMARY, {"scale": {"launches": 10, "dram_read_bytes": known_bytes},
+                          "gemm": {"launches": 5, "flops": 7}})
+            self.assertEqual(comparison.passed(row), passes, known_bytes)
+            self.assertEqual(comparison.not_told(row), ["gemm flops"])
+
     def test_the_last_line_of_json_is_the_result(self):
         self.assertEqual({"a": 2}, last_json_of('{"a": 1}\n{"a": 2}\nnoise\n{broken\n'))
         self.assertIsNone(last_json_of("no json\n"))

@@ -14,28 +14,24 @@ of `recording`, with 77 without a GPU or nvcc.
 
 import argparse
 import pathlib
-import shutil
 import subprocess
 import sys
 
+import native_program
+
 SKIPPED = 77
-HERE = pathlib.Path(__file__).resolve().parent
 
 
-def build(nvcc, name, output, *options):
-    program = output.resolve() / name
-    subprocess.run([nvcc, "-O2", "-std=c++17", "-arch=native", "-cudart", "static", "-o",
-                    str(program), str(HERE / f"{name}.cu"), *options], check=True)
-    return program
+def build(name, output, *options):
+    return native_program.build(native_program.HERE / f"{name}.cu", output / name, *options)
 
 
-def build_consumer(nvcc, output):
-    toolkit = pathlib.Path(nvcc).resolve().parent.parent
+def build_consumer(output):
+    toolkit = pathlib.Path(native_program.compiler()).resolve().parent.parent
     library = next(path for path in sorted(toolkit.rglob("libcupti.so.1[0-9]")))
     header = next(toolkit.rglob("cupti.h"))
-    folder = str(library.parent)
-    return build(nvcc, "first_subscription", output, f"-I{header.parent}", "-Xlinker", str(library), "-lcuda",
-                 f"-L{toolkit}/lib64/stubs", "-Xlinker", f"-rpath={folder}")
+    return build("first_subscription", output, f"-I{header.parent}", "-Xlinker", str(library),
+                 "-lcuda", f"-L{toolkit}/lib64/stubs", "-Xlinker", f"-rpath={library.parent}")
 
 
 def count_deaths(name, command, runs):
@@ -57,19 +53,18 @@ def main():
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--utlz", type=pathlib.Path)
     arguments = parser.parse_args()
-    nvcc = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
-    if nvcc is None:
+    if native_program.compiler() is None:
         print("no nvcc on this machine", file=sys.stderr)
         return SKIPPED
     arguments.output.mkdir(parents=True, exist_ok=True)
-    consumer = build_consumer(nvcc, arguments.output)
+    consumer = build_consumer(arguments.output)
     deaths = {}
     for state in ("recording", "prepared", "late"):
         for load in ("kernels", "sets"):
             name = f"{state}, {load}"
             deaths[name] = count_deaths(name, [str(consumer), state, load], arguments.runs)
     if arguments.utlz:
-        program = build(nvcc, "last_gap", arguments.output)
+        program = build("last_gap", arguments.output)
         profile = str(arguments.output / "run.utlz")
         for name, options in (
                 ("utlz, ranges", ["--counters=range", "--overhead-budget=unlimited"]),

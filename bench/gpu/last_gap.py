@@ -12,13 +12,13 @@ that thread a run is off by 1 % or more; with 77 without a GPU or nvcc.
 import argparse
 import json
 import pathlib
-import shutil
 import subprocess
 import sys
 
+import native_program
+
 SKIPPED = 77
 IDLE_MS = [0, 300, 600, 900]
-HERE = pathlib.Path(__file__).resolve().parent
 
 
 def measure(arguments, program, idle_ms, busy, run):
@@ -47,14 +47,12 @@ def main():
     parser.add_argument("--seconds", type=float, default=4)
     parser.add_argument("--runs", type=int, default=3)
     arguments = parser.parse_args()
-    nvcc = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
-    if nvcc is None:
+    if native_program.compiler() is None:
         print("no nvcc on this machine", file=sys.stderr)
         return SKIPPED
     arguments.output.mkdir(parents=True, exist_ok=True)
-    program = arguments.output.resolve() / "last_gap"
-    subprocess.run([nvcc, "-O2", "-std=c++17", "-arch=native", "-cudart", "static", "-o",
-                    str(program), str(HERE / "last_gap.cu")], check=True)
+    program = native_program.build(native_program.HERE / "last_gap.cu",
+                                   arguments.output / "last_gap")
     good = True
     for busy in (False, True):
         for idle_ms in IDLE_MS:

@@ -17,6 +17,7 @@ import subprocess
 import sys
 
 import comparison
+import native_program
 import nsight_compute
 from cases import CASES
 from workload_runs import Runner
@@ -36,7 +37,7 @@ def missing_for(cases):
     """What the cases need and this machine lacks, as a sentence, or None."""
     if not gpu_name():
         return "no NVIDIA GPU on this machine (nvidia-smi finds none)"
-    if any(case.script.endswith(".cu") for case in cases) and not shutil.which("nvcc"):
+    if any(case.script.endswith(".cu") for case in cases) and not native_program.compiler():
         return "no nvcc on this machine, which the CUDA C++ program needs"
     for module in {"torch" for case in cases if case.script.endswith(".py")}:
         if not importlib.util.find_spec(module):
@@ -58,6 +59,13 @@ def percent(value):
     return "" if value is None else f"{100 * value:+.2f} %"
 
 
+def verdict(row):
+    if not comparison.passed(row):
+        return "FAIL"
+    missing = comparison.not_told(row)
+    return f"pass, but not told: {', '.join(missing)}" if missing else "pass"
+
+
 def markdown(results):
     columns = ["case", "result", "launches", "known", "names that differ", "output same",
                "error of known work"]
@@ -65,14 +73,13 @@ def markdown(results):
     for name, row in results.items():
         counts = row.get("counts", {})
         work = "; ".join(
-            f"{part}: " + ", ".join(f"{field.removesuffix('_error')} {percent(value)}"
-                                    for field, value in known.items() if field.endswith("_error"))
-            for part, known in row.get("known_work", {}).items())
+            f"{part} {field} {percent(error)}"
+            for part, field, error in comparison.errors_of_known_work(row) if error is not None)
         for what, known in row.get("nsight_compute", {}).items():
             if known.get("weighted_error") is not None:
                 work += f" ncu {what}: {percent(known['weighted_error'])}"
-        verdict = "pass" if comparison.passed(row) else row.get("error", "FAIL").splitlines()[-1]
-        cells = [name, verdict, counts.get("launches", ""), counts.get("launches_known", ""),
+        result = row["error"].splitlines()[-1] if "error" in row else verdict(row)
+        cells = [name, result, counts.get("launches", ""), counts.get("launches_known", ""),
                  counts.get("names_that_differ_count", ""), row["output_same"], work]
         lines.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(lines) + "\n"
@@ -121,7 +128,7 @@ def main():
                 row["nsight_compute"] = nsight_compute.compare_step(profiled.summary, kernels)
         results[case.name] = row
         store(output, results)
-        print(f"{case.name}: {'pass' if comparison.passed(row) else 'FAIL'}", flush=True)
+        print(f"{case.name}: {verdict(row)}", flush=True)
     print(markdown(results))
     return 0 if all(comparison.passed(row) for row in results.values()) else 1
 

@@ -8,6 +8,8 @@ import subprocess
 import sys
 import time
 
+import native_program
+
 WORKLOADS = pathlib.Path(__file__).resolve().parent.parent / "workloads"
 
 
@@ -52,15 +54,9 @@ class Runner:
     def _command(self, case, arguments):
         script = WORKLOADS / case.script
         if script.suffix == ".cu":
-            return [str(self._compiled(script)), *arguments]
+            program = native_program.build(script, self.output / script.stem)
+            return [str(program), *arguments]
         return [sys.executable, str(script), *arguments]
-
-    def _compiled(self, source):
-        program = self.output / source.stem
-        if not program.exists():
-            subprocess.run(["nvcc", "-O2", "-std=c++17", "-arch=native", "-cudart", "static", "-o",
-                            str(program), str(source)], check=True)
-        return program
 
     def _execute(self, case, command):
         begin = time.monotonic()
