@@ -51,36 +51,46 @@ bool IsWatched(nvtx::Domain domain) {
   return false;
 }
 
+// The number of the first name that `is_it`; 0 where none is. Names stay where they are.
+template <typename IsIt>
+uint32_t FindNumber(IsIt is_it) {
+  const uint32_t count = state.names.load(std::memory_order_acquire);
+  for (uint32_t number = 1; number <= count; ++number) {
+    if (is_it(state.name[number])) return number;
+  }
+  return 0;
+}
+
+// The number that a new name gets; 0 where there is no room.
+uint32_t AddName(nvtx::String handle, const char* text) {
+  const uint32_t number = state.names.load(std::memory_order_relaxed) + 1;
+  if (number >= kMaxNames) return 0;
+  Name& added = state.name[number];
+  added.handle = handle;
+  std::strncpy(added.text, text, kMaxNameBytes - 1);
+  state.names.store(number, std::memory_order_release);
+  return number;
+}
+
 // The number of a name, which is kept if it is new; 0 where there is no room.
 uint32_t NumberOf(nvtx::String handle, const char* text) {
   if (text == nullptr) return 0;
+  const auto is_it = [handle, text](const Name& name) {
+    return name.handle == handle && std::strncmp(name.text, text, kMaxNameBytes - 1) == 0;
+  };
+  const uint32_t known = FindNumber(is_it);
+  if (known != 0) return known;
   pthread_mutex_lock(&state.mutex);
-  const uint32_t count = state.names.load(std::memory_order_relaxed);
-  uint32_t number = 1;
-  while (number <= count && (state.name[number].handle != handle ||
-                             std::strncmp(state.name[number].text, text, kMaxNameBytes - 1) != 0)) {
-    ++number;
-  }
-  if (number > count) {
-    if (number < kMaxNames) {
-      Name& added = state.name[number];
-      added.handle = handle;
-      std::strncpy(added.text, text, kMaxNameBytes - 1);
-      state.names.store(number, std::memory_order_release);
-    } else {
-      number = 0;
-    }
-  }
+  uint32_t number = FindNumber(is_it);  // another thread may have met it meanwhile
+  if (number == 0) number = AddName(handle, text);
   pthread_mutex_unlock(&state.mutex);
   return number;
 }
 
+// Names that were given as text have no handle.
 uint32_t NumberOfHandle(nvtx::String handle) {
-  const uint32_t count = state.names.load(std::memory_order_acquire);
-  for (uint32_t number = 1; number <= count; ++number) {
-    if (state.name[number].handle == handle) return number;
-  }
-  return 0;
+  if (handle == nullptr) return 0;
+  return FindNumber([handle](const Name& name) { return name.handle == handle; });
 }
 
 void Note(uint32_t function, const CallDetails& details) {

@@ -55,6 +55,9 @@ class Library {
   explicit Library(bool old) : old_(old), domain_(NvtxCreateDomain("NCCL")) {}
 
   void Init() {
+    // A name that is given as text, and has no handle.
+    NvtxDomainPush(domain_, "ncclAllReduce");
+    NvtxDomainPop(domain_);
     const NvtxString name = NvtxRegisterString(domain_, "ncclCommInitRankConfig");
     if (old_) {
       static const NvtxSchemaEntry entries[] = {
@@ -78,10 +81,11 @@ class Library {
     NvtxDomainPopPayload(domain_, {kNvtxEntryFirstStatic, sizeof(ranks), &ranks});
   }
 
-  // `launch` runs inside the range, as NCCL's launches do outside of groups.
+  // `launch` runs inside the range, as NCCL's launches do outside of groups. Without a function the
+  // range has no name.
   template <typename Launch>
   void Call(const char* function, uint64_t number, size_t bytes, Launch launch) {
-    const NvtxString name = NvtxRegisterString(domain_, function);
+    const NvtxString name = function == nullptr ? nullptr : NvtxRegisterString(domain_, function);
     const uint64_t schema = kNvtxEntryFirstStatic + number;
     NewPayload values = {kCommunicator, bytes, 0};
     OldPayload old_values = {bytes, 0};
@@ -141,8 +145,8 @@ void Step(Library* library, Target* target) {
   });
   library->Call("ncclRecv", 10, kPeerBytes, nothing);
   library->Plain("ncclGroupEnd", [&] { target->Launch(kSendRecv); });
-  // Not through the library: a replayed graph, for one.
-  target->Launch(kAllReduce);
+  // Of no function that is known, as a replayed graph's are of none.
+  library->Call(nullptr, 5, kReduceBytes, [&] { target->Launch(kAllReduce); });
   target->Synchronize();
 }
 
