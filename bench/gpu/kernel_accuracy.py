@@ -38,7 +38,7 @@ CASES = (
     Case("transformers", "transformers_generate.py", ("--steps", "120", *GENERATE),
          compute_arguments=(*STEP, *GENERATE)),
     Case("gemms", "planted_gemms.py", ("--steps", "40", *GEMMS),
-         compute_arguments=(*STEP, "--repetitions", "1")),
+         compute_arguments=(*STEP, "--repetitions", "8")),
     Case("copies", "planted_copies.py", ("--steps", "100", *ON_DEVICE),
          compute_arguments=(*STEP, "--repetitions", "2", *ON_DEVICE)),
 )

@@ -4,7 +4,9 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <numeric>
+#include <span>
 
 #include "collector/attribution/normal_equations.h"
 #include "collector/attribution/rate_fit.h"
@@ -14,6 +16,8 @@ namespace utlz::attribution {
 namespace {
 
 constexpr size_t kMostVariants = 96;
+// Further than any shift that is looked for.
+constexpr int64_t kReachNs = 40'000;
 
 // Column of each variant in the constant-rate fit: 0 is idle, 1 all that take little time.
 std::vector<uint32_t> RankVariants(const Recording& recording, size_t variants) {
@@ -74,13 +78,34 @@ Recording CutSamples(const Recording& recording, size_t first, size_t end) {
   cut.values.assign(recording.values.begin() + at(first * recording.counters),
                     recording.values.begin() + at(end * recording.counters));
   if (cut.samples.empty()) return cut;
-  constexpr int64_t kReachNs = 40'000;
   for (const Launch& launch : recording.launches) {
     if (launch.start_ns < cut.samples.back().end_ns + kReachNs &&
         launch.end_ns > cut.samples.front().start_ns - kReachNs) {
       cut.launches.push_back(launch);
     }
   }
+  return cut;
+}
+
+Recording CutNearLaunches(const Recording& recording, size_t most) {
+  Recording cut;
+  cut.counters = recording.counters;
+  size_t next = 0;
+  int64_t busy_until_ns = std::numeric_limits<int64_t>::min();
+  for (size_t i = 0; i < recording.samples.size() && cut.samples.size() < most; ++i) {
+    const Sample& sample = recording.samples[i];
+    for (; next < recording.launches.size() &&
+           recording.launches[next].start_ns < sample.end_ns + kReachNs;
+         ++next) {
+      busy_until_ns = std::max(busy_until_ns, recording.launches[next].end_ns);
+    }
+    if (busy_until_ns <= sample.start_ns - kReachNs) continue;
+    cut.samples.push_back(sample);
+    const std::span<const double> values = recording.Values(i);
+    cut.values.insert(cut.values.end(), values.begin(), values.end());
+  }
+  cut.launches.assign(recording.launches.begin(),
+                      recording.launches.begin() + static_cast<std::ptrdiff_t>(next));
   return cut;
 }
 

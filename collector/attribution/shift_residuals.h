@@ -14,6 +14,10 @@ namespace utlz::attribution {
 // Samples [first, end) and the launches near them.
 Recording CutSamples(const Recording& recording, size_t first, size_t end);
 
+// The first `most` samples that have a launch near them, and those launches. The others say nothing
+// about a shift, and where a program works now and then they are most of its samples.
+Recording CutNearLaunches(const Recording& recording, size_t most);
+
 // Of one recording, as shares of the counters' squares, summed over a group's counters.
 struct ShiftResiduals {
   std::vector<std::vector<double>> whole;               // by group, shift

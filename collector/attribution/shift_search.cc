@@ -226,13 +226,19 @@ ShiftEstimate Determine(const ShiftGroup& group, const Scan& scan) {
   return estimate;
 }
 
+// How little an estimate is to be trusted: groups whose launches work unevenly look far from where
+// they are, and parts of a recording agree on that.
+double Doubt(const ShiftEstimate& estimate) {
+  return EdgeErrorNs(estimate) * Surprise(*estimate.shift_ns);
+}
+
 // All counters are stamped by one clock: a group whose shift is not determined uses that of the
-// group which knows it best, and so does one that strays too far from it.
+// group which is trusted most, and so does one that strays too far from it.
 void BorrowShifts(std::vector<ShiftEstimate>* estimates) {
   const ShiftEstimate* best = nullptr;
   for (const ShiftEstimate& estimate : *estimates) {
     if (!estimate.shift_ns) continue;
-    if (best == nullptr || estimate.uncertainty_ns < best->uncertainty_ns) best = &estimate;
+    if (best == nullptr || Doubt(estimate) < Doubt(*best)) best = &estimate;
   }
   if (best == nullptr) return;
   const ShiftEstimate lender = *best;
@@ -262,9 +268,8 @@ std::vector<ShiftEstimate> SearchShifts(const Recording& recording, size_t varia
                                         const std::vector<ShiftGroup>& groups) {
   std::vector<ShiftEstimate> estimates;
   for (const ShiftGroup& group : groups) estimates.push_back(Unknown(group));
-  const Recording whole =
-      CutSamples(recording, 0, std::min(recording.samples.size(), kMostSamples));
-  if (whole.launches.empty() || whole.samples.empty()) return estimates;
+  const Recording whole = CutNearLaunches(recording, kMostSamples);
+  if (whole.samples.empty()) return estimates;
 
   const std::vector<double> wide = WideGrid();
   const ShiftResiduals residuals = ConstantRateResiduals(whole, variants, groups, wide, kParts);
@@ -289,9 +294,8 @@ std::vector<ShiftEstimate> SearchShifts(const Recording& recording, size_t varia
 
 void FollowShifts(const Recording& recording, size_t variants,
                   const std::vector<ShiftGroup>& groups, std::vector<ShiftEstimate>* estimates) {
-  if (recording.launches.empty() || recording.samples.empty()) return;
-  const Recording part =
-      CutSamples(recording, 0, std::min(recording.samples.size(), kFollowSamples));
+  const Recording part = CutNearLaunches(recording, kFollowSamples);
+  if (part.samples.empty()) return;
   bool lost = false;
   for (size_t group = 0; group < groups.size(); ++group) {
     ShiftEstimate& estimate = (*estimates)[group];

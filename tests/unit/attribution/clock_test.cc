@@ -113,6 +113,51 @@ TEST(Clock, ADriftAtTheBeginningMovesNoCountToAnotherKernel) {
   }
 }
 
+// Most runs begin with seconds in which the GPU has nothing to do, sampled all the same.
+TEST(Clock, AShiftIsFoundInWorkThatFollowsALongIdleTime) {
+  Engine engine(OneCounter());
+  const std::array<double, 1> nothing = {0};
+  constexpr int64_t kSampleNs = 10'000;
+  constexpr int64_t kIdleSamples = 10'000;
+  for (int64_t at = 0; at < kIdleSamples; ++at) {
+    engine.AddSample(at * kSampleNs, (at + 1) * kSampleNs, nothing);
+  }
+  AddWindow(1, -1700, 3, &engine);
+  const ShiftEstimate shift = engine.Solve().shifts[0];
+  ASSERT_TRUE(shift.shift_ns.has_value());
+  EXPECT_NEAR(*shift.shift_ns, -1700, 300);
+  EXPECT_LT(shift.uncertainty_ns, 300);
+}
+
+// Reads that begin late in every launch, since what a kernel takes first is still in the cache,
+// look shifted by microseconds however well they agree on that: they are no measure for others.
+TEST(Clock, ACounterThatLooksFarOffDoesNotMoveOneThatDoesNot) {
+  Options options;
+  options.counters = {{"reads", "dram"}, {"cycles", "sm"}};
+  const std::vector<SimulatedKernel> late = {{1, 20e3, 8e6, 0.3, 1, 200},
+                                             {2, 12e3, 1e6, 0.4, 1, 0}};
+  const std::vector<SimulatedKernel> early = {{1, 20e3, 8e6, 0, 1, 200}, {2, 12e3, 1e6, 0, 1, 0}};
+  SimulationOptions simulation;
+  simulation.steps = 800;
+  simulation.sample_ns = 10'000;
+  simulation.shift_ns = -300;
+  const SimulatedLoad reads = Simulate(late, simulation);
+  simulation.sample_noise = 0.3;  // told less well
+  const SimulatedLoad cycles = Simulate(early, simulation);
+  Engine engine(options);
+  for (const SimulatedLaunch& launch : reads.launches) {
+    engine.AddInterval(launch.variant, IntervalKind::kKernel, launch.start_ns, launch.end_ns);
+  }
+  for (size_t i = 0; i < reads.samples.size(); ++i) {
+    const std::array<double, 2> values = {reads.samples[i].value, cycles.samples[i].value};
+    engine.AddSample(reads.samples[i].start_ns, reads.samples[i].end_ns, values);
+  }
+  engine.AdvanceTo(reads.samples.back().end_ns + 1'000'000);
+  const Solution solution = engine.Solve();
+  EXPECT_NEAR(solution.shifts[1].used_shift_ns, -300, 500);
+  EXPECT_FALSE(solution.shifts[0].shift_ns.has_value());
+}
+
 // A look at nearly nothing must not move a shift that is known, nor claim one that is not.
 TEST(Clock, PoorSamplesMoveNothing) {
   Options options = OneCounter();
