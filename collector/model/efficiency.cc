@@ -85,7 +85,8 @@ std::string DescribeTypes(const ReferencePeak& peak) {
   for (const auto& [type, time_ns] : peak.time_ns_by_type) whole_ns += time_ns;
   std::string text;
   for (const auto& [type, time_ns] : peak.time_ns_by_type) {
-    text += (text.empty() ? "" : ", ") + type;
+    if (!text.empty()) text += ", ";
+    text += type;
     if (peak.time_ns_by_type.size() > 1) text += " " + PercentText(time_ns / whole_ns);
   }
   return text;
