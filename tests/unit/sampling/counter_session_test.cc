@@ -253,21 +253,55 @@ TEST_F(CounterSessionTest, WindowsOfAnIdleGpuDoNotBringTheDetailSetOn) {
 // A program that copies between host and device most of the time launches kernels in between.
 TEST_F(CounterSessionTest, AGpuThatOnlyCopiesIsNotIdle) {
   // Of real time, in which windows cost nothing: what the schedule adds to the end of one.
-  const auto pause_ns = [this](double bytes_per_sample) {
-    fake_.metrics.at("dram__bytes_write.sum") = bytes_per_sample;
+  const auto pause_ns = [this](double read_bytes_per_sample, double write_bytes_per_sample) {
+    fake_.metrics.at("dram__bytes_read.sum") = read_bytes_per_sample;
+    fake_.metrics.at("dram__bytes_write.sum") = write_bytes_per_sample;
     Window();
     const uint64_t ended_ns = MonotonicNs();
     return session_->next_step_ns() - std::min(ended_ns, session_->next_step_ns());
   };
   fake_.metrics.at("TPC.TriageCompute.sm__cycles_active.sum") = 0;
-  fake_.metrics.at("dram__bytes_read.sum") = 0;
   options_.schedule.cpu_budget_ppm = 50'000;
   options_.schedule.cpu_burst_ns = UINT64_MAX / 4;
+  options_.schedule.idle_pause_ns = 3600 * kSecond;
   Begin();
   const double interval_ns = static_cast<double>(options_.sampler.interval_ns);
-  const uint64_t most_ns = 2 * options_.schedule.minimum_pause_ns;
-  EXPECT_LT(pause_ns(50 * interval_ns), most_ns);
-  EXPECT_GT(pause_ns(0.01 * interval_ns), most_ns);
+  const uint64_t most_ns = 60 * kSecond;
+  EXPECT_LT(pause_ns(0, 50 * interval_ns), most_ns);
+  EXPECT_GT(pause_ns(0, 0.01 * interval_ns), most_ns);
+  EXPECT_LT(pause_ns(50 * interval_ns, 0), most_ns);
+  EXPECT_EQ(session_->statistics().busy_ns, 0) << "nor does it say at which clock kernels run";
+  // Of the whole window, not of one sample: 2 bytes a nanosecond are too many for an idle GPU.
+  EXPECT_GT(pause_ns(0.9 * interval_ns, 0.9 * interval_ns), most_ns);
+  EXPECT_LT(pause_ns(1.1 * interval_ns, 1.1 * interval_ns), most_ns);
+}
+
+// Whether it is busy is told by two thousandths of the cycles of all multiprocessors in the window.
+TEST_F(CounterSessionTest, AWindowWithLittleWorkIsNotBusy) {
+  Begin();
+  Window();
+  const CounterStatistics first = session_->statistics();
+  EXPECT_DOUBLE_EQ(first.busy_cycles, 17'000 * static_cast<double>(first.samples));
+  const double cycles_per_ns = first.busy_cycles / first.busy_ns;
+  double& active_cycles = fake_.metrics.at("TPC.TriageCompute.sm__cycles_active.sum");
+  active_cycles = 0.9 * 0.002 * 17'000 * device_.multiprocessors;
+  Window();
+  EXPECT_EQ(session_->statistics().busy_cycles, first.busy_cycles);
+  EXPECT_EQ(session_->statistics().busy_ns, first.busy_ns);
+  active_cycles = 1.1 * 0.002 * 17'000 * device_.multiprocessors;
+  Window();
+  EXPECT_GT(session_->statistics().busy_cycles, first.busy_cycles);
+  EXPECT_NEAR(session_->statistics().busy_cycles / session_->statistics().busy_ns, cycles_per_ns,
+              1e-9 * cycles_per_ns);
+}
+
+TEST_F(CounterSessionTest, WithoutACounterOfWorkEveryWindowMayHoldSome) {
+  fake_.metrics.erase("TPC.TriageCompute.sm__cycles_active.sum");
+  fake_.metrics.at("dram__bytes_read.sum") = fake_.metrics.at("dram__bytes_write.sum") = 0;
+  Begin();
+  Window();
+  EXPECT_GT(session_->statistics().windows, 0u);
+  EXPECT_GT(session_->statistics().busy_ns, 0);
 }
 
 TEST_F(CounterSessionTest, AWindowWithoutSamplesIsAFailure) {
