@@ -88,10 +88,15 @@ extern "C" __attribute__((visibility("default"))) int StandInIsAsked() {
   return __atomic_load_n(&main_thread.support.pending_call, __ATOMIC_SEQ_CST);
 }
 
-// Takes the request, and gives the script's path.
-extern "C" __attribute__((visibility("default"))) const char* StandInTake() {
+// The path of the script that is asked for.
+extern "C" __attribute__((visibility("default"))) const char* StandInPath() {
   static char path[sizeof(main_thread.support.script_path)];
-  if (__atomic_exchange_n(&main_thread.support.pending_call, 0, __ATOMIC_SEQ_CST) != 1) return "";
   std::memcpy(path, main_thread.support.script_path, sizeof(path));
   return path;
+}
+
+// Takes the request, and gives the script's path.
+extern "C" __attribute__((visibility("default"))) const char* StandInTake() {
+  if (__atomic_exchange_n(&main_thread.support.pending_call, 0, __ATOMIC_SEQ_CST) != 1) return "";
+  return StandInPath();
 }

@@ -113,6 +113,11 @@ TEST_F(StandInTest, LoadsWithoutBeingTold) {
   ExpectLoadedByPython(target, "stand-in-looks");
 }
 
+TEST_F(StandInTest, AnotherProcessIsNotListenedTo) {
+  TargetProcess target = Start("stand-in-forestalled");
+  ExpectLoadedByPython(target, "stand-in-forestalled");
+}
+
 TEST_F(StandInTest, RequestIsTakenBack) {
   TargetProcess target = Start("stand-in-deaf");
   ExpectRefused(
