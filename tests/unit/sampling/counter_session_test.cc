@@ -262,7 +262,7 @@ TEST_F(CounterSessionTest, AGpuThatOnlyCopiesIsNotIdle) {
   };
   fake_.metrics.at("TPC.TriageCompute.sm__cycles_active.sum") = 0;
   options_.schedule.cpu_budget_ppm = 50'000;
-  options_.schedule.cpu_burst_ns = UINT64_MAX / 4;
+  options_.schedule.cpu_burst_ns = options_.schedule.duty_burst_ns = UINT64_MAX / 4;
   options_.schedule.idle_pause_ns = 3600 * kSecond;
   Begin();
   const double interval_ns = static_cast<double>(options_.sampler.interval_ns);
