@@ -59,9 +59,18 @@ def fused(dtype, count=1 << 26):
 def integers(count=1 << 26):
     a = torch.randint(0, 100, (count,), device="cuda", dtype=torch.int32)
     return lambda: a.mul_(3), 0
+def elementwise(function, dtype, count=1 << 26):
+    a = torch.randn(count, device="cuda", dtype=dtype)
+    return lambda: function(a), 0
 LOADS = {"fp64 product": lambda: product(torch.float64), "fp32 product": lambda: product(torch.float32),
          "bf16 product": lambda: product(torch.bfloat16), "fp64 addcmul": lambda: fused(torch.float64),
-         "fp32 addcmul": lambda: fused(torch.float32), "int32 multiply": integers}
+         "fp32 addcmul": lambda: fused(torch.float32), "int32 multiply": integers,
+         "bf16 gelu": lambda: elementwise(torch.nn.functional.gelu, torch.bfloat16),
+         "bf16 addcmul": lambda: fused(torch.bfloat16),
+         "fp16 addcmul": lambda: fused(torch.float16),
+         "bf16 from fp32": lambda: elementwise(lambda a: a.bfloat16(), torch.float32),
+         "bf16 compiled": lambda: elementwise(torch.compile(lambda a: torch.tanh(a) * a + a),
+                                              torch.bfloat16)}
 torch.set_float32_matmul_precision("highest")
 name = commands.get()
 while name in LOADS:
@@ -86,7 +95,8 @@ while name in LOADS:
     name = commands.get()
 """
 LOADS = ("fp64 product", "fp32 product", "fp64 addcmul", "fp32 addcmul", "int32 multiply",
-         "bf16 product")
+         "bf16 product", "bf16 gelu", "bf16 addcmul", "fp16 addcmul", "bf16 from fp32",
+         "bf16 compiled")
 
 
 class Load:

@@ -126,7 +126,7 @@ Calibration Calibrate(const ModelState& model, const Analysis& analysis) {
 KernelCalibration CalibrationOf(const ModelState& model, const Analysis& analysis,
                                 const Calibration& calibration, const KernelRow& row) {
   KernelCalibration of_row;
-  of_row.warp_mma = calibration.solved.warp_mma == row.kernel;
+  of_row.warp_mma = calibration.solved.warp_mma.contains(row.kernel);
   const auto found = calibration.solved.by_kernel.find(row.kernel);
   if (found == calibration.solved.by_kernel.end()) return of_row;
   if (calibration.parts.at(row.kernel) == 1) {
@@ -165,7 +165,7 @@ RooflineWork RooflineAt(const Kernel& kernel, const KernelRow& row, double dram_
     if (!rate.has_value()) continue;
     const double time_ns = row.launches * flops.flops / *rate * 1e9;
     roofline.compute_time_ns = roofline.compute_time_ns.value_or(0) + time_ns;
-    if (flops.upper_bound) roofline.other_compute_time_ns += time_ns;
+    if (flops.by_pipe) roofline.other_compute_time_ns += time_ns;
   }
   const auto& read = row.work.read_bytes;
   const auto& write = row.work.write_bytes;

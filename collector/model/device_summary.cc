@@ -8,6 +8,8 @@
 namespace utlz {
 namespace {
 
+constexpr double kNormal95 = 1.959964;
+
 // One device while its summary is made.
 struct DeviceView {
   const ModelState& model;
@@ -175,20 +177,31 @@ void SetBytes(const DeviceView& view, DeviceSummary* summary) {
   summary->set_unattributed_bytes_share((reads.unattributed + writes.unattributed) / counted);
 }
 
-// Tensor cycles that were counted but not given to a kernel that could have caused them: spill,
-// copies, idle. They are FLOPs all the same, of the type that the device uses most.
-double UnassignedTensorCycles(const DeviceView& view, const Extent& extent) {
+// Tensor cycles that were counted and make no FLOPs of a kernel.
+struct OtherTensorCycles {
+  // Given to none: copies, idle, kernels that too few samples met. FLOPs all the same, of the type
+  // that the device uses most.
+  double unassigned = 0;
+  // Given to kernels that are not known to do tensor work: spill of those that do, which are FLOPs,
+  // and packed arithmetic of their own, which are none (kernel_work.cc).
+  double doubtful = 0;
+};
+
+OtherTensorCycles OtherTensorCyclesIn(const DeviceView& view, const Extent& extent) {
   const auto counted = SumOf(view, extent, METRIC_TENSOR_ACTIVE);
-  if (!counted.has_value()) return 0;
+  OtherTensorCycles other;
+  if (!counted.has_value()) return other;
   double assigned = 0;
   for (const KernelRow* row : view.rows) {
     const bool has_flops = std::any_of(row->work.flops.begin(), row->work.flops.end(),
-                                       [](const TypedFlops& flops) { return !flops.upper_bound; });
+                                       [](const TypedFlops& flops) { return !flops.by_pipe; });
     const auto& cycles = row->work.tensor_active_cycles;
-    if (!has_flops || !cycles.has_value()) continue;
-    assigned += LaunchesIn(*row, extent) * cycles->value;
+    if (!cycles.has_value()) continue;
+    (has_flops ? assigned : other.doubtful) += LaunchesIn(*row, extent) * cycles->value;
   }
-  return std::max(0.0, counted->value - assigned);
+  other.doubtful = std::clamp(other.doubtful, 0.0, std::max(0.0, counted->value - assigned));
+  other.unassigned = std::max(0.0, counted->value - assigned - other.doubtful);
+  return other;
 }
 
 // FLOPs of what counters saw in an extent, and the time that they need at the peaks of their types.
@@ -208,7 +221,7 @@ FlopsSum FlopsIn(const DeviceView& view, const Extent& extent) {
       result.flops += launches * typed.flops;
       result.variance += error * error;
       const auto peak = view.analysis.ceilings.FlopsPerSecond(typed.data_type);
-      if (typed.upper_bound || !peak.has_value()) continue;
+      if (typed.by_pipe || !peak.has_value()) continue;
       result.peak_time_ns += launches * typed.flops / *peak * 1e9;
       result.peak_variance += error * error / (*peak * *peak) * 1e18;
     }
@@ -216,9 +229,13 @@ FlopsSum FlopsIn(const DeviceView& view, const Extent& extent) {
   const auto per_cycle = view.analysis.ceilings.FlopsPerCycle(view.analysis.fallback_type);
   const double clock_hz = view.analysis.ceilings.clock_hz;
   if (per_cycle.has_value() && clock_hz > 0) {
-    const double cycles = UnassignedTensorCycles(view, extent);
+    const OtherTensorCycles other = OtherTensorCyclesIn(view, extent);
+    const double cycles = other.unassigned + other.doubtful / 2;
+    const double error = other.doubtful / 2 / kNormal95;
     result.flops += cycles * *per_cycle;
+    result.variance += error * error * *per_cycle * *per_cycle;
     result.peak_time_ns += cycles / clock_hz * 1e9;
+    result.peak_variance += error * error / (clock_hz * clock_hz) * 1e18;
   }
   return result;
 }

@@ -31,7 +31,7 @@ PeakWork WorkOfDevice(const ModelState& model, const Analysis& analysis, uint32_
     if (model.kernels[row.kernel].device != device) continue;
     for (const TypedFlops& typed : row.work.flops) {
       const auto peak = analysis.devices[device].ceilings.FlopsPerSecond(typed.data_type);
-      if (typed.upper_bound || !peak.has_value()) continue;
+      if (typed.by_pipe || !peak.has_value()) continue;
       const double flops = row.launches * typed.flops;
       work.flops += flops;
       work.time_ns += flops / *peak * 1e9;
@@ -125,7 +125,7 @@ void SetAttainable(const ModelState& model, const Analysis& analysis,
     double row_compute_ns = 0;
     for (const TypedFlops& flops : row.work.flops) {
       const auto peak = ceilings.FlopsPerSecond(flops.data_type);
-      if (flops.upper_bound || !peak.has_value()) continue;
+      if (flops.by_pipe || !peak.has_value()) continue;
       row_compute_ns += row.launches * flops.flops / *peak * 1e9;
     }
     roofline_ns += *roof;
@@ -205,7 +205,7 @@ Executed ExecutedPerStep(const ModelState& model, const Analysis& analysis,
       const Kernel& kernel = model.kernels[row.kernel];
       if (kernel.device != *index) continue;
       for (const TypedFlops& typed : row.work.flops) {
-        if (typed.upper_bound) continue;
+        if (typed.by_pipe) continue;
         const double flops = share * static_cast<double>(row.durations.count()) * typed.flops;
         executed.all += flops;
         if (IsAttentionKernel(kernel.mangled_name)) executed.attention += flops;

@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -15,6 +16,8 @@ constexpr double kCountNoise = 1e-4;
 // Counts contradict a belief that lies further from them than its standard errors, times this, when
 // all point the same way: an error of the clock or of a pipe's rate is common to all kernels.
 constexpr double kCommonErrors = 2;
+// Kernels whose instructions are looked for.
+constexpr size_t kMostFound = 8;
 
 // Least squares with a Gaussian prior, solved in the space of the (few) rows.
 struct System {
@@ -80,20 +83,28 @@ System SystemOf(std::span<const CountedMix> mixes, const std::string& data_type,
   return system;
 }
 
-// Whether the counts lie where the beliefs do not reach.
-bool Contradicts(const System& system) {
-  if (system.counted.size() == 0) return false;
-  const Eigen::VectorXd distance = (system.counted - system.launches * system.prior).cwiseAbs();
+// How far the counts lie beyond the reach of the beliefs, as a share of them: of the worst range.
+double Contradiction(const System& system) {
+  double worst = 0;
+  const Eigen::VectorXd believed = system.launches * system.prior;
   const Eigen::VectorXd reach = kCommonErrors * (system.launches * system.error);
-  const double noise = kCountNoise * system.counted.maxCoeff();
-  return ((distance - reach - kCommonErrors * system.count_error).array() > noise).any();
+  const double noise = system.counted.size() == 0 ? 0 : kCountNoise * system.counted.maxCoeff();
+  for (Eigen::Index row = 0; row < system.counted.size(); ++row) {
+    const double distance = std::abs(system.counted[row] - believed[row]);
+    if (distance <= reach[row] + kCommonErrors * system.count_error[row] + noise) continue;
+    worst = std::max(worst, distance / std::max(system.counted[row], believed[row]));
+  }
+  return worst;
 }
 
-bool Contradicts(std::span<const CountedMix> mixes, const std::set<std::string>& data_types,
-                 const FlopPrior& prior) {
-  return std::any_of(data_types.begin(), data_types.end(), [&](const std::string& data_type) {
-    return Contradicts(SystemOf(mixes, data_type, prior));
-  });
+// Of the worst data type; 0: the counts contradict nothing.
+double Contradiction(std::span<const CountedMix> mixes, const std::set<std::string>& data_types,
+                     const FlopPrior& prior) {
+  double worst = 0;
+  for (const std::string& data_type : data_types) {
+    worst = std::max(worst, Contradiction(SystemOf(mixes, data_type, prior)));
+  }
+  return worst;
 }
 
 // What did none of a type together did none of it alone.
@@ -142,20 +153,54 @@ Posterior SolveNonNegative(System system, Eigen::VectorXd deviation) {
   return {Eigen::VectorXd::Zero(system.prior.size()), held};
 }
 
-// The one kernel that explains the counts if its tensor instructions are those of warps.
-std::optional<uint32_t> FindWarpMma(std::span<const CountedMix> mixes,
-                                    const std::set<std::string>& data_types,
-                                    const FlopPrior& prior) {
+// The kernel that explains the counts best if its tensor instructions are those of warps; none
+// where two do so equally well, or none does.
+std::optional<uint32_t> BestWarpMma(std::span<const CountedMix> mixes,
+                                    const std::set<std::string>& data_types, FlopPrior* prior,
+                                    double contradiction) {
   std::optional<uint32_t> found;
-  for (const auto& [kernel, belief] : prior) {
+  double least = contradiction;
+  bool alone = true;
+  for (auto& [kernel, belief] : *prior) {
     if (belief.warp_mma || belief.instructions_told) continue;
-    FlopPrior tried = prior;
-    tried[kernel].warp_mma = true;
-    if (Contradicts(mixes, data_types, tried)) continue;
-    if (found.has_value()) return std::nullopt;
-    found = kernel;
+    belief.warp_mma = true;
+    const double left = Contradiction(mixes, data_types, *prior);
+    belief.warp_mma = false;
+    if (left > least) continue;
+    alone = left < least;
+    if (alone) {
+      least = left;
+      found = kernel;
+    }
   }
-  return found;
+  return alone ? found : std::nullopt;
+}
+
+// Kernels that together explain the counts so; empty where they do not.
+std::set<uint32_t> FindWarpMma(std::span<const CountedMix> mixes,
+                               const std::set<std::string>& data_types, FlopPrior prior,
+                               double contradiction) {
+  std::set<uint32_t> found;
+  while (contradiction > 0 && found.size() < kMostFound) {
+    const auto kernel = BestWarpMma(mixes, data_types, &prior, contradiction);
+    if (!kernel.has_value()) return {};
+    found.insert(*kernel);
+    prior[*kernel].warp_mma = true;
+    contradiction = Contradiction(mixes, data_types, prior);
+  }
+  return contradiction > 0 ? std::set<uint32_t>() : found;
+}
+
+// What names tell is off by no more than the counts are; what they leave open may be all or
+// nothing.
+void Doubt(double contradiction, const FlopPrior& prior, const System& system,
+           Eigen::VectorXd* deviation) {
+  for (size_t column = 0; column < system.kernels.size(); ++column) {
+    const auto at = static_cast<Eigen::Index>(column);
+    const double share =
+        prior.at(system.kernels[column]).instructions_told ? std::min(1.0, 2 * contradiction) : 1;
+    (*deviation)[at] = std::hypot(system.error[at], share * system.doubt[at]);
+  }
 }
 
 }  // namespace
@@ -166,16 +211,17 @@ SolvedFlops SolveFlops(std::span<const CountedMix> mixes, FlopPrior prior) {
     for (const auto& [data_type, count] : mix.counts) data_types.insert(data_type);
   }
   SolvedFlops solved;
-  bool doubted = Contradicts(mixes, data_types, prior);
-  if (doubted) {
-    solved.warp_mma = FindWarpMma(mixes, data_types, prior);
-    if (solved.warp_mma.has_value()) prior[*solved.warp_mma].warp_mma = true;
-    doubted = !solved.warp_mma.has_value();
+  double contradiction = Contradiction(mixes, data_types, prior);
+  if (contradiction > 0) {
+    solved.warp_mma = FindWarpMma(mixes, data_types, prior, contradiction);
+    for (const uint32_t kernel : solved.warp_mma) prior[kernel].warp_mma = true;
+    if (!solved.warp_mma.empty()) contradiction = 0;
   }
   for (const std::string& data_type : data_types) {
     System system = SystemOf(mixes, data_type, prior);
     if (system.kernels.empty()) continue;
-    Eigen::VectorXd deviation = doubted ? system.doubt : system.error;
+    Eigen::VectorXd deviation = system.error;
+    if (contradiction > 0) Doubt(contradiction, prior, system, &deviation);
     HoldUncountedAtZero(&system, &deviation);
     const Posterior posterior = SolveNonNegative(system, deviation);
     for (size_t column = 0; column < system.kernels.size(); ++column) {

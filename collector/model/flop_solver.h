@@ -2,8 +2,9 @@
 //
 // What was sampled and what names say is the starting point; it moves by as little as the counts
 // allow. Some metrics count the instructions of warp groups only (wgmma): kernels that use mma.sync
-// are no part of such counts. Which those are, names say. Where counts contradict that, one kernel
-// whose name leaves it open is looked for that explains them; else all that names say is doubted.
+// are no part of such counts. Which those are, names say. Where counts contradict that, kernels
+// whose names leave it open are looked for that explain them; else what names say is doubted, by as
+// much as the counts are off where a name tells its instructions.
 //
 // Pure computation. Thread safety: none needed.
 #ifndef UTLZ_COLLECTOR_MODEL_FLOP_SOLVER_H_
@@ -11,7 +12,7 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
+#include <set>
 #include <span>
 #include <string>
 
@@ -54,9 +55,9 @@ using FlopPrior = std::map<uint32_t, KernelBelief>;
 struct SolvedFlops {
   // Of kernels and data types that some mix counted.
   std::map<uint32_t, std::map<std::string, CalibratedFlops>> by_kernel;
-  // Found by the counts to issue its tensor instructions by warps: it is in no count of warp
+  // Found by the counts to issue their tensor instructions by warps: they are in no count of warp
   // groups.
-  std::optional<uint32_t> warp_mma;
+  std::set<uint32_t> warp_mma;
 };
 
 SolvedFlops SolveFlops(std::span<const CountedMix> mixes, FlopPrior prior);

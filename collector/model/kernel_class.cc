@@ -55,6 +55,12 @@ constexpr std::string_view kWarpMma[] = {
     "h1688", "i16832", "SM80_16x8", "flash_fwd_kernel", "flash_fwd_splitkv", "flash_bwd_dq_dk",
 };
 
+// What cuDNN calls hmma, in kernels for a network's first layer, is of this kind too: the pipe is
+// active for twice as long in them as in wgmma.
+constexpr std::string_view kNarrowMma[] = {"h1688",  "f16_s1688", "_hmma_",
+                                           "i16816", "i161616",   "d884"};
+constexpr std::string_view kSmallMma[] = {"i8816"};
+
 constexpr std::string_view kWarpGroupMma[] = {"nvjet", "sm90", "Sm90", "SM90", "gmma", "GMMA",
                                               "hopper", "Hopper"};
 
@@ -149,13 +155,26 @@ bool ContainsAny(std::string_view text, const std::string_view (&fragments)[kCou
                      [&](std::string_view fragment) { return Contains(text, fragment); });
 }
 
+// XLA names its kernels by how they are made: "loop_add_fusion", "input_reduce_fusion_2",
+// "wrapped_convert"; its matrix products are "gemm_fusion_dot" and the libraries' own.
+bool IsElementwiseFusion(std::string_view name) {
+  const auto begins = [&](std::string_view prefix) {
+    return name.substr(0, prefix.size()) == prefix;
+  };
+  return begins("wrapped_") || ((begins("loop_") || begins("input_")) && Contains(name, "fusion"));
+}
+
 }  // namespace
 
-bool UsesWarpMma(std::string_view mangled_name) { return ContainsAny(mangled_name, kWarpMma); }
-
-bool UsesWarpGroupMma(std::string_view mangled_name) {
-  return ContainsAny(mangled_name, kWarpGroupMma) && !UsesWarpMma(mangled_name);
+TensorInstructions TensorInstructionsOf(std::string_view mangled_name) {
+  if (ContainsAny(mangled_name, kSmallMma)) return TensorInstructions::kSmallWarps;
+  if (ContainsAny(mangled_name, kNarrowMma)) return TensorInstructions::kNarrowWarps;
+  if (ContainsAny(mangled_name, kWarpMma)) return TensorInstructions::kWarps;
+  if (ContainsAny(mangled_name, kWarpGroupMma)) return TensorInstructions::kWarpGroups;
+  return TensorInstructions::kUntold;
 }
+
+bool SpeaksOfDoubles(std::string_view demangled_name) { return Contains(demangled_name, "double"); }
 
 bool IsProfilerKernel(std::string_view mangled_name) { return mangled_name == "WaitNs"; }
 
@@ -171,7 +190,7 @@ bool IsSinglePrecisionMatrixKernel(std::string_view mangled_name) {
 }
 
 bool IsElementwiseKernel(std::string_view mangled_name) {
-  return ContainsAny(mangled_name, kElementwise);
+  return ContainsAny(mangled_name, kElementwise) || IsElementwiseFusion(mangled_name);
 }
 
 bool IsDataMovementKernel(std::string_view mangled_name) {

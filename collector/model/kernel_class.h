@@ -22,12 +22,18 @@ std::string_view TensorDataTypeOf(std::string_view mangled_name);
 // Whether the name says 16-bit floats and leaves open which: cuDNN's attention says "f16" for both.
 bool IsOfSomeHalfType(std::string_view mangled_name);
 
-// Whether the name speaks of tensor instructions that a warp issues for itself (mma.sync, as libraries
-// for Ampere and before have them), not of a warp group's (wgmma).
-bool UsesWarpMma(std::string_view mangled_name);
+// Which instructions feed the tensor pipe, as far as the name tells.
+enum class TensorInstructions {
+  kUntold,
+  kWarpGroups,   // wgmma
+  kWarps,        // mma.sync, as libraries for Ampere and before have them
+  kNarrowWarps,  // mma.sync of half the depth: m16n8k8 of 16-bit floats, m16n8k16 of bytes
+  kSmallWarps,   // of half the depth and half the height: m8n8k16 of bytes
+};
+TensorInstructions TensorInstructionsOf(std::string_view mangled_name);
 
-// Whether the name tells that it is a warp group that issues tensor instructions (wgmma).
-bool UsesWarpGroupMma(std::string_view mangled_name);
+// Whether the name speaks of 64-bit floats.
+bool SpeaksOfDoubles(std::string_view demangled_name);
 
 // Whether it is a kernel that CUPTI itself launches, at the ends of a range.
 bool IsProfilerKernel(std::string_view mangled_name);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "collector/model/kernel_class.h"
+#include "collector/model/kernel_name.h"
 
 namespace utlz {
 namespace {
@@ -65,6 +66,7 @@ uint32_t KernelTable::Resolve(const ProcessState& process, uint32_t variant, uin
     kernel.mangled_name = name;
     kernel.shape = shape;
     kernel.communication = IsCommunicationKernel(name);
+    kernel.doubles = SpeaksOfDoubles(DemangleKernelName(name));
     kernel.profiler = IsProfilerKernel(name);
     return Insert(key, std::move(kernel));
   }

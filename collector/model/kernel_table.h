@@ -32,6 +32,7 @@ struct Kernel {
   std::string mangled_name;     // at most 16 KiB
   VariantShape shape;           // its name and graph_node mean nothing here
   bool communication = false;
+  bool doubles = false;         // its name speaks of 64-bit floats
   bool profiler = false;        // CUPTI's own, beside a range: no work of the program
   bool other = false;           // the entry for all that did not fit
   uint32_t graph_nodes = 0;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "collector/model/kernel_class.h"
+#include "collector/model/tensor_rates.h"
 
 namespace utlz {
 namespace {
@@ -14,6 +15,13 @@ constexpr double kNegligibleTensorShare = 0.002;
 constexpr double kNegligibleTensorShareOfOthers = 0.05;
 // A warp instruction works on 32 lanes; a fused multiply-add is two operations.
 constexpr double kFlopsPerFmaInstruction = 32 * 2;
+// Instructions that a multiprocessor can issue in a cycle, since Volta.
+constexpr double kSchedulers = 4;
+// 16-bit floats are worked on in pairs, by the FMA pipe and the tensor pipe in turn
+// (bench/gpu/mma_rates.py): so much more than one FMA instruction each was done.
+constexpr double kPackedPerFma = 4;
+// An instruction of the FP64 pipe may be an addition, half of a fused multiply-add.
+constexpr double kLeastOfDoubles = 0.5;
 // Ranges fix a kernel's operations where what they leave open is less than this share of them.
 constexpr double kFixedByRanges = 0.01;
 // How far data types and instructions that a name implies may be off, where ranges contradict them.
@@ -27,12 +35,21 @@ bool DiffersFromZero(const CounterPerLaunch& counter) {
   return counter.value > kNormal95 * counter.error;
 }
 
+// Whether a kernel whose name speaks of no matrix product executed so many FMA instructions that
+// its tensor cycles can be those of packed arithmetic.
+bool MayBePackedArithmetic(const Kernel& kernel, const KernelPart& part, const Ceilings& ceilings) {
+  const auto& tensor = part.counters[METRIC_TENSOR_ACTIVE];
+  const auto& fma = part.counters[METRIC_FMA_INSTRUCTIONS];
+  if (IsMatrixKernel(kernel.mangled_name) || !tensor.has_value() || !fma.has_value()) return false;
+  return DiffersFromZero(*tensor) &&
+         tensor->value * kSchedulers * ceilings.multiprocessors <= fma->value;
+}
+
 // Whether the cycles are the kernel's own work. A matrix kernel's count even where they may be
 // nothing, since no FLOPs at all would be a claim; then their error says so.
 bool AreOfTensorWork(const Kernel& kernel, const CounterPerLaunch& cycles, double elapsed_cycles) {
   if (!IsMatrixKernel(kernel.mangled_name)) {
-    // Other instructions move the pipe's counter too, by some percent of an elementwise kernel's
-    // time.
+    // Packed arithmetic moves the pipe's counter too.
     if (IsElementwiseKernel(kernel.mangled_name)) return false;
     return cycles.value > cycles.error &&
            cycles.value >= kNegligibleTensorShareOfOthers * elapsed_cycles;
@@ -51,25 +68,18 @@ void AddTensor(const Kernel& kernel, const CounterPerLaunch& cycles, const std::
                          .error = cycles.error * *per_cycle,
                          .source = SOURCE_SAMPLED,
                          .assumed = assumed,
-                         .upper_bound = false});
+                         .by_pipe = false});
 }
 
-// Doubles have one kind of instruction, which does the same in every cycle.
-bool HasTwoRates(const std::string& data_type, const Ceilings& ceilings) {
-  return ceilings.warp_mma_share < 1 && data_type != "fp64_tensor";
-}
-
-// A cycle of the pipe does less for instructions of warps. Where the name leaves it open, the
-// interval of what warp groups would have done holds both.
-void ScaleByInstructions(const Kernel& kernel, bool warp_mma, const Ceilings& ceilings,
-                         CounterPerLaunch* cycles) {
-  if (warp_mma || UsesWarpMma(kernel.mangled_name)) {
-    cycles->value *= ceilings.warp_mma_share;
-    cycles->error *= ceilings.warp_mma_share;
-  } else if (!UsesWarpGroupMma(kernel.mangled_name)) {
-    cycles->error =
-        std::hypot(cycles->error, (1 - ceilings.warp_mma_share) * cycles->value / kNormal95);
-  }
+void ScaleByInstructions(const Kernel& kernel, const std::string& data_type, bool warp_mma,
+                         const Ceilings& ceilings, CounterPerLaunch* cycles) {
+  const TensorInstructions named = TensorInstructionsOf(kernel.mangled_name);
+  const TensorRate rate = warp_mma && named == TensorInstructions::kUntold
+                              ? TensorRateOfSomeWarps(ceilings.chip, data_type)
+                              : TensorRateOf(ceilings.chip, named, data_type);
+  cycles->error =
+      std::hypot(cycles->error * rate.share, cycles->value * rate.half_width / kNormal95);
+  cycles->value *= rate.share;
 }
 
 // The tensor pipe's sub-pipes tell doubles and integers apart; the rest is what the name says.
@@ -77,19 +87,21 @@ void AddTensorTypes(const Kernel& kernel, const KernelPart& part, double mean_ti
                     const Ceilings& ceilings, const std::string& fallback_type, bool warp_mma,
                     KernelWork* work) {
   const auto& tensor = part.counters[METRIC_TENSOR_ACTIVE];
-  if (!tensor.has_value()) return;
+  if (!tensor.has_value() || MayBePackedArithmetic(kernel, part, ceilings)) return;
   CounterPerLaunch rest = *tensor;
   for (const auto& [role, data_type] : {std::pair(METRIC_TENSOR_DMMA_ACTIVE, "fp64_tensor"),
                                         std::pair(METRIC_TENSOR_IMMA_ACTIVE, "int8")}) {
     const auto& cycles = part.counters[role];
     if (!cycles.has_value() || cycles->value < 0.5 * tensor->value) continue;
-    AddTensor(kernel, *cycles, data_type, false, mean_time_ns, ceilings, work);
+    CounterPerLaunch scaled = *cycles;
+    ScaleByInstructions(kernel, data_type, warp_mma, ceilings, &scaled);
+    AddTensor(kernel, scaled, data_type, false, mean_time_ns, ceilings, work);
     rest.value -= cycles->value;
   }
   const bool by_type = !work->flops.empty();
   if (by_type && rest.value <= rest.error) return;
   const std::string data_type = TensorTypeFor(kernel, fallback_type);
-  if (HasTwoRates(data_type, ceilings)) ScaleByInstructions(kernel, warp_mma, ceilings, &rest);
+  ScaleByInstructions(kernel, data_type, warp_mma, ceilings, &rest);
   AddTensor(kernel, rest, data_type, true, mean_time_ns, ceilings, work);
 }
 
@@ -97,12 +109,15 @@ void AddPipes(const Kernel& kernel, const KernelPart& part, const Ceilings& ceil
               KernelWork* work) {
   const auto& fma = part.counters[METRIC_FMA_INSTRUCTIONS];
   if (fma.has_value() && DiffersFromZero(*fma) && !IsDataMovementKernel(kernel.mangled_name)) {
+    const double flops = MayBePackedArithmetic(kernel, part, ceilings)
+                             ? kPackedPerFma * kFlopsPerFmaInstruction
+                             : kFlopsPerFmaInstruction;
     work->flops.push_back({.data_type = "fp32",
-                           .flops = fma->value * kFlopsPerFmaInstruction,
-                           .error = fma->error * kFlopsPerFmaInstruction,
+                           .flops = fma->value * flops,
+                           .error = fma->error * flops,
                            .source = SOURCE_SAMPLED,
                            .assumed = true,
-                           .upper_bound = true});
+                           .by_pipe = true});
   }
   const auto& fp64 = part.counters[METRIC_FP64_ACTIVE];
   const auto per_cycle = ceilings.FlopsPerCycle("fp64");
@@ -112,28 +127,40 @@ void AddPipes(const Kernel& kernel, const KernelPart& part, const Ceilings& ceil
                            .error = fp64->error * *per_cycle,
                            .source = SOURCE_SAMPLED,
                            .assumed = true,
-                           .upper_bound = true});
+                           .by_pipe = true});
   }
 }
 
-// Beside tensor work, what the FMA and FP64 pipes execute is mostly no fused multiply-add: addresses,
-// scales, conversions. All of it may be nothing.
-void DoubtPipesBesideTensorWork(KernelWork* work) {
+// What the FMA pipe executes may be anything from all fused multiply-adds to none: addresses,
+// comparisons, conversions. Only products of single precision are known to be nothing else. The
+// FP64 pipe adds or multiplies at the least, unless it stands beside tensor work.
+void DoubtPipes(const Kernel& kernel, KernelWork* work) {
   const bool tensor = std::any_of(work->flops.begin(), work->flops.end(),
-                                  [](const TypedFlops& flops) { return !flops.upper_bound; });
-  if (!tensor) return;
+                                  [](const TypedFlops& flops) { return !flops.by_pipe; });
+  if (!tensor && IsSinglePrecisionMatrixKernel(kernel.mangled_name)) return;
   for (TypedFlops& flops : work->flops) {
-    if (flops.upper_bound) flops.error = std::hypot(flops.error, flops.flops / kNormal95);
+    if (!flops.by_pipe) continue;
+    const double least = !tensor && flops.data_type == "fp64" ? kLeastOfDoubles : 0;
+    const double middle = (1 + least) / 2;
+    flops.error = std::hypot(middle * flops.error, (1 - middle) * flops.flops / kNormal95);
+    flops.flops *= middle;
   }
+}
+
+// Without the FP64 pipe's counter, which few samples have, most of such a kernel's work is not
+// seen.
+void ForgetUncountedDoubles(const Kernel& kernel, const KernelPart& part, KernelWork* work) {
+  if (part.counters[METRIC_FP64_ACTIVE].has_value() || !kernel.doubles) return;
+  std::erase_if(work->flops, [](const TypedFlops& flops) { return flops.by_pipe; });
 }
 
 // Ranges replace what was sampled of the data types that they counted; others stay.
 void ApplyCalibration(const std::map<std::string, CalibratedFlops>& calibrated, KernelWork* work) {
   std::erase_if(work->flops, [&](const TypedFlops& flops) {
-    return !flops.upper_bound && calibrated.contains(flops.data_type);
+    return !flops.by_pipe && calibrated.contains(flops.data_type);
   });
   double total = 0;
-  for (const TypedFlops& flops : work->flops) total += flops.upper_bound ? 0 : flops.flops;
+  for (const TypedFlops& flops : work->flops) total += flops.by_pipe ? 0 : flops.flops;
   for (const auto& [data_type, operations] : calibrated) total += operations.per_launch;
   for (const auto& [data_type, operations] : calibrated) {
     const double most = operations.per_launch + kNormal95 * operations.error;
@@ -144,7 +171,7 @@ void ApplyCalibration(const std::map<std::string, CalibratedFlops>& calibrated, 
                            .error = operations.error,
                            .source = fixed ? SOURCE_RANGE : SOURCE_CALIBRATED,
                            .assumed = false,
-                           .upper_bound = false});
+                           .by_pipe = false});
   }
 }
 
@@ -170,19 +197,22 @@ KernelWork WorkOf(const Kernel& kernel, const KernelPart& part, double mean_time
   AddTensorTypes(kernel, part, mean_time_ns, ceilings, fallback_type, calibration.warp_mma, &work);
   AddPipes(kernel, part, ceilings, &work);
   if (!calibration.operations.empty()) ApplyCalibration(calibration.operations, &work);
-  DoubtPipesBesideTensorWork(&work);
+  ForgetUncountedDoubles(kernel, part, &work);
+  DoubtPipes(kernel, &work);
   return work;
 }
 
 KernelBelief BeliefOf(const Kernel& kernel, const KernelWork& work, const Ceilings& ceilings,
                       double mean_time_ns) {
   KernelBelief kernel_belief;
-  kernel_belief.warp_mma = UsesWarpMma(kernel.mangled_name);
-  kernel_belief.instructions_told = kernel_belief.warp_mma || UsesWarpGroupMma(kernel.mangled_name);
+  const TensorInstructions instructions = TensorInstructionsOf(kernel.mangled_name);
+  kernel_belief.warp_mma = instructions != TensorInstructions::kUntold &&
+                           instructions != TensorInstructions::kWarpGroups;
+  kernel_belief.instructions_told = instructions != TensorInstructions::kUntold;
   auto& beliefs = kernel_belief.by_type;
   double tensor_cycles = 0;
   for (const TypedFlops& flops : work.flops) {
-    if (flops.upper_bound) continue;
+    if (flops.by_pipe) continue;
     beliefs[flops.data_type] = {flops.flops, flops.error,
                                 std::hypot(flops.error, kTypeSpread * flops.flops)};
     tensor_cycles += flops.flops / ceilings.FlopsPerCycle(flops.data_type).value_or(1);

@@ -21,7 +21,9 @@ struct TypedFlops {
   double error = 0;
   CounterSource source = SOURCE_UNKNOWN;
   bool assumed = false;      // the type was taken from the function's name
-  bool upper_bound = false;  // pipe instructions, each taken for a fused multiply-add
+  // Of instructions that a pipe executed, of which any number may be no arithmetic: the middle of
+  // what is possible, with all of it in the 95 % interval.
+  bool by_pipe = false;
 };
 
 struct KernelWork {

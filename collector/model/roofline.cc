@@ -86,7 +86,8 @@ Ceilings CeilingsOf(const DeviceState& device) {
     ceilings.flops_per_cycle[pipe.data_type()] = pipe.flops_per_cycle();
     ceilings.peak_source[pipe.data_type()] = pipe.source();
   }
-  if (peaks.chip() == "GH100") ceilings.warp_mma_share = 2.0 / 3;
+  ceilings.chip = peaks.chip();
+  ceilings.multiprocessors = device.info.multiprocessors();
   if (device.measured.has_value()) AddMeasured(*device.measured, &ceilings);
   return ceilings;
 }

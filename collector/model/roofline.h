@@ -30,10 +30,8 @@ struct Ceilings {
   double dram_bytes_per_second = 0;
   std::map<std::string, double, std::less<>> flops_per_cycle;  // whole device, dense, by data type
   std::map<std::string, std::string, std::less<>> peak_source;
-  // What a cycle of the tensor pipe does for mma.sync, as a share of what it does for wgmma. On GH100
-  // two thirds: Nsight Compute counts 1.5 times as many pipe cycles for the same operations
-  // (docs/accuracy.md).
-  double warp_mma_share = 1;
+  std::string chip;
+  double multiprocessors = 0;
   // What `utlz calibrate` measured this very GPU to attain; zero and empty where it did not.
   double attained_dram_bytes_per_second = 0;
   std::map<std::string, double, std::less<>> attained_flops_per_second;
