@@ -98,6 +98,25 @@ class NsightComputeTest(unittest.TestCase):
         self.assertEqual(1, row["not_measured"])
 
 
+class KnownWorkTest(unittest.TestCase):
+
+    def test_a_products_flops_are_all_of_its_kernel(self):
+        summary = {"kernels": [
+            {"flops": 105.0, "flops_by_type": [{"data_type": "tf32", "flops": 100.0},
+                                               {"data_type": "fp32", "flops": 5.0}]},
+            {"flops": 50.0, "flops_by_type": [{"data_type": "fp64_tensor", "flops": 50.0}]}]}
+        rows = comparison.compare_flops_by_type(summary, {"tf32": 100, "fp64": 50, "fp32": 7})
+        self.assertAlmostEqual(0.05, rows["tf32"]["flops_error"])
+        self.assertEqual(0, rows["fp64"]["flops_error"])
+        self.assertIsNone(rows["fp32"]["flops_error"])
+
+    def test_xlas_products_are_those_of_every_step(self):
+        kernels = [{"name": "gemm_fusion_dot", "launches": 10, "flops": 100.0},
+                   {"name": "gemm_fusion_dot", "launches": 2, "flops": 7.0},
+                   {"name": "loop_add_fusion", "launches": 10}]
+        self.assertEqual(100, comparison.flops_of_products({"kernels": kernels}, 10))
+
+
 class KernelAccuracyTest(unittest.TestCase):
 
     REFERENCE = nsight_compute.parse_csv(NsightComputeTest.CSV)
@@ -142,6 +161,23 @@ class KernelAccuracyTest(unittest.TestCase):
             self.summary(flops=500.0, flops_by_type=of_types[1:]), reference)
         self.assertEqual(-1, missing["flops"].error)
         self.assertFalse(missing["flops"].held)
+
+    def test_what_pipes_did_is_told_as_anything_up_to_a_most(self):
+        metric = nsight_compute.OTHERS["fp32"]
+        for counted, expected in ((50.0, "50 %"), (150.0, "**150 %**")):
+            reference = [{**kernel, metric: counted} for kernel in self.REFERENCE]
+            row, = kernel_accuracy.compare_kernels(self.summary(flops_by_type=[
+                {"data_type": "fp32", "flops": 500.0, "flops_error": 255.107}]), reference)
+            self.assertEqual(expected, kernel_accuracy.share_counted(row["others"]))
+
+    def test_counts_of_two_runs_are_joined_launch_by_launch(self):
+        def kernel(name, **counts):
+            return {"name": name, "grid": [1], **counts}
+        joined = nsight_compute.joined(
+            [kernel("a", bytes=1), kernel("b", bytes=2), kernel("a", bytes=3)],
+            [kernel("a", flops=10), kernel("a", flops=30)])
+        self.assertEqual([kernel("a", bytes=1, flops=10), kernel("b", bytes=2),
+                          kernel("a", bytes=3, flops=30)], joined)
 
     def test_known_products_need_no_reference(self):
         row, = kernel_accuracy.compare_kernels(self.summary(flops=105.0, flops_error=1.0), [], 10)

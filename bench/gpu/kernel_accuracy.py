@@ -3,8 +3,8 @@
 
     kernel_accuracy.py --utlz build/release/bin/utlz --output DIRECTORY [--only CASE...]
 
-The truth is Nsight Compute's count over one step of the same work (bytes, bf16 FLOPs), or 2·M·N·K for
-planted products. Runs of either that DIRECTORY already holds are not repeated, so the cases may be
+The truth is Nsight Compute's count over one step of the same work (bytes, FLOPs of the tensor pipe and
+of other instructions), or 2·M·N·K for planted products. Runs of either that DIRECTORY already holds are not repeated, so the cases may be
 taken one at a time; kernels.md has the table of all that are there, kernels.json the numbers. A case
 takes 25 to 50 s. Exits with 77 where the machine lacks what it needs.
 """
@@ -42,6 +42,13 @@ CASES = (
     Case("copies", "planted_copies.py", ("--steps", "100", *ON_DEVICE),
          compute_arguments=(*STEP, "--repetitions", "2", *ON_DEVICE)),
 )
+# Other work than language models', by its name.
+CASES += tuple(
+    Case(load, "assorted.py", ("--load", load, "--steps", str(steps)),
+         compute_arguments=(*STEP, "--load", load))
+    for load, steps in (("convolution", 150), ("experts", 300), ("recurrent", 60),
+                        ("spectral", 500), ("integers", 300), ("streams", 1500),
+                        ("ragged", 500), ("halves", 800)))
 # The graph replays the eager decode's kernels in the same order.
 SAME_KERNELS = {"decode-graph": "decode-eager"}
 
@@ -77,16 +84,16 @@ def figure_of(kernels, field, truth):
     return Figure(sum(values) / launches, half_width / launches, truth)
 
 
-def tensor_figure_of(kernels, data_type, truth):
-    """Of the FLOPs of one data type alone, as Nsight Compute counts them: what a kernel does beside
-    them, with other instructions, is not in its count."""
+def figure_of_types(kernels, data_types, truth):
+    """Of the FLOPs of some data types, as Nsight Compute counts them. A kernel with FLOPs of others
+    has none of these; one without any has no figure."""
     launches = sum(kernel.get("launches", 0) for kernel in kernels)
     if not launches or truth is None or any("flops_by_type" not in kernel for kernel in kernels):
         return None
-    of_type = [entry for kernel in kernels for entry in kernel["flops_by_type"]
-               if entry["data_type"] == data_type]
-    half_width = NORMAL_95 * sum(entry.get("flops_error", 0) for entry in of_type)
-    return Figure(sum(entry["flops"] for entry in of_type) / launches, half_width / launches, truth)
+    chosen = [entry for kernel in kernels for entry in kernel["flops_by_type"]
+              if entry["data_type"] in data_types]
+    half_width = NORMAL_95 * sum(entry.get("flops_error", 0) for entry in chosen)
+    return Figure(sum(entry["flops"] for entry in chosen) / launches, half_width / launches, truth)
 
 
 def mean_of(kernels, metrics):
@@ -94,6 +101,12 @@ def mean_of(kernels, metrics):
     values = [kernel[metric] for kernel in kernels for metric in metrics
               if kernel.get(metric) is not None]
     return sum(values) / len(kernels) if values else None
+
+
+def counted_figure(kernels, known, metrics):
+    """None where neither side has such operations."""
+    figure = figure_of_types(kernels, metrics, mean_of(known, metrics.values()) if known else None)
+    return figure if figure and (figure.value or figure.truth) else None
 
 
 def compare_kernels(summary, reference, flops_per_launch=None):
@@ -110,17 +123,16 @@ def compare_kernels(summary, reference, flops_per_launch=None):
         if share < LEAST_TIME_SHARE:
             continue
         known = theirs.get(key, [])
-        counted = mean_of(known, nsight_compute.METRICS[2:3]) if known else None
         if flops_per_launch:
             flops = figure_of(kernels, "flops", flops_per_launch)
         else:
-            flops = tensor_figure_of(kernels, "bf16", counted) if counted else None
+            flops = counted_figure(kernels, known, nsight_compute.TENSOR)
         rows.append({"name": kernels[0].get("short_name", key[0]), "time_share": share,
                      "launches": sum(kernel.get("launches", 0) for kernel in kernels),
                      "bytes": figure_of(kernels, "dram_bytes",
-                                        mean_of(known, nsight_compute.METRICS[:2])
-                                        if known else None),
-                     "flops": flops})
+                                        mean_of(known, nsight_compute.BYTES) if known else None),
+                     "flops": flops,
+                     "others": counted_figure(kernels, known, nsight_compute.OTHERS)})
     return sorted(rows, key=lambda row: -row["time_share"])
 
 
@@ -130,21 +142,34 @@ def cells_of(figure):
     if figure.may_be_nothing:
         most = f"< {figure.value + figure.half_width:.3g}"
         return [most if figure.held else f"**{most}**", "–"]
-    error = "–" if figure.error is None else f"{100 * figure.error:+.1f} %"
+    error = (f"{figure.value:.2g}, none counted" if figure.error is None
+             else f"{100 * figure.error:+.1f} %")
     width = f"{100 * figure.half_width / figure.value:.1f} %" if figure.value else "–"
     return [error, width if figure.held else f"**{width}**"]
 
 
+def share_counted(figure):
+    """What pipes execute is told as anything up to a most: how much of that was counted."""
+    if figure is None:
+        return "–"
+    most = figure.value + figure.half_width
+    if not most:
+        return f"**none of {figure.truth:.2g}**"
+    share = f"{100 * figure.truth / most:.0f} %"
+    return share if figure.held else f"**{share}**"
+
+
 def markdown(rows_by_case):
     columns = ["case", "kernel", "of the time", "launches", "bytes a launch", "error", "stated ±",
-               "FLOPs: error", "stated ±"]
+               "tensor FLOPs: error", "stated ±", "other FLOPs, of the most"]
     lines = [f"| {' | '.join(columns)} |", f"|{' --- |' * len(columns)}"]
     figures = []
     for case, rows in rows_by_case.items():
         for row in rows:
             moved = f"{row['bytes'].truth:.3g}" if row["bytes"] else "–"
             cells = [case, f"`{row['name']}`", f"{100 * row['time_share']:.1f} %", row["launches"],
-                     moved, *cells_of(row["bytes"]), *cells_of(row["flops"])]
+                     moved, *cells_of(row["bytes"]), *cells_of(row["flops"]),
+                     share_counted(row["others"])]
             lines.append(f"| {' | '.join(map(str, cells))} |")
             figures += [figure for figure in (row["bytes"], row["flops"]) if figure]
     if figures:

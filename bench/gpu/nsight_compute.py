@@ -5,8 +5,19 @@ import csv
 import re
 import shutil
 
-METRICS = ("dram__bytes_read.sum", "dram__bytes_write.sum",
-           "sm__ops_path_tensor_src_bf16_dst_fp32.sum", "gpu__time_duration.sum")
+BYTES = ("dram__bytes_read.sum", "dram__bytes_write.sum")
+# Operations of the tensor pipe, by data type.
+TENSOR = {"bf16": "sm__ops_path_tensor_src_bf16_dst_fp32.sum",
+          "fp16": "sm__ops_path_tensor_src_fp16.sum",
+          "tf32": "sm__ops_path_tensor_src_tf32_dst_fp32.sum",
+          "fp8": "sm__ops_path_tensor_src_fp8.sum", "int8": "sm__ops_path_tensor_src_int8.sum",
+          "fp64_tensor": "sm__ops_path_tensor_src_fp64.sum"}
+# Operations of other instructions, where a fused multiply-add is two.
+OTHERS = {"fp32": "smsp__sass_thread_inst_executed_ops_fadd_fmul_ffma_pred_on.sum",
+          "fp64": "smsp__sass_thread_inst_executed_ops_dadd_dmul_dfma_pred_on.sum"}
+# Bytes are counted in a run of their own, in one pass: what a kernel that is replayed finds in the
+# caches is not what the program left there.
+RUNS = ((*BYTES, "gpu__time_duration.sum"), (*TENSOR.values(), *OTHERS.values()))
 
 
 def program():
@@ -15,15 +26,30 @@ def program():
 
 def profile_step(runner, case):
     """Kernels of the marked step: [{name, grid, metric: value}], or None where ncu failed."""
-    log = runner.output / f"{case.name}.ncu.csv"
-    prefix = [program(), "--csv", "--cache-control", "none", "--clock-control", "none",
-              "--print-units", "base", "--print-kernel-base", "mangled", "--profile-from-start",
-              "off", "--target-processes", "all", "--log-file", str(log), "--metrics",
-              ",".join(METRICS)]
-    outcome = runner.under(prefix, case, case.compute_arguments)
-    if outcome.exit_status != 0 or not log.exists():
-        return None
-    return parse_csv(log.read_text())
+    merged = None
+    for number, metrics in enumerate(RUNS):
+        log = runner.output / f"{case.name}.ncu{number}.csv"
+        prefix = [program(), "--csv", "--cache-control", "none", "--clock-control", "none",
+                  "--print-units", "base", "--print-kernel-base", "mangled", "--profile-from-start",
+                  "off", "--target-processes", "all", "--log-file", str(log), "--metrics",
+                  ",".join(metrics)]
+        outcome = runner.under(prefix, case, case.compute_arguments)
+        if outcome.exit_status != 0 or not log.exists():
+            return None
+        kernels = parse_csv(log.read_text())
+        merged = kernels if merged is None else joined(merged, kernels)
+    return merged
+
+
+def joined(kernels, others):
+    """The counts of two runs of one step, launch by launch of each kernel."""
+    left = collections.defaultdict(list)
+    for kernel in others:
+        left[(kernel["name"], tuple(kernel["grid"]))].append(kernel)
+    for queue in left.values():
+        queue.reverse()
+    return [{**kernel, **(queue.pop() if queue else {})} for kernel in kernels
+            for queue in [left[(kernel["name"], tuple(kernel["grid"]))]]]
 
 
 def parse_csv(text):
@@ -50,7 +76,7 @@ def compare_step(summary, kernels):
 
     rows = {}
     for what, field, metrics in (
-            ("bytes", "dram_bytes", METRICS[:2]), ("bf16_flops", "flops", METRICS[2:3])):
+            ("bytes", "dram_bytes", BYTES), ("bf16_flops", "flops", (TENSOR["bf16"],))):
         rows[what] = _weighted_error(ours, theirs, field, metrics)
     return rows
 
