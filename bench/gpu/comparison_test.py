@@ -110,6 +110,12 @@ class KnownWorkTest(unittest.TestCase):
         self.assertEqual(0, rows["fp64"]["flops_error"])
         self.assertIsNone(rows["fp32"]["flops_error"])
 
+    def test_what_may_be_nothing_is_not_told(self):
+        kernel = {"flops": 50.0, "flops_error": 25.0}
+        self.assertEqual(50, comparison.total_of([kernel], "flops"))
+        self.assertIsNone(comparison.total_of([{**kernel, "flops_error": 26.0}], "flops"))
+        self.assertEqual(0, comparison.total_of([{"flops": 0}], "flops"))
+
     def test_xlas_products_are_those_of_every_step(self):
         kernels = [{"name": "gemm_fusion_dot", "launches": 10, "flops": 100.0},
                    {"name": "gemm_fusion_dot", "launches": 2, "flops": 7.0},
@@ -163,8 +169,8 @@ class KernelAccuracyTest(unittest.TestCase):
         self.assertFalse(missing["flops"].held)
 
     def test_what_pipes_did_is_told_as_anything_up_to_a_most(self):
-        metric = nsight_compute.OTHERS["fp32"]
-        for counted, expected in ((50.0, "50 %"), (150.0, "**150 %**")):
+        metric = nsight_compute.SASS.format("ffma")
+        for counted, expected in ((25.0, "50 %"), (75.0, "**150 %**")):
             reference = [{**kernel, metric: counted} for kernel in self.REFERENCE]
             row, = kernel_accuracy.compare_kernels(self.summary(flops_by_type=[
                 {"data_type": "fp32", "flops": 500.0, "flops_error": 255.107}]), reference)

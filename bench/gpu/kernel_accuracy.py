@@ -17,12 +17,12 @@ import pathlib
 import sys
 import time
 
+import comparison
 import nsight_compute
 from cases import Case
 from validate import SKIPPED, missing_for
 from workload_runs import Runner
 
-NORMAL_95 = 1.959964
 LEAST_TIME_SHARE = 0.01
 
 STEP = ("--steps", "1", "--warmup", "1", "--mark-last-step")
@@ -53,6 +53,10 @@ CASES += tuple(
 SAME_KERNELS = {"decode-graph": "decode-eager"}
 
 
+OTHER_OPERATIONS = {metric: operations for metrics in nsight_compute.OTHERS.values()
+                    for metric, operations in metrics.items()}
+
+
 @dataclasses.dataclass
 class Figure:
     """One quantity of one launch: ours, half of our 95 % interval, and the truth."""
@@ -80,7 +84,7 @@ def figure_of(kernels, field, truth):
     values = [kernel.get(field) for kernel in kernels]
     if not launches or None in values or truth is None:
         return None
-    half_width = NORMAL_95 * sum(kernel.get(f"{field}_error", 0) for kernel in kernels)
+    half_width = comparison.NORMAL_95 * sum(kernel.get(f"{field}_error", 0) for kernel in kernels)
     return Figure(sum(values) / launches, half_width / launches, truth)
 
 
@@ -92,20 +96,22 @@ def figure_of_types(kernels, data_types, truth):
         return None
     chosen = [entry for kernel in kernels for entry in kernel["flops_by_type"]
               if entry["data_type"] in data_types]
-    half_width = NORMAL_95 * sum(entry.get("flops_error", 0) for entry in chosen)
+    half_width = comparison.NORMAL_95 * sum(entry.get("flops_error", 0) for entry in chosen)
     return Figure(sum(entry["flops"] for entry in chosen) / launches, half_width / launches, truth)
 
 
 def mean_of(kernels, metrics):
-    """Of a launch, over Nsight Compute's kernels; None where it has none of them."""
-    values = [kernel[metric] for kernel in kernels for metric in metrics
+    """Of a launch, over Nsight Compute's kernels, each metric times its weight where it has one; None
+    where it has none of them."""
+    weights = metrics if isinstance(metrics, dict) else dict.fromkeys(metrics, 1)
+    values = [weight * kernel[metric] for kernel in kernels for metric, weight in weights.items()
               if kernel.get(metric) is not None]
     return sum(values) / len(kernels) if values else None
 
 
-def counted_figure(kernels, known, metrics):
+def counted_figure(kernels, known, data_types, metrics):
     """None where neither side has such operations."""
-    figure = figure_of_types(kernels, metrics, mean_of(known, metrics.values()) if known else None)
+    figure = figure_of_types(kernels, data_types, mean_of(known, metrics) if known else None)
     return figure if figure and (figure.value or figure.truth) else None
 
 
@@ -126,13 +132,15 @@ def compare_kernels(summary, reference, flops_per_launch=None):
         if flops_per_launch:
             flops = figure_of(kernels, "flops", flops_per_launch)
         else:
-            flops = counted_figure(kernels, known, nsight_compute.TENSOR)
+            flops = counted_figure(kernels, known, nsight_compute.TENSOR,
+                                   nsight_compute.TENSOR.values())
         rows.append({"name": kernels[0].get("short_name", key[0]), "time_share": share,
                      "launches": sum(kernel.get("launches", 0) for kernel in kernels),
                      "bytes": figure_of(kernels, "dram_bytes",
                                         mean_of(known, nsight_compute.BYTES) if known else None),
                      "flops": flops,
-                     "others": counted_figure(kernels, known, nsight_compute.OTHERS)})
+                     "others": counted_figure(kernels, known, nsight_compute.OTHERS,
+                                              OTHER_OPERATIONS)})
     return sorted(rows, key=lambda row: -row["time_share"])
 
 

@@ -12,12 +12,13 @@ TENSOR = {"bf16": "sm__ops_path_tensor_src_bf16_dst_fp32.sum",
           "tf32": "sm__ops_path_tensor_src_tf32_dst_fp32.sum",
           "fp8": "sm__ops_path_tensor_src_fp8.sum", "int8": "sm__ops_path_tensor_src_int8.sum",
           "fp64_tensor": "sm__ops_path_tensor_src_fp64.sum"}
-# Operations of other instructions, where a fused multiply-add is two.
-OTHERS = {"fp32": "smsp__sass_thread_inst_executed_ops_fadd_fmul_ffma_pred_on.sum",
-          "fp64": "smsp__sass_thread_inst_executed_ops_dadd_dmul_dfma_pred_on.sum"}
+# Other instructions by data type, and the operations that each does.
+SASS = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
+OTHERS = {"fp32": {SASS.format("fadd"): 1, SASS.format("fmul"): 1, SASS.format("ffma"): 2},
+          "fp64": {SASS.format("dadd"): 1, SASS.format("dmul"): 1, SASS.format("dfma"): 2}}
 # Bytes are counted in a run of their own, in one pass: what a kernel that is replayed finds in the
 # caches is not what the program left there.
-RUNS = ((*BYTES, "gpu__time_duration.sum"), (*TENSOR.values(), *OTHERS.values()))
+RUNS = ((*BYTES, "gpu__time_duration.sum"), (*TENSOR.values(), *(metric for metrics in OTHERS.values() for metric in metrics)))
 
 
 def program():
