@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -18,8 +19,18 @@ namespace {
 
 using utlz::attach::Control;
 
-[[gnu::section(".utlz_attach"), gnu::used, gnu::aligned(64)]] const volatile utlz::AttachConfig
-    kAttachConfig = utlz::kEmptyAttachConfig;
+[[gnu::section(".utlz_attach"), gnu::used,
+  gnu::aligned(64)]] const volatile utlz::AttachConfig kAttachConfig = utlz::kEmptyAttachConfig;
+
+// Whether dlsym finds it tells whether the library was loaded for itself alone.
+extern "C" __attribute__((visibility("default"))) const int kUtlzProbe = 1;
+
+bool SocketIsNamed() {
+  struct stat status = {};
+  return fstat(kAttachConfig.control_socket, &status) == 0 &&
+         status.st_dev == kAttachConfig.control_socket_device &&
+         status.st_ino == kAttachConfig.control_socket_inode;
+}
 
 bool ParametersAre(const char* text) {
   for (size_t i = 0;; ++i) {
@@ -32,6 +43,7 @@ utlz::attach::ProbeHello Hello() {
   utlz::attach::ProbeHello hello = {};
   hello.process_id = static_cast<uint32_t>(getpid());
   hello.thread_id = static_cast<uint32_t>(syscall(SYS_gettid));
+  hello.socket_is_named = SocketIsNamed();
   syscall(SYS_rt_sigprocmask, SIG_BLOCK, nullptr, &hello.blocked_signals, 8);
   for (size_t i = 0; i + 1 < sizeof(hello.parameters); ++i) {
     hello.parameters[i] = kAttachConfig.parameters[i];

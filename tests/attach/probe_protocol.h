@@ -9,6 +9,7 @@ namespace utlz::attach {
 struct ProbeHello {
   uint32_t process_id;  // as the target counts
   uint32_t thread_id;
+  uint32_t socket_is_named;  // by its device and inode, as an agent wants it
   uint64_t blocked_signals;
   char parameters[64];
 };

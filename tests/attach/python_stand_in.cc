@@ -59,12 +59,17 @@ ThreadState main_thread;
 [[gnu::section(".PyRuntime"), gnu::used]] Runtime runtime = {MakeOffsets(), 0, 0};
 
 constexpr uint64_t kPleaseStop = 1 << 5;
+// What else a thread may be asked for, and the version that is kept above it.
+constexpr uint64_t kOtherEvents = 0x3412'00'02;
 
 }  // namespace
 
 // For python_target.py.
 
 extern "C" __attribute__((visibility("default"))) void StandInStart(int enabled) {
+  main_thread.eval_breaker = kOtherEvents;
+  // An earlier request's was longer.
+  std::memset(main_thread.support.script_path, 'x', sizeof(main_thread.support.script_path) - 1);
   main_thread.interpreter = reinterpret_cast<uint64_t>(&interpreter);
   interpreter.threads_main = reinterpret_cast<uint64_t>(&main_thread);
   interpreter.debugging_enabled = enabled;
@@ -82,6 +87,12 @@ extern "C" __attribute__((visibility("default"))) void StandInForge(uint64_t thr
 extern "C" __attribute__((visibility("default"))) int StandInWasTold() {
   return (__atomic_fetch_and(&main_thread.eval_breaker, ~kPleaseStop, __ATOMIC_SEQ_CST) &
           kPleaseStop) != 0;
+}
+
+// Whether nothing but that was changed.
+extern "C" __attribute__((visibility("default"))) int StandInKeptEvents() {
+  return (__atomic_load_n(&main_thread.eval_breaker, __ATOMIC_SEQ_CST) & ~kPleaseStop) ==
+         kOtherEvents;
 }
 
 extern "C" __attribute__((visibility("default"))) int StandInIsAsked() {

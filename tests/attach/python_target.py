@@ -99,6 +99,7 @@ def stand_in_told():
         if library.StandInWasTold() and library.StandInIsAsked():
             run(read(library.StandInTake()))
         progress()
+    return 0 if library.StandInKeptEvents() else 1
 
 
 def stand_in_looks():
@@ -109,6 +110,20 @@ def stand_in_looks():
         path = library.StandInTake()
         if path:
             run(read(path))
+        progress()
+    return 1 if hasattr(ctypes.CDLL(None), "kUtlzProbe") else 0
+
+
+def stand_in_lies():
+    """The number that it names is that of its output, which is no socket."""
+    library = stand_in()
+    ready()
+    while not library.StandInIsAsked():
+        pass
+    script = read(library.StandInTake())
+    assert "b'%d' % number" in script, script
+    run(script.replace("b'%d' % number", "b'1'"))
+    while not stopped():
         progress()
 
 

@@ -64,6 +64,7 @@ void ExpectLoadedByPython(TargetProcess& target, const std::string& program) {
   ASSERT_EQ(recv(loaded->socket.get(), &hello, sizeof(hello), 0),
             static_cast<ssize_t>(sizeof(hello)));
   EXPECT_STREQ(hello.parameters, "as the tool wrote it");
+  EXPECT_EQ(hello.socket_is_named, 1u);
   // The interpreter's own thread closes its two sockets a moment after it has answered.
   EXPECT_TRUE(
       target.WaitUntil([&] { return target.Descriptors().size() == descriptors.size() + 1; }));
@@ -116,6 +117,19 @@ TEST_F(StandInTest, LoadsWithoutBeingTold) {
 TEST_F(StandInTest, AnotherProcessIsNotListenedTo) {
   TargetProcess target = Start("stand-in-forestalled");
   ExpectLoadedByPython(target, "stand-in-forestalled");
+}
+
+TEST_F(StandInTest, NumberOfWhatIsNoSocket) {
+  TargetProcess target = Start("stand-in-lies");
+  ASSERT_TRUE(target.WaitUntilReady()) << target.Output();
+  const auto descriptors = target.Descriptors();
+  const auto loaded = LoadIntoProcess(target.pid(), ProbeLibrary(), Patient());
+  EXPECT_THAT(std::string(loaded.status().message()),
+              HasSubstr("Python 3.14 began to load the agent and gave up"));
+  EXPECT_TRUE(target.WaitUntil([&] { return target.Descriptors() == descriptors; }));
+  EXPECT_EQ(target.Finish(), 0);
+  EXPECT_EQ(target.Output(), "stand-in-lies ended with 0\n");
+  EXPECT_EQ(FoldersLeft(target), 0);
 }
 
 TEST_F(StandInTest, RequestIsTakenBack) {
