@@ -298,6 +298,7 @@ TEST_F(CollectiveSizesTest, ASizeIsThatOfOneLaunch) {
   ASSERT_EQ(rows.at("AllReduce").sizes_size(), 1);
   EXPECT_EQ(rows.at("AllReduce").sizes(0).launches(), 3u);
   EXPECT_DOUBLE_EQ(rows.at("AllReduce").sizes(0).bytes(), 1024);
+  EXPECT_DOUBLE_EQ(rows.at("AllReduce").sizes(0).time_ns(), 10'000);
 }
 
 TEST_F(CollectiveSizesTest, AGroupAmongSeveralCommunicatorsHasNoOneNumberOfRanks) {

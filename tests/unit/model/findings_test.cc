@@ -115,12 +115,13 @@ TEST(FindingsTest, ExposedCommunication) {
     RunBuilder run;
     run.StartRun();
     run.StartProcess();
-    run.SendKernels({"gemm", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL"});
-    for (uint64_t i = 0; i < 10; ++i) {
+    run.SendKernels({"gemm", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL",
+                     "ncclDevKernel_AllReduce_Sum_bf16_TREE_LL"});
+    for (uint32_t i = 0; i < 10; ++i) {
       run.SendLaunches({Build::LaunchAt(i * 2 * kMillisecond, kMillisecond, 0)}, 1, 7);
-      run.SendLaunches(
-          {Build::LaunchAt(i * 2 * kMillisecond + (overlap ? 0 : kMillisecond), kMillisecond, 1)},
-          1, 8);
+      run.SendLaunches({Build::LaunchAt(i * 2 * kMillisecond + (overlap ? 0 : kMillisecond),
+                                        kMillisecond, 1 + i % 2)},
+                       1, 8);
     }
     return run.EndRun(20 * kMillisecond);
   };
@@ -130,10 +131,13 @@ TEST(FindingsTest, ExposedCommunication) {
   ASSERT_EQ(exposed.communication_size(), 1);
   EXPECT_EQ(exposed.communication(0).collective(), "AllReduce");
   EXPECT_EQ(exposed.communication(0).launches(), 10u);
+  EXPECT_EQ(exposed.communication(0).exposed_ns(), 10 * kMillisecond) << "of both its kernels";
+  EXPECT_FALSE(exposed.processes(0).has_collectives_matched()) << "there is one rank";
   ExpectSlicesSumToTheWhole(exposed);
   const Summary hidden = summary_with_overlap(true);
   EXPECT_EQ(Finding(hidden, "exposed_communication"), nullptr);
   EXPECT_EQ(hidden.devices(0).exposed_communication_ns(), 0u);
+  EXPECT_EQ(hidden.communication(0).exposed_ns(), 0u);
 }
 
 TEST(FindingsTest, SilentWhenNothingIsWrong) {

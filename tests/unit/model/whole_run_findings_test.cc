@@ -104,6 +104,7 @@ TEST(WholeRunFindingsTest, RankThatLags) {
   EXPECT_EQ(lagging.processes(2).collectives_matched(), 20u);
   EXPECT_NEAR(lagging.processes(2).collective_late_ns(), 1e6, 1);
   EXPECT_EQ(lagging.processes(0).collective_last_share(), 0);
+  EXPECT_EQ(lagging.processes(2).collective_last_share(), 1);
   EXPECT_EQ(Finding(WithRanks(kMillisecond, true), "lagging_rank"), nullptr) << "each in turn";
   EXPECT_EQ(Finding(WithRanks(100 * kMicrosecond, false), "lagging_rank"), nullptr) << "1 %";
 }
