@@ -184,8 +184,9 @@ bool RunModel::State::ConsumeDevice(ProcessState* process, std::string_view payl
   Device message;
   if (!Parse(payload, &message)) return false;
   const auto index = model_.devices.Find(message.uuid());
-  if (!index.has_value() || process->device_by_ordinal.size() > DeviceTable::kMaxDevices)
+  if (!index.has_value() || process->device_by_ordinal.size() > DeviceTable::kMaxDevices) {
     return false;
+  }
   process->device_by_ordinal[message.ordinal()] = *index;
   model_.devices[*index].info = std::move(message);
   return true;
@@ -227,8 +228,8 @@ void RunModel::State::AddLaunches(ProcessState* process, const LaunchSegment& se
                             : &none;
   const bool of_graph = segment.graph_correlation != 0;
   const bool begins_graph =
-      of_graph && device.graphs.Add(process->source, segment.graph_correlation,
-                                    {launches, segment.launches});
+      of_graph &&
+      device.graphs.Add(process->source, segment.graph_correlation, {launches, segment.launches});
   // A segment is short beside a slice of a window.
   const WindowTimes::Place place =
       process->windows.PlaceOf(segment.launches > 0 ? launches[0].start_ns : 0);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -36,6 +37,7 @@ struct Found {
 
 std::vector<Step> StepsOf(const std::vector<std::pair<uint64_t, uint64_t>>& bounds) {
   std::vector<Step> steps;
+  steps.reserve(bounds.size());
   for (const auto& [start_ns, end_ns] : bounds) {
     steps.push_back({.start_ns = start_ns, .end_ns = end_ns, .content = {}});
   }
@@ -163,8 +165,8 @@ std::string ReasonFor(const ModelState& model, const Step& step, const Usual& us
   }
   const double more_launches = step.content.launches - usual.launches;
   if (step.content.launches > kMoreLaunches * usual.launches && more_launches >= 2) {
-    reason += (reason.empty() ? "" : ", with ") +
-              std::to_string(static_cast<uint64_t>(more_launches + 0.5)) + " more launches";
+    reason += (reason.empty() ? "" : ", with ") + std::to_string(std::llround(more_launches)) +
+              " more launches";
   }
   return reason.empty() ? "longer by " + Milliseconds(more_ns) : reason;
 }
