@@ -120,7 +120,9 @@ TEST(TraceBudget, AVisitTouchesFewerStepsThanItsBudgetsShare) {
   for (const auto& [launches, nodes] : {std::pair(68'000, 0), std::pair(1'700, 230'000)}) {
     Simulation simulation(TraceBudget::ForVisit());
     simulation.budget.Start(simulation.now_ns, 10'000);
+    EXPECT_TRUE(simulation.budget.ChargesTime()) << "until it is known what it feels";
     simulation.Run(10 * kSecondNs, launches, nodes);
+    EXPECT_TRUE(simulation.budget.ChargesTime());
     EXPECT_LT(simulation.traced_ns, kSecondNs / 10);
     EXPECT_GE(simulation.traced_window_ns, 2 * kWindowNs);
     EXPECT_EQ(simulation.missed_window_ns, 0u);
@@ -135,6 +137,7 @@ TEST(TraceBudget, AVisitToWhatTracingHardlySlowsIsNotCutShort) {
   simulation.budget.Start(simulation.now_ns, 10'000);
   simulation.Run(10 * kSecondNs, 15'000, 0);
   EXPECT_GT(simulation.traced_ns, 3 * kSecondNs);
+  EXPECT_FALSE(simulation.budget.ChargesTime());
 }
 
 TEST(TraceBudget, WhatIsLeftIsSpentRightBeforeAWindow) {
@@ -220,6 +223,39 @@ TEST(TraceBudget, KnowsWhatTracingCostOverAllOfItsLastStretch) {
   const double account_ns = -20e6 + share * static_cast<double>(now_ns - kSecondNs);
   EXPECT_NEAR(static_cast<double>(budget.ReadyNs(now_ns) - now_ns),
               (window_ns - account_ns) / share, 20e6);
+}
+
+TEST(TraceBudget, TimeAsleepIsNotTimeThatWasTraced) {
+  const auto wait_ns = [](uint64_t asleep_ns) {
+    TraceBudget budget;
+    uint64_t now_ns = kSecondNs;
+    budget.Start(now_ns, 10'000);
+    constexpr uint64_t kLaunches = 80 * kMs / kTracedLaunchNs;
+    for (; now_ns < kSecondNs + 500 * kMs; now_ns += kTurnNs) {
+      EXPECT_TRUE(
+          budget.ShouldTrace(now_ns, kLaunches * (now_ns - kSecondNs) / (500 * kMs), 0, {}));
+    }
+    now_ns += asleep_ns;
+    budget.Asleep(now_ns);
+    constexpr uint64_t kAll = kLaunches + 40 * kMs / kTracedLaunchNs;
+    for (int turn = 0; turn < 2; ++turn) {
+      now_ns += kTurnNs;
+      EXPECT_FALSE(budget.ShouldTrace(now_ns, kAll, 0, {}));
+    }
+    return static_cast<double>(budget.ReadyNs(now_ns) - now_ns);
+  };
+  EXPECT_NEAR(wait_ns(100 * kSecondNs), wait_ns(0), 1e6);
+}
+
+TEST(TraceBudget, ChargesWhatLaunchesCostThisProgram) {
+  TraceBudget budget;
+  budget.Start(kSecondNs, 10'000);
+  budget.ShouldTrace(kSecondNs + kTurnNs, 100, 10, {});
+  const uint64_t by_the_figures_ns = budget.tracing_cost_ns();
+  EXPECT_EQ(by_the_figures_ns, 100 * kTracedLaunchNs + 10 * kTracedGraphNodeNs);
+  budget.SetScale(2);
+  budget.ShouldTrace(kSecondNs + 2 * kTurnNs, 200, 20, {});
+  EXPECT_EQ(budget.tracing_cost_ns(), 3 * by_the_figures_ns);
 }
 
 TEST(TraceBudget, AnEmptyAccountPaysForNoWindow) {
