@@ -17,8 +17,10 @@ SASS = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
 OTHERS = {"fp32": {SASS.format("fadd"): 1, SASS.format("fmul"): 1, SASS.format("ffma"): 2},
           "fp64": {SASS.format("dadd"): 1, SASS.format("dmul"): 1, SASS.format("dfma"): 2}}
 # Bytes are counted in a run of their own, in one pass: what a kernel that is replayed finds in the
-# caches is not what the program left there.
-RUNS = ((*BYTES, "gpu__time_duration.sum"), (*TENSOR.values(), *(metric for metrics in OTHERS.values() for metric in metrics)))
+# caches is not what the program left there. Instructions are counted by patching the code, which
+# takes a third of a second for each kernel: the last run may end before its time.
+RUNS = ((*BYTES, "gpu__time_duration.sum"), tuple(TENSOR.values()),
+        tuple(metric for metrics in OTHERS.values() for metric in metrics))
 
 
 def program():
@@ -35,9 +37,10 @@ def profile_step(runner, case):
                   "off", "--target-processes", "all", "--log-file", str(log), "--metrics",
                   ",".join(metrics)]
         outcome = runner.under(prefix, case, case.compute_arguments)
-        if outcome.exit_status != 0 or not log.exists():
+        complete = outcome.exit_status == 0 and log.exists()
+        if not complete and number + 1 < len(RUNS):
             return None
-        kernels = parse_csv(log.read_text())
+        kernels = parse_csv(log.read_text()) if log.exists() else []
         merged = kernels if merged is None else joined(merged, kernels)
     return merged
 

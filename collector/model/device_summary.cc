@@ -129,6 +129,8 @@ std::optional<CounterSum> SumOf(const DeviceView& view, const Extent& extent, Me
     sum.value += launches * counter->value;
     sum.variance += launches * launches * counter->error * counter->error;
   }
+  // Samples that met no kernel's work say nothing of the time in which kernels ran.
+  if (known_ns == 0 && all_ns > 0) return std::nullopt;
   if (known_ns > 0) {
     sum.value *= all_ns / known_ns;
     sum.variance *= (all_ns / known_ns) * (all_ns / known_ns);

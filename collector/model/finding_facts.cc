@@ -188,7 +188,7 @@ FindingFacts GatherFacts(const ModelState& model, const Analysis& analysis,
     facts.window_ns += window_ns;
     facts.busy_share += device.gpu_busy_share() * window_ns;
     facts.sm_active_share += device.sm_active_share() * window_ns;
-    facts.counters = facts.counters || device.source() >= SOURCE_SAMPLED;
+    facts.counters = facts.counters || (device.source() >= SOURCE_SAMPLED && device.has_hfu());
     AddThrottling(device, &facts);
   }
   facts.step_ns = UsualStepNs(summary);

@@ -155,7 +155,8 @@ void ForgetUncountedDoubles(const Kernel& kernel, const KernelPart& part, Kernel
 }
 
 // Ranges replace what was sampled of the data types that they counted; others stay.
-void ApplyCalibration(const std::map<std::string, CalibratedFlops>& calibrated, KernelWork* work) {
+void ApplyCalibration(const std::map<std::string, CalibratedFlops>& calibrated, bool sampled,
+                      KernelWork* work) {
   std::erase_if(work->flops, [&](const TypedFlops& flops) {
     return !flops.by_pipe && calibrated.contains(flops.data_type);
   });
@@ -165,6 +166,8 @@ void ApplyCalibration(const std::map<std::string, CalibratedFlops>& calibrated, 
   for (const auto& [data_type, operations] : calibrated) {
     const double most = operations.per_launch + kNormal95 * operations.error;
     if (most <= kFixedByRanges * total || most <= 0) continue;
+    // Without samples nothing divides a range's count among its kernels.
+    if (!sampled && operations.per_launch <= kNormal95 * operations.error) continue;
     const bool fixed = operations.error <= kFixedByRanges * operations.per_launch;
     work->flops.push_back({.data_type = data_type,
                            .flops = operations.per_launch,
@@ -196,7 +199,9 @@ KernelWork WorkOf(const Kernel& kernel, const KernelPart& part, double mean_time
   work.tensor_active_cycles = part.counters[METRIC_TENSOR_ACTIVE];
   AddTensorTypes(kernel, part, mean_time_ns, ceilings, fallback_type, calibration.warp_mma, &work);
   AddPipes(kernel, part, ceilings, &work);
-  if (!calibration.operations.empty()) ApplyCalibration(calibration.operations, &work);
+  if (!calibration.operations.empty()) {
+    ApplyCalibration(calibration.operations, work.tensor_active_cycles.has_value(), &work);
+  }
   ForgetUncountedDoubles(kernel, part, &work);
   DoubtPipes(kernel, &work);
   return work;

@@ -8,8 +8,10 @@ using std::chrono::milliseconds;
 // What a calibration costs the target at most: setting up stalls its CUDA calls for 0.2 to 0.7 s,
 // and every range adds about 1 ms to a synchronization (docs/overhead.md).
 constexpr milliseconds kCost(1000);
-// Without a budget to keep, the sampler's first windows come first.
+// Without a budget to keep, the sampler's first windows come first: so long the program has worked.
 constexpr milliseconds kAfterSampling(3000);
+// Agents hand launches over each second at least: after a longer pause there were none.
+constexpr milliseconds kLongestPause(1500);
 // From the sampler's order to let go until the hardware is free.
 constexpr milliseconds kYieldTime(800);
 // Agents wait up to 3 s for an idle moment, then count for 1 s and give up 5 s later.
@@ -30,10 +32,14 @@ std::chrono::nanoseconds WaitFor(CountersMode mode, uint32_t budget_ppm) {
 CounterTurns::CounterTurns(CountersMode mode, uint32_t overhead_budget_ppm)
     : phase_(mode == CountersMode::kAuto || mode == CountersMode::kRange ? Phase::kWaiting
                                                                          : Phase::kNever),
-      wait_(WaitFor(mode, overhead_budget_ppm)) {}
+      wait_(WaitFor(mode, overhead_budget_ppm)),
+      // Where tracing pauses, so do launches.
+      wait_of_work_(overhead_budget_ppm == 0 ? wait_ : milliseconds(0)) {}
 
 void CounterTurns::LaunchesSeen(Clock::time_point now) {
   if (!first_launches_) first_launches_ = now;
+  if (last_launches_ && now - *last_launches_ <= kLongestPause) worked_ += now - *last_launches_;
+  last_launches_ = now;
 }
 
 void CounterTurns::RangesSeen(Clock::time_point now) {
@@ -44,6 +50,7 @@ CounterTurns::Order CounterTurns::Next(Clock::time_point now) {
   switch (phase_) {
     case Phase::kWaiting:
       if (!first_launches_ || now < *first_launches_ + wait_) return Order::kNone;
+      if (worked_ < wait_of_work_) return Order::kNone;
       phase_ = Phase::kYielding;
       phase_since_ = now;
       return Order::kYieldSampler;

@@ -41,7 +41,10 @@ class CounterTurns {
 
   Phase phase_;
   std::chrono::nanoseconds wait_;
+  std::chrono::nanoseconds wait_of_work_;
   std::optional<Clock::time_point> first_launches_;
+  std::optional<Clock::time_point> last_launches_;
+  std::chrono::nanoseconds worked_{0};  // between launches that followed each other
   std::optional<Clock::time_point> ranges_seen_;
   Clock::time_point phase_since_;
 };

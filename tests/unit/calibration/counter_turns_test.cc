@@ -12,10 +12,11 @@ using Order = CounterTurns::Order;
 
 constexpr CounterTurns::Clock::time_point kBegin{};
 
-// The order given in each second, as letters; '.' = none.
-std::string Orders(CounterTurns* calibration, int from, int to) {
+// The order given in each second, in which launches are seen or not, as letters; '.' = none.
+std::string Orders(CounterTurns* calibration, int from, int to, bool working = false) {
   std::string letters;
   for (int second = from; second < to; ++second) {
+    if (working) calibration->LaunchesSeen(kBegin + seconds(second));
     switch (calibration->Next(kBegin + seconds(second))) {
       case Order::kNone:
         letters += '.';
@@ -52,8 +53,17 @@ TEST(CounterTurns, BeginsAtOnceWhereOnlyRangesAreWanted) {
 
 TEST(CounterTurns, TakesTheCountersBackWhereNoAgentAnswers) {
   CounterTurns calibration(CountersMode::kAuto, 0);
-  calibration.LaunchesSeen(kBegin);
-  EXPECT_EQ(Orders(&calibration, 0, 20), "...YA.........R.....");
+  EXPECT_EQ(Orders(&calibration, 0, 4, true), "...Y");
+  EXPECT_EQ(Orders(&calibration, 4, 20), "A.........R.....");
+}
+
+// A program that goes on starting for seconds after its first launch, and then works: the sampler
+// has seen nothing of it yet.
+TEST(CounterTurns, WaitsForThreeSecondsOfWorkWhereThereIsNoBudget) {
+  CounterTurns calibration(CountersMode::kAuto, 0);
+  EXPECT_EQ(Orders(&calibration, 0, 1, true), ".");
+  EXPECT_EQ(Orders(&calibration, 1, 10), ".........");
+  EXPECT_EQ(Orders(&calibration, 10, 14, true), "...Y");
 }
 
 TEST(CounterTurns, NeverHappensWhereRangesWereNotAskedFor) {

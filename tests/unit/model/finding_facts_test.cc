@@ -132,6 +132,7 @@ TEST(FindingFactsTest, TheTopKernelIsTheFirstOneIfItsRecoverableTimeIsKnown) {
 TEST(FindingFactsTest, SharesOfSeveralDevicesAreMeansOverTheirTime) {
   KnownRun run({});
   run.summary.mutable_devices(0)->set_sm_active_share(0.5);
+  run.summary.mutable_devices(0)->set_hfu(0.4);
   DeviceSummary* other = run.summary.add_devices();
   other->set_window_ns(3'000'000'000);
   other->set_gpu_busy_share(0.1);
@@ -142,6 +143,9 @@ TEST(FindingFactsTest, SharesOfSeveralDevicesAreMeansOverTheirTime) {
   EXPECT_NEAR(facts.busy_share, 0.3, 1e-9);
   EXPECT_NEAR(facts.sm_active_share, 0.2, 1e-9);
   EXPECT_TRUE(facts.counters) << "of one of them";
+  run.summary.mutable_devices(0)->clear_hfu();
+  EXPECT_FALSE(FactsOf(run).counters) << "its samples met no kernel";
+  run.summary.mutable_devices(0)->set_hfu(0.4);
   run.summary.mutable_devices(0)->set_source(SOURCE_TIME_ONLY);
   EXPECT_FALSE(FactsOf(run).counters);
 }

@@ -167,6 +167,22 @@ TEST(KernelWorkTest, CalibrationReplacesWhatItCounted) {
   EXPECT_EQ(flops[0].source, SOURCE_CALIBRATED);
 }
 
+// What ranges counted of several kernels together is no figure of any where no sample met them.
+TEST(KernelWorkTest, WithoutSamplesACountThatMayBeNothingIsNone) {
+  Kernel kernel;
+  kernel.mangled_name = "max_pool_backward";
+  KernelCalibration calibration;
+  calibration.operations["fp16"] = {5e6, 3e6};
+  const Ceilings ceilings = CeilingsOfChip("GH100");
+  EXPECT_TRUE(WorkOf(kernel, {}, kMeanTimeNs, ceilings, "fp16", calibration).flops.empty());
+  calibration.operations["fp16"] = {5e6, 1e6};
+  EXPECT_EQ(WorkOf(kernel, {}, kMeanTimeNs, ceilings, "fp16", calibration).flops.size(), 1u);
+  kernel.mangled_name = "nvjet_sm90_hsh_64x8";
+  calibration.operations["fp16"] = {5e6, 3e6};
+  const KernelPart sampled = PartWith({{METRIC_TENSOR_ACTIVE, kTensorCycles}});
+  EXPECT_EQ(WorkOf(kernel, sampled, kMeanTimeNs, ceilings, "fp16", calibration).flops.size(), 1u);
+}
+
 // Which depth their instructions have is not known then.
 TEST(KernelWorkTest, KernelsFoundToUseWarpMmaHaveItsRates) {
   Kernel kernel;
