@@ -261,14 +261,20 @@ std::string WithoutCounters(const FindingFacts& facts) {
          " of its multiprocessors active; the work of kernels was not counted";
 }
 
-// HFU leaves out what other pipes did: their counts are upper bounds.
+// HFU leaves out what other pipes did, of which only a most is known. Where a GPU's memory is better
+// used than its arithmetic, that is said too: loads that only move bytes waste no FLOPs.
 std::string UseOfPeak(const FindingFacts& facts) {
   double useful_share = 0;
+  double moved_share = 0;
   for (const DeviceSummary& device : facts.summary->devices()) {
-    useful_share += device.hfu() * static_cast<double>(device.window_ns()) / facts.window_ns;
+    const double weight = static_cast<double>(device.window_ns()) / facts.window_ns;
+    useful_share += device.hfu() * weight;
+    moved_share += device.hbm_bandwidth_share() * weight;
   }
   if (facts.single_precision_ns <= kMostlyIdle * facts.window_ns) {
-    return " but did " + PercentText(useful_share) + " of the FLOPs that it could";
+    const std::string moved =
+        moved_share > useful_share ? " and moved " + PercentText(moved_share) + " of the bytes" : "";
+    return " but did " + PercentText(useful_share) + " of the FLOPs" + moved + " that it could";
   }
   const std::string cores = ", but its tensor cores, where nearly all of its FLOPs are to be had, ";
   return cores + (useful_share < kUnused

@@ -185,6 +185,17 @@ TEST(VerdictTest, SaysHowBusyAndOfWhatUse) {
             0u);
 }
 
+TEST(VerdictTest, SaysWhatMemoryMovedWhereThatIsTheBetterUsed) {
+  const auto with_bandwidth = [](double share) {
+    return Verdict(
+        [=](KnownRun* run) { run->summary.mutable_devices(0)->set_hbm_bandwidth_share(share); });
+  };
+  EXPECT_NE(with_bandwidth(0.6).find(
+                "but did 40.0 % of the FLOPs and moved 60.0 % of the bytes that it could;"),
+            std::string::npos);
+  EXPECT_EQ(with_bandwidth(0.3).find("bytes"), std::string::npos);
+}
+
 TEST(VerdictTest, OfSeveralDevicesIsTheirMean) {
   const std::string verdict = Verdict([](KnownRun* run) {
     DeviceSummary* idle = run->summary.add_devices();
