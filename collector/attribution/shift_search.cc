@@ -267,6 +267,7 @@ double EdgeErrorNs(const ShiftEstimate& shift) {
 std::vector<ShiftEstimate> SearchShifts(const Recording& recording, size_t variants,
                                         const std::vector<ShiftGroup>& groups) {
   std::vector<ShiftEstimate> estimates;
+  estimates.reserve(groups.size());
   for (const ShiftGroup& group : groups) estimates.push_back(Unknown(group));
   const Recording whole = CutNearLaunches(recording, kMostSamples);
   if (whole.samples.empty()) return estimates;

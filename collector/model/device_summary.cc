@@ -61,8 +61,11 @@ double SpanNs(const DeviceView& view) {
 void SetIdentity(const DeviceState& state, DeviceSummary* summary) {
   const DevicePeaks peaks = state.peaks.value_or(DevicePeaks());
   const auto set = [](const std::string& first, const std::string& second, auto setter) {
-    if (!first.empty()) setter(first);
-    else if (!second.empty()) setter(second);
+    if (!first.empty()) {
+      setter(first);
+    } else if (!second.empty()) {
+      setter(second);
+    }
   };
   const std::string uuid = FormatUuid(state.uuid);
   if (!uuid.empty()) summary->set_uuid(uuid);
