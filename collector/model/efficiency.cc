@@ -110,14 +110,14 @@ void SetHfu(const Summary& summary, EfficiencySummary* efficiency) {
   if (maximum_clock > 0) efficiency->set_hfu_maximum_clock(maximum_clock / window_ns);
 }
 
-// HFU if every kernel ran at its roof and nothing between them: under the peaks, and under what
-// this GPU was measured to attain.
+// HFU if every kernel ran at the roof of its GPU and nothing between them: under the peaks, and
+// under what all of the GPUs were measured to attain.
 void SetAttainable(const ModelState& model, const Analysis& analysis,
                    EfficiencySummary* efficiency) {
   double compute_ns = 0;
   double roofline_ns = 0;
-  double measured_compute_ns = 0;
   double measured_roofline_ns = 0;
+  bool all_measured = true;
   for (const KernelRow& row : analysis.rows) {
     const auto roof = RooflineTimeNs(row.roofline);
     if (!roof.has_value() || row.roofline.communication) continue;
@@ -131,15 +131,14 @@ void SetAttainable(const ModelState& model, const Analysis& analysis,
     roofline_ns += *roof;
     compute_ns += row_compute_ns;
     const auto measured_roof = RooflineTimeNs(row.attained);
-    if (!measured_roof.has_value()) continue;
-    measured_roofline_ns += *measured_roof;
-    measured_compute_ns += row_compute_ns;
+    all_measured = all_measured && measured_roof.has_value();
+    measured_roofline_ns += measured_roof.value_or(0);
   }
   // Where nothing that was done counts for HFU, no roof says what it could be.
   if (compute_ns <= 0) return;
   if (roofline_ns > 0) efficiency->set_attainable_hfu(compute_ns / roofline_ns);
-  if (measured_roofline_ns > 0) {
-    efficiency->set_attainable_hfu_measured(measured_compute_ns / measured_roofline_ns);
+  if (all_measured && measured_roofline_ns > 0) {
+    efficiency->set_attainable_hfu_measured(compute_ns / measured_roofline_ns);
   }
 }
 

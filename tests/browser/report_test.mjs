@@ -272,10 +272,61 @@ test("a process and a GPU filter every view", async () => {
     await page.locator("#ranks").getByRole("button", { name: "4243" }).click();
     assert.equal(await rowCount(page), 7);
     assert.equal(await page.locator("circle.kernel[data-kernel]").count(), 7);
-    await page.getByLabel("GPU").selectOption("GPU-2");
+    await page.locator("nav").getByLabel("GPU").selectOption("GPU-2");
     assert.equal(await rowCount(page), 5);
     await page.keyboard.press("Escape");
     assert.equal(await rowCount(page), 40);
+  });
+});
+
+test("where GPUs differ each kernel stands under its own roof", async () => {
+  const summary = makeSummary();
+  const [first] = summary.devices;
+  summary.devices.push({ ...first, uuid: "GPU-2", name: "A narrower GPU",
+    peak_dram_bytes_per_second: 0.5 * first.peak_dram_bytes_per_second });
+  const placed = summary.kernels.filter((kernel) => kernel.arithmetic_intensity > 0 &&
+    kernel.flops_per_second > 0);
+  for (const kernel of summary.kernels) kernel.device_uuid = first.uuid;
+  const [moved] = [...placed].sort((a, b) => a.time_ns - b.time_ns);
+  moved.device_uuid = "GPU-2";
+  await withPage(summary, {}, async (page) => {
+    const roofline = page.locator("#roofline");
+    const bubbles = roofline.locator("circle.kernel[data-kernel]");
+    const hbm = roofline.locator(".ceilings line title").filter({ hasText: /^HBM/ }).first();
+    assert.match(await roofline.locator(".note").textContent(),
+      /The roof is GPU 0: .*'s\. 1 kernel of GPUs with other roofs/);
+    assert.equal(await bubbles.count(), placed.length - 1);
+    const wide = await hbm.textContent();
+    await roofline.getByLabel("Roof of GPU").selectOption({ label: "1: A narrower GPU" });
+    assert.equal(await bubbles.count(), 1);
+    assert.equal(await bubbles.getAttribute("data-kernel"), String(moved.id));
+    assert.notEqual(await hbm.textContent(), wide);
+    await takePicture(page, "report-two-gpus");
+    await bubbles.click();
+    assert.match(await page.locator("#chosen").textContent(), /GPU1: A narrower GPU/);
+    assert.match(await page.locator("tbody tr[data-kernel]").first().textContent(), /0: NVIDIA H200/);
+    await page.locator("nav").getByLabel("GPU").selectOption(first.uuid);
+    assert.equal(await bubbles.count(), placed.length - 1);
+    assert.equal(await roofline.getByLabel("Roof of GPU").count(), 0, "the filter has chosen");
+  });
+});
+
+test("GPUs of one kind share a roof", async () => {
+  const summary = makeSummary();
+  const [first] = summary.devices;
+  summary.devices.push({ ...first, uuid: "GPU-2", peaks: first.peaks.map((peak) =>
+    ({ ...peak, flops_per_second: 0.6 * peak.flops_per_second })) });
+  summary.kernels.forEach((kernel, index) => {
+    kernel.device_uuid = index % 2 === 0 ? first.uuid : "GPU-2";
+  });
+  await withPage(makeSummary(), {}, async (alone) => {
+    const all = await alone.locator("circle.kernel[data-kernel]").count();
+    assert.doesNotMatch(await alone.locator("#roofline .note").textContent(), /The roof is/);
+    await withPage(summary, {}, async (page) => {
+      assert.equal(await page.locator("circle.kernel[data-kernel]").count(), all);
+      assert.equal(await page.getByLabel("Roof of GPU").count(), 0);
+      assert.match(await page.locator("#roofline .note").textContent(), /The roof is GPU 0: /);
+    });
   });
 });
 

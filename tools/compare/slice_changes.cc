@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "tools/compare/kernel_match.h"
 
@@ -64,8 +65,16 @@ std::optional<std::string_view> SliceOf(Bound bound) {
 }
 
 // What bounds a kernel hangs on a threshold. One that has the same shape in all runs and not the
-// same bound lies so near one that counters decide by chance.
-using Bounds = std::map<KernelShape, std::set<std::string_view>>;
+// same bound on GPUs of one name lies so near one that counters decide by chance. Under the roof of
+// another GPU another bound is no chance.
+using Bounds = std::map<std::pair<std::string, KernelShape>, std::set<std::string_view>>;
+
+std::string NameOfDevice(const Summary& run, const KernelSummary& kernel) {
+  for (const DeviceSummary& device : run.devices()) {
+    if (device.uuid() == kernel.device_uuid()) return device.name();
+  }
+  return {};
+}
 
 Bounds BoundsOf(const Sides& sides) {
   Bounds bounds;
@@ -73,7 +82,7 @@ Bounds BoundsOf(const Sides& sides) {
     for (const Summary& run : *runs) {
       for (const KernelSummary& kernel : run.kernels()) {
         const std::optional<std::string_view> slice = SliceOf(kernel.bound());
-        if (slice) bounds[ShapeOf(kernel)].insert(*slice);
+        if (slice) bounds[{NameOfDevice(run, kernel), ShapeOf(kernel)}].insert(*slice);
       }
     }
   }
@@ -83,7 +92,7 @@ Bounds BoundsOf(const Sides& sides) {
 TimeBySlice DoubtfulTime(const Summary& run, const PerWhat& per, const Bounds& bounds) {
   TimeBySlice doubtful;
   for (const KernelSummary& kernel : run.kernels()) {
-    const auto found = bounds.find(ShapeOf(kernel));
+    const auto found = bounds.find({NameOfDevice(run, kernel), ShapeOf(kernel)});
     if (found == bounds.end() || found->second.size() < 2) continue;
     for (const std::string_view slice : found->second) {
       doubtful[slice] += kernel.time_ns() / per.divisor;

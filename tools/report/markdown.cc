@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "tools/compare/number_text.h"
+#include "tools/report/device_roofs.h"
 #include "tools/report/units.h"
 
 namespace utlz {
@@ -34,14 +35,22 @@ std::string CommandLine(const RunSummary& run) {
   return command;
 }
 
+std::string DeviceNames(const Summary& summary) {
+  if (summary.devices().empty()) return "0 × no GPU";
+  std::string text;
+  for (const auto& [name, count] : CountDevices(summary)) {
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " × " + Sentence(name);
+  }
+  return text;
+}
+
 std::string Head(const Summary& summary) {
   const RunSummary& run = summary.run();
   std::string text =
       "**" + Sentence(summary.has_verdict() ? summary.verdict() : "No verdict") + "**\n\n";
   text += Code(CommandLine(run)) + ", " +
           FormatTime(Optional(run.has_wall_ns(), static_cast<double>(run.wall_ns()))) + " on " +
-          std::to_string(summary.devices_size()) + " × " +
-          Sentence(summary.devices().empty() ? "no GPU" : summary.devices(0).name()) + "\n";
+          DeviceNames(summary) + "\n";
   if (run.recording()) {
     text += "\nA recording, not measured here: " + Sentence(run.recording_note()) + "\n";
   }
@@ -78,8 +87,12 @@ std::string Figures(const Summary& summary) {
     titles += std::string(" ") + figure.title + " |";
     line += "---:|";
   }
+  // Numbers that the kernel table goes by.
+  const bool numbered = !AllShareRoof(summary);
+  int number = 0;
   for (const DeviceSummary& device : summary.devices()) {
-    rows += "| " + MarkdownName(device.name(), kNameWidth) + " |";
+    rows += "| " + (numbered ? std::to_string(number++) + ": " : "") +
+            MarkdownName(device.name(), kNameWidth) + " |";
     for (const Figure& figure : kFigures) rows += " " + FormatShare(figure.read(device)) + " |";
     rows += "\n";
   }
@@ -174,13 +187,17 @@ const char* Mark(const KernelSummary& kernel, bool known) {
 
 std::string Kernels(const Summary& summary, const MarkdownOptions& options) {
   if (summary.kernels().empty()) return {};
+  // Where GPUs differ, a kernel's share of the roof is that of its own one.
+  const bool numbered = !AllShareRoof(summary);
   std::string text =
-      "| kernel | recoverable | time | share | launches | FLOP/s | B/s | bound | of roof |\n"
-      "|---|---:|---:|---:|---:|---:|---:|---|---:|\n";
+      std::string(numbered ? "| GPU " : "") +
+      "| kernel | recoverable | time | share | launches | FLOP/s | B/s | bound | of roof |\n" +
+      (numbered ? "|---:" : "") + "|---|---:|---:|---:|---:|---:|---:|---|---:|\n";
   const int rows = std::min<int>(static_cast<int>(options.top), summary.kernels_size());
   for (int i = 0; i < rows; ++i) {
     const KernelSummary& kernel = summary.kernels(i);
     const double per_second = kernel.time_ns() > 0 ? 1e9 / kernel.time_ns() : 0;
+    if (numbered) text += "| " + std::to_string(DeviceIndexOf(summary, kernel)) + " ";
     text +=
         "| " + Code(kernel.short_name().empty() ? kernel.name() : kernel.short_name()) + " | " +
         FormatTime(Optional(kernel.has_recoverable_time_ns(), kernel.recoverable_time_ns())) +

@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "tools/report/device_roofs.h"
 #include "tools/report/escape.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
@@ -124,34 +125,33 @@ std::string RenderRest(const std::vector<const KernelSummary*>& kernels, size_t 
 std::string RenderKernels(const Summary& summary, const TextOptions& options) {
   if (summary.kernels().empty()) return {};
   const std::vector<const KernelSummary*> kernels = Sorted(summary, options.order);
-  Table table({{"kernel", 0, true},
-               {"recover", 7},
-               {"time", 7},
-               {"share", 5},
-               {"launch", 6},
-               {"FLOP/s", 6},
-               {"B/s", 6},
-               {"FLOP/B", 6},
-               {"bound", 7},
-               {"roof", 4},
-               {"±", 4}},
-              options.columns);
+  std::vector<Table::Column> columns = {
+      {"kernel", 0, true}, {"recover", 7}, {"time", 7},  {"share", 5}, {"launch", 6}, {"FLOP/s", 6},
+      {"B/s", 6},          {"FLOP/B", 6},  {"bound", 7}, {"roof", 4},  {"±", 4}};
+  // Where GPUs differ, a kernel's share of the roof is that of its own one.
+  const bool numbered = !AllShareRoof(summary);
+  if (numbered) columns.insert(columns.begin() + 1, {"GPU", 3});
+  Table table(columns, options.columns);
   const size_t rows = std::min<size_t>(options.top, kernels.size());
   const std::vector<std::string> names = FittingNames(kernels, rows, table.free_width());
   for (size_t i = 0; i < rows; ++i) {
     const KernelSummary& kernel = *kernels[i];
-    table.AddRow(
-        {names[i],
-         FormatTime(Optional(kernel.has_recoverable_time_ns(), kernel.recoverable_time_ns())),
-         FormatTime(Optional(kernel.has_time_ns(), kernel.time_ns())),
-         FormatShortShare(Optional(kernel.has_time_share(), kernel.time_share())),
-         FormatCount(static_cast<double>(kernel.launches())), FlopsCell(kernel), BytesCell(kernel),
-         FormatRatio(Optional(kernel.has_arithmetic_intensity(), kernel.arithmetic_intensity())),
-         NameOf(kernel.bound()),
-         FormatShortShare(
-             Optional(kernel.has_roofline_efficiency(), kernel.roofline_efficiency())),
-         FormatShortShare(RoofError(kernel))},
-        StyleOf(kernel));
+    std::vector<std::string> cells = {
+        names[i],
+        FormatTime(Optional(kernel.has_recoverable_time_ns(), kernel.recoverable_time_ns())),
+        FormatTime(Optional(kernel.has_time_ns(), kernel.time_ns())),
+        FormatShortShare(Optional(kernel.has_time_share(), kernel.time_share())),
+        FormatCount(static_cast<double>(kernel.launches())),
+        FlopsCell(kernel),
+        BytesCell(kernel),
+        FormatRatio(Optional(kernel.has_arithmetic_intensity(), kernel.arithmetic_intensity())),
+        NameOf(kernel.bound()),
+        FormatShortShare(Optional(kernel.has_roofline_efficiency(), kernel.roofline_efficiency())),
+        FormatShortShare(RoofError(kernel))};
+    if (numbered) {
+      cells.insert(cells.begin() + 1, std::to_string(DeviceIndexOf(summary, kernel)));
+    }
+    table.AddRow(std::move(cells), StyleOf(kernel));
   }
   return table.Render(options.color) + RenderRest(kernels, rows);
 }

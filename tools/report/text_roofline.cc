@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "tools/report/device_roofs.h"
 #include "tools/report/escape.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
@@ -38,13 +39,58 @@ bool HasPlace(const KernelSummary& kernel) {
   return HasPlace(kernel.arithmetic_intensity()) && HasPlace(kernel.flops_per_second());
 }
 
-std::optional<Roof> RoofOf(const Summary& summary) {
-  if (summary.devices().empty()) return std::nullopt;
-  const DeviceSummary& device = summary.devices(0);
-  std::set<std::string> used;
+// Whose roof is drawn, and which devices' kernels stand under it. The summary must have a device.
+struct Drawn {
+  int device = 0;
+  std::vector<bool> under;  // by device
+
+  bool Holds(const Summary& summary, const KernelSummary& kernel) const {
+    return under[static_cast<size_t>(DeviceIndexOf(summary, kernel))];
+  }
+};
+
+std::vector<bool> UnderRoofOf(const Summary& summary, int device) {
+  std::vector<bool> under;
+  for (const DeviceSummary& other : summary.devices()) {
+    under.push_back(ShareRoof(summary.devices(device), other));
+  }
+  return under;
+}
+
+// The roof under which kernels with a place take most time.
+Drawn ChooseRoof(const Summary& summary) {
+  std::vector<double> time_ns(static_cast<size_t>(summary.devices_size()), 0);
   for (const KernelSummary& kernel : summary.kernels()) {
-    for (const DataTypeFlops& type : kernel.flops_by_type()) {
-      if (type.flops() > 0 && HasPlace(kernel)) used.insert(type.data_type());
+    if (!HasPlace(kernel)) continue;
+    time_ns[static_cast<size_t>(DeviceIndexOf(summary, kernel))] += kernel.time_ns();
+  }
+  Drawn drawn = {0, UnderRoofOf(summary, 0)};
+  double most_ns = 0;
+  for (int device = 0; device < summary.devices_size(); ++device) {
+    std::vector<bool> under = UnderRoofOf(summary, device);
+    double sum_ns = 0;
+    for (size_t i = 0; i < under.size(); ++i) sum_ns += under[i] ? time_ns[i] : 0;
+    if (!(sum_ns > most_ns)) continue;
+    most_ns = sum_ns;
+    drawn = {device, std::move(under)};
+  }
+  return drawn;
+}
+
+std::vector<const KernelSummary*> KernelsUnder(const Drawn& drawn, const Summary& summary) {
+  std::vector<const KernelSummary*> kernels;
+  for (const KernelSummary& kernel : summary.kernels()) {
+    if (HasPlace(kernel) && drawn.Holds(summary, kernel)) kernels.push_back(&kernel);
+  }
+  return kernels;
+}
+
+std::optional<Roof> RoofOf(const DeviceSummary& device,
+                           const std::vector<const KernelSummary*>& kernels) {
+  std::set<std::string> used;
+  for (const KernelSummary* kernel : kernels) {
+    for (const DataTypeFlops& type : kernel->flops_by_type()) {
+      if (type.flops() > 0) used.insert(type.data_type());
     }
   }
   Roof roof;
@@ -63,15 +109,10 @@ std::optional<Roof> RoofOf(const Summary& summary) {
   return roof;
 }
 
-std::vector<const KernelSummary*> ByTime(const Summary& summary) {
-  std::vector<const KernelSummary*> kernels;
-  for (const KernelSummary& kernel : summary.kernels()) {
-    if (HasPlace(kernel)) kernels.push_back(&kernel);
-  }
-  std::stable_sort(kernels.begin(), kernels.end(),
+void KeepThoseWithMostTime(std::vector<const KernelSummary*>* kernels) {
+  std::stable_sort(kernels->begin(), kernels->end(),
                    [](const auto* a, const auto* b) { return a->time_ns() > b->time_ns(); });
-  if (kernels.size() > kLetters) kernels.resize(kLetters);
-  return kernels;
+  if (kernels->size() > kLetters) kernels->resize(kLetters);
 }
 
 class Plot {
@@ -200,20 +241,50 @@ std::string NotDrawn(const Summary& summary) {
          " without counted FLOPs (" + FormatShare(share) + " of kernel time): no place here.";
 }
 
+std::string Title(const Summary& summary, const Drawn& drawn, const Roof& roof) {
+  const std::string limits = FormatRateIn(roof.ceilings.front().flops_per_second, "FLOP/s") +
+                             " and " + FormatBytes(roof.bytes_per_second) + "/s";
+  if (AllShareRoof(summary)) {
+    return "Roofline: FLOP/s over FLOP per byte, share of the roof; the roof is " + limits;
+  }
+  return "Roofline of GPU " + std::to_string(drawn.device) +
+         ": FLOP/s over FLOP per byte, share of the roof: " + limits;
+}
+
+// What stands under roofs that are not drawn.
+std::string UnderOtherRoofs(const Summary& summary, const Drawn& drawn) {
+  double share = 0;
+  size_t kernels = 0;
+  for (const KernelSummary& kernel : summary.kernels()) {
+    if (!HasPlace(kernel) || drawn.Holds(summary, kernel)) continue;
+    share += kernel.time_share();
+    ++kernels;
+  }
+  if (kernels == 0) return {};
+  std::string others;
+  for (int i = 0; i < summary.devices_size(); ++i) {
+    if (drawn.under[static_cast<size_t>(i)]) continue;
+    others += (others.empty() ? "GPU " : ", GPU ") + std::to_string(i) + " (" +
+              EscapeForTerminal(summary.devices(i).name()) + ")";
+  }
+  return std::to_string(kernels) + (kernels == 1 ? " kernel (" : " kernels (") +
+         FormatShare(share) + " of kernel time) stand under other roofs, of " + others +
+         ": the table judges each by its own, and --format html draws it.";
+}
+
 }  // namespace
 
 std::string RenderRoofline(const Summary& summary, const TextOptions& options) {
-  const std::optional<Roof> roof = RoofOf(summary);
-  const std::vector<const KernelSummary*> kernels = ByTime(summary);
+  if (summary.devices().empty()) return {};
+  const Drawn drawn = ChooseRoof(summary);
+  std::vector<const KernelSummary*> kernels = KernelsUnder(drawn, summary);
+  const std::optional<Roof> roof = RoofOf(summary.devices(drawn.device), kernels);
+  KeepThoseWithMostTime(&kernels);
   const size_t taken = kAxisColumns + kLegendColumns;
   if (!roof || kernels.empty() || options.columns < taken + kLeastColumns) return {};
   const size_t columns = options.columns - taken;
   const Plot plot(columns, *roof, kernels);
-  std::string text = Styled("Roofline: FLOP/s over FLOP per byte, share of the roof; the roof is " +
-                                FormatRateIn(roof->ceilings.front().flops_per_second, "FLOP/s") +
-                                " and " + FormatBytes(roof->bytes_per_second) + "/s",
-                            Style::kFaint, options.color) +
-                     "\n";
+  std::string text = Styled(Title(summary, drawn, *roof), Style::kFaint, options.color) + "\n";
   for (size_t row = 0; row < kRows; ++row) {
     std::string axis = row % 3 == 1 ? FormatRate(plot.FlopsAt(row)) : "";
     if (ColumnsOf(axis) > kAxisColumns - 2) axis.clear();
@@ -223,8 +294,10 @@ std::string RenderRoofline(const Summary& summary, const TextOptions& options) {
     text += line + "\n";
   }
   text += AxisLine(plot, columns - 8);
-  const std::string rest = NotDrawn(summary);
-  return rest.empty() ? text : text + Wrap(rest, options.columns, 2);
+  for (const std::string& rest : {NotDrawn(summary), UnderOtherRoofs(summary, drawn)}) {
+    if (!rest.empty()) text += Wrap(rest, options.columns, 2);
+  }
+  return text;
 }
 
 }  // namespace utlz

@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "tools/report/device_roofs.h"
 #include "tools/report/escape.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
@@ -29,10 +30,7 @@ std::string Joined(const List& list) {
 std::string DescribeDevices(const Summary& summary) {
   if (summary.devices().empty()) return "no GPU was used";
   std::string text;
-  for (int i = 0; i < summary.devices_size();) {
-    const std::string& name = summary.devices(i).name();
-    int count = 0;
-    while (i < summary.devices_size() && summary.devices(i).name() == name) ++count, ++i;
+  for (const auto& [name, count] : CountDevices(summary)) {
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " × " +
             (name.empty() ? "unknown GPU" : EscapeForTerminal(name));
   }
@@ -258,7 +256,11 @@ std::string RenderRun(const Summary& summary, const TextOptions& options) {
 std::string RenderUtilization(const Summary& summary, const TextOptions& options) {
   const std::string window = DescribeWindow(summary);
   std::string text = window.empty() ? window : Wrap(window, options.columns, 2);
-  for (const DeviceSummary& device : summary.devices()) {
+  // Numbers that the kernel table and the roofline go by.
+  const bool numbered = !AllShareRoof(summary);
+  for (int i = 0; i < summary.devices_size(); ++i) {
+    const DeviceSummary& device = summary.devices(i);
+    if (numbered) text += "GPU " + std::to_string(i) + ": ";
     if (summary.devices_size() > 1) {
       text += EscapeForTerminal(device.name()) + " " + EscapeForTerminal(device.uuid()) + "\n";
     }

@@ -55,6 +55,31 @@ TEST(SliceChangesTest, AnotherKernelOfAnotherBoundIsAChange) {
   EXPECT_EQ(difference.slices[1].time_ns.verdict, Verdict::kIncrease);
 }
 
+TEST(SliceChangesTest, AnotherBoundUnderTheRoofOfAnotherGpuIsAChange) {
+  const Summary before = RunOf(BOUND_LATENCY);
+  Summary after = RunOf(BOUND_NEITHER);
+  after.mutable_devices(0)->set_name("NVIDIA H100 80GB HBM3");
+  const Difference difference = Diff(before, after);
+  EXPECT_EQ(difference.slices[0].time_ns.verdict, Verdict::kDecrease);
+  EXPECT_EQ(difference.slices[1].time_ns.verdict, Verdict::kIncrease);
+}
+
+// A rank a GPU, which differ: the kernel's bound differs between them in either run.
+TEST(SliceChangesTest, ABoundThatDiffersBetweenGpusOfARunIsNoDoubt) {
+  Summary before = RunOf(BOUND_LATENCY);
+  before.mutable_devices(0)->set_uuid("GPU-1");
+  *before.add_devices() = before.devices(0);
+  before.mutable_devices(1)->set_uuid("GPU-2");
+  before.mutable_devices(1)->set_name("NVIDIA H100 80GB HBM3");
+  *before.add_kernels() = before.kernels(0);
+  for (KernelSummary& kernel : *before.mutable_kernels()) kernel.set_device_uuid("GPU-1");
+  before.mutable_kernels(2)->set_device_uuid("GPU-2");
+  before.mutable_kernels(2)->set_bound(BOUND_NEITHER);
+  Summary after = before;
+  after.mutable_waterfall()->mutable_slices(0)->set_time_ns(kSteps * 1e6);
+  EXPECT_EQ(Diff(before, after).slices[0].time_ns.verdict, Verdict::kDecrease);
+}
+
 TEST(SliceChangesTest, WithoutCountersABoundIsUnknown) {
   const Summary before = RunOf(BOUND_LATENCY);
   Summary after = RunOf(BOUND_LATENCY);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "tests/unit/model/run_builder.h"
 
@@ -20,7 +21,7 @@ inline void AddMetric(MetricSet* set, const char* name, MetricRole role, const c
 }
 
 // A run of two kernels whose rates are exactly known: A reads at 4 bytes a nanosecond and keeps the
-// tensor pipes half busy, B writes at 1 byte a nanosecond.
+// tensor pipes half busy, B writes at 1 byte a nanosecond. More GPUs do the same at the same times.
 class CountedRun {
  public:
   static constexpr uint64_t kRepetitions = 400;
@@ -34,12 +35,21 @@ class CountedRun {
                       MetricRole third = METRIC_TENSOR_ACTIVE)
       : run_(options) {
     run_.StartRun();
-    run_.StartProcess();
-    SendPeaks();
-    run_.SendKernels({name, "copy_b"});
+    AddDevice('A', 5e9, 1000, name, third);
+  }
+
+  // Of process 1 the first, 2 the second …; all run at 1 GHz, of at most 2.
+  void AddDevice(char uuid, double dram_bytes_per_second, double flops_per_cycle,
+                 const std::string& name = "nvjet_sm90_tst_a",
+                 MetricRole third = METRIC_TENSOR_ACTIVE) {
+    uuids_.push_back(RunBuilder::Uuid(uuid));
+    const auto source = static_cast<uint32_t>(uuids_.size());
+    run_.StartProcess(source, uuids_.back());
+    SendPeaks(dram_bytes_per_second, flops_per_cycle);
+    run_.SendKernels({name, "copy_b"}, source);
     MetricSet set;
-    set.set_id(1);
-    set.set_device_uuid(RunBuilder::Uuid());
+    set.set_id(source);
+    set.set_device_uuid(uuids_.back());
     set.set_interval_ns(kIntervalNs);
     AddMetric(&set, "dram__bytes_read.sum", METRIC_DRAM_READ_BYTES, "byte");
     AddMetric(&set, "dram__bytes_write.sum", METRIC_DRAM_WRITE_BYTES, "byte");
@@ -66,9 +76,35 @@ class CountedRun {
   void SampleUntil(uint64_t end) { end_sampled_ = end; }
 
   Summary Run() {
+    for (uint32_t source = 1; source <= uuids_.size(); ++source) {
+      SendSamples(source);
+      // Each repetition a launch of one graph, and so a step.
+      for (uint32_t i = first_traced_; i < end_traced_; ++i) {
+        run_.SendLaunches({RunBuilder::LaunchAt(i * kStepNs, kKernelNs, 0),
+                           RunBuilder::LaunchAt(i * kStepNs + 50'000, kKernelNs, 1)},
+                          source, 7, i + 1);
+      }
+    }
+    return run_.EndRun(kRepetitions * kStepNs);
+  }
+
+ private:
+  void SendPeaks(double dram_bytes_per_second, double flops_per_cycle) {
+    DevicePeaks peaks;
+    peaks.set_device_uuid(uuids_.back());
+    peaks.set_multiprocessors(100);
+    peaks.set_sm_clock_maximum_hz(2e9);
+    peaks.set_dram_bytes_per_second(dram_bytes_per_second);
+    DevicePeaks::Pipe* pipe = peaks.add_pipe();
+    pipe->set_data_type("bf16");
+    pipe->set_flops_per_cycle(flops_per_cycle);
+    run_.Send(0, FRAME_DEVICE_PEAKS, peaks);
+  }
+
+  void SendSamples(uint32_t source) {
     SampleBatch batch;
-    batch.set_metric_set(1);
-    batch.set_device_uuid(RunBuilder::Uuid());
+    batch.set_metric_set(source);
+    batch.set_device_uuid(uuids_[source - 1]);
     batch.set_base_ns(kRunStartNs);
     batch.set_interval_ns(kIntervalNs);
     for (int i = 0; i < 5; ++i) batch.add_column();
@@ -86,26 +122,6 @@ class CountedRun {
     }
     batch.set_samples(static_cast<uint32_t>(samples));
     run_.Send(0, FRAME_SAMPLES, batch);
-    // Each repetition a launch of one graph, and so a step.
-    for (uint32_t i = first_traced_; i < end_traced_; ++i) {
-      run_.SendLaunches({RunBuilder::LaunchAt(i * kStepNs, kKernelNs, 0),
-                         RunBuilder::LaunchAt(i * kStepNs + 50'000, kKernelNs, 1)},
-                        1, 7, i + 1);
-    }
-    return run_.EndRun(kRepetitions * kStepNs);
-  }
-
- private:
-  void SendPeaks() {
-    DevicePeaks peaks;
-    peaks.set_device_uuid(RunBuilder::Uuid());
-    peaks.set_multiprocessors(100);
-    peaks.set_sm_clock_maximum_hz(2e9);
-    peaks.set_dram_bytes_per_second(5e9);
-    DevicePeaks::Pipe* pipe = peaks.add_pipe();
-    pipe->set_data_type("bf16");
-    pipe->set_flops_per_cycle(1000);
-    run_.Send(0, FRAME_DEVICE_PEAKS, peaks);
   }
 
   // Nanoseconds of [0, end) in which kernel `which` of some repetition runs.
@@ -121,6 +137,7 @@ class CountedRun {
   }
 
   RunBuilder run_;
+  std::vector<std::string> uuids_;
   uint32_t first_traced_ = 0;
   uint32_t end_traced_ = kRepetitions;
   uint64_t end_sampled_ = kRepetitions;

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { boundStyle } from "./bounds";
 import type { Report } from "./context";
+import { deviceLabelOf } from "./device_roofs";
 import * as format from "./format";
 import * as measured from "./measured";
 import type { Kernel, KernelChange } from "./summary";
@@ -45,6 +46,8 @@ const number = (id: string, title: string, hint: string, shown: boolean,
     cell: (kernel, report) => text(value(kernel, report) as number | undefined) });
 
 export const COLUMNS: Column[] = [
+  { id: "gpu", title: "GPU", hint: "that it ran on, and by whose roof it is judged", shown: true,
+    value: (kernel, report) => deviceLabelOf(report.summary, kernel) },
   { id: "bound", title: "bound", hint: "what limits it", shown: true,
     value: (kernel) => boundStyle(kernel.bound).label,
     cell: (kernel) => (
@@ -93,6 +96,7 @@ export const COLUMNS: Column[] = [
 
 export function availableColumns(report: Report): Column[] {
   return COLUMNS.filter((column) =>
+    (column.id !== "gpu" || report.summary.devices.length > 1) &&
     (column.id !== "window" || (report.windowTime?.size ?? 0) > 0) &&
     (column.id !== "change" || report.difference !== undefined));
 }

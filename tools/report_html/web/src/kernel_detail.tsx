@@ -1,13 +1,15 @@
 import { boundStyle } from "./bounds";
 import { useReport } from "./context";
+import { deviceLabelOf } from "./device_roofs";
 import * as format from "./format";
 import { Section } from "./section";
-import type { Kernel } from "./summary";
+import type { Kernel, Summary } from "./summary";
 
 type Fact = [label: string, value: string];
 
-function factsOf(kernel: Kernel): Fact[] {
+function factsOf(summary: Summary, kernel: Kernel): Fact[] {
   const facts: Fact[] = [
+    ["GPU", deviceLabelOf(summary, kernel) ?? "–"],
     ["grid", format.dimensions(kernel.grid)],
     ["block", format.dimensions(kernel.block)],
     ["cluster", format.dimensions(kernel.cluster)],
@@ -60,7 +62,7 @@ function Types({ kernel }: { kernel: Kernel }) {
   );
 }
 
-function Detail({ kernel }: { kernel: Kernel }) {
+function Detail({ summary, kernel }: { summary: Summary; kernel: Kernel }) {
   return (
     <article class="detail">
       <h3>{kernel.short_name ?? kernel.name} {kernel.kind_label}</h3>
@@ -70,7 +72,7 @@ function Detail({ kernel }: { kernel: Kernel }) {
         <p class="withheld">Cannot be told apart from: {(kernel.folded ?? []).join(", ")}</p>
       )}
       <dl class="facts">
-        {factsOf(kernel).map(([label, value]) => <div><dt>{label}</dt><dd>{value}</dd></div>)}
+        {factsOf(summary, kernel).map(([label, value]) => <div><dt>{label}</dt><dd>{value}</dd></div>)}
       </dl>
       <Types kernel={kernel} />
     </article>
@@ -84,7 +86,8 @@ export function KernelDetail() {
   if (chosen.length === 0) return null;
   return (
     <Section id="chosen" title={chosen.length === 1 ? "The chosen kernel" : "The chosen kernels"}>
-      <div class="details">{chosen.map((kernel) => <Detail key={kernel.id} kernel={kernel} />)}</div>
+      <div class="details">{chosen.map((kernel) =>
+        <Detail key={kernel.id} summary={summary} kernel={kernel} />)}</div>
     </Section>
   );
 }

@@ -4,10 +4,11 @@ import { useReport } from "./context";
 import * as format from "./format";
 import { KernelCard } from "./kernel_card";
 import { BandwidthStrip } from "./bandwidth_strip";
+import { allShareRoof, deviceLabel, deviceOf, deviceOfMostTime, shareRoof } from "./device_roofs";
 import { Axes, CeilingLabels, Ceilings, ErrorBars } from "./roofline_parts";
 import { ceilingsOf, pointsOf, scalesOf, type Point } from "./roofline_scale";
 import { Section } from "./section";
-import type { Bound } from "./summary";
+import type { Bound, Device, Kernel, Summary } from "./summary";
 import { useWidth } from "./width";
 
 const MARGIN = { left: 62, right: 16, top: 14, bottom: 44 };
@@ -43,31 +44,73 @@ function notDrawnNote(all: number, drawn: number, hiddenTime: number): string {
     "shown) have no counted FLOPs, and so no place under the roof.";
 }
 
+function underRoof(summary: Summary, device: Device | undefined): Kernel[] {
+  return summary.kernels.filter((kernel) => {
+    const its = deviceOf(summary, kernel);
+    return !device || !its || shareRoof(device, its);
+  });
+}
+
+// Whose roof is drawn, where there are several GPUs, and what stands under others.
+function whoseRoofNote(summary: Summary, before: Summary | undefined, device: Device | undefined,
+  elsewhere: number): string {
+  const parts = [""];
+  if (device && summary.devices.length > 1) parts.push(`The roof is GPU ${deviceLabel(summary, device)}'s.`);
+  if (elsewhere > 0) {
+    parts.push(`${format.counted(elsewhere, "kernel", "kernels")} of GPUs with other roofs: choose ` +
+      "one of those to see them.");
+  }
+  if (before && device && !before.devices.every((other) => shareRoof(device, other))) {
+    parts.push("The run before was on a GPU with another roof, which is not drawn.");
+  }
+  return parts.join(" ");
+}
+
+function RoofChooser({ summary, device, choose }:
+  { summary: Summary; device: Device | undefined; choose: (device: Device) => void }) {
+  return (
+    <label class="roof-chooser">Roof of GPU{" "}
+      <select value={device ? summary.devices.indexOf(device) : 0}
+        onChange={(event) => choose(summary.devices[Number(event.currentTarget.value)])}>
+        {summary.devices.map((one, index) => (
+          <option value={index}>{deviceLabel(summary, one)}</option>
+        ))}
+      </select></label>
+  );
+}
+
 export function Roofline() {
   const report = useReport();
   const { summary, before, selection, select, kernels, changes } = report;
   const [frame, width] = useWidth<HTMLDivElement>(900);
   const [active, setActive] = useState<number>();
+  const [chosen, choose] = useState<Device>();
   const height = Math.min(520, Math.max(300, width * 0.55));
   const inner = { width: width - MARGIN.left - MARGIN.right, height: height - MARGIN.top - MARGIN.bottom };
-  const device = summary.devices.find((one) => one.uuid === selection.device) ?? summary.devices[0];
-  const ceilings = useMemo(() => ceilingsOf(device, summary.kernels), [device, summary]);
+  const placed = useMemo(() => pointsOf(summary.kernels, 1), [summary]);
+  const usual = useMemo(
+    () => deviceOfMostTime(summary, placed.map(({ kernel }) => kernel)), [summary, placed]);
+  const device = summary.devices.find((one) => one.uuid === selection.device) ?? chosen ?? usual;
+  const under = useMemo(() => underRoof(summary, device), [summary, device]);
+  const ceilings = useMemo(() => ceilingsOf(device, under), [device, under]);
   const largest = Math.min(LARGEST_RADIUS, width / 28);
-  const everyPoint = useMemo(() => pointsOf(summary.kernels, largest), [summary, largest]);
+  const everyPoint = useMemo(() => pointsOf(under, largest), [under, largest]);
   const pointsBefore = useMemo(() => pointsOf(before?.kernels ?? [], largest), [before, largest]);
   const scales = useMemo(
     () => scalesOf([...everyPoint, ...pointsBefore], ceilings, inner.width, inner.height),
     [everyPoint, pointsBefore, ceilings, inner.width, inner.height]);
   const shown = useMemo(() => new Set(kernels.map((kernel) => kernel.id)), [kernels]);
   const points = everyPoint.filter((point) => shown.has(point.kernel.id));
-  if (everyPoint.length === 0) return null;
+  if (placed.length === 0) return null;
 
   const place = (point: Point) => ({ cx: scales.x(point.intensity), cy: scales.y(point.rate) });
   const hovered = everyPoint.find((point) => point.kernel.id === active);
   const marked = points.filter((point) => selection.kernels.has(point.kernel.id));
   const beforeByName = new Map(pointsBefore.map((point) => [point.kernel.short_name, point]));
   const drawnTime = points.reduce((sum, point) => sum + (point.kernel.time_ns ?? 0), 0);
-  const time = kernels.reduce((sum, kernel) => sum + (kernel.time_ns ?? 0), 0);
+  const isUnder = new Set(under.map((kernel) => kernel.id));
+  const shownUnder = kernels.filter((kernel) => isUnder.has(kernel.id));
+  const time = shownUnder.reduce((sum, kernel) => sum + (kernel.time_ns ?? 0), 0);
 
   const onKeyDown = (event: KeyboardEvent) => {
     const next = nextPoint(points, active, event.key);
@@ -96,7 +139,10 @@ export function Roofline() {
     <Section id="roofline" title="Roofline"
       note={"Each bubble is a kernel: the further right, the more arithmetic it does for each byte; " +
         "the nearer to the roof, the less can be gained. Click one to see it everywhere." +
-        notDrawnNote(kernels.length, points.length, time > 0 ? 1 - drawnTime / time : 0)}>
+        notDrawnNote(shownUnder.length, points.length, time > 0 ? 1 - drawnTime / time : 0) +
+        whoseRoofNote(summary, before, device, kernels.length - shownUnder.length)}>
+      {!allShareRoof(summary.devices) && selection.device === undefined &&
+        <RoofChooser summary={summary} device={device} choose={choose} />}
       <div class="roofline" ref={frame} onMouseLeave={() => setActive(undefined)}>
         <svg width={width} height={height} tabindex={0} role="group" onKeyDown={onKeyDown}
           aria-label="Roofline. The arrow keys go through the kernels, Enter chooses one.">

@@ -1,5 +1,6 @@
 import { BOUNDS } from "./bounds";
 import { useReport } from "./context";
+import { deviceLabel } from "./device_roofs";
 import * as format from "./format";
 import { isEmpty } from "./selection";
 
@@ -32,8 +33,8 @@ export function SelectionBar() {
         <label>GPU <select value={selection.device ?? ""}
           onChange={(event) => select({ kind: "device", uuid: event.currentTarget.value || undefined })}>
           <option value="">all</option>
-          {summary.devices.map((device, index) => (
-            <option value={device.uuid}>{`${index}: ${device.name ?? device.uuid ?? "?"}`}</option>
+          {summary.devices.map((device) => (
+            <option value={device.uuid}>{deviceLabel(summary, device)}</option>
           ))}
         </select></label>
       )}
