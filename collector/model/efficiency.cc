@@ -189,26 +189,28 @@ std::optional<uint32_t> IndexOf(const ModelState& model, const std::string& uuid
   return std::nullopt;
 }
 
-// By the kernel time of a step: what ran outside steps (start-up, evaluation) is left out.
+// By the kernel time of a step: what ran outside steps (start-up, evaluation) is left out. Steps
+// are of one device; in one of them the others do as much of what they do in the window.
 Executed ExecutedPerStep(const ModelState& model, const Analysis& analysis,
                          const Summary& summary) {
   Executed executed;
-  for (const DeviceSummary& device : summary.devices()) {
-    const bool steps_of_it = device.uuid() == summary.steps().device_uuid();
-    const auto index = steps_of_it ? IndexOf(model, device.uuid()) : std::nullopt;
-    if (!index.has_value()) continue;
-    const uint64_t kernel_ns = model.devices[*index].sweep.TimeNs(kKernelMask);
-    if (kernel_ns == 0) continue;
-    const double share = summary.steps().kernel_time_ns() / static_cast<double>(kernel_ns);
-    for (const KernelRow& row : analysis.rows) {
-      const Kernel& kernel = model.kernels[row.kernel];
-      if (kernel.device != *index) continue;
-      for (const TypedFlops& typed : row.work.flops) {
-        if (typed.by_pipe) continue;
-        const double flops = share * static_cast<double>(row.durations.count()) * typed.flops;
-        executed.all += flops;
-        if (IsAttentionKernel(kernel.mangled_name)) executed.attention += flops;
-      }
+  const auto of_steps = IndexOf(model, summary.steps().device_uuid());
+  if (!of_steps.has_value() || !model.devices[*of_steps].used) return executed;
+  const uint64_t kernel_ns = model.devices[*of_steps].sweep.TimeNs(kKernelMask);
+  const double window_share = analysis.devices[*of_steps].part.kernel_share;
+  if (kernel_ns == 0 || window_share <= 0) return executed;
+  const double step_share = summary.steps().kernel_time_ns() / static_cast<double>(kernel_ns);
+  for (const KernelRow& row : analysis.rows) {
+    const Kernel& kernel = model.kernels[row.kernel];
+    const double share =
+        kernel.device == *of_steps
+            ? step_share
+            : step_share * analysis.devices[kernel.device].part.kernel_share / window_share;
+    for (const TypedFlops& typed : row.work.flops) {
+      if (typed.by_pipe) continue;
+      const double flops = share * static_cast<double>(row.durations.count()) * typed.flops;
+      executed.all += flops;
+      if (IsAttentionKernel(kernel.mangled_name)) executed.attention += flops;
     }
   }
   return executed;

@@ -56,6 +56,16 @@ TEST(EfficiencyTest, MfuBesideHfu) {
   ExpectPartsSumToTheGap(efficiency);
 }
 
+TEST(EfficiencyTest, ExecutedFlopsAreOfAllGpusAsTheModelsAre) {
+  ModelOptions options;
+  options.work.set_flops_per_step(1.5 * kExecuted);
+  CountedRun run(options);
+  run.AddDevice('B', 10e9, 500);
+  const EfficiencySummary efficiency = run.Run().efficiency();
+  EXPECT_NEAR(efficiency.executed_flops_per_step(), 1.5 * kExecuted, 0.02 * kExecuted);
+  EXPECT_EQ(efficiency.gap_note(), "executed and model FLOPs agree");
+}
+
 TEST(EfficiencyTest, FlopsByTokenTimesTokens) {
   ModelWork work;
   work.set_flops_per_token(2e5);
