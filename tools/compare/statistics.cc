@@ -8,19 +8,33 @@
 namespace utlz {
 namespace {
 
-// Standard error of a statistic of the whole series, from that of its stretches.
+constexpr double kNormal95 = 1.959964;
+constexpr size_t kFewestBatches = 4;
+
+// Standard error of a statistic of the whole series, from that of `count` stretches.
 template <typename Statistic>
-std::optional<double> BatchError(const std::vector<double>& series, size_t batches,
-                                 Statistic statistic) {
-  if (series.size() < 4) return std::nullopt;
-  const size_t count = std::clamp<size_t>(series.size() / 2, 2, batches);
+double ErrorFromStretches(const std::vector<double>& series, size_t count, Statistic statistic) {
   std::vector<double> values;
   for (size_t i = 0; i < count; ++i) {
     const auto first = series.begin() + static_cast<ptrdiff_t>(i * series.size() / count);
     const auto last = series.begin() + static_cast<ptrdiff_t>((i + 1) * series.size() / count);
     values.push_back(statistic(std::vector<double>(first, last)));
   }
-  return std::sqrt(Variance(values) / static_cast<double>(count));
+  const double stretches = static_cast<double>(count);
+  return std::sqrt(Variance(values) / stretches) * StudentQuantile(0.05, stretches - 1) / kNormal95;
+}
+
+template <typename Statistic>
+std::optional<double> BatchError(const std::vector<double>& series, size_t batches,
+                                 Statistic statistic) {
+  if (series.size() < kFewestBatches) return std::nullopt;
+  size_t count = std::min(kFewestBatches, batches);
+  double largest = 0;
+  do {
+    largest = std::max(largest, ErrorFromStretches(series, count, statistic));
+    count *= 2;
+  } while (count <= batches && 2 * count <= series.size());
+  return largest;
 }
 
 }  // namespace
@@ -33,6 +47,19 @@ double StudentTwoSidedProbability(double t, double degrees_of_freedom) {
   if (std::isinf(t)) return 0;
   const double x = degrees_of_freedom / (degrees_of_freedom + t * t);
   return Eigen::numext::betainc(degrees_of_freedom / 2, 0.5, x);
+}
+
+double StudentQuantile(double two_sided_probability, double degrees_of_freedom) {
+  double low = 0;
+  double high = 1;
+  while (StudentTwoSidedProbability(high, degrees_of_freedom) > two_sided_probability) high *= 2;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    const bool beyond =
+        StudentTwoSidedProbability(middle, degrees_of_freedom) > two_sided_probability;
+    (beyond ? low : high) = middle;
+  }
+  return high;
 }
 
 double Mean(const std::vector<double>& values) {

@@ -15,13 +15,18 @@ double NormalTwoSidedProbability(double deviations);
 // numbers, as Welch's test makes them.
 double StudentTwoSidedProbability(double t, double degrees_of_freedom);
 
+// The t that a Student's variable lies beyond, on either side, with this chance (above zero).
+double StudentQuantile(double two_sided_probability, double degrees_of_freedom);
+
 double Mean(const std::vector<double>& values);
 // Unbiased; zero for fewer than two values.
 double Variance(const std::vector<double>& values);
 
 // Standard error of the mean of a series whose neighbours may be alike (steps of a run slow down
-// and recover together): from the means of at most `batches` stretches of equal length. Absent for
-// fewer than four values.
+// and recover together): from the means of 4, 8 and 16 stretches of equal length, but at most
+// `batches`. Values that are alike for long make long stretches differ by more than short ones
+// promise, so the largest counts; and each by so much more that ± 1.96 of it holds the mean in 95
+// %, as Student's t has it for so few stretches. Absent for fewer than four values.
 std::optional<double> BatchMeansError(const std::vector<double>& series, size_t batches = 16);
 
 // Zero for none.
