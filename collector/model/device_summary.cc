@@ -318,6 +318,9 @@ void SetRoofline(const DeviceView& view, DeviceSummary* summary) {
 void SetPeaks(const DeviceView& view, DeviceSummary* summary) {
   const Ceilings& ceilings = view.analysis.ceilings;
   if (ceilings.clock_hz > 0) summary->set_sm_clock_hz(ceilings.clock_hz);
+  if (ceilings.clock_error_hz.has_value()) {
+    summary->set_sm_clock_error_hz(*ceilings.clock_error_hz);
+  }
   if (ceilings.clock_maximum_hz > 0) summary->set_sm_clock_maximum_hz(ceilings.clock_maximum_hz);
   if (ceilings.dram_bytes_per_second > 0) {
     summary->set_peak_dram_bytes_per_second(ceilings.dram_bytes_per_second);

@@ -43,6 +43,19 @@ double BandwidthOf(const Device& info) {
   return 2.0 * info.memory_clock_khz() * 1e3 * info.memory_bus_bits() / 8;
 }
 
+// Counters know it best.
+void SetClock(const DeviceState& device, const DevicePeaks& peaks, Ceilings* ceilings) {
+  const LoadedClock& sampled = device.samples.loaded_clock();
+  ceilings->clock_hz =
+      FirstPositive({sampled.hz().value_or(0), peaks.sm_clock_hz(),
+                     device.totals.sm_clock_hz().value_or(0), ceilings->clock_maximum_hz});
+  if (sampled.hz().value_or(0) > 0) {
+    ceilings->clock_error_hz = sampled.error_hz();
+  } else if (peaks.sm_clock_hz() <= 0) {
+    ceilings->clock_error_hz = device.totals.sm_clock_error_hz();
+  }
+}
+
 }  // namespace
 
 std::optional<double> Ceilings::FlopsPerCycle(std::string_view data_type) const {
@@ -77,9 +90,7 @@ Ceilings CeilingsOf(const DeviceState& device) {
   const DevicePeaks peaks = device.peaks.value_or(DevicePeaks());
   ceilings.clock_maximum_hz =
       FirstPositive({peaks.sm_clock_maximum_hz(), 1e3 * device.info.sm_clock_khz()});
-  ceilings.clock_hz = FirstPositive({device.samples.LoadedClockHz().value_or(0), peaks.sm_clock_hz(),
-                                     device.totals.sm_clock_hz().value_or(0),
-                                     ceilings.clock_maximum_hz});
+  SetClock(device, peaks, &ceilings);
   ceilings.dram_bytes_per_second =
       FirstPositive({peaks.dram_bytes_per_second(), BandwidthOf(device.info)});
   for (const DevicePeaks::Pipe& pipe : peaks.pipe()) {

@@ -40,8 +40,7 @@ void SampleTotals::Add(const CounterSet& counters, uint64_t start_ns, uint64_t e
   const auto active = counters.IndexOf(METRIC_SM_CYCLES_ACTIVE);
   if (elapsed.has_value() && active.has_value() && span_ns > 0) {
     const double clock_hz = row[*elapsed] / static_cast<double>(span_ns) * 1e9;
-    weighted_clock_hz_ += clock_hz * row[*active];
-    clock_weight_ += row[*active];
+    loaded_clock_.Add(start_ns, end_ns, clock_hz, row[*active]);
   }
 }
 
@@ -49,11 +48,6 @@ std::optional<double> SampleTotals::PerSecond(MetricRole role) const {
   const Total& total = totals_[role];
   if (total.time_ns == 0) return std::nullopt;
   return total.sum / static_cast<double>(total.time_ns) * 1e9;
-}
-
-std::optional<double> SampleTotals::LoadedClockHz() const {
-  if (clock_weight_ <= 0) return std::nullopt;
-  return weighted_clock_hz_ / clock_weight_;
 }
 
 }  // namespace utlz

@@ -10,6 +10,7 @@
 
 #include "collector/model/bounded_series.h"
 #include "collector/model/counter_set.h"
+#include "collector/model/loaded_clock.h"
 
 namespace utlz {
 
@@ -27,8 +28,8 @@ class SampleTotals {
   uint64_t sampled_ns() const { return sampled_ns_; }
   // Total of a role over the samples that held it, per second of them.
   std::optional<double> PerSecond(MetricRole role) const;
-  // Mean SM clock, weighted by how much of the GPU was active.
-  std::optional<double> LoadedClockHz() const;
+  // Weighted by the SMs' active cycles.
+  const LoadedClock& loaded_clock() const { return loaded_clock_; }
 
   // Shares of the device, and bytes per second.
   const BoundedSeries& sm_active_series() const { return sm_active_series_; }
@@ -49,8 +50,7 @@ class SampleTotals {
   uint64_t refused_ = 0;
   uint64_t sampled_ns_ = 0;
   BoundedSeries sm_active_series_, tensor_active_series_, dram_series_;
-  double clock_weight_ = 0;
-  double weighted_clock_hz_ = 0;
+  LoadedClock loaded_clock_;
 };
 
 }  // namespace utlz

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "tools/compare/difference_verdict.h"
+#include "tools/compare/estimate.h"
 #include "tools/compare/number_text.h"
 #include "tools/compare/statistics.h"
 
@@ -15,6 +16,7 @@ using Runs = std::vector<Summary>;
 
 // One-sided chance of error that a gate accepts when it says that a limit is kept or broken.
 constexpr double kGateProbability = 0.05;
+constexpr double kNormal95 = 1.959964;
 
 template <typename Read>
 std::set<std::string> Values(const Runs& baseline, const Runs& candidate, Read read) {
@@ -31,30 +33,55 @@ std::string Joined(const std::set<std::string>& values) {
   return text;
 }
 
-// Mean SM clock over the devices of all runs of a side; absent where a device does not know it.
-std::optional<double> ClockOf(const Runs& runs) {
-  double sum = 0;
-  int devices = 0;
-  for (const Summary& run : runs) {
-    for (const DeviceSummary& device : run.devices()) {
-      if (!device.has_sm_clock_hz()) return std::nullopt;
-      sum += device.sm_clock_hz();
-      ++devices;
-    }
+// Mean SM clock over a run's devices. Absent where one does not know it, or not how well.
+std::optional<Estimate> ClockOf(const Summary& run) {
+  Estimate clock;
+  for (const DeviceSummary& device : run.devices()) {
+    if (!device.has_sm_clock_hz() || !device.has_sm_clock_error_hz()) return std::nullopt;
+    clock.value += device.sm_clock_hz() / run.devices_size();
+    clock.error = std::hypot(clock.error, device.sm_clock_error_hz() / run.devices_size());
   }
-  if (devices == 0) return std::nullopt;
-  return sum / devices;
+  if (run.devices().empty()) return std::nullopt;
+  return clock;
 }
 
-void RefuseOtherClocks(const Runs& baseline, const Runs& candidate, const GateOptions& options,
-                       std::vector<std::string>& reasons) {
-  const std::optional<double> before = ClockOf(baseline);
-  const std::optional<double> after = ClockOf(candidate);
-  if (!before || !after || *before <= 0) return;
-  if (std::abs(*after / *before - 1) <= options.clock_tolerance_share) return;
-  reasons.push_back("The SM clocks differ: " + NumberText(before, "Hz") + " in the baseline, " +
-                    NumberText(after, "Hz") +
-                    " in the candidate. Lock the clocks, cool the machine, or allow it.");
+Estimates ClocksOf(const Runs& runs) {
+  Estimates clocks;
+  for (const Summary& run : runs) clocks.push_back(ClockOf(run));
+  return clocks;
+}
+
+std::string ClocksText(const Change& clock) {
+  return NumberText(clock.before, "Hz") + " in the baseline, " + NumberText(clock.after, "Hz") +
+         " in the candidate, a difference known to ± " +
+         NumberText(kNormal95 * clock.error.value_or(0), "Hz");
+}
+
+// What the runs' clocks say about whether they may be compared: at most one sentence of either
+// kind.
+struct ClockFinding {
+  std::string refusal;
+  std::string note;
+};
+
+// What differs from run to run is what is asked for: nothing is assumed of it.
+ClockFinding CompareClocks(const Runs& baseline, const Runs& candidate,
+                           const GateOptions& options) {
+  DiffOptions diff = options.diff;
+  diff.run_to_run_share = 0;
+  diff.false_alarm_probability = kGateProbability;
+  const Change clock =
+      CompareEstimates(ClocksOf(baseline), ClocksOf(candidate), {.options = &diff});
+  if (!clock.before || !clock.after) {
+    return {"", "How well the SM clocks are known was not recorded, so they were not compared."};
+  }
+  if (!(std::abs(clock.RelativeDelta().value_or(0)) > options.clock_tolerance_share)) return {};
+  if (clock.verdict == Verdict::kNoDifference) {
+    return {"", "The SM clocks that were seen differ by no more than so few readings leave open: " +
+                    ClocksText(clock) + "."};
+  }
+  return {"The SM clocks differ: " + ClocksText(clock) + ". Lock the clocks or cool the machine.",
+          ""};
 }
 
 void RefuseFailedRuns(const Runs& runs, const std::string& side,
@@ -84,7 +111,8 @@ std::vector<std::string> Refusals(const Runs& baseline, const Runs& candidate,
   if (!options.allow_other_rung && rungs.size() > 1) {
     reasons.push_back("The profiles' numbers come from different sources: " + Joined(rungs) + ".");
   }
-  if (!options.allow_other_clock) RefuseOtherClocks(baseline, candidate, options, reasons);
+  const std::string clocks = CompareClocks(baseline, candidate, options).refusal;
+  if (!options.allow_other_clock && !clocks.empty()) reasons.push_back(clocks);
   RefuseFailedRuns(baseline, "baseline", reasons);
   RefuseFailedRuns(candidate, "candidate", reasons);
   return reasons;
@@ -191,6 +219,8 @@ GateResult Gate(const Runs& baseline, const Runs& candidate, const GateOptions& 
     return result;
   }
   Decide(options, result);
+  const std::string clocks = CompareClocks(baseline, candidate, options).note;
+  if (!clocks.empty()) result.reasons.push_back(clocks);
   return result;
 }
 

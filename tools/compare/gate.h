@@ -11,8 +11,9 @@
 namespace utlz {
 
 struct GateOptions {
-  double max_regression_share = 0.03;   // 0.03: up to 3 % slower passes
-  double clock_tolerance_share = 0.02;  // SM clocks seen on the two sides
+  double max_regression_share = 0.03;  // 0.03: up to 3 % slower passes
+  // Of the SM clocks seen on the two sides. More refuses, where what was seen tells it from chance.
+  double clock_tolerance_share = 0.02;
   bool allow_other_gpu = false;
   bool allow_other_clock = false;
   bool allow_other_rung = false;

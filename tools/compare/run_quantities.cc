@@ -86,7 +86,11 @@ Result TokensPerSecond(const Summary& run, const PerWhat&) {
 // By counters where there are some: of few samples it is not that of the kernels.
 Result Clock(const Summary& run, const PerWhat&) {
   if (IsMostlyUncounted(run)) return std::nullopt;
-  return DeviceMean(run, &DeviceSummary::has_sm_clock_hz, &DeviceSummary::sm_clock_hz);
+  Result mean = DeviceMean(run, &DeviceSummary::has_sm_clock_hz, &DeviceSummary::sm_clock_hz);
+  const Result error =
+      DeviceMean(run, &DeviceSummary::has_sm_clock_error_hz, &DeviceSummary::sm_clock_error_hz);
+  if (mean && error) mean->error = error->value;
+  return mean;
 }
 
 template <bool (DeviceSummary::*has)() const, double (DeviceSummary::*get)() const>

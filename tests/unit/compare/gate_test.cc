@@ -91,12 +91,61 @@ TEST(GateTest, RefusesOtherGpusClocksAndRungs) {
   result = Gate(baseline, candidate);
   EXPECT_EQ(result.outcome, GateOutcome::kRefused);
   EXPECT_THAT(result.reasons[0], HasSubstr("1.700 GHz in the baseline, 1.500 GHz"));
+  EXPECT_THAT(result.reasons[0], HasSubstr("known to ± 13.9 MHz"));
   EXPECT_EQ(Gate(baseline, candidate, {.allow_other_clock = true}).outcome, GateOutcome::kPass);
 
   candidate = Runs(maker, 1, 10e6);
   candidate[0].mutable_capture()->set_rung(SOURCE_GPM);
   EXPECT_EQ(Gate(baseline, candidate).outcome, GateOutcome::kRefused);
   EXPECT_EQ(Gate(baseline, candidate, {.allow_other_rung = true}).outcome, GateOutcome::kPass);
+}
+
+// As RefusesOtherGpusClocksAndRungs has it, but seen for so short that the clock may be the same.
+TEST(GateTest, AClockThatIsHardlyKnownRefusesNothing) {
+  RunMaker maker(8);
+  const std::vector<Summary> baseline = Runs(maker, 1, 10e6);
+  std::vector<Summary> candidate = Runs(maker, 1, 10e6);
+  DeviceSummary* device = candidate[0].mutable_devices(0);
+  device->set_sm_clock_hz(1.5e9);
+  device->set_sm_clock_error_hz(0.15e9);
+  GateResult result = Gate(baseline, candidate);
+  EXPECT_EQ(result.outcome, GateOutcome::kPass) << result.reasons[0];
+  EXPECT_THAT(result.reasons.back(),
+              HasSubstr("no more than so few readings leave open: 1.700 GHz"));
+  EXPECT_THAT(result.reasons.back(), HasSubstr("known to ± 294 MHz"));
+  device->set_sm_clock_error_hz(0.05e9);
+  EXPECT_EQ(Gate(baseline, candidate).outcome, GateOutcome::kRefused);
+  device->clear_sm_clock_error_hz();
+  result = Gate(baseline, candidate);
+  EXPECT_EQ(result.outcome, GateOutcome::kPass);
+  EXPECT_THAT(result.reasons.back(), HasSubstr("was not recorded"));
+}
+
+TEST(GateTest, ClocksWithinTheToleranceAreNotSpokenOf) {
+  RunMaker maker(9);
+  const std::vector<Summary> baseline = Runs(maker, 1, 10e6);
+  std::vector<Summary> candidate = Runs(maker, 1, 10e6);
+  candidate[0].mutable_devices(0)->set_sm_clock_hz(1.7e9 * 1.015);
+  const GateResult result = Gate(baseline, candidate);
+  EXPECT_EQ(result.outcome, GateOutcome::kPass);
+  EXPECT_EQ(result.reasons.size(), 1u) << result.reasons.back();
+}
+
+// Clocks that differ between runs of one side tell how well a side's clock is known.
+TEST(GateTest, ClocksThatVaryFromRunToRunDifferOnlyBeyondThat) {
+  RunMaker maker(10);
+  std::vector<Summary> baseline = Runs(maker, 4, 10e6);
+  std::vector<Summary> candidate = Runs(maker, 4, 10e6);
+  const double varying[] = {1.60e9, 1.78e9, 1.65e9, 1.77e9};
+  for (size_t i = 0; i < 4; ++i) {
+    baseline[i].mutable_devices(0)->set_sm_clock_hz(varying[i]);
+    candidate[i].mutable_devices(0)->set_sm_clock_hz(0.97 * varying[3 - i]);
+  }
+  EXPECT_NE(Gate(baseline, candidate).outcome, GateOutcome::kRefused);
+  for (size_t i = 0; i < 4; ++i) {
+    candidate[i].mutable_devices(0)->set_sm_clock_hz(0.97 * varying[i]);
+  }
+  EXPECT_EQ(Gate(baseline, candidate).outcome, GateOutcome::kRefused) << "each pair differs";
 }
 
 TEST(GateTest, RefusesRunsThatFailedAndSidesWithoutRuns) {

@@ -57,6 +57,7 @@ Summary RunMaker::Make(const RunShape& shape) {
   device->set_kernel_time_ns(static_cast<uint64_t>(kernel_time));
   device->set_gpu_busy_share(kernel_time / wall);
   device->set_sm_clock_hz(1.7e9);
+  device->set_sm_clock_error_hz(5e6);
   run.mutable_waterfall()->set_total_ns(wall);
   AddSlice(run, "useful", kernel_time);
   AddSlice(run, "idle: launch-bound", wall - kernel_time);
