@@ -31,7 +31,11 @@ std::optional<Side> Gather(const Estimates& estimates) {
 struct Spread {
   double error = 0;
   std::optional<double> degrees_of_freedom;
+  // Of after ÷ before, as a share of it; of numbers above zero, where runs' own errors are all.
+  std::optional<double> ratio_error = std::nullopt;
 };
+
+double Square(double value) { return value * value; }
 
 Spread PairedSpread(const Side& before, const Side& after) {
   std::vector<double> differences;
@@ -57,7 +61,13 @@ Spread SpreadOf(const Side& before, const Side& after, double run_to_run_share) 
   const double within = std::sqrt(before.within_variance + after.within_variance);
   if (before.values.size() < 2 || after.values.size() < 2) {
     const double between = run_to_run_share * std::hypot(before.mean, after.mean);
-    return {std::hypot(within, between), std::nullopt};
+    Spread spread = {std::hypot(within, between), std::nullopt, std::nullopt};
+    if (before.mean > 0 && after.mean > 0) {
+      spread.ratio_error =
+          std::sqrt(before.within_variance / Square(before.mean) +
+                    after.within_variance / Square(after.mean) + 2 * Square(run_to_run_share));
+    }
+    return spread;
   }
   Spread spread = before.values.size() == after.values.size() ? PairedSpread(before, after)
                                                               : UnpairedSpread(before, after);
@@ -65,10 +75,18 @@ Spread SpreadOf(const Side& before, const Side& after, double run_to_run_share) 
   return spread;
 }
 
-double ProbabilityOf(double delta, const Spread& spread) {
+// By the difference or, where that has an error, by the ratio, whichever tells more: a time known
+// to a quarter is not so long by chance that a fifth of it were the same, as the difference alone
+// would have it; of a number that is nearly nothing on one side the ratio is not known.
+double ProbabilityOf(const Side& before, const Side& after, const Spread& spread) {
+  const double delta = after.mean - before.mean;
   if (delta == 0) return 1;
   if (spread.error == 0) return 0;
-  const double deviations = delta / spread.error;
+  double deviations = std::abs(delta) / spread.error;
+  if (spread.ratio_error) {
+    const double by_ratio = std::abs(std::log(after.mean / before.mean)) / *spread.ratio_error;
+    deviations = std::max(deviations, by_ratio);
+  }
   return spread.degrees_of_freedom
              ? StudentTwoSidedProbability(deviations, *spread.degrees_of_freedom)
              : NormalTwoSidedProbability(deviations);
@@ -87,7 +105,7 @@ Change CompareEstimates(const Estimates& before, const Estimates& after, const T
   const double delta = b->mean - a->mean;
   change.error = spread.error;
   change.degrees_of_freedom = spread.degrees_of_freedom;
-  change.probability = ProbabilityOf(delta, spread);
+  change.probability = ProbabilityOf(*a, *b, spread);
   const bool real =
       *change.probability * test.family_size <= test.options->false_alarm_probability &&
       std::abs(delta) > test.least_effect;

@@ -211,7 +211,10 @@ bool IsMostlyUncounted(const Summary& run) {
 std::optional<Estimate> StepTime(const Summary& run) {
   const StepsSummary& steps = run.steps();
   if (!steps.has_time_mean_ns() || steps.steps() == 0) return std::nullopt;
-  const double error = BatchMeansError(ListedSteps(steps)).value_or(0);
+  const std::vector<double> listed = ListedSteps(steps);
+  // One step says nothing of the next.
+  const double of_one = listed.size() == 1 ? steps.time_mean_ns() : 0;
+  const double error = BatchMeansError(listed).value_or(of_one);
   return Estimate{steps.time_mean_ns(),
                   std::hypot(error, TracingError(run) * steps.time_mean_ns())};
 }

@@ -27,8 +27,8 @@ double ErrorFromStretches(const std::vector<double>& series, size_t count, Stati
 template <typename Statistic>
 std::optional<double> BatchError(const std::vector<double>& series, size_t batches,
                                  Statistic statistic) {
-  if (series.size() < kFewestBatches) return std::nullopt;
-  size_t count = std::min(kFewestBatches, batches);
+  if (series.size() < 2) return std::nullopt;
+  size_t count = std::min({kFewestBatches, batches, series.size()});
   double largest = 0;
   do {
     largest = std::max(largest, ErrorFromStretches(series, count, statistic));

@@ -26,7 +26,7 @@ double Variance(const std::vector<double>& values);
 // and recover together): from the means of 4, 8 and 16 stretches of equal length, but at most
 // `batches`. Values that are alike for long make long stretches differ by more than short ones
 // promise, so the largest counts; and each by so much more that ± 1.96 of it holds the mean in 95
-// %, as Student's t has it for so few stretches. Absent for fewer than four values.
+// %, as Student's t has it for so few stretches. Absent for fewer than two values.
 std::optional<double> BatchMeansError(const std::vector<double>& series, size_t batches = 16);
 
 // Zero for none.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/compare/run_maker.h"
+#include "tools/compare/estimate.h"
 #include "tools/compare/run_quantities.h"
 
 namespace utlz {
@@ -265,6 +266,22 @@ TEST(DiffTest, WhatIsPerTimeIsKnownNoBetterThanTheStep) {
 TEST(DiffTest, EmptySidesAreSaidToBeEmpty) {
   EXPECT_THAT(DiffRuns({}, {}).verdict, HasSubstr("no run"));
   EXPECT_THAT(Diff(Summary(), Summary()).verdict, Not(IsEmpty()));
+}
+
+TEST(DiffTest, AFactorIsNoChanceThoughTheSlowSideIsHardlyKnown) {
+  const DiffOptions options;
+  const TestOptions test = {.family_size = 17, .options = &options};
+  const Estimates slow = {Estimate{4e6, 1e6}};
+  const Estimates fast = {Estimate{0.7e6, 0.01e6}};
+  EXPECT_EQ(CompareEstimates(slow, fast, test).verdict, Verdict::kDecrease);
+  EXPECT_EQ(CompareEstimates(fast, slow, test).verdict, Verdict::kIncrease);
+  const Estimates less_slow = {Estimate{2.2e6, 0.05e6}};
+  EXPECT_EQ(CompareEstimates(slow, less_slow, test).verdict, Verdict::kNoDifference);
+  // What is nearly nothing on one side has no ratio that is known, and no ratio what is below zero.
+  EXPECT_EQ(CompareEstimates({Estimate{1.4e6, 5e4}}, {Estimate{1e4, 5e4}}, test).verdict,
+            Verdict::kDecrease);
+  EXPECT_EQ(CompareEstimates({Estimate{-1, 0.1}}, {Estimate{1, 0.1}}, test).verdict,
+            Verdict::kIncrease);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ TEST(StatisticsTest, BatchMeansSeeSlowDrift) {
   for (int i = 0; i < 1600; ++i) drift.push_back(std::sin(i * 2 * M_PI / 1600));
   const double naive = std::sqrt(Variance(drift) / 1600);
   EXPECT_GT(*BatchMeansError(drift), 5 * naive);
-  EXPECT_FALSE(BatchMeansError({1, 2, 3}).has_value());
+  EXPECT_FALSE(BatchMeansError({1}).has_value());
 }
 
 // Share of made-up series of mean zero whose mean is within 1.96 errors; each value holds `alike`
@@ -58,6 +58,8 @@ double ShareWithinError(double alike, int values, std::mt19937_64* random) {
 
 TEST(StatisticsTest, TheMeanIsWithinItsErrorAsOftenAsItSays) {
   std::mt19937_64 random(1);
+  EXPECT_GT(ShareWithinError(0, 2, &random), 0.93);
+  EXPECT_GT(ShareWithinError(0, 3, &random), 0.93);
   EXPECT_GT(ShareWithinError(0, 4, &random), 0.93);
   EXPECT_GT(ShareWithinError(0, 20, &random), 0.94);
   EXPECT_GT(ShareWithinError(0, 300, &random), 0.95);
