@@ -39,6 +39,14 @@ bool FrameCursor::Next(FrameView* frame) {
   return false;
 }
 
+bool FrameCursor::NextOfType(uint16_t type, FrameView* frame) {
+  wanted_type_ = type;
+  while (Next(frame)) {
+    if (frame->type == type) return true;
+  }
+  return false;
+}
+
 bool FrameCursor::At(uint64_t offset, FrameView* frame) {
   uint64_t frame_bytes = 0;
   if (offset >= end_ || CheckAt(offset, frame, &frame_bytes) != Check::kWhole) return false;
@@ -62,7 +70,8 @@ FrameCursor::Check FrameCursor::CheckAt(uint64_t offset, FrameView* frame, uint6
   work_bytes_ += header.payload_bytes;
   if (FrameChecksum(header, payload) != header.checksum) return Check::kWrong;
   frame->payload = std::string_view(payload, header.payload_bytes);
-  if ((header.flags & kFrameCompressed) != 0) {
+  const bool wanted = !wanted_type_.has_value() || *wanted_type_ == header.type;
+  if (wanted && (header.flags & kFrameCompressed) != 0) {
     if (!DecompressPayload(frame->payload, &decompressed_)) return Check::kWrong;
     frame->payload = decompressed_;
   }

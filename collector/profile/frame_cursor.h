@@ -18,6 +18,10 @@ class FrameCursor {
   // The next frame that checks, whatever its type, or false at the end.
   bool Next(FrameView* frame);
 
+  // The next frame of one type. Others are checked as Next() does, but not decompressed, which is
+  // most of the work. For cursors that are asked for nothing else.
+  bool NextOfType(uint16_t type, FrameView* frame);
+
   // The frame at `offset`, if it checks. Moves the cursor behind it.
   bool At(uint64_t offset, FrameView* frame);
 
@@ -40,6 +44,7 @@ class FrameCursor {
   std::string window_;
   uint64_t window_offset_ = 0;
   std::string decompressed_;
+  std::optional<uint16_t> wanted_type_;  // nothing: all
   uint64_t refused_frames_ = 0;
   uint64_t unreadable_bytes_ = 0;
   uint64_t work_bytes_ = 0;  // read or hashed so far

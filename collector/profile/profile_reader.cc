@@ -66,8 +66,7 @@ class ProfileReader::File {
     if (finished_ && IsAlwaysIndexed(type)) return FindIndexed(type);
     FrameCursor scan(fd_.get(), sizeof(ProfileHeader), end_);
     std::optional<FrameView> found;
-    for (FrameView frame; scan.Next(&frame);) {
-      if (frame.type != type) continue;
+    for (FrameView frame; scan.NextOfType(type, &frame);) {
       found_payload_ = frame.payload;
       found = frame;
     }

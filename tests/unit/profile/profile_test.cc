@@ -116,6 +116,26 @@ TEST_F(ProfileTest, FindsTheLastFrameOfATypeWithAndWithoutAnIndex) {
   }
 }
 
+TEST_F(ProfileTest, FindsACompressedFrameAmongOthersWithoutAnIndex) {
+  const std::string launches(10'000, 'l');
+  const std::string summary(20'000, 's');
+  WriteProfile(path(), {{1, FRAME_LAUNCHES, launches},
+                        {0, FRAME_SUMMARY, "an older summary"},
+                        {0, FRAME_SUMMARY, summary},
+                        {1, FRAME_LAUNCHES, launches}});
+  const std::string bytes = ReadWholeFile(path());
+  ASSERT_LT(bytes.size(), launches.size()) << "none was compressed";
+  WriteWholeFile(path(), bytes.substr(0, bytes.size() - 1));
+  absl::StatusOr<ProfileReader> reader = ProfileReader::Open(path());
+  ASSERT_TRUE(reader.ok());
+  const std::optional<FrameView> found = reader->FindLast(FRAME_SUMMARY);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->payload, summary);
+  FrameView first;
+  ASSERT_TRUE(reader->Next(&first));
+  EXPECT_EQ(first.payload, launches) << "others are whole for those who ask for them";
+}
+
 TEST_F(ProfileTest, SurvivesTheDeathOfItsWriterUpToTheLastFlush) {
   const pid_t child = fork();
   if (child == 0) {
