@@ -19,7 +19,7 @@ constexpr int kMultiprocessors = 100;
 
 Ceilings CeilingsOfChip(const std::string& chip) {
   DeviceState device;
-  device.peaks.emplace();
+  device.peaks = DevicePeaks();
   device.peaks->set_chip(chip);
   device.peaks->set_sm_clock_maximum_hz(1e9);
   device.info.set_multiprocessors(kMultiprocessors);
