@@ -27,9 +27,12 @@ absl::StatusOr<ContextDriver> LoadContextDriver() {
       ResolveSymbol(library, "cuMemAlloc_v2", &driver.memory_allocate) &&
       ResolveSymbol(library, "cuMemFree_v2", &driver.memory_free) &&
       ResolveSymbol(library, "cuModuleLoadData", &driver.module_load_data) &&
+      ResolveSymbol(library, "cuModuleUnload", &driver.module_unload) &&
       ResolveSymbol(library, "cuModuleGetFunction", &driver.module_get_function) &&
       ResolveSymbol(library, "cuStreamCreate", &driver.stream_create) &&
+      ResolveSymbol(library, "cuStreamDestroy_v2", &driver.stream_destroy) &&
       ResolveSymbol(library, "cuEventCreate", &driver.event_create) &&
+      ResolveSymbol(library, "cuEventDestroy_v2", &driver.event_destroy) &&
       ResolveSymbol(library, "cuEventRecord", &driver.event_record) &&
       ResolveSymbol(library, "cuEventSynchronize", &driver.event_synchronize) &&
       ResolveSymbol(library, "cuEventElapsedTime", &driver.event_elapsed_time) &&
@@ -78,9 +81,13 @@ absl::Status Gpu::Prepare(int ordinal) {
   return absl::OkStatus();
 }
 
-// Everything of the context goes with it, unless somebody else in this process
-// uses it too.
+// One by one: the context stays where somebody else in this process uses it too.
 Gpu::~Gpu() {
+  if (module_ != nullptr) driver_.module_unload(module_);
+  for (DriverHandle event : {start_, end_}) {
+    if (event != nullptr) driver_.event_destroy(event);
+  }
+  if (stream_ != nullptr) driver_.stream_destroy(stream_);
   if (device_ >= 0) driver_.primary_context_release(device_);
 }
 

@@ -29,9 +29,12 @@ struct ContextDriver {
   int (*memory_allocate)(DevicePointer*, size_t) = nullptr;
   int (*memory_free)(DevicePointer) = nullptr;
   int (*module_load_data)(DriverHandle*, const void*) = nullptr;
+  int (*module_unload)(DriverHandle) = nullptr;
   int (*module_get_function)(DriverHandle*, DriverHandle, const char*) = nullptr;
   int (*stream_create)(DriverHandle*, unsigned) = nullptr;
+  int (*stream_destroy)(DriverHandle) = nullptr;
   int (*event_create)(DriverHandle*, unsigned) = nullptr;
+  int (*event_destroy)(DriverHandle) = nullptr;
   int (*event_record)(DriverHandle, DriverHandle) = nullptr;
   int (*event_synchronize)(DriverHandle) = nullptr;
   int (*event_elapsed_time)(float*, DriverHandle, DriverHandle) = nullptr;
