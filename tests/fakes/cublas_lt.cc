@@ -73,8 +73,8 @@ int cublasLtMatmulAlgoGetHeuristic(void*, void*, void* a, void*, void*, void*, v
 
 int cublasLtMatmul(void*, void*, const void*, const void*, void*, const void*, void*, const void*,
                    const void*, void*, void*, void*, const void*, void*, size_t, CUstream stream) {
+  static CUmodule module = nullptr;  // kept, for what is in it is
   static CUfunction function = [] {
-    CUmodule module = nullptr;
     CUfunction found = nullptr;
     cuModuleLoadData(&module, &kModule);
     cuModuleGetFunction(&found, module, kProduct[0].name);

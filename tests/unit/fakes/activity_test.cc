@@ -64,6 +64,7 @@ class ActivityTest : public testing::Test {
   void TearDown() override {
     cuptiActivityDisable(kActivityConcurrentKernel);
     cuptiActivityFlushAll(1);
+    cuModuleUnload(module_);
   }
 
   void Launch(int times, RecordFate fate = RecordFate::kNormal) {
