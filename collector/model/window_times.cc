@@ -30,8 +30,9 @@ void WindowTimes::Add(const TraceWindow& window) {
     const uint64_t newest_ns = windows_.empty() ? 0 : windows_.back().start_ns;
     if (windows_.size() >= kMaxWindows || window.start_ns() < newest_ns) return;
     // One whose end was never told ended when this one began, at the latest.
-    if (!windows_.empty() && windows_.back().end_ns == 0)
+    if (!windows_.empty() && windows_.back().end_ns == 0) {
       windows_.back().end_ns = window.start_ns();
+    }
     const uint64_t unrecorded = windows_.empty() ? 0 : windows_.back().unrecorded;
     windows_.push_back({.start_ns = window.start_ns(), .end_ns = 0, .unrecorded = unrecorded});
   }

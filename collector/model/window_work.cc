@@ -22,10 +22,10 @@ void WindowWork::Add(const WindowTimes& times, WindowTimes::Place place, uint64_
 }
 
 void WindowWork::EnterWindow(const WindowTimes& times, uint32_t window) {
-  constexpr uint64_t now_ns = 0;  // the windows before the newest one have ended
-  earlier_ += HeadInGap(times, now_ns);
-  earlier_ += tail_ * times.GapWeight(tail_window_, now_ns);
-  tail_ = Tail(times, now_ns);
+  constexpr uint64_t kNowNs = 0;  // the windows before the newest one have ended
+  earlier_ += HeadInGap(times, kNowNs);
+  earlier_ += tail_ * times.GapWeight(tail_window_, kNowNs);
+  tail_ = Tail(times, kNowNs);
   tail_window_ = window_;
   window_ = window;
   slice_ = 0;

@@ -35,9 +35,8 @@ absl::Status CounterSubscription::Read(const FrameStream::Sink& sink) {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return absl::OkStatus();
     if (count <= 0) return absl::UnavailableError("the sampler that shared its counters is gone");
-    const absl::Status status =
-        stream_.Push(std::string_view(bytes.data(), static_cast<size_t>(count)), sink);
-    if (!status.ok()) return status;
+    const std::string_view said(bytes.data(), static_cast<size_t>(count));
+    if (absl::Status status = stream_.Push(said, sink); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
