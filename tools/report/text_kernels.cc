@@ -13,6 +13,8 @@
 namespace utlz {
 namespace {
 
+constexpr double kNormal95 = 1.959964;
+
 // A kernel below this share of its roof deserves a colour if it takes this share of the time.
 constexpr double kFarFromRoof = 0.5;
 constexpr double kWorthColouring = 0.05;
@@ -71,6 +73,18 @@ std::string FlopsCell(const KernelSummary& kernel) {
                          PerSecond(kernel.flops_error(), kernel));
   if (kernel.folded_size() > 0 && kernel.has_flops_per_second()) cell.insert(cell.begin(), '~');
   return cell;
+}
+
+// Of FLOPs that may be none it says "less than", as their rate does.
+std::string IntensityCell(const KernelSummary& kernel) {
+  if (!kernel.has_arithmetic_intensity() || kernel.dram_bytes() <= 0) {
+    return FormatRatio(std::nullopt);
+  }
+  const double half_width = kNormal95 * kernel.flops_error();
+  if (kernel.flops() > half_width || half_width <= 0) {
+    return FormatRatio(kernel.arithmetic_intensity());
+  }
+  return "<" + FormatRatio((kernel.flops() + half_width) / kernel.dram_bytes());
 }
 
 std::string BytesCell(const KernelSummary& kernel) {
@@ -144,7 +158,7 @@ std::string RenderKernels(const Summary& summary, const TextOptions& options) {
         FormatCount(static_cast<double>(kernel.launches())),
         FlopsCell(kernel),
         BytesCell(kernel),
-        FormatRatio(Optional(kernel.has_arithmetic_intensity(), kernel.arithmetic_intensity())),
+        IntensityCell(kernel),
         NameOf(kernel.bound()),
         FormatShortShare(Optional(kernel.has_roofline_efficiency(), kernel.roofline_efficiency())),
         FormatShortShare(RoofError(kernel))};

@@ -90,6 +90,17 @@ TEST(TextReportTest, ShowsWhatMatters) {
   }
 }
 
+TEST(TextReportTest, FlopsThatMayBeNoneAreLessThanTheirMost) {
+  Summary summary = Example();
+  KernelSummary* gemm = summary.mutable_kernels(0);
+  gemm->set_flops_error(3e15 / 1.959964);
+  const std::string row = LineWith(RenderText(summary), "gemm");
+  EXPECT_NE(row.find("<1.20P"), std::string::npos) << row;
+  EXPECT_NE(row.find("<6.00k"), std::string::npos) << row;
+  gemm->set_flops_error(2.9e15 / 1.959964);
+  EXPECT_EQ(LineWith(RenderText(summary), "gemm").find('<'), std::string::npos);
+}
+
 TEST(TextReportTest, ShowsUnknownAsADashNeverAsZero) {
   const std::string text = RenderText(Example());
   EXPECT_NE(LineWith(text, "tensor active").find(kUnknown), std::string::npos);

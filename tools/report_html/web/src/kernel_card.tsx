@@ -21,7 +21,7 @@ export function KernelCard({ kernel, left, top, width }: CardProps) {
         {format.count(kernel.launches)} launches</div>
       <div>{measured.flopRate(kernel)}, {measured.flopShare(kernel)} of peak</div>
       <div>{measured.byteRate(kernel)}, {measured.byteShare(kernel)} of HBM</div>
-      <div>{format.plain(kernel.arithmetic_intensity)} FLOP per byte</div>
+      <div>{measured.intensity(kernel)} FLOP per byte</div>
       <div>{boundStyle(kernel.bound).label}-bound; recoverable {format.time(kernel.recoverable_time_ns)}
         {format.plusMinus(kernel.recoverable_time_error_ns, format.time)}</div>
       <div class="muted">{format.sourceText(kernel.flops_source ?? kernel.bytes_source)}</div>

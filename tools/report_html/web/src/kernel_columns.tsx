@@ -86,8 +86,8 @@ export const COLUMNS: Column[] = [
     value: (kernel) => kernel.dram_peak_share,
     cell: (kernel) =>
       <ShareBar value={kernel.dram_peak_share} text={measured.byteShare(kernel)} /> },
-  number("intensity", "FLOP/B", "arithmetic intensity", false,
-    (kernel) => kernel.arithmetic_intensity, format.plain),
+  { id: "intensity", title: "FLOP/B", hint: "arithmetic intensity; < where it may be none",
+    shown: false, value: (kernel) => kernel.arithmetic_intensity, cell: measured.intensity },
   number("efficiency", "roofline", "roofline time over time", true,
     (kernel) => kernel.roofline_efficiency, format.share),
   { id: "source", title: "source", hint: "where the counters come from", shown: false,

@@ -30,3 +30,6 @@ export const flopShare = (kernel: Kernel) => textOf(kernel, kernel.flops_peak_sh
   kernel.flops_error, 0, format.share);
 export const byteShare = (kernel: Kernel) => textOf(kernel, kernel.dram_peak_share,
   kernel.dram_bytes, kernel.dram_bytes_error, 0, format.share);
+// Of FLOPs that may be none it says "less than", as their rate does.
+export const intensity = (kernel: Kernel) => textOf(kernel, kernel.arithmetic_intensity,
+  kernel.flops, kernel.flops_error, 0, format.plain);
