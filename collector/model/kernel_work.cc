@@ -17,9 +17,6 @@ constexpr double kNegligibleTensorShareOfOthers = 0.05;
 constexpr double kFlopsPerFmaInstruction = 32 * 2;
 // Instructions that a multiprocessor can issue in a cycle, since Volta.
 constexpr double kSchedulers = 4;
-// 16-bit floats are worked on in pairs, by the FMA pipe and the tensor pipe in turn
-// (bench/gpu/mma_rates.py): so much more than one FMA instruction each was done.
-constexpr double kPackedPerFma = 4;
 // An instruction of the FP64 pipe may be an addition, half of a fused multiply-add.
 constexpr double kLeastOfDoubles = 0.5;
 // Ranges fix a kernel's operations where what they leave open is less than this share of them.
@@ -35,14 +32,22 @@ bool DiffersFromZero(const CounterPerLaunch& counter) {
   return counter.value > kNormal95 * counter.error;
 }
 
-// Whether a kernel whose name speaks of no matrix product executed so many FMA instructions that
-// its tensor cycles can be those of packed arithmetic.
-bool MayBePackedArithmetic(const Kernel& kernel, const KernelPart& part, const Ceilings& ceilings) {
+// Instructions that the tensor pipes executed, one a cycle at most, if a kernel whose name speaks
+// of no matrix product has its tensor cycles from packed arithmetic: 16-bit floats are worked on in
+// pairs, by the FMA pipe and the tensor pipe in turn (bench/gpu/mma_rates.py). 0: it has not, since
+// it executed fewer FMA instructions.
+double PackedInstructions(const Kernel& kernel, const KernelPart& part, const Ceilings& ceilings) {
   const auto& tensor = part.counters[METRIC_TENSOR_ACTIVE];
   const auto& fma = part.counters[METRIC_FMA_INSTRUCTIONS];
-  if (IsMatrixKernel(kernel.mangled_name) || !tensor.has_value() || !fma.has_value()) return false;
-  return DiffersFromZero(*tensor) &&
-         tensor->value * kSchedulers * ceilings.multiprocessors <= fma->value;
+  if (IsMatrixKernel(kernel.mangled_name) || !tensor.has_value() || !fma.has_value()) return 0;
+  const double pipe_cycles = tensor->value * kSchedulers * ceilings.multiprocessors;
+  return DiffersFromZero(*tensor) && pipe_cycles <= fma->value ? pipe_cycles : 0;
+}
+
+// The most that FMA instructions can be worth: those that are packed, at most twice as many as the
+// tensor pipe took over, do two operations for each lane, and so do the tensor pipe's.
+double MostInstructions(double fma, double packed) {
+  return fma + std::min(fma, 2 * packed) + 2 * packed;
 }
 
 // Whether the cycles are the kernel's own work. A matrix kernel's count even where they may be
@@ -87,7 +92,7 @@ void AddTensorTypes(const Kernel& kernel, const KernelPart& part, double mean_ti
                     const Ceilings& ceilings, const std::string& fallback_type, bool warp_mma,
                     KernelWork* work) {
   const auto& tensor = part.counters[METRIC_TENSOR_ACTIVE];
-  if (!tensor.has_value() || MayBePackedArithmetic(kernel, part, ceilings)) return;
+  if (!tensor.has_value() || PackedInstructions(kernel, part, ceilings) > 0) return;
   CounterPerLaunch rest = *tensor;
   for (const auto& [role, data_type] : {std::pair(METRIC_TENSOR_DMMA_ACTIVE, "fp64_tensor"),
                                         std::pair(METRIC_TENSOR_IMMA_ACTIVE, "int8")}) {
@@ -109,12 +114,10 @@ void AddPipes(const Kernel& kernel, const KernelPart& part, const Ceilings& ceil
               KernelWork* work) {
   const auto& fma = part.counters[METRIC_FMA_INSTRUCTIONS];
   if (fma.has_value() && DiffersFromZero(*fma) && !IsDataMovementKernel(kernel.mangled_name)) {
-    const double flops = MayBePackedArithmetic(kernel, part, ceilings)
-                             ? kPackedPerFma * kFlopsPerFmaInstruction
-                             : kFlopsPerFmaInstruction;
+    const double most = MostInstructions(fma->value, PackedInstructions(kernel, part, ceilings));
     work->flops.push_back({.data_type = "fp32",
-                           .flops = fma->value * flops,
-                           .error = fma->error * flops,
+                           .flops = most * kFlopsPerFmaInstruction,
+                           .error = most / fma->value * fma->error * kFlopsPerFmaInstruction,
                            .source = SOURCE_SAMPLED,
                            .assumed = true,
                            .by_pipe = true});

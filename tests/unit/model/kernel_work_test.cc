@@ -239,8 +239,12 @@ TEST(KernelWorkTest, TensorCyclesOfPackedArithmeticAreNoTensorWork) {
   const auto flops = FlopsOf("my_scale_and_shift", "GH100", packed);
   ASSERT_EQ(flops.size(), 1u);
   EXPECT_EQ(flops[0].data_type, "fp32");
-  EXPECT_NEAR(flops[0].flops, 1.5 * kFma * 256 / 2, 1)
-      << "half of it in this pipe, two values a lane";
+  EXPECT_NEAR(flops[0].flops, (1.5 + 1.5 + 2) * kFma * 64 / 2, 1)
+      << "all of it packed, and as much as two in the tensor pipe";
+  const KernelPart little =
+      PartWith({{METRIC_TENSOR_ACTIVE, kTensorCycles}, {METRIC_FMA_INSTRUCTIONS, 40 * kFma}});
+  EXPECT_NEAR(FlopsOf("my_scale_and_shift", "GH100", little)[0].flops, (40 + 2 + 2) * kFma * 64 / 2,
+              1);
   const KernelPart tensor =
       PartWith({{METRIC_TENSOR_ACTIVE, kTensorCycles}, {METRIC_FMA_INSTRUCTIONS, 0.5 * kFma}});
   EXPECT_EQ(FlopsOf("my_fused_experts", "GH100", tensor).size(), 2u);
