@@ -213,7 +213,7 @@ OtherTensorCycles OtherTensorCyclesIn(const DeviceView& view, const Extent& exte
 struct FlopsSum {
   double flops = 0;
   double variance = 0;
-  double peak_time_ns = 0;  // estimates from above (pipe instructions) left out
+  double peak_time_ns = 0;  // of the tensor pipe alone
   double peak_variance = 0;
 };
 

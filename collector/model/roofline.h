@@ -57,7 +57,7 @@ struct RooflineWork {
   bool flops_missing = false;  // it does arithmetic that was not counted: no roofline can be given
   std::optional<double> compute_time_ns;  // at the peaks; nothing where FLOPs are not known
   std::optional<double> memory_time_ns;
-  double other_compute_time_ns = 0;  // of compute_time_ns: outside tensor cores, an upper bound
+  double other_compute_time_ns = 0;  // of compute_time_ns: outside tensor cores
 };
 
 // The larger of the two, nothing where neither is known.

@@ -57,7 +57,7 @@ std::optional<double> Optional(bool known, double value) {
 std::vector<Line> UtilizationLines(const DeviceSummary& device) {
   std::string hfu_note;
   if (device.has_hfu_error()) hfu_note = "± " + FormatShare(device.hfu_error());
-  // Other pipes' FLOPs are counted as upper bounds, and are no part of HFU.
+  // Of other pipes' FLOPs only a most is known: they are no part of HFU.
   const bool elsewhere = device.hfu() < kUnusedShare && device.flops_per_second() > 0;
   if (elsewhere) {
     hfu_note = "at most " + FormatRateIn(device.flops_per_second(), "FLOP/s") +
