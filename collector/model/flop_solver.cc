@@ -181,7 +181,7 @@ std::set<uint32_t> FindWarpMma(std::span<const CountedMix> mixes,
                                const std::set<std::string>& data_types, FlopPrior prior,
                                double contradiction) {
   std::set<uint32_t> found;
-  while (contradiction > 0 && found.size() < kMostFound) {
+  for (size_t turn = 0; turn < kMostFound && contradiction > 0; ++turn) {
     const auto kernel = BestWarpMma(mixes, data_types, &prior, contradiction);
     if (!kernel.has_value()) return {};
     found.insert(*kernel);

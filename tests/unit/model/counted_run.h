@@ -72,6 +72,9 @@ class CountedRun {
     run_.Send(1, FRAME_TRACE_WINDOW, window);
   }
 
+  // Before this repetition the GPU has nothing to do.
+  void WorkFrom(uint32_t first) { first_traced_ = first_working_ = first; }
+
   // Samples end before this repetition.
   void SampleUntil(uint64_t end) { end_sampled_ = end; }
 
@@ -111,8 +114,9 @@ class CountedRun {
     int64_t last[5] = {};
     const uint64_t samples = end_sampled_ * kStepNs / kIntervalNs;
     for (uint64_t i = 0; i < samples; ++i) {
-      const double a = Overlap(i * kIntervalNs, (i + 1) * kIntervalNs, 0);
-      const double b = Overlap(i * kIntervalNs, (i + 1) * kIntervalNs, 1);
+      const bool works = i * kIntervalNs >= first_working_ * kStepNs;
+      const double a = works ? Overlap(i * kIntervalNs, (i + 1) * kIntervalNs, 0) : 0;
+      const double b = works ? Overlap(i * kIntervalNs, (i + 1) * kIntervalNs, 1) : 0;
       const double values[] = {4 * a, b, 0.5 * a * 400, (a + b) * 100, double{kIntervalNs}};
       for (int column = 0; column < 5; ++column) {
         const auto value = static_cast<int64_t>(values[column]);
@@ -138,6 +142,7 @@ class CountedRun {
 
   RunBuilder run_;
   std::vector<std::string> uuids_;
+  uint32_t first_working_ = 0;
   uint32_t first_traced_ = 0;
   uint32_t end_traced_ = kRepetitions;
   uint64_t end_sampled_ = kRepetitions;

@@ -225,6 +225,35 @@ TEST(CountedRunTest, UntracedTimeSpoilsNoKernel) {
               reference.devices(0).hbm_bandwidth_share(), 0.01);
 }
 
+// Where the first samples find nothing to count and the last come before the work, an idle GPU is
+// all that they saw.
+TEST(CountedRunTest, SamplesThatMetNoKernelSayNothingOfTheirTime) {
+  CountedRun run;
+  run.SampleUntil(100);
+  run.WorkFrom(200);
+  const Summary summary = run.Run();
+  ASSERT_EQ(summary.kernels_size(), 2);
+  const DeviceSummary& device = summary.devices(0);
+  EXPECT_GT(device.gpu_busy_share(), 0.5);
+  EXPECT_FALSE(device.has_hbm_bandwidth_share());
+  EXPECT_FALSE(device.has_sm_active_share());
+  EXPECT_FALSE(device.has_tensor_active_share());
+  EXPECT_FALSE(device.has_hfu());
+  EXPECT_EQ(summary.capture().kernel_time_without_counters_share(), 1);
+  EXPECT_EQ(summary.verdict().find("FLOPs"), std::string::npos) << summary.verdict();
+}
+
+// Of an elementwise kernel they are its neighbours' spill, or packed arithmetic of its own.
+TEST(CountedRunTest, TensorCyclesOfNoTensorWorkMayBeFlopsOrNot) {
+  const Summary reference = CountedRun().Run();
+  const Summary summary = CountedRun({}, "triton_poi_fused_a").Run();
+  const double tensor_active = summary.devices(0).tensor_active_share();
+  EXPECT_NEAR(tensor_active, reference.devices(0).tensor_active_share(), 0.01);
+  EXPECT_NEAR(summary.devices(0).hfu(), tensor_active / 2, 0.01);
+  EXPECT_NEAR(1.959964 * summary.devices(0).hfu_error(), tensor_active / 2, 0.01);
+  EXPECT_LT(reference.devices(0).hfu_error(), 0.02);
+}
+
 TEST(CountedRunTest, WithoutATracedSampleTheDeviceStillHasItsTotals) {
   const Summary reference = CountedRun().Run();
   CountedRun run;
