@@ -36,12 +36,19 @@ bool DiffersFromZero(const CounterPerLaunch& counter) {
 // of no matrix product has its tensor cycles from packed arithmetic: 16-bit floats are worked on in
 // pairs, by the FMA pipe and the tensor pipe in turn (bench/gpu/mma_rates.py). 0: it has not, since
 // it executed fewer FMA instructions.
-double PackedInstructions(const Kernel& kernel, const KernelPart& part, const Ceilings& ceilings) {
+double PackedInstructions(const KernelPart& part, const Ceilings& ceilings) {
   const auto& tensor = part.counters[METRIC_TENSOR_ACTIVE];
   const auto& fma = part.counters[METRIC_FMA_INSTRUCTIONS];
-  if (IsMatrixKernel(kernel.mangled_name) || !tensor.has_value() || !fma.has_value()) return 0;
+  if (!tensor.has_value() || !fma.has_value()) return 0;
   const double pipe_cycles = tensor->value * kSchedulers * ceilings.multiprocessors;
   return DiffersFromZero(*tensor) && pipe_cycles <= fma->value ? pipe_cycles : 0;
+}
+
+// Of what may be anything from this share of it to all, within 95 %.
+CounterPerLaunch MiddleOf(const CounterPerLaunch& most, double least) {
+  const double middle = (1 + least) / 2;
+  return {middle * most.value,
+          std::hypot(middle * most.error, (1 - middle) * most.value / kNormal95)};
 }
 
 // The most that FMA instructions can be worth: those that are packed, at most twice as many as the
@@ -92,8 +99,13 @@ void AddTensorTypes(const Kernel& kernel, const KernelPart& part, double mean_ti
                     const Ceilings& ceilings, const std::string& fallback_type, bool warp_mma,
                     KernelWork* work) {
   const auto& tensor = part.counters[METRIC_TENSOR_ACTIVE];
-  if (!tensor.has_value() || PackedInstructions(kernel, part, ceilings) > 0) return;
+  if (!tensor.has_value()) return;
   CounterPerLaunch rest = *tensor;
+  if (PackedInstructions(part, ceilings) > 0) {
+    // Attention has kernels of either kind, and its name does not tell which.
+    if (!IsMatrixKernel(kernel.mangled_name)) return;
+    rest = MiddleOf(rest, 0);
+  }
   for (const auto& [role, data_type] : {std::pair(METRIC_TENSOR_DMMA_ACTIVE, "fp64_tensor"),
                                         std::pair(METRIC_TENSOR_IMMA_ACTIVE, "int8")}) {
     const auto& cycles = part.counters[role];
@@ -114,7 +126,7 @@ void AddPipes(const Kernel& kernel, const KernelPart& part, const Ceilings& ceil
               KernelWork* work) {
   const auto& fma = part.counters[METRIC_FMA_INSTRUCTIONS];
   if (fma.has_value() && DiffersFromZero(*fma) && !IsDataMovementKernel(kernel.mangled_name)) {
-    const double most = MostInstructions(fma->value, PackedInstructions(kernel, part, ceilings));
+    const double most = MostInstructions(fma->value, PackedInstructions(part, ceilings));
     work->flops.push_back({.data_type = "fp32",
                            .flops = most * kFlopsPerFmaInstruction,
                            .error = most / fma->value * fma->error * kFlopsPerFmaInstruction,
@@ -144,9 +156,9 @@ void DoubtPipes(const Kernel& kernel, KernelWork* work) {
   for (TypedFlops& flops : work->flops) {
     if (!flops.by_pipe) continue;
     const double least = !tensor && flops.data_type == "fp64" ? kLeastOfDoubles : 0;
-    const double middle = (1 + least) / 2;
-    flops.error = std::hypot(middle * flops.error, (1 - middle) * flops.flops / kNormal95);
-    flops.flops *= middle;
+    const CounterPerLaunch middle = MiddleOf({flops.flops, flops.error}, least);
+    flops.flops = middle.value;
+    flops.error = middle.error;
   }
 }
 

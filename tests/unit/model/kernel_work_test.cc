@@ -248,7 +248,13 @@ TEST(KernelWorkTest, TensorCyclesOfPackedArithmeticAreNoTensorWork) {
   const KernelPart tensor =
       PartWith({{METRIC_TENSOR_ACTIVE, kTensorCycles}, {METRIC_FMA_INSTRUCTIONS, 0.5 * kFma}});
   EXPECT_EQ(FlopsOf("my_fused_experts", "GH100", tensor).size(), 2u);
-  EXPECT_EQ(FlopsOf("my_attention_bf16", "GH100", packed).size(), 2u) << "its name says more";
+  const auto attention = FlopsOf("flash_fwd_kernel_bfloat16", "GH100", packed);
+  ASSERT_EQ(attention.size(), 2u);
+  EXPECT_EQ(attention[0].data_type, "bf16");
+  EXPECT_NEAR(attention[0].flops, kTensorCycles * kFlopsPerCycle * 2 / 3 / 2, 1);
+  EXPECT_GE(1.959964 * attention[0].error, attention[0].flops) << "its name leaves open which";
+  const auto product = FlopsOf("flash_fwd_kernel_bfloat16", "GH100", tensor);
+  EXPECT_NEAR(product[0].flops, kTensorCycles * kFlopsPerCycle * 2 / 3, 1);
 }
 
 TEST(KernelWorkTest, XlasElementwiseFusionsDoNoTensorWork) {
