@@ -131,8 +131,11 @@ class AttachTest(EndToEndTest):
 
     def thread_names(self, pid):
         """In the order in which the threads were made."""
-        tasks = sorted(pathlib.Path(f"/proc/{pid}/task").iterdir(), key=lambda task: int(task.name))
-        return [(task / "comm").read_text().strip() for task in tasks]
+        return [self.thread_name(pid, thread)
+                for thread in sorted(os.listdir(f"/proc/{pid}/task"), key=int)]
+
+    def thread_name(self, pid, thread):
+        return pathlib.Path(f"/proc/{pid}/task/{thread}/comm").read_text().strip()
 
     def agent_thread(self, pid):
         names = self.thread_names(pid)
