@@ -46,7 +46,7 @@ fuzz: packages-test ## Run every fuzzer for FUZZ_SECONDS (60) each
 	tools/dev/run_fuzzers $(FUZZ_SECONDS)
 
 .PHONY: soak
-soak: packages-test release ## Run the long tests: memory, drop counts and totals over 100 million launches
+soak: packages-test release ## Run the long tests: memory, drop counts and totals over 200 million launches
 	ctest --preset release --label-regex soak
 
 .PHONY: bench
