@@ -7,79 +7,43 @@ constexpr int kTurns = 20'000;
 constexpr int kChains = 8;  // independent accumulators, so that the pipe is never waited for
 
 
-#define WIDE(NAME, INSTRUCTION, TYPE, CONSTRAINT)                                                 \
-  __global__ void NAME(TYPE* out) {                                                               \
-    const uint32_t a = threadIdx.x, b = blockIdx.x;                                               \
-    TYPE c[kChains][4] = {};                                                                      \
-    for (int turn = 0; turn < kTurns; ++turn)                                                     \
-      _Pragma("unroll") for (int i = 0; i < kChains; ++i) asm volatile(                           \
-          INSTRUCTION " {%0,%1,%2,%3}, {%4,%4,%4,%4}, {%5,%5}, {%0,%1,%2,%3};"                    \
-          : "+" CONSTRAINT(c[i][0]), "+" CONSTRAINT(c[i][1]), "+" CONSTRAINT(c[i][2]),            \
-            "+" CONSTRAINT(c[i][3])                                                               \
-          : "r"(a), "r"(b));                                                                      \
-    for (auto& chain : c) out[threadIdx.x] += chain[0] + chain[1] + chain[2] + chain[3];          \
+// The matrices' contents do not matter, so that one register serves for each of them.
+#define MMA_KERNEL(NAME, INSTRUCTION, ACCUMULATOR, MATRICES, TYPE, CONSTRAINT, OPERAND, REGISTER)  \
+  __global__ void NAME(TYPE* out) {                                                         \
+    const OPERAND a = threadIdx.x, b = blockIdx.x;                                          \
+    TYPE c[kChains][4] = {};                                                                \
+    for (int turn = 0; turn < kTurns; ++turn)                                               \
+      _Pragma("unroll") for (int i = 0; i < kChains; ++i) asm volatile(                     \
+          "mma.sync.aligned." INSTRUCTION " " ACCUMULATOR ", " MATRICES ", " ACCUMULATOR    \
+          ";"                                                                               \
+          : "+" CONSTRAINT(c[i][0]), "+" CONSTRAINT(c[i][1]), "+" CONSTRAINT(c[i][2]),      \
+            "+" CONSTRAINT(c[i][3])                                                         \
+          : REGISTER(a), REGISTER(b));                                                      \
+    for (auto& chain : c) out[threadIdx.x] += chain[0] + chain[1] + chain[2] + chain[3];    \
   }
 
-#define NARROW(NAME, INSTRUCTION, TYPE, CONSTRAINT)                                               \
-  __global__ void NAME(TYPE* out) {                                                               \
-    const uint32_t a = threadIdx.x, b = blockIdx.x;                                               \
-    TYPE c[kChains][4] = {};                                                                      \
-    for (int turn = 0; turn < kTurns; ++turn)                                                     \
-      _Pragma("unroll") for (int i = 0; i < kChains; ++i) asm volatile(                           \
-          INSTRUCTION " {%0,%1,%2,%3}, {%4,%4}, {%5}, {%0,%1,%2,%3};"                             \
-          : "+" CONSTRAINT(c[i][0]), "+" CONSTRAINT(c[i][1]), "+" CONSTRAINT(c[i][2]),            \
-            "+" CONSTRAINT(c[i][3])                                                               \
-          : "r"(a), "r"(b));                                                                      \
-    for (auto& chain : c) out[threadIdx.x] += chain[0] + chain[1] + chain[2] + chain[3];          \
-  }
+#define FOUR "{%0,%1,%2,%3}"
+#define TWO "{%0,%1}"
+#define WIDE "{%4,%4,%4,%4}, {%5,%5}"
+#define NARROW "{%4,%4}, {%5}"
+#define SMALL "{%4}, {%5}"
+#define TO_FLOATS float, "f", uint32_t, "r"
+#define TO_INTEGERS int, "r", uint32_t, "r"
 
-WIDE(m16n8k16_fp16, "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", float, "f")
-NARROW(m16n8k8_fp16, "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", float, "f")
-WIDE(m16n8k16_bf16, "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", float, "f")
-NARROW(m16n8k8_bf16, "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32", float, "f")
-WIDE(m16n8k8_tf32, "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", float, "f")
-NARROW(m16n8k4_tf32, "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32", float, "f")
-WIDE(m16n8k32_int8, "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", int, "r")
-NARROW(m16n8k16_int8, "mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32", int, "r")
-WIDE(m16n8k32_fp8, "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", float, "f")
-
-__global__ void m8n8k16_int8(int* out) {
-  const uint32_t a = threadIdx.x, b = blockIdx.x;
-  int c[kChains][2] = {};
-  for (int turn = 0; turn < kTurns; ++turn)
-#pragma unroll
-    for (int i = 0; i < kChains; ++i)
-      asm volatile("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0,%1}, {%2}, {%3}, {%0,%1};"
-                   : "+r"(c[i][0]), "+r"(c[i][1])
-                   : "r"(a), "r"(b));
-  for (auto& chain : c) out[threadIdx.x] += chain[0] + chain[1];
-}
-
-__global__ void m16n8k16_fp16_into_fp16(uint32_t* out) {
-  const uint32_t a = threadIdx.x, b = blockIdx.x;
-  uint32_t c[kChains][2] = {};
-  for (int turn = 0; turn < kTurns; ++turn)
-#pragma unroll
-    for (int i = 0; i < kChains; ++i)
-      asm volatile(
-          "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%2,%2,%2}, {%3,%3}, "
-          "{%0,%1};"
-          : "+r"(c[i][0]), "+r"(c[i][1])
-          : "r"(a), "r"(b));
-  for (auto& chain : c) out[threadIdx.x] += chain[0] + chain[1];
-}
-
-__global__ void m8n8k4_fp64(double* out) {
-  const double a = threadIdx.x, b = blockIdx.x;
-  double c[kChains][2] = {};
-  for (int turn = 0; turn < kTurns; ++turn)
-#pragma unroll
-    for (int i = 0; i < kChains; ++i)
-      asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
-                   : "+d"(c[i][0]), "+d"(c[i][1])
-                   : "d"(a), "d"(b));
-  for (auto& chain : c) out[threadIdx.x] += chain[0] + chain[1];
-}
+#define MMA(...) MMA_KERNEL(__VA_ARGS__)
+MMA(m16n8k16_fp16, "m16n8k16.row.col.f32.f16.f16.f32", FOUR, WIDE, TO_FLOATS)
+MMA(m16n8k8_fp16, "m16n8k8.row.col.f32.f16.f16.f32", FOUR, NARROW, TO_FLOATS)
+MMA(m16n8k16_fp16_into_fp16, "m16n8k16.row.col.f16.f16.f16.f16", TWO, WIDE, uint32_t, "r",
+    uint32_t, "r")
+MMA(m16n8k16_bf16, "m16n8k16.row.col.f32.bf16.bf16.f32", FOUR, WIDE, TO_FLOATS)
+MMA(m16n8k8_bf16, "m16n8k8.row.col.f32.bf16.bf16.f32", FOUR, NARROW, TO_FLOATS)
+MMA(m16n8k8_tf32, "m16n8k8.row.col.f32.tf32.tf32.f32", FOUR, WIDE, TO_FLOATS)
+MMA(m16n8k4_tf32, "m16n8k4.row.col.f32.tf32.tf32.f32", FOUR, NARROW, TO_FLOATS)
+MMA(m16n8k32_fp8, "m16n8k32.row.col.f32.e4m3.e4m3.f32", FOUR, WIDE, TO_FLOATS)
+MMA(m16n8k32_int8, "m16n8k32.row.col.s32.s8.s8.s32", FOUR, WIDE, TO_INTEGERS)
+MMA(m16n8k16_int8, "m16n8k16.row.col.s32.s8.s8.s32", FOUR, NARROW, TO_INTEGERS)
+MMA(m8n8k16_int8, "m8n8k16.row.col.s32.s8.s8.s32", TWO, SMALL, TO_INTEGERS)
+MMA(m8n8k4_fp64, "m8n8k4.row.col.f64.f64.f64.f64", TWO, SMALL, double, "d", double, "d")
 
 // What elementwise kernels do beside arithmetic: which of it moves the tensor pipe's counter.
 #define SCALAR(NAME, TYPE, EXPRESSION)                                       \

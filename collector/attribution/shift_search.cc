@@ -10,6 +10,7 @@
 #include "collector/attribution/column_plan.h"
 #include "collector/attribution/shift_grid.h"
 #include "collector/attribution/shift_residuals.h"
+#include "collector/normal_interval.h"
 
 namespace utlz::attribution {
 namespace {
@@ -38,7 +39,6 @@ constexpr double kExpectedDeviationNs = 1500;
 constexpr double kLostFactor = 1.5;
 // Of a group's shift, where only another group's is determined.
 constexpr double kBorrowedDeviationNs = 1000;
-constexpr double kNormal95 = 1.959964;
 
 // Groups differ by where in a launch's life their counters move, not by their clocks.
 constexpr double kMostApartNs = 2000;

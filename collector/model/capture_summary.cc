@@ -5,12 +5,11 @@
 
 #include "collector/model/agent_cost.h"
 #include "collector/model/measured_cost.h"
+#include "collector/normal_interval.h"
 #include "proto/tracing_cost.h"
 
 namespace utlz {
 namespace {
-
-constexpr double kNormal95 = 1.959964;
 
 // The run stands on the lowest rung that one of its devices stands on.
 void SetRung(const Summary& summary, CaptureSummary* capture) {

@@ -6,11 +6,11 @@
 
 #include "collector/model/model_state.h"
 #include "collector/model/roofline.h"
+#include "collector/normal_interval.h"
 
 namespace utlz {
 namespace {
 
-constexpr double kNormal95 = 1.959964;
 constexpr double kMattersShare = 0.01;  // of the kernels' time
 constexpr double kMostWork = 0.5;       // of the time of those that are not communication
 constexpr double kOfPossible = 2.0 / 3;

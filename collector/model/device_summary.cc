@@ -4,11 +4,10 @@
 #include <cmath>
 
 #include "collector/model/longest_idle.h"
+#include "collector/normal_interval.h"
 
 namespace utlz {
 namespace {
-
-constexpr double kNormal95 = 1.959964;
 
 // One device while its summary is made.
 struct DeviceView {

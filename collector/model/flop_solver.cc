@@ -16,7 +16,7 @@ constexpr double kCountNoise = 1e-4;
 // Counts contradict a belief that lies further from them than its standard errors, times this, when
 // all point the same way: an error of the clock or of a pipe's rate is common to all kernels.
 constexpr double kCommonErrors = 2;
-// Kernels whose instructions are looked for.
+// No more kernels than these are taken to hide their instructions.
 constexpr size_t kMostFound = 8;
 
 // Least squares with a Gaussian prior, solved in the space of the (few) rows.
@@ -197,8 +197,8 @@ void Doubt(double contradiction, const FlopPrior& prior, const System& system,
            Eigen::VectorXd* deviation) {
   for (size_t column = 0; column < system.kernels.size(); ++column) {
     const auto at = static_cast<Eigen::Index>(column);
-    const double share =
-        prior.at(system.kernels[column]).instructions_told ? std::min(1.0, 2 * contradiction) : 1;
+    const bool told = prior.at(system.kernels[column]).instructions_told;
+    const double share = told ? std::min(1.0, contradiction / kTypeSpread) : 1;
     (*deviation)[at] = std::hypot(system.error[at], share * system.doubt[at]);
   }
 }

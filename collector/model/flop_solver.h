@@ -37,6 +37,11 @@ struct CountedMix {
   std::map<std::string, FlopCount> counts;  // by data type
 };
 
+// How far data types and instructions that a name implies may be off, where counts contradict them:
+// a standard error, as a share of what the kernel can have done of a type. FlopBelief::doubt is
+// made of it.
+inline constexpr double kTypeSpread = 0.5;
+
 // What is believed of a launch before the counts are looked at.
 struct FlopBelief {
   double per_launch = 0;

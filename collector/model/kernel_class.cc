@@ -50,9 +50,27 @@ constexpr std::string_view kDataMovement[] = {
 };
 
 constexpr std::string_view kWarpMma[] = {
-    "sm70_", "sm75_", "sm80_", "sm86_", "sm89_", "volta_", "turing_", "ampere_", "cutlass_70_",
-    "cutlass_75_", "cutlass_80_", "pytorch_flash", "fmha_cutlass", "s16816", "s1688", "h16816",
-    "h1688", "i16832", "SM80_16x8", "flash_fwd_kernel", "flash_fwd_splitkv", "flash_bwd_dq_dk",
+    "sm70_",
+    "sm75_",
+    "sm80_",
+    "sm86_",
+    "sm89_",
+    "volta_",
+    "turing_",
+    "ampere_",
+    "cutlass_70_",
+    "cutlass_75_",
+    "cutlass_80_",
+    "pytorch_flash",
+    "fmha_cutlass",
+    "s16816",
+    "s1688",
+    "h16816",
+    "i16832",
+    "SM80_16x8",
+    "flash_fwd_kernel",
+    "flash_fwd_splitkv",
+    "flash_bwd_dq_dk",
 };
 
 // What cuDNN calls hmma, in kernels for a network's first layer, is of this kind too: the pipe is

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "collector/model/kernel_name.h"
+#include "collector/normal_interval.h"
 #include "proto/valid_text.h"
 
 namespace utlz {
@@ -15,7 +16,6 @@ namespace {
 // against the roof: then the kernel plainly moves next to nothing.
 constexpr double kWithholdError = 0.5;
 constexpr double kNegligibleRoofShare = 0.05;
-constexpr double kNormal95 = 1.959964;
 
 // Names are cut at a number of bytes, maybe within a character.
 std::string Valid(std::string text) {

@@ -5,6 +5,7 @@
 
 #include "collector/model/kernel_class.h"
 #include "collector/model/tensor_rates.h"
+#include "collector/normal_interval.h"
 
 namespace utlz {
 namespace {
@@ -21,9 +22,6 @@ constexpr double kSchedulers = 4;
 constexpr double kLeastOfDoubles = 0.5;
 // Ranges fix a kernel's operations where what they leave open is less than this share of them.
 constexpr double kFixedByRanges = 0.01;
-// How far data types and instructions that a name implies may be off, where ranges contradict them.
-constexpr double kTypeSpread = 0.5;
-constexpr double kNormal95 = 1.959964;
 
 constexpr const char* kTensorTypes[] = {"bf16", "fp16", "tf32", "fp8", "int8", "fp64_tensor"};
 
@@ -32,10 +30,10 @@ bool DiffersFromZero(const CounterPerLaunch& counter) {
   return counter.value > kNormal95 * counter.error;
 }
 
-// Instructions that the tensor pipes executed, one a cycle at most, if a kernel whose name speaks
-// of no matrix product has its tensor cycles from packed arithmetic: 16-bit floats are worked on in
-// pairs, by the FMA pipe and the tensor pipe in turn (bench/gpu/mma_rates.py). 0: it has not, since
-// it executed fewer FMA instructions.
+// Instructions that the tensor pipes executed, one a cycle at most, if a kernel has its tensor
+// cycles from packed arithmetic: 16-bit floats are worked on in pairs, by the FMA pipe and the
+// tensor pipe in turn (bench/gpu/mma_rates.py). 0: it has not, since it executed fewer FMA
+// instructions.
 double PackedInstructions(const KernelPart& part, const Ceilings& ceilings) {
   const auto& tensor = part.counters[METRIC_TENSOR_ACTIVE];
   const auto& fma = part.counters[METRIC_FMA_INSTRUCTIONS];
@@ -101,11 +99,6 @@ void AddTensorTypes(const Kernel& kernel, const KernelPart& part, double mean_ti
   const auto& tensor = part.counters[METRIC_TENSOR_ACTIVE];
   if (!tensor.has_value()) return;
   CounterPerLaunch rest = *tensor;
-  if (PackedInstructions(part, ceilings) > 0) {
-    // Attention has kernels of either kind, and its name does not tell which.
-    if (!IsMatrixKernel(kernel.mangled_name)) return;
-    rest = MiddleOf(rest, 0);
-  }
   for (const auto& [role, data_type] : {std::pair(METRIC_TENSOR_DMMA_ACTIVE, "fp64_tensor"),
                                         std::pair(METRIC_TENSOR_IMMA_ACTIVE, "int8")}) {
     const auto& cycles = part.counters[role];
@@ -117,6 +110,11 @@ void AddTensorTypes(const Kernel& kernel, const KernelPart& part, double mean_ti
   }
   const bool by_type = !work->flops.empty();
   if (by_type && rest.value <= rest.error) return;
+  if (PackedInstructions(part, ceilings) > 0) {
+    // Attention has kernels of either kind, and its name does not tell which.
+    if (!IsMatrixKernel(kernel.mangled_name)) return;
+    rest = MiddleOf(rest, 0);
+  }
   const std::string data_type = TensorTypeFor(kernel, fallback_type);
   ScaleByInstructions(kernel, data_type, warp_mma, ceilings, &rest);
   AddTensor(kernel, rest, data_type, true, mean_time_ns, ceilings, work);

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <vector>
 
+#include "collector/normal_interval.h"
+
 namespace utlz {
 namespace {
-
-constexpr double kNormal95 = 1.959964;
 
 // Student's t for 95 %, of one degree of freedom less than there are stretches.
 struct Stretches {

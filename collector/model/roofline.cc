@@ -98,7 +98,8 @@ Ceilings CeilingsOf(const DeviceState& device) {
     ceilings.peak_source[pipe.data_type()] = pipe.source();
   }
   ceilings.chip = peaks.chip();
-  ceilings.multiprocessors = device.info.multiprocessors();
+  ceilings.multiprocessors =
+      FirstPositive({1.0 * device.info.multiprocessors(), 1.0 * peaks.multiprocessors()});
   if (device.measured.has_value()) AddMeasured(*device.measured, &ceilings);
   return ceilings;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "collector/normal_interval.h"
 #include "tools/attribution_check/attributed_launches.h"
 #include "tools/attribution_check/step_match.h"
 #include "tools/attribution_check/tensor_use.h"
@@ -15,7 +16,6 @@ namespace {
 using attribution::ColumnEstimate;
 using attribution::CounterEstimate;
 
-constexpr double kNormal95 = 1.959964;
 constexpr double kLeastByteShare = 0.01;
 constexpr double kShortKernelNs = 3000;
 

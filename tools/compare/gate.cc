@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "collector/normal_interval.h"
 #include "tools/compare/difference_verdict.h"
 #include "tools/compare/estimate.h"
 #include "tools/compare/number_text.h"
@@ -16,7 +17,6 @@ using Runs = std::vector<Summary>;
 
 // One-sided chance of error that a gate accepts when it says that a limit is kept or broken.
 constexpr double kGateProbability = 0.05;
-constexpr double kNormal95 = 1.959964;
 
 template <typename Read>
 std::set<std::string> Values(const Runs& baseline, const Runs& candidate, Read read) {

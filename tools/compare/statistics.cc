@@ -5,10 +5,11 @@
 #include <numeric>
 #include <unsupported/Eigen/SpecialFunctions>
 
+#include "collector/normal_interval.h"
+
 namespace utlz {
 namespace {
 
-constexpr double kNormal95 = 1.959964;
 constexpr size_t kFewestBatches = 4;
 
 // Standard error of a statistic of the whole series, from that of `count` stretches.

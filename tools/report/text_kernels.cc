@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "collector/normal_interval.h"
 #include "tools/report/device_roofs.h"
 #include "tools/report/escape.h"
 #include "tools/report/table.h"
@@ -12,8 +13,6 @@
 
 namespace utlz {
 namespace {
-
-constexpr double kNormal95 = 1.959964;
 
 // A kernel below this share of its roof deserves a colour if it takes this share of the time.
 constexpr double kFarFromRoof = 0.5;

@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "collector/normal_interval.h"
 #include "tools/report/device_roofs.h"
 #include "tools/report/escape.h"
 #include "tools/report/table.h"
@@ -54,13 +55,19 @@ std::optional<double> Optional(bool known, double value) {
   return known ? std::make_optional(value) : std::nullopt;
 }
 
+// The upper end of its interval, which is told of the run's FLOPs.
+double MostFlopsPerSecond(const DeviceSummary& device) {
+  if (!(device.flops() > 0)) return device.flops_per_second();
+  return device.flops_per_second() * (1 + kNormal95 * device.flops_error() / device.flops());
+}
+
 std::vector<Line> UtilizationLines(const DeviceSummary& device) {
   std::string hfu_note;
   if (device.has_hfu_error()) hfu_note = "± " + FormatShare(device.hfu_error());
   // Of other pipes' FLOPs only a most is known: they are no part of HFU.
   const bool elsewhere = device.hfu() < kUnusedShare && device.flops_per_second() > 0;
   if (elsewhere) {
-    hfu_note = "at most " + FormatRateIn(device.flops_per_second(), "FLOP/s") +
+    hfu_note = "at most " + FormatRateIn(MostFlopsPerSecond(device), "FLOP/s") +
                " outside the tensor cores";
   } else if (device.has_flops_per_second()) {
     hfu_note += (hfu_note.empty() ? "" : ", ") + FormatRateIn(device.flops_per_second(), "FLOP/s");

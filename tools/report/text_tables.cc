@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "collector/normal_interval.h"
 #include "tools/report/escape.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
@@ -68,7 +69,6 @@ std::string RenderIdle(const Summary& summary, const TextOptions& options) {
 
 // "168 µs ± 11 µs"
 std::string SlowdownText(const StepsSummary& steps) {
-  constexpr double kNormal95 = 1.959964;
   return FormatTime(steps.slowdown_time_ns()) + " ± " +
          FormatTime(kNormal95 * steps.slowdown_error_ns());
 }

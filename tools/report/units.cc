@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "collector/normal_interval.h"
+
 namespace utlz {
 namespace {
 
@@ -63,7 +65,6 @@ std::string FormatRate(std::optional<double> per_second) {
 }
 
 std::string FormatMeasuredRate(std::optional<double> per_second, double standard_error) {
-  constexpr double kNormal95 = 1.959964;
   const double half_width = kNormal95 * standard_error;
   if (!Known(per_second) || !(half_width > 0) || *per_second > half_width) {
     return FormatRate(per_second);

@@ -40,6 +40,12 @@ Summary RunOf(Bound bound) {
   return run;
 }
 
+void ExpectTimeMoved(const Summary& before, const Summary& after) {
+  const Difference difference = Diff(before, after);
+  EXPECT_EQ(difference.slices[0].time_ns.verdict, Verdict::kDecrease);
+  EXPECT_EQ(difference.slices[1].time_ns.verdict, Verdict::kIncrease);
+}
+
 TEST(SliceChangesTest, AKernelNearAThresholdIsNoChange) {
   const Summary before = RunOf(BOUND_LATENCY);
   const Summary after = RunOf(BOUND_NEITHER);
@@ -50,18 +56,14 @@ TEST(SliceChangesTest, AnotherKernelOfAnotherBoundIsAChange) {
   const Summary before = RunOf(BOUND_LATENCY);
   Summary after = RunOf(BOUND_NEITHER);
   after.mutable_kernels(0)->set_mangled_name("_Z5other");
-  const Difference difference = Diff(before, after);
-  EXPECT_EQ(difference.slices[0].time_ns.verdict, Verdict::kDecrease);
-  EXPECT_EQ(difference.slices[1].time_ns.verdict, Verdict::kIncrease);
+  ExpectTimeMoved(before, after);
 }
 
 TEST(SliceChangesTest, AnotherBoundUnderTheRoofOfAnotherGpuIsAChange) {
   const Summary before = RunOf(BOUND_LATENCY);
   Summary after = RunOf(BOUND_NEITHER);
   after.mutable_devices(0)->set_name("NVIDIA H100 80GB HBM3");
-  const Difference difference = Diff(before, after);
-  EXPECT_EQ(difference.slices[0].time_ns.verdict, Verdict::kDecrease);
-  EXPECT_EQ(difference.slices[1].time_ns.verdict, Verdict::kIncrease);
+  ExpectTimeMoved(before, after);
 }
 
 // A rank a GPU, which differ: the kernel's bound differs between them in either run.

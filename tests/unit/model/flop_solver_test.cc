@@ -6,10 +6,10 @@
 #include <cmath>
 #include <vector>
 
+#include "collector/normal_interval.h"
+
 namespace utlz {
 namespace {
-
-constexpr double kNormal95 = 1.959964;
 
 // A kernel whose name tells all, sampled with an error of 2 %.
 KernelBelief Told(double per_launch, const std::string& data_type = "bf16") {

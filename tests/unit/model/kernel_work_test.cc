@@ -23,7 +23,7 @@ Ceilings CeilingsOfChip(const std::string& chip) {
   device.peaks->set_chip(chip);
   device.peaks->set_sm_clock_maximum_hz(1e9);
   device.info.set_multiprocessors(kMultiprocessors);
-  for (const char* data_type : {"bf16", "fp16", "tf32", "fp64_tensor", "fp64"}) {
+  for (const char* data_type : {"bf16", "fp16", "tf32", "int8", "fp64_tensor", "fp64"}) {
     DevicePeaks::Pipe* pipe = device.peaks->add_pipe();
     pipe->set_data_type(data_type);
     pipe->set_flops_per_cycle(kFlopsPerCycle);
@@ -255,6 +255,26 @@ TEST(KernelWorkTest, TensorCyclesOfPackedArithmeticAreNoTensorWork) {
   EXPECT_GE(1.959964 * attention[0].error, attention[0].flops) << "its name leaves open which";
   const auto product = FlopsOf("flash_fwd_kernel_bfloat16", "GH100", tensor);
   EXPECT_NEAR(product[0].flops, kTensorCycles * kFlopsPerCycle * 2 / 3, 1);
+}
+
+// The integers' part of the pipe is not moved by it.
+TEST(KernelWorkTest, IntegerProductsAreNoPackedArithmetic) {
+  constexpr double kFma = kTensorCycles * 4 * kMultiprocessors;
+  const auto flops = FlopsOf("my_quantized_layer", "GH100",
+                             PartWith({{METRIC_TENSOR_ACTIVE, kTensorCycles},
+                                       {METRIC_TENSOR_IMMA_ACTIVE, kTensorCycles},
+                                       {METRIC_FMA_INSTRUCTIONS, 2 * kFma}}));
+  ASSERT_EQ(flops.size(), 2u);
+  EXPECT_EQ(flops[0].data_type, "int8");
+  EXPECT_NEAR(flops[0].flops, kTensorCycles * kFlopsPerCycle, 1);
+}
+
+TEST(RooflineTest, TheSamplerKnowsMultiprocessorsWhereTheAgentDoesNot) {
+  DeviceState device;
+  device.peaks.emplace().set_multiprocessors(132);
+  EXPECT_EQ(CeilingsOf(device).multiprocessors, 132);
+  device.info.set_multiprocessors(100);
+  EXPECT_EQ(CeilingsOf(device).multiprocessors, 100);
 }
 
 TEST(KernelWorkTest, XlasElementwiseFusionsDoNoTensorWork) {

@@ -101,6 +101,17 @@ TEST(TextReportTest, FlopsThatMayBeNoneAreLessThanTheirMost) {
   EXPECT_EQ(LineWith(RenderText(summary), "gemm").find('<'), std::string::npos);
 }
 
+TEST(TextReportTest, FlopsOutsideTheTensorCoresAreToldByTheirMost) {
+  Summary summary = Example();
+  DeviceSummary* device = summary.mutable_devices(0);
+  device->set_hfu(0);
+  device->set_flops(4e13);
+  device->set_flops_error(4e13 / 1.959964);
+  device->set_flops_per_second(4e12);
+  EXPECT_NE(LineWith(RenderText(summary), "HFU").find("at most 8.00 TFLOP/s outside"),
+            std::string::npos);
+}
+
 TEST(TextReportTest, ShowsUnknownAsADashNeverAsZero) {
   const std::string text = RenderText(Example());
   EXPECT_NE(LineWith(text, "tensor active").find(kUnknown), std::string::npos);
