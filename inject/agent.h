@@ -84,6 +84,7 @@ class Agent {
   bool CudaIsReady();
   void EndVisit(const Visit& visit);
   void Quieten();
+  void EndRanges();
 
   void Turn(uint64_t now_ns);
   void StopTurns();

@@ -19,6 +19,9 @@ constexpr uint64_t kMillisecondNs = 1000000;
 constexpr uint64_t kQuietRoundNs = 10 * kMillisecondNs;
 constexpr int kQuietRounds = 3;
 constexpr int kMostRounds = 25;
+// A program that synchronizes at all does so within a second.
+constexpr int kMostRangeRounds = 200;
+constexpr uint64_t kRangeRoundNs = 5000000;
 constexpr int kRoundsBeforeOffAgain = 8;
 
 }  // namespace
@@ -138,6 +141,14 @@ bool Agent::TurnInVisit(const Visit& visit) {
                         static_cast<uint32_t>(AgentState::kOff);
 }
 
+void Agent::EndRanges() {
+  for (int round = 0; round < kMostRangeRounds && ranges_.EndSoon(); ++round) {
+    const timespec pause{0, static_cast<long>(kRangeRoundNs)};
+    nanosleep(&pause, nullptr);
+  }
+  ranges_.Abandon();
+}
+
 void Agent::EndVisit(const Visit& visit) {
   RingHeader* header = ring_.header();
   if (header == nullptr) {
@@ -148,7 +159,7 @@ void Agent::EndVisit(const Visit& visit) {
   const bool off =
       producer.state.load(std::memory_order_relaxed) == static_cast<uint32_t>(AgentState::kOff);
   if (has_cupti_) {
-    ranges_.Abandon();
+    EndRanges();
     if (!taken_) Quieten();
     EndGap();
     SendStatus();

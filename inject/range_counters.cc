@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdio>
 
+#include "cupti/file_pages.h"
 #include "inject/memory.h"
 
 namespace utlz::inject {
@@ -26,6 +27,12 @@ constexpr const char* kCandidates[] = {
     "lts__t_bytes.sum",
 };
 
+constexpr size_t kMaxConfigBytes = 16 << 20;
+// 20 MB of code and constants between them, of no use once the ranges are read. The driver loads the
+// compiler when the counters start.
+constexpr const char kHostLibrary[] = "libnvperf_host.so";
+constexpr const char kCompilerLibrary[] = "libnvidia-ptxjitcompiler.so";
+
 template <typename Params>
 Params Sized(size_t bytes) {
   Params params{};
@@ -44,14 +51,17 @@ bool RangeCounters::Ok(cupti::Result result) {
   return result == cupti::kSuccess;
 }
 
+void RangeCounters::ReleaseHost() {
+  if (host_ == nullptr) return;
+  auto end = UTLZ_SIZED(HostDeinitializeParams, host);
+  end.host = host_;
+  api_->host_deinitialize(&end);
+  host_ = nullptr;
+}
+
 // Makes host_ and config_ for the metrics chosen so far.
 bool RangeCounters::BuildConfig(const char* chip) {
-  if (host_ != nullptr) {
-    auto end = UTLZ_SIZED(HostDeinitializeParams, host);
-    end.host = host_;
-    api_->host_deinitialize(&end);
-    host_ = nullptr;
-  }
+  ReleaseHost();
   auto begin = UTLZ_SIZED(HostInitializeParams, host);
   begin.chip_name = chip;
   if (!Ok(api_->host_initialize(&begin))) return false;
@@ -64,7 +74,6 @@ bool RangeCounters::BuildConfig(const char* chip) {
   auto size = UTLZ_SIZED(HostGetConfigImageSizeParams, config_bytes);
   size.host = host_;
   if (!Ok(api_->host_get_config_image_size(&size))) return false;
-  constexpr size_t kMaxConfigBytes = 16 << 20;
   if (size.config_bytes == 0 || size.config_bytes > kMaxConfigBytes) return false;
   if (config_ == nullptr) config_ = MapArray<uint8_t>(kMaxConfigBytes);
   if (config_ == nullptr) return false;
@@ -94,6 +103,8 @@ bool RangeCounters::AddMetric(const char* name, const char* chip) {
 bool RangeCounters::Configure(const CuptiApi* api, uint32_t device_index) {
   api_ = api;
   if (!api->has_ranges) return false;
+  had_host_library_ = IsLoaded(kHostLibrary);
+  had_compiler_ = IsLoaded(kCompilerLibrary);
   LoadNvperf(*api);
   auto begin = UTLZ_SIZED(ProfilerInitializeParams, head);
   if (!Ok(api->profiler_initialize(&begin))) return false;
@@ -193,14 +204,20 @@ bool RangeCounters::Evaluate(uint32_t range, double* values) {
   return Ok(api_->host_evaluate(&evaluate));
 }
 
-void RangeCounters::Disable() {
-  if (profiler_ == nullptr) return;
-  auto disable = UTLZ_SIZED(RangeObjectParams, profiler);
-  disable.profiler = profiler_;
-  api_->range_disable(&disable);
-  profiler_ = nullptr;
+void RangeCounters::Release() {
+  if (profiler_ != nullptr) {
+    auto disable = UTLZ_SIZED(RangeObjectParams, profiler);
+    disable.profiler = profiler_;
+    api_->range_disable(&disable);
+    profiler_ = nullptr;
+  }
   if (counter_data_ != nullptr) munmap(counter_data_, counter_data_bytes_);
   counter_data_ = nullptr;
+  ReleaseHost();
+  if (config_ != nullptr) munmap(config_, kMaxConfigBytes);
+  config_ = nullptr;
+  if (!had_host_library_) ReleaseFilePages(kHostLibrary);
+  if (!had_compiler_) ReleaseFilePages(kCompilerLibrary);
 }
 
 }  // namespace utlz::inject

@@ -12,7 +12,8 @@ namespace utlz::inject {
 
 class RangeCounters {
  public:
-  static constexpr uint32_t kMaxRanges = 256;
+  // While ranges are taken, CUPTI holds 1.5 MB of memory for each (docs/overhead.md, memory).
+  static constexpr uint32_t kMaxRanges = 64;
   static constexpr uint32_t kMaxMetrics = 16;
 
   // Chooses metrics that the chip counts in one pass and makes their configuration. Agent's thread.
@@ -27,7 +28,9 @@ class RangeCounters {
   bool Decode();
   uint32_t Ranges();
   bool Evaluate(uint32_t range, double* values);
-  void Disable();
+  // Gives back whatever the calls above took, also after one that failed; not while a range is open.
+  // Agent's thread.
+  void Release();
 
   uint32_t metrics() const { return metrics_; }
   const char* metric(uint32_t index) const { return names_[index]; }
@@ -38,6 +41,7 @@ class RangeCounters {
   bool AddMetric(const char* name, const char* chip);
   bool BuildConfig(const char* chip);
   bool OnePass(const char* chip);
+  void ReleaseHost();
 
   const CuptiApi* api_ = nullptr;
   void* host_ = nullptr;
@@ -48,6 +52,8 @@ class RangeCounters {
   size_t config_bytes_ = 0;
   uint8_t* counter_data_ = nullptr;
   size_t counter_data_bytes_ = 0;
+  bool had_host_library_ = false;
+  bool had_compiler_ = false;
   cupti::Result last_error_ = cupti::kSuccess;
 };
 

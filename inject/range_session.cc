@@ -22,7 +22,7 @@ void RangeSession::Turn(const CuptiApi& cupti, Recorder* recorder, bool allowed,
       recorder_ = recorder;
       return Begin(now_ns);
     case Phase::kFindContext:
-      if (now_ns > began_ns_ + kFindContextNs) End();
+      if (now_ns > began_ns_ + kFindContextNs) GiveUp();
       return;
     case Phase::kSetUp:
       return SetUp();
@@ -35,6 +35,25 @@ void RangeSession::Turn(const CuptiApi& cupti, Recorder* recorder, bool allowed,
     case Phase::kFinished:
       return;
   }
+}
+
+bool RangeSession::EndSoon() {
+  switch (phase_.load(std::memory_order_acquire)) {
+    case Phase::kNone:
+    case Phase::kFinished:
+      return false;
+    case Phase::kFindContext:
+    case Phase::kSetUp:
+      GiveUp();
+      return false;
+    case Phase::kRunning:
+      deadline_ns_.store(0);
+      return true;
+    case Phase::kStopped:
+      ReadOut();
+      return false;
+  }
+  return false;
 }
 
 void RangeSession::Abandon() {
@@ -56,7 +75,7 @@ void RangeSession::Begin(uint64_t now_ns) {
   if (!configured ||
       cupti_->subscribe(&subscriber_, DriverCallCallback, nullptr) != cupti::kSuccess) {
     subscriber_ = nullptr;
-    return End();
+    return GiveUp();
   }
   cupti_->enable_domain(1, subscriber_, cupti::kDomainDriverApi);
 }
@@ -66,7 +85,7 @@ void RangeSession::SetUp() {
   const bool started = counters_.Start(context_.load());
   const uint64_t now_ns = MonotonicNs();
   setup_ns_ += now_ns - before_ns;
-  if (!started) return End();
+  if (!started) return GiveUp();
   deadline_ns_.store(now_ns + kWindowNs);
   phase_.store(Phase::kRunning, std::memory_order_release);
 }
@@ -84,18 +103,19 @@ void RangeSession::OnDriverCall(const cupti::CallbackData& call) {
 }
 
 void RangeSession::OnIdle(const cupti::CallbackData& call) {
-  const Phase phase = phase_.load(std::memory_order_acquire);
+  // The agent's thread may give up meanwhile: what is over does not begin again.
+  Phase phase = phase_.load(std::memory_order_acquire);
   if (phase == Phase::kFindContext) {
     context_.store(call.context);
     context_id_.store(call.context_uid);
-    phase_.store(Phase::kSetUp, std::memory_order_release);
+    phase_.compare_exchange_strong(phase, Phase::kSetUp, std::memory_order_release);
     return;
   }
   if (phase != Phase::kRunning) return;
   if (range_open_) CloseRange();
   if (ranges_ == RangeCounters::kMaxRanges || MonotonicNs() > deadline_ns_.load()) {
     counters_.Stop();
-    phase_.store(Phase::kStopped, std::memory_order_release);
+    phase_.compare_exchange_strong(phase, Phase::kStopped, std::memory_order_release);
     return;
   }
   idle_.TakeLaunches();
@@ -119,7 +139,11 @@ void RangeSession::ReadOut() {
   uint32_t decoded = 0;
   if (counters_.Decode()) decoded = counters_.Ranges();
   Send(decoded);
-  counters_.Disable();
+  GiveUp();
+}
+
+void RangeSession::GiveUp() {
+  counters_.Release();
   End();
 }
 

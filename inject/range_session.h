@@ -24,6 +24,10 @@ class RangeSession {
  public:
   // One turn of the agent's thread. `allowed`: the collector wants ranges and has freed the counters.
   void Turn(const CuptiApi& cupti, Recorder* recorder, bool allowed, uint64_t now_ns);
+  // The agent goes to sleep: nothing new begins. True while a range that is open has yet to be closed
+  // by the program's next synchronization; the counters would stay with this process otherwise.
+  // Agent's thread.
+  bool EndSoon();
   // Gives up whatever is under way: no subscriber and no callback is left behind.
   void Abandon();
   bool Finished() const { return phase_.load() == Phase::kFinished; }
@@ -51,6 +55,7 @@ class RangeSession {
   void OnIdle(const cupti::CallbackData& call);
   void CloseRange();
   void ReadOut();
+  void GiveUp();
   void Send(uint32_t decoded);
   void End();
 

@@ -23,7 +23,7 @@ from overhead import Bench, SKIPPED, find_cupti
 
 HERE = pathlib.Path(__file__).resolve().parent
 CASES = ("alone", "empty-cupti", "utlz", "utlz-unlimited")
-FIELDS = {"VmRSS": "resident", "RssAnon": "anonymous", "RssShmem": "shared"}
+FIELDS = {"VmRSS": "resident", "VmHWM": "resident at most", "RssAnon": "anonymous", "RssShmem": "shared"}
 
 
 def resident_bytes(status):

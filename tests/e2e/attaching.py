@@ -98,12 +98,12 @@ class AttachTest(EndToEndTest):
         self.addCleanup(program.close)
         return program
 
-    def attach(self, *arguments, duration=1000):
+    def attach(self, *arguments, duration=1000, counters="none"):
         """Begins to attach. Recordings of a thousand seconds end by a signal."""
         self.profiles += 1
         tool = Followed(
-            [str(UTLZ), "attach", "--counters=none", "--overhead-budget=unlimited",
-             "--stop-limit=5000", "-o", str(self.folder / f"{self.profiles}.utlz"), "--duration", str(duration),
+            [str(UTLZ), "attach", f"--counters={counters}",
+             "--overhead-budget=unlimited", "--stop-limit=5000", "-o", str(self.folder / f"{self.profiles}.utlz"), "--duration", str(duration),
              *map(str, arguments)],
             "stderr", env=self.test_environment, cwd=self.folder, stdin=subprocess.DEVNULL)
         tool.profile = self.folder / f"{self.profiles}.utlz"

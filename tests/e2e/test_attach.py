@@ -72,6 +72,43 @@ class Attaching(AttachTest):
             self.assertLess(time.monotonic(), deadline, "no new context was switched on")
             time.sleep(0.01)
 
+    def test_a_visit_that_ends_while_ranges_are_counted(self):
+        """The GPU's counters are given back with the program's next synchronization."""
+        program = self.start()
+        tool = self.attach(program.pid, counters="range")
+        tool.wait_for("tracing")
+        deadline = time.monotonic() + TIME_LIMIT_S
+        while program.do("ranges")["done"] == 0:
+            self.assertLess(time.monotonic(), deadline, "no ranges were taken")
+            program.do("launch 1")
+        tool.process.send_signal(signal.SIGINT)
+        while self.agent_thread(program.pid) != "utlz-asleep":
+            self.assertLess(time.monotonic(), deadline, "the visit does not end")
+            time.sleep(0.05)  # slowly, or the ranges are all taken before the visit ends
+            program.do("launch 1")
+        self.result(tool)
+        self.assertEqual(program.do("ranges"), {"done": 0})
+        self.assertEqual(program.do("cupti"), {"done": 0})
+        self.assertEqual(program.quit(), 0)
+
+    def test_ranges_that_cannot_start_leave_nothing(self):
+        program = self.start(
+            environment=self.environment("instant=1,fail.cuptiRangeProfilerStart=8"))
+        tool = self.attach(program.pid, counters="range")
+        tool.wait_for("tracing")
+        deadline = time.monotonic() + TIME_LIMIT_S
+        awake = program.do("cupti")["done"]
+        # Subscribed and enabled, and neither again afterwards.
+        while program.do("cupti")["done"] == awake:
+            self.assertLess(time.monotonic(), deadline, "no ranges were begun")
+            program.do("launch 1")
+        while program.do("cupti")["done"] != awake:
+            self.assertLess(time.monotonic(), deadline, "something is left on")
+            program.do("launch 1")
+        self.finish(tool)
+        self.assertEqual(program.do("cupti"), {"done": 0})
+        self.assertEqual(program.quit(), 0)
+
     def test_contexts_of_two_gpus_wake_and_sleep_together(self):
         program = self.start(environment=self.environment("instant=1,devices=2"))
         for _ in range(3):

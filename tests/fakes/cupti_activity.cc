@@ -271,16 +271,16 @@ CuptiResult cuptiGetGraphExecId(CUgraphExec exec, uint32_t* id) {
   return kCuptiSuccess;
 }
 
-// Takes as long as a real one may; a call from another thread meanwhile would be its end.
 uint32_t FakeCuptiSwitchedOn() {
   const CuptiState& state = CuptiState::Instance();
   uint32_t count = state.subscriber() != nullptr ? 1 : 0;
   for (uint32_t kind = 0; kind < kActivityKinds; ++kind) {
     count += state.IsEnabled(static_cast<ActivityKind>(kind)) ? 1 : 0;
   }
-  return count + state.EnabledInContexts();
+  return count + state.EnabledInContexts() + RangeProfilersEnabled();
 }
 
+// Takes as long as a real one may; a call from another thread meanwhile would be its end.
 CuptiResult cuptiFinalize() {
   const uint64_t duration_ms = ScenarioNumber("finalize_ms", 0);
   if (duration_ms == 0) Misuse("cuptiFinalize kills live processes");

@@ -2,6 +2,7 @@
 // popping wait for the context, as the real ones do.
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "tests/fakes/counter_image.h"
 #include "tests/fakes/cuda_link.h"
 #include "tests/fakes/cupti_results.h"
+#include "tests/fakes/cupti_state.h"
 #include "tests/fakes/misuse.h"
 #include "tests/fakes/scenario.h"
 #include "tests/fakes/simulated_gpu.h"
@@ -29,6 +31,9 @@ struct RangeProfiler {
   size_t dropped = 0;
   std::vector<CounterEntry> decodable;
 };
+
+std::atomic<uint32_t> enabled{0};
+std::atomic<uint32_t> counting{0};
 
 RangeProfiler* FromParams(void* profiler) {
   if (profiler == nullptr) Misuse("a range-profiler call without its object");
@@ -52,8 +57,12 @@ Totals CountSince(uint32_t device, uint64_t start_ns, uint64_t end_ns) {
 
 }  // namespace
 
+uint32_t RangeProfilersEnabled() { return enabled; }
+
 #pragma GCC visibility push(default)
 extern "C" {
+
+uint32_t FakeCuptiRangesCounting() { return counting; }
 
 CuptiResult cuptiRangeProfilerEnable(abi::RangeEnableParams* params) {
   if (const CuptiResult arranged = ArrangedResult("cuptiRangeProfilerEnable")) return arranged;
@@ -69,6 +78,7 @@ CuptiResult cuptiRangeProfilerEnable(abi::RangeEnableParams* params) {
   profiler->context = context;
   profiler->device = facts.device;
   params->profiler = profiler;
+  ++enabled;
   return kCuptiSuccess;
 }
 
@@ -76,6 +86,7 @@ CuptiResult cuptiRangeProfilerDisable(abi::RangeObjectParams* params) {
   RangeProfiler* profiler = FromParams(params->profiler);
   if (profiler->started) return kCuptiInvalidOperation;
   delete profiler;
+  --enabled;
   return kCuptiSuccess;
 }
 
@@ -115,6 +126,7 @@ CuptiResult cuptiRangeProfilerStart(abi::RangeObjectParams* params) {
     return kCuptiHardwareBusy;
   }
   profiler->started = true;
+  ++counting;
   return kCuptiSuccess;
 }
 
@@ -123,6 +135,7 @@ CuptiResult cuptiRangeProfilerStop(abi::RangeStopParams* params) {
   if (!profiler->started || profiler->open_start_ns != 0) return kCuptiInvalidOperation;
   SimulatedGpu::Instance().ReleaseCounters(profiler->device, getpid());
   profiler->started = false;
+  --counting;
   params->all_passes_submitted = 1;
   return kCuptiSuccess;
 }

@@ -81,6 +81,9 @@ class CuptiState {
   std::atomic<bool> callbacks_[kCallbackDomains][kCallbacksPerDomain] = {};
 };
 
+// Of this process, started or not.
+uint32_t RangeProfilersEnabled();
+
 }  // namespace utlz::fake
 
 #endif  // UTLZ_TESTS_FAKES_CUPTI_STATE_H_

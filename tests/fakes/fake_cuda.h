@@ -49,8 +49,11 @@ void FakeCudaFailNextCall(int result);
 void FakeCudaSetConditionalRuns(uint64_t handle, uint32_t runs);
 // The GPU's counts so far, over all processes that share it.
 uint64_t FakeCudaWorkCount();
-// Of libcupti, by dlsym: how many activity kinds are on, plus one if there is a subscriber.
+// Of libcupti, by dlsym: how many activity kinds and range profilers are on, plus one if there is a
+// subscriber.
 uint32_t FakeCuptiSwitchedOn();
+// How many of these range profilers have been started and not stopped.
+uint32_t FakeCuptiRangesCounting();
 }
 #pragma GCC visibility pop
 

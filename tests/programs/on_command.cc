@@ -12,6 +12,7 @@
 //   fork 1, 0   a child that waits for its end, begun or ended      {"done":its identifier}
 //   close N     closes every descriptor from N on                  {"done":N}
 //   cupti       {"done":what FakeCuptiSwitchedOn says; 0 where no CUPTI is loaded}
+//   ranges      {"done":what FakeCuptiRangesCounting says}
 //   count       the launches of all kinds so far, as every program prints them
 //   quit        ends with status 0
 #include <dlfcn.h>
@@ -147,10 +148,10 @@ class Program {
     return static_cast<uint64_t>(child_);
   }
 
-  static uint64_t SwitchedOn() {
+  static uint64_t AskCupti(const char* what) {
     void* library = dlopen("libcupti.so.13", RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL);
     if (library == nullptr) return 0;
-    const auto ask = reinterpret_cast<uint32_t (*)()>(dlsym(library, "FakeCuptiSwitchedOn"));
+    const auto ask = reinterpret_cast<uint32_t (*)()>(dlsym(library, what));
     const uint64_t count = ask();
     dlclose(library);
     return count;
@@ -198,7 +199,8 @@ int Run(bool later) {
     if (word == "second") program.LaunchOnSecond(number);
     if (word == "own") program.LaunchInOwn(number);
     if (word == "fork") done = program.Fork(number != 0);
-    if (word == "cupti") done = Program::SwitchedOn();
+    if (word == "cupti") done = Program::AskCupti("FakeCuptiSwitchedOn");
+    if (word == "ranges") done = Program::AskCupti("FakeCuptiRangesCounting");
     if (word == "close") closefrom(static_cast<int>(number));
     if (word == "busy") done = program.SetBusy(number);
     Answer(done);
