@@ -59,9 +59,18 @@ def lost(recording, share):
 
 
 def merge(recording, count, first=0):
+    merge_in_turn(recording, [count], first)
+
+
+def merge_in_turn(recording, counts, first=0, turn_ns=20_000_000):
+    """As many to one as the turn says, of which there is a list; each lasts `turn_ns`."""
     merged = []
-    for i in range(first, len(recording.samples) - count + 1, count):
-        part = recording.samples[i:i + count]
+    begin = recording.samples[0][0]
+    i = first
+    while i < len(recording.samples):
+        turn = (recording.samples[i][0] - begin) // turn_ns
+        part = recording.samples[i:i + counts[turn % len(counts)]]
+        i += len(part)
         values = [sum(sample[2][counter] for sample in part) for counter in range(COUNTERS)]
         values[TENSOR] = (sum(sample[2][TENSOR] * sample[2][ELAPSED] for sample in part)
                           / max(1, values[ELAPSED]))
@@ -154,6 +163,7 @@ CHANGES = {
     "merged in threes": lambda r: merge(r, 3),
     "merged in threes, from the second": lambda r: merge(r, 3, 1),
     "merged in fours": lambda r: merge(r, 4),
+    "merged in threes, a quarter in fours": lambda r: merge_in_turn(r, [3, 3, 3, 4]),
     "merged in tens": lambda r: merge(r, 10),
     "2 ms of every 5": lambda r: windows(r, 2_000_000, 5_000_000),
     "a third of each step, one phase": lambda r: in_step(r, 1 / 3, 0),

@@ -31,6 +31,7 @@ struct Arguments {
   uint64_t windows = 10;
   uint64_t window_ns = 20'000'000;
   PmSamplerOptions options;
+  uint64_t interval_ns = kUsualIntervalNs;
   std::vector<std::string> metrics;
 };
 
@@ -46,7 +47,7 @@ Arguments ParseArguments(int argc, char** argv) {
     } else if (word == "--window-ns") {
       arguments.window_ns = std::strtoull(value, nullptr, 10);
     } else if (word == "--interval-ns") {
-      arguments.options.interval_ns = std::strtoull(value, nullptr, 10);
+      arguments.interval_ns = std::strtoull(value, nullptr, 10);
     } else if (word == "--image-bytes") {
       arguments.options.image_bytes = std::strtoull(value, nullptr, 10);
     } else if (word == "--buffer-bytes") {
@@ -159,7 +160,7 @@ int Run(const Arguments& arguments) {
       set.push_back({METRIC_SM_CYCLES_ELAPSED, name, "", 1});
     }
     measured.loaded_kb = ResidentKb();
-    absl::Status status = (*sampler)->Configure(set);
+    absl::Status status = (*sampler)->Configure(set, arguments.interval_ns);
     measured.configured_kb = ResidentKb();
     for (uint64_t i = 0; status.ok() && i < arguments.windows; ++i) {
       status = SampleOneWindow(arguments.window_ns, sampler->get(), &measured);

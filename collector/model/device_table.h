@@ -51,7 +51,7 @@ struct DeviceState {
   SampleTotals samples;
   AttributionFeed attribution;
   uint64_t released_until_ns = 0;
-  uint64_t sample_interval_ns = 0;
+  uint64_t sample_interval_ns = 0;  // of the first metric set
   std::map<uint32_t, MetricSet> metric_sets;
 };
 

@@ -47,7 +47,7 @@ bool SamplerIntake::ConsumeMetricSet(std::string_view payload, DeviceTable* devi
       !device->attribution.AddMetricSet(message, multiprocessors)) {
     return false;
   }
-  device->sample_interval_ns = message.interval_ns();
+  if (device->sample_interval_ns == 0) device->sample_interval_ns = message.interval_ns();
   device->metric_sets.emplace(message.id(), std::move(message));
   return true;
 }

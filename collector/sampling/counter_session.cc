@@ -26,6 +26,11 @@ constexpr uint32_t kSamplesPerBatch = 4096;
 constexpr uint64_t kFirstLeanWindows = 12;
 constexpr uint64_t kDetailWindows = 4;
 constexpr uint64_t kWindowsPerRound = 40;
+// Samples that are as long as a third of what the program repeats, say, do not see what repeats three
+// times as often in it, wherever they begin; samples of another length do. So the sets differ in it,
+// by a ratio that keeps both from falling in with one period.
+constexpr uint64_t kDetailIntervalParts = 23;
+constexpr uint64_t kIntervalParts = 20;
 
 // The processes that are sampled trace for about as long as a planned window lasts.
 constexpr uint64_t kLatestPlannedBeginNs = 5'000'000;
@@ -163,7 +168,7 @@ absl::Status CounterSession::Take() {
   }
   const size_t set = SetOfNextWindow();
   configured_set_.reset();
-  if (absl::Status status = sampler_->Configure(sets_[set].metrics); !status.ok()) return status;
+  if (absl::Status status = sampler_->Configure(sets_[set].metrics, sets_[set].interval_ns); !status.ok()) return status;
   configured_set_ = set;
   return absl::OkStatus();
 }
@@ -174,15 +179,18 @@ absl::Status CounterSession::SelectSets() {
   if (!lean.ok()) return lean.status();
   absl::StatusOr<SelectedMetrics> detail = SelectMetrics(DetailRoles(), passes);
   const size_t lean_metrics = lean->size();
-  AddSet(*std::move(lean));
-  if (detail.ok() && detail->size() > lean_metrics) AddSet(*std::move(detail));
+  AddSet(*std::move(lean), options_.interval_ns);
+  if (detail.ok() && detail->size() > lean_metrics) {
+    AddSet(*std::move(detail), options_.interval_ns / kIntervalParts * kDetailIntervalParts);
+  }
   return absl::OkStatus();
 }
 
-void CounterSession::AddSet(SelectedMetrics metrics) {
+void CounterSession::AddSet(SelectedMetrics metrics, uint64_t interval_ns) {
   Set& set = sets_.emplace_back();
-  set.id = MetricSetId(metrics, options_.sampler.interval_ns);
-  set.encoder.emplace(set.id, device_.uuid, options_.sampler.interval_ns, Resolutions(metrics));
+  set.id = MetricSetId(metrics, interval_ns);
+  set.interval_ns = interval_ns;
+  set.encoder.emplace(set.id, device_.uuid, interval_ns, Resolutions(metrics));
   set.metrics = std::move(metrics);
 }
 
@@ -229,7 +237,7 @@ absl::Status CounterSession::ConfigureNextSet() {
   const size_t set = SetOfNextWindow();
   if (sampler_->configured() && configured_set_ == set) return absl::OkStatus();
   configured_set_ = set;
-  return sampler_->Configure(sets_[set].metrics);
+  return sampler_->Configure(sets_[set].metrics, sets_[set].interval_ns);
 }
 
 uint64_t CounterSession::WindowNs() const {
@@ -344,7 +352,7 @@ void CounterSession::EndWindow(uint64_t now_ns) {
     if (window->overflow) schedule_.Overflowed();
     if (window->samples != 0) {
       retry_pause_ns_ = kFirstRetryPauseNs;
-    } else if (!window->overflow && on_ns > kIntervalsWithSamples * options_.sampler.interval_ns) {
+    } else if (!window->overflow && on_ns > kIntervalsWithSamples * set->interval_ns) {
       window = absl::InternalError("a window of PM sampling brought no samples");
     }
   }
@@ -374,7 +382,7 @@ MetricSet CounterSession::Describe(const Set& set) const {
   message.set_id(set.id);
   message.set_device_uuid(device_.uuid);
   message.set_chip(chip_);
-  message.set_interval_ns(options_.sampler.interval_ns);
+  message.set_interval_ns(set.interval_ns);
   for (const SelectedMetric& selected : set.metrics) {
     MetricSet::Metric* metric = message.add_metric();
     metric->set_name(selected.name);

@@ -37,6 +37,7 @@ struct WindowPlanning {
 
 struct CounterSessionOptions {
   PmSamplerOptions sampler;
+  uint64_t interval_ns = kUsualIntervalNs;  // of the lean set's samples
   WindowScheduleOptions schedule;
   WindowPlanning planning;
   std::string lease_folder;
@@ -104,6 +105,7 @@ class CounterSession {
 
   struct Set {
     uint32_t id = 0;
+    uint64_t interval_ns = 0;
     SelectedMetrics metrics;
     std::optional<MetricSet> announced;
     std::optional<SampleBatchEncoder> encoder;
@@ -112,7 +114,7 @@ class CounterSession {
   absl::Status Take();
   absl::Status SelectSets();
   uint64_t WindowNs() const;
-  void AddSet(SelectedMetrics metrics);
+  void AddSet(SelectedMetrics metrics, uint64_t interval_ns);
   void TryTake(uint64_t now_ns);
   void Block(uint64_t now_ns, const absl::Status& status);
   void BeginWindow(uint64_t now_ns);

@@ -79,7 +79,7 @@ DoctorFact CountersFact(const CuptiTable& cupti, const CudaDevice& device) {
     status = lean.status();
     if (lean.ok()) metrics = *std::move(lean);
   }
-  if (status.ok()) status = (*sampler)->Configure(metrics);
+  if (status.ok()) status = (*sampler)->Configure(metrics, kUsualIntervalNs);
   if (status.ok()) {
     fact.status = FactStatus::kGood;
     fact.detail = absl::StrCat("free, chip ", (*sampler)->chip(), ", ", metrics.size(),

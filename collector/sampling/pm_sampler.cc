@@ -59,9 +59,9 @@ absl::Status PmSampler::Identify() {
                      "cuptiPmSamplingGetCounterAvailability");
 }
 
-absl::Status PmSampler::Configure(const SelectedMetrics& metrics) {
+absl::Status PmSampler::Configure(const SelectedMetrics& metrics, uint64_t interval_ns) {
   current_ = nullptr;
-  const absl::StatusOr<Configuration*> configuration = ConfigurationFor(metrics);
+  const absl::StatusOr<Configuration*> configuration = ConfigurationFor(metrics, interval_ns);
   if (!configuration.ok()) return configuration.status();
   // CUPTI accepts another configuration while it is enabled, and then delivers no samples.
   if (configured_ != nullptr && configured_ != *configuration) Disable();
@@ -79,10 +79,10 @@ absl::Status PmSampler::Configure(const SelectedMetrics& metrics) {
 }
 
 absl::StatusOr<PmSampler::Configuration*> PmSampler::ConfigurationFor(
-    const SelectedMetrics& metrics) {
+    const SelectedMetrics& metrics, uint64_t interval_ns) {
   std::vector<std::string> names = MetricNames(metrics);
   for (const auto& known : configurations_) {
-    if (known->names == names) return known.get();
+    if (known->names == names && known->interval_ns == interval_ns) return known.get();
   }
   absl::StatusOr<ProfilerHost> host = ProfilerHost::Create(table_, chip_, availability_, names);
   if (!host.ok()) return host.status();
@@ -92,6 +92,7 @@ absl::StatusOr<PmSampler::Configuration*> PmSampler::ConfigurationFor(
     configuration->name_pointers.push_back(name.c_str());
   }
   configuration->host.emplace(*std::move(host));
+  configuration->interval_ns = interval_ns;
   configurations_.push_back(std::move(configuration));
   return configurations_.back().get();
 }
@@ -111,11 +112,11 @@ absl::Status PmSampler::SetConfig(const Configuration& configuration) {
   config.config = configuration.host->config_image().data();
   config.config_size = configuration.host->config_image().size();
   config.hardware_buffer_size = options_.hardware_buffer_bytes;
-  config.sampling_interval = options_.interval_ns;
+  config.sampling_interval = configuration.interval_ns;
   if (SamplesBySystemClock(chip_)) {
     config.trigger_mode = cupti::kTriggerSysclk;
     config.sampling_interval =
-        static_cast<uint64_t>(static_cast<double>(options_.interval_ns) * kSystemCyclesPerNs);
+        static_cast<uint64_t>(static_cast<double>(configuration.interval_ns) * kSystemCyclesPerNs);
   }
   return CuptiStatus(table_, table_.pm_set_config(&config), "cuptiPmSamplingSetConfig");
 }
@@ -159,7 +160,7 @@ absl::Status PmSampler::InitializeImage() {
 
 uint64_t PmSampler::longest_window_ns() const {
   if (current_ == nullptr) return 0;
-  const uint64_t held_ns = current_->image_samples * options_.interval_ns / 10 * 9;
+  const uint64_t held_ns = current_->image_samples * current_->interval_ns / 10 * 9;
   return held_ns - std::min(held_ns / 2, kStoppingNs);
 }
 
@@ -174,7 +175,7 @@ absl::StatusOr<WindowResult> PmSampler::Stop(const SampleSink& sink) {
   cupti::PmObjectParams stop;
   stop.object = object_;
   absl::Status status = CuptiStatus(table_, table_.pm_stop(&stop), "cuptiPmSamplingStop");
-  const uint64_t expected = (MonotonicNs() - started_ns_) / options_.interval_ns;
+  const uint64_t expected = (MonotonicNs() - started_ns_) / current_->interval_ns;
   WindowResult result;
   if (status.ok()) status = Decode(sink, &result);
   if (!status.ok()) {
@@ -227,7 +228,7 @@ absl::Status PmSampler::HandOn(const SampleSink& sink, WindowResult* result) {
       return CuptiStatus(table_, status, "cuptiPmSamplingCounterDataGetSampleInfo");
     }
     if (sample != 0 && times.start_timestamp > last_end_ns) {
-      result->lost += (times.start_timestamp - last_end_ns) / options_.interval_ns;
+      result->lost += (times.start_timestamp - last_end_ns) / current_->interval_ns;
     }
     last_end_ns = times.end_timestamp;
     // The first one of a window is garbage.

@@ -1,6 +1,6 @@
 // CUPTI PM sampling of one GPU: configure, sample for a while, stop, decode.
 //
-//   Create → Configure(metrics) → { Start → … → Stop(sink) }* → Disable
+//   Create → Configure(metrics, interval) → { Start → … → Stop(sink) }* → Disable
 //
 // Decoding happens once, after a window: one call of CUPTI works through all that the hardware
 // buffer holds and drops what does not fit into the counter-data image, so a window may be no
@@ -26,9 +26,10 @@
 
 namespace utlz {
 
+inline constexpr uint64_t kUsualIntervalNs = 10'000;
+
 struct PmSamplerOptions {
   size_t device_index = 0;
-  uint64_t interval_ns = 10'000;
   // Holds the raw records of one window: some 10 KB a sample on a large GPU. All of it is resident.
   size_t hardware_buffer_bytes = size_t{32} << 20;
   // Bounds the counter-data image, at some 22 KB a sample for the lean set of a large GPU and 45 KB
@@ -58,10 +59,10 @@ class PmSampler {
   const std::string& chip() const { return chip_; }
   const std::vector<uint8_t>& availability() const { return availability_; }
 
-  // Takes the counters, if they are not ours yet, and sets them to `metrics`. Unavailable: another
-  // profiler has them; PermissionDenied: the privilege lacks. Costs some 200 ms of CPU, also to
-  // change the set.
-  absl::Status Configure(const SelectedMetrics& metrics);
+  // Takes the counters, if they are not ours yet, and sets them to `metrics`, sampled so often.
+  // Unavailable: another profiler has them; PermissionDenied: the privilege lacks. Costs some 200 ms
+  // of CPU, also to change the set.
+  absl::Status Configure(const SelectedMetrics& metrics, uint64_t interval_ns);
   bool configured() const { return current_ != nullptr; }
 
   // The longest window that the image of the configured set holds.
@@ -86,13 +87,15 @@ class PmSampler {
     std::vector<std::string> names;
     std::vector<const char*> name_pointers;
     std::optional<ProfilerHost> host;
+    uint64_t interval_ns = 0;
     uint32_t image_samples = 0;
   };
 
   PmSampler(const CuptiTable& table, const PmSamplerOptions& options)
       : table_(table), options_(options) {}
   absl::Status Identify();
-  absl::StatusOr<Configuration*> ConfigurationFor(const SelectedMetrics& metrics);
+  absl::StatusOr<Configuration*> ConfigurationFor(const SelectedMetrics& metrics,
+                                                  uint64_t interval_ns);
   absl::Status Enable();
   absl::Status SetConfig(const Configuration& configuration);
   absl::Status MakeImage(Configuration* configuration);

@@ -78,7 +78,7 @@ void SamplerLoop::UseDevice(const CudaDevice& device) {
   if (Find(device.uuid) != nullptr) return;
   CounterSessionOptions session;
   session.sampler.device_index = static_cast<size_t>(device.ordinal);
-  session.sampler.interval_ns = options_.interval_ns;
+  session.interval_ns = options_.interval_ns;
   session.schedule.duty_ppm = duty_ppm_;
   session.schedule.cpu_budget_ppm = options_.cpu_budget_ppm;
   session.schedule.cpu_burst_ns = options_.cpu_burst_ns;

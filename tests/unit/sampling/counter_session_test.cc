@@ -92,6 +92,8 @@ TEST_F(CounterSessionTest, TakesTheDetailSetNowAndThen) {
   ASSERT_EQ(sets_.size(), 2u);
   EXPECT_EQ(sets_[1].metric_size(), 6);
   EXPECT_NE(sets_[0].id(), sets_[1].id());
+  EXPECT_EQ(sets_[0].interval_ns(), 10'000u);
+  EXPECT_EQ(sets_[1].interval_ns(), 11'500u) << "or loads in step with one are so with both";
   int detail_batches = 0;
   for (const SampleBatch& batch : batches_) {
     detail_batches += batch.metric_set() == sets_[1].id() ? 1 : 0;
@@ -265,7 +267,7 @@ TEST_F(CounterSessionTest, AGpuThatOnlyCopiesIsNotIdle) {
   options_.schedule.cpu_burst_ns = options_.schedule.duty_burst_ns = UINT64_MAX / 4;
   options_.schedule.idle_pause_ns = 3600 * kSecond;
   Begin();
-  const double interval_ns = static_cast<double>(options_.sampler.interval_ns);
+  const double interval_ns = static_cast<double>(options_.interval_ns);
   const uint64_t most_ns = 60 * kSecond;
   EXPECT_LT(pause_ns(0, 50 * interval_ns), most_ns);
   EXPECT_GT(pause_ns(0, 0.01 * interval_ns), most_ns);
@@ -306,7 +308,7 @@ TEST_F(CounterSessionTest, WithoutACounterOfWorkEveryWindowMayHoldSome) {
 
 TEST_F(CounterSessionTest, AWindowWithoutSamplesIsAFailure) {
   fake_.samples_per_window = 0;
-  options_.sampler.interval_ns = 1;
+  options_.interval_ns = 1;
   Begin();
   Window();
   EXPECT_FALSE(session_->works());

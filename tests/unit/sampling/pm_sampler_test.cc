@@ -42,7 +42,7 @@ class PmSamplerTest : public testing::Test {
 
 TEST_F(PmSamplerTest, HandsOnEverySampleButTheFirst) {
   auto sampler = Create();
-  ASSERT_TRUE(sampler->Configure(metrics_).ok());
+  ASSERT_TRUE(sampler->Configure(metrics_, kUsualIntervalNs).ok());
   const absl::StatusOr<WindowResult> result = Window(sampler.get());
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->samples, 9u);
@@ -55,7 +55,7 @@ TEST_F(PmSamplerTest, HandsOnEverySampleButTheFirst) {
 
 TEST_F(PmSamplerTest, CountsASampleThatIsMissing) {
   auto sampler = Create();
-  ASSERT_TRUE(sampler->Configure(metrics_).ok());
+  ASSERT_TRUE(sampler->Configure(metrics_, kUsualIntervalNs).ok());
   fake_.gap_after_sample = 4;
   const absl::StatusOr<WindowResult> result = Window(sampler.get());
   ASSERT_TRUE(result.ok());
@@ -64,7 +64,7 @@ TEST_F(PmSamplerTest, CountsASampleThatIsMissing) {
 
 TEST_F(PmSamplerTest, AfterAHardwareOverflowMustBeConfiguredAnew) {
   auto sampler = Create();
-  ASSERT_TRUE(sampler->Configure(metrics_).ok());
+  ASSERT_TRUE(sampler->Configure(metrics_, kUsualIntervalNs).ok());
   fake_.decode_result = cupti::kOutOfMemory;
   const absl::StatusOr<WindowResult> result = Window(sampler.get());
   ASSERT_TRUE(result.ok()) << result.status();
@@ -73,14 +73,14 @@ TEST_F(PmSamplerTest, AfterAHardwareOverflowMustBeConfiguredAnew) {
   EXPECT_FALSE(sampler->configured());
   EXPECT_FALSE(fake_.enabled);
   fake_.decode_result = 0;
-  EXPECT_TRUE(sampler->Configure(metrics_).ok());
+  EXPECT_TRUE(sampler->Configure(metrics_, kUsualIntervalNs).ok());
   EXPECT_TRUE(Window(sampler.get()).ok());
   EXPECT_EQ(samples_.size(), 9u);
 }
 
 TEST_F(PmSamplerTest, AFullImageIsAnOverflowThatCostsNoConfiguring) {
   auto sampler = Create();
-  ASSERT_TRUE(sampler->Configure(metrics_).ok());
+  ASSERT_TRUE(sampler->Configure(metrics_, kUsualIntervalNs).ok());
   fake_.fill_image = true;
   const absl::StatusOr<WindowResult> result = Window(sampler.get());
   ASSERT_TRUE(result.ok());
@@ -93,10 +93,10 @@ TEST_F(PmSamplerTest, AFullImageIsAnOverflowThatCostsNoConfiguring) {
 TEST_F(PmSamplerTest, KeepsReplacedConfigurationsAlive) {
   auto sampler = Create();
   const SelectedMetrics other = {metrics_[1]};
-  ASSERT_TRUE(sampler->Configure(metrics_).ok());
-  ASSERT_TRUE(sampler->Configure(other).ok());
+  ASSERT_TRUE(sampler->Configure(metrics_, kUsualIntervalNs).ok());
+  ASSERT_TRUE(sampler->Configure(other, kUsualIntervalNs).ok());
   EXPECT_EQ(fake_.hosts_alive, 2);
-  ASSERT_TRUE(sampler->Configure(metrics_).ok());
+  ASSERT_TRUE(sampler->Configure(metrics_, kUsualIntervalNs).ok());
   EXPECT_EQ(fake_.hosts_alive, 2);
   ASSERT_TRUE(Window(sampler.get()).ok());
   EXPECT_EQ(samples_[0].values.size(), 2u);
@@ -107,20 +107,29 @@ TEST_F(PmSamplerTest, SamplesAfterTheSetWasChangedAndChangedBack) {
   const SelectedMetrics other = {metrics_[1]};
   for (const SelectedMetrics& metrics : {metrics_, other, metrics_}) {
     samples_.clear();
-    ASSERT_TRUE(sampler->Configure(metrics).ok());
+    ASSERT_TRUE(sampler->Configure(metrics, kUsualIntervalNs).ok());
     ASSERT_TRUE(Window(sampler.get()).ok());
     ASSERT_EQ(samples_.size(), 9u);
     EXPECT_EQ(samples_[0].values.size(), metrics.size());
   }
 }
 
+TEST_F(PmSamplerTest, TheSameMetricsAreSampledInEachIntervalThatIsAskedFor) {
+  auto sampler = Create();
+  for (const uint64_t interval_ns : {10'000u, 11'500u, 10'000u}) {
+    ASSERT_TRUE(sampler->Configure(metrics_, interval_ns).ok());
+    EXPECT_EQ(fake_.interval_ns, interval_ns);
+    ASSERT_TRUE(Window(sampler.get()).ok());
+  }
+}
+
 TEST_F(PmSamplerTest, SamplesAgainAfterGivingTheCountersUp) {
   auto sampler = Create();
-  ASSERT_TRUE(sampler->Configure(metrics_).ok());
+  ASSERT_TRUE(sampler->Configure(metrics_, kUsualIntervalNs).ok());
   ASSERT_TRUE(Window(sampler.get()).ok());
   sampler->Disable();
   EXPECT_FALSE(fake_.enabled);
-  ASSERT_TRUE(sampler->Configure(metrics_).ok());
+  ASSERT_TRUE(sampler->Configure(metrics_, kUsualIntervalNs).ok());
   const absl::StatusOr<WindowResult> result = Window(sampler.get());
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(samples_.size(), 18u);
@@ -129,10 +138,10 @@ TEST_F(PmSamplerTest, SamplesAgainAfterGivingTheCountersUp) {
 TEST_F(PmSamplerTest, ReportsWhoeverHasTheCounters) {
   auto sampler = Create();
   fake_.enable_result = cupti::kHardwareBusy;
-  EXPECT_TRUE(absl::IsUnavailable(sampler->Configure(metrics_)));
+  EXPECT_TRUE(absl::IsUnavailable(sampler->Configure(metrics_, kUsualIntervalNs)));
   fake_.enable_result = 0;
   fake_.set_config_result = cupti::kHardwareBusy;
-  EXPECT_TRUE(absl::IsUnavailable(sampler->Configure(metrics_)));
+  EXPECT_TRUE(absl::IsUnavailable(sampler->Configure(metrics_, kUsualIntervalNs)));
   EXPECT_FALSE(fake_.enabled);
   EXPECT_FALSE(sampler->configured());
 }
@@ -144,13 +153,13 @@ TEST_F(PmSamplerTest, ReportsMissingPermission) {
 
 TEST_F(PmSamplerTest, SamplesBySystemClockWhereTimeIsNotSupported) {
   auto hopper = Create();
-  ASSERT_TRUE(hopper->Configure(metrics_).ok());
+  ASSERT_TRUE(hopper->Configure(metrics_, kUsualIntervalNs).ok());
   EXPECT_EQ(fake_.trigger_mode, cupti::kTriggerTime);
   EXPECT_EQ(fake_.interval_ns, 10'000u);
   hopper->Disable();
   fake_.chip = "GA100";
   auto ampere = Create();
-  ASSERT_TRUE(ampere->Configure(metrics_).ok());
+  ASSERT_TRUE(ampere->Configure(metrics_, kUsualIntervalNs).ok());
   EXPECT_EQ(fake_.trigger_mode, cupti::kTriggerSysclk);
   EXPECT_EQ(fake_.interval_ns, 14'000u);
 }
@@ -159,14 +168,14 @@ TEST_F(PmSamplerTest, TheImageBoundsTheWindow) {
   fake_.image_bytes_per_sample = 1000;
   auto sampler = Create({.image_bytes = 500'000});
   EXPECT_EQ(sampler->longest_window_ns(), 0u);
-  ASSERT_TRUE(sampler->Configure(metrics_).ok());
+  ASSERT_TRUE(sampler->Configure(metrics_, kUsualIntervalNs).ok());
   EXPECT_EQ(fake_.image_samples, 500u);
   EXPECT_EQ(sampler->longest_window_ns(), 4'000'000u);
 }
 
 TEST_F(PmSamplerTest, EvaluatesConstantsOfTheChip) {
   auto sampler = Create();
-  ASSERT_TRUE(sampler->Configure(metrics_).ok());
+  ASSERT_TRUE(sampler->Configure(metrics_, kUsualIntervalNs).ok());
   ASSERT_TRUE(Window(sampler.get()).ok());
   EXPECT_EQ(sampler->EvaluateConstant("cycles.max.peak_sustained"), 1);
   EXPECT_EQ(sampler->EvaluateConstant("bytes.sum.peak_sustained"), std::nullopt);
@@ -174,7 +183,7 @@ TEST_F(PmSamplerTest, EvaluatesConstantsOfTheChip) {
 
 TEST_F(PmSamplerTest, GivesTheCountersUpAtItsEnd) {
   auto sampler = Create();
-  ASSERT_TRUE(sampler->Configure(metrics_).ok());
+  ASSERT_TRUE(sampler->Configure(metrics_, kUsualIntervalNs).ok());
   sampler.reset();
   EXPECT_FALSE(fake_.enabled);
   EXPECT_EQ(fake_.hosts_alive, 0);
