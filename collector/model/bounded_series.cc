@@ -1,6 +1,7 @@
 #include "collector/model/bounded_series.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace utlz {
@@ -43,20 +44,42 @@ void BoundedSeries::Add(uint64_t start_ns, uint64_t end_ns, double value) {
   current_end_ns_ = current_start_ns_ + interval_ns_;
 }
 
-std::optional<double> BoundedSeries::MeanBetween(uint64_t start_ns, uint64_t end_ns) const {
-  double sum = 0;
-  double weight_ns = 0;
+std::vector<BoundedSeries::Part> BoundedSeries::PartsBetween(uint64_t start_ns,
+                                                             uint64_t end_ns) const {
+  std::vector<Part> parts;
   for (size_t i = 0; i < points_.size(); ++i) {
     const uint64_t begin_ns = std::max(start_ns, start_ns_ + i * interval_ns_);
     const uint64_t stop_ns = std::min(end_ns, start_ns_ + (i + 1) * interval_ns_);
-    if (begin_ns >= stop_ns) continue;
+    if (begin_ns >= stop_ns || points_[i].weight_ns <= 0) continue;
     const double share =
         static_cast<double>(stop_ns - begin_ns) / static_cast<double>(interval_ns_);
-    sum += share * points_[i].sum;
-    weight_ns += share * points_[i].weight_ns;
+    parts.push_back({share * points_[i].weight_ns, points_[i].sum / points_[i].weight_ns});
   }
-  if (weight_ns <= 0) return std::nullopt;
-  return sum / weight_ns;
+  return parts;
+}
+
+std::optional<double> BoundedSeries::MeanBetween(uint64_t start_ns, uint64_t end_ns) const {
+  const std::optional<Estimate> estimate = EstimateBetween(start_ns, end_ns);
+  return estimate.has_value() ? std::make_optional(estimate->mean) : std::nullopt;
+}
+
+std::optional<BoundedSeries::Estimate> BoundedSeries::EstimateBetween(uint64_t start_ns,
+                                                                      uint64_t end_ns) const {
+  const std::vector<Part> parts = PartsBetween(start_ns, end_ns);
+  Estimate estimate;
+  for (const Part& part : parts) {
+    estimate.held_ns += part.weight_ns;
+    estimate.mean += part.weight_ns * part.mean;
+  }
+  if (estimate.held_ns <= 0) return std::nullopt;
+  estimate.mean /= estimate.held_ns;
+  double squares = 0;
+  for (const Part& part : parts) {
+    const double distance = part.weight_ns * (part.mean - estimate.mean);
+    squares += distance * distance;
+  }
+  estimate.error = std::sqrt(squares) / estimate.held_ns;
+  return estimate;
 }
 
 std::vector<double> BoundedSeries::SharesOfInterval() const {

@@ -24,6 +24,12 @@ class BoundedSeries {
   uint64_t interval_ns() const { return interval_ns_; }
   // Mean over a stretch, by how long each value held; nothing where none did.
   std::optional<double> MeanBetween(uint64_t start_ns, uint64_t end_ns) const;
+  struct Estimate {
+    double mean = 0;
+    double error = 0;    // standard, from how far the intervals differ
+    double held_ns = 0;  // for how long there were values
+  };
+  std::optional<Estimate> EstimateBetween(uint64_t start_ns, uint64_t end_ns) const;
   // Sum of value × time, ÷ the interval: what is not known counts as zero.
   std::vector<double> SharesOfInterval() const;
   // NaN where nothing is known.
@@ -35,7 +41,14 @@ class BoundedSeries {
     double weight_ns = 0;
   };
 
+  struct Part {
+    double weight_ns;
+    double mean;
+  };
+
   void Halve();
+  // Of the intervals that hold anything of a stretch.
+  std::vector<Part> PartsBetween(uint64_t start_ns, uint64_t end_ns) const;
   void AddTo(Point* point, uint64_t span_ns, double value) {
     const auto weight = static_cast<double>(span_ns);
     point->sum += value * weight;

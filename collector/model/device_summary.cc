@@ -14,6 +14,7 @@ struct DeviceView {
   const ModelState& model;
   const DeviceState& state;
   const DeviceAnalysis& analysis;
+  const std::optional<StepsSpan>& steps;
   std::vector<const KernelRow*> rows;
   double scale = 1;  // kernel time of the run ÷ what was traced of it
 };
@@ -22,17 +23,26 @@ struct DeviceView {
 struct Extent {
   double time_ns = 0;
   double kernel_share = 1;
+  // What was not traced included.
+  uint64_t start_ns = 0;
+  uint64_t end_ns = 0;
 };
 
 Extent WindowOf(const DeviceView& view) {
-  return {.time_ns = view.analysis.part.TimeNs(), .kernel_share = view.analysis.part.kernel_share};
+  const ActivitySweep& sweep = view.state.sweep;
+  return {.time_ns = view.analysis.part.TimeNs(),
+          .kernel_share = view.analysis.part.kernel_share,
+          .start_ns = view.steps.has_value() ? view.steps->start_ns : sweep.first_ns(),
+          .end_ns = view.steps.has_value() ? view.steps->end_ns : sweep.last_ns()};
 }
 
 // All traced time, from the first to the last activity.
 Extent RunOf(const DeviceView& view) {
   const ActivitySweep& sweep = view.state.sweep;
   const uint64_t span_ns = sweep.last_ns() - sweep.first_ns();
-  return {.time_ns = static_cast<double>(span_ns - std::min(span_ns, sweep.UntracedNs()))};
+  return {.time_ns = static_cast<double>(span_ns - std::min(span_ns, sweep.UntracedNs())),
+          .start_ns = sweep.first_ns(),
+          .end_ns = sweep.last_ns()};
 }
 
 // Launches of a kernel that were traced in an extent.
@@ -103,23 +113,87 @@ void SetTimes(const DeviceView& view, bool of_steps, DeviceSummary* summary) {
   summary->set_run_gpu_busy_share(std::min(1.0, busy_ns / SpanNs(view)));
 }
 
-// Sum over kernels and copies of one counter, in an extent of traced time. Kernels that no sample
-// has covered yet are taken to work at the mean rate of those that one has.
+// Sum over kernels and copies of one counter, in an extent of traced time.
 struct CounterSum {
   double value = 0;
   double variance = 0;
+  double other_variance = 0;  // of it, what is not the errors of kernels' own counters
 };
 
+// Below this share of the kernel time, kernels that counters met are no sample of the others.
+constexpr double kEnoughCounted = 0.5;
+// Samples of less time, or of fewer steps, are no sample of an extent.
+constexpr double kFewestSampledNs = 1e6;
+constexpr double kFewestSampledSteps = 3;
+
+// The series that holds a counter, and what its values count in a nanosecond; null: none does.
+struct SeriesOfRole {
+  const BoundedSeries* series = nullptr;
+  double per_ns = 0;
+};
+
+SeriesOfRole SeriesOf(const DeviceView& view, MetricRole role) {
+  const SampleTotals& samples = view.state.samples;
+  const double cycles_per_ns = view.analysis.ceilings.clock_hz * 1e-9;
+  switch (role) {
+    case METRIC_SM_CYCLES_ACTIVE: return {&samples.sm_active_series(), cycles_per_ns};
+    case METRIC_TENSOR_ACTIVE: return {&samples.tensor_active_series(), cycles_per_ns};
+    case METRIC_DRAM_READ_BYTES:
+    case METRIC_DRAM_WRITE_BYTES: {
+      // The series is of both.
+      const double read = samples.PerSecond(METRIC_DRAM_READ_BYTES).value_or(0);
+      const double write = samples.PerSecond(METRIC_DRAM_WRITE_BYTES).value_or(0);
+      const double own = role == METRIC_DRAM_READ_BYTES ? read : write;
+      return {&samples.dram_series(), read + write > 0 ? own / (read + write) * 1e-9 : 0};
+    }
+    default: return {};
+  }
+}
+
+// A GPU that ran kernels had at least one multiprocessor active meanwhile: samples that saw less
+// are of other times.
+bool SawKernels(const DeviceView& view) {
+  const auto active = view.state.samples.PerSecond(METRIC_SM_CYCLES_ACTIVE);
+  const double multiprocessors =
+      std::max(view.state.info.multiprocessors(),
+               view.state.peaks.has_value() ? view.state.peaks->multiprocessors() : 0);
+  const double clock_hz = view.analysis.ceilings.clock_hz;
+  const DevicePart& part = view.analysis.part;
+  if (!active.has_value() || multiprocessors <= 0 || clock_hz <= 0 || part.TimeNs() <= 0) return true;
+  constexpr double kPart = 0.5;
+  return *active / clock_hz >= kPart * part.content.KernelNs() / part.TimeNs() / multiprocessors;
+}
+
+// What the device's own samples say, whatever ran: those taken in the extent, else all of them,
+// where they missed the traced windows of a program that works throughout.
+std::optional<CounterSum> SumOfSamples(const DeviceView& view, const Extent& extent,
+                                       MetricRole role) {
+  const SeriesOfRole of = SeriesOf(view, role);
+  if (of.series != nullptr) {
+    const auto estimate = of.series->EstimateBetween(extent.start_ns, extent.end_ns);
+    const double fewest_ns = std::max(
+        kFewestSampledNs,
+        view.steps.has_value() ? kFewestSampledSteps * view.steps->usual_step_ns : 0.0);
+    if (estimate.has_value() && estimate->held_ns >= fewest_ns) {
+      const double error = estimate->error * of.per_ns * extent.time_ns;
+      return CounterSum{estimate->mean * of.per_ns * extent.time_ns, error * error, error * error};
+    }
+  }
+  const SampleTotals& samples = view.state.samples;
+  const auto per_second = samples.PerSecond(role);
+  const bool enough = static_cast<double>(samples.sampled_ns()) >= kFewestSampledNs &&
+                      2 * view.analysis.attribution.untraced_samples >= samples.samples();
+  if (!per_second.has_value() || !enough || !SawKernels(view)) return std::nullopt;
+  return CounterSum{*per_second * extent.time_ns * 1e-9};
+}
+
+// Kernels that no sample has covered yet are taken to work at the mean rate of those that one has,
+// give or take all of it; where these are too few, the samples speak for the device.
 std::optional<CounterSum> SumOf(const DeviceView& view, const Extent& extent, MetricRole role) {
   const auto& total = view.analysis.attribution.totals[role];
+  // No sample met a traced launch.
+  if (!total.has_value()) return SumOfSamples(view, extent, role);
   CounterSum sum;
-  if (!total.has_value()) {
-    // No sample met a traced launch: the device's own mean is all that is known.
-    const auto per_second = view.state.samples.PerSecond(role);
-    if (!per_second.has_value()) return std::nullopt;
-    sum.value = *per_second * extent.time_ns * 1e-9;
-    return sum;
-  }
   double known_ns = 0;
   double all_ns = 0;
   for (const KernelRow* row : view.rows) {
@@ -131,11 +205,13 @@ std::optional<CounterSum> SumOf(const DeviceView& view, const Extent& extent, Me
     sum.value += launches * counter->value;
     sum.variance += launches * launches * counter->error * counter->error;
   }
-  // Samples that met no kernel's work say nothing of the time in which kernels ran.
-  if (known_ns == 0 && all_ns > 0) return std::nullopt;
+  if (known_ns < kEnoughCounted * all_ns) return SumOfSamples(view, extent, role);
   if (known_ns > 0) {
-    sum.value *= all_ns / known_ns;
+    const double others = sum.value * (all_ns / known_ns - 1);
+    sum.value += others;
     sum.variance *= (all_ns / known_ns) * (all_ns / known_ns);
+    sum.other_variance = others * others / (kNormal95 * kNormal95);
+    sum.variance += sum.other_variance;
   }
   for (const auto& [key, count] : view.state.copies.counts()) {
     const auto copy = view.analysis.attribution.copies.find(KindOfCopy(key.first, key.second));
@@ -163,8 +239,10 @@ void SetBytes(const DeviceView& view, DeviceSummary* summary) {
   const double bandwidth = view.analysis.ceilings.dram_bytes_per_second;
   const Extent window = WindowOf(view);
   if (window.time_ns > 0) {
-    const double bytes = SumOf(view, window, METRIC_DRAM_READ_BYTES)->value +
-                         SumOf(view, window, METRIC_DRAM_WRITE_BYTES)->value;
+    const auto window_read = SumOf(view, window, METRIC_DRAM_READ_BYTES);
+    const auto window_write = SumOf(view, window, METRIC_DRAM_WRITE_BYTES);
+    if (!window_read.has_value() || !window_write.has_value()) return;
+    const double bytes = window_read->value + window_write->value;
     summary->set_dram_bytes_per_second(bytes / window.time_ns * 1e9);
     if (bandwidth > 0) {
       summary->set_hbm_bandwidth_share(std::min(1.0, summary->dram_bytes_per_second() / bandwidth));
@@ -186,6 +264,7 @@ struct OtherTensorCycles {
   // Given to none: copies, idle, kernels that too few samples met. FLOPs all the same, of the type
   // that the device uses most.
   double unassigned = 0;
+  double unassigned_variance = 0;
   // Given to kernels that are not known to do tensor work: spill of those that do, which are FLOPs,
   // and packed arithmetic of their own, which are none (kernel_work.cc).
   double doubtful = 0;
@@ -205,6 +284,7 @@ OtherTensorCycles OtherTensorCyclesIn(const DeviceView& view, const Extent& exte
   }
   other.doubtful = std::clamp(other.doubtful, 0.0, std::max(0.0, counted->value - assigned));
   other.unassigned = std::max(0.0, counted->value - assigned - other.doubtful);
+  other.unassigned_variance = counted->other_variance;
   return other;
 }
 
@@ -236,35 +316,46 @@ FlopsSum FlopsIn(const DeviceView& view, const Extent& extent) {
     const OtherTensorCycles other = OtherTensorCyclesIn(view, extent);
     const double cycles = other.unassigned + other.doubtful / 2;
     const double error = other.doubtful / 2 / kNormal95;
+    const double variance = error * error + other.unassigned_variance;
     result.flops += cycles * *per_cycle;
-    result.variance += error * error * *per_cycle * *per_cycle;
+    result.variance += variance * *per_cycle * *per_cycle;
     result.peak_time_ns += cycles / clock_hz * 1e9;
-    result.peak_variance += error * error / (clock_hz * clock_hz) * 1e18;
+    result.peak_variance += variance / (clock_hz * clock_hz) * 1e18;
   }
   return result;
+}
+
+// Whether counters say what the tensor pipes did in an extent; where none counts them, whether any
+// says what other pipes did.
+bool FlopsCounted(const DeviceView& view, const Extent& extent, const FlopsSum& sum) {
+  if (!view.state.samples.PerSecond(METRIC_TENSOR_ACTIVE).has_value()) return sum.flops > 0;
+  return SumOf(view, extent, METRIC_TENSOR_ACTIVE).has_value();
 }
 
 void SetFlops(const DeviceView& view, DeviceSummary* summary) {
   const Extent run = RunOf(view);
   const FlopsSum in_run = FlopsIn(view, run);
-  const bool counted = SumOf(view, run, METRIC_TENSOR_ACTIVE).has_value() || in_run.flops > 0;
-  if (!counted) return;
-  summary->set_flops(in_run.flops * view.scale);
-  summary->set_flops_error(std::sqrt(in_run.variance) * view.scale);
+  const bool run_counted = FlopsCounted(view, run, in_run);
+  if (run_counted) {
+    summary->set_flops(in_run.flops * view.scale);
+    summary->set_flops_error(std::sqrt(in_run.variance) * view.scale);
+  }
   const Extent window = WindowOf(view);
-  if (window.time_ns <= 0) return;
   const FlopsSum in_window = FlopsIn(view, window);
+  if (window.time_ns <= 0 || !FlopsCounted(view, window, in_window)) return;
   summary->set_flops_per_second(in_window.flops / window.time_ns * 1e9);
   summary->set_hfu(in_window.peak_time_ns / window.time_ns);
   const double of_time = summary->hfu() * view.analysis.part.slowdown_error_ns;
   summary->set_hfu_error(std::hypot(std::sqrt(in_window.peak_variance), of_time) / window.time_ns);
-  if (!summary->has_run_window_ns()) return;
+  if (!summary->has_run_window_ns() || !run_counted) return;
   summary->set_run_hfu(view.scale * in_run.peak_time_ns / SpanNs(view));
 }
 
+constexpr double kMostOfBusy = 1.1;
+
 // Shares by samples where there are any, else by NVML's GPM counters.
-void SetActiveShares(const DeviceView& view, const std::optional<StepsSpan>& steps,
-                     DeviceSummary* summary) {
+void SetActiveShares(const DeviceView& view, DeviceSummary* summary) {
+  const std::optional<StepsSpan>& steps = view.steps;
   const Extent window = WindowOf(view);
   const double cycles = window.time_ns * 1e-9 * view.analysis.ceilings.clock_hz;
   const auto share = [&](MetricRole role, const BoundedSeries& gpm,
@@ -279,7 +370,10 @@ void SetActiveShares(const DeviceView& view, const std::optional<StepsSpan>& ste
   if (const auto sm =
           share(METRIC_SM_CYCLES_ACTIVE, totals.sm_active_series(), totals.gpm_sm_active_share())) {
     summary->set_sm_active_share(*sm);
-    if (summary->gpu_busy_share() > 0) {
+    // NVML's counters are of all time: of a GPU that worked more while nothing was traced they say
+    // more than can be of the time that was.
+    const bool comparable = *sm <= kMostOfBusy * summary->gpu_busy_share();
+    if (summary->gpu_busy_share() > 0 && comparable) {
       summary->set_efficiency_score(std::min(1.0, *sm / summary->gpu_busy_share()));
     }
   }
@@ -394,7 +488,11 @@ void SummarizeDevices(const ModelState& model, const Analysis& analysis, Summary
   for (uint32_t i = 0; i < model.devices.size(); ++i) {
     const DeviceState& state = model.devices[i];
     if (!state.used) continue;
-    DeviceView view = {.model = model, .state = state, .analysis = analysis.devices[i], .rows = {}};
+    DeviceView view = {.model = model,
+                       .state = state,
+                       .analysis = analysis.devices[i],
+                       .steps = analysis.steady.steps,
+                       .rows = {}};
     for (const KernelRow& row : analysis.rows) {
       if (model.kernels[row.kernel].device == i) view.rows.push_back(&row);
     }
@@ -405,7 +503,7 @@ void SummarizeDevices(const ModelState& model, const Analysis& analysis, Summary
     SetTimes(view, steps.has_value(), device);
     SetBytes(view, device);
     SetFlops(view, device);
-    SetActiveShares(view, steps, device);
+    SetActiveShares(view, device);
     SetRoofline(view, device);
     SetPeaks(view, device);
     SetReadings(state, steps, device);

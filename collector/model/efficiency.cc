@@ -118,9 +118,14 @@ void SetAttainable(const ModelState& model, const Analysis& analysis,
   double roofline_ns = 0;
   double measured_roofline_ns = 0;
   bool all_measured = true;
+  double known_ns = 0;
+  double all_ns = 0;
   for (const KernelRow& row : analysis.rows) {
+    if (row.roofline.communication) continue;
+    all_ns += row.time_ns;
     const auto roof = RooflineTimeNs(row.roofline);
-    if (!roof.has_value() || row.roofline.communication) continue;
+    if (!roof.has_value()) continue;
+    known_ns += row.time_ns;
     const Ceilings& ceilings = analysis.devices[model.kernels[row.kernel].device].ceilings;
     double row_compute_ns = 0;
     for (const TypedFlops& flops : row.work.flops) {
@@ -134,8 +139,10 @@ void SetAttainable(const ModelState& model, const Analysis& analysis,
     all_measured = all_measured && measured_roof.has_value();
     measured_roofline_ns += measured_roof.value_or(0);
   }
-  // Where nothing that was done counts for HFU, no roof says what it could be.
-  if (compute_ns <= 0) return;
+  // Where nothing that was done counts for HFU, no roof says what it could be; nor do the roofs of
+  // a few kernels.
+  constexpr double kEnoughKnown = 0.5;
+  if (compute_ns <= 0 || known_ns < kEnoughKnown * all_ns) return;
   if (roofline_ns > 0) efficiency->set_attainable_hfu(compute_ns / roofline_ns);
   if (all_measured && measured_roofline_ns > 0) {
     efficiency->set_attainable_hfu_measured(compute_ns / measured_roofline_ns);

@@ -252,10 +252,17 @@ FindingSummary Describe(const Rule& rule, const FindingFacts& facts) {
   return finding;
 }
 
+// A GPU is busy for at least as long as its multiprocessors are active, if both are of one time.
+constexpr double kMostOfBusy = 1.1;
+
 // What no kernel's counters say, NVML's may say of the device.
 std::string WithoutCounters(const FindingFacts& facts) {
   if (facts.sm_active_share <= 0) {
     return "; without counters nothing can be said about how well it was used";
+  }
+  if (facts.sm_active_share > kMostOfBusy * facts.busy_share) {
+    return " that was traced; NVML saw " + PercentText(facts.sm_active_share) +
+           " of its multiprocessors active, so that more ran than was traced";
   }
   return ", with " + PercentText(facts.sm_active_share) +
          " of its multiprocessors active; the work of kernels was not counted";

@@ -61,11 +61,12 @@ double MostFlopsPerSecond(const DeviceSummary& device) {
   return device.flops_per_second() * (1 + kNormal95 * device.flops_error() / device.flops());
 }
 
-std::vector<Line> UtilizationLines(const DeviceSummary& device) {
+std::vector<Line> UtilizationLines(const DeviceSummary& device, bool all_counted) {
   std::string hfu_note;
   if (device.has_hfu_error()) hfu_note = "± " + FormatShare(device.hfu_error());
   // Of other pipes' FLOPs only a most is known: they are no part of HFU.
-  const bool elsewhere = device.hfu() < kUnusedShare && device.flops_per_second() > 0;
+  const bool elsewhere =
+      all_counted && device.hfu() < kUnusedShare && device.flops_per_second() > 0;
   if (elsewhere) {
     hfu_note = "at most " + FormatRateIn(MostFlopsPerSecond(device), "FLOP/s") +
                " outside the tensor cores";
@@ -265,13 +266,14 @@ std::string RenderUtilization(const Summary& summary, const TextOptions& options
   std::string text = window.empty() ? window : Wrap(window, options.columns, 2);
   // Numbers that the kernel table and the roofline go by.
   const bool numbered = !AllShareRoof(summary);
+  const bool all_counted = summary.capture().kernel_time_without_counters_share() < kWorthSaying;
   for (int i = 0; i < summary.devices_size(); ++i) {
     const DeviceSummary& device = summary.devices(i);
     if (numbered) text += "GPU " + std::to_string(i) + ": ";
     if (summary.devices_size() > 1) {
       text += EscapeForTerminal(device.name()) + " " + EscapeForTerminal(device.uuid()) + "\n";
     }
-    for (const Line& line : UtilizationLines(device)) text += RenderLine(line, options);
+    for (const Line& line : UtilizationLines(device, all_counted)) text += RenderLine(line, options);
     for (const std::string& line : {DescribeWholeRun(device), DeviceDetails(device)}) {
       if (line.empty()) continue;
       text += Styled(CutMiddle(line, options.columns), Style::kFaint, options.color) + "\n";

@@ -78,11 +78,24 @@ class CountedRun {
   // Samples end before this repetition.
   void SampleUntil(uint64_t end) { end_sampled_ = end; }
 
+  // From this repetition on one kernel that no sample meets does all the work.
+  void LateKernelFrom(uint32_t first) {
+    SampleUntil(first);
+    first_late_ = first;
+  }
+
+  static constexpr uint64_t kLateKernelNs = 100'000;
+
   Summary Run() {
     for (uint32_t source = 1; source <= uuids_.size(); ++source) {
       SendSamples(source);
+      if (first_late_ < kRepetitions) run_.SendKernels({"late"}, source, 132, 0, 2);
       // Each repetition a launch of one graph, and so a step.
       for (uint32_t i = first_traced_; i < end_traced_; ++i) {
+        if (i >= first_late_) {
+          run_.SendLaunches({RunBuilder::LaunchAt(i * kStepNs, kLateKernelNs, 2)}, source, 7, i + 1);
+          continue;
+        }
         run_.SendLaunches({RunBuilder::LaunchAt(i * kStepNs, kKernelNs, 0),
                            RunBuilder::LaunchAt(i * kStepNs + 50'000, kKernelNs, 1)},
                           source, 7, i + 1);
@@ -145,6 +158,7 @@ class CountedRun {
   uint32_t first_working_ = 0;
   uint32_t first_traced_ = 0;
   uint32_t end_traced_ = kRepetitions;
+  uint32_t first_late_ = kRepetitions;
   uint64_t end_sampled_ = kRepetitions;
 };
 

@@ -243,6 +243,33 @@ TEST(CountedRunTest, SamplesThatMetNoKernelSayNothingOfTheirTime) {
   EXPECT_EQ(summary.verdict().find("FLOPs"), std::string::npos) << summary.verdict();
 }
 
+// The two kernels that samples met are 9 % of the kernel time, and no sample was taken in the steps:
+// nothing is known of the kernel that does the rest.
+TEST(CountedRunTest, FewKernelsWithCountersAreNoSampleOfTheOthers) {
+  CountedRun run;
+  run.LateKernelFrom(40);
+  const Summary summary = run.Run();
+  const DeviceSummary& device = summary.devices(0);
+  EXPECT_GT(summary.capture().kernel_time_without_counters_share(), 0.9);
+  EXPECT_FALSE(device.has_hfu());
+  EXPECT_FALSE(device.has_tensor_active_share());
+  EXPECT_FALSE(device.has_sm_active_share());
+  EXPECT_FALSE(device.has_hbm_bandwidth_share());
+  EXPECT_FALSE(summary.efficiency().has_attainable_hfu());
+  EXPECT_EQ(summary.verdict().find("FLOPs"), std::string::npos) << summary.verdict();
+}
+
+// Of few kernels without counters it is assumed that they do as the others, give or take all of it.
+TEST(CountedRunTest, WhatKernelsWithoutCountersMayDoIsInTheError) {
+  CountedRun run;
+  run.LateKernelFrom(300);
+  const DeviceSummary device = run.Run().devices(0);
+  const double known_ns = 300.0 * 2 * CountedRun::kKernelNs;
+  const double late_ns = 100.0 * CountedRun::kLateKernelNs;
+  const double late_share = late_ns / (known_ns + late_ns);
+  EXPECT_NEAR(1.959964 * device.hfu_error(), late_share * device.hfu(), 0.2 * late_share * device.hfu());
+}
+
 // Of an elementwise kernel they are its neighbours' spill, or packed arithmetic of its own.
 TEST(CountedRunTest, TensorCyclesOfNoTensorWorkMayBeFlopsOrNot) {
   const Summary reference = CountedRun().Run();

@@ -53,14 +53,16 @@ class RunBuilder {
   }
 
   // Strings 1, 2, … and variants 0, 1, … of these names, with `grid` blocks each.
+  // `first`: how many kernels were sent before these.
   void SendKernels(const std::vector<std::string>& names, uint32_t source = 1, uint32_t grid = 132,
-                   uint64_t graph_node = 0) {
+                   uint64_t graph_node = 0, uint32_t first = 0) {
     Strings strings;
-    strings.set_first(1);
+    strings.set_first(first + 1);
     Variants variants;
+    variants.set_first(first);
     for (size_t i = 0; i < names.size(); ++i) {
       strings.add_values(names[i]);
-      variants.add_name(static_cast<uint32_t>(i) + 1);
+      variants.add_name(first + static_cast<uint32_t>(i) + 1);
       variants.add_grid_x(grid);
       variants.add_grid_y(1);
       variants.add_grid_z(1);
