@@ -132,6 +132,14 @@ class TroubleTest(EndToEndTest):
         self.assertEqual(completed.returncode, 1)
         self.assertIn("99", completed.stderr)
 
+    def test_a_baseline_takes_no_candidate(self):
+        """Whatever stands behind them: an option that ate both would leave nothing to judge."""
+        baseline, candidate = (str(self.folder / name) for name in ("a.utlz", "b.utlz"))
+        completed = self.utlz("gate", "--baseline", baseline, candidate, "--max-regression", "3%")
+        self.assertEqual(completed.returncode, 2)
+        for path in (baseline, candidate):
+            self.assertIn(f"cannot read {path}", completed.stderr)
+
     def test_fakes_are_what_runs(self):
         """Guards the other tests: a real driver beside the fakes would make them meaningless."""
         run = self.run_program("ending")

@@ -118,6 +118,18 @@ std::vector<std::string> Refusals(const Runs& baseline, const Runs& candidate,
   return reasons;
 }
 
+// Times of different programs are no regression, and no improvement.
+bool OfDifferentPrograms(const Difference& difference) {
+  bool before = false;
+  bool after = false;
+  for (const KernelChange& kernel : difference.kernels) {
+    if (kernel.matched_by != MatchedBy::kNothing) return false;
+    before = before || !kernel.name_before.empty();
+    after = after || !kernel.name_after.empty();
+  }
+  return before && after;
+}
+
 struct Measure {
   const char* quantity;
   const char* text;
@@ -206,6 +218,12 @@ GateResult Gate(const Runs& baseline, const Runs& candidate, const GateOptions& 
     return result;
   }
   result.difference = DiffRuns(baseline, candidate, options.diff);
+  if (OfDifferentPrograms(result.difference)) {
+    result.outcome = GateOutcome::kRefused;
+    result.reasons.push_back(
+        "The sides have no kernel in common: they are runs of different programs.");
+    return result;
+  }
   for (const Measure& measure : kMeasures) {
     if (const QuantityChange* found = FindQuantity(result.difference, measure.quantity)) {
       result.measure = measure.text;

@@ -51,8 +51,11 @@ void AddGateCommand(CLI::App* program, Action* action) {
   const auto arguments = std::make_shared<GateArguments>();
   CLI::App* gate = program->add_subcommand(
       "gate", "Exit status for CI: did the candidate get slower than the baseline?");
-  gate->add_option("--baseline", arguments->baseline, "Profiles to compare with")
+  // One file each: what follows without an option is a candidate.
+  gate->add_option("--baseline", arguments->baseline,
+                   "A profile to compare with; may be given again")
       ->required()
+      ->allow_extra_args(false)
       ->type_name("FILE");
   gate->add_option("CANDIDATE", arguments->candidate, "Profiles to judge")
       ->required()

@@ -101,6 +101,23 @@ TEST(GateTest, RefusesOtherGpusClocksAndRungs) {
 }
 
 // As RefusesOtherGpusClocksAndRungs has it, but seen for so short that the clock may be the same.
+TEST(GateTest, RefusesRunsOfDifferentPrograms) {
+  RunMaker maker(21);
+  const std::vector<Summary> baseline = Runs(maker, 2, 10e6);
+  std::vector<Summary> candidate = Runs(maker, 2, 9e6);
+  for (Summary& run : candidate) {
+    for (KernelSummary& kernel : *run.mutable_kernels()) {
+      kernel.set_mangled_name("other_" + std::to_string(kernel.id()));
+      kernel.set_name(kernel.mangled_name());
+      kernel.set_launches(3 * kernel.launches() + 1);
+      kernel.clear_flops();
+    }
+  }
+  const GateResult result = Gate(baseline, candidate);
+  EXPECT_EQ(result.outcome, GateOutcome::kRefused);
+  EXPECT_THAT(result.reasons.back(), HasSubstr("no kernel in common"));
+}
+
 TEST(GateTest, AClockThatIsHardlyKnownRefusesNothing) {
   RunMaker maker(8);
   const std::vector<Summary> baseline = Runs(maker, 1, 10e6);
