@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "tools/compare/number_text.h"
+#include "tools/report/capture_text.h"
 #include "tools/report/device_roofs.h"
 #include "tools/report/units.h"
 
@@ -96,7 +98,9 @@ std::string Figures(const Summary& summary) {
     for (const Figure& figure : kFigures) rows += " " + FormatShare(figure.read(device)) + " |";
     rows += "\n";
   }
-  return rows.empty() ? "" : titles + "\n" + line + "\n" + rows;
+  if (rows.empty()) return {};
+  const std::string window = DescribeWindow(summary.window());
+  return titles + "\n" + line + "\n" + rows + (window.empty() ? "" : "\n" + Sentence(window) + ".\n");
 }
 
 std::string Steps(const Summary& summary) {
@@ -116,9 +120,13 @@ std::string Findings(const Summary& summary) {
   for (const FindingSummary& finding : summary.findings()) {
     text += "\n1. **" + Sentence(finding.title()) + "**";
     if (finding.has_gain_per_step_ns()) {
-      text += " (up to " + FormatTime(finding.gain_per_step_ns()) + " a step)";
+      text += " (up to " + FormatTime(finding.gain_per_step_ns()) + " a step, " +
+              FormatShare(finding.gain_share()) + ")";
+    } else if (finding.has_gain_ns()) {
+      text += " (up to " + FormatTime(finding.gain_ns()) + ", " +
+              FormatShare(finding.gain_share()) + ")";
     }
-    text += " " + Sentence(finding.evidence()) + " *Try:* " + Sentence(finding.advice()) + "\n";
+    text += ": " + Sentence(finding.evidence()) + ". *Try:* " + Sentence(finding.advice()) + "\n";
   }
   return text;
 }
@@ -132,6 +140,14 @@ std::string Alerts(const Summary& summary) {
     }
   }
   return text.empty() ? text : text + "\n";
+}
+
+std::string Capture(const Summary& summary) {
+  std::string text = "\nCapture: " + Sentence(DescribeCapture(summary.capture())) + ".\n";
+  for (const std::string& warning : CaptureWarnings(summary.capture())) {
+    text += "\n> " + Sentence(warning) + "\n";
+  }
+  return text;
 }
 
 std::string MarkdownBar(double share) {
@@ -193,9 +209,10 @@ std::string Kernels(const Summary& summary, const MarkdownOptions& options) {
       std::string(numbered ? "| GPU " : "") +
       "| kernel | recoverable | time | share | launches | FLOP/s | B/s | bound | of roof |\n" +
       (numbered ? "|---:" : "") + "|---|---:|---:|---:|---:|---:|---:|---|---:|\n";
-  const int rows = std::min<int>(static_cast<int>(options.top), summary.kernels_size());
-  for (int i = 0; i < rows; ++i) {
-    const KernelSummary& kernel = summary.kernels(i);
+  const std::vector<const KernelSummary*> kernels = SortedKernels(summary, options.order);
+  const size_t rows = std::min<size_t>(options.top, kernels.size());
+  for (size_t i = 0; i < rows; ++i) {
+    const KernelSummary& kernel = *kernels[i];
     const double per_second = kernel.time_ns() > 0 ? 1e9 / kernel.time_ns() : 0;
     if (numbered) text += "| " + std::to_string(DeviceIndexOf(summary, kernel)) + " ";
     text +=
@@ -215,8 +232,8 @@ std::string Kernels(const Summary& summary, const MarkdownOptions& options) {
         FormatShare(Optional(kernel.has_roofline_efficiency(), kernel.roofline_efficiency())) +
         " |\n";
   }
-  if (rows < summary.kernels_size()) {
-    text += "\n…and " + std::to_string(summary.kernels_size() - rows) + " more.\n";
+  if (rows < kernels.size()) {
+    text += "\n…and " + std::to_string(kernels.size() - rows) + " more.\n";
   }
   return text;
 }
@@ -239,8 +256,9 @@ std::string Ranks(const Summary& summary) {
 
 std::string RenderMarkdown(const Summary& summary, const MarkdownOptions& options) {
   return Head(summary) + Figures(summary) + Steps(summary) + Findings(summary) + Alerts(summary) +
-         Folded("Where the time of the peak goes", Waterfall(summary)) +
-         Folded("Kernels, recoverable time first", Kernels(summary, options)) +
+         Capture(summary) + Folded("Where the time of the peak goes", Waterfall(summary)) +
+         Folded(std::string("Kernels, ") + NameOf(options.order) + " first",
+                Kernels(summary, options)) +
          Folded("Ranks", Ranks(summary));
 }
 

@@ -7,11 +7,13 @@
 #include <string>
 
 #include "proto/summary.pb.h"
+#include "tools/report/kernel_order.h"
 
 namespace utlz {
 
 struct MarkdownOptions {
   uint32_t top = 15;  // kernels
+  KernelOrder order = KernelOrder::kRecoverable;
 };
 
 std::string RenderMarkdown(const Summary& summary, const MarkdownOptions& options = {});

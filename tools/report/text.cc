@@ -12,9 +12,9 @@ std::string RenderText(const Summary& summary, const TextOptions& options) {
   add(RenderUtilization(summary, options) + RenderEfficiency(summary, options));
   add(RenderFindings(summary, options));
   add(RenderAlerts(summary, options));
+  add(RenderCapture(summary, options));
   switch (options.group_by) {
     case GroupBy::kKernel:
-      add(RenderCapture(summary, options));
       add(RenderKernels(summary, options));
       add(RenderRoofline(summary, options));
       add(RenderCopies(summary, options));

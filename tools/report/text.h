@@ -10,10 +10,10 @@
 #include <string>
 
 #include "proto/summary.pb.h"
+#include "tools/report/kernel_order.h"
 
 namespace utlz {
 
-enum class KernelOrder { kRecoverable, kTime, kFlops, kBytes, kLaunches };
 enum class GroupBy { kKernel, kNvtx, kStream, kDevice, kProcess };
 
 struct TextOptions {

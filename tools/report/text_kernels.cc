@@ -7,6 +7,7 @@
 #include "collector/normal_interval.h"
 #include "tools/report/device_roofs.h"
 #include "tools/report/escape.h"
+#include "tools/report/kernel_order.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
 #include "tools/report/units.h"
@@ -17,28 +18,6 @@ namespace {
 // A kernel below this share of its roof deserves a colour if it takes this share of the time.
 constexpr double kFarFromRoof = 0.5;
 constexpr double kWorthColouring = 0.05;
-
-double SortKey(const KernelSummary& kernel, KernelOrder order) {
-  switch (order) {
-    case KernelOrder::kRecoverable: return kernel.recoverable_time_ns();
-    case KernelOrder::kTime: return kernel.time_ns();
-    case KernelOrder::kFlops: return kernel.flops();
-    case KernelOrder::kBytes: return kernel.dram_bytes();
-    case KernelOrder::kLaunches: return static_cast<double>(kernel.launches());
-  }
-  return 0;
-}
-
-std::vector<const KernelSummary*> Sorted(const Summary& summary, KernelOrder order) {
-  std::vector<const KernelSummary*> kernels;
-  for (const KernelSummary& kernel : summary.kernels()) kernels.push_back(&kernel);
-  std::stable_sort(kernels.begin(), kernels.end(), [&](const auto* a, const auto* b) {
-    const double key_a = SortKey(*a, order);
-    const double key_b = SortKey(*b, order);
-    return key_a != key_b ? key_a > key_b : a->time_ns() > b->time_ns();
-  });
-  return kernels;
-}
 
 std::optional<double> Optional(bool known, double value) {
   return known ? std::make_optional(value) : std::nullopt;
@@ -133,11 +112,19 @@ std::string RenderRest(const std::vector<const KernelSummary*>& kernels, size_t 
          FormatShare(share) + " of kernel time\n";
 }
 
+std::string Legend(const std::vector<const KernelSummary*>& kernels, size_t rows) {
+  std::string text = "recover: time beyond the roofline's · ±: standard error of roof · <: at most";
+  const bool folded = std::any_of(kernels.begin(), kernels.begin() + static_cast<ptrdiff_t>(rows),
+                                  [](const auto* kernel) { return kernel->folded_size() > 0; });
+  if (folded) text += " · ~: with others' work";
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string RenderKernels(const Summary& summary, const TextOptions& options) {
   if (summary.kernels().empty()) return {};
-  const std::vector<const KernelSummary*> kernels = Sorted(summary, options.order);
+  const std::vector<const KernelSummary*> kernels = SortedKernels(summary, options.order);
   std::vector<Table::Column> columns = {
       {"kernel", 0, true}, {"recover", 7}, {"time", 7},  {"share", 5}, {"launch", 6}, {"FLOP/s", 6},
       {"B/s", 6},          {"FLOP/B", 6},  {"bound", 7}, {"roof", 4},  {"±", 4}};
@@ -166,7 +153,8 @@ std::string RenderKernels(const Summary& summary, const TextOptions& options) {
     }
     table.AddRow(std::move(cells), StyleOf(kernel));
   }
-  return table.Render(options.color) + RenderRest(kernels, rows);
+  return table.Render(options.color) + RenderRest(kernels, rows) +
+         Styled(Legend(kernels, rows), Style::kFaint, options.color);
 }
 
 }  // namespace utlz

@@ -136,6 +136,7 @@ class Plot {
     DrawRoof(roof);
     // Where two fall together the one with more time stays.
     for (size_t i = kernels.size(); i-- > 0;) DrawKernel(*kernels[i], static_cast<char>('a' + i));
+    for (const Roof::Ceiling& ceiling : roof.ceilings) LabelCeiling(roof, ceiling);
   }
 
   std::string Line(size_t row) const {
@@ -173,13 +174,25 @@ class Plot {
         if (std::string* cell = CellAt(column, memory)) *cell = "/";
       }
     }
-    for (const Roof::Ceiling& ceiling : roof.ceilings) LabelCeiling(ceiling);
   }
 
-  void LabelCeiling(const Roof::Ceiling& ceiling) {
-    const size_t width = ColumnsOf(ceiling.label) + 1;
-    if (width >= columns_) return;
-    size_t column = columns_ - width;
+  // Where a label may begin, as far to the right as no kernel and no other label lies in it or
+  // beside it; none where there is no such place to the right of the slope.
+  std::optional<size_t> PlaceOfLabel(const Roof& roof, const Roof::Ceiling& ceiling, size_t width) {
+    size_t clear = 0;
+    for (size_t column = columns_; column-- > 0;) {
+      if (IntensityAt(column) < roof.Ridge(ceiling)) return std::nullopt;
+      const std::string* cell = CellAt(column, ceiling.flops_per_second);
+      clear = cell != nullptr && (*cell == "─" || *cell == "┈") ? clear + 1 : 0;
+      if (clear == width + 2) return column + 1;
+    }
+    return std::nullopt;
+  }
+
+  void LabelCeiling(const Roof& roof, const Roof::Ceiling& ceiling) {
+    const auto place = PlaceOfLabel(roof, ceiling, ColumnsOf(ceiling.label));
+    if (!place.has_value()) return;
+    size_t column = *place;
     std::string* cell = nullptr;
     for (const char byte : ceiling.label) {
       if (ColumnsOf({&byte, 1}) > 0) {  // a character begins

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "collector/normal_interval.h"
+#include "tools/report/capture_text.h"
 #include "tools/report/device_roofs.h"
 #include "tools/report/escape.h"
 #include "tools/report/table.h"
@@ -136,73 +137,12 @@ std::string DeviceDetails(const DeviceSummary& device) {
   return text;
 }
 
-// What part of the run the shares are of, where that is not all of it.
-std::string DescribeWindow(const Summary& summary) {
-  const WindowSummary& window = summary.window();
-  if (window.of() != "steps") return {};
-  std::string text = "Shares and findings are of the steps: " + FormatTime(window.time_ns());
-  if (window.has_end_ns() && window.has_start_ns()) {
-    text += " of the time from " + FormatTime(window.start_ns()) + " to " +
-            FormatTime(window.end_ns()) + " of the run";
-  }
-  if (window.pauses() > 0) {
-    text += ", without " + FormatGrouped(window.pauses()) +
-            (window.pauses() == 1 ? " pause of " : " pauses of ") +
-            FormatTime(window.pause_time_ns());
-  }
-  return text;
-}
-
 std::string DescribeWholeRun(const DeviceSummary& device) {
   if (!device.has_run_gpu_busy_share()) return {};
   std::string text =
       "  from the first to the last activity: GPU busy " + FormatShare(device.run_gpu_busy_share());
   if (device.has_run_hfu()) text += ", HFU " + FormatShare(device.run_hfu());
   return text;
-}
-
-const char* NameOfRung(CounterSource source) {
-  switch (source) {
-    case SOURCE_RANGE: return "counters of ranges, exact";
-    case SOURCE_CALIBRATED: return "counters sampled and calibrated";
-    case SOURCE_SAMPLED: return "counters sampled";
-    case SOURCE_GPM: return "NVML's device totals; no counters of kernels";
-    case SOURCE_FORMULA: return "formulas; no counters";
-    case SOURCE_TIME_ONLY: return "times only; no counters";
-    default: return "nothing was measured";
-  }
-}
-
-// So wide an interval says less than the estimate from what a launch was seen to cost.
-bool MeasuredWell(const CaptureSummary& capture) {
-  constexpr double kWidestError = 0.01;
-  return capture.has_measured_cost_share() && capture.measured_cost_error_share() <= kWidestError;
-}
-
-// Kernels whose work nobody counted, where they are more than a few.
-std::string DescribeUncounted(const CaptureSummary& capture) {
-  if (capture.kernel_time_without_counters_share() < kWorthSaying) return {};
-  std::string text = "! " + FormatShare(capture.kernel_time_without_counters_share()) +
-                     " of the kernel time has no counters";
-  if (2 * capture.samples_untraced() < capture.samples()) {
-    return text + ": too few samples met those kernels.";
-  }
-  const bool all = capture.samples_untraced() >= capture.samples();
-  return text + ": " + (all ? "all" : FormatGrouped(capture.samples_untraced()) + " of the") +
-         " samples were taken while launches were not traced. A longer run or visit, or a larger "
-         "--overhead-budget, lets more of them meet.";
-}
-
-// Tracing slows the host: a GPU that waits for it waits longer.
-std::string DescribeSlowdown(const CaptureSummary& capture) {
-  constexpr double kWorthSlowdown = 0.05;
-  if (capture.window_slowdown_share() < kWorthSlowdown) return {};
-  const bool measured = capture.measured_cost_windows() > 0;
-  return "! Tracing itself took an estimated " + FormatShare(capture.window_slowdown_share()) +
-         " of the time above, which is in its step times and idle shares; " +
-         (measured ? "a longer run would measure it well enough to take it out."
-                   : "a run of some ten seconds under an --overhead-budget measures it and takes "
-                     "it out.");
 }
 
 }  // namespace
@@ -262,16 +202,14 @@ std::string RenderRun(const Summary& summary, const TextOptions& options) {
 }
 
 std::string RenderUtilization(const Summary& summary, const TextOptions& options) {
-  const std::string window = DescribeWindow(summary);
+  const std::string window = DescribeWindow(summary.window());
   std::string text = window.empty() ? window : Wrap(window, options.columns, 2);
-  // Numbers that the kernel table and the roofline go by.
-  const bool numbered = !AllShareRoof(summary);
   const bool all_counted = summary.capture().kernel_time_without_counters_share() < kWorthSaying;
   for (int i = 0; i < summary.devices_size(); ++i) {
     const DeviceSummary& device = summary.devices(i);
-    if (numbered) text += "GPU " + std::to_string(i) + ": ";
     if (summary.devices_size() > 1) {
-      text += EscapeForTerminal(device.name()) + " " + EscapeForTerminal(device.uuid()) + "\n";
+      text += "GPU " + std::to_string(i) + ": " + EscapeForTerminal(device.name()) + " " +
+              EscapeForTerminal(device.uuid()) + "\n";
     }
     for (const Line& line : UtilizationLines(device, all_counted)) text += RenderLine(line, options);
     for (const std::string& line : {DescribeWholeRun(device), DeviceDetails(device)}) {
@@ -284,54 +222,10 @@ std::string RenderUtilization(const Summary& summary, const TextOptions& options
 
 std::string RenderCapture(const Summary& summary, const TextOptions& options) {
   const CaptureSummary& capture = summary.capture();
-  std::string line = std::string("Capture: ") + NameOfRung(capture.rung());
-  if (capture.samples() > 0) {
-    line += " (" + FormatGrouped(capture.samples()) + " samples of " +
-            FormatTime(static_cast<double>(capture.sample_interval_ns())) + ", " +
-            FormatGrouped(capture.samples_lost()) + " lost)";
-  }
-  line += " · " + FormatGrouped(capture.launches()) + " launches, " +
-          FormatGrouped(capture.launches_dropped() + capture.records_dropped()) + " dropped, " +
-          FormatGrouped(capture.launches_timeless()) + " without times";
-  if (capture.launches_implausible() > 0) {
-    line +=
-        " (" + FormatGrouped(capture.launches_implausible()) + " had times that cannot be true)";
-  }
-  if (capture.has_coverage_share()) line += " · coverage " + FormatShare(capture.coverage_share());
-  if (MeasuredWell(capture)) {
-    line += " · cost measured " + FormatShare(std::max(0.0, capture.measured_cost_share())) +
-            " ± " + FormatShare(capture.measured_cost_error_share());
-  } else if (capture.has_cost_share()) {
-    line += " · cost about " + FormatShare(capture.cost_share());
-  }
-  if ((MeasuredWell(capture) || capture.has_cost_share()) && capture.has_overhead_budget_share()) {
-    line += ", of " + FormatShare(capture.overhead_budget_share()) + " allowed";
-  }
-  if (capture.has_sampler_cpu_share()) {
-    line += " · sampler " + FormatShare(capture.sampler_cpu_share()) + " of a core";
-  }
-  if (capture.frames_refused() > 0) {
-    line += " · " + FormatGrouped(capture.frames_refused()) + " frames refused";
-  }
-  if (capture.has_bytes_unreadable()) {
-    line += " · " + FormatBytes(static_cast<double>(capture.bytes_unreadable())) + " unreadable";
-  }
-  if (capture.has_lost_at_most_ns()) {
-    line += " · at most " + FormatTime(static_cast<double>(capture.lost_at_most_ns())) + " lost at the end";
-  }
-  std::string text = Wrap(line, options.columns, 2);
-  const std::string uncounted = DescribeUncounted(capture);
-  if (!uncounted.empty()) {
-    text += Styled(Wrap(uncounted, options.columns, 2), Style::kWarning, options.color);
-  }
-  const std::string slowdown = DescribeSlowdown(capture);
-  if (!slowdown.empty()) {
-    text += Styled(Wrap(slowdown, options.columns, 2), Style::kWarning, options.color);
-  }
-  if (capture.has_rung_reason()) {
-    std::string reason = "Not better because: " + EscapeForTerminal(capture.rung_reason());
-    if (capture.has_rung_remedy()) reason += " Remedy: " + EscapeForTerminal(capture.rung_remedy());
-    text += Styled(Wrap(reason, options.columns, 2), Style::kWarning, options.color);
+  std::string text = Wrap("Capture: " + DescribeCapture(capture), options.columns, 2);
+  for (const std::string& warning : CaptureWarnings(capture)) {
+    text += Styled(Wrap("! " + EscapeForTerminal(warning), options.columns, 2), Style::kWarning,
+                   options.color);
   }
   return text;
 }

@@ -31,6 +31,14 @@ const char* DescribeStepSource(const std::string& source) {
   return source == "graph" ? "the launches of one graph" : "the repeating launches";
 }
 
+// Whose a row is, where there are several GPUs.
+std::string OnGpu(const Summary& summary, const std::string& uuid) {
+  for (int i = 0; summary.devices_size() > 1 && i < summary.devices_size(); ++i) {
+    if (summary.devices(i).uuid() == uuid) return ", GPU " + std::to_string(i);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string RenderCopies(const Summary& summary, const TextOptions& options) {
@@ -39,8 +47,9 @@ std::string RenderCopies(const Summary& summary, const TextOptions& options) {
                {"rate", 11}},
               options.columns);
   for (const CopySummary& copy : summary.copies()) {
-    const std::string name =
-        EscapeForTerminal(copy.kind()) + (copy.pageable() ? ", pageable memory" : "");
+    const std::string name = EscapeForTerminal(copy.kind()) +
+                             (copy.pageable() ? ", pageable memory" : "") +
+                             OnGpu(summary, copy.device_uuid());
     std::string rate =
         FormatBytes(Optional(copy.has_bytes_per_second(), copy.bytes_per_second()));
     if (copy.has_bytes_per_second()) rate += "/s";
@@ -56,13 +65,13 @@ std::string RenderIdle(const Summary& summary, const TextOptions& options) {
   std::string text;
   for (const DeviceSummary& device : summary.devices()) {
     if (!device.has_idle_time_ns() || device.window_ns() == 0) continue;
-    text += "Idle: " + FormatTime(Double(device.idle_time_ns())) + ", " +
-            FormatShare(Double(device.idle_time_ns()) / Double(device.window_ns())) + " of " +
-            FormatTime(Double(device.window_ns())) +
-            (summary.window().of() == "steps" ? " in the steps"
-                                              : " from the first to the last activity");
-    if (summary.devices_size() > 1) text += " on " + EscapeForTerminal(device.uuid());
-    text += "\n";
+    text += Wrap("Idle" + OnGpu(summary, device.uuid()) + ": " +
+                     FormatTime(Double(device.idle_time_ns())) + ", " +
+                     FormatShare(Double(device.idle_time_ns()) / Double(device.window_ns())) +
+                     " of " + FormatTime(Double(device.window_ns())) +
+                     (summary.window().of() == "steps" ? " in the steps"
+                                                       : " from the first to the last activity"),
+                 options.columns, 2);
   }
   return text;
 }
@@ -162,7 +171,13 @@ std::string RenderFindings(const Summary& summary, const TextOptions& options) {
 
 std::string RenderMarkers(const Summary& summary, const TextOptions& options) {
   if (summary.nvtx().empty()) return "No NVTX ranges were recorded.\n";
-  Table table({{"NVTX range", 0, true}, {"count", 8}, {"time", 9}, {"kernels", 9}, {"launches", 9}},
+  Table table({{"NVTX range", 0, true},
+               {"count", 8},
+               {"time", 9},
+               {"kernels", 9},
+               {"launches", 9},
+               {"FLOPs", 6},
+               {"DRAM", 8}},
               options.columns);
   std::vector<const MarkerSummary*> markers;
   for (const MarkerSummary& marker : summary.nvtx()) markers.push_back(&marker);
@@ -174,7 +189,9 @@ std::string RenderMarkers(const Summary& summary, const TextOptions& options) {
     table.AddRow({domain + EscapeForTerminal(marker.name()), FormatCount(Double(marker.count())),
                   FormatTime(Double(marker.time_ns())),
                   FormatTime(Optional(marker.has_kernel_time_ns(), Double(marker.kernel_time_ns()))),
-                  FormatCount(Optional(marker.has_launches(), Double(marker.launches())))});
+                  FormatCount(Optional(marker.has_launches(), Double(marker.launches()))),
+                  FormatCount(Optional(marker.has_flops(), marker.flops())),
+                  FormatBytes(Optional(marker.has_dram_bytes(), marker.dram_bytes()))});
   }
   return table.Render(options.color);
 }

@@ -83,6 +83,7 @@ std::string FormatRateIn(std::optional<double> value, const char* unit) {
 std::string FormatBytes(std::optional<double> bytes) {
   if (!Known(bytes)) return kUnknown;
   if (*bytes == 0) return "0";
+  if (*bytes < 1000 && *bytes == std::floor(*bytes)) return FormatCount(bytes) + " B";
   constexpr Scale kScales[] = {{1e15, " PB"}, {1e12, " TB"}, {1e9, " GB"},
                                {1e6, " MB"},  {1e3, " kB"},  {1, " B"}};
   return Scaled(*bytes, kScales);

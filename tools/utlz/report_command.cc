@@ -55,7 +55,7 @@ std::string Render(const Summary& summary, const Summary* before,
     case Format::kHtml:
       return RenderHtml(summary);
     case Format::kMarkdown:
-      return RenderMarkdown(summary, {.top = arguments.text.top});
+      return RenderMarkdown(summary, {.top = arguments.text.top, .order = arguments.text.order});
   }
   return {};
 }

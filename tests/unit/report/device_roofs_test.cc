@@ -150,9 +150,8 @@ TEST(DeviceRoofsTest, TablesNumberGpusThatDiffer) {
   EXPECT_NE(markdown.find("| 1 | <code>often</code>"), std::string::npos) << markdown;
 }
 
-TEST(DeviceRoofsTest, GpusOfOneKindAreNotNumbered) {
+TEST(DeviceRoofsTest, KernelsOfGpusOfOneKindNeedNoNumber) {
   const Summary summary = Alike();
-  EXPECT_EQ(RenderText(summary).find("GPU 0"), std::string::npos);
   EXPECT_EQ(RenderKernels(summary, {}).find("GPU"), std::string::npos);
   const std::string roofline = RenderRoofline(summary, {});
   EXPECT_FALSE(LineWith(roofline, "Roofline: ").empty()) << roofline;

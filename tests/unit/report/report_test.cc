@@ -415,6 +415,64 @@ TEST(MarkdownReportTest, ShowsTheVerdictAndFoldsTheTables) {
   EXPECT_NE(text.find("…and 1 more."), std::string::npos) << text;
 }
 
+// Its numbers are worth what the capture is.
+TEST(MarkdownReportTest, SaysHowGoodTheCaptureIsAndOfWhatTheSharesAre) {
+  Summary summary = WithRoof();
+  CaptureSummary* capture = summary.mutable_capture();
+  capture->set_rung(SOURCE_SAMPLED);
+  capture->set_samples(12'345);
+  capture->set_launches_dropped(7);
+  capture->set_kernels_withheld(3);
+  capture->set_coverage_share(0.25);
+  capture->set_kernel_time_without_counters_share(0.4);
+  summary.mutable_window()->set_of("steps");
+  summary.mutable_window()->set_time_ns(2e9);
+  const std::string text = RenderMarkdown(summary);
+  EXPECT_NE(text.find("12,345 samples"), std::string::npos) << text;
+  EXPECT_NE(text.find("7 dropped"), std::string::npos) << text;
+  EXPECT_NE(text.find("3 withheld"), std::string::npos) << text;
+  EXPECT_NE(text.find("coverage 25&#46;0"), std::string::npos) << text;
+  EXPECT_NE(text.find("> 40&#46;0 &#37; of the kernel time has no counters"), std::string::npos);
+  EXPECT_NE(text.find("Shares and findings are of the steps&#58; 2&#46;00 s"), std::string::npos);
+}
+
+TEST(MarkdownReportTest, OrdersKernelsAsAsked) {
+  const Summary summary = WithRoof();
+  const auto first = [&](KernelOrder order) {
+    const std::string text = RenderMarkdown(summary, {.top = 1, .order = order});
+    return text.substr(text.find("| <code>"), 20);
+  };
+  EXPECT_NE(first(KernelOrder::kRecoverable), first(KernelOrder::kLaunches));
+}
+
+// Each grouping shows numbers, and so what they are worth.
+TEST(TextReportTest, EveryGroupingSaysHowGoodTheCaptureIs) {
+  for (const GroupBy group : {GroupBy::kKernel, GroupBy::kNvtx, GroupBy::kStream, GroupBy::kDevice,
+                              GroupBy::kProcess}) {
+    EXPECT_NE(RenderText(WithRoof(), {.group_by = group}).find("Capture: "), std::string::npos);
+  }
+}
+
+// "host to device" twice would say nothing.
+TEST(TextReportTest, RowsOfSeveralGpusSayWhose) {
+  Summary summary = WithRoof();
+  for (const char* uuid : {"GPU-a", "GPU-b"}) {
+    if (summary.devices_size() < 2) summary.add_devices();
+    DeviceSummary* device = summary.mutable_devices(uuid[4] == 'a' ? 0 : 1);
+    device->set_uuid(uuid);
+    device->set_idle_time_ns(1000);
+    device->set_window_ns(2000);
+    CopySummary* copy = summary.add_copies();
+    copy->set_kind("peer to peer");
+    copy->set_device_uuid(uuid);
+  }
+  const std::string text = RenderText(summary);
+  for (const char* words : {"GPU 0: ", "GPU 1: ", "peer to peer, GPU 0", "peer to peer, GPU 1",
+                            "Idle, GPU 0: ", "Idle, GPU 1: "}) {
+    EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
+  }
+}
+
 TEST(MarkdownReportTest, NamesActOnNothing) {
   Summary summary = WithRoof();
   summary.set_verdict("x");
@@ -426,6 +484,13 @@ TEST(MarkdownReportTest, NamesActOnNothing) {
   EXPECT_EQ(text.find("@someone"), std::string::npos);
   EXPECT_EQ(text.find("`"), std::string::npos);
   EXPECT_NE(text.find("&#60;"), std::string::npos);
+}
+
+TEST(UnitsTest, BytesAreWhole) {
+  EXPECT_EQ(FormatBytes(4), "4 B");
+  EXPECT_EQ(FormatBytes(999), "999 B");
+  EXPECT_EQ(FormatBytes(4.5), "4.50 B");
+  EXPECT_EQ(FormatBytes(1024), "1.02 kB");
 }
 
 TEST(UnitsTest, AreReadable) {

@@ -203,6 +203,15 @@ TEST(TextRooflineTest, NoLabelHidesAKernel) {
   }
 }
 
+TEST(TextRooflineTest, NoKernelCutsALabel) {
+  for (double intensity = 300; intensity < 1e5; intensity *= 1.05) {
+    Summary summary = Roof("bf16");
+    AddKernel(&summary, intensity, kPeak, "bf16");
+    const std::string text = Drawing(summary).text();
+    EXPECT_NE(text.find("─bf16─"), std::string::npos) << text;
+  }
+}
+
 TEST(TextRooflineTest, TenKernelsHaveALetter) {
   Summary summary = Roof();
   for (int i = 0; i < 12; ++i) AddKernel(&summary, 20 << i, 1e14);

@@ -1,0 +1,130 @@
+#include "tools/report/capture_text.h"
+
+#include <algorithm>
+
+#include "tools/report/units.h"
+
+namespace utlz {
+namespace {
+
+constexpr double kWorthSaying = 0.02;
+
+const char* NameOfRung(CounterSource source) {
+  switch (source) {
+    case SOURCE_RANGE: return "counters of ranges, exact";
+    case SOURCE_CALIBRATED: return "counters sampled and calibrated";
+    case SOURCE_SAMPLED: return "counters sampled";
+    case SOURCE_GPM: return "NVML's device totals; no counters of kernels";
+    case SOURCE_FORMULA: return "formulas; no counters";
+    case SOURCE_TIME_ONLY: return "times only; no counters";
+    default: return "nothing was measured";
+  }
+}
+
+// So wide an interval says less than the estimate from what a launch was seen to cost.
+bool MeasuredWell(const CaptureSummary& capture) {
+  constexpr double kWidestError = 0.01;
+  return capture.has_measured_cost_share() && capture.measured_cost_error_share() <= kWidestError;
+}
+
+// Kernels whose work nobody counted, where they are more than a few.
+std::string DescribeUncounted(const CaptureSummary& capture) {
+  if (capture.kernel_time_without_counters_share() < kWorthSaying) return {};
+  std::string text = FormatShare(capture.kernel_time_without_counters_share()) +
+                     " of the kernel time has no counters";
+  if (2 * capture.samples_untraced() < capture.samples()) {
+    return text + ": too few samples met those kernels.";
+  }
+  const bool all = capture.samples_untraced() >= capture.samples();
+  return text + ": " + (all ? "all" : FormatGrouped(capture.samples_untraced()) + " of the") +
+         " samples were taken while launches were not traced. A longer run or visit, or a larger "
+         "--overhead-budget, lets more of them meet.";
+}
+
+// Tracing slows the host: a GPU that waits for it waits longer.
+std::string DescribeSlowdown(const CaptureSummary& capture) {
+  constexpr double kWorthSlowdown = 0.05;
+  if (capture.window_slowdown_share() < kWorthSlowdown) return {};
+  const bool measured = capture.measured_cost_windows() > 0;
+  return "Tracing itself took an estimated " + FormatShare(capture.window_slowdown_share()) +
+         " of the time above, which is in its step times and idle shares; " +
+         (measured ? "a longer run would measure it well enough to take it out."
+                   : "a run of some ten seconds under an --overhead-budget measures it and takes "
+                     "it out.");
+}
+
+}  // namespace
+
+std::string DescribeCapture(const CaptureSummary& capture) {
+  std::string line = NameOfRung(capture.rung());
+  if (capture.samples() > 0) {
+    line += " (" + FormatGrouped(capture.samples()) + " samples of " +
+            FormatTime(static_cast<double>(capture.sample_interval_ns())) + ", " +
+            FormatGrouped(capture.samples_lost()) + " lost)";
+  }
+  line += " · " + FormatGrouped(capture.launches()) + " launches, " +
+          FormatGrouped(capture.launches_dropped() + capture.records_dropped()) + " dropped, " +
+          FormatGrouped(capture.launches_timeless()) + " without times";
+  if (capture.launches_implausible() > 0) {
+    line +=
+        " (" + FormatGrouped(capture.launches_implausible()) + " had times that cannot be true)";
+  }
+  if (capture.has_coverage_share()) line += " · coverage " + FormatShare(capture.coverage_share());
+  if (MeasuredWell(capture)) {
+    line += " · cost measured " + FormatShare(std::max(0.0, capture.measured_cost_share())) +
+            " ± " + FormatShare(capture.measured_cost_error_share());
+  } else if (capture.has_cost_share()) {
+    line += " · cost about " + FormatShare(capture.cost_share());
+  }
+  if ((MeasuredWell(capture) || capture.has_cost_share()) && capture.has_overhead_budget_share()) {
+    line += ", of " + FormatShare(capture.overhead_budget_share()) + " allowed";
+  }
+  if (capture.has_sampler_cpu_share()) {
+    line += " · sampler " + FormatShare(capture.sampler_cpu_share()) + " of a core";
+  }
+  if (capture.kernels_folded() > 0 || capture.kernels_withheld() > 0) {
+    line += " · " + FormatGrouped(capture.kernels_folded()) + " kernels folded, " +
+            FormatGrouped(capture.kernels_withheld()) + " withheld";
+  }
+  if (capture.frames_refused() > 0) {
+    line += " · " + FormatGrouped(capture.frames_refused()) + " frames refused";
+  }
+  if (capture.has_bytes_unreadable()) {
+    line += " · " + FormatBytes(static_cast<double>(capture.bytes_unreadable())) + " unreadable";
+  }
+  if (capture.has_lost_at_most_ns()) {
+    line += " · at most " + FormatTime(static_cast<double>(capture.lost_at_most_ns())) +
+            " lost at the end";
+  }
+  return line;
+}
+
+std::vector<std::string> CaptureWarnings(const CaptureSummary& capture) {
+  std::vector<std::string> warnings;
+  for (const std::string& warning : {DescribeUncounted(capture), DescribeSlowdown(capture)}) {
+    if (!warning.empty()) warnings.push_back(warning);
+  }
+  if (capture.has_rung_reason()) {
+    std::string reason = "Not better because: " + capture.rung_reason();
+    if (capture.has_rung_remedy()) reason += " Remedy: " + capture.rung_remedy();
+    warnings.push_back(reason);
+  }
+  return warnings;
+}
+
+std::string DescribeWindow(const WindowSummary& window) {
+  if (window.of() != "steps") return {};
+  std::string text = "Shares and findings are of the steps: " + FormatTime(window.time_ns());
+  if (window.has_end_ns() && window.has_start_ns()) {
+    text += " of the time from " + FormatTime(window.start_ns()) + " to " +
+            FormatTime(window.end_ns()) + " of the run";
+  }
+  if (window.pauses() > 0) {
+    text += ", without " + FormatGrouped(window.pauses()) +
+            (window.pauses() == 1 ? " pause of " : " pauses of ") +
+            FormatTime(window.pause_time_ns());
+  }
+  return text;
+}
+
+}  // namespace utlz
