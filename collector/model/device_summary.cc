@@ -136,8 +136,10 @@ SeriesOfRole SeriesOf(const DeviceView& view, MetricRole role) {
   const SampleTotals& samples = view.state.samples;
   const double cycles_per_ns = view.analysis.ceilings.clock_hz * 1e-9;
   switch (role) {
-    case METRIC_SM_CYCLES_ACTIVE: return {&samples.sm_active_series(), cycles_per_ns};
-    case METRIC_TENSOR_ACTIVE: return {&samples.tensor_active_series(), cycles_per_ns};
+    case METRIC_SM_CYCLES_ACTIVE:
+      return {&samples.sm_active_series(), cycles_per_ns};
+    case METRIC_TENSOR_ACTIVE:
+      return {&samples.tensor_active_series(), cycles_per_ns};
     case METRIC_DRAM_READ_BYTES:
     case METRIC_DRAM_WRITE_BYTES: {
       // The series is of both.
@@ -146,7 +148,8 @@ SeriesOfRole SeriesOf(const DeviceView& view, MetricRole role) {
       const double own = role == METRIC_DRAM_READ_BYTES ? read : write;
       return {&samples.dram_series(), read + write > 0 ? own / (read + write) * 1e-9 : 0};
     }
-    default: return {};
+    default:
+      return {};
   }
 }
 
@@ -159,7 +162,8 @@ bool SawKernels(const DeviceView& view) {
                view.state.peaks.has_value() ? view.state.peaks->multiprocessors() : 0);
   const double clock_hz = view.analysis.ceilings.clock_hz;
   const DevicePart& part = view.analysis.part;
-  if (!active.has_value() || multiprocessors <= 0 || clock_hz <= 0 || part.TimeNs() <= 0) return true;
+  if (!active.has_value() || multiprocessors <= 0 || clock_hz <= 0 || part.TimeNs() <= 0)
+    return true;
   constexpr double kPart = 0.5;
   return *active / clock_hz >= kPart * part.content.KernelNs() / part.TimeNs() / multiprocessors;
 }
@@ -171,9 +175,9 @@ std::optional<CounterSum> SumOfSamples(const DeviceView& view, const Extent& ext
   const SeriesOfRole of = SeriesOf(view, role);
   if (of.series != nullptr) {
     const auto estimate = of.series->EstimateBetween(extent.start_ns, extent.end_ns);
-    const double fewest_ns = std::max(
-        kFewestSampledNs,
-        view.steps.has_value() ? kFewestSampledSteps * view.steps->usual_step_ns : 0.0);
+    const double fewest_ns =
+        std::max(kFewestSampledNs,
+                 view.steps.has_value() ? kFewestSampledSteps * view.steps->usual_step_ns : 0.0);
     if (estimate.has_value() && estimate->held_ns >= fewest_ns) {
       const double error = estimate->error * of.per_ns * extent.time_ns;
       return CounterSum{estimate->mean * of.per_ns * extent.time_ns, error * error, error * error};

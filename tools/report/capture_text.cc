@@ -11,13 +11,20 @@ constexpr double kWorthSaying = 0.02;
 
 const char* NameOfRung(CounterSource source) {
   switch (source) {
-    case SOURCE_RANGE: return "counters of ranges, exact";
-    case SOURCE_CALIBRATED: return "counters sampled and calibrated";
-    case SOURCE_SAMPLED: return "counters sampled";
-    case SOURCE_GPM: return "NVML's device totals; no counters of kernels";
-    case SOURCE_FORMULA: return "formulas; no counters";
-    case SOURCE_TIME_ONLY: return "times only; no counters";
-    default: return "nothing was measured";
+    case SOURCE_RANGE:
+      return "counters of ranges, exact";
+    case SOURCE_CALIBRATED:
+      return "counters sampled and calibrated";
+    case SOURCE_SAMPLED:
+      return "counters sampled";
+    case SOURCE_GPM:
+      return "NVML's device totals; no counters of kernels";
+    case SOURCE_FORMULA:
+      return "formulas; no counters";
+    case SOURCE_TIME_ONLY:
+      return "times only; no counters";
+    default:
+      return "nothing was measured";
   }
 }
 

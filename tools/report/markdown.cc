@@ -100,7 +100,8 @@ std::string Figures(const Summary& summary) {
   }
   if (rows.empty()) return {};
   const std::string window = DescribeWindow(summary.window());
-  return titles + "\n" + line + "\n" + rows + (window.empty() ? "" : "\n" + Sentence(window) + ".\n");
+  return titles + "\n" + line + "\n" + rows +
+         (window.empty() ? "" : "\n" + Sentence(window) + ".\n");
 }
 
 std::string Steps(const Summary& summary) {

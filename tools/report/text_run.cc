@@ -211,7 +211,8 @@ std::string RenderUtilization(const Summary& summary, const TextOptions& options
       text += "GPU " + std::to_string(i) + ": " + EscapeForTerminal(device.name()) + " " +
               EscapeForTerminal(device.uuid()) + "\n";
     }
-    for (const Line& line : UtilizationLines(device, all_counted)) text += RenderLine(line, options);
+    for (const Line& line : UtilizationLines(device, all_counted))
+      text += RenderLine(line, options);
     for (const std::string& line : {DescribeWholeRun(device), DeviceDetails(device)}) {
       if (line.empty()) continue;
       text += Styled(CutMiddle(line, options.columns), Style::kFaint, options.color) + "\n";

@@ -186,12 +186,13 @@ std::string RenderMarkers(const Summary& summary, const TextOptions& options) {
   for (size_t i = 0; i < std::min<size_t>(options.top, markers.size()); ++i) {
     const MarkerSummary& marker = *markers[i];
     const std::string domain = marker.domain().empty() ? "" : EscapeForTerminal(marker.domain()) + ": ";
-    table.AddRow({domain + EscapeForTerminal(marker.name()), FormatCount(Double(marker.count())),
-                  FormatTime(Double(marker.time_ns())),
-                  FormatTime(Optional(marker.has_kernel_time_ns(), Double(marker.kernel_time_ns()))),
-                  FormatCount(Optional(marker.has_launches(), Double(marker.launches()))),
-                  FormatCount(Optional(marker.has_flops(), marker.flops())),
-                  FormatBytes(Optional(marker.has_dram_bytes(), marker.dram_bytes()))});
+    table.AddRow(
+        {domain + EscapeForTerminal(marker.name()), FormatCount(Double(marker.count())),
+         FormatTime(Double(marker.time_ns())),
+         FormatTime(Optional(marker.has_kernel_time_ns(), Double(marker.kernel_time_ns()))),
+         FormatCount(Optional(marker.has_launches(), Double(marker.launches()))),
+         FormatCount(Optional(marker.has_flops(), marker.flops())),
+         FormatBytes(Optional(marker.has_dram_bytes(), marker.dram_bytes()))});
   }
   return table.Render(options.color);
 }

@@ -93,7 +93,8 @@ class CountedRun {
       // Each repetition a launch of one graph, and so a step.
       for (uint32_t i = first_traced_; i < end_traced_; ++i) {
         if (i >= first_late_) {
-          run_.SendLaunches({RunBuilder::LaunchAt(i * kStepNs, kLateKernelNs, 2)}, source, 7, i + 1);
+          run_.SendLaunches({RunBuilder::LaunchAt(i * kStepNs, kLateKernelNs, 2)}, source, 7,
+                            i + 1);
           continue;
         }
         run_.SendLaunches({RunBuilder::LaunchAt(i * kStepNs, kKernelNs, 0),

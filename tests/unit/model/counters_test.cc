@@ -243,8 +243,8 @@ TEST(CountedRunTest, SamplesThatMetNoKernelSayNothingOfTheirTime) {
   EXPECT_EQ(summary.verdict().find("FLOPs"), std::string::npos) << summary.verdict();
 }
 
-// The two kernels that samples met are 9 % of the kernel time, and no sample was taken in the steps:
-// nothing is known of the kernel that does the rest.
+// The two kernels that samples met are 9 % of the kernel time, and no sample was taken in the
+// steps: nothing is known of the kernel that does the rest.
 TEST(CountedRunTest, FewKernelsWithCountersAreNoSampleOfTheOthers) {
   CountedRun run;
   run.LateKernelFrom(40);
@@ -267,7 +267,8 @@ TEST(CountedRunTest, WhatKernelsWithoutCountersMayDoIsInTheError) {
   const double known_ns = 300.0 * 2 * CountedRun::kKernelNs;
   const double late_ns = 100.0 * CountedRun::kLateKernelNs;
   const double late_share = late_ns / (known_ns + late_ns);
-  EXPECT_NEAR(1.959964 * device.hfu_error(), late_share * device.hfu(), 0.2 * late_share * device.hfu());
+  EXPECT_NEAR(1.959964 * device.hfu_error(), late_share * device.hfu(),
+              0.2 * late_share * device.hfu());
 }
 
 // Of an elementwise kernel they are its neighbours' spill, or packed arithmetic of its own.

@@ -447,8 +447,8 @@ TEST(MarkdownReportTest, OrdersKernelsAsAsked) {
 
 // Each grouping shows numbers, and so what they are worth.
 TEST(TextReportTest, EveryGroupingSaysHowGoodTheCaptureIs) {
-  for (const GroupBy group : {GroupBy::kKernel, GroupBy::kNvtx, GroupBy::kStream, GroupBy::kDevice,
-                              GroupBy::kProcess}) {
+  for (const GroupBy group :
+       {GroupBy::kKernel, GroupBy::kNvtx, GroupBy::kStream, GroupBy::kDevice, GroupBy::kProcess}) {
     EXPECT_NE(RenderText(WithRoof(), {.group_by = group}).find("Capture: "), std::string::npos);
   }
 }
