@@ -2,9 +2,9 @@
 """Shows how the shift between kernel times and counter samples moves over a run, on a real GPU.
 
     clock_drift.py --utlz build/release/bin/utlz --shifts build/release/bin/clock_shifts \\
-        --output DIRECTORY [--seconds 600] [--slice 10] [--slew PPM]
+        --output DIRECTORY [--seconds 600] [--slice 10] [--slew PPM] [--cupti LIBRARY]
 
-An eager decode runs under `utlz run` while the system's clocks are read once a second: what NTP does
+An eager decode (with --cupti the demo's load, into which that CUPTI is brought first) runs under `utlz run` while the system's clocks are read once a second: what NTP does
 to the real-time clock shows beside what the shift does, and beside it the memory of the target, the
 collector and the sampler, of which everything is traced. --slew makes the real-time clock run that
 much faster in the middle third, as NTP may (it needs the privilege to set the time, and restores the
@@ -110,6 +110,21 @@ def watch(process, collector, seconds, slew_ppm, slice_s):
             raw, real = now_raw, now_real
 
 
+def begin_decode(run):
+    process = subprocess.Popen([*run, sys.executable, str(WORKLOADS / "endless_decode.py")],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process.stdout.readline()  # it is ready
+    return process
+
+
+def begin_demo(run, utlz, cupti, seconds):
+    folder = pathlib.Path(utlz).resolve().parent
+    load = next(path for path in (folder / "utlz-demo-load",
+                                  folder.parent / "lib/utlz/utlz-demo-load") if path.exists())
+    return subprocess.Popen([*run, "env", f"LD_PRELOAD={cupti}", str(load), str(seconds + 10)],
+                            stdin=subprocess.PIPE, text=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -119,6 +134,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=600)
     parser.add_argument("--slice", type=float, default=10, help="seconds a row")
     parser.add_argument("--slew", type=int, default=0, metavar="PPM", help="500 is NTP's most")
+    parser.add_argument("--cupti", help="a libcupti.so.12, say, for the program that is profiled")
     arguments = parser.parse_args()
     if not shutil.which("nvidia-smi") or not importlib.util.find_spec("torch"):
         print("needs an NVIDIA GPU and PyTorch")
@@ -128,11 +144,10 @@ def main():
     print(f"kernel clock: {timex.freq / 65536:.3f} ppm set, tick {timex.tick} us, "
           f"status {timex.status:#x}")
     profile = arguments.output / "drift.utlz"
-    load = [sys.executable, str(WORKLOADS / "endless_decode.py")]
-    process = subprocess.Popen([arguments.utlz, "run", "-o", str(profile), "--no-report",
-                                "--overhead-budget=unlimited", "--", *load],
-                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    process.stdout.readline()  # it is ready
+    run = [arguments.utlz, "run", "-o", str(profile), "--no-report",
+           "--overhead-budget=unlimited", "--"]
+    process = (begin_demo(run, arguments.utlz, arguments.cupti, arguments.seconds)
+               if arguments.cupti else begin_decode(run))
     ender = subprocess.Popen(["sleep", str(arguments.seconds)])
     try:
         watch(ender, process.pid, arguments.seconds, arguments.slew, arguments.slice)

@@ -375,8 +375,9 @@ bool RunModel::State::ConsumeTraceWindow(ProcessState* process, std::string_view
 bool RunModel::State::ConsumeRanges(ProcessState* process, std::string_view payload) {
   RangeBatch message;
   if (!Parse(payload, &message) || message.metric_size() > kMaxMetrics) return false;
-  const uint32_t context = message.ranges_size() > 0 ? message.ranges(0).context() : 0;
-  const auto device = DeviceOf(*process, context);
+  // An agent that found no moment for ranges says so by a batch without any.
+  if (message.ranges_size() == 0) return model_.ranges.Add(process->source, 0, message);
+  const auto device = DeviceOf(*process, message.ranges(0).context());
   return device.has_value() && model_.ranges.Add(process->source, *device, message);
 }
 

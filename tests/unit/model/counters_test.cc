@@ -151,6 +151,19 @@ TEST(RangeCalibrationTest, AGraphIsOneLaunch) {
   for (const KernelSummary& kernel : summary.kernels()) EXPECT_NE(kernel.name(), "WaitNs");
 }
 
+TEST(RangeCalibrationTest, WordThatThereAreNoneIsNotRefused) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  RangeBatch batch;
+  batch.set_discarded(2);
+  run.Send(1, FRAME_RANGES, batch);
+  run.EndProcess();
+  const Summary summary = run.EndRun(100'000);
+  EXPECT_EQ(summary.capture().frames_refused(), 0u);
+  EXPECT_EQ(summary.capture().ranges_discarded(), 2u);
+}
+
 TEST(CountedRunTest, GivesKernelsTheirCounters) {
   const Summary summary = CountedRun().Run();
   ASSERT_EQ(summary.kernels_size(), 2);
