@@ -3,8 +3,9 @@
 //   metric_set_cost [--chip GH100] [--windows N] [--window-ns N] [--interval-ns N]
 //                   [--image-bytes N] [--buffer-bytes N] METRIC...
 //
-// Prints one line of JSON; "resident_kb" is what the process held at most by then. With --chip it only asks CUPTI's host library how many passes the set
-// takes, which needs no GPU; without, it samples the first GPU while something else runs on it.
+// Prints one line of JSON; "resident_kb" is what the process held at most by then. With --chip it
+// only asks CUPTI's host library how many passes the set takes, which needs no GPU; without, it
+// samples the first GPU while something else runs on it.
 
 #include <sys/resource.h>
 
@@ -132,8 +133,7 @@ int Run(const Arguments& arguments) {
   if (arguments.metrics.empty()) {
     return Fail(absl::InvalidArgumentError("name the metrics, with their rollup"));
   }
-  const absl::StatusOr<CuptiTable> table =
-      LoadCupti(CuptiPaths({.named_path = "", .own_folder = OwnFolder()}));
+  const absl::StatusOr<CuptiTable> table = LoadCupti(FindCupti({.own_folder = OwnFolder()}).paths);
   if (!table.ok()) return Fail(table.status());
   if (!arguments.chip.empty()) {
     const absl::StatusOr<size_t> passes =
@@ -146,8 +146,7 @@ int Run(const Arguments& arguments) {
   if (!driver.ok()) return Fail(driver.status());
   const absl::StatusOr<std::vector<CudaDevice>> devices = ListCudaDevices(*driver);
   if (!devices.ok()) return Fail(devices.status());
-  absl::StatusOr<std::unique_ptr<PmSampler>> sampler =
-      PmSampler::Create(*table, arguments.options);
+  absl::StatusOr<std::unique_ptr<PmSampler>> sampler = PmSampler::Create(*table, arguments.options);
   if (!sampler.ok()) return Fail(sampler.status());
   const absl::StatusOr<size_t> passes =
       CuptiPassCounter(*table, (*sampler)->chip(), (*sampler)->availability())(arguments.metrics);

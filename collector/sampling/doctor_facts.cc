@@ -49,10 +49,11 @@ DoctorFact GpuFact(const CudaDevice& device) {
               device.memory_bytes >> 30, " GiB, ", FormatGpuUuid(device.uuid))};
 }
 
-DoctorFact CuptiFact(const absl::StatusOr<CuptiTable>& cupti) {
+DoctorFact CuptiFact(const absl::StatusOr<CuptiTable>& cupti,
+                     const std::vector<std::string>& passed_over) {
   DoctorFact fact{.name = "CUPTI"};
   if (!cupti.ok()) {
-    const RungReason reason = ExplainMissingCupti(cupti.status());
+    const RungReason reason = ExplainMissingCupti(cupti.status(), passed_over);
     fact.status = FactStatus::kBad;
     fact.detail = reason.reason;
     fact.remedy = reason.remedy;
@@ -136,13 +137,13 @@ std::vector<DoctorFact> GatherDoctorFacts(const DoctorOptions& options) {
       cuda.ok() ? ListCudaDevices(*cuda) : absl::StatusOr<std::vector<CudaDevice>>(cuda.status());
   facts.push_back(DriverFact(devices.status(), nvml));
 
-  const absl::StatusOr<CuptiTable> cupti =
-      LoadCupti(CuptiPaths({.named_path = options.cupti_path, .own_folder = OwnFolder()}));
+  const CuptiSearch search = FindCupti(UserLibrarySearch(options.cupti_path, ""));
+  const absl::StatusOr<CuptiTable> cupti = LoadCupti(search.paths);
   if (devices.ok()) {
     if (devices->empty()) facts.push_back(NoGpuFact());
     for (const CudaDevice& device : *devices) facts.push_back(GpuFact(device));
   }
-  facts.push_back(CuptiFact(cupti));
+  facts.push_back(CuptiFact(cupti, search.passed_over));
   if (devices.ok()) {
     facts.push_back(CounterPermissionFact(options.root_directory));
     for (const CudaDevice& device : *devices) {

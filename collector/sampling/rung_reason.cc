@@ -43,8 +43,14 @@ RungReason ExplainCounterFailure(const absl::Status& status) {
   }
 }
 
-RungReason ExplainMissingCupti(const absl::Status& status) {
-  return {std::string(status.message()),
+RungReason ExplainMissingCupti(const absl::Status& status,
+                               const std::vector<std::string>& passed_over) {
+  std::string reason(status.message());
+  if (!passed_over.empty()) {
+    absl::StrAppend(&reason, "; ", passed_over.front(),
+                    " is passed over, since others than root and this user may change it");
+  }
+  return {reason,
           "install CUPTI 12.6 or newer (part of the CUDA toolkit, package cuda-cupti), or name a "
           "libcupti with --cupti",
           true};

@@ -3,6 +3,7 @@
 #define UTLZ_COLLECTOR_SAMPLING_RUNG_REASON_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 
@@ -19,8 +20,9 @@ struct RungReason {
 // For a failure of taking or using the counters, with the code that CuptiStatus gives it.
 RungReason ExplainCounterFailure(const absl::Status& status);
 
-// For a CUPTI that could not be loaded.
-RungReason ExplainMissingCupti(const absl::Status& status);
+// For a CUPTI that could not be loaded; `passed_over` as FindCupti says.
+RungReason ExplainMissingCupti(const absl::Status& status,
+                               const std::vector<std::string>& passed_over);
 
 // The remedy for lacking permission, also for doctor.
 extern const char kCounterPermissionRemedy[];

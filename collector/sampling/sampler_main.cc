@@ -49,8 +49,12 @@ int SamplerMain(const SamplerOptions& options) {
   if (nvml.ok()) libraries.nvml = &*nvml;
   absl::StatusOr<CuptiTable> cupti = absl::CancelledError("counters were not asked for");
   if (options.counters) {
-    cupti = LoadCupti(CuptiPaths({.named_path = options.cupti_path, .own_folder = OwnFolder()}));
-    if (!cupti.ok()) libraries.no_counters = ExplainMissingCupti(cupti.status());
+    const CuptiSearch search =
+        FindCupti(UserLibrarySearch(options.cupti_path, options.program_prefix));
+    cupti = LoadCupti(search.paths);
+    if (!cupti.ok()) {
+      libraries.no_counters = ExplainMissingCupti(cupti.status(), search.passed_over);
+    }
   }
   if (cupti.ok()) libraries.cupti = &*cupti;
 

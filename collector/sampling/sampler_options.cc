@@ -32,6 +32,10 @@ bool SetOption(const std::string& name, const std::string& value, SamplerOptions
     options->cupti_path = value;
     return true;
   }
+  if (name == "--program-prefix") {
+    options->program_prefix = value;
+    return true;
+  }
   return false;
 }
 
@@ -48,6 +52,7 @@ std::vector<std::string> SamplerArguments(const SamplerOptions& options) {
       absl::StrCat("--planned-windows=", options.planned_windows ? "true" : "false"),
       absl::StrCat("--counters=", options.counters ? "true" : "false"),
       absl::StrCat("--cupti=", options.cupti_path),
+      absl::StrCat("--program-prefix=", options.program_prefix),
   };
 }
 

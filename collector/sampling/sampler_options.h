@@ -31,8 +31,10 @@ struct SamplerOptions {
   bool planned_windows = false;
   // false: NVML totals alone, no counters taken (--counters=none or range).
   bool counters = true;
-  // A libcupti to use before the trusted list's; must be named by the user, never by a target.
+  // A libcupti to use instead of the trusted list's; must be named by the user, never by a target.
   std::string cupti_path;
+  // Another folder to search (library_search.h): the one that the profiled command is installed in.
+  std::string program_prefix;
 };
 
 // The arguments after "sampler" on the command line, and back. Unknown arguments are refused.

@@ -26,9 +26,9 @@ std::string OffSentence(AgentReason reason, uint32_t detail) {
   switch (reason) {
     case AgentReason::kNoCupti:
       return "no CUPTI library was found; install the CUDA toolkit or the nvidia-cuda-cupti wheel, "
-             "or name a libcupti in UTLZ_CUPTI_PATH";
+             "or name a libcupti with --cupti";
     case AgentReason::kCuptiTooOld:
-      return "its CUPTI is older than 12.6; a newer one can be named in UTLZ_CUPTI_PATH";
+      return "its CUPTI is older than 12.6; update the framework or toolkit that it comes from";
     case AgentReason::kCuptiTaken:
       return "another profiler holds CUPTI there; run without it (nsys, ncu, another injection "
              "library or a profiler inside the program)";

@@ -99,7 +99,7 @@ void CollectorLoop::Run() {
     const SamplingWindows windows = options_.overhead_budget_ppm == 0 ? SamplingWindows::kItsOwn
                                     : options_.attached               ? SamplingWindows::kFewPlanned
                                                                       : SamplingWindows::kPlanned;
-    sampler_.Start(options_.sampler_executable, options_.counters, windows);
+    sampler_.Start(options_, windows);
     if (sampler_.fd() >= 0) Watch(epoll_.get(), sampler_.fd(), kSamplerTag);
   }
   while (!StoppingIsOver(Clock::now())) Turn(NextWait(Clock::now()));

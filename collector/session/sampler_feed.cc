@@ -17,10 +17,13 @@ constexpr std::chrono::milliseconds kStopLimit(2000);
 
 }  // namespace
 
-void SamplerFeed::Start(const std::string& executable, CountersMode mode, SamplingWindows windows) {
+void SamplerFeed::Start(const SessionOptions& session, SamplingWindows windows) {
   SamplerClientOptions options;
-  options.executable = executable;
-  wants_counters_ = mode == CountersMode::kAuto || mode == CountersMode::kSample;
+  options.executable = session.sampler_executable;
+  options.options.cupti_path = session.cupti_path;
+  options.options.program_prefix = session.program_prefix;
+  wants_counters_ =
+      session.counters == CountersMode::kAuto || session.counters == CountersMode::kSample;
   options.options.counters = wants_counters_;
   options.options.planned_windows = windows != SamplingWindows::kItsOwn;
   if (windows == SamplingWindows::kFewPlanned) options.options.interval_ns = kFineIntervalNs;

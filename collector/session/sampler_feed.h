@@ -36,8 +36,8 @@ class SamplerFeed {
   SamplerFeed(FrameSink sink, ReadySink ready, ReadySink decided)
       : sink_(std::move(sink)), ready_(std::move(ready)), decided_(std::move(decided)) {}
 
-  // Starts `executable` as sampler, which takes no counters, only totals, where `mode` says so.
-  void Start(const std::string& executable, CountersMode mode, SamplingWindows windows);
+  // Starts the session's sampler, which takes no counters, only totals, where its mode says so.
+  void Start(const SessionOptions& session, SamplingWindows windows);
 
   // Readable when Read() has something to do; -1 where there is no sampler.
   int fd() const { return client_ == nullptr ? -1 : client_->fd(); }

@@ -36,12 +36,14 @@ struct SessionOptions {
   CountersMode counters = CountersMode::kAuto;
   uint32_t overhead_budget_ppm = 10000;  // 0 = unlimited
   uint32_t trace_flags = kTraceKernels | kTraceCopies;
-  uint64_t delay_ms = 0;                    // agents sleep until then
-  std::optional<uint64_t> duration_ms;      // and again this long after
-  bool attached = false;  // to running processes: Finish() asks their agents to sleep at once
-  ModelWork model_work;   // recorded with the run
-  AlertLimits alert_limits;              // the same
+  uint64_t delay_ms = 0;                // agents sleep until then
+  std::optional<uint64_t> duration_ms;  // and again this long after
+  bool attached = false;     // to running processes: Finish() asks their agents to sleep at once
+  ModelWork model_work;      // recorded with the run
+  AlertLimits alert_limits;  // the same
   std::vector<DeviceCeilings> ceilings;  // what this machine's GPUs were measured to attain
+  std::string cupti_path;                // a libcupti that the user named for the sampler
+  std::string program_prefix;  // what the command is installed in: its Python may bring a libcupti
   // Run as `<this> sampler …`; empty: no sampler at all, not even for totals.
   std::string sampler_executable = "/proc/self/exe";
 };
@@ -57,8 +59,8 @@ struct CommandOutcome {
 
 struct SessionResult {
   Summary summary;
-  uint64_t agents = 0;            // processes whose agent connected
-  bool profile_written = false;   // false: writing failed; a notice says why
+  uint64_t agents = 0;           // processes whose agent connected
+  bool profile_written = false;  // false: writing failed; a notice says why
 };
 
 // How a session stands. What it counts may be a moment old.

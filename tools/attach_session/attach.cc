@@ -65,8 +65,8 @@ bool SignalIsPending(const sigset_t& ending) {
   return false;
 }
 
-UniqueFd OpenCupti() {
-  for (const std::string& path : CuptiPaths({.own_folder = OwnFolder()})) {
+UniqueFd OpenCupti(const std::string& named_path) {
+  for (const std::string& path : FindCupti(UserLibrarySearch(named_path, "")).paths) {
     UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (file.valid()) return file;
   }
@@ -204,8 +204,9 @@ int AttachToProcesses(const AttachOptions& options) {
   auto session = Session::Start(session_options);
   if (!session.ok()) return Fail(session.status());
   Recording recording(options, **session, ending);
-  recording.AttachTo(pids, {*library, OpenCupti(), milliseconds(options.stop_limit_ms), Say,
-                            [&ending] { return SignalIsPending(ending); }});
+  recording.AttachTo(
+      pids, {*library, OpenCupti(options.recording.cupti_path), milliseconds(options.stop_limit_ms),
+             Say, [&ending] { return SignalIsPending(ending); }});
   if (!recording.any()) {
     session->reset();
     unlink(session_options.profile_path.c_str());

@@ -13,6 +13,7 @@ SessionOptions MakeSessionOptions(const RecordingOptions& options, const std::st
   session.profile_path =
       options.output.empty() ? DefaultProfileName(name, time(nullptr), getpid()) : options.output;
   session.counters = options.counters;
+  session.cupti_path = options.cupti_path;
   session.overhead_budget_ppm = options.overhead_budget_ppm;
   if (options.nvtx) session.trace_flags |= kTraceMarkers | kTraceLaunchCalls;
   if (options.counters == CountersMode::kRange) session.trace_flags |= kTraceUserRanges;

@@ -16,6 +16,7 @@ struct RecordingOptions {
   std::string output;  // empty: a default name in the current folder
   CountersMode counters = CountersMode::kAuto;
   uint32_t overhead_budget_ppm = 10000;  // 0 = unlimited
+  std::string cupti_path;                // named by the user; empty: it is searched for
   bool nvtx = false;
   bool report = true;
   ModelWork model_work;

@@ -7,10 +7,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "collector/sampling/library_search.h"
 #include "proto/attach_control.h"
+#include "proto/ring_abi.h"
 #include "tools/run/agent_library.h"
 #include "tools/run/child_process.h"
 #include "tools/run/command_lookup.h"
@@ -49,18 +53,37 @@ absl::Status CheckEnvironment(bool nvtx) {
   return absl::OkStatus();
 }
 
+// The folder above the program's own: of venv/bin/python that of the virtual environment.
+std::string PrefixOf(const std::string& program) {
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::absolute(program, error).lexically_normal();
+  return path.parent_path().parent_path().string();
+}
+
+// The libcupti for processes that bring none, as a C++ program may; empty where there is none.
+std::string CuptiForAgents(const RunOptions& options, const std::string& program) {
+  const std::string& named = options.recording.cupti_path;
+  const char* set_already = std::getenv(kCuptiVariable);
+  if (named.empty() && set_already != nullptr && *set_already != '\0') return set_already;
+  const CuptiSearch search = FindCupti(UserLibrarySearch(named, PrefixOf(program)));
+  return search.paths.empty() ? "" : search.paths.front();
+}
+
 std::vector<EnvironmentAddition> AgentEnvironment(const std::string& library,
-                                                  const std::string& socket, bool nvtx) {
+                                                  const std::string& socket,
+                                                  const std::string& cupti, bool nvtx) {
   std::vector<EnvironmentAddition> additions = {{kInjectionVariable, library},
                                                 {kSocketVariable, socket}};
+  if (!cupti.empty()) additions.emplace_back(kCuptiVariable, cupti);
   if (nvtx) additions.emplace_back(kNvtxInjectionVariable, library);
   return additions;
 }
 
 // Returns only where the command cannot be executed.
 int BecomeCommand(const std::string& program, const std::vector<std::string>& command,
-                  const std::string& library) {
+                  const std::string& library, const std::string& cupti) {
   setenv(kInjectionVariable, library.c_str(), 1);
+  if (!cupti.empty()) setenv(kCuptiVariable, cupti.c_str(), 1);
   setenv(kParkVariable, "1", 1);
   unsetenv(kSocketVariable);
   std::vector<std::string> words = command;
@@ -73,9 +96,11 @@ int BecomeCommand(const std::string& program, const std::vector<std::string>& co
   return error == ENOENT ? kCommandNotFound : kCommandNotExecutable;
 }
 
-SessionOptions MakeSessionOptions(const RunOptions& options, const std::string& socket) {
+SessionOptions MakeSessionOptions(const RunOptions& options, const std::string& program,
+                                  const std::string& socket) {
   SessionOptions session = MakeSessionOptions(options.recording, options.command[0]);
   session.socket_path = socket;
+  session.program_prefix = PrefixOf(program);
   session.command = options.command;
   session.delay_ms = options.delay_ms;
   session.duration_ms = options.duration_ms;
@@ -119,18 +144,19 @@ int RunCommand(const RunOptions& options) {
   if (!library.ok()) return Fail(library.status());
   const std::optional<std::string> warning = RaisedPrivilegesWarning(*program);
   if (warning) Say("warning: " + *warning);
-  if (options.asleep) return BecomeCommand(*program, options.command, *library);
+  const std::string cupti = CuptiForAgents(options, *program);
+  if (options.asleep) return BecomeCommand(*program, options.command, *library, cupti);
   const absl::StatusOr<PrivateFolder> folder = PrivateFolder::Make();
   if (!folder.ok()) return Fail(folder.status());
 
   SignalRelay signals;  // before the session's thread
   const std::string socket = folder->path() + "/agents";
-  const SessionOptions session_options = MakeSessionOptions(options, socket);
+  const SessionOptions session_options = MakeSessionOptions(options, *program, socket);
   absl::StatusOr<std::unique_ptr<Session>> session = Session::Start(session_options);
   if (!session.ok()) return Fail(session.status());
   const absl::StatusOr<pid_t> child =
       StartChild(*program, options.command,
-                 AgentEnvironment(*library, socket, options.recording.nvtx), signals);
+                 AgentEnvironment(*library, socket, cupti, options.recording.nvtx), signals);
   if (!child.ok()) {
     session->reset();
     unlink(session_options.profile_path.c_str());

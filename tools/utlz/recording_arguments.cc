@@ -1,6 +1,7 @@
 #include "tools/utlz/recording_arguments.h"
 
 #include <cstdio>
+#include <filesystem>
 #include <map>
 
 #include "tools/run/overhead_budget.h"
@@ -28,6 +29,11 @@ void AddRecordingOptions(CLI::App* command, const std::string& output,
                    "By how much the job may be slowed: a percentage, or unlimited")
       ->type_name("SHARE")
       ->capture_default_str();
+  command
+      ->add_option("--cupti", options->cupti_path,
+                   "The libcupti to read counters with, where none is found by itself")
+      ->check(CLI::ExistingFile.description(""))
+      ->type_name("FILE");
   command->add_flag("--no-report", arguments->no_report, "Write the profile and print no report");
   command->add_flag("--nvtx", options->nvtx, "Record NVTX ranges too");
   AddModelWorkOptions(command, &arguments->work);
@@ -45,6 +51,10 @@ absl::Status ReadRecordingArguments(const RecordingArguments& arguments,
   absl::StatusOr<AlertLimits> limits = ParseAlertLimits(arguments.alerts);
   if (!limits.ok()) return limits.status();
   options->alert_limits = *std::move(limits);
+  // Processes that change their folder shall find it too.
+  if (!options->cupti_path.empty()) {
+    options->cupti_path = std::filesystem::absolute(options->cupti_path);
+  }
   options->report = !arguments.no_report;
   options->print_report = [](const Summary& summary) { PrintReport(summary, stderr); };
   return absl::OkStatus();

@@ -143,6 +143,17 @@ class RunTest(unittest.TestCase):
         done = self.run_utlz("run", "--nvtx", "-o", self.profile, "env")
         self.assertIn("NVTX_INJECTION64_PATH=", done.stdout)
 
+    def test_a_libcupti_that_was_named_is_found_from_everywhere(self):
+        library = self.folder / "libcupti.so.13"
+        library.write_bytes(b"")
+        done = self.run_utlz("run", "--cupti", library.name, "-o", self.profile, "env")
+        self.assertIn(f"UTLZ_CUPTI_PATH={library}\n", done.stdout)
+        marker = self.folder / "started"
+        done = self.run_utlz("run", "--cupti", "/no/libcupti", "touch", marker)
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("/no/libcupti", done.stderr)
+        self.assertFalse(marker.exists())
+
     def test_a_run_without_cuda_says_so_loudly(self):
         done = self.run_command("true")
         self.assertIn("NO PROCESS OF THIS COMMAND USED CUDA", done.stderr)

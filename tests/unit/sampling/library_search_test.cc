@@ -4,6 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <optional>
+
+#include "collector/sampling/rung_reason.h"
 #include "tests/support/temporary_folder.h"
 
 namespace utlz {
@@ -17,12 +21,12 @@ TEST(LibrarySearch, PrefersTheNewestToolkitAndNamesEachLibraryOnce) {
   const std::string wheel =
       root.Write("usr/lib/python3/dist-packages/nvidia/cu13/lib/libcupti.so.13", "");
   root.Write("usr/local/cuda-11/lib64/libcupti.so.11", "");
-  EXPECT_EQ(CuptiPaths({.named_path = "", .own_folder = "", .root_directory = root.path()}),
+  EXPECT_EQ(FindCupti({.root_directory = root.path()}).paths,
             (std::vector<std::string>{new_path, old_path, wheel}));
 }
 
 TEST(LibrarySearch, WhatTheUserNamedStandsAlone) {
-  EXPECT_EQ(CuptiPaths({.named_path = "/my/libcupti.so", .own_folder = ""}),
+  EXPECT_EQ(FindCupti({.named_path = "/my/libcupti.so"}).paths,
             std::vector<std::string>{"/my/libcupti.so"});
 }
 
@@ -31,11 +35,10 @@ TEST(LibrarySearch, ACopyBesideUsComesFirst) {
   const std::string ours = root.Write("opt/utlz/lib/utlz/libcupti.so.13", "");
   root.Write("opt/utlz/bin/utlz", "");
   root.Write("usr/local/cuda-13.0/lib64/libcupti.so.13", "");
-  const std::vector<std::string> paths = CuptiPaths({.named_path = "",
-                                                     .own_folder = root.path() + "/opt/utlz/bin",
-                                                     .root_directory = root.path()});
-  ASSERT_EQ(paths.size(), 2u);
-  EXPECT_EQ(paths[0], ours);
+  const CuptiSearch search =
+      FindCupti({.own_folder = root.path() + "/opt/utlz/bin", .root_directory = root.path()});
+  ASSERT_EQ(search.paths.size(), 2u);
+  EXPECT_EQ(search.paths[0], ours);
 }
 
 TEST(LibrarySearch, WhatOthersMayWriteIsNotLoaded) {
@@ -47,10 +50,62 @@ TEST(LibrarySearch, WhatOthersMayWriteIsNotLoaded) {
   ASSERT_EQ(chmod(path.c_str(), 0644), 0);
   ASSERT_EQ(chmod((root.path() + "/usr/local").c_str(), 0777), 0);
   EXPECT_FALSE(IsTrustedFile(path));
-  EXPECT_TRUE(
-      CuptiPaths({.named_path = "", .own_folder = "", .root_directory = root.path()}).empty());
+  const CuptiSearch search = FindCupti({.root_directory = root.path()});
+  EXPECT_TRUE(search.paths.empty());
+  EXPECT_EQ(search.passed_over, std::vector<std::string>{path});
   EXPECT_FALSE(IsTrustedFile(root.path() + "/missing"));
   EXPECT_FALSE(IsTrustedFile(root.path()));
+}
+
+// A framework's wheel is what most machines have, in an environment of the user's own.
+TEST(LibrarySearch, FindsWheelsOfTheUsersEnvironments) {
+  const TemporaryFolder root;
+  const std::string folder = "/site-packages/nvidia/cu13/lib/libcupti.so.13";
+  const std::string toolkit = root.Write("usr/local/cuda-13.0/lib64/libcupti.so.13", "");
+  const std::string wheel = root.Write("home/v[e]nv/lib/python3.12" + folder, "");
+  const std::string conda = root.Write("home/conda/lib/libcupti.so.12", "");
+  const std::string pyenv = root.Write("home/pyenv/versions/3.11.7/lib/python3.11" + folder, "");
+  const CuptiSearch search =
+      FindCupti({.prefixes = {root.path() + "/home/v[e]nv", root.path() + "/home/conda",
+                              root.path() + "/home/pyenv"},
+                 .root_directory = root.path()});
+  EXPECT_EQ(search.paths, (std::vector<std::string>{toolkit, wheel, conda, pyenv}));
+}
+
+// Sets a variable for the length of a scope.
+class ChangedVariable {
+ public:
+  ChangedVariable(const char* name, const char* value) : name_(name) {
+    if (const char* before = getenv(name); before != nullptr) before_ = before;
+    setenv(name, value, 1);
+  }
+  ~ChangedVariable() {
+    if (before_) {
+      setenv(name_, before_->c_str(), 1);
+    } else {
+      unsetenv(name_);
+    }
+  }
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+TEST(LibrarySearch, EnvironmentsAreThoseInThePathAndTheUsersOwn) {
+  const ChangedVariable path("PATH", "/home/me/venv/bin:relative/bin::/bin:/opt/tools/bin//");
+  const ChangedVariable home("HOME", "/home/me");
+  EXPECT_EQ(UserPrefixes(),
+            (std::vector<std::string>{"/home/me/venv", "/opt/tools", "/home/me/.local"}));
+  const LibrarySearchOptions options = UserLibrarySearch("", "/srv/venv");
+  ASSERT_EQ(options.prefixes.size(), 4u);
+  EXPECT_EQ(options.prefixes[0], "/srv/venv");
+}
+
+TEST(LibrarySearch, SaysWhatItPassedOver) {
+  const RungReason reason = ExplainMissingCupti(absl::NotFoundError("none"), {"/shared/libcupti"});
+  EXPECT_NE(reason.reason.find("/shared/libcupti is passed over"), std::string::npos);
+  EXPECT_NE(reason.remedy.find("--cupti"), std::string::npos);
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ class RealCupti : public testing::Test {
     if (kAddressSanitizer || kThreadSanitizer) {
       GTEST_SKIP() << "CUPTI loads its libraries with RTLD_DEEPBIND, which sanitizers refuse";
     }
-    table_ = LoadCupti(CuptiPaths({.named_path = "", .own_folder = ""}));
+    table_ = LoadCupti(FindCupti({}).paths);
     if (!table_.ok()) GTEST_SKIP() << table_.status();
   }
 

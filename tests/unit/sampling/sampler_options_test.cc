@@ -16,6 +16,7 @@ TEST(SamplerOptions, SurviveTheCommandLine) {
   options.planned_windows = true;
   options.counters = false;
   options.cupti_path = "/a b/libcupti.so=13";
+  options.program_prefix = "/home/somebody/my=venv";
   const absl::StatusOr<SamplerOptions> parsed = ParseSamplerArguments(SamplerArguments(options));
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   EXPECT_EQ(parsed->channel_fd, 9);
@@ -27,6 +28,7 @@ TEST(SamplerOptions, SurviveTheCommandLine) {
   EXPECT_TRUE(parsed->planned_windows);
   EXPECT_FALSE(parsed->counters);
   EXPECT_EQ(parsed->cupti_path, options.cupti_path);
+  EXPECT_EQ(parsed->program_prefix, options.program_prefix);
 }
 
 TEST(SamplerOptions, RefuseWhatTheyDoNotKnow) {

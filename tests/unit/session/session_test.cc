@@ -222,6 +222,22 @@ TEST_F(SessionTest, PlansOneWindowForTheSamplerAndTheProcessesOnItsGpu) {
   EXPECT_TRUE(Recorded<SamplerReady>(FRAME_SAMPLER_READY).empty());
 }
 
+TEST_F(SessionTest, TellsTheSamplerWhereALibcuptiMayBe) {
+  options_.sampler_executable = folder_.File("sampler");
+  const std::string told_path = folder_.File("told");
+  std::ofstream(options_.sampler_executable)
+      << "#!/bin/sh\nfor word; do echo \"$word\"; done > " << told_path << "\n";
+  std::filesystem::permissions(options_.sampler_executable, std::filesystem::perms::owner_all);
+  options_.cupti_path = "/a place/libcupti.so.13";
+  options_.program_prefix = "/my venv";
+  Start();
+  std::string told;
+  while (told.find("--program-prefix") == std::string::npos) told = ReadWholeFile(told_path);
+  Finish();
+  EXPECT_THAT(told, HasSubstr("--cupti=/a place/libcupti.so.13\n"));
+  EXPECT_THAT(told, HasSubstr("--program-prefix=/my venv\n"));
+}
+
 // A run that ends while its sampler sets up does not wait for it, and says what it lacks.
 TEST_F(SessionTest, ASamplerThatIsStillSettingUpIsNotWaitedFor) {
   options_.sampler_executable = folder_.File("slow_sampler");
