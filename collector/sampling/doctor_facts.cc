@@ -1,5 +1,7 @@
 #include "collector/sampling/doctor_facts.h"
 
+#include <stdlib.h>
+
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -7,12 +9,14 @@
 #include "absl/strings/str_cat.h"
 #include "collector/sampling/cuda_driver_table.h"
 #include "collector/sampling/cupti_table.h"
+#include "collector/sampling/device_lease.h"
 #include "collector/sampling/library_search.h"
 #include "collector/sampling/metric_selection.h"
 #include "collector/sampling/nvml_table.h"
 #include "collector/sampling/nvml_totals.h"
 #include "collector/sampling/pm_sampler.h"
 #include "collector/sampling/rung_reason.h"
+#include "collector/sampling/sampler_socket.h"
 #include "collector/sampling/system_facts.h"
 
 namespace utlz {
@@ -66,44 +70,55 @@ DoctorFact CuptiFact(const absl::StatusOr<CuptiTable>& cupti,
   return fact;
 }
 
-// Takes the counters for a moment and gives them back: what no file tells.
-DoctorFact CountersFact(const CuptiTable& cupti, const CudaDevice& device) {
-  DoctorFact fact{.name = absl::StrCat("counters of GPU ", device.ordinal)};
-  absl::Status status;
-  SelectedMetrics metrics;
+// Takes the counters for a moment and gives them back: what no file tells. Says what was had.
+absl::StatusOr<std::string> TryCounters(const CuptiTable& cupti, const CudaDevice& device) {
   const absl::StatusOr<std::unique_ptr<PmSampler>> sampler =
       PmSampler::Create(cupti, {.device_index = static_cast<size_t>(device.ordinal)});
-  status = sampler.status();
-  if (status.ok()) {
-    absl::StatusOr<SelectedMetrics> lean = SelectMetrics(
-        LeanRoles(), CuptiPassCounter(cupti, (*sampler)->chip(), (*sampler)->availability()));
-    status = lean.status();
-    if (lean.ok()) metrics = *std::move(lean);
-  }
-  if (status.ok()) status = (*sampler)->Configure(metrics, kUsualIntervalNs);
-  if (status.ok()) {
+  if (!sampler.ok()) return sampler.status();
+  const absl::StatusOr<SelectedMetrics> lean = SelectMetrics(
+      LeanRoles(), CuptiPassCounter(cupti, (*sampler)->chip(), (*sampler)->availability()));
+  if (!lean.ok()) return lean.status();
+  if (absl::Status status = (*sampler)->Configure(*lean, kUsualIntervalNs); !status.ok())
+    return status;
+  return absl::StrCat("free, chip ", (*sampler)->chip(), ", ", lean->size(),
+                      " counters in one pass");
+}
+
+// Another utlz that has them is left alone.
+absl::StatusOr<std::string> TryOrShareCounters(const CuptiTable& cupti, const CudaDevice& device) {
+  const absl::StatusOr<DeviceLease> lease =
+      DeviceLease::Take(DeviceLease::DefaultFolder(), device.uuid);
+  if (!absl::IsUnavailable(lease.status())) return TryCounters(cupti, device);
+  if (!ConnectToSampler(device.uuid).ok()) return lease.status();
+  return absl::StrCat(lease.status().message(), ", which shares them");
+}
+
+DoctorFact CountersFact(const CuptiTable& cupti, const CudaDevice& device) {
+  DoctorFact fact{.name = absl::StrCat("counters of GPU ", device.ordinal)};
+  const absl::StatusOr<std::string> counters = TryOrShareCounters(cupti, device);
+  if (counters.ok()) {
     fact.status = FactStatus::kGood;
-    fact.detail = absl::StrCat("free, chip ", (*sampler)->chip(), ", ", metrics.size(),
-                               " counters in one pass");
+    fact.detail = *counters;
     return fact;
   }
-  const RungReason reason = ExplainCounterFailure(status);
+  const RungReason reason = ExplainCounterFailure(counters.status());
   fact.status = FactStatus::kBad;
   fact.detail = reason.reason;
   fact.remedy = reason.remedy;
   return fact;
 }
 
-DoctorFact MigFact(const NvmlTable& nvml, const std::vector<CudaDevice>& devices) {
+DoctorFact MigFact(const absl::StatusOr<NvmlTable>& nvml, const std::vector<CudaDevice>& devices) {
+  if (!nvml.ok()) return {.name = "MIG", .detail = "not known without NVML"};
   DoctorFact fact{.name = "MIG", .status = FactStatus::kGood, .detail = "off"};
   for (const CudaDevice& device : devices) {
     nvml::DeviceHandle* handle = nullptr;
     unsigned current = 0;
     unsigned pending = 0;
-    if (nvml.device_get_mig_mode == nullptr ||
-        nvml.device_get_handle_by_uuid(FormatGpuUuid(device.uuid).c_str(), &handle) !=
+    if (nvml->device_get_mig_mode == nullptr ||
+        nvml->device_get_handle_by_uuid(FormatGpuUuid(device.uuid).c_str(), &handle) !=
             nvml::kSuccess ||
-        nvml.device_get_mig_mode(handle, &current, &pending) != nvml::kSuccess) {
+        nvml->device_get_mig_mode(handle, &current, &pending) != nvml::kSuccess) {
       continue;
     }
     if (current != 0) {
@@ -131,6 +146,13 @@ DoctorFact GpmFact(const NvmlTable& nvml, const CudaDevice& device) {
 
 std::vector<DoctorFact> GatherDoctorFacts(const DoctorOptions& options) {
   std::vector<DoctorFact> facts;
+  const DoctorFact injection = InjectionFact();
+  // As the sampler, which gets none of them: they would load another tool into this process, hide
+  // GPUs from it, or make it a client of MPS.
+  for (const char* variable :
+       {"CUDA_INJECTION64_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_MPS_PIPE_DIRECTORY"}) {
+    unsetenv(variable);
+  }
   const absl::StatusOr<CudaDriverTable> cuda = LoadCudaDriver();
   const absl::StatusOr<NvmlTable> nvml = LoadNvml();
   const absl::StatusOr<std::vector<CudaDevice>> devices =
@@ -151,8 +173,9 @@ std::vector<DoctorFact> GatherDoctorFacts(const DoctorOptions& options) {
       if (cupti.ok()) facts.push_back(CountersFact(*cupti, device));
       if (nvml.ok()) facts.push_back(GpmFact(*nvml, device));
     }
-    if (nvml.ok()) facts.push_back(MigFact(*nvml, *devices));
+    facts.push_back(MigFact(nvml, *devices));
   }
+  facts.push_back(injection);
   facts.push_back(OtherProfilersFact(options.root_directory));
   facts.push_back(MpsFact(options.root_directory));
   facts.push_back(PtraceFact(options.root_directory));

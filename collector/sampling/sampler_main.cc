@@ -32,7 +32,7 @@ void SendStatusWithoutDevice(FrameChannel* channel, const absl::Status& failure)
 int SamplerMain(const SamplerOptions& options) {
   // Only the channel ends the sampler: a Ctrl-C is for the profiled command.
   for (int signal_number : {SIGINT, SIGQUIT, SIGHUP, SIGPIPE}) signal(signal_number, SIG_IGN);
-  prctl(PR_SET_NAME, "utlz-sampler");
+  prctl(PR_SET_NAME, kSamplerProcessName);
 
   auto channel = std::make_unique<FrameChannel>(options.channel_fd);
   absl::StatusOr<CudaDriverTable> cuda = LoadCudaDriver();

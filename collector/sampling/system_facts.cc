@@ -1,6 +1,7 @@
 #include "collector/sampling/system_facts.h"
 
 #include <dirent.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <string_view>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
@@ -18,6 +20,7 @@
 namespace utlz {
 namespace {
 
+constexpr int kCapabilitySysPtrace = 19;
 constexpr int kCapabilitySysAdmin = 21;
 constexpr size_t kMostBytes = 64 << 10;
 
@@ -41,13 +44,13 @@ std::optional<std::string> ValueOf(const std::string& text, const std::string& k
   return std::nullopt;
 }
 
-bool HasSysAdmin(const std::string& root) {
+bool HasCapability(const std::string& root, int number) {
   const std::optional<std::string> status = ReadText(root + "/proc/self/status");
   const std::optional<std::string> effective =
       status.has_value() ? ValueOf(*status, "CapEff") : std::nullopt;
   uint64_t capabilities = 0;
   if (!effective.has_value() || !absl::SimpleHexAtoi(*effective, &capabilities)) return false;
-  return (capabilities >> kCapabilitySysAdmin & 1) != 0;
+  return (capabilities >> number & 1) != 0;
 }
 
 }  // namespace
@@ -86,7 +89,7 @@ DoctorFact CounterPermissionFact(const std::string& root) {
   if (CountersAreOpenToAll(root)) {
     fact.status = FactStatus::kGood;
     fact.detail = "open to every user";
-  } else if (HasSysAdmin(root)) {
+  } else if (HasCapability(root, kCapabilitySysAdmin)) {
     fact.status = FactStatus::kGood;
     fact.detail = "for administrators only, and this is one";
   } else {
@@ -97,11 +100,25 @@ DoctorFact CounterPermissionFact(const std::string& root) {
   return fact;
 }
 
+DoctorFact InjectionFact() {
+  DoctorFact fact{.name = "injection", .status = FactStatus::kGood, .detail = "free"};
+  for (const char* variable : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"}) {
+    const char* path = getenv(variable);
+    if (path == nullptr || *path == '\0') continue;
+    const bool for_all = std::string_view(variable).starts_with("CUDA");
+    fact.status = for_all ? FactStatus::kBad : FactStatus::kWarning;
+    fact.detail = absl::StrCat(variable, " is set to ", path, ": 'utlz run",
+                               for_all ? "" : " --nvtx", "' is refused");
+    fact.remedy = absl::StrCat("unset ", variable);
+    if (for_all) break;
+  }
+  return fact;
+}
+
 DoctorFact OtherProfilersFact(const std::string& root) {
   DoctorFact fact{.name = "other profilers", .status = FactStatus::kGood, .detail = "none runs"};
-  const std::vector<std::string> running =
-      RunningPrograms(root, {"nv-hostengine", "dcgm-exporter", "ncu", "nsys", "nsys-launcher",
-                             "nsight-sys", "utlz-sampler"});
+  const std::vector<std::string> running = RunningPrograms(
+      root, {"nv-hostengine", "dcgm-exporter", "ncu", "nsys", "nsys-launcher", "nsight-sys"});
   if (!running.empty()) {
     fact.status = FactStatus::kWarning;
     fact.detail = absl::StrJoin(running, ", ");
@@ -129,9 +146,9 @@ DoctorFact MpsFact(const std::string& root) {
 
 DoctorFact PtraceFact(const std::string& root) {
   DoctorFact fact{.name = "attaching"};
-  if (HasSysAdmin(root)) {
+  if (HasCapability(root, kCapabilitySysPtrace)) {
     fact.status = FactStatus::kGood;
-    fact.detail = "allowed: this is an administrator";
+    fact.detail = "allowed: CAP_SYS_PTRACE is held";
     return fact;
   }
   const std::optional<std::string> text = ReadText(root + "/proc/sys/kernel/yama/ptrace_scope");
@@ -147,8 +164,11 @@ DoctorFact PtraceFact(const std::string& root) {
   }
   fact.status = FactStatus::kWarning;
   fact.detail = absl::StrCat("not allowed: kernel.yama.ptrace_scope is ", scope);
-  fact.remedy = scope >= 3 ? "it stays so until a reboot; use 'utlz run' instead of 'utlz attach'"
-                           : "run 'utlz attach' as root, or 'sysctl kernel.yama.ptrace_scope=0'";
+  fact.remedy = scope >= 3
+                    ? "it stays so until a reboot; start programs with 'utlz run --asleep'"
+                    : "run 'utlz attach' as root, in a container with CAP_SYS_PTRACE (docker run "
+                      "--cap-add=SYS_PTRACE), set 'sysctl kernel.yama.ptrace_scope=0', or start "
+                      "programs with 'utlz run --asleep'";
   return fact;
 }
 

@@ -1,9 +1,10 @@
 """`utlz doctor` tells whether the full job can run, and by its exit status too."""
 
 import json
+import subprocess
 import unittest
 
-from harness import EndToEndTest
+from harness import TIME_LIMIT_S, UTLZ, EndToEndTest
 
 
 class DoctorTest(EndToEndTest):
@@ -51,6 +52,24 @@ class DoctorTest(EndToEndTest):
         self.assertEqual(status, 1)
         self.assertEqual(facts["driver"]["status"], "bad")
         self.assertIn("driver", facts["driver"]["remedy"])
+
+    def test_environment_of_another_tool(self):
+        """`utlz run` would be refused; the other tool gets into doctor no more than into a run."""
+        completed = self.utlz("doctor", environment=self.environment(
+            CUDA_INJECTION64_PATH="/opt/other/libinjection.so"))
+        self.assertEqual(completed.returncode, 1)
+        self.assertIn("/opt/other/libinjection.so", completed.stdout)
+        self.assertIn("unset CUDA_INJECTION64_PATH", completed.stdout)
+        self.assertEqual(completed.stderr, "")
+        facts, status = self.doctor(NVTX_INJECTION64_PATH="/opt/other/libinjection.so")
+        self.assertEqual((status, facts["injection"]["status"]), (0, "warning"))
+
+    def test_output_that_cannot_be_written(self):
+        with open("/dev/full", "w") as full:
+            completed = subprocess.run([str(UTLZ), "doctor"], env=self.environment(), stdout=full,
+                                       stderr=subprocess.PIPE, text=True, timeout=TIME_LIMIT_S)
+        self.assertEqual(completed.returncode, 1)
+        self.assertIn("standard output", completed.stderr)
 
     def test_text_says_the_same(self):
         completed = self.utlz("doctor")

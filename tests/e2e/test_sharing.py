@@ -75,6 +75,19 @@ class SharingTest(AttachTest):
         with open(path, encoding="utf-8") as file:
             return file.read()
 
+    def test_who_looks_meanwhile(self):
+        """Counters that are shared stand in nobody's way, and samplers are nobody's work."""
+        completed = self.utlz("doctor", "--json", environment=self.test_environment)
+        facts = {fact["name"]: fact for fact in json.loads(completed.stdout)["facts"]}
+        self.assertEqual(completed.returncode, 0, facts)
+        self.assertIn(f"sampler process {self.sampler_of(self.first)}",
+                      facts["counters of GPU 0"]["detail"])
+        self.assertEqual(facts["other profilers"]["status"], "ok")
+        listed = self.utlz("ps", environment=self.test_environment).stdout
+        for program in self.programs:
+            self.assertIn(str(program.pid), listed)
+        self.assertNotIn("sampler", listed)
+
     def test_the_first_ends_first(self):
         sampler = self.sampler_of(self.first)
         self.assert_sampled(self.finish(self.first))

@@ -13,6 +13,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "collector/sampling/nvml_table.h"
+#include "collector/sampling/sampler_main.h"
 #include "tools/attach/proc_file.h"
 #include "tools/attach/process_facts.h"
 
@@ -83,11 +84,12 @@ std::map<pid_t, GpuProcess> WithCudaDriver() {
   return processes;
 }
 
-// False where it is gone, or is not the process that NVML meant: in a container NVML may count in
-// the host's numbers.
+// False where it is gone, is a sampler of ours, or is not the process that NVML meant: in a
+// container NVML may count in the host's numbers.
 bool Complete(pid_t pid, GpuProcess* process) {
   const auto facts = attach::ReadProcessFacts(pid);
   if (!facts.ok() || (facts->may_trace && !facts->has_cuda_driver)) return false;
+  if (facts->name == kSamplerProcessName) return false;
   process->pid = pid;
   process->user = UserName(facts->user_id);
   process->command = CommandOf(*facts);

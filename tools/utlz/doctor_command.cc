@@ -1,11 +1,14 @@
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "collector/sampling/doctor_facts.h"
+#include "tools/report/escape.h"
 #include "tools/utlz/command.h"
+#include "tools/utlz/profile_sides.h"
 
 namespace utlz {
 namespace {
@@ -15,42 +18,39 @@ struct DoctorArguments {
   bool json = false;
 };
 
-void PrintText(const std::vector<DoctorFact>& facts) {
+std::string RenderText(const std::vector<DoctorFact>& facts) {
+  std::string text;
   for (const DoctorFact& fact : facts) {
-    std::printf("%-8s %s: %s\n", FactStatusName(fact.status), fact.name.c_str(),
-                fact.detail.c_str());
-    if (!fact.remedy.empty()) std::printf("         → %s\n", fact.remedy.c_str());
+    absl::StrAppendFormat(&text, "%-8s %s: %s\n", FactStatusName(fact.status), fact.name,
+                          EscapeForTerminal(fact.detail));
+    if (!fact.remedy.empty()) absl::StrAppendFormat(&text, "         → %s\n", fact.remedy);
   }
-  std::printf("\n%s\n", FullJobCanRun(facts)
-                            ? "The full job can run here: times, FLOPs and bytes of every kernel."
-                            : "The full job cannot run here; what is marked bad says why.");
+  absl::StrAppend(&text, "\n",
+                  FullJobCanRun(facts)
+                      ? "The full job can run here: times, FLOPs and bytes of every kernel."
+                      : "The full job cannot run here; what is marked bad says why.",
+                  "\n");
+  return text;
 }
 
-void PrintJson(const std::vector<DoctorFact>& facts) {
+std::string RenderJson(const std::vector<DoctorFact>& facts) {
   nlohmann::ordered_json document;
   document["schema"] = "utlz.doctor/1";
   document["full_job"] = FullJobCanRun(facts);
   document["facts"] = nlohmann::ordered_json::array();
   for (const DoctorFact& fact : facts) {
-    nlohmann::ordered_json entry = {{"name", fact.name},
-                                    {"status", FactStatusName(fact.status)},
-                                    {"detail", fact.detail}};
+    nlohmann::ordered_json entry = {
+        {"name", fact.name}, {"status", FactStatusName(fact.status)}, {"detail", fact.detail}};
     if (!fact.remedy.empty()) entry["remedy"] = fact.remedy;
     document["facts"].push_back(entry);
   }
-  const std::string text =
-      document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-  std::printf("%s\n", text.c_str());
+  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 int Doctor(const DoctorArguments& arguments) {
   const std::vector<DoctorFact> facts = GatherDoctorFacts(arguments.options);
-  if (arguments.json) {
-    PrintJson(facts);
-  } else {
-    PrintText(facts);
-  }
-  return FullJobCanRun(facts) ? kSuccess : kFailure;
+  const bool told = PrintOut(arguments.json ? RenderJson(facts) : RenderText(facts));
+  return told && FullJobCanRun(facts) ? kSuccess : kFailure;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ namespace utlz {
 namespace {
 
 constexpr char kPlainUser[] = "Name:\tutlz\nCapEff:\t0000000000000000\n";
+constexpr char kTracer[] = "Name:\tutlz\nCapEff:\t0000000000080000\n";
 constexpr char kAdministrator[] = "Name:\tutlz\nCapEff:\t0000000000200000\n";
 
 TEST(SystemFacts, CounterPermission) {
@@ -27,6 +28,7 @@ TEST(SystemFacts, CounterPermission) {
 TEST(SystemFacts, OtherProfilersAreNamed) {
   const TemporaryFolder root;
   root.Write("proc/12/comm", "python3\n");
+  root.Write("proc/13/comm", "utlz-sampler\n");  // shares
   EXPECT_EQ(OtherProfilersFact(root.path()).status, FactStatus::kGood);
   root.Write("proc/345/comm", "nv-hostengine\n");
   const DoctorFact fact = OtherProfilersFact(root.path());
@@ -51,7 +53,9 @@ TEST(SystemFacts, Ptrace) {
   EXPECT_EQ(PtraceFact(root.path()).status, FactStatus::kGood);
   root.Write("proc/sys/kernel/yama/ptrace_scope", "1\n");
   EXPECT_EQ(PtraceFact(root.path()).status, FactStatus::kWarning);
-  root.Write("proc/self/status", kAdministrator);
+  root.Write("proc/self/status", kAdministrator);  // whose rights may stop short of tracing
+  EXPECT_EQ(PtraceFact(root.path()).status, FactStatus::kWarning);
+  root.Write("proc/self/status", kTracer);
   EXPECT_EQ(PtraceFact(root.path()).status, FactStatus::kGood);
 }
 
