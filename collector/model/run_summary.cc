@@ -121,10 +121,16 @@ void SummarizeRun(const ModelState& model, Summary* summary) {
     if (!start.recording_note().empty()) run->set_recording_note(start.recording_note());
     run->set_attached(start.attached());
   }
-  if (!model.run_end.has_value()) return;
-  if (model.run_end->has_exit_status()) run->set_exit_status(model.run_end->exit_status());
-  if (model.run_end->has_signal()) run->set_signal(model.run_end->signal());
-  *run->mutable_notices() = model.run_end->notices();
+  if (model.run_end.has_value()) {
+    if (model.run_end->has_exit_status()) run->set_exit_status(model.run_end->exit_status());
+    if (model.run_end->has_signal()) run->set_signal(model.run_end->signal());
+    *run->mutable_notices() = model.run_end->notices();
+  }
+  if (model.bytes_unreadable > 0) {
+    run->add_notices("The profile is damaged or was cut short: " +
+                     std::to_string(model.bytes_unreadable) +
+                     " bytes of it cannot be read, and this report is of the rest.");
+  }
 }
 
 void SummarizeProcesses(const ModelState& model, Summary* summary) {

@@ -98,7 +98,7 @@ class RunningSession : public Session {
     SessionResult result;
     result.agents = loop_->agents();
     result.summary = loop_->recorder().Finish(std::move(end));
-    result.profile_written = !loop_->recorder().write_failure();
+    result.write_failure = loop_->recorder().write_failure();
     return result;
   }
 

@@ -60,7 +60,7 @@ struct CommandOutcome {
 struct SessionResult {
   Summary summary;
   uint64_t agents = 0;           // processes whose agent connected
-  bool profile_written = false;  // false: writing failed; a notice says why
+  std::optional<std::string> write_failure;  // why the profile is incomplete, where it is
 };
 
 // How a session stands. What it counts may be a moment old.

@@ -59,6 +59,7 @@ class CollectorTest(EndToEndTest):
         self.assertEqual(completed.returncode, 42, completed.stderr)
         self.assertIn("run.utlz", completed.stderr)
         self.assertIn("incomplete", completed.stderr)
+        self.assertIn("File too large", completed.stderr.splitlines()[-2])
         # The report is made from what was received, not from what could be written.
         self.assertIn("gemm", completed.stderr)
 

@@ -125,6 +125,10 @@ class TroubleTest(EndToEndTest):
                 self.assertIn(completed.returncode, (0, 1), completed.stderr)
                 if completed.returncode != 0:
                     self.assertIn("damaged.utlz", completed.stderr)
+        damaged.write_bytes(whole[:40] + bytes(len(whole) - 40))
+        completed = self.utlz("report", str(damaged))
+        self.assertEqual(completed.returncode, 0, completed.stderr)
+        self.assertIn("damaged", completed.stdout)
         newer = bytearray(whole)
         newer[8] = 99
         damaged.write_bytes(newer)

@@ -184,7 +184,8 @@ void ShowResult(const AttachOptions& options, const std::string& path,
   if (options.recording.report && options.recording.print_report) {
     options.recording.print_report(result.summary);
   };
-  Say(absl::StrCat(result.profile_written ? "profile: " : "profile, incomplete: ", path));
+  if (result.write_failure) Say(*result.write_failure);
+  Say(absl::StrCat(result.write_failure ? "profile, incomplete: " : "profile: ", path));
 }
 
 }  // namespace
@@ -217,7 +218,7 @@ int AttachToProcesses(const AttachOptions& options) {
   recording.TellSleep();
   if (!result.ok()) return Fail(result.status());
   ShowResult(options, session_options.profile_path, *result);
-  return result->profile_written && recording.all_attached() ? 0 : 1;
+  return !result->write_failure && recording.all_attached() ? 0 : 1;
 }
 
 }  // namespace utlz

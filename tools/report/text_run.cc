@@ -30,10 +30,10 @@ std::string Joined(const List& list) {
 }
 
 std::string DescribeDevices(const Summary& summary) {
-  if (summary.devices().empty()) return "no GPU was used";
+  if (summary.devices().empty()) return " · no GPU was used";
   std::string text;
   for (const auto& [name, count] : CountDevices(summary)) {
-    text += (text.empty() ? "" : ", ") + std::to_string(count) + " × " +
+    text += (text.empty() ? " on " : ", ") + std::to_string(count) + " × " +
             (name.empty() ? "unknown GPU" : EscapeForTerminal(name));
   }
   return text;
@@ -187,7 +187,7 @@ std::string RenderRun(const Summary& summary, const TextOptions& options) {
   text += Styled(CutMiddle(command.empty() ? "(unknown command)" : command, options.columns),
                  Style::kHeading, options.color) + "\n";
   const auto wall = Optional(run.has_wall_ns(), static_cast<double>(run.wall_ns()));
-  text += Wrap("ran " + FormatTime(wall) + " on " + DescribeDevices(summary) + " · " +
+  text += Wrap("ran " + FormatTime(wall) + DescribeDevices(summary) + " · " +
                    DescribeEnd(run),
                options.columns, 2);
   for (const std::string& notice : run.notices()) {

@@ -37,7 +37,8 @@ int Fail(const absl::Status& status) {
 
 int LookupExitStatus(const absl::Status& status) {
   Say(std::string(status.message()));
-  return absl::IsNotFound(status) ? kCommandNotFound : kCommandNotExecutable;
+  if (absl::IsNotFound(status)) return kCommandNotFound;
+  return absl::IsPermissionDenied(status) ? kCommandNotExecutable : kRunFailed;
 }
 
 // Two injection libraries cannot share a process: the driver loads one.
@@ -128,7 +129,8 @@ void ShowResult(const RunOptions& options, const std::string& path, const Sessio
   } else if (options.recording.report && options.recording.print_report) {
     options.recording.print_report(result.summary);
   }
-  Say(absl::StrCat(result.profile_written ? "profile: " : "profile, incomplete: ", path));
+  if (result.write_failure) Say(*result.write_failure);
+  Say(absl::StrCat(result.write_failure ? "profile, incomplete: " : "profile: ", path));
 }
 
 }  // namespace

@@ -1,4 +1,8 @@
 // The program `utlz`; by the name utlz-run it is `utlz run`, by utlz-attach `utlz attach`.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -6,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/report/escape.h"
 #include "tools/run/run.h"
 #include "tools/utlz/command.h"
 #include "tools/utlz/command_split.h"
@@ -23,6 +28,23 @@ std::vector<std::string> Arguments(int argc, char** argv) {
   if (base_name == "utlz-attach") arguments.emplace_back("attach");
   arguments.insert(arguments.end(), argv + 1, argv + argc);
   return arguments;
+}
+
+// Descriptors that whoever started us has closed, lest a profile opens as one of them and takes in
+// what is printed. Reading and writing them fails as before, and commands find them closed.
+void OccupyStandardStreams() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
+    open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+  }
+}
+
+bool IsUnknownCommand(const CLI::App& program, const std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments[0].starts_with('-')) return false;
+  const auto has_that_name = [&](const CLI::App* command) {
+    return command->get_name() == arguments[0];
+  };
+  return program.get_subcommands(has_that_name).empty();
 }
 
 int ParseFailure(const CLI::App& program, const CLI::ParseError& error, bool is_run) {
@@ -52,6 +74,11 @@ int Main(int argc, char** argv) {
   AddDoctorCommand(&program, &action);
 
   std::vector<std::string> arguments = Arguments(argc, argv);
+  if (IsUnknownCommand(program, arguments)) {
+    std::fprintf(stderr, "utlz: there is no command '%s'; utlz --help lists them\n",
+                 EscapeForTerminal(arguments[0]).c_str());
+    return kUsageError;
+  }
   const bool is_run = !arguments.empty() && arguments[0] == run->get_name();
   if (is_run) {
     CommandSplit split = SplitCommand(*run, arguments);
@@ -74,6 +101,7 @@ int Main(int argc, char** argv) {
 }  // namespace utlz
 
 int main(int argc, char** argv) {
+  utlz::OccupyStandardStreams();
   try {
     return utlz::Main(argc, argv);
   } catch (const std::exception& error) {

@@ -4,10 +4,12 @@ Usage: utlz_run_test.py UTLZ [unittest arguments]. Needs no GPU and no CUDA.
 """
 
 import ctypes
+import json
 import os
 import pathlib
 import platform
 import pty
+import resource
 import shutil
 import signal
 import subprocess
@@ -69,6 +71,26 @@ class RunTest(unittest.TestCase):
             capture_output=True, timeout=TIMEOUT_S, env=self.environment)
         self.assertEqual(done.stdout, data)
         self.assertEqual(done.returncode, 0)
+
+    def test_streams_that_are_closed_stay_closed_and_out_of_the_profile(self):
+        script = "[ -e /proc/self/fd/1 ] && ! [ -e /proc/self/fd/2 ] && exit 7"
+        done = self.run_command("sh", "-c", script, preexec_fn=lambda: os.close(2))
+        self.assertEqual(done.returncode, 7)
+        report = json.loads(self.run_utlz("report", "--format", "json", self.profile).stdout)
+        self.assertEqual(report["run"]["exit_status"], 7)
+        self.assertEqual(report["capture"].get("frames_refused", 0), 0)
+        self.assertEqual(report["capture"].get("bytes_unreadable", 0), 0)
+
+    def test_too_few_descriptors_are_no_fault_of_the_command(self):
+        done = self.run_command("true", preexec_fn=lambda: resource.setrlimit(
+            resource.RLIMIT_NOFILE, (8, 8)))
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("open files", done.stderr)
+
+    def test_a_command_that_utlz_does_not_have(self):
+        done = self.run_utlz("frob\x1b[1m", "now")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no command 'frob\\x1b[1m'", done.stderr)
 
     def test_exit_status_is_the_commands(self):
         self.assertEqual(self.run_command("sh", "-c", "exit 7").returncode, 7)

@@ -102,7 +102,7 @@ TEST_F(SessionTest, RecordsARunFromItsStartToItsSummary) {
   const SessionResult result = Finish({.exit_status = 3, .notices = {"of the launcher"}});
 
   EXPECT_EQ(result.agents, 1u);
-  EXPECT_TRUE(result.profile_written);
+  EXPECT_FALSE(result.write_failure);
   const auto starts = Recorded<RunStart>(FRAME_RUN_START);
   ASSERT_EQ(starts.size(), 1u);
   EXPECT_THAT(starts[0].command(), ElementsAre("python", "train.py"));
@@ -366,7 +366,7 @@ TEST_F(SessionTest, GoesOnWithoutAProfileWhenTheDiskIsFull) {
     }
     agent.Kill();
     const SessionResult result = Finish();
-    _exit(result.agents == 1 && !result.profile_written ? 0 : 1);
+    _exit(result.agents == 1 && result.write_failure ? 0 : 1);
   }
   int wait_status = 0;
   waitpid(child, &wait_status, 0);
