@@ -1,19 +1,23 @@
 // Attaches that must be refused: with the sentence that says why, and with the target untouched.
+#include <elf.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <cstring>
 #include <fstream>
 #include <future>
 #include <string>
 
 #include "tests/attach/target_process.h"
+#include "tests/support/temporary_folder.h"
 #include "tools/attach/loader.h"
 #include "tools/attach/proc_file.h"
 
@@ -194,6 +198,70 @@ TEST(RefusalStateTest, StaticProgram) {
   EXPECT_THAT(std::string(Load(target.pid()).message()), HasSubstr("statically linked"));
   EXPECT_EQ(target.Finish(), 0);
 }
+
+#if defined(__x86_64__)
+// A whole 32-bit program: its header, its one segment, and `for (;;) pause();`.
+std::string ThirtyTwoBitProgram() {
+  constexpr uint32_t kAddress = 0x8048000;
+  constexpr char kCode[] = "\xb8\x1d\x00\x00\x00\xcd\x80\xeb\xf7";  // mov $29,%eax; int $0x80; jmp
+  Elf32_Ehdr header = {};
+  Elf32_Phdr segment = {};
+  constexpr uint32_t kSize = sizeof(header) + sizeof(segment) + sizeof(kCode) - 1;
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS32;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_ident[EI_VERSION] = EV_CURRENT;
+  header.e_type = ET_EXEC;
+  header.e_machine = EM_386;
+  header.e_version = EV_CURRENT;
+  header.e_entry = kAddress + sizeof(header) + sizeof(segment);
+  header.e_phoff = sizeof(header);
+  header.e_ehsize = sizeof(header);
+  header.e_phentsize = sizeof(segment);
+  header.e_phnum = 1;
+  segment.p_type = PT_LOAD;
+  segment.p_vaddr = kAddress;
+  segment.p_filesz = kSize;
+  segment.p_memsz = kSize;
+  segment.p_flags = PF_R | PF_X;
+  segment.p_align = 0x1000;
+  std::string program(kSize, '\0');
+  std::memcpy(program.data(), &header, sizeof(header));
+  std::memcpy(program.data() + sizeof(header), &segment, sizeof(segment));
+  std::memcpy(program.data() + sizeof(header) + sizeof(segment), kCode, sizeof(kCode) - 1);
+  return program;
+}
+
+bool HasBegun(pid_t pid) {
+  const auto maps = ReadSmallFile("/proc/" + std::to_string(pid) + "/maps", 64 << 10);
+  return maps.ok() && maps->find("08048000-") != std::string::npos;
+}
+
+TEST(RefusalStateTest, ThirtyTwoBitProgram) {
+  const TemporaryFolder folder;
+  const std::string path = folder.Write("program", ThirtyTwoBitProgram());
+  ASSERT_EQ(chmod(path.c_str(), 0755), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    execl(path.c_str(), path.c_str(), nullptr);
+    _exit(77);
+  }
+  siginfo_t ended = {};
+  while (!HasBegun(child)) {
+    if (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        ended.si_pid == child) {
+      waitpid(child, nullptr, 0);
+      GTEST_SKIP() << "this machine executes no 32-bit programs";
+    }
+    sched_yield();
+  }
+  EXPECT_THAT(std::string(Load(child).message()), HasSubstr("32-bit"));
+  EXPECT_EQ(kill(child, 0), 0);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+}
+#endif
 
 TEST(RefusalStateTest, EndedProcess) {
   const pid_t child = fork();

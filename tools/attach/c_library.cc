@@ -16,14 +16,32 @@ namespace {
 constexpr char kRemedy[] = "; start it with `utlz run` instead";
 constexpr int kFirstGlibcWithDlopen = 34;
 
-constexpr std::array<std::string_view, 26> kAllocatorFunctions = {
-    "__default_morecore", "__libc_calloc", "__libc_free",     "__libc_mallinfo",
-    "__libc_malloc",      "__libc_mallopt", "__libc_memalign", "__libc_pvalloc",
-    "__libc_realloc",     "__libc_valloc", "aligned_alloc",   "calloc",
-    "cfree",              "free",          "mallinfo",        "mallinfo2",
-    "malloc",             "malloc_info",   "malloc_stats",    "malloc_trim",
-    "malloc_usable_size", "mallopt",       "memalign",        "posix_memalign",
-    "pvalloc",            "realloc"};
+constexpr std::array<std::string_view, 26> kAllocatorFunctions = {"__default_morecore",
+                                                                  "__libc_calloc",
+                                                                  "__libc_free",
+                                                                  "__libc_mallinfo",
+                                                                  "__libc_malloc",
+                                                                  "__libc_mallopt",
+                                                                  "__libc_memalign",
+                                                                  "__libc_pvalloc",
+                                                                  "__libc_realloc",
+                                                                  "__libc_valloc",
+                                                                  "aligned_alloc",
+                                                                  "calloc",
+                                                                  "cfree",
+                                                                  "free",
+                                                                  "mallinfo",
+                                                                  "mallinfo2",
+                                                                  "malloc",
+                                                                  "malloc_info",
+                                                                  "malloc_stats",
+                                                                  "malloc_trim",
+                                                                  "malloc_usable_size",
+                                                                  "mallopt",
+                                                                  "memalign",
+                                                                  "posix_memalign",
+                                                                  "pvalloc",
+                                                                  "realloc"};
 
 // Allocators that programs put in the place of the C library's. All of their code counts.
 constexpr std::array<const char*, 6> kOtherAllocators = {
@@ -49,6 +67,7 @@ bool IsMusl(const std::string& base_name) {
 }
 
 struct Objects {
+  const Mapping* program = nullptr;    // the first page of a file, which is the program's
   const Mapping* c_library = nullptr;  // its first page
   const Mapping* loader = nullptr;
   bool has_musl = false;
@@ -68,6 +87,7 @@ Objects FindObjects(const MemoryMap& map) {
       }
     }
     if (mapping.file_offset_bytes != 0) continue;
+    if (objects.program == nullptr) objects.program = &mapping;
     if (IsDynamicLoader(name) && objects.loader == nullptr) objects.loader = &mapping;
     if (!IsGlibc(name)) continue;
     objects.has_two_c_libraries |= objects.c_library != nullptr;
@@ -80,7 +100,25 @@ absl::Status Refusal(const std::string& reason) {
   return absl::FailedPreconditionError(absl::StrCat(reason, kRemedy));
 }
 
+absl::Status CheckIdentity(const ElfIdentity& identity) {
+  if (!identity.is_64_bit) {
+    return absl::FailedPreconditionError(
+        "the program is a 32-bit one; only 64-bit programs can be profiled");
+  }
+  if (identity.machine != kElfMachine) {
+    return absl::FailedPreconditionError(
+        "the program was built for another architecture than this tool; use the utlz of that "
+        "architecture");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckObjects(const Objects& objects, const MemoryReader& memory) {
+  if (objects.program != nullptr) {
+    const auto identity = ReadElfIdentity(memory, objects.program->range.start);
+    const absl::Status status = identity ? CheckIdentity(*identity) : absl::OkStatus();
+    if (!status.ok()) return status;
+  }
   if (objects.has_musl) {
     return Refusal("the program uses musl, which cannot load a glibc library");
   }
@@ -94,16 +132,7 @@ absl::Status CheckObjects(const Objects& objects, const MemoryReader& memory) {
   }
   const auto identity = ReadElfIdentity(memory, objects.c_library->range.start);
   if (!identity) return absl::DataLossError("the target's libc.so.6 has no readable ELF header");
-  if (!identity->is_64_bit) {
-    return absl::FailedPreconditionError(
-        "the program is a 32-bit one; only 64-bit programs can be profiled");
-  }
-  if (identity->machine != kElfMachine) {
-    return absl::FailedPreconditionError(
-        "the program was built for another architecture than this tool; use the utlz of that "
-        "architecture");
-  }
-  return absl::OkStatus();
+  return CheckIdentity(*identity);
 }
 
 }  // namespace
@@ -140,8 +169,8 @@ absl::StatusOr<CLibrary> FindCLibrary(const MemoryMap& map, const MemoryReader& 
   const auto dlopen_address = image->FindFunction("dlopen");
   const auto dlerror_address = image->FindFunction("dlerror");
   const auto errno_address = image->FindFunction("__errno_location");
-  if (library.glibc_minor_version < kFirstGlibcWithDlopen || !dlopen_address ||
-      !dlerror_address || !errno_address) {
+  if (library.glibc_minor_version < kFirstGlibcWithDlopen || !dlopen_address || !dlerror_address ||
+      !errno_address) {
     return Refusal(absl::StrCat("the program uses glibc 2.", library.glibc_minor_version,
                                 ", and loading into a running program needs 2.",
                                 kFirstGlibcWithDlopen, " or later"));
@@ -151,8 +180,7 @@ absl::StatusOr<CLibrary> FindCLibrary(const MemoryMap& map, const MemoryReader& 
   library.errno_location = *errno_address;
   library.loader_code = map.ExecutableRanges(*objects.loader);
   library.allocator_code = AllocatorRanges(*image);
-  library.allocator_code.insert(library.allocator_code.end(),
-                                objects.other_allocator_code.begin(),
+  library.allocator_code.insert(library.allocator_code.end(), objects.other_allocator_code.begin(),
                                 objects.other_allocator_code.end());
   return library;
 }

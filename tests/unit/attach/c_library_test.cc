@@ -7,9 +7,12 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <string>
 
 #include "tests/unit/attach/fake_memory.h"
+#include "tests/unit/attach/tiny_object.h"
+#include "tools/attach/arch.h"
 
 namespace utlz::attach {
 namespace {
@@ -27,7 +30,8 @@ bool Holds(const std::vector<AddressRange>& ranges, uint64_t address) {
 class OwnLibraryTest : public testing::Test {
  protected:
   OwnLibraryTest()
-      : map_(MemoryMap::Read(getpid()).value()), library_(FindCLibrary(map_, RemoteMemory(getpid()))) {}
+      : map_(MemoryMap::Read(getpid()).value()),
+        library_(FindCLibrary(map_, RemoteMemory(getpid()))) {}
   MemoryMap map_;
   absl::StatusOr<CLibrary> library_;
 };
@@ -63,21 +67,58 @@ TEST_F(OwnLibraryTest, KnowsTheLoader) {
   EXPECT_TRUE(Holds(library_->loader_code, base + header->e_entry));
 }
 
-absl::Status FindIn(const std::string& maps) {
-  return FindCLibrary(MemoryMap::Parse(maps), FakeMemory()).status();
+absl::Status FindIn(const std::string& maps, const FakeMemory& memory = {}) {
+  return FindCLibrary(MemoryMap::Parse(maps), memory).status();
 }
 
 TEST(CLibraryTest, NamesWhatItRefuses) {
   EXPECT_THAT(std::string(FindIn("1000-2000 r-xp 0 08:01 5 /bin/tool\n").message()),
               HasSubstr("statically linked"));
-  EXPECT_THAT(std::string(
-                  FindIn("1000-2000 r-xp 0 08:01 5 /lib/ld-musl-x86_64.so.1\n").message()),
+  EXPECT_THAT(std::string(FindIn("1000-2000 r-xp 0 08:01 5 /lib/ld-musl-x86_64.so.1\n").message()),
               HasSubstr("uses musl"));
   EXPECT_THAT(std::string(FindIn("1000-2000 r--p 0 08:01 5 /lib/libc.so.6\n"
                                  "3000-4000 r--p 0 08:01 6 /other/libc.so.6\n"
                                  "5000-6000 r--p 0 08:01 7 /lib/ld-linux-x86-64.so.2\n")
                               .message()),
               HasSubstr("two copies of the C library"));
+}
+
+constexpr uint64_t kLibraryAddress = 0x7f0000000000;
+constexpr char kOldGlibcMaps[] =
+    "7f0000000000-7f0000001000 r--p 0 08:01 5 /lib/x86_64-linux-gnu/libc-2.31.so\n"
+    "7f0000002000-7f0000003000 r--p 0 08:01 6 /lib/x86_64-linux-gnu/ld-2.31.so\n";
+
+TEST(CLibraryTest, RefusesAGlibcThatLoadsByAnotherLibrary) {
+  TinyObject object = MakeTinyObject(kLibraryAddress);
+  object.header.e_machine = kElfMachine;
+  std::memcpy(object.strings, "\0dlopen\0GLIBC_2.9\0GLIBC_2.31", 29);
+  FakeMemory memory;
+  memory.PutValue(kLibraryAddress, object);
+  EXPECT_THAT(std::string(FindIn(kOldGlibcMaps, memory).message()),
+              HasSubstr("uses glibc 2.31, and loading into a running program needs 2.34 or later; "
+                        "start it with `utlz run` instead"));
+}
+
+TEST(CLibraryTest, RefusesOtherKindsOfProgram) {
+  TinyObject object = MakeTinyObject(kLibraryAddress);
+  object.header.e_machine = kElfMachine == EM_X86_64 ? EM_AARCH64 : EM_X86_64;
+  FakeMemory memory;
+  memory.PutValue(kLibraryAddress, object);
+  EXPECT_THAT(std::string(FindIn(kOldGlibcMaps, memory).message()),
+              HasSubstr("another architecture"));
+  object.header.e_ident[EI_CLASS] = ELFCLASS32;
+  memory.PutValue(kLibraryAddress, object);
+  EXPECT_THAT(std::string(FindIn(kOldGlibcMaps, memory).message()), HasSubstr("32-bit"));
+}
+
+// That it is static as well would be no help.
+TEST(CLibraryTest, RefusesStaticProgramsOfOtherKindsForTheirKind) {
+  TinyObject object = MakeTinyObject(0x8048000);
+  object.header.e_ident[EI_CLASS] = ELFCLASS32;
+  FakeMemory memory;
+  memory.PutValue(0x8048000, object);
+  EXPECT_THAT(std::string(FindIn("08048000-08049000 r-xp 0 08:01 5 /bin/tool\n", memory).message()),
+              HasSubstr("32-bit"));
 }
 
 }  // namespace

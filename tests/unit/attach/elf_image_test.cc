@@ -8,44 +8,14 @@
 #include <vector>
 
 #include "tests/unit/attach/fake_memory.h"
+#include "tests/unit/attach/tiny_object.h"
 
 namespace utlz::attach {
 namespace {
 
 constexpr uint64_t kBase = 0x7f0000000000;
 
-// A shared object with one function, written out field by field so that each can be spoiled.
-struct TinyObject {
-  Elf64_Ehdr header = {};
-  Elf64_Phdr segment = {};
-  Elf64_Dyn dynamic[5] = {};
-  Elf64_Sym symbols[2] = {};
-  uint32_t hash[4] = {};  // bucket count, chain count, bucket, chain
-  char strings[32] = {};
-};
-
-TinyObject MakeObject() {
-  TinyObject object;
-  std::memcpy(object.header.e_ident, ELFMAG, SELFMAG);
-  object.header.e_ident[EI_CLASS] = ELFCLASS64;
-  object.header.e_phoff = offsetof(TinyObject, segment);
-  object.header.e_phentsize = sizeof(Elf64_Phdr);
-  object.header.e_phnum = 1;
-  object.segment.p_type = PT_DYNAMIC;
-  object.segment.p_vaddr = offsetof(TinyObject, dynamic);
-  object.dynamic[0] = {DT_SYMTAB, {kBase + offsetof(TinyObject, symbols)}};
-  object.dynamic[1] = {DT_STRTAB, {offsetof(TinyObject, strings)}};  // not relocated
-  object.dynamic[2] = {DT_STRSZ, {sizeof(object.strings)}};
-  object.dynamic[3] = {DT_HASH, {kBase + offsetof(TinyObject, hash)}};
-  object.hash[1] = 2;
-  object.symbols[1].st_name = 1;
-  object.symbols[1].st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
-  object.symbols[1].st_shndx = 3;
-  object.symbols[1].st_value = 0x400;
-  object.symbols[1].st_size = 16;
-  std::memcpy(object.strings, "\0dlopen\0GLIBC_2.9\0GLIBC_2.34", 29);
-  return object;
-}
+TinyObject MakeObject() { return MakeTinyObject(kBase); }
 
 absl::StatusOr<ElfImage> ReadObject(const TinyObject& object) {
   FakeMemory memory;
