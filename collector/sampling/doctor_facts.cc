@@ -78,8 +78,8 @@ absl::StatusOr<std::string> TryCounters(const CuptiTable& cupti, const CudaDevic
   const absl::StatusOr<SelectedMetrics> lean = SelectMetrics(
       LeanRoles(), CuptiPassCounter(cupti, (*sampler)->chip(), (*sampler)->availability()));
   if (!lean.ok()) return lean.status();
-  if (absl::Status status = (*sampler)->Configure(*lean, kUsualIntervalNs); !status.ok())
-    return status;
+  const absl::Status status = (*sampler)->Configure(*lean, kUsualIntervalNs);
+  if (!status.ok()) return status;
   return absl::StrCat("free, chip ", (*sampler)->chip(), ", ", lean->size(),
                       " counters in one pass");
 }

@@ -134,9 +134,13 @@ absl::Status Search(const LoadTarget& target, const std::string& also_tried, Loa
     }
   } while (steady_clock::now() < deadline && result.attempts < kMaxAttempts);
   const std::string detail = last_failure.ok() ? "" : absl::StrCat("; ", last_failure.message());
+  const std::string effort =
+      result.attempts >= kMaxAttempts
+          ? absl::StrCat("in ", result.attempts, " attempts")
+          : absl::StrCat("within ", target.options.search_time.count(), " ms");
   return absl::UnavailableError(absl::StrCat(
-      "no thread of process ", target.pid, " could be lent within ",
-      target.options.search_time.count(), " ms (", census.ToString(), detail, ")", also_tried,
+      "no thread of process ", target.pid, " could be lent ", effort, " (", census.ToString(),
+      detail, ")", also_tried,
       "; it was left as it was; try again, or start it with `utlz run --asleep`"));
 }
 
