@@ -86,7 +86,7 @@ class KernelsTest(EndToEndTest):
         self.assertEqual([names[kernel] for kernel in by_name["update"]["kernel_ids"]],
                          ["_Z3addPfPKfi"])
         text = self.utlz("report", "--by", "nvtx", str(run.profile)).stdout
-        self.assertRegex(text, r"attention +10 .* 20\n")
+        self.assertRegex(text, r"attention +10 .* 20 +– +–\n")
 
     def test_sizes_of_collectives(self):
         for words in ((), ("old",)):
