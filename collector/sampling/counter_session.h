@@ -90,6 +90,8 @@ class CounterSession {
   void Resume(uint64_t now_ns);
   void SetDuty(uint64_t now_ns, uint32_t duty_ppm);
   void SetCpuBudget(uint64_t now_ns, uint32_t ppm) { schedule_.SetCpuBudget(now_ns, ppm); }
+  // CPU time that something beside windows took, of the same budget.
+  void Spent(uint64_t cpu_ns) { schedule_.Spent(cpu_ns); }
   void RequestWindow(uint64_t now_ns);
   // With planned windows: begin one at `begin_ns`, or when somebody else asked for it if that is
   // later. Returns when it is to begin, UINT64_MAX: there is none to plan. One that cannot begin in

@@ -89,8 +89,10 @@ uint64_t DeviceSampler::next_step_ns() const {
 void DeviceSampler::StepTotals(uint64_t now_ns) {
   if (totals_ == nullptr || now_ns < next_totals_ns_) return;
   next_totals_ns_ = now_ns + kTotalsPauseNs;
+  const uint64_t cpu_before_ns = ProcessCpuNs();
   totals_->Read();
   if (totals_->readings() >= kReadingsPerBatch) sink_(FRAME_DEVICE_TOTALS, totals_->Take());
+  if (counters_ != nullptr) counters_->Spent(ProcessCpuNs() - cpu_before_ns);
 }
 
 bool DeviceSampler::Subscribe(SubscriberKind kind) {
@@ -257,7 +259,7 @@ void DeviceSampler::Conclude(uint64_t now_ns, bool goes_on) {
   if (counters_ != nullptr) goes_on ? counters_->CutWindow(now_ns) : counters_->Yield(now_ns);
   if (subscription_ != nullptr) ReadSubscription(now_ns);
   if (totals_ != nullptr) {
-    totals_->Read();
+    totals_->ReadLast();
     sink_(FRAME_DEVICE_TOTALS, totals_->Take());
   }
   if (counters_ != nullptr && counters_->statistics().busy_ns > 0) {

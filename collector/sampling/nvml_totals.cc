@@ -70,13 +70,17 @@ void NvmlTotals::StartGpm() {
   gpm_ = std::make_unique<nvml::GpmMetricsGet>();
 }
 
-void NvmlTotals::Read() {
+void NvmlTotals::Read() { Read(readings() == 0); }
+
+void NvmlTotals::ReadLast() { Read(true); }
+
+void NvmlTotals::Read(bool with_energy) {
   batch_.add_time_ns(RealtimeNs());
-  ReadPlain();
+  ReadPlain(with_energy);
   if (has_gpm()) ReadGpm();
 }
 
-void NvmlTotals::ReadPlain() {
+void NvmlTotals::ReadPlain(bool with_energy) {
   nvml::Utilization utilization;
   const bool busy_known = table_.device_get_utilization != nullptr &&
                           table_.device_get_utilization(handle_, &utilization) == nvml::kSuccess;
@@ -86,7 +90,8 @@ void NvmlTotals::ReadPlain() {
                             table_.device_get_memory(handle_, &memory) == nvml::kSuccess;
   batch_.add_memory_used_bytes(memory_known ? static_cast<double>(memory.used) : kUnknown);
   batch_.add_power_milliwatts(Ask<unsigned>(table_.device_get_power, handle_));
-  batch_.add_energy_millijoules(Ask<unsigned long long>(table_.device_get_energy, handle_));
+  batch_.add_energy_millijoules(
+      with_energy ? Ask<unsigned long long>(table_.device_get_energy, handle_) : kUnknown);
   batch_.add_sm_clock_mhz(
       Ask<unsigned>(table_.device_get_clock, handle_, unsigned{nvml::kClockSm}));
   batch_.add_memory_clock_mhz(

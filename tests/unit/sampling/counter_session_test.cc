@@ -252,6 +252,17 @@ TEST_F(CounterSessionTest, WindowsOfAnIdleGpuDoNotBringTheDetailSetOn) {
   EXPECT_EQ(sets_.size(), 2u);
 }
 
+TEST_F(CounterSessionTest, WhatTheSamplerDoesBesideWindowsIsOfTheSameBudget) {
+  options_.schedule.cpu_budget_ppm = 50'000;
+  options_.schedule.cpu_burst_ns = options_.schedule.duty_burst_ns = 100 * kSecond;
+  Begin();
+  Window();
+  EXPECT_LT(session_->next_step_ns(), MonotonicNs() + 5 * kSecond);
+  session_->Spent(101 * kSecond);
+  Window();
+  EXPECT_GT(session_->next_step_ns(), MonotonicNs() + 10 * kSecond) << "a second is paid in twenty";
+}
+
 // A program that copies between host and device most of the time launches kernels in between.
 TEST_F(CounterSessionTest, AGpuThatOnlyCopiesIsNotIdle) {
   // Of real time, in which windows cost nothing: what the schedule adds to the end of one.

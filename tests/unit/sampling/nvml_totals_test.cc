@@ -16,6 +16,7 @@ struct FakeNvml {
   static inline int samples_alive = 0;
   static inline int processes_result = 0;
   static inline uint64_t time = 0;
+  static inline uint64_t energies = 0;
 
   static NvmlTable Table() {
     NvmlTable table;
@@ -29,6 +30,10 @@ struct FakeNvml {
     };
     table.device_get_power = [](nvml::DeviceHandle*, unsigned* milliwatts) {
       *milliwatts = 690'000;
+      return 0;
+    };
+    table.device_get_energy = [](nvml::DeviceHandle*, unsigned long long* millijoules) {
+      *millijoules = ++energies;
       return 0;
     };
     table.device_get_clock = [](nvml::DeviceHandle*, unsigned type, unsigned* mhz) {
@@ -121,6 +126,24 @@ TEST_F(NvmlTotalsTest, GpmSpeaksOfTheTimeBetweenTwoReadings) {
   EXPECT_TRUE(std::isnan(batch.gpm_fp16_active_percent(1)));
   EXPECT_EQ(batch.pcie_rx_bytes_per_second(1), 2 * 1024 * 1024);
   EXPECT_EQ(totals->readings(), 0);
+}
+
+TEST_F(NvmlTotalsTest, EnergyIsDearAndAskedForOnceABatchAndAtTheEnd) {
+  const auto totals = NvmlTotals::Create(table_, uuid_);
+  FakeNvml::energies = 0;
+  for (int i = 0; i < 5; ++i) totals->Read();
+  const DeviceTotalsBatch first = totals->Take();
+  EXPECT_EQ(first.energy_millijoules(0), 1);
+  EXPECT_TRUE(std::isnan(first.energy_millijoules(1)));
+  EXPECT_TRUE(std::isnan(first.energy_millijoules(4)));
+  totals->Read();
+  totals->Read();
+  totals->ReadLast();
+  const DeviceTotalsBatch last = totals->Take();
+  EXPECT_EQ(last.energy_millijoules(0), 2);
+  EXPECT_TRUE(std::isnan(last.energy_millijoules(1)));
+  EXPECT_EQ(last.energy_millijoules(2), 3);
+  EXPECT_EQ(FakeNvml::energies, 3u);
 }
 
 TEST_F(NvmlTotalsTest, WithoutGpmItsColumnsAreAbsent) {
