@@ -5,12 +5,18 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <string>
 #include <thread>
 
 #include "inject/door.h"
+#include "tools/attach/proc_file.h"
 
 namespace utlz::attach {
 namespace {
@@ -112,6 +118,53 @@ TEST_P(DoorTest, SilentToolsDoNotKeepOthersOut) {
   std::vector<UniqueFd> silent;
   for (int i = 0; i < 3; ++i) silent.push_back(Connect());
   EXPECT_EQ(Ask(Connect()).state, static_cast<uint32_t>(ControlState::kTracing));
+  agent.join();
+}
+
+// What `user`, who connects to the parked agent of this process, reads: 0 where it hangs up. Ends a
+// child, which may do little after fork.
+[[noreturn]] void ListenAs(uid_t user, const sockaddr_un& address, socklen_t size) {
+  const int connection = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+  const timeval patience = {20, 0};  // an agent that waits for a request says nothing at all
+  char byte = 0;
+  if (syscall(SYS_setresuid, user, user, user) != 0 ||
+      setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) != 0 ||
+      connect(connection, reinterpret_cast<const sockaddr*>(&address), size) != 0) {
+    _exit(2);
+  }
+  _exit(recv(connection, &byte, sizeof(byte), 0) == 0 ? 0 : 1);
+}
+
+TEST(ParkedAgentTest, HangsUpOnOtherUsers) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  Door door;
+  door.Open({}, true);
+  const auto list = ReadSmallFile("/proc/self/net/unix", 64 << 20);
+  ASSERT_TRUE(list.ok());
+  std::string name;
+  for (const AgentSocket& found : FindAgentSockets(*list, getpid())) {
+    if (found.is_listener) name = found.name;
+  }
+  ASSERT_FALSE(name.empty());
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  name.copy(address.sun_path + 1, sizeof(address.sun_path) - 1);
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  std::thread agent([&door] {
+    Visit visit;
+    if (door.Await(&visit)) visit.Close();
+    door.CloseInChild();
+  });
+  const pid_t stranger = fork();
+  if (stranger == 0) ListenAs(65534, address, size);
+  int status = 0;
+  ASSERT_EQ(waitpid(stranger, &status, 0), stranger);
+  EXPECT_EQ(status, 0);
+  // Root's own request ends it.
+  const auto connection = ConnectToAgent(getpid());
+  ASSERT_TRUE(connection.ok()) << connection.status();
+  const UniqueFd file(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  EXPECT_TRUE(AskToTrace(*connection, file.get(), -1).ok());
   agent.join();
 }
 
