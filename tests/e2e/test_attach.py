@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
@@ -410,6 +411,16 @@ class Attaching(AttachTest):
         self.assertEqual({process["pid"]: process["launches"] for process in report["processes"]},
                          {program.pid: number for number, program in enumerate(programs, 1)})
 
+    def test_first_process_of_a_server(self):
+        """It waits for requests, and its worker does the work."""
+        wait = ("import subprocess, sys; worker = subprocess.Popen(sys.argv[1:], "
+                "stdin=subprocess.PIPE); sys.stdin.readline()")
+        server = self.start(prefix=[sys.executable, "-c", wait])
+        tool = self.attach(server.pid, duration=0.1)
+        self.assertEqual(tool.end(), 0, tool.said)
+        self.assertRegex(" ".join(tool.said.split()),
+                         r"No kernel was seen, and process \d+ of the same server uses CUDA too")
+
     def test_all_processes_of_a_server(self):
         """A shell that started two: neither it nor its parent uses CUDA."""
         pipes = " ".join(f"'{self.program('on_command')}' < {self.folder}/in{i} > "
@@ -425,6 +436,10 @@ class Attaching(AttachTest):
             self.addCleanup(stream.close)
         for output in outputs:
             output.readline()
+        # The shell's own number is what a person has first; it waits for its children.
+        tool = self.attach(server.pid)
+        tool.wait_for("of the same server uses CUDA too, which --all takes")
+        self.assertEqual(tool.end(), 1)
         tool = self.attach("--all", server.pid)
         for _ in inputs:
             tool.wait_for("tracing")

@@ -100,6 +100,15 @@ std::vector<pid_t> EachOnce(const std::vector<pid_t>& pids) {
   return once;
 }
 
+// The number of a server's first process is easily had, but its workers do the work.
+std::string OthersOfServer(const std::vector<pid_t>& pids) {
+  for (const pid_t other : ServerProcesses(pids)) {
+    if (std::find(pids.begin(), pids.end(), other) != pids.end()) continue;
+    return absl::StrCat("process ", other, " of the same server uses CUDA too, which --all takes");
+  }
+  return "";
+}
+
 class Recording {
  public:
   Recording(const AttachOptions& options, Session& session, const sigset_t& ending)
@@ -131,7 +140,9 @@ class Recording {
       TellKernels(progress.launches);
       if (!kernels_told_ && !silence_told && steady_clock::now() > begin + kSilence) {
         silence_told = true;
-        Say("no kernel was seen yet: the processes launch none; still waiting");
+        const std::string others = OthersOfServer(options_.pids);
+        Say(absl::StrCat("no kernel was seen yet: the processes launch none",
+                         others.empty() ? "" : ", and ", others, "; still waiting"));
       }
       if (progress.agents >= processes_.size() && progress.live_agents == 0) {
         return Say("every process has ended");
@@ -147,6 +158,8 @@ class Recording {
     for (const std::string& failure : failures_) {
       notices.push_back(absl::StrCat("Not attached: ", failure, "."));
     }
+    const std::string others = kernels_told_ || options_.all ? "" : OthersOfServer(options_.pids);
+    if (!others.empty()) notices.push_back(absl::StrCat("No kernel was seen, and ", others, "."));
     return notices;
   }
 
@@ -209,6 +222,8 @@ int AttachToProcesses(const AttachOptions& options) {
       pids, {*library, OpenCupti(options.recording.cupti_path), milliseconds(options.stop_limit_ms),
              Say, [&ending] { return SignalIsPending(ending); }});
   if (!recording.any()) {
+    const std::string others = options.all ? "" : OthersOfServer(options.pids);
+    if (!others.empty()) Say(others);
     session->reset();
     unlink(session_options.profile_path.c_str());
     return 1;
