@@ -222,7 +222,13 @@ void CollectorLoop::OnAgentFrame(uint32_t source, uint16_t type, std::string_vie
     launches_ = recorder_.launches();
     calibration_.LaunchesSeen(Clock::now());
   }
-  if (type == FRAME_RANGES) calibration_.RangesSeen(Clock::now());
+  if (type == FRAME_RANGES) {
+    calibration_.RangesSeen(Clock::now());
+    RangeBatch ranges;
+    has_ranges_ = has_ranges_ ||
+                  (ranges.ParseFromArray(payload.data(), static_cast<int>(payload.size())) &&
+                   ranges.ranges_size() > 0);
+  }
   if (type != FRAME_DEVICE) return;
   Device device;
   if (device.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
@@ -272,6 +278,12 @@ void CollectorLoop::Wake() { eventfd_write(wake_.get(), 1); }
 std::vector<std::string> CollectorLoop::Notices() {
   std::vector<std::string> notices = agents_.trouble().Sentences();
   notices.insert(notices.end(), sampler_.notices().begin(), sampler_.notices().end());
+  if (options_.counters == CountersMode::kRange && launches_ > 0 && !has_ranges_) {
+    notices.push_back(
+        "No counters: ranges alone were asked for, and none could be counted, since the program "
+        "never waited until the GPU was idle, or ran for less than some five seconds. "
+        "--counters=auto samples too.");
+  }
   if (listener_.refused() > 0) {
     notices.push_back(absl::StrCat(listener_.refused(),
                                    " connections to the collector were refused: of another user, "

@@ -39,6 +39,12 @@ class CountersTest(EndToEndTest):
         self.assertEqual(gemm["flops_source"], "range", gemm)
         self.assertAlmostEqual(gemm["flops"] / gemm["launches"], 1e11, delta=1e9)
 
+    def test_ranges_alone_that_could_not_be_counted(self):
+        run = self.run_program("ending", options=("--counters=range",))
+        capture = self.assert_exact(run)["capture"]
+        self.assertEqual(capture["rung"], "time_only")
+        self.assertIn("--counters=auto samples too", " ".join(run.stderr.split()))
+
     def test_counters_that_cannot_be_shared(self):
         """Held by something that does not listen: times, and who has them."""
         self.lease.write_text(f"{os.getpid()}\n")
