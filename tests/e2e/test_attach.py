@@ -398,6 +398,19 @@ class Attaching(AttachTest):
         self.assertEqual(tool.end(), 1)
         self.assertIn("there is no process 4194304", tool.said)
 
+    def test_stopped_with_an_agent_asleep(self):
+        program = self.start()
+        self.record(program, ["launch 1"])
+        os.kill(program.pid, signal.SIGSTOP)
+        os.waitpid(program.pid, os.WUNTRACED)
+        tool = self.attach(program.pid)
+        self.assertEqual(tool.end(), 1)
+        self.assertIn("is stopped; resume it", tool.said)
+        os.kill(program.pid, signal.SIGCONT)
+        report, _ = self.record(program, ["launch 2"])
+        self.assertEqual(self.launches_by_name(report), {GEMM: 2})
+        self.assertEqual(program.quit(), 0)
+
     def test_several_processes_in_one_profile(self):
         programs = [self.start() for _ in range(3)]
         tool = self.attach(*[program.pid for program in programs])

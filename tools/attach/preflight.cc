@@ -32,16 +32,7 @@ absl::Status CheckState(const ProcessFacts& facts) {
         absl::StrCat(Who(facts), " is being traced by process ", facts.tracer_pid,
                      " (a debugger or strace); detach that first"));
   }
-  if (facts.state == 'T' || facts.state == 't') {
-    return absl::FailedPreconditionError(
-        absl::StrCat(Who(facts), " is stopped; resume it (kill -CONT ", facts.pid,
-                     ") and attach again"));
-  }
-  if (facts.is_frozen) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        Who(facts), " is frozen by its control group; unpause its container and attach again"));
-  }
-  return absl::OkStatus();
+  return CheckNotHalted(facts);
 }
 
 absl::Status CheckPermission(const ProcessFacts& facts, const Permissions& permissions) {
@@ -110,6 +101,19 @@ Permissions ReadPermissions() {
     permissions.yama_scope = std::atoi(scope->c_str());
   }
   return permissions;
+}
+
+absl::Status CheckNotHalted(const ProcessFacts& facts) {
+  if (facts.state == 'T' || facts.state == 't') {
+    return absl::FailedPreconditionError(
+        absl::StrCat(Who(facts), " is stopped; resume it (kill -CONT ", facts.pid,
+                     ") and attach again"));
+  }
+  if (facts.is_frozen) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        Who(facts), " is frozen by its control group; unpause its container and attach again"));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckFacts(const ProcessFacts& facts, const Permissions& permissions) {

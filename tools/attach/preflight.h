@@ -20,6 +20,9 @@ struct Permissions {
 };
 Permissions ReadPermissions();
 
+// Refuses one that is stopped or frozen: nothing in it runs, an agent neither.
+absl::Status CheckNotHalted(const ProcessFacts& facts);
+
 // The verdict on facts alone. Codes: FailedPrecondition (the process's state), PermissionDenied,
 // AlreadyExists (an agent is loaded: wake it instead), Unavailable (it may do in a moment).
 // Another profiler in the process is no reason to refuse here: the caller sees it in the facts.

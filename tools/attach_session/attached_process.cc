@@ -13,6 +13,7 @@
 #include "collector/session/agent_trouble.h"
 #include "tools/attach/agent_link.h"
 #include "tools/attach/loader.h"
+#include "tools/attach/preflight.h"
 #include "tools/attach/proc_file.h"
 #include "tools/attach/process_facts.h"
 
@@ -135,6 +136,10 @@ absl::Status AttachedProcess::Load(const AttachMeans& means) {
 }
 
 absl::Status AttachedProcess::Wake() {
+  // An agent whose process stands still answers nothing.
+  const auto facts = attach::ReadProcessFacts(pid_);
+  if (!facts.ok()) return facts.status();
+  if (absl::Status status = attach::CheckNotHalted(*facts); !status.ok()) return status;
   auto connection = attach::ConnectToAgent(pid_);
   if (!connection.ok()) {
     return absl::Status(
