@@ -32,6 +32,11 @@ absl::StatusOr<TraceExportResult> ExportTrace(const std::string& profile_path, T
                                               const std::string& trace_path) {
   absl::StatusOr<ProfileReader> reader = ProfileReader::Open(profile_path);
   if (!reader.ok()) return reader.status();
+  if (ProfileReader::Open(trace_path).ok()) {
+    return absl::InvalidArgumentError(trace_path +
+                                      " is a profile, which the trace would replace; choose "
+                                      "another place with -o");
+  }
   const absl::StatusOr<Summary> summary = LoadSummary(profile_path);
   if (!summary.ok()) return summary.status();
   // Written beside its place and moved there whole, so that a failure leaves an older trace be.

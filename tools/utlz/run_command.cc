@@ -1,6 +1,7 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ namespace utlz {
 namespace {
 
 constexpr double kMaxSeconds = 1e9;
+constexpr char kAsleep[] = "--asleep";
 
 struct RunArguments {
   RunOptions options;
@@ -24,12 +26,34 @@ CLI::Validator SecondsRange() { return CLI::Range(0.0, kMaxSeconds).description(
 
 uint64_t Milliseconds(double seconds) { return static_cast<uint64_t>(std::llround(seconds * 1e3)); }
 
+// The command is no argument of CLI11's, which would look for options in it.
+class RunFormatter : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return "Usage: utlz run [OPTIONS] [--] COMMAND…\n";
+  }
+};
+
+// The name of an option beside --asleep, if there is one.
+std::optional<std::string> GivenWithAsleep(const CLI::App& subcommand) {
+  if (subcommand.count(kAsleep) == 0) return std::nullopt;
+  for (const CLI::Option* option : subcommand.get_options()) {
+    if (option->count() > 0 && !option->check_name(kAsleep)) return option->get_name();
+  }
+  return std::nullopt;
+}
+
 int Run(const CLI::App& subcommand, const std::vector<std::string>& command,
         RunArguments* arguments) {
   RunOptions& options = arguments->options;
   options.command = command;
   if (options.command.empty()) {
     std::fprintf(stderr, "utlz: which command? utlz run [OPTIONS] [--] COMMAND…\n");
+    return kRunFailed;
+  }
+  if (const std::optional<std::string> other = GivenWithAsleep(subcommand)) {
+    std::fprintf(stderr, "utlz: --asleep records nothing, so %s does not go with it\n",
+                 other->c_str());
     return kRunFailed;
   }
   const absl::Status read = ReadRecordingArguments(arguments->recording, &options.recording);
@@ -56,12 +80,12 @@ CLI::App* AddRunCommand(CLI::App* program, const std::vector<std::string>* words
       ->type_name("SECONDS");
   AddRecordingOptions(run, "Profile to write; default utlz-<command>-<date>-<pid>.utlz",
                       &arguments->recording, &arguments->options.recording);
-  CLI::Option* asleep =
-      run->add_flag("--asleep", arguments->options.asleep,
-                    "Only load the agent, asleep until utlz attach wakes it; needs no ptrace then");
-  for (CLI::Option* option : run->get_options()) {
-    if (option != asleep && option != run->get_help_ptr()) asleep->excludes(option);
-  }
+  run->add_flag(
+      kAsleep, arguments->options.asleep,
+      "The agent sleeps until utlz attach wakes it, without ptrace; takes no other option");
+  const auto formatter = std::make_shared<RunFormatter>();
+  formatter->column_width(program->get_formatter()->get_column_width());
+  run->formatter(formatter);
   run->callback([run, words, arguments, action] {
     *action = [run, words, arguments] { return Run(*run, *words, arguments.get()); };
   });

@@ -411,5 +411,11 @@ TEST_F(TraceExportTest, SaysWhatCannotBeReadOrWritten) {
   EXPECT_EQ(result.status().code(), absl::StatusCode::kUnavailable);
 }
 
+TEST_F(TraceExportTest, ReplacesNoProfile) {
+  const auto result = ExportTrace(profile_, TraceFormat::kChrome, profile_);
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(ExportTrace(profile_, TraceFormat::kChrome, trace_).ok());
+}
+
 }  // namespace
 }  // namespace utlz

@@ -87,6 +87,11 @@ class RunTest(unittest.TestCase):
         self.assertEqual(done.returncode, 125)
         self.assertIn("open files", done.stderr)
 
+    def test_help_fits_a_terminal_and_names_the_command(self):
+        text = self.run_utlz("run", "--help").stdout
+        self.assertIn("Usage: utlz run [OPTIONS] [--] COMMAND…\n", text)
+        self.assertEqual([line for line in text.splitlines() if len(line) > 120], [])
+
     def test_a_command_that_utlz_does_not_have(self):
         done = self.run_utlz("frob\x1b[1m", "now")
         self.assertEqual(done.returncode, 2)
