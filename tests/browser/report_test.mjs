@@ -86,6 +86,8 @@ test("steps drawn as traced say what tracing added", async () => {
   summary.steps.slowdown_time_ns = 1.5e6;
   await withPage(summary, {}, async (page) => {
     assert.match(await page.locator("#steps").textContent(), /tracing added 1.50\sms to each/);
+    assert.doesNotMatch(await page.locator("#timeline").textContent(), /leave out/);
+    await page.getByRole("button", { name: "Step 40" }).click();
     assert.match(await page.locator("#timeline").textContent(), /leave out the 1.50\sms a step/);
   });
   await withPage(makeSummary(), {}, async (page) => {
@@ -138,16 +140,20 @@ test("a rate that may be zero is shown as what it is less than", async () => {
   });
 });
 
-test("means over time are of the steps until a stretch is chosen", async () => {
+test("numbers over time are those at the top until a stretch is chosen", async () => {
   const summary = makeSummary();
+  summary.devices[0].dram_bytes_per_second = 1.7e12;
   const busy = summary.timeline[0];
   const half = busy.value.length / 2;
   busy.value = busy.value.map((_, index) => (index < half ? 0 : 1));
   const end = busy.interval_ns * busy.value.length;
   summary.window = { of: "steps", start_ns: end / 2, end_ns: end, pauses: 1, pause_time_ns: 1e9 };
   await withPage(summary, {}, async (page) => {
-    assert.match(await page.locator(".lane-title").first().textContent(), /GPU busy 100\s%/);
-    assert.match(await page.locator("#timeline .note").textContent(), /means of the steps, /);
+    const shares = await page.locator(".lane-title").first().textContent();
+    assert.match(shares, /GPU busy 97\s%.*SM active 85\s%.*tensor active 35\s%/);
+    assert.match(await page.locator("#timeline").textContent(), /HBM 1.70\sTB\/s/);
+    assert.match(await page.locator("#timeline").textContent(), /Power, as NVML reads it 688\sW/);
+    assert.match(await page.locator("#timeline .note").textContent(), /those of the steps, /);
     assert.match(await page.locator("header").textContent(), /without 1 pause of 1.00\ss/);
     await page.getByRole("button", { name: "Step 40" }).click();
     assert.match(await page.locator(".lane-title").first().textContent(), /GPU busy 0.0\s%/);
@@ -235,6 +241,58 @@ test("a stretch of the timeline chooses its time", async () => {
     await page.mouse.up();
     await page.waitForSelector(".chip");
     assert.equal(await page.locator('th[data-column="window"]').count(), 1);
+  });
+});
+
+test("of kernels that may do no FLOPs the roofline says so", async () => {
+  const summary = makeSummary();
+  const kernel = summary.kernels.find((one) => one.flops > 0 && one.dram_bytes > 0);
+  await withPage(summary, {}, async (page) => {
+    assert.equal(await page.locator("circle.doubtful").count(), 0);
+    assert.equal(await page.locator("#roofline .legend .doubtful").count(), 0);
+  });
+  kernel.flops_error = kernel.flops;
+  await withPage(summary, {}, async (page) => {
+    assert.equal(await page.locator(`circle.doubtful[data-kernel="${kernel.id}"]`).count(), 1);
+    assert.equal(await page.locator("circle.doubtful").count(), 1);
+    assert.equal(await page.locator("#roofline .legend .doubtful").count(), 1);
+  });
+});
+
+test("what tracing took of the time shown is said", async () => {
+  const summary = makeSummary();
+  summary.capture.window_slowdown_share = 0.19;
+  await withPage(summary, {}, async (page) => {
+    assert.match(await page.locator("#capture").textContent(), /Tracing itself took an estimated 19\s%/);
+  });
+  summary.capture.window_slowdown_share = 0.01;
+  await withPage(summary, {}, async (page) => {
+    assert.doesNotMatch(await page.locator("#capture").textContent(), /Tracing itself/);
+  });
+});
+
+test("numbers of the capture stand on one line", async () => {
+  const summary = makeSummary();
+  Object.assign(summary.capture, { samples_untraced: 104260, window_slowdown_share: 0.017,
+    kernel_time_without_counters_share: 0.114, sampling_cost_share: 0.0004 });
+  await withPage(summary, {}, async (page) => {
+    const lines = await page.locator("#capture .facts").first().locator("dd").evaluateAll((all) =>
+      all.map((one) => {
+        const range = document.createRange();
+        range.selectNodeContents(one);
+        return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
+      }));
+    assert.ok(lines.length > 8);
+    assert.deepEqual(lines.filter((number) => number !== 1), []);
+  });
+});
+
+test("copies of several GPUs say whose", async () => {
+  const summary = makeSummary();
+  summary.devices.push({ ...summary.devices[0], uuid: "GPU-2" });
+  summary.copies.push({ ...summary.copies[0], device_uuid: "GPU-2" });
+  await withPage(summary, {}, async (page) => {
+    assert.match(await page.locator("#copies").textContent(), /GPU 0.*GPU 1/);
   });
 });
 

@@ -6,6 +6,7 @@ import * as format from "./format";
 const ROWS = 12;
 const ROW_HEIGHT = 18;
 const CELLS = 400;       // at most, so that a long run stays quick to draw
+const NAME_LETTERS = 70;
 
 interface Cell { start: number; end: number; busy: number }
 
@@ -50,7 +51,7 @@ export function ActivityRows({ width, end }: { width: number; end: number }) {
                   height={ROW_HEIGHT - 3} fill={boundStyle(kernel.bound).color}
                   fill-opacity={0.12 + 0.88 * Math.min(1, cell.busy)} />
               ))}
-            <text x={PLOT_LEFT + 4} y={11}>{name.slice(0, 70)}</text>
+            <text x={PLOT_LEFT + 4} y={11}>{format.cutMiddle(name, NAME_LETTERS)}</text>
           </g>
         );
       })}

@@ -56,13 +56,27 @@ const WORTH_SAYING = 0.02;
 function Uncounted({ capture }: { capture: Capture }) {
   const share = capture.kernel_time_without_counters_share;
   if (typeof share !== "number" || share < WORTH_SAYING) return null;
-  const untraced = capture.samples_untraced;
+  const { samples, samples_untraced: untraced } = capture;
   return (
     <p class="warning"><b>{format.share(share)} of the kernel time has no counters:</b>{" "}
-      {typeof untraced === "number" && untraced > 0
+      {typeof untraced === "number" && typeof samples === "number" && 2 * untraced >= samples
         ? `${format.count(untraced)} of the samples were taken while launches were not traced. ` +
           "A longer run or visit, or a larger --overhead-budget, lets more of them meet."
         : "too few samples met those kernels."}</p>
+  );
+}
+
+const WORTH_SLOWDOWN = 0.05;
+
+// Tracing slows the host: a GPU that waits for it waits longer.
+function Slowdown({ capture }: { capture: Capture }) {
+  const share = capture.window_slowdown_share;
+  if (typeof share !== "number" || share < WORTH_SLOWDOWN) return null;
+  return (
+    <p class="warning"><b>Tracing itself took an estimated {format.share(share)} of the time shown,</b>
+      {" "}which is in its step times and idle shares; {Number(capture.measured_cost_windows) > 0
+        ? "a longer run would measure it well enough to take it out."
+        : "a run of some ten seconds under an --overhead-budget measures it and takes it out."}</p>
   );
 }
 
@@ -96,7 +110,7 @@ function DeviceFacts({ device }: { device: Device }) {
       {(device.peaks ?? []).length > 0 && (
         <div class="scroll"><table class="plain">
           <thead><tr><th>data type</th><th>peak at the clock seen</th><th>at the highest clock</th>
-            <th>measured here</th><th>source</th></tr></thead>
+            <th>measured here</th><th class="text">source</th></tr></thead>
           <tbody>{(device.peaks ?? []).map((peak) => (
             <tr><th scope="row">{peak.data_type}</th>
               <td>{format.flopRate(peak.flops_per_second)}</td>
@@ -134,14 +148,16 @@ export function CaptureQuality() {
       {capture && <>
         <p><b>Numbers: {format.sourceText(capture.rung)}.</b> {capture.rung_reason} {capture.rung_remedy}</p>
         <Uncounted capture={capture} />
+        <Slowdown capture={capture} />
         <CaptureFacts capture={capture} />
       </>}
       <div class="details">
         {summary.devices.map((device) => <DeviceFacts device={device} />)}
       </div>
       <Methods />
-      <p class="muted">utlz {summary.run?.utlz_version} · driver {summary.run?.driver_version ?? "–"}
-        {" "}· {summary.schema}</p>
+      <p class="muted">{[`utlz ${summary.run?.utlz_version ?? ""}`.trim(),
+        summary.run?.driver_version && `driver ${summary.run.driver_version}`,
+        summary.schema].filter(Boolean).join(" · ")}</p>
     </Section>
   );
 }

@@ -54,7 +54,9 @@ export function price(value: number | null | undefined): string {
 
 export const flops = (value?: number | null) => withPrefix(value, "FLOP");
 export const flopRate = (value?: number | null) => withPrefix(value, "FLOP/s");
-export const bytes = (value?: number | null) => withPrefix(value, "B");
+export const bytes = (value?: number | null) =>
+  known(value) && Math.abs(value) < 1000 && Number.isInteger(value)
+    ? `${value}${GAP}B` : withPrefix(value, "B");
 export const byteRate = (value?: number | null) => withPrefix(value, "B/s");
 
 export function signed(value: number | null | undefined, text: (size: number) => string): string {
@@ -68,7 +70,7 @@ export function plusMinus(error: number | null | undefined, text: (size: number)
 
 // A rate or share that its error does not tell from zero is shown as what it is less than; one of
 // kernels that could not be told apart is marked, too.
-const NORMAL_95 = 1.959964;
+export const NORMAL_95 = 1.959964;
 
 export function measured(value: number | null | undefined, error: number | undefined, folded: boolean,
   text: (value?: number | null) => string): string {
@@ -80,6 +82,13 @@ export function measured(value: number | null | undefined, error: number | undef
 
 export function counted(value: number, one: string, many: string): string {
   return `${count(value)} ${value === 1 ? one : many}`;
+}
+
+// The end of a name tells kernels apart as well as its beginning.
+export function cutMiddle(text: string, letters: number): string {
+  if (text.length <= letters) return text;
+  const tail = Math.floor((letters - 1) / 3);
+  return `${text.slice(0, letters - 1 - tail)}…${text.slice(text.length - tail)}`;
 }
 
 // A sentence whose numbers stay on the line of their units.

@@ -60,6 +60,8 @@ export const COLUMNS: Column[] = [
       <>{format.time(kernel.recoverable_time_ns)}
         <small>{format.plusMinus(kernel.recoverable_time_error_ns, format.time)}</small></>
     ) },
+  number("efficiency", "of roof", "roofline time over time", true,
+    (kernel) => kernel.roofline_efficiency, format.share),
   number("time", "time", "all launches", true, (kernel) => kernel.time_ns, format.time),
   { id: "time_share", title: "share", hint: "of all kernel time", shown: true,
     value: (kernel) => kernel.time_share, cell: (kernel) => <ShareBar value={kernel.time_share} /> },
@@ -88,8 +90,6 @@ export const COLUMNS: Column[] = [
       <ShareBar value={kernel.dram_peak_share} text={measured.byteShare(kernel)} /> },
   { id: "intensity", title: "FLOP/B", hint: "arithmetic intensity; < where it may be none",
     shown: false, value: (kernel) => kernel.arithmetic_intensity, cell: measured.intensity },
-  number("efficiency", "roofline", "roofline time over time", true,
-    (kernel) => kernel.roofline_efficiency, format.share),
   { id: "source", title: "source", hint: "where the counters come from", shown: false,
     value: (kernel) => format.sourceText(kernel.flops_source ?? kernel.bytes_source) },
 ];

@@ -22,6 +22,12 @@ function textOf(kernel: Kernel, value: number | undefined, total: number | undef
 
 const PER_SECOND = 1e9;
 
+// Whether FLOPs are told by their most only.
+export function mayBeNone(kernel: Kernel): boolean {
+  const halfWidth = format.NORMAL_95 * (kernel.flops_error ?? 0);
+  return halfWidth > 0 && (kernel.flops ?? 0) <= halfWidth;
+}
+
 export const flopRate = (kernel: Kernel) => textOf(kernel, kernel.flops_per_second, kernel.flops,
   kernel.flops_error, PER_SECOND, format.flopRate);
 export const byteRate = (kernel: Kernel) => textOf(kernel, kernel.dram_bytes_per_second,

@@ -2,6 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 import { BOUNDS, boundStyle } from "./bounds";
 import { useReport } from "./context";
 import * as format from "./format";
+import * as measured from "./measured";
 import { KernelCard } from "./kernel_card";
 import { BandwidthStrip } from "./bandwidth_strip";
 import { allShareRoof, deviceLabel, deviceOf, deviceOfMostTime, shareRoof } from "./device_roofs";
@@ -14,13 +15,14 @@ import { useWidth } from "./width";
 const MARGIN = { left: 62, right: 16, top: 14, bottom: 44 };
 const LARGEST_RADIUS = 26;
 
-function Legend({ maximum, attained, bounds }:
-  { maximum: boolean; attained: boolean; bounds: Set<Bound> }) {
+function Legend({ maximum, attained, doubtful, bounds }:
+  { maximum: boolean; attained: boolean; doubtful: boolean; bounds: Set<Bound> }) {
   return (
     <p class="legend">
       <span class="line solid" /> peak at the clock seen{" "}
       {maximum && <><span class="line dashed" /> at the highest clock{" "}</>}
       {attained && <><span class="line dotted" /> measured on this GPU{" "}</>}
+      {doubtful && <><span class="doubtful" /> may do no FLOPs at all, or twice as many{" "}</>}
       <span class="bubble" /> area: time; bound by{" "}
       {BOUNDS.filter(({ bound }) => bounds.has(bound)).map(({ label, color }) => (
         <span class="bound-name"><i class="dot" style={{ background: color }} />{label} </span>
@@ -128,8 +130,10 @@ export function Roofline() {
     const faded = selection.kernels.size > 0 && !selection.kernels.has(id);
     return (
       <circle key={id} {...place(point)} r={point.radius} data-kernel={id}
-        class={`kernel${faded ? " faded" : ""}${selection.kernels.has(id) ? " chosen" : ""}`}
+        class={`kernel${measured.mayBeNone(point.kernel) ? " doubtful" : ""}${faded ? " faded" : ""}${
+          selection.kernels.has(id) ? " chosen" : ""}`}
         fill={boundStyle(point.kernel.bound).color}
+        stroke={measured.mayBeNone(point.kernel) ? boundStyle(point.kernel.bound).color : undefined}
         onMouseEnter={() => setActive(id)}
         onClick={(event) => select({ kind: "kernel", id, add: event.ctrlKey || event.metaKey })} />
     );
@@ -175,6 +179,7 @@ export function Roofline() {
       </div>
       <Legend maximum={ceilings.some((ceiling) => ceiling.style === "maximum")}
         attained={ceilings.some((ceiling) => ceiling.style === "attained")}
+        doubtful={points.some((point) => measured.mayBeNone(point.kernel))}
         bounds={new Set(summary.kernels.map((kernel) => kernel.bound ?? "unknown"))} />
       <BandwidthStrip />
     </Section>

@@ -73,7 +73,7 @@ function labelled(lines: CeilingLine[]): Set<CeilingLine> {
   for (const line of [...lines].sort((a, b) => rank(a) - rank(b))) {
     const clear = kept.every((other) => other.ceiling.kind !== line.ceiling.kind ||
       Math.abs(labelPlace(other).y - labelPlace(line).y) >= 13);
-    if (clear && line.y2 > 4) kept.push(line);
+    if (clear && line.y2 >= 0) kept.push(line);
   }
   return new Set(kept);
 }

@@ -5,10 +5,14 @@ import { useReport } from "./context";
 import * as format from "./format";
 import { Section } from "./section";
 
-export function Plain({ columns, children }: { columns: string[]; children: ComponentChildren }) {
+// Titles of columns that hold text, not numbers, are in `text`: they stand to the left as it does.
+export function Plain({ columns, text = [], children }:
+  { columns: string[]; text?: string[]; children: ComponentChildren }) {
   return (
     <div class="scroll"><table class="plain">
-      <thead><tr>{columns.map((column) => <th scope="col">{column}</th>)}</tr></thead>
+      <thead><tr>{columns.map((column) => (
+        <th scope="col" class={text.includes(column) ? "text" : undefined}>{column}</th>
+      ))}</tr></thead>
       <tbody>{children}</tbody>
     </table></div>
   );
@@ -65,12 +69,17 @@ export function Copies() {
   const rows = summary.copies.filter((copy) =>
     selection.device === undefined || copy.device_uuid === selection.device);
   if (rows.length === 0) return null;
+  const gpuOf = (uuid: string | undefined) => {
+    const index = summary.devices.findIndex((device) => device.uuid === uuid);
+    return summary.devices.length > 1 && index >= 0 ? `, GPU ${index}` : "";
+  };
   return (
     <Section id="copies" title="Copies">
       <Plain columns={["kind", "copies", "time", "exposed", "bytes", "rate"]}>
         {rows.map((row) => (
           <tr>
-            <th scope="row">{row.kind}{row.pageable && <span class="tag warn"> pageable</span>}</th>
+            <th scope="row">{row.kind}{row.pageable && <span class="tag warn"> pageable</span>}
+              {gpuOf(row.device_uuid)}</th>
             <td>{format.count(row.copies)}</td>
             <td>{format.time(row.time_ns)}</td>
             <td>{format.time(row.exposed_ns)}</td>
@@ -128,7 +137,8 @@ export function Processes() {
   if (summary.processes.length === 0) return null;
   return (
     <Section id="processes" title="Processes">
-      <Plain columns={["process", "rank", "command", "launches", "kernel time", "cost of tracing", "end"]}>
+      <Plain columns={["process", "rank", "command", "launches", "kernel time", "cost of tracing", "end"]}
+        text={["command", "end"]}>
         {summary.processes.map((row) => (
           <tr class={selection.pid !== undefined && selection.pid === row.pid ? "chosen" : ""}>
             <th scope="row"><button type="button" class="link"

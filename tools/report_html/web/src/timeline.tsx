@@ -5,7 +5,7 @@ import { useReport } from "./context";
 import * as format from "./format";
 import { Section } from "./section";
 import type { TimeWindow } from "./selection";
-import type { Series, Summary } from "./summary";
+import type { Device, Series, Summary } from "./summary";
 import { useWidth } from "./width";
 
 interface Lane { title: string; names: string[]; colors: string[] }
@@ -33,8 +33,8 @@ const LANES: Lane[] = [
     "dram_write_bytes_per_second"],
     colors: ["var(--bound-memory)", "var(--bound-memory)", "var(--bound-latency)"] },
   { title: "HBM active", names: ["dram_active"], colors: ["var(--bound-memory)"] },
-  { title: "Power", names: ["power_watts"], colors: ["var(--warning)"] },
-  { title: "SM clock", names: ["sm_clock_hz", "sm_clock_mhz"],
+  { title: "Power, as NVML reads it", names: ["power_watts"], colors: ["var(--warning)"] },
+  { title: "SM clock, as NVML reads it", names: ["sm_clock_hz", "sm_clock_mhz"],
     colors: ["var(--slice-clock)", "var(--slice-clock)"] },
   { title: "Memory", names: ["memory_used_bytes"], colors: ["var(--bound-neither)"] },
 ];
@@ -81,8 +81,26 @@ function steadyPart(summary: Summary): TimeWindow | undefined {
     ? { start_ns, end_ns } : undefined;
 }
 
-function LaneChart({ lane, series, width, end, steady }:
-  { lane: Lane; series: Series[]; width: number; end: number; steady?: TimeWindow }) {
+// What the figures at the top say of it too. A mean of the points that are drawn would be another
+// number: samples are few, and not of each kernel alike.
+const FIGURES: Record<string, keyof Device> = {
+  gpu_busy: "gpu_busy_share",
+  sm_active: "sm_active_share",
+  tensor_active: "tensor_active_share",
+  dram_active: "hbm_bandwidth_share",
+  dram_bytes_per_second: "dram_bytes_per_second",
+  power_watts: "power_watts",
+};
+
+function figureOf(device: Device | undefined, series: Series): number | undefined {
+  const field = FIGURES[series.name ?? ""];
+  const value = field && device?.[field];
+  return typeof value === "number" ? value : undefined;
+}
+
+function LaneChart({ lane, series, width, end, steady, device }:
+  { lane: Lane; series: Series[]; width: number; end: number; steady?: TimeWindow;
+    device?: Device }) {
   const { selection, select, dark } = useReport();
   const { x, lines } = useMemo(() => {
     const longest = series.reduce((a, b) => ((b.value?.length ?? 0) > (a.value?.length ?? 0) ? b : a));
@@ -109,7 +127,8 @@ function LaneChart({ lane, series, width, end, steady }:
       <p class="lane-title">{lane.title} {series.map((one, index) => (
         <span><i class="dot" style={{ background: lines[index].color }} />
           {series.length > 1 && `${labelOf(one.name ?? "")} `}
-          <b>{text(meanInWindow(one, window.start_ns, window.end_ns) ?? NaN)}</b> </span>
+          <b>{text((selection.window ? undefined : figureOf(device, one)) ??
+            meanInWindow(one, window.start_ns, window.end_ns) ?? NaN)}</b> </span>
       ))}</p>
       <Chart label={`${lane.title} over time`} x={x} lines={lines} width={width} height={110}
         xText={format.axisTime} yText={text} xRange={xRange} yRange={isShare(series[0]) ? [0, 1] : undefined}
@@ -140,17 +159,18 @@ export function Timeline() {
   if (lanes.length === 0) return null;
   return (
     <Section id="timeline" title="Over time"
-      note={"Drag over a stretch to see only that time elsewhere; the numbers are means of " +
-        (selection.window ? "that stretch." : steady
-          ? `the steps, ${format.time(steady.start_ns)} to ${format.time(steady.end_ns)}.`
-          : "what is shown.") +
-        (summary.steps?.slowdown_time_ns ? " They are as traced: the figures at the top leave out " +
+      note={"Drag over a stretch to see only that time elsewhere; the numbers are " +
+        (selection.window ? "means of what was read in that stretch." : steady
+          ? `those of the steps, ${format.time(steady.start_ns)} to ${format.time(steady.end_ns)}.`
+          : "those of the run.") +
+        (summary.steps?.slowdown_time_ns && selection.window
+          ? " They are as traced: the figures at the top leave out " +
           `the ${format.time(summary.steps.slowdown_time_ns)} a step that tracing added.` : "") +
         (summary.devices.length > 1 && !selection.device ? " One GPU is drawn; choose another above." : "")}>
       <div ref={frame}>
         {lanes.map(({ lane, series }) =>
           <LaneChart key={lane.title} lane={lane} series={series} width={width} end={end}
-            steady={steady} />)}
+            steady={steady} device={summary.devices.find((one) => one.uuid === device)} />)}
         <ActivityRows width={width} end={end} />
       </div>
     </Section>
