@@ -43,8 +43,8 @@ class ActivityLedger {
  public:
   static constexpr size_t kMaxPoints = 65536;
   // Gaps from this length on are listed, as far as there is room.
-  static constexpr uint64_t kLongGapNs = 100'000'000;
-  static constexpr size_t kMaxLongGaps = 4096;
+  static constexpr uint64_t kLongGapNs = 20'000'000;
+  static constexpr size_t kMaxLongGaps = 16384;
 
   // Segments in order, as the device's sweep closes them.
   void Add(const ActivitySegment& segment);

@@ -102,6 +102,21 @@ void SetSampling(const ModelState& model, const Analysis& analysis, CaptureSumma
   capture->set_sampling_cost_share(kSamplingSlowdown * static_cast<double>(sampled_ns) / run_ns);
 }
 
+// Of the GPU where it is most.
+void SetHoldUps(const ModelState& model, CaptureSummary* capture) {
+  double most_ns = 0;
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    const DeviceState& device = model.devices[i];
+    double held_up_ns = 0;
+    for (const LongGap& gap : device.ledger.long_gaps()) {
+      if (!device.range_hold_ups.Holds(gap)) continue;
+      held_up_ns += static_cast<double>(gap.end_ns - gap.start_ns);
+    }
+    most_ns = std::max(most_ns, held_up_ns);
+  }
+  if (most_ns > 0) capture->set_ranges_held_up_ns(most_ns);
+}
+
 bool SlowdownTakenOut(const Analysis& analysis) {
   return std::any_of(analysis.devices.begin(), analysis.devices.end(),
                      [](const DeviceAnalysis& device) { return device.part.slowdown_ns > 0; });
@@ -182,6 +197,7 @@ void SummarizeCapture(const ModelState& model, const Analysis& analysis, Summary
     capture->set_ranges(model.ranges.ranges());
     capture->set_ranges_discarded(model.ranges.discarded());
   }
+  SetHoldUps(model, capture);
   uint64_t folded = 0;
   uint64_t withheld = 0;
   for (const KernelSummary& kernel : summary->kernels()) {

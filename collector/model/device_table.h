@@ -21,6 +21,7 @@
 #include "collector/model/exposed_communication.h"
 #include "collector/model/graph_launches.h"
 #include "collector/model/kernel_series.h"
+#include "collector/model/range_hold_ups.h"
 #include "collector/model/sample_totals.h"
 #include "collector/model/step_finder.h"
 #include "proto/profile.pb.h"
@@ -44,6 +45,7 @@ struct DeviceState {
   StepFinder steps;
   GraphLaunches graphs;
   ActivityLedger ledger;
+  RangeHoldUps range_hold_ups;
   ExposedCommunication exposed;
   KernelSeries kernel_series;
   CopyStatistics copies;

@@ -378,7 +378,9 @@ bool RunModel::State::ConsumeRanges(ProcessState* process, std::string_view payl
   // An agent that found no moment for ranges says so by a batch without any.
   if (message.ranges_size() == 0) return model_.ranges.Add(process->source, 0, message);
   const auto device = DeviceOf(*process, message.ranges(0).context());
-  return device.has_value() && model_.ranges.Add(process->source, *device, message);
+  if (!device.has_value() || !model_.ranges.Add(process->source, *device, message)) return false;
+  model_.devices[*device].range_hold_ups.Add(message);
+  return true;
 }
 
 bool RunModel::State::ConsumeStatus(ProcessState* process, std::string_view payload) {

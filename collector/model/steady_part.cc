@@ -9,6 +9,7 @@ namespace {
 constexpr double kMostKernelTime = 0.5;
 // An idle stretch of this many steps is a pause between them, not a slow step.
 constexpr double kStepsOfAPause = 10;
+constexpr double kShortestPauseNs = 1e8;
 
 // Late records shorten idle time after its gaps were told apart.
 void MoveLateTime(const DeviceState& device, StretchContent* content) {
@@ -22,16 +23,20 @@ void MoveLateTime(const DeviceState& device, StretchContent* content) {
   }
 }
 
-// Input that came late is no pause, however late.
-bool MayBePause(const LongGap& gap) {
-  return gap.category == TimeCategory::kOtherGap || gap.category == TimeCategory::kReadbackGap;
+// Input that came late is no pause, however late. For how long our own counters held the program up
+// says nothing of it.
+bool IsPause(const DeviceState& device, const StepsSpan& steps, const LongGap& gap) {
+  if (device.range_hold_ups.Holds(gap)) return true;
+  const auto length_ns = static_cast<double>(gap.end_ns - gap.start_ns);
+  return (gap.category == TimeCategory::kOtherGap || gap.category == TimeCategory::kReadbackGap) &&
+         length_ns >= std::max(kShortestPauseNs, kStepsOfAPause * steps.usual_step_ns);
 }
 
 void TakePausesOut(const DeviceState& device, const StepsSpan& steps, DevicePart* part) {
   for (const LongGap& gap : device.ledger.long_gaps()) {
     const bool inside = gap.start_ns >= steps.start_ns && gap.end_ns <= steps.end_ns;
     const auto length_ns = static_cast<double>(gap.end_ns - gap.start_ns);
-    if (!inside || !MayBePause(gap) || length_ns < kStepsOfAPause * steps.usual_step_ns) continue;
+    if (!inside || !IsPause(device, steps, gap)) continue;
     const auto category = static_cast<size_t>(gap.category);
     const double taken_ns = std::min(length_ns, part->content.time_ns[category]);
     part->content.time_ns[category] -= taken_ns;

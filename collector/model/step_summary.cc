@@ -24,7 +24,8 @@ struct Step {
   uint64_t start_ns;
   uint64_t end_ns;
   StretchContent content;
-  double length_ns() const { return static_cast<double>(end_ns - start_ns); }
+  double held_up_ns = 0;  // by our own counters: no time of the step's
+  double length_ns() const { return static_cast<double>(end_ns - start_ns) - held_up_ns; }
   double idle_ns() const { return length_ns() - content.KernelNs() - content.CopyNs(); }
 };
 
@@ -81,9 +82,21 @@ Found FindSteps(const ModelState& model) {
   return found;
 }
 
+void TakeHoldUpsOut(const DeviceState& device, std::vector<Step>* steps) {
+  for (const LongGap& gap : device.ledger.long_gaps()) {
+    if (!device.range_hold_ups.Holds(gap)) continue;
+    for (Step& step : *steps) {
+      const uint64_t begin_ns = std::max(gap.start_ns, step.start_ns);
+      const uint64_t end_ns = std::min(gap.end_ns, step.end_ns);
+      if (end_ns > begin_ns) step.held_up_ns += static_cast<double>(end_ns - begin_ns);
+    }
+  }
+}
+
 // Steps that were traced whole, with what the device did in them.
 void FillSteps(Found* found) {
   if (found->device == nullptr) return;
+  TakeHoldUpsOut(*found->device, &found->steps);
   for (Step& step : found->steps) {
     step.content = found->device->ledger.Between(step.start_ns, step.end_ns);
   }

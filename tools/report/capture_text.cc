@@ -86,6 +86,10 @@ std::string DescribeCapture(const CaptureSummary& capture) {
   if ((MeasuredWell(capture) || capture.has_cost_share()) && capture.has_overhead_budget_share()) {
     line += ", of " + FormatShare(capture.overhead_budget_share()) + " allowed";
   }
+  if (capture.has_ranges_held_up_ns()) {
+    line += " · calibrating held the program up for " + FormatTime(capture.ranges_held_up_ns()) +
+            ", left out of its steps";
+  }
   if (capture.has_sampler_cpu_share()) {
     line += " · sampler " + FormatShare(capture.sampler_cpu_share()) + " of a core";
   }

@@ -55,6 +55,41 @@ TEST(SteadyPartTest, StartUpIsNoIdleTimeOfTheSteps) {
   ExpectSlicesSumToTheWhole(summary);
 }
 
+// Setting ranges up holds a program up before the first of them, and giving them back after the
+// last: less than ten steps, and no pause of the program's own.
+TEST(SteadyPartTest, WhatOurOwnRangesHoldUpIsNoHostWork) {
+  const auto run_with = [](bool ranges) {
+    RunBuilder run;
+    run.StartRun();
+    run.StartProcess();
+    SendStartUpAndSteps(&run, 45 * kMillisecond);
+    const uint64_t gap_end =
+        2000 * kMillisecond + 21 * (5 * kMillisecond + 5 * kMicrosecond) + 45 * kMillisecond;
+    if (ranges) {
+      RangeBatch batch;
+      RangeBatch::Range* range = batch.add_ranges();
+      range->set_start_ns(kRunStartNs + gap_end + 2 * kMillisecond);
+      range->set_end_ns(kRunStartNs + gap_end + 6 * kMillisecond);
+      range->set_context(1);
+      batch.set_setup_ns(50 * kMillisecond);
+      run.Send(1, FRAME_RANGES, batch);
+    }
+    return run.EndRun(4000 * kMillisecond);
+  };
+  const Summary blamed = run_with(false);
+  ASSERT_NE(Finding(blamed, "host_work"), nullptr);
+  EXPECT_EQ(blamed.steps().slow_size(), 1);
+  EXPECT_FALSE(blamed.capture().has_ranges_held_up_ns());
+
+  const Summary summary = run_with(true);
+  EXPECT_EQ(Finding(summary, "host_work"), nullptr);
+  EXPECT_EQ(summary.steps().slow_size(), 0);
+  EXPECT_NEAR(summary.steps().time_mean_ns(), 5.0 * kMillisecond, 0.02 * kMillisecond);
+  EXPECT_NEAR(summary.capture().ranges_held_up_ns(), 45.0 * kMillisecond, 0.01 * kMillisecond);
+  EXPECT_GT(summary.devices(0).gpu_busy_share(), 0.99);
+  ExpectSlicesSumToTheWhole(summary);
+}
+
 TEST(SteadyPartTest, PausesBetweenStepsAreSlicesOfTheirOwn) {
   RunBuilder paused;
   paused.StartRun();

@@ -17,6 +17,7 @@ const RULES: Rule[] = [
   ["sampling_time_ns", "sampling was on for", format.time],
   ["ranges", "calibration ranges", format.count],
   ["ranges_discarded", "ranges discarded", format.count],
+  ["ranges_held_up_ns", "held up by ranges, left out of steps", format.time],
   ["kernels_folded", "kernels folded together", format.count],
   ["kernels_withheld", "kernels with counters withheld", format.count],
   ["kernel_time_without_counters_share", "of kernel time without counters", format.share],
