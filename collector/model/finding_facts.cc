@@ -80,6 +80,12 @@ void AddSinglePrecision(const KernelRow& row, const Ceilings& ceilings, FindingF
   facts->single_precision_gain_ns += std::max(0.0, row.time_ns - faster_ns);
 }
 
+uint32_t MultiprocessorsOf(const DeviceState& device) {
+  return device.info.multiprocessors() > 0
+             ? device.info.multiprocessors()
+             : device.peaks.value_or(DevicePeaks()).multiprocessors();
+}
+
 // Launches that cannot fill the GPU, whatever they do: what a full one would save, at most.
 bool AddSmallGrid(const Kernel& kernel, const KernelRow& row, uint32_t multiprocessors,
                   FindingFacts* facts) {
@@ -161,6 +167,13 @@ void AddTopKernel(const Analysis& analysis, const ModelState& model, const Summa
   facts->top_kernel = top.short_name();
   facts->top_kernel_recoverable_ns = top.recoverable_time_ns() * shares[kernel.device];
   facts->top_kernel_efficiency = top.roofline_efficiency();
+  const KernelRow& row = analysis.rows[top.id() - 1];
+  const Bound bound = BoundOf(row.roofline);
+  FindingFacts own;
+  facts->top_kernel_in_small_grid =
+      bound != BOUND_MEMORY && bound != BOUND_COMPUTE &&
+      AddSmallGrid(kernel, row, MultiprocessorsOf(model.devices[kernel.device]), &own);
+  facts->top_kernel_in_latency = bound == BOUND_LATENCY && !facts->top_kernel_in_small_grid;
 }
 
 }  // namespace
@@ -176,11 +189,8 @@ FindingFacts GatherFacts(const ModelState& model, const Analysis& analysis,
   for (const KernelRow& row : analysis.rows) {
     const Kernel& kernel = model.kernels[row.kernel];
     const DeviceState& device = model.devices[kernel.device];
-    const uint32_t multiprocessors = device.info.multiprocessors() > 0
-                                         ? device.info.multiprocessors()
-                                         : device.peaks.value_or(DevicePeaks()).multiprocessors();
     AddRow(kernel, Scaled(row, shares[kernel.device]), analysis.devices[kernel.device].ceilings,
-           multiprocessors, &facts);
+           MultiprocessorsOf(device), &facts);
   }
   AddLagging(model, &facts);
   for (const DeviceSummary& device : summary.devices()) {

@@ -64,6 +64,32 @@ double HostWorkNs(const FindingFacts& facts) {
   return std::max(0.0, facts.other_gaps.time_ns - facts.traced_graphs_ns);
 }
 
+constexpr double kSmallBatchShare = 0.25;
+constexpr double kLatencyShare = 0.20;
+constexpr double kSlowKernelShare = 0.15;
+// Of what latency costs: more than this in one kernel is that kernel's.
+constexpr double kMostOfLatency = 0.8;
+
+// The time of one kernel is told once: under its own name where it is most of what its kind loses,
+// else with its kind.
+bool IsKernelOfItsOwn(const FindingFacts& facts) {
+  const double lost_ns = facts.top_kernel_recoverable_ns;
+  if (facts.top_kernel_efficiency >= 0.5 || lost_ns < kSlowKernelShare * facts.window_ns) {
+    return false;
+  }
+  if (facts.top_kernel_in_small_grid) {
+    return facts.small_grid_ns < kSmallBatchShare * facts.window_ns;
+  }
+  if (!facts.top_kernel_in_latency) return true;
+  return facts.latency_recoverable_ns < kLatencyShare * facts.window_ns ||
+         lost_ns > kMostOfLatency * facts.latency_recoverable_ns;
+}
+
+double LatencyLostNs(const FindingFacts& facts) {
+  const bool one_kernel = facts.top_kernel_in_latency && IsKernelOfItsOwn(facts);
+  return one_kernel ? 0 : facts.latency_recoverable_ns;
+}
+
 // What is left between kernels once they are launched as one graph. The host's time for a launch
 // holds what tracing adds to it, which is not there to be gained.
 double LaunchGainNs(const FindingFacts& facts) {
@@ -93,7 +119,7 @@ constexpr Rule kRules[] = {
     {"small_batch", "The batch is too small to fill the GPU",
      "larger batches (or gradient accumulation over fewer, larger ones), several requests at once, "
      "several streams; or a smaller GPU, or a share of one (MIG)",
-     0.25, [](const FindingFacts& facts) { return facts.small_grid_ns; },
+     kSmallBatchShare, [](const FindingFacts& facts) { return facts.small_grid_ns; },
      [](const FindingFacts& facts) {
        return Observation{"launches of fewer blocks than the GPU has multiprocessors take " +
                               PercentText(facts.small_grid_ns / facts.window_ns) + " of the time",
@@ -195,8 +221,8 @@ constexpr Rule kRules[] = {
                           facts.matrix_memory_ns / 2};
      }},
     {"latency_bound_kernels", "Kernels are too small to fill the GPU",
-     "larger batches, fused or batched operators, several streams; or a smaller GPU", 0.20,
-     [](const FindingFacts& facts) { return facts.latency_recoverable_ns; },
+     "larger batches, fused or batched operators, several streams; or a smaller GPU", kLatencyShare,
+     LatencyLostNs,
      [](const FindingFacts& facts) {
        std::string evidence = "kernels that use less than a quarter of either roof take " +
                               PercentText(facts.latency_ns / facts.window_ns) + " of the time";
@@ -226,9 +252,9 @@ constexpr Rule kRules[] = {
      "look for a better implementation or shape of this kernel (library version, alignment, "
      "layout, "
      "tile sizes)",
-     0.15,
+     kSlowKernelShare,
      [](const FindingFacts& facts) {
-       return facts.top_kernel_efficiency < 0.5 ? facts.top_kernel_recoverable_ns : 0.0;
+       return IsKernelOfItsOwn(facts) ? facts.top_kernel_recoverable_ns : 0.0;
      },
      [](const FindingFacts& facts) {
        return Observation{facts.top_kernel + " reaches " +

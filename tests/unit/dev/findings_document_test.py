@@ -18,8 +18,10 @@ def rules():
     starts = list(re.finditer(r'^    \{"(\w+)", "', table, re.MULTILINE))
     ends = [start.start() for start in starts[1:]] + [len(table)]
     for start, end in zip(starts, ends):
-        threshold = re.search(r"(?<![\w.])0\.\d+", table[start.end():end])
-        yield start.group(1), float(threshold.group())
+        threshold = re.search(r"(?<![\w.])(?:0\.\d+|k\w+Share)", table[start.end():end]).group()
+        if threshold.startswith("k"):  # one that a helper needs too
+            threshold = re.search(rf"{threshold} = (0\.\d+);", SOURCE).group(1)
+        yield start.group(1), float(threshold)
 
 
 class FindingsDocumentTest(unittest.TestCase):

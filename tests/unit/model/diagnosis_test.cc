@@ -157,6 +157,28 @@ TEST_F(DiagnosisTest, ASlowKernelIsOneBelowHalfOfItsRoof) {
   EXPECT_TRUE(Says("one_slow_kernel"));
 }
 
+// Two findings that promise the same time would promise more than there is.
+TEST_F(DiagnosisTest, TheTimeOfOneKernelIsToldOnce) {
+  facts_.top_kernel_recoverable_ns = 0.5 * kWindowNs;
+  facts_.top_kernel_efficiency = 0.1;
+  facts_.top_kernel_in_latency = true;
+  facts_.latency_ns = facts_.latency_recoverable_ns = 0.55 * kWindowNs;
+  EXPECT_TRUE(Says("one_slow_kernel"));
+  EXPECT_FALSE(Says("latency_bound_kernels"));
+  facts_.latency_ns = facts_.latency_recoverable_ns = 0.9 * kWindowNs;
+  EXPECT_FALSE(Says("one_slow_kernel"));
+  EXPECT_TRUE(Says("latency_bound_kernels"));
+
+  facts_.latency_ns = facts_.latency_recoverable_ns = 0;
+  facts_.top_kernel_in_latency = false;
+  facts_.top_kernel_in_small_grid = true;
+  facts_.small_grid_ns = facts_.small_grid_gain_ns = 0.6 * kWindowNs;
+  EXPECT_FALSE(Says("one_slow_kernel"));
+  EXPECT_TRUE(Says("small_batch"));
+  facts_.small_grid_ns = 0.2 * kWindowNs;
+  EXPECT_TRUE(Says("one_slow_kernel"));
+}
+
 TEST_F(DiagnosisTest, NothingIsFoundInNoTime) {
   facts_.window_ns = 0;
   facts_.readback_gaps.time_ns = 1;

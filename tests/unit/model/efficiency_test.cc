@@ -56,6 +56,16 @@ TEST(EfficiencyTest, MfuBesideHfu) {
   ExpectPartsSumToTheGap(efficiency);
 }
 
+TEST(EfficiencyTest, MoreThanTheGpuCanDoIsAnotherModels) {
+  ModelWork work;
+  work.set_flops_per_step(1.6e7);
+  EXPECT_EQ(EfficiencyOf(work).mfu_note().find("not this run's"), std::string::npos);
+  work.set_flops_per_step(1.6e9);
+  const EfficiencySummary efficiency = EfficiencyOf(work);
+  EXPECT_GT(efficiency.mfu(), 1);
+  EXPECT_EQ(efficiency.mfu_note().find("more than the GPU can do"), 0u) << efficiency.mfu_note();
+}
+
 TEST(EfficiencyTest, ExecutedFlopsAreOfAllGpusAsTheModelsAre) {
   ModelOptions options;
   options.work.set_flops_per_step(1.5 * kExecuted);
