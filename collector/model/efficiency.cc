@@ -178,8 +178,9 @@ void SetMfu(const ModelState& model, const Analysis& analysis, const Summary& su
   }
   const bool possible = efficiency->mfu() <= 1;
   efficiency->set_mfu_note(
-      std::string(possible ? "" : "more than the GPU can do at all, so that the model, the batch size "
-                                  "or the sequence length given are not this run's; ") +
+      std::string(possible ? ""
+                           : "more than the GPU can do at all, so that the model, the batch size "
+                             "or the sequence length given are not this run's; ") +
       "model FLOPs of a step over the mean step without warm-up, as a share of " +
       PrefixedText(peak.flops_per_second, "FLOP/s") + ": dense, at the clock that was seen, " +
       DescribeTypes(peak) +

@@ -81,9 +81,8 @@ void AddSinglePrecision(const KernelRow& row, const Ceilings& ceilings, FindingF
 }
 
 uint32_t MultiprocessorsOf(const DeviceState& device) {
-  return device.info.multiprocessors() > 0
-             ? device.info.multiprocessors()
-             : device.peaks.value_or(DevicePeaks()).multiprocessors();
+  return device.info.multiprocessors() > 0 ? device.info.multiprocessors()
+                                           : device.peaks.value_or(DevicePeaks()).multiprocessors();
 }
 
 // Launches that cannot fill the GPU, whatever they do: what a full one would save, at most.

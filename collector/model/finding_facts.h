@@ -44,8 +44,8 @@ struct FindingFacts {
   std::string top_kernel;                  // recoverable time alone worth a finding
   double top_kernel_recoverable_ns = 0;
   double top_kernel_efficiency = 0;
-  bool top_kernel_in_latency = false;      // its time is in latency_ns
-  bool top_kernel_in_small_grid = false;   // in small_grid_ns
+  bool top_kernel_in_latency = false;     // its time is in latency_ns
+  bool top_kernel_in_small_grid = false;  // in small_grid_ns
 };
 
 FindingFacts GatherFacts(const ModelState& model, const Analysis& analysis, const Summary& summary);
