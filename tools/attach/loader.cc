@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <future>
 #include <set>
@@ -29,8 +30,10 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kSearchInterval{5};
 constexpr milliseconds kReportInterval{1000};
-// A thread that is stopped and let go feels it: do not try for ever.
-constexpr int kMaxAttempts = 50;
+// A thread that is stopped and let go feels it: do not try for ever. One a while, and so many in the
+// usual time to search.
+constexpr int kFewestAttempts = 50;
+constexpr milliseconds kTimePerAttempt{60};
 
 // The signals by which a user ends a program, kept away while a target is in our hands.
 class EndingSignalsBlocked {
@@ -104,9 +107,14 @@ absl::Status CheckAnew(pid_t pid) {
   return facts.ok() ? CheckFacts(*facts, ReadPermissions()) : facts.status();
 }
 
+int MostAttempts(const LoadOptions& options) {
+  return std::max(kFewestAttempts, static_cast<int>(options.search_time / kTimePerAttempt));
+}
+
 // `also_tried` says what failed before this, for the person who reads it all.
 absl::Status Search(const LoadTarget& target, const std::string& also_tried, LoadResult& result) {
   const Deadline deadline = steady_clock::now() + target.options.search_time;
+  const int most_attempts = MostAttempts(target.options);
   const RemoteMemory memory(target.pid);
   ThreadCensus census;
   UnfitPlaces unfit;
@@ -124,7 +132,7 @@ absl::Status Search(const LoadTarget& target, const std::string& also_tried, Loa
       if (!WorthAnotherTry(status)) return status;
       if (absl::IsOutOfRange(status)) unfit.Add(candidate);
       last_failure = std::move(status);
-      if (steady_clock::now() >= deadline || result.attempts >= kMaxAttempts) break;
+      if (steady_clock::now() >= deadline || result.attempts >= most_attempts) break;
     }
     if (HasEnded(target.pidfd)) return Ended(target.pid);
     if (IsCancelled(target.options)) return Cancelled(target.pid);
@@ -132,10 +140,10 @@ absl::Status Search(const LoadTarget& target, const std::string& also_tried, Loa
     if (absl::Status status = CheckAnew(target.pid); !status.ok() && !WorthAnotherTry(status)) {
       return status;
     }
-  } while (steady_clock::now() < deadline && result.attempts < kMaxAttempts);
+  } while (steady_clock::now() < deadline && result.attempts < most_attempts);
   const std::string detail = last_failure.ok() ? "" : absl::StrCat("; ", last_failure.message());
   const std::string effort =
-      result.attempts >= kMaxAttempts
+      result.attempts >= most_attempts
           ? absl::StrCat("in ", result.attempts, " attempts")
           : absl::StrCat("within ", target.options.search_time.count(), " ms");
   return absl::UnavailableError(absl::StrCat(
