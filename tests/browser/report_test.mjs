@@ -296,6 +296,15 @@ test("copies of several GPUs say whose", async () => {
   });
 });
 
+test("on paper the table of kernels loses no column", async () => {
+  await withPage(makeSummary(), { viewport: { width: 718, height: 1000 } }, async (page) => {
+    await page.emulateMedia({ media: "print" });
+    const [table, room] = await page.locator(".table").evaluate((one) =>
+      [one.querySelector("table").getBoundingClientRect().width, one.clientWidth]);
+    assert.ok(table <= room + 1, `${table} of ${room}`);
+  });
+});
+
 test("an NVTX range filters the kernels", async () => {
   await withPage(makeSummary(), {}, async (page) => {
     await page.getByRole("button", { name: "forward" }).click();
