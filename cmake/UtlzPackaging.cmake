@@ -30,6 +30,7 @@ install(TARGETS utlz_demo_load RUNTIME DESTINATION lib/utlz)
 # Optional, since the recording is made with an installed folder; tests/binary misses it.
 install(FILES ${CMAKE_SOURCE_DIR}/data/demo.utlz DESTINATION share/utlz OPTIONAL)
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION share/doc/utlz)
+include(UtlzThirdParty)
 install(DIRECTORY docs/ DESTINATION share/doc/utlz FILES_MATCHING PATTERN "*.md")
 
 set(CPACK_PACKAGE_NAME utlz)

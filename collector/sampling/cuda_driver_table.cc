@@ -33,8 +33,9 @@ absl::StatusOr<CudaDevice> DescribeDevice(const CudaDriverTable& table, int ordi
   char bus[32] = {};
   if (table.device_get_pci_bus_id(bus, sizeof(bus) - 1, device) == 0) description.pci_bus = bus;
   size_t memory_bytes = 0;
-  if (table.device_total_memory(&memory_bytes, device) == 0)
+  if (table.device_total_memory(&memory_bytes, device) == 0) {
     description.memory_bytes = memory_bytes;
+  }
   description.compute_capability_major = Attribute(table, kCudaComputeCapabilityMajor, device);
   description.compute_capability_minor = Attribute(table, kCudaComputeCapabilityMinor, device);
   description.multiprocessors = Attribute(table, kCudaMultiprocessorCount, device);

@@ -24,7 +24,7 @@ struct DoctorFact {
 
 struct DoctorOptions {
   std::string cupti_path = {};      // named by the user; empty = the trusted list
-  std::string root_directory = "";  // prefix of /proc and /sys, for tests
+  std::string root_directory = {};  // prefix of /proc and /sys, for tests
 };
 
 // Gathers every fact, in the order in which they should be shown. May take a second. Loads the

@@ -14,7 +14,7 @@ struct LibrarySearchOptions {
       {};  // folder of our executable; a copy shipped beside us is found from it
   // Folders with a lib/ that may hold a Python with wheels, or Conda's libraries; the user's own.
   std::vector<std::string> prefixes = {};
-  std::string root_directory = "";  // prefix of every searched place but the above, for tests
+  std::string root_directory = {};  // prefix of every searched place but the above, for tests
 };
 
 struct CuptiSearch {

@@ -28,6 +28,7 @@ absl::Status ProfilerHost::Configure(const std::string& chip,
   object_ = initialize.host_object;
 
   std::vector<const char*> names;
+  names.reserve(metrics.size());
   for (const std::string& metric : metrics) names.push_back(metric.c_str());
   cupti::HostConfigAddMetricsParams add;
   add.host_object = object_;

@@ -87,9 +87,8 @@ void RivalProfilers::Examine(int pid, Known* known) const {
   const std::string program = ReadLine(Path(pid, "comm"));
   Kind kind = Kind::kNone;
   // The kernel cuts a name after 15 characters.
-  if (program == "ncu" || program == "nv-nsight-cu-cl") {
-    kind = Kind::kProfiler;
-  } else if (program == "nsys" && SamplesGpuMetrics(ReadText(Path(pid, "cmdline")))) {
+  if (program == "ncu" || program == "nv-nsight-cu-cl" ||
+      (program == "nsys" && SamplesGpuMetrics(ReadText(Path(pid, "cmdline"))))) {
     kind = Kind::kProfiler;
   } else if (program == "nv-hostengine" || program == "dcgm-exporter") {
     kind = Kind::kDcgm;

@@ -130,7 +130,7 @@ absl::Status SamplerClient::Read(const FrameSink& sink) {
       Close();
       return absl::UnavailableError("the sampler ended");
     }
-    const absl::Status status =
+    absl::Status status =
         stream_.Push(std::string_view(bytes.data(), static_cast<size_t>(count)),
                      [&](uint16_t type, std::string_view payload) {
                        ++frames_;

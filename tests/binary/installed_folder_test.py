@@ -13,7 +13,9 @@ import unittest
 CMAKE, BUILD = sys.argv[1:3]
 
 FILES = {"bin/utlz", "bin/utlz-run", "lib/libutlz_inject.so", "lib/utlz/utlz-demo-load",
-         "share/utlz/demo.utlz", "share/doc/utlz/README.md", "share/doc/utlz/LICENSE"}
+         "share/utlz/demo.utlz", "share/doc/utlz/README.md", "share/doc/utlz/LICENSE",
+         "share/doc/utlz/THIRD_PARTY_LICENSES"}
+LINKED = ("absl", "cli11", "eigen3", "ncurses", "protobuf", "xxhash", "zstd")
 
 
 class InstalledFolderTest(unittest.TestCase):
@@ -38,6 +40,14 @@ class InstalledFolderTest(unittest.TestCase):
     def test_everything_is_there(self):
         missing = {name for name in FILES if not (self.prefix / name).exists()}
         self.assertEqual(set(), missing)
+
+    def test_what_is_linked_has_its_licence(self):
+        text = (self.prefix / "share/doc/utlz/THIRD_PARTY_LICENSES").read_text(encoding="utf-8")
+        for name in LINKED:
+            with self.subTest(library=name):
+                self.assertRegex(text, rf"==== lib{name}-dev ====\n\n(?!====)")
+        for licence in ("Apache", "BSD", "MPL", "Redistribution and use"):
+            self.assertIn(licence, text)
 
     def test_names_are_relative_links(self):
         self.assertEqual("utlz", os.readlink(self.prefix / "bin/utlz-run"))
