@@ -87,6 +87,17 @@ TEST(ReportHtmlTest, HostileNamesStayInsideTheirElement) {
             "</script><script>alert(1)</script>\xef\xbf\xbd\xe2\x80\xa8");
 }
 
+TEST(ReportHtmlTest, CarriesTheLicencesOfTheLibrariesInIt) {
+  const std::string page = RenderHtml(OneKernel("gemm", 5e5));
+  const std::string notices = page.substr(page.rfind("</html>"));
+  for (const char* library : {"d3-array", "d3-color", "d3-format", "d3-scale", "preact", "uplot"}) {
+    EXPECT_THAT(notices, HasSubstr("==== " + std::string(library) + " "));
+  }
+  EXPECT_THAT(notices, HasSubstr("Jason Miller"));
+  EXPECT_THAT(notices, HasSubstr("Leon Sorokin"));
+  EXPECT_THAT(notices, HasSubstr("Mike Bostock"));
+}
+
 TEST(ReportHtmlTest, AComparisonHoldsBothSidesAndTheirDifference) {
   const std::string page = RenderHtmlComparison(OneKernel("old", 5e5), OneKernel("new", 9e5));
   EXPECT_EQ(DataOf(page, "before")["kernels"][0]["short_name"], "old");

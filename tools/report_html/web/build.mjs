@@ -1,5 +1,6 @@
 // Builds the report page into one file, ../assets/report.html: script and style inside it, their
-// hashes in its content security policy, and three places where the program puts JSON.
+// hashes in its content security policy, three places where the program puts JSON, and at its end the
+// licences of the libraries in it.
 import { build } from "esbuild";
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
@@ -22,7 +23,32 @@ const bundle = await build({
   jsx: "automatic",
   jsxImportSource: "preact",
   legalComments: "inline",
+  metafile: true,
 });
+
+// The folders of the packages that gave the bundle any of its bytes.
+function packagesIn(metafile) {
+  const folders = new Set();
+  for (const output of Object.values(metafile.outputs)) {
+    for (const [path, { bytesInOutput }] of Object.entries(output.inputs)) {
+      const found = /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(path);
+      if (found && bytesInOutput > 0) folders.add(resolve(folder, found[0]));
+    }
+  }
+  return [...folders].sort();
+}
+
+async function noticeOf(packageFolder) {
+  const { name, version } = JSON.parse(await readFile(resolve(packageFolder, "package.json"), "utf8"));
+  const licence = (await readFile(resolve(packageFolder, "LICENSE"), "utf8")).trim();
+  return `==== ${name} ${version} ====\n\n${licence}\n`;
+}
+
+// Text that an HTML comment can hold.
+function commentable(text) {
+  if (text.includes("--")) throw new Error("a licence would end the comment that holds it");
+  return text;
+}
 
 function textOf(name) {
   const file = bundle.outputFiles.find((output) => output.path.endsWith(name));
@@ -48,5 +74,7 @@ page = put(page, "SCRIPT_HASH", hashOf(script));
 page = put(page, "STYLE_HASH", hashOf(style));
 page = put(page, "/*STYLE*/", style);
 page = put(page, "/*SCRIPT*/", script);
+const notices = await Promise.all(packagesIn(bundle.metafile).map(noticeOf));
+page = put(page, "NOTICES", commentable(notices.join("\n")));
 await writeFile(target, page);
 console.log(`${target}: ${(page.length / 1024).toFixed(0)} KiB`);
