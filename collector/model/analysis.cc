@@ -4,6 +4,7 @@
 #include <map>
 
 #include "collector/model/kernel_class.h"
+#include "collector/model/steady_shares.h"
 #include "collector/model/traced_slowdown.h"
 
 namespace utlz {
@@ -217,6 +218,7 @@ Analysis Analyze(const ModelState& model, const std::optional<StepsSpan>& steps)
     const Kernel& kernel = model.kernels[row.kernel];
     SetRoofline(kernel, analysis.devices[kernel.device].ceilings, &row);
   }
+  SetSteadyShares(model, &analysis);
   return analysis;
 }
 

@@ -23,6 +23,7 @@ struct DeviceView {
 struct Extent {
   double time_ns = 0;
   double kernel_share = 1;
+  bool steady = false;
   // What was not traced included.
   uint64_t start_ns = 0;
   uint64_t end_ns = 0;
@@ -32,6 +33,7 @@ Extent WindowOf(const DeviceView& view) {
   const ActivitySweep& sweep = view.state.sweep;
   return {.time_ns = view.analysis.part.TimeNs(),
           .kernel_share = view.analysis.part.kernel_share,
+          .steady = true,
           .start_ns = view.steps.has_value() ? view.steps->start_ns : sweep.first_ns(),
           .end_ns = view.steps.has_value() ? view.steps->end_ns : sweep.last_ns()};
 }
@@ -45,9 +47,13 @@ Extent RunOf(const DeviceView& view) {
           .end_ns = sweep.last_ns()};
 }
 
+double ShareIn(const KernelRow& row, const Extent& extent) {
+  return extent.steady ? row.steady_share : 1;
+}
+
 // Launches of a kernel that were traced in an extent.
 double LaunchesIn(const KernelRow& row, const Extent& extent) {
-  return static_cast<double>(row.durations.count()) * extent.kernel_share;
+  return static_cast<double>(row.durations.count()) * ShareIn(row, extent);
 }
 
 double ScaleOf(const std::vector<const KernelRow*>& rows) {
@@ -202,10 +208,11 @@ std::optional<CounterSum> SumOf(const DeviceView& view, const Extent& extent, Me
   double all_ns = 0;
   for (const KernelRow* row : view.rows) {
     const double launches = LaunchesIn(*row, extent);
-    all_ns += row->time_ns;
+    const double time_ns = row->time_ns * ShareIn(*row, extent);
+    all_ns += time_ns;
     const auto& counter = row->part.counters[role];
     if (!counter.has_value()) continue;
-    known_ns += row->time_ns;
+    known_ns += time_ns;
     sum.value += launches * counter->value;
     sum.variance += launches * launches * counter->error * counter->error;
   }

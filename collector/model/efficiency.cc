@@ -210,13 +210,12 @@ Executed ExecutedPerStep(const ModelState& model, const Analysis& analysis,
   const uint64_t kernel_ns = model.devices[*of_steps].sweep.TimeNs(kKernelMask);
   const double window_share = analysis.devices[*of_steps].part.kernel_share;
   if (kernel_ns == 0 || window_share <= 0) return executed;
-  const double step_share = summary.steps().kernel_time_ns() / static_cast<double>(kernel_ns);
+  const double steps_in_window =
+      window_share * static_cast<double>(kernel_ns) / summary.steps().kernel_time_ns();
+  if (!(steps_in_window > 0) || !std::isfinite(steps_in_window)) return executed;
   for (const KernelRow& row : analysis.rows) {
     const Kernel& kernel = model.kernels[row.kernel];
-    const double share =
-        kernel.device == *of_steps
-            ? step_share
-            : step_share * analysis.devices[kernel.device].part.kernel_share / window_share;
+    const double share = row.steady_share / steps_in_window;
     for (const TypedFlops& typed : row.work.flops) {
       if (typed.by_pipe) continue;
       const double flops = share * static_cast<double>(row.durations.count()) * typed.flops;

@@ -31,12 +31,12 @@ void AddDevice(const StretchContent& content, FindingFacts* facts) {
 }
 
 // Rows tell times that are scaled to the run and overlap each other; this is what a nanosecond of
-// them comes to in the steady part's time with kernels. By device.
+// them in the steady part comes to in its time with kernels. By device.
 std::vector<double> SharesOfSteadyPart(const ModelState& model, const Analysis& analysis) {
   std::vector<double> sum_ns(analysis.devices.size(), 0);
   for (const KernelRow& row : analysis.rows) {
     const Kernel& kernel = model.kernels[row.kernel];
-    if (!kernel.communication) sum_ns[kernel.device] += row.time_ns;
+    if (!kernel.communication) sum_ns[kernel.device] += row.steady_share * row.time_ns;
   }
   std::vector<double> shares(sum_ns.size(), 0);
   for (size_t i = 0; i < shares.size(); ++i) {
@@ -55,6 +55,7 @@ KernelRow Scaled(const KernelRow& row, double share) {
   scaled.roofline.time_ns *= share;
   scale(&scaled.roofline.compute_time_ns);
   scale(&scaled.roofline.memory_time_ns);
+  scaled.roofline.other_compute_time_ns *= share;
   return scaled;
 }
 
@@ -188,8 +189,8 @@ FindingFacts GatherFacts(const ModelState& model, const Analysis& analysis,
   for (const KernelRow& row : analysis.rows) {
     const Kernel& kernel = model.kernels[row.kernel];
     const DeviceState& device = model.devices[kernel.device];
-    AddRow(kernel, Scaled(row, shares[kernel.device]), analysis.devices[kernel.device].ceilings,
-           MultiprocessorsOf(device), &facts);
+    AddRow(kernel, Scaled(row, row.steady_share * shares[kernel.device]),
+           analysis.devices[kernel.device].ceilings, MultiprocessorsOf(device), &facts);
   }
   AddLagging(model, &facts);
   for (const DeviceSummary& device : summary.devices()) {

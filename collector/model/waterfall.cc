@@ -67,7 +67,7 @@ double RoofShare(const KernelRow& row) {
   return std::min(1.0, *roofline_ns / row.time_ns);
 }
 
-// The time in which compute kernels ran, divided among them by their own times.
+// The time in which compute kernels ran, divided among them by their own times in the steady part.
 void AddKernels(const ModelState& model, const Analysis& analysis, uint32_t device, double time_ns,
                 Slices* slices) {
   const Ceilings& ceilings = analysis.devices[device].ceilings;
@@ -78,7 +78,7 @@ void AddKernels(const ModelState& model, const Analysis& analysis, uint32_t devi
   double sum_ns = 0;
   for (const KernelRow& row : analysis.rows) {
     const Kernel& kernel = model.kernels[row.kernel];
-    if (kernel.device == device && !kernel.communication) sum_ns += row.time_ns;
+    if (kernel.device == device && !kernel.communication) sum_ns += row.steady_share * row.time_ns;
   }
   if (sum_ns <= 0) {
     (*slices)[kSliceUnknown] += time_ns;
@@ -87,7 +87,7 @@ void AddKernels(const ModelState& model, const Analysis& analysis, uint32_t devi
   for (const KernelRow& row : analysis.rows) {
     const Kernel& kernel = model.kernels[row.kernel];
     if (kernel.device != device || kernel.communication) continue;
-    const double whole_ns = row.time_ns / sum_ns * time_ns;
+    const double whole_ns = row.steady_share * row.time_ns / sum_ns * time_ns;
     const double compute_share =
         row.time_ns > 0 ? std::min(1.0, row.roofline.compute_time_ns.value_or(0) / row.time_ns) : 0;
     const double compute_ns = whole_ns * compute_share;

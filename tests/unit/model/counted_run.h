@@ -84,7 +84,14 @@ class CountedRun {
     first_late_ = first;
   }
 
+  // From this repetition on it runs after the others, for a shorter time.
+  void LateKernelBesideFrom(uint32_t first) {
+    LateKernelFrom(first);
+    beside_ = true;
+  }
+
   static constexpr uint64_t kLateKernelNs = 100'000;
+  static constexpr uint64_t kKernelBesideNs = 10'000;
 
   Summary Run() {
     for (uint32_t source = 1; source <= uuids_.size(); ++source) {
@@ -92,6 +99,13 @@ class CountedRun {
       if (first_late_ < kRepetitions) run_.SendKernels({"late"}, source, 132, 0, 2);
       // Each repetition a launch of one graph, and so a step.
       for (uint32_t i = first_traced_; i < end_traced_; ++i) {
+        if (i >= first_late_ && beside_) {
+          run_.SendLaunches({RunBuilder::LaunchAt(i * kStepNs, kKernelNs, 0),
+                             RunBuilder::LaunchAt(i * kStepNs + 50'000, kKernelNs, 1),
+                             RunBuilder::LaunchAt(i * kStepNs + 91'000, kKernelBesideNs, 2)},
+                            source, 7, i + 1);
+          continue;
+        }
         if (i >= first_late_) {
           run_.SendLaunches({RunBuilder::LaunchAt(i * kStepNs, kLateKernelNs, 2)}, source, 7,
                             i + 1);
@@ -160,6 +174,7 @@ class CountedRun {
   uint32_t first_traced_ = 0;
   uint32_t end_traced_ = kRepetitions;
   uint32_t first_late_ = kRepetitions;
+  bool beside_ = false;
   uint64_t end_sampled_ = kRepetitions;
 };
 

@@ -7,12 +7,20 @@
 #include "collector/model/counter_set.h"
 #include "collector/model/range_calibration.h"
 #include "collector/model/sample_decoder.h"
+#include "collector/model/waterfall.h"
 #include "tests/unit/model/counted_run.h"
 
 namespace utlz {
 namespace {
 
 using Build = RunBuilder;
+
+double WindowShareOf(const Summary& summary, std::string_view name) {
+  for (const WaterfallSlice& slice : summary.waterfall().slices()) {
+    if (slice.name() == name) return slice.window_share();
+  }
+  return 0;
+}
 
 TEST(CounterSetTest, BringsRollUpsToOneUnit) {
   MetricSet set;
@@ -275,13 +283,27 @@ TEST(CountedRunTest, FewKernelsWithCountersAreNoSampleOfTheOthers) {
 // Of few kernels without counters it is assumed that they do as the others, give or take all of it.
 TEST(CountedRunTest, WhatKernelsWithoutCountersMayDoIsInTheError) {
   CountedRun run;
-  run.LateKernelFrom(300);
+  run.LateKernelBesideFrom(100);
   const DeviceSummary device = run.Run().devices(0);
-  const double known_ns = 300.0 * 2 * CountedRun::kKernelNs;
-  const double late_ns = 100.0 * CountedRun::kLateKernelNs;
+  const double known_ns = 400.0 * 2 * CountedRun::kKernelNs;
+  const double late_ns = 300.0 * CountedRun::kKernelBesideNs;
   const double late_share = late_ns / (known_ns + late_ns);
   EXPECT_NEAR(1.959964 * device.hfu_error(), late_share * device.hfu(),
               0.2 * late_share * device.hfu());
+}
+
+// What runs when no step comes any more does nothing to them, though it is a third of the kernel
+// time: the steps' figures are those of a run without it.
+TEST(CountedRunTest, KernelsOutsideTheStepsAreNotInTheirFigures) {
+  const Summary reference = CountedRun().Run();
+  CountedRun run;
+  run.LateKernelFrom(300);
+  const Summary summary = run.Run();
+  const DeviceSummary& device = summary.devices(0);
+  EXPECT_NEAR(device.hfu(), reference.devices(0).hfu(), 0.02 * reference.devices(0).hfu());
+  EXPECT_LT(1.959964 * device.hfu_error(), 0.05 * device.hfu());
+  EXPECT_NEAR(WindowShareOf(summary, kSliceUseful), WindowShareOf(reference, kSliceUseful), 0.01);
+  EXPECT_LT(WindowShareOf(summary, kSliceUnknown), 0.01);
 }
 
 // Of an elementwise kernel they are its neighbours' spill, or packed arithmetic of its own.
