@@ -100,21 +100,34 @@ bool RangeCounters::AddMetric(const char* name, const char* chip) {
   return false;
 }
 
-bool RangeCounters::Configure(const CuptiApi* api, uint32_t device_index) {
+bool RangeCounters::Load(const CuptiApi* api) {
   api_ = api;
   if (!api->has_ranges) return false;
   had_host_library_ = IsLoaded(kHostLibrary);
   had_compiler_ = IsLoaded(kCompilerLibrary);
   LoadNvperf(*api);
+  return true;
+}
+
+bool RangeCounters::Configure(const CuptiApi* api, uint32_t device_index) {
+  if (!Load(api)) return false;
   auto begin = UTLZ_SIZED(ProfilerInitializeParams, head);
   if (!Ok(api->profiler_initialize(&begin))) return false;
   auto chip = UTLZ_SIZED(GetChipNameParams, chip_name);
   chip.device_index = device_index;
   if (!Ok(api->device_get_chip_name(&chip)) || chip.chip_name == nullptr) return false;
+  return Choose(chip.chip_name);
+}
+
+bool RangeCounters::ConfigureFor(const CuptiApi* api, const char* chip) {
+  return Load(api) && Choose(chip);
+}
+
+bool RangeCounters::Choose(const char* chip) {
   for (const char* name : kCandidates) {
-    if (metrics_ < kMaxMetrics) AddMetric(name, chip.chip_name);
+    if (metrics_ < kMaxMetrics) AddMetric(name, chip);
   }
-  return metrics_ != 0 && BuildConfig(chip.chip_name);
+  return metrics_ != 0 && BuildConfig(chip);
 }
 
 bool RangeCounters::Start(cupti::Context context) {

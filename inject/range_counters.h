@@ -18,6 +18,8 @@ class RangeCounters {
 
   // Chooses metrics that the chip counts in one pass and makes their configuration. Agent's thread.
   bool Configure(const CuptiApi* api, uint32_t device_index);
+  // The same for a chip by its name, which needs no GPU.
+  bool ConfigureFor(const CuptiApi* api, const char* chip);
   // Enables and starts in a context. Agent's thread. False with the reason in last_error().
   bool Start(cupti::Context context);
   // Only where the context is idle, on the thread that found it so.
@@ -37,7 +39,9 @@ class RangeCounters {
   cupti::Result last_error() const { return last_error_; }
 
  private:
+  bool Load(const CuptiApi* api);
   bool Ok(cupti::Result result);
+  bool Choose(const char* chip);
   bool AddMetric(const char* name, const char* chip);
   bool BuildConfig(const char* chip);
   bool OnePass(const char* chip);
