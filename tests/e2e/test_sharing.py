@@ -108,6 +108,9 @@ class SharingTest(AttachTest):
         merged = self.folder / "merged.utlz"
         merging = self.utlz("merge", self.first.profile, self.second.profile, "-o", merged)
         self.assertEqual(merging.returncode, 0, merging.stderr)
+        self.assertIn("merged.utlz holds 2 profiles;", merging.stderr)
+        one = self.utlz("merge", self.first.profile, "-o", self.folder / "one.utlz")
+        self.assertIn("one.utlz holds 1 profile;", one.stderr)
         report = json.loads(self.utlz("report", "--format=json", merged).stdout)
         self.assert_sampled(report)
         counts = [one["capture"]["samples"] for one in reports]

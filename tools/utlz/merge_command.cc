@@ -28,8 +28,10 @@ int RunMerge(const MergeArguments& arguments) {
   TextOptions options;
   options.color = UseColor(STDOUT_FILENO);
   const bool printed = PrintOut(RenderRanks(*summary, options));
-  std::fprintf(stderr, "utlz: %s holds %zu profiles; utlz report %s shows the whole\n",
-               arguments.output.c_str(), arguments.profiles.size(), arguments.output.c_str());
+  const size_t profiles = arguments.profiles.size();
+  std::fprintf(stderr, "utlz: %s holds %zu %s; utlz report %s shows the whole\n",
+               arguments.output.c_str(), profiles, profiles == 1 ? "profile" : "profiles",
+               arguments.output.c_str());
   return printed ? kSuccess : kFailure;
 }
 
