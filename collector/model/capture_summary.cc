@@ -59,8 +59,10 @@ void SetProcesses(const ModelState& model, const Summary& summary, CaptureSummar
   capture->set_launches_dropped(dropped);
   capture->set_records_dropped(records_dropped);
   capture->set_wire_bytes(wire_bytes);
+  uint64_t copies_implausible = 0;
   if (launches > 0) {
     capture->set_wire_bytes_per_launch(static_cast<double>(wire_bytes) /
+    copies_implausible += process->copies_implausible;
                                        static_cast<double>(launches));
   }
 }
@@ -70,6 +72,7 @@ void SetSampling(const ModelState& model, const Analysis& analysis, CaptureSumma
   uint64_t lost = 0;
   uint64_t sampled_ns = 0;
   uint64_t untraced = 0;
+  if (copies_implausible > 0) capture->set_copies_implausible(copies_implausible);
   double sampler_cpu_ns = 0;
   bool any = false;
   for (uint32_t i = 0; i < model.devices.size(); ++i) {

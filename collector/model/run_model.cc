@@ -57,6 +57,7 @@ class RunModel::State {
   bool ConsumeEnd(ProcessState* process, std::string_view payload);
 
   std::optional<uint32_t> DeviceOf(const ProcessState& process, uint32_t context);
+  RunReach ReachOf(const ProcessState& process) const;
   void AddLaunches(ProcessState* process, const LaunchSegment& segment, const Launch* launches);
   void AddTimeless(ProcessState* process, const DecodedLaunches& decoded);
   void AddOrderedLaunch(const Activity& activity, DeviceState* device);
@@ -212,6 +213,11 @@ std::optional<uint32_t> RunModel::State::DeviceOf(const ProcessState& process, u
   return model_.devices.Find({});
 }
 
+RunReach RunModel::State::ReachOf(const ProcessState& process) const {
+  return {.start_ns = model_.run_start.has_value() ? model_.run_start->time_ns() : 0,
+          .newest_ns = process.newest_ns};
+}
+
 void RunModel::State::AddLaunches(ProcessState* process, const LaunchSegment& segment,
                                   const Launch* launches) {
   model_.launches += segment.launches;
@@ -234,7 +240,6 @@ void RunModel::State::AddLaunches(ProcessState* process, const LaunchSegment& se
   const WindowTimes::Place place =
       process->windows.PlaceOf(segment.launches > 0 ? launches[0].start_ns : 0);
   if (begins_graph) process->windows.CountOperation(place);
-  const uint64_t run_start_ns = model_.run_start ? model_.run_start->time_ns() : 0;
   LaunchPlace among;
   among.untraced_since_ns = process->coverage.UntracedSinceNs().value_or(UINT64_MAX);
   uint32_t implausible = 0;
@@ -249,7 +254,7 @@ void RunModel::State::AddLaunches(ProcessState* process, const LaunchSegment& se
       continue;
     }
     KernelShare* share = kernel.ShareOf(process->source);
-    bool plausible = IsOfThisRun(launch, run_start_ns);
+    bool plausible = IsOfThisRun(launch.start_ns, launch.end_ns, ReachOf(*process));
     if (plausible && duration_ns >= kShortestImplausibleNs) {
       among.next_start_ns = i + 1 < segment.launches ? launches[i + 1].start_ns : UINT64_MAX;
       plausible = IsPlausible(launch, among, kernel);
@@ -324,6 +329,11 @@ bool RunModel::State::ConsumeCopies(ProcessState* process, std::string_view payl
     if (!index.has_value()) continue;
     DeviceState& device = model_.devices[*index];
     device.used = true;
+    if (!IsOfThisRun(copy.start_ns, copy.end_ns, ReachOf(*process))) {
+      ++process->copies_timeless;
+      ++process->copies_implausible;
+      continue;
+    }
     device.copies.Add(copy);
     if (!copy.of_graph) process->windows.CountOperation(process->windows.PlaceOf(copy.start_ns));
     process->newest_ns = std::max(process->newest_ns, copy.end_ns);

@@ -101,6 +101,10 @@ std::string DescribeCapture(const CaptureSummary& capture) {
     line += " · " + FormatGrouped(capture.frames_refused()) + " frames refused";
   }
   if (capture.has_bytes_unreadable()) {
+  if (capture.copies_implausible() > 0) {
+    line += " · " + FormatGrouped(capture.copies_implausible()) +
+            " copies left out, their times cannot be true";
+  }
     line += " · " + FormatBytes(static_cast<double>(capture.bytes_unreadable())) + " unreadable";
   }
   if (capture.has_lost_at_most_ns()) {

@@ -40,12 +40,27 @@ TEST_F(LaunchPlausibilityTest, ALongLaunchIsBelievedUnlessTheNextOneBeganBeforeI
 TEST_F(LaunchPlausibilityTest, AClockMayBeSetBackButNotByYears) {
   constexpr uint64_t kRunNs = 1'700'000'000'000'000'000;
   const auto is_of_run = [](uint64_t start_ns) {
-    return IsOfThisRun(utlz::Launch{start_ns, start_ns + 1000, 0, 0}, kRunNs);
+    return IsOfThisRun(start_ns, start_ns + 1000, {.start_ns = kRunNs});
   };
   EXPECT_TRUE(is_of_run(kRunNs + 1));
   EXPECT_TRUE(is_of_run(kRunNs - kLongestBeforeRunNs));
   EXPECT_FALSE(is_of_run(kRunNs - kLongestBeforeRunNs - 1));
   EXPECT_FALSE(is_of_run(126'000'000'000)) << "cycles of a processor that has been up for a minute";
+}
+
+TEST_F(LaunchPlausibilityTest, NothingIsADayNewerThanAllThatItsProcessToldOf) {
+  constexpr uint64_t kRunNs = 1'700'000'000'000'000'000;
+  constexpr uint64_t kNewestNs = kRunNs + 500'000'000'000'000;
+  const auto is_of_run = [](uint64_t end_ns, RunReach run) {
+    return IsOfThisRun(end_ns - 1000, end_ns, run);
+  };
+  EXPECT_TRUE(is_of_run(kRunNs + kLongestAfterNewestNs, {.start_ns = kRunNs}));
+  EXPECT_FALSE(is_of_run(kRunNs + kLongestAfterNewestNs + 1, {.start_ns = kRunNs}));
+  const RunReach long_run{.start_ns = kRunNs, .newest_ns = kNewestNs};
+  EXPECT_TRUE(is_of_run(kNewestNs + kLongestAfterNewestNs, long_run));
+  EXPECT_FALSE(is_of_run(kNewestNs + kLongestAfterNewestNs + 1, long_run));
+  EXPECT_FALSE(IsOfThisRun(kNewestNs, UINT64_MAX, long_run)) << "nor does it last for centuries";
+  EXPECT_TRUE(is_of_run(1'000'000, {})) << "of a run of which nothing is known";
 }
 
 TEST_F(LaunchPlausibilityTest, NorOneThatWentOnLongAfterTracingHadEnded) {

@@ -94,8 +94,8 @@ TEST(RunModelTest, PoolsGraphNodesOfOneFunctionAndShape) {
   run.StartRun();
   run.StartProcess();
   run.SendKernels({"a", "a", "a"}, 1, 132, 50);
-  run.SendLaunches({Build::LaunchAt(0, 10, 0), Build::LaunchAt(20, 10, 1),
-                    Build::LaunchAt(40, 10, 2)});
+  run.SendLaunches(
+      {Build::LaunchAt(0, 10, 0), Build::LaunchAt(20, 10, 1), Build::LaunchAt(40, 10, 2)});
   const Summary summary = run.EndRun(10'000);
   ASSERT_EQ(summary.kernels_size(), 1);
   EXPECT_TRUE(summary.kernels(0).graph());
@@ -308,6 +308,37 @@ TEST(RunModelTest, CountsLaunchesWhoseTimesCannotBeTrue) {
   EXPECT_EQ(slow.capture().launches_timeless(), 0u);
   const Summary waiting = WithLateEnds(40'000'000, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL");
   EXPECT_FALSE(waiting.capture().has_launches_implausible()) << "it may wait for others";
+}
+
+// A kernel and a copy of 1 µs in each of ten milliseconds, and one of both at `odd_ns` after the
+// start.
+Summary WithOneAt(uint64_t odd_ns) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"gemm"});
+  const auto work = [&](uint64_t at_ns) {
+    run.SendLaunches({RunBuilder::LaunchAt(at_ns, 1000)});
+    run.SendCopy(COPY_HOST_TO_DEVICE, at_ns + 2000, 1000, 64);
+  };
+  for (uint64_t i = 0; i < 10; ++i) work(i * 1'000'000);
+  work(odd_ns);
+  run.EndProcess();
+  return run.EndRun(20'000'000);
+}
+
+TEST(RunModelTest, LeavesOutLaunchesAndCopiesOfAnotherTime) {
+  constexpr uint64_t kYearNs = 31'536'000'000'000'000;
+  const Summary usual = WithOneAt(10'000'000);
+  EXPECT_FALSE(usual.capture().has_copies_implausible());
+  EXPECT_EQ(usual.copies(0).copies(), 11u);
+  for (const uint64_t odd_ns : {5 - kRunStartNs, 0 - kYearNs, kYearNs}) {
+    const Summary summary = WithOneAt(odd_ns);
+    EXPECT_EQ(summary.capture().launches_implausible(), 1u);
+    EXPECT_EQ(summary.capture().copies_implausible(), 1u);
+    EXPECT_EQ(summary.copies(0).copies(), 10u);
+    EXPECT_LT(summary.devices(0).window_ns(), 20'000'000u);
+  }
 }
 
 TEST(RunModelTest, EstimatesWhatTracingCost) {
