@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "collector/model/agent_cost.h"
+#include "collector/model/clock_around_work.h"
 #include "collector/model/measured_cost.h"
 #include "collector/normal_interval.h"
 #include "proto/tracing_cost.h"
@@ -23,6 +24,18 @@ void SetRung(const Summary& summary, CaptureSummary* capture) {
   if (lowest->has_source_remedy()) capture->set_rung_remedy(lowest->source_remedy());
 }
 
+void SetClocksAroundWork(const ModelState& model, Summary* summary) {
+  for (DeviceSummary& device : *summary->mutable_devices()) {
+    for (uint32_t i = 0; i < model.devices.size(); ++i) {
+      if (FormatUuid(model.devices[i].uuid) != device.uuid()) continue;
+      const ClockAroundWork clock = FindClockAroundWork(model.devices[i].totals);
+      if (clock.before_hz.has_value()) device.set_sm_clock_before_hz(*clock.before_hz);
+      if (clock.after_hz.has_value()) device.set_sm_clock_after_hz(*clock.after_hz);
+      break;
+    }
+  }
+}
+
 void SetProcesses(const ModelState& model, const Summary& summary, CaptureSummary* capture) {
   uint64_t launches = 0;
   uint64_t timeless = 0;
@@ -38,15 +51,18 @@ void SetProcesses(const ModelState& model, const Summary& summary, CaptureSummar
     records_dropped += process.records_dropped_cupti();
     wire_bytes += process.wire_bytes();
     if (process.has_agent_cost_share()) {
-      capture->set_agent_cost_share(std::max(capture->agent_cost_share(), process.agent_cost_share()));
+      capture->set_agent_cost_share(
+          std::max(capture->agent_cost_share(), process.agent_cost_share()));
     }
     if (process.has_lost_at_most_ns()) {
       capture->set_lost_at_most_ns(std::max(capture->lost_at_most_ns(), process.lost_at_most_ns()));
     }
   }
   uint64_t implausible = 0;
+  uint64_t copies_implausible = 0;
   for (const auto& [source, process] : model.processes.processes()) {
     implausible += process->launches_implausible;
+    copies_implausible += process->copies_implausible;
     if (!process->coverage.known()) continue;
     const uint64_t end_ns = process->LivedUntilNs(model.NewestNs());
     traced_ns += static_cast<double>(process->coverage.TracedNs(end_ns));
@@ -56,13 +72,12 @@ void SetProcesses(const ModelState& model, const Summary& summary, CaptureSummar
   capture->set_launches(launches);
   capture->set_launches_timeless(timeless);
   if (implausible > 0) capture->set_launches_implausible(implausible);
+  if (copies_implausible > 0) capture->set_copies_implausible(copies_implausible);
   capture->set_launches_dropped(dropped);
   capture->set_records_dropped(records_dropped);
   capture->set_wire_bytes(wire_bytes);
-  uint64_t copies_implausible = 0;
   if (launches > 0) {
     capture->set_wire_bytes_per_launch(static_cast<double>(wire_bytes) /
-    copies_implausible += process->copies_implausible;
                                        static_cast<double>(launches));
   }
 }
@@ -72,7 +87,6 @@ void SetSampling(const ModelState& model, const Analysis& analysis, CaptureSumma
   uint64_t lost = 0;
   uint64_t sampled_ns = 0;
   uint64_t untraced = 0;
-  if (copies_implausible > 0) capture->set_copies_implausible(copies_implausible);
   double sampler_cpu_ns = 0;
   bool any = false;
   for (uint32_t i = 0; i < model.devices.size(); ++i) {
@@ -81,7 +95,8 @@ void SetSampling(const ModelState& model, const Analysis& analysis, CaptureSumma
     const SamplerStatus status = device.status.value_or(SamplerStatus());
     any = any || device.status.has_value() || device.samples.samples() > 0;
     samples += device.samples.samples();
-    lost += std::max<uint64_t>(device.samples.lost() + device.samples.refused(), status.samples_lost());
+    lost +=
+        std::max<uint64_t>(device.samples.lost() + device.samples.refused(), status.samples_lost());
     sampled_ns += std::max<uint64_t>(device.samples.sampled_ns(), status.sampling_ns());
     sampler_cpu_ns = std::max(sampler_cpu_ns, static_cast<double>(status.sampler_cpu_ns()));
     if (device.sample_interval_ns > 0) capture->set_sample_interval_ns(device.sample_interval_ns);
@@ -137,8 +152,7 @@ std::optional<MeasuredCost> MeasuredOnADevice(const ModelState& model) {
 }
 
 // By what a record costs elsewhere, but no more than what was measured leaves possible.
-void EstimateSlowdown(const ModelState& model, const Analysis& analysis,
-                      CaptureSummary* capture) {
+void EstimateSlowdown(const ModelState& model, const Analysis& analysis, CaptureSummary* capture) {
   double window_ns = 0;
   double kernel_share = 0;
   for (const DeviceAnalysis& device : analysis.devices) {
@@ -187,6 +201,7 @@ void SetUncounted(const Analysis& analysis, const Summary& summary, CaptureSumma
 void SummarizeCapture(const ModelState& model, const Analysis& analysis, Summary* summary) {
   CaptureSummary* capture = summary->mutable_capture();
   SetRung(*summary, capture);
+  SetClocksAroundWork(model, summary);
   SetProcesses(model, *summary, capture);
   SetSampling(model, analysis, capture);
   SetCost(model, analysis, capture);

@@ -60,9 +60,34 @@ std::string DescribeSlowdown(const CaptureSummary& capture) {
                      "it out.");
 }
 
+// Of the GPU whose clock under load is lowest.
+const DeviceSummary* FindSlowest(const Summary& summary) {
+  const DeviceSummary* slowest = nullptr;
+  for (const DeviceSummary& device : summary.devices()) {
+    if (!device.has_sm_clock_hz()) continue;
+    if (slowest == nullptr || device.sm_clock_hz() < slowest->sm_clock_hz()) slowest = &device;
+  }
+  return slowest;
+}
+
+std::string DescribeClocks(const Summary& summary) {
+  const DeviceSummary* device = FindSlowest(summary);
+  if (device == nullptr) return {};
+  std::string text = summary.devices_size() > 1 ? "SM clock of the slowest GPU " : "SM clock ";
+  if (device->has_sm_clock_before_hz()) {
+    text += FormatRateIn(device->sm_clock_before_hz(), "Hz") + " before, ";
+  }
+  text += FormatRateIn(device->sm_clock_hz(), "Hz") + " under load";
+  if (device->has_sm_clock_after_hz()) {
+    text += ", " + FormatRateIn(device->sm_clock_after_hz(), "Hz") + " after";
+  }
+  return text;
+}
+
 }  // namespace
 
-std::string DescribeCapture(const CaptureSummary& capture) {
+std::string DescribeCapture(const Summary& summary) {
+  const CaptureSummary& capture = summary.capture();
   std::string line = NameOfRung(capture.rung());
   if (capture.samples() > 0) {
     line += " (" + FormatGrouped(capture.samples()) + " samples of " +
@@ -76,7 +101,12 @@ std::string DescribeCapture(const CaptureSummary& capture) {
     line +=
         " (" + FormatGrouped(capture.launches_implausible()) + " had times that cannot be true)";
   }
+  if (capture.copies_implausible() > 0) {
+    line += " · " + FormatGrouped(capture.copies_implausible()) +
+            " copies left out, their times cannot be true";
+  }
   if (capture.has_coverage_share()) line += " · coverage " + FormatShare(capture.coverage_share());
+  if (const std::string clocks = DescribeClocks(summary); !clocks.empty()) line += " · " + clocks;
   if (MeasuredWell(capture)) {
     line += " · cost measured " + FormatShare(std::max(0.0, capture.measured_cost_share())) +
             " ± " + FormatShare(capture.measured_cost_error_share());
@@ -101,10 +131,6 @@ std::string DescribeCapture(const CaptureSummary& capture) {
     line += " · " + FormatGrouped(capture.frames_refused()) + " frames refused";
   }
   if (capture.has_bytes_unreadable()) {
-  if (capture.copies_implausible() > 0) {
-    line += " · " + FormatGrouped(capture.copies_implausible()) +
-            " copies left out, their times cannot be true";
-  }
     line += " · " + FormatBytes(static_cast<double>(capture.bytes_unreadable())) + " unreadable";
   }
   if (capture.has_lost_at_most_ns()) {

@@ -10,8 +10,8 @@
 
 namespace utlz {
 
-// Where the numbers come from, samples, launches, drops, coverage, cost.
-std::string DescribeCapture(const CaptureSummary& capture);
+// Where the numbers come from, samples, launches, drops, coverage, clocks, cost.
+std::string DescribeCapture(const Summary& summary);
 // Sentences about what is missing or not to be trusted; none where nothing is.
 std::vector<std::string> CaptureWarnings(const CaptureSummary& capture);
 // What part of the run the shares are of; nothing where that is all of it.

@@ -144,7 +144,7 @@ std::string Alerts(const Summary& summary) {
 }
 
 std::string Capture(const Summary& summary) {
-  std::string text = "\nCapture: " + Sentence(DescribeCapture(summary.capture())) + ".\n";
+  std::string text = "\nCapture: " + Sentence(DescribeCapture(summary)) + ".\n";
   for (const std::string& warning : CaptureWarnings(summary.capture())) {
     text += "\n> " + Sentence(warning) + "\n";
   }

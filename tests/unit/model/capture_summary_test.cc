@@ -50,6 +50,25 @@ TEST_F(CaptureSummaryTest, WhatTracingAddsIsEstimatedWhereItIsNotMeasured) {
   EXPECT_FALSE(Summarized().has_window_slowdown_share());
 }
 
+TEST_F(CaptureSummaryTest, ClocksAroundItsWorkAreThoseOfTheDevice) {
+  DeviceTotalsBatch batch;
+  for (uint64_t i = 1; i <= 9; ++i) {
+    batch.add_time_ns(i * 200'000'000);
+    batch.add_sm_clock_mhz(i <= 3 ? 345 : i <= 6 ? 1800 : 1980);
+    batch.add_gpm_sm_active_percent(i <= 3 || i > 6 ? 0 : 40);
+  }
+  ASSERT_TRUE(model_.devices[1].totals.Add(batch));
+  Summary summary;
+  for (const char fill : {'A', 'B'}) {
+    summary.add_devices()->set_uuid(FormatUuid(RunBuilder::Uuid(fill)));
+  }
+  SummarizeCapture(model_, analysis_, &summary);
+  EXPECT_FALSE(summary.devices(0).has_sm_clock_before_hz());
+  EXPECT_FALSE(summary.devices(0).has_sm_clock_after_hz());
+  EXPECT_NEAR(summary.devices(1).sm_clock_before_hz(), 345e6, 1);
+  EXPECT_NEAR(summary.devices(1).sm_clock_after_hz(), 1.98e9, 1);
+}
+
 TEST_F(CaptureSummaryTest, WhatWasTakenOutIsNotEstimated) {
   process_.windows = WindowsOf(16'000, 17'000, 60, 0.01, true);
   RunKernelOf(1, 0);

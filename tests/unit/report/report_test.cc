@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "tools/report/capture_text.h"
 #include "tools/report/csv.h"
 #include "tools/report/escape.h"
 #include "tools/report/json.h"
@@ -120,6 +121,23 @@ TEST(TextReportTest, ShowsUnknownAsADashNeverAsZero) {
   EXPECT_EQ(relu.find(" 0"), std::string::npos) << relu;
   EXPECT_NE(relu.find(kUnknown), std::string::npos);
   EXPECT_FALSE(RenderText(Summary()).empty());
+}
+
+TEST(TextReportTest, TellsTheClocksBeforeUnderAndAfterLoadAsFarAsTheyAreKnown) {
+  Summary summary = Example();
+  DeviceSummary* device = summary.mutable_devices(0);
+  device->set_sm_clock_hz(1.79e9);
+  EXPECT_NE(RenderText(summary, {.columns = 1000}).find("· SM clock 1.79 GHz under load"),
+            std::string::npos);
+  device->set_sm_clock_before_hz(345e6);
+  device->set_sm_clock_after_hz(1.98e9);
+  const std::string known = "SM clock 345 MHz before, 1.79 GHz under load, 1.98 GHz after";
+  EXPECT_NE(DescribeCapture(summary).find(known), std::string::npos) << DescribeCapture(summary);
+  EXPECT_NE(RenderMarkdown(summary).find("SM clock 345 MHz before, "), std::string::npos);
+  summary.add_devices()->set_sm_clock_hz(1.5e9);
+  EXPECT_NE(DescribeCapture(summary).find("SM clock of the slowest GPU 1.50 GHz under load"),
+            std::string::npos);
+  EXPECT_EQ(DescribeCapture(Summary()).find("SM clock"), std::string::npos);
 }
 
 TEST(TextReportTest, IsNoWiderThanAsked) {

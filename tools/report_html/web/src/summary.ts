@@ -104,6 +104,8 @@ export interface Device {
   idle_bytes_share?: number;
   unattributed_bytes_share?: number;
   sm_clock_hz?: number;
+  sm_clock_before_hz?: number;
+  sm_clock_after_hz?: number;
   sm_clock_maximum_hz?: number;
   peak_dram_bytes_per_second?: number;
   attained_dram_bytes_per_second?: number;
