@@ -56,6 +56,9 @@ KernelPart PartOf(const attribution::ColumnEstimate& column) {
   return part;
 }
 
+// More than an idle GPU's multiprocessors are active.
+constexpr double kActiveShare = 0.02;
+
 }  // namespace
 
 bool AttributionFeed::AddMetricSet(const MetricSet& set, uint32_t multiprocessors) {
@@ -70,8 +73,11 @@ bool AttributionFeed::AddMetricSet(const MetricSet& set, uint32_t multiprocessor
     }
   }
   attribution::Engine engine(OptionsFor(counters, attributed));
-  engines_.emplace(set.id(), std::make_unique<SetEngine>(SetEngine{
-                                 std::move(counters), std::move(attributed), std::move(engine)}));
+  const auto active = counters.IndexOf(METRIC_SM_CYCLES_ACTIVE);
+  const auto elapsed = counters.IndexOf(METRIC_SM_CYCLES_ELAPSED);
+  engines_.emplace(set.id(),
+                   std::make_unique<SetEngine>(SetEngine{std::move(counters), std::move(attributed),
+                                                         active, elapsed, std::move(engine)}));
   return true;
 }
 
@@ -83,8 +89,10 @@ const CounterSet* AttributionFeed::CountersOf(uint32_t id) const {
 void AttributionFeed::AddActivity(const Activity& activity) {
   if (activity.kind == ActivityKind::kUntraced) {
     AddUntraced(activity.start_ns, activity.end_ns);
+    unseen_.TracingWentOn(activity.source, activity.end_ns);
     return;
   }
+  AddUntraced(unseen_.Recorded(activity.source, activity.start_ns));
   const uint64_t variant = activity.kernel != kNoKernel
                                ? activity.kernel
                                : kFirstCopyVariant + static_cast<uint64_t>(activity.kind);
@@ -102,6 +110,10 @@ void AttributionFeed::AddUntraced(uint64_t start_ns, uint64_t end_ns) {
   for (auto& [id, set] : engines_) set->engine.AddUntraced(clipped(start_ns), clipped(end_ns));
 }
 
+void AttributionFeed::AddUntraced(const std::vector<UnseenWork::Span>& spans) {
+  for (const UnseenWork::Span& span : spans) AddUntraced(span.start_ns, span.end_ns);
+}
+
 void AttributionFeed::AddSample(uint32_t id, uint64_t start_ns, uint64_t end_ns,
                                 const std::vector<double>& row) {
   const auto found = engines_.find(id);
@@ -109,12 +121,17 @@ void AttributionFeed::AddSample(uint32_t id, uint64_t start_ns, uint64_t end_ns,
   SetEngine& set = *found->second;
   values_.clear();
   for (const size_t index : set.attributed) values_.push_back(row[index]);
+  if (set.active.has_value() && set.elapsed.has_value() &&
+      row[*set.active] > kActiveShare * row[*set.elapsed]) {
+    unseen_.AddActiveSample(start_ns, end_ns);
+  }
   set.engine.AddSample(static_cast<int64_t>(start_ns), static_cast<int64_t>(end_ns), values_);
   ++set.samples;
   ++samples_;
 }
 
 void AttributionFeed::AdvanceTo(uint64_t watermark_ns) {
+  AddUntraced(unseen_.NothingUntil(watermark_ns));
   const auto watermark = static_cast<int64_t>(std::min<uint64_t>(watermark_ns, INT64_MAX));
   for (auto& [id, set] : engines_) set->engine.AdvanceTo(watermark);
 }

@@ -18,6 +18,7 @@
 #include "collector/model/activity.h"
 #include "collector/model/counter_set.h"
 #include "collector/model/sample_decoder.h"
+#include "collector/model/unseen_work.h"
 
 namespace utlz {
 
@@ -85,6 +86,8 @@ class AttributionFeed {
   struct SetEngine {
     CounterSet counters;
     std::vector<size_t> attributed;  // indices into the row: elapsed cycles are not work
+    std::optional<size_t> active;    // indices of SM cycles
+    std::optional<size_t> elapsed;
     attribution::Engine engine;
     uint64_t samples = 0;
   };
@@ -95,6 +98,9 @@ class AttributionFeed {
                           Attribution* result);
 
   std::map<uint32_t, std::unique_ptr<SetEngine>> engines_;
+  void AddUntraced(const std::vector<UnseenWork::Span>& spans);
+
+  UnseenWork unseen_;
   std::vector<double> values_;
   uint64_t samples_ = 0;
 };
