@@ -41,8 +41,7 @@ size_t ReleaseSegment(uintptr_t start, size_t bytes) {
   const uintptr_t begin = start & mask;
   const uintptr_t end = (start + bytes) & mask;
   if (begin >= end) return 0;
-  const bool released =
-      madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED) == 0;
+  const bool released = madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED) == 0;
   return released ? end - begin : 0;
 }
 

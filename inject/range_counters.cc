@@ -28,8 +28,8 @@ constexpr const char* kCandidates[] = {
 };
 
 constexpr size_t kMaxConfigBytes = 16 << 20;
-// 20 MB of code and constants between them, of no use once the ranges are read. The driver loads the
-// compiler when the counters start.
+// 20 MB of code and constants between them, of no use once the ranges are read. The driver loads
+// the compiler when the counters start.
 constexpr const char kHostLibrary[] = "libnvperf_host.so";
 constexpr const char kCompilerLibrary[] = "libnvidia-ptxjitcompiler.so";
 

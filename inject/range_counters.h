@@ -30,8 +30,8 @@ class RangeCounters {
   bool Decode();
   uint32_t Ranges();
   bool Evaluate(uint32_t range, double* values);
-  // Gives back whatever the calls above took, also after one that failed; not while a range is open.
-  // Agent's thread.
+  // Gives back whatever the calls above took, also after one that failed; not while a range is
+  // open. Agent's thread.
   void Release();
 
   uint32_t metrics() const { return metrics_; }

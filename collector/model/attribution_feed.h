@@ -96,10 +96,9 @@ class AttributionFeed {
                     Attribution* result);
   static void FillMissing(const SetEngine& set, const attribution::Solution& solution,
                           Attribution* result);
-
-  std::map<uint32_t, std::unique_ptr<SetEngine>> engines_;
   void AddUntraced(const std::vector<UnseenWork::Span>& spans);
 
+  std::map<uint32_t, std::unique_ptr<SetEngine>> engines_;
   UnseenWork unseen_;
   std::vector<double> values_;
   uint64_t samples_ = 0;

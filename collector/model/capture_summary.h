@@ -6,7 +6,8 @@
 
 namespace utlz {
 
-// Fills Summary.capture, and in the devices the clocks around their work; the devices and kernels of `summary` must be filled already.
+// Fills Summary.capture, and in the devices the clocks around their work; the devices and kernels
+// of `summary` must be filled already.
 void SummarizeCapture(const ModelState& model, const Analysis& analysis, Summary* summary);
 
 }  // namespace utlz

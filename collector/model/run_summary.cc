@@ -127,9 +127,9 @@ void SummarizeRun(const ModelState& model, Summary* summary) {
     *run->mutable_notices() = model.run_end->notices();
   }
   if (model.bytes_unreadable > 0) {
-    run->add_notices("The profile is damaged or was cut short: " +
-                     std::to_string(model.bytes_unreadable) +
-                     " bytes of it cannot be read, and this report is of the rest.");
+    run->add_notices(
+        "The profile is damaged or was cut short: " + std::to_string(model.bytes_unreadable) +
+        " bytes of it cannot be read, and this report is of the rest.");
   }
 }
 

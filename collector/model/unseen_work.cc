@@ -1,7 +1,5 @@
 #include "collector/model/unseen_work.h"
 
-#include <algorithm>
-
 namespace utlz {
 
 void UnseenWork::TracingWentOn(uint16_t source, uint64_t time_ns) {

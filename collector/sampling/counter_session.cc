@@ -26,9 +26,9 @@ constexpr uint32_t kSamplesPerBatch = 4096;
 constexpr uint64_t kFirstLeanWindows = 12;
 constexpr uint64_t kDetailWindows = 4;
 constexpr uint64_t kWindowsPerRound = 40;
-// Samples that are as long as a third of what the program repeats, say, do not see what repeats three
-// times as often in it, wherever they begin; samples of another length do. So the sets differ in it,
-// by a ratio that keeps both from falling in with one period.
+// Samples that are as long as a third of what the program repeats, say, do not see what repeats
+// three times as often in it, wherever they begin; samples of another length do. So the sets differ
+// in it, by a ratio that keeps both from falling in with one period.
 constexpr uint64_t kDetailIntervalParts = 23;
 constexpr uint64_t kIntervalParts = 20;
 
@@ -168,7 +168,9 @@ absl::Status CounterSession::Take() {
   }
   const size_t set = SetOfNextWindow();
   configured_set_.reset();
-  if (absl::Status status = sampler_->Configure(sets_[set].metrics, sets_[set].interval_ns); !status.ok()) return status;
+  if (absl::Status status = sampler_->Configure(sets_[set].metrics, sets_[set].interval_ns);
+      !status.ok())
+    return status;
   configured_set_ = set;
   return absl::OkStatus();
 }

@@ -28,8 +28,8 @@ struct DoctorOptions {
 };
 
 // Gathers every fact, in the order in which they should be shown. May take a second. Loads the
-// CUDA driver and CUPTI into this process, and cleans its environment for them: call it in a process
-// that does nothing else.
+// CUDA driver and CUPTI into this process, and cleans its environment for them: call it in a
+// process that does nothing else.
 std::vector<DoctorFact> GatherDoctorFacts(const DoctorOptions& options);
 
 // True where the full job can run: no fact is bad.

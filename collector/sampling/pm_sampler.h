@@ -60,8 +60,8 @@ class PmSampler {
   const std::vector<uint8_t>& availability() const { return availability_; }
 
   // Takes the counters, if they are not ours yet, and sets them to `metrics`, sampled so often.
-  // Unavailable: another profiler has them; PermissionDenied: the privilege lacks. Costs some 200 ms
-  // of CPU, also to change the set.
+  // Unavailable: another profiler has them; PermissionDenied: the privilege lacks. Costs some 200
+  // ms of CPU, also to change the set.
   absl::Status Configure(const SelectedMetrics& metrics, uint64_t interval_ns);
   bool configured() const { return current_ != nullptr; }
 

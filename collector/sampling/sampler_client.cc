@@ -130,16 +130,15 @@ absl::Status SamplerClient::Read(const FrameSink& sink) {
       Close();
       return absl::UnavailableError("the sampler ended");
     }
-    absl::Status status =
-        stream_.Push(std::string_view(bytes.data(), static_cast<size_t>(count)),
-                     [&](uint16_t type, std::string_view payload) {
-                       ++frames_;
-                       if (type == FRAME_SAMPLER_DETACHED) {
-                         detached_ = true;
-                       } else {
-                         sink(type, payload);
-                       }
-                     });
+    absl::Status status = stream_.Push(std::string_view(bytes.data(), static_cast<size_t>(count)),
+                                       [&](uint16_t type, std::string_view payload) {
+                                         ++frames_;
+                                         if (type == FRAME_SAMPLER_DETACHED) {
+                                           detached_ = true;
+                                         } else {
+                                           sink(type, payload);
+                                         }
+                                       });
     if (!status.ok()) {
       Close();
       return status;

@@ -20,8 +20,8 @@ DoctorFact CounterPermissionFact(const std::string& root);
 // Whether the environment of this process lets `utlz run` bring its agent in.
 DoctorFact InjectionFact();
 
-// Running programs that are known to hold counters or the injection hook. Samplers of utlz are none:
-// they share.
+// Running programs that are known to hold counters or the injection hook. Samplers of utlz are
+// none: they share.
 DoctorFact OtherProfilersFact(const std::string& root);
 
 // A running MPS server: several processes then share one context, and kernels of one cannot be told

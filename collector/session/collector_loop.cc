@@ -225,9 +225,9 @@ void CollectorLoop::OnAgentFrame(uint32_t source, uint16_t type, std::string_vie
   if (type == FRAME_RANGES) {
     calibration_.RangesSeen(Clock::now());
     RangeBatch ranges;
-    has_ranges_ = has_ranges_ ||
-                  (ranges.ParseFromArray(payload.data(), static_cast<int>(payload.size())) &&
-                   ranges.ranges_size() > 0);
+    has_ranges_ =
+        has_ranges_ || (ranges.ParseFromArray(payload.data(), static_cast<int>(payload.size())) &&
+                        ranges.ranges_size() > 0);
   }
   if (type != FRAME_DEVICE) return;
   Device device;

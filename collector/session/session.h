@@ -59,7 +59,7 @@ struct CommandOutcome {
 
 struct SessionResult {
   Summary summary;
-  uint64_t agents = 0;           // processes whose agent connected
+  uint64_t agents = 0;                       // processes whose agent connected
   std::optional<std::string> write_failure;  // why the profile is incomplete, where it is
 };
 

@@ -4,13 +4,12 @@
 //   launch N    launches a kernel N times                          {"done":N}
 //   graph N     instantiates a graph of three kernels if there is none, and replays it N times
 //   capture 1   begins to capture those three on a stream, in CUDA's strictest mode
-//   capture 0   ends that, which fails if another thread did what a capture forbids, and instantiates
-//   second N    launches another kernel N times on a second GPU, in its primary context
-//   own N       launches a third one N times in a context of the program's own
-//   busy 1, 0   a thread that launches without end, on or off      {"done":launches so far}
-//   busy 2      the same with many short kernels, dear to trace
-//   fork 1, 0   a child that waits for its end, begun or ended      {"done":its identifier}
-//   close N     closes every descriptor from N on                  {"done":N}
+//   capture 0   ends that, which fails if another thread did what a capture forbids, and
+//   instantiates second N    launches another kernel N times on a second GPU, in its primary
+//   context own N       launches a third one N times in a context of the program's own busy 1, 0 a
+//   thread that launches without end, on or off      {"done":launches so far} busy 2      the same
+//   with many short kernels, dear to trace fork 1, 0   a child that waits for its end, begun or
+//   ended      {"done":its identifier} close N     closes every descriptor from N on {"done":N}
 //   cupti       {"done":what FakeCuptiSwitchedOn says; 0 where no CUPTI is loaded}
 //   ranges      {"done":what FakeCuptiRangesCounting says}
 //   count       the launches of all kinds so far, as every program prints them

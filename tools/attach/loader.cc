@@ -30,8 +30,8 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kSearchInterval{5};
 constexpr milliseconds kReportInterval{1000};
-// A thread that is stopped and let go feels it: do not try for ever. One a while, and so many in the
-// usual time to search.
+// A thread that is stopped and let go feels it: do not try for ever. One a while, and so many in
+// the usual time to search.
 constexpr int kFewestAttempts = 50;
 constexpr milliseconds kTimePerAttempt{60};
 
@@ -146,10 +146,10 @@ absl::Status Search(const LoadTarget& target, const std::string& also_tried, Loa
       result.attempts >= most_attempts
           ? absl::StrCat("in ", result.attempts, " attempts")
           : absl::StrCat("within ", target.options.search_time.count(), " ms");
-  return absl::UnavailableError(absl::StrCat(
-      "no thread of process ", target.pid, " could be lent ", effort, " (", census.ToString(),
-      detail, ")", also_tried,
-      "; it was left as it was; try again, or start it with `utlz run --asleep`"));
+  return absl::UnavailableError(
+      absl::StrCat("no thread of process ", target.pid, " could be lent ", effort, " (",
+                   census.ToString(), detail, ")", also_tried,
+                   "; it was left as it was; try again, or start it with `utlz run --asleep`"));
 }
 
 // One tool at a time loads into a process. The lock goes with the descriptor.

@@ -105,9 +105,8 @@ Permissions ReadPermissions() {
 
 absl::Status CheckNotHalted(const ProcessFacts& facts) {
   if (facts.state == 'T' || facts.state == 't') {
-    return absl::FailedPreconditionError(
-        absl::StrCat(Who(facts), " is stopped; resume it (kill -CONT ", facts.pid,
-                     ") and attach again"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        Who(facts), " is stopped; resume it (kill -CONT ", facts.pid, ") and attach again"));
   }
   if (facts.is_frozen) {
     return absl::FailedPreconditionError(absl::StrCat(

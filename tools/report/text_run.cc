@@ -187,8 +187,7 @@ std::string RenderRun(const Summary& summary, const TextOptions& options) {
   text += Styled(CutMiddle(command.empty() ? "(unknown command)" : command, options.columns),
                  Style::kHeading, options.color) + "\n";
   const auto wall = Optional(run.has_wall_ns(), static_cast<double>(run.wall_ns()));
-  text += Wrap("ran " + FormatTime(wall) + DescribeDevices(summary) + " · " +
-                   DescribeEnd(run),
+  text += Wrap("ran " + FormatTime(wall) + DescribeDevices(summary) + " · " + DescribeEnd(run),
                options.columns, 2);
   for (const std::string& notice : run.notices()) {
     text += Styled(Wrap("! " + EscapeForTerminal(notice), options.columns, 2), Style::kWarning,

@@ -46,9 +46,9 @@ std::vector<Launch> LaunchesOf(const std::vector<Part>& parts) {
 
 double CountBetween(const std::vector<Launch>& launches, int64_t start_ns, int64_t end_ns) {
   double count = 0;
-  auto launch = std::lower_bound(
-      launches.begin(), launches.end(), start_ns,
-      [](const Launch& each, int64_t time_ns) { return each.end_ns <= time_ns; });
+  auto launch =
+      std::lower_bound(launches.begin(), launches.end(), start_ns,
+                       [](const Launch& each, int64_t time_ns) { return each.end_ns <= time_ns; });
   for (; launch != launches.end() && launch->start_ns < end_ns; ++launch) {
     const int64_t inside_ns =
         std::min(end_ns, launch->end_ns) - std::max(start_ns, launch->start_ns);

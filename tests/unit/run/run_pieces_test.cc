@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "tests/support/scoped_variable.h"
 #include "tests/support/temporary_folder.h"
 #include "tools/run/agent_library.h"
 #include "tools/run/command_lookup.h"
@@ -23,26 +24,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
-
-// Sets a variable as long as it lives.
-class ScopedVariable {
- public:
-  ScopedVariable(const char* name, const std::string& value) : name_(name) {
-    if (const char* before = getenv(name)) before_ = before;
-    setenv(name, value.c_str(), 1);
-  }
-  ~ScopedVariable() {
-    if (before_) {
-      setenv(name_, before_->c_str(), 1);
-    } else {
-      unsetenv(name_);
-    }
-  }
-
- private:
-  const char* name_;
-  std::optional<std::string> before_;
-};
 
 TEST(OverheadBudget, ReadsPercentagesAndUnlimited) {
   EXPECT_EQ(ParseOverheadBudget("1%").value(), 10000u);

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "collector/sampling/rung_reason.h"
+#include "tests/support/scoped_variable.h"
 #include "tests/support/temporary_folder.h"
 
 namespace utlz {
@@ -72,29 +73,9 @@ TEST(LibrarySearch, FindsWheelsOfTheUsersEnvironments) {
   EXPECT_EQ(search.paths, (std::vector<std::string>{toolkit, wheel, conda, pyenv}));
 }
 
-// Sets a variable for the length of a scope.
-class ChangedVariable {
- public:
-  ChangedVariable(const char* name, const char* value) : name_(name) {
-    if (const char* before = getenv(name); before != nullptr) before_ = before;
-    setenv(name, value, 1);
-  }
-  ~ChangedVariable() {
-    if (before_) {
-      setenv(name_, before_->c_str(), 1);
-    } else {
-      unsetenv(name_);
-    }
-  }
-
- private:
-  const char* name_;
-  std::optional<std::string> before_;
-};
-
 TEST(LibrarySearch, EnvironmentsAreThoseInThePathAndTheUsersOwn) {
-  const ChangedVariable path("PATH", "/home/me/venv/bin:relative/bin::/bin:/opt/tools/bin//");
-  const ChangedVariable home("HOME", "/home/me");
+  const ScopedVariable path("PATH", "/home/me/venv/bin:relative/bin::/bin:/opt/tools/bin//");
+  const ScopedVariable home("HOME", "/home/me");
   EXPECT_EQ(UserPrefixes(),
             (std::vector<std::string>{"/home/me/venv", "/opt/tools", "/home/me/.local"}));
   const LibrarySearchOptions options = UserLibrarySearch("", "/srv/venv");
