@@ -171,6 +171,9 @@ void Agent::StopTracing(const char* reason) {
   window_cost_.Closed(MonotonicNs());
   trace_.Off(reason);
   FlushRecords(0);
+  recorder_.Lock();
+  recorder_.GapBegan();
+  recorder_.Unlock();
   silence_due_ns_ = MonotonicNs() + kStragglersNs;
 }
 

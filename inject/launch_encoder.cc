@@ -31,7 +31,7 @@ void LaunchEncoder::Reset() {
     column->Clear();
   }
   ++batch_;
-  launches_ = timeless_ = predicted_run_ = segment_launches_ = 0;
+  launches_ = timeless_ = timeless_operations_ = predicted_run_ = segment_launches_ = 0;
   previous_variant_ = first_variant_ = previous_correlation_ = 0;
 }
 
@@ -49,10 +49,11 @@ void LaunchEncoder::AddCorrelation(uint32_t correlation) {
   previous_correlation_ = correlation;
 }
 
-void LaunchEncoder::AddTimeless(uint32_t variant) {
+void LaunchEncoder::AddTimeless(uint32_t variant, bool begins_operation) {
   timeless_variant_.Varint(variant);
   timeless_count_.Varint(1);
   ++timeless_;
+  timeless_operations_ += begins_operation ? 1 : 0;
 }
 
 void LaunchEncoder::Finish(ByteBuffer* message) {
@@ -72,6 +73,7 @@ void LaunchEncoder::Finish(ByteBuffer* message) {
   out.Buffer(11, correlation_);
   out.Buffer(12, timeless_variant_);
   out.Buffer(13, timeless_count_);
+  out.Uint(14, timeless_operations_);
   Reset();
 }
 

@@ -28,7 +28,8 @@ class LaunchEncoder {
   // For batches that are yet to begin; none may be under way.
   void SetWithCorrelation(bool with_correlation) { with_correlation_ = with_correlation; }
   void Add(const Launch& launch);
-  void AddTimeless(uint32_t variant);
+  // A launch of its own, or the first node of a graph's launch, begins an operation.
+  void AddTimeless(uint32_t variant, bool begins_operation);
   bool Full() const { return launches_ + timeless_ >= kMaxLaunches; }
   bool Empty() const { return launches_ + timeless_ == 0; }
   uint32_t launches() const { return launches_; }
@@ -47,6 +48,7 @@ class LaunchEncoder {
   uint32_t batch_ = 0;
   uint32_t launches_ = 0;
   uint32_t timeless_ = 0;
+  uint32_t timeless_operations_ = 0;
   uint64_t base_ns_ = 0;
   uint64_t previous_end_ns_ = 0;
   uint32_t previous_variant_ = 0;

@@ -17,27 +17,35 @@ class OperationCount {
     ++recorded_;
     Reach(number);
   }
-  // A record of one node of the graph whose launch has this number.
-  void AddNode(uint32_t number) {
-    if (number == newest_graph_) return;
-    if (newest_graph_ != 0 && Distance(newest_graph_, number) < 0) return;
+  // A record of one node of the graph whose launch has this number; whether it is the first.
+  bool AddNode(uint32_t number) {
+    if (number == newest_graph_) return false;
+    if (newest_graph_ != 0 && Distance(newest_graph_, number) < 0) return false;
     newest_graph_ = number;
     Add(number);
+    return true;
   }
 
+  // Tracing was switched off, and the records of before have come but for a few. CUPTI still
+  // records the odd replay of a graph in the middle of a gap (13.0.85, H200): what passes before it
+  // is gap.
+  void GapBegan() { off_ = true; }
   // Tracing was switched on again. The records of a window's end may still come after that, so the
-  // gap is the longest row of numbers without a record until tracing is switched on the next time.
+  // rest of the gap is the longest row of numbers without a record until it is switched off.
   void GapEnded() {
-    in_gaps_ += gap_;
-    gap_ = 0;
+    in_gaps_ += gap_ + longest_row_;
+    gap_ = before_strays_;
+    longest_row_ = before_strays_ = 0;
+    off_ = false;
     after_gap_ = numbered_ != 0;
   }
 
   uint64_t recorded() const { return recorded_; }
-  // How many numbers were given from the first one seen to the newest one seen.
-  uint64_t numbered() const { return numbered_; }
+  // How many numbers were given from the first one seen to the newest one seen; less what has been
+  // seen of a gap that is not over.
+  uint64_t numbered() const { return numbered_ - before_strays_; }
   // Of these, the ones that passed while tracing was off.
-  uint64_t in_gaps() const { return in_gaps_ + gap_; }
+  uint64_t in_gaps() const { return in_gaps_ + gap_ + longest_row_; }
 
  private:
   // Numbers wrap around.
@@ -47,18 +55,29 @@ class OperationCount {
       numbered_ = 1;
     } else if (const int32_t ahead = Distance(newest_, number); ahead > 0) {
       numbered_ += static_cast<uint32_t>(ahead);
-      const auto without_record = static_cast<uint32_t>(ahead - 1);
-      if (after_gap_ && without_record > gap_) gap_ = without_record;
+      Pass(static_cast<uint32_t>(ahead - 1));
     } else {
       return;
     }
     newest_ = number;
   }
 
+  void Pass(uint32_t without_record) {
+    if (off_) {
+      before_strays_ += without_record;
+    } else if (after_gap_ && without_record > longest_row_) {
+      longest_row_ = without_record;
+    }
+  }
+
   uint64_t recorded_ = 0;
   uint64_t numbered_ = 0;
   uint64_t in_gaps_ = 0;  // those that are over
-  uint64_t gap_ = 0;      // before the window that is open, or was last
+  // Of the gap before the window that is open, or was last: up to a stray record in it, and after.
+  uint64_t gap_ = 0;
+  uint64_t longest_row_ = 0;
+  uint64_t before_strays_ = 0;  // in the gap that is not over
+  bool off_ = false;
   bool after_gap_ = false;
   uint32_t newest_ = 0;
   uint32_t newest_graph_ = 0;

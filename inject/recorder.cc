@@ -146,11 +146,11 @@ void Recorder::ConsumeKernel(const cupti::KernelRecord& record) {
   const uint32_t variant = variants_.Find(record);
   ++counts_.launches;
   if (record.graph_node_id != 0) ++counts_.graph_nodes;
-  Count(record.correlation_id, record.graph_node_id != 0);
+  const bool begins_operation = Count(record.correlation_id, record.graph_node_id != 0);
   See(record.device_id, record.context_id, record.stream_id);
   if (record.start == 0 || record.end == 0 || CutBySwitch(record)) {
     ++counts_.timeless;
-    launches_.AddTimeless(variant);
+    launches_.AddTimeless(variant, begins_operation);
   } else {
     launches_.Add({variant, record.start, record.end, record.stream_id, record.context_id,
                    record.graph_node_id != 0 ? record.correlation_id : 0, record.correlation_id});

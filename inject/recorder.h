@@ -63,7 +63,8 @@ class Recorder {
   // Whether all records since ForgetContexts() came from these contexts.
   bool SawOnly(const uint32_t* identifiers, uint32_t count) const;
   void ForgetContexts();
-  // Tracing was switched on again.
+  // Tracing was switched off, and on again.
+  void GapBegan() { counts_.operations.GapBegan(); }
   void GapEnded() { counts_.operations.GapEnded(); }
   // A call of our own counts as an operation: it has a number like any other.
   void CountOwnCall(uint32_t number) { counts_.operations.Add(number); }
@@ -78,12 +79,11 @@ class Recorder {
   void ConsumePeerCopy(const cupti::PeerCopyRecord& record);
   void ConsumeMemset(const cupti::MemsetRecord& record);
   void ConsumeGraphTrace(const cupti::GraphTraceRecord& record);
-  void Count(uint32_t correlation, bool graph_node) {
-    if (graph_node) {
-      counts_.operations.AddNode(correlation);
-    } else {
-      counts_.operations.Add(correlation);
-    }
+  // Whether an operation begins with this record.
+  bool Count(uint32_t correlation, bool graph_node) {
+    if (graph_node) return counts_.operations.AddNode(correlation);
+    counts_.operations.Add(correlation);
+    return true;
   }
   void See(uint32_t device, uint32_t context, uint32_t stream) {
     if (device != last_device_ || context != last_context_ || stream != last_stream_) {

@@ -3,6 +3,7 @@
 import unittest
 
 import comparison
+import first_minute
 import kernel_accuracy
 import nsight_compute
 from workload_runs import Outcome, last_json_of
@@ -188,6 +189,36 @@ class KernelAccuracyTest(unittest.TestCase):
     def test_known_products_need_no_reference(self):
         row, = kernel_accuracy.compare_kernels(self.summary(flops=105.0, flops_error=1.0), [], 10)
         self.assertAlmostEqual(0.05, row["flops"].error)
+
+
+class FirstMinuteTest(unittest.TestCase):
+
+    @staticmethod
+    def summary(time_ns, share=0.5, error_ns=0):
+        return {"kernels": [{"mangled_name": "gemm", "grid": [2, 2, 1], "time_ns": time_ns,
+                             "time_error_ns": error_ns, "time_share": share}]}
+
+    def test_times_are_compared_step_by_step(self):
+        row, = first_minute.compare_times(self.summary(2060, error_ns=10), 20,
+                                          self.summary(1000), 10)
+        self.assertAlmostEqual(row["error"], 0.03)
+        self.assertAlmostEqual(row["stated"], 1.959964 * 10 / 2060)
+        self.assertEqual(first_minute.within([row["error"]], 0.02), "0 of 1")
+
+    def test_a_kernel_that_the_budget_never_met_is_not_within_any_limit(self):
+        row, = first_minute.compare_times({"kernels": []}, 20, self.summary(1000), 10)
+        self.assertIsNone(row["error"])
+        self.assertEqual(first_minute.within([row["error"]], 0.02), "0 of 1")
+
+    def test_small_kernels_are_left_out(self):
+        self.assertEqual(first_minute.compare_times(self.summary(2000), 20,
+                                                    self.summary(1000, share=0.009), 10), [])
+
+    def test_the_kernel_that_takes_most_time_must_tell_its_bytes(self):
+        small = {"time_ns": 1, "dram_bytes": 5}
+        self.assertEqual(first_minute.fields_told({"kernels": [small, {"time_ns": 9}]}),
+                         ["time_ns"])
+        self.assertEqual(first_minute.fields_told({}), [])
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ import subprocess
 import sys
 import time
 
-from trace_windows import trace_windows
+from profile_frames import trace_windows
 
 SKIPPED = 77
 NEAR_S = 1.0

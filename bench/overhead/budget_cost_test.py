@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 import budget_cost
-import trace_windows
+import profile_frames
 
 
 def made_up(step_s, traced_s, asleep_s, seconds=20, turns=8):
@@ -53,7 +53,7 @@ class TraceWindowsTest(unittest.TestCase):
 
     def test_windows_are_read_and_open_ones_left_out(self):
         def frame(kind, payload):
-            head = trace_windows.FRAME_HEADER.pack(len(payload), kind, 0, 1, 0)
+            head = profile_frames.FRAME_HEADER.pack(len(payload), kind, 0, 1, 0)
             return head + payload + bytes(-len(payload) % 8)
 
         def window(begin, end):
@@ -64,7 +64,7 @@ class TraceWindowsTest(unittest.TestCase):
             path.write_bytes(bytes(16) + frame(13, window(300, 400) + b"\x18\x03") +
                              frame(8, b"abc") + frame(13, window(100, 0)) +
                              frame(13, window(100, 200)) + b"cut")
-            self.assertEqual(trace_windows.trace_windows(path), [(100, 200), (300, 400)])
+            self.assertEqual(profile_frames.trace_windows(path), [(100, 200), (300, 400)])
 
 
 if __name__ == "__main__":

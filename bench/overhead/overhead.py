@@ -29,9 +29,6 @@ SKIPPED = 77
 
 # Tools that wrap a whole process: what stands before the command.
 WRAPPERS = {
-    "utlz-sampling-alone": lambda a, scratch: [a.utlz, "run", "--counters=sample", "--delay",
-                                               "100000", "--no-report", "-o",
-                                               f"{scratch}/sampling.utlz", "--"],
     "utlz-run": lambda a, scratch: [a.utlz, "run", "--no-report", "-o", f"{scratch}/run.utlz",
                                     "--"],
     # CUPTI loaded and tracing from the start, records dropped: the floor of the row above.
@@ -89,7 +86,8 @@ class Bench:
         command = [sys.executable, str(HERE / "windows.py"), "--load", load, "--tool", tool,
                    "--pairs", str(self.arguments.pairs), "--seconds",
                    str(0.8 * self.arguments.part_seconds), "--window-seconds",
-                   str(self.arguments.window_seconds), *self.libraries]
+                   str(self.arguments.window_seconds), "--utlz", self.arguments.utlz,
+                   *self.libraries]
         if tool.startswith("utlz-"):
             command = [self.arguments.utlz, "run", "-o", str(self.output / f"{load}-{tool}.utlz"),
                        "--counters=none", "--no-report",

@@ -6,7 +6,13 @@ that it saw the work, since a tool that sees nothing is fast.
 
 import ctypes
 import os
+import pathlib
+import signal
+import subprocess
 import tempfile
+import time
+
+from profile_frames import SAMPLES, frames
 
 
 class Nothing:
@@ -111,16 +117,62 @@ class Utlz:
         return None  # The run's own report shows the launches.
 
 
+class Sampling:
+    """The counters of this GPU, sampled by a collector of its own that traces nothing, without a
+    budget: with one, sampling comes with tracing. Each time begins with the credit of a fresh run.
+
+    What sampling changes once and for all (docs/sampling.md, What it does to the load) has happened
+    when the first switch has: it is in windows with and without.
+    """
+
+    def __init__(self, utlz):
+        self.folder = tempfile.TemporaryDirectory()
+        self.profile = pathlib.Path(self.folder.name, "sampling.utlz")
+        # Its command is one that runs beside the load and uses no GPU.
+        self.command = [utlz, "run", "--counters=sample", "--delay=100000", "--no-report",
+                        "--overhead-budget=unlimited", "-o", str(self.profile), "--", "sleep",
+                        "100000"]
+        self.process = None
+        self.samples_bytes = 0
+
+    def start(self, timeout_s=20):
+        self.profile.unlink(missing_ok=True)
+        self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL)
+        deadline = time.monotonic() + timeout_s
+        while not self._sampled_bytes():
+            if time.monotonic() > deadline or self.process.poll() is not None:
+                self.stop()
+                raise RuntimeError("no counters were sampled; see the report of a run under utlz")
+            time.sleep(0.02)
+
+    def stop(self):
+        if self.process is None:
+            return
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait()
+        self.process = None
+        self.samples_bytes += self._sampled_bytes()
+
+    def _sampled_bytes(self):
+        if not self.profile.exists():
+            return 0
+        return sum(len(payload) for kind, _, payload in frames(self.profile) if kind == SAMPLES)
+
+    def proof(self):
+        return {"samples_bytes": self.samples_bytes}
+
+
 # `utlz run --nvtx`: ranges, and the calls that launch kernels.
 NVTX_TOOLS = ("utlz-default-nvtx", "utlz-unlimited-nvtx")
 TOOLS = ("control", "empty-cupti", "utlz-default", "utlz-unlimited", *NVTX_TOOLS, "torch-cuda",
-         "torch-cpu-cuda", "proton")
+         "torch-cpu-cuda", "proton", "sampling")
 
 
-def make_tool(name, empty_cupti_library):
+def make_tool(name, empty_cupti_library, utlz="utlz"):
     name = name.removesuffix("-nvtx")
     return {"control": Nothing, "empty-cupti": lambda: EmptyCupti(empty_cupti_library),
             "utlz-default": lambda: Utlz(budget_ppm=10000),
             "utlz-unlimited": lambda: Utlz(budget_ppm=0),
             "torch-cuda": lambda: TorchProfiler(with_cpu=False),
+            "sampling": lambda: Sampling(utlz),
             "torch-cpu-cuda": lambda: TorchProfiler(with_cpu=True), "proton": Proton}[name]()

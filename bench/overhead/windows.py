@@ -80,6 +80,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=240, help="begin no pair after this")
     parser.add_argument("--native-library", default="")
     parser.add_argument("--empty-cupti-library", default="")
+    parser.add_argument("--utlz", default="utlz")
     parser.add_argument("--only-steps", action="store_true",
                         help="no tool and no pairs: one window, for tools that wrap a process")
     arguments = parser.parse_args()
@@ -95,7 +96,7 @@ def main():
     if arguments.only_steps:
         result["seconds_per_step"] = timed_window(step, steps)
     else:
-        tool = make_tool(arguments.tool, arguments.empty_cupti_library)
+        tool = make_tool(arguments.tool, arguments.empty_cupti_library, arguments.utlz)
         # The first switch loads and allocates; no pair should hold that.
         measured_with(tool, step, 1)
         result["pairs"] = measure_pairs(tool, step, steps, arguments.pairs, deadline)

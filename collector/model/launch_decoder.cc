@@ -107,11 +107,14 @@ bool LaunchDecoder::DecodeCorrelations(const LaunchBatch& batch) {
 
 bool LaunchDecoder::DecodeTimeless(const LaunchBatch& batch) {
   if (batch.timeless_variant_size() != batch.timeless_launches_size()) return false;
+  uint64_t launches = 0;
   for (int i = 0; i < batch.timeless_variant_size(); ++i) {
     if (batch.timeless_variant(i) >= kMaxVariantIds) return false;
     decoded_.timeless.push_back({batch.timeless_variant(i), batch.timeless_launches(i)});
+    launches += batch.timeless_launches(i);
   }
-  return true;
+  decoded_.timeless_operations = batch.timeless_operations();
+  return batch.timeless_operations() <= launches;
 }
 
 const DecodedLaunches* LaunchDecoder::Decode(std::string_view payload) {

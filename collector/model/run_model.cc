@@ -239,7 +239,7 @@ void RunModel::State::AddLaunches(ProcessState* process, const LaunchSegment& se
   // A segment is short beside a slice of a window.
   const WindowTimes::Place place =
       process->windows.PlaceOf(segment.launches > 0 ? launches[0].start_ns : 0);
-  if (begins_graph) process->windows.CountOperation(place);
+  if (begins_graph) process->windows.CountOperations(place);
   LaunchPlace among;
   among.untraced_since_ns = process->coverage.UntracedSinceNs().value_or(UINT64_MAX);
   uint32_t implausible = 0;
@@ -262,13 +262,15 @@ void RunModel::State::AddLaunches(ProcessState* process, const LaunchSegment& se
     if (!plausible) {
       ++implausible;
       ++share->timeless;
+      share->by_window.Add(process->windows, place, {1, kernel.durations.mean_ns()});
+      if (!of_graph) process->windows.CountOperations(place);
       continue;
     }
     kernel.durations.Add(duration_ns);
     ++share->launches;
     share->time_ns += duration_ns;
-    share->by_window.Add(process->windows, place, duration_ns);
-    if (!of_graph) process->windows.CountOperation(place);
+    share->by_window.Add(process->windows, place, {1, static_cast<double>(duration_ns)});
+    if (!of_graph) process->windows.CountOperations(place);
     stream->kernel_time_ns += duration_ns;
     process->kernel_time_ns += duration_ns;
     process->newest_ns = std::max(process->newest_ns, launch.end_ns);
@@ -295,7 +297,11 @@ void RunModel::State::AddLaunches(ProcessState* process, const LaunchSegment& se
   process->launches_implausible += implausible;
 }
 
+// Most are what a window's end cut, so that they belong to its last slice: without them a window
+// that holds few replays of a graph would hold parts of some.
 void RunModel::State::AddTimeless(ProcessState* process, const DecodedLaunches& decoded) {
+  const WindowTimes::Place place = process->windows.PlaceOf(process->newest_ns);
+  process->windows.CountOperations(place, decoded.timeless_operations);
   for (const TimelessLaunches& timeless : decoded.timeless) {
     process->launches_timeless += timeless.launches;
     model_.launches += timeless.launches;
@@ -303,8 +309,12 @@ void RunModel::State::AddTimeless(ProcessState* process, const DecodedLaunches& 
                             ? std::make_optional(process->device_by_ordinal.begin()->second)
                             : model_.devices.Find({});
     if (!device.has_value()) continue;
-    const uint32_t kernel = model_.kernels.Find(process, timeless.variant, *device);
-    model_.kernels[kernel].ShareOf(process->source)->timeless += timeless.launches;
+    Kernel& kernel = model_.kernels[model_.kernels.Find(process, timeless.variant, *device)];
+    KernelShare* share = kernel.ShareOf(process->source);
+    share->timeless += timeless.launches;
+    const double launches = timeless.launches;
+    share->by_window.Add(process->windows, place,
+                         {launches, launches * kernel.durations.mean_ns()});
   }
 }
 
@@ -335,7 +345,7 @@ bool RunModel::State::ConsumeCopies(ProcessState* process, std::string_view payl
       continue;
     }
     device.copies.Add(copy);
-    if (!copy.of_graph) process->windows.CountOperation(process->windows.PlaceOf(copy.start_ns));
+    if (!copy.of_graph) process->windows.CountOperations(process->windows.PlaceOf(copy.start_ns));
     process->newest_ns = std::max(process->newest_ns, copy.end_ns);
     if (!OnDevice(copy.kind)) continue;
     device.queue.Add({.start_ns = copy.start_ns,

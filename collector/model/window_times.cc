@@ -51,7 +51,7 @@ void WindowTimes::Tell(const AgentStatus& status) {
   }
 }
 
-void WindowTimes::CountOperation(Place place) {
+void WindowTimes::CountOperations(Place place, uint32_t operations) {
   if (windows_.empty()) return;
   Window& window = windows_.back();
   if (place.slice > window.slice) {
@@ -59,11 +59,11 @@ void WindowTimes::CountOperation(Place place) {
     window.in_slice = 0;
     window.slice = place.slice;
   }
-  if (place.slice == 0) ++window.in_head;
+  if (place.slice == 0) window.in_head += operations;
   if (place.slice == window.slice) {
-    ++window.in_slice;
+    window.in_slice += operations;
   } else if (place.slice + 1 == window.slice) {
-    ++window.in_slice_before;
+    window.in_slice_before += operations;
   }
 }
 
@@ -100,19 +100,20 @@ uint64_t WindowTimes::TimeNs(const Gaps& gaps) const {
   return time_ns;
 }
 
-// Of the numbers that passed in windows some had no record: what is launched into a capture, say.
-// The run's first window, in which programs capture, is left out: so many of them were none in gaps
-// too.
+// Of the numbers that passed in the windows on both sides some had no record: what is launched into
+// a capture, say. So many of them were none in the gaps too. Windows further off say nothing of
+// these: in one, a program may capture thousands. The run's first is left out, in which programs
+// do.
 std::optional<uint64_t> WindowTimes::NumbersIn(const Gaps& gaps) const {
-  const Window& first = windows_.front();
+  const Window& begin = windows_[gaps.before == 0 ? 0 : gaps.before - 1];
   const Window& before = windows_[gaps.before];
   const Window& after = windows_[gaps.after];
-  if (!first.in_gaps || !before.in_gaps || !after.in_gaps) return std::nullopt;
+  if (!begin.in_gaps || !before.in_gaps || !after.in_gaps) return std::nullopt;
   const auto seen = [](const Window& until) {
     return static_cast<double>(until.numbered) - static_cast<double>(*until.in_gaps);
   };
-  const double numbers = seen(after) - seen(first);
-  const auto records = static_cast<double>(after.recorded - first.recorded);
+  const double numbers = seen(after) - seen(begin);
+  const auto records = static_cast<double>(after.recorded - begin.recorded);
   if (records < kLeastNumbersTold * numbers || *after.in_gaps < *before.in_gaps) {
     return std::nullopt;
   }

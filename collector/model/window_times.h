@@ -29,8 +29,8 @@ class WindowTimes {
   void Add(const TraceWindow& window);
   // What the agent has counted of operations by now; before a window opens it does so once more.
   void Tell(const AgentStatus& status);
-  // One operation of the newest window.
-  void CountOperation(Place place);
+  // Operations of the newest window.
+  void CountOperations(Place place, uint32_t operations = 1);
 
   bool empty() const { return windows_.empty(); }
   // Of work that starts at a time in the newest window. What was under way when it was closed

@@ -8,16 +8,15 @@ KernelSum& KernelSum::operator+=(const KernelSum& other) {
   return *this;
 }
 
-void WindowWork::Add(const WindowTimes& times, WindowTimes::Place place, uint64_t duration_ns) {
+void WindowWork::Add(const WindowTimes& times, WindowTimes::Place place, const KernelSum& work) {
   if (times.empty()) return;
   if (place.window != window_) EnterWindow(times, place.window);
   if (place.slice > slice_) EnterSlice(place.slice);
-  const KernelSum launch = {1, static_cast<double>(duration_ns)};
-  if (place.slice == 0) head_ += launch;
+  if (place.slice == 0) head_ += work;
   if (place.slice == slice_) {
-    slice_sum_ += launch;
+    slice_sum_ += work;
   } else if (place.slice + 1 == slice_) {
-    before_sum_ += launch;
+    before_sum_ += work;
   }
 }
 

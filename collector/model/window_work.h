@@ -28,7 +28,7 @@ struct KernelSum {
 // One kernel of one process.
 class WindowWork {
  public:
-  void Add(const WindowTimes& times, WindowTimes::Place place, uint64_t duration_ns);
+  void Add(const WindowTimes& times, WindowTimes::Place place, const KernelSum& work);
   // What it did in all gaps up to `now_ns`.
   KernelSum InGaps(const WindowTimes& times, uint64_t now_ns) const;
 

@@ -11,14 +11,17 @@ constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 constexpr double kMillion = 1e6;
 
 // Time until an account that fills at `ppm` millionths holds something again.
-double WaitForCredit(double credit_ns, uint32_t ppm) {
+double WaitForCredit(double credit_ns, double ppm) {
   return credit_ns >= 0 ? 0 : -credit_ns * kMillion / ppm;
 }
+
+constexpr double kShareWhileOwing = 0.5;
 
 }  // namespace
 
 WindowSchedule::WindowSchedule(const WindowScheduleOptions& options, uint64_t now_ns)
     : options_(options),
+      begun_ns_(now_ns),
       refilled_ns_(now_ns),
       next_start_ns_(options.duty_ppm == 0 ? kNever : now_ns),
       window_ns_(options.window_ns),
@@ -65,6 +68,16 @@ void WindowSchedule::RequestWindow(uint64_t now_ns) {
   next_start_ns_ = std::min(next_start_ns_, now_ns);
 }
 
+bool WindowSchedule::OwesCredit(uint64_t now_ns) const {
+  const double repaid_ns = static_cast<double>(now_ns - begun_ns_) * (1 - kShareWhileOwing) *
+                           options_.cpu_budget_ppm / kMillion;
+  return repaid_ns < static_cast<double>(options_.cpu_burst_ns);
+}
+
+double WindowSchedule::CpuSharePpm(uint64_t now_ns) const {
+  return (OwesCredit(now_ns) ? kShareWhileOwing : 1) * options_.cpu_budget_ppm;
+}
+
 void WindowSchedule::Refill(uint64_t now_ns) {
   if (now_ns <= refilled_ns_) return;
   const double elapsed_ns = static_cast<double>(now_ns - refilled_ns_);
@@ -72,7 +85,7 @@ void WindowSchedule::Refill(uint64_t now_ns) {
   on_credit_ns_ = std::min(static_cast<double>(options_.duty_burst_ns),
                            on_credit_ns_ + elapsed_ns * options_.duty_ppm / kMillion);
   cpu_credit_ns_ = std::min(static_cast<double>(options_.cpu_burst_ns),
-                            cpu_credit_ns_ + elapsed_ns * options_.cpu_budget_ppm / kMillion);
+                            cpu_credit_ns_ + elapsed_ns * CpuSharePpm(now_ns) / kMillion);
 }
 
 void WindowSchedule::PlanNext(uint64_t now_ns) {
@@ -82,7 +95,7 @@ void WindowSchedule::PlanNext(uint64_t now_ns) {
   }
   double pause_ns = WaitForCredit(on_credit_ns_, options_.duty_ppm);
   if (options_.cpu_budget_ppm != 0) {
-    pause_ns = std::max(pause_ns, WaitForCredit(cpu_credit_ns_, options_.cpu_budget_ppm));
+    pause_ns = std::max(pause_ns, WaitForCredit(cpu_credit_ns_, CpuSharePpm(now_ns)));
     pause_ns = std::max(
         pause_ns, static_cast<double>(idle_ ? options_.idle_pause_ns : options_.minimum_pause_ns));
     // Never shorter than the accounts ask for; up to a quarter longer.

@@ -3,8 +3,9 @@
 // Two accounts fill with time and are drawn on by every window: time with sampling on (it slows a
 // power-limited load by about 1 % while it is on) and CPU time of the sampler. A window may begin
 // while both hold something, so that over a long run neither exceeds its share, and a fresh run is
-// sampled at once out of the starting credit. Pauses are dithered, so that windows do not fall into
-// step with a load that repeats.
+// sampled at once out of the starting credit. Of CPU time the credit is a loan: until it is paid
+// back the account fills at half its share, so that from then on no run is above that. Pauses are
+// dithered, so that windows do not fall into step with a load that repeats.
 #ifndef UTLZ_COLLECTOR_SAMPLING_WINDOW_SCHEDULE_H_
 #define UTLZ_COLLECTOR_SAMPLING_WINDOW_SCHEDULE_H_
 
@@ -52,10 +53,13 @@ class WindowSchedule {
 
  private:
   void Refill(uint64_t now_ns);
+  bool OwesCredit(uint64_t now_ns) const;
+  double CpuSharePpm(uint64_t now_ns) const;
   void PlanNext(uint64_t now_ns);
   double NextDither();
 
   WindowScheduleOptions options_;
+  uint64_t begun_ns_;
   uint64_t refilled_ns_;
   uint64_t next_start_ns_;
   uint64_t window_ns_;

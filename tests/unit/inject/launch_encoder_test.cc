@@ -108,8 +108,8 @@ TEST_F(LaunchEncoderTest, KeepsResidualsOfEveryLength) {
 }
 
 TEST_F(LaunchEncoderTest, CountsTimelessLaunches) {
-  encoder_.AddTimeless(ids_[1]);
-  encoder_.AddTimeless(ids_[1]);
+  encoder_.AddTimeless(ids_[1], true);
+  encoder_.AddTimeless(ids_[1], false);
   encoder_.Add({ids_[0], 5, 9, 1, 1, 0, 1});
   LaunchDecoder decoder;
   const DecodedLaunches* decoded = decoder.Decode(Finish());
@@ -117,6 +117,7 @@ TEST_F(LaunchEncoderTest, CountsTimelessLaunches) {
   uint32_t timeless = 0;
   for (const auto& entry : decoded->timeless) timeless += entry.launches;
   EXPECT_EQ(timeless, 2u);
+  EXPECT_EQ(decoded->timeless_operations, 1u);
   EXPECT_EQ(decoded->launches.size(), 1u);
 }
 

@@ -40,6 +40,25 @@ TEST(OperationCount, WhatPassesInAWindowIsInNoGap) {
   EXPECT_EQ(count.numbered() - count.in_gaps() - count.recorded(), 500u + 9u);
 }
 
+TEST(OperationCount, AReplayThatIsRecordedInTheMiddleOfAGapDoesNotEndIt) {
+  OperationCount count;
+  for (uint32_t number = 1; number <= 100; ++number) count.Add(number);
+  count.GapBegan();
+  count.Add(101);  // late
+  count.Add(791);
+  EXPECT_EQ(count.in_gaps(), 0u) << "it is not over";
+  EXPECT_EQ(count.numbered(), count.recorded());
+  count.GapEnded();
+  EXPECT_EQ(count.in_gaps(), 689u);
+  for (uint32_t number = 1480; number <= 1509; ++number) count.Add(number);
+  EXPECT_EQ(count.in_gaps(), 689u + 688u);
+  EXPECT_EQ(count.numbered(), count.recorded() + count.in_gaps());
+  count.GapBegan();
+  count.GapEnded();
+  for (uint32_t number = 1610; number <= 1640; ++number) count.Add(number);
+  EXPECT_EQ(count.in_gaps(), 689u + 688u + 100u) << "the next gap is its own";
+}
+
 TEST(OperationCount, NumbersWrapAround) {
   OperationCount count;
   count.Add(UINT32_MAX - 1);

@@ -44,7 +44,10 @@ DecodedLaunches RandomLaunches(std::mt19937_64* random) {
                                 .graph_correlation = static_cast<uint32_t>((*random)() % 3)});
     left -= launches;
   }
-  if ((*random)() % 2 == 0) decoded.timeless.push_back({3, 17});
+  if ((*random)() % 2 == 0) {
+    decoded.timeless.push_back({3, 17});
+    decoded.timeless_operations = 5;
+  }
   return decoded;
 }
 
@@ -84,6 +87,7 @@ TEST(LaunchDecoderTest, GivesBackWhatWasEncoded) {
       EXPECT_EQ(actual->segments[i].graph_correlation, expected.segments[i].graph_correlation);
     }
     ASSERT_EQ(actual->timeless.size(), expected.timeless.size());
+    ASSERT_EQ(actual->timeless_operations, expected.timeless_operations);
   }
 }
 
@@ -142,6 +146,7 @@ TEST(LaunchDecoderTest, RefusesColumnsThatDisagree) {
   EXPECT_TRUE(refuses([](LaunchBatch* batch) { batch->add_segment_stream(1); }));
   EXPECT_TRUE(refuses([](LaunchBatch* batch) { batch->add_correlation_delta(1); }));
   EXPECT_TRUE(refuses([](LaunchBatch* batch) { batch->add_timeless_variant(1); }));
+  EXPECT_TRUE(refuses([](LaunchBatch* batch) { batch->set_timeless_operations(1); }));
 }
 
 TEST(LaunchDecoderTest, RefusesIdentifiersAndTimesOutOfBounds) {

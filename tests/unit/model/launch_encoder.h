@@ -62,6 +62,7 @@ inline LaunchBatch EncodeLaunches(const DecodedLaunches& decoded) {
     batch.add_correlation_delta(int64_t{launch.correlation} - previous);
     previous = launch.correlation;
   }
+  batch.set_timeless_operations(decoded.timeless_operations);
   for (const TimelessLaunches& timeless : decoded.timeless) {
     batch.add_timeless_variant(timeless.variant);
     batch.add_timeless_launches(timeless.launches);

@@ -170,6 +170,59 @@ TEST(RunModelTest, ScalesToTheRunWhereTracingWasInWindows) {
   EXPECT_NEAR(summary.devices(0).gpu_busy_share(), 1.0, 1e-12) << "untraced time is not idle time";
 }
 
+// Four whole replays of three nodes and a fifth that the window's end cuts, in each of two windows,
+// and 50 replays between them. `timed`: nodes of the cut one that have times.
+Summary WithCutReplays(uint32_t timed) {
+  constexpr uint32_t kNodes = 3, kReplays = 4, kBetween = 50, kNodeNs = 10'000;
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"node"}, 1, 132, 100);
+  uint64_t now = 0;
+  uint32_t number = 0, recorded = 0, in_gaps = 0;
+  const auto tell = [&] {
+    AgentStatus status;
+    status.set_operations_recorded(recorded);
+    status.set_operations_numbered(number);
+    status.set_operations_in_gaps(in_gaps);
+    run.Send(1, FRAME_AGENT_STATUS, status);
+  };
+  for (int i = 0; i < 2; ++i) {
+    tell();
+    TraceWindow window;
+    window.set_flags(1);
+    window.set_start_ns(kRunStartNs + now);
+    run.Send(1, FRAME_TRACE_WINDOW, window);
+    if (i > 0) number += kBetween, in_gaps += kBetween;
+    for (uint32_t replay = 0; replay <= kReplays; ++replay) {
+      ++number, ++recorded;
+      std::vector<Launch> nodes;
+      for (uint32_t node = 0; node < (replay < kReplays ? kNodes : timed); ++node, now += kNodeNs) {
+        nodes.push_back(RunBuilder::LaunchAt(now, kNodeNs - 1000));
+      }
+      if (!nodes.empty()) run.SendLaunches(nodes, 1, 7, number);
+    }
+    window.set_end_ns(kRunStartNs + now);
+    run.Send(1, FRAME_TRACE_WINDOW, window);
+    DecodedLaunches cut;
+    if (timed < kNodes) cut.timeless.push_back({0, kNodes - timed});
+    cut.timeless_operations = timed == 0 ? 1 : 0;
+    run.Send(1, FRAME_LAUNCHES, EncodeLaunches(cut));
+    now += uint64_t{kBetween} * kNodes * kNodeNs;
+  }
+  tell();
+  run.EndProcess();
+  return run.EndRun(now);
+}
+
+TEST(RunModelTest, ReplaysThatAWindowsEndCutsCountWhole) {
+  for (uint32_t timed = 0; timed <= 3; ++timed) {
+    const Summary summary = WithCutReplays(timed);
+    ASSERT_EQ(summary.kernels_size(), 1);
+    EXPECT_EQ(summary.kernels(0).launches(), (2 * 5 + 50) * 3u) << timed << " nodes with times";
+  }
+}
+
 TEST(RunModelTest, OrdersRecordsThatComeLate) {
   RunBuilder run;
   run.StartRun();

@@ -49,6 +49,22 @@ TEST(WindowSchedule, KeepsTheCpuBudgetOverALongRun) {
   EXPECT_GE(usage.cpu_share, 0.03);
 }
 
+// The credit of two seconds is 3.3 % of a minute by itself.
+TEST(WindowSchedule, KeepsTheCpuBudgetOnceTheCreditIsPaidBack) {
+  WindowScheduleOptions options;
+  options.cpu_budget_ppm = 45'000;
+  options.cpu_burst_ns = 2 * kSecond;
+  for (const double seconds : {90.0, 120.0, 600.0}) {
+    WindowSchedule schedule(options, 0);
+    const Usage usage = Simulate(&schedule, seconds, 3);
+    const double a_window = 0.09 / seconds;  // may begin with what is left
+    EXPECT_LE(usage.cpu_share, 0.045 + a_window + 0.0001) << seconds << " s";
+    EXPECT_GE(usage.cpu_share, 0.035) << seconds << " s";
+  }
+  WindowSchedule schedule(options, 0);
+  EXPECT_GE(Simulate(&schedule, 5, 3).cpu_share, 0.3) << "but a fresh run is sampled densely";
+}
+
 TEST(WindowSchedule, KeepsTheDutyOverALongRun) {
   WindowScheduleOptions options;
   options.cpu_budget_ppm = 1'000'000;

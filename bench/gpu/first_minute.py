@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""What the default budget has told after a minute: kernel by kernel, against full tracing and ncu.
+
+    first_minute.py --utlz build/release/bin/utlz --output DIRECTORY [--only CASE...]
+
+Each case runs for about a minute under `utlz run` with its defaults, and then for some seconds with
+everything traced. The first is held to the second for the time that a kernel takes in a step, and
+to Nsight Compute's count of one step for bytes and FLOPs. While it runs, its growing profile is read
+until that tells the bytes of a kernel: the time to first results. Runs that DIRECTORY holds already are
+not repeated. Prints a table; first_minute.json has the numbers. A case takes about three minutes.
+Exits with 77 where the machine lacks what it needs.
+"""
+
+import argparse
+import collections
+import dataclasses
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import threading
+import time
+
+import comparison
+import kernel_accuracy
+import nsight_compute
+from cases import Case
+from validate import SKIPPED, missing_for
+from workload_runs import Runner
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "overhead"))
+from profile_frames import trace_windows  # pylint: disable=wrong-import-position
+
+WARMUP = 3
+LEAST_TIME_SHARE = 0.01
+SECONDS_TO_READ = 60
+
+
+@dataclasses.dataclass(frozen=True)
+class Load:
+    case: Case          # with the steps of a minute
+    traced_steps: int   # with everything traced
+
+
+STEP = ("--steps", "1", "--warmup", "1", "--mark-last-step")
+LOADS = (
+    Load(Case("train", "gpt_train.py", ("--steps", "1900"), compute_arguments=STEP), 300),
+    Load(Case("decode-eager", "gpt_decode.py", ("--steps", "22000"), compute_arguments=STEP), 4000),
+    Load(Case("decode-graph", "gpt_decode.py", ("--steps", "85000", "--mode", "graph")), 12000),
+)
+
+
+class FirstResults(threading.Thread):
+    """Reads a growing profile until it tells a kernel's bytes, and notes when it did."""
+
+    def __init__(self, utlz, profile):
+        super().__init__(daemon=True)
+        self.utlz, self.profile = utlz, profile
+        self.seconds = {}   # of the wall clock, by what was told first
+
+    def run(self):
+        end = time.time() + SECONDS_TO_READ
+        while time.time() < end and "dram_bytes" not in self.seconds:
+            for field in fields_told(self._report()):
+                self.seconds.setdefault(field, time.time())
+            time.sleep(0.2)
+
+    def _report(self):
+        done = subprocess.run([self.utlz, "report", str(self.profile), "--format", "json"],
+                              capture_output=True, text=True, check=False)
+        return json.loads(done.stdout) if done.returncode == 0 else {}
+
+
+def fields_told(summary):
+    """Of the kernel that takes most time: which of these a report has."""
+    kernels = sorted(summary.get("kernels", []), key=lambda kernel: -kernel.get("time_ns", 0))
+    return [field for field in ("time_ns", "flops", "dram_bytes")
+            if kernels and kernels[0].get(field)]
+
+
+def per_step(summary, steps):
+    """{(name, grid): [time of a step, its stated 95 % interval ±, share of the time]} in ns."""
+    table = collections.defaultdict(lambda: [0.0, 0.0, 0.0])
+    for kernel in summary.get("kernels", []):
+        row = table[(kernel.get("mangled_name"), tuple(kernel.get("grid", [])))]
+        row[0] += kernel.get("time_ns", 0) / steps
+        row[1] += comparison.NORMAL_95 * kernel.get("time_error_ns", 0) / steps
+        row[2] += kernel.get("time_share", 0)
+    return table
+
+
+def compare_times(default, default_steps, traced, traced_steps):
+    """[{name, time_share, error, stated}] of the kernels with 1 % of the time of a traced run, relative;
+    error None: the run under the budget does not know the kernel."""
+    known, ours = per_step(traced, traced_steps), per_step(default, default_steps)
+    rows = []
+    for key, (time_ns, _, share) in sorted(known.items(), key=lambda item: -item[1][0]):
+        if share < LEAST_TIME_SHARE:
+            continue
+        found = ours.get(key)
+        rows.append({"name": key[0], "grid": list(key[1]), "time_share": share,
+                     "error": found[0] / time_ns - 1 if found else None,
+                     "stated": found[1] / found[0] if found else None})
+    return rows
+
+
+def within(values, limit):
+    return f"{sum(value is not None and abs(value) <= limit for value in values)} of {len(values)}"
+
+
+def spread(values):
+    """Median and largest of relative figures, as per cent."""
+    values = [abs(value) for value in values if value is not None]
+    return f"{100 * statistics.median(values):.1f}, {100 * max(values):.1f} %" if values else "–"
+
+
+def row_of(load, facts, times, counted):
+    figures = {what: [row[what] for row in counted if row[what]] for what in ("bytes", "flops")}
+    cells = [load, f"{facts['wall_s']:.0f} s, {100 * facts['coverage']:.0f} % traced, sampler "
+             f"{100 * facts['sampler_cpu']:.1f} % of a core",
+             *(f"{facts['first'][field]:.1f} s" if field in facts["first"] else "–"
+               for field in ("time_ns", "dram_bytes")),
+             within([row["error"] for row in times], 0.02),
+             spread([row["error"] for row in times]), spread([row["stated"] for row in times])]
+    for what in ("bytes", "flops"):
+        held = sum(figure.held for figure in figures[what])
+        widths = [figure.half_width / figure.value for figure in figures[what] if figure.value]
+        cells += [spread([figure.error for figure in figures[what]]), spread(widths),
+                  f"{held} of {len(figures[what])}"]
+    return f"| {' | '.join(cells)} |"
+
+
+HEAD = ("load", "run", "first times", "first bytes", "times within 2 %", "their error", "stated ±",
+        "bytes: error", "stated ±", "held", "tensor FLOPs: error", "stated ±", "held")
+
+
+def run_default(load, output, utlz):
+    """The minute under the defaults: {summary, first: seconds after the first traced work}."""
+    runner = Runner(output / "default", utlz, timeout_s=150)
+    profile = runner.output / f"{load.case.name}.utlz"
+    profile.unlink(missing_ok=True)
+    first = FirstResults(utlz, profile)
+    first.start()
+    outcome = runner.profiled(load.case)
+    first.join()
+    if not outcome.summary:
+        print(f"{load.case.name}: {outcome.error_tail[-500:]}")
+        return None
+    windows = trace_windows(profile)
+    began = windows[0][0] / 1e9 if windows else outcome.summary["run"]["start_time_ns"] / 1e9
+    return {"summary": outcome.summary,
+            "first": {field: at - began for field, at in first.seconds.items()}}
+
+
+def run_traced(load, output, utlz):
+    runner = Runner(output / "traced", utlz, ["--overhead-budget=unlimited"], 120)
+    outcome = runner.profiled(dataclasses.replace(load.case, arguments=(
+        "--steps", str(load.traced_steps), *load.case.arguments[2:])))
+    return {"summary": outcome.summary} if outcome.summary else None
+
+
+def measure(load, output, utlz):
+    name = load.case.name
+    for folder in ("default", "traced"):
+        (output / folder).mkdir(parents=True, exist_ok=True)
+    default = kernel_accuracy.stored(output / f"{name}.default.json",
+                                     lambda: run_default(load, output, utlz))
+    traced = kernel_accuracy.stored(output / f"{name}.traced.json",
+                                    lambda: run_traced(load, output, utlz))
+    reference = kernel_accuracy.reference_of(load.case, Runner(output, utlz, timeout_s=120))
+    if not default or not traced:
+        return None
+    steps = int(load.case.arguments[1]) + WARMUP
+    capture = default["summary"]["capture"]
+    return {"facts": {"wall_s": default["summary"]["run"]["wall_ns"] / 1e9,
+                      "coverage": capture.get("coverage_share", 1.0), "first": default["first"],
+                      "sampler_cpu": capture.get("sampler_cpu_share", 0.0)},
+            "times": compare_times(default["summary"], steps, traced["summary"],
+                                   load.traced_steps + WARMUP),
+            "counted": kernel_accuracy.compare_kernels(default["summary"], reference or [])}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--utlz", default="build/release/bin/utlz")
+    parser.add_argument("--output", required=True, type=pathlib.Path)
+    parser.add_argument("--only", nargs="+", choices=[load.case.name for load in LOADS])
+    arguments = parser.parse_args()
+    chosen = [load for load in LOADS if not arguments.only or load.case.name in arguments.only]
+    missing = missing_for([load.case for load in chosen]) or (
+        None if nsight_compute.program() else "no ncu on this machine, which the truth is from")
+    if missing:
+        print(missing)
+        return SKIPPED
+    results = {}
+    lines = [f"| {' | '.join(HEAD)} |", f"|{' --- |' * len(HEAD)}"]
+    for load in chosen:
+        result = measure(load, arguments.output, arguments.utlz)
+        if result:
+            results[load.case.name] = result
+            lines.append(row_of(load.case.name, **result))
+        (arguments.output / "first_minute.json").write_text(
+            json.dumps(results, default=dataclasses.asdict, indent=1))
+        (arguments.output / "first_minute.md").write_text("\n".join(lines) + "\n")
+    print("\n".join(lines))
+    return 0 if len(results) == len(chosen) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
