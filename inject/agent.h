@@ -108,6 +108,7 @@ class Agent {
   void Report();
   void SendIdentity();
   void SendDevices();
+  void SendPoolMemory();
   void SendStatus();
   void SendClocks();
   void SendEnd(const char* how);

@@ -3,6 +3,8 @@
 #include "inject/agent.h"
 #include "inject/clock.h"
 #include "inject/identity.h"
+#include "inject/memory_pool.h"
+#include "inject/primary_contexts.h"
 
 namespace utlz::inject {
 namespace {
@@ -12,6 +14,7 @@ constexpr uint16_t kFrameClocks = 2;
 constexpr uint16_t kFrameDevice = 3;
 constexpr uint16_t kFrameAgentStatus = 15;
 constexpr uint16_t kFrameProcessEnd = 16;
+constexpr uint16_t kFramePoolMemory = 19;
 
 constexpr uint64_t kMillisecondNs = 1000000;
 constexpr uint32_t kMaxDevices = 64;
@@ -30,6 +33,7 @@ void Agent::FlushRecords(uint32_t flags) {
 void Agent::Report() {
   thread_cpu_ns_.store(ThreadCpuNs() - earlier_cpu_ns_, std::memory_order_relaxed);
   if (!taken_) SendClocks();
+  SendPoolMemory();
   SendStatus();
 }
 
@@ -64,6 +68,27 @@ void Agent::SendClocks() {
   WriteClocks(cupti_, recorder_.clock(), message);
   recorder_.Send(kFrameClocks, *message);
   recorder_.Unlock();
+}
+
+void Agent::SendPoolMemory() {
+  const uint64_t devices = DevicesWithPrimaryContext(cuda_);
+  for (uint32_t ordinal = 0; ordinal < kMaxDevices; ++ordinal) {
+    PoolMemory memory;
+    if ((devices >> ordinal & 1) == 0 ||
+        !ReadPoolMemory(cuda_, static_cast<int>(ordinal), &memory)) {
+      continue;
+    }
+    recorder_.Lock();
+    ByteBuffer* message = recorder_.Scratch();
+    PbWriter out(message);
+    out.Fixed64(1, RealtimeNs());
+    out.Uint(2, ordinal);
+    out.Uint(3, memory.used_bytes);
+    out.Uint(4, memory.reserved_bytes);
+    out.Uint(5, memory.used_high_bytes);
+    recorder_.Send(kFramePoolMemory, *message);
+    recorder_.Unlock();
+  }
 }
 
 void Agent::SendStatus() {

@@ -25,6 +25,9 @@ bool LoadCuda(CudaApi* api) {
   Find(library, "cuDevicePrimaryCtxRetain", &api->primary_retain);
   Find(library, "cuDevicePrimaryCtxRelease_v2", &api->primary_release);
   Find(library, "cuThreadExchangeStreamCaptureMode", &api->thread_exchange_capture_mode);
+  Find(library, "cuDeviceGetDefaultMemPool", &api->device_get_default_pool);
+  Find(library, "cuDeviceGetMemPool", &api->device_get_pool);
+  Find(library, "cuMemPoolGetAttribute", &api->pool_get_attribute);
   return Find(library, "cuDriverGetVersion", &api->driver_get_version) &&
          Find(library, "cuDeviceGetCount", &api->device_get_count) &&
          Find(library, "cuDeviceGet", &api->device_get) &&

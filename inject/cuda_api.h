@@ -24,6 +24,10 @@ struct CudaApi {
   cuda::Result (*primary_retain)(cupti::Context*, int);
   cuda::Result (*primary_release)(int);
   cuda::Result (*thread_exchange_capture_mode)(int*);
+  // Of the stream-ordered allocator; null where missing.
+  cuda::Result (*device_get_default_pool)(cuda::MemoryPool*, int);
+  cuda::Result (*device_get_pool)(cuda::MemoryPool*, int);
+  cuda::Result (*pool_get_attribute)(cuda::MemoryPool, int, void*);
 };
 
 // False where the process has no libcuda.so.1, or an incomplete one.

@@ -356,6 +356,7 @@ struct RangeCounterDataInfoParams {
 namespace utlz::inject::cuda {
 
 using Result = int32_t;  // CUresult
+using MemoryPool = struct OpaqueMemoryPool*;  // CUmemoryPool
 inline constexpr Result kSuccess = 0;
 inline constexpr int kAttributeMultiprocessors = 16;
 inline constexpr int kAttributeClockKhz = 13;

@@ -1,27 +1,8 @@
 #include "inject/primary_contexts.h"
 
+#include "inject/aside_of_captures.h"
+
 namespace utlz::inject {
-namespace {
-
-// What this thread calls meanwhile cannot invalidate a stream capture of another thread.
-class AsideOfCaptures {
- public:
-  explicit AsideOfCaptures(const CudaApi& cuda) : exchange_(cuda.thread_exchange_capture_mode) {
-    if (exchange_ != nullptr) exchange_(&mode_);
-  }
-  ~AsideOfCaptures() {
-    if (exchange_ != nullptr) exchange_(&mode_);
-  }
-  AsideOfCaptures(const AsideOfCaptures&) = delete;
-  AsideOfCaptures& operator=(const AsideOfCaptures&) = delete;
-
- private:
-  cuda::Result (*exchange_)(int*);
-  int mode_ = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED, then the thread's own
-};
-
-}  // namespace
-
 PrimaryContexts::PrimaryContexts(const CudaApi& cuda) : devices_(DevicesWithPrimaryContext(cuda)) {
   const AsideOfCaptures aside(cuda);
   for (int ordinal = 0; ordinal < static_cast<int>(kMost); ++ordinal) {

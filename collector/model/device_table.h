@@ -21,6 +21,7 @@
 #include "collector/model/exposed_communication.h"
 #include "collector/model/graph_launches.h"
 #include "collector/model/kernel_series.h"
+#include "collector/model/pool_memory.h"
 #include "collector/model/range_hold_ups.h"
 #include "collector/model/sample_totals.h"
 #include "collector/model/step_finder.h"
@@ -50,6 +51,7 @@ struct DeviceState {
   KernelSeries kernel_series;
   CopyStatistics copies;
   DeviceTotals totals;
+  PoolMemoryTotals pools;
   SampleTotals samples;
   AttributionFeed attribution;
   uint64_t released_until_ns = 0;

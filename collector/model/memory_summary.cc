@@ -104,6 +104,18 @@ void SetGrowth(const SteadyPart& steady, const DeviceTotals& totals, const Steps
   }
 }
 
+// What is in use says more than what is reserved, of which an allocator gives nothing back.
+void SetPools(const SteadyPart& steady, const PoolMemoryTotals& pools, MemorySummary* memory) {
+  if (!pools.used_max().has_value()) return;
+  memory->set_pool_used_bytes_max(*pools.used_max());
+  memory->set_pool_reserved_bytes_max(*pools.reserved_max());
+  const std::vector<Reading> readings = SteadyReadings(steady, pools.used_series());
+  if (readings.size() < kParts) return;
+  if (const auto slope = SlopePerSecond(readings)) {
+    memory->set_pool_used_growth_bytes_per_second(*slope);
+  }
+}
+
 }  // namespace
 
 // The device whose memory is fullest speaks for the run.
@@ -111,7 +123,8 @@ void SummarizeMemory(const ModelState& model, const Analysis& analysis, Summary*
   double fullest = -1;
   for (uint32_t i = 0; i < model.devices.size(); ++i) {
     const DeviceState& device = model.devices[i];
-    const auto used = device.totals.memory_used_max();
+    const auto reserved = device.totals.memory_used_max();
+    const auto used = reserved.has_value() ? reserved : device.pools.used_max();
     const uint64_t whole =
         device.peaks.has_value() ? device.peaks->memory_bytes() : device.info.memory_bytes();
     if (!device.used || !used.has_value() || whole == 0) continue;
@@ -120,12 +133,15 @@ void SummarizeMemory(const ModelState& model, const Analysis& analysis, Summary*
     fullest = *used / whole_bytes;
     MemorySummary memory;
     memory.set_total_bytes(whole_bytes);
-    memory.set_used_bytes_max(*used);
-    memory.set_headroom_bytes(std::max(0.0, whole_bytes - *used));
-    memory.set_source(
-        "NVML: reserved on the device by the job's allocators and by others; a framework may use "
-        "less of it");
-    SetGrowth(analysis.steady, device.totals, summary->steps(), &memory);
+    if (reserved.has_value()) {
+      memory.set_used_bytes_max(*reserved);
+      memory.set_headroom_bytes(std::max(0.0, whole_bytes - *reserved));
+      memory.set_source(
+          "NVML: reserved on the device by the job's allocators and by others; a framework may use "
+          "less of it");
+      SetGrowth(analysis.steady, device.totals, summary->steps(), &memory);
+    }
+    SetPools(analysis.steady, device.pools, &memory);
     *summary->mutable_memory() = std::move(memory);
   }
 }

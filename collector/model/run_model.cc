@@ -54,6 +54,7 @@ class RunModel::State {
   bool ConsumeTraceWindow(ProcessState* process, std::string_view payload);
   bool ConsumeRanges(ProcessState* process, std::string_view payload);
   bool ConsumeStatus(ProcessState* process, std::string_view payload);
+  bool ConsumePoolMemory(ProcessState* process, std::string_view payload);
   bool ConsumeEnd(ProcessState* process, std::string_view payload);
 
   std::optional<uint32_t> DeviceOf(const ProcessState& process, uint32_t context);
@@ -168,6 +169,8 @@ bool RunModel::State::ConsumeFromAgent(ProcessState* process, uint16_t type,
       return ConsumeStatus(process, payload);
     case FRAME_PROCESS_END:
       return ConsumeEnd(process, payload);
+    case FRAME_POOL_MEMORY:
+      return ConsumePoolMemory(process, payload);
     default:
       return true;
   }
@@ -419,10 +422,23 @@ bool RunModel::State::ConsumeStatus(ProcessState* process, std::string_view payl
   return true;
 }
 
+bool RunModel::State::ConsumePoolMemory(ProcessState* process, std::string_view payload) {
+  PoolMemory message;
+  if (!Parse(payload, &message)) return false;
+  const auto device = process->device_by_ordinal.find(message.device_ordinal());
+  if (device != process->device_by_ordinal.end()) {
+    model_.devices[device->second].pools.Add(process->source, message);
+  }
+  return true;
+}
+
 bool RunModel::State::ConsumeEnd(ProcessState* process, std::string_view payload) {
   ProcessEnd message;
   if (!Parse(payload, &message)) return false;
   process->end = std::move(message);
+  for (const auto& [ordinal, device] : process->device_by_ordinal) {
+    model_.devices[device].pools.End(process->source);
+  }
   return true;
 }
 

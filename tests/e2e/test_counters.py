@@ -45,6 +45,14 @@ class CountersTest(EndToEndTest):
         self.assertEqual(capture["rung"], "time_only")
         self.assertIn("--counters=auto samples too", " ".join(run.stderr.split()))
 
+    def test_what_the_stream_ordered_allocator_holds(self):
+        run = self.run_program("training_steps", "2", options=COUNTERS,
+                               environment=self.environment("pool_used_bytes=1000000000"))
+        memory = self.assert_exact(run)["memory"]
+        self.assertEqual(memory["pool_used_bytes_max"], 1e9)
+        self.assertEqual(memory["pool_reserved_bytes_max"], 3e9)
+        self.assertIn("1.00 GB in use of 3.00 GB reserved", " ".join(run.stderr.split()))
+
     def test_counters_that_cannot_be_shared(self):
         """Held by something that does not listen: times, and who has them."""
         self.lease.write_text(f"{os.getpid()}\n")

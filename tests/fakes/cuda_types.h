@@ -19,6 +19,7 @@ using CUevent = struct CUevent_st*;
 using CUgraph = struct CUgraph_st*;
 using CUgraphNode = struct CUgraphNode_st*;
 using CUgraphExec = struct CUgraphExec_st*;
+using CUmemoryPool = struct CUmemPoolHandle_st*;
 using CUgraphConditionalHandle = uint64_t;
 using CUhostFn = void (*)(void* user_data);
 

@@ -5,6 +5,7 @@
 #include "tests/fakes/callback_ids.h"
 #include "tests/fakes/cuda_driver.h"
 #include "tests/fakes/driver_state.h"
+#include "tests/fakes/scenario.h"
 #include "tests/fakes/simulated_gpu.h"
 
 namespace utlz::fake {
@@ -180,6 +181,23 @@ CUresult cuMemcpyDtoHAsync_v2(void* destination, CUdeviceptr source, size_t byte
   return Copy({destination, ToPointer(source), bytes, kDeviceToHost, kDevice,
                HostKind(destination), true},
               stream, kCallMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2");
+}
+
+CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice) {
+  static int the_pool = 0;
+  *pool = reinterpret_cast<CUmemoryPool>(&the_pool);
+  return Ready() ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+}
+
+CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice device) {
+  return cuDeviceGetDefaultMemPool(pool, device);
+}
+
+CUresult cuMemPoolGetAttribute(CUmemoryPool, int attribute, void* value) {
+  constexpr int kReservedNow = 5;
+  const uint64_t used = ScenarioNumber("pool_used_bytes", 0);
+  *static_cast<uint64_t*>(value) = attribute == kReservedNow ? 3 * used : used;
+  return CUDA_SUCCESS;
 }
 
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes,

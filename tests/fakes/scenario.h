@@ -10,6 +10,9 @@
 //   finalize_ms=50            cuptiFinalize takes as long, and fails if another thread uses CUPTI
 //   counters=denied|busy      PM sampling and ranges fail so
 //   sampling_setup_ms=200     enabling PM sampling takes as long, as it does on a GPU
+//   pool_used_bytes=5         what the stream-ordered allocator says is in use; three times as much
+//   is
+//                             reserved
 //   instant=1                 waiting for the GPU takes no time
 //   fail.<function>=<code>    a CUPTI function that always returns this code
 #ifndef UTLZ_TESTS_FAKES_SCENARIO_H_

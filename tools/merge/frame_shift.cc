@@ -42,6 +42,7 @@ class Shifter {
     }
   }
   void Move(AgentStatus* message) { message->set_time_ns(Noted(message->time_ns())); }
+  void Move(PoolMemory* message) { message->set_time_ns(Noted(message->time_ns())); }
   void Move(ProcessEnd* message) { message->set_time_ns(Noted(message->time_ns())); }
   void Move(MetricSet* message) { message->set_id(message->id() + shift_.metric_set_offset); }
   void Move(SampleBatch* message) {
@@ -114,6 +115,8 @@ bool CarryOfType(uint16_t type, std::string_view payload, Shifter* shifter, std:
       return Carry<AgentStatus>(payload, shifter, out);
     case FRAME_PROCESS_END:
       return Carry<ProcessEnd>(payload, shifter, out);
+    case FRAME_POOL_MEMORY:
+      return Carry<PoolMemory>(payload, shifter, out);
     case FRAME_METRIC_SET:
       return Carry<MetricSet>(payload, shifter, out);
     case FRAME_SAMPLES:

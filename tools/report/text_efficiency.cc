@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/str_join.h"
 #include "tools/report/escape.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
@@ -124,17 +125,27 @@ std::string RenderEfficiency(const Summary& summary, const TextOptions& options)
 
 std::string RenderMemory(const Summary& summary, const TextOptions& options) {
   const MemorySummary& memory = summary.memory();
-  if (!memory.has_used_bytes_max()) return {};
-  std::string text = "Memory: at most " + FormatBytes(memory.used_bytes_max());
-  if (memory.has_total_bytes()) text += " of " + FormatBytes(memory.total_bytes());
-  text += " reserved (as NVML shows it: what allocators hold, not what tensors use)";
-  if (memory.has_headroom_bytes()) text += ", " + FormatBytes(memory.headroom_bytes()) + " left";
-  if (memory.leak_suspected()) {
-    text += memory.has_growth_bytes_per_step()
-                ? "; grows by " + FormatBytes(memory.growth_bytes_per_step()) + " a step"
-                : "; grows by " + FormatBytes(memory.growth_bytes_per_second()) + " a second";
+  std::vector<std::string> parts;
+  if (memory.has_used_bytes_max()) {
+    std::string text = "at most " + FormatBytes(memory.used_bytes_max());
+    if (memory.has_total_bytes()) text += " of " + FormatBytes(memory.total_bytes());
+    text += " reserved (as NVML shows it: what allocators hold, not what tensors use)";
+    if (memory.has_headroom_bytes()) text += ", " + FormatBytes(memory.headroom_bytes()) + " left";
+    parts.push_back(std::move(text));
   }
-  return Wrap(text, options.columns, 2);
+  if (memory.leak_suspected()) {
+    parts.push_back(memory.has_growth_bytes_per_step()
+                        ? "grows by " + FormatBytes(memory.growth_bytes_per_step()) + " a step"
+                        : "grows by " + FormatBytes(memory.growth_bytes_per_second()) +
+                              " a second");
+  }
+  if (memory.has_pool_used_bytes_max()) {
+    parts.push_back("cudaMallocAsync's pools, by their own count: at most " +
+                    FormatBytes(memory.pool_used_bytes_max()) + " in use of " +
+                    FormatBytes(memory.pool_reserved_bytes_max()) + " reserved");
+  }
+  if (parts.empty()) return {};
+  return Wrap("Memory: " + absl::StrJoin(parts, "; "), options.columns, 2);
 }
 
 namespace {
