@@ -33,9 +33,9 @@ class OperationCount {
   // Tracing was switched on again. The records of a window's end may still come after that, so the
   // rest of the gap is the longest row of numbers without a record until it is switched off.
   void GapEnded() {
-    in_gaps_ += gap_ + longest_row_;
-    gap_ = before_strays_;
-    longest_row_ = before_strays_ = 0;
+    in_gaps_ += before_stray_.left + row_.left;
+    before_stray_ = off_row_;
+    row_ = off_row_ = {};
     off_ = false;
     after_gap_ = numbered_ != 0;
   }
@@ -43,11 +43,19 @@ class OperationCount {
   uint64_t recorded() const { return recorded_; }
   // How many numbers were given from the first one seen to the newest one seen; less what has been
   // seen of a gap that is not over.
-  uint64_t numbered() const { return numbered_ - before_strays_; }
+  uint64_t numbered() const { return numbered_ - off_row_.left; }
   // Of these, the ones that passed while tracing was off.
-  uint64_t in_gaps() const { return in_gaps_ + gap_ + longest_row_; }
+  uint64_t in_gaps() const { return in_gaps_ + before_stray_.left + row_.left; }
 
  private:
+  // Numbers that passed without a record so far. CUPTI hands over a buffer of each thread that
+  // launches, one after the other: what belongs into the row and comes later is taken off it.
+  struct Row {
+    uint32_t begin = 0;
+    uint32_t length = 0;
+    uint32_t left = 0;
+  };
+
   // Numbers wrap around.
   static int32_t Distance(uint32_t from, uint32_t to) { return static_cast<int32_t>(to - from); }
   void Reach(uint32_t number) {
@@ -55,28 +63,31 @@ class OperationCount {
       numbered_ = 1;
     } else if (const int32_t ahead = Distance(newest_, number); ahead > 0) {
       numbered_ += static_cast<uint32_t>(ahead);
-      Pass(static_cast<uint32_t>(ahead - 1));
+      if (ahead > 1) Pass(static_cast<uint32_t>(ahead - 1));
     } else {
+      Fill(number, &row_);
+      Fill(number, &before_stray_);
+      Fill(number, &off_row_);
       return;
     }
     newest_ = number;
   }
-
   void Pass(uint32_t without_record) {
-    if (off_) {
-      before_strays_ += without_record;
-    } else if (after_gap_ && without_record > longest_row_) {
-      longest_row_ = without_record;
-    }
+    if (!off_ && !after_gap_) return;
+    Row* row = off_ ? &off_row_ : &row_;
+    if (without_record > row->left) *row = {newest_ + 1, without_record, without_record};
+  }
+  static void Fill(uint32_t number, Row* row) {
+    if (row->left > 0 && number - row->begin < row->length) --row->left;
   }
 
   uint64_t recorded_ = 0;
   uint64_t numbered_ = 0;
   uint64_t in_gaps_ = 0;  // those that are over
   // Of the gap before the window that is open, or was last: up to a stray record in it, and after.
-  uint64_t gap_ = 0;
-  uint64_t longest_row_ = 0;
-  uint64_t before_strays_ = 0;  // in the gap that is not over
+  Row before_stray_;
+  Row row_;
+  Row off_row_;  // of the gap that is not over, up to a stray record in it
   bool off_ = false;
   bool after_gap_ = false;
   uint32_t newest_ = 0;

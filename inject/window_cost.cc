@@ -14,7 +14,9 @@ void WindowCost::Closed(uint64_t now_ns) { closed_ns_ = now_ns; }
 
 void WindowCost::Counted(const OperationCount& operations, uint64_t charged_ns) {
   const uint64_t recorded = operations.recorded() - operations_.recorded();
-  const uint64_t in_gap = operations.in_gaps() - operations_.in_gaps();
+  // What came late may have been taken for a part of the gap before.
+  const bool less = operations.in_gaps() < operations_.in_gaps();
+  const uint64_t in_gap = less ? 0 : operations.in_gaps() - operations_.in_gaps();
   const uint64_t window_charged_ns = charged_ns - charged_ns_;
   // Numbers are seen with records: after a window without any, those of two gaps come together.
   const bool one_gap = has_records_ && recorded != 0;

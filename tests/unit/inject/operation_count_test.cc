@@ -59,6 +59,27 @@ TEST(OperationCount, AReplayThatIsRecordedInTheMiddleOfAGapDoesNotEndIt) {
   EXPECT_EQ(count.in_gaps(), 689u + 688u + 100u) << "the next gap is its own";
 }
 
+TEST(OperationCount, RecordsOfAnotherStreamThatComeLaterWereInNoGap) {
+  OperationCount count;
+  for (uint32_t number = 1; number <= 100; ++number) count.Add(number);
+  count.GapBegan();
+  for (uint32_t number = 131; number <= 140; ++number) count.Add(number);  // late, of one stream
+  for (uint32_t number = 101; number <= 130; ++number) count.Add(number);  // later, of another
+  EXPECT_EQ(count.numbered(), 140u);
+  count.GapEnded();
+  EXPECT_EQ(count.in_gaps(), 0u);
+  for (uint32_t number = 1200; number <= 1300; ++number) count.Add(number);
+  EXPECT_EQ(count.in_gaps(), 1059u);
+  for (uint32_t number = 1150; number < 1200; ++number) count.Add(number);
+  EXPECT_EQ(count.in_gaps(), 1009u);
+  EXPECT_EQ(count.numbered(), count.recorded() + count.in_gaps());
+  count.GapBegan();
+  count.Add(1500);  // a stray one
+  count.GapEnded();
+  for (uint32_t number = 1301; number <= 1310; ++number) count.Add(number);  // very late
+  EXPECT_EQ(count.in_gaps(), 1009u + 189u);
+}
+
 TEST(OperationCount, NumbersWrapAround) {
   OperationCount count;
   count.Add(UINT32_MAX - 1);
