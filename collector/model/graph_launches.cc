@@ -4,27 +4,26 @@
 
 namespace utlz {
 
-bool GraphLaunches::Add(uint32_t source, uint32_t correlation, std::span<const Launch> nodes) {
-  if (nodes.empty()) return false;
-  uint64_t time_ns = 0;
-  for (const Launch& node : nodes) time_ns += node.end_ns - node.start_ns;
+bool GraphLaunches::Begin(uint32_t source, uint32_t correlation, uint32_t variant,
+                          uint64_t start_ns) {
   const auto known = latest_.find(source);
-  if (known != latest_.end() && known->second.correlation == correlation) {
-    graphs_[known->second.graph].kernel_time_ns += time_ns;
-    return false;
-  }
   // Correlations grow (and wrap around): an older one is a straggling branch of a launch whose
   // start is known already.
-  if (known != latest_.end() && static_cast<int32_t>(correlation - known->second.correlation) < 0) {
+  if (known != latest_.end() &&
+      static_cast<int32_t>(correlation - known->second.correlation) <= 0) {
     return false;
   }
-  const auto key = std::make_pair(source, nodes.front().variant);
+  const auto key = std::make_pair(source, variant);
   if (graphs_.size() >= kMaxGraphs && !graphs_.contains(key)) return true;
-  Graph& graph = graphs_[key];
-  graph.kernel_time_ns += time_ns;
-  AddStart(nodes.front().start_ns, &graph);
+  AddStart(start_ns, &graphs_[key]);
   latest_[source] = {correlation, key};
   return true;
+}
+
+void GraphLaunches::AddTime(uint32_t source, uint32_t correlation, uint64_t time_ns) {
+  const auto known = latest_.find(source);
+  if (known == latest_.end() || known->second.correlation != correlation) return;
+  graphs_[known->second.graph].kernel_time_ns += time_ns;
 }
 
 void GraphLaunches::AddStart(uint64_t start_ns, Graph* graph) {

@@ -10,11 +10,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
-#include "collector/model/launch_decoder.h"
 #include "collector/model/step_starts.h"
 
 namespace utlz {
@@ -24,9 +22,12 @@ class GraphLaunches {
   static constexpr size_t kMaxGraphs = 4096;
   static constexpr size_t kMostStarts = 1u << 20;  // of all graphs together
 
-  // Nodes of graph launch `correlation` (not 0) of a process, as records bring them. True where
-  // they are its first ones.
-  bool Add(uint32_t source, uint32_t correlation, std::span<const Launch> nodes);
+  // A batch of records has nodes of graph launch `correlation` (not 0) of a process: the first is
+  // `variant`, the first with times that can be true starts at `start_ns`. True where the launch
+  // begins with them.
+  bool Begin(uint32_t source, uint32_t correlation, uint32_t variant, uint64_t start_ns);
+  // How long nodes of that launch ran. Stragglers of a launch before the latest count for nothing.
+  void AddTime(uint32_t source, uint32_t correlation, uint64_t time_ns);
 
   // Start of each launch, and of the one after it, of the graph that took at least half of
   // `kernel_time_ns`, in order; empty where there is none.

@@ -236,17 +236,15 @@ void RunModel::State::AddLaunches(ProcessState* process, const LaunchSegment& se
                             ? &process->streams[{segment.context, segment.stream}]
                             : &none;
   const bool of_graph = segment.graph_correlation != 0;
-  const bool begins_graph =
-      of_graph &&
-      device.graphs.Add(process->source, segment.graph_correlation, {launches, segment.launches});
   // A segment is short beside a slice of a window.
   const WindowTimes::Place place =
       process->windows.PlaceOf(segment.launches > 0 ? launches[0].start_ns : 0);
-  if (begins_graph) process->windows.CountOperations(place);
   LaunchPlace among;
   among.untraced_since_ns = process->coverage.UntracedSinceNs().value_or(UINT64_MAX);
   uint32_t implausible = 0;
   uint32_t not_the_programs = 0;
+  uint32_t placed = 0;
+  uint64_t placed_ns = 0;
   for (uint32_t i = 0; i < segment.launches; ++i) {
     const Launch& launch = launches[i];
     const uint64_t duration_ns = launch.end_ns - launch.start_ns;
@@ -273,7 +271,12 @@ void RunModel::State::AddLaunches(ProcessState* process, const LaunchSegment& se
     ++share->launches;
     share->time_ns += duration_ns;
     share->by_window.Add(process->windows, place, {1, static_cast<double>(duration_ns)});
-    if (!of_graph) process->windows.CountOperations(place);
+    const bool begins_launch =
+        !of_graph || (placed == 0 && device.graphs.Begin(process->source, segment.graph_correlation,
+                                                         launches[0].variant, launch.start_ns));
+    if (begins_launch) process->windows.CountOperations(place);
+    ++placed;
+    placed_ns += duration_ns;
     stream->kernel_time_ns += duration_ns;
     process->kernel_time_ns += duration_ns;
     process->newest_ns = std::max(process->newest_ns, launch.end_ns);
@@ -289,8 +292,9 @@ void RunModel::State::AddLaunches(ProcessState* process, const LaunchSegment& se
          .context = segment.context,
          .source = static_cast<uint16_t>(process->source),
          .kind = kernel.communication ? ActivityKind::kCommunication : ActivityKind::kCompute,
-         .begins_launch = of_graph ? begins_graph && i == 0 : true});
+         .begins_launch = begins_launch});
   }
+  if (of_graph) device.graphs.AddTime(process->source, segment.graph_correlation, placed_ns);
   const uint32_t launched = segment.launches - not_the_programs;
   model_.launches -= not_the_programs;
   stream->launches += launched;

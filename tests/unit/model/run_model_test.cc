@@ -394,6 +394,38 @@ TEST(RunModelTest, LeavesOutLaunchesAndCopiesOfAnotherTime) {
   }
 }
 
+// Replays of a graph of two nodes, a millisecond apart; in the fourth the first node lies `odd_ns`
+// from where it ran.
+Summary OfAGraph(uint64_t odd_ns) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"first", "second"}, 1, 132, 100);
+  for (uint32_t replay = 0; replay < 20; ++replay) {
+    const uint64_t at_ns = replay * 1'000'000;
+    run.SendLaunches({RunBuilder::LaunchAt(at_ns + (replay == 3 ? odd_ns : 0), 400'000, 0),
+                      RunBuilder::LaunchAt(at_ns + 500'000, 400'000, 1)},
+                     1, 7, replay + 1);
+  }
+  run.EndProcess();
+  return run.EndRun(20'000'000);
+}
+
+TEST(RunModelTest, NodesOfAnotherTimeBeginNoStep) {
+  constexpr uint64_t kYearNs = 31'536'000'000'000'000;
+  const Summary usual = OfAGraph(0);
+  ASSERT_GT(usual.steps().steps(), 10u);
+  for (const uint64_t odd_ns : {0 - kYearNs, kYearNs}) {
+    const Summary summary = OfAGraph(odd_ns);
+    EXPECT_EQ(summary.capture().launches_implausible(), 1u);
+    EXPECT_EQ(summary.steps().steps(), usual.steps().steps());
+    EXPECT_EQ(summary.steps().source(), "graph");
+    for (const double time_ns : summary.steps().time_ns()) {
+      EXPECT_LE(time_ns, 1'500'000) << "of that before the one that lacks a node";
+    }
+  }
+}
+
 TEST(RunModelTest, EstimatesWhatTracingCost) {
   RunBuilder run;
   run.StartRun();

@@ -44,9 +44,8 @@ TEST(StepStartsTest, GraphsShareTheRoom) {
   for (uint32_t i = 0; i < 2 * GraphLaunches::kMostStarts; ++i) {
     const uint64_t start_ns = (i + 1) * kStepNs;
     const uint32_t variant = i % 2 == 0 ? 0 : 1 + i / 2 % kGraphs;
-    const Launch node = {
-        .start_ns = start_ns, .end_ns = start_ns + 900, .variant = variant, .correlation = 0};
-    EXPECT_TRUE(graphs.Add(1, i + 1, std::span(&node, 1)));
+    EXPECT_TRUE(graphs.Begin(1, i + 1, variant, start_ns));
+    graphs.AddTime(1, i + 1, 900);
   }
   const auto steps = graphs.StepsOfMainGraph(GraphLaunches::kMostStarts);
   ASSERT_GT(steps.size(), 1000u);
