@@ -161,22 +161,47 @@ void InputQueue::Take(int64_t watermark_ns, Recording* recording) {
                recording);
 }
 
+// Where samples overlap by much, a clock has jumped: what was counted then may be of either time,
+// and so may the launches. Of samples that are the same the first counts.
+void InputQueue::MarkContested() {
+  const auto same = [this](const PendingSample& a, const PendingSample& b) {
+    const auto counters = static_cast<std::ptrdiff_t>(options_.counters.size());
+    const auto row = values_.begin() + static_cast<std::ptrdiff_t>(a.row);
+    return a.span.start_ns == b.span.start_ns && a.span.end_ns == b.span.end_ns &&
+           std::equal(row, row + counters, values_.begin() + static_cast<std::ptrdiff_t>(b.row));
+  };
+  size_t reaching = 0;  // the sample, of those before, that ends last
+  for (size_t i = 1; i < samples_.size(); ++i) {
+    PendingSample& before = samples_[reaching];
+    PendingSample& sample = samples_[i];
+    const int64_t overlap_ns =
+        std::min(before.span.end_ns, sample.span.end_ns) - sample.span.start_ns;
+    const int64_t shorter_ns = std::min(before.span.end_ns - before.span.start_ns,
+                                        sample.span.end_ns - sample.span.start_ns);
+    if (4 * overlap_ns > shorter_ns && !same(before, sample)) {
+      before.contested = sample.contested = true;
+    }
+    if (sample.span.end_ns > before.span.end_ns) reaching = i;
+  }
+}
+
 void InputQueue::TakeSamples(int64_t before_ns, Recording* recording) {
   std::stable_sort(samples_.begin(), samples_.end(),
                    [](const PendingSample& a, const PendingSample& b) {
                      return a.span.start_ns < b.span.start_ns;
                    });
+  MarkContested();
   std::vector<PendingSample> kept;
   std::vector<double> kept_values;
   const auto counters = static_cast<std::ptrdiff_t>(options_.counters.size());
   for (const PendingSample& sample : samples_) {
     const auto row = values_.begin() + static_cast<std::ptrdiff_t>(sample.row);
     if (sample.span.end_ns > before_ns) {
-      kept.push_back({sample.span, kept_values.size()});
+      kept.push_back({sample.span, kept_values.size(), sample.contested});
       kept_values.insert(kept_values.end(), row, row + counters);
       continue;
     }
-    if (sample.span.start_ns < samples_taken_to_ns_) {
+    if (sample.contested || sample.span.start_ns < samples_taken_to_ns_) {
       ++quality_.disordered_samples;
       continue;
     }

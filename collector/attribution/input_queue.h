@@ -34,7 +34,8 @@ class InputQueue {
  private:
   struct PendingSample {
     Sample span;
-    size_t row = 0;  // index into rows_
+    size_t row = 0;  // index of its first value
+    bool contested = false;
   };
 
   struct Untraced {
@@ -51,6 +52,7 @@ class InputQueue {
   void SettleUntraced(int64_t before_ns);
   bool InUntraced(const Sample& sample) const;
   bool Valid(int64_t start_ns, int64_t end_ns, std::span<const double> values) const;
+  void MarkContested();
   void TakeSamples(int64_t before_ns, Recording* recording);
   void TakeLaunches(int64_t before_ns, Recording* recording);
 

@@ -21,25 +21,38 @@ attribution::Options EngineOptions() {
   return options;
 }
 
+// As a run would bring them: launches up to a time, then the samples before it. Times beyond any
+// clock's are for the engine to refuse.
+void Feed(const Capture& capture, attribution::Engine* engine) {
+  constexpr size_t kBatch = 16'384;
+  size_t next = 0;
+  const auto add_launches = [&](int64_t before_ns) {
+    for (; next < capture.launches.size() && capture.launches[next].start_ns < before_ns; ++next) {
+      const CapturedLaunch& launch = capture.launches[next];
+      const auto kind = IsCopyName(capture.keys[launch.key].name)
+                            ? attribution::IntervalKind::kMemcpy
+                            : attribution::IntervalKind::kKernel;
+      engine->AddInterval(launch.key, kind, launch.start_ns, launch.end_ns);
+    }
+  };
+  for (size_t i = 0; i < capture.samples.size(); ++i) {
+    const CapturedSample& sample = capture.samples[i];
+    const std::array<double, AttributedLaunches::kCounters> values = {
+        sample.dram_read_bytes, sample.dram_write_bytes, sample.tensor_active_cycles};
+    engine->AddSample(sample.start_ns, sample.end_ns, values);
+    if (i % kBatch + 1 != kBatch) continue;
+    add_launches(sample.start_ns);
+    engine->AdvanceTo(sample.start_ns);
+  }
+  add_launches(std::numeric_limits<int64_t>::max());
+  engine->AdvanceTo(std::numeric_limits<int64_t>::max());
+}
+
 }  // namespace
 
 AttributedLaunches::AttributedLaunches(const Capture& capture) {
   attribution::Engine engine(EngineOptions());
-  for (const CapturedLaunch& launch : capture.launches) {
-    const auto kind = IsCopyName(capture.keys[launch.key].name)
-                          ? attribution::IntervalKind::kMemcpy
-                          : attribution::IntervalKind::kKernel;
-    engine.AddInterval(launch.key, kind, launch.start_ns, launch.end_ns);
-  }
-  int64_t last_ns = 0;
-  for (const CapturedSample& sample : capture.samples) {
-    const std::array<double, kCounters> values = {sample.dram_read_bytes, sample.dram_write_bytes,
-                                                  sample.tensor_active_cycles};
-    engine.AddSample(sample.start_ns, sample.end_ns, values);
-    last_ns = std::max(last_ns, sample.end_ns);
-  }
-  constexpr int64_t kPastTheEndNs = 1'000'000;
-  engine.AdvanceTo(last_ns + kPastTheEndNs);
+  Feed(capture, &engine);
   solution_ = engine.Solve();
   for (size_t i = 0; i < solution_.columns.size(); ++i) {
     const uint64_t variant = solution_.columns[i].variant;

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "collector/normal_interval.h"
 #include "tools/attribution_check/attributed_launches.h"
 #include "tools/attribution_check/step_match.h"
@@ -18,15 +20,19 @@ using attribution::CounterEstimate;
 
 constexpr double kLeastByteShare = 0.01;
 constexpr double kShortKernelNs = 3000;
+constexpr double kUsualAttributedShare = 0.97;
 
-double Percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
+std::optional<double> Percent(double part, double whole) {
+  if (whole <= 0) return std::nullopt;
+  return 100 * part / whole;
+}
 
 // The launches of the recording that the reference's sequence is looked for in: kernels with times.
 std::vector<size_t> PlacedKernels(const Capture& capture) {
   std::vector<size_t> placed;
   for (size_t i = 0; i < capture.launches.size(); ++i) {
     const CapturedLaunch& launch = capture.launches[i];
-    if (launch.start_ns > 0 && !IsCopyName(capture.keys[launch.key].name)) placed.push_back(i);
+    if (IsPlaced(launch) && !IsCopyName(capture.keys[launch.key].name)) placed.push_back(i);
   }
   return placed;
 }
@@ -57,15 +63,16 @@ Matched MatchSteps(const Capture& capture, const std::vector<size_t>& reference_
     sequence.push_back(capture.launches[i].key);
     all_ns += static_cast<double>(capture.launches[i].end_ns - capture.launches[i].start_ns);
   }
-  const StepRun run = FindSteps(sequence, reference_keys);
+  const std::vector<size_t> begins = FindSteps(sequence, reference_keys);
   Matched matched;
-  matched.steps = run.steps;
+  matched.steps = begins.size();
   double matched_ns = 0;
-  for (size_t i = 0; i < run.steps * reference_keys.size(); ++i) {
-    const size_t launch = placed[run.first + i];
-    matched.launches.push_back(launch);
-    matched_ns +=
-        static_cast<double>(capture.launches[launch].end_ns - capture.launches[launch].start_ns);
+  for (const size_t begin : begins) {
+    for (size_t i = begin; i < begin + reference_keys.size(); ++i) {
+      const CapturedLaunch& launch = capture.launches[placed[i]];
+      matched.launches.push_back(placed[i]);
+      matched_ns += static_cast<double>(launch.end_ns - launch.start_ns);
+    }
   }
   matched.time_share = all_ns > 0 ? matched_ns / all_ns : 0;
   return matched;
@@ -77,6 +84,7 @@ void AddLaunch(const ColumnEstimate& column, double flops_per_cycle, KernelScore
   const CounterEstimate& read = column.counters[AttributedLaunches::kDramRead];
   const CounterEstimate& write = column.counters[AttributedLaunches::kDramWrite];
   const CounterEstimate& cycles = column.counters[AttributedLaunches::kTensorCycles];
+  kernel->measured += read.per_launch && write.per_launch && cycles.per_launch ? 1 : 0;
   kernel->read_bytes += read.per_launch.value_or(0);
   kernel->write_bytes += write.per_launch.value_or(0);
   kernel->half_width_bytes +=
@@ -145,7 +153,7 @@ ErrorSums SumErrors(const std::vector<KernelScore>& kernels, double read_factor,
     sums.write += std::abs(kernel.write_bytes - write);
     sums.flops += std::abs(kernel.flops - kernel.reference_flops);
     if (kernel.reference_bytes >= kLeastByteShare * reference_bytes) {
-      sums.worst = std::max(sums.worst, Percent(error, read + write));
+      sums.worst = std::max(sums.worst, Percent(error, read + write).value_or(0));
     }
   }
   return sums;
@@ -176,26 +184,67 @@ void ScoreErrors(AttributionScore* score) {
   score->worst_kernel_division_error_percent = scaled.worst;
 }
 
+// Of those above kShortKernelNs. A kernel that samples did not meet has no interval that could hold
+// anything, and none whose width could be told.
 void ScoreIntervals(AttributionScore* score) {
   size_t kernels = 0, held = 0, with_flops = 0, flops_held = 0;
   std::vector<double> half_widths;
   for (const KernelScore& kernel : score->kernels) {
     if (kernel.mean_duration_ns <= kShortKernelNs) continue;
     ++kernels;
+    with_flops += kernel.reference_flops > 0 ? 1 : 0;
+    if (kernel.measured == 0) continue;
     held += std::abs(kernel.bytes - kernel.reference_bytes) <= kernel.half_width_bytes ? 1 : 0;
-    half_widths.push_back(Percent(kernel.half_width_bytes, kernel.bytes));
+    half_widths.push_back(Percent(kernel.half_width_bytes, kernel.bytes)
+                              .value_or(std::numeric_limits<double>::infinity()));
     if (kernel.reference_flops <= 0) continue;
-    ++with_flops;
     flops_held +=
         std::abs(kernel.flops - kernel.reference_flops) <= kernel.half_width_flops ? 1 : 0;
   }
-  if (kernels == 0) return;
-  std::sort(half_widths.begin(), half_widths.end());
-  score->interval_coverage = static_cast<double>(held) / static_cast<double>(kernels);
-  score->interval_half_width_percent = half_widths[half_widths.size() / 2];
-  if (with_flops == 0) return;
-  score->flops_interval_coverage =
-      static_cast<double>(flops_held) / static_cast<double>(with_flops);
+  if (kernels > 0) {
+    score->interval_coverage = static_cast<double>(held) / static_cast<double>(kernels);
+  }
+  if (!half_widths.empty()) {
+    std::sort(half_widths.begin(), half_widths.end());
+    score->interval_half_width_percent = half_widths[half_widths.size() / 2];
+  }
+  if (with_flops > 0) {
+    score->flops_interval_coverage =
+        static_cast<double>(flops_held) / static_cast<double>(with_flops);
+  }
+}
+
+// What makes the figures worth less than they look.
+std::vector<std::string> Warnings(const AttributionScore& score) {
+  const attribution::InputQuality& quality = score.quality;
+  std::vector<std::string> warnings;
+  const auto warn = [&warnings](uint64_t count, const char* what) {
+    if (count > 0) warnings.push_back(absl::StrCat(count, " ", what));
+  };
+  warn(score.doubled_launches, "launches were doubled and left out");
+  warn(quality.timeless_intervals, "launches have no times");
+  warn(quality.invalid_intervals, "launches have times that cannot be");
+  warn(quality.dropped_intervals + quality.late_intervals, "launches were dropped");
+  warn(quality.crowded_intervals, "launches overlapped more others than are followed");
+  warn(quality.invalid_samples, "samples have values or times that cannot be");
+  warn(quality.disordered_samples, "samples were doubled or overlapped others");
+  warn(quality.dropped_samples, "samples were dropped");
+  if (quality.missing_sample_ns > quality.sampled_ns / 100) {
+    warn(static_cast<uint64_t>(quality.missing_sample_ns / 1000),
+         "us between samples were not sampled");
+  }
+  warn(score.unmeasured_kernels, "kernels met no sample: their bytes and FLOPs are not known");
+  if (!score.attributed_share) {
+    warnings.push_back("the samples counted no bytes");
+  } else if (*score.attributed_share < kUsualAttributedShare) {
+    warnings.push_back("much was counted while no known launch ran: bytes are missing");
+  }
+  const bool any_shift = std::any_of(score.shift_ns.begin(), score.shift_ns.end(),
+                                     [](const auto& shift) { return shift.second.has_value(); });
+  if (!any_shift) {
+    warnings.push_back("the samples do not tell the shift between their clock and the launches'");
+  }
+  return warnings;
 }
 
 }  // namespace
@@ -210,6 +259,10 @@ absl::StatusOr<AttributionScore> ScoreAttribution(const Capture& capture,
         "check that both are of the same program");
   }
   const AttributedLaunches attributed(capture);
+  if (attributed.solution().quality.samples == 0) {
+    return absl::FailedPreconditionError(
+        "the recording has no sample that can be used: check its .pm.gz");
+  }
   AttributionScore score;
   score.steps = matched.steps;
   score.matched_time_share = matched.time_share;
@@ -225,12 +278,17 @@ absl::StatusOr<AttributionScore> ScoreAttribution(const Capture& capture,
     counted += solution.totals[counter].counted;
     given += solution.totals[counter].attributed;
   }
-  score.attributed_share = counted > 0 ? given / counted : 0;
+  if (counted > 0) score.attributed_share = given / counted;
   for (const attribution::ShiftEstimate& shift : solution.shifts) {
     score.shift_ns[shift.group] = shift.shift_ns;
     score.shift_uncertainty_ns[shift.group] = shift.uncertainty_ns;
     score.used_shift_ns[shift.group] = shift.used_shift_ns;
   }
+  score.doubled_launches = capture.doubled_launches;
+  for (const KernelScore& kernel : score.kernels) {
+    score.unmeasured_kernels += kernel.measured == 0 ? 1 : 0;
+  }
+  score.warnings = Warnings(score);
   return score;
 }
 

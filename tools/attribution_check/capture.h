@@ -37,12 +37,16 @@ struct CapturedSample {
 struct Capture {
   std::vector<KernelKey> keys;
   std::vector<CapturedLaunch> launches;  // sorted by start; those without times first
-  std::vector<CapturedSample> samples;   // in the file's order, without its first
+  std::vector<CapturedSample> samples;   // sorted by start, without the file's first
+  size_t doubled_launches = 0;           // rows like another in all that counts, left out
 };
 
 // Reads PREFIX.k.gz, PREFIX.names.gz and PREFIX.pm.gz. The first sample of a session is garbage
 // and left out. Errors name the file and line.
 absl::StatusOr<Capture> ReadCapture(const std::string& prefix);
+
+// Whether the launch's times can be true.
+bool IsPlaced(const CapturedLaunch& launch);
 
 // Copies and sets that a recording names among its kernels.
 bool IsCopyName(const std::string& name);

@@ -1,6 +1,7 @@
 #include "tools/attribution_check/reference.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -8,13 +9,14 @@
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "tools/attribution_check/gzip_lines.h"
 
 namespace utlz {
 namespace {
 
 // Fields of a line of comma-separated values; quotes may hold commas and doubled quotes.
-std::vector<std::string> SplitCsv(const std::string& line) {
+std::vector<std::string> SplitCsv(absl::string_view line) {
   std::vector<std::string> fields(1);
   bool quoted = false;
   for (size_t i = 0; i < line.size(); ++i) {
@@ -38,7 +40,7 @@ std::vector<std::string> SplitCsv(const std::string& line) {
 std::optional<double> Number(std::string text) {
   text.erase(std::remove(text.begin(), text.end(), ','), text.end());
   double value = 0;
-  if (!absl::SimpleAtod(text, &value)) return std::nullopt;
+  if (!absl::SimpleAtod(text, &value) || !std::isfinite(value) || value < 0) return std::nullopt;
   return value;
 }
 
@@ -97,33 +99,35 @@ void SetMetric(const std::string& metric, double value, ReferenceLaunch* launch)
   }
 }
 
+absl::Status AddRow(const std::vector<std::string>& fields, const Columns& columns,
+                    const std::string& where, std::map<uint64_t, ReferenceLaunch>* launches) {
+  if (fields.size() <= std::max({columns.id, columns.name, columns.grid, columns.metric,
+                                 columns.unit, columns.value})) {
+    return absl::OkStatus();
+  }
+  uint64_t id = 0;
+  const auto grid = ParseGrid(fields[columns.grid]);
+  const auto value = Number(fields[columns.value]);
+  if (!absl::SimpleAtoi(fields[columns.id], &id) || !grid || !value) {
+    return absl::InvalidArgumentError(absl::StrCat(where, " has no readable ID, grid or value"));
+  }
+  ReferenceLaunch& launch = (*launches)[id];
+  launch.key = {fields[columns.name], *grid};
+  SetMetric(fields[columns.metric], *value * UnitFactor(fields[columns.unit]), &launch);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<ReferenceLaunch>> ReadOne(const std::string& path) {
-  const absl::StatusOr<std::vector<std::string>> lines = ReadGzipLines(path);
-  if (!lines.ok()) return lines.status();
   std::optional<Columns> columns;
   std::map<uint64_t, ReferenceLaunch> launches;
-  for (size_t i = 0; i < lines->size(); ++i) {
-    const std::vector<std::string> fields = SplitCsv((*lines)[i]);
-    if (!columns) {
-      // Lines that ncu prints before the table have no such header.
-      columns = FindColumns(fields);
-      continue;
-    }
-    if (fields.size() <= std::max({columns->id, columns->name, columns->grid, columns->metric,
-                                   columns->unit, columns->value})) {
-      continue;
-    }
-    uint64_t id = 0;
-    const auto grid = ParseGrid(fields[columns->grid]);
-    const auto value = Number(fields[columns->value]);
-    if (!absl::SimpleAtoi(fields[columns->id], &id) || !grid || !value) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(path, " line ", i + 1, " has no readable ID, grid or value"));
-    }
-    ReferenceLaunch& launch = launches[id];
-    launch.key = {fields[columns->name], *grid};
-    SetMetric(fields[columns->metric], *value * UnitFactor(fields[columns->unit]), &launch);
-  }
+  const absl::Status status = ForEachGzipLine(path, [&](size_t number, absl::string_view line) {
+    const std::vector<std::string> fields = SplitCsv(line);
+    if (columns) return AddRow(fields, *columns, absl::StrCat(path, " line ", number), &launches);
+    // Lines that ncu prints before the table have no such header.
+    columns = FindColumns(fields);
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return status;
   if (launches.empty()) return absl::InvalidArgumentError(absl::StrCat(path, " has no launches"));
   std::vector<ReferenceLaunch> ordered;
   for (auto& [id, launch] : launches) ordered.push_back(std::move(launch));

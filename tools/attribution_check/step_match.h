@@ -7,15 +7,12 @@
 
 namespace utlz {
 
-// An unbroken run of launches that follows the reference's sequence, which repeats.
-struct StepRun {
-  size_t first = 0;           // index into the recording's sequence
-  size_t steps = 0;           // whole ones, from `first` on
-  size_t first_position = 0;  // of the launch `first` within a step
-};
-
-// The run with the most whole steps; none has zero steps. Kernels are equal numbers.
-StepRun FindSteps(const std::vector<size_t>& recording, const std::vector<size_t>& reference);
+// Where whole steps begin, in order: as many unbroken stretches of the recording, apart from each
+// other and as long as the reference, as follow its sequence, which repeats, from any place in it.
+// What lies between them (launches that were lost, other work) costs the steps that it breaks.
+// Kernels are equal numbers.
+std::vector<size_t> FindSteps(const std::vector<size_t>& recording,
+                              const std::vector<size_t>& reference);
 
 }  // namespace utlz
 

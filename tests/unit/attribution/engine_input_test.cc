@@ -117,6 +117,21 @@ TEST(EngineInput, DoubledAndDisorderedSamplesCountOnce) {
   EXPECT_EQ(twice.Solve().quality.disordered_samples, load.samples.size());
 }
 
+// One of them is of another time, and nothing says which.
+TEST(EngineInput, SamplesThatOverlapAreNotBelieved) {
+  Engine engine(ThreeCounters());
+  const std::array<double, 3> values = {10, 10, 10};
+  for (int64_t i = 0; i < 100; ++i) engine.AddSample(i * 5000, (i + 1) * 5000, values);
+  engine.AddSample(203'000, 208'000, values);
+  engine.AddSample(400'000, 405'000, std::array<double, 3>{11, 10, 10});
+  engine.AddSample(500'000, 504'900, values);
+  engine.AddSample(504'899, 509'800, values);  // as rounding may have it
+  engine.AdvanceTo(10'000'000);
+  const Solution solution = engine.Solve();
+  EXPECT_EQ(solution.quality.disordered_samples, 6u);
+  EXPECT_EQ(solution.quality.samples, 98u);
+}
+
 TEST(EngineInput, ClockJumpsAreMarked) {
   Engine engine(ThreeCounters());
   const std::array<double, 3> values = {10, 10, 10};

@@ -43,16 +43,16 @@ TEST_P(Recordings, ErrorsStayWithinLimits) {
   const Limits& limits = GetParam();
   const AttributionScore score = Score(limits);
   EXPECT_GE(score.matched_time_share, 0.9);
-  EXPECT_GE(score.attributed_share, 0.97);
+  EXPECT_GE(score.attributed_share.value(), 0.97);
   // What the device did not count cannot be attributed: in the decode recordings it counted a fifth
   // of the writes that the reference has, which are left over from before the reference's step.
-  EXPECT_LE(score.dram_bytes_division_error_percent, limits.bytes_error_percent);
-  EXPECT_LE(score.dram_bytes_error_percent,
-            limits.bytes_error_percent + std::abs(score.counted_bytes_difference_percent));
-  EXPECT_LE(score.dram_read_error_percent, limits.bytes_error_percent);
+  EXPECT_LE(score.dram_bytes_division_error_percent.value(), limits.bytes_error_percent);
+  EXPECT_LE(score.dram_bytes_error_percent.value(),
+            limits.bytes_error_percent + std::abs(score.counted_bytes_difference_percent.value()));
+  EXPECT_LE(score.dram_read_error_percent.value(), limits.bytes_error_percent);
   EXPECT_LE(score.worst_kernel_error_percent, limits.worst_kernel_error_percent);
-  EXPECT_LE(score.tensor_flops_error_percent, limits.flops_error_percent);
-  EXPECT_LE(score.interval_half_width_percent, 5);
+  EXPECT_LE(score.tensor_flops_error_percent.value(), limits.flops_error_percent);
+  EXPECT_LE(score.interval_half_width_percent.value(), 5);
   for (const auto& [group, shift] : score.shift_ns) {
     if (shift) {
       EXPECT_LE(score.shift_uncertainty_ns.at(group), 300) << group;
