@@ -13,9 +13,10 @@
 namespace utlz::attribution {
 namespace {
 
-// A stretch ends with a window, and lasts no longer than a clock stays right in.
+// A stretch ends with a window, and is no longer than one: where a clock jumps within one, that
+// much is lost.
 constexpr int64_t kPauseNs = 3'000'000;
-constexpr int64_t kLongestStretchNs = 200'000'000;
+constexpr int64_t kLongestStretchNs = 20'000'000;
 constexpr size_t kFewestSamples = 256;
 constexpr size_t kFewestStretches = 3;
 constexpr size_t kMostSamples = 131'072;

@@ -100,8 +100,7 @@ CounterEstimate Estimate(const Model& model, const FitCovariance& covariance, si
   estimate.attributed = statistics.attributed();
   if (statistics.covered_launches() <= 0) return estimate;
   const double launches = statistics.covered_launches();
-  const double value =
-      statistics.launches() > 0 ? statistics.mean() : statistics.attributed() / launches;
+  const double value = statistics.per_launch();
   estimate.per_launch = value;
 
   const auto count = static_cast<double>(statistics.launches());

@@ -14,8 +14,11 @@ class ColumnStatistics {
   // launch that lies in the sample; zero where none does.
   void AddPart(double part, double shared, double others_rate, double squared_residual,
                double share);
-  // The sum of a launch's parts; only launches wholly covered by samples.
+  // The sum of a launch's parts; only launches that samples covered for the most part.
   void AddLaunch(double value);
+  // A launch that samples and short holes between them span: what samples gave to it, what it was
+  // expected to have of them, and what it is expected to have done in the holes.
+  void AddWhole(double attributed, double expected, double imputed);
   // A launch's share that samples covered, in [0, 1].
   void AddCovered(double share) { covered_launches_ += share; }
 
@@ -24,7 +27,9 @@ class ColumnStatistics {
   double others_rates() const { return others_rates_; }
   double covered_launches() const { return covered_launches_; }
   uint64_t launches() const { return launches_; }
-  double mean() const { return mean_; }
+  // What a launch does, by all that are whole. The fit says how much of it lies in holes, by as much
+  // as it is right where samples are; launches that samples hit well are no fair choice of all.
+  double per_launch() const;
   // Variance of one launch's value; zero for fewer than two launches.
   double variance() const;
   // Mean squared residual of the fit in the column's samples.
@@ -37,6 +42,10 @@ class ColumnStatistics {
   double covered_launches_ = 0;
   double residual_weight_ = 0;
   double squared_residuals_ = 0;
+  double whole_launches_ = 0;
+  double whole_attributed_ = 0;
+  double whole_expected_ = 0;
+  double whole_imputed_ = 0;
   uint64_t launches_ = 0;
   double mean_ = 0;
   double squares_ = 0;

@@ -249,6 +249,7 @@ void Model::SplitAmongActive(const Sample& sample, size_t group, std::span<const
       const double part = split_.parts[i];
       totals.attributed += part;
       walker_.active()[piece.active].attributed[counter] += part;
+      walker_.active()[piece.active].expected[counter] += split_.predicted[i];
       statistics_[piece.column * counters_ + counter].AddPart(
           part, std::sqrt(std::max(0.0, part * (counted - part))),
           greatest.Beside(i, piece.overlap_ns, sample), split_.residual * split_.residual,
@@ -266,7 +267,10 @@ void Model::Retire() {
       for (const size_t counter : groups_[group].counters) {
         ColumnStatistics& statistics = statistics_[done.column * counters_ + counter];
         statistics.AddCovered(share);
-        if (share < kSampledShare || share + imputed_share < kWholeShare) continue;
+        if (share + imputed_share < kWholeShare) continue;
+        statistics.AddWhole(done.attributed[counter], done.expected[counter],
+                            done.imputed[counter]);
+        if (share < kSampledShare) continue;
         statistics.AddLaunch(done.attributed[counter] + done.imputed[counter]);
       }
     }

@@ -59,6 +59,7 @@ void SampleWalker::Activate(const Launch& launch, ColumnPlan* plan) {
   const auto tail = static_cast<double>(launch.tail_end_ns - launch.start_ns);
   next.knots = plan->columns()[next.column].shape.PlaceKnots(duration, tail);
   next.attributed.assign(counters_, 0);
+  next.expected.assign(counters_, 0);
   next.imputed.assign(counters_, 0);
   next.covered_ns.assign(shifts_ns_.size(), 0);
   next.imputed_ns.assign(shifts_ns_.size(), 0);

@@ -18,6 +18,7 @@ struct ActiveLaunch {
   uint32_t column = 0;
   ProfileShape::Knots knots;
   std::vector<double> attributed;  // by counter
+  std::vector<double> expected;    // by counter: by the fit, in samples
   std::vector<double> imputed;     // by counter: expected in holes between samples
   std::vector<double> covered_ns;  // of [start, end), by shift group
   std::vector<double> imputed_ns;  // the same in holes

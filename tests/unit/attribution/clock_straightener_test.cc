@@ -158,7 +158,7 @@ TEST(ClockStraightener, AShortWindowIsNotTakenAtItsWord) {
               static_cast<double>(parts[0].begin_ns), kToleranceNs);
 }
 
-// Without a pause it is cut after 200 ms, and what the moves push together stays in order.
+// Without a pause it is cut all the same, and what the moves push together stays in order.
 TEST(ClockStraightener, SamplesNeverOverlapAfterwards) {
   constexpr int kSamples = 19'990;
   constexpr int64_t kJumpNs = 7'000;

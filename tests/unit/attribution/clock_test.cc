@@ -113,6 +113,28 @@ TEST(Clock, ADriftAtTheBeginningMovesNoCountToAnotherKernel) {
   }
 }
 
+// All of it lies within the warm-up, and nothing pauses where it happens.
+TEST(Clock, AJumpAmongTheFirstSamplesMovesNoCountToAnotherKernel) {
+  for (const int64_t jump_ns : {-7000, -2000, 3000, 9000}) {
+    SimulationOptions simulation;
+    simulation.steps = 8000;
+    simulation.sample_ns = 5'000;
+    simulation.shift_ns = -1000;
+    SimulatedLoad load = Simulate(kDecode, simulation);
+    for (size_t i = load.samples.size() / 2; i < load.samples.size(); ++i) {
+      load.samples[i].start_ns += jump_ns;
+      load.samples[i].end_ns += jump_ns;
+    }
+    Engine engine(OneCounter());
+    load.Feed(&engine);
+    const Solution solution = engine.Solve();
+    for (const SimulatedKernel& kernel : kDecode) {
+      EXPECT_NEAR(PerLaunch(solution, kernel.variant), kernel.work, 3e5)
+          << kernel.variant << ", " << jump_ns << " ns";
+    }
+  }
+}
+
 // Most runs begin with seconds in which the GPU has nothing to do, sampled all the same.
 TEST(Clock, AShiftIsFoundInWorkThatFollowsALongIdleTime) {
   Engine engine(OneCounter());

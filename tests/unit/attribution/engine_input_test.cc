@@ -125,7 +125,7 @@ TEST(EngineInput, SamplesThatOverlapAreNotBelieved) {
   engine.AddSample(203'000, 208'000, values);
   engine.AddSample(400'000, 405'000, std::array<double, 3>{11, 10, 10});
   engine.AddSample(500'000, 504'900, values);
-  engine.AddSample(504'899, 509'800, values);  // as rounding may have it
+  engine.AddSample(504'899, 509'800, values);  // hardly overlaps: the first counts
   engine.AdvanceTo(10'000'000);
   const Solution solution = engine.Solve();
   EXPECT_EQ(solution.quality.disordered_samples, 6u);
