@@ -54,6 +54,9 @@ constexpr double kFlatShare = 1e-3;
 // that work unevenly. A shift that leaves so much more unexplained than another is no rival of it.
 constexpr double kRivalFactor = 4;
 constexpr size_t kMostRivals = 4;
+// Samples that leave no more than this times as much unexplained at a rival do not tell the two
+// apart: what is expected does.
+constexpr double kToldApart = 1.1;
 // Rivals are judged by fits with rates that vary over a launch's life, anywhere so near each.
 constexpr int kJudgeSteps = 3;  // to each side
 constexpr size_t kJudgeSamples = 12'288;
@@ -146,11 +149,16 @@ Weighed Weigh(const Weighed& a, const Weighed& b) {
           1 / std::sqrt(weight_a + weight_b)};
 }
 
+struct Verdict {
+  Rival chosen;
+  bool by_samples = true;  // without what is expected too
+};
+
 // The rival that the samples speak for, by both kinds of rates: constant ones where it is, those
 // that vary over a life at their best near it.
-Rival Judge(const Recording& recording, size_t variants, const ShiftGroup& group,
-            std::vector<Rival> rivals) {
-  if (rivals.size() == 1) return rivals.front();
+Verdict Judge(const Recording& recording, size_t variants, const ShiftGroup& group,
+              std::vector<Rival> rivals) {
+  if (rivals.size() == 1) return {rivals.front()};
   const Recording judged =
       CutSamples(recording, 0, std::min(recording.samples.size(), kJudgeSamples));
   const ColumnPlan plan(judged, variants, kJudgeCoefficients);
@@ -159,8 +167,17 @@ Rival Judge(const Recording& recording, size_t variants, const ShiftGroup& group
         ProfileResiduals(judged, plan, group, Grid(rival.shift_ns, kStepNs, kJudgeSteps));
     rival.blame *= *std::min_element(residuals.begin(), residuals.end());
   }
-  return *std::min_element(rivals.begin(), rivals.end(),
-                           [](const Rival& a, const Rival& b) { return a.blame < b.blame; });
+  Verdict verdict = {
+      *std::min_element(rivals.begin(), rivals.end(),
+                        [](const Rival& a, const Rival& b) { return a.blame < b.blame; })};
+  const auto unexplained = [](const Rival& rival) {
+    return rival.blame / Surprise(rival.shift_ns);
+  };
+  for (const Rival& rival : rivals) {
+    if (rival.shift_ns == verdict.chosen.shift_ns) continue;
+    if (unexplained(rival) < kToldApart * unexplained(verdict.chosen)) verdict.by_samples = false;
+  }
+  return verdict;
 }
 
 // Half the way to the nearest rival.
@@ -232,14 +249,24 @@ double Doubt(const ShiftEstimate& estimate) {
   return EdgeErrorNs(estimate) * Surprise(*estimate.shift_ns);
 }
 
+// The group that is trusted most; those that samples alone did not settle after all others.
+const ShiftEstimate* Lender(const std::vector<ShiftEstimate>& estimates,
+                            const std::vector<bool>& by_samples) {
+  for (const bool settled : {true, false}) {
+    const ShiftEstimate* best = nullptr;
+    for (size_t group = 0; group < estimates.size(); ++group) {
+      if (!estimates[group].shift_ns || by_samples[group] != settled) continue;
+      if (best == nullptr || Doubt(estimates[group]) < Doubt(*best)) best = &estimates[group];
+    }
+    if (best != nullptr) return best;
+  }
+  return nullptr;
+}
+
 // All counters are stamped by one clock: a group whose shift is not determined uses that of the
 // group which is trusted most, and so does one that strays too far from it.
-void BorrowShifts(std::vector<ShiftEstimate>* estimates) {
-  const ShiftEstimate* best = nullptr;
-  for (const ShiftEstimate& estimate : *estimates) {
-    if (!estimate.shift_ns) continue;
-    if (best == nullptr || Doubt(estimate) < Doubt(*best)) best = &estimate;
-  }
+void BorrowShifts(const std::vector<bool>& by_samples, std::vector<ShiftEstimate>* estimates) {
+  const ShiftEstimate* best = Lender(*estimates, by_samples);
   if (best == nullptr) return;
   const ShiftEstimate lender = *best;
   for (ShiftEstimate& estimate : *estimates) {
@@ -274,10 +301,12 @@ std::vector<ShiftEstimate> SearchShifts(const Recording& recording, size_t varia
 
   const std::vector<double> wide = WideGrid();
   const ShiftResiduals residuals = ConstantRateResiduals(whole, variants, groups, wide, kParts);
+  std::vector<bool> by_samples(groups.size(), true);
   for (size_t group = 0; group < groups.size(); ++group) {
     const std::vector<Rival> rivals = FindRivals(wide, residuals.whole[group]);
     if (rivals.empty()) continue;
-    const Rival chosen = Judge(whole, variants, groups[group], rivals);
+    const auto [chosen, settled] = Judge(whole, variants, groups[group], rivals);
+    by_samples[group] = settled;
     const double reach_ns = ReachNs(rivals, chosen);
     if (std::abs(chosen.shift_ns) < kNearNs) {
       estimates[group] =
@@ -289,7 +318,7 @@ std::vector<ShiftEstimate> SearchShifts(const Recording& recording, size_t varia
         ConstantRateResiduals(whole, variants, {groups[group]}, fine, kParts);
     estimates[group] = Determine(groups[group], Near(fine, beside, 0, chosen.shift_ns, reach_ns));
   }
-  BorrowShifts(&estimates);
+  BorrowShifts(by_samples, &estimates);
   return estimates;
 }
 
@@ -323,7 +352,7 @@ void FollowShifts(const Recording& recording, size_t variants,
       if (found[group].shift_ns) (*estimates)[group] = found[group];
     }
   }
-  BorrowShifts(estimates);
+  BorrowShifts(std::vector<bool>(groups.size(), true), estimates);
 }
 
 }  // namespace utlz::attribution

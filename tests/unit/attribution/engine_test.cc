@@ -99,30 +99,6 @@ TEST(Engine, LostSamplesDoNotBiasLongLaunches) {
   EXPECT_GT(solution.quality.missing_sample_ns, 0);
 }
 
-// Launches that most of a sample fell on do no more than others.
-TEST(Engine, SamplesThatAreThinnedFavourNoLaunch) {
-  for (const size_t kept : {2, 4}) {
-    SimulationOptions simulation;
-    simulation.sample_ns = 10'000;
-    simulation.steps = 1500;
-    simulation.work_noise = 0;
-    SimulatedLoad load = Simulate(kStep, simulation);
-    size_t index = 0;
-    std::erase_if(load.samples, [&](const SimulatedSample&) { return index++ % kept != 0; });
-    Engine engine(OneCounter());
-    load.Feed(&engine);
-    const Solution solution = engine.Solve();
-    double found = 0;
-    double done = 0;
-    for (const SimulatedKernel& kernel : kStep) {
-      found += PerLaunch(solution, kernel.variant);
-      done += kernel.work;
-    }
-    EXPECT_NEAR(found / done, 1, 0.004) << kept;
-    EXPECT_LT(WorstError(solution), 0.01) << kept;
-  }
-}
-
 TEST(Engine, SplitsAVariantThatHidesTwoSizes) {
   Engine engine(OneCounter());
   Simulate({{1, 20'000, 1e7, 0, 1, 500}, {1, 80'000, 9e7, 0, 1, 500}}, {}).Feed(&engine);

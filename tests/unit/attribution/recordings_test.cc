@@ -90,6 +90,39 @@ TEST(RecordingsTogether, WindowsInStepWithTheLoadHaveItsShift) {
   EXPECT_NEAR(shifts[AttributedLaunches::kTensorCycles].used_shift_ns, 0, 500);
 }
 
+// Launches that a sample happens to hold for the most part do no more than others.
+TEST(RecordingsTogether, ThinnedSamplesFavourNoLaunch) {
+  const auto reference = ReadReference({std::string(UTLZ_CAPTURES) + "/ncu-decode.1.csv.gz"});
+  ASSERT_TRUE(reference.ok()) << reference.status();
+  auto capture = ReadCapture(std::string(UTLZ_CAPTURES) + "/decode.10000");
+  ASSERT_TRUE(capture.ok()) << capture.status();
+  size_t index = 0;
+  std::erase_if(capture->samples, [&index](const CapturedSample&) { return index++ % 2 == 1; });
+  const auto score = ScoreAttribution(*capture, *reference, TensorPeak{});
+  ASSERT_TRUE(score.ok()) << score.status();
+  EXPECT_LT(*score->tensor_flops_error_percent, 0.6);
+  EXPECT_LT(std::abs(*score->counted_read_difference_percent), 0.6);
+}
+
+// Whatever lies between the clocks is found, though writes, of which these loads make few, would have
+// it nearer to what is expected.
+TEST(RecordingsTogether, ClocksThatLieFarApartAreFound) {
+  const auto reference = ReadReference({std::string(UTLZ_CAPTURES) + "/ncu-decode.1.csv.gz"});
+  ASSERT_TRUE(reference.ok()) << reference.status();
+  for (const int64_t later_ns : {-9000, -5000, 5000}) {
+    auto capture = ReadCapture(std::string(UTLZ_CAPTURES) + "/graph.5000");
+    ASSERT_TRUE(capture.ok()) << capture.status();
+    for (CapturedLaunch& launch : capture->launches) {
+      launch.start_ns += later_ns;
+      launch.end_ns += later_ns;
+    }
+    const auto score = ScoreAttribution(*capture, *reference, TensorPeak{});
+    ASSERT_TRUE(score.ok()) << score.status();
+    EXPECT_NEAR(score->used_shift_ns.at("sm"), static_cast<double>(-later_ns), 300) << later_ns;
+    EXPECT_LT(*score->dram_bytes_division_error_percent, 0.8) << later_ns;
+  }
+}
+
 TEST(RecordingsTogether, IntervalsHoldTheReference) {
   size_t kernels = 0;
   size_t held = 0;
