@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <random>
+#include <vector>
 
 #include "collector/attribution/engine.h"
 #include "tests/unit/attribution/simulated_load.h"
@@ -27,24 +28,32 @@ Options OneCounter() {
   return options;
 }
 
-// Adds the window that begins `seconds` after the start.
-void AddWindow(double seconds, double shift_ns, uint64_t seed, Engine* engine) {
+// Adds the window that begins `seconds` after the start, of as many counters as there are shifts.
+void AddWindow(double seconds, const std::vector<double>& shifts_ns, uint64_t seed,
+               Engine* engine) {
   SimulationOptions simulation;
   simulation.steps = kStepsOfAWindow;
   simulation.sample_ns = 10'000;
-  simulation.shift_ns = shift_ns;
   simulation.seed = seed;
-  const SimulatedLoad load = Simulate(kDecode, simulation);
+  std::vector<SimulatedLoad> loads;  // the same launches
+  for (const double shift_ns : shifts_ns) {
+    simulation.shift_ns = shift_ns;
+    loads.push_back(Simulate(kDecode, simulation));
+  }
   const auto later_ns = static_cast<int64_t>(seconds * 1e9);
-  for (const SimulatedLaunch& launch : load.launches) {
+  for (const SimulatedLaunch& launch : loads[0].launches) {
     engine->AddInterval(launch.variant, IntervalKind::kKernel, launch.start_ns + later_ns,
                         launch.end_ns + later_ns);
   }
-  for (const SimulatedSample& sample : load.samples) {
-    const std::array<double, 1> values = {sample.value};
+  std::vector<double> values(shifts_ns.size());
+  for (size_t i = 0; i < loads[0].samples.size(); ++i) {
+    const SimulatedSample& sample = loads[0].samples[i];
+    for (size_t counter = 0; counter < values.size(); ++counter) {
+      values[counter] = loads[counter].samples[i].value;
+    }
     engine->AddSample(sample.start_ns + later_ns, sample.end_ns + later_ns, values);
   }
-  engine->AdvanceTo(load.samples.back().end_ns + later_ns + 1'000'000);
+  engine->AdvanceTo(loads[0].samples.back().end_ns + later_ns + 1'000'000);
 }
 
 // Runs for `seconds`; returns the greatest error of the shift from `settled_s` on.
@@ -54,7 +63,7 @@ double WorstError(double seconds, double settled_s, uint64_t seed,
   double worst = 0;
   int window = 0;
   for (double now_s = 0; now_s < seconds; now_s += kWindowSeconds) {
-    AddWindow(now_s, shift_ns(now_s), seed + static_cast<uint64_t>(window), &engine);
+    AddWindow(now_s, {shift_ns(now_s)}, seed + static_cast<uint64_t>(window), &engine);
     if (now_s < settled_s || ++window % 8 != 0) continue;
     const Solution solution = engine.Solve();
     if (!solution.shifts[0].shift_ns) return 1e9;
@@ -90,6 +99,40 @@ TEST(Clock, AJumpIsFoundAgain) {
   }
 }
 
+// DRAM and SM counters are taken at different places of the chip.
+TEST(Clock, EachGroupOfCountersHasAShiftOfItsOwn) {
+  Options options = OneCounter();
+  options.counters = {{"reads", "dram"}, {"writes", "dram write"}, {"cycles", "sm"}};
+  struct Case {
+    std::array<double, 3> shifts_ns;
+    std::array<double, 3> ns_per_s;
+  };
+  const std::array<Case, 3> cases = {{{{-1000, -300, 600}, {0, 0, 0}},
+                                      {{-1100, -400, 200}, {20, 20, 20}},
+                                      {{900, -200, 300}, {-12, 9, 0}}}};
+  for (const Case& of : cases) {
+    Engine engine(options);
+    double now_s = 0;
+    const auto shift_ns = [&](size_t group) {
+      return of.shifts_ns[group] + of.ns_per_s[group] * now_s;
+    };
+    for (uint64_t seed = 300; now_s < 60; now_s += kWindowSeconds) {
+      AddWindow(now_s, {shift_ns(0), shift_ns(1), shift_ns(2)}, seed++, &engine);
+    }
+    now_s -= kWindowSeconds;
+    const Solution solution = engine.Solve();
+    ASSERT_EQ(solution.shifts.size(), 3u);
+    for (size_t group = 0; group < 3; ++group) {
+      ASSERT_TRUE(solution.shifts[group].shift_ns.has_value()) << group;
+      EXPECT_NEAR(*solution.shifts[group].shift_ns, shift_ns(group), 300)
+          << solution.shifts[group].group;
+      for (const SimulatedKernel& kernel : kDecode) {
+        EXPECT_NEAR(PerLaunch(solution, kernel.variant, group), kernel.work, 3e5);
+      }
+    }
+  }
+}
+
 // As seen on an H200 after an attach: off by some millionths for seconds, then corrected at once.
 // All of it lies within the warm-up.
 TEST(Clock, ADriftAtTheBeginningMovesNoCountToAnotherKernel) {
@@ -97,7 +140,7 @@ TEST(Clock, ADriftAtTheBeginningMovesNoCountToAnotherKernel) {
     Engine engine(OneCounter());
     uint64_t seed = 21;
     for (double now_s = 0; now_s < 6; now_s += 0.75) {
-      AddWindow(now_s, now_s < 4 ? -1500 + ns_per_s * now_s : -1500, seed++, &engine);
+      AddWindow(now_s, {now_s < 4 ? -1500 + ns_per_s * now_s : -1500}, seed++, &engine);
     }
     return engine.Solve();
   };
@@ -144,7 +187,7 @@ TEST(Clock, AShiftIsFoundInWorkThatFollowsALongIdleTime) {
   for (int64_t at = 0; at < kIdleSamples; ++at) {
     engine.AddSample(at * kSampleNs, (at + 1) * kSampleNs, nothing);
   }
-  AddWindow(1, -1700, 3, &engine);
+  AddWindow(1, {-1700}, 3, &engine);
   const ShiftEstimate shift = engine.Solve().shifts[0];
   ASSERT_TRUE(shift.shift_ns.has_value());
   EXPECT_NEAR(*shift.shift_ns, -1700, 300);
