@@ -5,6 +5,8 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "collector/attribution/column_folding.h"
 #include "collector/attribution/shift_search.h"
@@ -29,6 +31,64 @@ double SmallSampleFactor(uint64_t launches) {
   const double first = (z * z * z + z) / (4 * freedom);
   const double second = (5 * std::pow(z, 5) + 16 * z * z * z + 3 * z) / (96 * freedom * freedom);
   return freedom < 3 ? (freedom < 2 ? 12.706 : 4.303) / z : (z + first + second) / z;
+}
+
+// A variance of fewer clusters says little, even with Student's t.
+constexpr size_t kFewestClusters = 4;
+// Of what was attributed: columns that did less show no more than how it was divided.
+constexpr double kTellingShare = 0.01;
+
+// Standard error of the launches' mean by their scatter: as if each were independent, and as
+// stretches of time of different lengths differ, whichever is most.
+double Scatter(const ColumnStatistics& statistics) {
+  const uint64_t launches = statistics.launches();
+  double most = SmallSampleFactor(launches) *
+                std::sqrt(statistics.variance() / static_cast<double>(launches));
+  for (size_t level = 0; level < kClusterLevels; ++level) {
+    const ClusterVariance& clusters = statistics.clusters(level);
+    if (clusters.clusters() < kFewestClusters) continue;
+    most = std::max(most,
+                    SmallSampleFactor(clusters.clusters()) * std::sqrt(clusters.VarianceOfMean()));
+  }
+  return most;
+}
+
+size_t Windows(const Model& model, size_t column, size_t counter) {
+  return model.statistics(column, counter).clusters(kWindowLevel).clusters();
+}
+
+// Standard deviation of a window's mean beyond its launches' own scatter, a share of the mean, by
+// Student's t.
+double SpreadOfWindows(const ColumnStatistics& statistics) {
+  const size_t windows = statistics.clusters(kWindowLevel).clusters();
+  const double by_launches = statistics.variance() * static_cast<double>(windows) /
+                             static_cast<double>(statistics.launches());
+  const double beyond = statistics.clusters(kWindowLevel).VarianceOfCluster() - by_launches;
+  return SmallSampleFactor(windows) * std::sqrt(std::max(0.0, beyond)) / statistics.per_launch();
+}
+
+// By how much windows differ for the columns that were seen in some of them: the median by what
+// they did. Those that did little differ by how samples are divided.
+double UsualSpreadOfWindows(const Model& model, size_t counter) {
+  std::vector<std::pair<double, double>> spreads;  // with what the column did
+  const double floor = kTellingShare * model.totals()[counter].attributed;
+  double all = 0;
+  for (size_t column = 0; column < model.plan().columns().size(); ++column) {
+    const ColumnStatistics& statistics = model.statistics(column, counter);
+    if (Windows(model, column, counter) < kFewestClusters || statistics.per_launch() <= 0 ||
+        statistics.attributed() < floor) {
+      continue;
+    }
+    spreads.emplace_back(SpreadOfWindows(statistics), statistics.attributed());
+    all += statistics.attributed();
+  }
+  std::sort(spreads.begin(), spreads.end());
+  double below = 0;
+  for (const auto& [spread, attributed] : spreads) {
+    below += attributed;
+    if (2 * below >= all) return spread;
+  }
+  return 0;
 }
 
 // Standard deviations of every column's total for one launch, for a unit noise, from the fit.
@@ -103,10 +163,8 @@ CounterEstimate Estimate(const Model& model, const FitCovariance& covariance, si
   const double value = statistics.per_launch();
   estimate.per_launch = value;
 
-  const auto count = static_cast<double>(statistics.launches());
-  const double noise = statistics.launches() > 1 ? SmallSampleFactor(statistics.launches()) *
-                                                       std::sqrt(statistics.variance() / count)
-                                                 : statistics.shared() / launches;
+  const double noise =
+      statistics.launches() > 1 ? Scatter(statistics) : statistics.shared() / launches;
   // How far the fitted rates, without the division of each sample's count, lie from the value.
   const double fitted = model.fit(group).FittedTotal(index, model.plan().columns()[column]);
   const double misfit = std::abs(fitted / launches - statistics.attributed() / launches);
@@ -136,6 +194,23 @@ CounterEstimate Estimate(const Model& model, const FitCovariance& covariance, si
   squares += options.reproducibility * options.reproducibility * value * value;
   estimate.standard_error = std::sqrt(squares);
   return estimate;
+}
+
+// What was seen in few windows cannot show how windows differ: what differs for others differs
+// here.
+void AddWindowErrors(const Model& model, std::vector<ColumnEstimate>* columns) {
+  for (size_t counter = 0; counter < model.totals().size(); ++counter) {
+    const double spread = UsualSpreadOfWindows(model, counter);
+    for (size_t column = 0; column < columns->size(); ++column) {
+      CounterEstimate& estimate = (*columns)[column].counters[counter];
+      const size_t windows = Windows(model, column, counter);
+      (*columns)[column].windows = windows;
+      if (!estimate.standard_error || windows >= kFewestClusters) continue;
+      const double few = std::sqrt(static_cast<double>(std::max<size_t>(1, windows)));
+      estimate.standard_error =
+          std::hypot(*estimate.standard_error, spread * *estimate.per_launch / few);
+    }
+  }
 }
 
 double PerNs(const ColumnEstimate& column, size_t counter) {
@@ -241,6 +316,7 @@ void ReportColumns(const Model& model, const VariantTable& variants, const Optio
       }
     }
   }
+  AddWindowErrors(model, &solution->columns);
   AddCacheErrors(options, &solution->columns);
   NameGroups(folding, solution);
 }

@@ -13,8 +13,11 @@ void ColumnStatistics::AddPart(double part, double shared, double others_rate,
   squared_residuals_ += share * squared_residual;
 }
 
-void ColumnStatistics::AddLaunch(double value) {
+void ColumnStatistics::AddLaunch(double value, const ClusterNumbers& clusters) {
   ++launches_;
+  for (size_t level = 0; level < kClusterLevels; ++level) {
+    clusters_[level].Add(clusters[level], value);
+  }
   const double distance = value - mean_;
   mean_ += distance / static_cast<double>(launches_);
   squares_ += distance * (value - mean_);

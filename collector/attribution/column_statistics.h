@@ -2,7 +2,11 @@
 #ifndef UTLZ_COLLECTOR_ATTRIBUTION_COLUMN_STATISTICS_H_
 #define UTLZ_COLLECTOR_ATTRIBUTION_COLUMN_STATISTICS_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+
+#include "collector/attribution/cluster_variance.h"
 
 namespace utlz::attribution {
 
@@ -15,7 +19,7 @@ class ColumnStatistics {
   void AddPart(double part, double shared, double others_rate, double squared_residual,
                double share);
   // The sum of a launch's parts; only launches that samples covered for the most part.
-  void AddLaunch(double value);
+  void AddLaunch(double value, const ClusterNumbers& clusters);
   // A launch that samples and short holes between them span: what samples gave to it, what it was
   // expected to have of them, and what it is expected to have done in the holes.
   void AddWhole(double attributed, double expected, double imputed);
@@ -27,11 +31,13 @@ class ColumnStatistics {
   double others_rates() const { return others_rates_; }
   double covered_launches() const { return covered_launches_; }
   uint64_t launches() const { return launches_; }
-  // What a launch does, by all that are whole. The fit says how much of it lies in holes, by as much
-  // as it is right where samples are; launches that samples hit well are no fair choice of all.
+  // What a launch does, by all that are whole. The fit says how much of it lies in holes, by as
+  // much as it is right where samples are; launches that samples hit well are no fair choice of
+  // all.
   double per_launch() const;
   // Variance of one launch's value; zero for fewer than two launches.
   double variance() const;
+  const ClusterVariance& clusters(size_t level) const { return clusters_[level]; }
   // Mean squared residual of the fit in the column's samples.
   double residual_variance() const;
 
@@ -49,6 +55,7 @@ class ColumnStatistics {
   uint64_t launches_ = 0;
   double mean_ = 0;
   double squares_ = 0;
+  std::array<ClusterVariance, kClusterLevels> clusters_;
 };
 
 }  // namespace utlz::attribution

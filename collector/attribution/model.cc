@@ -165,12 +165,12 @@ void Model::Attribute(const Recording& recording, Novelty novelty) {
   size_t cursor = 0;
   for (size_t i = 0; i < recording.samples.size(); ++i) {
     const Sample& sample = recording.samples[i];
-    if (sample.start_ns - sampled_to_ns_ <= kLongestHoleNs) {
-      ImputeHole(sample, recording.launches, &cursor);
-    }
+    const bool follows = sample.start_ns - sampled_to_ns_ <= kLongestHoleNs;
+    if (follows) ImputeHole(sample, recording.launches, &cursor);
     sampled_to_ns_ = sample.end_ns;
     walker_.MoveTo(sample, recording.launches, &cursor, &plan_);
     Retire();
+    clusters_.MoveTo(sample.start_ns, follows);
     const bool learn = novelty == Novelty::kNew && WorthLearning();
     for (size_t group = 0; group < groups_.size(); ++group) {
       if (novelty == Novelty::kNew) fits_[group].Observe(walker_.coverage(group));
@@ -271,7 +271,7 @@ void Model::Retire() {
         statistics.AddWhole(done.attributed[counter], done.expected[counter],
                             done.imputed[counter]);
         if (share < kSampledShare) continue;
-        statistics.AddLaunch(done.attributed[counter] + done.imputed[counter]);
+        statistics.AddLaunch(done.attributed[counter] + done.imputed[counter], clusters_.numbers());
       }
     }
   }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "collector/attribution/cluster_variance.h"
 #include "collector/attribution/column_plan.h"
 #include "collector/attribution/column_statistics.h"
 #include "collector/attribution/options.h"
@@ -77,6 +78,7 @@ class Model {
   std::vector<uint32_t> learned_;  // samples, by column
   uint64_t considered_ = 0;
   int64_t sampled_to_ns_ = 0;
+  ClusterClock clusters_;
   double learned_samples_ = 0;
   double next_fit_ = 0;
 };

@@ -36,7 +36,8 @@ struct ColumnEstimate {
   int64_t min_duration_ns = 0;
   int64_t max_duration_ns = std::numeric_limits<int64_t>::max();
   uint64_t launches = 0;          // placed in time, sampled or not
-  uint64_t sampled_launches = 0;  // wholly covered by samples
+  uint64_t sampled_launches = 0;  // covered by samples for the most part
+  uint64_t windows = 0;           // unbroken stretches of samples that these fall into
   int64_t time_ns = 0;            // sum of the durations of `launches`
   // Columns of one group cannot be told apart by the samples so far: only the sum of their
   // attributed totals is known, the members' own numbers are a guess. Index into Solution::groups.
