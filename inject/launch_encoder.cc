@@ -49,11 +49,10 @@ void LaunchEncoder::AddCorrelation(uint32_t correlation) {
   previous_correlation_ = correlation;
 }
 
-void LaunchEncoder::AddTimeless(uint32_t variant, bool begins_operation) {
+void LaunchEncoder::AddTimeless(uint32_t variant) {
   timeless_variant_.Varint(variant);
   timeless_count_.Varint(1);
   ++timeless_;
-  timeless_operations_ += begins_operation ? 1 : 0;
 }
 
 void LaunchEncoder::Finish(ByteBuffer* message) {

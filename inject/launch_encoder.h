@@ -28,8 +28,9 @@ class LaunchEncoder {
   // For batches that are yet to begin; none may be under way.
   void SetWithCorrelation(bool with_correlation) { with_correlation_ = with_correlation; }
   void Add(const Launch& launch);
-  // A launch of its own, or the first node of a graph's launch, begins an operation.
-  void AddTimeless(uint32_t variant, bool begins_operation);
+  void AddTimeless(uint32_t variant);
+  // Launches of their own, or of graphs, of which no record has times.
+  void AddTimelessOperations(uint32_t operations) { timeless_operations_ += operations; }
   bool Full() const { return launches_ + timeless_ >= kMaxLaunches; }
   bool Empty() const { return launches_ + timeless_ == 0; }
   uint32_t launches() const { return launches_; }

@@ -146,11 +146,12 @@ void Recorder::ConsumeKernel(const cupti::KernelRecord& record) {
   const uint32_t variant = variants_.Find(record);
   ++counts_.launches;
   if (record.graph_node_id != 0) ++counts_.graph_nodes;
-  const bool begins_operation = Count(record.correlation_id, record.graph_node_id != 0);
+  const bool timeless = record.start == 0 || record.end == 0 || CutBySwitch(record);
+  Count(record.correlation_id, record.graph_node_id != 0, !timeless);
   See(record.device_id, record.context_id, record.stream_id);
-  if (record.start == 0 || record.end == 0 || CutBySwitch(record)) {
+  if (timeless) {
     ++counts_.timeless;
-    launches_.AddTimeless(variant, begins_operation);
+    launches_.AddTimeless(variant);
   } else {
     launches_.Add({variant, record.start, record.end, record.stream_id, record.context_id,
                    record.graph_node_id != 0 ? record.correlation_id : 0, record.correlation_id});
@@ -160,7 +161,7 @@ void Recorder::ConsumeKernel(const cupti::KernelRecord& record) {
 
 void Recorder::ConsumeMemcpy(const cupti::MemcpyRecord& record) {
   See(record.device_id, record.context_id, record.stream_id);
-  Count(record.correlation_id, record.graph_node_id != 0);
+  Count(record.correlation_id, record.graph_node_id != 0, record.graph_node_id == 0);
   copies_.Add({CopyKindOf(record.copy_kind), record.start, record.end, record.bytes,
                record.stream_id, record.context_id,
                CopyFlagsOf(record.flags, record.source_kind, record.destination_kind),
@@ -170,7 +171,7 @@ void Recorder::ConsumeMemcpy(const cupti::MemcpyRecord& record) {
 
 void Recorder::ConsumePeerCopy(const cupti::PeerCopyRecord& record) {
   SeeContext(record.context_id, record.device_id);
-  Count(record.correlation_id, record.graph_node_id != 0);
+  Count(record.correlation_id, record.graph_node_id != 0, record.graph_node_id == 0);
   copies_.Add({CopyKindOf(cupti::kCopyPeerToPeer), record.start, record.end, record.bytes,
                record.stream_id, record.context_id, CopyFlagsOf(record.flags, 0, 0),
                record.graph_node_id});
@@ -179,7 +180,7 @@ void Recorder::ConsumePeerCopy(const cupti::PeerCopyRecord& record) {
 
 void Recorder::ConsumeMemset(const cupti::MemsetRecord& record) {
   See(record.device_id, record.context_id, record.stream_id);
-  Count(record.correlation_id, record.graph_node_id != 0);
+  Count(record.correlation_id, record.graph_node_id != 0, record.graph_node_id == 0);
   copies_.Add({kCopyMemset, record.start, record.end, record.bytes, record.stream_id,
                record.context_id, 0, record.graph_node_id});
   if (copies_.Full()) Flush();

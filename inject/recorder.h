@@ -20,6 +20,7 @@
 #include "inject/string_table.h"
 #include "inject/switch_times.h"
 #include "inject/timed_lock.h"
+#include "inject/timeless_operations.h"
 #include "inject/variant_table.h"
 
 namespace utlz::inject {
@@ -79,11 +80,11 @@ class Recorder {
   void ConsumePeerCopy(const cupti::PeerCopyRecord& record);
   void ConsumeMemset(const cupti::MemsetRecord& record);
   void ConsumeGraphTrace(const cupti::GraphTraceRecord& record);
-  // Whether an operation begins with this record.
-  bool Count(uint32_t correlation, bool graph_node) {
-    if (graph_node) return counts_.operations.AddNode(correlation);
-    counts_.operations.Add(correlation);
-    return true;
+  // Copies in graphs do not tell whether theirs was launched.
+  void Count(uint32_t correlation, bool graph_node, bool with_times) {
+    const bool begins = !graph_node || counts_.operations.AddNode(correlation);
+    if (!graph_node) counts_.operations.Add(correlation);
+    launches_.AddTimelessOperations(timeless_operations_.Note(begins, graph_node, with_times));
   }
   void See(uint32_t device, uint32_t context, uint32_t stream) {
     if (device != last_device_ || context != last_context_ || stream != last_stream_) {
@@ -113,6 +114,7 @@ class Recorder {
   MarkerEncoder markers_;
   CallEncoder calls_;
   CommunicationEncoder communication_;
+  TimelessOperations timeless_operations_;
   uint64_t communication_lost_ = 0;
   uint32_t strings_sent_ = 0;
   uint32_t variants_sent_ = VariantTable::kFirst;

@@ -44,7 +44,7 @@ struct DecodedLaunches {
   std::vector<Launch> launches;
   std::vector<LaunchSegment> segments;  // together as many launches as above
   std::vector<TimelessLaunches> timeless;
-  uint32_t timeless_operations = 0;  // begun by these: launches of their own, and of graphs
+  uint32_t timeless_operations = 0;  // launches, of their own or of graphs, without any times
 };
 
 class LaunchDecoder {

@@ -108,8 +108,9 @@ TEST_F(LaunchEncoderTest, KeepsResidualsOfEveryLength) {
 }
 
 TEST_F(LaunchEncoderTest, CountsTimelessLaunches) {
-  encoder_.AddTimeless(ids_[1], true);
-  encoder_.AddTimeless(ids_[1], false);
+  encoder_.AddTimeless(ids_[1]);
+  encoder_.AddTimeless(ids_[1]);
+  encoder_.AddTimelessOperations(1);
   encoder_.Add({ids_[0], 5, 9, 1, 1, 0, 1});
   LaunchDecoder decoder;
   const DecodedLaunches* decoded = decoder.Decode(Finish());

@@ -146,7 +146,7 @@ TEST(LaunchDecoderTest, RefusesColumnsThatDisagree) {
   EXPECT_TRUE(refuses([](LaunchBatch* batch) { batch->add_segment_stream(1); }));
   EXPECT_TRUE(refuses([](LaunchBatch* batch) { batch->add_correlation_delta(1); }));
   EXPECT_TRUE(refuses([](LaunchBatch* batch) { batch->add_timeless_variant(1); }));
-  EXPECT_TRUE(refuses([](LaunchBatch* batch) { batch->set_timeless_operations(1); }));
+  EXPECT_TRUE(refuses([](LaunchBatch* batch) { batch->set_timeless_operations(2); }));
 }
 
 TEST(LaunchDecoderTest, RefusesIdentifiersAndTimesOutOfBounds) {
