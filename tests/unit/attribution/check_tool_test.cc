@@ -4,6 +4,7 @@
 #include <fstream>
 #include <string>
 
+#include "tests/unit/attribution/scratch_files.h"
 #include "tools/attribution_check/capture.h"
 #include "tools/attribution_check/gzip_lines.h"
 #include "tools/attribution_check/reference.h"
@@ -12,12 +13,6 @@
 
 namespace utlz {
 namespace {
-
-std::string Write(const std::string& name, const std::string& text) {
-  const std::string path = testing::TempDir() + "/" + name;
-  std::ofstream(path) << text;
-  return path;
-}
 
 using Begins = std::vector<size_t>;
 
@@ -36,17 +31,18 @@ TEST(StepMatch, FindsNoStepInAnotherProgram) {
 }
 
 TEST(Reference, ReadsQuotedNumbersAndAveragesRuns) {
+  const ScratchFiles files;
   const std::string header =
       "==PROF== Connected\n"
       "\"ID\",\"Kernel Name\",\"Grid Size\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n";
-  const std::string one = Write(
+  const std::string one = files.Write(
       "one.csv", header +
                      "\"0\",\"a<b, c>\",\"(2, 3, 1)\",\"dram__bytes_read.sum\",\"byte\",\"1,000\"\n"
                      "\"0\",\"a<b, c>\",\"(2, 3, "
                      "1)\",\"sm__ops_path_tensor_src_fp16_dst_fp32.sum\",\"\",\"4\"\n");
-  const std::string two =
-      Write("two.csv",
-            header + "\"0\",\"a<b, c>\",\"(2, 3, 1)\",\"dram__bytes_read.sum\",\"Kbyte\",\"3\"\n");
+  const std::string two = files.Write(
+      "two.csv",
+      header + "\"0\",\"a<b, c>\",\"(2, 3, 1)\",\"dram__bytes_read.sum\",\"Kbyte\",\"3\"\n");
   const auto reference = ReadReference({one, two});
   ASSERT_TRUE(reference.ok()) << reference.status();
   ASSERT_EQ(reference->size(), 1u);
@@ -57,26 +53,28 @@ TEST(Reference, ReadsQuotedNumbersAndAveragesRuns) {
 }
 
 TEST(Reference, RefusesRunsOfDifferentLaunches) {
+  const ScratchFiles files;
   const std::string header =
       "\"ID\",\"Kernel Name\",\"Grid Size\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n";
   const std::string row = "\"(1, 1, 1)\",\"dram__bytes_read.sum\",\"byte\",\"1\"\n";
-  const std::string one = Write("left.csv", header + "\"0\",\"a\"," + row);
-  const std::string two = Write("right.csv", header + "\"0\",\"b\"," + row);
+  const std::string one = files.Write("left.csv", header + "\"0\",\"a\"," + row);
+  const std::string two = files.Write("right.csv", header + "\"0\",\"b\"," + row);
   EXPECT_FALSE(ReadReference({one, two}).ok());
 }
 
 TEST(Capture, SaysWhichLineIsDamaged) {
-  const std::string prefix = testing::TempDir() + "/damaged";
-  Write("damaged.names.gz", "kernel\n");
-  Write("damaged.k.gz", "0 0 0 1 1 1 0\n5000 6000 7 1 1 1 0\n");
-  Write("damaged.pm.gz", "");
-  const auto capture = ReadCapture(prefix);
+  const ScratchFiles files;
+  files.Write("damaged.names.gz", "kernel\n");
+  files.Write("damaged.k.gz", "0 0 0 1 1 1 0\n5000 6000 7 1 1 1 0\n");
+  files.Write("damaged.pm.gz", "");
+  const auto capture = ReadCapture(files.Path("damaged"));
   ASSERT_FALSE(capture.ok());
   EXPECT_NE(capture.status().message().find("line 2"), absl::string_view::npos);
 }
 
 TEST(GzipLines, SaysThatAFileIsCutOff) {
-  const std::string path = testing::TempDir() + "/whole.gz";
+  const ScratchFiles files;
+  const std::string path = files.Path("whole.gz");
   const gzFile file = gzopen(path.c_str(), "wb");
   std::string text;
   for (int i = 0; i < 20'000; ++i) text += std::to_string(i * 7919) + "\n";
@@ -92,7 +90,7 @@ TEST(GzipLines, SaysThatAFileIsCutOff) {
   std::ifstream whole(path, std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(whole)),
                           std::istreambuf_iterator<char>());
-  const std::string cut = Write("cut.gz", bytes.substr(0, bytes.size() / 2));
+  const std::string cut = files.Write("cut.gz", bytes.substr(0, bytes.size() / 2));
   EXPECT_FALSE(ForEachGzipLine(cut, count).ok());
 }
 

@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <fstream>
 #include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "tests/unit/attribution/scratch_files.h"
 #include "tools/attribution_check/attribution_score.h"
 #include "tools/attribution_check/capture.h"
 #include "tools/attribution_check/reference.h"
@@ -83,12 +83,6 @@ Rows Recorded() {
   return rows;
 }
 
-std::string Write(const std::string& name, const std::string& text) {
-  const std::string path = testing::TempDir() + "/" + name;
-  std::ofstream(path, std::ios::binary) << text;
-  return path;
-}
-
 std::string LaunchText(const Rows& rows) {
   std::string text;
   for (const LaunchRow& row : rows.launches) {
@@ -120,13 +114,13 @@ std::string ReferenceText() {
 
 absl::StatusOr<AttributionScore> ScoreTexts(const std::string& launches, const std::string& samples,
                                             const std::string& reference) {
-  const std::string prefix = testing::TempDir() + "/hostile";
-  Write("hostile.names.gz", "kernel_0\nkernel_1\nkernel_2\n");
-  Write("hostile.k.gz", launches);
-  Write("hostile.pm.gz", samples);
-  const auto capture = ReadCapture(prefix);
+  const ScratchFiles files;
+  files.Write("hostile.names.gz", "kernel_0\nkernel_1\nkernel_2\n");
+  files.Write("hostile.k.gz", launches);
+  files.Write("hostile.pm.gz", samples);
+  const auto capture = ReadCapture(files.Path("hostile"));
   if (!capture.ok()) return capture.status();
-  const auto launches_of_a_step = ReadReference({Write("hostile.csv", reference)});
+  const auto launches_of_a_step = ReadReference({files.Write("hostile.csv", reference)});
   if (!launches_of_a_step.ok()) return launches_of_a_step.status();
   return ScoreAttribution(*capture, *launches_of_a_step, TensorPeak{});
 }
