@@ -104,8 +104,8 @@ TEST(RecordingsTogether, ThinnedSamplesFavourNoLaunch) {
   EXPECT_LT(std::abs(*score->counted_read_difference_percent), 0.6);
 }
 
-// Whatever lies between the clocks is found, though writes, of which these loads make few, would have
-// it nearer to what is expected.
+// Whatever lies between the clocks is found, though writes, of which these loads make few, would
+// have it nearer to what is expected.
 TEST(RecordingsTogether, ClocksThatLieFarApartAreFound) {
   const auto reference = ReadReference({std::string(UTLZ_CAPTURES) + "/ncu-decode.1.csv.gz"});
   ASSERT_TRUE(reference.ok()) << reference.status();
