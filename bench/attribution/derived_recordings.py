@@ -78,6 +78,20 @@ def merge_in_turn(recording, counts, first=0, turn_ns=20_000_000):
     recording.samples = merged
 
 
+def thinned(recording, kept_of):
+    recording.samples = recording.samples[::kept_of]
+
+
+def jump(recording, launches_ns, samples_ns):
+    """Clocks that jump half-way."""
+    middle = recording.samples[len(recording.samples) // 2][0]
+    for rows, by_ns in ((recording.launches, launches_ns), (recording.samples, samples_ns)):
+        for row in rows:
+            if row[0] >= middle:
+                row[0] += by_ns
+                row[1] += by_ns
+
+
 def windows(recording, length_ns, every_ns):
     begin = recording.samples[0][0]
     recording.samples = [sample for sample in recording.samples
@@ -159,6 +173,12 @@ CHANGES = {
     "half of the samples lost": lambda r: lost(r, 0.5),
     "first 20 %": lambda r: part(r, 0, 0.2),
     "last half": lambda r: part(r, 0.5, 1),
+    "every second sample": lambda r: thinned(r, 2),
+    "every fourth sample": lambda r: thinned(r, 4),
+    "every sixteenth sample": lambda r: thinned(r, 16),
+    "samples' clock jumps back by 7 us": lambda r: jump(r, 0, -7000),
+    "samples' clock jumps on by 3 us": lambda r: jump(r, 0, 3000),
+    "both clocks jump back by 20 ms": lambda r: jump(r, -20_000_000, -20_000_000),
     "merged in pairs": lambda r: merge(r, 2),
     "merged in threes": lambda r: merge(r, 3),
     "merged in threes, from the second": lambda r: merge(r, 3, 1),
@@ -198,11 +218,13 @@ def row(name, change, scored):
     shifts = ", ".join("–" if shift is None else f"{shift:.0f} ± {scored['shift_uncertainty_ns'][group]:.0f}"
                        for group, shift in scored["shift_ns"].items())
     unmeasured = sum(not kernel["dram_bytes_half_width"] for kernel in scored["kernels"])
-    return (f"| {change} | {name} | {scored['dram_bytes_division_error_percent']:.2f} "
-            f"| {scored['worst_kernel_division_error_percent']:.1f} "
-            f"| {scored['tensor_flops_error_percent']:.2f} "
-            f"| {100 * scored['interval_coverage']:.0f} | {scored['interval_half_width_percent']:.1f} "
-            f"| {100 * scored['flops_interval_coverage']:.0f} "
+    told = lambda key, digits, factor=1: ("–" if scored[key] is None
+                                          else f"{factor * scored[key]:.{digits}f}")
+    return (f"| {change} | {name} | {told('dram_bytes_division_error_percent', 2)} "
+            f"| {told('worst_kernel_division_error_percent', 1)} "
+            f"| {told('tensor_flops_error_percent', 2)} "
+            f"| {told('interval_coverage', 0, 100)} | {told('interval_half_width_percent', 1)} "
+            f"| {told('flops_interval_coverage', 0, 100)} "
             f"| {len(scored['folded'])} / {unmeasured} | {shifts} |")
 
 
