@@ -201,7 +201,7 @@ FindingFacts GatherFacts(const ModelState& model, const Analysis& analysis,
     facts.counters = facts.counters || (device.source() >= SOURCE_SAMPLED && device.has_hfu());
     AddThrottling(device, &facts);
   }
-  facts.step_ns = UsualStepNs(summary);
+  facts.step_ns = MeanStepNs(summary);
   AddTracing(model, analysis, &facts);
   if (facts.window_ns > 0) {
     facts.busy_share /= facts.window_ns;

@@ -18,7 +18,7 @@ struct GapTotal {
 struct FindingFacts {
   const Summary* summary = nullptr;
   double window_ns = 0;         // traced time of the steady part
-  double step_ns = 0;           // a usual step; 0 = no steps
+  double step_ns = 0;           // a mean step; 0 = no steps
   double traced_launch_ns = 0;  // what tracing adds to the host's time for a launch
   double traced_graphs_ns = 0;  // and what it added to launches of graphs, in the steady part
   GapTotal launch_gaps, readback_gaps, upload_gaps, other_gaps;

@@ -93,7 +93,8 @@ void SetGrowth(const SteadyPart& steady, const DeviceTotals& totals, const Steps
   const auto slope = SlopePerSecond(readings);
   if (readings.size() < kParts || !slope.has_value()) return;
   memory->set_growth_bytes_per_second(*slope);
-  const double step_seconds = steps.time_mean_ns() * 1e-9;
+  // Memory grows over time with all that is in it.
+  const double step_seconds = (steps.time_mean_ns() + steps.pause_time_ns()) * 1e-9;
   if (step_seconds > 0) memory->set_growth_bytes_per_step(*slope * step_seconds);
   const double growth = *slope * (readings.back().seconds - readings.front().seconds);
   const bool leak = GoesOnRising(readings) && growth >= kWorthNamingBytes &&

@@ -23,20 +23,10 @@ void MoveLateTime(const DeviceState& device, StretchContent* content) {
   }
 }
 
-// Input that came late is no pause, however late. For how long our own counters held the program up
-// says nothing of it.
-bool IsPause(const DeviceState& device, const StepsSpan& steps, const LongGap& gap) {
-  if (device.range_hold_ups.Holds(gap)) return true;
-  const auto length_ns = static_cast<double>(gap.end_ns - gap.start_ns);
-  return (gap.category == TimeCategory::kOtherGap || gap.category == TimeCategory::kReadbackGap) &&
-         length_ns >= std::max(kShortestPauseNs, kStepsOfAPause * steps.usual_step_ns);
-}
-
 void TakePausesOut(const DeviceState& device, const StepsSpan& steps, DevicePart* part) {
   for (const LongGap& gap : device.ledger.long_gaps()) {
-    const bool inside = gap.start_ns >= steps.start_ns && gap.end_ns <= steps.end_ns;
+    if (!IsPause(device, steps, gap)) continue;
     const auto length_ns = static_cast<double>(gap.end_ns - gap.start_ns);
-    if (!inside || !IsPause(device, steps, gap)) continue;
     const auto category = static_cast<size_t>(gap.category);
     const double taken_ns = std::min(length_ns, part->content.time_ns[category]);
     part->content.time_ns[category] -= taken_ns;
@@ -47,6 +37,16 @@ void TakePausesOut(const DeviceState& device, const StepsSpan& steps, DevicePart
 }
 
 }  // namespace
+
+// Input that came late is no pause, however late. For how long our own counters held the program up
+// says nothing of it.
+bool IsPause(const DeviceState& device, const StepsSpan& steps, const LongGap& gap) {
+  if (gap.start_ns < steps.start_ns || gap.end_ns > steps.end_ns) return false;
+  if (device.range_hold_ups.Holds(gap)) return true;
+  const auto length_ns = static_cast<double>(gap.end_ns - gap.start_ns);
+  return (gap.category == TimeCategory::kOtherGap || gap.category == TimeCategory::kReadbackGap) &&
+         length_ns >= std::max(kShortestPauseNs, kStepsOfAPause * steps.usual_step_ns);
+}
 
 double DevicePart::TimeNs() const {
   return std::accumulate(content.time_ns.begin(), content.time_ns.end(), 0.0) -

@@ -82,14 +82,16 @@ Found FindSteps(const ModelState& model) {
   return found;
 }
 
+double OverlapNs(const LongGap& gap, const Step& step) {
+  const uint64_t begin_ns = std::max(gap.start_ns, step.start_ns);
+  const uint64_t end_ns = std::min(gap.end_ns, step.end_ns);
+  return end_ns > begin_ns ? static_cast<double>(end_ns - begin_ns) : 0;
+}
+
 void TakeHoldUpsOut(const DeviceState& device, std::vector<Step>* steps) {
   for (const LongGap& gap : device.ledger.long_gaps()) {
     if (!device.range_hold_ups.Holds(gap)) continue;
-    for (Step& step : *steps) {
-      const uint64_t begin_ns = std::max(gap.start_ns, step.start_ns);
-      const uint64_t end_ns = std::min(gap.end_ns, step.end_ns);
-      if (end_ns > begin_ns) step.held_up_ns += static_cast<double>(end_ns - begin_ns);
-    }
+    for (Step& step : *steps) step.held_up_ns += OverlapNs(gap, step);
   }
 }
 
@@ -232,6 +234,17 @@ void ListSteps(const ModelState& model, const std::vector<Step>& steps, size_t w
   }
 }
 
+// Of what each step holds of pauses, the mean. Our own hold-ups are out of the steps already.
+double PausePerStepNs(const DeviceState& device, const std::vector<Step>& steps, size_t warmup,
+                      const StepsSpan& span) {
+  double pause_ns = 0;
+  for (const LongGap& gap : device.ledger.long_gaps()) {
+    if (!IsPause(device, span, gap) || device.range_hold_ups.Holds(gap)) continue;
+    for (size_t i = warmup; i < steps.size(); ++i) pause_ns += OverlapNs(gap, steps[i]);
+  }
+  return pause_ns / static_cast<double>(steps.size() - warmup);
+}
+
 }  // namespace
 
 std::optional<StepsSpan> SummarizeSteps(const ModelState& model, Summary* summary) {
@@ -248,10 +261,22 @@ std::optional<StepsSpan> SummarizeSteps(const ModelState& model, Summary* summar
   if (!uuid.empty()) steps->set_device_uuid(uuid);
   ListSteps(model, found.steps, warmup, steps);
   if (found.device == nullptr || found.steps.size() - warmup < kFewestSteps) return std::nullopt;
-  return StepsSpan{.start_ns = found.steps[warmup].start_ns,
-                   .end_ns = found.steps.back().end_ns,
-                   .usual_step_ns = steps->time_p50_ns(),
-                   .device = found.device_index};
+  StepsSpan span{.start_ns = found.steps[warmup].start_ns,
+                 .end_ns = found.steps.back().end_ns,
+                 .usual_step_ns = steps->time_p50_ns(),
+                 .device = found.device_index};
+  span.pause_per_step_ns = PausePerStepNs(*found.device, found.steps, warmup, span);
+  return span;
+}
+
+void TakePausesOutOfSteps(const Analysis& analysis, Summary* summary) {
+  const std::optional<StepsSpan>& span = analysis.steady.steps;
+  if (!span.has_value() || span->pause_per_step_ns <= 0) return;
+  StepsSummary* steps = summary->mutable_steps();
+  const auto less = [&](double time_ns) { return std::max(0.0, time_ns - span->pause_per_step_ns); };
+  steps->set_pause_time_ns(span->pause_per_step_ns);
+  steps->set_time_mean_ns(less(steps->time_mean_ns()));
+  if (steps->has_idle_time_ns()) steps->set_idle_time_ns(less(steps->idle_time_ns()));
 }
 
 }  // namespace utlz

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "collector/model/steady_part.h"
+#include "collector/model/analysis.h"
 
 namespace utlz {
 
@@ -13,6 +13,10 @@ inline constexpr double kSlowStep = 1.25;
 
 // Fills Summary.steps where the run has steps; their span where there are enough after the warm-up.
 std::optional<StepsSpan> SummarizeSteps(const ModelState& model, Summary* summary);
+
+// Takes what Summary.window leaves out as pauses out of the mean step too, where the window is of
+// steps: its slices sum to a step then. Summary.steps must be filled already.
+void TakePausesOutOfSteps(const Analysis& analysis, Summary* summary);
 
 }  // namespace utlz
 

@@ -26,6 +26,7 @@ Summary BuildSummary(const ModelState& model) {
   summary.set_schema("utlz.report/1");
   SummarizeRun(model, &summary);
   const Analysis analysis = Analyze(model, SummarizeSteps(model, &summary));
+  TakePausesOutOfSteps(analysis, &summary);
   TakeSlowdownOutOfSteps(analysis, &summary);
   SummarizeWindow(model, analysis, &summary);
   SummarizeProcesses(model, &summary);

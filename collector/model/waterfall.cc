@@ -164,7 +164,7 @@ void SummarizeWaterfall(const ModelState& model, const Analysis& analysis, Summa
   if (total_ns <= 0) return;
   WaterfallSummary* waterfall = summary->mutable_waterfall();
   waterfall->set_total_ns(total_ns);
-  const double step_ns = UsualStepNs(*summary);
+  const double step_ns = MeanStepNs(*summary);
   for (const SliceText& text : kSlices) {
     const auto found = slices.find(text.name);
     if (found == slices.end() || found->second <= 0) continue;

@@ -39,10 +39,8 @@ void SummarizeWindow(const ModelState& model, const Analysis& analysis, Summary*
   window->set_end_ns(static_cast<double>(end_ns - model.run_start->time_ns()));
 }
 
-double UsualStepNs(const Summary& summary) {
-  if (summary.window().of() != "steps") return 0;
-  const StepsSummary& steps = summary.steps();
-  return summary.window().pauses() > 0 ? steps.time_p50_ns() : steps.time_mean_ns();
+double MeanStepNs(const Summary& summary) {
+  return summary.window().of() == "steps" ? summary.steps().time_mean_ns() : 0;
 }
 
 }  // namespace utlz

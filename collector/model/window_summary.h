@@ -9,9 +9,9 @@ namespace utlz {
 // Fills Summary.window where some device worked; run must be filled already.
 void SummarizeWindow(const ModelState& model, const Analysis& analysis, Summary* summary);
 
-// The time of a usual step: the mean, or the median where pauses lie between steps; 0 where the
-// window is not of steps. Summary.window and .steps must be filled already.
-double UsualStepNs(const Summary& summary);
+// What the shares of Summary.window are put per step with: its mean step; 0 where the window is not
+// of steps. Summary.window and .steps must be filled already.
+double MeanStepNs(const Summary& summary);
 
 }  // namespace utlz
 

@@ -26,18 +26,14 @@ Result DeviceMean(const Summary& run, bool (DeviceSummary::*has)() const,
   return Estimate{sum / weight, 0};
 }
 
-// A usual step as a share of the window that the devices' times and the waterfall are of, by its
+// A mean step as a share of the window that the devices' times and the waterfall are of, by its
 // length: with tracing in windows, fewer steps were traced than the run held.
 std::optional<double> StepOfWindow(const Summary& run, const PerWhat& per) {
   const std::optional<Estimate> step = StepTime(run);
   if (!per.step || !step || !run.window().has_time_ns() || run.window().time_ns() <= 0) {
     return std::nullopt;
   }
-  // A mean holds the pauses, which the window leaves out.
-  const double usual_ns = run.window().pauses() > 0 && run.steps().has_time_p50_ns()
-                              ? run.steps().time_p50_ns()
-                              : step->value;
-  return usual_ns / run.window().time_ns();
+  return step->value / run.window().time_ns();
 }
 
 // As collector/model/timeline.cc names it.

@@ -109,6 +109,7 @@ std::string Steps(const Summary& summary) {
   if (steps.steps() == 0) return {};
   std::string text = "\n" + FormatGrouped(steps.steps()) + " steps of " +
                      FormatTime(Optional(steps.has_time_mean_ns(), steps.time_mean_ns()));
+  if (steps.pause_time_ns() > 0) text += " between pauses";
   if (summary.efficiency().has_mfu()) text += ", MFU " + FormatShare(summary.efficiency().mfu());
   if (summary.efficiency().has_tokens_per_second()) {
     text += ", " + FormatCount(summary.efficiency().tokens_per_second()) + " tokens/s";

@@ -43,10 +43,11 @@ std::string DescribeShares(const EfficiencySummary& efficiency) {
   return Joined(parts);
 }
 
-std::string DescribeYield(const EfficiencySummary& efficiency) {
+std::string DescribeYield(const EfficiencySummary& efficiency, bool pauses_left_out) {
   std::vector<std::string> parts;
   if (efficiency.has_steps_per_second()) {
-    parts.push_back(FormatRatio(efficiency.steps_per_second()) + " steps/s");
+    parts.push_back(FormatRatio(efficiency.steps_per_second()) + " steps/s" +
+                    (pauses_left_out ? " between pauses" : ""));
   }
   if (efficiency.has_tokens_per_second()) {
     parts.push_back(FormatCount(efficiency.tokens_per_second()) + " tokens/s");
@@ -106,8 +107,10 @@ std::string DescribeCost(const EfficiencySummary& efficiency) {
 std::string RenderEfficiency(const Summary& summary, const TextOptions& options) {
   const EfficiencySummary& efficiency = summary.efficiency();
   std::string text;
+  const bool pauses_left_out = summary.steps().pause_time_ns() > 0;
   for (const std::string& line :
-       {DescribeShares(efficiency), DescribeYield(efficiency), DescribeCost(efficiency)}) {
+       {DescribeShares(efficiency), DescribeYield(efficiency, pauses_left_out),
+        DescribeCost(efficiency)}) {
     if (!line.empty()) text += Wrap(line, options.columns, 4, 2);
   }
   if (efficiency.has_gap_note()) {

@@ -87,7 +87,8 @@ std::string RenderSteps(const Summary& summary, const TextOptions& options) {
   if (steps.steps() == 0) return {};
   std::string text = "Steps: " + FormatGrouped(steps.steps()) + " of " +
                      FormatTime(Optional(steps.has_time_mean_ns(), steps.time_mean_ns())) +
-                     " on average, half within " +
+                     (steps.pause_time_ns() > 0 ? " on average between pauses, half within "
+                                                : " on average, half within ") +
                      FormatTime(Optional(steps.has_time_p50_ns(), steps.time_p50_ns())) +
                      ", 99 % within " +
                      FormatTime(Optional(steps.has_time_p99_ns(), steps.time_p99_ns()));

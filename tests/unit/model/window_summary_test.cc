@@ -87,15 +87,13 @@ TEST_F(WindowSummaryTest, WhereItLiesInTheRunIsSaidWhereThatIsKnown) {
   EXPECT_NEAR(Summarized().time_ns(), 30e6, 1);
 }
 
-TEST_F(WindowSummaryTest, AUsualStepIsTheMeanOrTheMedianBetweenPauses) {
+TEST_F(WindowSummaryTest, SharesArePutPerMeanStepOfTheWindow) {
   Summary summary;
   summary.mutable_steps()->set_time_mean_ns(5);
   summary.mutable_steps()->set_time_p50_ns(4);
-  EXPECT_EQ(UsualStepNs(summary), 0) << "not of steps";
+  EXPECT_EQ(MeanStepNs(summary), 0) << "not of steps";
   summary.mutable_window()->set_of("steps");
-  EXPECT_EQ(UsualStepNs(summary), 5);
-  summary.mutable_window()->set_pauses(1);
-  EXPECT_EQ(UsualStepNs(summary), 4);
+  EXPECT_EQ(MeanStepNs(summary), 5);
 }
 
 }  // namespace

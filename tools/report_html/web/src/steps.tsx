@@ -16,7 +16,7 @@ function factsOf(steps: StepsData): string {
   return [
     `${format.count(steps.steps)} steps ${sourceText(steps.source)}`,
     steps.warmup_steps && `${format.count(steps.warmup_steps)} of warm-up left out`,
-    `mean ${format.time(steps.time_mean_ns)}`,
+    `mean ${format.time(steps.time_mean_ns)}${steps.pause_time_ns ? " between pauses" : ""}`,
     `median ${format.time(steps.time_p50_ns)}`,
     `99 % ${format.time(steps.time_p99_ns)}`,
     steps.launches !== undefined && `${format.count(steps.launches)} launches a step`,

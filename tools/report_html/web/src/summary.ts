@@ -188,6 +188,7 @@ export interface Steps {
   steps?: number;
   warmup_steps?: number;
   slowdown_time_ns?: number;
+  pause_time_ns?: number;
   slowdown_error_ns?: number;
   time_mean_ns?: number;
   time_p50_ns?: number;
