@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "collector/model/kernel_class.h"
 #include "collector/model/model_work.h"
 #include "collector/model/number_text.h"
+#include "collector/model/reference_peak.h"
 
 namespace utlz {
 namespace {
@@ -18,102 +19,53 @@ constexpr double kAgreeing = 0.02;
 
 double Seconds(double time_ns) { return time_ns * 1e-9; }
 
-// FLOPs that were counted, and the time that they need at the peaks of their data types.
-struct PeakWork {
-  double flops = 0;
-  double time_ns = 0;
-  std::map<std::string, double> time_ns_by_type;
+// Of several GPUs, what they executed as a share of what all of them could have: one with a higher
+// peak weighs more, as it does in MFU.
+class ExecutedShare {
+ public:
+  void Add(const DeviceSummary& device, double weight) {
+    if (!device.has_hfu()) return;
+    weight *= static_cast<double>(device.window_ns());
+    possible_ += weight;
+    executed_ += device.hfu() * weight;
+    error_ = std::hypot(error_, device.hfu_error() * weight);
+    const bool clocks = device.sm_clock_hz() > 0 && device.sm_clock_maximum_hz() > 0;
+    all_clocks_ = all_clocks_ && clocks;
+    if (!clocks) return;
+    possible_maximum_clock_ +=
+        weight * std::max(1.0, device.sm_clock_maximum_hz() / device.sm_clock_hz());
+  }
+
+  void SetIn(EfficiencySummary* efficiency) const {
+    if (possible_ <= 0) return;
+    efficiency->set_hfu(executed_ / possible_);
+    efficiency->set_hfu_error(error_ / possible_);
+    if (all_clocks_) efficiency->set_hfu_maximum_clock(executed_ / possible_maximum_clock_);
+  }
+
+ private:
+  double executed_ = 0;
+  double error_ = 0;
+  double possible_ = 0;
+  double possible_maximum_clock_ = 0;
+  bool all_clocks_ = true;
 };
 
-PeakWork WorkOfDevice(const ModelState& model, const Analysis& analysis, uint32_t device) {
-  PeakWork work;
-  for (const KernelRow& row : analysis.rows) {
-    if (model.kernels[row.kernel].device != device) continue;
-    for (const TypedFlops& typed : row.work.flops) {
-      const auto peak = analysis.devices[device].ceilings.FlopsPerSecond(typed.data_type);
-      if (typed.by_pipe || !peak.has_value()) continue;
-      const double flops = row.launches * typed.flops;
-      work.flops += flops;
-      work.time_ns += flops / *peak * 1e9;
-      work.time_ns_by_type[typed.data_type] += flops / *peak * 1e9;
-    }
+// Summary.devices holds those that were used, in the order of the table.
+void SetHfu(const ModelState& model, const std::vector<double>& weights, const Summary& summary,
+            EfficiencySummary* efficiency) {
+  ExecutedShare share;
+  int listed = 0;
+  for (uint32_t i = 0; i < model.devices.size() && listed < summary.devices_size(); ++i) {
+    if (model.devices[i].used) share.Add(summary.devices(listed++), weights[i]);
   }
-  return work;
-}
-
-// The peak that model FLOPs are compared with: a mix of data types is weighed by the time that each
-// needs; where nothing was counted it is that of the type that such kernels are taken for.
-struct ReferencePeak {
-  double flops_per_second = 0;  // at the clock that was seen
-  double flops_per_second_maximum_clock = 0;
-  std::map<std::string, double> time_ns_by_type;
-};
-
-ReferencePeak PeakOf(const ModelState& model, const Analysis& analysis, uint32_t device) {
-  const Ceilings& ceilings = analysis.devices[device].ceilings;
-  PeakWork work = WorkOfDevice(model, analysis, device);
-  ReferencePeak peak;
-  if (work.time_ns > 0) {
-    peak.flops_per_second = work.flops / Seconds(work.time_ns);
-    peak.time_ns_by_type = std::move(work.time_ns_by_type);
-  } else {
-    const std::string& type = analysis.devices[device].fallback_type;
-    peak.flops_per_second = ceilings.FlopsPerSecond(type).value_or(0);
-    if (peak.flops_per_second > 0) peak.time_ns_by_type[type] = 1;
-  }
-  if (ceilings.clock_hz > 0 && ceilings.clock_maximum_hz > 0) {
-    peak.flops_per_second_maximum_clock =
-        peak.flops_per_second * std::max(1.0, ceilings.clock_maximum_hz / ceilings.clock_hz);
-  }
-  return peak;
-}
-
-ReferencePeak PeakOfRun(const ModelState& model, const Analysis& analysis) {
-  ReferencePeak sum;
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    if (!model.devices[i].used) continue;
-    const ReferencePeak peak = PeakOf(model, analysis, i);
-    sum.flops_per_second += peak.flops_per_second;
-    sum.flops_per_second_maximum_clock += peak.flops_per_second_maximum_clock;
-    for (const auto& [type, time_ns] : peak.time_ns_by_type) sum.time_ns_by_type[type] += time_ns;
-  }
-  return sum;
-}
-
-std::string DescribeTypes(const ReferencePeak& peak) {
-  double whole_ns = 0;
-  for (const auto& [type, time_ns] : peak.time_ns_by_type) whole_ns += time_ns;
-  std::string text;
-  for (const auto& [type, time_ns] : peak.time_ns_by_type) {
-    if (!text.empty()) text += ", ";
-    text += type;
-    if (peak.time_ns_by_type.size() > 1) text += " " + PercentText(time_ns / whole_ns);
-  }
-  return text;
-}
-
-void SetHfu(const Summary& summary, EfficiencySummary* efficiency) {
-  double weighted = 0;
-  double maximum_clock = 0;
-  double window_ns = 0;
-  for (const DeviceSummary& device : summary.devices()) {
-    if (!device.has_hfu()) continue;
-    const auto device_ns = static_cast<double>(device.window_ns());
-    window_ns += device_ns;
-    weighted += device.hfu() * device_ns;
-    if (device.sm_clock_maximum_hz() <= 0) continue;
-    const double clock_share = std::min(1.0, device.sm_clock_hz() / device.sm_clock_maximum_hz());
-    maximum_clock += device.hfu() * clock_share * device_ns;
-  }
-  if (window_ns <= 0) return;
-  efficiency->set_hfu(weighted / window_ns);
-  if (maximum_clock > 0) efficiency->set_hfu_maximum_clock(maximum_clock / window_ns);
+  share.SetIn(efficiency);
 }
 
 // HFU if every kernel ran at the roof of its GPU and nothing between them: under the peaks, and
 // under what all of the GPUs were measured to attain.
 void SetAttainable(const ModelState& model, const Analysis& analysis,
-                   EfficiencySummary* efficiency) {
+                   const std::vector<double>& weights, EfficiencySummary* efficiency) {
   double compute_ns = 0;
   double roofline_ns = 0;
   double measured_roofline_ns = 0;
@@ -126,18 +78,20 @@ void SetAttainable(const ModelState& model, const Analysis& analysis,
     const auto roof = RooflineTimeNs(row.roofline);
     if (!roof.has_value()) continue;
     known_ns += row.time_ns;
-    const Ceilings& ceilings = analysis.devices[model.kernels[row.kernel].device].ceilings;
+    const uint32_t device = model.kernels[row.kernel].device;
+    const double weight = weights[device];
+    const Ceilings& ceilings = analysis.devices[device].ceilings;
     double row_compute_ns = 0;
     for (const TypedFlops& flops : row.work.flops) {
       const auto peak = ceilings.FlopsPerSecond(flops.data_type);
       if (flops.by_pipe || !peak.has_value()) continue;
       row_compute_ns += row.launches * flops.flops / *peak * 1e9;
     }
-    roofline_ns += *roof;
-    compute_ns += row_compute_ns;
+    roofline_ns += weight * *roof;
+    compute_ns += weight * row_compute_ns;
     const auto measured_roof = RooflineTimeNs(row.attained);
     all_measured = all_measured && measured_roof.has_value();
-    measured_roofline_ns += measured_roof.value_or(0);
+    measured_roofline_ns += weight * measured_roof.value_or(0);
   }
   // Where nothing that was done counts for HFU, no roof says what it could be; nor do the roofs of
   // a few kernels.
@@ -296,8 +250,9 @@ std::string DescribeGap(const EfficiencySummary& efficiency) {
 
 void SummarizeEfficiency(const ModelState& model, const Analysis& analysis, Summary* summary) {
   EfficiencySummary efficiency;
-  SetHfu(*summary, &efficiency);
-  SetAttainable(model, analysis, &efficiency);
+  const std::vector<double> weights = PeakWeights(model, analysis);
+  SetHfu(model, weights, *summary, &efficiency);
+  SetAttainable(model, analysis, weights, &efficiency);
   SetMfu(model, analysis, *summary, &efficiency);
   const Executed executed = ExecutedPerStep(model, analysis, *summary);
   if (executed.all > 0) efficiency.set_executed_flops_per_step(executed.all);

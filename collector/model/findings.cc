@@ -297,11 +297,10 @@ std::string WithoutCounters(const FindingFacts& facts) {
 // HFU leaves out what other pipes did, of which only a most is known. Where a GPU's memory is better
 // used than its arithmetic, that is said too: loads that only move bytes waste no FLOPs.
 std::string UseOfPeak(const FindingFacts& facts) {
-  double useful_share = 0;
+  const double useful_share = facts.summary->efficiency().hfu();
   double moved_share = 0;
   for (const DeviceSummary& device : facts.summary->devices()) {
     const double weight = static_cast<double>(device.window_ns()) / facts.window_ns;
-    useful_share += device.hfu() * weight;
     moved_share += device.hbm_bandwidth_share() * weight;
   }
   if (facts.single_precision_ns <= kMostlyIdle * facts.window_ns) {

@@ -63,6 +63,10 @@ Result WithErrorOfTime(const Summary& run, const Result& estimate) {
 
 Result Hfu(const Summary& run, const PerWhat&) {
   if (IsMostlyUncounted(run)) return std::nullopt;
+  // Of several GPUs each weighs by its peak, which an older summary did not heed.
+  if (run.devices_size() > 1 && run.efficiency().has_hfu_error()) {
+    return WithErrorOfTime(run, Estimate{run.efficiency().hfu(), run.efficiency().hfu_error()});
+  }
   Result mean = DeviceMean(run, &DeviceSummary::has_hfu, &DeviceSummary::hfu);
   if (mean)
     mean->error = DeviceMean(run, &DeviceSummary::has_hfu, &DeviceSummary::hfu_error)->value;

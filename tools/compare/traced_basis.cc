@@ -72,6 +72,8 @@ void LengthenDevice(double stretch, DeviceSummary* device) {
 }
 
 void LengthenEfficiency(double stretch, EfficiencySummary* efficiency) {
+  if (efficiency->has_hfu()) efficiency->set_hfu(efficiency->hfu() / stretch);
+  if (efficiency->has_hfu_error()) efficiency->set_hfu_error(efficiency->hfu_error() / stretch);
   if (efficiency->has_mfu()) efficiency->set_mfu(efficiency->mfu() / stretch);
   if (efficiency->has_tokens_per_second()) {
     efficiency->set_tokens_per_second(efficiency->tokens_per_second() / stretch);

@@ -43,6 +43,7 @@ class CountedRun {
                  const std::string& name = "nvjet_sm90_tst_a",
                  MetricRole third = METRIC_TENSOR_ACTIVE) {
     uuids_.push_back(RunBuilder::Uuid(uuid));
+    tensor_shares_.push_back(0.5);
     const auto source = static_cast<uint32_t>(uuids_.size());
     run_.StartProcess(source, uuids_.back());
     SendPeaks(dram_bytes_per_second, flops_per_cycle);
@@ -60,6 +61,9 @@ class CountedRun {
   }
 
   RunBuilder& frames() { return run_; }
+
+  // The GPU that was added last keeps its tensor pipes this busy in A.
+  void TensorShare(double share) { tensor_shares_.back() = share; }
 
   // Launches are recorded in these repetitions only; the GPU works, and is sampled, in all.
   void TraceOnly(uint32_t first, uint32_t end) {
@@ -145,7 +149,7 @@ class CountedRun {
       const bool works = i * kIntervalNs >= first_working_ * kStepNs;
       const double a = works ? Overlap(i * kIntervalNs, (i + 1) * kIntervalNs, 0) : 0;
       const double b = works ? Overlap(i * kIntervalNs, (i + 1) * kIntervalNs, 1) : 0;
-      const double values[] = {4 * a, b, 0.5 * a * 400, (a + b) * 100, double{kIntervalNs}};
+      const double values[] = {4 * a, b, tensor_shares_[source - 1] * a * 400, (a + b) * 100, double{kIntervalNs}};
       for (int column = 0; column < 5; ++column) {
         const auto value = static_cast<int64_t>(values[column]);
         batch.mutable_column(column)->add_delta(value - last[column]);
@@ -170,6 +174,7 @@ class CountedRun {
 
   RunBuilder run_;
   std::vector<std::string> uuids_;
+  std::vector<double> tensor_shares_;
   uint32_t first_working_ = 0;
   uint32_t first_traced_ = 0;
   uint32_t end_traced_ = kRepetitions;

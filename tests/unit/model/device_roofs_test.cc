@@ -1,6 +1,8 @@
 // Runs on GPUs that differ: each kernel is judged by the roof of the one that it ran on.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "collector/model/waterfall.h"
 #include "tests/unit/model/counted_run.h"
 
@@ -63,8 +65,9 @@ TEST(DeviceRoofsTest, SumsOverGpusAreOfEachOnesRoof) {
   options.work.set_flops_per_step(3e7);
   const Summary summary = NarrowAndWide(options).Run();
   ASSERT_EQ(summary.devices_size(), 2);
-  // A step: 20 µs of arithmetic on either; the roofs are 32 + 8 µs and 20 + 4 µs.
-  EXPECT_NEAR(summary.efficiency().attainable_hfu(), 40.0 / 64, 0.01);
+  // A step: 20 µs of arithmetic on either; the roofs are 32 + 8 µs and 20 + 4 µs. The first GPU has
+  // twice the arithmetic and weighs twice.
+  EXPECT_NEAR(summary.efficiency().attainable_hfu(), 60.0 / 104, 0.01);
   EXPECT_NEAR(summary.devices(0).roofline_time_ns() / summary.devices(1).roofline_time_ns(),
               40.0 / 24, 0.02);
   EXPECT_NEAR(summary.efficiency().peak_flops_per_second(), 1.5e12, 1e10);
@@ -75,6 +78,25 @@ TEST(DeviceRoofsTest, SumsOverGpusAreOfEachOnesRoof) {
   const double not_by_memory_ns =
       SliceTime(summary, kSliceCompute) + SliceTime(summary, kSliceMixed);
   EXPECT_NEAR(not_by_memory_ns, repetitions_ns, 0.03 * repetitions_ns);
+}
+
+TEST(DeviceRoofsTest, HfuWeighsGpusByWhatTheyCouldHaveDone) {
+  ModelOptions options;
+  // What both executed in a step: 20 µs at 1000 FLOPs a nanosecond, and 40 µs at 500.
+  options.work.set_flops_per_step(4e7);
+  CountedRun run = NarrowAndWide(options);
+  run.TensorShare(1);
+  const Summary summary = run.Run();
+  const double narrow = summary.devices(0).hfu();
+  const double wide = summary.devices(1).hfu();
+  EXPECT_NEAR(wide / narrow, 2, 0.03);
+  const EfficiencySummary& efficiency = summary.efficiency();
+  EXPECT_NEAR(efficiency.hfu(), (2 * narrow + wide) / 3, 1e-6);
+  EXPECT_NEAR(efficiency.hfu(), efficiency.mfu(), 0.02 * efficiency.mfu());
+  EXPECT_NEAR(efficiency.hfu_maximum_clock(), efficiency.hfu() / 2, 1e-6) << "at 1 of 2 GHz";
+  EXPECT_NEAR(efficiency.hfu_error(),
+              std::hypot(2 * summary.devices(0).hfu_error(), summary.devices(1).hfu_error()) / 3,
+              1e-9);
 }
 
 TEST(DeviceRoofsTest, CeilingsOfOneGpuAreNoneOfAnother) {
@@ -89,7 +111,7 @@ TEST(DeviceRoofsTest, CeilingsOfOneGpuAreNoneOfAnother) {
   CountedRun both = NarrowAndWide();
   both.frames().Send(0, FRAME_DEVICE_CEILINGS, Measured(kWide, 4e11));
   both.frames().Send(0, FRAME_DEVICE_CEILINGS, Measured(kNarrow, 9e11));
-  EXPECT_NEAR(both.Run().efficiency().attainable_hfu_measured(), 40.0 / (40 + 25 + 4), 0.01);
+  EXPECT_NEAR(both.Run().efficiency().attainable_hfu_measured(), 60.0 / (80 + 25 + 4), 0.01);
 }
 
 }  // namespace

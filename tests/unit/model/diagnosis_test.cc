@@ -190,6 +190,7 @@ std::string Verdict(const std::function<void(KnownRun*)>& change,
                     const std::vector<KnownKernel>& kernels = {}) {
   KnownRun run(kernels);
   run.summary.mutable_devices(0)->set_hfu(0.4);
+  run.summary.mutable_efficiency()->set_hfu(0.4);
   run.summary.mutable_devices(0)->set_gpu_busy_share(0.8);
   if (change) change(&run);
   SummarizeFindings(run.model, run.analysis, &run.summary);
@@ -218,13 +219,14 @@ TEST(VerdictTest, SaysWhatMemoryMovedWhereThatIsTheBetterUsed) {
   EXPECT_EQ(with_bandwidth(0.3).find("bytes"), std::string::npos);
 }
 
-TEST(VerdictTest, OfSeveralDevicesIsTheirMean) {
+TEST(VerdictTest, OfSeveralDevicesIsTheirMeanByTimeAndHfuByPeak) {
   const std::string verdict = Verdict([](KnownRun* run) {
     DeviceSummary* idle = run->summary.add_devices();
     idle->set_window_ns(3'000'000'000);
     idle->set_hfu(0);
+    run->summary.mutable_efficiency()->set_hfu(0.15);
   });
-  EXPECT_NE(verdict.find("busy 20.0 % of the time but did 10.0 %"), std::string::npos) << verdict;
+  EXPECT_NE(verdict.find("busy 20.0 % of the time but did 15.0 %"), std::string::npos) << verdict;
 }
 
 TEST(VerdictTest, APauseIsNoFault) {
@@ -261,7 +263,7 @@ TEST(VerdictTest, FlopsOutsideOfTensorCoresAreNoUseOfThem) {
                                      .data_type = "fp32"}};
   };
   const auto with_hfu = [](double hfu) {
-    return [hfu](KnownRun* run) { run->summary.mutable_devices(0)->set_hfu(hfu); };
+    return [hfu](KnownRun* run) { run->summary.mutable_efficiency()->set_hfu(hfu); };
   };
   EXPECT_NE(Verdict(with_hfu(0.4), product(0.49e9)).find("did 40.0 % of the FLOPs"),
             std::string::npos);

@@ -42,7 +42,8 @@ const FIGURES: FigureRule[] = [
     read: (summary) => deviceMean(summary, "hbm_bandwidth_share"), text: format.share },
   { label: "HFU", hint: "FLOPs executed over what the GPU could have executed at the clock seen",
     read: (summary) => summary.efficiency?.hfu ?? deviceMean(summary, "hfu"), text: format.share,
-    error: (summary) => (summary.devices.length === 1 ? summary.devices[0].hfu_error : undefined) },
+    error: (summary) => summary.efficiency?.hfu_error ??
+      (summary.devices.length === 1 ? summary.devices[0].hfu_error : undefined) },
   { label: "Attainable HFU", hint: "HFU if every kernel ran at its roofline",
     read: (summary) => summary.efficiency?.attainable_hfu, text: format.share },
   { label: "Attainable HFU, measured", hint: "the same under the ceilings that utlz calibrate measured",

@@ -227,6 +227,7 @@ export interface Efficiency {
   cost_idle_per_hour?: number;
   cost_lost_per_hour?: number;
   hfu?: number;
+  hfu_error?: number;
   hfu_maximum_clock?: number;
   mfu?: number;
   mfu_maximum_clock?: number;
