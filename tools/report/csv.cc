@@ -1,8 +1,11 @@
 #include "tools/report/csv.h"
 
+#include <iterator>
 #include <string_view>
 #include <vector>
 
+#include "tools/report/capture_text.h"
+#include "tools/report/device_roofs.h"
 #include "tools/report/escape.h"
 #include "tools/report/message_json.h"
 
@@ -51,21 +54,71 @@ std::string CellOf(const Json& value) {
   return Quoted(joined);
 }
 
+// Of the capture and of the kernel's GPU: what a row's numbers are worth. In columns, since lines
+// before the titles are no CSV, and a row that is taken out of the table keeps them.
+constexpr const char* kOfCapture[] = {"rung",
+                                      "coverage_share",
+                                      "launches_dropped",
+                                      "launches_timeless",
+                                      "records_dropped",
+                                      "samples",
+                                      "samples_lost",
+                                      "sample_interval_ns",
+                                      "kernels_folded",
+                                      "kernels_withheld",
+                                      "kernel_time_without_counters_share",
+                                      "cost_share"};
+constexpr const char* kOfDevice[] = {"sm_clock_before_hz", "sm_clock_hz", "sm_clock_after_hz"};
+
+std::string CellsOf(const Json& object, const std::vector<std::string>& titles) {
+  std::string cells;
+  for (const std::string& title : titles) {
+    const auto value = object.find(title);
+    cells += ",";
+    if (value != object.end()) cells += CellOf(*value);
+  }
+  return cells;
+}
+
+template <typename Fields>
+std::string PrefixedTitles(const char* prefix, const Fields& fields) {
+  std::string titles;
+  for (const char* field : fields) titles += std::string(",") + prefix + field;
+  return titles;
+}
+
+std::string CaptureCells(const Summary& summary) {
+  std::string warnings;
+  for (const std::string& warning : CaptureWarnings(summary.capture())) {
+    warnings += (warnings.empty() ? "" : " ") + EscapeForTerminal(warning);
+  }
+  return CellsOf(MessageToJson(summary.capture()), {std::begin(kOfCapture), std::end(kOfCapture)}) +
+         "," + Quoted(warnings);
+}
+
+std::vector<std::string> DeviceCells(const Summary& summary) {
+  std::vector<std::string> cells;
+  for (const DeviceSummary& device : summary.devices()) {
+    cells.push_back(CellsOf(MessageToJson(device), {std::begin(kOfDevice), std::end(kOfDevice)}));
+  }
+  if (cells.empty()) cells.emplace_back(std::size(kOfDevice), ',');
+  return cells;
+}
+
 }  // namespace
 
 std::string RenderCsv(const Summary& summary) {
   const std::vector<std::string> titles = ColumnTitles();
   std::string text;
   for (const std::string& title : titles) text += (text.empty() ? "" : ",") + title;
-  text += "\r\n";
+  text += PrefixedTitles("capture_", kOfCapture) + ",capture_warnings" +
+          PrefixedTitles("device_", kOfDevice) + "\r\n";
+  const std::string capture = CaptureCells(summary);
+  const std::vector<std::string> devices = DeviceCells(summary);
   for (const KernelSummary& kernel : summary.kernels()) {
-    const Json object = MessageToJson(kernel);
-    for (size_t i = 0; i < titles.size(); ++i) {
-      if (i > 0) text += ',';
-      const auto value = object.find(titles[i]);
-      if (value != object.end()) text += CellOf(*value);
-    }
-    text += "\r\n";
+    const size_t device =
+        summary.devices().empty() ? 0 : static_cast<size_t>(DeviceIndexOf(summary, kernel));
+    text += CellsOf(MessageToJson(kernel), titles).substr(1) + capture + devices[device] + "\r\n";
   }
   return text;
 }

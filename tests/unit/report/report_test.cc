@@ -1,11 +1,14 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "tools/report/capture_text.h"
 #include "tools/report/csv.h"
@@ -350,6 +353,55 @@ TEST(CsvReportTest, HasARowAKernelAndAColumnANumber) {
   EXPECT_NE(csv.find("\r\n'=HYPERLINK(1),2,,"), std::string::npos) << csv;
   EXPECT_NE(csv.find(",132 1 1,"), std::string::npos);
   EXPECT_NE(csv.find(",compute,"), std::string::npos);
+}
+
+// The cells of a line in which quotes stand for no quotes.
+std::vector<std::string> CellsOf(const std::string& line) {
+  std::vector<std::string> cells(1);
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '"') {
+      quoted = !quoted;
+    } else if (c == ',' && !quoted) {
+      cells.emplace_back();
+    } else if (c != '\r') {
+      cells.back() += c;
+    }
+  }
+  return cells;
+}
+
+TEST(CsvReportTest, EveryRowSaysHowGoodTheCaptureWas) {
+  Summary summary = Example();
+  for (KernelSummary& kernel : *summary.mutable_kernels()) kernel.clear_name();
+  CaptureSummary* capture = summary.mutable_capture();
+  capture->set_rung(SOURCE_SAMPLED);
+  capture->set_coverage_share(0.25);
+  capture->set_launches_dropped(7);
+  capture->set_kernels_withheld(3);
+  capture->clear_samples_lost();
+  capture->set_kernel_time_without_counters_share(0.5);
+  summary.mutable_devices(0)->set_sm_clock_before_hz(345e6);
+  std::istringstream lines(RenderCsv(summary));
+  std::string line;
+  std::getline(lines, line);
+  const std::vector<std::string> titles = CellsOf(line);
+  const auto column = [&](const std::string& title) {
+    return static_cast<size_t>(std::find(titles.begin(), titles.end(), title) - titles.begin());
+  };
+  int rows = 0;
+  for (; std::getline(lines, line); ++rows) {
+    const std::vector<std::string> cells = CellsOf(line);
+    ASSERT_EQ(cells.size(), titles.size()) << line;
+    EXPECT_EQ(cells[column("capture_rung")], "sampled");
+    EXPECT_EQ(cells[column("capture_coverage_share")], "0.25");
+    EXPECT_EQ(cells[column("capture_launches_dropped")], "7");
+    EXPECT_EQ(cells[column("capture_kernels_withheld")], "3");
+    EXPECT_EQ(cells[column("capture_samples_lost")], "") << "unknown is not zero";
+    EXPECT_EQ(cells[column("capture_warnings")].find("50.0 % of the kernel time"), 0u);
+    EXPECT_EQ(cells[column("device_sm_clock_before_hz")], "345000000.0");
+  }
+  EXPECT_EQ(rows, summary.kernels_size());
 }
 
 Summary WithRoof() {
