@@ -181,6 +181,38 @@ test("hovering shows the numbers and the error bars", async () => {
   });
 });
 
+// The ends of the bars that stand still, as [x1, y1, x2, y2] each.
+async function barsOf(page) {
+  return page.locator(".spread").evaluateAll((paths) =>
+    [...(paths.find((path) => path.tagName === "path")?.getAttribute("d") ?? "")
+      .matchAll(/M([\d.]+),([\d.]+)([HV])([\d.]+)/g)]
+      .map(([, x, y, along, end]) => [Number(x), Number(y),
+        along === "H" ? Number(end) : Number(x), along === "V" ? Number(end) : Number(y)]));
+}
+
+test("error bars stand beyond the bubbles that do not hold them, and only there", async () => {
+  const summary = makeSummary();
+  for (const kernel of summary.kernels) kernel.flops_error = kernel.dram_bytes_error = 0;
+  const unsure = summary.kernels[9];
+  unsure.dram_bytes_error = 0.5 * unsure.dram_bytes;
+  await withPage(summary, {}, async (page) => {
+    const [cx, cy, r] = await page.locator('circle[data-kernel="9"]').evaluate((circle) =>
+      ["cx", "cy", "r"].map((name) => Number(circle.getAttribute(name))));
+    const bars = await barsOf(page);
+    assert.equal(bars.length, 2, JSON.stringify(bars));
+    for (const [x1, y1, x2, y2] of bars) {
+      assert.ok(y1 === cy && y2 === cy);
+      assert.ok(Math.max(x1, x2) < cx - r || Math.min(x1, x2) > cx + r);
+    }
+    // Half as much and half as much again.
+    const ends = [Math.min(...bars.map(([x]) => x)), Math.max(...bars.map(([, , x]) => x))];
+    assert.ok(Math.abs((cx - ends[0]) / (ends[1] - cx) - Math.log(2) / Math.log(1.5)) < 0.02);
+    // Once others are chosen, it is theirs that count.
+    await page.locator('circle[data-kernel="0"]').dispatchEvent("click");
+    assert.equal((await barsOf(page)).length, 0);
+  });
+});
+
 test("a slice of the waterfall filters the kernels", async () => {
   await withPage(makeSummary(), {}, async (page) => {
     const all = await rowCount(page);

@@ -6,7 +6,8 @@ import * as measured from "./measured";
 import { KernelCard } from "./kernel_card";
 import { BandwidthStrip } from "./bandwidth_strip";
 import { allShareRoof, deviceLabel, deviceOf, deviceOfMostTime, shareRoof } from "./device_roofs";
-import { Axes, CeilingLabels, Ceilings, ErrorBars } from "./roofline_parts";
+import { ErrorBars, ErrorBarsOfAll } from "./roofline_errors";
+import { Axes, CeilingLabels, Ceilings } from "./roofline_parts";
 import { ceilingsOf, pointsOf, scalesOf, type Point } from "./roofline_scale";
 import { Section } from "./section";
 import type { Bound, Device, Kernel, Summary } from "./summary";
@@ -19,11 +20,13 @@ function Legend({ maximum, attained, doubtful, bounds }:
   { maximum: boolean; attained: boolean; doubtful: boolean; bounds: Set<Bound> }) {
   return (
     <p class="legend">
-      <span class="line solid" /> peak at the clock seen{" "}
-      {maximum && <><span class="line dashed" /> at the highest clock{" "}</>}
-      {attained && <><span class="line dotted" /> measured on this GPU{" "}</>}
-      {doubtful && <><span class="doubtful" /> may do no FLOPs at all, or twice as many{" "}</>}
-      <span class="bubble" /> area: time; bound by{" "}
+      <span class="entry"><i class="line solid" />peak at the clock seen</span>
+      {maximum && <span class="entry"><i class="line dashed" />at the highest clock</span>}
+      {attained && <span class="entry"><i class="line dotted" />measured on this GPU</span>}
+      <span class="entry"><i class="line spread" />± one standard error, beyond the bubble</span>
+      {doubtful &&
+        <span class="entry"><i class="doubtful" />may do no FLOPs at all, or twice as many</span>}
+      <span class="entry"><i class="bubble" />area: time; bound by</span>
       {BOUNDS.filter(({ bound }) => bounds.has(bound)).map(({ label, color }) => (
         <span class="bound-name"><i class="dot" style={{ background: color }} />{label} </span>
       ))}
@@ -162,6 +165,7 @@ export function Roofline() {
                 <circle {...place(old)} r={old.radius} />
               </g>;
             })}
+            <ErrorBarsOfAll points={selection.kernels.size > 0 ? marked : points} scales={scales} />
             {points.map(bubble)}
             <CeilingLabels ceilings={ceilings} scales={scales} width={inner.width}
               height={inner.height} />

@@ -1,5 +1,5 @@
 import * as format from "./format";
-import { ticks, type Ceiling, type Point, type Scales } from "./roofline_scale";
+import { ticks, type Ceiling, type Scales } from "./roofline_scale";
 
 interface Box { scales: Scales; width: number; height: number }
 
@@ -65,8 +65,12 @@ function labelPlace({ ceiling, x1, y1, x2, y2 }: CeilingLine): { x: number; y: n
     angle: Math.atan2(y2 - y1, x2 - x1) * 180 / Math.PI };
 }
 
-// Labels that would lie on another give way to it: the peaks at the clock seen come first.
-function labelled(lines: CeilingLine[]): Set<CeilingLine> {
+const NARROW = 480;
+
+// Labels that would lie on another give way to it: the peaks at the clock seen come first. On a
+// phone those that no kernel uses have no room.
+function labelled(all: CeilingLine[], width: number): Set<CeilingLine> {
+  const lines = all.filter(({ ceiling }) => ceiling.used || width >= NARROW);
   const kept: CeilingLine[] = [];
   const rank = (line: CeilingLine) => (line.ceiling.used ? 0 : 3) +
     ["peak", "attained", "maximum"].indexOf(line.ceiling.style);
@@ -101,7 +105,7 @@ export function Ceilings(props: Box & { ceilings: Ceiling[] }) {
 // Apart from their lines, since they stand over the bubbles.
 export function CeilingLabels(props: Box & { ceilings: Ceiling[] }) {
   const lines = drawnLines(props);
-  const withLabel = labelled(lines);
+  const withLabel = labelled(lines, props.width);
   return (
     <g class="ceilings" aria-hidden="true">
       {lines.filter((line) => withLabel.has(line)).map((line) => {
@@ -113,25 +117,6 @@ export function CeilingLabels(props: Box & { ceilings: Ceiling[] }) {
           </text>
         );
       })}
-    </g>
-  );
-}
-
-// One standard error each way, cut where a logarithm ends.
-export function ErrorBars({ point, scales }: { point: Point; scales: Scales }) {
-  const { kernel, intensity, rate } = point;
-  const relative = (error: number | undefined, value: number | undefined) =>
-    error !== undefined && value ? Math.min(0.95, error / value) : 0;
-  const ofFlops = relative(kernel.flops_error, kernel.flops);
-  const ofX = Math.min(0.95, Math.hypot(ofFlops, relative(kernel.dram_bytes_error, kernel.dram_bytes)));
-  const x = scales.x(intensity);
-  const y = scales.y(rate);
-  return (
-    <g class="errors">
-      {ofX > 0 && <line x1={scales.x(intensity * (1 - ofX))} x2={scales.x(intensity * (1 + ofX))}
-        y1={y} y2={y} />}
-      {ofFlops > 0 && <line x1={x} x2={x} y1={scales.y(rate * (1 - ofFlops))}
-        y2={scales.y(rate * (1 + ofFlops))} />}
     </g>
   );
 }
