@@ -1,6 +1,6 @@
 // The peaks that HFU and MFU are shares of. A mix of data types is weighed by the time that the
-// FLOPs counted need in each; where nothing was counted it is that of the type that such kernels are
-// taken for. Pure, thread-safe.
+// FLOPs counted need in each; where nothing was counted it is that of the type that such kernels
+// are taken for. Pure, thread-safe.
 #ifndef UTLZ_COLLECTOR_MODEL_REFERENCE_PEAK_H_
 #define UTLZ_COLLECTOR_MODEL_REFERENCE_PEAK_H_
 

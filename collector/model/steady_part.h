@@ -15,9 +15,9 @@ namespace utlz {
 struct StepsSpan {
   uint64_t start_ns = 0;
   uint64_t end_ns = 0;
-  double usual_step_ns = 0;  // median
+  double usual_step_ns = 0;      // median
   double pause_per_step_ns = 0;  // of pauses in steps, mean
-  uint32_t device = 0;       // index into DeviceTable: whose kernels made the steps
+  uint32_t device = 0;           // index into DeviceTable: whose kernels made the steps
 };
 
 // Whether a gap is no time of the steps: an idle stretch of ten of them that waits for no input, or

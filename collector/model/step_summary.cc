@@ -273,7 +273,9 @@ void TakePausesOutOfSteps(const Analysis& analysis, Summary* summary) {
   const std::optional<StepsSpan>& span = analysis.steady.steps;
   if (!span.has_value() || span->pause_per_step_ns <= 0) return;
   StepsSummary* steps = summary->mutable_steps();
-  const auto less = [&](double time_ns) { return std::max(0.0, time_ns - span->pause_per_step_ns); };
+  const auto less = [&](double time_ns) {
+    return std::max(0.0, time_ns - span->pause_per_step_ns);
+  };
   steps->set_pause_time_ns(span->pause_per_step_ns);
   steps->set_time_mean_ns(less(steps->time_mean_ns()));
   if (steps->has_idle_time_ns()) steps->set_idle_time_ns(less(steps->idle_time_ns()));

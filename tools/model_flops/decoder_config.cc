@@ -1,10 +1,15 @@
 #include "tools/model_flops/decoder_config.h"
 
 #include <algorithm>
+#include <cctype>
 #include <fstream>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
+#include <utility>
+
+#include "tools/model_flops/decoder_family.h"
 
 namespace utlz {
 namespace {
@@ -14,36 +19,6 @@ using Json = nlohmann::json;
 constexpr size_t kMaxFileBytes = size_t{16} << 20;
 // Larger than any model's, small enough that products of four stay finite and exact enough.
 constexpr uint64_t kLargestNumber = 1ull << 32;
-
-// What a configuration of one type leaves unsaid.
-struct Family {
-  const char* model_type;
-  bool gated_mlp;
-  bool tied_embeddings;  // where it does not say
-};
-
-constexpr Family kFamilies[] = {
-    {"bloom", false, true},       {"codegen", false, false},    {"cohere", true, true},
-    {"deepseek_v2", true, false}, {"deepseek_v3", true, false}, {"exaone", true, false},
-    {"falcon", false, true},      {"gemma", true, true},        {"gemma2", true, true},
-    {"gemma3_text", true, true},  {"glm", true, false},         {"glm4", true, false},
-    {"gpt2", false, true},        {"gpt_bigcode", false, true}, {"gpt_neox", false, false},
-    {"gpt_oss", true, false},     {"gptj", false, false},       {"granite", true, false},
-    {"granitemoe", true, false},  {"internlm2", true, false},   {"llama", true, false},
-    {"mistral", true, false},     {"mixtral", true, false},     {"nemotron", false, false},
-    {"olmo", true, false},        {"olmo2", true, false},       {"olmoe", true, false},
-    {"opt", false, true},         {"phi", false, false},        {"phi3", true, false},
-    {"phimoe", true, false},      {"qwen2", true, false},       {"qwen2_moe", true, false},
-    {"qwen3", true, false},       {"qwen3_moe", true, false},   {"smollm3", true, true},
-    {"stablelm", true, false},    {"starcoder2", false, true},
-};
-
-const Family* FamilyOf(const std::string& model_type) {
-  const auto found =
-      std::find_if(std::begin(kFamilies), std::end(kFamilies),
-                   [&](const Family& family) { return model_type == family.model_type; });
-  return found == std::end(kFamilies) ? nullptr : found;
-}
 
 // Numbers of a configuration by the names that families give them. Remembers what was wrong.
 class Numbers {
@@ -56,7 +31,7 @@ class Numbers {
       const auto found = json_.find(name);
       if (found == json_.end() || found->is_null()) continue;
       if (!found->is_number_unsigned() || found->get<uint64_t>() > kLargestNumber) {
-        wrong_ = std::string("its ") + name + " is not a number that a model could have";
+        Refuse(std::string("its ") + name + " is not a number that a model could have");
         return std::nullopt;
       }
       return found->get<uint64_t>();
@@ -66,8 +41,7 @@ class Numbers {
 
   uint64_t Get(std::initializer_list<const char*> names) {
     const std::optional<uint64_t> number = Find(names);
-    if (wrong_.empty() && number.value_or(0) == 0)
-      wrong_ = std::string("it lacks ") + *names.begin();
+    if (number.value_or(0) == 0) Refuse(std::string("it lacks ") + *names.begin());
     return number.value_or(0);
   }
 
@@ -76,6 +50,12 @@ class Numbers {
     return found != json_.end() && found->is_boolean() ? found->get<bool>() : otherwise;
   }
 
+  bool Names(const std::string& name) const { return json_.contains(name); }
+
+  // The first trouble counts.
+  void Refuse(const std::string& why) {
+    if (wrong_.empty()) wrong_ = why;
+  }
   const std::string& wrong() const { return wrong_; }
 
  private:
@@ -83,17 +63,31 @@ class Numbers {
   std::string wrong_;
 };
 
+// Published configurations of Gemma 3 leave out what these say.
+constexpr char kGemma3[] =
+    R"({"num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256, "vocab_size": 262208})";
+
 uint64_t KeyValueHeads(Numbers* numbers, const DecoderConfig& config) {
+  const bool falcon = config.model_type == "falcon";
+  const bool shared = numbers->IsTrue("multi_query", falcon || config.model_type == "gpt_bigcode");
+  // An older Falcon shares one head, whatever number it names.
+  if (falcon && shared && !numbers->IsTrue("new_decoder_architecture", false)) return 1;
   if (const auto heads = numbers->Find({"num_key_value_heads", "num_kv_heads"})) return *heads;
-  const bool one_by_default = config.model_type == "falcon" || config.model_type == "gpt_bigcode";
-  return numbers->IsTrue("multi_query", one_by_default) ? 1 : config.heads;
+  return shared && !falcon ? 1 : config.heads;
 }
 
 void ReadAttention(Numbers* numbers, DecoderConfig* config) {
   config->heads = numbers->Get({"num_attention_heads", "n_head"});
   config->key_value_heads = KeyValueHeads(numbers, *config);
-  const uint64_t even_size = config->heads == 0 ? 0 : config->hidden_size / config->heads;
-  config->key_size = numbers->Find({"head_dim"}).value_or(even_size);
+  if (config->heads == 0) return;
+  const std::optional<uint64_t> head_size = numbers->Find({"head_dim"});
+  if (!head_size.has_value() && config->hidden_size % config->heads != 0) {
+    numbers->Refuse("its hidden_size is no multiple of its num_attention_heads");
+  }
+  if (config->key_value_heads == 0 || config->heads % config->key_value_heads != 0) {
+    numbers->Refuse("its num_attention_heads is no multiple of its num_key_value_heads");
+  }
+  config->key_size = head_size.value_or(config->hidden_size / config->heads);
   config->value_size = config->key_size;
   const std::optional<uint64_t> latent_rank = numbers->Find({"kv_lora_rank"});
   if (!latent_rank.has_value()) return;
@@ -105,39 +99,99 @@ void ReadAttention(Numbers* numbers, DecoderConfig* config) {
   config->value_size = numbers->Get({"v_head_dim"});
 }
 
-// Layers that look back over a window only: listed, or every one but each n-th, or all.
-void ReadWindow(const Json& json, Numbers* numbers, DecoderConfig* config) {
-  const std::optional<uint64_t> window = numbers->Find({"sliding_window"});
-  if (!window.has_value() || *window == 0 || !numbers->IsTrue("use_sliding_window", true)) return;
-  config->window = *window;
-  config->windowed_layers = config->layers;
+// How many of layer_types are of a kind; nothing where there is no such list. What is neither full
+// nor windowed is not understood.
+std::optional<uint64_t> CountLayerTypes(const Json& json, const char* windowed, Numbers* numbers,
+                                        uint64_t layers) {
   const auto types = json.find("layer_types");
-  if (types != json.end() && types->is_array() && types->size() == config->layers) {
-    config->windowed_layers =
-        static_cast<uint64_t>(std::count(types->begin(), types->end(), Json("sliding_attention")));
-  } else if (const auto pattern = numbers->Find({"sliding_window_pattern"})) {
-    if (*pattern > 0) config->windowed_layers -= config->layers / *pattern;
-  } else if (config->model_type == "gemma2" || config->model_type == "gpt_oss") {
-    config->windowed_layers = (config->layers + 1) / 2;
-  } else if (config->model_type.starts_with("qwen")) {
-    const uint64_t first = numbers->Find({"max_window_layers"}).value_or(config->layers);
-    config->windowed_layers -= std::min(first, config->layers);
+  if (types == json.end() || types->is_null()) return std::nullopt;
+  if (!types->is_array() || types->size() != layers) {
+    numbers->Refuse("its layer_types are not as many as its layers");
+    return std::nullopt;
   }
+  const auto count = [&](const char* type) {
+    return static_cast<uint64_t>(std::count(types->begin(), types->end(), Json(type)));
+  };
+  if (count(windowed) + count("full_attention") != layers) {
+    numbers->Refuse("its layer_types name layers of a kind that is not known here");
+  }
+  return count(windowed);
+}
+
+uint64_t ChunkedLayers(const Json& json, Numbers* numbers, uint64_t layers) {
+  const auto listed = json.find("no_rope_layers");
+  if (listed == json.end() || listed->is_null() || listed->empty()) {
+    const uint64_t interval = numbers->Find({"no_rope_layer_interval"}).value_or(4);
+    return interval == 0 ? layers : layers - layers / interval;
+  }
+  const auto chunked = std::count(listed->begin(), listed->end(), Json(1));
+  if (!listed->is_array() || listed->size() != layers ||
+      static_cast<uint64_t>(chunked + std::count(listed->begin(), listed->end(), Json(0))) !=
+          layers) {
+    numbers->Refuse("its no_rope_layers are not a 0 or 1 for each layer");
+  }
+  return static_cast<uint64_t>(chunked);
+}
+
+uint64_t WindowedLayers(const Json& json, const Family& family, Numbers* numbers, uint64_t layers) {
+  switch (family.windows) {
+    case Windows::kNone:
+      return 0;
+    case Windows::kAll:
+      return layers;
+    case Windows::kEvery: {
+      const uint64_t every = numbers->Find({"sliding_window_pattern", "_sliding_window_pattern"})
+                                 .value_or(family.full_every);
+      return every == 0 ? layers : layers - layers / every;
+    }
+    case Windows::kOptIn:
+      return layers - std::min(numbers->Get({"max_window_layers"}), layers);
+    case Windows::kListed:
+      numbers->Refuse("it lacks layer_types");
+      return 0;
+    case Windows::kChunked:
+      return ChunkedLayers(json, numbers, layers);
+  }
+  return 0;
+}
+
+void ReadWindow(const Json& json, const Family& family, Numbers* numbers, DecoderConfig* config) {
+  const bool chunked = family.windows == Windows::kChunked;
+  // Even where no window is wide enough to matter, a layer of another kind would be miscounted.
+  const std::optional<uint64_t> listed = CountLayerTypes(
+      json, chunked ? "chunked_attention" : "sliding_attention", numbers, config->layers);
+  const bool opt_in = family.windows == Windows::kOptIn || family.windows == Windows::kListed;
+  if (family.windows == Windows::kNone || !numbers->IsTrue("use_sliding_window", !opt_in)) return;
+  const std::optional<uint64_t> window =
+      numbers->Find({chunked ? "attention_chunk_size" : "sliding_window"});
+  if (window.value_or(0) == 0) return;
+  config->window = *window;
+  config->chunked = chunked;
+  config->windowed_layers =
+      listed.has_value() ? *listed : WindowedLayers(json, family, numbers, config->layers);
+}
+
+bool Lists(const Json& json, const char* name, uint64_t layer) {
+  const auto list = json.find(name);
+  return list != json.end() && list->is_array() &&
+         std::find(list->begin(), list->end(), Json(layer)) != list->end();
 }
 
 uint64_t ExpertLayers(const Json& json, Numbers* numbers, const DecoderConfig& config) {
   const uint64_t dense_first =
       std::min(numbers->Find({"first_k_dense_replace"}).value_or(0), config.layers);
-  const uint64_t step =
-      std::max<uint64_t>(1, numbers->Find({"decoder_sparse_step", "moe_layer_freq"}).value_or(1));
+  const uint64_t step = std::max<uint64_t>(
+      1, numbers->Find({"decoder_sparse_step", "moe_layer_freq", "interleave_moe_layer_step"})
+             .value_or(1));
+  // DeepSeek counts layers from zero, the others from one; with a step of one it is the same.
+  const uint64_t first = json.contains("moe_layer_freq") ? 0 : 1;
+  const auto expert_list = json.find("moe_layers");
+  const bool listed = expert_list != json.end() && expert_list->is_array();
   uint64_t layers = 0;
   for (uint64_t layer = dense_first; layer < config.layers; ++layer) {
-    // Qwen counts layers from one, DeepSeek from zero; with a step of one it is the same.
-    const bool from_one = json.contains("decoder_sparse_step");
-    const auto dense = json.find("mlp_only_layers");
-    const bool listed = dense != json.end() && dense->is_array() &&
-                        std::find(dense->begin(), dense->end(), Json(layer)) != dense->end();
-    if ((layer + (from_one ? 1 : 0)) % step == 0 && !listed) ++layers;
+    const bool has_experts =
+        listed ? Lists(json, "moe_layers", layer) : (layer + first) % step == 0;
+    if (has_experts && !Lists(json, "mlp_only_layers", layer)) ++layers;
   }
   return layers;
 }
@@ -147,10 +201,18 @@ void ReadExperts(const Json& json, Numbers* numbers, DecoderConfig* config) {
       numbers->Find({"num_local_experts", "num_experts", "n_routed_experts"}).value_or(0);
   if (config->experts == 0) return;
   config->active_experts = numbers->Get({"num_experts_per_tok", "experts_per_token"});
+  if (config->active_experts > config->experts) {
+    numbers->Refuse("it has fewer experts than num_experts_per_tok");
+  }
   config->expert_intermediate_size =
       numbers->Find({"moe_intermediate_size"}).value_or(config->intermediate_size);
   config->expert_layers = ExpertLayers(json, numbers, *config);
-  if (const auto shared = numbers->Find({"shared_expert_intermediate_size"})) {
+  if (config->model_type == "llama4_text") {
+    // One expert of the same size sees every token; layers without experts have a size of their
+    // own.
+    config->shared_intermediate_size = config->intermediate_size;
+    config->intermediate_size = numbers->Get({"intermediate_size_mlp"});
+  } else if (const auto shared = numbers->Find({"shared_expert_intermediate_size"})) {
     config->shared_intermediate_size = *shared;
     config->gated_shared_experts = true;
   } else if (const auto shared_experts = numbers->Find({"n_shared_experts"})) {
@@ -164,10 +226,37 @@ absl::Status Refused(const std::string& why) {
       "; give the model's FLOPs by --model-flops-per-token or --model-flops-per-step instead");
 }
 
+// A name as model types are; what else a file may hold is not shown.
+std::string UnknownType(const std::string& model_type) {
+  constexpr size_t kLongest = 40;
+  const bool plain = model_type.size() <= kLongest &&
+                     std::all_of(model_type.begin(), model_type.end(), [](unsigned char c) {
+                       return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
+                     });
+  return "its model_type" + (plain ? ", " + model_type + "," : std::string()) +
+         " is not a decoder known here";
+}
+
+// What says that a model has more than its family's layers.
+void RefuseWhatIsMore(const Family& family, const DecoderConfig& config, Numbers* numbers) {
+  if (numbers->IsTrue("is_encoder_decoder", false)) numbers->Refuse("the model has an encoder");
+  if (numbers->IsTrue("add_cross_attention", false)) {
+    numbers->Refuse("the model looks at another one's output");
+  }
+  const auto embedded = numbers->Find({"word_embed_proj_dim"});
+  if (embedded.value_or(config.hidden_size) != config.hidden_size) {
+    numbers->Refuse("its embeddings have another size than its layers");
+  }
+  std::istringstream names(family.named);
+  for (std::string name; names >> name;) {
+    if (!numbers->Names(name)) numbers->Refuse("it lacks " + name);
+  }
+}
+
 // Models of pictures and text hold the decoder's configuration as a part.
-const Json& TextPart(const Json& json) {
+bool HasTextPart(const Json& json) {
   const auto part = json.find("text_config");
-  return part != json.end() && part->is_object() ? *part : json;
+  return part != json.end() && part->is_object();
 }
 
 }  // namespace
@@ -175,29 +264,36 @@ const Json& TextPart(const Json& json) {
 absl::StatusOr<DecoderConfig> ParseDecoderConfig(const std::string& text) {
   const Json whole = Json::parse(text, nullptr, false);
   if (!whole.is_object()) return Refused("it is not a JSON object");
-  const Json& json = TextPart(whole);
-  Numbers numbers(json);
   DecoderConfig config;
+  config.text_part = HasTextPart(whole);
+  Json json = config.text_part ? whole["text_config"] : whole;
   const auto type = json.find("model_type");
   if (type != json.end() && type->is_string()) config.model_type = type->get<std::string>();
+  if (config.model_type.empty()) return Refused("it names no model_type");
   const Family* family = FamilyOf(config.model_type);
-  if (family == nullptr) {
-    return Refused(config.model_type.empty() ? "it names no model_type"
-                                             : "its model_type is not a decoder known here");
+  if (family == nullptr) return Refused(UnknownType(config.model_type));
+  if (config.model_type == "gemma3_text") {
+    Json filled = Json::parse(kGemma3);
+    filled.update(json);
+    json = std::move(filled);
   }
-  if (numbers.IsTrue("is_encoder_decoder", false)) return Refused("the model has an encoder");
+  Numbers numbers(json);
   config.gated_mlp = family->gated_mlp;
-  config.layers = numbers.Get({"num_hidden_layers", "n_layer"});
+  config.layers = numbers.Get({"num_hidden_layers", "n_layer", "num_layers"});
   config.hidden_size = numbers.Get({"hidden_size", "n_embd", "n_embed"});
   config.vocabulary = numbers.Get({"vocab_size"});
   config.tied_embeddings = numbers.IsTrue("tie_word_embeddings", family->tied_embeddings);
   config.intermediate_size =
-      numbers.Find({"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"})
-          .value_or(4 * config.hidden_size);
+      numbers.Find({"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"}).value_or(0);
+  // Where none is named: four times the hidden one, of families that gate nothing.
+  if (config.intermediate_size == 0 && config.gated_mlp)
+    numbers.Refuse("it lacks intermediate_size");
+  if (config.intermediate_size == 0) config.intermediate_size = 4 * config.hidden_size;
   if (config.layers > 65536)
     return Refused("its num_hidden_layers is not a number that a model could have");
+  RefuseWhatIsMore(*family, config, &numbers);
   ReadAttention(&numbers, &config);
-  ReadWindow(json, &numbers, &config);
+  ReadWindow(json, *family, &numbers, &config);
   ReadExperts(json, &numbers, &config);
   if (!numbers.wrong().empty()) return Refused(numbers.wrong());
   return config;

@@ -14,6 +14,7 @@ namespace utlz {
 
 struct DecoderConfig {
   std::string model_type;  // "llama", "gpt2", …
+  bool text_part = false;  // of a model that has other parts, which are left out
   uint64_t layers = 0;
   uint64_t hidden_size = 0;
   uint64_t vocabulary = 0;
@@ -25,6 +26,7 @@ struct DecoderConfig {
   uint64_t value_size = 0;       // of one head, for values
   uint64_t window = 0;           // positions that a windowed layer looks at
   uint64_t windowed_layers = 0;
+  bool chunked = false;  // a windowed layer looks back to the last multiple of the window instead
 
   // Latent attention (DeepSeek): queries and keys and values pass through narrower matrices.
   bool latent_attention = false;

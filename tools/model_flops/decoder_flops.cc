@@ -1,6 +1,7 @@
 #include "tools/model_flops/decoder_flops.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "collector/model/number_text.h"
@@ -66,6 +67,16 @@ double Pairs(const ModelStep& step, double window) {
   return reach * (reach + 1) / 2 + (length - reach) * reach;
 }
 
+// The same where each position looks back to the start of its chunk.
+double PairsInChunks(const ModelStep& step, double chunk) {
+  const double chunks = std::floor(step.sequence_length / chunk);
+  const double rest = step.sequence_length - chunks * chunk;
+  if (step.attention == AttentionTerm::kLeftOut) return 0;
+  if (step.pass == ModelPass::kDecode) return rest > 0 ? rest : chunk;
+  if (step.attention == AttentionTerm::kFull) return chunks * chunk * chunk + rest * rest;
+  return chunks * chunk * (chunk + 1) / 2 + rest * (rest + 1) / 2;
+}
+
 const char* NameOf(ModelPass pass) {
   switch (pass) {
     case ModelPass::kTraining:
@@ -92,6 +103,7 @@ std::string Describe(const DecoderConfig& config, const ModelStep& step, double 
     text += ", " + PrefixedText(CountActiveParameters(config), "") + " active";
   }
   text += config.tied_embeddings ? " (embeddings tied)" : "";
+  text += config.text_part ? ", its text part alone" : "";
   text += "; " + std::string(NameOf(step.pass)) + "; " + CountText(step.batch_size) + " × " +
           CountText(step.sequence_length) +
           (step.pass == ModelPass::kDecode ? " positions" : " tokens a step");
@@ -119,8 +131,13 @@ double CountAttentionFlops(const DecoderConfig& config, const ModelStep& step) {
   const double flops_per_pair =
       2 * Double(config.heads) * Double(config.key_size + config.value_size);
   const double plain_layers = Double(config.layers - config.windowed_layers);
-  return flops_per_pair * (plain_layers * Pairs(step, 0) +
-                           Double(config.windowed_layers) * Pairs(step, Double(config.window)));
+  double pairs = plain_layers * Pairs(step, 0);
+  if (config.windowed_layers > 0) {
+    const double window = Double(config.window);
+    pairs += Double(config.windowed_layers) *
+             (config.chunked ? PairsInChunks(step, window) : Pairs(step, window));
+  }
+  return flops_per_pair * pairs;
 }
 
 ModelWork CountModelWork(const DecoderConfig& config, const ModelStep& step) {

@@ -21,7 +21,8 @@ std::vector<std::string> ColumnTitles() {
   const auto* descriptor = KernelSummary::descriptor();
   for (int i = 0; i < descriptor->field_count(); ++i) {
     const FieldDescriptor* field = descriptor->field(i);
-    if (field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE || field->name() == titles[0]) continue;
+    if (field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE || field->name() == titles[0])
+      continue;
     titles.push_back(field->name());
   }
   return titles;
@@ -29,7 +30,8 @@ std::vector<std::string> ColumnTitles() {
 
 std::string Quoted(std::string cell) {
   constexpr std::string_view kFormulaStarts = "=+-@\t\r";
-  if (!cell.empty() && kFormulaStarts.find(cell[0]) != std::string_view::npos) cell.insert(cell.begin(), '\'');
+  if (!cell.empty() && kFormulaStarts.find(cell[0]) != std::string_view::npos)
+    cell.insert(cell.begin(), '\'');
   if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;
   std::string quoted = "\"";
   for (const char c : cell) {

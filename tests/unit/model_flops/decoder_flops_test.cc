@@ -151,6 +151,7 @@ TEST(DecoderFlopsTest, WindowsBoundWhatATokenLooksAt) {
   std::string json = kLlama3;
   json.replace(json.find("\"vocab_size\""), 0,
                "\"sliding_window\": 100, \"sliding_window_pattern\": 4, ");
+  json.replace(json.find("\"llama\""), 7, "\"cohere2\"");
   const DecoderConfig config = Parsed(json);
   EXPECT_EQ(config.windowed_layers, 24u);
   const ModelStep step = {.batch_size = 1, .sequence_length = 1000};
@@ -167,6 +168,192 @@ TEST(DecoderFlopsTest, PaddingIsNotTheModelsWork) {
   EXPECT_EQ(work.flops_per_step(), 0.75 * whole);
   EXPECT_EQ(work.tokens_per_step(), 6144);
   EXPECT_EQ(work.padded_tokens_per_step(), 8192);
+}
+
+// meta-llama/Llama-4-Scout-17B-16E
+constexpr char kLlama4[] = R"({"model_type": "llama4", "text_config": {"model_type": "llama4_text",
+  "attention_chunk_size": 8192, "head_dim": 128, "hidden_size": 5120,
+  "interleave_moe_layer_step": 1, "intermediate_size": 8192, "intermediate_size_mlp": 16384,
+  "no_rope_layers": [], "num_attention_heads": 40, "num_experts_per_tok": 1,
+  "num_hidden_layers": 48, "num_key_value_heads": 8, "num_local_experts": 16,
+  "vocab_size": 202048}, "vision_config": {"hidden_size": 1408, "num_hidden_layers": 34}})";
+
+std::string With(std::string json, const std::string& old, const std::string& replacement) {
+  const size_t at = json.find(old);
+  EXPECT_NE(at, std::string::npos) << old;
+  return at == std::string::npos ? json : json.replace(at, old.size(), replacement);
+}
+
+TEST(DecoderFlopsTest, ChunksAndSharedExpertLlama4) {
+  const DecoderConfig scout = Parsed(kLlama4);
+  // A layer: queries and output 2 · 5120², keys and values 2 · 5120 · 1024: 62,914,560. An expert
+  // 3 · 5120 · 8192 = 125,829,120; every token passes one of 16 and the shared one, chosen by
+  // 5120 · 16 = 81,920: 314,654,720 of 48 layers. Output 5120 · 202,048 = 1,034,485,760.
+  EXPECT_EQ(CountMatrixFlopsPerToken(scout), 2 * (48 * 314'654'720.0 + 1'034'485'760));
+  EXPECT_EQ(CountParameters(scout),
+            48 * (62'914'560 + 17 * 125'829'120.0 + 81'920) + 2 * 1'034'485'760.0);
+  // Published: 17e9 active, 109e9 with the part that sees pictures.
+  EXPECT_NEAR(CountActiveParameters(scout), 17.2e9, 0.1e9);
+  // Three layers of four look back within chunks of 8192: 36 of 48. Of 20,000 positions two whole
+  // chunks and 3616: 2 · 8192 · 8193 / 2 + 3616 · 3617 / 2 pairs; whole 20,000 · 20,001 / 2.
+  ModelStep step = {.batch_size = 1, .sequence_length = 20'000, .pass = ModelPass::kPrefill};
+  const double per_pair = 2 * 40 * 256;
+  EXPECT_EQ(CountAttentionFlops(scout, step),
+            per_pair * (36 * (67'117'056.0 + 6'539'536) + 12 * 200'010'000.0));
+  step.attention = AttentionTerm::kFull;
+  EXPECT_EQ(CountAttentionFlops(scout, step),
+            per_pair * (36 * (2 * 67'108'864.0 + 3616 * 3616) + 12 * 400'000'000.0));
+  // The 20,000th position is the 3616th of its chunk, the 16,384th the last of one.
+  step = {.batch_size = 1, .sequence_length = 20'000, .pass = ModelPass::kDecode};
+  EXPECT_EQ(CountAttentionFlops(scout, step), per_pair * (36 * 3616.0 + 12 * 20'000.0));
+  step.sequence_length = 16'384;
+  EXPECT_EQ(CountAttentionFlops(scout, step), per_pair * (36 * 8192.0 + 12 * 16'384.0));
+  EXPECT_NE(CountModelWork(scout, step).note().find("its text part alone"), std::string::npos);
+
+  // Llama-4-Maverick: 128 experts in every second layer, a wider MLP in the others.
+  const DecoderConfig maverick =
+      Parsed(With(With(kLlama4, "\"num_local_experts\": 16", "\"num_local_experts\": 128"),
+                  "moe_layer_step\": 1", "moe_layer_step\": 2"));
+  // 24 · (2 · 125,829,120 + 5120 · 128) and 24 · 3 · 5120 · 16,384 beside 48 attentions.
+  EXPECT_EQ(CountMatrixFlopsPerToken(maverick),
+            2 * (48 * 62'914'560.0 + 24 * (251'658'240.0 + 655'360) + 24 * 251'658'240.0 +
+                 1'034'485'760));
+  EXPECT_NEAR(CountParameters(maverick), 400e9, 3e9);
+  // Lists say it layer by layer.
+  const DecoderConfig listed =
+      Parsed(With(kLlama4, "\"no_rope_layers\": []",
+                  "\"moe_layers\": [1, 3, 5], \"no_rope_layer_interval\": 2"));
+  EXPECT_EQ(listed.expert_layers, 3u);
+  EXPECT_EQ(listed.windowed_layers, 24u);
+}
+
+// google/gemma-3-4b-it, which leaves heads and vocabulary to the family
+constexpr char kGemma3[] = R"({"model_type": "gemma3", "text_config": {"hidden_size": 2560,
+  "intermediate_size": 10240, "model_type": "gemma3_text", "num_hidden_layers": 34,
+  "sliding_window": 1024}, "vision_config": {"hidden_size": 1152}})";
+
+TEST(DecoderFlopsTest, FiveWindowsOfSixGemma3) {
+  const DecoderConfig config = Parsed(kGemma3);
+  // A layer: queries and output 2 · 2560 · 8 · 256, keys and values 2 · 2560 · 4 · 256: 15,728,640;
+  // MLP 3 · 2560 · 10,240 = 78,643,200; 34 layers 3,208,642,560; output 2560 · 262,208.
+  EXPECT_EQ(CountMatrixFlopsPerToken(config), 2 * (3'208'642'560.0 + 671'252'480));
+  EXPECT_TRUE(config.tied_embeddings);
+  // Layers 6, 12, …, 30 see everything.
+  EXPECT_EQ(config.windowed_layers, 29u);
+  const ModelStep step = {.batch_size = 1, .sequence_length = 4096, .pass = ModelPass::kDecode};
+  EXPECT_EQ(CountAttentionFlops(config, step), 2 * 8 * 512.0 * (29 * 1024 + 5 * 4096));
+}
+
+TEST(DecoderFlopsTest, EverySecondLayerHasAWindowGemma2AndGptOss) {
+  // google/gemma-2-9b
+  const DecoderConfig gemma = Parsed(R"({"model_type": "gemma2", "head_dim": 256,
+    "hidden_size": 3584, "intermediate_size": 14336, "num_attention_heads": 16,
+    "num_hidden_layers": 42, "num_key_value_heads": 8, "sliding_window": 4096,
+    "vocab_size": 256000})");
+  // 3584 · (2 · 4096 + 2 · 2048) + 3 · 3584 · 14,336 = 198,180,864 a layer. Published: 9.24e9.
+  EXPECT_EQ(CountMatrixFlopsPerToken(gemma), 2 * (42 * 198'180'864.0 + 917'504'000));
+  EXPECT_NEAR(CountParameters(gemma), 9.24e9, 0.01e9);
+  EXPECT_EQ(gemma.windowed_layers, 21u);
+  // openai/gpt-oss-20b
+  const DecoderConfig oss = Parsed(R"({"model_type": "gpt_oss", "head_dim": 64,
+    "hidden_size": 2880, "intermediate_size": 2880, "num_attention_heads": 64,
+    "num_experts_per_tok": 4, "num_hidden_layers": 24, "num_key_value_heads": 8,
+    "num_local_experts": 32, "sliding_window": 128, "tie_word_embeddings": false,
+    "vocab_size": 201088})");
+  // Attention 2880 · (2 · 4096 + 2 · 512) = 26,542,080; an expert 3 · 2880² = 24,883,200; choice
+  // 2880 · 32. Published: 20.9e9, 3.6e9 active (with the output matrix alone).
+  EXPECT_EQ(CountMatrixFlopsPerToken(oss),
+            2 * (24 * (26'542'080 + 4 * 24'883'200.0 + 92'160) + 579'133'440));
+  EXPECT_NEAR(CountParameters(oss), 20.9e9, 0.05e9);
+  EXPECT_EQ(oss.windowed_layers, 12u);
+}
+
+TEST(DecoderFlopsTest, OldFalconSharesOneHeadWhateverItNames) {
+  // tiiuae/falcon-7b, as saved again by the library
+  const std::string json = R"({"model_type": "falcon", "hidden_size": 4544, "multi_query": true,
+    "new_decoder_architecture": false, "num_attention_heads": 71, "num_hidden_layers": 32,
+    "num_kv_heads": 71, "vocab_size": 65024})";
+  const DecoderConfig config = Parsed(json);
+  // 4544 · (2 · 4544 + 2 · 64) + 2 · 4544 · 18,176 = 207,060,992 a layer. Published: 6.9e9.
+  EXPECT_EQ(CountMatrixFlopsPerToken(config), 2 * (32 * 207'060'992.0 + 295'469'056));
+  EXPECT_NEAR(CountParameters(config), 6.92e9, 0.01e9);
+  // Falcon-40b's architecture has as many as it names.
+  EXPECT_EQ(Parsed(With(json, "architecture\": false", "architecture\": true")).key_value_heads,
+            71u);
+}
+
+TEST(DecoderFlopsTest, WindowsThatAreNotAskedForAreNone) {
+  const std::string plain = R"({"model_type": "qwen3", "head_dim": 128, "hidden_size": 4096,
+    "intermediate_size": 12288, "max_window_layers": 30, "num_attention_heads": 32,
+    "num_hidden_layers": 36, "num_key_value_heads": 8, "sliding_window": 4096,
+    "vocab_size": 151936})";
+  EXPECT_EQ(Parsed(plain).windowed_layers, 0u);
+  // 4096 · (2 · 4096 + 2 · 1024) + 3 · 4096 · 12,288 = 192,937,984 a layer. Published: 8.2e9.
+  EXPECT_EQ(CountMatrixFlopsPerToken(Parsed(plain)), 2 * (36 * 192'937'984.0 + 622'329'856));
+  EXPECT_EQ(
+      Parsed(With(plain, "\"sliding", "\"use_sliding_window\": true, \"sliding")).windowed_layers,
+      6u);
+  // Llama has no windows, whatever a file names.
+  EXPECT_EQ(Parsed(With(kLlama3, "\"vocab_size\"", "\"sliding_window\": 100, \"vocab_size\""))
+                .windowed_layers,
+            0u);
+}
+
+TEST(DecoderFlopsTest, LatentAttentionWithoutQueryRankDeepSeekV2Lite) {
+  const DecoderConfig config = Parsed(R"({"model_type": "deepseek_v2", "first_k_dense_replace": 1,
+    "hidden_size": 2048, "intermediate_size": 10944, "kv_lora_rank": 512,
+    "moe_intermediate_size": 1408, "moe_layer_freq": 1, "n_routed_experts": 64,
+    "n_shared_experts": 2, "num_attention_heads": 16, "num_experts_per_tok": 6,
+    "num_hidden_layers": 27, "num_key_value_heads": 16, "q_lora_rank": null,
+    "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128, "vocab_size": 102400})");
+  // Attention: queries 2048 · 16 · 192, keys and values 2048 · 576 + 512 · 16 · 256, output
+  // 2048²: 13,762,560. Dense 3 · 2048 · 10,944 = 67,239,936, once; an expert 8,650,752: six, and
+  // two shared ones; choice 131,072; output 209,715,200. Published: 15.7e9, 2.4e9 active.
+  EXPECT_EQ(CountMatrixFlopsPerToken(config),
+            2 * (27 * 13'762'560.0 + 67'239'936 + 26 * (8 * 8'650'752.0 + 131'072) + 209'715'200));
+  EXPECT_NEAR(CountParameters(config), 15.7e9, 0.05e9);
+}
+
+TEST(DecoderConfigTest, LayersOfAnotherKindAreRefused) {
+  const char* const kLayers = R"("layer_types": ["full_attention", "linear_attention"],)";
+  for (const std::string& json : {
+           // layers that are neither full nor windowed, or not told one by one
+           R"({"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, )" +
+               std::string(kLayers) +
+               R"("num_attention_heads": 2, "intermediate_size": 9, "vocab_size": 5})",
+           With(kGemma3, "\"sliding_window\"", "\"layer_types\": [], \"sliding_window\""),
+           // numbers that families have of their own
+           With(kGemma3, "\"sliding_window\": 1024", "\"other\": 1"),
+           With(kMixtral, "\"sliding_window\": null", "\"other\": 1"),
+           With(kMixtral, "\"num_local_experts\": 8", "\"other\": 1"),
+           With(kDeepSeekV3, "\"n_shared_experts\": 1", "\"other\": 1"),
+           With(kQwenMoe, "\"shared_expert_intermediate_size\": 5632", "\"other\": 1"),
+           With(kLlama4, "\"intermediate_size_mlp\": 16384", "\"other\": 1"),
+           With(kLlama3, "\"intermediate_size\": 14336", "\"other\": 1"),
+           // numbers that contradict each other
+           With(kLlama3, "\"num_key_value_heads\": 8", "\"num_key_value_heads\": 5"),
+           With(kLlama3, "\"num_attention_heads\": 32", "\"num_attention_heads\": 33"),
+           With(kMixtral, "\"num_experts_per_tok\": 2", "\"num_experts_per_tok\": 9"),
+           With(kLlama4, "\"no_rope_layers\": []", "\"no_rope_layers\": [0, 1]"),
+           // more than a decoder's layers
+           With(kGpt2, "\"n_ctx\"", "\"add_cross_attention\": true, \"n_ctx\""),
+           With(kGpt2, "\"n_ctx\"", "\"is_encoder_decoder\": true, \"n_ctx\""),
+           std::string(R"({"model_type": "opt", "ffn_dim": 4096, "hidden_size": 1024,
+             "num_attention_heads": 16, "num_hidden_layers": 24, "vocab_size": 50272,
+             "word_embed_proj_dim": 512})"),
+       }) {
+    EXPECT_FALSE(ParseDecoderConfig(json).ok()) << json;
+  }
+}
+
+TEST(DecoderConfigTest, NamesTheTypeThatItDoesNotKnow) {
+  const auto message = [](const std::string& type) {
+    return std::string(
+        ParseDecoderConfig(R"({"model_type": ")" + type + R"("})").status().message());
+  };
+  EXPECT_NE(message("mamba2").find("its model_type, mamba2, is not a decoder known here"),
+            std::string::npos);
+  EXPECT_EQ(message("qwen3_next\\u001b[2J").find('\x1b'), std::string::npos);
 }
 
 TEST(DecoderConfigTest, RefusesWhatItCannotCount) {
