@@ -159,6 +159,10 @@ std::optional<uint32_t> IndexOf(const ModelState& model, const std::string& uuid
 Executed ExecutedPerStep(const ModelState& model, const Analysis& analysis,
                          const Summary& summary) {
   Executed executed;
+  // Where too few were counted for HFU, the FLOPs of a step are not known either.
+  for (const DeviceSummary& device : summary.devices()) {
+    if (!device.has_hfu()) return executed;
+  }
   const auto of_steps = IndexOf(model, summary.steps().device_uuid());
   if (!of_steps.has_value() || !model.devices[*of_steps].used) return executed;
   const uint64_t kernel_ns = model.devices[*of_steps].sweep.TimeNs(kKernelMask);
@@ -167,15 +171,24 @@ Executed ExecutedPerStep(const ModelState& model, const Analysis& analysis,
   const double steps_in_window =
       window_share * static_cast<double>(kernel_ns) / summary.steps().kernel_time_ns();
   if (!(steps_in_window > 0) || !std::isfinite(steps_in_window)) return executed;
+  double counted_ns = 0;
+  double all_ns = 0;
   for (const KernelRow& row : analysis.rows) {
     const Kernel& kernel = model.kernels[row.kernel];
     const double share = row.steady_share / steps_in_window;
+    all_ns += share * row.time_ns;
+    if (row.part.counters[METRIC_TENSOR_ACTIVE].has_value()) counted_ns += share * row.time_ns;
     for (const TypedFlops& typed : row.work.flops) {
       if (typed.by_pipe) continue;
       const double flops = share * static_cast<double>(row.durations.count()) * typed.flops;
       executed.all += flops;
       if (IsAttentionKernel(kernel.mangled_name)) executed.attention += flops;
     }
+  }
+  // Kernels that no sample met are taken to work as the others, as in HFU.
+  if (counted_ns > 0) {
+    executed.all *= all_ns / counted_ns;
+    executed.attention *= all_ns / counted_ns;
   }
   return executed;
 }

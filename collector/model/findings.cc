@@ -245,8 +245,9 @@ constexpr Rule kRules[] = {
      "check cooling, airflow and neighbours; nvidia-smi -q -d PERFORMANCE", 0.03,
      [](const FindingFacts& facts) { return facts.throttled_ns; },
      [](const FindingFacts& facts) {
-       return Observation{"the driver names a thermal slowdown, and the clock was below its maximum",
-                          facts.throttled_ns};
+       return Observation{
+           "the driver names a thermal slowdown, and the clock was below its maximum",
+           facts.throttled_ns};
      }},
     {"one_slow_kernel", "One kernel is far below its roof",
      "look for a better implementation or shape of this kernel (library version, alignment, "
@@ -294,8 +295,8 @@ std::string WithoutCounters(const FindingFacts& facts) {
          " of its multiprocessors active; the work of kernels was not counted";
 }
 
-// HFU leaves out what other pipes did, of which only a most is known. Where a GPU's memory is better
-// used than its arithmetic, that is said too: loads that only move bytes waste no FLOPs.
+// HFU leaves out what other pipes did, of which only a most is known. Where a GPU's memory is
+// better used than its arithmetic, that is said too: loads that only move bytes waste no FLOPs.
 std::string UseOfPeak(const FindingFacts& facts) {
   const double useful_share = facts.summary->efficiency().hfu();
   double moved_share = 0;
@@ -304,9 +305,11 @@ std::string UseOfPeak(const FindingFacts& facts) {
     moved_share += device.hbm_bandwidth_share() * weight;
   }
   if (facts.single_precision_ns <= kMostlyIdle * facts.window_ns) {
-    const std::string moved =
-        moved_share > useful_share ? " and moved " + PercentText(moved_share) + " of the bytes" : "";
-    return " but did " + PercentText(useful_share) + " of the FLOPs" + moved + " that it could";
+    const std::string moved = moved_share > useful_share
+                                  ? " and moved " + PercentText(moved_share) + " of the bytes"
+                                  : "";
+    const std::string did = useful_share < kUnused ? "less than 0.1 %" : PercentText(useful_share);
+    return " but did " + did + " of the FLOPs" + moved + " that it could";
   }
   const std::string cores = ", but its tensor cores, where nearly all of its FLOPs are to be had, ";
   return cores + (useful_share < kUnused
@@ -343,9 +346,8 @@ std::vector<FindingSummary> Diagnose(const FindingFacts& facts) {
     if (facts.window_ns <= 0 || rule.lost_ns(facts) < rule.threshold * facts.window_ns) continue;
     (rule.ends_the_run ? urgent : findings).push_back(Describe(rule, facts));
   }
-  std::stable_sort(findings.begin(), findings.end(), [](const auto& a, const auto& b) {
-    return a.gain_ns() > b.gain_ns();
-  });
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const auto& a, const auto& b) { return a.gain_ns() > b.gain_ns(); });
   findings.insert(findings.begin(), urgent.begin(), urgent.end());
   if (findings.size() > static_cast<size_t>(kMaxFindings)) findings.resize(kMaxFindings);
   return findings;

@@ -67,8 +67,8 @@ size_t SequenceLength(std::string_view text) {
   if (first == 0xf0 && byte(1) < 0x90) return 0;
   if (first == 0xf4 && byte(1) >= 0x90) return 0;
   // Bidirectional controls would let a name rearrange the line around it.
-  const bool mark = first == 0xe2 && byte(1) == 0x80 &&
-                    (byte(2) == 0x8b || byte(2) == 0x8e || byte(2) == 0x8f);
+  const bool mark =
+      first == 0xe2 && byte(1) == 0x80 && (byte(2) == 0x8b || byte(2) == 0x8e || byte(2) == 0x8f);
   if (mark || (first == 0xd8 && byte(1) == 0x9c)) return 0;
   if (first == 0xe2 && byte(1) == 0x80 && byte(2) >= 0xa8 && byte(2) <= 0xae) return 0;
   if (first == 0xe2 && byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9) return 0;
@@ -95,6 +95,45 @@ std::vector<std::string_view> Shortened(std::string_view name, size_t width) {
   *first = "…";
   characters.erase(first + 1, last);
   return characters;
+}
+
+bool IsAlphanumeric(char letter) { return std::isalnum(static_cast<unsigned char>(letter)) != 0; }
+bool IsDigit(char letter) { return std::isdigit(static_cast<unsigned char>(letter)) != 0; }
+
+// Of "www.", which begins a link.
+bool EndsLinkStart(char letter) { return letter == 'w' || letter == 'W' || letter == ' '; }
+
+// Whether nothing acts on a character where it stands, so that sentences stay readable as they are.
+// Brackets, backquotes, "<", "&", "@" and the like never are. A point may make a link ("www.x") or
+// a numbered list, a colon a link, a dash or an underscore a line or emphasis.
+bool IsPlainInMarkdown(const std::vector<std::string_view>& characters, size_t i) {
+  if (characters[i].size() > 1) return true;
+  const char letter = characters[i][0];
+  const char before = i > 0 ? characters[i - 1][0] : ' ';
+  const char after = i + 1 < characters.size() ? characters[i + 1][0] : ' ';
+  switch (letter) {
+    case ' ':
+    case ',':
+    case '%':
+    case ';':
+    case '(':
+    case '"':
+      return true;
+    case ')':
+      return !IsDigit(before);
+    case '.':
+      return after == ' ' ? !IsDigit(before) : IsAlphanumeric(after) && !EndsLinkStart(before);
+    case ':':
+      return after == ' ';
+    case '-':
+    case '_':
+      return IsAlphanumeric(before) && IsAlphanumeric(after);
+    case '/':
+    case '=':
+      return IsAlphanumeric(before) && after != '/' && after != '=';
+    default:
+      return IsAlphanumeric(letter);
+  }
 }
 
 }  // namespace
@@ -141,15 +180,13 @@ std::string TerminalName(std::string_view name, size_t width) {
 }
 
 std::string MarkdownName(std::string_view name, size_t width) {
+  const std::vector<std::string_view> characters = Shortened(name, width);
   std::string text;
-  for (const std::string_view character : Shortened(name, width)) {
-    const char letter = character[0];
-    const bool plain = character.size() > 1 || std::isalnum(static_cast<unsigned char>(letter)) ||
-                       letter == ' ' || letter == ',';
-    if (plain) {
-      text += character;
+  for (size_t i = 0; i < characters.size(); ++i) {
+    if (IsPlainInMarkdown(characters, i)) {
+      text += characters[i];
     } else {
-      text += "&#" + std::to_string(static_cast<int>(letter)) + ";";
+      text += "&#" + std::to_string(static_cast<int>(characters[i][0])) + ";";
     }
   }
   return text;

@@ -20,8 +20,8 @@ std::string QuantityText(std::string_view name);
 // A name for a terminal: control bytes and broken UTF-8 become "?", and the middle of what is
 // longer than `width` characters becomes "…".
 std::string TerminalName(std::string_view name, size_t width);
-// A name for a Markdown table cell: every character that Markdown or HTML could act on is an
-// entity.
+// A name or sentence for Markdown, in a table cell too: every character that Markdown or HTML could
+// act on where it stands is an entity.
 std::string MarkdownName(std::string_view name, size_t width);
 
 }  // namespace utlz

@@ -251,7 +251,8 @@ std::string NotDrawn(const Summary& summary) {
   }
   if (kernels == 0) return {};
   return std::to_string(kernels) + (kernels == 1 ? " kernel" : " kernels") +
-         " without counted FLOPs (" + FormatShare(share) + " of kernel time): no place here.";
+         " whose FLOPs or bytes are not known (" + FormatShare(share) +
+         " of kernel time): no place here.";
 }
 
 std::string Title(const Summary& summary, const Drawn& drawn, const Roof& roof) {

@@ -208,6 +208,13 @@ TEST(VerdictTest, SaysHowBusyAndOfWhatUse) {
             0u);
 }
 
+TEST(VerdictTest, NextToNoFlopsAreNotToldAsZero) {
+  EXPECT_NE(Verdict([](KnownRun* run) {
+              run->summary.mutable_efficiency()->set_hfu(0.0004);
+            }).find("but did less than 0.1 % of the FLOPs that it could"),
+            std::string::npos);
+}
+
 TEST(VerdictTest, SaysWhatMemoryMovedWhereThatIsTheBetterUsed) {
   const auto with_bandwidth = [](double share) {
     return Verdict(

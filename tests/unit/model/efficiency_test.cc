@@ -76,6 +76,23 @@ TEST(EfficiencyTest, ExecutedFlopsAreOfAllGpusAsTheModelsAre) {
   EXPECT_EQ(efficiency.gap_note(), "executed and model FLOPs agree");
 }
 
+TEST(EfficiencyTest, ExecutedFlopsOfAStepAreThoseOfHfu) {
+  // A quarter of the steps ends with a kernel that no sample met: it is taken to work as the
+  // others.
+  CountedRun beside;
+  beside.LateKernelBesideFrom(CountedRun::kRepetitions * 3 / 4);
+  const Summary some = beside.Run();
+  const double by_hfu = some.devices(0).hfu() * 1e12 * some.steps().time_mean_ns() * 1e-9;
+  EXPECT_NEAR(some.efficiency().executed_flops_per_step(), by_hfu, 0.02 * by_hfu);
+  // Where it takes nearly all of the time nothing is known of a step's FLOPs.
+  CountedRun late;
+  late.LateKernelFrom(CountedRun::kRepetitions / 20);
+  const Summary most = late.Run();
+  ASSERT_FALSE(most.devices(0).has_hfu());
+  EXPECT_FALSE(most.efficiency().has_executed_flops_per_step());
+  EXPECT_FALSE(most.efficiency().has_flops_per_joule());
+}
+
 TEST(EfficiencyTest, FlopsByTokenTimesTokens) {
   ModelWork work;
   work.set_flops_per_token(2e5);

@@ -64,9 +64,9 @@ export function BandwidthStrip() {
   };
   return (
     <div class="strip" ref={frame} onMouseLeave={() => setActive(undefined)}>
-      <h3>Without counted FLOPs: share of HBM's bandwidth</h3>
+      <h3>Not under the roof: share of HBM's bandwidth</h3>
       <svg width={width} height={HEIGHT + AXIS} tabindex={0} role="group" onKeyDown={onKeyDown}
-        aria-label="Kernels without counted FLOPs by their share of HBM's bandwidth. The arrow keys go through them, Enter chooses one.">
+        aria-label="Kernels that have no place under the roof, by their share of HBM's bandwidth. The arrow keys go through them, Enter chooses one.">
         <Scale x={x} />
         {points.map(({ kernel, share, radius }) => {
           const faded = selection.kernels.size > 0 && !selection.kernels.has(kernel.id);

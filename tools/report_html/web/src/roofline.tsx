@@ -46,7 +46,7 @@ function nextPoint(points: Point[], active: number | undefined, key: string): nu
 function notDrawnNote(all: number, drawn: number, hiddenTime: number): string {
   if (all === drawn) return "";
   return ` ${format.count(all - drawn)} kernels (${format.share(hiddenTime)} of the kernel time ` +
-    "shown) have no counted FLOPs, and so no place under the roof.";
+    "shown) have no known FLOPs or bytes, and so no place under the roof.";
 }
 
 function underRoof(summary: Summary, device: Device | undefined): Kernel[] {
