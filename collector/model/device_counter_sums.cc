@@ -41,25 +41,10 @@ SeriesOfRole SeriesOf(const DeviceView& view, MetricRole role) {
   }
 }
 
-// A GPU that ran kernels had at least one multiprocessor active meanwhile: samples that saw less
-// are of other times.
-bool SawKernels(const DeviceView& view) {
-  const auto active = view.state.samples.PerSecond(METRIC_SM_CYCLES_ACTIVE);
-  const double multiprocessors =
-      std::max(view.state.info.multiprocessors(),
-               view.state.peaks.has_value() ? view.state.peaks->multiprocessors() : 0);
-  const double clock_hz = view.analysis.ceilings.clock_hz;
-  const DevicePart& part = view.analysis.part;
-  if (!active.has_value() || multiprocessors <= 0 || clock_hz <= 0 || part.TimeNs() <= 0)
-    return true;
-  constexpr double kPart = 0.5;
-  return *active / clock_hz >= kPart * part.content.KernelNs() / part.TimeNs() / multiprocessors;
-}
-
 // What the device's own samples say, whatever ran: those taken in the extent, else all of them,
 // where they missed the traced windows of a program that works throughout.
-std::optional<CounterSum> SumOfSamples(const DeviceView& view, const Extent& extent,
-                                       MetricRole role) {
+std::optional<CounterSum> SampledSum(const DeviceView& view, const Extent& extent,
+                                     MetricRole role) {
   const SeriesOfRole of = SeriesOf(view, role);
   if (of.series != nullptr) {
     const auto estimate = of.series->EstimateBetween(extent.start_ns, extent.end_ns);
@@ -75,8 +60,42 @@ std::optional<CounterSum> SumOfSamples(const DeviceView& view, const Extent& ext
   const auto per_second = samples.PerSecond(role);
   const bool enough = static_cast<double>(samples.sampled_ns()) >= kFewestSampledNs &&
                       2 * view.analysis.attribution.untraced_samples >= samples.samples();
-  if (!per_second.has_value() || !enough || !SawKernels(view)) return std::nullopt;
+  if (!per_second.has_value() || !enough) return std::nullopt;
   return CounterSum{*per_second * extent.time_ns * 1e-9};
+}
+
+// Of an extent's multiprocessor time, what the kernels that were traced in it held at the least:
+// each has a block on as many multiprocessors as it has blocks for. Kernels beside one another may
+// share theirs, and the last blocks run alone.
+double LeastActiveShare(const DeviceView& view, const Extent& extent, double multiprocessors) {
+  constexpr double kPart = 0.1;
+  constexpr double kPartOfOne = 0.5;
+  double held_ns = 0;
+  for (const KernelRow* row : view.rows) {
+    double blocks = 1;
+    for (const uint32_t size : view.model.kernels[row->kernel].shape.grid) blocks *= size;
+    const double share =
+        std::max(kPartOfOne, kPart * std::min(blocks, multiprocessors)) / multiprocessors;
+    held_ns += static_cast<double>(row->durations.sum_ns()) * ShareIn(*row, extent) * share;
+  }
+  return held_ns / extent.time_ns;
+}
+
+// Samples that saw less of the multiprocessors active are of other times.
+bool SawKernels(const DeviceView& view, const Extent& extent) {
+  const double multiprocessors =
+      std::max(view.state.info.multiprocessors(),
+               view.state.peaks.has_value() ? view.state.peaks->multiprocessors() : 0);
+  const double cycles = extent.time_ns * 1e-9 * view.analysis.ceilings.clock_hz;
+  const auto active = SampledSum(view, extent, METRIC_SM_CYCLES_ACTIVE);
+  if (!active.has_value() || multiprocessors <= 0 || cycles <= 0) return true;
+  return active->value / cycles >= LeastActiveShare(view, extent, multiprocessors);
+}
+
+std::optional<CounterSum> SumOfSamples(const DeviceView& view, const Extent& extent,
+                                       MetricRole role) {
+  const auto sum = SampledSum(view, extent, role);
+  return sum.has_value() && SawKernels(view, extent) ? sum : std::nullopt;
 }
 
 // Tensor cycles that were counted and make no FLOPs of a kernel.

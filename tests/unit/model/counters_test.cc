@@ -264,6 +264,20 @@ TEST(CountedRunTest, SamplesThatMetNoKernelSayNothingOfTheirTime) {
   EXPECT_EQ(summary.verdict().find("FLOPs"), std::string::npos) << summary.verdict();
 }
 
+// One step in a hundred of those sampled, none of those traced: kernels that fill the GPU keep more
+// of it active than these samples saw.
+TEST(CountedRunTest, SamplesThatSawLessThanKernelsHoldSayNothingOfTheirTime) {
+  CountedRun run;
+  run.SampleUntil(100);
+  run.WorkFrom(99);
+  run.TraceOnly(200, 300);
+  const DeviceSummary device = run.Run().devices(0);
+  EXPECT_GT(device.gpu_busy_share(), 0.5);
+  EXPECT_FALSE(device.has_sm_active_share());
+  EXPECT_FALSE(device.has_hfu());
+  EXPECT_FALSE(device.has_hbm_bandwidth_share());
+}
+
 // The two kernels that samples met are 9 % of the kernel time, and no sample was taken in the
 // steps: nothing is known of the kernel that does the rest.
 TEST(CountedRunTest, FewKernelsWithCountersAreNoSampleOfTheOthers) {
