@@ -1,4 +1,4 @@
-// Many loads into fresh processes: never one death, hang, changed output or exit status.
+// A thousand loads into fresh processes: never one death, hang, changed output or exit status.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
@@ -19,7 +19,7 @@ constexpr int kShards = 4;
 // UTLZ_ATTACH_LOADS: loads of all shards together.
 int LoadsPerShard() {
   const char* loads = std::getenv("UTLZ_ATTACH_LOADS");
-  return (loads == nullptr ? 200 : std::atoi(loads)) / kShards;
+  return (loads == nullptr ? 1000 : std::atoi(loads)) / kShards;
 }
 
 void LoadOnce(const char* program) {
