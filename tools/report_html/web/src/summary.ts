@@ -300,6 +300,8 @@ export interface Memory {
   headroom_bytes?: number;
   leak_suspected?: boolean;
   source?: string;
+  pool_used_bytes_max?: number;
+  pool_reserved_bytes_max?: number;
 }
 
 export interface Clock {

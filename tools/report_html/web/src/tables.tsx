@@ -165,8 +165,14 @@ export function MemoryUse() {
   return (
     <Section id="memory" title="Memory" note={memory.source}>
       <dl class="facts">
-        <div><dt>highest use</dt><dd>{format.bytes(memory.used_bytes_max)}</dd></div>
-        <div><dt>headroom</dt><dd>{format.bytes(memory.headroom_bytes)}</dd></div>
+        {memory.used_bytes_max !== undefined && <>
+          <div><dt>highest use</dt><dd>{format.bytes(memory.used_bytes_max)}</dd></div>
+          <div><dt>headroom</dt><dd>{format.bytes(memory.headroom_bytes)}</dd></div>
+        </>}
+        {memory.pool_used_bytes_max !== undefined && <>
+          <div><dt>cudaMallocAsync&apos;s pools: in use</dt><dd>{format.bytes(memory.pool_used_bytes_max)}</dd></div>
+          <div><dt>of them reserved</dt><dd>{format.bytes(memory.pool_reserved_bytes_max)}</dd></div>
+        </>}
         {memory.leak_suspected && <>
           <div><dt>growth a step</dt><dd>{format.bytes(memory.growth_bytes_per_step)}</dd></div>
           <div><dt>growth</dt><dd>{format.byteRate(memory.growth_bytes_per_second)}</dd></div>
