@@ -1,6 +1,7 @@
 #include "collector/model/analysis.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "collector/model/kernel_class.h"
@@ -35,6 +36,7 @@ std::string FallbackType(const ModelState& model, const Attribution& attribution
 struct Scaled {
   double launches = 0;
   double time_ns = 0;
+  double gap_variance = 0;  // of the time
   bool scaled = false;
 };
 
@@ -45,6 +47,13 @@ KernelSum InGaps(const ModelState& model, const KernelShare& share, uint64_t now
   return share.by_window.InGaps(process.windows, process.LivedUntilNs(now_ns));
 }
 
+double VarianceInGaps(const ModelState& model, const KernelShare& share, uint64_t now_ns) {
+  const auto found = model.processes.processes().find(share.source);
+  if (found == model.processes.processes().end()) return 0;
+  const ProcessState& process = *found->second;
+  return share.by_window.TimeVarianceInGaps(process.windows, process.LivedUntilNs(now_ns));
+}
+
 Scaled ScaleToRun(const ModelState& model, const Kernel& kernel, uint64_t now_ns) {
   Scaled scaled;
   const double mean_ns = kernel.durations.mean_ns();
@@ -53,6 +62,7 @@ Scaled ScaleToRun(const ModelState& model, const Kernel& kernel, uint64_t now_ns
     const auto timeless = static_cast<double>(share.timeless);
     scaled.launches += static_cast<double>(share.launches) + timeless + in_gaps.launches;
     scaled.time_ns += static_cast<double>(share.time_ns) + timeless * mean_ns + in_gaps.time_ns;
+    scaled.gap_variance += VarianceInGaps(model, share, now_ns);
     scaled.scaled = scaled.scaled || in_gaps.launches > 0;
   }
   return scaled;
@@ -79,6 +89,7 @@ void AddRows(const ModelState& model, uint32_t index, const Attribution& attribu
     const double time_share = sum > 0 ? static_cast<double>(row.durations.sum_ns()) / sum : share;
     row.launches = whole.launches * share;
     row.time_ns = whole.time_ns * time_share;
+    row.gap_error_ns = std::sqrt(whole.gap_variance) * time_share;
     row.scaled = whole.scaled;
     row.roofline.communication = kernel.communication;
     rows->push_back(std::move(row));

@@ -71,9 +71,10 @@ void SetTimes(const Kernel& kernel, const KernelRow& row, KernelSummary* summary
   summary->set_time_ns(row.time_ns);
   const auto count = static_cast<double>(row.durations.count());
   if (row.launches > count) {
-    // What was not timed is known from the mean of what was.
-    summary->set_time_error_ns((row.launches - count) * row.durations.standard_deviation_ns() /
-                               std::sqrt(count));
+    // What was not timed is known from the mean of what was, and from how often it ran beside it.
+    const double of_mean_ns =
+        (row.launches - count) * row.durations.standard_deviation_ns() / std::sqrt(count);
+    summary->set_time_error_ns(std::hypot(of_mean_ns, row.gap_error_ns));
   }
   summary->set_time_mean_ns(row.durations.mean_ns());
   summary->set_time_p50_ns(row.durations.QuantileNs(0.5));

@@ -236,8 +236,7 @@ void RunModel::State::AddLaunches(ProcessState* process, const LaunchSegment& se
                             ? &process->streams[{segment.context, segment.stream}]
                             : &none;
   const bool of_graph = segment.graph_correlation != 0;
-  // A segment is short beside a slice of a window.
-  const WindowTimes::Place place =
+  WindowTimes::Place place =
       process->windows.PlaceOf(segment.launches > 0 ? launches[0].start_ns : 0);
   LaunchPlace among;
   among.untraced_since_ns = process->coverage.UntracedSinceNs().value_or(UINT64_MAX);
@@ -266,6 +265,10 @@ void RunModel::State::AddLaunches(ProcessState* process, const LaunchSegment& se
       share->by_window.Add(process->windows, place, {1, kernel.durations.mean_ns()});
       if (!of_graph) process->windows.CountOperations(place);
       continue;
+    }
+    // A segment may be longer than a slice of a window.
+    if (!process->windows.IsAt(place, launch.start_ns)) {
+      place = process->windows.PlaceOf(launch.start_ns);
     }
     kernel.durations.Add(duration_ns);
     ++share->launches;

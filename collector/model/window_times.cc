@@ -213,6 +213,17 @@ double WindowTimes::HeadNs(uint32_t window, uint64_t now_ns) const {
   return static_cast<double>(std::min(LengthNs(window, now_ns), kSliceNs));
 }
 
+std::optional<WindowTimes::Sides> WindowTimes::SidesOfGap(uint32_t window, uint64_t now_ns) const {
+  if (window + 1 >= windows_.size()) return std::nullopt;
+  const Gaps gaps = GapsWith(window);
+  const auto tail = static_cast<double>(TailOperations(gaps.before, now_ns));
+  const auto head = static_cast<double>(windows_[gaps.after].in_head);
+  const std::optional<double> operations = ProbableOperations(gaps);
+  if (!operations.has_value() || tail <= 0 || head <= 0) return std::nullopt;
+  const double trust = gaps.before == 0 ? 0.5 : std::sqrt(tail * head) / (tail + head);
+  return Sides{gaps.before, gaps.after, *operations / tail, *operations / head, trust};
+}
+
 double WindowTimes::GapWeight(uint32_t window, uint64_t now_ns) const {
   if (window + 1 == windows_.size()) return 0;
   const Gaps gaps = GapsWith(window);

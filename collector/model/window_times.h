@@ -36,12 +36,30 @@ class WindowTimes {
   // Of work that starts at a time in the newest window. What was under way when it was closed
   // belongs to its last slice.
   Place PlaceOf(uint64_t start_ns) const;
+  // Whether that is surely `place`: cheaper, for one launch after another.
+  bool IsAt(Place place, uint64_t start_ns) const {
+    if (windows_.empty()) return true;
+    const uint64_t begin_ns = windows_[place.window].start_ns + place.slice * kSliceNs;
+    return start_ns - begin_ns < kSliceNs;
+  }
 
   // As of `now_ns`.
   uint32_t LastSlice(uint32_t window, uint64_t now_ns) const;
   // The gap between a window and the next one ÷ what is beside it. No gap follows the
   // newest: the agent ends one that was not wished for by an empty window.
   double GapWeight(uint32_t window, uint64_t now_ns) const;
+  // The same gap ÷ the tail of the window before it, and ÷ the head of the one after, each for
+  // itself; nothing where one of them held no operation, or those in the gap cannot be told.
+  struct Sides {
+    uint32_t before;  // the windows
+    uint32_t after;
+    double gap_of_tail;
+    double gap_of_head;
+    // How uncertain what ran in the gap is ÷ how far these two tell different amounts, both being
+    // as uncertain as they are short; half of it where the program began in one.
+    double trust;
+  };
+  std::optional<Sides> SidesOfGap(uint32_t window, uint64_t now_ns) const;
 
   // One window and the gap after it, for those who compare them.
   struct Stretch {

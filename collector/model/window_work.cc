@@ -1,6 +1,15 @@
 #include "collector/model/window_work.h"
 
 namespace utlz {
+namespace {
+
+// Of what ran in a gap, from what ran on its two sides.
+double Variance(const WindowTimes::Sides& sides, double tail_ns, double head_ns) {
+  const double apart_ns = sides.gap_of_tail * tail_ns - sides.gap_of_head * head_ns;
+  return sides.trust * apart_ns * sides.trust * apart_ns;
+}
+
+}  // namespace
 
 KernelSum& KernelSum::operator+=(const KernelSum& other) {
   launches += other.launches;
@@ -22,6 +31,7 @@ void WindowWork::Add(const WindowTimes& times, WindowTimes::Place place, const K
 
 void WindowWork::EnterWindow(const WindowTimes& times, uint32_t window) {
   constexpr uint64_t kNowNs = 0;  // the windows before the newest one have ended
+  earlier_variance_ += VarianceBefore(times, kNowNs);
   earlier_ += HeadInGap(times, kNowNs);
   earlier_ += tail_ * times.GapWeight(tail_window_, kNowNs);
   tail_ = Tail(times, kNowNs);
@@ -44,6 +54,27 @@ KernelSum WindowWork::InGaps(const WindowTimes& times, uint64_t now_ns) const {
   sum += tail_ * times.GapWeight(tail_window_, now_ns);
   sum += Tail(times, now_ns) * times.GapWeight(window_, now_ns);
   return sum;
+}
+
+double WindowWork::TimeVarianceInGaps(const WindowTimes& times, uint64_t now_ns) const {
+  double variance = earlier_variance_;
+  if (times.empty()) return variance;
+  variance += VarianceBefore(times, now_ns);
+  // Of a kernel that no later window has seen.
+  const auto after = times.SidesOfGap(window_, now_ns);
+  if (after) variance += Variance(*after, Tail(times, now_ns).time_ns, 0);
+  return variance;
+}
+
+// Of the gap before window_, and of the one after tail_window_ where that is another.
+double WindowWork::VarianceBefore(const WindowTimes& times, uint64_t now_ns) const {
+  const auto after_tail = times.SidesOfGap(tail_window_, now_ns);
+  const auto before_head = window_ == 0 ? std::nullopt : times.SidesOfGap(window_ - 1, now_ns);
+  if (after_tail && after_tail->after == window_) {
+    return Variance(*after_tail, tail_.time_ns, head_.time_ns);
+  }
+  return (after_tail ? Variance(*after_tail, tail_.time_ns, 0) : 0) +
+         (before_head ? Variance(*before_head, 0, head_.time_ns) : 0);
 }
 
 // In the gap before window_.

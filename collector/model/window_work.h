@@ -31,8 +31,11 @@ class WindowWork {
   void Add(const WindowTimes& times, WindowTimes::Place place, const KernelSum& work);
   // What it did in all gaps up to `now_ns`.
   KernelSum InGaps(const WindowTimes& times, uint64_t now_ns) const;
+  // Of the time in them: from how far the two sides of each gap tell different amounts.
+  double TimeVarianceInGaps(const WindowTimes& times, uint64_t now_ns) const;
 
  private:
+  double VarianceBefore(const WindowTimes& times, uint64_t now_ns) const;
   KernelSum HeadInGap(const WindowTimes& times, uint64_t now_ns) const;
   KernelSum Tail(const WindowTimes& times, uint64_t now_ns) const;
   void EnterWindow(const WindowTimes& times, uint32_t window);
@@ -48,6 +51,7 @@ class WindowWork {
   uint32_t tail_window_ = 0;
   KernelSum tail_;
   KernelSum earlier_;  // in gaps, weighed
+  double earlier_variance_ = 0;
 };
 
 }  // namespace utlz

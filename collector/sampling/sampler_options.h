@@ -21,7 +21,7 @@ struct SamplerOptions {
   // Share of one core, in millionths, that the sampler may use on average; windows shorten to it.
   // 0 = no limit. What is not charged, looking for other profilers above all, is up to 0.5 % more,
   // and the burst is a loan: together below 5 % from a minute and a half on.
-  uint32_t cpu_budget_ppm = 45'000;
+  uint32_t cpu_budget_ppm = 42'000;
   // CPU time that the sampler may spend ahead of its budget, so that short runs are sampled well.
   uint64_t cpu_burst_ns = 2'000'000'000;
   // Sample every GPU from the start. Otherwise the only GPU of a machine is sampled from the start,

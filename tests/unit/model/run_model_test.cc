@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "tests/unit/model/run_builder.h"
 
 namespace utlz {
@@ -213,6 +215,50 @@ Summary WithCutReplays(uint32_t timed) {
   tell();
   run.EndProcess();
   return run.EndRun(now);
+}
+
+TEST(RunModelTest, OneBatchMayHoldMoreThanASliceOfAWindow) {
+  constexpr uint64_t kLaunchNs = 10'000'000, kSecond = 1'000'000'000;
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"first", "second", "last"});
+  const auto tell = [&](uint32_t recorded, uint32_t in_gaps) {
+    AgentStatus status;
+    status.set_operations_recorded(recorded);
+    status.set_operations_numbered(recorded + in_gaps);
+    status.set_operations_in_gaps(in_gaps);
+    run.Send(1, FRAME_AGENT_STATUS, status);
+  };
+  TraceWindow window;
+  window.set_flags(1);
+  tell(0, 0);
+  for (const uint64_t start_ns : {uint64_t{0}, 9 * kSecond}) {
+    window.set_start_ns(kRunStartNs + start_ns);
+    window.set_end_ns(0);
+    run.Send(1, FRAME_TRACE_WINDOW, window);
+    std::vector<Launch> launches;
+    const uint32_t count = start_ns == 0 ? 300 : 100;
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint32_t kernel = start_ns == 0 && i < 100 ? 0 : 1;
+      launches.push_back(RunBuilder::LaunchAt(start_ns + i * kLaunchNs, kLaunchNs / 2, kernel));
+    }
+    run.SendLaunches(launches);
+    // One of another stream, right before the gap.
+    if (start_ns == 0) run.SendLaunches({RunBuilder::LaunchAt(2'990'000'000, 1000, 2)}, 1, 8);
+    window.set_end_ns(kRunStartNs + start_ns + count * kLaunchNs);
+    run.Send(1, FRAME_TRACE_WINDOW, window);
+    tell(start_ns == 0 ? 301 : 401, start_ns == 0 ? 0 : 600);
+  }
+  run.EndProcess();
+  const Summary summary = run.EndRun(10 * kSecond);
+  // Beside the gap: 100 of the last second, the one, and 50 of the next window's first half.
+  const std::map<std::string, double> expected = {
+      {"first", 100}, {"second", 300 + 600 * 150 / 151.0}, {"last", 1 + 600 / 151.0}};
+  for (const KernelSummary& kernel : summary.kernels()) {
+    EXPECT_NEAR(static_cast<double>(kernel.launches()), expected.at(kernel.name()), 0.51)
+        << kernel.name();
+  }
 }
 
 TEST(RunModelTest, ReplaysThatAWindowsEndCutsCountWhole) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <utility>
 
@@ -61,6 +62,7 @@ class TracedProgram {
   double Estimate() const { return traced_ + work_.InGaps(times_, now_ns_).launches; }
   const WindowTimes& times() const { return times_; }
   KernelSum InGaps() const { return work_.InGaps(times_, now_ns_); }
+  double ErrorNs() const { return std::sqrt(work_.TimeVarianceInGaps(times_, now_ns_)); }
 
  private:
   static constexpr uint64_t kDurationNs = 3000;
@@ -365,6 +367,28 @@ TEST(WindowWork, WhatACaptureTookInOneWindowIsTakenOffItsOwnGapsAlone) {
   run.Traced(20 * kMillisecondNs);
   run.Tell();
   EXPECT_NEAR(run.Estimate() / run.Truth(), 1, 0.02);
+}
+
+TEST(WindowWork, ItsErrorIsWhatTheSidesOfGapsDifferBy) {
+  // In some windows every second operation is another kernel's.
+  const auto error_share = [](const std::function<uint64_t(int)>& others) {
+    TracedProgram run([](uint64_t) { return 2000; });
+    run.TellGaps();
+    for (int i = 0; i <= 40; ++i) {
+      run.CountOperations(others(i));
+      run.Traced(20 * kMillisecondNs);
+      if (i < 40) run.Untraced(730 * kMillisecondNs);
+    }
+    run.Tell();
+    return run.ErrorNs() / run.InGaps().time_ns;
+  };
+  EXPECT_EQ(error_share([](int) { return 0; }), 0);
+  EXPECT_EQ(error_share([](int) { return 1; }), 0);
+  const double alternating = error_share([](int window) { return window % 2; });
+  EXPECT_GT(alternating, 0.02);
+  EXPECT_LT(alternating, 0.1) << "of forty gaps the errors average out";
+  EXPECT_LT(error_share([](int window) { return window < 20 ? 0 : 1; }), 0.02)
+      << "one gap of forty has sides that differ";
 }
 
 TEST(WindowWork, NumbersThatOtherCallsTakeAreTakenOff) {
