@@ -1,19 +1,12 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <fstream>
-#include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "tests/unit/report/example_summary.h"
 #include "tools/report/capture_text.h"
-#include "tools/report/csv.h"
 #include "tools/report/escape.h"
-#include "tools/report/json.h"
 #include "tools/report/markdown.h"
 #include "tools/report/text.h"
 #include "tools/report/text_sections.h"
@@ -21,66 +14,6 @@
 
 namespace utlz {
 namespace {
-
-using Json = nlohmann::json;
-
-Summary Example() {
-  Summary summary;
-  summary.set_schema("utlz.report/1");
-  summary.mutable_run()->add_command("python");
-  summary.mutable_run()->add_command("train.py");
-  summary.mutable_run()->set_wall_ns(12'300'000'000);
-  summary.mutable_run()->set_exit_status(0);
-  DeviceSummary* device = summary.add_devices();
-  device->set_name("NVIDIA H200");
-  device->set_window_ns(10'000'000'000);
-  device->set_gpu_busy_share(0.98);
-  device->set_sm_active_share(0.25);
-  device->set_idle_time_ns(200'000'000);
-  KernelSummary* gemm = summary.add_kernels();
-  gemm->set_id(1);
-  gemm->set_name("gemm");
-  gemm->set_short_name("gemm");
-  gemm->set_launches(1000);
-  gemm->set_time_ns(5e9);
-  gemm->set_time_share(0.6);
-  gemm->set_flops(3e15);
-  gemm->set_flops_per_second(6e14);
-  gemm->set_dram_bytes(1e12);
-  gemm->set_dram_bytes_per_second(2e11);
-  gemm->set_arithmetic_intensity(3000);
-  gemm->set_bound(BOUND_COMPUTE);
-  gemm->set_roofline_efficiency(0.61);
-  gemm->set_recoverable_time_ns(1.95e9);
-  gemm->set_recoverable_time_error_ns(5e7);
-  gemm->set_flops_source(SOURCE_SAMPLED);
-  gemm->add_grid(132);
-  gemm->add_grid(1);
-  gemm->add_grid(1);
-  KernelSummary* relu = summary.add_kernels();
-  relu->set_id(2);
-  relu->set_short_name("relu");
-  relu->set_launches(2000);
-  relu->set_time_ns(3e9);
-  relu->set_time_share(0.4);
-  summary.mutable_capture()->set_launches(3000);
-  summary.mutable_capture()->set_rung(SOURCE_SAMPLED);
-  return summary;
-}
-
-std::vector<std::string> Lines(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
-
-std::string LineWith(const std::string& text, const std::string& word) {
-  for (const std::string& line : Lines(text)) {
-    if (line.find(word) != std::string::npos) return line;
-  }
-  return {};
-}
 
 TEST(TextReportTest, ShowsWhatMatters) {
   const std::string text = RenderText(Example());
@@ -293,130 +226,6 @@ TEST(TextReportTest, NamesRecordings) {
   EXPECT_EQ(Lines(RenderText(summary))[0].find("RECORDING"), 0u);
 }
 
-TEST(JsonReportTest, FollowsTheContract) {
-  Summary summary = Example();
-  summary.mutable_kernels(0)->set_dram_bytes(std::numeric_limits<double>::infinity());
-  summary.mutable_run()->set_start_time_ns(UINT64_MAX);
-  TimelineSeries* series = summary.add_timeline();
-  series->add_value(1);
-  series->add_value(NAN);
-  const Json json = Json::parse(RenderJson(summary));
-  EXPECT_EQ(json["schema"], "utlz.report/1");
-  EXPECT_EQ(json["kernels"][0]["bound"], "compute");
-  EXPECT_EQ(json["kernels"][0]["flops_source"], "sampled");
-  EXPECT_EQ(json["capture"]["rung"], "sampled");
-  EXPECT_EQ(json["kernels"][0]["launches"], 1000);
-  EXPECT_TRUE(json["run"]["start_time_ns"].is_number_unsigned());
-  EXPECT_EQ(json["run"]["start_time_ns"], UINT64_MAX);
-  EXPECT_FALSE(json["kernels"][1].contains("flops")) << "unknown is absent";
-  EXPECT_FALSE(json["kernels"][0].contains("dram_bytes")) << "infinity has no form in JSON";
-  EXPECT_TRUE(json["timeline"][0]["value"][1].is_null());
-  EXPECT_TRUE(json["copies"].is_array());
-  EXPECT_FALSE(json.contains("waterfall"));
-  EXPECT_EQ(json["run"]["exit_status"], 0) << "a zero that is known is there";
-}
-
-TEST(JsonReportTest, IsValidWhateverNamesHold) {
-  Summary summary = Example();
-  summary.mutable_kernels(0)->set_name(std::string("\xff\xfe\0\"\\\n\xed\xa0\x80", 9));
-  EXPECT_TRUE(Json::accept(RenderJson(summary)));
-  EXPECT_EQ(Lines(RenderJson(summary, {.indent = -1})).size(), 1u);
-}
-
-TEST(JsonReportTest, EveryFieldIsDocumented) {
-  std::ifstream file(UTLZ_REPORT_JSON_DOCUMENT);
-  std::stringstream document;
-  document << file.rdbuf();
-  ASSERT_FALSE(document.str().empty());
-  std::set<const google::protobuf::Descriptor*> seen;
-  std::vector<const google::protobuf::Descriptor*> waiting = {Summary::descriptor()};
-  while (!waiting.empty()) {
-    const auto* message = waiting.back();
-    waiting.pop_back();
-    if (!seen.insert(message).second) continue;
-    for (int i = 0; i < message->field_count(); ++i) {
-      const auto* field = message->field(i);
-      EXPECT_NE(document.str().find("| `" + field->name() + "` |"), std::string::npos)
-          << message->name() << "." << field->name();
-      if (field->message_type() != nullptr) waiting.push_back(field->message_type());
-    }
-  }
-}
-
-TEST(CsvReportTest, HasARowAKernelAndAColumnANumber) {
-  Summary summary = Example();
-  summary.mutable_kernels(0)->set_short_name("a,\"b\"\nc");
-  summary.mutable_kernels(1)->set_short_name("=HYPERLINK(1)");
-  const std::string csv = RenderCsv(summary);
-  EXPECT_EQ(csv.find("short_name,id,name,"), 0u);
-  EXPECT_NE(csv.find("\"a,\"\"b\"\"\\x0ac\",1,gemm,"), std::string::npos) << csv;
-  EXPECT_NE(csv.find("\r\n'=HYPERLINK(1),2,,"), std::string::npos) << csv;
-  EXPECT_NE(csv.find(",132 1 1,"), std::string::npos);
-  EXPECT_NE(csv.find(",compute,"), std::string::npos);
-}
-
-// The cells of a line in which quotes stand for no quotes.
-std::vector<std::string> CellsOf(const std::string& line) {
-  std::vector<std::string> cells(1);
-  bool quoted = false;
-  for (const char c : line) {
-    if (c == '"') {
-      quoted = !quoted;
-    } else if (c == ',' && !quoted) {
-      cells.emplace_back();
-    } else if (c != '\r') {
-      cells.back() += c;
-    }
-  }
-  return cells;
-}
-
-TEST(CsvReportTest, EveryRowSaysHowGoodTheCaptureWas) {
-  Summary summary = Example();
-  for (KernelSummary& kernel : *summary.mutable_kernels()) kernel.clear_name();
-  CaptureSummary* capture = summary.mutable_capture();
-  capture->set_rung(SOURCE_SAMPLED);
-  capture->set_coverage_share(0.25);
-  capture->set_launches_dropped(7);
-  capture->set_kernels_withheld(3);
-  capture->clear_samples_lost();
-  capture->set_kernel_time_without_counters_share(0.5);
-  summary.mutable_devices(0)->set_sm_clock_before_hz(345e6);
-  std::istringstream lines(RenderCsv(summary));
-  std::string line;
-  std::getline(lines, line);
-  const std::vector<std::string> titles = CellsOf(line);
-  const auto column = [&](const std::string& title) {
-    return static_cast<size_t>(std::find(titles.begin(), titles.end(), title) - titles.begin());
-  };
-  int rows = 0;
-  for (; std::getline(lines, line); ++rows) {
-    const std::vector<std::string> cells = CellsOf(line);
-    ASSERT_EQ(cells.size(), titles.size()) << line;
-    EXPECT_EQ(cells[column("capture_rung")], "sampled");
-    EXPECT_EQ(cells[column("capture_coverage_share")], "0.25");
-    EXPECT_EQ(cells[column("capture_launches_dropped")], "7");
-    EXPECT_EQ(cells[column("capture_kernels_withheld")], "3");
-    EXPECT_EQ(cells[column("capture_samples_lost")], "") << "unknown is not zero";
-    EXPECT_EQ(cells[column("capture_warnings")].find("50.0 % of the kernel time"), 0u);
-    EXPECT_EQ(cells[column("device_sm_clock_before_hz")], "345000000.0");
-  }
-  EXPECT_EQ(rows, summary.kernels_size());
-}
-
-Summary WithRoof() {
-  Summary summary = Example();
-  DeviceSummary* device = summary.mutable_devices(0);
-  device->set_peak_dram_bytes_per_second(4.8e12);
-  PeakSummary* peak = device->add_peaks();
-  peak->set_data_type("bf16");
-  peak->set_flops_per_second(9e14);
-  DataTypeFlops* type = summary.mutable_kernels(0)->add_flops_by_type();
-  type->set_data_type("bf16");
-  type->set_flops(3e15);
-  return summary;
-}
-
 TEST(TextRooflineTest, DrawsTheRoofAndTheKernelUnderIt) {
   const std::string text = RenderRoofline(WithRoof(), {});
   for (const std::string& line : Lines(text)) EXPECT_LE(ColumnsOf(line), 100u) << line;
@@ -470,51 +279,6 @@ TEST(TextRanksTest, SaysWhoIsLateAndHowWellTheClocksAreKnown) {
   EXPECT_EQ(RenderRanks(Example(), {}), "");
 }
 
-TEST(MarkdownReportTest, ShowsTheVerdictAndFoldsTheTables) {
-  Summary summary = WithRoof();
-  summary.set_verdict("The GPU was busy.");
-  WaterfallSlice* slice = summary.mutable_waterfall()->add_slices();
-  slice->set_name("useful");
-  slice->set_share(0.5);
-  slice->set_time_ns(1e9);
-  const std::string text = RenderMarkdown(summary, {.top = 1});
-  EXPECT_EQ(text.find("**The GPU was busy"), 0u) << text;
-  EXPECT_NE(text.find("| 98.0 % | 25.0 % | – | – | – |"), std::string::npos) << text;
-  EXPECT_NE(text.find("| useful | 50.0 % | 1.00 s | ██████████ |"), std::string::npos) << text;
-  EXPECT_NE(text.find("| <code>gemm</code> | 1.95 s |"), std::string::npos) << text;
-  EXPECT_NE(text.find("…and 1 more."), std::string::npos) << text;
-}
-
-// Its numbers are worth what the capture is.
-TEST(MarkdownReportTest, SaysHowGoodTheCaptureIsAndOfWhatTheSharesAre) {
-  Summary summary = WithRoof();
-  CaptureSummary* capture = summary.mutable_capture();
-  capture->set_rung(SOURCE_SAMPLED);
-  capture->set_samples(12'345);
-  capture->set_launches_dropped(7);
-  capture->set_kernels_withheld(3);
-  capture->set_coverage_share(0.25);
-  capture->set_kernel_time_without_counters_share(0.4);
-  summary.mutable_window()->set_of("steps");
-  summary.mutable_window()->set_time_ns(2e9);
-  const std::string text = RenderMarkdown(summary);
-  EXPECT_NE(text.find("12,345 samples"), std::string::npos) << text;
-  EXPECT_NE(text.find("7 dropped"), std::string::npos) << text;
-  EXPECT_NE(text.find("3 withheld"), std::string::npos) << text;
-  EXPECT_NE(text.find("coverage 25.0"), std::string::npos) << text;
-  EXPECT_NE(text.find("> 40.0 % of the kernel time has no counters"), std::string::npos);
-  EXPECT_NE(text.find("Shares and findings are of the steps: 2.00 s"), std::string::npos);
-}
-
-TEST(MarkdownReportTest, OrdersKernelsAsAsked) {
-  const Summary summary = WithRoof();
-  const auto first = [&](KernelOrder order) {
-    const std::string text = RenderMarkdown(summary, {.top = 1, .order = order});
-    return text.substr(text.find("| <code>"), 20);
-  };
-  EXPECT_NE(first(KernelOrder::kRecoverable), first(KernelOrder::kLaunches));
-}
-
 // Each grouping shows numbers, and so what they are worth.
 TEST(TextReportTest, EveryGroupingSaysHowGoodTheCaptureIs) {
   for (const GroupBy group :
@@ -541,60 +305,6 @@ TEST(TextReportTest, RowsOfSeveralGpusSayWhose) {
                             "Idle, GPU 0: ", "Idle, GPU 1: "}) {
     EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
   }
-}
-
-TEST(MarkdownReportTest, NamesActOnNothing) {
-  Summary summary = WithRoof();
-  summary.set_verdict("x");
-  summary.mutable_kernels(0)->set_short_name("</code>|**`<img src=x>\n@someone #1");
-  summary.mutable_run()->add_notices("<script>");
-  const std::string text = RenderMarkdown(summary);
-  EXPECT_EQ(text.find("<img"), std::string::npos);
-  EXPECT_EQ(text.find("<script"), std::string::npos);
-  EXPECT_EQ(text.find("@someone"), std::string::npos);
-  EXPECT_EQ(text.find("`"), std::string::npos);
-  EXPECT_NE(text.find("&#60;"), std::string::npos);
-}
-
-TEST(UnitsTest, BytesAreWhole) {
-  EXPECT_EQ(FormatBytes(4), "4 B");
-  EXPECT_EQ(FormatBytes(999), "999 B");
-  EXPECT_EQ(FormatBytes(4.5), "4.50 B");
-  EXPECT_EQ(FormatBytes(1024), "1.02 kB");
-}
-
-TEST(UnitsTest, AreReadable) {
-  EXPECT_EQ(FormatTime(1.234e9), "1.23 s");
-  EXPECT_EQ(FormatTime(45.6e6), "45.6 ms");
-  EXPECT_EQ(FormatTime(999.96e3), "1.00 ms");
-  EXPECT_EQ(FormatTime(12), "12.0 ns");
-  EXPECT_EQ(FormatTime(std::nullopt), kUnknown);
-  EXPECT_EQ(FormatTime(NAN), kUnknown);
-  EXPECT_EQ(FormatCount(999), "999");
-  EXPECT_EQ(FormatCount(461'000), "461k");
-  EXPECT_EQ(FormatRate(3.12e14), "312T");
-  EXPECT_EQ(FormatMeasuredRate(3.12e14, 1e12), "312T");
-  EXPECT_EQ(FormatMeasuredRate(1e9, 1e9), "<2.96G") << "an interval that reaches down to zero";
-  EXPECT_EQ(FormatMeasuredRate(0.0, 0), "0");
-  EXPECT_EQ(FormatMeasuredRate(std::nullopt, 1e9), "–");
-  EXPECT_EQ(FormatRateIn(1.8e9, "Hz"), "1.80 GHz");
-  EXPECT_EQ(FormatShortShare(0.001), "<1%");
-  EXPECT_EQ(FormatGrouped(1234567), "1,234,567");
-  EXPECT_EQ(FormatGrouped(12), "12");
-}
-
-TEST(EscapeTest, CutsInTheMiddleByCharacters) {
-  EXPECT_EQ(CutMiddle("abcdefghij", 5), "ab…ij");
-  EXPECT_EQ(CutMiddle("äöüäöüäöü", 5), "äö…öü");
-  EXPECT_EQ(CutMiddle("short", 5), "short");
-  EXPECT_EQ(CutMiddle("anything", 1), "…");
-  EXPECT_EQ(ToValidUtf8("a\xc0\x80z"), "a\xEF\xBF\xBD\xEF\xBF\xBDz");
-  EXPECT_EQ(EscapeForTerminal("é\x7f"), "é\\x7f");
-}
-
-TEST(WrapTest, IndentsAndKeepsWords) {
-  EXPECT_EQ(Wrap("one two three", 8, 2), "one two\n  three\n");
-  EXPECT_EQ(Wrap("one", 8, 2, 2), "  one\n");
 }
 
 }  // namespace

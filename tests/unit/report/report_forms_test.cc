@@ -1,0 +1,195 @@
+// The forms for programs and for pull requests: JSON, CSV, Markdown.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/unit/report/example_summary.h"
+#include "tools/report/capture_text.h"
+#include "tools/report/csv.h"
+#include "tools/report/json.h"
+#include "tools/report/markdown.h"
+
+namespace utlz {
+namespace {
+
+using Json = nlohmann::json;
+
+TEST(JsonReportTest, FollowsTheContract) {
+  Summary summary = Example();
+  summary.mutable_kernels(0)->set_dram_bytes(std::numeric_limits<double>::infinity());
+  summary.mutable_run()->set_start_time_ns(UINT64_MAX);
+  TimelineSeries* series = summary.add_timeline();
+  series->add_value(1);
+  series->add_value(NAN);
+  const Json json = Json::parse(RenderJson(summary));
+  EXPECT_EQ(json["schema"], "utlz.report/1");
+  EXPECT_EQ(json["kernels"][0]["bound"], "compute");
+  EXPECT_EQ(json["kernels"][0]["flops_source"], "sampled");
+  EXPECT_EQ(json["capture"]["rung"], "sampled");
+  EXPECT_EQ(json["kernels"][0]["launches"], 1000);
+  EXPECT_TRUE(json["run"]["start_time_ns"].is_number_unsigned());
+  EXPECT_EQ(json["run"]["start_time_ns"], UINT64_MAX);
+  EXPECT_FALSE(json["kernels"][1].contains("flops")) << "unknown is absent";
+  EXPECT_FALSE(json["kernels"][0].contains("dram_bytes")) << "infinity has no form in JSON";
+  EXPECT_TRUE(json["timeline"][0]["value"][1].is_null());
+  EXPECT_TRUE(json["copies"].is_array());
+  EXPECT_FALSE(json.contains("waterfall"));
+  EXPECT_EQ(json["run"]["exit_status"], 0) << "a zero that is known is there";
+}
+
+TEST(JsonReportTest, IsValidWhateverNamesHold) {
+  Summary summary = Example();
+  summary.mutable_kernels(0)->set_name(std::string("\xff\xfe\0\"\\\n\xed\xa0\x80", 9));
+  EXPECT_TRUE(Json::accept(RenderJson(summary)));
+  EXPECT_EQ(Lines(RenderJson(summary, {.indent = -1})).size(), 1u);
+}
+
+TEST(JsonReportTest, EveryFieldIsDocumented) {
+  std::ifstream file(UTLZ_REPORT_JSON_DOCUMENT);
+  std::stringstream document;
+  document << file.rdbuf();
+  ASSERT_FALSE(document.str().empty());
+  std::set<const google::protobuf::Descriptor*> seen;
+  std::vector<const google::protobuf::Descriptor*> waiting = {Summary::descriptor()};
+  while (!waiting.empty()) {
+    const auto* message = waiting.back();
+    waiting.pop_back();
+    if (!seen.insert(message).second) continue;
+    for (int i = 0; i < message->field_count(); ++i) {
+      const auto* field = message->field(i);
+      EXPECT_NE(document.str().find("| `" + field->name() + "` |"), std::string::npos)
+          << message->name() << "." << field->name();
+      if (field->message_type() != nullptr) waiting.push_back(field->message_type());
+    }
+  }
+}
+
+TEST(CsvReportTest, HasARowAKernelAndAColumnANumber) {
+  Summary summary = Example();
+  summary.mutable_kernels(0)->set_short_name("a,\"b\"\nc");
+  summary.mutable_kernels(1)->set_short_name("=HYPERLINK(1)");
+  const std::string csv = RenderCsv(summary);
+  EXPECT_EQ(csv.find("short_name,id,name,"), 0u);
+  EXPECT_NE(csv.find("\"a,\"\"b\"\"\\x0ac\",1,gemm,"), std::string::npos) << csv;
+  EXPECT_NE(csv.find("\r\n'=HYPERLINK(1),2,,"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",132 1 1,"), std::string::npos);
+  EXPECT_NE(csv.find(",compute,"), std::string::npos);
+}
+
+// The cells of a line in which quotes stand for no quotes.
+std::vector<std::string> CellsOf(const std::string& line) {
+  std::vector<std::string> cells(1);
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '"') {
+      quoted = !quoted;
+    } else if (c == ',' && !quoted) {
+      cells.emplace_back();
+    } else if (c != '\r') {
+      cells.back() += c;
+    }
+  }
+  return cells;
+}
+
+TEST(CsvReportTest, EveryRowSaysHowGoodTheCaptureWas) {
+  Summary summary = Example();
+  for (KernelSummary& kernel : *summary.mutable_kernels()) kernel.clear_name();
+  CaptureSummary* capture = summary.mutable_capture();
+  capture->set_rung(SOURCE_SAMPLED);
+  capture->set_coverage_share(0.25);
+  capture->set_launches_dropped(7);
+  capture->set_kernels_withheld(3);
+  capture->clear_samples_lost();
+  capture->set_kernel_time_without_counters_share(0.5);
+  summary.mutable_devices(0)->set_sm_clock_before_hz(345e6);
+  std::istringstream lines(RenderCsv(summary));
+  std::string line;
+  std::getline(lines, line);
+  const std::vector<std::string> titles = CellsOf(line);
+  const auto column = [&](const std::string& title) {
+    return static_cast<size_t>(std::find(titles.begin(), titles.end(), title) - titles.begin());
+  };
+  int rows = 0;
+  for (; std::getline(lines, line); ++rows) {
+    const std::vector<std::string> cells = CellsOf(line);
+    ASSERT_EQ(cells.size(), titles.size()) << line;
+    EXPECT_EQ(cells[column("capture_rung")], "sampled");
+    EXPECT_EQ(cells[column("capture_coverage_share")], "0.25");
+    EXPECT_EQ(cells[column("capture_launches_dropped")], "7");
+    EXPECT_EQ(cells[column("capture_kernels_withheld")], "3");
+    EXPECT_EQ(cells[column("capture_samples_lost")], "") << "unknown is not zero";
+    EXPECT_EQ(cells[column("capture_warnings")].find("50.0 % of the kernel time"), 0u);
+    EXPECT_EQ(cells[column("device_sm_clock_before_hz")], "345000000.0");
+  }
+  EXPECT_EQ(rows, summary.kernels_size());
+}
+
+TEST(MarkdownReportTest, ShowsTheVerdictAndFoldsTheTables) {
+  Summary summary = WithRoof();
+  summary.set_verdict("The GPU was busy.");
+  WaterfallSlice* slice = summary.mutable_waterfall()->add_slices();
+  slice->set_name("useful");
+  slice->set_share(0.5);
+  slice->set_time_ns(1e9);
+  const std::string text = RenderMarkdown(summary, {.top = 1});
+  EXPECT_EQ(text.find("**The GPU was busy"), 0u) << text;
+  EXPECT_NE(text.find("| 98.0 % | 25.0 % | – | – | – |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| useful | 50.0 % | 1.00 s | ██████████ |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| <code>gemm</code> | 1.95 s |"), std::string::npos) << text;
+  EXPECT_NE(text.find("…and 1 more."), std::string::npos) << text;
+}
+
+// Its numbers are worth what the capture is.
+TEST(MarkdownReportTest, SaysHowGoodTheCaptureIsAndOfWhatTheSharesAre) {
+  Summary summary = WithRoof();
+  CaptureSummary* capture = summary.mutable_capture();
+  capture->set_rung(SOURCE_SAMPLED);
+  capture->set_samples(12'345);
+  capture->set_launches_dropped(7);
+  capture->set_kernels_withheld(3);
+  capture->set_coverage_share(0.25);
+  capture->set_kernel_time_without_counters_share(0.4);
+  summary.mutable_window()->set_of("steps");
+  summary.mutable_window()->set_time_ns(2e9);
+  const std::string text = RenderMarkdown(summary);
+  EXPECT_NE(text.find("12,345 samples"), std::string::npos) << text;
+  EXPECT_NE(text.find("7 dropped"), std::string::npos) << text;
+  EXPECT_NE(text.find("3 withheld"), std::string::npos) << text;
+  EXPECT_NE(text.find("coverage 25.0"), std::string::npos) << text;
+  EXPECT_NE(text.find("> 40.0 % of the kernel time has no counters"), std::string::npos);
+  EXPECT_NE(text.find("Shares and findings are of the steps: 2.00 s"), std::string::npos);
+}
+
+TEST(MarkdownReportTest, OrdersKernelsAsAsked) {
+  const Summary summary = WithRoof();
+  const auto first = [&](KernelOrder order) {
+    const std::string text = RenderMarkdown(summary, {.top = 1, .order = order});
+    return text.substr(text.find("| <code>"), 20);
+  };
+  EXPECT_NE(first(KernelOrder::kRecoverable), first(KernelOrder::kLaunches));
+}
+
+TEST(MarkdownReportTest, NamesActOnNothing) {
+  Summary summary = WithRoof();
+  summary.set_verdict("x");
+  summary.mutable_kernels(0)->set_short_name("</code>|**`<img src=x>\n@someone #1");
+  summary.mutable_run()->add_notices("<script>");
+  const std::string text = RenderMarkdown(summary);
+  EXPECT_EQ(text.find("<img"), std::string::npos);
+  EXPECT_EQ(text.find("<script"), std::string::npos);
+  EXPECT_EQ(text.find("@someone"), std::string::npos);
+  EXPECT_EQ(text.find("`"), std::string::npos);
+  EXPECT_NE(text.find("&#60;"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace utlz
