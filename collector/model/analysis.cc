@@ -40,29 +40,21 @@ struct Scaled {
   bool scaled = false;
 };
 
-KernelSum InGaps(const ModelState& model, const KernelShare& share, uint64_t now_ns) {
-  const auto found = model.processes.processes().find(share.source);
-  if (found == model.processes.processes().end()) return {};
-  const ProcessState& process = *found->second;
-  return share.by_window.InGaps(process.windows, process.LivedUntilNs(now_ns));
-}
-
-double VarianceInGaps(const ModelState& model, const KernelShare& share, uint64_t now_ns) {
-  const auto found = model.processes.processes().find(share.source);
-  if (found == model.processes.processes().end()) return 0;
-  const ProcessState& process = *found->second;
-  return share.by_window.TimeVarianceInGaps(process.windows, process.LivedUntilNs(now_ns));
-}
-
 Scaled ScaleToRun(const ModelState& model, const Kernel& kernel, uint64_t now_ns) {
   Scaled scaled;
   const double mean_ns = kernel.durations.mean_ns();
   for (const KernelShare& share : kernel.shares) {
-    const KernelSum in_gaps = InGaps(model, share, now_ns);
+    KernelSum in_gaps;
+    const auto found = model.processes.processes().find(share.source);
+    if (found != model.processes.processes().end()) {
+      const ProcessState& process = *found->second;
+      const uint64_t until_ns = process.LivedUntilNs(now_ns);
+      in_gaps = share.by_window.InGaps(process.windows, until_ns);
+      scaled.gap_variance += share.by_window.TimeVarianceInGaps(process.windows, until_ns);
+    }
     const auto timeless = static_cast<double>(share.timeless);
     scaled.launches += static_cast<double>(share.launches) + timeless + in_gaps.launches;
     scaled.time_ns += static_cast<double>(share.time_ns) + timeless * mean_ns + in_gaps.time_ns;
-    scaled.gap_variance += VarianceInGaps(model, share, now_ns);
     scaled.scaled = scaled.scaled || in_gaps.launches > 0;
   }
   return scaled;

@@ -20,7 +20,7 @@ struct KernelRow {
   DurationHistogram durations;    // of the launches that were traced
   double launches = 0;            // scaled to the run
   double time_ns = 0;             // sum, scaled to the run
-  double gap_error_ns = 0;  // of it: how it is divided where nothing was traced, one standard error
+  double gap_error_ns = 0;        // of it, standard: how untraced time is divided among kernels
   double steady_share = 1;        // of launches and time: what lies in the steady part
   bool scaled = false;
   KernelWork work;                // of one launch

@@ -57,6 +57,15 @@ class TracedProgram {
     times_.Add(window);
   }
   void Untraced(uint64_t duration_ns) { Launch(now_ns_ + duration_ns, false); }
+  // Windows with gaps between them, and what was counted told after the last.
+  void Alternate(int gaps, uint64_t window_ns) {
+    for (int i = 0; i < gaps; ++i) {
+      Traced(window_ns);
+      Untraced(730 * kMillisecondNs);
+    }
+    Traced(window_ns);
+    Tell();
+  }
 
   double Truth() const { return static_cast<double>(launches_); }
   double Estimate() const { return traced_ + work_.InGaps(times_, now_ns_).launches; }
@@ -344,12 +353,7 @@ TEST(WindowWork, WhatACaptureTookInTheFirstWindowDoesNotMatter) {
   run.CountOperations(0);
   run.TellGaps();
   run.Capture(200'000);
-  for (int i = 0; i < 12; ++i) {
-    run.Traced(100 * kMillisecondNs);
-    run.Untraced(730 * kMillisecondNs);
-  }
-  run.Traced(100 * kMillisecondNs);
-  run.Tell();
+  run.Alternate(12, 100 * kMillisecondNs);
   EXPECT_NEAR(run.Estimate() / run.Truth(), 1, 0.001);
 }
 
@@ -396,12 +400,7 @@ TEST(WindowWork, NumbersThatOtherCallsTakeAreTakenOff) {
   run.CountOperations(0);
   run.TellGaps();
   run.SkipNumbers(1);
-  for (int i = 0; i < 12; ++i) {
-    run.Traced(100 * kMillisecondNs);
-    run.Untraced(730 * kMillisecondNs);
-  }
-  run.Traced(100 * kMillisecondNs);
-  run.Tell();
+  run.Alternate(12, 100 * kMillisecondNs);
   EXPECT_NEAR(run.Estimate() / run.Truth(), 1, 0.01);
   EXPECT_TRUE(run.times().Stretches()[0].gap_operations.has_value());
 }
