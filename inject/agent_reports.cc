@@ -123,6 +123,8 @@ void Agent::SendStatus() {
   out.Uint(18, counts.operations.recorded());
   out.Uint(19, counts.operations.numbered());
   out.UintAlways(20, counts.operations.in_gaps());
+  const uint64_t flushed_ns = producer.flushed_until_ns.load(std::memory_order_relaxed);
+  if (flushed_ns != 0) out.Fixed64(21, flushed_ns);
   recorder_.Send(kFrameAgentStatus, *message);
   recorder_.Unlock();
 }

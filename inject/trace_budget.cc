@@ -60,6 +60,7 @@ void TraceBudget::Settle(uint64_t now_ns, uint64_t launches, uint64_t graph_node
   if (off_since_ns_ > on_since_ns_) {
     cost_rate_ = (charged_ns_ - charged_before_ns_) / Between(on_since_ns_, off_since_ns_);
     felt_ = charges_time_ && cost_rate_ > kFelt;
+    stands_out_ = charges_time_ && cost_rate_ > kStandsOut;
     if (felt_) cost_rate_ += 1;
   }
   off_since_ns_ = 0;

@@ -5,9 +5,10 @@
                       [--first sampling|cupti]
 
 One process replays a CUDA graph of a decode step, waits for it, and launches small kernels one by
-one. Both are timed before anything, after CUPTI was subscribed to with nothing switched on
-(which is what stays when a tool has gone to sleep), and after another process has sampled the GPU's
-counters for a moment and ended. Prints medians. Exits with 77 where there is no GPU or no torch.
+one. Both are timed before anything, after CUPTI was subscribed to with nothing switched on, after
+kernels were recorded for a moment and no longer are (which is what stays when a tool has gone to
+sleep), and after another process has sampled the GPU's counters for a moment and ended. Prints
+medians. Exits with 77 where there is no GPU or no torch.
 """
 
 import argparse
@@ -21,6 +22,8 @@ import sys
 import time
 
 SKIPPED = 77
+BUFFER_BYTES = 4 << 20
+CONCURRENT_KERNEL = 10
 WORKLOADS = pathlib.Path(__file__).resolve().parent.parent / "workloads"
 LAUNCHES = 200
 
@@ -68,6 +71,7 @@ class Cupti:
     def __init__(self, name):
         self.library = ctypes.CDLL(name)
         self.subscriber = ctypes.c_void_p()
+        self.buffers, self.callbacks, self.recorded_bytes = [], (), 0
         self.callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint,
                                          ctypes.c_void_p)(lambda *_: None)
 
@@ -77,10 +81,42 @@ class Cupti:
     def unsubscribe(self):
         self._check(self.library.cuptiUnsubscribe(self.subscriber))
 
+    def version(self):
+        version = ctypes.c_uint32()
+        self._check(self.library.cuptiGetVersion(ctypes.byref(version)))
+        return version.value
+
+    def record(self, work):
+        """Records the kernels of `work` and drops the records."""
+        self._check(self.library.cuptiActivityRegisterCallbacks(*self._buffer_callbacks()))
+        self._check(self.library.cuptiActivityEnable(CONCURRENT_KERNEL))
+        work()
+        self._check(self.library.cuptiActivityDisable(CONCURRENT_KERNEL))
+        self._check(self.library.cuptiActivityFlushAll(0))
+        if not self.recorded_bytes:
+            raise RuntimeError("CUPTI recorded no kernel")
+
+    def _buffer_callbacks(self):
+        pointer, size = ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_size_t)
+
+        def requested(buffer, bytes_, most_records):
+            memory = ctypes.create_string_buffer(BUFFER_BYTES)
+            self.buffers.append(memory)
+            buffer[0], bytes_[0], most_records[0] = ctypes.addressof(memory), BUFFER_BYTES, 0
+
+        def completed(_, __, ___, ____, valid_bytes):
+            self.recorded_bytes += valid_bytes
+
+        self.callbacks = (
+            ctypes.CFUNCTYPE(None, pointer, size, size)(requested),
+            ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p,
+                             ctypes.c_size_t, ctypes.c_size_t)(completed))
+        return self.callbacks
+
     @staticmethod
     def _check(status):
         if status != 0:
-            raise RuntimeError(f"CUPTI's error {status}")
+            raise RuntimeError(f"CUPTI says {status}")
 
 
 def sample_from_outside(probe):
@@ -112,9 +148,11 @@ def main():
     def attach():
         cupti = Cupti(arguments.cupti)
         cupti.subscribe()
-        measure("CUPTI subscribed to")
+        measure(f"CUPTI {cupti.version()} subscribed to")
         cupti.unsubscribe()
         measure("unsubscribed")
+        cupti.record(lambda: [program.replay() for _ in range(50)])
+        measure("kernels were recorded")
 
     def sample():
         sample_from_outside(arguments.probe)

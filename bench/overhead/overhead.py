@@ -24,6 +24,9 @@ from slowdown import median_and_interval, slowdowns
 from tools import NVTX_TOOLS, TOOLS
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "gpu"))
+import nsight_compute  # pylint: disable=wrong-import-position
+
 PARTS_LEFT = 75
 SKIPPED = 77
 
@@ -31,13 +34,23 @@ SKIPPED = 77
 WRAPPERS = {
     "utlz-run": lambda a, scratch: [a.utlz, "run", "--no-report", "-o", f"{scratch}/run.utlz",
                                     "--"],
+    # Loaded, and never visited.
+    "utlz-asleep": lambda a, scratch: [a.utlz, "run", "--asleep", "--"],
     # CUPTI loaded and tracing from the start, records dropped: the floor of the row above.
     "empty-cupti-run": lambda a, scratch: ["env", "CUDA_INJECTION64_PATH="
                                            f"{scratch}/libempty_cupti.so"],
     "nsys": lambda a, scratch: ["nsys", "profile", "--trace=cuda", "--sample=none",
                                 "--cpuctxsw=none", "--cuda-graph-trace=node",
                                 "--force-overwrite=true", "-o", f"{scratch}/nsys"],
+    # Bytes and bf16 FLOPs of every kernel of the measured window, in one pass: the least that ncu does.
+    "ncu": lambda a, scratch: [nsight_compute.program(), "--target-processes", "all",
+                               "--profile-from-start", "off", "--cache-control", "none",
+                               "--clock-control", "none", "--force-overwrite", "-o",
+                               f"{scratch}/ncu", "--metrics",
+                               ",".join((*nsight_compute.BYTES, nsight_compute.TENSOR["bf16"]))],
 }
+# A step takes seconds under these: no more than this many are measured.
+MOST_STEPS = {"ncu": 1}
 
 
 class Bench:
@@ -97,7 +110,7 @@ class Bench:
     def _part_by_processes(self, load, tool):
         command = [sys.executable, str(HERE / "windows.py"), "--load", load, "--tool", "control",
                    "--only-steps", "--window-seconds", str(self.arguments.window_seconds),
-                   *self.libraries]
+                   "--most-steps", str(MOST_STEPS.get(tool, 0)), *self.libraries]
         wrapper = WRAPPERS[tool](self.arguments, self.output)
         end = time.monotonic() + 0.8 * self.arguments.part_seconds
         pairs = []

@@ -5,6 +5,7 @@ machine cancels. Usually started by overhead.py.
 """
 
 import argparse
+import ctypes
 import json
 import time
 
@@ -39,6 +40,16 @@ def timed_window(step, steps):
     for _ in range(steps):
         step()
     return (time.perf_counter() - begin) / steps
+
+
+def profiled_window(step, steps):
+    """The same, in what a profiler that starts switched off is to see."""
+    driver = ctypes.CDLL("libcuda.so.1")
+    driver.cuProfilerStart()
+    try:
+        return timed_window(step, steps)
+    finally:
+        driver.cuProfilerStop()
 
 
 def measured_with(tool, step, steps):
@@ -83,6 +94,7 @@ def main():
     parser.add_argument("--utlz", default="utlz")
     parser.add_argument("--only-steps", action="store_true",
                         help="no tool and no pairs: one window, for tools that wrap a process")
+    parser.add_argument("--most-steps", type=int, default=0, help="of that window; 0: any number")
     arguments = parser.parse_args()
     deadline = time.monotonic() + arguments.seconds
     step = make_load(arguments.load, arguments.native_library)
@@ -94,7 +106,8 @@ def main():
     result = {"load": arguments.load, "tool": arguments.tool, "steps_per_window": steps,
               "launches_per_step": LAUNCHES.get(arguments.load)}
     if arguments.only_steps:
-        result["seconds_per_step"] = timed_window(step, steps)
+        steps = min(steps, arguments.most_steps or steps)
+        result["seconds_per_step"] = profiled_window(step, steps)
     else:
         tool = make_tool(arguments.tool, arguments.empty_cupti_library, arguments.utlz)
         # The first switch loads and allocates; no pair should hold that.

@@ -98,6 +98,14 @@ bool ProcessTable::AddContext(ProcessState* process, const Context& message) {
   return true;
 }
 
+std::optional<uint64_t> ProcessState::HandedOverUntilNs() const {
+  if (end.has_value() && end->has_lost_at_most_ns()) {
+    return end->time_ns() - std::min<uint64_t>(end->time_ns(), end->lost_at_most_ns());
+  }
+  if (end.has_value() || !status.has_flushed_until_ns()) return std::nullopt;
+  return status.flushed_until_ns();
+}
+
 uint64_t ProcessTable::WatermarkNs(uint64_t slack_ns) const {
   uint64_t slowest_ns = UINT64_MAX;
   uint64_t newest_ns = 0;

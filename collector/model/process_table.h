@@ -70,6 +70,9 @@ struct ProcessState {
   WindowTimes windows;
 
   bool live() const { return !end.has_value(); }
+  // Records of what had ended by then were all handed over, where the process did not end by itself
+  // and that was told: it was killed, or what is known of it was cut off.
+  std::optional<uint64_t> HandedOverUntilNs() const;
   // When it ended, else `now_ns`.
   uint64_t LivedUntilNs(uint64_t now_ns) const {
     return end.has_value() && end->time_ns() != 0 ? std::min<uint64_t>(end->time_ns(), now_ns)

@@ -443,6 +443,7 @@ bool RunModel::State::ConsumeEnd(ProcessState* process, std::string_view payload
   ProcessEnd message;
   if (!Parse(payload, &message)) return false;
   process->end = std::move(message);
+  AddLostTail(*process, &model_);
   for (const auto& [ordinal, device] : process->device_by_ordinal) {
     model_.devices[device].pools.End(process->source);
   }

@@ -23,6 +23,7 @@ class TraceCoverage {
 
   bool known() const { return windows_ > 0; }
   bool markers() const { return markers_; }  // NVTX was recorded too
+  bool open() const { return open_start_ns_ != 0; }
   // Time inside windows, an open one counted up to `now_ns`.
   uint64_t TracedNs(uint64_t now_ns) const;
   // When the first window opened; 0 where none has yet.

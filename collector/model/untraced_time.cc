@@ -27,10 +27,24 @@ void AddUntraced(const ProcessState& process, const UntracedGap& gap, ModelState
   }
 }
 
+void AddLostTail(const ProcessState& process, ModelState* model) {
+  const auto handed_over_ns = process.HandedOverUntilNs();
+  if (!process.coverage.open() || !handed_over_ns.has_value()) return;
+  const uint64_t end_ns = process.LivedUntilNs(model->NewestNs());
+  if (end_ns > *handed_over_ns) AddUntraced(process, {*handed_over_ns, end_ns}, model);
+  // It was sampled later than anything that is known of it.
+  const uint64_t sampled_to_ns = process.LivedUntilNs(UINT64_MAX);
+  for (const auto& [ordinal, device] : process.device_by_ordinal) {
+    if (!Uses(process, device)) continue;
+    model->devices[device].attribution.AddUntraced(*handed_over_ns, sampled_to_ns);
+  }
+}
+
 void AddUntracedTails(ModelState* model) {
   for (const auto& [source, process] : model->processes.processes()) {
     const auto tail = process->coverage.Tail(process->LivedUntilNs(model->NewestNs()));
     if (tail.has_value()) AddUntraced(*process, *tail, model);
+    if (process->live()) AddLostTail(*process, model);
   }
 }
 

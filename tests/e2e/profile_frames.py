@@ -4,15 +4,30 @@ import struct
 
 PROFILE_HEADER_BYTES = 16
 FRAME_HEADER = struct.Struct("<IHHII")
+FRAME_AGENT_STATUS = 15
 FRAME_SAMPLES = 33
+# AgentStatus.flushed_until_ns: field 21, fixed64.
+FLUSHED_UNTIL = bytes([0xA9, 0x01])
+
+
+def payloads(profile, wanted_type):
+    """Of the frames of one type that have been written so far."""
+    content = profile.read_bytes() if profile.exists() else b""
+    offset = PROFILE_HEADER_BYTES
+    while offset + FRAME_HEADER.size <= len(content):
+        payload_bytes, frame_type, *_ = FRAME_HEADER.unpack_from(content, offset)
+        begin = offset + FRAME_HEADER.size
+        offset = begin + (payload_bytes + 7) // 8 * 8
+        if frame_type == wanted_type and offset <= len(content):
+            yield content[begin:begin + payload_bytes]
 
 
 def batches_of_samples(profile):
-    """Frames of samples that have been written so far."""
-    content = profile.read_bytes() if profile.exists() else b""
-    batches, offset = 0, PROFILE_HEADER_BYTES
-    while offset + FRAME_HEADER.size <= len(content):
-        payload_bytes, frame_type, *_ = FRAME_HEADER.unpack_from(content, offset)
-        offset += FRAME_HEADER.size + (payload_bytes + 7) // 8 * 8
-        batches += frame_type == FRAME_SAMPLES and offset <= len(content)
-    return batches
+    return sum(1 for _ in payloads(profile, FRAME_SAMPLES))
+
+
+def flushes(profile):
+    """Up to when everything had been handed over, in ns, as each AgentStatus tells: its last field."""
+    return [struct.unpack("<Q", payload[-8:])[0]
+            for payload in payloads(profile, FRAME_AGENT_STATUS)
+            if payload[-10:-8] == FLUSHED_UNTIL]

@@ -3,6 +3,7 @@
 import unittest
 
 from harness import EndToEndTest
+from profile_frames import flushes
 
 
 class EndingsTest(EndToEndTest):
@@ -58,6 +59,12 @@ class EndingsTest(EndToEndTest):
         # Evenly spread work of three seconds: what came before the last second is there.
         self.assertGreater(seen, expected * 0.5, run.stderr)
         self.assertIn("lost_at_most_ns", process)
+        # Where the collector is killed too, only this tells up to when records are complete.
+        told = flushes(run.profile)
+        self.assertGreaterEqual(len(told), 2)
+        self.assertEqual(told, sorted(told))
+        self.assertLess(told[-1] - told[0], 4e9)
+        self.assertGreater(told[-1] - told[0], 0.5e9)
 
 
 if __name__ == "__main__":

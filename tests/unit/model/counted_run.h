@@ -76,6 +76,15 @@ class CountedRun {
     run_.Send(1, FRAME_TRACE_WINDOW, window);
   }
 
+  // Tracing went on to the end, but what was recorded from this repetition on never came.
+  void LoseRecordsFrom(uint32_t end) {
+    end_traced_ = end;
+    TraceWindow window;
+    window.set_start_ns(kRunStartNs);
+    window.set_flags(1);
+    run_.Send(1, FRAME_TRACE_WINDOW, window);
+  }
+
   // Before this repetition the GPU has nothing to do.
   void WorkFrom(uint32_t first) { first_traced_ = first_working_ = first; }
 
@@ -97,7 +106,7 @@ class CountedRun {
   static constexpr uint64_t kLateKernelNs = 100'000;
   static constexpr uint64_t kKernelBesideNs = 10'000;
 
-  Summary Run() {
+  void SendWork() {
     for (uint32_t source = 1; source <= uuids_.size(); ++source) {
       SendSamples(source);
       if (first_late_ < kRepetitions) run_.SendKernels({"late"}, source, 132, 0, 2);
@@ -120,6 +129,10 @@ class CountedRun {
                           source, 7, i + 1);
       }
     }
+  }
+
+  Summary Run() {
+    SendWork();
     return run_.EndRun(kRepetitions * kStepNs);
   }
 

@@ -115,6 +115,12 @@ class RunBuilder {
     Send(source, FRAME_PROCESS_END, end);
   }
 
+  // The profile ends here, and tells of no end.
+  Summary CutOff() {
+    model_.EndOfInput();
+    return model_.Summarize();
+  }
+
   Summary EndRun(uint64_t after_ns) {
     RunEnd end;
     end.set_time_ns(kRunStartNs + after_ns);
