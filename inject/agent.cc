@@ -105,6 +105,7 @@ bool Agent::StartTracing() {
   budget_.Start(MonotonicNs(), budget_ppm_);
   wanted_ = welcome_.state == static_cast<uint32_t>(AgentState::kTracing);
   const bool on = wanted_ && registration_.Ours();
+  if (on) WatchNewWork();  // before any launch
   const cupti::Result result = on ? trace_.On(welcome_.trace_flags) : cupti::kSuccess;
   if (result != cupti::kSuccess) {
     GiveUp(result == cupti::kErrorMultipleSubscribers ? AgentReason::kCuptiTaken

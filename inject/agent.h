@@ -91,8 +91,11 @@ class Agent {
   void FollowRequests(uint64_t now_ns);
   void FollowClock();
   void FollowBudget(uint64_t now_ns);
-  // The collector's window, on the monotonic clock.
+  void FollowNewWork(uint64_t now_ns, uint64_t new_work_calls);
+  void WatchNewWork();
+  // The next window, on the monotonic clock: the collector's, or one for new work before that.
   PlannedWindow NextWindow(uint64_t now_ns) const;
+  PlannedWindow CollectorsWindow(uint64_t now_ns) const;
   // How long until the next turn: planned windows begin and end in time.
   uint64_t PauseNs(uint64_t now_ns) const;
   bool RangesAllowed() const;
@@ -138,6 +141,10 @@ class Agent {
   bool wanted_ = false;  // the collector wants records
   uint32_t wanted_flags_ = 0;
   uint32_t budget_ppm_ = 0;
+  bool watches_new_work_ = false;
+  uint64_t new_work_calls_ = 0;    // that were seen
+  bool has_new_work_ = false;      // which no window has been opened for
+  PlannedWindow new_work_window_;  // the last one
   uint64_t silence_due_ns_ = 0;  // when, tracing being off, no record may come any more
   uint64_t launches_when_silent_ = 0;
   OtherClient other_client_;

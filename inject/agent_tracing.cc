@@ -1,6 +1,7 @@
 // When the agent traces: as its budget allows, while nobody else has CUPTI's buffers.
 
 #include "inject/agent.h"
+#include "inject/chosen_calls.h"
 #include "inject/clock.h"
 #include "inject/one_agent.h"
 #include "inject/subscription.h"
@@ -17,6 +18,12 @@ constexpr uint64_t kSilentNs = 1000 * kMillisecondNs;
 }  // namespace
 
 PlannedWindow Agent::NextWindow(uint64_t now_ns) const {
+  const PlannedWindow window = CollectorsWindow(now_ns);
+  if (window.begin_ns != 0 && window.begin_ns <= new_work_window_.begin_ns) return window;
+  return now_ns < new_work_window_.end_ns ? new_work_window_ : window;
+}
+
+PlannedWindow Agent::CollectorsWindow(uint64_t now_ns) const {
   const RingControl& control = ring_.header()->control;
   const uint64_t end_ns = control.window_end_ns.load(std::memory_order_acquire);
   const uint64_t begin_ns = control.window_begin_ns.load(std::memory_order_acquire);
@@ -74,6 +81,7 @@ void Agent::FollowBudget(uint64_t now_ns) {
   recorder_.Lock();
   const RecorderCounts counts = recorder_.counts();
   recorder_.Unlock();
+  FollowNewWork(now_ns, counts.new_work_calls);
   const bool affordable = budget_.ShouldTrace(now_ns, counts.launches - counts.graph_nodes,
                                               counts.graph_nodes, NextWindow(now_ns));
   const uint64_t ready_ns = budget_.ReadyNs(now_ns);
@@ -92,6 +100,30 @@ void Agent::FollowBudget(uint64_t now_ns) {
   }
   if (!trace && trace_.on() && MayPause()) StopTracing("the overhead budget");
   SilenceStragglers(now_ns, counts.launches);
+}
+
+// A module that was loaded or a graph that was made between two windows is traced soon: what it
+// does may be over, or rare, when the next one comes. Where the account is overdrawn, as soon as it
+// is not.
+void Agent::FollowNewWork(uint64_t now_ns, uint64_t new_work_calls) {
+  constexpr uint64_t kPauseNs = 1000 * kMillisecondNs;
+  WatchNewWork();
+  if (new_work_calls != new_work_calls_) has_new_work_ = watches_new_work_;
+  new_work_calls_ = new_work_calls;
+  if (trace_.on()) has_new_work_ = false;
+  if (!has_new_work_ || now_ns < new_work_window_.end_ns) return;
+  if (new_work_window_.end_ns != 0 && now_ns < new_work_window_.end_ns + kPauseNs) return;
+  if (!budget_.CanOverdraw()) return;
+  new_work_window_ = {now_ns, now_ns + TraceBudget::kExpectedWindowNs};
+}
+
+// Records of these calls come while nothing else is recorded. Not under the eyes of another client,
+// which would get them.
+void Agent::WatchNewWork() {
+  const bool watch = wanted_ && !taken_ && budget_ppm_ != 0 && (wanted_flags_ & kTraceNewWork) != 0;
+  if (watch == watches_new_work_) return;
+  watches_new_work_ = watch;
+  if (!taken_) SwitchCalls(cupti_, kNewWorkCalls, watch);
 }
 
 // What CUPTI refuses is asked for again at the next turn: it may have been another client's doing.

@@ -100,6 +100,9 @@ bool Agent::BeginVisit(const Visit& visit) {
   budget_ = TraceBudget::ForVisit();
   window_cost_ = {};
   silence_due_ns_ = launches_when_silent_ = 0;
+  new_work_calls_ = 0;
+  has_new_work_ = false;
+  new_work_window_ = {};
   last_request_ = next_flush_ns_ = next_report_ns_ = 0;
   devices_sent_ = 0;
   callbacks_ = 0;
@@ -160,6 +163,8 @@ void Agent::EndVisit(const Visit& visit) {
       producer.state.load(std::memory_order_relaxed) == static_cast<uint32_t>(AgentState::kOff);
   if (has_cupti_) {
     EndRanges();
+    wanted_ = false;
+    WatchNewWork();
     if (!taken_) Quieten();
     EndGap();
     SendStatus();

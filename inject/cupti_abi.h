@@ -191,6 +191,12 @@ inline constexpr uint32_t kDriverLaunchCalls[] = {307, 442, 477, 478, 480, 514, 
 inline constexpr uint32_t kRuntimeLaunchCalls[] = {211, 214, 269, 270, 272, 311,
                                                    312, 430, 431, 505, 506};
 
+// Calls that make work which was not there before: loads of modules and libraries, instantiations
+// of graphs.
+inline constexpr uint32_t kDriverNewWorkCalls[] = {18,  19,  20,  21,  513, 578,
+                                                   643, 656, 657, 678, 679};
+inline constexpr uint32_t kRuntimeNewWorkCalls[] = {310, 418, 436, 437, 443};
+
 // A call that launches nothing and needs no context.
 inline constexpr uint32_t kDriverCallDeviceGetCount = 4;
 

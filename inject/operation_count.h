@@ -17,6 +17,13 @@ class OperationCount {
     ++recorded_;
     Reach(number);
   }
+  // A record of a call that is watched, and that launches nothing: it took a number, which is no
+  // operation's. Of more than kMostCalls before the next record, the rest are counted as
+  // operations.
+  void AddCall(uint32_t number) {
+    if (Distance(newest_, number) <= 0) return TakeOff(number);
+    if (calls_ahead_ < kMostCalls) ahead_[calls_ahead_++] = number;
+  }
   // A record of one node of the graph whose launch has this number; whether it is the first.
   bool AddNode(uint32_t number) {
     if (number == newest_graph_) return false;
@@ -65,12 +72,27 @@ class OperationCount {
       numbered_ += static_cast<uint32_t>(ahead);
       if (ahead > 1) Pass(static_cast<uint32_t>(ahead - 1));
     } else {
-      Fill(number, &row_);
-      Fill(number, &before_stray_);
-      Fill(number, &off_row_);
-      return;
+      return TakeOff(number);
     }
     newest_ = number;
+    if (calls_ahead_ > 0) TakeCallsOff();
+  }
+  // It had a record after all, or was no operation.
+  void TakeOff(uint32_t number) {
+    Fill(number, &row_);
+    Fill(number, &before_stray_);
+    Fill(number, &off_row_);
+  }
+  void TakeCallsOff() {
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < calls_ahead_; ++i) {
+      if (Distance(newest_, ahead_[i]) > 0) {
+        ahead_[left++] = ahead_[i];
+      } else {
+        TakeOff(ahead_[i]);
+      }
+    }
+    calls_ahead_ = left;
   }
   void Pass(uint32_t without_record) {
     if (!off_ && !after_gap_) return;
@@ -81,6 +103,10 @@ class OperationCount {
     if (row->left > 0 && number - row->begin < row->length) --row->left;
   }
 
+  static constexpr uint32_t kMostCalls = 64;
+
+  uint32_t ahead_[kMostCalls] = {};  // numbers of calls that are newer than any record
+  uint32_t calls_ahead_ = 0;
   uint64_t recorded_ = 0;
   uint64_t numbered_ = 0;
   uint64_t in_gaps_ = 0;  // those that are over

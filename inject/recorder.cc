@@ -1,7 +1,7 @@
 #include "inject/recorder.h"
 
+#include "inject/chosen_calls.h"
 #include "inject/clock.h"
-#include "inject/launch_calls.h"
 #include "inject/memory.h"
 
 namespace utlz::inject {
@@ -127,7 +127,11 @@ void Recorder::ConsumeRecord(const cupti::RecordHead* record) {
     case cupti::kKindDriver:
     case cupti::kKindRuntime: {
       const auto& call = *reinterpret_cast<const cupti::ApiRecord*>(record);
-      if (IsLaunchCall(call)) calls_.Add(call);
+      if (Holds(kNewWorkCalls, call)) {
+        ++counts_.new_work_calls;
+        counts_.operations.AddCall(call.correlation_id);
+      }
+      if (Holds(kLaunchCalls, call)) calls_.Add(call);
       if (calls_.Full()) Flush();
       return;
     }

@@ -32,6 +32,7 @@ struct RecorderCounts {
   uint64_t unknown = 0;
   uint64_t dropped_by_cupti = 0;
   uint64_t encode_ns = 0;
+  uint64_t new_work_calls = 0;
   OperationCount operations;
 };
 

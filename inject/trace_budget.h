@@ -78,6 +78,8 @@ class TraceBudget {
     last_ns_ = now_ns;
   }
 
+  // Whether a window may begin that nobody planned: it is paid back later.
+  bool CanOverdraw() const { return account_ns_ >= 0; }
   // When the account can pay for a planned window; 0: at any time.
   uint64_t ReadyNs(uint64_t now_ns) const;
 

@@ -2,8 +2,8 @@
 
 #include <iterator>
 
+#include "inject/chosen_calls.h"
 #include "inject/clock.h"
-#include "inject/launch_calls.h"
 #include "proto/ring_abi.h"
 
 namespace utlz::inject {
@@ -113,7 +113,7 @@ cupti::Result TraceSwitch::On(uint32_t flags) {
     if (!by_context) ProcessOff();
     return result;
   }
-  if ((flags & kTraceLaunchCalls) != 0) SwitchLaunchCalls(*cupti_, true);
+  if ((flags & kTraceLaunchCalls) != 0) SwitchCalls(*cupti_, kLaunchCalls, true);
   on_ = true;
   start_ns_ = Now();
   recorder_->Lock();
@@ -131,7 +131,7 @@ void TraceSwitch::Off(const char* reason) {
   recorder_->Lock();
   recorder_->switch_times().SwitchedOff(end_ns);
   recorder_->Unlock();
-  if ((flags_ & kTraceLaunchCalls) != 0) SwitchLaunchCalls(*cupti_, false);
+  if ((flags_ & kTraceLaunchCalls) != 0) SwitchCalls(*cupti_, kLaunchCalls, false);
   SwitchMarkers(false);
   const PrimaryContexts contexts(*cuda_);
   if (contexts.count() > 0 && Pausable()) {

@@ -4,6 +4,7 @@ import struct
 
 PROFILE_HEADER_BYTES = 16
 FRAME_HEADER = struct.Struct("<IHHII")
+FRAME_TRACE_WINDOW = 13
 FRAME_AGENT_STATUS = 15
 FRAME_SAMPLES = 33
 # AgentStatus.flushed_until_ns: field 21, fixed64.
@@ -24,6 +25,12 @@ def payloads(profile, wanted_type):
 
 def batches_of_samples(profile):
     return sum(1 for _ in payloads(profile, FRAME_SAMPLES))
+
+
+def windows_begun(profile):
+    """When each trace window began, in ns and in order: its first field, fixed64."""
+    return sorted({struct.unpack_from("<Q", payload, 1)[0]
+                   for payload in payloads(profile, FRAME_TRACE_WINDOW) if payload[:1] == b"\x09"})
 
 
 def flushes(profile):

@@ -8,7 +8,7 @@ import unittest
 
 from attaching import AttachTest, Followed
 from harness import EndToEndTest, TIME_LIMIT_S, UTLZ
-from profile_frames import batches_of_samples
+from profile_frames import batches_of_samples, windows_begun
 
 TICK = "_Z4tickPf"
 BYTES_OF_A_TICK = 4e6
@@ -69,6 +69,40 @@ class WindowsTest(AttachTest):
         self.assert_counted_while_traced(self.visit(*programs))
         for program in programs:
             self.assertEqual(program.quit(), 0)
+
+
+class NewWorkTest(AttachTest):
+
+    # Of a visit's windows that are not sampled (WindowPlanner::kVisitPauseNs).
+    PAUSE_NS = 5e9
+
+    def test_a_graph_that_is_made_between_windows_is_traced_before_the_next_one(self):
+        program = self.start()
+        program.do("busy 2")
+        tool = Followed(
+            [str(UTLZ), "attach", "--counters=none", "--new-work", "--overhead-budget=5%", "-o",
+             "run.utlz", "--duration", "1000", "--stop-limit=5000", str(program.pid)],
+            "stderr", env=self.test_environment, cwd=self.folder, stdin=subprocess.DEVNULL)
+        tool.profile = self.folder / "run.utlz"
+        self.addCleanup(tool.close)
+        tool.wait_for(" seen;")
+        before = self.wait_for_window(tool, 2)
+        program.do("graph 1")  # its kernels run in the gap
+        after = self.wait_for_window(tool, len(before) + 1)
+        self.assertLess(after[len(before)] - before[-1], 0.9 * self.PAUSE_NS)
+        report = self.finish(tool)
+        self.assertLess(report["capture"]["coverage_share"], 0.5)
+        # Asleep it watches no calls.
+        self.assertEqual(program.do("cupti")["done"], 0)
+        self.assertEqual(program.quit(), 0)
+
+    def wait_for_window(self, tool, count):
+        deadline = time.monotonic() + TIME_LIMIT_S
+        while time.monotonic() < deadline:
+            if len(begun := windows_begun(tool.profile)) >= count:
+                return begun
+            time.sleep(0.02)
+        self.fail("no window began")
 
 
 class GapsTest(EndToEndTest):

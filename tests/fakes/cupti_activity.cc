@@ -277,7 +277,7 @@ uint32_t FakeCuptiSwitchedOn() {
   for (uint32_t kind = 0; kind < kActivityKinds; ++kind) {
     count += state.IsEnabled(static_cast<ActivityKind>(kind)) ? 1 : 0;
   }
-  return count + state.EnabledInContexts() + RangeProfilersEnabled();
+  return count + state.EnabledInContexts() + state.RecordedDriverCalls() + RangeProfilersEnabled();
 }
 
 // Takes as long as a real one may; a call from another thread meanwhile would be its end.

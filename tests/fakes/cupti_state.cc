@@ -1,5 +1,7 @@
 #include "tests/fakes/cupti_state.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "tests/fakes/misuse.h"
@@ -52,6 +54,12 @@ void CuptiState::RecordDriverCall(uint32_t callback_id, bool enabled) {
 bool CuptiState::RecordsDriverCall(uint32_t callback_id) const {
   return callback_id < kCallbacksPerDomain &&
          driver_calls_[callback_id].load(std::memory_order_relaxed);
+}
+
+uint32_t CuptiState::RecordedDriverCalls() const {
+  return static_cast<uint32_t>(
+      std::count_if(std::begin(driver_calls_), std::end(driver_calls_),
+                    [](const std::atomic<bool>& recorded) { return recorded.load(); }));
 }
 
 bool CuptiState::Subscribe(const Subscriber* subscriber) {

@@ -46,6 +46,7 @@ class CuptiState {
   // Driver calls that are recorded: of a kind as a whole, or chosen one by one.
   void RecordDriverCall(uint32_t callback_id, bool enabled);
   bool RecordsDriverCall(uint32_t callback_id) const;
+  uint32_t RecordedDriverCalls() const;
 
   const Subscriber* subscriber() const { return subscriber_.load(); }
   bool Subscribe(const Subscriber* subscriber);

@@ -18,6 +18,7 @@ struct RecordingOptions {
   uint32_t overhead_budget_ppm = 10000;  // 0 = unlimited
   std::string cupti_path;                // named by the user; empty: it is searched for
   bool nvtx = false;
+  bool new_work = false;
   bool report = true;
   ModelWork model_work;
   AlertLimits alert_limits;

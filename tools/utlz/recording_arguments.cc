@@ -36,6 +36,8 @@ void AddRecordingOptions(CLI::App* command, const std::string& output,
       ->type_name("FILE");
   command->add_flag("--no-report", arguments->no_report, "Write the profile and print no report");
   command->add_flag("--nvtx", options->nvtx, "Record NVTX ranges too");
+  command->add_flag("--new-work", options->new_work,
+                    "Under a budget, trace soon after a module is loaded or a graph is made");
   AddModelWorkOptions(command, &arguments->work);
   AddAlertOption(command, &arguments->alerts);
 }

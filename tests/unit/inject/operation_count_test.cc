@@ -124,5 +124,34 @@ TEST(OperationCount, GraphsThatRunAtTheSameTimeAreCountedOnce) {
   EXPECT_EQ(count.numbered(), 3u);
 }
 
+TEST(OperationCount, WatchedCallsInAGapAreNoOperations) {
+  OperationCount count;
+  count.AddCall(7);  // before anything was recorded
+  for (uint32_t number = 10; number <= 20; ++number) count.Add(number);
+  count.GapBegan();
+  for (const uint32_t call : {40, 45, 2'000}) count.AddCall(call);
+  count.GapEnded();
+  for (uint32_t number = 121; number <= 130; ++number) count.Add(number);
+  EXPECT_EQ(count.in_gaps(), 98u) << "two of the hundred launched nothing";
+  count.AddCall(99);  // its record comes late
+  EXPECT_EQ(count.in_gaps(), 97u);
+  count.GapBegan();
+  count.GapEnded();
+  for (uint32_t number = 2'131; number <= 2'140; ++number) count.Add(number);
+  EXPECT_EQ(count.in_gaps(), 97u + 1'999u);
+  EXPECT_EQ(count.recorded(), 31u);
+}
+
+TEST(OperationCount, MoreCallsThanCanBeKeptAreCountedAsOperations) {
+  OperationCount count;
+  count.Add(1);
+  count.GapBegan();
+  for (uint32_t call = 2; call <= 1'001; ++call) count.AddCall(call);
+  count.GapEnded();
+  for (uint32_t number = 2'002; number <= 2'020; ++number) count.Add(number);
+  EXPECT_LT(count.in_gaps(), 2'000u);
+  EXPECT_GE(count.in_gaps(), 1'000u);
+}
+
 }  // namespace
 }  // namespace utlz::inject
