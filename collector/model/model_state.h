@@ -12,6 +12,7 @@
 #include "collector/model/device_table.h"
 #include "collector/model/kernel_table.h"
 #include "collector/model/launch_placement.h"
+#include "collector/model/launch_plausibility.h"
 #include "collector/model/marker_statistics.h"
 #include "collector/model/process_table.h"
 #include "collector/model/range_calibration.h"
@@ -40,6 +41,10 @@ struct ModelState {
 
   // The latest time that anything spoke of: the end of the run, or where it stands now.
   uint64_t NewestNs() const;
+  // The device of a context. One that was not announced (its frame was lost) is on the process's
+  // only device, or on one that is not known; none where there are too many.
+  std::optional<uint32_t> DeviceOf(const ProcessState& process, uint32_t context);
+  RunReach ReachOf(const ProcessState& process) const;
 };
 
 }  // namespace utlz

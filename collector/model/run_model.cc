@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "collector/model/copy_decoder.h"
-#include "collector/model/launch_decoder.h"
+#include "collector/model/launch_intake.h"
 #include "collector/model/launch_plausibility.h"
 #include "collector/model/model_state.h"
 #include "collector/model/model_work.h"
@@ -57,16 +57,12 @@ class RunModel::State {
   bool ConsumePoolMemory(ProcessState* process, std::string_view payload);
   bool ConsumeEnd(ProcessState* process, std::string_view payload);
 
-  std::optional<uint32_t> DeviceOf(const ProcessState& process, uint32_t context);
-  RunReach ReachOf(const ProcessState& process) const;
-  void AddLaunches(ProcessState* process, const LaunchSegment& segment, const Launch* launches);
-  void AddTimeless(ProcessState* process, const DecodedLaunches& decoded);
   void AddOrderedLaunch(const Activity& activity, DeviceState* device);
   void Release(bool everything);
   void ReleaseDevice(uint32_t index, uint64_t watermark_ns);
 
   ModelState model_;
-  LaunchDecoder launch_decoder_;
+  LaunchIntake launch_intake_;
   DecodedCopies copies_;
   SamplerIntake sampler_intake_;
   bool ended_ = false;
@@ -204,139 +200,8 @@ bool RunModel::State::ConsumeContext(ProcessState* process, std::string_view pay
   return true;
 }
 
-// A context that was not announced (its frame was lost) is on the process's only device, or on one
-// that is not known.
-std::optional<uint32_t> RunModel::State::DeviceOf(const ProcessState& process, uint32_t context) {
-  const auto ordinal = process.ordinal_by_context.find(context);
-  if (ordinal != process.ordinal_by_context.end()) {
-    const auto device = process.device_by_ordinal.find(ordinal->second);
-    if (device != process.device_by_ordinal.end()) return device->second;
-  }
-  if (process.device_by_ordinal.size() == 1) return process.device_by_ordinal.begin()->second;
-  return model_.devices.Find({});
-}
-
-RunReach RunModel::State::ReachOf(const ProcessState& process) const {
-  return {.start_ns = model_.run_start.has_value() ? model_.run_start->time_ns() : 0,
-          .newest_ns = process.newest_ns};
-}
-
-void RunModel::State::AddLaunches(ProcessState* process, const LaunchSegment& segment,
-                                  const Launch* launches) {
-  model_.launches += segment.launches;
-  const auto index = DeviceOf(*process, segment.context);
-  if (!index.has_value()) {
-    process->launches_unplaced += segment.launches;
-    return;
-  }
-  DeviceState& device = model_.devices[*index];
-  device.used = true;
-  StreamCount none;
-  StreamCount* stream = process->streams.size() < ProcessTable::kMaxStreams
-                            ? &process->streams[{segment.context, segment.stream}]
-                            : &none;
-  const bool of_graph = segment.graph_correlation != 0;
-  WindowTimes::Place place =
-      process->windows.PlaceOf(segment.launches > 0 ? launches[0].start_ns : 0);
-  LaunchPlace among;
-  among.untraced_since_ns = process->coverage.UntracedSinceNs().value_or(UINT64_MAX);
-  uint32_t implausible = 0;
-  uint32_t not_the_programs = 0;
-  uint32_t placed = 0;
-  uint64_t placed_ns = 0;
-  for (uint32_t i = 0; i < segment.launches; ++i) {
-    const Launch& launch = launches[i];
-    const uint64_t duration_ns = launch.end_ns - launch.start_ns;
-    const uint32_t kernel_index = model_.kernels.Find(process, launch.variant, *index);
-    Kernel& kernel = model_.kernels[kernel_index];
-    if (kernel.profiler) {
-      ++not_the_programs;
-      continue;
-    }
-    KernelShare* share = kernel.ShareOf(process->source);
-    bool plausible = IsOfThisRun(launch.start_ns, launch.end_ns, ReachOf(*process));
-    if (plausible && duration_ns >= kShortestImplausibleNs) {
-      among.next_start_ns = i + 1 < segment.launches ? launches[i + 1].start_ns : UINT64_MAX;
-      plausible = IsPlausible(launch, among, kernel);
-    }
-    if (!plausible) {
-      ++implausible;
-      ++share->timeless;
-      share->by_window.Add(process->windows, place, {1, kernel.durations.mean_ns()});
-      if (!of_graph) process->windows.CountOperations(place);
-      continue;
-    }
-    // A segment may be longer than a slice of a window.
-    if (!process->windows.IsAt(place, launch.start_ns)) {
-      place = process->windows.PlaceOf(launch.start_ns);
-    }
-    kernel.durations.Add(duration_ns);
-    ++share->launches;
-    share->time_ns += duration_ns;
-    share->by_window.Add(process->windows, place, {1, static_cast<double>(duration_ns)});
-    const bool begins_launch =
-        !of_graph || (placed == 0 && device.graphs.Begin(process->source, segment.graph_correlation,
-                                                         launches[0].variant, launch.start_ns));
-    if (begins_launch) process->windows.CountOperations(place);
-    ++placed;
-    placed_ns += duration_ns;
-    stream->kernel_time_ns += duration_ns;
-    process->kernel_time_ns += duration_ns;
-    process->newest_ns = std::max(process->newest_ns, launch.end_ns);
-    if (process->first_ns == 0 || launch.start_ns < process->first_ns) {
-      process->first_ns = launch.start_ns;
-    }
-    model_.placement.AddLaunch(process->source, launch.correlation, kernel_index, duration_ns);
-    device.queue.Add(
-        {.start_ns = launch.start_ns,
-         .end_ns = launch.end_ns,
-         .kernel = kernel_index,
-         .stream = segment.stream,
-         .context = segment.context,
-         .source = static_cast<uint16_t>(process->source),
-         .kind = kernel.communication ? ActivityKind::kCommunication : ActivityKind::kCompute,
-         .begins_launch = begins_launch});
-  }
-  if (of_graph) device.graphs.AddTime(process->source, segment.graph_correlation, placed_ns);
-  const uint32_t launched = segment.launches - not_the_programs;
-  model_.launches -= not_the_programs;
-  stream->launches += launched;
-  process->launches += launched - implausible;
-  if (of_graph) process->graph_nodes += launched - implausible;
-  process->launches_timeless += implausible;
-  process->launches_implausible += implausible;
-}
-
-// Most are what a window's end cut, so that they belong to its last slice: without them a window
-// that holds few replays of a graph would hold parts of some.
-void RunModel::State::AddTimeless(ProcessState* process, const DecodedLaunches& decoded) {
-  const WindowTimes::Place place = process->windows.PlaceOf(process->newest_ns);
-  process->windows.CountOperations(place, decoded.timeless_operations);
-  for (const TimelessLaunches& timeless : decoded.timeless) {
-    process->launches_timeless += timeless.launches;
-    model_.launches += timeless.launches;
-    const auto device = process->device_by_ordinal.size() == 1
-                            ? std::make_optional(process->device_by_ordinal.begin()->second)
-                            : model_.devices.Find({});
-    if (!device.has_value()) continue;
-    Kernel& kernel = model_.kernels[model_.kernels.Find(process, timeless.variant, *device)];
-    KernelShare* share = kernel.ShareOf(process->source);
-    share->timeless += timeless.launches;
-    const double launches = timeless.launches;
-    share->by_window.Add(process->windows, place,
-                         {launches, launches * kernel.durations.mean_ns()});
-  }
-}
-
 bool RunModel::State::ConsumeLaunches(ProcessState* process, std::string_view payload) {
-  const DecodedLaunches* decoded = launch_decoder_.Decode(payload);
-  if (decoded == nullptr) return false;
-  const Launch* next = decoded->launches.data();
-  for (const LaunchSegment& segment : decoded->segments) {
-    AddLaunches(process, segment, next);
-    next += segment.launches;
-  }
-  AddTimeless(process, *decoded);
+  if (!launch_intake_.Take(payload, process, &model_)) return false;
   Release(false);
   return true;
 }
@@ -345,11 +210,11 @@ bool RunModel::State::ConsumeCopies(ProcessState* process, std::string_view payl
   if (!DecodeCopies(payload, &copies_)) return false;
   process->copies_timeless += copies_.timeless;
   for (const Copy& copy : copies_.copies) {
-    const auto index = DeviceOf(*process, copy.context);
+    const auto index = model_.DeviceOf(*process, copy.context);
     if (!index.has_value()) continue;
     DeviceState& device = model_.devices[*index];
     device.used = true;
-    if (!IsOfThisRun(copy.start_ns, copy.end_ns, ReachOf(*process))) {
+    if (!IsOfThisRun(copy.start_ns, copy.end_ns, model_.ReachOf(*process))) {
       ++process->copies_timeless;
       ++process->copies_implausible;
       continue;
@@ -407,7 +272,7 @@ bool RunModel::State::ConsumeRanges(ProcessState* process, std::string_view payl
   if (!Parse(payload, &message) || message.metric_size() > kMaxMetrics) return false;
   // An agent that found no moment for ranges says so by a batch without any.
   if (message.ranges_size() == 0) return model_.ranges.Add(process->source, 0, message);
-  const auto device = DeviceOf(*process, message.ranges(0).context());
+  const auto device = model_.DeviceOf(*process, message.ranges(0).context());
   if (!device.has_value() || !model_.ranges.Add(process->source, *device, message)) return false;
   model_.devices[*device].range_hold_ups.Add(message);
   return true;

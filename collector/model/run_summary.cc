@@ -97,15 +97,6 @@ uint64_t ExposedNs(const DeviceState& device, CopyKind kind, bool pageable) {
 
 }  // namespace
 
-uint64_t ModelState::NewestNs() const {
-  if (run_end.has_value() && run_end->time_ns() != 0) return run_end->time_ns();
-  uint64_t newest_ns = run_start.has_value() ? run_start->time_ns() : 0;
-  for (const auto& [source, process] : processes.processes()) {
-    newest_ns = std::max(newest_ns, process->newest_ns);
-  }
-  return newest_ns;
-}
-
 void SummarizeRun(const ModelState& model, Summary* summary) {
   RunSummary* run = summary->mutable_run();
   run->set_finished(model.run_end.has_value());
