@@ -26,7 +26,7 @@ constexpr uint64_t kReportNs = 1000 * kMillisecondNs;
 bool Agent::Start(const char* socket_path) {
   if (!Connect(socket_path)) return false;
   // The way out is open from here on: the collector hears why, also where tracing never begins.
-  if (!CreateRecorder() || !StartCupti(-1)) {
+  if (!CreateRecorder() || !StartCupti({})) {
     SendEnd("off");
     return false;
   }
@@ -59,8 +59,9 @@ bool Agent::CreateRecorder() {
   return true;
 }
 
-bool Agent::StartCupti(int brought) {
+bool Agent::StartCupti(const BroughtCupti& brought) {
   if (cuda_.device_get_count == nullptr) LoadCuda(&cuda_);
+  if (has_cupti_) KeepCupti(&cupti_, brought);
   const CuptiLoad load = has_cupti_ ? CuptiLoad::kLoaded : LoadCupti(&cupti_, brought);
   SendIdentity();
   if (load != CuptiLoad::kLoaded) {
@@ -87,13 +88,33 @@ bool Agent::StartCupti(int brought) {
   }
   // Nobody can have switched anything on without buffers; a program that runs may have had others'.
   may_subscribe_ = !waits_ || (registration_.Observable() && registration_.Ours());
-  if (may_subscribe_) PrepareSubscriptions(cupti_);
+  // Refused, CUPTI is prepared where the subscriber is one of the same copy.
+  if (may_subscribe_ && !PrepareSubscriptions(cupti_)) may_subscribe_ = !HasOtherCupti(cupti_);
   OtherClient::OnSubscription(GiveUpSubscription);
   OtherClient::OnRegistration(TakeBuffersBack);
   // What is loaded by now is watched before it can take over.
-  other_client_.WatchImporters(cupti_, &turn_mutex_);
+  WatchClients();
   has_cupti_ = true;
   return true;
+}
+
+// A client of another copy than ours calls that one, and no observer of ours may come in between.
+void Agent::WatchClients() {
+  if (LookForOtherCupti(&cupti_)) SendIdentity();
+  if (!HasOtherCupti(cupti_)) other_client_.WatchImporters(cupti_, &turn_mutex_);
+}
+
+// Callbacks stay registered with that copy, where nothing is switched on. The next visit may choose
+// another.
+void Agent::ForgetCupti() {
+  wanted_ = false;
+  WatchNewWork();
+  gives_buffers_.store(false, std::memory_order_release);
+  has_cupti_ = false;
+  registration_ = {};
+  const NamedCuptiFate named = cupti_.named;
+  cupti_ = {};
+  cupti_.named = named;
 }
 
 // As the collector's welcome says.
@@ -206,7 +227,7 @@ void Agent::Turn(uint64_t now_ns) {
     FlushRecords(0);
   }
   if (now_ns >= next_report_ns_) {
-    other_client_.WatchImporters(cupti_, &turn_mutex_);
+    WatchClients();
     next_report_ns_ = now_ns + kReportNs;
     Report();
   }

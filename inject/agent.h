@@ -61,8 +61,11 @@ class Agent {
  private:
   bool Connect(const char* socket_path);
   bool CreateRecorder();
-  // `brought` is the descriptor of a libcupti for a process that finds none, or -1.
-  bool StartCupti(int brought);
+  bool StartCupti(const BroughtCupti& brought);
+  // After StartTracing found the program's own copy in use, beside the named one.
+  void ForgetCupti();
+  // Those that call our copy, and none but these.
+  void WatchClients();
   bool StartTracing();
   void FollowTearDown();
   void LimitDeviceMemory();

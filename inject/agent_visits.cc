@@ -80,7 +80,7 @@ void Agent::Host(const Visit& visit) {
 void Agent::SayHowItBegan(const Visit& visit) {
   const bool held = Active() && !registration_.Ours();
   SendAnswer(visit, Active() && !held ? ControlState::kTracing : ControlState::kWaiting,
-             static_cast<uint32_t>(held ? AgentReason::kBuffersTaken : AgentReason::kNone), 0);
+             {held ? AgentReason::kBuffersTaken : AgentReason::kNone, 0, cupti_.named.fate});
 }
 
 bool Agent::BeginVisit(const Visit& visit) {
@@ -108,6 +108,7 @@ bool Agent::BeginVisit(const Visit& visit) {
   callbacks_ = 0;
   thread_cpu_ns_ = 0;
   earlier_cpu_ns_ = ThreadCpuNs();
+  cupti_.named = {};
   if (CudaIsReady()) return BeginTracing(visit);
   SendIdentity();
   return true;
@@ -116,8 +117,11 @@ bool Agent::BeginVisit(const Visit& visit) {
 // Threads that CUPTI makes meanwhile inherit the name, which must not say anything of the agent.
 bool Agent::BeginTracing(const Visit& visit) {
   pthread_setname_np(pthread_self(), "utlz-cupti");
-  const bool begun = StartCupti(visit.cupti.Get()) && StartTracing();
+  const bool begun = StartCupti({visit.named_cupti.Get(), visit.cupti.Get()}) && StartTracing();
   pthread_setname_np(pthread_self(), kAwakeThreadName);
+  const bool taken = ring_.header()->producer.reason.load(std::memory_order_relaxed) ==
+                     static_cast<uint32_t>(AgentReason::kCuptiTaken);
+  if (!begun && taken && HasOtherCupti(cupti_)) ForgetCupti();
   return begun;
 }
 
@@ -155,8 +159,7 @@ void Agent::EndRanges() {
 void Agent::EndVisit(const Visit& visit) {
   RingHeader* header = ring_.header();
   if (header == nullptr) {
-    return SendAnswer(visit, ControlState::kRefused, static_cast<uint32_t>(AgentReason::kNoMemory),
-                      0);
+    return SendAnswer(visit, ControlState::kRefused, {AgentReason::kNoMemory});
   }
   RingProducer& producer = header->producer;
   const bool off =
@@ -183,11 +186,12 @@ void Agent::EndVisit(const Visit& visit) {
     recorder_.Restart(false);
     pool_.GiveMemoryBack();
   }
-  const uint32_t reason = producer.reason.load(std::memory_order_relaxed);
-  const uint32_t detail = producer.reason_detail.load(std::memory_order_relaxed);
+  const AnswerReason reason = {
+      static_cast<AgentReason>(producer.reason.load(std::memory_order_relaxed)),
+      producer.reason_detail.load(std::memory_order_relaxed), cupti_.named.fate};
   ring_.Destroy();
   pthread_setname_np(pthread_self(), kAsleepThreadName);
-  SendAnswer(visit, off ? ControlState::kRefused : ControlState::kAsleep, reason, detail);
+  SendAnswer(visit, off ? ControlState::kRefused : ControlState::kAsleep, reason);
 }
 
 // Switches tracing off and takes what is still under way. Switched off once, CUPTI 13.0 goes on

@@ -1,95 +1,17 @@
 #include "inject/cupti_api.h"
 
 #include <dlfcn.h>
-#include <link.h>
+#include <sys/stat.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <initializer_list>
 
 #include "cupti/zero_pages.h"
 #include "proto/ring_abi.h"
 
 namespace utlz::inject {
 namespace {
-
-// Newest first; the process's driver decides which a framework brings.
-constexpr const char* kSonames[] = {"libcupti.so.13", "libcupti.so.12"};
-
-void* LoadedCupti() {
-  for (const char* soname : kSonames) {
-    if (void* library = dlopen(soname, RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL)) return library;
-  }
-  return nullptr;
-}
-
-void* OpenIn(const char* folder, const char* below) {
-  char path[1024];
-  for (const char* soname : kSonames) {
-    if (snprintf(path, sizeof path, "%s%s/%s", folder, below, soname) >=
-        static_cast<int>(sizeof path)) {
-      continue;
-    }
-    if (void* library = dlopen(path, RTLD_LAZY | RTLD_LOCAL)) return library;
-  }
-  return nullptr;
-}
-
-void* OpenInSitePackages(const char* folder) {
-  for (const char* below : {"/nvidia/cu13/lib", "/nvidia/cuda_cupti/lib"}) {
-    if (void* library = OpenIn(folder, below)) return library;
-  }
-  return nullptr;
-}
-
-// The site-packages folder that some mapped library comes from: where the target's framework lives.
-int FindSitePackages(dl_phdr_info* info, size_t, void* result) {
-  constexpr char kFolder[] = "/site-packages/";
-  const char* place = info->dlpi_name == nullptr ? nullptr : strstr(info->dlpi_name, kFolder);
-  const size_t length =
-      place == nullptr ? 0 : static_cast<size_t>(place - info->dlpi_name) + sizeof kFolder - 2;
-  if (length == 0 || length >= 512) return 0;
-  memcpy(result, info->dlpi_name, length);
-  static_cast<char*>(result)[length] = 0;
-  return 1;
-}
-
-void* WheelCupti() {
-  char folder[512] = "";
-  dl_iterate_phdr(FindSitePackages, folder);
-  return folder[0] == 0 ? nullptr : OpenInSitePackages(folder);
-}
-
-void* ToolkitCupti() {
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    const char* home = getenv(variable);
-    if (home == nullptr) continue;
-    for (const char* below : {"/lib64", "/extras/CUPTI/lib64"}) {
-      if (void* library = OpenIn(home, below)) return library;
-    }
-  }
-  for (const char* below : {"/lib64", "/extras/CUPTI/lib64", "/targets/x86_64-linux/lib",
-                            "/targets/sbsa-linux/lib"}) {
-    if (void* library = OpenIn("/usr/local/cuda", below)) return library;
-  }
-  for (const char* soname : kSonames) {
-    if (void* library = dlopen(soname, RTLD_LAZY | RTLD_LOCAL)) return library;
-  }
-  return nullptr;
-}
-
-void* ShippedCupti() {
-  const char* path = getenv(kCuptiVariable);
-  return path == nullptr ? nullptr : dlopen(path, RTLD_LAZY | RTLD_LOCAL);
-}
-
-void* BroughtCupti(int descriptor) {
-  if (descriptor < 0) return nullptr;
-  char path[64];
-  snprintf(path, sizeof path, "/proc/self/fd/../fd/%d", descriptor);
-  return dlopen(path, RTLD_LAZY | RTLD_LOCAL);
-}
 
 template <typename Function>
 bool Find(void* library, const char* name, Function* function) {
@@ -144,32 +66,125 @@ bool FindRangeFunctions(CuptiApi* api) {
          Find(l, "cuptiRangeProfilerGetCounterDataInfo", &api->range_counter_data_info);
 }
 
-void RememberPath(CuptiApi* api) {
+void RememberFile(CuptiApi* api) {
   Dl_info info;
   if (dladdr(reinterpret_cast<void*>(api->get_version), &info) != 0 && info.dli_fname != nullptr) {
     snprintf(api->path, sizeof api->path, "%s", info.dli_fname);
   }
+  struct stat status;
+  if (stat(api->path, &status) != 0) return;
+  api->device = status.st_dev;
+  api->inode = status.st_ino;
+}
+
+CuptiLoad UseLibrary(void* library, CuptiApi* api) {
+  api->library = library;
+  if (!FindActivityFunctions(api)) return CuptiLoad::kIncomplete;
+  RememberFile(api);
+  if (api->get_version(&api->version) != cupti::kSuccess) return CuptiLoad::kIncomplete;
+  if (api->version < cupti::kOldestVersion) return CuptiLoad::kTooOld;
+  api->has_ranges = FindRangeFunctions(api);
+  Find(library, "cuptiActivityEnableDriverApi", &api->activity_enable_driver_api);
+  Find(library, "cuptiActivityEnableRuntimeApi", &api->activity_enable_runtime_api);
+  Find(library, "cuptiNvtxInitialize2", &api->nvtx_initialize2);
+  return CuptiLoad::kLoaded;
+}
+
+// Of the files that were named, the first one's is told.
+void SetFate(NamedCupti fate, const char* path, const char* error, NamedCuptiFate* named) {
+  if (named->fate != NamedCupti::kNone) return;
+  named->fate = fate;
+  snprintf(named->path, sizeof named->path, "%s", path);
+  snprintf(named->error, sizeof named->error, "%s", error == nullptr ? "" : error);
+}
+
+// The dynamic loader's last word, without the file's name before it.
+const char* LoaderError(const char* path) {
+  const char* error = dlerror();
+  const size_t length = strlen(path);
+  if (error == nullptr || strncmp(error, path, length) != 0) return error;
+  return strncmp(error + length, ": ", 2) == 0 ? error + length + 2 : error;
+}
+
+// Unloaded again, a copy that will not do is not found in the place of one that will.
+void Discard(CuptiApi* api) {
+  const NamedCuptiFate named = api->named;
+  dlclose(api->library);
+  *api = {};
+  api->named = named;
+}
+
+bool UseNamed(const char* path, const char* shown, CuptiApi* api) {
+  void* library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+  if (library == nullptr) {
+    SetFate(NamedCupti::kNotLoadable, shown, LoaderError(path), &api->named);
+    return false;
+  }
+  const CuptiLoad load = UseLibrary(library, api);
+  if (load != CuptiLoad::kLoaded) {
+    SetFate(load == CuptiLoad::kTooOld ? NamedCupti::kTooOld : NamedCupti::kIncomplete, shown,
+            nullptr, &api->named);
+    Discard(api);
+    return false;
+  }
+  SetFate(NamedCupti::kUsed, shown, nullptr, &api->named);
+  api->by_name = true;
+  return true;
+}
+
+bool UseNamedDescriptor(int descriptor, CuptiApi* api) {
+  if (descriptor < 0) return false;
+  CuptiFile file;
+  FindFile(descriptor, &file);
+  return UseNamed(file.path, file.shown, api);
+}
+
+bool UseNamedVariable(CuptiApi* api) {
+  const char* path = getenv(kNamedCuptiVariable);
+  return path != nullptr && path[0] != 0 && UseNamed(path, path, api);
+}
+
+void* OpenDescriptor(int descriptor) {
+  if (descriptor < 0) return nullptr;
+  CuptiFile file;
+  FindFile(descriptor, &file);
+  return dlopen(file.path, RTLD_LAZY | RTLD_LOCAL);
+}
+
+bool IsFileInUse(const CuptiApi& api, int descriptor) {
+  struct stat status;
+  return fstat(descriptor, &status) == 0 && api.device == status.st_dev &&
+         api.inode == status.st_ino;
 }
 
 }  // namespace
 
-CuptiLoad LoadCupti(CuptiApi* api, int brought) {
-  using Source = void* (*)();
-  for (Source source : {Source{LoadedCupti}, Source{WheelCupti}, Source{ToolkitCupti},
-                        Source{ShippedCupti}}) {
-    if ((api->library = source()) != nullptr) break;
+CuptiLoad LoadCupti(CuptiApi* api, const BroughtCupti& brought) {
+  api->named = {};
+  // Asked for before a named one comes, which has the same name to the dynamic loader.
+  void* library = LoadedCupti();
+  if (UseNamedDescriptor(brought.named, api) || UseNamedVariable(api)) {
+    LookForOtherCupti(api);
+    return CuptiLoad::kLoaded;
   }
-  if (api->library == nullptr) api->library = BroughtCupti(brought);
-  if (api->library == nullptr) return CuptiLoad::kNotFound;
-  if (!FindActivityFunctions(api)) return CuptiLoad::kIncomplete;
-  RememberPath(api);
-  if (api->get_version(&api->version) != cupti::kSuccess) return CuptiLoad::kIncomplete;
-  if (api->version < cupti::kOldestVersion) return CuptiLoad::kTooOld;
-  api->has_ranges = FindRangeFunctions(api);
-  Find(api->library, "cuptiActivityEnableDriverApi", &api->activity_enable_driver_api);
-  Find(api->library, "cuptiActivityEnableRuntimeApi", &api->activity_enable_runtime_api);
-  Find(api->library, "cuptiNvtxInitialize2", &api->nvtx_initialize2);
-  return CuptiLoad::kLoaded;
+  if (library == nullptr) library = OpenFoundCupti();
+  if (library == nullptr) library = OpenDescriptor(brought.last_resort);
+  return library == nullptr ? CuptiLoad::kNotFound : UseLibrary(library, api);
+}
+
+void KeepCupti(CuptiApi* api, const BroughtCupti& brought) {
+  api->named = {};
+  LookForOtherCupti(api);
+  if (brought.named < 0) return;
+  CuptiFile file;
+  FindFile(brought.named, &file);
+  SetFate(IsFileInUse(*api, brought.named) ? NamedCupti::kUsed : NamedCupti::kKept, file.shown,
+          nullptr, &api->named);
+}
+
+bool LookForOtherCupti(CuptiApi* api) {
+  if (!api->by_name || HasOtherCupti(*api)) return false;
+  return FindOtherCupti(api->library, &api->other_path);
 }
 
 void LoadNvperf(const CuptiApi& api) {

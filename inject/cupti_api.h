@@ -1,12 +1,22 @@
 // The functions of CUPTI that the agent calls, found in whichever libcupti the process has, or will
 // have: the copy that is loaded already, then the wheel beside the target's Python, then the
-// toolkit's, then one that we ship. Never a second copy.
+// toolkit's, then one that we ship. A second copy comes only where the user named it: that one is
+// first, and other clients of the process's own (torch.profiler) see no kernels from then on.
 #ifndef UTLZ_INJECT_CUPTI_API_H_
 #define UTLZ_INJECT_CUPTI_API_H_
 
 #include "inject/cupti_abi.h"
+#include "inject/cupti_search.h"
+#include "proto/ring_abi.h"
 
 namespace utlz::inject {
+
+// What became of the file that the user named.
+struct NamedCuptiFate {
+  NamedCupti fate;
+  char path[kMaxCuptiPathBytes];
+  char error[256];  // the dynamic loader's
+};
 
 struct CuptiApi {
   cupti::Result (*get_version)(uint32_t*);
@@ -60,15 +70,36 @@ struct CuptiApi {
   uint32_t version;
   bool has_ranges;
   void* library;
-  char path[1024];
+  char path[kMaxCuptiPathBytes];
+  uint64_t device;  // of that file
+  uint64_t inode;
+  bool by_name;  // it is the one that the user named, now or at an earlier visit
+  NamedCuptiFate named;
+  char other_path[kMaxCuptiPathBytes];  // of the copy that it was loaded beside
+};
+
+// Descriptors of libcuptis that a tool brought, or -1.
+struct BroughtCupti {
+  int named = -1;        // by the user: to load before any other
+  int last_resort = -1;  // to load where there is none
 };
 
 enum class CuptiLoad { kLoaded, kNotFound, kIncomplete, kTooOld };
 
 // Fills `api`. Uses the dynamic loader: call it from InitializeInjection or the agent's own thread,
 // never from a callback.
-// `brought` is the descriptor of a libcupti to load where there is none, or -1.
-CuptiLoad LoadCupti(CuptiApi* api, int brought = -1);
+// What was named and cannot be used is told in `api->named`, and the others are tried in their
+// order.
+CuptiLoad LoadCupti(CuptiApi* api, const BroughtCupti& brought = {});
+
+// A visit to an agent that has loaded a CUPTI, which it keeps: tells what that means for a named
+// one.
+void KeepCupti(CuptiApi* api, const BroughtCupti& brought);
+
+// Whether a copy is there beside the named one that is in use, as was not known before: the program
+// may load its own later. The dynamic loader is used here too.
+bool LookForOtherCupti(CuptiApi* api);
+inline bool HasOtherCupti(const CuptiApi& api) { return api.other_path[0] != 0; }
 
 // Loads libnvperf_host.so by full path from beside libcupti: a wheel's copy does not find it by
 // itself. libnvperf_target.so, another 34 MB, is not needed for user ranges.

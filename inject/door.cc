@@ -70,13 +70,14 @@ Arrival Receive(int socket_file, ControlRequest* request,
   return Arrival::kGone;
 }
 
-void Say(int connection, ControlState state, uint32_t reason, uint32_t detail) {
+void Say(int connection, ControlState state, const AnswerReason& reason) {
   ControlAnswer answer{};
   answer.magic = kControlMagic;
   answer.version = kControlVersion;
   answer.state = static_cast<uint32_t>(state);
-  answer.reason = reason;
-  answer.reason_detail = detail;
+  answer.reason = static_cast<uint32_t>(reason.reason);
+  answer.reason_detail = reason.detail;
+  answer.named_cupti = static_cast<uint32_t>(reason.named_cupti);
   send(connection, &answer, sizeof answer, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
@@ -84,13 +85,14 @@ void Say(int connection, ControlState state, uint32_t reason, uint32_t detail) {
 
 void Visit::Close() {
   collector.Close();
+  named_cupti.Close();
   cupti.Close();
   connection.Close();
 }
 
-void SendAnswer(const Visit& visit, ControlState state, uint32_t reason, uint32_t detail) {
+void SendAnswer(const Visit& visit, ControlState state, const AnswerReason& reason) {
   if (const int connection = visit.connection.Get(); connection >= 0) {
-    Say(connection, state, reason, detail);
+    Say(connection, state, reason);
   }
 }
 
@@ -148,7 +150,7 @@ void Door::ReadDoor() {
   const int inner = inner_.Get();
   if (inner < 0) return;
   ControlRequest request;
-  int descriptors[kMaxControlDescriptors] = {-1, -1};
+  int descriptors[kMaxControlDescriptors] = {-1, -1, -1};
   switch (Receive(inner, &request, &descriptors)) {
     case Arrival::kNothing:
       return;
@@ -186,17 +188,21 @@ bool Door::ReadConnections(Visit* visit) {
     const int number = connection.Get();
     if (number < 0) continue;
     ControlRequest request;
-    int descriptors[kMaxControlDescriptors] = {-1, -1};
+    int descriptors[kMaxControlDescriptors] = {-1, -1, -1};
     const Arrival arrival = Receive(number, &request, &descriptors);
     if (arrival == Arrival::kNothing) continue;
     if (arrival == Arrival::kRequest && visit != nullptr &&
         request.verb == static_cast<uint32_t>(ControlVerb::kTrace)) {
-      *visit = {std::exchange(connection, {}), OwnDescriptor::Adopt(descriptors[0]),
-                OwnDescriptor::Adopt(descriptors[1])};
+      const bool named = request.cupti_is_named != 0;
+      *visit = {.connection = std::exchange(connection, {}),
+                .collector = OwnDescriptor::Adopt(descriptors[0]),
+                .named_cupti = OwnDescriptor::Adopt(named ? descriptors[1] : -1),
+                .cupti = OwnDescriptor::Adopt(descriptors[named ? 2 : 1])};
+      if (!named && descriptors[2] >= 0) close(descriptors[2]);
       return true;
     }
     if (arrival == Arrival::kRequest) {
-      Say(number, ControlState::kBusy, 0, 0);
+      Say(number, ControlState::kBusy, {});
       for (const int descriptor : descriptors) {
         if (descriptor >= 0) close(descriptor);
       }

@@ -10,6 +10,7 @@
 
 #include "inject/own_descriptor.h"
 #include "proto/attach_control.h"
+#include "proto/ring_abi.h"
 
 namespace utlz::inject {
 
@@ -20,7 +21,8 @@ struct Visit {
 
   OwnDescriptor connection;
   OwnDescriptor collector;
-  OwnDescriptor cupti;  // none, in most cases
+  OwnDescriptor named_cupti;  // by the user: to load before any other
+  OwnDescriptor cupti;        // to load where there is none
 };
 
 class Door {
@@ -56,7 +58,13 @@ class Door {
   size_t next_ = 0;                          // the oldest of them, once all are in use
 };
 
-void SendAnswer(const Visit& visit, ControlState state, uint32_t reason, uint32_t detail);
+struct AnswerReason {
+  AgentReason reason = AgentReason::kNone;
+  uint32_t detail = 0;
+  NamedCupti named_cupti = NamedCupti::kNone;
+};
+
+void SendAnswer(const Visit& visit, ControlState state, const AnswerReason& reason);
 
 }  // namespace utlz::inject
 

@@ -40,6 +40,15 @@ void WriteArguments(PbWriter* out) {
   }
 }
 
+// A path or the like, which may be any bytes.
+void WriteText(uint32_t field, const char* text, PbWriter* out) {
+  char valid[kMaxCuptiPathBytes];
+  const size_t length = strnlen(text, sizeof valid);
+  memcpy(valid, text, length);
+  MakeValidUtf8(valid, length);
+  out->Bytes(field, valid, static_cast<uint32_t>(length));
+}
+
 void WriteNumberFrom(const char* variable, uint32_t field, PbWriter* out) {
   const char* text = getenv(variable);
   if (text == nullptr || *text < '0' || *text > '9') return;
@@ -60,7 +69,7 @@ void WriteProcess(const CuptiApi& cupti, const CudaApi& cuda, ByteBuffer* messag
   }
   WriteArguments(&out);
   out.Uint(5, cupti.version);
-  out.String(6, cupti.path);
+  WriteText(6, cupti.path, &out);
   int driver_version = 0;
   if (cuda.driver_get_version != nullptr &&
       cuda.driver_get_version(&driver_version) == cuda::kSuccess) {
@@ -73,6 +82,10 @@ void WriteProcess(const CuptiApi& cupti, const CudaApi& cuda, ByteBuffer* messag
   WriteNumberFrom("WORLD_SIZE", 12, &out);
   char host[256] = "";
   if (gethostname(host, sizeof host - 1) == 0) out.String(13, host);
+  out.Uint(16, static_cast<uint64_t>(cupti.named.fate));
+  WriteText(17, cupti.named.path, &out);
+  WriteText(18, cupti.named.error, &out);
+  WriteText(19, cupti.other_path, &out);
 }
 
 bool WriteDevice(const CudaApi& cuda, int ordinal, ByteBuffer* message) {

@@ -15,11 +15,11 @@ void Ignore(void*, uint32_t, uint32_t, const void*) {}
 
 }  // namespace
 
-void PrepareSubscriptions(const CuptiApi& cupti) {
+bool PrepareSubscriptions(const CuptiApi& cupti) {
   cupti::Subscriber subscriber = nullptr;
-  if (cupti.subscribe(&subscriber, Ignore, nullptr) == cupti::kSuccess) {
-    cupti.unsubscribe(subscriber);
-  }
+  if (cupti.subscribe(&subscriber, Ignore, nullptr) != cupti::kSuccess) return false;
+  cupti.unsubscribe(subscriber);
+  return true;
 }
 
 uint32_t NumberOfOwnCall(const CuptiApi& cupti, const CudaApi& cuda) {

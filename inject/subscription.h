@@ -7,12 +7,13 @@
 
 namespace utlz::inject {
 
-// Subscribes and ends that at once. The first subscription of a process is a danger to it where kinds
-// of records are on: threads that launch at that moment crash in CUPTI 13.0.85, one time in two. Where
-// none was ever on, it is not, and neither is any later one
+// Subscribes and ends that at once. The first subscription of a process is a danger to it where
+// kinds of records are on: threads that launch at that moment crash in CUPTI 13.0.85, one time in
+// two. Where none was ever on, it is not, and neither is any later one
 // (docs/decisions/0018-the-first-subscription-comes-early.md). So this is called before anything is
-// switched on. Does nothing where another client is subscribed: then the first was that one's.
-void PrepareSubscriptions(const CuptiApi& cupti);
+// switched on. False where it could not: another client is subscribed, so that the first was that
+// one's, unless it uses another copy of CUPTI.
+bool PrepareSubscriptions(const CuptiApi& cupti);
 
 // The number of a call of cuDeviceGetCount that this makes, 0 where it has none, because another
 // client is subscribed or CUDA is being taken down. CUPTI numbers what a program launches, whether it

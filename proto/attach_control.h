@@ -39,15 +39,19 @@ inline constexpr char kParkVariable[] = "UTLZ_PARKED";
 
 enum class ControlVerb : uint32_t {
   kConnect = 1,  // descriptor: a connection
-  kTrace = 2,    // descriptors: the collector's socket; perhaps a libcupti, in case there is none
+  // descriptors: the collector's socket; the libcupti that the user named, where
+  // ControlRequest::cupti_is_named; perhaps one to load where there is none
+  kTrace = 2,
 };
-inline constexpr uint32_t kMaxControlDescriptors = 2;
+inline constexpr uint32_t kMaxControlDescriptors = 3;
 
 struct ControlRequest {
   uint32_t magic;
   uint32_t version;
   uint32_t verb;
-  uint32_t reserved0;
+  // 1: the second descriptor is a libcupti to load before any other. An agent of an older release
+  // takes it for one to load where there is none.
+  uint32_t cupti_is_named;
   uint64_t reserved[6];
 };
 
@@ -67,7 +71,7 @@ struct ControlAnswer {
   uint32_t state;   // ControlState
   uint32_t reason;  // AgentReason
   uint32_t reason_detail;
-  uint32_t reserved0;
+  uint32_t named_cupti;  // NamedCupti (ring_abi.h); 0 from older agents
   uint64_t reserved[5];
 };
 

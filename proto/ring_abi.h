@@ -57,6 +57,17 @@ enum class AgentReason : uint32_t {
   kNotPausable = 8,   // contexts of its own, or an old CUPTI: traced over the budget
 };
 
+// What became of the libcupti that the user named (--cupti): Process::named_cupti and
+// ControlAnswer::named_cupti.
+enum class NamedCupti : uint32_t {
+  kNone = 0,         // none was named, or CUPTI is not loaded yet
+  kUsed = 1,         // it is the one that traces
+  kNotLoadable = 2,  // by the dynamic loader, which says why
+  kIncomplete = 3,   // it lacks functions
+  kTooOld = 4,       // older than 12.6
+  kKept = 5,         // not looked at: another copy was loaded at an earlier visit
+};
+
 // Bits of AgentWelcome::trace_flags and RingHeader::requested_flags.
 inline constexpr uint32_t kTraceKernels = 1u << 0;
 inline constexpr uint32_t kTraceCopies = 1u << 1;
@@ -149,6 +160,8 @@ static_assert(sizeof(AgentWelcome) == 64);
 // Environment of the target, set by `utlz run`.
 inline constexpr char kSocketVariable[] = "UTLZ_SOCKET";        // path of the collector's socket
 inline constexpr char kCuptiVariable[] = "UTLZ_CUPTI_PATH";     // optional: the libcupti to load last
+// optional: the one that the user named, to load before any other
+inline constexpr char kNamedCuptiVariable[] = "UTLZ_NAMED_CUPTI_PATH";
 
 }  // namespace utlz
 

@@ -4,6 +4,7 @@
 #include "collector/model/analysis.h"
 #include "collector/model/capture_summary.h"
 #include "collector/model/communication_summary.h"
+#include "collector/model/cupti_notices.h"
 #include "collector/model/device_summary.h"
 #include "collector/model/efficiency.h"
 #include "collector/model/energy_and_cost.h"
@@ -35,6 +36,7 @@ Summary BuildSummary(const ModelState& model) {
   SummarizeCopies(model, &summary);
   SummarizeMarkers(model, analysis, &summary);
   SummarizeCapture(model, analysis, &summary);
+  AddCuptiNotices(model, &summary);
   AddSamplingNotices(model, &summary);
   SummarizeWaterfall(model, analysis, &summary);
   SummarizeEfficiency(model, analysis, &summary);

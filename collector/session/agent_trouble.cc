@@ -1,26 +1,9 @@
 #include "collector/session/agent_trouble.h"
 
-#include <algorithm>
-
 #include "absl/strings/str_cat.h"
+#include "collector/model/process_naming.h"
 
 namespace utlz {
-namespace {
-
-constexpr size_t kNamedProcesses = 3;
-
-// "process 12" or "40 processes (12, 13, 14, …)".
-std::string Name(const std::vector<pid_t>& pids) {
-  if (pids.size() == 1) return absl::StrCat("process ", pids[0]);
-  std::string name = absl::StrCat(pids.size(), " processes (");
-  for (size_t i = 0; i < std::min(pids.size(), kNamedProcesses); ++i) {
-    absl::StrAppend(&name, i == 0 ? "" : ", ", pids[i]);
-  }
-  absl::StrAppend(&name, pids.size() > kNamedProcesses ? ", …)" : ")");
-  return name;
-}
-
-}  // namespace
 
 std::string OffSentence(AgentReason reason, uint32_t detail) {
   switch (reason) {
@@ -59,12 +42,12 @@ void AgentTrouble::AddOutliving(pid_t pid) { outliving_.push_back(pid); }
 std::vector<std::string> AgentTrouble::Sentences() const {
   std::vector<std::string> sentences;
   for (const auto& [key, pids] : off_) {
-    sentences.push_back(
-        absl::StrCat("Not traced: ", Name(pids), ": ", OffSentence(key.first, key.second), "."));
+    sentences.push_back(absl::StrCat("Not traced: ", NameProcesses(pids), ": ",
+                                     OffSentence(key.first, key.second), "."));
   }
   for (const auto& [rule, pids] : broken_) {
-    sentences.push_back(absl::StrCat("The data of ", Name(pids), " stopped making sense (", rule,
-                                     "); what came before it is kept."));
+    sentences.push_back(absl::StrCat("The data of ", NameProcesses(pids), " stopped making sense (",
+                                     rule, "); what came before it is kept."));
   }
   for (const auto& [why, count] : refused_) {
     sentences.push_back(absl::StrCat(count, count == 1 ? " agent was" : " agents were",
@@ -72,7 +55,7 @@ std::vector<std::string> AgentTrouble::Sentences() const {
   }
   if (!outliving_.empty()) {
     sentences.push_back(absl::StrCat("Still running when the profile was closed: ",
-                                     Name(outliving_), "; what followed is not in it."));
+                                     NameProcesses(outliving_), "; what followed is not in it."));
   }
   return sentences;
 }

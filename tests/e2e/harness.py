@@ -95,6 +95,18 @@ class EndToEndTest(unittest.TestCase):
         environment.update(additions)
         return environment
 
+    def cupti_copy(self, name):
+        """Another libcupti than the fakes', in a folder of this name."""
+        copy = self.folder / name / "libcupti.so.13"
+        copy.parent.mkdir()
+        shutil.copy(FAKES / "libcupti.so.13", copy)
+        return copy
+
+    def broken_cupti(self):
+        copy = self.folder / "broken.so"
+        copy.write_text("no library\n" * 1000)
+        return copy
+
     def program(self, name):
         return str(PROGRAMS / name)
 
@@ -148,6 +160,9 @@ class EndToEndTest(unittest.TestCase):
         self.assertEqual(capture.get("records_dropped", 0), 0)
         self.assertEqual(capture.get("frames_refused", 0), 0)
         self.assertEqual(capture.get("bytes_unreadable", 0), 0)
+
+    def notices_with(self, report, text):
+        return [notice for notice in report["run"].get("notices", []) if text in notice]
 
     def assert_exact(self, run, status=0):
         """The program ended as expected and the profile has exactly what it told."""

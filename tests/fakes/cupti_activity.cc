@@ -44,7 +44,7 @@ CuptiResult SwitchKind(const char* function, uint32_t kind, bool enabled) {
   ActivityQueue::Instance().CheckProcess();
   if (kind >= kActivityKinds) return kCuptiInvalidParameter;
   if (ScenarioNumber("subscriber_taken", 0) != 0) return kCuptiMultipleSubscribers;
-  if (!ObserveCuda()) return kCuptiUnknown;
+  if (const CuptiResult result = ObserveCuda()) return result;
   if (enabled && !ActivityQueue::Instance().has_callbacks()) return kCuptiInvalidOperation;
   CuptiState::Instance().Enable(kind, enabled);
   return kCuptiSuccess;
@@ -58,7 +58,7 @@ CuptiResult SwitchKindOf(const char* function, CUcontext context, uint32_t kind,
     return kCuptiInvalidParameter;
   }
   if (ScenarioNumber("subscriber_taken", 0) != 0) return kCuptiMultipleSubscribers;
-  if (!ObserveCuda()) return kCuptiUnknown;
+  if (const CuptiResult result = ObserveCuda()) return result;
   if (enabled && !ActivityQueue::Instance().has_callbacks()) return kCuptiInvalidOperation;
   CuptiState::Instance().EnableInContext(facts.id, kind, enabled);
   return kCuptiSuccess;
@@ -103,7 +103,7 @@ CuptiResult cuptiSubscribe(const Subscriber** handle, CuptiCallback callback, vo
   if (const CuptiResult arranged = ArrangedResult("cuptiSubscribe")) return arranged;
   ActivityQueue::Instance().CheckProcess();
   if (ScenarioNumber("subscriber_taken", 0) != 0) return kCuptiMultipleSubscribers;
-  if (!ObserveCuda()) return kCuptiUnknown;
+  if (const CuptiResult result = ObserveCuda()) return result;
   const Subscriber* subscriber = new Subscriber{callback, user};
   if (!CuptiState::Instance().Subscribe(subscriber)) {
     delete subscriber;

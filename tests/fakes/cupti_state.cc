@@ -1,6 +1,9 @@
 #include "tests/fakes/cupti_state.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <string>
 
@@ -8,14 +11,30 @@
 #include "tests/fakes/scenario.h"
 
 namespace utlz::fake {
+namespace {
+
+// The name of the folder that this copy was loaded from.
+std::string OwnFolder() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(&OwnFolder), &info) == 0 || info.dli_fname == nullptr) {
+    return "";
+  }
+  return std::filesystem::path(info.dli_fname).parent_path().filename().string();
+}
+
+uint32_t ArrangedVersion() {
+  const uint64_t of_all = ScenarioNumber("cupti_version", 130000);
+  return static_cast<uint32_t>(ScenarioNumber("cupti_version@" + OwnFolder(), of_all));
+}
+
+}  // namespace
 
 CuptiState& CuptiState::Instance() {
   static CuptiState* const state = new CuptiState;
   return *state;
 }
 
-CuptiState::CuptiState()
-    : version_(static_cast<uint32_t>(ScenarioNumber("cupti_version", 130000))) {}
+CuptiState::CuptiState() : version_(ArrangedVersion()) {}
 
 bool CuptiState::IsEnabled(ActivityKind kind, uint32_t context) const {
   const std::lock_guard lock(exceptions_mutex_);

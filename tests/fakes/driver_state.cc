@@ -88,8 +88,10 @@ void FakeCudaFailNextCall(int result) { arranged_failure = static_cast<CUresult>
 
 uint64_t FakeCudaWorkCount() { return SimulatedGpu::Instance().count(); }
 
-void FakeCudaSetObserver(const Observer* observer) {
-  DriverState::Instance().observer.store(observer);
+bool FakeCudaSetObserver(const Observer* observer) {
+  const Observer* nobody = nullptr;
+  return DriverState::Instance().observer.compare_exchange_strong(nobody, observer) ||
+         nobody == observer;
 }
 
 bool FakeCudaDescribeContext(CUcontext handle, ContextFacts* facts) {

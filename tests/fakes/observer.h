@@ -96,7 +96,8 @@ struct ContextFacts {
 // What libcupti asks libcuda, by dlsym.
 #pragma GCC visibility push(default)
 extern "C" {
-void FakeCudaSetObserver(const Observer* observer);
+// False where another libcupti observes already, which goes on for as long as the process lives.
+bool FakeCudaSetObserver(const Observer* observer);
 bool FakeCudaDescribeContext(CUcontext context, ContextFacts* facts);
 uint32_t FakeCudaStreamId(CUcontext context, CUstream stream);
 uint32_t FakeCudaStreamPriority(CUstream stream);

@@ -217,12 +217,12 @@ constexpr Observer kObserver = {.watches_api = WatchesApi,
 
 }  // namespace
 
-bool ObserveCuda() {
+CuptiResult ObserveCuda() {
   const CudaLink* cuda = FindCuda();
-  if (cuda == nullptr) return false;
-  cuda->set_observer(&kObserver);
+  if (cuda == nullptr) return kCuptiUnknown;
+  if (!cuda->set_observer(&kObserver)) return kCuptiMultipleSubscribers;
   ActivityQueue::Instance().StartWorker();
-  return true;
+  return kCuptiSuccess;
 }
 
 void RecordMarker(uint32_t flags, uint32_t id, const char* name, const char* domain) {

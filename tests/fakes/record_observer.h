@@ -4,10 +4,13 @@
 
 #include <cstdint>
 
+#include "tests/fakes/cupti_results.h"
+
 namespace utlz::fake {
 
-// Connects this libcupti to the driver of the process. False where there is none.
-bool ObserveCuda();
+// Connects this libcupti to the driver of the process. Fails where there is none, and where another
+// libcupti is connected.
+CuptiResult ObserveCuda();
 
 // One NVTX event of the calling thread; name and domain must outlive the process's records.
 void RecordMarker(uint32_t flags, uint32_t id, const char* name, const char* domain);

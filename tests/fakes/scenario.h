@@ -6,6 +6,7 @@
 //   it driver_version=13000      cuDriverGetVersion cupti_version=130000      cuptiGetVersion, and
 //   the record layouts that go with it devices=1                 how many GPUs there are cu_init=0
 //   what cuInit returns mig=1, mps=1              how the device says that it is shared
+//   cupti_version@<folder>=28  of the libcupti that was loaded from a folder of this name
 //   subscriber_taken=1        subscribing and enabling fail as under another profiler
 //   finalize_ms=50            cuptiFinalize takes as long, and fails if another thread uses CUPTI
 //   counters=denied|busy      PM sampling and ranges fail so

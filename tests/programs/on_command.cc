@@ -10,6 +10,7 @@
 //   thread that launches without end, on or off      {"done":launches so far} busy 2      the same
 //   with many short kernels, dear to trace fork 1, 0   a child that waits for its end, begun or
 //   ended      {"done":its identifier} close N     closes every descriptor from N on {"done":N}
+//   load 1, 2   loads a libcupti as a framework does: by its name, or the one beside libcuda
 //   cupti       {"done":what FakeCuptiSwitchedOn says; 0 where no CUPTI is loaded}
 //   ranges      {"done":what FakeCuptiRangesCounting says}
 //   count       the launches of all kinds so far, as every program prints them
@@ -24,6 +25,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -147,6 +149,15 @@ class Program {
     return static_cast<uint64_t>(child_);
   }
 
+  static void LoadCupti(bool beside_driver) {
+    Dl_info driver;
+    std::string path = "libcupti.so.13";
+    if (beside_driver && dladdr(dlsym(RTLD_DEFAULT, "cuInit"), &driver) != 0) {
+      path = std::filesystem::path(driver.dli_fname).replace_filename(path);
+    }
+    if (dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) std::abort();
+  }
+
   static uint64_t AskCupti(const char* what) {
     void* library = dlopen("libcupti.so.13", RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL);
     if (library == nullptr) return 0;
@@ -198,6 +209,7 @@ int Run(bool later) {
     if (word == "second") program.LaunchOnSecond(number);
     if (word == "own") program.LaunchInOwn(number);
     if (word == "fork") done = program.Fork(number != 0);
+    if (word == "load") Program::LoadCupti(number == 2);
     if (word == "cupti") done = Program::AskCupti("FakeCuptiSwitchedOn");
     if (word == "ranges") done = Program::AskCupti("FakeCuptiRangesCounting");
     if (word == "close") closefrom(static_cast<int>(number));

@@ -88,11 +88,13 @@ std::optional<int> DescriptorOf(pid_t pid, uint64_t inode) {
   return std::nullopt;
 }
 
-absl::Status SendRequest(int socket, ControlVerb verb, const std::vector<int>& descriptors) {
+absl::Status SendRequest(int socket, ControlVerb verb, const std::vector<int>& descriptors,
+                         bool cupti_is_named = false) {
   ControlRequest request = {};
   request.magic = kControlMagic;
   request.version = kControlVersion;
   request.verb = static_cast<uint32_t>(verb);
+  request.cupti_is_named = cupti_is_named ? 1 : 0;
   const auto* bytes = reinterpret_cast<const uint8_t*>(&request);
   if (!SendDescriptors(socket, {bytes, sizeof(request)}, descriptors)) {
     return absl::ErrnoToStatus(errno, "cannot speak to the agent");
@@ -193,10 +195,11 @@ absl::StatusOr<UniqueFd> ConnectToAgent(pid_t pid) {
   return failure;
 }
 
-absl::Status AskToTrace(const UniqueFd& connection, int collector, int cupti) {
+absl::Status AskToTrace(const UniqueFd& connection, int collector, const CuptiOffer& cupti) {
   std::vector<int> descriptors = {collector};
-  if (cupti >= 0) descriptors.push_back(cupti);
-  return SendRequest(connection.get(), ControlVerb::kTrace, descriptors);
+  if (cupti.named >= 0) descriptors.push_back(cupti.named);
+  if (cupti.last_resort >= 0) descriptors.push_back(cupti.last_resort);
+  return SendRequest(connection.get(), ControlVerb::kTrace, descriptors, cupti.named >= 0);
 }
 
 absl::StatusOr<ControlAnswer> ReceiveAnswer(const UniqueFd& connection,

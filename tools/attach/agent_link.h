@@ -42,9 +42,14 @@ std::vector<AgentSocket> FindAgentSockets(const std::string& net_unix, pid_t pro
 // which takes the right to trace the process. NotFound if it offers no way in.
 absl::StatusOr<UniqueFd> ConnectToAgent(pid_t pid);
 
-// Asks for tracing: the agent will meet the collector on `collector`, and load `cupti` (-1: none)
-// if it finds no libcupti.
-absl::Status AskToTrace(const UniqueFd& connection, int collector, int cupti);
+// Descriptors of libcuptis, -1: none.
+struct CuptiOffer {
+  int named = -1;        // by the user: to load before any other
+  int last_resort = -1;  // to load where there is none
+};
+
+// Asks for tracing: the agent will meet the collector on `collector`.
+absl::Status AskToTrace(const UniqueFd& connection, int collector, const CuptiOffer& cupti);
 
 // The agent's next word. DeadlineExceeded if it says nothing in time, Aborted if it hung up,
 // InvalidArgument if it makes no sense.

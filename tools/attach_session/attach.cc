@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <optional>
@@ -65,8 +66,16 @@ bool SignalIsPending(const sigset_t& ending) {
   return false;
 }
 
-UniqueFd OpenCupti(const std::string& named_path) {
-  for (const std::string& path : FindCupti(UserLibrarySearch(named_path, "")).paths) {
+absl::StatusOr<UniqueFd> OpenNamedCupti(const std::string& path) {
+  if (path.empty()) return UniqueFd();
+  UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.valid()) return file;
+  return absl::ErrnoToStatus(errno, absl::StrCat(path, ", which --cupti names, cannot be opened"));
+}
+
+// For processes that have none.
+UniqueFd OpenFoundCupti() {
+  for (const std::string& path : FindCupti(UserLibrarySearch("", "")).paths) {
     UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (file.valid()) return file;
   }
@@ -211,6 +220,8 @@ int AttachToProcesses(const AttachOptions& options) {
   if (!library_path.ok()) return Fail(library_path.status());
   const auto library = attach::LibraryFile::Open(*library_path);
   if (!library.ok()) return Fail(library.status());
+  absl::StatusOr<UniqueFd> named_cupti = OpenNamedCupti(options.recording.cupti_path);
+  if (!named_cupti.ok()) return Fail(named_cupti.status());
   const std::vector<pid_t> pids =
       options.all ? ServerProcesses(options.pids) : EachOnce(options.pids);
 
@@ -218,9 +229,13 @@ int AttachToProcesses(const AttachOptions& options) {
   auto session = Session::Start(session_options);
   if (!session.ok()) return Fail(session.status());
   Recording recording(options, **session, ending);
-  recording.AttachTo(
-      pids, {*library, OpenCupti(options.recording.cupti_path), milliseconds(options.stop_limit_ms),
-             Say, [&ending] { return SignalIsPending(ending); }});
+  recording.AttachTo(pids, {.agent = *library,
+                            .named_cupti = *std::move(named_cupti),
+                            .named_cupti_path = options.recording.cupti_path,
+                            .cupti = OpenFoundCupti(),
+                            .stop_limit = milliseconds(options.stop_limit_ms),
+                            .say = Say,
+                            .is_cancelled = [&ending] { return SignalIsPending(ending); }});
   if (!recording.any()) {
     const std::string others = options.all ? "" : OthersOfServer(options.pids);
     if (!others.empty()) Say(others);

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "collector/model/cupti_notices.h"
 #include "collector/session/agent_trouble.h"
 #include "tools/attach/agent_link.h"
 #include "tools/attach/loader.h"
@@ -25,17 +26,6 @@ using attach::AgentPresence;
 // A busy process may be slow to give the agent's thread its turn, and CUPTI slow to load.
 constexpr std::chrono::milliseconds kAnswerPatience(30'000);
 constexpr std::chrono::milliseconds kAnswerLook(100);
-
-absl::Status Refusal(pid_t pid, const std::string& name, const ControlAnswer& answer) {
-  const std::string who = absl::StrCat("process ", pid, " (", name, ")");
-  if (answer.state == static_cast<uint32_t>(ControlState::kBusy)) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(who, " is being profiled by another utlz attach; wait for its end"));
-  }
-  return absl::FailedPreconditionError(
-      absl::StrCat(who, " cannot be traced: ",
-                   OffSentence(static_cast<AgentReason>(answer.reason), answer.reason_detail)));
-}
 
 // The agent's first answer. Cancelled, it goes back to sleep as the connection closes.
 absl::StatusOr<ControlAnswer> AwaitAnswer(const UniqueFd& connection, const AttachMeans& means) {
@@ -152,6 +142,28 @@ absl::Status AttachedProcess::Wake() {
   return absl::OkStatus();
 }
 
+absl::Status AttachedProcess::Refusal(const ControlAnswer& answer) const {
+  const std::string who = absl::StrCat("process ", pid_, " (", name_, ")");
+  if (answer.state == static_cast<uint32_t>(ControlState::kBusy)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(who, " is being profiled by another utlz attach; wait for its end"));
+  }
+  const auto reason = static_cast<AgentReason>(answer.reason);
+  // A copy of its own finds the process's in use by whoever uses that one.
+  const bool taken_from_named = reason == AgentReason::kCuptiTaken &&
+                                answer.named_cupti == static_cast<uint32_t>(NamedCupti::kUsed);
+  return absl::FailedPreconditionError(absl::StrCat(
+      who, " cannot be traced: ", OffSentence(reason, answer.reason_detail),
+      taken_from_named ? ", or attach without --cupti where that one is inside the program" : ""));
+}
+
+void AttachedProcess::TellOfNamedCupti(const ControlAnswer& answer,
+                                       const AttachMeans& means) const {
+  const std::string sentence =
+      DescribeNamedCupti(static_cast<NamedCupti>(answer.named_cupti), means.named_cupti_path, "");
+  if (!sentence.empty()) means.say(absl::StrCat("process ", pid_, " (", name_, "): ", sentence));
+}
+
 absl::Status AttachedProcess::BeginTracing(const AttachMeans& means, Session& session) {
   int ends[2] = {-1, -1};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
@@ -159,13 +171,16 @@ absl::Status AttachedProcess::BeginTracing(const AttachMeans& means, Session& se
   }
   const UniqueFd theirs(ends[1]);
   session.AddAgent(UniqueFd(ends[0]), pid_);
-  absl::Status asked = attach::AskToTrace(connection_, theirs.get(), means.cupti.get());
+  absl::Status asked =
+      attach::AskToTrace(connection_, theirs.get(),
+                         {.named = means.named_cupti.get(), .last_resort = means.cupti.get()});
   if (!asked.ok()) return asked;
   const auto answer = AwaitAnswer(connection_, means);
   if (!answer.ok()) {
     return absl::Status(answer.status().code(), absl::StrCat("process ", pid_, " (", name_,
                                                              "): ", answer.status().message()));
   }
+  TellOfNamedCupti(*answer, means);
   if (answer->state == static_cast<uint32_t>(ControlState::kTracing)) return absl::OkStatus();
   if (answer->state == static_cast<uint32_t>(ControlState::kWaiting)) {
     const bool taken = answer->reason == static_cast<uint32_t>(AgentReason::kBuffersTaken);
@@ -173,7 +188,7 @@ absl::Status AttachedProcess::BeginTracing(const AttachMeans& means, Session& se
                    : "waiting for it to use CUDA";
     return absl::OkStatus();
   }
-  return Refusal(pid_, name_, *answer);
+  return Refusal(*answer);
 }
 
 bool AttachedProcess::FallsAsleep(std::chrono::milliseconds patience) {

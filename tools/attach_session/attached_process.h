@@ -11,12 +11,16 @@
 #include "absl/status/statusor.h"
 #include "collector/session/session.h"
 #include "collector/unique_fd.h"
+#include "proto/attach_control.h"
 #include "tools/attach/library_file.h"
 
 namespace utlz {
 
 struct AttachMeans {
   const attach::LibraryFile& agent;
+  // The libcupti that the user named, and its path; invalid and empty where none was.
+  UniqueFd named_cupti;
+  std::string named_cupti_path;
   // For processes that have no libcupti and find none; invalid where there is none here either.
   UniqueFd cupti;
   std::chrono::milliseconds stop_limit;
@@ -50,6 +54,8 @@ class AttachedProcess {
   absl::Status Load(const AttachMeans& means);
   absl::Status Wake();
   absl::Status BeginTracing(const AttachMeans& means, Session& session);
+  absl::Status Refusal(const ControlAnswer& answer) const;
+  void TellOfNamedCupti(const ControlAnswer& answer, const AttachMeans& means) const;
 
   pid_t pid_;
   std::string name_;

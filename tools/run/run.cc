@@ -62,29 +62,39 @@ std::string PrefixOf(const std::string& program) {
 }
 
 // The libcupti for processes that bring none, as a C++ program may; empty where there is none.
-std::string CuptiForAgents(const RunOptions& options, const std::string& program) {
-  const std::string& named = options.recording.cupti_path;
+std::string CuptiOfLastResort(const std::string& program) {
   const char* set_already = std::getenv(kCuptiVariable);
-  if (named.empty() && set_already != nullptr && *set_already != '\0') return set_already;
-  const CuptiSearch search = FindCupti(UserLibrarySearch(named, PrefixOf(program)));
+  if (set_already != nullptr && *set_already != '\0') return set_already;
+  const CuptiSearch search = FindCupti(UserLibrarySearch("", PrefixOf(program)));
   return search.paths.empty() ? "" : search.paths.front();
+}
+
+// Where agents find CUPTI: what the user named comes first, what was found here last.
+std::vector<EnvironmentAddition> CuptiForAgents(const RunOptions& options,
+                                                const std::string& program) {
+  std::vector<EnvironmentAddition> additions;
+  const std::string& named = options.recording.cupti_path;
+  if (!named.empty()) additions.emplace_back(kNamedCuptiVariable, named);
+  const std::string found = CuptiOfLastResort(program);
+  if (!found.empty()) additions.emplace_back(kCuptiVariable, found);
+  return additions;
 }
 
 std::vector<EnvironmentAddition> AgentEnvironment(const std::string& library,
                                                   const std::string& socket,
-                                                  const std::string& cupti, bool nvtx) {
-  std::vector<EnvironmentAddition> additions = {{kInjectionVariable, library},
-                                                {kSocketVariable, socket}};
-  if (!cupti.empty()) additions.emplace_back(kCuptiVariable, cupti);
+                                                  std::vector<EnvironmentAddition> additions,
+                                                  bool nvtx) {
+  additions.emplace_back(kInjectionVariable, library);
+  additions.emplace_back(kSocketVariable, socket);
   if (nvtx) additions.emplace_back(kNvtxInjectionVariable, library);
   return additions;
 }
 
 // Returns only where the command cannot be executed.
 int BecomeCommand(const std::string& program, const std::vector<std::string>& command,
-                  const std::string& library, const std::string& cupti) {
+                  const std::string& library, const std::vector<EnvironmentAddition>& cupti) {
   setenv(kInjectionVariable, library.c_str(), 1);
-  if (!cupti.empty()) setenv(kCuptiVariable, cupti.c_str(), 1);
+  for (const auto& [name, value] : cupti) setenv(name.c_str(), value.c_str(), 1);
   setenv(kParkVariable, "1", 1);
   unsetenv(kSocketVariable);
   std::vector<std::string> words = command;
@@ -146,7 +156,7 @@ int RunCommand(const RunOptions& options) {
   if (!library.ok()) return Fail(library.status());
   const std::optional<std::string> warning = RaisedPrivilegesWarning(*program);
   if (warning) Say("warning: " + *warning);
-  const std::string cupti = CuptiForAgents(options, *program);
+  const std::vector<EnvironmentAddition> cupti = CuptiForAgents(options, *program);
   if (options.asleep) return BecomeCommand(*program, options.command, *library, cupti);
   const absl::StatusOr<PrivateFolder> folder = PrivateFolder::Make();
   if (!folder.ok()) return Fail(folder.status());

@@ -31,7 +31,7 @@ void AddRecordingOptions(CLI::App* command, const std::string& output,
       ->capture_default_str();
   command
       ->add_option("--cupti", options->cupti_path,
-                   "The libcupti to read counters with, where none is found by itself")
+                   "The libcupti to trace and count with, even before the program's own")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");
   command->add_flag("--no-report", arguments->no_report, "Write the profile and print no report");

@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kMaxSeconds = 1e9;
 constexpr char kAsleep[] = "--asleep";
+constexpr char kCupti[] = "--cupti";
 
 struct RunArguments {
   RunOptions options;
@@ -34,11 +35,12 @@ class RunFormatter : public CLI::Formatter {
   }
 };
 
-// The name of an option beside --asleep, if there is one.
+// The name of an option that makes no sense beside --asleep, if there is one.
 std::optional<std::string> GivenWithAsleep(const CLI::App& subcommand) {
   if (subcommand.count(kAsleep) == 0) return std::nullopt;
   for (const CLI::Option* option : subcommand.get_options()) {
-    if (option->count() > 0 && !option->check_name(kAsleep)) return option->get_name();
+    if (option->check_name(kAsleep) || option->check_name(kCupti)) continue;
+    if (option->count() > 0) return option->get_name();
   }
   return std::nullopt;
 }
@@ -82,7 +84,7 @@ CLI::App* AddRunCommand(CLI::App* program, const std::vector<std::string>* words
                       &arguments->recording, &arguments->options.recording);
   run->add_flag(
       kAsleep, arguments->options.asleep,
-      "The agent sleeps until utlz attach wakes it, without ptrace; takes no other option");
+      "The agent sleeps until utlz attach wakes it, without ptrace; takes --cupti alone");
   const auto formatter = std::make_shared<RunFormatter>();
   formatter->column_width(program->get_formatter()->get_column_width());
   run->formatter(formatter);

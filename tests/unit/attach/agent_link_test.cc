@@ -57,14 +57,25 @@ class DoorTest : public testing::TestWithParam<bool> {
       for (int i = 1; i <= visits; ++i) {
         Visit visit;
         if (!door_.Await(&visit)) return;
-        SendAnswer(visit, ControlState::kTracing, static_cast<uint32_t>(i), 0);
+        SendAnswer(visit, ControlState::kTracing,
+                   {.reason = static_cast<AgentReason>(i),
+                    .detail = Brought(visit),
+                    .named_cupti = NamedCupti::kTooOld});
         while (door_.Attend(visit, 10'000'000)) continue;
-        visit.connection.Close();
-        visit.collector.Close();
-        visit.cupti.Close();
+        visit.Close();
       }
       door_.CloseInChild();
     });
+  }
+
+  // A digit for each descriptor: whether it is there, and the right one.
+  static uint32_t Brought(const Visit& visit) {
+    const auto digit = [](const OwnDescriptor& own, const char* name) -> uint32_t {
+      const auto link = ReadLink("/proc/self/fd/" + std::to_string(own.Get()));
+      return own.Get() < 0 ? 0 : link == name ? 1 : 9;
+    };
+    return 100 * digit(visit.collector, "/dev/null") + 10 * digit(visit.named_cupti, "/dev/zero") +
+           digit(visit.cupti, "/dev/full");
   }
 
   static UniqueFd Connect() {
@@ -73,9 +84,9 @@ class DoorTest : public testing::TestWithParam<bool> {
     return connection.ok() ? *std::move(connection) : UniqueFd();
   }
 
-  static ControlAnswer Ask(const UniqueFd& connection) {
+  static ControlAnswer Ask(const UniqueFd& connection, const CuptiOffer& cupti = {}) {
     const UniqueFd file(open("/dev/null", O_RDONLY | O_CLOEXEC));
-    EXPECT_TRUE(AskToTrace(connection, file.get(), -1).ok());
+    EXPECT_TRUE(AskToTrace(connection, file.get(), cupti).ok());
     const auto answer = ReceiveAnswer(connection, kPatience);
     EXPECT_TRUE(answer.ok()) << answer.status();
     return answer.value_or(ControlAnswer{});
@@ -91,6 +102,20 @@ TEST_P(DoorTest, ServesOneToolAfterTheOther) {
     EXPECT_EQ(answer.state, static_cast<uint32_t>(ControlState::kTracing));
     EXPECT_EQ(answer.reason, visit);
   }
+  agent.join();
+}
+
+TEST_P(DoorTest, KnowsALibcuptiThatWasNamedFromOneOfLastResort) {
+  const UniqueFd named(open("/dev/zero", O_RDONLY | O_CLOEXEC));
+  const UniqueFd last_resort(open("/dev/full", O_RDONLY | O_CLOEXEC));
+  std::thread agent = Serve(4);
+  EXPECT_EQ(Ask(Connect()).reason_detail, 100u);
+  EXPECT_EQ(Ask(Connect(), {.last_resort = last_resort.get()}).reason_detail, 101u);
+  EXPECT_EQ(Ask(Connect(), {.named = named.get()}).reason_detail, 110u);
+  const ControlAnswer answer =
+      Ask(Connect(), {.named = named.get(), .last_resort = last_resort.get()});
+  EXPECT_EQ(answer.reason_detail, 111u);
+  EXPECT_EQ(answer.named_cupti, static_cast<uint32_t>(NamedCupti::kTooOld));
   agent.join();
 }
 
@@ -164,7 +189,7 @@ TEST(ParkedAgentTest, HangsUpOnOtherUsers) {
   const auto connection = ConnectToAgent(getpid());
   ASSERT_TRUE(connection.ok()) << connection.status();
   const UniqueFd file(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  EXPECT_TRUE(AskToTrace(*connection, file.get(), -1).ok());
+  EXPECT_TRUE(AskToTrace(*connection, file.get(), {}).ok());
   agent.join();
 }
 

@@ -174,7 +174,8 @@ class RunTest(unittest.TestCase):
         library = self.folder / "libcupti.so.13"
         library.write_bytes(b"")
         done = self.run_utlz("run", "--cupti", library.name, "-o", self.profile, "env")
-        self.assertIn(f"UTLZ_CUPTI_PATH={library}\n", done.stdout)
+        self.assertIn(f"UTLZ_NAMED_CUPTI_PATH={library}\n", done.stdout)
+        self.assertNotIn(f"UTLZ_CUPTI_PATH={library}\n", done.stdout.replace("UTLZ_NAMED", ""))
         marker = self.folder / "started"
         done = self.run_utlz("run", "--cupti", "/no/libcupti", "touch", marker)
         self.assertEqual(done.returncode, 125)
