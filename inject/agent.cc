@@ -289,6 +289,7 @@ void Agent::OnRegistration() {
     return;
   }
   FollowClock();  // the client may have given CUPTI its own already
+  StopWatchingNewWork();
   FlushRecords(cupti::kFlushForced);
 }
 

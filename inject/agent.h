@@ -96,6 +96,7 @@ class Agent {
   void FollowBudget(uint64_t now_ns);
   void FollowNewWork(uint64_t now_ns, uint64_t new_work_calls);
   void WatchNewWork();
+  void StopWatchingNewWork();
   // The next window, on the monotonic clock: the collector's, or one for new work before that.
   PlannedWindow NextWindow(uint64_t now_ns) const;
   PlannedWindow CollectorsWindow(uint64_t now_ns) const;

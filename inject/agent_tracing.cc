@@ -117,13 +117,23 @@ void Agent::FollowNewWork(uint64_t now_ns, uint64_t new_work_calls) {
   new_work_window_ = {now_ns, now_ns + TraceBudget::kExpectedWindowNs};
 }
 
-// Records of these calls come while nothing else is recorded. Not under the eyes of another client,
-// which would get them.
+// Records of these calls come while nothing else is recorded. One who took the buffers unseen gets
+// them until then; what is on after that is its own.
 void Agent::WatchNewWork() {
-  const bool watch = wanted_ && !taken_ && budget_ppm_ != 0 && (wanted_flags_ & kTraceNewWork) != 0;
-  if (watch == watches_new_work_) return;
-  watches_new_work_ = watch;
-  if (!taken_) SwitchCalls(cupti_, kNewWorkCalls, watch);
+  if (taken_) {
+    watches_new_work_ = false;
+  } else if (!wanted_ || budget_ppm_ == 0 || (wanted_flags_ & kTraceNewWork) == 0) {
+    StopWatchingNewWork();
+  } else if (!watches_new_work_) {
+    watches_new_work_ = true;
+    SwitchCalls(cupti_, kNewWorkCalls, true);
+  }
+}
+
+void Agent::StopWatchingNewWork() {
+  if (!watches_new_work_) return;
+  watches_new_work_ = false;
+  SwitchCalls(cupti_, kNewWorkCalls, false);
 }
 
 // What CUPTI refuses is asked for again at the next turn: it may have been another client's doing.

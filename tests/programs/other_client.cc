@@ -1,8 +1,8 @@
 // Another client of CUPTI in the process, as torch.profiler is one: it takes
 // the process-wide buffer callbacks for a window of the run and counts its own kernel records in
-// it. Ends with status 5 if its own trace is incomplete. The line before the expectation says how
-// many launches were in its window: {"taken":…}.
-// Arguments: how it calls CUPTI, and the seconds of work after its window:
+// it. Ends with status 5 if its own trace is incomplete, 9 if calls are in it. The line before the
+// expectation says how many launches were in its window: {"taken":…}. Arguments: how it calls
+// CUPTI, and the seconds of work after its window:
 //   imported   functions that it is linked to, as libtorch does
 //   clocked    the same, and CUPTI has a clock of its from then on, as with torch.profiler
 //   short      the same, for less time than the agent needs to notice
@@ -50,6 +50,7 @@ int cuptiActivityRegisterTimestampCallback(uint64_t (*ticks)());
 
 constexpr size_t kBufferBytes = 1 << 20;
 std::atomic<uint64_t> records_seen{0};
+std::atomic<uint64_t> calls_seen{0};  // which it never asked for
 
 struct Cupti {
   decltype(&cuptiActivityRegisterCallbacks) register_callbacks;
@@ -93,7 +94,9 @@ void Complete(void* context, uint32_t stream, uint8_t* buffer, size_t size, size
   if (foreign && !takes_foreign_buffers) return;
   uint8_t* record = nullptr;
   while (cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == 0) {
-    if (*reinterpret_cast<const uint32_t*>(record) == kActivityConcurrentKernel) ++records_seen;
+    const uint32_t kind = *reinterpret_cast<const uint32_t*>(record);
+    if (kind == kActivityConcurrentKernel) ++records_seen;
+    if (kind == kActivityDriver) ++calls_seen;
   }
   if (!foreign) std::free(buffer);
 }
@@ -151,6 +154,7 @@ void EndImported() {
 
 uint64_t TraceImported(Target* target, uint64_t window_ns) {
   BeginImported();
+  const Target loads_a_module(CommonKernels());
   const uint64_t launches = LaunchUntil(TimeIsOver(window_ns), target);
   EndImported();
   return launches;
@@ -252,6 +256,7 @@ int Run(const std::string& way, double seconds_after) {
                  static_cast<unsigned long long>(taken));
     return 5;
   }
+  if (calls_seen.load() > 0) return 9;
   // Long enough for an agent that looks about once a second to resume.
   const Condition over = way == "told"    ? LinesAreRead(2)
                          : way == "later" ? LinesAreRead(3)
