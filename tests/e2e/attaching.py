@@ -129,6 +129,14 @@ class AttachTest(EndToEndTest):
         self.assertIn("the agent sleeps", tool.said)
         return report, tool
 
+    def wait_until_done(self, other_client, tool):
+        """Another client of CUPTI's ends its trace, ours goes on, and then the program ends."""
+        tool.wait_for("waiting for another profiler in it")
+        self.assertGreater(other_client.do("end the window")["done"], 0)
+        tool.wait_for(" seen;")
+        self.assertEqual(other_client.quit(), 0, other_client.said)
+        tool.wait_for("every process has ended")
+
     def thread_names(self, pid):
         """In the order in which the threads were made."""
         return [self.thread_name(pid, thread)

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 import unittest
 
@@ -365,11 +363,7 @@ class Attaching(AttachTest):
         program = Program(self.program("other_client"), self.environment(), self.folder, "told")
         self.addCleanup(program.close)
         tool = self.attach(program.pid)
-        tool.wait_for("waiting for another profiler in it")
-        self.assertGreater(program.do("end the window")["done"], 0)
-        tool.wait_for(" seen;")
-        self.assertEqual(program.quit(), 0, program.said)
-        tool.wait_for("every process has ended")
+        self.wait_until_done(program, tool)
         self.assertEqual(set(self.launches_by_name(self.result(tool))), {REDUCE})
 
     def test_another_client_traces_while_the_agent_sleeps(self):
@@ -410,113 +404,6 @@ class Attaching(AttachTest):
         report, _ = self.record(program, ["launch 2"])
         self.assertEqual(self.launches_by_name(report), {GEMM: 2})
         self.assertEqual(program.quit(), 0)
-
-    def test_several_processes_in_one_profile(self):
-        programs = [self.start() for _ in range(3)]
-        tool = self.attach(*[program.pid for program in programs])
-        for _ in programs:
-            tool.wait_for("tracing")
-        for number, program in enumerate(programs, 1):
-            program.do(f"launch {number}")
-        tool.wait_for(" seen;")
-        report = self.finish(tool)
-        self.assertEqual(self.launches_by_name(report), {GEMM: 6})
-        self.assertEqual({process["pid"]: process["launches"] for process in report["processes"]},
-                         {program.pid: number for number, program in enumerate(programs, 1)})
-
-    def test_first_process_of_a_server(self):
-        """It waits for requests, and its worker does the work."""
-        wait = ("import subprocess, sys; worker = subprocess.Popen(sys.argv[1:], "
-                "stdin=subprocess.PIPE); sys.stdin.readline()")
-        server = self.start(prefix=[sys.executable, "-c", wait])
-        tool = self.attach(server.pid, duration=0.1)
-        self.assertEqual(tool.end(), 0, tool.said)
-        self.assertRegex(" ".join(tool.said.split()),
-                         r"No kernel was seen, and process \d+ of the same server uses CUDA too")
-
-    def test_all_processes_of_a_server(self):
-        """A shell that started two: neither it nor its parent uses CUDA."""
-        pipes = " ".join(f"'{self.program('on_command')}' < {self.folder}/in{i} > "
-                         f"{self.folder}/out{i} &" for i in (1, 2))
-        for i in (1, 2):
-            os.mkfifo(self.folder / f"in{i}")
-            os.mkfifo(self.folder / f"out{i}")
-        server = subprocess.Popen(["/bin/sh", "-c", pipes + " wait"], env=self.test_environment)
-        self.addCleanup(server.wait)
-        inputs = [open(self.folder / f"in{i}", "w", encoding="utf-8") for i in (1, 2)]
-        outputs = [open(self.folder / f"out{i}", encoding="utf-8") for i in (1, 2)]
-        for stream in inputs + outputs:
-            self.addCleanup(stream.close)
-        for output in outputs:
-            output.readline()
-        # The shell's own number is what a person has first; it waits for its children.
-        tool = self.attach(server.pid)
-        tool.wait_for("of the same server uses CUDA too, which --all takes")
-        self.assertEqual(tool.end(), 1)
-        tool = self.attach("--all", server.pid)
-        for _ in inputs:
-            tool.wait_for("tracing")
-        for stream, output in zip(inputs, outputs):
-            stream.write("launch 11\n")
-            stream.flush()
-            output.readline()
-        tool.wait_for(" seen;")
-        report = self.finish(tool)
-        self.assertEqual(self.launches_by_name(report), {GEMM: 22})
-
-
-class Parked(AttachTest):
-
-    def start_parked(self, *arguments):
-        return self.start(*arguments, prefix=[str(UTLZ), "run", "--asleep", "--"])
-
-    def test_attach_wakes_it(self):
-        program = self.start_parked()
-        self.assertEqual(self.agent_thread(program.pid), "utlz-asleep")
-        program.do("launch 10")
-        for visit in (1, 2):
-            report, tool = self.record(program, [f"launch {visit}"])
-            self.assertEqual(self.launches_by_name(report), {GEMM: visit})
-            self.assertIn("agent woken", tool.said)
-        self.assertEqual(program.quit(), 0)
-
-    def test_nothing_is_traced_until_then(self):
-        program = self.start_parked()
-        maps = self.maps(program.pid)
-        self.assertNotIn("libcupti", maps)
-        self.assertEqual(program.quit(), 0)
-
-    def test_exit_status_is_the_command_s(self):
-        completed = self.utlz("run", "--asleep", "--", self.program("ending"), "status",
-                              environment=self.test_environment)
-        self.assertEqual(completed.returncode, 42, completed.stderr)
-
-    def test_other_options_make_no_sense(self):
-        completed = self.utlz("run", "--asleep", "-o", "x.utlz", "--", "true")
-        self.assertEqual(completed.returncode, 125)
-        self.assertIn("--asleep", completed.stderr)
-        for option in ("--price-per-hour=3", "--alert=temperature=70", "--nvtx"):
-            completed = self.utlz("run", "--asleep", option, "--", "true")
-            self.assertEqual(completed.returncode, 125, option)
-
-
-class Listing(AttachTest):
-
-    def ps(self, pid):
-        completed = self.utlz("ps", environment=self.test_environment)
-        self.assertEqual(completed.returncode, 0, completed.stderr)
-        rows = [line.split() for line in completed.stdout.splitlines()]
-        return next((row for row in rows if row and row[0] == str(pid)), None)
-
-    def test_agent_absent_awake_asleep(self):
-        program = self.start()
-        self.assertIn("absent", self.ps(program.pid))
-        tool = self.attach(program.pid)
-        tool.wait_for("tracing")
-        self.assertIn("awake", self.ps(program.pid))
-        self.finish(tool)
-        self.assertIn("asleep", self.ps(program.pid))
-        self.assertIn(self.program("on_command")[:20], " ".join(self.ps(program.pid)))
 
 
 if __name__ == "__main__":

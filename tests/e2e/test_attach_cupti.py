@@ -111,11 +111,7 @@ class AttachingWithCupti(AttachTest):
         self.assertEqual(tool.end(), 1)
         self.assertIn("attach without --cupti", tool.said)
         tool = self.attach(program.pid)
-        tool.wait_for("waiting for another profiler in it")
-        self.assertGreater(program.do("end the window")["done"], 0)
-        tool.wait_for(" seen;")
-        self.assertEqual(program.quit(), 0, program.said)
-        tool.wait_for("every process has ended")
+        self.wait_until_done(program, tool)
         self.assertEqual(self.result(tool)["processes"][0]["cupti_path"], OWN)
 
     def test_agent_asleep_is_told_of_it_beforehand(self):

@@ -1,0 +1,70 @@
+"""utlz attach to servers: several processes in one profile."""
+
+import os
+import subprocess
+import sys
+import unittest
+
+from attaching import AttachTest
+
+GEMM = "_Z4gemmPfPKfS1_i"
+
+
+class Servers(AttachTest):
+
+    def test_several_processes_in_one_profile(self):
+        programs = [self.start() for _ in range(3)]
+        tool = self.attach(*[program.pid for program in programs])
+        for _ in programs:
+            tool.wait_for("tracing")
+        for number, program in enumerate(programs, 1):
+            program.do(f"launch {number}")
+        tool.wait_for(" seen;")
+        report = self.finish(tool)
+        self.assertEqual(self.launches_by_name(report), {GEMM: 6})
+        self.assertEqual({process["pid"]: process["launches"] for process in report["processes"]},
+                         {program.pid: number for number, program in enumerate(programs, 1)})
+
+    def test_first_process_of_a_server(self):
+        """It waits for requests, and its worker does the work."""
+        wait = ("import subprocess, sys; worker = subprocess.Popen(sys.argv[1:], "
+                "stdin=subprocess.PIPE); sys.stdin.readline()")
+        server = self.start(prefix=[sys.executable, "-c", wait])
+        tool = self.attach(server.pid, duration=0.1)
+        self.assertEqual(tool.end(), 0, tool.said)
+        self.assertRegex(" ".join(tool.said.split()),
+                         r"No kernel was seen, and process \d+ of the same server uses CUDA too")
+
+    def test_all_processes_of_a_server(self):
+        """A shell that started two: neither it nor its parent uses CUDA."""
+        pipes = " ".join(f"'{self.program('on_command')}' < {self.folder}/in{i} > "
+                         f"{self.folder}/out{i} &" for i in (1, 2))
+        for i in (1, 2):
+            os.mkfifo(self.folder / f"in{i}")
+            os.mkfifo(self.folder / f"out{i}")
+        server = subprocess.Popen(["/bin/sh", "-c", pipes + " wait"], env=self.test_environment)
+        self.addCleanup(server.wait)
+        inputs = [open(self.folder / f"in{i}", "w", encoding="utf-8") for i in (1, 2)]
+        outputs = [open(self.folder / f"out{i}", encoding="utf-8") for i in (1, 2)]
+        for stream in inputs + outputs:
+            self.addCleanup(stream.close)
+        for output in outputs:
+            output.readline()
+        # The shell's own number is what a person has first; it waits for its children.
+        tool = self.attach(server.pid)
+        tool.wait_for("of the same server uses CUDA too, which --all takes")
+        self.assertEqual(tool.end(), 1)
+        tool = self.attach("--all", server.pid)
+        for _ in inputs:
+            tool.wait_for("tracing")
+        for stream, output in zip(inputs, outputs):
+            stream.write("launch 11\n")
+            stream.flush()
+            output.readline()
+        tool.wait_for(" seen;")
+        report = self.finish(tool)
+        self.assertEqual(self.launches_by_name(report), {GEMM: 22})
+
+
+if __name__ == "__main__":
+    unittest.main()
