@@ -56,6 +56,7 @@ bool Agent::CreateRecorder() {
     return false;
   }
   trace_.Create(&cupti_, &cuda_, &recorder_);
+  new_work_.Create(&cupti_, &cuda_);
   return true;
 }
 
@@ -289,7 +290,7 @@ void Agent::OnRegistration() {
     return;
   }
   FollowClock();  // the client may have given CUPTI its own already
-  StopWatchingNewWork();
+  new_work_.Off();
   FlushRecords(cupti::kFlushForced);
 }
 

@@ -16,6 +16,7 @@
 #include "inject/cuda_api.h"
 #include "inject/cupti_api.h"
 #include "inject/door.h"
+#include "inject/new_work_watch.h"
 #include "inject/other_client.h"
 #include "inject/range_session.h"
 #include "inject/recorder.h"
@@ -94,9 +95,8 @@ class Agent {
   void FollowRequests(uint64_t now_ns);
   void FollowClock();
   void FollowBudget(uint64_t now_ns);
-  void FollowNewWork(uint64_t now_ns, uint64_t new_work_calls);
+  void FollowNewWork(uint64_t now_ns, uint64_t new_work);
   void WatchNewWork();
-  void StopWatchingNewWork();
   // The next window, on the monotonic clock: the collector's, or one for new work before that.
   PlannedWindow NextWindow(uint64_t now_ns) const;
   PlannedWindow CollectorsWindow(uint64_t now_ns) const;
@@ -145,8 +145,8 @@ class Agent {
   bool wanted_ = false;  // the collector wants records
   uint32_t wanted_flags_ = 0;
   uint32_t budget_ppm_ = 0;
-  bool watches_new_work_ = false;
-  uint64_t new_work_calls_ = 0;    // that were seen
+  NewWorkWatch new_work_;
+  uint64_t new_work_seen_ = 0;     // records of it
   bool has_new_work_ = false;      // which no window has been opened for
   PlannedWindow new_work_window_;  // the last one
   uint64_t silence_due_ns_ = 0;  // when, tracing being off, no record may come any more

@@ -1,7 +1,6 @@
 // When the agent traces: as its budget allows, while nobody else has CUPTI's buffers.
 
 #include "inject/agent.h"
-#include "inject/chosen_calls.h"
 #include "inject/clock.h"
 #include "inject/one_agent.h"
 #include "inject/subscription.h"
@@ -81,7 +80,7 @@ void Agent::FollowBudget(uint64_t now_ns) {
   recorder_.Lock();
   const RecorderCounts counts = recorder_.counts();
   recorder_.Unlock();
-  FollowNewWork(now_ns, counts.new_work_calls);
+  FollowNewWork(now_ns, counts.new_work);
   const bool affordable = budget_.ShouldTrace(now_ns, counts.launches - counts.graph_nodes,
                                               counts.graph_nodes, NextWindow(now_ns));
   const uint64_t ready_ns = budget_.ReadyNs(now_ns);
@@ -102,38 +101,28 @@ void Agent::FollowBudget(uint64_t now_ns) {
   SilenceStragglers(now_ns, counts.launches);
 }
 
-// A module that was loaded or a graph that was made between two windows is traced soon: what it
-// does may be over, or rare, when the next one comes. Where the account is overdrawn, as soon as it
-// is not.
-void Agent::FollowNewWork(uint64_t now_ns, uint64_t new_work_calls) {
+// What is new between two windows is traced soon: it may be over, or rare, when the next one comes.
+// Where the account is overdrawn, as soon as it is not.
+void Agent::FollowNewWork(uint64_t now_ns, uint64_t new_work) {
   constexpr uint64_t kPauseNs = 1000 * kMillisecondNs;
   WatchNewWork();
-  if (new_work_calls != new_work_calls_) has_new_work_ = watches_new_work_;
-  new_work_calls_ = new_work_calls;
+  if (new_work != new_work_seen_) has_new_work_ = new_work_.on();
+  new_work_seen_ = new_work;
   if (trace_.on()) has_new_work_ = false;
   if (!has_new_work_ || now_ns < new_work_window_.end_ns) return;
   if (new_work_window_.end_ns != 0 && now_ns < new_work_window_.end_ns + kPauseNs) return;
-  if (!budget_.CanOverdraw()) return;
-  new_work_window_ = {now_ns, now_ns + TraceBudget::kExpectedWindowNs};
+  const PlannedWindow window = budget_.Unplanned(now_ns);
+  if (window.end_ns != 0) new_work_window_ = window;
 }
 
-// Records of these calls come while nothing else is recorded. One who took the buffers unseen gets
-// them until then; what is on after that is its own.
 void Agent::WatchNewWork() {
   if (taken_) {
-    watches_new_work_ = false;
-  } else if (!wanted_ || budget_ppm_ == 0 || (wanted_flags_ & kTraceNewWork) == 0) {
-    StopWatchingNewWork();
-  } else if (!watches_new_work_) {
-    watches_new_work_ = true;
-    SwitchCalls(cupti_, kNewWorkCalls, true);
+    new_work_.Lost();
+  } else if (wanted_ && budget_ppm_ != 0 && (wanted_flags_ & kTraceNewWork) != 0) {
+    new_work_.On();
+  } else {
+    new_work_.Off();
   }
-}
-
-void Agent::StopWatchingNewWork() {
-  if (!watches_new_work_) return;
-  watches_new_work_ = false;
-  SwitchCalls(cupti_, kNewWorkCalls, false);
 }
 
 // What CUPTI refuses is asked for again at the next turn: it may have been another client's doing.

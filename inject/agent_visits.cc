@@ -100,7 +100,7 @@ bool Agent::BeginVisit(const Visit& visit) {
   budget_ = TraceBudget::ForVisit();
   window_cost_ = {};
   silence_due_ns_ = launches_when_silent_ = 0;
-  new_work_calls_ = 0;
+  new_work_seen_ = 0;
   has_new_work_ = false;
   new_work_window_ = {};
   last_request_ = next_flush_ns_ = next_report_ns_ = 0;

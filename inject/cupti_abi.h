@@ -26,6 +26,7 @@ inline constexpr uint32_t kKindDriver = 4;
 inline constexpr uint32_t kKindRuntime = 5;
 inline constexpr uint32_t kKindConcurrentKernel = 10;
 inline constexpr uint32_t kKindMarker = 12;
+inline constexpr uint32_t kKindOverhead = 17;  // of CUPTI's own, or of CUDA's that it sees
 inline constexpr uint32_t kKindMemcpy2 = 22;  // peer to peer
 inline constexpr uint32_t kKindGraphTrace = 51;
 
@@ -199,6 +200,18 @@ inline constexpr uint32_t kRuntimeNewWorkCalls[] = {310, 418, 436, 437, 443};
 
 // A call that launches nothing and needs no context.
 inline constexpr uint32_t kDriverCallDeviceGetCount = 4;
+
+// The head of CUpti_ActivityOverhead, in all its versions.
+struct OverheadRecord {
+  uint32_t kind;
+  uint32_t overhead_kind;
+  uint32_t object[4];  // whose it is
+  uint64_t start;
+  uint64_t end;
+} __attribute__((packed, aligned(8)));
+// CUPTI_ACTIVITY_OVERHEAD_RUNTIME_TRIGGERED_MODULE_LOADING, _LAZY_FUNCTION_LOADING
+inline constexpr uint32_t kOverheadModuleLoading = 4u << 16;
+inline constexpr uint32_t kOverheadFunctionLoading = 5u << 16;
 
 struct RecordHead {
   uint32_t kind;

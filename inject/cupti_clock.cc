@@ -59,6 +59,8 @@ void CuptiClock::ConvertTimes(cupti::RecordHead* record) const {
     case cupti::kKindDriver:
     case cupti::kKindRuntime:
       return convert(reinterpret_cast<cupti::ApiRecord*>(record));
+    case cupti::kKindOverhead:
+      return convert(reinterpret_cast<cupti::OverheadRecord*>(record));
     case cupti::kKindMarker: {
       auto* marker = reinterpret_cast<cupti::MarkerRecord*>(record);
       marker->timestamp = Converted(marker->timestamp);

@@ -3,6 +3,7 @@
 #include "inject/chosen_calls.h"
 #include "inject/clock.h"
 #include "inject/memory.h"
+#include "inject/new_work_watch.h"
 
 namespace utlz::inject {
 namespace {
@@ -125,14 +126,11 @@ void Recorder::ConsumeRecord(const cupti::RecordHead* record) {
       if (markers_.Full()) Flush();
       return;
     case cupti::kKindDriver:
-    case cupti::kKindRuntime: {
-      const auto& call = *reinterpret_cast<const cupti::ApiRecord*>(record);
-      if (Holds(kNewWorkCalls, call)) {
-        ++counts_.new_work_calls;
-        counts_.operations.AddCall(call.correlation_id);
-      }
-      if (Holds(kLaunchCalls, call)) calls_.Add(call);
-      if (calls_.Full()) Flush();
+    case cupti::kKindRuntime:
+      return ConsumeCall(*reinterpret_cast<const cupti::ApiRecord*>(record));
+    case cupti::kKindOverhead: {
+      const auto& overhead = *reinterpret_cast<const cupti::OverheadRecord*>(record);
+      if (IsLoading(overhead)) CountNewWork(overhead.end);
       return;
     }
     case cupti::kKindGraphTrace:
@@ -140,6 +138,19 @@ void Recorder::ConsumeRecord(const cupti::RecordHead* record) {
     default:
       ++counts_.unknown;
   }
+}
+
+void Recorder::ConsumeCall(const cupti::ApiRecord& call) {
+  if (Holds(kNewWorkCalls, call)) {
+    CountNewWork(call.end);
+    counts_.operations.AddCall(call.correlation_id);
+  }
+  if (Holds(kLaunchCalls, call)) calls_.Add(call);
+  if (calls_.Full()) Flush();
+}
+
+void Recorder::CountNewWork(uint64_t time_ns) {
+  if (switch_times_.HardlyTracedSince(time_ns)) ++counts_.new_work;
 }
 
 bool Recorder::CutBySwitch(const cupti::KernelRecord& record) const {

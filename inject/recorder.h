@@ -32,7 +32,7 @@ struct RecorderCounts {
   uint64_t unknown = 0;
   uint64_t dropped_by_cupti = 0;
   uint64_t encode_ns = 0;
-  uint64_t new_work_calls = 0;
+  uint64_t new_work = 0;  // that was told of, and may not have been traced so far
   OperationCount operations;
 };
 
@@ -75,6 +75,8 @@ class Recorder {
 
  private:
   void ConsumeRecord(const cupti::RecordHead* record);
+  void ConsumeCall(const cupti::ApiRecord& call);
+  void CountNewWork(uint64_t time_ns);
   bool CutBySwitch(const cupti::KernelRecord& record) const;
   void ConsumeKernel(const cupti::KernelRecord& record);
   void ConsumeMemcpy(const cupti::MemcpyRecord& record);

@@ -18,6 +18,14 @@ class SwitchTimes {
   }
   void SwitchedOff(uint64_t now_ns) { windows_[newest_].off_ns = now_ns; }
 
+  // Whether tracing is off, and was on for no more than a moment since that time: what began then
+  // may have been missed.
+  bool HardlyTracedSince(uint64_t time_ns) const {
+    constexpr uint64_t kMomentNs = 25'000'000;
+    const uint64_t off_ns = windows_[newest_].off_ns;
+    return off_ns != UINT64_MAX && time_ns + kMomentNs > off_ns;
+  }
+
   // Whether the end of a record cannot be believed. A kernel of its own is cut where it says that it
   // ran across a switch-off; a graph's node wherever it does not lie inside one window.
   bool Cut(uint64_t start_ns, uint64_t end_ns, bool graph_node) const {

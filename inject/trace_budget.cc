@@ -26,7 +26,7 @@ bool TraceBudget::ShouldTrace(uint64_t now_ns, uint64_t launches, uint64_t graph
   if (tracing_) {
     tracing_ = inside || account_ns_ > kReserveNs;
   } else if (inside) {
-    tracing_ = account_ns_ >= 0;
+    tracing_ = account_ns_ >= -static_cast<double>(window.overdraft_ns);
   } else {
     tracing_ = CanPayUntil(now_ns, window);
   }
@@ -71,6 +71,12 @@ void TraceBudget::Settle(uint64_t now_ns, uint64_t launches, uint64_t graph_node
 bool TraceBudget::CanPayUntil(uint64_t now_ns, const PlannedWindow& window) const {
   if (window.end_ns <= now_ns) return !felt_ && account_ns_ >= static_cast<double>(credit_ns_);
   return account_ns_ + (Share() - cost_rate_) * Between(now_ns, window.end_ns) >= kReserveNs;
+}
+
+PlannedWindow TraceBudget::Unplanned(uint64_t now_ns) const {
+  const uint64_t overdraft_ns = felt_ ? 0 : kOverdraftNs;
+  if (account_ns_ < -static_cast<double>(overdraft_ns)) return {};
+  return {now_ns, now_ns + kExpectedWindowNs, overdraft_ns};
 }
 
 uint64_t TraceBudget::ReadyNs(uint64_t now_ns) const {

@@ -29,6 +29,7 @@ namespace utlz::inject {
 struct PlannedWindow {
   uint64_t begin_ns = 0;
   uint64_t end_ns = 0;
+  uint64_t overdraft_ns = 0;  // by which the account may be overdrawn when it begins
 };
 
 class TraceBudget {
@@ -41,6 +42,8 @@ class TraceBudget {
   static constexpr uint64_t kReserveNs = 10'000'000;
   // About what a planned window lasts, to know when one can be paid for.
   static constexpr uint64_t kExpectedWindowNs = 25'000'000;
+  // What windows for new work may owe: they cannot wait, and others wait for them afterwards.
+  static constexpr uint64_t kOverdraftNs = 10'000'000;
   // Of the budget; the rest is for what the account is not charged with: switching and our thread.
   static constexpr double kShareForTracing = 0.7;
 
@@ -78,8 +81,9 @@ class TraceBudget {
     last_ns_ = now_ns;
   }
 
-  // Whether a window may begin that nobody planned: it is paid back later.
-  bool CanOverdraw() const { return account_ns_ >= 0; }
+  // A window from now on that nobody planned and that is paid back later; none where too much is
+  // owed already. Where every millisecond counts nothing may be owed.
+  PlannedWindow Unplanned(uint64_t now_ns) const;
   // When the account can pay for a planned window; 0: at any time.
   uint64_t ReadyNs(uint64_t now_ns) const;
 

@@ -5,8 +5,9 @@
 
 Ways: `utlz` and `utlz-nvtx` (the agent, about ten times a second, without and with ranges),
 `context` and `process` (a bare CUPTI consumer that switches kinds of records for the context or for
-the whole process; the last one is what kills). Runs of all ways go at once. Exits with 1 where a run
-of any other way died, with 77 without a GPU or PyTorch.
+the whole process; the last one is what kills), `loading-context` and `loading-process` (the same with
+records of kernels that are loaded). Runs of all ways go at once. Exits with 1 where a run of any way
+but `process` died, with 77 without a GPU or PyTorch.
 """
 
 import argparse
@@ -20,7 +21,8 @@ import subprocess
 import sys
 
 SKIPPED = 77
-WAYS = ["utlz", "utlz-nvtx", "context", "process"]
+WAYS = ["utlz", "utlz-nvtx", "context", "process", "loading-context", "loading-process"]
+OVERHEAD = "17"  # CUPTI_ACTIVITY_KIND_OVERHEAD
 HERE = pathlib.Path(__file__).resolve().parent
 LOAD = HERE.parent / "workloads" / "training_ahead.py"
 sys.path.insert(0, str(HERE.parent / "overhead"))
@@ -42,8 +44,10 @@ def start(way, run, arguments, consumer, cupti):
                    "-o", str(arguments.output / f"{way}-{run}.utlz"), "--", *command,
                    "--switch-agent"]
     else:
-        environment |= {"CUDA_INJECTION64_PATH": str(consumer), "SWITCHING_WAY": way,
+        environment |= {"CUDA_INJECTION64_PATH": str(consumer), "SWITCHING_WAY": way.removeprefix("loading-"),
                         "SWITCHING_CUPTI": cupti}
+        if way.startswith("loading-"):
+            environment["SWITCHING_KIND"] = OVERHEAD
     log = open(arguments.output / f"{way}-{run}.log", "w+", encoding="utf-8")
     return way, run, log, subprocess.Popen(command, env=environment, stdout=log, stderr=log)
 

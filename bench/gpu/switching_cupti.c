@@ -2,8 +2,10 @@
 // to tell CUPTI's doing from utlz's (docs/decisions/0011-contexts-are-paused-one-by-one.md).
 //
 //   gcc -O2 -shared -fPIC -o libswitching_cupti.so switching_cupti.c -ldl -lpthread
-//   CUDA_INJECTION64_PATH=... SWITCHING_CUPTI=libcupti.so.13 SWITCHING_WAY=process|context PROGRAM
+//   CUDA_INJECTION64_PATH=... SWITCHING_CUPTI=libcupti.so.13 SWITCHING_WAY=process|context \
+//       [SWITCHING_KIND=17] PROGRAM
 //
+// SWITCHING_KIND: that kind of records in place of kernels, copies and sets (CUpti_ActivityKind).
 // Says on standard error, at the program's end, how often it switched. The few declarations of CUPTI
 // and CUDA below are stable since CUDA 12.
 #define _GNU_SOURCE
@@ -19,7 +21,8 @@
 
 enum { kBufferBytes = 256 << 10 };
 // CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, _MEMCPY, _MEMCPY2, _MEMSET
-static const int kKinds[] = {10, 1, 22, 2};
+static int kinds[] = {10, 1, 22, 2};
+static int kind_count = 4;
 
 typedef int (*SwitchKind)(int kind);
 typedef int (*SwitchKindOf)(void* context, int kind);
@@ -56,8 +59,8 @@ static void SleepMs(int milliseconds) {
 }
 
 static void Switch(int on) {
-  for (int i = 0; i < 4; ++i) {
-    const int kind = kKinds[on ? i : 3 - i];
+  for (int i = 0; i < kind_count; ++i) {
+    const int kind = kinds[on ? i : kind_count - 1 - i];
     if (consumer.by_context) {
       (on ? consumer.enable_of : consumer.disable_of)(consumer.context, kind);
     } else {
@@ -94,6 +97,8 @@ int InitializeInjection(void) {
   const char* way = getenv("SWITCHING_WAY");
   if (cupti == NULL || cuda == NULL || way == NULL) return 1;
   consumer.by_context = strcmp(way, "context") == 0;
+  const char* kind = getenv("SWITCHING_KIND");
+  if (kind != NULL) kinds[0] = atoi(kind), kind_count = 1;
   consumer.enable = (SwitchKind)dlsym(cupti, "cuptiActivityEnable");
   consumer.disable = (SwitchKind)dlsym(cupti, "cuptiActivityDisable");
   consumer.enable_of = (SwitchKindOf)dlsym(cupti, "cuptiActivityEnableContext");

@@ -19,6 +19,10 @@ import torch
 from gpt_train import GptTraining
 
 
+# Nearly everything is traced, and the agent watches for new work all the same.
+BUDGET_PPM = 900_000
+
+
 class AgentSwitching(threading.Thread):
 
     def __init__(self):
@@ -33,7 +37,7 @@ class AgentSwitching(threading.Thread):
     def run(self):
         while not self.stopping:
             for state in self.states:
-                self.control.request(state, 0)
+                self.control.request(state, BUDGET_PPM)
                 time.sleep(0.01 + random.random() * 0.05)
             self.switches += 1
 

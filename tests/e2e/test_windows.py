@@ -76,30 +76,51 @@ class NewWorkTest(AttachTest):
     # Of a visit's windows that are not sampled (WindowPlanner::kVisitPauseNs).
     PAUSE_NS = 5e9
 
-    def test_a_graph_that_is_made_between_windows_is_traced_before_the_next_one(self):
+    def test_a_kernel_that_begins_between_windows_is_traced_before_the_next_one(self):
         program = self.start()
         program.do("busy 2")
         tool = Followed(
-            [str(UTLZ), "attach", "--counters=none", "--new-work", "--overhead-budget=5%", "-o",
-             "run.utlz", "--duration", "1000", "--stop-limit=5000", str(program.pid)],
+            [str(UTLZ), "attach", "--counters=none", "--overhead-budget=5%", "-o", "run.utlz",
+             "--duration", "1000", "--stop-limit=5000", str(program.pid)],
             "stderr", env=self.test_environment, cwd=self.folder, stdin=subprocess.DEVNULL)
         tool.profile = self.folder / "run.utlz"
         self.addCleanup(tool.close)
         tool.wait_for(" seen;")
-        before = self.wait_for_window(tool, 2)
-        program.do("graph 1")  # its kernels run in the gap
-        after = self.wait_for_window(tool, len(before) + 1)
+        before = self.wait_for_window(tool.profile, 2)
+        program.do("launch 1")
+        after = self.wait_for_window(tool.profile, len(before) + 1)
         self.assertLess(after[len(before)] - before[-1], 0.9 * self.PAUSE_NS)
         report = self.finish(tool)
         self.assertLess(report["capture"]["coverage_share"], 0.5)
-        # Asleep it watches no calls.
+        # Asleep it watches for nothing.
         self.assertEqual(program.do("cupti")["done"], 0)
         self.assertEqual(program.quit(), 0)
 
-    def wait_for_window(self, tool, count):
+    def test_a_module_that_is_loaded_between_windows_is_followed_by_one(self):
+        """With so small a budget the next planned one is a minute away."""
+        program = self.start(prefix=(str(UTLZ), "run", "--counters=none", "--overhead-budget=0.01%",
+                                     "-o", "run.utlz", "--"))
+        program.do("busy 2")
+        before = self.wait_for_no_more_windows(self.folder / "run.utlz")
+        loaded_ns = time.time_ns()
+        program.do("module 1")
+        after = self.wait_for_window(self.folder / "run.utlz", len(before) + 1)
+        self.assertLess(after[len(before)] - loaded_ns, 10e9)
+        self.assertEqual(program.quit(), 0)
+
+    def wait_for_no_more_windows(self, profile):
         deadline = time.monotonic() + TIME_LIMIT_S
         while time.monotonic() < deadline:
-            if len(begun := windows_begun(tool.profile)) >= count:
+            begun = windows_begun(profile)
+            if begun and time.time_ns() - begun[-1] > 4e9:
+                return begun
+            time.sleep(0.02)
+        self.fail("windows go on beginning")
+
+    def wait_for_window(self, profile, count):
+        deadline = time.monotonic() + TIME_LIMIT_S
+        while time.monotonic() < deadline:
+            if len(begun := windows_begun(profile)) >= count:
                 return begun
             time.sleep(0.02)
         self.fail("no window began")

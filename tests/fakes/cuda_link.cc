@@ -21,7 +21,8 @@ bool Resolve(CudaLink* link) {
          Find(library, "FakeCudaGraphId", &link->graph_id) &&
          Find(library, "FakeCudaGraphExecId", &link->graph_exec_id) &&
          Find(library, "FakeCudaDrainContext", &link->drain_context) &&
-         Find(library, "FakeCudaInitializedPid", &link->initialized_pid);
+         Find(library, "FakeCudaInitializedPid", &link->initialized_pid) &&
+         Find(library, "FakeCudaHasContext", &link->has_context);
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ struct CudaLink {
   decltype(&FakeCudaGraphExecId) graph_exec_id = nullptr;
   decltype(&FakeCudaDrainContext) drain_context = nullptr;
   decltype(&FakeCudaInitializedPid) initialized_pid = nullptr;
+  decltype(&FakeCudaHasContext) has_context = nullptr;
 };
 
 // nullptr where no driver is found.

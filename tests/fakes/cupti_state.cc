@@ -7,6 +7,7 @@
 #include <iterator>
 #include <string>
 
+#include "tests/fakes/cuda_link.h"
 #include "tests/fakes/misuse.h"
 #include "tests/fakes/scenario.h"
 
@@ -64,14 +65,17 @@ void CuptiState::Enable(uint32_t kind, bool enabled) {
   if (enabled) ever_recorded_ = true;
   if (kind != kActivityDriver) return;
   for (std::atomic<bool>& call : driver_calls_) call.store(enabled);
+  driver_calls_armed_ = enabled;
 }
 
 void CuptiState::RecordDriverCall(uint32_t callback_id, bool enabled) {
   if (callback_id < kCallbacksPerDomain) driver_calls_[callback_id].store(enabled);
+  const CudaLink* cuda = FindCuda();
+  if (enabled && (cuda == nullptr || !cuda->has_context())) driver_calls_armed_ = true;
 }
 
 bool CuptiState::RecordsDriverCall(uint32_t callback_id) const {
-  return callback_id < kCallbacksPerDomain &&
+  return driver_calls_armed_.load(std::memory_order_relaxed) && callback_id < kCallbacksPerDomain &&
          driver_calls_[callback_id].load(std::memory_order_relaxed);
 }
 

@@ -43,7 +43,9 @@ class CuptiState {
   // How many kinds are on for single contexts.
   uint32_t EnabledInContexts() const;
 
-  // Driver calls that are recorded: of a kind as a whole, or chosen one by one.
+  // Driver calls that are recorded: of a kind as a whole, or chosen one by one. As with CUPTI 13.0
+  // and 12.8, a choice that is first made where there is a context already has no effect before the
+  // kind as a whole is on, and none has after that went off.
   void RecordDriverCall(uint32_t callback_id, bool enabled);
   bool RecordsDriverCall(uint32_t callback_id) const;
   uint32_t RecordedDriverCalls() const;
@@ -76,6 +78,7 @@ class CuptiState {
   mutable std::mutex exceptions_mutex_;
   std::map<std::pair<uint32_t, uint32_t>, bool> exceptions_;  // by context and kind
   std::atomic<bool> driver_calls_[kCallbacksPerDomain] = {};
+  std::atomic<bool> driver_calls_armed_{false};
   std::atomic<const Subscriber*> subscriber_{nullptr};
   std::atomic<bool> ever_recorded_{false};
   std::atomic<bool> ever_subscribed_{false};

@@ -41,10 +41,17 @@ LaunchShape ShapeOf(const LaunchKernelParams& params) {
           .dynamic_shared_bytes = params.shared_bytes};
 }
 
+void LoadOnce(const Function& function, const Context& context) {
+  if (function.loaded.load(std::memory_order_relaxed) || function.loaded.exchange(true)) return;
+  const Observer* observer = DriverState::Instance().observer.load();
+  if (observer != nullptr) observer->function_loaded(context.id);
+}
+
 CUresult Launch(const LaunchShape& shape, CUstream handle, uint32_t correlation) {
   if (const CUresult failure = TakeArrangedFailure(); failure != CUDA_SUCCESS) return failure;
   Stream* stream = FindStream(handle);
   if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  LoadOnce(*shape.function, *stream->context);
   if (stream->capture != nullptr) {
     CaptureKernel(stream->capture, shape);
   } else {
@@ -54,7 +61,10 @@ CUresult Launch(const LaunchShape& shape, CUstream handle, uint32_t correlation)
 }
 
 void AddFunction(const KernelImage& kernel, Module* module) {
-  module->functions[kernel.name] = std::make_unique<Function>(Function{module->id, &kernel});
+  auto function = std::make_unique<Function>();
+  function->module = module->id;
+  function->image = &kernel;
+  module->functions[kernel.name] = std::move(function);
 }
 
 // A ModuleImage is no text: its magic begins with a letter, PTX with a comment or a directive.
@@ -105,7 +115,9 @@ void RunKernel(Stream* stream, const LaunchShape& shape, uint32_t correlation, G
   RunOne(stream, shape, correlation, graph, false);
   const KernelImage& image = *shape.function->image;
   if (image.device_child == nullptr) return;
-  const Function child_function = {shape.function->module, image.device_child};
+  Function child_function;
+  child_function.module = shape.function->module;
+  child_function.image = image.device_child;
   LaunchShape child = shape;
   child.function = &child_function;
   for (uint32_t i = 0; i < image.device_launches; ++i) {

@@ -128,6 +128,12 @@ void FakeCudaDrainContext(CUcontext handle) {
 
 int FakeCudaInitializedPid() { return DriverState::Instance().initialized_pid.load(); }
 
+bool FakeCudaHasContext() {
+  DriverState& state = DriverState::Instance();
+  const std::lock_guard lock(state.mutex);
+  return !state.contexts.empty();
+}
+
 }  // extern "C"
 
 }  // namespace utlz::fake

@@ -40,8 +40,9 @@ struct Context {
 };
 
 struct Function {
-  uint32_t module;
-  const KernelImage* image;
+  uint32_t module = 0;
+  const KernelImage* image = nullptr;
+  mutable std::atomic<bool> loaded{false};  // as lazily as by default: for its first launch
 };
 
 struct Module {

@@ -85,6 +85,8 @@ struct Observer {
   void (*set)(const SetRun& run);
   // A whole graph launch; `place.graph_node` is 0.
   void (*graph)(const Place& place);
+  // A function is loaded for its first launch.
+  void (*function_loaded)(uint32_t context);
 };
 
 struct ContextFacts {
@@ -108,6 +110,7 @@ uint32_t FakeCudaGraphExecId(CUgraphExec exec);
 void FakeCudaDrainContext(CUcontext context);
 // 0 before cuInit; another process's number after a fork.
 int FakeCudaInitializedPid();
+bool FakeCudaHasContext();
 }
 #pragma GCC visibility pop
 

@@ -158,6 +158,19 @@ void OnGraph(const Place& place) {
   }
 }
 
+void OnFunctionLoaded(uint32_t context) {
+  constexpr uint32_t kLazyFunctionLoading = 5u << 16;
+  if (!CuptiState::Instance().IsEnabled(kActivityOverhead, context)) return;
+  OverheadRecord record{};
+  record.kind = kActivityOverhead;
+  record.overhead_kind = kLazyFunctionLoading;
+  record.object_kind = kObjectThread;
+  record.process_id = static_cast<uint32_t>(getpid());
+  record.thread_id = ThreadId();
+  record.start = record.end = NowNs();
+  Enqueue(record, 0, record.end);
+}
+
 void OnApi(const ApiCall& call) {
   CuptiState& state = CuptiState::Instance();
   static thread_local uint64_t entered_ns = 0;
@@ -213,7 +226,8 @@ constexpr Observer kObserver = {.watches_api = WatchesApi,
                                 .kernel = OnKernel,
                                 .copy = OnCopy,
                                 .set = OnSet,
-                                .graph = OnGraph};
+                                .graph = OnGraph,
+                                .function_loaded = OnFunctionLoaded};
 
 }  // namespace
 

@@ -4,12 +4,14 @@
 //   launch N    launches a kernel N times                          {"done":N}
 //   graph N     instantiates a graph of three kernels if there is none, and replays it N times
 //   capture 1   begins to capture those three on a stream, in CUDA's strictest mode
-//   capture 0   ends that, which fails if another thread did what a capture forbids, and
-//   instantiates second N    launches another kernel N times on a second GPU, in its primary
-//   context own N       launches a third one N times in a context of the program's own busy 1, 0 a
-//   thread that launches without end, on or off      {"done":launches so far} busy 2      the same
-//   with many short kernels, dear to trace fork 1, 0   a child that waits for its end, begun or
-//   ended      {"done":its identifier} close N     closes every descriptor from N on {"done":N}
+//   capture 0   ends that and instantiates; fails if a thread did what a capture forbids
+//   module N    loads N modules, and launches none of their kernels
+//   second N    launches another kernel N times on a second GPU, in its primary context
+//   own N       launches a third one N times in a context of the program's own
+//   busy 1, 0   a thread that launches without end, on or off      {"done":launches so far}
+//   busy 2      the same with many short kernels, dear to trace
+//   fork 1, 0   a child that waits for its end, begun or ended     {"done":its identifier}
+//   close N     closes every descriptor from N on                  {"done":N}
 //   load 1, 2   loads a libcupti as a framework does: by its name, or the one beside libcuda
 //   cupti       {"done":what FakeCuptiSwitchedOn says; 0 where no CUPTI is loaded}
 //   ranges      {"done":what FakeCuptiRangesCounting says}
@@ -56,6 +58,10 @@ class Program {
   void Launch(uint64_t times) {
     target_->Launch(0, times);
     target_->Synchronize();
+  }
+
+  static void LoadModules(uint64_t times) {
+    for (uint64_t i = 0; i < times; ++i) const Target loaded(Kernels());
   }
 
   void LaunchOnSecond(uint64_t times) {
@@ -206,6 +212,7 @@ int Run(bool later) {
     if (word == "launch") program.Launch(number);
     if (word == "graph") program.Replay(number);
     if (word == "capture") number != 0 ? program.BeginCapture() : program.EndCapture();
+    if (word == "module") Program::LoadModules(number);
     if (word == "second") program.LaunchOnSecond(number);
     if (word == "own") program.LaunchInOwn(number);
     if (word == "fork") done = program.Fork(number != 0);

@@ -36,8 +36,8 @@ void AddRecordingOptions(CLI::App* command, const std::string& output,
       ->type_name("FILE");
   command->add_flag("--no-report", arguments->no_report, "Write the profile and print no report");
   command->add_flag("--nvtx", options->nvtx, "Record NVTX ranges too");
-  command->add_flag("--new-work", options->new_work,
-                    "Under a budget, trace soon after a module is loaded or a graph is made");
+  command->add_flag("--no-new-work", arguments->no_new_work,
+                    "Under a budget, open no window for kernels that begin between windows");
   AddModelWorkOptions(command, &arguments->work);
   AddAlertOption(command, &arguments->alerts);
 }
@@ -58,6 +58,7 @@ absl::Status ReadRecordingArguments(const RecordingArguments& arguments,
     options->cupti_path = std::filesystem::absolute(options->cupti_path);
   }
   options->report = !arguments.no_report;
+  options->new_work = !arguments.no_new_work;
   options->print_report = [](const Summary& summary) { PrintReport(summary, stderr); };
   return absl::OkStatus();
 }

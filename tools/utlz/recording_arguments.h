@@ -15,6 +15,7 @@ namespace utlz {
 struct RecordingArguments {
   std::string overhead_budget = "1%";
   bool no_report = false;
+  bool no_new_work = false;
   ModelWorkRequest work;
   std::vector<std::string> alerts;
 };

@@ -61,6 +61,13 @@ SAME_PLACE(GraphTraceRecord, start, CUpti_ActivityGraphTrace2, start);
 SAME_PLACE(GraphTraceRecord, graph_id, CUpti_ActivityGraphTrace2, graphId);
 SAME_PLACE(GraphTraceRecord, stream_id, CUpti_ActivityGraphTrace2, streamId);
 
+SAME_PLACE(OverheadRecord, overhead_kind, CUpti_ActivityOverhead3, overheadKind);
+SAME_PLACE(OverheadRecord, start, CUpti_ActivityOverhead3, start);
+SAME_PLACE(OverheadRecord, end, CUpti_ActivityOverhead3, end);
+static_assert(ours::kOverheadModuleLoading ==
+              CUPTI_ACTIVITY_OVERHEAD_RUNTIME_TRIGGERED_MODULE_LOADING);
+static_assert(ours::kOverheadFunctionLoading == CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING);
+
 SAME_PLACE(ApiRecord, callback_id, CUpti_ActivityAPI, cbid);
 SAME_PLACE(ApiRecord, start, CUpti_ActivityAPI, start);
 SAME_PLACE(ApiRecord, end, CUpti_ActivityAPI, end);

@@ -21,6 +21,19 @@ TEST(SwitchTimes, CutsWhatRanAcrossASwitchOff) {
   }
 }
 
+TEST(SwitchTimes, KnowsWhatWasHardlyTraced) {
+  constexpr uint64_t kMs = 1'000'000;
+  SwitchTimes times;
+  EXPECT_TRUE(times.HardlyTracedSince(5 * kMs)) << "never on so far";
+  times.SwitchedOn(1'000 * kMs);
+  EXPECT_FALSE(times.HardlyTracedSince(999 * kMs)) << "it is on";
+  times.SwitchedOff(2'000 * kMs);
+  EXPECT_FALSE(times.HardlyTracedSince(500 * kMs)) << "for all of the window";
+  EXPECT_FALSE(times.HardlyTracedSince(1'900 * kMs));
+  EXPECT_TRUE(times.HardlyTracedSince(1'990 * kMs)) << "what it begins may come after the window";
+  EXPECT_TRUE(times.HardlyTracedSince(2'100 * kMs));
+}
+
 TEST(SwitchTimes, CutsNodesThatStartWhileItIsSwitchedOff) {
   SwitchTimes times;
   times.SwitchedOn(1000);

@@ -283,6 +283,33 @@ TEST(TraceBudget, AnEmptyAccountPaysForNoWindow) {
       simulation.budget.ShouldTrace(now_ns + kMs, 1'000'000, 0, {now_ns, now_ns + kWindowNs}));
 }
 
+// New work cannot wait for an account that a planned window has just emptied.
+TEST(TraceBudget, AnUnplannedWindowMayOweALittle) {
+  Simulation simulation;
+  simulation.budget.Start(simulation.now_ns, 10'000);
+  const uint64_t emptied = (TraceBudget::kCreditNs + 5 * kMs) / kTracedLaunchNs;
+  uint64_t now_ns = simulation.now_ns + kMs;
+  ASSERT_FALSE(simulation.budget.ShouldTrace(now_ns, emptied, 0, {}));
+  EXPECT_FALSE(simulation.budget.ShouldTrace(now_ns, emptied, 0, {now_ns, now_ns + kWindowNs}));
+  const PlannedWindow window = simulation.budget.Unplanned(now_ns);
+  EXPECT_EQ(window.begin_ns, now_ns);
+  EXPECT_TRUE(simulation.budget.ShouldTrace(now_ns, emptied, 0, window));
+  now_ns = window.end_ns;
+  const uint64_t owed = emptied + 20 * kMs / kTracedLaunchNs;
+  ASSERT_FALSE(simulation.budget.ShouldTrace(now_ns, owed, 0, window));
+  EXPECT_EQ(simulation.budget.Unplanned(now_ns).end_ns, 0u) << "that much is not lent";
+}
+
+TEST(TraceBudget, AVisitThatIsFeltOwesNothing) {
+  TraceBudget budget = TraceBudget::ForVisit();
+  budget.Start(kSecondNs, 10'000);
+  EXPECT_NE(budget.Unplanned(kSecondNs).end_ns, 0u);
+  const uint64_t now_ns = kSecondNs + TraceBudget::kVisitCreditNs + 5 * kMs;
+  ASSERT_TRUE(budget.ChargesTime());
+  ASSERT_FALSE(budget.ShouldTrace(now_ns, 1'000, 0, {}));
+  EXPECT_EQ(budget.Unplanned(now_ns).end_ns, 0u);
+}
+
 TEST(TraceBudget, EarnsNothingAsleep) {
   Simulation simulation;
   simulation.budget.Start(simulation.now_ns, 10'000);
