@@ -30,6 +30,7 @@ bool TraceBudget::ShouldTrace(uint64_t now_ns, uint64_t launches, uint64_t graph
   } else {
     tracing_ = CanPayUntil(now_ns, window);
   }
+  if (tracing_ && inside) was_unplanned_ = window.overdraft_ns != 0;
   if (tracing_ && !was_tracing) {
     on_since_ns_ = now_ns;
     off_since_ns_ = 0;
@@ -74,9 +75,8 @@ bool TraceBudget::CanPayUntil(uint64_t now_ns, const PlannedWindow& window) cons
 }
 
 PlannedWindow TraceBudget::Unplanned(uint64_t now_ns) const {
-  const uint64_t overdraft_ns = felt_ ? 0 : kOverdraftNs;
-  if (account_ns_ < -static_cast<double>(overdraft_ns)) return {};
-  return {now_ns, now_ns + kExpectedWindowNs, overdraft_ns};
+  if (was_unplanned_ || account_ns_ < -static_cast<double>(kOverdraftNs)) return {};
+  return {now_ns, now_ns + kExpectedWindowNs, kOverdraftNs};
 }
 
 uint64_t TraceBudget::ReadyNs(uint64_t now_ns) const {

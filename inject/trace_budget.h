@@ -82,7 +82,7 @@ class TraceBudget {
   }
 
   // A window from now on that nobody planned and that is paid back later; none where too much is
-  // owed already. Where every millisecond counts nothing may be owed.
+  // owed already, or where the last window was such a one: planned ones have their turn first.
   PlannedWindow Unplanned(uint64_t now_ns) const;
   // When the account can pay for a planned window; 0: at any time.
   uint64_t ReadyNs(uint64_t now_ns) const;
@@ -114,6 +114,7 @@ class TraceBudget {
   double charged_before_ns_ = 0;  // when tracing was switched on
   uint64_t on_since_ns_ = 0;
   uint64_t off_since_ns_ = 0;  // 0: that time has been rated
+  bool was_unplanned_ = false;  // the last window that was traced
 };
 
 }  // namespace utlz::inject

@@ -18,6 +18,7 @@
 #include "collector/sampling/library_search.h"
 #include "tools/attach/process_facts.h"
 #include "tools/attach_session/attached_process.h"
+#include "tools/attach_session/process_environment.h"
 #include "tools/attach_session/server_processes.h"
 #include "tools/run/agent_library.h"
 
@@ -135,6 +136,7 @@ class Recording {
       }
       Say(absl::StrCat("process ", pid, " (", process->name(), "): ", process->state(), ", ",
                        process->way()));
+      if (options_.recording.nvtx) TellOfRanges(*process);
       processes_.push_back(*std::move(process));
     }
   }
@@ -162,8 +164,8 @@ class Recording {
   // What the report has to say of its own limits.
   std::vector<std::string> Notices() const {
     std::vector<std::string> notices = {
-        "Attached to running processes: what they did before is not in here, and NVTX ranges of "
-        "libraries that used NVTX before the attach stay silent."};
+        "Attached to running processes: what they did before is not in here."};
+    for (const std::string& reason : without_ranges_) notices.push_back(absl::StrCat(reason, "."));
     for (const std::string& failure : failures_) {
       notices.push_back(absl::StrCat("Not attached: ", failure, "."));
     }
@@ -193,11 +195,20 @@ class Recording {
                         static_cast<double>(options_.duration_ms) / 1e3));
   }
 
+  void TellOfRanges(const AttachedProcess& process) {
+    const std::string reason = WhyNoRanges(
+        process.pid(), absl::StrCat("process ", process.pid(), " (", process.name(), ")"));
+    if (reason.empty()) return;
+    Say(reason);
+    without_ranges_.push_back(absl::StrCat("P", reason.substr(1)));
+  }
+
   const AttachOptions& options_;
   Session& session_;
   const sigset_t& ending_;
   std::vector<AttachedProcess> processes_;
   std::vector<std::string> failures_;
+  std::vector<std::string> without_ranges_;
   bool kernels_told_ = false;
 };
 

@@ -6,17 +6,15 @@
 #include <thread>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_split.h"
 #include "collector/model/cupti_notices.h"
 #include "collector/session/agent_trouble.h"
 #include "tools/attach/agent_link.h"
 #include "tools/attach/loader.h"
 #include "tools/attach/preflight.h"
-#include "tools/attach/proc_file.h"
 #include "tools/attach/process_facts.h"
+#include "tools/attach_session/process_environment.h"
 
 namespace utlz {
 namespace {
@@ -50,19 +48,12 @@ AgentPresence SettledPresence(pid_t pid) {
 
 // An agent that comes with the process's first use of CUDA must not find another one there.
 absl::Status CheckNoneIsComing(pid_t pid, const std::string& name) {
-  constexpr size_t kMaxEnvironmentBytes = 4 << 20;
-  const auto environment =
-      attach::ReadSmallFile(absl::StrCat("/proc/", pid, "/environ"), kMaxEnvironmentBytes);
-  if (!environment.ok()) return absl::OkStatus();
-  for (const absl::string_view entry : absl::StrSplit(*environment, '\0')) {
-    const bool of_run = absl::StartsWith(entry, absl::StrCat(kSocketVariable, "="));
-    if (!of_run && !absl::StartsWith(entry, absl::StrCat(kParkVariable, "="))) continue;
-    return absl::FailedPreconditionError(absl::StrCat(
-        "process ", pid, " (", name, ") was started by utlz run", of_run ? "" : " --asleep",
-        " and has not used CUDA yet; its agent comes with that, ",
-        of_run ? "and profiles it" : "so attach once it has"));
-  }
-  return absl::OkStatus();
+  const bool of_run = StartedWith(pid, kSocketVariable).has_value();
+  if (!of_run && !StartedWith(pid, kParkVariable)) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "process ", pid, " (", name, ") was started by utlz run", of_run ? "" : " --asleep",
+      " and has not used CUDA yet; its agent comes with that, ",
+      of_run ? "and profiles it" : "so attach once it has"));
 }
 
 }  // namespace

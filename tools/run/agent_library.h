@@ -8,6 +8,9 @@
 
 namespace utlz {
 
+// Names the library that hears a process's NVTX ranges.
+inline constexpr char kNvtxInjectionVariable[] = "NVTX_INJECTION64_PATH";
+
 // The folder of the running program, without a slash at its end.
 absl::StatusOr<std::string> ExecutableFolder();
 

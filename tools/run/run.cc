@@ -26,7 +26,6 @@ namespace utlz {
 namespace {
 
 constexpr char kInjectionVariable[] = "CUDA_INJECTION64_PATH";
-constexpr char kNvtxInjectionVariable[] = "NVTX_INJECTION64_PATH";
 
 void Say(const std::string& sentence) { std::fprintf(stderr, "utlz: %s\n", sentence.c_str()); }
 

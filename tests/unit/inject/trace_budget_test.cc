@@ -285,29 +285,37 @@ TEST(TraceBudget, AnEmptyAccountPaysForNoWindow) {
 
 // New work cannot wait for an account that a planned window has just emptied.
 TEST(TraceBudget, AnUnplannedWindowMayOweALittle) {
-  Simulation simulation;
-  simulation.budget.Start(simulation.now_ns, 10'000);
-  const uint64_t emptied = (TraceBudget::kCreditNs + 5 * kMs) / kTracedLaunchNs;
-  uint64_t now_ns = simulation.now_ns + kMs;
-  ASSERT_FALSE(simulation.budget.ShouldTrace(now_ns, emptied, 0, {}));
-  EXPECT_FALSE(simulation.budget.ShouldTrace(now_ns, emptied, 0, {now_ns, now_ns + kWindowNs}));
-  const PlannedWindow window = simulation.budget.Unplanned(now_ns);
-  EXPECT_EQ(window.begin_ns, now_ns);
-  EXPECT_TRUE(simulation.budget.ShouldTrace(now_ns, emptied, 0, window));
-  now_ns = window.end_ns;
-  const uint64_t owed = emptied + 20 * kMs / kTracedLaunchNs;
-  ASSERT_FALSE(simulation.budget.ShouldTrace(now_ns, owed, 0, window));
-  EXPECT_EQ(simulation.budget.Unplanned(now_ns).end_ns, 0u) << "that much is not lent";
+  for (const auto& [owed_ms, may_begin] : {std::pair(5, true), std::pair(15, false)}) {
+    Simulation simulation;
+    simulation.budget.Start(simulation.now_ns, 10'000);
+    const uint64_t now_ns = simulation.now_ns + kMs;
+    const uint64_t launches =
+        (TraceBudget::kCreditNs + static_cast<uint64_t>(owed_ms) * kMs) / kTracedLaunchNs;
+    ASSERT_FALSE(simulation.budget.ShouldTrace(now_ns, launches, 0, {}));
+    EXPECT_FALSE(simulation.budget.ShouldTrace(now_ns, launches, 0, {now_ns, now_ns + kWindowNs}));
+    const PlannedWindow window = simulation.budget.Unplanned(now_ns);
+    EXPECT_EQ(window.begin_ns, may_begin ? now_ns : 0);
+    EXPECT_EQ(simulation.budget.ShouldTrace(now_ns, launches, 0, window), may_begin);
+  }
 }
 
-TEST(TraceBudget, AVisitThatIsFeltOwesNothing) {
-  TraceBudget budget = TraceBudget::ForVisit();
-  budget.Start(kSecondNs, 10'000);
-  EXPECT_NE(budget.Unplanned(kSecondNs).end_ns, 0u);
-  const uint64_t now_ns = kSecondNs + TraceBudget::kVisitCreditNs + 5 * kMs;
-  ASSERT_TRUE(budget.ChargesTime());
-  ASSERT_FALSE(budget.ShouldTrace(now_ns, 1'000, 0, {}));
-  EXPECT_EQ(budget.Unplanned(now_ns).end_ns, 0u);
+TEST(TraceBudget, PlannedWindowsHaveTheirTurnBetweenUnplannedOnes) {
+  Simulation simulation;
+  simulation.budget.Start(simulation.now_ns, 10'000);
+  uint64_t now_ns = simulation.now_ns + kMs;
+  const uint64_t emptied = TraceBudget::kCreditNs / kTracedLaunchNs;
+  ASSERT_FALSE(simulation.budget.ShouldTrace(now_ns, emptied, 0, {}));
+  const PlannedWindow unplanned = simulation.budget.Unplanned(now_ns);
+  ASSERT_TRUE(simulation.budget.ShouldTrace(now_ns, emptied, 0, unplanned));
+  now_ns = unplanned.end_ns;
+  ASSERT_FALSE(simulation.budget.ShouldTrace(now_ns, emptied, 0, unplanned));
+  now_ns += kSecondNs;
+  ASSERT_FALSE(simulation.budget.ShouldTrace(now_ns, emptied, 0, {}));
+  EXPECT_EQ(simulation.budget.Unplanned(now_ns).end_ns, 0u) << "it could be paid for";
+  const PlannedWindow planned = {now_ns, now_ns + kWindowNs};
+  ASSERT_TRUE(simulation.budget.ShouldTrace(now_ns, emptied, 0, planned));
+  ASSERT_FALSE(simulation.budget.ShouldTrace(planned.end_ns, emptied, 0, planned));
+  EXPECT_NE(simulation.budget.Unplanned(planned.end_ns).end_ns, 0u);
 }
 
 TEST(TraceBudget, EarnsNothingAsleep) {
