@@ -294,10 +294,14 @@ void Agent::OnRegistration() {
   FlushRecords(cupti::kFlushForced);
 }
 
+void Agent::OnExitBegins() {
+  if (!waits_ && !Active()) return;
+  if (StopTurns() && Active()) ranges_.EndAtExit();
+}
+
 void Agent::OnExit() {
-  if (waits_) StopTurns();
+  OnExitBegins();
   if (!Active()) return;
-  StopTurns();
   SendDevices();
   const bool ours = wanted_ && registration_.Ours();
   if (ours) FlushRecords(cupti::kFlushForced);
@@ -308,11 +312,13 @@ void Agent::OnExit() {
 }
 
 // CUDA is taken down after this, and a call into it from our thread would end in a crash.
-void Agent::StopTurns() {
+// False where it is still inside one.
+bool Agent::StopTurns() {
   constexpr uint64_t kPatienceNs = 2000 * kMillisecondNs;
   const bool locked = LockWithin(&turn_mutex_, kPatienceNs);
   exiting_ = true;
   if (locked) pthread_mutex_unlock(&turn_mutex_);
+  return locked;
 }
 
 void Agent::OnFork() {

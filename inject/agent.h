@@ -52,7 +52,9 @@ class Agent {
   void OnSubscription();
   // Another client registers its buffer callbacks; alike.
   void OnRegistration();
-  // At exit(): everything that CUPTI has is handed over.
+  // At exit(): our thread is out of CUPTI, and counts no ranges.
+  void OnExitBegins();
+  // Likewise, before CUDA is taken down: everything that CUPTI has is handed over.
   void OnExit();
   // In a child of fork: the memory is the parent's and there is no thread, so never again.
   void OnFork();
@@ -91,7 +93,7 @@ class Agent {
   void EndRanges();
 
   void Turn(uint64_t now_ns);
-  void StopTurns();
+  bool StopTurns();
   void FollowRequests(uint64_t now_ns);
   void FollowClock();
   void FollowBudget(uint64_t now_ns);

@@ -29,6 +29,10 @@ void AtExit() {
   if (Agent* one = agent.load(std::memory_order_acquire)) one->OnExit();
 }
 
+void BeforeExit() {
+  if (Agent* one = agent.load(std::memory_order_acquire)) one->OnExitBegins();
+}
+
 void AfterForkInChild() {
   if (Agent* one = agent.load(std::memory_order_acquire)) one->OnFork();
 }
@@ -79,6 +83,11 @@ void WatchProcessEnds() {
   atexit(AtExit);
   at_quick_exit(AtExit);
   pthread_atfork(nullptr, nullptr, AfterForkInChild);
+}
+
+void WatchExitAnew() {
+  atexit(BeforeExit);
+  at_quick_exit(BeforeExit);
 }
 
 void BufferRequestedCallback(uint8_t** buffer, size_t* size, size_t* max_records) {

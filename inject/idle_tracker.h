@@ -22,13 +22,14 @@ class IdleTracker {
   // A driver call begins (`at_exit` false) or returns. True where the context is idle now, on the
   // exit of a synchronization that the program itself made.
   bool OnDriverCall(const cupti::CallbackData& call, bool at_exit);
+  // Whether it is, as far as has been seen.
+  bool Idle() const;
   // Launches of kernels and graphs seen since the last call of this.
   uint32_t TakeLaunches() { return launches_.exchange(0, std::memory_order_relaxed); }
 
  private:
   void MarkBusy(uintptr_t stream);
   void MarkIdle(uintptr_t stream);
-  bool Idle() const;
 
   static constexpr uint32_t kStreams = 64;
   std::atomic<bool> all_busy_{true};

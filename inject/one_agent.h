@@ -11,6 +11,9 @@ namespace utlz::inject {
 
 // Calls the agent back when the process ends or forks. Allocates.
 void WatchProcessEnds();
+// Calls the agent back as the first one of all when the process ends, before the libraries that
+// were loaded since are torn down: CUPTI uses some of them. Allocates; agent's thread.
+void WatchExitAnew();
 
 void BufferRequestedCallback(uint8_t** buffer, size_t* size, size_t* max_records);
 void BufferCompletedCallback(cupti::Context context, uint32_t stream, uint8_t* buffer, size_t size,

@@ -1,5 +1,7 @@
 #include "inject/range_counters.h"
 
+#include <dlfcn.h>
+
 #include <cstddef>
 #include <cstdio>
 
@@ -32,6 +34,7 @@ constexpr size_t kMaxConfigBytes = 16 << 20;
 // the compiler when the counters start.
 constexpr const char kHostLibrary[] = "libnvperf_host.so";
 constexpr const char kCompilerLibrary[] = "libnvidia-ptxjitcompiler.so";
+constexpr const char kCompilerFile[] = "libnvidia-ptxjitcompiler.so.1";
 
 template <typename Params>
 Params Sized(size_t bytes) {
@@ -106,22 +109,20 @@ bool RangeCounters::Load(const CuptiApi* api) {
   had_host_library_ = IsLoaded(kHostLibrary);
   had_compiler_ = IsLoaded(kCompilerLibrary);
   LoadNvperf(*api);
+  dlopen(kCompilerFile, RTLD_LAZY | RTLD_LOCAL);
   return true;
 }
 
-bool RangeCounters::Configure(const CuptiApi* api, uint32_t device_index) {
-  if (!Load(api)) return false;
+bool RangeCounters::Configure(uint32_t device_index) {
   auto begin = UTLZ_SIZED(ProfilerInitializeParams, head);
-  if (!Ok(api->profiler_initialize(&begin))) return false;
+  if (!Ok(api_->profiler_initialize(&begin))) return false;
   auto chip = UTLZ_SIZED(GetChipNameParams, chip_name);
   chip.device_index = device_index;
-  if (!Ok(api->device_get_chip_name(&chip)) || chip.chip_name == nullptr) return false;
+  if (!Ok(api_->device_get_chip_name(&chip)) || chip.chip_name == nullptr) return false;
   return Choose(chip.chip_name);
 }
 
-bool RangeCounters::ConfigureFor(const CuptiApi* api, const char* chip) {
-  return Load(api) && Choose(chip);
-}
+bool RangeCounters::ConfigureFor(const char* chip) { return Choose(chip); }
 
 bool RangeCounters::Choose(const char* chip) {
   for (const char* name : kCandidates) {

@@ -16,10 +16,13 @@ class RangeCounters {
   static constexpr uint32_t kMaxRanges = 64;
   static constexpr uint32_t kMaxMetrics = 16;
 
+  // Loads the libraries that CUPTI and the driver would load in the calls below: so one can know
+  // when they all are there. Agent's thread.
+  bool Load(const CuptiApi* api);
   // Chooses metrics that the chip counts in one pass and makes their configuration. Agent's thread.
-  bool Configure(const CuptiApi* api, uint32_t device_index);
+  bool Configure(uint32_t device_index);
   // The same for a chip by its name, which needs no GPU.
-  bool ConfigureFor(const CuptiApi* api, const char* chip);
+  bool ConfigureFor(const char* chip);
   // Enables and starts in a context. Agent's thread. False with the reason in last_error().
   bool Start(cupti::Context context);
   // Only where the context is idle, on the thread that found it so.
@@ -39,7 +42,6 @@ class RangeCounters {
   cupti::Result last_error() const { return last_error_; }
 
  private:
-  bool Load(const CuptiApi* api);
   bool Ok(cupti::Result result);
   bool Choose(const char* chip);
   bool AddMetric(const char* name, const char* chip);

@@ -61,12 +61,28 @@ void RangeSession::Abandon() {
   if (phase != Phase::kNone && phase != Phase::kFinished) End();
 }
 
+void RangeSession::EndAtExit() {
+  Phase phase = phase_.load(std::memory_order_acquire);
+  if (phase == Phase::kRunning && idle_.Idle() && !in_callback_.exchange(true) &&
+      phase_.compare_exchange_strong(phase, Phase::kStopped)) {
+    if (range_open_) CloseRange();
+    counters_.Stop();
+    phase = Phase::kStopped;
+  }
+  if (phase == Phase::kStopped) return ReadOut();
+  if (phase == Phase::kFindContext || phase == Phase::kSetUp) return GiveUp();
+  Abandon();
+}
+
 void RangeSession::Begin(uint64_t now_ns) {
   began_ns_ = now_ns;
   // The chip is asked of device 0: the processes of one machine see GPUs of one kind, or the
   // configuration is refused when the counters start.
   const uint64_t before_ns = MonotonicNs();
-  const bool configured = counters_.Configure(cupti_, 0);
+  const bool loaded = counters_.Load(cupti_);
+  WatchExitAnew();
+  const bool configured = loaded && counters_.Configure(0);
+  WatchExitAnew();
   setup_ns_ += MonotonicNs() - before_ns;
   recorder_->Lock();
   idle_.Reset(recorder_->streams() == 1);
@@ -83,6 +99,7 @@ void RangeSession::Begin(uint64_t now_ns) {
 void RangeSession::SetUp() {
   const uint64_t before_ns = MonotonicNs();
   const bool started = counters_.Start(context_.load());
+  WatchExitAnew();
   const uint64_t now_ns = MonotonicNs();
   setup_ns_ += now_ns - before_ns;
   if (!started) return GiveUp();

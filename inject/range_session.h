@@ -30,6 +30,9 @@ class RangeSession {
   bool EndSoon();
   // Gives up whatever is under way: no subscriber and no callback is left behind.
   void Abandon();
+  // The process ends, and our thread makes no more turns: what was counted is read out, and the
+  // counters are given back, unless that had to wait for the GPU.
+  void EndAtExit();
   bool Finished() const { return phase_.load() == Phase::kFinished; }
 
   // CUPTI's callback for driver calls.

@@ -2,9 +2,12 @@
 
 import fcntl
 import os
+import subprocess
+import time
 import unittest
 
-from harness import EndToEndTest
+from attaching import AttachTest
+from harness import EndToEndTest, Run, TIME_LIMIT_S, UTLZ
 
 COUNTERS = ("--counters=sample", "--overhead-budget=unlimited")
 
@@ -85,6 +88,35 @@ class CountersTest(EndToEndTest):
     def test_mps(self):
         report = self.rung("mps=1")
         self.assertEqual(report["capture"]["rung"], "time_only")
+
+
+class ExitTest(AttachTest):
+
+    def end_when(self, stage, scenario, launches_more=0):
+        """Ends a program at a stage of its calibration: its status, and its report."""
+        profile = self.folder / "run.utlz"
+        program = self.start(
+            environment=self.environment(scenario),
+            prefix=(str(UTLZ), "run", "--counters=range", "--overhead-budget=unlimited", "-o",
+                    str(profile), "--"))
+        deadline = time.monotonic() + TIME_LIMIT_S
+        while program.do(stage)["done"] == 0:
+            self.assertLess(time.monotonic(), deadline, "it never came to that")
+            program.do("launch 1")
+        for _ in range(launches_more):
+            program.do("launch 1")
+        self.assertEqual(program.quit(), 0, program.said)
+        return self.report(Run(subprocess.CompletedProcess([], 0, "", program.said), profile))
+
+    def test_a_program_that_ends_while_ranges_are_set_up(self):
+        """CUPTI's library behind them is torn down at exit before what was registered earlier."""
+        report = self.end_when("set_up", "range_setup_ms=700")
+        self.assertEqual(report["processes"][0]["end"], "exit")
+
+    def test_a_program_that_ends_while_ranges_are_counted(self):
+        report = self.end_when("ranges", "range_setup_ms=0", launches_more=3)
+        self.assertEqual(report["processes"][0]["end"], "exit")
+        self.assertGreater(report["capture"]["ranges"], 0)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,8 @@
 // The profiler host interface of the fake libcupti: metrics, configuration images, passes, values;
 // and what both profilers need of the device. Works with no driver, as the real one does.
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -9,6 +12,7 @@
 #include "tests/fakes/counter_metrics.h"
 #include "tests/fakes/cuda_link.h"
 #include "tests/fakes/cupti_results.h"
+#include "tests/fakes/cupti_state.h"
 #include "tests/fakes/scenario.h"
 #include "tests/fakes/simulated_gpu.h"
 
@@ -33,7 +37,16 @@ uint64_t PassesFor(const std::vector<std::string>& metrics) {
   return software && hardware ? 2 : 1;
 }
 
+std::atomic<bool> torn_down{false};
+
 }  // namespace
+
+void UseProfilerLibrary() {
+  [[maybe_unused]] static const int loaded = std::atexit([] { torn_down = true; });
+  if (!torn_down) return;
+  std::fputs("fake libcupti: the profilers' library is used after it was torn down\n", stderr);
+  __builtin_trap();  // as fatal as on a GPU; abort() gives the agent time
+}
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -72,6 +85,7 @@ CuptiResult cuptiProfilerHostInitialize(cupti::HostInitializeParams* params) {
   if (const CuptiResult arranged = ArrangedResult("cuptiProfilerHostInitialize")) return arranged;
   if (params->chip_name == nullptr) return kCuptiInvalidParameter;
   if (std::strcmp(params->chip_name, kChipName) != 0) return kCuptiInvalidChipName;
+  UseProfilerLibrary();
   params->host_object = new cupti::HostObject;
   return kCuptiSuccess;
 }

@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "inject/cupti_abi.h"
@@ -34,6 +36,7 @@ struct RangeProfiler {
 
 std::atomic<uint32_t> enabled{0};
 std::atomic<uint32_t> counting{0};
+std::atomic<uint32_t> being_set_up{0};
 
 RangeProfiler* FromParams(void* profiler) {
   if (profiler == nullptr) Misuse("a range-profiler call without its object");
@@ -63,6 +66,7 @@ uint32_t RangeProfilersEnabled() { return enabled; }
 extern "C" {
 
 uint32_t FakeCuptiRangesCounting() { return counting; }
+uint32_t FakeCuptiRangesBeingSetUp() { return being_set_up; }
 
 CuptiResult cuptiRangeProfilerEnable(abi::RangeEnableParams* params) {
   if (const CuptiResult arranged = ArrangedResult("cuptiRangeProfilerEnable")) return arranged;
@@ -74,6 +78,11 @@ CuptiResult cuptiRangeProfilerEnable(abi::RangeEnableParams* params) {
   if (FindCuda() == nullptr || !FindCuda()->describe_context(context, &facts)) {
     return kCuptiInvalidContext;
   }
+  // As long as a real one takes to start.
+  ++being_set_up;
+  std::this_thread::sleep_for(std::chrono::milliseconds(ScenarioNumber("range_setup_ms", 0)));
+  UseProfilerLibrary();
+  --being_set_up;
   RangeProfiler* profiler = new RangeProfiler;
   profiler->context = context;
   profiler->device = facts.device;
@@ -83,6 +92,7 @@ CuptiResult cuptiRangeProfilerEnable(abi::RangeEnableParams* params) {
 }
 
 CuptiResult cuptiRangeProfilerDisable(abi::RangeObjectParams* params) {
+  UseProfilerLibrary();
   RangeProfiler* profiler = FromParams(params->profiler);
   if (profiler->started) return kCuptiInvalidOperation;
   delete profiler;
@@ -165,6 +175,7 @@ CuptiResult cuptiRangeProfilerPopRange(abi::RangeObjectParams* params) {
 }
 
 CuptiResult cuptiRangeProfilerDecodeData(abi::RangeDecodeParams* params) {
+  UseProfilerLibrary();
   RangeProfiler* profiler = FromParams(params->profiler);
   Drain(*profiler);
   params->ranges_dropped = profiler->dropped;

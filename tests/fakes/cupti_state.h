@@ -88,6 +88,10 @@ class CuptiState {
 // Of this process, started or not.
 uint32_t RangeProfilersEnabled();
 
+// The library behind the profilers, which CUPTI loads when it first needs it, is torn down at exit
+// before whatever was registered to run there earlier. Loaded, and no use after that.
+void UseProfilerLibrary();
+
 }  // namespace utlz::fake
 
 #endif  // UTLZ_TESTS_FAKES_CUPTI_STATE_H_

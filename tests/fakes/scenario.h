@@ -2,18 +2,19 @@
 // commas, read by both fakes in every process. Where the environment was cleaned, as the sampler's
 // is, the file .utlz_fake in the home folder holds the same text.
 //
-//   gpu=<path>                file that all processes sharing one simulated GPU map; counters need
-//   it driver_version=13000      cuDriverGetVersion cupti_version=130000      cuptiGetVersion, and
-//   the record layouts that go with it devices=1                 how many GPUs there are cu_init=0
-//   what cuInit returns mig=1, mps=1              how the device says that it is shared
+//   gpu=<path>                file that processes of one simulated GPU map; counters need it
+//   driver_version=13000      cuDriverGetVersion
+//   cupti_version=130000      cuptiGetVersion, and the record layouts that go with it
+//   devices=1                 how many GPUs there are
+//   cu_init=0                 what cuInit returns
+//   mig=1, mps=1              how the device says that it is shared
 //   cupti_version@<folder>=28  of the libcupti that was loaded from a folder of this name
 //   subscriber_taken=1        subscribing and enabling fail as under another profiler
 //   finalize_ms=50            cuptiFinalize takes as long, and fails if another thread uses CUPTI
+//   range_setup_ms=200        cuptiRangeProfilerEnable takes as long
 //   counters=denied|busy      PM sampling and ranges fail so
 //   sampling_setup_ms=200     enabling PM sampling takes as long, as it does on a GPU
-//   pool_used_bytes=5         what the stream-ordered allocator says is in use; three times as much
-//   is
-//                             reserved
+//   pool_used_bytes=5         what the stream-ordered allocator has in use, of three times as much
 //   instant=1                 waiting for the GPU takes no time
 //   fail.<function>=<code>    a CUPTI function that always returns this code
 #ifndef UTLZ_TESTS_FAKES_SCENARIO_H_

@@ -15,6 +15,7 @@
 //   load 1, 2   loads a libcupti as a framework does: by its name, or the one beside libcuda
 //   cupti       {"done":what FakeCuptiSwitchedOn says; 0 where no CUPTI is loaded}
 //   ranges      {"done":what FakeCuptiRangesCounting says}
+//   set_up      {"done":what FakeCuptiRangesBeingSetUp says}
 //   count       the launches of all kinds so far, as every program prints them
 //   quit        ends with status 0
 #include <dlfcn.h>
@@ -219,6 +220,7 @@ int Run(bool later) {
     if (word == "load") Program::LoadCupti(number == 2);
     if (word == "cupti") done = Program::AskCupti("FakeCuptiSwitchedOn");
     if (word == "ranges") done = Program::AskCupti("FakeCuptiRangesCounting");
+    if (word == "set_up") done = Program::AskCupti("FakeCuptiRangesBeingSetUp");
     if (word == "close") closefrom(static_cast<int>(number));
     if (word == "busy") done = program.SetBusy(number);
     Answer(done);

@@ -46,7 +46,7 @@ class RangeCountersTest : public testing::Test {
     constexpr cupti::Result kNotSupported = 27;
     RangeCounters counters;
     std::vector<std::string> metrics;
-    if (!counters.ConfigureFor(&api_, chip.c_str())) {
+    if (!counters.Load(&api_) || !counters.ConfigureFor(chip.c_str())) {
       EXPECT_EQ(counters.last_error(), kNotSupported) << chip;
     }
     for (uint32_t i = 0; i < counters.metrics(); ++i) metrics.emplace_back(counters.metric(i));
@@ -93,7 +93,8 @@ TEST_F(RangeCountersTest, HopperCountsTensorOperationsByType) {
 
 TEST_F(RangeCountersTest, AnUnknownChipHasNone) {
   RangeCounters counters;
-  EXPECT_FALSE(counters.ConfigureFor(&api_, "XX999"));
+  ASSERT_TRUE(counters.Load(&api_));
+  EXPECT_FALSE(counters.ConfigureFor("XX999"));
   EXPECT_EQ(counters.metrics(), 0u);
   counters.Release();
 }
