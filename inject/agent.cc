@@ -295,7 +295,7 @@ void Agent::OnRegistration() {
 }
 
 void Agent::OnExitBegins() {
-  if (!waits_ && !Active()) return;
+  if (exiting_ || (!waits_ && !Active())) return;
   if (StopTurns() && Active()) ranges_.EndAtExit();
 }
 
@@ -322,6 +322,7 @@ bool Agent::StopTurns() {
 }
 
 void Agent::OnFork() {
+  exiting_ = true;  // nothing to wait for at the child's end
   active_.store(false, std::memory_order_release);
   gives_buffers_.store(false, std::memory_order_release);
   if (waits_) {
