@@ -12,6 +12,9 @@ namespace {
 constexpr double kLeastNumbersRecorded = 0.95;
 // Fewer say too little of how many numbers in a gap were something that ran.
 constexpr double kLeastNumbersTold = 0.5;
+// No more numbers without a record say nothing of a gap: windows hold few launches, and at exit a
+// call of the agent's own takes two, one of which it knows.
+constexpr double kFewNumbers = 2;
 // Records that come after later ones: their numbers pass before they are counted.
 constexpr uint64_t kMostUnderWay = 16384;
 // More of them say no more of a gap that cannot be told.
@@ -69,10 +72,10 @@ void WindowTimes::CountOperations(Place place, uint32_t operations) {
 
 uint64_t WindowTimes::TailOperations(uint32_t window, uint64_t now_ns) const {
   const Window& entry = windows_[window];
-  const uint32_t last = LastSlice(window, now_ns);
+  const uint32_t tail = TailSlice(window, now_ns);
   uint64_t operations = 0;
-  if (entry.slice >= last) operations += entry.in_slice_before;
-  if (entry.slice + 1 >= last) operations += entry.in_slice;
+  if (entry.slice > tail) operations += entry.in_slice_before;
+  if (entry.slice >= tail) operations += entry.in_slice;
   return operations;
 }
 
@@ -117,7 +120,7 @@ std::optional<uint64_t> WindowTimes::NumbersIn(const Gaps& gaps) const {
   if (records < kLeastNumbersTold * numbers || *after.in_gaps < *before.in_gaps) {
     return std::nullopt;
   }
-  const double share = numbers > records ? records / numbers : 1;
+  const double share = numbers > records + kFewNumbers ? records / numbers : 1;
   return static_cast<uint64_t>(
       std::llround(share * static_cast<double>(*after.in_gaps - *before.in_gaps)));
 }
@@ -203,10 +206,15 @@ uint32_t WindowTimes::LastSlice(uint32_t window, uint64_t now_ns) const {
   return length_ns == 0 ? 0 : static_cast<uint32_t>((length_ns - 1) / kSliceNs);
 }
 
+uint32_t WindowTimes::TailSlice(uint32_t window, uint64_t now_ns) const {
+  const uint32_t last = LastSlice(window, now_ns);
+  if (last == 0) return 0;
+  const bool long_enough = LengthNs(window, now_ns) - last * kSliceNs >= kSliceNs / 2;
+  return window == 0 && long_enough ? last : last - 1;
+}
+
 double WindowTimes::TailNs(uint32_t window, uint64_t now_ns) const {
-  const uint64_t last = LastSlice(window, now_ns);
-  const uint64_t first = last == 0 ? 0 : last - 1;
-  return static_cast<double>(LengthNs(window, now_ns) - first * kSliceNs);
+  return static_cast<double>(LengthNs(window, now_ns) - TailSlice(window, now_ns) * kSliceNs);
 }
 
 double WindowTimes::HeadNs(uint32_t window, uint64_t now_ns) const {

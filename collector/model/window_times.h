@@ -45,6 +45,9 @@ class WindowTimes {
 
   // As of `now_ns`.
   uint32_t LastSlice(uint32_t window, uint64_t now_ns) const;
+  // From which on they are the window's tail: the last two, or of a run's first window, where the
+  // program begins, the last one if that is not short.
+  uint32_t TailSlice(uint32_t window, uint64_t now_ns) const;
   // The gap between a window and the next one ÷ what is beside it. No gap follows the
   // newest: the agent ends one that was not wished for by an empty window.
   double GapWeight(uint32_t window, uint64_t now_ns) const;

@@ -83,10 +83,10 @@ KernelSum WindowWork::HeadInGap(const WindowTimes& times, uint64_t now_ns) const
 }
 
 KernelSum WindowWork::Tail(const WindowTimes& times, uint64_t now_ns) const {
-  const uint32_t last = times.LastSlice(window_, now_ns);
+  const uint32_t first = times.TailSlice(window_, now_ns);
   KernelSum tail;
-  if (slice_ >= last) tail += before_sum_;
-  if (slice_ + 1 >= last) tail += slice_sum_;
+  if (slice_ > first) tail += before_sum_;
+  if (slice_ >= first) tail += slice_sum_;
   return tail;
 }
 

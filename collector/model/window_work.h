@@ -3,9 +3,9 @@
 //
 //   work in a gap = gap × (work in the tail + work in the head) ÷ (tail + head)
 //
-// The tail is the last one to two slices of the window before the gap, the head the first slice of
-// the window after it. Gap, tail and head are numbers of operations (kernels, copies, sets,
-// launches of graphs) where the agent could tell how many ran in the gap
+// The tail is the last slices of the window before the gap (WindowTimes::TailSlice), the head the
+// first slice of the window after it. Gap, tail and head are numbers of operations (kernels,
+// copies, sets, launches of graphs) where the agent could tell how many ran in the gap
 // (inject/operation_count.h), else lengths of time. Constant cost a launch, constant memory a
 // kernel. Thread safety: none.
 #ifndef UTLZ_COLLECTOR_MODEL_WINDOW_WORK_H_

@@ -252,9 +252,9 @@ TEST(RunModelTest, OneBatchMayHoldMoreThanASliceOfAWindow) {
   }
   run.EndProcess();
   const Summary summary = run.EndRun(10 * kSecond);
-  // Beside the gap: 100 of the last second, the one, and 50 of the next window's first half.
+  // Beside the gap: 50 of the last half second, the one, and 50 of the next window's first half.
   const std::map<std::string, double> expected = {
-      {"first", 100}, {"second", 300 + 600 * 150 / 151.0}, {"last", 1 + 600 / 151.0}};
+      {"first", 100}, {"second", 300 + 600 * 100 / 101.0}, {"last", 1 + 600 / 101.0}};
   for (const KernelSummary& kernel : summary.kernels()) {
     EXPECT_NEAR(static_cast<double>(kernel.launches()), expected.at(kernel.name()), 0.51)
         << kernel.name();

@@ -405,6 +405,69 @@ TEST(WindowWork, NumbersThatOtherCallsTakeAreTakenOff) {
   EXPECT_TRUE(run.times().Stretches()[0].gap_operations.has_value());
 }
 
+// Windows of a program that launches once a millisecond, and what the agent tells after each.
+class Windows {
+ public:
+  void Traced(uint64_t milliseconds, uint64_t numbers_more, WindowWork* work) {
+    TraceWindow window;
+    window.set_flags(kTraceKernels);
+    window.set_start_ns(now_ns_);
+    times_.Add(window);
+    for (uint64_t i = 0; i < milliseconds; ++i) {
+      const WindowTimes::Place place = times_.PlaceOf(now_ns_ + i * kMillisecondNs);
+      times_.CountOperations(place);
+      // What it begins with is not what it goes on with.
+      if (!began_ && i < milliseconds / 2) continue;
+      work->Add(times_, place, {1, 3000});
+    }
+    began_ = true;
+    now_ns_ += milliseconds * kMillisecondNs;
+    window.set_end_ns(now_ns_);
+    times_.Add(window);
+    recorded_ += milliseconds;
+    unrecorded_ += numbers_more;
+    AgentStatus status;
+    status.set_operations_recorded(recorded_);
+    status.set_operations_numbered(recorded_ + unrecorded_ + in_gaps_);
+    status.set_operations_in_gaps(in_gaps_);
+    times_.Tell(status);
+  }
+  void Untraced(uint64_t milliseconds) {
+    now_ns_ += milliseconds * kMillisecondNs;
+    in_gaps_ += milliseconds;
+  }
+  double InGaps(const WindowWork& work) const { return work.InGaps(times_, now_ns_).launches; }
+
+ private:
+  WindowTimes times_;
+  uint64_t now_ns_ = kBeginNs;
+  bool began_ = false;
+  uint64_t recorded_ = 0;
+  uint64_t unrecorded_ = 0;
+  uint64_t in_gaps_ = 0;
+};
+
+TEST(WindowWork, WhatAProgramBeginsWithIsNotThoughtToGoOn) {
+  Windows windows;
+  WindowWork goes_on;
+  windows.Traced(1000, 0, &goes_on);
+  windows.Untraced(1000);
+  windows.Traced(20, 0, &goes_on);
+  EXPECT_NEAR(windows.InGaps(goes_on), 1000, 1);
+}
+
+// An exit takes one: of the twenty that a window holds it would be five in a hundred.
+TEST(WindowWork, AFewNumbersWithoutARecordAreTakenOffNothing) {
+  Windows windows;
+  WindowWork work;
+  windows.Traced(1000, 0, &work);
+  for (int i = 0; i < 3; ++i) {
+    windows.Untraced(1000);
+    windows.Traced(20, i == 2 ? 1 : 0, &work);
+  }
+  EXPECT_NEAR(windows.InGaps(work), 3000, 1);
+}
+
 TEST(WindowWork, WindowsThatCannotBeAreIgnored) {
   WindowTimes times;
   TraceWindow window;
