@@ -315,7 +315,9 @@ void Agent::OnExit() {
 // False where it is still inside one.
 bool Agent::StopTurns() {
   constexpr uint64_t kPatienceNs = 2000 * kMillisecondNs;
-  const bool locked = LockWithin(&turn_mutex_, kPatienceNs);
+  constexpr uint64_t kPatienceWithRangesNs = 5000 * kMillisecondNs;  // they start in up to three
+  const bool locked =
+      LockWithin(&turn_mutex_, ranges_.UnderWay() ? kPatienceWithRangesNs : kPatienceNs);
   exiting_ = true;
   if (locked) pthread_mutex_unlock(&turn_mutex_);
   return locked;

@@ -57,8 +57,7 @@ bool RangeSession::EndSoon() {
 }
 
 void RangeSession::Abandon() {
-  const Phase phase = phase_.load(std::memory_order_acquire);
-  if (phase != Phase::kNone && phase != Phase::kFinished) End();
+  if (UnderWay()) End();
 }
 
 void RangeSession::EndAtExit() {

@@ -34,6 +34,7 @@ class RangeSession {
   // counters are given back, unless that had to wait for the GPU.
   void EndAtExit();
   bool Finished() const { return phase_.load() == Phase::kFinished; }
+  bool UnderWay() const { return phase_.load() != Phase::kNone && !Finished(); }
 
   // CUPTI's callback for driver calls.
   void OnDriverCall(const cupti::CallbackData& call);
