@@ -22,7 +22,8 @@ extern const ChosenCalls kLaunchCalls;
 // they can be recorded while nothing else is.
 extern const ChosenCalls kNewWorkCalls;
 
-// Switches their records on or off. Where this libcupti cannot choose functions, nothing happens.
+// Switches their records on or off. Where this libcupti cannot choose functions, nothing happens;
+// and where CUDA had a context when they were first chosen, none ever come (CUPTI 13.0 and 12.8).
 void SwitchCalls(const CuptiApi& cupti, const ChosenCalls& calls, bool on);
 
 // Another client may have switched on records of every call.

@@ -30,8 +30,8 @@ constexpr const char* kCandidates[] = {
 };
 
 constexpr size_t kMaxConfigBytes = 16 << 20;
-// 20 MB of code and constants between them, of no use once the ranges are read. The driver loads
-// the compiler when the counters start.
+// 20 MB of code and constants between them, of no use once the ranges are read. The driver
+// would load the compiler when the counters start.
 constexpr const char kHostLibrary[] = "libnvperf_host.so";
 constexpr const char kCompilerLibrary[] = "libnvidia-ptxjitcompiler.so";
 constexpr const char kCompilerFile[] = "libnvidia-ptxjitcompiler.so.1";
@@ -119,12 +119,10 @@ bool RangeCounters::Configure(uint32_t device_index) {
   auto chip = UTLZ_SIZED(GetChipNameParams, chip_name);
   chip.device_index = device_index;
   if (!Ok(api_->device_get_chip_name(&chip)) || chip.chip_name == nullptr) return false;
-  return Choose(chip.chip_name);
+  return ConfigureFor(chip.chip_name);
 }
 
-bool RangeCounters::ConfigureFor(const char* chip) { return Choose(chip); }
-
-bool RangeCounters::Choose(const char* chip) {
+bool RangeCounters::ConfigureFor(const char* chip) {
   for (const char* name : kCandidates) {
     if (metrics_ < kMaxMetrics) AddMetric(name, chip);
   }

@@ -43,7 +43,6 @@ class RangeCounters {
 
  private:
   bool Ok(cupti::Result result);
-  bool Choose(const char* chip);
   bool AddMetric(const char* name, const char* chip);
   bool BuildConfig(const char* chip);
   bool OnePass(const char* chip);

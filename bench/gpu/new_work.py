@@ -62,12 +62,12 @@ def print_rows(way, begun, profile, utlz):
         begin_ns, end_ns = thing["begin_ns"], thing["end_ns"]
         after = [window for window in windows if window[0] >= begin_ns]
         during = [window for window in windows if window[0] < end_ns and window[1] > begin_ns]
-        traced = "" if not thing["kernel"] else sum(
-            count for name, count in launches.items() if thing["kernel"] in name)
         delay = f"{(after[0][0] - begin_ns) / 1e9:.2f} s" if after else "none"
-        print(f"| {way} | {thing['name']} | {delay} | {len(during)} | {traced} of "
-              f"{thing['count']} |" if traced != "" else
-              f"| {way} | {thing['name']} | {delay} | {len(during)} | |", flush=True)
+        traced = ""
+        if kernel := thing["kernel"]:
+            seen = sum(count for name, count in launches.items() if kernel in name)
+            traced = f"{seen} of {thing['count']}"
+        print(f"| {way} | {thing['name']} | {delay} | {len(during)} | {traced} |", flush=True)
 
 
 def main():

@@ -25,7 +25,7 @@ def utlz_new_triton(values, block: tl.constexpr):
 
 
 def things():
-    """(name, a part of its kernel's name, what to prepare, which returns what to run)."""
+    """(name, a part of its kernel's name or None, what to prepare, which returns what to run)."""
     values = torch.rand(1024, device=DEVICE)
     matrix = torch.rand(512, 512, device=DEVICE)
 
@@ -41,7 +41,7 @@ def things():
     yield "another operation of PyTorch", "DeviceScanKernel", lambda: lambda: values.cumprod(0)
     yield "one that it compiles at run time", "bessel_j0", lambda: lambda: torch.special.bessel_j0(
         values)
-    yield "a product of another type", "", lambda: lambda: matrix.double() @ matrix.double()
+    yield "a product of another type", None, lambda: lambda: matrix.double() @ matrix.double()
     yield "a kernel of Triton", "utlz_new_triton", lambda: lambda: utlz_new_triton[(1,)](
         values, block=1024)
     yield "a graph of known kernels", None, graph

@@ -18,7 +18,6 @@
 #include "collector/sampling/library_search.h"
 #include "tools/attach/process_facts.h"
 #include "tools/attach_session/attached_process.h"
-#include "tools/attach_session/process_environment.h"
 #include "tools/attach_session/server_processes.h"
 #include "tools/run/agent_library.h"
 
@@ -165,7 +164,9 @@ class Recording {
   std::vector<std::string> Notices() const {
     std::vector<std::string> notices = {
         "Attached to running processes: what they did before is not in here."};
-    for (const std::string& reason : without_ranges_) notices.push_back(absl::StrCat(reason, "."));
+    for (const std::string& reason : without_ranges_) {
+      notices.push_back(absl::StrCat("NVTX: ", reason, "."));
+    }
     for (const std::string& failure : failures_) {
       notices.push_back(absl::StrCat("Not attached: ", failure, "."));
     }
@@ -196,11 +197,10 @@ class Recording {
   }
 
   void TellOfRanges(const AttachedProcess& process) {
-    const std::string reason = WhyNoRanges(
-        process.pid(), absl::StrCat("process ", process.pid(), " (", process.name(), ")"));
+    const std::string reason = process.WhyNoRanges();
     if (reason.empty()) return;
     Say(reason);
-    without_ranges_.push_back(absl::StrCat("P", reason.substr(1)));
+    without_ranges_.push_back(reason);
   }
 
   const AttachOptions& options_;

@@ -3,9 +3,12 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <optional>
 #include <thread>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "collector/model/cupti_notices.h"
@@ -15,6 +18,7 @@
 #include "tools/attach/preflight.h"
 #include "tools/attach/process_facts.h"
 #include "tools/attach_session/process_environment.h"
+#include "tools/run/agent_library.h"
 
 namespace utlz {
 namespace {
@@ -180,6 +184,17 @@ absl::Status AttachedProcess::BeginTracing(const AttachMeans& means, Session& se
     return absl::OkStatus();
   }
   return Refusal(*answer);
+}
+
+std::string AttachedProcess::WhyNoRanges() const {
+  const std::optional<std::string> library = StartedWith(pid_, kNvtxInjectionVariable);
+  const bool heard_by_cupti =
+      library && absl::StartsWith(std::filesystem::path(*library).filename().string(), "libcupti");
+  if (heard_by_cupti) return "";
+  return absl::StrCat("process ", pid_, " (", name_, ") was started ",
+                      library ? "with another " : "without ", kNvtxInjectionVariable,
+                      ", so its NVTX ranges are not heard; start it with that variable naming the "
+                      "libcupti of its framework");
 }
 
 bool AttachedProcess::FallsAsleep(std::chrono::milliseconds patience) {

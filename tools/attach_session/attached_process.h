@@ -44,6 +44,9 @@ class AttachedProcess {
   // How the agent came in, for people: "agent woken", "agent loaded, one thread stopped for …".
   const std::string& way() const { return way_; }
 
+  // Why a visit hears no NVTX ranges of it, and what would help; empty where it may hear them.
+  std::string WhyNoRanges() const;
+
   // After the session has finished: whether the agent has said that it sleeps, and hung up, which
   // it does once nothing of the visit is left in the process. False also where that has ended.
   bool FallsAsleep(std::chrono::milliseconds patience);

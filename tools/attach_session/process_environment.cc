@@ -1,12 +1,10 @@
 #include "tools/attach_session/process_environment.h"
 
-#include <filesystem>
+#include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "tools/attach/proc_file.h"
-#include "tools/run/agent_library.h"
 
 namespace utlz {
 
@@ -24,17 +22,6 @@ std::optional<std::string> StartedWith(pid_t pid, absl::string_view name) {
   const auto environment =
       attach::ReadSmallFile(absl::StrCat("/proc/", pid, "/environ"), kMaxEnvironmentBytes);
   return environment.ok() ? FindVariable(*environment, name) : std::nullopt;
-}
-
-std::string WhyNoRanges(pid_t pid, absl::string_view process) {
-  const std::optional<std::string> library = StartedWith(pid, kNvtxInjectionVariable);
-  const bool heard_by_cupti =
-      library && absl::StartsWith(std::filesystem::path(*library).filename().string(), "libcupti");
-  if (heard_by_cupti) return "";
-  return absl::StrCat(process, " was started ", library ? "with another " : "without ",
-                      kNvtxInjectionVariable,
-                      ", so its NVTX ranges are not heard; start it with that variable naming the "
-                      "libcupti of its framework");
 }
 
 }  // namespace utlz

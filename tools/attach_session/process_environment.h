@@ -17,10 +17,6 @@ std::optional<std::string> FindVariable(absl::string_view environment, absl::str
 // Nothing where the process began without it, has ended, or may not be read.
 std::optional<std::string> StartedWith(pid_t pid, absl::string_view name);
 
-// A sentence that says why a visit hears no NVTX ranges of the process, and what would help; empty
-// where it may hear them. `process` names it for people.
-std::string WhyNoRanges(pid_t pid, absl::string_view process);
-
 }  // namespace utlz
 
 #endif  // UTLZ_TOOLS_ATTACH_SESSION_PROCESS_ENVIRONMENT_H_
