@@ -20,6 +20,8 @@ constexpr uint64_t kMillisecondNs = 1000000;
 constexpr uint64_t kTurnNs = 20 * kMillisecondNs;
 constexpr uint64_t kShortTurnNs = 5 * kMillisecondNs;
 constexpr uint64_t kReportNs = 1000 * kMillisecondNs;
+constexpr uint64_t kPatienceNs = 2000 * kMillisecondNs;
+constexpr uint64_t kPatienceWithRangesNs = 5000 * kMillisecondNs;  // they start in up to three
 
 }  // namespace
 
@@ -294,6 +296,14 @@ void Agent::OnRegistration() {
   FlushRecords(cupti::kFlushForced);
 }
 
+// Our thread may be where it sets ranges up, in libraries that are about to be torn down.
+void Agent::OnMainThreadEnds() {
+  main_thread_ended_ = true;  // what has not begun will not
+  if (exiting_ || !Active() || !LockWithin(&turn_mutex_, kPatienceWithRangesNs)) return;
+  ranges_.EndAtExit();
+  pthread_mutex_unlock(&turn_mutex_);
+}
+
 void Agent::OnExitBegins() {
   if (exiting_ || (!waits_ && !Active())) return;
   if (StopTurns() && Active()) ranges_.EndAtExit();
@@ -314,8 +324,6 @@ void Agent::OnExit() {
 // CUDA is taken down after this, and a call into it from our thread would end in a crash.
 // False where it is still inside one.
 bool Agent::StopTurns() {
-  constexpr uint64_t kPatienceNs = 2000 * kMillisecondNs;
-  constexpr uint64_t kPatienceWithRangesNs = 5000 * kMillisecondNs;  // they start in up to three
   const bool locked =
       LockWithin(&turn_mutex_, ranges_.UnderWay() ? kPatienceWithRangesNs : kPatienceNs);
   exiting_ = true;

@@ -52,6 +52,8 @@ class Agent {
   void OnSubscription();
   // Another client registers its buffer callbacks; alike.
   void OnRegistration();
+  // The program's main thread ends, and most likely the process: no ranges from now on.
+  void OnMainThreadEnds();
   // At exit(): our thread is out of CUPTI, and counts no ranges.
   void OnExitBegins();
   // Likewise, before CUDA is taken down: everything that CUPTI has is handed over.
@@ -128,6 +130,7 @@ class Agent {
   std::atomic<bool> gives_buffers_{false};  // CUPTI may have some, though nothing is recorded
   pthread_mutex_t turn_mutex_ = PTHREAD_MUTEX_INITIALIZER;  // held while our thread may call CUPTI
   std::atomic<bool> exiting_{false};
+  std::atomic<bool> main_thread_ended_{false};
   bool waits_ = false;  // for tools, visit by visit; else one collector for good
   Door door_;
   Visit visit_;  // the present one

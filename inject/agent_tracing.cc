@@ -193,7 +193,7 @@ void Agent::SilenceStragglers(uint64_t now_ns, uint64_t launches) {
 }
 
 bool Agent::RangesAllowed() const {
-  return may_subscribe_ &&
+  return may_subscribe_ && !main_thread_ended_ &&
          ring_.header()->control.counters_yielded.load(std::memory_order_acquire) != 0;
 }
 

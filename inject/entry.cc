@@ -8,6 +8,7 @@
 
 #include "inject/agent.h"
 #include "inject/communication_calls.h"
+#include "inject/main_thread.h"
 #include "inject/one_agent.h"
 #include "inject/own_descriptor.h"
 #include "proto/attach_abi.h"
@@ -27,6 +28,12 @@ Agent* MakeAgent() { return new (agent_memory) Agent; }
 
 void AtExit() {
   if (Agent* one = agent.load(std::memory_order_acquire)) one->OnExit();
+}
+
+std::atomic<bool> main_thread_watched{false};
+
+void WhenMainThreadEnds() {
+  if (Agent* one = agent.load(std::memory_order_acquire)) one->OnMainThreadEnds();
 }
 
 void BeforeExit() {
@@ -61,6 +68,7 @@ void StartAgent() {
   if (!IsSet(socket_path) && !parked) return;
   Agent* one = TheAgent();
   if (one == nullptr) return;
+  WatchMainThread();
   if (parked) {
     one->ListenForTools();
   } else if (one->Start(socket_path)) {
@@ -84,6 +92,13 @@ void WatchProcessEnds() {
   at_quick_exit(AtExit);
   pthread_atfork(nullptr, nullptr, AfterForkInChild);
 }
+
+void WatchMainThread() {
+  if (MainThreadIsWatched() || !OnMainThread()) return;
+  if (CallWhenThisThreadEnds(WhenMainThreadEnds)) main_thread_watched.store(true);
+}
+
+bool MainThreadIsWatched() { return main_thread_watched.load(std::memory_order_acquire); }
 
 void WatchExitAnew() {
   atexit(BeforeExit);

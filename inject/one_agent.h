@@ -11,8 +11,11 @@ namespace utlz::inject {
 
 // Calls the agent back when the process ends or forks. Allocates.
 void WatchProcessEnds();
-// Calls the agent back as the first one of all when the process ends, before the libraries that
-// were loaded since are torn down: CUPTI uses some of them. Allocates; agent's thread.
+// Calls the agent back when the main thread ends, once, if that is who calls this. Allocates then.
+void WatchMainThread();
+bool MainThreadIsWatched();
+// Calls the agent back at exit before the libraries that were loaded since are torn down, whichever
+// thread exits. Allocates; agent's thread.
 void WatchExitAnew();
 
 void BufferRequestedCallback(uint8_t** buffer, size_t* size, size_t* max_records);

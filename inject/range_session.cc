@@ -75,32 +75,34 @@ void RangeSession::EndAtExit() {
 
 void RangeSession::Begin(uint64_t now_ns) {
   began_ns_ = now_ns;
-  // The chip is asked of device 0: the processes of one machine see GPUs of one kind, or the
-  // configuration is refused when the counters start.
-  const uint64_t before_ns = MonotonicNs();
-  const bool loaded = counters_.Load(cupti_);
-  WatchExitAnew();
-  const bool configured = loaded && counters_.Configure(0);
-  WatchExitAnew();
-  setup_ns_ += MonotonicNs() - before_ns;
   recorder_->Lock();
   idle_.Reset(recorder_->streams() == 1);
   recorder_->Unlock();
   phase_.store(Phase::kFindContext, std::memory_order_release);
-  if (!configured ||
-      cupti_->subscribe(&subscriber_, DriverCallCallback, nullptr) != cupti::kSuccess) {
+  if (cupti_->subscribe(&subscriber_, DriverCallCallback, nullptr) != cupti::kSuccess) {
     subscriber_ = nullptr;
     return GiveUp();
   }
   cupti_->enable_domain(1, subscriber_, cupti::kDomainDriverApi);
 }
 
+// The chip is asked of device 0: the processes of one machine see GPUs of one kind, or the
+// configuration is refused when the counters start.
+bool RangeSession::StartCounters() {
+  const bool loaded = counters_.Load(cupti_);
+  WatchExitAnew();
+  const bool configured = loaded && counters_.Configure(0);
+  WatchExitAnew();
+  const bool started = configured && counters_.Start(context_.load());
+  WatchExitAnew();
+  return started;
+}
+
 void RangeSession::SetUp() {
   const uint64_t before_ns = MonotonicNs();
-  const bool started = counters_.Start(context_.load());
-  WatchExitAnew();
+  const bool started = StartCounters();
   const uint64_t now_ns = MonotonicNs();
-  setup_ns_ += now_ns - before_ns;
+  setup_ns_ = now_ns - before_ns;
   if (!started) return GiveUp();
   deadline_ns_.store(now_ns + kWindowNs);
   phase_.store(Phase::kRunning, std::memory_order_release);
@@ -111,6 +113,7 @@ void RangeSession::OnDriverCall(const cupti::CallbackData& call) {
   if (phase == Phase::kNone || phase >= Phase::kStopped) return;
   const cupti::Context context = context_.load(std::memory_order_relaxed);
   if (context != nullptr && call.context != context) return;
+  if (phase == Phase::kFindContext) WatchMainThread();
   if (!idle_.OnDriverCall(call, call.site == cupti::kCallbackExit)) return;
   // One thread at a time, and never waiting for another.
   if (in_callback_.exchange(true, std::memory_order_acquire)) return;
@@ -122,6 +125,8 @@ void RangeSession::OnIdle(const cupti::CallbackData& call) {
   // The agent's thread may give up meanwhile: what is over does not begin again.
   Phase phase = phase_.load(std::memory_order_acquire);
   if (phase == Phase::kFindContext) {
+    // A process that can end while counters start would be killed by that (0020 in decisions).
+    if (!MainThreadIsWatched()) return;
     context_.store(call.context);
     context_id_.store(call.context_uid);
     phase_.compare_exchange_strong(phase, Phase::kSetUp, std::memory_order_release);

@@ -30,8 +30,8 @@ class RangeSession {
   bool EndSoon();
   // Gives up whatever is under way: no subscriber and no callback is left behind.
   void Abandon();
-  // The process ends, and our thread makes no more turns: what was counted is read out, and the
-  // counters are given back, unless that had to wait for the GPU.
+  // The process ends, and our thread is in no turn: what was counted is read out, and the counters
+  // are given back, unless that had to wait for the GPU.
   void EndAtExit();
   bool Finished() const { return phase_.load() == Phase::kFinished; }
   bool UnderWay() const { return phase_.load() != Phase::kNone && !Finished(); }
@@ -42,7 +42,7 @@ class RangeSession {
  private:
   enum class Phase : uint32_t {
     kNone,
-    kFindContext,  // subscribed; waiting for the first idle context
+    kFindContext,  // subscribed; waiting for the first idle context, and for the main thread
     kSetUp,        // the agent's thread starts the counters
     kRunning,      // ranges open and close in the callback
     kStopped,      // the agent's thread reads out
@@ -55,6 +55,7 @@ class RangeSession {
   };
 
   void Begin(uint64_t now_ns);
+  bool StartCounters();
   void SetUp();
   void OnIdle(const cupti::CallbackData& call);
   void CloseRange();

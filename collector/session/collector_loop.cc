@@ -281,7 +281,8 @@ std::vector<std::string> CollectorLoop::Notices() {
   if (options_.counters == CountersMode::kRange && launches_ > 0 && !has_ranges_) {
     notices.push_back(
         "No counters: ranges alone were asked for, and none could be counted, since the program "
-        "never waited until the GPU was idle, or ran for less than some five seconds. "
+        "never waited until the GPU was idle, its main thread made no CUDA call, or it ran for "
+        "less than some five seconds. "
         "--counters=auto samples too.");
   }
   if (listener_.refused() > 0) {

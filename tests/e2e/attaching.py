@@ -79,8 +79,8 @@ class Program(Followed):
         self.process.stdin.flush()
         return self.answer()
 
-    def quit(self):
-        self.process.stdin.write("quit\n")
+    def quit(self, command="quit"):
+        self.process.stdin.write(command + "\n")
         self.process.stdin.flush()
         return self.end()
 

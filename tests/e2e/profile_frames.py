@@ -5,6 +5,7 @@ import struct
 PROFILE_HEADER_BYTES = 16
 FRAME_HEADER = struct.Struct("<IHHII")
 FRAME_TRACE_WINDOW = 13
+FRAME_RANGES = 14
 FRAME_AGENT_STATUS = 15
 FRAME_SAMPLES = 33
 # AgentStatus.flushed_until_ns: field 21, fixed64.

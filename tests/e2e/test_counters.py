@@ -8,6 +8,7 @@ import unittest
 
 from attaching import AttachTest
 from harness import EndToEndTest, Run, TIME_LIMIT_S, UTLZ
+from profile_frames import FRAME_RANGES, payloads
 
 COUNTERS = ("--counters=sample", "--overhead-budget=unlimited")
 
@@ -91,32 +92,64 @@ class CountersTest(EndToEndTest):
 
 
 class ExitTest(AttachTest):
+    """CUPTI's library behind ranges is torn down at exit before what was registered earlier."""
 
-    def end_when(self, stage, scenario, launches_more=0):
-        """Ends a program at a stage of its calibration: its status, and its report."""
-        profile = self.folder / "run.utlz"
-        program = self.start(
-            environment=self.environment(scenario),
+    def start_counting(self, *arguments, range_setup_ms=0):
+        self.profile = self.folder / "run.utlz"
+        return self.start(
+            *arguments, environment=self.environment(f"range_setup_ms={range_setup_ms}"),
             prefix=(str(UTLZ), "run", "--counters=range", "--overhead-budget=unlimited", "-o",
-                    str(profile), "--"))
+                    str(self.profile), "--"))
+
+    def reach(self, program, stage):
+        """Has it launch until its calibration is at a stage."""
         deadline = time.monotonic() + TIME_LIMIT_S
         while program.do(stage)["done"] == 0:
             self.assertLess(time.monotonic(), deadline, "it never came to that")
             program.do("launch 1")
-        for _ in range(launches_more):
-            program.do("launch 1")
-        self.assertEqual(program.quit(), 0, program.said)
-        return self.report(Run(subprocess.CompletedProcess([], 0, "", program.said), profile))
 
-    def test_a_program_that_ends_while_ranges_are_set_up(self):
-        """CUPTI's library behind them is torn down at exit before what was registered earlier."""
-        report = self.end_when("set_up", "range_setup_ms=700")
+    def end(self, program, command="quit"):
+        """Ends it; its report."""
+        self.assertEqual(program.quit(command), 0, program.said)
+        report = self.report(Run(subprocess.CompletedProcess([], 0, "", program.said),
+                                 self.profile))
         self.assertEqual(report["processes"][0]["end"], "exit")
+        return report
 
-    def test_a_program_that_ends_while_ranges_are_counted(self):
-        report = self.end_when("ranges", "range_setup_ms=0", launches_more=3)
-        self.assertEqual(report["processes"][0]["end"], "exit")
-        self.assertGreater(report["capture"]["ranges"], 0)
+    def test_while_they_are_set_up(self):
+        program = self.start_counting(range_setup_ms=700)
+        self.reach(program, "set_up")
+        self.end(program)
+
+    def test_while_they_are_set_up_and_cuda_began_on_another_thread(self):
+        program = self.start_counting("later", range_setup_ms=700)
+        program.do("init 1")
+        self.reach(program, "set_up")
+        self.end(program)
+
+    def test_while_they_are_counted(self):
+        program = self.start_counting()
+        self.reach(program, "pushed")
+        program.do("launch 1")
+        self.assertGreater(self.end(program)["capture"]["ranges"], 0)
+
+    def test_by_another_thread_while_they_are_counted(self):
+        program = self.start_counting()
+        self.reach(program, "pushed")
+        program.do("launch 1")
+        self.assertGreater(self.end(program, "exit")["capture"]["ranges"], 0)
+
+    def test_where_the_main_thread_calls_nothing_none_is_counted(self):
+        """Its end, which would kill it, could not be foreseen."""
+        program = self.start_counting("later")
+        program.do("init 1")
+        deadline = time.monotonic() + TIME_LIMIT_S
+        while not list(payloads(self.profile, FRAME_RANGES)):
+            self.assertLess(time.monotonic(), deadline, "there was no word of ranges")
+            self.assertEqual(program.do("set_up"), {"done": 0})
+            program.do("aside 1")
+        self.assertEqual(program.do("ranges"), {"done": 0})
+        self.assertEqual(self.end(program)["capture"].get("ranges", 0), 0)
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ struct RangeProfiler {
 std::atomic<uint32_t> enabled{0};
 std::atomic<uint32_t> counting{0};
 std::atomic<uint32_t> being_set_up{0};
+std::atomic<uint32_t> pushed{0};
 
 RangeProfiler* FromParams(void* profiler) {
   if (profiler == nullptr) Misuse("a range-profiler call without its object");
@@ -67,6 +68,7 @@ extern "C" {
 
 uint32_t FakeCuptiRangesCounting() { return counting; }
 uint32_t FakeCuptiRangesBeingSetUp() { return being_set_up; }
+uint32_t FakeCuptiRangesPushed() { return pushed; }
 
 CuptiResult cuptiRangeProfilerEnable(abi::RangeEnableParams* params) {
   if (const CuptiResult arranged = ArrangedResult("cuptiRangeProfilerEnable")) return arranged;
@@ -79,6 +81,7 @@ CuptiResult cuptiRangeProfilerEnable(abi::RangeEnableParams* params) {
     return kCuptiInvalidContext;
   }
   // As long as a real one takes to start.
+  MakeMoreOfProfilerLibrary();
   ++being_set_up;
   std::this_thread::sleep_for(std::chrono::milliseconds(ScenarioNumber("range_setup_ms", 0)));
   UseProfilerLibrary();
@@ -153,6 +156,7 @@ CuptiResult cuptiRangeProfilerStop(abi::RangeStopParams* params) {
 CuptiResult cuptiRangeProfilerPushRange(abi::RangePushParams* params) {
   RangeProfiler* profiler = FromParams(params->profiler);
   if (!profiler->started || profiler->open_start_ns != 0) return kCuptiInvalidOperation;
+  ++pushed;
   Drain(*profiler);
   profiler->open_start_ns = NowNs();
   return kCuptiSuccess;

@@ -91,6 +91,9 @@ uint32_t RangeProfilersEnabled();
 // The library behind the profilers, which CUPTI loads when it first needs it, is torn down at exit
 // before whatever was registered to run there earlier. Loaded, and no use after that.
 void UseProfilerLibrary();
+// Some of it is made only when it is first needed, and torn down before what was registered until
+// then, in the middle of a call perhaps.
+void MakeMoreOfProfilerLibrary();
 
 }  // namespace utlz::fake
 

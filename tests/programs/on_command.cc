@@ -1,7 +1,9 @@
 // Does what its standard input says, a word and a number a line, and answers each line with one of
 // JSON: a program in the middle of its run, for tests that attach to it.
 //   init        begins to use CUDA; it does by itself unless the argument is `later`
+//   init 1      the same on another thread than the main one, which is over then
 //   launch N    launches a kernel N times                          {"done":N}
+//   aside N     the same on another thread
 //   graph N     instantiates a graph of three kernels if there is none, and replays it N times
 //   capture 1   begins to capture those three on a stream, in CUDA's strictest mode
 //   capture 0   ends that and instantiates; fails if a thread did what a capture forbids
@@ -16,8 +18,10 @@
 //   cupti       {"done":what FakeCuptiSwitchedOn says; 0 where no CUPTI is loaded}
 //   ranges      {"done":what FakeCuptiRangesCounting says}
 //   set_up      {"done":what FakeCuptiRangesBeingSetUp says}
+//   pushed      {"done":what FakeCuptiRangesPushed says}
 //   count       the launches of all kinds so far, as every program prints them
 //   quit        ends with status 0
+//   exit        the same, by another thread
 #include <dlfcn.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -59,6 +63,19 @@ class Program {
   void Launch(uint64_t times) {
     target_->Launch(0, times);
     target_->Synchronize();
+  }
+
+  template <typename Work>
+  void Aside(const Work& work) {
+    std::thread([&] {
+      if (target_ != nullptr) Check(cuCtxSetCurrent(target_->context()), "cuCtxSetCurrent");
+      work();
+    }).join();
+  }
+
+  void InitAside() {
+    Aside([this] { Init(); });
+    Check(cuCtxSetCurrent(target_->context()), "cuCtxSetCurrent");
   }
 
   static void LoadModules(uint64_t times) {
@@ -204,13 +221,15 @@ int Run(bool later) {
     const std::string word = line.substr(0, space);
     const uint64_t number = space == std::string::npos ? 0 : std::stoull(line.substr(space));
     if (word == "quit") break;
+    if (word == "exit") program.Aside([] { std::exit(0); });
     if (word == "count") {
       program.Count();
       continue;
     }
     uint64_t done = number;
-    if (word == "init") program.Init();
+    if (word == "init") number == 0 ? program.Init() : program.InitAside();
     if (word == "launch") program.Launch(number);
+    if (word == "aside") program.Aside([&] { program.Launch(number); });
     if (word == "graph") program.Replay(number);
     if (word == "capture") number != 0 ? program.BeginCapture() : program.EndCapture();
     if (word == "module") Program::LoadModules(number);
@@ -221,6 +240,7 @@ int Run(bool later) {
     if (word == "cupti") done = Program::AskCupti("FakeCuptiSwitchedOn");
     if (word == "ranges") done = Program::AskCupti("FakeCuptiRangesCounting");
     if (word == "set_up") done = Program::AskCupti("FakeCuptiRangesBeingSetUp");
+    if (word == "pushed") done = Program::AskCupti("FakeCuptiRangesPushed");
     if (word == "close") closefrom(static_cast<int>(number));
     if (word == "busy") done = program.SetBusy(number);
     Answer(done);
