@@ -299,7 +299,8 @@ void Agent::OnRegistration() {
 // Our thread may be where it sets ranges up, in libraries that are about to be torn down.
 void Agent::OnMainThreadEnds() {
   main_thread_ended_ = true;  // what has not begun will not
-  if (exiting_ || !Active() || !LockWithin(&turn_mutex_, kPatienceWithRangesNs)) return;
+  if (exiting_ || !Active() || !ranges_.UnderWay()) return;
+  if (!LockWithin(&turn_mutex_, kPatienceWithRangesNs)) return;
   ranges_.EndAtExit();
   pthread_mutex_unlock(&turn_mutex_);
 }

@@ -25,7 +25,7 @@ void RangeSession::Turn(const CuptiApi& cupti, Recorder* recorder, bool allowed,
       if (now_ns > began_ns_ + kFindContextNs) GiveUp();
       return;
     case Phase::kSetUp:
-      return SetUp();
+      return allowed ? SetUp() : GiveUp();
     case Phase::kRunning:
       // No idle moment comes any more: leave the open range alone, it harms nobody; give up.
       if (now_ns > deadline_ns_.load() + kAbandonNs) End();

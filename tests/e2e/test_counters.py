@@ -139,6 +139,14 @@ class ExitTest(AttachTest):
         program.do("launch 1")
         self.assertGreater(self.end(program, "exit")["capture"]["ranges"], 0)
 
+    def test_of_a_child_while_its_parent_sets_them_up(self):
+        """It has its parent's locks, held by a thread that it lacks."""
+        program = self.start_counting(range_setup_ms=4000)
+        self.reach(program, "set_up")
+        self.assertEqual(program.do("brief"), {"done": 0})
+        self.assertEqual(program.do("set_up"), {"done": 1})
+        self.end(program)
+
     def test_where_the_main_thread_calls_nothing_none_is_counted(self):
         """Its end, which would kill it, could not be foreseen."""
         program = self.start_counting("later")

@@ -13,6 +13,7 @@
 //   busy 1, 0   a thread that launches without end, on or off      {"done":launches so far}
 //   busy 2      the same with many short kernels, dear to trace
 //   fork 1, 0   a child that waits for its end, begun or ended     {"done":its identifier}
+//   brief       a child that exits, and its end                    {"done":its status}
 //   close N     closes every descriptor from N on                  {"done":N}
 //   load 1, 2   loads a libcupti as a framework does: by its name, or the one beside libcuda
 //   cupti       {"done":what FakeCuptiSwitchedOn says; 0 where no CUPTI is loaded}
@@ -173,6 +174,14 @@ class Program {
     return static_cast<uint64_t>(child_);
   }
 
+  static uint64_t ForkBriefly() {
+    const pid_t child = fork();
+    if (child == 0) std::exit(0);
+    int status = -1;
+    waitpid(child, &status, 0);
+    return static_cast<uint64_t>(status);
+  }
+
   static void LoadCupti(bool beside_driver) {
     Dl_info driver;
     std::string path = "libcupti.so.13";
@@ -236,6 +245,7 @@ int Run(bool later) {
     if (word == "second") program.LaunchOnSecond(number);
     if (word == "own") program.LaunchInOwn(number);
     if (word == "fork") done = program.Fork(number != 0);
+    if (word == "brief") done = Program::ForkBriefly();
     if (word == "load") Program::LoadCupti(number == 2);
     if (word == "cupti") done = Program::AskCupti("FakeCuptiSwitchedOn");
     if (word == "ranges") done = Program::AskCupti("FakeCuptiRangesCounting");
