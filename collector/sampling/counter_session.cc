@@ -4,9 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "collector/sampling/clocks.h"
-#include "collector/sampling/peak_rates.h"
 #include "proto/frame.h"
 
 namespace utlz {
@@ -17,7 +15,6 @@ constexpr uint64_t kFirstRetryPauseNs = 1'000'000'000;
 constexpr uint64_t kLongestRetryPauseNs = 30'000'000'000;
 // Asking for a lock costs next to nothing.
 constexpr uint64_t kLeaseRetryPauseNs = 500'000'000;
-constexpr uint32_t kSamplesPerBatch = 4096;
 
 // A detail sample costs twice to three times as much as a lean one, and changing the set 0.2 s of
 // CPU and wall time, so detail windows are few and follow each other, once a round, and come only
@@ -44,35 +41,6 @@ constexpr uint64_t kNoticeNs = 45'000'000;
 
 // A window of more intervals than this that brings no sample at all was no window.
 constexpr uint64_t kIntervalsWithSamples = 16;
-
-// Below this share of SM cycles a window saw no work worth sampling.
-constexpr double kIdleShare = 0.002;
-// And below this traffic nothing was copied either: an idle GPU's own is a thousandth of it.
-constexpr double kIdleBytesPerNs = 2;
-
-int IndexOfRole(const SelectedMetrics& metrics, MetricRole role) {
-  for (size_t i = 0; i < metrics.size(); ++i) {
-    if (metrics[i].role == role) return static_cast<int>(i);
-  }
-  return -1;
-}
-
-// The same for the same metrics, whichever sampler takes them, so that what several count for one
-// run is one; never 0.
-uint32_t MetricSetId(const SelectedMetrics& metrics, uint64_t interval_ns) {
-  std::string text = absl::StrCat(interval_ns);
-  for (const SelectedMetric& metric : metrics) {
-    absl::StrAppend(&text, "\n", metric.name, " ", metric.resolution);
-  }
-  const uint64_t hash = XXH3_64bits(text.data(), text.size());
-  return static_cast<uint32_t>(hash & 0xffffff) | 1u << 24;
-}
-
-std::vector<double> Resolutions(const SelectedMetrics& metrics) {
-  std::vector<double> resolutions;
-  for (const SelectedMetric& metric : metrics) resolutions.push_back(metric.resolution);
-  return resolutions;
-}
 
 }  // namespace
 
@@ -168,7 +136,7 @@ absl::Status CounterSession::Take() {
   }
   const size_t set = SetOfNextWindow();
   configured_set_.reset();
-  if (absl::Status status = sampler_->Configure(sets_[set].metrics, sets_[set].interval_ns);
+  if (absl::Status status = sampler_->Configure(sets_[set].metrics(), sets_[set].interval_ns());
       !status.ok())
     return status;
   configured_set_ = set;
@@ -181,19 +149,12 @@ absl::Status CounterSession::SelectSets() {
   if (!lean.ok()) return lean.status();
   absl::StatusOr<SelectedMetrics> detail = SelectMetrics(DetailRoles(), passes);
   const size_t lean_metrics = lean->size();
-  AddSet(*std::move(lean), options_.interval_ns);
+  sets_.emplace_back(device_, *std::move(lean), options_.interval_ns);
   if (detail.ok() && detail->size() > lean_metrics) {
-    AddSet(*std::move(detail), options_.interval_ns / kIntervalParts * kDetailIntervalParts);
+    sets_.emplace_back(device_, *std::move(detail),
+                       options_.interval_ns / kIntervalParts * kDetailIntervalParts);
   }
   return absl::OkStatus();
-}
-
-void CounterSession::AddSet(SelectedMetrics metrics, uint64_t interval_ns) {
-  Set& set = sets_.emplace_back();
-  set.id = MetricSetId(metrics, interval_ns);
-  set.interval_ns = interval_ns;
-  set.encoder.emplace(set.id, device_.uuid, interval_ns, Resolutions(metrics));
-  set.metrics = std::move(metrics);
 }
 
 void CounterSession::Block(uint64_t now_ns, const absl::Status& status) {
@@ -232,14 +193,14 @@ void CounterSession::BeginWindow(uint64_t now_ns) {
   state_ = State::kSampling;
   window_begin_ns_ = MonotonicNs();
   window_end_ns_ = window_begin_ns_ + WindowNs();
-  sets_[*configured_set_].encoder->StartWindow();
+  sets_[*configured_set_].StartWindow();
 }
 
 absl::Status CounterSession::ConfigureNextSet() {
   const size_t set = SetOfNextWindow();
   if (sampler_->configured() && configured_set_ == set) return absl::OkStatus();
   configured_set_ = set;
-  return sampler_->Configure(sets_[set].metrics, sets_[set].interval_ns);
+  return sampler_->Configure(sets_[set].metrics(), sets_[set].interval_ns());
 }
 
 uint64_t CounterSession::WindowNs() const {
@@ -312,9 +273,7 @@ SamplerWindow CounterSession::PlannedWindow() const {
 }
 
 void CounterSession::Introduce(const FrameSink& sink) const {
-  for (const Set& set : sets_) {
-    if (set.announced.has_value()) sink(FRAME_METRIC_SET, *set.announced);
-  }
+  for (const CounterSet& set : sets_) set.Introduce(sink);
   if (!planning_.planned || state_ != State::kReady || schedule_.next_start_ns() == kNever) return;
   if (planned_ns_ == kNever) {
     sink(FRAME_SAMPLER_READY, Ready());
@@ -326,95 +285,48 @@ void CounterSession::Introduce(const FrameSink& sink) const {
 void CounterSession::EndWindow(uint64_t now_ns) {
   const uint64_t cpu_before_ns = ProcessCpuNs();
   const uint64_t on_ns = std::max(MonotonicNs(), now_ns) - window_begin_ns_;
-  Set* set = &sets_[*configured_set_];
-  const int elapsed_index = IndexOfRole(set->metrics, METRIC_SM_CYCLES_ELAPSED);
-  const int active_index = IndexOfRole(set->metrics, METRIC_SM_CYCLES_ACTIVE);
-  const int read_index = IndexOfRole(set->metrics, METRIC_DRAM_READ_BYTES);
-  const int write_index = IndexOfRole(set->metrics, METRIC_DRAM_WRITE_BYTES);
-  double elapsed_cycles = 0;
-  double active_cycles = 0;
-  double dram_bytes = 0;
-  double sampled_ns = 0;
+  CounterSet* set = &sets_[*configured_set_];
+  WindowActivity activity(set->metrics());
   state_ = State::kReady;
   absl::StatusOr<WindowResult> window =
       sampler_->Stop([&](uint64_t start_ns, uint64_t end_ns, std::span<const double> values) {
-        if (!set->announced.has_value()) Announce(set);
-        elapsed_cycles += values[static_cast<size_t>(elapsed_index)];
-        if (active_index >= 0) active_cycles += values[static_cast<size_t>(active_index)];
-        if (read_index >= 0) dram_bytes += values[static_cast<size_t>(read_index)];
-        if (write_index >= 0) dram_bytes += values[static_cast<size_t>(write_index)];
-        sampled_ns += static_cast<double>(end_ns - start_ns);
-        set->encoder->Add(start_ns, end_ns, values);
-        if (set->encoder->samples() >= kSamplesPerBatch) SendBatch(set);
+        set->Announce(*sampler_, sink_);
+        set->Add(start_ns, end_ns, values, sink_);
+        activity.Add(end_ns - start_ns, values);
       });
-  if (window.ok()) {
-    set->encoder->AddLost(window->lost);
-    statistics_.samples += window->samples;
-    statistics_.lost += window->lost;
-    if (window->overflow) schedule_.Overflowed();
-    if (window->samples != 0) {
-      retry_pause_ns_ = kFirstRetryPauseNs;
-    } else if (!window->overflow && on_ns > kIntervalsWithSamples * set->interval_ns) {
-      window = absl::InternalError("a window of PM sampling brought no samples");
-    }
-  }
-  if (set->announced.has_value() && set->encoder->has_news()) SendBatch(set);
-  const bool computes =
-      active_index < 0 || active_cycles > kIdleShare * elapsed_cycles * device_.multiprocessors;
-  const bool idle = !computes && !(dram_bytes > kIdleBytesPerNs * sampled_ns);
-  if (computes) {
-    ++busy_windows_;
-    statistics_.busy_cycles += elapsed_cycles;
-    statistics_.busy_ns += sampled_ns;
-  }
-  ++statistics_.windows;
-  statistics_.sampling_ns += on_ns;
+  set->EndWindow(window.ok() ? window->lost : 0, sink_);
+  absl::Status status = window.status();
+  if (window.ok()) status = CheckWindow(*window, on_ns, set->interval_ns());
+  const bool idle = !CountWindow(activity, on_ns);
   const uint64_t cpu_ns = window_cpu_ns_ + ProcessCpuNs() - cpu_before_ns;
   schedule_.Finished(MonotonicNs(), on_ns, cpu_ns, idle);
-  if (!window.ok()) Block(now_ns, window.status());
+  if (!status.ok()) Block(now_ns, status);
 }
 
-void CounterSession::Announce(Set* set) {
-  set->announced = Describe(*set);
-  sink_(FRAME_METRIC_SET, *set->announced);
-}
-
-MetricSet CounterSession::Describe(const Set& set) const {
-  MetricSet message;
-  message.set_id(set.id);
-  message.set_device_uuid(device_.uuid);
-  message.set_chip(chip_);
-  message.set_interval_ns(set.interval_ns);
-  for (const SelectedMetric& selected : set.metrics) {
-    MetricSet::Metric* metric = message.add_metric();
-    metric->set_name(selected.name);
-    metric->set_role(selected.role);
-    metric->set_unit(selected.unit);
-    metric->set_resolution(selected.resolution);
-    metric->set_peak_per_cycle(PeakPerCycle(selected));
+// What it brought; a long one without samples is an error.
+absl::Status CounterSession::CheckWindow(const WindowResult& window, uint64_t on_ns,
+                                         uint64_t interval_ns) {
+  statistics_.samples += window.samples;
+  statistics_.lost += window.lost;
+  if (window.overflow) schedule_.Overflowed();
+  if (window.samples != 0) {
+    retry_pause_ns_ = kFirstRetryPauseNs;
+  } else if (!window.overflow && on_ns > kIntervalsWithSamples * interval_ns) {
+    return absl::InternalError("a window of PM sampling brought no samples");
   }
-  return message;
+  return absl::OkStatus();
 }
 
-double CounterSession::PeakPerCycle(const SelectedMetric& metric) const {
-  switch (metric.role) {
-    case METRIC_SM_CYCLES_ACTIVE:
-      return device_.multiprocessors;
-    case METRIC_TENSOR_ACTIVE:
-    case METRIC_TENSOR_HMMA_ACTIVE:
-    case METRIC_TENSOR_IMMA_ACTIVE:
-      return sampler_->EvaluateConstant(metric.name + ".peak_sustained")
-          .value_or(TensorPipesPerMultiprocessor(device_.compute_capability_major) *
-                    device_.multiprocessors);
-    case METRIC_FMA_INSTRUCTIONS:
-    case METRIC_FP64_ACTIVE:
-      return sampler_->EvaluateConstant(metric.name + ".peak_sustained").value_or(0);
-    default:
-      return 0;
-  }
+// Whether the GPU did anything in it.
+bool CounterSession::CountWindow(const WindowActivity& activity, uint64_t on_ns) {
+  ++statistics_.windows;
+  statistics_.sampling_ns += on_ns;
+  if (!activity.Computes(device_.multiprocessors)) return activity.Copies();
+  ++busy_windows_;
+  statistics_.busy_cycles += activity.elapsed_cycles();
+  statistics_.busy_ns += activity.sampled_ns();
+  return true;
 }
-
-void CounterSession::SendBatch(Set* set) { sink_(FRAME_SAMPLES, set->encoder->Take()); }
 
 void CounterSession::CutWindow(uint64_t now_ns) {
   if (!sampling()) return;

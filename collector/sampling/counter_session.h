@@ -5,22 +5,20 @@
 #define UTLZ_COLLECTOR_SAMPLING_COUNTER_SESSION_H_
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "collector/sampling/counter_set.h"
 #include "collector/sampling/cuda_driver_table.h"
 #include "collector/sampling/cupti_table.h"
 #include "collector/sampling/device_lease.h"
 #include "collector/sampling/pm_sampler.h"
 #include "collector/sampling/rung_reason.h"
-#include "collector/sampling/sample_batch_encoder.h"
+#include "collector/sampling/window_activity.h"
 #include "collector/sampling/window_schedule.h"
-#include "google/protobuf/message_lite.h"
-#include "proto/profile.pb.h"
 #include "proto/sampler.pb.h"
 
 namespace utlz {
@@ -55,9 +53,6 @@ struct CounterStatistics {
 // Not thread-safe. Table and device must outlive it.
 class CounterSession {
  public:
-  using FrameSink =
-      std::function<void(uint16_t type, const google::protobuf::MessageLite& message)>;
-
   CounterSession(const CuptiTable& table, const CudaDevice& device,
                  const CounterSessionOptions& options, FrameSink sink, uint64_t now_ns);
   ~CounterSession();
@@ -105,18 +100,9 @@ class CounterSession {
  private:
   enum class State { kBlocked, kReady, kSampling, kYielded, kDead };
 
-  struct Set {
-    uint32_t id = 0;
-    uint64_t interval_ns = 0;
-    SelectedMetrics metrics;
-    std::optional<MetricSet> announced;
-    std::optional<SampleBatchEncoder> encoder;
-  };
-
   absl::Status Take();
   absl::Status SelectSets();
   uint64_t WindowNs() const;
-  void AddSet(SelectedMetrics metrics, uint64_t interval_ns);
   void TryTake(uint64_t now_ns);
   void Block(uint64_t now_ns, const absl::Status& status);
   void BeginWindow(uint64_t now_ns);
@@ -125,11 +111,9 @@ class CounterSession {
   void GetReady(uint64_t now_ns);
   SamplerReady Ready() const;
   void EndWindow(uint64_t now_ns);
+  absl::Status CheckWindow(const WindowResult& window, uint64_t on_ns, uint64_t interval_ns);
+  bool CountWindow(const WindowActivity& activity, uint64_t on_ns);
   size_t SetOfNextWindow() const;
-  void Announce(Set* set);
-  MetricSet Describe(const Set& set) const;
-  double PeakPerCycle(const SelectedMetric& metric) const;
-  void SendBatch(Set* set);
 
   const CuptiTable& table_;
   const CudaDevice& device_;
@@ -142,7 +126,7 @@ class CounterSession {
   std::string chip_;
   std::optional<DeviceLease> lease_;
   std::unique_ptr<PmSampler> sampler_;
-  std::vector<Set> sets_;  // lean, then detail where it differs
+  std::vector<CounterSet> sets_;  // lean, then detail where it differs
   std::optional<size_t> configured_set_;
   WindowPlanning planning_;
   uint64_t planned_ns_;    // UINT64_MAX: none

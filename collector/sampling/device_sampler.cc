@@ -30,7 +30,7 @@ void AddSince(const SamplerStatus& first, const SamplerStatus& last, SamplerStat
 }  // namespace
 
 DeviceSampler::DeviceSampler(const CudaDevice& device, const SamplerLibraries& libraries,
-                             const CounterSessionOptions& options, CounterSession::FrameSink sink,
+                             const CounterSessionOptions& options, FrameSink sink,
                              FrameStream::Sink relay, uint64_t now_ns)
     : device_(device),
       libraries_(libraries),
@@ -249,7 +249,7 @@ void DeviceSampler::SetPlanning(uint64_t now_ns, const WindowPlanning& planning)
   if (counters_ != nullptr) counters_->SetPlanning(now_ns, planning);
 }
 
-void DeviceSampler::Introduce(const CounterSession::FrameSink& sink) {
+void DeviceSampler::Introduce(const FrameSink& sink) {
   sink(FRAME_DEVICE_PEAKS, Peaks());
   if (counters_ != nullptr) counters_->Introduce(sink);
   sink(FRAME_SAMPLER_STATUS, Status());

@@ -28,8 +28,8 @@ class DeviceSampler {
   // `sink` gets what this process makes, `relay` what another sampler made, and what its collector
   // alone is to have.
   DeviceSampler(const CudaDevice& device, const SamplerLibraries& libraries,
-                const CounterSessionOptions& options, CounterSession::FrameSink sink,
-                FrameStream::Sink relay, uint64_t now_ns);
+                const CounterSessionOptions& options, FrameSink sink, FrameStream::Sink relay,
+                uint64_t now_ns);
 
   const CudaDevice& device() const { return device_; }
 
@@ -59,7 +59,7 @@ class DeviceSampler {
   void SetPlanning(uint64_t now_ns, const WindowPlanning& planning);
 
   // For one who joins: all that was said so far and holds.
-  void Introduce(const CounterSession::FrameSink& sink);
+  void Introduce(const FrameSink& sink);
 
   // Ends a window, and says what is still to be said to the own collector. `goes_on`: others listen
   // on; else the counters are given up.
@@ -82,7 +82,7 @@ class DeviceSampler {
 
   const CudaDevice& device_;
   const SamplerLibraries& libraries_;
-  const CounterSession::FrameSink sink_;
+  const FrameSink sink_;
   const FrameStream::Sink relay_;
   WindowPlanning planning_;
   std::unique_ptr<CounterSession> counters_;

@@ -86,6 +86,27 @@ TEST_F(CounterSessionTest, SendsASetAndThenItsSamples) {
   EXPECT_EQ(session_->statistics().windows, 1u);
 }
 
+TEST_F(CounterSessionTest, ALongWindowIsSentInBatches) {
+  fake_.samples_per_window = 10'001;
+  options_.schedule.window_ns = 100 * kSecond;
+  Begin();
+  Window();
+  ASSERT_EQ(batches_.size(), 3u);
+  EXPECT_EQ(batches_[0].samples(), 4096u);
+  EXPECT_TRUE(batches_[0].window_start());
+  EXPECT_FALSE(batches_[1].window_start());
+  EXPECT_EQ(batches_[0].samples() + batches_[1].samples() + batches_[2].samples(), 10'000u);
+}
+
+TEST_F(CounterSessionTest, SaysHowManySamplesAreMissing) {
+  fake_.gap_after_sample = 4;
+  Begin();
+  Window();
+  ASSERT_EQ(batches_.size(), 1u);
+  EXPECT_EQ(batches_[0].lost(), 1u);
+  EXPECT_EQ(session_->statistics().lost, 1u);
+}
+
 TEST_F(CounterSessionTest, TakesTheDetailSetNowAndThen) {
   Begin();
   for (int i = 0; i < 40; ++i) Window();
