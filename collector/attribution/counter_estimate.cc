@@ -1,0 +1,135 @@
+#include "collector/attribution/counter_estimate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "collector/attribution/small_sample.h"
+
+namespace utlz::attribution {
+namespace {
+
+// How well one launch's edges are placed by its timestamps, a standard deviation: timers of GPUs
+// count in steps of 32 ns and more, and blocks do not start and stop at one moment.
+constexpr double kTimestampNs = 50;
+// A part of a launch's life that is seen less often than this, beside the rest, is hardly seen.
+constexpr double kSeldom = 0.7;
+// Rates over a launch's life lie between none and twice the mean, a standard deviation.
+constexpr double kRateSpread = 0.58;
+
+// Standard error of the launches' mean by their scatter: as if each were independent, and as
+// stretches of time of different lengths differ, whichever is most.
+double Scatter(const ColumnStatistics& statistics) {
+  const uint64_t launches = statistics.launches();
+  double most = SmallSampleFactor(launches) *
+                std::sqrt(statistics.variance() / static_cast<double>(launches));
+  for (size_t level = 0; level < kClusterLevels; ++level) {
+    const ClusterVariance& clusters = statistics.clusters(level);
+    if (clusters.clusters() < kFewestClusters) continue;
+    most = std::max(most,
+                    SmallSampleFactor(clusters.clusters()) * std::sqrt(clusters.VarianceOfMean()));
+  }
+  return most;
+}
+
+// How much of a launch's life samples saw plainly less often than the rest of it: always cut off by
+// windows that are in step with the load. What is done after its end is left out: it depends on
+// when the next launch starts.
+double UnseenShare(const RateFit& fit, const WorkColumn& work) {
+  const size_t hats = work.shape.coefficients();
+  if (hats < 3) return 0;
+  const double duration_ns = work.shape.typical_duration_ns();
+  const ProfileShape::Knots knots = work.shape.PlaceKnots(duration_ns, duration_ns);
+  std::vector<double> lives;
+  std::vector<double> seen;
+  for (size_t hat = 0; hat + 1 < hats; ++hat) {
+    lives.push_back(work.shape.HatIntegral(knots, hat, 0, duration_ns));
+    const auto at = static_cast<Eigen::Index>(work.first_coefficient + hat);
+    seen.push_back(lives.back() > 0 ? fit.exposure()(at) / lives.back() : 0);
+  }
+  std::vector<double> ordered = seen;
+  const auto usual = ordered.begin() + static_cast<std::ptrdiff_t>(ordered.size() * 3 / 4);
+  std::nth_element(ordered.begin(), usual, ordered.end());
+  double life = 0;
+  double unseen = 0;
+  for (size_t hat = 0; hat < lives.size(); ++hat) {
+    life += lives[hat];
+    if (seen[hat] < kSeldom * *usual) unseen += lives[hat] * (1 - seen[hat] / *usual);
+  }
+  return life > 0 ? unseen / life : 0;
+}
+
+// What is estimated: one column's share of one counter.
+struct Subject {
+  const Model& model;
+  size_t group;
+  size_t index;  // of the counter in the group
+  size_t column;
+
+  const RateFit& fit() const { return model.fit(group); }
+  const WorkColumn& work() const { return model.plan().columns()[column]; }
+  size_t counter() const { return model.groups()[group].counters[index]; }
+  const ColumnStatistics& statistics() const { return model.statistics(column, counter()); }
+  double launches() const { return statistics().covered_launches(); }
+};
+
+double Noise(const Subject& subject) {
+  const ColumnStatistics& statistics = subject.statistics();
+  return statistics.launches() > 1 ? Scatter(statistics) : statistics.shared() / subject.launches();
+}
+
+// How far the fitted rates, without the division of each sample's count, lie from the value.
+double Misfit(const Subject& subject) {
+  const double fitted = subject.fit().FittedTotal(subject.index, subject.work());
+  return std::abs(fitted / subject.launches() -
+                  subject.statistics().attributed() / subject.launches());
+}
+
+// What was counted while it ran cannot be told from the background of idle times.
+double Background(const Subject& subject) {
+  const Model& model = subject.model;
+  return subject.fit().rate(subject.index, ColumnPlan::kIdleCoefficient) *
+         static_cast<double>(model.time_ns(subject.column)) * 1e-3 /
+         static_cast<double>(std::max<uint64_t>(1, model.launches(subject.column)));
+}
+
+// Work that others did next to an edge may be counted on the wrong side of it: as much as the fit
+// moves with the shift, where that was tried, else all that lies between.
+double Misplaced(const Subject& subject, double edge_error_ns) {
+  const double beside = subject.statistics().others_rates() / subject.launches();
+  const std::optional<double> sensitivity =
+      subject.model.ShiftSensitivity(subject.column, subject.counter());
+  return sensitivity ? std::hypot(edge_error_ns * *sensitivity, kTimestampNs * beside)
+                     : edge_error_ns * beside;
+}
+
+double Square(double value) { return value * value; }
+
+}  // namespace
+
+CounterEstimate EstimateCounter(const Model& model, const FitCovariance& covariance, size_t group,
+                                size_t index, size_t column, double edge_error_ns,
+                                const Options& options) {
+  const Subject subject{model, group, index, column};
+  const ColumnStatistics& statistics = subject.statistics();
+  CounterEstimate estimate;
+  estimate.attributed = statistics.attributed();
+  if (subject.launches() <= 0) return estimate;
+  const double value = statistics.per_launch();
+  const double shared = statistics.shared() / subject.launches();
+  const double shared_share = value > 0 ? std::min(1.0, shared / value) : 1;
+  const double confounded =
+      std::sqrt(statistics.residual_variance()) * covariance.Deviation(column) / subject.launches();
+  // What it did where samples hardly ever saw it is a guess, by what it did elsewhere.
+  const double unseen = kRateSpread * value * UnseenShare(subject.fit(), subject.work());
+  estimate.per_launch = value;
+  estimate.standard_error =
+      std::sqrt(Square(Noise(subject)) + Square(confounded) + Square(Background(subject)) +
+                Square(Misfit(subject) * shared_share) + Square(options.shape_error * shared) +
+                Square(Misplaced(subject, edge_error_ns)) + Square(unseen) +
+                Square(options.reproducibility * value));
+  return estimate;
+}
+
+}  // namespace utlz::attribution
