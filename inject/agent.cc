@@ -296,12 +296,13 @@ void Agent::OnRegistration() {
   FlushRecords(cupti::kFlushForced);
 }
 
-// Our thread may be where it sets ranges up, in libraries that are about to be torn down.
+// Our thread may be where it loads CUPTI or sets ranges up, in libraries that are about to be torn
+// down.
 void Agent::OnMainThreadEnds() {
   main_thread_ended_ = true;  // what has not begun will not
-  if (exiting_ || !Active() || !ranges_.UnderWay()) return;
+  if (exiting_ || !(begins_tracing_ || ranges_.UnderWay())) return;
   if (!LockWithin(&turn_mutex_, kPatienceWithRangesNs)) return;
-  ranges_.EndAtExit();
+  if (Active()) ranges_.EndAtExit();
   pthread_mutex_unlock(&turn_mutex_);
 }
 
@@ -311,6 +312,7 @@ void Agent::OnExitBegins() {
 }
 
 void Agent::OnExit() {
+  if (ended_.exchange(true)) return;
   OnExitBegins();
   if (!Active()) return;
   SendDevices();

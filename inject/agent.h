@@ -131,6 +131,8 @@ class Agent {
   pthread_mutex_t turn_mutex_ = PTHREAD_MUTEX_INITIALIZER;  // held while our thread may call CUPTI
   std::atomic<bool> exiting_{false};
   std::atomic<bool> main_thread_ended_{false};
+  std::atomic<bool> begins_tracing_{false};  // in a visit: CUPTI is loaded by our thread
+  std::atomic<bool> ended_{false};
   bool waits_ = false;  // for tools, visit by visit; else one collector for good
   Door door_;
   Visit visit_;  // the present one

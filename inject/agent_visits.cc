@@ -117,7 +117,13 @@ bool Agent::BeginVisit(const Visit& visit) {
 // Threads that CUPTI makes meanwhile inherit the name, which must not say anything of the agent.
 bool Agent::BeginTracing(const Visit& visit) {
   pthread_setname_np(pthread_self(), "utlz-cupti");
-  const bool begun = StartCupti({visit.named_cupti.Get(), visit.cupti.Get()}) && StartTracing();
+  const bool loads_cupti = !has_cupti_;
+  begins_tracing_ = true;
+  const bool begun = !main_thread_ended_ &&
+                     StartCupti({visit.named_cupti.Get(), visit.cupti.Get()}) && StartTracing();
+  begins_tracing_ = false;
+  // The end has been watched since before this: libcupti would be torn down first.
+  if (loads_cupti) WatchProcessEndAnew();
   pthread_setname_np(pthread_self(), kAwakeThreadName);
   const bool taken = ring_.header()->producer.reason.load(std::memory_order_relaxed) ==
                      static_cast<uint32_t>(AgentReason::kCuptiTaken);

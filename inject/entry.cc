@@ -76,9 +76,11 @@ void StartAgent() {
   }
 }
 
-// Runs inside the dynamic loader, on a thread that is not ours: no more than a thread is started.
+// Runs inside the dynamic loader, on a thread that is not ours: no more than a thread is started,
+// and this one's end watched if it is the main one.
 [[gnu::constructor]] void OnLoad() {
   if (attach_config.loaded_by_attach == 0) return;
+  WatchMainThread();
   if (Agent* one = TheAgent()) {
     one->WaitForTools({attach_config.control_socket, attach_config.control_socket_device,
                        attach_config.control_socket_inode});
@@ -87,9 +89,13 @@ void StartAgent() {
 
 }  // namespace
 
-void WatchProcessEnds() {
+void WatchProcessEndAnew() {
   atexit(AtExit);
   at_quick_exit(AtExit);
+}
+
+void WatchProcessEnds() {
+  WatchProcessEndAnew();
   pthread_atfork(nullptr, nullptr, AfterForkInChild);
 }
 

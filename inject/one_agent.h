@@ -11,6 +11,8 @@ namespace utlz::inject {
 
 // Calls the agent back when the process ends or forks. Allocates.
 void WatchProcessEnds();
+// The end once more, before what was loaded since is torn down: the first of these counts.
+void WatchProcessEndAnew();
 // Calls the agent back when the main thread ends, once, if that is who calls this. Allocates then.
 void WatchMainThread();
 bool MainThreadIsWatched();

@@ -251,6 +251,23 @@ class Attaching(AttachTest):
         report = self.result(tool)
         self.assertEqual(self.launches_by_name(report), {GEMM: 25})
 
+    def end_while_a_visit_begins(self, *, parked):
+        """Parts of libcupti are torn down at exit before what was registered earlier."""
+        program = self.start(environment=self.environment("instant=1,register_ms=1500"),
+                             prefix=[str(UTLZ), "run", "--asleep", "--"] if parked else ())
+        tool = self.attach(program.pid)
+        deadline = time.monotonic() + TIME_LIMIT_S
+        while program.do("begin")["done"] == 0:
+            self.assertLess(time.monotonic(), deadline, "CUPTI was never begun with")
+        self.assertEqual(program.quit(), 0, program.said)
+        tool.end()
+
+    def test_target_that_ends_while_the_visit_begins(self):
+        self.end_while_a_visit_begins(parked=False)
+
+    def test_parked_target_that_ends_while_the_visit_begins(self):
+        self.end_while_a_visit_begins(parked=True)
+
     def test_target_that_is_killed_meanwhile(self):
         program = self.start()
         tool = self.attach(program.pid)

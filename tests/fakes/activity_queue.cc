@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 #include <utility>
@@ -24,10 +25,19 @@ struct RegisteredCallbacks {
 };
 RegisteredCallbacks registered_callbacks;
 
+// The real one's constructors have 27 objects of it destroyed at exit (CUPTI 13.0).
+std::atomic<bool> destroyed{false};
+void Destroy() { destroyed.store(true); }
+[[gnu::constructor]] void OnLoad() { std::atexit(Destroy); }
+
+std::atomic<uint32_t> registering{0};
+
 // Room that a buffer may lose at its end to a record that no longer fits.
 constexpr size_t kSlackBytes = 256;
 
 }  // namespace
+
+uint32_t CallbacksBeingRegistered() { return registering; }
 
 ActivityQueue& ActivityQueue::Instance() {
   static ActivityQueue* const queue = new ActivityQueue;
@@ -36,6 +46,12 @@ ActivityQueue& ActivityQueue::Instance() {
 
 void ActivityQueue::SetCallbacks(RequestBufferFunction request,
                                  CompleteBufferFunction complete) {
+  // Something more of the library is made in the middle of the call, and destroyed first of all.
+  [[maybe_unused]] static const int made = std::atexit(Destroy);
+  ++registering;
+  std::this_thread::sleep_for(std::chrono::milliseconds(ScenarioNumber("register_ms", 0)));
+  CheckProcess();
+  --registering;
   registered_callbacks.request.store(request);
   registered_callbacks.complete.store(complete);
 }
@@ -48,6 +64,7 @@ void ActivityQueue::CheckProcess() const {
   const pid_t pid = worker_pid_.load();
   if (pid != 0 && pid != getpid()) Misuse("CUPTI is used in a child of fork");
   if (CuptiState::Instance().BeingTornDown()) Misuse("CUPTI is used while it is torn down");
+  if (destroyed.load()) Misuse("libcupti is used after its objects were destroyed at exit");
 }
 
 void ActivityQueue::StartWorker() {

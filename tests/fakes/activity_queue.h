@@ -27,6 +27,8 @@ struct PendingRecord {
   size_t start_offset = 0;
 };
 
+uint32_t CallbacksBeingRegistered();
+
 class ActivityQueue {
  public:
   static ActivityQueue& Instance();

@@ -280,6 +280,8 @@ uint32_t FakeCuptiSwitchedOn() {
   return count + state.EnabledInContexts() + state.RecordedDriverCalls() + RangeProfilersEnabled();
 }
 
+uint32_t FakeCuptiCallbacksBeingRegistered() { return CallbacksBeingRegistered(); }
+
 // Takes as long as a real one may; a call from another thread meanwhile would be its end.
 CuptiResult cuptiFinalize() {
   const uint64_t duration_ms = ScenarioNumber("finalize_ms", 0);

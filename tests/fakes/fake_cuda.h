@@ -52,6 +52,8 @@ uint64_t FakeCudaWorkCount();
 // Of libcupti, by dlsym: how many activity kinds and range profilers are on, plus one if there is a
 // subscriber.
 uint32_t FakeCuptiSwitchedOn();
+// How many threads are registering buffer callbacks.
+uint32_t FakeCuptiCallbacksBeingRegistered();
 // How many of these range profilers have been started and not stopped.
 uint32_t FakeCuptiRangesCounting();
 }

@@ -18,6 +18,7 @@
 //   load 1, 2   loads a libcupti as a framework does: by its name, or the one beside libcuda
 //   cupti       {"done":what FakeCuptiSwitchedOn says; 0 where no CUPTI is loaded}
 //   ranges      {"done":what FakeCuptiRangesCounting says}
+//   begin       {"done":what FakeCuptiCallbacksBeingRegistered says}
 //   set_up      {"done":what FakeCuptiRangesBeingSetUp says}
 //   pushed      {"done":what FakeCuptiRangesPushed says}
 //   count       the launches of all kinds so far, as every program prints them
@@ -249,6 +250,7 @@ int Run(bool later) {
     if (word == "load") Program::LoadCupti(number == 2);
     if (word == "cupti") done = Program::AskCupti("FakeCuptiSwitchedOn");
     if (word == "ranges") done = Program::AskCupti("FakeCuptiRangesCounting");
+    if (word == "begin") done = Program::AskCupti("FakeCuptiCallbacksBeingRegistered");
     if (word == "set_up") done = Program::AskCupti("FakeCuptiRangesBeingSetUp");
     if (word == "pushed") done = Program::AskCupti("FakeCuptiRangesPushed");
     if (word == "close") closefrom(static_cast<int>(number));
