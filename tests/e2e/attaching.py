@@ -52,6 +52,8 @@ class Followed:
     def close(self):
         if self.process.stdout.closed:
             return
+        if self.process.stdin:
+            self.process.stdin.close()  # under utlz run the program outlives what is killed here
         self.process.kill()
         self.end()
 
