@@ -21,7 +21,7 @@ constexpr uint64_t kTurnNs = 20 * kMillisecondNs;
 constexpr uint64_t kShortTurnNs = 5 * kMillisecondNs;
 constexpr uint64_t kReportNs = 1000 * kMillisecondNs;
 constexpr uint64_t kPatienceNs = 2000 * kMillisecondNs;
-constexpr uint64_t kPatienceWithRangesNs = 5000 * kMillisecondNs;  // they start in up to three
+constexpr uint64_t kPatienceInSetUpNs = 5000 * kMillisecondNs;  // ranges start in up to three
 
 }  // namespace
 
@@ -301,7 +301,7 @@ void Agent::OnRegistration() {
 void Agent::OnMainThreadEnds() {
   main_thread_ended_ = true;  // what has not begun will not
   if (exiting_ || !(begins_tracing_ || ranges_.UnderWay())) return;
-  if (!LockWithin(&turn_mutex_, kPatienceWithRangesNs)) return;
+  if (!LockWithin(&turn_mutex_, kPatienceInSetUpNs)) return;
   if (Active()) ranges_.EndAtExit();
   pthread_mutex_unlock(&turn_mutex_);
 }
@@ -328,7 +328,7 @@ void Agent::OnExit() {
 // False where it is still inside one.
 bool Agent::StopTurns() {
   const bool locked =
-      LockWithin(&turn_mutex_, ranges_.UnderWay() ? kPatienceWithRangesNs : kPatienceNs);
+      LockWithin(&turn_mutex_, ranges_.UnderWay() ? kPatienceInSetUpNs : kPatienceNs);
   exiting_ = true;
   if (locked) pthread_mutex_unlock(&turn_mutex_);
   return locked;

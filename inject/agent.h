@@ -52,7 +52,8 @@ class Agent {
   void OnSubscription();
   // Another client registers its buffer callbacks; alike.
   void OnRegistration();
-  // The program's main thread ends, and most likely the process: no ranges from now on.
+  // The program's main thread ends, and most likely the process: no ranges from now on, and no
+  // visit begins to trace.
   void OnMainThreadEnds();
   // At exit(): our thread is out of CUPTI, and counts no ranges.
   void OnExitBegins();

@@ -106,7 +106,7 @@ void WatchMainThread() {
 
 bool MainThreadIsWatched() { return main_thread_watched.load(std::memory_order_acquire); }
 
-void WatchExitAnew() {
+void WatchExitForRanges() {
   atexit(BeforeExit);
   at_quick_exit(BeforeExit);
 }

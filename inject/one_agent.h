@@ -11,14 +11,16 @@ namespace utlz::inject {
 
 // Calls the agent back when the process ends or forks. Allocates.
 void WatchProcessEnds();
-// The end once more, before what was loaded since is torn down: the first of these counts.
+// Registers for the end once more, so that records are handed over before what was loaded since is
+// torn down; the agent is called back by the newest of these alone.
 void WatchProcessEndAnew();
 // Calls the agent back when the main thread ends, once, if that is who calls this. Allocates then.
 void WatchMainThread();
 bool MainThreadIsWatched();
-// Calls the agent back at exit before the libraries that were loaded since are torn down, whichever
-// thread exits. Allocates; agent's thread.
-void WatchExitAnew();
+// Has ranges end at exit, whichever thread exits, before the libraries that they have loaded so far
+// are torn down. Records are not handed over: other handlers may still launch. Allocates; agent's
+// thread.
+void WatchExitForRanges();
 
 void BufferRequestedCallback(uint8_t** buffer, size_t* size, size_t* max_records);
 void BufferCompletedCallback(cupti::Context context, uint32_t stream, uint8_t* buffer, size_t size,

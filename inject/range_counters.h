@@ -57,7 +57,8 @@ class RangeCounters {
   size_t config_bytes_ = 0;
   uint8_t* counter_data_ = nullptr;
   size_t counter_data_bytes_ = 0;
-  bool had_host_library_ = true;  // until something is loaded
+  // Nothing is to be given back until Load has loaded it.
+  bool had_host_library_ = true;
   bool had_compiler_ = true;
   cupti::Result last_error_ = cupti::kSuccess;
 };

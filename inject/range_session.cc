@@ -69,7 +69,6 @@ void RangeSession::EndAtExit() {
     phase = Phase::kStopped;
   }
   if (phase == Phase::kStopped) return ReadOut();
-  if (phase == Phase::kFindContext || phase == Phase::kSetUp) return GiveUp();
   Abandon();
 }
 
@@ -90,11 +89,11 @@ void RangeSession::Begin(uint64_t now_ns) {
 // configuration is refused when the counters start.
 bool RangeSession::StartCounters() {
   const bool loaded = counters_.Load(cupti_);
-  WatchExitAnew();
+  WatchExitForRanges();
   const bool configured = loaded && counters_.Configure(0);
-  WatchExitAnew();
+  WatchExitForRanges();
   const bool started = configured && counters_.Start(context_.load());
-  WatchExitAnew();
+  WatchExitForRanges();
   return started;
 }
 

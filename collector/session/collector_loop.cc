@@ -282,8 +282,7 @@ std::vector<std::string> CollectorLoop::Notices() {
     notices.push_back(
         "No counters: ranges alone were asked for, and none could be counted, since the program "
         "never waited until the GPU was idle, its main thread made no CUDA call, or it ran for "
-        "less than some five seconds. "
-        "--counters=auto samples too.");
+        "less than some five seconds. --counters=auto samples too.");
   }
   if (listener_.refused() > 0) {
     notices.push_back(absl::StrCat(listener_.refused(),

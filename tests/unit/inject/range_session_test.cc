@@ -23,7 +23,7 @@ struct World {
   int open = 0;
   int pushed = 0;
   int disabled = 0;
-  std::vector<int> watched_after;  // how often started by each WatchExitAnew
+  std::vector<int> watched_after;  // how often started by each WatchExitForRanges
 };
 World world;
 
@@ -264,7 +264,7 @@ TEST_F(RangeSessionTest, AnExitWhileTheGpuWorksWaitsForNothing) {
 // The library's ways in, of which this program has none.
 void WatchMainThread() { ++world.asked_to_watch; }
 bool MainThreadIsWatched() { return world.main_thread_watched; }
-void WatchExitAnew() { world.watched_after.push_back(world.started); }
+void WatchExitForRanges() { world.watched_after.push_back(world.started); }
 void DriverCallCallback(void*, uint32_t, uint32_t, const void*) {}
 
 }  // namespace utlz::inject
