@@ -14,15 +14,20 @@ help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: release ## Install what is missing, build, and profile: a CUDA program, or without a GPU a recording
+run: program ## Install what is missing, build, and profile: a CUDA program, or without a GPU a recording
 	build/release/bin/utlz demo
 
 .PHONY: test
 test: packages-test release ## Install, build, and run every test that this machine can run
 	tools/dev/run_tests release
 
+.PHONY: program
+program: packages-build ## Build what is installed, and no tests, into build/release
+	cmake --preset release
+	cmake --build --preset release --parallel $(PARALLEL) --target utlz utlz_inject utlz_demo_load
+
 .PHONY: release
-release: packages-build ## Build optimised, into build/release
+release: packages-build ## Build everything, tests and benches too, into build/release
 	cmake --preset release
 	cmake --build --preset release --parallel $(PARALLEL)
 
@@ -38,12 +43,26 @@ tsan: packages-test ## Build and test under ThreadSanitizer
 	cmake --build --preset tsan --parallel $(PARALLEL)
 	tools/dev/run_tests tsan
 
-.PHONY: fuzz
-fuzz: packages-test ## Run every fuzzer for FUZZ_SECONDS (60) each
+.PHONY: sanitizers
+sanitizers: sanitizers-build ## Build with clang, ASan and UBSan; test, and run every fuzzer for 10 s
+	tools/dev/run_fuzzers 10
+	tools/dev/run_tests sanitizers
+
+.PHONY: sanitizers-build
+sanitizers-build: packages-test
 	tools/dev/install_packages fuzz
-	cmake --preset fuzz
-	cmake --build --preset fuzz --parallel $(PARALLEL)
+	cmake --preset sanitizers
+	cmake --build --preset sanitizers --parallel $(PARALLEL)
+
+.PHONY: fuzz
+fuzz: fuzzers-build ## Run every fuzzer for FUZZ_SECONDS (60) each
 	tools/dev/run_fuzzers $(FUZZ_SECONDS)
+
+.PHONY: fuzzers-build
+fuzzers-build: packages-test
+	tools/dev/install_packages fuzz
+	cmake --preset sanitizers
+	cmake --build --preset sanitizers --parallel $(PARALLEL) --target fuzzers
 
 .PHONY: soak
 soak: packages-test release ## Run the long tests: memory, drop counts and totals over 200 million launches
@@ -54,13 +73,17 @@ bench: packages-test release ## Run the Google Benchmarks that match BENCH_FILTE
 	for program in build/release/bin/bench_*; do "$$program" --benchmark_filter='$(BENCH_FILTER)'; done
 
 .PHONY: install
-install: release ## Install into PREFIX (/usr/local), stripped; DESTDIR is respected
+install: program ## Install into PREFIX (/usr/local), stripped; DESTDIR is respected
 	cmake --install build/release --strip --prefix $(abspath $(PREFIX))
 
 .PHONY: package
-package: release ## Make a relocatable tarball and a .deb in build/packages
+package: program ## Make a relocatable tarball, a .deb and an .rpm in build/packages
 	tools/dev/install_packages package
 	cpack --config build/release/CPackConfig.cmake -B build/packages
+
+.PHONY: wheel
+wheel: release ## Make a Python wheel in build/packages
+	tools/dev/make_wheel.py build/release build/packages
 
 .PHONY: format
 format: ## Format the C++ sources

@@ -5,13 +5,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "inject/clock.h"
+#include "inject/base/clock.h"
+#include "inject/base/timed_lock.h"
 #include "inject/handshake.h"
 #include "inject/identity.h"
-#include "inject/one_agent.h"
-#include "inject/subscription.h"
-#include "inject/termination.h"
-#include "inject/timed_lock.h"
+#include "inject/ranges/one_agent.h"
+#include "inject/tracing/subscription.h"
 
 namespace utlz::inject {
 namespace {
@@ -25,8 +24,8 @@ constexpr uint64_t kPatienceInSetUpNs = 5000 * kMillisecondNs;  // ranges start 
 
 }  // namespace
 
-bool Agent::Start(const char* socket_path) {
-  if (!Connect(socket_path)) return false;
+bool Agent::Start(const char* socket_path, const RunToken* token) {
+  if (!Connect(socket_path, token)) return false;
   // The way out is open from here on: the collector hears why, also where tracing never begins.
   if (!CreateRecorder() || !StartCupti({})) {
     SendEnd("off");
@@ -38,15 +37,14 @@ bool Agent::Start(const char* socket_path) {
     GiveUp(AgentReason::kNoMemory, 0);
     return false;
   }
-  WatchTermination();
   return true;
 }
 
-bool Agent::Connect(const char* socket_path) {
+bool Agent::Connect(const char* socket_path, const RunToken* token) {
   const int ring_file = ring_.Create(kRingDefaultDataBytes);
   if (ring_file < 0) return false;
-  const bool met =
-      MeetCollector(socket_path, ring_file, kRingHeaderBytes + kRingDefaultDataBytes, &welcome_);
+  const bool met = MeetCollector(socket_path, token, ring_file,
+                                 kRingHeaderBytes + kRingDefaultDataBytes, &welcome_);
   close(ring_file);
   return met;
 }
@@ -193,13 +191,6 @@ void Agent::Run() {
     pthread_mutex_lock(&turn_mutex_);
     if (!exiting_) Turn(MonotonicNs());
     pthread_mutex_unlock(&turn_mutex_);
-    if (const int signal_number = TerminationSignal(); signal_number != 0) {
-      if (!taken_) FlushRecords(cupti::kFlushForced);
-      EndGap();
-      SendStatus();
-      SendEnd(SignalName(signal_number));
-      Terminate(signal_number);
-    }
     const timespec pause{0, static_cast<long>(PauseNs(MonotonicNs()))};
     nanosleep(&pause, nullptr);
   }
@@ -342,7 +333,6 @@ void Agent::OnFork() {
     door_.CloseInChild();
     visit_.Close();
   }
-  ForgetTermination();
 }
 
 }  // namespace utlz::inject

@@ -12,28 +12,29 @@
 #include <atomic>
 #include <cstdint>
 
-#include "inject/buffer_pool.h"
-#include "inject/cuda_api.h"
-#include "inject/cupti_api.h"
+#include "inject/base/ring_writer.h"
 #include "inject/door.h"
-#include "inject/new_work_watch.h"
-#include "inject/other_client.h"
-#include "inject/range_session.h"
-#include "inject/recorder.h"
-#include "inject/registration.h"
-#include "inject/ring_writer.h"
-#include "inject/trace_budget.h"
-#include "inject/trace_switch.h"
-#include "inject/window_cost.h"
+#include "inject/driver/cuda_api.h"
+#include "inject/driver/cupti_api.h"
+#include "inject/ranges/range_session.h"
+#include "inject/record/buffer_pool.h"
+#include "inject/record/new_work_watch.h"
+#include "inject/record/recorder.h"
+#include "inject/tracing/other_client.h"
+#include "inject/tracing/registration.h"
+#include "inject/tracing/trace_budget.h"
+#include "inject/tracing/trace_switch.h"
+#include "inject/tracing/window_cost.h"
 #include "proto/ring_abi.h"
+#include "proto/run_token.h"
 
 namespace utlz::inject {
 
 class Agent {
  public:
   // Meets the collector, loads CUPTI, begins to trace. False where the agent is off; the target
-  // goes on all the same.
-  bool Start(const char* socket_path);
+  // goes on all the same. Null: the process was given no token.
+  bool Start(const char* socket_path, const RunToken* token);
 
   // Starts the thread that waits for tools, asleep until one comes, and touches nothing else.
   // Inside the dynamic loader, on any thread; `connection` is the loader's.
@@ -65,7 +66,7 @@ class Agent {
   const CuptiApi& cupti() const { return cupti_; }
 
  private:
-  bool Connect(const char* socket_path);
+  bool Connect(const char* socket_path, const RunToken* token);
   bool CreateRecorder();
   bool StartCupti(const BroughtCupti& brought);
   // After StartTracing found the program's own copy in use, beside the named one.
@@ -104,7 +105,6 @@ class Agent {
   void WatchNewWork();
   // The next window, on the monotonic clock: the collector's, or one for new work before that.
   PlannedWindow NextWindow(uint64_t now_ns) const;
-  PlannedWindow CollectorsWindow(uint64_t now_ns) const;
   // How long until the next turn: planned windows begin and end in time.
   uint64_t PauseNs(uint64_t now_ns) const;
   bool RangesAllowed() const;

@@ -1,10 +1,10 @@
 // What the agent tells of the process and of itself, and the handing over of records.
 
 #include "inject/agent.h"
-#include "inject/clock.h"
+#include "inject/base/clock.h"
 #include "inject/identity.h"
 #include "inject/memory_pool.h"
-#include "inject/primary_contexts.h"
+#include "inject/record/primary_contexts.h"
 
 namespace utlz::inject {
 namespace {

@@ -1,9 +1,10 @@
 // When the agent traces: as its budget allows, while nobody else has CUPTI's buffers.
 
 #include "inject/agent.h"
-#include "inject/clock.h"
-#include "inject/one_agent.h"
-#include "inject/subscription.h"
+#include "inject/base/clock.h"
+#include "inject/ranges/one_agent.h"
+#include "inject/tracing/collectors_window.h"
+#include "inject/tracing/subscription.h"
 
 namespace utlz::inject {
 namespace {
@@ -17,25 +18,10 @@ constexpr uint64_t kSilentNs = 1000 * kMillisecondNs;
 }  // namespace
 
 PlannedWindow Agent::NextWindow(uint64_t now_ns) const {
-  const PlannedWindow window = CollectorsWindow(now_ns);
+  // Clocks of this moment: one that jumps spoils the windows under way and no others.
+  const PlannedWindow window = CollectorsWindow(ring_.header()->control, RealtimeNs(), now_ns);
   if (window.begin_ns != 0 && window.begin_ns <= new_work_window_.begin_ns) return window;
   return now_ns < new_work_window_.end_ns ? new_work_window_ : window;
-}
-
-PlannedWindow Agent::CollectorsWindow(uint64_t now_ns) const {
-  const RingControl& control = ring_.header()->control;
-  const uint64_t end_ns = control.window_end_ns.load(std::memory_order_acquire);
-  const uint64_t begin_ns = control.window_begin_ns.load(std::memory_order_acquire);
-  if (control.window_end_ns.load(std::memory_order_relaxed) != end_ns || begin_ns >= end_ns ||
-      end_ns - begin_ns > kLongestPlannedWindowNs) {
-    return {};
-  }
-  // Clocks of this moment: one that jumps spoils the windows under way and no others.
-  const uint64_t realtime_ns = RealtimeNs();
-  if (end_ns <= realtime_ns) return {};
-  const uint64_t begun_ns = realtime_ns > begin_ns ? realtime_ns - begin_ns : 0;
-  const uint64_t until_begin_ns = begin_ns > realtime_ns ? begin_ns - realtime_ns : 0;
-  return {now_ns - begun_ns + until_begin_ns, now_ns + (end_ns - realtime_ns)};
 }
 
 // torch.profiler and its like take the buffers, trace for a while and leave everything switched

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "inject/agent.h"
-#include "inject/clock.h"
+#include "inject/base/clock.h"
 #include "inject/handshake.h"
-#include "inject/one_agent.h"
+#include "inject/ranges/one_agent.h"
 #include "proto/attach_control.h"
 
 namespace utlz::inject {

@@ -4,12 +4,15 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <utility>
+
+#include "inject/base/clock.h"
 
 namespace utlz::inject {
 namespace {
@@ -31,45 +34,6 @@ bool BindAbstract(int socket_file, const char* prefix) {
   return bind(socket_file, reinterpret_cast<const sockaddr*>(&address), size) == 0;
 }
 
-// The process's user, or root.
-bool IsTrusted(int connection) {
-  ucred peer{};
-  socklen_t size = sizeof peer;
-  return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-         (peer.uid == geteuid() || peer.uid == 0);
-}
-
-enum class Arrival { kNothing, kRequest, kGone };
-
-// Reads one request without waiting. What comes along with anything else is closed.
-Arrival Receive(int socket_file, ControlRequest* request,
-                int (*descriptors)[kMaxControlDescriptors]) {
-  iovec part{request, sizeof *request};
-  alignas(cmsghdr) char control[CMSG_SPACE(kMaxControlDescriptors * sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  const ssize_t size = recvmsg(socket_file, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  if (size < 0) return errno == EAGAIN || errno == EINTR ? Arrival::kNothing : Arrival::kGone;
-  uint32_t count = 0;
-  for (cmsghdr* head = CMSG_FIRSTHDR(&message); head != nullptr;
-       head = CMSG_NXTHDR(&message, head)) {
-    if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS) continue;
-    const size_t sent = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (size_t i = 0; i < sent && count < kMaxControlDescriptors; ++i) {
-      memcpy(&(*descriptors)[count++], CMSG_DATA(head) + i * sizeof(int), sizeof(int));
-    }
-  }
-  if (size == static_cast<ssize_t>(sizeof *request) && count > 0 &&
-      request->magic == kControlMagic && request->version == kControlVersion) {
-    return Arrival::kRequest;
-  }
-  for (uint32_t i = 0; i < count; ++i) close((*descriptors)[i]);
-  return Arrival::kGone;
-}
-
 void Say(int connection, ControlState state, const AnswerReason& reason) {
   ControlAnswer answer{};
   answer.magic = kControlMagic;
@@ -79,6 +43,12 @@ void Say(int connection, ControlState state, const AnswerReason& reason) {
   answer.reason_detail = reason.detail;
   answer.named_cupti = static_cast<uint32_t>(reason.named_cupti);
   send(connection, &answer, sizeof answer, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+// poll() fails at once in a process that has set its limit of descriptors below theirs, as some do
+// that give up their rights.
+void WaitOutFailure(int polled, const timespec& wait) {
+  if (polled < 0 && errno != EINTR) nanosleep(&wait, nullptr);
 }
 
 }  // namespace
@@ -97,7 +67,8 @@ void SendAnswer(const Visit& visit, ControlState state, const AnswerReason& reas
 }
 
 void Door::Open(OwnDescriptor first, bool listen_too) {
-  Add(first);
+  user_at_start_ = UserIds::Now();
+  Add({first});
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
     inner_ = OwnDescriptor::Adopt(ends[0]);
@@ -117,15 +88,18 @@ bool Door::Await(Visit* visit) {
   for (;;) {
     pollfd ways[kConnections + 2];
     nfds_t count = 0;
-    const auto add = [&](const OwnDescriptor& way) {
-      const int number = way.Get();
+    const auto add = [&](int number) {
       if (number >= 0) ways[count++] = {number, POLLIN, 0};
     };
-    add(inner_);
-    add(listener_);
-    for (const OwnDescriptor& connection : connections_) add(connection);
-    if (count == 0) return false;
-    poll(ways, count, -1);
+    const uint64_t now_ns = MonotonicNs();
+    const bool pauses = listener_.Get() >= 0 && !pace_.MayListen(now_ns);
+    add(inner_.Get());
+    if (!pauses) add(listener_.Get());
+    for (const Connection& connection : connections_) add(connection.socket.Get());
+    if (count == 0 && !pauses) return false;
+    constexpr uint64_t kMillisecondNs = 1000000;
+    const uint64_t pause_ms = (pace_.paused_until_ns() - now_ns) / kMillisecondNs + 1;
+    WaitOutFailure(poll(ways, count, pauses ? static_cast<int>(pause_ms) : -1), {1, 0});
     if (Serve(visit)) return true;
   }
 }
@@ -135,7 +109,9 @@ bool Door::Attend(const Visit& visit, uint64_t wait_ns) {
   pollfd visitor{connection, POLLIN, 0};
   // A tool says nothing more on its connection: whatever happens there is its end.
   const timespec wait{0, static_cast<long>(wait_ns)};
-  if (connection < 0 || ppoll(&visitor, 1, &wait, nullptr) > 0) return false;
+  const int ready = connection < 0 ? 1 : ppoll(&visitor, 1, &wait, nullptr);
+  if (ready > 0) return false;
+  WaitOutFailure(ready, wait);
   Serve(nullptr);
   return true;
 }
@@ -146,14 +122,57 @@ bool Door::Serve(Visit* visit) {
   return ReadConnections(visit);
 }
 
+Door::Arrival Door::Receive(int socket_file, Request* request) {
+  ControlRequest& words = request->words;
+  iovec part{&words, sizeof words};
+  // Padding makes room for one more than is wanted, and the kernel uses it.
+  alignas(cmsghdr) char control[CMSG_SPACE(kMaxControlDescriptors * sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  const ssize_t size = recvmsg(socket_file, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (size < 0) return errno == EAGAIN || errno == EINTR ? Arrival::kNothing : Arrival::kGone;
+  uint32_t count = 0;
+  for (cmsghdr* head = CMSG_FIRSTHDR(&message); head != nullptr;
+       head = CMSG_NXTHDR(&message, head)) {
+    if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS) continue;
+    const size_t sent = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < sent; ++i) {
+      int descriptor = -1;
+      memcpy(&descriptor, CMSG_DATA(head) + i * sizeof(int), sizeof(int));
+      if (count < kMaxControlDescriptors) {
+        request->descriptors[count++] = descriptor;
+      } else {
+        close(descriptor);
+      }
+    }
+  }
+  const bool ours = size >= static_cast<ssize_t>(sizeof words.magic + sizeof words.version) &&
+                    words.magic == kControlMagic;
+  if (size == static_cast<ssize_t>(sizeof words) && count > 0 && ours &&
+      words.version == kControlVersion) {
+    return Arrival::kRequest;
+  }
+  CloseFrom(0, request);
+  return ours && words.version != kControlVersion ? Arrival::kOtherRelease : Arrival::kGone;
+}
+
+void Door::CloseFrom(size_t first, Request* request) {
+  for (size_t i = first; i < kMaxControlDescriptors; ++i) {
+    if (const int number = std::exchange(request->descriptors[i], -1); number >= 0) close(number);
+  }
+}
+
 void Door::ReadDoor() {
   const int inner = inner_.Get();
   if (inner < 0) return;
-  ControlRequest request;
-  int descriptors[kMaxControlDescriptors] = {-1, -1, -1};
-  switch (Receive(inner, &request, &descriptors)) {
+  Request request;
+  switch (Receive(inner, &request)) {
     case Arrival::kNothing:
       return;
+    case Arrival::kOtherRelease:
     case Arrival::kGone: {
       // A message that is none is read away; an end without the other is of no use.
       pollfd end{inner, 0, 0};
@@ -163,70 +182,99 @@ void Door::ReadDoor() {
     case Arrival::kRequest:
       break;
   }
-  if (request.verb == static_cast<uint32_t>(ControlVerb::kConnect)) {
-    Add(OwnDescriptor::Adopt(std::exchange(descriptors[0], -1)));
+  if (request.words.verb == static_cast<uint32_t>(ControlVerb::kConnect)) {
+    Add({OwnDescriptor::Adopt(std::exchange(request.descriptors[0], -1))});
   }
-  for (const int descriptor : descriptors) {
-    if (descriptor >= 0) close(descriptor);
-  }
+  CloseFrom(0, &request);
 }
 
 void Door::AcceptConnection() {
+  const uint64_t now_ns = MonotonicNs();
   const int listener = listener_.Get();
-  if (listener < 0) return;
+  if (listener < 0 || !pace_.MayListen(now_ns)) return;
   const int connection = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
-  if (connection < 0) return;
-  if (!IsTrusted(connection)) {
+  if (connection < 0) {
+    pace_.Failed(errno, now_ns);
+    return;
+  }
+  const Trust trust = TrustInPeer(connection, user_at_start_);
+  if (trust != Trust::kTrusted) pace_.Refused(now_ns);
+  if (trust == Trust::kStranger) {
     close(connection);
     return;
   }
-  Add(OwnDescriptor::Adopt(connection));
+  // Whom it does not trust now is told so once the request has come: closed before that, the
+  // connection would lose the answer.
+  Add({OwnDescriptor::Adopt(connection), true});
 }
 
 bool Door::ReadConnections(Visit* visit) {
-  for (OwnDescriptor& connection : connections_) {
-    const int number = connection.Get();
+  for (Connection& connection : connections_) {
+    const int number = connection.socket.Get();
     if (number < 0) continue;
-    ControlRequest request;
-    int descriptors[kMaxControlDescriptors] = {-1, -1, -1};
-    const Arrival arrival = Receive(number, &request, &descriptors);
+    Request request;
+    const Arrival arrival = Receive(number, &request);
     if (arrival == Arrival::kNothing) continue;
-    if (arrival == Arrival::kRequest && visit != nullptr &&
-        request.verb == static_cast<uint32_t>(ControlVerb::kTrace)) {
-      const bool named = request.cupti_is_named != 0;
-      *visit = {.connection = std::exchange(connection, {}),
-                .collector = OwnDescriptor::Adopt(descriptors[0]),
-                .named_cupti = OwnDescriptor::Adopt(named ? descriptors[1] : -1),
-                .cupti = OwnDescriptor::Adopt(descriptors[named ? 2 : 1])};
-      if (!named && descriptors[2] >= 0) close(descriptors[2]);
+    if (arrival == Arrival::kOtherRelease) {
+      Say(number, ControlState::kRefused, {AgentReason::kOtherRelease});
+    }
+    const bool taken = arrival == Arrival::kRequest && TakeRequest(connection, &request, visit);
+    CloseFrom(0, &request);
+    if (taken) {
+      connection = {};
       return true;
     }
-    if (arrival == Arrival::kRequest) {
-      Say(number, ControlState::kBusy, {});
-      for (const int descriptor : descriptors) {
-        if (descriptor >= 0) close(descriptor);
-      }
-    }
-    connection.Close();
+    connection.socket.Close();
   }
   return false;
 }
 
-void Door::Add(OwnDescriptor connection) {
-  if (connection.Get() < 0) return;
-  for (OwnDescriptor& slot : connections_) {
-    if (slot.Get() >= 0) continue;
+bool Door::TakeRequest(const Connection& from, Request* request, Visit* visit) const {
+  const int connection = from.socket.Get();
+  const bool named = request->words.cupti_is_named != 0;
+  if (visit == nullptr || request->words.verb != static_cast<uint32_t>(ControlVerb::kTrace)) {
+    Say(connection, ControlState::kBusy, {});
+    return false;
+  }
+  if (from.over_listener) {
+    // The process may have changed its user since it accepted.
+    if (TrustInPeer(connection, user_at_start_) != Trust::kTrusted) {
+      Say(connection, ControlState::kRefused, {AgentReason::kUserChanged});
+      return false;
+    }
+    if (named) {
+      Say(connection, ControlState::kRefused, {AgentReason::kLibraryNotTaken});
+      return false;
+    }
+    // To load a library is to run its code, as only who may trace the process can: an older tool
+    // brings one for where there is none.
+    CloseFrom(1, request);
+  }
+  const auto take = [&](size_t i) {
+    return OwnDescriptor::Adopt(std::exchange(request->descriptors[i], -1));
+  };
+  *visit = {.connection = from.socket,
+            .collector = take(0),
+            .named_cupti = named ? take(1) : OwnDescriptor(),
+            .cupti = take(named ? 2 : 1)};
+  return true;
+}
+
+void Door::Add(const Connection& connection) {
+  if (connection.socket.Get() < 0) return;
+  for (Connection& slot : connections_) {
+    if (slot.socket.Get() >= 0) continue;
     slot = connection;
     return;
   }
-  OwnDescriptor& oldest = connections_[next_++ % kConnections];
-  oldest.Close();
+  Connection& oldest = connections_[next_++ % kConnections];
+  oldest.socket.Close();
   oldest = connection;
 }
 
 void Door::CloseInChild() {
   for (OwnDescriptor* own : {&inner_, &outer_, &listener_}) own->Close();
-  for (OwnDescriptor& connection : connections_) connection.Close();
+  for (Connection& connection : connections_) connection.socket.Close();
 }
 
 }  // namespace utlz::inject

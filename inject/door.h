@@ -1,5 +1,5 @@
 // Where tools reach an agent that waits for them (proto/attach_control.h). One visitor at a time;
-// others hear that it is busy.
+// others hear that it is busy. A library comes only from who may trace the process.
 //
 // Agent's thread only, but for CloseInChild().
 #ifndef UTLZ_INJECT_DOOR_H_
@@ -8,8 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "inject/own_descriptor.h"
+#include "inject/base/own_descriptor.h"
+#include "inject/base/peer_user.h"
 #include "proto/attach_control.h"
+#include "proto/listener_pace.h"
 #include "proto/ring_abi.h"
 
 namespace utlz::inject {
@@ -44,18 +46,36 @@ class Door {
  private:
   static constexpr size_t kConnections = 4;
 
+  struct Connection {
+    OwnDescriptor socket;
+    // Others come from the loader or through the door: from who could trace the process.
+    bool over_listener = false;
+  };
+  struct Request {
+    ControlRequest words{};
+    int descriptors[kMaxControlDescriptors] = {-1, -1, -1};
+  };
+  enum class Arrival { kNothing, kRequest, kOtherRelease, kGone };
+
+  // Reads one request without waiting. What comes along with anything else is closed.
+  static Arrival Receive(int socket_file, Request* request);
+  static void CloseFrom(size_t first, Request* request);
   // Answers whoever came. True with `visit` filled, where one may be taken and one wants to be.
   bool Serve(Visit* visit);
   bool ReadConnections(Visit* visit);
+  // True with `visit` filled; else the connection has been told why not.
+  bool TakeRequest(const Connection& from, Request* request, Visit* visit) const;
   void ReadDoor();
   void AcceptConnection();
-  void Add(OwnDescriptor connection);
+  void Add(const Connection& connection);
 
   OwnDescriptor inner_;
   OwnDescriptor outer_;
   OwnDescriptor listener_;
-  OwnDescriptor connections_[kConnections];  // silent so far
-  size_t next_ = 0;                          // the oldest of them, once all are in use
+  ListenerPace pace_;
+  UserIds user_at_start_;
+  Connection connections_[kConnections];  // silent so far
+  size_t next_ = 0;                       // the oldest of them, once all are in use
 };
 
 struct AnswerReason {

@@ -7,13 +7,14 @@
 #include <new>
 
 #include "inject/agent.h"
-#include "inject/communication_calls.h"
-#include "inject/main_thread.h"
-#include "inject/one_agent.h"
-#include "inject/own_descriptor.h"
+#include "inject/base/main_thread.h"
+#include "inject/base/own_descriptor.h"
+#include "inject/ranges/one_agent.h"
+#include "inject/record/communication_calls.h"
 #include "proto/attach_abi.h"
 #include "proto/attach_control.h"
 #include "proto/ring_abi.h"
+#include "proto/run_token.h"
 
 #define UTLZ_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -71,9 +72,11 @@ void StartAgent() {
   WatchMainThread();
   if (parked) {
     one->ListenForTools();
-  } else if (one->Start(socket_path)) {
-    WatchProcessEnds();
+    return;
   }
+  RunToken token;
+  const bool has_token = ParseToken(getenv(kTokenVariable), &token);
+  if (one->Start(socket_path, has_token ? &token : nullptr)) WatchProcessEnds();
 }
 
 // Runs inside the dynamic loader, on a thread that is not ours: no more than a thread is started,

@@ -1,12 +1,14 @@
 #include "inject/identity.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
-#include "inject/clock.h"
+#include "inject/base/clock.h"
 #include "inject/version.h"
 #include "proto/valid_text.h"
 
@@ -88,6 +90,20 @@ void WriteProcess(const CuptiApi& cupti, const CudaApi& cuda, ByteBuffer* messag
   WriteText(19, cupti.other_path, &out);
 }
 
+// Anybody can make the default folder: the pipe is looked at, never opened, and must be of who may
+// serve this process.
+bool MayUseMps(const char* default_folder) {
+  if (getenv("CUDA_MPS_PIPE_DIRECTORY") != nullptr) return true;
+  char path[256];
+  const int length = snprintf(path, sizeof path, "%s/control", default_folder);
+  struct stat status;
+  if (length < 0 || static_cast<size_t>(length) >= sizeof path || lstat(path, &status) != 0) {
+    return false;
+  }
+  return (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)) &&
+         (status.st_uid == 0 || status.st_uid == geteuid());
+}
+
 bool WriteDevice(const CudaApi& cuda, int ordinal, ByteBuffer* message) {
   int device = 0;
   if (cuda.device_get(&device, ordinal) != cuda::kSuccess) return false;
@@ -112,8 +128,7 @@ bool WriteDevice(const CudaApi& cuda, int ordinal, ByteBuffer* message) {
   out.Uint(10, attribute(cuda::kAttributeClockKhz));
   out.Uint(11, attribute(cuda::kAttributeMemoryClockKhz));
   out.Uint(12, attribute(cuda::kAttributeMemoryBusBits));
-  // A process under MPS has this variable or the default pipe; only the former can be seen cheaply.
-  out.Uint(14, getenv("CUDA_MPS_PIPE_DIRECTORY") != nullptr ? 1 : 0);
+  out.Uint(14, MayUseMps("/tmp/nvidia-mps") ? 1 : 0);
   return true;
 }
 

@@ -3,14 +3,18 @@
 #ifndef UTLZ_INJECT_IDENTITY_H_
 #define UTLZ_INJECT_IDENTITY_H_
 
-#include "inject/cuda_api.h"
-#include "inject/cupti_api.h"
-#include "inject/cupti_clock.h"
-#include "inject/pb_writer.h"
+#include "inject/base/pb_writer.h"
+#include "inject/driver/cuda_api.h"
+#include "inject/driver/cupti_api.h"
+#include "inject/record/cupti_clock.h"
 
 namespace utlz::inject {
 
 void WriteProcess(const CuptiApi& cupti, const CudaApi& cuda, ByteBuffer* message);
+
+// Whether this process is a client of MPS, or may be: it names MPS's folder, or the default one has a
+// control pipe.
+bool MayUseMps(const char* default_folder);
 
 // False where there is no such device, or the driver is not ready yet.
 bool WriteDevice(const CudaApi& cuda, int ordinal, ByteBuffer* message);

@@ -1,6 +1,6 @@
 #include "inject/memory_pool.h"
 
-#include "inject/aside_of_captures.h"
+#include "inject/record/aside_of_captures.h"
 
 namespace utlz::inject {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "inject/cuda_api.h"
+#include "inject/driver/cuda_api.h"
 
 namespace utlz::inject {
 

@@ -31,7 +31,7 @@
 namespace utlz {
 
 inline constexpr uint64_t kRingMagic = 0x31474e525a4c5455;  // "UTLZRNG1"
-inline constexpr uint32_t kAgentAbiVersion = 2;
+inline constexpr uint32_t kAgentAbiVersion = 3;
 inline constexpr uint64_t kRingHeaderBytes = 4096;
 inline constexpr uint64_t kRingMinDataBytes = 64 << 10;
 inline constexpr uint64_t kRingMaxDataBytes = 256 << 20;
@@ -55,6 +55,10 @@ enum class AgentReason : uint32_t {
   kForked = 6,        // this is a child of fork without exec
   kBuffersTaken = 7,  // another client registered its own buffer callbacks; resumes later
   kNotPausable = 8,   // contexts of its own, or an old CUPTI: traced over the budget
+  // Of an answer to a tool (attach_control.h) alone:
+  kUserChanged = 9,       // since the start, or not dumpable: the listener is for nobody
+  kLibraryNotTaken = 10,  // over the listener
+  kOtherRelease = 11,     // the request is of one
 };
 
 // What became of the libcupti that the user named (--cupti): Process::named_cupti and
@@ -139,7 +143,8 @@ struct AgentHello {
   uint32_t abi_version;
   uint64_t pid;
   uint64_t ring_bytes;  // header and data
-  uint64_t reserved[4];
+  uint8_t token[16];    // RunToken::agents; zero over a connection that was handed to the agent
+  uint64_t reserved[2];
 };
 
 struct AgentWelcome {
@@ -151,7 +156,8 @@ struct AgentWelcome {
   uint32_t overhead_budget_ppm;
   uint32_t flush_period_ms;
   uint32_t device_pool_mib;      // limit of CUPTI's device memory per context
-  uint64_t reserved[4];
+  uint8_t token[16];             // RunToken::collectors, where accepted and the hello had its half
+  uint64_t reserved[2];
 };
 
 static_assert(sizeof(AgentHello) == 56);

@@ -1,6 +1,6 @@
-// What tracing and sampling cost a program, measured on an H200 (docs/overhead.md,
-// docs/sampling.md): the agent keeps its budget by these figures, and the report falls back on
-// them.
+// What tracing and sampling cost a program, measured on an H200 (docs/measurements/overhead.md,
+// docs/design/sampler.md): the agent keeps its budget by these figures, and the report falls back
+// on them.
 #ifndef UTLZ_PROTO_TRACING_COST_H_
 #define UTLZ_PROTO_TRACING_COST_H_
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "inject/cupti_abi.h"
+#include "inject/driver/cupti_abi.h"
 
 namespace utlz::inject {
 

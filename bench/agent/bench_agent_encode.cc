@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "bench/agent/activity_buffers.h"
-#include "inject/recorder.h"
+#include "inject/record/recorder.h"
 
 namespace utlz::inject {
 namespace {

@@ -19,11 +19,11 @@
 
 #include "collector/attribution/shift_groups.h"
 #include "collector/attribution/shift_search.h"
-#include "collector/model/copy_decoder.h"
-#include "collector/model/counter_set.h"
-#include "collector/model/launch_decoder.h"
-#include "collector/model/parse.h"
-#include "collector/model/sample_decoder.h"
+#include "collector/counters/counter_set.h"
+#include "collector/decode/copy_decoder.h"
+#include "collector/decode/launch_decoder.h"
+#include "collector/decode/parse.h"
+#include "collector/decode/sample_decoder.h"
 #include "collector/profile/profile_reader.h"
 #include "proto/ring_abi.h"
 

@@ -4,7 +4,7 @@
     new_work_records.py show [--late] [--cupti libcupti.so.13]
     new_work_records.py cost [--pairs 40] [--cupti libcupti.so.13]
 
-Two kinds of records, as the agent has them (inject/new_work_watch.h): CUPTI's overhead, of which the loading
+Two kinds of records, as the agent has them (inject/record/new_work_watch.h): CUPTI's overhead, of which the loading
 of a kernel for its first launch is a sort, and calls that load modules or make graphs, chosen one by one.
 `show` does what brings new kernels into a PyTorch program, one thing after another, each of them twice,
 and prints the records of it; with --late it chooses the calls when CUDA is up. `cost` times launches of

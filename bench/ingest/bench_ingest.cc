@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "collector/decode/launch_decoder.h"
 #include "collector/ingest/ring_reader.h"
-#include "collector/model/launch_decoder.h"
 #include "collector/profile/profile_writer.h"
 #include "collector/session/run_recorder.h"
 #include "proto/profile.pb.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tests/unit/model/run_builder.h"
+#include "tests/support/run_builder.h"
 
 namespace utlz {
 namespace {

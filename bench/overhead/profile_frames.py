@@ -1,4 +1,4 @@
-"""Reads a profile's frames (docs/wire.md), for the benches: no part of utlz is needed."""
+"""Reads a profile's frames (docs/design/wire.md), for the benches: no part of utlz is needed."""
 
 import struct
 

@@ -121,7 +121,7 @@ class Sampling:
     """The counters of this GPU, sampled by a collector of its own that traces nothing, without a
     budget: with one, sampling comes with tracing. Each time begins with the credit of a fresh run.
 
-    What sampling changes once and for all (docs/sampling.md, What it does to the load) has happened
+    What sampling changes once and for all (docs/measurements/sampling.md) has happened
     when the first switch has: it is in windows with and without.
     """
 

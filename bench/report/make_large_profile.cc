@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "collector/profile/profile_writer.h"
-#include "collector/sampling/sample_batch_encoder.h"
+#include "collector/sampler/counters/sample_batch_encoder.h"
 #include "collector/session/checkpoint_schedule.h"
 #include "collector/session/run_recorder.h"
 #include "proto/profile.pb.h"
-#include "tests/unit/model/launch_encoder.h"
+#include "tests/support/launch_encoder.h"
 
 namespace utlz {
 namespace {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How long a report of a long run takes, and how much memory: a table for docs/scale.md.
+"""How long a report of a long run takes, and its memory: a table for docs/measurements/scale.md.
 
     bench/report/measure.py --build build/release --launches 100000000 --variants 2000 [--replay]
 

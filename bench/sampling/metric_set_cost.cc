@@ -17,12 +17,12 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "collector/sampling/clocks.h"
-#include "collector/sampling/cuda_driver_table.h"
-#include "collector/sampling/cupti_table.h"
-#include "collector/sampling/library_search.h"
-#include "collector/sampling/metric_selection.h"
-#include "collector/sampling/pm_sampler.h"
+#include "collector/sampler/counters/metric_selection.h"
+#include "collector/sampler/counters/pm_sampler.h"
+#include "collector/sampler/driver/clocks.h"
+#include "collector/sampler/driver/cuda_driver_table.h"
+#include "collector/sampler/driver/cupti_table.h"
+#include "collector/sampler/driver/library_search.h"
 
 namespace utlz {
 namespace {

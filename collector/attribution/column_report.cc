@@ -9,7 +9,6 @@
 #include "collector/attribution/counter_estimate.h"
 #include "collector/attribution/errors_of_others.h"
 #include "collector/attribution/fit_covariance.h"
-#include "collector/attribution/shift_search.h"
 
 namespace utlz::attribution {
 namespace {
@@ -76,17 +75,18 @@ void ReportColumns(const Model& model, const VariantTable& variants, const Optio
   for (size_t group = 0; group < model.groups().size(); ++group) {
     const FitCovariance covariance(model.fit(group), model.plan());
     FoldConfounded(model, covariance, group, &folding);
-    const double edge_error_ns = EdgeErrorNs(solution->shifts[group]);
+    const EdgeError edge_error = EdgeErrorOf(solution->shifts[group], options);
     for (size_t column = 0; column < columns.size(); ++column) {
       const std::vector<size_t>& counters = model.groups()[group].counters;
       for (size_t index = 0; index < counters.size(); ++index) {
         solution->columns[column].counters[counters[index]] =
-            EstimateCounter(model, covariance, group, index, column, edge_error_ns, options);
+            EstimateCounter(model, covariance, group, index, column, edge_error, options);
         solution->columns[column].sampled_launches =
             model.statistics(column, counters[index]).launches();
       }
     }
   }
+  AddLaunchErrors(model, &solution->columns);
   AddWindowErrors(model, &solution->columns);
   AddCacheErrors(options, &solution->columns);
   NameGroups(folding, solution);

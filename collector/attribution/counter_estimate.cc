@@ -6,17 +6,13 @@
 #include <vector>
 
 #include "collector/attribution/small_sample.h"
+#include "collector/normal_interval.h"
 
 namespace utlz::attribution {
 namespace {
 
-// How well one launch's edges are placed by its timestamps, a standard deviation: timers of GPUs
-// count in steps of 32 ns and more, and blocks do not start and stop at one moment.
-constexpr double kTimestampNs = 50;
 // A part of a launch's life that is seen less often than this, beside the rest, is hardly seen.
 constexpr double kSeldom = 0.7;
-// Rates over a launch's life lie between none and twice the mean, a standard deviation.
-constexpr double kRateSpread = 0.58;
 
 // Standard error of the launches' mean by their scatter: as if each were independent, and as
 // stretches of time of different lengths differ, whichever is most.
@@ -74,6 +70,7 @@ struct Subject {
   double launches() const { return statistics().covered_launches(); }
 };
 
+// Of one launch by what it shared alone: how far launches differ, others show (errors_of_others.h).
 double Noise(const Subject& subject) {
   const ColumnStatistics& statistics = subject.statistics();
   return statistics.launches() > 1 ? Scatter(statistics) : statistics.shared() / subject.launches();
@@ -94,22 +91,43 @@ double Background(const Subject& subject) {
          static_cast<double>(std::max<uint64_t>(1, model.launches(subject.column)));
 }
 
-// Work that others did next to an edge may be counted on the wrong side of it: as much as the fit
-// moves with the shift, where that was tried, else all that lies between.
-double Misplaced(const Subject& subject, double edge_error_ns) {
-  const double beside = subject.statistics().others_rates() / subject.launches();
-  const std::optional<double> sensitivity =
-      subject.model.ShiftSensitivity(subject.column, subject.counter());
-  return sensitivity ? std::hypot(edge_error_ns * *sensitivity, kTimestampNs * beside)
-                     : edge_error_ns * beside;
+// Work that others did next to an edge may be counted on the wrong side of it: for each nanosecond
+// as much as the fit moves with the shift, where that was tried, else all that lies between.
+double MisplacedPerNs(const Subject& subject, double beside) {
+  return subject.model.ShiftSensitivity(subject.column, subject.counter()).value_or(beside);
 }
 
 double Square(double value) { return value * value; }
 
+// Variance of what samples show.
+double Measured(const Subject& subject, double confounded, double shared_share,
+                double misplaced_per_ns, const EdgeError& edge_error) {
+  return Square(Noise(subject)) + Square(confounded) + Square(Background(subject)) +
+         Square(Misfit(subject) * shared_share) + Square(edge_error.measured_ns * misplaced_per_ns);
+}
+
+// Variance by the constants of `options`.
+double Assumed(const Subject& subject, double value, double shared, double misplaced_per_ns,
+               double beside, const EdgeError& edge_error, const Options& options) {
+  // What it did where samples hardly ever saw it is a guess, by what it did elsewhere.
+  const double unseen = options.rate_spread * value * UnseenShare(subject.fit(), subject.work());
+  const bool tried = subject.model.ShiftSensitivity(subject.column, subject.counter()).has_value();
+  const double stamped = tried ? options.timestamp_error_ns * beside : 0;
+  return Square(options.shape_error * shared) + Square(edge_error.assumed_ns * misplaced_per_ns) +
+         Square(stamped) + Square(unseen) + Square(options.reproducibility * value);
+}
+
 }  // namespace
 
+EdgeError EdgeErrorOf(const ShiftEstimate& shift, const Options& options) {
+  const double of_shift_ns = shift.uncertainty_ns / kNormal95;
+  // Another group's, or what was known beforehand.
+  if (!shift.shift_ns) return {.assumed_ns = std::hypot(of_shift_ns, options.edge_error_ns)};
+  return {.measured_ns = of_shift_ns, .assumed_ns = options.edge_error_ns};
+}
+
 CounterEstimate EstimateCounter(const Model& model, const FitCovariance& covariance, size_t group,
-                                size_t index, size_t column, double edge_error_ns,
+                                size_t index, size_t column, const EdgeError& edge_error,
                                 const Options& options) {
   const Subject subject{model, group, index, column};
   const ColumnStatistics& statistics = subject.statistics();
@@ -121,14 +139,14 @@ CounterEstimate EstimateCounter(const Model& model, const FitCovariance& covaria
   const double shared_share = value > 0 ? std::min(1.0, shared / value) : 1;
   const double confounded =
       std::sqrt(statistics.residual_variance()) * covariance.Deviation(column) / subject.launches();
-  // What it did where samples hardly ever saw it is a guess, by what it did elsewhere.
-  const double unseen = kRateSpread * value * UnseenShare(subject.fit(), subject.work());
+  const double beside = statistics.others_rates() / subject.launches();
+  const double misplaced_per_ns = MisplacedPerNs(subject, beside);
+  const double measured = Measured(subject, confounded, shared_share, misplaced_per_ns, edge_error);
+  const double assumed =
+      Assumed(subject, value, shared, misplaced_per_ns, beside, edge_error, options);
   estimate.per_launch = value;
-  estimate.standard_error =
-      std::sqrt(Square(Noise(subject)) + Square(confounded) + Square(Background(subject)) +
-                Square(Misfit(subject) * shared_share) + Square(options.shape_error * shared) +
-                Square(Misplaced(subject, edge_error_ns)) + Square(unseen) +
-                Square(options.reproducibility * value));
+  estimate.assumed_error = std::sqrt(assumed);
+  estimate.standard_error = std::sqrt(measured + assumed);
   return estimate;
 }
 

@@ -11,10 +11,18 @@
 
 namespace utlz::attribution {
 
-// Of counter `index` of a shift group, whose edges are placed to `edge_error_ns`. Without an error
-// where no launch was sampled.
+// How well a shift group's edges are placed, standard errors: by what samples say of the shift, and
+// beyond that.
+struct EdgeError {
+  double measured_ns = 0;
+  double assumed_ns = 0;
+};
+
+EdgeError EdgeErrorOf(const ShiftEstimate& shift, const Options& options);
+
+// Of counter `index` of a shift group. Without an error where no launch was sampled.
 CounterEstimate EstimateCounter(const Model& model, const FitCovariance& covariance, size_t group,
-                                size_t index, size_t column, double edge_error_ns,
+                                size_t index, size_t column, const EdgeError& edge_error,
                                 const Options& options);
 
 }  // namespace utlz::attribution

@@ -3,8 +3,8 @@
 // Every launch of a variant does its work at a rate that varies over its life in the same way; the
 // rates follow from a non-negative least-squares fit of all samples, and each sample's count is
 // then divided among what ran in it in proportion to the fitted rates. Nothing is counted twice or
-// lost: for every counter attributed + idle + unattributed = counted. docs/attribution.md has the
-// model, its formulas and its measured errors.
+// lost: for every counter attributed + idle + unattributed = counted. docs/design/attribution.md
+// has the model, its formulas and its measured errors.
 //
 // Pure computation: no clock, no input or output, no threads. Not thread-safe; one engine a GPU.
 // Any input is allowed; what cannot be used is refused and counted in InputQuality.

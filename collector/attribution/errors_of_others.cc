@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <utility>
 
 #include "collector/attribution/small_sample.h"
 
@@ -27,28 +26,59 @@ double SpreadOfWindows(const ColumnStatistics& statistics) {
   return SmallSampleFactor(windows) * std::sqrt(std::max(0.0, beyond)) / statistics.per_launch();
 }
 
-// By how much windows differ for the columns that were seen in some of them: the median by what
-// they did. Those that did little differ by how samples are divided.
-double UsualSpreadOfWindows(const Model& model, size_t counter) {
-  std::vector<std::pair<double, double>> spreads;  // with what the column did
-  const double floor = kTellingShare * model.totals()[counter].attributed;
+// What one column shows of a spread, relative, and what was attributed to it.
+struct Spread {
+  double share;
+  double attributed;
+};
+
+// The median by what they did.
+double UsualSpread(std::vector<Spread> spreads) {
+  std::sort(spreads.begin(), spreads.end(),
+            [](const Spread& a, const Spread& b) { return a.share < b.share; });
   double all = 0;
-  for (size_t column = 0; column < model.plan().columns().size(); ++column) {
-    const ColumnStatistics& statistics = model.statistics(column, counter);
-    if (Windows(model, column, counter) < kFewestClusters || statistics.per_launch() <= 0 ||
-        statistics.attributed() < floor) {
-      continue;
-    }
-    spreads.emplace_back(SpreadOfWindows(statistics), statistics.attributed());
-    all += statistics.attributed();
-  }
-  std::sort(spreads.begin(), spreads.end());
+  for (const Spread& spread : spreads) all += spread.attributed;
   double below = 0;
-  for (const auto& [spread, attributed] : spreads) {
-    below += attributed;
-    if (2 * below >= all) return spread;
+  for (const Spread& spread : spreads) {
+    below += spread.attributed;
+    if (2 * below >= all) return spread.share;
   }
   return 0;
+}
+
+// Of the columns that `shows` a share of. Those that did little differ by how samples are divided.
+template <typename Shows>
+std::vector<Spread> Spreads(const Model& model, size_t counter, Shows shows) {
+  std::vector<Spread> spreads;
+  const double floor = kTellingShare * model.totals()[counter].attributed;
+  for (size_t column = 0; column < model.plan().columns().size(); ++column) {
+    const ColumnStatistics& statistics = model.statistics(column, counter);
+    if (statistics.per_launch() <= 0 || statistics.attributed() < floor) continue;
+    const std::optional<double> share = shows(column, statistics);
+    if (share) spreads.push_back({*share, statistics.attributed()});
+  }
+  return spreads;
+}
+
+// By how much windows differ for the columns that were seen in some of them.
+double UsualSpreadOfWindows(const Model& model, size_t counter) {
+  return UsualSpread(
+      Spreads(model, counter,
+              [&](size_t column, const ColumnStatistics& statistics) -> std::optional<double> {
+                if (Windows(model, column, counter) < kFewestClusters) return std::nullopt;
+                return SpreadOfWindows(statistics);
+              }));
+}
+
+// By how much the launches of a column differ, of the columns that show it; nothing: none does.
+std::optional<double> UsualSpreadOfLaunches(const Model& model, size_t counter) {
+  const std::vector<Spread> spreads = Spreads(
+      model, counter, [](size_t, const ColumnStatistics& statistics) -> std::optional<double> {
+        if (statistics.launches() < kFewestClusters) return std::nullopt;
+        return SmallSampleFactor(statistics.launches()) * std::sqrt(statistics.variance()) /
+               statistics.per_launch();
+      });
+  return spreads.empty() ? std::nullopt : std::make_optional(UsualSpread(spreads));
 }
 
 double PerNs(const ColumnEstimate& column, size_t counter) {
@@ -70,6 +100,22 @@ double BusiestPerNs(const Options& options, const std::vector<ColumnEstimate>& c
 }
 
 }  // namespace
+
+void AddLaunchErrors(const Model& model, std::vector<ColumnEstimate>* columns) {
+  for (size_t counter = 0; counter < model.totals().size(); ++counter) {
+    const std::optional<double> spread = UsualSpreadOfLaunches(model, counter);
+    for (size_t column = 0; column < columns->size(); ++column) {
+      CounterEstimate& estimate = (*columns)[column].counters[counter];
+      if (!estimate.standard_error || model.statistics(column, counter).launches() > 1) continue;
+      if (spread) {
+        estimate.standard_error =
+            std::hypot(*estimate.standard_error, *spread * *estimate.per_launch);
+      } else {
+        estimate.standard_error.reset();
+      }
+    }
+  }
+}
 
 void AddWindowErrors(const Model& model, std::vector<ColumnEstimate>* columns) {
   for (size_t counter = 0; counter < model.totals().size(); ++counter) {
@@ -93,9 +139,10 @@ void AddCacheErrors(const Options& options, std::vector<ColumnEstimate>* columns
     const double mean_ns =
         static_cast<double>(column.time_ns) / static_cast<double>(column.launches);
     for (size_t counter = 0; counter < options.counters.size(); ++counter) {
-      std::optional<double>& error = column.counters[counter].standard_error;
-      if (!options.counters[counter].behind_caches || !error) continue;
-      error = std::hypot(*error, error_per_ns * mean_ns);
+      CounterEstimate& estimate = column.counters[counter];
+      if (!options.counters[counter].behind_caches || !estimate.standard_error) continue;
+      estimate.standard_error = std::hypot(*estimate.standard_error, error_per_ns * mean_ns);
+      estimate.assumed_error = std::hypot(estimate.assumed_error, error_per_ns * mean_ns);
     }
   }
 }

@@ -10,6 +10,10 @@
 
 namespace utlz::attribution {
 
+// One launch cannot show how far launches differ: as far as those of other columns do. Where no
+// other column shows it either, there is no error.
+void AddLaunchErrors(const Model& model, std::vector<ColumnEstimate>* columns);
+
 // What was seen in few windows cannot show how windows differ: what differs for others differs
 // there. Sets how many windows there were.
 void AddWindowErrors(const Model& model, std::vector<ColumnEstimate>* columns);

@@ -24,6 +24,10 @@ struct CounterSpec {
   bool behind_caches = false;
 };
 
+// Kernels that work more at one end of their life look early or late by constant rates, and a GPU
+// takes about half a microsecond to start or drain one.
+inline constexpr double kUsualEdgeErrorNs = 500;
+
 struct Options {
   std::vector<CounterSpec> counters;
   // Bound of the linear system; its memory is 8 bytes x max_columns squared for every shift group.
@@ -35,17 +39,27 @@ struct Options {
   // Intervals kept while waiting for samples; beyond it the oldest are dropped and counted.
   size_t max_pending_intervals = 1u << 20;
   size_t max_pending_samples = 1u << 18;
-  // Relative error that no repetition inside one recording can show: caches, clocks and neighbours
-  // differ between one run of a kernel and the next measurement of it. Added to every interval.
+
+  // Assumptions: what one recording cannot show. Each adds to every interval, and is part of
+  // CounterEstimate::assumed_error. docs/design/attribution.md says what each was taken from.
+
+  // Relative error: caches, clocks and neighbours differ between one run of a kernel and the next
+  // measurement of it.
   double reproducibility = 0.02;
   // How far the division of a sample among launches may be off, as a share of the geometric mean
   // of a launch's part and the others': shapes are smooth between their knots, real rates are not.
-  // Added to every interval.
   double shape_error = 0.03;
   // For counters behind caches, of what the busiest column moves in the launch's time: what is less
   // than this is what caches kept or gave up, and differs between two measurements of one kernel.
-  // Added to every interval.
   double cache_share = 0.00025;
+  // How well one launch's edges are placed by its timestamps, a standard deviation: timers of GPUs
+  // count in steps of 32 ns and more, and blocks do not start and stop at one moment.
+  double timestamp_error_ns = 50;
+  // How far the counters' edges lie from where the shift puts them, a standard error.
+  double edge_error_ns = kUsualEdgeErrorNs;
+  // A rate over a launch's life beside its mean, a relative standard deviation: even between none
+  // and twice the mean. Of the part of a life that samples hardly ever saw.
+  double rate_spread = 0.58;
 };
 
 }  // namespace utlz::attribution

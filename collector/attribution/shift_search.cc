@@ -42,10 +42,6 @@ constexpr double kBorrowedDeviationNs = 1000;
 
 // Groups differ by where in a launch's life their counters move, not by their clocks.
 constexpr double kMostApartNs = 2000;
-// How far the shift of constant rates lies from the edges of what the counters saw, a standard
-// error: kernels that work more at one end of their life look early or late, and a GPU takes about
-// half a microsecond to start or drain one.
-constexpr double kConstantRateErrorNs = 500;
 
 // A residual that varies less than this over the whole range says nothing about the shift.
 constexpr double kFlatShare = 1e-3;
@@ -288,7 +284,7 @@ void BorrowShifts(const std::vector<bool>& by_samples, std::vector<ShiftEstimate
 }  // namespace
 
 double EdgeErrorNs(const ShiftEstimate& shift) {
-  return std::hypot(shift.uncertainty_ns / kNormal95, kConstantRateErrorNs);
+  return std::hypot(shift.uncertainty_ns / kNormal95, kUsualEdgeErrorNs);
 }
 
 std::vector<ShiftEstimate> SearchShifts(const Recording& recording, size_t variants,

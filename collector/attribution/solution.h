@@ -21,8 +21,12 @@ struct CounterEstimate {
   double attributed = 0;  // counted by samples and given to this column
   // Absent where no launch was covered by samples.
   std::optional<double> per_launch;
-  // Of per_launch; per_launch +- 1.96 x this is the 95 % interval. Absent with per_launch.
+  // Of per_launch; per_launch +- 1.96 x this is the 95 % interval. Absent with per_launch, and where
+  // nothing shows how far launches differ.
   std::optional<double> standard_error;
+  // Of standard_error, what rests on the assumptions of Options; the rest was measured. Both add
+  // in squares.
+  double assumed_error = 0;
 };
 
 // The launches of one variant that do one kind of work.

@@ -41,6 +41,12 @@ std::optional<pid_t> TrustedPeer(int fd) {
   return credentials.pid;
 }
 
+// steady_clock is CLOCK_MONOTONIC.
+uint64_t MonotonicNs(AgentListener::Clock::time_point time) {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count());
+}
+
 UniqueFd OpenPidfd(pid_t pid) {
   if (pid <= 0) return UniqueFd();
   return UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
@@ -137,12 +143,12 @@ void AgentListener::Poll(Clock::time_point now, const Visitor& visitor) {
     }
   }
   DropLate(now);
-  ListenWhileThereIsRoom();
+  ListenWhileThereIsRoom(now);
 }
 
-void AgentListener::ListenWhileThereIsRoom() {
+void AgentListener::ListenWhileThereIsRoom(Clock::time_point now) {
   if (!socket_.valid()) return;
-  const bool room = pending_.size() < kMaxPending;
+  const bool room = pending_.size() < kMaxPending && pace_.MayListen(MonotonicNs(now));
   if (room == listening_) return;
   epoll_event event = {};
   if (room) event.events = EPOLLIN;
@@ -152,23 +158,28 @@ void AgentListener::ListenWhileThereIsRoom() {
 }
 
 void AgentListener::Accept(Clock::time_point now) {
-  while (pending_.size() < kMaxPending) {
+  const uint64_t now_ns = MonotonicNs(now);
+  while (pending_.size() < kMaxPending && pace_.MayListen(now_ns)) {
     UniqueFd connection(accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (!connection.valid()) return;
+    if (!connection.valid()) {
+      if (pace_.Failed(errno, now_ns)) continue;
+      return;
+    }
     const std::optional<pid_t> pid = TrustedPeer(connection.get());
     if (!pid || !Watch(epoll_.get(), connection.get())) {
       ++refused_;
+      pace_.Refused(now_ns);
       continue;
     }
     const int fd = connection.get();
-    pending_[fd] = Pending{std::move(connection), *pid, now + kHelloDeadline};
+    pending_[fd] = Pending{std::move(connection), *pid, now + kHelloDeadline, false};
   }
 }
 
 void AgentListener::Adopt(UniqueFd connection, pid_t pid, Clock::time_point now) {
   const int fd = connection.get();
   if (Watch(epoll_.get(), fd)) {
-    pending_[fd] = Pending{std::move(connection), pid, now + kAdoptedDeadline};
+    pending_[fd] = Pending{std::move(connection), pid, now + kAdoptedDeadline, true};
   }
 }
 
@@ -178,6 +189,7 @@ void AgentListener::ReadHello(int fd, const Visitor& visitor) {
   AgentKnock knock;
   knock.connection = std::move(found->second.connection);
   knock.pid = found->second.pid;
+  knock.adopted = found->second.adopted;
   pending_.erase(found);
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
   if (!ReceiveHello(fd, &knock.hello, &knock.ring)) {

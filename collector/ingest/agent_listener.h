@@ -1,6 +1,6 @@
 // Where agents knock: a listening Unix socket, and the first half of the handshake on each of its
-// connections (proto/ring_abi.h, docs/wire.md). Whoever is slow, silent or of another user is shut
-// out without delaying the others.
+// connections (proto/ring_abi.h, docs/design/wire.md). A client that is slow, silent or of another
+// user is shut out without delaying the others.
 //
 // Not thread safe.
 #ifndef UTLZ_COLLECTOR_INGEST_AGENT_LISTENER_H_
@@ -16,6 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "collector/unique_fd.h"
+#include "proto/listener_pace.h"
 #include "proto/ring_abi.h"
 
 namespace utlz {
@@ -27,6 +28,7 @@ struct AgentKnock {
   UniqueFd pidfd;  // invalid where the kernel gives none (another pid namespace)
   pid_t pid = 0;   // from the socket's credentials; 0 = in another pid namespace
   AgentHello hello = {};
+  bool adopted = false;  // over a connection that this side made, not over the socket
 };
 
 // Answers a knock; nothing is sent twice. False if the agent is gone already.
@@ -46,7 +48,8 @@ class AgentListener {
   AgentListener(AgentListener&& other) noexcept = default;
   ~AgentListener();
 
-  // Readable whenever Poll has something to do.
+  // Readable whenever Poll has something to do, unless the listener pauses: where descriptors have
+  // run out it is looked at again by a Poll after a second.
   int fd() const { return epoll_.get(); }
 
   // Accepts, reads what is there, hands complete hellos to `visitor`, drops what is late. Never
@@ -65,20 +68,23 @@ class AgentListener {
     UniqueFd connection;
     pid_t pid = 0;
     Clock::time_point deadline;
+    bool adopted = false;
   };
 
   AgentListener(std::string path, UniqueFd socket, UniqueFd epoll);
   void Accept(Clock::time_point now);
   void ReadHello(int fd, const Visitor& visitor);
   void DropLate(Clock::time_point now);
-  // While too many connections are pending, the backlog must not keep waking us.
-  void ListenWhileThereIsRoom();
+  // While too many connections are pending, or none can be accepted, the backlog must not keep
+  // waking us.
+  void ListenWhileThereIsRoom(Clock::time_point now);
 
   std::string path_;
   UniqueFd socket_;
   UniqueFd epoll_;
   std::map<int, Pending> pending_;  // by descriptor
   bool listening_ = true;
+  ListenerPace pace_;
   uint64_t refused_ = 0;
 };
 

@@ -12,6 +12,9 @@ namespace {
 
 constexpr uint64_t kFrameAlignment = 8;
 
+// Of an agent's padding, at most one frame stands before the next frame that is none.
+constexpr int kMostPadding = 64;
+
 // The last type that agents may use; those above belong to the sampler and the collector.
 constexpr uint16_t kLastAgentType = FRAME_METRIC_SET - 1;
 
@@ -21,7 +24,8 @@ RingReader::RingReader(RingMapping ring) : ring_(std::move(ring)) {}
 
 RingState RingReader::Next(RingFrame* frame) {
   if (!broken_rule_.empty()) return RingState::kBroken;
-  while (true) {
+  // A producer can publish padding as fast as it is read.
+  for (int padding = 0; padding < kMostPadding; ++padding) {
     if (read_position_ == write_position_) {
       const uint64_t position =
           ring_.header().producer.write_position.load(std::memory_order_acquire);
@@ -62,6 +66,7 @@ RingState RingReader::Next(RingFrame* frame) {
     frame->payload = payload_;
     return RingState::kFrame;
   }
+  return RingState::kPadding;
 }
 
 RingState RingReader::Break(std::string_view rule) {

@@ -16,9 +16,10 @@
 namespace utlz {
 
 enum class RingState {
-  kFrame,   // one frame was read
-  kEmpty,   // nothing more is published
-  kBroken,  // a rule was broken, now or before; broken_rule() says which
+  kFrame,    // one frame was read
+  kPadding,  // only padding was read, so far; there may be more of it, or a frame
+  kEmpty,    // nothing more is published
+  kBroken,   // a rule was broken, now or before; broken_rule() says which
 };
 
 struct RingFrame {
@@ -30,7 +31,8 @@ class RingReader {
  public:
   explicit RingReader(RingMapping ring);
 
-  // The next frame that is not padding. Its room is given back to the producer at once.
+  // The next frame that is not padding. Its room is given back to the producer at once. Returns
+  // after a bounded time whatever the producer publishes meanwhile.
   RingState Next(RingFrame* frame);
 
   // Why the ring is broken; empty while it is not.

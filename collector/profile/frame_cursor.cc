@@ -18,6 +18,10 @@ constexpr uint64_t kFrameAlignment = 8;
 // after this much work, plus a multiple of its size.
 constexpr uint64_t kSearchFloorBytes = 64 << 20;
 constexpr uint64_t kSearchFactor = 4;
+// Some hundred bytes of zstd can announce 16 MiB. Payloads are refused once those of the file have
+// come to this much, plus a multiple of its size that no real profile comes near.
+constexpr uint64_t kExpansionFloorBytes = 64 << 20;
+constexpr uint64_t kExpansionFactor = 100;
 
 }  // namespace
 
@@ -72,7 +76,11 @@ FrameCursor::Check FrameCursor::CheckAt(uint64_t offset, FrameView* frame, uint6
   frame->payload = std::string_view(payload, header.payload_bytes);
   const bool wanted = !wanted_type_.has_value() || *wanted_type_ == header.type;
   if (wanted && (header.flags & kFrameCompressed) != 0) {
-    if (!DecompressPayload(frame->payload, &decompressed_)) return Check::kWrong;
+    if (expanded_bytes_ > kExpansionFloorBytes + kExpansionFactor * end_ ||
+        !DecompressPayload(frame->payload, &decompressed_)) {
+      return Check::kWrong;
+    }
+    expanded_bytes_ += decompressed_.size();
     frame->payload = decompressed_;
   }
   frame->source = header.source;

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "collector/profile/profile_reader.h"
+#include "collector/profile/frame_view.h"
 
 namespace utlz {
 
@@ -48,6 +48,7 @@ class FrameCursor {
   uint64_t refused_frames_ = 0;
   uint64_t unreadable_bytes_ = 0;
   uint64_t work_bytes_ = 0;  // read or hashed so far
+  uint64_t expanded_bytes_ = 0;
   std::optional<uint64_t> resynchronization_limit_bytes_;
 };
 

@@ -10,18 +10,11 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "absl/status/statusor.h"
+#include "collector/profile/frame_view.h"
 
 namespace utlz {
-
-struct FrameView {
-  uint32_t source = 0;       // index of the process that it came from; 0 = the collector
-  uint16_t type = 0;         // FrameType, known or not
-  uint64_t offset = 0;       // of the frame in the file
-  std::string_view payload;  // decompressed; valid until the reader's next call
-};
 
 class ProfileReader {
  public:

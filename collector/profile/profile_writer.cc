@@ -1,5 +1,7 @@
 #include "collector/profile/profile_writer.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -7,10 +9,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "collector/files/output_file.h"
 #include "collector/profile/frame_index.h"
-#include "collector/profile/output_file.h"
 #include "collector/profile/payload_codec.h"
-#include "collector/unique_fd.h"
 #include "proto/frame.h"
 
 namespace utlz {
@@ -25,11 +26,19 @@ void AppendRecord(const Record& record, std::string* out) {
   out->append(bytes, sizeof(record));
 }
 
+// An existing file may be replaced if it is empty or begins as a profile does.
+bool MayBeReplaced(int fd) {
+  char magic[sizeof(kProfileMagic)];
+  const ssize_t bytes = pread(fd, magic, sizeof(magic), 0);
+  return bytes == 0 || (bytes == static_cast<ssize_t>(sizeof(magic)) &&
+                        std::memcmp(magic, kProfileMagic, sizeof(magic)) == 0);
+}
+
 }  // namespace
 
 class ProfileWriter::File {
  public:
-  File(std::string path, UniqueFd fd) : path_(std::move(path)), fd_(std::move(fd)) {
+  File(std::string path, OutputFile file) : path_(std::move(path)), file_(std::move(file)) {
     ProfileHeader header = {};
     std::memcpy(header.magic, kProfileMagic, sizeof(header.magic));
     header.version = kProfileVersion;
@@ -52,7 +61,7 @@ class ProfileWriter::File {
     if (!failure_.ok()) return failure_;
     size_t done = 0;
     while (done < buffer_.size()) {
-      const ssize_t count = write(fd_.get(), buffer_.data() + done, buffer_.size() - done);
+      const ssize_t count = write(file_.fd(), buffer_.data() + done, buffer_.size() - done);
       if (count < 0 && errno == EINTR) continue;
       if (count <= 0) return Fail(count < 0 ? errno : ENOSPC, done);
       done += static_cast<size_t>(count);
@@ -71,9 +80,12 @@ class ProfileWriter::File {
     AppendFrame(0, FRAME_INDEX, index_.Serialize());
     AppendRecord(trailer, &buffer_);
     if (absl::Status status = Flush(); !status.ok()) return status;
+    if (absl::Status status = Publish(); !status.ok()) return status;
     failure_ = absl::FailedPreconditionError(absl::StrCat(path_, " is already finished"));
     return absl::OkStatus();
   }
+
+  absl::Status Publish() { return file_.Publish(); }
 
   uint64_t bytes_written() const { return flushed_bytes_ + buffer_.size(); }
   const std::string& path() const { return path_; }
@@ -100,7 +112,7 @@ class ProfileWriter::File {
     const auto beyond =
         std::upper_bound(boundaries_.begin(), boundaries_.end(), buffer_bytes_written);
     const uint64_t whole = flushed_bytes_ + (beyond == boundaries_.begin() ? 0 : *(beyond - 1));
-    const bool cut = ftruncate(fd_.get(), static_cast<off_t>(whole)) == 0;
+    const bool cut = ftruncate(file_.fd(), static_cast<off_t>(whole)) == 0;
     failure_ = absl::ErrnoToStatus(
         error, absl::StrCat("cannot write to the profile ", path_, ", which ends after ", whole,
                             cut ? " bytes" : " readable bytes"));
@@ -111,7 +123,7 @@ class ProfileWriter::File {
   }
 
   std::string path_;
-  UniqueFd fd_;
+  OutputFile file_;
   std::string buffer_;
   std::vector<size_t> boundaries_;  // ends of frames in buffer_
   uint64_t flushed_bytes_ = 0;
@@ -129,10 +141,16 @@ ProfileWriter::~ProfileWriter() {
   if (file_ != nullptr) file_->Flush().IgnoreError();
 }
 
-absl::StatusOr<ProfileWriter> ProfileWriter::Open(const std::string& path) {
-  absl::StatusOr<UniqueFd> fd = OpenOutputFile(path);
-  if (!fd.ok()) return fd.status();
-  auto file = std::make_unique<File>(path, *std::move(fd));
+absl::StatusOr<ProfileWriter> ProfileWriter::Open(const std::string& path,
+                                                  const ProfileFile& options) {
+  absl::StatusOr<OutputFile> output = OutputFile::Create(path, {.may_replace = MayBeReplaced,
+                                                                .what = "profile",
+                                                                .kind = "a utlz profile",
+                                                                .must_be_new = options.must_be_new,
+                                                                .is_private = options.is_private,
+                                                                .appears_at_once = true});
+  if (!output.ok()) return output.status();
+  auto file = std::make_unique<File>(path, *std::move(output));
   if (absl::Status status = file->Flush(); !status.ok()) return status;
   return ProfileWriter(std::move(file));
 }
@@ -140,6 +158,7 @@ absl::StatusOr<ProfileWriter> ProfileWriter::Open(const std::string& path) {
 absl::Status ProfileWriter::Append(uint32_t source, uint16_t type, std::string_view payload) {
   return file_->Append(source, type, payload);
 }
+absl::Status ProfileWriter::Publish() { return file_->Publish(); }
 absl::Status ProfileWriter::Flush() { return file_->Flush(); }
 absl::Status ProfileWriter::Finish() { return file_->Finish(); }
 uint64_t ProfileWriter::bytes_written() const { return file_->bytes_written(); }

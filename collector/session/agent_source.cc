@@ -17,6 +17,7 @@ RingState AgentSource::Drain(uint64_t limit_bytes, const Sink& sink) {
   RingFrame frame;
   while (reader_.bytes() - begin < limit_bytes) {
     const RingState state = reader_.Next(&frame);
+    if (state == RingState::kPadding) continue;
     if (state != RingState::kFrame) {
       ended_orderly_ = ended && state == RingState::kEmpty;
       return state;

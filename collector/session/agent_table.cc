@@ -3,6 +3,7 @@
 #include <sys/epoll.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string>
 #include <utility>
@@ -43,6 +44,10 @@ std::string_view AgentTable::ReasonToRefuse(const AgentKnock& knock) const {
   if (knock.hello.abi_version != kAgentAbiVersion) {
     return "it is of another utlz release than the collector";
   }
+  if (token_ && !knock.adopted && !IsSameHalf(knock.hello.token, token_->agents)) {
+    return "it does not know this run's token (UTLZ_TOKEN), which its environment lacks or has "
+           "from an older run";
+  }
   if (admitted_ >= kMaxAdmitted) return "a run holds at most 65,536 processes";
   if (live_.size() >= kMaxLive) return "at most 4,096 processes can be profiled at once";
   if (knock.hello.ring_bytes > kMaxMappedBytes - std::min(mapped_bytes_, kMaxMappedBytes)) {
@@ -61,6 +66,9 @@ AgentWelcome AgentTable::WelcomeFor(bool accepted) const {
   welcome.overhead_budget_ppm = request_.overhead_budget_ppm;
   welcome.flush_period_ms = kFlushPeriodMs;
   welcome.device_pool_mib = kDevicePoolMib;
+  if (accepted && token_) {
+    std::copy(std::begin(token_->collectors), std::end(token_->collectors), welcome.token);
+  }
   return welcome;
 }
 

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "collector/ingest/agent_listener.h"
 #include "collector/session/agent_source.h"
 #include "collector/session/agent_trouble.h"
+#include "proto/run_token.h"
 
 namespace utlz {
 
@@ -26,7 +28,9 @@ class AgentTable {
 
   // Process descriptors are watched by `epoll`, with the source's index as event data. `sink` gets
   // the frames of every agent, their Process frames completed with what only this side knows.
-  AgentTable(int epoll, FrameSink sink) : epoll_(epoll), sink_(std::move(sink)) {}
+  // Agents that come over the socket must know `token`, where there is one.
+  AgentTable(int epoll, const std::optional<RunToken>& token, FrameSink sink)
+      : epoll_(epoll), token_(token), sink_(std::move(sink)) {}
 
   // Welcomes or refuses.
   void Admit(AgentKnock knock);
@@ -72,6 +76,7 @@ class AgentTable {
   void End(Live::iterator entry, std::string_view how);
 
   int epoll_;
+  std::optional<RunToken> token_;
   FrameSink sink_;
   Live live_;
   AgentRequest request_;

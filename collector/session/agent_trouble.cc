@@ -1,7 +1,7 @@
 #include "collector/session/agent_trouble.h"
 
 #include "absl/strings/str_cat.h"
-#include "collector/model/process_naming.h"
+#include "collector/run/process_naming.h"
 
 namespace utlz {
 
@@ -19,6 +19,14 @@ std::string OffSentence(AgentReason reason, uint32_t detail) {
       return absl::StrCat("CUPTI refused with error ", detail);
     case AgentReason::kNoMemory:
       return "there was no memory for the agent";
+    case AgentReason::kUserChanged:
+      return "it has changed its user since its agent came, or must not be traced by its user "
+             "(PR_SET_DUMPABLE); attach as root";
+    case AgentReason::kLibraryNotTaken:
+      return "its agent takes a library only from who may trace the process; attach without "
+             "--cupti, or name the libcupti when it is started (utlz run --asleep --cupti)";
+    case AgentReason::kOtherRelease:
+      return "its agent is of another utlz release; attach with the one that loaded it";
     default:
       return absl::StrCat("its agent switched itself off (reason ",
                           static_cast<uint32_t>(reason), ")");

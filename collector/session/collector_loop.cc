@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "collector/session/realtime_clock.h"
+#include "collector/session/clock_reading.h"
 #include "proto/profile.pb.h"
 
 namespace utlz {
@@ -74,18 +74,19 @@ CollectorLoop::CollectorLoop(const SessionOptions& options, AgentListener listen
       sampler_(
           [this](uint16_t type, std::string_view payload) { recorder_.Record(0, type, payload); },
           [this](const std::string& device_uuid, uint64_t ready_ns, uint64_t window_ns) {
-            planner_.SamplerReady(device_uuid, ready_ns, window_ns);
+            planner_.SamplerReady(device_uuid, ClockReading::Now().ToMonotonicNs(ready_ns),
+                                  window_ns);
           },
           [this](const std::string& device_uuid, uint64_t begin_ns, uint64_t window_ns) {
             TraceAlong(device_uuid, begin_ns, window_ns);
           }),
-      agents_(epoll_.get(),
+      agents_(epoll_.get(), options.token,
               [this](uint32_t source, uint16_t type, std::string_view payload) {
                 OnAgentFrame(source, type, payload);
               }),
       schedule_(Clock::now(), milliseconds(options.delay_ms), Duration(options)),
       calibration_(options.counters, options.overhead_budget_ppm),
-      planner_(RealtimeNs(), RealtimeNs(),
+      planner_(ClockReading::Now().monotonic_ns, RealtimeNs(),
                options.attached ? WindowPlanner::kVisitPauseNs : WindowPlanner::kPauseNs),
       pause_(kShortestPause) {
   request_.trace_flags = options.trace_flags;
@@ -170,36 +171,46 @@ void CollectorLoop::Calibrate(Clock::time_point now) {
 
 // As with windows: without a budget nobody has asked for less.
 void CollectorLoop::PaceSampling() {
-  const uint64_t now_ns = RealtimeNs();
+  const uint64_t now_ns = ClockReading::Now().monotonic_ns;
   if (options_.overhead_budget_ppm == 0 || !sampler_.has_samples() || !pace_.Due(now_ns)) return;
   const uint64_t cpu_before_ns = ThreadCpuNs();
-  const std::vector<CounterPrecision> precisions = recorder_.CounterPrecisions();
+  const std::vector<CounterPrecision> precisions = recorder_.Precisions();
   pace_.Looked(now_ns, ThreadCpuNs() - cpu_before_ns, precisions);
   planner_.SampleSeldom(pace_.seldom());
 }
 
 // Without a budget agents and sampler are always on, and have nothing to agree on.
 void CollectorLoop::PlanWindows() {
-  const uint64_t now_ns = RealtimeNs();
+  const ClockReading now = ClockReading::Now();
   if (options_.overhead_budget_ppm == 0 || request_.state != AgentState::kTracing ||
-      now_ns < planner_.next_ns()) {
+      now.monotonic_ns < planner_.next_ns()) {
     return;
   }
-  const auto ready_ns = [this](const std::string& uuid) { return agents_.WindowReadyNs(uuid); };
-  for (const DeviceWindow& window : planner_.Plan(now_ns, agents_.DevicesInUse(), ready_ns)) {
-    agents_.PlanWindow(window.device_uuid, window.begin_ns, window.end_ns);
+  const auto ready_ns = [&](const std::string& uuid) {
+    return now.ToMonotonicNs(agents_.WindowReadyNs(uuid));
+  };
+  for (const DeviceWindow& window :
+       planner_.Plan(now.monotonic_ns, agents_.DevicesInUse(), ready_ns)) {
+    TellAgents(window, now);
     if (window.sampling_begin_ns != 0) {
-      sampler_.WindowAt(window.device_uuid, window.sampling_begin_ns);
+      sampler_.WindowAt(window.device_uuid, now.ToRealtimeNs(window.sampling_begin_ns));
     }
   }
+}
+
+void CollectorLoop::TellAgents(const DeviceWindow& window, const ClockReading& now) {
+  agents_.PlanWindow(window.device_uuid, now.ToRealtimeNs(window.begin_ns),
+                     now.ToRealtimeNs(window.end_ns));
 }
 
 // Another collector on this GPU has planned a window, or put ours off.
 void CollectorLoop::TraceAlong(const std::string& device_uuid, uint64_t begin_ns,
                                uint64_t window_ns) {
   if (options_.overhead_budget_ppm == 0 || request_.state != AgentState::kTracing) return;
-  const auto window = planner_.SamplerDecided(RealtimeNs(), device_uuid, begin_ns, window_ns);
-  if (window) agents_.PlanWindow(window->device_uuid, window->begin_ns, window->end_ns);
+  const ClockReading now = ClockReading::Now();
+  const auto window = planner_.SamplerDecided(now.monotonic_ns, device_uuid,
+                                              now.ToMonotonicNs(begin_ns), window_ns);
+  if (window) TellAgents(*window, now);
 }
 
 AgentState CollectorLoop::WantedState(Clock::time_point now) const {

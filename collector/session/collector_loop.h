@@ -19,11 +19,13 @@
 #include "collector/ingest/agent_listener.h"
 #include "collector/session/agent_table.h"
 #include "collector/session/checkpoint_schedule.h"
+#include "collector/session/clock_reading.h"
 #include "collector/session/counter_turns.h"
 #include "collector/session/run_recorder.h"
 #include "collector/session/sampler_feed.h"
 #include "collector/session/sampling_pace.h"
-#include "collector/session/session.h"
+#include "collector/session/session_options.h"
+#include "collector/session/session_progress.h"
 #include "collector/session/trace_schedule.h"
 #include "collector/session/window_planner.h"
 #include "collector/unique_fd.h"
@@ -64,6 +66,7 @@ class CollectorLoop {
   void Calibrate(Clock::time_point now);
   void PaceSampling();
   void PlanWindows();
+  void TellAgents(const DeviceWindow& window, const ClockReading& now);
   void TraceAlong(const std::string& device_uuid, uint64_t begin_ns, uint64_t window_ns);
   AgentState WantedState(Clock::time_point now) const;
   std::chrono::milliseconds NextWait(Clock::time_point now) const;

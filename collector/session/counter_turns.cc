@@ -6,7 +6,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // What a calibration costs the target at most: setting up stalls its CUDA calls for 0.2 to 0.7 s,
-// and every range adds about 1 ms to a synchronization (docs/overhead.md).
+// and every range adds about 1 ms to a synchronization (docs/measurements/overhead.md).
 constexpr milliseconds kCost(1000);
 // Without a budget to keep, the sampler's first windows come first: so long the program has worked.
 constexpr milliseconds kAfterSampling(3000);

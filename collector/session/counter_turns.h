@@ -1,5 +1,5 @@
 // When agents may count user ranges, and who has the GPU's counters meanwhile: the hardware serves
-// either the sampler or ranges. Pure decisions on the times that it is told; one calibration a run.
+// either the sampler or ranges. Pure decisions on the times that callers pass; one calibration a run.
 //
 //   waiting → yielding (the sampler lets go) → counting (agents may start) → done (the sampler again)
 //
@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "collector/session/session.h"
+#include "collector/session/session_options.h"
 
 namespace utlz {
 

@@ -12,7 +12,8 @@ namespace {
 constexpr char kGapReason[] = "left out, to keep the profile small";
 constexpr size_t kMaxProcesses = 65536;  // as many as a run admits
 
-bool ComesByTheThousand(uint16_t type) {
+// Records, and of an agent what this release does not know.
+bool ComesByTheThousand(uint32_t source, uint16_t type) {
   switch (type) {
     case FRAME_LAUNCHES:
     case FRAME_COPIES:
@@ -23,7 +24,7 @@ bool ComesByTheThousand(uint16_t type) {
     case FRAME_SAMPLES:
       return true;
     default:
-      return false;
+      return source != 0 && !FrameType_IsValid(type);
   }
 }
 
@@ -50,9 +51,13 @@ std::string Window(uint64_t start_ns, uint64_t end_ns, uint32_t flags, const cha
 
 void ProfileThinning::Offer(uint32_t source, uint16_t type, std::string_view payload,
                             Clock::time_point now, uint64_t bytes_written, const Sink& write) {
+  if (source != 0 && !HasRoom(now, bytes_written + payload.size())) {
+    descriptions_left_out_ = true;
+    return;
+  }
   if (type == FRAME_TRACE_WINDOW) return OfferTraceWindow(source, payload, write);
   if (type == FRAME_PROCESS_END) CloseProcess(source, payload, write);
-  if (!ComesByTheThousand(type)) return write(source, type, payload);
+  if (!ComesByTheThousand(source, type)) return write(source, type, payload);
   const bool may_write = MayWrite(now, bytes_written);
   thinned_ = thinned_ || !may_write;
   if (type == FRAME_LAUNCHES) {
@@ -65,10 +70,21 @@ void ProfileThinning::Offer(uint32_t source, uint16_t type, std::string_view pay
   if (may_write && !left_out) write(source, type, payload);
 }
 
-bool ProfileThinning::MayWrite(Clock::time_point now, uint64_t bytes_written) {
+bool ProfileThinning::HasRoom(Clock::time_point now, uint64_t bytes) const {
+  return static_cast<double>(bytes) <=
+             AllowedBytes(now) + static_cast<double>(allowance_.description_bytes) &&
+         bytes <= allowance_.maximum_bytes;
+}
+
+double ProfileThinning::AllowedBytes(Clock::time_point now) const {
   const double seconds = std::chrono::duration<double>(now - start_).count();
-  const double left = static_cast<double>(allowance_.burst_bytes) +
-                      seconds * allowance_.bytes_per_second - static_cast<double>(bytes_written);
+  return static_cast<double>(allowance_.burst_bytes) + seconds * allowance_.bytes_per_second;
+}
+
+bool ProfileThinning::MayWrite(Clock::time_point now, uint64_t bytes_written) {
+  const double left =
+      std::min(AllowedBytes(now), static_cast<double>(allowance_.maximum_bytes)) -
+      static_cast<double>(bytes_written);
   writing_ = left >= (writing_ ? 0 : static_cast<double>(allowance_.window_bytes));
   return writing_;
 }

@@ -6,6 +6,9 @@
 // frames again, what was left out looks like what it is, time without records: the trace windows of
 // the processes are cut to the stretches whose launches are in the profile.
 //
+// What describes (names, variants, states, …) is written whole while its own part of the allowance
+// lasts: a target that floods the collector with it fills no disk.
+//
 // Not thread safe.
 #ifndef UTLZ_COLLECTOR_SESSION_PROFILE_THINNING_H_
 #define UTLZ_COLLECTOR_SESSION_PROFILE_THINNING_H_
@@ -24,6 +27,8 @@ struct ProfileAllowance {
   uint64_t burst_bytes = 256 << 20;
   double bytes_per_second = (1e9 - (256 << 20)) / 86400;
   uint64_t window_bytes = 4 << 20;  // what must have been saved before records are written again
+  uint64_t description_bytes = 256 << 20;  // beyond the above, for what agents send that describes
+  uint64_t maximum_bytes = uint64_t{16} << 30;  // of a profile, however long the run
 };
 
 class ProfileThinning {
@@ -39,8 +44,13 @@ class ProfileThinning {
   void Offer(uint32_t source, uint16_t type, std::string_view payload, Clock::time_point now,
              uint64_t bytes_written, const Sink& write);
 
-  // Whether anything was left out so far.
+  // Whether a profile may hold so many bytes by now, whatever they are.
+  bool HasRoom(Clock::time_point now, uint64_t bytes) const;
+
+  // Whether records were left out so far.
   bool thinned() const { return thinned_; }
+  // Whether anything else was, that agents sent.
+  bool descriptions_left_out() const { return descriptions_left_out_; }
 
  private:
   // What the profile says of a process's tracing, and what is so.
@@ -53,6 +63,7 @@ class ProfileThinning {
   };
 
   bool MayWrite(Clock::time_point now, uint64_t bytes_written);
+  double AllowedBytes(Clock::time_point now) const;
   void OfferTraceWindow(uint32_t source, std::string_view payload, const Sink& write);
   void CloseProcess(uint32_t source, std::string_view payload, const Sink& write);
   void LeaveOutLaunches(uint32_t source, std::string_view payload, const Sink& write);
@@ -62,6 +73,7 @@ class ProfileThinning {
   Clock::time_point start_;
   bool writing_ = true;
   bool thinned_ = false;
+  bool descriptions_left_out_ = false;
   std::map<uint32_t, Tracing> tracing_;
 };
 

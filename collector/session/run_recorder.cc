@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "collector/summarize/summary_builder.h"
 #include "proto/frame.h"
 
 namespace utlz {
@@ -12,6 +13,10 @@ namespace {
 constexpr char kThinnedNotice[] =
     "The run was long: to keep the profile small, most single launches were left out of it. This "
     "report is of the whole run; exports and --recompute see windows of it.";
+constexpr char kDescriptionsLeftOutNotice[] =
+    "The processes sent more names, states and the like than a profile may hold: what came last "
+    "was "
+    "left out of the profile. Exports and --recompute lack it.";
 
 }  // namespace
 
@@ -23,6 +28,7 @@ void RunRecorder::Record(uint32_t source, uint16_t type, std::string_view payloa
       source, type, payload, ProfileThinning::Clock::now(), writer_.bytes_written(),
       [this](uint32_t of, uint16_t kept, std::string_view bytes) { Append(of, kept, bytes); });
   model_.Consume(source, type, payload);
+  if (source != 0) Publish();
 }
 
 void RunRecorder::Flush() {
@@ -30,7 +36,15 @@ void RunRecorder::Flush() {
 }
 
 void RunRecorder::Checkpoint() {
-  if (!write_failure_) Append(0, FRAME_SUMMARY, model_.Summarize().SerializeAsString());
+  if (write_failure_) return;
+  const std::string summary = Summarize(model_.Advance()).SerializeAsString();
+  if (thinning_.HasRoom(ProfileThinning::Clock::now(), writer_.bytes_written() + summary.size())) {
+    Append(0, FRAME_SUMMARY, summary);
+  }
+}
+
+std::vector<CounterPrecision> RunRecorder::Precisions() const {
+  return CounterPrecisions(model_.state());
 }
 
 Summary RunRecorder::Finish(RunEnd end) {
@@ -39,9 +53,11 @@ Summary RunRecorder::Finish(RunEnd end) {
     end.add_notices(absl::StrCat(*write_failure_, "; this report is of the whole run"));
   }
   if (thinning_.thinned()) end.add_notices(kThinnedNotice);
+  if (thinning_.descriptions_left_out()) end.add_notices(kDescriptionsLeftOutNotice);
   Record(0, FRAME_RUN_END, end.SerializeAsString());
-  Summary summary = model_.Summarize();
+  Summary summary = Summarize(model_.Advance());
   Append(0, FRAME_SUMMARY, summary.SerializeAsString());
+  Publish();  // also what could be written of it in part
   if (!write_failure_) Note(writer_.Finish());
   return summary;
 }
@@ -50,6 +66,10 @@ void RunRecorder::Append(uint32_t source, uint16_t type, std::string_view payloa
   // Too large a message (the summary of a monstrous run) is left out, and the profile goes on.
   if (write_failure_ || payload.size() > kMaxFramePayloadBytes) return;
   Note(writer_.Append(source, type, payload));
+}
+
+void RunRecorder::Publish() {
+  if (!std::exchange(published_, true)) Note(writer_.Publish());
 }
 
 void RunRecorder::Note(const absl::Status& status) {

@@ -1,5 +1,8 @@
 // Where every frame of a run goes: to the model and, as far as there is room, into the profile.
 //
+// The profile takes the place of an older one once a process has been recorded, or at the end. A
+// recorder that sees neither leaves what was there.
+//
 // Not thread safe.
 #ifndef UTLZ_COLLECTOR_SESSION_RUN_RECORDER_H_
 #define UTLZ_COLLECTOR_SESSION_RUN_RECORDER_H_
@@ -10,10 +13,12 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/model/run_model.h"
+#include "collector/analysis/counter_precision.h"
 #include "collector/profile/profile_writer.h"
+#include "collector/run/run_model.h"
 #include "collector/session/profile_thinning.h"
 #include "proto/profile.pb.h"
+#include "proto/summary.pb.h"
 
 namespace utlz {
 
@@ -30,7 +35,8 @@ class RunRecorder {
   void CountRefusedFrames(uint64_t frames) { model_.CountRefusedFrames(frames); }
 
   uint64_t launches() const { return model_.Launches(); }  // of kernels, so far
-  std::vector<CounterPrecision> CounterPrecisions() const { return model_.CounterPrecisions(); }
+  // Of the counters sampled so far.
+  std::vector<CounterPrecision> Precisions() const;
 
   // Set once writing failed (disk full, say). The model goes on.
   const std::optional<std::string>& write_failure() const { return write_failure_; }
@@ -40,12 +46,14 @@ class RunRecorder {
 
  private:
   void Append(uint32_t source, uint16_t type, std::string_view payload);
+  void Publish();
   void Note(const absl::Status& status);
 
   RunModel model_;
   ProfileWriter writer_;
   ProfileThinning thinning_;
   std::optional<std::string> write_failure_;
+  bool published_ = false;
 };
 
 }  // namespace utlz

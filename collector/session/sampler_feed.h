@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/sampling/sampler_client.h"
-#include "collector/session/session.h"
+#include "collector/sampler/channel/sampler_client.h"
+#include "collector/session/session_options.h"
 
 namespace utlz {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/model/counter_precision.h"
+#include "collector/analysis/counter_precision.h"
 
 namespace utlz {
 

@@ -116,7 +116,8 @@ class RunningSession : public Session {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Session>> Session::Start(const SessionOptions& options) {
-  absl::StatusOr<ProfileWriter> writer = ProfileWriter::Open(options.profile_path);
+  absl::StatusOr<ProfileWriter> writer =
+      ProfileWriter::Open(options.profile_path, options.profile_file);
   if (!writer.ok()) return writer.status();
   absl::StatusOr<AgentListener> listener = options.socket_path.empty()
                                                ? AgentListener::WithoutSocket()

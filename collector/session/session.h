@@ -18,35 +18,13 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "collector/session/session_options.h"
+#include "collector/session/session_progress.h"
 #include "collector/unique_fd.h"
-#include "proto/profile.pb.h"
 #include "proto/ring_abi.h"
 #include "proto/summary.pb.h"
 
 namespace utlz {
-
-enum class CountersMode { kAuto, kSample, kRange, kNone };
-
-struct SessionOptions {
-  std::string profile_path;
-  // Where agents connect, in a directory that is ours alone; at most 107 bytes. Empty: only agents
-  // that AddAgent() brings are taken in.
-  std::string socket_path;
-  std::vector<std::string> command;  // for the report
-  CountersMode counters = CountersMode::kAuto;
-  uint32_t overhead_budget_ppm = 10000;  // 0 = unlimited
-  uint32_t trace_flags = kTraceKernels | kTraceCopies;
-  uint64_t delay_ms = 0;                // agents sleep until then
-  std::optional<uint64_t> duration_ms;  // and again this long after
-  bool attached = false;     // to running processes: Finish() asks their agents to sleep at once
-  ModelWork model_work;      // recorded with the run
-  AlertLimits alert_limits;  // the same
-  std::vector<DeviceCeilings> ceilings;  // what this machine's GPUs were measured to attain
-  std::string cupti_path;                // a libcupti that the user named for the sampler
-  std::string program_prefix;  // what the command is installed in: its Python may bring a libcupti
-  // Run as `<this> sampler …`; empty: no sampler at all, not even for totals.
-  std::string sampler_executable = "/proc/self/exe";
-};
 
 // How the command ended, as far as it is known.
 struct CommandOutcome {
@@ -63,15 +41,10 @@ struct SessionResult {
   std::optional<std::string> write_failure;  // why the profile is incomplete, where it is
 };
 
-// How a session stands. What it counts may be a moment old.
-struct SessionProgress {
-  uint64_t agents = 0;       // that ever connected
-  uint64_t live_agents = 0;  // and have not ended
-  uint64_t launches = 0;     // of kernels, so far
-};
-
 class Session {
  public:
+  // What is at profile_path stays until a process was recorded. A session that ends before that,
+  // without Finish(), leaves no profile.
   static absl::StatusOr<std::unique_ptr<Session>> Start(const SessionOptions& options);
   virtual ~Session() = default;
 

@@ -1,7 +1,7 @@
 // Plans the windows in which a GPU's processes trace and its sampler counts: under an overhead
 // budget neither can do so all the time, and one without the other is of little use. One window a
 // GPU is under way or to come; windows of different GPUs do not overlap, since one sampler serves
-// them all. Pure decisions on the times that it is told, nanoseconds of CLOCK_REALTIME.
+// them all. Pure decisions on the times that callers pass, nanoseconds of CLOCK_MONOTONIC.
 //
 // Where a GPU's sampler is not ready, for whatever reason, its processes are given windows all the
 // same, seldomer. Windows are dithered, so that they do not fall into step with a load.
@@ -37,7 +37,7 @@ class WindowPlanner {
   static constexpr uint64_t kSwitchingNs = 2'000'000;
   static constexpr uint64_t kStoppingNs = 3'000'000;
   // A process that needs longer than this after the sampler is ready is not waited for.
-  // In a visit to a server it needs five seconds (inject/trace_budget.h).
+  // In a visit to a server it needs five seconds (inject/tracing/trace_budget.h).
   static constexpr uint64_t kLongestWaitNs = 6'000'000'000;
   // Without a sampler: what windows last, and the pause between them.
   static constexpr uint64_t kWindowNs = 25'000'000;

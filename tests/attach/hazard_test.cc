@@ -12,7 +12,7 @@
 #include "tests/attach/probe_protocol.h"
 #include "tests/attach/target_process.h"
 #include "tools/attach/loader.h"
-#include "tools/attach/proc_file.h"
+#include "tools/attach/target/proc_file.h"
 
 namespace utlz::attach {
 namespace {

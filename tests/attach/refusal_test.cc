@@ -19,7 +19,7 @@
 #include "tests/attach/target_process.h"
 #include "tests/support/temporary_folder.h"
 #include "tools/attach/loader.h"
-#include "tools/attach/proc_file.h"
+#include "tools/attach/target/proc_file.h"
 
 namespace utlz::attach {
 namespace {

@@ -14,7 +14,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "tools/attach/proc_file.h"
+#include "tools/attach/target/proc_file.h"
 
 namespace utlz::attach {
 namespace {

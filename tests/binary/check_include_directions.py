@@ -1,32 +1,103 @@
 #!/usr/bin/env python3
-"""Holds every #include to the folders' order: folders are process boundaries (docs/architecture.md).
+"""Holds every #include to the folders' order, and refuses modules that include each other.
+
+A module is a header with its .cc file. Folders are process boundaries, and stages of the data.
 
     check_include_directions.py ROOT
 """
 
+import collections
 import pathlib
 import re
 import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 
-# For the longest folder that holds a file: the folders of ours that it may include.
+# For each folder: what it may include beside itself. Each row is above all that it names.
 ALLOWED = {
-    "proto": ["proto"],
-    "cupti": ["cupti"],
-    "inject": ["inject", "cupti", "proto"],
+    "proto": [],
+    "cupti": [],
+    # The agent, in the target.
+    "inject/base": ["proto"],
+    "inject/driver": ["cupti", "proto"],
+    "inject/python": ["inject/base"],
+    "inject/record": ["inject/base", "inject/driver", "proto"],
+    "inject/tracing": ["inject/base", "inject/driver", "inject/record", "proto"],
+    "inject/ranges": ["cupti", "inject/base", "inject/driver", "inject/record", "proto"],
+    "inject": ["inject/base", "inject/driver", "inject/python", "inject/record", "inject/tracing",
+               "inject/ranges", "proto"],
+    # Small types of the collector's folders and the tools.
+    "collector": [],
+    # Files that others could have a hand in: nothing of ours below it.
+    "collector/files": ["collector"],
+    "collector/text": [],
+    "collector/kernel_names": [],
     # Pure computation: knows neither the wire nor the profile.
-    "collector/attribution": ["collector/attribution"],
-    # Holds the counter privilege, so it parses nothing that a target wrote.
-    "collector/sampling": ["collector/sampling", "cupti", "proto"],
-    "collector/ingest": ["collector/ingest", "collector/profile", "proto"],
-    "collector/profile": ["collector/profile", "proto"],
-    "collector": ["collector", "proto"],
-    "tools": ["tools", "collector", "proto"],
-    "tests": ["tests", "tools", "collector", "inject", "cupti", "proto", "bench"],
-    "bench": ["bench", "tests", "tools", "collector", "inject", "cupti", "proto"],
+    "collector/attribution": ["collector"],
+    # From frames to a summary, each stage above the one before.
+    "collector/decode": ["proto"],
+    "collector/timeline": ["collector/decode", "proto"],
+    "collector/counters": ["collector", "collector/attribution", "collector/decode",
+                           "collector/timeline", "proto"],
+    "collector/run": ["collector/counters", "collector/decode", "collector/kernel_names",
+                      "collector/timeline", "proto"],
+    "collector/analysis": ["collector", "collector/attribution", "collector/counters",
+                           "collector/kernel_names", "collector/run", "collector/text", "proto"],
+    "collector/summary": ["collector", "collector/analysis", "collector/counters",
+                          "collector/kernel_names", "collector/run", "collector/text", "proto"],
+    "collector/diagnosis": ["collector/analysis", "collector/kernel_names", "collector/run",
+                            "collector/summary", "collector/text", "proto"],
+    "collector/summarize": ["collector/analysis", "collector/diagnosis", "collector/run",
+                            "collector/summary", "proto"],
+    "collector/ingest": ["collector", "proto"],
+    "collector/profile": ["collector", "collector/files", "proto"],
+    # The sampler's process holds the counter privilege, so it parses nothing that a target wrote.
+    "collector/sampler/driver": ["cupti"],
+    "collector/sampler/counters": ["collector/sampler/driver", "proto"],
+    "collector/sampler/channel": ["collector", "collector/sampler/driver", "proto"],
+    "collector/sampler/sharing": ["collector", "collector/files", "collector/sampler/channel",
+                                  "collector/sampler/driver", "proto"],
+    "collector/sampler": ["collector/sampler/channel", "collector/sampler/counters",
+                          "collector/sampler/driver", "collector/sampler/sharing", "proto"],
+    "collector/sampler/doctor": ["collector/sampler/counters", "collector/sampler/driver",
+                                 "collector/sampler/sharing"],
+    # One run. Of the sampler it knows the way there only.
+    "collector/session": ["collector", "collector/analysis", "collector/ingest",
+                          "collector/profile", "collector/run", "collector/sampler/channel",
+                          "collector/summarize", "proto"],
+    "tools/ending": [],
+    "tools/demo_load": [],
+    "tools/attach/target": ["collector"],
+    "tools/attach/unwind": ["tools/attach/target"],
+    "tools/attach": ["collector", "collector/files", "proto", "tools/attach/target",
+                     "tools/attach/unwind", "tools/ending"],
+    "tools/attribution_check": ["collector", "collector/attribution"],
+    "tools/calibrate": ["collector/files", "collector/sampler/driver", "proto"],
+    "tools/compare": ["collector", "proto"],
+    "tools/model_flops": ["collector/text", "proto"],
+    "tools/replay": ["collector/profile", "collector/run", "collector/summarize", "proto"],
+    "tools/export": ["collector/decode", "collector/files", "collector/kernel_names",
+                     "collector/profile", "collector/run", "proto", "tools/replay"],
+    "tools/merge": ["collector/decode", "collector/kernel_names", "collector/profile",
+                    "collector/run", "collector/summarize", "proto"],
+    "tools/report": ["collector", "proto", "tools/compare"],
+    "tools/report_html": ["proto", "tools/compare", "tools/report"],
+    "tools/run": ["collector", "collector/files", "collector/sampler/driver", "collector/session",
+                  "proto", "tools/calibrate", "tools/ending"],
+    "tools/processes": ["collector/sampler", "collector/sampler/driver", "tools/attach",
+                        "tools/attach/target"],
+    "tools/attach_session": ["collector", "collector/diagnosis", "collector/files",
+                             "collector/sampler/driver", "collector/session", "proto",
+                             "tools/attach", "tools/attach/target", "tools/ending", "tools/run"],
+    "tools/utlz": ["collector/diagnosis", "collector/sampler", "collector/sampler/doctor", "proto",
+                   "tools/attach_session", "tools/calibrate", "tools/compare", "tools/export",
+                   "tools/merge", "tools/model_flops", "tools/processes", "tools/replay",
+                   "tools/report", "tools/report_html", "tools/run"],
 }
-SOURCE_FOLDERS = sorted({folder.split("/")[0] for folder in ALLOWED})
+# They may include anything.
+EVERYTHING = ("tests", "bench")
+PRODUCT = sorted({folder.split("/")[0] for folder in ALLOWED})
+SOURCE_FOLDERS = sorted(PRODUCT + list(EVERYTHING))
 
 # What must not be brought into a stranger's process, nor into the layout that it shares with us.
 GUEST_FOLDERS = ("cupti", "inject", "proto")
@@ -34,16 +105,6 @@ GUEST_FORBIDDEN = re.compile(
     r"^(absl/|google/|Eigen/|nlohmann/|CLI/|zstd|gtest/|"
     r"(iostream|fstream|sstream|ostream|istream|iomanip|locale|regex|filesystem|stdexcept|exception|"
     r"iosfwd|future|thread)$)|\.pb\.h$")
-
-
-def folder_of(path):
-    """The longest key of ALLOWED that holds the path."""
-    parts = path.split("/")
-    for length in range(len(parts) - 1, 0, -1):
-        folder = "/".join(parts[:length])
-        if folder in ALLOWED:
-            return folder
-    return None
 
 
 def includes_of(file):
@@ -61,36 +122,77 @@ def exists(root, name):
 
 def problem_of(root, path, quote, name):
     """What is wrong with this include in the file at `path`, or None."""
-    folder = folder_of(path)
-    if folder in GUEST_FOLDERS and GUEST_FORBIDDEN.search(name):
-        return f"{folder}/ may not bring {name} into the target"
+    folder, _, _ = path.rpartition("/")
+    top = path.split("/")[0]
+    if top in GUEST_FOLDERS and GUEST_FORBIDDEN.search(name):
+        return f"{top}/ may not bring {name} into the target"
     if name.split("/")[0] not in SOURCE_FOLDERS or "/" not in name:
         if quote == '"' and (root / path).parent.joinpath(name).is_file():
             return f'"{name}" must be written from the root of the tree'
         return None
-    # What lies directly in a folder is for everything below it.
-    shared = path.startswith(name.rpartition("/")[0] + "/")
-    if not shared and not any(name.startswith(allowed + "/") for allowed in ALLOWED[folder]):
+    if top not in EVERYTHING and name.rpartition("/")[0] not in [folder] + ALLOWED[folder]:
         return f"{folder}/ may not depend on {name}"
     if not exists(root, name):
         return f"there is no {name}"
     return None
 
 
-def problems_in(root):
+def sources_in(root):
     for folder in SOURCE_FOLDERS:
         for file in sorted((root / folder).rglob("*")):
-            if file.suffix not in (".h", ".cc", ".c", ".cu") or "node_modules" in file.parts:
-                continue
-            path = file.relative_to(root).as_posix()
-            for number, quote, name in includes_of(file):
-                problem = problem_of(root, path, quote, name)
-                if problem:
-                    yield f"{path}:{number}: {problem}"
+            if file.suffix in (".h", ".cc", ".c", ".cu") and "node_modules" not in file.parts:
+                yield file, file.relative_to(root).as_posix()
+
+
+def module_of(path):
+    return re.sub(r"\.(h|cc)$", "", path)
+
+
+def cycles_of(graph):
+    """Sets of nodes that reach each other, of more than one node each (Tarjan's algorithm)."""
+    order, lowest, stack, cycles = {}, {}, [], []
+
+    def visit(node):
+        order[node] = lowest[node] = len(order)
+        stack.append(node)
+        for next_node in sorted(graph.get(node, ())):
+            if next_node not in order:
+                visit(next_node)
+            if next_node in stack:
+                lowest[node] = min(lowest[node], lowest[next_node])
+        if lowest[node] == order[node]:
+            cycle = stack[stack.index(node):]
+            del stack[len(stack) - len(cycle):]
+            if len(cycle) > 1:
+                cycles.append(sorted(cycle))
+
+    for node in sorted(graph):
+        if node not in order:
+            visit(node)
+    return cycles
+
+
+def problems_in(root):
+    modules = collections.defaultdict(set)
+    for file, path in sources_in(root):
+        in_product = path.split("/")[0] in PRODUCT
+        has_row = not in_product or path.rpartition("/")[0] in ALLOWED
+        if not has_row:
+            yield f"{path}:1: {path.rpartition('/')[0]}/ has no row in check_include_directions.py"
+        for number, quote, name in includes_of(file):
+            problem = problem_of(root, path, quote, name) if has_row else None
+            if problem:
+                yield f"{path}:{number}: {problem}"
+            if in_product and module_of(name) != module_of(path):
+                modules[module_of(path)].add(module_of(name))
+    for cycle in cycles_of(modules):
+        yield f"these modules include each other: {', '.join(cycle)}"
 
 
 def main():
-    problems = list(problems_in(pathlib.Path(sys.argv[1]).resolve()))
+    problems = [f"the rows of these folders allow each other: {', '.join(cycle)}"
+                for cycle in cycles_of(ALLOWED)]
+    problems += problems_in(pathlib.Path(sys.argv[1]).resolve())
     for problem in problems:
         print(problem)
     return 1 if problems else 0

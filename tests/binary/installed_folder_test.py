@@ -13,6 +13,7 @@ import unittest
 CMAKE, BUILD = sys.argv[1:3]
 
 FILES = {"bin/utlz", "bin/utlz-run", "lib/libutlz_inject.so", "lib/utlz/utlz-demo-load",
+         "share/man/man1/utlz-report.1", "share/bash-completion/completions/utlz-run",
          "share/utlz/demo.utlz", "share/doc/utlz/README.md", "share/doc/utlz/LICENSE",
          "share/doc/utlz/THIRD_PARTY_LICENSES"}
 LINKED = ("absl", "cli11", "eigen3", "ncurses", "protobuf", "xxhash", "zstd")

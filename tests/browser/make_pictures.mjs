@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Makes the README's pictures (docs/pictures) from the bundled recording:
+// Makes the documents' pictures (docs/pictures) from the bundled recording:
 //   tests/browser/make_pictures.mjs build/release/bin/utlz
 // Needs chromium, and `npm ci` in tools/report_html/web.
 import { execFileSync } from "node:child_process";

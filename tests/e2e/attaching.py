@@ -6,10 +6,13 @@ import pathlib
 import signal
 import subprocess
 import threading
+import time
 
 from harness import TIME_LIMIT_S, UTLZ, EndToEndTest, Run
 
 
+# The timeout of poll, an int.
+INFINITE_POLL = 0xffffffff
 # A soak is so many times longer than the usual test.
 TIMES = max(1, int(os.environ.get("UTLZ_ATTACH_VISITS", "20")) // 20)
 
@@ -100,11 +103,11 @@ class AttachTest(EndToEndTest):
         self.addCleanup(program.close)
         return program
 
-    def attach(self, *arguments, duration=1000, counters="none"):
+    def attach(self, *arguments, duration=1000, counters="none", prefix=()):
         """Begins to attach. Recordings of a thousand seconds end by a signal."""
         self.profiles += 1
         tool = Followed(
-            [str(UTLZ), "attach", f"--counters={counters}",
+            [*prefix, str(UTLZ), "attach", f"--counters={counters}",
              "--overhead-budget=unlimited", "--stop-limit=5000", "-o", str(self.folder / f"{self.profiles}.utlz"), "--duration", str(duration),
              *map(str, arguments)],
             "stderr", env=self.test_environment, cwd=self.folder, stdin=subprocess.DEVNULL)
@@ -158,6 +161,26 @@ class AttachTest(EndToEndTest):
         return {thread: [line for line in
                          pathlib.Path(f"/proc/{pid}/task/{thread}/status").read_text().splitlines()
                          if "ctxt_switches" in line] for thread in threads}
+
+    def waits_without_end(self, pid, thread):
+        """Whether nothing but an event wakes the thread: it is in a call that has no deadline."""
+        number, *arguments = pathlib.Path(
+            f"/proc/{pid}/task/{thread}/syscall").read_text().split()
+        if number == "running":
+            return False
+        wait = {"x86_64": {7: (2, INFINITE_POLL), 271: (2, 0), 202: (3, 0)},  # poll, ppoll, futex
+                "aarch64": {73: (2, 0), 98: (3, 0)}}[os.uname().machine].get(int(number))
+        if wait is None:
+            return False
+        index, endless = wait
+        mask = 0xffffffff if endless == INFINITE_POLL else 0xffffffffffffffff
+        return int(arguments[index], 16) & mask == endless
+
+    def wait_until_all_wait_without_end(self, pid, threads):
+        deadline = time.monotonic() + TIME_LIMIT_S / 2  # before the program is killed
+        while not all(self.waits_without_end(pid, thread) for thread in threads):
+            self.assertLess(time.monotonic(), deadline, "a thread is awake, or wakes by itself")
+            time.sleep(0.01)
 
     def children(self, pid):
         return [int(word) for word in

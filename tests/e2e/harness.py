@@ -77,8 +77,9 @@ class EndToEndTest(unittest.TestCase):
 
     @property
     def lease(self):
-        """What the sampler locks that has this test's GPU."""
-        return pathlib.Path(f"/tmp/utlz-counters-{self.fake_gpu}.lock")
+        """What the sampler locks that has this test's GPU: no XDG_RUNTIME_DIR is handed on."""
+        folder = pathlib.Path("/run/utlz" if os.geteuid() == 0 else f"/tmp/utlz-{os.geteuid()}")
+        return folder / f"counters-{self.fake_gpu}.lock"
 
     def environment(self, scenario="", **additions):
         """The test's environment: a clean one, the fakes, and a home folder of its own."""

@@ -1,4 +1,4 @@
-"""What a profile that is being written holds so far (docs/wire.md)."""
+"""What a profile that is being written holds so far (docs/design/wire.md)."""
 
 import struct
 

@@ -11,6 +11,7 @@ from harness import TIME_LIMIT_S, UTLZ
 GEMM = "_Z4gemmPfPKfS1_i"
 REDUCE = "_Z6reducePfPKfi"
 ADD = "_Z3addPfPKfi"
+NOBODY = 65534
 VISITS = int(os.environ.get("UTLZ_ATTACH_VISITS", "20"))
 
 
@@ -29,6 +30,37 @@ class Attaching(AttachTest):
         self.assertTrue(report["run"]["attached"])
         program.do("launch 5")
         self.assertEqual(program.quit(), 0)
+
+    def test_the_second_signal_ends_a_tool_whose_collector_is_stuck(self):
+        """The program does not feel it, and can be visited again."""
+        program = self.start()
+        fifo = self.folder / "stuck"
+        usual = self.test_environment
+        self.test_environment = dict(usual, LD_PRELOAD=self.program("stuck_collector.so"),
+                                     UTLZ_TEST_STUCK=str(fifo))
+        tool = self.attach(program.pid)
+        tool.wait_for("tracing")
+        os.mkfifo(fifo)
+        with open(fifo, encoding="utf-8") as told:
+            self.assertEqual(told.readline(), "stuck\n")
+        tool.process.send_signal(signal.SIGINT)
+        # Noted once it is no longer pending.
+        status = f"/proc/{tool.process.pid}/status"
+        deadline = time.monotonic() + TIME_LIMIT_S
+        while self.pending_signals(status):
+            self.assertLess(time.monotonic(), deadline)
+        tool.process.send_signal(signal.SIGINT)
+        self.assertEqual(tool.end(), 128 + signal.SIGINT, tool.said)
+        program.do("launch 10")
+        self.test_environment = usual
+        report, _ = self.record(program, ["launch 30"])
+        self.assertEqual(self.launches_by_name(report), {GEMM: 30})
+        self.assertEqual(program.quit(), 0)
+
+    @staticmethod
+    def pending_signals(status):
+        with open(status, encoding="utf-8") as lines:
+            return any(line.startswith("ShdPnd:") and int(line.split()[1], 16) for line in lines)
 
     def test_graph_that_was_there_before(self):
         program = self.start()
@@ -189,10 +221,12 @@ class Attaching(AttachTest):
                     if self.thread_name(program.pid, thread).startswith("utlz")}
         self.assertTrue(ours)
         self.assertIn("utlz-asleep", self.thread_names(program.pid))
+        # None of them wakes by itself, and nothing that the program does wakes one.
+        self.wait_until_all_wait_without_end(program.pid, ours)
         before = self.context_switches(program.pid, ours)
         program.do("launch 1000")
         program.do("graph 100")
-        time.sleep(2)
+        self.wait_until_all_wait_without_end(program.pid, ours)
         self.assertEqual(self.context_switches(program.pid, ours), before)
         self.assertEqual(program.quit(), 0)
 
@@ -315,6 +349,21 @@ class Attaching(AttachTest):
         self.assertIn("was started by utlz run", tool.said)
         self.assertEqual(program.quit(), 0)
 
+    @unittest.skipUnless(os.geteuid() == 0, "only root may attach to another user's process")
+    def test_profile_of_another_users_process_is_for_its_owner_alone(self):
+        for path in (self.folder, *self.folder.iterdir()):
+            path.chmod(0o755)
+        os.chown(self.folder, NOBODY, NOBODY)
+        program = self.start(prefix=["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}",
+                                     "--clear-groups"])
+        _, tool = self.record(program, ["launch 3"])
+        self.assertEqual(tool.profile.stat().st_mode & 0o777, 0o600)
+        self.assertEqual(program.quit(), 0)
+        own = self.start()
+        _, tool = self.record(own, ["launch 3"])
+        self.assertEqual(tool.profile.stat().st_mode & 0o777, 0o644)
+        self.assertEqual(own.quit(), 0)
+
     def test_refusal_leaves_the_target_as_it_was(self):
         program = self.start()
         os.kill(program.pid, signal.SIGSTOP)
@@ -324,6 +373,12 @@ class Attaching(AttachTest):
         self.assertEqual(tool.end(), 1)
         self.assertIn("is stopped", tool.said)
         self.assertFalse(tool.profile.exists())
+        older = self.folder / "2.utlz"
+        older.write_bytes(b"UTLZPRF\n of an earlier visit")
+        tool = self.attach(program.pid)
+        self.assertEqual((tool.end(), tool.profile), (1, older))
+        self.assertEqual(older.read_bytes(), b"UTLZPRF\n of an earlier visit")
+        self.assertEqual(list(self.folder.glob("*2.utlz*")), [older], "nothing unfinished is left")
         self.assertEqual(self.maps(program.pid), maps)
         os.kill(program.pid, signal.SIGCONT)
         program.do("launch 3")

@@ -1,9 +1,20 @@
 """utlz run --asleep, and what utlz ps says of agents."""
 
+import array
+import os
+import pathlib
+import socket
+import struct
 import unittest
 
 from attaching import AttachTest
-from harness import UTLZ
+from harness import FAKES, UTLZ
+
+TRACING = 1
+REFUSED = 5
+USER_CHANGED = 9
+LIBRARY_NOT_TAKEN = 10
+OTHER_RELEASE = 11
 
 GEMM = "_Z4gemmPfPKfS1_i"
 
@@ -41,6 +52,101 @@ class Parked(AttachTest):
         for option in ("--price-per-hour=3", "--alert=temperature=70", "--nvtx"):
             completed = self.utlz("run", "--asleep", option, "--", "true")
             self.assertEqual(completed.returncode, 125, option)
+
+
+class Visitor:
+    """Any program that connects to a parked agent's listener (proto/attach_control.h)."""
+
+    def __init__(self, pid, user=None):
+        names = [line.split()[-1] for line in
+                 pathlib.Path(f"/proc/{pid}/net/unix").read_text().splitlines()
+                 if f"@utlz-parked-{pid}-" in line]
+        self.connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.connection.settimeout(30)
+        if user is not None:
+            os.seteuid(user)
+        try:
+            self.connection.connect("\0" + names[0][1:])
+        finally:
+            if user is not None:
+                os.seteuid(0)
+
+    def ask(self, *libraries, named=False, version=1):
+        """The answer's state and reason; none where the agent hangs up."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        request = struct.pack("=4I6Q", 0x43545455, version, 2, named, *[0] * 6)
+        files = [os.open(library, os.O_RDONLY) for library in libraries]
+        try:
+            self.connection.sendmsg([request], [(socket.SOL_SOCKET, socket.SCM_RIGHTS,
+                                                 array.array("i", [theirs.fileno(), *files]))])
+            answer = self.connection.recv(64)
+        except (BrokenPipeError, ConnectionResetError):
+            return None
+        finally:
+            for file in files:
+                os.close(file)
+            for end in (ours, theirs, self.connection):
+                end.close()
+        return struct.unpack_from("=2I", answer, 8) if answer else None
+
+
+class ParkedListener(AttachTest):
+    """Who may wake a parked agent may not therefore run code in its process."""
+
+    def start_parked(self, **options):
+        return self.start(prefix=[str(UTLZ), "run", "--asleep", "--"], **options)
+
+    def test_loads_no_library_that_a_visitor_brings(self):
+        library = self.cupti_copy("brought")
+        program = self.start_parked()
+        self.assertEqual(Visitor(program.pid).ask(library, named=True),
+                         (REFUSED, LIBRARY_NOT_TAKEN))
+        self.assertNotIn("libcupti", self.maps(program.pid))
+        # One for where there is none is dropped. The collector that comes along is none.
+        self.assertNotEqual(Visitor(program.pid).ask(library)[0], TRACING)
+        self.assertNotIn(str(library), self.maps(program.pid))
+        report, _ = self.record(program, ["launch 3"])
+        self.assertEqual(self.launches_by_name(report), {GEMM: 3})
+        self.assertNotIn(str(library), self.maps(program.pid))
+        self.assertEqual(program.quit(), 0)
+
+    @unittest.skipIf(os.geteuid() != 0, "needs root, to be another user")
+    def test_user_that_a_service_works_as_for_a_while_is_a_stranger(self):
+        library = self.cupti_copy("brought")
+        program = self.start_parked()
+        for user in (65534, 1001):
+            program.do(f"user {user}")
+            for options in ({}, {"named": True}):
+                self.assertIsNone(Visitor(program.pid, user).ask(library, **options))
+            self.assertEqual(Visitor(program.pid).ask(), (REFUSED, USER_CHANGED))
+            program.do("user 0")
+        self.assertNotIn("libcupti", self.maps(program.pid))
+        report, _ = self.record(program, ["launch 3"])  # root through the door
+        self.assertEqual(self.launches_by_name(report), {GEMM: 3})
+        self.assertEqual(program.quit(), 0)
+
+    def test_request_of_another_release_is_refused(self):
+        program = self.start_parked()
+        self.assertEqual(Visitor(program.pid).ask(version=2), (REFUSED, OTHER_RELEASE))
+        self.assertEqual(program.quit(), 0)
+
+    def test_its_user_wakes_it_without_the_right_to_trace(self):
+        if os.geteuid() == 0:
+            # A tool of root's that may not trace the process, whose capabilities are more.
+            without = ["setpriv", "--bounding-set=-sys_ptrace", "--inh-caps=-sys_ptrace"]
+        else:
+            without = []
+        program = self.start_parked()
+        program.do("launch 10")
+        tool = self.attach(program.pid, prefix=without)
+        tool.wait_for("tracing")
+        program.do("launch 2")
+        self.assertEqual(self.launches_by_name(self.finish(tool)), {GEMM: 2})
+        if without:
+            tool = self.attach("--cupti", FAKES / "libcupti.so.13", program.pid, prefix=without)
+            self.assertEqual(tool.end(), 1)
+            self.assertIn("utlz run --asleep --cupti", tool.said)
+        self.assertEqual(program.quit(), 0)
 
 
 class Listing(AttachTest):

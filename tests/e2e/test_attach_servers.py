@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 import unittest
 
 from attaching import AttachTest
@@ -27,9 +26,7 @@ class Servers(AttachTest):
 
     def test_first_process_of_a_server(self):
         """It waits for requests, and its worker does the work."""
-        wait = ("import subprocess, sys; worker = subprocess.Popen(sys.argv[1:], "
-                "stdin=subprocess.PIPE); sys.stdin.readline()")
-        server = self.start(prefix=[sys.executable, "-c", wait])
+        server = self.start(prefix=[self.program("server")])
         tool = self.attach(server.pid, duration=0.1)
         self.assertEqual(tool.end(), 0, tool.said)
         self.assertRegex(" ".join(tool.said.split()),

@@ -57,8 +57,39 @@ class CountersTest(EndToEndTest):
         self.assertEqual(memory["pool_reserved_bytes_max"], 3e9)
         self.assertIn("1.00 GB in use of 3.00 GB reserved", " ".join(run.stderr.split()))
 
+    def run_two(self, script):
+        return self.run_command(["sh", "-c", script, self.program("training_steps")],
+                                options=COUNTERS)
+
+    def test_two_processes_at_once(self):
+        """Nobody can tell whose bytes were counted: absent, and a notice says why."""
+        run = self.run_two('"$0" 3 & "$0" 3; wait')
+        report = self.assert_exact(run)
+        self.assertTrue(self.notices_with(report, "Kernels of 2 processes of this run ran at once"),
+                        report["run"])
+        [device] = report["devices"]
+        self.assertEqual(device["overlapping_processes"], 2)
+        self.assertGreater(device["overlap_share"], 0.01)
+        self.assertNotIn("flops", device)
+        self.assertNotIn("hfu", device)
+        self.assertEqual(len(report["kernels"]), 3)
+        for kernel in report["kernels"]:
+            for figure in ("dram_bytes", "flops", "flops_by_type", "roofline_time_ns"):
+                self.assertNotIn(figure, kernel)
+            self.assertIn("another process", kernel["withheld"])
+            self.assertGreater(kernel["time_ns"], 0)
+
+    def test_two_processes_one_after_the_other(self):
+        report = self.assert_exact(self.run_two('"$0" 3; "$0" 3'))
+        self.assertFalse(self.notices_with(report, "at once"), report["run"])
+        self.assertNotIn("overlap_share", report["devices"][0])
+        self.assertIn("hfu", report["devices"][0])
+        for kernel in report["kernels"]:
+            self.assertIn("dram_bytes", kernel)
+
     def test_counters_that_cannot_be_shared(self):
         """Held by something that does not listen: times, and who has them."""
+        self.lease.parent.mkdir(mode=0o755, exist_ok=True)
         self.lease.write_text(f"{os.getpid()}\n")
         with open(self.lease, encoding="utf-8") as lease:
             fcntl.flock(lease, fcntl.LOCK_EX)

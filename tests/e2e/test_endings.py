@@ -1,5 +1,6 @@
 """However a program ends, its exit status is passed on and its launches are all there."""
 
+import subprocess
 import unittest
 
 from harness import EndToEndTest
@@ -27,17 +28,24 @@ class EndingsTest(EndToEndTest):
     def test_quick_exit(self):
         self.ends("quick_exit", 11)
 
-    def test_uncaught_exception(self):
-        self.ends("exception", 128 + 6)
+    def test_signals_are_left_to_the_program(self):
+        """A program that installs a handler where it finds none does so under the agent too."""
+        def caught(output):
+            [line] = [line for line in output.splitlines() if line.startswith("SigCgt")]
+            of_the_c_library = 0b11 << 31  # 32 and 33, with the first thread
+            return int(line.split()[1], 16) & ~of_the_c_library
+        alone = subprocess.run([self.program("ending"), "caught_signals"], capture_output=True,
+                               text=True, env=self.environment(), check=False)
+        run = self.run_program("ending", "caught_signals")
+        self.assertEqual(caught(run.stdout), caught(alone.stdout), run.stderr)
+        self.assertGreater(sum(self.launches_by_name(self.report(run)).values()), 0)
 
-    def test_abort(self):
-        self.ends("abort", 128 + 6)
-
-    def test_sigterm(self):
-        self.ends("sigterm", 128 + 15)
-
-    def test_sigint(self):
-        self.ends("sigint", 128 + 2)
+    def test_fatal_signals(self):
+        for way, number in (("exception", 6), ("abort", 6), ("sigterm", 15), ("sigint", 2)):
+            with self.subTest(way):
+                _, _, process = self.loses_at_most_a_second(self.run_program("ending", way),
+                                                            128 + number)
+                self.assertIn("lost_at_most_ns", process)
 
     def loses_at_most_a_second(self, run, status):
         self.assertEqual(run.status, status, run.stderr)

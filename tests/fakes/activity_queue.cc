@@ -1,10 +1,13 @@
 #include "tests/fakes/activity_queue.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <thread>
 #include <utility>
 
@@ -18,17 +21,33 @@ namespace {
 
 constexpr std::chrono::milliseconds kWorkerPeriod{5};
 // The two callbacks lie side by side in the library's data, as the real one keeps them: a profiler
-// that watches them for a takeover finds them there.
+// that watches them for a takeover finds them there. "used": clang would make two variables of it.
 struct RegisteredCallbacks {
   std::atomic<RequestBufferFunction> request;
   std::atomic<CompleteBufferFunction> complete;
 };
-RegisteredCallbacks registered_callbacks;
+[[gnu::used]] RegisteredCallbacks registered_callbacks;
 
 // The real one's constructors have 27 objects of it destroyed at exit (CUPTI 13.0).
 std::atomic<bool> destroyed{false};
 void Destroy() { destroyed.store(true); }
-[[gnu::constructor]] void OnLoad() { std::atexit(Destroy); }
+// Of what a library leaves behind, some outlives its being unloaded, as this handler does.
+void LeaveNothing(int, void*) {}
+[[gnu::constructor]] void OnLoad() {
+  std::atexit(Destroy);
+  on_exit(LeaveNothing, nullptr);
+}
+
+// The worker takes no signal that is meant for the program.
+std::thread StartWithSignalsBlocked(std::function<void()> run) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread thread(std::move(run));
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread;
+}
 
 std::atomic<uint32_t> registering{0};
 
@@ -72,7 +91,7 @@ void ActivityQueue::StartWorker() {
   const std::lock_guard lock(mutex_);
   if (worker_pid_.load() != 0) return;
   worker_pid_.store(getpid());
-  std::thread([this] { RunWorker(); }).detach();
+  StartWithSignalsBlocked([this] { RunWorker(); }).detach();
 }
 
 bool ActivityQueue::HasRoom(size_t bytes) const {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "collector/sampling/cupti_profiler_abi.h"
+#include "collector/sampler/driver/cupti_profiler_abi.h"
 #include "tests/fakes/counter_image.h"
 #include "tests/fakes/cupti_results.h"
 #include "tests/fakes/scenario.h"

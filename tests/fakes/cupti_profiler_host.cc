@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/sampling/cupti_profiler_abi.h"
+#include "collector/sampler/driver/cupti_profiler_abi.h"
 #include "tests/fakes/counter_image.h"
 #include "tests/fakes/counter_metrics.h"
 #include "tests/fakes/cuda_link.h"

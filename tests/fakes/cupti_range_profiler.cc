@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "inject/cupti_abi.h"
+#include "inject/driver/cupti_abi.h"
 #include "tests/fakes/counter_image.h"
 #include "tests/fakes/cuda_link.h"
 #include "tests/fakes/cupti_results.h"

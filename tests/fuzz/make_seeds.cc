@@ -13,6 +13,7 @@
 #include "proto/frame.h"
 #include "proto/profile.pb.h"
 #include "proto/summary.pb.h"
+#include "tests/fuzz/protocol_seeds.h"
 
 namespace utlz {
 namespace {
@@ -21,6 +22,9 @@ namespace {
 constexpr int kFramesOfAType = 3;
 // Longer payloads are left to the fuzzers that need whole ones: what libFuzzer mutates is short.
 constexpr size_t kMostBytes = 60'000;
+
+// Two profiles take long with the longest frames in them.
+constexpr size_t kMostBytesOfAMergedFrame = 2'000;
 
 class Seeds {
  public:
@@ -95,7 +99,11 @@ void AddSummary(const FrameView& frame, Seeds* seeds) {
   for (KernelActivity& activity : *summary.mutable_kernel_activity()) {
     activity.mutable_busy_share()->Truncate(std::min(kMost, activity.busy_share_size()));
   }
-  seeds->Add("fuzz_summary", summary.SerializeAsString());
+  const std::string bytes = summary.SerializeAsString();
+  seeds->Add("fuzz_summary", bytes);
+  seeds->Add("fuzz_compare", PairOf(bytes, bytes));
+  seeds->Add("fuzz_compare", PairOf(bytes, ""));
+  seeds->Add("fuzz_compare", PairOf("", bytes));
 }
 
 void AddFrame(const FrameView& frame, Seeds* seeds) {
@@ -122,10 +130,91 @@ void AddModels(Seeds* seeds) {
                  shape + "}");
 }
 
+// "S_", "S0_", "S1_", … up to 37 of them.
+std::string Reference(int index) {
+  constexpr char kDigits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  return index == 0 ? "S_" : std::string("S") + kDigits[index - 1] + "_";
+}
+
+// Names that a demangler walks or parses for ever without a bound of its work: a pack expansion of
+// nested substitutions, and nested template arguments in a conversion operator.
+void AddHostileNames(Seeds* seeds) {
+  for (const int levels : {4, 36}) {
+    std::string pack = "_Z1fI1AIccE";
+    for (int i = 1; i < levels; ++i) pack += "S0_I" + Reference(i) + Reference(i) + "E";
+    seeds->Add("fuzz_kernel_name", pack + "EDp" + Reference(levels) + "v");
+    std::string conversion = "_ZN1AcvT_";
+    for (int i = 0; i < levels; ++i) conversion += "IT_";
+    seeds->Add("fuzz_kernel_name", conversion + std::string(static_cast<size_t>(levels), 'E') + "Ev");
+  }
+  // The parser goes round without end.
+  for (const char* name : {"_Z1fDTsrcED", "_ZcvDTsrc1fED", "_Z1fDTplsrcED", "_ZcvDTsrcED"}) {
+    seeds->Add("fuzz_kernel_name", name);
+  }
+}
+
+std::string ModelFrame(uint16_t type, uint32_t source, const std::string& payload) {
+  return ModelFrame({.source = source, .type = type, .offset = 0, .payload = payload});
+}
+
+// Strings of the highest identifiers alone, and more than once: megabytes for each few bytes.
+void AddSparseStrings(Seeds* seeds) {
+  std::string run;
+  for (int i = 0; i < 240; ++i) {
+    Strings strings;
+    strings.set_first((1u << 20) - 1);
+    strings.add_values("");
+    run += ModelFrame(FRAME_STRINGS, static_cast<uint32_t>(i), strings.SerializeAsString());
+  }
+  seeds->Add("fuzz_model", run);
+}
+
+// Types that agents may use and that nobody knows.
+void AddUnknownTypes(Seeds* seeds) {
+  std::string run;
+  for (uint16_t type = FRAME_POOL_MEMORY + 1; type < FRAME_METRIC_SET; ++type) {
+    run += ModelFrame(type, 1, std::string(100, 'x'));
+  }
+  seeds->Add("fuzz_model", run);
+}
+
+// A ring of zeros, which is one of padding, published whole, and read.
+void AddPadding(Seeds* seeds) {
+  constexpr uint64_t kRingBytes = 64 << 10;
+  seeds->Add("fuzz_ring", BytesOf(uint8_t{1}) + BytesOf(kRingBytes) + BytesOf(uint8_t{5}));
+}
+
+template <typename Message, typename Change>
+std::string Changed(const FrameView& frame, const Change& change) {
+  Message message;
+  if (!message.ParseFromArray(frame.payload.data(), static_cast<int>(frame.payload.size()))) {
+    return ModelFrame(frame);
+  }
+  change(&message);
+  const std::string payload = message.SerializeAsString();
+  FrameView changed = frame;
+  changed.payload = payload;
+  return ModelFrame(changed);
+}
+
+// The same run of another host, or merge would refuse it as a copy, with names that have to be
+// escaped.
+std::string ModelFrameOfAnotherHost(const FrameView& frame) {
+  if (frame.type == FRAME_RUN_START) {
+    return Changed<RunStart>(frame, [](RunStart* start) { start->set_host(start->host() + "-2"); });
+  }
+  if (frame.type == FRAME_STRINGS) {
+    return Changed<Strings>(frame, [](Strings* strings) {
+      for (std::string& name : *strings->mutable_values()) name += "\"\\\x1b</script>";
+    });
+  }
+  return ModelFrame(frame);
+}
+
 // A whole run in miniature: the first frames of every type, in their order.
 int MakeSeeds(ProfileReader* reader, Seeds* seeds) {
   std::map<uint16_t, int> taken;
-  std::string run;
+  std::string run, short_run, other_run;
   for (FrameView frame; reader->Next(&frame);) {
     if (frame.type == FRAME_SUMMARY) AddSummary(frame, seeds);
     if (taken[frame.type]++ >= kFramesOfAType) continue;
@@ -134,7 +223,12 @@ int MakeSeeds(ProfileReader* reader, Seeds* seeds) {
       run += ModelFrame(frame);
       seeds->Add("fuzz_model", run);
     }
+    if (frame.payload.size() <= kMostBytesOfAMergedFrame) {
+      short_run += ModelFrame(frame);
+      other_run += ModelFrameOfAnotherHost(frame);
+    }
   }
+  seeds->Add("fuzz_merge", PairOf(short_run, other_run));
   // What the attach loader reads of a process: this one.
   std::ifstream maps("/proc/self/maps", std::ios::binary);
   seeds->Add("fuzz_attach", std::string(std::istreambuf_iterator<char>(maps), {}));
@@ -143,6 +237,12 @@ int MakeSeeds(ProfileReader* reader, Seeds* seeds) {
   program.read(head.data(), static_cast<std::streamsize>(head.size()));
   seeds->Add("fuzz_attach", head);
   AddModels(seeds);
+  AddHostileNames(seeds);
+  AddSparseStrings(seeds);
+  AddUnknownTypes(seeds);
+  AddPadding(seeds);
+  AddProtocolSeeds(
+      [seeds](const std::string& fuzzer, const std::string& bytes) { seeds->Add(fuzzer, bytes); });
   return seeds->count() > 0 ? 0 : 1;
 }
 

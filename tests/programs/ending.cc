@@ -2,7 +2,9 @@
 // `sigkill`, in the middle of the work after the seconds of the second argument.
 #include <csignal>
 #include <cstdlib>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 
@@ -41,6 +43,15 @@ void Work(Target* target) {
   std::abort();
 }
 
+// As the kernel shows them.
+void PrintCaughtSignals() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.compare(0, 6, "SigCgt") == 0) std::printf("%s\n", line.c_str());
+  }
+  std::fflush(stdout);
+}
+
 int End(const std::string& way) {
   if (way == "return") return 0;
   if (way == "status") return 42;
@@ -50,6 +61,7 @@ int End(const std::string& way) {
   if (way == "exception") throw std::runtime_error("an exception that nobody catches");
   if (way == "abort") std::abort();
   if (way == "segfault") raise(SIGSEGV);
+  if (way == "caught_signals") PrintCaughtSignals();
   if (way == "sigterm") raise(SIGTERM);
   if (way == "sigint") raise(SIGINT);
   return 2;

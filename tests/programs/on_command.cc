@@ -15,6 +15,7 @@
 //   fork 1, 0   a child that waits for its end, begun or ended     {"done":its identifier}
 //   brief       a child that exits, and its end                    {"done":its status}
 //   close N     closes every descriptor from N on                  {"done":N}
+//   user N      works as this effective user from now on
 //   load 1, 2   loads a libcupti as a framework does: by its name, or the one beside libcuda
 //   cupti       {"done":what FakeCuptiSwitchedOn says; 0 where no CUPTI is loaded}
 //   ranges      {"done":what FakeCuptiRangesCounting says}
@@ -27,6 +28,7 @@
 #include <dlfcn.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -253,7 +255,8 @@ int Run(bool later) {
     if (word == "begin") done = Program::AskCupti("FakeCuptiCallbacksBeingRegistered");
     if (word == "set_up") done = Program::AskCupti("FakeCuptiRangesBeingSetUp");
     if (word == "pushed") done = Program::AskCupti("FakeCuptiRangesPushed");
-    if (word == "close") closefrom(static_cast<int>(number));
+    if (word == "user" && seteuid(static_cast<uid_t>(number)) != 0) std::abort();
+    if (word == "close") syscall(SYS_close_range, number, ~0u, 0);
     if (word == "busy") done = program.SetBusy(number);
     Answer(done);
   }

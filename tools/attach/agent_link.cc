@@ -19,10 +19,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "tools/attach/memory_map.h"
-#include "tools/attach/proc_file.h"
-#include "tools/attach/process_facts.h"
 #include "tools/attach/send_descriptors.h"
+#include "tools/attach/target/memory_map.h"
+#include "tools/attach/target/proc_file.h"
+#include "tools/attach/target/process_facts.h"
 
 namespace utlz::attach {
 namespace {
@@ -174,23 +174,22 @@ std::vector<AgentSocket> FindAgentSockets(const std::string& net_unix, pid_t pro
   return sockets;
 }
 
-absl::StatusOr<UniqueFd> ConnectToAgent(pid_t pid) {
+absl::StatusOr<AgentConnection> ConnectToAgent(pid_t pid, bool with_library) {
   const auto list = ReadSmallFile(absl::StrCat("/proc/", pid, "/net/unix"), kMaxSocketListBytes);
   if (!list.ok()) return list.status();
   const std::vector<AgentSocket> sockets = FindAgentSockets(*list, OwnProcessId(pid));
   absl::Status failure = absl::NotFoundError(
       "its agent cannot be reached: the program has closed the agent's descriptors");
-  for (const AgentSocket& socket : sockets) {
-    if (!socket.is_listener) continue;
-    auto connection = ConnectToListener(socket.name, pid);
-    if (connection.ok()) return connection;
-    failure = connection.status();
-  }
-  for (const AgentSocket& socket : sockets) {
-    if (socket.is_listener) continue;
-    auto connection = ConnectThroughDoor(pid, socket.inode);
-    if (connection.ok()) return connection;
-    failure = connection.status();
+  const bool door_first = with_library || geteuid() == 0;
+  for (const bool by_door : {door_first, !door_first}) {
+    if (with_library && !by_door) continue;
+    for (const AgentSocket& socket : sockets) {
+      if (socket.is_listener == by_door) continue;
+      auto connection =
+          by_door ? ConnectThroughDoor(pid, socket.inode) : ConnectToListener(socket.name, pid);
+      if (connection.ok()) return AgentConnection{*std::move(connection), by_door};
+      failure = connection.status();
+    }
   }
   return failure;
 }
@@ -210,8 +209,13 @@ absl::StatusOr<ControlAnswer> ReceiveAnswer(const UniqueFd& connection,
   ControlAnswer answer = {};
   const ssize_t size = recv(connection.get(), &answer, sizeof(answer), MSG_DONTWAIT);
   if (size <= 0) return absl::AbortedError("the agent hung up");
-  if (size != sizeof(answer) || answer.magic != kControlMagic ||
-      answer.version != kControlVersion) {
+  const bool ours =
+      size >= static_cast<ssize_t>(2 * sizeof(uint32_t)) && answer.magic == kControlMagic;
+  if (ours && answer.version != kControlVersion) {
+    return absl::InvalidArgumentError(
+        "its agent is of another utlz release; attach with the one that loaded it");
+  }
+  if (!ours || size != sizeof(answer)) {
     return absl::InvalidArgumentError("the agent's answer makes no sense");
   }
   return answer;

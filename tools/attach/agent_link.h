@@ -38,9 +38,16 @@ struct AgentSocket {
 // `process_id` as the process itself sees it. Exposed for tests.
 std::vector<AgentSocket> FindAgentSockets(const std::string& net_unix, pid_t process_id);
 
-// A connection to the waiting agent of a process: through its listener, else through its door,
-// which takes the right to trace the process. NotFound if it offers no way in.
-absl::StatusOr<UniqueFd> ConnectToAgent(pid_t pid);
+// A connection to the waiting agent of a process, through its door, which takes the right to trace
+// the process, or through its listener, which takes no libraries.
+struct AgentConnection {
+  UniqueFd socket;
+  bool takes_libraries = false;
+};
+
+// Root comes through the door first, others through the listener; who brings a library only through
+// the door. NotFound if there is no such way in.
+absl::StatusOr<AgentConnection> ConnectToAgent(pid_t pid, bool with_library);
 
 // Descriptors of libcuptis, -1: none.
 struct CuptiOffer {

@@ -7,14 +7,15 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "tools/attach/arch.h"
-#include "tools/attach/proc_file.h"
+#include "tools/attach/target/proc_file.h"
+#include "tools/attach/unwind/arch.h"
 
 namespace utlz::attach {
 namespace {
 
 constexpr char kRemedy[] = "; start it with `utlz run` instead";
-constexpr int kFirstGlibcWithDlopen = 34;
+// What the agent is linked for (cmake/UtlzOlderGlibc.cmake).
+constexpr int kOldestGlibc = 28;
 
 constexpr std::array<std::string_view, 26> kAllocatorFunctions = {"__default_morecore",
                                                                   "__libc_calloc",
@@ -62,6 +63,12 @@ bool IsGlibc(const std::string& base_name) {
          (absl::StartsWith(base_name, "libc-2.") && absl::EndsWith(base_name, ".so"));
 }
 
+// Before 2.34, dlopen is in a library of its own.
+bool IsLoadingLibrary(const std::string& base_name) {
+  return base_name == "libdl.so.2" ||
+         (absl::StartsWith(base_name, "libdl-2.") && absl::EndsWith(base_name, ".so"));
+}
+
 bool IsMusl(const std::string& base_name) {
   return absl::StartsWith(base_name, "ld-musl-") || absl::StartsWith(base_name, "libc.musl-");
 }
@@ -69,6 +76,7 @@ bool IsMusl(const std::string& base_name) {
 struct Objects {
   const Mapping* program = nullptr;    // the first page of a file, which is the program's
   const Mapping* c_library = nullptr;  // its first page
+  const Mapping* loading_library = nullptr;
   const Mapping* loader = nullptr;
   bool has_musl = false;
   bool has_two_c_libraries = false;
@@ -89,6 +97,7 @@ Objects FindObjects(const MemoryMap& map) {
     if (mapping.file_offset_bytes != 0) continue;
     if (objects.program == nullptr) objects.program = &mapping;
     if (IsDynamicLoader(name) && objects.loader == nullptr) objects.loader = &mapping;
+    if (IsLoadingLibrary(name)) objects.loading_library = &mapping;
     if (!IsGlibc(name)) continue;
     objects.has_two_c_libraries |= objects.c_library != nullptr;
     objects.c_library = &mapping;
@@ -158,6 +167,31 @@ std::vector<AddressRange> AllocatorRanges(const ElfImage& library) {
   return ranges;
 }
 
+namespace {
+
+absl::Status FindLoadingFunctions(const Objects& objects, const ElfImage& c_library,
+                                  const MemoryReader& memory, CLibrary& library) {
+  const auto errno_address = c_library.FindFunction("__errno_location");
+  auto dlopen_address = c_library.FindFunction("dlopen");
+  auto dlerror_address = c_library.FindFunction("dlerror");
+  if (!dlopen_address && objects.loading_library != nullptr) {
+    const auto image = ElfImage::Read(memory, objects.loading_library->range.start);
+    if (!image.ok()) return image.status();
+    dlopen_address = image->FindFunction("dlopen");
+    dlerror_address = image->FindFunction("dlerror");
+  }
+  if (!errno_address || !dlopen_address || !dlerror_address) {
+    return Refusal(absl::StrCat("the program uses glibc 2.", library.glibc_minor_version,
+                                " without its libdl.so.2, so nothing can be loaded into it"));
+  }
+  library.dlopen = *dlopen_address;
+  library.dlerror = *dlerror_address;
+  library.errno_location = *errno_address;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::StatusOr<CLibrary> FindCLibrary(const MemoryMap& map, const MemoryReader& memory) {
   const Objects objects = FindObjects(map);
   if (absl::Status status = CheckObjects(objects, memory); !status.ok()) return status;
@@ -166,19 +200,17 @@ absl::StatusOr<CLibrary> FindCLibrary(const MemoryMap& map, const MemoryReader& 
 
   CLibrary library;
   library.glibc_minor_version = image->HighestGlibcMinorVersion().value_or(0);
-  const auto dlopen_address = image->FindFunction("dlopen");
-  const auto dlerror_address = image->FindFunction("dlerror");
-  const auto errno_address = image->FindFunction("__errno_location");
-  if (library.glibc_minor_version < kFirstGlibcWithDlopen || !dlopen_address || !dlerror_address ||
-      !errno_address) {
+  if (library.glibc_minor_version < kOldestGlibc) {
     return Refusal(absl::StrCat("the program uses glibc 2.", library.glibc_minor_version,
-                                ", and loading into a running program needs 2.",
-                                kFirstGlibcWithDlopen, " or later"));
+                                ", and the agent needs 2.", kOldestGlibc, " or later"));
   }
-  library.dlopen = *dlopen_address;
-  library.dlerror = *dlerror_address;
-  library.errno_location = *errno_address;
+  absl::Status status = FindLoadingFunctions(objects, *image, memory, library);
+  if (!status.ok()) return status;
   library.loader_code = map.ExecutableRanges(*objects.loader);
+  if (objects.loading_library != nullptr) {
+    const std::vector<AddressRange> code = map.ExecutableRanges(*objects.loading_library);
+    library.loader_code.insert(library.loader_code.end(), code.begin(), code.end());
+  }
   library.allocator_code = AllocatorRanges(*image);
   library.allocator_code.insert(library.allocator_code.end(), objects.other_allocator_code.begin(),
                                 objects.other_allocator_code.end());

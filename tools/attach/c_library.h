@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tools/attach/elf_image.h"
-#include "tools/attach/memory_map.h"
-#include "tools/attach/remote_memory.h"
+#include "tools/attach/target/elf_image.h"
+#include "tools/attach/target/memory_map.h"
+#include "tools/attach/target/remote_memory.h"
 
 namespace utlz::attach {
 
@@ -26,7 +26,8 @@ struct CLibrary {
 };
 
 // Refuses, with a sentence and a remedy, what cannot be attached to: static programs, musl, glibc
-// before 2.34, 32-bit programs, and other architectures than this tool's.
+// before 2.28, glibc before 2.34 whose libdl.so.2 is not loaded, 32-bit programs, and other
+// architectures than this tool's.
 absl::StatusOr<CLibrary> FindCLibrary(const MemoryMap& map, const MemoryReader& memory);
 
 // The part of a C library that its allocator takes. Its private functions have no names in a

@@ -12,8 +12,8 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "tools/attach/arch.h"
-#include "tools/attach/proc_file.h"
+#include "tools/attach/target/proc_file.h"
+#include "tools/attach/unwind/arch.h"
 
 namespace utlz::attach {
 namespace {

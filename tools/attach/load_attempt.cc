@@ -6,10 +6,11 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "tools/attach/call_chain.h"
-#include "tools/attach/proc_file.h"
 #include "tools/attach/seccomp_filter.h"
 #include "tools/attach/stack_scan.h"
+#include "tools/attach/target/proc_file.h"
+#include "tools/attach/unwind/call_chain.h"
+#include "tools/ending/ending_watch.h"
 
 namespace utlz::attach {
 namespace {
@@ -45,6 +46,8 @@ class Attempt {
         memory_(target.pid) {}
 
   absl::Status Run(LoadResult& result) {
+    // Without us the thread would come back from dlopen to nowhere.
+    const EndingHeldOff held_off;
     if (absl::Status status = Prepare(); !status.ok()) return status;
     auto thread = TracedThread::Seize(target_.pid, candidate_.tid);
     if (!thread.ok()) return thread.status();

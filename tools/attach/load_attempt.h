@@ -10,9 +10,10 @@
 
 #include "absl/status/status.h"
 #include "tools/attach/c_library.h"
-#include "tools/attach/code_memory.h"
-#include "tools/attach/loader.h"
-#include "tools/attach/memory_map.h"
+#include "tools/attach/library_file.h"
+#include "tools/attach/load_options.h"
+#include "tools/attach/target/code_memory.h"
+#include "tools/attach/target/memory_map.h"
 #include "tools/attach/target_staging.h"
 #include "tools/attach/thread_choice.h"
 #include "tools/attach/traced_thread.h"

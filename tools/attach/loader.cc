@@ -16,10 +16,10 @@
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
-#include "tools/attach/code_memory.h"
 #include "tools/attach/load_attempt.h"
 #include "tools/attach/preflight.h"
 #include "tools/attach/python_loader.h"
+#include "tools/attach/target/code_memory.h"
 #include "tools/attach/thread_choice.h"
 
 namespace utlz::attach {

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "tools/attach/c_library.h"
-#include "tools/attach/process_facts.h"
+#include "tools/attach/target/process_facts.h"
 
 namespace utlz::attach {
 

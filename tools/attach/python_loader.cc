@@ -13,13 +13,13 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "tools/attach/memory_map.h"
-#include "tools/attach/proc_file.h"
-#include "tools/attach/process_facts.h"
-#include "tools/attach/python_runtime.h"
 #include "tools/attach/python_script.h"
-#include "tools/attach/remote_memory.h"
 #include "tools/attach/send_descriptors.h"
+#include "tools/attach/target/memory_map.h"
+#include "tools/attach/target/proc_file.h"
+#include "tools/attach/target/process_facts.h"
+#include "tools/attach/target/python_runtime.h"
+#include "tools/attach/target/remote_memory.h"
 
 namespace utlz::attach {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "tools/attach/library_file.h"
-#include "tools/attach/loader.h"
+#include "tools/attach/load_options.h"
 #include "tools/attach/target_folder.h"
 
 namespace utlz::attach {

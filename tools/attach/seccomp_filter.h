@@ -14,7 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "tools/attach/arch.h"
+#include "tools/attach/unwind/arch.h"
 
 namespace utlz::attach {
 

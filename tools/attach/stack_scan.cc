@@ -5,8 +5,8 @@
 #include <cstring>
 #include <vector>
 
-#include "tools/attach/arch.h"
-#include "tools/attach/call_chain.h"
+#include "tools/attach/unwind/arch.h"
+#include "tools/attach/unwind/call_chain.h"
 
 namespace utlz::attach {
 namespace {

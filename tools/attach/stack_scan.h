@@ -6,10 +6,10 @@
 #include <chrono>
 #include <cstdint>
 
-#include "tools/attach/arch.h"
 #include "tools/attach/c_library.h"
-#include "tools/attach/memory_map.h"
-#include "tools/attach/remote_memory.h"
+#include "tools/attach/target/memory_map.h"
+#include "tools/attach/target/remote_memory.h"
+#include "tools/attach/unwind/arch.h"
 
 namespace utlz::attach {
 

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <sys/fsuid.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -17,7 +16,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "tools/attach/proc_file.h"
+#include "collector/files/as_user.h"
+#include "tools/attach/target/proc_file.h"
 
 namespace utlz::attach {
 namespace {
@@ -29,29 +29,9 @@ absl::Status FolderError(const char* what) {
   return absl::ErrnoToStatus(errno, absl::StrCat("cannot ", what, " in its file system"));
 }
 
-// What this thread does with files meanwhile, it does as another user: whatever the process made of
-// its file system, it gains nothing by our rights.
-class AsUser {
- public:
-  AsUser(uid_t user_id, gid_t group_id)
-      : old_group_(static_cast<gid_t>(setfsgid(group_id))),
-        old_user_(static_cast<uid_t>(setfsuid(user_id))) {
-    constexpr auto kNoChange = static_cast<uid_t>(-1);
-    changed_ = static_cast<uid_t>(setfsuid(kNoChange)) == user_id &&
-               static_cast<gid_t>(setfsgid(kNoChange)) == group_id;
-  }
-  AsUser(const AsUser&) = delete;
-  ~AsUser() {
-    setfsuid(old_user_);
-    setfsgid(old_group_);
-  }
-  bool changed() const { return changed_; }
-
- private:
-  gid_t old_group_;
-  uid_t old_user_;
-  bool changed_;
-};
+absl::Status CannotBeItsUser() {
+  return absl::PermissionDeniedError("cannot make files for its user");
+}
 
 UniqueFd OpenBelow(int root, const char* path) {
   open_how how = {};
@@ -90,10 +70,10 @@ absl::StatusOr<TargetFolder> TargetFolder::Create(pid_t pid) {
       open(absl::StrCat("/proc/", pid, "/root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!root.valid()) return FolderError("look");
   TargetFolder folder;
-  folder.user_id_ = *user_id;
-  folder.group_id_ = *group_id;
-  const AsUser as_user(*user_id, *group_id);
-  if (!as_user.changed()) return absl::PermissionDeniedError("cannot make files for its user");
+  // Whatever the process made of its file system, it gains nothing by our rights.
+  folder.user_ = {.user_id = *user_id, .group_id = *group_id};
+  const AsUser as_user(folder.user_);
+  if (!as_user.changed()) return CannotBeItsUser();
   absl::Status failure = absl::UnavailableError("it has no folder for temporary files");
   for (const char* parent : kParents) {
     folder.name_ = RandomName(pid);
@@ -115,13 +95,15 @@ absl::StatusOr<TargetFolder> TargetFolder::Create(pid_t pid) {
 
 TargetFolder::~TargetFolder() {
   if (!parent_.valid() || path_.empty()) return;
-  const AsUser as_user(user_id_, group_id_);
+  const AsUser as_user(user_);
+  if (!as_user.changed()) return;
   for (const std::string& file : files_) unlinkat(folder_.get(), file.c_str(), 0);
   unlinkat(parent_.get(), name_.c_str(), AT_REMOVEDIR);
 }
 
 absl::Status TargetFolder::WriteFile(const std::string& name, const std::string& text) {
-  const AsUser as_user(user_id_, group_id_);
+  const AsUser as_user(user_);
+  if (!as_user.changed()) return CannotBeItsUser();
   const UniqueFd file(openat(folder_.get(), name.c_str(),
                              O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400));
   if (!file.valid()) return FolderError("make a file");
@@ -140,7 +122,8 @@ absl::StatusOr<UniqueFd> TargetFolder::Listen(const std::string& name) {
     return absl::InvalidArgumentError("the socket's name is too long");
   }
   path.copy(address.sun_path, path.size());
-  const AsUser as_user(user_id_, group_id_);
+  const AsUser as_user(user_);
+  if (!as_user.changed()) return CannotBeItsUser();
   UniqueFd listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!listener.valid() ||
       bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "collector/files/as_user.h"
 #include "collector/unique_fd.h"
 
 namespace utlz::attach {
@@ -39,8 +40,7 @@ class TargetFolder {
   UniqueFd folder_;
   std::string path_;
   std::string name_;
-  uid_t user_id_ = 0;
-  gid_t group_id_ = 0;
+  FileUser user_;
   std::vector<std::string> files_;
 };
 

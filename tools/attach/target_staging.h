@@ -14,10 +14,10 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "collector/unique_fd.h"
-#include "tools/attach/arch.h"
-#include "tools/attach/remote_memory.h"
+#include "tools/attach/target/remote_memory.h"
 #include "tools/attach/thread_choice.h"
 #include "tools/attach/traced_thread.h"
+#include "tools/attach/unwind/arch.h"
 
 namespace utlz::attach {
 

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "tools/attach/proc_file.h"
+#include "tools/attach/target/proc_file.h"
 
 namespace utlz::attach {
 namespace {

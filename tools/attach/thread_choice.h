@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "tools/attach/arch.h"
 #include "tools/attach/c_library.h"
-#include "tools/attach/memory_map.h"
-#include "tools/attach/remote_memory.h"
 #include "tools/attach/stack_scan.h"
+#include "tools/attach/target/memory_map.h"
+#include "tools/attach/target/remote_memory.h"
+#include "tools/attach/unwind/arch.h"
 
 namespace utlz::attach {
 

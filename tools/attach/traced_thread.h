@@ -18,7 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "tools/attach/arch.h"
+#include "tools/attach/unwind/arch.h"
 
 namespace utlz::attach {
 

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,10 +14,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "collector/sampling/library_search.h"
-#include "tools/attach/process_facts.h"
+#include "collector/files/as_user.h"
+#include "collector/sampler/driver/library_search.h"
+#include "tools/attach/target/process_facts.h"
 #include "tools/attach_session/attached_process.h"
 #include "tools/attach_session/server_processes.h"
+#include "tools/ending/ending_watch.h"
 #include "tools/run/agent_library.h"
 
 namespace utlz {
@@ -39,31 +40,11 @@ int Fail(const absl::Status& status) {
   return 1;
 }
 
-// The signals that end a recording, kept for TakeSignal().
-sigset_t BlockEndingSignals() {
-  sigset_t ending;
-  sigemptyset(&ending);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&ending, signal);
+// The signals that end a recording are EndingWatch's.
+void BlockEndingSignals() {
+  const sigset_t ending = EndingSignals();
   pthread_sigmask(SIG_BLOCK, &ending, nullptr);
   signal(SIGPIPE, SIG_IGN);  // a reader of our report that has gone must not keep agents awake
-  return ending;
-}
-
-// Whether one of them came within `wait`.
-bool TakeSignal(const sigset_t& ending, milliseconds wait) {
-  const timespec time = {static_cast<time_t>(wait.count() / 1000),
-                         static_cast<long>(wait.count() % 1000 * 1'000'000)};
-  return sigtimedwait(&ending, nullptr, &time) > 0;
-}
-
-// Whether one of them has come; it stays there for TakeSignal().
-bool SignalIsPending(const sigset_t& ending) {
-  sigset_t pending;
-  sigpending(&pending);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    if (sigismember(&ending, signal) == 1 && sigismember(&pending, signal) == 1) return true;
-  }
-  return false;
 }
 
 absl::StatusOr<UniqueFd> OpenNamedCupti(const std::string& path) {
@@ -88,10 +69,23 @@ std::vector<std::string> CommandLine(const AttachOptions& options) {
   return words;
 }
 
-SessionOptions MakeSessionOptions(const AttachOptions& options, const std::string& name) {
+// As root we may look into other users' processes, whose arguments and names end in the profile.
+bool MayHoldOthersSecrets(const std::vector<pid_t>& pids) {
+  if (geteuid() != 0) return false;
+  const std::optional<FileUser> invoking = InvokingUser();
+  const uid_t own = invoking ? invoking->user_id : 0;
+  return std::any_of(pids.begin(), pids.end(), [own](pid_t pid) {
+    const auto facts = attach::ReadProcessFacts(pid);
+    return !facts.ok() || facts->user_id != own;
+  });
+}
+
+SessionOptions MakeSessionOptions(const AttachOptions& options, const std::vector<pid_t>& pids,
+                                  const std::string& name) {
   SessionOptions session = MakeSessionOptions(options.recording, name);
   session.command = CommandLine(options);
   session.attached = true;
+  session.profile_file.is_private = MayHoldOthersSecrets(pids);
   return session;
 }
 
@@ -120,7 +114,7 @@ std::string OthersOfServer(const std::vector<pid_t>& pids) {
 
 class Recording {
  public:
-  Recording(const AttachOptions& options, Session& session, const sigset_t& ending)
+  Recording(const AttachOptions& options, Session& session, const EndingWatch& ending)
       : options_(options), session_(session), ending_(ending) {}
 
   // Processes that cannot be attached to are named and left out.
@@ -145,7 +139,7 @@ class Recording {
     const auto begin = steady_clock::now();
     const auto end = begin + milliseconds(options_.duration_ms);
     bool silence_told = false;
-    while (steady_clock::now() < end && !TakeSignal(ending_, kLookInterval)) {
+    while (steady_clock::now() < end && !ending_.ComesWithin(kLookInterval)) {
       const SessionProgress progress = session_.Progress();
       TellKernels(progress.launches);
       if (!kernels_told_ && !silence_told && steady_clock::now() > begin + kSilence) {
@@ -205,7 +199,7 @@ class Recording {
 
   const AttachOptions& options_;
   Session& session_;
-  const sigset_t& ending_;
+  const EndingWatch& ending_;
   std::vector<AttachedProcess> processes_;
   std::vector<std::string> failures_;
   std::vector<std::string> without_ranges_;
@@ -224,7 +218,7 @@ void ShowResult(const AttachOptions& options, const std::string& path,
 }  // namespace
 
 int AttachToProcesses(const AttachOptions& options) {
-  const sigset_t ending = BlockEndingSignals();
+  BlockEndingSignals();
   const auto own_folder = ExecutableFolder();
   if (!own_folder.ok()) return Fail(own_folder.status());
   const auto library_path = FindAgentLibrary(*own_folder);
@@ -236,7 +230,10 @@ int AttachToProcesses(const AttachOptions& options) {
   const std::vector<pid_t> pids =
       options.all ? ServerProcesses(options.pids) : EachOnce(options.pids);
 
-  const SessionOptions session_options = MakeSessionOptions(options, NameOf(pids.front()));
+  const SessionOptions session_options = MakeSessionOptions(options, pids, NameOf(pids.front()));
+  const EndingWatch ending(
+      {.at_second = absl::StrCat("ended before the profile was finished; utlz report ",
+                                 session_options.profile_path, " shows what it holds")});
   auto session = Session::Start(session_options);
   if (!session.ok()) return Fail(session.status());
   Recording recording(options, **session, ending);
@@ -246,12 +243,10 @@ int AttachToProcesses(const AttachOptions& options) {
                             .cupti = OpenFoundCupti(),
                             .stop_limit = milliseconds(options.stop_limit_ms),
                             .say = Say,
-                            .is_cancelled = [&ending] { return SignalIsPending(ending); }});
+                            .is_cancelled = [&ending] { return ending.Came(); }});
   if (!recording.any()) {
     const std::string others = options.all ? "" : OthersOfServer(options.pids);
     if (!others.empty()) Say(others);
-    session->reset();
-    unlink(session_options.profile_path.c_str());
     return 1;
   }
   recording.Record();

@@ -11,12 +11,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "collector/model/cupti_notices.h"
+#include "collector/diagnosis/cupti_notices.h"
 #include "collector/session/agent_trouble.h"
 #include "tools/attach/agent_link.h"
 #include "tools/attach/loader.h"
 #include "tools/attach/preflight.h"
-#include "tools/attach/process_facts.h"
+#include "tools/attach/target/process_facts.h"
 #include "tools/attach_session/process_environment.h"
 #include "tools/run/agent_library.h"
 
@@ -77,11 +77,11 @@ absl::Status AttachedProcess::Reach(const AttachMeans& means) {
     case AgentPresence::kAbsent: {
       absl::Status status = Load(means);
       // Another tool may have been quicker.
-      return absl::IsAlreadyExists(status) ? Wake() : status;
+      return absl::IsAlreadyExists(status) ? Wake(means) : status;
     }
     case AgentPresence::kAsleep:
     case AgentPresence::kAwake:
-      return Wake();
+      return Wake(means);
     case AgentPresence::kOfRun:
       return absl::FailedPreconditionError(
           absl::StrCat("process ", pid_, " (", name_,
@@ -120,19 +120,24 @@ absl::Status AttachedProcess::Load(const AttachMeans& means) {
   return absl::OkStatus();
 }
 
-absl::Status AttachedProcess::Wake() {
+absl::Status AttachedProcess::Wake(const AttachMeans& means) {
   // An agent whose process stands still answers nothing.
   const auto facts = attach::ReadProcessFacts(pid_);
   if (!facts.ok()) return facts.status();
   if (absl::Status status = attach::CheckNotHalted(*facts); !status.ok()) return status;
-  auto connection = attach::ConnectToAgent(pid_);
+  const bool with_library = means.named_cupti.valid();
+  auto connection = attach::ConnectToAgent(pid_, with_library);
   if (!connection.ok()) {
     return absl::Status(
         connection.status().code(),
         absl::StrCat("process ", pid_, " (", name_,
-                     ") has an agent that cannot be reached: ", connection.status().message()));
+                     ") has an agent that cannot be reached: ", connection.status().message(),
+                     with_library ? "; attach without --cupti, or name the libcupti when the "
+                                    "process is started (utlz run --asleep --cupti)"
+                                  : ""));
   }
-  connection_ = *std::move(connection);
+  connection_ = std::move(connection->socket);
+  takes_libraries_ = connection->takes_libraries;
   way_ = "agent woken";
   return absl::OkStatus();
 }
@@ -166,9 +171,9 @@ absl::Status AttachedProcess::BeginTracing(const AttachMeans& means, Session& se
   }
   const UniqueFd theirs(ends[1]);
   session.AddAgent(UniqueFd(ends[0]), pid_);
-  absl::Status asked =
-      attach::AskToTrace(connection_, theirs.get(),
-                         {.named = means.named_cupti.get(), .last_resort = means.cupti.get()});
+  attach::CuptiOffer offer;
+  if (takes_libraries_) offer = {means.named_cupti.get(), means.cupti.get()};
+  absl::Status asked = attach::AskToTrace(connection_, theirs.get(), offer);
   if (!asked.ok()) return asked;
   const auto answer = AwaitAnswer(connection_, means);
   if (!answer.ok()) {

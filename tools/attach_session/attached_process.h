@@ -55,7 +55,7 @@ class AttachedProcess {
   AttachedProcess(pid_t pid, std::string name) : pid_(pid), name_(std::move(name)) {}
   absl::Status Reach(const AttachMeans& means);
   absl::Status Load(const AttachMeans& means);
-  absl::Status Wake();
+  absl::Status Wake(const AttachMeans& means);
   absl::Status BeginTracing(const AttachMeans& means, Session& session);
   absl::Status Refusal(const ControlAnswer& answer) const;
   void TellOfNamedCupti(const ControlAnswer& answer, const AttachMeans& means) const;
@@ -65,6 +65,7 @@ class AttachedProcess {
   std::string way_;
   std::string state_ = "tracing";
   UniqueFd connection_;
+  bool takes_libraries_ = true;
 };
 
 }  // namespace utlz

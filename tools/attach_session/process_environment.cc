@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "tools/attach/proc_file.h"
+#include "tools/attach/target/proc_file.h"
 
 namespace utlz {
 

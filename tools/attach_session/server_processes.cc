@@ -13,8 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "tools/attach/agent_link.h"
-#include "tools/attach/proc_file.h"
-#include "tools/attach/process_facts.h"
+#include "tools/attach/target/proc_file.h"
+#include "tools/attach/target/process_facts.h"
 
 namespace utlz {
 namespace {

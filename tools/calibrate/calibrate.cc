@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "collector/sampling/clocks.h"
-#include "collector/sampling/cuda_driver_table.h"
+#include "collector/sampler/driver/clocks.h"
+#include "collector/sampler/driver/cuda_driver_table.h"
 #include "proto/profile.pb.h"
 #include "tools/calibrate/bandwidth.h"
 #include "tools/calibrate/ceilings_store.h"

@@ -1,4 +1,4 @@
-// Measures what the GPUs of this machine attain and keeps it (docs/commands.md,
+// Measures what the GPUs of this machine attain and keeps it (docs/reference/commands.md,
 // utlz calibrate).
 #ifndef UTLZ_TOOLS_CALIBRATE_CALIBRATE_H_
 #define UTLZ_TOOLS_CALIBRATE_CALIBRATE_H_

@@ -1,14 +1,16 @@
 #include "tools/calibrate/ceilings_store.h"
 
-#include <unistd.h>
-
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <system_error>
+
+#include "collector/files/output_file.h"
+#include "collector/files/output_stream.h"
 
 namespace utlz {
 namespace {
@@ -22,10 +24,16 @@ constexpr size_t kMaxFileBytes = 64 << 10;
 constexpr size_t kMaxRates = 64;
 constexpr size_t kMaxTextBytes = 256;
 
+// Cut between two characters of UTF-8, or no frame that holds the text could be read again.
 std::string TextOf(const Json& json, const char* name) {
   const auto found = json.find(name);
   if (found == json.end() || !found->is_string()) return {};
-  return found->get<std::string>().substr(0, kMaxTextBytes);
+  std::string text = found->get<std::string>();
+  if (text.size() <= kMaxTextBytes) return text;
+  size_t end = kMaxTextBytes;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  text.resize(end);
+  return text;
 }
 
 // Zero where it is absent or no rate.
@@ -42,8 +50,8 @@ bool IsUuid(const std::string& text) {
          text.find_first_not_of("0123456789abcdef-", 4) == std::string::npos;
 }
 
-absl::Status CannotWrite(const std::string& path, const std::string& why) {
-  return absl::UnavailableError("cannot keep the ceilings in " + path + ": " + why);
+absl::Status CannotKeep(const absl::Status& why) {
+  return absl::UnavailableError("cannot keep the ceilings: " + std::string(why.message()));
 }
 
 }  // namespace
@@ -118,18 +126,14 @@ absl::StatusOr<std::string> SaveCeilings(const std::string& folder,
   if (!IsUuid(ceilings.uuid())) {
     return absl::FailedPreconditionError("the GPU has no UUID to keep its ceilings by");
   }
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return CannotWrite(folder, error.message());
   const std::string path = folder + "/" + ceilings.uuid() + ".json";
-  const std::string unfinished = path + "." + std::to_string(getpid());
-  {
-    std::ofstream file(unfinished, std::ios::binary | std::ios::trunc);
-    file << CeilingsToJson(ceilings);
-    if (!file.flush()) return CannotWrite(unfinished, "writing failed");
-  }
-  fs::rename(unfinished, path, error);
-  if (error) return CannotWrite(path, error.message());
+  absl::StatusOr<OutputFile> file =
+      OutputFile::Create(path, {.what = "ceilings", .make_folders = true});
+  if (!file.ok()) return CannotKeep(file.status());
+  OutputStream stream(file->fd());
+  stream << CeilingsToJson(ceilings);
+  if (!stream.flush()) return CannotKeep(absl::ErrnoToStatus(errno, "writing failed"));
+  if (absl::Status status = file->Publish(); !status.ok()) return CannotKeep(status);
   return path;
 }
 

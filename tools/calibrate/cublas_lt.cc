@@ -11,8 +11,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "collector/sampling/library_search.h"
-#include "collector/sampling/shared_library.h"
+#include "collector/sampler/driver/library_search.h"
+#include "collector/sampler/driver/shared_library.h"
 
 namespace utlz {
 namespace {

@@ -1,7 +1,7 @@
 #include "tools/calibrate/gpu.h"
 
 #include "absl/strings/str_cat.h"
-#include "collector/sampling/shared_library.h"
+#include "collector/sampler/driver/shared_library.h"
 #include "tools/calibrate/kernels_ptx.h"
 
 namespace utlz {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "collector/sampling/nvml_table.h"
+#include "collector/sampler/driver/nvml_table.h"
 
 namespace utlz {
 

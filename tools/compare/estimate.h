@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "tools/compare/diff.h"
+#include "tools/compare/diff_options.h"
 #include "tools/compare/difference.h"
 
 namespace utlz {

@@ -14,6 +14,8 @@ namespace {
 constexpr double kLaunchesTolerance = 1.02;
 constexpr double kFlopsTolerance = 1.05;
 constexpr double kBytesTolerance = 1.5;
+// Functions of a side that are compared with each of the other side's: those that take most time.
+constexpr size_t kMostCompared = 2000;
 
 struct ClassWord {
   std::string_view word;
@@ -102,8 +104,9 @@ class Pairing {
   template <typename DistanceFunction>
   void Nearest(DistanceFunction distance, MatchedBy by) {
     std::vector<std::tuple<double, const KernelGroup*, const KernelGroup*>> candidates;
-    for (const KernelGroup* a : before_) {
-      for (const KernelGroup* b : after_) {
+    const std::vector<const KernelGroup*> after = Longest(after_);
+    for (const KernelGroup* a : Longest(before_)) {
+      for (const KernelGroup* b : after) {
         if (const std::optional<double> d = distance(*a, *b)) candidates.emplace_back(*d, a, b);
       }
     }
@@ -120,6 +123,16 @@ class Pairing {
   }
 
  private:
+  static std::vector<const KernelGroup*> Longest(const std::set<const KernelGroup*>& groups) {
+    std::vector<const KernelGroup*> longest(groups.begin(), groups.end());
+    if (longest.size() <= kMostCompared) return longest;
+    std::sort(longest.begin(), longest.end(), [](const KernelGroup* a, const KernelGroup* b) {
+      return a->MeanTime() > b->MeanTime();
+    });
+    longest.resize(kMostCompared);
+    return longest;
+  }
+
   void Take(const KernelGroup* a, const KernelGroup* b, MatchedBy by) {
     matches_.push_back({a, b, by});
     before_.erase(a);

@@ -36,7 +36,7 @@ std::optional<double> StepOfWindow(const Summary& run, const PerWhat& per) {
   return step->value / run.window().time_ns();
 }
 
-// As collector/model/timeline.cc names it.
+// As collector/summary/timeline.cc names it.
 constexpr char kPowerSeries[] = "power_watts";
 
 Result DeviceSum(const Summary& run, double divisor, bool (DeviceSummary::*has)() const,

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "proto/summary.pb.h"
-#include "tools/compare/diff.h"
+#include "tools/compare/diff_options.h"
 #include "tools/compare/estimate.h"
 #include "tools/compare/run_quantities.h"
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "tools/compare/kernel_match.h"
+#include "tools/compare/slice_names.h"
 
 namespace utlz {
 namespace {

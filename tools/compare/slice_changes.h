@@ -9,15 +9,6 @@
 
 namespace utlz {
 
-// As collector/model/waterfall.h names them: by what bounds a kernel.
-inline constexpr const char* kSlicesOfBounds[] = {
-    "memory-bound kernels", "latency-bound kernels, low occupancy",
-    "compute-bound kernels below their roof", "kernels bound by neither",
-    "kernels without counters"};
-// What else only counters tell.
-inline constexpr const char* kSlicesOfWork[] = {"tail waves", "arithmetic outside the tensor cores",
-                                                "clock below maximum", "useful: FLOPs at peak"};
-
 std::vector<SliceChange> CompareSlices(const Sides& sides, bool per_step);
 
 }  // namespace utlz

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "tools/compare/diff.h"
 #include "tools/compare/number_text.h"
+#include "tools/compare/slice_names.h"
 
 namespace utlz {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 using Runs = std::vector<Summary>;
 
 // Tracing the nodes of one and the same graph cost 760 to 1,220 ns a node in five runs
-// (docs/overhead.md).
+// (docs/measurements/overhead.md).
 constexpr double kRunToRunShare = 0.25;
 // Of the time: less is not worth a sentence.
 constexpr double kWorthSaying = 0.05;
@@ -69,11 +69,16 @@ void LengthenDevice(double stretch, DeviceSummary* device) {
   lower(device->has_hfu(), device->hfu(), [&](double share) { device->set_hfu(share); });
   lower(device->has_hfu_error(), device->hfu_error(),
         [&](double error) { device->set_hfu_error(error); });
+  lower(device->has_hfu_error_assumed(), device->hfu_error_assumed(),
+        [&](double error) { device->set_hfu_error_assumed(error); });
 }
 
 void LengthenEfficiency(double stretch, EfficiencySummary* efficiency) {
   if (efficiency->has_hfu()) efficiency->set_hfu(efficiency->hfu() / stretch);
   if (efficiency->has_hfu_error()) efficiency->set_hfu_error(efficiency->hfu_error() / stretch);
+  if (efficiency->has_hfu_error_assumed()) {
+    efficiency->set_hfu_error_assumed(efficiency->hfu_error_assumed() / stretch);
+  }
   if (efficiency->has_mfu()) efficiency->set_mfu(efficiency->mfu() / stretch);
   if (efficiency->has_tokens_per_second()) {
     efficiency->set_tokens_per_second(efficiency->tokens_per_second() / stretch);

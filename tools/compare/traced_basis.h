@@ -1,5 +1,5 @@
 // What tracing itself adds to a program's time is left out of a summary where it was measured
-// (collector/model/traced_slowdown.h) and is still in it where it was not. Two runs of the same
+// (collector/analysis/traced_slowdown.h) and is still in it where it was not. Two runs of the same
 // program then differ by as much, so both sides are put on one basis before they are compared.
 // Pure, thread-safe.
 #ifndef UTLZ_TOOLS_COMPARE_TRACED_BASIS_H_

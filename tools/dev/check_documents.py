@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
-"""Holds documents and comments to the tree, and documents to the programs' own --help.
+"""Checks documents and comments against the tree, and documents against the programs' --help.
 
-    check_documents.py ROOT UTLZ
+    check_documents.py ROOT [UTLZ]
 
-Every path of the repository that a document or a comment names must exist; every option that a
-document gives to utlz, or to a script of the repository, must be in its --help.
+- Every path of the repository that a document or a comment names must exist, and every heading that
+  a link names.
+- Every option that a document gives to utlz, or to a script of the repository, must be in its --help.
+  Every option of utlz must be in the reference. A shown session of utlz must be what it prints.
+  Without a built UTLZ these are skipped.
+- Lines of prose are at most 100 columns wide and avoid a few words.
+- The overview's files exist and contain the classes that it names beside them.
 """
 
 import ast
@@ -22,8 +27,17 @@ COMMENT_MARKS = {
 }
 PATH = re.compile(r"(?<![\w./…{}@~-])(?:%s)/[\w./*+-]*[\w/*]" % "|".join(FOLDERS))
 LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+)")
+ANCHOR_LINK = re.compile(r"\]\((?!\w+:)([^)#\s]*)#([^)\s]+)\)")
+LINK_TARGET = re.compile(r"\]\([^)]*\)")
 CODE_SPAN = re.compile(r"`([^`]+)`")
 OPTION = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
+LINE_LIMIT = 100
+# Words that hide who does what.
+AVOIDED = re.compile(r"\b(told|held|whoever|of which|taken out)\b", re.IGNORECASE)
+OVERVIEW = "docs/design/overview.md"
+FILE_NAME = re.compile(r"[\w./+-]+\.(?:cc|h|c|proto|py|md|txt|json|ts|tsx|map)")
+# `Class` (`path`), as the overview names a stage.
+CLASS_IN_FILE = re.compile(r"`([A-Z]\w+)(?:\(\))?`\s+\(`([^`]+)`\)")
 # utlz starts it itself; it has no --help.
 HIDDEN_COMMANDS = ("sampler",)
 
@@ -76,6 +90,86 @@ def missing_paths(root):
             yield f"{file.relative_to(root)}:{number}: there is no {name}"
 
 
+def documents(root):
+    """(path, [(line, text, whether it stands in a code block)]) of every Markdown file."""
+    for file in files_in(root, (".md",)):
+        lines = []
+        in_block = False
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            is_fence = line.lstrip().startswith("```")
+            lines.append((number, line, in_block or is_fence))
+            in_block ^= is_fence
+        yield file, lines
+
+
+def anchors_of(lines):
+    """The names by which GitHub links to the headings of a document."""
+    anchors = set()
+    for _, line, in_block in lines:
+        if in_block or not re.match(r"#{1,6} ", line):
+            continue
+        text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", line.lstrip("#").strip())
+        slug = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
+        count = 0
+        while (slug if count == 0 else f"{slug}-{count}") in anchors:
+            count += 1
+        anchors.add(slug if count == 0 else f"{slug}-{count}")
+    return anchors
+
+
+def missing_anchors(root):
+    pages = {file.resolve(): lines for file, lines in documents(root)}
+    for file, lines in pages.items():
+        for number, line, in_block in lines:
+            for name, anchor in [] if in_block else ANCHOR_LINK.findall(line):
+                target = (file.parent / name).resolve() if name else file
+                if target in pages and anchor not in anchors_of(pages[target]):
+                    yield (f"{file.relative_to(root)}:{number}: "
+                           f"{target.relative_to(root)} has no heading #{anchor}")
+
+
+def wide_lines(root):
+    for file, lines in documents(root):
+        for number, line, in_block in lines:
+            is_table = line.lstrip().startswith("|")
+            if len(line) > LINE_LIMIT and not in_block and not is_table and " " in line.strip():
+                yield f"{file.relative_to(root)}:{number}: {len(line)} columns"
+
+
+def avoided_words(root):
+    for file, lines in documents(root):
+        prose = [LINK_TARGET.sub("]", CODE_SPAN.sub("``", "" if in_block else line))
+                 for _, line, in_block in lines]
+        # Words may be parted by the end of a line.
+        for match in AVOIDED.finditer("\n".join(prose).replace("of\nwhich", "of which")
+                                      .replace("taken\nout", "taken out")):
+            yield f"{file.relative_to(root)}: avoid \"{match.group().lower()}\": {context(match)}"
+
+
+def context(match):
+    text = match.string
+    return text[max(0, match.start() - 30):match.end() + 30].replace("\n", " ").strip()
+
+
+def wrong_overview(root):
+    """What the overview names and the tree does not have."""
+    file = root / OVERVIEW
+    if not file.is_file():
+        yield f"there is no {OVERVIEW}"
+        return
+    text = file.read_text(encoding="utf-8")
+    for name in CODE_SPAN.findall(text):
+        if FILE_NAME.fullmatch(name) and not (root / name).is_file():
+            yield f"{OVERVIEW}: there is no file {name}"
+    for name, path in CLASS_IN_FILE.findall(text):
+        if (root / path).is_file() and not re.search(rf"\b{name}\b", (root / path).read_text()):
+            yield f"{OVERVIEW}: {path} has no {name}"
+    for line in text.partition("## Where")[2].partition("\n## ")[0].splitlines():
+        if line.startswith("| ") and not line.startswith("| ---") and "`" not in line:
+            if "question" not in line.lower():
+                yield f"{OVERVIEW}: an answer names no file: {line}"
+
+
 class Programs:
     """The options that utlz's commands and the tree's scripts say they have."""
 
@@ -99,7 +193,7 @@ class Programs:
 
     def options_of_script(self, name):
         script = self.root / name
-        # One without options has no --help either; one that does not exist is told elsewhere.
+        # One without options has no --help either; missing_paths() reports one that is missing.
         help_text = self._help([sys.executable, "-B", str(script)])
         return OPTION.findall(help_text or (script.read_text() if script.is_file() else ""))
 
@@ -158,6 +252,51 @@ def problems_of(words, programs, headed):
     yield from (f"{owner} has no {option}" for option in options if option not in known)
 
 
+def sessions_in(lines):
+    """(line, command or None for the one before, shown output) of ```console and ```text blocks."""
+    kind = None
+    for number, line, _ in lines:
+        if line.startswith("```"):
+            kind = line[3:].strip() if kind is None else None
+            if kind == "text":
+                yield number, None, None
+        elif kind == "console" and line.startswith("$ "):
+            yield number, line[2:], None
+        elif kind in ("console", "text"):
+            yield number, None, line.rstrip()
+
+
+def stale_sessions(root, utlz):
+    """Lines of shown sessions of utlz that it does not print, in this order, of the tree's files."""
+    for file, lines in documents(root):
+        rest = None
+        for number, command, shown in sessions_in(lines):
+            if command is not None:
+                words = command.split()
+                rest = None
+                if words[0] == "utlz" and any((root / word).is_file() for word in words[1:]):
+                    done = subprocess.run([utlz, *words[1:]], cwd=root, capture_output=True,
+                                          text=True, check=False)
+                    rest = [line.rstrip() for line in done.stdout.splitlines()]
+            elif shown and rest is not None:
+                if shown in rest:
+                    rest = rest[rest.index(shown) + 1:]
+                else:
+                    yield f"{file.relative_to(root)}:{number}: utlz no longer prints: {shown}"
+
+
+def undocumented_options(root, utlz):
+    """Options of utlz's commands that the reference does not name."""
+    pages = [root / "docs/reference" / name for name in ("commands.md", "alerts.md")]
+    if not pages[0].is_file():
+        return
+    named = set(OPTION.findall("\n".join(page.read_text() for page in pages if page.is_file())))
+    programs = Programs(root, utlz)
+    for command in programs.commands:
+        for option in sorted({*programs.options_of_command(command)} - {*named, "-h", "--help"}):
+            yield f"docs/reference/commands.md: does not name {option} of utlz {command}"
+
+
 def wrong_options(root, utlz):
     programs = Programs(root, utlz)
     for file in files_in(root, (".md",)):
@@ -172,7 +311,13 @@ def wrong_options(root, utlz):
 
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
-    problems = [*missing_paths(root), *wrong_options(root, sys.argv[2])]
+    problems = [*missing_paths(root), *missing_anchors(root), *wide_lines(root),
+                *avoided_words(root), *wrong_overview(root)]
+    if len(sys.argv) > 2 and pathlib.Path(sys.argv[2]).is_file():
+        problems += [*wrong_options(root, sys.argv[2]), *undocumented_options(root, sys.argv[2]),
+                     *stale_sessions(root, sys.argv[2])]
+    else:
+        print("options and sessions were not checked: no utlz is built")
     for problem in problems:
         print(problem)
     return 1 if problems else 0

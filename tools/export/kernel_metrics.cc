@@ -6,6 +6,9 @@
 namespace utlz {
 namespace {
 
+// All are looked at for each launch.
+constexpr size_t kMaxKinds = 64;
+
 constexpr char kDramRead[] = "dram__bytes_read.sum";
 constexpr char kDramWrite[] = "dram__bytes_write.sum";
 constexpr char kL2[] = "lts__t_bytes.sum";
@@ -66,7 +69,8 @@ KernelMetrics::Metrics MetricsOf(const KernelSummary& kernel) {
 
 KernelMetrics::KernelMetrics(const Summary& summary) {
   for (const KernelSummary& kernel : summary.kernels()) {
-    kinds_by_kernel_[KeyOf(kernel)].push_back(MetricsOf(kernel));
+    std::vector<Metrics>& kinds = kinds_by_kernel_[KeyOf(kernel)];
+    if (kinds.size() < kMaxKinds) kinds.push_back(MetricsOf(kernel));
   }
 }
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/model/process_table.h"
+#include "collector/run/process_table.h"
 #include "proto/summary.pb.h"
 
 namespace utlz {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <iterator>
 
-#include "collector/model/copy_decoder.h"
-#include "collector/model/device_table.h"
-#include "collector/model/kernel_name.h"
+#include "collector/decode/copy_decoder.h"
+#include "collector/kernel_names/kernel_name.h"
+#include "collector/run/device_table.h"
 
 namespace utlz {
 namespace {

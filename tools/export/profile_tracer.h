@@ -12,12 +12,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "collector/model/launch_decoder.h"
-#include "collector/model/process_table.h"
-#include "collector/model/sample_decoder.h"
+#include "collector/decode/launch_decoder.h"
+#include "collector/decode/sample_decoder.h"
+#include "collector/run/process_table.h"
 #include "proto/profile.pb.h"
 #include "tools/export/kernel_metrics.h"
-#include "tools/export/trace_export.h"
+#include "tools/export/trace_export_result.h"
 #include "tools/export/trace_sink.h"
 #include "tools/export/track_lanes.h"
 

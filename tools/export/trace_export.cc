@@ -1,12 +1,12 @@
 #include "tools/export/trace_export.h"
 
 #include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <memory>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "collector/files/output_file.h"
+#include "collector/files/output_stream.h"
 #include "collector/profile/profile_reader.h"
 #include "tools/export/chrome_sink.h"
 #include "tools/export/perfetto_sink.h"
@@ -21,9 +21,8 @@ std::unique_ptr<TraceSink> MakeSink(TraceFormat format, std::ostream& out) {
   return std::make_unique<ChromeSink>(out);
 }
 
-absl::Status CannotWrite(const std::string& path) {
-  return absl::UnavailableError("cannot write the trace " + path + ": " + std::strerror(errno) +
-                                "; choose another place with -o");
+absl::Status CannotWrite(const absl::Status& why) {
+  return absl::UnavailableError(absl::StrCat(why.message(), "; choose another place with -o"));
 }
 
 }  // namespace
@@ -39,22 +38,20 @@ absl::StatusOr<TraceExportResult> ExportTrace(const std::string& profile_path, T
   }
   const absl::StatusOr<Summary> summary = LoadSummary(profile_path);
   if (!summary.ok()) return summary.status();
-  // Written beside its place and moved there whole, so that a failure leaves an older trace be.
-  const std::string unfinished = trace_path + ".unfinished";
-  std::ofstream out(unfinished, std::ios::binary | std::ios::trunc);
-  if (!out) return CannotWrite(trace_path);
+  // Moved to its place whole, so that a failure leaves an older trace be.
+  absl::StatusOr<OutputFile> file = OutputFile::Create(trace_path, {.what = "trace"});
+  if (!file.ok()) return CannotWrite(file.status());
+  OutputStream out(file->fd());
   const std::unique_ptr<TraceSink> sink = MakeSink(format, out);
   ProfileTracer tracer(sink.get(), *summary);
   tracer.Begin();
   FrameView frame;
   while (out && reader->Next(&frame)) tracer.Consume(frame.source, frame.type, frame.payload);
   tracer.End();
-  out.close();
-  if (!out || std::rename(unfinished.c_str(), trace_path.c_str()) != 0) {
-    const absl::Status status = CannotWrite(trace_path);
-    std::remove(unfinished.c_str());
-    return status;
+  if (!out.flush()) {
+    return CannotWrite(absl::ErrnoToStatus(errno, "cannot write the trace " + trace_path));
   }
+  if (absl::Status status = file->Publish(); !status.ok()) return CannotWrite(status);
   TraceExportResult result = tracer.result();
   result.frames_refused += reader->refused_frames();
   return result;

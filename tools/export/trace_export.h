@@ -6,24 +6,16 @@
 #ifndef UTLZ_TOOLS_EXPORT_TRACE_EXPORT_H_
 #define UTLZ_TOOLS_EXPORT_TRACE_EXPORT_H_
 
-#include <cstdint>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "tools/export/trace_export_result.h"
 
 namespace utlz {
 
 enum class TraceFormat {
   kPerfetto,  // Perfetto's protobuf; ui.perfetto.dev and trace_processor open it
   kChrome,    // trace event JSON; Perfetto and chrome://tracing open it
-};
-
-struct TraceExportResult {
-  uint64_t kernels = 0;
-  uint64_t copies = 0;
-  uint64_t markers = 0;
-  uint64_t counter_values = 0;
-  uint64_t frames_refused = 0;  // damaged, or not to be decoded
 };
 
 // Exports the profile at `profile_path` to the file `trace_path`, which is replaced.

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "collector/model/kernel_class.h"
-#include "collector/model/launch_decoder.h"
-#include "collector/model/parse.h"
-#include "collector/model/process_table.h"
+#include "collector/decode/launch_decoder.h"
+#include "collector/decode/parse.h"
+#include "collector/kernel_names/kernel_class.h"
 #include "collector/profile/profile_reader.h"
+#include "collector/run/process_table.h"
 
 namespace utlz {
 namespace {

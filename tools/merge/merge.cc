@@ -9,9 +9,10 @@
 #include <tuple>
 #include <utility>
 
-#include "collector/model/run_model.h"
 #include "collector/profile/profile_reader.h"
 #include "collector/profile/profile_writer.h"
+#include "collector/run/run_model.h"
+#include "collector/summarize/summary_builder.h"
 #include "tools/merge/collective_reader.h"
 #include "tools/merge/device_frames.h"
 #include "tools/merge/frame_shift.h"
@@ -181,7 +182,7 @@ class Merger {
       model_.CountUnreadableBytes(feed.unreadable_bytes());
     }
     model_.EndOfInput();
-    Summary summary = model_.Summarize();
+    Summary summary = Summarize(model_.Advance());
     *summary.mutable_ranks() = ranks;
     absl::Status status = writer_.Append(0, FRAME_RANKS, ranks.SerializeAsString());
     if (status.ok()) status = writer_.Append(0, FRAME_SUMMARY, summary.SerializeAsString());

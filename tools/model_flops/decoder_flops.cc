@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "collector/model/number_text.h"
+#include "collector/text/number_text.h"
 
 namespace utlz {
 namespace {

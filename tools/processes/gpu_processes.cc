@@ -12,10 +12,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "collector/sampling/nvml_table.h"
-#include "collector/sampling/sampler_main.h"
-#include "tools/attach/proc_file.h"
-#include "tools/attach/process_facts.h"
+#include "collector/sampler/driver/nvml_table.h"
+#include "collector/sampler/sampler_main.h"
+#include "tools/attach/target/proc_file.h"
+#include "tools/attach/target/process_facts.h"
 
 namespace utlz {
 namespace {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collector/profile/profile_reader.h"
+#include "collector/summarize/summary_builder.h"
 #include "proto/profile.pb.h"
 
 namespace utlz {
@@ -38,7 +39,7 @@ absl::StatusOr<Summary> Replay(const std::string& path, const std::optional<std:
   model.CountRefusedFrames(reader->refused_frames());
   model.CountUnreadableBytes(reader->unreadable_bytes());
   model.EndOfInput();
-  Summary summary = model.Summarize();
+  Summary summary = Summarize(model.Advance());
   if (has_ranks) *summary.mutable_ranks() = std::move(ranks);
   return summary;
 }

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "collector/model/run_model.h"
+#include "collector/run/run_model.h"
 #include "proto/summary.pb.h"
 
 namespace utlz {

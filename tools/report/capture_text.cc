@@ -44,8 +44,9 @@ std::string DescribeUncounted(const CaptureSummary& capture) {
   }
   const bool all = capture.samples_untraced() >= capture.samples();
   return text + ": " + (all ? "all" : FormatGrouped(capture.samples_untraced()) + " of the") +
-         " samples were taken while launches were not traced. A longer run or visit, or a larger "
-         "--overhead-budget, lets more of them meet.";
+         " samples were taken while launches were not traced, or while kernels of several processes "
+         "ran at once. A longer run or visit, or a larger --overhead-budget, lets more of them "
+         "meet.";
 }
 
 // Tracing slows the host: a GPU that waits for it waits longer.

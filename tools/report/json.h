@@ -1,6 +1,6 @@
-// The report for programs: Summary as JSON, the contract of docs/report_json.md. Field names are
-// the schema's, enumerations lower-case words without prefix ("sampled", "memory"), 64-bit integers
-// JSON numbers; what is not known is absent, and so is a number that is not finite.
+// The report for programs: Summary as JSON, the contract of docs/reference/report_json.md. Field
+// names are the schema's, enumerations lower-case words without prefix ("sampled", "memory"),
+// 64-bit integers JSON numbers; what is not known is absent, and so is a number that is not finite.
 #ifndef UTLZ_TOOLS_REPORT_JSON_H_
 #define UTLZ_TOOLS_REPORT_JSON_H_
 

@@ -6,23 +6,12 @@
 #ifndef UTLZ_TOOLS_REPORT_TEXT_H_
 #define UTLZ_TOOLS_REPORT_TEXT_H_
 
-#include <cstdint>
 #include <string>
 
 #include "proto/summary.pb.h"
-#include "tools/report/kernel_order.h"
+#include "tools/report/text_options.h"
 
 namespace utlz {
-
-enum class GroupBy { kKernel, kNvtx, kStream, kDevice, kProcess };
-
-struct TextOptions {
-  bool color = false;     // ANSI colours; only for a terminal
-  uint32_t top = 15;      // rows of a table
-  KernelOrder order = KernelOrder::kRecoverable;
-  GroupBy group_by = GroupBy::kKernel;
-  uint32_t columns = 100;
-};
 
 std::string RenderText(const Summary& summary, const TextOptions& options = {});
 

@@ -4,7 +4,8 @@
 
 #include <string>
 
-#include "tools/report/text.h"
+#include "proto/summary.pb.h"
+#include "tools/report/text_options.h"
 
 namespace utlz {
 

@@ -5,6 +5,8 @@
 
 #include <cerrno>
 
+#include "collector/files/runtime_folder.h"
+
 namespace utlz {
 namespace {
 
@@ -14,12 +16,11 @@ constexpr size_t kMaxParentBytes = 64;
 }  // namespace
 
 absl::StatusOr<PrivateFolder> PrivateFolder::Make() {
-  const char* runtime = getenv("XDG_RUNTIME_DIR");
+  // Its parent is ours too, so that nobody can put another folder in its place.
+  const absl::StatusOr<std::string> runtime = RuntimeFolder();
   int error = 0;
-  for (const char* parent : {runtime, "/tmp"}) {
-    if (parent == nullptr || parent[0] != '/') continue;
-    std::string path(parent);
-    if (path.size() > kMaxParentBytes) continue;
+  for (std::string path : {runtime.value_or(""), std::string("/tmp")}) {
+    if (path.empty() || path.size() > kMaxParentBytes) continue;
     path.append("/utlz-XXXXXX");
     if (mkdtemp(path.data()) != nullptr) return PrivateFolder(std::move(path));  // mode 0700
     error = errno;

@@ -12,7 +12,7 @@ namespace utlz {
 // Removed, if empty by then, at the end of its life.
 class PrivateFolder {
  public:
-  // Under $XDG_RUNTIME_DIR, else /tmp.
+  // Under RuntimeFolder(), else /tmp.
   static absl::StatusOr<PrivateFolder> Make();
 
   PrivateFolder(PrivateFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}

@@ -23,7 +23,7 @@ std::string Shorten(std::string name) {
 
 }  // namespace
 
-std::string DefaultProfileName(const std::string& command, time_t now, pid_t pid) {
+std::string DefaultProfileName(const std::string& command, time_t now, pid_t pid, uint32_t random) {
   std::string name = Shorten(command.substr(command.rfind('/') + 1));
   for (char& byte : name) {
     if (!IsPlain(static_cast<unsigned char>(byte))) byte = '_';
@@ -32,7 +32,8 @@ std::string DefaultProfileName(const std::string& command, time_t now, pid_t pid
   localtime_r(&now, &local);
   char date[32];
   strftime(date, sizeof(date), "%Y%m%d-%H%M%S", &local);
-  return absl::StrCat("utlz-", name, "-", date, "-", pid, ".utlz");
+  return absl::StrCat("utlz-", name, "-", date, "-", pid, "-", absl::Hex(random, absl::kZeroPad8),
+                      ".utlz");
 }
 
 }  // namespace utlz

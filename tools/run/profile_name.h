@@ -5,13 +5,16 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include <cstdint>
 #include <string>
 
 namespace utlz {
 
-// "utlz-<command>-<YYYYmmdd-HHMMSS>-<pid>.utlz" in local time. Of the command's file name, what is
-// neither a letter, a digit, a dot, a dash nor above ASCII becomes '_'; at most 64 bytes of it.
-std::string DefaultProfileName(const std::string& command, time_t now, pid_t pid);
+// "utlz-<command>-<YYYYmmdd-HHMMSS>-<pid>-<random>.utlz" in local time, the random part as eight
+// hexadecimal digits, so that nobody can put something there before. Of the command's file name,
+// what is neither a letter, a digit, a dot, a dash nor above ASCII becomes '_'; at most 64 bytes of
+// it.
+std::string DefaultProfileName(const std::string& command, time_t now, pid_t pid, uint32_t random);
 
 }  // namespace utlz
 

@@ -1,17 +1,32 @@
 #include "tools/run/recording_options.h"
 
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <cstdint>
 
 #include "tools/calibrate/ceilings_store.h"
 #include "tools/run/profile_name.h"
 
 namespace utlz {
+namespace {
+
+uint32_t RandomNumber() {
+  uint32_t number = 0;
+  // Without it the name can be foreseen, which still leaves whatever is there alone.
+  if (getrandom(&number, sizeof(number), 0) != sizeof(number)) return 0;
+  return number;
+}
+
+}  // namespace
 
 SessionOptions MakeSessionOptions(const RecordingOptions& options, const std::string& name) {
   SessionOptions session;
-  session.profile_path =
-      options.output.empty() ? DefaultProfileName(name, time(nullptr), getpid()) : options.output;
+  session.profile_file.must_be_new = options.output.empty();
+  session.profile_path = options.output.empty()
+                             ? DefaultProfileName(name, time(nullptr), getpid(), RandomNumber())
+                             : options.output;
   session.counters = options.counters;
   session.cupti_path = options.cupti_path;
   session.overhead_budget_ppm = options.overhead_budget_ppm;

@@ -1,5 +1,6 @@
 #include "tools/run/run.h"
 
+#include <sys/random.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,9 +13,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "collector/sampling/library_search.h"
+#include "collector/sampler/driver/library_search.h"
 #include "proto/attach_control.h"
 #include "proto/ring_abi.h"
+#include "proto/run_token.h"
+#include "tools/ending/ending_watch.h"
 #include "tools/run/agent_library.h"
 #include "tools/run/child_process.h"
 #include "tools/run/command_lookup.h"
@@ -79,12 +82,21 @@ std::vector<EnvironmentAddition> CuptiForAgents(const RunOptions& options,
   return additions;
 }
 
+absl::StatusOr<RunToken> MakeToken() {
+  RunToken token = {};
+  if (getrandom(&token, sizeof(token), 0) == static_cast<ssize_t>(sizeof(token))) return token;
+  return absl::ErrnoToStatus(errno, "the kernel gives no random numbers for the run's token");
+}
+
 std::vector<EnvironmentAddition> AgentEnvironment(const std::string& library,
-                                                  const std::string& socket,
+                                                  const std::string& socket, const RunToken& token,
                                                   std::vector<EnvironmentAddition> additions,
                                                   bool nvtx) {
   additions.emplace_back(kInjectionVariable, library);
   additions.emplace_back(kSocketVariable, socket);
+  char token_text[kTokenTextBytes];
+  WriteToken(token, token_text);
+  additions.emplace_back(kTokenVariable, token_text);
   if (nvtx) additions.emplace_back(kNvtxInjectionVariable, library);
   return additions;
 }
@@ -95,7 +107,7 @@ int BecomeCommand(const std::string& program, const std::vector<std::string>& co
   setenv(kInjectionVariable, library.c_str(), 1);
   for (const auto& [name, value] : cupti) setenv(name.c_str(), value.c_str(), 1);
   setenv(kParkVariable, "1", 1);
-  unsetenv(kSocketVariable);
+  for (const char* name : {kSocketVariable, kTokenVariable}) unsetenv(name);
   std::vector<std::string> words = command;
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -107,9 +119,10 @@ int BecomeCommand(const std::string& program, const std::vector<std::string>& co
 }
 
 SessionOptions MakeSessionOptions(const RunOptions& options, const std::string& program,
-                                  const std::string& socket) {
+                                  const std::string& socket, const RunToken& token) {
   SessionOptions session = MakeSessionOptions(options.recording, options.command[0]);
   session.socket_path = socket;
+  session.token = token;
   session.program_prefix = PrefixOf(program);
   session.command = options.command;
   session.delay_ms = options.delay_ms;
@@ -129,6 +142,17 @@ CommandOutcome OutcomeOf(int wait_status) {
 
 int ExitStatusOf(int wait_status) {
   return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+// For the time without a command, in which its signals are ours.
+EndingWatchOptions WithoutCommand(const SignalRelay& signals, const SessionOptions& session,
+                                  const std::string& folder) {
+  return {.first_came = signals.ending_signal_came(),
+          .at_first = "finishing the profile; a second Ctrl-C ends utlz at once, without a report",
+          .at_second = absl::StrCat("ended before the profile was finished; utlz report ",
+                                    session.profile_path, " shows what it holds"),
+          .files = {session.socket_path},
+          .folder = folder};
 }
 
 void ShowResult(const RunOptions& options, const std::string& path, const SessionResult& result,
@@ -159,22 +183,25 @@ int RunCommand(const RunOptions& options) {
   if (options.asleep) return BecomeCommand(*program, options.command, *library, cupti);
   const absl::StatusOr<PrivateFolder> folder = PrivateFolder::Make();
   if (!folder.ok()) return Fail(folder.status());
+  const absl::StatusOr<RunToken> token = MakeToken();
+  if (!token.ok()) return Fail(token.status());
 
   SignalRelay signals;  // before the session's thread
   const std::string socket = folder->path() + "/agents";
-  const SessionOptions session_options = MakeSessionOptions(options, *program, socket);
+  const SessionOptions session_options = MakeSessionOptions(options, *program, socket, *token);
   absl::StatusOr<std::unique_ptr<Session>> session = Session::Start(session_options);
   if (!session.ok()) return Fail(session.status());
-  const absl::StatusOr<pid_t> child =
-      StartChild(*program, options.command,
-                 AgentEnvironment(*library, socket, cupti, options.recording.nvtx), signals);
+  const absl::StatusOr<pid_t> child = StartChild(
+      *program, options.command,
+      AgentEnvironment(*library, socket, *token, cupti, options.recording.nvtx), signals);
   if (!child.ok()) {
+    const EndingWatch ending(WithoutCommand(signals, session_options, folder->path()));
     session->reset();
-    unlink(session_options.profile_path.c_str());
     return LookupExitStatus(child.status());
   }
 
   const int wait_status = signals.WaitFor(*child);
+  const EndingWatch ending(WithoutCommand(signals, session_options, folder->path()));
   CommandOutcome outcome = OutcomeOf(wait_status);
   if (warning) outcome.notices.push_back(*warning);
   std::string absence;

@@ -6,6 +6,8 @@
 
 #include <initializer_list>
 
+#include "tools/ending/ending_watch.h"
+
 namespace utlz {
 namespace {
 
@@ -79,6 +81,8 @@ int SignalRelay::WaitFor(pid_t child) {
 }
 
 void SignalRelay::Relay(const siginfo_t& info, pid_t child) {
+  const sigset_t ending = EndingSignals();
+  ending_signal_came_ = ending_signal_came_ || sigismember(&ending, info.si_signo) == 1;
   if (info.si_signo == SIGCONT) {
     if (child_stopped_) kill(child, SIGCONT);
     return;

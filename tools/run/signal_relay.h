@@ -24,6 +24,8 @@ class SignalRelay {
 
   // Relays until the child ends; returns its wait status.
   int WaitFor(pid_t child);
+  // Whether a signal by which a user ends a program came meanwhile.
+  bool ending_signal_came() const { return ending_signal_came_; }
 
  private:
   void Relay(const siginfo_t& info, pid_t child);
@@ -35,6 +37,7 @@ class SignalRelay {
   sigset_t mask_before_;
   uint64_t ignored_before_ = 0;  // bit n - 1: signal n
   bool child_stopped_ = false;
+  bool ending_signal_came_ = false;
 };
 
 }  // namespace utlz

@@ -52,7 +52,7 @@ void AddAttachCommand(CLI::App* program, Action* action) {
       ->check(CLI::Range(1, 10'000).description(""))
       ->type_name("MS")
       ->capture_default_str();
-  AddRecordingOptions(attach, "Profile to write; default utlz-<name>-<pid>-<date>-<pid>.utlz",
+  AddRecordingOptions(attach, "Profile to write; default utlz-<name>-<pid>-<date>-<pid>-….utlz",
                       &arguments->recording, &arguments->options.recording);
   attach->callback(
       [arguments, action] { *action = [arguments] { return RunAttach(arguments.get()); }; });

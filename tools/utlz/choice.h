@@ -8,6 +8,9 @@
 
 namespace utlz {
 
+// By which a validator's name says that it lists the words, with spaces between them.
+inline constexpr char kChoicePrefix[] = "one of ";
+
 // Turns a word into its value; another word is an error that names them all. The help text is left
 // to the option's own description.
 template <typename Value>
@@ -22,7 +25,9 @@ CLI::Validator Choice(const std::map<std::string, Value>& values) {
     for (const auto& [name, value] : values) message += " " + name;
     return message;
   };
-  return CLI::Validator(replace, "");
+  std::string words = kChoicePrefix;
+  for (const auto& [name, value] : values) words += name + " ";
+  return CLI::Validator(replace, "", words);
 }
 
 }  // namespace utlz

@@ -9,7 +9,7 @@
 
 namespace utlz {
 
-// Exit statuses of the commands other than run (docs/commands.md).
+// Exit statuses of the commands other than run (docs/reference/exit-status.md).
 inline constexpr int kSuccess = 0;
 inline constexpr int kFailure = 1;
 inline constexpr int kUsageError = 2;
@@ -32,6 +32,9 @@ void AddExportCommand(CLI::App* program, Action* action);
 void AddCalibrateCommand(CLI::App* program, Action* action);
 void AddDemoCommand(CLI::App* program, Action* action);
 void AddDoctorCommand(CLI::App* program, Action* action);
+void AddCompletionCommand(CLI::App* program, Action* action);
+// Not for people: the build writes completions and manual pages by it.
+void AddShellFilesCommand(CLI::App* program, Action* action);
 
 }  // namespace utlz
 

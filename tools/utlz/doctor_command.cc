@@ -1,3 +1,6 @@
+#include <stdlib.h>
+
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -5,9 +8,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "collector/sampling/doctor_facts.h"
+#include "collector/sampler/doctor/doctor_facts.h"
 #include "tools/report/escape.h"
 #include "tools/utlz/command.h"
+#include "tools/utlz/path_fact.h"
 #include "tools/utlz/profile_sides.h"
 
 namespace utlz {
@@ -47,8 +51,16 @@ std::string RenderJson(const std::vector<DoctorFact>& facts) {
   return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
+DoctorFact FactOfName() {
+  const char* path = getenv("PATH");
+  std::error_code error;
+  const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", error);
+  return PathFact(path == nullptr ? "" : path, own.string());
+}
+
 int Doctor(const DoctorArguments& arguments) {
-  const std::vector<DoctorFact> facts = GatherDoctorFacts(arguments.options);
+  std::vector<DoctorFact> facts = GatherDoctorFacts(arguments.options);
+  facts.push_back(FactOfName());
   const bool told = PrintOut(arguments.json ? RenderJson(facts) : RenderText(facts));
   return told && FullJobCanRun(facts) ? kSuccess : kFailure;
 }

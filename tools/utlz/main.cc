@@ -72,6 +72,8 @@ int Main(int argc, char** argv) {
   AddCalibrateCommand(&program, &action);
   AddDemoCommand(&program, &action);
   AddDoctorCommand(&program, &action);
+  AddCompletionCommand(&program, &action);
+  AddShellFilesCommand(&program, &action);
 
   std::vector<std::string> arguments = Arguments(argc, argv);
   if (IsUnknownCommand(program, arguments)) {

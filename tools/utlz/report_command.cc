@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "collector/model/alerts.h"
+#include "collector/diagnosis/alerts.h"
 #include "tools/calibrate/ceilings_store.h"
 #include "tools/replay/replay.h"
 #include "tools/report/csv.h"

@@ -80,11 +80,10 @@ CLI::App* AddRunCommand(CLI::App* program, const std::vector<std::string>* words
   run->add_option("--duration", arguments->duration_s, "Trace for this many seconds")
       ->check(SecondsRange())
       ->type_name("SECONDS");
-  AddRecordingOptions(run, "Profile to write; default utlz-<command>-<date>-<pid>.utlz",
+  AddRecordingOptions(run, "Profile to write; default utlz-<command>-<date>-<pid>-….utlz",
                       &arguments->recording, &arguments->options.recording);
-  run->add_flag(
-      kAsleep, arguments->options.asleep,
-      "The agent sleeps until utlz attach wakes it, without ptrace; takes --cupti alone");
+  run->add_flag(kAsleep, arguments->options.asleep,
+                "The agent sleeps until utlz attach wakes it, without ptrace; takes --cupti alone");
   const auto formatter = std::make_shared<RunFormatter>();
   formatter->column_width(program->get_formatter()->get_column_width());
   run->formatter(formatter);

@@ -1,7 +1,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/sampling/sampler_main.h"
+#include "collector/sampler/sampler_main.h"
 #include "tools/utlz/command.h"
 
 namespace utlz {

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "tools/attach/c_library.h"
-#include "tools/attach/elf_image.h"
-#include "tools/attach/memory_map.h"
-#include "tools/attach/proc_file.h"
 #include "tools/attach/stack_scan.h"
+#include "tools/attach/target/elf_image.h"
+#include "tools/attach/target/memory_map.h"
+#include "tools/attach/target/proc_file.h"
 #include "tools/attach/thread_choice.h"
 
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/support/python_image.h"
-#include "tools/attach/python_runtime.h"
+#include "tools/attach/target/python_runtime.h"
 
 namespace {
 

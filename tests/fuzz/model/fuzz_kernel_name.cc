@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "collector/model/kernel_name.h"
+#include "collector/kernel_names/kernel_name.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   const std::string_view name(reinterpret_cast<const char*>(bytes), size);

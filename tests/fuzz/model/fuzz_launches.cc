@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "collector/model/launch_decoder.h"
+#include "collector/decode/launch_decoder.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   static auto* const decoder = new utlz::LaunchDecoder();

@@ -4,7 +4,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "collector/model/run_model.h"
+#include "collector/run/run_model.h"
+#include "collector/summarize/summary_builder.h"
 #include "proto/profile.pb.h"
 #include "tools/report/json.h"
 #include "tools/report/text.h"
@@ -33,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     size -= payload_bytes;
   }
   model.EndOfInput();
-  const utlz::Summary summary = model.Summarize();
+  const utlz::Summary summary = utlz::Summarize(model.Advance());
   if (utlz::RenderText(summary).empty() || utlz::RenderJson(summary).empty()) std::abort();
   return 0;
 }

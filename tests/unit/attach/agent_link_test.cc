@@ -3,12 +3,16 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <pthread.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -16,12 +20,14 @@
 #include <thread>
 
 #include "inject/door.h"
-#include "tools/attach/proc_file.h"
+#include "tests/support/descriptor_limit.h"
+#include "tools/attach/target/proc_file.h"
 
 namespace utlz::attach {
 namespace {
 
 using inject::Door;
+using inject::kUnknownUser;
 using inject::OwnDescriptor;
 using inject::SendAnswer;
 using inject::Visit;
@@ -45,6 +51,34 @@ TEST(AgentSockets, AreFoundByTheProcessesOwnNumber) {
   EXPECT_FALSE(sockets[1].is_listener);
   EXPECT_EQ(sockets[1].inode, 54321u);
   EXPECT_TRUE(FindAgentSockets("", 12).empty());
+}
+
+// A connection through the listener of the agent of this process, as any program may make one.
+struct ListenerAddress {
+  sockaddr_un address = {};
+  socklen_t size = 0;
+};
+
+ListenerAddress FindListener() {
+  const auto list = ReadSmallFile("/proc/self/net/unix", 64 << 20);
+  ListenerAddress found;
+  found.address.sun_family = AF_UNIX;
+  if (!list.ok()) return found;
+  for (const AgentSocket& socket : FindAgentSockets(*list, getpid())) {
+    if (!socket.is_listener) continue;
+    socket.name.copy(found.address.sun_path + 1, sizeof(found.address.sun_path) - 1);
+    found.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + socket.name.size());
+  }
+  return found;
+}
+
+UniqueFd ConnectByListener() {
+  const ListenerAddress listener = FindListener();
+  UniqueFd connection(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(connect(connection.get(), reinterpret_cast<const sockaddr*>(&listener.address),
+                    listener.size),
+            0);
+  return connection;
 }
 
 class DoorTest : public testing::TestWithParam<bool> {
@@ -79,9 +113,12 @@ class DoorTest : public testing::TestWithParam<bool> {
   }
 
   static UniqueFd Connect() {
-    auto connection = ConnectToAgent(getpid());
+    if (GetParam()) return ConnectByListener();
+    auto connection = ConnectToAgent(getpid(), /*with_library=*/true);
     EXPECT_TRUE(connection.ok()) << connection.status();
-    return connection.ok() ? *std::move(connection) : UniqueFd();
+    if (!connection.ok()) return UniqueFd();
+    EXPECT_TRUE(connection->takes_libraries);
+    return std::move(connection->socket);
   }
 
   static ControlAnswer Ask(const UniqueFd& connection, const CuptiOffer& cupti = {}) {
@@ -105,17 +142,49 @@ TEST_P(DoorTest, ServesOneToolAfterTheOther) {
   agent.join();
 }
 
-TEST_P(DoorTest, KnowsALibcuptiThatWasNamedFromOneOfLastResort) {
+// Who loads a library into a process runs code in it.
+TEST_P(DoorTest, TakesLibrariesFromThoseAloneWhoMayTraceTheProcess) {
   const UniqueFd named(open("/dev/zero", O_RDONLY | O_CLOEXEC));
   const UniqueFd last_resort(open("/dev/full", O_RDONLY | O_CLOEXEC));
-  std::thread agent = Serve(4);
+  const bool over_listener = GetParam();
+  std::thread agent = Serve(over_listener ? 2 : 4);
   EXPECT_EQ(Ask(Connect()).reason_detail, 100u);
-  EXPECT_EQ(Ask(Connect(), {.last_resort = last_resort.get()}).reason_detail, 101u);
-  EXPECT_EQ(Ask(Connect(), {.named = named.get()}).reason_detail, 110u);
-  const ControlAnswer answer =
+  const ControlAnswer with_named = Ask(Connect(), {.named = named.get()});
+  const ControlAnswer with_both =
       Ask(Connect(), {.named = named.get(), .last_resort = last_resort.get()});
-  EXPECT_EQ(answer.reason_detail, 111u);
-  EXPECT_EQ(answer.named_cupti, static_cast<uint32_t>(NamedCupti::kTooOld));
+  const ControlAnswer with_last = Ask(Connect(), {.last_resort = last_resort.get()});
+  if (over_listener) {
+    for (const ControlAnswer& answer : {with_named, with_both}) {
+      EXPECT_EQ(answer.state, static_cast<uint32_t>(ControlState::kRefused));
+      EXPECT_EQ(answer.reason, static_cast<uint32_t>(AgentReason::kLibraryNotTaken));
+    }
+    EXPECT_EQ(with_last.reason_detail, 100u) << "dropped: the agent looks for one itself";
+  } else {
+    EXPECT_EQ(with_named.reason_detail, 110u);
+    EXPECT_EQ(with_both.reason_detail, 111u);
+    EXPECT_EQ(with_both.named_cupti, static_cast<uint32_t>(NamedCupti::kTooOld));
+    EXPECT_EQ(with_last.reason_detail, 101u);
+  }
+  agent.join();
+}
+
+TEST_P(DoorTest, RefusesARequestOfAnotherRelease) {
+  std::thread agent = Serve(1);
+  struct {
+    ControlRequest known;
+    char more[8];
+  } request = {};
+  request.known.magic = kControlMagic;
+  request.known.version = kControlVersion + 1;
+  for (const size_t size : {sizeof(ControlRequest), sizeof(request), size_t{16}}) {
+    const UniqueFd connection = Connect();
+    ASSERT_EQ(send(connection.get(), &request, size, MSG_NOSIGNAL), static_cast<ssize_t>(size));
+    const auto answer = ReceiveAnswer(connection, kPatience);
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    EXPECT_EQ(answer->state, static_cast<uint32_t>(ControlState::kRefused));
+    EXPECT_EQ(answer->reason, static_cast<uint32_t>(AgentReason::kOtherRelease));
+  }
+  EXPECT_EQ(Ask(Connect()).state, static_cast<uint32_t>(ControlState::kTracing));
   agent.join();
 }
 
@@ -146,51 +215,143 @@ TEST_P(DoorTest, SilentToolsDoNotKeepOthersOut) {
   agent.join();
 }
 
-// What `user`, who connects to the parked agent of this process, reads: 0 where it hangs up. Ends a
-// child, which may do little after fork.
-[[noreturn]] void ListenAs(uid_t user, const sockaddr_un& address, socklen_t size) {
-  const int connection = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+// What `user`, who connects to the parked agent of this process so many times, reads: 0 where it
+// hangs up each time. Ends a child, which may do little after fork.
+[[noreturn]] void ListenAs(uid_t user, const ListenerAddress& listener, uint32_t times) {
   const timeval patience = {20, 0};  // an agent that waits for a request says nothing at all
-  char byte = 0;
-  if (syscall(SYS_setresuid, user, user, user) != 0 ||
-      setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) != 0 ||
-      connect(connection, reinterpret_cast<const sockaddr*>(&address), size) != 0) {
-    _exit(2);
+  if (syscall(SYS_setresuid, user, user, user) != 0) _exit(2);
+  for (; times > 0; --times) {
+    const int connection = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+    char byte = 0;
+    if (setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) != 0 ||
+        connect(connection, reinterpret_cast<const sockaddr*>(&listener.address), listener.size) !=
+            0) {
+      _exit(2);
+    }
+    if (recv(connection, &byte, sizeof(byte), 0) != 0) _exit(1);
   }
-  _exit(recv(connection, &byte, sizeof(byte), 0) == 0 ? 0 : 1);
+  _exit(0);
 }
 
-TEST(ParkedAgentTest, HangsUpOnOtherUsers) {
-  if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
-  Door door;
-  door.Open({}, true);
-  const auto list = ReadSmallFile("/proc/self/net/unix", 64 << 20);
-  ASSERT_TRUE(list.ok());
-  std::string name;
-  for (const AgentSocket& found : FindAgentSockets(*list, getpid())) {
-    if (found.is_listener) name = found.name;
+class ParkedAgentTest : public testing::Test {
+ protected:
+  // An agent that waits at a listener, until a request is taken.
+  void Park() {
+    door_.Open({}, true);
+    listener_ = FindListener();
+    ASSERT_GT(listener_.size, 0u);
+    agent_ = std::thread([this] {
+      Visit visit;
+      if (door_.Await(&visit)) visit.Close();
+      door_.CloseInChild();
+    });
   }
-  ASSERT_FALSE(name.empty());
-  sockaddr_un address = {};
-  address.sun_family = AF_UNIX;
-  name.copy(address.sun_path + 1, sizeof(address.sun_path) - 1);
-  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  std::thread agent([&door] {
-    Visit visit;
-    if (door.Await(&visit)) visit.Close();
-    door.CloseInChild();
-  });
-  const pid_t stranger = fork();
-  if (stranger == 0) ListenAs(65534, address, size);
-  int status = 0;
-  ASSERT_EQ(waitpid(stranger, &status, 0), stranger);
-  EXPECT_EQ(status, 0);
-  // Root's own request ends it.
-  const auto connection = ConnectToAgent(getpid());
-  ASSERT_TRUE(connection.ok()) << connection.status();
+
+  // What a child as `user` is told.
+  int ToldTo(uid_t user, uint32_t times = 1) const {
+    const pid_t stranger = fork();
+    if (stranger == 0) ListenAs(user, listener_, times);
+    int status = 0;
+    EXPECT_EQ(waitpid(stranger, &status, 0), stranger);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  // Root's own request, through the door, ends it.
+  void End() {
+    const auto connection = ConnectToAgent(getpid(), /*with_library=*/false);
+    ASSERT_TRUE(connection.ok()) << connection.status();
+    const UniqueFd file(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    EXPECT_TRUE(AskToTrace(connection->socket, file.get(), {}).ok());
+    agent_.join();
+  }
+
+  Door door_;
+  ListenerAddress listener_;
+  std::thread agent_;
+};
+
+constexpr uid_t kSomebody = 1001;
+
+TEST_F(ParkedAgentTest, HangsUpOnOtherUsers) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  Park();
+  EXPECT_EQ(ToldTo(kSomebody), 0);
+  End();
+}
+
+// A service of root's works as somebody else for a while: that one must not gain root's rights.
+TEST_F(ParkedAgentTest, TrustsNobodyWhileTheProcessHasAnotherUserThanAtItsStart) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  Park();
+  for (const uid_t user : {kSomebody, kUnknownUser}) {
+    ASSERT_EQ(seteuid(user), 0);
+    EXPECT_EQ(ToldTo(user), 0) << "that user is a stranger";
+    ASSERT_EQ(seteuid(0), 0);
+  }
+  // PR_SET_DUMPABLE went with the user.
+  ASSERT_EQ(prctl(PR_SET_DUMPABLE, 1), 0);
+  End();
+}
+
+TEST_F(ParkedAgentTest, ServesNobodyWhileTheProcessMustNotBeTraced) {
+  if (geteuid() != 0) GTEST_SKIP() << "comes in through the door at the end, as root may";
+  Park();
+  const UniqueFd before = ConnectByListener();
+  ASSERT_EQ(prctl(PR_SET_DUMPABLE, 0), 0);
+  const UniqueFd after = ConnectByListener();
   const UniqueFd file(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  EXPECT_TRUE(AskToTrace(*connection, file.get(), {}).ok());
-  agent.join();
+  for (const UniqueFd* connection : {&before, &after}) {
+    AskToTrace(*connection, file.get(), {}).IgnoreError();
+    const auto answer = ReceiveAnswer(*connection, kPatience);
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    EXPECT_EQ(answer->state, static_cast<uint32_t>(ControlState::kRefused));
+    EXPECT_EQ(answer->reason, static_cast<uint32_t>(AgentReason::kUserChanged));
+  }
+  ASSERT_EQ(prctl(PR_SET_DUMPABLE, 1), 0);
+  End();
+}
+
+uint64_t ThreadCpuNs(clockid_t clock) {
+  timespec used = {};
+  clock_gettime(clock, &used);
+  return static_cast<uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(used.tv_nsec);
+}
+
+rlim_t LowestFreeDescriptor() {
+  const UniqueFd lowest(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  return static_cast<rlim_t>(lowest.get());
+}
+
+// None to accept with, and a limit below those that are polled, where poll() fails.
+TEST_F(ParkedAgentTest, SleepsWhileThereIsNoDescriptor) {
+  if (geteuid() != 0) GTEST_SKIP() << "comes in through the door at the end, as root may";
+  Park();
+  clockid_t clock = 0;
+  ASSERT_EQ(pthread_getcpuclockid(agent_.native_handle(), &clock), 0);
+  const UniqueFd waiting(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  for (const rlim_t limit : {LowestFreeDescriptor(), rlim_t{0}}) {
+    const uint64_t before_ns = ThreadCpuNs(clock);
+    const DescriptorLimit none(limit);
+    connect(waiting.get(), reinterpret_cast<const sockaddr*>(&listener_.address), listener_.size);
+    // Half a second by this thread's own clock, which runs only while it works.
+    const uint64_t begin_ns = ThreadCpuNs(CLOCK_THREAD_CPUTIME_ID);
+    while (ThreadCpuNs(CLOCK_THREAD_CPUTIME_ID) < begin_ns + 500'000'000) continue;
+    EXPECT_LT(ThreadCpuNs(clock) - before_ns, 50'000'000u) << "it tries again and again: " << limit;
+  }
+  End();
+}
+
+TEST_F(ParkedAgentTest, StrangersCostItSixteenLooksASecond) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  Park();
+  EXPECT_EQ(ToldTo(kSomebody, ListenerPace::kMostRefusals), 0);
+  const UniqueFd seventeenth = ConnectByListener();
+  const UniqueFd file(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  pollfd answer = {seventeenth.get(), POLLIN, 0};
+  ASSERT_TRUE(AskToTrace(seventeenth, file.get(), {}).ok());
+  EXPECT_EQ(poll(&answer, 1, 100), 0) << "it is not looked at before the second is over";
+  EXPECT_EQ(poll(&answer, 1, 20'000), 1);
+  agent_.join();
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, DoorTest, testing::Bool(),

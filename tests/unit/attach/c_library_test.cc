@@ -12,7 +12,7 @@
 
 #include "tests/unit/attach/fake_memory.h"
 #include "tests/unit/attach/tiny_object.h"
-#include "tools/attach/arch.h"
+#include "tools/attach/unwind/arch.h"
 
 namespace utlz::attach {
 namespace {
@@ -88,15 +88,65 @@ constexpr char kOldGlibcMaps[] =
     "7f0000000000-7f0000001000 r--p 0 08:01 5 /lib/x86_64-linux-gnu/libc-2.31.so\n"
     "7f0000002000-7f0000003000 r--p 0 08:01 6 /lib/x86_64-linux-gnu/ld-2.31.so\n";
 
-TEST(CLibraryTest, RefusesAGlibcThatLoadsByAnotherLibrary) {
-  TinyObject object = MakeTinyObject(kLibraryAddress);
+// One function and a version, as libc.so.6 or libdl.so.2 of that version.
+TinyObject OldObject(uint64_t address, const char* function, const char* version) {
+  TinyObject object = MakeTinyObject(address);
   object.header.e_machine = kElfMachine;
-  std::memcpy(object.strings, "\0dlopen\0GLIBC_2.9\0GLIBC_2.31", 29);
+  std::memset(object.strings, 0, sizeof object.strings);
+  std::strcpy(object.strings + 1, function);
+  std::strcpy(object.strings + 2 + std::strlen(function), version);
+  return object;
+}
+
+TEST(CLibraryTest, RefusesAGlibcThatTheAgentCannotBeLoadedWith) {
   FakeMemory memory;
-  memory.PutValue(kLibraryAddress, object);
+  memory.PutValue(kLibraryAddress, OldObject(kLibraryAddress, "dlopen", "GLIBC_2.27"));
   EXPECT_THAT(std::string(FindIn(kOldGlibcMaps, memory).message()),
-              HasSubstr("uses glibc 2.31, and loading into a running program needs 2.34 or later; "
+              HasSubstr("uses glibc 2.27, and the agent needs 2.28 or later; "
                         "start it with `utlz run` instead"));
+}
+
+TEST(CLibraryTest, RefusesAnOldGlibcWithoutTheLibraryThatLoads) {
+  FakeMemory memory;
+  memory.PutValue(kLibraryAddress, OldObject(kLibraryAddress, "__errno_location", "GLIBC_2.31"));
+  EXPECT_THAT(std::string(FindIn(kOldGlibcMaps, memory).message()),
+              HasSubstr("uses glibc 2.31 without its libdl.so.2, so nothing can be loaded into it; "
+                        "start it with `utlz run` instead"));
+}
+
+// The two functions that load, in a library with a second symbol.
+struct LoadingLibrary {
+  TinyObject object;
+  Elf64_Sym symbols[3] = {};
+  uint32_t hash[5] = {1, 3, 0, 0, 0};
+};
+
+LoadingLibrary MakeLoadingLibrary(uint64_t address) {
+  LoadingLibrary library{.object = OldObject(address, "dlopen", "dlerror")};
+  library.symbols[1] = library.symbols[2] = library.object.symbols[1];
+  library.symbols[2].st_name = 8;
+  library.symbols[2].st_value = 0x600;
+  library.object.dynamic[0].d_un.d_ptr = address + offsetof(LoadingLibrary, symbols);
+  library.object.dynamic[3].d_un.d_ptr = address + offsetof(LoadingLibrary, hash);
+  return library;
+}
+
+TEST(CLibraryTest, FindsTheFunctionsOfAnOldGlibcInItsLibraryThatLoads) {
+  constexpr uint64_t kLoadingAddress = kLibraryAddress + 0x10000;
+  FakeMemory memory;
+  memory.PutValue(kLibraryAddress, OldObject(kLibraryAddress, "__errno_location", "GLIBC_2.31"));
+  memory.PutValue(kLoadingAddress, MakeLoadingLibrary(kLoadingAddress));
+  const std::string maps =
+      std::string(kOldGlibcMaps) +
+      "7f0000010000-7f0000011000 r--p 0 08:01 7 /lib/x86_64-linux-gnu/libdl-2.31.so\n"
+      "7f0000011000-7f0000012000 r-xp 1000 08:01 7 /lib/x86_64-linux-gnu/libdl-2.31.so\n";
+  const absl::StatusOr<CLibrary> library = FindCLibrary(MemoryMap::Parse(maps), memory);
+  ASSERT_TRUE(library.ok()) << library.status();
+  EXPECT_EQ(library->dlopen, kLoadingAddress + 0x400);
+  EXPECT_EQ(library->dlerror, kLoadingAddress + 0x600);
+  EXPECT_EQ(library->errno_location, kLibraryAddress + 0x400);
+  EXPECT_EQ(library->glibc_minor_version, 31);
+  EXPECT_TRUE(Holds(library->loader_code, kLoadingAddress + 0x1100));
 }
 
 TEST(CLibraryTest, RefusesOtherKindsOfProgram) {

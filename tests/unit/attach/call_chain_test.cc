@@ -1,4 +1,4 @@
-#include "tools/attach/call_chain.h"
+#include "tools/attach/unwind/call_chain.h"
 
 #include <execinfo.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "tools/attach/code_memory.h"
+#include "tools/attach/target/code_memory.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tools/attach/elf_image.h"
+#include "tools/attach/target/elf_image.h"
 
 #include <elf.h>
 #include <gtest/gtest.h>

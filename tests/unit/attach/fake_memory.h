@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/attach/remote_memory.h"
+#include "tools/attach/target/remote_memory.h"
 
 namespace utlz::attach {
 

@@ -1,11 +1,11 @@
-#include "tools/attach/frame_program.h"
+#include "tools/attach/unwind/frame_program.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "tests/unit/attach/fake_memory.h"
-#include "tools/attach/frame_expression.h"
+#include "tools/attach/unwind/frame_expression.h"
 
 namespace utlz::attach {
 namespace {

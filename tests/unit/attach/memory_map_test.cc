@@ -1,4 +1,4 @@
-#include "tools/attach/memory_map.h"
+#include "tools/attach/target/memory_map.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "tools/attach/python_runtime.h"
+#include "tools/attach/target/python_runtime.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

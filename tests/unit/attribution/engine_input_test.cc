@@ -29,11 +29,15 @@ void ExpectConserved(const Solution& solution) {
       attributed[i] += estimate.attributed;
       ASSERT_TRUE(std::isfinite(estimate.attributed));
       ASSERT_GE(estimate.attributed, 0);
-      ASSERT_EQ(estimate.per_launch.has_value(), estimate.standard_error.has_value());
+      ASSERT_TRUE(estimate.per_launch || !estimate.standard_error);
       if (!estimate.per_launch) continue;
       ASSERT_TRUE(std::isfinite(*estimate.per_launch));
-      ASSERT_TRUE(std::isfinite(*estimate.standard_error));
       ASSERT_GE(*estimate.per_launch, 0);
+      if (!estimate.standard_error) continue;
+      ASSERT_TRUE(std::isfinite(*estimate.standard_error));
+      ASSERT_TRUE(std::isfinite(estimate.assumed_error));
+      ASSERT_GE(estimate.assumed_error, 0);
+      ASSERT_LE(estimate.assumed_error, *estimate.standard_error * (1 + 1e-9));
     }
   }
   for (size_t i = 0; i < solution.totals.size(); ++i) {

@@ -71,6 +71,74 @@ TEST(Engine, CachesWidenTheIntervalsOfThoseThatMoveLittle) {
   EXPECT_LT(error_of(4, true), error_of(4, false) * 1.001);
 }
 
+const CounterEstimate& EstimateOf(const Solution& solution, uint64_t variant) {
+  const auto column =
+      std::find_if(solution.columns.begin(), solution.columns.end(),
+                   [variant](const ColumnEstimate& any) { return any.variant == variant; });
+  EXPECT_NE(column, solution.columns.end());
+  return column->counters[0];
+}
+
+constexpr uint64_t kOnce = 9;
+
+// A kernel of 300 us that is launched once, with pauses on both sides, after the others.
+SimulatedLoad WithOneLaunchAlone(const std::vector<SimulatedKernel>& others, double work_noise) {
+  SimulationOptions simulation;
+  simulation.work_noise = work_noise;
+  SimulatedLoad load = Simulate(others, simulation);
+  const int64_t start_ns = load.samples.back().end_ns + 100'000;
+  const int64_t end_ns = start_ns + 300'000;
+  load.launches.push_back({kOnce, start_ns, end_ns});
+  for (int64_t at_ns = load.samples.back().end_ns; at_ns < end_ns + 100'000; at_ns += 5000) {
+    const bool runs = at_ns >= start_ns && at_ns < end_ns;
+    load.samples.push_back({at_ns, at_ns + 5000, runs ? 5e6 : 0});
+  }
+  return load;
+}
+
+// Nothing of it was shared, and one launch does not scatter.
+TEST(Engine, OneLaunchAloneIsAsUncertainAsLaunchesOfOthersDiffer) {
+  for (const double noise : {0.05, 0.2}) {
+    Engine engine(OneCounter());
+    WithOneLaunchAlone(kStep, noise).Feed(&engine);
+    const CounterEstimate once = EstimateOf(engine.Solve(), kOnce);
+    ASSERT_TRUE(once.standard_error.has_value());
+    EXPECT_NEAR(*once.per_launch / 3e8, 1, 0.02);
+    EXPECT_GT(*once.standard_error / *once.per_launch, 0.9 * noise);
+    EXPECT_LT(*once.standard_error / *once.per_launch, 1.5 * noise + 0.03);
+  }
+}
+
+TEST(Engine, OneLaunchOfTheOnlyKernelHasNoInterval) {
+  Engine engine(OneCounter());
+  WithOneLaunchAlone({}, 0).Feed(&engine);
+  const CounterEstimate once = EstimateOf(engine.Solve(), kOnce);
+  EXPECT_GT(once.attributed, 2.9e8);
+  EXPECT_FALSE(once.standard_error.has_value());
+}
+
+TEST(Engine, SaysWhatOfAnErrorIsAssumed) {
+  Options options = OneCounter();
+  Engine engine(options);
+  const SimulatedLoad load = Simulate(kStep, {});
+  load.Feed(&engine);
+  const Solution solution = engine.Solve();
+  options.reproducibility = options.shape_error = options.rate_spread = 0;
+  options.timestamp_error_ns = options.edge_error_ns = 0;
+  Engine without(options);
+  load.Feed(&without);
+  const Solution measured = without.Solve();
+  for (const uint64_t variant : {1, 2, 3, 4}) {
+    const CounterEstimate all = EstimateOf(solution, variant);
+    const CounterEstimate of_samples = EstimateOf(measured, variant);
+    EXPECT_EQ(of_samples.assumed_error, 0) << variant;
+    EXPECT_GE(all.assumed_error, 0.02 * *all.per_launch) << variant;
+    EXPECT_NEAR(std::hypot(*of_samples.standard_error, all.assumed_error), *all.standard_error,
+                1e-6 * *all.standard_error)
+        << variant;
+  }
+}
+
 TEST(Engine, FindsTheShift) {
   for (const double shift_ns : {-3000.0, 0.0, 2500.0, 9000.0}) {
     SimulationOptions simulation;

@@ -1,12 +1,13 @@
 // Whether 95 % intervals hold the truth about as often as they say, over loads of many kinds.
 //
-// The truth that an interval is held to is another measurement of the same kernel, which differs
-// from this one by Options::reproducibility, as caches, neighbours and clocks make it.
+// The truth is what the simulation does, exactly, and what Options assume is set to zero: an
+// assumption that blurs both the truth and the intervals would let intervals of any width pass.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <random>
 #include <vector>
 
@@ -63,49 +64,105 @@ void AddSecondStream(const std::vector<SimulatedKernel>& step, SimulationOptions
 struct Calibration {
   size_t intervals = 0;
   size_t held = 0;
+  double least_share = 1;  // of a kind of load
+
+  double Share() const { return static_cast<double>(held) / static_cast<double>(intervals); }
 };
 
-void Measure(const LoadKind& kind, uint64_t seed, Calibration* calibration) {
+Options WithoutAssumptions() {
+  Options options;
+  options.counters = {{"bytes", "dram"}};
+  options.reproducibility = 0;
+  options.shape_error = 0;
+  options.cache_share = 0;
+  options.timestamp_error_ns = 0;
+  options.edge_error_ns = 0;
+  options.rate_spread = 0;
+  return options;
+}
+
+// But for how well edges are placed.
+Options WithPlacement() {
+  Options options = WithoutAssumptions();
+  options.timestamp_error_ns = Options().timestamp_error_ns;
+  options.edge_error_ns = Options().edge_error_ns;
+  return options;
+}
+
+void Measure(const LoadKind& kind, const Options& options, uint64_t seed,
+             Calibration* calibration) {
   std::mt19937_64 random(977 * seed);
   const std::vector<SimulatedKernel> step = RandomStep(kind.shortest_ns, &random);
   SimulationOptions simulation = kind.simulation;
   simulation.seed = seed;
   SimulatedLoad load = Simulate(step, simulation);
   if (kind.second_stream) AddSecondStream(step, simulation, &load);
-  Options options;
-  options.counters = {{"bytes", "dram"}};
   Engine engine(options);
   load.Feed(&engine);
   const Solution solution = engine.Solve();
-  std::normal_distribution<double> normal;
   for (const ColumnEstimate& column : solution.columns) {
     const uint64_t variant = column.variant > 100 ? column.variant - 100 : column.variant;
     if (variant == 0 || variant > step.size() || column.parts != 1 || column.group) continue;
     const SimulatedKernel& kernel = step[variant - 1];
     if (kernel.duration_ns <= 3000 || !column.counters[0].per_launch) continue;
-    const double truth = kernel.work * (1 + options.reproducibility * normal(random));
     const double half_width = 1.959964 * *column.counters[0].standard_error;
+    const double error = std::abs(*column.counters[0].per_launch - kernel.work);
     ++calibration->intervals;
-    calibration->held += std::abs(*column.counters[0].per_launch - truth) <= half_width ? 1 : 0;
+    calibration->held += error <= half_width ? 1 : 0;
   }
 }
 
-TEST(IntervalCalibration, HoldsTheTruthAboutAsOftenAsItSays) {
+// Of ten kinds of loads, with `seeds` seeds each; prints how many intervals of each kind hold.
+Calibration MeasureAll(const Options& options, uint64_t first_seed, uint64_t seeds) {
   Calibration all;
   for (const LoadKind& kind : LoadKinds()) {
     Calibration calibration;
-    for (uint64_t seed = 1; seed <= 12; ++seed) Measure(kind, seed, &calibration);
-    const double share =
-        static_cast<double>(calibration.held) / static_cast<double>(calibration.intervals);
-    EXPECT_GE(share, 0.85) << kind.name;
+    for (uint64_t seed = first_seed; seed < first_seed + seeds; ++seed) {
+      Measure(kind, options, seed, &calibration);
+    }
+    std::printf("%-16s %zu of %zu\n", kind.name, calibration.held, calibration.intervals);
     all.intervals += calibration.intervals;
     all.held += calibration.held;
+    all.least_share = std::min(all.least_share, calibration.Share());
   }
-  const double share = static_cast<double>(all.held) / static_cast<double>(all.intervals);
-  RecordProperty("intervals", static_cast<int>(all.intervals));
-  RecordProperty("held", static_cast<int>(all.held));
-  EXPECT_GE(share, 0.90);
-  EXPECT_LE(share, 0.99) << "intervals that hold everything say nothing";
+  std::printf("%-16s %zu of %zu\n", "all", all.held, all.intervals);
+  return all;
+}
+
+// The two constants of where edges lie are held to the truth as well: nothing else hides them.
+TEST(IntervalCalibration, HoldsTheTruthAsOftenAsItSays) {
+  const Calibration all = MeasureAll(WithPlacement(), 1, 12);
+  EXPECT_GE(all.Share(), 0.92);
+  EXPECT_LE(all.Share(), 0.98) << "intervals that hold everything say nothing";
+  EXPECT_GE(all.least_share, 0.85);
+}
+
+// What repetition in a recording shows is less than 95 %: it does not show how far the shift of
+// constant rates lies from the edges.
+TEST(IntervalCalibration, WhatIsMeasuredAloneHoldsLess) {
+  const Calibration all = MeasureAll(WithoutAssumptions(), 1, 12);
+  EXPECT_GE(all.Share(), 0.85);
+  EXPECT_LE(all.Share(), 0.98);
+}
+
+TEST(IntervalCalibration, AConstantThatIsTooWideShows) {
+  Options edges = WithPlacement();
+  edges.edge_error_ns = 5000;
+  EXPECT_GT(MeasureAll(edges, 1, 3).Share(), 0.98);
+  Options reproducibility = WithPlacement();
+  reproducibility.reproducibility = 0.3;
+  EXPECT_GT(MeasureAll(reproducibility, 1, 3).Share(), 0.98);
+}
+
+// Seeds that nothing was developed on. For the document: they take a while.
+TEST(IntervalCalibration, DISABLED_OfSeedsThatNothingWasDevelopedOn) {
+  const Calibration all = MeasureAll(WithPlacement(), 101, 40);
+  EXPECT_GE(all.Share(), 0.92);
+  EXPECT_LE(all.Share(), 0.98);
+  MeasureAll(WithoutAssumptions(), 101, 40);
+  Options usual;
+  usual.counters = {{"bytes", "dram"}};
+  MeasureAll(usual, 101, 40);
 }
 
 }  // namespace

@@ -90,18 +90,28 @@ TEST(RecordingsTogether, WindowsInStepWithTheLoadHaveItsShift) {
   EXPECT_NEAR(shifts[AttributedLaunches::kTensorCycles].used_shift_ns, 0, 500);
 }
 
-// Launches that a sample happens to hold for the most part do no more than others.
+// What adds a tenth of an interval in squares widens it by half a percent: nobody would see it.
+double Unseen(const AttributionScore& score) {
+  return 0.1 * score.interval_half_width_percent.value();
+}
+
+// Launches that a sample happens to hold for the most part do no more than others: with half of the
+// samples the answer is that of all.
 TEST(RecordingsTogether, ThinnedSamplesFavourNoLaunch) {
   const auto reference = ReadReference({std::string(UTLZ_CAPTURES) + "/ncu-decode.1.csv.gz"});
   ASSERT_TRUE(reference.ok()) << reference.status();
   auto capture = ReadCapture(std::string(UTLZ_CAPTURES) + "/decode.10000");
   ASSERT_TRUE(capture.ok()) << capture.status();
+  const auto whole = ScoreAttribution(*capture, *reference, TensorPeak{});
+  ASSERT_TRUE(whole.ok()) << whole.status();
   size_t index = 0;
   std::erase_if(capture->samples, [&index](const CapturedSample&) { return index++ % 2 == 1; });
   const auto score = ScoreAttribution(*capture, *reference, TensorPeak{});
   ASSERT_TRUE(score.ok()) << score.status();
-  EXPECT_LT(*score->tensor_flops_error_percent, 0.6);
-  EXPECT_LT(std::abs(*score->counted_read_difference_percent), 0.6);
+  EXPECT_NEAR(*score->tensor_flops_error_percent, *whole->tensor_flops_error_percent,
+              Unseen(*whole));
+  EXPECT_NEAR(*score->counted_read_difference_percent, *whole->counted_read_difference_percent,
+              Unseen(*whole));
 }
 
 // Whatever lies between the clocks is found, though writes, of which these loads make few, would
@@ -109,17 +119,22 @@ TEST(RecordingsTogether, ThinnedSamplesFavourNoLaunch) {
 TEST(RecordingsTogether, ClocksThatLieFarApartAreFound) {
   const auto reference = ReadReference({std::string(UTLZ_CAPTURES) + "/ncu-decode.1.csv.gz"});
   ASSERT_TRUE(reference.ok()) << reference.status();
+  const auto recorded = ReadCapture(std::string(UTLZ_CAPTURES) + "/graph.5000");
+  ASSERT_TRUE(recorded.ok()) << recorded.status();
+  const auto plain = ScoreAttribution(*recorded, *reference, TensorPeak{});
+  ASSERT_TRUE(plain.ok()) << plain.status();
   for (const int64_t later_ns : {-9000, -5000, 5000}) {
-    auto capture = ReadCapture(std::string(UTLZ_CAPTURES) + "/graph.5000");
-    ASSERT_TRUE(capture.ok()) << capture.status();
-    for (CapturedLaunch& launch : capture->launches) {
+    Capture capture = *recorded;
+    for (CapturedLaunch& launch : capture.launches) {
       launch.start_ns += later_ns;
       launch.end_ns += later_ns;
     }
-    const auto score = ScoreAttribution(*capture, *reference, TensorPeak{});
+    const auto score = ScoreAttribution(capture, *reference, TensorPeak{});
     ASSERT_TRUE(score.ok()) << score.status();
     EXPECT_NEAR(score->used_shift_ns.at("sm"), static_cast<double>(-later_ns), 300) << later_ns;
-    EXPECT_LT(*score->dram_bytes_division_error_percent, 0.8) << later_ns;
+    EXPECT_NEAR(*score->dram_bytes_division_error_percent,
+                *plain->dram_bytes_division_error_percent, Unseen(*plain))
+        << later_ns;
   }
 }
 

@@ -81,6 +81,18 @@ TEST_F(CeilingsStoreTest, BelievesNoNumberThatIsNoRate) {
   EXPECT_FALSE(CeilingsFromJson(R"({"schema": "utlz.ceilings/1", "time_ns": 1e999})").ok());
 }
 
+TEST_F(CeilingsStoreTest, CutsLongNamesBetweenCharacters) {
+  std::string name = "a";
+  for (int i = 0; i < 200; ++i) name += "é";
+  DeviceCeilings long_named = Example();
+  long_named.set_name(name);
+  const auto ceilings = CeilingsFromJson(CeilingsToJson(long_named));
+  ASSERT_TRUE(ceilings.ok());
+  EXPECT_EQ(ceilings->name(), name.substr(0, 255));
+  DeviceCeilings sent;
+  EXPECT_TRUE(sent.ParseFromString(ceilings->SerializeAsString()));
+}
+
 TEST_F(CeilingsStoreTest, RefusesNamesThatLeaveTheFolder) {
   DeviceCeilings hostile = Example();
   hostile.set_uuid("GPU-../../../../../../../../etc/passwd__");

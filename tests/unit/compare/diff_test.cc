@@ -6,6 +6,7 @@
 #include "tests/unit/compare/run_maker.h"
 #include "tools/compare/estimate.h"
 #include "tools/compare/run_quantities.h"
+#include "tools/compare/slice_names.h"
 
 namespace utlz {
 namespace {

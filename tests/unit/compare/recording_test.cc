@@ -5,10 +5,11 @@
 
 #include <map>
 
-#include "collector/model/launch_decoder.h"
-#include "collector/model/run_model.h"
+#include "collector/decode/launch_decoder.h"
 #include "collector/profile/profile_reader.h"
-#include "tests/unit/model/launch_encoder.h"
+#include "collector/run/run_model.h"
+#include "collector/summarize/summary_builder.h"
+#include "tests/support/launch_encoder.h"
 #include "tools/compare/gate.h"
 #include "tools/merge/frame_shift.h"
 
@@ -111,7 +112,7 @@ Summary Replay(uint64_t longer_ns) {
     model.Consume(frame.source, frame.type, slowdown.Apply(frame));
   }
   model.EndOfInput();
-  return model.Summarize();
+  return Summarize(model.Advance());
 }
 
 TEST(RecordingComparisonTest, AgainstItselfThereIsNoDifference) {

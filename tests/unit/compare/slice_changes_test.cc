@@ -4,8 +4,10 @@
 
 #include <iterator>
 
-#include "collector/model/waterfall.h"
+#include "collector/summary/waterfall.h"
 #include "tests/unit/compare/run_maker.h"
+#include "tools/compare/diff.h"
+#include "tools/compare/slice_names.h"
 
 namespace utlz {
 namespace {

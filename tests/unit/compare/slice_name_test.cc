@@ -2,8 +2,8 @@
 
 #include <iterator>
 
-#include "collector/model/waterfall.h"
-#include "tools/compare/diff.h"
+#include "collector/summary/waterfall.h"
+#include "tools/compare/slice_names.h"
 
 namespace utlz {
 namespace {

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""docs/findings.md lists the rules of the diagnosis, each with its threshold, in their order."""
+"""docs/reference/findings.md lists the rules of the diagnosis in order, each with its threshold."""
 
 import pathlib
 import re
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-SOURCE = (ROOT / "collector/model/findings.cc").read_text(encoding="utf-8")
-DOCUMENT = (ROOT / "docs/findings.md").read_text(encoding="utf-8")
+SOURCE = (ROOT / "collector/diagnosis/findings.cc").read_text(encoding="utf-8")
+DOCUMENT = (ROOT / "docs/reference/findings.md").read_text(encoding="utf-8")
 TESTS = "\n".join(path.read_text(encoding="utf-8")
-                  for path in (ROOT / "tests/unit/model").glob("*findings_test.cc"))
+                  for path in (ROOT / "tests/unit/diagnosis").glob("*findings_test.cc"))
 
 
 def rules():

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "tests/support/descriptor_limit.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/test_agent.h"
 #include "tests/support/test_ring.h"
@@ -128,6 +129,21 @@ TEST_F(AgentListenerTest, TheSilentAreDroppedAfterTheirDeadlineAndDelayNobody) {
   Poll(now + std::chrono::seconds(3));
   Poll(now + std::chrono::seconds(6));
   EXPECT_EQ(listener_->refused(), 100u);
+  EXPECT_EQ(knocks_.size(), 1u);
+}
+
+TEST_F(AgentListenerTest, WithoutDescriptorsItSleepsAndThenServes) {
+  const UniqueFd agent = ConnectTo(path());
+  ASSERT_TRUE(SendHello(agent.get(), ring_.bytes(), ring_.fd()));
+  const Clock::time_point now = Clock::now();
+  {
+    const DescriptorLimit none(0);
+    Poll(now);
+  }
+  pollfd entry = {listener_->fd(), POLLIN, 0};
+  EXPECT_EQ(poll(&entry, 1, 0), 0) << "who waits must not keep waking us";
+  EXPECT_TRUE(knocks_.empty());
+  Poll(now + std::chrono::seconds(1));
   EXPECT_EQ(knocks_.size(), 1u);
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <random>
 #include <string>
 #include <thread>
@@ -56,6 +57,36 @@ TEST(RingReader, TakesALaterAgentsTypes) {
   RingFrame frame;
   ASSERT_EQ(reader.Next(&frame), RingState::kFrame);
   EXPECT_EQ(frame.type, 31);
+}
+
+// A ring of zeros is a ring of padding.
+TEST(RingReader, ReturnsFromARingOfPadding) {
+  TestRing ring;
+  RingReader reader = ReaderOf(ring);
+  ring.Publish(kRingMinDataBytes);
+  RingFrame frame;
+  ASSERT_EQ(reader.Next(&frame), RingState::kPadding);
+  EXPECT_LT(ring.read(), ring.written());
+  while (reader.Next(&frame) == RingState::kPadding) {
+  }
+  EXPECT_EQ(ring.read(), ring.written());
+  ASSERT_TRUE(ring.Write(FRAME_LAUNCHES, "after it"));
+  ASSERT_EQ(reader.Next(&frame), RingState::kFrame);
+  EXPECT_EQ(frame.payload, "after it");
+}
+
+// A producer that has written padding again whenever some was read.
+TEST(RingReader, ReturnsWhilePaddingIsPublishedForEver) {
+  TestRing ring;
+  RingReader reader = ReaderOf(ring);
+  std::atomic<bool> over = false;
+  std::thread producer([&] {
+    while (!over) ring.Publish(ring.read() + kRingMinDataBytes);
+  });
+  RingFrame frame;
+  for (int i = 0; i < 1000; ++i) EXPECT_NE(reader.Next(&frame), RingState::kFrame);
+  over = true;
+  producer.join();
 }
 
 // Frames written by another thread while this one reads: order, content and room.

@@ -1,4 +1,4 @@
-#include "inject/buffer_pool.h"
+#include "inject/record/buffer_pool.h"
 
 #include <gtest/gtest.h>
 

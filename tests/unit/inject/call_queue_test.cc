@@ -1,4 +1,4 @@
-#include "inject/call_queue.h"
+#include "inject/record/call_queue.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What the agent writes of calls into a communication library, as the collector's messages read it.
-#include "inject/communication_encoder.h"
+#include "inject/record/communication_encoder.h"
 
 #include <gtest/gtest.h>
 

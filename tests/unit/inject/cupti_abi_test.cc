@@ -1,6 +1,6 @@
 // Holds our declarations of CUPTI against the real headers, where these are installed.
 
-#include "inject/cupti_abi.h"
+#include "inject/driver/cupti_abi.h"
 
 #include <gtest/gtest.h>
 

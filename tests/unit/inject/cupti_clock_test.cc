@@ -1,4 +1,4 @@
-#include "inject/cupti_clock.h"
+#include "inject/record/cupti_clock.h"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include <functional>
 #include <string>
 
-#include "inject/cupti_api.h"
+#include "inject/driver/cupti_api.h"
 #include "tests/support/temporary_folder.h"
 
 namespace utlz::inject {
@@ -150,7 +150,7 @@ TEST_F(CuptiOrderTest, ABrokenOneIsToldAndTheOthersKeepTheirOrder) {
       CuptiApi api{};
       setenv(kNamedCuptiVariable, path.c_str(), 1);
       LoadCupti(&api);
-      // Nothing of it is left for the next search by name.
+      // What was loaded is never unloaded.
       void* const left = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
       return api.path + std::string(api.by_name ? " by name" : "") +
              (left == nullptr ? "" : " left") + " " + Fate(api);
@@ -159,7 +159,8 @@ TEST_F(CuptiOrderTest, ABrokenOneIsToldAndTheOthersKeepTheirOrder) {
   EXPECT_EQ(fall_back(text), own + " 2 " + text + " invalid ELF header");
   EXPECT_EQ(fall_back(UTLZ_LARGE_CONSTANTS_LIBRARY),
             own + " 3 " + UTLZ_LARGE_CONSTANTS_LIBRARY + " ");
-  EXPECT_EQ(fall_back(old), own + " 4 " + old + " ");
+  EXPECT_EQ(fall_back(UTLZ_OLDER_CUPTI), own + " 4 " + UTLZ_OLDER_CUPTI + " ");
+  EXPECT_EQ(fall_back(old), own + " left 4 " + old + " ") << "its file shows nothing of it";
   EXPECT_EQ(fall_back(named), named + " by name left 1 " + named + " ");
 }
 

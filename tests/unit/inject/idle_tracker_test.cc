@@ -1,4 +1,4 @@
-#include "inject/idle_tracker.h"
+#include "inject/ranges/idle_tracker.h"
 
 #include <gtest/gtest.h>
 

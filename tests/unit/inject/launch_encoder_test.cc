@@ -1,6 +1,6 @@
 // What the agent writes, the collector reads: the encoder against the product's own decoder.
 
-#include "inject/launch_encoder.h"
+#include "inject/record/launch_encoder.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "collector/model/launch_decoder.h"
+#include "collector/decode/launch_decoder.h"
 
 namespace utlz::inject {
 namespace {

@@ -1,4 +1,4 @@
-#include "inject/main_thread.h"
+#include "inject/base/main_thread.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

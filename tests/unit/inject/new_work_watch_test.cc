@@ -1,4 +1,4 @@
-#include "inject/new_work_watch.h"
+#include "inject/record/new_work_watch.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Holds our declarations of NVTX, and those of the tests' stand-in, against the real headers, where
 // these are installed.
 
-#include "inject/nvtx_abi.h"
+#include "inject/driver/nvtx_abi.h"
 
 #include <gtest/gtest.h>
 

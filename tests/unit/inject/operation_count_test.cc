@@ -1,4 +1,4 @@
-#include "inject/operation_count.h"
+#include "inject/record/operation_count.h"
 
 #include <gtest/gtest.h>
 

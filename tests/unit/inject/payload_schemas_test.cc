@@ -1,4 +1,4 @@
-#include "inject/payload_schemas.h"
+#include "inject/record/payload_schemas.h"
 
 #include <gtest/gtest.h>
 

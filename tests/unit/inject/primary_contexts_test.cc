@@ -1,4 +1,4 @@
-#include "inject/primary_contexts.h"
+#include "inject/record/primary_contexts.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "inject/range_counters.h"
+#include "inject/ranges/range_counters.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

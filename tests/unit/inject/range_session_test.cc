@@ -1,4 +1,4 @@
-#include "inject/range_session.h"
+#include "inject/ranges/range_session.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "inject/one_agent.h"
+#include "inject/ranges/one_agent.h"
 #include "proto/ring_abi.h"
 
 namespace utlz::inject {

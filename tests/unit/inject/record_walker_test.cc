@@ -1,4 +1,4 @@
-#include "inject/record_walker.h"
+#include "inject/record/record_walker.h"
 
 #include <gtest/gtest.h>
 

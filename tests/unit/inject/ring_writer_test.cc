@@ -1,4 +1,4 @@
-#include "inject/ring_writer.h"
+#include "inject/base/ring_writer.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

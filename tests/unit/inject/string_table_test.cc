@@ -1,4 +1,4 @@
-#include "inject/string_table.h"
+#include "inject/record/string_table.h"
 
 #include <gtest/gtest.h>
 

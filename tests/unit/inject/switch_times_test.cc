@@ -1,4 +1,4 @@
-#include "inject/switch_times.h"
+#include "inject/record/switch_times.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "inject/timeless_operations.h"
+#include "inject/record/timeless_operations.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "inject/trace_budget.h"
+#include "inject/tracing/trace_budget.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Contexts: switched one by one, and those that come later.
 #include <gtest/gtest.h>
 
-#include "inject/trace_switch.h"
+#include "inject/tracing/trace_switch.h"
 #include "tests/unit/inject/trace_switch_stand_ins.h"
 
 namespace utlz::inject {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "inject/trace_switch.h"
+#include "inject/tracing/trace_switch.h"
 #include "proto/profile.pb.h"
 
 namespace utlz::inject {

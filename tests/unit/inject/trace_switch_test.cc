@@ -1,5 +1,5 @@
 // Windows, the gaps between them, and the kinds of records.
-#include "inject/trace_switch.h"
+#include "inject/tracing/trace_switch.h"
 
 #include <gtest/gtest.h>
 

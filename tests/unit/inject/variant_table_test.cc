@@ -1,4 +1,4 @@
-#include "inject/variant_table.h"
+#include "inject/record/variant_table.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "inject/window_cost.h"
+#include "inject/tracing/window_cost.h"
 
 #include <gtest/gtest.h>
 

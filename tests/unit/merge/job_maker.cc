@@ -6,10 +6,10 @@
 #include <cmath>
 #include <random>
 
-#include "collector/model/device_table.h"
 #include "collector/profile/profile_writer.h"
+#include "collector/run/device_table.h"
 #include "proto/profile.pb.h"
-#include "tests/unit/model/launch_encoder.h"
+#include "tests/support/launch_encoder.h"
 
 namespace utlz {
 namespace {

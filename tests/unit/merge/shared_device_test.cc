@@ -8,8 +8,8 @@
 
 #include "collector/profile/profile_writer.h"
 #include "proto/profile.pb.h"
+#include "tests/support/launch_encoder.h"
 #include "tests/support/temporary_folder.h"
-#include "tests/unit/model/launch_encoder.h"
 #include "tools/merge/merge.h"
 
 namespace utlz {

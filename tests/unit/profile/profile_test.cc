@@ -75,6 +75,22 @@ class ProfileTest : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
+// A payload of zeros is a few hundred bytes for each 8 MiB.
+TEST_F(ProfileTest, AFileThatExpandsWithoutMeasureIsGivenUp) {
+  constexpr size_t kPayloadBytes = 8 << 20;
+  constexpr size_t kFrames = 40;
+  const std::vector<WrittenFrame> frames(kFrames,
+                                         {1, FRAME_LAUNCHES, std::string(kPayloadBytes, '\0')});
+  WriteProfile(path(), frames);
+  absl::StatusOr<ProfileReader> reader = ProfileReader::Open(path());
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  size_t read = 0;
+  for (FrameView frame; reader->Next(&frame);) ++read;
+  EXPECT_GT(read, 4u);
+  EXPECT_LT(read, kFrames / 2);
+  EXPECT_GT(reader->refused_frames(), 0u);
+}
+
 TEST_F(ProfileTest, ReadsBackWhatWasWritten) {
   WriteProfile(path(), SomeFrames());
   absl::StatusOr<ProfileReader> reader = ProfileReader::Open(path());

@@ -1,4 +1,4 @@
-// The hex dump in docs/wire.md is a profile: it must say what the text around it says.
+// The hex dump in docs/design/wire.md is a profile: it must say what the text around it says.
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -33,7 +33,7 @@ std::string DumpedBytes(const std::string& document) {
 }
 
 TEST(WireDocument, TheDumpIsTheProfileThatTheTextDescribes) {
-  const std::string document = ReadWholeFile(UTLZ_SOURCE_FOLDER "/docs/wire.md");
+  const std::string document = ReadWholeFile(UTLZ_SOURCE_FOLDER "/docs/design/wire.md");
   ASSERT_FALSE(document.empty());
   TemporaryFolder folder;
   WriteWholeFile(folder.File("dump.utlz"), DumpedBytes(document));

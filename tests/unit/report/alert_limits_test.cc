@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-#include "collector/model/alerts.h"
+#include "collector/diagnosis/alerts.h"
 
 namespace utlz {
 namespace {
@@ -37,7 +37,7 @@ TEST(AlertLimitsTest, RefusesWhatItCannotRead) {
 
 TEST(AlertLimitsTest, EveryLimitHasANameADefaultAndALineInTheDocument) {
   const AlertLimits defaults = DefaultAlertLimits();
-  std::ifstream file(UTLZ_COMMANDS_DOCUMENT);
+  std::ifstream file(UTLZ_ALERTS_DOCUMENT);
   std::stringstream document;
   document << file.rdbuf();
   const auto* descriptor = AlertLimits::descriptor();

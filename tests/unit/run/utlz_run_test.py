@@ -1,6 +1,6 @@
 """`utlz run` as a person and a shell see it: streams, signals, exit statuses, job control.
 
-Usage: utlz_run_test.py UTLZ [unittest arguments]. Needs no GPU and no CUDA.
+Usage: utlz_run_test.py UTLZ STUCK_COLLECTOR [unittest arguments]. Needs no GPU and no CUDA.
 """
 
 import ctypes
@@ -15,10 +15,13 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 UTLZ = ""
+STUCK_COLLECTOR = ""  # tests/programs/stuck_collector.cc
 TIMEOUT_S = 60
+NOBODY = 65534
 RT_SIGACTION = {"x86_64": 13, "aarch64": 134}  # the system call's number
 
 
@@ -30,7 +33,8 @@ class RunTest(unittest.TestCase):
         self.environment = {
             name: value
             for name, value in os.environ.items()
-            if name not in ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "UTLZ_SOCKET")
+            if name not in ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "UTLZ_SOCKET",
+                            "UTLZ_TOKEN")
         }
 
     def run_utlz(self, *arguments, **options):
@@ -82,8 +86,10 @@ class RunTest(unittest.TestCase):
         self.assertEqual(report["capture"].get("bytes_unreadable", 0), 0)
 
     def test_too_few_descriptors_are_no_fault_of_the_command(self):
-        done = self.run_command("true", preexec_fn=lambda: resource.setrlimit(
-            resource.RLIMIT_NOFILE, (8, 8)))
+        # A search for leaks opens files too, where AddressSanitizer makes one at the end.
+        sanitizer = self.environment.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
+        done = self.run_command("true", env={**self.environment, "ASAN_OPTIONS": sanitizer},
+                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (8, 8)))
         self.assertEqual(done.returncode, 125)
         self.assertIn("open files", done.stderr)
 
@@ -151,6 +157,70 @@ class RunTest(unittest.TestCase):
         self.assertEqual(script.read_text(), "import torch\n")
         self.assertFalse(marker.exists())
 
+    def test_a_command_that_cannot_start_leaves_an_older_profile(self):
+        self.run_command("true")
+        before = self.profile.read_bytes()
+        script = self.folder / "script"
+        script.write_text("#!/no/such/interpreter\n")
+        script.chmod(0o755)
+        self.assertEqual(self.run_command(script).returncode, 127)
+        self.assertEqual(self.profile.read_bytes(), before)
+        self.assertEqual(sorted(self.folder.iterdir()), sorted([self.profile, script]))
+        self.run_command("true")
+        self.assertNotEqual(self.profile.read_bytes(), before, "another run replaces it")
+
+    def test_an_older_profile_stays_until_there_is_something_to_keep(self):
+        self.run_command("true")
+        before = self.profile.read_bytes()
+        process = self.start("echo ready; read line")
+        self.assertEqual(self.profile.read_bytes(), before)
+        process.communicate("\n", timeout=TIMEOUT_S)
+        self.assertNotEqual(self.profile.read_bytes(), before)
+        self.assertEqual(list(self.folder.iterdir()), [self.profile])
+
+    def folder_of_nobody(self):
+        """Another user's, beside one that only root may enter."""
+        if os.geteuid() != 0:
+            self.skipTest("a second user's files are made by root alone")
+        self.folder.chmod(0o755)
+        theirs = self.folder / "theirs"
+        theirs.mkdir()
+        os.chown(theirs, NOBODY, NOBODY)
+        roots = self.folder / "roots"
+        roots.mkdir(mode=0o700)
+        return theirs, roots
+
+    def test_root_follows_no_link_of_another_user(self):
+        theirs, roots = self.folder_of_nobody()
+        marker = self.folder / "started"
+        for name, target in (("file", roots / "new"), ("folder", roots)):
+            os.symlink(target, theirs / name)
+            os.chown(theirs / name, NOBODY, NOBODY, follow_symlinks=False)
+        for output in ("file", "folder/new"):
+            done = self.run_utlz("run", "-o", theirs / output, "touch", marker)
+            self.assertEqual(done.returncode, 125)
+            self.assertIn(f"root does not follow the link {output.split('/')[0]}", done.stderr)
+            self.assertIn("run utlz as that user", done.stderr)
+        self.assertEqual(list(roots.iterdir()), [])
+        self.assertFalse(marker.exists())
+
+    def test_under_sudo_the_profile_belongs_to_who_ran_it(self):
+        theirs, roots = self.folder_of_nobody()
+        self.environment.update(SUDO_UID=str(NOBODY), SUDO_GID=str(NOBODY))
+        (self.folder / "results").mkdir()
+        os.chown(self.folder / "results", NOBODY, NOBODY)
+        os.symlink("../results", theirs / "results")
+        os.chown(theirs / "results", NOBODY, NOBODY, follow_symlinks=False)
+        profile = theirs / "results" / "run.utlz"
+        for _ in range(2):  # a new one, and one that is replaced
+            done = self.run_utlz("run", "-o", profile, "true")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual((profile.stat().st_uid, profile.stat().st_gid), (NOBODY, NOBODY))
+        os.symlink(roots / "new", theirs / "link")
+        os.chown(theirs / "link", NOBODY, NOBODY, follow_symlinks=False)
+        self.assertEqual(self.run_utlz("run", "-o", theirs / "link", "true").returncode, 125)
+        self.assertEqual(list(roots.iterdir()), [])
+
     def test_another_injection_library_is_refused_by_name(self):
         environment = dict(self.environment, CUDA_INJECTION64_PATH="/opt/other.so")
         done = self.run_command("true", env=environment)
@@ -167,7 +237,9 @@ class RunTest(unittest.TestCase):
             self.assertEqual(variables.get(name), self.environment[name].split("\n")[0])
         socket_folder = pathlib.Path(variables["UTLZ_SOCKET"]).parent
         self.assertFalse(socket_folder.exists(), "gone after the run")
+        self.assertRegex(variables["UTLZ_TOKEN"], "^[0-9a-f]{64}$")
         done = self.run_utlz("run", "--nvtx", "-o", self.profile, "env")
+        self.assertNotIn(variables["UTLZ_TOKEN"], done.stdout, "each run has its own")
         self.assertIn("NVTX_INJECTION64_PATH=", done.stdout)
 
     def test_a_libcupti_that_was_named_is_found_from_everywhere(self):
@@ -194,7 +266,7 @@ class RunTest(unittest.TestCase):
         names = sorted(path.name for path in self.folder.iterdir())
         self.assertEqual(len(names), 2)
         for name in names:
-            self.assertRegex(name, r"^utlz-true-\d{8}-\d{6}-\d+\.utlz$")
+            self.assertRegex(name, r"^utlz-true-\d{8}-\d{6}-\d+-[0-9a-f]{8}\.utlz$")
         holder = self.start("echo ready; read line")
         second = self.run_command("true")
         self.assertEqual(second.returncode, 125)
@@ -211,6 +283,62 @@ class RunTest(unittest.TestCase):
             output, _ = process.communicate(timeout=TIMEOUT_S)
             self.assertEqual(output, f"got {name}\n")
             self.assertEqual(process.returncode, 3, name)
+
+    def test_signals_do_not_end_utlz_while_the_command_lives(self):
+        """Nor take its exit status from it: it may be saving a checkpoint."""
+        script = ("trap 'echo got INT' INT; echo ready; "
+                  "while ! read -t 1 line <&0; do true; done; echo saved; exit 3")
+        process = self.start(script)
+        for _ in range(3):
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.stdout.readline(), "got INT\n")
+        output, _ = process.communicate("done\n", timeout=TIMEOUT_S)
+        self.assertEqual(output, "saved\n")
+        self.assertEqual(process.returncode, 3)
+
+    def start_stuck(self, script):
+        """A running command whose collector hangs for good."""
+        fifo = self.folder / "stuck"
+        self.environment.update(
+            LD_PRELOAD=STUCK_COLLECTOR, UTLZ_TEST_STUCK=str(fifo),
+            ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0")
+        process = self.start(script)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        os.mkfifo(fifo)
+        with open(fifo, encoding="utf-8") as told:
+            self.assertEqual(told.readline(), "stuck\n")
+        return process
+
+    def wait_until_gone(self, pid):
+        deadline = time.monotonic() + TIMEOUT_S
+        while pathlib.Path(f"/proc/{pid}").exists():
+            self.assertLess(time.monotonic(), deadline)
+
+    def test_the_second_signal_ends_utlz_once_the_command_has_ended(self):
+        process = self.start_stuck("echo ready; echo $UTLZ_SOCKET $$; read line; exit 7")
+        socket, pid = process.stdout.readline().split()
+        process.stdin.write("\n")
+        process.stdin.flush()
+        self.wait_until_gone(pid)
+        process.send_signal(signal.SIGINT)
+        self.assertIn("a second Ctrl-C", process.stderr.readline())
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=TIMEOUT_S), 128 + signal.SIGINT)
+        said = process.stderr.read()
+        self.assertIn(f"utlz report {self.profile}", said)
+        self.assertFalse(pathlib.Path(socket).parent.exists(), "gone with utlz")
+        del self.environment["LD_PRELOAD"]
+        report = json.loads(self.run_utlz("report", "--format", "json", self.profile).stdout)
+        self.assertFalse(report["run"]["finished"])
+
+    def test_a_signal_that_ended_the_command_is_the_first(self):
+        process = self.start_stuck("echo ready; echo $$; exec sleep 1000")
+        pid = process.stdout.readline().strip()
+        process.send_signal(signal.SIGINT)
+        self.wait_until_gone(pid)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(timeout=TIMEOUT_S), 128 + signal.SIGTERM)
 
     def test_the_command_keeps_the_handling_that_it_would_have_without_utlz(self):
         script = "grep -E '^Sig(Blk|Ign)' /proc/self/status"
@@ -305,4 +433,5 @@ class RunTest(unittest.TestCase):
 
 if __name__ == "__main__":
     UTLZ = os.path.abspath(sys.argv.pop(1))
+    STUCK_COLLECTOR = os.path.abspath(sys.argv.pop(1))
     unittest.main()

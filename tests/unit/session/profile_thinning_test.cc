@@ -1,18 +1,20 @@
 #include "collector/session/profile_thinning.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "collector/model/trace_coverage.h"
 #include "collector/profile/profile_reader.h"
+#include "collector/run/trace_coverage.h"
 #include "collector/session/run_recorder.h"
 #include "proto/profile.pb.h"
 #include "proto/ring_abi.h"
+#include "tests/support/launch_encoder.h"
 #include "tests/support/temporary_folder.h"
-#include "tests/unit/model/launch_encoder.h"
 #include "tools/replay/replay.h"
 
 namespace utlz {
@@ -21,6 +23,8 @@ namespace {
 using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using ::testing::Contains;
+using ::testing::HasSubstr;
 
 constexpr uint64_t kSecondNs = 1'000'000'000;
 
@@ -109,6 +113,45 @@ TEST_F(ProfileThinningTest, WhatDescribesIsAlwaysWritten) {
   EXPECT_TRUE(thinning_.thinned());
 }
 
+// Ten thousand frames of each type that an agent may use, known or not.
+TEST_F(ProfileThinningTest, NoFloodOfAnAgentPassesTheAllowance) {
+  constexpr uint64_t kMost = 1000 + 20'000;
+  for (uint16_t type = 0; type < FRAME_METRIC_SET; ++type) {
+    ProfileThinning thinning(
+        {.burst_bytes = 1000, .bytes_per_second = 10, .window_bytes = 500,
+         .description_bytes = 20'000},
+        start_);
+    uint64_t bytes = 0;
+    for (int i = 0; i < 10'000; ++i) {
+      thinning.Offer(1, type, std::string(100, 'x'), start_, bytes,
+                     [&bytes](uint32_t, uint16_t, std::string_view content) {
+                       bytes += content.size();
+                     });
+    }
+    EXPECT_LE(bytes, kMost) << type;
+    EXPECT_TRUE(thinning.thinned() || thinning.descriptions_left_out()) << type;
+    EXPECT_EQ(bytes <= 1100, thinning.thinned()) << type << ": records leave room for what describes";
+  }
+}
+
+TEST_F(ProfileThinningTest, AProfileHasAMaximumHoweverLongTheRun) {
+  ProfileThinning thinning({.bytes_per_second = 1000, .maximum_bytes = 10'000}, start_);
+  const auto later = start_ + hours(1000);
+  uint64_t bytes = 0;
+  const auto write = [&bytes](uint32_t, uint16_t, std::string_view content) {
+    bytes += content.size();
+  };
+  for (const FrameType type : {FRAME_LAUNCHES, FRAME_STRINGS, FRAME_TRACE_WINDOW}) {
+    for (int i = 0; i < 1000; ++i) {
+      thinning.Offer(1, static_cast<uint16_t>(type), std::string(100, 'x'), later, bytes, write);
+    }
+  }
+  EXPECT_LE(bytes, 10'100u);
+  EXPECT_FALSE(thinning.HasRoom(later, 10'001));
+  thinning.Offer(0, FRAME_RUN_END, "the end", later, bytes, write);
+  EXPECT_GT(bytes, 10'000u) << "what the collector says of the run is always written";
+}
+
 TEST_F(ProfileThinningTest, WritesAgainWhenAWindowFits) {
   Offer(0, FRAME_SAMPLES, std::string(1001, 's'));
   Offer(0, FRAME_SAMPLES, "s");
@@ -172,6 +215,28 @@ TEST_F(ProfileThinningTest, ADayAtFullRateTakesAGigabyte) {
   }
   EXPECT_LE(bytes, 1'000'000'000u + batch.size());
   EXPECT_GT(bytes, 950'000'000u);
+}
+
+// A target that sends nothing but frames of a type that nobody knows, and names without end.
+TEST(ThinnedProfile, SaysThatDescriptionsWereLeftOut) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("run.utlz");
+  absl::StatusOr<ProfileWriter> writer = ProfileWriter::Open(path);
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  RunRecorder recorder(*std::move(writer), ProfileAllowance{.burst_bytes = 20'000,
+                                                            .bytes_per_second = 0,
+                                                            .window_bytes = 1000,
+                                                            .description_bytes = 20'000});
+  for (uint32_t i = 0; i < 1000; ++i) {
+    recorder.Record(1, 31, std::string(1000, 'x'));
+    Strings strings;
+    strings.set_first(i + 1);
+    strings.add_values(std::string(1000, 'n'));
+    recorder.Record(1, FRAME_STRINGS, strings.SerializeAsString());
+  }
+  const Summary summary = recorder.Finish(RunEnd());
+  EXPECT_LT(std::filesystem::file_size(path), 100'000u);
+  EXPECT_THAT(summary.run().notices(), Contains(HasSubstr("than a profile may hold")));
 }
 
 // Killed or not, recorded whole or in windows, the report is of every launch.

@@ -5,9 +5,11 @@
 #include <sched.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -155,6 +157,41 @@ TEST_F(SessionTest, AProcessWhoseAgentSleptHasLostNothing) {
   const auto ends = Recorded<ProcessEnd>(FRAME_PROCESS_END);
   ASSERT_EQ(ends.size(), 1u);
   EXPECT_FALSE(ends[0].has_lost_at_most_ns());
+}
+
+// Whoever finds the socket's path somewhere is not of this run.
+TEST_F(SessionTest, TakesInAgentsAloneThatKnowTheRunsToken) {
+  RunToken token = {};
+  for (uint8_t i = 0; i < kTokenHalfBytes; ++i) {
+    token.agents[i] = i;
+    token.collectors[i] = static_cast<uint8_t>(100 + i);
+  }
+  options_.token = token;
+  Start();
+  TestRing ring;
+  AgentHello hello = MakeHello(ring.bytes());
+  const auto greet = [&] {
+    const UniqueFd connection = ConnectTo(options_.socket_path);
+    EXPECT_TRUE(SendPacket(connection.get(), &hello, sizeof(hello), {ring.fd()}));
+    return ReceiveWelcome(connection.get()).value_or(AgentWelcome{});
+  };
+  const AgentWelcome nothing_shown = greet();
+  EXPECT_EQ(nothing_shown.accepted, 0u);
+  std::copy(std::begin(token.agents), std::end(token.agents), hello.token);
+  hello.token[15] ^= 1;
+  const AgentWelcome nearly = greet();
+  EXPECT_EQ(nearly.accepted, 0u);
+  for (const AgentWelcome& refusal : {nothing_shown, nearly}) {
+    EXPECT_THAT(refusal.token, ::testing::Each(0)) << "the other half is not given away";
+  }
+  hello.token[15] ^= 1;
+  const AgentWelcome welcome = greet();
+  EXPECT_EQ(welcome.accepted, 1u);
+  EXPECT_TRUE(IsSameHalf(welcome.token, token.collectors));
+  ring.header().producer.ended = 1;
+  const SessionResult result = Finish();
+  EXPECT_EQ(result.agents, 1u);
+  EXPECT_THAT(Notices(), Contains(HasSubstr("2 agents were refused: it does not know this run's")));
 }
 
 TEST_F(SessionTest, DropsABrokenProducerAndSaysSo) {

@@ -22,6 +22,7 @@ const RULES: Rule[] = [
   ["kernels_withheld", "kernels with counters withheld", format.count],
   ["kernel_time_without_counters_share", "of kernel time without counters", format.share],
   ["samples_untraced", "samples while launches were not traced", format.count],
+  ["samples_implausible", "samples of more than the GPU can count", format.count],
   ["launches_implausible", "launches whose times cannot be true", format.count],
   ["copies_implausible", "copies whose times cannot be true", format.count],
   ["measured_cost_share", "measured cost, start-up left out", format.share],
@@ -62,8 +63,8 @@ function Uncounted({ capture }: { capture: Capture }) {
   return (
     <p class="warning"><b>{format.share(share)} of the kernel time has no counters:</b>{" "}
       {typeof untraced === "number" && typeof samples === "number" && 2 * untraced >= samples
-        ? `${format.count(untraced)} of the samples were taken while launches were not traced. ` +
-          "A longer run or visit, or a larger --overhead-budget, lets more of them meet."
+        ? `${format.count(untraced)} of the samples were taken while launches were not traced, ` +
+          "or while kernels of several processes ran at once. A longer run or visit, or a larger --overhead-budget, lets more of them meet."
         : "too few samples met those kernels."}</p>
   );
 }

@@ -24,11 +24,13 @@ function factsOf(summary: Summary, kernel: Kernel): Fact[] {
     ["99 %", format.time(kernel.time_p99_ns)],
     ["shortest to longest",
       `${format.time(kernel.time_minimum_ns)} to ${format.time(kernel.time_maximum_ns)}`],
-    ["FLOPs", format.flops(kernel.flops) + format.plusMinus(kernel.flops_error, format.flops)],
+    ["FLOPs", format.flops(kernel.flops) +
+      format.plusMinus(kernel.flops_error, format.flops, kernel.flops_error_assumed)],
     ["DRAM read", format.bytes(kernel.dram_read_bytes)],
     ["DRAM written", format.bytes(kernel.dram_write_bytes)],
     ["DRAM total",
-      format.bytes(kernel.dram_bytes) + format.plusMinus(kernel.dram_bytes_error, format.bytes)],
+      format.bytes(kernel.dram_bytes) +
+      format.plusMinus(kernel.dram_bytes_error, format.bytes, kernel.dram_bytes_error_assumed)],
     ["L2", format.bytes(kernel.l2_bytes)],
     ["SM active", format.share(kernel.sm_active_share)],
     ["tensor active", format.share(kernel.tensor_active_share)],
@@ -36,7 +38,8 @@ function factsOf(summary: Summary, kernel: Kernel): Fact[] {
     ["roofline time", format.time(kernel.roofline_time_ns)],
     ["roofline efficiency", format.share(kernel.roofline_efficiency)],
     ["recoverable", format.time(kernel.recoverable_time_ns) +
-      format.plusMinus(kernel.recoverable_time_error_ns, format.time)],
+      format.plusMinus(kernel.recoverable_time_error_ns, format.time,
+        kernel.recoverable_time_error_assumed_ns)],
     ["FLOPs are", format.sourceText(kernel.flops_source)],
     ["bytes are", format.sourceText(kernel.bytes_source)],
   ];
@@ -53,7 +56,8 @@ function Types({ kernel }: { kernel: Kernel }) {
         {parts.map((part) => (
           <tr>
             <td>{part.data_type}{part.assumed && " (assumed from the name)"}</td>
-            <td>{format.flops(part.flops)}{format.plusMinus(part.flops_error, format.flops)}</td>
+            <td>{format.flops(part.flops)}
+              {format.plusMinus(part.flops_error, format.flops, part.flops_error_assumed)}</td>
             <td>{format.sourceText(part.source)}</td>
           </tr>
         ))}

@@ -8,6 +8,7 @@ export interface DataTypeFlops {
   data_type?: string;
   flops?: number;
   flops_error?: number;
+  flops_error_assumed?: number;
   source?: Source;
   assumed?: boolean;
 }
@@ -41,11 +42,13 @@ export interface Kernel {
   time_maximum_ns?: number;
   flops?: number;
   flops_error?: number;
+  flops_error_assumed?: number;
   flops_by_type?: DataTypeFlops[];
   dram_read_bytes?: number;
   dram_write_bytes?: number;
   dram_bytes?: number;
   dram_bytes_error?: number;
+  dram_bytes_error_assumed?: number;
   l2_bytes?: number;
   arithmetic_intensity?: number;
   flops_per_second?: number;
@@ -59,6 +62,7 @@ export interface Kernel {
   roofline_efficiency?: number;
   recoverable_time_ns?: number;
   recoverable_time_error_ns?: number;
+  recoverable_time_error_assumed_ns?: number;
   flops_source?: Source;
   bytes_source?: Source;
   withheld?: string;
@@ -90,12 +94,16 @@ export interface Device {
   efficiency_score?: number;
   hfu?: number;
   hfu_error?: number;
+  hfu_error_assumed?: number;
   flops?: number;
   flops_per_second?: number;
   dram_bytes_per_second?: number;
   run_window_ns?: number;
   run_gpu_busy_share?: number;
   run_hfu?: number;
+  overlap_share?: number;
+  overlapping_processes?: number;
+  mps?: boolean;
   ceilings_time_ns?: number;
   source?: Source;
   source_reason?: string;
@@ -228,6 +236,7 @@ export interface Efficiency {
   cost_lost_per_hour?: number;
   hfu?: number;
   hfu_error?: number;
+  hfu_error_assumed?: number;
   hfu_maximum_clock?: number;
   mfu?: number;
   mfu_maximum_clock?: number;

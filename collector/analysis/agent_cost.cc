@@ -1,0 +1,55 @@
+#include "collector/analysis/agent_cost.h"
+
+#include <algorithm>
+
+#include "proto/tracing_cost.h"
+
+namespace utlz {
+namespace {
+
+double DriverCostNs(const ProcessState& process) {
+  const AgentStatus& status = process.status;
+  if (status.tracing_cost_ns() > 0) return static_cast<double>(status.tracing_cost_ns());
+  const uint64_t recorded = status.launches_recorded();
+  const uint64_t nodes = std::min<uint64_t>(recorded, process.graph_nodes);
+  return static_cast<double>(TracingCostNs(recorded - nodes, nodes));
+}
+
+}  // namespace
+
+std::optional<double> TracingCostShare(const ProcessState& process, uint64_t now_ns) {
+  const uint64_t start_ns = process.info.start_time_ns();
+  const uint64_t end_ns = process.LivedUntilNs(now_ns);
+  if (!process.has_status || end_ns <= start_ns) return std::nullopt;
+  const AgentStatus& status = process.status;
+  const double spent_ns = DriverCostNs(process) + static_cast<double>(status.callback_ns()) +
+                          static_cast<double>(status.agent_thread_cpu_ns());
+  return spent_ns / static_cast<double>(end_ns - start_ns);
+}
+
+double RecordsCostNs(const ModelState& model) {
+  double cost_ns = 0;
+  for (const auto& [source, process] : model.processes.processes()) {
+    if (process->has_status) cost_ns += DriverCostNs(*process);
+  }
+  return cost_ns;
+}
+
+double TracedLaunchCostNs(const ModelState& model) {
+  const auto& processes = model.processes.processes();
+  const bool told = std::any_of(processes.begin(), processes.end(),
+                                [](const auto& entry) { return entry.second->has_status; });
+  return told ? static_cast<double>(kTracedLaunchNs) : 0;
+}
+
+double TracedGraphsCostNs(const ModelState& model) {
+  double cost_ns = 0;
+  for (const auto& [source, process] : model.processes.processes()) {
+    if (process->has_status) {
+      cost_ns += static_cast<double>(process->graph_nodes * kTracedGraphNodeNs);
+    }
+  }
+  return cost_ns;
+}
+
+}  // namespace utlz

@@ -1,0 +1,30 @@
+// What tracing costs the target: estimated from what each traced launch was measured to cost the
+// driver, and what the agent and the sampler counted of themselves.
+#ifndef UTLZ_COLLECTOR_ANALYSIS_AGENT_COST_H_
+#define UTLZ_COLLECTOR_ANALYSIS_AGENT_COST_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "collector/run/model_state.h"
+
+namespace utlz {
+
+// Time that tracing took of the process ÷ the time that it lived: the driver's work for records,
+// our callbacks on the program's threads, and the agent's thread. Nothing where the agent said
+// nothing. A GPU-bound program hides much of it: an upper estimate.
+std::optional<double> TracingCostShare(const ProcessState& process, uint64_t now_ns);
+
+// What records cost the driver in all, as the agents reckon it.
+double RecordsCostNs(const ModelState& model);
+
+// What tracing added to the host's time for a launch that is no graph node; 0 where no agent said
+// that it traced.
+double TracedLaunchCostNs(const ModelState& model);
+
+// What tracing added to launches of graphs in all: a launch with traced nodes returns later.
+double TracedGraphsCostNs(const ModelState& model);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_ANALYSIS_AGENT_COST_H_

@@ -1,0 +1,54 @@
+// What Analyze() finds: every kernel variant, split where its launches do different work, with its
+// launches and time scaled to the run and the work of one launch.
+#ifndef UTLZ_COLLECTOR_ANALYSIS_ANALYSIS_H_
+#define UTLZ_COLLECTOR_ANALYSIS_ANALYSIS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collector/analysis/kernel_work.h"
+#include "collector/analysis/steady_part.h"
+
+namespace utlz {
+
+struct KernelRow {
+  uint32_t kernel = 0;            // index into KernelTable
+  KernelPart part;
+  DurationHistogram durations;    // of the launches that were traced
+  double launches = 0;            // scaled to the run
+  double time_ns = 0;             // sum, scaled to the run
+  double gap_error_ns = 0;        // of it, standard: how untraced time is divided among kernels
+  double steady_share = 1;        // of launches and time: what lies in the steady part
+  bool scaled = false;
+  KernelWork work;                // of one launch
+  RooflineWork roofline;          // of all launches
+  RooflineWork attained;          // the same under measured ceilings; unknown where there are none
+  bool overlapped = false;        // `work` is withheld: see DeviceAnalysis::overlap_share
+};
+
+// Where kernels of several processes ran at once for longer than this share, bytes and FLOPs of
+// these processes' kernels are withheld; where for less, the samples of that time are left out, and
+// what launches are taken to have done in it is off by this share at most.
+inline constexpr double kMostOverlap = 0.01;
+
+struct DeviceAnalysis {
+  Ceilings ceilings;
+  DevicePart part;  // what it did in the steady part
+  bool sampled = false;
+  // Of the time in which kernels ran, when those of several traced processes did.
+  double overlap_share = 0;
+  Attribution attribution;
+  std::string fallback_type;      // of tensor kernels whose names do not tell
+};
+
+struct Analysis {
+  SteadyPart steady;
+  std::vector<DeviceAnalysis> devices;  // as DeviceTable
+  std::vector<KernelRow> rows;          // kernels with at least one launch
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_ANALYSIS_ANALYSIS_H_

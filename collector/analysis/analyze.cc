@@ -1,0 +1,254 @@
+#include "collector/analysis/analyze.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "collector/analysis/steady_shares.h"
+#include "collector/analysis/traced_slowdown.h"
+#include "collector/kernel_names/kernel_class.h"
+
+namespace utlz {
+namespace {
+
+constexpr const char* kDefaultTensorType = "bf16";
+
+// The type that most tensor cycles of the device belong to, by the names that tell.
+std::string FallbackType(const ModelState& model, const Attribution& attribution) {
+  std::map<std::string, double> cycles_by_type;
+  for (const auto& [index, parts] : attribution.parts_by_kernel) {
+    const std::string_view type = TensorDataTypeOf(model.kernels[index].mangled_name);
+    if (type.empty()) continue;
+    for (const KernelPart& part : parts) {
+      const auto& cycles = part.counters[METRIC_TENSOR_ACTIVE];
+      if (!cycles.has_value()) continue;
+      cycles_by_type[std::string(type)] += cycles->value * static_cast<double>(part.launches);
+    }
+  }
+  const auto most =
+      std::max_element(cycles_by_type.begin(), cycles_by_type.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == cycles_by_type.end() ? kDefaultTensorType : most->first;
+}
+
+// Launches of the whole run: those that were traced, timeless ones included, and those that are
+// held to have happened between windows.
+struct Scaled {
+  double launches = 0;
+  double time_ns = 0;
+  double gap_variance = 0;  // of the time
+  bool scaled = false;
+};
+
+Scaled ScaleToRun(const ModelState& model, const Kernel& kernel, uint64_t now_ns) {
+  Scaled scaled;
+  const double mean_ns = kernel.durations.mean_ns();
+  for (const KernelShare& share : kernel.shares) {
+    KernelSum in_gaps;
+    const auto found = model.processes.processes().find(share.source);
+    if (found != model.processes.processes().end()) {
+      const ProcessState& process = *found->second;
+      const uint64_t until_ns = process.LivedUntilNs(now_ns);
+      in_gaps = share.by_window.InGaps(process.windows, until_ns);
+      scaled.gap_variance += share.by_window.TimeVarianceInGaps(process.windows, until_ns);
+    }
+    const auto timeless = static_cast<double>(share.timeless);
+    scaled.launches += static_cast<double>(share.launches) + timeless + in_gaps.launches;
+    scaled.time_ns += static_cast<double>(share.time_ns) + timeless * mean_ns + in_gaps.time_ns;
+    scaled.scaled = scaled.scaled || in_gaps.launches > 0;
+  }
+  return scaled;
+}
+
+void AddRows(const ModelState& model, uint32_t index, const Attribution& attribution,
+             uint64_t now_ns, std::vector<KernelRow>* rows) {
+  const Kernel& kernel = model.kernels[index];
+  const Scaled whole = ScaleToRun(model, kernel, now_ns);
+  if (whole.launches <= 0) return;
+  std::vector<KernelPart> parts(1);
+  const auto found = attribution.parts_by_kernel.find(index);
+  if (found != attribution.parts_by_kernel.end()) parts = found->second;
+  for (const KernelPart& part : parts) {
+    KernelRow row;
+    row.kernel = index;
+    row.part = part;
+    row.durations = parts.size() > 1 ? kernel.durations.Slice(part.minimum_ns, part.maximum_ns)
+                                     : kernel.durations;
+    if (parts.size() > 1 && row.durations.count() == 0) continue;
+    const auto count = static_cast<double>(kernel.durations.count());
+    const double share = count > 0 ? static_cast<double>(row.durations.count()) / count : 1;
+    const auto sum = static_cast<double>(kernel.durations.sum_ns());
+    const double time_share = sum > 0 ? static_cast<double>(row.durations.sum_ns()) / sum : share;
+    row.launches = whole.launches * share;
+    row.time_ns = whole.time_ns * time_share;
+    row.gap_error_ns = std::sqrt(whole.gap_variance) * time_share;
+    row.scaled = whole.scaled;
+    row.roofline.communication = kernel.communication;
+    rows->push_back(std::move(row));
+  }
+}
+
+double OverlapShare(const DeviceState& device) {
+  const uint64_t kernel_ns = device.sweep.TimeNs(kKernelMask);
+  if (kernel_ns == 0) return 0;
+  return std::min(1.0,
+                  static_cast<double>(device.overlap.time_ns()) / static_cast<double>(kernel_ns));
+}
+
+// Nobody can tell whose work was counted while several processes' kernels ran.
+void WithholdOverlapped(const ModelState& model, Analysis* analysis) {
+  for (KernelRow& row : analysis->rows) {
+    const Kernel& kernel = model.kernels[row.kernel];
+    if (analysis->devices[kernel.device].overlap_share <= kMostOverlap) continue;
+    const ProcessOverlap& overlap = model.devices[kernel.device].overlap;
+    row.overlapped =
+        std::any_of(kernel.shares.begin(), kernel.shares.end(), [&](const KernelShare& share) {
+          return overlap.Holds(static_cast<uint16_t>(share.source));
+        });
+    if (row.overlapped) row.part.counters = {};
+  }
+}
+
+double ShareOfKernel(const Kernel& kernel, const KernelRow& row) {
+  if (row.durations.count() == 0) return 1;
+  return static_cast<double>(row.durations.count()) / static_cast<double>(kernel.durations.count());
+}
+
+// Ranges hold whole kernels, whose launches may be of several parts.
+struct Calibration {
+  FlopPrior prior;
+  SolvedFlops solved;
+  std::map<uint32_t, int> parts;  // by kernel
+};
+
+KernelBelief BeliefOfRow(const ModelState& model, const Analysis& analysis, const KernelRow& row) {
+  const Kernel& kernel = model.kernels[row.kernel];
+  return BeliefOf(kernel, row.work, analysis.devices[kernel.device].ceilings,
+                  row.durations.mean_ns());
+}
+
+Calibration Calibrate(const ModelState& model, const Analysis& analysis) {
+  Calibration calibration;
+  for (const KernelRow& row : analysis.rows) {
+    ++calibration.parts[row.kernel];
+    const double share = ShareOfKernel(model.kernels[row.kernel], row);
+    const KernelBelief belief = BeliefOfRow(model, analysis, row);
+    KernelBelief& whole = calibration.prior[row.kernel];
+    whole.warp_mma = belief.warp_mma;
+    whole.instructions_told = belief.instructions_told;
+    for (const auto& [data_type, of_part] : belief.by_type) {
+      FlopBelief& sum = whole.by_type[data_type];
+      sum.per_launch += share * of_part.per_launch;
+      sum.error += share * of_part.error;
+      sum.assumed += share * of_part.assumed;
+      sum.doubt += share * of_part.doubt;
+    }
+  }
+  calibration.solved = SolveFlops(model.ranges.Mixes(), calibration.prior);
+  return calibration;
+}
+
+// Parts of one kernel keep the proportions that were sampled.
+KernelCalibration CalibrationOf(const ModelState& model, const Analysis& analysis,
+                                const Calibration& calibration, const KernelRow& row) {
+  KernelCalibration of_row;
+  of_row.warp_mma = calibration.solved.warp_mma.contains(row.kernel);
+  const auto found = calibration.solved.by_kernel.find(row.kernel);
+  if (found == calibration.solved.by_kernel.end()) return of_row;
+  if (calibration.parts.at(row.kernel) == 1) {
+    of_row.operations = found->second;
+    return of_row;
+  }
+  const KernelBelief belief = BeliefOfRow(model, analysis, row);
+  for (const auto& [data_type, of_part] : belief.by_type) {
+    const auto operations = found->second.find(data_type);
+    const double before = calibration.prior.at(row.kernel).by_type.at(data_type).per_launch;
+    if (operations == found->second.end() || before <= 0) continue;
+    const double ratio = operations->second.per_launch / before;
+    of_row.operations[data_type] = {ratio * of_part.per_launch, ratio * of_part.error,
+                                    ratio * of_part.assumed};
+  }
+  return of_row;
+}
+
+void SetWork(const ModelState& model, const Analysis& analysis,
+             const KernelCalibration& calibration, KernelRow* row) {
+  if (row->overlapped) return;
+  const Kernel& kernel = model.kernels[row->kernel];
+  const DeviceAnalysis& device = analysis.devices[kernel.device];
+  row->work = WorkOf(kernel, row->part, row->durations.mean_ns(), device.ceilings,
+                     device.fallback_type, calibration);
+}
+
+// At rates that `flops_per_second` tells for each data type.
+template <typename FlopsPerSecond>
+RooflineWork RooflineAt(const Kernel& kernel, const KernelRow& row, double dram_bytes_per_second,
+                        FlopsPerSecond flops_per_second) {
+  RooflineWork roofline;
+  roofline.communication = kernel.communication;
+  roofline.time_ns = row.time_ns;
+  roofline.flops_missing = row.work.flops.empty() && IsMatrixKernel(kernel.mangled_name);
+  for (const TypedFlops& flops : row.work.flops) {
+    const std::optional<double> rate = flops_per_second(flops.data_type);
+    if (!rate.has_value()) continue;
+    const double time_ns = row.launches * flops.flops / *rate * 1e9;
+    roofline.compute_time_ns = roofline.compute_time_ns.value_or(0) + time_ns;
+    if (flops.by_pipe) roofline.other_compute_time_ns += time_ns;
+  }
+  const auto& read = row.work.read_bytes;
+  const auto& write = row.work.write_bytes;
+  if (dram_bytes_per_second > 0 && (read.has_value() || write.has_value())) {
+    const double bytes =
+        read.value_or(CounterPerLaunch()).value + write.value_or(CounterPerLaunch()).value;
+    roofline.memory_time_ns = row.launches * bytes / dram_bytes_per_second * 1e9;
+  }
+  return roofline;
+}
+
+void SetRoofline(const Kernel& kernel, const Ceilings& ceilings, KernelRow* row) {
+  row->roofline = RooflineAt(kernel, *row, ceilings.dram_bytes_per_second,
+                             [&](const auto& type) { return ceilings.FlopsPerSecond(type); });
+  if (!ceilings.measured()) return;
+  row->attained =
+      RooflineAt(kernel, *row, ceilings.AttainedDramBytesPerSecond(),
+                 [&](const auto& type) { return ceilings.AttainedFlopsPerSecond(type); });
+}
+
+}  // namespace
+
+Analysis Analyze(const ModelState& model, const std::optional<StepsSpan>& steps) {
+  Analysis analysis;
+  analysis.steady = FindSteadyPart(model, steps);
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    DeviceAnalysis device;
+    device.ceilings = CeilingsOf(model.devices[i]);
+    device.part = analysis.steady.Of(model.devices[i]);
+    TakeSlowdownOut(model, i, analysis.steady.steps.has_value(), &device.part);
+    device.overlap_share = OverlapShare(model.devices[i]);
+    device.sampled = model.devices[i].attribution.has_samples();
+    if (device.sampled) device.attribution = model.devices[i].attribution.Solve();
+    device.fallback_type = FallbackType(model, device.attribution);
+    analysis.devices.push_back(std::move(device));
+  }
+  const uint64_t now_ns = model.NewestNs();
+  for (uint32_t i = 0; i < model.kernels.kernels().size(); ++i) {
+    const Attribution& attribution = analysis.devices[model.kernels[i].device].attribution;
+    AddRows(model, i, attribution, now_ns, &analysis.rows);
+  }
+  WithholdOverlapped(model, &analysis);
+  for (KernelRow& row : analysis.rows) SetWork(model, analysis, {}, &row);
+  if (!model.ranges.empty()) {
+    const Calibration calibration = Calibrate(model, analysis);
+    for (KernelRow& row : analysis.rows) {
+      SetWork(model, analysis, CalibrationOf(model, analysis, calibration, row), &row);
+    }
+  }
+  for (KernelRow& row : analysis.rows) {
+    const Kernel& kernel = model.kernels[row.kernel];
+    SetRoofline(kernel, analysis.devices[kernel.device].ceilings, &row);
+  }
+  SetSteadyShares(model, &analysis);
+  return analysis;
+}
+
+}  // namespace utlz

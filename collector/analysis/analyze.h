@@ -1,0 +1,16 @@
+// The step between what was recorded and what is shown. Made anew for each summary. Solves the
+// attribution of every device that was sampled.
+#ifndef UTLZ_COLLECTOR_ANALYSIS_ANALYZE_H_
+#define UTLZ_COLLECTOR_ANALYSIS_ANALYZE_H_
+
+#include <optional>
+
+#include "collector/analysis/analysis.h"
+
+namespace utlz {
+
+Analysis Analyze(const ModelState& model, const std::optional<StepsSpan>& steps);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_ANALYSIS_ANALYZE_H_

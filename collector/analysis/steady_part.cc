@@ -1,0 +1,83 @@
+#include "collector/analysis/steady_part.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace utlz {
+namespace {
+
+constexpr double kMostKernelTime = 0.5;
+// An idle stretch of this many steps is a pause between them, not a slow step.
+constexpr double kStepsOfAPause = 10;
+constexpr double kShortestPauseNs = 1e8;
+
+// Late records shorten idle time after its gaps were told apart.
+void MoveLateTime(const DeviceState& device, StretchContent* content) {
+  const double idle_ns = device.ledger.Between(0, UINT64_MAX).IdleNs();
+  if (device.sweep.late_ns() == 0 || idle_ns <= 0) return;
+  const double late_share = std::min(1.0, static_cast<double>(device.sweep.late_ns()) / idle_ns);
+  for (size_t i = 0; i < kGapCategories; ++i) {
+    const double moved_ns = late_share * content->time_ns[i];
+    content->time_ns[i] -= moved_ns;
+    content->time_ns[static_cast<size_t>(TimeCategory::kCompute)] += moved_ns;
+  }
+}
+
+void TakePausesOut(const DeviceState& device, const StepsSpan& steps, DevicePart* part) {
+  for (const LongGap& gap : device.ledger.long_gaps()) {
+    if (!IsPause(device, steps, gap)) continue;
+    const auto length_ns = static_cast<double>(gap.end_ns - gap.start_ns);
+    const auto category = static_cast<size_t>(gap.category);
+    const double taken_ns = std::min(length_ns, part->content.time_ns[category]);
+    part->content.time_ns[category] -= taken_ns;
+    part->content.gaps[category] = std::max(0.0, part->content.gaps[category] - 1);
+    part->pause_ns += taken_ns;
+    ++part->pauses;
+  }
+}
+
+}  // namespace
+
+// Input that came late is no pause, however late. For how long our own counters held the program up
+// says nothing of it.
+bool IsPause(const DeviceState& device, const StepsSpan& steps, const LongGap& gap) {
+  if (gap.start_ns < steps.start_ns || gap.end_ns > steps.end_ns) return false;
+  if (device.range_hold_ups.Holds(gap)) return true;
+  const auto length_ns = static_cast<double>(gap.end_ns - gap.start_ns);
+  return (gap.category == TimeCategory::kOtherGap || gap.category == TimeCategory::kReadbackGap) &&
+         length_ns >= std::max(kShortestPauseNs, kStepsOfAPause * steps.usual_step_ns);
+}
+
+double DevicePart::TimeNs() const {
+  return std::accumulate(content.time_ns.begin(), content.time_ns.end(), 0.0) -
+         content.UntracedNs();
+}
+
+DevicePart SteadyPart::Of(const DeviceState& device) const {
+  DevicePart part;
+  if (!steps.has_value()) {
+    part.content = device.ledger.Between(0, UINT64_MAX);
+    MoveLateTime(device, &part.content);
+    return part;
+  }
+  part.content = device.ledger.Between(steps->start_ns, steps->end_ns);
+  const double all_ns = device.ledger.Between(0, UINT64_MAX).KernelNs();
+  part.kernel_share = all_ns > 0 ? part.content.KernelNs() / all_ns : 0;
+  part.untraced_before_ns = device.ledger.Between(0, steps->start_ns).UntracedNs();
+  part.untraced_after_ns = device.ledger.Between(steps->end_ns, UINT64_MAX).UntracedNs();
+  TakePausesOut(device, *steps, &part);
+  MoveLateTime(device, &part.content);
+  return part;
+}
+
+SteadyPart FindSteadyPart(const ModelState& model, const std::optional<StepsSpan>& steps) {
+  SteadyPart part;
+  if (!steps.has_value() || steps->device >= model.devices.size()) return part;
+  const ActivityLedger& ledger = model.devices[steps->device].ledger;
+  const double inside_ns = ledger.Between(steps->start_ns, steps->end_ns).KernelNs();
+  const double all_ns = ledger.Between(0, UINT64_MAX).KernelNs();
+  if (inside_ns > 0 && inside_ns >= kMostKernelTime * all_ns) part.steps = steps;
+  return part;
+}
+
+}  // namespace utlz

@@ -1,0 +1,55 @@
+// The part of a run that findings, shares and the waterfall speak of. Where steps are known it is
+// the time from the first one after the warm-up to the end of the last: what came before is
+// start-up, and long idle stretches between steps are pauses. Else it is all of the run.
+#ifndef UTLZ_COLLECTOR_ANALYSIS_STEADY_PART_H_
+#define UTLZ_COLLECTOR_ANALYSIS_STEADY_PART_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "collector/run/model_state.h"
+
+namespace utlz {
+
+// From the start of the first step after the warm-up to the end of the last one.
+struct StepsSpan {
+  uint64_t start_ns = 0;
+  uint64_t end_ns = 0;
+  double usual_step_ns = 0;      // median
+  double pause_per_step_ns = 0;  // of pauses in steps, mean
+  uint32_t device = 0;           // index into DeviceTable: whose kernels made the steps
+};
+
+// Whether a gap is no time of the steps: an idle stretch of ten of them that waits for no input, or
+// one in which our own counters held the program up.
+bool IsPause(const DeviceState& device, const StepsSpan& steps, const LongGap& gap);
+
+// What one device did in the steady part.
+struct DevicePart {
+  StretchContent content;  // pauses left out
+  double pause_ns = 0;
+  double pauses = 0;              // how many
+  double untraced_before_ns = 0;  // of what comes before it
+  double untraced_after_ns = 0;
+  double kernel_share = 1;  // of the device's kernel time in the whole run
+  // For which tracing itself held the program up, as measured; taken out of the gaps in content.
+  double slowdown_ns = 0;
+  double slowdown_error_ns = 0;
+
+  // Traced time, less pauses and what tracing itself took: what shares are shares of.
+  double TimeNs() const;
+};
+
+struct SteadyPart {
+  std::optional<StepsSpan> steps;  // nothing: the steady part is all of the run
+
+  DevicePart Of(const DeviceState& device) const;
+};
+
+// The steps' span if most of the kernel time lies in it. A loop that does less is not what the run
+// is about.
+SteadyPart FindSteadyPart(const ModelState& model, const std::optional<StepsSpan>& steps);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_ANALYSIS_STEADY_PART_H_

@@ -1,0 +1,46 @@
+#include "collector/analysis/traced_slowdown.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "collector/analysis/measured_cost.h"
+
+namespace utlz {
+namespace {
+
+// In standard errors: less may be chance.
+constexpr double kTold = 3;
+
+}  // namespace
+
+void TakeSlowdownOut(const ModelState& model, uint32_t device, bool of_steps, DevicePart* part) {
+  const std::optional<MeasuredCost> cost = MeasureCostOn(model, device);
+  const double idle_ns = part->content.IdleNs();
+  if (!cost.has_value() || idle_ns <= 0) return;
+  if (cost->window_share <= kTold * cost->window_standard_error) return;
+  // A run's first window, which was not compared, holds more than steps.
+  const double time_ns = of_steps ? part->TimeNs() : std::min(part->TimeNs(), cost->window_ns);
+  part->slowdown_ns = std::min(cost->window_share * time_ns, idle_ns);
+  part->slowdown_error_ns = cost->window_standard_error * time_ns;
+  const double kept = 1 - part->slowdown_ns / idle_ns;
+  for (size_t i = 0; i < kGapCategories; ++i) part->content.time_ns[i] *= kept;
+}
+
+void TakeSlowdownOutOfSteps(const Analysis& analysis, Summary* summary) {
+  const std::optional<StepsSpan>& span = analysis.steady.steps;
+  if (!span.has_value()) return;
+  const DevicePart& part = analysis.devices[span->device].part;
+  if (part.slowdown_ns <= 0) return;
+  StepsSummary* steps = summary->mutable_steps();
+  const double per_traced_ns = steps->time_mean_ns() / (part.TimeNs() + part.slowdown_ns);
+  const double slowdown_ns = part.slowdown_ns * per_traced_ns;
+  const auto less = [slowdown_ns](double time_ns) { return std::max(0.0, time_ns - slowdown_ns); };
+  steps->set_slowdown_time_ns(slowdown_ns);
+  steps->set_slowdown_error_ns(part.slowdown_error_ns * per_traced_ns);
+  steps->set_time_mean_ns(less(steps->time_mean_ns()));
+  steps->set_time_p50_ns(less(steps->time_p50_ns()));
+  steps->set_time_p99_ns(less(steps->time_p99_ns()));
+  if (steps->has_idle_time_ns()) steps->set_idle_time_ns(less(steps->idle_time_ns()));
+}
+
+}  // namespace utlz

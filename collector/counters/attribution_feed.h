@@ -1,0 +1,111 @@
+// Joins one device's launches, copies and counter samples to the attribution engine, and reads the
+// answer back as FLOP- and byte-shaped numbers of kernels (collector/attribution/engine.h).
+//
+// One engine a metric set, since an engine's counters are fixed; few sets are ever used.
+// Thread safety: none.
+#ifndef UTLZ_COLLECTOR_COUNTERS_ATTRIBUTION_FEED_H_
+#define UTLZ_COLLECTOR_COUNTERS_ATTRIBUTION_FEED_H_
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collector/attribution/engine.h"
+#include "collector/counters/counter_set.h"
+#include "collector/counters/unseen_work.h"
+#include "collector/decode/sample_decoder.h"
+#include "collector/timeline/activity.h"
+
+namespace utlz {
+
+inline constexpr size_t kMetricRoles = MetricRole_ARRAYSIZE;
+
+// One counter of one launch, in CounterSet's units.
+struct CounterPerLaunch {
+  double value = 0;
+  double error = 0;    // standard error
+  double assumed = 0;  // of it, what rests on assumptions; the rest was measured, both in squares
+};
+
+// The launches of a kernel that do one kind of work.
+struct KernelPart {
+  uint32_t part = 0;
+  uint32_t parts = 1;
+  uint64_t minimum_ns = 0;  // durations of this part lie in [minimum, maximum)
+  uint64_t maximum_ns = UINT64_MAX;
+  uint64_t launches = 0;  // that the engine placed in time
+  uint64_t sampled_launches = 0;
+  std::optional<size_t> group;  // samples do not separate it from this group
+  std::array<std::optional<CounterPerLaunch>, kMetricRoles> counters;
+};
+
+// What was counted on the device while it was sampled, by role.
+struct CounterTotal {
+  double counted = 0;
+  double attributed = 0;
+  double idle = 0;
+  double unattributed = 0;
+};
+
+struct Attribution {
+  std::map<uint32_t, std::vector<KernelPart>> parts_by_kernel;
+  std::map<ActivityKind, KernelPart> copies;
+  std::map<size_t, std::vector<uint32_t>> kernels_by_group;
+  std::array<std::optional<CounterTotal>, kMetricRoles> totals;
+  std::optional<double> shift_dram_ns;
+  std::optional<double> shift_sm_ns;
+  uint64_t samples = 0;
+  uint64_t refused_samples = 0;
+  uint64_t untraced_samples = 0;  // taken while launches were not recorded: no kernel has them
+  std::array<double, kMetricRoles> sampled_ns{};  // behind `totals`
+};
+
+class AttributionFeed {
+ public:
+  static constexpr size_t kMaxMetricSets = 4;
+
+  // False where no more sets can be taken. A set of a known identifier is kept as it is.
+  // `peaks` as far as they are known.
+  bool AddMetricSet(const MetricSet& set, uint32_t multiprocessors, const DevicePeaks& peaks);
+  const CounterSet* CountersOf(uint32_t id) const;
+
+  void AddActivity(const Activity& activity);
+  // Anything may have run then: its samples say nothing about kernels.
+  void AddUntraced(uint64_t start_ns, uint64_t end_ns);
+  // `row` is in the order of CountersOf(id)->roles().
+  void AddSample(uint32_t id, uint64_t start_ns, uint64_t end_ns, const std::vector<double>& row);
+  // Everything that starts before `watermark_ns` has been added.
+  void AdvanceTo(uint64_t watermark_ns);
+
+  bool has_samples() const { return samples_ > 0; }
+  Attribution Solve() const;
+
+ private:
+  struct SetEngine {
+    CounterSet counters;
+    std::vector<size_t> attributed;  // indices into the row: elapsed cycles are not work
+    std::optional<size_t> active;    // indices of SM cycles
+    std::optional<size_t> elapsed;
+    attribution::Engine engine;
+    uint64_t samples = 0;
+  };
+
+  static void Merge(const SetEngine& set, const attribution::Solution& solution,
+                    Attribution* result);
+  static void FillMissing(const SetEngine& set, const attribution::Solution& solution,
+                          Attribution* result);
+  void AddUntraced(const std::vector<UnseenWork::Span>& spans);
+
+  std::map<uint32_t, std::unique_ptr<SetEngine>> engines_;
+  UnseenWork unseen_;
+  std::vector<double> values_;
+  uint64_t samples_ = 0;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_COUNTERS_ATTRIBUTION_FEED_H_

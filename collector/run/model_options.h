@@ -1,0 +1,20 @@
+// What a reader of a run decides about its summary.
+#ifndef UTLZ_COLLECTOR_RUN_MODEL_OPTIONS_H_
+#define UTLZ_COLLECTOR_RUN_MODEL_OPTIONS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "proto/profile.pb.h"
+
+namespace utlz {
+
+struct ModelOptions {
+  ModelWork work;                        // replaces what the run itself recorded
+  std::vector<DeviceCeilings> ceilings;  // of GPUs whose ceilings the run does not hold itself
+  uint32_t maximum_kernels = 5000;   // rows of Summary.kernels; the least important are left out
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_RUN_MODEL_OPTIONS_H_

@@ -1,0 +1,93 @@
+#include "collector/run/window_work.h"
+
+namespace utlz {
+namespace {
+
+// Of what ran in a gap, from what ran on its two sides.
+double Variance(const WindowTimes::Sides& sides, double tail_ns, double head_ns) {
+  const double apart_ns = sides.gap_of_tail * tail_ns - sides.gap_of_head * head_ns;
+  return sides.trust * apart_ns * sides.trust * apart_ns;
+}
+
+}  // namespace
+
+KernelSum& KernelSum::operator+=(const KernelSum& other) {
+  launches += other.launches;
+  time_ns += other.time_ns;
+  return *this;
+}
+
+void WindowWork::Add(const WindowTimes& times, WindowTimes::Place place, const KernelSum& work) {
+  if (times.empty()) return;
+  if (place.window != window_) EnterWindow(times, place.window);
+  if (place.slice > slice_) EnterSlice(place.slice);
+  if (place.slice == 0) head_ += work;
+  if (place.slice == slice_) {
+    slice_sum_ += work;
+  } else if (place.slice + 1 == slice_) {
+    before_sum_ += work;
+  }
+}
+
+void WindowWork::EnterWindow(const WindowTimes& times, uint32_t window) {
+  constexpr uint64_t kNowNs = 0;  // the windows before the newest one have ended
+  earlier_variance_ += VarianceBefore(times, kNowNs);
+  earlier_ += HeadInGap(times, kNowNs);
+  earlier_ += tail_ * times.GapWeight(tail_window_, kNowNs);
+  tail_ = Tail(times, kNowNs);
+  tail_window_ = window_;
+  window_ = window;
+  slice_ = 0;
+  head_ = slice_sum_ = before_sum_ = {};
+}
+
+void WindowWork::EnterSlice(uint32_t slice) {
+  before_sum_ = slice == slice_ + 1 ? slice_sum_ : KernelSum{};
+  slice_sum_ = {};
+  slice_ = slice;
+}
+
+KernelSum WindowWork::InGaps(const WindowTimes& times, uint64_t now_ns) const {
+  KernelSum sum = earlier_;
+  if (times.empty()) return sum;
+  sum += HeadInGap(times, now_ns);
+  sum += tail_ * times.GapWeight(tail_window_, now_ns);
+  sum += Tail(times, now_ns) * times.GapWeight(window_, now_ns);
+  return sum;
+}
+
+double WindowWork::TimeVarianceInGaps(const WindowTimes& times, uint64_t now_ns) const {
+  double variance = earlier_variance_;
+  if (times.empty()) return variance;
+  variance += VarianceBefore(times, now_ns);
+  // Of a kernel that no later window has seen.
+  const auto after = times.SidesOfGap(window_, now_ns);
+  if (after) variance += Variance(*after, Tail(times, now_ns).time_ns, 0);
+  return variance;
+}
+
+// Of the gap before window_, and of the one after tail_window_ where that is another.
+double WindowWork::VarianceBefore(const WindowTimes& times, uint64_t now_ns) const {
+  const auto after_tail = times.SidesOfGap(tail_window_, now_ns);
+  const auto before_head = window_ == 0 ? std::nullopt : times.SidesOfGap(window_ - 1, now_ns);
+  if (after_tail && after_tail->after == window_) {
+    return Variance(*after_tail, tail_.time_ns, head_.time_ns);
+  }
+  return (after_tail ? Variance(*after_tail, tail_.time_ns, 0) : 0) +
+         (before_head ? Variance(*before_head, 0, head_.time_ns) : 0);
+}
+
+// In the gap before window_.
+KernelSum WindowWork::HeadInGap(const WindowTimes& times, uint64_t now_ns) const {
+  return window_ == 0 ? KernelSum{} : head_ * times.GapWeight(window_ - 1, now_ns);
+}
+
+KernelSum WindowWork::Tail(const WindowTimes& times, uint64_t now_ns) const {
+  const uint32_t first = times.TailSlice(window_, now_ns);
+  KernelSum tail;
+  if (slice_ > first) tail += before_sum_;
+  if (slice_ >= first) tail += slice_sum_;
+  return tail;
+}
+
+}  // namespace utlz

@@ -1,0 +1,45 @@
+// Commands to a sampler: fixed-size records, from its collector, and from the samplers of other
+// collectors that share its counters (docs/design/sampler.md).
+#ifndef UTLZ_COLLECTOR_SAMPLER_CHANNEL_SAMPLER_COMMAND_H_
+#define UTLZ_COLLECTOR_SAMPLER_CHANNEL_SAMPLER_COMMAND_H_
+
+#include <cstdint>
+
+namespace utlz {
+
+enum SamplerCommandKind : uint32_t {
+  kSamplerUseDevice = 1,    // uuid
+  kSamplerYield = 2,        // give the counters up
+  kSamplerResume = 3,       // take them back
+  kSamplerSetDuty = 4,      // argument: millionths
+  kSamplerStartWindow = 5,  // open a window now, or be ready to
+  kSamplerQuit = 6,
+  kSamplerWindowAt = 7,  // uuid; argument: when a window is to begin, CLOCK_REALTIME
+  // The first of another sampler. uuid; argument: SubscriberKind in the upper half,
+  // kSamplerShareVersion in the lower.
+  kSamplerSubscribe = 8,
+};
+
+// What a collector makes of windows.
+enum class SubscriberKind : uint32_t {
+  kAlways = 0,     // its processes trace all the time: any window will do
+  kPlanned = 1,    // its processes trace in windows that they are told of
+  kYieldOnly = 2,  // it takes no samples, and only asks for the counters now and then
+};
+
+// Samplers of other versions do not share.
+inline constexpr uint32_t kSamplerShareVersion = 1;
+
+inline constexpr uint32_t kSamplerCommandMagic = 0x43535a55;
+
+struct SamplerCommand {
+  uint32_t magic;  // kSamplerCommandMagic
+  uint32_t kind;   // SamplerCommandKind
+  uint64_t argument;
+  uint8_t uuid[16];
+};
+static_assert(sizeof(SamplerCommand) == 32);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_SAMPLER_CHANNEL_SAMPLER_COMMAND_H_

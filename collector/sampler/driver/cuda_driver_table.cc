@@ -1,0 +1,109 @@
+#include "collector/sampler/driver/cuda_driver_table.h"
+
+#include "absl/strings/str_cat.h"
+#include "collector/sampler/driver/shared_library.h"
+
+namespace utlz {
+namespace {
+
+// More GPUs than any machine has: what a broken driver says is not believed.
+constexpr int kMaxDevices = 64;
+
+int Attribute(const CudaDriverTable& table, int attribute, int device) {
+  int value = 0;
+  return table.device_get_attribute(&value, attribute, device) == 0 ? value : 0;
+}
+
+absl::StatusOr<CudaDevice> DescribeDevice(const CudaDriverTable& table, int ordinal) {
+  int device = 0;
+  if (int result = table.device_get(&device, ordinal); result != 0) {
+    return absl::UnavailableError(
+        absl::StrCat("cuDeviceGet of GPU ", ordinal, " failed with CUDA error ", result));
+  }
+  CudaDevice description;
+  description.ordinal = ordinal;
+  CudaUuid uuid{};
+  if (int result = table.device_get_uuid(&uuid, device); result != 0) {
+    return absl::UnavailableError(
+        absl::StrCat("cuDeviceGetUuid of GPU ", ordinal, " failed with CUDA error ", result));
+  }
+  description.uuid.assign(uuid.bytes, sizeof(uuid.bytes));
+  char text[256] = {};
+  if (table.device_get_name(text, sizeof(text) - 1, device) == 0) description.name = text;
+  char bus[32] = {};
+  if (table.device_get_pci_bus_id(bus, sizeof(bus) - 1, device) == 0) description.pci_bus = bus;
+  size_t memory_bytes = 0;
+  if (table.device_total_memory(&memory_bytes, device) == 0) {
+    description.memory_bytes = memory_bytes;
+  }
+  description.compute_capability_major = Attribute(table, kCudaComputeCapabilityMajor, device);
+  description.compute_capability_minor = Attribute(table, kCudaComputeCapabilityMinor, device);
+  description.multiprocessors = Attribute(table, kCudaMultiprocessorCount, device);
+  description.sm_clock_khz = Attribute(table, kCudaClockKhz, device);
+  description.memory_clock_khz = Attribute(table, kCudaMemoryClockKhz, device);
+  description.memory_bus_bits = Attribute(table, kCudaMemoryBusBits, device);
+  return description;
+}
+
+}  // namespace
+
+absl::StatusOr<CudaDriverTable> LoadCudaDriver() {
+  void* library = OpenDriverLibrary("libcuda.so.1");
+  if (library == nullptr) {
+    return absl::NotFoundError("no NVIDIA driver: libcuda.so.1 cannot be loaded");
+  }
+  CudaDriverTable table;
+  const bool complete =
+      ResolveSymbol(library, "cuInit", &table.init) &&
+      ResolveSymbol(library, "cuDriverGetVersion", &table.driver_get_version) &&
+      ResolveSymbol(library, "cuDeviceGetCount", &table.device_get_count) &&
+      ResolveSymbol(library, "cuDeviceGet", &table.device_get) &&
+      ResolveSymbol(library, "cuDeviceGetName", &table.device_get_name) &&
+      ResolveSymbol(library, "cuDeviceGetPCIBusId", &table.device_get_pci_bus_id) &&
+      ResolveSymbol(library, "cuDeviceGetAttribute", &table.device_get_attribute) &&
+      ResolveSymbol(library, "cuDeviceTotalMem_v2", &table.device_total_memory) &&
+      ResolveSymbol(library, "cuGetErrorName", &table.get_error_name);
+  // The newer function tells a MIG slice's own UUID.
+  const bool has_uuid = ResolveSymbol(library, "cuDeviceGetUuid_v2", &table.device_get_uuid) ||
+                        ResolveSymbol(library, "cuDeviceGetUuid", &table.device_get_uuid);
+  if (!complete || !has_uuid) {
+    return absl::UnimplementedError(
+        "the NVIDIA driver is too old: libcuda.so.1 lacks functions of CUDA 12");
+  }
+  return table;
+}
+
+absl::StatusOr<std::vector<CudaDevice>> ListCudaDevices(const CudaDriverTable& table) {
+  if (int result = table.init(0); result != 0) {
+    const char* name = nullptr;
+    table.get_error_name(result, &name);
+    return absl::UnavailableError(
+        absl::StrCat("cuInit failed: ", name != nullptr ? name : "CUDA error", " (", result, ")"));
+  }
+  int count = 0;
+  if (int result = table.device_get_count(&count);
+      result != 0 || count < 0 || count > kMaxDevices) {
+    return absl::UnavailableError(absl::StrCat("cuDeviceGetCount failed with CUDA error ", result));
+  }
+  std::vector<CudaDevice> devices;
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    absl::StatusOr<CudaDevice> device = DescribeDevice(table, ordinal);
+    if (!device.ok()) return device.status();
+    devices.push_back(*std::move(device));
+  }
+  return devices;
+}
+
+std::string FormatGpuUuid(const std::string& uuid) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text = "GPU-";
+  for (size_t i = 0; i < uuid.size(); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    const auto byte = static_cast<unsigned char>(uuid[i]);
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+  }
+  return text;
+}
+
+}  // namespace utlz

@@ -1,0 +1,67 @@
+// The CUDA driver's functions that the sampler calls: none of them makes a context.
+#ifndef UTLZ_COLLECTOR_SAMPLER_DRIVER_CUDA_DRIVER_TABLE_H_
+#define UTLZ_COLLECTOR_SAMPLER_DRIVER_CUDA_DRIVER_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace utlz {
+
+struct CudaUuid {
+  char bytes[16];
+};
+
+// CUdevice_attribute.
+enum CudaDeviceAttribute : int {
+  kCudaMultiprocessorCount = 16,
+  kCudaMemoryClockKhz = 36,
+  kCudaMemoryBusBits = 37,
+  kCudaClockKhz = 13,
+  kCudaComputeCapabilityMajor = 75,
+  kCudaComputeCapabilityMinor = 76,
+};
+
+struct CudaDriverTable {
+  int (*init)(unsigned) = nullptr;
+  int (*driver_get_version)(int*) = nullptr;
+  int (*device_get_count)(int*) = nullptr;
+  int (*device_get)(int*, int) = nullptr;
+  int (*device_get_uuid)(CudaUuid*, int) = nullptr;
+  int (*device_get_name)(char*, int, int) = nullptr;
+  int (*device_get_pci_bus_id)(char*, int, int) = nullptr;
+  int (*device_get_attribute)(int*, int, int) = nullptr;
+  int (*device_total_memory)(size_t*, int) = nullptr;
+  int (*get_error_name)(int, const char**) = nullptr;
+};
+
+// One GPU as the driver names it.
+struct CudaDevice {
+  int ordinal = 0;   // also CUPTI's device index
+  std::string uuid;  // 16 bytes
+  std::string name;
+  std::string pci_bus;  // "0000:3b:00.0"
+  int compute_capability_major = 0;
+  int compute_capability_minor = 0;
+  int multiprocessors = 0;
+  uint64_t memory_bytes = 0;
+  int sm_clock_khz = 0;      // maximum
+  int memory_clock_khz = 0;  // maximum
+  int memory_bus_bits = 0;
+};
+
+// dlopen of libcuda.so.1. NotFound where no driver is installed.
+absl::StatusOr<CudaDriverTable> LoadCudaDriver();
+
+// cuInit and the list of GPUs. Unavailable with the driver's error where it cannot start.
+absl::StatusOr<std::vector<CudaDevice>> ListCudaDevices(const CudaDriverTable& table);
+
+// "GPU-00112233-4455-6677-8899-aabbccddeeff", as NVML writes it.
+std::string FormatGpuUuid(const std::string& uuid);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_SAMPLER_DRIVER_CUDA_DRIVER_TABLE_H_

@@ -1,0 +1,291 @@
+#include "collector/sampler/sampler_loop.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "collector/sampler/driver/clocks.h"
+#include "collector/sampler/sharing/sampler_socket.h"
+
+namespace utlz {
+namespace {
+
+constexpr uint64_t kNsPerMs = 1'000'000;
+constexpr int kLongestWaitMs = 1000;
+constexpr int kDrainMs = 1000;
+// Hopper; DCGM counts by GPM from then on.
+constexpr int kFirstMajorWithGpm = 9;
+
+const char kRangesReason[] =
+    "another utlz counts by user ranges for a moment, which the hardware does not do beside "
+    "sampling";
+
+std::string UuidOf(const SamplerCommand& command) {
+  return std::string(reinterpret_cast<const char*>(command.uuid), sizeof(command.uuid));
+}
+
+}  // namespace
+
+SamplerLoop::SamplerLoop(const SamplerOptions& options, const std::vector<CudaDevice>& devices,
+                         const SamplerLibraries& libraries, const std::string& lease_folder,
+                         std::unique_ptr<FrameChannel> channel, const std::string& proc_root)
+    : options_(options),
+      devices_(devices),
+      libraries_(libraries),
+      lease_folder_(lease_folder),
+      audience_(std::move(channel),
+                options.planned_windows ? SubscriberKind::kPlanned : SubscriberKind::kAlways),
+      rivals_(proc_root),
+      duty_ppm_(options.duty_ppm) {
+  if (options.all_devices || devices.size() == 1) {
+    for (const CudaDevice& device : devices) UseDevice(device);
+  }
+}
+
+void SamplerLoop::Run() {
+  while (Turn(kLongestWaitMs)) {
+  }
+}
+
+bool SamplerLoop::Turn(int longest_wait_ms) {
+  // Before counters are taken for the first time, too: one that starts has not asked for them yet.
+  LookForRivals();
+  ApplyWishes();
+  StepAll();
+  Wait(longest_wait_ms);
+  TakeInSubscribers();
+  audience_.Exchange(
+      MonotonicNs(),
+      [this](SamplerAudience::Listener* listener, const SamplerCommand& command) {
+        Obey(listener, command);
+      },
+      [this](SamplerAudience::Listener* listener) { Introduce(listener); });
+  if (!parted_ && (quit_ || !audience_.own_listens())) PartFromOwnCollector();
+  if (audience_.empty()) {
+    // The rest, which CUPTI and NVML would take down at length, the end of the process does at
+    // once.
+    for (const auto& sampler : samplers_) sampler->Conclude(MonotonicNs(), false);
+    return false;
+  }
+  ApplyWishes();
+  return true;
+}
+
+void SamplerLoop::UseDevice(const CudaDevice& device) {
+  if (Find(device.uuid) != nullptr) return;
+  CounterSessionOptions session;
+  session.sampler.device_index = static_cast<size_t>(device.ordinal);
+  session.interval_ns = options_.interval_ns;
+  session.schedule.duty_ppm = duty_ppm_;
+  session.schedule.cpu_budget_ppm = options_.cpu_budget_ppm;
+  session.schedule.cpu_burst_ns = options_.cpu_burst_ns;
+  session.schedule.seed = RealtimeNs();
+  session.planning = audience_.Planning(device.uuid);
+  session.lease_folder = lease_folder_;
+  samplers_.push_back(std::make_unique<DeviceSampler>(
+      device, libraries_, session,
+      [this, &device](uint16_t type, const google::protobuf::MessageLite& message) {
+        audience_.Send(device.uuid, type, message);
+      },
+      [this](uint16_t type, std::string_view payload) { audience_.SendToOwn(type, payload); },
+      MonotonicNs()));
+  ShareCpuBudget();
+}
+
+DeviceSampler* SamplerLoop::Find(const std::string& uuid) {
+  const auto found = std::find_if(samplers_.begin(), samplers_.end(), [&](const auto& sampler) {
+    return sampler->device().uuid == uuid;
+  });
+  return found == samplers_.end() ? nullptr : found->get();
+}
+
+void SamplerLoop::UseDeviceByUuid(const std::string& uuid) {
+  for (const CudaDevice& device : devices_) {
+    if (device.uuid == uuid) {
+      UseDevice(device);
+      return;
+    }
+  }
+  SamplerStatus status;
+  status.set_device_uuid(uuid);
+  status.set_time_ns(RealtimeNs());
+  status.set_rung(SOURCE_TIME_ONLY);
+  status.set_reason("the sampler does not see this GPU (a MIG slice, or hidden from this process)");
+  status.set_remedy("run utlz outside the container that hides the GPU, or without MIG");
+  audience_.Send(uuid, FRAME_SAMPLER_STATUS, status);
+}
+
+void SamplerLoop::ShareCpuBudget() {
+  if (samplers_.empty()) return;
+  const uint64_t now_ns = MonotonicNs();
+  const auto share = static_cast<uint32_t>(options_.cpu_budget_ppm / samplers_.size());
+  for (const auto& sampler : samplers_) sampler->SetCpuBudget(now_ns, share);
+}
+
+void SamplerLoop::PlanWindow(SamplerAudience::Listener* listener, const SamplerCommand& command) {
+  DeviceSampler* const sampler = Find(UuidOf(command));
+  if (sampler == nullptr || listener->kind != SubscriberKind::kPlanned) return;
+  const uint64_t now_ns = MonotonicNs();
+  const uint64_t realtime_ns = RealtimeNs();
+  const uint64_t asked_ns = now_ns + (std::max(command.argument, realtime_ns) - realtime_ns);
+  const uint64_t planned_ns = sampler->WindowAt(now_ns, asked_ns);
+  if (planned_ns == UINT64_MAX) return;
+  audience_.SendWindow(sampler->PlannedWindow(), planned_ns == asked_ns ? listener : nullptr);
+}
+
+void SamplerLoop::Obey(SamplerAudience::Listener* listener, const SamplerCommand& command) {
+  const uint64_t now_ns = MonotonicNs();
+  const bool own = listener->uuid.empty();
+  // Others speak of the GPU that they share, and neither add GPUs nor set our pace.
+  if (!own && UuidOf(command) != listener->uuid) return;
+  switch (command.kind) {
+    case kSamplerUseDevice:
+      if (own) UseDeviceByUuid(UuidOf(command));
+      return;
+    case kSamplerWindowAt:
+      return PlanWindow(listener, command);
+    case kSamplerQuit:
+      quit_ = quit_ || own;
+      return;
+    case kSamplerYield:
+      return audience_.Yield(now_ns, listener);
+    case kSamplerResume:
+      return audience_.Resume(now_ns, listener);
+    case kSamplerSetDuty:
+      if (!own) return;
+      duty_ppm_ = static_cast<uint32_t>(std::min<uint64_t>(command.argument, 1'000'000));
+      for (const auto& sampler : samplers_) sampler->SetDuty(now_ns, duty_ppm_);
+      return;
+    case kSamplerStartWindow:
+      for (const auto& sampler : samplers_) {
+        if (own || sampler->device().uuid == listener->uuid) sampler->RequestWindow(now_ns);
+      }
+      return;
+    default:
+      return;
+  }
+}
+
+void SamplerLoop::Introduce(SamplerAudience::Listener* listener) {
+  DeviceSampler* const sampler = Find(listener->uuid);
+  if (sampler == nullptr) return;
+  sampler->Introduce([&](uint16_t type, const google::protobuf::MessageLite& message) {
+    audience_.SendTo(listener, type, message);
+  });
+  sampler->SetPlanning(MonotonicNs(), audience_.Planning(listener->uuid));
+}
+
+void SamplerLoop::StepAll() {
+  for (const auto& sampler : samplers_) {
+    // Decoding one GPU's window would hold up the end of another's.
+    const bool may_begin =
+        !audience_.congested() && std::none_of(samplers_.begin(), samplers_.end(),
+                                               [](const auto& other) { return other->sampling(); });
+    sampler->Step(MonotonicNs(), may_begin);
+  }
+}
+
+void SamplerLoop::Wait(int longest_wait_ms) {
+  std::vector<pollfd> entries;
+  const uint64_t now_ns = MonotonicNs();
+  audience_.AddPolled(now_ns, &entries);
+  const bool may_listen = subscriber_pace_.MayListen(now_ns);
+  for (const auto& sampler : samplers_) {
+    for (const int fd : {may_listen ? sampler->listener() : -1, sampler->subscription_fd()}) {
+      if (fd >= 0) entries.push_back({fd, POLLIN, 0});
+    }
+  }
+  // Nothing depends on what came: everything is looked at, and nothing waits.
+  (void)poll(entries.data(), entries.size(), MillisecondsUntilDue(longest_wait_ms));
+}
+
+void SamplerLoop::TakeInSubscribers() {
+  for (const auto& sampler : samplers_) {
+    if (sampler->listener() < 0) continue;
+    UniqueFd connection = AcceptSubscriber(sampler->listener(), MonotonicNs(), &subscriber_pace_);
+    if (connection.valid()) {
+      audience_.Add(MonotonicNs(), std::move(connection), sampler->device().uuid);
+    }
+  }
+}
+
+void SamplerLoop::ApplyWishes() {
+  const uint64_t now_ns = MonotonicNs();
+  std::erase_if(samplers_, [this](const auto& sampler) {
+    return !audience_.own_listens() && !audience_.HasSubscribers(sampler->device().uuid);
+  });
+  for (const auto& sampler : samplers_) {
+    sampler->SetPlanning(now_ns, audience_.Planning(sampler->device().uuid));
+    GiveOrTake(now_ns, sampler.get());
+  }
+}
+
+void SamplerLoop::GiveOrTake(uint64_t now_ns, DeviceSampler* sampler) {
+  const std::string& uuid = sampler->device().uuid;
+  const std::optional<std::string> rival = RivalFor(*sampler);
+  std::optional<RungReason> why;
+  if (rival.has_value()) {
+    why = RungReason{absl::StrCat("the counters are lent to another profiler (", *rival, ")"),
+                     "none is needed: utlz takes them back when it ends"};
+  } else if (now_ns < audience_.YieldedUntilNs(uuid)) {
+    why = RungReason{kRangesReason, "none is needed: it takes seconds"};
+  }
+  const auto yielded = yielded_.find(uuid);
+  if (why.has_value() && (yielded == yielded_.end() || yielded->second != *why)) {
+    sampler->Yield(now_ns, *why, rival.value_or(""));
+    yielded_[uuid] = *why;
+  } else if (!why.has_value() && yielded != yielded_.end()) {
+    sampler->Resume(now_ns);
+    yielded_.erase(yielded);
+  }
+}
+
+void SamplerLoop::LookForRivals() {
+  const bool takes = std::any_of(samplers_.begin(), samplers_.end(),
+                                 [](const auto& sampler) { return sampler->takes_counters(); });
+  if (takes) rivals_.Look(MonotonicNs());
+}
+
+std::optional<std::string> SamplerLoop::RivalFor(const DeviceSampler& sampler) const {
+  if (!sampler.takes_counters()) return std::nullopt;
+  const bool has_gpm = sampler.device().compute_capability_major >= kFirstMajorWithGpm;
+  return rivals_.Present(MonotonicNs(), has_gpm, sampler.device().pci_bus);
+}
+
+void SamplerLoop::PartFromOwnCollector() {
+  parted_ = true;
+  const bool goes_on = audience_.has_subscribers();
+  for (const auto& sampler : samplers_) {
+    sampler->Conclude(MonotonicNs(), goes_on);
+  }
+  if (goes_on) {
+    audience_.ReleaseOwn(MonotonicNs());
+  } else {
+    audience_.own_channel().Drain(kDrainMs);
+    audience_.own_channel().Close();
+  }
+  ShareCpuBudget();
+}
+
+int SamplerLoop::MillisecondsUntilDue(int longest_wait_ms) const {
+  const uint64_t now_ns = MonotonicNs();
+  uint64_t due_ns = now_ns + static_cast<uint64_t>(longest_wait_ms) * kNsPerMs;
+  // Listeners that are not polled meanwhile.
+  if (!subscriber_pace_.MayListen(now_ns)) {
+    due_ns = std::min(due_ns, subscriber_pace_.paused_until_ns());
+  }
+  bool held_up = audience_.congested();
+  for (const auto& sampler : samplers_) {
+    due_ns = std::min(due_ns, sampler->next_step_ns());
+    if (sampler->takes_counters()) due_ns = std::min(due_ns, rivals_.next_look_ns());
+    held_up = held_up || sampler->sampling();
+  }
+  if (due_ns > now_ns) return static_cast<int>((due_ns - now_ns + kNsPerMs - 1) / kNsPerMs);
+  // What is due but may not begin yet is looked at again soon, not at once.
+  return held_up ? 1 : 0;
+}
+
+}  // namespace utlz

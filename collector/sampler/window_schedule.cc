@@ -1,0 +1,115 @@
+#include "collector/sampler/window_schedule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace utlz {
+namespace {
+
+constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
+constexpr double kMillion = 1e6;
+
+// Time until an account that fills at `ppm` millionths holds something again.
+double WaitForCredit(double credit_ns, double ppm) {
+  return credit_ns >= 0 ? 0 : -credit_ns * kMillion / ppm;
+}
+
+constexpr double kShareWhileOwing = 0.5;
+
+}  // namespace
+
+WindowSchedule::WindowSchedule(const WindowScheduleOptions& options, uint64_t now_ns)
+    : options_(options),
+      begun_ns_(now_ns),
+      refilled_ns_(now_ns),
+      next_start_ns_(options.duty_ppm == 0 ? kNever : now_ns),
+      window_ns_(options.window_ns),
+      on_credit_ns_(static_cast<double>(options.duty_burst_ns)),
+      cpu_credit_ns_(static_cast<double>(options.cpu_burst_ns)),
+      random_state_(options.seed | 1) {}
+
+uint64_t WindowSchedule::window_ns() const {
+  return idle_ ? std::min(window_ns_, options_.idle_window_ns) : window_ns_;
+}
+
+void WindowSchedule::Finished(uint64_t now_ns, uint64_t on_ns, uint64_t cpu_ns, bool idle) {
+  Refill(now_ns);
+  on_credit_ns_ -= static_cast<double>(on_ns);
+  cpu_credit_ns_ -= static_cast<double>(cpu_ns);
+  idle_ = idle;
+  if (!idle) window_ns_ = std::min(options_.window_ns, window_ns_ + window_ns_ / 16);
+  PlanNext(now_ns);
+}
+
+void WindowSchedule::Overflowed() {
+  window_ns_ = std::max(options_.minimum_window_ns, window_ns_ / 2);
+}
+
+void WindowSchedule::SetDuty(uint64_t now_ns, uint32_t duty_ppm) {
+  Refill(now_ns);
+  options_.duty_ppm = duty_ppm;
+  PlanNext(now_ns);
+}
+
+void WindowSchedule::SetCpuBudget(uint64_t now_ns, uint32_t cpu_budget_ppm) {
+  Refill(now_ns);
+  options_.cpu_budget_ppm = cpu_budget_ppm;
+  PlanNext(now_ns);
+}
+
+void WindowSchedule::RequestWindow(uint64_t now_ns) {
+  if (options_.duty_ppm == 0) return;
+  Refill(now_ns);
+  idle_ = false;
+  // Overdrawn by no more than a window costs; a caller cannot spend what was not granted.
+  const double limit = -static_cast<double>(options_.window_ns);
+  if (on_credit_ns_ < limit || (options_.cpu_budget_ppm != 0 && cpu_credit_ns_ < limit)) return;
+  next_start_ns_ = std::min(next_start_ns_, now_ns);
+}
+
+bool WindowSchedule::OwesCredit(uint64_t now_ns) const {
+  const double repaid_ns = static_cast<double>(now_ns - begun_ns_) * (1 - kShareWhileOwing) *
+                           options_.cpu_budget_ppm / kMillion;
+  return repaid_ns < static_cast<double>(options_.cpu_burst_ns);
+}
+
+double WindowSchedule::CpuSharePpm(uint64_t now_ns) const {
+  return (OwesCredit(now_ns) ? kShareWhileOwing : 1) * options_.cpu_budget_ppm;
+}
+
+void WindowSchedule::Refill(uint64_t now_ns) {
+  if (now_ns <= refilled_ns_) return;
+  const double elapsed_ns = static_cast<double>(now_ns - refilled_ns_);
+  refilled_ns_ = now_ns;
+  on_credit_ns_ = std::min(static_cast<double>(options_.duty_burst_ns),
+                           on_credit_ns_ + elapsed_ns * options_.duty_ppm / kMillion);
+  cpu_credit_ns_ = std::min(static_cast<double>(options_.cpu_burst_ns),
+                            cpu_credit_ns_ + elapsed_ns * CpuSharePpm(now_ns) / kMillion);
+}
+
+void WindowSchedule::PlanNext(uint64_t now_ns) {
+  if (options_.duty_ppm == 0) {
+    next_start_ns_ = kNever;
+    return;
+  }
+  double pause_ns = WaitForCredit(on_credit_ns_, options_.duty_ppm);
+  if (options_.cpu_budget_ppm != 0) {
+    pause_ns = std::max(pause_ns, WaitForCredit(cpu_credit_ns_, CpuSharePpm(now_ns)));
+    pause_ns = std::max(
+        pause_ns, static_cast<double>(idle_ ? options_.idle_pause_ns : options_.minimum_pause_ns));
+    // Never shorter than the accounts ask for; up to a quarter longer.
+    pause_ns *= 1 + NextDither() / 4;
+  }
+  next_start_ns_ = now_ns + static_cast<uint64_t>(pause_ns);
+}
+
+// Uniform in [0, 1): xorshift.
+double WindowSchedule::NextDither() {
+  random_state_ ^= random_state_ << 13;
+  random_state_ ^= random_state_ >> 7;
+  random_state_ ^= random_state_ << 17;
+  return static_cast<double>(random_state_ >> 11) * 0x1p-53;
+}
+
+}  // namespace utlz

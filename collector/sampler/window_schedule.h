@@ -1,0 +1,74 @@
+// When to sample, and for how long. Pure arithmetic on the times that it is given.
+//
+// Two accounts fill with time and are drawn on by every window: time with sampling on (it slows a
+// power-limited load by about 1 % while it is on) and CPU time of the sampler. A window may begin
+// while both hold something, so that over a long run neither exceeds its share, and a fresh run is
+// sampled at once out of the starting credit. Of CPU time the credit is a loan: until it is paid
+// back the account fills at half its share, so that from then on no run is above that. Pauses are
+// dithered, so that windows do not fall into step with a load that repeats.
+#ifndef UTLZ_COLLECTOR_SAMPLER_WINDOW_SCHEDULE_H_
+#define UTLZ_COLLECTOR_SAMPLER_WINDOW_SCHEDULE_H_
+
+#include <cstdint>
+
+namespace utlz {
+
+struct WindowScheduleOptions {
+  uint64_t window_ns = 30'000'000;
+  uint64_t minimum_window_ns = 2'000'000;
+  uint64_t minimum_pause_ns = 30'000'000;  // between windows while credit lasts
+  uint64_t idle_window_ns = 5'000'000;      // on a GPU that was idle in the window before
+  uint64_t idle_pause_ns = 400'000'000;
+  uint32_t duty_ppm = 1'000'000;
+  uint64_t duty_burst_ns = 2'000'000'000;
+  uint32_t cpu_budget_ppm = 50'000;  // 0 = no limit
+  uint64_t cpu_burst_ns = 1'500'000'000;
+  uint64_t seed = 1;  // of the dither
+};
+
+class WindowSchedule {
+ public:
+  // Times are monotonic nanoseconds. The first window may begin at once.
+  WindowSchedule(const WindowScheduleOptions& options, uint64_t now_ns);
+
+  // When the next window may begin, and how long it should be. UINT64_MAX: never (duty is 0).
+  uint64_t next_start_ns() const { return next_start_ns_; }
+  uint64_t window_ns() const;
+
+  // A window ended: sampling was on for `on_ns`, and it cost `cpu_ns` of CPU time in all.
+  // `idle`: the GPU did next to nothing in it.
+  void Finished(uint64_t now_ns, uint64_t on_ns, uint64_t cpu_ns, bool idle);
+
+  // The hardware buffer ran over inside a window: windows get shorter, and longer again while it
+  // does not.
+  void Overflowed();
+
+  // Cost besides windows, as of configuring: drawn from the CPU account.
+  void Spent(uint64_t cpu_ns) { cpu_credit_ns_ -= static_cast<double>(cpu_ns); }
+
+  void SetDuty(uint64_t now_ns, uint32_t duty_ppm);
+  void SetCpuBudget(uint64_t now_ns, uint32_t cpu_budget_ppm);
+  // Begin a window as soon as possible, even if an account is slightly overdrawn.
+  void RequestWindow(uint64_t now_ns);
+
+ private:
+  void Refill(uint64_t now_ns);
+  bool OwesCredit(uint64_t now_ns) const;
+  double CpuSharePpm(uint64_t now_ns) const;
+  void PlanNext(uint64_t now_ns);
+  double NextDither();
+
+  WindowScheduleOptions options_;
+  uint64_t begun_ns_;
+  uint64_t refilled_ns_;
+  uint64_t next_start_ns_;
+  uint64_t window_ns_;
+  double on_credit_ns_;
+  double cpu_credit_ns_;
+  bool idle_ = false;
+  uint64_t random_state_;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_SAMPLER_WINDOW_SCHEDULE_H_

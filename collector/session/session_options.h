@@ -1,0 +1,45 @@
+// What a run is recorded with.
+#ifndef UTLZ_COLLECTOR_SESSION_SESSION_OPTIONS_H_
+#define UTLZ_COLLECTOR_SESSION_SESSION_OPTIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collector/profile/profile_writer.h"
+#include "proto/profile.pb.h"
+#include "proto/ring_abi.h"
+#include "proto/run_token.h"
+
+namespace utlz {
+
+enum class CountersMode { kAuto, kSample, kRange, kNone };
+
+struct SessionOptions {
+  std::string profile_path;
+  ProfileFile profile_file;
+  // Where agents connect, in a directory that is ours alone; at most 107 bytes. Empty: only agents
+  // that AddAgent() brings are taken in.
+  std::string socket_path;
+  // What those that connect must know; none is asked of them without.
+  std::optional<RunToken> token;
+  std::vector<std::string> command;  // for the report
+  CountersMode counters = CountersMode::kAuto;
+  uint32_t overhead_budget_ppm = 10000;  // 0 = unlimited
+  uint32_t trace_flags = kTraceKernels | kTraceCopies;
+  uint64_t delay_ms = 0;                // agents sleep until then
+  std::optional<uint64_t> duration_ms;  // and again this long after
+  bool attached = false;     // to running processes: Finish() asks their agents to sleep at once
+  ModelWork model_work;      // recorded with the run
+  AlertLimits alert_limits;  // the same
+  std::vector<DeviceCeilings> ceilings;  // what this machine's GPUs were measured to attain
+  std::string cupti_path;                // a libcupti that the user named for the sampler
+  std::string program_prefix;  // what the command is installed in: its Python may bring a libcupti
+  // Run as `<this> sampler …`; empty: no sampler at all, not even for totals.
+  std::string sampler_executable = "/proc/self/exe";
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_SESSION_SESSION_OPTIONS_H_

@@ -1,0 +1,233 @@
+#include "collector/summary/capture_summary.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "collector/analysis/agent_cost.h"
+#include "collector/analysis/measured_cost.h"
+#include "collector/counters/clock_around_work.h"
+#include "collector/normal_interval.h"
+#include "proto/tracing_cost.h"
+
+namespace utlz {
+namespace {
+
+// The run stands on the lowest rung that one of its devices stands on.
+void SetRung(const Summary& summary, CaptureSummary* capture) {
+  const DeviceSummary* lowest = nullptr;
+  for (const DeviceSummary& device : summary.devices()) {
+    if (lowest == nullptr || device.source() < lowest->source()) lowest = &device;
+  }
+  if (lowest == nullptr) return;
+  capture->set_rung(lowest->source());
+  if (lowest->has_source_reason()) capture->set_rung_reason(lowest->source_reason());
+  if (lowest->has_source_remedy()) capture->set_rung_remedy(lowest->source_remedy());
+}
+
+void SetClocksAroundWork(const ModelState& model, Summary* summary) {
+  for (DeviceSummary& device : *summary->mutable_devices()) {
+    for (uint32_t i = 0; i < model.devices.size(); ++i) {
+      if (FormatUuid(model.devices[i].uuid) != device.uuid()) continue;
+      const ClockAroundWork clock = FindClockAroundWork(model.devices[i].totals);
+      if (clock.before_hz.has_value()) device.set_sm_clock_before_hz(*clock.before_hz);
+      if (clock.after_hz.has_value()) device.set_sm_clock_after_hz(*clock.after_hz);
+      break;
+    }
+  }
+}
+
+void SetProcesses(const ModelState& model, const Summary& summary, CaptureSummary* capture) {
+  uint64_t launches = 0;
+  uint64_t timeless = 0;
+  uint64_t dropped = 0;
+  uint64_t records_dropped = 0;
+  uint64_t wire_bytes = 0;
+  double traced_ns = 0;
+  double untraced_ns = 0;
+  for (const ProcessSummary& process : summary.processes()) {
+    launches += process.launches();
+    timeless += process.launches_timeless();
+    dropped += process.launches_dropped();
+    records_dropped += process.records_dropped_cupti();
+    wire_bytes += process.wire_bytes();
+    if (process.has_agent_cost_share()) {
+      capture->set_agent_cost_share(
+          std::max(capture->agent_cost_share(), process.agent_cost_share()));
+    }
+    if (process.has_lost_at_most_ns()) {
+      capture->set_lost_at_most_ns(std::max(capture->lost_at_most_ns(), process.lost_at_most_ns()));
+    }
+  }
+  uint64_t implausible = 0;
+  uint64_t copies_implausible = 0;
+  for (const auto& [source, process] : model.processes.processes()) {
+    implausible += process->launches_implausible;
+    copies_implausible += process->copies_implausible;
+    if (!process->coverage.known()) continue;
+    const uint64_t end_ns = process->LivedUntilNs(model.NewestNs());
+    traced_ns += static_cast<double>(process->coverage.TracedNs(end_ns));
+    untraced_ns += static_cast<double>(process->coverage.UntracedNs());
+  }
+  if (traced_ns > 0) capture->set_coverage_share(traced_ns / (traced_ns + untraced_ns));
+  capture->set_launches(launches);
+  capture->set_launches_timeless(timeless);
+  if (implausible > 0) capture->set_launches_implausible(implausible);
+  if (copies_implausible > 0) capture->set_copies_implausible(copies_implausible);
+  capture->set_launches_dropped(dropped);
+  capture->set_records_dropped(records_dropped);
+  capture->set_wire_bytes(wire_bytes);
+  if (launches > 0) {
+    capture->set_wire_bytes_per_launch(static_cast<double>(wire_bytes) /
+                                       static_cast<double>(launches));
+  }
+}
+
+void SetSampling(const ModelState& model, const Analysis& analysis, CaptureSummary* capture) {
+  uint64_t samples = 0;
+  uint64_t lost = 0;
+  uint64_t sampled_ns = 0;
+  uint64_t untraced = 0;
+  uint64_t implausible = 0;
+  double sampler_cpu_ns = 0;
+  bool any = false;
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    const DeviceState& device = model.devices[i];
+    if (!device.used) continue;
+    const SamplerStatus status = device.status.value_or(SamplerStatus());
+    any = any || device.status.has_value() || device.samples.samples() > 0 ||
+          device.samples.implausible() > 0;
+    samples += device.samples.samples();
+    implausible += device.samples.implausible();
+    lost +=
+        std::max<uint64_t>(device.samples.lost() + device.samples.refused(), status.samples_lost());
+    sampled_ns += std::max<uint64_t>(device.samples.sampled_ns(), status.sampling_ns());
+    sampler_cpu_ns = std::max(sampler_cpu_ns, static_cast<double>(status.sampler_cpu_ns()));
+    if (device.sample_interval_ns > 0) capture->set_sample_interval_ns(device.sample_interval_ns);
+    const Attribution& attribution = analysis.devices[i].attribution;
+    untraced += attribution.untraced_samples;
+    if (attribution.shift_dram_ns.has_value()) {
+      capture->set_clock_shift_dram_ns(std::llround(*attribution.shift_dram_ns));
+    }
+    if (attribution.shift_sm_ns.has_value()) {
+      capture->set_clock_shift_sm_ns(std::llround(*attribution.shift_sm_ns));
+    }
+  }
+  if (!any) return;
+  capture->set_samples(samples);
+  capture->set_samples_lost(lost);
+  if (untraced > 0) capture->set_samples_untraced(untraced);
+  if (implausible > 0) capture->set_samples_implausible(implausible);
+  capture->set_sampling_time_ns(sampled_ns);
+  if (!model.run_start.has_value() || model.NewestNs() <= model.run_start->time_ns()) return;
+  const auto run_ns = static_cast<double>(model.NewestNs() - model.run_start->time_ns());
+  if (sampler_cpu_ns > 0) capture->set_sampler_cpu_share(sampler_cpu_ns / run_ns);
+  capture->set_sampling_cost_share(kSamplingSlowdown * static_cast<double>(sampled_ns) / run_ns);
+}
+
+// Of the GPU where it is most.
+void SetHoldUps(const ModelState& model, CaptureSummary* capture) {
+  double most_ns = 0;
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    const DeviceState& device = model.devices[i];
+    double held_up_ns = 0;
+    for (const LongGap& gap : device.ledger.long_gaps()) {
+      if (!device.range_hold_ups.Holds(gap)) continue;
+      held_up_ns += static_cast<double>(gap.end_ns - gap.start_ns);
+    }
+    most_ns = std::max(most_ns, held_up_ns);
+  }
+  if (most_ns > 0) capture->set_ranges_held_up_ns(most_ns);
+}
+
+bool SlowdownTakenOut(const Analysis& analysis) {
+  return std::any_of(analysis.devices.begin(), analysis.devices.end(),
+                     [](const DeviceAnalysis& device) { return device.part.slowdown_ns > 0; });
+}
+
+// Of the GPU where it is most.
+std::optional<MeasuredCost> MeasuredOnADevice(const ModelState& model) {
+  std::optional<MeasuredCost> most;
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    const std::optional<MeasuredCost> cost = MeasureCostOn(model, i);
+    if (!cost.has_value()) continue;
+    if (!most.has_value() || cost->window_share > most->window_share) most = cost;
+  }
+  return most;
+}
+
+// By what a record costs elsewhere, but no more than what was measured leaves possible.
+void EstimateSlowdown(const ModelState& model, const Analysis& analysis, CaptureSummary* capture) {
+  double window_ns = 0;
+  double kernel_share = 0;
+  for (const DeviceAnalysis& device : analysis.devices) {
+    window_ns += device.part.TimeNs();
+    kernel_share = std::max(kernel_share, device.part.kernel_share);
+  }
+  const double cost_ns = kernel_share * RecordsCostNs(model);
+  if (window_ns <= 0 || cost_ns <= 0) return;
+  double share = std::min(1.0, cost_ns / window_ns);
+  if (const auto measured = MeasuredOnADevice(model); measured.has_value()) {
+    const double most = measured->window_share + kNormal95 * measured->window_standard_error;
+    share = std::clamp(most, 0.0, share);
+  }
+  capture->set_window_slowdown_share(share);
+}
+
+void SetCost(const ModelState& model, const Analysis& analysis, CaptureSummary* capture) {
+  if (!SlowdownTakenOut(analysis)) EstimateSlowdown(model, analysis, capture);
+  if (const auto measured = MeasureCost(model); measured.has_value()) {
+    capture->set_measured_cost_share(measured->share);
+    capture->set_measured_cost_error_share(kNormal95 * measured->standard_error);
+    capture->set_measured_cost_windows(measured->windows);
+  }
+  if (!capture->has_agent_cost_share()) return;
+  capture->set_cost_share(capture->agent_cost_share() + capture->sampling_cost_share());
+}
+
+// Of the time of kernels whose work is counted at all; communication moves other devices' bytes.
+void SetUncounted(const Analysis& analysis, const Summary& summary, CaptureSummary* capture) {
+  const bool sampled = std::any_of(analysis.devices.begin(), analysis.devices.end(),
+                                   [](const DeviceAnalysis& device) { return device.sampled; });
+  double all_ns = 0;
+  double without_ns = 0;
+  for (const KernelSummary& kernel : summary.kernels()) {
+    if (kernel.communication()) continue;
+    all_ns += kernel.time_ns();
+    if (kernel.bound() == BOUND_UNKNOWN) without_ns += kernel.time_ns();
+  }
+  if (sampled && all_ns > 0) {
+    capture->set_kernel_time_without_counters_share(without_ns / all_ns);
+  }
+}
+
+}  // namespace
+
+void SummarizeCapture(const ModelState& model, const Analysis& analysis, Summary* summary) {
+  CaptureSummary* capture = summary->mutable_capture();
+  SetRung(*summary, capture);
+  SetClocksAroundWork(model, summary);
+  SetProcesses(model, *summary, capture);
+  SetSampling(model, analysis, capture);
+  SetCost(model, analysis, capture);
+  SetUncounted(analysis, *summary, capture);
+  if (model.run_start.has_value() && model.run_start->overhead_budget_ppm() > 0) {
+    capture->set_overhead_budget_share(model.run_start->overhead_budget_ppm() * 1e-6);
+  }
+  capture->set_frames_refused(model.frames_refused);
+  if (model.bytes_unreadable > 0) capture->set_bytes_unreadable(model.bytes_unreadable);
+  if (model.ranges.ranges() + model.ranges.discarded() > 0) {
+    capture->set_ranges(model.ranges.ranges());
+    capture->set_ranges_discarded(model.ranges.discarded());
+  }
+  SetHoldUps(model, capture);
+  uint64_t folded = 0;
+  uint64_t withheld = 0;
+  for (const KernelSummary& kernel : summary->kernels()) {
+    folded += kernel.folded_size() > 0 ? 1 : 0;
+    withheld += kernel.has_withheld() ? 1 : 0;
+  }
+  capture->set_kernels_folded(folded);
+  capture->set_kernels_withheld(withheld);
+}
+
+}  // namespace utlz

@@ -1,0 +1,174 @@
+#include "collector/summary/run_summary.h"
+
+#include <algorithm>
+#include <string>
+
+#include "collector/analysis/agent_cost.h"
+#include "proto/ring_abi.h"
+
+namespace utlz {
+namespace {
+
+constexpr size_t kMaxStreams = 256;
+
+std::string CommandOf(const Process& info) {
+  if (info.arguments().empty()) return info.executable();
+  std::string command;
+  for (const std::string& argument : info.arguments()) {
+    command += (command.empty() ? "" : " ") + argument;
+  }
+  return command;
+}
+
+std::string DescribeAgent(const ProcessState& process) {
+  switch (static_cast<AgentReason>(process.status.reason())) {
+    case AgentReason::kNone:
+      return process.has_status || process.launches > 0 ? "traced" : "no record came";
+    case AgentReason::kNoCupti:
+      return "not traced: no libcupti was found";
+    case AgentReason::kCuptiTooOld:
+      return "not traced: its CUPTI is older than 12.6";
+    case AgentReason::kCuptiTaken:
+      return "not traced: another profiler holds CUPTI";
+    case AgentReason::kCuptiError:
+      return process.launches > 0 ? "partly traced: CUPTI returned an error"
+                                  : "not traced: CUPTI returned an error";
+    case AgentReason::kNoMemory:
+      return "not traced: no memory";
+    case AgentReason::kForked:
+      return "not traced: a fork that did not execute a program";
+    case AgentReason::kBuffersTaken:
+      return "partly traced: another client took CUPTI's buffers for a while";
+    case AgentReason::kNotPausable:
+      return "traced without the pauses that the overhead budget asks for: it works in contexts "
+             "of its own (cuCtxCreate), which CUPTI cannot safely pause";
+    case AgentReason::kUserChanged:
+    case AgentReason::kLibraryNotTaken:
+    case AgentReason::kOtherRelease:
+      break;  // told to tools alone
+  }
+  return "not traced: reason " + std::to_string(process.status.reason());
+}
+
+void SetLosses(const ProcessState& process, ProcessSummary* summary) {
+  summary->set_launches_timeless(process.launches_timeless);
+  uint64_t dropped = process.status.launches_dropped_ring();
+  if (process.end.has_value() && process.end->has_launches_dropped_ring()) {
+    dropped = std::max<uint64_t>(dropped, process.end->launches_dropped_ring());
+  }
+  summary->set_launches_dropped(dropped + process.launches_unplaced);
+  summary->set_records_dropped_cupti(process.status.records_dropped_cupti());
+  if (process.end.has_value() && process.end->has_lost_at_most_ns()) {
+    summary->set_lost_at_most_ns(process.end->lost_at_most_ns());
+  }
+}
+
+void SetProcess(const ModelState& model, const ProcessState& process, ProcessSummary* summary) {
+  summary->set_source_index(process.source);
+  summary->set_pid(process.info.pid());
+  if (process.info.parent_pid() != 0) summary->set_parent_pid(process.info.parent_pid());
+  summary->set_command(CommandOf(process.info));
+  if (process.info.has_rank()) summary->set_rank(process.info.rank());
+  if (process.info.cupti_version() != 0) summary->set_cupti_version(process.info.cupti_version());
+  if (!process.info.cupti_path().empty()) summary->set_cupti_path(process.info.cupti_path());
+  if (process.info.driver_version() != 0) summary->set_driver_version(process.info.driver_version());
+  summary->set_launches(process.launches + process.launches_timeless);
+  summary->set_kernel_time_ns(process.kernel_time_ns);
+  SetLosses(process, summary);
+  summary->set_wire_bytes(process.wire_bytes);
+  if (process.launches > 0) {
+    summary->set_wire_bytes_per_launch(static_cast<double>(process.wire_bytes) /
+                                       static_cast<double>(process.launches));
+  }
+  summary->set_end(process.end.has_value() ? process.end->how() : "running");
+  summary->set_agent(DescribeAgent(process));
+  const uint64_t now_ns = model.NewestNs();
+  if (const auto cost = TracingCostShare(process, now_ns)) summary->set_agent_cost_share(*cost);
+  if (process.first_ns != 0) {
+    summary->set_first_time_ns(process.first_ns);
+    summary->set_last_time_ns(process.newest_ns);
+  }
+  for (const auto& [ordinal, device] : process.device_by_ordinal) {
+    summary->add_devices(FormatUuid(model.devices[device].uuid));
+  }
+  if (process.coverage.known()) {
+    summary->set_traced_ns(process.coverage.TracedNs(process.LivedUntilNs(now_ns)));
+  }
+}
+
+uint64_t ExposedNs(const DeviceState& device, CopyKind kind, bool pageable) {
+  return device.sweep.TimeNs(MaskOf(KindOfCopy(kind, pageable)), kKernelMask);
+}
+
+}  // namespace
+
+void SummarizeRun(const ModelState& model, Summary* summary) {
+  RunSummary* run = summary->mutable_run();
+  run->set_finished(model.run_end.has_value());
+  if (model.run_start.has_value()) {
+    const RunStart& start = *model.run_start;
+    *run->mutable_command() = start.command();
+    if (!start.host().empty()) run->set_host(start.host());
+    run->set_start_time_ns(start.time_ns());
+    if (model.NewestNs() > start.time_ns()) run->set_wall_ns(model.NewestNs() - start.time_ns());
+    if (!start.utlz_version().empty()) run->set_utlz_version(start.utlz_version());
+    if (!start.driver_version().empty()) run->set_driver_version(start.driver_version());
+    run->set_recording(start.recording());
+    if (!start.recording_note().empty()) run->set_recording_note(start.recording_note());
+    run->set_attached(start.attached());
+  }
+  if (model.run_end.has_value()) {
+    if (model.run_end->has_exit_status()) run->set_exit_status(model.run_end->exit_status());
+    if (model.run_end->has_signal()) run->set_signal(model.run_end->signal());
+    *run->mutable_notices() = model.run_end->notices();
+  }
+  if (model.bytes_unreadable > 0) {
+    run->add_notices(
+        "The profile is damaged or was cut short: " + std::to_string(model.bytes_unreadable) +
+        " bytes of it cannot be read, and this report is of the rest.");
+  }
+}
+
+void SummarizeProcesses(const ModelState& model, Summary* summary) {
+  std::vector<StreamSummary> streams;
+  for (const auto& [source, process] : model.processes.processes()) {
+    SetProcess(model, *process, summary->add_processes());
+    for (const auto& [key, count] : process->streams) {
+      StreamSummary stream;
+      stream.set_pid(process->info.pid());
+      stream.set_context(key.first);
+      stream.set_stream(key.second);
+      stream.set_launches(count.launches);
+      stream.set_kernel_time_ns(count.kernel_time_ns);
+      streams.push_back(std::move(stream));
+    }
+  }
+  std::stable_sort(streams.begin(), streams.end(), [](const auto& a, const auto& b) {
+    return a.kernel_time_ns() > b.kernel_time_ns();
+  });
+  if (streams.size() > kMaxStreams) streams.resize(kMaxStreams);
+  for (StreamSummary& stream : streams) *summary->add_streams() = std::move(stream);
+}
+
+void SummarizeCopies(const ModelState& model, Summary* summary) {
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    const DeviceState& device = model.devices[i];
+    for (const auto& [key, count] : device.copies.counts()) {
+      CopySummary* copy = summary->add_copies();
+      copy->set_kind(std::string(NameOf(key.first)));
+      copy->set_pageable(key.second);
+      copy->set_copies(count.copies);
+      copy->set_time_ns(count.time_ns);
+      copy->set_bytes(count.bytes);
+      if (count.time_ns > 0) {
+        copy->set_bytes_per_second(static_cast<double>(count.bytes) /
+                                   static_cast<double>(count.time_ns) * 1e9);
+      }
+      if (OnDevice(key.first)) copy->set_exposed_ns(ExposedNs(device, key.first, key.second));
+      const std::string uuid = FormatUuid(device.uuid);
+      if (!uuid.empty()) copy->set_device_uuid(uuid);
+    }
+  }
+}
+
+}  // namespace utlz

@@ -1,0 +1,16 @@
+// The parts of the summary that list what was recorded: the run, its processes and streams, copies.
+#ifndef UTLZ_COLLECTOR_SUMMARY_RUN_SUMMARY_H_
+#define UTLZ_COLLECTOR_SUMMARY_RUN_SUMMARY_H_
+
+#include "collector/run/model_state.h"
+#include "proto/summary.pb.h"
+
+namespace utlz {
+
+void SummarizeRun(const ModelState& model, Summary* summary);
+void SummarizeProcesses(const ModelState& model, Summary* summary);  // and their streams
+void SummarizeCopies(const ModelState& model, Summary* summary);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_SUMMARY_RUN_SUMMARY_H_

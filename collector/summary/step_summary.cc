@@ -1,0 +1,284 @@
+#include "collector/summary/step_summary.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "collector/kernel_names/kernel_name.h"
+
+namespace utlz {
+namespace {
+
+constexpr size_t kFewestSteps = 3;
+constexpr size_t kMaxListed = 2000;
+constexpr size_t kMaxSlow = 100;
+// A cause is named when it explains this share of what a slow step took more.
+constexpr double kWorthNaming = 0.2;
+// Launches differ by a few from step to step.
+constexpr double kMoreLaunches = 1.02;
+
+struct Step {
+  uint64_t start_ns;
+  uint64_t end_ns;
+  StretchContent content;
+  double held_up_ns = 0;  // by our own counters: no time of the step's
+  double length_ns() const { return static_cast<double>(end_ns - start_ns) - held_up_ns; }
+  double idle_ns() const { return length_ns() - content.KernelNs() - content.CopyNs(); }
+};
+
+struct Found {
+  std::string source;
+  const DeviceState* device = nullptr;  // that the steps' contents are of
+  uint32_t device_index = 0;
+  std::vector<Step> steps;
+};
+
+std::vector<Step> StepsOf(const std::vector<std::pair<uint64_t, uint64_t>>& bounds) {
+  std::vector<Step> steps;
+  steps.reserve(bounds.size());
+  for (const auto& [start_ns, end_ns] : bounds) {
+    steps.push_back({.start_ns = start_ns, .end_ns = end_ns, .content = {}});
+  }
+  return steps;
+}
+
+uint64_t KernelTimeNs(const ModelState& model, uint32_t device) {
+  uint64_t time_ns = 0;
+  for (const Kernel& kernel : model.kernels.kernels()) {
+    if (kernel.device == device) time_ns += kernel.durations.sum_ns();
+  }
+  return time_ns;
+}
+
+// What the program says itself, else launches of one graph, else launches that repeat. Devices of
+// one job step together: the one with most steps speaks for all.
+Found FindSteps(const ModelState& model) {
+  Found found;
+  found.steps = StepsOf(model.step_marks.Steps());
+  if (!found.steps.empty()) found.source = "nvtx";
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    const DeviceState& device = model.devices[i];
+    if (found.source == "nvtx") {
+      const uint64_t most = found.device == nullptr ? 0 : found.device->sweep.TimeNs(kKernelMask);
+      if (!device.used || device.sweep.TimeNs(kKernelMask) < most) continue;
+      found.device = &device;
+      found.device_index = i;
+      continue;
+    }
+    const std::vector<Step> by_graph =
+        StepsOf(device.graphs.StepsOfMainGraph(KernelTimeNs(model, i)));
+    const bool graph = by_graph.size() >= kFewestSteps;
+    std::vector<Step> steps = graph ? by_graph : StepsOf(device.steps.Steps());
+    if (steps.size() > found.steps.size()) {
+      found = {.source = graph ? "graph" : "pattern",
+               .device = &device,
+               .device_index = i,
+               .steps = std::move(steps)};
+    }
+  }
+  return found;
+}
+
+double OverlapNs(const LongGap& gap, const Step& step) {
+  const uint64_t begin_ns = std::max(gap.start_ns, step.start_ns);
+  const uint64_t end_ns = std::min(gap.end_ns, step.end_ns);
+  return end_ns > begin_ns ? static_cast<double>(end_ns - begin_ns) : 0;
+}
+
+void TakeHoldUpsOut(const DeviceState& device, std::vector<Step>* steps) {
+  for (const LongGap& gap : device.ledger.long_gaps()) {
+    if (!device.range_hold_ups.Holds(gap)) continue;
+    for (Step& step : *steps) step.held_up_ns += OverlapNs(gap, step);
+  }
+}
+
+// Steps that were traced whole, with what the device did in them.
+void FillSteps(Found* found) {
+  if (found->device == nullptr) return;
+  TakeHoldUpsOut(*found->device, &found->steps);
+  for (Step& step : found->steps) {
+    step.content = found->device->ledger.Between(step.start_ns, step.end_ns);
+  }
+  std::erase_if(found->steps, [](const Step& step) { return step.content.UntracedNs() >= 1; });
+}
+
+template <typename Value>
+std::vector<double> Sorted(const std::vector<Step>& steps, size_t first, Value value) {
+  std::vector<double> values;
+  for (size_t i = first; i < steps.size(); ++i) values.push_back(value(steps[i]));
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
+double Quantile(const std::vector<double>& sorted, double share) {
+  const double place = share * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<size_t>(place);
+  const size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (sorted[above] - sorted[below]) * (place - static_cast<double>(below));
+}
+
+double Mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+std::string Milliseconds(double time_ns) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3g ms", time_ns * 1e-6);
+  return text.data();
+}
+
+// Medians of the steps after the warm-up: what a step is compared with.
+struct Usual {
+  double length_ns = 0;
+  double kernel_ns = 0;
+  double copy_ns = 0;
+  double idle_ns = 0;
+  double launches = 0;
+  double longest_ns = 0;
+};
+
+Usual UsualOf(const std::vector<Step>& steps, size_t warmup) {
+  const auto median = [&](auto value) { return Quantile(Sorted(steps, warmup, value), 0.5); };
+  return {.length_ns = median([](const Step& step) { return step.length_ns(); }),
+          .kernel_ns = median([](const Step& step) { return step.content.KernelNs(); }),
+          .copy_ns = median([](const Step& step) { return step.content.CopyNs(); }),
+          .idle_ns = median([](const Step& step) { return step.idle_ns(); }),
+          .launches = median([](const Step& step) { return step.content.launches; }),
+          .longest_ns = median(
+              [](const Step& step) { return static_cast<double>(step.content.longest_ns); })};
+}
+
+// The launch that made the kernels of a step slow, if it was a single one.
+std::string LongLaunch(const ModelState& model, const Step& step, const Usual& usual) {
+  const double more_ns = static_cast<double>(step.content.longest_ns) - usual.longest_ns;
+  if (more_ns < 0.5 * (step.content.KernelNs() - usual.kernel_ns)) return {};
+  if (step.content.longest_kernel >= model.kernels.kernels().size()) return {};
+  const Kernel& kernel = model.kernels[step.content.longest_kernel];
+  return " (" + Milliseconds(static_cast<double>(step.content.longest_ns)) + " in one launch of " +
+         ShortenKernelName(DemangleKernelName(kernel.mangled_name)) + ")";
+}
+
+std::string ReasonFor(const ModelState& model, const Step& step, const Usual& usual) {
+  const double more_ns = step.length_ns() - usual.length_ns;
+  if (usual.launches <= 0) return "longer by " + Milliseconds(more_ns);
+  std::vector<std::pair<double, std::string>> causes = {
+      {step.content.KernelNs() - usual.kernel_ns, "kernels took "},
+      {step.content.CopyNs() - usual.copy_ns, "copies alone took "},
+      {step.idle_ns() - usual.idle_ns, "no kernel ran for "}};
+  std::stable_sort(causes.begin(), causes.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string reason;
+  for (const auto& [cause_ns, text] : causes) {
+    if (cause_ns < kWorthNaming * more_ns) continue;
+    reason += (reason.empty() ? "" : ", ") + text + Milliseconds(cause_ns) + " more";
+    if (text == "kernels took ") reason += LongLaunch(model, step, usual);
+  }
+  const double more_launches = step.content.launches - usual.launches;
+  if (step.content.launches > kMoreLaunches * usual.launches && more_launches >= 2) {
+    reason += (reason.empty() ? "" : ", with ") + std::to_string(std::llround(more_launches)) +
+              " more launches";
+  }
+  return reason.empty() ? "longer by " + Milliseconds(more_ns) : reason;
+}
+
+// Steps at the start that are slow one after the other.
+size_t WarmupSteps(const std::vector<Step>& steps) {
+  const double median_ns =
+      Quantile(Sorted(steps, 0, [](const Step& step) { return step.length_ns(); }), 0.5);
+  size_t warmup = 0;
+  while (warmup < steps.size() && steps[warmup].length_ns() > kSlowStep * median_ns) ++warmup;
+  return warmup;
+}
+
+void SetTimes(const std::vector<Step>& steps, size_t warmup, StepsSummary* summary) {
+  const std::vector<double> lengths =
+      Sorted(steps, warmup, [](const Step& step) { return step.length_ns(); });
+  summary->set_steps(steps.size());
+  summary->set_warmup_steps(warmup);
+  summary->set_time_mean_ns(Mean(lengths));
+  summary->set_time_p50_ns(Quantile(lengths, 0.5));
+  summary->set_time_p99_ns(Quantile(lengths, 0.99));
+  if (warmup == 0) return;
+  double warmup_ns = 0;
+  for (size_t i = 0; i < warmup; ++i) warmup_ns += steps[i].length_ns();
+  summary->set_warmup_time_ns(warmup_ns);
+}
+
+void SetContents(const std::vector<Step>& steps, size_t warmup, StepsSummary* summary) {
+  const auto mean = [&](auto value) { return Mean(Sorted(steps, warmup, value)); };
+  const double launches = mean([](const Step& step) { return step.content.launches; });
+  if (launches <= 0) return;
+  summary->set_launches(launches);
+  summary->set_kernel_time_ns(mean([](const Step& step) { return step.content.KernelNs(); }));
+  summary->set_copy_time_ns(mean([](const Step& step) { return step.content.CopyNs(); }));
+  summary->set_idle_time_ns(mean([](const Step& step) { return step.idle_ns(); }));
+}
+
+void ListSteps(const ModelState& model, const std::vector<Step>& steps, size_t warmup,
+               StepsSummary* summary) {
+  const Usual usual = UsualOf(steps, warmup);
+  const uint64_t origin_ns =
+      model.run_start.has_value() ? model.run_start->time_ns() : steps[0].start_ns;
+  for (size_t i = 0; i < std::min(steps.size(), kMaxListed); ++i) {
+    summary->add_time_ns(steps[i].length_ns());
+    summary->add_start_ns(static_cast<double>(steps[i].start_ns) - static_cast<double>(origin_ns));
+    const bool slow = i >= warmup && steps[i].length_ns() > kSlowStep * usual.length_ns;
+    if (!slow || static_cast<size_t>(summary->slow_size()) >= kMaxSlow) continue;
+    summary->add_slow(static_cast<uint32_t>(i));
+    summary->add_slow_reason(ReasonFor(model, steps[i], usual));
+  }
+}
+
+// Of what each step holds of pauses, the mean. Our own hold-ups are out of the steps already.
+double PausePerStepNs(const DeviceState& device, const std::vector<Step>& steps, size_t warmup,
+                      const StepsSpan& span) {
+  double pause_ns = 0;
+  for (const LongGap& gap : device.ledger.long_gaps()) {
+    if (!IsPause(device, span, gap) || device.range_hold_ups.Holds(gap)) continue;
+    for (size_t i = warmup; i < steps.size(); ++i) pause_ns += OverlapNs(gap, steps[i]);
+  }
+  return pause_ns / static_cast<double>(steps.size() - warmup);
+}
+
+}  // namespace
+
+std::optional<StepsSpan> SummarizeSteps(const ModelState& model, Summary* summary) {
+  Found found = FindSteps(model);
+  FillSteps(&found);
+  if (found.steps.size() < 2) return std::nullopt;
+  const size_t warmup = WarmupSteps(found.steps);
+  if (warmup >= found.steps.size()) return std::nullopt;
+  StepsSummary* steps = summary->mutable_steps();
+  steps->set_source(found.source);
+  SetTimes(found.steps, warmup, steps);
+  SetContents(found.steps, warmup, steps);
+  const std::string uuid = found.device == nullptr ? "" : FormatUuid(found.device->uuid);
+  if (!uuid.empty()) steps->set_device_uuid(uuid);
+  ListSteps(model, found.steps, warmup, steps);
+  if (found.device == nullptr || found.steps.size() - warmup < kFewestSteps) return std::nullopt;
+  StepsSpan span{.start_ns = found.steps[warmup].start_ns,
+                 .end_ns = found.steps.back().end_ns,
+                 .usual_step_ns = steps->time_p50_ns(),
+                 .device = found.device_index};
+  span.pause_per_step_ns = PausePerStepNs(*found.device, found.steps, warmup, span);
+  return span;
+}
+
+void TakePausesOutOfSteps(const Analysis& analysis, Summary* summary) {
+  const std::optional<StepsSpan>& span = analysis.steady.steps;
+  if (!span.has_value() || span->pause_per_step_ns <= 0) return;
+  StepsSummary* steps = summary->mutable_steps();
+  const auto less = [&](double time_ns) {
+    return std::max(0.0, time_ns - span->pause_per_step_ns);
+  };
+  steps->set_pause_time_ns(span->pause_per_step_ns);
+  steps->set_time_mean_ns(less(steps->time_mean_ns()));
+  if (steps->has_idle_time_ns()) steps->set_idle_time_ns(less(steps->idle_time_ns()));
+}
+
+}  // namespace utlz

@@ -1,0 +1,23 @@
+// The steps of the summary: how long they take, which are warm-up, which are slow and why.
+#ifndef UTLZ_COLLECTOR_SUMMARY_STEP_SUMMARY_H_
+#define UTLZ_COLLECTOR_SUMMARY_STEP_SUMMARY_H_
+
+#include <optional>
+
+#include "collector/analysis/analysis.h"
+
+namespace utlz {
+
+// A step this much longer than the median is slow; leading ones are warm-up.
+inline constexpr double kSlowStep = 1.25;
+
+// Fills Summary.steps where the run has steps; their span where there are enough after the warm-up.
+std::optional<StepsSpan> SummarizeSteps(const ModelState& model, Summary* summary);
+
+// Takes what Summary.window leaves out as pauses out of the mean step too, where the window is of
+// steps: its slices sum to a step then. Summary.steps must be filled already.
+void TakePausesOutOfSteps(const Analysis& analysis, Summary* summary);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_SUMMARY_STEP_SUMMARY_H_

@@ -1,0 +1,21 @@
+// The thread that a process begins with. When it ends the process, by exit() or by returning from
+// main, it runs what is registered here first of all: before anything of atexit, and thus before
+// any library's objects are destroyed, also those that are being made at that moment.
+//
+// Nothing comes where another thread calls exit(), or any quick_exit() or _exit(); and it also
+// comes where the main thread ends by pthread_exit while others go on.
+#ifndef UTLZ_INJECT_BASE_MAIN_THREAD_H_
+#define UTLZ_INJECT_BASE_MAIN_THREAD_H_
+
+namespace utlz::inject {
+
+// A system call.
+bool OnMainThread();
+
+// Has `call` called when the calling thread ends. Once for each call of this, which allocates and
+// takes the dynamic loader's lock. False where the C library cannot.
+bool CallWhenThisThreadEnds(void (*call)());
+
+}  // namespace utlz::inject
+
+#endif  // UTLZ_INJECT_BASE_MAIN_THREAD_H_

@@ -1,0 +1,213 @@
+#include "inject/ranges/range_session.h"
+
+#include "inject/base/clock.h"
+#include "inject/ranges/one_agent.h"
+
+namespace utlz::inject {
+namespace {
+
+constexpr uint16_t kFrameRanges = 14;
+constexpr uint64_t kMillisecondNs = 1000000;
+constexpr uint64_t kFindContextNs = 3000 * kMillisecondNs;  // no idle moment by then: none comes
+constexpr uint64_t kWindowNs = 500 * kMillisecondNs;
+constexpr uint64_t kAbandonNs = 5000 * kMillisecondNs;
+
+}  // namespace
+
+void RangeSession::Turn(const CuptiApi& cupti, Recorder* recorder, bool allowed, uint64_t now_ns) {
+  switch (phase_.load(std::memory_order_acquire)) {
+    case Phase::kNone:
+      if (!allowed || !cupti.has_ranges) return;
+      cupti_ = &cupti;
+      recorder_ = recorder;
+      return Begin(now_ns);
+    case Phase::kFindContext:
+      if (now_ns > began_ns_ + kFindContextNs) GiveUp();
+      return;
+    case Phase::kSetUp:
+      return allowed ? SetUp() : GiveUp();
+    case Phase::kRunning:
+      // No idle moment comes any more: leave the open range alone, it harms nobody; give up.
+      if (now_ns > deadline_ns_.load() + kAbandonNs) End();
+      return;
+    case Phase::kStopped:
+      return ReadOut();
+    case Phase::kFinished:
+      return;
+  }
+}
+
+bool RangeSession::EndSoon() {
+  switch (phase_.load(std::memory_order_acquire)) {
+    case Phase::kNone:
+    case Phase::kFinished:
+      return false;
+    case Phase::kFindContext:
+    case Phase::kSetUp:
+      GiveUp();
+      return false;
+    case Phase::kRunning:
+      deadline_ns_.store(0);
+      return true;
+    case Phase::kStopped:
+      ReadOut();
+      return false;
+  }
+  return false;
+}
+
+void RangeSession::Abandon() {
+  if (UnderWay()) End();
+}
+
+void RangeSession::EndAtExit() {
+  Phase phase = phase_.load(std::memory_order_acquire);
+  if (phase == Phase::kRunning && idle_.Idle() && !in_callback_.exchange(true) &&
+      phase_.compare_exchange_strong(phase, Phase::kStopped)) {
+    if (range_open_) CloseRange();
+    counters_.Stop();
+    phase = Phase::kStopped;
+  }
+  if (phase == Phase::kStopped) return ReadOut();
+  Abandon();
+}
+
+void RangeSession::Begin(uint64_t now_ns) {
+  began_ns_ = now_ns;
+  recorder_->Lock();
+  idle_.Reset(recorder_->streams() == 1);
+  recorder_->Unlock();
+  phase_.store(Phase::kFindContext, std::memory_order_release);
+  if (cupti_->subscribe(&subscriber_, DriverCallCallback, nullptr) != cupti::kSuccess) {
+    subscriber_ = nullptr;
+    return GiveUp();
+  }
+  cupti_->enable_domain(1, subscriber_, cupti::kDomainDriverApi);
+}
+
+// The chip is asked of device 0: the processes of one machine see GPUs of one kind, or the
+// configuration is refused when the counters start.
+bool RangeSession::StartCounters() {
+  const bool loaded = counters_.Load(cupti_);
+  WatchExitForRanges();
+  const bool configured = loaded && counters_.Configure(0);
+  WatchExitForRanges();
+  const bool started = configured && counters_.Start(context_.load());
+  WatchExitForRanges();
+  return started;
+}
+
+void RangeSession::SetUp() {
+  const uint64_t before_ns = MonotonicNs();
+  const bool started = StartCounters();
+  const uint64_t now_ns = MonotonicNs();
+  setup_ns_ = now_ns - before_ns;
+  if (!started) return GiveUp();
+  deadline_ns_.store(now_ns + kWindowNs);
+  phase_.store(Phase::kRunning, std::memory_order_release);
+}
+
+void RangeSession::OnDriverCall(const cupti::CallbackData& call) {
+  const Phase phase = phase_.load(std::memory_order_acquire);
+  if (phase == Phase::kNone || phase >= Phase::kStopped) return;
+  const cupti::Context context = context_.load(std::memory_order_relaxed);
+  if (context != nullptr && call.context != context) return;
+  if (phase == Phase::kFindContext) WatchMainThread();
+  if (!idle_.OnDriverCall(call, call.site == cupti::kCallbackExit)) return;
+  // One thread at a time, and never waiting for another.
+  if (in_callback_.exchange(true, std::memory_order_acquire)) return;
+  OnIdle(call);
+  in_callback_.store(false, std::memory_order_release);
+}
+
+void RangeSession::OnIdle(const cupti::CallbackData& call) {
+  // The agent's thread may give up meanwhile: what is over does not begin again.
+  Phase phase = phase_.load(std::memory_order_acquire);
+  if (phase == Phase::kFindContext) {
+    // A process that can end while counters start would be killed by that (0020 in decisions).
+    if (!MainThreadIsWatched()) return;
+    context_.store(call.context);
+    context_id_.store(call.context_uid);
+    phase_.compare_exchange_strong(phase, Phase::kSetUp, std::memory_order_release);
+    return;
+  }
+  if (phase != Phase::kRunning) return;
+  if (range_open_) CloseRange();
+  if (ranges_ == RangeCounters::kMaxRanges || MonotonicNs() > deadline_ns_.load()) {
+    counters_.Stop();
+    phase_.compare_exchange_strong(phase, Phase::kStopped, std::memory_order_release);
+    return;
+  }
+  idle_.TakeLaunches();
+  range_[ranges_].start_ns = RealtimeNs();
+  range_open_ = counters_.Push(ranges_);
+}
+
+void RangeSession::CloseRange() {
+  range_open_ = false;
+  Range& range = range_[ranges_];
+  if (!counters_.Pop()) {
+    ++discarded_;
+    return;
+  }
+  range.end_ns = RealtimeNs();
+  range.launches = idle_.TakeLaunches();
+  ++ranges_;
+}
+
+void RangeSession::ReadOut() {
+  uint32_t decoded = 0;
+  if (counters_.Decode()) decoded = counters_.Ranges();
+  Send(decoded);
+  GiveUp();
+}
+
+void RangeSession::GiveUp() {
+  counters_.Release();
+  End();
+}
+
+void RangeSession::Send(uint32_t decoded) {
+  // Ranges are matched by their order; a count that differs means that some were lost in between.
+  if (decoded != ranges_) {
+    discarded_ += ranges_;
+    ranges_ = 0;
+  }
+  recorder_->Lock();
+  ByteBuffer* message = recorder_->Scratch();
+  PbWriter out(message);
+  for (uint32_t i = 0; i < counters_.metrics(); ++i) out.String(1, counters_.metric(i));
+  for (uint32_t i = 0; i < ranges_; ++i) {
+    double values[RangeCounters::kMaxMetrics];
+    if (!counters_.Evaluate(i, values)) {
+      ++discarded_;
+      continue;
+    }
+    uint8_t bytes[64 + sizeof values];
+    ByteBuffer range_message(bytes, sizeof bytes);
+    PbWriter range(&range_message);
+    range.Fixed64(1, range_[i].start_ns);
+    range.Fixed64(2, range_[i].end_ns);
+    range.Uint(3, context_id_.load());
+    range.Bytes(4, values, counters_.metrics() * static_cast<uint32_t>(sizeof(double)));
+    range.Uint(5, range_[i].launches);
+    out.Buffer(2, range_message);
+  }
+  out.Uint(3, discarded_);
+  out.Uint(4, setup_ns_);
+  recorder_->Send(kFrameRanges, *message);
+  recorder_->Unlock();
+  sent_ = true;
+}
+
+void RangeSession::End() {
+  phase_.store(Phase::kFinished, std::memory_order_release);
+  // The collector waits for word before it takes the counters back, also where there is none.
+  if (!sent_) Send(0);
+  if (subscriber_ == nullptr) return;
+  cupti_->enable_domain(0, subscriber_, cupti::kDomainDriverApi);
+  cupti_->unsubscribe(subscriber_);
+  subscriber_ = nullptr;
+}
+
+}  // namespace utlz::inject

@@ -1,0 +1,46 @@
+#include "inject/record/call_encoder.h"
+
+#include <initializer_list>
+#include <iterator>
+
+#include "inject/base/memory.h"
+
+namespace utlz::inject {
+
+bool CallEncoder::Create() {
+  constexpr uint32_t kColumnBytes = (kMaxCalls + 1) * 10;
+  ByteBuffer* const columns[] = {&start_, &duration_, &correlation_, &thread_};
+  auto* memory = MapArray<uint8_t>(std::size(columns) * uint64_t{kColumnBytes});
+  if (memory == nullptr) return false;
+  for (ByteBuffer* column : columns) {
+    *column = ByteBuffer(memory, kColumnBytes);
+    memory += kColumnBytes;
+  }
+  return true;
+}
+
+void CallEncoder::Add(const cupti::ApiRecord& record) {
+  if (calls_ == 0) base_ns_ = previous_start_ns_ = record.start;
+  start_.Varint(ZigZag(static_cast<int64_t>(record.start - previous_start_ns_)));
+  const uint64_t duration_ns = record.end - record.start;
+  duration_.Varint(duration_ns > UINT32_MAX ? UINT32_MAX : duration_ns);
+  correlation_.Varint(ZigZag(int64_t{record.correlation_id} - int64_t{previous_correlation_}));
+  thread_.Varint(record.thread_id);
+  previous_start_ns_ = record.start;
+  previous_correlation_ = record.correlation_id;
+  ++calls_;
+}
+
+void CallEncoder::Finish(ByteBuffer* message) {
+  PbWriter out(message);
+  out.Fixed64(1, base_ns_);
+  out.Buffer(2, start_);
+  out.Buffer(3, duration_);
+  out.Buffer(4, correlation_);
+  out.Buffer(5, thread_);
+  for (ByteBuffer* column : {&start_, &duration_, &correlation_, &thread_}) column->Clear();
+  calls_ = 0;
+  previous_correlation_ = 0;
+}
+
+}  // namespace utlz::inject

@@ -1,0 +1,53 @@
+#include "inject/record/communication_encoder.h"
+
+#include <initializer_list>
+#include <iterator>
+
+#include "inject/base/memory.h"
+
+namespace utlz::inject {
+
+bool CommunicationEncoder::Create(StringTable* strings) {
+  strings_ = strings;
+  constexpr uint32_t kColumnBytes = (kMaxCalls + 1) * 10;
+  ByteBuffer* const columns[] = {&time_, &thread_, &function_, &bytes_, &communicator_, &ranks_};
+  auto* memory = MapArray<uint8_t>(std::size(columns) * uint64_t{kColumnBytes});
+  if (memory == nullptr) return false;
+  for (ByteBuffer* column : columns) {
+    *column = ByteBuffer(memory, kColumnBytes);
+    memory += kColumnBytes;
+  }
+  return true;
+}
+
+void CommunicationEncoder::Add(const CommunicationCall& call) {
+  if (calls_ == 0) base_ns_ = previous_ns_ = call.time_ns;
+  time_.Varint(ZigZag(static_cast<int64_t>(call.time_ns - previous_ns_)));
+  thread_.Varint(call.thread);
+  // 0 is an end, so that names, of which the empty one is number 0, count from one.
+  function_.Varint(
+      call.function == 0 ? 0 : strings_->Intern(CommunicationFunctionName(call.function)) + 1);
+  bytes_.Varint(call.details.has_bytes ? call.details.bytes + 1 : 0);
+  communicator_.Varint(call.details.communicator);
+  ranks_.Varint(call.details.ranks);
+  previous_ns_ = call.time_ns;
+  ++calls_;
+}
+
+void CommunicationEncoder::Finish(uint64_t lost, ByteBuffer* message) {
+  PbWriter out(message);
+  out.Fixed64(1, base_ns_);
+  out.Buffer(2, time_);
+  out.Buffer(3, thread_);
+  out.Buffer(4, function_);
+  out.Buffer(5, bytes_);
+  out.Buffer(6, communicator_);
+  out.Buffer(7, ranks_);
+  out.Uint(8, lost);
+  for (ByteBuffer* column : {&time_, &thread_, &function_, &bytes_, &communicator_, &ranks_}) {
+    column->Clear();
+  }
+  calls_ = 0;
+}
+
+}  // namespace utlz::inject

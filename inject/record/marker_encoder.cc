@@ -1,0 +1,91 @@
+#include "inject/record/marker_encoder.h"
+
+#include <initializer_list>
+#include <iterator>
+
+#include "inject/base/memory.h"
+
+namespace utlz::inject {
+
+bool MarkerEncoder::Create(StringTable* strings) {
+  strings_ = strings;
+  constexpr uint32_t kColumnBytes = (kMaxMarkers + 1) * 10;
+  ByteBuffer* const columns[] = {&start_, &duration_, &name_, &domain_, &thread_, &depth_};
+  auto* memory = MapArray<uint8_t>(std::size(columns) * uint64_t{kColumnBytes});
+  open_ = MapArray<Open>(kMaxOpen);
+  threads_ = MapArray<ThreadDepth>(kMaxThreads);
+  if (memory == nullptr || open_ == nullptr || threads_ == nullptr) return false;
+  for (ByteBuffer* column : columns) {
+    *column = ByteBuffer(memory, kColumnBytes);
+    memory += kColumnBytes;
+  }
+  return true;
+}
+
+void MarkerEncoder::Clear() {
+  ClearArray(open_, kMaxOpen);
+  ClearArray(threads_, kMaxThreads);
+}
+
+// Nesting depth by thread; threads that share a slot share a depth, which only shifts indentation.
+uint32_t& MarkerEncoder::DepthOf(uint32_t thread) {
+  ThreadDepth& entry = threads_[(thread >> 6) % kMaxThreads];
+  if (entry.thread != thread) entry = {thread, 0};
+  return entry.depth;
+}
+
+void MarkerEncoder::Append(const Open& range, uint64_t duration_ns) {
+  if (markers_ == 0) base_ns_ = previous_start_ns_ = range.start_ns;
+  start_.Varint(ZigZag(static_cast<int64_t>(range.start_ns - previous_start_ns_)));
+  duration_.Varint(duration_ns);
+  name_.Varint(range.name);
+  domain_.Varint(range.domain);
+  thread_.Varint(range.thread);
+  depth_.Varint(range.depth);
+  previous_start_ns_ = range.start_ns;
+  ++markers_;
+}
+
+void MarkerEncoder::Add(const cupti::MarkerRecord& record) {
+  const uint32_t thread = record.object_thread_id;
+  // Open ranges are kept by identifier; one that is overwritten (16,384 open at once) is lost.
+  Open& slot = open_[record.id % kMaxOpen];
+  if ((record.flags & cupti::kMarkerInstantaneous) != 0) {
+    const Open mark{record.id,
+                    strings_->Intern(record.name),
+                    strings_->Intern(record.domain),
+                    DepthOf(thread),
+                    thread,
+                    record.timestamp};
+    Append(mark, 0);
+  } else if ((record.flags & cupti::kMarkerStart) != 0) {
+    slot = {record.id,
+            strings_->Intern(record.name),
+            strings_->Intern(record.domain),
+            DepthOf(thread)++,
+            thread,
+            record.timestamp};
+  } else if ((record.flags & cupti::kMarkerEnd) != 0 && slot.id == record.id && slot.id != 0) {
+    uint32_t& depth = DepthOf(slot.thread);
+    if (depth > 0) --depth;
+    Append(slot, record.timestamp - slot.start_ns);
+    slot.id = 0;
+  }
+}
+
+void MarkerEncoder::Finish(ByteBuffer* message) {
+  PbWriter out(message);
+  out.Fixed64(1, base_ns_);
+  out.Buffer(2, start_);
+  out.Buffer(3, duration_);
+  out.Buffer(4, name_);
+  out.Buffer(5, domain_);
+  out.Buffer(6, thread_);
+  out.Buffer(7, depth_);
+  for (ByteBuffer* column : {&start_, &duration_, &name_, &domain_, &thread_, &depth_}) {
+    column->Clear();
+  }
+  markers_ = 0;
+}
+
+}  // namespace utlz::inject

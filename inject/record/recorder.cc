@@ -1,0 +1,391 @@
+#include "inject/record/recorder.h"
+
+#include "inject/base/clock.h"
+#include "inject/base/memory.h"
+#include "inject/record/chosen_calls.h"
+#include "inject/record/new_work_watch.h"
+
+namespace utlz::inject {
+namespace {
+
+constexpr uint32_t kScratchBytes = 4 << 20;
+
+// FrameType values of profile.proto.
+constexpr uint16_t kFrameContext = 4;
+constexpr uint16_t kFrameStrings = 6;
+constexpr uint16_t kFrameVariants = 7;
+constexpr uint16_t kFrameLaunches = 8;
+constexpr uint16_t kFrameCopies = 9;
+constexpr uint16_t kFrameGraphLaunches = 10;
+constexpr uint16_t kFrameMarkers = 11;
+constexpr uint16_t kFrameLaunchCalls = 12;
+constexpr uint16_t kFrameCommunicationCalls = 18;
+
+// CopyKind and CopyFlag values of profile.proto.
+uint32_t CopyKindOf(uint8_t kind) {
+  switch (kind) {
+    case cupti::kCopyHostToDevice:
+      return 1;
+    case cupti::kCopyDeviceToHost:
+      return 2;
+    case cupti::kCopyDeviceToDevice:
+      return 3;
+    case cupti::kCopyPeerToPeer:
+      return 4;
+    case cupti::kCopyHostToHost:
+      return 5;
+    default:
+      return kind == 0 ? 0 : 7;
+  }
+}
+constexpr uint32_t kCopyMemset = 6;
+constexpr uint32_t kCopyAsync = 1;
+constexpr uint32_t kCopyPageable = 2;
+
+uint32_t CopyFlagsOf(uint8_t flags, uint8_t source, uint8_t destination) {
+  return ((flags & cupti::kCopyFlagAsync) != 0 ? kCopyAsync : 0) |
+         (source == cupti::kMemoryPageable || destination == cupti::kMemoryPageable ? kCopyPageable
+                                                                                    : 0);
+}
+
+uint32_t Positive(int32_t value) { return value > 0 ? static_cast<uint32_t>(value) : 0; }
+
+// VariantFlag values of profile.proto.
+uint32_t FlagsOf(const VariantKey& key) {
+  constexpr uint32_t kCooperative = 1, kOverflow = 4;
+  return (key.cooperative ? kCooperative : 0) | (key.overflow ? kOverflow : 0);
+}
+
+}  // namespace
+
+bool Recorder::Create(RingWriter* ring, const CuptiApi* api, bool with_correlation) {
+  ring_ = ring;
+  api_ = api;
+  auto* scratch = MapArray<uint8_t>(kScratchBytes);
+  contexts_seen_ = MapArray<uint32_t>(kContextSlots);
+  scratch_ = ByteBuffer(scratch, kScratchBytes);
+  return scratch != nullptr && contexts_seen_ != nullptr && strings_.Create() &&
+         variants_.Create(&strings_) && launches_.Create(&variants_, with_correlation) &&
+         copies_.Create() && markers_.Create(&strings_) && calls_.Create() &&
+         communication_.Create(&strings_);
+}
+
+void Recorder::Restart(bool with_correlation) {
+  Lock();
+  // Stragglers of the time before, of which nobody wants to know.
+  launches_.Finish(Scratch());
+  copies_.Finish(Scratch());
+  markers_.Finish(Scratch());
+  calls_.Finish(Scratch());
+  launches_.SetWithCorrelation(with_correlation);
+  strings_.Clear();
+  variants_.Clear();
+  markers_.Clear();
+  ClearArray(contexts_seen_, kContextSlots);
+  strings_sent_ = 0;
+  variants_sent_ = VariantTable::kFirst;
+  streams_ = 0;
+  ForgetContexts();
+  counts_ = {};
+  Unlock();
+}
+
+ByteBuffer* Recorder::Scratch() {
+  scratch_.Clear();
+  return &scratch_;
+}
+
+void Recorder::Consume(uint8_t* buffer, size_t valid_bytes) {
+  const uint64_t begin_ns = MonotonicNs();
+  variants_.BeginBuffer();
+  walker_.Begin(api_->activity_get_next_record, buffer, valid_bytes);
+  while (cupti::RecordHead* record = walker_.Next()) {
+    if (clock_.foreign()) clock_.ConvertTimes(record);
+    if (record->kind == cupti::kKindConcurrentKernel) {
+      ConsumeKernel(*reinterpret_cast<const cupti::KernelRecord*>(record));
+    } else {
+      ConsumeRecord(record);
+    }
+  }
+  // Launches of kernels that are new go at once: a ring too full for all their names together still
+  // takes those of one buffer.
+  if (strings_sent_ < strings_.size()) Flush();
+  counts_.encode_ns += MonotonicNs() - begin_ns;
+}
+
+void Recorder::ConsumeRecord(const cupti::RecordHead* record) {
+  switch (record->kind) {
+    case cupti::kKindMemcpy:
+      return ConsumeMemcpy(*reinterpret_cast<const cupti::MemcpyRecord*>(record));
+    case cupti::kKindMemcpy2:
+      return ConsumePeerCopy(*reinterpret_cast<const cupti::PeerCopyRecord*>(record));
+    case cupti::kKindMemset:
+      return ConsumeMemset(*reinterpret_cast<const cupti::MemsetRecord*>(record));
+    case cupti::kKindMarker:
+      markers_.Add(*reinterpret_cast<const cupti::MarkerRecord*>(record));
+      if (markers_.Full()) Flush();
+      return;
+    case cupti::kKindDriver:
+    case cupti::kKindRuntime:
+      return ConsumeCall(*reinterpret_cast<const cupti::ApiRecord*>(record));
+    case cupti::kKindOverhead: {
+      const auto& overhead = *reinterpret_cast<const cupti::OverheadRecord*>(record);
+      if (IsLoading(overhead)) CountNewWork(overhead.end);
+      return;
+    }
+    case cupti::kKindGraphTrace:
+      return ConsumeGraphTrace(*reinterpret_cast<const cupti::GraphTraceRecord*>(record));
+    default:
+      ++counts_.unknown;
+  }
+}
+
+void Recorder::ConsumeCall(const cupti::ApiRecord& call) {
+  if (Holds(kNewWorkCalls, call)) {
+    CountNewWork(call.end);
+    counts_.operations.AddCall(call.correlation_id);
+  }
+  if (Holds(kLaunchCalls, call)) calls_.Add(call);
+  if (calls_.Full()) Flush();
+}
+
+void Recorder::CountNewWork(uint64_t time_ns) {
+  if (switch_times_.HardlyTracedSince(time_ns)) ++counts_.new_work;
+}
+
+bool Recorder::CutBySwitch(const cupti::KernelRecord& record) const {
+  return switch_times_.Cut(record.start, record.end, record.graph_node_id != 0);
+}
+
+void Recorder::ConsumeKernel(const cupti::KernelRecord& record) {
+  const uint32_t variant = variants_.Find(record);
+  ++counts_.launches;
+  if (record.graph_node_id != 0) ++counts_.graph_nodes;
+  const bool timeless = record.start == 0 || record.end == 0 || CutBySwitch(record);
+  Count(record.correlation_id, record.graph_node_id != 0, !timeless);
+  See(record.device_id, record.context_id, record.stream_id);
+  if (timeless) {
+    ++counts_.timeless;
+    launches_.AddTimeless(variant);
+  } else {
+    launches_.Add({variant, record.start, record.end, record.stream_id, record.context_id,
+                   record.graph_node_id != 0 ? record.correlation_id : 0, record.correlation_id});
+  }
+  if (launches_.Full()) FlushLaunches();
+}
+
+void Recorder::ConsumeMemcpy(const cupti::MemcpyRecord& record) {
+  See(record.device_id, record.context_id, record.stream_id);
+  Count(record.correlation_id, record.graph_node_id != 0, record.graph_node_id == 0);
+  copies_.Add({CopyKindOf(record.copy_kind), record.start, record.end, record.bytes,
+               record.stream_id, record.context_id,
+               CopyFlagsOf(record.flags, record.source_kind, record.destination_kind),
+               record.graph_node_id});
+  if (copies_.Full()) Flush();
+}
+
+void Recorder::ConsumePeerCopy(const cupti::PeerCopyRecord& record) {
+  SeeContext(record.context_id, record.device_id);
+  Count(record.correlation_id, record.graph_node_id != 0, record.graph_node_id == 0);
+  copies_.Add({CopyKindOf(cupti::kCopyPeerToPeer), record.start, record.end, record.bytes,
+               record.stream_id, record.context_id, CopyFlagsOf(record.flags, 0, 0),
+               record.graph_node_id});
+  if (copies_.Full()) Flush();
+}
+
+void Recorder::ConsumeMemset(const cupti::MemsetRecord& record) {
+  See(record.device_id, record.context_id, record.stream_id);
+  Count(record.correlation_id, record.graph_node_id != 0, record.graph_node_id == 0);
+  copies_.Add({kCopyMemset, record.start, record.end, record.bytes, record.stream_id,
+               record.context_id, 0, record.graph_node_id});
+  if (copies_.Full()) Flush();
+}
+
+void Recorder::ConsumeGraphTrace(const cupti::GraphTraceRecord& record) {
+  SeeContext(record.context_id, record.device_id);
+  ByteBuffer* message = Scratch();
+  PbWriter out(message);
+  uint8_t column[10];
+  ByteBuffer value(column, sizeof column);
+  const auto packed = [&](uint32_t field, uint64_t number) {
+    value.Clear();
+    value.Varint(number);
+    out.Buffer(field, value);
+  };
+  packed(1, record.graph_id);
+  out.Bytes(2, &record.start, sizeof record.start);
+  packed(3, record.end - record.start);
+  packed(4, record.stream_id);
+  packed(5, record.context_id);
+  Send(kFrameGraphLaunches, *message);
+}
+
+// Contexts are announced when their first record comes, so that no callback is needed for them.
+void Recorder::SeeAnother(uint32_t device, uint32_t context, uint32_t stream) {
+  SeeStream(context, stream);
+  SeeRecent(context);
+  if (!SeeContext(context, device)) return;  // said again with the next record
+  last_device_ = device;
+  last_context_ = context;
+  last_stream_ = stream;
+}
+
+bool Recorder::SeeContext(uint32_t context, uint32_t device) {
+  uint32_t& seen = contexts_seen_[context % kContextSlots];
+  if (seen == context + 1) return true;
+  uint8_t bytes[32];
+  ByteBuffer message(bytes, sizeof bytes);
+  PbWriter out(&message);
+  out.Uint(1, context);
+  out.Uint(2, device);
+  if (!Send(kFrameContext, message)) return false;
+  seen = context + 1;
+  return true;
+}
+
+void Recorder::SeeRecent(uint32_t context) {
+  for (uint32_t i = 0; i < recent_count_; ++i) {
+    if (recent_contexts_[i] == context) return;
+  }
+  if (recent_count_ < kRecentContexts) ++recent_count_;
+  recent_contexts_[recent_count_ - 1] = context;
+}
+
+bool Recorder::SawOnly(const uint32_t* identifiers, uint32_t count) const {
+  for (uint32_t i = 0; i < recent_count_; ++i) {
+    bool known = false;
+    for (uint32_t j = 0; j < count && !known; ++j) known = recent_contexts_[i] == identifiers[j];
+    if (!known) return false;
+  }
+  return true;
+}
+
+void Recorder::ForgetContexts() {
+  recent_count_ = 0;
+  last_device_ = UINT32_MAX;
+}
+
+void Recorder::SeeStream(uint32_t context, uint32_t stream) {
+  const uint64_t key = uint64_t{context} << 32 | stream;
+  for (uint32_t i = 0; i < streams_; ++i) {
+    if (stream_keys_[i] == key) return;
+  }
+  if (streams_ < kMaxStreams) stream_keys_[streams_++] = key;
+}
+
+void Recorder::Flush() {
+  FlushLaunches();
+  if (!copies_.Empty()) {
+    ByteBuffer* message = Scratch();
+    copies_.Finish(message);
+    Send(kFrameCopies, *message);
+  }
+  if (!markers_.Empty()) {
+    const bool named = SendStrings();
+    ByteBuffer* message = Scratch();
+    markers_.Finish(message);
+    if (named) Send(kFrameMarkers, *message);
+  }
+  if (!calls_.Empty()) {
+    ByteBuffer* message = Scratch();
+    calls_.Finish(message);
+    Send(kFrameLaunchCalls, *message);
+  }
+  if (WatchesCommunication()) FlushCommunication();
+}
+
+void Recorder::FlushCommunication() {
+  CommunicationCall call;
+  bool more = true;
+  while (more) {
+    while (!communication_.Full() && (more = TakeCommunicationCall(&call))) {
+      communication_.Add(call);
+    }
+    communication_lost_ += TakeLostCommunicationCalls();
+    if (communication_.Empty() && communication_lost_ == 0) return;
+    const bool named = SendStrings();
+    const uint32_t calls = communication_.calls();
+    ByteBuffer* message = Scratch();
+    communication_.Finish(communication_lost_, message);
+    communication_lost_ =
+        named && Send(kFrameCommunicationCalls, *message) ? 0 : communication_lost_ + calls;
+    if (communication_lost_ != 0) return;  // the ring is full: what is left waits for the next time
+  }
+}
+
+void Recorder::FlushLaunches() {
+  if (launches_.Empty()) return;
+  // A launch whose variant is not known to the reader means nothing, so definitions go first, and
+  // go again with the next batch where there was no room for them.
+  const bool defined = SendStrings() && SendVariants();
+  const uint32_t launches = launches_.launches();
+  ByteBuffer* message = Scratch();
+  launches_.Finish(message);
+  if (defined) {
+    ring_->Write(kFrameLaunches, *message, launches);
+  } else {
+    ring_->header()->producer.launches_dropped.fetch_add(launches, std::memory_order_relaxed);
+  }
+}
+
+bool Recorder::SendStrings() {
+  constexpr uint32_t kMaxFrameBytes = 256 << 10;
+  while (strings_sent_ < strings_.size()) {
+    ByteBuffer* message = Scratch();
+    PbWriter out(message);
+    out.Uint(1, strings_sent_);
+    uint32_t id = strings_sent_;
+    while (id < strings_.size() && message->size() < kMaxFrameBytes) {
+      out.BytesAlways(2, strings_.Text(id), strings_.Length(id));
+      ++id;
+    }
+    if (!Send(kFrameStrings, *message)) return false;
+    strings_sent_ = id;
+  }
+  return true;
+}
+
+bool Recorder::SendVariants() {
+  constexpr uint32_t kMaxVariantsPerFrame = 512;
+  constexpr uint32_t kColumns = 18;
+  static_assert(kMaxVariantsPerFrame * 10 * kColumns < kScratchBytes / 2);
+  while (variants_sent_ < variants_.size()) {
+    const uint32_t first = variants_sent_;
+    const uint32_t end = first + kMaxVariantsPerFrame < variants_.size()
+                             ? first + kMaxVariantsPerFrame
+                             : variants_.size();
+    ByteBuffer* message = Scratch();
+    PbWriter out(message);
+    out.Uint(1, first);
+    uint8_t bytes[kMaxVariantsPerFrame * 10];
+    ByteBuffer column(bytes, sizeof bytes);
+    const auto put = [&](uint32_t field, auto value_of) {
+      column.Clear();
+      for (uint32_t id = first; id < end; ++id) column.Varint(value_of(variants_.At(id)));
+      out.Buffer(field, column);
+    };
+    put(2, [](const Variant& v) { return v.name; });
+    put(3, [](const Variant& v) { return v.module; });
+    put(4, [](const Variant& v) { return Positive(v.key.grid_x); });
+    put(5, [](const Variant& v) { return Positive(v.key.grid_y); });
+    put(6, [](const Variant& v) { return Positive(v.key.grid_z); });
+    put(7, [](const Variant& v) { return Positive(v.key.block_x); });
+    put(8, [](const Variant& v) { return Positive(v.key.block_y); });
+    put(9, [](const Variant& v) { return Positive(v.key.block_z); });
+    put(10, [](const Variant& v) { return v.key.cluster_x; });
+    put(11, [](const Variant& v) { return v.key.cluster_y; });
+    put(12, [](const Variant& v) { return v.key.cluster_z; });
+    put(13, [](const Variant& v) { return v.key.registers_per_thread; });
+    put(14, [](const Variant& v) { return Positive(v.key.static_shared_bytes); });
+    put(15, [](const Variant& v) { return Positive(v.key.dynamic_shared_bytes); });
+    put(16, [](const Variant& v) { return v.key.local_bytes_per_thread; });
+    put(17, [](const Variant& v) { return v.key.graph_node; });
+    put(18, [](const Variant& v) { return v.key.graph; });
+    put(19, [](const Variant& v) { return FlagsOf(v.key); });
+    if (!Send(kFrameVariants, *message)) return false;
+    variants_sent_ = end;
+  }
+  return true;
+}
+
+}  // namespace utlz::inject

@@ -1,0 +1,140 @@
+// Turns CUPTI's activity records into frames in the ring. One at a time: Lock() around every call.
+// CUPTI calls from its worker thread and from whichever thread flushes; never on a launch path.
+#ifndef UTLZ_INJECT_RECORD_RECORDER_H_
+#define UTLZ_INJECT_RECORD_RECORDER_H_
+
+#include <pthread.h>
+
+#include <cstdint>
+
+#include "inject/base/ring_writer.h"
+#include "inject/base/timed_lock.h"
+#include "inject/driver/cupti_api.h"
+#include "inject/record/call_encoder.h"
+#include "inject/record/communication_encoder.h"
+#include "inject/record/copy_encoder.h"
+#include "inject/record/cupti_clock.h"
+#include "inject/record/launch_encoder.h"
+#include "inject/record/marker_encoder.h"
+#include "inject/record/operation_count.h"
+#include "inject/record/record_walker.h"
+#include "inject/record/string_table.h"
+#include "inject/record/switch_times.h"
+#include "inject/record/timeless_operations.h"
+#include "inject/record/variant_table.h"
+
+namespace utlz::inject {
+
+struct RecorderCounts {
+  uint64_t launches = 0;
+  uint64_t graph_nodes = 0;  // among them
+  uint64_t timeless = 0;
+  uint64_t unknown = 0;
+  uint64_t dropped_by_cupti = 0;
+  uint64_t encode_ns = 0;
+  uint64_t new_work = 0;  // that was told of, and may not have been traced so far
+  OperationCount operations;
+};
+
+class Recorder {
+ public:
+  bool Create(RingWriter* ring, const CuptiApi* api, bool with_correlation);
+  // For another collector, which knows nothing yet: as after Create, with memory given back. Locks.
+  void Restart(bool with_correlation);
+
+  void Lock() { pthread_mutex_lock(&mutex_); }
+  // For the way out: false where the lock could not be had in time.
+  bool LockWithin(uint64_t patience_ns) { return inject::LockWithin(&mutex_, patience_ns); }
+  void Unlock() { pthread_mutex_unlock(&mutex_); }
+
+  // All records of one completed buffer. They stay in the encoders until a batch is full or
+  // Flush(): what a batch predicts from is forgotten with it, so long ones are the shorter on the
+  // wire.
+  void Consume(uint8_t* buffer, size_t valid_bytes);
+  void Flush();
+  // A frame of some other kind; `message` is scratch from Scratch().
+  bool Send(uint16_t type, const ByteBuffer& message) { return ring_->Write(type, message); }
+  ByteBuffer* Scratch();
+
+  SwitchTimes& switch_times() { return switch_times_; }
+  CuptiClock& clock() { return clock_; }
+  const RecorderCounts& counts() const { return counts_; }
+  // How many streams had work so far; kMaxStreams stands for that many or more.
+  static constexpr uint32_t kMaxStreams = 16;
+  uint32_t streams() const { return streams_; }
+  // Whether all records since ForgetContexts() came from these contexts.
+  bool SawOnly(const uint32_t* identifiers, uint32_t count) const;
+  void ForgetContexts();
+  // Tracing was switched off, and on again.
+  void GapBegan() { counts_.operations.GapBegan(); }
+  void GapEnded() { counts_.operations.GapEnded(); }
+  // A call of our own counts as an operation: it has a number like any other.
+  void CountOwnCall(uint32_t number) { counts_.operations.Add(number); }
+  void AddDropped(uint64_t records) { counts_.dropped_by_cupti += records; }
+  RingWriter* ring() { return ring_; }
+
+ private:
+  void ConsumeRecord(const cupti::RecordHead* record);
+  void ConsumeCall(const cupti::ApiRecord& call);
+  void CountNewWork(uint64_t time_ns);
+  bool CutBySwitch(const cupti::KernelRecord& record) const;
+  void ConsumeKernel(const cupti::KernelRecord& record);
+  void ConsumeMemcpy(const cupti::MemcpyRecord& record);
+  void ConsumePeerCopy(const cupti::PeerCopyRecord& record);
+  void ConsumeMemset(const cupti::MemsetRecord& record);
+  void ConsumeGraphTrace(const cupti::GraphTraceRecord& record);
+  // Copies in graphs do not tell whether theirs was launched.
+  void Count(uint32_t correlation, bool graph_node, bool with_times) {
+    const bool begins = !graph_node || counts_.operations.AddNode(correlation);
+    if (!graph_node) counts_.operations.Add(correlation);
+    launches_.AddTimelessOperations(timeless_operations_.Note(begins, graph_node, with_times));
+  }
+  void See(uint32_t device, uint32_t context, uint32_t stream) {
+    if (device != last_device_ || context != last_context_ || stream != last_stream_) {
+      SeeAnother(device, context, stream);
+    }
+  }
+  void SeeAnother(uint32_t device, uint32_t context, uint32_t stream);
+  bool SeeContext(uint32_t context, uint32_t device);
+  void SeeRecent(uint32_t context);
+  void SeeStream(uint32_t context, uint32_t stream);
+
+  void FlushLaunches();
+  void FlushCommunication();
+  bool SendStrings();
+  bool SendVariants();
+
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  RingWriter* ring_ = nullptr;
+  const CuptiApi* api_ = nullptr;  // filled in later
+  RecordWalker walker_;
+  SwitchTimes switch_times_;
+  CuptiClock clock_;
+  StringTable strings_;
+  VariantTable variants_;
+  LaunchEncoder launches_;
+  CopyEncoder copies_;
+  MarkerEncoder markers_;
+  CallEncoder calls_;
+  CommunicationEncoder communication_;
+  TimelessOperations timeless_operations_;
+  uint64_t communication_lost_ = 0;
+  uint32_t strings_sent_ = 0;
+  uint32_t variants_sent_ = VariantTable::kFirst;
+  static constexpr uint32_t kContextSlots = 4096;
+  uint32_t* contexts_seen_ = nullptr;  // ring of context identifiers
+  // Since ForgetContexts(); the last place is for whatever comes beyond the others.
+  static constexpr uint32_t kRecentContexts = 16;
+  uint32_t recent_contexts_[kRecentContexts] = {};
+  uint32_t recent_count_ = 0;
+  uint64_t stream_keys_[kMaxStreams] = {};
+  // Where the last record came from; no device has this number.
+  uint32_t last_device_ = UINT32_MAX, last_context_ = 0, last_stream_ = 0;
+  uint32_t streams_ = 0;
+  ByteBuffer scratch_;
+  RecorderCounts counts_;
+};
+
+}  // namespace utlz::inject
+
+#endif  // UTLZ_INJECT_RECORD_RECORDER_H_

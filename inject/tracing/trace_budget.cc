@@ -1,0 +1,90 @@
+#include "inject/tracing/trace_budget.h"
+
+#include <algorithm>
+
+namespace utlz::inject {
+namespace {
+
+double Between(uint64_t begin_ns, uint64_t end_ns) {
+  return end_ns > begin_ns ? static_cast<double>(end_ns - begin_ns) : 0;
+}
+
+}  // namespace
+
+void TraceBudget::Start(uint64_t now_ns, uint32_t budget_ppm) {
+  budget_ppm_ = budget_ppm;
+  last_ns_ = on_since_ns_ = now_ns;
+  account_ns_ = static_cast<double>(credit_ns_);
+}
+
+bool TraceBudget::ShouldTrace(uint64_t now_ns, uint64_t launches, uint64_t graph_nodes,
+                              const PlannedWindow& window) {
+  Settle(now_ns, launches, graph_nodes, window);
+  if (budget_ppm_ == 0) return true;
+  const bool inside = window.begin_ns <= now_ns && now_ns < window.end_ns;
+  const bool was_tracing = tracing_;
+  if (tracing_) {
+    tracing_ = inside || account_ns_ > kReserveNs;
+  } else if (inside) {
+    tracing_ = account_ns_ >= -static_cast<double>(window.overdraft_ns);
+  } else {
+    tracing_ = CanPayUntil(now_ns, window);
+  }
+  if (tracing_ && inside) was_unplanned_ = window.overdraft_ns != 0;
+  if (tracing_ && !was_tracing) {
+    on_since_ns_ = now_ns;
+    off_since_ns_ = 0;
+    charged_before_ns_ = charged_ns_;
+  } else if (!tracing_ && was_tracing) {
+    off_since_ns_ = now_ns;
+  }
+  return tracing_;
+}
+
+void TraceBudget::Settle(uint64_t now_ns, uint64_t launches, uint64_t graph_nodes,
+                         const PlannedWindow& window) {
+  double cost_ns = scale_ * static_cast<double>(TracingCostNs(launches - launches_,
+                                                              graph_nodes - graph_nodes_));
+  tracing_cost_ns_ += static_cast<uint64_t>(cost_ns);
+  // Every planned window, sampled or not.
+  if (tracing_) {
+    cost_ns += kSamplingSlowdown *
+               Between(std::max(last_ns_, window.begin_ns), std::min(now_ns, window.end_ns));
+  }
+  const double time_ns = tracing_ && felt_ ? Between(last_ns_, now_ns) : 0;
+  account_ns_ += Between(last_ns_, now_ns) * Share() - cost_ns - time_ns;
+  account_ns_ = std::min(account_ns_, static_cast<double>(credit_ns_));
+  charged_ns_ += cost_ns;
+  last_ns_ = now_ns;
+  launches_ = launches;
+  graph_nodes_ = graph_nodes;
+  if (off_since_ns_ > on_since_ns_) {
+    cost_rate_ = (charged_ns_ - charged_before_ns_) / Between(on_since_ns_, off_since_ns_);
+    felt_ = charges_time_ && cost_rate_ > kFelt;
+    stands_out_ = charges_time_ && cost_rate_ > kStandsOut;
+    if (felt_) cost_rate_ += 1;
+  }
+  off_since_ns_ = 0;
+}
+
+// Whether tracing from now to the window's end leaves the reserve. With no window in sight, a full
+// account earns nothing more; what is charged by time waits for windows.
+bool TraceBudget::CanPayUntil(uint64_t now_ns, const PlannedWindow& window) const {
+  if (window.end_ns <= now_ns) return !felt_ && account_ns_ >= static_cast<double>(credit_ns_);
+  return account_ns_ + (Share() - cost_rate_) * Between(now_ns, window.end_ns) >= kReserveNs;
+}
+
+PlannedWindow TraceBudget::Unplanned(uint64_t now_ns) const {
+  if (was_unplanned_ || account_ns_ < -static_cast<double>(kOverdraftNs)) return {};
+  return {now_ns, now_ns + kExpectedWindowNs, kOverdraftNs};
+}
+
+uint64_t TraceBudget::ReadyNs(uint64_t now_ns) const {
+  if (budget_ppm_ == 0) return 0;
+  const double window_cost_ns =
+      std::max(0.0, cost_rate_ + kSamplingSlowdown - Share()) * kExpectedWindowNs;
+  const double missing_ns = std::min(window_cost_ns, static_cast<double>(credit_ns_)) - account_ns_;
+  return missing_ns <= 0 ? 0 : now_ns + static_cast<uint64_t>(missing_ns / Share());
+}
+
+}  // namespace utlz::inject

@@ -1,0 +1,122 @@
+// Keeps tracing within the overhead budget: an account that fills with a share of the time that
+// passes and pays for every traced launch, and for being sampled. A program whose launches it can
+// pay for is traced throughout. For any other, tracing is on in the windows that the collector
+// plans (RingControl), in which the sampler counts too: a sample without the launches that ran
+// meanwhile is of no use, and neither are launches of one process without those of its neighbours
+// on the GPU. What the account holds beyond a reserve for such windows is spent on tracing right
+// before them, so that what was launched ahead of them has run by then.
+//
+// What a launch costs is the driver's doing, not ours (docs/measurements/overhead.md: measured on
+// an H200 with an empty consumer); a GPU-bound program hides much of it, so the account errs
+// towards less tracing.
+//
+// A server's 99th percentile feels more than one step in a hundred, however little tracing costs on
+// average. So in a visit to a program that tracing slows by more than kFelt, time that is traced is
+// charged whole: at a budget of 1 %, less than 1 % of the steps are touched. Even so they push
+// others over the percentile: where they stand out (kStandsOut), less than a third as many are.
+//
+// Agent's thread only.
+#ifndef UTLZ_INJECT_TRACING_TRACE_BUDGET_H_
+#define UTLZ_INJECT_TRACING_TRACE_BUDGET_H_
+
+#include <cstdint>
+
+#include "proto/tracing_cost.h"
+
+namespace utlz::inject {
+
+// On the clock of the times that the budget is told; end 0: none.
+struct PlannedWindow {
+  uint64_t begin_ns = 0;
+  uint64_t end_ns = 0;
+  uint64_t overdraft_ns = 0;  // by which the account may be overdrawn when it begins
+};
+
+class TraceBudget {
+ public:
+  // Spent ahead, so that a run's beginning is seen nearly whole.
+  static constexpr uint64_t kCreditNs = 100'000'000;
+  // The same for a visit of `utlz attach`, which is short: its beginning has to fit the budget too.
+  static constexpr uint64_t kVisitCreditNs = 15'000'000;
+  // Left for planned windows: these come before the sampler is limited by its own budget.
+  static constexpr uint64_t kReserveNs = 10'000'000;
+  // About what a planned window lasts, to know when one can be paid for.
+  static constexpr uint64_t kExpectedWindowNs = 25'000'000;
+  // What windows for new work may owe: they cannot wait, and others wait for them afterwards.
+  static constexpr uint64_t kOverdraftNs = 10'000'000;
+  // Of the budget; the rest is for what the account is not charged with: switching and our thread.
+  static constexpr double kShareForTracing = 0.7;
+
+  // What tracing costs a nanosecond, sampling included, that a step's time shows plainly.
+  static constexpr double kFelt = 0.03;
+  // The same, by which a step is longer than most of what a quiet server does.
+  static constexpr double kStandsOut = 0.1;
+  // Of the budget, where traced steps stand out.
+  static constexpr double kShareStandingOut = 0.2;
+
+  // No more than the credit is ever saved.
+  explicit TraceBudget(uint64_t credit_ns = kCreditNs) : credit_ns_(credit_ns) {}
+
+  static TraceBudget ForVisit() {
+    TraceBudget budget(kVisitCreditNs);
+    budget.charges_time_ = budget.felt_ = budget.stands_out_ = true;
+    return budget;
+  }
+
+  // `budget_ppm` 0: everything is traced.
+  void Start(uint64_t now_ns, uint32_t budget_ppm);
+
+  // Whether to trace from now on, given all launches and graph nodes traced so far.
+  bool ShouldTrace(uint64_t now_ns, uint64_t launches, uint64_t graph_nodes,
+                   const PlannedWindow& window);
+  // Whether every millisecond of tracing counts.
+  bool ChargesTime() const { return felt_; }
+  // What launches and nodes cost this program ÷ what they cost by the figures.
+  void SetScale(double scale) { scale_ = scale; }
+  // What tracing has cost so far by this account; what sampling costs is told by who samples.
+  uint64_t tracing_cost_ns() const { return tracing_cost_ns_; }
+  // In its place while nobody wants records: time asleep earns nothing.
+  void Asleep(uint64_t now_ns) {
+    on_since_ns_ += now_ns - last_ns_;
+    last_ns_ = now_ns;
+  }
+
+  // A window from now on that nobody planned and that is paid back later; none where too much is
+  // owed already, or where the last window was such a one: planned ones have their turn first.
+  PlannedWindow Unplanned(uint64_t now_ns) const;
+  // When the account can pay for a planned window; 0: at any time.
+  uint64_t ReadyNs(uint64_t now_ns) const;
+
+ private:
+  void Settle(uint64_t now_ns, uint64_t launches, uint64_t graph_nodes,
+              const PlannedWindow& window);
+  bool CanPayUntil(uint64_t now_ns, const PlannedWindow& window) const;
+  double Share() const {
+    return (stands_out_ ? kShareStandingOut : kShareForTracing) * budget_ppm_ / 1e6;
+  }
+
+  uint64_t credit_ns_;
+  uint32_t budget_ppm_ = 0;
+  uint64_t last_ns_ = 0;
+  uint64_t launches_ = 0;
+  uint64_t graph_nodes_ = 0;
+  uint64_t tracing_cost_ns_ = 0;
+  double account_ns_ = 0;
+  double scale_ = 1;
+  bool tracing_ = true;
+  // What tracing costs a nanosecond, of the last time that it was on. Known a turn after it ended:
+  // records are handed over late.
+  double cost_rate_ = 0;
+  bool charges_time_ = false;
+  bool felt_ = false;  // as of then, and to be on the safe side before it
+  bool stands_out_ = false;  // the same
+  double charged_ns_ = 0;
+  double charged_before_ns_ = 0;  // when tracing was switched on
+  uint64_t on_since_ns_ = 0;
+  uint64_t off_since_ns_ = 0;  // 0: that time has been rated
+  bool was_unplanned_ = false;  // the last window that was traced
+};
+
+}  // namespace utlz::inject
+
+#endif  // UTLZ_INJECT_TRACING_TRACE_BUDGET_H_

@@ -1,0 +1,75 @@
+// The inverse of LaunchDecoder, straight from the rules in profile.proto; for tests.
+#ifndef UTLZ_TESTS_SUPPORT_LAUNCH_ENCODER_H_
+#define UTLZ_TESTS_SUPPORT_LAUNCH_ENCODER_H_
+
+#include <map>
+#include <vector>
+
+#include "collector/decode/launch_decoder.h"
+
+namespace utlz {
+
+inline void EncodeVariants(const std::vector<Launch>& launches, LaunchBatch* batch) {
+  std::map<uint32_t, uint32_t> next;
+  uint32_t previous = 0;
+  uint32_t predicted = 0;
+  for (const Launch& launch : launches) {
+    if (next[previous] == launch.variant) {
+      ++predicted;
+    } else {
+      batch->add_run_predicted(predicted);
+      batch->add_run_variant(launch.variant);
+      next[previous] = launch.variant;
+      predicted = 0;
+    }
+    previous = launch.variant;
+  }
+  if (predicted > 0) batch->add_run_predicted(predicted);
+}
+
+inline void EncodeTimes(const std::vector<Launch>& launches, LaunchBatch* batch) {
+  std::map<uint32_t, int64_t> last_gap;
+  std::map<uint32_t, int64_t> last_duration;
+  uint64_t previous_end = launches.empty() ? 0 : launches.front().start_ns;
+  batch->set_base_ns(previous_end);
+  for (const Launch& launch : launches) {
+    const auto gap = static_cast<int64_t>(launch.start_ns - previous_end);
+    const auto duration = static_cast<int64_t>(launch.end_ns - launch.start_ns);
+    batch->add_gap_residual(gap - last_gap[launch.variant]);
+    batch->add_duration_residual(duration - last_duration[launch.variant]);
+    last_gap[launch.variant] = gap;
+    last_duration[launch.variant] = duration;
+    previous_end = launch.end_ns;
+  }
+}
+
+inline LaunchBatch EncodeLaunches(const DecodedLaunches& decoded) {
+  LaunchBatch batch;
+  batch.set_launches(static_cast<uint32_t>(decoded.launches.size()));
+  EncodeVariants(decoded.launches, &batch);
+  EncodeTimes(decoded.launches, &batch);
+  for (const LaunchSegment& segment : decoded.segments) {
+    batch.add_segment_launches(segment.launches);
+    batch.add_segment_stream(segment.stream);
+    batch.add_segment_context(segment.context);
+    batch.add_segment_correlation(segment.graph_correlation);
+  }
+  bool correlated = false;
+  for (const Launch& launch : decoded.launches) correlated = correlated || launch.correlation != 0;
+  int64_t previous = 0;
+  for (const Launch& launch : decoded.launches) {
+    if (!correlated) break;
+    batch.add_correlation_delta(int64_t{launch.correlation} - previous);
+    previous = launch.correlation;
+  }
+  batch.set_timeless_operations(decoded.timeless_operations);
+  for (const TimelessLaunches& timeless : decoded.timeless) {
+    batch.add_timeless_variant(timeless.variant);
+    batch.add_timeless_launches(timeless.launches);
+  }
+  return batch;
+}
+
+}  // namespace utlz
+
+#endif  // UTLZ_TESTS_SUPPORT_LAUNCH_ENCODER_H_

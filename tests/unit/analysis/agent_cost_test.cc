@@ -1,0 +1,72 @@
+#include "collector/analysis/agent_cost.h"
+
+#include <gtest/gtest.h>
+
+#include "proto/tracing_cost.h"
+
+namespace utlz {
+namespace {
+
+constexpr uint64_t kStartNs = 1'700'000'000'000'000'000;
+constexpr uint64_t kSecondNs = 1'000'000'000;
+
+// A process that has lived for a second.
+class AgentCostTest : public testing::Test {
+ protected:
+  AgentCostTest() : process_(*model_.processes.Get(1)) {
+    process_.info.set_start_time_ns(kStartNs);
+    process_.has_status = true;
+  }
+  double Share() { return TracingCostShare(process_, kStartNs + kSecondNs).value_or(-1); }
+
+  ModelState model_;
+  ProcessState& process_;
+};
+
+TEST_F(AgentCostTest, IsWhatTheDriverOurCallbacksAndOurThreadTake) {
+  process_.status.set_tracing_cost_ns(1'000'000);
+  EXPECT_NEAR(Share(), 0.001, 1e-12);
+  process_.status.set_callback_ns(2'000'000);
+  EXPECT_NEAR(Share(), 0.003, 1e-12);
+  process_.status.set_agent_thread_cpu_ns(4'000'000);
+  EXPECT_NEAR(Share(), 0.007, 1e-12);
+}
+
+TEST_F(AgentCostTest, OfAnAgentThatKeptNoAccountIsByLaunches) {
+  process_.status.set_launches_recorded(1000);
+  EXPECT_NEAR(Share(), 1000e-9 * kTracedLaunchNs, 1e-12);
+  process_.graph_nodes = 400;
+  EXPECT_NEAR(Share(), 1e-9 * (600 * kTracedLaunchNs + 400 * kTracedGraphNodeNs), 1e-12);
+  process_.graph_nodes = 5000;  // a status may be older than the records
+  EXPECT_NEAR(Share(), 1000e-9 * kTracedGraphNodeNs, 1e-12);
+}
+
+TEST_F(AgentCostTest, IsOfTheTimeThatTheProcessLived) {
+  process_.status.set_tracing_cost_ns(1'000'000);
+  process_.end.emplace();
+  process_.end->set_time_ns(kStartNs + kSecondNs / 2);
+  EXPECT_NEAR(Share(), 0.002, 1e-12);
+  process_.end->set_time_ns(kStartNs);
+  EXPECT_EQ(Share(), -1) << "no time";
+}
+
+TEST_F(AgentCostTest, IsNotKnownOfAnAgentThatSaidNothing) {
+  process_.status.set_tracing_cost_ns(1'000'000);
+  process_.has_status = false;
+  EXPECT_EQ(Share(), -1);
+  EXPECT_EQ(TracedLaunchCostNs(model_), 0);
+  process_.has_status = true;
+  EXPECT_EQ(TracedLaunchCostNs(model_), double{kTracedLaunchNs});
+}
+
+TEST_F(AgentCostTest, OfGraphsIsOfTheirNodesWhereAnAgentTraced) {
+  process_.graph_nodes = 100;
+  ProcessState* silent = model_.processes.Get(2);
+  silent->graph_nodes = 1000;
+  EXPECT_EQ(TracedGraphsCostNs(model_), double{100 * kTracedGraphNodeNs});
+  silent->has_status = true;
+  EXPECT_EQ(TracedGraphsCostNs(model_), double{1100 * kTracedGraphNodeNs});
+}
+
+}  // namespace
+}  // namespace utlz

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+""".ci/run with stand-ins for its stages: the first that fails ends it, and what ctest said closes it."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+SCRIPT = pathlib.Path(__file__).parents[3] / ".ci" / "run"
+CTEST = r"""100% tests passed, 0 tests failed out of 3
+
+Total Test time (real) =   1.00 sec"""
+STAGES = ("make packages-test", "make release", "make test", "make fuzzers-build", "run_fuzzers 10")
+
+
+class CiRunTest(unittest.TestCase):
+
+    def setUp(self):
+        self.root = pathlib.Path(tempfile.mkdtemp(prefix="utlz-ci-"))
+        self.addCleanup(shutil.rmtree, self.root)
+        (self.root / ".ci").mkdir()
+        shutil.copy(SCRIPT, self.root / ".ci")
+        for program in ("bin/make", "tools/dev/run_fuzzers"):
+            self.add(program)
+
+    def add(self, program):
+        """It notes how it was called, and fails where it is told to."""
+        path = self.root / program
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text('#!/bin/sh\ncalled="$(basename "$0") $*"\necho "$called" >> calls\n'
+                        'case "$called" in *test) cat ctest ;; esac\n'
+                        '[ "$called" != "$FAILING" ] || exit 7\n')
+        path.chmod(0o755)
+        (self.root / "ctest").write_text(CTEST + "\nSkipped: 1\n  no GPU\n")
+
+    def run_ci(self, failing=""):
+        (self.root / "calls").write_text("")
+        path = f"{self.root / 'bin'}:{os.environ['PATH']}"
+        done = subprocess.run([str(self.root / ".ci" / "run")], capture_output=True, text=True,
+                              timeout=60, check=False,
+                              env={**os.environ, "PATH": path, "FAILING": failing})
+        done.calls = tuple((self.root / "calls").read_text().splitlines())
+        return done
+
+    def test_every_stage_in_order(self):
+        done = self.run_ci()
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(done.calls, STAGES)
+        for name in ("release_build", "release_tests", "fuzzers_build", "fuzzers"):
+            self.assertRegex(done.stdout, rf"== {name} took \d+m")
+        closing = done.stdout[done.stdout.rindex("== ctest of release_tests:"):]
+        self.assertIn(CTEST, closing)
+        self.assertNotIn("Skipped", closing)
+
+    def test_the_first_stage_that_fails_ends_it(self):
+        for number, stage in enumerate(STAGES):
+            done = self.run_ci(failing=stage)
+            self.assertEqual(done.returncode, 7, stage)
+            self.assertEqual(done.calls, STAGES[:number + 1])
+            self.assertIn("== FAILED in stage", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,306 @@
+// The diagnosis of facts that are known: from which share on each rule speaks, what it says of
+// them, and the verdict in one sentence.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "collector/diagnosis/finding_facts.h"
+#include "collector/diagnosis/findings.h"
+#include "tests/support/known_run.h"
+#include "tests/support/made_up_loads.h"
+
+namespace utlz {
+namespace {
+
+constexpr double kWindowNs = 1e9;
+
+class DiagnosisTest : public testing::Test {
+ protected:
+  DiagnosisTest() {
+    facts_.summary = &summary_;
+    facts_.window_ns = kWindowNs;
+    summary_.mutable_steps()->set_steps(3);
+    // Facts that rules need beside the time that they look at.
+    facts_.upload_gaps.gaps = 1;
+    facts_.top_kernel_efficiency = 0.4;
+  }
+
+  // The finding of one rule, or an empty one.
+  FindingSummary Of(const std::string& rule) {
+    for (const FindingSummary& finding : Diagnose(facts_)) {
+      if (finding.rule() == rule) return finding;
+    }
+    return {};
+  }
+  bool Says(const std::string& rule) { return Of(rule).rule() == rule; }
+
+  Summary summary_;
+  FindingFacts facts_;
+};
+
+TEST_F(DiagnosisTest, EachRuleSpeaksFromItsShareOfTheTimeOn) {
+  const struct {
+    const char* rule;
+    double* lost_ns;
+    double share;
+  } rules[] = {{"lagging_rank", &facts_.lagging_lost_ns, 0.05},
+               {"small_batch", &facts_.small_grid_ns, 0.25},
+               {"launch_bound", &facts_.launch_gaps.time_ns, 0.15},
+               {"synchronization", &facts_.readback_gaps.time_ns, 0.05},
+               {"input_pipeline", &facts_.upload_gaps.time_ns, 0.05},
+               {"host_work", &facts_.other_gaps.time_ns, 0.10},
+               {"pageable_copies", &facts_.pageable_exposed_ns, 0.03},
+               {"exposed_copies", &facts_.pinned_exposed_ns, 0.05},
+               {"exposed_communication", &facts_.communication_exposed_ns, 0.10},
+               {"unfused_elementwise", &facts_.elementwise_memory_ns, 0.20},
+               {"bandwidth_bound_matrix", &facts_.matrix_memory_ns, 0.30},
+               {"latency_bound_kernels", &facts_.latency_recoverable_ns, 0.20},
+               {"single_precision", &facts_.single_precision_ns, 0.10},
+               {"thermal_throttling", &facts_.throttled_ns, 0.03},
+               {"one_slow_kernel", &facts_.top_kernel_recoverable_ns, 0.15}};
+  EXPECT_TRUE(Diagnose(facts_).empty());
+  for (const auto& rule : rules) {
+    *rule.lost_ns = rule.share * kWindowNs;
+    EXPECT_TRUE(Says(rule.rule)) << rule.rule;
+    EXPECT_EQ(Diagnose(facts_).size(), 1u) << rule.rule;
+    *rule.lost_ns = 0.99 * rule.share * kWindowNs;
+    EXPECT_TRUE(Diagnose(facts_).empty()) << rule.rule;
+    *rule.lost_ns = 0;
+  }
+}
+
+TEST_F(DiagnosisTest, InputAndHostWorkAreOfProgramsThatStep) {
+  facts_.upload_gaps.time_ns = facts_.other_gaps.time_ns = 0.5 * kWindowNs;
+  EXPECT_TRUE(Says("input_pipeline"));
+  EXPECT_TRUE(Says("host_work"));
+  summary_.mutable_steps()->set_steps(2);
+  EXPECT_TRUE(Diagnose(facts_).empty()) << "it may wait for requests";
+}
+
+TEST_F(DiagnosisTest, WhatTracingCostIsNobodysLoss) {
+  facts_.other_gaps.time_ns = 0.2 * kWindowNs;
+  facts_.traced_graphs_ns = 0.11 * kWindowNs;
+  EXPECT_FALSE(Says("host_work"));
+  facts_.launch_gaps = {.gaps = 1000, .time_ns = 0.3 * kWindowNs};
+  facts_.traced_launch_ns = 9'000;
+  EXPECT_NEAR(Of("launch_bound").gain_ns(), 0.3 * kWindowNs - 1000 * 10'000, 1)
+      << "a microsecond stays between nodes of a graph";
+  facts_.launch_gaps.gaps = 1'000'000;
+  EXPECT_TRUE(Says("launch_bound"));
+  EXPECT_FALSE(Of("launch_bound").has_gain_ns()) << "nothing is to be gained";
+}
+
+TEST_F(DiagnosisTest, GapsAreTheirNumberAndMeanLength) {
+  facts_.launch_gaps = {.gaps = 2'000, .time_ns = 0.2 * kWindowNs};
+  const std::string evidence = Of("launch_bound").evidence();
+  EXPECT_NE(evidence.find("2,000 gaps of 100 µs on average"), std::string::npos) << evidence;
+  EXPECT_NE(evidence.find("20.0 % of the time"), std::string::npos) << evidence;
+}
+
+TEST_F(DiagnosisTest, GainsAreOfWhatARuleCanGetBack) {
+  facts_.communication_exposed_ns = 0.4 * kWindowNs;
+  facts_.lagging_lost_ns = 0.3 * kWindowNs;
+  EXPECT_NEAR(Of("exposed_communication").gain_ns(), 0.1 * kWindowNs, 1)
+      << "the rest is the rank's";
+  facts_.communication_exposed_ns = facts_.lagging_lost_ns = 0;
+  facts_.matrix_memory_ns = 0.4 * kWindowNs;
+  EXPECT_NEAR(Of("bandwidth_bound_matrix").gain_ns(), 0.2 * kWindowNs, 1) << "half of the bytes";
+  facts_.small_grid_ns = 0.3 * kWindowNs;
+  EXPECT_TRUE(Says("small_batch")) << "what it takes counts, not what could be gained";
+  EXPECT_FALSE(Of("small_batch").has_gain_ns());
+}
+
+TEST_F(DiagnosisTest, AGainIsNeverMoreThanTheWholeAndToldByStepWhereThereAreSteps) {
+  facts_.lagging_lost_ns = 3 * kWindowNs;  // of the whole run
+  EXPECT_EQ(Of("lagging_rank").gain_ns(), kWindowNs);
+  EXPECT_EQ(Of("lagging_rank").gain_share(), 1);
+  EXPECT_FALSE(Of("lagging_rank").has_gain_per_step_ns());
+  facts_.step_ns = 2e6;
+  EXPECT_EQ(Of("lagging_rank").gain_per_step_ns(), 2e6);
+}
+
+TEST_F(DiagnosisTest, ALeakComesFirstAndSaysWhatIsKnown) {
+  MemorySummary* memory = summary_.mutable_memory();
+  memory->set_leak_suspected(true);
+  memory->set_growth_bytes_per_second(1e6);
+  facts_.readback_gaps.time_ns = 0.5 * kWindowNs;
+  EXPECT_EQ(Diagnose(facts_)[0].rule(), "memory_leak") << "it ends the run";
+  std::string evidence = Of("memory_leak").evidence();
+  EXPECT_EQ(evidence.find("a step"), std::string::npos) << evidence;
+  EXPECT_EQ(evidence.find("enough for"), std::string::npos) << evidence;
+  memory->set_growth_bytes_per_step(20e6);
+  memory->set_steps_to_full(1234);
+  evidence = Of("memory_leak").evidence();
+  EXPECT_NE(evidence.find("20.0 MB a step"), std::string::npos) << evidence;
+  EXPECT_NE(evidence.find("about 1,230 steps"), std::string::npos) << evidence;
+  memory->set_leak_suspected(false);
+  EXPECT_FALSE(Says("memory_leak"));
+}
+
+TEST_F(DiagnosisTest, LatencyIsSetAgainstTheShareOfActiveMultiprocessors) {
+  facts_.latency_ns = facts_.latency_recoverable_ns = 0.5 * kWindowNs;
+  EXPECT_EQ(Of("latency_bound_kernels").evidence().find("SMs"), std::string::npos);
+  facts_.sm_active_share = 0.25;
+  facts_.busy_share = 0.75;
+  EXPECT_NE(
+      Of("latency_bound_kernels").evidence().find("active 25.0 % of it where GPU busy says 75"),
+      std::string::npos);
+}
+
+TEST_F(DiagnosisTest, ASlowKernelIsOneBelowHalfOfItsRoof) {
+  facts_.top_kernel_recoverable_ns = 0.5 * kWindowNs;
+  facts_.top_kernel_efficiency = 0.5;
+  EXPECT_FALSE(Says("one_slow_kernel"));
+  facts_.top_kernel_efficiency = 0.49;
+  EXPECT_TRUE(Says("one_slow_kernel"));
+}
+
+// Two findings that promise the same time would promise more than there is.
+TEST_F(DiagnosisTest, TheTimeOfOneKernelIsToldOnce) {
+  facts_.top_kernel_recoverable_ns = 0.5 * kWindowNs;
+  facts_.top_kernel_efficiency = 0.1;
+  facts_.top_kernel_in_latency = true;
+  facts_.latency_ns = facts_.latency_recoverable_ns = 0.55 * kWindowNs;
+  EXPECT_TRUE(Says("one_slow_kernel"));
+  EXPECT_FALSE(Says("latency_bound_kernels"));
+  facts_.latency_ns = facts_.latency_recoverable_ns = 0.9 * kWindowNs;
+  EXPECT_FALSE(Says("one_slow_kernel"));
+  EXPECT_TRUE(Says("latency_bound_kernels"));
+
+  facts_.latency_ns = facts_.latency_recoverable_ns = 0;
+  facts_.top_kernel_in_latency = false;
+  facts_.top_kernel_in_small_grid = true;
+  facts_.small_grid_ns = facts_.small_grid_gain_ns = 0.6 * kWindowNs;
+  EXPECT_FALSE(Says("one_slow_kernel"));
+  EXPECT_TRUE(Says("small_batch"));
+  facts_.small_grid_ns = 0.2 * kWindowNs;
+  EXPECT_TRUE(Says("one_slow_kernel"));
+}
+
+TEST_F(DiagnosisTest, NothingIsFoundInNoTime) {
+  facts_.window_ns = 0;
+  facts_.readback_gaps.time_ns = 1;
+  EXPECT_TRUE(Diagnose(facts_).empty());
+}
+
+// The verdict of a run of one second and nothing wrong, once something is changed.
+std::string Verdict(const std::function<void(KnownRun*)>& change,
+                    const std::vector<KnownKernel>& kernels = {}) {
+  KnownRun run(kernels);
+  run.summary.mutable_devices(0)->set_hfu(0.4);
+  run.summary.mutable_efficiency()->set_hfu(0.4);
+  run.summary.mutable_devices(0)->set_gpu_busy_share(0.8);
+  if (change) change(&run);
+  SummarizeFindings(run.model, run.analysis, &run.summary);
+  return run.summary.verdict();
+}
+
+TEST(VerdictTest, SaysHowBusyAndOfWhatUse) {
+  EXPECT_EQ(
+      Verdict({}),
+      "The GPU was busy 80.0 % of the time but did 40.0 % of the FLOPs that it could; nothing "
+      "stands out that would change that.");
+  EXPECT_EQ(Verdict([](KnownRun* run) {
+              run->summary.mutable_window()->set_of("steps");
+            }).find("In its steps the GPU was busy 80.0 %"),
+            0u);
+}
+
+TEST(VerdictTest, NextToNoFlopsAreNotToldAsZero) {
+  EXPECT_NE(Verdict([](KnownRun* run) {
+              run->summary.mutable_efficiency()->set_hfu(0.0004);
+            }).find("but did less than 0.1 % of the FLOPs that it could"),
+            std::string::npos);
+}
+
+TEST(VerdictTest, SaysWhatMemoryMovedWhereThatIsTheBetterUsed) {
+  const auto with_bandwidth = [](double share) {
+    return Verdict(
+        [=](KnownRun* run) { run->summary.mutable_devices(0)->set_hbm_bandwidth_share(share); });
+  };
+  EXPECT_NE(with_bandwidth(0.6).find(
+                "but did 40.0 % of the FLOPs and moved 60.0 % of the bytes that it could;"),
+            std::string::npos);
+  EXPECT_EQ(with_bandwidth(0.3).find("bytes"), std::string::npos);
+}
+
+TEST(VerdictTest, OfSeveralDevicesIsTheirMeanByTimeAndHfuByPeak) {
+  const std::string verdict = Verdict([](KnownRun* run) {
+    DeviceSummary* idle = run->summary.add_devices();
+    idle->set_window_ns(3'000'000'000);
+    idle->set_hfu(0);
+    run->summary.mutable_efficiency()->set_hfu(0.15);
+  });
+  EXPECT_NE(verdict.find("busy 20.0 % of the time but did 15.0 %"), std::string::npos) << verdict;
+}
+
+TEST(VerdictTest, APauseIsNoFault) {
+  const std::string verdict =
+      Verdict([](KnownRun* run) { run->summary.mutable_devices(0)->set_gpu_busy_share(0.49); });
+  EXPECT_NE(verdict.find("it was asked for nothing"), std::string::npos) << verdict;
+  EXPECT_EQ(Verdict([](KnownRun* run) {
+              run->summary.mutable_devices(0)->set_gpu_busy_share(0.5);
+            }).find("asked for nothing"),
+            std::string::npos);
+}
+
+TEST(VerdictTest, WithoutCountersSaysSo) {
+  const auto times = [](KnownRun* run) {
+    run->summary.mutable_devices(0)->set_source(SOURCE_TIME_ONLY);
+  };
+  EXPECT_EQ(Verdict(times),
+            "The GPU was busy 80.0 % of the time; without counters nothing can be said about how "
+            "well it was used.");
+  const std::string totals = Verdict([&](KnownRun* run) {
+    times(run);
+    run->summary.mutable_devices(0)->set_sm_active_share(0.3);
+  });
+  EXPECT_EQ(totals,
+            "The GPU was busy 80.0 % of the time, with 30.0 % of its multiprocessors active; the "
+            "work of kernels was not counted.");
+}
+
+TEST(VerdictTest, FlopsOutsideOfTensorCoresAreNoUseOfThem) {
+  const auto product = [](double time_ns) {
+    return std::vector<KnownKernel>{{.name = "some_gemm",
+                                     .time_ns = time_ns,
+                                     .compute_ns = 0.9 * time_ns,
+                                     .data_type = "fp32"}};
+  };
+  const auto with_hfu = [](double hfu) {
+    return [hfu](KnownRun* run) { run->summary.mutable_efficiency()->set_hfu(hfu); };
+  };
+  EXPECT_NE(Verdict(with_hfu(0.4), product(0.49e9)).find("did 40.0 % of the FLOPs"),
+            std::string::npos);
+  EXPECT_NE(Verdict(with_hfu(0.01), product(0.51e9)).find("to be had, did 1.0 %"),
+            std::string::npos);
+  EXPECT_NE(Verdict(with_hfu(0.0004), product(0.51e9)).find("to be had, stood idle"),
+            std::string::npos)
+      << "it would show as 0.0 %";
+}
+
+TEST(VerdictTest, NamesWhatCostsMost) {
+  const auto heat = [](KnownRun* run) {
+    DeviceSummary* device = run->summary.mutable_devices(0);
+    device->add_clock_limits("thermal");
+    device->set_sm_clock_hz(1e9);
+    device->set_sm_clock_maximum_hz(2e9);
+  };
+  EXPECT_NE(Verdict(heat).find("; what costs most: Heat holds the clock down, 45.0 % of the time."),
+            std::string::npos);
+  const std::string leak =
+      Verdict([](KnownRun* run) { run->summary.mutable_memory()->set_leak_suspected(true); });
+  EXPECT_TRUE(leak.ends_with("(a leak is suspected).")) << leak;
+}
+
+TEST(VerdictTest, OfNoWorkSaysSo) {
+  const std::string nothing = "No work of a GPU was recorded.";
+  EXPECT_EQ(Verdict([](KnownRun* run) { run->summary.clear_devices(); }), nothing);
+  EXPECT_EQ(Verdict([](KnownRun* run) { run->summary.mutable_devices(0)->set_window_ns(0); }),
+            nothing);
+}
+
+}  // namespace
+}  // namespace utlz

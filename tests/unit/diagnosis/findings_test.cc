@@ -1,0 +1,171 @@
+// Every rule of the diagnosis: a load that makes it speak, and one that nearly does. Those that
+// speak of gaps and copies are here, as is their order.
+#include "collector/diagnosis/findings.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "collector/diagnosis/finding_facts.h"
+#include "collector/summary/waterfall.h"
+#include "tests/support/made_up_loads.h"
+
+namespace utlz {
+namespace {
+
+using Build = RunBuilder;
+
+TEST(FindingsTest, LaunchBound) {
+  RunBuilder bound;
+  bound.StartRun();
+  bound.StartProcess();
+  SendLoop(&bound, 20, 5 * kMicrosecond, 20 * kMicrosecond);
+  const Summary summary = bound.EndRun(10 * kMillisecond);
+  const FindingSummary* finding = Finding(summary, "launch_bound");
+  ASSERT_NE(finding, nullptr);
+  // 190 gaps of 20 µs in the 19 steps that are over, of which 1 µs each would stay.
+  EXPECT_NEAR(finding->gain_ns(), 190 * 19'000.0, 1);
+  EXPECT_NEAR(finding->gain_per_step_ns(), 10 * 19'000.0, 1);
+  EXPECT_GT(SliceShare(summary, kSliceIdleLaunch), 0.3);
+  EXPECT_NE(summary.verdict().find("launch-bound"), std::string::npos) << summary.verdict();
+  ExpectSlicesSumToTheWhole(summary);
+
+  RunBuilder graph;  // the same kernels as a graph leaves them: gaps that no host could avoid
+  graph.StartRun();
+  graph.StartProcess();
+  SendLoop(&graph, 20, 5 * kMicrosecond, 1 * kMicrosecond);
+  EXPECT_EQ(Finding(graph.EndRun(10 * kMillisecond), "launch_bound"), nullptr);
+}
+
+TEST(FindingsTest, WaitingForResults) {
+  const auto summary_with_pause = [](uint64_t pause_ns) {
+    RunBuilder run;
+    run.StartRun();
+    run.StartProcess();
+    run.SendKernels({"a"});
+    uint64_t now = 0;
+    for (int i = 0; i < 20; ++i) {
+      run.SendLaunches({Build::LaunchAt(now, kMillisecond)});
+      run.SendCopy(COPY_DEVICE_TO_HOST, now + kMillisecond, 2 * kMicrosecond, 4);
+      now += kMillisecond + 2 * kMicrosecond + pause_ns;
+    }
+    return run.EndRun(100 * kMillisecond);
+  };
+  EXPECT_NE(Finding(summary_with_pause(200 * kMicrosecond), "synchronization"), nullptr);
+  EXPECT_EQ(Finding(summary_with_pause(10 * kMicrosecond), "synchronization"), nullptr);
+}
+
+TEST(FindingsTest, SlowInputAndUnpinnedCopies) {
+  const auto summary_of = [](uint64_t wait_ns, bool pageable, uint64_t copy_ns) {
+    RunBuilder run;
+    run.StartRun();
+    run.StartProcess();
+    run.SendKernels({"a", "b", "c", "d", "e"});
+    uint64_t now = 0;
+    for (int step = 0; step < 20; ++step) {
+      run.SendCopy(COPY_HOST_TO_DEVICE, now, copy_ns, 1000, pageable);
+      now += copy_ns + kMicrosecond;
+      std::vector<Launch> launches;
+      for (uint32_t i = 0; i < 5; ++i) {
+        launches.push_back(Build::LaunchAt(now, kMillisecond, i));
+        now += kMillisecond + kMicrosecond;
+      }
+      run.SendLaunches(launches);
+      now += wait_ns;
+    }
+    return run.EndRun(200 * kMillisecond);
+  };
+  EXPECT_NE(Finding(summary_of(kMillisecond, false, 1000), "input_pipeline"), nullptr);
+  EXPECT_EQ(Finding(summary_of(50 * kMicrosecond, false, 1000), "input_pipeline"), nullptr);
+  EXPECT_NE(Finding(summary_of(0, true, kMillisecond), "pageable_copies"), nullptr);
+  EXPECT_EQ(Finding(summary_of(0, false, kMillisecond), "pageable_copies"), nullptr);
+  EXPECT_NE(Finding(summary_of(0, false, kMillisecond), "exposed_copies"), nullptr);
+  EXPECT_EQ(Finding(summary_of(0, false, 10 * kMicrosecond), "exposed_copies"), nullptr);
+}
+
+TEST(FindingsTest, HostWorkInTheMiddleOfSteps) {
+  const auto summary_with_pause = [](uint64_t pause_ns, bool steps) {
+    RunBuilder run;
+    run.StartRun();
+    run.StartProcess();
+    run.SendKernels({"a", "b", "c", "d", "e", "f"});
+    uint64_t now = 0;
+    for (uint32_t step = 0; step < 20; ++step) {
+      std::vector<Launch> launches;
+      for (uint32_t i = 0; i < 6; ++i) {
+        // Without steps: another order each time, as requests would come.
+        const uint32_t kernel = steps ? i : (i * (step % 5 + 1) + step * step) % 6;
+        launches.push_back(Build::LaunchAt(now, kMillisecond, kernel));
+        now += kMillisecond + kMicrosecond + (i == 2 ? pause_ns : 0);
+      }
+      run.SendLaunches(launches);
+    }
+    return run.EndRun(200 * kMillisecond);
+  };
+  EXPECT_NE(Finding(summary_with_pause(kMillisecond, true), "host_work"), nullptr);
+  EXPECT_EQ(Finding(summary_with_pause(500 * kMicrosecond, true), "host_work"), nullptr);
+  const Summary irregular = summary_with_pause(kMillisecond, false);
+  EXPECT_FALSE(irregular.has_steps());
+  EXPECT_EQ(Finding(irregular, "host_work"), nullptr) << "it may wait for requests";
+}
+
+TEST(FindingsTest, ExposedCommunication) {
+  const auto summary_with_overlap = [](bool overlap) {
+    RunBuilder run;
+    run.StartRun();
+    run.StartProcess();
+    run.SendKernels({"gemm", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL",
+                     "ncclDevKernel_AllReduce_Sum_bf16_TREE_LL"});
+    for (uint32_t i = 0; i < 10; ++i) {
+      run.SendLaunches({Build::LaunchAt(i * 2 * kMillisecond, kMillisecond, 0)}, 1, 7);
+      run.SendLaunches({Build::LaunchAt(i * 2 * kMillisecond + (overlap ? 0 : kMillisecond),
+                                        kMillisecond, 1 + i % 2)},
+                       1, 8);
+    }
+    return run.EndRun(20 * kMillisecond);
+  };
+  const Summary exposed = summary_with_overlap(false);
+  EXPECT_NE(Finding(exposed, "exposed_communication"), nullptr);
+  EXPECT_EQ(exposed.devices(0).exposed_communication_ns(), 10 * kMillisecond);
+  ASSERT_EQ(exposed.communication_size(), 1);
+  EXPECT_EQ(exposed.communication(0).collective(), "AllReduce");
+  EXPECT_EQ(exposed.communication(0).launches(), 10u);
+  EXPECT_EQ(exposed.communication(0).exposed_ns(), 10 * kMillisecond) << "of both its kernels";
+  EXPECT_FALSE(exposed.processes(0).has_collectives_matched()) << "there is one rank";
+  ExpectSlicesSumToTheWhole(exposed);
+  const Summary hidden = summary_with_overlap(true);
+  EXPECT_EQ(Finding(hidden, "exposed_communication"), nullptr);
+  EXPECT_EQ(hidden.devices(0).exposed_communication_ns(), 0u);
+  EXPECT_EQ(hidden.communication(0).exposed_ns(), 0u);
+}
+
+TEST(FindingsTest, SilentWhenNothingIsWrong) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  SendLoop(&run, 20, 200 * kMicrosecond, kMicrosecond);
+  EXPECT_EQ(run.EndRun(50 * kMillisecond).findings_size(), 0);
+}
+
+TEST(FindingsTest, AtMostFiveTheMostValuableFirst) {
+  FindingFacts facts;
+  Summary summary;
+  facts.summary = &summary;
+  facts.window_ns = 1e9;
+  facts.launch_gaps = {.gaps = 1000, .time_ns = 300'000'000};
+  facts.readback_gaps = {.gaps = 10, .time_ns = 100'000'000};
+  facts.pageable_exposed_ns = 0.5e8;
+  facts.pinned_exposed_ns = 0.6e8;
+  facts.communication_exposed_ns = 2e8;
+  facts.throttled_ns = 0.4e8;
+  facts.lagging_process = "rank 1";
+  const std::vector<FindingSummary> findings = Diagnose(facts);
+  ASSERT_EQ(findings.size(), 5u);
+  const char* expected[] = {"launch_bound", "exposed_communication", "synchronization",
+                            "exposed_copies", "pageable_copies"};
+  for (size_t i = 0; i < findings.size(); ++i) EXPECT_EQ(findings[i].rule(), expected[i]);
+}
+
+}  // namespace
+}  // namespace utlz

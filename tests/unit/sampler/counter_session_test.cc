@@ -1,0 +1,491 @@
+#include "collector/sampler/counter_session.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "collector/sampler/driver/clocks.h"
+#include "collector/sampler/sharing/sampler_socket.h"
+#include "proto/sampler.pb.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/unit/sampler/fake_cupti.h"
+
+namespace utlz {
+namespace {
+
+constexpr uint64_t kSecond = 1'000'000'000;
+
+class CounterSessionTest : public testing::Test {
+ protected:
+  CounterSessionTest() {
+    fake_.metrics = {
+        {"dram__bytes_read.sum", 3200},
+        {"dram__bytes_write.sum", 320},
+        {"gpc__cycles_elapsed.max", 17'000},
+        {"TPC.TriageCompute.sm__pipe_tensor_cycles_active_realtime.sum", 1'000'000},
+        {"TPC.TriageCompute.sm__cycles_active.sum", 2'000'000},
+        {"lts__t_bytes.sum", 6400},
+    };
+    device_.uuid = std::string(16, 'u');
+    device_.multiprocessors = 132;
+    device_.compute_capability_major = 9;
+    options_.lease_folder = folder_.path();
+    options_.schedule.cpu_budget_ppm = 0;  // windows follow at once
+  }
+  void Begin() {
+    now_ns_ = MonotonicNs();
+    session_ = std::make_unique<CounterSession>(
+        table_, device_, options_,
+        [this](uint16_t type, const google::protobuf::MessageLite& message) {
+          if (type == FRAME_SAMPLER_READY) {
+            ready_.push_back(static_cast<const SamplerReady&>(message));
+          } else if (type == FRAME_SAMPLES) {
+            batches_.push_back(static_cast<const SampleBatch&>(message));
+          } else if (type == FRAME_METRIC_SET) {
+            sets_.push_back(static_cast<const MetricSet&>(message));
+          }
+        },
+        now_ns_);
+  }
+
+  // Steps at the time that the session asks for.
+  void StepWhenDue() {
+    now_ns_ = std::max(now_ns_, session_->next_step_ns());
+    session_->Step(now_ns_, true);
+  }
+
+  void Window() {
+    while (!session_->sampling()) StepWhenDue();
+    StepWhenDue();
+  }
+
+  FakeCupti fake_;
+  CuptiTable table_ = fake_.table();
+  CudaDevice device_;
+  CounterSessionOptions options_;
+  TemporaryFolder folder_;
+  uint64_t now_ns_ = 0;
+  std::vector<SampleBatch> batches_;
+  std::vector<MetricSet> sets_;
+  std::vector<SamplerReady> ready_;
+  std::unique_ptr<CounterSession> session_;  // the first to go: what it has left it still sends
+};
+
+TEST_F(CounterSessionTest, SendsASetAndThenItsSamples) {
+  Begin();
+  Window();
+  EXPECT_TRUE(session_->works());
+  ASSERT_EQ(sets_.size(), 1u);
+  EXPECT_EQ(sets_[0].metric_size(), 5);
+  EXPECT_EQ(sets_[0].metric(0).role(), METRIC_DRAM_READ_BYTES);
+  EXPECT_EQ(sets_[0].metric(3).peak_per_cycle(), 4 * 132);
+  ASSERT_EQ(batches_.size(), 1u);
+  EXPECT_EQ(batches_[0].metric_set(), sets_[0].id());
+  EXPECT_EQ(batches_[0].samples(), 9u);
+  EXPECT_TRUE(batches_[0].window_start());
+  EXPECT_EQ(static_cast<double>(batches_[0].column(0).delta(0)) * sets_[0].metric(0).resolution(),
+            3200);
+  EXPECT_EQ(session_->statistics().samples, 9u);
+  EXPECT_EQ(session_->statistics().windows, 1u);
+}
+
+TEST_F(CounterSessionTest, ALongWindowIsSentInBatches) {
+  fake_.samples_per_window = 10'001;
+  options_.schedule.window_ns = 100 * kSecond;
+  Begin();
+  Window();
+  ASSERT_EQ(batches_.size(), 3u);
+  EXPECT_EQ(batches_[0].samples(), 4096u);
+  EXPECT_TRUE(batches_[0].window_start());
+  EXPECT_FALSE(batches_[1].window_start());
+  EXPECT_EQ(batches_[0].samples() + batches_[1].samples() + batches_[2].samples(), 10'000u);
+}
+
+TEST_F(CounterSessionTest, SaysHowManySamplesAreMissing) {
+  fake_.gap_after_sample = 4;
+  Begin();
+  Window();
+  ASSERT_EQ(batches_.size(), 1u);
+  EXPECT_EQ(batches_[0].lost(), 1u);
+  EXPECT_EQ(session_->statistics().lost, 1u);
+}
+
+TEST_F(CounterSessionTest, TakesTheDetailSetNowAndThen) {
+  Begin();
+  for (int i = 0; i < 40; ++i) Window();
+  ASSERT_EQ(sets_.size(), 2u);
+  EXPECT_EQ(sets_[1].metric_size(), 6);
+  EXPECT_NE(sets_[0].id(), sets_[1].id());
+  EXPECT_EQ(sets_[0].interval_ns(), 10'000u);
+  EXPECT_EQ(sets_[1].interval_ns(), 11'500u) << "or loads in step with one are so with both";
+  int detail_batches = 0;
+  for (const SampleBatch& batch : batches_) {
+    detail_batches += batch.metric_set() == sets_[1].id() ? 1 : 0;
+    EXPECT_EQ(batch.column_size(), batch.metric_set() == sets_[1].id() ? 6 : 5);
+  }
+  EXPECT_EQ(batches_.size(), 40u);
+  EXPECT_EQ(detail_batches, 4);
+}
+
+TEST_F(CounterSessionTest, PlannedWindowsBeginWhenTheyAreTold) {
+  options_.planning = {.planned = true, .always_wanted = false};
+  Begin();
+  StepWhenDue();
+  ASSERT_EQ(ready_.size(), 1u);
+  EXPECT_EQ(ready_[0].device_uuid(), device_.uuid);
+  EXPECT_GT(ready_[0].window_ns(), 0u);
+  EXPECT_EQ(session_->next_step_ns(), UINT64_MAX) << "nothing begins by itself";
+  const uint64_t begin_ns = MonotonicNs() + kSecond;
+  session_->WindowAt(now_ns_, begin_ns);
+  EXPECT_EQ(session_->next_step_ns(), begin_ns);
+  session_->Step(begin_ns - 1, true);
+  EXPECT_FALSE(session_->sampling());
+  session_->Step(begin_ns, true);
+  EXPECT_TRUE(session_->sampling());
+  session_->Step(session_->next_step_ns(), true);
+  EXPECT_EQ(batches_.size(), 1u);
+  EXPECT_EQ(ready_.size(), 2u);
+  EXPECT_EQ(session_->next_step_ns(), UINT64_MAX);
+}
+
+TEST_F(CounterSessionTest, OfTwoWhoPlanTheLaterIsWaitedForButNotForever) {
+  options_.planning = {.planned = true, .always_wanted = false};
+  Begin();
+  StepWhenDue();
+  const uint64_t soon_ns = now_ns_ + kSecond;
+  EXPECT_EQ(session_->WindowAt(now_ns_, soon_ns), soon_ns);
+  EXPECT_EQ(session_->WindowAt(now_ns_, soon_ns - kSecond / 2), soon_ns);
+  EXPECT_EQ(session_->WindowAt(now_ns_, soon_ns + kSecond), soon_ns + kSecond);
+  const uint64_t longest_ns = session_->WindowAt(now_ns_, UINT64_MAX);
+  EXPECT_LE(longest_ns, now_ns_ + 60 * kSecond);
+  EXPECT_EQ(session_->WindowAt(longest_ns - 1'000'000, longest_ns + kSecond), longest_ns)
+      << "those who trace in it have begun";
+}
+
+TEST_F(CounterSessionTest, AWindowThatNobodyPlansBeginsByItselfWhereSomebodyAlwaysTraces) {
+  options_.planning = {.planned = true, .always_wanted = true};
+  Begin();
+  StepWhenDue();
+  ASSERT_EQ(ready_.size(), 1u);
+  EXPECT_GT(session_->next_step_ns(), now_ns_ + 2 * kSecond) << "those who plan come first";
+  Window();
+  EXPECT_EQ(batches_.size(), 1u);
+  session_->SetPlanning(now_ns_, {.planned = true, .always_wanted = false});
+  EXPECT_EQ(session_->next_step_ns(), UINT64_MAX);
+}
+
+TEST_F(CounterSessionTest, WindowsArePlannedOnceSomebodyPlans) {
+  Begin();
+  StepWhenDue();
+  EXPECT_TRUE(ready_.empty());
+  session_->SetPlanning(now_ns_, {.planned = true, .always_wanted = false});
+  ASSERT_EQ(ready_.size(), 1u);
+  EXPECT_EQ(session_->next_step_ns(), UINT64_MAX);
+  session_->SetPlanning(now_ns_, {.planned = false, .always_wanted = true});
+  Window();
+  EXPECT_EQ(batches_.size(), 1u);
+}
+
+TEST_F(CounterSessionTest, WhoJoinsHearsOfTheSetsAndTheWindowToCome) {
+  options_.planning = {.planned = true, .always_wanted = false};
+  Begin();
+  StepWhenDue();
+  session_->WindowAt(now_ns_, now_ns_);
+  Window();
+  std::vector<uint16_t> heard;
+  const auto sink = [&](uint16_t type, const auto&) { heard.push_back(type); };
+  session_->Introduce(sink);
+  EXPECT_EQ(heard, (std::vector<uint16_t>{FRAME_METRIC_SET, FRAME_SAMPLER_READY}));
+  heard.clear();
+  session_->WindowAt(now_ns_, now_ns_ + kSecond);
+  session_->Introduce(sink);
+  EXPECT_EQ(heard, (std::vector<uint16_t>{FRAME_METRIC_SET, FRAME_SAMPLER_WINDOW}));
+}
+
+TEST_F(CounterSessionTest, AWindowThatIsCutShortIsFollowedByOthers) {
+  options_.planning = {.planned = true, .always_wanted = false};
+  Begin();
+  StepWhenDue();
+  session_->WindowAt(now_ns_, now_ns_);
+  session_->Step(now_ns_, true);
+  ASSERT_TRUE(session_->sampling());
+  session_->CutWindow(now_ns_);
+  EXPECT_FALSE(session_->sampling());
+  EXPECT_EQ(batches_.size(), 1u);
+  EXPECT_EQ(ready_.size(), 1u) << "that may take long, and somebody waits for the end";
+  StepWhenDue();
+  EXPECT_EQ(ready_.size(), 2u);
+}
+
+TEST_F(CounterSessionTest, APlannedWindowThatCameTooLateIsLeftOut) {
+  options_.planning = {.planned = true, .always_wanted = false};
+  Begin();
+  StepWhenDue();
+  session_->WindowAt(now_ns_, now_ns_ + kSecond);
+  session_->Step(now_ns_ + kSecond + 10'000'000, true);
+  EXPECT_FALSE(session_->sampling());
+  EXPECT_EQ(ready_.size(), 2u) << "ready for another";
+  EXPECT_EQ(session_->next_step_ns(), UINT64_MAX);
+}
+
+TEST_F(CounterSessionTest, ANewSetIsConfiguredBeforeItsPlannedWindow) {
+  options_.planning = {.planned = true, .always_wanted = false};
+  Begin();
+  StepWhenDue();
+  for (size_t window = 1; sets_.size() < 2; ++window) {
+    ASSERT_LT(window, 50u);
+    const int configured = fake_.set_configs;
+    now_ns_ = std::max(now_ns_, MonotonicNs());
+    session_->WindowAt(now_ns_, now_ns_);
+    session_->Step(now_ns_, true);
+    ASSERT_TRUE(session_->sampling());
+    EXPECT_EQ(fake_.set_configs, configured);
+    StepWhenDue();
+    EXPECT_EQ(ready_.size(), window + 1);
+  }
+}
+
+TEST_F(CounterSessionTest, ARequestMakesAPlannedSessionReadySooner) {
+  options_.planning = {.planned = true, .always_wanted = false};
+  options_.schedule.cpu_budget_ppm = 50'000;
+  Begin();
+  StepWhenDue();
+  session_->WindowAt(now_ns_, now_ns_);
+  session_->Step(now_ns_, true);
+  StepWhenDue();
+  ASSERT_EQ(ready_.size(), 2u);
+  session_->RequestWindow(MonotonicNs());
+  ASSERT_EQ(ready_.size(), 3u);
+  EXPECT_LT(ready_[2].time_ns(), ready_[1].time_ns());
+  session_->RequestWindow(MonotonicNs());
+  EXPECT_EQ(ready_.size(), 3u) << "nothing new";
+  session_->WindowAt(MonotonicNs(), MonotonicNs() + 1'000'000);
+  session_->RequestWindow(MonotonicNs());
+  EXPECT_EQ(ready_.size(), 3u) << "one is about to begin";
+}
+
+TEST_F(CounterSessionTest, WindowsOfAnIdleGpuDoNotBringTheDetailSetOn) {
+  double& active_cycles = fake_.metrics.at("TPC.TriageCompute.sm__cycles_active.sum");
+  const double busy_cycles = active_cycles;
+  active_cycles = 0;
+  Begin();
+  for (int i = 0; i < 20; ++i) Window();
+  EXPECT_EQ(sets_.size(), 1u);
+  active_cycles = busy_cycles;
+  for (int i = 0; i < 13; ++i) Window();
+  EXPECT_EQ(sets_.size(), 2u);
+}
+
+TEST_F(CounterSessionTest, WhatTheSamplerDoesBesideWindowsIsOfTheSameBudget) {
+  options_.schedule.cpu_budget_ppm = 50'000;
+  options_.schedule.cpu_burst_ns = options_.schedule.duty_burst_ns = 100 * kSecond;
+  Begin();
+  Window();
+  EXPECT_LT(session_->next_step_ns(), MonotonicNs() + 5 * kSecond);
+  session_->Spent(101 * kSecond);
+  Window();
+  EXPECT_GT(session_->next_step_ns(), MonotonicNs() + 10 * kSecond) << "a second is paid in twenty";
+}
+
+// A program that copies between host and device most of the time launches kernels in between.
+TEST_F(CounterSessionTest, AGpuThatOnlyCopiesIsNotIdle) {
+  // Of real time, in which windows cost nothing: what the schedule adds to the end of one.
+  const auto pause_ns = [this](double read_bytes_per_sample, double write_bytes_per_sample) {
+    fake_.metrics.at("dram__bytes_read.sum") = read_bytes_per_sample;
+    fake_.metrics.at("dram__bytes_write.sum") = write_bytes_per_sample;
+    Window();
+    const uint64_t ended_ns = MonotonicNs();
+    return session_->next_step_ns() - std::min(ended_ns, session_->next_step_ns());
+  };
+  fake_.metrics.at("TPC.TriageCompute.sm__cycles_active.sum") = 0;
+  options_.schedule.cpu_budget_ppm = 50'000;
+  options_.schedule.cpu_burst_ns = options_.schedule.duty_burst_ns = UINT64_MAX / 4;
+  options_.schedule.idle_pause_ns = 3600 * kSecond;
+  Begin();
+  const double interval_ns = static_cast<double>(options_.interval_ns);
+  const uint64_t most_ns = 60 * kSecond;
+  EXPECT_LT(pause_ns(0, 50 * interval_ns), most_ns);
+  EXPECT_GT(pause_ns(0, 0.01 * interval_ns), most_ns);
+  EXPECT_LT(pause_ns(50 * interval_ns, 0), most_ns);
+  EXPECT_EQ(session_->statistics().busy_ns, 0) << "nor does it say at which clock kernels run";
+  // Of the whole window, not of one sample: 2 bytes a nanosecond are too many for an idle GPU.
+  EXPECT_GT(pause_ns(0.9 * interval_ns, 0.9 * interval_ns), most_ns);
+  EXPECT_LT(pause_ns(1.1 * interval_ns, 1.1 * interval_ns), most_ns);
+}
+
+// Whether it is busy is told by two thousandths of the cycles of all multiprocessors in the window.
+TEST_F(CounterSessionTest, AWindowWithLittleWorkIsNotBusy) {
+  Begin();
+  Window();
+  const CounterStatistics first = session_->statistics();
+  EXPECT_DOUBLE_EQ(first.busy_cycles, 17'000 * static_cast<double>(first.samples));
+  const double cycles_per_ns = first.busy_cycles / first.busy_ns;
+  double& active_cycles = fake_.metrics.at("TPC.TriageCompute.sm__cycles_active.sum");
+  active_cycles = 0.9 * 0.002 * 17'000 * device_.multiprocessors;
+  Window();
+  EXPECT_EQ(session_->statistics().busy_cycles, first.busy_cycles);
+  EXPECT_EQ(session_->statistics().busy_ns, first.busy_ns);
+  active_cycles = 1.1 * 0.002 * 17'000 * device_.multiprocessors;
+  Window();
+  EXPECT_GT(session_->statistics().busy_cycles, first.busy_cycles);
+  EXPECT_NEAR(session_->statistics().busy_cycles / session_->statistics().busy_ns, cycles_per_ns,
+              1e-9 * cycles_per_ns);
+}
+
+TEST_F(CounterSessionTest, WithoutACounterOfWorkEveryWindowMayHoldSome) {
+  fake_.metrics.erase("TPC.TriageCompute.sm__cycles_active.sum");
+  fake_.metrics.at("dram__bytes_read.sum") = fake_.metrics.at("dram__bytes_write.sum") = 0;
+  Begin();
+  Window();
+  EXPECT_GT(session_->statistics().windows, 0u);
+  EXPECT_GT(session_->statistics().busy_ns, 0);
+}
+
+TEST_F(CounterSessionTest, AWindowWithoutSamplesIsAFailure) {
+  fake_.samples_per_window = 0;
+  options_.interval_ns = 1;
+  Begin();
+  Window();
+  EXPECT_FALSE(session_->works());
+  EXPECT_NE(session_->reason().reason.find("no samples"), std::string::npos);
+  // It is tried again, ever more seldom.
+  const uint64_t first_pause_ns = session_->next_step_ns() - now_ns_;
+  Window();
+  EXPECT_GE(session_->next_step_ns() - now_ns_, 2 * first_pause_ns);
+}
+
+TEST_F(CounterSessionTest, TriesAgainWhileAnotherProfilerHasTheCounters) {
+  fake_.enable_result = cupti::kHardwareBusy;
+  Begin();
+  StepWhenDue();
+  EXPECT_FALSE(session_->works());
+  EXPECT_NE(session_->reason().reason.find("another profiler"), std::string::npos);
+  EXPECT_NE(session_->reason().remedy.find("dcgmi"), std::string::npos);
+  const uint64_t first_retry_ns = session_->next_step_ns();
+  EXPECT_GE(first_retry_ns, now_ns_ + kSecond);
+  StepWhenDue();
+  EXPECT_GE(session_->next_step_ns() - now_ns_, 2 * kSecond);
+  fake_.enable_result = 0;
+  StepWhenDue();
+  EXPECT_TRUE(session_->works());
+  EXPECT_EQ(session_->reason(), RungReason{});
+}
+
+TEST_F(CounterSessionTest, NamesAnotherUsersSamplerOnceTheHardwareIsBusy) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to be another user";
+  constexpr uid_t kBob = 1001;
+  device_.uuid = std::to_string(getpid()) + "+" + std::to_string(MonotonicNs());
+  device_.uuid.resize(16, '.');
+  int ready[2];
+  ASSERT_EQ(pipe2(ready, O_CLOEXEC), 0);
+  const pid_t other = fork();
+  if (other == 0) {
+    const bool listens = setuid(kBob) == 0;
+    const absl::StatusOr<UniqueFd> listener = ListenForSubscribers(device_.uuid);
+    if (!listens || !listener.ok() || write(ready[1], "x", 1) != 1) _exit(1);
+    while (true) pause();
+  }
+  char byte;
+  ASSERT_EQ(read(ready[0], &byte, 1), 1);
+  Begin();
+  StepWhenDue();
+  EXPECT_TRUE(session_->works()) << "who listens has no counters by that";
+  session_.reset();
+  fake_.enable_result = cupti::kHardwareBusy;
+  Begin();
+  StepWhenDue();
+  EXPECT_EQ(session_->reason().reason,
+            "the counters are held by another utlz, of user 1001 (sampler process " +
+                std::to_string(other) + ")");
+  kill(other, SIGKILL);
+  waitpid(other, nullptr, 0);
+  for (const int fd : ready) close(fd);
+}
+
+TEST_F(CounterSessionTest, BusyAtTheStartOfAWindowIsNoEnd) {
+  Begin();
+  Window();
+  fake_.start_result = cupti::kHardwareBusy;
+  StepWhenDue();
+  EXPECT_FALSE(session_->works());
+  EXPECT_FALSE(fake_.enabled);
+  fake_.start_result = 0;
+  Window();
+  EXPECT_TRUE(session_->works());
+}
+
+TEST_F(CounterSessionTest, MissingPermissionIsFinalAndSaysItsRemedy) {
+  fake_.availability_result = cupti::kInsufficientPrivileges;
+  Begin();
+  StepWhenDue();
+  EXPECT_FALSE(session_->works());
+  EXPECT_NE(session_->reason().remedy.find("NVreg_RestrictProfilingToAdminUsers=0"),
+            std::string::npos);
+  EXPECT_EQ(session_->next_step_ns(), UINT64_MAX);
+}
+
+TEST_F(CounterSessionTest, AChipWithoutCountersIsFinal) {
+  fake_.metrics.clear();
+  Begin();
+  StepWhenDue();
+  EXPECT_FALSE(session_->works());
+  EXPECT_EQ(session_->next_step_ns(), UINT64_MAX);
+}
+
+TEST_F(CounterSessionTest, YieldGivesTheCountersUpInTheMiddleOfAWindow) {
+  Begin();
+  StepWhenDue();
+  StepWhenDue();
+  ASSERT_TRUE(session_->sampling());
+  session_->Yield(now_ns_);
+  EXPECT_FALSE(fake_.sampling);
+  EXPECT_FALSE(fake_.enabled);
+  EXPECT_EQ(batches_.size(), 1u);  // what was sampled is not thrown away
+  EXPECT_EQ(session_->next_step_ns(), UINT64_MAX);
+  session_->Resume(now_ns_);
+  Window();
+  EXPECT_EQ(batches_.size(), 2u);
+}
+
+TEST_F(CounterSessionTest, OnlyOneUtlzTakesAGpu) {
+  Begin();
+  StepWhenDue();
+  ASSERT_TRUE(session_->works());
+  CounterSession second(
+      table_, device_, options_, [](auto, const auto&) {}, now_ns_);
+  second.Step(now_ns_, true);
+  EXPECT_FALSE(second.works());
+  EXPECT_NE(second.reason().reason.find("another utlz (sampler process " +
+                                        std::to_string(getpid()) + ")"),
+            std::string::npos)
+      << second.reason().reason;
+  session_.reset();
+  second.Step(second.next_step_ns(), true);
+  EXPECT_TRUE(second.works());
+}
+
+TEST_F(CounterSessionTest, CountsWhatAnOverflowLostAndGoesOn) {
+  Begin();
+  fake_.decode_result = cupti::kOutOfMemory;
+  Window();
+  EXPECT_EQ(session_->statistics().samples, 0u);
+  EXPECT_TRUE(session_->works());
+  fake_.decode_result = 0;
+  Window();
+  EXPECT_EQ(session_->statistics().samples, 9u);
+}
+
+TEST_F(CounterSessionTest, BeginsNoWindowWhileItMayNot) {
+  Begin();
+  session_->Step(now_ns_, false);
+  EXPECT_TRUE(session_->works());
+  session_->Step(now_ns_ + kSecond, false);
+  EXPECT_FALSE(session_->sampling());
+  session_->Step(now_ns_ + kSecond, true);
+  EXPECT_TRUE(session_->sampling());
+}
+
+}  // namespace
+}  // namespace utlz

@@ -1,0 +1,323 @@
+// Samplers of several collectors on one machine: their loops turn by turn in one process, over a
+// CUPTI that serves one of them.
+#include "collector/sampler/sampler_loop.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "collector/sampler/driver/clocks.h"
+#include "collector/sampler/sharing/sampler_socket.h"
+#include "proto/sampler.pb.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/unit/sampler/fake_cupti.h"
+#include "tests/unit/sampler/sampler_ends.h"
+
+namespace utlz {
+namespace {
+
+constexpr uint64_t kSecond = 1'000'000'000;
+// A test that hangs has failed; far above what any takes.
+constexpr uint64_t kTooLongNs = 60 * kSecond;
+
+class SamplerLoopTest : public testing::Test {
+ protected:
+  struct Collector {
+    UniqueFd socket;
+    std::unique_ptr<SamplerLoop> loop;
+    Heard heard;
+    bool runs = true;
+  };
+
+  SamplerLoopTest() : devices_(1) {
+    fake_.metrics = {{"dram__bytes_read.sum", 3200},
+                     {"dram__bytes_write.sum", 320},
+                     {"gpc__cycles_elapsed.max", 17'000},
+                     {"TPC.TriageCompute.sm__cycles_active.sum", 2'000'000}};
+    // No other test on this machine meets this GPU.
+    uuid_ = std::to_string(getpid()) + "-" + std::to_string(MonotonicNs());
+    uuid_.resize(16, '.');
+    devices_[0].uuid = uuid_;
+    devices_[0].multiprocessors = 132;
+    devices_[0].compute_capability_major = 9;
+    libraries_.cupti = &table_;
+  }
+
+  Collector* Start(bool planned = false, bool counters = true) {
+    int sockets[2];
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets), 0);
+    SamplerOptions options;
+    options.cpu_budget_ppm = 0;  // windows follow at once
+    options.planned_windows = planned;
+    auto collector = std::make_unique<Collector>();
+    collector->socket.Reset(sockets[0]);
+    collector->loop = std::make_unique<SamplerLoop>(
+        options, devices_, counters ? libraries_ : no_libraries_, folder_.path(),
+        std::make_unique<FrameChannel>(sockets[1]), folder_.path());
+    return collectors_.emplace_back(std::move(collector)).get();
+  }
+
+  // Every sampler's turn, until that is so.
+  void Until(const std::function<bool()>& reached) {
+    const uint64_t deadline_ns = MonotonicNs() + kTooLongNs;
+    while (!reached()) {
+      ASSERT_LT(MonotonicNs(), deadline_ns) << "it never came to that";
+      for (const auto& collector : collectors_) {
+        if (collector->loop != nullptr && collector->runs)
+          collector->runs = collector->loop->Turn(1);
+        if (collector->socket.valid()) collector->heard.Read(collector->socket.get());
+      }
+    }
+  }
+
+  void UntilMoreSamples(Collector* collector) {
+    const size_t before = collector->heard.batches.size();
+    Until([&] { return collector->heard.batches.size() > before + 1; });
+  }
+
+  static const SamplerStatus& LastStatus(const Collector* collector) {
+    static const SamplerStatus none;
+    return collector->heard.statuses.empty() ? none : collector->heard.statuses.back();
+  }
+
+  // One that serves, one that shares.
+  void StartTwo(bool planned = false) {
+    first_ = Start(planned);
+    Until([&] { return LastStatus(first_).rung() == SOURCE_SAMPLED; });
+    second_ = Start(planned);
+    Until([&] { return LastStatus(second_).rung() == SOURCE_SAMPLED; });
+  }
+
+  FakeCupti fake_;
+  const CuptiTable table_ = fake_.table();
+  std::vector<CudaDevice> devices_;
+  SamplerLibraries libraries_;
+  const SamplerLibraries no_libraries_;
+  TemporaryFolder folder_;
+  std::string uuid_;
+  std::vector<std::unique_ptr<Collector>> collectors_;
+  Collector* first_ = nullptr;
+  Collector* second_ = nullptr;
+};
+
+TEST_F(SamplerLoopTest, ASecondCollectorSharesTheCountersOfTheFirst) {
+  StartTwo();
+  UntilMoreSamples(first_);
+  UntilMoreSamples(second_);
+  EXPECT_EQ(fake_.enables, 1);
+  ASSERT_EQ(second_->heard.sets.size(), 1u);
+  EXPECT_EQ(second_->heard.sets[0].id(), first_->heard.sets[0].id());
+  EXPECT_EQ(second_->heard.batches[0].metric_set(), second_->heard.sets[0].id());
+  EXPECT_EQ(second_->heard.peaks.back().chip(), "GH100");
+  EXPECT_EQ(LastStatus(second_).collectors(), 2u);
+  EXPECT_TRUE(LastStatus(second_).reason().empty()) << LastStatus(second_).reason();
+}
+
+TEST_F(SamplerLoopTest, TheEndOfTheFirstTakesNothingFromTheSecond) {
+  StartTwo();
+  UntilMoreSamples(second_);
+  Command(first_->socket.get(), kSamplerQuit, uuid_);
+  Until([&] { return first_->heard.ended; });
+  EXPECT_TRUE(first_->heard.detached);
+  EXPECT_TRUE(first_->runs) << "it goes on for the second";
+  UntilMoreSamples(second_);
+  EXPECT_EQ(fake_.enables, 1);
+  Command(second_->socket.get(), kSamplerQuit, uuid_);
+  Until([&] { return !first_->runs && !second_->runs; });
+  EXPECT_FALSE(second_->heard.detached);
+  EXPECT_FALSE(fake_.enabled);
+}
+
+TEST_F(SamplerLoopTest, ACollectorThatVanishesTakesNothingFromTheSecond) {
+  StartTwo();
+  first_->socket.Reset();
+  UntilMoreSamples(second_);
+  EXPECT_EQ(fake_.enables, 1);
+  second_->socket.Reset();
+  Until([&] { return !first_->runs && !second_->runs; });
+  EXPECT_FALSE(fake_.enabled);
+}
+
+TEST_F(SamplerLoopTest, TheEndOfTheSecondTakesNothingFromTheFirst) {
+  StartTwo();
+  UntilMoreSamples(second_);
+  Command(second_->socket.get(), kSamplerQuit, uuid_);
+  Until([&] { return !second_->runs; });
+  UntilMoreSamples(first_);
+  Command(first_->socket.get(), kSamplerQuit, uuid_);
+  Until([&] { return !first_->runs; });
+  EXPECT_FALSE(first_->heard.detached) << "nobody was left";
+}
+
+TEST_F(SamplerLoopTest, WhoSharedTakesTheCountersWhenTheirSamplerDies) {
+  StartTwo();
+  UntilMoreSamples(second_);
+  Until([&] { return LastStatus(second_).samples() > 0; });
+  const uint64_t samples = LastStatus(second_).samples();
+  first_->loop.reset();
+  UntilMoreSamples(second_);
+  EXPECT_EQ(fake_.enables, 2);
+  // One set, as before, and what was counted before stays counted.
+  for (const MetricSet& set : second_->heard.sets) EXPECT_EQ(set.id(), second_->heard.sets[0].id());
+  EXPECT_GE(LastStatus(second_).samples(), samples);
+  EXPECT_EQ(LastStatus(second_).rung(), SOURCE_SAMPLED);
+}
+
+TEST_F(SamplerLoopTest, AYieldOfOneIsAYieldForAllAndIsSaid) {
+  StartTwo();
+  Command(second_->socket.get(), kSamplerYield, uuid_);
+  Until([&] { return !LastStatus(first_).reason().empty(); });
+  EXPECT_FALSE(fake_.enabled);
+  EXPECT_NE(LastStatus(first_).reason().find("user ranges"), std::string::npos);
+  EXPECT_TRUE(LastStatus(second_).reason().empty()) << LastStatus(second_).reason();
+  Command(second_->socket.get(), kSamplerResume, uuid_);
+  UntilMoreSamples(first_);
+  UntilMoreSamples(second_);
+  Until([&] { return LastStatus(first_).reason().empty(); });
+  // One who leaves without a word gives back what it asked for.
+  Command(second_->socket.get(), kSamplerYield, uuid_);
+  Until([&] { return !fake_.enabled; });
+  second_->socket.Reset();
+  UntilMoreSamples(first_);
+}
+
+TEST_F(SamplerLoopTest, GivesWayToNsightComputeAndTakesTheCountersBack) {
+  StartTwo();
+  UntilMoreSamples(second_);
+  const std::filesystem::path process = folder_.path() + "/proc/77";
+  std::filesystem::create_directories(process);
+  std::ofstream(process / "cmdline") << "ncu";
+  std::ofstream(process / "comm") << "ncu\n";
+  std::ofstream(process / "status") << "Uid:\t0\t0\t0\t0\n";
+  Until([&] { return !fake_.enabled; });
+  Until([&] {
+    return LastStatus(first_).rung() == SOURCE_TIME_ONLY &&
+           LastStatus(second_).rung() == SOURCE_TIME_ONLY;
+  });
+  for (const Collector* collector : {first_, second_}) {
+    EXPECT_NE(LastStatus(collector).reason().find("(ncu, process 77)"), std::string::npos);
+  }
+  std::filesystem::remove_all(process);
+  UntilMoreSamples(first_);
+  UntilMoreSamples(second_);
+  EXPECT_EQ(fake_.enables, 2);
+  Until([&] { return LastStatus(second_).rung() == SOURCE_SAMPLED; });
+  for (const Collector* collector : {first_, second_}) {
+    EXPECT_EQ(LastStatus(collector).lent_to(), "ncu, process 77");
+    EXPECT_GT(LastStatus(collector).lent_ns(), 0u);
+  }
+}
+
+TEST_F(SamplerLoopTest, OneWithoutCountersAsksTheOthersForThem) {
+  first_ = Start();
+  UntilMoreSamples(first_);
+  Collector* const ranges = Start(false, false);
+  Command(ranges->socket.get(), kSamplerYield, uuid_);
+  Until([&] { return !fake_.enabled; });
+  Command(ranges->socket.get(), kSamplerResume, uuid_);
+  UntilMoreSamples(first_);
+  EXPECT_TRUE(ranges->heard.batches.empty());
+}
+
+TEST_F(SamplerLoopTest, TheLatestOfThoseWhoPlanIsWaitedForAndAllAreTold) {
+  // Apart by more than any turn here takes, and never waited for.
+  constexpr uint64_t kTolerance = kSecond;
+  StartTwo(true);
+  Until([&] { return !first_->heard.ready.empty() && !second_->heard.ready.empty(); });
+  const uint64_t soon_ns = RealtimeNs() + 5 * kSecond;
+  Command(first_->socket.get(), kSamplerWindowAt, uuid_, soon_ns);
+  Until([&] { return !second_->heard.windows.empty(); });
+  EXPECT_LT(second_->heard.windows[0].begin_ns(), soon_ns + kTolerance);
+  EXPECT_GT(second_->heard.windows[0].window_ns(), 0u);
+  EXPECT_TRUE(first_->heard.windows.empty()) << "it knows";
+  const uint64_t later_ns = soon_ns + 3 * kSecond;
+  Command(second_->socket.get(), kSamplerWindowAt, uuid_, later_ns);
+  Until([&] { return !first_->heard.windows.empty(); });
+  EXPECT_GT(first_->heard.windows[0].begin_ns(), later_ns - kTolerance);
+  EXPECT_EQ(fake_.starts, 0);
+}
+
+TEST_F(SamplerLoopTest, AWindowThatOnePlannedServesAll) {
+  StartTwo(true);
+  size_t answered = 0;
+  Until([&] {
+    // One that could not begin in time is left out, and there is another.
+    if (first_->heard.ready.size() > answered) {
+      answered = first_->heard.ready.size();
+      Command(first_->socket.get(), kSamplerWindowAt, uuid_, RealtimeNs() + kSecond / 10);
+    }
+    return !first_->heard.batches.empty() && !second_->heard.batches.empty();
+  });
+  EXPECT_FALSE(second_->heard.windows.empty());
+}
+
+class HostileSubscriberTest : public SamplerLoopTest {
+ protected:
+  HostileSubscriberTest() {
+    first_ = Start();
+    Until([&] { return LastStatus(first_).rung() == SOURCE_SAMPLED; });
+    absl::StatusOr<UniqueFd> connection = ConnectToSampler(uuid_);
+    EXPECT_TRUE(connection.ok()) << connection.status();
+    if (connection.ok()) connection_ = *std::move(connection);
+  }
+
+  void Subscribe() { Command(connection_.get(), kSamplerSubscribe, uuid_, kSamplerShareVersion); }
+
+  bool TurnedAway() {
+    char byte;
+    return recv(connection_.get(), &byte, 1, MSG_DONTWAIT) == 0;
+  }
+
+  UniqueFd connection_;
+};
+
+TEST_F(HostileSubscriberTest, GarbageIsTurnedAway) {
+  const std::string garbage(64, '\xff');
+  ASSERT_EQ(send(connection_.get(), garbage.data(), garbage.size(), MSG_NOSIGNAL), 64);
+  Until([&] { return TurnedAway(); });
+  UntilMoreSamples(first_);
+}
+
+TEST_F(HostileSubscriberTest, AnotherVersionIsTurnedAway) {
+  Command(connection_.get(), kSamplerSubscribe, uuid_, kSamplerShareVersion + 1);
+  Until([&] { return TurnedAway(); });
+}
+
+TEST_F(HostileSubscriberTest, OneThatSaysNothingIsTurnedAway) {
+  Until([&] { return TurnedAway(); });
+}
+
+TEST_F(HostileSubscriberTest, CannotEndSetThePaceOrSpeakForOthers) {
+  Subscribe();
+  Command(connection_.get(), kSamplerSetDuty, uuid_, 0);
+  Command(connection_.get(), kSamplerQuit, uuid_);
+  Command(connection_.get(), kSamplerYield, std::string(16, 'x'));
+  Command(connection_.get(), kSamplerUseDevice, std::string(16, 'x'));
+  UntilMoreSamples(first_);
+  UntilMoreSamples(first_);
+  EXPECT_EQ(fake_.enables, 1);
+}
+
+TEST_F(HostileSubscriberTest, OneThatReadsNothingHoldsNobodyUp) {
+  Subscribe();
+  for (int i = 0; i < 10; ++i) UntilMoreSamples(first_);
+}
+
+TEST_F(HostileSubscriberTest, AFloodOfCommandsWaits) {
+  Subscribe();
+  for (int i = 0; i < 2 * SamplerAudience::kCommandsPerSecond; ++i) {
+    Command(connection_.get(), kSamplerStartWindow, uuid_);
+  }
+  UntilMoreSamples(first_);
+}
+
+}  // namespace
+}  // namespace utlz

@@ -1,0 +1,158 @@
+#include "collector/sampler/window_schedule.h"
+
+#include <gtest/gtest.h>
+
+namespace utlz {
+namespace {
+
+constexpr uint64_t kMs = 1'000'000;
+constexpr uint64_t kSecond = 1000 * kMs;
+
+struct Usage {
+  double on_share;
+  double cpu_share;
+  uint64_t windows;
+};
+
+// Runs the schedule for `seconds`; a window costs `cpu_per_on` of its length in CPU time.
+Usage Simulate(WindowSchedule* schedule, double seconds, double cpu_per_on, bool idle = false) {
+  const auto end_ns = static_cast<uint64_t>(seconds * 1e9);
+  uint64_t on_ns = 0;
+  uint64_t cpu_ns = 0;
+  uint64_t windows = 0;
+  while (schedule->next_start_ns() < end_ns) {
+    const uint64_t window_ns = schedule->window_ns();
+    const auto window_cpu_ns = static_cast<uint64_t>(static_cast<double>(window_ns) * cpu_per_on);
+    const uint64_t now_ns = schedule->next_start_ns() + window_ns + window_cpu_ns;
+    on_ns += window_ns;
+    cpu_ns += window_cpu_ns;
+    ++windows;
+    schedule->Finished(now_ns, window_ns, window_cpu_ns, idle);
+    EXPECT_GE(schedule->next_start_ns(), now_ns);
+  }
+  return {static_cast<double>(on_ns) / seconds * 1e-9, static_cast<double>(cpu_ns) / seconds * 1e-9,
+          windows};
+}
+
+TEST(WindowSchedule, BeginsAtOnce) {
+  const WindowSchedule schedule({}, 5 * kSecond);
+  EXPECT_EQ(schedule.next_start_ns(), 5 * kSecond);
+}
+
+TEST(WindowSchedule, KeepsTheCpuBudgetOverALongRun) {
+  WindowScheduleOptions options;
+  options.cpu_budget_ppm = 50'000;
+  WindowSchedule schedule(options, 0);
+  const Usage usage = Simulate(&schedule, 600, 3);
+  const double burst_share = static_cast<double>(options.cpu_burst_ns) * 1e-9 / 600;
+  EXPECT_LE(usage.cpu_share, 0.05 + burst_share + 0.001);
+  EXPECT_GE(usage.cpu_share, 0.03);
+}
+
+// The credit of two seconds is 3.3 % of a minute by itself.
+TEST(WindowSchedule, KeepsTheCpuBudgetOnceTheCreditIsPaidBack) {
+  WindowScheduleOptions options;
+  options.cpu_budget_ppm = 45'000;
+  options.cpu_burst_ns = 2 * kSecond;
+  for (const double seconds : {90.0, 120.0, 600.0}) {
+    WindowSchedule schedule(options, 0);
+    const Usage usage = Simulate(&schedule, seconds, 3);
+    const double a_window = 0.09 / seconds;  // may begin with what is left
+    EXPECT_LE(usage.cpu_share, 0.045 + a_window + 0.0001) << seconds << " s";
+    EXPECT_GE(usage.cpu_share, 0.035) << seconds << " s";
+  }
+  WindowSchedule schedule(options, 0);
+  EXPECT_GE(Simulate(&schedule, 5, 3).cpu_share, 0.3) << "but a fresh run is sampled densely";
+}
+
+TEST(WindowSchedule, KeepsTheDutyOverALongRun) {
+  WindowScheduleOptions options;
+  options.cpu_budget_ppm = 1'000'000;
+  options.minimum_pause_ns = 0;
+  options.duty_ppm = 10'000;
+  options.duty_burst_ns = kSecond;
+  WindowSchedule schedule(options, 0);
+  const Usage usage = Simulate(&schedule, 1000, 0.01);
+  EXPECT_LE(usage.on_share, 0.01 + 0.001 + 0.0001);
+  EXPECT_GE(usage.on_share, 0.007);
+}
+
+TEST(WindowSchedule, SpendsItsCreditEarly) {
+  WindowSchedule early({}, 0);
+  WindowSchedule late({}, 0);
+  const Usage first = Simulate(&early, 5, 3);
+  Simulate(&late, 100, 3);
+  const uint64_t windows_of_a_late_five_seconds = Simulate(&late, 105, 3).windows;
+  EXPECT_GT(first.windows, 2 * windows_of_a_late_five_seconds);
+}
+
+TEST(WindowSchedule, WithoutABudgetOneWindowFollowsTheOther) {
+  WindowScheduleOptions options;
+  options.cpu_budget_ppm = 0;
+  WindowSchedule schedule(options, 0);
+  EXPECT_GT(Simulate(&schedule, 10, 0.1).on_share, 0.85);
+}
+
+TEST(WindowSchedule, LooksOnlyBrieflyAtAnIdleGpu) {
+  WindowSchedule schedule({}, 0);
+  const uint64_t busy_window_ns = schedule.window_ns();
+  schedule.Finished(kSecond, busy_window_ns, 0, /*idle=*/true);
+  EXPECT_LT(schedule.window_ns(), busy_window_ns);
+  schedule.Finished(2 * kSecond, schedule.window_ns(), 0, /*idle=*/false);
+  EXPECT_EQ(schedule.window_ns(), busy_window_ns);
+}
+
+TEST(WindowSchedule, ZeroDutyMeansNeverUntilItIsRaised) {
+  WindowScheduleOptions options;
+  options.duty_ppm = 0;
+  WindowSchedule schedule(options, 0);
+  EXPECT_EQ(schedule.next_start_ns(), UINT64_MAX);
+  schedule.RequestWindow(kSecond);
+  EXPECT_EQ(schedule.next_start_ns(), UINT64_MAX);
+  schedule.SetDuty(2 * kSecond, 1'000'000);
+  EXPECT_LT(schedule.next_start_ns(), 3 * kSecond);
+}
+
+TEST(WindowSchedule, OverflowsShortenWindowsAndQuietLengthensThem) {
+  WindowSchedule schedule({}, 0);
+  const uint64_t full_ns = schedule.window_ns();
+  schedule.Overflowed();
+  EXPECT_EQ(schedule.window_ns(), full_ns / 2);
+  for (int i = 0; i < 100; ++i) schedule.Overflowed();
+  EXPECT_EQ(schedule.window_ns(), WindowScheduleOptions{}.minimum_window_ns);
+  for (uint64_t i = 0; i < 1000; ++i) schedule.Finished(i * kSecond, kMs, kMs, false);
+  EXPECT_EQ(schedule.window_ns(), full_ns);
+}
+
+TEST(WindowSchedule, ARequestBringsTheNextWindowForwardButNotBeyondTheCredit) {
+  WindowSchedule schedule({}, 0);
+  schedule.Finished(kSecond, 30 * kMs, 90 * kMs, false);
+  EXPECT_GT(schedule.next_start_ns(), kSecond);
+  schedule.RequestWindow(kSecond);
+  EXPECT_EQ(schedule.next_start_ns(), kSecond);
+  schedule.Finished(2 * kSecond, 30 * kMs, 100 * kSecond, false);
+  schedule.RequestWindow(2 * kSecond);
+  EXPECT_GT(schedule.next_start_ns(), 3 * kSecond);
+}
+
+TEST(WindowSchedule, PausesAreDithered) {
+  WindowSchedule schedule({}, 0);
+  uint64_t last_pause_ns = 0;
+  int different = 0;
+  for (uint64_t i = 1; i < 20; ++i) {
+    const uint64_t now_ns = i * 10 * kSecond;
+    schedule.Finished(now_ns, 0, 0, false);
+    different += schedule.next_start_ns() - now_ns != last_pause_ns ? 1 : 0;
+    last_pause_ns = schedule.next_start_ns() - now_ns;
+  }
+  EXPECT_GE(different, 18);
+}
+
+TEST(WindowSchedule, ClocksThatGoBackDoNoHarm) {
+  WindowSchedule schedule({}, 10 * kSecond);
+  schedule.Finished(5 * kSecond, 30 * kMs, 30 * kMs, false);
+  EXPECT_LT(schedule.next_start_ns(), 20 * kSecond);
+}
+
+}  // namespace
+}  // namespace utlz

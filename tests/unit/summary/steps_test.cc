@@ -1,0 +1,221 @@
+// Steps: where they come from, what is in them, and what differs in slow ones.
+#include <gtest/gtest.h>
+
+#include "tests/support/made_up_loads.h"
+
+namespace utlz {
+namespace {
+
+using Build = RunBuilder;
+
+TEST(StepsTest, FindsStepsInRepeatingLaunches) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  SendLoop(&run, 50, 100 * kMicrosecond, kMicrosecond);
+  const Summary summary = run.EndRun(60 * kMillisecond);
+  EXPECT_EQ(summary.steps().source(), "pattern");
+  EXPECT_EQ(summary.steps().steps(), 49u);
+  EXPECT_NEAR(summary.steps().time_mean_ns(), 1010.0 * kMicrosecond, 1);
+  EXPECT_EQ(summary.steps().launches(), 10);
+  EXPECT_EQ(summary.steps().slow_size(), 0);
+  ExpectSlicesSumToTheWhole(summary);
+}
+
+TEST(StepsTest, NamesSlowStepsAndWhatDiffered) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"a", "b", "c", "d", "e"});
+  uint64_t now = 0;
+  for (int step = 0; step < 30; ++step) {
+    std::vector<Launch> launches;
+    for (uint32_t i = 0; i < 5; ++i) {
+      const uint64_t busy = step == 20 ? 300 : 100;
+      launches.push_back(Build::LaunchAt(now, busy * kMicrosecond, i));
+      now += (busy + 1) * kMicrosecond;
+    }
+    run.SendLaunches(launches);
+    if (step == 10) now += 2 * kMillisecond;
+    if (step == 0) now += 5 * kMillisecond;
+  }
+  const Summary summary = run.EndRun(100 * kMillisecond);
+  EXPECT_EQ(summary.steps().warmup_steps(), 1u);
+  ASSERT_EQ(summary.steps().slow_size(), 2);
+  EXPECT_EQ(summary.steps().slow(0), 10u);
+  EXPECT_NE(summary.steps().slow_reason(0).find("no kernel ran"), std::string::npos);
+  EXPECT_EQ(summary.steps().slow(1), 20u);
+  EXPECT_NE(summary.steps().slow_reason(1).find("kernels took"), std::string::npos);
+}
+
+TEST(StepsTest, PrefersStepsThatTheProgramNames) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  Strings strings;
+  strings.set_first(100);
+  for (int i = 0; i < 6; ++i) strings.add_values("train step #" + std::to_string(i));
+  strings.add_values("optimizer.step");
+  run.Send(1, FRAME_STRINGS, strings);
+  MarkerBatch markers;
+  markers.set_base_ns(kRunStartNs);
+  for (uint32_t i = 0; i < 6; ++i) {
+    for (const uint32_t name : {100 + i, 106u}) {
+      markers.add_start_delta_ns(name == 106 ? 0 : static_cast<int64_t>(10 * kMillisecond));
+      markers.add_duration_ns(8 * kMillisecond);
+      markers.add_name(name);
+      markers.add_domain(0);
+      markers.add_thread(1);
+      markers.add_depth(0);
+    }
+  }
+  run.Send(1, FRAME_MARKERS, markers);
+  const Summary summary = run.EndRun(100 * kMillisecond);
+  EXPECT_EQ(summary.steps().source(), "nvtx");
+  EXPECT_EQ(summary.steps().steps(), 6u);
+  EXPECT_NEAR(summary.steps().time_p50_ns(), 8.0 * kMillisecond, 1);
+  ASSERT_EQ(summary.nvtx_size(), 7);
+}
+
+TEST(StepsTest, FindsNoStepsWhereNothingRepeats) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"a", "b", "c", "d", "e", "f"});
+  std::vector<Launch> launches;
+  uint32_t state = 1;
+  for (uint64_t i = 0; i < 500; ++i) {
+    state = state * 1664525u + 1013904223u;
+    launches.push_back(Build::LaunchAt(i * 1000, 500, (state >> 16) % 6));
+  }
+  run.SendLaunches(launches);
+  EXPECT_FALSE(run.EndRun(kMillisecond).has_steps());
+}
+
+// `replays` of a graph of five nodes, 10 µs each, `gap_ns` apart, and one eager kernel between
+// them.
+void SendReplays(RunBuilder* run, int replays, uint64_t gap_ns, uint64_t eager_ns) {
+  run->SendKernels({"eager", "node"}, 1, 132);
+  Variants nodes;
+  nodes.set_first(2);
+  for (uint32_t i = 0; i < 5; ++i) {
+    nodes.add_name(2);
+    nodes.add_grid_x(i < 3 ? 132 : 264);
+    nodes.add_grid_y(1);
+    nodes.add_grid_z(1);
+    nodes.add_block_x(128);
+    nodes.add_block_y(1);
+    nodes.add_block_z(1);
+    nodes.add_graph_node(100 + i);
+  }
+  run->Send(1, FRAME_VARIANTS, nodes);
+  uint64_t now = 0;
+  uint32_t correlation = 1000;
+  for (int replay = 0; replay < replays; ++replay) {
+    std::vector<Launch> launches;
+    for (uint32_t i = 0; i < 5; ++i) {
+      launches.push_back(Build::LaunchAt(now, 10 * kMicrosecond, 2 + i));
+      now += 11 * kMicrosecond;
+    }
+    correlation += 7;
+    // In two batches, as two flushes would bring them.
+    run->SendLaunches({launches.begin(), launches.begin() + 2}, 1, 7, correlation);
+    run->SendLaunches({launches.begin() + 2, launches.end()}, 1, 7, correlation);
+    run->SendLaunches({Build::LaunchAt(now, eager_ns, 0)});
+    // Times between replays that differ, as requests come.
+    now += eager_ns + gap_ns + static_cast<uint64_t>(replay % 3) * kMicrosecond;
+  }
+}
+
+TEST(StepsTest, FindsStepsInLaunchesOfOneGraph) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  SendReplays(&run, 20, 5 * kMicrosecond, kMicrosecond);
+  const StepsSummary steps = run.EndRun(10 * kMillisecond).steps();
+  EXPECT_EQ(steps.source(), "graph");
+  EXPECT_EQ(steps.steps(), 19u);
+  EXPECT_NEAR(steps.time_p50_ns(), 62.0 * kMicrosecond, 1);
+  EXPECT_NEAR(steps.launches(), 6, 1e-9) << "what runs between two replays belongs to the first";
+  EXPECT_NEAR(steps.kernel_time_ns(), 51.0 * kMicrosecond, 1);
+  EXPECT_GT(steps.idle_time_ns(), 9.0 * kMicrosecond);
+  EXPECT_FALSE(steps.has_warmup_time_ns());
+}
+
+TEST(StepsTest, GraphsThatDoLittleAreNotSteps) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  SendReplays(&run, 20, 5 * kMicrosecond, 60 * kMicrosecond);
+  EXPECT_EQ(run.EndRun(10 * kMillisecond).steps().source(), "pattern");
+}
+
+TEST(StepsTest, TellsCopiesAndLaunchesOfASlowStep) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"a", "b", "c", "d", "checkpoint", "slow_kernel"});
+  uint64_t now = 0;
+  for (int step = 0; step < 40; ++step) {
+    std::vector<Launch> launches;
+    for (uint32_t i = 0; i < 4; ++i) {
+      launches.push_back(Build::LaunchAt(now, 100 * kMicrosecond, i));
+      now += 101 * kMicrosecond;
+    }
+    if (step == 10) {
+      run.SendCopy(COPY_DEVICE_TO_HOST, now, 300 * kMicrosecond, 1 << 20);
+      now += 301 * kMicrosecond;
+    }
+    if (step == 20) {
+      for (int i = 0; i < 50; ++i, now += 5 * kMicrosecond) {
+        launches.push_back(Build::LaunchAt(now, 4500, 4));
+      }
+    }
+    if (step == 30) {
+      launches.push_back(Build::LaunchAt(now, 900 * kMicrosecond, 5));
+      now += 901 * kMicrosecond;
+    }
+    run.SendLaunches(launches);
+  }
+  const StepsSummary steps = run.EndRun(100 * kMillisecond).steps();
+  ASSERT_EQ(steps.slow_size(), 3);
+  EXPECT_EQ(steps.slow_reason(0), "copies alone took 0.3 ms more");
+  EXPECT_EQ(steps.slow_reason(1), "kernels took 0.225 ms more, with 50 more launches");
+  EXPECT_EQ(steps.slow_reason(2), "kernels took 0.9 ms more (0.9 ms in one launch of slow_kernel)");
+}
+
+TEST(StepsTest, LeavesOutStepsThatWereNotTracedWhole) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  const auto window = [&](uint64_t start_ns, uint64_t end_ns) {
+    TraceWindow message;
+    message.set_start_ns(kRunStartNs + start_ns);
+    message.set_end_ns(kRunStartNs + end_ns);
+    message.set_flags(1);
+    run.Send(1, FRAME_TRACE_WINDOW, message);
+  };
+  std::vector<std::string> names;
+  for (int i = 0; i < 10; ++i) names.push_back("kernel_" + std::to_string(i));
+  run.SendKernels(names);
+  const auto steps_from = [&](uint64_t start_ns) {
+    for (uint64_t step = 0; step < 10; ++step) {
+      std::vector<Launch> launches;
+      for (uint32_t i = 0; i < 10; ++i) {
+        launches.push_back(
+            Build::LaunchAt(start_ns + (step * 10 + i) * 100 * kMicrosecond, 90 * kMicrosecond, i));
+      }
+      run.SendLaunches(launches);
+    }
+  };
+  steps_from(0);
+  window(0, 10 * kMillisecond);
+  window(100 * kMillisecond, 110 * kMillisecond);
+  steps_from(100 * kMillisecond);
+  const StepsSummary steps = run.EndRun(110 * kMillisecond).steps();
+  EXPECT_EQ(steps.steps(), 18u) << "not the one that the pause is in";
+  EXPECT_NEAR(steps.time_p99_ns(), 1.0 * kMillisecond, 1);
+}
+
+}  // namespace
+}  // namespace utlz

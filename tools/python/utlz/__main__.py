@@ -1,0 +1,5 @@
+"""python -m utlz"""
+
+from utlz._program import utlz
+
+utlz()
