@@ -20,8 +20,9 @@ if(UTLZ_SANITIZER STREQUAL "" AND NOT UTLZ_BUILD_FUZZERS)
   target_compile_options(utlz_hardening INTERFACE
     $<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-U_FORTIFY_SOURCE$<SEMICOLON>-D_FORTIFY_SOURCE=2>)
 endif()
-# A build's files do not name the folder that it was made in.
-target_compile_options(utlz_hardening INTERFACE -ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)
+# A build's files do not name the folder that it was made in, debug information included.
+set(UTLZ_FOLDER_NOT_NAMED -ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)
+target_compile_options(utlz_hardening INTERFACE ${UTLZ_FOLDER_NOT_NAMED})
 # For files that users get.
 set(UTLZ_HARDENED_LINK -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
 

@@ -27,7 +27,7 @@ if(UTLZ_OLDER_GLIBC)
   add_library(utlz_newer_functions OBJECT ${UTLZ_OLDER_GLIBC_SOURCES}/newer_functions.c)
   add_library(utlz_program_start OBJECT ${UTLZ_OLDER_GLIBC_SOURCES}/program_start.c)
   foreach(library utlz_newer_functions utlz_program_start)
-    target_compile_options(${library} PRIVATE -O2 -Wall -Wextra -Werror -ffunction-sections
+    target_compile_options(${library} PRIVATE ${UTLZ_FOLDER_NOT_NAMED} -O2 -Wall -Wextra -Werror -ffunction-sections
                                               -fdata-sections)
   endforeach()
 endif()
