@@ -100,7 +100,7 @@ absl::StatusOr<AgentListener> AgentListener::Listen(const std::string& path) {
   if (path.empty() || path.size() >= sizeof(address.sun_path)) {
     return absl::InvalidArgumentError(
         absl::StrCat("the socket's path ", path, " must have 1 to ", sizeof(address.sun_path) - 1,
-                     " bytes; set XDG_RUNTIME_DIR or TMPDIR to a shorter one"));
+                     " bytes"));
   }
   std::memcpy(address.sun_path, path.data(), path.size());
   UniqueFd socket_fd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));

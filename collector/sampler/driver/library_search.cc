@@ -3,6 +3,7 @@
 #include <glob.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -56,12 +57,16 @@ std::string Literally(const std::string& path) {
   return pattern;
 }
 
+// A program with raised privileges (set-user-ID, file capabilities) can do what its user cannot.
+bool OursIsTrusted() { return getauxval(AT_SECURE) == 0; }
+
 bool OnlyTrustedMayWrite(const struct stat& status) {
-  const bool owned = status.st_uid == 0 || status.st_uid == geteuid();
+  const bool owned = status.st_uid == 0 || (status.st_uid == geteuid() && OursIsTrusted());
   const bool sticky_folder = S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0;
   const bool writable_by_others = (status.st_mode & S_IWOTH) != 0 && !sticky_folder;
   const bool writable_by_group = (status.st_mode & S_IWGRP) != 0 && status.st_gid != 0 &&
-                                 status.st_gid != getegid() && !sticky_folder;
+                                 !(status.st_gid == getegid() && OursIsTrusted()) &&
+                                 !sticky_folder;
   return owned && !writable_by_others && !writable_by_group;
 }
 

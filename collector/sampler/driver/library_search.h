@@ -37,7 +37,8 @@ LibrarySearchOptions UserLibrarySearch(const std::string& named_path,
 std::vector<std::string> UserPrefixes();
 
 // A regular file whose owner, and the owner of every folder above it, is root or the user that we
-// run as, and which nobody else may write. Symbolic links are followed first.
+// run as, and which nobody else may write. With raised privileges, root alone. Symbolic links are
+// followed first.
 bool IsTrustedFile(const std::string& path);
 
 // The folder that holds the running executable, without a slash at its end.

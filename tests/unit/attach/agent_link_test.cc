@@ -21,6 +21,7 @@
 
 #include "inject/door.h"
 #include "tests/support/descriptor_limit.h"
+#include "tests/support/sanitizers.h"
 #include "tools/attach/target/proc_file.h"
 
 namespace utlz::attach {
@@ -325,6 +326,9 @@ rlim_t LowestFreeDescriptor() {
 // None to accept with, and a limit below those that are polled, where poll() fails.
 TEST_F(ParkedAgentTest, SleepsWhileThereIsNoDescriptor) {
   if (geteuid() != 0) GTEST_SKIP() << "comes in through the door at the end, as root may";
+  if (kAddressSanitizer) {
+    GTEST_SKIP() << "UBSan takes an object's type for wrong where it can open no pipe";
+  }
   Park();
   clockid_t clock = 0;
   ASSERT_EQ(pthread_getcpuclockid(agent_.native_handle(), &clock), 0);

@@ -12,7 +12,8 @@ SCRIPT = pathlib.Path(__file__).parents[3] / ".ci" / "run"
 CTEST = r"""100% tests passed, 0 tests failed out of 3
 
 Total Test time (real) =   1.00 sec"""
-STAGES = ("make packages-test", "make release", "make test", "make fuzzers-build", "run_fuzzers 10")
+STAGES = ("make packages-test", "make release", "make test", "make sanitizers-build",
+          "run_tests sanitizers", "run_fuzzers 10")
 
 
 class CiRunTest(unittest.TestCase):
@@ -22,7 +23,7 @@ class CiRunTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.root)
         (self.root / ".ci").mkdir()
         shutil.copy(SCRIPT, self.root / ".ci")
-        for program in ("bin/make", "tools/dev/run_fuzzers"):
+        for program in ("bin/make", "tools/dev/run_tests", "tools/dev/run_fuzzers"):
             self.add(program)
 
     def add(self, program):
@@ -30,7 +31,7 @@ class CiRunTest(unittest.TestCase):
         path = self.root / program
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text('#!/bin/sh\ncalled="$(basename "$0") $*"\necho "$called" >> calls\n'
-                        'case "$called" in *test) cat ctest ;; esac\n'
+                        'case "$called" in *test|run_tests*) cat ctest ;; esac\n'
                         '[ "$called" != "$FAILING" ] || exit 7\n')
         path.chmod(0o755)
         (self.root / "ctest").write_text(CTEST + "\nSkipped: 1\n  no GPU\n")
@@ -48,10 +49,13 @@ class CiRunTest(unittest.TestCase):
         done = self.run_ci()
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(done.calls, STAGES)
-        for name in ("release_build", "release_tests", "fuzzers_build", "fuzzers"):
+        for name in ("release_build", "release_tests", "sanitizers_build", "sanitizers_tests",
+                     "fuzzers"):
             self.assertRegex(done.stdout, rf"== {name} took \d+m")
         closing = done.stdout[done.stdout.rindex("== ctest of release_tests:"):]
-        self.assertIn(CTEST, closing)
+        of_release, of_sanitizers = closing.split("== ctest of sanitizers_tests:")
+        self.assertIn(CTEST, of_release)
+        self.assertIn(CTEST, of_sanitizers)
         self.assertNotIn("Skipped", closing)
 
     def test_the_first_stage_that_fails_ends_it(self):

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 
 #include "collector/sampler/counters/rung_reason.h"
@@ -56,6 +59,42 @@ TEST(LibrarySearch, WhatOthersMayWriteIsNotLoaded) {
   EXPECT_EQ(search.passed_over, std::vector<std::string>{path});
   EXPECT_FALSE(IsTrustedFile(root.path() + "/missing"));
   EXPECT_FALSE(IsTrustedFile(root.path()));
+}
+
+constexpr uid_t kNobody = 65534;
+
+// What a copy of `trusts_file` that belongs to nobody, started by nobody or as set-user-ID by root,
+// says of a file of nobody's.
+bool NobodyTrustsItsFile(const TemporaryFolder& folder, bool set_user_id) {
+  const std::string program = folder.File("trusts_file");
+  const std::string file = folder.Write("libcupti.so.13", "");
+  std::filesystem::copy_file(UTLZ_TRUSTS_FILE, program,
+                             std::filesystem::copy_options::overwrite_existing);
+  EXPECT_EQ(chown(folder.path().c_str(), kNobody, kNobody), 0);
+  EXPECT_EQ(chown(file.c_str(), kNobody, kNobody), 0);
+  EXPECT_EQ(chown(program.c_str(), kNobody, kNobody), 0);
+  EXPECT_EQ(chmod(program.c_str(), set_user_id ? 04755 : 0755), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (!set_user_id && setresuid(kNobody, kNobody, kNobody) != 0) _exit(2);
+    execl(program.c_str(), program.c_str(), file.c_str(), nullptr);
+    _exit(2);
+  }
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) < 2) << status;
+  return status == 0;
+}
+
+// Whoever may write that user's files would have the privileges too.
+TEST(LibrarySearch, AProgramWithRaisedPrivilegesTrustsRootAlone) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root";
+  const TemporaryFolder folder;
+  struct statvfs mount = {};
+  ASSERT_EQ(statvfs(folder.path().c_str(), &mount), 0);
+  if ((mount.f_flag & ST_NOSUID) != 0) GTEST_SKIP() << "/tmp heeds no set-user-ID";
+  EXPECT_TRUE(NobodyTrustsItsFile(folder, false));
+  EXPECT_FALSE(NobodyTrustsItsFile(folder, true));
 }
 
 // A framework's wheel is what most machines have, in an environment of the user's own.
