@@ -16,9 +16,11 @@ constexpr double kFewestAStep = 0.6;
 constexpr double kMostAStep = 1.4;
 // The steps' boundary is the place with most of what is lost at such places.
 constexpr double kMostOfRegular = 0.6;
-// A place whose gaps all lie in this first part of the steps is one of beginnings.
+// A place that loses time in this first part of the steps, and next to none afterwards, is one of
+// beginnings.
 constexpr double kBeginning = 0.4;
-constexpr size_t kFewestFirstCalls = 3;
+constexpr double kNextToNone = 0.1;
+constexpr double kFewestFirstCalls = 3;
 
 void AddGaps(const StretchContent& content, TimeCategory category, GapTotal* sum) {
   sum->gaps += content.Gaps(category);
@@ -31,13 +33,13 @@ std::string ShortName(const ModelState& model, uint32_t kernel) {
 
 class PlaceSum {
  public:
-  void Add(const GapSite& gap) {
+  void Add(const GapSite& gap, uint64_t beginning_until_ns) {
     const auto length_ns = static_cast<double>(gap.end_ns - gap.start_ns);
     ++gaps_;
     sum_ns_ += length_ns;
     squares_ += length_ns * length_ns;
-    last_ns_ = std::max(last_ns_, gap.end_ns);
-    first_launches_ += gap.first_launch ? 1 : 0;
+    first_launch_ns_ += gap.first_launch ? length_ns : 0;
+    if (gap.end_ns <= beginning_until_ns) early_ns_ += length_ns;
     if (length_ns < longest_ns_) return;
     longest_ns_ = length_ns;
     before_ = gap.before;
@@ -46,8 +48,8 @@ class PlaceSum {
 
   double gaps() const { return gaps_; }
   double time_ns() const { return sum_ns_; }
-  uint64_t last_ns() const { return last_ns_; }
-  double first_launches() const { return first_launches_; }
+  double early_ns() const { return early_ns_; }
+  double first_launch_ns() const { return first_launch_ns_; }
 
   GapPlace Describe(const ModelState& model) const {
     const double mean_ns = sum_ns_ / gaps_;
@@ -61,8 +63,8 @@ class PlaceSum {
   double sum_ns_ = 0;
   double squares_ = 0;
   double longest_ns_ = 0;
-  double first_launches_ = 0;
-  uint64_t last_ns_ = 0;
+  double first_launch_ns_ = 0;
+  double early_ns_ = 0;
   uint32_t before_ = kNoKernel;
   uint32_t after_ = kNoKernel;
 };
@@ -96,14 +98,38 @@ std::optional<PlaceName> BoundaryOf(const std::map<PlaceName, PlaceSum>& places,
   return most->first;
 }
 
+// The steps' beginning and what comes after it, and how much of either was traced: windows may be
+// dense at first.
+struct Phases {
+  uint64_t beginning_until_ns = 0;
+  double early_traced_ns = 0;
+  double late_traced_ns = 0;
+};
+
+double TracedNs(const DeviceState& device, uint64_t start_ns, uint64_t end_ns) {
+  DevicePart part;
+  part.content = device.ledger.Between(start_ns, end_ns);
+  return part.TimeNs();
+}
+
+Phases PhasesOf(const DeviceState& device, const StepsSpan& steps) {
+  Phases phases;
+  const auto span_ns = static_cast<double>(steps.end_ns - steps.start_ns);
+  phases.beginning_until_ns = steps.start_ns + static_cast<uint64_t>(kBeginning * span_ns);
+  phases.early_traced_ns = TracedNs(device, steps.start_ns, phases.beginning_until_ns);
+  phases.late_traced_ns = TracedNs(device, phases.beginning_until_ns, steps.end_ns);
+  return phases;
+}
+
 // Gaps before one function that stand before what runs for the first time, or that no longer come
 // once the steps have gone on for a while.
-bool IsOfFirstCalls(const PlaceSum& before_function, const SteadyPart& steady) {
+bool IsOfFirstCalls(const PlaceSum& before_function, const Phases& phases) {
   if (before_function.gaps() < kFewestFirstCalls) return false;
-  if (before_function.first_launches() > before_function.gaps() / 2) return true;
-  const double span_ns = static_cast<double>(steady.steps->end_ns - steady.steps->start_ns);
-  const double last_ns = static_cast<double>(before_function.last_ns() - steady.steps->start_ns);
-  return last_ns < kBeginning * span_ns;
+  if (before_function.first_launch_ns() > before_function.time_ns() / 2) return true;
+  if (phases.early_traced_ns <= 0 || phases.late_traced_ns <= 0) return false;
+  const double late_ns = before_function.time_ns() - before_function.early_ns();
+  return late_ns / phases.late_traced_ns <
+         kNextToNone * before_function.early_ns() / phases.early_traced_ns;
 }
 
 struct Divided {
@@ -121,13 +147,15 @@ Divided Divide(const ModelState& model, const DeviceState& device, const SteadyP
   std::map<PlaceName, PlaceSum> places;
   std::map<std::string, PlaceSum> by_function;
   const std::vector<GapSite> gaps = GapsInSteadyPart(device, steady);
+  const Phases phases = PhasesOf(device, *steady.steps);
   const auto place_of = [&model](const GapSite& gap) {
     return PlaceName(model.kernels[gap.before].mangled_name, model.kernels[gap.after].mangled_name);
   };
-  for (const GapSite& gap : gaps) places[place_of(gap)].Add(gap);
+  for (const GapSite& gap : gaps) places[place_of(gap)].Add(gap, phases.beginning_until_ns);
   const std::optional<PlaceName> boundary = BoundaryOf(places, steps);
   for (const GapSite& gap : gaps) {
-    if (place_of(gap) != boundary) by_function[place_of(gap).second].Add(gap);
+    if (place_of(gap) == boundary) continue;
+    by_function[place_of(gap).second].Add(gap, phases.beginning_until_ns);
   }
   Divided divided;
   if (boundary.has_value()) {
@@ -135,7 +163,7 @@ Divided Divide(const ModelState& model, const DeviceState& device, const SteadyP
     Keep(places[*boundary], model, &facts->between_steps);
   }
   for (const auto& [function, sum] : by_function) {
-    const bool first = IsOfFirstCalls(sum, steady);
+    const bool first = IsOfFirstCalls(sum, phases);
     (first ? divided.first_ns : divided.inside_ns) += sum.time_ns();
     Keep(sum, model, first ? &facts->first_calls : &facts->longest_inside);
   }

@@ -23,8 +23,6 @@ constexpr double kGoodMatrixReading = 0.85;
 constexpr double kGoodGemm = 0.80;
 constexpr double kGoodConvolution = 0.70;
 constexpr double kGoodAttention = 0.60;
-// Launches that are over sooner are short of work; longer ones stream badly.
-constexpr double kShortLaunchNs = 50'000;
 // Tiles of more rows than this are no waste that one sees.
 constexpr int kMostNarrowRows = 16;
 // One kernel that loses this share of what its kind loses is named alone.
@@ -162,10 +160,7 @@ Loss LossOf(const SteadyKernel& of) {
   if (of.family == KernelFamily::kNormalization) return Loss::kNormalization;
   if (of.family == KernelFamily::kPooling) return Loss::kPooling;
   if (IsMatrixFamily(of.family)) return Loss::kMatrix;
-  if (of.bound != BOUND_LATENCY) return Loss::kStreaming;
-  const bool is_short = of.row.durations.count() == 0 ||
-                        of.row.durations.mean_ns() < kShortLaunchNs;
-  return is_short ? Loss::kLatency : Loss::kStreaming;
+  return of.bound == BOUND_LATENCY ? Loss::kLatency : Loss::kStreaming;
 }
 
 void AddLoss(const SteadyKernel& of, double roofline_ns, double lost_ns, KernelLoss* loss) {
@@ -177,12 +172,10 @@ void AddLoss(const SteadyKernel& of, double roofline_ns, double lost_ns, KernelL
   loss->worst_efficiency = roofline_ns / of.row.time_ns;
 }
 
-// Two kernels in one read and write half as much.
+// Two kernels in one read and write half as much. Only what frameworks launch can be fused, not what
+// a library launches for itself.
 void AddElementwise(const SteadyKernel& of, double left_ns, KernelFacts* facts) {
-  const bool fusible = IsElementwiseKernel(of.kernel->mangled_name) ||
-                       of.family == KernelFamily::kElementwise ||
-                       of.family == KernelFamily::kCopy;
-  if (!fusible || !ReadsMore(of.row.roofline) || of.bound == BOUND_LATENCY) return;
+  if (!IsElementwiseKernel(of.kernel->mangled_name) || !ReadsMore(of.row.roofline) || of.bound == BOUND_LATENCY) return;
   facts->elementwise_ns += of.row.time_ns;
   facts->elementwise_gain_ns += left_ns / 2;
 }

@@ -60,8 +60,7 @@ Observation ObserveOneSlowKernel(const FindingFacts& facts) {
 
 Observation ObserveLatency(const FindingFacts& facts) {
   const KernelLoss& latency = facts.kernels.latency;
-  std::string evidence = "launches of less than 0.05 ms that use less than a quarter of either "
-                         "roof take " +
+  std::string evidence = "kernels that use less than a quarter of either roof take " +
                          ShareOfTime(latency.time_ns, facts);
   if (facts.sm_active_share > 0) {
     evidence += "; SMs are active " + PercentText(facts.sm_active_share) +

@@ -113,7 +113,7 @@ constexpr Rule kRules[] = {
      "Reading weights: larger batch or quantized weights",
      "larger batches share the reading; quantized weights (FP8, INT8, 4 bit) shorten it",
      "vllm serve MODEL --quantization fp8", false, true},
-    {"latency_bound_kernels", 0.20, ObserveLatency, "Kernels are too short to reach any roof",
+    {"latency_bound_kernels", 0.20, ObserveLatency, "Kernels use less than a quarter of either roof (latency-bound)",
      "Too little work a launch: fuse or batch",
      "larger batches, fused or batched operators, several streams; or a smaller GPU",
      "model = torch.compile(model)"},

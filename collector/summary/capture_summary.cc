@@ -176,7 +176,8 @@ void EstimateSlowdown(const ModelState& model, const Analysis& analysis, Capture
 void SetCost(const ModelState& model, const Analysis& analysis, CaptureSummary* capture) {
   if (!SlowdownTakenOut(analysis)) EstimateSlowdown(model, analysis, capture);
   if (const auto measured = MeasureCost(model); measured.has_value()) {
-    capture->set_measured_cost_share(measured->share);
+    // Tracing speeds nothing up: less than nothing is nothing, within its error.
+    capture->set_measured_cost_share(std::max(0.0, measured->share));
     capture->set_measured_cost_error_share(kNormal95 * measured->standard_error);
     capture->set_measured_cost_windows(measured->windows);
   }
