@@ -185,16 +185,17 @@ void SetCost(const ModelState& model, const Analysis& analysis, CaptureSummary* 
   capture->set_cost_share(capture->agent_cost_share() + capture->sampling_cost_share());
 }
 
-// Of the time of kernels whose work is counted at all; communication moves other devices' bytes.
-void SetUncounted(const Analysis& analysis, const Summary& summary, CaptureSummary* capture) {
+// Of the kernels' time in the steady part, as all shares are; communication moves other devices'
+// bytes.
+void SetUncounted(const Analysis& analysis, CaptureSummary* capture) {
   const bool sampled = std::any_of(analysis.devices.begin(), analysis.devices.end(),
                                    [](const DeviceAnalysis& device) { return device.sampled; });
   double all_ns = 0;
   double without_ns = 0;
-  for (const KernelSummary& kernel : summary.kernels()) {
-    if (kernel.communication()) continue;
-    all_ns += kernel.time_ns();
-    if (kernel.bound() == BOUND_UNKNOWN) without_ns += kernel.time_ns();
+  for (const KernelRow& row : analysis.rows) {
+    if (row.roofline.communication) continue;
+    all_ns += row.steady_share * row.time_ns;
+    if (BoundOf(row.roofline) == BOUND_UNKNOWN) without_ns += row.steady_share * row.time_ns;
   }
   if (sampled && all_ns > 0) {
     capture->set_kernel_time_without_counters_share(without_ns / all_ns);
@@ -210,7 +211,7 @@ void SummarizeCapture(const ModelState& model, const Analysis& analysis, Summary
   SetProcesses(model, *summary, capture);
   SetSampling(model, analysis, capture);
   SetCost(model, analysis, capture);
-  SetUncounted(analysis, *summary, capture);
+  SetUncounted(analysis, capture);
   if (model.run_start.has_value() && model.run_start->overhead_budget_ppm() > 0) {
     capture->set_overhead_budget_share(model.run_start->overhead_budget_ppm() * 1e-6);
   }

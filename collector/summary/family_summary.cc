@@ -34,7 +34,8 @@ void AddRow(const KernelRow& row, FamilySum* sum) {
     }
     sum->flops_time_ns += share * row.time_ns;
   }
-  if (row.work.read_bytes.has_value() && row.work.write_bytes.has_value()) {
+  if (row.withheld.empty() && row.work.read_bytes.has_value() &&
+      row.work.write_bytes.has_value()) {
     const double bytes = row.work.read_bytes->value + row.work.write_bytes->value;
     sum->bytes += share * row.launches * bytes;
     sum->bytes_time_ns += share * row.time_ns;

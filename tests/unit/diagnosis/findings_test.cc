@@ -153,13 +153,13 @@ TEST(FindingsTest, AtMostFiveTheMostValuableFirst) {
   Summary summary;
   facts.summary = &summary;
   facts.window_ns = 1e9;
-  facts.launch_gaps = {.gaps = 1000, .time_ns = 300'000'000};
-  facts.readback_gaps = {.gaps = 10, .time_ns = 100'000'000};
-  facts.pageable_exposed_ns = 0.5e8;
-  facts.pinned_exposed_ns = 0.6e8;
-  facts.communication_exposed_ns = 2e8;
+  facts.gaps.launch = {.gaps = 1000, .time_ns = 300'000'000};
+  facts.gaps.readback = {.gaps = 10, .time_ns = 100'000'000};
+  facts.copies.pageable_exposed_ns = 0.5e8;
+  facts.copies.pinned_exposed_ns = 0.6e8;
+  facts.communication.exposed_ns = 2e8;
   facts.throttled_ns = 0.4e8;
-  facts.lagging_process = "rank 1";
+  facts.communication.lagging_process = "rank 1";
   const std::vector<FindingSummary> findings = Diagnose(facts);
   ASSERT_EQ(findings.size(), 5u);
   const char* expected[] = {"launch_bound", "exposed_communication", "synchronization",
