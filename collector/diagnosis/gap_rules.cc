@@ -21,6 +21,13 @@ std::string ShareOfTime(double time_ns, const FindingFacts& facts) {
   return PercentText(time_ns / facts.window_ns) + " of the time";
 }
 
+// Of long gaps, what is left once what tracing is supposed to have added to launches of graphs is
+// taken off.
+double ShareNotTracings(const FindingFacts& facts) {
+  const double long_ns = facts.gaps.between_steps_ns + facts.gaps.inside_ns;
+  return long_ns > 0 ? std::max(0.0, 1 - facts.traced_graphs_ns / long_ns) : 0;
+}
+
 // "235 gaps of 3.5 ms each, from loop_add_fusion_18 to loop_select_subtract_fusion"
 std::string PlaceText(const GapPlace& place, bool with_before) {
   if (place.gaps <= 0) return {};
@@ -64,7 +71,7 @@ Observation ObserveLateInput(const FindingFacts& facts) {
 }
 
 Observation ObserveGapsBetweenSteps(const FindingFacts& facts) {
-  const double lost_ns = facts.gaps.between_steps_ns;
+  const double lost_ns = facts.gaps.between_steps_ns * ShareNotTracings(facts);
   if (!StepsRegularly(facts)) return {};
   return {.lost_ns = lost_ns,
           .gain_ns = lost_ns,
@@ -86,7 +93,7 @@ Observation ObserveFirstCalls(const FindingFacts& facts) {
 // server's that waits for requests.
 Observation ObserveHostWork(const FindingFacts& facts) {
   if (!StepsRegularly(facts)) return {};
-  const double lost_ns = std::max(0.0, facts.gaps.inside_ns - facts.traced_graphs_ns);
+  const double lost_ns = facts.gaps.inside_ns * ShareNotTracings(facts);
   return {.lost_ns = lost_ns,
           .gain_ns = lost_ns,
           .evidence = "inside steps the GPU stood idle " + ShareOfTime(lost_ns, facts) +

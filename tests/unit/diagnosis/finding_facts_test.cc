@@ -38,10 +38,12 @@ TEST(FindingFactsTest, TimesOfKernelsAreScaledToTheSteadyPart) {
                   .kernels.weights_ns,
               2e8, 1);
   const FindingFacts waits = halved({.name = "scan", .time_ns = 4e8, .memory_ns = 0.8e8});
-  EXPECT_NEAR(waits.kernels.latency.time_ns, 2e8, 1);
-  EXPECT_NEAR(waits.kernels.latency.lost_ns, 1.6e8, 1);
-  EXPECT_NEAR(halved({.name = "scan", .time_ns = 4e8, .compute_ns = 0.8e8}).kernels.latency.lost_ns,
-              1.6e8, 1);
+  EXPECT_NEAR(waits.kernels.one_kernel.time_ns, 2e8, 1);
+  EXPECT_NEAR(waits.kernels.one_kernel.lost_ns, 2e8 - 0.4e8 / 0.9, 1);
+  EXPECT_NEAR(waits.kernels.recoverable_ns, 1.6e8, 1);
+  EXPECT_NEAR(
+      halved({.name = "scan", .time_ns = 4e8, .compute_ns = 0.8e8}).kernels.one_kernel.lost_ns,
+      2e8 - 0.4e8 / 0.9, 1);
 }
 
 TEST(FindingFactsTest, AKernelThatTookNoTimeSpoilsNothing) {
@@ -133,8 +135,10 @@ TEST(FindingFactsTest, SharesOfSeveralDevicesAreMeansOverTheirTime) {
 
 // Collectives of three processes, of which the last one comes `late` times of `all` 1 ms after the
 // others.
-FindingFacts WithLagging(int late, int all, bool rank) {
+FindingFacts WithLagging(int late, int all, bool rank, double exposed_ns = 1e9) {
   KnownRun run({});
+  StretchContent& content = run.analysis.devices[0].part.content;
+  content.time_ns[static_cast<size_t>(TimeCategory::kCommunication)] = exposed_ns;
   for (uint32_t source = 1; source <= 3; ++source) {
     Process& info = run.model.processes.Get(source)->info;
     info.set_pid(1000 + source);
@@ -157,6 +161,8 @@ TEST(FindingFactsTest, WhoIsNearlyAlwaysTheLastLags) {
   EXPECT_NEAR(facts.communication.lagging_last_share, 0.75, 1e-9);
   EXPECT_NEAR(facts.communication.lagging_delay_ns, 1e6, 1) << "where it was the last";
   EXPECT_NEAR(facts.communication.lagging_lost_ns, 2 * 15e6, 1) << "on both devices";
+  EXPECT_NEAR(WithLagging(15, 20, false, 5e6).communication.lagging_lost_ns, 2 * 5e6, 1)
+      << "kernels hide the rest of the waits";
   EXPECT_EQ(WithLagging(20, 20, true).communication.lagging_process, "rank 2");
   EXPECT_FALSE(WithLagging(12, 20, false).communication.lagging_process.empty());
   EXPECT_TRUE(WithLagging(11, 20, false).communication.lagging_process.empty()) << "by chance";
