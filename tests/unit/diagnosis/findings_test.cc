@@ -129,8 +129,9 @@ TEST(FindingsTest, GapsBetweenSteps) {
 }
 
 TEST(FindingsTest, FirstCalls) {
-  const auto early = [](uint32_t step, uint32_t kernel) { return step < 6 && kernel == 2; };
-  const Summary summary = WithPauses(6 * kMillisecond, early);
+  const auto early = [](uint32_t step, uint32_t kernel) { return step >= 1 && step <= 4 && kernel == 2;
+  };
+  const Summary summary = WithPauses(7 * kMillisecond, early);
   const FindingSummary* finding = Finding(summary, "first_calls");
   ASSERT_NE(finding, nullptr);
   EXPECT_NE(finding->evidence().find("directly before d"), std::string::npos)
