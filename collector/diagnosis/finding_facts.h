@@ -95,8 +95,6 @@ struct FindingFacts {
   KernelFacts kernels;
 };
 
-FindingFacts GatherFacts(const ModelState& model, const Analysis& analysis, const Summary& summary);
-
 }  // namespace utlz
 
 #endif  // UTLZ_COLLECTOR_DIAGNOSIS_FINDING_FACTS_H_

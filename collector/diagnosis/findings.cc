@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "collector/diagnosis/finding_facts.h"
+#include "collector/diagnosis/gather_facts.h"
 #include "collector/diagnosis/rules.h"
 #include "collector/diagnosis/verdict.h"
 

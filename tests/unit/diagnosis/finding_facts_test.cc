@@ -1,5 +1,5 @@
 // What the rules of the diagnosis look at, of runs whose counters are known.
-#include "collector/diagnosis/finding_facts.h"
+#include "collector/diagnosis/gather_facts.h"
 
 #include <gtest/gtest.h>
 

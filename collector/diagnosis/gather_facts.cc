@@ -1,4 +1,4 @@
-#include "collector/diagnosis/finding_facts.h"
+#include "collector/diagnosis/gather_facts.h"
 
 #include <algorithm>
 
