@@ -26,6 +26,7 @@ struct KernelRow {
   RooflineWork roofline;          // of all launches
   RooflineWork attained;          // the same under measured ceilings; unknown where there are none
   bool overlapped = false;        // `work` is withheld: see DeviceAnalysis::overlap_share
+  std::string withheld;           // why its counters are not told, its rooflines unknown; else empty
 };
 
 // Where kernels of several processes ran at once for longer than this share, bytes and FLOPs of

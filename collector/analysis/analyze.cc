@@ -6,6 +6,7 @@
 
 #include "collector/analysis/steady_shares.h"
 #include "collector/analysis/traced_slowdown.h"
+#include "collector/analysis/withheld_work.h"
 #include "collector/kernel_names/kernel_class.h"
 
 namespace utlz {
@@ -245,7 +246,9 @@ Analysis Analyze(const ModelState& model, const std::optional<StepsSpan>& steps)
   }
   for (KernelRow& row : analysis.rows) {
     const Kernel& kernel = model.kernels[row.kernel];
-    SetRoofline(kernel, analysis.devices[kernel.device].ceilings, &row);
+    const Ceilings& ceilings = analysis.devices[kernel.device].ceilings;
+    SetRoofline(kernel, ceilings, &row);
+    WithholdDoubtful(ceilings, &row);
   }
   SetSteadyShares(model, &analysis);
   return analysis;

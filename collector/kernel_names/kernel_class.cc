@@ -27,6 +27,9 @@ constexpr std::string_view kMatrix[] = {
     "_mm", "_dot",
 };
 
+// Around attention's backward pass: they stream, though their names speak of products.
+constexpr std::string_view kNoMatrix[] = {"dot_do_o", "convert_dq", "convert_dkv"};
+
 constexpr std::string_view kAttention[] = {
     "flash_fwd", "flash_bwd", "flash_attn", "flash::", "fmha",
     "sdpa",      "attention", "Attention",  "attn",
@@ -196,7 +199,9 @@ bool SpeaksOfDoubles(std::string_view demangled_name) { return Contains(demangle
 
 bool IsProfilerKernel(std::string_view mangled_name) { return mangled_name == "WaitNs"; }
 
-bool IsMatrixKernel(std::string_view mangled_name) { return ContainsAny(mangled_name, kMatrix); }
+bool IsMatrixKernel(std::string_view mangled_name) {
+  return ContainsAny(mangled_name, kMatrix) && !ContainsAny(mangled_name, kNoMatrix);
+}
 
 bool IsAttentionKernel(std::string_view mangled_name) {
   return ContainsAny(mangled_name, kAttention);

@@ -21,6 +21,7 @@
 #include "collector/timeline/activity_sweep.h"
 #include "collector/timeline/copy_statistics.h"
 #include "collector/timeline/exposed_communication.h"
+#include "collector/timeline/gap_sites.h"
 #include "collector/timeline/graph_launches.h"
 #include "collector/timeline/kernel_series.h"
 #include "collector/timeline/process_overlap.h"
@@ -49,6 +50,7 @@ struct DeviceState {
   StepFinder steps;
   GraphLaunches graphs;
   ActivityLedger ledger;
+  GapSites gap_sites;
   RangeHoldUps range_hold_ups;
   ExposedCommunication exposed;
   KernelSeries kernel_series;

@@ -356,6 +356,7 @@ void RunModel::State::ReleaseDevice(uint32_t index, uint64_t watermark_ns) {
   uint64_t reached_ns = 0;
   for (const Activity& activity : device.queue.Release(watermark_ns, &reached_ns)) {
     device.sweep.Add(activity);
+    device.gap_sites.Add(activity);
     if (activity.kernel != kNoKernel) AddOrderedLaunch(activity, &device);
     device.steps.Add(activity);
     device.kernel_series.Add(activity);

@@ -12,7 +12,9 @@
 #include "collector/summary/device_summary.h"
 #include "collector/summary/efficiency.h"
 #include "collector/summary/energy_and_cost.h"
+#include "collector/summary/family_summary.h"
 #include "collector/summary/kernel_summary.h"
+#include "collector/summary/ladder.h"
 #include "collector/summary/marker_summary.h"
 #include "collector/summary/memory_summary.h"
 #include "collector/summary/run_summary.h"
@@ -39,6 +41,8 @@ Summary Summarize(const ModelState& model) {
   SummarizeCapture(model, analysis, &summary);
   AddCuptiNotices(model, &summary);
   AddSamplingNotices(model, &summary);
+  SummarizeFamilies(model, analysis, &summary);
+  SummarizeLadder(model, analysis, &summary);
   SummarizeWaterfall(model, analysis, &summary);
   SummarizeEfficiency(model, analysis, &summary);
   SummarizeEnergyAndCost(model, analysis, &summary);

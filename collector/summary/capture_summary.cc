@@ -176,7 +176,8 @@ void EstimateSlowdown(const ModelState& model, const Analysis& analysis, Capture
 void SetCost(const ModelState& model, const Analysis& analysis, CaptureSummary* capture) {
   if (!SlowdownTakenOut(analysis)) EstimateSlowdown(model, analysis, capture);
   if (const auto measured = MeasureCost(model); measured.has_value()) {
-    capture->set_measured_cost_share(measured->share);
+    // Tracing speeds nothing up: less than nothing is nothing, within its error.
+    capture->set_measured_cost_share(std::max(0.0, measured->share));
     capture->set_measured_cost_error_share(kNormal95 * measured->standard_error);
     capture->set_measured_cost_windows(measured->windows);
   }
@@ -184,16 +185,17 @@ void SetCost(const ModelState& model, const Analysis& analysis, CaptureSummary* 
   capture->set_cost_share(capture->agent_cost_share() + capture->sampling_cost_share());
 }
 
-// Of the time of kernels whose work is counted at all; communication moves other devices' bytes.
-void SetUncounted(const Analysis& analysis, const Summary& summary, CaptureSummary* capture) {
+// Of the kernels' time in the steady part, as all shares are; communication moves other devices'
+// bytes.
+void SetUncounted(const Analysis& analysis, CaptureSummary* capture) {
   const bool sampled = std::any_of(analysis.devices.begin(), analysis.devices.end(),
                                    [](const DeviceAnalysis& device) { return device.sampled; });
   double all_ns = 0;
   double without_ns = 0;
-  for (const KernelSummary& kernel : summary.kernels()) {
-    if (kernel.communication()) continue;
-    all_ns += kernel.time_ns();
-    if (kernel.bound() == BOUND_UNKNOWN) without_ns += kernel.time_ns();
+  for (const KernelRow& row : analysis.rows) {
+    if (row.roofline.communication) continue;
+    all_ns += row.steady_share * row.time_ns;
+    if (BoundOf(row.roofline) == BOUND_UNKNOWN) without_ns += row.steady_share * row.time_ns;
   }
   if (sampled && all_ns > 0) {
     capture->set_kernel_time_without_counters_share(without_ns / all_ns);
@@ -209,7 +211,7 @@ void SummarizeCapture(const ModelState& model, const Analysis& analysis, Summary
   SetProcesses(model, *summary, capture);
   SetSampling(model, analysis, capture);
   SetCost(model, analysis, capture);
-  SetUncounted(analysis, *summary, capture);
+  SetUncounted(analysis, capture);
   if (model.run_start.has_value() && model.run_start->overhead_budget_ppm() > 0) {
     capture->set_overhead_budget_share(model.run_start->overhead_budget_ppm() * 1e-6);
   }

@@ -1,12 +1,17 @@
 #include "collector/summary/energy_and_cost.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "collector/summary/waterfall.h"
 
 namespace utlz {
 namespace {
+
+// FLOPs of which only a most is known, as those of pipes are, have half of it as their middle and
+// this much as their error: no figure is made of them.
+constexpr double kMostDoubt = 0.5;
 
 // Of all devices together; nothing where one of them does not tell.
 std::optional<double> PowerInSteps(const ModelState& model, const Analysis& analysis) {
@@ -26,11 +31,13 @@ void SetEnergy(const ModelState& model, const Analysis& analysis, const Summary&
                EfficiencySummary* efficiency) {
   double joules = 0;
   double flops = 0;
+  double flops_variance = 0;
   bool all = summary.devices_size() > 0;
   for (const DeviceSummary& device : summary.devices()) {
     all = all && device.has_energy_joules();
     joules += device.energy_joules();
     flops += device.flops();
+    flops_variance += device.flops_error() * device.flops_error();
   }
   const double step_seconds = summary.steps().time_mean_ns() * 1e-9;
   const auto watts = PowerInSteps(model, analysis);
@@ -47,7 +54,7 @@ void SetEnergy(const ModelState& model, const Analysis& analysis, const Summary&
     if (model.work.items_per_step() > 0) {
       efficiency->set_items_per_joule(model.work.items_per_step() / efficiency->joules_per_step());
     }
-  } else if (all && joules > 0 && flops > 0) {
+  } else if (all && joules > 0 && flops > 0 && std::sqrt(flops_variance) < kMostDoubt * flops) {
     efficiency->set_flops_per_joule(flops / joules);
   }
 }

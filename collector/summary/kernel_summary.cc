@@ -13,11 +13,6 @@
 namespace utlz {
 namespace {
 
-// Bytes with a larger relative error say nothing and are withheld, unless even the error is little
-// against the roof: then the kernel plainly moves next to nothing.
-constexpr double kWithholdError = 0.5;
-constexpr double kNegligibleRoofShare = 0.05;
-
 // Names are cut at a number of bytes, maybe within a character.
 std::string Valid(std::string text) {
   MakeValidUtf8(text.data(), text.size());
@@ -121,14 +116,9 @@ void SetFlops(const KernelRow& row, const Ceilings& ceilings, KernelSummary* sum
 void SetBytes(const KernelRow& row, const Ceilings& ceilings, KernelSummary* summary) {
   const auto& read = row.work.read_bytes;
   const auto& write = row.work.write_bytes;
-  if (!read.has_value() || !write.has_value()) return;
+  if (!read.has_value() || !write.has_value() || !row.withheld.empty()) return;
   const double bytes = (read->value + write->value) * row.launches;
   const double error = std::hypot(read->error, write->error) * row.launches;
-  const double roof_bytes = ceilings.dram_bytes_per_second * row.time_ns * 1e-9;
-  if (error > kWithholdError * bytes && error > kNegligibleRoofShare * roof_bytes) {
-    summary->set_withheld("too few samples so far: the error exceeds half of the bytes");
-    return;
-  }
   summary->set_dram_read_bytes(read->value * row.launches);
   summary->set_dram_write_bytes(write->value * row.launches);
   summary->set_dram_bytes(bytes);
@@ -207,6 +197,7 @@ KernelSummary SummarizeRow(const ModelState& model, const Analysis& analysis, si
   if (row.overlapped && counted) {
     summary.set_withheld("kernels of another process ran on this GPU at the same time");
   }
+  if (!row.withheld.empty()) summary.set_withheld(row.withheld);
   SetFlops(row, ceilings, &summary);
   SetBytes(row, ceilings, &summary);
   SetActivity(row, ceilings, &summary);

@@ -17,7 +17,6 @@ constexpr size_t kFewestRises = 5;
 constexpr size_t kFewestReadings = 2 * kParts;
 // And when it comes to something: allocators keep reserves, and other processes come and go.
 constexpr double kWorthNamingBytes = 64e6;
-constexpr double kWorthNamingShare = 0.002;
 // Without steps, what comes before is start-up.
 constexpr double kStartUpShare = 0.5;
 
@@ -97,8 +96,7 @@ void SetGrowth(const SteadyPart& steady, const DeviceTotals& totals, const Steps
   const double step_seconds = (steps.time_mean_ns() + steps.pause_time_ns()) * 1e-9;
   if (step_seconds > 0) memory->set_growth_bytes_per_step(*slope * step_seconds);
   const double growth = *slope * (readings.back().seconds - readings.front().seconds);
-  const bool leak = GoesOnRising(readings) && growth >= kWorthNamingBytes &&
-                    growth >= kWorthNamingShare * memory->total_bytes();
+  const bool leak = GoesOnRising(readings) && growth >= kWorthNamingBytes;
   memory->set_leak_suspected(leak);
   if (leak && memory->growth_bytes_per_step() > 0) {
     memory->set_steps_to_full(memory->headroom_bytes() / memory->growth_bytes_per_step());

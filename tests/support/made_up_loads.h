@@ -21,9 +21,18 @@ inline double SliceShare(const Summary& summary, const std::string& name) {
   return 0;
 }
 
+// What a rule found, at its threshold or above.
 inline const FindingSummary* Finding(const Summary& summary, const std::string& rule) {
   for (const FindingSummary& finding : summary.findings()) {
-    if (finding.rule() == rule) return &finding;
+    if (finding.rule() == rule && !finding.below_threshold()) return &finding;
+  }
+  return nullptr;
+}
+
+// What it found below that, or as a remark.
+inline const FindingSummary* FindingBelow(const Summary& summary, const std::string& rule) {
+  for (const FindingSummary& finding : summary.findings()) {
+    if (finding.rule() == rule && finding.below_threshold()) return &finding;
   }
   return nullptr;
 }

@@ -1,5 +1,5 @@
 // What the rules of the diagnosis look at, of runs whose counters are known.
-#include "collector/diagnosis/finding_facts.h"
+#include "collector/diagnosis/gather_facts.h"
 
 #include <gtest/gtest.h>
 
@@ -35,66 +35,68 @@ TEST(FindingFactsTest, TimesOfKernelsAreScaledToTheSteadyPart) {
     return facts;
   };
   EXPECT_NEAR(halved({.name = "gemm", .time_ns = 4e8, .compute_ns = 1e8, .memory_ns = 3.4e8})
-                  .matrix_memory_ns,
+                  .kernels.weights_ns,
               2e8, 1);
   const FindingFacts waits = halved({.name = "scan", .time_ns = 4e8, .memory_ns = 0.8e8});
-  EXPECT_NEAR(waits.latency_ns, 2e8, 1);
-  EXPECT_NEAR(waits.latency_recoverable_ns, 1.6e8, 1);
-  EXPECT_NEAR(halved({.name = "scan", .time_ns = 4e8, .compute_ns = 0.8e8}).latency_recoverable_ns,
-              1.6e8, 1);
+  EXPECT_NEAR(waits.kernels.one_kernel.time_ns, 2e8, 1);
+  EXPECT_NEAR(waits.kernels.one_kernel.lost_ns, 2e8 - 0.4e8 / 0.9, 1);
+  EXPECT_NEAR(waits.kernels.recoverable_ns, 1.6e8, 1);
+  EXPECT_NEAR(
+      halved({.name = "scan", .time_ns = 4e8, .compute_ns = 0.8e8}).kernels.one_kernel.lost_ns,
+      2e8 - 0.4e8 / 0.9, 1);
 }
 
 TEST(FindingFactsTest, AKernelThatTookNoTimeSpoilsNothing) {
   const FindingFacts facts = FactsOf({.name = "gemm", .time_ns = 0, .memory_ns = 0, .grid = 1});
-  EXPECT_EQ(facts.small_grid_ns, 0);
-  EXPECT_TRUE(std::isfinite(facts.small_grid_gain_ns));
+  EXPECT_EQ(facts.kernels.small_grid_ns, 0);
+  EXPECT_TRUE(std::isfinite(facts.kernels.small_grid_gain_ns));
 }
 
 TEST(FindingFactsTest, AFewBlocksAreASmallBatchWhereNoRoofIsNear) {
   const KnownKernel small = {.name = "gemm", .time_ns = 4e8, .grid = 50};
-  EXPECT_NEAR(FactsOf(small).small_grid_gain_ns, 2e8, 1);
+  EXPECT_NEAR(FactsOf(small).kernels.small_grid_gain_ns, 2e8, 1);
   KnownKernel reads = small;
   reads.grid = 40;
   reads.memory_ns = 1.9e8;
-  EXPECT_NEAR(FactsOf(reads).small_grid_gain_ns, 2.1e8, 1) << "its bytes take that long";
+  EXPECT_NEAR(FactsOf(reads).kernels.small_grid_gain_ns, 2.1e8, 1) << "its bytes take that long";
   KnownKernel computes = small;
   computes.compute_ns = 3.8e8;
-  EXPECT_EQ(FactsOf(computes).small_grid_ns, 0);
+  EXPECT_EQ(FactsOf(computes).kernels.small_grid_ns, 0);
   KnownKernel no_grid = small;  // the entry for all that did not fit
   no_grid.grid = 0;
-  EXPECT_EQ(FactsOf(no_grid).small_grid_ns, 0);
+  EXPECT_EQ(FactsOf(no_grid).kernels.small_grid_ns, 0);
   KnownKernel communicates = small;
   communicates.name = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL";
-  EXPECT_EQ(FactsOf(communicates).small_grid_ns, 0);
+  EXPECT_EQ(FactsOf(communicates).kernels.small_grid_ns, 0);
 }
 
 TEST(FindingFactsTest, OnlyElementwiseKernelsThatMoveBytesCouldBeFused) {
   const KnownKernel moves = {
       .name = "vectorized_elementwise_kernel", .time_ns = 4e8, .compute_ns = 1e8, .memory_ns = 2e8};
-  EXPECT_NEAR(FactsOf(moves).elementwise_memory_ns, 4e8, 1);
+  EXPECT_NEAR(FactsOf(moves).kernels.elementwise_ns, 4e8, 1);
   KnownKernel computes = moves;
   std::swap(computes.compute_ns, computes.memory_ns);
-  EXPECT_EQ(FactsOf(computes).elementwise_memory_ns, 0);
+  EXPECT_EQ(FactsOf(computes).kernels.elementwise_ns, 0);
   KnownKernel waits = moves;
   waits.compute_ns = 0.1e8;
   waits.memory_ns = 0.5e8;
-  EXPECT_EQ(FactsOf(waits).elementwise_memory_ns, 0) << "it is too small";
-  EXPECT_EQ(FactsOf({.name = "scan", .time_ns = 4e8, .memory_ns = 3.9e8}).matrix_memory_ns, 0);
+  EXPECT_EQ(FactsOf(waits).kernels.elementwise_ns, 0) << "it is too small";
+  EXPECT_EQ(FactsOf({.name = "scan", .time_ns = 4e8, .memory_ns = 3.9e8}).kernels.weights_ns, 0);
 }
 
 TEST(FindingFactsTest, SinglePrecisionIsOfMatrixProductsThatCouldBeFaster) {
   const KnownKernel product = {
       .name = "some_gemm", .time_ns = 2e8, .compute_ns = 1.9e8, .data_type = "fp32"};
-  EXPECT_NEAR(FactsOf(product).single_precision_ns, 2e8, 1);
+  EXPECT_NEAR(FactsOf(product).kernels.single_precision_ns, 2e8, 1);
   KnownKernel other = product;
   other.name = "softmax";
-  EXPECT_EQ(FactsOf(other).single_precision_ns, 0);
+  EXPECT_EQ(FactsOf(other).kernels.single_precision_ns, 0);
   KnownRun without_tensor_cores({product});
   without_tensor_cores.analysis.devices[0].ceilings.flops_per_cycle = {{"fp32", 10}};
-  EXPECT_EQ(FactsOf(without_tensor_cores).single_precision_ns, 0);
+  EXPECT_EQ(FactsOf(without_tensor_cores).kernels.single_precision_ns, 0);
   KnownRun slower({product});
   slower.analysis.devices[0].ceilings.flops_per_cycle = {{"fp32", 10}, {"tf32", 5}};
-  EXPECT_EQ(FactsOf(slower).single_precision_gain_ns, 0);
+  EXPECT_EQ(FactsOf(slower).kernels.single_precision_gain_ns, 0);
 }
 
 TEST(FindingFactsTest, HeatCostsTheClocksShareOfTheTimeWithKernels) {
@@ -108,25 +110,6 @@ TEST(FindingFactsTest, HeatCostsTheClocksShareOfTheTimeWithKernels) {
   EXPECT_NEAR(throttled(1.5e9, 2e9), 0.25 * 0.9e9, 1);
   EXPECT_EQ(throttled(2.1e9, 2e9), 0);
   EXPECT_EQ(throttled(1.5e9, 0), 0) << "its highest clock is not known";
-}
-
-TEST(FindingFactsTest, TheTopKernelIsTheFirstOneIfItsRecoverableTimeIsKnown) {
-  KnownRun run({{.name = "first", .time_ns = 4e8}, {.name = "second", .time_ns = 4e8}});
-  run.SetComputeNs(4e8);
-  KernelSummary* kernel = run.summary.add_kernels();
-  kernel->set_id(2);
-  kernel->set_short_name("second");
-  EXPECT_TRUE(FactsOf(run).top_kernel.empty());
-  kernel->set_recoverable_time_ns(2e8);
-  kernel->set_roofline_efficiency(0.3);
-  const FindingFacts facts = FactsOf(run);
-  EXPECT_EQ(facts.top_kernel, "second");
-  EXPECT_NEAR(facts.top_kernel_recoverable_ns, 1e8, 1) << "of the steady part";
-  EXPECT_EQ(facts.top_kernel_efficiency, 0.3);
-  for (const uint32_t id : {0u, 3u}) {
-    kernel->set_id(id);
-    EXPECT_TRUE(FactsOf(run).top_kernel.empty()) << "no such row";
-  }
 }
 
 TEST(FindingFactsTest, SharesOfSeveralDevicesAreMeansOverTheirTime) {
@@ -152,8 +135,10 @@ TEST(FindingFactsTest, SharesOfSeveralDevicesAreMeansOverTheirTime) {
 
 // Collectives of three processes, of which the last one comes `late` times of `all` 1 ms after the
 // others.
-FindingFacts WithLagging(int late, int all, bool rank) {
+FindingFacts WithLagging(int late, int all, bool rank, double exposed_ns = 1e9) {
   KnownRun run({});
+  StretchContent& content = run.analysis.devices[0].part.content;
+  content.time_ns[static_cast<size_t>(TimeCategory::kCommunication)] = exposed_ns;
   for (uint32_t source = 1; source <= 3; ++source) {
     Process& info = run.model.processes.Get(source)->info;
     info.set_pid(1000 + source);
@@ -172,15 +157,17 @@ FindingFacts WithLagging(int late, int all, bool rank) {
 
 TEST(FindingFactsTest, WhoIsNearlyAlwaysTheLastLags) {
   const FindingFacts facts = WithLagging(15, 20, false);
-  EXPECT_EQ(facts.lagging_process, "process 1003");
-  EXPECT_NEAR(facts.lagging_last_share, 0.75, 1e-9);
-  EXPECT_NEAR(facts.lagging_delay_ns, 1e6, 1) << "where it was the last";
-  EXPECT_NEAR(facts.lagging_lost_ns, 2 * 15e6, 1) << "on both devices";
-  EXPECT_EQ(WithLagging(20, 20, true).lagging_process, "rank 2");
-  EXPECT_FALSE(WithLagging(12, 20, false).lagging_process.empty());
-  EXPECT_TRUE(WithLagging(11, 20, false).lagging_process.empty()) << "by chance";
-  EXPECT_FALSE(WithLagging(10, 10, false).lagging_process.empty());
-  EXPECT_TRUE(WithLagging(9, 9, false).lagging_process.empty()) << "too few";
+  EXPECT_EQ(facts.communication.lagging_process, "process 1003");
+  EXPECT_NEAR(facts.communication.lagging_last_share, 0.75, 1e-9);
+  EXPECT_NEAR(facts.communication.lagging_delay_ns, 1e6, 1) << "where it was the last";
+  EXPECT_NEAR(facts.communication.lagging_lost_ns, 2 * 15e6, 1) << "on both devices";
+  EXPECT_NEAR(WithLagging(15, 20, false, 5e6).communication.lagging_lost_ns, 2 * 5e6, 1)
+      << "kernels hide the rest of the waits";
+  EXPECT_EQ(WithLagging(20, 20, true).communication.lagging_process, "rank 2");
+  EXPECT_FALSE(WithLagging(12, 20, false).communication.lagging_process.empty());
+  EXPECT_TRUE(WithLagging(11, 20, false).communication.lagging_process.empty()) << "by chance";
+  EXPECT_FALSE(WithLagging(10, 10, false).communication.lagging_process.empty());
+  EXPECT_TRUE(WithLagging(9, 9, false).communication.lagging_process.empty()) << "too few";
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -84,30 +85,58 @@ TEST(FindingsTest, SlowInputAndUnpinnedCopies) {
   EXPECT_EQ(Finding(summary_of(0, false, 10 * kMicrosecond), "exposed_copies"), nullptr);
 }
 
-TEST(FindingsTest, HostWorkInTheMiddleOfSteps) {
-  const auto summary_with_pause = [](uint64_t pause_ns, bool steps) {
-    RunBuilder run;
-    run.StartRun();
-    run.StartProcess();
-    run.SendKernels({"a", "b", "c", "d", "e", "f"});
-    uint64_t now = 0;
-    for (uint32_t step = 0; step < 20; ++step) {
-      std::vector<Launch> launches;
-      for (uint32_t i = 0; i < 6; ++i) {
-        // Without steps: another order each time, as requests would come.
-        const uint32_t kernel = steps ? i : (i * (step % 5 + 1) + step * step) % 6;
-        launches.push_back(Build::LaunchAt(now, kMillisecond, kernel));
-        now += kMillisecond + kMicrosecond + (i == 2 ? pause_ns : 0);
-      }
-      run.SendLaunches(launches);
+// Twenty steps of six kernels of 1 ms, and the GPU idle for `pause_ns` after each kernel of which
+// `pauses(step, kernel)` says so.
+Summary WithPauses(uint64_t pause_ns, const std::function<bool(uint32_t, uint32_t)>& pauses,
+                   bool steps = true) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"a", "b", "c", "d", "e", "f"});
+  uint64_t now = 0;
+  for (uint32_t step = 0; step < 20; ++step) {
+    std::vector<Launch> launches;
+    for (uint32_t i = 0; i < 6; ++i) {
+      // Without steps: another order each time, as requests would come.
+      const uint32_t kernel = steps ? i : (i * (step % 5 + 1) + step * step) % 6;
+      launches.push_back(Build::LaunchAt(now, kMillisecond, kernel));
+      now += kMillisecond + kMicrosecond + (pauses(step, i) ? pause_ns : 0);
     }
-    return run.EndRun(200 * kMillisecond);
-  };
-  EXPECT_NE(Finding(summary_with_pause(kMillisecond, true), "host_work"), nullptr);
-  EXPECT_EQ(Finding(summary_with_pause(500 * kMicrosecond, true), "host_work"), nullptr);
-  const Summary irregular = summary_with_pause(kMillisecond, false);
+    run.SendLaunches(launches);
+  }
+  return run.EndRun(200 * kMillisecond);
+}
+
+TEST(FindingsTest, HostWorkInsideSteps) {
+  const auto twice = [](uint32_t, uint32_t kernel) { return kernel == 1 || kernel == 4; };
+  EXPECT_NE(Finding(WithPauses(500 * kMicrosecond, twice), "host_work"), nullptr);
+  EXPECT_EQ(Finding(WithPauses(500 * kMicrosecond, twice), "gaps_between_steps"), nullptr);
+  EXPECT_EQ(Finding(WithPauses(250 * kMicrosecond, twice), "host_work"), nullptr);
+  const Summary irregular = WithPauses(kMillisecond, twice, false);
   EXPECT_FALSE(irregular.has_steps());
   EXPECT_EQ(Finding(irregular, "host_work"), nullptr) << "it may wait for requests";
+}
+
+TEST(FindingsTest, GapsBetweenSteps) {
+  const auto once = [](uint32_t, uint32_t kernel) { return kernel == 5; };
+  const Summary summary = WithPauses(kMillisecond, once);
+  const FindingSummary* finding = Finding(summary, "gaps_between_steps");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(finding->evidence().find("each, from f to a"), std::string::npos)
+      << finding->evidence();
+  EXPECT_EQ(Finding(summary, "host_work"), nullptr) << "told once";
+  EXPECT_EQ(Finding(WithPauses(500 * kMicrosecond, once), "gaps_between_steps"), nullptr);
+}
+
+TEST(FindingsTest, FirstCalls) {
+  const auto early = [](uint32_t step, uint32_t kernel) { return step >= 1 && step <= 4 && kernel == 2;
+  };
+  const Summary summary = WithPauses(7 * kMillisecond, early);
+  const FindingSummary* finding = Finding(summary, "first_calls");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(finding->evidence().find("directly before d"), std::string::npos)
+      << finding->evidence();
+  EXPECT_EQ(Finding(WithPauses(kMillisecond, early), "first_calls"), nullptr);
 }
 
 TEST(FindingsTest, ExposedCommunication) {
@@ -153,13 +182,13 @@ TEST(FindingsTest, AtMostFiveTheMostValuableFirst) {
   Summary summary;
   facts.summary = &summary;
   facts.window_ns = 1e9;
-  facts.launch_gaps = {.gaps = 1000, .time_ns = 300'000'000};
-  facts.readback_gaps = {.gaps = 10, .time_ns = 100'000'000};
-  facts.pageable_exposed_ns = 0.5e8;
-  facts.pinned_exposed_ns = 0.6e8;
-  facts.communication_exposed_ns = 2e8;
+  facts.gaps.launch = {.gaps = 1000, .time_ns = 300'000'000};
+  facts.gaps.readback = {.gaps = 10, .time_ns = 100'000'000};
+  facts.copies.pageable_exposed_ns = 0.5e8;
+  facts.copies.pinned_exposed_ns = 0.6e8;
+  facts.communication.exposed_ns = 2e8;
   facts.throttled_ns = 0.4e8;
-  facts.lagging_process = "rank 1";
+  facts.communication.lagging_process = "rank 1";
   const std::vector<FindingSummary> findings = Diagnose(facts);
   ASSERT_EQ(findings.size(), 5u);
   const char* expected[] = {"launch_bound", "exposed_communication", "synchronization",

@@ -109,5 +109,13 @@ TEST(WholeRunFindingsTest, RankThatLags) {
   EXPECT_EQ(Finding(WithRanks(100 * kMicrosecond, false), "lagging_rank"), nullptr) << "1 %";
 }
 
+TEST(WholeRunFindingsTest, UnevenBatches) {
+  const Summary in_turn = WithRanks(3 * kMillisecond, true);
+  EXPECT_NE(Finding(in_turn, "uneven_batches"), nullptr);
+  EXPECT_EQ(Finding(in_turn, "lagging_rank"), nullptr) << "none is always the last";
+  EXPECT_EQ(Finding(in_turn, "exposed_communication"), nullptr) << "they wait, and send little";
+  EXPECT_EQ(Finding(WithRanks(3 * kMillisecond, false), "uneven_batches"), nullptr);
+}
+
 }  // namespace
 }  // namespace utlz

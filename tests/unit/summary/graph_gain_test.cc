@@ -47,8 +47,8 @@ TEST(GraphGainTest, PredictsWhatAGraphOfTheSameKernelsGains) {
   }
 }
 
-TEST(GraphGainTest, WhatTracingAddsToGraphsIsNoHostWork) {
-  const auto host_work = [](bool told) {
+TEST(GraphGainTest, WhatTracingAddsToGraphsIsNoGapOfTheHost) {
+  const auto has_gaps = [](bool told) {
     RunBuilder run;
     run.StartRun();
     run.StartProcess();
@@ -69,10 +69,10 @@ TEST(GraphGainTest, WhatTracingAddsToGraphsIsNoHostWork) {
       run.SendLaunches(launches, 1, 7, step + 1);
       now += 110 * kMicrosecond;
     }
-    return Finding(run.EndRun(now), "host_work") != nullptr;
+    return Finding(run.EndRun(now), "gaps_between_steps") != nullptr;
   };
-  EXPECT_FALSE(host_work(true));
-  EXPECT_TRUE(host_work(false)) << "by an agent that said nothing, nothing was added";
+  EXPECT_FALSE(has_gaps(true));
+  EXPECT_TRUE(has_gaps(false)) << "by an agent that said nothing, nothing was added";
 }
 
 }  // namespace

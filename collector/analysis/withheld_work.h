@@ -1,0 +1,17 @@
+// What was attributed to a kernel and cannot be told: bytes that are mostly error, and rates that the
+// hardware cannot reach.
+#ifndef UTLZ_COLLECTOR_ANALYSIS_WITHHELD_WORK_H_
+#define UTLZ_COLLECTOR_ANALYSIS_WITHHELD_WORK_H_
+
+#include "collector/analysis/analysis.h"
+
+namespace utlz {
+
+// Sets row->withheld and makes its rooflines unknown where its work cannot be believed. Times at a
+// roof that exceed the kernel's own by no more than their error are cut to it. The rooflines must be
+// filled already.
+void WithholdDoubtful(const Ceilings& ceilings, KernelRow* row);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_ANALYSIS_WITHHELD_WORK_H_

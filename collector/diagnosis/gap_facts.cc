@@ -1,0 +1,199 @@
+#include "collector/diagnosis/gap_facts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "collector/kernel_names/kernel_name.h"
+
+namespace utlz {
+namespace {
+
+// A place of which there is one gap in each step, give or take what windows cut off.
+constexpr double kFewestAStep = 0.6;
+constexpr double kMostAStep = 1.4;
+// The steps' boundary is the place with most of what is lost at such places.
+constexpr double kMostOfRegular = 0.6;
+// A place that loses time in this first part of the steps, and next to none afterwards, is one of
+// beginnings.
+constexpr double kBeginning = 0.4;
+constexpr double kNextToNone = 0.1;
+constexpr double kFewestFirstCalls = 3;
+
+void AddGaps(const StretchContent& content, TimeCategory category, GapTotal* sum) {
+  sum->gaps += content.Gaps(category);
+  sum->time_ns += content.TimeNs(category);
+}
+
+std::string ShortName(const ModelState& model, uint32_t kernel) {
+  return ShortenKernelName(DemangleKernelName(model.kernels[kernel].mangled_name));
+}
+
+class PlaceSum {
+ public:
+  void Add(const GapSite& gap, uint64_t beginning_until_ns) {
+    const auto length_ns = static_cast<double>(gap.end_ns - gap.start_ns);
+    ++gaps_;
+    sum_ns_ += length_ns;
+    squares_ += length_ns * length_ns;
+    first_launch_ns_ += gap.first_launch ? length_ns : 0;
+    if (gap.end_ns <= beginning_until_ns) early_ns_ += length_ns;
+    if (length_ns < longest_ns_) return;
+    longest_ns_ = length_ns;
+    before_ = gap.before;
+    after_ = gap.after;
+  }
+
+  double gaps() const { return gaps_; }
+  double time_ns() const { return sum_ns_; }
+  double early_ns() const { return early_ns_; }
+  double first_launch_ns() const { return first_launch_ns_; }
+
+  GapPlace Describe(const ModelState& model) const {
+    const double mean_ns = sum_ns_ / gaps_;
+    const double variance = std::max(0.0, squares_ / gaps_ - mean_ns * mean_ns);
+    return {gaps_, sum_ns_, std::sqrt(variance), ShortName(model, before_),
+            ShortName(model, after_)};
+  }
+
+ private:
+  double gaps_ = 0;
+  double sum_ns_ = 0;
+  double squares_ = 0;
+  double longest_ns_ = 0;
+  double first_launch_ns_ = 0;
+  double early_ns_ = 0;
+  uint32_t before_ = kNoKernel;
+  uint32_t after_ = kNoKernel;
+};
+
+using PlaceName = std::pair<std::string, std::string>;
+
+std::vector<GapSite> GapsInSteadyPart(const DeviceState& device, const SteadyPart& steady) {
+  std::vector<GapSite> gaps;
+  for (const GapSite& gap : device.gap_sites.gaps()) {
+    if (steady.steps.has_value()) {
+      if (gap.start_ns < steady.steps->start_ns || gap.end_ns > steady.steps->end_ns) continue;
+      const LongGap as_pause = {gap.start_ns, gap.end_ns, TimeCategory::kOtherGap};
+      if (IsPause(device, *steady.steps, as_pause)) continue;
+    }
+    gaps.push_back(gap);
+  }
+  return gaps;
+}
+
+// The place that comes once in each step, if most of what is lost at such places is lost there.
+std::optional<PlaceName> BoundaryOf(const std::map<PlaceName, PlaceSum>& places, double steps) {
+  double regular_ns = 0;
+  const std::pair<const PlaceName, PlaceSum>* most = nullptr;
+  for (const auto& place : places) {
+    const double a_step = place.second.gaps() / steps;
+    if (a_step < kFewestAStep || a_step > kMostAStep) continue;
+    regular_ns += place.second.time_ns();
+    if (most == nullptr || place.second.time_ns() > most->second.time_ns()) most = &place;
+  }
+  if (most == nullptr || most->second.time_ns() < kMostOfRegular * regular_ns) return std::nullopt;
+  return most->first;
+}
+
+// The steps' beginning and what comes after it, and how much of either was traced: windows may be
+// dense at first.
+struct Phases {
+  uint64_t beginning_until_ns = 0;
+  double early_traced_ns = 0;
+  double late_traced_ns = 0;
+};
+
+double TracedNs(const DeviceState& device, uint64_t start_ns, uint64_t end_ns) {
+  DevicePart part;
+  part.content = device.ledger.Between(start_ns, end_ns);
+  return part.TimeNs();
+}
+
+Phases PhasesOf(const DeviceState& device, const StepsSpan& steps) {
+  Phases phases;
+  const auto span_ns = static_cast<double>(steps.end_ns - steps.start_ns);
+  phases.beginning_until_ns = steps.start_ns + static_cast<uint64_t>(kBeginning * span_ns);
+  phases.early_traced_ns = TracedNs(device, steps.start_ns, phases.beginning_until_ns);
+  phases.late_traced_ns = TracedNs(device, phases.beginning_until_ns, steps.end_ns);
+  return phases;
+}
+
+// Gaps before one function that stand before what runs for the first time, or that no longer come
+// once the steps have gone on for a while.
+bool IsOfFirstCalls(const PlaceSum& before_function, const Phases& phases) {
+  if (before_function.gaps() < kFewestFirstCalls) return false;
+  if (before_function.first_launch_ns() > before_function.time_ns() / 2) return true;
+  if (phases.early_traced_ns <= 0 || phases.late_traced_ns <= 0) return false;
+  const double late_ns = before_function.time_ns() - before_function.early_ns();
+  return late_ns / phases.late_traced_ns <
+         kNextToNone * before_function.early_ns() / phases.early_traced_ns;
+}
+
+struct Divided {
+  double between_ns = 0;
+  double first_ns = 0;
+  double inside_ns = 0;
+};
+
+void Keep(const PlaceSum& sum, const ModelState& model, GapPlace* place) {
+  if (sum.gaps() > 0 && sum.time_ns() > place->time_ns) *place = sum.Describe(model);
+}
+
+Divided Divide(const ModelState& model, const DeviceState& device, const SteadyPart& steady,
+               double steps, GapFacts* facts) {
+  std::map<PlaceName, PlaceSum> places;
+  std::map<std::string, PlaceSum> by_function;
+  const std::vector<GapSite> gaps = GapsInSteadyPart(device, steady);
+  const Phases phases = PhasesOf(device, *steady.steps);
+  const auto place_of = [&model](const GapSite& gap) {
+    return PlaceName(model.kernels[gap.before].mangled_name, model.kernels[gap.after].mangled_name);
+  };
+  for (const GapSite& gap : gaps) places[place_of(gap)].Add(gap, phases.beginning_until_ns);
+  const std::optional<PlaceName> boundary = BoundaryOf(places, steps);
+  for (const GapSite& gap : gaps) {
+    if (place_of(gap) == boundary) continue;
+    by_function[place_of(gap).second].Add(gap, phases.beginning_until_ns);
+  }
+  Divided divided;
+  if (boundary.has_value()) {
+    divided.between_ns = places[*boundary].time_ns();
+    Keep(places[*boundary], model, &facts->between_steps);
+  }
+  for (const auto& [function, sum] : by_function) {
+    const bool first = IsOfFirstCalls(sum, phases);
+    (first ? divided.first_ns : divided.inside_ns) += sum.time_ns();
+    Keep(sum, model, first ? &facts->first_calls : &facts->longest_inside);
+  }
+  return divided;
+}
+
+}  // namespace
+
+GapFacts GatherGaps(const ModelState& model, const Analysis& analysis, double steps) {
+  GapFacts facts;
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    if (!model.devices[i].used) continue;
+    const StretchContent& content = analysis.devices[i].part.content;
+    AddGaps(content, TimeCategory::kLaunchGap, &facts.launch);
+    AddGaps(content, TimeCategory::kReadbackGap, &facts.readback);
+    AddGaps(content, TimeCategory::kUploadGap, &facts.upload);
+    AddGaps(content, TimeCategory::kOtherGap, &facts.other);
+    const double other_ns = content.TimeNs(TimeCategory::kOtherGap);
+    Divided divided;
+    if (analysis.steady.steps.has_value() && steps > 0) {
+      divided = Divide(model, model.devices[i], analysis.steady, steps, &facts);
+    }
+    // What tracing itself was measured to add is out of `other` already.
+    const double sum_ns = divided.between_ns + divided.first_ns + divided.inside_ns;
+    const double scale = sum_ns > 0 ? other_ns / sum_ns : 0;
+    facts.between_steps_ns += scale * divided.between_ns;
+    facts.first_calls_ns += scale * divided.first_ns;
+    facts.inside_ns += sum_ns > 0 ? scale * divided.inside_ns : other_ns;
+  }
+  return facts;
+}
+
+}  // namespace utlz

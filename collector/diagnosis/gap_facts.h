@@ -1,0 +1,14 @@
+// Idle time by cause, and the places of the program at which it stands.
+#ifndef UTLZ_COLLECTOR_DIAGNOSIS_GAP_FACTS_H_
+#define UTLZ_COLLECTOR_DIAGNOSIS_GAP_FACTS_H_
+
+#include "collector/diagnosis/finding_facts.h"
+
+namespace utlz {
+
+// `steps`: how many were traced.
+GapFacts GatherGaps(const ModelState& model, const Analysis& analysis, double steps);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_DIAGNOSIS_GAP_FACTS_H_

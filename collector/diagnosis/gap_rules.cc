@@ -1,0 +1,104 @@
+#include <algorithm>
+
+#include "collector/diagnosis/rules.h"
+#include "collector/text/number_text.h"
+
+namespace utlz {
+namespace {
+
+// Between kernels of a replayed graph lies about this much.
+constexpr double kGraphGapNs = 1'000;
+// A program that steps regularly, rather than one that serves whoever asks.
+constexpr uint64_t kRegularSteps = 3;
+// Gaps whose lengths differ by less than this share of their mean are told as equal.
+constexpr double kEqualSpread = 0.2;
+
+bool StepsRegularly(const FindingFacts& facts) {
+  return facts.summary->steps().steps() >= kRegularSteps;
+}
+
+std::string ShareOfTime(double time_ns, const FindingFacts& facts) {
+  return PercentText(time_ns / facts.window_ns) + " of the time";
+}
+
+// Of long gaps, what is left once what tracing is supposed to have added to launches of graphs is
+// taken off.
+double ShareNotTracings(const FindingFacts& facts) {
+  const double long_ns = facts.gaps.between_steps_ns + facts.gaps.inside_ns;
+  return long_ns > 0 ? std::max(0.0, 1 - facts.traced_graphs_ns / long_ns) : 0;
+}
+
+// "235 gaps of 3.5 ms each, from loop_add_fusion_18 to loop_select_subtract_fusion"
+std::string PlaceText(const GapPlace& place, bool with_before) {
+  if (place.gaps <= 0) return {};
+  const double mean_ns = place.time_ns / place.gaps;
+  std::string text = "; " + CountText(place.gaps) + " gaps of " + TimeText(mean_ns) +
+                     (place.spread_ns < kEqualSpread * mean_ns ? " each" : " on average");
+  return text + (with_before ? ", from " + place.before + " to " : ", directly before ") +
+         place.after;
+}
+
+}  // namespace
+
+Observation ObserveLaunchGaps(const FindingFacts& facts) {
+  const GapTotal& gaps = facts.gaps.launch;
+  const double mean_ns = gaps.gaps > 0 ? gaps.time_ns / gaps.gaps : 0;
+  // What tracing is supposed to have added was not measured: it makes the gain less certain.
+  return {.lost_ns = gaps.time_ns,
+          .gain_ns = std::max(0.0, gaps.time_ns - gaps.gaps * kGraphGapNs),
+          .evidence = CountText(gaps.gaps) + " gaps of " + TimeText(mean_ns) +
+                      " on average between kernels, " + ShareOfTime(gaps.time_ns, facts),
+          .gain_error_ns = std::min(gaps.time_ns, gaps.gaps * facts.traced_launch_ns)};
+}
+
+Observation ObserveReadbacks(const FindingFacts& facts) {
+  const GapTotal& gaps = facts.gaps.readback;
+  return {.lost_ns = gaps.time_ns,
+          .gain_ns = gaps.time_ns,
+          .evidence = "after " + CountText(gaps.gaps) +
+                      " copies to the host the GPU stood idle, " +
+                      ShareOfTime(gaps.time_ns, facts)};
+}
+
+Observation ObserveLateInput(const FindingFacts& facts) {
+  const GapTotal& gaps = facts.gaps.upload;
+  if (gaps.gaps <= 0 || !StepsRegularly(facts)) return {};
+  return {.lost_ns = gaps.time_ns,
+          .gain_ns = gaps.time_ns,
+          .evidence = "the GPU stood idle " + ShareOfTime(gaps.time_ns, facts) +
+                      " until a copy to the device ended the wait (" + CountText(gaps.gaps) +
+                      " times)"};
+}
+
+Observation ObserveGapsBetweenSteps(const FindingFacts& facts) {
+  const double lost_ns = facts.gaps.between_steps_ns * ShareNotTracings(facts);
+  if (!StepsRegularly(facts)) return {};
+  return {.lost_ns = lost_ns,
+          .gain_ns = lost_ns,
+          .evidence = "between one step and the next the GPU stood idle " +
+                      ShareOfTime(lost_ns, facts) + PlaceText(facts.gaps.between_steps, true)};
+}
+
+Observation ObserveFirstCalls(const FindingFacts& facts) {
+  const double lost_ns = facts.gaps.first_calls_ns;
+  if (!StepsRegularly(facts)) return {};
+  return {.lost_ns = lost_ns,
+          .gain_ns = lost_ns,
+          .evidence = "before kernels of a shape not seen before, or early in the steps only, the "
+                      "GPU stood idle " +
+                      ShareOfTime(lost_ns, facts) + PlaceText(facts.gaps.first_calls, false)};
+}
+
+// Gaps that no readback, no late input and no tracing explains. Without steps they may be a
+// server's that waits for requests.
+Observation ObserveHostWork(const FindingFacts& facts) {
+  if (!StepsRegularly(facts)) return {};
+  const double lost_ns = facts.gaps.inside_ns * ShareNotTracings(facts);
+  return {.lost_ns = lost_ns,
+          .gain_ns = lost_ns,
+          .evidence = "inside steps the GPU stood idle " + ShareOfTime(lost_ns, facts) +
+                      " in gaps of more than 0.1 ms not explained by a host/device copy" +
+                      PlaceText(facts.gaps.longest_inside, false)};
+}
+
+}  // namespace utlz

@@ -1,0 +1,75 @@
+#include "collector/diagnosis/gather_facts.h"
+
+#include <algorithm>
+
+#include "collector/analysis/agent_cost.h"
+#include "collector/diagnosis/communication_facts.h"
+#include "collector/diagnosis/gap_facts.h"
+#include "collector/diagnosis/kernel_facts.h"
+#include "collector/summary/window_summary.h"
+
+namespace utlz {
+namespace {
+
+void AddThrottling(const DeviceSummary& device, FindingFacts* facts) {
+  const bool heat = std::any_of(
+      device.clock_limits().begin(), device.clock_limits().end(),
+      [](const std::string& limit) { return limit.find("thermal") != std::string::npos; });
+  if (!heat || device.sm_clock_maximum_hz() <= 0) return;
+  const double clock_share = std::min(1.0, device.sm_clock_hz() / device.sm_clock_maximum_hz());
+  facts->throttled_ns += static_cast<double>(device.kernel_time_ns()) * (1 - clock_share);
+}
+
+// Nothing where it was measured: then gaps are already without it.
+void AddTracing(const ModelState& model, const Analysis& analysis, FindingFacts* facts) {
+  double kernel_share = 0;
+  for (const DeviceAnalysis& device : analysis.devices) {
+    if (device.part.slowdown_ns > 0) return;
+    kernel_share = std::max(kernel_share, device.part.kernel_share);
+  }
+  facts->traced_launch_ns = TracedLaunchCostNs(model);
+  facts->traced_graphs_ns = kernel_share * TracedGraphsCostNs(model);
+}
+
+void AddContent(const ModelState& model, const Analysis& analysis, FindingFacts* facts) {
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    if (!model.devices[i].used) continue;
+    const StretchContent& content = analysis.devices[i].part.content;
+    facts->copies.pageable_exposed_ns += content.TimeNs(TimeCategory::kPageableCopy);
+    facts->copies.pinned_exposed_ns += content.TimeNs(TimeCategory::kPinnedCopy);
+    facts->turnaround_ns += content.TimeNs(TimeCategory::kTurnaroundGap);
+  }
+}
+
+void AddDevices(const Summary& summary, FindingFacts* facts) {
+  for (const DeviceSummary& device : summary.devices()) {
+    const auto window_ns = static_cast<double>(device.window_ns());
+    facts->window_ns += window_ns;
+    facts->busy_share += device.gpu_busy_share() * window_ns;
+    facts->sm_active_share += device.sm_active_share() * window_ns;
+    facts->counters = facts->counters || (device.source() >= SOURCE_SAMPLED && device.has_hfu());
+    AddThrottling(device, facts);
+  }
+  if (facts->window_ns <= 0) return;
+  facts->busy_share /= facts->window_ns;
+  facts->sm_active_share /= facts->window_ns;
+}
+
+}  // namespace
+
+FindingFacts GatherFacts(const ModelState& model, const Analysis& analysis,
+                         const Summary& summary) {
+  FindingFacts facts;
+  facts.summary = &summary;
+  const StepsSummary& steps = summary.steps();
+  facts.gaps = GatherGaps(model, analysis, static_cast<double>(steps.steps()));
+  facts.communication = GatherCommunication(model, analysis, summary);
+  facts.kernels = GatherKernels(model, analysis, summary);
+  AddContent(model, analysis, &facts);
+  AddDevices(summary, &facts);
+  facts.step_ns = MeanStepNs(summary);
+  AddTracing(model, analysis, &facts);
+  return facts;
+}
+
+}  // namespace utlz

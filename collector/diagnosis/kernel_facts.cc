@@ -1,0 +1,260 @@
+#include "collector/diagnosis/kernel_facts.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "collector/kernel_names/kernel_class.h"
+#include "collector/kernel_names/kernel_family.h"
+#include "collector/kernel_names/kernel_name.h"
+#include "collector/summary/efficiency.h"
+
+namespace utlz {
+namespace {
+
+// What good kernels reach of their roof: a loss is what lies beyond. Streaming kernels reach 85 to
+// 92 % of DRAM bandwidth; the libraries' matrix products 75 to 85 % of the dense peak at the clock
+// that was seen, convolutions and attention less.
+constexpr double kGoodStreaming = 0.90;
+constexpr double kGoodMatrixReading = 0.85;
+constexpr double kGoodGemm = 0.80;
+constexpr double kGoodConvolution = 0.70;
+constexpr double kGoodAttention = 0.60;
+// Tiles of more rows than this are no waste that one sees.
+constexpr int kMostNarrowRows = 16;
+// One kernel that loses this share of what its kind loses is named alone.
+constexpr double kMostOfItsKind = 0.6;
+// By which executed FLOPs exceed the model's where more is done than needed.
+constexpr double kAgreeing = 0.02;
+
+enum class Loss { kNormalization, kPooling, kMatrix, kStreaming, kLatency };
+constexpr int kLosses = 5;
+
+// A kernel of the steady part: times are parts of the time in which some kernel ran.
+struct SteadyKernel {
+  const Kernel* kernel = nullptr;
+  KernelRow row;
+  const Ceilings* ceilings = nullptr;
+  uint32_t multiprocessors = 0;
+  KernelFamily family = KernelFamily::kOther;
+  Bound bound = BOUND_UNKNOWN;
+};
+
+// Rows tell times that are scaled to the run and overlap each other; this is what a nanosecond of
+// them in the steady part comes to in its time with kernels. By device.
+std::vector<double> SharesOfSteadyPart(const ModelState& model, const Analysis& analysis) {
+  std::vector<double> sum_ns(analysis.devices.size(), 0);
+  for (const KernelRow& row : analysis.rows) {
+    const Kernel& kernel = model.kernels[row.kernel];
+    if (!kernel.communication) sum_ns[kernel.device] += row.steady_share * row.time_ns;
+  }
+  std::vector<double> shares(sum_ns.size(), 0);
+  for (size_t i = 0; i < shares.size(); ++i) {
+    const double compute_ns = analysis.devices[i].part.content.TimeNs(TimeCategory::kCompute);
+    if (sum_ns[i] > 0) shares[i] = compute_ns / sum_ns[i];
+  }
+  return shares;
+}
+
+KernelRow Scaled(const KernelRow& row, double share) {
+  KernelRow scaled = row;
+  const auto scale = [share](std::optional<double>* time_ns) {
+    if (time_ns->has_value()) **time_ns *= share;
+  };
+  scaled.time_ns *= share;
+  scaled.launches *= share;
+  scaled.roofline.time_ns *= share;
+  scale(&scaled.roofline.compute_time_ns);
+  scale(&scaled.roofline.memory_time_ns);
+  scaled.roofline.other_compute_time_ns *= share;
+  return scaled;
+}
+
+bool ReadsMore(const RooflineWork& roofline) {
+  return roofline.memory_time_ns.value_or(0) > roofline.compute_time_ns.value_or(0);
+}
+
+// A matrix kernel without tensor work: its name says so, or its FP32 pipes are what holds it up.
+bool IsSinglePrecision(const SteadyKernel& of) {
+  if (!IsMatrixKernel(of.kernel->mangled_name)) return false;
+  const bool single_only =
+      std::all_of(of.row.work.flops.begin(), of.row.work.flops.end(),
+                  [](const TypedFlops& flops) { return flops.data_type == "fp32"; });
+  if (!single_only) return false;
+  return IsSinglePrecisionMatrixKernel(of.kernel->mangled_name) || of.bound == BOUND_COMPUTE;
+}
+
+// At TF32's rate, as far as memory lets it.
+bool AddSinglePrecision(const SteadyKernel& of, KernelFacts* facts) {
+  if (!IsSinglePrecision(of)) return false;
+  const auto single = of.ceilings->FlopsPerCycle("fp32");
+  const auto tensor = of.ceilings->FlopsPerCycle("tf32");
+  if (!single.has_value() || !tensor.has_value()) return false;
+  const double time_ns = of.row.time_ns;
+  const double faster_ns =
+      std::max(time_ns * *single / *tensor, of.row.roofline.memory_time_ns.value_or(0));
+  facts->single_precision_ns += time_ns;
+  facts->single_precision_gain_ns += std::max(0.0, time_ns - faster_ns);
+  return true;
+}
+
+// Launches that cannot fill the GPU, whatever they do: what a full one would save, at most.
+bool AddSmallGrid(const SteadyKernel& of, KernelFacts* facts) {
+  if (of.bound == BOUND_MEMORY || of.bound == BOUND_COMPUTE) return false;
+  double blocks = 1;
+  for (const uint32_t size : of.kernel->shape.grid) blocks *= size;
+  // The entry for all kernels that did not fit has no grid.
+  if (blocks < 1 || blocks >= of.multiprocessors) return false;
+  const double time_ns = of.row.time_ns;
+  const double full_ns = time_ns * blocks / of.multiprocessors;
+  facts->small_grid_ns += time_ns;
+  facts->small_grid_gain_ns +=
+      std::max(0.0, time_ns - std::max(full_ns, RooflineTimeNs(of.row.roofline).value_or(0)));
+  return true;
+}
+
+// Rows of the tiles that a product is made of, by names like nvjet's "…_64x8_64x16_…": the first
+// sizes are those of the tile. 0: not told.
+int RowsOfTile(std::string_view name) {
+  if (name.find("nvjet") == std::string_view::npos) return 0;
+  for (size_t at = name.find('_'); at != std::string_view::npos; at = name.find('_', at + 1)) {
+    int width = 0;
+    int height = 0;
+    const char* const end = name.data() + name.size();
+    const auto first = std::from_chars(name.data() + at + 1, end, width);
+    if (first.ec != std::errc() || first.ptr == end || *first.ptr != 'x') continue;
+    const auto second = std::from_chars(first.ptr + 1, end, height);
+    if (second.ec == std::errc()) return std::min(width, height);
+  }
+  return 0;
+}
+
+// Products that read weights at the roof of DRAM. Where tiles have few rows, more rows would cost
+// nothing.
+void AddWeights(const SteadyKernel& of, KernelFacts* facts) {
+  if (!IsMatrixFamily(of.family)) return;
+  const int rows = RowsOfTile(of.kernel->mangled_name);
+  const bool reads = of.bound == BOUND_MEMORY;
+  if (reads && rows > 1 && rows <= kMostNarrowRows) {
+    facts->narrow_ns += of.row.time_ns;
+    facts->narrow_rows = std::max<double>(facts->narrow_rows, rows);
+    return;
+  }
+  facts->wide_matrix_ns += of.row.time_ns;
+  if (reads && of.family == KernelFamily::kGemm) facts->weights_ns += of.row.time_ns;
+  if (!reads) facts->matrix_compute_ns += of.row.time_ns;
+}
+
+double GoodShare(const SteadyKernel& of) {
+  const bool reads = ReadsMore(of.row.roofline);
+  if (!IsMatrixFamily(of.family)) return kGoodStreaming;
+  if (of.family == KernelFamily::kAttention) return kGoodAttention;
+  if (reads) return kGoodMatrixReading;
+  return of.family == KernelFamily::kGemm ? kGoodGemm : kGoodConvolution;
+}
+
+Loss LossOf(const SteadyKernel& of) {
+  if (of.family == KernelFamily::kNormalization) return Loss::kNormalization;
+  if (of.family == KernelFamily::kPooling) return Loss::kPooling;
+  if (IsMatrixFamily(of.family)) return Loss::kMatrix;
+  return of.bound == BOUND_LATENCY ? Loss::kLatency : Loss::kStreaming;
+}
+
+void AddLoss(const SteadyKernel& of, double roofline_ns, double lost_ns, KernelLoss* loss) {
+  loss->time_ns += of.row.time_ns;
+  loss->lost_ns += lost_ns;
+  if (lost_ns <= loss->worst_lost_ns) return;
+  loss->worst_lost_ns = lost_ns;
+  loss->worst = ShortenKernelName(DemangleKernelName(of.kernel->mangled_name));
+  loss->worst_efficiency = roofline_ns / of.row.time_ns;
+}
+
+// Two kernels in one read and write half as much. Only what frameworks launch can be fused, not what
+// a library launches for itself.
+void AddElementwise(const SteadyKernel& of, double left_ns, KernelFacts* facts) {
+  if (!IsElementwiseKernel(of.kernel->mangled_name) || !ReadsMore(of.row.roofline) || of.bound == BOUND_LATENCY) return;
+  facts->elementwise_ns += of.row.time_ns;
+  facts->elementwise_gain_ns += left_ns / 2;
+}
+
+using Losses = std::array<KernelLoss, kLosses>;
+
+void AddKernel(const SteadyKernel& of, Losses* losses, KernelFacts* facts) {
+  const std::optional<double> roof_ns = RooflineTimeNs(of.row.roofline);
+  if (roof_ns.has_value()) facts->recoverable_ns += std::max(0.0, of.row.time_ns - *roof_ns);
+  if (AddSinglePrecision(of, facts) || AddSmallGrid(of, facts)) return;
+  AddWeights(of, facts);
+  if (!roof_ns.has_value() || of.row.time_ns <= 0) return;
+  const double lost_ns = std::max(0.0, of.row.time_ns - *roof_ns / GoodShare(of));
+  AddLoss(of, *roof_ns, lost_ns, &(*losses)[static_cast<size_t>(LossOf(of))]);
+  AddElementwise(of, of.row.time_ns - lost_ns, facts);
+}
+
+// Normalization and pooling are told by family, whichever of their kernels is worst.
+void TellOneKernelApart(Losses* losses, KernelFacts* facts) {
+  KernelLoss* most = nullptr;
+  for (const Loss kind : {Loss::kMatrix, Loss::kStreaming, Loss::kLatency}) {
+    KernelLoss& loss = (*losses)[static_cast<size_t>(kind)];
+    if (loss.worst_lost_ns <= kMostOfItsKind * loss.lost_ns || loss.worst_efficiency >= 0.5) {
+      continue;
+    }
+    if (most == nullptr || loss.worst_lost_ns > most->worst_lost_ns) most = &loss;
+  }
+  if (most == nullptr) return;
+  facts->one_kernel = *most;
+  facts->one_kernel.lost_ns = most->worst_lost_ns;
+  most->lost_ns -= most->worst_lost_ns;
+}
+
+// Of the time of products that compute, what FLOPs beyond the model's take.
+void AddPadding(const Summary& summary, KernelFacts* facts) {
+  const EfficiencySummary& efficiency = summary.efficiency();
+  if (!efficiency.has_executed_flops_per_step() || !efficiency.has_model_flops_per_step()) return;
+  const double model = efficiency.model_flops_per_step();
+  double more = 0;
+  for (const FlopsGap& gap : efficiency.gap()) {
+    if (gap.name() == kGapPadding || gap.name() == kGapMore) more += gap.flops_per_step();
+  }
+  if (model <= 0 || more < kAgreeing * model) return;
+  facts->padding_share = more / model;
+  facts->padding_ns = facts->matrix_compute_ns * more / efficiency.executed_flops_per_step();
+}
+
+uint32_t MultiprocessorsOf(const DeviceState& device) {
+  return device.info.multiprocessors() > 0 ? device.info.multiprocessors()
+                                           : device.peaks.value_or(DevicePeaks()).multiprocessors();
+}
+
+}  // namespace
+
+KernelFacts GatherKernels(const ModelState& model, const Analysis& analysis,
+                          const Summary& summary) {
+  KernelFacts facts;
+  Losses losses;
+  const std::vector<double> shares = SharesOfSteadyPart(model, analysis);
+  for (const KernelRow& row : analysis.rows) {
+    const Kernel& kernel = model.kernels[row.kernel];
+    if (kernel.communication) continue;
+    SteadyKernel of;
+    of.kernel = &kernel;
+    of.row = Scaled(row, row.steady_share * shares[kernel.device]);
+    of.ceilings = &analysis.devices[kernel.device].ceilings;
+    of.multiprocessors = MultiprocessorsOf(model.devices[kernel.device]);
+    of.family = FamilyOf(kernel.mangled_name);
+    of.bound = BoundOf(of.row.roofline);
+    AddKernel(of, &losses, &facts);
+  }
+  TellOneKernelApart(&losses, &facts);
+  facts.normalization = losses[static_cast<size_t>(Loss::kNormalization)];
+  facts.pooling = losses[static_cast<size_t>(Loss::kPooling)];
+  facts.matrix = losses[static_cast<size_t>(Loss::kMatrix)];
+  facts.streaming = losses[static_cast<size_t>(Loss::kStreaming)];
+  facts.latency = losses[static_cast<size_t>(Loss::kLatency)];
+  AddPadding(summary, &facts);
+  return facts;
+}
+
+}  // namespace utlz

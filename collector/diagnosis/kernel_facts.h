@@ -1,0 +1,15 @@
+// What kernels lose, each kernel's loss told once: by the family that its name tells, by its roofs
+// and its grid.
+#ifndef UTLZ_COLLECTOR_DIAGNOSIS_KERNEL_FACTS_H_
+#define UTLZ_COLLECTOR_DIAGNOSIS_KERNEL_FACTS_H_
+
+#include "collector/diagnosis/finding_facts.h"
+
+namespace utlz {
+
+KernelFacts GatherKernels(const ModelState& model, const Analysis& analysis,
+                          const Summary& summary);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_DIAGNOSIS_KERNEL_FACTS_H_

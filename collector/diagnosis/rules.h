@@ -1,0 +1,68 @@
+// The rules of the diagnosis: what each looks for in the facts, from which share of the time on it
+// speaks up, and what it says. What a rule observes is one function, in a file by topic.
+#ifndef UTLZ_COLLECTOR_DIAGNOSIS_RULES_H_
+#define UTLZ_COLLECTOR_DIAGNOSIS_RULES_H_
+
+#include <span>
+#include <string>
+
+#include "collector/diagnosis/finding_facts.h"
+
+namespace utlz {
+
+struct Observation {
+  double lost_ns = 0;  // what the pattern costs
+  double gain_ns = 0;  // what could be had back of it, at most
+  std::string evidence;
+  double gain_error_ns = 0;
+  bool remark = false;  // no fault, however much it is: told after the faults
+};
+
+struct Rule {
+  const char* name;
+  double threshold;  // of the steady part: from this loss on it is a finding of its own
+  Observation (*observe)(const FindingFacts&);
+  const char* title;
+  const char* title_short;  // at most 60 characters
+  const char* advice;
+  const char* type_this;
+  bool ends_the_run = false;   // sooner or later: worth more than any time
+  bool beyond_roofline = false;  // it takes work away, which no roofline counts as lost
+};
+
+std::span<const Rule> Rules();
+
+// gap_rules.cc
+Observation ObserveLaunchGaps(const FindingFacts& facts);
+Observation ObserveReadbacks(const FindingFacts& facts);
+Observation ObserveLateInput(const FindingFacts& facts);
+Observation ObserveGapsBetweenSteps(const FindingFacts& facts);
+Observation ObserveFirstCalls(const FindingFacts& facts);
+Observation ObserveHostWork(const FindingFacts& facts);
+
+// run_rules.cc
+Observation ObserveLeak(const FindingFacts& facts);
+Observation ObserveLaggingRank(const FindingFacts& facts);
+Observation ObserveUnevenBatches(const FindingFacts& facts);
+Observation ObserveExposedCommunication(const FindingFacts& facts);
+Observation ObservePageableCopies(const FindingFacts& facts);
+Observation ObserveExposedCopies(const FindingFacts& facts);
+Observation ObserveHeat(const FindingFacts& facts);
+
+// kernel_rules.cc
+Observation ObserveSmallBatch(const FindingFacts& facts);
+Observation ObserveSlowNormalization(const FindingFacts& facts);
+Observation ObserveSlowPooling(const FindingFacts& facts);
+Observation ObserveSlowMatrix(const FindingFacts& facts);
+Observation ObserveSlowStreaming(const FindingFacts& facts);
+Observation ObserveOneSlowKernel(const FindingFacts& facts);
+Observation ObserveLatency(const FindingFacts& facts);
+Observation ObserveElementwise(const FindingFacts& facts);
+Observation ObserveWeights(const FindingFacts& facts);
+Observation ObservePaddedTiles(const FindingFacts& facts);
+Observation ObservePadding(const FindingFacts& facts);
+Observation ObserveSinglePrecision(const FindingFacts& facts);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_DIAGNOSIS_RULES_H_

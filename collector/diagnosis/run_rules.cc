@@ -1,0 +1,79 @@
+#include <algorithm>
+
+#include "collector/diagnosis/rules.h"
+#include "collector/text/number_text.h"
+
+namespace utlz {
+namespace {
+
+std::string ShareOfTime(double time_ns, const FindingFacts& facts) {
+  return PercentText(time_ns / facts.window_ns) + " of the time";
+}
+
+}  // namespace
+
+// Only growth from step to step: memory may well grow until the first steps are done.
+Observation ObserveLeak(const FindingFacts& facts) {
+  const MemorySummary& memory = facts.summary->memory();
+  if (!memory.leak_suspected()) return {};
+  std::string evidence = "reserved memory grows by " +
+                         PrefixedText(memory.growth_bytes_per_second(), "B") + " a second";
+  if (memory.has_growth_bytes_per_step()) {
+    evidence += ", " + PrefixedText(memory.growth_bytes_per_step(), "B") + " a step";
+  }
+  evidence += ", and goes on; " + PrefixedText(memory.headroom_bytes(), "B") + " of " +
+              PrefixedText(memory.total_bytes(), "B") + " are left";
+  if (memory.has_steps_to_full()) {
+    evidence += ", enough for about " + RoundCountText(memory.steps_to_full()) + " steps";
+  }
+  return {.lost_ns = facts.window_ns, .evidence = evidence};
+}
+
+Observation ObserveLaggingRank(const FindingFacts& facts) {
+  const CommunicationFacts& communication = facts.communication;
+  return {.lost_ns = communication.lagging_lost_ns,
+          .gain_ns = communication.lagging_lost_ns,
+          .evidence = communication.lagging_process + " comes last to " +
+                      PercentText(communication.lagging_last_share) + " of the collectives, " +
+                      TimeText(communication.lagging_delay_ns) + " after the last of the others"};
+}
+
+Observation ObserveUnevenBatches(const FindingFacts& facts) {
+  const double lost_ns = facts.communication.uneven_ns;
+  return {.lost_ns = lost_ns,
+          .gain_ns = lost_ns,
+          .evidence = "processes wait for each other by turns, " + ShareOfTime(lost_ns, facts) +
+                      "; none of them is always the last"};
+}
+
+Observation ObserveExposedCommunication(const FindingFacts& facts) {
+  const CommunicationFacts& communication = facts.communication;
+  const double lost_ns = std::max(
+      0.0, communication.exposed_ns - communication.lagging_lost_ns - communication.uneven_ns);
+  return {.lost_ns = lost_ns,
+          .gain_ns = lost_ns,
+          .evidence = "only communication kernels ran for " +
+                      ShareOfTime(communication.exposed_ns, facts)};
+}
+
+Observation ObservePageableCopies(const FindingFacts& facts) {
+  const double lost_ns = facts.copies.pageable_exposed_ns;
+  return {.lost_ns = lost_ns,
+          .gain_ns = lost_ns,
+          .evidence = "copies of pageable memory held the GPU up for " + TimeText(lost_ns)};
+}
+
+Observation ObserveExposedCopies(const FindingFacts& facts) {
+  const double lost_ns = facts.copies.pinned_exposed_ns;
+  return {.lost_ns = lost_ns,
+          .gain_ns = lost_ns,
+          .evidence = "no kernel ran beside copies for " + TimeText(lost_ns)};
+}
+
+Observation ObserveHeat(const FindingFacts& facts) {
+  return {.lost_ns = facts.throttled_ns,
+          .gain_ns = facts.throttled_ns,
+          .evidence = "the driver names a thermal slowdown, and the clock was below its maximum"};
+}
+
+}  // namespace utlz

@@ -1,0 +1,81 @@
+#include "collector/diagnosis/verdict.h"
+
+#include "collector/text/number_text.h"
+
+namespace utlz {
+namespace {
+
+// A GPU that is busy for less is not what the time goes to.
+constexpr double kMostlyIdle = 0.5;
+// Less shows as 0.0 %.
+constexpr double kUnused = 0.0005;
+
+// A GPU is busy for at least as long as its multiprocessors are active, if both are of one time.
+constexpr double kMostOfBusy = 1.1;
+
+// What no kernel's counters say, NVML's may say of the device.
+std::string WithoutCounters(const FindingFacts& facts) {
+  if (facts.sm_active_share <= 0) {
+    return "; without counters nothing can be said about how well it was used";
+  }
+  if (facts.sm_active_share > kMostOfBusy * facts.busy_share) {
+    return " that was traced; NVML saw " + PercentText(facts.sm_active_share) +
+           " of its multiprocessors active, so that more ran than was traced";
+  }
+  return ", with " + PercentText(facts.sm_active_share) +
+         " of its multiprocessors active; the work of kernels was not counted";
+}
+
+// HFU leaves out what other pipes did, of which only a most is known. Where a GPU's memory is
+// better used than its arithmetic, that is said too: loads that only move bytes waste no FLOPs.
+std::string UseOfPeak(const FindingFacts& facts) {
+  const double useful_share = facts.summary->efficiency().hfu();
+  double moved_share = 0;
+  for (const DeviceSummary& device : facts.summary->devices()) {
+    const double weight = static_cast<double>(device.window_ns()) / facts.window_ns;
+    moved_share += device.hbm_bandwidth_share() * weight;
+  }
+  if (facts.kernels.single_precision_ns <= kMostlyIdle * facts.window_ns) {
+    const std::string moved = moved_share > useful_share
+                                  ? " and " + PercentText(moved_share) + " of memory bandwidth"
+                                  : "";
+    const std::string did = useful_share < kUnused ? "less than 0.1 %" : PercentText(useful_share);
+    return " but reached " + did + " of peak FLOP/s" + moved;
+  }
+  const std::string cores = ", but its tensor cores, where nearly all of its FLOPs are to be had, ";
+  return cores + (useful_share < kUnused
+                      ? "stood idle"
+                      : "did " + PercentText(useful_share) + " of what they could");
+}
+
+std::string GainText(const FindingSummary& finding) {
+  return finding.has_gain_share() ? ", " + PercentText(finding.gain_share()) + " of the time." : ".";
+}
+
+std::string WhatToChange(const FindingFacts& facts) {
+  const Summary& summary = *facts.summary;
+  if (summary.findings_size() > 0) {
+    const FindingSummary& first = summary.findings(0);
+    if (!first.below_threshold()) return "; what costs most: " + first.title() + GainText(first);
+    return "; no single cause above its threshold; the largest: " + first.title() +
+           GainText(first);
+  }
+  if (!facts.counters) return ".";
+  return facts.busy_share < kMostlyIdle
+             ? "; most of the time it was asked for nothing: start-up, or pauses of the program."
+             : "; no loss of half a percent was found.";
+}
+
+}  // namespace
+
+std::string Verdict(const FindingFacts& facts) {
+  const Summary& summary = *facts.summary;
+  if (summary.devices().empty() || facts.window_ns <= 0) return "No work of a GPU was recorded.";
+  const std::string text =
+      std::string(summary.window().of() == "steps" ? "In its steps the" : "The") +
+      " GPU was busy " + PercentText(facts.busy_share) + " of the time" +
+      (facts.counters ? UseOfPeak(facts) : WithoutCounters(facts));
+  return text + WhatToChange(facts);
+}
+
+}  // namespace utlz

@@ -1,0 +1,224 @@
+#include "collector/summary/ladder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "collector/summary/window_summary.h"
+#include "collector/text/number_text.h"
+
+namespace utlz {
+namespace {
+
+// Of the steady part: what is idle for less is not the problem.
+constexpr double kMuchIdle = 0.25;
+constexpr double kMuchCommunication = 0.2;
+// Of the kernels' time: what most of them are bound by.
+constexpr double kMostOfKernels = 0.5;
+// Of the kernels' time: without counters of so much no roofline is that of the run.
+constexpr double kEnoughKnown = 0.5;
+
+// Times of the steady part, summed over devices.
+struct Parts {
+  double window_ns = 0;
+  StretchContent content;
+  double compute_ns = 0;
+  // Of the time in which compute kernels ran.
+  double roofline_ns = 0;  // at their rooflines, unknown ones as measured
+  double roofline_variance = 0;
+  double peak_ns = 0;      // what their tensor FLOPs need, unknown ones as measured
+  double kept_ns = 0;      // of unknown ones
+  double tensor_ns = 0;
+  double memory_bound_ns = 0;
+  double compute_bound_ns = 0;
+  double latency_bound_ns = 0;
+};
+
+double RooflineErrorNs(const KernelRow& row, double roofline_ns) {
+  const bool memory =
+      row.roofline.memory_time_ns.value_or(0) >= row.roofline.compute_time_ns.value_or(0);
+  double value = 0;
+  double variance = 0;
+  if (memory) {
+    for (const auto& bytes : {row.work.read_bytes, row.work.write_bytes}) {
+      if (!bytes.has_value()) continue;
+      value += bytes->value;
+      variance += bytes->error * bytes->error;
+    }
+  } else {
+    for (const TypedFlops& flops : row.work.flops) {
+      value += flops.flops;
+      variance += flops.error * flops.error;
+    }
+  }
+  return value > 0 ? roofline_ns * std::sqrt(variance) / value : 0;
+}
+
+void AddKernel(const KernelRow& row, double scale, Parts* parts) {
+  const double time_ns = scale * row.time_ns;
+  const auto roofline = RooflineTimeNs(row.roofline);
+  if (!roofline.has_value()) {
+    parts->kept_ns += time_ns;
+    parts->roofline_ns += time_ns;
+    parts->peak_ns += time_ns;
+    return;
+  }
+  const double roofline_ns = std::min(time_ns, scale * *roofline);
+  parts->roofline_ns += roofline_ns;
+  parts->roofline_variance += std::pow(scale * RooflineErrorNs(row, *roofline), 2);
+  const double tensor_ns =
+      scale * (row.roofline.compute_time_ns.value_or(0) - row.roofline.other_compute_time_ns);
+  parts->tensor_ns += std::clamp(tensor_ns, 0.0, roofline_ns);
+  parts->peak_ns += std::clamp(tensor_ns, 0.0, roofline_ns);
+  if (BoundOf(row.roofline) == BOUND_LATENCY) {
+    parts->latency_bound_ns += time_ns;
+  } else if (row.roofline.memory_time_ns.value_or(0) > row.roofline.compute_time_ns.value_or(0)) {
+    parts->memory_bound_ns += time_ns;
+  } else {
+    parts->compute_bound_ns += time_ns;
+  }
+}
+
+void AddDevice(const ModelState& model, const Analysis& analysis, uint32_t device, Parts* parts) {
+  const DevicePart& part = analysis.devices[device].part;
+  parts->window_ns += part.TimeNs();
+  for (size_t i = 0; i < kTimeCategories; ++i) parts->content.time_ns[i] += part.content.time_ns[i];
+  const double compute_ns = part.content.TimeNs(TimeCategory::kCompute);
+  parts->compute_ns += compute_ns;
+  double rows_ns = 0;
+  const auto is_of_device = [&](const KernelRow& row) {
+    const Kernel& kernel = model.kernels[row.kernel];
+    return kernel.device == device && !kernel.communication;
+  };
+  for (const KernelRow& row : analysis.rows) {
+    if (is_of_device(row)) rows_ns += row.steady_share * row.time_ns;
+  }
+  for (const KernelRow& row : analysis.rows) {
+    if (rows_ns <= 0 || !is_of_device(row)) continue;
+    AddKernel(row, row.steady_share * compute_ns / rows_ns, parts);
+  }
+}
+
+void AddRung(const char* name, const std::string& text, double time_ns, double error_ns,
+             LadderSummary* ladder) {
+  LadderRung* rung = ladder->add_rungs();
+  rung->set_name(name);
+  rung->set_text(text);
+  rung->set_time_ns(time_ns);
+  if (error_ns > 0) rung->set_time_error_ns(error_ns);
+  if (time_ns > 0) rung->set_speedup(ladder->rungs(0).time_ns() / time_ns);
+}
+
+std::string UnitOf(const Summary& summary) {
+  if (MeanStepNs(summary) <= 0) return "run";
+  return summary.steps().level().empty() ? "step" : summary.steps().level();
+}
+
+void SetLadder(const Parts& parts, Summary* summary) {
+  LadderSummary* ladder = summary->mutable_ladder();
+  ladder->set_unit(UnitOf(*summary));
+  const double step_ns = MeanStepNs(*summary);
+  // Several devices work on one unit at once.
+  const double devices = std::max(1, summary->devices_size());
+  const double scale = step_ns > 0 ? step_ns / parts.window_ns : 1 / devices;
+  const double idle_ns = parts.content.IdleNs();
+  AddRung(kRungNow, "as measured", scale * parts.window_ns, 0, ladder);
+  const double no_idle_ns = parts.window_ns - idle_ns;
+  AddRung(kRungNoIdle, "the GPU never waits", scale * no_idle_ns, 0, ladder);
+  ladder->set_time_kept_ns(scale * parts.kept_ns);
+  if (parts.kept_ns > kEnoughKnown * parts.compute_ns || parts.compute_ns <= 0) return;
+  // Copies and communication that kernels could hide are hidden.
+  AddRung(kRungAtRoofline, "and every kernel with counters is at its roofline, beside all copies",
+          scale * parts.roofline_ns, scale * std::sqrt(parts.roofline_variance), ladder);
+  if (parts.tensor_ns <= 0) return;
+  AddRung(kRungAtPeak, "and bytes cost nothing: tensor FLOPs at their peak", scale * parts.peak_ns,
+          0, ladder);
+}
+
+// In one or two words; nothing where the counters of most kernels are not known.
+std::string ProblemOf(const Parts& parts) {
+  const StretchContent& content = parts.content;
+  const struct {
+    const char* name;
+    double time_ns;
+  } idle[] = {
+      {"launch-bound", content.TimeNs(TimeCategory::kLaunchGap)},
+      {"input-bound", content.TimeNs(TimeCategory::kUploadGap)},
+      {"host-bound",
+       content.TimeNs(TimeCategory::kReadbackGap) + content.TimeNs(TimeCategory::kOtherGap)},
+      {"copy-bound", content.CopyNs()},
+  };
+  double idle_ns = 0;
+  for (const auto& part : idle) idle_ns += part.time_ns;
+  const double communication_ns = content.TimeNs(TimeCategory::kCommunication);
+  if (communication_ns >= std::max(idle_ns, kMuchCommunication * parts.window_ns)) {
+    return "communication-bound";
+  }
+  if (idle_ns >= kMuchIdle * parts.window_ns) {
+    return std::max_element(std::begin(idle), std::end(idle), [](const auto& a, const auto& b) {
+             return a.time_ns < b.time_ns;
+           })->name;
+  }
+  if (parts.kept_ns > kEnoughKnown * parts.compute_ns) return {};
+  const double enough_ns = kMostOfKernels * (parts.compute_ns - parts.kept_ns);
+  if (parts.memory_bound_ns >= enough_ns) return "memory-bound";
+  if (parts.compute_bound_ns >= enough_ns) return "compute-bound";
+  if (parts.latency_bound_ns >= enough_ns) return "latency-bound";
+  return "balanced";
+}
+
+std::string CostText(const CaptureSummary& capture) {
+  double cost = capture.cost_share();
+  std::string text = "estimated slowdown " + PercentText(cost);
+  const bool told = capture.has_measured_cost_share() &&
+                    capture.measured_cost_error_share() < capture.measured_cost_share();
+  if (told) {
+    cost = capture.measured_cost_share();
+    text = "measured slowdown " + PercentText(cost) + " ± " +
+           PercentText(capture.measured_cost_error_share());
+  } else if (!capture.has_cost_share()) {
+    return {};
+  }
+  if (capture.has_overhead_budget_share() && cost > capture.overhead_budget_share()) {
+    text += " (over the budget of " + PercentText(capture.overhead_budget_share()) + ")";
+  }
+  return text;
+}
+
+std::string TrustOf(const Parts& parts, const Summary& summary) {
+  std::vector<std::string> texts;
+  const StepsSummary& steps = summary.steps();
+  if (steps.has_traced_share()) {
+    texts.push_back(PercentText(steps.traced_share()) + " of the steps' time traced");
+  } else if (summary.capture().has_coverage_share()) {
+    texts.push_back(PercentText(summary.capture().coverage_share()) + " of the time traced");
+  }
+  if (steps.has_sampled_share()) {
+    texts.push_back(PercentText(steps.sampled_share()) + " of it sampled");
+  }
+  if (parts.compute_ns > 0) {
+    texts.push_back(PercentText(parts.kept_ns / parts.compute_ns) +
+                    " of the kernel time without counters");
+  }
+  if (const std::string cost = CostText(summary.capture()); !cost.empty()) texts.push_back(cost);
+  std::string text;
+  for (const std::string& part : texts) text += (text.empty() ? "" : "; ") + part;
+  return text;
+}
+
+}  // namespace
+
+void SummarizeLadder(const ModelState& model, const Analysis& analysis, Summary* summary) {
+  Parts parts;
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    if (model.devices[i].used) AddDevice(model, analysis, i, &parts);
+  }
+  if (parts.window_ns <= 0) return;
+  SetLadder(parts, summary);
+  if (const std::string problem = ProblemOf(parts); !problem.empty()) summary->set_problem(problem);
+  if (const std::string trust = TrustOf(parts, *summary); !trust.empty()) summary->set_trust(trust);
+}
+
+}  // namespace utlz
