@@ -162,8 +162,8 @@ std::string DeltaText(std::optional<double> delta, std::string_view unit) {
 std::string IntervalText(std::optional<double> error, std::string_view unit) {
   if (!error || !std::isfinite(*error)) return std::string(kUnknown);
   const double half_width = *error * kNormal95;
-  return "± " + (unit == "share" ? Format("%.1f pt", half_width * 100)
-                                 : NumberText(half_width, unit));
+  return "± " +
+         (unit == "share" ? Format("%.1f pt", half_width * 100) : NumberText(half_width, unit));
 }
 
 std::string QuantityText(std::string_view name) {

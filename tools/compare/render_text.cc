@@ -130,8 +130,9 @@ std::string RenderDifferenceText(const Difference& difference,
   text += difference.verdict + "\n";
   for (const std::string& caveat : difference.caveats) text += "Note: " + caveat + "\n";
   text += difference.per_step ? "Times are per step" : "Times are per run";
-  text += "; ± is the 95 % interval of the change; pt: points of per cent; changes within error are " +
-          std::string(options.unchanged ? "marked.\n" : "left out.\n");
+  text +=
+      "; ± is the 95 % interval of the change; pt: points of per cent; changes within error are " +
+      std::string(options.unchanged ? "marked.\n" : "left out.\n");
   return text + QuantitiesText(difference, options) + SlicesText(difference, options) +
          KernelsText(difference, options);
 }
