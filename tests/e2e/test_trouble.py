@@ -140,7 +140,7 @@ class TroubleTest(EndToEndTest):
         """Whatever stands behind them: an option that ate both would leave nothing to judge."""
         baseline, candidate = (str(self.folder / name) for name in ("a.utlz", "b.utlz"))
         completed = self.utlz("gate", "--baseline", baseline, candidate, "--max-regression", "3%")
-        self.assertEqual(completed.returncode, 2)
+        self.assertEqual(completed.returncode, 4)
         for path in (baseline, candidate):
             self.assertIn(f"cannot read {path}", completed.stderr)
 

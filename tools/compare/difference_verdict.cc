@@ -5,12 +5,15 @@
 #include <map>
 #include <set>
 
+#include "collector/normal_interval.h"
 #include "tools/compare/number_text.h"
 
 namespace utlz {
 namespace {
 
 constexpr size_t kNameWidth = 60;
+// A kernel that explains less of a change than this is not named in the verdict.
+constexpr double kLeastNamedShare = 0.1;
 
 const QuantityChange* Find(const Difference& difference, std::string_view name) {
   for (const QuantityChange& quantity : difference.quantities) {
@@ -41,15 +44,16 @@ std::string Subject(const QuantityChange& headline) {
   return "Kernel time";
 }
 
-// The kernel that moved most in the direction of the whole.
-std::string MainKernel(const Difference& difference, Verdict direction) {
+// The kernel that moved most in the direction of the whole, if it explains a good part of it.
+std::string MainKernel(const Difference& difference, const Change& whole) {
   for (const KernelChange& kernel : difference.kernels) {
     const std::optional<double> delta = kernel.time_ns.Delta();
-    if (kernel.time_ns.verdict == direction && delta) {
-      const std::string& name = kernel.name_after;
-      return "; most of it is " + TerminalName(name, kNameWidth) + " (" +
-             SignedNumberText(delta, "ns") + ")";
-    }
+    if (kernel.time_ns.verdict != whole.verdict || !delta) continue;
+    const double share = *delta / whole.Delta().value_or(0);
+    if (!(share >= kLeastNamedShare)) return "";
+    const std::string& name = kernel.name_after;
+    return std::string("; ") + (share >= 0.5 ? "most" : NumberText(share, "share")) + " of it is " +
+           TerminalName(name, kNameWidth) + " (" + SignedNumberText(delta, "ns") + ")";
   }
   return "";
 }
@@ -58,7 +62,7 @@ std::string NoDifferenceText(const Difference& difference, const QuantityChange&
   std::string text = Subject(headline) + " takes " + NumberText(headline.change.after, "ns") +
                      " after and " + NumberText(headline.change.before, "ns") +
                      " before: no difference within ± " +
-                     NumberText(headline.change.error.value_or(0) * 2, "ns");
+                     NumberText(headline.change.error.value_or(0) * kNormal95, "ns");
   text += difference.HasDifference() ? ", though parts of it changed." : ".";
   return text;
 }
@@ -87,6 +91,19 @@ bool AnyUnfinished(const std::vector<Summary>& runs) {
   });
 }
 
+bool AnyFailed(const std::vector<Summary>& runs) {
+  return std::any_of(runs.begin(), runs.end(), [](const Summary& run) {
+    return run.run().exit_status() != 0 || run.run().signal() != 0;
+  });
+}
+
+void AddIfFailed(const std::vector<Summary>& runs, const std::string& side,
+                 std::vector<std::string>& caveats) {
+  if (AnyFailed(runs)) {
+    caveats.push_back("A run " + side + " failed; its times may not be those of the whole job.");
+  }
+}
+
 }  // namespace
 
 std::string DifferenceVerdict(const Difference& difference) {
@@ -102,7 +119,7 @@ std::string DifferenceVerdict(const Difference& difference) {
   return Subject(*headline) + " takes " + NumberText(change.after, "ns") + " instead of " +
          NumberText(change.before, "ns") + ": " +
          NumberText(std::abs(relative.value_or(0)), "share") + (faster ? " less" : " more") +
-         MainKernel(difference, change.verdict) + ".";
+         MainKernel(difference, change) + ".";
 }
 
 std::string DevicesText(const Summary& run) {
@@ -138,6 +155,8 @@ std::vector<std::string> Caveats(const std::vector<Summary>& before,
   if (AnyUnfinished(before) || AnyUnfinished(after)) {
     caveats.push_back("A profile ends before its run did; its totals are not the run's.");
   }
+  AddIfFailed(before, "before", caveats);
+  AddIfFailed(after, "after", caveats);
   return caveats;
 }
 

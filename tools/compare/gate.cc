@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "collector/normal_interval.h"
 #include "tools/compare/difference_verdict.h"
@@ -130,6 +131,34 @@ bool OfDifferentPrograms(const Difference& difference) {
   return before && after;
 }
 
+// Of the kernel time of the side that knows least of the other; absent without kernel times.
+std::optional<double> SharedKernelTime(const Difference& difference) {
+  double before = 0, after = 0, shared_before = 0, shared_after = 0;
+  for (const KernelChange& kernel : difference.kernels) {
+    const bool shared = kernel.matched_by != MatchedBy::kNothing;
+    before += kernel.time_ns.before.value_or(0);
+    after += kernel.time_ns.after.value_or(0);
+    shared_before += shared ? kernel.time_ns.before.value_or(0) : 0;
+    shared_after += shared ? kernel.time_ns.after.value_or(0) : 0;
+  }
+  if (before <= 0 || after <= 0) return std::nullopt;
+  return std::min(shared_before / before, shared_after / after);
+}
+
+// Below this, other reasons for a refusal hardly matter.
+constexpr double kLeastSharedTime = 0.25;
+
+// Empty where the sides look like runs of one program.
+std::string OtherProgramText(const Difference& difference) {
+  if (OfDifferentPrograms(difference)) {
+    return "The sides have no kernel in common: they are runs of different programs.";
+  }
+  const std::optional<double> shared = SharedKernelTime(difference);
+  if (!shared || *shared >= kLeastSharedTime) return "";
+  return "The kernels that both sides have take only " + NumberText(shared, "share") +
+         " of a side's kernel time: these may be different programs.";
+}
+
 struct Measure {
   const char* quantity;
   const char* text;
@@ -159,7 +188,8 @@ double ChanceBeyond(const Change& change, double distance) {
 std::string ChangeText(const GateResult& result) {
   return NumberText(result.change.before, "ns") + " → " + NumberText(result.change.after, "ns") +
          " (" + SignedNumberText(result.change.RelativeDelta(), "share") + " ± " +
-         NumberText(result.change.error.value_or(0) / *result.change.before, "share") + ")";
+         NumberText(kNormal95 * result.change.error.value_or(0) / *result.change.before, "share") +
+         ")";
 }
 
 GateOutcome Judge(const Change& change, const GateOptions& options) {
@@ -213,17 +243,14 @@ void Decide(const GateOptions& options, GateResult& result) {
 GateResult Gate(const Runs& baseline, const Runs& candidate, const GateOptions& options) {
   GateResult result;
   result.reasons = Refusals(baseline, candidate, options);
-  if (!result.reasons.empty()) {
+  Difference difference = DiffRuns(baseline, candidate, options.diff);
+  const std::string other_program = OtherProgramText(difference);
+  if (!result.reasons.empty() || OfDifferentPrograms(difference)) {
     result.outcome = GateOutcome::kRefused;
+    if (!other_program.empty()) result.reasons.insert(result.reasons.begin(), other_program);
     return result;
   }
-  result.difference = DiffRuns(baseline, candidate, options.diff);
-  if (OfDifferentPrograms(result.difference)) {
-    result.outcome = GateOutcome::kRefused;
-    result.reasons.push_back(
-        "The sides have no kernel in common: they are runs of different programs.");
-    return result;
-  }
+  result.difference = std::move(difference);
   for (const Measure& measure : kMeasures) {
     if (const QuantityChange* found = FindQuantity(result.difference, measure.quantity)) {
       result.measure = measure.text;
@@ -237,6 +264,7 @@ GateResult Gate(const Runs& baseline, const Runs& candidate, const GateOptions& 
     return result;
   }
   Decide(options, result);
+  if (!other_program.empty()) result.reasons.push_back(other_program);
   const std::string clocks = CompareClocks(baseline, candidate, options).note;
   if (!clocks.empty()) result.reasons.push_back(clocks);
   return result;
@@ -248,12 +276,12 @@ int GateExitStatus(GateOutcome outcome) {
       return 0;
     case GateOutcome::kRegression:
       return 1;
-    case GateOutcome::kRefused:
-      return 2;
     case GateOutcome::kInconclusive:
       return 3;
+    case GateOutcome::kRefused:
+      return 4;
   }
-  return 2;
+  return 4;
 }
 
 }  // namespace utlz

@@ -38,7 +38,8 @@ struct GateResult {
 GateResult Gate(const std::vector<Summary>& baseline, const std::vector<Summary>& candidate,
                 const GateOptions& options = {});
 
-// The exit status of `utlz gate`: 0 pass, 1 regression, 2 refused, 3 inconclusive.
+// The exit status of `utlz gate`: 0 pass, 1 regression, 3 inconclusive, 4 refused: 2 is left to
+// wrong options.
 int GateExitStatus(GateOutcome outcome);
 
 }  // namespace utlz

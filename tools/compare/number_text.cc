@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <vector>
 
+#include "collector/normal_interval.h"
+
 namespace utlz {
 namespace {
 
@@ -150,6 +152,18 @@ std::string NumberText(std::optional<double> value, std::string_view unit) {
 std::string SignedNumberText(std::optional<double> value, std::string_view unit) {
   if (!value || !std::isfinite(*value)) return std::string(kUnknown);
   return (*value < 0 ? "−" : "+") + NumberText(std::abs(*value), unit);
+}
+
+std::string DeltaText(std::optional<double> delta, std::string_view unit) {
+  if (unit != "share" || !delta || !std::isfinite(*delta)) return SignedNumberText(delta, unit);
+  return (*delta < 0 ? "−" : "+") + Format("%.1f pt", std::abs(*delta) * 100);
+}
+
+std::string IntervalText(std::optional<double> error, std::string_view unit) {
+  if (!error || !std::isfinite(*error)) return std::string(kUnknown);
+  const double half_width = *error * kNormal95;
+  return "± " +
+         (unit == "share" ? Format("%.1f pt", half_width * 100) : NumberText(half_width, unit));
 }
 
 std::string QuantityText(std::string_view name) {

@@ -14,6 +14,11 @@ std::string NumberText(std::optional<double> value, std::string_view unit);
 // "+1.2 %", "−0.34 ms": as NumberText, always with its sign.
 std::string SignedNumberText(std::optional<double> value, std::string_view unit);
 
+// As SignedNumberText, for after − before of the same unit: shares differ by points, "+1.2 pt".
+std::string DeltaText(std::optional<double> delta, std::string_view unit);
+// The half-width of a 95 % interval with this standard error; of shares in points.
+std::string IntervalText(std::optional<double> error, std::string_view unit);
+
 // The name of a QuantityChange as words, its unit left out: "GPU busy" of "gpu_busy_share".
 std::string QuantityText(std::string_view name);
 

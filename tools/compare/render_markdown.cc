@@ -25,8 +25,8 @@ std::string ChangeCell(const Change& change, const std::string& unit) {
     case Verdict::kIncrease:
       break;
   }
-  return "**" + SignedNumberText(change.RelativeDelta(), "share") + "** (± " +
-         NumberText(change.error, unit) + ")";
+  return "**" + SignedNumberText(change.RelativeDelta(), "share") + "** (" +
+         IntervalText(change.error, unit) + ")";
 }
 
 std::string Row(const std::string& name, const Change& change, const std::string& unit) {

@@ -53,9 +53,9 @@ std::string Line(const std::string& name, const Change& change, const std::strin
   std::string line = "  " + Left(name, kNameWidth) +
                      Right(NumberText(change.before, unit), kNumberWidth) +
                      Right(NumberText(change.after, unit), kNumberWidth) +
-                     Right(SignedNumberText(change.Delta(), unit), kNumberWidth + 1) +
+                     Right(DeltaText(change.Delta(), unit), kNumberWidth + 1) + " " +
                      Right(SignedNumberText(change.RelativeDelta(), "share"), 10);
-  if (change.error) line += "  ± " + NumberText(change.error, unit);
+  if (change.error) line += "  " + IntervalText(change.error, unit);
   const std::string verdict = VerdictText(change);
   if (!verdict.empty()) line += "  " + verdict;
   return line + "\n";
@@ -130,8 +130,9 @@ std::string RenderDifferenceText(const Difference& difference,
   text += difference.verdict + "\n";
   for (const std::string& caveat : difference.caveats) text += "Note: " + caveat + "\n";
   text += difference.per_step ? "Times are per step" : "Times are per run";
-  text += "; ± is one standard error of the change; changes within error are " +
-          std::string(options.unchanged ? "marked.\n" : "left out.\n");
+  text +=
+      "; ± is the 95 % interval of the change; pt: points of per cent; changes within error are " +
+      std::string(options.unchanged ? "marked.\n" : "left out.\n");
   return text + QuantitiesText(difference, options) + SlicesText(difference, options) +
          KernelsText(difference, options);
 }

@@ -18,8 +18,11 @@ std::string Dump(const Json& json) {
 
 std::string Text(std::string_view text) { return Dump(Json(std::string(text))); }
 
-// The format counts in microseconds; a double would lose nanoseconds of today's date.
-std::string Microseconds(uint64_t ns) {
+// Over how long values of a counter become one line.
+constexpr uint64_t kCounterLineNs = 1'000'000;
+
+// The format counts in microseconds.
+std::string MicrosecondsText(uint64_t ns) {
   std::array<char, 40> text;
   std::snprintf(text.data(), text.size(), "%" PRIu64 ".%03" PRIu64, ns / 1000, ns % 1000);
   return text.data();
@@ -40,6 +43,12 @@ std::string Metadata(const char* what, uint32_t process, uint64_t track, std::st
 
 }  // namespace
 
+// What came before the run's start has a minus.
+std::string ChromeSink::Microseconds(uint64_t ns) const {
+  return ns < run_start_ns_ ? "-" + MicrosecondsText(run_start_ns_ - ns)
+                            : MicrosecondsText(ns - run_start_ns_);
+}
+
 void ChromeSink::Event(const std::string& event) {
   out_ << (first_ ? "" : ",\n") << event;
   first_ = false;
@@ -59,7 +68,8 @@ void ChromeSink::Declare(const TraceTrack& track) {
 }
 
 void ChromeSink::Declare(const TraceCounter& counter) {
-  counter_names_[counter.id] =
+  if (counter.of_kernels) return;
+  counter_lines_[counter.id].name =
       "GPU " + std::to_string(counter.gpu) + " " + std::string(counter.name);
 }
 
@@ -69,7 +79,7 @@ void ChromeSink::Write(const TraceSlice& slice) {
   event += ",\"name\":" + Text(slice.name) + ",\"cat\":" + Text(slice.category);
   event += ",\"pid\":" + std::to_string(process_by_track_[slice.track]) +
            ",\"tid\":" + std::to_string(slice.track) + ",\"ts\":" + Microseconds(slice.start_ns);
-  if (!mark) event += ",\"dur\":" + Microseconds(slice.end_ns - slice.start_ns);
+  if (!mark) event += ",\"dur\":" + MicrosecondsText(slice.end_ns - slice.start_ns);
   if (!slice.arguments.empty()) {
     Json arguments = Json::object();
     for (const TraceArgument& argument : slice.arguments) {
@@ -82,13 +92,33 @@ void ChromeSink::Write(const TraceSlice& slice) {
 
 void ChromeSink::Write(const TraceSample& sample) {
   for (const CounterValue& value : sample.values) {
-    if (!std::isfinite(value.value)) continue;
-    Event("{\"ph\":\"C\",\"pid\":0,\"ts\":" + Microseconds(sample.start_ns) +
-          ",\"name\":" + Text(counter_names_[value.counter]) +
-          ",\"args\":{\"value\":" + Dump(Json(value.value)) + "}}");
+    const auto found = counter_lines_.find(value.counter);
+    if (found == counter_lines_.end() || !std::isfinite(value.value)) continue;
+    if (sample.end_ns <= sample.start_ns) continue;
+    CounterLine& line = found->second;
+    // Not over a pause, nor where time went back.
+    const bool goes_on = line.time_ns > 0 && sample.start_ns >= line.start_ns &&
+                         sample.end_ns - line.start_ns <= kCounterLineNs;
+    if (!goes_on) Flush(line);
+    if (line.time_ns == 0) line.start_ns = sample.start_ns;
+    const auto time_ns = static_cast<double>(sample.end_ns - sample.start_ns);
+    line.value_ns += value.value * time_ns;
+    line.time_ns += time_ns;
   }
 }
 
-void ChromeSink::End() { out_ << "\n]}\n"; }
+void ChromeSink::Flush(CounterLine& line) {
+  if (line.time_ns == 0) return;
+  Event("{\"ph\":\"C\",\"pid\":0,\"ts\":" + Microseconds(line.start_ns) +
+        ",\"name\":" + Text(line.name) +
+        ",\"args\":{\"value\":" + Dump(Json(line.value_ns / line.time_ns)) + "}}");
+  line.value_ns = 0;
+  line.time_ns = 0;
+}
+
+void ChromeSink::End() {
+  for (auto& [id, line] : counter_lines_) Flush(line);
+  out_ << "\n]}\n";
+}
 
 }  // namespace utlz

@@ -1,5 +1,7 @@
 #include "tools/export/trace_export.h"
 
+#include <sys/stat.h>
+
 #include <cerrno>
 #include <memory>
 
@@ -11,14 +13,51 @@
 #include "tools/export/chrome_sink.h"
 #include "tools/export/perfetto_sink.h"
 #include "tools/export/profile_tracer.h"
+#include "tools/export/trace_selection.h"
 #include "tools/replay/replay.h"
 
 namespace utlz {
 namespace {
 
-std::unique_ptr<TraceSink> MakeSink(TraceFormat format, std::ostream& out) {
+std::unique_ptr<TraceSink> MakeSink(TraceFormat format, uint64_t run_start_ns, std::ostream& out) {
   if (format == TraceFormat::kPerfetto) return std::make_unique<PerfettoSink>(out);
-  return std::make_unique<ChromeSink>(out);
+  return std::make_unique<ChromeSink>(out, run_start_ns);
+}
+
+uint64_t Nanoseconds(double seconds) {
+  return seconds < 1e9 ? static_cast<uint64_t>(seconds * 1e9) : uint64_t{1'000'000'000'000'000'000};
+}
+
+absl::StatusOr<TraceSelection> SelectionOf(const TraceExportOptions& options,
+                                           uint64_t run_start_ns) {
+  TraceSelection selection;
+  selection.counters = options.counters;
+  if (!options.from_s && !options.to_s) return selection;
+  if (run_start_ns == 0) {
+    return absl::InvalidArgumentError(
+        "the profile does not say when its run began, so no time range can be told; export all "
+        "of it");
+  }
+  if (options.from_s) selection.from_ns = run_start_ns + Nanoseconds(*options.from_s);
+  if (options.to_s) selection.to_ns = run_start_ns + Nanoseconds(*options.to_s);
+  if (selection.from_ns >= selection.to_ns) {
+    return absl::InvalidArgumentError("the time range is empty: it begins at or after its end");
+  }
+  return selection;
+}
+
+// Pipes and terminals are written to as they are.
+bool IsFile(const std::string& path) {
+  struct stat there = {};
+  return stat(path.c_str(), &there) == 0 && S_ISREG(there.st_mode);
+}
+
+TraceExportResult Less(TraceExportResult all, const TraceExportResult& left_out) {
+  all.kernels -= left_out.kernels;
+  all.copies -= left_out.copies;
+  all.markers -= left_out.markers;
+  all.counter_values -= left_out.counter_values;
+  return all;
 }
 
 absl::Status CannotWrite(const absl::Status& why) {
@@ -28,7 +67,8 @@ absl::Status CannotWrite(const absl::Status& why) {
 }  // namespace
 
 absl::StatusOr<TraceExportResult> ExportTrace(const std::string& profile_path, TraceFormat format,
-                                              const std::string& trace_path) {
+                                              const std::string& trace_path,
+                                              const TraceExportOptions& options) {
   absl::StatusOr<ProfileReader> reader = ProfileReader::Open(profile_path);
   if (!reader.ok()) return reader.status();
   if (ProfileReader::Open(trace_path).ok()) {
@@ -36,14 +76,21 @@ absl::StatusOr<TraceExportResult> ExportTrace(const std::string& profile_path, T
                                       " is a profile, which the trace would replace; choose "
                                       "another place with -o");
   }
+  if (!options.replace && IsFile(trace_path)) {
+    return absl::AlreadyExistsError(trace_path + " exists, and is left alone; --force replaces it");
+  }
   const absl::StatusOr<Summary> summary = LoadSummary(profile_path);
   if (!summary.ok()) return summary.status();
+  const uint64_t run_start_ns = summary->run().start_time_ns();
+  const absl::StatusOr<TraceSelection> selection = SelectionOf(options, run_start_ns);
+  if (!selection.ok()) return selection.status();
   // Moved to its place whole, so that a failure leaves an older trace be.
   absl::StatusOr<OutputFile> file = OutputFile::Create(trace_path, {.what = "trace"});
   if (!file.ok()) return CannotWrite(file.status());
   OutputStream out(file->fd());
-  const std::unique_ptr<TraceSink> sink = MakeSink(format, out);
-  ProfileTracer tracer(sink.get(), *summary);
+  const std::unique_ptr<TraceSink> sink = MakeSink(format, run_start_ns, out);
+  SelectingSink selecting(sink.get(), *selection);
+  ProfileTracer tracer(&selecting, *summary);
   tracer.Begin();
   FrameView frame;
   while (out && reader->Next(&frame)) tracer.Consume(frame.source, frame.type, frame.payload);
@@ -52,7 +99,7 @@ absl::StatusOr<TraceExportResult> ExportTrace(const std::string& profile_path, T
     return CannotWrite(absl::ErrnoToStatus(errno, "cannot write the trace " + trace_path));
   }
   if (absl::Status status = file->Publish(); !status.ok()) return CannotWrite(status);
-  TraceExportResult result = tracer.result();
+  TraceExportResult result = Less(tracer.result(), selecting.left_out());
   result.frames_refused += reader->refused_frames();
   return result;
 }

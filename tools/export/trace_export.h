@@ -6,6 +6,7 @@
 #ifndef UTLZ_TOOLS_EXPORT_TRACE_EXPORT_H_
 #define UTLZ_TOOLS_EXPORT_TRACE_EXPORT_H_
 
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -18,11 +19,20 @@ enum class TraceFormat {
   kChrome,    // trace event JSON; Perfetto and chrome://tracing open it
 };
 
-// Exports the profile at `profile_path` to the file `trace_path`, which is replaced.
-// Errors: NotFound or InvalidArgument for the profile, Unavailable where the trace cannot be
-// written.
+struct TraceExportOptions {
+  // Seconds since the run's start, as reports give them. What overlaps the stretch is kept, whole.
+  std::optional<double> from_s;
+  std::optional<double> to_s;
+  bool counters = true;
+  bool replace = false;  // a file that is there; never a profile
+};
+
+// Exports the profile at `profile_path` to `trace_path`.
+// Errors: NotFound or InvalidArgument for the profile or the options, AlreadyExists where a file is
+// there that may not be replaced, Unavailable where the trace cannot be written.
 absl::StatusOr<TraceExportResult> ExportTrace(const std::string& profile_path, TraceFormat format,
-                                              const std::string& trace_path);
+                                              const std::string& trace_path,
+                                              const TraceExportOptions& options = {});
 
 }  // namespace utlz
 

@@ -171,7 +171,7 @@ std::string RenderFindings(const Summary& summary, const TextOptions& options) {
 }
 
 std::string RenderMarkers(const Summary& summary, const TextOptions& options) {
-  if (summary.nvtx().empty()) return "No NVTX ranges were recorded.\n";
+  if (summary.nvtx().empty()) return "No NVTX ranges were recorded: run with --nvtx to record them.\n";
   Table table({{"NVTX range", 0, true},
                {"count", 8},
                {"time", 9},

@@ -5,6 +5,7 @@
 
 #include "tools/attach_session/attach.h"
 #include "tools/utlz/command.h"
+#include "tools/utlz/number_range.h"
 #include "tools/utlz/recording_arguments.h"
 
 namespace utlz {
@@ -38,18 +39,18 @@ void AddAttachCommand(CLI::App* program, Action* action) {
       program->add_subcommand("attach", "Profile processes that are running already");
   attach->add_option("PID", arguments->options.pids, "Processes, by number")
       ->required()
-      ->check(CLI::Range(1, kMaxPid).description(""))
+      ->check(NumberRange(1, kMaxPid))
       ->type_name("");
   attach->add_flag("--all", arguments->options.all,
                    "Also every other CUDA process of their server: children, and their group");
   attach->add_option("--duration", arguments->duration_s, "Record for this many seconds")
-      ->check(CLI::Range(0.001, kMaxSeconds).description(""))
+      ->check(NumberRange(0.001, kMaxSeconds))
       ->type_name("SECONDS")
       ->capture_default_str();
   attach
       ->add_option("--stop-limit", arguments->options.stop_limit_ms,
                    "Milliseconds that one thread may stand still before the agent is loaded")
-      ->check(CLI::Range(1, 10'000).description(""))
+      ->check(NumberRange(1, 10'000))
       ->type_name("MS")
       ->capture_default_str();
   AddRecordingOptions(attach, "Profile to write; default utlz-<name>-<pid>-<date>-<pid>-….utlz",

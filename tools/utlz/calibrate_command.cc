@@ -5,6 +5,7 @@
 #include "tools/calibrate/calibrate.h"
 #include "tools/calibrate/ceilings_store.h"
 #include "tools/utlz/command.h"
+#include "tools/utlz/number_range.h"
 
 namespace utlz {
 namespace {
@@ -35,13 +36,13 @@ void AddCalibrateCommand(CLI::App* program, Action* action) {
   CLI::App* calibrate = program->add_subcommand(
       "calibrate", "Measure what this machine's GPUs attain, about 20 seconds each, and keep it");
   calibrate->add_option("--device", arguments->device, "Only this GPU, as CUDA counts them")
-      ->check(CLI::Range(0, 63).description(""))
+      ->check(NumberRange(0, 63))
       ->type_name("N");
   calibrate
       ->add_option("--cublas-lt", arguments->options.cublas_lt_path,
                    "A libcublasLt to use; default: of PyTorch's wheels, a toolkit, the loader")
       ->type_name("FILE");
-  calibrate->add_flag("--force", arguments->options.force, "Although the GPU is not idle");
+  calibrate->add_flag("--force", arguments->options.force, "Run even if the GPU is busy");
   calibrate->callback([calibrate, arguments, action] {
     *action = [calibrate, arguments] { return RunCalibration(*calibrate, arguments.get()); };
   });

@@ -98,7 +98,7 @@ void AddDemoCommand(CLI::App* program, Action* action) {
   const auto arguments = std::make_shared<DemoArguments>();
   CLI::App* demo = program->add_subcommand(
       "demo", "Profile a bundled program; without a GPU, show a bundled recording");
-  demo->add_flag("--recording", arguments->use_recording, "The recording even where a GPU is");
+  demo->add_flag("--recording", arguments->use_recording, "The recording even if a GPU is present");
   demo->add_option("--file", arguments->recording, "Another recording (.utlz)");
   const std::map<std::string, Format> formats = {{"text", Format::kText}, {"html", Format::kHtml}};
   demo->add_option("--format", arguments->format, "Of the recording's report: text or html")

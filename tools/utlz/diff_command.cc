@@ -60,7 +60,7 @@ void AddDiffCommand(CLI::App* program, Action* action) {
   diff->add_option("--format", arguments->format, "text, markdown, json or html")
       ->transform(Choice(formats))
       ->type_name("WORD");
-  diff->add_flag("--all", arguments->text.unchanged, "Also what is within error");
+  diff->add_flag("--all", arguments->text.unchanged, "Also list changes within error");
   AddRecomputeOption(diff, &arguments->recompute);
   diff->callback(
       [arguments, action] { *action = [arguments] { return RunDiff(arguments.get()); }; });

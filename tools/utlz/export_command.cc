@@ -7,6 +7,7 @@
 #include "tools/export/trace_export.h"
 #include "tools/utlz/choice.h"
 #include "tools/utlz/command.h"
+#include "tools/utlz/number_range.h"
 
 namespace utlz {
 namespace {
@@ -15,19 +16,24 @@ struct ExportArguments {
   std::string profile;
   std::string output;
   TraceFormat format = TraceFormat::kPerfetto;
+  TraceExportOptions options;
+  bool no_counters = false;
 };
 
 int RunExport(const ExportArguments& arguments) {
+  TraceExportOptions options = arguments.options;
+  options.counters = !arguments.no_counters;
+  const std::string output = arguments.output == "-" ? "/dev/stdout" : arguments.output;
   const absl::StatusOr<TraceExportResult> result =
-      ExportTrace(arguments.profile, arguments.format, arguments.output);
+      ExportTrace(arguments.profile, arguments.format, output, options);
   if (!result.ok()) {
     std::fprintf(stderr, "utlz: %s\n", std::string(result.status().message()).c_str());
     return kFailure;
   }
   std::fprintf(stderr,
-               "utlz: %s: %" PRIu64 " kernels, %" PRIu64 " copies, %" PRIu64 " NVTX ranges, %" PRIu64
-               " counter values; open it in ui.perfetto.dev\n",
-               arguments.output.c_str(), result->kernels, result->copies, result->markers,
+               "utlz: %s: %" PRIu64 " kernels, %" PRIu64 " copies, %" PRIu64
+               " NVTX ranges, %" PRIu64 " counter values; open it in ui.perfetto.dev\n",
+               output.c_str(), result->kernels, result->copies, result->markers,
                result->counter_values);
   return kSuccess;
 }
@@ -38,12 +44,25 @@ void AddExportCommand(CLI::App* program, Action* action) {
   const auto arguments = std::make_shared<ExportArguments>();
   CLI::App* command = program->add_subcommand("export", "Write a trace for other viewers");
   command->add_option("FILE", arguments->profile, "A profile (.utlz)")->required()->type_name("");
-  command->add_option("-o", arguments->output, "Where to")->required()->type_name("FILE");
+  command->add_option("-o", arguments->output, "Output file; - is standard output")
+      ->required()
+      ->type_name("FILE");
   const std::map<std::string, TraceFormat> formats = {{"perfetto", TraceFormat::kPerfetto},
                                                       {"chrome", TraceFormat::kChrome}};
   command->add_option("--format", arguments->format, "perfetto or chrome")
       ->transform(Choice(formats))
       ->type_name("WORD");
+  command
+      ->add_option("--from", arguments->options.from_s,
+                   "Leave out what ended before this second of the run")
+      ->check(NumberRange(0.0, 1e9))
+      ->type_name("S");
+  command
+      ->add_option("--to", arguments->options.to_s, "Leave out what began at this second or later")
+      ->check(NumberRange(0.0, 1e9))
+      ->type_name("S");
+  command->add_flag("--no-counters", arguments->no_counters, "Kernels, copies and ranges alone");
+  command->add_flag("--force", arguments->options.replace, "Replace the output file");
   command->callback(
       [arguments, action] { *action = [arguments] { return RunExport(*arguments); }; });
 }

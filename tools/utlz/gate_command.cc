@@ -7,6 +7,7 @@
 #include "tools/compare/render_difference.h"
 #include "tools/utlz/choice.h"
 #include "tools/utlz/command.h"
+#include "tools/utlz/number_range.h"
 #include "tools/utlz/profile_sides.h"
 
 namespace utlz {
@@ -68,7 +69,7 @@ void AddGateCommand(CLI::App* program, Action* action) {
             return std::string();
           },
           "", "percent"))
-      ->check(CLI::Range(0.0, 1000.0).description(""))
+      ->check(NumberRange(0.0, 1000.0))
       ->type_name("P%");
   const std::map<std::string, Format> formats = {
       {"text", Format::kText}, {"markdown", Format::kMarkdown}, {"json", Format::kJson}};

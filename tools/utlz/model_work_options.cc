@@ -4,14 +4,13 @@
 #include <string>
 
 #include "tools/utlz/choice.h"
+#include "tools/utlz/number_range.h"
 
 namespace utlz {
 namespace {
 
 void AddNumber(CLI::App* command, const char* name, double* value, const char* description) {
-  command->add_option(name, *value, description)
-      ->check(CLI::Range(0.0, 1e30).description(""))
-      ->type_name("X");
+  command->add_option(name, *value, description)->check(NumberRange(0.0, 1e30))->type_name("X");
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ void AddRecordingOptions(CLI::App* command, const std::string& output,
   command->add_flag("--no-report", arguments->no_report, "Write the profile and print no report");
   command->add_flag("--nvtx", options->nvtx, "Record NVTX ranges too");
   command->add_flag("--no-new-work", arguments->no_new_work,
-                    "Under a budget, open no window for kernels that begin between windows");
+                    "Under a budget, start no extra tracing when new kernels appear");
   AddModelWorkOptions(command, &arguments->work);
   AddAlertOption(command, &arguments->alerts);
 }

@@ -12,6 +12,7 @@
 #include "tools/calibrate/ceilings_store.h"
 #include "tools/replay/replay.h"
 #include "tools/report/csv.h"
+#include "tools/report/escape.h"
 #include "tools/report/json.h"
 #include "tools/report/markdown.h"
 #include "tools/report/text.h"
@@ -20,6 +21,7 @@
 #include "tools/utlz/choice.h"
 #include "tools/utlz/command.h"
 #include "tools/utlz/model_work_options.h"
+#include "tools/utlz/number_range.h"
 #include "tools/utlz/profile_sides.h"
 #include "tools/utlz/terminal.h"
 
@@ -101,6 +103,27 @@ absl::StatusOr<Reading> ReadingOf(const ReportArguments& arguments) {
   return reading;
 }
 
+// The options that say what a step holds, where they were given and no step was found.
+std::string UnusedStepOptions(const ModelWorkRequest& work, const Summary& summary) {
+  if (summary.steps().steps() > 0) return "";
+  std::string names;
+  const auto add = [&names](double value, const char* name) {
+    if (value > 0) names += (names.empty() ? "" : ", ") + std::string(name);
+  };
+  add(work.flops_per_step, "--model-flops-per-step");
+  add(work.tokens_per_step, "--tokens-per-step");
+  add(work.items_per_step, "--items-per-step");
+  return names;
+}
+
+void SayWhatIsUnused(const ModelWorkRequest& work, const Summary& summary,
+                     const std::string& file) {
+  const std::string names = UnusedStepOptions(work, summary);
+  if (names.empty()) return;
+  std::fprintf(stderr, "utlz: %s: no steps were found in this run, so %s had no effect\n",
+               EscapeForTerminal(file).c_str(), names.c_str());
+}
+
 // One report after the other; a file that cannot be read does not keep the others from being shown.
 int Report(ReportArguments* arguments) {
   arguments->text.color = UseColor(STDOUT_FILENO);
@@ -119,6 +142,7 @@ int Report(ReportArguments* arguments) {
       exit_status = Fail(summary.status(), kFailure);
       continue;
     }
+    SayWhatIsUnused(arguments->work, *summary, file);
     const bool alarming = arguments->fail_on_alert && !summary->alerts().empty();
     if (alarming && exit_status == kSuccess) exit_status = kAlertRaised;
     if (!Print(Render(*summary, before ? &*before : nullptr, *arguments))) {
@@ -147,7 +171,7 @@ void AddReportCommand(CLI::App* program, Action* action) {
                    "An earlier profile to lay under the HTML report")
       ->type_name("FILE");
   report->add_option("--top", arguments->text.top, "Rows of a table")
-      ->check(CLI::Range(1u, 100000u).description(""))
+      ->check(NumberRange(1u, 100000u))
       ->type_name("N")
       ->capture_default_str();
   const std::map<std::string, KernelOrder> orders = {{"recoverable", KernelOrder::kRecoverable},
@@ -167,7 +191,7 @@ void AddReportCommand(CLI::App* program, Action* action) {
       ->transform(Choice(groups))
       ->type_name("WORD");
   report->add_option("--columns", arguments->text.columns, "Width of the text report")
-      ->check(CLI::Range(60u, 1000u).description(""))
+      ->check(NumberRange(60u, 1000u))
       ->type_name("N")
       ->capture_default_str();
   AddModelWorkOptions(report, &arguments->work);

@@ -7,6 +7,7 @@
 
 #include "tools/run/run.h"
 #include "tools/utlz/command.h"
+#include "tools/utlz/number_range.h"
 #include "tools/utlz/recording_arguments.h"
 
 namespace utlz {
@@ -23,7 +24,7 @@ struct RunArguments {
   double duration_s = 0;
 };
 
-CLI::Validator SecondsRange() { return CLI::Range(0.0, kMaxSeconds).description(""); }
+CLI::Validator SecondsRange() { return NumberRange(0.0, kMaxSeconds); }
 
 uint64_t Milliseconds(double seconds) { return static_cast<uint64_t>(std::llround(seconds * 1e3)); }
 

@@ -35,7 +35,7 @@ void Judge(const Summary& before, const Summary& after) {
   options.allow_other_gpu = options.allow_other_clock = options.allow_other_rung = true;
   for (const GateResult& result :
        {Gate({before}, {after}), Gate({before, after}, {after, before}, options)}) {
-    if (GateExitStatus(result.outcome) > 3) std::abort();
+    if (GateExitStatus(result.outcome) > 4) std::abort();
     RenderGateText(result);
     RenderGateMarkdown(result);
     if (!nlohmann::json::accept(RenderGateJson(result))) std::abort();

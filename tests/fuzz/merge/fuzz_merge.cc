@@ -49,7 +49,9 @@ FuzzBytes Part(std::string_view bytes) {
 }
 
 void Export(const std::string& profile, TraceFormat format, const std::string& trace) {
-  const bool exported = ExportTrace(profile, format, trace).ok();
+  TraceExportOptions options;
+  options.replace = true;
+  const bool exported = ExportTrace(profile, format, trace, options).ok();
   if (exported && format == TraceFormat::kChrome && !nlohmann::json::accept(ReadWholeFile(trace))) {
     std::abort();
   }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/compare/run_maker.h"
+#include "tools/compare/difference_verdict.h"
 #include "tools/compare/estimate.h"
 #include "tools/compare/run_quantities.h"
 #include "tools/compare/slice_names.h"
@@ -36,6 +37,29 @@ TEST(DiffTest, TheSameRunTwiceHasNoDifference) {
   EXPECT_FALSE(difference.HasDifference());
   EXPECT_THAT(difference.verdict, HasSubstr("no difference"));
   EXPECT_THAT(difference.caveats, IsEmpty());
+}
+
+TEST(DiffTest, AKernelThatExplainsLittleIsNotMostOfIt) {
+  RunMaker maker(31);
+  const Summary before = maker.Make({.kernels = 4, .step_ns = 20e6});
+  Summary after = maker.Make({.kernels = 4, .step_ns = 10e6});
+  Difference difference = Diff(before, after);
+  ASSERT_THAT(difference.verdict, HasSubstr("less"));
+  for (KernelChange& kernel : difference.kernels) kernel.time_ns.after = *kernel.time_ns.before - 1;
+  EXPECT_THAT(DifferenceVerdict(difference), Not(HasSubstr("of it is")));
+  KernelChange& first = difference.kernels[0];
+  first.time_ns.before = *first.time_ns.after + 3e6;
+  EXPECT_THAT(DifferenceVerdict(difference), HasSubstr("% of it is " + first.name_after));
+  first.time_ns.before = *first.time_ns.after + 8e6;
+  EXPECT_THAT(DifferenceVerdict(difference), HasSubstr("most of it is " + first.name_after));
+}
+
+TEST(DiffTest, SaysThatARunFailed) {
+  RunMaker maker(32);
+  const Summary before = maker.Make({});
+  Summary after = before;
+  after.mutable_run()->set_exit_status(1);
+  EXPECT_THAT(Diff(before, after).caveats, ::testing::ElementsAre(HasSubstr("A run after failed")));
 }
 
 // One family in a hundred may raise a false alarm, and there are three.

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "tests/unit/compare/run_maker.h"
 
 namespace utlz {
@@ -116,6 +118,27 @@ TEST(GateTest, RefusesRunsOfDifferentPrograms) {
   const GateResult result = Gate(baseline, candidate);
   EXPECT_EQ(result.outcome, GateOutcome::kRefused);
   EXPECT_THAT(result.reasons.back(), HasSubstr("no kernel in common"));
+  EXPECT_EQ(GateExitStatus(result.outcome), 4) << "2 is a wrong option's";
+}
+
+TEST(GateTest, OtherProgramsAreSaidFirst) {
+  RunMaker maker(22);
+  const std::vector<Summary> baseline = Runs(maker, 1, 10e6);
+  std::vector<Summary> candidate = baseline;
+  bool first = true;
+  for (KernelSummary& kernel : *candidate[0].mutable_kernels()) {
+    if (!std::exchange(first, false)) {
+      kernel.set_mangled_name("other_" + std::to_string(kernel.id()));
+      kernel.set_name(kernel.mangled_name());
+      kernel.set_launches(3 * kernel.launches() + 1);
+      kernel.clear_flops();
+    }
+  }
+  candidate[0].mutable_run()->set_exit_status(1);
+  const GateResult result = Gate(baseline, candidate);
+  EXPECT_EQ(result.outcome, GateOutcome::kRefused);
+  EXPECT_THAT(result.reasons.front(), HasSubstr("may be different programs"));
+  EXPECT_THAT(result.reasons.back(), HasSubstr("failed"));
 }
 
 TEST(GateTest, AClockThatIsHardlyKnownRefusesNothing) {

@@ -40,6 +40,19 @@ TEST(RenderDifferenceTest, TextCountsWhatItLeavesOut) {
               HasSubstr("and 2 more"));
 }
 
+TEST(RenderDifferenceTest, PointsAreToldFromPerCent) {
+  Difference difference;
+  Change hfu;
+  hfu.before = 0.0006617;
+  hfu.after = 0.3447;
+  hfu.error = 0.01;
+  hfu.verdict = Verdict::kIncrease;
+  difference.quantities.push_back({"hfu", "share", true, hfu});
+  const std::string text = RenderDifferenceText(difference);
+  EXPECT_THAT(text, HasSubstr("+34.4 pt +51993.1 %  ± 2.0 pt"));
+  EXPECT_THAT(text, HasSubstr("± is the 95 % interval"));
+}
+
 TEST(RenderDifferenceTest, MarkdownEscapesNames) {
   const std::string text = RenderDifferenceMarkdown(SlowerWithAHostileName());
   EXPECT_THAT(text, Not(HasSubstr("<script>")));

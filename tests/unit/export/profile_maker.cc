@@ -134,6 +134,7 @@ SampleBatch TwoSamples(const std::string& uuid, uint32_t set, uint64_t start_ns)
 
 Summary SummaryOfGemm() {
   Summary summary;
+  summary.mutable_run()->set_start_time_ns(kStartNs);
   KernelSummary* kernel = summary.add_kernels();
   kernel->set_mangled_name("gemm");
   for (int axis = 0; axis < 3; ++axis) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -17,6 +18,20 @@ namespace {
 
 namespace field = perfetto_fields;
 using ::testing::HasSubstr;
+using ::testing::Not;
+
+TraceExportOptions InTime(double from_s, double to_s) {
+  TraceExportOptions options;
+  options.from_s = from_s;
+  options.to_s = to_s;
+  return options;
+}
+
+TraceExportOptions Replacing() {
+  TraceExportOptions options;
+  options.replace = true;
+  return options;
+}
 
 class TraceExportTest : public ::testing::Test {
  protected:
@@ -25,11 +40,12 @@ class TraceExportTest : public ::testing::Test {
                 ::testing::UnitTest::GetInstance()->current_test_info()->name()),
         profile_(folder_ + ".utlz"),
         trace_(folder_ + ".trace") {
+    std::filesystem::remove(trace_);
     MakeProfile(profile_);
   }
 
-  std::string Export(TraceFormat format) {
-    const absl::StatusOr<TraceExportResult> result = ExportTrace(profile_, format, trace_);
+  std::string Export(TraceFormat format, const TraceExportOptions& options = {}) {
+    const absl::StatusOr<TraceExportResult> result = ExportTrace(profile_, format, trace_, options);
     EXPECT_TRUE(result.ok()) << result.status().ToString();
     result_ = *result;
     std::ifstream file(trace_, std::ios::binary);
@@ -75,8 +91,52 @@ TEST_F(TraceExportTest, ChromeHoldsEveryLaunchOnItsStream) {
 
 TEST_F(TraceExportTest, ChromeTimesKeepTheirNanoseconds) {
   const std::string text = Export(TraceFormat::kChrome);
-  EXPECT_THAT(text, HasSubstr("\"ts\":1760000000000001.500"));
-  EXPECT_THAT(text, HasSubstr("\"ts\":1760000000000000.500"));
+  EXPECT_THAT(text, HasSubstr("\"ts\":1.500")) << "since the run's start";
+  EXPECT_THAT(text, HasSubstr("\"ts\":0.500"));
+}
+
+TEST_F(TraceExportTest, ChromeHasCountersByTheMillisecond) {
+  const auto trace = nlohmann::json::parse(Export(TraceFormat::kChrome));
+  std::vector<nlohmann::json> counters;
+  for (const auto& event : trace["traceEvents"]) {
+    if (event["ph"] == "C") counters.push_back(event);
+  }
+  ASSERT_EQ(counters.size(), 1u) << "four values within 7 microseconds";
+  EXPECT_EQ(counters[0]["name"], "GPU 0 dram__bytes_read.sum");
+  EXPECT_EQ(counters[0]["args"]["value"], 480) << "the mean of 320 and 640";
+}
+
+TEST_F(TraceExportTest, KeepsWhatOverlapsTheTimeRange) {
+  const std::string text = Export(TraceFormat::kChrome, InTime(1.2e-6, 2e-6));
+  EXPECT_EQ(result_.kernels, 1u) << "that of 1500 to 2500 ns";
+  EXPECT_EQ(result_.copies, 0u);
+  EXPECT_EQ(result_.markers, 1u) << "the outer one";
+  EXPECT_THAT(text, HasSubstr("\"ts\":1.500"));
+  EXPECT_THAT(text, Not(HasSubstr("\"ts\":0.500")));
+}
+
+TEST_F(TraceExportTest, LeavesCountersOut) {
+  TraceExportOptions options = Replacing();
+  options.counters = false;
+  for (const TraceFormat format : {TraceFormat::kChrome, TraceFormat::kPerfetto}) {
+    const std::string text = Export(format, options);
+    EXPECT_EQ(result_.counter_values, 0u);
+    EXPECT_EQ(result_.kernels, 3u);
+    EXPECT_THAT(text, Not(HasSubstr("\"ph\":\"C\"")));
+  }
+}
+
+TEST_F(TraceExportTest, RefusesAnEmptyTimeRange) {
+  const auto result = ExportTrace(profile_, TraceFormat::kChrome, trace_, InTime(2.0, 1.0));
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(TraceExportTest, ReplacesAFileOnlyIfToldTo) {
+  std::ofstream(trace_) << "mine";
+  const auto refused = ExportTrace(profile_, TraceFormat::kChrome, trace_);
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(std::filesystem::file_size(trace_), 4u);
+  EXPECT_THAT(Export(TraceFormat::kChrome, Replacing()), HasSubstr("traceEvents"));
 }
 
 TEST_F(TraceExportTest, HostileNamesStayNames) {
