@@ -86,13 +86,15 @@ ALLOWED = {
                   "proto", "tools/calibrate", "tools/ending"],
     "tools/processes": ["collector/sampler", "collector/sampler/driver", "tools/attach",
                         "tools/attach/target"],
+    "tools/top": ["collector/sampler/driver", "tools/processes"],
     "tools/attach_session": ["collector", "collector/diagnosis", "collector/files",
                              "collector/sampler/driver", "collector/session", "proto",
                              "tools/attach", "tools/attach/target", "tools/ending", "tools/run"],
-    "tools/utlz": ["collector/diagnosis", "collector/sampler", "collector/sampler/doctor", "proto",
+    "tools/utlz": ["collector/diagnosis", "collector/sampler", "collector/sampler/doctor",
+                   "collector/sampler/driver", "proto",
                    "tools/attach_session", "tools/calibrate", "tools/compare", "tools/export",
                    "tools/merge", "tools/model_flops", "tools/processes", "tools/replay",
-                   "tools/report", "tools/report_html", "tools/run"],
+                   "tools/report", "tools/report_html", "tools/run", "tools/top"],
 }
 # They may include anything.
 EVERYTHING = ("tests", "bench")

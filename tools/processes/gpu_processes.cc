@@ -1,8 +1,5 @@
 #include "tools/processes/gpu_processes.h"
 
-#include <pwd.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -14,32 +11,18 @@
 #include "absl/strings/str_join.h"
 #include "collector/sampler/driver/nvml_table.h"
 #include "collector/sampler/sampler_main.h"
-#include "tools/attach/target/proc_file.h"
 #include "tools/attach/target/process_facts.h"
+#include "tools/processes/process_names.h"
 
 namespace utlz {
 namespace {
 
-constexpr size_t kMaxCommandBytes = 60;
 constexpr unsigned kMaxProcesses = 4096;
 constexpr unsigned long long kUnknownMemory = ~0ull;
 
-std::string UserName(uid_t user_id) {
-  passwd entry = {};
-  passwd* found = nullptr;
-  char buffer[4096];
-  if (getpwuid_r(user_id, &entry, buffer, sizeof(buffer), &found) != 0 || found == nullptr) {
-    return absl::StrCat(user_id);
-  }
-  return attach::PrintableText(entry.pw_name, 32);
-}
-
 std::string CommandOf(const attach::ProcessFacts& facts) {
-  auto words = attach::ReadSmallFile(absl::StrCat("/proc/", facts.pid, "/cmdline"), 4096);
-  if (!words.ok() || words->empty()) return facts.name;
-  while (!words->empty() && words->back() == '\0') words->pop_back();
-  std::replace(words->begin(), words->end(), '\0', ' ');
-  return attach::PrintableText(*words, kMaxCommandBytes);
+  std::string command = CommandLine(facts.pid);
+  return command.empty() ? facts.name : command;
 }
 
 void AddDevice(const NvmlTable& nvml, unsigned index, std::map<pid_t, GpuProcess>* processes) {

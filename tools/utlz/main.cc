@@ -64,6 +64,7 @@ int Main(int argc, char** argv) {
   const CLI::App* sampler = AddSamplerCommand(&program, &words, &action);
   AddAttachCommand(&program, &action);
   AddPsCommand(&program, &action);
+  AddTopCommand(&program, &action);
   AddReportCommand(&program, &action);
   AddDiffCommand(&program, &action);
   AddGateCommand(&program, &action);

@@ -63,6 +63,8 @@ enum GpmMetricId : unsigned {
   kGpmFp16Active = 13,
   kGpmPcieTx = 20,  // MiB/s
   kGpmPcieRx = 21,  // MiB/s
+  kGpmNvlinkRx = 60,  // all links together, MiB/s
+  kGpmNvlinkTx = 61,  // all links together, MiB/s
 };
 
 struct GpmMetric {

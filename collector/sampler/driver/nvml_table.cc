@@ -16,6 +16,9 @@ void ResolveDevice(void* library, NvmlTable* table) {
   ResolveSymbol(library, "nvmlDeviceGetMemoryBusWidth", &table->device_get_bus_width);
   ResolveSymbol(library, "nvmlDeviceGetTemperature", &table->device_get_temperature);
   ResolveSymbol(library, "nvmlDeviceGetMigMode", &table->device_get_mig_mode);
+  ResolveSymbol(library, "nvmlDeviceGetName", &table->device_get_name);
+  ResolveSymbol(library, "nvmlDeviceGetUUID", &table->device_get_uuid);
+  ResolveSymbol(library, "nvmlDeviceGetEnforcedPowerLimit", &table->device_get_power_limit);
   ResolveSymbol(library, "nvmlDeviceGetCount_v2", &table->device_get_count);
   ResolveSymbol(library, "nvmlDeviceGetHandleByIndex_v2", &table->device_get_handle_by_index);
   ResolveSymbol(library, "nvmlDeviceGetComputeRunningProcesses_v3",

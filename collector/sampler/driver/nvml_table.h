@@ -26,6 +26,9 @@ struct NvmlTable {
   int (*device_get_temperature)(nvml::DeviceHandle*, unsigned, unsigned*) = nullptr;
   int (*device_get_clock_limits)(nvml::DeviceHandle*, unsigned long long*) = nullptr;
   int (*device_get_mig_mode)(nvml::DeviceHandle*, unsigned*, unsigned*) = nullptr;
+  int (*device_get_name)(nvml::DeviceHandle*, char*, unsigned) = nullptr;
+  int (*device_get_uuid)(nvml::DeviceHandle*, char*, unsigned) = nullptr;
+  int (*device_get_power_limit)(nvml::DeviceHandle*, unsigned*) = nullptr;
   int (*device_get_count)(unsigned*) = nullptr;
   int (*device_get_handle_by_index)(unsigned, nvml::DeviceHandle**) = nullptr;
   int (*device_get_compute_processes)(nvml::DeviceHandle*, unsigned*, nvml::ProcessInfo*) = nullptr;

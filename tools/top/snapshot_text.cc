@@ -1,0 +1,121 @@
+#include "tools/top/snapshot_text.h"
+
+#include <ctime>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "tools/top/clock_limits.h"
+
+namespace utlz::top {
+namespace {
+
+constexpr uint64_t kNsPerSecond = 1'000'000'000;
+constexpr double kBytesPerGibibyte = 1024.0 * 1024.0 * 1024.0;
+constexpr double kBytesPerMebibyte = 1024.0 * 1024.0;
+constexpr double kBytesPerGigabyte = 1e9;
+
+std::string TimeOfDay(uint64_t time_ns) {
+  const auto seconds = static_cast<std::time_t>(time_ns / kNsPerSecond);
+  std::tm local = {};
+  char text[16] = {};
+  if (localtime_r(&seconds, &local) != nullptr) std::strftime(text, sizeof(text), "%T", &local);
+  return text;
+}
+
+void AddPercent(const char* name, std::optional<double> percent, std::string* line) {
+  if (percent) absl::StrAppendFormat(line, "  %s %.1f%%", name, *percent);
+}
+
+// "690 of 700 W".
+void AddOfMost(std::optional<double> value, std::optional<double> most, const char* unit,
+               std::string* line) {
+  if (!value) return;
+  absl::StrAppendFormat(line, "  %.0f", *value);
+  if (most) absl::StrAppendFormat(line, " of %.0f", *most);
+  absl::StrAppend(line, " ", unit);
+}
+
+void AddActivity(const GpuSnapshot& gpu, std::string* line) {
+  AddPercent("GPU-Util", gpu.gpu_util_percent, line);
+  AddPercent("SM", gpu.sm_active_percent, line);
+  AddPercent("tensor", gpu.tensor_active_percent, line);
+  AddPercent("DRAM", gpu.dram_active_percent, line);
+  AddPercent("score", EfficiencyScorePercent(gpu), line);
+  absl::StrAppend(line, "  (", ComputeSource(gpu), ")");
+}
+
+void AddClocks(const GpuSnapshot& gpu, std::string* line) {
+  AddOfMost(gpu.sm_clock_mhz, gpu.sm_clock_max_mhz, "MHz", line);
+  if (!gpu.clock_limit_reasons || *gpu.clock_limit_reasons == 0) return;
+  absl::StrAppend(line, " (", absl::StrJoin(ClockLimitNames(*gpu.clock_limit_reasons), ", "), ")");
+}
+
+void AddMemory(const GpuSnapshot& gpu, std::string* line) {
+  if (!gpu.memory_used_bytes) return;
+  absl::StrAppendFormat(line, "  %.1f", static_cast<double>(*gpu.memory_used_bytes) /
+                                            kBytesPerGibibyte);
+  if (gpu.memory_total_bytes) {
+    absl::StrAppendFormat(line, " of %.1f", static_cast<double>(*gpu.memory_total_bytes) /
+                                                kBytesPerGibibyte);
+  }
+  absl::StrAppend(line, " GiB");
+  if (gpu.memory_change_bytes_per_second) {
+    absl::StrAppendFormat(line, " (%+.1f MiB/s)",
+                          *gpu.memory_change_bytes_per_second / kBytesPerMebibyte);
+  }
+}
+
+void AddLink(const char* name, std::optional<double> rx, std::optional<double> tx,
+             std::string* line) {
+  if (!rx && !tx) return;
+  absl::StrAppend(line, "  ", name);
+  if (rx) absl::StrAppendFormat(line, " in %.2f", *rx / kBytesPerGigabyte);
+  if (tx) absl::StrAppendFormat(line, " out %.2f", *tx / kBytesPerGigabyte);
+  absl::StrAppend(line, " GB/s");
+}
+
+std::string GpuLine(const GpuSnapshot& gpu) {
+  std::string line = absl::StrCat("GPU ", gpu.index);
+  AddActivity(gpu, &line);
+  AddClocks(gpu, &line);
+  AddOfMost(gpu.power_watts, gpu.power_limit_watts, "W", &line);
+  AddOfMost(gpu.temperature_celsius, std::nullopt, "C", &line);
+  AddMemory(gpu, &line);
+  AddLink("PCIe", gpu.pcie_rx_bytes_per_second, gpu.pcie_tx_bytes_per_second, &line);
+  AddLink("NVLink", gpu.nvlink_rx_bytes_per_second, gpu.nvlink_tx_bytes_per_second, &line);
+  return line + "\n";
+}
+
+std::string ProcessLine(const ProcessSnapshot& process) {
+  const std::string memory =
+      process.memory_bytes ? absl::StrCat(*process.memory_bytes >> 20, " MiB") : "-";
+  return absl::StrFormat("%10d  %-12s %10s  %s\n", process.pid,
+                         process.user.empty() ? "-" : process.user, memory,
+                         process.command.empty() ? "-" : process.command);
+}
+
+}  // namespace
+
+std::string SnapshotLines(const Snapshot& snapshot) {
+  std::string text;
+  const std::string time = TimeOfDay(snapshot.time_ns);
+  for (const GpuSnapshot& gpu : snapshot.gpus) absl::StrAppend(&text, time, "  ", GpuLine(gpu));
+  return text;
+}
+
+std::string SnapshotPage(const Snapshot& snapshot) {
+  std::string text;
+  const std::string time = TimeOfDay(snapshot.time_ns);
+  for (const GpuSnapshot& gpu : snapshot.gpus) {
+    absl::StrAppend(&text, time, "  ", GpuLine(gpu));
+    if (!gpu.processes) continue;
+    for (const ProcessSnapshot& process : *gpu.processes) {
+      absl::StrAppend(&text, ProcessLine(process));
+    }
+  }
+  return text;
+}
+
+}  // namespace utlz::top
