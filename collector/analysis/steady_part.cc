@@ -36,6 +36,14 @@ void TakePausesOut(const DeviceState& device, const StepsSpan& steps, DevicePart
   }
 }
 
+// As if what was not traced went on like what was.
+double ProbableKernelNs(const ActivityLedger& ledger, uint64_t start_ns, uint64_t end_ns) {
+  const StretchContent content = ledger.Between(start_ns, end_ns);
+  const double all_ns = std::accumulate(content.time_ns.begin(), content.time_ns.end(), 0.0);
+  const double traced_ns = all_ns - content.UntracedNs();
+  return traced_ns > 0 ? content.KernelNs() * all_ns / traced_ns : 0;
+}
+
 }  // namespace
 
 // Input that came late is no pause, however late. For how long our own counters held the program up
@@ -74,9 +82,10 @@ SteadyPart FindSteadyPart(const ModelState& model, const std::optional<StepsSpan
   SteadyPart part;
   if (!steps.has_value() || steps->device >= model.devices.size()) return part;
   const ActivityLedger& ledger = model.devices[steps->device].ledger;
-  const double inside_ns = ledger.Between(steps->start_ns, steps->end_ns).KernelNs();
-  const double all_ns = ledger.Between(0, UINT64_MAX).KernelNs();
-  if (inside_ns > 0 && inside_ns >= kMostKernelTime * all_ns) part.steps = steps;
+  const double inside_ns = ProbableKernelNs(ledger, steps->start_ns, steps->end_ns);
+  const double outside_ns = ProbableKernelNs(ledger, 0, steps->start_ns) +
+                            ProbableKernelNs(ledger, steps->end_ns, UINT64_MAX);
+  if (inside_ns > 0 && inside_ns >= kMostKernelTime * (inside_ns + outside_ns)) part.steps = steps;
   return part;
 }
 

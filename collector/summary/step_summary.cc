@@ -19,12 +19,19 @@ constexpr size_t kMaxSlow = 100;
 constexpr double kWorthNaming = 0.2;
 // Launches differ by a few from step to step.
 constexpr double kMoreLaunches = 1.02;
+// A pattern is one of steps if so many of them have about as many launches as the usual one.
+constexpr double kAlikeShare = 0.7;
+constexpr double kAlikeLaunches = 0.1;
+// The warm-up ends with the last step up to which so many were slow.
+constexpr double kWarmupSlowShare = 0.8;
 
 struct Step {
   uint64_t start_ns;
   uint64_t end_ns;
   StretchContent content;
   double held_up_ns = 0;  // by our own counters: no time of the step's
+  // For how many steps it stands: itself, and its half of what was not traced beside it.
+  double weight = 1;
   double length_ns() const { return static_cast<double>(end_ns - start_ns) - held_up_ns; }
   double idle_ns() const { return length_ns() - content.KernelNs() - content.CopyNs(); }
 };
@@ -95,6 +102,19 @@ void TakeHoldUpsOut(const DeviceState& device, std::vector<Step>* steps) {
   }
 }
 
+// Tracing is dense where a program begins, and sparse later: there each step that was traced stands
+// for those around it that were not.
+void WeighSteps(const ActivityLedger& ledger, std::vector<Step>* steps) {
+  for (size_t i = 1; i < steps->size(); ++i) {
+    Step& before = (*steps)[i - 1];
+    Step& after = (*steps)[i];
+    if (after.start_ns <= before.end_ns) continue;
+    const double half_ns = ledger.Between(before.end_ns, after.start_ns).UntracedNs() / 2;
+    if (before.length_ns() > 0) before.weight += half_ns / before.length_ns();
+    if (after.length_ns() > 0) after.weight += half_ns / after.length_ns();
+  }
+}
+
 // Steps that were traced whole, with what the device did in them.
 void FillSteps(Found* found) {
   if (found->device == nullptr) return;
@@ -103,27 +123,50 @@ void FillSteps(Found* found) {
     step.content = found->device->ledger.Between(step.start_ns, step.end_ns);
   }
   std::erase_if(found->steps, [](const Step& step) { return step.content.UntracedNs() >= 1; });
+  WeighSteps(found->device->ledger, &found->steps);
 }
 
+struct Weighed {
+  double value;
+  double weight;
+};
+
 template <typename Value>
-std::vector<double> Sorted(const std::vector<Step>& steps, size_t first, Value value) {
-  std::vector<double> values;
-  for (size_t i = first; i < steps.size(); ++i) values.push_back(value(steps[i]));
-  std::sort(values.begin(), values.end());
+std::vector<Weighed> Sorted(const std::vector<Step>& steps, size_t first, Value value) {
+  std::vector<Weighed> values;
+  for (size_t i = first; i < steps.size(); ++i) {
+    values.push_back({value(steps[i]), steps[i].weight});
+  }
+  std::sort(values.begin(), values.end(),
+            [](const Weighed& a, const Weighed& b) { return a.value < b.value; });
   return values;
 }
 
-double Quantile(const std::vector<double>& sorted, double share) {
-  const double place = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<size_t>(place);
-  const size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (sorted[above] - sorted[below]) * (place - static_cast<double>(below));
+// Between two values the quantile moves as far as half the weight of both.
+double Quantile(const std::vector<Weighed>& sorted, double share) {
+  double length = 0;
+  for (size_t i = 1; i < sorted.size(); ++i) {
+    length += (sorted[i - 1].weight + sorted[i].weight) / 2;
+  }
+  double left = share * length;
+  for (size_t i = 1; i < sorted.size(); ++i) {
+    const double step = (sorted[i - 1].weight + sorted[i].weight) / 2;
+    if (left <= step) {
+      return sorted[i - 1].value + (sorted[i].value - sorted[i - 1].value) * left / step;
+    }
+    left -= step;
+  }
+  return sorted.back().value;
 }
 
-double Mean(const std::vector<double>& values) {
+double Mean(const std::vector<Weighed>& values) {
   double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
+  double weight = 0;
+  for (const Weighed& one : values) {
+    sum += one.value * one.weight;
+    weight += one.weight;
+  }
+  return sum / weight;
 }
 
 std::string Milliseconds(double time_ns) {
@@ -186,23 +229,61 @@ std::string ReasonFor(const ModelState& model, const Step& step, const Usual& us
   return reason.empty() ? "longer by " + Milliseconds(more_ns) : reason;
 }
 
-// Steps at the start that are slow one after the other.
+// Steps at the start of which nearly all are slow.
 size_t WarmupSteps(const std::vector<Step>& steps) {
   const double median_ns =
       Quantile(Sorted(steps, 0, [](const Step& step) { return step.length_ns(); }), 0.5);
   size_t warmup = 0;
-  while (warmup < steps.size() && steps[warmup].length_ns() > kSlowStep * median_ns) ++warmup;
+  double slow = 0;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i].length_ns() <= kSlowStep * median_ns) continue;
+    ++slow;
+    if (slow >= kWarmupSlowShare * static_cast<double>(i + 1)) warmup = i + 1;
+  }
   return warmup;
 }
 
+// A kernel may come back in a pattern of which the rest does not: such stretches are no steps.
+bool AreAlike(const std::vector<Step>& steps) {
+  const double usual = Quantile(
+      Sorted(steps, 0, [](const Step& step) { return step.content.launches; }), 0.5);
+  const auto alike = std::count_if(steps.begin(), steps.end(), [&](const Step& step) {
+    return std::abs(step.content.launches - usual) <= std::max(1.0, kAlikeLaunches * usual);
+  });
+  return static_cast<double>(alike) >= kAlikeShare * static_cast<double>(steps.size());
+}
+
+// What the steps come to in all, with those that were not traced.
+void SetLevel(const std::vector<Step>& steps, StepsSummary* summary) {
+  double count = 0;
+  for (const Step& step : steps) count += step.weight;
+  StepLevel* level = summary->add_levels();
+  level->set_name("step");
+  level->set_source(summary->source());
+  level->set_count(count);
+  if (summary->has_launches()) level->set_launches(summary->launches());
+  level->set_time_mean_ns(summary->time_mean_ns());
+  level->set_time_p50_ns(summary->time_p50_ns());
+  level->set_time_p99_ns(summary->time_p99_ns());
+  summary->set_level(level->name());
+}
+
+void SetTracedShare(const DeviceState& device, const StepsSpan& span, StepsSummary* summary) {
+  const double untraced_ns = device.ledger.Between(span.start_ns, span.end_ns).UntracedNs();
+  const auto length_ns = static_cast<double>(span.end_ns - span.start_ns);
+  if (length_ns > 0) summary->set_traced_share(std::clamp(1 - untraced_ns / length_ns, 0.0, 1.0));
+}
+
 void SetTimes(const std::vector<Step>& steps, size_t warmup, StepsSummary* summary) {
-  const std::vector<double> lengths =
+  const std::vector<Weighed> lengths =
       Sorted(steps, warmup, [](const Step& step) { return step.length_ns(); });
   summary->set_steps(steps.size());
   summary->set_warmup_steps(warmup);
   summary->set_time_mean_ns(Mean(lengths));
   summary->set_time_p50_ns(Quantile(lengths, 0.5));
   summary->set_time_p99_ns(Quantile(lengths, 0.99));
+  summary->set_time_minimum_ns(lengths.front().value);
+  summary->set_time_maximum_ns(lengths.back().value);
   if (warmup == 0) return;
   double warmup_ns = 0;
   for (size_t i = 0; i < warmup; ++i) warmup_ns += steps[i].length_ns();
@@ -251,12 +332,14 @@ std::optional<StepsSpan> SummarizeSteps(const ModelState& model, Summary* summar
   Found found = FindSteps(model);
   FillSteps(&found);
   if (found.steps.size() < 2) return std::nullopt;
+  if (found.source == "pattern" && !AreAlike(found.steps)) return std::nullopt;
   const size_t warmup = WarmupSteps(found.steps);
   if (warmup >= found.steps.size()) return std::nullopt;
   StepsSummary* steps = summary->mutable_steps();
   steps->set_source(found.source);
   SetTimes(found.steps, warmup, steps);
   SetContents(found.steps, warmup, steps);
+  SetLevel(found.steps, steps);
   const std::string uuid = found.device == nullptr ? "" : FormatUuid(found.device->uuid);
   if (!uuid.empty()) steps->set_device_uuid(uuid);
   ListSteps(model, found.steps, warmup, steps);
@@ -266,6 +349,7 @@ std::optional<StepsSpan> SummarizeSteps(const ModelState& model, Summary* summar
                  .usual_step_ns = steps->time_p50_ns(),
                  .device = found.device_index};
   span.pause_per_step_ns = PausePerStepNs(*found.device, found.steps, warmup, span);
+  SetTracedShare(*found.device, span, steps);
   return span;
 }
 

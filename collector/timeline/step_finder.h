@@ -1,9 +1,10 @@
 // Finds the steps of a training or serving loop in the launches of one device.
 //
-// The first launches are kept and searched for a kernel that comes back after the same number of
-// launches each time; among such kernels the one with the longest period marks the step. From then
-// on only its launches are looked at. Streaming; memory is bounded by kSearchLaunches and
-// StepStarts::kMost.
+// The first launches are kept and searched for a kernel that comes back after about the same number
+// of launches each time. Among such kernels one with the longest period marks the step. A period
+// that is only a shorter one several times over is none: every second step may pick another variant
+// of a kernel. From then on only the launches of that one kernel are looked at. Streaming; memory
+// is bounded by kSearchLaunches and StepStarts::kMost.
 //
 // Thread safety: none.
 #ifndef UTLZ_COLLECTOR_TIMELINE_STEP_FINDER_H_

@@ -1,6 +1,7 @@
 // Steps: where they come from, what is in them, and what differs in slow ones.
 #include <gtest/gtest.h>
 
+#include "collector/timeline/step_finder.h"
 #include "tests/support/made_up_loads.h"
 
 namespace utlz {
@@ -215,6 +216,64 @@ TEST(StepsTest, LeavesOutStepsThatWereNotTracedWhole) {
   const StepsSummary steps = run.EndRun(110 * kMillisecond).steps();
   EXPECT_EQ(steps.steps(), 18u) << "not the one that the pause is in";
   EXPECT_NEAR(steps.time_p99_ns(), 1.0 * kMillisecond, 1);
+}
+
+// Ten slow steps are traced whole, and of a hundred times as many fast ones two in each window.
+TEST(StepsTest, StepsStandForThoseAroundThemThatWereNotTraced) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  std::vector<std::string> names;
+  for (int i = 0; i < 10; ++i) names.push_back("kernel_" + std::to_string(i));
+  run.SendKernels(names);
+  const auto steps_in = [&](uint64_t start_ns, uint64_t end_ns, uint64_t step_ns) {
+    TraceWindow message;
+    message.set_start_ns(kRunStartNs + start_ns);
+    message.set_end_ns(kRunStartNs + end_ns);
+    message.set_flags(1);
+    run.Send(1, FRAME_TRACE_WINDOW, message);
+    for (uint64_t at_ns = start_ns; at_ns < end_ns; at_ns += step_ns) {
+      std::vector<Launch> launches;
+      for (uint32_t i = 0; i < 10; ++i) {
+        launches.push_back(Build::LaunchAt(at_ns + i * step_ns / 10, 90 * kMicrosecond, i));
+      }
+      run.SendLaunches(launches);
+    }
+  };
+  steps_in(0, 100 * kMillisecond, 10 * kMillisecond);
+  for (uint64_t window = 1; window <= 4; ++window) {
+    const uint64_t start_ns = 100 * window * kMillisecond;
+    steps_in(start_ns, start_ns + 3 * kMillisecond, kMillisecond);
+  }
+  const StepsSummary steps = run.EndRun(403 * kMillisecond).steps();
+  EXPECT_EQ(steps.warmup_steps(), 10u) << "most of the steps that were traced, few of the run's";
+  EXPECT_NEAR(steps.time_p50_ns(), 1.0 * kMillisecond, 1);
+  EXPECT_NEAR(steps.time_mean_ns(), 1.0 * kMillisecond, 1);
+  ASSERT_EQ(steps.levels_size(), 1);
+  EXPECT_NEAR(steps.levels(0).count(), 300, 30);
+  EXPECT_LT(steps.traced_share(), 0.1);
+}
+
+// The first launches repeat; most of the run does not, though the kernel that began them comes back.
+TEST(StepsTest, StretchesThatAreNotAlikeAreNoSteps) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  std::vector<std::string> names;
+  for (int i = 0; i < 10; ++i) names.push_back("kernel_" + std::to_string(i));
+  run.SendKernels(names);
+  constexpr uint32_t kRepeats = StepFinder::kSearchLaunches / 20 + 1;
+  uint64_t at_ns = 0;
+  for (uint32_t stretch = 0; stretch < 4 * kRepeats; ++stretch) {
+    std::vector<Launch> launches;
+    const uint32_t length = stretch < kRepeats ? 20 : 2 + stretch * 7 % 61;
+    for (uint32_t i = 0; i < length; ++i) {
+      launches.push_back(Build::LaunchAt(at_ns, 9 * kMicrosecond, i == 0 ? 0 : 1 + i * i % 9));
+      at_ns += 10 * kMicrosecond;
+    }
+    run.SendLaunches(launches);
+  }
+  EXPECT_FALSE(run.EndRun(at_ns).has_steps());
 }
 
 }  // namespace

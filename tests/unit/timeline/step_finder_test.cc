@@ -1,0 +1,96 @@
+#include "collector/timeline/step_finder.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace utlz {
+namespace {
+
+constexpr uint64_t kLaunchNs = 1000;
+
+// Kernels by number, one launch a microsecond.
+std::vector<std::pair<uint64_t, uint64_t>> StepsOf(const std::vector<uint32_t>& kernels) {
+  StepFinder finder;
+  uint64_t time_ns = kLaunchNs;
+  for (const uint32_t kernel : kernels) {
+    finder.Add({.start_ns = time_ns,
+                .end_ns = time_ns + kLaunchNs / 2,
+                .kernel = kernel,
+                .stream = 0,
+                .context = 0,
+                .source = 0,
+                .kind = ActivityKind::kCompute});
+    time_ns += kLaunchNs;
+  }
+  return finder.Steps();
+}
+
+void Append(uint32_t kernel, size_t times, std::vector<uint32_t>* kernels) {
+  kernels->insert(kernels->end(), times, kernel);
+}
+
+uint64_t LengthOf(const std::pair<uint64_t, uint64_t>& step) { return step.second - step.first; }
+
+TEST(StepFinderTest, ALoopOfOneKernelHasSteps) {
+  std::vector<uint32_t> kernels = {7, 8, 9};
+  Append(1, 200, &kernels);
+  const auto steps = StepsOf(kernels);
+  ASSERT_EQ(steps.size(), 199U);
+  EXPECT_EQ(LengthOf(steps.front()), kLaunchNs);
+}
+
+TEST(StepFinderTest, AKernelThatOneOperationRepeatsMakesNoSteps) {
+  std::vector<uint32_t> kernels;
+  uint32_t other = 100;
+  for (int i = 0; i < 20; ++i) {
+    Append(1, 8, &kernels);
+    Append(other++, 1 + static_cast<size_t>(i) % 5, &kernels);
+  }
+  EXPECT_TRUE(StepsOf(kernels).empty());
+}
+
+// A token of generation: kernel 3 in every second one, kernel 4 in the others.
+TEST(StepFinderTest, VariantsThatTakeTurnsDoNotMakeAStepTwiceAsLong) {
+  std::vector<uint32_t> kernels;
+  for (uint32_t token = 0; token < 40; ++token) {
+    kernels.push_back(1);
+    for (uint32_t layer = 0; layer < 10; ++layer) kernels.insert(kernels.end(), {10, 11, 12});
+    kernels.push_back(token % 2 == 0 ? 3 : 4);
+    kernels.push_back(2);
+  }
+  const auto steps = StepsOf(kernels);
+  ASSERT_EQ(steps.size(), 39U);
+  EXPECT_EQ(LengthOf(steps[5]), 33 * kLaunchNs);
+}
+
+// Four passes and the optimizer's three kernels.
+TEST(StepFinderTest, AccumulatedPassesAreOneStep) {
+  std::vector<uint32_t> kernels;
+  for (int step = 0; step < 10; ++step) {
+    for (int pass = 0; pass < 4; ++pass) {
+      kernels.push_back(1);
+      for (uint32_t layer = 0; layer < 20; ++layer) kernels.insert(kernels.end(), {10, 11});
+    }
+    kernels.insert(kernels.end(), {20, 21, 22});
+  }
+  const auto steps = StepsOf(kernels);
+  ASSERT_EQ(steps.size(), 9U);
+  EXPECT_EQ(LengthOf(steps[5]), (4 * 41 + 3) * kLaunchNs);
+}
+
+// A cache that grows adds a launch now and then.
+TEST(StepFinderTest, StepsMayDifferByAFewLaunches) {
+  std::vector<uint32_t> kernels;
+  for (uint32_t token = 0; token < 40; ++token) {
+    kernels.push_back(1);
+    for (uint32_t layer = 0; layer < 50; ++layer) kernels.insert(kernels.end(), {10, 11, 12});
+    Append(13, token % 3, &kernels);
+  }
+  EXPECT_EQ(StepsOf(kernels).size(), 39U);
+}
+
+}  // namespace
+}  // namespace utlz
