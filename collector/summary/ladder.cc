@@ -12,6 +12,8 @@
 namespace utlz {
 namespace {
 
+// From so much kernel time without counters on, little can be told of the rest.
+constexpr double kHardlySampled = 0.5;
 // Of the steady part: what is idle for less is not the problem.
 constexpr double kMuchIdle = 0.25;
 constexpr double kMuchCommunication = 0.2;
@@ -199,8 +201,13 @@ std::string TrustOf(const Parts& parts, const Summary& summary) {
     texts.push_back(PercentText(steps.sampled_share()) + " of it sampled");
   }
   if (parts.compute_ns > 0) {
-    texts.push_back(PercentText(parts.kept_ns / parts.compute_ns) +
-                    " of the kernel time without counters");
+    const double uncounted = parts.kept_ns / parts.compute_ns;
+    texts.push_back(PercentText(uncounted) + " of the kernel time without counters");
+    if (uncounted >= kHardlySampled && summary.capture().samples() > 0) {
+      texts.push_back(
+          "the steps were hardly sampled, so their FLOPs and bytes are mostly unknown: run longer, "
+          "or leave start-up out with --delay");
+    }
   }
   if (const std::string cost = CostText(summary.capture()); !cost.empty()) texts.push_back(cost);
   std::string text;

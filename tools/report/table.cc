@@ -29,6 +29,14 @@ std::string Styled(std::string text, Style style, bool color) {
   return CodeOf(style) + std::move(text) + "\033[0m";
 }
 
+std::string RightAligned(const std::string& text, size_t columns) {
+  return std::string(columns - std::min(columns, ColumnsOf(text)), ' ') + text;
+}
+
+std::string LeftAligned(const std::string& text, size_t columns) {
+  return text + std::string(columns - std::min(columns, ColumnsOf(text)), ' ');
+}
+
 Table::Table(std::vector<Column> columns, size_t total_width) : columns_(std::move(columns)) {
   size_t used = columns_.empty() ? 0 : columns_.size() - 1;
   for (const Column& column : columns_) used += column.width;

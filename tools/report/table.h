@@ -12,6 +12,10 @@ namespace utlz {
 enum class Style { kPlain, kHeading, kFaint, kGood, kWarning, kBad };
 std::string Styled(std::string text, Style style, bool color);
 
+// With spaces before, or after it, up to `columns`; a longer text as it is.
+std::string RightAligned(const std::string& text, size_t columns);
+std::string LeftAligned(const std::string& text, size_t columns);
+
 class Table {
  public:
   struct Column {

@@ -9,8 +9,9 @@ std::string RenderText(const Summary& summary, const TextOptions& options) {
   const auto add = [&](const std::string& section) {
     if (!section.empty()) text += "\n" + section;
   };
-  add(RenderUtilization(summary, options) + RenderEfficiency(summary, options));
+  add(RenderLadder(summary, options));
   add(RenderFindings(summary, options));
+  add(RenderUtilization(summary, options) + RenderEfficiency(summary, options));
   add(RenderAlerts(summary, options));
   add(RenderCapture(summary, options));
   switch (options.group_by) {

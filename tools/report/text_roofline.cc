@@ -216,10 +216,6 @@ class Plot {
   std::vector<std::vector<std::string>> cells_;
 };
 
-std::string RightAligned(const std::string& text, size_t columns) {
-  return std::string(columns - std::min(columns, ColumnsOf(text)), ' ') + text;
-}
-
 std::string LegendLine(const KernelSummary& kernel, char letter) {
   const std::string share = FormatShortShare(kernel.has_roofline_efficiency()
                                                  ? std::make_optional(kernel.roofline_efficiency())

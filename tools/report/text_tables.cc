@@ -22,10 +22,6 @@ std::optional<double> Optional(bool known, double value) {
 
 double Double(uint64_t value) { return static_cast<double>(value); }
 
-std::string RightAligned(const std::string& text, size_t columns) {
-  return std::string(columns - std::min(columns, ColumnsOf(text)), ' ') + text;
-}
-
 const char* DescribeStepSource(const std::string& source) {
   if (source == "nvtx") return "NVTX ranges";
   return source == "graph" ? "the launches of one graph" : "the repeating launches";
@@ -151,22 +147,45 @@ std::string RenderAlerts(const Summary& summary, const TextOptions& options) {
   return text;
 }
 
+namespace {
+
+std::string GainText(const FindingSummary& finding) {
+  if (finding.has_gain_per_step_ns()) {
+    return " (up to " + FormatTime(finding.gain_per_step_ns()) + " a step, " +
+           FormatShare(finding.gain_share()) + ")";
+  }
+  if (!finding.has_gain_ns()) return {};
+  return " (up to " + FormatTime(finding.gain_ns()) + ", " + FormatShare(finding.gain_share()) + ")";
+}
+
+std::string RenderFinding(int number, const FindingSummary& finding, const TextOptions& options) {
+  const std::string head =
+      std::to_string(number) + ". " + EscapeForTerminal(finding.title()) + GainText(finding);
+  std::string text = Styled(Wrap(head, options.columns, 3), Style::kHeading, options.color) +
+                     Wrap(EscapeForTerminal(finding.evidence()), options.columns, 3, 3) +
+                     Wrap("Try: " + EscapeForTerminal(finding.advice()), options.columns, 3, 3);
+  if (finding.has_type_this()) {
+    text += Wrap("Type: " + EscapeForTerminal(finding.type_this()), options.columns, 3, 3);
+  }
+  return text;
+}
+
+}  // namespace
+
+// Losses below the threshold of their rule stand in one paragraph: each alone would change little.
 std::string RenderFindings(const Summary& summary, const TextOptions& options) {
   std::string text;
+  std::string small;
   int number = 0;
   for (const FindingSummary& finding : summary.findings()) {
-    std::string head = std::to_string(++number) + ". " + EscapeForTerminal(finding.title());
-    if (finding.has_gain_per_step_ns()) {
-      head += " (up to " + FormatTime(finding.gain_per_step_ns()) + " a step, " +
-              FormatShare(finding.gain_share()) + ")";
-    } else if (finding.has_gain_ns()) {
-      head += " (up to " + FormatTime(finding.gain_ns()) + ", " + FormatShare(finding.gain_share()) +
-              ")";
+    if (!finding.below_threshold()) {
+      text += RenderFinding(++number, finding, options);
+      continue;
     }
-    text += Styled(Wrap(head, options.columns, 3), Style::kHeading, options.color);
-    text += Wrap(EscapeForTerminal(finding.evidence()), options.columns, 3, 3);
-    text += Wrap("Try: " + EscapeForTerminal(finding.advice()), options.columns, 3, 3);
+    const std::string& title = finding.has_title_short() ? finding.title_short() : finding.title();
+    small += (small.empty() ? "" : "; ") + EscapeForTerminal(title) + GainText(finding);
   }
+  if (!small.empty()) text += Wrap("Each of these alone is small: " + small, options.columns, 2);
   return text;
 }
 

@@ -1,0 +1,120 @@
+// The first screen: the kind of problem, what a step would take without it, the families of kernels
+// that its time goes to, and how far all this can be trusted.
+#include <algorithm>
+#include <cctype>
+#include <string>
+
+#include "tools/report/escape.h"
+#include "tools/report/table.h"
+#include "tools/report/text_sections.h"
+#include "tools/report/units.h"
+
+namespace utlz {
+namespace {
+
+constexpr size_t kNameColumns = 15;
+constexpr size_t kTimeColumns = 9;
+constexpr size_t kBarColumns = 30;
+constexpr size_t kSpeedupColumns = 8;
+constexpr size_t kShareColumns = 9;
+constexpr size_t kRateColumns = 13;
+constexpr size_t kSavedColumns = 12;
+constexpr double kMostlyUncounted = 0.5;
+// Families with less of the kernels' time than this are left out.
+constexpr double kWorthALine = 0.01;
+
+std::string UpperCase(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+std::string NameOf(const LadderRung& rung, const std::string& unit) {
+  if (rung.name() == "now") return unit == "run" ? "now" : "one " + unit;
+  if (rung.name() == "no_idle") return "no idle time";
+  if (rung.name() == "at_roofline") return "at the rooflines";
+  if (rung.name() == "at_peak") return "at peak FLOP/s";
+  return EscapeForTerminal(rung.name());
+}
+
+std::string RenderRung(const LadderRung& rung, const LadderSummary& ladder,
+                       const TextOptions& options) {
+  const double now_ns = ladder.rungs(0).time_ns();
+  std::string line = "  " + LeftAligned(NameOf(rung, ladder.unit()), kNameColumns + 2) +
+                     RightAligned(FormatTime(rung.time_ns()), kTimeColumns) + "  " +
+                     LeftAligned(Bar(now_ns > 0 ? rung.time_ns() / now_ns : 0, kBarColumns), kBarColumns);
+  if (rung.name() != "now" && rung.has_speedup()) {
+    line += RightAligned(FormatRatio(rung.speedup()) + "×", kSpeedupColumns);
+  }
+  while (line.back() == ' ') line.pop_back();
+  const Style style = rung.name() == "now" ? Style::kHeading : Style::kPlain;
+  return Styled(line, style, options.color) + "\n";
+}
+
+double UncountedShare(const FamilySummary& family) {
+  if (family.time_ns() <= 0) return 0;
+  return std::clamp(family.time_without_counters_ns() / family.time_ns(), 0.0, 1.0);
+}
+
+// The rates of a few counted kernels say nothing of a family that is mostly uncounted.
+std::string RenderFamily(const FamilySummary& family, bool steps) {
+  const double uncounted = UncountedShare(family);
+  const bool counted = uncounted < kMostlyUncounted;
+  std::string rate = kUnknown;
+  if (counted && family.dram_bytes_per_second() > 0) {
+    rate = FormatBytes(family.dram_bytes_per_second()) + "/s";
+  }
+  std::string saved = kUnknown;
+  if (counted && family.has_recoverable_time_ns()) {
+    saved = FormatTime(steps ? family.recoverable_time_per_step_ns()
+                             : family.recoverable_time_ns());
+  }
+  std::string line = "  " + LeftAligned(EscapeForTerminal(family.family()), kNameColumns + 2) +
+                     RightAligned(FormatTime(steps ? family.time_per_step_ns() : family.time_ns()),
+                                  kTimeColumns) +
+                     RightAligned(FormatShare(family.time_share()), kShareColumns) +
+                     RightAligned(rate, kRateColumns) + RightAligned(saved, kSavedColumns);
+  if (uncounted >= kWorthALine) line += RightAligned(FormatShare(uncounted), kSavedColumns);
+  return line + "\n";
+}
+
+std::string RenderFamilies(const Summary& summary, const TextOptions& options) {
+  const bool steps = summary.window().of() == "steps";
+  std::string head = "  " + LeftAligned("family", kNameColumns + 2) +
+                     RightAligned(steps ? "a step" : "time", kTimeColumns) +
+                     RightAligned("share", kShareColumns) + RightAligned("HBM", kRateColumns) +
+                     RightAligned("above roof", kSavedColumns) +
+                     RightAligned("uncounted", kSavedColumns);
+  std::string text = Styled(head, Style::kFaint, options.color) + "\n";
+  for (const FamilySummary& family : summary.families()) {
+    if (family.time_share() >= kWorthALine) text += RenderFamily(family, steps);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string RenderLadder(const Summary& summary, const TextOptions& options) {
+  std::string text;
+  if (summary.has_problem()) {
+    text += Styled(UpperCase(EscapeForTerminal(summary.problem())), Style::kHeading, options.color) +
+            "\n";
+  }
+  if (summary.ladder().rungs_size() > 1) {
+    for (const LadderRung& rung : summary.ladder().rungs()) {
+      text += RenderRung(rung, summary.ladder(), options);
+    }
+    if (summary.ladder().time_kept_ns() > kWorthALine * summary.ladder().rungs(0).time_ns()) {
+      text += Wrap("  (" + FormatTime(summary.ladder().time_kept_ns()) +
+                       " of kernels without counters stay as they are in each)",
+                   options.columns, 2, 2);
+    }
+  }
+  if (!summary.families().empty()) text += RenderFamilies(summary, options);
+  if (summary.has_trust()) {
+    text += Wrap("Measured: " + EscapeForTerminal(summary.trust()), options.columns, 2);
+  }
+  return text;
+}
+
+}  // namespace utlz
