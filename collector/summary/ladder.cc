@@ -197,9 +197,6 @@ std::string TrustOf(const Parts& parts, const Summary& summary) {
   } else if (summary.capture().has_coverage_share()) {
     texts.push_back(PercentText(summary.capture().coverage_share()) + " of the time traced");
   }
-  if (steps.has_sampled_share()) {
-    texts.push_back(PercentText(steps.sampled_share()) + " of it sampled");
-  }
   if (parts.compute_ns > 0) {
     const double uncounted = parts.kept_ns / parts.compute_ns;
     texts.push_back(PercentText(uncounted) + " of the kernel time without counters");

@@ -129,7 +129,8 @@ TEST(FindingsTest, GapsBetweenSteps) {
 }
 
 TEST(FindingsTest, FirstCalls) {
-  const auto early = [](uint32_t step, uint32_t kernel) { return step >= 1 && step <= 4 && kernel == 2;
+  const auto early = [](uint32_t step, uint32_t kernel) {
+    return step >= 3 && step <= 6 && kernel == 2;
   };
   const Summary summary = WithPauses(7 * kMillisecond, early);
   const FindingSummary* finding = Finding(summary, "first_calls");
