@@ -50,6 +50,11 @@ bool TakesLongToReplay(const std::string& path, const LoadOptions& options) {
   return !unknown && bytes > options.replayed_at_most_bytes;
 }
 
+// Left by a utlz that knew no ladder: reports of it would lack what the rules of today find.
+bool IsOfEarlierRules(const Summary& summary) {
+  return summary.has_window() && !summary.has_trust();
+}
+
 void MarkAsCheckpoint(Summary* summary) {
   summary->mutable_run()->set_finished(false);
   summary->mutable_run()->add_notices(
@@ -69,7 +74,7 @@ absl::StatusOr<Summary> LoadSummary(const std::string& path, const LoadOptions& 
     if (frame && frame->source == 0 &&
         summary.ParseFromArray(frame->payload.data(), static_cast<int>(frame->payload.size()))) {
       if (!reader->finished()) MarkAsCheckpoint(&summary);
-      return summary;
+      if (!IsOfEarlierRules(summary) || TakesLongToReplay(path, options)) return summary;
     }
   }
   return ReplayProfile(path);

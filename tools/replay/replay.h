@@ -16,8 +16,9 @@ struct LoadOptions {
   uint64_t replayed_at_most_bytes = 32u << 20;
 };
 
-// The summary that the run left in its profile. Where the collector was killed, that of a replay,
-// or of a large profile the last that the collector noted down, with a notice.
+// The summary that the run left in its profile. Where the collector was killed, or an earlier utlz
+// left it, that of a replay; of a large profile the last that the collector noted down, with a
+// notice.
 absl::StatusOr<Summary> LoadSummary(const std::string& path, const LoadOptions& options = {});
 
 // Sends every frame of a profile through the model again, as if it came now. What could not be read

@@ -110,10 +110,10 @@ std::string RenderLadder(const Summary& summary, const TextOptions& options) {
                    options.columns, 2, 2);
     }
   }
-  if (!summary.families().empty()) text += RenderFamilies(summary, options);
   if (summary.has_trust()) {
     text += Wrap("Measured: " + EscapeForTerminal(summary.trust()), options.columns, 2);
   }
+  if (!summary.families().empty()) text += RenderFamilies(summary, options);
   return text;
 }
 

@@ -104,5 +104,12 @@ TEST_F(CheckpointTest, WithoutACheckpointItIsReplayedHoweverLarge) {
   EXPECT_EQ(replayed->capture().launches(), 159238u) << "all that the recording holds";
 }
 
+// The bundled recording was made before there was a ladder.
+TEST(LoadSummaryTest, AProfileOfAnEarlierVersionIsReducedAnew) {
+  const auto loaded = LoadSummary(UTLZ_RECORDING);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_TRUE(loaded->has_ladder());
+}
+
 }  // namespace
 }  // namespace utlz
