@@ -40,9 +40,10 @@ std::string NameOf(const LadderRung& rung, const std::string& unit) {
 std::string RenderRung(const LadderRung& rung, const LadderSummary& ladder,
                        const TextOptions& options) {
   const double now_ns = ladder.rungs(0).time_ns();
-  std::string line = "  " + LeftAligned(NameOf(rung, ladder.unit()), kNameColumns + 2) +
-                     RightAligned(FormatTime(rung.time_ns()), kTimeColumns) + "  " +
-                     LeftAligned(Bar(now_ns > 0 ? rung.time_ns() / now_ns : 0, kBarColumns), kBarColumns);
+  std::string line =
+      "  " + LeftAligned(NameOf(rung, ladder.unit()), kNameColumns + 2) +
+      RightAligned(FormatTime(rung.time_ns()), kTimeColumns) + "  " +
+      LeftAligned(Bar(now_ns > 0 ? rung.time_ns() / now_ns : 0, kBarColumns), kBarColumns);
   if (rung.name() != "now" && rung.has_speedup()) {
     line += RightAligned(FormatRatio(rung.speedup()) + "×", kSpeedupColumns);
   }
@@ -66,14 +67,14 @@ std::string RenderFamily(const FamilySummary& family, bool steps) {
   }
   std::string saved = kUnknown;
   if (counted && family.has_recoverable_time_ns()) {
-    saved = FormatTime(steps ? family.recoverable_time_per_step_ns()
-                             : family.recoverable_time_ns());
+    saved =
+        FormatTime(steps ? family.recoverable_time_per_step_ns() : family.recoverable_time_ns());
   }
-  std::string line = "  " + LeftAligned(EscapeForTerminal(family.family()), kNameColumns + 2) +
-                     RightAligned(FormatTime(steps ? family.time_per_step_ns() : family.time_ns()),
-                                  kTimeColumns) +
-                     RightAligned(FormatShare(family.time_share()), kShareColumns) +
-                     RightAligned(rate, kRateColumns) + RightAligned(saved, kSavedColumns);
+  std::string line =
+      "  " + LeftAligned(EscapeForTerminal(family.family()), kNameColumns + 2) +
+      RightAligned(FormatTime(steps ? family.time_per_step_ns() : family.time_ns()), kTimeColumns) +
+      RightAligned(FormatShare(family.time_share()), kShareColumns) +
+      RightAligned(rate, kRateColumns) + RightAligned(saved, kSavedColumns);
   if (uncounted >= kWorthALine) line += RightAligned(FormatShare(uncounted), kSavedColumns);
   return line + "\n";
 }
@@ -97,8 +98,9 @@ std::string RenderFamilies(const Summary& summary, const TextOptions& options) {
 std::string RenderLadder(const Summary& summary, const TextOptions& options) {
   std::string text;
   if (summary.has_problem()) {
-    text += Styled(UpperCase(EscapeForTerminal(summary.problem())), Style::kHeading, options.color) +
-            "\n";
+    text +=
+        Styled(UpperCase(EscapeForTerminal(summary.problem())), Style::kHeading, options.color) +
+        "\n";
   }
   if (summary.ladder().rungs_size() > 1) {
     for (const LadderRung& rung : summary.ladder().rungs()) {
@@ -110,6 +112,7 @@ std::string RenderLadder(const Summary& summary, const TextOptions& options) {
                    options.columns, 2, 2);
     }
   }
+  text += RenderLevels(summary.steps(), options);
   if (summary.has_trust()) {
     text += Wrap("Measured: " + EscapeForTerminal(summary.trust()), options.columns, 2);
   }
