@@ -17,6 +17,7 @@
 #include "collector/summary/ladder.h"
 #include "collector/summary/marker_summary.h"
 #include "collector/summary/memory_summary.h"
+#include "collector/summary/phases.h"
 #include "collector/summary/run_summary.h"
 #include "collector/summary/step_levels.h"
 #include "collector/summary/step_summary.h"
@@ -35,6 +36,7 @@ Summary Summarize(const ModelState& model) {
   TakeSlowdownOutOfSteps(analysis, &summary);
   if (summary.has_steps()) CopyStepTimes(summary.mutable_steps());
   SummarizeWindow(model, analysis, &summary);
+  SummarizePhases(model, analysis, &summary);
   SummarizeProcesses(model, &summary);
   SummarizeDevices(model, analysis, &summary);
   SummarizeKernels(model, analysis, &summary);

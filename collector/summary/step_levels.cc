@@ -107,16 +107,21 @@ StepLevel* LevelOf(const StepsSummary& summary, const char* name, StepsSummary* 
   return level;
 }
 
-// Steps from the first to the end of the run, those that were not traced among them.
-double CountSteps(const FoundSteps& found, const OperationAxis& axis) {
-  double count = 0;
-  for (const Step& step : found.steps) count += step.weight;
+// Steps after the last one that was traced whole, by the operations that followed it.
+std::optional<double> StepsAfter(const FoundSteps& found, const OperationAxis& axis) {
   const auto after = axis.Between(found.steps.back().end_ns, axis.end_ns());
-  if (!after.has_value() || found.operations <= 0) return count;
-  if (found.source != "pattern") return count + std::floor(*after / found.operations);
+  if (!after.has_value() || found.operations <= 0) return std::nullopt;
+  if (found.source != "pattern") return std::floor(*after / found.operations);
   // The kernel that marks the steps may be anywhere in one: what precedes it in the first and what
   // follows it in the last make one more together.
-  return count + 1 + std::max(0.0, std::floor(*after / found.operations - kWayOut));
+  return 1 + std::max(0.0, std::floor(*after / found.operations - kWayOut));
+}
+
+// Steps from the first to the end of the run, those that were not traced among them.
+double CountSteps(const FoundSteps& found, const StepsSummary& summary) {
+  double count = summary.after_traced();
+  for (const Step& step : found.steps) count += step.weight;
+  return count;
 }
 
 // What is a whole number but for how well it is known.
@@ -136,10 +141,9 @@ void AddCalls(const FoundSteps& found, const OperationAxis& axis, StepsSummary* 
   level->set_count(WholeIfNear((*all - call->first) / call->operations, kCallsTolerance));
 }
 
-void AddSteps(const FoundSteps& found, const OperationAxis& axis, double layers,
-              StepsSummary* summary) {
+void AddSteps(const FoundSteps& found, double layers, StepsSummary* summary) {
   StepLevel* level = LevelOf(*summary, kStep, summary);
-  level->set_count(CountSteps(found, axis));
+  level->set_count(CountSteps(found, *summary));
   if (summary->levels_size() > 1) {
     const StepLevel& call = summary->levels(0);
     const double in_calls = call.count() * call.inner();
@@ -173,11 +177,12 @@ void SummarizeLevels(const ModelState& model, const FoundSteps& found, size_t wa
                      StepsSummary* summary) {
   if (found.device == nullptr) return;
   const OperationAxis axis(model, found.device_index);
+  if (const auto after = StepsAfter(found, axis)) summary->set_after_traced(*after);
   AddCalls(found, axis, summary);
   const std::optional<StepFinder::Layers> layers =
       found.source == "pattern" ? found.device->steps.FindLayers() : std::nullopt;
   const double in_step = layers.has_value() ? std::round(layers->in_step) : 0;
-  AddSteps(found, axis, in_step, summary);
+  AddSteps(found, in_step, summary);
   if (layers.has_value()) AddLayers(*layers, found, warmup, in_step, summary);
   CopyStepTimes(summary);
 }

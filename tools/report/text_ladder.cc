@@ -113,6 +113,7 @@ std::string RenderLadder(const Summary& summary, const TextOptions& options) {
     }
   }
   text += RenderLevels(summary.steps(), options);
+  text += RenderPhases(summary, options);
   if (summary.has_trust()) {
     text += Wrap("Measured: " + EscapeForTerminal(summary.trust()), options.columns, 2);
   }
