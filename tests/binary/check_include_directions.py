@@ -118,7 +118,7 @@ def includes_of(file):
 
 def exists(root, name):
     """Whether it is a file of ours, or will be generated from one."""
-    sources = (name, re.sub(r"\.pb\.h$", ".proto", name), name + ".in")
+    sources = (name, re.sub(r"(\.pb|_fields)\.h$", ".proto", name), name + ".in")
     return any((root / source).is_file() for source in sources)
 
 

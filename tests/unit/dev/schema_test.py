@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""proto/schema reads a .proto file, and writes what others need of it."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPTS = pathlib.Path(__file__).resolve().parents[3] / "proto/schema"
+sys.path.insert(0, str(SCRIPTS))
+import schema  # pylint: disable=wrong-import-position
+
+PROTO = """// Of the file.
+syntax = "proto3";
+package utlz;
+
+enum Colour {
+  COLOUR_UNKNOWN = 0;
+  COLOUR_DARK_RED = 7;  // nearly brown
+}
+
+// A box.
+message Box {
+  reserved 3, 4;
+  optional uint32 wide_mm = 1;  // outside
+  // Each of
+  // its sides.
+  repeated Side sides = 2;
+  message Side {
+    Colour colour = 5;
+  }
+}
+"""
+
+
+class SchemaTest(unittest.TestCase):
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def read(self, text):
+        path = self.folder / "box.proto"
+        path.write_text(text, encoding="utf-8")
+        return schema.read(path)
+
+    def test_reads_types_fields_and_comments(self):
+        colour, box = self.read(PROTO)
+        self.assertEqual([(value.name, value.number, value.comment) for value in colour.fields],
+                         [("COLOUR_UNKNOWN", 0, ""), ("COLOUR_DARK_RED", 7, "nearly brown")])
+        self.assertEqual((box.name, box.comment), ("Box", "A box."))
+        wide, sides = box.fields
+        self.assertEqual((wide.name, wide.number, wide.label, wide.type, wide.comment),
+                         ("wide_mm", 1, "optional", "uint32", "outside"))
+        self.assertEqual((sides.label, sides.type, sides.comment),
+                         ("repeated", "Side", "Each of its sides."))
+        self.assertEqual([field.name for field in box.types[0].fields], ["colour"])
+
+    def test_stops_at_what_it_does_not_know(self):
+        with self.assertRaisesRegex(ValueError, r"box\.proto:3: .*map<string, int32> a = 1;"):
+            self.read('syntax = "proto3";\nmessage Box {\n  map<string, int32> a = 1;\n}\n')
+
+    def test_writes_field_numbers_for_c(self):
+        self.read(PROTO)
+        header = self.folder / "box_fields.h"
+        subprocess.run([sys.executable, "-B", SCRIPTS / "write_field_numbers.py",
+                        self.folder / "box.proto", header], check=True)
+        text = header.read_text(encoding="utf-8")
+        for line in ("enum Colour : uint32_t {", "  kColourDarkRed = 7,", "namespace Side {",
+                     "inline constexpr uint32_t kWideMm = 1;",
+                     "inline constexpr uint32_t kColour = 5;"):
+            self.assertIn(line, text.splitlines())
+
+
+if __name__ == "__main__":
+    unittest.main()
