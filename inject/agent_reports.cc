@@ -26,7 +26,6 @@ void Agent::FlushRecords(uint32_t flags) {
 
 void Agent::Report() {
   thread_cpu_ns_.store(ThreadCpuNs() - earlier_cpu_ns_, std::memory_order_relaxed);
-  if (!taken_) SendClocks();
   SendPoolMemory();
   SendStatus();
 }
@@ -54,14 +53,6 @@ void Agent::SendDevices() {
     }
     recorder_.Unlock();
   }
-}
-
-void Agent::SendClocks() {
-  recorder_.Lock();
-  ByteBuffer* message = recorder_.Scratch();
-  WriteClocks(cupti_, recorder_.clock(), message);
-  recorder_.Send(wire::kFrameClocks, *message);
-  recorder_.Unlock();
 }
 
 void Agent::SendPoolMemory() {

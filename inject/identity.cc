@@ -139,16 +139,4 @@ bool WriteDevice(const CudaApi& cuda, int ordinal, ByteBuffer* message) {
   return true;
 }
 
-void WriteClocks(const CuptiApi& cupti, const CuptiClock& clock, ByteBuffer* message) {
-  uint64_t cupti_ticks = 0;
-  if (cupti.get_timestamp(&cupti_ticks) != cupti::kSuccess) return;
-  const uint64_t realtime_ns = RealtimeNs();
-  const uint64_t cupti_ns = clock.ToRealtime(cupti_ticks);
-  const uint64_t monotonic_ns = MonotonicNs();
-  PbWriter out(message);
-  out.Bytes(wire::Clocks::kCuptiNs, &cupti_ns, 8);
-  out.Bytes(wire::Clocks::kRealtimeNs, &realtime_ns, 8);
-  out.Bytes(wire::Clocks::kMonotonicNs, &monotonic_ns, 8);
-}
-
 }  // namespace utlz::inject

@@ -1,5 +1,5 @@
-// The few CUPTI, CUDA and NVTX types and numbers that the agent uses, so that it builds with no CUDA
-// toolkit. Layouts are those of CUPTI 12.6 to 13.x on 64-bit Linux; the static_asserts of
+// The few CUPTI, CUDA and NVTX types and numbers that the agent uses, so that it builds with no
+// CUDA toolkit. Layouts are those of CUPTI 12.6 to 13.x on 64-bit Linux; the static_asserts of
 // tests/unit/inject/cupti_abi_test.cc hold them against the real headers wherever these are found.
 // Records are only ever grown at their end, so the prefixes below serve newer libraries too.
 #ifndef UTLZ_INJECT_DRIVER_CUPTI_ABI_H_
@@ -27,8 +27,7 @@ inline constexpr uint32_t kKindRuntime = 5;
 inline constexpr uint32_t kKindConcurrentKernel = 10;
 inline constexpr uint32_t kKindMarker = 12;
 inline constexpr uint32_t kKindOverhead = 17;  // of CUPTI's own, or of CUDA's that it sees
-inline constexpr uint32_t kKindMemcpy2 = 22;  // peer to peer
-inline constexpr uint32_t kKindGraphTrace = 51;
+inline constexpr uint32_t kKindMemcpy2 = 22;   // peer to peer
 
 // CUpti_ActivityAttribute
 inline constexpr uint32_t kAttributeDeviceBufferSize = 0;
@@ -80,7 +79,8 @@ struct KernelRecord {
   uint32_t max_potential_cluster_size;
   uint32_t max_active_clusters;
 } __attribute__((packed, aligned(8)));
-inline constexpr uint8_t kLaunchTypeCooperative = 1;  // CUPTI_ACTIVITY_LAUNCH_TYPE_COOPERATIVE_SINGLE_DEVICE
+inline constexpr uint8_t kLaunchTypeCooperative =
+    1;  // CUPTI_ACTIVITY_LAUNCH_TYPE_COOPERATIVE_SINGLE_DEVICE
 
 // Prefix of CUpti_ActivityMemcpy5 and later.
 struct MemcpyRecord {
@@ -162,18 +162,6 @@ struct MarkerRecord {
 inline constexpr uint32_t kMarkerInstantaneous = 1;
 inline constexpr uint32_t kMarkerStart = 2;
 inline constexpr uint32_t kMarkerEnd = 4;
-
-// Prefix of CUpti_ActivityGraphTrace2.
-struct GraphTraceRecord {
-  uint32_t kind;
-  uint32_t correlation_id;
-  uint64_t start;
-  uint64_t end;
-  uint32_t device_id;
-  uint32_t graph_id;
-  uint32_t context_id;
-  uint32_t stream_id;
-} __attribute__((packed, aligned(8)));
 
 // CUpti_ActivityAPI: one call of the driver or the runtime.
 struct ApiRecord {
@@ -361,7 +349,6 @@ struct RangeSetConfigParams {
 inline constexpr uint32_t kUserRange = 2;
 inline constexpr uint32_t kUserReplay = 3;
 
-
 // A range's counter data: how many ranges an image holds.
 struct RangeCounterDataInfoParams {
   ParamsHead head;
@@ -374,7 +361,7 @@ struct RangeCounterDataInfoParams {
 
 namespace utlz::inject::cuda {
 
-using Result = int32_t;  // CUresult
+using Result = int32_t;                       // CUresult
 using MemoryPool = struct OpaqueMemoryPool*;  // CUmemoryPool
 inline constexpr Result kSuccess = 0;
 inline constexpr int kAttributeMultiprocessors = 16;

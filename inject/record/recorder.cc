@@ -118,8 +118,6 @@ void Recorder::ConsumeRecord(const cupti::RecordHead* record) {
       if (IsLoading(overhead)) CountNewWork(overhead.end);
       return;
     }
-    case cupti::kKindGraphTrace:
-      return ConsumeGraphTrace(*reinterpret_cast<const cupti::GraphTraceRecord*>(record));
     default:
       ++counts_.unknown;
   }
@@ -184,25 +182,6 @@ void Recorder::ConsumeMemset(const cupti::MemsetRecord& record) {
   copies_.Add({wire::kCopyMemset, record.start, record.end, record.bytes, record.stream_id,
                record.context_id, 0, record.graph_node_id});
   if (copies_.Full()) Flush();
-}
-
-void Recorder::ConsumeGraphTrace(const cupti::GraphTraceRecord& record) {
-  SeeContext(record.context_id, record.device_id);
-  ByteBuffer* message = Scratch();
-  PbWriter out(message);
-  uint8_t column[10];
-  ByteBuffer value(column, sizeof column);
-  const auto packed = [&](uint32_t field, uint64_t number) {
-    value.Clear();
-    value.Varint(number);
-    out.Buffer(field, value);
-  };
-  packed(wire::GraphLaunchBatch::kGraph, record.graph_id);
-  out.Bytes(wire::GraphLaunchBatch::kStartNs, &record.start, sizeof record.start);
-  packed(wire::GraphLaunchBatch::kDurationNs, record.end - record.start);
-  packed(wire::GraphLaunchBatch::kStream, record.stream_id);
-  packed(wire::GraphLaunchBatch::kContext, record.context_id);
-  Send(wire::kFrameGraphLaunches, *message);
 }
 
 // Contexts are announced when their first record comes, so that no callback is needed for them.

@@ -16,7 +16,6 @@ struct KindOfFlag {
 };
 constexpr KindOfFlag kKinds[] = {
     {kTraceKernels, cupti::kKindConcurrentKernel},
-    {kTraceGraphLaunches, cupti::kKindGraphTrace},
     {kTraceCopies, cupti::kKindMemcpy},
     {kTraceCopies, cupti::kKindMemcpy2},
     {kTraceCopies, cupti::kKindMemset},

@@ -12,22 +12,12 @@ class Shifter {
   uint64_t time_ns() const { return time_ns_; }
 
   void Move(Process* message) { message->set_start_time_ns(Noted(message->start_time_ns())); }
-  void Move(Clocks* message) {
-    // CUPTI's clock is the wall clock; the monotonic one stays what it was on its host.
-    for (auto& time : *message->mutable_cupti_ns()) time = Noted(time);
-    for (auto& time : *message->mutable_realtime_ns()) time = Noted(time);
-  }
   void Move(Device*) {}
   void Move(Context*) {}
-  void Move(Stream*) {}
   void Move(Strings*) {}
   void Move(Variants*) {}
-  void Move(Module* message) { message->set_time_ns(Noted(message->time_ns())); }
   void Move(LaunchBatch* message) { message->set_base_ns(Noted(message->base_ns())); }
   void Move(CopyBatch* message) { message->set_base_ns(Noted(message->base_ns())); }
-  void Move(GraphLaunchBatch* message) {
-    for (auto& time : *message->mutable_start_ns()) time = Noted(time);
-  }
   void Move(MarkerBatch* message) { message->set_base_ns(Noted(message->base_ns())); }
   void Move(LaunchCallBatch* message) { message->set_base_ns(Noted(message->base_ns())); }
   void Move(CommunicationCallBatch* message) { message->set_base_ns(Noted(message->base_ns())); }
@@ -81,26 +71,18 @@ bool CarryOfType(uint16_t type, std::string_view payload, Shifter* shifter, std:
   switch (type) {
     case FRAME_PROCESS:
       return Carry<Process>(payload, shifter, out);
-    case FRAME_CLOCKS:
-      return Carry<Clocks>(payload, shifter, out);
     case FRAME_DEVICE:
       return Carry<Device>(payload, shifter, out);
     case FRAME_CONTEXT:
       return Carry<Context>(payload, shifter, out);
-    case FRAME_STREAM:
-      return Carry<Stream>(payload, shifter, out);
     case FRAME_STRINGS:
       return Carry<Strings>(payload, shifter, out);
     case FRAME_VARIANTS:
       return Carry<Variants>(payload, shifter, out);
-    case FRAME_MODULE:
-      return Carry<Module>(payload, shifter, out);
     case FRAME_LAUNCHES:
       return Carry<LaunchBatch>(payload, shifter, out);
     case FRAME_COPIES:
       return Carry<CopyBatch>(payload, shifter, out);
-    case FRAME_GRAPH_LAUNCHES:
-      return Carry<GraphLaunchBatch>(payload, shifter, out);
     case FRAME_MARKERS:
       return Carry<MarkerBatch>(payload, shifter, out);
     case FRAME_LAUNCH_CALLS:
