@@ -10,6 +10,7 @@ import unittest
 SCRIPTS = pathlib.Path(__file__).resolve().parents[3] / "proto/schema"
 sys.path.insert(0, str(SCRIPTS))
 import schema  # pylint: disable=wrong-import-position
+import write_report_files  # pylint: disable=wrong-import-position
 
 PROTO = """// Of the file.
 syntax = "proto3";
@@ -71,6 +72,46 @@ class SchemaTest(unittest.TestCase):
         for line in ("enum Colour : uint32_t {", "  kColourDarkRed = 7,", "namespace Side {",
                      "inline constexpr uint32_t kWideMm = 1;",
                      "inline constexpr uint32_t kColour = 5;"):
+            self.assertIn(line, text.splitlines())
+
+
+class ReportFilesTest(unittest.TestCase):
+
+    def types(self):
+        texts = schema.Field("names", 3, "of each", "string", "repeated")
+        inner = schema.Type("message", "BoxSummary", "", [
+            schema.Field("wide_mm", 1, "outside", "uint32", "optional"),
+            schema.Field("value", 2, "`null` = unknown", "double", "repeated"), texts], [])
+        outer = schema.Type("message", "Summary", "", [
+            schema.Field("boxes", 1, "what was packed", "BoxSummary", "repeated"),
+            schema.Field("source", 2, "", "CounterSource", "optional")], [])
+        source = schema.Type("enum", "CounterSource", "", [
+            schema.Field("SOURCE_TIME_ONLY", 1, "")], [])
+        return {each.name: each for each in (inner, outer, source)}
+
+    def test_tables_take_the_comments_and_prose_stays(self):
+        table = write_report_files.TABLE
+        written = write_report_files.document_of(
+            f"# Title\n\n## The report\n\nProse.\n\n{table}| `old` | string | gone |\n\nMore.\n\n"
+            f"## `boxes[]`\n\n{table}", self.types())
+        self.assertEqual(
+            written,
+            f"# Title\n\n## The report\n\nProse.\n\n{table}"
+            "| `boxes` | list of objects | what was packed |\n| `source` | source | |\n\nMore.\n\n"
+            f"## `boxes[]`\n\n{table}| `wide_mm` | integer | outside |\n"
+            "| `value` | list of number | `null` = unknown |\n"
+            "| `names` | list of string | of each |\n")
+
+    def test_a_message_without_a_table_is_refused(self):
+        with self.assertRaisesRegex(ValueError, r"boxes\[\]"):
+            write_report_files.document_of(f"## The report\n\n{write_report_files.TABLE}",
+                                           self.types())
+
+    def test_types_are_optional_but_for_the_lists_of_the_report(self):
+        text = write_report_files.typescript_of(self.types())
+        for line in ("  boxes: Box[];", "  source?: CounterSource;", "export interface Box {",
+                     "  wide_mm?: number;", "  value?: (number | null)[];",
+                     '  "time_only";'):
             self.assertIn(line, text.splitlines())
 
 
