@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "cupti/host_abi.h"
+
 namespace utlz::inject::cupti {
 
 using Result = int32_t;  // CUptiResult
@@ -233,62 +235,21 @@ struct CallbackData {
 };
 using Callback = void (*)(void* user, uint32_t domain, uint32_t callback_id, const void* data);
 
-// Range profiler and host API. Every structure begins with its size and a null.
+using utlz::cupti::GetChipNameParams;
+using utlz::cupti::HostConfigAddMetricsParams;
+using utlz::cupti::HostDeinitializeParams;
+using utlz::cupti::HostEvaluateParams;
+using utlz::cupti::HostGetConfigImageParams;
+using utlz::cupti::HostGetConfigImageSizeParams;
+using utlz::cupti::HostGetNumOfPassesParams;
+using utlz::cupti::HostInitializeParams;
+using utlz::cupti::HostObject;
+using utlz::cupti::InitializeParams;
+
+// Range profiler. Every structure begins with its size and a null.
 struct ParamsHead {
   size_t struct_size;
   void* priv;
-};
-struct ProfilerInitializeParams {
-  ParamsHead head;
-};
-struct GetChipNameParams {
-  ParamsHead head;
-  size_t device_index;
-  const char* chip_name;
-};
-struct HostInitializeParams {
-  ParamsHead head;
-  uint32_t profiler_type;  // 0 = range profiler, 1 = PM sampling
-  const char* chip_name;
-  const uint8_t* counter_availability;
-  void* host;
-};
-struct HostDeinitializeParams {
-  ParamsHead head;
-  void* host;
-};
-struct HostConfigAddMetricsParams {
-  ParamsHead head;
-  void* host;
-  const char** metric_names;
-  size_t metrics;
-};
-struct HostGetConfigImageSizeParams {
-  ParamsHead head;
-  void* host;
-  size_t config_bytes;
-};
-struct HostGetConfigImageParams {
-  ParamsHead head;
-  void* host;
-  size_t config_bytes;
-  uint8_t* config;
-};
-struct HostGetNumOfPassesParams {
-  ParamsHead head;
-  size_t config_bytes;
-  uint8_t* config;
-  size_t passes;
-};
-struct HostEvaluateParams {
-  ParamsHead head;
-  void* host;
-  const uint8_t* counter_data;
-  size_t counter_data_bytes;
-  size_t range_index;
-  const char** metric_names;
-  size_t metrics;
-  double* values;
 };
 struct RangeEnableParams {
   ParamsHead head;

@@ -66,7 +66,7 @@ ALLOWED = {
                           "collector/profile", "collector/run", "collector/sampler/channel",
                           "collector/summarize", "proto"],
     "tools/ending": [],
-    "tools/demo_load": [],
+    "tools/demo_load": ["collector/sampler/driver"],
     "tools/attach/target": ["collector"],
     "tools/attach/unwind": ["tools/attach/target"],
     "tools/attach": ["collector", "collector/files", "proto", "tools/attach/target",

@@ -130,19 +130,6 @@ SAME_PLACE(CallbackData, function_name, CUpti_CallbackData, functionName);
 SAME_PLACE(CallbackData, function_params, CUpti_CallbackData, functionParams);
 SAME_PLACE(CallbackData, context, CUpti_CallbackData, context);
 
-SAME_PLACE(GetChipNameParams, chip_name, CUpti_Device_GetChipName_Params, pChipName);
-SAME_PLACE(HostInitializeParams, host, CUpti_Profiler_Host_Initialize_Params, pHostObject);
-SAME_PLACE(HostDeinitializeParams, host, CUpti_Profiler_Host_Deinitialize_Params, pHostObject);
-SAME_PLACE(HostConfigAddMetricsParams, metrics, CUpti_Profiler_Host_ConfigAddMetrics_Params,
-           numMetrics);
-SAME_PLACE(HostGetConfigImageSizeParams, config_bytes,
-           CUpti_Profiler_Host_GetConfigImageSize_Params, configImageSize);
-SAME_PLACE(HostGetConfigImageParams, config, CUpti_Profiler_Host_GetConfigImage_Params,
-           pConfigImage);
-SAME_PLACE(HostGetNumOfPassesParams, passes, CUpti_Profiler_Host_GetNumOfPasses_Params,
-           numOfPasses);
-SAME_PLACE(HostEvaluateParams, values, CUpti_Profiler_Host_EvaluateToGpuValues_Params,
-           pMetricValues);
 SAME_PLACE(RangeEnableParams, profiler, CUpti_RangeProfiler_Enable_Params, pRangeProfilerObject);
 SAME_PLACE(RangeObjectParams, profiler, CUpti_RangeProfiler_Start_Params, pRangeProfilerObject);
 SAME_PLACE(RangeStopParams, all_passes_submitted, CUpti_RangeProfiler_Stop_Params,
