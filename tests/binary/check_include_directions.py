@@ -106,7 +106,7 @@ GUEST_FOLDERS = ("cupti", "inject", "proto")
 GUEST_FORBIDDEN = re.compile(
     r"^(absl/|google/|Eigen/|nlohmann/|CLI/|zstd|gtest/|"
     r"(iostream|fstream|sstream|ostream|istream|iomanip|locale|regex|filesystem|stdexcept|exception|"
-    r"iosfwd|future|thread)$)|\.pb\.h$")
+    r"iosfwd|future|thread)$)|\.pb\.h$|/profile_frames\.h$")
 
 
 def includes_of(file):
@@ -118,7 +118,7 @@ def includes_of(file):
 
 def exists(root, name):
     """Whether it is a file of ours, or will be generated from one."""
-    sources = (name, re.sub(r"(\.pb|_fields)\.h$", ".proto", name), name + ".in")
+    sources = (name, re.sub(r"(\.pb|_fields|_frames)\.h$", ".proto", name), name + ".in")
     return any((root / source).is_file() for source in sources)
 
 

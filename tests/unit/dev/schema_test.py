@@ -10,6 +10,7 @@ import unittest
 SCRIPTS = pathlib.Path(__file__).resolve().parents[3] / "proto/schema"
 sys.path.insert(0, str(SCRIPTS))
 import schema  # pylint: disable=wrong-import-position
+import write_frame_visitor  # pylint: disable=wrong-import-position
 import write_report_files  # pylint: disable=wrong-import-position
 
 PROTO = """// Of the file.
@@ -73,6 +74,14 @@ class SchemaTest(unittest.TestCase):
                      "inline constexpr uint32_t kWideMm = 1;",
                      "inline constexpr uint32_t kColour = 5;"):
             self.assertIn(line, text.splitlines())
+
+    def test_frames_name_their_messages(self):
+        types = self.read("enum FrameType {\n  FRAME_PADDING = 0;\n  // From agents.\n\n"
+                          "  FRAME_BOX = 3;  // Box, for now\n}\n")
+        self.assertEqual(list(write_frame_visitor.cases(types)),
+                         ["    case FRAME_BOX:\n      return visitor(Box());\n"])
+        with self.assertRaisesRegex(ValueError, "FRAME_BOX"):
+            list(write_frame_visitor.cases(self.read("enum FrameType {\n  FRAME_BOX = 3;\n}\n")))
 
 
 class ReportFilesTest(unittest.TestCase):
