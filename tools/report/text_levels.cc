@@ -2,10 +2,10 @@
 #include <cmath>
 #include <string>
 
-#include "tools/report/escape.h"
+#include "collector/text/number_text.h"
+#include "collector/text/shown_text.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
-#include "tools/report/units.h"
 
 namespace utlz {
 namespace {
@@ -21,19 +21,19 @@ const StepLevel* LevelNamed(const StepsSummary& steps, const std::string& name) 
   return nullptr;
 }
 
-std::string CountText(double count) {
+std::string AboutText(double count) {
   const bool whole = std::abs(count - std::round(count)) <= kNearlyWhole;
-  return (whole ? "" : kAbout) + FormatCount(static_cast<uint64_t>(std::llround(count)));
+  return (whole ? "" : kAbout) + CompactCountText(std::round(count));
 }
 
 std::string CallText(const StepLevel& call) {
-  return ", " + CountText(call.inner()) + " in each of " + CountText(call.count()) + " calls of " +
-         FormatTime(call.time_mean_ns());
+  return ", " + AboutText(call.inner()) + " in each of " + AboutText(call.count()) + " calls of " +
+         TimeText(call.time_mean_ns());
 }
 
 std::string RepetitionText(const StepLevel& step, const StepLevel& repetition) {
-  return "; a step repeats " + CountText(repetition.launches()) + " launches " +
-         CountText(step.inner()) + " times, " + FormatTime(repetition.time_p50_ns()) + " each";
+  return "; a step repeats " + AboutText(repetition.launches()) + " launches " +
+         AboutText(step.inner()) + " times, " + TimeText(repetition.time_p50_ns()) + " each";
 }
 
 }  // namespace
@@ -41,13 +41,13 @@ std::string RepetitionText(const StepLevel& step, const StepLevel& repetition) {
 std::string RenderLevels(const StepsSummary& steps, const TextOptions& options) {
   const StepLevel* step = LevelNamed(steps, "step");
   if (step == nullptr || step->count() <= 0) return "";
-  std::string text = "Steps: " + CountText(step->count());
+  std::string text = "Steps: " + AboutText(step->count());
   if (const StepLevel* call = LevelNamed(steps, "call"); call != nullptr) text += CallText(*call);
   const StepLevel* repetition = LevelNamed(steps, "repetition");
   if (repetition != nullptr && step->inner() > 0) text += RepetitionText(*step, *repetition);
   if (steps.slowdown_time_ns() > 0) {
     text +=
-        "; while traced a step took " + FormatTime(steps.time_mean_ns() + steps.slowdown_time_ns());
+        "; while traced a step took " + TimeText(steps.time_mean_ns() + steps.slowdown_time_ns());
   }
   return Wrap(EscapeForTerminal(text), options.columns, 2);
 }

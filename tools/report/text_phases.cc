@@ -1,9 +1,9 @@
 // One line on how the run's time passed.
 #include <string>
 
+#include "collector/text/number_text.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
-#include "tools/report/units.h"
 
 namespace utlz {
 namespace {
@@ -19,9 +19,9 @@ std::string NameOf(const std::string& name) {
 }
 
 std::string PhaseText(const PhaseSummary& phase) {
-  std::string text = FormatTime(phase.time_ns()) + " " + NameOf(phase.name());
+  std::string text = TimeText(phase.time_ns()) + " " + NameOf(phase.name());
   if (phase.name() == "warmup" && phase.steps() > 0) {
-    text += " (" + FormatCount(phase.steps()) + (phase.steps() == 1 ? " step)" : " steps)");
+    text += " (" + CompactCountText(phase.steps()) + (phase.steps() == 1 ? " step)" : " steps)");
   }
   return text;
 }
