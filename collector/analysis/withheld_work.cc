@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "collector/normal_interval.h"
+
 namespace utlz {
 namespace {
 
@@ -60,6 +62,29 @@ bool IsImpossible(double time_at_peak_ns, double time_ns, const Sum& work) {
   return time_ns > 0 && time_at_peak_ns > time_ns * (1 + work.ErrorShare());
 }
 
+// Whether FLOPs that may be none may also be more than the GPU can do: then nothing is known of them.
+bool SaysNothing(const Ceilings& ceilings, const KernelRow& row) {
+  const double margin = kNormal95 * TensorFlopsOf(row.work).ErrorShare();
+  if (margin < 1) return false;
+  double time_at_peak_ns = 0;
+  for (const TypedFlops& typed : row.work.flops) {
+    const auto peak = ceilings.FlopsPerSecond(typed.data_type);
+    if (typed.by_pipe || !peak.has_value() || *peak <= 0) continue;
+    time_at_peak_ns += typed.flops * row.launches / *peak * 1e9;
+  }
+  return time_at_peak_ns * (1 + margin) > row.time_ns;
+}
+
+// They stay a part of the device's sum, in which such errors cancel.
+void DoubtFlops(KernelRow* row) {
+  row->flops_doubtful = true;
+  for (RooflineWork* roofline : {&row->roofline, &row->attained}) {
+    roofline->compute_time_ns.reset();
+    roofline->other_compute_time_ns = 0;
+    roofline->flops_missing = true;
+  }
+}
+
 void CutToTime(double time_ns, std::optional<double>* at_roof_ns) {
   if (at_roof_ns->has_value()) **at_roof_ns = std::min(**at_roof_ns, time_ns);
 }
@@ -68,6 +93,7 @@ void CutToTime(double time_ns, std::optional<double>* at_roof_ns) {
 
 void WithholdDoubtful(const Ceilings& ceilings, KernelRow* row) {
   if (row->roofline.communication) return;
+  if (SaysNothing(ceilings, *row)) DoubtFlops(row);
   const Sum bytes = BytesOf(row->work);
   const bool both = row->work.read_bytes.has_value() && row->work.write_bytes.has_value();
   const double roof_bytes = ceilings.dram_bytes_per_second * row->time_ns * 1e-9;

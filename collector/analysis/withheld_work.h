@@ -7,7 +7,8 @@
 
 namespace utlz {
 
-// Sets row->withheld and makes its rooflines unknown where its work cannot be believed. Times at a
+// Sets row->flops_doubtful where the interval of its tensor FLOPs holds none as well as more than
+// the GPU can do. Sets row->withheld and makes its rooflines unknown where its work cannot be believed. Times at a
 // roof that exceed the kernel's own by no more than their error are cut to it. The rooflines must be
 // filled already.
 void WithholdDoubtful(const Ceilings& ceilings, KernelRow* row);

@@ -84,7 +84,7 @@ void SetTimes(const Kernel& kernel, const KernelRow& row, KernelSummary* summary
 }
 
 void SetFlops(const KernelRow& row, const Ceilings& ceilings, KernelSummary* summary) {
-  if (row.work.flops.empty()) return;
+  if (row.work.flops.empty() || row.flops_doubtful) return;
   double flops = 0;
   double variance = 0;
   double assumed_variance = 0;

@@ -111,11 +111,11 @@ std::string RenderLadder(const Summary& summary, const TextOptions& options) {
                    options.columns, 2, 2);
     }
   }
-  text += RenderLevels(summary.steps(), options);
-  text += RenderPhases(summary, options);
   if (summary.has_trust()) {
     text += Wrap("Measured: " + EscapeForTerminal(summary.trust()), options.columns, 2);
   }
+  text += RenderLevels(summary.steps(), options);
+  text += RenderPhases(summary, options);
   if (!summary.families().empty()) text += RenderFamilies(summary, options);
   return text;
 }

@@ -80,7 +80,7 @@ std::string SlowdownText(const StepsSummary& steps) {
 std::string RenderSteps(const Summary& summary, const TextOptions& options) {
   const StepsSummary& steps = summary.steps();
   if (steps.steps() == 0) return {};
-  std::string text = "Steps: " + CountText(steps.steps()) + " of " +
+  std::string text = "Traced steps: " + CountText(steps.steps()) + " of " +
                      TimeText(Optional(steps.has_time_mean_ns(), steps.time_mean_ns())) +
                      (steps.pause_time_ns() > 0 ? " on average between pauses, half within "
                                                 : " on average, half within ") +
