@@ -97,8 +97,9 @@ std::string RenderFamilies(const Summary& summary, const TextOptions& options) {
 std::string RenderLadder(const Summary& summary, const TextOptions& options) {
   std::string text;
   if (summary.has_problem()) {
-    text += Styled(UpperCase(EscapeForTerminal(summary.problem())), Style::kHeading, options.color) +
-            "\n";
+    text +=
+        Styled(UpperCase(EscapeForTerminal(summary.problem())), Style::kHeading, options.color) +
+        "\n";
   }
   if (summary.ladder().rungs_size() > 1) {
     for (const LadderRung& rung : summary.ladder().rungs()) {
@@ -110,6 +111,8 @@ std::string RenderLadder(const Summary& summary, const TextOptions& options) {
                    options.columns, 2, 2);
     }
   }
+  text += RenderLevels(summary.steps(), options);
+  text += RenderPhases(summary, options);
   if (summary.has_trust()) {
     text += Wrap("Measured: " + EscapeForTerminal(summary.trust()), options.columns, 2);
   }

@@ -1,6 +1,7 @@
 #if defined(__x86_64__)
 
 #include <asm/sigcontext.h>
+#include <cpuid.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -65,6 +66,32 @@ constexpr uint64_t kStrictStackSegment = 4;  // UC_STRICT_RESTORE_SS
 // stack stays as it is.
 constexpr uint32_t kKeepAlternateStack = 0x7fff;
 constexpr size_t kStateOffset = (sizeof(SignalContext) + 63) / 64 * 64;
+
+// Of the XSAVE area in its standard format (Intel SDM, volume 1, 13.4).
+constexpr size_t kLegacyAndHeaderBytes = 576;
+constexpr size_t kSavedComponentsOffset = 512;
+constexpr int kExtendedComponents = 63;
+constexpr uint32_t kExtendedStateLeaf = 0xd;
+
+// Where the last component that is saved in `state` ends. The regset has room for all components
+// that the processor knows; a frame that is larger than the thread's own state, which has none for
+// the tiles of AMX until the thread asks for it, is restored without any vector register's upper
+// half.
+size_t UsedStateBytes(absl::Span<const uint8_t> state) {
+  if (state.size() < kLegacyAndHeaderBytes) return state.size();
+  uint64_t saved = 0;
+  std::memcpy(&saved, state.data() + kSavedComponentsOffset, sizeof(saved));
+  size_t end = kLegacyAndHeaderBytes;
+  for (uint32_t component = 2; component < kExtendedComponents; ++component) {
+    if ((saved >> component & 1) == 0) continue;
+    uint32_t bytes = 0, offset = 0, flags = 0, unused = 0;
+    if (__get_cpuid_count(kExtendedStateLeaf, component, &bytes, &offset, &flags, &unused) == 0) {
+      return state.size();
+    }
+    end = std::max(end, size_t{offset} + bytes);
+  }
+  return std::min(end, state.size());
+}
 
 void FillMachineContext(const Registers& from, const BlockedCall& call, sigcontext& to) {
   to.r8 = from.r8;
@@ -205,7 +232,7 @@ bool SkipSyscall(pid_t tid, const Registers& at_syscall_entry) {
 
 std::vector<uint8_t> ResumeFrame(const ThreadSnapshot& snapshot, const BlockedCall& call,
                                  uint64_t frame_address) {
-  const size_t state_bytes = snapshot.vector_state.size();
+  const size_t state_bytes = UsedStateBytes(snapshot.vector_state);
   std::vector<uint8_t> frame(kStateOffset + state_bytes + sizeof(uint32_t), 0);
   SignalContext context = {};
   context.flags = kHasExtendedState | kHasStackSegment | kStrictStackSegment;

@@ -34,6 +34,7 @@ export interface Summary {
   families: Family[];
   problem?: string;
   trust?: string;
+  phases: Phase[];
 }
 
 export interface Run {
@@ -331,6 +332,7 @@ export interface Steps {
   levels?: StepLevel[];
   level?: string;
   traced_share?: number;
+  after_traced?: number;
   time_minimum_ns?: number;
   time_maximum_ns?: number;
 }
@@ -343,6 +345,7 @@ export interface StepLevel {
   time_mean_ns?: number;
   time_p50_ns?: number;
   time_p99_ns?: number;
+  inner?: number;
 }
 
 export interface Finding {
@@ -539,4 +542,12 @@ export interface Family {
   recoverable_time_ns?: number;
   recoverable_time_per_step_ns?: number;
   time_without_counters_ns?: number;
+}
+
+export interface Phase {
+  name?: string;
+  start_ns?: number;
+  time_ns?: number;
+  steps?: number;
+  gpu_busy_share?: number;
 }
