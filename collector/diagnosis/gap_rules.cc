@@ -17,10 +17,6 @@ bool StepsRegularly(const FindingFacts& facts) {
   return facts.summary->steps().steps() >= kRegularSteps;
 }
 
-std::string ShareOfTime(double time_ns, const FindingFacts& facts) {
-  return PercentText(time_ns / facts.window_ns) + " of the time";
-}
-
 // Of long gaps, what is left once what tracing is supposed to have added to launches of graphs is
 // taken off.
 double ShareNotTracings(const FindingFacts& facts) {

@@ -6,10 +6,6 @@
 namespace utlz {
 namespace {
 
-std::string ShareOfTime(double time_ns, const FindingFacts& facts) {
-  return PercentText(time_ns / facts.window_ns) + " of the time";
-}
-
 Observation ObserveLoss(const KernelLoss& loss, const char* kernels, const char* usual,
                         const FindingFacts& facts) {
   std::string evidence = std::string(kernels) + " take " + ShareOfTime(loss.time_ns, facts);

@@ -1,5 +1,7 @@
 #include "collector/diagnosis/rules.h"
 
+#include "collector/text/number_text.h"
+
 namespace utlz {
 namespace {
 
@@ -132,6 +134,10 @@ constexpr Rule kRules[] = {
 };
 
 }  // namespace
+
+std::string ShareOfTime(double time_ns, const FindingFacts& facts) {
+  return PercentText(time_ns / facts.window_ns) + " of the time";
+}
 
 std::span<const Rule> Rules() { return kRules; }
 

@@ -32,6 +32,9 @@ struct Rule {
 
 std::span<const Rule> Rules();
 
+// "12.3 % of the time" of the steady part.
+std::string ShareOfTime(double time_ns, const FindingFacts& facts);
+
 // gap_rules.cc
 Observation ObserveLaunchGaps(const FindingFacts& facts);
 Observation ObserveReadbacks(const FindingFacts& facts);

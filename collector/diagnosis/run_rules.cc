@@ -6,10 +6,6 @@
 namespace utlz {
 namespace {
 
-std::string ShareOfTime(double time_ns, const FindingFacts& facts) {
-  return PercentText(time_ns / facts.window_ns) + " of the time";
-}
-
 }  // namespace
 
 // Only growth from step to step: memory may well grow until the first steps are done.

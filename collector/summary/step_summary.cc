@@ -1,15 +1,14 @@
 #include "collector/summary/step_summary.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <string>
 #include <utility>
 
 #include "collector/kernel_names/kernel_name.h"
 #include "collector/summary/found_steps.h"
 #include "collector/summary/step_levels.h"
+#include "collector/text/number_text.h"
 
 namespace utlz {
 namespace {
@@ -77,12 +76,6 @@ double Variance(const std::vector<Weighed>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-std::string Milliseconds(double time_ns) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.3g ms", time_ns * 1e-6);
-  return text.data();
-}
-
 // Medians of the steps after the warm-up: what a step is compared with.
 struct Usual {
   double length_ns = 0;
@@ -110,13 +103,13 @@ std::string LongLaunch(const ModelState& model, const Step& step, const Usual& u
   if (more_ns < 0.5 * (step.content.KernelNs() - usual.kernel_ns)) return {};
   if (step.content.longest_kernel >= model.kernels.kernels().size()) return {};
   const Kernel& kernel = model.kernels[step.content.longest_kernel];
-  return " (" + Milliseconds(static_cast<double>(step.content.longest_ns)) + " in one launch of " +
+  return " (" + TimeText(static_cast<double>(step.content.longest_ns)) + " in one launch of " +
          ShortenKernelName(DemangleKernelName(kernel.mangled_name)) + ")";
 }
 
 std::string ReasonFor(const ModelState& model, const Step& step, const Usual& usual) {
   const double more_ns = step.length_ns() - usual.length_ns;
-  if (usual.launches <= 0) return "longer by " + Milliseconds(more_ns);
+  if (usual.launches <= 0) return "longer by " + TimeText(more_ns);
   std::vector<std::pair<double, std::string>> causes = {
       {step.content.KernelNs() - usual.kernel_ns, "kernels took "},
       {step.content.CopyNs() - usual.copy_ns, "copies alone took "},
@@ -126,7 +119,7 @@ std::string ReasonFor(const ModelState& model, const Step& step, const Usual& us
   std::string reason;
   for (const auto& [cause_ns, text] : causes) {
     if (cause_ns < kWorthNaming * more_ns) continue;
-    reason += (reason.empty() ? "" : ", ") + text + Milliseconds(cause_ns) + " more";
+    reason += (reason.empty() ? "" : ", ") + text + TimeText(cause_ns) + " more";
     if (text == "kernels took ") reason += LongLaunch(model, step, usual);
   }
   const double more_launches = step.content.launches - usual.launches;
@@ -134,7 +127,7 @@ std::string ReasonFor(const ModelState& model, const Step& step, const Usual& us
     reason += (reason.empty() ? "" : ", with ") + std::to_string(std::llround(more_launches)) +
               " more launches";
   }
-  return reason.empty() ? "longer by " + Milliseconds(more_ns) : reason;
+  return reason.empty() ? "longer by " + TimeText(more_ns) : reason;
 }
 
 // Steps at the start of which nearly all are slow.

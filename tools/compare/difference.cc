@@ -3,13 +3,10 @@
 #include <algorithm>
 
 namespace utlz {
-namespace {
 
-bool IsReal(const Change& change) {
-  return change.verdict != Verdict::kUnknown && change.verdict != Verdict::kNoDifference;
+bool Change::IsReal() const {
+  return verdict != Verdict::kUnknown && verdict != Verdict::kNoDifference;
 }
-
-}  // namespace
 
 std::optional<double> Change::Delta() const {
   if (!before || !after) return std::nullopt;
@@ -25,14 +22,21 @@ std::optional<double> Change::RelativeDelta() const {
 bool Difference::HasDifference() const {
   const auto real = [](const auto& entry) {
     if constexpr (requires { entry.change; }) {
-      return IsReal(entry.change);
+      return entry.change.IsReal();
     } else {
-      return IsReal(entry.time_ns);
+      return entry.time_ns.IsReal();
     }
   };
   return std::any_of(quantities.begin(), quantities.end(), real) ||
          std::any_of(slices.begin(), slices.end(), real) ||
          std::any_of(kernels.begin(), kernels.end(), real);
+}
+
+const QuantityChange* Difference::FindQuantity(std::string_view name) const {
+  for (const QuantityChange& quantity : quantities) {
+    if (quantity.name == name && quantity.change.before && quantity.change.after) return &quantity;
+  }
+  return nullptr;
 }
 
 }  // namespace utlz

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace utlz {
@@ -32,6 +33,7 @@ struct Change {
   // after − before, and that over before; absent where a side is absent.
   std::optional<double> Delta() const;
   std::optional<double> RelativeDelta() const;
+  bool IsReal() const;  // beyond the noise
 };
 
 // A named number of the whole run: "step_time_ns", "hfu", …
@@ -78,6 +80,8 @@ struct Difference {
   std::string verdict;                // one sentence
 
   bool HasDifference() const;
+  // The change of a quantity that both sides know; else null.
+  const QuantityChange* FindQuantity(std::string_view name) const;
 };
 
 }  // namespace utlz

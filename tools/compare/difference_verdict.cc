@@ -16,13 +16,6 @@ constexpr size_t kNameWidth = 60;
 // A kernel that explains less of a change than this is not named in the verdict.
 constexpr double kLeastNamedShare = 0.1;
 
-const QuantityChange* Find(const Difference& difference, std::string_view name) {
-  for (const QuantityChange& quantity : difference.quantities) {
-    if (quantity.name == name && quantity.change.before && quantity.change.after) return &quantity;
-  }
-  return nullptr;
-}
-
 bool IsReal(const QuantityChange* quantity) {
   return quantity != nullptr && (quantity->change.verdict == Verdict::kDecrease ||
                                  quantity->change.verdict == Verdict::kIncrease);
@@ -30,10 +23,10 @@ bool IsReal(const QuantityChange* quantity) {
 
 // The mean step, unless a few slow steps blur it and the median shows a change.
 const QuantityChange* Headline(const Difference& difference) {
-  const QuantityChange* median = Find(difference, "step_time_median_ns");
-  if (IsReal(median) && !IsReal(Find(difference, "step_time_ns"))) return median;
+  const QuantityChange* median = difference.FindQuantity("step_time_median_ns");
+  if (IsReal(median) && !IsReal(difference.FindQuantity("step_time_ns"))) return median;
   for (const char* name : {"step_time_ns", "wall_ns", "kernel_time_ns"}) {
-    if (const QuantityChange* found = Find(difference, name)) return found;
+    if (const QuantityChange* found = difference.FindQuantity(name)) return found;
   }
   return nullptr;
 }

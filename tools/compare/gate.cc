@@ -167,13 +167,6 @@ struct Measure {
 constexpr Measure kMeasures[] = {
     {"step_time_ns", "step time"}, {"wall_ns", "wall time"}, {"kernel_time_ns", "kernel time"}};
 
-const QuantityChange* FindQuantity(const Difference& difference, std::string_view name) {
-  for (const QuantityChange& quantity : difference.quantities) {
-    if (quantity.name == name && quantity.change.before && quantity.change.after) return &quantity;
-  }
-  return nullptr;
-}
-
 // Chance of an error as large as `distance`, in one direction.
 double ChanceBeyond(const Change& change, double distance) {
   const double error = change.error.value_or(0);
@@ -204,7 +197,7 @@ GateOutcome Judge(const Change& change, const GateOptions& options) {
 // A few slow steps can blur the mean so much that it tells nothing. Then the median decides, unless
 // the mean, for what it is worth, lies beyond the limit and the median does not.
 void JudgeByMedian(const GateOptions& options, GateResult& result) {
-  const QuantityChange* median = FindQuantity(result.difference, "step_time_median_ns");
+  const QuantityChange* median = result.difference.FindQuantity("step_time_median_ns");
   if (result.measure != kMeasures[0].text || median == nullptr || *median->change.before <= 0)
     return;
   const GateOutcome outcome = Judge(median->change, options);
@@ -252,7 +245,7 @@ GateResult Gate(const Runs& baseline, const Runs& candidate, const GateOptions& 
   }
   result.difference = std::move(difference);
   for (const Measure& measure : kMeasures) {
-    if (const QuantityChange* found = FindQuantity(result.difference, measure.quantity)) {
+    if (const QuantityChange* found = result.difference.FindQuantity(measure.quantity)) {
       result.measure = measure.text;
       result.change = found->change;
       break;

@@ -8,8 +8,7 @@ namespace {
 constexpr size_t kNameWidth = 80;
 
 bool IsWorthALine(const Change& change, const DifferenceTextOptions& options) {
-  return options.unchanged ||
-         (change.verdict != Verdict::kNoDifference && change.verdict != Verdict::kUnknown);
+  return options.unchanged || change.IsReal();
 }
 
 std::string ChangeCell(const Change& change, const std::string& unit) {

@@ -46,8 +46,7 @@ std::string VerdictText(const Change& change) {
 }
 
 bool IsWorthALine(const Change& change, const DifferenceTextOptions& options) {
-  return options.unchanged ||
-         (change.verdict != Verdict::kNoDifference && change.verdict != Verdict::kUnknown);
+  return options.unchanged || change.IsReal();
 }
 
 std::string Line(const std::string& name, const Change& change, const std::string& unit) {

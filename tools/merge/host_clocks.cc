@@ -1,8 +1,9 @@
 #include "tools/merge/host_clocks.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <optional>
+
+#include "collector/text/number_text.h"
 
 namespace utlz {
 namespace {
@@ -74,12 +75,8 @@ ClockShift Chained(const ClockShift& first, const ClockShift& second) {
 }
 
 std::string DoubtOf(const ClockShift& shift) {
-  char text[160];
-  std::snprintf(
-      text, sizeof(text),
-      "The steps are so regular that %.3f ms would fit as well; the smaller shift was taken.",
-      *shift.other_shift_ns / 1e6);
-  return text;
+  return "The steps are so regular that " + TimeText(*shift.other_shift_ns) +
+         " would fit as well; the smaller shift was taken.";
 }
 
 }  // namespace

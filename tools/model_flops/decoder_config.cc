@@ -6,8 +6,6 @@
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
-#include <utility>
 
 #include "tools/model_flops/decoder_family.h"
 
@@ -63,17 +61,12 @@ class Numbers {
   std::string wrong_;
 };
 
-// Published configurations of Gemma 3 leave out what these say.
-constexpr char kGemma3[] =
-    R"({"num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256, "vocab_size": 262208})";
-
 uint64_t KeyValueHeads(Numbers* numbers, const DecoderConfig& config) {
-  const bool falcon = config.model_type == "falcon";
-  const bool shared = numbers->IsTrue("multi_query", falcon || config.model_type == "gpt_bigcode");
+  const bool shared = numbers->IsTrue("multi_query", false);
   // An older Falcon shares one head, whatever number it names.
-  if (falcon && shared && !numbers->IsTrue("new_decoder_architecture", false)) return 1;
+  if (shared && !numbers->IsTrue("new_decoder_architecture", true)) return 1;
   if (const auto heads = numbers->Find({"num_key_value_heads", "num_kv_heads"})) return *heads;
-  return shared && !falcon ? 1 : config.heads;
+  return shared && !numbers->IsTrue("new_decoder_architecture", false) ? 1 : config.heads;
 }
 
 void ReadAttention(Numbers* numbers, DecoderConfig* config) {
@@ -140,8 +133,8 @@ uint64_t WindowedLayers(const Json& json, const Family& family, Numbers* numbers
     case Windows::kAll:
       return layers;
     case Windows::kEvery: {
-      const uint64_t every = numbers->Find({"sliding_window_pattern", "_sliding_window_pattern"})
-                                 .value_or(family.full_every);
+      const uint64_t every =
+          numbers->Find({"sliding_window_pattern", "_sliding_window_pattern"}).value_or(0);
       return every == 0 ? layers : layers - layers / every;
     }
     case Windows::kOptIn:
@@ -196,7 +189,7 @@ uint64_t ExpertLayers(const Json& json, Numbers* numbers, const DecoderConfig& c
   return layers;
 }
 
-void ReadExperts(const Json& json, Numbers* numbers, DecoderConfig* config) {
+void ReadExperts(const Json& json, const Family& family, Numbers* numbers, DecoderConfig* config) {
   config->experts =
       numbers->Find({"num_local_experts", "num_experts", "n_routed_experts"}).value_or(0);
   if (config->experts == 0) return;
@@ -207,11 +200,11 @@ void ReadExperts(const Json& json, Numbers* numbers, DecoderConfig* config) {
   config->expert_intermediate_size =
       numbers->Find({"moe_intermediate_size"}).value_or(config->intermediate_size);
   config->expert_layers = ExpertLayers(json, numbers, *config);
-  if (config->model_type == "llama4_text") {
+  if (!family.dense_size.empty()) {
     // One expert of the same size sees every token; layers without experts have a size of their
     // own.
     config->shared_intermediate_size = config->intermediate_size;
-    config->intermediate_size = numbers->Get({"intermediate_size_mlp"});
+    config->intermediate_size = numbers->Get({family.dense_size.c_str()});
   } else if (const auto shared = numbers->Find({"shared_expert_intermediate_size"})) {
     config->shared_intermediate_size = *shared;
     config->gated_shared_experts = true;
@@ -247,8 +240,7 @@ void RefuseWhatIsMore(const Family& family, const DecoderConfig& config, Numbers
   if (embedded.value_or(config.hidden_size) != config.hidden_size) {
     numbers->Refuse("its embeddings have another size than its layers");
   }
-  std::istringstream names(family.named);
-  for (std::string name; names >> name;) {
+  for (const std::string& name : family.named) {
     if (!numbers->Names(name)) numbers->Refuse("it lacks " + name);
   }
 }
@@ -270,19 +262,17 @@ absl::StatusOr<DecoderConfig> ParseDecoderConfig(const std::string& text) {
   const auto type = json.find("model_type");
   if (type != json.end() && type->is_string()) config.model_type = type->get<std::string>();
   if (config.model_type.empty()) return Refused("it names no model_type");
-  const Family* family = FamilyOf(config.model_type);
-  if (family == nullptr) return Refused(UnknownType(config.model_type));
-  if (config.model_type == "gemma3_text") {
-    Json filled = Json::parse(kGemma3);
-    filled.update(json);
-    json = std::move(filled);
+  const std::optional<Family> family = FamilyOf(config.model_type);
+  if (!family.has_value()) return Refused(UnknownType(config.model_type));
+  for (const auto& [name, value] : family->defaults.items()) {
+    if (json[name].is_null()) json[name] = value;
   }
   Numbers numbers(json);
   config.gated_mlp = family->gated_mlp;
   config.layers = numbers.Get({"num_hidden_layers", "n_layer", "num_layers"});
   config.hidden_size = numbers.Get({"hidden_size", "n_embd", "n_embed"});
   config.vocabulary = numbers.Get({"vocab_size"});
-  config.tied_embeddings = numbers.IsTrue("tie_word_embeddings", family->tied_embeddings);
+  config.tied_embeddings = numbers.IsTrue("tie_word_embeddings", false);
   config.intermediate_size =
       numbers.Find({"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"}).value_or(0);
   // Where none is named: four times the hidden one, of families that gate nothing.
@@ -294,7 +284,7 @@ absl::StatusOr<DecoderConfig> ParseDecoderConfig(const std::string& text) {
   RefuseWhatIsMore(*family, config, &numbers);
   ReadAttention(&numbers, &config);
   ReadWindow(json, *family, &numbers, &config);
-  ReadExperts(json, &numbers, &config);
+  ReadExperts(json, *family, &numbers, &config);
   if (!numbers.wrong().empty()) return Refused(numbers.wrong());
   return config;
 }

@@ -3,8 +3,10 @@
 #ifndef UTLZ_TOOLS_MODEL_FLOPS_DECODER_FAMILY_H_
 #define UTLZ_TOOLS_MODEL_FLOPS_DECODER_FAMILY_H_
 
-#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace utlz {
 
@@ -18,19 +20,20 @@ enum class Windows {
   kChunked,  // attention_chunk_size, all that no_rope_layers do not name
 };
 
+// A row of families.json, where what is not there is as below.
 struct Family {
-  const char* model_type;
-  bool gated_mlp;
-  bool tied_embeddings;  // where it does not say
+  bool gated_mlp = true;
   Windows windows = Windows::kNone;
-  uint64_t full_every = 0;  // n of Windows::kEvery
+  // The name of the size of layers without experts, whose own size is then intermediate_size.
+  std::string dense_size;
   // Names that must be there, null or not: where they are missing the family has numbers of its
   // own.
-  const char* named = "";
+  std::vector<std::string> named;
+  nlohmann::json defaults;  // of a configuration, where it does not say
 };
 
-// By the model_type of a configuration; null where none is known.
-const Family* FamilyOf(const std::string& model_type);
+// By the model_type of a configuration; nothing where none is known.
+std::optional<Family> FamilyOf(const std::string& model_type);
 
 }  // namespace utlz
 

@@ -180,9 +180,9 @@ TEST(StepsTest, TellsCopiesAndLaunchesOfASlowStep) {
   }
   const StepsSummary steps = run.EndRun(100 * kMillisecond).steps();
   ASSERT_EQ(steps.slow_size(), 3);
-  EXPECT_EQ(steps.slow_reason(0), "copies alone took 0.3 ms more");
-  EXPECT_EQ(steps.slow_reason(1), "kernels took 0.225 ms more, with 50 more launches");
-  EXPECT_EQ(steps.slow_reason(2), "kernels took 0.9 ms more (0.9 ms in one launch of slow_kernel)");
+  EXPECT_EQ(steps.slow_reason(0), "copies alone took 300 µs more");
+  EXPECT_EQ(steps.slow_reason(1), "kernels took 225 µs more, with 50 more launches");
+  EXPECT_EQ(steps.slow_reason(2), "kernels took 900 µs more (900 µs in one launch of slow_kernel)");
 }
 
 TEST(StepsTest, LeavesOutStepsThatWereNotTracedWhole) {
