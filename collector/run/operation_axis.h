@@ -1,6 +1,7 @@
 // How many operations (kernels, copies, sets, launches of graphs) a device began between two
-// moments, traced or not: those in trace windows are counted, and those between windows are known
-// by CUPTI's numbers (docs/decisions/0016). Steps that were not traced are counted so.
+// moments, traced or not. Those in trace windows are counted, and those between windows are known
+// by CUPTI's numbers (docs/decisions/0016-gaps-are-counted-by-numbers.md). Steps that were not
+// traced are counted so.
 //
 // A process that uses several devices is taken to have divided its untraced operations among them
 // as it did the traced ones. Thread safety: none.
