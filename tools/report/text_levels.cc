@@ -41,7 +41,9 @@ std::string RepetitionText(const StepLevel& step, const StepLevel& repetition) {
 std::string RenderLevels(const StepsSummary& steps, const TextOptions& options) {
   const StepLevel* step = LevelNamed(steps, "step");
   if (step == nullptr || step->count() <= 0) return "";
-  std::string text = "Steps: " + AboutText(step->count());
+  // Where what ran after the last traced step was not counted, it may have been more of them.
+  std::string text = steps.has_after_traced() ? "Steps: " : "Steps: at least ";
+  text += AboutText(step->count());
   if (const StepLevel* call = LevelNamed(steps, "call"); call != nullptr) text += CallText(*call);
   const StepLevel* repetition = LevelNamed(steps, "repetition");
   if (repetition != nullptr && step->inner() > 0) text += RepetitionText(*step, *repetition);
