@@ -28,6 +28,7 @@
 #include "collector/timeline/process_overlap.h"
 #include "collector/timeline/range_hold_ups.h"
 #include "collector/timeline/step_finder.h"
+#include "collector/timeline/step_starts.h"
 #include "proto/profile.pb.h"
 
 namespace utlz {
@@ -50,6 +51,7 @@ struct DeviceState {
   BoundedSeries busy_series;
   StepFinder steps;
   KernelReturns returns;
+  StepStarts named_steps;  // by StepKernel
   GraphLaunches graphs;
   ActivityLedger ledger;
   GapSites gap_sites;

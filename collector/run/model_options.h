@@ -3,6 +3,7 @@
 #define UTLZ_COLLECTOR_RUN_MODEL_OPTIONS_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "proto/profile.pb.h"
@@ -12,6 +13,7 @@ namespace utlz {
 struct ModelOptions {
   ModelWork work;                        // replaces what the run itself recorded
   std::vector<DeviceCeilings> ceilings;  // of GPUs whose ceilings the run does not hold itself
+  std::string step_kernel;               // part of the name of kernels that begin steps; or empty
   uint32_t maximum_kernels = 5000;   // rows of Summary.kernels; the least important are left out
 };
 

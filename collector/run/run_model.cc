@@ -11,6 +11,7 @@
 #include "collector/run/model_work.h"
 #include "collector/run/run_reach.h"
 #include "collector/run/sampler_intake.h"
+#include "collector/run/step_kernel.h"
 #include "collector/run/untraced_time.h"
 
 namespace utlz {
@@ -32,7 +33,7 @@ constexpr size_t kMostHeld = 8 * ActivityQueue::kDefaultMaximumHeld;
 
 class RunModel::State {
  public:
-  explicit State(const ModelOptions& options) {
+  explicit State(const ModelOptions& options) : step_kernel_(options.step_kernel) {
     model_.options = options;
     model_.work = options.work;
     for (const DeviceCeilings& ceilings : options.ceilings) SetCeilings(ceilings);
@@ -71,6 +72,7 @@ class RunModel::State {
   void ReleaseDevice(uint32_t index, uint64_t watermark_ns);
 
   ModelState model_;
+  StepKernel step_kernel_;
   LaunchIntake launch_intake_;
   DecodedCopies copies_;
   SamplerIntake sampler_intake_;
@@ -361,6 +363,9 @@ void RunModel::State::ReleaseDevice(uint32_t index, uint64_t watermark_ns) {
     if (activity.kernel != kNoKernel) AddOrderedLaunch(activity, &device);
     device.steps.Add(activity);
     device.returns.Add(activity);
+    if (step_kernel_.Marks(activity.kernel, model_.kernels)) {
+      device.named_steps.Add(activity.start_ns);
+    }
     device.kernel_series.Add(activity);
     device.attribution.AddActivity(activity);
     model_.ranges.AddActivity(index, activity);

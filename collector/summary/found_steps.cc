@@ -28,30 +28,45 @@ uint64_t KernelTimeNs(const ModelState& model, uint32_t device) {
   return time_ns;
 }
 
-// Without the steps' contents.
-FoundSteps FindBounds(const ModelState& model) {
+// The device that did most speaks of steps that the program itself names.
+FoundSteps StepsByMarks(const ModelState& model) {
   FoundSteps found;
+  found.source = "nvtx";
   found.steps = StepsOf(model.step_marks.Steps());
-  if (!found.steps.empty()) found.source = "nvtx";
   for (uint32_t i = 0; i < model.devices.size(); ++i) {
     const DeviceState& device = model.devices[i];
-    if (found.source == "nvtx") {
-      const uint64_t most = found.device == nullptr ? 0 : found.device->sweep.TimeNs(kKernelMask);
-      if (!device.used || device.sweep.TimeNs(kKernelMask) < most) continue;
-      found.device = &device;
-      found.device_index = i;
-      continue;
-    }
-    const std::vector<Step> by_graph =
-        StepsOf(device.graphs.StepsOfMainGraph(KernelTimeNs(model, i)));
-    const bool graph = by_graph.size() >= kFewestSteps;
-    std::vector<Step> steps = graph ? by_graph : StepsOf(device.steps.Steps());
-    if (steps.size() > found.steps.size()) {
-      found = {.source = graph ? "graph" : "pattern",
-               .device = &device,
-               .device_index = i,
-               .steps = std::move(steps)};
-    }
+    const uint64_t most = found.device == nullptr ? 0 : found.device->sweep.TimeNs(kKernelMask);
+    if (!device.used || device.sweep.TimeNs(kKernelMask) < most) continue;
+    found.device = &device;
+    found.device_index = i;
+  }
+  return found;
+}
+
+// Source and bounds of one device's steps.
+std::pair<std::string, std::vector<Step>> StepsOn(const ModelState& model, uint32_t index) {
+  const DeviceState& device = model.devices[index];
+  if (!model.options.step_kernel.empty()) {
+    return {"kernel", StepsOf(device.named_steps.Steps())};
+  }
+  std::vector<Step> by_graph = StepsOf(device.graphs.StepsOfMainGraph(KernelTimeNs(model, index)));
+  if (by_graph.size() >= kFewestSteps) return {"graph", std::move(by_graph)};
+  return {"pattern", StepsOf(device.steps.Steps())};
+}
+
+// Without the steps' contents. A kernel that somebody named goes before what the program says.
+FoundSteps FindBounds(const ModelState& model) {
+  if (model.options.step_kernel.empty() && !model.step_marks.Steps().empty()) {
+    return StepsByMarks(model);
+  }
+  FoundSteps found;
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    auto [source, steps] = StepsOn(model, i);
+    if (steps.size() <= found.steps.size()) continue;
+    found = {.source = std::move(source),
+             .device = &model.devices[i],
+             .device_index = i,
+             .steps = std::move(steps)};
   }
   return found;
 }

@@ -24,15 +24,16 @@ struct Step {
 };
 
 struct FoundSteps {
-  std::string source;                   // "nvtx", "graph", "pattern"
+  std::string source;                   // "kernel", "nvtx", "graph", "pattern"
   const DeviceState* device = nullptr;  // that the steps' contents are of
   uint32_t device_index = 0;
   double operations = 0;    // in one step, median; 0 where that is not known
   std::vector<Step> steps;  // traced whole, in order
 };
 
-// What the program says itself, else launches of one graph, else launches that repeat. Devices of
-// one job step together: the one with most steps speaks for all.
+// By the kernel that somebody named, else by what the program says itself, else by launches of one
+// graph, else by launches that repeat. Devices of one job step together: the one with most steps
+// speaks for all.
 FoundSteps FindSteps(const ModelState& model);
 
 // Time in the parts of a step by which the host, a pause or our counters hold the device up.

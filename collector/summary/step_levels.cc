@@ -111,7 +111,8 @@ StepLevel* LevelOf(const StepsSummary& summary, const char* name, StepsSummary* 
 std::optional<double> StepsAfter(const FoundSteps& found, const OperationAxis& axis) {
   const auto after = axis.Between(found.steps.back().end_ns, axis.end_ns());
   if (!after.has_value() || found.operations <= 0) return std::nullopt;
-  if (found.source != "pattern") return std::floor(*after / found.operations);
+  const bool marked_anywhere = found.source == "pattern" || found.source == "kernel";
+  if (!marked_anywhere) return std::floor(*after / found.operations);
   // The kernel that marks the steps may be anywhere in one: what precedes it in the first and what
   // follows it in the last make one more together.
   return 1 + std::max(0.0, std::floor(*after / found.operations - kWayOut));

@@ -24,6 +24,7 @@ double Double(uint64_t value) { return static_cast<double>(value); }
 
 const char* DescribeStepSource(const std::string& source) {
   if (source == "nvtx") return "NVTX ranges";
+  if (source == "kernel") return "the kernel that --step-kernel names";
   return source == "graph" ? "the launches of one graph" : "the repeating launches";
 }
 

@@ -41,6 +41,7 @@ struct ReportArguments {
   std::vector<std::string> alerts;
   bool fail_on_alert = false;
   bool recompute = false;
+  std::string step_kernel;
   std::string compare;  // a profile to lay the others over, empty for none
 };
 
@@ -96,7 +97,9 @@ absl::StatusOr<Reading> ReadingOf(const ReportArguments& arguments) {
   absl::StatusOr<AlertLimits> limits = ParseAlertLimits(arguments.alerts);
   if (!limits.ok()) return limits.status();
   Reading reading;
-  reading.recompute = arguments.recompute || work->ByteSizeLong() > 0;
+  reading.recompute =
+      arguments.recompute || work->ByteSizeLong() > 0 || !arguments.step_kernel.empty();
+  reading.model.step_kernel = arguments.step_kernel;
   reading.model.work = *std::move(work);
   reading.model.ceilings = LoadCeilings(CeilingsFolder());
   reading.alert_limits = *std::move(limits);
@@ -116,9 +119,16 @@ std::string UnusedStepOptions(const ModelWorkRequest& work, const Summary& summa
   return names;
 }
 
-void SayWhatIsUnused(const ModelWorkRequest& work, const Summary& summary,
+void SayWhatIsUnused(const ReportArguments& arguments, const Summary& summary,
                      const std::string& file) {
-  const std::string names = UnusedStepOptions(work, summary);
+  if (!arguments.step_kernel.empty() && !summary.has_steps()) {
+    std::fprintf(
+        stderr,
+        "utlz: %s: no kernel whose name holds '%s' was launched often enough to mark steps; "
+        "the report's table of kernels has their names\n",
+        EscapeForTerminal(file).c_str(), EscapeForTerminal(arguments.step_kernel).c_str());
+  }
+  const std::string names = UnusedStepOptions(arguments.work, summary);
   if (names.empty()) return;
   std::fprintf(stderr, "utlz: %s: no steps were found in this run, so %s had no effect\n",
                EscapeForTerminal(file).c_str(), names.c_str());
@@ -142,7 +152,7 @@ int Report(ReportArguments* arguments) {
       exit_status = Fail(summary.status(), kFailure);
       continue;
     }
-    SayWhatIsUnused(arguments->work, *summary, file);
+    SayWhatIsUnused(*arguments, *summary, file);
     const bool alarming = arguments->fail_on_alert && !summary->alerts().empty();
     if (alarming && exit_status == kSuccess) exit_status = kAlertRaised;
     if (!Print(Render(*summary, before ? &*before : nullptr, *arguments))) {
@@ -198,6 +208,10 @@ void AddReportCommand(CLI::App* program, Action* action) {
   AddAlertOption(report, &arguments->alerts);
   report->add_flag("--fail-on-alert", arguments->fail_on_alert,
                    "End with exit status 3 where an alert is raised");
+  report
+      ->add_option("--step-kernel", arguments->step_kernel,
+                   "Part of the name of the kernel that begins each step")
+      ->type_name("NAME");
   AddRecomputeOption(report, &arguments->recompute);
   report->callback(
       [arguments, action] { *action = [arguments] { return Report(arguments.get()); }; });

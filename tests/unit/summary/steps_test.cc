@@ -218,6 +218,32 @@ TEST(StepsTest, LeavesOutStepsThatWereNotTracedWhole) {
   EXPECT_NEAR(steps.time_p99_ns(), 1.0 * kMillisecond, 1);
 }
 
+ModelOptions WithStepKernel(const std::string& name) {
+  ModelOptions options;
+  options.step_kernel = name;
+  return options;
+}
+
+// The fourth of ten kernels, where the pattern begins with the first.
+TEST(StepsTest, AKernelThatIsNamedBeginsTheSteps) {
+  RunBuilder run(WithStepKernel("nel_3"));
+  run.StartRun();
+  run.StartProcess();
+  SendLoop(&run, 50, 100 * kMicrosecond, kMicrosecond);
+  const Summary summary = run.EndRun(60 * kMillisecond);
+  EXPECT_EQ(summary.steps().source(), "kernel");
+  EXPECT_EQ(summary.steps().steps(), 49u);
+  EXPECT_EQ(summary.steps().start_ns(0), 303.0 * kMicrosecond);
+}
+
+TEST(StepsTest, ANameOfNoKernelMakesNoSteps) {
+  RunBuilder run(WithStepKernel("optimizer"));
+  run.StartRun();
+  run.StartProcess();
+  SendLoop(&run, 50, 100 * kMicrosecond, kMicrosecond);
+  EXPECT_FALSE(run.EndRun(60 * kMillisecond).has_steps());
+}
+
 // Ten slow steps are traced whole, and of a hundred times as many fast ones two in each window.
 TEST(StepsTest, StepsStandForThoseAroundThemThatWereNotTraced) {
   RunBuilder run;
@@ -254,7 +280,8 @@ TEST(StepsTest, StepsStandForThoseAroundThemThatWereNotTraced) {
   EXPECT_LT(steps.traced_share(), 0.1);
 }
 
-// The first launches repeat; most of the run does not, though the kernel that began them comes back.
+// The first launches repeat; most of the run does not, though the kernel that began them comes
+// back.
 TEST(StepsTest, StretchesThatAreNotAlikeAreNoSteps) {
   RunBuilder run;
   run.StartRun();
