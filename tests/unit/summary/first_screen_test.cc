@@ -1,0 +1,69 @@
+// What the first screen of a report shows: the kind of problem, the ladder, the families of
+// kernels.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "tests/support/made_up_loads.h"
+
+namespace utlz {
+namespace {
+
+// A matrix product of 60 µs, a normalization of 20 µs and a copy of 20 µs, `gap_ns` apart.
+Summary ThreeFamilies(uint64_t gap_ns) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn",
+                   "vectorized_layer_norm_kernel", "CatArrayBatchedCopy"});
+  uint64_t now = 0;
+  for (int step = 0; step < 100; ++step) {
+    uint32_t kernel = 0;
+    for (const uint64_t busy_us : {60, 20, 20}) {
+      run.SendLaunches({RunBuilder::LaunchAt(now, busy_us * kMicrosecond, kernel++)});
+      now += busy_us * kMicrosecond + gap_ns;
+    }
+  }
+  return run.EndRun(now);
+}
+
+std::map<std::string, double> FamilyTimes(const Summary& summary) {
+  std::map<std::string, double> times;
+  for (const FamilySummary& family : summary.families()) {
+    times[family.family()] = family.time_per_step_ns();
+  }
+  return times;
+}
+
+TEST(FirstScreenTest, FamiliesAddUpToTheKernelTimeOfAStep) {
+  const Summary summary = ThreeFamilies(kMicrosecond);
+  std::map<std::string, double> times = FamilyTimes(summary);
+  ASSERT_EQ(times.size(), 3u);
+  EXPECT_NEAR(times["gemm"], 60.0 * kMicrosecond, 100);
+  EXPECT_NEAR(times["normalization"], 20.0 * kMicrosecond, 100);
+  EXPECT_NEAR(times["copy"], 20.0 * kMicrosecond, 100);
+  EXPECT_NEAR(times["gemm"] + times["normalization"] + times["copy"],
+              summary.steps().kernel_time_ns(), 100);
+}
+
+// Without counters nothing is known of rooflines: the ladder ends where the GPU never waits.
+TEST(FirstScreenTest, TheLadderShowsWhatIsKnown) {
+  const Summary summary = ThreeFamilies(20 * kMicrosecond);
+  EXPECT_EQ(summary.problem(), "launch-bound");
+  ASSERT_EQ(summary.ladder().rungs_size(), 2);
+  EXPECT_EQ(summary.ladder().unit(), "step");
+  EXPECT_NEAR(summary.ladder().rungs(0).time_ns(), 160.0 * kMicrosecond, 100);
+  EXPECT_NEAR(summary.ladder().rungs(1).time_ns(), 100.0 * kMicrosecond, 100);
+  EXPECT_NEAR(summary.ladder().rungs(1).speedup(), 1.6, 0.01);
+  EXPECT_NEAR(summary.ladder().time_kept_ns(), 100.0 * kMicrosecond, 100);
+  EXPECT_NE(summary.trust().find("100.0 % of the kernel time without counters"), std::string::npos)
+      << summary.trust();
+}
+
+TEST(FirstScreenTest, ABusyGpuWithoutCountersHasNoNamedProblem) {
+  EXPECT_FALSE(ThreeFamilies(kMicrosecond).has_problem());
+}
+
+}  // namespace
+}  // namespace utlz
