@@ -27,8 +27,9 @@ std::string AboutText(double count) {
 }
 
 std::string CallText(const StepLevel& call) {
-  return ", " + AboutText(call.inner()) + " in each of " + AboutText(call.count()) + " calls of " +
-         TimeText(call.time_mean_ns());
+  const std::string of = call.has_count() ? " in each of " + AboutText(call.count()) + " calls of "
+                                          : " in each call of ";
+  return ", " + AboutText(call.inner()) + of + TimeText(call.time_mean_ns());
 }
 
 std::string RepetitionText(const StepLevel& step, const StepLevel& repetition) {
