@@ -14,6 +14,7 @@ namespace {
 
 // Losses of less are not listed one by one.
 constexpr double kWorthListing = 0.005;
+constexpr double kHoursAMonth = 730;
 
 FindingSummary Describe(const Rule& rule, const Observation& observation,
                         const FindingFacts& facts) {
@@ -91,7 +92,13 @@ std::vector<FindingSummary> Diagnose(const FindingFacts& facts) {
 
 void SummarizeFindings(const ModelState& model, const Analysis& analysis, Summary* summary) {
   const FindingFacts facts = GatherFacts(model, analysis, *summary);
-  for (FindingSummary& finding : Diagnose(facts)) *summary->add_findings() = std::move(finding);
+  const double price_per_hour = summary->efficiency().price_per_hour();
+  for (FindingSummary& finding : Diagnose(facts)) {
+    if (price_per_hour > 0 && finding.has_gain_share()) {
+      finding.set_gain_per_month(finding.gain_share() * price_per_hour * kHoursAMonth);
+    }
+    *summary->add_findings() = std::move(finding);
+  }
   summary->set_verdict(Verdict(facts));
 }
 

@@ -150,12 +150,15 @@ std::string RenderAlerts(const Summary& summary, const TextOptions& options) {
 namespace {
 
 std::string GainText(const FindingSummary& finding) {
-  if (finding.has_gain_per_step_ns()) {
-    return " (up to " + TimeText(finding.gain_per_step_ns()) + " a step, " +
-           PercentText(finding.gain_share()) + ")";
-  }
   if (!finding.has_gain_ns()) return {};
-  return " (up to " + TimeText(finding.gain_ns()) + ", " + PercentText(finding.gain_share()) + ")";
+  std::string text = " (up to ";
+  text += finding.has_gain_per_step_ns() ? TimeText(finding.gain_per_step_ns()) + " a step"
+                                         : TimeText(finding.gain_ns());
+  text += ", " + PercentText(finding.gain_share());
+  if (finding.has_gain_per_month()) {
+    text += ", " + RoundCountText(finding.gain_per_month()) + " a month at this price";
+  }
+  return text + ")";
 }
 
 std::string RenderFinding(int number, const FindingSummary& finding, const TextOptions& options) {

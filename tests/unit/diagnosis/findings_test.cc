@@ -40,6 +40,20 @@ TEST(FindingsTest, LaunchBound) {
   EXPECT_EQ(Finding(graph.EndRun(10 * kMillisecond), "launch_bound"), nullptr);
 }
 
+TEST(FindingsTest, WithAPriceAGainHasAnAmountAMonth) {
+  ModelOptions options;
+  options.work.set_price_per_hour(2);
+  RunBuilder run(options);
+  run.StartRun();
+  run.StartProcess();
+  SendLoop(&run, 20, 5 * kMicrosecond, 20 * kMicrosecond);
+  const Summary summary = run.EndRun(10 * kMillisecond);
+  const FindingSummary* finding = Finding(summary, "launch_bound");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NEAR(finding->gain_per_month(), finding->gain_share() * 2 * 730, 1e-6);
+  EXPECT_GT(finding->gain_per_month(), 1000);
+}
+
 TEST(FindingsTest, WaitingForResults) {
   const auto summary_with_pause = [](uint64_t pause_ns) {
     RunBuilder run;

@@ -360,6 +360,7 @@ export interface Finding {
   title_short?: string;
   type_this?: string;
   gain_error_ns?: number;
+  gain_per_month?: number;
 }
 
 export interface Efficiency {
