@@ -31,7 +31,7 @@ double OperationAxis::ShareOf(const ProcessState& process,
   double all = 0;
   for (const WindowTimes::Span& span : spans) {
     if (!span.traced || !span.operations.has_value()) continue;
-    here += ledger_->Between(span.start_ns, span.end_ns).operations;
+    here += ledger_->OperationsBetween(span.start_ns, span.end_ns);
     all += static_cast<double>(*span.operations);
   }
   return all > 0 ? std::min(1.0, here / all) : 1;
@@ -70,7 +70,7 @@ OperationAxis::Sums OperationAxis::Until(const Gaps& gaps, uint64_t time_ns) {
 
 std::optional<double> OperationAxis::Between(uint64_t start_ns, uint64_t end_ns) const {
   if (end_ns <= start_ns) return 0;
-  double operations = ledger_->Between(start_ns, end_ns).operations;
+  double operations = ledger_->OperationsBetween(start_ns, end_ns);
   for (const Gaps& gaps : gaps_) {
     const Sums before = Until(gaps, start_ns);
     const Sums after = Until(gaps, end_ns);

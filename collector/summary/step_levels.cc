@@ -33,7 +33,7 @@ constexpr double kWayOut = 0.1;
 
 constexpr char kStep[] = "step";
 
-// Where kernels came back, in operations from the first step on.
+// Where kernels came back, in operations from OriginNs on.
 struct Call {
   double first = 0;
   double operations = 0;  // in one call
@@ -71,15 +71,19 @@ std::vector<double> PlacesOf(const std::vector<uint64_t>& starts, const Operatio
   return places;
 }
 
+// A step before the first one that was traced whole: a call begins with the first launch of its
+// first step, and the kernel that marks the steps may come later.
+uint64_t OriginNs(const FoundSteps& found) {
+  const Step& first = found.steps.front();
+  return first.start_ns - std::min(first.start_ns, first.end_ns - first.start_ns);
+}
+
 // The period that most kernels agree on; of two, the one seen more often.
 std::optional<Call> FindCall(const FoundSteps& found, const OperationAxis& axis,
                              double step_launches) {
   std::map<std::pair<int64_t, size_t>, std::vector<Call>> alike;  // by steps in a call, and returns
   const auto away = static_cast<uint64_t>(kAwaySteps * step_launches);
-  const uint64_t origin_ns =
-      found.steps.front().start_ns -
-      std::min<uint64_t>(found.steps.front().start_ns,
-                         found.steps.front().end_ns - found.steps.front().start_ns);
+  const uint64_t origin_ns = OriginNs(found);
   for (const std::vector<uint64_t>& starts : found.device->returns.After(away)) {
     const auto call = PeriodOf(PlacesOf(starts, axis, origin_ns), found.operations);
     if (!call.has_value()) continue;
@@ -137,7 +141,7 @@ void AddCalls(const FoundSteps& found, const OperationAxis& axis, StepsSummary* 
   StepLevel* level = LevelOf(*summary, "call", summary);
   const double steps = call->operations / found.operations;
   level->set_inner(WholeIfNear(steps, kStepsTolerance * steps));
-  const auto all = axis.Between(found.steps.front().start_ns, axis.end_ns());
+  const auto all = axis.Between(OriginNs(found), axis.end_ns());
   if (!all.has_value()) return;
   level->set_count(WholeIfNear((*all - call->first) / call->operations, kCallsTolerance));
 }

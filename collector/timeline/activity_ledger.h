@@ -55,6 +55,10 @@ class ActivityLedger {
 
   // What lies outside the first and the last point counts as nothing.
   StretchContent Between(uint64_t start_ns, uint64_t end_ns) const;
+  // Its operations alone, in a time that does not grow with the stretch.
+  double OperationsBetween(uint64_t start_ns, uint64_t end_ns) const {
+    return Until(end_ns).operations - Until(start_ns).operations;
+  }
 
   const std::vector<LongGap>& long_gaps() const { return long_gaps_; }
 
