@@ -46,6 +46,11 @@ export function plain(value: number | null | undefined): string {
   return known(value) ? digits(value) : UNKNOWN;
 }
 
+// A count that may be a mean: whole if it is, else with the digits that tell it from the next.
+export function countOrMean(value: number): string {
+  return Math.abs(value - Math.round(value)) < 1e-6 ? count(value) : digits(value);
+}
+
 // Of money: three digits, however small.
 export function price(value: number | null | undefined): string {
   if (!known(value)) return UNKNOWN;

@@ -1,5 +1,6 @@
 // How far the places of bubbles may be wrong: one standard error each way, cut where a logarithm
 // ends.
+import { mayBeNone } from "./measured";
 import type { Point, Scales } from "./roofline_scale";
 
 interface Span { left: number; right: number; top: number; bottom: number }
@@ -11,10 +12,13 @@ function relative(error: number | undefined, value: number | undefined): number 
 }
 
 function spanOf({ kernel, intensity, rate }: Point, scales: Scales): Span {
-  const ofFlops = relative(kernel.flops_error, kernel.flops);
-  const ofX = Math.min(LARGEST, Math.hypot(ofFlops, relative(kernel.dram_bytes_error, kernel.dram_bytes)));
-  const [left, right] = [1 - ofX, 1 + ofX].map((factor) => scales.x(intensity * factor));
-  const [bottom, top] = [1 - ofFlops, 1 + ofFlops].map((factor) => scales.y(rate * factor));
+  // A bubble at the most of its FLOPs may stand lower, and nowhere higher.
+  const atMost = mayBeNone(kernel);
+  const ofFlops = atMost ? LARGEST : relative(kernel.flops_error, kernel.flops);
+  const ofBytes = relative(kernel.dram_bytes_error, kernel.dram_bytes);
+  const ofX = Math.min(LARGEST, Math.hypot(ofFlops, ofBytes));
+  const [left, right] = [1 - ofX, atMost ? 1 + ofBytes : 1 + ofX].map((factor) => scales.x(intensity * factor));
+  const [bottom, top] = [1 - ofFlops, atMost ? 1 : 1 + ofFlops].map((factor) => scales.y(rate * factor));
   const [leftmost, rightmost] = scales.x.range();
   const [lowest, highest] = scales.y.range();
   return { left: Math.max(left, leftmost), right: Math.min(right, rightmost),

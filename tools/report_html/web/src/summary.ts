@@ -96,6 +96,9 @@ export interface Device {
   hfu_error?: number;
   hfu_error_assumed?: number;
   flops?: number;
+  dram_read_bytes?: number;
+  dram_write_bytes?: number;
+  dram_bytes_error?: number;
   flops_per_second?: number;
   dram_bytes_per_second?: number;
   run_window_ns?: number;
@@ -207,6 +210,19 @@ export interface Steps {
   slow_reason?: string[];
   kernel_time_ns?: number;
   launches?: number;
+  time_minimum_ns?: number;
+  time_maximum_ns?: number;
+  levels?: StepLevel[];  // outermost first
+  level?: string;        // that the steps are of
+}
+
+export interface StepLevel {
+  name?: string;
+  count?: number;
+  inner?: number;        // of the next level, in one
+  launches?: number;
+  time_mean_ns?: number;
+  time_p50_ns?: number;
 }
 
 export interface Finding {
@@ -217,6 +233,38 @@ export interface Finding {
   gain_ns?: number;
   gain_per_step_ns?: number;
   gain_share?: number;
+  gain_error_ns?: number;
+  below_threshold?: boolean;  // it alone would change little
+  title_short?: string;
+  type_this?: string;
+}
+
+// What one unit of work takes now, and what it would take if one loss after another were gone.
+export interface Ladder {
+  unit?: string;
+  rungs?: Rung[];
+  time_kept_ns?: number;
+}
+
+export interface Rung {
+  name?: string;
+  text?: string;
+  time_ns?: number;
+  time_error_ns?: number;
+  speedup?: number;
+}
+
+// Kernels (and copies) that do the same kind of work.
+export interface Family {
+  family?: string;
+  time_ns?: number;
+  time_per_step_ns?: number;
+  time_share?: number;
+  dram_bytes_per_second?: number;
+  dram_peak_share?: number;
+  recoverable_time_ns?: number;
+  recoverable_time_per_step_ns?: number;
+  time_without_counters_ns?: number;
 }
 
 export interface Alert {
@@ -378,6 +426,10 @@ export interface Summary {
   communication: Communication[];
   memory?: Memory;
   ranks?: Ranks;
+  ladder?: Ladder;
+  families: Family[];
+  problem?: string;
+  trust?: string;
   verdict?: string;
 }
 
@@ -417,7 +469,7 @@ export interface ReportData {
 
 const LISTS = [
   "devices", "processes", "kernels", "copies", "nvtx", "findings", "alerts", "timeline", "kernel_activity",
-  "communication",
+  "communication", "families",
 ] as const;
 
 function withLists(raw: Partial<Summary>): Summary {
