@@ -107,7 +107,7 @@ function figuresOf(summary: Summary, before: Summary | undefined): Figure[] {
     const value = read(summary);
     if (value === undefined) return [];
     return [{ label: typeof label === "string" ? label : label(summary), hint, value: text(value),
-      error: format.plusMinus(error?.(summary), text), before: before && text(read(before)) }];
+      error: format.plusMinus(error?.(summary), text === format.share ? format.shareError : text), before: before && text(read(before)) }];
   });
 }
 

@@ -38,6 +38,11 @@ export function share(value: number | null | undefined): string {
   return `${percent.toFixed(Math.abs(percent) < 9.95 ? 1 : 0)}${GAP}%`;
 }
 
+// Too small for a digit of `share` is not the same as none.
+export function shareError(value: number): string {
+  return value < 0.0005 ? `<0.1${GAP}%` : share(value);
+}
+
 export function count(value: number | null | undefined): string {
   return known(value) ? Math.round(value).toLocaleString("en-US") : UNKNOWN;
 }

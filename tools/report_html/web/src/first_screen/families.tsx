@@ -14,7 +14,7 @@ function Bar({ bar }: { bar: FamilyRow["bar"] }) {
   );
 }
 
-function Row({ row }: { row: FamilyRow }) {
+function Row({ row, withUncounted }: { row: FamilyRow; withUncounted: boolean }) {
   const hbm = row.dram_peak_share === undefined ? undefined : `${format.share(row.dram_peak_share)} of HBM's peak`;
   const uncounted = row.uncounted_share === undefined ? "" : format.share(row.uncounted_share);
   return (
@@ -25,7 +25,7 @@ function Row({ row }: { row: FamilyRow }) {
       <td>{format.share(row.share)}</td>
       <td title={hbm}>{format.byteRate(row.dram_bytes_per_second)}</td>
       <td>{format.time(row.above_roof_ns)}</td>
-      <td class="wide">{uncounted}</td>
+      {withUncounted && <td class="wide">{uncounted}</td>}
     </tr>
   );
 }
@@ -36,10 +36,12 @@ const KEYS: [keyof FamilyRow["bar"], string, string][] = [
   ["uncounted", "uncounted", "not counted"],
 ];
 
-function Legend({ rows }: { rows: FamilyRow[] }) {
+function Legend({ rows, withUncounted }: { rows: FamilyRow[]; withUncounted: boolean }) {
+  const isShown = (part: keyof FamilyRow["bar"]) => rows.some((row) => row.bar[part] > 0) &&
+    (part !== "uncounted" || withUncounted);
   return (
     <p class="legend">
-      {KEYS.filter(([part]) => rows.some((row) => row.bar[part] > 0)).map(([, name, text]) => (
+      {KEYS.filter(([part]) => isShown(part)).map(([, name, text]) => (
         <span class="entry"><i class={`key ${name}`} />{text}</span>
       ))}
     </p>
@@ -49,7 +51,8 @@ function Legend({ rows }: { rows: FamilyRow[] }) {
 // Where the GPU's time goes, by the kind of work.
 export function Families() {
   const { summary } = useReport();
-  const { rows, small, small_time_ns: smallTime } = familyTable(summary);
+  const table = familyTable(summary);
+  const { rows, small, small_time_ns: smallTime } = table;
   if (rows.length === 0) return null;
   const perStep = isPerStep(summary);
   return (
@@ -57,10 +60,11 @@ export function Families() {
       <table class="plain families">
         <thead><tr><th scope="col">family</th><th scope="col">{perStep ? "a step" : "time"}</th>
           <th scope="col">share</th><th scope="col">HBM</th><th scope="col">above roof</th>
-          <th scope="col" class="wide">uncounted</th></tr></thead>
-        <tbody>{rows.map((row) => <Row row={row} />)}</tbody>
+          {table.some_uncounted && <th scope="col" class="wide">uncounted</th>}</tr></thead>
+        <tbody>{rows.map((row) =>
+          <Row row={row} withUncounted={table.some_uncounted} />)}</tbody>
       </table>
-      <Legend rows={rows} />
+      <Legend rows={rows} withUncounted={table.some_uncounted} />
       {small.length > 0 && <p class="note">Less than 1 % each: {small.join(", ")}, together{" "}
         {format.time(smallTime)}{perStep && " a step"}.</p>}
     </Section>

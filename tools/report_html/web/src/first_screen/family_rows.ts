@@ -58,7 +58,12 @@ function rowOf(family: Family, perStep: boolean, longest: number): FamilyRow {
   };
 }
 
-export interface FamilyTable { rows: FamilyRow[]; small: string[]; small_time_ns: number }
+export interface FamilyTable {
+  rows: FamilyRow[];
+  some_uncounted: boolean;  // so that a column for it is worth its place
+  small: string[];
+  small_time_ns: number;
+}
 
 export function familyTable(summary: Summary): FamilyTable {
   const perStep = isPerStep(summary);
@@ -67,6 +72,8 @@ export function familyTable(summary: Summary): FamilyTable {
   const isLarge = (family: Family) => (family.time_share ?? 0) >= WORTH_A_ROW;
   const small = summary.families.filter((family) => !isLarge(family));
   return {
+    some_uncounted: summary.families.some((family) =>
+      isLarge(family) && uncountedShare(family) >= WORTH_A_ROW),
     rows: summary.families.filter(isLarge).map((family) => rowOf(family, perStep, longest)),
     small: small.map((family) => family.family ?? "other"),
     small_time_ns: small.reduce((sum, family) => sum + timeOf(family), 0),

@@ -2,14 +2,14 @@ import { useReport } from "../context";
 import { Section } from "../section";
 import type { Finding, Summary } from "../summary";
 import { CopiedCode } from "./copied_code";
-import { findingLists, gainShareText, gainTimeText } from "./finding_lists";
+import { findingLists, gainPriceText, gainShareText, gainTimeText } from "./finding_lists";
 import { Sentence } from "../sentence";
 
 function Gain({ finding, summary }: { finding: Finding; summary: Summary }) {
   const time = gainTimeText(finding);
   if (!time) return null;
-  const share = gainShareText(finding, summary);
-  return <p class="gain">{time}{share && <span class="muted"> · {share}</span>}</p>;
+  const more = [gainShareText(finding, summary), gainPriceText(finding, summary)].filter(Boolean);
+  return <p class="gain">{time}<span class="muted">{more.map((text) => ` · ${text}`)}</span></p>;
 }
 
 function FindingCard({ finding, summary }: { finding: Finding; summary: Summary }) {

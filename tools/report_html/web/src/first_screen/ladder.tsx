@@ -9,7 +9,7 @@ import { stepsSentence } from "./step_levels";
 function Bar({ row }: { row: LadderRow }) {
   return (
     <span class="track" aria-hidden="true">
-      <span class={`bar rung-${row.name}`} style={{ width: `${Math.max(0.3, row.part * 100)}%` }} />
+      <span class={row.name === "now" ? "bar now" : "bar"} style={{ width: `${Math.max(0.3, row.part * 100)}%` }} />
       {row.before_part !== undefined &&
         <span class="bar-before" style={{ left: 0, width: `${row.before_part * 100}%` }} />}
     </span>

@@ -32,7 +32,7 @@ function innerText(level: StepLevel, inner: StepLevel | undefined): string {
     const name = inner.name ?? "part";
     parts.push(`${format.countOrMean(level.inner)} equal ${name}s${timeText(inner)}`);
   }
-  return parts.length > 0 ? `; each has ${parts.join(" and ")}` : "";
+  return parts.length > 0 ? `; one ${level.name ?? "step"} has ${parts.join(" and ")}` : "";
 }
 
 function spreadText(steps: Steps): string {
@@ -47,12 +47,13 @@ function spreadText(steps: Steps): string {
   return parts.join("");
 }
 
-// "896 steps of 14.5 ms, 64 in each of 14 calls of 928 ms; each has 22 equal layers of 612 µs."
+// "896 steps of 14.5 ms, 64 in each of 14 calls of 928 ms; one step has 961 launches and …"
 export function stepsSentence(steps: Steps | undefined): string {
   const levels = steps?.levels ?? [];
   const index = levels.findIndex((level) => level.name === steps?.level);
   const at = index >= 0 ? index : levels.findIndex((level) => level.name === "step");
   if (!steps || at < 0 || levels[at].count === undefined) return "";
-  return countText(levels[at]) + timeText(levels[at]) + outerText(levels[at - 1]) +
+  const sentence = countText(levels[at]) + timeText(levels[at]) + outerText(levels[at - 1]) +
     `${innerText(levels[at], levels[at + 1])}.${spreadText(steps)}`;
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }
