@@ -12,21 +12,35 @@ function relative(error: number | undefined, value: number | undefined): number 
 }
 
 function spanOf({ kernel, intensity, rate }: Point, scales: Scales): Span {
-  // A bubble at the most of its FLOPs may stand lower, and nowhere higher.
-  const atMost = mayBeNone(kernel);
-  const ofFlops = atMost ? LARGEST : relative(kernel.flops_error, kernel.flops);
-  const ofBytes = relative(kernel.dram_bytes_error, kernel.dram_bytes);
-  const ofX = Math.min(LARGEST, Math.hypot(ofFlops, ofBytes));
-  const [left, right] = [1 - ofX, atMost ? 1 + ofBytes : 1 + ofX].map((factor) => scales.x(intensity * factor));
-  const [bottom, top] = [1 - ofFlops, atMost ? 1 : 1 + ofFlops].map((factor) => scales.y(rate * factor));
+  const ofFlops = relative(kernel.flops_error, kernel.flops);
+  const ofX = Math.min(LARGEST, Math.hypot(ofFlops, relative(kernel.dram_bytes_error, kernel.dram_bytes)));
+  const [left, right] = [1 - ofX, 1 + ofX].map((factor) => scales.x(intensity * factor));
+  const [bottom, top] = [1 - ofFlops, 1 + ofFlops].map((factor) => scales.y(rate * factor));
   const [leftmost, rightmost] = scales.x.range();
   const [lowest, highest] = scales.y.range();
   return { left: Math.max(left, leftmost), right: Math.min(right, rightmost),
     top: Math.max(top, highest), bottom: Math.min(bottom, lowest) };
 }
 
+// A bubble at the most of its FLOPs may stand lower: with fewer, its intensity and its rate shrink
+// alike. `least`: the share of them at which the line ends.
+function slopeOf({ intensity, rate, radius }: Point, scales: Scales, least: number, gap: number): string {
+  const [x, y] = [scales.x(intensity), scales.y(rate)];
+  const left = Math.max(scales.x(intensity * least), scales.x.range()[0]);
+  const bottom = Math.min(scales.y(rate * least), scales.y.range()[0]);
+  const length = Math.hypot(x - left, bottom - y);
+  if (length <= radius + gap) return "";
+  const share = (radius + gap) / length;
+  return `M${x + share * (left - x)},${y + share * (bottom - y)}L${left},${bottom}`;
+}
+
+const SHORT_SLOPE = 0.4;
+
 // Of one kernel, all of it.
 export function ErrorBars({ point, scales }: { point: Point; scales: Scales }) {
+  if (mayBeNone(point.kernel)) {
+    return <g class="errors"><path d={slopeOf(point, scales, 1 - LARGEST, 0)} /></g>;
+  }
   const { left, right, top, bottom } = spanOf(point, scales);
   const x = scales.x(point.intensity);
   const y = scales.y(point.rate);
@@ -40,6 +54,7 @@ export function ErrorBars({ point, scales }: { point: Point; scales: Scales }) {
 
 // What of it lies outside of the bubble: nothing where the bubble says more.
 function outsideOf(point: Point, scales: Scales): string {
+  if (mayBeNone(point.kernel)) return slopeOf(point, scales, SHORT_SLOPE, 1);
   const { left, right, top, bottom } = spanOf(point, scales);
   const x = scales.x(point.intensity);
   const y = scales.y(point.rate);

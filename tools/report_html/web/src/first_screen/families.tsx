@@ -19,7 +19,7 @@ function Row({ row, withUncounted }: { row: FamilyRow; withUncounted: boolean })
   const uncounted = row.uncounted_share === undefined ? "" : format.share(row.uncounted_share);
   return (
     <tr data-family={row.family}>
-      <th scope="row">{row.family}<Bar bar={row.bar} />
+      <th scope="row"><span class="family-name"><b>{row.family}</b><Bar bar={row.bar} /></span>
         {uncounted && <small class="narrow">{uncounted} uncounted</small>}</th>
       <td>{format.time(row.time_ns)}</td>
       <td>{format.share(row.share)}</td>
@@ -57,13 +57,13 @@ export function Families() {
   const perStep = isPerStep(summary);
   return (
     <Section id="families" title="Where the GPU's time goes">
-      <table class="plain families">
+      <div class="scroll"><table class="plain families">
         <thead><tr><th scope="col">family</th><th scope="col">{perStep ? "a step" : "time"}</th>
           <th scope="col">share</th><th scope="col">HBM</th><th scope="col">above roof</th>
           {table.some_uncounted && <th scope="col" class="wide">uncounted</th>}</tr></thead>
         <tbody>{rows.map((row) =>
           <Row row={row} withUncounted={table.some_uncounted} />)}</tbody>
-      </table>
+      </table></div>
       <Legend rows={rows} withUncounted={table.some_uncounted} />
       {small.length > 0 && <p class="note">Less than 1 % each: {small.join(", ")}, together{" "}
         {format.time(smallTime)}{perStep && " a step"}.</p>}
