@@ -24,10 +24,11 @@ async function withPage(data, options, body) {
 const plain = (text) => text.replaceAll("\u00a0", " ");
 const textOf = async (page, selector) => plain(await page.locator(selector).textContent());
 
+// The width of the screen: a mobile browser's own window grows with what does not fit.
 async function assertNoSidewaysScroll(page) {
-  const [content, window] = await page.evaluate(() =>
-    [document.documentElement.scrollWidth, window.innerWidth]);
-  assert.ok(content <= window, `${content} in ${window}`);
+  const content = await page.evaluate(() => document.documentElement.scrollWidth);
+  const { width } = page.viewportSize();
+  assert.ok(content <= width, `${content} in ${width}`);
 }
 
 // The top of each, in the order in which a person reads them.
