@@ -122,7 +122,6 @@ class Agent {
   void SendDevices();
   void SendPoolMemory();
   void SendStatus();
-  void SendClocks();
   void SendEnd(const char* how);
 
   bool Active() const { return active_.load(std::memory_order_acquire); }
@@ -157,11 +156,11 @@ class Agent {
   uint64_t new_work_seen_ = 0;     // records of it
   bool has_new_work_ = false;      // which no window has been opened for
   PlannedWindow new_work_window_;  // the last one
-  uint64_t silence_due_ns_ = 0;  // when, tracing being off, no record may come any more
+  uint64_t silence_due_ns_ = 0;    // when, tracing being off, no record may come any more
   uint64_t launches_when_silent_ = 0;
   OtherClient other_client_;
   RangeSession ranges_;
-  bool taken_ = false;  // another client has the buffers
+  bool taken_ = false;          // another client has the buffers
   bool may_subscribe_ = false;  // where that harms nobody (subscription.h)
   bool clock_known_ = true;
   std::atomic<int> devices_sent_{0};

@@ -5,16 +5,10 @@
 #include "inject/identity.h"
 #include "inject/memory_pool.h"
 #include "inject/record/primary_contexts.h"
+#include "proto/profile_fields.h"
 
 namespace utlz::inject {
 namespace {
-
-constexpr uint16_t kFrameProcess = 1;
-constexpr uint16_t kFrameClocks = 2;
-constexpr uint16_t kFrameDevice = 3;
-constexpr uint16_t kFrameAgentStatus = 15;
-constexpr uint16_t kFrameProcessEnd = 16;
-constexpr uint16_t kFramePoolMemory = 19;
 
 constexpr uint64_t kMillisecondNs = 1000000;
 constexpr uint32_t kMaxDevices = 64;
@@ -32,7 +26,6 @@ void Agent::FlushRecords(uint32_t flags) {
 
 void Agent::Report() {
   thread_cpu_ns_.store(ThreadCpuNs() - earlier_cpu_ns_, std::memory_order_relaxed);
-  if (!taken_) SendClocks();
   SendPoolMemory();
   SendStatus();
 }
@@ -41,7 +34,7 @@ void Agent::SendIdentity() {
   recorder_.Lock();
   ByteBuffer* message = recorder_.Scratch();
   WriteProcess(cupti_, cuda_, message);
-  recorder_.Send(kFrameProcess, *message);
+  recorder_.Send(wire::kFrameProcess, *message);
   recorder_.Unlock();
 }
 
@@ -55,22 +48,15 @@ void Agent::SendDevices() {
   for (int ordinal = 0; ordinal < count && ordinal < static_cast<int>(kMaxDevices); ++ordinal) {
     recorder_.Lock();
     ByteBuffer* message = recorder_.Scratch();
-    if (WriteDevice(cuda_, ordinal, message) && recorder_.Send(kFrameDevice, *message)) {
+    if (WriteDevice(cuda_, ordinal, message) && recorder_.Send(wire::kFrameDevice, *message)) {
       devices_sent_.fetch_add(1);
     }
     recorder_.Unlock();
   }
 }
 
-void Agent::SendClocks() {
-  recorder_.Lock();
-  ByteBuffer* message = recorder_.Scratch();
-  WriteClocks(cupti_, recorder_.clock(), message);
-  recorder_.Send(kFrameClocks, *message);
-  recorder_.Unlock();
-}
-
 void Agent::SendPoolMemory() {
+  namespace field = wire::PoolMemory;
   const uint64_t devices = DevicesWithPrimaryContext(cuda_);
   for (uint32_t ordinal = 0; ordinal < kMaxDevices; ++ordinal) {
     PoolMemory memory;
@@ -81,17 +67,18 @@ void Agent::SendPoolMemory() {
     recorder_.Lock();
     ByteBuffer* message = recorder_.Scratch();
     PbWriter out(message);
-    out.Fixed64(1, RealtimeNs());
-    out.Uint(2, ordinal);
-    out.Uint(3, memory.used_bytes);
-    out.Uint(4, memory.reserved_bytes);
-    out.Uint(5, memory.used_high_bytes);
-    recorder_.Send(kFramePoolMemory, *message);
+    out.Fixed64(field::kTimeNs, RealtimeNs());
+    out.Uint(field::kDeviceOrdinal, ordinal);
+    out.Uint(field::kUsedBytes, memory.used_bytes);
+    out.Uint(field::kReservedBytes, memory.reserved_bytes);
+    out.Uint(field::kUsedHighBytes, memory.used_high_bytes);
+    recorder_.Send(wire::kFramePoolMemory, *message);
     recorder_.Unlock();
   }
 }
 
 void Agent::SendStatus() {
+  namespace field = wire::AgentStatus;
   uint64_t now_ns = 0;
   size_t dropped = 0;
   // CUPTI is left alone while another client has it: that one may tear it down at any moment.
@@ -106,26 +93,26 @@ void Agent::SendStatus() {
   const RingProducer& producer = ring_.header()->producer;
   ByteBuffer* message = recorder_.Scratch();
   PbWriter out(message);
-  if (now_ns != 0) out.Fixed64(1, now_ns);
-  out.Uint(2, counts.launches);
-  out.Uint(3, counts.timeless);
-  out.Uint(4, producer.launches_dropped.load(std::memory_order_relaxed));
-  out.Uint(5, counts.dropped_by_cupti);
-  out.Uint(6, counts.unknown);
-  out.Uint(7, ring_.frames_written());
-  out.Uint(8, ring_.bytes_written());
-  out.Uint(10, callbacks_.load(std::memory_order_relaxed));
-  out.Uint(11, counts.encode_ns);
-  out.Uint(12, thread_cpu_ns_.load(std::memory_order_relaxed));
-  out.Uint(13, pool_.outstanding());
-  out.Uint(15, producer.reason.load(std::memory_order_relaxed));
-  out.Uint(17, budget_.tracing_cost_ns());
-  out.Uint(18, counts.operations.recorded());
-  out.Uint(19, counts.operations.numbered());
-  out.UintAlways(20, counts.operations.in_gaps());
+  if (now_ns != 0) out.Fixed64(field::kTimeNs, now_ns);
+  out.Uint(field::kLaunchesRecorded, counts.launches);
+  out.Uint(field::kLaunchesTimeless, counts.timeless);
+  out.Uint(field::kLaunchesDroppedRing, producer.launches_dropped.load(std::memory_order_relaxed));
+  out.Uint(field::kRecordsDroppedCupti, counts.dropped_by_cupti);
+  out.Uint(field::kRecordsUnknown, counts.unknown);
+  out.Uint(field::kFramesWritten, ring_.frames_written());
+  out.Uint(field::kBytesWritten, ring_.bytes_written());
+  out.Uint(field::kCallbacks, callbacks_.load(std::memory_order_relaxed));
+  out.Uint(field::kEncodeNs, counts.encode_ns);
+  out.Uint(field::kAgentThreadCpuNs, thread_cpu_ns_.load(std::memory_order_relaxed));
+  out.Uint(field::kBuffersOutstanding, pool_.outstanding());
+  out.Uint(field::kReason, producer.reason.load(std::memory_order_relaxed));
+  out.Uint(field::kTracingCostNs, budget_.tracing_cost_ns());
+  out.Uint(field::kOperationsRecorded, counts.operations.recorded());
+  out.Uint(field::kOperationsNumbered, counts.operations.numbered());
+  out.UintAlways(field::kOperationsInGaps, counts.operations.in_gaps());
   const uint64_t flushed_ns = producer.flushed_until_ns.load(std::memory_order_relaxed);
-  if (flushed_ns != 0) out.Fixed64(21, flushed_ns);
-  recorder_.Send(kFrameAgentStatus, *message);
+  if (flushed_ns != 0) out.Fixed64(field::kFlushedUntilNs, flushed_ns);
+  recorder_.Send(wire::kFrameAgentStatus, *message);
   recorder_.Unlock();
 }
 
@@ -134,9 +121,9 @@ void Agent::SendEnd(const char* how) {
   if (!recorder_.LockWithin(kPatienceNs)) return;
   ByteBuffer* message = recorder_.Scratch();
   PbWriter out(message);
-  out.Fixed64(1, RealtimeNs());
-  out.String(2, how);
-  recorder_.Send(kFrameProcessEnd, *message);
+  out.Fixed64(wire::ProcessEnd::kTimeNs, RealtimeNs());
+  out.String(wire::ProcessEnd::kHow, how);
+  recorder_.Send(wire::kFrameProcessEnd, *message);
   recorder_.Unlock();
   ring_.header()->producer.ended.store(1, std::memory_order_release);
 }

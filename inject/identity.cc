@@ -10,6 +10,7 @@
 
 #include "inject/base/clock.h"
 #include "inject/version.h"
+#include "proto/profile_fields.h"
 #include "proto/valid_text.h"
 
 namespace utlz::inject {
@@ -37,7 +38,7 @@ void WriteArguments(PbWriter* out) {
   MakeValidUtf8(text, size);
   for (uint32_t begin = 0; begin < size;) {
     const auto length = static_cast<uint32_t>(strnlen(text + begin, size - begin));
-    out->BytesAlways(4, text + begin, length);
+    out->BytesAlways(wire::Process::kArguments, text + begin, length);
     begin += length + 1;
   }
 }
@@ -60,34 +61,35 @@ void WriteNumberFrom(const char* variable, uint32_t field, PbWriter* out) {
 }  // namespace
 
 void WriteProcess(const CuptiApi& cupti, const CudaApi& cuda, ByteBuffer* message) {
+  namespace field = wire::Process;
   PbWriter out(message);
-  out.Uint(1, static_cast<uint64_t>(getpid()));
-  out.Uint(2, static_cast<uint64_t>(getppid()));
+  out.Uint(field::kPid, static_cast<uint64_t>(getpid()));
+  out.Uint(field::kParentPid, static_cast<uint64_t>(getppid()));
   char path[kMaxPathBytes];
   const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
   if (length > 0) {
     MakeValidUtf8(path, static_cast<size_t>(length));
-    out.Bytes(3, path, static_cast<uint32_t>(length));
+    out.Bytes(field::kExecutable, path, static_cast<uint32_t>(length));
   }
   WriteArguments(&out);
-  out.Uint(5, cupti.version);
-  WriteText(6, cupti.path, &out);
+  out.Uint(field::kCuptiVersion, cupti.version);
+  WriteText(field::kCuptiPath, cupti.path, &out);
   int driver_version = 0;
   if (cuda.driver_get_version != nullptr &&
       cuda.driver_get_version(&driver_version) == cuda::kSuccess) {
-    out.Uint(7, static_cast<uint64_t>(driver_version));
+    out.Uint(field::kDriverVersion, static_cast<uint64_t>(driver_version));
   }
-  out.Uint(8, RealtimeNs());
-  out.String(9, kVersion);
-  WriteNumberFrom("RANK", 10, &out);
-  WriteNumberFrom("LOCAL_RANK", 11, &out);
-  WriteNumberFrom("WORLD_SIZE", 12, &out);
+  out.Uint(field::kStartTimeNs, RealtimeNs());
+  out.String(field::kAgentVersion, kVersion);
+  WriteNumberFrom("RANK", field::kRank, &out);
+  WriteNumberFrom("LOCAL_RANK", field::kLocalRank, &out);
+  WriteNumberFrom("WORLD_SIZE", field::kWorldSize, &out);
   char host[256] = "";
-  if (gethostname(host, sizeof host - 1) == 0) out.String(13, host);
-  out.Uint(16, static_cast<uint64_t>(cupti.named.fate));
-  WriteText(17, cupti.named.path, &out);
-  WriteText(18, cupti.named.error, &out);
-  WriteText(19, cupti.other_path, &out);
+  if (gethostname(host, sizeof host - 1) == 0) out.String(field::kHost, host);
+  out.Uint(field::kNamedCupti, static_cast<uint64_t>(cupti.named.fate));
+  WriteText(field::kNamedCuptiPath, cupti.named.path, &out);
+  WriteText(field::kNamedCuptiError, cupti.named.error, &out);
+  WriteText(field::kOtherCuptiPath, cupti.other_path, &out);
 }
 
 // Anybody can make the default folder: the pipe is looked at, never opened, and must be of who may
@@ -105,43 +107,36 @@ bool MayUseMps(const char* default_folder) {
 }
 
 bool WriteDevice(const CudaApi& cuda, int ordinal, ByteBuffer* message) {
+  namespace field = wire::Device;
   int device = 0;
   if (cuda.device_get(&device, ordinal) != cuda::kSuccess) return false;
   PbWriter out(message);
-  out.Uint(1, static_cast<uint64_t>(ordinal));
+  out.Uint(field::kOrdinal, static_cast<uint64_t>(ordinal));
   uint8_t uuid[16];
-  if (cuda.device_get_uuid(uuid, device) == cuda::kSuccess) out.Bytes(2, uuid, sizeof uuid);
+  if (cuda.device_get_uuid(uuid, device) == cuda::kSuccess)
+    out.Bytes(field::kUuid, uuid, sizeof uuid);
   char text[256];
-  if (cuda.device_get_pci_bus_id(text, sizeof text, device) == cuda::kSuccess) out.String(3, text);
-  if (cuda.device_get_name(text, sizeof text, device) == cuda::kSuccess) out.String(4, text);
+  if (cuda.device_get_pci_bus_id(text, sizeof text, device) == cuda::kSuccess)
+    out.String(field::kPciBus, text);
+  if (cuda.device_get_name(text, sizeof text, device) == cuda::kSuccess)
+    out.String(field::kName, text);
   const auto attribute = [&](int which) -> uint64_t {
     int value = 0;
     const bool known = cuda.device_get_attribute(&value, which, device) == cuda::kSuccess;
     return known && value > 0 ? static_cast<uint64_t>(value) : 0;
   };
-  out.Uint(5, attribute(cuda::kAttributeMajor));
-  out.Uint(6, attribute(cuda::kAttributeMinor));
-  out.Uint(7, attribute(cuda::kAttributeMultiprocessors));
+  out.Uint(field::kComputeCapabilityMajor, attribute(cuda::kAttributeMajor));
+  out.Uint(field::kComputeCapabilityMinor, attribute(cuda::kAttributeMinor));
+  out.Uint(field::kMultiprocessors, attribute(cuda::kAttributeMultiprocessors));
   size_t memory_bytes = 0;
-  if (cuda.device_total_memory(&memory_bytes, device) == cuda::kSuccess) out.Uint(8, memory_bytes);
-  out.Uint(9, attribute(cuda::kAttributeL2Bytes));
-  out.Uint(10, attribute(cuda::kAttributeClockKhz));
-  out.Uint(11, attribute(cuda::kAttributeMemoryClockKhz));
-  out.Uint(12, attribute(cuda::kAttributeMemoryBusBits));
-  out.Uint(14, MayUseMps("/tmp/nvidia-mps") ? 1 : 0);
+  if (cuda.device_total_memory(&memory_bytes, device) == cuda::kSuccess)
+    out.Uint(field::kMemoryBytes, memory_bytes);
+  out.Uint(field::kL2Bytes, attribute(cuda::kAttributeL2Bytes));
+  out.Uint(field::kSmClockKhz, attribute(cuda::kAttributeClockKhz));
+  out.Uint(field::kMemoryClockKhz, attribute(cuda::kAttributeMemoryClockKhz));
+  out.Uint(field::kMemoryBusBits, attribute(cuda::kAttributeMemoryBusBits));
+  out.Uint(field::kMps, MayUseMps("/tmp/nvidia-mps") ? 1 : 0);
   return true;
-}
-
-void WriteClocks(const CuptiApi& cupti, const CuptiClock& clock, ByteBuffer* message) {
-  uint64_t cupti_ticks = 0;
-  if (cupti.get_timestamp(&cupti_ticks) != cupti::kSuccess) return;
-  const uint64_t realtime_ns = RealtimeNs();
-  const uint64_t cupti_ns = clock.ToRealtime(cupti_ticks);
-  const uint64_t monotonic_ns = MonotonicNs();
-  PbWriter out(message);
-  out.Bytes(1, &cupti_ns, 8);
-  out.Bytes(2, &realtime_ns, 8);
-  out.Bytes(3, &monotonic_ns, 8);
 }
 
 }  // namespace utlz::inject

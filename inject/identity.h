@@ -6,21 +6,17 @@
 #include "inject/base/pb_writer.h"
 #include "inject/driver/cuda_api.h"
 #include "inject/driver/cupti_api.h"
-#include "inject/record/cupti_clock.h"
 
 namespace utlz::inject {
 
 void WriteProcess(const CuptiApi& cupti, const CudaApi& cuda, ByteBuffer* message);
 
-// Whether this process is a client of MPS, or may be: it names MPS's folder, or the default one has a
-// control pipe.
+// Whether this process is a client of MPS, or may be: it names MPS's folder, or the default one has
+// a control pipe.
 bool MayUseMps(const char* default_folder);
 
 // False where there is no such device, or the driver is not ready yet.
 bool WriteDevice(const CudaApi& cuda, int ordinal, ByteBuffer* message);
-
-// Readings of CUPTI's clock, real and monotonic time, taken together.
-void WriteClocks(const CuptiApi& cupti, const CuptiClock& clock, ByteBuffer* message);
 
 }  // namespace utlz::inject
 

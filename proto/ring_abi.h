@@ -75,11 +75,11 @@ enum class NamedCupti : uint32_t {
 // Bits of AgentWelcome::trace_flags and RingHeader::requested_flags.
 inline constexpr uint32_t kTraceKernels = 1u << 0;
 inline constexpr uint32_t kTraceCopies = 1u << 1;
-inline constexpr uint32_t kTraceMarkers = 1u << 2;       // NVTX ranges
-inline constexpr uint32_t kTraceGraphLaunches = 1u << 3;  // one record a graph, not one a node
-inline constexpr uint32_t kTraceLaunchCalls = 1u << 4;    // API records: thread and CPU time
-inline constexpr uint32_t kTraceUserRanges = 1u << 5;     // counters by user range
-inline constexpr uint32_t kTraceNewWork = 1u << 6;        // a window soon after new work is made
+inline constexpr uint32_t kTraceMarkers = 1u << 2;  // NVTX ranges
+// Bit 3 was another's.
+inline constexpr uint32_t kTraceLaunchCalls = 1u << 4;  // API records: thread and CPU time
+inline constexpr uint32_t kTraceUserRanges = 1u << 5;   // counters by user range
+inline constexpr uint32_t kTraceNewWork = 1u << 6;      // a window soon after new work is made
 
 struct RingProducer {
   std::atomic<uint64_t> write_position;
@@ -90,7 +90,7 @@ struct RingProducer {
   std::atomic<uint32_t> state;             // AgentState
   std::atomic<uint32_t> reason;            // AgentReason
   std::atomic<uint32_t> reason_detail;
-  std::atomic<uint32_t> ended;             // 1 once the last frame of an orderly end is published
+  std::atomic<uint32_t> ended;  // 1 once the last frame of an orderly end is published
   std::atomic<uint64_t> acknowledged_request;  // RingControl::request that was last carried out
   // When the overhead budget will allow a planned window (CLOCK_REALTIME); 0: at any time.
   std::atomic<uint64_t> window_ready_ns;
@@ -101,11 +101,11 @@ struct RingConsumer {
 };
 
 struct RingControl {
-  std::atomic<uint64_t> request;            // incremented after the words below were set
-  std::atomic<uint32_t> requested_state;    // AgentState
-  std::atomic<uint32_t> requested_flags;    // kTrace*
+  std::atomic<uint64_t> request;              // incremented after the words below were set
+  std::atomic<uint32_t> requested_state;      // AgentState
+  std::atomic<uint32_t> requested_flags;      // kTrace*
   std::atomic<uint32_t> overhead_budget_ppm;  // 10000 = 1 %; 0 = unlimited
-  std::atomic<uint32_t> counters_yielded;   // 1: the sampler has given the counters up for ranges
+  std::atomic<uint32_t> counters_yielded;     // 1: the sampler has given the counters up for ranges
   // The next window in which every process on a GPU traces while it is sampled, CLOCK_REALTIME. Not
   // announced by `request`: written in the order end = 0, begin, end, and read end, begin, end.
   std::atomic<uint64_t> window_begin_ns;
@@ -120,7 +120,7 @@ struct RingHeader {
   uint32_t abi_version;
   uint32_t header_bytes;
   uint64_t data_bytes;
-  uint64_t pid;                 // as the target sees itself; the collector trusts SO_PEERCRED
+  uint64_t pid;  // as the target sees itself; the collector trusts SO_PEERCRED
   uint64_t start_realtime_ns;
   uint8_t reserved0[24];
   alignas(64) RingProducer producer;
@@ -150,13 +150,13 @@ struct AgentHello {
 struct AgentWelcome {
   uint32_t magic;
   uint32_t abi_version;
-  uint32_t accepted;             // 0: the agent switches itself off
-  uint32_t state;                // AgentState to begin in
+  uint32_t accepted;  // 0: the agent switches itself off
+  uint32_t state;     // AgentState to begin in
   uint32_t trace_flags;
   uint32_t overhead_budget_ppm;
   uint32_t flush_period_ms;
-  uint32_t device_pool_mib;      // limit of CUPTI's device memory per context
-  uint8_t token[16];             // RunToken::collectors, where accepted and the hello had its half
+  uint32_t device_pool_mib;  // limit of CUPTI's device memory per context
+  uint8_t token[16];         // RunToken::collectors, where accepted and the hello had its half
   uint64_t reserved[2];
 };
 
@@ -164,8 +164,8 @@ static_assert(sizeof(AgentHello) == 56);
 static_assert(sizeof(AgentWelcome) == 64);
 
 // Environment of the target, set by `utlz run`.
-inline constexpr char kSocketVariable[] = "UTLZ_SOCKET";        // path of the collector's socket
-inline constexpr char kCuptiVariable[] = "UTLZ_CUPTI_PATH";     // optional: the libcupti to load last
+inline constexpr char kSocketVariable[] = "UTLZ_SOCKET";     // path of the collector's socket
+inline constexpr char kCuptiVariable[] = "UTLZ_CUPTI_PATH";  // optional: the libcupti to load last
 // optional: the one that the user named, to load before any other
 inline constexpr char kNamedCuptiVariable[] = "UTLZ_NAMED_CUPTI_PATH";
 

@@ -20,7 +20,7 @@
 #include "collector/sampler/counters/metric_selection.h"
 #include "collector/sampler/counters/pm_sampler.h"
 #include "collector/sampler/driver/clocks.h"
-#include "collector/sampler/driver/cuda_driver_table.h"
+#include "collector/sampler/driver/cuda_devices.h"
 #include "collector/sampler/driver/cupti_table.h"
 #include "collector/sampler/driver/library_search.h"
 
@@ -142,7 +142,7 @@ int Run(const Arguments& arguments) {
     Print(arguments, arguments.chip, *passes, {});
     return 0;
   }
-  const absl::StatusOr<CudaDriverTable> driver = LoadCudaDriver();
+  const absl::StatusOr<CudaDriver> driver = LoadCudaDriver();
   if (!driver.ok()) return Fail(driver.status());
   const absl::StatusOr<std::vector<CudaDevice>> devices = ListCudaDevices(*driver);
   if (!devices.ok()) return Fail(devices.status());

@@ -22,8 +22,7 @@ std::optional<double> TracingCostShare(const ProcessState& process, uint64_t now
   const uint64_t end_ns = process.LivedUntilNs(now_ns);
   if (!process.has_status || end_ns <= start_ns) return std::nullopt;
   const AgentStatus& status = process.status;
-  const double spent_ns = DriverCostNs(process) + static_cast<double>(status.callback_ns()) +
-                          static_cast<double>(status.agent_thread_cpu_ns());
+  const double spent_ns = DriverCostNs(process) + static_cast<double>(status.agent_thread_cpu_ns());
   return spent_ns / static_cast<double>(end_ns - start_ns);
 }
 

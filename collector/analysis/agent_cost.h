@@ -11,8 +11,8 @@
 namespace utlz {
 
 // Time that tracing took of the process ÷ the time that it lived: the driver's work for records,
-// our callbacks on the program's threads, and the agent's thread. Nothing where the agent said
-// nothing. A GPU-bound program hides much of it: an upper estimate.
+// and the agent's thread. Nothing where the agent said nothing. A GPU-bound program hides much of
+// it: an upper estimate.
 std::optional<double> TracingCostShare(const ProcessState& process, uint64_t now_ns);
 
 // What records cost the driver in all, as the agents reckon it.

@@ -224,7 +224,7 @@ Analysis Analyze(const ModelState& model, const std::optional<StepsSpan>& steps)
     DeviceAnalysis device;
     device.ceilings = CeilingsOf(model.devices[i]);
     device.part = analysis.steady.Of(model.devices[i]);
-    TakeSlowdownOut(model, i, analysis.steady.steps.has_value(), &device.part);
+    TakeSlowdownOut(model, i, analysis.steady.steps, &device.part);
     device.overlap_share = OverlapShare(model.devices[i]);
     device.sampled = model.devices[i].attribution.has_samples();
     if (device.sampled) device.attribution = model.devices[i].attribution.Solve();

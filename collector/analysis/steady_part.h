@@ -18,6 +18,9 @@ struct StepsSpan {
   double usual_step_ns = 0;      // median
   double pause_per_step_ns = 0;  // of pauses in steps, mean
   uint32_t device = 0;           // index into DeviceTable: whose kernels made the steps
+  // By which the traced steps are longer than all of them; absent where nothing tells.
+  std::optional<double> slowdown_share = std::nullopt;
+  double slowdown_standard_error = 0;
 };
 
 // Whether a gap is no time of the steps: an idle stretch of ten of them that waits for no input, or

@@ -11,17 +11,36 @@ namespace {
 // In standard errors: less may be chance.
 constexpr double kTold = 3;
 
+// As shares of `time_ns` of the device's traced time.
+struct Slowdown {
+  double share;
+  double standard_error;
+  double time_ns;
+};
+
+// The steps' own where they were compared; else that of windows with the gaps beside them.
+std::optional<Slowdown> SlowdownOf(const ModelState& model, uint32_t device,
+                                   const std::optional<StepsSpan>& steps, const DevicePart& part) {
+  if (steps.has_value() && steps->slowdown_share.has_value()) {
+    return Slowdown{*steps->slowdown_share, steps->slowdown_standard_error, part.TimeNs()};
+  }
+  const std::optional<MeasuredCost> cost = MeasureCostOn(model, device);
+  if (!cost.has_value()) return std::nullopt;
+  // A run's first window, which was not compared, holds more than steps.
+  return Slowdown{cost->window_share, cost->window_standard_error,
+                  steps.has_value() ? part.TimeNs() : std::min(part.TimeNs(), cost->window_ns)};
+}
+
 }  // namespace
 
-void TakeSlowdownOut(const ModelState& model, uint32_t device, bool of_steps, DevicePart* part) {
-  const std::optional<MeasuredCost> cost = MeasureCostOn(model, device);
+void TakeSlowdownOut(const ModelState& model, uint32_t device,
+                     const std::optional<StepsSpan>& steps, DevicePart* part) {
+  const std::optional<Slowdown> slowdown = SlowdownOf(model, device, steps, *part);
   const double idle_ns = part->content.IdleNs();
-  if (!cost.has_value() || idle_ns <= 0) return;
-  if (cost->window_share <= kTold * cost->window_standard_error) return;
-  // A run's first window, which was not compared, holds more than steps.
-  const double time_ns = of_steps ? part->TimeNs() : std::min(part->TimeNs(), cost->window_ns);
-  part->slowdown_ns = std::min(cost->window_share * time_ns, idle_ns);
-  part->slowdown_error_ns = cost->window_standard_error * time_ns;
+  if (!slowdown.has_value() || idle_ns <= 0) return;
+  if (slowdown->share <= kTold * slowdown->standard_error) return;
+  part->slowdown_ns = std::min(slowdown->share * slowdown->time_ns, idle_ns);
+  part->slowdown_error_ns = slowdown->standard_error * slowdown->time_ns;
   const double kept = 1 - part->slowdown_ns / idle_ns;
   for (size_t i = 0; i < kGapCategories; ++i) part->content.time_ns[i] *= kept;
 }

@@ -23,6 +23,7 @@
 #include "collector/timeline/exposed_communication.h"
 #include "collector/timeline/gap_sites.h"
 #include "collector/timeline/graph_launches.h"
+#include "collector/timeline/kernel_returns.h"
 #include "collector/timeline/kernel_series.h"
 #include "collector/timeline/process_overlap.h"
 #include "collector/timeline/range_hold_ups.h"
@@ -48,6 +49,7 @@ struct DeviceState {
   ProcessOverlap overlap;
   BoundedSeries busy_series;
   StepFinder steps;
+  KernelReturns returns;
   GraphLaunches graphs;
   ActivityLedger ledger;
   GapSites gap_sites;

@@ -252,7 +252,8 @@ bool RunModel::State::ConsumeCopies(ProcessState* process, std::string_view payl
                       .stream = copy.stream,
                       .context = copy.context,
                       .source = static_cast<uint16_t>(process->source),
-                      .kind = KindOfCopy(copy.kind, copy.pageable)});
+                      .kind = KindOfCopy(copy.kind, copy.pageable),
+                      .begins_launch = !copy.of_graph});
   }
   ReleaseAfter(*process);
   return true;
@@ -341,7 +342,6 @@ bool RunModel::State::ConsumeEnd(ProcessState* process, std::string_view payload
 }
 
 void RunModel::State::AddOrderedLaunch(const Activity& activity, DeviceState* device) {
-  device->ledger.AddLaunch(activity);
   // What was counted then is of no kernel that could be named.
   if (const auto shared = device->overlap.Add(activity)) {
     device->attribution.AddUntraced(shared->start_ns, shared->end_ns);
@@ -357,8 +357,10 @@ void RunModel::State::ReleaseDevice(uint32_t index, uint64_t watermark_ns) {
   for (const Activity& activity : device.queue.Release(watermark_ns, &reached_ns)) {
     device.sweep.Add(activity);
     device.gap_sites.Add(activity);
+    device.ledger.AddStart(activity);
     if (activity.kernel != kNoKernel) AddOrderedLaunch(activity, &device);
     device.steps.Add(activity);
+    device.returns.Add(activity);
     device.kernel_series.Add(activity);
     device.attribution.AddActivity(activity);
     model_.ranges.AddActivity(index, activity);

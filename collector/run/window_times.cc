@@ -186,6 +186,26 @@ std::vector<WindowTimes::Stretch> WindowTimes::Stretches() const {
   return stretches;
 }
 
+std::vector<WindowTimes::Span> WindowTimes::Spans(uint64_t now_ns) const {
+  std::vector<Span> spans;
+  std::optional<uint32_t> before;
+  uint64_t recorded = 0;
+  for (uint32_t i = 0; i < windows_.size(); ++i) {
+    const bool at_an_end = i == 0 || i + 1 == windows_.size();
+    if (!HasRecords(i) && !at_an_end) continue;
+    const Window& window = windows_[i];
+    if (before.has_value()) {
+      spans.push_back({windows_[*before].end_ns, window.start_ns, false,
+                       Operations({.before = *before, .after = i})});
+    }
+    const uint64_t operations = window.recorded > recorded ? window.recorded - recorded : 0;
+    spans.push_back({window.start_ns, window.start_ns + LengthNs(i, now_ns), true, operations});
+    recorded = std::max(recorded, window.recorded);
+    before = i;
+  }
+  return spans;
+}
+
 WindowTimes::Place WindowTimes::PlaceOf(uint64_t start_ns) const {
   if (windows_.empty()) return {0, 0};
   const auto newest = static_cast<uint32_t>(windows_.size() - 1);

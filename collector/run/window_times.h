@@ -75,6 +75,15 @@ class WindowTimes {
   // Every window but the newest.
   std::vector<Stretch> Stretches() const;
 
+  // Windows, and what lies between those with records, in order; an open window ends at `now_ns`.
+  struct Span {
+    uint64_t start_ns;
+    uint64_t end_ns;
+    bool traced;
+    std::optional<uint64_t> operations;  // nothing where their number is not known
+  };
+  std::vector<Span> Spans(uint64_t now_ns) const;
+
  private:
   struct Window {
     uint64_t start_ns;

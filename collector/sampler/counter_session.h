@@ -15,7 +15,7 @@
 #include "collector/sampler/counters/pm_sampler.h"
 #include "collector/sampler/counters/rung_reason.h"
 #include "collector/sampler/counters/window_activity.h"
-#include "collector/sampler/driver/cuda_driver_table.h"
+#include "collector/sampler/driver/cuda_devices.h"
 #include "collector/sampler/driver/cupti_table.h"
 #include "collector/sampler/sharing/device_lease.h"
 #include "collector/sampler/window_schedule.h"

@@ -35,7 +35,7 @@ int SamplerMain(const SamplerOptions& options) {
   prctl(PR_SET_NAME, kSamplerProcessName);
 
   auto channel = std::make_unique<FrameChannel>(options.channel_fd);
-  absl::StatusOr<CudaDriverTable> cuda = LoadCudaDriver();
+  absl::StatusOr<CudaDriver> cuda = LoadCudaDriver();
   absl::StatusOr<std::vector<CudaDevice>> devices =
       cuda.ok() ? ListCudaDevices(*cuda) : absl::StatusOr<std::vector<CudaDevice>>(cuda.status());
   if (!devices.ok()) {

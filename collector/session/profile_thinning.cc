@@ -17,7 +17,6 @@ bool ComesByTheThousand(uint32_t source, uint16_t type) {
   switch (type) {
     case FRAME_LAUNCHES:
     case FRAME_COPIES:
-    case FRAME_GRAPH_LAUNCHES:
     case FRAME_MARKERS:
     case FRAME_LAUNCH_CALLS:
     case FRAME_COMMUNICATION_CALLS:
@@ -82,9 +81,8 @@ double ProfileThinning::AllowedBytes(Clock::time_point now) const {
 }
 
 bool ProfileThinning::MayWrite(Clock::time_point now, uint64_t bytes_written) {
-  const double left =
-      std::min(AllowedBytes(now), static_cast<double>(allowance_.maximum_bytes)) -
-      static_cast<double>(bytes_written);
+  const double left = std::min(AllowedBytes(now), static_cast<double>(allowance_.maximum_bytes)) -
+                      static_cast<double>(bytes_written);
   writing_ = left >= (writing_ ? 0 : static_cast<double>(allowance_.window_bytes));
   return writing_;
 }

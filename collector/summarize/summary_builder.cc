@@ -17,7 +17,9 @@
 #include "collector/summary/ladder.h"
 #include "collector/summary/marker_summary.h"
 #include "collector/summary/memory_summary.h"
+#include "collector/summary/phases.h"
 #include "collector/summary/run_summary.h"
+#include "collector/summary/step_levels.h"
 #include "collector/summary/step_summary.h"
 #include "collector/summary/timeline.h"
 #include "collector/summary/waterfall.h"
@@ -32,7 +34,9 @@ Summary Summarize(const ModelState& model) {
   const Analysis analysis = Analyze(model, SummarizeSteps(model, &summary));
   TakePausesOutOfSteps(analysis, &summary);
   TakeSlowdownOutOfSteps(analysis, &summary);
+  if (summary.has_steps()) CopyStepTimes(summary.mutable_steps());
   SummarizeWindow(model, analysis, &summary);
+  SummarizePhases(model, analysis, &summary);
   SummarizeProcesses(model, &summary);
   SummarizeDevices(model, analysis, &summary);
   SummarizeKernels(model, analysis, &summary);

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "collector/kernel_names/kernel_name.h"
+#include "collector/summary/found_steps.h"
+#include "collector/summary/step_levels.h"
 
 namespace utlz {
 namespace {
@@ -24,107 +26,6 @@ constexpr double kAlikeShare = 0.7;
 constexpr double kAlikeLaunches = 0.1;
 // The warm-up ends with the last step up to which so many were slow.
 constexpr double kWarmupSlowShare = 0.8;
-
-struct Step {
-  uint64_t start_ns;
-  uint64_t end_ns;
-  StretchContent content;
-  double held_up_ns = 0;  // by our own counters: no time of the step's
-  // For how many steps it stands: itself, and its half of what was not traced beside it.
-  double weight = 1;
-  double length_ns() const { return static_cast<double>(end_ns - start_ns) - held_up_ns; }
-  double idle_ns() const { return length_ns() - content.KernelNs() - content.CopyNs(); }
-};
-
-struct Found {
-  std::string source;
-  const DeviceState* device = nullptr;  // that the steps' contents are of
-  uint32_t device_index = 0;
-  std::vector<Step> steps;
-};
-
-std::vector<Step> StepsOf(const std::vector<std::pair<uint64_t, uint64_t>>& bounds) {
-  std::vector<Step> steps;
-  steps.reserve(bounds.size());
-  for (const auto& [start_ns, end_ns] : bounds) {
-    steps.push_back({.start_ns = start_ns, .end_ns = end_ns, .content = {}});
-  }
-  return steps;
-}
-
-uint64_t KernelTimeNs(const ModelState& model, uint32_t device) {
-  uint64_t time_ns = 0;
-  for (const Kernel& kernel : model.kernels.kernels()) {
-    if (kernel.device == device) time_ns += kernel.durations.sum_ns();
-  }
-  return time_ns;
-}
-
-// What the program says itself, else launches of one graph, else launches that repeat. Devices of
-// one job step together: the one with most steps speaks for all.
-Found FindSteps(const ModelState& model) {
-  Found found;
-  found.steps = StepsOf(model.step_marks.Steps());
-  if (!found.steps.empty()) found.source = "nvtx";
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    const DeviceState& device = model.devices[i];
-    if (found.source == "nvtx") {
-      const uint64_t most = found.device == nullptr ? 0 : found.device->sweep.TimeNs(kKernelMask);
-      if (!device.used || device.sweep.TimeNs(kKernelMask) < most) continue;
-      found.device = &device;
-      found.device_index = i;
-      continue;
-    }
-    const std::vector<Step> by_graph =
-        StepsOf(device.graphs.StepsOfMainGraph(KernelTimeNs(model, i)));
-    const bool graph = by_graph.size() >= kFewestSteps;
-    std::vector<Step> steps = graph ? by_graph : StepsOf(device.steps.Steps());
-    if (steps.size() > found.steps.size()) {
-      found = {.source = graph ? "graph" : "pattern",
-               .device = &device,
-               .device_index = i,
-               .steps = std::move(steps)};
-    }
-  }
-  return found;
-}
-
-double OverlapNs(const LongGap& gap, const Step& step) {
-  const uint64_t begin_ns = std::max(gap.start_ns, step.start_ns);
-  const uint64_t end_ns = std::min(gap.end_ns, step.end_ns);
-  return end_ns > begin_ns ? static_cast<double>(end_ns - begin_ns) : 0;
-}
-
-void TakeHoldUpsOut(const DeviceState& device, std::vector<Step>* steps) {
-  for (const LongGap& gap : device.ledger.long_gaps()) {
-    if (!device.range_hold_ups.Holds(gap)) continue;
-    for (Step& step : *steps) step.held_up_ns += OverlapNs(gap, step);
-  }
-}
-
-// Tracing is dense where a program begins, and sparse later: there each step that was traced stands
-// for those around it that were not.
-void WeighSteps(const ActivityLedger& ledger, std::vector<Step>* steps) {
-  for (size_t i = 1; i < steps->size(); ++i) {
-    Step& before = (*steps)[i - 1];
-    Step& after = (*steps)[i];
-    if (after.start_ns <= before.end_ns) continue;
-    const double half_ns = ledger.Between(before.end_ns, after.start_ns).UntracedNs() / 2;
-    if (before.length_ns() > 0) before.weight += half_ns / before.length_ns();
-    if (after.length_ns() > 0) after.weight += half_ns / after.length_ns();
-  }
-}
-
-// Steps that were traced whole, with what the device did in them.
-void FillSteps(Found* found) {
-  if (found->device == nullptr) return;
-  TakeHoldUpsOut(*found->device, &found->steps);
-  for (Step& step : found->steps) {
-    step.content = found->device->ledger.Between(step.start_ns, step.end_ns);
-  }
-  std::erase_if(found->steps, [](const Step& step) { return step.content.UntracedNs() >= 1; });
-  WeighSteps(found->device->ledger, &found->steps);
-}
 
 struct Weighed {
   double value;
@@ -167,6 +68,13 @@ double Mean(const std::vector<Weighed>& values) {
     weight += one.weight;
   }
   return sum / weight;
+}
+
+double Variance(const std::vector<Weighed>& values) {
+  const double mean = Mean(values);
+  double sum = 0;
+  for (const Weighed& one : values) sum += (one.value - mean) * (one.value - mean);
+  return sum / static_cast<double>(values.size());
 }
 
 std::string Milliseconds(double time_ns) {
@@ -245,27 +153,12 @@ size_t WarmupSteps(const std::vector<Step>& steps) {
 
 // A kernel may come back in a pattern of which the rest does not: such stretches are no steps.
 bool AreAlike(const std::vector<Step>& steps) {
-  const double usual = Quantile(
-      Sorted(steps, 0, [](const Step& step) { return step.content.launches; }), 0.5);
+  const double usual =
+      Quantile(Sorted(steps, 0, [](const Step& step) { return step.content.launches; }), 0.5);
   const auto alike = std::count_if(steps.begin(), steps.end(), [&](const Step& step) {
     return std::abs(step.content.launches - usual) <= std::max(1.0, kAlikeLaunches * usual);
   });
   return static_cast<double>(alike) >= kAlikeShare * static_cast<double>(steps.size());
-}
-
-// What the steps come to in all, with those that were not traced.
-void SetLevel(const std::vector<Step>& steps, StepsSummary* summary) {
-  double count = 0;
-  for (const Step& step : steps) count += step.weight;
-  StepLevel* level = summary->add_levels();
-  level->set_name("step");
-  level->set_source(summary->source());
-  level->set_count(count);
-  if (summary->has_launches()) level->set_launches(summary->launches());
-  level->set_time_mean_ns(summary->time_mean_ns());
-  level->set_time_p50_ns(summary->time_p50_ns());
-  level->set_time_p99_ns(summary->time_p99_ns());
-  summary->set_level(level->name());
 }
 
 void SetTracedShare(const DeviceState& device, const StepsSpan& span, StepsSummary* summary) {
@@ -326,11 +219,21 @@ double PausePerStepNs(const DeviceState& device, const std::vector<Step>& steps,
   return pause_ns / static_cast<double>(steps.size() - warmup);
 }
 
+// By how much the traced steps are longer than all of them, for which nothing but tracing speaks.
+void SetSlowdown(const ModelState& model, const FoundSteps& found, size_t warmup, StepsSpan* span) {
+  const auto rate = RateOf(found, OperationAxis(model, found.device_index), warmup);
+  if (!rate.has_value() || rate->mean_ns >= rate->traced_mean_ns) return;
+  const std::vector<Weighed> lengths =
+      Sorted(found.steps, warmup, [](const Step& step) { return step.length_ns(); });
+  span->slowdown_share = 1 - rate->mean_ns / rate->traced_mean_ns;
+  span->slowdown_standard_error =
+      std::sqrt(Variance(lengths) / static_cast<double>(lengths.size())) / rate->traced_mean_ns;
+}
+
 }  // namespace
 
 std::optional<StepsSpan> SummarizeSteps(const ModelState& model, Summary* summary) {
-  Found found = FindSteps(model);
-  FillSteps(&found);
+  const FoundSteps found = FindSteps(model);
   if (found.steps.size() < 2) return std::nullopt;
   if (found.source == "pattern" && !AreAlike(found.steps)) return std::nullopt;
   const size_t warmup = WarmupSteps(found.steps);
@@ -339,7 +242,7 @@ std::optional<StepsSpan> SummarizeSteps(const ModelState& model, Summary* summar
   steps->set_source(found.source);
   SetTimes(found.steps, warmup, steps);
   SetContents(found.steps, warmup, steps);
-  SetLevel(found.steps, steps);
+  SummarizeLevels(model, found, warmup, steps);
   const std::string uuid = found.device == nullptr ? "" : FormatUuid(found.device->uuid);
   if (!uuid.empty()) steps->set_device_uuid(uuid);
   ListSteps(model, found.steps, warmup, steps);
@@ -349,6 +252,7 @@ std::optional<StepsSpan> SummarizeSteps(const ModelState& model, Summary* summar
                  .usual_step_ns = steps->time_p50_ns(),
                  .device = found.device_index};
   span.pause_per_step_ns = PausePerStepNs(*found.device, found.steps, warmup, span);
+  SetSlowdown(model, found, warmup, &span);
   SetTracedShare(*found.device, span, steps);
   return span;
 }

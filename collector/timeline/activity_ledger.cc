@@ -83,11 +83,17 @@ void ActivityLedger::MoveLastPoint(uint64_t time_ns) {
   now_.longest_kernel = kNoKernel;
 }
 
-void ActivityLedger::AddLaunch(const Activity& activity) {
+void ActivityLedger::AddStart(const Activity& activity) {
+  if (activity.kind == ActivityKind::kUntraced) return;
   if (points_.empty()) {
     now_.time_ns = activity.start_ns;
     Append();
   }
+  if (activity.begins_launch) ++now_.operations;
+  if (activity.kernel != kNoKernel) AddLaunch(activity);
+}
+
+void ActivityLedger::AddLaunch(const Activity& activity) {
   ++now_.launches;
   const uint64_t duration_ns = activity.end_ns - activity.start_ns;
   if (duration_ns > now_.longest_ns) {
@@ -103,6 +109,7 @@ StretchContent ActivityLedger::ContentOf(const Point& point) {
   }
   for (size_t i = 0; i < kGapCategories; ++i) content.gaps[i] = static_cast<double>(point.gaps[i]);
   content.launches = static_cast<double>(point.launches);
+  content.operations = static_cast<double>(point.operations);
   return content;
 }
 
@@ -125,6 +132,7 @@ StretchContent ActivityLedger::Until(uint64_t time_ns) const {
   }
   for (size_t i = 0; i < kGapCategories; ++i) above.gaps[i] = mix(below.gaps[i], above.gaps[i]);
   above.launches = mix(below.launches, above.launches);
+  above.operations = mix(below.operations, above.operations);
   return above;
 }
 
@@ -134,6 +142,7 @@ StretchContent ActivityLedger::Between(uint64_t start_ns, uint64_t end_ns) const
   for (size_t i = 0; i < kTimeCategories; ++i) content.time_ns[i] -= before.time_ns[i];
   for (size_t i = 0; i < kGapCategories; ++i) content.gaps[i] -= before.gaps[i];
   content.launches -= before.launches;
+  content.operations -= before.operations;
   // A launch is told by the first point after its start.
   for (auto point =
            std::upper_bound(points_.begin(), points_.end(), start_ns,

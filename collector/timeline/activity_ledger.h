@@ -21,6 +21,8 @@ struct StretchContent {
   std::array<double, kTimeCategories> time_ns{};
   std::array<double, kGapCategories> gaps{};  // how many, by category
   double launches = 0;                        // kernels that started
+  // Kernels, copies, sets and launches of graphs that started: what CUPTI gives a number each.
+  double operations = 0;
   uint64_t longest_ns = 0;  // of these launches, as far as the points are dense enough to tell
   uint32_t longest_kernel = kNoKernel;
 
@@ -48,8 +50,8 @@ class ActivityLedger {
 
   // Segments in order, as the device's sweep closes them.
   void Add(const ActivitySegment& segment);
-  // Launches in order of start, each after the sweep has taken it.
-  void AddLaunch(const Activity& activity);
+  // Kernels and copies in order of start, each after the sweep has taken it.
+  void AddStart(const Activity& activity);
 
   // What lies outside the first and the last point counts as nothing.
   StretchContent Between(uint64_t start_ns, uint64_t end_ns) const;
@@ -63,11 +65,13 @@ class ActivityLedger {
     std::array<uint64_t, kTimeCategories> category_ns{};
     std::array<uint64_t, kGapCategories> gaps{};
     uint64_t launches = 0;
+    uint64_t operations = 0;
     uint64_t longest_ns = 0;
     uint32_t longest_kernel = kNoKernel;
   };
 
   static StretchContent ContentOf(const Point& point);
+  void AddLaunch(const Activity& activity);
   void Append();
   // Whoever looks cuts what is running in two. The second half makes no point of its own: one at
   // `time_ns`, where the first half ended, moves to the end of the second.

@@ -23,6 +23,10 @@ constexpr double kPeriodTolerance = 0.02;
 // Launches by which a longer period must exceed the shorter ones in it, as a share of one of those.
 constexpr double kOwnLaunchesShare = 0.002;
 constexpr double kFewestOwnLaunches = 0.5;
+// In fewer, the inner period is a pass whose gradients are accumulated, and the outer one the step.
+constexpr double kFewestStepsInCall = 8;
+// Share of a step's launches that its layers must make up.
+constexpr double kLayersShare = 0.6;
 // Variants of a kernel that steps take turns with, by the alignment of what they work on, say.
 constexpr size_t kMostVariants = 16;
 
@@ -39,6 +43,13 @@ struct Repetition {
 struct PeriodGroup {
   std::vector<const Repetition*> kernels;
   const Repetition& anchor() const { return *kernels.front(); }
+  // The first or the last layer may do without some kernels.
+  const Repetition& most_frequent() const {
+    return **std::max_element(kernels.begin(), kernels.end(),
+                              [](const Repetition* a, const Repetition* b) {
+                                return a->places.size() < b->places.size();
+                              });
+  }
 };
 
 size_t Tolerance(size_t launches) {
@@ -46,9 +57,9 @@ size_t Tolerance(size_t launches) {
 }
 
 size_t MostFrequent(const std::map<size_t, size_t>& times) {
-  return std::max_element(times.begin(), times.end(), [](const auto& a, const auto& b) {
-           return a.second < b.second;
-         })->first;
+  return std::max_element(times.begin(), times.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->first;
 }
 
 Repetition RepetitionOf(uint32_t kernel, std::vector<size_t> places) {
@@ -60,8 +71,8 @@ Repetition RepetitionOf(uint32_t kernel, std::vector<size_t> places) {
                         .places = std::move(places)};
   const size_t tolerance = Tolerance(repetition.launches);
   for (const auto& [launches, count] : times) {
-    const size_t apart = std::max(launches, repetition.launches) -
-                         std::min(launches, repetition.launches);
+    const size_t apart =
+        std::max(launches, repetition.launches) - std::min(launches, repetition.launches);
     if (apart <= tolerance) repetition.times += count;
   }
   return repetition;
@@ -85,9 +96,9 @@ std::vector<PeriodGroup> GroupByPeriod(const std::vector<Repetition>& repetition
   });
   std::vector<PeriodGroup> groups;
   for (const Repetition* repetition : sorted) {
-    const bool same = !groups.empty() && groups.back().kernels.front()->launches -
-                                                 repetition->launches <=
-                                             Tolerance(repetition->launches);
+    const bool same =
+        !groups.empty() && groups.back().kernels.front()->launches - repetition->launches <=
+                               Tolerance(repetition->launches);
     if (!same) groups.emplace_back();
     groups.back().kernels.push_back(repetition);
   }
@@ -116,57 +127,132 @@ bool HasLaunchesOfItsOwn(const Repetition& outer, const Repetition& inner) {
   return 2 * different >= outer.places.size();
 }
 
-}  // namespace
+// Whether a period is more than each shorter one several times over.
+bool IsItsOwn(const std::vector<PeriodGroup>& groups, size_t group) {
+  return std::all_of(groups.begin() + static_cast<ptrdiff_t>(group) + 1, groups.end(),
+                     [&](const PeriodGroup& inner) {
+                       return HasLaunchesOfItsOwn(groups[group].anchor(), inner.anchor());
+                     });
+}
 
-// The longest period that is more than the next shorter one several times over.
-std::optional<uint32_t> StepFinder::FindAnchor(const std::vector<Launch>& launches) {
+// Most frequent number of layers in a step: a first step may launch other kernels.
+double LayersIn(const Repetition& step, const Repetition& layer) {
+  std::map<size_t, size_t> times;
+  auto next = layer.places.begin();
+  for (size_t i = 1; i < step.places.size(); ++i) {
+    const auto begin = std::lower_bound(next, layer.places.end(), step.places[i - 1]);
+    next = std::lower_bound(begin, layer.places.end(), step.places[i]);
+    ++times[static_cast<size_t>(next - begin)];
+  }
+  return static_cast<double>(MostFrequent(times));
+}
+
+bool MakesUpMostOf(const Repetition& step, const Repetition& layer) {
+  return layer.launches >= kShortestPeriod && 2 * layer.launches <= step.launches &&
+         LayersIn(step, layer) * static_cast<double>(layer.launches) >=
+             kLayersShare * static_cast<double>(step.launches);
+}
+
+std::vector<Repetition> RegularRepetitions(const std::vector<uint32_t>& kernels) {
   std::map<uint32_t, std::vector<size_t>> places;
-  for (size_t i = 0; i < launches.size(); ++i) places[launches[i].kernel].push_back(i);
+  for (size_t i = 0; i < kernels.size(); ++i) places[kernels[i]].push_back(i);
   std::vector<Repetition> repetitions;
   for (auto& [kernel, where] : places) {
     if (where.size() < kFewestSteps) continue;
     Repetition repetition = RepetitionOf(kernel, std::move(where));
-    if (IsRegular(repetition, launches.size())) repetitions.push_back(std::move(repetition));
+    if (IsRegular(repetition, kernels.size())) repetitions.push_back(std::move(repetition));
   }
-  const std::vector<PeriodGroup> groups = GroupByPeriod(repetitions);
-  for (size_t i = 0; i < groups.size(); ++i) {
-    const Repetition& anchor = groups[i].anchor();
-    const bool own = std::all_of(
-        groups.begin() + static_cast<ptrdiff_t>(i) + 1, groups.end(),
-        [&](const PeriodGroup& inner) { return HasLaunchesOfItsOwn(anchor, inner.anchor()); });
-    if (own) return anchor.kernel;
-  }
-  return std::nullopt;
+  return repetitions;
 }
 
-void StepFinder::Follow(uint32_t anchor, const Launch& launch, StepStarts* starts) {
-  if (launch.kernel == anchor) starts->Add(launch.start_ns);
+// The longest period, and in it others that each make up most of the one before.
+std::vector<const PeriodGroup*> NestedPeriods(const std::vector<PeriodGroup>& groups) {
+  std::vector<const PeriodGroup*> nested;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    if (!IsItsOwn(groups, i)) continue;
+    if (nested.empty() || MakesUpMostOf(nested.back()->anchor(), groups[i].most_frequent())) {
+      nested.push_back(&groups[i]);
+    }
+  }
+  return nested;
+}
+
+}  // namespace
+
+// The longest period that is more than the next shorter one several times over makes the steps, and
+// the next one like it that makes up most of a step its layers. Where that repeats another one
+// likewise, and does so often, the longest is a call of many steps.
+std::optional<StepFinder::Pattern> StepFinder::FindPattern(const std::vector<Launch>& launches) {
+  const std::vector<Repetition> repetitions = RegularRepetitions(KernelsOf(launches));
+  const std::vector<PeriodGroup> groups = GroupByPeriod(repetitions);
+  std::vector<const PeriodGroup*> nested = NestedPeriods(groups);
+  if (nested.empty()) return std::nullopt;
+  if (nested.size() > 2 &&
+      LayersIn(nested[0]->anchor(), nested[1]->most_frequent()) >= kFewestStepsInCall) {
+    nested.erase(nested.begin());
+  }
+  const Repetition& step = nested[0]->anchor();
+  if (nested.size() == 1) return Pattern{.step = step.kernel, .layer = std::nullopt};
+  const Repetition& layer = nested[1]->most_frequent();
+  return Pattern{.step = step.kernel,
+                 .layer = layer.kernel,
+                 .layers = LayersIn(step, layer),
+                 .layer_launches = static_cast<double>(layer.launches)};
+}
+
+std::vector<uint32_t> StepFinder::KernelsOf(const std::vector<Launch>& launches) {
+  std::vector<uint32_t> kernels;
+  kernels.reserve(launches.size());
+  for (const Launch& launch : launches) kernels.push_back(launch.kernel);
+  return kernels;
+}
+
+void StepFinder::Follow(const Pattern& pattern, const Launch& launch, Starts* starts) {
+  if (launch.kernel == pattern.step) starts->steps.Add(launch.start_ns);
+  if (pattern.layer == launch.kernel) starts->layers.Add(launch.start_ns);
 }
 
 void StepFinder::Add(const Activity& activity) {
   if (activity.kernel == kNoKernel) return;
   const Launch launch = {.start_ns = activity.start_ns, .kernel = activity.kernel};
-  if (!settled_) {
-    searched_.push_back(launch);
-    if (searched_.size() < kSearchLaunches) return;
-    settled_ = true;
-    anchor_ = FindAnchor(searched_);
-    if (anchor_.has_value()) {
-      for (const Launch& earlier : searched_) Follow(*anchor_, earlier, &starts_);
-    }
-    searched_ = {};
+  if (settled_) {
+    if (pattern_.has_value()) Follow(*pattern_, launch, &starts_);
     return;
   }
-  if (anchor_.has_value()) Follow(*anchor_, launch, &starts_);
+  searched_.push_back(launch);
+  if (searched_.size() < kSearchLaunches) return;
+  if (auto found = Found(); found.has_value()) {
+    pattern_ = found->first;
+    starts_ = std::move(found->second);
+  }
+  settled_ = true;
+  searched_ = {};
+}
+
+std::optional<std::pair<StepFinder::Pattern, StepFinder::Starts>> StepFinder::Found() const {
+  if (settled_) {
+    if (!pattern_.has_value()) return std::nullopt;
+    return std::pair(*pattern_, starts_);
+  }
+  const std::optional<Pattern> pattern = FindPattern(searched_);
+  if (!pattern.has_value()) return std::nullopt;
+  Starts starts;
+  for (const Launch& launch : searched_) Follow(*pattern, launch, &starts);
+  return std::pair(*pattern, std::move(starts));
 }
 
 std::vector<std::pair<uint64_t, uint64_t>> StepFinder::Steps() const {
-  if (settled_) return starts_.Steps();
-  StepStarts starts;
-  const std::optional<uint32_t> anchor = FindAnchor(searched_);
-  if (!anchor.has_value()) return {};
-  for (const Launch& launch : searched_) Follow(*anchor, launch, &starts);
-  return starts.Steps();
+  const auto found = Found();
+  if (!found.has_value()) return {};
+  return found->second.steps.Steps();
+}
+
+std::optional<StepFinder::Layers> StepFinder::FindLayers() const {
+  const auto found = Found();
+  if (!found.has_value() || !found->first.layer.has_value()) return std::nullopt;
+  return Layers{.in_step = found->first.layers,
+                .launches = found->first.layer_launches,
+                .times = found->second.layers.Steps()};
 }
 
 }  // namespace utlz

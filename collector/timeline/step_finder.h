@@ -3,7 +3,8 @@
 // The first launches are kept and searched for a kernel that comes back after about the same number
 // of launches each time. Among such kernels one with the longest period marks the step. A period
 // that is only a shorter one several times over is none: every second step may pick another variant
-// of a kernel. From then on only the launches of that one kernel are looked at. Streaming; memory
+// of a kernel. From then on only the launches of that one kernel are looked at, and of one that
+// repeats within the step: a network of equal layers launches the same for each. Streaming; memory
 // is bounded by kSearchLaunches and StepStarts::kMost.
 //
 // Thread safety: none.
@@ -30,19 +31,42 @@ class StepFinder {
   // Start and end of steps, in order; empty where the launches do not repeat.
   std::vector<std::pair<uint64_t, uint64_t>> Steps() const;
 
+  // The longest sequence of launches that repeats within a step and makes up most of it.
+  struct Layers {
+    double in_step = 0;                                // how many, in most steps
+    double launches = 0;                               // of one
+    std::vector<std::pair<uint64_t, uint64_t>> times;  // start and end, in order
+  };
+  std::optional<Layers> FindLayers() const;
+
  private:
   struct Launch {
     uint64_t start_ns;
     uint32_t kernel;
   };
 
-  static std::optional<uint32_t> FindAnchor(const std::vector<Launch>& launches);
-  static void Follow(uint32_t anchor, const Launch& launch, StepStarts* starts);
+  // The kernels that mark steps and layers.
+  struct Pattern {
+    uint32_t step = 0;
+    std::optional<uint32_t> layer;
+    double layers = 0;
+    double layer_launches = 0;
+  };
+  struct Starts {
+    StepStarts steps;
+    StepStarts layers;
+  };
 
-  std::vector<Launch> searched_;  // until the anchor is settled
+  static std::vector<uint32_t> KernelsOf(const std::vector<Launch>& launches);
+  static std::optional<Pattern> FindPattern(const std::vector<Launch>& launches);
+  static void Follow(const Pattern& pattern, const Launch& launch, Starts* starts);
+  // Of all launches so far.
+  std::optional<std::pair<Pattern, Starts>> Found() const;
+
+  std::vector<Launch> searched_;  // until the pattern is settled
   bool settled_ = false;
-  std::optional<uint32_t> anchor_;
-  StepStarts starts_;
+  std::optional<Pattern> pattern_;
+  Starts starts_;
 };
 
 }  // namespace utlz

@@ -1,5 +1,5 @@
-// The few CUPTI, CUDA and NVTX types and numbers that the agent uses, so that it builds with no CUDA
-// toolkit. Layouts are those of CUPTI 12.6 to 13.x on 64-bit Linux; the static_asserts of
+// The few CUPTI, CUDA and NVTX types and numbers that the agent uses, so that it builds with no
+// CUDA toolkit. Layouts are those of CUPTI 12.6 to 13.x on 64-bit Linux; the static_asserts of
 // tests/unit/inject/cupti_abi_test.cc hold them against the real headers wherever these are found.
 // Records are only ever grown at their end, so the prefixes below serve newer libraries too.
 #ifndef UTLZ_INJECT_DRIVER_CUPTI_ABI_H_
@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
+
+#include "cupti/host_abi.h"
 
 namespace utlz::inject::cupti {
 
@@ -27,8 +29,7 @@ inline constexpr uint32_t kKindRuntime = 5;
 inline constexpr uint32_t kKindConcurrentKernel = 10;
 inline constexpr uint32_t kKindMarker = 12;
 inline constexpr uint32_t kKindOverhead = 17;  // of CUPTI's own, or of CUDA's that it sees
-inline constexpr uint32_t kKindMemcpy2 = 22;  // peer to peer
-inline constexpr uint32_t kKindGraphTrace = 51;
+inline constexpr uint32_t kKindMemcpy2 = 22;   // peer to peer
 
 // CUpti_ActivityAttribute
 inline constexpr uint32_t kAttributeDeviceBufferSize = 0;
@@ -80,7 +81,8 @@ struct KernelRecord {
   uint32_t max_potential_cluster_size;
   uint32_t max_active_clusters;
 } __attribute__((packed, aligned(8)));
-inline constexpr uint8_t kLaunchTypeCooperative = 1;  // CUPTI_ACTIVITY_LAUNCH_TYPE_COOPERATIVE_SINGLE_DEVICE
+inline constexpr uint8_t kLaunchTypeCooperative =
+    1;  // CUPTI_ACTIVITY_LAUNCH_TYPE_COOPERATIVE_SINGLE_DEVICE
 
 // Prefix of CUpti_ActivityMemcpy5 and later.
 struct MemcpyRecord {
@@ -163,18 +165,6 @@ inline constexpr uint32_t kMarkerInstantaneous = 1;
 inline constexpr uint32_t kMarkerStart = 2;
 inline constexpr uint32_t kMarkerEnd = 4;
 
-// Prefix of CUpti_ActivityGraphTrace2.
-struct GraphTraceRecord {
-  uint32_t kind;
-  uint32_t correlation_id;
-  uint64_t start;
-  uint64_t end;
-  uint32_t device_id;
-  uint32_t graph_id;
-  uint32_t context_id;
-  uint32_t stream_id;
-} __attribute__((packed, aligned(8)));
-
 // CUpti_ActivityAPI: one call of the driver or the runtime.
 struct ApiRecord {
   uint32_t kind;
@@ -245,62 +235,21 @@ struct CallbackData {
 };
 using Callback = void (*)(void* user, uint32_t domain, uint32_t callback_id, const void* data);
 
-// Range profiler and host API. Every structure begins with its size and a null.
+using utlz::cupti::GetChipNameParams;
+using utlz::cupti::HostConfigAddMetricsParams;
+using utlz::cupti::HostDeinitializeParams;
+using utlz::cupti::HostEvaluateParams;
+using utlz::cupti::HostGetConfigImageParams;
+using utlz::cupti::HostGetConfigImageSizeParams;
+using utlz::cupti::HostGetNumOfPassesParams;
+using utlz::cupti::HostInitializeParams;
+using utlz::cupti::HostObject;
+using utlz::cupti::InitializeParams;
+
+// Range profiler. Every structure begins with its size and a null.
 struct ParamsHead {
   size_t struct_size;
   void* priv;
-};
-struct ProfilerInitializeParams {
-  ParamsHead head;
-};
-struct GetChipNameParams {
-  ParamsHead head;
-  size_t device_index;
-  const char* chip_name;
-};
-struct HostInitializeParams {
-  ParamsHead head;
-  uint32_t profiler_type;  // 0 = range profiler, 1 = PM sampling
-  const char* chip_name;
-  const uint8_t* counter_availability;
-  void* host;
-};
-struct HostDeinitializeParams {
-  ParamsHead head;
-  void* host;
-};
-struct HostConfigAddMetricsParams {
-  ParamsHead head;
-  void* host;
-  const char** metric_names;
-  size_t metrics;
-};
-struct HostGetConfigImageSizeParams {
-  ParamsHead head;
-  void* host;
-  size_t config_bytes;
-};
-struct HostGetConfigImageParams {
-  ParamsHead head;
-  void* host;
-  size_t config_bytes;
-  uint8_t* config;
-};
-struct HostGetNumOfPassesParams {
-  ParamsHead head;
-  size_t config_bytes;
-  uint8_t* config;
-  size_t passes;
-};
-struct HostEvaluateParams {
-  ParamsHead head;
-  void* host;
-  const uint8_t* counter_data;
-  size_t counter_data_bytes;
-  size_t range_index;
-  const char** metric_names;
-  size_t metrics;
-  double* values;
 };
 struct RangeEnableParams {
   ParamsHead head;
@@ -361,7 +310,6 @@ struct RangeSetConfigParams {
 inline constexpr uint32_t kUserRange = 2;
 inline constexpr uint32_t kUserReplay = 3;
 
-
 // A range's counter data: how many ranges an image holds.
 struct RangeCounterDataInfoParams {
   ParamsHead head;
@@ -374,7 +322,7 @@ struct RangeCounterDataInfoParams {
 
 namespace utlz::inject::cuda {
 
-using Result = int32_t;  // CUresult
+using Result = int32_t;                       // CUresult
 using MemoryPool = struct OpaqueMemoryPool*;  // CUmemoryPool
 inline constexpr Result kSuccess = 0;
 inline constexpr int kAttributeMultiprocessors = 16;

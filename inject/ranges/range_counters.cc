@@ -56,8 +56,8 @@ bool RangeCounters::Ok(cupti::Result result) {
 
 void RangeCounters::ReleaseHost() {
   if (host_ == nullptr) return;
-  auto end = UTLZ_SIZED(HostDeinitializeParams, host);
-  end.host = host_;
+  auto end = cupti::HostDeinitializeParams{};
+  end.host_object = host_;
   api_->host_deinitialize(&end);
   host_ = nullptr;
 }
@@ -65,35 +65,36 @@ void RangeCounters::ReleaseHost() {
 // Makes host_ and config_ for the metrics chosen so far.
 bool RangeCounters::BuildConfig(const char* chip) {
   ReleaseHost();
-  auto begin = UTLZ_SIZED(HostInitializeParams, host);
+  auto begin = cupti::HostInitializeParams{};
+  begin.profiler_type = utlz::cupti::kRangeProfiler;
   begin.chip_name = chip;
   if (!Ok(api_->host_initialize(&begin))) return false;
-  host_ = begin.host;
-  auto add = UTLZ_SIZED(HostConfigAddMetricsParams, metrics);
-  add.host = host_;
+  host_ = begin.host_object;
+  auto add = cupti::HostConfigAddMetricsParams{};
+  add.host_object = host_;
   add.metric_names = names_;
-  add.metrics = metrics_;
+  add.metric_count = metrics_;
   if (!Ok(api_->host_config_add_metrics(&add))) return false;
-  auto size = UTLZ_SIZED(HostGetConfigImageSizeParams, config_bytes);
-  size.host = host_;
+  auto size = cupti::HostGetConfigImageSizeParams{};
+  size.host_object = host_;
   if (!Ok(api_->host_get_config_image_size(&size))) return false;
-  if (size.config_bytes == 0 || size.config_bytes > kMaxConfigBytes) return false;
+  if (size.config_image_size == 0 || size.config_image_size > kMaxConfigBytes) return false;
   if (config_ == nullptr) config_ = MapArray<uint8_t>(kMaxConfigBytes);
   if (config_ == nullptr) return false;
-  config_bytes_ = size.config_bytes;
-  auto image = UTLZ_SIZED(HostGetConfigImageParams, config);
-  image.host = host_;
-  image.config_bytes = config_bytes_;
-  image.config = config_;
+  config_bytes_ = size.config_image_size;
+  auto image = cupti::HostGetConfigImageParams{};
+  image.host_object = host_;
+  image.config_image_size = config_bytes_;
+  image.config_image = config_;
   return Ok(api_->host_get_config_image(&image));
 }
 
 bool RangeCounters::OnePass(const char* chip) {
   if (!BuildConfig(chip)) return false;
-  auto passes = UTLZ_SIZED(HostGetNumOfPassesParams, passes);
-  passes.config_bytes = config_bytes_;
-  passes.config = config_;
-  return Ok(api_->host_get_num_of_passes(&passes)) && passes.passes == 1;
+  auto passes = cupti::HostGetNumOfPassesParams{};
+  passes.config_image_size = config_bytes_;
+  passes.config_image = config_;
+  return Ok(api_->host_get_num_of_passes(&passes)) && passes.pass_count == 1;
 }
 
 bool RangeCounters::AddMetric(const char* name, const char* chip) {
@@ -114,9 +115,9 @@ bool RangeCounters::Load(const CuptiApi* api) {
 }
 
 bool RangeCounters::Configure(uint32_t device_index) {
-  auto begin = UTLZ_SIZED(ProfilerInitializeParams, head);
+  auto begin = cupti::InitializeParams{};
   if (!Ok(api_->profiler_initialize(&begin))) return false;
-  auto chip = UTLZ_SIZED(GetChipNameParams, chip_name);
+  auto chip = cupti::GetChipNameParams{};
   chip.device_index = device_index;
   if (!Ok(api_->device_get_chip_name(&chip)) || chip.chip_name == nullptr) return false;
   return ConfigureFor(chip.chip_name);
@@ -205,14 +206,14 @@ uint32_t RangeCounters::Ranges() {
 }
 
 bool RangeCounters::Evaluate(uint32_t range, double* values) {
-  auto evaluate = UTLZ_SIZED(HostEvaluateParams, values);
-  evaluate.host = host_;
-  evaluate.counter_data = counter_data_;
-  evaluate.counter_data_bytes = counter_data_bytes_;
+  auto evaluate = cupti::HostEvaluateParams{};
+  evaluate.host_object = host_;
+  evaluate.counter_data_image = counter_data_;
+  evaluate.counter_data_image_size = counter_data_bytes_;
   evaluate.range_index = range;
   evaluate.metric_names = names_;
-  evaluate.metrics = metrics_;
-  evaluate.values = values;
+  evaluate.metric_count = metrics_;
+  evaluate.metric_values = values;
   return Ok(api_->host_evaluate(&evaluate));
 }
 

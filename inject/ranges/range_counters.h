@@ -50,7 +50,7 @@ class RangeCounters {
   void ReleaseHost();
 
   const CuptiApi* api_ = nullptr;
-  void* host_ = nullptr;
+  cupti::HostObject* host_ = nullptr;
   void* profiler_ = nullptr;
   const char* names_[kMaxMetrics] = {};
   uint32_t metrics_ = 0;

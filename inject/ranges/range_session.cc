@@ -2,11 +2,11 @@
 
 #include "inject/base/clock.h"
 #include "inject/ranges/one_agent.h"
+#include "proto/profile_fields.h"
 
 namespace utlz::inject {
 namespace {
 
-constexpr uint16_t kFrameRanges = 14;
 constexpr uint64_t kMillisecondNs = 1000000;
 constexpr uint64_t kFindContextNs = 3000 * kMillisecondNs;  // no idle moment by then: none comes
 constexpr uint64_t kWindowNs = 500 * kMillisecondNs;
@@ -168,6 +168,7 @@ void RangeSession::GiveUp() {
 }
 
 void RangeSession::Send(uint32_t decoded) {
+  namespace field = wire::RangeBatch;
   // Ranges are matched by their order; a count that differs means that some were lost in between.
   if (decoded != ranges_) {
     discarded_ += ranges_;
@@ -176,7 +177,8 @@ void RangeSession::Send(uint32_t decoded) {
   recorder_->Lock();
   ByteBuffer* message = recorder_->Scratch();
   PbWriter out(message);
-  for (uint32_t i = 0; i < counters_.metrics(); ++i) out.String(1, counters_.metric(i));
+  for (uint32_t i = 0; i < counters_.metrics(); ++i)
+    out.String(field::kMetric, counters_.metric(i));
   for (uint32_t i = 0; i < ranges_; ++i) {
     double values[RangeCounters::kMaxMetrics];
     if (!counters_.Evaluate(i, values)) {
@@ -186,16 +188,17 @@ void RangeSession::Send(uint32_t decoded) {
     uint8_t bytes[64 + sizeof values];
     ByteBuffer range_message(bytes, sizeof bytes);
     PbWriter range(&range_message);
-    range.Fixed64(1, range_[i].start_ns);
-    range.Fixed64(2, range_[i].end_ns);
-    range.Uint(3, context_id_.load());
-    range.Bytes(4, values, counters_.metrics() * static_cast<uint32_t>(sizeof(double)));
-    range.Uint(5, range_[i].launches);
-    out.Buffer(2, range_message);
+    range.Fixed64(field::Range::kStartNs, range_[i].start_ns);
+    range.Fixed64(field::Range::kEndNs, range_[i].end_ns);
+    range.Uint(field::Range::kContext, context_id_.load());
+    range.Bytes(field::Range::kValue, values,
+                counters_.metrics() * static_cast<uint32_t>(sizeof(double)));
+    range.Uint(field::Range::kLaunches, range_[i].launches);
+    out.Buffer(field::kRanges, range_message);
   }
-  out.Uint(3, discarded_);
-  out.Uint(4, setup_ns_);
-  recorder_->Send(kFrameRanges, *message);
+  out.Uint(field::kDiscarded, discarded_);
+  out.Uint(field::kSetupNs, setup_ns_);
+  recorder_->Send(wire::kFrameRanges, *message);
   recorder_->Unlock();
   sent_ = true;
 }

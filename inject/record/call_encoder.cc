@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "inject/base/memory.h"
+#include "proto/profile_fields.h"
 
 namespace utlz::inject {
 
@@ -32,12 +33,13 @@ void CallEncoder::Add(const cupti::ApiRecord& record) {
 }
 
 void CallEncoder::Finish(ByteBuffer* message) {
+  namespace field = wire::LaunchCallBatch;
   PbWriter out(message);
-  out.Fixed64(1, base_ns_);
-  out.Buffer(2, start_);
-  out.Buffer(3, duration_);
-  out.Buffer(4, correlation_);
-  out.Buffer(5, thread_);
+  out.Fixed64(field::kBaseNs, base_ns_);
+  out.Buffer(field::kStartDeltaNs, start_);
+  out.Buffer(field::kDurationNs, duration_);
+  out.Buffer(field::kCorrelationDelta, correlation_);
+  out.Buffer(field::kThread, thread_);
   for (ByteBuffer* column : {&start_, &duration_, &correlation_, &thread_}) column->Clear();
   calls_ = 0;
   previous_correlation_ = 0;

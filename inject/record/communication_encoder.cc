@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "inject/base/memory.h"
+#include "proto/profile_fields.h"
 
 namespace utlz::inject {
 
@@ -35,15 +36,16 @@ void CommunicationEncoder::Add(const CommunicationCall& call) {
 }
 
 void CommunicationEncoder::Finish(uint64_t lost, ByteBuffer* message) {
+  namespace field = wire::CommunicationCallBatch;
   PbWriter out(message);
-  out.Fixed64(1, base_ns_);
-  out.Buffer(2, time_);
-  out.Buffer(3, thread_);
-  out.Buffer(4, function_);
-  out.Buffer(5, bytes_);
-  out.Buffer(6, communicator_);
-  out.Buffer(7, ranks_);
-  out.Uint(8, lost);
+  out.Fixed64(field::kBaseNs, base_ns_);
+  out.Buffer(field::kTimeDeltaNs, time_);
+  out.Buffer(field::kThread, thread_);
+  out.Buffer(field::kFunction, function_);
+  out.Buffer(field::kBytes, bytes_);
+  out.Buffer(field::kCommunicator, communicator_);
+  out.Buffer(field::kRanks, ranks_);
+  out.Uint(field::kLost, lost);
   for (ByteBuffer* column : {&time_, &thread_, &function_, &bytes_, &communicator_, &ranks_}) {
     column->Clear();
   }

@@ -1,10 +1,10 @@
 #include "inject/record/copy_encoder.h"
 
+#include <initializer_list>
 #include <iterator>
 
-#include <initializer_list>
-
 #include "inject/base/memory.h"
+#include "proto/profile_fields.h"
 
 namespace utlz::inject {
 
@@ -40,19 +40,20 @@ void CopyEncoder::Add(const Copy& copy) {
 }
 
 void CopyEncoder::Finish(ByteBuffer* message) {
+  namespace field = wire::CopyBatch;
   PbWriter out(message);
-  out.Fixed64(1, base_ns_);
-  out.Buffer(2, kind_);
-  out.Buffer(3, start_);
-  out.Buffer(4, duration_);
-  out.Buffer(5, bytes_);
-  out.Buffer(6, stream_);
-  out.Buffer(7, context_);
-  out.Buffer(8, flags_);
-  out.Buffer(9, graph_node_);
-  out.Uint(10, timeless_);
-  for (ByteBuffer* column : {&kind_, &start_, &duration_, &bytes_, &stream_, &context_, &flags_,
-                             &graph_node_}) {
+  out.Fixed64(field::kBaseNs, base_ns_);
+  out.Buffer(field::kKind, kind_);
+  out.Buffer(field::kStartDeltaNs, start_);
+  out.Buffer(field::kDurationNs, duration_);
+  out.Buffer(field::kBytes, bytes_);
+  out.Buffer(field::kStream, stream_);
+  out.Buffer(field::kContext, context_);
+  out.Buffer(field::kFlags, flags_);
+  out.Buffer(field::kGraphNode, graph_node_);
+  out.Uint(field::kTimeless, timeless_);
+  for (ByteBuffer* column :
+       {&kind_, &start_, &duration_, &bytes_, &stream_, &context_, &flags_, &graph_node_}) {
     column->Clear();
   }
   copies_ = timeless_ = 0;

@@ -54,8 +54,6 @@ void CuptiClock::ConvertTimes(cupti::RecordHead* record) const {
       return convert(reinterpret_cast<cupti::PeerCopyRecord*>(record));
     case cupti::kKindMemset:
       return convert(reinterpret_cast<cupti::MemsetRecord*>(record));
-    case cupti::kKindGraphTrace:
-      return convert(reinterpret_cast<cupti::GraphTraceRecord*>(record));
     case cupti::kKindDriver:
     case cupti::kKindRuntime:
       return convert(reinterpret_cast<cupti::ApiRecord*>(record));

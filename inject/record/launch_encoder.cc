@@ -3,6 +3,7 @@
 #include <initializer_list>
 
 #include "inject/base/memory.h"
+#include "proto/profile_fields.h"
 
 namespace utlz::inject {
 
@@ -56,23 +57,24 @@ void LaunchEncoder::AddTimeless(uint32_t variant) {
 }
 
 void LaunchEncoder::Finish(ByteBuffer* message) {
+  namespace field = wire::LaunchBatch;
   CloseSegment();
   if (predicted_run_ != 0) run_predicted_.Varint(predicted_run_);
   PbWriter out(message);
-  out.Fixed64(1, base_ns_);
-  out.Uint(2, launches_);
-  out.Buffer(3, run_predicted_);
-  out.Buffer(4, run_variant_);
-  out.Buffer(5, gap_);
-  out.Buffer(6, duration_);
-  out.Buffer(7, segment_count_);
-  out.Buffer(8, segment_stream_);
-  out.Buffer(9, segment_context_);
-  out.Buffer(10, segment_graph_);
-  out.Buffer(11, correlation_);
-  out.Buffer(12, timeless_variant_);
-  out.Buffer(13, timeless_count_);
-  out.Uint(14, timeless_operations_);
+  out.Fixed64(field::kBaseNs, base_ns_);
+  out.Uint(field::kLaunches, launches_);
+  out.Buffer(field::kRunPredicted, run_predicted_);
+  out.Buffer(field::kRunVariant, run_variant_);
+  out.Buffer(field::kGapResidual, gap_);
+  out.Buffer(field::kDurationResidual, duration_);
+  out.Buffer(field::kSegmentLaunches, segment_count_);
+  out.Buffer(field::kSegmentStream, segment_stream_);
+  out.Buffer(field::kSegmentContext, segment_context_);
+  out.Buffer(field::kSegmentCorrelation, segment_graph_);
+  out.Buffer(field::kCorrelationDelta, correlation_);
+  out.Buffer(field::kTimelessVariant, timeless_variant_);
+  out.Buffer(field::kTimelessLaunches, timeless_count_);
+  out.Uint(field::kTimelessOperations, timeless_operations_);
   Reset();
 }
 

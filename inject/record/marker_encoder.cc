@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "inject/base/memory.h"
+#include "proto/profile_fields.h"
 
 namespace utlz::inject {
 
@@ -74,14 +75,15 @@ void MarkerEncoder::Add(const cupti::MarkerRecord& record) {
 }
 
 void MarkerEncoder::Finish(ByteBuffer* message) {
+  namespace field = wire::MarkerBatch;
   PbWriter out(message);
-  out.Fixed64(1, base_ns_);
-  out.Buffer(2, start_);
-  out.Buffer(3, duration_);
-  out.Buffer(4, name_);
-  out.Buffer(5, domain_);
-  out.Buffer(6, thread_);
-  out.Buffer(7, depth_);
+  out.Fixed64(field::kBaseNs, base_ns_);
+  out.Buffer(field::kStartDeltaNs, start_);
+  out.Buffer(field::kDurationNs, duration_);
+  out.Buffer(field::kName, name_);
+  out.Buffer(field::kDomain, domain_);
+  out.Buffer(field::kThread, thread_);
+  out.Buffer(field::kDepth, depth_);
   for (ByteBuffer* column : {&start_, &duration_, &name_, &domain_, &thread_, &depth_}) {
     column->Clear();
   }

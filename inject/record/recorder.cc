@@ -4,56 +4,41 @@
 #include "inject/base/memory.h"
 #include "inject/record/chosen_calls.h"
 #include "inject/record/new_work_watch.h"
+#include "proto/profile_fields.h"
 
 namespace utlz::inject {
 namespace {
 
 constexpr uint32_t kScratchBytes = 4 << 20;
 
-// FrameType values of profile.proto.
-constexpr uint16_t kFrameContext = 4;
-constexpr uint16_t kFrameStrings = 6;
-constexpr uint16_t kFrameVariants = 7;
-constexpr uint16_t kFrameLaunches = 8;
-constexpr uint16_t kFrameCopies = 9;
-constexpr uint16_t kFrameGraphLaunches = 10;
-constexpr uint16_t kFrameMarkers = 11;
-constexpr uint16_t kFrameLaunchCalls = 12;
-constexpr uint16_t kFrameCommunicationCalls = 18;
-
-// CopyKind and CopyFlag values of profile.proto.
 uint32_t CopyKindOf(uint8_t kind) {
   switch (kind) {
     case cupti::kCopyHostToDevice:
-      return 1;
+      return wire::kCopyHostToDevice;
     case cupti::kCopyDeviceToHost:
-      return 2;
+      return wire::kCopyDeviceToHost;
     case cupti::kCopyDeviceToDevice:
-      return 3;
+      return wire::kCopyDeviceToDevice;
     case cupti::kCopyPeerToPeer:
-      return 4;
+      return wire::kCopyPeerToPeer;
     case cupti::kCopyHostToHost:
-      return 5;
+      return wire::kCopyHostToHost;
     default:
-      return kind == 0 ? 0 : 7;
+      return kind == 0 ? wire::kCopyUnknown : wire::kCopyArray;
   }
 }
-constexpr uint32_t kCopyMemset = 6;
-constexpr uint32_t kCopyAsync = 1;
-constexpr uint32_t kCopyPageable = 2;
 
 uint32_t CopyFlagsOf(uint8_t flags, uint8_t source, uint8_t destination) {
-  return ((flags & cupti::kCopyFlagAsync) != 0 ? kCopyAsync : 0) |
-         (source == cupti::kMemoryPageable || destination == cupti::kMemoryPageable ? kCopyPageable
-                                                                                    : 0);
+  const bool pageable = source == cupti::kMemoryPageable || destination == cupti::kMemoryPageable;
+  return ((flags & cupti::kCopyFlagAsync) != 0 ? wire::kCopyAsync : wire::kCopyPlain) |
+         (pageable ? wire::kCopyHostPageable : wire::kCopyPlain);
 }
 
 uint32_t Positive(int32_t value) { return value > 0 ? static_cast<uint32_t>(value) : 0; }
 
-// VariantFlag values of profile.proto.
 uint32_t FlagsOf(const VariantKey& key) {
-  constexpr uint32_t kCooperative = 1, kOverflow = 4;
-  return (key.cooperative ? kCooperative : 0) | (key.overflow ? kOverflow : 0);
+  return (key.cooperative ? wire::kVariantCooperative : wire::kVariantPlain) |
+         (key.overflow ? wire::kVariantOverflow : wire::kVariantPlain);
 }
 
 }  // namespace
@@ -133,8 +118,6 @@ void Recorder::ConsumeRecord(const cupti::RecordHead* record) {
       if (IsLoading(overhead)) CountNewWork(overhead.end);
       return;
     }
-    case cupti::kKindGraphTrace:
-      return ConsumeGraphTrace(*reinterpret_cast<const cupti::GraphTraceRecord*>(record));
     default:
       ++counts_.unknown;
   }
@@ -196,28 +179,9 @@ void Recorder::ConsumePeerCopy(const cupti::PeerCopyRecord& record) {
 void Recorder::ConsumeMemset(const cupti::MemsetRecord& record) {
   See(record.device_id, record.context_id, record.stream_id);
   Count(record.correlation_id, record.graph_node_id != 0, record.graph_node_id == 0);
-  copies_.Add({kCopyMemset, record.start, record.end, record.bytes, record.stream_id,
+  copies_.Add({wire::kCopyMemset, record.start, record.end, record.bytes, record.stream_id,
                record.context_id, 0, record.graph_node_id});
   if (copies_.Full()) Flush();
-}
-
-void Recorder::ConsumeGraphTrace(const cupti::GraphTraceRecord& record) {
-  SeeContext(record.context_id, record.device_id);
-  ByteBuffer* message = Scratch();
-  PbWriter out(message);
-  uint8_t column[10];
-  ByteBuffer value(column, sizeof column);
-  const auto packed = [&](uint32_t field, uint64_t number) {
-    value.Clear();
-    value.Varint(number);
-    out.Buffer(field, value);
-  };
-  packed(1, record.graph_id);
-  out.Bytes(2, &record.start, sizeof record.start);
-  packed(3, record.end - record.start);
-  packed(4, record.stream_id);
-  packed(5, record.context_id);
-  Send(kFrameGraphLaunches, *message);
 }
 
 // Contexts are announced when their first record comes, so that no callback is needed for them.
@@ -236,9 +200,9 @@ bool Recorder::SeeContext(uint32_t context, uint32_t device) {
   uint8_t bytes[32];
   ByteBuffer message(bytes, sizeof bytes);
   PbWriter out(&message);
-  out.Uint(1, context);
-  out.Uint(2, device);
-  if (!Send(kFrameContext, message)) return false;
+  out.Uint(wire::Context::kId, context);
+  out.Uint(wire::Context::kDeviceOrdinal, device);
+  if (!Send(wire::kFrameContext, message)) return false;
   seen = context + 1;
   return true;
 }
@@ -278,18 +242,18 @@ void Recorder::Flush() {
   if (!copies_.Empty()) {
     ByteBuffer* message = Scratch();
     copies_.Finish(message);
-    Send(kFrameCopies, *message);
+    Send(wire::kFrameCopies, *message);
   }
   if (!markers_.Empty()) {
     const bool named = SendStrings();
     ByteBuffer* message = Scratch();
     markers_.Finish(message);
-    if (named) Send(kFrameMarkers, *message);
+    if (named) Send(wire::kFrameMarkers, *message);
   }
   if (!calls_.Empty()) {
     ByteBuffer* message = Scratch();
     calls_.Finish(message);
-    Send(kFrameLaunchCalls, *message);
+    Send(wire::kFrameLaunchCalls, *message);
   }
   if (WatchesCommunication()) FlushCommunication();
 }
@@ -308,7 +272,7 @@ void Recorder::FlushCommunication() {
     ByteBuffer* message = Scratch();
     communication_.Finish(communication_lost_, message);
     communication_lost_ =
-        named && Send(kFrameCommunicationCalls, *message) ? 0 : communication_lost_ + calls;
+        named && Send(wire::kFrameCommunicationCalls, *message) ? 0 : communication_lost_ + calls;
     if (communication_lost_ != 0) return;  // the ring is full: what is left waits for the next time
   }
 }
@@ -322,7 +286,7 @@ void Recorder::FlushLaunches() {
   ByteBuffer* message = Scratch();
   launches_.Finish(message);
   if (defined) {
-    ring_->Write(kFrameLaunches, *message, launches);
+    ring_->Write(wire::kFrameLaunches, *message, launches);
   } else {
     ring_->header()->producer.launches_dropped.fetch_add(launches, std::memory_order_relaxed);
   }
@@ -333,19 +297,20 @@ bool Recorder::SendStrings() {
   while (strings_sent_ < strings_.size()) {
     ByteBuffer* message = Scratch();
     PbWriter out(message);
-    out.Uint(1, strings_sent_);
+    out.Uint(wire::Strings::kFirst, strings_sent_);
     uint32_t id = strings_sent_;
     while (id < strings_.size() && message->size() < kMaxFrameBytes) {
-      out.BytesAlways(2, strings_.Text(id), strings_.Length(id));
+      out.BytesAlways(wire::Strings::kValues, strings_.Text(id), strings_.Length(id));
       ++id;
     }
-    if (!Send(kFrameStrings, *message)) return false;
+    if (!Send(wire::kFrameStrings, *message)) return false;
     strings_sent_ = id;
   }
   return true;
 }
 
 bool Recorder::SendVariants() {
+  namespace field = wire::Variants;
   constexpr uint32_t kMaxVariantsPerFrame = 512;
   constexpr uint32_t kColumns = 18;
   static_assert(kMaxVariantsPerFrame * 10 * kColumns < kScratchBytes / 2);
@@ -356,33 +321,35 @@ bool Recorder::SendVariants() {
                              : variants_.size();
     ByteBuffer* message = Scratch();
     PbWriter out(message);
-    out.Uint(1, first);
+    out.Uint(field::kFirst, first);
     uint8_t bytes[kMaxVariantsPerFrame * 10];
     ByteBuffer column(bytes, sizeof bytes);
-    const auto put = [&](uint32_t field, auto value_of) {
+    const auto put = [&](uint32_t number, auto value_of) {
       column.Clear();
       for (uint32_t id = first; id < end; ++id) column.Varint(value_of(variants_.At(id)));
-      out.Buffer(field, column);
+      out.Buffer(number, column);
     };
-    put(2, [](const Variant& v) { return v.name; });
-    put(3, [](const Variant& v) { return v.module; });
-    put(4, [](const Variant& v) { return Positive(v.key.grid_x); });
-    put(5, [](const Variant& v) { return Positive(v.key.grid_y); });
-    put(6, [](const Variant& v) { return Positive(v.key.grid_z); });
-    put(7, [](const Variant& v) { return Positive(v.key.block_x); });
-    put(8, [](const Variant& v) { return Positive(v.key.block_y); });
-    put(9, [](const Variant& v) { return Positive(v.key.block_z); });
-    put(10, [](const Variant& v) { return v.key.cluster_x; });
-    put(11, [](const Variant& v) { return v.key.cluster_y; });
-    put(12, [](const Variant& v) { return v.key.cluster_z; });
-    put(13, [](const Variant& v) { return v.key.registers_per_thread; });
-    put(14, [](const Variant& v) { return Positive(v.key.static_shared_bytes); });
-    put(15, [](const Variant& v) { return Positive(v.key.dynamic_shared_bytes); });
-    put(16, [](const Variant& v) { return v.key.local_bytes_per_thread; });
-    put(17, [](const Variant& v) { return v.key.graph_node; });
-    put(18, [](const Variant& v) { return v.key.graph; });
-    put(19, [](const Variant& v) { return FlagsOf(v.key); });
-    if (!Send(kFrameVariants, *message)) return false;
+    put(field::kName, [](const Variant& v) { return v.name; });
+    put(field::kModule, [](const Variant& v) { return v.module; });
+    put(field::kGridX, [](const Variant& v) { return Positive(v.key.grid_x); });
+    put(field::kGridY, [](const Variant& v) { return Positive(v.key.grid_y); });
+    put(field::kGridZ, [](const Variant& v) { return Positive(v.key.grid_z); });
+    put(field::kBlockX, [](const Variant& v) { return Positive(v.key.block_x); });
+    put(field::kBlockY, [](const Variant& v) { return Positive(v.key.block_y); });
+    put(field::kBlockZ, [](const Variant& v) { return Positive(v.key.block_z); });
+    put(field::kClusterX, [](const Variant& v) { return v.key.cluster_x; });
+    put(field::kClusterY, [](const Variant& v) { return v.key.cluster_y; });
+    put(field::kClusterZ, [](const Variant& v) { return v.key.cluster_z; });
+    put(field::kRegistersPerThread, [](const Variant& v) { return v.key.registers_per_thread; });
+    put(field::kStaticSharedBytes,
+        [](const Variant& v) { return Positive(v.key.static_shared_bytes); });
+    put(field::kDynamicSharedBytes,
+        [](const Variant& v) { return Positive(v.key.dynamic_shared_bytes); });
+    put(field::kLocalBytesPerThread, [](const Variant& v) { return v.key.local_bytes_per_thread; });
+    put(field::kGraphNode, [](const Variant& v) { return v.key.graph_node; });
+    put(field::kGraph, [](const Variant& v) { return v.key.graph; });
+    put(field::kFlags, [](const Variant& v) { return FlagsOf(v.key); });
+    if (!Send(wire::kFrameVariants, *message)) return false;
     variants_sent_ = end;
   }
   return true;

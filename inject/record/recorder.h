@@ -82,7 +82,6 @@ class Recorder {
   void ConsumeMemcpy(const cupti::MemcpyRecord& record);
   void ConsumePeerCopy(const cupti::PeerCopyRecord& record);
   void ConsumeMemset(const cupti::MemsetRecord& record);
-  void ConsumeGraphTrace(const cupti::GraphTraceRecord& record);
   // Copies in graphs do not tell whether theirs was launched.
   void Count(uint32_t correlation, bool graph_node, bool with_times) {
     const bool begins = !graph_node || counts_.operations.AddNode(correlation);

@@ -4,12 +4,11 @@
 
 #include "inject/base/clock.h"
 #include "inject/record/chosen_calls.h"
+#include "proto/profile_fields.h"
 #include "proto/ring_abi.h"
 
 namespace utlz::inject {
 namespace {
-
-constexpr uint16_t kFrameTraceWindow = 13;
 
 struct KindOfFlag {
   uint32_t flag;
@@ -17,7 +16,6 @@ struct KindOfFlag {
 };
 constexpr KindOfFlag kKinds[] = {
     {kTraceKernels, cupti::kKindConcurrentKernel},
-    {kTraceGraphLaunches, cupti::kKindGraphTrace},
     {kTraceCopies, cupti::kKindMemcpy},
     {kTraceCopies, cupti::kKindMemcpy2},
     {kTraceCopies, cupti::kKindMemset},
@@ -210,11 +208,11 @@ void TraceSwitch::SendWindow(uint64_t end_ns) {
   recorder_->Lock();
   ByteBuffer* message = recorder_->Scratch();
   PbWriter out(message);
-  out.Fixed64(1, start_ns_);
-  out.Fixed64(2, end_ns);
-  out.Uint(3, flags_);
-  out.String(4, gap_reason_);
-  recorder_->Send(kFrameTraceWindow, *message);
+  out.Fixed64(wire::TraceWindow::kStartNs, start_ns_);
+  out.Fixed64(wire::TraceWindow::kEndNs, end_ns);
+  out.Uint(wire::TraceWindow::kFlags, flags_);
+  out.String(wire::TraceWindow::kGapReason, gap_reason_);
+  recorder_->Send(wire::kFrameTraceWindow, *message);
   recorder_->Unlock();
 }
 

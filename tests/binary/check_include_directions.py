@@ -30,7 +30,7 @@ ALLOWED = {
     "collector": [],
     # Files that others could have a hand in: nothing of ours below it.
     "collector/files": ["collector"],
-    "collector/text": [],
+    "collector/text": ["collector", "proto"],
     "collector/kernel_names": [],
     # Pure computation: knows neither the wire nor the profile.
     "collector/attribution": ["collector"],
@@ -66,21 +66,21 @@ ALLOWED = {
                           "collector/profile", "collector/run", "collector/sampler/channel",
                           "collector/summarize", "proto"],
     "tools/ending": [],
-    "tools/demo_load": [],
+    "tools/demo_load": ["collector/sampler/driver"],
     "tools/attach/target": ["collector"],
     "tools/attach/unwind": ["tools/attach/target"],
     "tools/attach": ["collector", "collector/files", "proto", "tools/attach/target",
                      "tools/attach/unwind", "tools/ending"],
     "tools/attribution_check": ["collector", "collector/attribution"],
     "tools/calibrate": ["collector/files", "collector/sampler/driver", "proto"],
-    "tools/compare": ["collector", "proto"],
+    "tools/compare": ["collector", "collector/text", "proto"],
     "tools/model_flops": ["collector/text", "proto"],
     "tools/replay": ["collector/profile", "collector/run", "collector/summarize", "proto"],
     "tools/export": ["collector/decode", "collector/files", "collector/kernel_names",
                      "collector/profile", "collector/run", "proto", "tools/replay"],
     "tools/merge": ["collector/decode", "collector/kernel_names", "collector/profile",
-                    "collector/run", "collector/summarize", "proto"],
-    "tools/report": ["collector", "proto", "tools/compare"],
+                    "collector/run", "collector/summarize", "collector/text", "proto"],
+    "tools/report": ["collector", "collector/text", "proto"],
     "tools/report_html": ["proto", "tools/compare", "tools/report"],
     "tools/run": ["collector", "collector/files", "collector/sampler/driver", "collector/session",
                   "proto", "tools/calibrate", "tools/ending"],
@@ -91,7 +91,7 @@ ALLOWED = {
                              "collector/sampler/driver", "collector/session", "proto",
                              "tools/attach", "tools/attach/target", "tools/ending", "tools/run"],
     "tools/utlz": ["collector/diagnosis", "collector/sampler", "collector/sampler/doctor",
-                   "collector/sampler/driver", "proto",
+                   "collector/sampler/driver", "collector/text", "proto",
                    "tools/attach_session", "tools/calibrate", "tools/compare", "tools/export",
                    "tools/merge", "tools/model_flops", "tools/processes", "tools/replay",
                    "tools/report", "tools/report_html", "tools/run", "tools/top"],
@@ -106,7 +106,7 @@ GUEST_FOLDERS = ("cupti", "inject", "proto")
 GUEST_FORBIDDEN = re.compile(
     r"^(absl/|google/|Eigen/|nlohmann/|CLI/|zstd|gtest/|"
     r"(iostream|fstream|sstream|ostream|istream|iomanip|locale|regex|filesystem|stdexcept|exception|"
-    r"iosfwd|future|thread)$)|\.pb\.h$")
+    r"iosfwd|future|thread)$)|\.pb\.h$|/profile_frames\.h$")
 
 
 def includes_of(file):
@@ -118,7 +118,7 @@ def includes_of(file):
 
 def exists(root, name):
     """Whether it is a file of ours, or will be generated from one."""
-    sources = (name, re.sub(r"\.pb\.h$", ".proto", name), name + ".in")
+    sources = (name, re.sub(r"(\.pb|_fields|_frames)\.h$", ".proto", name), name + ".in")
     return any((root / source).is_file() for source in sources)
 
 

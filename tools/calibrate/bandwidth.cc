@@ -18,7 +18,7 @@ absl::StatusOr<Bandwidth> MeasureBandwidth(const Gpu& gpu, const SteadyRateOptio
   // A GPU that others use is left its memory.
   const size_t bytes = std::min(kLargestArray, *free_bytes / 8) / 4096 * 4096;
   std::unique_ptr<DeviceMemory> arrays[3];
-  DevicePointer pointers[3];
+  CudaPointer pointers[3];
   for (int i = 0; i < 3; ++i) {
     absl::StatusOr<std::unique_ptr<DeviceMemory>> array = gpu.Allocate(bytes);
     if (!array.ok()) return array.status();
@@ -29,7 +29,7 @@ absl::StatusOr<Bandwidth> MeasureBandwidth(const Gpu& gpu, const SteadyRateOptio
   // Floats between a half and one, either sign.
   uint32_t or_mask = 0x3f000000;
   uint32_t and_mask = 0x807fffff;
-  for (DevicePointer& pointer : pointers) {
+  for (CudaPointer& pointer : pointers) {
     void* fill[] = {&pointer, &vectors, &or_mask, &and_mask, &or_mask, &and_mask};
     if (absl::Status status = gpu.Launch("utlz_fill", fill); !status.ok()) return status;
   }

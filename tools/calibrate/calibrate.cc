@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "collector/sampler/driver/clocks.h"
-#include "collector/sampler/driver/cuda_driver_table.h"
+#include "collector/sampler/driver/cuda_devices.h"
 #include "proto/profile.pb.h"
 #include "tools/calibrate/bandwidth.h"
 #include "tools/calibrate/ceilings_store.h"
@@ -147,7 +147,7 @@ absl::Status Calibration::Run() {
 }  // namespace
 
 absl::Status Calibrate(const CalibrateOptions& options) {
-  const absl::StatusOr<CudaDriverTable> driver = LoadCudaDriver();
+  const absl::StatusOr<CudaDriver> driver = LoadCudaDriver();
   if (!driver.ok()) return driver.status();
   const absl::StatusOr<std::vector<CudaDevice>> devices = ListCudaDevices(*driver);
   if (!devices.ok()) return devices.status();

@@ -170,7 +170,7 @@ absl::Status Product::MakeMatrices() {
     *memory = *std::move(made);
   }
   for (const DeviceMemory* matrix : {a_.get(), b_.get()}) {
-    DevicePointer pointer = matrix->pointer();
+    CudaPointer pointer = matrix->pointer();
     uint64_t vectors = input_bytes / 16;
     GemmType masks = type_;
     void* fill[] = {&pointer,        &vectors,      &masks.or_even,

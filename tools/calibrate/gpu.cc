@@ -1,7 +1,7 @@
 #include "tools/calibrate/gpu.h"
 
 #include "absl/strings/str_cat.h"
-#include "collector/sampler/driver/shared_library.h"
+#include "collector/sampler/driver/cuda_devices.h"
 #include "tools/calibrate/kernels_ptx.h"
 
 namespace utlz {
@@ -11,45 +11,10 @@ constexpr unsigned kNonBlocking = 1;  // CU_STREAM_NON_BLOCKING
 constexpr unsigned kBlocks = 4096;
 constexpr unsigned kThreads = 256;
 
-absl::StatusOr<ContextDriver> LoadContextDriver() {
-  void* library = OpenDriverLibrary("libcuda.so.1");
-  if (library == nullptr) {
-    return absl::NotFoundError("no NVIDIA driver: libcuda.so.1 cannot be loaded");
-  }
-  ContextDriver driver;
-  const bool complete =
-      ResolveSymbol(library, "cuInit", &driver.init) &&
-      ResolveSymbol(library, "cuDeviceGet", &driver.device_get) &&
-      ResolveSymbol(library, "cuDevicePrimaryCtxRetain", &driver.primary_context_retain) &&
-      ResolveSymbol(library, "cuDevicePrimaryCtxRelease_v2", &driver.primary_context_release) &&
-      ResolveSymbol(library, "cuCtxSetCurrent", &driver.context_set_current) &&
-      ResolveSymbol(library, "cuMemGetInfo_v2", &driver.memory_get_info) &&
-      ResolveSymbol(library, "cuMemAlloc_v2", &driver.memory_allocate) &&
-      ResolveSymbol(library, "cuMemFree_v2", &driver.memory_free) &&
-      ResolveSymbol(library, "cuModuleLoadData", &driver.module_load_data) &&
-      ResolveSymbol(library, "cuModuleUnload", &driver.module_unload) &&
-      ResolveSymbol(library, "cuModuleGetFunction", &driver.module_get_function) &&
-      ResolveSymbol(library, "cuStreamCreate", &driver.stream_create) &&
-      ResolveSymbol(library, "cuStreamDestroy_v2", &driver.stream_destroy) &&
-      ResolveSymbol(library, "cuEventCreate", &driver.event_create) &&
-      ResolveSymbol(library, "cuEventDestroy_v2", &driver.event_destroy) &&
-      ResolveSymbol(library, "cuEventRecord", &driver.event_record) &&
-      ResolveSymbol(library, "cuEventSynchronize", &driver.event_synchronize) &&
-      ResolveSymbol(library, "cuEventElapsedTime", &driver.event_elapsed_time) &&
-      ResolveSymbol(library, "cuLaunchKernel", &driver.launch_kernel) &&
-      ResolveSymbol(library, "cuGetErrorString", &driver.get_error_string);
-  if (!complete) {
-    return absl::UnimplementedError(
-        "the NVIDIA driver is too old: "
-        "libcuda.so.1 lacks functions of CUDA 12");
-  }
-  return driver;
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Gpu>> Gpu::Open(int ordinal) {
-  absl::StatusOr<ContextDriver> driver = LoadContextDriver();
+  absl::StatusOr<CudaDriver> driver = LoadCudaDriver();
   if (!driver.ok()) return driver.status();
   std::unique_ptr<Gpu> gpu(new Gpu);
   gpu->driver_ = *driver;
@@ -58,7 +23,7 @@ absl::StatusOr<std::unique_ptr<Gpu>> Gpu::Open(int ordinal) {
 }
 
 absl::Status Gpu::Prepare(int ordinal) {
-  DriverHandle context = nullptr;
+  CudaHandle context = nullptr;
   int device = 0;
   if (auto status = Check(driver_.init(0), "starting CUDA"); !status.ok()) return status;
   if (auto status = Check(driver_.device_get(&device, ordinal), "opening the GPU"); !status.ok()) {
@@ -84,7 +49,7 @@ absl::Status Gpu::Prepare(int ordinal) {
 // One by one: the context stays where somebody else in this process uses it too.
 Gpu::~Gpu() {
   if (module_ != nullptr) driver_.module_unload(module_);
-  for (DriverHandle event : {start_, end_}) {
+  for (CudaHandle event : {start_, end_}) {
     if (event != nullptr) driver_.event_destroy(event);
   }
   if (stream_ != nullptr) driver_.stream_destroy(stream_);
@@ -109,7 +74,7 @@ absl::StatusOr<size_t> Gpu::FreeBytes() const {
 }
 
 absl::StatusOr<std::unique_ptr<DeviceMemory>> Gpu::Allocate(size_t bytes) const {
-  DevicePointer pointer = 0;
+  CudaPointer pointer = 0;
   if (auto status = Check(driver_.memory_allocate(&pointer, bytes), "allocating memory");
       !status.ok()) {
     return status;
@@ -118,7 +83,7 @@ absl::StatusOr<std::unique_ptr<DeviceMemory>> Gpu::Allocate(size_t bytes) const 
 }
 
 absl::Status Gpu::Launch(const char* kernel, void** parameters) const {
-  DriverHandle function = nullptr;
+  CudaHandle function = nullptr;
   if (auto status = Check(driver_.module_get_function(&function, module_, kernel), kernel);
       !status.ok()) {
     return status;

@@ -12,52 +12,25 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "collector/sampler/driver/cuda_driver.h"
 
 namespace utlz {
-
-using DevicePointer = uint64_t;
-using DriverHandle = void*;
-
-// The driver's functions that are called, resolved at run time.
-struct ContextDriver {
-  int (*init)(unsigned) = nullptr;
-  int (*device_get)(int*, int) = nullptr;
-  int (*primary_context_retain)(DriverHandle*, int) = nullptr;
-  int (*primary_context_release)(int) = nullptr;
-  int (*context_set_current)(DriverHandle) = nullptr;
-  int (*memory_get_info)(size_t*, size_t*) = nullptr;
-  int (*memory_allocate)(DevicePointer*, size_t) = nullptr;
-  int (*memory_free)(DevicePointer) = nullptr;
-  int (*module_load_data)(DriverHandle*, const void*) = nullptr;
-  int (*module_unload)(DriverHandle) = nullptr;
-  int (*module_get_function)(DriverHandle*, DriverHandle, const char*) = nullptr;
-  int (*stream_create)(DriverHandle*, unsigned) = nullptr;
-  int (*stream_destroy)(DriverHandle) = nullptr;
-  int (*event_create)(DriverHandle*, unsigned) = nullptr;
-  int (*event_destroy)(DriverHandle) = nullptr;
-  int (*event_record)(DriverHandle, DriverHandle) = nullptr;
-  int (*event_synchronize)(DriverHandle) = nullptr;
-  int (*event_elapsed_time)(float*, DriverHandle, DriverHandle) = nullptr;
-  int (*launch_kernel)(DriverHandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                       unsigned, DriverHandle, void**, void**) = nullptr;
-  int (*get_error_string)(int, const char**) = nullptr;
-};
 
 // Device memory, freed with the object.
 class DeviceMemory {
  public:
-  DeviceMemory(const ContextDriver& driver, DevicePointer pointer, size_t bytes)
+  DeviceMemory(const CudaDriver& driver, CudaPointer pointer, size_t bytes)
       : driver_(driver), pointer_(pointer), bytes_(bytes) {}
   ~DeviceMemory() { driver_.memory_free(pointer_); }
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
-  DevicePointer pointer() const { return pointer_; }
+  CudaPointer pointer() const { return pointer_; }
   size_t bytes() const { return bytes_; }
 
  private:
-  const ContextDriver& driver_;
-  DevicePointer pointer_;
+  const CudaDriver& driver_;
+  CudaPointer pointer_;
   size_t bytes_;
 };
 
@@ -70,7 +43,7 @@ class Gpu {
   Gpu(const Gpu&) = delete;
   Gpu& operator=(const Gpu&) = delete;
 
-  DriverHandle stream() const { return stream_; }
+  CudaHandle stream() const { return stream_; }
   absl::StatusOr<size_t> FreeBytes() const;
   absl::StatusOr<std::unique_ptr<DeviceMemory>> Allocate(size_t bytes) const;
 
@@ -85,12 +58,12 @@ class Gpu {
   absl::Status Check(int result, const char* what) const;
   absl::Status Prepare(int ordinal);
 
-  ContextDriver driver_;
+  CudaDriver driver_;
   int device_ = -1;
-  DriverHandle module_ = nullptr;
-  DriverHandle stream_ = nullptr;
-  DriverHandle start_ = nullptr;
-  DriverHandle end_ = nullptr;
+  CudaHandle module_ = nullptr;
+  CudaHandle stream_ = nullptr;
+  CudaHandle start_ = nullptr;
+  CudaHandle end_ = nullptr;
 };
 
 }  // namespace utlz

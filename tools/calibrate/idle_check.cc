@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "collector/sampler/driver/cuda_driver_table.h"
+#include "collector/sampler/driver/cuda_devices.h"
 
 namespace utlz {
 namespace {

@@ -6,7 +6,8 @@
 #include <set>
 
 #include "collector/normal_interval.h"
-#include "tools/compare/number_text.h"
+#include "collector/text/shown_text.h"
+#include "tools/compare/change_text.h"
 
 namespace utlz {
 namespace {

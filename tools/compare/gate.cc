@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "collector/normal_interval.h"
+#include "tools/compare/change_text.h"
 #include "tools/compare/difference_verdict.h"
 #include "tools/compare/estimate.h"
-#include "tools/compare/number_text.h"
 #include "tools/compare/statistics.h"
 
 namespace utlz {

@@ -1,4 +1,5 @@
-#include "tools/compare/number_text.h"
+#include "collector/text/shown_text.h"
+#include "tools/compare/change_text.h"
 #include "tools/compare/render_difference.h"
 
 namespace utlz {

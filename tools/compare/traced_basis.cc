@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "tools/compare/number_text.h"
+#include "tools/compare/change_text.h"
 #include "tools/compare/slice_names.h"
 
 namespace utlz {

@@ -30,7 +30,7 @@ bool DemoLoad::Succeeded(CudaResult result, const char* what) {
 }
 
 bool DemoLoad::Prepare() {
-  CudaDevice device = 0;
+  int device = 0;
   CudaHandle context = nullptr;
   char name[256] = {};
   if (!Succeeded(driver_.init(0), "starting CUDA") ||

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/demo_load/cuda_driver.h"
+#include "collector/sampler/driver/cuda_driver.h"
 
 namespace utlz {
 

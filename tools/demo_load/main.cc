@@ -1,16 +1,20 @@
 // utlz-demo-load [SECONDS]: works on the first GPU for a few seconds.
+#include <dlfcn.h>
+
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
-#include "tools/demo_load/cuda_driver.h"
+#include "collector/sampler/driver/cuda_driver.h"
 #include "tools/demo_load/load.h"
 
 int main(int argc, char** argv) {
   const double seconds = argc > 1 ? std::strtod(argv[1], nullptr) : 3.0;
-  utlz::CudaDriver driver;
-  const char* missing = nullptr;
-  if (!utlz::LoadCudaDriver(&driver, &missing)) {
+  utlz::CudaDriver driver{};
+  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  const char* missing =
+      library == nullptr ? "libcuda.so.1" : utlz::FindCudaFunctions(library, &driver);
+  if (missing != nullptr) {
     std::fprintf(stderr, "utlz-demo-load: no usable CUDA driver: %s is missing\n", missing);
     return 1;
   }

@@ -86,8 +86,6 @@ bool ProfileTracer::Take(uint32_t source, uint16_t type, std::string_view payloa
       return TakeLaunches(source, payload);
     case FRAME_COPIES:
       return TakeCopies(source, payload);
-    case FRAME_GRAPH_LAUNCHES:
-      return TakeGraphLaunches(source, payload);
     case FRAME_MARKERS:
       return TakeMarkers(source, payload);
     case FRAME_METRIC_SET:
@@ -247,30 +245,6 @@ bool ProfileTracer::TakeCopies(uint32_t source, std::string_view payload) {
     sink_->Write(
         TraceSlice{*track, copy.start_ns, copy.end_ns, "copy", CopyName(copy.kind), arguments});
     ++result_.copies;
-  }
-  return true;
-}
-
-bool ProfileTracer::TakeGraphLaunches(uint32_t source, std::string_view payload) {
-  const ProcessState* process = processes_.Get(source);
-  GraphLaunchBatch batch;
-  if (!process || !Parse(payload, &batch)) return false;
-  const int count = batch.graph_size();
-  if (batch.start_ns_size() != count || batch.duration_ns_size() != count ||
-      batch.stream_size() != count || batch.context_size() != count) {
-    return false;
-  }
-  for (int i = 0; i < count; ++i) {
-    const uint64_t start_ns = batch.start_ns(i);
-    const uint64_t end_ns = start_ns + batch.duration_ns(i);
-    if (end_ns < start_ns) return false;
-    const LaneKey key = {LaneKey::Kind::kGraphs, TraceProcessOf(source), batch.context(i),
-                         batch.stream(i), 0};
-    const auto track = lanes_.Place(
-        key, start_ns, end_ns, StreamName(*process, batch.context(i), batch.stream(i)) + " graphs");
-    if (!track) continue;
-    const std::string name = "graph " + std::to_string(batch.graph(i));
-    sink_->Write(TraceSlice{*track, start_ns, end_ns, "graph", name, {}});
   }
   return true;
 }

@@ -63,7 +63,6 @@ class ProfileTracer {
   bool TakeDevice(uint32_t source, std::string_view payload);
   bool TakeLaunches(uint32_t source, std::string_view payload);
   bool TakeCopies(uint32_t source, std::string_view payload);
-  bool TakeGraphLaunches(uint32_t source, std::string_view payload);
   bool TakeMarkers(uint32_t source, std::string_view payload);
   bool TakeMetricSet(std::string_view payload);
   bool TakeSamples(std::string_view payload);

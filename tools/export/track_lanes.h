@@ -15,7 +15,7 @@ namespace utlz {
 
 // What a row is about. Not all numbers are used by all kinds.
 struct LaneKey {
-  enum class Kind { kStream, kGraphs, kMarkers };
+  enum class Kind { kStream, kMarkers };
   Kind kind = Kind::kStream;
   uint32_t process = 0;
   uint32_t context = 0;

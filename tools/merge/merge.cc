@@ -50,7 +50,8 @@ class Feed {
   void Advance() {
     while (reader_.Next(&frame_)) {
       const bool of_run = frame_.type >= FRAME_RUN_START && frame_.type != FRAME_DEVICE_CEILINGS;
-      if (of_run) continue;  // the merged run has its own
+      // The merged run has its own. Times of what this release does not know it cannot move.
+      if (of_run || !FrameType_IsValid(frame_.type)) continue;
       uint64_t time_ns = 0;
       if (ShiftFrame(frame_.type, frame_.payload, input_->shift, &payload_, &time_ns)) {
         time_ns_ = std::max(time_ns_, time_ns);

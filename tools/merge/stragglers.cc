@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+
+#include "collector/text/number_text.h"
 
 namespace utlz {
 namespace {
@@ -106,15 +107,13 @@ std::string VerdictOf(const RanksSummary& summary, double wall_ns) {
   if (summary.collectives() == 0) return "No collective was seen in more than one rank.";
   const RankSummary& worst = summary.ranks(0);
   if (!worst.straggler()) return "No rank comes last into collectives much more than the others.";
-  char text[200];
-  std::snprintf(
-      text, sizeof(text),
-      " is last into %.0f %% of the collectives, by %.3g ms on average; the others wait "
-      "%.1f %% of the run for it alone.",
-      100.0 * static_cast<double>(worst.last_in()) / static_cast<double>(worst.collectives()),
-      worst.waited_for_ns() / static_cast<double>(worst.last_in()) / 1e6,
-      wall_ns > 0 ? 100 * worst.waited_for_ns() / wall_ns : 0.0);
-  return NameOf(worst) + text;
+  const auto last_in = static_cast<double>(worst.last_in());
+  return NameOf(worst) + " is last into " +
+         CountText(100 * last_in / static_cast<double>(worst.collectives())) +
+         " % of the collectives, by " + TimeText(worst.waited_for_ns() / last_in) +
+         " on average; the others wait " +
+         PercentText(wall_ns > 0 ? worst.waited_for_ns() / wall_ns : 0) +
+         " of the run for it alone.";
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tools/report/units.h"
+#include "collector/text/number_text.h"
 
 namespace utlz {
 namespace {
@@ -37,14 +37,15 @@ bool MeasuredWell(const CaptureSummary& capture) {
 // Kernels whose work nobody counted, where they are more than a few.
 std::string DescribeUncounted(const CaptureSummary& capture) {
   if (capture.kernel_time_without_counters_share() < kWorthSaying) return {};
-  std::string text = FormatShare(capture.kernel_time_without_counters_share()) +
+  std::string text = PercentText(capture.kernel_time_without_counters_share()) +
                      " of the kernel time has no counters";
   if (2 * capture.samples_untraced() < capture.samples()) {
     return text + ": too few samples met those kernels.";
   }
   const bool all = capture.samples_untraced() >= capture.samples();
-  return text + ": " + (all ? "all" : FormatGrouped(capture.samples_untraced()) + " of the") +
-         " samples were taken while launches were not traced, or while kernels of several processes "
+  return text + ": " + (all ? "all" : CountText(capture.samples_untraced()) + " of the") +
+         " samples were taken while launches were not traced, or while kernels of several "
+         "processes "
          "ran at once. A longer run or visit, or a larger --overhead-budget, lets more of them "
          "meet.";
 }
@@ -54,7 +55,7 @@ std::string DescribeSlowdown(const CaptureSummary& capture) {
   constexpr double kWorthSlowdown = 0.05;
   if (capture.window_slowdown_share() < kWorthSlowdown) return {};
   const bool measured = capture.measured_cost_windows() > 0;
-  return "Tracing itself took an estimated " + FormatShare(capture.window_slowdown_share()) +
+  return "Tracing itself took an estimated " + PercentText(capture.window_slowdown_share()) +
          " of the time above, which is in its step times and idle shares; " +
          (measured ? "a longer run would measure it well enough to take it out."
                    : "a run of some ten seconds under an --overhead-budget measures it and takes "
@@ -76,11 +77,11 @@ std::string DescribeClocks(const Summary& summary) {
   if (device == nullptr) return {};
   std::string text = summary.devices_size() > 1 ? "SM clock of the slowest GPU " : "SM clock ";
   if (device->has_sm_clock_before_hz()) {
-    text += FormatRateIn(device->sm_clock_before_hz(), "Hz") + " before, ";
+    text += PrefixedText(device->sm_clock_before_hz(), "Hz") + " before, ";
   }
-  text += FormatRateIn(device->sm_clock_hz(), "Hz") + " under load";
+  text += PrefixedText(device->sm_clock_hz(), "Hz") + " under load";
   if (device->has_sm_clock_after_hz()) {
-    text += ", " + FormatRateIn(device->sm_clock_after_hz(), "Hz") + " after";
+    text += ", " + PrefixedText(device->sm_clock_after_hz(), "Hz") + " after";
   }
   return text;
 }
@@ -91,51 +92,50 @@ std::string DescribeCapture(const Summary& summary) {
   const CaptureSummary& capture = summary.capture();
   std::string line = NameOfRung(capture.rung());
   if (capture.samples() > 0) {
-    line += " (" + FormatGrouped(capture.samples()) + " samples of " +
-            FormatTime(static_cast<double>(capture.sample_interval_ns())) + ", " +
-            FormatGrouped(capture.samples_lost()) + " lost)";
+    line += " (" + CountText(capture.samples()) + " samples of " +
+            TimeText(static_cast<double>(capture.sample_interval_ns())) + ", " +
+            CountText(capture.samples_lost()) + " lost)";
   }
-  line += " · " + FormatGrouped(capture.launches()) + " launches, " +
-          FormatGrouped(capture.launches_dropped() + capture.records_dropped()) + " dropped, " +
-          FormatGrouped(capture.launches_timeless()) + " without times";
+  line += " · " + CountText(capture.launches()) + " launches, " +
+          CountText(capture.launches_dropped() + capture.records_dropped()) + " dropped, " +
+          CountText(capture.launches_timeless()) + " without times";
   if (capture.launches_implausible() > 0) {
-    line +=
-        " (" + FormatGrouped(capture.launches_implausible()) + " had times that cannot be true)";
+    line += " (" + CountText(capture.launches_implausible()) + " had times that cannot be true)";
   }
   if (capture.copies_implausible() > 0) {
-    line += " · " + FormatGrouped(capture.copies_implausible()) +
+    line += " · " + CountText(capture.copies_implausible()) +
             " copies left out, their times cannot be true";
   }
-  if (capture.has_coverage_share()) line += " · coverage " + FormatShare(capture.coverage_share());
+  if (capture.has_coverage_share()) line += " · coverage " + PercentText(capture.coverage_share());
   if (const std::string clocks = DescribeClocks(summary); !clocks.empty()) line += " · " + clocks;
   if (MeasuredWell(capture)) {
-    line += " · cost measured " + FormatShare(std::max(0.0, capture.measured_cost_share())) +
-            " ± " + FormatShare(capture.measured_cost_error_share());
+    line += " · cost measured " + PercentText(std::max(0.0, capture.measured_cost_share())) +
+            " ± " + PercentText(capture.measured_cost_error_share());
   } else if (capture.has_cost_share()) {
-    line += " · cost about " + FormatShare(capture.cost_share());
+    line += " · cost about " + PercentText(capture.cost_share());
   }
   if ((MeasuredWell(capture) || capture.has_cost_share()) && capture.has_overhead_budget_share()) {
-    line += ", of " + FormatShare(capture.overhead_budget_share()) + " allowed";
+    line += ", of " + PercentText(capture.overhead_budget_share()) + " allowed";
   }
   if (capture.has_ranges_held_up_ns()) {
-    line += " · calibrating held the program up for " + FormatTime(capture.ranges_held_up_ns()) +
+    line += " · calibrating held the program up for " + TimeText(capture.ranges_held_up_ns()) +
             ", left out of its steps";
   }
   if (capture.has_sampler_cpu_share()) {
-    line += " · sampler " + FormatShare(capture.sampler_cpu_share()) + " of a core";
+    line += " · sampler " + PercentText(capture.sampler_cpu_share()) + " of a core";
   }
   if (capture.kernels_folded() > 0 || capture.kernels_withheld() > 0) {
-    line += " · " + FormatGrouped(capture.kernels_folded()) + " kernels folded, " +
-            FormatGrouped(capture.kernels_withheld()) + " withheld";
+    line += " · " + CountText(capture.kernels_folded()) + " kernels folded, " +
+            CountText(capture.kernels_withheld()) + " withheld";
   }
   if (capture.frames_refused() > 0) {
-    line += " · " + FormatGrouped(capture.frames_refused()) + " frames refused";
+    line += " · " + CountText(capture.frames_refused()) + " frames refused";
   }
   if (capture.has_bytes_unreadable()) {
-    line += " · " + FormatBytes(static_cast<double>(capture.bytes_unreadable())) + " unreadable";
+    line += " · " + BytesText(static_cast<double>(capture.bytes_unreadable())) + " unreadable";
   }
   if (capture.has_lost_at_most_ns()) {
-    line += " · at most " + FormatTime(static_cast<double>(capture.lost_at_most_ns())) +
+    line += " · at most " + TimeText(static_cast<double>(capture.lost_at_most_ns())) +
             " lost at the end";
   }
   return line;
@@ -156,15 +156,15 @@ std::vector<std::string> CaptureWarnings(const CaptureSummary& capture) {
 
 std::string DescribeWindow(const WindowSummary& window) {
   if (window.of() != "steps") return {};
-  std::string text = "Shares and findings are of the steps: " + FormatTime(window.time_ns());
+  std::string text = "Shares and findings are of the steps: " + TimeText(window.time_ns());
   if (window.has_end_ns() && window.has_start_ns()) {
-    text += " of the time from " + FormatTime(window.start_ns()) + " to " +
-            FormatTime(window.end_ns()) + " of the run";
+    text += " of the time from " + TimeText(window.start_ns()) + " to " +
+            TimeText(window.end_ns()) + " of the run";
   }
   if (window.pauses() > 0) {
-    text += ", without " + FormatGrouped(window.pauses()) +
+    text += ", without " + CountText(window.pauses()) +
             (window.pauses() == 1 ? " pause of " : " pauses of ") +
-            FormatTime(window.pause_time_ns());
+            TimeText(window.pause_time_ns());
   }
   return text;
 }

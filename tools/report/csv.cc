@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/text/shown_text.h"
 #include "tools/report/capture_text.h"
 #include "tools/report/device_roofs.h"
-#include "tools/report/escape.h"
 #include "tools/report/message_json.h"
 
 namespace utlz {

@@ -4,10 +4,10 @@
 #include <optional>
 #include <vector>
 
-#include "tools/compare/number_text.h"
+#include "collector/text/number_text.h"
+#include "collector/text/shown_text.h"
 #include "tools/report/capture_text.h"
 #include "tools/report/device_roofs.h"
-#include "tools/report/units.h"
 
 namespace utlz {
 namespace {
@@ -51,7 +51,7 @@ std::string Head(const Summary& summary) {
   std::string text =
       "**" + Sentence(summary.has_verdict() ? summary.verdict() : "No verdict") + "**\n\n";
   text += Code(CommandLine(run)) + ", " +
-          FormatTime(Optional(run.has_wall_ns(), static_cast<double>(run.wall_ns()))) + " on " +
+          TimeText(Optional(run.has_wall_ns(), static_cast<double>(run.wall_ns()))) + " on " +
           DeviceNames(summary) + "\n";
   if (run.recording()) {
     text += "\nA recording, not measured here: " + Sentence(run.recording_note()) + "\n";
@@ -95,7 +95,7 @@ std::string Figures(const Summary& summary) {
   for (const DeviceSummary& device : summary.devices()) {
     rows += "| " + (numbered ? std::to_string(number++) + ": " : "") +
             MarkdownName(device.name(), kNameWidth) + " |";
-    for (const Figure& figure : kFigures) rows += " " + FormatShare(figure.read(device)) + " |";
+    for (const Figure& figure : kFigures) rows += " " + PercentText(figure.read(device)) + " |";
     rows += "\n";
   }
   if (rows.empty()) return {};
@@ -107,12 +107,12 @@ std::string Figures(const Summary& summary) {
 std::string Steps(const Summary& summary) {
   const StepsSummary& steps = summary.steps();
   if (steps.steps() == 0) return {};
-  std::string text = "\n" + FormatGrouped(steps.steps()) + " steps of " +
-                     FormatTime(Optional(steps.has_time_mean_ns(), steps.time_mean_ns()));
+  std::string text = "\n" + CountText(steps.steps()) + " steps of " +
+                     TimeText(Optional(steps.has_time_mean_ns(), steps.time_mean_ns()));
   if (steps.pause_time_ns() > 0) text += " between pauses";
-  if (summary.efficiency().has_mfu()) text += ", MFU " + FormatShare(summary.efficiency().mfu());
+  if (summary.efficiency().has_mfu()) text += ", MFU " + PercentText(summary.efficiency().mfu());
   if (summary.efficiency().has_tokens_per_second()) {
-    text += ", " + FormatCount(summary.efficiency().tokens_per_second()) + " tokens/s";
+    text += ", " + CompactCountText(summary.efficiency().tokens_per_second()) + " tokens/s";
   }
   return text + ".\n";
 }
@@ -122,11 +122,11 @@ std::string Findings(const Summary& summary) {
   for (const FindingSummary& finding : summary.findings()) {
     text += "\n1. **" + Sentence(finding.title()) + "**";
     if (finding.has_gain_per_step_ns()) {
-      text += " (up to " + FormatTime(finding.gain_per_step_ns()) + " a step, " +
-              FormatShare(finding.gain_share()) + ")";
+      text += " (up to " + TimeText(finding.gain_per_step_ns()) + " a step, " +
+              PercentText(finding.gain_share()) + ")";
     } else if (finding.has_gain_ns()) {
-      text += " (up to " + FormatTime(finding.gain_ns()) + ", " +
-              FormatShare(finding.gain_share()) + ")";
+      text +=
+          " (up to " + TimeText(finding.gain_ns()) + ", " + PercentText(finding.gain_share()) + ")";
     }
     text += ": " + Sentence(finding.evidence()) + ". *Try:* " + Sentence(finding.advice()) + "\n";
   }
@@ -166,12 +166,12 @@ std::string Waterfall(const Summary& summary) {
                              "|---|---:|---:|---:|---:|---|\n"
                            : "| slice | share | time | |\n|---|---:|---:|---|\n";
   for (const WaterfallSlice& slice : summary.waterfall().slices()) {
-    text += "| " + MarkdownName(slice.name(), kNameWidth) + " | " + FormatShare(slice.share()) +
-            " | " + FormatTime(slice.time_ns()) + " | ";
+    text += "| " + MarkdownName(slice.name(), kNameWidth) + " | " + PercentText(slice.share()) +
+            " | " + TimeText(slice.time_ns()) + " | ";
     if (!steps) {
       text += MarkdownBar(slice.share());
     } else if (slice.has_time_per_step_ns()) {
-      text += FormatShare(slice.window_share()) + " | " + FormatTime(slice.time_per_step_ns()) +
+      text += PercentText(slice.window_share()) + " | " + TimeText(slice.time_per_step_ns()) +
               " | " + MarkdownBar(slice.window_share());
     } else {
       text += "| | ";
@@ -217,22 +217,20 @@ std::string Kernels(const Summary& summary, const MarkdownOptions& options) {
     const KernelSummary& kernel = *kernels[i];
     const double per_second = kernel.time_ns() > 0 ? 1e9 / kernel.time_ns() : 0;
     if (numbered) text += "| " + std::to_string(DeviceIndexOf(summary, kernel)) + " ";
-    text +=
-        "| " + Code(kernel.short_name().empty() ? kernel.name() : kernel.short_name()) + " | " +
-        FormatTime(Optional(kernel.has_recoverable_time_ns(), kernel.recoverable_time_ns())) +
-        " | " + FormatTime(Optional(kernel.has_time_ns(), kernel.time_ns())) + " | " +
-        FormatShare(Optional(kernel.has_time_share(), kernel.time_share())) + " | " +
-        FormatGrouped(kernel.launches()) + " | " +
-        Mark(kernel, kernel.has_flops_per_second()) +
-        FormatMeasuredRate(Optional(kernel.has_flops_per_second(), kernel.flops_per_second()),
-                           kernel.flops_error() * per_second) +
-        " | " + Mark(kernel, kernel.has_dram_bytes_per_second()) +
-        FormatMeasuredRate(
-            Optional(kernel.has_dram_bytes_per_second(), kernel.dram_bytes_per_second()),
-            kernel.dram_bytes_error() * per_second) +
-        " | " + BoundWord(kernel.bound()) + " | " +
-        FormatShare(Optional(kernel.has_roofline_efficiency(), kernel.roofline_efficiency())) +
-        " |\n";
+    text += "| " + Code(kernel.short_name().empty() ? kernel.name() : kernel.short_name()) + " | " +
+            TimeText(Optional(kernel.has_recoverable_time_ns(), kernel.recoverable_time_ns())) +
+            " | " + TimeText(Optional(kernel.has_time_ns(), kernel.time_ns())) + " | " +
+            PercentText(Optional(kernel.has_time_share(), kernel.time_share())) + " | " +
+            CountText(kernel.launches()) + " | " + Mark(kernel, kernel.has_flops_per_second()) +
+            CompactMeasuredText(Optional(kernel.has_flops_per_second(), kernel.flops_per_second()),
+                                kernel.flops_error() * per_second) +
+            " | " + Mark(kernel, kernel.has_dram_bytes_per_second()) +
+            CompactMeasuredText(
+                Optional(kernel.has_dram_bytes_per_second(), kernel.dram_bytes_per_second()),
+                kernel.dram_bytes_error() * per_second) +
+            " | " + BoundWord(kernel.bound()) + " | " +
+            PercentText(Optional(kernel.has_roofline_efficiency(), kernel.roofline_efficiency())) +
+            " |\n";
   }
   if (rows < kernels.size()) {
     text += "\n…and " + std::to_string(kernels.size() - rows) + " more.\n";
@@ -248,8 +246,8 @@ std::string Ranks(const Summary& summary) {
     const double collectives = std::max(1.0, static_cast<double>(rank.collectives()));
     text += "| " + (rank.has_rank() ? std::to_string(rank.rank()) : std::string(kUnknown)) + " | " +
             MarkdownName(rank.host(), kNameWidth) + " | " +
-            FormatShare(static_cast<double>(rank.last_in()) / collectives) + " | " +
-            FormatTime(rank.waited_for_ns()) + " |\n";
+            PercentText(static_cast<double>(rank.last_in()) / collectives) + " | " +
+            TimeText(rank.waited_for_ns()) + " |\n";
   }
   return text;
 }

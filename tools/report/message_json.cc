@@ -3,8 +3,8 @@
 #include <cctype>
 #include <cmath>
 
+#include "collector/text/shown_text.h"
 #include "proto/summary.pb.h"
-#include "tools/report/escape.h"
 
 namespace utlz {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tools/report/escape.h"
+#include "collector/text/shown_text.h"
 
 namespace utlz {
 namespace {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
-#include "tools/report/escape.h"
+#include "collector/text/number_text.h"
+#include "collector/text/shown_text.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
-#include "tools/report/units.h"
 
 namespace utlz {
 namespace {
@@ -24,19 +24,19 @@ std::string Joined(const std::vector<std::string>& parts) {
 std::string DescribeShares(const EfficiencySummary& efficiency) {
   std::vector<std::string> parts;
   if (efficiency.has_mfu()) {
-    std::string mfu = "MFU " + FormatShare(efficiency.mfu());
+    std::string mfu = "MFU " + PercentText(efficiency.mfu());
     if (efficiency.has_mfu_maximum_clock()) {
       mfu +=
-          " (of the peak at the highest clock " + FormatShare(efficiency.mfu_maximum_clock()) + ")";
+          " (of the peak at the highest clock " + PercentText(efficiency.mfu_maximum_clock()) + ")";
     }
     parts.push_back(mfu);
   }
   if (efficiency.has_attainable_hfu()) {
     std::string attainable =
-        "HFU of these kernels at their roofs " + FormatShare(efficiency.attainable_hfu());
+        "HFU of these kernels at their roofs " + PercentText(efficiency.attainable_hfu());
     if (efficiency.has_attainable_hfu_measured()) {
       attainable +=
-          ", under the ceilings measured here " + FormatShare(efficiency.attainable_hfu_measured());
+          ", under the ceilings measured here " + PercentText(efficiency.attainable_hfu_measured());
     }
     parts.push_back(attainable);
   }
@@ -46,27 +46,27 @@ std::string DescribeShares(const EfficiencySummary& efficiency) {
 std::string DescribeYield(const EfficiencySummary& efficiency, bool pauses_left_out) {
   std::vector<std::string> parts;
   if (efficiency.has_steps_per_second()) {
-    parts.push_back(FormatRatio(efficiency.steps_per_second()) + " steps/s" +
+    parts.push_back(RatioText(efficiency.steps_per_second()) + " steps/s" +
                     (pauses_left_out ? " between pauses" : ""));
   }
   if (efficiency.has_tokens_per_second()) {
-    parts.push_back(FormatCount(efficiency.tokens_per_second()) + " tokens/s");
+    parts.push_back(CompactCountText(efficiency.tokens_per_second()) + " tokens/s");
   }
   const std::string items = EscapeForTerminal(efficiency.item_name());
   if (efficiency.has_items_per_second()) {
-    parts.push_back(FormatRatio(efficiency.items_per_second()) + " " + items + "/s");
+    parts.push_back(RatioText(efficiency.items_per_second()) + " " + items + "/s");
   }
   if (efficiency.has_joules_per_step()) {
-    parts.push_back(FormatRatio(efficiency.joules_per_step()) + " J a step");
+    parts.push_back(RatioText(efficiency.joules_per_step()) + " J a step");
   }
   if (efficiency.has_flops_per_joule()) {
-    parts.push_back(FormatRateIn(efficiency.flops_per_joule(), "FLOP/J"));
+    parts.push_back(PrefixedText(efficiency.flops_per_joule(), "FLOP/J"));
   }
   if (efficiency.has_tokens_per_joule()) {
-    parts.push_back(FormatRatio(efficiency.tokens_per_joule()) + " tokens/s a watt");
+    parts.push_back(RatioText(efficiency.tokens_per_joule()) + " tokens/s a watt");
   }
   if (efficiency.has_items_per_joule()) {
-    parts.push_back(FormatRatio(efficiency.items_per_joule()) + " " + items + "/s a watt");
+    parts.push_back(RatioText(efficiency.items_per_joule()) + " " + items + "/s a watt");
   }
   return Joined(parts);
 }
@@ -75,7 +75,7 @@ std::string DescribeYield(const EfficiencySummary& efficiency, bool pauses_left_
 std::string FormatPrice(double price) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.3g", price);
-  return price >= 1000 ? FormatCount(price) : text.data();
+  return price >= 1000 ? CompactCountText(price) : text.data();
 }
 
 std::string DescribeCost(const EfficiencySummary& efficiency) {
@@ -130,22 +130,21 @@ std::string RenderMemory(const Summary& summary, const TextOptions& options) {
   const MemorySummary& memory = summary.memory();
   std::vector<std::string> parts;
   if (memory.has_used_bytes_max()) {
-    std::string text = "at most " + FormatBytes(memory.used_bytes_max());
-    if (memory.has_total_bytes()) text += " of " + FormatBytes(memory.total_bytes());
+    std::string text = "at most " + BytesText(memory.used_bytes_max());
+    if (memory.has_total_bytes()) text += " of " + BytesText(memory.total_bytes());
     text += " reserved (as NVML shows it: what allocators hold, not what tensors use)";
-    if (memory.has_headroom_bytes()) text += ", " + FormatBytes(memory.headroom_bytes()) + " left";
+    if (memory.has_headroom_bytes()) text += ", " + BytesText(memory.headroom_bytes()) + " left";
     parts.push_back(std::move(text));
   }
   if (memory.leak_suspected()) {
     parts.push_back(memory.has_growth_bytes_per_step()
-                        ? "grows by " + FormatBytes(memory.growth_bytes_per_step()) + " a step"
-                        : "grows by " + FormatBytes(memory.growth_bytes_per_second()) +
-                              " a second");
+                        ? "grows by " + BytesText(memory.growth_bytes_per_step()) + " a step"
+                        : "grows by " + BytesText(memory.growth_bytes_per_second()) + " a second");
   }
   if (memory.has_pool_used_bytes_max()) {
     parts.push_back("cudaMallocAsync's pools, by their own count: at most " +
-                    FormatBytes(memory.pool_used_bytes_max()) + " in use of " +
-                    FormatBytes(memory.pool_reserved_bytes_max()) + " reserved");
+                    BytesText(memory.pool_used_bytes_max()) + " in use of " +
+                    BytesText(memory.pool_reserved_bytes_max()) + " reserved");
   }
   if (parts.empty()) return {};
   return Wrap("Memory: " + absl::StrJoin(parts, "; "), options.columns, 2);
@@ -154,7 +153,7 @@ std::string RenderMemory(const Summary& summary, const TextOptions& options) {
 namespace {
 
 std::string RateOrUnknown(bool known, double bytes_per_second) {
-  return known ? FormatBytes(bytes_per_second) + "/s" : std::string(kUnknown);
+  return known ? BytesText(bytes_per_second) + "/s" : std::string(kUnknown);
 }
 
 }  // namespace
@@ -171,12 +170,12 @@ std::string RenderCommunication(const Summary& summary, const TextOptions& optio
               options.columns);
   for (const CommunicationSummary& row : summary.communication()) {
     table.AddRow(
-        {EscapeForTerminal(row.collective()), FormatCount(static_cast<double>(row.launches())),
-         FormatTime(static_cast<double>(row.time_ns())),
-         row.has_exposed_ns() ? FormatTime(static_cast<double>(row.exposed_ns()))
+        {EscapeForTerminal(row.collective()), CompactCountText(static_cast<double>(row.launches())),
+         TimeText(static_cast<double>(row.time_ns())),
+         row.has_exposed_ns() ? TimeText(static_cast<double>(row.exposed_ns()))
                               : std::string(kUnknown),
          row.has_bytes() && row.sized_launches() > 0
-             ? FormatBytes(row.bytes() / static_cast<double>(row.sized_launches()))
+             ? BytesText(row.bytes() / static_cast<double>(row.sized_launches()))
              : std::string(kUnknown),
          RateOrUnknown(row.has_algorithm_bytes_per_second(), row.algorithm_bytes_per_second()),
          RateOrUnknown(row.has_bus_bytes_per_second(), row.bus_bytes_per_second())});

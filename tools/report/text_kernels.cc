@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "collector/normal_interval.h"
+#include "collector/text/number_text.h"
+#include "collector/text/shown_text.h"
 #include "tools/report/device_roofs.h"
-#include "tools/report/escape.h"
 #include "tools/report/kernel_order.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
-#include "tools/report/units.h"
 
 namespace utlz {
 namespace {
@@ -47,8 +47,8 @@ double PerSecond(double total, const KernelSummary& kernel) {
 // A type that was only assumed, and numbers of kernels that could not be told apart, are marked.
 std::string FlopsCell(const KernelSummary& kernel) {
   std::string cell =
-      FormatMeasuredRate(Optional(kernel.has_flops_per_second(), kernel.flops_per_second()),
-                         PerSecond(kernel.flops_error(), kernel));
+      CompactMeasuredText(Optional(kernel.has_flops_per_second(), kernel.flops_per_second()),
+                          PerSecond(kernel.flops_error(), kernel));
   if (kernel.folded_size() > 0 && kernel.has_flops_per_second()) cell.insert(cell.begin(), '~');
   return cell;
 }
@@ -56,17 +56,17 @@ std::string FlopsCell(const KernelSummary& kernel) {
 // Of FLOPs that may be none it says "less than", as their rate does.
 std::string IntensityCell(const KernelSummary& kernel) {
   if (!kernel.has_arithmetic_intensity() || kernel.dram_bytes() <= 0) {
-    return FormatRatio(std::nullopt);
+    return RatioText(std::nullopt);
   }
   const double half_width = kNormal95 * kernel.flops_error();
   if (kernel.flops() > half_width || half_width <= 0) {
-    return FormatRatio(kernel.arithmetic_intensity());
+    return RatioText(kernel.arithmetic_intensity());
   }
-  return "<" + FormatRatio((kernel.flops() + half_width) / kernel.dram_bytes());
+  return "<" + RatioText((kernel.flops() + half_width) / kernel.dram_bytes());
 }
 
 std::string BytesCell(const KernelSummary& kernel) {
-  std::string cell = FormatMeasuredRate(
+  std::string cell = CompactMeasuredText(
       Optional(kernel.has_dram_bytes_per_second(), kernel.dram_bytes_per_second()),
       PerSecond(kernel.dram_bytes_error(), kernel));
   if (kernel.folded_size() > 0 && kernel.has_dram_bytes_per_second()) cell.insert(cell.begin(), '~');
@@ -108,8 +108,8 @@ std::string RenderRest(const std::vector<const KernelSummary*>& kernels, size_t 
     time_ns += kernels[i]->time_ns();
     share += kernels[i]->time_share();
   }
-  return "… and " + std::to_string(kernels.size() - shown) + " more: " + FormatTime(time_ns) + ", " +
-         FormatShare(share) + " of kernel time\n";
+  return "… and " + std::to_string(kernels.size() - shown) + " more: " + TimeText(time_ns) + ", " +
+         PercentText(share) + " of kernel time\n";
 }
 
 std::string Legend(const std::vector<const KernelSummary*>& kernels, size_t rows) {
@@ -138,16 +138,16 @@ std::string RenderKernels(const Summary& summary, const TextOptions& options) {
     const KernelSummary& kernel = *kernels[i];
     std::vector<std::string> cells = {
         names[i],
-        FormatTime(Optional(kernel.has_recoverable_time_ns(), kernel.recoverable_time_ns())),
-        FormatTime(Optional(kernel.has_time_ns(), kernel.time_ns())),
-        FormatShortShare(Optional(kernel.has_time_share(), kernel.time_share())),
-        FormatCount(static_cast<double>(kernel.launches())),
+        TimeText(Optional(kernel.has_recoverable_time_ns(), kernel.recoverable_time_ns())),
+        TimeText(Optional(kernel.has_time_ns(), kernel.time_ns())),
+        ShortPercentText(Optional(kernel.has_time_share(), kernel.time_share())),
+        CompactCountText(static_cast<double>(kernel.launches())),
         FlopsCell(kernel),
         BytesCell(kernel),
         IntensityCell(kernel),
         NameOf(kernel.bound()),
-        FormatShortShare(Optional(kernel.has_roofline_efficiency(), kernel.roofline_efficiency())),
-        FormatShortShare(RoofError(kernel))};
+        ShortPercentText(Optional(kernel.has_roofline_efficiency(), kernel.roofline_efficiency())),
+        ShortPercentText(RoofError(kernel))};
     if (numbered) {
       cells.insert(cells.begin() + 1, std::to_string(DeviceIndexOf(summary, kernel)));
     }

@@ -4,10 +4,10 @@
 #include <cctype>
 #include <string>
 
-#include "tools/report/escape.h"
+#include "collector/text/number_text.h"
+#include "collector/text/shown_text.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
-#include "tools/report/units.h"
 
 namespace utlz {
 namespace {
@@ -40,11 +40,12 @@ std::string NameOf(const LadderRung& rung, const std::string& unit) {
 std::string RenderRung(const LadderRung& rung, const LadderSummary& ladder,
                        const TextOptions& options) {
   const double now_ns = ladder.rungs(0).time_ns();
-  std::string line = "  " + LeftAligned(NameOf(rung, ladder.unit()), kNameColumns + 2) +
-                     RightAligned(FormatTime(rung.time_ns()), kTimeColumns) + "  " +
-                     LeftAligned(Bar(now_ns > 0 ? rung.time_ns() / now_ns : 0, kBarColumns), kBarColumns);
+  std::string line =
+      "  " + LeftAligned(NameOf(rung, ladder.unit()), kNameColumns + 2) +
+      RightAligned(TimeText(rung.time_ns()), kTimeColumns) + "  " +
+      LeftAligned(Bar(now_ns > 0 ? rung.time_ns() / now_ns : 0, kBarColumns), kBarColumns);
   if (rung.name() != "now" && rung.has_speedup()) {
-    line += RightAligned(FormatRatio(rung.speedup()) + "×", kSpeedupColumns);
+    line += RightAligned(RatioText(rung.speedup()) + "×", kSpeedupColumns);
   }
   while (line.back() == ' ') line.pop_back();
   const Style style = rung.name() == "now" ? Style::kHeading : Style::kPlain;
@@ -62,19 +63,18 @@ std::string RenderFamily(const FamilySummary& family, bool steps) {
   const bool counted = uncounted < kMostlyUncounted;
   std::string rate = kUnknown;
   if (counted && family.dram_bytes_per_second() > 0) {
-    rate = FormatBytes(family.dram_bytes_per_second()) + "/s";
+    rate = BytesText(family.dram_bytes_per_second()) + "/s";
   }
   std::string saved = kUnknown;
   if (counted && family.has_recoverable_time_ns()) {
-    saved = FormatTime(steps ? family.recoverable_time_per_step_ns()
-                             : family.recoverable_time_ns());
+    saved = TimeText(steps ? family.recoverable_time_per_step_ns() : family.recoverable_time_ns());
   }
-  std::string line = "  " + LeftAligned(EscapeForTerminal(family.family()), kNameColumns + 2) +
-                     RightAligned(FormatTime(steps ? family.time_per_step_ns() : family.time_ns()),
-                                  kTimeColumns) +
-                     RightAligned(FormatShare(family.time_share()), kShareColumns) +
-                     RightAligned(rate, kRateColumns) + RightAligned(saved, kSavedColumns);
-  if (uncounted >= kWorthALine) line += RightAligned(FormatShare(uncounted), kSavedColumns);
+  std::string line =
+      "  " + LeftAligned(EscapeForTerminal(family.family()), kNameColumns + 2) +
+      RightAligned(TimeText(steps ? family.time_per_step_ns() : family.time_ns()), kTimeColumns) +
+      RightAligned(PercentText(family.time_share()), kShareColumns) +
+      RightAligned(rate, kRateColumns) + RightAligned(saved, kSavedColumns);
+  if (uncounted >= kWorthALine) line += RightAligned(PercentText(uncounted), kSavedColumns);
   return line + "\n";
 }
 
@@ -97,19 +97,22 @@ std::string RenderFamilies(const Summary& summary, const TextOptions& options) {
 std::string RenderLadder(const Summary& summary, const TextOptions& options) {
   std::string text;
   if (summary.has_problem()) {
-    text += Styled(UpperCase(EscapeForTerminal(summary.problem())), Style::kHeading, options.color) +
-            "\n";
+    text +=
+        Styled(UpperCase(EscapeForTerminal(summary.problem())), Style::kHeading, options.color) +
+        "\n";
   }
   if (summary.ladder().rungs_size() > 1) {
     for (const LadderRung& rung : summary.ladder().rungs()) {
       text += RenderRung(rung, summary.ladder(), options);
     }
     if (summary.ladder().time_kept_ns() > kWorthALine * summary.ladder().rungs(0).time_ns()) {
-      text += Wrap("  (" + FormatTime(summary.ladder().time_kept_ns()) +
+      text += Wrap("  (" + TimeText(summary.ladder().time_kept_ns()) +
                        " of kernels without counters stay as they are in each)",
                    options.columns, 2, 2);
     }
   }
+  text += RenderLevels(summary.steps(), options);
+  text += RenderPhases(summary, options);
   if (summary.has_trust()) {
     text += Wrap("Measured: " + EscapeForTerminal(summary.trust()), options.columns, 2);
   }

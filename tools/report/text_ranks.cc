@@ -4,30 +4,30 @@
 #include <cstdio>
 #include <optional>
 
-#include "tools/report/escape.h"
+#include "collector/text/number_text.h"
+#include "collector/text/shown_text.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
-#include "tools/report/units.h"
 
 namespace utlz {
 namespace {
 
 std::string SignedTime(double time_ns) {
-  return (time_ns < 0 ? "−" : "+") + FormatTime(std::abs(time_ns));
+  return (time_ns < 0 ? "−" : "+") + TimeText(std::abs(time_ns));
 }
 
 std::string RenderClock(const ClockSummary& clock, const TextOptions& options) {
   std::string line = "Clock of " + EscapeForTerminal(clock.host()) + ": ";
   if (clock.has_shift_ns()) {
-    line += SignedTime(clock.shift_ns()) + " ± " + FormatTime(clock.shift_error_ns());
+    line += SignedTime(clock.shift_ns()) + " ± " + TimeText(clock.shift_error_ns());
     if (clock.has_drift_ppm()) {
       char drift[80];
       std::snprintf(drift, sizeof(drift), ", drifting by %.3g ppm, so %s off at the ends",
                     clock.drift_ppm(),
-                    FormatTime(std::abs(clock.drift_ppm()) * 1e-6 * clock.span_ns() / 2).c_str());
+                    TimeText(std::abs(clock.drift_ppm()) * 1e-6 * clock.span_ns() / 2).c_str());
       line += drift;
     }
-    line += " (" + FormatGrouped(clock.collectives()) + " collectives).";
+    line += " (" + CountText(clock.collectives()) + " collectives).";
   } else {
     line += "not aligned.";
   }
@@ -56,10 +56,9 @@ std::string RenderRanks(const Summary& summary, const TextOptions& options) {
                           ? std::nullopt
                           : std::make_optional(static_cast<double>(rank.last_in()) /
                                                static_cast<double>(rank.collectives()));
-    table.AddRow(
-        {name, std::to_string(rank.pid()), FormatGrouped(rank.collectives()), FormatShare(last),
-         FormatTime(rank.waited_for_ns()), FormatTime(rank.waiting_ns())},
-        rank.straggler() ? Style::kWarning : Style::kPlain);
+    table.AddRow({name, std::to_string(rank.pid()), CountText(rank.collectives()),
+                  PercentText(last), TimeText(rank.waited_for_ns()), TimeText(rank.waiting_ns())},
+                 rank.straggler() ? Style::kWarning : Style::kPlain);
   }
   if (!table.empty()) text += table.Render(options.color);
   if (ranks.has_verdict()) text += Wrap(EscapeForTerminal(ranks.verdict()), options.columns, 2);

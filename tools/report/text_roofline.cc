@@ -5,11 +5,11 @@
 #include <set>
 #include <vector>
 
+#include "collector/text/number_text.h"
+#include "collector/text/shown_text.h"
 #include "tools/report/device_roofs.h"
-#include "tools/report/escape.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
-#include "tools/report/units.h"
 
 namespace utlz {
 namespace {
@@ -217,7 +217,7 @@ class Plot {
 };
 
 std::string LegendLine(const KernelSummary& kernel, char letter) {
-  const std::string share = FormatShortShare(kernel.has_roofline_efficiency()
+  const std::string share = ShortPercentText(kernel.has_roofline_efficiency()
                                                  ? std::make_optional(kernel.roofline_efficiency())
                                                  : std::nullopt);
   const std::string name =
@@ -229,7 +229,7 @@ std::string LegendLine(const KernelSummary& kernel, char letter) {
 std::string AxisLine(const Plot& plot, size_t columns) {
   std::string line = std::string(kAxisColumns, ' ');
   for (size_t column = 0; column < columns; column += 12) {
-    const std::string text = FormatRatio(plot.IntensityAt(column));
+    const std::string text = RatioText(plot.IntensityAt(column));
     if (column + ColumnsOf(text) > columns) break;  // a number that is cut is another number
     line += text + std::string(12 - std::min<size_t>(12, ColumnsOf(text)), ' ');
   }
@@ -247,13 +247,13 @@ std::string NotDrawn(const Summary& summary) {
   }
   if (kernels == 0) return {};
   return std::to_string(kernels) + (kernels == 1 ? " kernel" : " kernels") +
-         " whose FLOPs or bytes are not known (" + FormatShare(share) +
+         " whose FLOPs or bytes are not known (" + PercentText(share) +
          " of kernel time): no place here.";
 }
 
 std::string Title(const Summary& summary, const Drawn& drawn, const Roof& roof) {
-  const std::string limits = FormatRateIn(roof.ceilings.front().flops_per_second, "FLOP/s") +
-                             " and " + FormatBytes(roof.bytes_per_second) + "/s";
+  const std::string limits = PrefixedText(roof.ceilings.front().flops_per_second, "FLOP/s") +
+                             " and " + BytesText(roof.bytes_per_second) + "/s";
   if (AllShareRoof(summary)) {
     return "Roofline: FLOP/s over FLOP per byte, share of the roof; the roof is " + limits;
   }
@@ -278,7 +278,7 @@ std::string UnderOtherRoofs(const Summary& summary, const Drawn& drawn) {
               EscapeForTerminal(summary.devices(i).name()) + ")";
   }
   return std::to_string(kernels) + (kernels == 1 ? " kernel (" : " kernels (") +
-         FormatShare(share) + " of kernel time) stand under other roofs, of " + others +
+         PercentText(share) + " of kernel time) stand under other roofs, of " + others +
          ": the table judges each by its own, and --format html draws it.";
 }
 
@@ -296,7 +296,7 @@ std::string RenderRoofline(const Summary& summary, const TextOptions& options) {
   const Plot plot(columns, *roof, kernels);
   std::string text = Styled(Title(summary, drawn, *roof), Style::kFaint, options.color) + "\n";
   for (size_t row = 0; row < kRows; ++row) {
-    std::string axis = row % 3 == 1 ? FormatRate(plot.FlopsAt(row)) : "";
+    std::string axis = row % 3 == 1 ? CompactText(plot.FlopsAt(row)) : "";
     if (ColumnsOf(axis) > kAxisColumns - 2) axis.clear();
     std::string line = RightAligned(axis, kAxisColumns - 2) + " │" + plot.Line(row);
     if (row < kernels.size()) line += LegendLine(*kernels[row], static_cast<char>('a' + row));

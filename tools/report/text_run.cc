@@ -4,12 +4,12 @@
 #include <vector>
 
 #include "collector/normal_interval.h"
+#include "collector/text/number_text.h"
+#include "collector/text/shown_text.h"
 #include "tools/report/capture_text.h"
 #include "tools/report/device_roofs.h"
-#include "tools/report/escape.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
-#include "tools/report/units.h"
 
 namespace utlz {
 namespace {
@@ -64,26 +64,26 @@ double MostFlopsPerSecond(const DeviceSummary& device) {
 
 std::vector<Line> UtilizationLines(const DeviceSummary& device, bool all_counted) {
   std::string hfu_note;
-  if (device.has_hfu_error()) hfu_note = "± " + FormatShare(device.hfu_error());
+  if (device.has_hfu_error()) hfu_note = "± " + PercentText(device.hfu_error());
   // Of other pipes' FLOPs only a most is known: they are no part of HFU.
   const bool elsewhere =
       all_counted && device.hfu() < kUnusedShare && device.flops_per_second() > 0;
   if (elsewhere) {
-    hfu_note = "at most " + FormatRateIn(MostFlopsPerSecond(device), "FLOP/s") +
+    hfu_note = "at most " + PrefixedText(MostFlopsPerSecond(device), "FLOP/s") +
                " outside the tensor cores";
   } else if (device.has_flops_per_second()) {
-    hfu_note += (hfu_note.empty() ? "" : ", ") + FormatRateIn(device.flops_per_second(), "FLOP/s");
+    hfu_note += (hfu_note.empty() ? "" : ", ") + PrefixedText(device.flops_per_second(), "FLOP/s");
   }
   std::string hbm_note;
   if (device.has_dram_bytes_per_second()) {
-    hbm_note = FormatBytes(device.dram_bytes_per_second()) + "/s";
+    hbm_note = BytesText(device.dram_bytes_per_second()) + "/s";
   }
   if (device.has_peak_dram_bytes_per_second() && !hbm_note.empty()) {
-    hbm_note += " of " + FormatBytes(device.peak_dram_bytes_per_second()) + "/s";
+    hbm_note += " of " + BytesText(device.peak_dram_bytes_per_second()) + "/s";
   }
   std::string score;
   if (device.has_efficiency_score()) {
-    score = "efficiency score " + FormatShare(device.efficiency_score()) + " of busy";
+    score = "efficiency score " + PercentText(device.efficiency_score()) + " of busy";
   }
   return {
       {"GPU busy (nvidia-smi)", Optional(device.has_gpu_busy_share(), device.gpu_busy_share()),
@@ -105,7 +105,7 @@ Style StyleOf(const Line& line) {
 std::string RenderLine(const Line& line, const TextOptions& options) {
   std::string text = "  " + line.name;
   text.append(26 - std::min<size_t>(26, ColumnsOf(text)), ' ');
-  const std::string share = FormatShare(line.share);
+  const std::string share = PercentText(line.share);
   text.append(8 - std::min<size_t>(8, ColumnsOf(share)), ' ');
   text += Styled(share, StyleOf(line), options.color) + "  ";
   const std::string bar = line.share.has_value() ? Bar(*line.share, kBarColumns) : std::string();
@@ -121,16 +121,16 @@ std::string RenderLine(const Line& line, const TextOptions& options) {
 std::string DeviceDetails(const DeviceSummary& device) {
   std::vector<std::string> parts;
   if (device.has_sm_clock_hz()) {
-    std::string clock = "SM clock " + FormatRateIn(device.sm_clock_hz(), "Hz");
+    std::string clock = "SM clock " + PrefixedText(device.sm_clock_hz(), "Hz");
     if (device.has_sm_clock_maximum_hz()) {
-      clock += " of " + FormatRateIn(device.sm_clock_maximum_hz(), "Hz");
+      clock += " of " + PrefixedText(device.sm_clock_maximum_hz(), "Hz");
     }
     for (const std::string& limit : device.clock_limits()) clock += ", " + EscapeForTerminal(limit);
     parts.push_back(clock);
   }
-  if (device.has_power_watts()) parts.push_back(FormatRatio(device.power_watts()) + " W");
+  if (device.has_power_watts()) parts.push_back(RatioText(device.power_watts()) + " W");
   if (device.has_memory_used_bytes_max()) {
-    parts.push_back("memory at most " + FormatBytes(device.memory_used_bytes_max()));
+    parts.push_back("memory at most " + BytesText(device.memory_used_bytes_max()));
   }
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "  " : " · ") + part;
@@ -140,8 +140,8 @@ std::string DeviceDetails(const DeviceSummary& device) {
 std::string DescribeWholeRun(const DeviceSummary& device) {
   if (!device.has_run_gpu_busy_share()) return {};
   std::string text =
-      "  from the first to the last activity: GPU busy " + FormatShare(device.run_gpu_busy_share());
-  if (device.has_run_hfu()) text += ", HFU " + FormatShare(device.run_hfu());
+      "  from the first to the last activity: GPU busy " + PercentText(device.run_gpu_busy_share());
+  if (device.has_run_hfu()) text += ", HFU " + PercentText(device.run_hfu());
   return text;
 }
 
@@ -187,7 +187,7 @@ std::string RenderRun(const Summary& summary, const TextOptions& options) {
   text += Styled(CutMiddle(command.empty() ? "(unknown command)" : command, options.columns),
                  Style::kHeading, options.color) + "\n";
   const auto wall = Optional(run.has_wall_ns(), static_cast<double>(run.wall_ns()));
-  text += Wrap("ran " + FormatTime(wall) + DescribeDevices(summary) + " · " + DescribeEnd(run),
+  text += Wrap("ran " + TimeText(wall) + DescribeDevices(summary) + " · " + DescribeEnd(run),
                options.columns, 2);
   for (const std::string& notice : run.notices()) {
     text += Styled(Wrap("! " + EscapeForTerminal(notice), options.columns, 2), Style::kWarning,

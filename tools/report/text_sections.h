@@ -11,6 +11,8 @@ namespace utlz {
 
 std::string RenderRun(const Summary& summary, const TextOptions& options);
 // What a step would take if one loss after another were gone, and the families of kernels.
+std::string RenderPhases(const Summary& summary, const TextOptions& options);
+std::string RenderLevels(const StepsSummary& steps, const TextOptions& options);
 std::string RenderLadder(const Summary& summary, const TextOptions& options);
 std::string RenderUtilization(const Summary& summary, const TextOptions& options);
 std::string RenderEfficiency(const Summary& summary, const TextOptions& options);

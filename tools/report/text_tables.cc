@@ -4,10 +4,10 @@
 #include <optional>
 
 #include "collector/normal_interval.h"
-#include "tools/report/escape.h"
+#include "collector/text/number_text.h"
+#include "collector/text/shown_text.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
-#include "tools/report/units.h"
 
 namespace utlz {
 namespace {
@@ -46,13 +46,12 @@ std::string RenderCopies(const Summary& summary, const TextOptions& options) {
     const std::string name = EscapeForTerminal(copy.kind()) +
                              (copy.pageable() ? ", pageable memory" : "") +
                              OnGpu(summary, copy.device_uuid());
-    std::string rate =
-        FormatBytes(Optional(copy.has_bytes_per_second(), copy.bytes_per_second()));
+    std::string rate = BytesText(Optional(copy.has_bytes_per_second(), copy.bytes_per_second()));
     if (copy.has_bytes_per_second()) rate += "/s";
-    table.AddRow({name, FormatCount(Double(copy.copies())),
-                  FormatTime(Optional(copy.has_time_ns(), Double(copy.time_ns()))),
-                  FormatTime(Optional(copy.has_exposed_ns(), Double(copy.exposed_ns()))),
-                  FormatBytes(Optional(copy.has_bytes(), Double(copy.bytes()))), rate});
+    table.AddRow({name, CompactCountText(Double(copy.copies())),
+                  TimeText(Optional(copy.has_time_ns(), Double(copy.time_ns()))),
+                  TimeText(Optional(copy.has_exposed_ns(), Double(copy.exposed_ns()))),
+                  BytesText(Optional(copy.has_bytes(), Double(copy.bytes()))), rate});
   }
   return table.Render(options.color);
 }
@@ -62,9 +61,9 @@ std::string RenderIdle(const Summary& summary, const TextOptions& options) {
   for (const DeviceSummary& device : summary.devices()) {
     if (!device.has_idle_time_ns() || device.window_ns() == 0) continue;
     text += Wrap("Idle" + OnGpu(summary, device.uuid()) + ": " +
-                     FormatTime(Double(device.idle_time_ns())) + ", " +
-                     FormatShare(Double(device.idle_time_ns()) / Double(device.window_ns())) +
-                     " of " + FormatTime(Double(device.window_ns())) +
+                     TimeText(Double(device.idle_time_ns())) + ", " +
+                     PercentText(Double(device.idle_time_ns()) / Double(device.window_ns())) +
+                     " of " + TimeText(Double(device.window_ns())) +
                      (summary.window().of() == "steps" ? " in the steps"
                                                        : " from the first to the last activity"),
                  options.columns, 2);
@@ -74,28 +73,28 @@ std::string RenderIdle(const Summary& summary, const TextOptions& options) {
 
 // "168 µs ± 11 µs"
 std::string SlowdownText(const StepsSummary& steps) {
-  return FormatTime(steps.slowdown_time_ns()) + " ± " +
-         FormatTime(kNormal95 * steps.slowdown_error_ns());
+  return TimeText(steps.slowdown_time_ns()) + " ± " +
+         TimeText(kNormal95 * steps.slowdown_error_ns());
 }
 
 std::string RenderSteps(const Summary& summary, const TextOptions& options) {
   const StepsSummary& steps = summary.steps();
   if (steps.steps() == 0) return {};
-  std::string text = "Steps: " + FormatGrouped(steps.steps()) + " of " +
-                     FormatTime(Optional(steps.has_time_mean_ns(), steps.time_mean_ns())) +
+  std::string text = "Steps: " + CountText(steps.steps()) + " of " +
+                     TimeText(Optional(steps.has_time_mean_ns(), steps.time_mean_ns())) +
                      (steps.pause_time_ns() > 0 ? " on average between pauses, half within "
                                                 : " on average, half within ") +
-                     FormatTime(Optional(steps.has_time_p50_ns(), steps.time_p50_ns())) +
+                     TimeText(Optional(steps.has_time_p50_ns(), steps.time_p50_ns())) +
                      ", 99 % within " +
-                     FormatTime(Optional(steps.has_time_p99_ns(), steps.time_p99_ns()));
+                     TimeText(Optional(steps.has_time_p99_ns(), steps.time_p99_ns()));
   if (steps.slowdown_time_ns() > 0) {
     text += ", less the " + SlowdownText(steps) + " that tracing added to traced ones";
   }
   if (steps.warmup_steps() > 0) {
-    text += ", without " + FormatGrouped(steps.warmup_steps()) + " of warm-up";
-    if (steps.has_warmup_time_ns()) text += " (" + FormatTime(steps.warmup_time_ns()) + ")";
+    text += ", without " + CountText(steps.warmup_steps()) + " of warm-up";
+    if (steps.has_warmup_time_ns()) text += " (" + TimeText(steps.warmup_time_ns()) + ")";
   }
-  if (steps.has_launches()) text += "; " + FormatCount(steps.launches()) + " launches each";
+  if (steps.has_launches()) text += "; " + CompactCountText(steps.launches()) + " launches each";
   text += std::string(" (by ") + DescribeStepSource(steps.source()) + ")";
   if (steps.slow_size() > 0) {
     text += "; " + std::to_string(steps.slow_size()) + " slow, step " +
@@ -121,12 +120,12 @@ std::string RenderWaterfall(const Summary& summary, const TextOptions& options) 
     std::string line = "  " + CutMiddle(EscapeForTerminal(slice.name()), kSliceNameColumns - 2);
     line.append(kSliceNameColumns + 2 - ColumnsOf(line), ' ');
     line +=
-        RightAligned(FormatShare(slice.share()), 8) + RightAligned(FormatTime(slice.time_ns()), 11);
+        RightAligned(PercentText(slice.share()), 8) + RightAligned(TimeText(slice.time_ns()), 11);
     if (!steps) {
       line += "  " + Bar(slice.share(), kSliceBarColumns);
     } else if (slice.has_time_per_step_ns()) {
-      line += RightAligned(FormatShare(slice.window_share()), 14) +
-              RightAligned(FormatTime(slice.time_per_step_ns()), 10) + "  " +
+      line += RightAligned(PercentText(slice.window_share()), 14) +
+              RightAligned(TimeText(slice.time_per_step_ns()), 10) + "  " +
               Bar(slice.window_share(), kStepBarColumns);
     }
     while (line.back() == ' ') line.pop_back();
@@ -151,11 +150,11 @@ namespace {
 
 std::string GainText(const FindingSummary& finding) {
   if (finding.has_gain_per_step_ns()) {
-    return " (up to " + FormatTime(finding.gain_per_step_ns()) + " a step, " +
-           FormatShare(finding.gain_share()) + ")";
+    return " (up to " + TimeText(finding.gain_per_step_ns()) + " a step, " +
+           PercentText(finding.gain_share()) + ")";
   }
   if (!finding.has_gain_ns()) return {};
-  return " (up to " + FormatTime(finding.gain_ns()) + ", " + FormatShare(finding.gain_share()) + ")";
+  return " (up to " + TimeText(finding.gain_ns()) + ", " + PercentText(finding.gain_share()) + ")";
 }
 
 std::string RenderFinding(int number, const FindingSummary& finding, const TextOptions& options) {
@@ -206,13 +205,12 @@ std::string RenderMarkers(const Summary& summary, const TextOptions& options) {
   for (size_t i = 0; i < std::min<size_t>(options.top, markers.size()); ++i) {
     const MarkerSummary& marker = *markers[i];
     const std::string domain = marker.domain().empty() ? "" : EscapeForTerminal(marker.domain()) + ": ";
-    table.AddRow(
-        {domain + EscapeForTerminal(marker.name()), FormatCount(Double(marker.count())),
-         FormatTime(Double(marker.time_ns())),
-         FormatTime(Optional(marker.has_kernel_time_ns(), Double(marker.kernel_time_ns()))),
-         FormatCount(Optional(marker.has_launches(), Double(marker.launches()))),
-         FormatCount(Optional(marker.has_flops(), marker.flops())),
-         FormatBytes(Optional(marker.has_dram_bytes(), marker.dram_bytes()))});
+    table.AddRow({domain + EscapeForTerminal(marker.name()),
+                  CompactCountText(Double(marker.count())), TimeText(Double(marker.time_ns())),
+                  TimeText(Optional(marker.has_kernel_time_ns(), Double(marker.kernel_time_ns()))),
+                  CompactCountText(Optional(marker.has_launches(), Double(marker.launches()))),
+                  CompactCountText(Optional(marker.has_flops(), marker.flops())),
+                  BytesText(Optional(marker.has_dram_bytes(), marker.dram_bytes()))});
   }
   return table.Render(options.color);
 }
@@ -221,11 +219,10 @@ std::string RenderStreams(const Summary& summary, const TextOptions& options) {
   Table table({{"stream", 0, true}, {"launches", 9}, {"kernels", 9}}, options.columns);
   for (int i = 0; i < std::min<int>(static_cast<int>(options.top), summary.streams_size()); ++i) {
     const StreamSummary& stream = summary.streams(i);
-    table.AddRow({"process " + std::to_string(stream.pid()) + ", context " +
-                      std::to_string(stream.context()) + ", stream " +
-                      std::to_string(stream.stream()),
-                  FormatCount(Double(stream.launches())),
-                  FormatTime(Double(stream.kernel_time_ns()))});
+    table.AddRow(
+        {"process " + std::to_string(stream.pid()) + ", context " +
+             std::to_string(stream.context()) + ", stream " + std::to_string(stream.stream()),
+         CompactCountText(Double(stream.launches())), TimeText(Double(stream.kernel_time_ns()))});
   }
   return table.Render(options.color);
 }
@@ -235,12 +232,13 @@ std::string RenderProcesses(const Summary& summary, const TextOptions& options) 
                {"cost", 7}, {"end", 9}},
               options.columns);
   for (const ProcessSummary& process : summary.processes()) {
-    table.AddRow({EscapeForTerminal(process.command()), std::to_string(process.pid()),
-                  process.has_rank() ? std::to_string(process.rank()) : std::string(kUnknown),
-                  FormatCount(Double(process.launches())),
-                  FormatTime(Optional(process.has_kernel_time_ns(), Double(process.kernel_time_ns()))),
-                  FormatShare(Optional(process.has_agent_cost_share(), process.agent_cost_share())),
-                  CutMiddle(EscapeForTerminal(process.end()), 9)});
+    table.AddRow(
+        {EscapeForTerminal(process.command()), std::to_string(process.pid()),
+         process.has_rank() ? std::to_string(process.rank()) : std::string(kUnknown),
+         CompactCountText(Double(process.launches())),
+         TimeText(Optional(process.has_kernel_time_ns(), Double(process.kernel_time_ns()))),
+         PercentText(Optional(process.has_agent_cost_share(), process.agent_cost_share())),
+         CutMiddle(EscapeForTerminal(process.end()), 9)});
   }
   return table.Render(options.color);
 }

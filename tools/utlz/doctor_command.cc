@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "collector/sampler/doctor/doctor_facts.h"
-#include "tools/report/escape.h"
+#include "collector/text/shown_text.h"
 #include "tools/utlz/command.h"
 #include "tools/utlz/path_fact.h"
 #include "tools/utlz/profile_sides.h"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/report/escape.h"
+#include "collector/text/shown_text.h"
 #include "tools/run/run.h"
 #include "tools/utlz/command.h"
 #include "tools/utlz/command_split.h"

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "collector/diagnosis/alerts.h"
+#include "collector/text/shown_text.h"
 #include "tools/calibrate/ceilings_store.h"
 #include "tools/replay/replay.h"
 #include "tools/report/csv.h"
-#include "tools/report/escape.h"
 #include "tools/report/json.h"
 #include "tools/report/markdown.h"
 #include "tools/report/text.h"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "collector/sampler/driver/cuda_driver_table.h"
+#include "collector/sampler/driver/cuda_devices.h"
 #include "proto/profile.pb.h"
 
 namespace utlz {

@@ -11,7 +11,7 @@
 #include "collector/sampler/counters/metric_selection.h"
 #include "collector/sampler/counters/pm_sampler.h"
 #include "collector/sampler/counters/sample_batch_encoder.h"
-#include "collector/sampler/driver/cuda_driver_table.h"
+#include "collector/sampler/driver/cuda_devices.h"
 #include "google/protobuf/message_lite.h"
 #include "proto/profile.pb.h"
 

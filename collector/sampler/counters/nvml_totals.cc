@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "collector/sampler/driver/clocks.h"
-#include "collector/sampler/driver/cuda_driver_table.h"
+#include "collector/sampler/driver/cuda_devices.h"
 
 namespace utlz {
 namespace {

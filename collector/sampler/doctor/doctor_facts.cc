@@ -12,7 +12,7 @@
 #include "collector/sampler/counters/pm_sampler.h"
 #include "collector/sampler/counters/rung_reason.h"
 #include "collector/sampler/doctor/system_facts.h"
-#include "collector/sampler/driver/cuda_driver_table.h"
+#include "collector/sampler/driver/cuda_devices.h"
 #include "collector/sampler/driver/cupti_table.h"
 #include "collector/sampler/driver/library_search.h"
 #include "collector/sampler/driver/nvml_table.h"
@@ -153,7 +153,7 @@ std::vector<DoctorFact> GatherDoctorFacts(const DoctorOptions& options) {
        {"CUDA_INJECTION64_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_MPS_PIPE_DIRECTORY"}) {
     unsetenv(variable);
   }
-  const absl::StatusOr<CudaDriverTable> cuda = LoadCudaDriver();
+  const absl::StatusOr<CudaDriver> cuda = LoadCudaDriver();
   const absl::StatusOr<NvmlTable> nvml = LoadNvml();
   const absl::StatusOr<std::vector<CudaDevice>> devices =
       cuda.ok() ? ListCudaDevices(*cuda) : absl::StatusOr<std::vector<CudaDevice>>(cuda.status());

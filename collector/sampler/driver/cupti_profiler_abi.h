@@ -1,12 +1,14 @@
-// The part of CUPTI's host and PM-sampling interface that the sampler uses, declared here so that
-// building needs no CUDA toolkit. Layouts are those of CUPTI 12.6 to 13.x; a test compares them
-// with the real headers wherever these are found. Every structure names its own size first, by
+// The part of CUPTI's host and PM-sampling interface that the sampler alone uses, declared here so
+// that building needs no CUDA toolkit. Layouts are those of CUPTI 12.6 to 13.x; a test compares
+// them with the real headers wherever these are found. Every structure names its own size first, by
 // which CUPTI tells versions apart; a newer CUPTI accepts the smaller size.
 #ifndef UTLZ_COLLECTOR_SAMPLER_DRIVER_CUPTI_PROFILER_ABI_H_
 #define UTLZ_COLLECTOR_SAMPLER_DRIVER_CUPTI_PROFILER_ABI_H_
 
 #include <cstddef>
 #include <cstdint>
+
+#include "cupti/host_abi.h"
 
 namespace utlz::cupti {
 
@@ -23,7 +25,6 @@ enum Result : int {
   kVirtualizedDeviceInsufficientPrivileges = 40,
 };
 
-enum ProfilerType : int { kRangeProfiler = 0, kPmSampling = 1 };
 enum TriggerMode : int { kTriggerSysclk = 0, kTriggerTime = 1 };
 enum AppendMode : int { kKeepOldest = 0, kKeepLatest = 1 };
 enum DecodeStop : int { kStopOther = 0, kStopCounterDataFull = 1, kStopEndOfRecords = 2 };
@@ -35,20 +36,7 @@ enum SupportLevel : int {
 };
 enum ProfilerApi : int { kApiRangeProfiling = 0, kApiPmSampling = 3 };
 
-struct HostObject;
 struct PmSamplingObject;
-
-struct InitializeParams {
-  size_t struct_size = 16;
-  void* reserved = nullptr;
-};
-
-struct GetChipNameParams {
-  size_t struct_size = 32;
-  void* reserved = nullptr;
-  size_t device_index = 0;
-  const char* chip_name = nullptr;
-};
 
 struct DeviceSupportedParams {
   size_t struct_size = 52;
@@ -64,69 +52,11 @@ struct DeviceSupportedParams {
   ProfilerApi api = kApiPmSampling;
 };
 
-struct HostInitializeParams {
-  size_t struct_size = 48;
-  void* reserved = nullptr;
-  ProfilerType profiler_type = kPmSampling;
-  const char* chip_name = nullptr;
-  const uint8_t* counter_availability_image = nullptr;
-  HostObject* host_object = nullptr;
-};
-
-struct HostDeinitializeParams {
-  size_t struct_size = 24;
-  void* reserved = nullptr;
-  HostObject* host_object = nullptr;
-};
-
 struct HostGetSupportedChipsParams {
   size_t struct_size = 32;
   void* reserved = nullptr;
   size_t chip_count = 0;
   const char* const* chip_names = nullptr;
-};
-
-struct HostConfigAddMetricsParams {
-  size_t struct_size = 40;
-  void* reserved = nullptr;
-  HostObject* host_object = nullptr;
-  const char** metric_names = nullptr;
-  size_t metric_count = 0;
-};
-
-struct HostGetConfigImageSizeParams {
-  size_t struct_size = 32;
-  void* reserved = nullptr;
-  HostObject* host_object = nullptr;
-  size_t config_image_size = 0;
-};
-
-struct HostGetConfigImageParams {
-  size_t struct_size = 40;
-  void* reserved = nullptr;
-  HostObject* host_object = nullptr;
-  size_t config_image_size = 0;
-  uint8_t* config_image = nullptr;
-};
-
-struct HostGetNumOfPassesParams {
-  size_t struct_size = 40;
-  void* reserved = nullptr;
-  size_t config_image_size = 0;
-  uint8_t* config_image = nullptr;
-  size_t pass_count = 0;
-};
-
-struct HostEvaluateParams {
-  size_t struct_size = 72;
-  void* reserved = nullptr;
-  HostObject* host_object = nullptr;
-  const uint8_t* counter_data_image = nullptr;
-  size_t counter_data_image_size = 0;
-  size_t range_index = 0;
-  const char** metric_names = nullptr;
-  size_t metric_count = 0;
-  double* metric_values = nullptr;
 };
 
 struct PmEnableParams {

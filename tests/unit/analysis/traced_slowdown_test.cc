@@ -166,7 +166,7 @@ class TakeSlowdownOutTest : public testing::Test {
   }
 
   DevicePart Less(DevicePart part, bool of_steps = true) const {
-    TakeSlowdownOut(model_, 0, of_steps, &part);
+    TakeSlowdownOut(model_, 0, of_steps ? std::optional(StepsSpan()) : std::nullopt, &part);
     return part;
   }
 

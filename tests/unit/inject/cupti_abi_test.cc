@@ -15,7 +15,7 @@
 namespace {
 namespace ours = utlz::inject::cupti;
 
-#define SAME_PLACE(Ours, our_field, Theirs, their_field)                      \
+#define SAME_PLACE(Ours, our_field, Theirs, their_field)                           \
   static_assert(offsetof(ours::Ours, our_field) == offsetof(Theirs, their_field)); \
   static_assert(sizeof(ours::Ours::our_field) == sizeof(Theirs::their_field))
 
@@ -37,8 +37,7 @@ SAME_PLACE(KernelRecord, graph_id, CUpti_ActivityKernel10, graphId);
 SAME_PLACE(KernelRecord, cluster_x, CUpti_ActivityKernel10, clusterX);
 SAME_PLACE(KernelRecord, cluster_z, CUpti_ActivityKernel10, clusterZ);
 static_assert(sizeof(ours::KernelRecord) <= sizeof(CUpti_ActivityKernel9));
-static_assert(ours::kLaunchTypeCooperative ==
-              CUPTI_ACTIVITY_LAUNCH_TYPE_COOPERATIVE_SINGLE_DEVICE);
+static_assert(ours::kLaunchTypeCooperative == CUPTI_ACTIVITY_LAUNCH_TYPE_COOPERATIVE_SINGLE_DEVICE);
 
 SAME_PLACE(MemcpyRecord, copy_kind, CUpti_ActivityMemcpy6, copyKind);
 SAME_PLACE(MemcpyRecord, flags, CUpti_ActivityMemcpy6, flags);
@@ -57,9 +56,6 @@ SAME_PLACE(MarkerRecord, id, CUpti_ActivityMarker2, id);
 SAME_PLACE(MarkerRecord, name, CUpti_ActivityMarker2, name);
 SAME_PLACE(MarkerRecord, domain, CUpti_ActivityMarker2, domain);
 static_assert(sizeof(ours::MarkerRecord) == sizeof(CUpti_ActivityMarker2));
-SAME_PLACE(GraphTraceRecord, start, CUpti_ActivityGraphTrace2, start);
-SAME_PLACE(GraphTraceRecord, graph_id, CUpti_ActivityGraphTrace2, graphId);
-SAME_PLACE(GraphTraceRecord, stream_id, CUpti_ActivityGraphTrace2, streamId);
 
 SAME_PLACE(OverheadRecord, overhead_kind, CUpti_ActivityOverhead3, overheadKind);
 SAME_PLACE(OverheadRecord, start, CUpti_ActivityOverhead3, start);
@@ -108,7 +104,6 @@ static_assert(ours::kKindMemset == CUPTI_ACTIVITY_KIND_MEMSET);
 static_assert(ours::kKindConcurrentKernel == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 static_assert(ours::kKindMarker == CUPTI_ACTIVITY_KIND_MARKER);
 static_assert(ours::kKindMemcpy2 == CUPTI_ACTIVITY_KIND_MEMCPY2);
-static_assert(ours::kKindGraphTrace == CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 static_assert(ours::kAttributeDeviceBufferSize == CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE);
 static_assert(ours::kAttributeDeviceBufferPoolLimit ==
               CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_POOL_LIMIT);
@@ -126,8 +121,7 @@ static_assert(ours::kCopyPeerToPeer == CUPTI_ACTIVITY_MEMCPY_KIND_PTOP);
 static_assert(ours::kMemoryPageable == CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE);
 static_assert(ours::kErrorHardwareBusy == CUPTI_ERROR_HARDWARE_BUSY);
 static_assert(ours::kErrorInsufficientPrivileges == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);
-static_assert(ours::kErrorMultipleSubscribers ==
-              CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
+static_assert(ours::kErrorMultipleSubscribers == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
 static_assert(ours::kDomainDriverApi == CUPTI_CB_DOMAIN_DRIVER_API);
 static_assert(ours::kCallbackExit == CUPTI_API_EXIT);
 
@@ -136,19 +130,6 @@ SAME_PLACE(CallbackData, function_name, CUpti_CallbackData, functionName);
 SAME_PLACE(CallbackData, function_params, CUpti_CallbackData, functionParams);
 SAME_PLACE(CallbackData, context, CUpti_CallbackData, context);
 
-SAME_PLACE(GetChipNameParams, chip_name, CUpti_Device_GetChipName_Params, pChipName);
-SAME_PLACE(HostInitializeParams, host, CUpti_Profiler_Host_Initialize_Params, pHostObject);
-SAME_PLACE(HostDeinitializeParams, host, CUpti_Profiler_Host_Deinitialize_Params, pHostObject);
-SAME_PLACE(HostConfigAddMetricsParams, metrics, CUpti_Profiler_Host_ConfigAddMetrics_Params,
-           numMetrics);
-SAME_PLACE(HostGetConfigImageSizeParams, config_bytes,
-           CUpti_Profiler_Host_GetConfigImageSize_Params, configImageSize);
-SAME_PLACE(HostGetConfigImageParams, config, CUpti_Profiler_Host_GetConfigImage_Params,
-           pConfigImage);
-SAME_PLACE(HostGetNumOfPassesParams, passes, CUpti_Profiler_Host_GetNumOfPasses_Params,
-           numOfPasses);
-SAME_PLACE(HostEvaluateParams, values, CUpti_Profiler_Host_EvaluateToGpuValues_Params,
-           pMetricValues);
 SAME_PLACE(RangeEnableParams, profiler, CUpti_RangeProfiler_Enable_Params, pRangeProfilerObject);
 SAME_PLACE(RangeObjectParams, profiler, CUpti_RangeProfiler_Start_Params, pRangeProfilerObject);
 SAME_PLACE(RangeStopParams, all_passes_submitted, CUpti_RangeProfiler_Stop_Params,

@@ -97,7 +97,6 @@ TEST(CuptiClock, RecordsOfEveryKindAreConverted) {
   ExpectConverted<cupti::MemcpyRecord>(clock, cupti::kKindMemcpy);
   ExpectConverted<cupti::PeerCopyRecord>(clock, cupti::kKindMemcpy2);
   ExpectConverted<cupti::MemsetRecord>(clock, cupti::kKindMemset);
-  ExpectConverted<cupti::GraphTraceRecord>(clock, cupti::kKindGraphTrace);
   ExpectConverted<cupti::ApiRecord>(clock, cupti::kKindDriver);
   ExpectConverted<cupti::ApiRecord>(clock, cupti::kKindRuntime);
   cupti::MarkerRecord marker{};

@@ -60,15 +60,16 @@ CuptiApi StandIn() {
     return cupti::kSuccess;
   };
   api.host_initialize = [](void* params) {
-    As<cupti::HostInitializeParams>(params).host = &world;
+    As<cupti::HostInitializeParams>(params).host_object =
+        reinterpret_cast<cupti::HostObject*>(&world);
     return cupti::kSuccess;
   };
   api.host_get_config_image_size = [](void* params) {
-    As<cupti::HostGetConfigImageSizeParams>(params).config_bytes = 64;
+    As<cupti::HostGetConfigImageSizeParams>(params).config_image_size = 64;
     return cupti::kSuccess;
   };
   api.host_get_num_of_passes = [](void* params) {
-    As<cupti::HostGetNumOfPassesParams>(params).passes = 1;
+    As<cupti::HostGetNumOfPassesParams>(params).pass_count = 1;
     return cupti::kSuccess;
   };
   api.host_deinitialize = api.host_config_add_metrics = api.host_get_config_image =

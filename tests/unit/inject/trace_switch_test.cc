@@ -150,11 +150,6 @@ TEST_F(TraceSwitchTest, MarkersBelongToTheProcess) {
   EXPECT_TRUE(kinds_on.empty());
 }
 
-TEST_F(TraceSwitchTest, GraphsAreRecordedWholeWhereAskedFor) {
-  ASSERT_EQ(trace_.On(kTraceGraphLaunches), cupti::kSuccess);
-  EXPECT_EQ(kinds_on, std::set<uint32_t>{cupti::kKindGraphTrace});
-}
-
 TEST_F(TraceSwitchTest, KernelsAreOnFirstAndOffLast) {
   primary_contexts = {7};
   ASSERT_EQ(trace_.On(kTraceKernels | kTraceCopies), cupti::kSuccess);

@@ -125,7 +125,7 @@ TEST_F(ProfileTest, FindsTheLastFrameOfATypeWithAndWithoutAnIndex) {
     const std::optional<FrameView> found = reader->FindLast(FRAME_SUMMARY);
     ASSERT_TRUE(found.has_value());
     EXPECT_EQ(found->payload, "the newer summary");
-    EXPECT_FALSE(reader->FindLast(FRAME_MODULE).has_value());
+    EXPECT_FALSE(reader->FindLast(FRAME_RANKS).has_value());
     FrameView second;
     ASSERT_TRUE(reader->Next(&second)) << "FindLast must not move the reader";
     EXPECT_EQ(second.type, FRAME_PROCESS);

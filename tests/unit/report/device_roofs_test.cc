@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/report/escape.h"
+#include "collector/text/shown_text.h"
 #include "tools/report/markdown.h"
 #include "tools/report/text.h"
 #include "tools/report/text_sections.h"

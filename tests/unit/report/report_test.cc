@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "collector/text/number_text.h"
+#include "collector/text/shown_text.h"
 #include "tests/unit/report/example_summary.h"
 #include "tools/report/capture_text.h"
-#include "tools/report/escape.h"
 #include "tools/report/markdown.h"
 #include "tools/report/text.h"
 #include "tools/report/text_sections.h"
-#include "tools/report/units.h"
 
 namespace utlz {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/report/escape.h"
+#include "collector/text/shown_text.h"
 #include "tools/report/text_sections.h"
 
 namespace utlz {

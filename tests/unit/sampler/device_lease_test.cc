@@ -12,7 +12,7 @@
 #include <string>
 
 #include "collector/sampler/driver/clocks.h"
-#include "collector/sampler/driver/cuda_driver_table.h"
+#include "collector/sampler/driver/cuda_devices.h"
 #include "tests/support/temporary_folder.h"
 
 namespace utlz {

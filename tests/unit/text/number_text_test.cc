@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 namespace utlz {
@@ -19,10 +20,44 @@ TEST(NumberTextTest, ReadsAsPeopleWrite) {
   EXPECT_EQ(TimeText(14'900), "14.9 µs");
   EXPECT_EQ(TimeText(1.754e6), "1.75 ms");
   EXPECT_EQ(TimeText(60e9), "60.0 s");
+  EXPECT_EQ(TimeText(5.4e12), "1.50 h");
+  EXPECT_EQ(TimeText(0), "0");
   EXPECT_EQ(CountText(25'002), "25,002");
   EXPECT_EQ(CountText(999), "999");
   EXPECT_EQ(RoundCountText(14'216), "14,200");
   EXPECT_EQ(RoundCountText(998), "998");
+}
+
+TEST(NumberTextTest, BytesAreWhole) {
+  EXPECT_EQ(BytesText(4), "4 B");
+  EXPECT_EQ(BytesText(999), "999 B");
+  EXPECT_EQ(BytesText(4.5), "4.50 B");
+  EXPECT_EQ(BytesText(1024), "1.02 kB");
+}
+
+TEST(NumberTextTest, FitsColumns) {
+  EXPECT_EQ(TimeText(1.234e9), "1.23 s");
+  EXPECT_EQ(TimeText(45.6e6), "45.6 ms");
+  EXPECT_EQ(TimeText(999.96e3), "1.00 ms");
+  EXPECT_EQ(TimeText(12), "12.0 ns");
+  EXPECT_EQ(TimeText(std::nullopt), kUnknown);
+  EXPECT_EQ(TimeText(NAN), kUnknown);
+  EXPECT_EQ(CompactCountText(999), "999");
+  EXPECT_EQ(CompactCountText(461'000), "461k");
+  EXPECT_EQ(CompactText(3.12e14), "312T");
+  EXPECT_EQ(CompactMeasuredText(3.12e14, 1e12), "312T");
+  EXPECT_EQ(CompactMeasuredText(1e9, 1e9), "<2.96G") << "an interval that reaches down to zero";
+  EXPECT_EQ(CompactMeasuredText(0.0, 0), "0");
+  EXPECT_EQ(CompactMeasuredText(std::nullopt, 1e9), "–");
+  EXPECT_EQ(PrefixedText(1.8e9, "Hz"), "1.80 GHz");
+  EXPECT_EQ(ShortPercentText(0.001), "<1%");
+}
+
+TEST(NumberTextTest, HasAsManyDigitsAsAskedFor) {
+  EXPECT_EQ(TimeText(1.75449e6, 4), "1.754 ms");
+  EXPECT_EQ(TimeText(999.96e3, 4), "1.000 ms");
+  EXPECT_EQ(TimeText(999.94e3, 4), "999.9 µs");
+  EXPECT_EQ(PrefixedText(99.996e9, "B", 4), "100.0 GB");
 }
 
 TEST(NumberTextTest, SurvivesWhatIsNoCount) {

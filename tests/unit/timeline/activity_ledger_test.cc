@@ -109,7 +109,7 @@ TEST(ActivityLedgerTest, KeepsItsSumsWhenItThinsItself) {
                                .source = 1,
                                .kind = ActivityKind::kCompute};
     sweep.Add(activity);
-    ledger.AddLaunch(activity);
+    ledger.AddStart(activity);
   }
   sweep.AdvanceTo(1000 + 100 * launches);
   const uint64_t half_ns = 1000 + 50 * launches;
@@ -141,7 +141,7 @@ TEST(ActivityLedgerTest, KnowsTheLongestLaunchesAtBothEnds) {
                                  .source = 1,
                                  .kind = ActivityKind::kCompute};
       sweep.Add(activity);
-      ledger.AddLaunch(activity);
+      ledger.AddStart(activity);
     }
     sweep.AdvanceTo(1000 + 100 * launches);
     const uint64_t middle_ns = 1000 + 50 * launches;
@@ -170,8 +170,8 @@ TEST(ActivityLedgerTest, WhatIsToldInTwoHalvesIsAsIfToldAtOnce) {
     } else {
       halved.Add({.start_ns = now_ns, .end_ns = end_ns, .mask = kKernel, .next = kKernel});
     }
-    whole.AddLaunch(launch);
-    halved.AddLaunch(launch);
+    whole.AddStart(launch);
+    halved.AddStart(launch);
     now_ns = end_ns + 100 + i % 13;
     for (ActivityLedger* ledger : {&whole, &halved}) {
       ledger->Add({.start_ns = end_ns, .end_ns = now_ns, .mask = 0, .next = kKernel});

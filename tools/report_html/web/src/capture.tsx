@@ -3,7 +3,7 @@ import * as format from "./format";
 import { Section } from "./section";
 import type { Capture, Device } from "./summary";
 
-type Rule = [field: string, label: string, text: (value?: number) => string];
+type Rule = [field: keyof Capture, label: string, text: (value?: number) => string];
 
 const RULES: Rule[] = [
   ["coverage_share", "of the run traced", format.share],

@@ -5,7 +5,7 @@ import { useReport } from "./context";
 import * as format from "./format";
 import { Section } from "./section";
 import type { TimeWindow } from "./selection";
-import type { Device, Series, Summary } from "./summary";
+import type { Device, Summary, TimelineSeries } from "./summary";
 import { useWidth } from "./width";
 
 interface Lane { title: string; names: string[]; colors: string[] }
@@ -39,18 +39,18 @@ const LANES: Lane[] = [
   { title: "Memory", names: ["memory_used_bytes"], colors: ["var(--bound-neither)"] },
 ];
 
-function lanesOf(series: Series[]): Lane[] {
+function lanesOf(series: TimelineSeries[]): Lane[] {
   const known = new Set(LANES.flatMap((lane) => lane.names));
   const others = [...new Set(series.map((one) => one.name ?? ""))].filter((name) => !known.has(name));
   return [...LANES, ...others.map((name) =>
     ({ title: labelOf(name), names: [name], colors: ["var(--bound-neither)"] }))];
 }
 
-function isShare(series: Series): boolean {
+function isShare(series: TimelineSeries): boolean {
   return series.unit === "share" || (series.unit === undefined && /active|busy|share/.test(series.name ?? ""));
 }
 
-function valueText(series: Series): (value: number) => string {
+function valueText(series: TimelineSeries): (value: number) => string {
   if (isShare(series)) return format.share;
   if (series.unit === "percent") return (value) => `${format.plain(value)} %`;
   const name = series.name ?? "";
@@ -63,7 +63,7 @@ function valueText(series: Series): (value: number) => string {
   return (value) => format.withPrefix(value, series.unit ?? "");
 }
 
-function meanInWindow(series: Series, low: number, high: number): number | undefined {
+function meanInWindow(series: TimelineSeries, low: number, high: number): number | undefined {
   const interval = series.interval_ns ?? 0;
   let sum = 0;
   let number = 0;
@@ -92,14 +92,14 @@ const FIGURES: Record<string, keyof Device> = {
   power_watts: "power_watts",
 };
 
-function figureOf(device: Device | undefined, series: Series): number | undefined {
+function figureOf(device: Device | undefined, series: TimelineSeries): number | undefined {
   const field = FIGURES[series.name ?? ""];
   const value = field && device?.[field];
   return typeof value === "number" ? value : undefined;
 }
 
 function LaneChart({ lane, series, width, end, steady, device }:
-  { lane: Lane; series: Series[]; width: number; end: number; steady?: TimeWindow;
+  { lane: Lane; series: TimelineSeries[]; width: number; end: number; steady?: TimeWindow;
     device?: Device }) {
   const { selection, select, dark } = useReport();
   const { x, lines } = useMemo(() => {

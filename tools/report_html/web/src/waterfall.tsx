@@ -2,7 +2,7 @@ import { useReport } from "./context";
 import * as format from "./format";
 import { Section } from "./section";
 import { boundsOfSlice } from "./selection";
-import type { Slice, Summary } from "./summary";
+import type { Summary, WaterfallSlice } from "./summary";
 
 const COLORS: [string, string][] = [
   ["before the first", "var(--bound-unknown)"],
@@ -26,7 +26,7 @@ function colorOf(name: string): string {
   return COLORS.find(([word]) => name.toLowerCase().includes(word))?.[1] ?? "var(--bound-neither)";
 }
 
-interface Row extends Slice { name: string; part: number; offset: number; before?: number }
+interface Row extends WaterfallSlice { name: string; part: number; offset: number; before?: number }
 
 // Of the steps where the slices tell it, else of the whole: what was not traced and start-up would
 // dwarf all else.
@@ -35,12 +35,12 @@ function isOfSteps(summary: Summary | undefined): boolean {
     (summary.waterfall?.slices ?? []).some((slice) => slice.window_share !== undefined);
 }
 
-function slicesOf(summary: Summary | undefined, ofSteps: boolean): Slice[] {
+function slicesOf(summary: Summary | undefined, ofSteps: boolean): WaterfallSlice[] {
   return (summary?.waterfall?.slices ?? [])
     .filter((slice) => !ofSteps || slice.window_share !== undefined);
 }
 
-function partOf(slice: Slice, ofSteps: boolean, total: number): number {
+function partOf(slice: WaterfallSlice, ofSteps: boolean, total: number): number {
   if (ofSteps) return slice.window_share ?? 0;
   return slice.share ?? (total > 0 ? (slice.time_ns ?? 0) / total : 0);
 }
@@ -65,7 +65,7 @@ function rowsOf(summary: Summary, before: Summary | undefined, ofSteps: boolean)
   });
 }
 
-function timeText(slice: Slice): string {
+function timeText(slice: WaterfallSlice): string {
   return slice.time_per_step_ns === undefined ? format.time(slice.time_ns)
     : `${format.time(slice.time_per_step_ns)} a step`;
 }

@@ -1,7 +1,7 @@
 // The ladder: what one unit of work takes now, and what it would take if one loss after another
 // were gone. Each rung holds the ones above it.
 import * as format from "../format";
-import type { Ladder, Rung } from "../summary";
+import type { Ladder, LadderRung } from "../summary";
 
 export interface LadderRow {
   name: string;
@@ -21,7 +21,7 @@ const LABELS: Record<string, string> = {
   at_peak: "at peak FLOP/s",
 };
 
-function labelOf(rung: Rung, unit: string | undefined): string {
+function labelOf(rung: LadderRung, unit: string | undefined): string {
   if (rung.name === "now") return unit === undefined || unit === "run" ? "now" : `one ${unit}, now`;
   return LABELS[rung.name ?? ""] ?? rung.name ?? "";
 }
@@ -31,7 +31,7 @@ function timesOf(ladder: Ladder | undefined): Map<string, number> {
     (name !== undefined && time_ns !== undefined ? [[name, time_ns]] : [])));
 }
 
-function speedupText(rung: Rung): string | undefined {
+function speedupText(rung: LadderRung): string | undefined {
   return rung.name === "now" || rung.speedup === undefined ? undefined
     : `${format.plain(rung.speedup)}×`;
 }

@@ -1,4 +1,4 @@
-#include "collector/sampler/driver/cuda_driver_table.h"
+#include "collector/sampler/driver/cuda_devices.h"
 
 #include "absl/strings/str_cat.h"
 #include "collector/sampler/driver/shared_library.h"
@@ -9,12 +9,12 @@ namespace {
 // More GPUs than any machine has: what a broken driver says is not believed.
 constexpr int kMaxDevices = 64;
 
-int Attribute(const CudaDriverTable& table, int attribute, int device) {
+int Attribute(const CudaDriver& table, int attribute, int device) {
   int value = 0;
   return table.device_get_attribute(&value, attribute, device) == 0 ? value : 0;
 }
 
-absl::StatusOr<CudaDevice> DescribeDevice(const CudaDriverTable& table, int ordinal) {
+absl::StatusOr<CudaDevice> DescribeDevice(const CudaDriver& table, int ordinal) {
   int device = 0;
   if (int result = table.device_get(&device, ordinal); result != 0) {
     return absl::UnavailableError(
@@ -47,33 +47,20 @@ absl::StatusOr<CudaDevice> DescribeDevice(const CudaDriverTable& table, int ordi
 
 }  // namespace
 
-absl::StatusOr<CudaDriverTable> LoadCudaDriver() {
+absl::StatusOr<CudaDriver> LoadCudaDriver() {
   void* library = OpenDriverLibrary("libcuda.so.1");
   if (library == nullptr) {
     return absl::NotFoundError("no NVIDIA driver: libcuda.so.1 cannot be loaded");
   }
-  CudaDriverTable table;
-  const bool complete =
-      ResolveSymbol(library, "cuInit", &table.init) &&
-      ResolveSymbol(library, "cuDriverGetVersion", &table.driver_get_version) &&
-      ResolveSymbol(library, "cuDeviceGetCount", &table.device_get_count) &&
-      ResolveSymbol(library, "cuDeviceGet", &table.device_get) &&
-      ResolveSymbol(library, "cuDeviceGetName", &table.device_get_name) &&
-      ResolveSymbol(library, "cuDeviceGetPCIBusId", &table.device_get_pci_bus_id) &&
-      ResolveSymbol(library, "cuDeviceGetAttribute", &table.device_get_attribute) &&
-      ResolveSymbol(library, "cuDeviceTotalMem_v2", &table.device_total_memory) &&
-      ResolveSymbol(library, "cuGetErrorName", &table.get_error_name);
-  // The newer function tells a MIG slice's own UUID.
-  const bool has_uuid = ResolveSymbol(library, "cuDeviceGetUuid_v2", &table.device_get_uuid) ||
-                        ResolveSymbol(library, "cuDeviceGetUuid", &table.device_get_uuid);
-  if (!complete || !has_uuid) {
+  CudaDriver driver{};
+  if (const char* missing = FindCudaFunctions(library, &driver)) {
     return absl::UnimplementedError(
-        "the NVIDIA driver is too old: libcuda.so.1 lacks functions of CUDA 12");
+        absl::StrCat("the NVIDIA driver is too old: libcuda.so.1 lacks ", missing, " of CUDA 12"));
   }
-  return table;
+  return driver;
 }
 
-absl::StatusOr<std::vector<CudaDevice>> ListCudaDevices(const CudaDriverTable& table) {
+absl::StatusOr<std::vector<CudaDevice>> ListCudaDevices(const CudaDriver& table) {
   if (int result = table.init(0); result != 0) {
     const char* name = nullptr;
     table.get_error_name(result, &name);

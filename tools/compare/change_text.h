@@ -1,6 +1,6 @@
-// Numbers and names as a person reads them. Pure, thread-safe.
-#ifndef UTLZ_TOOLS_COMPARE_NUMBER_TEXT_H_
-#define UTLZ_TOOLS_COMPARE_NUMBER_TEXT_H_
+// Numbers of a comparison as a person reads them. Pure, thread-safe.
+#ifndef UTLZ_TOOLS_COMPARE_CHANGE_TEXT_H_
+#define UTLZ_TOOLS_COMPARE_CHANGE_TEXT_H_
 
 #include <optional>
 #include <string>
@@ -22,13 +22,6 @@ std::string IntervalText(std::optional<double> error, std::string_view unit);
 // The name of a QuantityChange as words, its unit left out: "GPU busy" of "gpu_busy_share".
 std::string QuantityText(std::string_view name);
 
-// A name for a terminal: control bytes and broken UTF-8 become "?", and the middle of what is
-// longer than `width` characters becomes "…".
-std::string TerminalName(std::string_view name, size_t width);
-// A name or sentence for Markdown, in a table cell too: every character that Markdown or HTML could
-// act on where it stands is an entity.
-std::string MarkdownName(std::string_view name, size_t width);
-
 }  // namespace utlz
 
-#endif  // UTLZ_TOOLS_COMPARE_NUMBER_TEXT_H_
+#endif  // UTLZ_TOOLS_COMPARE_CHANGE_TEXT_H_

@@ -1,6 +1,6 @@
-// The CUDA driver's functions that the sampler calls: none of them makes a context.
-#ifndef UTLZ_COLLECTOR_SAMPLER_DRIVER_CUDA_DRIVER_TABLE_H_
-#define UTLZ_COLLECTOR_SAMPLER_DRIVER_CUDA_DRIVER_TABLE_H_
+// The GPUs that the CUDA driver names. Nothing here makes a context.
+#ifndef UTLZ_COLLECTOR_SAMPLER_DRIVER_CUDA_DEVICES_H_
+#define UTLZ_COLLECTOR_SAMPLER_DRIVER_CUDA_DEVICES_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -8,12 +8,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "collector/sampler/driver/cuda_driver.h"
 
 namespace utlz {
-
-struct CudaUuid {
-  char bytes[16];
-};
 
 // CUdevice_attribute.
 enum CudaDeviceAttribute : int {
@@ -23,19 +20,6 @@ enum CudaDeviceAttribute : int {
   kCudaClockKhz = 13,
   kCudaComputeCapabilityMajor = 75,
   kCudaComputeCapabilityMinor = 76,
-};
-
-struct CudaDriverTable {
-  int (*init)(unsigned) = nullptr;
-  int (*driver_get_version)(int*) = nullptr;
-  int (*device_get_count)(int*) = nullptr;
-  int (*device_get)(int*, int) = nullptr;
-  int (*device_get_uuid)(CudaUuid*, int) = nullptr;
-  int (*device_get_name)(char*, int, int) = nullptr;
-  int (*device_get_pci_bus_id)(char*, int, int) = nullptr;
-  int (*device_get_attribute)(int*, int, int) = nullptr;
-  int (*device_total_memory)(size_t*, int) = nullptr;
-  int (*get_error_name)(int, const char**) = nullptr;
 };
 
 // One GPU as the driver names it.
@@ -53,15 +37,15 @@ struct CudaDevice {
   int memory_bus_bits = 0;
 };
 
-// dlopen of libcuda.so.1. NotFound where no driver is installed.
-absl::StatusOr<CudaDriverTable> LoadCudaDriver();
+// Opens libcuda.so.1. NotFound where no driver is installed, Unimplemented if it is too old.
+absl::StatusOr<CudaDriver> LoadCudaDriver();
 
 // cuInit and the list of GPUs. Unavailable with the driver's error where it cannot start.
-absl::StatusOr<std::vector<CudaDevice>> ListCudaDevices(const CudaDriverTable& table);
+absl::StatusOr<std::vector<CudaDevice>> ListCudaDevices(const CudaDriver& table);
 
 // "GPU-00112233-4455-6677-8899-aabbccddeeff", as NVML writes it.
 std::string FormatGpuUuid(const std::string& uuid);
 
 }  // namespace utlz
 
-#endif  // UTLZ_COLLECTOR_SAMPLER_DRIVER_CUDA_DRIVER_TABLE_H_
+#endif  // UTLZ_COLLECTOR_SAMPLER_DRIVER_CUDA_DEVICES_H_

@@ -1,6 +1,6 @@
-// Makes text of unknown origin safe and plain to show in a terminal.
-#ifndef UTLZ_TOOLS_REPORT_ESCAPE_H_
-#define UTLZ_TOOLS_REPORT_ESCAPE_H_
+// Makes text of unknown origin, which names of kernels are, safe to show. Pure, thread-safe.
+#ifndef UTLZ_COLLECTOR_TEXT_SHOWN_TEXT_H_
+#define UTLZ_COLLECTOR_TEXT_SHOWN_TEXT_H_
 
 #include <cstddef>
 #include <string>
@@ -11,6 +11,14 @@ namespace utlz {
 // Control characters (terminal escapes among them), invalid UTF-8 and characters that turn the
 // direction of writing are written as \xNN, byte by byte. The result is valid UTF-8 on one line.
 std::string EscapeForTerminal(std::string_view text);
+
+// The same by one question mark a byte, and the middle of what is longer than `width` characters
+// becomes "…"; nothing is cut where `width` is 0.
+std::string TerminalName(std::string_view name, size_t width);
+
+// A name or sentence for Markdown, in a table cell too: as TerminalName, and every character that
+// Markdown or HTML could act on where it stands is an entity.
+std::string MarkdownName(std::string_view name, size_t width);
 
 // Replaces invalid UTF-8 by U+FFFD and leaves the rest.
 std::string ToValidUtf8(std::string_view text);
@@ -23,4 +31,4 @@ std::string CutMiddle(std::string_view text, size_t columns);
 
 }  // namespace utlz
 
-#endif  // UTLZ_TOOLS_REPORT_ESCAPE_H_
+#endif  // UTLZ_COLLECTOR_TEXT_SHOWN_TEXT_H_

@@ -1,0 +1,50 @@
+// How many operations (kernels, copies, sets, launches of graphs) a device began between two
+// moments, traced or not: those in trace windows are counted, and those between windows are known
+// by CUPTI's numbers (docs/decisions/0016). Steps that were not traced are counted so.
+//
+// A process that uses several devices is taken to have divided its untraced operations among them
+// as it did the traced ones. Thread safety: none.
+#ifndef UTLZ_COLLECTOR_RUN_OPERATION_AXIS_H_
+#define UTLZ_COLLECTOR_RUN_OPERATION_AXIS_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "collector/run/model_state.h"
+
+namespace utlz {
+
+class OperationAxis {
+ public:
+  OperationAxis(const ModelState& model, uint32_t device);
+
+  // Nothing where an untraced part of that time has an unknown number of operations.
+  std::optional<double> Between(uint64_t start_ns, uint64_t end_ns) const;
+  // When the last process that uses the device ended, or the newest time known.
+  uint64_t end_ns() const { return end_ns_; }
+
+ private:
+  // Sums over one process's gaps up to a moment; between two points both grow evenly.
+  struct Sums {
+    double operations = 0;
+    double unknown_ns = 0;  // of gaps whose operations are not known
+  };
+  struct Point {
+    uint64_t time_ns;
+    Sums sums;
+  };
+  using Gaps = std::vector<Point>;
+
+  double ShareOf(const ProcessState& process, const std::vector<WindowTimes::Span>& spans) const;
+  static Gaps GapsOf(const std::vector<WindowTimes::Span>& spans, double share);
+  static Sums Until(const Gaps& gaps, uint64_t time_ns);
+
+  const ActivityLedger* ledger_;
+  std::vector<Gaps> gaps_;  // of each process
+  uint64_t end_ns_ = 0;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_RUN_OPERATION_AXIS_H_

@@ -1,0 +1,153 @@
+#include "collector/summary/found_steps.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace utlz {
+namespace {
+
+constexpr size_t kFewestSteps = 3;
+// Between traced steps: fewer say little of how long those between them take.
+constexpr size_t kFewestGaps = 4;
+
+std::vector<Step> StepsOf(const std::vector<std::pair<uint64_t, uint64_t>>& bounds) {
+  std::vector<Step> steps;
+  steps.reserve(bounds.size());
+  for (const auto& [start_ns, end_ns] : bounds) {
+    steps.push_back({.start_ns = start_ns, .end_ns = end_ns, .content = {}});
+  }
+  return steps;
+}
+
+uint64_t KernelTimeNs(const ModelState& model, uint32_t device) {
+  uint64_t time_ns = 0;
+  for (const Kernel& kernel : model.kernels.kernels()) {
+    if (kernel.device == device) time_ns += kernel.durations.sum_ns();
+  }
+  return time_ns;
+}
+
+// Without the steps' contents.
+FoundSteps FindBounds(const ModelState& model) {
+  FoundSteps found;
+  found.steps = StepsOf(model.step_marks.Steps());
+  if (!found.steps.empty()) found.source = "nvtx";
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    const DeviceState& device = model.devices[i];
+    if (found.source == "nvtx") {
+      const uint64_t most = found.device == nullptr ? 0 : found.device->sweep.TimeNs(kKernelMask);
+      if (!device.used || device.sweep.TimeNs(kKernelMask) < most) continue;
+      found.device = &device;
+      found.device_index = i;
+      continue;
+    }
+    const std::vector<Step> by_graph =
+        StepsOf(device.graphs.StepsOfMainGraph(KernelTimeNs(model, i)));
+    const bool graph = by_graph.size() >= kFewestSteps;
+    std::vector<Step> steps = graph ? by_graph : StepsOf(device.steps.Steps());
+    if (steps.size() > found.steps.size()) {
+      found = {.source = graph ? "graph" : "pattern",
+               .device = &device,
+               .device_index = i,
+               .steps = std::move(steps)};
+    }
+  }
+  return found;
+}
+
+void TakeHoldUpsOut(const DeviceState& device, std::vector<Step>* steps) {
+  for (const LongGap& gap : device.ledger.long_gaps()) {
+    if (!device.range_hold_ups.Holds(gap)) continue;
+    for (Step& step : *steps) step.held_up_ns += OverlapNs(gap, step);
+  }
+}
+
+// Steps that the untraced time between two others holds: by the operations in it, else as long as
+// those two.
+double UntracedSteps(const FoundSteps& found, const OperationAxis& axis, const Step& before,
+                     const Step& after) {
+  const double untraced_ns =
+      found.device->ledger.Between(before.end_ns, after.start_ns).UntracedNs();
+  if (untraced_ns < 1) return 0;
+  const auto operations = axis.Between(before.end_ns, after.start_ns);
+  if (operations.has_value() && found.operations > 0) return *operations / found.operations;
+  const double step_ns = (before.length_ns() + after.length_ns()) / 2;
+  return step_ns > 0 ? untraced_ns / step_ns : 0;
+}
+
+// Tracing is dense where a program begins, and sparse later: there each step that was traced stands
+// for those around it that were not.
+void WeighSteps(const OperationAxis& axis, FoundSteps* found) {
+  std::vector<Step>& steps = found->steps;
+  for (size_t i = 1; i < steps.size(); ++i) {
+    if (steps[i].start_ns <= steps[i - 1].end_ns) continue;
+    const double half = UntracedSteps(*found, axis, steps[i - 1], steps[i]) / 2;
+    steps[i - 1].weight += half;
+    steps[i].weight += half;
+  }
+}
+
+double MedianOperations(const std::vector<Step>& steps) {
+  std::vector<double> operations;
+  for (const Step& step : steps) operations.push_back(step.content.operations);
+  if (operations.empty()) return 0;
+  const auto middle = operations.begin() + static_cast<ptrdiff_t>(operations.size() / 2);
+  std::nth_element(operations.begin(), middle, operations.end());
+  return *middle;
+}
+
+// What the device did in the steps; those that were not traced whole are left out.
+void FillSteps(const ModelState& model, FoundSteps* found) {
+  if (found->device == nullptr) return;
+  TakeHoldUpsOut(*found->device, &found->steps);
+  for (Step& step : found->steps) {
+    step.content = found->device->ledger.Between(step.start_ns, step.end_ns);
+  }
+  std::erase_if(found->steps, [](const Step& step) { return step.content.UntracedNs() >= 1; });
+  found->operations = MedianOperations(found->steps);
+  WeighSteps(OperationAxis(model, found->device_index), found);
+}
+
+}  // namespace
+
+double OverlapNs(const LongGap& gap, const Step& step) {
+  const uint64_t begin_ns = std::max(gap.start_ns, step.start_ns);
+  const uint64_t end_ns = std::min(gap.end_ns, step.end_ns);
+  return end_ns > begin_ns ? static_cast<double>(end_ns - begin_ns) : 0;
+}
+
+FoundSteps FindSteps(const ModelState& model) {
+  FoundSteps found = FindBounds(model);
+  FillSteps(model, &found);
+  return found;
+}
+
+std::optional<StepRate> RateOf(const FoundSteps& found, const OperationAxis& axis, size_t warmup) {
+  if (found.device == nullptr || found.operations <= 0) return std::nullopt;
+  const std::vector<Step>& steps = found.steps;
+  double time_ns = 0;
+  double count = 0;
+  double traced_ns = 0;
+  double weight = 0;
+  size_t gaps = 0;
+  for (size_t i = warmup; i < steps.size(); ++i) {
+    time_ns += steps[i].length_ns();
+    ++count;
+    traced_ns += steps[i].weight * steps[i].length_ns();
+    weight += steps[i].weight;
+    if (i == warmup || steps[i].start_ns <= steps[i - 1].end_ns) continue;
+    const uint64_t from_ns = steps[i - 1].end_ns;
+    const uint64_t to_ns = steps[i].start_ns;
+    if (found.device->ledger.Between(from_ns, to_ns).UntracedNs() < 1) continue;
+    const auto operations = axis.Between(from_ns, to_ns);
+    if (!operations.has_value()) return std::nullopt;
+    ++gaps;
+    time_ns += static_cast<double>(to_ns - from_ns);
+    count += *operations / found.operations;
+  }
+  if (gaps < kFewestGaps || count <= 0 || weight <= 0) return std::nullopt;
+  return StepRate{.mean_ns = time_ns / count, .traced_mean_ns = traced_ns / weight};
+}
+
+}  // namespace utlz

@@ -1,0 +1,52 @@
+// The steps of a run as its devices show them, before anything is summed: where they come from,
+// what the device did in each, and for how many steps that were not traced each one stands.
+#ifndef UTLZ_COLLECTOR_SUMMARY_FOUND_STEPS_H_
+#define UTLZ_COLLECTOR_SUMMARY_FOUND_STEPS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "collector/run/model_state.h"
+#include "collector/run/operation_axis.h"
+
+namespace utlz {
+
+struct Step {
+  uint64_t start_ns;
+  uint64_t end_ns;
+  StretchContent content;
+  double held_up_ns = 0;  // by our own counters: no time of the step's
+  // For how many steps it stands: itself, and its half of those beside it that were not traced.
+  double weight = 1;
+  double length_ns() const { return static_cast<double>(end_ns - start_ns) - held_up_ns; }
+  double idle_ns() const { return length_ns() - content.KernelNs() - content.CopyNs(); }
+};
+
+struct FoundSteps {
+  std::string source;                   // "nvtx", "graph", "pattern"
+  const DeviceState* device = nullptr;  // that the steps' contents are of
+  uint32_t device_index = 0;
+  double operations = 0;    // in one step, median; 0 where that is not known
+  std::vector<Step> steps;  // traced whole, in order
+};
+
+// What the program says itself, else launches of one graph, else launches that repeat. Devices of
+// one job step together: the one with most steps speaks for all.
+FoundSteps FindSteps(const ModelState& model);
+
+// Time in the parts of a step by which the host, a pause or our counters hold the device up.
+double OverlapNs(const LongGap& gap, const Step& step);
+
+// What a step takes with those that were not traced, between two traced ones: the time of both is
+// known, and CUPTI's numbers tell how many steps it was. Nothing where nothing was left untraced,
+// or the numbers do not tell.
+struct StepRate {
+  double mean_ns = 0;         // traced or not
+  double traced_mean_ns = 0;  // of the traced ones, weighed as all
+};
+std::optional<StepRate> RateOf(const FoundSteps& found, const OperationAxis& axis, size_t warmup);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_SUMMARY_FOUND_STEPS_H_

@@ -1,0 +1,132 @@
+#include "collector/summary/phases.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+namespace utlz {
+namespace {
+
+// Shorter parts tell nobody anything.
+constexpr double kShortestNs = 1e6;
+// Of a phase: what was traced of less says nothing of how busy the GPU was.
+constexpr double kLeastTraced = 0.2;
+
+struct Bounds {
+  uint64_t run_start_ns = 0;
+  uint64_t run_end_ns = 0;
+  uint64_t first_call_ns = UINT64_MAX;  // of CUDA
+  uint64_t first_work_ns = UINT64_MAX;
+  uint64_t last_work_ns = 0;
+};
+
+std::optional<Bounds> BoundsOf(const ModelState& model) {
+  if (!model.run_start.has_value()) return std::nullopt;
+  Bounds bounds = {.run_start_ns = model.run_start->time_ns(), .run_end_ns = model.NewestNs()};
+  for (const auto& [source, process] : model.processes.processes()) {
+    const uint64_t agent_ns = process->info.start_time_ns();
+    if (agent_ns != 0) bounds.first_call_ns = std::min(bounds.first_call_ns, agent_ns);
+  }
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    const ActivitySweep& sweep = model.devices[i].sweep;
+    if (!model.devices[i].used || sweep.first_ns() == 0) continue;
+    bounds.first_work_ns = std::min(bounds.first_work_ns, sweep.first_ns());
+    bounds.last_work_ns = std::max(bounds.last_work_ns, sweep.last_ns());
+  }
+  if (bounds.last_work_ns == 0) return std::nullopt;
+  return bounds;
+}
+
+class Phases {
+ public:
+  Phases(const ModelState& model, const Bounds& bounds, Summary* summary)
+      : model_(model),
+        origin_ns_(bounds.run_start_ns),
+        at_ns_(bounds.run_start_ns),
+        summary_(summary) {}
+
+  // From the end of the phase before. What begins before the run, as of a process that was attached
+  // to, has no phase.
+  PhaseSummary* AddUntil(uint64_t end_ns, const char* name) {
+    if (end_ns <= at_ns_ || static_cast<double>(end_ns - at_ns_) < kShortestNs) return nullptr;
+    PhaseSummary* phase = summary_->add_phases();
+    phase->set_name(name);
+    phase->set_start_ns(static_cast<double>(at_ns_ - origin_ns_));
+    phase->set_time_ns(static_cast<double>(end_ns - at_ns_));
+    if (const auto busy = BusyShare(at_ns_, end_ns)) phase->set_gpu_busy_share(*busy);
+    at_ns_ = end_ns;
+    return phase;
+  }
+
+ private:
+  // Mean of the devices that the run uses.
+  std::optional<double> BusyShare(uint64_t start_ns, uint64_t end_ns) const {
+    double busy_ns = 0;
+    double traced_ns = 0;
+    double all_ns = 0;
+    for (uint32_t i = 0; i < model_.devices.size(); ++i) {
+      if (!model_.devices[i].used) continue;
+      const StretchContent content = model_.devices[i].ledger.Between(start_ns, end_ns);
+      busy_ns += content.KernelNs();
+      traced_ns += content.KernelNs() + content.CopyNs() + content.IdleNs();
+      all_ns += static_cast<double>(end_ns - start_ns);
+    }
+    if (traced_ns <= 0 || traced_ns < kLeastTraced * all_ns) return std::nullopt;
+    return std::min(1.0, busy_ns / traced_ns);
+  }
+
+  const ModelState& model_;
+  uint64_t origin_ns_;
+  uint64_t at_ns_;
+  Summary* summary_;
+};
+
+double StepsInRun(const StepsSummary& steps) {
+  for (const StepLevel& level : steps.levels()) {
+    if (level.name() == "step") return level.count();
+  }
+  return static_cast<double>(steps.steps());
+}
+
+// Those after the last one that was traced take as long as the others.
+uint64_t EndOfSteps(const StepsSpan& span, const StepsSummary& steps, const Bounds& bounds) {
+  const double after_ns = steps.after_traced() * steps.time_mean_ns();
+  return std::min(bounds.run_end_ns, span.end_ns + static_cast<uint64_t>(after_ns));
+}
+
+void AddSteps(const StepsSpan& span, const Bounds& bounds, const StepsSummary& steps,
+              Phases* phases) {
+  if (steps.start_ns_size() > 0) {
+    const auto first_ns = static_cast<uint64_t>(std::max(0.0, steps.start_ns(0)));
+    phases->AddUntil(bounds.run_start_ns + first_ns, "setup");
+  }
+  const auto warmup = static_cast<double>(steps.warmup_steps());
+  if (PhaseSummary* phase = phases->AddUntil(span.start_ns, "warmup"); phase != nullptr) {
+    phase->set_steps(warmup);
+  }
+  PhaseSummary* phase = phases->AddUntil(EndOfSteps(span, steps, bounds), "steps");
+  if (phase != nullptr) phase->set_steps(std::max(0.0, StepsInRun(steps) - warmup));
+}
+
+}  // namespace
+
+void SummarizePhases(const ModelState& model, const Analysis& analysis, Summary* summary) {
+  const std::optional<Bounds> bounds = BoundsOf(model);
+  if (!bounds.has_value()) return;
+  Phases phases(model, *bounds, summary);
+  if (bounds->first_call_ns <= bounds->first_work_ns) {
+    phases.AddUntil(bounds->first_call_ns, "start");
+    phases.AddUntil(bounds->first_work_ns, "loading");
+  } else {
+    phases.AddUntil(bounds->first_work_ns, "start");
+  }
+  if (analysis.steady.steps.has_value() && summary->has_steps()) {
+    AddSteps(*analysis.steady.steps, *bounds, summary->steps(), &phases);
+  } else {
+    phases.AddUntil(bounds->last_work_ns, "work");
+  }
+  phases.AddUntil(bounds->run_end_ns, "end");
+}
+
+}  // namespace utlz

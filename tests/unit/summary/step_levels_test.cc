@@ -1,0 +1,197 @@
+// Calls of many steps and repetitions within a step, in a program that generates text: each call
+// begins with kernels that come back only in the next one.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "proto/ring_abi.h"
+#include "tests/support/made_up_loads.h"
+
+namespace utlz {
+namespace {
+
+constexpr uint32_t kLayers = 20;
+constexpr uint32_t kLayerKernels = 5;
+constexpr uint32_t kFirstLayerKernel = 1;
+constexpr uint32_t kLastKernel = kFirstLayerKernel + kLayerKernels;
+constexpr uint32_t kFirstPrefillKernel = kLastKernel + 1;
+constexpr uint32_t kPrefillKernels = 4;
+constexpr uint32_t kKernels = kFirstPrefillKernel + kPrefillKernels;
+constexpr uint64_t kLaunchNs = 10 * kMicrosecond;
+constexpr int kSteps = 200;
+
+// Launches of one call of `steps` steps, by kernel.
+std::vector<uint32_t> CallOf(int steps) {
+  std::vector<uint32_t> kernels;
+  for (uint32_t i = 0; i < kPrefillKernels; ++i) kernels.push_back(kFirstPrefillKernel + i);
+  for (int step = 0; step < steps; ++step) {
+    kernels.push_back(0);
+    for (uint32_t layer = 0; layer < kLayers; ++layer) {
+      for (uint32_t i = 0; i < kLayerKernels; ++i) kernels.push_back(kFirstLayerKernel + i);
+    }
+    kernels.push_back(kLastKernel);
+  }
+  return kernels;
+}
+
+// A run whose launches are one every 10 µs, slower by `slowdown` while they are traced.
+class Generation {
+ public:
+  Generation() {
+    run_.StartRun();
+    run_.StartProcess();
+    std::vector<std::string> names;
+    for (uint32_t i = 0; i < kKernels; ++i) names.push_back("kernel_" + std::to_string(i));
+    run_.SendKernels(names);
+  }
+
+  void Trace(const std::vector<uint32_t>& kernels, double slowdown = 1) {
+    Tell();
+    const uint64_t start_ns = now_ns_;
+    SendWindow(start_ns, 0);
+    in_gaps_ += std::exchange(untraced_, 0);
+    std::vector<Launch> launches;
+    for (const uint32_t kernel : kernels) {
+      launches.push_back(RunBuilder::LaunchAt(now_ns_, kLaunchNs / 2, kernel));
+      now_ns_ += static_cast<uint64_t>(slowdown * static_cast<double>(kLaunchNs));
+    }
+    run_.SendLaunches(launches);
+    recorded_ += kernels.size();
+    SendWindow(start_ns, now_ns_);
+  }
+
+  void LeaveUntraced(size_t launches) {
+    untraced_ += launches;
+    now_ns_ += launches * kLaunchNs;
+  }
+
+  StepsSummary End() {
+    Tell();
+    return run_.EndRun(now_ns_).steps();
+  }
+
+ private:
+  void SendWindow(uint64_t start_ns, uint64_t end_ns) {
+    TraceWindow message;
+    message.set_start_ns(kRunStartNs + start_ns);
+    if (end_ns != 0) message.set_end_ns(kRunStartNs + end_ns);
+    message.set_flags(kTraceKernels);
+    run_.Send(1, FRAME_TRACE_WINDOW, message);
+  }
+
+  // What the agent says before a window opens, and at the end.
+  void Tell() {
+    AgentStatus status;
+    status.set_operations_recorded(recorded_);
+    status.set_operations_numbered(recorded_ + in_gaps_);
+    status.set_operations_in_gaps(in_gaps_);
+    run_.Send(1, FRAME_AGENT_STATUS, status);
+  }
+
+  RunBuilder run_;
+  uint64_t now_ns_ = 0;
+  uint64_t recorded_ = 0;
+  uint64_t in_gaps_ = 0;
+  uint64_t untraced_ = 0;  // since the last window
+};
+
+const StepLevel* LevelNamed(const StepsSummary& steps, const std::string& name) {
+  for (const StepLevel& level : steps.levels()) {
+    if (level.name() == name) return &level;
+  }
+  return nullptr;
+}
+
+TEST(StepLevelsTest, FindsCallsAndRepetitionsWhereAllIsTraced) {
+  Generation generation;
+  std::vector<uint32_t> kernels;
+  for (int call = 0; call < 12; ++call) {
+    const std::vector<uint32_t> one = CallOf(kSteps);
+    kernels.insert(kernels.end(), one.begin(), one.end());
+  }
+  generation.Trace(kernels);
+  const StepsSummary steps = generation.End();
+  const StepLevel* call = LevelNamed(steps, "call");
+  ASSERT_NE(call, nullptr);
+  EXPECT_NEAR(call->count(), 12, 0.1);
+  EXPECT_EQ(call->inner(), kSteps);
+  const StepLevel* step = LevelNamed(steps, "step");
+  ASSERT_NE(step, nullptr);
+  EXPECT_NEAR(step->count(), 12 * kSteps, 1);
+  EXPECT_EQ(step->inner(), kLayers);
+  const StepLevel* layer = LevelNamed(steps, "repetition");
+  ASSERT_NE(layer, nullptr);
+  EXPECT_EQ(layer->launches(), kLayerKernels);
+  EXPECT_NEAR(layer->time_p50_ns(), kLayerKernels * kLaunchNs, 1);
+}
+
+// Four calls and more lie in the launches in which the step is searched.
+TEST(StepLevelsTest, AStepOfShortCallsIsNotTheCall) {
+  Generation generation;
+  std::vector<uint32_t> kernels;
+  for (int call = 0; call < 30; ++call) {
+    const std::vector<uint32_t> one = CallOf(16);
+    kernels.insert(kernels.end(), one.begin(), one.end());
+  }
+  generation.Trace(kernels);
+  const StepsSummary steps = generation.End();
+  ASSERT_NE(LevelNamed(steps, "call"), nullptr);
+  EXPECT_NEAR(LevelNamed(steps, "call")->count(), 30, 0.1);
+  EXPECT_EQ(LevelNamed(steps, "call")->inner(), 16);
+  EXPECT_EQ(LevelNamed(steps, "step")->inner(), kLayers);
+}
+
+// Of 40 calls three are seen to begin, and most steps lie between windows.
+TEST(StepLevelsTest, CountsCallsAndStepsThatWereNotTraced) {
+  Generation generation;
+  const std::vector<uint32_t> one = CallOf(kSteps);
+  std::vector<uint32_t> three = one;
+  three.insert(three.end(), one.begin(), one.end());
+  three.insert(three.end(), one.begin(), one.end());
+  generation.Trace(three);
+  size_t calls = 3;
+  for (const size_t untraced : {7u, 11u, 16u}) {
+    generation.LeaveUntraced(untraced * one.size());
+    generation.Trace(one);
+    calls += untraced + 1;
+  }
+  const StepsSummary steps = generation.End();
+  const StepLevel* call = LevelNamed(steps, "call");
+  ASSERT_NE(call, nullptr);
+  EXPECT_NEAR(call->count(), static_cast<double>(calls), 0.1);
+  EXPECT_NEAR(LevelNamed(steps, "step")->count(), kSteps * static_cast<double>(calls), 1);
+}
+
+// Tracing makes a step a quarter longer; most of them nobody traced.
+TEST(StepLevelsTest, AStepLastsAsLongAsThoseThatWereNotTraced) {
+  Generation generation;
+  const std::vector<uint32_t> one = CallOf(kSteps);
+  for (int i = 0; i < 8; ++i) {
+    generation.Trace(one, 1.25);
+    generation.LeaveUntraced(9 * one.size());
+  }
+  generation.Trace(one, 1.25);
+  const StepsSummary steps = generation.End();
+  const double untraced_ns = static_cast<double>(one.size()) / kSteps * kLaunchNs;
+  EXPECT_NEAR(steps.time_mean_ns(), 1.03 * untraced_ns, 0.01 * untraced_ns);
+  EXPECT_NEAR(steps.slowdown_time_ns(), 0.22 * untraced_ns, 0.02 * untraced_ns);
+}
+
+// Prefills after 170, 290, 210 … steps: no call is like another.
+TEST(StepLevelsTest, CallsOfAnyLengthAreNoPeriod) {
+  Generation generation;
+  std::vector<uint32_t> kernels;
+  for (const int length : {170, 290, 210, 340, 180, 230, 310}) {
+    const std::vector<uint32_t> one = CallOf(length);
+    kernels.insert(kernels.end(), one.begin(), one.end());
+  }
+  generation.Trace(kernels);
+  const StepsSummary steps = generation.End();
+  EXPECT_GT(steps.steps(), 100u);
+  EXPECT_EQ(LevelNamed(steps, "call"), nullptr);
+}
+
+}  // namespace
+}  // namespace utlz

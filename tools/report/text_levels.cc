@@ -1,0 +1,55 @@
+// How many steps the run has, what they are parts of, and what they consist of.
+#include <cmath>
+#include <string>
+
+#include "collector/text/number_text.h"
+#include "collector/text/shown_text.h"
+#include "tools/report/table.h"
+#include "tools/report/text_sections.h"
+
+namespace utlz {
+namespace {
+
+constexpr char kAbout[] = "about ";
+// From so many on a program's end says little of how many there are.
+constexpr double kNearlyWhole = 0.05;
+
+const StepLevel* LevelNamed(const StepsSummary& steps, const std::string& name) {
+  for (const StepLevel& level : steps.levels()) {
+    if (level.name() == name) return &level;
+  }
+  return nullptr;
+}
+
+std::string AboutText(double count) {
+  const bool whole = std::abs(count - std::round(count)) <= kNearlyWhole;
+  return (whole ? "" : kAbout) + CompactCountText(std::round(count));
+}
+
+std::string CallText(const StepLevel& call) {
+  return ", " + AboutText(call.inner()) + " in each of " + AboutText(call.count()) + " calls of " +
+         TimeText(call.time_mean_ns());
+}
+
+std::string RepetitionText(const StepLevel& step, const StepLevel& repetition) {
+  return "; a step repeats " + AboutText(repetition.launches()) + " launches " +
+         AboutText(step.inner()) + " times, " + TimeText(repetition.time_p50_ns()) + " each";
+}
+
+}  // namespace
+
+std::string RenderLevels(const StepsSummary& steps, const TextOptions& options) {
+  const StepLevel* step = LevelNamed(steps, "step");
+  if (step == nullptr || step->count() <= 0) return "";
+  std::string text = "Steps: " + AboutText(step->count());
+  if (const StepLevel* call = LevelNamed(steps, "call"); call != nullptr) text += CallText(*call);
+  const StepLevel* repetition = LevelNamed(steps, "repetition");
+  if (repetition != nullptr && step->inner() > 0) text += RepetitionText(*step, *repetition);
+  if (steps.slowdown_time_ns() > 0) {
+    text +=
+        "; while traced a step took " + TimeText(steps.time_mean_ns() + steps.slowdown_time_ns());
+  }
+  return Wrap(EscapeForTerminal(text), options.columns, 2);
+}
+
+}  // namespace utlz
