@@ -8,7 +8,7 @@ import { WEB, makeFolder } from "./browser.mjs";
 import { makeSummary } from "./fixtures.mjs";
 
 const MODULES = ["measured", "format", "first_screen/ladder_rungs", "first_screen/step_levels",
-  "first_screen/family_rows", "first_screen/finding_lists"];
+  "first_screen/family_rows", "first_screen/finding_lists", "first_screen/phase_rows"];
 const page = {};      // what the modules of the first screen export
 let measured, format;
 
@@ -58,15 +58,25 @@ test("the sentence about steps names what holds them and what they hold", () => 
     time_minimum_ns: 14.3e6, time_maximum_ns: 16.9e6, levels: [
       { name: "call", count: 14, inner: 64, time_mean_ns: 928e6 },
       { name: "step", count: 896, inner: 22, launches: 961, time_mean_ns: 14.5e6 },
-      { name: "layer", count: 19712, time_p50_ns: 612e3 }] };
+      { name: "repetition", count: 19712, launches: 41, time_p50_ns: 612e3 }] };
   assert.equal(plain(page.stepsSentence(steps)), "896 steps of 14.5 ms, 64 in each of 14 calls of " +
-    "928 ms; one step has 961 launches and 22 equal layers of 612 µs. The shortest took 14.3 ms, " +
-    "the longest 16.9 ms. While traced, one took 15.3 ms.");
+    "928 ms; one step has 961 launches, among them 22 equal repetitions of 41 launches, 612 µs " +
+    "each. The shortest took 14.3 ms, the longest 16.9 ms. While traced, one took 15.3 ms.");
+  delete steps.levels[2].launches;
+  assert.match(plain(page.stepsSentence(steps)), /among them 22 equal repetitions of 612 µs\./);
   for (const level of steps.levels) delete level.inner;
   steps.levels[1].count = 895.6;
   assert.match(plain(page.stepsSentence(steps)), /^About 896 steps of 14.5 ms, in 14 calls of 928 ms; one step has 961 launches\. /);
   assert.equal(page.stepsSentence({ steps: 3 }), "");
   assert.equal(page.stepsSentence(undefined), "");
+});
+
+test("the run's phases are parts of its time", () => {
+  const rows = page.phaseRows([{ name: "start", time_ns: 3e9 }, { name: "setup", time_ns: 0 },
+    { name: "warmup", time_ns: 1e9, steps: 64 }, { name: "steps", time_ns: 6e9, steps: 832 }]);
+  assert.deepEqual(rows.map(({ label, part }) => [label, part]),
+    [["start", 0.3], ["warm-up (64 steps)", 0.1], ["steps", 0.6]]);
+  assert.deepEqual(page.phaseRows([{ name: "work", time_ns: 1e9 }]), []);
 });
 
 test("families that are mostly uncounted, or faster than HBM, show no rate", () => {

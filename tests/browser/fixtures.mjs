@@ -111,7 +111,7 @@ function makeSteps(next, steps, mean) {
     level: "step", levels: [
       { name: "call", count: 12, inner: steps / 12, time_mean_ns: 10 * mean },
       { name: "step", count: steps, inner: 22, launches: 461, time_mean_ns: mean * 1.02 },
-      { name: "layer", count: 22 * steps, time_p50_ns: mean / 24 }],
+      { name: "repetition", count: 22 * steps, launches: 20, time_p50_ns: mean / 24 }],
     slow_reason: ["waited 11 ms for the input pipeline"], kernel_time_ns: mean * 0.86, launches: 461,
   };
 }
@@ -178,6 +178,9 @@ export function makeSummary({ kernels = 40, steps = 120, seed = 1, speed = 1 } =
       pause_time_ns: 0 },
     waterfall: { total_ns: wall, slices },
     steps: makeSteps(next, steps, mean),
+    phases: [{ name: "start", start_ns: 0, time_ns: 0.015 * wall },
+      { name: "loading", start_ns: 0.015 * wall, time_ns: 0.005 * wall },
+      { name: "steps", start_ns: 0.02 * wall, time_ns: 0.98 * wall, steps }],
     problem: "memory-bound",
     trust: "78.9 % of the steps' time traced; 0.0 % of the kernel time without counters",
     ladder: { unit: "step", time_kept_ns: 0.2 * mean, rungs: [

@@ -4,6 +4,7 @@ import { Section } from "../section";
 import type { Summary } from "../summary";
 import { keptText, ladderRows, type LadderRow } from "./ladder_rungs";
 import { Sentence } from "../sentence";
+import { Phases } from "./phases";
 import { stepsSentence } from "./step_levels";
 
 function Bar({ row }: { row: LadderRow }) {
@@ -62,6 +63,7 @@ export function LadderSection() {
       {steps && <p class="levels">{steps}</p>}
       {summary.ranks?.verdict &&
         <p class="levels"><Sentence text={summary.ranks.verdict} /> <a href="#ranks">Ranks</a></p>}
+      <Phases phases={summary.phases} />
       {summary.trust && <p class="trust"><b>Measured:</b> <Sentence text={summary.trust} />.{" "}
         <a href="#capture">How well</a></p>}
     </Section>

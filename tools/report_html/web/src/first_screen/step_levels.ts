@@ -25,14 +25,20 @@ function outerText(outer: StepLevel | undefined): string {
   return `, ${inner || "in "}${countText(outer)}${timeText(outer)}`;
 }
 
+function eachText(level: StepLevel): string {
+  const time = level.time_mean_ns ?? level.time_p50_ns;
+  return time === undefined ? "" : `, ${format.time(time)} each`;
+}
+
 function innerText(level: StepLevel, inner: StepLevel | undefined): string {
   const parts = [];
   if (level.launches !== undefined) parts.push(format.counted(level.launches, "launch", "launches"));
   if (inner && level.inner !== undefined) {
-    const name = inner.name ?? "part";
-    parts.push(`${format.countOrMean(level.inner)} equal ${name}s${timeText(inner)}`);
+    const size = inner.launches === undefined ? timeText(inner)
+      : ` of ${format.counted(inner.launches, "launch", "launches")}${eachText(inner)}`;
+    parts.push(`${format.countOrMean(level.inner)} equal ${inner.name ?? "part"}s${size}`);
   }
-  return parts.length > 0 ? `; one ${level.name ?? "step"} has ${parts.join(" and ")}` : "";
+  return parts.length > 0 ? `; one ${level.name ?? "step"} has ${parts.join(", among them ")}` : "";
 }
 
 function spreadText(steps: Steps): string {
