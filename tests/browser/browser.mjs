@@ -63,6 +63,13 @@ export async function openPage(browser, data, options = {}) {
   return { page, troubles, close: () => context.close() };
 }
 
+// What `utlz report --format json` says of a profile of the repository, as text.
+export function reportOf(profile) {
+  return execFileSync(process.env.UTLZ_PROGRAM,
+    ["report", resolve(folder, "../..", profile), "--format", "json"],
+    { encoding: "utf8", maxBuffer: 1 << 28 });
+}
+
 export async function takePicture(page, name, options = { fullPage: true }) {
   if (!PICTURES) return;
   mkdirSync(PICTURES, { recursive: true });

@@ -11,7 +11,7 @@ import { makeFolder, startBrowser } from "./browser.mjs";
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const PICTURES = join(ROOT, "docs/pictures");
 const MAXIMUM_BYTES = 260_000;
-const LAST_LINE = /^… and \d+ more/;  // of the text report: the end of its first table
+const NEXT_LINE = /^Capture: /;  // of the text report, behind its first screen
 
 const utlz = resolve(process.argv[2] ?? join(ROOT, "build/release/bin/utlz"));
 
@@ -50,7 +50,7 @@ const colored = execFileSync("script", ["-qec", `${utlz} demo --recording`, "/de
   { env: { ...process.env, TERM: "xterm-256color", NO_COLOR: "" }, encoding: "utf8" });
 const text = join(folder, "report_text.html");
 const lines = colored.replaceAll("\r", "").split("\n");
-writeFileSync(text, terminalPage(["$ utlz demo --recording", ...lines.slice(0, lines.findIndex((line) => LAST_LINE.test(line)) + 1)].join("\n")));
+writeFileSync(text, terminalPage(["$ utlz demo --recording", ...lines.slice(0, lines.findIndex((line) => NEXT_LINE.test(line)))].join("\n")));
 
 mkdirSync(PICTURES, { recursive: true });
 const browser = await startBrowser();

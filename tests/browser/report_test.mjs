@@ -25,7 +25,7 @@ test("shows the verdict, every section and no trouble, light and dark", async ()
   for (const colorScheme of ["light", "dark"]) {
     await withPage(makeSummary(), { colorScheme }, async (page) => {
       assert.match(await page.locator("h1").textContent(), /^The GPU was busy 97\s%/);
-      for (const id of ["findings", "alerts", "waterfall", "roofline", "kernels", "steps", "timeline",
+      for (const id of ["ladder", "findings", "families", "figures", "alerts", "waterfall", "roofline", "kernels", "steps", "timeline",
         "ranks", "communication", "copies", "nvtx", "processes", "memory", "capture"]) {
         assert.equal(await page.locator(`section#${id}`).count(), 1, id);
       }
@@ -46,7 +46,7 @@ test("says what the figures are of, what was not counted and what was executed i
     { name: "padding", share: 0.25, meaning: "tokens that mean nothing" },
     { name: "attention beyond the model's", share: 0.001, meaning: "blocks half masked" }] });
   await withPage(summary, {}, async (page) => {
-    const head = await page.locator("header").textContent();
+    const head = await page.locator("#figures").textContent();
     assert.match(head, /of the steps: 6.80\ss of the time from 8.50\ss to 16.3\ss/);
     assert.match(head, /without 2 pauses of 1.00\ss/);
     assert.match(head, /busy 60\s%, HFU 24\s%/);
@@ -126,7 +126,7 @@ test("an alert names its GPU where there are several", async () => {
 test("a rate that may be zero is shown as what it is less than", async () => {
   const summary = makeSummary();
   const [unsure, folded] = [summary.kernels[9], summary.kernels[10]];
-  unsure.flops_error = unsure.flops;
+  Object.assign(unsure, { flops_error: unsure.flops, flops_peak_share: 0.1 });
   unsure.dram_bytes_error = 0.001 * unsure.dram_bytes;
   folded.folded = ["its twin"];
   await withPage(summary, {}, async (page) => {
@@ -154,7 +154,7 @@ test("numbers over time are those at the top until a stretch is chosen", async (
     assert.match(await page.locator("#timeline").textContent(), /HBM 1.70\sTB\/s/);
     assert.match(await page.locator("#timeline").textContent(), /Power, as NVML reads it 688\sW/);
     assert.match(await page.locator("#timeline .note").textContent(), /those of the steps, /);
-    assert.match(await page.locator("header").textContent(), /without 1 pause of 1.00\ss/);
+    assert.match(await page.locator("#figures").textContent(), /without 1 pause of 1.00\ss/);
     await page.getByRole("button", { name: "Step 40" }).click();
     assert.match(await page.locator(".lane-title").first().textContent(), /GPU busy 0.0\s%/);
   });
@@ -283,11 +283,16 @@ test("of kernels that may do no FLOPs the roofline says so", async () => {
     assert.equal(await page.locator("circle.doubtful").count(), 0);
     assert.equal(await page.locator("#roofline .legend .doubtful").count(), 0);
   });
-  kernel.flops_error = kernel.flops;
+  Object.assign(kernel, { flops_error: kernel.flops, flops_peak_share: 0.1 });
   await withPage(summary, {}, async (page) => {
     assert.equal(await page.locator(`circle.doubtful[data-kernel="${kernel.id}"]`).count(), 1);
     assert.equal(await page.locator("circle.doubtful").count(), 1);
     assert.equal(await page.locator("#roofline .legend .doubtful").count(), 1);
+  });
+  kernel.flops_peak_share = 0.9;  // so the most of its FLOPs is beyond the peak, and says nothing
+  await withPage(summary, {}, async (page) => {
+    assert.equal(await page.locator(`.roofline circle[data-kernel="${kernel.id}"]`).count(), 0);
+    assert.equal(await page.locator(`circle[data-strip="${kernel.id}"]`).count(), 1);
   });
 });
 

@@ -1,8 +1,12 @@
 import { useCallback, useEffect, useMemo, useReducer, useState } from "preact/hooks";
+import { Alerts } from "./alerts";
 import { CaptureQuality } from "./capture";
 import { Comparison } from "./comparison";
 import { ReportContext } from "./context";
-import { Alerts, Findings } from "./findings";
+import { Figures } from "./figures";
+import { Families } from "./first_screen/families";
+import { Findings } from "./first_screen/findings";
+import { LadderSection } from "./first_screen/ladder";
 import { Headline } from "./headline";
 import { KernelDetail } from "./kernel_detail";
 import { KernelTable } from "./kernel_table";
@@ -65,11 +69,16 @@ export function App({ data }: { data: ReportData }) {
     <ReportContext.Provider value={report}>
       <a class="skip" href="#kernels">Skip to the kernels</a>
       <Headline theme={theme} />
-      <SelectionBar />
       <main>
         <Comparison />
-        <Findings />
+        <div class="first-screen">
+          <LadderSection />
+          <Findings />
+          <Families />
+        </div>
+        <Figures />
         <Alerts />
+        <SelectionBar />
         <Waterfall />
         <Roofline />
         <KernelDetail />

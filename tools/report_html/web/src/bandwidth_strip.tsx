@@ -4,6 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import { boundStyle } from "./bounds";
 import { useReport } from "./context";
 import { KernelCard } from "./kernel_card";
+import { drawnByteShare, placeOf } from "./measured";
 import type { Kernel } from "./summary";
 import { useWidth } from "./width";
 
@@ -16,8 +17,8 @@ const TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1];
 interface StripPoint { kernel: Kernel; share: number; radius: number }
 
 function stripPointsOf(kernels: Kernel[]): StripPoint[] {
-  const drawn = kernels.filter((kernel) => kernel.dram_peak_share !== undefined &&
-    !((kernel.arithmetic_intensity ?? 0) > 0 && (kernel.flops_per_second ?? 0) > 0));
+  const drawn = kernels.filter((kernel) =>
+    drawnByteShare(kernel) !== undefined && placeOf(kernel) === undefined);
   const longest = Math.max(1, ...drawn.map((kernel) => kernel.time_ns ?? 0));
   return drawn
     .map((kernel) => ({

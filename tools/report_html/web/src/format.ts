@@ -38,12 +38,22 @@ export function share(value: number | null | undefined): string {
   return `${percent.toFixed(Math.abs(percent) < 9.95 ? 1 : 0)}${GAP}%`;
 }
 
+// Too small for a digit of `share` is not the same as none.
+export function shareError(value: number): string {
+  return value < 0.0005 ? `<0.1${GAP}%` : share(value);
+}
+
 export function count(value: number | null | undefined): string {
   return known(value) ? Math.round(value).toLocaleString("en-US") : UNKNOWN;
 }
 
 export function plain(value: number | null | undefined): string {
   return known(value) ? digits(value) : UNKNOWN;
+}
+
+// A count that may be a mean: whole if it is, else with the digits that tell it from the next.
+export function countOrMean(value: number): string {
+  return Math.abs(value - Math.round(value)) < 1e-6 ? count(value) : digits(value);
 }
 
 // Of money: three digits, however small.

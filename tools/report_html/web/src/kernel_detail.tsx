@@ -2,10 +2,23 @@ import { boundStyle } from "./bounds";
 import { useReport } from "./context";
 import { deviceLabelOf } from "./device_roofs";
 import * as format from "./format";
+import * as measured from "./measured";
 import { Section } from "./section";
-import type { Kernel, Summary } from "./summary";
+import type { DataTypeFlops, Kernel, Summary } from "./summary";
 
 type Fact = [label: string, value: string];
+
+// A figure that is a most has no error beside it: the most holds it.
+function errorUnless(isMost: boolean, error: number | undefined, text: (size: number) => string,
+  assumed: number | undefined): string {
+  return isMost ? "" : format.plusMinus(error, text, assumed);
+}
+
+function typeFlops({ flops, flops_error: error, flops_error_assumed: assumed }: DataTypeFlops): string {
+  const most = format.NORMAL_95 * (error ?? 0) >= (flops ?? 0);
+  return format.measured(flops, error, false, format.flops) +
+    errorUnless(most, error, format.flops, assumed);
+}
 
 function factsOf(summary: Summary, kernel: Kernel): Fact[] {
   const facts: Fact[] = [
@@ -24,13 +37,13 @@ function factsOf(summary: Summary, kernel: Kernel): Fact[] {
     ["99 %", format.time(kernel.time_p99_ns)],
     ["shortest to longest",
       `${format.time(kernel.time_minimum_ns)} to ${format.time(kernel.time_maximum_ns)}`],
-    ["FLOPs", format.flops(kernel.flops) +
-      format.plusMinus(kernel.flops_error, format.flops, kernel.flops_error_assumed)],
-    ["DRAM read", format.bytes(kernel.dram_read_bytes)],
-    ["DRAM written", format.bytes(kernel.dram_write_bytes)],
-    ["DRAM total",
-      format.bytes(kernel.dram_bytes) +
-      format.plusMinus(kernel.dram_bytes_error, format.bytes, kernel.dram_bytes_error_assumed)],
+    ["FLOPs", measured.flops(kernel) + errorUnless(measured.mayBeNone(kernel),
+      kernel.flops_error, format.flops, kernel.flops_error_assumed)],
+    ...(measured.bytesMayBeNone(kernel) ? [] : [
+      ["DRAM read", format.bytes(kernel.dram_read_bytes)],
+      ["DRAM written", format.bytes(kernel.dram_write_bytes)]] as Fact[]),
+    ["DRAM total", measured.bytes(kernel) + errorUnless(measured.bytesMayBeNone(kernel),
+      kernel.dram_bytes_error, format.bytes, kernel.dram_bytes_error_assumed)],
     ["L2", format.bytes(kernel.l2_bytes)],
     ["SM active", format.share(kernel.sm_active_share)],
     ["tensor active", format.share(kernel.tensor_active_share)],
@@ -56,8 +69,7 @@ function Types({ kernel }: { kernel: Kernel }) {
         {parts.map((part) => (
           <tr>
             <td>{part.data_type}{part.assumed && " (assumed from the name)"}</td>
-            <td>{format.flops(part.flops)}
-              {format.plusMinus(part.flops_error, format.flops, part.flops_error_assumed)}</td>
+            <td>{typeFlops(part)}</td>
             <td>{format.sourceText(part.source)}</td>
           </tr>
         ))}

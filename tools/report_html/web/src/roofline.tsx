@@ -25,7 +25,7 @@ function Legend({ maximum, attained, doubtful, bounds }:
       {attained && <span class="entry"><i class="line dotted" />measured on this GPU</span>}
       <span class="entry"><i class="line spread" />± one standard error, beyond the bubble</span>
       {doubtful &&
-        <span class="entry"><i class="doubtful" />may do no FLOPs at all, or twice as many</span>}
+        <span class="entry"><i class="doubtful" />at the most FLOPs that it may do: fewer lie on its line</span>}
       <span class="entry"><i class="bubble" />area: time; bound by</span>
       {BOUNDS.filter(({ bound }) => bounds.has(bound)).map(({ label, color }) => (
         <span class="bound-name"><i class="dot" style={{ background: color }} />{label} </span>

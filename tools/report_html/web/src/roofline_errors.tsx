@@ -1,5 +1,6 @@
 // How far the places of bubbles may be wrong: one standard error each way, cut where a logarithm
 // ends.
+import { mayBeNone } from "./measured";
 import type { Point, Scales } from "./roofline_scale";
 
 interface Span { left: number; right: number; top: number; bottom: number }
@@ -21,8 +22,25 @@ function spanOf({ kernel, intensity, rate }: Point, scales: Scales): Span {
     top: Math.max(top, highest), bottom: Math.min(bottom, lowest) };
 }
 
+// A bubble at the most of its FLOPs may stand lower: with fewer, its intensity and its rate shrink
+// alike. `least`: the share of them at which the line ends.
+function slopeOf({ intensity, rate, radius }: Point, scales: Scales, least: number, gap: number): string {
+  const [x, y] = [scales.x(intensity), scales.y(rate)];
+  const left = Math.max(scales.x(intensity * least), scales.x.range()[0]);
+  const bottom = Math.min(scales.y(rate * least), scales.y.range()[0]);
+  const length = Math.hypot(x - left, bottom - y);
+  if (length <= radius + gap) return "";
+  const share = (radius + gap) / length;
+  return `M${x + share * (left - x)},${y + share * (bottom - y)}L${left},${bottom}`;
+}
+
+const SHORT_SLOPE = 0.4;
+
 // Of one kernel, all of it.
 export function ErrorBars({ point, scales }: { point: Point; scales: Scales }) {
+  if (mayBeNone(point.kernel)) {
+    return <g class="errors"><path d={slopeOf(point, scales, 1 - LARGEST, 0)} /></g>;
+  }
   const { left, right, top, bottom } = spanOf(point, scales);
   const x = scales.x(point.intensity);
   const y = scales.y(point.rate);
@@ -36,6 +54,7 @@ export function ErrorBars({ point, scales }: { point: Point; scales: Scales }) {
 
 // What of it lies outside of the bubble: nothing where the bubble says more.
 function outsideOf(point: Point, scales: Scales): string {
+  if (mayBeNone(point.kernel)) return slopeOf(point, scales, SHORT_SLOPE, 1);
   const { left, right, top, bottom } = spanOf(point, scales);
   const x = scales.x(point.intensity);
   const y = scales.y(point.rate);

@@ -1,6 +1,7 @@
 // Where things stand on the roofline: log-log scales that hold every kernel and the ridge, and the
 // ceilings of a device.
 import { scaleLog, type ScaleLogarithmic } from "d3-scale";
+import { placeOf } from "./measured";
 import type { Device, Kernel } from "./summary";
 
 export interface Point { kernel: Kernel; intensity: number; rate: number; radius: number }
@@ -15,14 +16,16 @@ export interface Ceiling {
 }
 
 export function pointsOf(kernels: Kernel[], largestRadius: number): Point[] {
-  const drawn = kernels.filter((kernel) =>
-    (kernel.arithmetic_intensity ?? 0) > 0 && (kernel.flops_per_second ?? 0) > 0);
-  const longest = Math.max(1, ...drawn.map((kernel) => kernel.time_ns ?? 0));
+  const drawn = kernels.flatMap((kernel) => {
+    const place = placeOf(kernel);
+    return place ? [{ kernel, ...place }] : [];
+  });
+  const longest = Math.max(1, ...drawn.map(({ kernel }) => kernel.time_ns ?? 0));
   return drawn
-    .map((kernel) => ({
+    .map(({ kernel, intensity, rate }) => ({
       kernel,
-      intensity: kernel.arithmetic_intensity as number,
-      rate: kernel.flops_per_second as number,
+      intensity,
+      rate,
       radius: Math.max(2.5, largestRadius * Math.sqrt((kernel.time_ns ?? 0) / longest)),
     }))
     .sort((a, b) => b.radius - a.radius);

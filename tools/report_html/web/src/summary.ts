@@ -2,7 +2,8 @@
 import type * as report from "./summary_types";
 
 export type {
-  Bound, Capture, Clock, Device, Finding, Rank, Steps, TimelineSeries, WaterfallSlice,
+  Bound, Capture, Clock, DataTypeFlops, Device, Family, Finding, Ladder, LadderRung, Phase, Rank,
+  StepLevel, Steps, TimelineSeries, WaterfallSlice,
 } from "./summary_types";
 
 export type Kernel = report.Kernel & { id: number };
@@ -44,7 +45,7 @@ export interface ReportData {
 
 const LISTS = [
   "devices", "processes", "kernels", "copies", "nvtx", "findings", "alerts", "timeline", "kernel_activity",
-  "communication",
+  "communication", "families", "phases",
 ] as const;
 
 function withLists(raw: Partial<Summary>): Summary {

@@ -1,0 +1,48 @@
+// Which findings stand where, and what each could give back.
+import * as format from "../format";
+import type { Finding, Summary } from "../summary";
+
+const FIRST = 3;
+
+export interface FindingLists {
+  first: Finding[];  // to do first
+  more: Finding[];   // above their thresholds, too
+  small: Finding[];  // each alone would change little
+}
+
+export function findingLists(findings: Finding[]): FindingLists {
+  const large = findings.filter((finding) => !finding.below_threshold);
+  return { first: large.slice(0, FIRST), more: large.slice(FIRST),
+    small: findings.filter((finding) => finding.below_threshold) };
+}
+
+// The error is of the whole time: a step's part of it is as large as the step's part of the gain.
+function errorPerStep(finding: Finding): number | undefined {
+  const { gain_error_ns: error, gain_ns: gain, gain_per_step_ns: perStep } = finding;
+  return error !== undefined && gain && perStep !== undefined ? error * perStep / gain : undefined;
+}
+
+export function gainTimeText(finding: Finding): string {
+  if (finding.gain_per_step_ns !== undefined) {
+    return `up to ${format.time(finding.gain_per_step_ns)}` +
+      `${format.plusMinus(errorPerStep(finding), format.time)} a step`;
+  }
+  if (finding.gain_ns === undefined) return "";
+  return `up to ${format.time(finding.gain_ns)}` +
+    format.plusMinus(finding.gain_error_ns, format.time);
+}
+
+const HOURS_A_MONTH = 730;
+
+// At the price given for an hour, of a job that runs all month.
+export function gainPriceText(finding: Finding, summary: Summary): string {
+  const price = summary.efficiency?.price_per_hour;
+  if (price === undefined || finding.gain_share === undefined) return "";
+  return `${format.price(finding.gain_share * price * HOURS_A_MONTH)} a month`;
+}
+
+export function gainShareText(finding: Finding, summary: Summary): string {
+  if (finding.gain_share === undefined) return "";
+  return `${format.share(finding.gain_share)} of the ` +
+    (summary.window?.of === "steps" ? "time in steps" : "time");
+}

@@ -1,0 +1,75 @@
+import { useReport } from "../context";
+import { Section } from "../section";
+import type { Finding, Summary } from "../summary";
+import { CopiedCode } from "./copied_code";
+import { findingLists, gainPriceText, gainShareText, gainTimeText } from "./finding_lists";
+import { Sentence } from "../sentence";
+
+function Gain({ finding, summary }: { finding: Finding; summary: Summary }) {
+  const time = gainTimeText(finding);
+  if (!time) return null;
+  const more = [gainShareText(finding, summary), gainPriceText(finding, summary)].filter(Boolean);
+  return <p class="gain">{time}<span class="muted">{more.map((text) => ` · ${text}`)}</span></p>;
+}
+
+function FindingCard({ finding, summary }: { finding: Finding; summary: Summary }) {
+  return (
+    <li data-rule={finding.rule}>
+      <h3>{finding.title}</h3>
+      <Gain finding={finding} summary={summary} />
+      <p class="evidence"><Sentence text={finding.evidence} /></p>
+      {finding.advice && <p class="advice"><b>Try:</b> <Sentence text={finding.advice} /></p>}
+      {finding.type_this && <CopiedCode text={finding.type_this} />}
+    </li>
+  );
+}
+
+function SmallLoss({ finding, summary }: { finding: Finding; summary: Summary }) {
+  return (
+    <li data-rule={finding.rule}>
+      <h4>{finding.title_short ?? finding.title}</h4>
+      <Gain finding={finding} summary={summary} />
+      <p class="evidence"><Sentence text={finding.evidence} /></p>
+      {finding.type_this && <CopiedCode text={finding.type_this} />}
+    </li>
+  );
+}
+
+function SmallTitle({ small }: { small: Finding[] }) {
+  const [largest] = small;
+  const gain = gainTimeText(largest);
+  const name = `${largest.title_short ?? largest.title}${gain && ` (${gain})`}`;
+  if (small.length === 1) return <summary>One smaller loss: {name}</summary>;
+  return <summary>{small.length} smaller losses, each of which alone would change little; the{" "}
+    largest: {name}</summary>;
+}
+
+function Nothing({ small }: { small: number }) {
+  return <p>{small > 0 ? "No single cause is large. The largest come first:"
+    : "No loss of half a per cent or more was seen in what was measured."}</p>;
+}
+
+// The three things to do first; what else was found is folded.
+export function Findings() {
+  const { summary } = useReport();
+  const { first, more, small } = findingLists(summary.findings);
+  if (summary.findings.length === 0 && summary.kernels.length === 0) return null;
+  return (
+    <Section id="findings" title="What to do first">
+      {first.length === 0 && <Nothing small={small.length} />}
+      {first.length > 0 && <ol class="findings">
+        {first.map((finding) => <FindingCard finding={finding} summary={summary} />)}
+      </ol>}
+      {more.length > 0 && <details class="folded">
+        <summary>{more.length} more to do</summary>
+        <ol class="findings" start={first.length + 1}>
+          {more.map((finding) => <FindingCard finding={finding} summary={summary} />)}
+        </ol>
+      </details>}
+      {small.length > 0 && <details class="folded small-losses" open={first.length === 0}>
+        <SmallTitle small={small} />
+        <ul>{small.map((finding) => <SmallLoss finding={finding} summary={summary} />)}</ul>
+      </details>}
+    </Section>
+  );
+}

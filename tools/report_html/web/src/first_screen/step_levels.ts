@@ -1,0 +1,65 @@
+// The steps in one sentence: those of the level that all figures are of, what holds them, and what
+// they hold.
+import * as format from "../format";
+import type { StepLevel, Steps } from "../summary";
+
+// Tracing that adds less to a step than this share of it is not worth a word here.
+const WORTH_SAYING = 0.02;
+
+// An estimate is no whole number.
+function countText(level: StepLevel): string {
+  const count = level.count ?? 0;
+  const whole = Math.abs(count - Math.round(count)) < 1e-6;
+  const name = level.name ?? "step";
+  return (whole ? "" : "about ") + format.counted(Math.round(count), name, `${name}s`);
+}
+
+function timeText(level: StepLevel): string {
+  const time = level.time_mean_ns ?? level.time_p50_ns;
+  return time === undefined ? "" : ` of ${format.time(time)}`;
+}
+
+function outerText(outer: StepLevel | undefined): string {
+  if (!outer) return "";
+  const inner = outer.inner === undefined ? "" : `${format.countOrMean(outer.inner)} in each of `;
+  return `, ${inner || "in "}${countText(outer)}${timeText(outer)}`;
+}
+
+function eachText(level: StepLevel): string {
+  const time = level.time_mean_ns ?? level.time_p50_ns;
+  return time === undefined ? "" : `, ${format.time(time)} each`;
+}
+
+function innerText(level: StepLevel, inner: StepLevel | undefined): string {
+  const parts = [];
+  if (level.launches !== undefined) parts.push(format.counted(level.launches, "launch", "launches"));
+  if (inner && level.inner !== undefined) {
+    const size = inner.launches === undefined ? timeText(inner)
+      : ` of ${format.counted(inner.launches, "launch", "launches")}${eachText(inner)}`;
+    parts.push(`${format.countOrMean(level.inner)} equal ${inner.name ?? "part"}s${size}`);
+  }
+  return parts.length > 0 ? `; one ${level.name ?? "step"} has ${parts.join(", among them ")}` : "";
+}
+
+function spreadText(steps: Steps): string {
+  const { time_minimum_ns: least, time_maximum_ns: most, slowdown_time_ns: added } = steps;
+  const parts = [];
+  if (least !== undefined && most !== undefined) {
+    parts.push(` The shortest took ${format.time(least)}, the longest ${format.time(most)}.`);
+  }
+  if ((added ?? 0) > WORTH_SAYING * (steps.time_mean_ns ?? Infinity)) {
+    parts.push(` While traced, one took ${format.time((steps.time_mean_ns ?? 0) + (added ?? 0))}.`);
+  }
+  return parts.join("");
+}
+
+// "896 steps of 14.5 ms, 64 in each of 14 calls of 928 ms; one step has 961 launches and …"
+export function stepsSentence(steps: Steps | undefined): string {
+  const levels = steps?.levels ?? [];
+  const index = levels.findIndex((level) => level.name === steps?.level);
+  const at = index >= 0 ? index : levels.findIndex((level) => level.name === "step");
+  if (!steps || at < 0 || levels[at].count === undefined) return "";
+  const sentence = countText(levels[at]) + timeText(levels[at]) + outerText(levels[at - 1]) +
+    `${innerText(levels[at], levels[at + 1])}.${spreadText(steps)}`;
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+}
