@@ -142,7 +142,7 @@ test("without counters the ladder ends early and says what would change that", a
   await withPage(summary, {}, async (page) => {
     assert.equal(await page.locator(".ladder li").count(), 2);
     assert.match(await textOf(page, "#ladder"),
-      /At the rooflines: not known; Counters need a permission. Type: utlz doctor./);
+      /At the rooflines: not known. Counters need a permission. Type: utlz doctor./);
     assert.doesNotMatch(await textOf(page, "#ladder"), /stay as they are/);
   });
 });

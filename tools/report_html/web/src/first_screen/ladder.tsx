@@ -24,7 +24,7 @@ function Rung({ row }: { row: LadderRow }) {
       <Bar row={row} />
       <span class="rung-time">{format.time(row.time_ns)}
         <small>{format.plusMinus(row.error_ns, format.time)}</small>
-        {row.before_ns !== undefined && <small> was {format.time(row.before_ns)}</small>}</span>
+        {row.before_ns !== undefined && <small class="was">was {format.time(row.before_ns)}</small>}</span>
       <b class="rung-speedup">{row.speedup}</b>
     </li>
   );
@@ -37,9 +37,9 @@ function missingText(summary: Summary): string {
   const names = (summary.ladder?.rungs ?? []).map((rung) => rung.name);
   if (summary.kernels.length === 0 || names.includes("at_roofline")) return "";
   const { rung, rung_reason: reason, rung_remedy: remedy } = summary.capture ?? {};
-  const why = WITH_COUNTERS.includes(rung ?? "") ? "too much of the kernel time has no counters."
-    : [reason ?? "no counters were read.", remedy].filter(Boolean).join(" ");
-  return `At the rooflines: not known; ${why}`;
+  const why = WITH_COUNTERS.includes(rung ?? "") ? "Too much of the kernel time has no counters."
+    : [reason ?? "No counters were read.", remedy].filter(Boolean).join(" ");
+  return `At the rooflines: not known. ${why}`;
 }
 
 function titleOf(summary: Summary): string {
