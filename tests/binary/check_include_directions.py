@@ -49,6 +49,8 @@ ALLOWED = {
                             "collector/summary", "collector/text", "proto"],
     "collector/summarize": ["collector/analysis", "collector/diagnosis", "collector/run",
                             "collector/summary", "proto"],
+    "collector/metrics": ["collector/analysis", "collector/kernel_names", "collector/run",
+                          "collector/summary", "proto"],
     "collector/ingest": ["collector", "proto"],
     "collector/profile": ["collector", "collector/files", "proto"],
     # The sampler's process holds the counter privilege, so it parses nothing that a target wrote.
