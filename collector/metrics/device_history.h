@@ -23,18 +23,18 @@ struct MeanTotal {
 struct DevicePoint {
   uint64_t time_ns = 0;   // of the run
   uint64_t known_ns = 0;  // up to which kernels are known
-  DeviceWork work;
+  DeviceWork work = {};
   double busy_ns = 0;
   double traced_ns = 0;
-  MeanTotal sm_active_cycles;  // of samples
-  MeanTotal sm_elapsed_cycles;
-  MeanTotal tensor_cycles;
-  MeanTotal read_bytes;
-  MeanTotal write_bytes;
-  MeanTotal gpm_sm_active;
-  MeanTotal gpm_tensor_active;
-  MeanTotal gpm_dram_active;
-  MeanTotal nvml_busy;
+  MeanTotal sm_active_cycles = {};  // of samples
+  MeanTotal sm_elapsed_cycles = {};
+  MeanTotal tensor_cycles = {};
+  MeanTotal read_bytes = {};
+  MeanTotal write_bytes = {};
+  MeanTotal gpm_sm_active = {};
+  MeanTotal gpm_tensor_active = {};
+  MeanTotal gpm_dram_active = {};
+  MeanTotal nvml_busy = {};
 };
 
 DevicePoint PointOf(const ModelState& model, uint32_t device, const DeviceWork& work,

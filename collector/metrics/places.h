@@ -10,22 +10,23 @@
 namespace utlz {
 
 struct ProcessPlace {
-  std::string pod;
-  std::string pod_namespace;
-  std::string container;
-  std::string job;  // of a batch system
+  std::string pod = {};
+  std::string pod_uid = {};
+  std::string pod_namespace = {};
+  std::string container = {};
+  std::string job = {};  // of a batch system
 };
 
 struct DevicePlace {
-  std::string index;  // as nvidia-smi counts
-  std::string file;   // "nvidia0"
+  std::string index = {};  // as nvidia-smi counts
+  std::string file = {};   // "nvidia0"
 };
 
 // Each is asked once a process or device, on the collector's thread: they must not block. Unset:
 // nothing is known.
 struct PlaceFinders {
-  std::function<ProcessPlace(uint64_t pid)> process;
-  std::function<DevicePlace(const std::string& pci_bus)> device;
+  std::function<ProcessPlace(uint64_t pid)> process = {};
+  std::function<DevicePlace(const std::string& pci_bus)> device = {};
 };
 
 }  // namespace utlz

@@ -259,6 +259,7 @@ Labels RunMetrics::ProcessLabels(const ModelState& model, uint32_t source) {
   AddLabel("process", BaseName(program), &labels);
   if (info.has_rank()) AddLabel("rank", std::to_string(info.rank()), &labels);
   AddLabel("pod", place.pod, &labels);
+  AddLabel("pod_uid", place.pod_uid, &labels);
   AddLabel("namespace", place.pod_namespace, &labels);
   AddLabel("container", place.container, &labels);
   AddLabel("hpc_job", place.job, &labels);
