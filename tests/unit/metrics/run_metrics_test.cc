@@ -61,14 +61,12 @@ TEST(RunMetrics, BeforeAnythingCame) {
 
 TEST(RunMetrics, LabelsOfDeviceAndProcess) {
   RunBuilder run;
-  run.StartRun();
+  StartRun(&run);
   Process process;
   process.set_pid(7);
   process.set_host_pid(4711);
   process.set_rank(3);
-  process.set_executable("/opt/\xffpython");
-  run.Send(1, FRAME_PROCESS, process);
-  StartRun(&run);
+  process.set_executable("/opt/py\x1b[2Jthon");
   run.Send(1, FRAME_PROCESS, process);
   Device device;
   device.set_uuid(RunBuilder::Uuid());
@@ -93,6 +91,7 @@ TEST(RunMetrics, LabelsOfDeviceAndProcess) {
   EXPECT_EQ(LabelOf(sample, "UUID"), "GPU-41414141-4141-4141-4141-414141414141");
   EXPECT_EQ(LabelOf(sample, "device"), "nvidia2");
   EXPECT_EQ(LabelOf(sample, "pid"), "4711");
+  EXPECT_EQ(LabelOf(sample, "process"), "py?[2Jthon");
   EXPECT_EQ(LabelOf(sample, "rank"), "3");
   EXPECT_EQ(LabelOf(sample, "pod"), "trainer-0");
   EXPECT_EQ(LabelOf(sample, "hpc_job"), "815");
