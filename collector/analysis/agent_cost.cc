@@ -21,9 +21,12 @@ std::optional<double> TracingCostShare(const ProcessState& process, uint64_t now
   const uint64_t start_ns = process.info.start_time_ns();
   const uint64_t end_ns = process.LivedUntilNs(now_ns);
   if (!process.has_status || end_ns <= start_ns) return std::nullopt;
-  const AgentStatus& status = process.status;
-  const double spent_ns = DriverCostNs(process) + static_cast<double>(status.agent_thread_cpu_ns());
-  return spent_ns / static_cast<double>(end_ns - start_ns);
+  return TracingCostNs(process) / static_cast<double>(end_ns - start_ns);
+}
+
+double TracingCostNs(const ProcessState& process) {
+  if (!process.has_status) return 0;
+  return DriverCostNs(process) + static_cast<double>(process.status.agent_thread_cpu_ns());
 }
 
 double RecordsCostNs(const ModelState& model) {

@@ -15,6 +15,9 @@ namespace utlz {
 // it: an upper estimate.
 std::optional<double> TracingCostShare(const ProcessState& process, uint64_t now_ns);
 
+// The same in nanoseconds; 0 where the agent said nothing.
+double TracingCostNs(const ProcessState& process);
+
 // What records cost the driver in all, as the agents reckon it.
 double RecordsCostNs(const ModelState& model);
 

@@ -20,6 +20,8 @@ class TimeWeightedMean {
  public:
   void Add(double value, double seconds);
   std::optional<double> mean() const;
+  double sum() const { return sum_; }  // of value × seconds
+  double seconds() const { return seconds_; }
 
  private:
   double sum_ = 0;
@@ -40,6 +42,10 @@ class DeviceTotals {
   std::optional<double> gpm_sm_active_share() const { return gpm_sm_.mean(); }
   std::optional<double> gpm_tensor_active_share() const { return gpm_tensor_.mean(); }
   std::optional<double> gpm_dram_active_share() const { return gpm_dram_.mean(); }
+  const TimeWeightedMean& busy() const { return busy_; }
+  const TimeWeightedMean& gpm_sm_active() const { return gpm_sm_; }
+  const TimeWeightedMean& gpm_tensor_active() const { return gpm_tensor_; }
+  const TimeWeightedMean& gpm_dram_active() const { return gpm_dram_; }
   std::optional<double> temperature_max() const { return temperature_max_; }
   std::optional<double> memory_used_max() const { return memory_used_max_; }
   // Reasons that held clocks down while the device worked, as NVML names them.

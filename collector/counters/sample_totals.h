@@ -31,6 +31,9 @@ class SampleTotals {
   uint64_t sampled_ns() const { return sampled_ns_; }
   // Total of a role over the samples that held it, per second of them.
   std::optional<double> PerSecond(MetricRole role) const;
+  // The same total, and the time of the samples that held it.
+  double Sum(MetricRole role) const { return totals_[role].sum; }
+  uint64_t SampledNs(MetricRole role) const { return totals_[role].time_ns; }
   // Weighted by the SMs' active cycles.
   const LoadedClock& loaded_clock() const { return loaded_clock_; }
 

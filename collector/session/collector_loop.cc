@@ -2,7 +2,6 @@
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "collector/session/clock_reading.h"
+#include "collector/session/thread_time.h"
 #include "proto/profile.pb.h"
 
 namespace utlz {
@@ -36,12 +36,6 @@ bool Watch(int epoll, int fd, uint64_t tag) {
   event.events = EPOLLIN;
   event.data.u64 = tag;
   return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
-}
-
-uint64_t ThreadCpuNs() {
-  timespec used = {};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<uint64_t>(used.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(used.tv_nsec);
 }
 
 std::optional<milliseconds> Duration(const SessionOptions& options) {
@@ -88,7 +82,8 @@ CollectorLoop::CollectorLoop(const SessionOptions& options, AgentListener listen
       calibration_(options.counters, options.overhead_budget_ppm),
       planner_(ClockReading::Now().monotonic_ns, RealtimeNs(),
                options.attached ? WindowPlanner::kVisitPauseNs : WindowPlanner::kPauseNs),
-      pause_(kShortestPause) {
+      pause_(kShortestPause),
+      metrics_(options) {
   request_.trace_flags = options.trace_flags;
   request_.overhead_budget_ppm = options.overhead_budget_ppm;
   request_.state = schedule_.StateAt(Clock::now());
@@ -130,6 +125,7 @@ void CollectorLoop::Turn(milliseconds wait) {
     PaceSampling();
     if (checkpoints_.Due(now)) recorder_.Checkpoint();
     recorder_.Flush();
+    PublishMetrics();
     next_flush_ = now + kFlushPeriod;
   }
 }
@@ -177,6 +173,11 @@ void CollectorLoop::PaceSampling() {
   const std::vector<CounterPrecision> precisions = recorder_.Precisions();
   pace_.Looked(now_ns, ThreadCpuNs() - cpu_before_ns, precisions);
   planner_.SampleSeldom(pace_.seldom());
+}
+
+void CollectorLoop::PublishMetrics() {
+  const uint64_t now_ns = ClockReading::Now().monotonic_ns;
+  if (metrics_.Due(now_ns)) metrics_.Publish(&recorder_, now_ns, ThreadCpuNs());
 }
 
 // Without a budget agents and sampler are always on, and have nothing to agree on.

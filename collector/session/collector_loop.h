@@ -21,6 +21,7 @@
 #include "collector/session/checkpoint_schedule.h"
 #include "collector/session/clock_reading.h"
 #include "collector/session/counter_turns.h"
+#include "collector/session/metrics_source.h"
 #include "collector/session/run_recorder.h"
 #include "collector/session/sampler_feed.h"
 #include "collector/session/sampling_pace.h"
@@ -54,6 +55,8 @@ class CollectorLoop {
   uint64_t agents() const { return agents_.admitted(); }
   uint64_t cpu_ns() const { return cpu_ns_; }
   std::vector<std::string> Notices();
+  // The last snapshot of the run's metrics, once its end is recorded.
+  void PublishLastMetrics() { metrics_.Publish(&recorder_, 0, cpu_ns_); }
 
  private:
   CollectorLoop(const SessionOptions& options, AgentListener listener, ProfileWriter writer,
@@ -65,6 +68,7 @@ class CollectorLoop {
   void ApplyRequest(Clock::time_point now);
   void Calibrate(Clock::time_point now);
   void PaceSampling();
+  void PublishMetrics();
   void PlanWindows();
   void TellAgents(const DeviceWindow& window, const ClockReading& now);
   void TraceAlong(const std::string& device_uuid, uint64_t begin_ns, uint64_t window_ns);
@@ -87,6 +91,7 @@ class CollectorLoop {
   WindowPlanner planner_;
   SamplingPace pace_;
   std::chrono::milliseconds pause_;
+  MetricsSource metrics_;
   Clock::time_point next_flush_;
   CheckpointSchedule checkpoints_{Clock::now()};
   std::optional<Clock::time_point> stop_asked_;

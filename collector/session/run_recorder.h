@@ -35,6 +35,8 @@ class RunRecorder {
   void CountRefusedFrames(uint64_t frames) { model_.CountRefusedFrames(frames); }
 
   uint64_t launches() const { return model_.Launches(); }  // of kernels, so far
+  // All that is known so far; the reference is valid until the next frame.
+  const ModelState& Advance() { return model_.Advance(); }
   // Of the counters sampled so far.
   std::vector<CounterPrecision> Precisions() const;
 

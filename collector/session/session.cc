@@ -99,6 +99,7 @@ class RunningSession : public Session {
     result.agents = loop_->agents();
     result.summary = loop_->recorder().Finish(std::move(end));
     result.write_failure = loop_->recorder().write_failure();
+    loop_->PublishLastMetrics();
     return result;
   }
 

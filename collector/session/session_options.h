@@ -3,10 +3,13 @@
 #define UTLZ_COLLECTOR_SESSION_SESSION_OPTIONS_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "collector/metrics/metrics_snapshot.h"
+#include "collector/metrics/places.h"
 #include "collector/profile/profile_writer.h"
 #include "proto/profile.pb.h"
 #include "proto/ring_abi.h"
@@ -38,6 +41,10 @@ struct SessionOptions {
   std::string program_prefix;  // what the command is installed in: its Python may bring a libcupti
   // Run as `<this> sampler …`; empty: no sampler at all, not even for totals.
   std::string sampler_executable = "/proc/self/exe";
+  // Takes snapshots of the run's metrics while it goes on, and one at its end; must return at once.
+  // Unset: none are made. Called from one thread at a time.
+  std::function<void(MetricsSnapshot snapshot)> publish_metrics;
+  PlaceFinders places;  // for their labels
 };
 
 }  // namespace utlz

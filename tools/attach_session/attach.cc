@@ -230,10 +230,12 @@ int AttachToProcesses(const AttachOptions& options) {
   const std::vector<pid_t> pids =
       options.all ? ServerProcesses(options.pids) : EachOnce(options.pids);
 
-  const SessionOptions session_options = MakeSessionOptions(options, pids, NameOf(pids.front()));
+  SessionOptions session_options = MakeSessionOptions(options, pids, NameOf(pids.front()));
   const EndingWatch ending(
       {.at_second = absl::StrCat("ended before the profile was finished; utlz report ",
                                  session_options.profile_path, " shows what it holds")});
+  const auto exporter = StartExporter(options.recording, Say, &session_options);
+  if (!exporter.ok()) return Fail(exporter.status());
   auto session = Session::Start(session_options);
   if (!session.ok()) return Fail(session.status());
   Recording recording(options, **session, ending);

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <utility>
 
 #include "tools/calibrate/ceilings_store.h"
+#include "tools/exporter/find_places.h"
 #include "tools/run/profile_name.h"
 
 namespace utlz {
@@ -20,6 +22,21 @@ uint32_t RandomNumber() {
 }
 
 }  // namespace
+
+absl::StatusOr<std::unique_ptr<Exporter>> StartExporter(
+    const RecordingOptions& options, const std::function<void(const std::string& sentence)>& say,
+    SessionOptions* session) {
+  if (options.metrics.place.empty() && options.metrics.file.empty()) {
+    return std::unique_ptr<Exporter>();
+  }
+  absl::StatusOr<std::unique_ptr<Exporter>> exporter = Exporter::Start(options.metrics, say);
+  if (!exporter.ok()) return exporter.status();
+  session->publish_metrics = [to = exporter->get()](MetricsSnapshot snapshot) {
+    to->Publish(std::move(snapshot));
+  };
+  session->places = MachinePlaces();
+  return exporter;
+}
 
 SessionOptions MakeSessionOptions(const RecordingOptions& options, const std::string& name) {
   SessionOptions session;

@@ -5,10 +5,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "collector/session/session.h"
 #include "proto/summary.pb.h"
+#include "tools/exporter/exporter.h"
 
 namespace utlz {
 
@@ -22,9 +24,16 @@ struct RecordingOptions {
   bool report = true;
   ModelWork model_work;
   AlertLimits alert_limits;
+  ExporterOptions metrics;  // where the run's metrics are shown while it goes on
   // Prints the report to standard error.
   std::function<void(const Summary& summary)> print_report;
 };
+
+// Shows metrics as `options` ask, if they ask for any: `session` hands them to what is returned,
+// which must outlive it. Null: nothing was asked for.
+absl::StatusOr<std::unique_ptr<Exporter>> StartExporter(
+    const RecordingOptions& options, const std::function<void(const std::string& sentence)>& say,
+    SessionOptions* session);
 
 // A session that records so; `name` is what a default profile's name begins with. The ceilings that
 // this machine's GPUs were measured to have come with it.

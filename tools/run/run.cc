@@ -188,7 +188,9 @@ int RunCommand(const RunOptions& options) {
 
   SignalRelay signals;  // before the session's thread
   const std::string socket = folder->path() + "/agents";
-  const SessionOptions session_options = MakeSessionOptions(options, *program, socket, *token);
+  SessionOptions session_options = MakeSessionOptions(options, *program, socket, *token);
+  const auto exporter = StartExporter(options.recording, Say, &session_options);
+  if (!exporter.ok()) return Fail(exporter.status());
   absl::StatusOr<std::unique_ptr<Session>> session = Session::Start(session_options);
   if (!session.ok()) return Fail(session.status());
   const absl::StatusOr<pid_t> child = StartChild(

@@ -38,6 +38,14 @@ void AddRecordingOptions(CLI::App* command, const std::string& output,
   command->add_flag("--nvtx", options->nvtx, "Record NVTX ranges too");
   command->add_flag("--no-new-work", arguments->no_new_work,
                     "Under a budget, start no extra tracing when new kernels appear");
+  command
+      ->add_option("--metrics", options->metrics.place,
+                   "Show metrics for Prometheus at PORT (of 127.0.0.1), ADDRESS:PORT or unix:PATH")
+      ->type_name("PLACE");
+  command
+      ->add_option("--metrics-file", options->metrics.file,
+                   "Keep metrics in this file, for node_exporter's textfile collector")
+      ->type_name("FILE");
   AddModelWorkOptions(command, &arguments->work);
   AddAlertOption(command, &arguments->alerts);
 }

@@ -1,0 +1,118 @@
+#include "collector/metrics/device_history.h"
+
+#include <algorithm>
+
+namespace utlz {
+namespace {
+
+// Less is too short a time to speak of.
+constexpr uint64_t kShortestNs = 500'000'000;
+// Where counters know less of the kernels' time, they do not speak for the rest.
+constexpr double kEnoughCounted = 0.5;
+
+MeanTotal TotalOf(const SampleTotals& samples, MetricRole role) {
+  return {samples.Sum(role), static_cast<double>(samples.SampledNs(role)) * 1e-9};
+}
+
+MeanTotal TotalOf(const TimeWeightedMean& mean) { return {mean.sum(), mean.seconds()}; }
+
+// Up to when a process's kernels are known: where it is traced, none came since.
+uint64_t KnownNs(const ProcessState& process) {
+  if (!process.coverage.open() || !process.status.has_flushed_until_ns()) return process.newest_ns;
+  return std::max<uint64_t>(process.newest_ns, process.status.flushed_until_ns());
+}
+
+bool Uses(const ProcessState& process, uint32_t device) {
+  return std::any_of(process.device_by_ordinal.begin(), process.device_by_ordinal.end(),
+                     [device](const auto& entry) { return entry.second == device; });
+}
+
+std::optional<double> PerSecond(const MeanTotal& from, const MeanTotal& to) {
+  if (to.time <= from.time) return std::nullopt;
+  return (to.sum - from.sum) / (to.time - from.time);
+}
+
+std::optional<double> Share(double part, double whole) {
+  if (whole <= 0) return std::nullopt;
+  return std::clamp(part / whole, 0.0, 1.0);
+}
+
+std::optional<double> ShareOfCycles(const MeanTotal& from, const MeanTotal& to,
+                                    const std::optional<double>& elapsed) {
+  const auto cycles = PerSecond(from, to);
+  return cycles.has_value() && elapsed.has_value() ? Share(*cycles, *elapsed) : std::nullopt;
+}
+
+// Kernels that no counter met are taken to work as the others.
+std::optional<double> Hfu(const DevicePoint& from, const DevicePoint& to) {
+  if (to.known_ns < from.known_ns + kShortestNs) return std::nullopt;
+  const auto time_ns = static_cast<double>(to.known_ns - from.known_ns);
+  const double kernel_ns = to.work.kernel_ns - from.work.kernel_ns;
+  const double counted_ns = to.work.counted_ns - from.work.counted_ns;
+  if (kernel_ns <= 0) return to.work.counted_ns > 0 ? std::make_optional(0.0) : std::nullopt;
+  if (counted_ns < kEnoughCounted * kernel_ns) return std::nullopt;
+  return (to.work.peak_ns - from.work.peak_ns) * (kernel_ns / counted_ns) / time_ns;
+}
+
+std::optional<double> MemorySpeedOfLight(const DevicePoint& from, const DevicePoint& to,
+                                         double peak) {
+  const auto read = PerSecond(from.read_bytes, to.read_bytes);
+  const auto write = PerSecond(from.write_bytes, to.write_bytes);
+  if (read.has_value() && write.has_value() && peak > 0) return Share(*read + *write, peak);
+  return PerSecond(from.gpm_dram_active, to.gpm_dram_active);
+}
+
+}  // namespace
+
+DevicePoint PointOf(const ModelState& model, uint32_t device, const DeviceWork& work,
+                    const TimeSum& time) {
+  const DeviceState& state = model.devices[device];
+  DevicePoint point;
+  point.time_ns = model.NewestNs();
+  for (const auto& [source, process] : model.processes.processes()) {
+    if (Uses(*process, device)) point.known_ns = std::max(point.known_ns, KnownNs(*process));
+  }
+  point.work = work;
+  point.busy_ns = time.busy_ns;
+  point.traced_ns = time.traced_ns;
+  point.sm_active_cycles = TotalOf(state.samples, METRIC_SM_CYCLES_ACTIVE);
+  point.sm_elapsed_cycles = TotalOf(state.samples, METRIC_SM_CYCLES_ELAPSED);
+  point.tensor_cycles = TotalOf(state.samples, METRIC_TENSOR_ACTIVE);
+  point.read_bytes = TotalOf(state.samples, METRIC_DRAM_READ_BYTES);
+  point.write_bytes = TotalOf(state.samples, METRIC_DRAM_WRITE_BYTES);
+  point.gpm_sm_active = TotalOf(state.totals.gpm_sm_active());
+  point.gpm_tensor_active = TotalOf(state.totals.gpm_tensor_active());
+  point.gpm_dram_active = TotalOf(state.totals.gpm_dram_active());
+  point.nvml_busy = TotalOf(state.totals.busy());
+  return point;
+}
+
+void DeviceHistory::Add(const DevicePoint& point) {
+  points_.push_back(point);
+  while (points_.size() > 2 && points_[1].time_ns + kLengthNs <= point.time_ns) {
+    points_.pop_front();
+  }
+}
+
+DeviceRates DeviceHistory::Rates(const Ceilings& ceilings) const {
+  DeviceRates rates;
+  if (points_.size() < 2) return rates;
+  const DevicePoint& from = points_.front();
+  const DevicePoint& to = points_.back();
+  const auto elapsed = PerSecond(from.sm_elapsed_cycles, to.sm_elapsed_cycles);
+  rates.hfu = Hfu(from, to);
+  rates.compute_speed_of_light = ShareOfCycles(from.tensor_cycles, to.tensor_cycles, elapsed);
+  rates.sm_active = ShareOfCycles(from.sm_active_cycles, to.sm_active_cycles, elapsed);
+  if (!rates.compute_speed_of_light.has_value()) {
+    rates.compute_speed_of_light = PerSecond(from.gpm_tensor_active, to.gpm_tensor_active);
+  }
+  if (!rates.sm_active.has_value()) {
+    rates.sm_active = PerSecond(from.gpm_sm_active, to.gpm_sm_active);
+  }
+  rates.memory_speed_of_light = MemorySpeedOfLight(from, to, ceilings.dram_bytes_per_second);
+  rates.busy = Share(to.busy_ns - from.busy_ns, to.traced_ns - from.traced_ns);
+  rates.nvml_busy = PerSecond(from.nvml_busy, to.nvml_busy);
+  return rates;
+}
+
+}  // namespace utlz

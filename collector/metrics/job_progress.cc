@@ -1,0 +1,30 @@
+#include "collector/metrics/job_progress.h"
+
+namespace utlz {
+
+void JobProgress::Tell(uint64_t time_ns, double steps) {
+  count_.Tell(steps);
+  if (!points_.empty() && time_ns <= points_.back().time_ns) return;
+  points_.push_back({time_ns, count_.value()});
+  const auto second_is_enough = [&] {
+    const Point& second = points_[1];
+    return second.time_ns + kLengthNs <= time_ns && second.steps + kFewestSteps <= count_.value();
+  };
+  while (points_.size() > 2 && (points_.size() > kMostPoints || second_is_enough())) {
+    points_.pop_front();
+  }
+}
+
+std::optional<double> JobProgress::steps() const {
+  if (points_.empty()) return std::nullopt;
+  return count_.value();
+}
+
+std::optional<double> JobProgress::step_seconds() const {
+  if (points_.size() < 2) return std::nullopt;
+  const double steps = points_.back().steps - points_.front().steps;
+  if (steps < kFewestSteps) return std::nullopt;
+  return static_cast<double>(points_.back().time_ns - points_.front().time_ns) * 1e-9 / steps;
+}
+
+}  // namespace utlz

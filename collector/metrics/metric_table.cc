@@ -1,0 +1,110 @@
+#include "collector/metrics/metric_table.h"
+
+#include <array>
+
+namespace utlz {
+namespace {
+
+constexpr MetricType kCounter = MetricType::kCounter;
+constexpr MetricType kGauge = MetricType::kGauge;
+
+// For people: `gpu` stands for gpu, UUID, device and modelName, `process` for pid, process, rank,
+// pod, namespace, container and hpc_job.
+constexpr char kOfGpu[] = "gpu";
+constexpr char kOfProcess[] = "process";
+constexpr char kOfBoth[] = "gpu, process";
+constexpr char kOfFamily[] = "gpu, process, family";
+
+// In the order of Metric.
+constexpr std::array<MetricDescription, kMetrics> kTable = {{
+    {"utlz_flops_total", kCounter, "", "gpu, process, data_type",
+     "FLOPs of tensor cores, by measurement. At most 128 pairs of process and GPU, 16 data types; "
+     "what is beyond counts as other."},
+    {"utlz_flops_peak_seconds_total", kCounter, "seconds", kOfBoth,
+     "Time that these FLOPs need at the peak of the GPU; its rate is the HFU. At most 128 pairs of "
+     "process and GPU."},
+    {"utlz_dram_read_bytes_total", kCounter, "bytes", kOfBoth,
+     "Bytes that kernels read from the GPU's memory, by measurement. At most 128 pairs of process "
+     "and GPU."},
+    {"utlz_dram_write_bytes_total", kCounter, "bytes", kOfBoth,
+     "Bytes that kernels wrote to the GPU's memory, by measurement. At most 128 pairs of process "
+     "and GPU."},
+    {"utlz_kernel_seconds_total", kCounter, "seconds", kOfFamily,
+     "Time of kernels, those at once counted each. 12 families, other among them; at most 128 "
+     "pairs of process and GPU."},
+    {"utlz_kernel_launches_total", kCounter, "", kOfFamily,
+     "Kernels that ran. 12 families, other among them; at most 128 pairs of process and GPU."},
+    {"utlz_recoverable_seconds_total", kCounter, "seconds", kOfFamily,
+     "Time of kernels beyond what their FLOPs and bytes need at the peaks. 12 families; at most "
+     "128 pairs of process and GPU."},
+    {"utlz_kernel_uncounted_seconds_total", kCounter, "seconds", kOfBoth,
+     "Time of kernels whose FLOPs and bytes are not known: the two miss what they did. At most 128 "
+     "pairs of process and GPU."},
+    {"utlz_gpu_time_seconds_total", kCounter, "seconds", "gpu, cause",
+     "Time by what it went to: useful, bound kernels, exposed communication, copies, idle by "
+     "cause, "
+     "not traced. At most 16 causes a GPU."},
+    {"utlz_energy_joules_total", kCounter, "joules", kOfGpu,
+     "Energy that the GPU took since the run began, by NVML. One a GPU."},
+    {"utlz_hfu_ratio", kGauge, "ratio", kOfGpu,
+     "FLOPs of the last 15 s as a share of the peak. Absent while most kernels are not counted. "
+     "One a GPU."},
+    {"utlz_compute_speed_of_light_ratio", kGauge, "ratio", kOfGpu,
+     "Share of the tensor cores' peak in the last 15 s, by samples or NVML's GPM. One a GPU."},
+    {"utlz_memory_speed_of_light_ratio", kGauge, "ratio", kOfGpu,
+     "Share of the memory's peak bandwidth in the last 15 s, by samples or NVML's GPM. One a GPU."},
+    {"utlz_sm_active_ratio", kGauge, "ratio", kOfGpu,
+     "Share of the multiprocessors' time with a warp in the last 15 s, by samples or NVML's GPM. "
+     "One a GPU."},
+    {"utlz_gpu_busy_ratio", kGauge, "ratio", kOfGpu,
+     "Share of the traced time of the last 15 s in which a kernel or a copy ran. One a GPU."},
+    {"utlz_nvml_busy_ratio", kGauge, "ratio", kOfGpu,
+     "What nvidia-smi calls utilization, over the last 15 s: something ran, however little. One a "
+     "GPU."},
+    {"utlz_steps_total", kCounter, "", "", "Steps of the job, untraced ones estimated. One."},
+    {"utlz_step_seconds", kGauge, "seconds", "",
+     "Mean time from step to step over the last 15 s or three steps. One."},
+    {"utlz_tokens_total", kCounter, "", "", "Tokens, where the run knows those of a step. One."},
+    {"utlz_items_total", kCounter, "", "", "Items, where the run knows those of a step. One."},
+    {"utlz_model_flops_total", kCounter, "", "",
+     "FLOPs that the model needs for the steps so far, where the run knows them. One."},
+    {"utlz_mfu_ratio", kGauge, "ratio", "",
+     "FLOPs that the model needs, as a share of the peak of all GPUs, over the time of "
+     "utlz_step_seconds. One."},
+    {"utlz_process_operations_total", kCounter, "", kOfProcess,
+     "Kernels, copies, memory sets and launches of graphs, untraced ones too, by CUPTI's numbers. "
+     "At most 129 processes."},
+    {"utlz_traced_ratio", kGauge, "ratio", kOfProcess,
+     "Share of the process's time in which its kernels were traced. At most 129 processes."},
+    {"utlz_agent_cost_seconds_total", kCounter, "seconds", kOfProcess,
+     "Time that tracing took of the process, as the agent reckons. At most 129 processes."},
+    {"utlz_launches_dropped_total", kCounter, "", kOfProcess,
+     "Launches that the agent dropped since the collector was slow. At most 129 processes."},
+    {"utlz_launches_timeless_total", kCounter, "", kOfProcess,
+     "Launches for which CUPTI gave no times. At most 129 processes."},
+    {"utlz_records_lost_total", kCounter, "", kOfProcess,
+     "Records that CUPTI dropped. At most 129 processes."},
+    {"utlz_samples_total", kCounter, "", kOfGpu, "Samples of counters. One a GPU."},
+    {"utlz_samples_lost_total", kCounter, "", kOfGpu,
+     "Samples of counters that were lost or refused. One a GPU."},
+    {"utlz_frames_refused_total", kCounter, "", "",
+     "Messages of processes that broke a rule and had no effect. One."},
+    {"utlz_collector_cpu_seconds_total", kCounter, "seconds", "",
+     "Processor time of the collector's thread. One."},
+    {"utlz_snapshot_cpu_seconds_total", kCounter, "seconds", "",
+     "Of it, what these metrics took. One."},
+    {"utlz_snapshot_timestamp_seconds", kGauge, "seconds", "",
+     "When the collector made these metrics, since 1970. One."},
+    {"utlz_processes", kGauge, "", "", "Processes with an agent that live. One."},
+    {"utlz_build_info", kGauge, "", "version", "Always 1. One."},
+}};
+
+static_assert(kTable.back().name != nullptr, "every metric has its row");
+
+}  // namespace
+
+const MetricDescription& DescriptionOf(Metric metric) {
+  return kTable[static_cast<size_t>(metric)];
+}
+
+}  // namespace utlz

@@ -1,0 +1,269 @@
+#include "collector/metrics/run_metrics.h"
+
+#include <cmath>
+#include <string>
+#include <string_view>
+
+#include "collector/analysis/analyze.h"
+#include "collector/analysis/reference_peak.h"
+#include "collector/kernel_names/kernel_family.h"
+#include "collector/metrics/label_text.h"
+#include "collector/run/model_work.h"
+#include "collector/summary/step_summary.h"
+
+namespace utlz {
+namespace {
+
+constexpr double kSecondsPerNs = 1e-9;
+
+void AddLabel(const char* name, std::string_view value, Labels* labels) {
+  if (!value.empty()) labels->emplace_back(name, LabelText(value));
+}
+
+void AddKnown(Metric metric, const Labels& labels, const std::optional<double>& value,
+              MetricsSnapshot* snapshot) {
+  if (value.has_value() && std::isfinite(*value)) snapshot->Add(metric, labels, *value);
+}
+
+std::optional<double> Seconds(const std::optional<double>& time_ns) {
+  return time_ns.has_value() ? std::make_optional(*time_ns * kSecondsPerNs) : std::nullopt;
+}
+
+Labels With(Labels labels, const char* name, std::string_view value) {
+  AddLabel(name, value, &labels);
+  return labels;
+}
+
+// Of the level that the summary's steps are of.
+std::optional<double> CountOfSteps(const Summary& summary) {
+  for (const StepLevel& level : summary.steps().levels()) {
+    if (level.name() == summary.steps().level()) return level.count();
+  }
+  return std::nullopt;
+}
+
+uint64_t PlacedNs(const ModelState& model, const std::string& uuid) {
+  uint64_t placed_ns = 0;
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    if (uuid.empty() || FormatUuid(model.devices[i].uuid) == uuid) {
+      placed_ns = std::max(placed_ns, model.devices[i].sweep.last_ns());
+    }
+  }
+  return placed_ns;
+}
+
+void AddFamilies(const WorkSum& sum, const Labels& labels, MetricsSnapshot* snapshot) {
+  for (int i = 0; i < kKernelFamilies; ++i) {
+    const FamilyWork& family = sum.families[static_cast<size_t>(i)];
+    if (family.launches <= 0) continue;
+    const Labels of_family = With(labels, "family", NameOf(static_cast<KernelFamily>(i)));
+    snapshot->Add(Metric::kKernelSeconds, of_family, family.time_ns * kSecondsPerNs);
+    snapshot->Add(Metric::kKernelLaunches, of_family, family.launches);
+    AddKnown(Metric::kRecoverableSeconds, of_family, Seconds(family.recoverable_ns), snapshot);
+  }
+}
+
+void AddCauses(const TimeSum& time, const Labels& labels, MetricsSnapshot* snapshot) {
+  for (size_t i = 0; i < kTimeCauses; ++i) {
+    if (time.time_ns[i] <= 0) continue;
+    snapshot->Add(Metric::kGpuTimeSeconds, With(labels, "cause", NameOf(static_cast<TimeCause>(i))),
+                  time.time_ns[i] * kSecondsPerNs);
+  }
+}
+
+void AddRates(const DeviceRates& rates, const Labels& labels, MetricsSnapshot* snapshot) {
+  AddKnown(Metric::kHfu, labels, rates.hfu, snapshot);
+  AddKnown(Metric::kComputeSpeedOfLight, labels, rates.compute_speed_of_light, snapshot);
+  AddKnown(Metric::kMemorySpeedOfLight, labels, rates.memory_speed_of_light, snapshot);
+  AddKnown(Metric::kSmActive, labels, rates.sm_active, snapshot);
+  AddKnown(Metric::kGpuBusy, labels, rates.busy, snapshot);
+  AddKnown(Metric::kNvmlBusy, labels, rates.nvml_busy, snapshot);
+}
+
+std::optional<double> TracedShare(const ModelState& model, uint32_t source) {
+  const auto found = model.processes.processes().find(source);
+  if (found == model.processes.processes().end()) return std::nullopt;
+  const ProcessState& process = *found->second;
+  if (!process.coverage.known()) return std::nullopt;
+  const auto traced_ns =
+      static_cast<double>(process.coverage.TracedNs(process.LivedUntilNs(model.NewestNs())));
+  const double all_ns = traced_ns + static_cast<double>(process.coverage.UntracedNs());
+  return all_ns > 0 ? std::make_optional(traced_ns / all_ns) : std::nullopt;
+}
+
+}  // namespace
+
+MetricsSnapshot RunMetrics::Take(const ModelState& model, const CollectorCost& cost) {
+  Summary summary;
+  const std::optional<StepsSpan> steps = SummarizeSteps(model, &summary);
+  const Analysis analysis = Analyze(model, steps);
+  Update(model, analysis);
+  if (const auto count = CountOfSteps(summary)) {
+    progress_.Tell(PlacedNs(model, summary.steps().device_uuid()), *count);
+  }
+  MetricsSnapshot snapshot;
+  AddWork(model, &snapshot);
+  AddDevices(model, analysis, &snapshot);
+  AddJob(model, analysis, &snapshot);
+  AddProcesses(model, &snapshot);
+  AddCollector(model, cost, &snapshot);
+  return snapshot;
+}
+
+void RunMetrics::Update(const ModelState& model, const Analysis& analysis) {
+  work_.Update(model, analysis);
+  time_.Update(model, work_);
+  processes_.Update(model);
+  std::erase_if(process_places_,
+                [&](const auto& entry) { return !processes_.sums().contains(entry.first); });
+  history_.resize(model.devices.size());
+  energy_joules_.resize(model.devices.size());
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    const DeviceWork work = i < work_.devices().size() ? work_.devices()[i] : DeviceWork();
+    history_[i].Add(PointOf(model, i, work, time_.devices()[i]));
+    if (const auto joules = model.devices[i].totals.energy_joules()) {
+      energy_joules_[i].Tell(*joules);
+    }
+  }
+}
+
+void RunMetrics::AddWork(const ModelState& model, MetricsSnapshot* snapshot) {
+  for (const auto& [pair, sum] : work_.sums()) {
+    const Labels labels = LabelsOf(model, pair.first, pair.second);
+    for (const auto& [type, flops] : sum.flops) {
+      snapshot->Add(Metric::kFlops, With(labels, "data_type", type), flops);
+    }
+    AddKnown(Metric::kFlopsPeakSeconds, labels, Seconds(sum.peak_ns), snapshot);
+    AddKnown(Metric::kDramReadBytes, labels, sum.read_bytes, snapshot);
+    AddKnown(Metric::kDramWriteBytes, labels, sum.write_bytes, snapshot);
+    AddFamilies(sum, labels, snapshot);
+    snapshot->Add(Metric::kUncountedSeconds, labels, sum.uncounted_ns * kSecondsPerNs);
+  }
+}
+
+void RunMetrics::AddDevices(const ModelState& model, const Analysis& analysis,
+                            MetricsSnapshot* snapshot) {
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    const DeviceState& device = model.devices[i];
+    if (!device.used) continue;
+    const Labels labels = LabelsOf(model, i, std::nullopt);
+    AddCauses(time_.devices()[i], labels, snapshot);
+    if (device.totals.energy_joules().has_value()) {
+      snapshot->Add(Metric::kEnergyJoules, labels, energy_joules_[i].value());
+    }
+    AddRates(history_[i].Rates(analysis.devices[i].ceilings), labels, snapshot);
+    if (device.samples.samples() == 0 && device.samples.lost() == 0) continue;
+    snapshot->Add(Metric::kCounterSamples, labels, static_cast<double>(device.samples.samples()));
+    snapshot->Add(Metric::kCounterSamplesLost, labels,
+                  static_cast<double>(device.samples.lost() + device.samples.refused()));
+  }
+}
+
+void RunMetrics::AddJob(const ModelState& model, const Analysis& analysis,
+                        MetricsSnapshot* snapshot) {
+  const std::optional<double> steps = progress_.steps();
+  if (!steps.has_value()) return;
+  const Labels labels = LabelsOf(model, std::nullopt, std::nullopt);
+  const std::optional<double> step_seconds = progress_.step_seconds();
+  const auto add_each = [&](Metric metric, double of_a_step) {
+    if (of_a_step > 0) snapshot->Add(metric, labels, of_a_step * *steps);
+  };
+  const double model_flops = FlopsPerStep(model.work);
+  add_each(Metric::kSteps, 1);
+  AddKnown(Metric::kStepSeconds, labels, step_seconds, snapshot);
+  add_each(Metric::kTokens, model.work.tokens_per_step());
+  add_each(Metric::kItems, model.work.items_per_step());
+  add_each(Metric::kModelFlops, model_flops);
+  const double peak = PeakOfRun(model, analysis).flops_per_second;
+  if (!step_seconds.has_value() || model_flops <= 0 || peak <= 0) return;
+  AddKnown(Metric::kMfu, labels, model_flops / *step_seconds / peak, snapshot);
+}
+
+void RunMetrics::AddProcesses(const ModelState& model, MetricsSnapshot* snapshot) {
+  for (const auto& [source, sums] : processes_.sums()) {
+    const Labels labels = LabelsOf(model, std::nullopt, source);
+    const auto sum = [&sums](ProcessCount count) { return sums[static_cast<size_t>(count)]; };
+    snapshot->Add(Metric::kOperations, labels, sum(ProcessCount::kOperations));
+    AddKnown(Metric::kTracedRatio, labels, TracedShare(model, source), snapshot);
+    snapshot->Add(Metric::kAgentCostSeconds, labels,
+                  sum(ProcessCount::kAgentCostNs) * kSecondsPerNs);
+    snapshot->Add(Metric::kLaunchesDropped, labels, sum(ProcessCount::kLaunchesDropped));
+    snapshot->Add(Metric::kLaunchesTimeless, labels, sum(ProcessCount::kLaunchesTimeless));
+    snapshot->Add(Metric::kRecordsLost, labels, sum(ProcessCount::kRecordsLost));
+  }
+}
+
+void RunMetrics::AddCollector(const ModelState& model, const CollectorCost& cost,
+                              MetricsSnapshot* snapshot) {
+  const Labels labels = LabelsOf(model, std::nullopt, std::nullopt);
+  double live = 0;
+  for (const auto& [source, process] : model.processes.processes()) live += process->live() ? 1 : 0;
+  frames_refused_.Tell(static_cast<double>(model.frames_refused));
+  snapshot->Add(Metric::kFramesRefused, labels, frames_refused_.value());
+  snapshot->Add(Metric::kCollectorCpuSeconds, labels, cost.cpu_seconds);
+  snapshot->Add(Metric::kSnapshotCpuSeconds, labels, cost.snapshot_cpu_seconds);
+  snapshot->Add(Metric::kSnapshotTimestamp, labels, cost.time_seconds);
+  snapshot->Add(Metric::kLiveProcesses, labels, live);
+  if (model.run_start.has_value() && !model.run_start->utlz_version().empty()) {
+    snapshot->Add(Metric::kBuildInfo, With(labels, "version", model.run_start->utlz_version()), 1);
+  }
+}
+
+Labels RunMetrics::LabelsOf(const ModelState& model, std::optional<uint32_t> device,
+                            std::optional<uint32_t> source) {
+  Labels labels = device.has_value() ? DeviceLabels(model, *device) : Labels();
+  if (model.run_start.has_value()) AddLabel("Hostname", model.run_start->host(), &labels);
+  if (source.has_value()) {
+    for (auto& label : ProcessLabels(model, *source)) labels.push_back(std::move(label));
+  }
+  return labels;
+}
+
+Labels RunMetrics::DeviceLabels(const ModelState& model, uint32_t device) {
+  const DeviceState& state = model.devices[device];
+  auto found = device_places_.find(device);
+  if (found == device_places_.end() && !state.info.pci_bus().empty()) {
+    found = device_places_
+                .emplace(device,
+                         finders_.device ? finders_.device(state.info.pci_bus()) : DevicePlace())
+                .first;
+  }
+  const DevicePlace place = found == device_places_.end() ? DevicePlace() : found->second;
+  Labels labels;
+  AddLabel("gpu", place.index, &labels);
+  AddLabel("UUID", FormatUuid(state.uuid), &labels);
+  AddLabel("device", place.file, &labels);
+  AddLabel("modelName", state.info.name(), &labels);
+  return labels;
+}
+
+Labels RunMetrics::ProcessLabels(const ModelState& model, uint32_t source) {
+  const auto process = model.processes.processes().find(source);
+  if (source == WorkLedger::kOthers || process == model.processes.processes().end()) {
+    return {{"process", "other"}};
+  }
+  const Process& info = process->second->info;
+  const uint64_t pid = info.host_pid() != 0 ? info.host_pid() : info.pid();
+  auto found = process_places_.find(source);
+  if (found == process_places_.end() && pid != 0) {
+    found =
+        process_places_.emplace(source, finders_.process ? finders_.process(pid) : ProcessPlace())
+            .first;
+  }
+  const ProcessPlace place = found == process_places_.end() ? ProcessPlace() : found->second;
+  const std::string_view program = info.executable().empty() && info.arguments_size() > 0
+                                       ? info.arguments(0)
+                                       : std::string_view(info.executable());
+  Labels labels;
+  if (pid != 0) AddLabel("pid", std::to_string(pid), &labels);
+  AddLabel("process", BaseName(program), &labels);
+  if (info.has_rank()) AddLabel("rank", std::to_string(info.rank()), &labels);
+  AddLabel("pod", place.pod, &labels);
+  AddLabel("pod_uid", place.pod_uid, &labels);
+  AddLabel("namespace", place.pod_namespace, &labels);
+  AddLabel("container", place.container, &labels);
+  AddLabel("hpc_job", place.job, &labels);
+  return labels;
+}
+
+}  // namespace utlz

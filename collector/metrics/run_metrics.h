@@ -1,0 +1,71 @@
+// The metrics of a run as it goes on: asked again and again, it keeps what was counted, so that
+// counters only grow.
+//
+// Costs as much as an analysis of the run, milliseconds; how often it is asked is the caller's to
+// bound (snapshot_pace.h). Memory is bounded by the model's kernels and processes, a snapshot by
+// the limits that the help of each metric states. Thread safety: none; a snapshot may be read by
+// any thread.
+#ifndef UTLZ_COLLECTOR_METRICS_RUN_METRICS_H_
+#define UTLZ_COLLECTOR_METRICS_RUN_METRICS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "collector/analysis/analysis.h"
+#include "collector/metrics/device_history.h"
+#include "collector/metrics/growing_count.h"
+#include "collector/metrics/job_progress.h"
+#include "collector/metrics/metrics_snapshot.h"
+#include "collector/metrics/places.h"
+#include "collector/metrics/process_ledger.h"
+#include "collector/metrics/time_ledger.h"
+#include "collector/metrics/work_ledger.h"
+#include "collector/run/model_state.h"
+
+namespace utlz {
+
+// What the collector knows of itself at that moment.
+struct CollectorCost {
+  double cpu_seconds = 0;
+  double snapshot_cpu_seconds = 0;  // of it
+  double time_seconds = 0;          // since 1970
+};
+
+class RunMetrics {
+ public:
+  explicit RunMetrics(PlaceFinders finders = {}) : finders_(std::move(finders)) {}
+
+  // `model` as RunModel::Advance() returns it.
+  MetricsSnapshot Take(const ModelState& model, const CollectorCost& cost);
+
+ private:
+  void Update(const ModelState& model, const Analysis& analysis);
+  void AddWork(const ModelState& model, MetricsSnapshot* snapshot);
+  void AddDevices(const ModelState& model, const Analysis& analysis, MetricsSnapshot* snapshot);
+  void AddJob(const ModelState& model, const Analysis& analysis, MetricsSnapshot* snapshot);
+  void AddProcesses(const ModelState& model, MetricsSnapshot* snapshot);
+  void AddCollector(const ModelState& model, const CollectorCost& cost, MetricsSnapshot* snapshot);
+  // Of the host, and of the device and the process where one is given.
+  Labels LabelsOf(const ModelState& model, std::optional<uint32_t> device,
+                  std::optional<uint32_t> source);
+  Labels DeviceLabels(const ModelState& model, uint32_t device);
+  Labels ProcessLabels(const ModelState& model, uint32_t source);
+
+  PlaceFinders finders_;
+  WorkLedger work_;
+  TimeLedger time_;
+  ProcessLedger processes_;
+  JobProgress progress_;
+  std::vector<DeviceHistory> history_;
+  std::vector<GrowingCount> energy_joules_;
+  GrowingCount frames_refused_;
+  std::map<uint32_t, DevicePlace> device_places_;
+  std::map<uint32_t, ProcessPlace> process_places_;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_METRICS_RUN_METRICS_H_

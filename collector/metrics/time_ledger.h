@@ -1,0 +1,45 @@
+// What every GPU's time went to, added up so that it only grows. Thread safety: none.
+#ifndef UTLZ_COLLECTOR_METRICS_TIME_LEDGER_H_
+#define UTLZ_COLLECTOR_METRICS_TIME_LEDGER_H_
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "collector/metrics/time_cause.h"
+#include "collector/metrics/work_ledger.h"
+#include "collector/run/model_state.h"
+
+namespace utlz {
+
+// Of one GPU.
+struct TimeSum {
+  CauseTimes time_ns{};
+  double busy_ns = 0;    // some kernel or copy ran
+  double traced_ns = 0;  // all that is not kUntraced
+};
+
+class TimeLedger {
+ public:
+  // After `work` was updated: kernels' time is divided as theirs was since the last call.
+  void Update(const ModelState& model, const WorkLedger& work);
+
+  // As DeviceTable.
+  const std::vector<TimeSum>& devices() const { return sums_; }
+
+ private:
+  struct Counted {
+    std::array<double, kTimeCategories> category_ns{};
+    CauseTimes kernel_causes_ns{};  // of DeviceWork
+    CauseTimes shares{};            // of kernels' time, the last that was known
+  };
+
+  void UpdateShares(const CauseTimes& causes_ns, Counted* counted);
+
+  std::vector<TimeSum> sums_;
+  std::vector<Counted> counted_;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_METRICS_TIME_LEDGER_H_

@@ -1,0 +1,148 @@
+#include "collector/metrics/work_ledger.h"
+
+#include <algorithm>
+
+namespace utlz {
+namespace {
+
+constexpr char kOtherType[] = "other";
+
+uint64_t KeyOf(uint32_t kernel, uint32_t source) {
+  return (static_cast<uint64_t>(kernel) << 32) | source;
+}
+
+KernelFamily FamilyOfKernel(const Kernel& kernel) {
+  if (kernel.other) return KernelFamily::kOther;
+  return kernel.communication ? KernelFamily::kCommunication : FamilyOf(kernel.mangled_name);
+}
+
+// Traced, timeless, and held to have run between windows.
+KernelSum AllOf(const ModelState& model, const Kernel& kernel, const KernelShare& share) {
+  KernelSum sum{static_cast<double>(share.launches + share.timeless),
+                static_cast<double>(share.time_ns) +
+                    static_cast<double>(share.timeless) * kernel.durations.mean_ns()};
+  const auto found = model.processes.processes().find(share.source);
+  if (found != model.processes.processes().end()) {
+    const ProcessState& process = *found->second;
+    sum += share.by_window.InGaps(process.windows, process.LivedUntilNs(model.NewestNs()));
+  }
+  return sum;
+}
+
+// What an estimate has grown by beyond what was counted; it is counted now.
+double Grow(double estimate, double* counted) {
+  const double growth = std::max(0.0, estimate - *counted);
+  *counted += growth;
+  return growth;
+}
+
+void Add(const std::optional<double>& of_one, double times, std::optional<double>* sum) {
+  if (of_one.has_value()) *sum = sum->value_or(0) + times * *of_one;
+}
+
+void AddFlops(const KernelWorth& worth, double launches, WorkSum* sum) {
+  for (const auto& [type, flops] : worth.flops) {
+    const bool fits = sum->flops.contains(type) || sum->flops.size() + 1 < WorkLedger::kMostTypes;
+    sum->flops[fits ? type : kOtherType] += launches * flops;
+  }
+}
+
+bool EndedLongAgo(const ProcessState& process, uint64_t now_ns) {
+  return process.end.has_value() && process.LivedUntilNs(now_ns) + WorkLedger::kKeptNs < now_ns;
+}
+
+}  // namespace
+
+void WorkLedger::Update(const ModelState& model, const Analysis& analysis) {
+  ForgetEnded(model);
+  const std::span<const KernelRow> rows(analysis.rows);
+  for (size_t begin = 0; begin < rows.size();) {
+    size_t end = begin + 1;
+    while (end < rows.size() && rows[end].kernel == rows[begin].kernel) ++end;
+    const Kernel& kernel = model.kernels[rows[begin].kernel];
+    if (!kernel.profiler) {
+      CountKernel(
+          model, rows[begin].kernel,
+          WorthOf(rows.subspan(begin, end - begin), analysis.devices[kernel.device].ceilings));
+    }
+    begin = end;
+  }
+}
+
+void WorkLedger::CountKernel(const ModelState& model, uint32_t index, const KernelWorth& worth) {
+  const Kernel& kernel = model.kernels[index];
+  const KernelFamily family = FamilyOfKernel(kernel);
+  if (devices_.size() <= kernel.device) devices_.resize(kernel.device + 1);
+  for (const KernelShare& share : kernel.shares) {
+    if (forgotten_.contains(share.source)) continue;
+    CountShare(model, kernel, family, worth, share, &counted_[KeyOf(index, share.source)]);
+  }
+}
+
+void WorkLedger::CountShare(const ModelState& model, const Kernel& kernel, KernelFamily family,
+                            const KernelWorth& worth, const KernelShare& share, Counted* counted) {
+  const KernelSum all = AllOf(model, kernel, share);
+  const Growth growth{Grow(all.launches, &counted->launches), Grow(all.time_ns, &counted->time_ns)};
+  WorkSum& sum = SumOf(kernel.device, share.source);
+  FamilyWork& of_family = sum.families[static_cast<size_t>(family)];
+  of_family.launches += growth.launches;
+  of_family.time_ns += growth.time_ns;
+  Add(worth.recoverable_share, growth.time_ns, &of_family.recoverable_ns);
+  DeviceWork& device = devices_[kernel.device];
+  if (!kernel.communication) {
+    for (size_t i = 0; i < kTimeCauses; ++i) {
+      device.causes_ns[i] += growth.time_ns * worth.causes[i];
+    }
+    device.kernel_ns += growth.time_ns;
+    device.counted_ns += growth.time_ns * worth.counted_share;
+  }
+  device.peak_ns += growth.launches * worth.peak_ns.value_or(0);
+  CountWorth(worth, model.NewestNs(), {all.launches, all.time_ns}, counted, &sum);
+}
+
+void WorkLedger::CountWorth(const KernelWorth& worth, uint64_t now_ns, const Growth& whole,
+                            Counted* counted, WorkSum* sum) {
+  if (!worth.counted()) {
+    if (whole.launches <= counted->worth_launches) return;
+    if (counted->waiting_since_ns == 0) counted->waiting_since_ns = now_ns;
+    if (now_ns < counted->waiting_since_ns + kPatienceNs) return;
+  }
+  const double launches = Grow(whole.launches, &counted->worth_launches);
+  const double time_ns = Grow(whole.time_ns, &counted->worth_time_ns);
+  sum->uncounted_ns += time_ns * (1 - std::min(1.0, worth.counted_share));
+  if (!worth.counted()) return;
+  counted->waiting_since_ns = 0;
+  AddFlops(worth, launches, sum);
+  Add(worth.peak_ns, launches, &sum->peak_ns);
+  Add(worth.read_bytes, launches, &sum->read_bytes);
+  Add(worth.write_bytes, launches, &sum->write_bytes);
+}
+
+WorkSum& WorkLedger::SumOf(uint32_t device, uint32_t source) {
+  if (others_.contains(source)) return sums_[{device, kOthers}];
+  const auto found = sums_.find({device, source});
+  if (found != sums_.end()) return found->second;
+  const auto own = std::count_if(sums_.begin(), sums_.end(),
+                                 [](const auto& entry) { return entry.first.second != kOthers; });
+  if (static_cast<size_t>(own) < kMostPairs) return sums_[{device, source}];
+  // What it did on other GPUs before stays its own.
+  const bool has_pairs = std::any_of(sums_.begin(), sums_.end(), [source](const auto& entry) {
+    return entry.first.second == source;
+  });
+  if (!has_pairs) others_.insert(source);
+  return sums_[{device, kOthers}];
+}
+
+void WorkLedger::ForgetEnded(const ModelState& model) {
+  const uint64_t now_ns = model.NewestNs();
+  for (const auto& [source, process] : model.processes.processes()) {
+    if (!EndedLongAgo(*process, now_ns) || !forgotten_.insert(source).second) continue;
+    const uint32_t gone = source;
+    std::erase_if(sums_, [gone](const auto& entry) { return entry.first.second == gone; });
+    std::erase_if(counted_,
+                  [gone](const auto& entry) { return static_cast<uint32_t>(entry.first) == gone; });
+    others_.erase(source);
+  }
+}
+
+}  // namespace utlz

@@ -1,0 +1,100 @@
+#include "collector/metrics/device_history.h"
+
+#include <gtest/gtest.h>
+
+namespace utlz {
+namespace {
+
+constexpr uint64_t kSecondNs = 1'000'000'000;
+
+// A GPU whose kernels run all the time, at `hfu` of the peak and known by `counted`.
+DevicePoint PointAt(uint64_t second, double hfu, double counted = 1) {
+  DevicePoint point;
+  point.time_ns = point.known_ns = second * kSecondNs;
+  const auto time_ns = static_cast<double>(point.time_ns);
+  point.work.kernel_ns = time_ns;
+  point.work.counted_ns = counted * time_ns;
+  point.work.peak_ns = hfu * counted * time_ns;
+  return point;
+}
+
+TEST(DeviceHistory, HfuOfTheLastSeconds) {
+  DeviceHistory history;
+  DevicePoint point = PointAt(1, 0.5);
+  for (int second = 1; second <= 60; ++second) {
+    const double hfu = second <= 40 ? 0.5 : 0.25;
+    point.time_ns = point.known_ns = static_cast<uint64_t>(second) * kSecondNs;
+    point.work.kernel_ns += kSecondNs;
+    point.work.counted_ns += kSecondNs;
+    point.work.peak_ns += hfu * kSecondNs;
+    history.Add(point);
+  }
+  EXPECT_NEAR(history.Rates({}).hfu.value(), 0.25, 1e-9);
+}
+
+TEST(DeviceHistory, KernelsWithoutCountersWorkAsTheOthers) {
+  DeviceHistory history;
+  history.Add(PointAt(1, 0.4, 0.8));
+  history.Add(PointAt(3, 0.4, 0.8));
+  EXPECT_NEAR(history.Rates({}).hfu.value(), 0.4, 1e-9);
+}
+
+TEST(DeviceHistory, AbsentWhereMostIsNotCounted) {
+  DeviceHistory history;
+  history.Add(PointAt(1, 0.4, 0.3));
+  history.Add(PointAt(3, 0.4, 0.3));
+  const DeviceRates rates = history.Rates({});
+  EXPECT_FALSE(rates.hfu.has_value());
+  EXPECT_FALSE(rates.compute_speed_of_light.has_value());
+  EXPECT_FALSE(rates.memory_speed_of_light.has_value());
+  EXPECT_FALSE(rates.sm_active.has_value());
+  EXPECT_FALSE(rates.nvml_busy.has_value());
+}
+
+TEST(DeviceHistory, ZeroWhereTheGpuRests) {
+  DeviceHistory history;
+  DevicePoint point = PointAt(1, 0.4);
+  history.Add(point);
+  point.time_ns += 2 * kSecondNs;
+  point.known_ns += 2 * kSecondNs;
+  history.Add(point);
+  EXPECT_EQ(history.Rates({}).hfu, 0.0);
+}
+
+TEST(DeviceHistory, SharesBySamples) {
+  DeviceHistory history;
+  history.Add({.time_ns = kSecondNs});
+  DevicePoint point;
+  point.time_ns = 2 * kSecondNs;
+  point.sm_elapsed_cycles = {.sum = 2e9, .time = 1};
+  point.sm_active_cycles = {.sum = 1e9, .time = 1};
+  point.tensor_cycles = {.sum = 0.25e9, .time = 0.5};
+  point.read_bytes = {.sum = 1e12, .time = 1};
+  point.write_bytes = {.sum = 0.5e12, .time = 0.5};
+  point.gpm_sm_active = {.sum = 0.9, .time = 1};
+  history.Add(point);
+  Ceilings ceilings;
+  ceilings.dram_bytes_per_second = 4e12;
+  const DeviceRates rates = history.Rates(ceilings);
+  EXPECT_DOUBLE_EQ(rates.sm_active.value(), 0.5) << "samples go before NVML's counters";
+  EXPECT_DOUBLE_EQ(rates.compute_speed_of_light.value(), 0.25);
+  EXPECT_DOUBLE_EQ(rates.memory_speed_of_light.value(), 0.5);
+}
+
+TEST(DeviceHistory, SharesByNvml) {
+  DeviceHistory history;
+  history.Add({.time_ns = kSecondNs});
+  DevicePoint point;
+  point.time_ns = 2 * kSecondNs;
+  point.gpm_sm_active = {.sum = 0.9, .time = 1};
+  point.gpm_dram_active = {.sum = 0.3, .time = 1};
+  point.nvml_busy = {.sum = 2, .time = 2};
+  history.Add(point);
+  const DeviceRates rates = history.Rates({});
+  EXPECT_DOUBLE_EQ(rates.sm_active.value(), 0.9);
+  EXPECT_DOUBLE_EQ(rates.memory_speed_of_light.value(), 0.3);
+  EXPECT_DOUBLE_EQ(rates.nvml_busy.value(), 1);
+}
+
+}  // namespace
+}  // namespace utlz

@@ -1,0 +1,87 @@
+// What documents say of the metrics is what utlz exports.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+#include <string>
+
+#include "collector/metrics/metric_table.h"
+#include "tests/support/temporary_folder.h"
+
+namespace utlz {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsSubsetOf;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+const std::string kDocuments = UTLZ_DOCUMENTS;
+
+std::set<std::string> AllNames() {
+  std::set<std::string> names;
+  for (size_t i = 0; i < kMetrics; ++i) names.insert(DescriptionOf(static_cast<Metric>(i)).name);
+  return names;
+}
+
+// Names of metrics of ours in an expression; those of recording rules have colons.
+std::set<std::string> NamesIn(const std::string& text) {
+  static const std::regex kName("utlz[a-z_:0-9]*");
+  std::set<std::string> names;
+  for (std::sregex_iterator match(text.begin(), text.end(), kName), end; match != end; ++match) {
+    names.insert(match->str());
+  }
+  return names;
+}
+
+TEST(Documents, GuideListsEveryMetric) {
+  std::string table;
+  for (size_t i = 0; i < kMetrics; ++i) {
+    const MetricDescription& metric = DescriptionOf(static_cast<Metric>(i));
+    const std::string labels = *metric.labels == '\0' ? "" : std::string(" ") + metric.labels;
+    table += "| `" + std::string(metric.name) + "` |" + labels + " | " + metric.help + " |\n";
+  }
+  EXPECT_THAT(ReadWholeFile(kDocuments + "/guide/metrics.md"), HasSubstr(table))
+      << "the table must be:\n"
+      << table;
+}
+
+TEST(Documents, EveryQueryOfTheDashboardNamesWhatIsExported) {
+  const auto dashboard =
+      nlohmann::json::parse(ReadWholeFile(kDocuments + "/monitoring/grafana_dashboard.json"));
+  std::set<std::string> shown;
+  int queries = 0;
+  for (const auto& panel : dashboard.at("panels")) {
+    for (const auto& target : panel.at("targets")) {
+      const std::string query = target.at("expr");
+      ++queries;
+      EXPECT_THAT(NamesIn(query), IsSubsetOf(AllNames())) << query;
+      shown.merge(NamesIn(query));
+    }
+  }
+  for (const auto& variable : dashboard.at("templating").at("list")) {
+    if (variable.at("type") == "query") {
+      EXPECT_THAT(NamesIn(variable.at("query")), IsSubsetOf(AllNames()));
+    }
+  }
+  EXPECT_GT(queries, 20);
+  EXPECT_THAT(shown, Not(SizeIs(0)));
+}
+
+TEST(Documents, RulesNameWhatIsExportedOrRecorded) {
+  const std::string rules = ReadWholeFile(kDocuments + "/monitoring/rules.yml");
+  std::set<std::string> known = AllNames();
+  known.insert({"utlz", "utlz_alerts"});  // the groups
+  static const std::regex kRecord("record: (utlz[a-z_:0-9]*)");
+  for (std::sregex_iterator match(rules.begin(), rules.end(), kRecord), end; match != end;
+       ++match) {
+    known.insert((*match)[1]);
+  }
+  EXPECT_GT(known.size(), kMetrics + 2);
+  EXPECT_THAT(NamesIn(rules), IsSubsetOf(known));
+}
+
+}  // namespace
+}  // namespace utlz

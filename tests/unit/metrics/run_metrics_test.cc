@@ -1,0 +1,114 @@
+#include "collector/metrics/run_metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/support/run_builder.h"
+
+namespace utlz {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr uint64_t kMillisecondNs = 1'000'000;
+
+std::string LabelOf(const MetricSample& sample, const std::string& name) {
+  for (const auto& [label, value] : sample.labels) {
+    if (label == name) return value;
+  }
+  return "";
+}
+
+void StartRun(RunBuilder* run) {
+  run->StartRun();
+  run->StartProcess();
+  run->SendKernels({"_Z4gemmPfPKfS1_i", "_Z3addPfPKfi"});
+  std::vector<Launch> launches;
+  for (uint64_t i = 0; i < 100; ++i) {
+    launches.push_back(RunBuilder::LaunchAt(10 * i * kMillisecondNs, kMillisecondNs,
+                                            static_cast<uint32_t>(i % 2)));
+  }
+  run->SendLaunches(launches);
+}
+
+TEST(RunMetrics, UnknownIsAbsent) {
+  RunBuilder run;
+  StartRun(&run);
+  RunMetrics metrics;
+  const MetricsSnapshot snapshot = metrics.Take(run.model().Advance(), {});
+  for (const Metric metric :
+       {Metric::kFlops, Metric::kFlopsPeakSeconds, Metric::kDramReadBytes, Metric::kDramWriteBytes,
+        Metric::kRecoverableSeconds, Metric::kEnergyJoules, Metric::kHfu,
+        Metric::kComputeSpeedOfLight, Metric::kMemorySpeedOfLight, Metric::kSmActive,
+        Metric::kNvmlBusy, Metric::kTokens, Metric::kItems, Metric::kModelFlops, Metric::kMfu,
+        Metric::kCounterSamples}) {
+    EXPECT_THAT(snapshot.Of(metric), IsEmpty()) << DescriptionOf(metric).name;
+  }
+  EXPECT_THAT(snapshot.Of(Metric::kKernelSeconds), SizeIs(2));
+  EXPECT_THAT(snapshot.Of(Metric::kLiveProcesses), SizeIs(1));
+}
+
+TEST(RunMetrics, BeforeAnythingCame) {
+  RunModel model;
+  RunMetrics metrics;
+  const MetricsSnapshot snapshot = metrics.Take(model.Advance(), {});
+  EXPECT_THAT(snapshot.Of(Metric::kKernelSeconds), IsEmpty());
+  EXPECT_THAT(snapshot.Of(Metric::kSnapshotTimestamp), SizeIs(1));
+}
+
+TEST(RunMetrics, LabelsOfDeviceAndProcess) {
+  RunBuilder run;
+  StartRun(&run);
+  Process process;
+  process.set_pid(7);
+  process.set_host_pid(4711);
+  process.set_rank(3);
+  process.set_executable("/opt/py\x1b[2Jthon");
+  run.Send(1, FRAME_PROCESS, process);
+  Device device;
+  device.set_uuid(RunBuilder::Uuid());
+  device.set_name("NVIDIA \"H200\"");
+  device.set_pci_bus("0000:3b:00.0");
+  run.Send(1, FRAME_DEVICE, device);
+  uint64_t asked_pid = 0;
+  RunMetrics metrics({.process =
+                          [&](uint64_t pid) {
+                            asked_pid = pid;
+                            return ProcessPlace{.pod = "trainer-0", .job = "815"};
+                          },
+                      .device =
+                          [](const std::string& bus) {
+                            return DevicePlace{.index = bus == "0000:3b:00.0" ? "2" : "?",
+                                               .file = "nvidia2"};
+                          }});
+  const MetricsSnapshot snapshot = metrics.Take(run.model().Advance(), {});
+  const MetricSample& sample = snapshot.Of(Metric::kKernelSeconds).at(0);
+  EXPECT_EQ(asked_pid, 4711u);
+  EXPECT_EQ(LabelOf(sample, "gpu"), "2");
+  EXPECT_EQ(LabelOf(sample, "UUID"), "GPU-41414141-4141-4141-4141-414141414141");
+  EXPECT_EQ(LabelOf(sample, "device"), "nvidia2");
+  EXPECT_EQ(LabelOf(sample, "pid"), "4711");
+  EXPECT_EQ(LabelOf(sample, "process"), "py?[2Jthon");
+  EXPECT_EQ(LabelOf(sample, "rank"), "3");
+  EXPECT_EQ(LabelOf(sample, "pod"), "trainer-0");
+  EXPECT_EQ(LabelOf(sample, "hpc_job"), "815");
+  EXPECT_EQ(LabelOf(sample, "family"), "gemm");
+}
+
+TEST(RunMetrics, AGpusTimeSumsToTheTime) {
+  RunBuilder run;
+  StartRun(&run);
+  run.EndProcess();
+  run.EndRun(2'000 * kMillisecondNs);
+  RunMetrics metrics;
+  double seconds = 0;
+  const MetricsSnapshot snapshot = metrics.Take(run.model().Advance(), {});
+  for (const MetricSample& sample : snapshot.Of(Metric::kGpuTimeSeconds)) seconds += sample.value;
+  EXPECT_NEAR(seconds, 0.991, 0.002) << "from the first activity to the last";
+}
+
+}  // namespace
+}  // namespace utlz

@@ -1,0 +1,47 @@
+// Shows the metrics of a run to others while it goes on: by HTTP, in a file, or both.
+//
+// Publish() hands a snapshot over and returns at once: no client, disk or lock of theirs keeps the
+// collector waiting. Thread safety: Publish() from any one thread at a time, the rest from one
+// thread.
+#ifndef UTLZ_TOOLS_EXPORTER_EXPORTER_H_
+#define UTLZ_TOOLS_EXPORTER_EXPORTER_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "collector/metrics/metrics_snapshot.h"
+#include "tools/exporter/metrics_file.h"
+#include "tools/exporter/metrics_server.h"
+#include "tools/exporter/snapshot_board.h"
+
+namespace utlz {
+
+struct ExporterOptions {
+  std::string place = {};  // as ListeningSocket::Open takes it; empty: no server
+  std::string file = {};   // as WriteMetricsFile takes it; empty: none
+};
+
+class Exporter {
+ public:
+  // Listens, and can write, once it returns. `say` prints a sentence, from any thread. Errors as
+  // ListeningSocket::Open and WriteMetricsFile say.
+  static absl::StatusOr<std::unique_ptr<Exporter>> Start(
+      const ExporterOptions& options, const std::function<void(const std::string& sentence)>& say);
+  // Leaves a file of what only grows: what was true of a moment is true no more.
+  ~Exporter();
+
+  void Publish(MetricsSnapshot snapshot);
+
+ private:
+  Exporter() = default;
+
+  SnapshotBoard board_;
+  std::unique_ptr<MetricsServer> server_;
+  std::unique_ptr<MetricsFile> file_;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_TOOLS_EXPORTER_EXPORTER_H_

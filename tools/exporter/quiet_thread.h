@@ -1,0 +1,26 @@
+// A thread of ours must never take a signal that is meant for the launcher: it has all blocked.
+#ifndef UTLZ_TOOLS_EXPORTER_QUIET_THREAD_H_
+#define UTLZ_TOOLS_EXPORTER_QUIET_THREAD_H_
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <functional>
+#include <thread>
+#include <utility>
+
+namespace utlz {
+
+inline std::thread StartQuietThread(std::function<void()> work) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread thread(std::move(work));
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread;
+}
+
+}  // namespace utlz
+
+#endif  // UTLZ_TOOLS_EXPORTER_QUIET_THREAD_H_
