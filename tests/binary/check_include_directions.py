@@ -77,7 +77,8 @@ ALLOWED = {
     "tools/model_flops": ["collector/text", "proto"],
     "tools/replay": ["collector/profile", "collector/run", "collector/summarize", "proto"],
     "tools/export": ["collector/decode", "collector/files", "collector/kernel_names",
-                     "collector/profile", "collector/run", "proto", "tools/replay"],
+                     "collector/profile", "collector/run", "collector/timeline", "proto",
+                     "tools/replay"],
     "tools/merge": ["collector/decode", "collector/kernel_names", "collector/profile",
                     "collector/run", "collector/summarize", "proto"],
     "tools/report": ["collector", "proto", "tools/compare"],
@@ -104,7 +105,7 @@ SOURCE_FOLDERS = sorted(PRODUCT + list(EVERYTHING))
 # What must not be brought into a stranger's process, nor into the layout that it shares with us.
 GUEST_FOLDERS = ("cupti", "inject", "proto")
 GUEST_FORBIDDEN = re.compile(
-    r"^(absl/|google/|Eigen/|nlohmann/|CLI/|zstd|gtest/|"
+    r"^(absl/|google/|Eigen/|nlohmann/|CLI/|zstd|zlib|gtest/|"
     r"(iostream|fstream|sstream|ostream|istream|iomanip|locale|regex|filesystem|stdexcept|exception|"
     r"iosfwd|future|thread)$)|\.pb\.h$")
 
