@@ -22,6 +22,7 @@ class Shifter {
   void Move(Stream*) {}
   void Move(Strings*) {}
   void Move(Variants*) {}
+  void Move(Stacks*) {}
   void Move(Module* message) { message->set_time_ns(Noted(message->time_ns())); }
   void Move(LaunchBatch* message) { message->set_base_ns(Noted(message->base_ns())); }
   void Move(CopyBatch* message) { message->set_base_ns(Noted(message->base_ns())); }
@@ -93,6 +94,8 @@ bool CarryOfType(uint16_t type, std::string_view payload, Shifter* shifter, std:
       return Carry<Strings>(payload, shifter, out);
     case FRAME_VARIANTS:
       return Carry<Variants>(payload, shifter, out);
+    case FRAME_STACKS:
+      return Carry<Stacks>(payload, shifter, out);
     case FRAME_MODULE:
       return Carry<Module>(payload, shifter, out);
     case FRAME_LAUNCHES:
