@@ -3,7 +3,7 @@
 set(third_party_file ${CMAKE_BINARY_DIR}/THIRD_PARTY_LICENSES)
 set(third_party_text "What the programs of this folder contain of others, and its licences.\n")
 foreach(package IN ITEMS libabsl-dev libcli11-dev libeigen3-dev libncurses-dev libprotobuf-dev
-                         libxxhash-dev libzstd-dev)
+                         libxxhash-dev libzstd-dev zlib1g-dev)
   set(statement /usr/share/doc/${package}/copyright)
   if(EXISTS ${statement})
     file(READ ${statement} text)

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "proto/stack_context.h"
+
 namespace utlz {
 namespace {
 
@@ -50,14 +52,16 @@ bool LaunchDecoder::DecodeTimes(const LaunchBatch& batch) {
       static_cast<uint32_t>(batch.duration_residual_size()) != launches) {
     return false;
   }
-  // Unsigned arithmetic: a hostile residual wraps instead of overflowing, and its launch is refused.
+  // Unsigned arithmetic: a hostile residual wraps instead of overflowing, and its launch is
+  // refused.
   uint64_t previous_end = batch.base_ns();
   const int64_t* gap_residual = batch.gap_residual().data();
   const int64_t* duration_residual = batch.duration_residual().data();
   for (uint32_t i = 0; i < launches; ++i) {
     Launch& launch = decoded_.launches[i];
     Predictor& predictor = predictors_[launch.variant];
-    const uint64_t gap = static_cast<uint64_t>(predictor.gap) + static_cast<uint64_t>(gap_residual[i]);
+    const uint64_t gap =
+        static_cast<uint64_t>(predictor.gap) + static_cast<uint64_t>(gap_residual[i]);
     const uint64_t duration =
         static_cast<uint64_t>(predictor.duration) + static_cast<uint64_t>(duration_residual[i]);
     predictor.gap = static_cast<int64_t>(gap);
@@ -65,6 +69,7 @@ bool LaunchDecoder::DecodeTimes(const LaunchBatch& batch) {
     launch.start_ns = previous_end + gap;
     launch.end_ns = launch.start_ns + duration;
     launch.correlation = 0;
+    launch.stack = 0;
     if (static_cast<int64_t>(launch.start_ns) <= 0 || static_cast<int64_t>(duration) < 0 ||
         static_cast<int64_t>(launch.end_ns) < 0) {
       return false;
@@ -84,12 +89,12 @@ bool LaunchDecoder::DecodeSegments(const LaunchBatch& batch) {
   for (int i = 0; i < segments; ++i) {
     launches += batch.segment_launches(i);
     if (launches > batch.launches()) return false;
-    decoded_.segments.push_back(
-        {.launches = batch.segment_launches(i),
-         .stream = batch.segment_stream(i),
-         .context = batch.segment_context(i),
-         .graph_correlation =
-             batch.segment_correlation_size() != 0 ? batch.segment_correlation(i) : 0});
+    decoded_.segments.push_back({.launches = batch.segment_launches(i),
+                                 .stream = batch.segment_stream(i),
+                                 .context = batch.segment_context(i),
+                                 .graph_correlation = batch.segment_correlation_size() != 0
+                                                          ? batch.segment_correlation(i)
+                                                          : 0});
   }
   return launches == batch.launches();
 }
@@ -118,6 +123,34 @@ bool LaunchDecoder::DecodeTimeless(const LaunchBatch& batch) {
   return batch.timeless_operations() <= launches + 1;
 }
 
+bool LaunchDecoder::DecodeStacks(const LaunchBatch& batch) {
+  const int runs = batch.stack_predicted_size();
+  if (runs == 0) return batch.stack_literal_size() == 0 && batch.stack_delta_size() == 0;
+  if (batch.stack_literal_size() != runs && batch.stack_literal_size() != runs - 1) return false;
+  stack_predictions_.assign(StackContext::kEntries, 0);
+  StackContext context;
+  uint32_t filled = 0;
+  int delta = 0;
+  for (int run = 0; run < runs; ++run) {
+    const uint32_t predicted = batch.stack_predicted(run);
+    const uint32_t literal = run < batch.stack_literal_size() ? batch.stack_literal(run) : 0;
+    if (uint64_t{predicted} + literal > batch.launches() - filled ||
+        literal > static_cast<uint32_t>(batch.stack_delta_size() - delta)) {
+      return false;
+    }
+    for (uint32_t i = 0; i < predicted + literal; ++i) {
+      Launch& launch = decoded_.launches[filled++];
+      uint32_t& prediction = stack_predictions_[context.EntryOf(launch.variant)];
+      if (i >= predicted) {
+        prediction = context.last + static_cast<uint32_t>(batch.stack_delta(delta++));
+      }
+      launch.stack = prediction;
+      context.Advance(launch.stack);
+    }
+  }
+  return filled == batch.launches() && delta == batch.stack_delta_size();
+}
+
 const DecodedLaunches* LaunchDecoder::Decode(std::string_view payload) {
   arena_block_.resize(kArenaBlockBytes);
   google::protobuf::ArenaOptions options;
@@ -136,7 +169,7 @@ const DecodedLaunches* LaunchDecoder::Decode(std::string_view payload) {
   decoded_.timeless.clear();
   PredictorOf(0);
   const bool sound = DecodeVariants(*batch) && DecodeTimes(*batch) && DecodeSegments(*batch) &&
-                     DecodeCorrelations(*batch) && DecodeTimeless(*batch);
+                     DecodeCorrelations(*batch) && DecodeTimeless(*batch) && DecodeStacks(*batch);
   return sound ? &decoded_ : nullptr;
 }
 

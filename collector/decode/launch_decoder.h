@@ -25,6 +25,7 @@ struct Launch {
   uint64_t end_ns;
   uint32_t variant;
   uint32_t correlation;  // 0 where launch calls are not traced
+  uint32_t stack = 0;    // identifier in the process (Stacks); 0 = none
 };
 
 // Consecutive launches of a batch on one stream.
@@ -66,11 +67,13 @@ class LaunchDecoder {
   bool DecodeSegments(const LaunchBatch& batch);
   bool DecodeCorrelations(const LaunchBatch& batch);
   bool DecodeTimeless(const LaunchBatch& batch);
+  bool DecodeStacks(const LaunchBatch& batch);
 
   DecodedLaunches decoded_;
   // By variant; an entry of an earlier batch (epoch) counts as all zero.
   std::vector<Predictor> predictors_;
   uint64_t epoch_ = 0;
+  std::vector<uint32_t> stack_predictions_;
   std::vector<char> arena_block_;
 };
 

@@ -19,6 +19,7 @@
 #include "collector/run/model_options.h"
 #include "collector/run/process_table.h"
 #include "collector/run/run_reach.h"
+#include "collector/run/stack_table.h"
 #include "collector/timeline/step_marks.h"
 #include "proto/profile.pb.h"
 
@@ -33,6 +34,7 @@ struct ModelState {
   ProcessTable processes{memory};
   DeviceTable devices;
   KernelTable kernels{memory};
+  StackTable stacks{memory};
   MarkerStatistics markers{memory};
   LaunchPlacement placement;
   CollectiveSizes collective_sizes;

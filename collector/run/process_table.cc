@@ -140,6 +140,7 @@ void ProcessTable::ForgetNames(ProcessState* process) {
   process->strings = {};
   process->variants = {};
   process->kernel_by_variant = {};
+  process->stack_by_id = {};
 }
 
 std::optional<uint64_t> ProcessState::HandedOverUntilNs() const {

@@ -50,28 +50,29 @@ struct ProcessState {
   bool has_status = false;
   std::optional<ProcessEnd> end;
 
-  // Until the process has ended, as are the next two and kernel_by_variant.
+  // Until the process has ended, as are the next two, kernel_by_variant and stack_by_id.
   std::vector<std::string> strings;  // index = identifier; 0 is the empty string
   std::vector<VariantShape> variants;
-  std::map<uint32_t, uint32_t> device_by_ordinal;      // ordinal → index into DeviceTable
+  std::map<uint32_t, uint32_t> device_by_ordinal;  // ordinal → index into DeviceTable
   std::unordered_map<uint32_t, uint32_t> ordinal_by_context;
   // Kernel of a variant on a device, +1; 0 = not yet looked up. [device index][variant + 1], the
   // first place for variants that were never announced.
   std::map<uint32_t, std::vector<uint32_t>> kernel_by_variant;
-  size_t naming_bytes = 0;  // charged for strings, variants and kernel_by_variant
+  std::vector<uint32_t> stack_by_id;  // index = identifier; StackTable's number
+  size_t naming_bytes = 0;            // charged for the above
   std::map<std::pair<uint32_t, uint32_t>, StreamCount> streams;  // (context, stream)
 
   uint64_t launches = 0;
   uint64_t graph_nodes = 0;  // of `launches`
   uint64_t launches_timeless = 0;
   uint64_t launches_implausible = 0;  // of the timeless ones: their times cannot be true
-  uint64_t launches_unplaced = 0;  // of a context whose device is not known
+  uint64_t launches_unplaced = 0;     // of a context whose device is not known
   uint64_t kernel_time_ns = 0;
   uint64_t copies_timeless = 0;
   uint64_t copies_implausible = 0;  // of these: their times cannot be true
   uint64_t wire_bytes = 0;
-  uint64_t newest_ns = 0;          // end of the newest record
-  uint64_t first_ns = 0;           // start of the earliest record
+  uint64_t newest_ns = 0;  // end of the newest record
+  uint64_t first_ns = 0;   // start of the earliest record
   TraceCoverage coverage;
   WindowTimes windows;
 
@@ -89,13 +90,13 @@ struct ProcessState {
 class ProcessTable {
  public:
   static constexpr size_t kMaxProcesses = 65536;
-  static constexpr size_t kMaxStringBytes = 16u << 10;    // of one string, as agents cut them
-  static constexpr uint32_t kMaxStringIds = 1u << 20;     // of one process
+  static constexpr size_t kMaxStringBytes = 16u << 10;  // of one string, as agents cut them
+  static constexpr uint32_t kMaxStringIds = 1u << 20;   // of one process
   // Identifiers count up. So many may be missing, of a frame that was damaged in a profile.
   static constexpr uint32_t kMaxMissingIds = 1024;
-  static constexpr size_t kMaxWindows = 4u << 20;         // of all processes together
-  static constexpr size_t kMaxContexts = 65536;           // of one process
-  static constexpr size_t kMaxStreams = 65536;            // of one process
+  static constexpr size_t kMaxWindows = 4u << 20;  // of all processes together
+  static constexpr size_t kMaxContexts = 65536;    // of one process
+  static constexpr size_t kMaxStreams = 65536;     // of one process
 
   explicit ProcessTable(std::shared_ptr<MemoryBudget> memory = std::make_shared<MemoryBudget>())
       : memory_(std::move(memory)) {}
@@ -122,7 +123,9 @@ class ProcessTable {
   uint64_t WatermarkNs(uint64_t slack_ns) const;
 
   // Call this after each frame of a process, which may have brought its newest record.
-  void Advanced(const ProcessState& process) { newest_ns_ = std::max(newest_ns_, process.newest_ns); }
+  void Advanced(const ProcessState& process) {
+    newest_ns_ = std::max(newest_ns_, process.newest_ns);
+  }
   // Of all processes.
   uint64_t newest_ns() const { return newest_ns_; }
 

@@ -23,8 +23,8 @@ constexpr uint64_t kWatermarkSlackNs = 3'000'000'000;
 // between two looks where each would cost much: of many processes, or of a device that holds many.
 constexpr size_t kReleaseBatch = 65536;
 constexpr size_t kReleaseBytes = 64u << 10;
-// All of which are looked at for each count of a device's processes, and for each release; more only
-// now and then.
+// All of which are looked at for each count of a device's processes, and for each release; more
+// only now and then.
 constexpr size_t kFewProcesses = 1024;
 // Held by all devices together.
 constexpr size_t kMostHeld = 8 * ActivityQueue::kDefaultMaximumHeld;
@@ -167,6 +167,10 @@ bool RunModel::State::ConsumeFromAgent(ProcessState* process, uint16_t type,
     case FRAME_VARIANTS: {
       Variants message;
       return Parse(payload, &message) && model_.processes.AddVariants(process, message);
+    }
+    case FRAME_STACKS: {
+      Stacks message;
+      return Parse(payload, &message) && model_.stacks.Add(process, message);
     }
     case FRAME_LAUNCHES:
       return ConsumeLaunches(process, payload);

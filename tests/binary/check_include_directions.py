@@ -79,7 +79,8 @@ ALLOWED = {
     "tools/model_flops": ["collector/text", "proto"],
     "tools/replay": ["collector/profile", "collector/run", "collector/summarize", "proto"],
     "tools/export": ["collector/decode", "collector/files", "collector/kernel_names",
-                     "collector/profile", "collector/run", "proto", "tools/replay"],
+                     "collector/profile", "collector/run", "collector/timeline", "proto",
+                     "tools/replay"],
     "tools/exporter": ["collector", "collector/files", "collector/metrics"],
     "tools/merge": ["collector/decode", "collector/kernel_names", "collector/profile",
                     "collector/run", "collector/summarize", "collector/text", "proto"],
@@ -108,7 +109,7 @@ SOURCE_FOLDERS = sorted(PRODUCT + list(EVERYTHING))
 # What must not be brought into a stranger's process, nor into the layout that it shares with us.
 GUEST_FOLDERS = ("cupti", "inject", "proto")
 GUEST_FORBIDDEN = re.compile(
-    r"^(absl/|google/|Eigen/|nlohmann/|CLI/|zstd|gtest/|"
+    r"^(absl/|google/|Eigen/|nlohmann/|CLI/|zstd|zlib|gtest/|"
     r"(iostream|fstream|sstream|ostream|istream|iomanip|locale|regex|filesystem|stdexcept|exception|"
     r"iosfwd|future|thread)$)|\.pb\.h$|/profile_frames\.h$")
 

@@ -145,7 +145,8 @@ void AddHostileNames(Seeds* seeds) {
     seeds->Add("fuzz_kernel_name", pack + "EDp" + Reference(levels) + "v");
     std::string conversion = "_ZN1AcvT_";
     for (int i = 0; i < levels; ++i) conversion += "IT_";
-    seeds->Add("fuzz_kernel_name", conversion + std::string(static_cast<size_t>(levels), 'E') + "Ev");
+    seeds->Add("fuzz_kernel_name",
+               conversion + std::string(static_cast<size_t>(levels), 'E') + "Ev");
   }
   // The parser goes round without end.
   for (const char* name : {"_Z1fDTsrcED", "_ZcvDTsrc1fED", "_Z1fDTplsrcED", "_ZcvDTsrcED"}) {
@@ -172,7 +173,7 @@ void AddSparseStrings(Seeds* seeds) {
 // Types that agents may use and that nobody knows.
 void AddUnknownTypes(Seeds* seeds) {
   std::string run;
-  for (uint16_t type = FRAME_POOL_MEMORY + 1; type < FRAME_METRIC_SET; ++type) {
+  for (uint16_t type = FRAME_STACKS + 1; type < FRAME_METRIC_SET; ++type) {
     run += ModelFrame(type, 1, std::string(100, 'x'));
   }
   seeds->Add("fuzz_model", run);

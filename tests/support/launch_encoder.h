@@ -43,6 +43,20 @@ inline void EncodeTimes(const std::vector<Launch>& launches, LaunchBatch* batch)
   }
 }
 
+// One run of literals, whatever could be predicted.
+inline void EncodeStacks(const std::vector<Launch>& launches, LaunchBatch* batch) {
+  bool any = false;
+  for (const Launch& launch : launches) any = any || launch.stack != 0;
+  if (!any) return;
+  batch->add_stack_predicted(0);
+  batch->add_stack_literal(static_cast<uint32_t>(launches.size()));
+  uint32_t previous = 0;
+  for (const Launch& launch : launches) {
+    batch->add_stack_delta(static_cast<int32_t>(launch.stack - previous));
+    previous = launch.stack;
+  }
+}
+
 inline LaunchBatch EncodeLaunches(const DecodedLaunches& decoded) {
   LaunchBatch batch;
   batch.set_launches(static_cast<uint32_t>(decoded.launches.size()));
@@ -62,6 +76,7 @@ inline LaunchBatch EncodeLaunches(const DecodedLaunches& decoded) {
     batch.add_correlation_delta(int64_t{launch.correlation} - previous);
     previous = launch.correlation;
   }
+  EncodeStacks(decoded.launches, &batch);
   batch.set_timeless_operations(decoded.timeless_operations);
   for (const TimelessLaunches& timeless : decoded.timeless) {
     batch.add_timeless_variant(timeless.variant);

@@ -68,25 +68,37 @@ KernelMetrics::Metrics MetricsOf(const KernelSummary& kernel) {
 }  // namespace
 
 KernelMetrics::KernelMetrics(const Summary& summary) {
-  for (const KernelSummary& kernel : summary.kernels()) {
+  for (int row = 0; row < summary.kernels_size(); ++row) {
+    const KernelSummary& kernel = summary.kernels(row);
     std::vector<Metrics>& kinds = kinds_by_kernel_[KeyOf(kernel)];
-    if (kinds.size() < kMaxKinds) kinds.push_back(MetricsOf(kernel));
+    if (kinds.size() >= kMaxKinds) continue;
+    kinds.push_back(MetricsOf(kernel));
+    kinds.back().row = static_cast<uint32_t>(row);
   }
+}
+
+const std::vector<KernelMetrics::Metrics>* KernelMetrics::KindsOf(
+    std::string_view mangled_name, const VariantShape& shape, std::string_view device_uuid) const {
+  const auto found =
+      kinds_by_kernel_.find(KeyOf(mangled_name, shape.grid, shape.block, shape.registers_per_thread,
+                                  shape.shared_bytes, shape.graph_node != 0, device_uuid));
+  return found == kinds_by_kernel_.end() ? nullptr : &found->second;
+}
+
+const KernelMetrics::Metrics& KernelMetrics::NearestOf(const std::vector<Metrics>& kinds,
+                                                       uint64_t duration_ns) {
+  const auto duration = static_cast<double>(duration_ns);
+  return *std::min_element(kinds.begin(), kinds.end(), [&](const Metrics& a, const Metrics& b) {
+    return std::abs(a.mean_ns - duration) < std::abs(b.mean_ns - duration);
+  });
 }
 
 const KernelMetrics::Metrics* KernelMetrics::Find(std::string_view mangled_name,
                                                   const VariantShape& shape,
                                                   std::string_view device_uuid,
                                                   uint64_t duration_ns) const {
-  const auto found =
-      kinds_by_kernel_.find(KeyOf(mangled_name, shape.grid, shape.block, shape.registers_per_thread,
-                                  shape.shared_bytes, shape.graph_node != 0, device_uuid));
-  if (found == kinds_by_kernel_.end()) return nullptr;
-  const double duration = static_cast<double>(duration_ns);
-  return &*std::min_element(
-      found->second.begin(), found->second.end(), [&](const Metrics& a, const Metrics& b) {
-        return std::abs(a.mean_ns - duration) < std::abs(b.mean_ns - duration);
-      });
+  const std::vector<Metrics>* kinds = KindsOf(mangled_name, shape, device_uuid);
+  return kinds == nullptr ? nullptr : &NearestOf(*kinds, duration_ns);
 }
 
 }  // namespace utlz

@@ -20,6 +20,7 @@ class KernelMetrics {
     double value = 0;
   };
   struct Metrics {
+    uint32_t row = 0;  // index into Summary.kernels
     double mean_ns = 0;
     std::vector<Metric> arguments;  // means of one launch: bytes, FLOPs, shares in per cent
     std::vector<Metric> rates;      // those of them that hold for any stretch of the launch
@@ -31,6 +32,12 @@ class KernelMetrics {
   // mean is nearest to `duration_ns`. Null where nothing is known.
   const Metrics* Find(std::string_view mangled_name, const VariantShape& shape,
                       std::string_view device_uuid, uint64_t duration_ns) const;
+
+  // All kinds of the kernel with this name and shape; null where there is none.
+  const std::vector<Metrics>* KindsOf(std::string_view mangled_name, const VariantShape& shape,
+                                      std::string_view device_uuid) const;
+  // Of these, at least one, the one whose mean is nearest.
+  static const Metrics& NearestOf(const std::vector<Metrics>& kinds, uint64_t duration_ns);
 
  private:
   std::map<std::string, std::vector<Metrics>> kinds_by_kernel_;

@@ -7,6 +7,7 @@
 #include "collector/decode/copy_decoder.h"
 #include "collector/kernel_names/kernel_name.h"
 #include "collector/run/device_table.h"
+#include "tools/export/copy_name.h"
 
 namespace utlz {
 namespace {
@@ -18,23 +19,6 @@ bool Parse(std::string_view payload, Message* message) {
 
 std::string Dimensions(const uint32_t (&sizes)[3]) {
   return std::to_string(sizes[0]) + "," + std::to_string(sizes[1]) + "," + std::to_string(sizes[2]);
-}
-
-std::string_view CopyName(CopyKind kind) {
-  switch (kind) {
-    case COPY_HOST_TO_DEVICE:
-      return "copy host to device";
-    case COPY_DEVICE_TO_HOST:
-      return "copy device to host";
-    case COPY_DEVICE_TO_DEVICE:
-      return "copy device to device";
-    case COPY_PEER_TO_PEER:
-      return "copy peer to peer";
-    case COPY_MEMSET:
-      return "memset";
-    default:
-      return "copy";
-  }
 }
 
 // Wraps around where a hostile shape's product is too large; nothing depends on it.

@@ -12,6 +12,7 @@
 #include "collector/profile/profile_reader.h"
 #include "tools/export/chrome_sink.h"
 #include "tools/export/perfetto_sink.h"
+#include "tools/export/pprof_export.h"
 #include "tools/export/profile_tracer.h"
 #include "tools/export/trace_selection.h"
 #include "tools/replay/replay.h"
@@ -60,6 +61,19 @@ TraceExportResult Less(TraceExportResult all, const TraceExportResult& left_out)
   return all;
 }
 
+TraceExportResult WriteTrace(const Summary& summary, TraceFormat format,
+                             const TraceSelection& selection, ProfileReader* reader,
+                             std::ostream* out) {
+  const std::unique_ptr<TraceSink> sink = MakeSink(format, summary.run().start_time_ns(), *out);
+  SelectingSink selecting(sink.get(), selection);
+  ProfileTracer tracer(&selecting, summary);
+  tracer.Begin();
+  FrameView frame;
+  while (*out && reader->Next(&frame)) tracer.Consume(frame.source, frame.type, frame.payload);
+  tracer.End();
+  return Less(tracer.result(), selecting.left_out());
+}
+
 absl::Status CannotWrite(const absl::Status& why) {
   return absl::UnavailableError(absl::StrCat(why.message(), "; choose another place with -o"));
 }
@@ -69,6 +83,10 @@ absl::Status CannotWrite(const absl::Status& why) {
 absl::StatusOr<TraceExportResult> ExportTrace(const std::string& profile_path, TraceFormat format,
                                               const std::string& trace_path,
                                               const TraceExportOptions& options) {
+  if (format == TraceFormat::kPprof && (options.from_s || options.to_s)) {
+    return absl::InvalidArgumentError(
+        "--format pprof sums up all of the run, as the report does; leave --from and --to out");
+  }
   absl::StatusOr<ProfileReader> reader = ProfileReader::Open(profile_path);
   if (!reader.ok()) return reader.status();
   if (ProfileReader::Open(trace_path).ok()) {
@@ -81,25 +99,21 @@ absl::StatusOr<TraceExportResult> ExportTrace(const std::string& profile_path, T
   }
   const absl::StatusOr<Summary> summary = LoadSummary(profile_path);
   if (!summary.ok()) return summary.status();
-  const uint64_t run_start_ns = summary->run().start_time_ns();
-  const absl::StatusOr<TraceSelection> selection = SelectionOf(options, run_start_ns);
+  const absl::StatusOr<TraceSelection> selection =
+      SelectionOf(options, summary->run().start_time_ns());
   if (!selection.ok()) return selection.status();
   // Moved to its place whole, so that a failure leaves an older trace be.
   absl::StatusOr<OutputFile> file = OutputFile::Create(trace_path, {.what = "trace"});
   if (!file.ok()) return CannotWrite(file.status());
   OutputStream out(file->fd());
-  const std::unique_ptr<TraceSink> sink = MakeSink(format, run_start_ns, out);
-  SelectingSink selecting(sink.get(), *selection);
-  ProfileTracer tracer(&selecting, *summary);
-  tracer.Begin();
-  FrameView frame;
-  while (out && reader->Next(&frame)) tracer.Consume(frame.source, frame.type, frame.payload);
-  tracer.End();
+  TraceExportResult result =
+      format == TraceFormat::kPprof
+          ? WritePprof(*summary, {.counters = options.counters}, &*reader, &out)
+          : WriteTrace(*summary, format, *selection, &*reader, &out);
   if (!out.flush()) {
     return CannotWrite(absl::ErrnoToStatus(errno, "cannot write the trace " + trace_path));
   }
   if (absl::Status status = file->Publish(); !status.ok()) return CannotWrite(status);
-  TraceExportResult result = Less(tracer.result(), selecting.left_out());
   result.frames_refused += reader->refused_frames();
   return result;
 }

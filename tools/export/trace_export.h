@@ -1,5 +1,5 @@
-// Writes a profile as a trace that other viewers open: kernels and copies by stream, NVTX ranges,
-// device counters.
+// Writes a profile for other viewers: as a trace (kernels and copies by stream, NVTX ranges, device
+// counters), or as pprof's samples.
 //
 // The profile is read as a stream; memory does not grow with its length. What the profile holds was
 // written by other processes: names are escaped or length-prefixed, numbers are taken as they are.
@@ -17,6 +17,7 @@ namespace utlz {
 enum class TraceFormat {
   kPerfetto,  // Perfetto's protobuf; ui.perfetto.dev and trace_processor open it
   kChrome,    // trace event JSON; Perfetto and chrome://tracing open it
+  kPprof,     // pprof's samples, of all of the run; `go tool pprof` and speedscope open it
 };
 
 struct TraceExportOptions {

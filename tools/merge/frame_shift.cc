@@ -17,6 +17,7 @@ class Shifter {
   void Move(Context*) {}
   void Move(Strings*) {}
   void Move(Variants*) {}
+  void Move(Stacks*) {}
   void Move(LaunchBatch* message) { message->set_base_ns(Noted(message->base_ns())); }
   void Move(CopyBatch* message) { message->set_base_ns(Noted(message->base_ns())); }
   void Move(MarkerBatch* message) { message->set_base_ns(Noted(message->base_ns())); }

@@ -30,11 +30,14 @@ int RunExport(const ExportArguments& arguments) {
     std::fprintf(stderr, "utlz: %s\n", std::string(result.status().message()).c_str());
     return kFailure;
   }
-  std::fprintf(stderr,
-               "utlz: %s: %" PRIu64 " kernels, %" PRIu64 " copies, %" PRIu64
-               " NVTX ranges, %" PRIu64 " counter values; open it in ui.perfetto.dev\n",
-               output.c_str(), result->kernels, result->copies, result->markers,
-               result->counter_values);
+  std::fprintf(stderr, "utlz: %s: %" PRIu64 " kernels, %" PRIu64 " copies, %" PRIu64 " NVTX ranges",
+               output.c_str(), result->kernels, result->copies, result->markers);
+  if (arguments.format == TraceFormat::kPprof) {
+    std::fprintf(stderr, "; open it with go tool pprof, or in speedscope\n");
+  } else {
+    std::fprintf(stderr, ", %" PRIu64 " counter values; open it in ui.perfetto.dev\n",
+                 result->counter_values);
+  }
   return kSuccess;
 }
 
@@ -48,8 +51,9 @@ void AddExportCommand(CLI::App* program, Action* action) {
       ->required()
       ->type_name("FILE");
   const std::map<std::string, TraceFormat> formats = {{"perfetto", TraceFormat::kPerfetto},
-                                                      {"chrome", TraceFormat::kChrome}};
-  command->add_option("--format", arguments->format, "perfetto or chrome")
+                                                      {"chrome", TraceFormat::kChrome},
+                                                      {"pprof", TraceFormat::kPprof}};
+  command->add_option("--format", arguments->format, "perfetto, chrome or pprof")
       ->transform(Choice(formats))
       ->type_name("WORD");
   command

@@ -14,7 +14,7 @@ constexpr uint64_t kBaseNs = 1'700'000'000'000'000'000;
 
 bool operator==(const Launch& a, const Launch& b) {
   return a.start_ns == b.start_ns && a.end_ns == b.end_ns && a.variant == b.variant &&
-         a.correlation == b.correlation;
+         a.correlation == b.correlation && a.stack == b.stack;
 }
 
 DecodedLaunches RandomLaunches(std::mt19937_64* random) {
@@ -23,17 +23,19 @@ DecodedLaunches RandomLaunches(std::mt19937_64* random) {
   const uint32_t variants = 1 + static_cast<uint32_t>((*random)() % 20);
   const bool repeating = (*random)() % 2 == 0;
   const bool correlated = (*random)() % 2 == 0;
+  const bool with_stacks = (*random)() % 2 == 0;
   uint64_t time = kBaseNs;
   for (uint64_t i = 0; i < count; ++i) {
-    const auto variant =
-        static_cast<uint32_t>(repeating ? i % variants : (*random)() % variants);
+    const auto variant = static_cast<uint32_t>(repeating ? i % variants : (*random)() % variants);
     // Launches of other streams may start before the one listed earlier.
     const uint64_t start = time + (*random)() % 5000 - 2000;
     const uint64_t end = start + (*random)() % 100000;
-    decoded.launches.push_back({.start_ns = start,
-                                .end_ns = end,
-                                .variant = variant,
-                                .correlation = correlated ? static_cast<uint32_t>(1 + (*random)() % 1000000) : 0});
+    decoded.launches.push_back(
+        {.start_ns = start,
+         .end_ns = end,
+         .variant = variant,
+         .correlation = correlated ? static_cast<uint32_t>(1 + (*random)() % 1000000) : 0,
+         .stack = with_stacks ? static_cast<uint32_t>((*random)() % 50) : 0});
     time = end;
   }
   for (uint64_t left = count; left > 0;) {
@@ -73,8 +75,7 @@ TEST(LaunchDecoderTest, GivesBackWhatWasEncoded) {
   LaunchDecoder decoder;
   for (int round = 0; round < 500; ++round) {
     const DecodedLaunches expected = RandomLaunches(&random);
-    const DecodedLaunches* actual =
-        decoder.Decode(EncodeLaunches(expected).SerializeAsString());
+    const DecodedLaunches* actual = decoder.Decode(EncodeLaunches(expected).SerializeAsString());
     ASSERT_NE(actual, nullptr) << "round " << round;
     ASSERT_EQ(actual->launches.size(), expected.launches.size());
     for (size_t i = 0; i < expected.launches.size(); ++i) {
@@ -91,7 +92,8 @@ TEST(LaunchDecoderTest, GivesBackWhatWasEncoded) {
   }
 }
 
-// Worked by hand from the rules in profile.proto, so that encoder and decoder cannot share a mistake.
+// Worked by hand from the rules in profile.proto, so that encoder and decoder cannot share a
+// mistake.
 TEST(LaunchDecoderTest, FollowsTheRulesWorkedByHand) {
   LaunchBatch batch;
   batch.set_base_ns(1000);

@@ -56,6 +56,18 @@ TEST(FrameShiftTest, GivesMetricSetsAndTheirSamplesNewNumbers) {
   EXPECT_EQ(moved.base_ns(), 90u);
 }
 
+// Numbers of stacks are a process's own, as those of strings are.
+TEST(FrameShiftTest, LeavesStacksAsTheyAre) {
+  Stacks stacks;
+  stacks.set_first(3);
+  stacks.add_parent(2);
+  stacks.add_line(88);
+  uint64_t time_ns = 0;
+  const Stacks moved = Shifted(FRAME_STACKS, stacks, {.earlier_ns = 300}, &time_ns);
+  EXPECT_EQ(moved.SerializeAsString(), stacks.SerializeAsString());
+  EXPECT_EQ(time_ns, 0u);
+}
+
 TEST(FrameShiftTest, RefusesWhatItDoesNotKnow) {
   std::string out;
   uint64_t time_ns = 0;

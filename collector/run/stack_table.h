@@ -1,0 +1,85 @@
+// Stacks of launches of all processes: trees of frames, in which equal stacks of several processes
+// are one.
+//
+// Trust: frames come from targets. Texts are cut, stacks are bounded in number and depth; what does
+// not fit has no stack. Thread safety: none.
+#ifndef UTLZ_COLLECTOR_RUN_STACK_TABLE_H_
+#define UTLZ_COLLECTOR_RUN_STACK_TABLE_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "collector/run/memory_budget.h"
+#include "collector/run/process_table.h"
+#include "proto/profile.pb.h"
+
+namespace utlz {
+
+inline constexpr uint32_t kNoStack = 0;
+
+struct StackFrame {
+  StackFrameKind kind = STACK_FRAME_FUNCTION;
+  bool inferred = false;
+  std::string name;  // of a function, or the path of a module
+  std::string file;
+  std::string module_class;
+  uint32_t line = 0;  // 0: not known
+};
+
+class StackTable {
+ public:
+  static constexpr size_t kMaxStacks = 1u << 18;
+  static constexpr int kMaxStacksPerMessage = 1 << 14;
+  static constexpr size_t kMaxFrames = 1u << 17;
+  static constexpr size_t kMaxTextBytes = 1024;
+  static constexpr uint32_t kMaxDepth = 192;
+  static constexpr uint32_t kMaxStackIds = 1u << 20;  // of one process
+
+  explicit StackTable(std::shared_ptr<MemoryBudget> memory = std::make_shared<MemoryBudget>())
+      : memory_(std::move(memory)) {}
+
+  // False where the message breaks a rule; then it had no effect.
+  bool Add(ProcessState* process, const Stacks& message);
+
+  // The stack that a process calls `id`; kNoStack where it has none, or none that is known.
+  static uint32_t Find(const ProcessState& process, uint32_t id) {
+    return id < process.stack_by_id.size() ? process.stack_by_id[id] : kNoStack;
+  }
+
+  bool empty() const { return stacks_.size() == 1; }
+  // Stacks that did not fit.
+  uint64_t left_out() const { return left_out_; }
+  uint32_t ParentOf(uint32_t stack) const { return stacks_[stack].parent; }
+  // Its innermost frame; `stack` is not kNoStack.
+  const StackFrame& FrameOf(uint32_t stack) const { return frames_[stacks_[stack].frame]; }
+  // The number of that frame: the same for equal frames.
+  uint32_t FrameIndexOf(uint32_t stack) const { return stacks_[stack].frame; }
+  const std::vector<StackFrame>& frames() const { return frames_; }
+
+ private:
+  struct Stack {
+    uint32_t parent = kNoStack;
+    uint32_t frame = 0;
+    uint32_t depth = 0;
+  };
+  using FrameKey =
+      std::tuple<StackFrameKind, bool, std::string, std::string, std::string, uint32_t>;
+
+  uint32_t AddOne(uint32_t parent, StackFrame frame);
+
+  std::shared_ptr<MemoryBudget> memory_;
+  std::vector<StackFrame> frames_;
+  std::map<FrameKey, uint32_t> frame_ids_;
+  std::vector<Stack> stacks_ = {Stack{}};  // index = number; the first one is none
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> stack_ids_;  // (parent, frame)
+  uint64_t left_out_ = 0;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_RUN_STACK_TABLE_H_

@@ -1,0 +1,54 @@
+// How long each GPU stood idle before which work: the gap before a launch belongs to it.
+//
+// Work comes in no order and is put in order of its start first, as far as the bounded queues
+// reach. What was not traced ends a gap without being idle time. Thread safety: none.
+#ifndef UTLZ_TOOLS_EXPORT_IDLE_BEFORE_H_
+#define UTLZ_TOOLS_EXPORT_IDLE_BEFORE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "collector/timeline/activity_queue.h"
+#include "tools/export/work_sites.h"
+
+namespace utlz {
+
+// The part of the run whose idle time is looked for, on the profile's clock.
+struct SteadyTime {
+  uint64_t start_ns = 0;
+  uint64_t end_ns = UINT64_MAX;
+  // A gap of this length or more before a kernel is a pause of the program, and is left out.
+  uint64_t pause_ns = UINT64_MAX;
+};
+
+class IdleBefore {
+ public:
+  static constexpr uint32_t kNoSite = UINT32_MAX;
+
+  // `sites` outlives it, and gets the sums.
+  IdleBefore(const SteadyTime& steady, WorkSites* sites) : steady_(steady), sites_(sites) {}
+
+  // `site`: index into the sites, kNoSite for what was not traced.
+  void Add(uint32_t gpu, uint64_t start_ns, uint64_t end_ns, uint32_t site, bool is_kernel);
+  void Finish();
+
+ private:
+  static constexpr size_t kMaxHeld = 2 * ActivityQueue::kDefaultMaximumHeld;  // of all GPUs
+
+  struct Gpu {
+    ActivityQueue queue;
+    uint64_t busy_until_ns = 0;
+  };
+
+  void Release(Gpu* gpu, uint64_t watermark_ns);
+  void Take(const Activity& activity, Gpu* gpu);
+
+  SteadyTime steady_;
+  WorkSites* sites_;
+  std::vector<Gpu> gpus_;
+  size_t held_ = 0;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_TOOLS_EXPORT_IDLE_BEFORE_H_

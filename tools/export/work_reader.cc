@@ -1,0 +1,229 @@
+#include "tools/export/work_reader.h"
+
+#include <algorithm>
+
+#include "collector/decode/copy_decoder.h"
+#include "collector/kernel_names/kernel_class.h"
+#include "collector/kernel_names/kernel_name.h"
+#include "collector/run/device_table.h"
+#include "tools/export/copy_name.h"
+
+namespace utlz {
+namespace {
+
+// As the collector takes a gap of this length for a pause between steps.
+constexpr double kStepsOfAPause = 10;
+constexpr double kShortestPauseNs = 1e8;
+
+template <typename Message>
+bool Parse(std::string_view payload, Message* message) {
+  return message->ParseFromArray(payload.data(), static_cast<int>(payload.size()));
+}
+
+SteadyTime SteadyTimeOf(const Summary& summary) {
+  SteadyTime steady;
+  if (summary.window().of() != "steps") return steady;
+  const uint64_t start_ns = summary.run().start_time_ns();
+  const auto since_start = [&](double ns) {
+    return start_ns + (ns > 0 && ns < 1e18 ? static_cast<uint64_t>(ns) : 0);
+  };
+  steady.start_ns = since_start(summary.window().start_ns());
+  steady.end_ns = since_start(summary.window().end_ns());
+  const double pause_ns =
+      std::max(kShortestPauseNs, kStepsOfAPause * summary.steps().time_p50_ns());
+  if (pause_ns < 1e18) steady.pause_ns = static_cast<uint64_t>(pause_ns);
+  return steady;
+}
+
+}  // namespace
+
+WorkReader::WorkReader(const Summary& summary, RangePaths* paths)
+    : metrics_(summary),
+      steady_(SteadyTimeOf(summary)),
+      idle_(steady_, &sites_),
+      join_(paths, [this](const JoinedLaunch& launch) { AddJoined(launch); }) {}
+
+void WorkReader::Consume(uint32_t source, uint16_t type, std::string_view payload) {
+  if (!Take(source, type, payload)) ++counts_.frames_refused;
+}
+
+void WorkReader::Finish() {
+  join_.Finish();
+  idle_.Finish();
+}
+
+bool WorkReader::Take(uint32_t source, uint16_t type, std::string_view payload) {
+  if (type >= FRAME_METRIC_SET || type == FRAME_PADDING) return true;
+  ProcessState* process = processes_.Get(source);
+  if (process == nullptr) return false;
+  switch (type) {
+    case FRAME_PROCESS:
+      return Parse(payload, &process->info);
+    case FRAME_DEVICE:
+      return TakeDevice(source, payload);
+    case FRAME_CONTEXT: {
+      Context message;
+      return Parse(payload, &message) && processes_.AddContext(process, message);
+    }
+    case FRAME_STRINGS: {
+      Strings message;
+      return Parse(payload, &message) && processes_.AddStrings(process, message);
+    }
+    case FRAME_VARIANTS: {
+      Variants message;
+      return Parse(payload, &message) && processes_.AddVariants(process, message);
+    }
+    case FRAME_LAUNCHES:
+      return TakeLaunches(source, payload);
+    case FRAME_LAUNCH_CALLS: {
+      LaunchCallBatch message;
+      return Parse(payload, &message) && join_.AddCalls(source, message);
+    }
+    case FRAME_COPIES:
+      return TakeCopies(source, payload);
+    case FRAME_TRACE_WINDOW:
+      return TakeWindow(source, payload);
+    default:
+      return true;
+  }
+}
+
+const Process* WorkReader::ProcessOf(uint32_t source) const {
+  const auto found = processes_.processes().find(source);
+  return found == processes_.processes().end() ? nullptr : &found->second->info;
+}
+
+// Names beyond the limit share one.
+uint32_t WorkReader::NameId(std::string name) {
+  if (names_.size() >= kMaxNames && !name_ids_.contains(name)) name = "(other kernels)";
+  const auto [entry, is_new] =
+      name_ids_.try_emplace(std::move(name), static_cast<uint32_t>(names_.size()));
+  if (is_new) names_.push_back(entry->first);
+  return entry->second;
+}
+
+uint32_t WorkReader::GpuOf(const std::string& uuid) {
+  const auto known = gpus_.find(uuid);
+  if (known != gpus_.end()) return known->second;
+  if (gpus_.size() >= kMaxGpus) return static_cast<uint32_t>(kMaxGpus - 1);
+  gpu_uuids_.push_back(uuid);
+  return gpus_.emplace(uuid, static_cast<uint32_t>(gpus_.size())).first->second;
+}
+
+bool WorkReader::TakeDevice(uint32_t source, std::string_view payload) {
+  Device device;
+  ProcessState* process = processes_.Get(source);
+  if (!Parse(payload, &device) || process->device_by_ordinal.size() >= kMaxGpus) return false;
+  process->device_by_ordinal[device.ordinal()] = GpuOf(FormatUuid(device.uuid()));
+  return true;
+}
+
+uint32_t WorkReader::GpuOfContext(const ProcessState& process, uint32_t context) {
+  const auto& devices = process.device_by_ordinal;
+  const auto ordinal = process.ordinal_by_context.find(context);
+  if (ordinal != process.ordinal_by_context.end()) {
+    const auto device = devices.find(ordinal->second);
+    if (device != devices.end()) return device->second;
+  }
+  return devices.size() == 1 ? devices.begin()->second : GpuOf("");
+}
+
+const WorkReader::Variant& WorkReader::VariantOf(const ProcessState& process, uint32_t variant,
+                                                 uint32_t gpu) {
+  const auto key = std::make_tuple(process.source, variant, gpu);
+  const auto known = variants_.find(key);
+  if (known != variants_.end()) return known->second;
+  static const Variant unknown = {.name = UINT32_MAX};
+  if (variant >= process.variants.size() || variants_.size() >= kMaxVariants) return unknown;
+  const VariantShape& shape = process.variants[variant];
+  const std::string_view mangled = shape.name < process.strings.size()
+                                       ? std::string_view(process.strings[shape.name])
+                                       : std::string_view();
+  Variant found;
+  found.profiler = IsProfilerKernel(mangled);
+  found.kinds = metrics_.KindsOf(mangled, shape, gpu_uuids_[gpu]);
+  found.name = found.kinds != nullptr
+                   ? 0
+                   : NameId(mangled.empty() ? "(unknown kernel)"
+                                            : ShortenKernelName(DemangleKernelName(mangled)));
+  return variants_.emplace(key, found).first->second;
+}
+
+RunPhase WorkReader::PhaseAt(uint64_t time_ns) const {
+  if (time_ns < steady_.start_ns) return RunPhase::kBefore;
+  return time_ns < steady_.end_ns ? RunPhase::kSteady : RunPhase::kAfter;
+}
+
+void WorkReader::AddLaunch(const ProcessState& process, const Launch& launch,
+                           const LaunchSegment& segment) {
+  WorkSite site;
+  site.source = process.source;
+  site.gpu = GpuOfContext(process, segment.context);
+  const Variant& variant = VariantOf(process, launch.variant, site.gpu);
+  if (variant.profiler) return;
+  if (variant.kinds != nullptr) {
+    site.row = KernelMetrics::NearestOf(*variant.kinds, launch.end_ns - launch.start_ns).row;
+  } else {
+    site.row = kNoRow;
+    site.name = variant.name == UINT32_MAX ? NameId("(unknown kernel)") : variant.name;
+  }
+  site.stream = segment.stream;
+  site.phase = PhaseAt(launch.start_ns);
+  ++counts_.kernels;
+  join_.AddLaunch({launch.correlation, site, launch.start_ns, launch.end_ns});
+}
+
+void WorkReader::AddJoined(const JoinedLaunch& launch) {
+  const std::optional<uint32_t> site = sites_.Find(launch.site);
+  if (!site.has_value()) return;
+  WorkSums& sums = sites_[*site];
+  ++sums.launches;
+  sums.time_ns += launch.end_ns - launch.start_ns;
+  idle_.Add(launch.site.gpu, launch.start_ns, launch.end_ns, *site, true);
+}
+
+bool WorkReader::TakeLaunches(uint32_t source, std::string_view payload) {
+  const ProcessState& process = *processes_.Get(source);
+  const DecodedLaunches* decoded = launches_.Decode(payload);
+  if (decoded == nullptr) return false;
+  const Launch* next = decoded->launches.data();
+  for (const LaunchSegment& segment : decoded->segments) {
+    for (uint32_t i = 0; i < segment.launches; ++i) AddLaunch(process, *next++, segment);
+  }
+  return true;
+}
+
+bool WorkReader::TakeCopies(uint32_t source, std::string_view payload) {
+  const ProcessState& process = *processes_.Get(source);
+  DecodedCopies decoded;
+  if (!DecodeCopies(payload, &decoded)) return false;
+  for (const Copy& copy : decoded.copies) {
+    if (!OnDevice(copy.kind)) continue;
+    WorkSite site;
+    site.name = NameId(std::string(CopyName(copy.kind)));
+    site.row = kNoRow;
+    site.source = source;
+    site.gpu = GpuOfContext(process, copy.context);
+    site.stream = copy.stream;
+    site.phase = PhaseAt(copy.start_ns);
+    ++counts_.copies;
+    const std::optional<uint32_t> index = sites_.Find(site);
+    if (index.has_value()) idle_.Add(site.gpu, copy.start_ns, copy.end_ns, *index, false);
+  }
+  return true;
+}
+
+// Time between two windows of a process is unknown on every GPU that it uses.
+bool WorkReader::TakeWindow(uint32_t source, std::string_view payload) {
+  TraceWindow message;
+  ProcessState* process = processes_.Get(source);
+  if (!Parse(payload, &message)) return false;
+  const auto gap = process->coverage.Add(message);
+  if (!gap.has_value()) return true;
+  for (const auto& [ordinal, gpu] : process->device_by_ordinal) {
+    idle_.Add(gpu, gap->start_ns, gap->end_ns, IdleBefore::kNoSite, false);
+  }
+  return true;
+}
+
+}  // namespace utlz
