@@ -55,7 +55,7 @@ test("time of kernels without counters is said where it matters", () => {
 
 test("the sentence about steps names what holds them and what they hold", () => {
   const steps = { level: "step", time_mean_ns: 14.5e6, slowdown_time_ns: 0.8e6,
-    time_minimum_ns: 14.3e6, time_maximum_ns: 16.9e6, levels: [
+    after_traced: 3, time_minimum_ns: 14.3e6, time_maximum_ns: 16.9e6, levels: [
       { name: "call", count: 14, inner: 64, time_mean_ns: 928e6 },
       { name: "step", count: 896, inner: 22, launches: 961, time_mean_ns: 14.5e6 },
       { name: "repetition", count: 19712, launches: 41, time_p50_ns: 612e3 }] };
@@ -67,6 +67,9 @@ test("the sentence about steps names what holds them and what they hold", () => 
   for (const level of steps.levels) delete level.inner;
   steps.levels[1].count = 895.6;
   assert.match(plain(page.stepsSentence(steps)), /^About 896 steps of 14.5 ms, in 14 calls of 928 ms; one step has 961 launches\. /);
+  delete steps.after_traced;
+  delete steps.levels[0].count;
+  assert.match(plain(page.stepsSentence(steps)), /^At least 896 steps of 14.5 ms, in each call of 928 ms/);
   assert.equal(page.stepsSentence({ steps: 3 }), "");
   assert.equal(page.stepsSentence(undefined), "");
 });

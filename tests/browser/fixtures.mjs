@@ -108,7 +108,7 @@ function makeSteps(next, steps, mean) {
   return {
     source: "nvtx", steps, warmup_steps: 3, time_mean_ns: mean * 1.02, time_p50_ns: mean * 1.015,
     time_p99_ns: mean * 1.6, time_ns: times, start_ns: starts, slow: [40],
-    level: "step", levels: [
+    after_traced: 1, level: "step", levels: [
       { name: "call", count: 12, inner: steps / 12, time_mean_ns: 10 * mean },
       { name: "step", count: steps, inner: 22, launches: 461, time_mean_ns: mean * 1.02 },
       { name: "repetition", count: 22 * steps, launches: 20, time_p50_ns: mean / 24 }],

@@ -6,12 +6,14 @@ import type { StepLevel, Steps } from "../summary";
 // Tracing that adds less to a step than this share of it is not worth a word here.
 const WORTH_SAYING = 0.02;
 
-// An estimate is no whole number.
-function countText(level: StepLevel): string {
+// An estimate is no whole number. Where what ran after the last traced step was not counted, it may
+// have been more steps.
+function countText(level: StepLevel, steps: Steps): string {
   const count = level.count ?? 0;
   const whole = Math.abs(count - Math.round(count)) < 1e-6;
   const name = level.name ?? "step";
-  return (whole ? "" : "about ") + format.counted(Math.round(count), name, `${name}s`);
+  return (steps.after_traced === undefined ? "at least " : whole ? "" : "about ") +
+    format.counted(Math.round(count), name, `${name}s`);
 }
 
 function timeText(level: StepLevel): string {
@@ -19,10 +21,13 @@ function timeText(level: StepLevel): string {
   return time === undefined ? "" : ` of ${format.time(time)}`;
 }
 
-function outerText(outer: StepLevel | undefined): string {
+function outerText(outer: StepLevel | undefined, steps: Steps): string {
   if (!outer) return "";
-  const inner = outer.inner === undefined ? "" : `${format.countOrMean(outer.inner)} in each of `;
-  return `, ${inner || "in "}${countText(outer)}${timeText(outer)}`;
+  const name = outer.name ?? "part";
+  const of = outer.count === undefined ? `each ${name}` : countText(outer, steps);
+  if (outer.inner === undefined) return `, in ${of}${timeText(outer)}`;
+  const among = outer.count === undefined ? "in" : "in each of";
+  return `, ${format.countOrMean(outer.inner)} ${among} ${of}${timeText(outer)}`;
 }
 
 function eachText(level: StepLevel): string {
@@ -59,7 +64,7 @@ export function stepsSentence(steps: Steps | undefined): string {
   const index = levels.findIndex((level) => level.name === steps?.level);
   const at = index >= 0 ? index : levels.findIndex((level) => level.name === "step");
   if (!steps || at < 0 || levels[at].count === undefined) return "";
-  const sentence = countText(levels[at]) + timeText(levels[at]) + outerText(levels[at - 1]) +
+  const sentence = countText(levels[at], steps) + timeText(levels[at]) + outerText(levels[at - 1], steps) +
     `${innerText(levels[at], levels[at + 1])}.${spreadText(steps)}`;
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }
