@@ -32,13 +32,9 @@ export function gainTimeText(finding: Finding): string {
     format.plusMinus(finding.gain_error_ns, format.time);
 }
 
-const HOURS_A_MONTH = 730;
-
-// At the price given for an hour, of a job that runs all month.
-export function gainPriceText(finding: Finding, summary: Summary): string {
-  const price = summary.efficiency?.price_per_hour;
-  if (price === undefined || finding.gain_share === undefined) return "";
-  return `${format.price(finding.gain_share * price * HOURS_A_MONTH)} a month`;
+// Of a job that runs all month, where a price was given.
+export function gainPriceText(finding: Finding): string {
+  return finding.gain_per_month === undefined ? "" : `${format.price(finding.gain_per_month)} a month`;
 }
 
 export function gainShareText(finding: Finding, summary: Summary): string {

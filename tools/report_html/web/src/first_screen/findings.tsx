@@ -8,7 +8,7 @@ import { Sentence } from "../sentence";
 function Gain({ finding, summary }: { finding: Finding; summary: Summary }) {
   const time = gainTimeText(finding);
   if (!time) return null;
-  const more = [gainShareText(finding, summary), gainPriceText(finding, summary)].filter(Boolean);
+  const more = [gainShareText(finding, summary), gainPriceText(finding)].filter(Boolean);
   return <p class="gain">{time}<span class="muted">{more.map((text) => ` · ${text}`)}</span></p>;
 }
 
