@@ -20,6 +20,13 @@ test("names cannot become markup or script", async (t) => {
   await takePicture(page, "hostile");
 });
 
+test("names of any length leave a phone's page as wide as the phone", async (t) => {
+  const browser = await startBrowser();
+  t.after(() => browser.close());
+  const { page } = await openPage(browser, makeHostile(), { viewport: { width: 380, height: 900 } });
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 380);
+});
+
 test("the content security policy stops scripts and requests that were not there", async (t) => {
   const browser = await startBrowser();
   t.after(() => browser.close());
