@@ -180,9 +180,11 @@ void RunMetrics::AddJob(const ModelState& model, const Analysis& analysis,
 }
 
 void RunMetrics::AddProcesses(const ModelState& model, MetricsSnapshot* snapshot) {
-  for (const auto& [source, sums] : processes_.sums()) {
+  for (const auto& [source, counts] : processes_.sums()) {
     const Labels labels = LabelsOf(model, std::nullopt, source);
-    const auto sum = [&sums](ProcessCount count) { return sums[static_cast<size_t>(count)]; };
+    const auto sum = [&sums = counts](ProcessCount count) {
+      return sums[static_cast<size_t>(count)];
+    };
     snapshot->Add(Metric::kOperations, labels, sum(ProcessCount::kOperations));
     AddKnown(Metric::kTracedRatio, labels, TracedShare(model, source), snapshot);
     snapshot->Add(Metric::kAgentCostSeconds, labels,
