@@ -1,5 +1,5 @@
-// Makes snapshots of a run's metrics, as often as their cost allows, and hands them to whoever
-// publishes them. Thread safety: none.
+// Makes snapshots of a run's metrics, as often as their cost allows, and hands them to a function
+// that publishes them. Thread safety: none.
 #ifndef UTLZ_COLLECTOR_SESSION_METRICS_SOURCE_H_
 #define UTLZ_COLLECTOR_SESSION_METRICS_SOURCE_H_
 
