@@ -99,7 +99,9 @@ tidy: release ## Run clang-tidy over the sources of the release build
 clean: ## Remove everything that was built
 	rm -rf build
 
-.PHONY: packages-build packages-test
+.PHONY: packages-build packages-test packages-monitoring
+packages-monitoring:
+	tools/dev/install_packages build -- monitoring
 packages-build:
 	tools/dev/install_packages build test -- speed
 packages-test:

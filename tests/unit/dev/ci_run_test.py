@@ -12,8 +12,8 @@ SCRIPT = pathlib.Path(__file__).parents[3] / ".ci" / "run"
 CTEST = r"""100% tests passed, 0 tests failed out of 3
 
 Total Test time (real) =   1.00 sec"""
-STAGES = ("make packages-test", "make release", "make test", "make sanitizers-build",
-          "run_tests sanitizers", "run_fuzzers 10")
+STAGES = ("make packages-test", "make packages-monitoring", "make release", "make test",
+          "make sanitizers-build", "run_tests sanitizers", "run_fuzzers 10")
 
 
 class CiRunTest(unittest.TestCase):
