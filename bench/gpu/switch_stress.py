@@ -5,7 +5,8 @@
 
 Ways: `utlz` and `utlz-nvtx` (the agent, about ten times a second, without and with ranges),
 `context` and `process` (a bare CUPTI consumer that switches kinds of records for the context or for
-the whole process; the last one is what kills), `loading-context` and `loading-process` (the same with
+the whole process; the last one is what kills), `settled` (off in the context first, and for the
+process once nothing that was recorded is under way), `loading-context` and `loading-process` (the same with
 records of kernels that are loaded). Runs of all ways go at once. Exits with 1 where a run of any way
 but `process` died, with 77 without a GPU or PyTorch.
 """
@@ -21,7 +22,7 @@ import subprocess
 import sys
 
 SKIPPED = 77
-WAYS = ["utlz", "utlz-nvtx", "context", "process", "loading-context", "loading-process"]
+WAYS = ["utlz", "utlz-nvtx", "context", "process", "settled", "loading-context", "loading-process"]
 OVERHEAD = "17"  # CUPTI_ACTIVITY_KIND_OVERHEAD
 HERE = pathlib.Path(__file__).resolve().parent
 LOAD = HERE.parent / "workloads" / "training_ahead.py"

@@ -2,9 +2,11 @@
 // to tell CUPTI's doing from utlz's (docs/decisions/0011-contexts-are-paused-one-by-one.md).
 //
 //   gcc -O2 -shared -fPIC -o libswitching_cupti.so switching_cupti.c -ldl -lpthread
-//   CUDA_INJECTION64_PATH=... SWITCHING_CUPTI=libcupti.so.13 SWITCHING_WAY=process|context \
+//   CUDA_INJECTION64_PATH=... SWITCHING_CUPTI=libcupti.so.13 SWITCHING_WAY=process|context|settled \
 //       [SWITCHING_KIND=17] PROGRAM
 //
+// Settled: on for the process, off in the context, and off for the process once a flush and SETTLE_MS
+// (150) have passed, when nothing that was recorded is under way any more.
 // SWITCHING_KIND: that kind of records in place of kernels, copies and sets (CUpti_ActivityKind).
 // Says on standard error, at the program's end, how often it switched. The few declarations of CUPTI
 // and CUDA below are stable since CUDA 12.
@@ -35,7 +37,7 @@ static struct {
   SwitchKindOf enable_of, disable_of;
   int (*flush)(uint32_t flag);
   int (*retain)(void** context, int device);
-  int by_context;
+  int by_context, settles;
   void* context;
   atomic_int stopping, stopped;
   unsigned long switches;
@@ -58,10 +60,10 @@ static void SleepMs(int milliseconds) {
   nanosleep(&pause, NULL);
 }
 
-static void Switch(int on) {
+static void SwitchAll(int on, int by_context) {
   for (int i = 0; i < kind_count; ++i) {
     const int kind = kinds[on ? i : kind_count - 1 - i];
-    if (consumer.by_context) {
+    if (by_context) {
       (on ? consumer.enable_of : consumer.disable_of)(consumer.context, kind);
     } else {
       (on ? consumer.enable : consumer.disable)(kind);
@@ -69,10 +71,20 @@ static void Switch(int on) {
   }
 }
 
+static void Switch(int on) {
+  if (consumer.settles && !on) {
+    const char* settle = getenv("SETTLE_MS");
+    SwitchAll(0, 1);
+    consumer.flush(0);
+    SleepMs(settle == NULL ? 150 : atoi(settle));
+  }
+  SwitchAll(on, consumer.by_context);
+}
+
 static void* Run(void* unused) {
   unsigned seed = (unsigned)getpid();
   SleepMs(7000);  // PyTorch has started by then
-  if (consumer.by_context && consumer.retain(&consumer.context, 0) != 0) return unused;
+  if ((consumer.by_context || consumer.settles) && consumer.retain(&consumer.context, 0) != 0) return unused;
   while (!consumer.stopping) {
     Switch(1);
     SleepMs(10 + rand_r(&seed) % 60);
@@ -97,6 +109,7 @@ int InitializeInjection(void) {
   const char* way = getenv("SWITCHING_WAY");
   if (cupti == NULL || cuda == NULL || way == NULL) return 1;
   consumer.by_context = strcmp(way, "context") == 0;
+  consumer.settles = strcmp(way, "settled") == 0;
   const char* kind = getenv("SWITCHING_KIND");
   if (kind != NULL) kinds[0] = atoi(kind), kind_count = 1;
   consumer.enable = (SwitchKind)dlsym(cupti, "cuptiActivityEnable");

@@ -7,8 +7,13 @@
 // PRESENCE_MODE says what is done with it inside cuInit: every mode subscribes with a callback that
 // is never enabled; "recorded" also records kernels and copies until the program calls
 // PresenceStop; "watching" also records the calls that load code, as the watch for new work does;
-// "both" does both; "paused" is "both" but ends the recording in the current context alone, as the
-// agent pauses it, and leaves the kinds on for the process. A program without it may load it at any time and call PresenceStart, and then
+// "both" does both. Three more are "both" but end the recording in the current context alone, as the
+// agent pauses it: "paused" leaves the kinds on for the process; "paused-off" then switches them off
+// for the process too; "moved" had switched them off for the process and on in the context alone,
+// when the program called PresenceMove after its context was made. "context" never has them on for
+// the process: PresenceMove switches them on in the context. A program may then call PresenceWindow
+// and PresenceEnd to have windows as the agent has them. PRESENCE_KINDS, such as "10,2", names
+// fewer kinds. A program without it may load it at any time and call PresenceStart, and then
 // PresenceWindow. The few declarations of CUPTI below are stable since CUDA 12.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -20,8 +25,9 @@
 enum { kOverhead = 17, kBufferBytes = 1 << 20 };
 
 // Kernels and copies of all sorts, as the agent records them.
-static const int kRecordedKinds[] = {10, 1, 22, 2};
-enum { kRecordedCount = sizeof kRecordedKinds / sizeof *kRecordedKinds };
+enum { kMostKinds = 4 };
+static int recorded_kinds[kMostKinds] = {10, 1, 22, 2};
+static int recorded_count = kMostKinds;
 
 // The same calls as kDriverNewWorkCalls and kRuntimeNewWorkCalls of inject/driver/cupti_abi.h.
 static const uint32_t kDriverCalls[] = {18, 19, 20, 21, 513, 578, 643, 656, 657, 678, 679};
@@ -35,6 +41,8 @@ static struct {
   int status;  // 0, the first error of CUPTI, or -1 without one
   int recording;
   int ends_by_context;
+  int ends_for_process;  // after that
+  int waits_for_context;
   uint32_t version;
   uint64_t recorded_bytes;
 } presence = {.status = -1};
@@ -97,13 +105,13 @@ static int WatchCalls(void) {
 static int DisableKinds(void) {
   KindFunction disable = Find("cuptiActivityDisable");
   int status = disable == NULL ? -1 : 0;
-  for (int i = kRecordedCount; status == 0 && i-- > 0;) status = disable(kRecordedKinds[i]);
+  for (int i = recorded_count; status == 0 && i-- > 0;) status = disable(recorded_kinds[i]);
   return status;
 }
 
 static int EnableKinds(void) {
   int status = 0;
-  for (int i = 0; status == 0 && i < kRecordedCount; ++i) status = EnableKind(kRecordedKinds[i]);
+  for (int i = 0; status == 0 && i < recorded_count; ++i) status = EnableKind(recorded_kinds[i]);
   return status;
 }
 
@@ -112,14 +120,27 @@ static int Flush(uint32_t flag) {
   return flush == NULL ? -1 : flush(flag);
 }
 
+static void ReadKinds(const char* list) {
+  if (list == NULL) return;
+  for (recorded_count = 0; recorded_count < kMostKinds && *list != 0;) {
+    char* end;
+    recorded_kinds[recorded_count++] = (int)strtol(list, &end, 10);
+    list = *end == ',' ? end + 1 : "";
+  }
+}
+
 static int Begin(const char* mode) {
-  presence.ends_by_context = strcmp(mode, "paused") == 0;
+  ReadKinds(getenv("PRESENCE_KINDS"));
+  presence.ends_for_process = strcmp(mode, "paused-off") == 0;
+  presence.waits_for_context = strcmp(mode, "context") == 0;
+  presence.ends_by_context = presence.ends_for_process || presence.waits_for_context ||
+                             strcmp(mode, "paused") == 0 || strcmp(mode, "moved") == 0;
   const int both = presence.ends_by_context || strcmp(mode, "both") == 0;
   int status = Subscribe();
   if (status != 0 || strcmp(mode, "subscribed") == 0) return status;
   status = Register();
   if (status == 0 && (both || strcmp(mode, "watching") == 0)) status = WatchCalls();
-  if (status == 0 && (both || strcmp(mode, "recorded") == 0)) {
+  if (status == 0 && !presence.waits_for_context && (both || strcmp(mode, "recorded") == 0)) {
     status = EnableKinds();
     presence.recording = status == 0;
   }
@@ -158,9 +179,17 @@ static int SwitchContext(int on) {
   void* context = CurrentContext();
   if (change == NULL || context == NULL) return -1;
   int status = 0;
-  for (int i = 0; status == 0 && i < kRecordedCount; ++i) {
-    status = change(context, kRecordedKinds[on ? i : kRecordedCount - 1 - i]);
+  for (int i = 0; status == 0 && i < recorded_count; ++i) {
+    status = change(context, recorded_kinds[on ? i : recorded_count - 1 - i]);
   }
+  return status;
+}
+
+// Leaves the recording to the current context alone. Returns 0, CUPTI's error, or -1.
+int PresenceMove(void) {
+  int status = presence.recording ? DisableKinds() : 0;
+  if (status == 0) status = SwitchContext(1);
+  presence.recording = status == 0;
   return status;
 }
 
@@ -168,7 +197,8 @@ static int SwitchContext(int on) {
 int PresenceStop(void) {
   if (!presence.recording) return 0;
   presence.recording = 0;
-  const int status = presence.ends_by_context ? SwitchContext(0) : DisableKinds();
+  int status = presence.ends_by_context ? SwitchContext(0) : DisableKinds();
+  if (status == 0 && presence.ends_for_process) status = DisableKinds();
   Flush(0);
   return status;
 }
@@ -180,6 +210,10 @@ int PresenceWindow(int on, int by_context) {
   if (by_context) return SwitchContext(on);
   return on ? EnableKinds() : DisableKinds();
 }
+
+// Ends the recording for the process, where it has ended in the context. Returns 0, CUPTI's error, or
+// -1.
+int PresenceEnd(void) { return presence.library == NULL ? -1 : DisableKinds(); }
 
 int PresenceFlush(uint32_t flag) { return presence.library == NULL ? -1 : Flush(flag); }
 

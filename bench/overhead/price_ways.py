@@ -15,7 +15,8 @@ UTLZ_WAYS = {"windows": ["--counters=none"], "default": [], "no-new-work": ["--n
              "unlimited": ["--overhead-budget=unlimited"],
              "never-traced": ["--delay=1000", "--counters=none"]}
 CUPTI_WAYS = {"cupti": "subscribed", "cupti-recorded": "recorded", "cupti-watching": "watching",
-              "cupti-both": "both", "cupti-paused": "paused"}
+              "cupti-both": "both", "cupti-paused": "paused", "cupti-paused-off": "paused-off",
+              "cupti-moved": "moved", "cupti-context": "context"}
 CUPTI_PLACES = ("/opt/nvidia/**/libcupti.so*", "/usr/local/cuda*/**/libcupti.so*")
 ELF_MACHINE = slice(18, 20)
 
