@@ -13,7 +13,7 @@
 // when the program called PresenceMove after its context was made. "context" never has them on for
 // the process: PresenceMove switches them on in the context. A program may then call PresenceWindow
 // and PresenceEnd to have windows as the agent has them. PRESENCE_KINDS, such as "10,2", names
-// fewer kinds. A program without it may load it at any time and call PresenceStart, and then
+// fewer kinds; with PRESENCE_UNSUBSCRIBE the subscription is given up at once, as the agent does. A program without it may load it at any time and call PresenceStart, and then
 // PresenceWindow. The few declarations of CUPTI below are stable since CUDA 12.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -74,7 +74,10 @@ static int Subscribe(void) {
   int (*subscribe)(void**, void (*)(void*, uint32_t, uint32_t, const void*), void*) =
       Find("cuptiSubscribe");
   static void* subscriber;
-  return subscribe == NULL ? -1 : subscribe(&subscriber, Ignore, NULL);
+  const int status = subscribe == NULL ? -1 : subscribe(&subscriber, Ignore, NULL);
+  if (status != 0 || getenv("PRESENCE_UNSUBSCRIBE") == NULL) return status;
+  int (*unsubscribe)(void*) = Find("cuptiUnsubscribe");
+  return unsubscribe == NULL ? -1 : unsubscribe(subscriber);
 }
 
 static int Register(void) {
@@ -214,6 +217,9 @@ int PresenceWindow(int on, int by_context) {
 // Ends the recording for the process, where it has ended in the context. Returns 0, CUPTI's error, or
 // -1.
 int PresenceEnd(void) { return presence.library == NULL ? -1 : DisableKinds(); }
+
+// Registers the same buffers' functions again. Returns 0, CUPTI's error, or -1.
+int PresenceRegister(void) { return presence.library == NULL ? -1 : Register(); }
 
 int PresenceFlush(uint32_t flag) { return presence.library == NULL ? -1 : Flush(flag); }
 
