@@ -22,6 +22,11 @@ constexpr uint64_t kReportNs = 1000 * kMillisecondNs;
 constexpr uint64_t kPatienceNs = 2000 * kMillisecondNs;
 constexpr uint64_t kPatienceInSetUpNs = 5000 * kMillisecondNs;  // ranges start in up to three
 
+LaterPolicy LaterPolicyOf(uint32_t flags) {
+  if ((flags & kTraceAgainAlways) != 0) return LaterPolicy::kAlways;
+  return (flags & kTraceAgainNever) != 0 ? LaterPolicy::kNever : LaterPolicy::kAuto;
+}
+
 }  // namespace
 
 bool Agent::Start(const char* socket_path, const RunToken* token) {
@@ -135,6 +140,7 @@ bool Agent::StartTracing() {
            static_cast<uint32_t>(result));
     return false;
   }
+  later_.Start(LaterPolicyOf(wanted_flags_), budget_ppm_, on && trace_.process_wide());
   ring_.header()->producer.state.store(welcome_.state, std::memory_order_relaxed);
   return true;
 }

@@ -20,6 +20,7 @@
 #include "inject/record/buffer_pool.h"
 #include "inject/record/new_work_watch.h"
 #include "inject/record/recorder.h"
+#include "inject/tracing/later_windows.h"
 #include "inject/tracing/other_client.h"
 #include "inject/tracing/registration.h"
 #include "inject/tracing/trace_budget.h"
@@ -108,6 +109,8 @@ class Agent {
   // How long until the next turn: planned windows begin and end in time.
   uint64_t PauseNs(uint64_t now_ns) const;
   bool RangesAllowed() const;
+  WorkSums RecentWorkBefore(uint64_t realtime_ns);
+  void FollowLaterWindows(uint64_t now_ns);
   void OpenWindow();
   void LearnCost();
   void EndGap();
@@ -149,6 +152,9 @@ class Agent {
   TraceSwitch trace_;
   TraceBudget budget_;
   WindowCost window_cost_;
+  LaterWindows later_;
+  uint64_t paused_realtime_ns_ = 0;  // when records were switched off last
+  uint64_t loads_seen_ = 0;
   bool wanted_ = false;  // the collector wants records
   uint32_t wanted_flags_ = 0;
   uint32_t budget_ppm_ = 0;

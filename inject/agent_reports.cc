@@ -110,6 +110,7 @@ void Agent::SendStatus() {
   out.Uint(field::kOperationsRecorded, counts.operations.recorded());
   out.Uint(field::kOperationsNumbered, counts.operations.numbered());
   out.UintAlways(field::kOperationsInGaps, counts.operations.in_gaps());
+  out.Uint(field::kRecordsState, static_cast<uint32_t>(later_.state()));
   const uint64_t flushed_ns = producer.flushed_until_ns.load(std::memory_order_relaxed);
   if (flushed_ns != 0) out.Fixed64(field::kFlushedUntilNs, flushed_ns);
   recorder_.Send(wire::kFrameAgentStatus, *message);

@@ -67,13 +67,15 @@ void Agent::FollowBudget(uint64_t now_ns) {
   const RecorderCounts counts = recorder_.counts();
   recorder_.Unlock();
   FollowNewWork(now_ns, counts.new_work);
+  FollowLaterWindows(now_ns);
   const bool affordable = budget_.ShouldTrace(now_ns, counts.launches - counts.graph_nodes,
-                                              counts.graph_nodes, NextWindow(now_ns));
+                                              counts.graph_nodes, NextWindow(now_ns)) ||
+                          later_.HoldsOn(RecentWorkBefore(RealtimeNs()), budget_.tracing_cost_ns());
   const uint64_t ready_ns = budget_.ReadyNs(now_ns);
   ring_.header()->producer.window_ready_ns.store(
       ready_ns == 0 ? 0 : RealtimeNs() + (ready_ns - now_ns), std::memory_order_relaxed);
   const bool calibrating = RangesAllowed() && !ranges_.Finished();
-  const bool trace = wanted_ && !taken_ && (affordable || calibrating);
+  const bool trace = wanted_ && !taken_ && later_.MayTrace() && (affordable || calibrating);
   if (trace && !trace_.on() && clock_known_) {
     FlushRecords(0);
     SendStatus();  // what was counted before the gap
@@ -120,10 +122,31 @@ void Agent::OpenWindow() {
     producer.reason.store(kRefused, std::memory_order_relaxed);
     return;
   }
+  later_.SwitchedOn();
   window_cost_.Opened(MonotonicNs());
   if (producer.reason.load(std::memory_order_relaxed) == kRefused) {
     producer.reason.store(static_cast<uint32_t>(AgentReason::kNone), std::memory_order_relaxed);
   }
+}
+
+WorkSums Agent::RecentWorkBefore(uint64_t realtime_ns) {
+  recorder_.Lock();
+  const WorkSums sums = recorder_.recent().Before(realtime_ns);
+  recorder_.Unlock();
+  return sums;
+}
+
+// Ends records for the process where windows would slow its launches more than they may, once
+// nothing that was recorded is under way; begins windows after all where much is new since.
+void Agent::FollowLaterWindows(uint64_t now_ns) {
+  recorder_.Lock();
+  const uint64_t loads = recorder_.counts().loads;
+  const uint32_t variants = recorder_.variants();
+  recorder_.Unlock();
+  later_.SawNewWork(loads - loads_seen_);
+  loads_seen_ = loads;
+  if (!later_.Due(now_ns) || trace_.on() || taken_) return;
+  if (later_.Decide(RecentWorkBefore(paused_realtime_ns_), variants)) trace_.OffForNewContexts();
 }
 
 void Agent::LearnCost() {
@@ -172,6 +195,7 @@ void Agent::SilenceStragglers(uint64_t now_ns, uint64_t launches) {
   }
   if (launches > launches_when_silent_ + kFewLaunches) {
     trace_.OffAgain();
+    later_.SwitchedOn();
     silence_due_ns_ = now_ns + kStragglersNs;
   } else if (now_ns > silence_due_ns_ + kSilentNs) {
     silence_due_ns_ = 0;
@@ -186,6 +210,8 @@ bool Agent::RangesAllowed() const {
 void Agent::StopTracing(const char* reason) {
   if (!trace_.on()) return;
   window_cost_.Closed(MonotonicNs());
+  paused_realtime_ns_ = RealtimeNs();
+  later_.Paused(MonotonicNs(), trace_.process_wide() && trace_.Pausable());
   trace_.Off(reason);
   FlushRecords(0);
   recorder_.Lock();

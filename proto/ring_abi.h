@@ -80,6 +80,9 @@ inline constexpr uint32_t kTraceMarkers = 1u << 2;  // NVTX ranges
 inline constexpr uint32_t kTraceLaunchCalls = 1u << 4;  // API records: thread and CPU time
 inline constexpr uint32_t kTraceUserRanges = 1u << 5;   // counters by user range
 inline constexpr uint32_t kTraceNewWork = 1u << 6;      // a window soon after new work is made
+// After the first pause; neither: as the budget allows (inject/tracing/later_windows.h).
+inline constexpr uint32_t kTraceAgainAlways = 1u << 7;
+inline constexpr uint32_t kTraceAgainNever = 1u << 8;
 
 struct RingProducer {
   std::atomic<uint64_t> write_position;

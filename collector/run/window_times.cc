@@ -47,6 +47,7 @@ void WindowTimes::Tell(const AgentStatus& status) {
   Window& window = windows_.back();
   window.recorded = status.operations_recorded();
   window.numbered = status.operations_numbered();
+  window.ended = window.ended || status.records_state() == RECORDS_ENDED;
   if (status.has_operations_in_gaps()) window.in_gaps = status.operations_in_gaps();
   window.unrecorded = windows_.size() > 1 ? windows_[windows_.size() - 2].unrecorded : 0;
   if (window.numbered > window.recorded) {
@@ -195,8 +196,10 @@ std::vector<WindowTimes::Span> WindowTimes::Spans(uint64_t now_ns) const {
     if (!HasRecords(i) && !at_an_end) continue;
     const Window& window = windows_[i];
     if (before.has_value()) {
-      spans.push_back({windows_[*before].end_ns, window.start_ns, false,
-                       Operations({.before = *before, .after = i})});
+      const auto operations = windows_[*before].ended
+                                  ? std::nullopt
+                                  : Operations({.before = *before, .after = i});
+      spans.push_back({windows_[*before].end_ns, window.start_ns, false, operations});
     }
     const uint64_t operations = window.recorded > recorded ? window.recorded - recorded : 0;
     spans.push_back({window.start_ns, window.start_ns + LengthNs(i, now_ns), true, operations});

@@ -80,7 +80,9 @@ class WindowTimes {
     uint64_t start_ns;
     uint64_t end_ns;
     bool traced;
-    std::optional<uint64_t> operations;  // nothing where their number is not known
+    // Nothing where their number is not known; nor once the agent has ended records for the process,
+    // since CUPTI then gives operations no numbers.
+    std::optional<uint64_t> operations;
   };
   std::vector<Span> Spans(uint64_t now_ns) const;
 
@@ -98,6 +100,7 @@ class WindowTimes {
     uint32_t in_head = 0;
     uint32_t in_slice = 0;
     uint32_t in_slice_before = 0;
+    bool ended = false;  // after it nothing was counted
   };
   // From a window with records to the next one with any: what numbers passed is known of the gaps
   // between them together.

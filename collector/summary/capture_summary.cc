@@ -5,6 +5,7 @@
 
 #include "collector/analysis/agent_cost.h"
 #include "collector/analysis/measured_cost.h"
+#include "collector/analysis/presence_cost.h"
 #include "collector/counters/clock_around_work.h"
 #include "collector/normal_interval.h"
 #include "proto/tracing_cost.h"
@@ -173,6 +174,16 @@ void EstimateSlowdown(const ModelState& model, const Analysis& analysis, Capture
   capture->set_window_slowdown_share(share);
 }
 
+void SetPresenceCost(const ModelState& model, const Analysis& analysis, CaptureSummary* capture) {
+  const auto presence = PresenceCostOf(model, analysis);
+  if (!presence.has_value()) return;
+  capture->set_presence_cost_share(presence->share);
+  capture->set_presence_cost_error_share(presence->error_share);
+  if (!presence->records_ended) return;
+  capture->set_records_ended_after_ns(presence->recorded_ns);
+  capture->set_later_windows_cost_share(presence->later_windows_share);
+}
+
 void SetCost(const ModelState& model, const Analysis& analysis, CaptureSummary* capture) {
   if (!SlowdownTakenOut(analysis)) EstimateSlowdown(model, analysis, capture);
   if (const auto measured = MeasureCost(model); measured.has_value()) {
@@ -181,8 +192,10 @@ void SetCost(const ModelState& model, const Analysis& analysis, CaptureSummary* 
     capture->set_measured_cost_error_share(kNormal95 * measured->standard_error);
     capture->set_measured_cost_windows(measured->windows);
   }
+  SetPresenceCost(model, analysis, capture);
   if (!capture->has_agent_cost_share()) return;
-  capture->set_cost_share(capture->agent_cost_share() + capture->sampling_cost_share());
+  capture->set_cost_share(capture->agent_cost_share() + capture->sampling_cost_share() +
+                          capture->presence_cost_share());
 }
 
 // Of the kernels' time in the steady part, as all shares are; communication moves other devices'

@@ -177,9 +177,12 @@ std::string CostText(const CaptureSummary& capture) {
   const bool told = capture.has_measured_cost_share() &&
                     capture.measured_cost_error_share() < capture.measured_cost_share();
   if (told) {
-    cost = capture.measured_cost_share();
-    text = "measured slowdown " + PercentText(cost) + " ± " +
-           PercentText(capture.measured_cost_error_share());
+    // Windows are compared with the gaps beside them, in which CUPTI is present too.
+    cost = capture.measured_cost_share() + capture.presence_cost_share();
+    const std::string kind = capture.presence_cost_share() > 0 ? "estimated" : "measured";
+    text = kind + " slowdown " + PercentText(cost) + " ± " +
+           PercentText(std::hypot(capture.measured_cost_error_share(),
+                                  capture.presence_cost_error_share()));
   } else if (!capture.has_cost_share()) {
     return {};
   }

@@ -72,6 +72,7 @@ void Recorder::Restart(bool with_correlation) {
   streams_ = 0;
   ForgetContexts();
   counts_ = {};
+  recent_ = {};
   Unlock();
 }
 
@@ -115,7 +116,10 @@ void Recorder::ConsumeRecord(const cupti::RecordHead* record) {
       return ConsumeCall(*reinterpret_cast<const cupti::ApiRecord*>(record));
     case cupti::kKindOverhead: {
       const auto& overhead = *reinterpret_cast<const cupti::OverheadRecord*>(record);
-      if (IsLoading(overhead)) CountNewWork(overhead.end);
+      if (!IsLoading(overhead)) return;
+      ++counts_.loads;
+      recent_.AddLoad(overhead.end);
+      CountNewWork(overhead.end);
       return;
     }
     default:
@@ -153,6 +157,7 @@ void Recorder::ConsumeKernel(const cupti::KernelRecord& record) {
   } else {
     launches_.Add({variant, record.start, record.end, record.stream_id, record.context_id,
                    record.graph_node_id != 0 ? record.correlation_id : 0, record.correlation_id});
+    recent_.AddLaunch(record.start, record.end, record.graph_node_id != 0);
   }
   if (launches_.Full()) FlushLaunches();
 }

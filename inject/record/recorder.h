@@ -17,6 +17,7 @@
 #include "inject/record/launch_encoder.h"
 #include "inject/record/marker_encoder.h"
 #include "inject/record/operation_count.h"
+#include "inject/record/recent_work.h"
 #include "inject/record/record_walker.h"
 #include "inject/record/string_table.h"
 #include "inject/record/switch_times.h"
@@ -33,6 +34,7 @@ struct RecorderCounts {
   uint64_t dropped_by_cupti = 0;
   uint64_t encode_ns = 0;
   uint64_t new_work = 0;  // that was told of, and may not have been traced so far
+  uint64_t loads = 0;     // of kernels for their first launch
   OperationCount operations;
 };
 
@@ -59,6 +61,8 @@ class Recorder {
   SwitchTimes& switch_times() { return switch_times_; }
   CuptiClock& clock() { return clock_; }
   const RecorderCounts& counts() const { return counts_; }
+  const RecentWork& recent() const { return recent_; }
+  uint32_t variants() const { return variants_.size(); }
   // How many streams had work so far; kMaxStreams stands for that many or more.
   static constexpr uint32_t kMaxStreams = 16;
   uint32_t streams() const { return streams_; }
@@ -132,6 +136,7 @@ class Recorder {
   uint32_t streams_ = 0;
   ByteBuffer scratch_;
   RecorderCounts counts_;
+  RecentWork recent_;
 };
 
 }  // namespace utlz::inject

@@ -33,6 +33,8 @@ class TraceSwitch {
   // Off() was not enough, and kernel records still come: CUPTI 13.0 goes on recording the nodes of
   // graphs that were instantiated while it traced, until it is switched on and off once more.
   void OffAgain();
+  // Whether kinds are on for the process: since before there was a context.
+  bool process_wide() const { return process_wide_; }
   // After Off(), for good: contexts that are still to come will not be traced either.
   void OffForNewContexts();
   // Traces contexts that have come since, where they do not begin traced.

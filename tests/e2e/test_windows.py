@@ -118,7 +118,7 @@ class NewWorkTest(AttachTest):
     def test_a_module_that_is_loaded_between_windows_is_followed_by_one(self):
         """With so small a budget the next planned one is a minute away."""
         program = self.start(prefix=(str(UTLZ), "run", "--counters=none", "--overhead-budget=0.01%",
-                                     "-o", "run.utlz", "--"))
+                                     "--later-windows=always", "-o", "run.utlz", "--"))
         program.do("busy 2")
         before = self.wait_for_no_more_windows(self.folder / "run.utlz")
         loaded_ns = time.time_ns()
@@ -145,11 +145,37 @@ class NewWorkTest(AttachTest):
         self.fail("no window began")
 
 
+class EndedRecordsTest(AttachTest):
+
+    def test_records_end_for_the_process_and_what_follows_is_not_counted(self):
+        profile = self.folder / "run.utlz"
+        program = self.start(prefix=(
+            str(UTLZ), "run", "--counters=none", "--later-windows=never", "--no-new-work", "-o",
+            str(profile), "--"))
+        program.do("busy 2")
+        deadline = time.monotonic() + TIME_LIMIT_S
+        while program.do("cupti")["done"] != 0:
+            self.assertLess(time.monotonic(), deadline, "CUPTI still records")
+            time.sleep(0.05)
+        windows = windows_begun(profile)
+        self.assertEqual(program.quit(), 0)
+        report = json.loads(self.utlz("report", "--format", "json", str(profile)).stdout)
+        capture = report["capture"]
+        self.assertGreater(capture["records_ended_after_ns"], 0)
+        self.assertLess(capture["coverage_share"], 1)
+        self.assertNotIn("after_traced", report.get("steps", {}))
+        text = self.utlz("report", str(profile)).stdout
+        self.assertIn("--later-windows=always records on", " ".join(text.split()))
+        # The last one is empty: it ends the gap at the program's end.
+        self.assertLessEqual(len(windows_begun(profile)), len(windows) + 1)
+
+
 class GapsTest(EndToEndTest):
 
     def test_what_ran_between_windows_is_counted(self):
         # It ends with an idle time in the gap after the last window.
-        run = self.run_program("steady_launches", "4", "0.8", options=("--counters=none",))
+        run = self.run_program("steady_launches", "4", "0.8",
+                               options=("--counters=none", "--later-windows=always"))
         report = self.report(run)
         self.assertLess(report["capture"]["coverage_share"], 0.5)
         launches = self.launches_by_name(report)
@@ -167,7 +193,7 @@ class RefusedWindowTest(AttachTest):
         environment = self.environment("fail.cuptiActivityEnableContext=999")
         profile = self.folder / "run.utlz"
         program = self.start(environment=environment, prefix=(
-            str(UTLZ), "run", "--counters=none", "-o", str(profile), "--"))
+            str(UTLZ), "run", "--counters=none", "--later-windows=always", "-o", str(profile), "--"))
         program.do("busy 2")
         told = "partly traced: CUPTI returned an error"
         deadline = time.monotonic() + TIME_LIMIT_S

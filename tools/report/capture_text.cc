@@ -62,6 +62,29 @@ std::string DescribeSlowdown(const CaptureSummary& capture) {
                      "it out.");
 }
 
+std::string DescribeEndedRecords(const CaptureSummary& capture) {
+  if (!capture.has_records_ended_after_ns()) return {};
+  return "Kernels were recorded for " + TimeText(capture.records_ended_after_ns()) +
+         " from the start, and what followed was not counted: recording again would have made each "
+         "launch about 1 µs longer until the end, " +
+         PercentText(capture.later_windows_cost_share()) +
+         " of this program's time. --later-windows=always records on.";
+}
+
+// The launches of a program that waits for them.
+std::string DescribePresence(const CaptureSummary& capture) {
+  const double most = capture.presence_cost_share() + capture.presence_cost_error_share();
+  if (!capture.has_overhead_budget_share() || most <= capture.overhead_budget_share() ||
+      capture.has_records_ended_after_ns()) {
+    return {};
+  }
+  return "CUPTI's presence alone slowed this program by an estimated " +
+         PercentText(capture.presence_cost_share()) + " ± " +
+         PercentText(capture.presence_cost_error_share()) +
+         ", more than the budget: after kernels are recorded twice, each launch takes about 1 µs "
+         "longer until the process ends. utlz run --later-windows=never avoids it.";
+}
+
 // Of the GPU whose clock under load is lowest.
 const DeviceSummary* FindSlowest(const Summary& summary) {
   const DeviceSummary* slowest = nullptr;
@@ -109,8 +132,9 @@ std::string DescribeCapture(const Summary& summary) {
   if (capture.has_coverage_share()) line += " · coverage " + PercentText(capture.coverage_share());
   if (const std::string clocks = DescribeClocks(summary); !clocks.empty()) line += " · " + clocks;
   if (MeasuredWell(capture)) {
-    line += " · cost measured " + PercentText(std::max(0.0, capture.measured_cost_share())) +
-            " ± " + PercentText(capture.measured_cost_error_share());
+    line += " · cost of windows measured " +
+            PercentText(std::max(0.0, capture.measured_cost_share())) + " ± " +
+            PercentText(capture.measured_cost_error_share());
   } else if (capture.has_cost_share()) {
     line += " · cost about " + PercentText(capture.cost_share());
   }
@@ -143,7 +167,8 @@ std::string DescribeCapture(const Summary& summary) {
 
 std::vector<std::string> CaptureWarnings(const CaptureSummary& capture) {
   std::vector<std::string> warnings;
-  for (const std::string& warning : {DescribeUncounted(capture), DescribeSlowdown(capture)}) {
+  for (const std::string& warning : {DescribeUncounted(capture), DescribeSlowdown(capture),
+                                     DescribeEndedRecords(capture), DescribePresence(capture)}) {
     if (!warning.empty()) warnings.push_back(warning);
   }
   if (capture.has_rung_reason()) {

@@ -14,6 +14,10 @@
 
 namespace utlz {
 
+// Under a budget: whether kernels are recorded again after the first pause. Automatic: where the
+// program does not wait for its launches.
+enum class LaterWindowsMode { kAuto, kAlways, kNever };
+
 struct RecordingOptions {
   std::string output;  // empty: a default name in the current folder
   CountersMode counters = CountersMode::kAuto;
@@ -21,6 +25,7 @@ struct RecordingOptions {
   std::string cupti_path;                // named by the user; empty: it is searched for
   bool nvtx = false;
   bool new_work = true;  // under a budget, a window soon after it begins
+  LaterWindowsMode later_windows = LaterWindowsMode::kAuto;
   bool report = true;
   ModelWork model_work;
   AlertLimits alert_limits;

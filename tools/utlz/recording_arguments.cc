@@ -38,6 +38,15 @@ void AddRecordingOptions(CLI::App* command, const std::string& output,
   command->add_flag("--nvtx", options->nvtx, "Record NVTX ranges too");
   command->add_flag("--no-new-work", arguments->no_new_work,
                     "Under a budget, start no extra tracing when new kernels appear");
+  const std::map<std::string, LaterWindowsMode> later = {{"auto", LaterWindowsMode::kAuto},
+                                                         {"always", LaterWindowsMode::kAlways},
+                                                         {"never", LaterWindowsMode::kNever}};
+  command
+      ->add_option("--later-windows", options->later_windows,
+                   "Under a budget, whether to record kernels again after the start: auto, always "
+                   "or never. Launches then take about 1 µs longer until the program ends")
+      ->transform(Choice(later))
+      ->type_name("MODE");
   command
       ->add_option("--metrics", options->metrics.place,
                    "Show metrics for Prometheus at PORT (of 127.0.0.1), ADDRESS:PORT or unix:PATH")

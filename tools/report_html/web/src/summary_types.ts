@@ -293,6 +293,10 @@ export interface Capture {
   ranges_held_up_ns?: number;
   copies_implausible?: number;
   samples_implausible?: number;
+  presence_cost_share?: number;
+  presence_cost_error_share?: number;
+  records_ended_after_ns?: number;
+  later_windows_cost_share?: number;
 }
 
 export interface Waterfall {

@@ -1,0 +1,72 @@
+// What the newest second of launches was like: how many there were, how long the GPU worked for them,
+// and how many kernels CUDA loaded for their first launch. Says whether a program waits for the host.
+// Guarded by the agent's encode lock.
+#ifndef UTLZ_INJECT_RECORD_RECENT_WORK_H_
+#define UTLZ_INJECT_RECORD_RECENT_WORK_H_
+
+#include <cstdint>
+
+namespace utlz::inject {
+
+struct WorkSums {
+  uint64_t launches = 0;     // that are no graph nodes
+  uint64_t graph_nodes = 0;
+  uint64_t busy_ns = 0;      // durations added up: more than the time where kernels run at once
+  uint64_t loads = 0;        // kernels that were loaded for their first launch
+  uint64_t time_ns = 0;      // that was looked at
+};
+
+class RecentWork {
+ public:
+  static constexpr uint64_t kPieceNs = 100'000'000;
+  static constexpr uint64_t kPiecesLookedAt = 10;
+
+  void AddLaunch(uint64_t start_ns, uint64_t end_ns, bool graph_node) {
+    WorkSums* sums = At(start_ns);
+    if (sums == nullptr) return;
+    ++(graph_node ? sums->graph_nodes : sums->launches);
+    sums->busy_ns += end_ns > start_ns ? end_ns - start_ns : 0;
+  }
+  void AddLoad(uint64_t time_ns) {
+    if (WorkSums* sums = At(time_ns)) ++sums->loads;
+  }
+
+  // Of the second of whole pieces before `time_ns`, on the clock of the records. Pieces in which
+  // nothing was recorded count as time in which nothing ran.
+  WorkSums Before(uint64_t time_ns) const {
+    WorkSums sums;
+    const uint64_t end = time_ns / kPieceNs;
+    for (uint64_t number = end - kPiecesLookedAt; number != end; ++number) {
+      const Piece& piece = pieces_[number % kPieces];
+      sums.time_ns += kPieceNs;
+      if (piece.number != number) continue;
+      sums.launches += piece.sums.launches;
+      sums.graph_nodes += piece.sums.graph_nodes;
+      sums.busy_ns += piece.sums.busy_ns;
+      sums.loads += piece.sums.loads;
+    }
+    return sums;
+  }
+
+ private:
+  static constexpr uint64_t kPieces = 32;
+  struct Piece {
+    uint64_t number = 0;
+    WorkSums sums;
+  };
+
+  // Null for what is older than all pieces that are kept.
+  WorkSums* At(uint64_t time_ns) {
+    const uint64_t number = time_ns / kPieceNs;
+    Piece& piece = pieces_[number % kPieces];
+    if (number < piece.number) return nullptr;
+    if (number != piece.number) piece = {number, {}};
+    return &piece.sums;
+  }
+
+  Piece pieces_[kPieces] = {};
+};
+
+}  // namespace utlz::inject
+
+#endif  // UTLZ_INJECT_RECORD_RECENT_WORK_H_

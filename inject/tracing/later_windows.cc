@@ -1,0 +1,47 @@
+#include "inject/tracing/later_windows.h"
+
+#include "proto/tracing_cost.h"
+
+namespace utlz::inject {
+
+void LaterWindows::Paused(uint64_t now_ns, bool pausable) {
+  if (state_ != RecordsState::kFromStart) return;
+  state_ = pausable ? RecordsState::kPaused : RecordsState::kWindows;
+  paused_ns_ = now_ns;
+}
+
+bool LaterWindows::HoldsOn(const WorkSums& recent, uint64_t tracing_cost_ns) const {
+  return state_ == RecordsState::kFromStart && policy_ == LaterPolicy::kAuto &&
+         recent.loads > kFewLoads && tracing_cost_ns < kMostCostWhileBeginningNs;
+}
+
+bool LaterWindows::Decide(const WorkSums& before_pause, uint64_t known_kernels) {
+  // A program that still begins is not known well enough to be left alone.
+  const bool begins = before_pause.loads > kFewLoads;
+  const bool graphs = before_pause.graph_nodes * kLaunchesANode > before_pause.launches;
+  const bool ends = policy_ == LaterPolicy::kNever ||
+                    (!begins && !graphs && HookIsTooDear(before_pause));
+  state_ = ends ? RecordsState::kEnded : RecordsState::kWindows;
+  new_work_ = 0;
+  enough_new_work_ = known_kernels / 4 > kMuchNewWork ? known_kernels / 4 : kMuchNewWork;
+  return ends;
+}
+
+// A program whose GPU never waits for it does not feel the hook.
+bool LaterWindows::HookIsTooDear(const WorkSums& recent) const {
+  if (recent.time_ns == 0) return false;
+  const auto time_ns = static_cast<double>(recent.time_ns);
+  const double idle_share = 1 - static_cast<double>(recent.busy_ns) / time_ns;
+  if (idle_share <= 0) return false;
+  const double felt = idle_share < kIdleOfHostBound ? idle_share / kIdleOfHostBound : 1;
+  const double hook_ns = static_cast<double>(recent.launches * kHookedLaunchNs);
+  return felt * hook_ns / time_ns > budget_ppm_ / 1e6;
+}
+
+void LaterWindows::SawNewWork(uint64_t kernels) {
+  if (state_ != RecordsState::kEnded || policy_ == LaterPolicy::kNever) return;
+  new_work_ += kernels;
+  if (new_work_ >= enough_new_work_) state_ = RecordsState::kWindows;
+}
+
+}  // namespace utlz::inject

@@ -1,0 +1,88 @@
+// Whether kernels are recorded again after the first pause. CUPTI 13.0 and 12.8 put a hook into every
+// launch while kernels are recorded. Where records were on before CUDA had a context, and never
+// again since, switching them off for the process takes the hook out again; after a second time
+// nothing does, whatever is switched off (docs/measurements/price.md). So a program whose launches
+// cost it time may be recorded once, from its start, and then left alone.
+//
+//   kFromStart ──pause──▶ kPaused ──decision──▶ kEnded ──much new work──▶ kWindows
+//        │                   └──────────────────────────────────────────────▲
+//        └── started late, or windows are always wanted ──────────────────▲
+//
+// Agent's thread only.
+#ifndef UTLZ_INJECT_TRACING_LATER_WINDOWS_H_
+#define UTLZ_INJECT_TRACING_LATER_WINDOWS_H_
+
+#include <cstdint>
+
+#include "inject/record/recent_work.h"
+
+namespace utlz::inject {
+
+// As AgentStatus::records_state has them.
+enum class RecordsState : uint32_t {
+  kNone = 0,
+  kFromStart = 1,  // recorded since before CUDA had a context
+  kPaused = 2,     // for the first time, undecided
+  kWindows = 3,    // the hook stays in the program for good
+  kEnded = 4,      // the hook is out
+};
+
+enum class LaterPolicy : uint32_t { kAuto, kAlways, kNever };
+
+class LaterWindows {
+ public:
+  // What was launched before a pause has been recorded by then.
+  static constexpr uint64_t kDecisionNs = 300'000'000;
+  // A second in which more kernels were loaded is a beginning.
+  static constexpr uint64_t kFewLoads = 2;
+  // By so much of the credit may records go on while a program begins.
+  static constexpr uint64_t kMostCostWhileBeginningNs = 250'000'000;
+  // Of the time: where the GPU idles longer, it waits for the host throughout.
+  static constexpr double kIdleOfHostBound = 0.3;
+  // Nodes of graphs that were made while kernels were recorded go on being recorded until they are
+  // switched on and off again, so the hook stays in programs that launch many.
+  static constexpr uint64_t kLaunchesANode = 10;
+  // Kernels that are new after the end: less is not worth the hook.
+  static constexpr uint64_t kMuchNewWork = 8;
+
+  // `from_start`: records were switched on for the process before CUDA had a context.
+  void Start(LaterPolicy policy, uint32_t budget_ppm, bool from_start) {
+    policy_ = policy;
+    budget_ppm_ = budget_ppm;
+    const bool ends = from_start && budget_ppm != 0 && policy != LaterPolicy::kAlways;
+    state_ = ends ? RecordsState::kFromStart : RecordsState::kWindows;
+  }
+  // Records were switched on again, or by context.
+  void SwitchedOn() { state_ = RecordsState::kWindows; }
+  // They were switched off; `pausable` says that it was done by context, and for all of them.
+  void Paused(uint64_t now_ns, bool pausable);
+  // Whether records may go on although the account is spent: the program only begins.
+  bool HoldsOn(const WorkSums& recent, uint64_t tracing_cost_ns) const;
+  // Whether a window may begin.
+  bool MayTrace() const {
+    return state_ == RecordsState::kFromStart || state_ == RecordsState::kWindows;
+  }
+  // Whether it is time to decide, and then what: true ends records for the process.
+  bool Due(uint64_t now_ns) const {
+    return state_ == RecordsState::kPaused && now_ns >= paused_ns_ + kDecisionNs;
+  }
+  bool Decide(const WorkSums& before_pause, uint64_t known_kernels);
+  // Kernels that were loaded since the end.
+  void SawNewWork(uint64_t kernels);
+
+  RecordsState state() const { return state_; }
+
+ private:
+  bool HookIsTooDear(const WorkSums& recent) const;
+
+  LaterPolicy policy_ = LaterPolicy::kAlways;
+  RecordsState state_ = RecordsState::kNone;
+  uint32_t budget_ppm_ = 0;
+  uint64_t paused_ns_ = 0;
+  uint64_t new_work_ = 0;
+  uint64_t enough_new_work_ = 0;
+};
+
+}  // namespace utlz::inject
+
+#endif  // UTLZ_INJECT_TRACING_LATER_WINDOWS_H_

@@ -1,0 +1,85 @@
+#include "collector/analysis/presence_cost.h"
+
+#include <gtest/gtest.h>
+
+#include "proto/ring_abi.h"
+#include "proto/tracing_cost.h"
+
+namespace utlz {
+namespace {
+
+constexpr uint64_t kStartNs = 1'700'000'000'000'000'000;
+constexpr uint64_t kSecondNs = 1'000'000'000;
+
+// A process that lived for ten seconds, of which the first was traced, with 20,000 operations, and
+// that began 180,000 more.
+class PresenceCostTest : public testing::Test {
+ protected:
+  PresenceCostTest() : process_(*model_.processes.Get(1)) {
+    process_.info.set_start_time_ns(kStartNs);
+    process_.has_status = true;
+    process_.status.set_operations_recorded(20'000);
+    process_.status.set_operations_in_gaps(180'000);
+    TraceWindow window;
+    window.set_flags(kTraceKernels);
+    window.set_start_ns(kStartNs);
+    window.set_end_ns(kStartNs + kSecondNs);
+    process_.coverage.Add(window);
+  }
+  std::optional<PresenceCost> Cost(double idle_share) {
+    return PresenceCostOf(process_, idle_share, kStartNs + 10 * kSecondNs);
+  }
+
+  ModelState model_;
+  ProcessState& process_;
+};
+
+TEST_F(PresenceCostTest, IsTheHookOfEveryLaunchThatWasNotRecorded) {
+  process_.status.set_records_state(RECORDS_IN_WINDOWS);
+  ASSERT_TRUE(Cost(0.9).has_value());
+  EXPECT_NEAR(Cost(0.9)->share, 180'000e-9 * kHookedLaunchNs / 10, 1e-12);
+  EXPECT_GT(Cost(0.9)->error_share, 0.4 * Cost(0.9)->share);
+  EXPECT_FALSE(Cost(0.9)->records_ended);
+}
+
+TEST_F(PresenceCostTest, IsFeltAsFarAsTheGpuWaits) {
+  process_.status.set_records_state(RECORDS_IN_WINDOWS);
+  EXPECT_NEAR(Cost(0.15)->share, Cost(0.9)->share / 2, 1e-12);
+  EXPECT_EQ(Cost(0)->share, 0);
+  EXPECT_EQ(Cost(-0.1)->share, 0) << "kernels that overlap";
+}
+
+TEST_F(PresenceCostTest, RecordsThatEndedCostLittleAndSayWhatWindowsWouldHave) {
+  process_.status.set_records_state(RECORDS_ENDED);
+  process_.status.set_operations_in_gaps(0);
+  const auto cost = Cost(0.9);
+  ASSERT_TRUE(cost.has_value());
+  EXPECT_TRUE(cost->records_ended);
+  EXPECT_EQ(cost->recorded_ns, double{kSecondNs});
+  EXPECT_NEAR(cost->later_windows_share, 20'000e-9 * kHookedLaunchNs, 1e-12);
+  EXPECT_NEAR(cost->share, 0.9 * 20'000e-9 * kUnhookedLaunchNs, 1e-12);
+}
+
+TEST_F(PresenceCostTest, WhatWasRecordedThroughoutHasNone) {
+  process_.status.set_records_state(RECORDS_FROM_START);
+  EXPECT_FALSE(Cost(0.9).has_value());
+  process_.status.set_records_state(RECORDS_IN_WINDOWS);
+  process_.has_status = false;
+  EXPECT_FALSE(Cost(0.9).has_value());
+}
+
+TEST_F(PresenceCostTest, OlderAgentsLeftTheHookInWhereTheyHadWindows) {
+  EXPECT_FALSE(Cost(0.9).has_value());
+  for (uint64_t second = 0; second < 2; ++second) {
+    TraceWindow window;
+    window.set_flags(kTraceKernels);
+    window.set_start_ns(kStartNs + second * kSecondNs);
+    window.set_end_ns(kStartNs + second * kSecondNs + 1000);
+    process_.windows.Add(window);
+  }
+  ASSERT_TRUE(Cost(0.9).has_value());
+  EXPECT_GT(Cost(0.9)->share, 0);
+}
+
+}  // namespace
+}  // namespace utlz

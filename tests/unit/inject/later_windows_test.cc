@@ -1,0 +1,122 @@
+#include "inject/tracing/later_windows.h"
+
+#include <gtest/gtest.h>
+
+#include "proto/tracing_cost.h"
+
+namespace utlz::inject {
+namespace {
+
+constexpr uint32_t kBudgetPpm = 10'000;
+constexpr uint64_t kSecondNs = 1'000'000'000;
+constexpr uint64_t kPauseNs = 5 * kSecondNs;
+
+// A second in which the GPU idled for this share of it.
+WorkSums SecondOf(uint64_t launches, double idle_share) {
+  WorkSums sums;
+  sums.launches = launches;
+  sums.busy_ns = static_cast<uint64_t>((1 - idle_share) * 1e9);
+  sums.time_ns = kSecondNs;
+  return sums;
+}
+
+WorkSums HostBound() { return SecondOf(65'000, 0.85); }
+
+class LaterWindowsTest : public ::testing::Test {
+ protected:
+  LaterWindowsTest() { Begin(LaterPolicy::kAuto); }
+
+  void Begin(LaterPolicy policy) {
+    later_ = LaterWindows();
+    later_.Start(policy, kBudgetPpm, /*from_start=*/true);
+  }
+  bool DecideOn(const WorkSums& sums) {
+    later_.Paused(kPauseNs, /*pausable=*/true);
+    return later_.Decide(sums, /*known_kernels=*/100);
+  }
+
+  LaterWindows later_;
+};
+
+TEST_F(LaterWindowsTest, AProgramThatWaitsForItsLaunchesIsRecordedOnce) {
+  EXPECT_TRUE(later_.MayTrace());
+  later_.Paused(kPauseNs, true);
+  EXPECT_FALSE(later_.MayTrace()) << "a window would leave the hook in for good";
+  EXPECT_FALSE(later_.Due(kPauseNs + LaterWindows::kDecisionNs - 1));
+  EXPECT_TRUE(later_.Due(kPauseNs + LaterWindows::kDecisionNs));
+  EXPECT_TRUE(later_.Decide(HostBound(), 100));
+  EXPECT_EQ(later_.state(), RecordsState::kEnded);
+  EXPECT_FALSE(later_.MayTrace());
+  EXPECT_FALSE(later_.Due(10 * kPauseNs));
+}
+
+TEST_F(LaterWindowsTest, AProgramWhoseGpuIsBusyHasWindows) {
+  EXPECT_FALSE(DecideOn(SecondOf(65'000, 0)));
+  EXPECT_EQ(later_.state(), RecordsState::kWindows);
+  EXPECT_TRUE(later_.MayTrace());
+}
+
+TEST_F(LaterWindowsTest, AProgramWithFewLaunchesHasWindows) {
+  const uint64_t most = kBudgetPpm * 1000 / kHookedLaunchNs;  // that the budget allows in a second
+  EXPECT_FALSE(DecideOn(SecondOf(most, 1)));
+  Begin(LaterPolicy::kAuto);
+  EXPECT_TRUE(DecideOn(SecondOf(most + 100, 1)));
+}
+
+TEST_F(LaterWindowsTest, AGpuThatIdlesSeldomMakesTheHookCheaper) {
+  EXPECT_TRUE(DecideOn(SecondOf(21'000, LaterWindows::kIdleOfHostBound)));
+  Begin(LaterPolicy::kAuto);
+  EXPECT_FALSE(DecideOn(SecondOf(21'000, LaterWindows::kIdleOfHostBound / 3)));
+}
+
+TEST_F(LaterWindowsTest, AProgramThatStillBeginsHasWindows) {
+  WorkSums sums = HostBound();
+  sums.loads = LaterWindows::kFewLoads + 1;
+  EXPECT_FALSE(DecideOn(sums));
+}
+
+TEST_F(LaterWindowsTest, RecordsGoOnWhileAProgramBegins) {
+  WorkSums sums = HostBound();
+  EXPECT_FALSE(later_.HoldsOn(sums, 0));
+  sums.loads = LaterWindows::kFewLoads + 1;
+  EXPECT_TRUE(later_.HoldsOn(sums, LaterWindows::kMostCostWhileBeginningNs - 1));
+  EXPECT_FALSE(later_.HoldsOn(sums, LaterWindows::kMostCostWhileBeginningNs));
+  later_.SwitchedOn();
+  EXPECT_FALSE(later_.HoldsOn(sums, 0)) << "there is nothing to win any more";
+}
+
+TEST_F(LaterWindowsTest, NodesOfGraphsWouldGoOnBeingRecorded) {
+  WorkSums sums = HostBound();
+  sums.graph_nodes = sums.launches / LaterWindows::kLaunchesANode + 1;
+  EXPECT_FALSE(DecideOn(sums));
+}
+
+TEST_F(LaterWindowsTest, MuchNewWorkBringsWindowsBack) {
+  ASSERT_TRUE(DecideOn(HostBound()));
+  later_.SawNewWork(24);
+  EXPECT_FALSE(later_.MayTrace()) << "less than a quarter of the 100 kernels that are known";
+  later_.SawNewWork(1);
+  EXPECT_TRUE(later_.MayTrace());
+}
+
+TEST_F(LaterWindowsTest, ThePolicyOverrides) {
+  Begin(LaterPolicy::kAlways);
+  EXPECT_EQ(later_.state(), RecordsState::kWindows);
+  Begin(LaterPolicy::kNever);
+  EXPECT_TRUE(DecideOn(SecondOf(10, 0)));
+  later_.SawNewWork(1'000'000);
+  EXPECT_FALSE(later_.MayTrace());
+}
+
+TEST_F(LaterWindowsTest, WhatBeganLateOrIsNotPausableHasWindows) {
+  later_.Start(LaterPolicy::kAuto, kBudgetPpm, /*from_start=*/false);
+  EXPECT_EQ(later_.state(), RecordsState::kWindows);
+  Begin(LaterPolicy::kAuto);
+  later_.Paused(kPauseNs, /*pausable=*/false);
+  EXPECT_EQ(later_.state(), RecordsState::kWindows);
+  later_.Start(LaterPolicy::kAuto, /*budget_ppm=*/0, /*from_start=*/true);
+  EXPECT_EQ(later_.state(), RecordsState::kWindows) << "without a budget all is recorded";
+}
+
+}  // namespace
+}  // namespace utlz::inject

@@ -1,0 +1,51 @@
+#include "inject/record/recent_work.h"
+
+#include <gtest/gtest.h>
+
+namespace utlz::inject {
+namespace {
+
+constexpr uint64_t kPieceNs = RecentWork::kPieceNs;
+constexpr uint64_t kNowNs = 1'796'000'000'000'000'000 / kPieceNs * kPieceNs;
+constexpr uint64_t kLookedAtNs = RecentWork::kPiecesLookedAt * kPieceNs;
+
+TEST(RecentWorkTest, AddsUpTheSecondBefore) {
+  RecentWork recent;
+  recent.AddLaunch(kNowNs - kLookedAtNs - 1, kNowNs, false);  // before it
+  recent.AddLaunch(kNowNs - kLookedAtNs, kNowNs - kLookedAtNs + 30, false);
+  recent.AddLaunch(kNowNs - 1, kNowNs + 69, true);
+  recent.AddLoad(kNowNs - 5);
+  recent.AddLaunch(kNowNs, kNowNs + 1000, false);  // after it
+  const WorkSums sums = recent.Before(kNowNs + kPieceNs / 2);
+  EXPECT_EQ(sums.launches, 1u);
+  EXPECT_EQ(sums.graph_nodes, 1u);
+  EXPECT_EQ(sums.busy_ns, 100u);
+  EXPECT_EQ(sums.loads, 1u);
+  EXPECT_EQ(sums.time_ns, kLookedAtNs);
+}
+
+TEST(RecentWorkTest, TimeWithoutRecordsIsTimeInWhichNothingRan) {
+  RecentWork recent;
+  recent.AddLaunch(kNowNs, kNowNs + 10, false);
+  const WorkSums sums = recent.Before(kNowNs + 10 * kLookedAtNs);
+  EXPECT_EQ(sums.launches, 0u);
+  EXPECT_EQ(sums.time_ns, kLookedAtNs);
+}
+
+TEST(RecentWorkTest, OldRecordsDoNotPushOutNewOnes) {
+  RecentWork recent;
+  recent.AddLaunch(kNowNs, kNowNs + 10, false);
+  recent.AddLaunch(kNowNs - 32 * kPieceNs, kNowNs, false);  // its place is taken
+  EXPECT_EQ(recent.Before(kNowNs + kPieceNs).launches, 1u);
+  recent.AddLaunch(0, 5, false);  // no time at all
+  EXPECT_EQ(recent.Before(kNowNs + kPieceNs).launches, 1u);
+}
+
+TEST(RecentWorkTest, AnEndBeforeTheStartIsNoTime) {
+  RecentWork recent;
+  recent.AddLaunch(kNowNs, kNowNs - 10, false);
+  EXPECT_EQ(recent.Before(kNowNs + kPieceNs).busy_ns, 0u);
+}
+
+}  // namespace
+}  // namespace utlz::inject
