@@ -28,10 +28,11 @@ const char* NameOfRung(CounterSource source) {
   }
 }
 
-// So wide an interval says less than the estimate from what a launch was seen to cost.
+// An interval as wide as what it is of says less than the estimate from what a launch was seen to
+// cost. The first screen goes by the same (SummarizeLadder).
 bool MeasuredWell(const CaptureSummary& capture) {
-  constexpr double kWidestError = 0.01;
-  return capture.has_measured_cost_share() && capture.measured_cost_error_share() <= kWidestError;
+  return capture.has_measured_cost_share() &&
+         capture.measured_cost_error_share() < capture.measured_cost_share();
 }
 
 // Kernels whose work nobody counted, where they are more than a few.
@@ -106,13 +107,15 @@ std::string DescribeCapture(const Summary& summary) {
     line += " · " + CountText(capture.copies_implausible()) +
             " copies left out, their times cannot be true";
   }
-  if (capture.has_coverage_share()) line += " · coverage " + PercentText(capture.coverage_share());
+  if (capture.has_coverage_share()) {
+    line += " · traced " + PercentText(capture.coverage_share()) + " from first to last window";
+  }
   if (const std::string clocks = DescribeClocks(summary); !clocks.empty()) line += " · " + clocks;
   if (MeasuredWell(capture)) {
-    line += " · cost measured " + PercentText(std::max(0.0, capture.measured_cost_share())) +
-            " ± " + PercentText(capture.measured_cost_error_share());
+    line += " · slowdown measured " + PercentText(capture.measured_cost_share()) + " ± " +
+            PercentText(capture.measured_cost_error_share());
   } else if (capture.has_cost_share()) {
-    line += " · cost about " + PercentText(capture.cost_share());
+    line += " · slowdown estimated " + PercentText(capture.cost_share());
   }
   if ((MeasuredWell(capture) || capture.has_cost_share()) && capture.has_overhead_budget_share()) {
     line += ", of " + PercentText(capture.overhead_budget_share()) + " allowed";

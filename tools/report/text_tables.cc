@@ -1,6 +1,7 @@
 // The smaller tables of the text report: copies, idle time, NVTX ranges, streams, processes,
 // findings, the waterfall.
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "collector/normal_interval.h"
@@ -78,6 +79,16 @@ std::string SlowdownText(const StepsSummary& steps) {
          TimeText(kNormal95 * steps.slowdown_error_ns());
 }
 
+// What utlz did to steps is no news of the program.
+std::string HeldUpText(const StepsSummary& steps) {
+  const double time_ns =
+      std::accumulate(steps.held_up_time_ns().begin(), steps.held_up_time_ns().end(), 0.0);
+  return "utlz itself delayed " + CountText(static_cast<uint64_t>(steps.held_up_size())) +
+         (steps.held_up_size() == 1 ? " step" : " steps") + " by " + TimeText(time_ns) +
+         ", which is left out: at step " + std::to_string(steps.held_up(0)) + " " +
+         EscapeForTerminal(steps.held_up_reason(0));
+}
+
 std::string RenderSteps(const Summary& summary, const TextOptions& options) {
   const StepsSummary& steps = summary.steps();
   if (steps.steps() == 0) return {};
@@ -97,6 +108,7 @@ std::string RenderSteps(const Summary& summary, const TextOptions& options) {
   }
   if (steps.has_launches()) text += "; " + CompactCountText(steps.launches()) + " launches each";
   text += std::string(" (by ") + DescribeStepSource(steps.source()) + ")";
+  if (steps.held_up_size() > 0) text += "; " + HeldUpText(steps);
   if (steps.slow_size() > 0) {
     text += "; " + std::to_string(steps.slow_size()) + " slow, step " +
             std::to_string(steps.slow(0)) + " first";

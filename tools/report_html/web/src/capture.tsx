@@ -25,12 +25,12 @@ const RULES: Rule[] = [
   ["samples_implausible", "samples of more than the GPU can count", format.count],
   ["launches_implausible", "launches whose times cannot be true", format.count],
   ["copies_implausible", "copies whose times cannot be true", format.count],
-  ["measured_cost_share", "measured cost, start-up left out", format.share],
-  ["measured_cost_error_share", "± of the measured cost", format.share],
+  ["measured_cost_share", "measured slowdown, start-up left out (counts where its ± is smaller)", format.share],
+  ["measured_cost_error_share", "± of the measured slowdown", format.share],
   ["window_slowdown_share", "of the time shown, taken by tracing (estimate)", format.share],
-  ["cost_share", "estimated cost in all", format.share],
-  ["agent_cost_share", "estimated cost of tracing", format.share],
-  ["sampling_cost_share", "estimated cost of sampling", format.share],
+  ["cost_share", "estimated slowdown in all (counts elsewhere)", format.share],
+  ["agent_cost_share", "of it, by tracing", format.share],
+  ["sampling_cost_share", "of it, by sampling", format.share],
   ["overhead_budget_share", "overhead budget", format.share],
   ["sampler_cpu_share", "sampler's share of a core", format.share],
   ["wire_bytes", "bytes recorded", format.bytes],
@@ -136,7 +136,7 @@ function Methods() {
       <p>Times come from the driver's own records of each launch. Bytes and FLOPs come from device
         counters sampled every few microseconds and spread over the kernels that ran, so that the
         totals are kept; where ranges counted a kernel exactly, they calibrate it. Every number says
-        where it comes from, and ± is one standard error.</p>
+        where it comes from, and ± is the 95 % interval.</p>
       <p>Roofline time is the larger of FLOPs over the peak of their data types and bytes over HBM's
         bandwidth, at the clock that the counters saw. Recoverable time is what a kernel takes above
         that: no change of the kernel alone can gain more.</p>

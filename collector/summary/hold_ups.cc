@@ -1,0 +1,118 @@
+#include "collector/summary/hold_ups.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "collector/summary/step_summary.h"
+
+namespace utlz {
+namespace {
+
+constexpr size_t kFewestSteps = 8;
+// Of what a slow step takes more, what must be idle time, and that in the stretch.
+constexpr double kMostOfIt = 0.5;
+// Elsewhere steps must be slow like that so much less often.
+constexpr double kMoreOften = 4;
+
+struct Usual {
+  double length_ns = 0;
+  double idle_ns = 0;
+};
+
+template <typename Value>
+double MedianOf(const std::vector<Step>& steps, size_t first, Value value) {
+  std::vector<double> values;
+  for (size_t i = first; i < steps.size(); ++i) values.push_back(value(steps[i]));
+  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// For how long nothing ran beyond what is usual, in a step that is slow because of it.
+std::optional<double> WaitOf(const Step& step, const Usual& usual) {
+  if (step.length_ns() <= kSlowStep * usual.length_ns) return std::nullopt;
+  const double wait_ns = step.idle_ns() - usual.idle_ns;
+  if (wait_ns < kMostOfIt * (step.length_ns() - usual.length_ns)) return std::nullopt;
+  return wait_ns;
+}
+
+// The part of a step in which utlz worked, and for how long nothing ran there beyond the usual.
+HoldUp PartOf(const FoundSteps& found, const Step& step,
+              const CounterSettings::Stretch& stretch, const Usual& usual) {
+  HoldUp part = {.start_ns = std::max(step.start_ns, stretch.start_ns),
+                 .end_ns = std::min(step.end_ns, stretch.end_ns)};
+  if (part.end_ns <= part.start_ns) return {};
+  const auto length_ns = static_cast<double>(part.end_ns - part.start_ns);
+  const double usual_ns = usual.idle_ns * std::min(1.0, length_ns / usual.length_ns);
+  const double idle_ns = found.device->ledger.Between(part.start_ns, part.end_ns).IdleNs();
+  part.time_ns = std::max(0.0, idle_ns - usual_ns);
+  return part;
+}
+
+struct Suspect {
+  size_t step = 0;
+  HoldUp part;
+  bool setting = false;
+};
+
+// How often steps wait, of those in the stretches of one kind and of the others.
+struct Counts {
+  double inside = 0;
+  double slow_inside = 0;
+  double outside = 0;
+  double slow_outside = 0;
+
+  bool Speaks() const {
+    return slow_inside > 0 && slow_inside * outside >= kMoreOften * slow_outside * inside;
+  }
+};
+
+std::vector<Suspect> SuspectsOf(const FoundSteps& found, size_t warmup, const Usual& usual) {
+  const auto stretches = found.device->counter_settings.Stretches();
+  std::vector<Suspect> suspects;
+  Counts counts;
+  for (size_t i = warmup; i < found.steps.size(); ++i) {
+    const Step& step = found.steps[i];
+    const auto wait_ns = WaitOf(step, usual);
+    std::optional<Suspect> best;
+    bool inside = false;
+    for (const CounterSettings::Stretch& stretch : stretches) {
+      const HoldUp part = PartOf(found, step, stretch, usual);
+      inside = inside || part.end_ns > part.start_ns;
+      if (!wait_ns.has_value() || part.time_ns < kMostOfIt * *wait_ns) continue;
+      const bool better = !best.has_value() || (stretch.setting && !best->setting);
+      if (better) best = Suspect{.step = i, .part = part, .setting = stretch.setting};
+      best->part.time_ns = std::min(best->part.time_ns, *wait_ns);
+    }
+    (inside ? counts.inside : counts.outside) += 1;
+    if (best.has_value()) {
+      ++counts.slow_inside;
+      suspects.push_back(*best);
+    } else if (wait_ns.has_value()) {
+      ++counts.slow_outside;
+    }
+  }
+  if (!counts.Speaks()) suspects.clear();
+  return suspects;
+}
+
+}  // namespace
+
+std::vector<HoldUp> FindHoldUps(size_t warmup, FoundSteps* found) {
+  std::vector<HoldUp> hold_ups;
+  if (found->device == nullptr || found->steps.size() < warmup + kFewestSteps) return hold_ups;
+  const Usual usual = {
+      .length_ns = MedianOf(found->steps, warmup, [](const Step& step) { return step.length_ns(); }),
+      .idle_ns = MedianOf(found->steps, warmup, [](const Step& step) { return step.idle_ns(); })};
+  if (usual.length_ns <= 0) return hold_ups;
+  for (const Suspect& suspect : SuspectsOf(*found, warmup, usual)) {
+    Step& step = found->steps[suspect.step];
+    step.held_up_ns += suspect.part.time_ns;
+    step.held_up_by = suspect.setting ? "utlz set the GPU's counters"
+                                      : "utlz had other counters set than usual";
+    hold_ups.push_back(suspect.part);
+  }
+  return hold_ups;
+}
+
+}  // namespace utlz
