@@ -105,11 +105,11 @@ Draft Mixed(const RecordedLoad& load, size_t steps) {
   constexpr std::array<double, 3> kSizes = {0.3, 1, 4};
   Draft draft = Training(load, steps);
   Step mixed;
-  for (const double size : kSizes) {
-    for (Item item : draft.FirstStep()) {
-      item.time_ns *= size;
-      item.work_share *= size;
+  for (const Item& item : draft.FirstStep()) {
+    for (const double size : kSizes) {
       mixed.push_back(item);
+      mixed.back().time_ns *= size;
+      mixed.back().work_share *= size;
     }
   }
   draft.ranks.assign(1, std::vector<Step>(steps, mixed));

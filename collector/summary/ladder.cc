@@ -221,8 +221,9 @@ std::string TrustOf(const Parts& parts, const Summary& summary) {
                                  ? capture.kernel_time_without_counters_share()
                                  : parts.kept_ns / parts.compute_ns;
     texts.push_back(PercentText(uncounted) + " of the kernel time without counters");
+    // What is doubtful comes first.
     if (const std::string sampled = SampledText(uncounted, summary.capture()); !sampled.empty()) {
-      texts.push_back(sampled);
+      texts.insert(texts.begin(), sampled);
     }
   }
   if (const std::string cost = CostText(summary.capture()); !cost.empty()) texts.push_back(cost);

@@ -113,8 +113,8 @@ std::string RenderRest(const std::vector<const KernelSummary*>& kernels, size_t 
 }
 
 std::string Legend(const std::vector<const KernelSummary*>& kernels, size_t rows, bool steps) {
-  std::string text = steps ? "of the steps alone · " : "";
-  text += "recover: time above the roofline minimum · ±: 95 % interval, here of roof · <: at most";
+  std::string text = steps ? "in the steps · " : "";
+  text += "recover: time above the roofline minimum · ±: 95 % interval, of roof · <: at most";
   const bool folded = std::any_of(kernels.begin(), kernels.begin() + static_cast<ptrdiff_t>(rows),
                                   [](const auto* kernel) { return kernel->folded_size() > 0; });
   if (folded) text += " · ~: with others' work";
