@@ -42,8 +42,9 @@ std::vector<CounterSettings::Stretch> CounterSettings::Stretches() const {
   if (recorded_.empty()) AddInferred(&stretches);
   for (const Visit& visit : visits_) {
     if (visit.metric_set == visits_.front().metric_set) continue;
-    stretches.push_back(
-        {.start_ns = visit.start_ns, .end_ns = visit.end_ns + kLongestNs, .setting = false});
+    stretches.push_back({.start_ns = visit.start_ns,
+                         .end_ns = std::min(visit.end_ns, UINT64_MAX - kLongestNs) + kLongestNs,
+                         .setting = false});
   }
   return stretches;
 }

@@ -1,6 +1,7 @@
 #include "collector/summary/hold_ups.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "collector/summary/step_summary.h"
@@ -49,6 +50,37 @@ HoldUp PartOf(const FoundSteps& found, const Step& step,
   return part;
 }
 
+using Stretches = std::vector<CounterSettings::Stretch>;
+
+// Those of one kind, in order, those that overlap as one: a step is in few of them.
+Stretches InOrder(const Stretches& all, bool setting) {
+  Stretches sorted;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(sorted),
+               [setting](const CounterSettings::Stretch& one) {
+                 return one.setting == setting && one.start_ns < one.end_ns;
+               });
+  std::sort(sorted.begin(), sorted.end(),
+            [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+  Stretches merged;
+  for (const CounterSettings::Stretch& one : sorted) {
+    if (merged.empty() || one.start_ns > merged.back().end_ns) {
+      merged.push_back(one);
+    } else {
+      merged.back().end_ns = std::max(merged.back().end_ns, one.end_ns);
+    }
+  }
+  return merged;
+}
+
+Stretches Overlapping(const Step& step, const Stretches& in_order) {
+  auto at = std::partition_point(
+      in_order.begin(), in_order.end(),
+      [&step](const CounterSettings::Stretch& one) { return one.end_ns <= step.start_ns; });
+  Stretches found;
+  for (; at != in_order.end() && at->start_ns < step.end_ns; ++at) found.push_back(*at);
+  return found;
+}
+
 struct Suspect {
   size_t step = 0;
   HoldUp part;
@@ -67,24 +99,37 @@ struct Counts {
   }
 };
 
+// Where in the step most of its wait was, if utlz worked there.
+std::optional<Suspect> SuspectOf(const FoundSteps& found, size_t index, double wait_ns,
+                                 const Stretches& stretches, const Usual& usual) {
+  for (const CounterSettings::Stretch& stretch : stretches) {
+    Suspect suspect = {.step = index,
+                       .part = PartOf(found, found.steps[index], stretch, usual),
+                       .setting = stretch.setting};
+    if (suspect.part.time_ns < kMostOfIt * wait_ns) continue;
+    suspect.part.time_ns = std::min(suspect.part.time_ns, wait_ns);
+    return suspect;
+  }
+  return std::nullopt;
+}
+
 std::vector<Suspect> SuspectsOf(const FoundSteps& found, size_t warmup, const Usual& usual) {
-  const auto stretches = found.device->counter_settings.Stretches();
+  const Stretches all = found.device->counter_settings.Stretches();
+  const Stretches settings = InOrder(all, true);
+  const Stretches visits = InOrder(all, false);
   std::vector<Suspect> suspects;
   Counts counts;
   for (size_t i = warmup; i < found.steps.size(); ++i) {
     const Step& step = found.steps[i];
+    const Stretches set = Overlapping(step, settings);
+    const Stretches visited = Overlapping(step, visits);
     const auto wait_ns = WaitOf(step, usual);
     std::optional<Suspect> best;
-    bool inside = false;
-    for (const CounterSettings::Stretch& stretch : stretches) {
-      const HoldUp part = PartOf(found, step, stretch, usual);
-      inside = inside || part.end_ns > part.start_ns;
-      if (!wait_ns.has_value() || part.time_ns < kMostOfIt * *wait_ns) continue;
-      const bool better = !best.has_value() || (stretch.setting && !best->setting);
-      if (better) best = Suspect{.step = i, .part = part, .setting = stretch.setting};
-      best->part.time_ns = std::min(best->part.time_ns, *wait_ns);
+    if (wait_ns.has_value()) best = SuspectOf(found, i, *wait_ns, set, usual);
+    if (wait_ns.has_value() && !best.has_value()) {
+      best = SuspectOf(found, i, *wait_ns, visited, usual);
     }
-    (inside ? counts.inside : counts.outside) += 1;
+    (set.empty() && visited.empty() ? counts.outside : counts.inside) += 1;
     if (best.has_value()) {
       ++counts.slow_inside;
       suspects.push_back(*best);

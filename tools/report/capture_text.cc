@@ -41,7 +41,7 @@ std::string DescribeUncounted(const CaptureSummary& capture) {
   std::string text = PercentText(capture.kernel_time_without_counters_share()) +
                      " of the kernel time has no counters";
   if (2 * capture.samples_untraced() < capture.samples()) {
-    return text + ": too few samples met those kernels.";
+    return text + ": too few counter samples fell in these kernels; --delay skips start-up.";
   }
   const bool all = capture.samples_untraced() >= capture.samples();
   return text + ": " + (all ? "all" : CountText(capture.samples_untraced()) + " of the") +
@@ -99,7 +99,7 @@ std::string DescribeCapture(const Summary& summary) {
   }
   line += " · " + CountText(capture.launches()) + " launches, " +
           CountText(capture.launches_dropped() + capture.records_dropped()) + " dropped, " +
-          CountText(capture.launches_timeless()) + " without times";
+          CountText(capture.launches_timeless()) + " not timed";
   if (capture.launches_implausible() > 0) {
     line += " (" + CountText(capture.launches_implausible()) + " had times that cannot be true)";
   }
@@ -118,18 +118,20 @@ std::string DescribeCapture(const Summary& summary) {
     line += " · slowdown estimated " + PercentText(capture.cost_share());
   }
   if ((MeasuredWell(capture) || capture.has_cost_share()) && capture.has_overhead_budget_share()) {
-    line += ", of " + PercentText(capture.overhead_budget_share()) + " allowed";
+    line += " (budget " + PercentText(capture.overhead_budget_share()) + ")";
   }
   if (capture.has_ranges_held_up_ns()) {
     line += " · calibrating held the program up for " + TimeText(capture.ranges_held_up_ns()) +
             ", left out of its steps";
   }
   if (capture.has_sampler_cpu_share()) {
-    line += " · sampler " + PercentText(capture.sampler_cpu_share()) + " of a core";
+    line += " · sampler used " + PercentText(capture.sampler_cpu_share()) + " of one CPU core";
   }
-  if (capture.kernels_folded() > 0 || capture.kernels_withheld() > 0) {
-    line += " · " + CountText(capture.kernels_folded()) + " kernels folded, " +
-            CountText(capture.kernels_withheld()) + " withheld";
+  if (capture.kernels_folded() > 0) {
+    line += " · " + CountText(capture.kernels_folded()) + " kernels counted together";
+  }
+  if (capture.kernels_withheld() > 0) {
+    line += " · " + CountText(capture.kernels_withheld()) + " kernels: counters too noisy to show";
   }
   if (capture.frames_refused() > 0) {
     line += " · " + CountText(capture.frames_refused()) + " frames refused";
@@ -159,11 +161,11 @@ std::vector<std::string> CaptureWarnings(const CaptureSummary& capture) {
 
 std::string DescribeWindow(const WindowSummary& window) {
   if (window.of() != "steps") return {};
-  std::string text = "Shares and findings are of the steps: " + TimeText(window.time_ns());
+  std::string text = "Percentages cover the steps only: ";
   if (window.has_end_ns() && window.has_start_ns()) {
-    text += " of the time from " + TimeText(window.start_ns()) + " to " +
-            TimeText(window.end_ns()) + " of the run";
+    text += TimeText(window.start_ns()) + " to " + TimeText(window.end_ns()) + " of the run, ";
   }
+  text += TimeText(window.time_ns()) + " traced";
   if (window.pauses() > 0) {
     text += ", without " + CountText(window.pauses()) +
             (window.pauses() == 1 ? " pause of " : " pauses of ") +

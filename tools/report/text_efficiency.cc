@@ -33,7 +33,7 @@ std::string DescribeShares(const EfficiencySummary& efficiency) {
   }
   if (efficiency.has_attainable_hfu()) {
     std::string attainable =
-        "HFU of these kernels at their roofs " + PercentText(efficiency.attainable_hfu());
+        "HFU if every kernel hit its roofline and the GPU never idled " + PercentText(efficiency.attainable_hfu());
     if (efficiency.has_attainable_hfu_measured()) {
       attainable +=
           ", under the ceilings measured here " + PercentText(efficiency.attainable_hfu_measured());
@@ -57,7 +57,7 @@ std::string DescribeYield(const EfficiencySummary& efficiency, bool pauses_left_
     parts.push_back(RatioText(efficiency.items_per_second()) + " " + items + "/s");
   }
   if (efficiency.has_joules_per_step()) {
-    parts.push_back(RatioText(efficiency.joules_per_step()) + " J a step");
+    parts.push_back(RatioText(efficiency.joules_per_step()) + " J per step");
   }
   if (efficiency.has_flops_per_joule()) {
     parts.push_back(PrefixedText(efficiency.flops_per_joule(), "FLOP/J"));

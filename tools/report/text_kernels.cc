@@ -29,7 +29,7 @@ const char* NameOf(Bound bound) {
     case BOUND_MEMORY: return "memory";
     case BOUND_LATENCY: return "latency";
     case BOUND_COMMUNICATION: return "comm";
-    case BOUND_NEITHER: return "neither";
+    case BOUND_NEITHER: return "mixed";
     default: return kUnknown;
   }
 }

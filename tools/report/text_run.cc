@@ -90,11 +90,11 @@ std::vector<Line> UtilizationLines(const DeviceSummary& device, bool all_counted
   }
   std::string score;
   if (device.has_efficiency_score()) {
-    score = "efficiency score " + PercentText(device.efficiency_score()) + " of busy";
+    score = "SMs active " + PercentText(device.efficiency_score()) + " of busy time";
   }
   return {
       {"GPU busy (nvidia-smi)", Optional(device.has_gpu_busy_share(), device.gpu_busy_share()),
-       "something ran, however little", true},
+       "at least one kernel or copy active", true},
       {"SM active", Optional(device.has_sm_active_share(), device.sm_active_share()), score},
       {"tensor active", Optional(device.has_tensor_active_share(), device.tensor_active_share()), ""},
       {"HFU (FLOPs ÷ peak)", Optional(device.has_hfu(), device.hfu()), hfu_note},

@@ -32,7 +32,7 @@ const RULES: Rule[] = [
   ["agent_cost_share", "of it, by tracing", format.share],
   ["sampling_cost_share", "of it, by sampling", format.share],
   ["overhead_budget_share", "overhead budget", format.share],
-  ["sampler_cpu_share", "sampler's share of a core", format.share],
+  ["sampler_cpu_share", "of one CPU core, used by the sampler", format.share],
   ["wire_bytes", "bytes recorded", format.bytes],
   ["wire_bytes_per_launch", "bytes a launch", format.plain],
   ["clock_shift_dram_ns", "shift of DRAM samples", format.time],
@@ -65,7 +65,7 @@ function Uncounted({ capture }: { capture: Capture }) {
       {typeof untraced === "number" && typeof samples === "number" && 2 * untraced >= samples
         ? `${format.count(untraced)} of the samples were taken while launches were not traced, ` +
           "or while kernels of several processes ran at once. A longer run or visit, or a larger --overhead-budget, lets more of them meet."
-        : "too few samples met those kernels."}</p>
+        : "too few counter samples fell in these kernels; --delay skips start-up."}</p>
   );
 }
 
