@@ -430,7 +430,7 @@ constexpr const char* kNew = "no rule yet: 15 % of the time";
 const std::vector<const char*>& HealthyLoads() {
   static const auto* const kLoads =
       new std::vector<const char*>{"training",  "streaming",  "decode",     "convolutions", "short",
-                                   "two_ranks", "new_shapes", "generation", "loop"};
+                                   "two_ranks", "new_shapes", "generation", "loop",   "mixed"};
   return *kLoads;
 }
 

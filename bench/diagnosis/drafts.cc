@@ -99,6 +99,23 @@ Draft Training(const RecordedLoad& load, size_t steps) {
   return Repeated(std::move(run), step, steps);
 }
 
+// The training, but that each of its kernels is launched with three sizes of work that neither name
+// nor shape of the launch tell: as batch norm is, over the layers of a network.
+Draft Mixed(const RecordedLoad& load, size_t steps) {
+  constexpr std::array<double, 3> kSizes = {0.3, 1, 4};
+  Draft draft = Training(load, steps);
+  Step mixed;
+  for (const Item& item : draft.FirstStep()) {
+    for (const double size : kSizes) {
+      mixed.push_back(item);
+      mixed.back().time_ns *= size;
+      mixed.back().work_share *= size;
+    }
+  }
+  draft.ranks.assign(1, std::vector<Step>(steps, mixed));
+  return draft;
+}
+
 uint32_t AddKernel(RecordedKernel kernel, PlannedRun* run) {
   run->kernels.push_back(std::move(kernel));
   return static_cast<uint32_t>(run->kernels.size() - 1);
@@ -377,6 +394,7 @@ std::optional<Draft> DraftOf(std::string_view name, const Recordings& recordings
   const RecordedLoad& load = *recordings.transformer;
   if (name == "training") return Training(load, 180);
   if (name == "short") return Training(load, 12);
+  if (name == "mixed") return Mixed(load, 80);
   if (name == "two_ranks") return TwoRanks(load);
   if (name == "new_shapes") return NewShapes(load);
   if (name == "streaming") return Streaming(load, {10, 12, 20, 24}, 3000);

@@ -57,8 +57,8 @@ struct Draft {
 
 Recordings Sorted(const std::vector<RecordedLoad>& loads);
 
-// Nothing where the recording that it is made from was not given. "training", "short", "two_ranks",
-// "new_shapes", "streaming", "loop", "convolutions", "decode", "generation".
+// Nothing where the recording that it is made from was not given. "training", "short", "mixed",
+// "two_ranks", "new_shapes", "streaming", "loop", "convolutions", "decode", "generation".
 std::optional<Draft> HealthyDraft(std::string_view name, const Recordings& recordings);
 
 // Time of a step's items, and of the turnarounds between them.

@@ -36,6 +36,21 @@ void TakePausesOut(const DeviceState& device, const StepsSpan& steps, DevicePart
   }
 }
 
+// Whatever gaps lie there have been longer by the same share.
+void TakeHoldUpsOut(const DeviceState& device, const StepsSpan& steps, DevicePart* part) {
+  for (const HoldUp& hold_up : steps.hold_ups) {
+    const StretchContent there = device.ledger.Between(hold_up.start_ns, hold_up.end_ns);
+    const double idle_ns = there.IdleNs();
+    if (idle_ns <= 0) continue;
+    const double share = std::min(1.0, hold_up.time_ns / idle_ns);
+    for (size_t i = 0; i < kGapCategories; ++i) {
+      const double taken_ns = std::min(share * there.time_ns[i], part->content.time_ns[i]);
+      part->content.time_ns[i] -= taken_ns;
+      part->held_up_ns += taken_ns;
+    }
+  }
+}
+
 // As if what was not traced went on like what was.
 double ProbableKernelNs(const ActivityLedger& ledger, uint64_t start_ns, uint64_t end_ns) {
   const StretchContent content = ledger.Between(start_ns, end_ns);
@@ -74,6 +89,7 @@ DevicePart SteadyPart::Of(const DeviceState& device) const {
   part.untraced_before_ns = device.ledger.Between(0, steps->start_ns).UntracedNs();
   part.untraced_after_ns = device.ledger.Between(steps->end_ns, UINT64_MAX).UntracedNs();
   TakePausesOut(device, *steps, &part);
+  TakeHoldUpsOut(device, *steps, &part);
   MoveLateTime(device, &part.content);
   return part;
 }

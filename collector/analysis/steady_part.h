@@ -6,10 +6,18 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "collector/run/model_state.h"
 
 namespace utlz {
+
+// A part of a step in which utlz itself held the GPU up for `time_ns`.
+struct HoldUp {
+  uint64_t start_ns = 0;
+  uint64_t end_ns = 0;
+  double time_ns = 0;
+};
 
 // From the start of the first step after the warm-up to the end of the last one.
 struct StepsSpan {
@@ -17,6 +25,7 @@ struct StepsSpan {
   uint64_t end_ns = 0;
   double usual_step_ns = 0;      // median
   double pause_per_step_ns = 0;  // of pauses in steps, mean
+  std::vector<HoldUp> hold_ups = {};  // while utlz set counters; those of ranges are pauses
   uint32_t device = 0;           // index into DeviceTable: whose kernels made the steps
   // By which the traced steps are longer than all of them; absent where nothing tells.
   std::optional<double> slowdown_share = std::nullopt;
@@ -32,6 +41,7 @@ struct DevicePart {
   StretchContent content;  // pauses left out
   double pause_ns = 0;
   double pauses = 0;              // how many
+  double held_up_ns = 0;          // by utlz, in StepsSpan.hold_ups; taken out of the gaps in content
   double untraced_before_ns = 0;  // of what comes before it
   double untraced_after_ns = 0;
   double kernel_share = 1;  // of the device's kernel time in the whole run

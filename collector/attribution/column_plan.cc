@@ -68,10 +68,10 @@ std::vector<Candidate> Candidates(uint32_t variant, const std::vector<int64_t>& 
 }
 
 ProfileShape ShapeOf(const Candidate& candidate, const ShapeResolution& resolution,
-                     double sample_ns) {
+                     double sample_ns, double most_coefficients = ProfileShape::kMaxCoefficients) {
   const double samples = candidate.time_ns / sample_ns + candidate.launches;
   return ProfileShape::ForDuration(candidate.typical_duration_ns, resolution,
-                                   samples / kSamplesPerCoefficient);
+                                   std::min(samples / kSamplesPerCoefficient, most_coefficients));
 }
 
 // The finest at which every candidate has its columns, or the coarsest.
@@ -117,8 +117,12 @@ ColumnPlan::ColumnPlan(const Recording& recording, size_t variants, size_t max_c
       FinestResolution(candidates, sample_ns, std::min(room, enough_data));
   std::sort(candidates.begin(), candidates.end(),
             [](const Candidate& a, const Candidate& b) { return a.time_ns > b.time_ns; });
+  auto after = static_cast<double>(candidates.size());
   for (Candidate& candidate : candidates) {
-    candidate.column.shape = ShapeOf(candidate, resolution, sample_ns);
+    // A constant rate for each of those that follow is worth more than a finer shape of this one.
+    --after;
+    const double most = room - static_cast<double>(coefficients_) - after;
+    candidate.column.shape = ShapeOf(candidate, resolution, sample_ns, most);
     const uint32_t variant = candidate.column.variant;
     std::vector<uint32_t>& columns = variants_[variant].columns;
     columns.resize(candidate.column.parts, kOtherColumn);

@@ -163,6 +163,7 @@ void AttributionFeed::Merge(const SetEngine& set, const attribution::Solution& s
     if (part.group.has_value()) result->kernels_by_group[*part.group].push_back(kernel);
     result->parts_by_kernel[kernel].push_back(part);
   }
+  for (auto& [kernel, parts] : result->parts_by_kernel) parts = WholeKernel(std::move(parts));
   const bool counted = solution.quality.samples > 0;
   for (size_t i = 0; counted && i < solution.totals.size() && i < set.attributed.size(); ++i) {
     const attribution::CounterTotals& total = solution.totals[i];

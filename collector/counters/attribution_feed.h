@@ -16,32 +16,12 @@
 
 #include "collector/attribution/engine.h"
 #include "collector/counters/counter_set.h"
+#include "collector/counters/kernel_part.h"
 #include "collector/counters/unseen_work.h"
 #include "collector/decode/sample_decoder.h"
 #include "collector/timeline/activity.h"
 
 namespace utlz {
-
-inline constexpr size_t kMetricRoles = MetricRole_ARRAYSIZE;
-
-// One counter of one launch, in CounterSet's units.
-struct CounterPerLaunch {
-  double value = 0;
-  double error = 0;    // standard error
-  double assumed = 0;  // of it, what rests on assumptions; the rest was measured, both in squares
-};
-
-// The launches of a kernel that do one kind of work.
-struct KernelPart {
-  uint32_t part = 0;
-  uint32_t parts = 1;
-  uint64_t minimum_ns = 0;  // durations of this part lie in [minimum, maximum)
-  uint64_t maximum_ns = UINT64_MAX;
-  uint64_t launches = 0;  // that the engine placed in time
-  uint64_t sampled_launches = 0;
-  std::optional<size_t> group;  // samples do not separate it from this group
-  std::array<std::optional<CounterPerLaunch>, kMetricRoles> counters;
-};
 
 // What was counted on the device while it was sampled, by role.
 struct CounterTotal {
@@ -52,6 +32,7 @@ struct CounterTotal {
 };
 
 struct Attribution {
+  // Parts of one kernel, ascending by duration: every launch is of one of them.
   std::map<uint32_t, std::vector<KernelPart>> parts_by_kernel;
   std::map<ActivityKind, KernelPart> copies;
   std::map<size_t, std::vector<uint32_t>> kernels_by_group;

@@ -1,5 +1,8 @@
 #include "collector/diagnosis/verdict.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "collector/text/number_text.h"
 
 namespace utlz {
@@ -48,6 +51,32 @@ std::string UseOfPeak(const FindingFacts& facts) {
                       : "did " + PercentText(useful_share) + " of what they could");
 }
 
+// What the devices of one job compute differs where one is slower or has more to do: all wait for
+// it. Communication kernels only wait.
+std::string SpreadOfDevices(const FindingFacts& facts) {
+  const Summary& summary = *facts.summary;
+  if (facts.step_ns <= 0 || summary.devices_size() < 2) return "";
+  int slowest = 0;
+  double most_ns = 0;
+  double least_ns = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < summary.devices_size(); ++i) {
+    const DeviceSummary& device = summary.devices(i);
+    if (device.window_ns() == 0) return "";
+    const double share = (static_cast<double>(device.kernel_time_ns()) -
+                          static_cast<double>(device.exposed_communication_ns())) /
+                         static_cast<double>(device.window_ns());
+    const double computes_ns = share * facts.step_ns;
+    if (computes_ns > most_ns) slowest = i;
+    most_ns = std::max(most_ns, computes_ns);
+    least_ns = std::min(least_ns, computes_ns);
+  }
+  if (most_ns <= 0) return "";
+  return " Of its " + std::to_string(summary.devices_size()) + " GPUs, GPU " +
+         std::to_string(slowest) + " computes longest, " + TimeText(most_ns) +
+         " a step; the shortest " + TimeText(least_ns) + " (spread " +
+         PercentText((most_ns - least_ns) / most_ns) + ").";
+}
+
 std::string GainText(const FindingSummary& finding) {
   return finding.has_gain_share() ? ", " + PercentText(finding.gain_share()) + " of the time." : ".";
 }
@@ -75,7 +104,7 @@ std::string Verdict(const FindingFacts& facts) {
       std::string(summary.window().of() == "steps" ? "In its steps the" : "The") +
       " GPU was busy " + PercentText(facts.busy_share) + " of the time" +
       (facts.counters ? UseOfPeak(facts) : WithoutCounters(facts));
-  return text + WhatToChange(facts);
+  return text + WhatToChange(facts) + SpreadOfDevices(facts);
 }
 
 }  // namespace utlz

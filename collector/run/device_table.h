@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "collector/counters/attribution_feed.h"
+#include "collector/counters/counter_settings.h"
 #include "collector/counters/device_totals.h"
 #include "collector/counters/pool_memory.h"
 #include "collector/counters/sample_totals.h"
@@ -62,6 +63,7 @@ struct DeviceState {
   DeviceTotals totals;
   PoolMemoryTotals pools;
   SampleTotals samples;
+  CounterSettings counter_settings;
   AttributionFeed attribution;
   uint64_t released_until_ns = 0;
   uint64_t sample_interval_ns = 0;  // of the first metric set

@@ -14,6 +14,7 @@ struct ModelOptions {
   ModelWork work;                        // replaces what the run itself recorded
   std::vector<DeviceCeilings> ceilings;  // of GPUs whose ceilings the run does not hold itself
   std::string step_kernel;               // part of the name of kernels that begin steps; or empty
+  double steps = 0;  // or items that the program says it ran: a hint which level they are; or 0
   uint32_t maximum_kernels = 5000;   // rows of Summary.kernels; the least important are left out
 };
 

@@ -32,6 +32,8 @@ bool SamplerIntake::Consume(uint16_t type, std::string_view payload, DeviceTable
       return ConsumeStatus(payload, devices);
     case FRAME_DEVICE_PEAKS:
       return ConsumePeaks(payload, devices);
+    case FRAME_COUNTER_SETTING:
+      return ConsumeSetting(payload, devices);
     default:
       return true;
   }
@@ -65,6 +67,10 @@ bool SamplerIntake::ConsumeSamples(std::string_view payload, DeviceTable* device
   if (!DecodeSamples(message, set->second, &samples_)) return false;
   const DevicePeaks peaks = device->peaks.value_or(DevicePeaks());
   device->samples.AddLost(message.lost());
+  if (samples_.size() > 0) {
+    device->counter_settings.AddSamples(message.metric_set(), samples_.start_ns.front(),
+                                        samples_.end_ns.back());
+  }
   for (size_t i = 0; i < samples_.size(); ++i) {
     if (!counters->Convert({samples_.row(i), samples_.metrics}, &row_)) {
       device->samples.AddRefused();
@@ -105,6 +111,15 @@ bool SamplerIntake::ConsumePeaks(std::string_view payload, DeviceTable* devices)
   DeviceState* device = DeviceOf(message, devices);
   if (device == nullptr) return false;
   device->peaks = std::move(message);
+  return true;
+}
+
+bool SamplerIntake::ConsumeSetting(std::string_view payload, DeviceTable* devices) {
+  CounterSetting message;
+  if (!Parse(payload, &message)) return false;
+  DeviceState* device = DeviceOf(message, devices);
+  if (device == nullptr) return false;
+  device->counter_settings.Add(message);
   return true;
 }
 

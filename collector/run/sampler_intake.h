@@ -21,6 +21,7 @@ class SamplerIntake {
   bool ConsumeSamples(std::string_view payload, DeviceTable* devices);
   bool ConsumeTotals(std::string_view payload, DeviceTable* devices);
   bool ConsumeStatus(std::string_view payload, DeviceTable* devices);
+  bool ConsumeSetting(std::string_view payload, DeviceTable* devices);
   bool ConsumePeaks(std::string_view payload, DeviceTable* devices);
 
   DecodedSamples samples_;

@@ -147,13 +147,7 @@ absl::Status CounterSession::Take() {
   if (sets_.empty()) {
     if (absl::Status status = SelectSets(); !status.ok()) return status;
   }
-  const size_t set = SetOfNextWindow();
-  configured_set_.reset();
-  if (absl::Status status = sampler_->Configure(sets_[set].metrics(), sets_[set].interval_ns());
-      !status.ok())
-    return status;
-  configured_set_ = set;
-  return absl::OkStatus();
+  return Configure(SetOfNextWindow());
 }
 
 absl::Status CounterSession::SelectSets() {
@@ -212,8 +206,22 @@ void CounterSession::BeginWindow(uint64_t now_ns) {
 absl::Status CounterSession::ConfigureNextSet() {
   const size_t set = SetOfNextWindow();
   if (sampler_->configured() && configured_set_ == set) return absl::OkStatus();
+  return Configure(set);
+}
+
+// Programs that launch kernels meanwhile may wait for the driver: when that was belongs to the run.
+absl::Status CounterSession::Configure(size_t set) {
+  configured_set_.reset();
+  CounterSetting setting;
+  setting.set_device_uuid(device_.uuid);
+  setting.set_start_ns(RealtimeNs());
+  const absl::Status status =
+      sampler_->Configure(sets_[set].metrics(), sets_[set].interval_ns());
+  if (!status.ok()) return status;
+  setting.set_end_ns(RealtimeNs());
+  sink_(FRAME_COUNTER_SETTING, setting);
   configured_set_ = set;
-  return sampler_->Configure(sets_[set].metrics(), sets_[set].interval_ns());
+  return absl::OkStatus();
 }
 
 uint64_t CounterSession::WindowNs() const {

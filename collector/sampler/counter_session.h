@@ -107,6 +107,7 @@ class CounterSession {
   void Block(uint64_t now_ns, const absl::Status& status);
   void BeginWindow(uint64_t now_ns);
   absl::Status ConfigureNextSet();
+  absl::Status Configure(size_t set);
   // With planned windows: does what a window needs beforehand, and says when it may come.
   void GetReady(uint64_t now_ns);
   SamplerReady Ready() const;

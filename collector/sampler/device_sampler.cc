@@ -108,7 +108,8 @@ void DeviceSampler::ReadSubscription(uint64_t now_ns) {
     if (type == FRAME_SAMPLER_STATUS) {
       TakeStatus(payload);
     } else if (type == FRAME_METRIC_SET || type == FRAME_SAMPLES || type == FRAME_DEVICE_PEAKS ||
-               type == FRAME_SAMPLER_READY || type == FRAME_SAMPLER_WINDOW) {
+               type == FRAME_COUNTER_SETTING || type == FRAME_SAMPLER_READY ||
+               type == FRAME_SAMPLER_WINDOW) {
       relay_(type, payload);
     }
   });

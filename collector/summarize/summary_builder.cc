@@ -7,6 +7,7 @@
 #include "collector/diagnosis/cupti_notices.h"
 #include "collector/diagnosis/findings.h"
 #include "collector/diagnosis/sampling_notices.h"
+#include "collector/diagnosis/what_is_known.h"
 #include "collector/summary/capture_summary.h"
 #include "collector/summary/communication_summary.h"
 #include "collector/summary/device_summary.h"
@@ -54,6 +55,7 @@ Summary Summarize(const ModelState& model) {
   SummarizeCommunication(model, analysis, &summary);
   SummarizeTimeline(model, analysis, &summary);
   SummarizeFindings(model, analysis, &summary);
+  SayWhatIsKnown(model.run_start.has_value() ? model.run_start->counters() : "", &summary);
   RaiseAlerts(model.run_start.has_value() ? model.run_start->alert_limits() : AlertLimits(),
               &summary);
   return summary;

@@ -125,6 +125,18 @@ void SetSampling(const ModelState& model, const Analysis& analysis, CaptureSumma
   capture->set_sampling_cost_share(kSamplingSlowdown * static_cast<double>(sampled_ns) / run_ns);
 }
 
+// Of the device whose steps they are.
+void SetStepsSampled(const ModelState& model, const Analysis& analysis, CaptureSummary* capture) {
+  const std::optional<StepsSpan>& steps = analysis.steady.steps;
+  if (!steps.has_value() || capture->samples() == 0) return;
+  const double traced_ns = analysis.devices[steps->device].part.TimeNs();
+  if (traced_ns <= 0) return;
+  const auto sampled = model.devices[steps->device].samples.dram_series().EstimateBetween(
+      steps->start_ns, steps->end_ns);
+  const double sampled_ns = sampled.has_value() ? sampled->held_ns : 0;
+  capture->set_steps_sampled_share(std::min(1.0, sampled_ns / traced_ns));
+}
+
 // Of the GPU where it is most.
 void SetHoldUps(const ModelState& model, CaptureSummary* capture) {
   double most_ns = 0;
@@ -223,6 +235,7 @@ void SummarizeCapture(const ModelState& model, const Analysis& analysis, Summary
   SetClocksAroundWork(model, summary);
   SetProcesses(model, *summary, capture);
   SetSampling(model, analysis, capture);
+  SetStepsSampled(model, analysis, capture);
   SetCost(model, analysis, capture);
   SetUncounted(analysis, capture);
   if (model.run_start.has_value() && model.run_start->overhead_budget_ppm() > 0) {

@@ -116,12 +116,22 @@ void SetCost(const ModelState& model, const Summary& summary, EfficiencySummary*
   }
 }
 
+// A call of generation and a token, say.
+void SetCostOfLevels(double price_per_hour, StepsSummary* steps) {
+  for (StepLevel& level : *steps->mutable_levels()) {
+    if (level.time_mean_ns() > 0) level.set_cost(price_per_hour / 3600e9 * level.time_mean_ns());
+  }
+}
+
 }  // namespace
 
 void SummarizeEnergyAndCost(const ModelState& model, const Analysis& analysis, Summary* summary) {
   EfficiencySummary efficiency = summary->efficiency();
   SetEnergy(model, analysis, *summary, &efficiency);
   SetCost(model, *summary, &efficiency);
+  if (model.work.price_per_hour() > 0 && summary->has_steps()) {
+    SetCostOfLevels(model.work.price_per_hour(), summary->mutable_steps());
+  }
   if (efficiency.ByteSizeLong() > 0) *summary->mutable_efficiency() = std::move(efficiency);
 }
 

@@ -1,6 +1,7 @@
 #include "collector/summary/found_steps.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -10,6 +11,10 @@ namespace {
 constexpr size_t kFewestSteps = 3;
 // Between traced steps: fewer say little of how long those between them take.
 constexpr size_t kFewestGaps = 4;
+// Of a step: operations with which a program ends.
+constexpr double kWayOut = 0.1;
+// By which numbers of steps that were told and found may differ, as a share.
+constexpr double kToldTolerance = 0.05;
 
 std::vector<Step> StepsOf(const std::vector<std::pair<uint64_t, uint64_t>>& bounds) {
   std::vector<Step> steps;
@@ -63,9 +68,11 @@ FoundSteps FindBounds(const ModelState& model) {
   for (uint32_t i = 0; i < model.devices.size(); ++i) {
     auto [source, steps] = StepsOn(model, i);
     if (steps.size() <= found.steps.size()) continue;
+    const bool hold_layers = source == "pattern";
     found = {.source = std::move(source),
              .device = &model.devices[i],
              .device_index = i,
+             .hold_layers = hold_layers,
              .steps = std::move(steps)};
   }
   return found;
@@ -74,7 +81,12 @@ FoundSteps FindBounds(const ModelState& model) {
 void TakeHoldUpsOut(const DeviceState& device, std::vector<Step>* steps) {
   for (const LongGap& gap : device.ledger.long_gaps()) {
     if (!device.range_hold_ups.Holds(gap)) continue;
-    for (Step& step : *steps) step.held_up_ns += OverlapNs(gap, step);
+    for (Step& step : *steps) {
+      const double overlap_ns = OverlapNs(gap, step);
+      if (overlap_ns <= 0) continue;
+      step.held_up_ns += overlap_ns;
+      step.held_up_by = "utlz set counters for exact ranges";
+    }
   }
 }
 
@@ -124,7 +136,66 @@ void FillSteps(const ModelState& model, FoundSteps* found) {
   WeighSteps(OperationAxis(model, found->device_index), found);
 }
 
+// All levels that a device's launches show, longest steps first.
+std::vector<FoundSteps> LevelsOn(const ModelState& model, uint32_t index) {
+  const DeviceState& device = model.devices[index];
+  std::vector<FoundSteps> levels;
+  const auto add = [&](const char* source, bool hold_layers,
+                       const std::vector<std::pair<uint64_t, uint64_t>>& bounds) {
+    if (bounds.size() < 2) return;
+    levels.push_back({.source = source,
+                      .device = &device,
+                      .device_index = index,
+                      .hold_layers = hold_layers,
+                      .steps = StepsOf(bounds)});
+  };
+  add("graph", false, device.graphs.StepsOfMainGraph(KernelTimeNs(model, index)));
+  add("pattern", false, device.steps.Calls());
+  add("pattern", true, device.steps.Steps());
+  if (const auto layers = device.steps.FindLayers()) add("pattern", false, layers->times);
+  return levels;
+}
+
+// Those of which there are about as many as somebody said.
+std::optional<FoundSteps> FindTold(const ModelState& model) {
+  std::vector<FoundSteps> all;
+  if (FoundSteps marked = StepsByMarks(model); marked.device != nullptr) {
+    all.push_back(std::move(marked));
+  }
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    if (!model.devices[i].used) continue;
+    for (FoundSteps& level : LevelsOn(model, i)) all.push_back(std::move(level));
+  }
+  for (FoundSteps& found : all) {
+    FillSteps(model, &found);
+    if (found.steps.size() < 2) continue;
+    const OperationAxis axis(model, found.device_index);
+    if (AreAsMany(CountSteps(found, StepsAfter(found, axis)), model.options.steps)) return found;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<double> StepsAfter(const FoundSteps& found, const OperationAxis& axis) {
+  const auto after = axis.Between(found.steps.back().end_ns, axis.end_ns());
+  if (!after.has_value() || found.operations <= 0) return std::nullopt;
+  const bool marked_anywhere = found.source == "pattern" || found.source == "kernel";
+  if (!marked_anywhere) return std::floor(*after / found.operations);
+  // The kernel that marks the steps may be anywhere in one: what precedes it in the first and what
+  // follows it in the last make one more together.
+  return 1 + std::max(0.0, std::floor(*after / found.operations - kWayOut));
+}
+
+double CountSteps(const FoundSteps& found, std::optional<double> after) {
+  double count = after.value_or(0);
+  for (const Step& step : found.steps) count += step.weight;
+  return count;
+}
+
+bool AreAsMany(double count, double told) {
+  return told > 0 && std::abs(count - told) <= std::max(1.0, kToldTolerance * told);
+}
 
 double OverlapNs(const LongGap& gap, const Step& step) {
   const uint64_t begin_ns = std::max(gap.start_ns, step.start_ns);
@@ -133,6 +204,9 @@ double OverlapNs(const LongGap& gap, const Step& step) {
 }
 
 FoundSteps FindSteps(const ModelState& model) {
+  if (model.options.steps > 0 && model.options.step_kernel.empty()) {
+    if (std::optional<FoundSteps> told = FindTold(model)) return *std::move(told);
+  }
   FoundSteps found = FindBounds(model);
   FillSteps(model, &found);
   return found;

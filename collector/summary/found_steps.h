@@ -17,6 +17,7 @@ struct Step {
   uint64_t end_ns;
   StretchContent content;
   double held_up_ns = 0;  // by our own counters: no time of the step's
+  const char* held_up_by = nullptr;  // what utlz did then; null: nothing
   // For how many steps it stands: itself, and its half of those beside it that were not traced.
   double weight = 1;
   double length_ns() const { return static_cast<double>(end_ns - start_ns) - held_up_ns; }
@@ -28,10 +29,22 @@ struct FoundSteps {
   const DeviceState* device = nullptr;  // that the steps' contents are of
   uint32_t device_index = 0;
   double operations = 0;    // in one step, median; 0 where that is not known
+  bool hold_layers = false;  // StepFinder's layers are parts of these steps
   std::vector<Step> steps;  // traced whole, in order
 };
 
-// By the kernel that somebody named, else by what the program says itself, else by launches of one
+// Steps after the last one that was traced whole, by the operations that followed it; nothing where
+// these were not counted.
+std::optional<double> StepsAfter(const FoundSteps& found, const OperationAxis& axis);
+// Steps of the run, those that were not traced among them. `after` as StepsAfter says.
+double CountSteps(const FoundSteps& found, std::optional<double> after);
+
+// Whether there are as many as somebody said: what a program does before and after its loop makes a
+// difference of a few.
+bool AreAsMany(double count, double told);
+
+// By the level of which there are as many as ModelOptions.steps says, where there is one. Else by
+// the kernel that somebody named, else by what the program says itself, else by launches of one
 // graph, else by launches that repeat. Devices of one job step together: the one with most steps
 // speaks for all.
 FoundSteps FindSteps(const ModelState& model);

@@ -253,6 +253,7 @@ void SummarizeKernels(const ModelState& model, const Analysis& analysis, Summary
   for (size_t i = 0; i < analysis.rows.size(); ++i) {
     kernels.push_back(SummarizeRow(model, analysis, i));
     kernels.back().set_short_name(Valid(names[i]));
+    kernels.back().set_window_share(std::clamp(analysis.rows[i].steady_share, 0.0, 1.0));
     time_ns += analysis.rows[i].time_ns;
   }
   SetFolded(model, analysis, names, &kernels);

@@ -14,6 +14,8 @@ namespace {
 
 // From so much kernel time without counters on, little can be told of the rest.
 constexpr double kHardlySampled = 0.5;
+// Of the steps' traced time: rates that rest on samples of less are said to.
+constexpr double kFewSamples = 0.02;
 // Of the steady part: what is idle for less is not the problem.
 constexpr double kMuchIdle = 0.25;
 constexpr double kMuchCommunication = 0.2;
@@ -192,6 +194,22 @@ std::string CostText(const CaptureSummary& capture) {
   return text;
 }
 
+// What counters say of steps rests on the samples in them, however many there are before.
+std::string SampledText(double uncounted, const CaptureSummary& capture) {
+  if (capture.samples() == 0) return {};
+  const bool known = capture.has_steps_sampled_share();
+  if (uncounted >= kHardlySampled) {
+    return "the steps were hardly sampled" +
+           (known ? " (" + PercentText(capture.steps_sampled_share()) + " of their time)" : "") +
+           ", so their FLOPs and bytes are mostly unknown: run longer, or leave start-up out with "
+           "--delay";
+  }
+  if (!known || capture.steps_sampled_share() >= kFewSamples) return {};
+  return "the steps were hardly sampled (" + PercentText(capture.steps_sampled_share()) +
+         " of their time, most samples fell before them), so rates of kernels rest on few of their "
+         "launches";
+}
+
 std::string TrustOf(const Parts& parts, const Summary& summary) {
   std::vector<std::string> texts;
   const StepsSummary& steps = summary.steps();
@@ -201,12 +219,14 @@ std::string TrustOf(const Parts& parts, const Summary& summary) {
     texts.push_back(PercentText(summary.capture().coverage_share()) + " of the time traced");
   }
   if (parts.compute_ns > 0) {
-    const double uncounted = parts.kept_ns / parts.compute_ns;
+    const CaptureSummary& capture = summary.capture();
+    const double uncounted = capture.has_kernel_time_without_counters_share()
+                                 ? capture.kernel_time_without_counters_share()
+                                 : parts.kept_ns / parts.compute_ns;
     texts.push_back(PercentText(uncounted) + " of the kernel time without counters");
-    if (uncounted >= kHardlySampled && summary.capture().samples() > 0) {
-      texts.push_back(
-          "the steps were hardly sampled, so their FLOPs and bytes are mostly unknown: run longer, "
-          "or leave start-up out with --delay");
+    // What is doubtful comes first.
+    if (const std::string sampled = SampledText(uncounted, summary.capture()); !sampled.empty()) {
+      texts.insert(texts.begin(), sampled);
     }
   }
   if (const std::string cost = CostText(summary.capture()); !cost.empty()) texts.push_back(cost);

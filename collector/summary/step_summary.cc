@@ -7,6 +7,7 @@
 
 #include "collector/kernel_names/kernel_name.h"
 #include "collector/summary/found_steps.h"
+#include "collector/summary/hold_ups.h"
 #include "collector/summary/step_levels.h"
 #include "collector/text/number_text.h"
 
@@ -194,6 +195,11 @@ void ListSteps(const ModelState& model, const std::vector<Step>& steps, size_t w
   for (size_t i = 0; i < std::min(steps.size(), kMaxListed); ++i) {
     summary->add_time_ns(steps[i].length_ns());
     summary->add_start_ns(static_cast<double>(steps[i].start_ns) - static_cast<double>(origin_ns));
+    if (steps[i].held_up_ns > 0 && static_cast<size_t>(summary->held_up_size()) < kMaxSlow) {
+      summary->add_held_up(static_cast<uint32_t>(i));
+      summary->add_held_up_time_ns(steps[i].held_up_ns);
+      summary->add_held_up_reason(steps[i].held_up_by);
+    }
     const bool slow = i >= warmup && steps[i].length_ns() > kSlowStep * usual.length_ns;
     if (!slow || static_cast<size_t>(summary->slow_size()) >= kMaxSlow) continue;
     summary->add_slow(static_cast<uint32_t>(i));
@@ -212,6 +218,31 @@ double PausePerStepNs(const DeviceState& device, const std::vector<Step>& steps,
   return pause_ns / static_cast<double>(steps.size() - warmup);
 }
 
+std::string LevelCountText(const StepLevel& level) {
+  return CountText(static_cast<uint64_t>(std::llround(level.count()))) + " " + level.name() +
+         (level.count() >= 1.5 ? "s" : "");
+}
+
+// Whether what was told are the steps, another level, or nothing that was found.
+void CompareWithTold(double told, StepsSummary* summary) {
+  summary->set_told(told);
+  std::string found;
+  for (const StepLevel& level : summary->levels()) {
+    if (AreAsMany(level.count(), told)) {
+      const bool steps = level.name() == summary->level();
+      summary->set_told_note(steps ? "as many as --steps says"
+                                   : "what --steps counts are " + LevelCountText(level) +
+                                         "; figures a step are of the level named step");
+      return;
+    }
+    found += (found.empty() ? "" : ", ") + LevelCountText(level);
+  }
+  summary->set_told_note("--steps says " + CountText(static_cast<uint64_t>(std::llround(told))) +
+                         ", of which there is no level here" +
+                         (found.empty() ? std::string() : " (" + found + ")") +
+                         ": --step-kernel NAME names the kernel that begins a step");
+}
+
 // By how much the traced steps are longer than all of them, for which nothing but tracing speaks.
 void SetSlowdown(const ModelState& model, const FoundSteps& found, size_t warmup, StepsSpan* span) {
   const auto rate = RateOf(found, OperationAxis(model, found.device_index), warmup);
@@ -226,16 +257,23 @@ void SetSlowdown(const ModelState& model, const FoundSteps& found, size_t warmup
 }  // namespace
 
 std::optional<StepsSpan> SummarizeSteps(const ModelState& model, Summary* summary) {
-  const FoundSteps found = FindSteps(model);
+  FoundSteps found = FindSteps(model);
   if (found.steps.size() < 2) return std::nullopt;
-  if (found.source == "pattern" && !AreAlike(found.steps)) return std::nullopt;
+  if (found.source == "pattern" && !AreAlike(found.steps)) {
+    summary->mutable_run()->add_notices(
+        "No steps: a kernel comes back in a pattern, but what is launched between its returns is not "
+        "alike. 'utlz report --steps N' or '--step-kernel NAME' says what a step is.");
+    return std::nullopt;
+  }
   const size_t warmup = WarmupSteps(found.steps);
   if (warmup >= found.steps.size()) return std::nullopt;
+  std::vector<HoldUp> hold_ups = FindHoldUps(warmup, &found);
   StepsSummary* steps = summary->mutable_steps();
   steps->set_source(found.source);
   SetTimes(found.steps, warmup, steps);
   SetContents(found.steps, warmup, steps);
   SummarizeLevels(model, found, warmup, steps);
+  if (model.options.steps > 0) CompareWithTold(model.options.steps, steps);
   const std::string uuid = found.device == nullptr ? "" : FormatUuid(found.device->uuid);
   if (!uuid.empty()) steps->set_device_uuid(uuid);
   ListSteps(model, found.steps, warmup, steps);
@@ -243,6 +281,7 @@ std::optional<StepsSpan> SummarizeSteps(const ModelState& model, Summary* summar
   StepsSpan span{.start_ns = found.steps[warmup].start_ns,
                  .end_ns = found.steps.back().end_ns,
                  .usual_step_ns = steps->time_p50_ns(),
+                 .hold_ups = std::move(hold_ups),
                  .device = found.device_index};
   span.pause_per_step_ns = PausePerStepNs(*found.device, found.steps, warmup, span);
   SetSlowdown(model, found, warmup, &span);

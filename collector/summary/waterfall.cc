@@ -26,7 +26,8 @@ constexpr SliceText kSlices[] = {
     {kSliceEnd, "evaluation, saving, shutdown: no step came any more", false},
     {kSlicePauses, "long stretches between steps in which the GPU was asked for nothing", false},
     {kSliceUntraced, "tracing paused to keep within the overhead budget, or had ended", false},
-    {kSliceSlowdown, "measured: in its windows tracing slows launches, so the GPU waits longer",
+    {kSliceSlowdown,
+     "in its windows tracing slows launches, and a GPU whose counters are set may wait: as measured",
      false},
     {kSliceIdleTurnaround,
      "gaps of up to 2 µs, which even a CUDA graph has between dependent kernels"},
@@ -111,8 +112,9 @@ void AddRest(const ModelState& model, const Analysis& analysis, const DeviceStat
   const double untraced_ns = part.content.UntracedNs();
   (*slices)[kSliceUntraced] += untraced_ns + part.untraced_before_ns + part.untraced_after_ns;
   (*slices)[kSlicePauses] += part.pause_ns;
-  (*slices)[kSliceSlowdown] += part.slowdown_ns;
-  const double inside_ns = part.TimeNs() + untraced_ns + part.pause_ns + part.slowdown_ns;
+  const double ours_ns = part.slowdown_ns + part.held_up_ns;
+  (*slices)[kSliceSlowdown] += ours_ns;
+  const double inside_ns = part.TimeNs() + untraced_ns + part.pause_ns + ours_ns;
   const double rest_ns =
       std::max(0.0, wall_ns - inside_ns - part.untraced_before_ns - part.untraced_after_ns);
   if (!analysis.steady.steps.has_value()) {

@@ -28,6 +28,7 @@ void SummarizeWindow(const ModelState& model, const Analysis& analysis, Summary*
     longest = &analysis.devices[steps->device].part;
     window->set_pause_time_ns(longest->pause_ns);
     window->set_pauses(static_cast<uint64_t>(std::llround(longest->pauses)));
+    if (longest->held_up_ns > 0) window->set_held_up_time_ns(longest->held_up_ns);
   }
   window->set_time_ns(longest->TimeNs());
   if (longest->slowdown_ns > 0) {

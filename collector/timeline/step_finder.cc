@@ -187,14 +187,17 @@ std::optional<StepFinder::Pattern> StepFinder::FindPattern(const std::vector<Lau
   const std::vector<PeriodGroup> groups = GroupByPeriod(repetitions);
   std::vector<const PeriodGroup*> nested = NestedPeriods(groups);
   if (nested.empty()) return std::nullopt;
+  std::optional<uint32_t> call;
   if (nested.size() > 2 &&
       LayersIn(nested[0]->anchor(), nested[1]->most_frequent()) >= kFewestStepsInCall) {
+    call = nested[0]->anchor().kernel;
     nested.erase(nested.begin());
   }
   const Repetition& step = nested[0]->anchor();
-  if (nested.size() == 1) return Pattern{.step = step.kernel, .layer = std::nullopt};
+  if (nested.size() == 1) return Pattern{.step = step.kernel, .call = call, .layer = std::nullopt};
   const Repetition& layer = nested[1]->most_frequent();
   return Pattern{.step = step.kernel,
+                 .call = call,
                  .layer = layer.kernel,
                  .layers = LayersIn(step, layer),
                  .layer_launches = static_cast<double>(layer.launches)};
@@ -209,6 +212,7 @@ std::vector<uint32_t> StepFinder::KernelsOf(const std::vector<Launch>& launches)
 
 void StepFinder::Follow(const Pattern& pattern, const Launch& launch, Starts* starts) {
   if (launch.kernel == pattern.step) starts->steps.Add(launch.start_ns);
+  if (pattern.call == launch.kernel) starts->calls.Add(launch.start_ns);
   if (pattern.layer == launch.kernel) starts->layers.Add(launch.start_ns);
 }
 
@@ -245,6 +249,12 @@ std::vector<std::pair<uint64_t, uint64_t>> StepFinder::Steps() const {
   const auto found = Found();
   if (!found.has_value()) return {};
   return found->second.steps.Steps();
+}
+
+std::vector<std::pair<uint64_t, uint64_t>> StepFinder::Calls() const {
+  const auto found = Found();
+  if (!found.has_value()) return {};
+  return found->second.calls.Steps();
 }
 
 std::optional<StepFinder::Layers> StepFinder::FindLayers() const {

@@ -31,6 +31,9 @@ class StepFinder {
   // Start and end of steps, in order; empty where the launches do not repeat.
   std::vector<std::pair<uint64_t, uint64_t>> Steps() const;
 
+  // Start and end of calls of many steps, where their launches show one; empty elsewhere.
+  std::vector<std::pair<uint64_t, uint64_t>> Calls() const;
+
   // The longest sequence of launches that repeats within a step and makes up most of it.
   struct Layers {
     double in_step = 0;                                // how many, in most steps
@@ -48,12 +51,14 @@ class StepFinder {
   // The kernels that mark steps and layers.
   struct Pattern {
     uint32_t step = 0;
+    std::optional<uint32_t> call;
     std::optional<uint32_t> layer;
     double layers = 0;
     double layer_launches = 0;
   };
   struct Starts {
     StepStarts steps;
+    StepStarts calls;
     StepStarts layers;
   };
 

@@ -28,10 +28,11 @@ const char* NameOfRung(CounterSource source) {
   }
 }
 
-// So wide an interval says less than the estimate from what a launch was seen to cost.
+// An interval as wide as what it is of says less than the estimate from what a launch was seen to
+// cost. The first screen goes by the same (SummarizeLadder).
 bool MeasuredWell(const CaptureSummary& capture) {
-  constexpr double kWidestError = 0.01;
-  return capture.has_measured_cost_share() && capture.measured_cost_error_share() <= kWidestError;
+  return capture.has_measured_cost_share() &&
+         capture.measured_cost_error_share() < capture.measured_cost_share();
 }
 
 // Kernels whose work nobody counted, where they are more than a few.
@@ -40,7 +41,7 @@ std::string DescribeUncounted(const CaptureSummary& capture) {
   std::string text = PercentText(capture.kernel_time_without_counters_share()) +
                      " of the kernel time has no counters";
   if (2 * capture.samples_untraced() < capture.samples()) {
-    return text + ": too few samples met those kernels.";
+    return text + ": too few counter samples fell in these kernels; --delay skips start-up.";
   }
   const bool all = capture.samples_untraced() >= capture.samples();
   return text + ": " + (all ? "all" : CountText(capture.samples_untraced()) + " of the") +
@@ -121,7 +122,7 @@ std::string DescribeCapture(const Summary& summary) {
   }
   line += " · " + CountText(capture.launches()) + " launches, " +
           CountText(capture.launches_dropped() + capture.records_dropped()) + " dropped, " +
-          CountText(capture.launches_timeless()) + " without times";
+          CountText(capture.launches_timeless()) + " not timed";
   if (capture.launches_implausible() > 0) {
     line += " (" + CountText(capture.launches_implausible()) + " had times that cannot be true)";
   }
@@ -129,28 +130,31 @@ std::string DescribeCapture(const Summary& summary) {
     line += " · " + CountText(capture.copies_implausible()) +
             " copies left out, their times cannot be true";
   }
-  if (capture.has_coverage_share()) line += " · coverage " + PercentText(capture.coverage_share());
+  if (capture.has_coverage_share()) {
+    line += " · traced " + PercentText(capture.coverage_share()) + " from first to last window";
+  }
   if (const std::string clocks = DescribeClocks(summary); !clocks.empty()) line += " · " + clocks;
   if (MeasuredWell(capture)) {
-    line += " · cost of windows measured " +
-            PercentText(std::max(0.0, capture.measured_cost_share())) + " ± " +
+    line += " · slowdown by windows measured " + PercentText(capture.measured_cost_share()) + " ± " +
             PercentText(capture.measured_cost_error_share());
   } else if (capture.has_cost_share()) {
-    line += " · cost about " + PercentText(capture.cost_share());
+    line += " · slowdown estimated " + PercentText(capture.cost_share());
   }
   if ((MeasuredWell(capture) || capture.has_cost_share()) && capture.has_overhead_budget_share()) {
-    line += ", of " + PercentText(capture.overhead_budget_share()) + " allowed";
+    line += " (budget " + PercentText(capture.overhead_budget_share()) + ")";
   }
   if (capture.has_ranges_held_up_ns()) {
     line += " · calibrating held the program up for " + TimeText(capture.ranges_held_up_ns()) +
             ", left out of its steps";
   }
   if (capture.has_sampler_cpu_share()) {
-    line += " · sampler " + PercentText(capture.sampler_cpu_share()) + " of a core";
+    line += " · sampler used " + PercentText(capture.sampler_cpu_share()) + " of one CPU core";
   }
-  if (capture.kernels_folded() > 0 || capture.kernels_withheld() > 0) {
-    line += " · " + CountText(capture.kernels_folded()) + " kernels folded, " +
-            CountText(capture.kernels_withheld()) + " withheld";
+  if (capture.kernels_folded() > 0) {
+    line += " · " + CountText(capture.kernels_folded()) + " kernels counted together";
+  }
+  if (capture.kernels_withheld() > 0) {
+    line += " · " + CountText(capture.kernels_withheld()) + " kernels: counters too noisy to show";
   }
   if (capture.frames_refused() > 0) {
     line += " · " + CountText(capture.frames_refused()) + " frames refused";
@@ -181,11 +185,11 @@ std::vector<std::string> CaptureWarnings(const CaptureSummary& capture) {
 
 std::string DescribeWindow(const WindowSummary& window) {
   if (window.of() != "steps") return {};
-  std::string text = "Shares and findings are of the steps: " + TimeText(window.time_ns());
+  std::string text = "Percentages cover the steps only: ";
   if (window.has_end_ns() && window.has_start_ns()) {
-    text += " of the time from " + TimeText(window.start_ns()) + " to " +
-            TimeText(window.end_ns()) + " of the run";
+    text += TimeText(window.start_ns()) + " to " + TimeText(window.end_ns()) + " of the run, ";
   }
+  text += TimeText(window.time_ns()) + " traced";
   if (window.pauses() > 0) {
     text += ", without " + CountText(window.pauses()) +
             (window.pauses() == 1 ? " pause of " : " pauses of ") +

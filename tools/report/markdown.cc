@@ -8,6 +8,7 @@
 #include "collector/text/shown_text.h"
 #include "tools/report/capture_text.h"
 #include "tools/report/device_roofs.h"
+#include "tools/report/kernels_of_steps.h"
 
 namespace utlz {
 namespace {
@@ -258,7 +259,7 @@ std::string RenderMarkdown(const Summary& summary, const MarkdownOptions& option
   return Head(summary) + Figures(summary) + Steps(summary) + Findings(summary) + Alerts(summary) +
          Capture(summary) + Folded("Where the time of the peak goes", Waterfall(summary)) +
          Folded(std::string("Kernels, ") + NameOf(options.order) + " first",
-                Kernels(summary, options)) +
+                Kernels(WithKernelsOfSteps(summary), options)) +
          Folded("Ranks", Ranks(summary));
 }
 

@@ -1,10 +1,12 @@
 #include "tools/report/text.h"
 
+#include "tools/report/kernels_of_steps.h"
 #include "tools/report/text_sections.h"
 
 namespace utlz {
 
 std::string RenderText(const Summary& summary, const TextOptions& options) {
+  const Summary in_steps = WithKernelsOfSteps(summary);
   std::string text = RenderRun(summary, options);
   const auto add = [&](const std::string& section) {
     if (!section.empty()) text += "\n" + section;
@@ -16,8 +18,8 @@ std::string RenderText(const Summary& summary, const TextOptions& options) {
   add(RenderCapture(summary, options));
   switch (options.group_by) {
     case GroupBy::kKernel:
-      add(RenderKernels(summary, options));
-      add(RenderRoofline(summary, options));
+      add(RenderKernels(in_steps, options));
+      add(RenderRoofline(in_steps, options));
       add(RenderCopies(summary, options));
       add(RenderCommunication(summary, options));
       add(RenderIdle(summary, options) + RenderSteps(summary, options) +

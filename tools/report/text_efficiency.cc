@@ -33,7 +33,7 @@ std::string DescribeShares(const EfficiencySummary& efficiency) {
   }
   if (efficiency.has_attainable_hfu()) {
     std::string attainable =
-        "HFU of these kernels at their roofs " + PercentText(efficiency.attainable_hfu());
+        "HFU if every kernel hit its roofline and the GPU never idled " + PercentText(efficiency.attainable_hfu());
     if (efficiency.has_attainable_hfu_measured()) {
       attainable +=
           ", under the ceilings measured here " + PercentText(efficiency.attainable_hfu_measured());
@@ -57,7 +57,7 @@ std::string DescribeYield(const EfficiencySummary& efficiency, bool pauses_left_
     parts.push_back(RatioText(efficiency.items_per_second()) + " " + items + "/s");
   }
   if (efficiency.has_joules_per_step()) {
-    parts.push_back(RatioText(efficiency.joules_per_step()) + " J a step");
+    parts.push_back(RatioText(efficiency.joules_per_step()) + " J per step");
   }
   if (efficiency.has_flops_per_joule()) {
     parts.push_back(PrefixedText(efficiency.flops_per_joule(), "FLOP/J"));
@@ -78,7 +78,7 @@ std::string FormatPrice(double price) {
   return price >= 1000 ? CompactCountText(price) : text.data();
 }
 
-std::string DescribeCost(const EfficiencySummary& efficiency) {
+std::string DescribeCost(const EfficiencySummary& efficiency, const StepsSummary& steps) {
   if (!efficiency.has_price_per_hour()) return {};
   std::string hour = "cost: " + FormatPrice(efficiency.price_per_hour()) + " an hour";
   if (efficiency.has_cost_idle_per_hour()) {
@@ -96,6 +96,10 @@ std::string DescribeCost(const EfficiencySummary& efficiency) {
     if (known) parts.push_back(FormatPrice(price) + " " + what);
   };
   add(efficiency.has_cost_per_step(), efficiency.cost_per_step(), "a step");
+  for (const StepLevel& level : steps.levels()) {
+    add(level.has_cost() && level.name() != steps.level(), level.cost(),
+        "a " + EscapeForTerminal(level.name()));
+  }
   add(efficiency.has_cost_per_token(), efficiency.cost_per_token() * 1e6, "a million tokens");
   add(efficiency.has_cost_per_item(), efficiency.cost_per_item() * 1e3,
       "a thousand " + EscapeForTerminal(efficiency.item_name()));
@@ -110,7 +114,7 @@ std::string RenderEfficiency(const Summary& summary, const TextOptions& options)
   const bool pauses_left_out = summary.steps().pause_time_ns() > 0;
   for (const std::string& line :
        {DescribeShares(efficiency), DescribeYield(efficiency, pauses_left_out),
-        DescribeCost(efficiency)}) {
+        DescribeCost(efficiency, summary.steps())}) {
     if (!line.empty()) text += Wrap(line, options.columns, 4, 2);
   }
   if (efficiency.has_gap_note()) {

@@ -29,15 +29,15 @@ const char* NameOf(Bound bound) {
     case BOUND_MEMORY: return "memory";
     case BOUND_LATENCY: return "latency";
     case BOUND_COMMUNICATION: return "comm";
-    case BOUND_NEITHER: return "neither";
+    case BOUND_NEITHER: return "mixed";
     default: return kUnknown;
   }
 }
 
-// Standard error of the roof column.
+// Half of the 95 % interval of the roof column.
 std::optional<double> RoofError(const KernelSummary& kernel) {
   if (!kernel.has_recoverable_time_error_ns() || kernel.time_ns() <= 0) return std::nullopt;
-  return kernel.recoverable_time_error_ns() / kernel.time_ns();
+  return kNormal95 * kernel.recoverable_time_error_ns() / kernel.time_ns();
 }
 
 double PerSecond(double total, const KernelSummary& kernel) {
@@ -112,8 +112,9 @@ std::string RenderRest(const std::vector<const KernelSummary*>& kernels, size_t 
          PercentText(share) + " of kernel time\n";
 }
 
-std::string Legend(const std::vector<const KernelSummary*>& kernels, size_t rows) {
-  std::string text = "recover: time beyond the roofline's · ±: standard error of roof · <: at most";
+std::string Legend(const std::vector<const KernelSummary*>& kernels, size_t rows, bool steps) {
+  std::string text = steps ? "in the steps · " : "";
+  text += "recover: time above the roofline minimum · ±: 95 % interval, of roof · <: at most";
   const bool folded = std::any_of(kernels.begin(), kernels.begin() + static_cast<ptrdiff_t>(rows),
                                   [](const auto* kernel) { return kernel->folded_size() > 0; });
   if (folded) text += " · ~: with others' work";
@@ -154,7 +155,7 @@ std::string RenderKernels(const Summary& summary, const TextOptions& options) {
     table.AddRow(std::move(cells), StyleOf(kernel));
   }
   return table.Render(options.color) + RenderRest(kernels, rows) +
-         Styled(Legend(kernels, rows), Style::kFaint, options.color);
+         Styled(Legend(kernels, rows, summary.window().of() == "steps"), Style::kFaint, options.color);
 }
 
 }  // namespace utlz

@@ -58,7 +58,7 @@ double UncountedShare(const FamilySummary& family) {
 }
 
 // The rates of a few counted kernels say nothing of a family that is mostly uncounted.
-std::string RenderFamily(const FamilySummary& family, bool steps) {
+std::string RenderFamily(const FamilySummary& family, bool steps, bool counters) {
   const double uncounted = UncountedShare(family);
   const bool counted = uncounted < kMostlyUncounted;
   std::string rate = kUnknown;
@@ -72,23 +72,42 @@ std::string RenderFamily(const FamilySummary& family, bool steps) {
   std::string line =
       "  " + LeftAligned(EscapeForTerminal(family.family()), kNameColumns + 2) +
       RightAligned(TimeText(steps ? family.time_per_step_ns() : family.time_ns()), kTimeColumns) +
-      RightAligned(PercentText(family.time_share()), kShareColumns) +
-      RightAligned(rate, kRateColumns) + RightAligned(saved, kSavedColumns);
+      RightAligned(PercentText(family.time_share()), kShareColumns);
+  if (!counters) return line + "\n";
+  line += RightAligned(rate, kRateColumns) + RightAligned(saved, kSavedColumns);
   if (uncounted >= kWorthALine) line += RightAligned(PercentText(uncounted), kSavedColumns);
   return line + "\n";
 }
+
+// Without counters of kernels there is no column for what they tell.
+bool HasCounters(const Summary& summary) { return summary.capture().rung() >= SOURCE_SAMPLED; }
 
 std::string RenderFamilies(const Summary& summary, const TextOptions& options) {
   const bool steps = summary.window().of() == "steps";
   std::string head = "  " + LeftAligned("family", kNameColumns + 2) +
                      RightAligned(steps ? "a step" : "time", kTimeColumns) +
-                     RightAligned("share", kShareColumns) + RightAligned("HBM", kRateColumns) +
-                     RightAligned("above roof", kSavedColumns) +
-                     RightAligned("uncounted", kSavedColumns);
+                     RightAligned("share", kShareColumns);
+  if (HasCounters(summary)) {
+    head += RightAligned("HBM", kRateColumns) + RightAligned("above roof", kSavedColumns) +
+            RightAligned("uncounted", kSavedColumns);
+  }
   std::string text = Styled(head, Style::kFaint, options.color) + "\n";
   for (const FamilySummary& family : summary.families()) {
-    if (family.time_share() >= kWorthALine) text += RenderFamily(family, steps);
+    if (family.time_share() >= kWorthALine) {
+      text += RenderFamily(family, steps, HasCounters(summary));
+    }
   }
+  return text;
+}
+
+std::string RenderWhatIsKnown(const Summary& summary, const TextOptions& options) {
+  std::string text;
+  const auto add = [&](const char* name, const std::string& said) {
+    if (!said.empty()) text += Wrap(name + EscapeForTerminal(said), options.columns, 2);
+  };
+  add("Known: ", summary.known());
+  add("Not known: ", summary.not_known());
+  add("Type: ", summary.next_command());
   return text;
 }
 
@@ -114,6 +133,7 @@ std::string RenderLadder(const Summary& summary, const TextOptions& options) {
   if (summary.has_trust()) {
     text += Wrap("Measured: " + EscapeForTerminal(summary.trust()), options.columns, 2);
   }
+  text += RenderWhatIsKnown(summary, options);
   text += RenderLevels(summary.steps(), options);
   text += RenderPhases(summary, options);
   if (!summary.families().empty()) text += RenderFamilies(summary, options);

@@ -26,10 +26,17 @@ std::string AboutText(double count) {
   return (whole ? "" : kAbout) + CompactCountText(std::round(count));
 }
 
+// A number of runs of generation: the prompt's step is another than those of the tokens.
+std::string PrefillText(const StepLevel& call) {
+  if (!call.has_prefill_time_ns() || !call.has_decode_time_mean_ns()) return "";
+  return ": " + TimeText(call.prefill_time_ns()) + " the first (prefill), then " +
+         TimeText(call.decode_time_mean_ns()) + " each";
+}
+
 std::string CallText(const StepLevel& call) {
   const std::string of = call.has_count() ? " in each of " + AboutText(call.count()) + " calls of "
                                           : " in each call of ";
-  return ", " + AboutText(call.inner()) + of + TimeText(call.time_mean_ns());
+  return ", " + AboutText(call.inner()) + of + TimeText(call.time_mean_ns()) + PrefillText(call);
 }
 
 std::string RepetitionText(const StepLevel& step, const StepLevel& repetition) {
@@ -52,6 +59,7 @@ std::string RenderLevels(const StepsSummary& steps, const TextOptions& options) 
     text +=
         "; while traced a step took " + TimeText(steps.time_mean_ns() + steps.slowdown_time_ns());
   }
+  if (steps.has_told_note()) text += "; " + steps.told_note();
   return Wrap(EscapeForTerminal(text), options.columns, 2);
 }
 

@@ -246,9 +246,8 @@ std::string NotDrawn(const Summary& summary) {
     ++kernels;
   }
   if (kernels == 0) return {};
-  return std::to_string(kernels) + (kernels == 1 ? " kernel" : " kernels") +
-         " whose FLOPs or bytes are not known (" + PercentText(share) +
-         " of kernel time): no place here.";
+  return "Not plotted: " + std::to_string(kernels) + (kernels == 1 ? " kernel" : " kernels") +
+         " whose FLOPs or bytes are not known (" + PercentText(share) + " of kernel time).";
 }
 
 std::string Title(const Summary& summary, const Drawn& drawn, const Roof& roof) {

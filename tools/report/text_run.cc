@@ -64,7 +64,7 @@ double MostFlopsPerSecond(const DeviceSummary& device) {
 
 std::vector<Line> UtilizationLines(const DeviceSummary& device, bool all_counted) {
   std::string hfu_note;
-  if (device.has_hfu_error()) hfu_note = "± " + PercentText(device.hfu_error());
+  if (device.has_hfu_error()) hfu_note = "± " + PercentText(kNormal95 * device.hfu_error());
   // Of other pipes' FLOPs only a most is known: they are no part of HFU.
   const bool elsewhere =
       all_counted && device.hfu() < kUnusedShare && device.flops_per_second() > 0;
@@ -78,16 +78,23 @@ std::vector<Line> UtilizationLines(const DeviceSummary& device, bool all_counted
   if (device.has_dram_bytes_per_second()) {
     hbm_note = BytesText(device.dram_bytes_per_second()) + "/s";
   }
+  const double all_bytes = device.dram_read_bytes() + device.dram_write_bytes();
+  if (!hbm_note.empty() && all_bytes > 0 && device.has_dram_bytes_error()) {
+    hbm_note = "± " +
+               PercentText(kNormal95 * device.dram_bytes_error() / all_bytes *
+                           device.hbm_bandwidth_share()) +
+               ", " + hbm_note;
+  }
   if (device.has_peak_dram_bytes_per_second() && !hbm_note.empty()) {
     hbm_note += " of " + BytesText(device.peak_dram_bytes_per_second()) + "/s";
   }
   std::string score;
   if (device.has_efficiency_score()) {
-    score = "efficiency score " + PercentText(device.efficiency_score()) + " of busy";
+    score = "SMs active " + PercentText(device.efficiency_score()) + " of busy time";
   }
   return {
       {"GPU busy (nvidia-smi)", Optional(device.has_gpu_busy_share(), device.gpu_busy_share()),
-       "something ran, however little", true},
+       "at least one kernel or copy active", true},
       {"SM active", Optional(device.has_sm_active_share(), device.sm_active_share()), score},
       {"tensor active", Optional(device.has_tensor_active_share(), device.tensor_active_share()), ""},
       {"HFU (FLOPs ÷ peak)", Optional(device.has_hfu(), device.hfu()), hfu_note},

@@ -1,6 +1,8 @@
 // The smaller tables of the text report: copies, idle time, NVTX ranges, streams, processes,
 // findings, the waterfall.
 #include <algorithm>
+#include <map>
+#include <numeric>
 #include <optional>
 
 #include "collector/normal_interval.h"
@@ -78,31 +80,57 @@ std::string SlowdownText(const StepsSummary& steps) {
          TimeText(kNormal95 * steps.slowdown_error_ns());
 }
 
+// What utlz did to steps is no news of the program.
+std::string HeldUpText(const StepsSummary& steps) {
+  const double time_ns =
+      std::accumulate(steps.held_up_time_ns().begin(), steps.held_up_time_ns().end(), 0.0);
+  return "utlz itself delayed " + CountText(static_cast<uint64_t>(steps.held_up_size())) +
+         (steps.held_up_size() == 1 ? " step" : " steps") + " by " + TimeText(time_ns) +
+         ", which is left out: at step " + std::to_string(steps.held_up(0)) + " " +
+         EscapeForTerminal(steps.held_up_reason(0));
+}
+
 std::string RenderSteps(const Summary& summary, const TextOptions& options) {
   const StepsSummary& steps = summary.steps();
   if (steps.steps() == 0) return {};
-  std::string text = "Traced steps: " + CountText(steps.steps()) + " of " +
-                     TimeText(Optional(steps.has_time_mean_ns(), steps.time_mean_ns())) +
-                     (steps.pause_time_ns() > 0 ? " on average between pauses, half within "
-                                                : " on average, half within ") +
-                     TimeText(Optional(steps.has_time_p50_ns(), steps.time_p50_ns())) +
-                     ", 99 % within " +
-                     TimeText(Optional(steps.has_time_p99_ns(), steps.time_p99_ns()));
+  std::string text = "Traced steps: " + CountText(steps.steps() - steps.warmup_steps());
+  if (steps.warmup_steps() > 0) {
+    text += " (+ " + CountText(steps.warmup_steps()) + " warm-up";
+    if (steps.has_warmup_time_ns()) text += ", " + TimeText(steps.warmup_time_ns());
+    text += ")";
+  }
+  text += std::string(steps.pause_time_ns() > 0 ? ": mean between pauses " : ": mean ") +
+          TimeText(Optional(steps.has_time_mean_ns(), steps.time_mean_ns())) + ", median " +
+          TimeText(Optional(steps.has_time_p50_ns(), steps.time_p50_ns())) + ", p99 " +
+          TimeText(Optional(steps.has_time_p99_ns(), steps.time_p99_ns()));
   if (steps.slowdown_time_ns() > 0) {
     text += ", less the " + SlowdownText(steps) + " that tracing added to traced ones";
   }
-  if (steps.warmup_steps() > 0) {
-    text += ", without " + CountText(steps.warmup_steps()) + " of warm-up";
-    if (steps.has_warmup_time_ns()) text += " (" + TimeText(steps.warmup_time_ns()) + ")";
+  if (steps.has_launches()) {
+    text += "; " + CompactCountText(steps.launches()) + " kernels per step";
   }
-  if (steps.has_launches()) text += "; " + CompactCountText(steps.launches()) + " launches each";
-  text += std::string(" (by ") + DescribeStepSource(steps.source()) + ")";
+  text += std::string(" (steps found by ") + DescribeStepSource(steps.source()) + ")";
+  if (steps.held_up_size() > 0) text += "; " + HeldUpText(steps);
   if (steps.slow_size() > 0) {
-    text += "; " + std::to_string(steps.slow_size()) + " slow, step " +
-            std::to_string(steps.slow(0)) + " first";
+    text += "; " + std::to_string(steps.slow_size()) +
+            (steps.slow_size() == 1 ? " slow step; step " : " slow steps; step ") +
+            std::to_string(steps.slow(0));
     if (steps.slow_reason_size() > 0) text += ": " + EscapeForTerminal(steps.slow_reason(0));
   }
   return Wrap(text, options.columns, 2);
+}
+
+// What a reader understands at once; the names of JSON stay as they are.
+std::string ShownSliceName(const std::string& name) {
+  static const auto* const kShown = new std::map<std::string, std::string>{
+      {"idle: from kernel to kernel", "idle: gaps < 2 µs"},
+      {"idle: launch-bound", "idle: gaps 2–100 µs, launch-bound"},
+      {"idle: other", "idle: gaps > 100 µs, no copy explains"},
+      {"latency-bound kernels, low occupancy", "kernels below 25 % of both roofs"},
+      {"kernels bound by neither", "mixed kernels (25–50 % of a roof)"},
+  };
+  const auto found = kShown->find(name);
+  return found == kShown->end() ? name : found->second;
 }
 
 // Where there are steps, slices that lie in them are told by their share of the steps, and drawn by
@@ -110,7 +138,7 @@ std::string RenderSteps(const Summary& summary, const TextOptions& options) {
 std::string RenderWaterfall(const Summary& summary, const TextOptions& options) {
   if (summary.waterfall().slices().empty()) return {};
   const bool steps = summary.window().of() == "steps";
-  std::string title = "Where the time of the peak goes";
+  std::string title = "Where GPU time goes";
   if (steps) {
     title.append(kSliceNameColumns + 2 - title.size(), ' ');
     title += RightAligned("of the run", 19) + RightAligned("of the steps", 14) +
@@ -118,7 +146,7 @@ std::string RenderWaterfall(const Summary& summary, const TextOptions& options) 
   }
   std::string text = Styled(title, Style::kFaint, options.color) + "\n";
   for (const WaterfallSlice& slice : summary.waterfall().slices()) {
-    std::string line = "  " + CutMiddle(EscapeForTerminal(slice.name()), kSliceNameColumns - 2);
+    std::string line = "  " + CutMiddle(EscapeForTerminal(ShownSliceName(slice.name())), kSliceNameColumns - 2);
     line.append(kSliceNameColumns + 2 - ColumnsOf(line), ' ');
     line +=
         RightAligned(PercentText(slice.share()), 8) + RightAligned(TimeText(slice.time_ns()), 11);

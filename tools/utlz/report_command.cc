@@ -42,6 +42,7 @@ struct ReportArguments {
   bool fail_on_alert = false;
   bool recompute = false;
   std::string step_kernel;
+  double steps = 0;
   std::string compare;  // a profile to lay the others over, empty for none
 };
 
@@ -98,7 +99,9 @@ absl::StatusOr<Reading> ReadingOf(const ReportArguments& arguments) {
   if (!limits.ok()) return limits.status();
   Reading reading;
   reading.recompute =
-      arguments.recompute || work->ByteSizeLong() > 0 || !arguments.step_kernel.empty();
+      arguments.recompute || work->ByteSizeLong() > 0 ||
+                      !arguments.step_kernel.empty() || arguments.steps > 0;
+  reading.model.steps = arguments.steps;
   reading.model.step_kernel = arguments.step_kernel;
   reading.model.work = *std::move(work);
   reading.model.ceilings = LoadCeilings(CeilingsFolder());
@@ -107,12 +110,14 @@ absl::StatusOr<Reading> ReadingOf(const ReportArguments& arguments) {
 }
 
 // The options that say what a step holds, where they were given and no step was found.
-std::string UnusedStepOptions(const ModelWorkRequest& work, const Summary& summary) {
+std::string UnusedStepOptions(const ReportArguments& arguments, const Summary& summary) {
+  const ModelWorkRequest& work = arguments.work;
   if (summary.steps().steps() > 0) return "";
   std::string names;
   const auto add = [&names](double value, const char* name) {
     if (value > 0) names += (names.empty() ? "" : ", ") + std::string(name);
   };
+  add(arguments.steps, "--steps");
   add(work.flops_per_step, "--model-flops-per-step");
   add(work.tokens_per_step, "--tokens-per-step");
   add(work.items_per_step, "--items-per-step");
@@ -128,7 +133,7 @@ void SayWhatIsUnused(const ReportArguments& arguments, const Summary& summary,
         "the report's table of kernels has their names\n",
         EscapeForTerminal(file).c_str(), EscapeForTerminal(arguments.step_kernel).c_str());
   }
-  const std::string names = UnusedStepOptions(arguments.work, summary);
+  const std::string names = UnusedStepOptions(arguments, summary);
   if (names.empty()) return;
   std::fprintf(stderr, "utlz: %s: no steps were found in this run, so %s had no effect\n",
                EscapeForTerminal(file).c_str(), names.c_str());
@@ -212,6 +217,11 @@ void AddReportCommand(CLI::App* program, Action* action) {
       ->add_option("--step-kernel", arguments->step_kernel,
                    "Part of the name of the kernel that begins each step")
       ->type_name("NAME");
+  report
+      ->add_option("--steps", arguments->steps,
+                   "How many steps or items the program ran: chooses the level that fits")
+      ->check(NumberRange(1.0, 1e12))
+      ->type_name("N");
   AddRecomputeOption(report, &arguments->recompute);
   report->callback(
       [arguments, action] { *action = [arguments] { return Report(arguments.get()); }; });

@@ -53,6 +53,27 @@ TEST(Engine, FindsWorkOfKernelsMuchShorterThanASample) {
   EXPECT_LT(WorstError(engine.Solve()), 0.015);
 }
 
+// Where there is room for few fine shapes, a kernel more with a constant rate is worth more than
+// another knot: a kernel without a column has no counters at all.
+TEST(Engine, EveryKernelHasAColumnBeforeAnyHasAFineShape) {
+  constexpr uint64_t kKernels = 40;
+  std::vector<SimulatedKernel> step;
+  double work = 0;
+  for (uint64_t i = 1; i <= kKernels; ++i) {
+    step.push_back({i, 20'000.0 + 1000.0 * static_cast<double>(i), 1e6 * static_cast<double>(i), 0,
+                    1, 2500});
+    work += step.back().work;
+  }
+  Options options = OneCounter();
+  options.max_columns = 2 * kKernels;
+  Engine engine(options);
+  Simulate(step, {}).Feed(&engine);
+  const Solution solution = engine.Solve();
+  for (const SimulatedKernel& kernel : step) {
+    EXPECT_NEAR(PerLaunch(solution, kernel.variant), kernel.work, 0.01 * work / 4) << kernel.variant;
+  }
+}
+
 // What caches hold is worth as many bytes to every kernel, and matters to those that move few.
 TEST(Engine, CachesWidenTheIntervalsOfThoseThatMoveLittle) {
   const auto error_of = [](uint64_t variant, bool behind_caches) {

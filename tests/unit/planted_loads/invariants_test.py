@@ -51,7 +51,8 @@ class Checks:
 
     def all(self):
         for check in (self.shares, self.kernel_rates, self.kernel_sums, self.ladder, self.losses,
-                      self.phases, self.levels, self.families):
+                      self.phases, self.levels, self.families, self.calls, self.delayed_steps,
+                      self.kernels_in_steps, self.what_is_known):
             check()
         return self.faults
 
@@ -139,6 +140,50 @@ class Checks:
                             "fewer steps in the run than were traced")
         self.expect(0 <= steps.get("traced_share", 0) <= 1, "traced share of the steps")
 
+    def calls(self):
+        """The prompt's step and those of the tokens are the call."""
+        for level in (self.report.get("steps") or {}).get("levels", []):
+            if "decode_time_mean_ns" in level:
+                whole = level["prefill_time_ns"] + (level["inner"] - 1) * level["decode_time_mean_ns"]
+                self.expect(abs(whole - level["time_mean_ns"]) <= 1e-6 * level["time_mean_ns"] + 1,
+                            f"a call of {whole:.6g} ns and of {level['time_mean_ns']:.6g} ns")
+
+    def delayed_steps(self):
+        """What utlz did to a step does not make it slow, and is less than all of the run."""
+        steps = self.report.get("steps") or {}
+        delayed = steps.get("held_up", [])
+        self.expect(not set(delayed) & set(steps.get("slow", [])), "a delayed step is slow")
+        times = steps.get("held_up_time_ns", [])
+        self.expect(len(times) == len(delayed) and all(time > 0 for time in times),
+                    "delayed steps without a time")
+        self.expect(sum(times) <= self.report["run"].get("wall_ns", float("inf")),
+                    "utlz delayed the run for longer than it lasted")
+
+    def kernels_in_steps(self):
+        """Kernels move no more in the steps than the memory can, and only what they move at all."""
+        window_s = self.report.get("window", {}).get("time_ns", 0) * 1e-9
+        shares = [kernel.get("window_share", 0) for kernel in self.report["kernels"]]
+        self.expect(all(0 <= share <= 1 + ROUNDING for share in shares), "a share of the steps")
+        capture = self.report.get("capture", {})
+        self.expect(0 <= capture.get("steps_sampled_share", 0) <= 1, "sampled share of the steps")
+        launches = sum(kernel.get("launches_traced", 0) for kernel in self.report["kernels"])
+        self.expect(launches <= capture.get("launches", float("inf")),
+                    f"{launches} launches in rows of kernels, {capture.get('launches')} in the run")
+        if len(self.report.get("devices", [])) != 1 or window_s <= 0:
+            return
+        device = self.report["devices"][0]
+        moved = sum(kernel.get("window_share", 0) * kernel.get("dram_bytes", 0)
+                    * kernel.get("launches_traced", 0) / max(1, kernel.get("launches", 1))
+                    for kernel in self.report["kernels"])
+        peak = device.get("peak_dram_bytes_per_second", 0)
+        self.expect(peak <= 0 or moved <= peak * window_s * (1 + CLOCK_TOLERANCE),
+                    f"kernels move {moved:.3g} bytes in {window_s:.3g} s")
+
+    def what_is_known(self):
+        if self.report.get("known"):
+            self.expect(self.report.get("not_known") and self.report.get("next_command"),
+                        "what is known, but not what is not, or what to type")
+
     def families(self):
         share = sum(family["time_share"] for family in self.report.get("families", []))
         self.expect(share <= 1 + 1e-3, f"families have {share:.3f} of the time")
@@ -178,9 +223,18 @@ class InvariantsTest(unittest.TestCase):
                                        {"name": "at_roofline", "time_ns": 6, "speedup": 0.8}]},
                   "phases": [{"name": "a", "start_ns": 0, "time_ns": 5},
                              {"name": "b", "start_ns": 9, "time_ns": 5}],
-                  "steps": {"steps": 9, "levels": [{"name": "step", "count": 3}]},
-                  "families": [{"time_share": 0.7}, {"time_share": 0.7}]}
-        self.assertEqual(len(Checks(faulty).all()), 9)
+                  "steps": {"steps": 9, "slow": [4], "held_up": [4],
+                            "levels": [{"name": "step", "count": 3},
+                                       {"name": "call", "inner": 3, "time_mean_ns": 9e3,
+                                        "prefill_time_ns": 5e3, "decode_time_mean_ns": 1e3}]},
+                  "families": [{"time_share": 0.7}, {"time_share": 0.7}],
+                  "run": {}, "known": "times", "window": {"time_ns": 1e9},
+                  "capture": {"launches": 5, "steps_sampled_share": 2}}
+        kernel.update({"launches": 8, "launches_traced": 8, "window_share": 1})
+        # Shares, bytes and FLOPs of the kernel, FLOPs that may be none; both rungs; the gain; the
+        # hole; steps; families; the call; a delayed step that is slow, and has no time; the sampled
+        # share; launches; bytes in the steps; and what is not known.
+        self.assertEqual(len(Checks(faulty).all()), 16)
 
 
 if __name__ == "__main__":

@@ -45,6 +45,8 @@ class CounterSessionTest : public testing::Test {
             batches_.push_back(static_cast<const SampleBatch&>(message));
           } else if (type == FRAME_METRIC_SET) {
             sets_.push_back(static_cast<const MetricSet&>(message));
+          } else if (type == FRAME_COUNTER_SETTING) {
+            settings_.push_back(static_cast<const CounterSetting&>(message));
           }
         },
         now_ns_);
@@ -69,6 +71,7 @@ class CounterSessionTest : public testing::Test {
   uint64_t now_ns_ = 0;
   std::vector<SampleBatch> batches_;
   std::vector<MetricSet> sets_;
+  std::vector<CounterSetting> settings_;
   std::vector<SamplerReady> ready_;
   std::unique_ptr<CounterSession> session_;  // the first to go: what it has left it still sends
 };
@@ -127,6 +130,12 @@ TEST_F(CounterSessionTest, TakesTheDetailSetNowAndThen) {
   }
   EXPECT_EQ(batches_.size(), 40u);
   EXPECT_EQ(detail_batches, 4);
+  EXPECT_EQ(settings_.size(), 3u) << "at the start, to the detail set, and back";
+  for (const CounterSetting& setting : settings_) {
+    EXPECT_EQ(setting.device_uuid(), device_.uuid);
+    EXPECT_LE(setting.start_ns(), setting.end_ns());
+    EXPECT_GT(setting.start_ns(), 0u);
+  }
 }
 
 TEST_F(CounterSessionTest, PlannedWindowsBeginWhenTheyAreTold) {

@@ -39,13 +39,16 @@ std::vector<uint32_t> CallOf(int steps) {
 // A run whose launches are one every 10 µs, slower by `slowdown` while they are traced.
 class Generation {
  public:
-  Generation() {
+  explicit Generation(const ModelOptions& options = {}) : run_(options) {
     run_.StartRun();
     run_.StartProcess();
     std::vector<std::string> names;
     for (uint32_t i = 0; i < kKernels; ++i) names.push_back("kernel_" + std::to_string(i));
     run_.SendKernels(names);
   }
+
+  // The kernels that only a call's beginning has take so many times as long as others.
+  void PrefillTakes(double times) { prefill_times_ = times; }
 
   void Trace(const std::vector<uint32_t>& kernels, double slowdown = 1) {
     Tell();
@@ -54,8 +57,11 @@ class Generation {
     in_gaps_ += std::exchange(untraced_, 0);
     std::vector<Launch> launches;
     for (const uint32_t kernel : kernels) {
-      launches.push_back(RunBuilder::LaunchAt(now_ns_, kLaunchNs / 2, kernel));
-      now_ns_ += static_cast<uint64_t>(slowdown * static_cast<double>(kLaunchNs));
+      const double times = kernel >= kFirstPrefillKernel ? prefill_times_ : 1;
+      const double length_ns = times * static_cast<double>(kLaunchNs);
+      launches.push_back(
+          RunBuilder::LaunchAt(now_ns_, static_cast<uint64_t>(length_ns) / 2, kernel));
+      now_ns_ += static_cast<uint64_t>(slowdown * length_ns);
     }
     run_.SendLaunches(launches);
     recorded_ += kernels.size();
@@ -91,6 +97,7 @@ class Generation {
   }
 
   RunBuilder run_;
+  double prefill_times_ = 1;
   uint64_t now_ns_ = 0;
   uint64_t recorded_ = 0;
   uint64_t in_gaps_ = 0;
@@ -191,6 +198,71 @@ TEST(StepLevelsTest, CallsOfAnyLengthAreNoPeriod) {
   const StepsSummary steps = generation.End();
   EXPECT_GT(steps.steps(), 100u);
   EXPECT_EQ(LevelNamed(steps, "call"), nullptr);
+}
+
+std::vector<uint32_t> Repeat(const std::vector<uint32_t>& one, int times) {
+  std::vector<uint32_t> all;
+  for (int i = 0; i < times; ++i) all.insert(all.end(), one.begin(), one.end());
+  return all;
+}
+
+// One distance between two beginnings fits everything, unless nothing was missed between them.
+TEST(StepLevelsTest, TwoCallsAreEnoughWhereNothingBetweenThemWasMissed) {
+  Generation whole;
+  whole.Trace(Repeat(CallOf(kSteps), 2));
+  const StepsSummary steps = whole.End();
+  const StepLevel* call = LevelNamed(steps, "call");
+  ASSERT_NE(call, nullptr);
+  EXPECT_NEAR(call->count(), 2, 0.1);
+  EXPECT_EQ(call->inner(), kSteps);
+
+  Generation missed;
+  missed.Trace(CallOf(kSteps));
+  missed.LeaveUntraced(3 * CallOf(kSteps).size());
+  missed.Trace(CallOf(kSteps));
+  EXPECT_EQ(LevelNamed(missed.End(), "call"), nullptr);
+
+  Generation cut;  // the second call is only a third of the first
+  std::vector<uint32_t> kernels = CallOf(kSteps);
+  const std::vector<uint32_t> third = CallOf(kSteps / 3);
+  kernels.insert(kernels.end(), third.begin(), third.end());
+  cut.Trace(kernels);
+  EXPECT_EQ(LevelNamed(cut.End(), "call"), nullptr);
+}
+
+TEST(StepLevelsTest, ThePromptsStepIsToldApartFromThoseOfTokens) {
+  constexpr double kTimes = 100;
+  Generation generation;
+  generation.PrefillTakes(kTimes);
+  generation.Trace(Repeat(CallOf(kSteps), 6));
+  const StepsSummary steps = generation.End();
+  const StepLevel* call = LevelNamed(steps, "call");
+  ASSERT_NE(call, nullptr);
+  const double token_ns = (2 + kLayers * kLayerKernels) * static_cast<double>(kLaunchNs);
+  const double prefill_ns = token_ns + kPrefillKernels * kTimes * kLaunchNs;
+  EXPECT_NEAR(call->prefill_time_ns(), prefill_ns, 0.02 * prefill_ns);
+  EXPECT_GE(call->prefills_traced(), 4u);
+  EXPECT_NEAR(call->decode_time_mean_ns(), token_ns, 0.02 * token_ns);
+  EXPECT_NEAR(call->prefill_time_ns() + (call->inner() - 1) * call->decode_time_mean_ns(),
+              call->time_mean_ns(), 1);
+}
+
+TEST(StepLevelsTest, WhatSomebodySaysThatItRanChoosesTheLevel) {
+  const auto told = [](double steps) {
+    ModelOptions options;
+    options.steps = steps;
+    Generation generation(options);
+    generation.Trace(Repeat(CallOf(16), 30));
+    return generation.End();
+  };
+  const double step_ns = (2 + kLayers * kLayerKernels) * static_cast<double>(kLaunchNs);
+  EXPECT_NEAR(told(30 * 16).time_mean_ns(), step_ns, 0.05 * step_ns);
+  EXPECT_EQ(told(30 * 16).told_note(), "as many as --steps says");
+  EXPECT_NEAR(told(30).time_mean_ns(), 16 * step_ns, 0.05 * 16 * step_ns);
+  EXPECT_NEAR(told(30 * 16 * kLayers).time_p50_ns(), kLayerKernels * kLaunchNs, kLaunchNs);
+  const StepsSummary none = told(77);
+  EXPECT_NEAR(none.time_mean_ns(), step_ns, 0.05 * step_ns);
+  EXPECT_NE(none.told_note().find("no level"), std::string::npos) << none.told_note();
 }
 
 }  // namespace

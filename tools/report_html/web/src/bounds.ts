@@ -13,8 +13,8 @@ export const BOUNDS: BoundStyle[] = [
     meaning: "too short or too small to fill the GPU" },
   { bound: "communication", label: "communication", color: "var(--bound-communication)",
     meaning: "waits for or moves data between GPUs" },
-  { bound: "neither", label: "neither", color: "var(--bound-neither)",
-    meaning: "far from every limit that is measured" },
+  { bound: "neither", label: "mixed", color: "var(--bound-neither)",
+    meaning: "25 to 50 % of a roof" },
   { bound: "unknown", label: "unknown", color: "var(--bound-unknown)",
     meaning: "no counters for it" },
 ];

@@ -25,14 +25,14 @@ const RULES: Rule[] = [
   ["samples_implausible", "samples of more than the GPU can count", format.count],
   ["launches_implausible", "launches whose times cannot be true", format.count],
   ["copies_implausible", "copies whose times cannot be true", format.count],
-  ["measured_cost_share", "measured cost, start-up left out", format.share],
-  ["measured_cost_error_share", "± of the measured cost", format.share],
+  ["measured_cost_share", "measured slowdown, start-up left out (counts where its ± is smaller)", format.share],
+  ["measured_cost_error_share", "± of the measured slowdown", format.share],
   ["window_slowdown_share", "of the time shown, taken by tracing (estimate)", format.share],
-  ["cost_share", "estimated cost in all", format.share],
-  ["agent_cost_share", "estimated cost of tracing", format.share],
-  ["sampling_cost_share", "estimated cost of sampling", format.share],
+  ["cost_share", "estimated slowdown in all (counts elsewhere)", format.share],
+  ["agent_cost_share", "of it, by tracing", format.share],
+  ["sampling_cost_share", "of it, by sampling", format.share],
   ["overhead_budget_share", "overhead budget", format.share],
-  ["sampler_cpu_share", "sampler's share of a core", format.share],
+  ["sampler_cpu_share", "of one CPU core, used by the sampler", format.share],
   ["wire_bytes", "bytes recorded", format.bytes],
   ["wire_bytes_per_launch", "bytes a launch", format.plain],
   ["clock_shift_dram_ns", "shift of DRAM samples", format.time],
@@ -65,7 +65,7 @@ function Uncounted({ capture }: { capture: Capture }) {
       {typeof untraced === "number" && typeof samples === "number" && 2 * untraced >= samples
         ? `${format.count(untraced)} of the samples were taken while launches were not traced, ` +
           "or while kernels of several processes ran at once. A longer run or visit, or a larger --overhead-budget, lets more of them meet."
-        : "too few samples met those kernels."}</p>
+        : "too few counter samples fell in these kernels; --delay skips start-up."}</p>
   );
 }
 
@@ -136,7 +136,7 @@ function Methods() {
       <p>Times come from the driver's own records of each launch. Bytes and FLOPs come from device
         counters sampled every few microseconds and spread over the kernels that ran, so that the
         totals are kept; where ranges counted a kernel exactly, they calibrate it. Every number says
-        where it comes from, and ± is one standard error.</p>
+        where it comes from, and ± is the 95 % interval.</p>
       <p>Roofline time is the larger of FLOPs over the peak of their data types and bytes over HBM's
         bandwidth, at the clock that the counters saw. Recoverable time is what a kernel takes above
         that: no change of the kernel alone can gain more.</p>

@@ -77,7 +77,7 @@ export function Comparison() {
   if (!difference) return null;
   return (
     <Section id="comparison" title="Against the run before"
-      note={`Times are per ${difference.per_step ? "step" : "run"}; ± is one standard error.`}>
+      note={`Times are per ${difference.per_step ? "step" : "run"}; ± is the 95 % interval of the change.`}>
       <p class="verdict">{difference.verdict}</p>
       {difference.caveats.map((caveat) => <p class="withheld">{caveat}</p>)}
       <div class="scroll"><table class="plain">

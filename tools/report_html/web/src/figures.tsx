@@ -115,7 +115,7 @@ function figuresOf(summary: Summary, before: Summary | undefined): Figure[] {
 function WindowLine({ summary }: { summary: Summary }) {
   const window = summary.window;
   if (window?.of !== "steps") return null;
-  const parts = [`Shares and findings are of the steps: ${format.time(window.time_ns)}`];
+  const parts = [`Percentages cover the steps only: ${format.time(window.time_ns)} traced`];
   if (window.start_ns !== undefined && window.end_ns !== undefined) {
     parts[0] += ` of the time from ${format.time(window.start_ns)} to ${format.time(window.end_ns)}` +
       " of the run";

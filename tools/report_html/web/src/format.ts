@@ -74,11 +74,13 @@ export function signed(value: number | null | undefined, text: (size: number) =>
   return (value < 0 ? "−" : "+") + text(Math.abs(value));
 }
 
-// `assumed`: the part of the error that rests on assumptions; both parts add in squares.
+// The 95 % interval of a figure whose standard error is `error`. `assumed`: the part of the error
+// that rests on assumptions; both parts add in squares.
 export function plusMinus(error: number | null | undefined, text: (size: number) => string,
   assumed?: number): string {
   if (!known(error) || error <= 0) return "";
-  return ` ± ${text(error)}` + (known(assumed) ? `, of it assumed ${text(assumed)}` : "");
+  return ` ± ${text(NORMAL_95 * error)}` +
+    (known(assumed) ? `, of it assumed ${text(NORMAL_95 * assumed)}` : "");
 }
 
 // A rate or share that its error does not tell from zero is shown as what it is less than; one of

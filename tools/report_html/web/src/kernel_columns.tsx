@@ -70,7 +70,7 @@ export const COLUMNS: Column[] = [
   { id: "change", title: "change", hint: "of its time, against the run before", shown: true,
     value: (kernel, report) => changeOf(kernel, report)?.time_ns.delta,
     cell: (kernel, report) => changeText(changeOf(kernel, report)) },
-  number("launches", "launches", "scaled to the run", true, (kernel) => kernel.launches, format.count),
+  number("launches", "launches", "in the steps, if there are any; scaled to all of them", true, (kernel) => kernel.launches, format.count),
   number("mean", "mean", "one launch", true, (kernel) => kernel.time_mean_ns, format.time),
   number("p50", "median", "one launch", false, (kernel) => kernel.time_p50_ns, format.time),
   number("p99", "99 %", "one launch", false, (kernel) => kernel.time_p99_ns, format.time),

@@ -117,7 +117,7 @@ export function KernelTable({ printing }: { printing: boolean }) {
   };
 
   return (
-    <Section id="kernels" title="Kernels">
+    <Section id="kernels" title={report.summary.window?.of === "steps" ? "Kernels in the steps" : "Kernels"}>
       <div class="tools">
         <input id="kernel-search" type="search" placeholder="Search names ( / )"
           aria-label="Search kernels by name" value={selection.text}

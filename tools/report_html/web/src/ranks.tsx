@@ -13,8 +13,9 @@ function lastShare(rank: Rank): number | undefined {
 function clockText(clock: Clock): string {
   if (clock.shift_ns === undefined) return `not aligned. ${clock.note ?? ""}`;
   const drift = clock.drift_ppm === undefined ? "" : `, drifting by ${format.plain(clock.drift_ppm)} ppm`;
-  return `${format.signed(clock.shift_ns, format.time)}${format.plusMinus(clock.shift_error_ns, format.time)}` +
-    `${drift}. ${clock.note ?? ""}`;
+  // No standard error: how far the ends of one collective lie apart.
+  const apart = clock.shift_error_ns ? ` ± ${format.time(clock.shift_error_ns)}` : "";
+  return `${format.signed(clock.shift_ns, format.time)}${apart}${drift}. ${clock.note ?? ""}`;
 }
 
 // Who comes last into collectives, in a merged profile; a rank chooses its process elsewhere.

@@ -23,7 +23,7 @@ function Legend({ maximum, attained, doubtful, bounds }:
       <span class="entry"><i class="line solid" />peak at the clock seen</span>
       {maximum && <span class="entry"><i class="line dashed" />at the highest clock</span>}
       {attained && <span class="entry"><i class="line dotted" />measured on this GPU</span>}
-      <span class="entry"><i class="line spread" />± one standard error, beyond the bubble</span>
+      <span class="entry"><i class="line spread" />± 95 %, beyond the bubble</span>
       {doubtful &&
         <span class="entry"><i class="doubtful" />at the most FLOPs that it may do: fewer lie on its line</span>}
       <span class="entry"><i class="bubble" />area: time; bound by</span>

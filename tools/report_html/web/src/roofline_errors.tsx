@@ -1,5 +1,5 @@
-// How far the places of bubbles may be wrong: one standard error each way, cut where a logarithm
-// ends.
+// How far the places of bubbles may be wrong: the 95 % interval, cut where a logarithm ends.
+import { NORMAL_95 } from "./format";
 import { mayBeNone } from "./measured";
 import type { Point, Scales } from "./roofline_scale";
 
@@ -8,7 +8,7 @@ interface Span { left: number; right: number; top: number; bottom: number }
 const LARGEST = 0.95;  // of the value: the logarithm of nothing has no place
 
 function relative(error: number | undefined, value: number | undefined): number {
-  return error !== undefined && value ? Math.min(LARGEST, error / value) : 0;
+  return error !== undefined && value ? Math.min(LARGEST, NORMAL_95 * error / value) : 0;
 }
 
 function spanOf({ kernel, intensity, rate }: Point, scales: Scales): Span {

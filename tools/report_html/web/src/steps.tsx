@@ -35,6 +35,30 @@ function slowdownText(steps: StepsData): string {
 // Steps of the warm-up may stand above the chart: they would press all others flat.
 const HEADROOM = 1.15;
 
+// What utlz itself did to steps is no news of the program: drawn above them, and left out of all
+// figures.
+function heldUpText(steps: StepsData): string {
+  const held = steps.held_up ?? [];
+  if (held.length === 0) return "";
+  const time = (steps.held_up_time_ns ?? []).reduce((sum, each) => sum + each, 0);
+  return ` utlz itself delayed ${format.counted(held.length, "step", "steps")} by ` +
+    `${format.time(time)}, drawn dotted and left out of every figure: ` +
+    `${steps.held_up_reason?.[0] ?? "it set counters"} (step ${held[0]}).`;
+}
+
+// Each step that utlz held up with the time that it took off it.
+function heldUpLine(steps: StepsData | undefined, times: number[], length: number) {
+  const held = steps?.held_up ?? [];
+  if (held.length === 0) return undefined;
+  const values: (number | null)[] = Array.from({ length }, () => null);
+  held.forEach((step, index) => {
+    if (times[step] === undefined) return;
+    for (const beside of [step - 1, step + 1]) values[beside] ??= times[beside] ?? null;
+    values[step] = times[step] + (steps?.held_up_time_ns?.[index] ?? 0);
+  });
+  return { label: "with utlz's own", values, color: "var(--muted)", dash: [2, 3] };
+}
+
 // A summary lists at most so many slow steps here; the chart marks them all.
 const SLOW_LISTED = 5;
 
@@ -50,11 +74,15 @@ export function Steps() {
       Array.from({ length }, (_, index) => values[index] ?? null);
     const own = { label: "step", values: padded(times), color: "var(--accent)" };
     const former = { label: "before", values: padded(old), color: "var(--muted)", dash: [4, 3] };
+    const held = heldUpLine(steps, times, length);
     return { x: Array.from({ length }, (_, index) => index),
-      lines: old.length > 0 ? [own, former] : [own] };
+      lines: [own, ...(held ? [held] : []), ...(old.length > 0 ? [former] : [])] };
   }, [summary, before]);
   const yRange = useMemo<[number, number] | undefined>(() => {
-    const usual = [times.slice(steps?.warmup_steps ?? 0),
+    const held = (steps?.held_up ?? []).flatMap((step, index) =>
+      (step < (steps?.warmup_steps ?? 0) ? []
+        : [(times[step] ?? 0) + (steps?.held_up_time_ns?.[index] ?? 0)]));
+    const usual = [held, times.slice(steps?.warmup_steps ?? 0),
       (before?.steps?.time_ns ?? []).slice(before?.steps?.warmup_steps ?? 0)].flat();
     return usual.length > 0 ? [0, HEADROOM * Math.max(...usual)] : undefined;
   }, [summary, before]);
@@ -75,7 +103,7 @@ export function Steps() {
   };
   return (
     <Section id="steps" title="Steps" note={factsOf(steps) +
-      "." + slowdownText(steps) +
+      "." + slowdownText(steps) + heldUpText(steps) +
       (starts ? " Click a step or drag over several to see only their time elsewhere." : "")}>
       <div ref={frame}>
         <Chart label={`Step times: ${factsOf(steps)}`} x={x} lines={lines} width={width} height={190}

@@ -34,6 +34,9 @@ export interface Summary {
   families: Family[];
   problem?: string;
   trust?: string;
+  known?: string;
+  not_known?: string;
+  next_command?: string;
   phases: Phase[];
 }
 
@@ -212,6 +215,7 @@ export interface Kernel {
   flops_error_assumed?: number;
   dram_bytes_error_assumed?: number;
   recoverable_time_error_assumed_ns?: number;
+  window_share?: number;
 }
 
 export interface DataTypeFlops {
@@ -297,6 +301,7 @@ export interface Capture {
   presence_cost_error_share?: number;
   records_ended_after_ns?: number;
   later_windows_cost_share?: number;
+  steps_sampled_share?: number;
 }
 
 export interface Waterfall {
@@ -339,6 +344,11 @@ export interface Steps {
   after_traced?: number;
   time_minimum_ns?: number;
   time_maximum_ns?: number;
+  held_up?: number[];
+  held_up_time_ns?: number[];
+  held_up_reason?: string[];
+  told?: number;
+  told_note?: string;
 }
 
 export interface StepLevel {
@@ -350,6 +360,10 @@ export interface StepLevel {
   time_p50_ns?: number;
   time_p99_ns?: number;
   inner?: number;
+  prefill_time_ns?: number;
+  prefills_traced?: number;
+  decode_time_mean_ns?: number;
+  cost?: number;
 }
 
 export interface Finding {
@@ -470,6 +484,7 @@ export interface Window {
   pauses?: number;
   slowdown_time_ns?: number;
   slowdown_error_ns?: number;
+  held_up_time_ns?: number;
 }
 
 export interface Alert {

@@ -26,6 +26,15 @@ function colorOf(name: string): string {
   return COLORS.find(([word]) => name.toLowerCase().includes(word))?.[1] ?? "var(--bound-neither)";
 }
 
+// What a reader understands at once; the names of the JSON report stay as they are.
+const SHOWN: Record<string, string> = {
+  "idle: from kernel to kernel": "idle: gaps < 2 µs",
+  "idle: launch-bound": "idle: gaps 2–100 µs, launch-bound",
+  "idle: other": "idle: gaps > 100 µs, no copy explains",
+  "latency-bound kernels, low occupancy": "kernels below 25 % of both roofs",
+  "kernels bound by neither": "mixed kernels (25–50 % of a roof)",
+};
+
 interface Row extends WaterfallSlice { name: string; part: number; offset: number; before?: number }
 
 // Of the steps where the slices tell it, else of the whole: what was not traced and start-up would
@@ -113,7 +122,7 @@ export function Waterfall() {
               aria-pressed={selection.slice === row.name}
               onClick={() => select({ kind: "slice", name: row.name,
                 bounds: boundsOfSlice(row.name) })}>
-              <span class="slice-name">{row.name}</span>
+              <span class="slice-name">{SHOWN[row.name] ?? row.name}</span>
               <Bar row={row} />
               <span class="slice-value">
                 <b>{format.share(row.part)}</b>

@@ -1,6 +1,7 @@
 import { useReport } from "../context";
 import * as format from "../format";
 import { Section } from "../section";
+import { CopiedCode } from "./copied_code";
 import type { Summary } from "../summary";
 import { keptText, ladderRows, type LadderRow } from "./ladder_rungs";
 import { Sentence } from "../sentence";
@@ -47,6 +48,20 @@ function titleOf(summary: Summary): string {
   return `What ${unit === undefined || unit === "run" ? "the run" : `one ${unit}`} takes, and could take`;
 }
 
+// Without counters of kernels: what is known, what is not, and the one thing to type.
+function WhatIsKnown({ summary }: { summary: Summary }) {
+  const { known, not_known: notKnown, next_command: next } = summary;
+  if (!known && !notKnown && !next) return null;
+  return (
+    <div class="known">
+      {known && <p><b>Known:</b> {known}.</p>}
+      {notKnown && <p><b>Not known:</b> {notKnown}.</p>}
+      {next && <p><b>Type:</b></p>}
+      {next && <CopiedCode text={next} />}
+    </div>
+  );
+}
+
 // What a step takes and could take, and how far that can be trusted.
 export function LadderSection() {
   const { summary, before } = useReport();
@@ -65,7 +80,8 @@ export function LadderSection() {
         <p class="levels"><Sentence text={summary.ranks.verdict} /> <a href="#ranks">Ranks</a></p>}
       <Phases phases={summary.phases} />
       {summary.trust && <p class="trust"><b>Measured:</b> <Sentence text={summary.trust} />.{" "}
-        <a href="#capture">How well</a></p>}
+        <a href="#capture">How well</a> ± is the 95 % interval, here and everywhere below.</p>}
+      <WhatIsKnown summary={summary} />
     </Section>
   );
 }

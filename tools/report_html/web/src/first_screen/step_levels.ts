@@ -6,6 +6,13 @@ import type { StepLevel, Steps } from "../summary";
 // Tracing that adds less to a step than this share of it is not worth a word here.
 const WORTH_SAYING = 0.02;
 
+// In generation the first step of a call reads the prompt, and takes another time than a token.
+function prefillText(outer: StepLevel): string {
+  const { prefill_time_ns: first, decode_time_mean_ns: others } = outer;
+  if (first === undefined || others === undefined) return "";
+  return ` (the first, prefill, ${format.time(first)}; then ${format.time(others)} each)`;
+}
+
 // An estimate is no whole number. Where what ran after the last traced step was not counted, it may
 // have been more steps.
 function countText(level: StepLevel, steps: Steps): string {
@@ -27,7 +34,7 @@ function outerText(outer: StepLevel | undefined, steps: Steps): string {
   const of = outer.count === undefined ? `each ${name}` : countText(outer, steps);
   if (outer.inner === undefined) return `, in ${of}${timeText(outer)}`;
   const among = outer.count === undefined ? "in" : "in each of";
-  return `, ${format.countOrMean(outer.inner)} ${among} ${of}${timeText(outer)}`;
+  return `, ${format.countOrMean(outer.inner)} ${among} ${of}${timeText(outer)}${prefillText(outer)}`;
 }
 
 function eachText(level: StepLevel): string {
@@ -65,6 +72,7 @@ export function stepsSentence(steps: Steps | undefined): string {
   const at = index >= 0 ? index : levels.findIndex((level) => level.name === "step");
   if (!steps || at < 0 || levels[at].count === undefined) return "";
   const sentence = countText(levels[at], steps) + timeText(levels[at]) + outerText(levels[at - 1], steps) +
-    `${innerText(levels[at], levels[at + 1])}.${spreadText(steps)}`;
+    `${innerText(levels[at], levels[at + 1])}.${spreadText(steps)}` +
+    (steps.told_note ? ` As told: ${steps.told_note}.` : "");
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }

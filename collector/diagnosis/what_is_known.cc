@@ -1,0 +1,86 @@
+#include "collector/diagnosis/what_is_known.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <string_view>
+
+namespace utlz {
+namespace {
+
+// Of the steps' traced time: what was sampled of less may have met few of their kernels.
+constexpr double kHardlySampled = 0.02;
+// Of the kernel time without counters.
+constexpr double kMostlyUncounted = 0.5;
+
+constexpr char kTimes[] =
+    "when each kernel and copy ran and for how long, what the GPU waited for, and which families of "
+    "kernels the time goes to";
+constexpr char kTotals[] =
+    "; of the whole GPU, by NVML, how busy multiprocessors, tensor cores and memory were";
+
+std::string CommandOf(const Summary& summary) {
+  std::string text;
+  for (const std::string& part : summary.run().command()) text += " " + part;
+  return text.empty() ? " COMMAND" : text;
+}
+
+bool Holds(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+bool IsMigSlice(const Summary& summary) {
+  return Holds(summary.capture().rung_reason(), "MIG slice") ||
+         std::any_of(summary.devices().begin(), summary.devices().end(),
+                     [](const DeviceSummary& device) { return Holds(device.name(), " MIG "); });
+}
+
+// What would bring the counters.
+std::string NextCommand(const std::string& counters, const Summary& summary) {
+  const std::string& reason = summary.capture().rung_reason();
+  if (IsMigSlice(summary)) return "utlz run" + CommandOf(summary) + "  # on a GPU without MIG";
+  if (Holds(reason, "may not read")) return "sudo utlz run" + CommandOf(summary);
+  if (Holds(reason, "profiler holds")) return "dcgmi profile --pause  # or end the other profiler";
+  if (counters == "none") return "utlz run --counters auto" + CommandOf(summary);
+  return "utlz doctor";
+}
+
+// When the steps begin, in whole seconds: what is sampled before them says nothing of them.
+double StartOfSteps(const Summary& summary) {
+  for (const PhaseSummary& phase : summary.phases()) {
+    if (phase.name() == "steps") return std::floor(phase.start_ns() * 1e-9);
+  }
+  return 0;
+}
+
+void SayHardlySampled(Summary* summary) {
+  const CaptureSummary& capture = summary->capture();
+  const bool hardly = capture.has_steps_sampled_share() &&
+                      capture.steps_sampled_share() < kHardlySampled;
+  const bool uncounted = capture.kernel_time_without_counters_share() >= kMostlyUncounted;
+  if (!hardly && !uncounted) return;
+  if (uncounted) {
+    summary->set_not_known("FLOPs and bytes of most kernels: too few samples fell in them");
+  }
+  const double delay_s = StartOfSteps(*summary);
+  summary->set_next_command(
+      delay_s >= 1 ? "utlz run --delay " + std::to_string(std::llround(delay_s)) +
+                         CommandOf(*summary) + "  # leaves start-up out"
+                   : "utlz run --overhead-budget unlimited" + CommandOf(*summary));
+}
+
+}  // namespace
+
+void SayWhatIsKnown(const std::string& counters, Summary* summary) {
+  if (summary->devices().empty() || summary->kernels().empty()) return;
+  const CounterSource source = summary->capture().rung();
+  if (source >= SOURCE_SAMPLED) return SayHardlySampled(summary);
+  const bool totals = source == SOURCE_GPM;
+  summary->set_known(std::string(kTimes) + (totals ? kTotals : ""));
+  summary->set_not_known(
+      std::string("FLOPs and bytes of kernels, and how far each is from what the GPU can do") +
+      (IsMigSlice(*summary) ? ": counters cannot be sampled in a MIG slice" : ""));
+  summary->set_next_command(NextCommand(counters, *summary));
+}
+
+}  // namespace utlz

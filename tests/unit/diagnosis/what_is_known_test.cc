@@ -1,0 +1,79 @@
+#include "collector/diagnosis/what_is_known.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace utlz {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Summary RunOn(CounterSource source, const std::string& reason = "") {
+  Summary summary;
+  summary.mutable_run()->add_command("python");
+  summary.mutable_run()->add_command("train.py");
+  summary.add_devices()->set_name("NVIDIA H100 80GB HBM3");
+  summary.add_kernels()->set_name("gemm");
+  summary.mutable_capture()->set_rung(source);
+  if (!reason.empty()) summary.mutable_capture()->set_rung_reason(reason);
+  return summary;
+}
+
+TEST(WhatIsKnownTest, WithoutCountersTimesAreKnownAndOneCommandBringsTheRest) {
+  Summary summary = RunOn(SOURCE_TIME_ONLY, "this user may not read the GPU's counters: denied");
+  SayWhatIsKnown("auto", &summary);
+  EXPECT_THAT(summary.known(), HasSubstr("when each kernel"));
+  EXPECT_THAT(summary.known(), Not(HasSubstr("NVML")));
+  EXPECT_THAT(summary.not_known(), HasSubstr("FLOPs and bytes"));
+  EXPECT_EQ(summary.next_command(), "sudo utlz run python train.py");
+}
+
+TEST(WhatIsKnownTest, WhoAskedForNoneIsNotSentToRoot) {
+  Summary summary = RunOn(SOURCE_TIME_ONLY);
+  SayWhatIsKnown("none", &summary);
+  EXPECT_EQ(summary.next_command(), "utlz run --counters auto python train.py");
+  summary = RunOn(SOURCE_TIME_ONLY, "the GPU's counters failed: 999");
+  SayWhatIsKnown("auto", &summary);
+  EXPECT_EQ(summary.next_command(), "utlz doctor");
+}
+
+TEST(WhatIsKnownTest, TotalsOfTheDeviceAreKnownToo) {
+  Summary summary = RunOn(SOURCE_GPM, "another profiler holds the GPU's counters: busy");
+  SayWhatIsKnown("auto", &summary);
+  EXPECT_THAT(summary.known(), HasSubstr("of the whole GPU, by NVML"));
+  EXPECT_THAT(summary.next_command(), HasSubstr("dcgmi profile --pause"));
+}
+
+TEST(WhatIsKnownTest, AMigSliceIsSaidToHaveNone) {
+  Summary summary = RunOn(SOURCE_TIME_ONLY);
+  summary.mutable_devices(0)->set_name("NVIDIA H100 80GB HBM3 MIG 1g.10gb");
+  SayWhatIsKnown("auto", &summary);
+  EXPECT_THAT(summary.not_known(), HasSubstr("MIG slice"));
+  EXPECT_THAT(summary.next_command(), HasSubstr("without MIG"));
+}
+
+TEST(WhatIsKnownTest, StepsThatWereHardlySampledNameTheirDelay) {
+  Summary summary = RunOn(SOURCE_SAMPLED);
+  summary.mutable_capture()->set_steps_sampled_share(0.005);
+  summary.mutable_capture()->set_kernel_time_without_counters_share(0.03);
+  PhaseSummary* phase = summary.add_phases();
+  phase->set_name("steps");
+  phase->set_start_ns(18.7e9);
+  SayWhatIsKnown("auto", &summary);
+  EXPECT_FALSE(summary.has_known()) << "most kernels have counters";
+  EXPECT_FALSE(summary.has_not_known());
+  EXPECT_EQ(summary.next_command(),
+            "utlz run --delay 18 python train.py  # leaves start-up out");
+}
+
+TEST(WhatIsKnownTest, WhereAllIsKnownNothingIsSaid) {
+  Summary summary = RunOn(SOURCE_SAMPLED);
+  summary.mutable_capture()->set_steps_sampled_share(0.2);
+  summary.mutable_capture()->set_kernel_time_without_counters_share(0.03);
+  SayWhatIsKnown("auto", &summary);
+  EXPECT_FALSE(summary.has_known() || summary.has_not_known() || summary.has_next_command());
+}
+
+}  // namespace
+}  // namespace utlz
