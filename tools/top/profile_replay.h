@@ -33,6 +33,8 @@ class ProfileReplay {
   RunModel model_;
   LiveReport report_;
   uint64_t start_ns_ = 0;
+  LiveSnapshot run_;  // as it was reported last
+  uint64_t next_report_ns_ = 0;
   bool ended_ = false;
   std::map<std::string, GpuSnapshot> gpus_;  // by UUID, as NVML read them last
 };

@@ -76,14 +76,14 @@ TEST(LiveReport, KernelsAreThoseOfTheLastSeconds) {
 }
 
 // A recorded run, as it came.
-TEST(LiveReport, OfARecordingEndsNearItsReport) {
+TEST(LiveReport, OfARecordingAgreesWithItsReport) {
   absl::StatusOr<ProfileReader> reader = ProfileReader::Open(UTLZ_RECORDING);
   ASSERT_TRUE(reader.ok()) << reader.status();
   RunModel model;
   LiveReport report;
   uint64_t next_ns = 0;
   double highest_hfu = 0;
-  double step_seconds = 0;
+  std::vector<double> step_seconds;
   bool has_causes = false;
   for (FrameView frame; reader->Next(&frame);) {
     if (frame.type == FRAME_SUMMARY) continue;
@@ -103,12 +103,16 @@ TEST(LiveReport, OfARecordingEndsNearItsReport) {
         has_causes = true;
       }
     }
-    if (snapshot.has_step_seconds()) step_seconds = snapshot.step_seconds();
+    if (snapshot.has_step_seconds()) step_seconds.push_back(snapshot.step_seconds());
   }
   const Summary summary = Summarize(model.Advance());
   EXPECT_TRUE(has_causes);
   EXPECT_NEAR(highest_hfu / summary.devices(0).hfu(), 1, 0.2);
-  EXPECT_NEAR(step_seconds / (summary.steps().time_mean_ns() / 1e9), 1, 0.1);
+  // The first seconds hold the warm-up, the last what follows the steps.
+  ASSERT_FALSE(step_seconds.empty());
+  std::sort(step_seconds.begin(), step_seconds.end());
+  const double median = step_seconds[step_seconds.size() / 2];
+  EXPECT_NEAR(median / (summary.steps().time_mean_ns() / 1e9), 1, 0.1);
 }
 
 }  // namespace

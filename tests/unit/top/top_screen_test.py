@@ -22,7 +22,8 @@ class TopScreen(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="utlz-top-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        self.socket = str(self.folder / "tmux")
+        self.socket = None
+        self.terminals = 0
 
     def tmux(self, *arguments):
         done = subprocess.run(["tmux", "-u", "-S", self.socket, "-f", "/dev/null", *arguments],
@@ -32,8 +33,18 @@ class TopScreen(unittest.TestCase):
         self.assertEqual(0, done.returncode, done.stderr)
         return done.stdout
 
+    def open_terminal(self, command, width=80, height=24):
+        self.terminals += 1
+        self.socket = str(self.folder / f"tmux{self.terminals}")
+        self.tmux("new-session", "-d", "-x", str(width), "-y", str(height), "-c", str(self.folder),
+                  command)
+        self.addCleanup(subprocess.run, ["tmux", "-S", self.socket, "kill-server"],
+                        capture_output=True, check=False)
+
     def start(self, *arguments, width=80, height=24, environment=None):
         """Runs utlz top in a shell of a new terminal, which says what came of it."""
+        for name in ("pid", "status", "before", "after"):
+            (self.folder / name).unlink(missing_ok=True)
         variables = {"LD_LIBRARY_PATH": FAKE, "XDG_RUNTIME_DIR": str(self.folder), **LOCALE,
                      **(environment or {})}
         words = " ".join(f"{name}='{value}'" for name, value in variables.items())
@@ -44,10 +55,7 @@ class TopScreen(unittest.TestCase):
             "echo BEFORE\nstty -g > before\n"
             f"env {words} sh -c 'echo $$ > pid; exec {command}'\n"
             "echo $? > status; stty -g > after; echo AFTER; exec cat\n")
-        self.tmux("new-session", "-d", "-x", str(width), "-y", str(height), "-c", str(self.folder),
-                  f"bash {script}")
-        self.addCleanup(subprocess.run, ["tmux", "-S", self.socket, "kill-server"],
-                        capture_output=True, check=False)
+        self.open_terminal(f"bash {script}", width, height)
 
     def screen(self, *options):
         return self.tmux("capture-pane", "-p", *options)
@@ -100,7 +108,6 @@ class TopScreen(unittest.TestCase):
                 self.wait_for("F10 Quit")
                 os.kill(int(self.read("pid")), number)
                 self.assert_left_as_found(128 + number)
-                self.tmux("kill-server")
 
     def test_ctrl_c_ends_it(self):
         self.start()
@@ -129,17 +136,18 @@ class TopScreen(unittest.TestCase):
         self.assert_left_as_found(0)
 
     def test_stops_and_goes_on(self):
-        # A program that is stopped gives the terminal back to the shell, here the script, which
-        # goes on and is asked to continue it.
-        self.start()
+        self.open_terminal("env PS1='ready> ' bash --norc -i")
+        self.wait_for("ready>")
+        self.keys(f"LD_LIBRARY_PATH={FAKE} XDG_RUNTIME_DIR={self.folder} {PROGRAM} top", "Enter")
         self.wait_for("F10 Quit")
-        pid = int(self.read("pid"))
-        os.kill(pid, signal.SIGTSTP)
-        self.wait_for("AFTER")
+        self.keys("C-z")
+        self.wait_for("Stopped")
         flags = self.tmux("display-message", "-p", "#{alternate_on} #{cursor_flag}")
         self.assertEqual("0 1", flags.strip())
-        self.assertEqual(self.read("before"), self.read("after"))
-        os.kill(pid, signal.SIGKILL)
+        self.keys("fg", "Enter")
+        self.wait_for("F10 Quit")
+        self.keys("q")
+        self.wait_for(lambda text: text.rstrip().endswith("ready>"))
 
     def test_keys_open_filter_and_sort(self):
         self.start("--replay", RECORDING)
@@ -183,7 +191,6 @@ class TopScreen(unittest.TestCase):
                 self.assertTrue(text.isascii(), text)
                 self.keys("q")
                 self.assert_left_as_found(0)
-                self.tmux("kill-server")
 
     def test_no_color(self):
         for environment, has_color in (({}, True), ({"NO_COLOR": "1"}, False)):
@@ -195,7 +202,6 @@ class TopScreen(unittest.TestCase):
                                  "\x1b[46m" in colored or "\x1b[36m" in colored, colored)
                 self.keys("q")
                 self.assert_left_as_found(0)
-                self.tmux("kill-server")
 
     def test_lines_where_the_terminal_is_not_known(self):
         self.start("--count=2", environment={"TERM": "no-such-terminal"})

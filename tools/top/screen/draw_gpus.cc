@@ -159,6 +159,15 @@ void PutWord(int row, int* column, const std::string& text, Style style, Canvas*
   *column = canvas->Put(row, *column, text, style) + 2;
 }
 
+// "ceiling 52/71%": of compute, and of HBM.
+std::string PairText(const char* name, const std::optional<double>& compute,
+                     const std::optional<double>& dram) {
+  const auto whole = [](const std::optional<double>& percent) {
+    return percent ? absl::StrFormat("%.0f", *percent) : std::string("-");
+  };
+  return absl::StrCat(name, " ", whole(compute), "/", whole(dram), "%");
+}
+
 struct Word {
   std::string text;
   Style style = Style::kPlain;
@@ -184,16 +193,12 @@ std::vector<Word> DrawTruth(int row, const GpuSnapshot& gpu, const Activity& act
     put(absl::StrCat("HFU ", PercentOfShare(true, device->hfu())), Style::kBold);
   }
   if (device != nullptr && device->has_workload_compute_share()) {
-    put(absl::StrCat("ceiling ",
-                     PercentOfShare(true, device->workload_compute_share()), "/",
-                     PercentOfShare(device->has_workload_memory_share(),
-                                    device->workload_memory_share())),
+    put(PairText("ceiling", 100 * device->workload_compute_share(),
+                 InPercent(device->has_workload_memory_share(), device->workload_memory_share())),
         Style::kPlain);
   }
   if (activity.attained_compute || activity.attained_dram) {
-    put(absl::StrCat("attained ", Percent(activity.attained_compute), "/",
-                     Percent(activity.attained_dram)),
-        Style::kDim);
+    put(PairText("attained", activity.attained_compute, activity.attained_dram), Style::kDim);
   }
   put(absl::StrCat("(", activity.source, ")"), Style::kDim);
   if (!gpu.source_reason.empty()) canvas->Put(row, column, gpu.source_reason, Style::kDim);

@@ -44,8 +44,11 @@ WayBack way_back;
 // Puts the terminal back with nothing but what a handler may call, and ends as the signal would
 // have ended the program. Output may be held up (Ctrl-S), which must not keep it.
 void LeaveAndDie(int signal_number) {
+  // Without the stop character nothing stays stopped.
+  termios flowing = way_back.settings;
+  flowing.c_iflag &= ~static_cast<tcflag_t>(IXON);
+  tcsetattr(STDOUT_FILENO, TCSANOW, &flowing);
   tcflow(STDOUT_FILENO, TCOON);
-  tcflush(STDOUT_FILENO, TCOFLUSH);
   size_t written = 0;
   while (written < way_back.sequence_bytes) {
     const ssize_t count = write(STDOUT_FILENO, way_back.sequence.data() + written,
