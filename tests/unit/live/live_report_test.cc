@@ -96,6 +96,10 @@ TEST(LiveReport, OfARecordingAgreesWithItsReport) {
     ASSERT_FALSE(EncodeLive(snapshot).empty());
     for (const LiveDevice& device : snapshot.devices()) {
       highest_hfu = std::max(highest_hfu, device.hfu());
+      // What a process and its GPU do is nearly the same, from the first number on.
+      if (device.has_hfu() && snapshot.processes(0).has_hfu()) {
+        EXPECT_NEAR(device.hfu(), snapshot.processes(0).hfu(), 0.05);
+      }
       double sum = 0;
       for (const LiveCause& cause : device.causes()) sum += cause.share();
       if (device.causes_size() > 0) {
