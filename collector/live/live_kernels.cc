@@ -114,11 +114,10 @@ std::vector<uint32_t> LiveKernels::Longest(const ModelState& model) const {
     if (time_ns > 0 && !model.kernels[i].profiler) times.emplace_back(time_ns, i);
   }
   const size_t most = std::min(times.size(), kMostShown);
-  std::partial_sort(
-      times.begin(), times.begin() + static_cast<ptrdiff_t>(most), times.end(),
-      [](const auto& a, const auto& b) {
-        return a.first != b.first ? a.first > b.first : a.second < b.second;
-      });
+  std::partial_sort(times.begin(), times.begin() + static_cast<ptrdiff_t>(most), times.end(),
+                    [](const auto& a, const auto& b) {
+                      return a.first != b.first ? a.first > b.first : a.second < b.second;
+                    });
   std::vector<uint32_t> longest;
   for (size_t i = 0; i < most; ++i) longest.push_back(times[i].second);
   return longest;
@@ -131,8 +130,7 @@ const std::string& LiveKernels::NameOfKernel(const Kernel& kernel, uint32_t inde
   return names_.emplace(index, MadeName(kernel)).first->second;
 }
 
-void LiveKernels::AddTo(const ModelState& model, const Analysis& analysis,
-                        LiveSnapshot* snapshot) {
+void LiveKernels::AddTo(const ModelState& model, const Analysis& analysis, LiveSnapshot* snapshot) {
   std::map<uint32_t, double> device_ns;
   for (uint32_t i = 0; i < model.kernels.kernels().size(); ++i) {
     device_ns[model.kernels[i].device] += static_cast<double>(Growth(i).time_ns);

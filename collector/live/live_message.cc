@@ -129,8 +129,7 @@ absl::Status LiveStream::Push(std::string_view bytes, const Sink& sink) {
     }
     if (buffer_.size() < sizeof(header) + header.bytes) continue;
     LiveSnapshot snapshot;
-    if (!snapshot.ParseFromArray(buffer_.data() + sizeof(header),
-                                 static_cast<int>(header.bytes))) {
+    if (!snapshot.ParseFromArray(buffer_.data() + sizeof(header), static_cast<int>(header.bytes))) {
       return Refused("bytes that are no message");
     }
     buffer_.clear();

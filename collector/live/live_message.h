@@ -14,13 +14,13 @@
 
 namespace utlz {
 
-inline constexpr uint32_t kLiveMagic = 0x314c5455;  // "UTL1"
+inline constexpr uint32_t kLiveMagic = 0x314c5455;          // "UTL1"
 inline constexpr size_t kMaxLiveBytes = size_t{256} << 10;  // of a message without its header
 inline constexpr int kMaxLiveDevices = 64;
 inline constexpr int kMaxLiveProcesses = 128;
 inline constexpr int kMaxLiveKernels = 128;
 inline constexpr int kMaxLiveCauses = 32;
-inline constexpr int kMaxLivePids = 8;        // of one kernel
+inline constexpr int kMaxLivePids = 8;            // of one kernel
 inline constexpr size_t kMaxLiveTextBytes = 512;  // of any text in it
 
 struct LiveHeader {

@@ -86,8 +86,7 @@ void LiveProcesses::AddTo(const ModelState& model, LiveSnapshot* snapshot) const
     const double kernel_ns = b.kernel_ns - a.kernel_ns;
     const double uncounted_ns = b.uncounted_ns - a.uncounted_ns;
     if (known_ns > 0 && b.peak_ns > 0 && uncounted_ns <= kEnoughCounted * kernel_ns) {
-      const double scale =
-          kernel_ns > uncounted_ns ? kernel_ns / (kernel_ns - uncounted_ns) : 1.0;
+      const double scale = kernel_ns > uncounted_ns ? kernel_ns / (kernel_ns - uncounted_ns) : 1.0;
       shown->set_hfu(std::clamp((b.peak_ns - a.peak_ns) * scale / known_ns, 0.0, 1.0));
     }
     if (b.traced_ns > a.traced_ns) {

@@ -96,8 +96,7 @@ bool LiveServer::Serve(uint64_t now_ns) {
 
 void LiveServer::TakeIn(uint64_t now_ns) {
   while (pace_.MayListen(now_ns)) {
-    UniqueFd connection(
-        accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    UniqueFd connection(accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!connection.valid()) {
       if (pace_.Failed(errno, now_ns)) continue;
       return;

@@ -11,8 +11,8 @@
 
 #include "absl/status/statusor.h"
 #include "collector/unique_fd.h"
-#include "proto/live.pb.h"
 #include "proto/listener_pace.h"
+#include "proto/live.pb.h"
 
 namespace utlz {
 

@@ -41,7 +41,8 @@ void SetProcess(const ModelState& model, const ProcessState& process, ProcessSum
   if (process.info.has_rank()) summary->set_rank(process.info.rank());
   if (process.info.cupti_version() != 0) summary->set_cupti_version(process.info.cupti_version());
   if (!process.info.cupti_path().empty()) summary->set_cupti_path(process.info.cupti_path());
-  if (process.info.driver_version() != 0) summary->set_driver_version(process.info.driver_version());
+  if (process.info.driver_version() != 0)
+    summary->set_driver_version(process.info.driver_version());
   summary->set_launches(process.launches + process.launches_timeless);
   summary->set_kernel_time_ns(process.kernel_time_ns);
   SetLosses(process, summary);

@@ -12,7 +12,7 @@ namespace utlz::top {
 struct GpuShape {
   int compute_capability_major = 0;
   int compute_capability_minor = 0;
-  unsigned cores = 0;  // as NVML counts: lanes of fp32
+  unsigned cores = 0;           // as NVML counts: lanes of fp32
   double memory_clock_mhz = 0;  // the highest
   unsigned memory_bus_bits = 0;
 };

@@ -19,7 +19,7 @@ constexpr unsigned long long kUnknownMemory = ~0ull;
 
 struct GpmValue {
   nvml::GpmMetricId id;
-  std::optional<double> GpuSnapshot::* field;
+  std::optional<double> GpuSnapshot::*field;
   double unit;
 };
 
@@ -37,8 +37,8 @@ constexpr std::array kGpmValues = {
     GpmValue{nvml::kGpmNvlinkTx, &GpuSnapshot::nvlink_tx_bytes_per_second, kBytesPerMebibyte}};
 
 bool Computes(nvml::GpmMetricId id) {
-  return id == nvml::kGpmTensorActive || id == nvml::kGpmFp64Active ||
-         id == nvml::kGpmFp32Active || id == nvml::kGpmFp16Active;
+  return id == nvml::kGpmTensorActive || id == nvml::kGpmFp64Active || id == nvml::kGpmFp32Active ||
+         id == nvml::kGpmFp16Active;
 }
 
 // Calls an optional function of NVML and gives its one number.
@@ -175,7 +175,8 @@ void GpuReader::ReadGpm(GpuSnapshot* gpu) {
         const GpmValue& known = kGpmValues[i];
         const double value = gpm_->metric[i].value * known.unit;
         if (known.field != nullptr) gpu->*known.field = value;
-        if (Computes(known.id)) gpu->compute_percent = std::max(value, gpu->compute_percent.value_or(0));
+        if (Computes(known.id))
+          gpu->compute_percent = std::max(value, gpu->compute_percent.value_or(0));
         gpu->source = ComputeSource::kGpm;
       }
     }

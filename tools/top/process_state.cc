@@ -85,7 +85,8 @@ void ProcessStates::Read(uint64_t now_ns, ProcessSnapshot* process) {
                   .user = folder.st_uid,
                   .ancestors = AncestorsOf(stat->parent)};
   } else if (!again && now_ns > known.time_ns) {
-    const auto spent = static_cast<double>(stat->cpu_ticks - std::min(known.cpu_ticks, stat->cpu_ticks));
+    const auto spent =
+        static_cast<double>(stat->cpu_ticks - std::min(known.cpu_ticks, stat->cpu_ticks));
     known.cpu_percent =
         100 * spent / ticks_a_second / (static_cast<double>(now_ns - known.time_ns) * 1e-9);
   }

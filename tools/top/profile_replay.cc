@@ -125,8 +125,9 @@ void ProfileReplay::AddProcesses(uint64_t now_ns, Snapshot* snapshot) const {
     for (const auto& [source, state] : model.processes.processes()) {
       const Process& info = state->info;
       const bool uses = std::any_of(
-          state->device_by_ordinal.begin(), state->device_by_ordinal.end(),
-          [&](const auto& entry) { return FormatUuid(model.devices[entry.second].uuid) == gpu.uuid; });
+          state->device_by_ordinal.begin(), state->device_by_ordinal.end(), [&](const auto& entry) {
+            return FormatUuid(model.devices[entry.second].uuid) == gpu.uuid;
+          });
       if (!uses) continue;
       const uint64_t pid = info.host_pid() != 0 ? info.host_pid() : info.pid();
       ProcessSnapshot process = {.pid = static_cast<pid_t>(pid), .command = CommandOf(info)};

@@ -69,9 +69,8 @@ std::unique_ptr<SampledGpus> SampledGpus::Start() {
 
 void SampledGpus::Read() {
   if (client_ == nullptr || !client_->running()) return;
-  const absl::Status status = client_->Read([this](uint16_t type, std::string_view payload) {
-    Consume(type, payload);
-  });
+  const absl::Status status =
+      client_->Read([this](uint16_t type, std::string_view payload) { Consume(type, payload); });
   if (!status.ok()) reason_ = std::string(status.message());
 }
 

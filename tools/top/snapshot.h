@@ -20,7 +20,7 @@ struct ProcessSnapshot {
   std::string user = {};                      // name, or number; empty: unknown
   std::string command = {};                   // printable, cut; empty: unknown
   std::optional<uid_t> user_id = {};
-  std::vector<pid_t> ancestors = {};  // its parent first, as far as is known
+  std::vector<pid_t> ancestors = {};       // its parent first, as far as is known
   std::optional<double> cpu_percent = {};  // of one core, since the tick before
   std::optional<uint64_t> host_memory_bytes = {};
   std::optional<double> age_seconds = {};

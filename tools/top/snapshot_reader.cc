@@ -7,8 +7,8 @@
 
 namespace utlz::top {
 
-SnapshotReader::SnapshotReader(const NvmlTable& table,
-                               const std::vector<DeviceCeilings>& ceilings, LiveReaders* live)
+SnapshotReader::SnapshotReader(const NvmlTable& table, const std::vector<DeviceCeilings>& ceilings,
+                               LiveReaders* live)
     : table_(table), live_(live) {
   unsigned count = 0;
   if (table_.device_get_count == nullptr || table_.device_get_handle_by_index == nullptr ||
@@ -24,8 +24,8 @@ SnapshotReader::SnapshotReader(const NvmlTable& table,
 }
 
 void SnapshotReader::SampleWhereNoGpm() {
-  const bool needed = std::any_of(gpus_.begin(), gpus_.end(),
-                                  [](const auto& gpu) { return !gpu->has_gpm(); });
+  const bool needed =
+      std::any_of(gpus_.begin(), gpus_.end(), [](const auto& gpu) { return !gpu->has_gpm(); });
   if (needed) sampled_ = SampledGpus::Start();
 }
 

@@ -57,11 +57,11 @@ void AddClocks(const GpuSnapshot& gpu, std::string* line) {
 
 void AddMemory(const GpuSnapshot& gpu, std::string* line) {
   if (!gpu.memory_used_bytes) return;
-  absl::StrAppendFormat(line, "  %.1f", static_cast<double>(*gpu.memory_used_bytes) /
-                                            kBytesPerGibibyte);
+  absl::StrAppendFormat(line, "  %.1f",
+                        static_cast<double>(*gpu.memory_used_bytes) / kBytesPerGibibyte);
   if (gpu.memory_total_bytes) {
-    absl::StrAppendFormat(line, " of %.1f", static_cast<double>(*gpu.memory_total_bytes) /
-                                                kBytesPerGibibyte);
+    absl::StrAppendFormat(line, " of %.1f",
+                          static_cast<double>(*gpu.memory_total_bytes) / kBytesPerGibibyte);
   }
   absl::StrAppend(line, " GiB");
   if (gpu.memory_change_bytes_per_second) {
@@ -109,10 +109,10 @@ std::string RunLine(const LiveSnapshot& run) {
   if (run.has_mfu()) AddPercent("MFU", 100 * run.mfu(), &line);
   if (run.kernels().empty()) return line + "\n";
   const LiveKernel& longest = run.kernels(0);
-  AddPercent(absl::StrCat("most time: ", TerminalName(longest.name(), kNameColumns)).c_str(),
-             longest.has_time_share() ? std::make_optional(100 * longest.time_share())
-                                      : std::nullopt,
-             &line);
+  AddPercent(
+      absl::StrCat("most time: ", TerminalName(longest.name(), kNameColumns)).c_str(),
+      longest.has_time_share() ? std::make_optional(100 * longest.time_share()) : std::nullopt,
+      &line);
   return line + "\n";
 }
 

@@ -80,14 +80,13 @@ bool HasGivenUp(const std::string& uuid) {
   while (!given_up && MonotonicNs() < until_ns) {
     pollfd entry{(*subscription)->fd(), POLLIN, 0};
     (void)poll(&entry, 1, 100);
-    const absl::Status status =
-        (*subscription)->Read([&](uint16_t type, std::string_view payload) {
-          SamplerStatus said;
-          if (type == FRAME_SAMPLER_STATUS &&
-              said.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
-            given_up = said.reason().starts_with(kPauseReason);
-          }
-        });
+    const absl::Status status = (*subscription)->Read([&](uint16_t type, std::string_view payload) {
+      SamplerStatus said;
+      if (type == FRAME_SAMPLER_STATUS &&
+          said.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
+        given_up = said.reason().starts_with(kPauseReason);
+      }
+    });
     if (!status.ok()) return false;
   }
   return given_up;
@@ -104,8 +103,8 @@ std::string PauseOne(const std::string& folder, const CudaDevice& device,
   const std::optional<SamplerPeer> sampler = FindSampler(device.uuid);
   if (!sampler) return absl::StrCat("no utlz has the counters, and none takes them", until);
   if (sampler->user != geteuid() && geteuid() != 0) {
-    return absl::StrCat(Whose(*sampler), " has the counters, and heeds ",
-                        UserName(sampler->user), " and root alone");
+    return absl::StrCat(Whose(*sampler), " has the counters, and heeds ", UserName(sampler->user),
+                        " and root alone");
   }
   if (HasGivenUp(device.uuid)) {
     return absl::StrCat(Whose(*sampler), " has given the counters up", until);
@@ -139,7 +138,8 @@ int Pause(const PauseOptions& options) {
   if (!options.duration.empty()) {
     duration_ns = DurationNs(options.duration);
     if (!duration_ns) {
-      std::fprintf(stderr, "utlz: a pause is a number of seconds, or as 30s, 5m, 2h; at most 24h\n");
+      std::fprintf(stderr,
+                   "utlz: a pause is a number of seconds, or as 30s, 5m, 2h; at most 24h\n");
       return kUsageError;
     }
   }
@@ -149,12 +149,11 @@ int Pause(const PauseOptions& options) {
   if (!devices.ok()) return Fail(devices.status());
   const absl::StatusOr<std::string> folder = RuntimeFolder();
   if (!folder.ok()) return Fail(folder.status());
-  const CounterPause pause{
-      .until_ns = RealtimeNs() + duration_ns.value_or(0),
-      .by = absl::StrCat(UserName(geteuid()), ", process ", getppid())};
+  const CounterPause pause{.until_ns = RealtimeNs() + duration_ns.value_or(0),
+                           .by = absl::StrCat(UserName(geteuid()), ", process ", getppid())};
   bool done = true;
   for (const CudaDevice& device : *devices) {
-    const std::string became = duration_ns  ? PauseOne(*folder, device, pause)
+    const std::string became = duration_ns   ? PauseOne(*folder, device, pause)
                                : options.end ? EndOne(*folder, device)
                                              : ShowOne(*folder, device);
     done = done && !became.empty();

@@ -118,7 +118,8 @@ int Top(const TopOptions& options) {
 
 void AddTopCommand(CLI::App* program, Action* action) {
   CLI::App* top = program->add_subcommand(
-      "top", "What every GPU does now, and what collectors tell of their runs: in full screen, as lines, "
+      "top",
+      "What every GPU does now, and what collectors tell of their runs: in full screen, as lines, "
       "or as JSON");
   const auto options = std::make_shared<TopOptions>();
   top->add_flag("--once", options->once, "One tick, with the processes of each GPU");

@@ -21,9 +21,7 @@ constexpr char kBegin[] = "utlz.pause/1 ";
 constexpr size_t kMaxNoteBytes = 256;
 constexpr size_t kMaxNameBytes = 100;
 
-std::string NameOf(const std::string& uuid) {
-  return absl::StrCat("pause-", FormatGpuUuid(uuid));
-}
+std::string NameOf(const std::string& uuid) { return absl::StrCat("pause-", FormatGpuUuid(uuid)); }
 
 // It goes into sentences and onto terminals.
 std::string Printable(std::string_view text) {
@@ -62,8 +60,8 @@ absl::Status WritePause(const std::string& folder, const std::string& uuid,
   const UniqueFd file(openat(own->get(), begun.c_str(),
                              O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
   const bool written =
-      file.valid() && write(file.get(), note.data(), note.size()) ==
-                          static_cast<ssize_t>(note.size()) &&
+      file.valid() &&
+      write(file.get(), note.data(), note.size()) == static_cast<ssize_t>(note.size()) &&
       renameat(own->get(), begun.c_str(), own->get(), name.c_str()) == 0;
   if (written) return absl::OkStatus();
   const absl::Status status =

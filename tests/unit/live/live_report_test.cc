@@ -20,8 +20,8 @@ constexpr uint64_t kSecondNs = 1'000'000'000;
 void SendLaunches(RunBuilder* run, uint64_t begin_ms, uint32_t kernel) {
   std::vector<Launch> launches;
   for (uint64_t i = 0; i < 50; ++i) {
-    launches.push_back(RunBuilder::LaunchAt((begin_ms + 10 * i) * kMillisecondNs, kMillisecondNs,
-                                            kernel));
+    launches.push_back(
+        RunBuilder::LaunchAt((begin_ms + 10 * i) * kMillisecondNs, kMillisecondNs, kernel));
   }
   run->SendLaunches(launches);
 }

@@ -33,8 +33,8 @@ size_t ReadAll(int connection, LiveStream* stream) {
   size_t count = 0;
   char bytes[4096];
   for (ssize_t size; (size = recv(connection, bytes, sizeof(bytes), MSG_DONTWAIT)) > 0;) {
-    EXPECT_TRUE(stream->Push({bytes, static_cast<size_t>(size)}, [&](LiveSnapshot) { ++count; })
-                    .ok());
+    EXPECT_TRUE(
+        stream->Push({bytes, static_cast<size_t>(size)}, [&](LiveSnapshot) { ++count; }).ok());
   }
   return count;
 }

@@ -62,8 +62,7 @@ TEST_F(CounterPauseTest, WhatIsNoNoteIsNone) {
 }
 
 TEST_F(CounterPauseTest, WhoAskedIsPrintable) {
-  ASSERT_TRUE(
-      WritePause(folder_.path(), kUuid, {.until_ns = kSecond, .by = "a\x1b[31m\nb"}).ok());
+  ASSERT_TRUE(WritePause(folder_.path(), kUuid, {.until_ns = kSecond, .by = "a\x1b[31m\nb"}).ok());
   EXPECT_EQ(Read(1)->by, "a?[31m?b");
 }
 

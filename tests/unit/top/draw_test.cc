@@ -61,9 +61,7 @@ TEST_F(DrawTest, MainOfALargeTerminal) {
 
 TEST_F(DrawTest, EightGpusFitInto24Rows) { ExpectScreen("eight_gpus", ExampleSnapshot(8), {}); }
 
-TEST_F(DrawTest, MainInAscii) {
-  ExpectScreen("main_ascii", ExampleSnapshot(), {.unicode = false});
-}
+TEST_F(DrawTest, MainInAscii) { ExpectScreen("main_ascii", ExampleSnapshot(), {.unicode = false}); }
 
 TEST_F(DrawTest, WhatNvmlDoesNotSayIsADash) {
   Snapshot snapshot = {.time_ns = kNoonNs, .gpus = {GpuSnapshot{.index = 3}}};

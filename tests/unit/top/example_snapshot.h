@@ -39,8 +39,8 @@ inline GpuSnapshot ExampleGpu(unsigned index) {
 
 inline ProcessSnapshot ExampleProcess(pid_t pid, const std::string& user,
                                       const std::string& command) {
-  ProcessSnapshot process = {.pid = pid, .memory_bytes = 61ull << 30, .user = user,
-                             .command = command};
+  ProcessSnapshot process = {
+      .pid = pid, .memory_bytes = 61ull << 30, .user = user, .command = command};
   process.user_id = user == "root" ? 0 : 1000;
   process.cpu_percent = 101;
   process.host_memory_bytes = 5ull << 30;
@@ -93,8 +93,8 @@ inline LiveSnapshot ExampleRun() {
   cause("latency_bound", 0.19);
   cause("idle_launch", 0.07);
   cause("copies", 0.03);
-  *run.add_kernels() = ExampleKernel(3, "nvjet_sm90_tst_256x128_64x4_2x1_v_bz_coopA_bias_TNT", 0.4,
-                                     BOUND_COMPUTE);
+  *run.add_kernels() =
+      ExampleKernel(3, "nvjet_sm90_tst_256x128_64x4_2x1_v_bz_coopA_bias_TNT", 0.4, BOUND_COMPUTE);
   *run.add_kernels() = ExampleKernel(8, "vectorized_elementwise_kernel<CUDAFunctor_add<BFloat16>>",
                                      0.25, BOUND_MEMORY);
   *run.add_kernels() = ExampleKernel(5, "evil\x1b[31mname", 0.1, BOUND_UNKNOWN);

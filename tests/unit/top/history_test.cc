@@ -40,8 +40,7 @@ TEST(History, WhatWasAwayLeavesAGap) {
               ElementsAre(Optional(0.375), std::nullopt, Optional(0.375)));
   EXPECT_THAT(history.OfKernel({99, 8}, KernelValue::kTimeShare, 3, 1),
               ElementsAre(Optional(0.25), std::nullopt, Optional(0.25)));
-  EXPECT_THAT(history.OfKernel({98, 8}, KernelValue::kTimeShare, 1, 1),
-              ElementsAre(std::nullopt));
+  EXPECT_THAT(history.OfKernel({98, 8}, KernelValue::kTimeShare, 1, 1), ElementsAre(std::nullopt));
 }
 
 TEST(History, ForgetsWhatIsLongGone) {

@@ -52,6 +52,7 @@ class TopScreen(unittest.TestCase):
         script = self.folder / "script"
         script.write_text(
             "set -m\n"  # so that the program has the terminal, as in a shell of a person
+            "trap : INT\n"  # the end of a program by Ctrl-C would end the script too
             "echo BEFORE\nstty -g > before\n"
             f"env {words} sh -c 'echo $$ > pid; exec {command}'\n"
             "echo $? > status; stty -g > after; echo AFTER; exec cat\n")
@@ -178,7 +179,7 @@ class TopScreen(unittest.TestCase):
         self.start("--replay", RECORDING, height=50, width=120)
         first = self.wait_for("every 0.2 s").splitlines()[0]
         self.wait_for(lambda text: text.splitlines()[0] != first)
-        text = self.wait_for("gemm")
+        text = self.wait_for("nvjet")
         self.assertRegex(text, "[⠀-⣿]")
         self.keys("q")
         self.assert_left_as_found(0)

@@ -34,14 +34,14 @@ bool IsOneColumn(char32_t code) {
 // For a terminal that shows ASCII alone.
 std::string_view InAscii(char32_t code) {
   switch (code) {
-    case 0xb7:    // middle dot
+    case 0xb7:  // middle dot
       return "-";
-    case 0xb0:    // degree
+    case 0xb0:  // degree
       return " ";
-    case 0xb5:    // micro
+    case 0xb5:  // micro
     case 0x3bc:
       return "u";
-    case 0xd7:    // times
+    case 0xd7:  // times
       return "x";
     case 0x2013:  // dash
       return "-";

@@ -47,7 +47,8 @@ class Canvas {
 
   // From this column on, up to `end` or the right edge. Returns the column after the last
   // character. Nothing is put outside the grid.
-  int Put(int row, int column, std::string_view text, Style style = Style::kPlain, int end = 1 << 20);
+  int Put(int row, int column, std::string_view text, Style style = Style::kPlain,
+          int end = 1 << 20);
   // The same, ending before `end`.
   void PutRight(int row, int end, std::string_view text, Style style = Style::kPlain);
   // A whole row.

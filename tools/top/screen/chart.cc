@@ -47,7 +47,8 @@ void AddDots(const ChartLine& line, double highest, int width, int height,
       Dots& dots = (*grid)[static_cast<size_t>((y / kDotsDown) * width + x / kDotsAcross)];
       // The line before it keeps its color where both are.
       if (dots.bits == 0) dots.style = line.style;
-      dots.bits |= kDotBits[static_cast<size_t>(x % kDotsAcross)][static_cast<size_t>(y % kDotsDown)];
+      dots.bits |=
+          kDotBits[static_cast<size_t>(x % kDotsAcross)][static_cast<size_t>(y % kDotsDown)];
       if (!line.filled) break;
     }
   }
@@ -73,8 +74,8 @@ void DrawAscii(const Box& box, const std::vector<ChartLine>& lines, double highe
   constexpr std::array<const char*, kLevels + 1> kTops = {" ", ".", "-", "#"};
   for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
     for (int column = 0; column < box.width; ++column) {
-      const int top = HeightOf(FromEnd(line->values, box.width - 1 - column), highest,
-                               kLevels * box.height);
+      const int top =
+          HeightOf(FromEnd(line->values, box.width - 1 - column), highest, kLevels * box.height);
       if (top == 0) continue;
       const int row = box.height - 1 - (top - 1) / kLevels;
       const int level = (top - 1) % kLevels + 1;

@@ -29,8 +29,7 @@ struct ChartLine {
 int ChartValues(int width, bool unicode);
 
 // The newest values at the right edge, from 0 to `highest`.
-void DrawChart(const Box& box, const std::vector<ChartLine>& lines, double highest,
-               Canvas* canvas);
+void DrawChart(const Box& box, const std::vector<ChartLine>& lines, double highest, Canvas* canvas);
 
 struct Bar {
   std::optional<double> share;  // 0…1

@@ -37,8 +37,8 @@ bool AnyLive(const std::vector<ProcessRow>& rows) {
 
 void DrawHead(const Snapshot& snapshot, size_t processes, const View& view, Canvas* canvas) {
   int column = canvas->Put(0, 0, "utlz top", Style::kBold);
-  std::string head = absl::StrCat("  ", TimeOfDay(snapshot.time_ns), "  ",
-                                  Counted(snapshot.gpus.size(), "GPU"));
+  std::string head =
+      absl::StrCat("  ", TimeOfDay(snapshot.time_ns), "  ", Counted(snapshot.gpus.size(), "GPU"));
   if (!view.hidden_gpus.empty()) {
     absl::StrAppend(&head, " (", view.hidden_gpus.size(), " hidden)");
   }
@@ -86,8 +86,7 @@ void DrawMain(const Snapshot& snapshot, const History& history, View* view, Canv
   int row = DrawGpus(1, std::max(1, end - 1 - below), gpus, snapshot, canvas);
   const int left = end - row - below;
   row = DrawGpuCharts(row, std::min({left, 3 + left / 2, 11}), gpus, history, *view, canvas);
-  const RunOfProcess live = rows.empty() ? RunOfProcess()
-                                         : rows[SelectedProcess(rows, *view)].live;
+  const RunOfProcess live = rows.empty() ? RunOfProcess() : rows[SelectedProcess(rows, *view)].live;
   int table = end - row;
   if (live.run != nullptr) {
     const int wanted = 1 + std::max(1, static_cast<int>(rows.size()));
@@ -152,18 +151,18 @@ int DrawProcessCharts(int row, int height, const ProcessRow& process, const Hist
   const Series step = history.OfProcess(pid, JobValue::kStepSeconds, count, view.ticks_a_dot);
   const Series hfu = history.OfProcess(pid, JobValue::kHfu, count, view.ticks_a_dot);
   const Series mfu = history.OfProcess(pid, JobValue::kMfu, count, view.ticks_a_dot);
-  DrawTitledChart({row, 0, width, height},
-                  TitleWithNow("step",
-                               run.has_step_seconds() ? TimeText(run.step_seconds() * 1e9)
-                                                      : "not found",
-                               width, view, *canvas),
-                  {{step, Style::kMemory, true}}, HighestOf(step), canvas);
-  DrawTitledChart({row, width + 2, width, height},
-                  TitleWithNow("HFU",
-                               PercentOfShare(process.live.process->has_hfu(),
-                                              process.live.process->hfu()),
-                               width, view, *canvas),
-                  {{hfu, Style::kCompute, true}, {mfu, Style::kGood, false}}, 1, canvas);
+  DrawTitledChart(
+      {row, 0, width, height},
+      TitleWithNow("step",
+                   run.has_step_seconds() ? TimeText(run.step_seconds() * 1e9) : "not found", width,
+                   view, *canvas),
+      {{step, Style::kMemory, true}}, HighestOf(step), canvas);
+  DrawTitledChart(
+      {row, width + 2, width, height},
+      TitleWithNow("HFU",
+                   PercentOfShare(process.live.process->has_hfu(), process.live.process->hfu()),
+                   width, view, *canvas),
+      {{hfu, Style::kCompute, true}, {mfu, Style::kGood, false}}, 1, canvas);
   return row + height;
 }
 
@@ -176,8 +175,8 @@ void DrawWithoutAgent(int row, const Snapshot& snapshot, const ProcessRow& proce
       gpus.push_back(&gpu);
     }
   }
-  row = DrawGpuCharts(row + 1, std::min(12, canvas->height() - row - 8), gpus, history, view,
-                      canvas);
+  row =
+      DrawGpuCharts(row + 1, std::min(12, canvas->height() - row - 8), gpus, history, view, canvas);
   canvas->Put(row + 1, 0, "No collector tells of this process: its kernels, step time and HFU are");
   canvas->Put(row + 2, 0, "not known. This command attaches to it and tells:");
   canvas->Put(row + 4, 2, absl::StrCat("utlz attach ", process.process->pid), Style::kBold);
@@ -194,8 +193,7 @@ const ProcessRow* SelectedRow(const std::vector<ProcessRow>& rows, const View& v
   return nullptr;
 }
 
-void DrawProcessPage(const Snapshot& snapshot, const History& history, View* view,
-                     Canvas* canvas) {
+void DrawProcessPage(const Snapshot& snapshot, const History& history, View* view, Canvas* canvas) {
   const std::vector<ProcessRow> rows = ProcessRows(snapshot, *view);
   const ProcessRow* const process = SelectedRow(rows, *view);
   if (process == nullptr) return DrawGone("process", canvas);
@@ -211,8 +209,7 @@ void DrawProcessPage(const Snapshot& snapshot, const History& history, View* vie
 }
 
 const LiveKernel* FindKernel(const RunOfProcess& live, const View& view) {
-  if (live.run == nullptr || !view.kernel ||
-      live.run->collector_pid() != view.kernel->collector) {
+  if (live.run == nullptr || !view.kernel || live.run->collector_pid() != view.kernel->collector) {
     return nullptr;
   }
   for (const LiveKernel& kernel : live.run->kernels()) {
@@ -238,8 +235,7 @@ int DrawKernelName(const LiveKernel& kernel, Canvas* canvas) {
   return row;
 }
 
-void DrawKernelPage(const Snapshot& snapshot, const History& history, View* view,
-                    Canvas* canvas) {
+void DrawKernelPage(const Snapshot& snapshot, const History& history, View* view, Canvas* canvas) {
   const std::vector<ProcessRow> rows = ProcessRows(snapshot, *view);
   const ProcessRow* const process = SelectedRow(rows, *view);
   if (process == nullptr) return DrawGone("process", canvas);
@@ -252,23 +248,23 @@ void DrawKernelPage(const Snapshot& snapshot, const History& history, View* view
   const auto number = [](bool has, double value) {
     return has ? std::make_optional(value) : std::nullopt;
   };
-  canvas->Put(row++, 0,
-              absl::StrCat(EscapeForTerminal(kernel->family()), "  bound: ",
-                           BoundName(kernel->bound()), "  ",
-                           PrefixedText(number(kernel->has_flops_per_second(),
-                                               kernel->flops_per_second()), "FLOP/s"),
-                           "  ",
-                           PrefixedText(number(kernel->has_dram_bytes_per_second(),
-                                               kernel->dram_bytes_per_second()), "B/s"),
-                           " of DRAM  process ", process->process->pid));
+  canvas->Put(
+      row++, 0,
+      absl::StrCat(
+          EscapeForTerminal(kernel->family()), "  bound: ", BoundName(kernel->bound()), "  ",
+          PrefixedText(number(kernel->has_flops_per_second(), kernel->flops_per_second()),
+                       "FLOP/s"),
+          "  ",
+          PrefixedText(number(kernel->has_dram_bytes_per_second(), kernel->dram_bytes_per_second()),
+                       "B/s"),
+          " of DRAM  process ", process->process->pid));
   const int height = std::clamp((canvas->height() - 2 - row) / 3, 3, 12);
   const int width = canvas->width();
   const auto count = static_cast<size_t>(ChartValues(width, canvas->unicode()));
   const auto series = [&](KernelValue value) {
     return history.OfKernel(*view->kernel, value, count, view->ticks_a_dot);
   };
-  const auto chart = [&](KernelValue value, const char* name, const std::string& now,
-                         Style style) {
+  const auto chart = [&](KernelValue value, const char* name, const std::string& now, Style style) {
     const Series values = series(value);
     DrawTitledChart({row, 0, width, height}, TitleWithNow(name, now, width, *view, *canvas),
                     {{values, style, true}},

@@ -8,15 +8,15 @@
 namespace utlz::top {
 
 std::string SpanText(int width, const View& view, bool unicode) {
-  const double seconds = ChartValues(width, unicode) * static_cast<double>(view.ticks_a_dot) *
-                         view.interval_seconds;
+  const double seconds =
+      ChartValues(width, unicode) * static_cast<double>(view.ticks_a_dot) * view.interval_seconds;
   if (seconds < 120) return absl::StrFormat("%.0f s", seconds);
   if (seconds < 7200) return absl::StrFormat("%.0f min", seconds / 60);
   return absl::StrFormat("%.1f h", seconds / 3600);
 }
 
-void DrawTitledChart(const Box& box, const std::string& title,
-                     const std::vector<ChartLine>& lines, double highest, Canvas* canvas) {
+void DrawTitledChart(const Box& box, const std::string& title, const std::vector<ChartLine>& lines,
+                     double highest, Canvas* canvas) {
   canvas->Put(box.row, box.column, title, Style::kTitle, box.column + box.width);
   DrawChart({box.row + 1, box.column, box.width, box.height - 1}, lines, highest, canvas);
 }

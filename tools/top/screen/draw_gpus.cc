@@ -90,7 +90,7 @@ std::string PowerText(const GpuSnapshot& gpu) {
 
 std::string TemperatureText(const GpuSnapshot& gpu, bool unicode) {
   if (!gpu.temperature_celsius) return {};
-  return absl::StrFormat(unicode ? "%.0f °C" : "%.0f C", *gpu.temperature_celsius);
+  return absl::StrFormat("%.0f %s", *gpu.temperature_celsius, unicode ? "°C" : "C");
 }
 
 std::string MemoryText(const GpuSnapshot& gpu) {
@@ -144,9 +144,8 @@ void DrawSpeedOfLight(int row, int column, int width, const Activity& activity, 
   constexpr int kLabels = 8 + 8 + 2 + 4 + 8;  // "compute ", " 38.2%  ", "HBM ", …
   const int bar = std::max(6, (width - kLabels) / 2);
   column = canvas->Put(row, column, "compute ");
-  DrawBar(row, column, bar, {Share(activity.compute), Share(activity.attained_compute),
-                             Style::kCompute},
-          canvas);
+  DrawBar(row, column, bar,
+          {Share(activity.compute), Share(activity.attained_compute), Style::kCompute}, canvas);
   canvas->PutRight(row, column + bar + 7, Percent(activity.compute), Style::kCompute);
   column = canvas->Put(row, column + bar + 9, "HBM ");
   DrawBar(row, column, bar, {Share(activity.dram), Share(activity.attained_dram), Style::kMemory},
@@ -211,8 +210,8 @@ void DrawMemoryRow(int row, const GpuSnapshot& gpu, const std::vector<Word>& wor
   int column = canvas->Put(row, 0, "memory  ");
   std::optional<double> share;
   if (gpu.memory_used_bytes && gpu.memory_total_bytes.value_or(0) > 0) {
-    share = static_cast<double>(*gpu.memory_used_bytes) /
-            static_cast<double>(*gpu.memory_total_bytes);
+    share =
+        static_cast<double>(*gpu.memory_used_bytes) / static_cast<double>(*gpu.memory_total_bytes);
   }
   DrawBar(row, column, kBarWidth, {share, std::nullopt, Style::kPlain}, canvas);
   column = canvas->Put(row, column + kBarWidth + 1, MemoryText(gpu));
@@ -240,8 +239,7 @@ void DrawCompact(int row, const GpuSnapshot& gpu, const Activity& activity, Canv
     PutWord(row, &column, text, style, canvas);
   };
   put(absl::StrCat("SM", absl::StrFormat("%6s", Percent(activity.sm))), Style::kGood);
-  put(absl::StrCat("Util", absl::StrFormat("%6s", Percent(gpu.gpu_util_percent))),
-      Style::kMislead);
+  put(absl::StrCat("Util", absl::StrFormat("%6s", Percent(gpu.gpu_util_percent))), Style::kMislead);
   put(PowerText(gpu), Style::kPlain);
   put(TemperatureText(gpu, canvas->unicode()), Style::kPlain);
   put(MemoryText(gpu), Style::kPlain);
@@ -287,7 +285,8 @@ int DrawGpus(int row, int most, const std::vector<const GpuSnapshot*>& gpus,
     row += rows_each;
   }
   if (fit < count) {
-    canvas->Put(row++, 0, absl::StrCat("and ", count - fit, " more: digits hide GPUs"), Style::kDim);
+    canvas->Put(row++, 0, absl::StrCat("and ", count - fit, " more: digits hide GPUs"),
+                Style::kDim);
   }
   return row;
 }

@@ -33,8 +33,8 @@ int DrawCausesLine(int row, const RunOfProcess& live, Canvas* canvas);
 int DrawCauses(int row, int height, int end, const RunOfProcess& live, Canvas* canvas);
 
 // A chart with a title above it.
-void DrawTitledChart(const Box& box, const std::string& title,
-                     const std::vector<ChartLine>& lines, double highest, Canvas* canvas);
+void DrawTitledChart(const Box& box, const std::string& title, const std::vector<ChartLine>& lines,
+                     double highest, Canvas* canvas);
 
 // "2 min": what a chart of this width shows.
 std::string SpanText(int width, const View& view, bool unicode);

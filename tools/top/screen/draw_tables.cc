@@ -45,16 +45,11 @@ struct Column {
 };
 
 constexpr std::array kColumns = {
-    Column{"PID", 8, SortKey::kPid, false},
-    Column{"USER", 9, SortKey::kUser, false},
-    Column{"GPU", 5, SortKey::kNatural, false},
-    Column{"GPU-MEM", 8, SortKey::kGpuMemory, false},
-    Column{"STEP", 9, SortKey::kStep, true},
-    Column{"HFU", 7, SortKey::kHfu, true},
-    Column{"MFU", 7, SortKey::kNatural, true},
-    Column{"CPU%", 6, SortKey::kCpu, false},
-    Column{"MEM", 7, SortKey::kHostMemory, false},
-    Column{"TIME", 8, SortKey::kAge, false}};
+    Column{"PID", 8, SortKey::kPid, false},        Column{"USER", 9, SortKey::kUser, false},
+    Column{"GPU", 5, SortKey::kNatural, false},    Column{"GPU-MEM", 8, SortKey::kGpuMemory, false},
+    Column{"STEP", 9, SortKey::kStep, true},       Column{"HFU", 7, SortKey::kHfu, true},
+    Column{"MFU", 7, SortKey::kNatural, true},     Column{"CPU%", 6, SortKey::kCpu, false},
+    Column{"MEM", 7, SortKey::kHostMemory, false}, Column{"TIME", 8, SortKey::kAge, false}};
 
 std::string CellOf(const ProcessRow& row, size_t column) {
   const LiveSnapshot* const run = row.live.run;
@@ -70,8 +65,8 @@ std::string CellOf(const ProcessRow& row, size_t column) {
     case 4:
       return run != nullptr && run->has_step_seconds() ? TimeText(run->step_seconds() * 1e9) : "-";
     case 5:
-      return run == nullptr ? "-" : PercentOfShare(row.live.process->has_hfu(),
-                                                   row.live.process->hfu());
+      return run == nullptr ? "-"
+                            : PercentOfShare(row.live.process->has_hfu(), row.live.process->hfu());
     case 6:
       return run == nullptr ? "-" : PercentOfShare(run->has_mfu(), run->mfu());
     case 7:
@@ -150,8 +145,7 @@ std::string KernelCell(const LiveKernel& kernel, size_t column) {
     case 3:
       return CompactText(known(kernel.has_flops_per_second(), kernel.flops_per_second()));
     default:
-      return CompactText(
-          known(kernel.has_dram_bytes_per_second(), kernel.dram_bytes_per_second()));
+      return CompactText(known(kernel.has_dram_bytes_per_second(), kernel.dram_bytes_per_second()));
   }
 }
 
@@ -163,9 +157,9 @@ int NameColumns(const Canvas& canvas) {
 
 void DrawKernel(int row, const LiveKernel& kernel, Style style, Canvas* canvas) {
   const int name_columns = NameColumns(*canvas);
-  canvas->Put(row, 0, CutMiddle(EscapeForTerminal(kernel.name()),
-                                static_cast<size_t>(name_columns)),
-              style, name_columns);
+  canvas->Put(row, 0,
+              CutMiddle(EscapeForTerminal(kernel.name()), static_cast<size_t>(name_columns)), style,
+              name_columns);
   int column = name_columns;
   for (size_t i = 0; i < kKernelColumns.size(); ++i) {
     column += kKernelColumns[i].width;
@@ -227,11 +221,11 @@ std::vector<ShownCause> CausesOf(const RunOfProcess& live) {
   const LiveDevice* const device = MainDevice(live);
   if (device == nullptr) return causes;
   for (const LiveCause& cause : device->causes()) {
-    const auto* const known = std::find_if(
-        kCauses.begin(), kCauses.end(),
-        [&](const CauseName& candidate) { return cause.name() == candidate.name; });
-    causes.push_back({known == kCauses.end() ? EscapeForTerminal(cause.name()) : known->shown,
-                      cause.share()});
+    const auto* const known =
+        std::find_if(kCauses.begin(), kCauses.end(),
+                     [&](const CauseName& candidate) { return cause.name() == candidate.name; });
+    causes.push_back(
+        {known == kCauses.end() ? EscapeForTerminal(cause.name()) : known->shown, cause.share()});
   }
   std::stable_sort(causes.begin(), causes.end(),
                    [](const auto& a, const auto& b) { return a.share > b.share; });

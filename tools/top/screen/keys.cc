@@ -38,10 +38,10 @@ struct SortLetter {
   SortKey key;
 };
 constexpr std::array kSortLetters = {
-    SortLetter{'n', SortKey::kNatural},    SortLetter{'p', SortKey::kPid},
-    SortLetter{'u', SortKey::kUser},       SortLetter{'g', SortKey::kGpuMemory},
-    SortLetter{'s', SortKey::kStep},       SortLetter{'h', SortKey::kHfu},
-    SortLetter{'c', SortKey::kCpu},        SortLetter{'m', SortKey::kHostMemory},
+    SortLetter{'n', SortKey::kNatural}, SortLetter{'p', SortKey::kPid},
+    SortLetter{'u', SortKey::kUser},    SortLetter{'g', SortKey::kGpuMemory},
+    SortLetter{'s', SortKey::kStep},    SortLetter{'h', SortKey::kHfu},
+    SortLetter{'c', SortKey::kCpu},     SortLetter{'m', SortKey::kHostMemory},
     SortLetter{'t', SortKey::kAge},
 };
 
@@ -184,9 +184,8 @@ class KeyHandler {
   }
 
   void ToggleGpu(unsigned index) {
-    const bool exists =
-        std::any_of(snapshot_.gpus.begin(), snapshot_.gpus.end(),
-                    [index](const GpuSnapshot& gpu) { return gpu.index == index; });
+    const bool exists = std::any_of(snapshot_.gpus.begin(), snapshot_.gpus.end(),
+                                    [index](const GpuSnapshot& gpu) { return gpu.index == index; });
     if (exists && view_->hidden_gpus.erase(index) == 0) view_->hidden_gpus.insert(index);
   }
 

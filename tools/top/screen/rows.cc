@@ -40,9 +40,8 @@ double RankOf(const ProcessRow& row, SortKey key) {
     case SortKey::kCpu:
       return row.process->cpu_percent.value_or(kUnknown);
     case SortKey::kHostMemory:
-      return row.process->host_memory_bytes
-                 ? static_cast<double>(*row.process->host_memory_bytes)
-                 : kUnknown;
+      return row.process->host_memory_bytes ? static_cast<double>(*row.process->host_memory_bytes)
+                                            : kUnknown;
     case SortKey::kAge:
       return row.process->age_seconds.value_or(kUnknown);
     case SortKey::kPid:

@@ -51,8 +51,8 @@ void LeaveAndDie(int signal_number) {
   tcflow(STDOUT_FILENO, TCOON);
   size_t written = 0;
   while (written < way_back.sequence_bytes) {
-    const ssize_t count = write(STDOUT_FILENO, way_back.sequence.data() + written,
-                                way_back.sequence_bytes - written);
+    const ssize_t count =
+        write(STDOUT_FILENO, way_back.sequence.data() + written, way_back.sequence_bytes - written);
     if (count <= 0) break;
     written += static_cast<size_t>(count);
   }
