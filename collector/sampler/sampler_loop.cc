@@ -39,6 +39,7 @@ SamplerLoop::SamplerLoop(const SamplerOptions& options, const std::vector<CudaDe
       audience_(std::move(channel),
                 options.planned_windows ? SubscriberKind::kPlanned : SubscriberKind::kAlways),
       rivals_(proc_root),
+      pauses_(lease_folder),
       duty_ppm_(options.duty_ppm) {
   if (options.all_devices || devices.size() == 1) {
     for (const CudaDevice& device : devices) UseDevice(device);
@@ -227,7 +228,13 @@ void SamplerLoop::GiveOrTake(uint64_t now_ns, DeviceSampler* sampler) {
   const std::string& uuid = sampler->device().uuid;
   const std::optional<std::string> rival = RivalFor(*sampler);
   std::optional<RungReason> why;
-  if (rival.has_value()) {
+  const std::optional<CounterPause>& pause = pauses_.Of(uuid, now_ns, RealtimeNs());
+  std::string lent_to = rival.value_or("");
+  if (pause.has_value()) {
+    lent_to = absl::StrCat("utlz pause of ", pause->by);
+    why = RungReason{absl::StrCat(kPauseReason, " (", pause->by, ")"),
+                     "none is needed: utlz pause --end takes them back before the time is over"};
+  } else if (rival.has_value()) {
     why = RungReason{absl::StrCat("the counters are lent to another profiler (", *rival, ")"),
                      "none is needed: utlz takes them back when it ends"};
   } else if (now_ns < audience_.YieldedUntilNs(uuid)) {
@@ -235,7 +242,7 @@ void SamplerLoop::GiveOrTake(uint64_t now_ns, DeviceSampler* sampler) {
   }
   const auto yielded = yielded_.find(uuid);
   if (why.has_value() && (yielded == yielded_.end() || yielded->second != *why)) {
-    sampler->Yield(now_ns, *why, rival.value_or(""));
+    sampler->Yield(now_ns, *why, lent_to);
     yielded_[uuid] = *why;
   } else if (!why.has_value() && yielded != yielded_.end()) {
     sampler->Resume(now_ns);
@@ -279,7 +286,7 @@ int SamplerLoop::MillisecondsUntilDue(int longest_wait_ms) const {
   }
   bool held_up = audience_.congested();
   for (const auto& sampler : samplers_) {
-    due_ns = std::min(due_ns, sampler->next_step_ns());
+    due_ns = std::min({due_ns, sampler->next_step_ns(), now_ns + PauseWatch::kLookNs});
     if (sampler->takes_counters()) due_ns = std::min(due_ns, rivals_.next_look_ns());
     held_up = held_up || sampler->sampling();
   }

@@ -15,6 +15,7 @@
 #include "collector/sampler/channel/sampler_options.h"
 #include "collector/sampler/device_sampler.h"
 #include "collector/sampler/sampler_audience.h"
+#include "collector/sampler/sharing/counter_pause.h"
 #include "collector/sampler/sharing/rival_profilers.h"
 #include "proto/listener_pace.h"
 
@@ -62,6 +63,7 @@ class SamplerLoop {
   SamplerAudience audience_;
   std::vector<std::unique_ptr<DeviceSampler>> samplers_;
   RivalProfilers rivals_;
+  PauseWatch pauses_;
   ListenerPace subscriber_pace_;               // of the listeners of all GPUs
   std::map<std::string, RungReason> yielded_;  // by UUID, where counters were given up: why
   uint32_t duty_ppm_;

@@ -83,7 +83,8 @@ CollectorLoop::CollectorLoop(const SessionOptions& options, AgentListener listen
       planner_(ClockReading::Now().monotonic_ns, RealtimeNs(),
                options.attached ? WindowPlanner::kVisitPauseNs : WindowPlanner::kPauseNs),
       pause_(kShortestPause),
-      metrics_(options) {
+      metrics_(options),
+      live_(options.live_folder) {
   request_.trace_flags = options.trace_flags;
   request_.overhead_budget_ppm = options.overhead_budget_ppm;
   request_.state = schedule_.StateAt(Clock::now());
@@ -126,6 +127,7 @@ void CollectorLoop::Turn(milliseconds wait) {
     if (checkpoints_.Due(now)) recorder_.Checkpoint();
     recorder_.Flush();
     PublishMetrics();
+    live_.Serve(&recorder_, ClockReading::Now().monotonic_ns);
     next_flush_ = now + kFlushPeriod;
   }
 }

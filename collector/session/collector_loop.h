@@ -21,6 +21,7 @@
 #include "collector/session/checkpoint_schedule.h"
 #include "collector/session/clock_reading.h"
 #include "collector/session/counter_turns.h"
+#include "collector/session/live_source.h"
 #include "collector/session/metrics_source.h"
 #include "collector/session/run_recorder.h"
 #include "collector/session/sampler_feed.h"
@@ -92,6 +93,7 @@ class CollectorLoop {
   SamplingPace pace_;
   std::chrono::milliseconds pause_;
   MetricsSource metrics_;
+  LiveSource live_;
   Clock::time_point next_flush_;
   CheckpointSchedule checkpoints_{Clock::now()};
   std::optional<Clock::time_point> stop_asked_;

@@ -45,6 +45,8 @@ struct SessionOptions {
   // Unset: none are made. Called from one thread at a time.
   std::function<void(MetricsSnapshot snapshot)> publish_metrics;
   PlaceFinders places;  // for their labels
+  // Where others may ask how the run goes (collector/live); empty: nobody can.
+  std::string live_folder;
 };
 
 }  // namespace utlz

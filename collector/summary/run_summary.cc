@@ -20,36 +20,6 @@ std::string CommandOf(const Process& info) {
   return command;
 }
 
-std::string DescribeAgent(const ProcessState& process) {
-  switch (static_cast<AgentReason>(process.status.reason())) {
-    case AgentReason::kNone:
-      return process.has_status || process.launches > 0 ? "traced" : "no record came";
-    case AgentReason::kNoCupti:
-      return "not traced: no libcupti was found";
-    case AgentReason::kCuptiTooOld:
-      return "not traced: its CUPTI is older than 12.6";
-    case AgentReason::kCuptiTaken:
-      return "not traced: another profiler holds CUPTI";
-    case AgentReason::kCuptiError:
-      return process.launches > 0 ? "partly traced: CUPTI returned an error"
-                                  : "not traced: CUPTI returned an error";
-    case AgentReason::kNoMemory:
-      return "not traced: no memory";
-    case AgentReason::kForked:
-      return "not traced: a fork that did not execute a program";
-    case AgentReason::kBuffersTaken:
-      return "partly traced: another client took CUPTI's buffers for a while";
-    case AgentReason::kNotPausable:
-      return "traced without the pauses that the overhead budget asks for: it works in contexts "
-             "of its own (cuCtxCreate), which CUPTI cannot safely pause";
-    case AgentReason::kUserChanged:
-    case AgentReason::kLibraryNotTaken:
-    case AgentReason::kOtherRelease:
-      break;  // told to tools alone
-  }
-  return "not traced: reason " + std::to_string(process.status.reason());
-}
-
 void SetLosses(const ProcessState& process, ProcessSummary* summary) {
   summary->set_launches_timeless(process.launches_timeless);
   uint64_t dropped = process.status.launches_dropped_ring();
@@ -71,7 +41,8 @@ void SetProcess(const ModelState& model, const ProcessState& process, ProcessSum
   if (process.info.has_rank()) summary->set_rank(process.info.rank());
   if (process.info.cupti_version() != 0) summary->set_cupti_version(process.info.cupti_version());
   if (!process.info.cupti_path().empty()) summary->set_cupti_path(process.info.cupti_path());
-  if (process.info.driver_version() != 0) summary->set_driver_version(process.info.driver_version());
+  if (process.info.driver_version() != 0)
+    summary->set_driver_version(process.info.driver_version());
   summary->set_launches(process.launches + process.launches_timeless);
   summary->set_kernel_time_ns(process.kernel_time_ns);
   SetLosses(process, summary);
@@ -101,6 +72,36 @@ uint64_t ExposedNs(const DeviceState& device, CopyKind kind, bool pageable) {
 }
 
 }  // namespace
+
+std::string DescribeAgent(const ProcessState& process) {
+  switch (static_cast<AgentReason>(process.status.reason())) {
+    case AgentReason::kNone:
+      return process.has_status || process.launches > 0 ? "traced" : "no record came";
+    case AgentReason::kNoCupti:
+      return "not traced: no libcupti was found";
+    case AgentReason::kCuptiTooOld:
+      return "not traced: its CUPTI is older than 12.6";
+    case AgentReason::kCuptiTaken:
+      return "not traced: another profiler holds CUPTI";
+    case AgentReason::kCuptiError:
+      return process.launches > 0 ? "partly traced: CUPTI returned an error"
+                                  : "not traced: CUPTI returned an error";
+    case AgentReason::kNoMemory:
+      return "not traced: no memory";
+    case AgentReason::kForked:
+      return "not traced: a fork that did not execute a program";
+    case AgentReason::kBuffersTaken:
+      return "partly traced: another client took CUPTI's buffers for a while";
+    case AgentReason::kNotPausable:
+      return "traced without the pauses that the overhead budget asks for: it works in contexts "
+             "of its own (cuCtxCreate), which CUPTI cannot safely pause";
+    case AgentReason::kUserChanged:
+    case AgentReason::kLibraryNotTaken:
+    case AgentReason::kOtherRelease:
+      break;  // told to tools alone
+  }
+  return "not traced: reason " + std::to_string(process.status.reason());
+}
 
 void SummarizeRun(const ModelState& model, Summary* summary) {
   RunSummary* run = summary->mutable_run();

@@ -2,10 +2,15 @@
 #ifndef UTLZ_COLLECTOR_SUMMARY_RUN_SUMMARY_H_
 #define UTLZ_COLLECTOR_SUMMARY_RUN_SUMMARY_H_
 
+#include <string>
+
 #include "collector/run/model_state.h"
 #include "proto/summary.pb.h"
 
 namespace utlz {
+
+// "traced", or why not.
+std::string DescribeAgent(const ProcessState& process);
 
 void SummarizeRun(const ModelState& model, Summary* summary);
 void SummarizeProcesses(const ModelState& model, Summary* summary);  // and their streams

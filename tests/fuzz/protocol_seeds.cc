@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/live/live_message.h"
 #include "proto/attach_control.h"
 #include "proto/ring_abi.h"
 
@@ -118,6 +119,28 @@ void AddCeilings(const AddSeed& add) {
                            name + "\"}");
 }
 
+void AddLiveSnapshots(const AddSeed& add) {
+  add("fuzz_live", EncodeLive(LiveSnapshot()));
+  LiveSnapshot snapshot;
+  snapshot.set_collector_pid(7);
+  snapshot.set_step_seconds(0.03);
+  LiveDevice* const device = snapshot.add_devices();
+  device->set_uuid("GPU-0");
+  device->set_hfu(0.4);
+  device->add_causes()->set_name("idle_launch");
+  device->mutable_causes(0)->set_share(1);
+  snapshot.add_processes()->set_pid(5);
+  LiveKernel* const kernel = snapshot.add_kernels();
+  kernel->set_id(3);
+  kernel->set_name("gemm");
+  kernel->set_device_uuid("GPU-0");
+  kernel->add_pids(5);
+  kernel->set_time_share(0.5);
+  kernel->set_bound(BOUND_MEMORY);
+  add("fuzz_live", EncodeLive(snapshot));
+  add("fuzz_live", EncodeLive(snapshot) + EncodeLive(snapshot));
+}
+
 }  // namespace
 
 std::string PairOf(const std::string& first, const std::string& second) {
@@ -133,6 +156,7 @@ void AddProtocolSeeds(const AddSeed& add) {
   AddSockets(add);
   AddFilters(add);
   AddCeilings(add);
+  AddLiveSnapshots(add);
 }
 
 }  // namespace utlz

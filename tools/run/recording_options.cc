@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "collector/files/runtime_folder.h"
 #include "tools/calibrate/ceilings_store.h"
 #include "tools/exporter/find_places.h"
 #include "tools/run/profile_name.h"
@@ -55,6 +56,7 @@ SessionOptions MakeSessionOptions(const RecordingOptions& options, const std::st
   session.model_work = options.model_work;
   session.alert_limits = options.alert_limits;
   session.ceilings = LoadCeilings(CeilingsFolder());
+  session.live_folder = RuntimeFolder().value_or("");
   return session;
 }
 

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "tools/top/attained.h"
+
 namespace utlz::top {
 namespace {
 
@@ -17,7 +19,7 @@ constexpr unsigned long long kUnknownMemory = ~0ull;
 
 struct GpmValue {
   nvml::GpmMetricId id;
-  std::optional<double> GpuSnapshot::* field;
+  std::optional<double> GpuSnapshot::*field;
   double unit;
 };
 
@@ -26,10 +28,18 @@ constexpr std::array kGpmValues = {
     GpmValue{nvml::kGpmSmOccupancy, &GpuSnapshot::sm_occupancy_percent, 1},
     GpmValue{nvml::kGpmTensorActive, &GpuSnapshot::tensor_active_percent, 1},
     GpmValue{nvml::kGpmDramActive, &GpuSnapshot::dram_active_percent, 1},
+    GpmValue{nvml::kGpmFp64Active, nullptr, 1},
+    GpmValue{nvml::kGpmFp32Active, nullptr, 1},
+    GpmValue{nvml::kGpmFp16Active, nullptr, 1},
     GpmValue{nvml::kGpmPcieRx, &GpuSnapshot::pcie_rx_bytes_per_second, kBytesPerMebibyte},
     GpmValue{nvml::kGpmPcieTx, &GpuSnapshot::pcie_tx_bytes_per_second, kBytesPerMebibyte},
     GpmValue{nvml::kGpmNvlinkRx, &GpuSnapshot::nvlink_rx_bytes_per_second, kBytesPerMebibyte},
     GpmValue{nvml::kGpmNvlinkTx, &GpuSnapshot::nvlink_tx_bytes_per_second, kBytesPerMebibyte}};
+
+bool Computes(nvml::GpmMetricId id) {
+  return id == nvml::kGpmTensorActive || id == nvml::kGpmFp64Active || id == nvml::kGpmFp32Active ||
+         id == nvml::kGpmFp16Active;
+}
 
 // Calls an optional function of NVML and gives its one number.
 template <typename Number, typename Function, typename... Arguments>
@@ -78,6 +88,25 @@ void GpuReader::ReadFixed() {
   fixed_.uuid = AskText(table_.device_get_uuid, handle_);
   fixed_.sm_clock_max_mhz =
       Ask<unsigned>(table_.device_get_max_clock, handle_, unsigned{nvml::kClockSm});
+}
+
+void GpuReader::SetCeilings(const std::vector<DeviceCeilings>& all) {
+  GpuShape shape;
+  shape.memory_clock_mhz =
+      Ask<unsigned>(table_.device_get_max_clock, handle_, unsigned{nvml::kClockMemory}).value_or(0);
+  shape.memory_bus_bits = Ask<unsigned>(table_.device_get_bus_width, handle_).value_or(0);
+  shape.cores = Ask<unsigned>(table_.device_get_core_count, handle_).value_or(0);
+  if (table_.device_get_compute_capability == nullptr ||
+      table_.device_get_compute_capability(handle_, &shape.compute_capability_major,
+                                           &shape.compute_capability_minor) != nvml::kSuccess) {
+    shape.compute_capability_major = 0;
+  }
+  for (const DeviceCeilings& ceilings : all) {
+    if (ceilings.uuid() != fixed_.uuid || fixed_.uuid.empty()) continue;
+    const AttainedPercent attained = AttainedOf(ceilings, shape);
+    fixed_.attained_compute_percent = attained.compute;
+    fixed_.attained_dram_percent = attained.dram;
+  }
 }
 
 void GpuReader::StartGpm() {
@@ -143,8 +172,12 @@ void GpuReader::ReadGpm(GpuSnapshot* gpu) {
     if (table_.gpm_metrics_get(gpm_.get()) == nvml::kSuccess) {
       for (size_t i = 0; i < kGpmValues.size(); ++i) {
         if (gpm_->metric[i].result != nvml::kSuccess) continue;
-        gpu->*kGpmValues[i].field = gpm_->metric[i].value * kGpmValues[i].unit;
-        gpu->from_gpm = true;
+        const GpmValue& known = kGpmValues[i];
+        const double value = gpm_->metric[i].value * known.unit;
+        if (known.field != nullptr) gpu->*known.field = value;
+        if (Computes(known.id))
+          gpu->compute_percent = std::max(value, gpu->compute_percent.value_or(0));
+        gpu->source = ComputeSource::kGpm;
       }
     }
   }

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <vector>
 
 #include "collector/sampler/driver/nvml_table.h"
+#include "proto/profile.pb.h"
 #include "tools/top/snapshot.h"
 
 namespace utlz::top {
@@ -18,6 +20,11 @@ class GpuReader {
   GpuReader(const GpuReader&) = delete;
   GpuReader& operator=(const GpuReader&) = delete;
   ~GpuReader();
+
+  bool has_gpm() const { return older_ != nullptr; }
+
+  // What `utlz calibrate` attained here, if anything.
+  void SetCeilings(const std::vector<DeviceCeilings>& all);
 
   // `time_ns` orders the readings and is the denominator of rates. Processes have no user and no
   // command yet. GPM's values are over the time since the reading before, so the first has none.

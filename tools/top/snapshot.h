@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "proto/live.pb.h"
+
 namespace utlz::top {
 
 struct ProcessSnapshot {
@@ -17,22 +19,36 @@ struct ProcessSnapshot {
   std::optional<uint64_t> memory_bytes = {};  // on this GPU
   std::string user = {};                      // name, or number; empty: unknown
   std::string command = {};                   // printable, cut; empty: unknown
+  std::optional<uid_t> user_id = {};
+  std::vector<pid_t> ancestors = {};       // its parent first, as far as is known
+  std::optional<double> cpu_percent = {};  // of one core, since the tick before
+  std::optional<uint64_t> host_memory_bytes = {};
+  std::optional<double> age_seconds = {};
 };
+
+// Where it is known from how much of the GPU works.
+enum class ComputeSource { kNvml, kGpm, kSampler };
 
 struct GpuSnapshot {
   unsigned index = 0;     // NVML's number
   std::string name = {};  // empty: unknown
   std::string uuid = {};  // "GPU-…"; empty: unknown
-  bool from_gpm = false;  // whether GPM gave any of its values below
+  ComputeSource source = ComputeSource::kNvml;
+  std::string source_reason = {};  // why it is not better; empty: it is, or nobody said
 
   // Share of the time in which any kernel ran: high also where one SM of 132 works.
   std::optional<double> gpu_util_percent = {};
 
-  // Of GPM, over the time since the tick before.
+  // Of GPM, over the time since the tick before; of the sampler, over its samples of that time.
   std::optional<double> sm_active_percent = {};
   std::optional<double> sm_occupancy_percent = {};
   std::optional<double> tensor_active_percent = {};
   std::optional<double> dram_active_percent = {};
+  // The busiest of the pipes that compute: tensor, fp16, fp32, fp64.
+  std::optional<double> compute_percent = {};
+  // What `utlz calibrate` attained on this GPU, of the same.
+  std::optional<double> attained_compute_percent = {};
+  std::optional<double> attained_dram_percent = {};
   std::optional<double> pcie_rx_bytes_per_second = {};
   std::optional<double> pcie_tx_bytes_per_second = {};
   std::optional<double> nvlink_rx_bytes_per_second = {};
@@ -57,10 +73,23 @@ struct GpuSnapshot {
 struct Snapshot {
   uint64_t time_ns = 0;  // since 1970
   std::vector<GpuSnapshot> gpus = {};
+  std::vector<LiveSnapshot> runs = {};  // of collectors that tell, checked; text is not escaped
 };
 
-// "GPM", or "NVML" where GPM gave nothing: then only GPU-Util is known of what the GPU computes.
-const char* ComputeSource(const GpuSnapshot& gpu);
+// "GPM", "PM" of samples of the counters, or "NVML": then only GPU-Util is known of what the GPU
+// computes.
+const char* NameOf(ComputeSource source);
+
+// When the memory will be full if it goes on as in the last minute. No value where it does not
+// grow, or in more than a year.
+std::optional<double> SecondsUntilFull(const GpuSnapshot& gpu);
+
+// The run that this process is part of, and its part; null where no collector tells of it.
+struct RunOfProcess {
+  const LiveSnapshot* run = nullptr;
+  const LiveProcess* process = nullptr;
+};
+RunOfProcess FindRun(const Snapshot& snapshot, pid_t pid);
 
 // SM active / GPU-Util. No value where one is unknown, or where the GPU was not busy. NVML reads
 // the two over different times, so while the load changes it may exceed 100.

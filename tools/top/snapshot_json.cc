@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "tools/report/message_json.h"
 #include "tools/top/clock_limits.h"
 
 namespace utlz::top {
@@ -24,17 +25,24 @@ Json ProcessJson(const ProcessSnapshot& process) {
   Add("user", process.user, &object);
   Add("memory_bytes", process.memory_bytes, &object);
   Add("command", process.command, &object);
+  Add("cpu_percent", process.cpu_percent, &object);
+  Add("host_memory_bytes", process.host_memory_bytes, &object);
+  Add("age_seconds", process.age_seconds, &object);
   return object;
 }
 
 void AddActivity(const GpuSnapshot& gpu, Json* object) {
   Add("gpu_util_percent", gpu.gpu_util_percent, object);
-  (*object)["compute_source"] = ComputeSource(gpu);
+  (*object)["compute_source"] = NameOf(gpu.source);
+  Add("compute_source_reason", gpu.source_reason, object);
+  Add("compute_percent", gpu.compute_percent, object);
   Add("sm_active_percent", gpu.sm_active_percent, object);
   Add("sm_occupancy_percent", gpu.sm_occupancy_percent, object);
   Add("tensor_active_percent", gpu.tensor_active_percent, object);
   Add("dram_active_percent", gpu.dram_active_percent, object);
   Add("efficiency_score_percent", EfficiencyScorePercent(gpu), object);
+  Add("attained_compute_percent", gpu.attained_compute_percent, object);
+  Add("attained_dram_percent", gpu.attained_dram_percent, object);
 }
 
 void AddState(const GpuSnapshot& gpu, Json* object) {
@@ -50,6 +58,7 @@ void AddState(const GpuSnapshot& gpu, Json* object) {
   Add("memory_used_bytes", gpu.memory_used_bytes, object);
   Add("memory_total_bytes", gpu.memory_total_bytes, object);
   Add("memory_change_bytes_per_second", gpu.memory_change_bytes_per_second, object);
+  Add("seconds_until_memory_full", SecondsUntilFull(gpu), object);
 }
 
 void AddLinks(const GpuSnapshot& gpu, Json* object) {
@@ -80,6 +89,11 @@ std::string SnapshotJson(const Snapshot& snapshot) {
   Json object = {{"schema", "utlz.top/1"}, {"time_ns", snapshot.time_ns}};
   object["gpus"] = Json::array();
   for (const GpuSnapshot& gpu : snapshot.gpus) object["gpus"].push_back(GpuJson(gpu));
+  object["runs"] = Json::array();
+  for (const LiveSnapshot& run : snapshot.runs) {
+    object["runs"].push_back(MessageToJson(run));
+    object["runs"].back().erase("believed");
+  }
   return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

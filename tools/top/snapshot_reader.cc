@@ -1,10 +1,15 @@
 #include "tools/top/snapshot_reader.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "collector/sampler/driver/clocks.h"
 
 namespace utlz::top {
 
-SnapshotReader::SnapshotReader(const NvmlTable& table) : table_(table) {
+SnapshotReader::SnapshotReader(const NvmlTable& table, const std::vector<DeviceCeilings>& ceilings,
+                               LiveReaders* live)
+    : table_(table), live_(live) {
   unsigned count = 0;
   if (table_.device_get_count == nullptr || table_.device_get_handle_by_index == nullptr ||
       table_.device_get_count(&count) != nvml::kSuccess) {
@@ -14,17 +19,30 @@ SnapshotReader::SnapshotReader(const NvmlTable& table) : table_(table) {
     nvml::DeviceHandle* handle = nullptr;
     if (table_.device_get_handle_by_index(index, &handle) != nvml::kSuccess) continue;
     gpus_.push_back(std::make_unique<GpuReader>(table_, index, handle));
+    gpus_.back()->SetCeilings(ceilings);
   }
+}
+
+void SnapshotReader::SampleWhereNoGpm() {
+  const bool needed =
+      std::any_of(gpus_.begin(), gpus_.end(), [](const auto& gpu) { return !gpu->has_gpm(); });
+  if (needed) sampled_ = SampledGpus::Start();
 }
 
 Snapshot SnapshotReader::Read(uint64_t time_ns) {
   Snapshot snapshot = {.time_ns = time_ns};
   for (const auto& gpu : gpus_) snapshot.gpus.push_back(gpu->Read(time_ns));
+  if (sampled_ != nullptr) {
+    sampled_->Read();
+    for (GpuSnapshot& gpu : snapshot.gpus) sampled_->Complete(MonotonicNs(), &gpu);
+  }
   NameProcesses(&snapshot);
+  if (live_ != nullptr) snapshot.runs = live_->Read(MonotonicNs());
   return snapshot;
 }
 
 void SnapshotReader::NameProcesses(Snapshot* snapshot) {
+  const uint64_t now_ns = MonotonicNs();
   std::map<pid_t, ProcessNames> names;
   for (GpuSnapshot& gpu : snapshot->gpus) {
     if (!gpu.processes) continue;
@@ -35,8 +53,10 @@ void SnapshotReader::NameProcesses(Snapshot* snapshot) {
       if (is_new && known == names_.end()) entry->second = ReadProcessNames(process.pid);
       process.user = entry->second.user;
       process.command = entry->second.command;
+      states_.Read(now_ns, &process);
     }
   }
+  states_.EndTick();
   names_ = std::move(names);
 }
 

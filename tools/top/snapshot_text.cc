@@ -6,6 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "collector/text/number_text.h"
+#include "collector/text/shown_text.h"
 #include "tools/top/clock_limits.h"
 
 namespace utlz::top {
@@ -15,6 +17,7 @@ constexpr uint64_t kNsPerSecond = 1'000'000'000;
 constexpr double kBytesPerGibibyte = 1024.0 * 1024.0 * 1024.0;
 constexpr double kBytesPerMebibyte = 1024.0 * 1024.0;
 constexpr double kBytesPerGigabyte = 1e9;
+constexpr size_t kNameColumns = 40;
 
 std::string TimeOfDay(uint64_t time_ns) {
   const auto seconds = static_cast<std::time_t>(time_ns / kNsPerSecond);
@@ -43,7 +46,7 @@ void AddActivity(const GpuSnapshot& gpu, std::string* line) {
   AddPercent("tensor", gpu.tensor_active_percent, line);
   AddPercent("DRAM", gpu.dram_active_percent, line);
   AddPercent("score", EfficiencyScorePercent(gpu), line);
-  absl::StrAppend(line, "  (", ComputeSource(gpu), ")");
+  absl::StrAppend(line, "  (", NameOf(gpu.source), ")");
 }
 
 void AddClocks(const GpuSnapshot& gpu, std::string* line) {
@@ -54,11 +57,11 @@ void AddClocks(const GpuSnapshot& gpu, std::string* line) {
 
 void AddMemory(const GpuSnapshot& gpu, std::string* line) {
   if (!gpu.memory_used_bytes) return;
-  absl::StrAppendFormat(line, "  %.1f", static_cast<double>(*gpu.memory_used_bytes) /
-                                            kBytesPerGibibyte);
+  absl::StrAppendFormat(line, "  %.1f",
+                        static_cast<double>(*gpu.memory_used_bytes) / kBytesPerGibibyte);
   if (gpu.memory_total_bytes) {
-    absl::StrAppendFormat(line, " of %.1f", static_cast<double>(*gpu.memory_total_bytes) /
-                                                kBytesPerGibibyte);
+    absl::StrAppendFormat(line, " of %.1f",
+                          static_cast<double>(*gpu.memory_total_bytes) / kBytesPerGibibyte);
   }
   absl::StrAppend(line, " GiB");
   if (gpu.memory_change_bytes_per_second) {
@@ -88,6 +91,31 @@ std::string GpuLine(const GpuSnapshot& gpu) {
   return line + "\n";
 }
 
+// "run of process 7: step 30.5 ms  HFU 37.5%  MFU 31.2%  most time: gemm 40.0% (compute)".
+std::string RunLine(const LiveSnapshot& run) {
+  std::string line = "run of";
+  double hfu = 0;
+  int known = 0;
+  for (const LiveProcess& process : run.processes()) {
+    if (process.live()) absl::StrAppend(&line, " ", process.pid());
+    if (process.has_hfu()) {
+      hfu += process.hfu();
+      ++known;
+    }
+  }
+  absl::StrAppend(&line, ":");
+  if (run.has_step_seconds()) absl::StrAppend(&line, "  step ", TimeText(run.step_seconds() * 1e9));
+  if (known > 0) AddPercent("HFU", 100 * hfu / known, &line);
+  if (run.has_mfu()) AddPercent("MFU", 100 * run.mfu(), &line);
+  if (run.kernels().empty()) return line + "\n";
+  const LiveKernel& longest = run.kernels(0);
+  AddPercent(
+      absl::StrCat("most time: ", TerminalName(longest.name(), kNameColumns)).c_str(),
+      longest.has_time_share() ? std::make_optional(100 * longest.time_share()) : std::nullopt,
+      &line);
+  return line + "\n";
+}
+
 std::string ProcessLine(const ProcessSnapshot& process) {
   const std::string memory =
       process.memory_bytes ? absl::StrCat(*process.memory_bytes >> 20, " MiB") : "-";
@@ -102,6 +130,7 @@ std::string SnapshotLines(const Snapshot& snapshot) {
   std::string text;
   const std::string time = TimeOfDay(snapshot.time_ns);
   for (const GpuSnapshot& gpu : snapshot.gpus) absl::StrAppend(&text, time, "  ", GpuLine(gpu));
+  for (const LiveSnapshot& run : snapshot.runs) absl::StrAppend(&text, time, "  ", RunLine(run));
   return text;
 }
 
@@ -115,6 +144,7 @@ std::string SnapshotPage(const Snapshot& snapshot) {
       absl::StrAppend(&text, ProcessLine(process));
     }
   }
+  for (const LiveSnapshot& run : snapshot.runs) absl::StrAppend(&text, time, "  ", RunLine(run));
   return text;
 }
 

@@ -1,4 +1,4 @@
-// A snapshot as plain lines of ASCII, for pipes, logs and any terminal.
+// A snapshot as plain lines, for pipes, logs and any terminal.
 #ifndef UTLZ_TOOLS_TOP_SNAPSHOT_TEXT_H_
 #define UTLZ_TOOLS_TOP_SNAPSHOT_TEXT_H_
 

@@ -25,6 +25,7 @@ CLI::App* AddSamplerCommand(CLI::App* program, const std::vector<std::string>* w
 void AddAttachCommand(CLI::App* program, Action* action);
 void AddPsCommand(CLI::App* program, Action* action);
 void AddTopCommand(CLI::App* program, Action* action);
+void AddPauseCommand(CLI::App* program, Action* action);
 void AddReportCommand(CLI::App* program, Action* action);
 void AddDiffCommand(CLI::App* program, Action* action);
 void AddGateCommand(CLI::App* program, Action* action);

@@ -65,6 +65,7 @@ int Main(int argc, char** argv) {
   AddAttachCommand(&program, &action);
   AddPsCommand(&program, &action);
   AddTopCommand(&program, &action);
+  AddPauseCommand(&program, &action);
   AddReportCommand(&program, &action);
   AddDiffCommand(&program, &action);
   AddGateCommand(&program, &action);

@@ -19,6 +19,9 @@ void ResolveDevice(void* library, NvmlTable* table) {
   ResolveSymbol(library, "nvmlDeviceGetName", &table->device_get_name);
   ResolveSymbol(library, "nvmlDeviceGetUUID", &table->device_get_uuid);
   ResolveSymbol(library, "nvmlDeviceGetEnforcedPowerLimit", &table->device_get_power_limit);
+  ResolveSymbol(library, "nvmlDeviceGetCudaComputeCapability",
+                &table->device_get_compute_capability);
+  ResolveSymbol(library, "nvmlDeviceGetNumGpuCores", &table->device_get_core_count);
   ResolveSymbol(library, "nvmlDeviceGetCount_v2", &table->device_get_count);
   ResolveSymbol(library, "nvmlDeviceGetHandleByIndex_v2", &table->device_get_handle_by_index);
   ResolveSymbol(library, "nvmlDeviceGetComputeRunningProcesses_v3",

@@ -29,6 +29,8 @@ struct NvmlTable {
   int (*device_get_name)(nvml::DeviceHandle*, char*, unsigned) = nullptr;
   int (*device_get_uuid)(nvml::DeviceHandle*, char*, unsigned) = nullptr;
   int (*device_get_power_limit)(nvml::DeviceHandle*, unsigned*) = nullptr;
+  int (*device_get_compute_capability)(nvml::DeviceHandle*, int*, int*) = nullptr;
+  int (*device_get_core_count)(nvml::DeviceHandle*, unsigned*) = nullptr;
   int (*device_get_count)(unsigned*) = nullptr;
   int (*device_get_handle_by_index)(unsigned, nvml::DeviceHandle**) = nullptr;
   int (*device_get_compute_processes)(nvml::DeviceHandle*, unsigned*, nvml::ProcessInfo*) = nullptr;

@@ -29,13 +29,14 @@ TEST(GpuReaderTest, GpmSpeaksFromTheSecondReadingOn) {
   {
     GpuReader reader(table, 0, nullptr);
     const GpuSnapshot first = reader.Read(kSecond);
-    EXPECT_FALSE(first.from_gpm);
+    EXPECT_EQ(first.source, ComputeSource::kNvml);
     EXPECT_FALSE(first.sm_active_percent);
     for (int i = 2; i < 5; ++i) {
       const GpuSnapshot gpu = reader.Read(i * kSecond);
-      EXPECT_TRUE(gpu.from_gpm);
+      EXPECT_EQ(gpu.source, ComputeSource::kGpm);
       EXPECT_EQ(gpu.sm_active_percent, 2);
       EXPECT_EQ(gpu.dram_active_percent, 10);
+      EXPECT_EQ(gpu.compute_percent, nvml::kGpmFp16Active);  // the busiest pipe that is known
       EXPECT_FALSE(gpu.tensor_active_percent);
       EXPECT_EQ(gpu.pcie_rx_bytes_per_second, 21.0 * 1024 * 1024);
       EXPECT_EQ(gpu.nvlink_tx_bytes_per_second, 61.0 * 1024 * 1024);
@@ -50,7 +51,8 @@ TEST(GpuReaderTest, WithoutGpmOnlyNvmlSpeaks) {
   GpuReader reader(table, 0, nullptr);
   reader.Read(kSecond);
   const GpuSnapshot gpu = reader.Read(2 * kSecond);
-  EXPECT_STREQ(ComputeSource(gpu), "NVML");
+  EXPECT_STREQ(NameOf(gpu.source), "NVML");
+  EXPECT_FALSE(gpu.compute_percent);
   EXPECT_FALSE(EfficiencyScorePercent(gpu));
 }
 

@@ -17,7 +17,7 @@ using testing::IsEmpty;
 using testing::Not;
 
 Snapshot OneGpu() {
-  GpuSnapshot gpu = {.index = 1, .from_gpm = true, .gpu_util_percent = 80};
+  GpuSnapshot gpu = {.index = 1, .source = ComputeSource::kGpm, .gpu_util_percent = 80};
   gpu.sm_active_percent = 20;
   gpu.sm_clock_mhz = 1500;
   gpu.sm_clock_max_mhz = 1980;
@@ -38,7 +38,7 @@ TEST(SnapshotOutputTest, JsonHasWhatIsKnownAndNoKeyForTheRest) {
       "efficiency_score_percent": 25.0, "sm_clock_mhz": 1500.0, "sm_clock_max_mhz": 1980.0,
       "clock_limits": ["power cap"], "memory_used_bytes": 3221225472,
       "memory_change_bytes_per_second": -1048576.0, "nvlink_rx_bytes_per_second": 2e9,
-      "processes": [{"pid": 7, "command": "a\"b"}]}]})"));
+      "processes": [{"pid": 7, "command": "a\"b"}]}], "runs": []})"));
 }
 
 TEST(SnapshotOutputTest, LinesHaveWhatIsKnown) {

@@ -1,0 +1,122 @@
+#include "collector/live/live_devices.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "collector/live/live_message.h"
+
+namespace utlz {
+namespace {
+
+// Where the roofs of fewer kernels are known, they say nothing of the workload.
+constexpr double kEnoughKnown = 0.5;
+
+void SetRates(const DeviceRates& rates, LiveDevice* shown) {
+  if (rates.hfu) shown->set_hfu(std::clamp(*rates.hfu, 0.0, 1.0));
+  if (rates.compute_speed_of_light) shown->set_compute_share(*rates.compute_speed_of_light);
+  if (rates.memory_speed_of_light) {
+    shown->set_memory_share(std::clamp(*rates.memory_speed_of_light, 0.0, 1.0));
+  }
+  if (rates.sm_active) shown->set_sm_active(std::clamp(*rates.sm_active, 0.0, 1.0));
+  if (rates.busy) shown->set_busy(*rates.busy);
+}
+
+// Of the data type that most programs compute in, as far as it was measured.
+std::optional<double> AttainedCompute(const Ceilings& ceilings) {
+  for (const char* type : {"bf16", "fp16", "tf32", "fp32"}) {
+    const auto attained = ceilings.attained_flops_per_second.find(type);
+    const auto peak = ceilings.FlopsPerSecond(type);
+    if (attained == ceilings.attained_flops_per_second.end() || !peak || *peak <= 0) continue;
+    return std::min(1.0, attained->second / *peak);
+  }
+  return std::nullopt;
+}
+
+void SetAttained(const Ceilings& ceilings, LiveDevice* shown) {
+  if (const auto compute = AttainedCompute(ceilings)) shown->set_attained_compute_share(*compute);
+  if (ceilings.attained_dram_bytes_per_second > 0 && ceilings.dram_bytes_per_second > 0) {
+    shown->set_attained_memory_share(
+        std::min(1.0, ceilings.attained_dram_bytes_per_second / ceilings.dram_bytes_per_second));
+  }
+}
+
+double PeakNs(const KernelRow& row, const Ceilings& ceilings) {
+  double peak_ns = 0;
+  for (const TypedFlops& flops : row.work.flops) {
+    const auto peak = ceilings.FlopsPerSecond(flops.data_type);
+    if (!flops.by_pipe && peak && *peak > 0) peak_ns += row.launches * flops.flops / *peak * 1e9;
+  }
+  return peak_ns;
+}
+
+// As the report's attainable HFU, by device.
+void SetWorkload(const ModelState& model, const Analysis& analysis, uint32_t device,
+                 LiveDevice* shown) {
+  double all_ns = 0;
+  double known_ns = 0;
+  double roofline_ns = 0;
+  double compute_ns = 0;
+  double memory_ns = 0;
+  for (const KernelRow& row : analysis.rows) {
+    if (model.kernels[row.kernel].device != device || row.roofline.communication) continue;
+    all_ns += row.time_ns;
+    const auto roof_ns = RooflineTimeNs(row.roofline);
+    if (!roof_ns) continue;
+    known_ns += row.time_ns;
+    roofline_ns += *roof_ns;
+    compute_ns += PeakNs(row, analysis.devices[device].ceilings);
+    memory_ns += row.roofline.memory_time_ns.value_or(0);
+  }
+  if (roofline_ns <= 0 || known_ns < kEnoughKnown * all_ns) return;
+  if (compute_ns > 0) shown->set_workload_compute_share(std::min(1.0, compute_ns / roofline_ns));
+  if (memory_ns > 0) shown->set_workload_memory_share(std::min(1.0, memory_ns / roofline_ns));
+}
+
+}  // namespace
+
+void LiveDevices::Update(const ModelState& model, const WorkLedger& work, const TimeLedger& time) {
+  histories_.resize(model.devices.size());
+  std::vector<CauseTimes> causes(model.devices.size());
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    const DeviceWork of_device = i < work.devices().size() ? work.devices()[i] : DeviceWork();
+    const DevicePoint point = PointOf(model, i, of_device, time.devices()[i]);
+    // Before a process came there was no work whose rate could be told.
+    if (point.known_ns != 0) histories_[i].Add(point);
+    causes[i] = time.devices()[i].time_ns;
+  }
+  causes_.Add(model.NewestNs(), std::move(causes));
+}
+
+// Of the time that was traced: what was not says nothing.
+void LiveDevices::AddCauses(size_t device, LiveDevice* shown) const {
+  CauseTimes growth_ns = causes_.newest()[device];
+  if (causes_.spans() && device < causes_.oldest().size()) {
+    for (size_t i = 0; i < kTimeCauses; ++i) growth_ns[i] -= causes_.oldest()[device][i];
+  }
+  growth_ns[static_cast<size_t>(TimeCause::kUntraced)] = 0;
+  double all_ns = 0;
+  for (const double time_ns : growth_ns) all_ns += time_ns;
+  if (all_ns <= 0) return;
+  for (size_t i = 0; i < kTimeCauses; ++i) {
+    if (growth_ns[i] <= 0) continue;
+    LiveCause* const cause = shown->add_causes();
+    cause->set_name(NameOf(static_cast<TimeCause>(i)));
+    cause->set_share(growth_ns[i] / all_ns);
+  }
+}
+
+void LiveDevices::AddTo(const ModelState& model, const Analysis& analysis,
+                        LiveSnapshot* snapshot) const {
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    if (!model.devices[i].used || snapshot->devices_size() >= kMaxLiveDevices) continue;
+    LiveDevice* const shown = snapshot->add_devices();
+    shown->set_uuid(FormatUuid(model.devices[i].uuid));
+    SetRates(histories_[i].Rates(analysis.devices[i].ceilings), shown);
+    SetAttained(analysis.devices[i].ceilings, shown);
+    SetWorkload(model, analysis, i, shown);
+    AddCauses(i, shown);
+  }
+}
+
+}  // namespace utlz

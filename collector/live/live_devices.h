@@ -1,0 +1,33 @@
+// How the GPUs of a run do now: rates of the last seconds, causes of their time, and the ceilings
+// that they and this workload have. Thread safety: none.
+#ifndef UTLZ_COLLECTOR_LIVE_LIVE_DEVICES_H_
+#define UTLZ_COLLECTOR_LIVE_LIVE_DEVICES_H_
+
+#include <vector>
+
+#include "collector/analysis/analysis.h"
+#include "collector/live/recent.h"
+#include "collector/metrics/device_history.h"
+#include "collector/metrics/time_ledger.h"
+#include "collector/metrics/work_ledger.h"
+#include "collector/run/model_state.h"
+#include "proto/live.pb.h"
+
+namespace utlz {
+
+class LiveDevices {
+ public:
+  // `work` and `time` are up to date.
+  void Update(const ModelState& model, const WorkLedger& work, const TimeLedger& time);
+  void AddTo(const ModelState& model, const Analysis& analysis, LiveSnapshot* snapshot) const;
+
+ private:
+  void AddCauses(size_t device, LiveDevice* shown) const;
+
+  std::vector<DeviceHistory> histories_;
+  Recent<std::vector<CauseTimes>> causes_;  // by device
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_LIVE_LIVE_DEVICES_H_

@@ -1,0 +1,164 @@
+#include "collector/live/live_kernels.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "collector/kernel_names/kernel_family.h"
+#include "collector/kernel_names/kernel_name.h"
+#include "collector/live/live_message.h"
+#include "proto/valid_text.h"
+
+namespace utlz {
+namespace {
+
+// Where every second is another kernel's, names are made anew.
+constexpr size_t kMostNames = 4096;
+
+// What is known of the launches of one kernel, over its rows.
+struct WholeRun {
+  double longest_row_ns = 0;
+  Bound bound = BOUND_UNKNOWN;
+  double roofed_ns = 0;  // of rows that have a roofline
+  double roofline_ns = 0;
+  double counted_ns = 0;  // of rows whose FLOPs are known
+  double flops = 0;
+  double read_ns = 0;  // of rows whose bytes are known
+  double bytes = 0;
+};
+
+void AddFlops(const KernelRow& row, WholeRun* whole) {
+  if (row.work.flops.empty() || row.flops_doubtful) return;
+  whole->counted_ns += row.time_ns;
+  for (const TypedFlops& typed : row.work.flops) whole->flops += typed.flops * row.launches;
+}
+
+void AddRow(const KernelRow& row, WholeRun* whole) {
+  if (row.time_ns > whole->longest_row_ns) {
+    whole->longest_row_ns = row.time_ns;
+    whole->bound = BoundOf(row.roofline);
+  }
+  if (const auto roofline_ns = RooflineTimeNs(row.roofline)) {
+    whole->roofed_ns += row.time_ns;
+    whole->roofline_ns += *roofline_ns;
+  }
+  if (!row.withheld.empty()) return;
+  AddFlops(row, whole);
+  if (!row.work.read_bytes.has_value() || !row.work.write_bytes.has_value()) return;
+  whole->read_ns += row.time_ns;
+  whole->bytes += (row.work.read_bytes->value + row.work.write_bytes->value) * row.launches;
+}
+
+void SetWork(const WholeRun& whole, LiveKernel* shown) {
+  shown->set_bound(whole.bound);
+  if (whole.roofed_ns > 0) {
+    shown->set_roof_share(std::min(1.0, whole.roofline_ns / whole.roofed_ns));
+  }
+  if (whole.counted_ns > 0) shown->set_flops_per_second(whole.flops / whole.counted_ns * 1e9);
+  if (whole.read_ns > 0) shown->set_dram_bytes_per_second(whole.bytes / whole.read_ns * 1e9);
+}
+
+void SetPids(const ModelState& model, const Kernel& kernel, LiveKernel* shown) {
+  std::vector<std::pair<uint64_t, uint32_t>> users;  // time, source
+  for (const KernelShare& share : kernel.shares) users.emplace_back(share.time_ns, share.source);
+  const size_t most = std::min<size_t>(users.size(), kMaxLivePids);
+  std::partial_sort(users.begin(), users.begin() + static_cast<ptrdiff_t>(most), users.end(),
+                    [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (size_t i = 0; i < most; ++i) {
+    const auto found = model.processes.processes().find(users[i].second);
+    if (found == model.processes.processes().end()) continue;
+    const Process& info = found->second->info;
+    shown->add_pids(info.host_pid() != 0 ? info.host_pid() : info.pid());
+  }
+}
+
+std::string MadeName(const Kernel& kernel) {
+  if (kernel.other) return "(other kernels)";
+  if (kernel.mangled_name.empty()) return "(unknown kernel)";
+  std::string name = ShortenKernelName(DemangleKernelName(kernel.mangled_name));
+  if (name.size() > kMaxLiveTextBytes) name.resize(kMaxLiveTextBytes);
+  MakeValidUtf8(name.data(), name.size());
+  return name;
+}
+
+}  // namespace
+
+void LiveKernels::Update(const ModelState& model) {
+  Table table;
+  table.reserve(model.kernels.kernels().size());
+  for (const Kernel& kernel : model.kernels.kernels()) {
+    Traced traced;
+    for (const KernelShare& share : kernel.shares) {
+      traced.launches += share.launches;
+      traced.time_ns += share.time_ns;
+    }
+    table.push_back(traced);
+  }
+  tables_.Add(model.NewestNs(), std::move(table));
+}
+
+LiveKernels::Traced LiveKernels::Growth(size_t kernel) const {
+  Traced now = tables_.newest()[kernel];
+  if (!tables_.spans() || kernel >= tables_.oldest().size()) return now;
+  const Traced& then = tables_.oldest()[kernel];
+  // What a process contributed goes when it has ended and room is needed.
+  now.launches -= std::min(now.launches, then.launches);
+  now.time_ns -= std::min(now.time_ns, then.time_ns);
+  return now;
+}
+
+std::vector<uint32_t> LiveKernels::Longest(const ModelState& model) const {
+  std::vector<std::pair<uint64_t, uint32_t>> times;
+  for (uint32_t i = 0; i < model.kernels.kernels().size(); ++i) {
+    const uint64_t time_ns = Growth(i).time_ns;
+    if (time_ns > 0 && !model.kernels[i].profiler) times.emplace_back(time_ns, i);
+  }
+  const size_t most = std::min(times.size(), kMostShown);
+  std::partial_sort(times.begin(), times.begin() + static_cast<ptrdiff_t>(most), times.end(),
+                    [](const auto& a, const auto& b) {
+                      return a.first != b.first ? a.first > b.first : a.second < b.second;
+                    });
+  std::vector<uint32_t> longest;
+  for (size_t i = 0; i < most; ++i) longest.push_back(times[i].second);
+  return longest;
+}
+
+const std::string& LiveKernels::NameOfKernel(const Kernel& kernel, uint32_t index) {
+  const auto found = names_.find(index);
+  if (found != names_.end()) return found->second;
+  if (names_.size() >= kMostNames) names_.clear();
+  return names_.emplace(index, MadeName(kernel)).first->second;
+}
+
+void LiveKernels::AddTo(const ModelState& model, const Analysis& analysis, LiveSnapshot* snapshot) {
+  std::map<uint32_t, double> device_ns;
+  for (uint32_t i = 0; i < model.kernels.kernels().size(); ++i) {
+    device_ns[model.kernels[i].device] += static_cast<double>(Growth(i).time_ns);
+  }
+  std::map<uint32_t, WholeRun> whole;
+  const std::vector<uint32_t> longest = Longest(model);
+  for (const uint32_t index : longest) whole[index];
+  for (const KernelRow& row : analysis.rows) {
+    const auto shown = whole.find(row.kernel);
+    if (shown != whole.end()) AddRow(row, &shown->second);
+  }
+  for (const uint32_t index : longest) {
+    const Kernel& kernel = model.kernels[index];
+    const Traced growth = Growth(index);
+    const auto time_ns = static_cast<double>(growth.time_ns);
+    LiveKernel* const shown = snapshot->add_kernels();
+    shown->set_id(index);
+    shown->set_name(NameOfKernel(kernel, index));
+    shown->set_device_uuid(FormatUuid(model.devices[kernel.device].uuid));
+    SetPids(model, kernel, shown);
+    if (device_ns[kernel.device] > 0) shown->set_time_share(time_ns / device_ns[kernel.device]);
+    if (growth.launches > 0) {
+      shown->set_mean_time_ns(time_ns / static_cast<double>(growth.launches));
+    }
+    shown->set_family(kernel.communication ? NameOf(KernelFamily::kCommunication)
+                                           : NameOf(FamilyOf(kernel.mangled_name)));
+    SetWork(whole[index], shown);
+  }
+}
+
+}  // namespace utlz

@@ -1,0 +1,44 @@
+// The kernels that a run spends its time in now: of the last seconds their share and their length,
+// of the whole run their work. Thread safety: none.
+#ifndef UTLZ_COLLECTOR_LIVE_LIVE_KERNELS_H_
+#define UTLZ_COLLECTOR_LIVE_LIVE_KERNELS_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "collector/analysis/analysis.h"
+#include "collector/live/recent.h"
+#include "collector/run/model_state.h"
+#include "proto/live.pb.h"
+
+namespace utlz {
+
+class LiveKernels {
+ public:
+  static constexpr size_t kMostShown = 64;
+
+  void Update(const ModelState& model);
+  void AddTo(const ModelState& model, const Analysis& analysis, LiveSnapshot* snapshot);
+
+ private:
+  // Of traced launches.
+  struct Traced {
+    uint64_t launches = 0;
+    uint64_t time_ns = 0;
+  };
+  using Table = std::vector<Traced>;  // as KernelTable
+
+  Traced Growth(size_t kernel) const;
+  // Those with most time, in that order.
+  std::vector<uint32_t> Longest(const ModelState& model) const;
+  const std::string& NameOfKernel(const Kernel& kernel, uint32_t index);
+
+  Recent<Table> tables_;
+  std::map<uint32_t, std::string> names_;  // of those that were shown
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_LIVE_LIVE_KERNELS_H_

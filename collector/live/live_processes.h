@@ -1,0 +1,40 @@
+// How the processes of a run do now, over the last seconds. Thread safety: none.
+#ifndef UTLZ_COLLECTOR_LIVE_LIVE_PROCESSES_H_
+#define UTLZ_COLLECTOR_LIVE_LIVE_PROCESSES_H_
+
+#include <cstdint>
+#include <map>
+
+#include "collector/live/recent.h"
+#include "collector/metrics/work_ledger.h"
+#include "collector/run/model_state.h"
+#include "proto/live.pb.h"
+
+namespace utlz {
+
+class LiveProcesses {
+ public:
+  // `work` is up to date.
+  void Update(const ModelState& model, const WorkLedger& work);
+  void AddTo(const ModelState& model, LiveSnapshot* snapshot) const;
+
+ private:
+  struct State {
+    double known_ns = 0;   // up to which its kernels are known, × its GPUs
+    double kernel_ns = 0;  // of its kernels, traced or not
+    double uncounted_ns = 0;
+    double peak_ns = 0;
+    double traced_kernel_ns = 0;
+    double traced_ns = 0;
+  };
+  using Table = std::map<uint32_t, State>;  // by source
+
+  static State StateOf(const ModelState& model, const WorkLedger& work,
+                       const ProcessState& process);
+
+  Recent<Table> tables_;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_LIVE_LIVE_PROCESSES_H_

@@ -1,0 +1,41 @@
+// What a run says of itself while it goes on: asked again and again, it keeps what it needs to say
+// how it goes now.
+//
+// Costs as much as an analysis of the run, milliseconds; how often it is asked is the caller's to
+// bound. Thread safety: none.
+#ifndef UTLZ_COLLECTOR_LIVE_LIVE_REPORT_H_
+#define UTLZ_COLLECTOR_LIVE_LIVE_REPORT_H_
+
+#include <cstdint>
+
+#include "collector/live/live_devices.h"
+#include "collector/live/live_kernels.h"
+#include "collector/live/live_processes.h"
+#include "collector/metrics/job_progress.h"
+#include "collector/metrics/time_ledger.h"
+#include "collector/metrics/work_ledger.h"
+#include "collector/run/model_state.h"
+#include "proto/live.pb.h"
+
+namespace utlz {
+
+class LiveReport {
+ public:
+  // `model` as RunModel::Advance() returns it; `time_ns` is now, since 1970. Passes CheckLive().
+  LiveSnapshot Take(const ModelState& model, uint64_t time_ns);
+
+ private:
+  void AddJob(const ModelState& model, const Analysis& analysis, LiveSnapshot* snapshot) const;
+
+  WorkLedger work_;
+  TimeLedger time_;
+  JobProgress progress_;
+  LiveDevices devices_;
+  LiveProcesses processes_;
+  LiveKernels kernels_;
+  uint64_t begun_ns_ = 0;  // of the run's time, when it was asked first
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_LIVE_LIVE_REPORT_H_

@@ -1,0 +1,123 @@
+#include "collector/live/live_report.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "collector/live/live_message.h"
+#include "collector/profile/profile_reader.h"
+#include "collector/run/run_model.h"
+#include "tests/support/run_builder.h"
+
+namespace utlz {
+namespace {
+
+constexpr uint64_t kMillisecondNs = 1'000'000;
+constexpr uint64_t kSecondNs = 1'000'000'000;
+
+void SendLaunches(RunBuilder* run, uint64_t begin_ms, uint32_t kernel) {
+  std::vector<Launch> launches;
+  for (uint64_t i = 0; i < 50; ++i) {
+    launches.push_back(
+        RunBuilder::LaunchAt((begin_ms + 10 * i) * kMillisecondNs, kMillisecondNs, kernel));
+  }
+  run->SendLaunches(launches);
+}
+
+TEST(LiveReport, BeforeAnythingCame) {
+  RunModel model;
+  LiveReport report;
+  const LiveSnapshot snapshot = report.Take(model.Advance(), 9);
+  EXPECT_EQ(snapshot.time_ns(), 9u);
+  EXPECT_EQ(snapshot.devices_size() + snapshot.processes_size() + snapshot.kernels_size(), 0);
+  EXPECT_FALSE(snapshot.has_step_seconds());
+  EXPECT_TRUE(CheckLive(snapshot).ok());
+}
+
+TEST(LiveReport, UnknownIsAbsent) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"_Z4gemmPfPKfS1_i", "_Z3addPfPKfi"});
+  SendLaunches(&run, 0, 0);
+  LiveReport report;
+  const LiveSnapshot snapshot = report.Take(run.model().Advance(), 1);
+  EXPECT_EQ(snapshot.command(), "python train.py");
+  ASSERT_EQ(snapshot.devices_size(), 1);
+  EXPECT_FALSE(snapshot.devices(0).has_hfu());
+  EXPECT_FALSE(snapshot.devices(0).has_attained_compute_share());
+  ASSERT_EQ(snapshot.processes_size(), 1);
+  EXPECT_FALSE(snapshot.processes(0).has_hfu());
+  ASSERT_EQ(snapshot.kernels_size(), 1);
+  EXPECT_EQ(snapshot.kernels(0).name(), "gemm");
+  EXPECT_FALSE(snapshot.kernels(0).has_roof_share());
+  EXPECT_EQ(snapshot.kernels(0).mean_time_ns(), kMillisecondNs);
+}
+
+TEST(LiveReport, KernelsAreThoseOfTheLastSeconds) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"_Z4gemmPfPKfS1_i", "_Z3addPfPKfi"});
+  SendLaunches(&run, 0, 0);
+  LiveReport report;
+  EXPECT_EQ(report.Take(run.model().Advance(), 1).kernels(0).name(), "gemm");
+  // Twice as long as is looked back: gemm is forgotten.
+  for (uint64_t second = 1; second < 40; ++second) {
+    SendLaunches(&run, 1000 * second, 1);
+    report.Take(run.model().Advance(), 1);
+  }
+  const LiveSnapshot snapshot = report.Take(run.model().Advance(), 1);
+  ASSERT_EQ(snapshot.kernels_size(), 1);
+  EXPECT_EQ(snapshot.kernels(0).name(), "add");
+  EXPECT_EQ(snapshot.kernels(0).time_share(), 1);
+}
+
+// A recorded run, as it came.
+TEST(LiveReport, OfARecordingAgreesWithItsReport) {
+  absl::StatusOr<ProfileReader> reader = ProfileReader::Open(UTLZ_RECORDING);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  RunModel model;
+  LiveReport report;
+  uint64_t next_ns = 0;
+  double highest_hfu = 0;
+  std::vector<double> step_seconds;
+  bool has_causes = false;
+  for (FrameView frame; reader->Next(&frame);) {
+    if (frame.type == FRAME_SUMMARY) continue;
+    model.Consume(frame.source, frame.type, frame.payload);
+    const uint64_t now_ns = model.state().NewestNs();
+    if (now_ns < next_ns) continue;
+    next_ns = now_ns + kSecondNs;
+    const LiveSnapshot snapshot = report.Take(model.Advance(), now_ns);
+    ASSERT_TRUE(CheckLive(snapshot).ok()) << CheckLive(snapshot);
+    ASSERT_FALSE(EncodeLive(snapshot).empty());
+    for (const LiveDevice& device : snapshot.devices()) {
+      highest_hfu = std::max(highest_hfu, device.hfu());
+      // What a process and its GPU do is nearly the same, from the first number on.
+      if (device.has_hfu() && snapshot.processes(0).has_hfu()) {
+        EXPECT_NEAR(device.hfu(), snapshot.processes(0).hfu(), 0.05);
+      }
+      double sum = 0;
+      for (const LiveCause& cause : device.causes()) sum += cause.share();
+      if (device.causes_size() > 0) {
+        EXPECT_NEAR(sum, 1, 1e-6);
+        has_causes = true;
+      }
+    }
+    if (snapshot.has_step_seconds()) step_seconds.push_back(snapshot.step_seconds());
+  }
+  const Summary summary = Summarize(model.Advance());
+  EXPECT_TRUE(has_causes);
+  EXPECT_NEAR(highest_hfu / summary.devices(0).hfu(), 1, 0.2);
+  // The first seconds hold the warm-up, the last what follows the steps.
+  ASSERT_FALSE(step_seconds.empty());
+  std::sort(step_seconds.begin(), step_seconds.end());
+  const double median = step_seconds[step_seconds.size() / 2];
+  EXPECT_NEAR(median / (summary.steps().time_mean_ns() / 1e9), 1, 0.1);
+}
+
+}  // namespace
+}  // namespace utlz

@@ -1,0 +1,136 @@
+// Whole screens, as they are kept in screens/. UTLZ_WRITE_SCREENS=1 writes them anew, to be looked
+// at before they are committed.
+#include "tools/top/screen/draw.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "tests/support/scoped_variable.h"
+#include "tests/unit/top/example_snapshot.h"
+#include "tools/top/screen/keys.h"
+
+namespace utlz::top {
+namespace {
+
+class DrawTest : public ::testing::Test {
+ protected:
+  DrawTest() : zone_("TZ", "UTC") { tzset(); }
+
+  // A minute in which the load grew.
+  static History Minute(const Snapshot& snapshot) {
+    History history;
+    for (int tick = 0; tick < 60; ++tick) {
+      Snapshot then = snapshot;
+      for (GpuSnapshot& gpu : then.gpus) {
+        if (gpu.compute_percent) *gpu.compute_percent *= (tick + 1) / 60.0;
+      }
+      for (LiveSnapshot& run : then.runs) {
+        if (tick % 10 == 9) run.set_step_seconds(0.04);
+      }
+      history.Add(then);
+    }
+    return history;
+  }
+
+  static void ExpectScreen(const std::string& name, const Snapshot& snapshot, View view) {
+    const std::string drawn = Draw(snapshot, Minute(snapshot), &view).Text();
+    const std::string path = std::string(UTLZ_SCREENS) + "/" + name + ".txt";
+    if (getenv("UTLZ_WRITE_SCREENS") != nullptr) std::ofstream(path) << drawn;
+    std::ifstream file(path);
+    const std::string kept((std::istreambuf_iterator<char>(file)), {});
+    EXPECT_EQ(drawn, kept) << name;
+  }
+
+  ScopedVariable zone_;
+};
+
+TEST_F(DrawTest, MainOf80Columns) { ExpectScreen("main_80x24", ExampleSnapshot(), {}); }
+
+TEST_F(DrawTest, MainWithoutAgents) {
+  ExpectScreen("main_without_agents", ExampleSnapshot(1, false), {});
+}
+
+TEST_F(DrawTest, MainOfALargeTerminal) {
+  ExpectScreen("main_140x50", ExampleSnapshot(2), {.width = 140, .height = 50});
+}
+
+TEST_F(DrawTest, EightGpusFitInto24Rows) { ExpectScreen("eight_gpus", ExampleSnapshot(8), {}); }
+
+TEST_F(DrawTest, MainInAscii) { ExpectScreen("main_ascii", ExampleSnapshot(), {.unicode = false}); }
+
+TEST_F(DrawTest, WhatNvmlDoesNotSayIsADash) {
+  Snapshot snapshot = {.time_ns = kNoonNs, .gpus = {GpuSnapshot{.index = 3}}};
+  snapshot.gpus[0].source_reason = "no permission to read counters";
+  ExpectScreen("unknown", snapshot, {});
+}
+
+TEST_F(DrawTest, OneProcess) {
+  View view{.height = 30, .page = Page::kProcess};
+  view.process = 1234;
+  ExpectScreen("process", ExampleSnapshot(), view);
+  view.process = 77;
+  ExpectScreen("process_without_agent", ExampleSnapshot(), view);
+  view.process = 5;
+  ExpectScreen("process_gone", ExampleSnapshot(), view);
+}
+
+TEST_F(DrawTest, OneKernel) {
+  View view{.page = Page::kKernel};
+  view.process = 1234;
+  view.kernel = KernelId{99, 8};
+  ExpectScreen("kernel", ExampleSnapshot(), view);
+}
+
+TEST_F(DrawTest, Help) { ExpectScreen("help", ExampleSnapshot(), {.page = Page::kHelp}); }
+
+TEST_F(DrawTest, TreeAndFilter) {
+  View view{.tree = true, .filter = "python", .types_filter = true};
+  ExpectScreen("tree", ExampleSnapshot(), view);
+}
+
+TEST_F(DrawTest, AnySizeCanBeDrawn) {
+  const Snapshot snapshot = ExampleSnapshot(8);
+  const History history = Minute(snapshot);
+  for (const Page page : {Page::kMain, Page::kProcess, Page::kKernel, Page::kHelp}) {
+    for (int width = 0; width < 130; width += 7) {
+      for (int height = 0; height < 60; height += 3) {
+        View view{.width = width, .height = height, .page = page};
+        view.process = 1234;
+        view.kernel = KernelId{99, 3};
+        EXPECT_EQ(Draw(snapshot, history, &view).height(), height);
+      }
+    }
+  }
+}
+
+// A collector of another user that root hears speaks of its processes, not of the GPU.
+TEST_F(DrawTest, WhoIsNotBelievedSaysNothingOfTheGpu) {
+  Snapshot snapshot = ExampleSnapshot();
+  View view;
+  EXPECT_NE(Draw(snapshot, History(), &view).Text().find("ceiling"), std::string::npos);
+  snapshot.runs[0].set_believed(false);
+  EXPECT_EQ(Draw(snapshot, History(), &view).Text().find("ceiling"), std::string::npos);
+}
+
+TEST_F(DrawTest, TheSelectedRowIsAlwaysSeen) {
+  Snapshot snapshot = ExampleSnapshot(1, false);
+  for (pid_t pid = 2000; pid < 2040; ++pid) {
+    snapshot.gpus[0].processes->push_back(ExampleProcess(pid, "kim", "one of many"));
+  }
+  View view;
+  const History history;
+  for (int i = 0; i < 45; ++i) {
+    HandleKey(kKeyDown, snapshot, &view);
+    const std::string screen = Draw(snapshot, history, &view).Text();
+    ASSERT_TRUE(view.process);
+    EXPECT_NE(screen.find(std::to_string(*view.process)), std::string::npos) << screen;
+  }
+}
+
+}  // namespace
+}  // namespace utlz::top

@@ -1,0 +1,39 @@
+#include "tools/top/process_state.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace utlz::top {
+namespace {
+
+constexpr uint64_t kSecond = 1'000'000'000;
+
+TEST(ProcessStates, KnowsThisProcess) {
+  ProcessStates states;
+  ProcessSnapshot process = {.pid = getpid()};
+  states.Read(kSecond, &process);
+  EXPECT_EQ(process.user_id, geteuid());
+  EXPECT_TRUE(std::count(process.ancestors.begin(), process.ancestors.end(), getppid()) == 1 ||
+              getppid() <= 1);
+  EXPECT_GT(process.host_memory_bytes.value_or(0), 0u);
+  EXPECT_GE(process.age_seconds.value_or(-1), 0);
+  EXPECT_FALSE(process.cpu_percent);  // not over any time yet
+  states.EndTick();
+  states.Read(2 * kSecond, &process);
+  EXPECT_GE(process.cpu_percent.value_or(-1), 0);
+  const auto of_this_tick = process.cpu_percent;
+  states.Read(2 * kSecond, &process);  // on another GPU
+  EXPECT_EQ(process.cpu_percent, of_this_tick);
+}
+
+TEST(ProcessStates, OneThatIsGoneHasNothing) {
+  ProcessStates states;
+  ProcessSnapshot process = {.pid = 1 << 22};
+  states.Read(kSecond, &process);
+  EXPECT_FALSE(process.user_id || process.age_seconds || process.host_memory_bytes);
+}
+
+}  // namespace
+}  // namespace utlz::top
