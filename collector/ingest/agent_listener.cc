@@ -22,6 +22,8 @@ namespace {
 constexpr int kBacklog = 1024;
 constexpr size_t kMaxPending = 64;
 constexpr auto kHelloDeadline = std::chrono::seconds(2);
+// An agent says hello at once. Where others wait for a place, those that are silent longer give way.
+constexpr auto kFairShare = std::chrono::milliseconds(50);
 // Ours asked for it, and an agent may first have to be loaded into a busy process.
 constexpr auto kAdoptedDeadline = std::chrono::seconds(60);
 constexpr size_t kMaxDescriptors = 4;  // room for what a confused peer sends, so that we close it
@@ -153,6 +155,7 @@ void AgentListener::Poll(Clock::time_point now, const Visitor& visitor) {
     }
   }
   DropLate(now);
+  if (pending_.size() >= kMaxPending) MakeRoom(now);
   ListenWhileThereIsRoom(now);
 }
 
@@ -211,6 +214,12 @@ void AgentListener::ReadHello(int fd, const Visitor& visitor) {
   // The agent waits for our answer, so its identifier cannot have passed to another process.
   knock.pidfd = OpenPidfd(knock.pid);
   visitor(std::move(knock));
+}
+
+void AgentListener::MakeRoom(Clock::time_point now) {
+  refused_ += std::erase_if(pending_, [now](const auto& entry) {
+    return !entry.second.adopted && now >= entry.second.deadline - kHelloDeadline + kFairShare;
+  });
 }
 
 void AgentListener::DropLate(Clock::time_point now) {

@@ -85,6 +85,7 @@ class AgentListener {
   void Accept(Clock::time_point now);
   void ReadHello(int fd, const Visitor& visitor);
   void DropLate(Clock::time_point now);
+  void MakeRoom(Clock::time_point now);
   // While too many connections are pending, or none can be accepted, the backlog must not keep
   // waking us.
   void ListenWhileThereIsRoom(Clock::time_point now);

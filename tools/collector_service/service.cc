@@ -25,7 +25,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kTurn(200);
+constexpr std::chrono::milliseconds kTurn(100);
 constexpr std::chrono::seconds kRefusalsTold(10);
 
 // One call, so that lines of several threads do not mix.
