@@ -224,14 +224,19 @@ class HostileTest(ServiceTest):
         """It is read no faster than allowed, drops the rest and counts it; its neighbour loses
         nothing."""
         service = self.service("--most-rate", "0.2")
+        # It sends twice what its ring holds at once. Whom it stops meanwhile is nobody.
+        nobody = subprocess.Popen(["sleep", "600"])
+        self.addCleanup(nobody.wait)
+        self.addCleanup(nobody.kill)
         flood = subprocess.Popen(
-            [self.program("launch_flood"), "2"], env=self.target_environment(UTLZ_JOB="flood"),
-            cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+            [self.program("unsteady_collector"), str(nobody.pid), "stopped", "overflow"],
+            env=self.target_environment(UTLZ_JOB="flood"), cwd=self.folder,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
         self.addCleanup(flood.kill)
         neighbour = self.run_target("ending", "status", UTLZ_JOB="neighbour")
         self.assertEqual(neighbour.returncode, 42)
-        output, _ = flood.communicate(timeout=110)
-        self.assertEqual(flood.returncode, 0)
+        output, _ = flood.communicate(timeout=TIME_LIMIT_S)
+        self.assertEqual(flood.returncode, 42)
         service.wait_for("profile:")
         service.wait_for("profile:")
         reports = {job: self.report_of(self.profiles_of(job)[0]) for job in ("flood", "neighbour")}
@@ -240,8 +245,8 @@ class HostileTest(ServiceTest):
                          self.told_launches(neighbour.stdout))
         capture = reports["flood"]["capture"]
         self.assertGreater(capture["launches_dropped"], 0)
-        told = sum(self.told_launches(output).values())
-        self.assertEqual(capture["launches"] + capture["launches_dropped"], told)
+        self.assertEqual(capture["launches"] + capture["launches_dropped"],
+                         sum(self.told_launches(output).values()))
         self.assertTrue(self.notices_with(reports["flood"], "Read no faster"))
         service.stop()
 
