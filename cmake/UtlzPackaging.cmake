@@ -7,6 +7,7 @@
 #   share/utlz/demo.utlz      what it shows without a GPU
 #   share/doc/utlz/
 #   share/man, share/bash-completion, share/zsh, share/fish
+#   lib/systemd               units of the collector as a service, for whoever enables one
 if(NOT TARGET utlz OR NOT TARGET utlz_inject)
   message(FATAL_ERROR "A build without the program (utlz) or without the agent (utlz_inject) is "
                       "not worth having")
@@ -34,6 +35,8 @@ install(FILES README.md CHANGELOG.md LICENSE DESTINATION share/doc/utlz)
 foreach(folder man bash-completion fish zsh)
   install(DIRECTORY ${CMAKE_BINARY_DIR}/share/${folder} DESTINATION share OPTIONAL)
 endforeach()
+install(FILES packaging/systemd/utlz-collector.service DESTINATION lib/systemd/system)
+install(FILES packaging/systemd/user/utlz-collector.service DESTINATION lib/systemd/user)
 include(UtlzThirdParty)
 # In a folder of their own, so that the README's links lead there.
 install(DIRECTORY docs DESTINATION share/doc/utlz FILES_MATCHING PATTERN "*.md" PATTERN "*.png")

@@ -48,8 +48,8 @@ bool Agent::Start(const char* socket_path, const RunToken* token) {
 bool Agent::Connect(const char* socket_path, const RunToken* token) {
   const int ring_file = ring_.Create(kRingDefaultDataBytes);
   if (ring_file < 0) return false;
-  const bool met = MeetCollector(socket_path, token, ring_file,
-                                 kRingHeaderBytes + kRingDefaultDataBytes, &welcome_);
+  const bool met = MeetCollector(socket_path, token,
+                                 {ring_file, kRingHeaderBytes + kRingDefaultDataBytes}, &welcome_);
   close(ring_file);
   return met;
 }

@@ -2,7 +2,8 @@
 //
 // Threads: Start runs on the target's thread inside cuInit; one thread of ours then flushes,
 // reports and follows the collector's requests. An agent that waits for tools (Wait,
-// agent_visits.cc) does everything on that thread. CUPTI calls OnBufferRequested on launching
+// agent_visits.cc) does everything on that thread, and so does one of a service
+// (agent_service.cc) from the first collector's end on. CUPTI calls OnBufferRequested on launching
 // threads and OnBufferCompleted on its worker or on whoever flushes.
 #ifndef UTLZ_INJECT_AGENT_H_
 #define UTLZ_INJECT_AGENT_H_
@@ -10,6 +11,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "inject/base/ring_writer.h"
@@ -33,9 +35,15 @@ namespace utlz::inject {
 
 class Agent {
  public:
+  static constexpr size_t kMostSocketPathBytes = 108;  // and its end
+
   // Meets the collector, loads CUPTI, begins to trace. False where the agent is off; the target
   // goes on all the same. Null: the process was given no token.
   bool Start(const char* socket_path, const RunToken* token);
+
+  // The same with a service, whose collectors may come and go: the agent follows them, also where
+  // none is there yet. `path` is of its socket. False where the agent is off for good.
+  bool StartForService(const char* path);
 
   // Starts the thread that waits for tools, asleep until one comes, and touches nothing else.
   // Inside the dynamic loader, on any thread; `connection` is the loader's.
@@ -68,6 +76,7 @@ class Agent {
 
  private:
   bool Connect(const char* socket_path, const RunToken* token);
+  bool MeetService();
   bool CreateRecorder();
   bool StartCupti(const BroughtCupti& brought);
   // After StartTracing found the program's own copy in use, beside the named one.
@@ -87,7 +96,16 @@ class Agent {
   static void* LoadedThreadMain(void* agent);
   static void* WaitingThreadMain(void* agent);
   void ReceiveVisits();
-  void Host(const Visit& visit);
+  // False where the visit did not begin.
+  bool Host(const Visit& visit);
+  void Accompany(const Visit& visit, bool served);
+  static void* ServiceThreadMain(void* agent);
+  void FollowService();
+  bool FindService();
+  void BeAlone();
+  // Of our thread: the names by which tools find agents are not for one that a service has.
+  void NameThread(const char* name) const;
+  bool IsOfService() const { return service_path_[0] != 0; }
   void SayHowItBegan(const Visit& visit);
   bool BeginVisit(const Visit& visit);
   bool TurnInVisit(const Visit& visit);
@@ -136,7 +154,10 @@ class Agent {
   std::atomic<bool> main_thread_ended_{false};
   std::atomic<bool> begins_tracing_{false};  // in a visit: CUPTI is loaded by our thread
   std::atomic<bool> ended_{false};
-  bool waits_ = false;  // for tools, visit by visit; else one collector for good
+  bool waits_ = false;  // for tools or collectors, visit by visit; else one collector for good
+  char service_path_[kMostSocketPathBytes] = "";  // of the service; empty: none
+  uint64_t alone_since_ns_ = 0;                    // AgentHello::alone_since_ns
+  bool visit_ended_off_ = false;                   // the last one, and the next would too
   Door door_;
   Visit visit_;  // the present one
   OwnDescriptor first_connection_;

@@ -58,15 +58,20 @@ void Agent::ReceiveVisits() {
   }
 }
 
-void Agent::Host(const Visit& visit) {
+bool Agent::Host(const Visit& visit) {
   pthread_mutex_lock(&turn_mutex_);
   const bool begun = !exiting_ && BeginVisit(visit);
   pthread_mutex_unlock(&turn_mutex_);
   if (begun) {
-    pthread_setname_np(pthread_self(), kAwakeThreadName);
+    NameThread(kAwakeThreadName);
     SayHowItBegan(visit);
   }
-  bool served = begun;
+  Accompany(visit, begun);
+  return begun;
+}
+
+// To the visit's end, `served` while there is something to do for it.
+void Agent::Accompany(const Visit& visit, bool served) {
   while (served && door_.Attend(visit, PauseNs(MonotonicNs()))) {
     pthread_mutex_lock(&turn_mutex_);
     served = !exiting_ && TurnInVisit(visit);
@@ -89,7 +94,9 @@ bool Agent::BeginVisit(const Visit& visit) {
   const int collector = visit.collector.Get();
   const bool met =
       collector >= 0 &&
-      MeetCollectorOn(collector, ring_file, kRingHeaderBytes + kRingDefaultDataBytes, &welcome_);
+      MeetCollectorOn(collector,
+                      {ring_file, kRingHeaderBytes + kRingDefaultDataBytes, alone_since_ns_},
+                      &welcome_);
   close(ring_file);
   if (!met) return false;
   if (!has_recorder_ && !CreateRecorder()) return false;
@@ -97,7 +104,7 @@ bool Agent::BeginVisit(const Visit& visit) {
   recorder_.Restart((welcome_.trace_flags & kTraceLaunchCalls) != 0);
   wanted_ = true;
   taken_ = false;
-  budget_ = TraceBudget::ForVisit();
+  budget_ = IsOfService() ? TraceBudget() : TraceBudget::ForVisit();
   window_cost_ = {};
   silence_due_ns_ = launches_when_silent_ = 0;
   new_work_seen_ = 0;
@@ -124,7 +131,7 @@ bool Agent::BeginTracing(const Visit& visit) {
   begins_tracing_ = false;
   // The end has been watched since before this: libcupti would be torn down first.
   if (loads_cupti) WatchProcessEndAnew();
-  pthread_setname_np(pthread_self(), kAwakeThreadName);
+  NameThread(kAwakeThreadName);
   const bool taken = ring_.header()->producer.reason.load(std::memory_order_relaxed) ==
                      static_cast<uint32_t>(AgentReason::kCuptiTaken);
   if (!begun && taken && HasOtherCupti(cupti_)) ForgetCupti();
@@ -170,6 +177,7 @@ void Agent::EndVisit(const Visit& visit) {
   RingProducer& producer = header->producer;
   const bool off =
       producer.state.load(std::memory_order_relaxed) == static_cast<uint32_t>(AgentState::kOff);
+  visit_ended_off_ = off;
   if (has_cupti_) {
     EndRanges();
     wanted_ = false;
@@ -196,7 +204,7 @@ void Agent::EndVisit(const Visit& visit) {
       static_cast<AgentReason>(producer.reason.load(std::memory_order_relaxed)),
       producer.reason_detail.load(std::memory_order_relaxed), cupti_.named.fate};
   ring_.Destroy();
-  pthread_setname_np(pthread_self(), kAsleepThreadName);
+  NameThread(kAsleepThreadName);
   SendAnswer(visit, off ? ControlState::kRefused : ControlState::kAsleep, reason);
 }
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 #include "inject/agent.h"
@@ -56,6 +57,15 @@ bool BeginOnce() {
 
 bool IsSet(const char* text) { return text != nullptr && text[0] != 0; }
 
+// Null where the process is of no service.
+const char* ServicePath() {
+  constexpr char kScheme[] = "unix:";
+  const char* place = getenv(kCollectorVariable);
+  if (!IsSet(place)) return nullptr;
+  if (strncmp(place, kScheme, sizeof kScheme - 1) == 0) place += sizeof kScheme - 1;
+  return place[0] == '/' ? place : nullptr;
+}
+
 Agent* TheAgent() {
   if (!BeginOnce()) return nullptr;
   Agent* one = MakeAgent();
@@ -65,13 +75,19 @@ Agent* TheAgent() {
 
 void StartAgent() {
   const char* socket_path = getenv(kSocketVariable);
-  const bool parked = !IsSet(socket_path) && IsSet(getenv(kParkVariable));
-  if (!IsSet(socket_path) && !parked) return;
+  const char* service_path = ServicePath();
+  const bool of_run = IsSet(socket_path);
+  const bool parked = !of_run && IsSet(getenv(kParkVariable));
+  if (!of_run && !parked && service_path == nullptr) return;
   Agent* one = TheAgent();
   if (one == nullptr) return;
   WatchMainThread();
   if (parked) {
     one->ListenForTools();
+    return;
+  }
+  if (!of_run) {
+    if (one->StartForService(service_path)) WatchProcessEnds();
     return;
   }
   RunToken token;
@@ -144,7 +160,7 @@ UTLZ_EXPORT int InitializeInjection() {
 // gives the ranges back as activity records. One libcupti serves both.
 UTLZ_EXPORT int InitializeInjectionNvtx2(void* get_export_table) {
   utlz::inject::CuptiApi cupti{};
-  if (getenv(utlz::kSocketVariable) == nullptr ||
+  if ((getenv(utlz::kSocketVariable) == nullptr && getenv(utlz::kCollectorVariable) == nullptr) ||
       utlz::inject::LoadCupti(&cupti) != utlz::inject::CuptiLoad::kLoaded ||
       cupti.nvtx_initialize2 == nullptr) {
     return 0;

@@ -12,12 +12,13 @@
 namespace utlz::inject {
 namespace {
 
-bool SendHello(int socket_file, const RunToken* token, int ring_file, uint64_t ring_bytes) {
+bool SendHello(int socket_file, const RunToken* token, const RingOffer& ring) {
   AgentHello hello{};
   hello.magic = kHandshakeMagic;
   hello.abi_version = kAgentAbiVersion;
   hello.pid = static_cast<uint64_t>(getpid());
-  hello.ring_bytes = ring_bytes;
+  hello.ring_bytes = ring.bytes;
+  hello.alone_since_ns = ring.alone_since_ns;
   if (token != nullptr) memcpy(hello.token, token->agents, sizeof hello.token);
   iovec part{&hello, sizeof hello};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
@@ -30,16 +31,15 @@ bool SendHello(int socket_file, const RunToken* token, int ring_file, uint64_t r
   rights->cmsg_level = SOL_SOCKET;
   rights->cmsg_type = SCM_RIGHTS;
   rights->cmsg_len = CMSG_LEN(sizeof(int));
-  memcpy(CMSG_DATA(rights), &ring_file, sizeof ring_file);
+  memcpy(CMSG_DATA(rights), &ring.file, sizeof ring.file);
   return sendmsg(socket_file, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof hello);
 }
 
-bool Meet(int socket_file, const RunToken* token, int ring_file, uint64_t ring_bytes,
-          AgentWelcome* welcome) {
+bool Meet(int socket_file, const RunToken* token, const RingOffer& ring, AgentWelcome* welcome) {
   const timeval deadline{1, 0};
   setsockopt(socket_file, SOL_SOCKET, SO_RCVTIMEO, &deadline, sizeof deadline);
   setsockopt(socket_file, SOL_SOCKET, SO_SNDTIMEO, &deadline, sizeof deadline);
-  return SendHello(socket_file, token, ring_file, ring_bytes) &&
+  return SendHello(socket_file, token, ring) &&
          recv(socket_file, welcome, sizeof *welcome, 0) == static_cast<ssize_t>(sizeof *welcome) &&
          welcome->magic == kHandshakeMagic && welcome->abi_version == kAgentAbiVersion &&
          welcome->accepted != 0;
@@ -47,25 +47,33 @@ bool Meet(int socket_file, const RunToken* token, int ring_file, uint64_t ring_b
 
 }  // namespace
 
-bool MeetCollectorOn(int socket_file, int ring_file, uint64_t ring_bytes, AgentWelcome* welcome) {
-  return Meet(socket_file, nullptr, ring_file, ring_bytes, welcome);
-}
-
-bool MeetCollector(const char* path, const RunToken* token, int ring_file, uint64_t ring_bytes,
-                   AgentWelcome* welcome) {
+int ConnectToCollector(const char* path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (strlen(path) >= sizeof address.sun_path) return false;
+  if (strlen(path) >= sizeof address.sun_path) return -1;
   strcpy(address.sun_path, path);
   const int socket_file = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-  if (socket_file < 0) return false;
+  if (socket_file < 0) return -1;
   const timeval deadline{1, 0};
   setsockopt(socket_file, SOL_SOCKET, SO_SNDTIMEO, &deadline, sizeof deadline);
-  const bool met =
-      connect(socket_file, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
-      ListenerIsOfOwnUser(socket_file) &&
-      Meet(socket_file, token, ring_file, ring_bytes, welcome) && token != nullptr &&
-      IsSameHalf(welcome->token, token->collectors);
+  if (connect(socket_file, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+      ListenerIsOfOwnUser(socket_file)) {
+    return socket_file;
+  }
+  close(socket_file);
+  return -1;
+}
+
+bool MeetCollectorOn(int socket_file, const RingOffer& ring, AgentWelcome* welcome) {
+  return Meet(socket_file, nullptr, ring, welcome);
+}
+
+bool MeetCollector(const char* path, const RunToken* token, const RingOffer& ring,
+                   AgentWelcome* welcome) {
+  const int socket_file = ConnectToCollector(path);
+  if (socket_file < 0) return false;
+  const bool met = Meet(socket_file, token, ring, welcome) && token != nullptr &&
+                   IsSameHalf(welcome->token, token->collectors);
   close(socket_file);
   return met;
 }

@@ -1,5 +1,6 @@
-// Meets the collector: hands the ring over and learns what to do. Runs once, in InitializeInjection,
-// with a deadline; the socket is closed before the target goes on.
+// Meets the collector: hands the ring over and learns what to do, with a deadline. In
+// InitializeInjection it runs once, and the target waits for it; an agent of a service meets the
+// next collector on its own thread.
 #ifndef UTLZ_INJECT_HANDSHAKE_H_
 #define UTLZ_INJECT_HANDSHAKE_H_
 
@@ -8,15 +9,25 @@
 
 namespace utlz::inject {
 
+struct RingOffer {
+  int file = -1;
+  uint64_t bytes = 0;
+  uint64_t alone_since_ns = 0;  // AgentHello::alone_since_ns
+};
+
+// A socket that is connected to the listener at `path`, whose sends wait for a second at most; -1
+// where there is none that is root's or of this process's user.
+int ConnectToCollector(const char* path);
+
 // Over the Unix socket at `path`. False where nobody answered within a second, or with a refusal;
 // where who listens there is neither root nor of this process's user, and then nothing is handed
 // over; and where it does not know the collector's half of the token. Null: the process was given
 // none, which the collector gets to see and refuses.
-bool MeetCollector(const char* path, const RunToken* token, int ring_file, uint64_t ring_bytes,
+bool MeetCollector(const char* path, const RunToken* token, const RingOffer& ring,
                    AgentWelcome* welcome);
 
 // Over a connected socket of a collector that is trusted for that.
-bool MeetCollectorOn(int socket_file, int ring_file, uint64_t ring_bytes, AgentWelcome* welcome);
+bool MeetCollectorOn(int socket_file, const RingOffer& ring, AgentWelcome* welcome);
 
 }  // namespace utlz::inject
 

@@ -52,10 +52,44 @@ void WriteText(uint32_t field, const char* text, PbWriter* out) {
   out->Bytes(field, valid, static_cast<uint32_t>(length));
 }
 
-void WriteNumberFrom(const char* variable, uint32_t field, PbWriter* out) {
+// What launchers tell their processes. The first one counts that tells a rank: torchrun may itself
+// have been started by the others.
+struct Launcher {
+  const char* rank;
+  const char* local_rank;
+  const char* world_size;
+};
+constexpr Launcher kLaunchers[] = {
+    {"RANK", "LOCAL_RANK", "WORLD_SIZE"},
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE"},
+    {"PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE"},
+    // Only a step of srun has the last one. The script of a batch job is no rank, and has the others.
+    {"SLURM_PROCID", "SLURM_LOCALID", "SLURM_STEP_NUM_TASKS"},
+};
+
+// False where it is not set, or set to no number.
+bool ReadNumber(const char* variable, uint64_t* number) {
   const char* text = getenv(variable);
-  if (text == nullptr || *text < '0' || *text > '9') return;
-  out->UintAlways(field, strtoul(text, nullptr, 10) & 0xffffffff);
+  if (text == nullptr || *text < '0' || *text > '9') return false;
+  *number = strtoul(text, nullptr, 10) & 0xffffffff;
+  return true;
+}
+
+void WriteRank(PbWriter* out) {
+  for (const Launcher& launcher : kLaunchers) {
+    uint64_t rank = 0;
+    uint64_t local_rank = 0;
+    uint64_t world_size = 0;
+    if (!ReadNumber(launcher.rank, &rank)) continue;
+    const bool has_world_size = ReadNumber(launcher.world_size, &world_size);
+    if (!has_world_size && strcmp(launcher.rank, "SLURM_PROCID") == 0) continue;
+    out->UintAlways(wire::Process::kRank, rank);
+    if (ReadNumber(launcher.local_rank, &local_rank)) {
+      out->UintAlways(wire::Process::kLocalRank, local_rank);
+    }
+    if (has_world_size) out->UintAlways(wire::Process::kWorldSize, world_size);
+    return;
+  }
 }
 
 }  // namespace
@@ -81,9 +115,7 @@ void WriteProcess(const CuptiApi& cupti, const CudaApi& cuda, ByteBuffer* messag
   }
   out.Uint(field::kStartTimeNs, RealtimeNs());
   out.String(field::kAgentVersion, kVersion);
-  WriteNumberFrom("RANK", field::kRank, &out);
-  WriteNumberFrom("LOCAL_RANK", field::kLocalRank, &out);
-  WriteNumberFrom("WORLD_SIZE", field::kWorldSize, &out);
+  WriteRank(&out);
   char host[256] = "";
   if (gethostname(host, sizeof host - 1) == 0) out.String(field::kHost, host);
   out.Uint(field::kNamedCupti, static_cast<uint64_t>(cupti.named.fate));

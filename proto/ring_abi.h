@@ -138,7 +138,9 @@ static_assert(alignof(RingHeader) == 128);
 // Handshake, over a SOCK_SEQPACKET Unix socket, one packet each way:
 //   agent -> collector   AgentHello, with the ring's descriptor as SCM_RIGHTS
 //   collector -> agent   AgentWelcome
-// after which both close the socket.
+// after which both close the socket. An agent that a service collects from (kCollectorVariable)
+// keeps its end, and so does the service: its end tells the agent that the collector is gone, and
+// that it is to look for the next one.
 inline constexpr uint32_t kHandshakeMagic = 0x5a4c5455;  // "UTLZ"
 
 struct AgentHello {
@@ -147,7 +149,10 @@ struct AgentHello {
   uint64_t pid;
   uint64_t ring_bytes;  // header and data
   uint8_t token[16];    // RunToken::agents; zero over a connection that was handed to the agent
-  uint64_t reserved[2];
+  // Since when no collector has had its records (CLOCK_REALTIME), of an agent that had met one
+  // before, or had found none; 0: this is its first look.
+  uint64_t alone_since_ns;
+  uint64_t reserved;
 };
 
 struct AgentWelcome {
@@ -168,6 +173,10 @@ static_assert(sizeof(AgentWelcome) == 64);
 
 // Environment of the target, set by `utlz run`.
 inline constexpr char kSocketVariable[] = "UTLZ_SOCKET";     // path of the collector's socket
+// Instead of that, set by `utlz run --collector` or by whoever starts the target: the socket of a
+// service, "unix:PATH" or a path. There is no token: who listens must be root or the target's user.
+inline constexpr char kCollectorVariable[] = "UTLZ_COLLECTOR";
+inline constexpr char kJobVariable[] = "UTLZ_JOB";  // optional: what processes of one job share
 inline constexpr char kCuptiVariable[] = "UTLZ_CUPTI_PATH";  // optional: the libcupti to load last
 // optional: the one that the user named, to load before any other
 inline constexpr char kNamedCuptiVariable[] = "UTLZ_NAMED_CUPTI_PATH";

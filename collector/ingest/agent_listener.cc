@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -21,6 +22,8 @@ namespace {
 constexpr int kBacklog = 1024;
 constexpr size_t kMaxPending = 64;
 constexpr auto kHelloDeadline = std::chrono::seconds(2);
+// An agent says hello at once. Where others wait for a place, those that are silent longer give way.
+constexpr auto kFairShare = std::chrono::milliseconds(50);
 // Ours asked for it, and an agent may first have to be loaded into a busy process.
 constexpr auto kAdoptedDeadline = std::chrono::seconds(60);
 constexpr size_t kMaxDescriptors = 4;  // room for what a confused peer sends, so that we close it
@@ -32,13 +35,14 @@ bool Watch(int epoll, int fd) {
   return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-// The peer's process, if its user may hand data to us: the same user, or root.
-std::optional<pid_t> TrustedPeer(int fd) {
+// The peer, if its user may hand data to us.
+std::optional<ucred> TrustedPeer(int fd, AgentUsers users) {
   ucred credentials = {};
   socklen_t size = sizeof(credentials);
   if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return std::nullopt;
-  if (credentials.uid != geteuid() && credentials.uid != 0) return std::nullopt;
-  return credentials.pid;
+  const bool trusted = users == AgentUsers::kEverybody || credentials.uid == geteuid() ||
+                       credentials.uid == 0;
+  return trusted ? std::make_optional(credentials) : std::nullopt;
 }
 
 // steady_clock is CLOCK_MONOTONIC.
@@ -68,8 +72,11 @@ std::array<UniqueFd, kMaxDescriptors> TakeDescriptors(msghdr* message, size_t* c
   return taken;
 }
 
-// True with `hello` and `ring` set for a message that is exactly a hello.
-bool ReceiveHello(int fd, AgentHello* hello, UniqueFd* ring) {
+enum class Arrival { kHello, kRubbish, kNothing };
+
+// kHello with `hello` and `ring` set for a message that is exactly that; kNothing where the peer
+// has hung up without a word, as one does that only looks whether somebody listens.
+Arrival ReceiveHello(int fd, AgentHello* hello, UniqueFd* ring) {
   iovec part = {hello, sizeof(*hello)};
   alignas(cmsghdr) char control[CMSG_SPACE(kMaxDescriptors * sizeof(int))];
   msghdr message = {};
@@ -78,13 +85,14 @@ bool ReceiveHello(int fd, AgentHello* hello, UniqueFd* ring) {
   message.msg_control = control;
   message.msg_controllen = sizeof(control);
   const ssize_t bytes = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  if (bytes < 0) return false;
+  if (bytes < 0) return Arrival::kRubbish;
+  if (bytes == 0 && message.msg_controllen == 0) return Arrival::kNothing;
   size_t count = 0;
   std::array<UniqueFd, kMaxDescriptors> descriptors = TakeDescriptors(&message, &count);
-  if (bytes != static_cast<ssize_t>(sizeof(*hello)) || count != 1) return false;
-  if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) return false;
+  if (bytes != static_cast<ssize_t>(sizeof(*hello)) || count != 1) return Arrival::kRubbish;
+  if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) return Arrival::kRubbish;
   *ring = std::move(descriptors[0]);
-  return hello->magic == kHandshakeMagic;
+  return hello->magic == kHandshakeMagic ? Arrival::kHello : Arrival::kRubbish;
 }
 
 }  // namespace
@@ -94,7 +102,7 @@ bool SendWelcome(const AgentKnock& knock, const AgentWelcome& welcome) {
          static_cast<ssize_t>(sizeof(welcome));
 }
 
-absl::StatusOr<AgentListener> AgentListener::Listen(const std::string& path) {
+absl::StatusOr<AgentListener> AgentListener::Listen(const std::string& path, AgentUsers users) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof(address.sun_path)) {
@@ -109,23 +117,27 @@ absl::StatusOr<AgentListener> AgentListener::Listen(const std::string& path) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot make the agents' socket ", path));
   }
   UniqueFd epoll(epoll_create1(EPOLL_CLOEXEC));
-  if (chmod(path.c_str(), 0600) != 0 || listen(socket_fd.get(), kBacklog) != 0 || !epoll.valid() ||
+  const mode_t mode = users == AgentUsers::kEverybody ? 0666 : 0600;
+  if (chmod(path.c_str(), mode) != 0 || listen(socket_fd.get(), kBacklog) != 0 || !epoll.valid() ||
       !Watch(epoll.get(), socket_fd.get())) {
     const int error = errno;
     unlink(path.c_str());
     return absl::ErrnoToStatus(error, absl::StrCat("cannot listen on ", path));
   }
-  return AgentListener(path, std::move(socket_fd), std::move(epoll));
+  return AgentListener(path, std::move(socket_fd), std::move(epoll), users);
 }
 
 absl::StatusOr<AgentListener> AgentListener::WithoutSocket() {
   UniqueFd epoll(epoll_create1(EPOLL_CLOEXEC));
   if (!epoll.valid()) return absl::ErrnoToStatus(errno, "cannot wait for agents");
-  return AgentListener("", UniqueFd(), std::move(epoll));
+  return AgentListener("", UniqueFd(), std::move(epoll), AgentUsers::kOwn);
 }
 
-AgentListener::AgentListener(std::string path, UniqueFd socket, UniqueFd epoll)
-    : path_(std::move(path)), socket_(std::move(socket)), epoll_(std::move(epoll)) {}
+AgentListener::AgentListener(std::string path, UniqueFd socket, UniqueFd epoll, AgentUsers users)
+    : path_(std::move(path)),
+      socket_(std::move(socket)),
+      epoll_(std::move(epoll)),
+      users_(users) {}
 
 AgentListener::~AgentListener() {
   if (socket_.valid()) unlink(path_.c_str());
@@ -143,6 +155,7 @@ void AgentListener::Poll(Clock::time_point now, const Visitor& visitor) {
     }
   }
   DropLate(now);
+  if (pending_.size() >= kMaxPending) MakeRoom(now);
   ListenWhileThereIsRoom(now);
 }
 
@@ -165,21 +178,23 @@ void AgentListener::Accept(Clock::time_point now) {
       if (pace_.Failed(errno, now_ns)) continue;
       return;
     }
-    const std::optional<pid_t> pid = TrustedPeer(connection.get());
-    if (!pid || !Watch(epoll_.get(), connection.get())) {
+    const std::optional<ucred> peer = TrustedPeer(connection.get(), users_);
+    if (!peer || !Watch(epoll_.get(), connection.get())) {
       ++refused_;
       pace_.Refused(now_ns);
       continue;
     }
     const int fd = connection.get();
-    pending_[fd] = Pending{std::move(connection), *pid, now + kHelloDeadline, false};
+    pending_[fd] =
+        Pending{std::move(connection), peer->pid, peer->uid, now + kHelloDeadline, false};
   }
 }
 
 void AgentListener::Adopt(UniqueFd connection, pid_t pid, Clock::time_point now) {
   const int fd = connection.get();
   if (Watch(epoll_.get(), fd)) {
-    pending_[fd] = Pending{std::move(connection), pid, now + kAdoptedDeadline, true};
+    pending_[fd] =
+        Pending{std::move(connection), pid, geteuid(), now + kAdoptedDeadline, true};
   }
 }
 
@@ -189,16 +204,22 @@ void AgentListener::ReadHello(int fd, const Visitor& visitor) {
   AgentKnock knock;
   knock.connection = std::move(found->second.connection);
   knock.pid = found->second.pid;
+  knock.user = found->second.user;
   knock.adopted = found->second.adopted;
   pending_.erase(found);
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
-  if (!ReceiveHello(fd, &knock.hello, &knock.ring)) {
-    ++refused_;
-    return;
-  }
+  const Arrival arrival = ReceiveHello(fd, &knock.hello, &knock.ring);
+  if (arrival == Arrival::kRubbish) ++refused_;
+  if (arrival != Arrival::kHello) return;
   // The agent waits for our answer, so its identifier cannot have passed to another process.
   knock.pidfd = OpenPidfd(knock.pid);
   visitor(std::move(knock));
+}
+
+void AgentListener::MakeRoom(Clock::time_point now) {
+  refused_ += std::erase_if(pending_, [now](const auto& entry) {
+    return !entry.second.adopted && now >= entry.second.deadline - kHelloDeadline + kFairShare;
+  });
 }
 
 void AgentListener::DropLate(Clock::time_point now) {

@@ -27,6 +27,7 @@ struct AgentKnock {
   UniqueFd ring;   // not yet examined
   UniqueFd pidfd;  // invalid where the kernel gives none (another pid namespace)
   pid_t pid = 0;   // from the socket's credentials; 0 = in another pid namespace
+  uid_t user = 0;  // likewise; of an adopted one, this process's
   AgentHello hello = {};
   bool adopted = false;  // over a connection that this side made, not over the socket
 };
@@ -34,13 +35,21 @@ struct AgentKnock {
 // Answers a knock; nothing is sent twice. False if the agent is gone already.
 bool SendWelcome(const AgentKnock& knock, const AgentWelcome& welcome);
 
+// Whose agents a socket is for.
+enum class AgentUsers {
+  kOwn,       // this process's user and root
+  kEverybody  // any user of the machine
+};
+
 class AgentListener {
  public:
   using Clock = std::chrono::steady_clock;
   using Visitor = std::function<void(AgentKnock)>;
 
-  // Creates the socket, which nobody but its owner may connect to. The path is removed at the end.
-  static absl::StatusOr<AgentListener> Listen(const std::string& path);
+  // Creates the socket, which nobody but its owner may connect to, unless it is for everybody. The
+  // path is removed at the end.
+  static absl::StatusOr<AgentListener> Listen(const std::string& path,
+                                              AgentUsers users = AgentUsers::kOwn);
 
   // Only for agents that are handed to Adopt().
   static absl::StatusOr<AgentListener> WithoutSocket();
@@ -67,14 +76,16 @@ class AgentListener {
   struct Pending {
     UniqueFd connection;
     pid_t pid = 0;
+    uid_t user = 0;
     Clock::time_point deadline;
     bool adopted = false;
   };
 
-  AgentListener(std::string path, UniqueFd socket, UniqueFd epoll);
+  AgentListener(std::string path, UniqueFd socket, UniqueFd epoll, AgentUsers users);
   void Accept(Clock::time_point now);
   void ReadHello(int fd, const Visitor& visitor);
   void DropLate(Clock::time_point now);
+  void MakeRoom(Clock::time_point now);
   // While too many connections are pending, or none can be accepted, the backlog must not keep
   // waking us.
   void ListenWhileThereIsRoom(Clock::time_point now);
@@ -82,6 +93,7 @@ class AgentListener {
   std::string path_;
   UniqueFd socket_;
   UniqueFd epoll_;
+  AgentUsers users_;
   std::map<int, Pending> pending_;  // by descriptor
   bool listening_ = true;
   ListenerPace pace_;

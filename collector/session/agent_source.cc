@@ -1,14 +1,24 @@
 #include "collector/session/agent_source.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <string>
 #include <utility>
 
+#include "proto/attach_control.h"
+
 namespace utlz {
 
-AgentSource::AgentSource(uint32_t index, pid_t pid, UniqueFd pidfd, RingMapping ring)
-    : index_(index), pid_(pid), pidfd_(std::move(pidfd)), reader_(std::move(ring)) {}
+AgentSource::AgentSource(uint32_t index, pid_t pid, UniqueFd pidfd, RingMapping ring,
+                         ReadAllowance allowance)
+    : index_(index),
+      pid_(pid),
+      pidfd_(std::move(pidfd)),
+      reader_(std::move(ring)),
+      allowance_(allowance) {}
 
 RingState AgentSource::Drain(uint64_t limit_bytes, const Sink& sink) {
   // Read before the positions: what was published before this flag is then sure to be seen.
@@ -26,6 +36,16 @@ RingState AgentSource::Drain(uint64_t limit_bytes, const Sink& sink) {
     sink(frame.type, frame.payload);
   }
   return RingState::kFrame;
+}
+
+bool AgentSource::ConnectionLasts() {
+  constexpr int kMostMessages = 16;
+  ControlAnswer answer;
+  for (int i = 0; i < kMostMessages; ++i) {
+    const ssize_t size = recv(connection_.get(), &answer, sizeof(answer), MSG_DONTWAIT);
+    if (size <= 0) return size < 0 && (errno == EAGAIN || errno == EINTR);
+  }
+  return true;
 }
 
 void AgentSource::SetRequest(const AgentRequest& request) {

@@ -9,9 +9,11 @@
 #include <cstdint>
 #include <functional>
 #include <string_view>
+#include <utility>
 
 #include "collector/ingest/ring_reader.h"
 #include "collector/session/device_use.h"
+#include "collector/session/read_allowance.h"
 #include "collector/unique_fd.h"
 #include "proto/profile.pb.h"
 #include "proto/ring_abi.h"
@@ -31,11 +33,17 @@ class AgentSource {
   using Sink = std::function<void(uint16_t type, std::string_view payload)>;
 
   // `pid` 0 and an invalid `pidfd` where the process lives in another pid namespace.
-  AgentSource(uint32_t index, pid_t pid, UniqueFd pidfd, RingMapping ring);
+  AgentSource(uint32_t index, pid_t pid, UniqueFd pidfd, RingMapping ring,
+              ReadAllowance allowance = ReadAllowance(0));
 
   uint32_t index() const { return index_; }
   pid_t pid() const { return pid_; }
   int pidfd() const { return pidfd_.get(); }
+  // The agent's connection, which the two keep for as long as they have to do with each other.
+  void KeepConnection(UniqueFd connection) { connection_ = std::move(connection); }
+  int connection() const { return connection_.get(); }
+  // Reads away what the agent says on it. False once the agent has closed it.
+  bool ConnectionLasts();
   uint64_t mapped_bytes() const { return reader_.ring().mapped_bytes(); }
   uint64_t bytes_read() const { return reader_.bytes(); }
 
@@ -58,6 +66,8 @@ class AgentSource {
   // When the agent's budget allows one, as it says; 0: at any time.
   uint64_t WindowReadyNs() const;
 
+  ReadAllowance& allowance() { return allowance_; }
+  const ReadAllowance& allowance() const { return allowance_; }
   DeviceUse& device_use() { return device_use_; }
   const DeviceUse& device_use() const { return device_use_; }
 
@@ -72,7 +82,9 @@ class AgentSource {
   uint32_t index_;
   pid_t pid_;
   UniqueFd pidfd_;
+  UniqueFd connection_;
   RingReader reader_;
+  ReadAllowance allowance_;
   DeviceUse device_use_;
   uint64_t request_ = 0;
   bool process_end_seen_ = false;

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "collector/metrics/label_text.h"
+#include "collector/session/clock_reading.h"
 #include "collector/session/realtime_clock.h"
 #include "proto/profile.pb.h"
 
@@ -76,18 +78,28 @@ void AgentTable::Insert(AgentKnock knock, RingMapping ring) {
   EndReplaced(knock.pid);
   const uint32_t index = ++admitted_;  // 0 is the collector
   auto source =
-      std::make_unique<AgentSource>(index, knock.pid, std::move(knock.pidfd), std::move(ring));
+      std::make_unique<AgentSource>(index, knock.pid, std::move(knock.pidfd), std::move(ring),
+                                    ReadAllowance(most_bytes_per_second_));
   source->SetRequest(request_);
-  if (source->pidfd() >= 0) {
-    epoll_event event = {};
-    event.events = EPOLLIN;
-    event.data.u64 = index;
-    epoll_ctl(epoll_, EPOLL_CTL_ADD, source->pidfd(), &event);
-  }
+  if (source->pidfd() >= 0) Watch(source->pidfd(), index);
   mapped_bytes_ += source->mapped_bytes();
-  live_.emplace(index, std::move(source));
+  if (knock.hello.alone_since_ns != 0) {
+    trouble_.AddMetAnew(knock.pid, knock.hello.alone_since_ns, RealtimeNs());
+  }
   // An agent that is gone before its welcome is noticed by its process descriptor.
   SendWelcome(knock, WelcomeFor(true));
+  if (keeps_connections_) {
+    if (source->pidfd() < 0) Watch(knock.connection.get(), kConnectionTag + index);
+    source->KeepConnection(std::move(knock.connection));
+  }
+  live_.emplace(index, std::move(source));
+}
+
+void AgentTable::Watch(int descriptor, uint64_t tag) const {
+  epoll_event event = {};
+  event.events = EPOLLIN;
+  event.data.u64 = tag;
+  epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event);
 }
 
 void AgentTable::EndReplaced(pid_t pid) {
@@ -110,14 +122,23 @@ void AgentTable::ProcessGone(uint32_t source) {
   End(entry, "vanished");
 }
 
+void AgentTable::ConnectionChanged(uint32_t source) {
+  const auto entry = live_.find(source);
+  if (entry != live_.end() && !entry->second->ConnectionLasts()) ProcessGone(source);
+}
+
 bool AgentTable::Drain() {
   bool active = false;
+  const uint64_t now_ns = ClockReading::Now().monotonic_ns;
   for (auto entry = live_.begin(); entry != live_.end();) {
     const auto next = std::next(entry);
     AgentSource* source = entry->second.get();
     const uint64_t before = source->bytes_read();
-    const RingState state = DrainOne(source, kTurnBytes);
-    active = active || source->bytes_read() != before;
+    const uint64_t left_bytes = source->allowance().LeftBytes(now_ns);
+    const RingState state = DrainOne(source, std::min(kTurnBytes, left_bytes));
+    const uint64_t read_bytes = source->bytes_read() - before;
+    source->allowance().Spend(read_bytes);
+    active = active || read_bytes != 0;
     if (state == RingState::kBroken) {
       End(entry, "broken");
     } else if (source->ended_orderly()) {
@@ -147,11 +168,24 @@ void AgentTable::Forward(AgentSource* source, uint16_t type, std::string_view pa
     return;
   }
   if (source->pid() > 0) process.set_host_pid(static_cast<uint64_t>(source->pid()));
+  SetPlace(&process);
   sink_(source->index(), type, process.SerializeAsString());
+}
+
+// What the agent itself may have written there does not count.
+void AgentTable::SetPlace(Process* process) const {
+  const bool known = find_place_ && process->host_pid() != 0;
+  const ProcessPlace place = known ? find_place_(process->host_pid()) : ProcessPlace();
+  process->set_pod(LabelText(place.pod));
+  process->set_pod_uid(LabelText(place.pod_uid));
+  process->set_pod_namespace(LabelText(place.pod_namespace));
+  process->set_container(LabelText(place.container));
+  process->set_job(LabelText(place.job));
 }
 
 void AgentTable::End(Live::iterator entry, std::string_view how) {
   const AgentSource& source = *entry->second;
+  if (source.allowance().exhausted()) trouble_.AddThrottled(source.pid());
   uint32_t detail = 0;
   const AgentReason reason = source.OffReason(&detail);
   trouble_.AddOff(source.pid(), reason, detail);

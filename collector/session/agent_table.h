@@ -18,6 +18,8 @@
 #include "collector/ingest/agent_listener.h"
 #include "collector/session/agent_source.h"
 #include "collector/session/agent_trouble.h"
+#include "collector/session/session_options.h"
+#include "proto/profile.pb.h"
 #include "proto/run_token.h"
 
 namespace utlz {
@@ -26,17 +28,29 @@ class AgentTable {
  public:
   using FrameSink = std::function<void(uint32_t source, uint16_t type, std::string_view payload)>;
 
-  // Process descriptors are watched by `epoll`, with the source's index as event data. `sink` gets
-  // the frames of every agent, their Process frames completed with what only this side knows.
-  // Agents that come over the socket must know `token`, where there is one.
-  AgentTable(int epoll, const std::optional<RunToken>& token, FrameSink sink)
-      : epoll_(epoll), token_(token), sink_(std::move(sink)) {}
+  // Event data of connections: this and the source's index, which is smaller.
+  static constexpr uint64_t kConnectionTag = uint64_t{1} << 33;
+
+  // Process descriptors are watched by `epoll`, with the source's index as event data; kept
+  // connections are where there is none. `sink` gets the frames of every agent, their Process
+  // frames completed with what only this side knows. Of the options: agents that come over the
+  // socket must know the token, where there is one.
+  AgentTable(int epoll, const SessionOptions& options, FrameSink sink)
+      : epoll_(epoll),
+        token_(options.token),
+        keeps_connections_(options.of_service),
+        most_bytes_per_second_(options.most_bytes_per_second),
+        find_place_(options.places.process),
+        sink_(std::move(sink)) {}
 
   // Welcomes or refuses.
   void Admit(AgentKnock knock);
 
   // The process of this source is gone. Its ring is drained to the last published frame.
   void ProcessGone(uint32_t source);
+
+  // Something happened on the connection of this source, whose process cannot be watched.
+  void ConnectionChanged(uint32_t source);
 
   // Reads every ring once. True where some ring had something.
   bool Drain();
@@ -71,12 +85,17 @@ class AgentTable {
   void EndReplaced(pid_t pid);
   RingState DrainOne(AgentSource* source, uint64_t limit_bytes);
   void Forward(AgentSource* source, uint16_t type, std::string_view payload);
+  void Watch(int descriptor, uint64_t tag) const;
+  void SetPlace(Process* process) const;
   void TellOfWindows(AgentSource* source);
   // `how` as in ProcessEnd; nothing is written where the agent wrote its own end.
   void End(Live::iterator entry, std::string_view how);
 
   int epoll_;
   std::optional<RunToken> token_;
+  bool keeps_connections_;
+  uint64_t most_bytes_per_second_;
+  std::function<ProcessPlace(uint64_t pid)> find_place_;
   FrameSink sink_;
   Live live_;
   AgentRequest request_;

@@ -1,6 +1,9 @@
 #include "collector/session/agent_trouble.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "collector/run/process_naming.h"
 
 namespace utlz {
@@ -47,6 +50,13 @@ void AgentTrouble::AddRefused(std::string_view why) { ++refused_[std::string(why
 
 void AgentTrouble::AddOutliving(pid_t pid) { outliving_.push_back(pid); }
 
+void AgentTrouble::AddMetAnew(pid_t pid, uint64_t since_ns, uint64_t now_ns) {
+  met_anew_.push_back(pid);
+  longest_alone_ns_ = std::max(longest_alone_ns_, now_ns - std::min(since_ns, now_ns));
+}
+
+void AgentTrouble::AddThrottled(pid_t pid) { throttled_.push_back(pid); }
+
 std::vector<std::string> AgentTrouble::Sentences() const {
   std::vector<std::string> sentences;
   for (const auto& [key, pids] : off_) {
@@ -64,6 +74,17 @@ std::vector<std::string> AgentTrouble::Sentences() const {
   if (!outliving_.empty()) {
     sentences.push_back(absl::StrCat("Still running when the profile was closed: ",
                                      NameProcesses(outliving_), "; what followed is not in it."));
+  }
+  if (!met_anew_.empty()) {
+    sentences.push_back(absl::StrFormat(
+        "Met while running: %s had no collector before, for up to %.1f s; what was done meanwhile "
+        "is in no profile.",
+        NameProcesses(met_anew_), static_cast<double>(longest_alone_ns_) * 1e-9));
+  }
+  if (!throttled_.empty()) {
+    sentences.push_back(absl::StrCat("Read no faster than the collector allows: ",
+                                     NameProcesses(throttled_),
+                                     "; what did not fit into the ring meanwhile was dropped."));
   }
   return sentences;
 }

@@ -24,6 +24,9 @@ class AgentTrouble {
   void AddBrokenRing(pid_t pid, std::string_view rule);
   void AddRefused(std::string_view why);  // a hello that led to no source
   void AddOutliving(pid_t pid);           // ran on after the command had ended
+  // Was recorded by nobody since then; the times may be anything.
+  void AddMetAnew(pid_t pid, uint64_t since_ns, uint64_t now_ns);
+  void AddThrottled(pid_t pid);  // sent more than is read
 
   // One sentence for each kind of trouble, with the number of processes and some of them by name.
   std::vector<std::string> Sentences() const;
@@ -33,6 +36,9 @@ class AgentTrouble {
   std::map<std::string, std::vector<pid_t>, std::less<>> broken_;
   std::map<std::string, uint64_t, std::less<>> refused_;
   std::vector<pid_t> outliving_;
+  std::vector<pid_t> met_anew_;
+  uint64_t longest_alone_ns_ = 0;
+  std::vector<pid_t> throttled_;
 };
 
 }  // namespace utlz

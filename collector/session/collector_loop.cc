@@ -74,7 +74,7 @@ CollectorLoop::CollectorLoop(const SessionOptions& options, AgentListener listen
           [this](const std::string& device_uuid, uint64_t begin_ns, uint64_t window_ns) {
             TraceAlong(device_uuid, begin_ns, window_ns);
           }),
-      agents_(epoll_.get(), options.token,
+      agents_(epoll_.get(), options,
               [this](uint32_t source, uint16_t type, std::string_view payload) {
                 OnAgentFrame(source, type, payload);
               }),
@@ -112,12 +112,13 @@ void CollectorLoop::Turn(milliseconds wait) {
                                static_cast<int>(wait.count()));
   const Clock::time_point now = Clock::now();
   if (stop_ && !stop_asked_) stop_asked_ = now;
-  TakeInAdded(now);
+  const uint64_t answered = TakeInAdded(now);
   listener_.Poll(now, [this](AgentKnock knock) { agents_.Admit(std::move(knock)); });
   for (int i = 0; i < count; ++i) Dispatch(events[static_cast<size_t>(i)].data.u64);
   const bool active = agents_.Drain();
   live_agents_ = agents_.live();
   admitted_agents_ = agents_.admitted();
+  knocking_ -= answered;
   pause_ = active ? kShortestPause : std::min(2 * pause_, kLongestPause);
   ApplyRequest(now);
   Calibrate(now);
@@ -138,6 +139,8 @@ void CollectorLoop::Dispatch(uint64_t tag) {
     eventfd_read(wake_.get(), &ignored);
   } else if (tag == kSamplerTag) {
     sampler_.Read();  // a sampler that ended closes its descriptor, which ends the watch
+  } else if (tag >= AgentTable::kConnectionTag) {
+    agents_.ConnectionChanged(static_cast<uint32_t>(tag - AgentTable::kConnectionTag));
   } else if (tag < kWakeTag) {
     agents_.ProcessGone(static_cast<uint32_t>(tag));
   }
@@ -253,13 +256,14 @@ void CollectorLoop::OnAgentFrame(uint32_t source, uint16_t type, std::string_vie
 bool CollectorLoop::StoppingIsOver(Clock::time_point now) {
   if (!stop_asked_) return false;
   if (agents_.live() == 0) return true;
-  if (!options_.attached && now < *stop_asked_ + kGrace) return false;
+  const bool at_once = options_.attached || options_.of_service;
+  if (!at_once && now < *stop_asked_ + kGrace) return false;
   if (!sleep_asked_) {
     sleep_asked_ = now;
     ApplyRequest(now);
   }
-  // An attached agent ends its part once it sleeps; the others go on.
-  if (options_.attached) return now >= *sleep_asked_ + kGrace;
+  // An agent of a visit or of a service ends its part once it sleeps; the others go on.
+  if (at_once) return now >= *sleep_asked_ + kGrace;
   return agents_.AllAcknowledged() || now >= *sleep_asked_ + kSleepGrace;
 }
 
@@ -276,10 +280,23 @@ void CollectorLoop::AddAgent(UniqueFd connection, pid_t pid) {
   Wake();
 }
 
-void CollectorLoop::TakeInAdded(Clock::time_point now) {
+void CollectorLoop::AddKnock(AgentKnock knock) {
+  {
+    const std::lock_guard lock(added_mutex_);
+    added_knocks_.push_back(std::move(knock));
+    ++knocking_;
+  }
+  Wake();
+}
+
+uint64_t CollectorLoop::TakeInAdded(Clock::time_point now) {
   const std::lock_guard lock(added_mutex_);
   for (auto& [connection, pid] : added_) listener_.Adopt(std::move(connection), pid, now);
   added_.clear();
+  const uint64_t answered = added_knocks_.size();
+  for (AgentKnock& knock : added_knocks_) agents_.Admit(std::move(knock));
+  added_knocks_.clear();
+  return answered;
 }
 
 void CollectorLoop::AskForState(AgentState state) {

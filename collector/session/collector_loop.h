@@ -48,7 +48,12 @@ class CollectorLoop {
 
   void AskToStop();
   void AddAgent(UniqueFd connection, pid_t pid);
-  SessionProgress progress() const { return {admitted_agents_, live_agents_, launches_}; }
+  void AddKnock(AgentKnock knock);
+  // An agent whose knock is yet to be answered counts as one that lives.
+  SessionProgress progress() const {
+    const uint64_t knocking = knocking_;  // before those that it may have become
+    return {admitted_agents_, live_agents_ + knocking, launches_};
+  }
   void AskForState(AgentState state);  // overrides the schedule
 
   // After Run() only.
@@ -75,7 +80,8 @@ class CollectorLoop {
   void TraceAlong(const std::string& device_uuid, uint64_t begin_ns, uint64_t window_ns);
   AgentState WantedState(Clock::time_point now) const;
   std::chrono::milliseconds NextWait(Clock::time_point now) const;
-  void TakeInAdded(Clock::time_point now);
+  // Returns how many knocks were answered.
+  uint64_t TakeInAdded(Clock::time_point now);
   void OnAgentFrame(uint32_t source, uint16_t type, std::string_view payload);
   bool StoppingIsOver(Clock::time_point now);
 
@@ -105,8 +111,10 @@ class CollectorLoop {
   std::atomic<uint64_t> admitted_agents_{0};  // written after live_agents_, read before it
   std::atomic<uint64_t> live_agents_{0};
   std::atomic<uint64_t> launches_{0};
+  std::atomic<uint64_t> knocking_{0};  // handed over by AddKnock(), and not yet in the table
   std::mutex added_mutex_;
   std::vector<std::pair<UniqueFd, pid_t>> added_;  // guarded by added_mutex_
+  std::vector<AgentKnock> added_knocks_;           // the same
 };
 
 }  // namespace utlz

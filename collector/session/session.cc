@@ -78,6 +78,8 @@ class RunningSession : public Session {
     loop_->AddAgent(std::move(connection), pid);
   }
 
+  void AddKnock(AgentKnock knock) override { loop_->AddKnock(std::move(knock)); }
+
   SessionProgress Progress() const override { return loop_->progress(); }
 
   void RequestState(AgentState state) override { loop_->AskForState(state); }
@@ -85,7 +87,7 @@ class RunningSession : public Session {
   absl::StatusOr<SessionResult> Finish(const CommandOutcome& outcome) override {
     if (!thread_.joinable()) return absl::FailedPreconditionError("the session is over already");
     RunEnd end;
-    end.set_time_ns(RealtimeNs());
+    end.set_time_ns(outcome.end_ns.value_or(RealtimeNs()));
     if (outcome.exit_status) end.set_exit_status(*outcome.exit_status);
     if (outcome.signal) end.set_signal(*outcome.signal);
     Join();

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "collector/ingest/agent_listener.h"
 #include "collector/session/session_options.h"
 #include "collector/session/session_progress.h"
 #include "collector/unique_fd.h"
@@ -30,6 +31,7 @@ namespace utlz {
 struct CommandOutcome {
   std::optional<int> exit_status = std::nullopt;
   std::optional<int> signal = std::nullopt;
+  std::optional<uint64_t> end_ns = std::nullopt;  // when, if not now (CLOCK_REALTIME)
   std::vector<std::string> notices = {};  // sentences for the report
   // One more, asked for only where no agent ever connected.
   std::function<std::string()> explain_absence = {};
@@ -53,6 +55,9 @@ class Session {
 
   // Takes in the agent of process `pid`, which has the other end of this connected socket.
   virtual void AddAgent(UniqueFd connection, pid_t pid) = 0;
+
+  // Answers an agent that has said hello elsewhere.
+  virtual void AddKnock(AgentKnock knock) = 0;
 
   virtual SessionProgress Progress() const = 0;
 

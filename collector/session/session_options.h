@@ -34,6 +34,10 @@ struct SessionOptions {
   uint64_t delay_ms = 0;                // agents sleep until then
   std::optional<uint64_t> duration_ms;  // and again this long after
   bool attached = false;     // to running processes: Finish() asks their agents to sleep at once
+  // The agents are of a service: they keep their connections, and look for the next collector once
+  // Finish() has asked them to sleep, which it does at once.
+  bool of_service = false;
+  uint64_t most_bytes_per_second = 0;  // that are read of one agent; 0: any
   ModelWork model_work;      // recorded with the run
   AlertLimits alert_limits;  // the same
   std::vector<DeviceCeilings> ceilings;  // what this machine's GPUs were measured to attain
@@ -44,7 +48,7 @@ struct SessionOptions {
   // Takes snapshots of the run's metrics while it goes on, and one at its end; must return at once.
   // Unset: none are made. Called from one thread at a time.
   std::function<void(MetricsSnapshot snapshot)> publish_metrics;
-  PlaceFinders places;  // for their labels
+  PlaceFinders places;  // for their labels, and for the processes in the profile
   // Where others may ask how the run goes (collector/live); empty: nobody can.
   std::string live_folder;
 };

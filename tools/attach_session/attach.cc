@@ -1,11 +1,9 @@
 #include "tools/attach_session/attach.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <optional>
@@ -15,9 +13,9 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "collector/files/as_user.h"
-#include "collector/sampler/driver/library_search.h"
 #include "tools/attach/target/process_facts.h"
 #include "tools/attach_session/attached_process.h"
+#include "tools/attach_session/offered_cupti.h"
 #include "tools/attach_session/server_processes.h"
 #include "tools/ending/ending_watch.h"
 #include "tools/run/agent_library.h"
@@ -45,22 +43,6 @@ void BlockEndingSignals() {
   const sigset_t ending = EndingSignals();
   pthread_sigmask(SIG_BLOCK, &ending, nullptr);
   signal(SIGPIPE, SIG_IGN);  // a reader of our report that has gone must not keep agents awake
-}
-
-absl::StatusOr<UniqueFd> OpenNamedCupti(const std::string& path) {
-  if (path.empty()) return UniqueFd();
-  UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.valid()) return file;
-  return absl::ErrnoToStatus(errno, absl::StrCat(path, ", which --cupti names, cannot be opened"));
-}
-
-// For processes that have none.
-UniqueFd OpenFoundCupti() {
-  for (const std::string& path : FindCupti(UserLibrarySearch("", "")).paths) {
-    UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (file.valid()) return file;
-  }
-  return UniqueFd();
 }
 
 std::vector<std::string> CommandLine(const AttachOptions& options) {
@@ -236,6 +218,8 @@ int AttachToProcesses(const AttachOptions& options) {
                                  session_options.profile_path, " shows what it holds")});
   const auto exporter = StartExporter(options.recording, Say, &session_options);
   if (!exporter.ok()) return Fail(exporter.status());
+  const auto history = StartHistory(options.recording, Say, &session_options);
+  if (!history.ok()) return Fail(history.status());
   auto session = Session::Start(session_options);
   if (!session.ok()) return Fail(session.status());
   Recording recording(options, **session, ending);

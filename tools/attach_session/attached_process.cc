@@ -52,6 +52,11 @@ AgentPresence SettledPresence(pid_t pid) {
 
 // An agent that comes with the process's first use of CUDA must not find another one there.
 absl::Status CheckNoneIsComing(pid_t pid, const std::string& name) {
+  if (StartedWith(pid, kCollectorVariable)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("process ", pid, " (", name, ") has the variables of a collector (",
+                     kCollectorVariable, "), which records it once it uses CUDA"));
+  }
   const bool of_run = StartedWith(pid, kSocketVariable).has_value();
   if (!of_run && !StartedWith(pid, kParkVariable)) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
@@ -86,7 +91,7 @@ absl::Status AttachedProcess::Reach(const AttachMeans& means) {
       return absl::FailedPreconditionError(
           absl::StrCat("process ", pid_, " (", name_,
                        ") was started by utlz run, which profiles it; its report comes at the "
-                       "end of that run"));
+                       "end of that run; or a collector records it"));
     case AgentPresence::kWithoutThread:
       return absl::FailedPreconditionError(
           absl::StrCat("process ", pid_, " (", name_,

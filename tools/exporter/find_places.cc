@@ -98,7 +98,8 @@ ProcessPlace PlaceIn(std::string_view environment, std::string_view cgroup) {
   if (place.container.empty()) {
     place.container = LastHex(cgroup, kContainerBytes).substr(0, kShownContainerBytes);
   }
-  place.job = FirstOf(environment, {"SLURM_JOB_ID", "SLURM_JOBID", "PBS_JOBID", "LSB_JOBID"});
+  place.job =
+      FirstOf(environment, {"UTLZ_JOB", "SLURM_JOB_ID", "SLURM_JOBID", "PBS_JOBID", "LSB_JOBID"});
   return place;
 }
 

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "collector/files/runtime_folder.h"
+#include "collector/history/history_log.h"
+#include "collector/history/run_history.h"
 #include "tools/calibrate/ceilings_store.h"
 #include "tools/exporter/find_places.h"
 #include "tools/run/profile_name.h"
@@ -22,6 +24,21 @@ uint32_t RandomNumber() {
   return number;
 }
 
+class HistoryOfRun : public KeptHistory {
+ public:
+  HistoryOfRun(std::unique_ptr<HistoryLog> log, const SessionOptions& session)
+      : log_(std::move(log)),
+        run_(NameRun(session.command, session.profile_path),
+             [this](HistoryInterval interval) { log_->Add(std::move(interval)); }) {}
+  ~HistoryOfRun() override { run_.End(); }
+
+  void Publish(const MetricsSnapshot& snapshot) { run_.Publish(snapshot); }
+
+ private:
+  std::unique_ptr<HistoryLog> log_;
+  RunHistory run_;
+};
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Exporter>> StartExporter(
@@ -35,8 +52,23 @@ absl::StatusOr<std::unique_ptr<Exporter>> StartExporter(
   session->publish_metrics = [to = exporter->get()](MetricsSnapshot snapshot) {
     to->Publish(std::move(snapshot));
   };
-  session->places = MachinePlaces();
   return exporter;
+}
+
+absl::StatusOr<std::unique_ptr<KeptHistory>> StartHistory(
+    const RecordingOptions& options, const std::function<void(const std::string& sentence)>& say,
+    SessionOptions* session) {
+  if (options.history_folder.empty()) return std::unique_ptr<KeptHistory>();
+  absl::StatusOr<std::unique_ptr<HistoryLog>> log =
+      HistoryLog::Open(options.history_folder, options.history_bytes, say);
+  if (!log.ok()) return log.status();
+  auto kept = std::make_unique<HistoryOfRun>(*std::move(log), *session);
+  session->publish_metrics = [kept = kept.get(), also = session->publish_metrics](
+                                 MetricsSnapshot snapshot) {
+    kept->Publish(snapshot);
+    if (also) also(std::move(snapshot));
+  };
+  return std::unique_ptr<KeptHistory>(std::move(kept));
 }
 
 SessionOptions MakeSessionOptions(const RecordingOptions& options, const std::string& name) {
@@ -57,6 +89,7 @@ SessionOptions MakeSessionOptions(const RecordingOptions& options, const std::st
   session.alert_limits = options.alert_limits;
   session.ceilings = LoadCeilings(CeilingsFolder());
   session.live_folder = RuntimeFolder().value_or("");
+  session.places = MachinePlaces();
   return session;
 }
 

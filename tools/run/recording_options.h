@@ -30,6 +30,8 @@ struct RecordingOptions {
   ModelWork model_work;
   AlertLimits alert_limits;
   ExporterOptions metrics;  // where the run's metrics are shown while it goes on
+  std::string history_folder;  // where its intervals are kept; empty: nowhere
+  uint64_t history_bytes = uint64_t{1} << 30;
   // Prints the report to standard error.
   std::function<void(const Summary& summary)> print_report;
 };
@@ -37,6 +39,17 @@ struct RecordingOptions {
 // Shows metrics as `options` ask, if they ask for any: `session` hands them to what is returned,
 // which must outlive it. Null: nothing was asked for.
 absl::StatusOr<std::unique_ptr<Exporter>> StartExporter(
+    const RecordingOptions& options, const std::function<void(const std::string& sentence)>& say,
+    SessionOptions* session);
+
+// Keeps the run's intervals as `options` ask, if they ask for any: `session` hands its metrics to
+// what is returned, which must outlive it, and writes the last interval at its end. After
+// StartExporter(), whose part it leaves as it is. Null: nothing was asked for.
+class KeptHistory {
+ public:
+  virtual ~KeptHistory() = default;
+};
+absl::StatusOr<std::unique_ptr<KeptHistory>> StartHistory(
     const RecordingOptions& options, const std::function<void(const std::string& sentence)>& say,
     SessionOptions* session);
 

@@ -18,6 +18,7 @@
 #include "proto/ring_abi.h"
 #include "proto/run_token.h"
 #include "tools/ending/ending_watch.h"
+#include "tools/exporter/find_places.h"
 #include "tools/run/agent_library.h"
 #include "tools/run/child_process.h"
 #include "tools/run/command_lookup.h"
@@ -29,6 +30,7 @@ namespace utlz {
 namespace {
 
 constexpr char kInjectionVariable[] = "CUDA_INJECTION64_PATH";
+constexpr size_t kMostJobNameBytes = 64;
 
 void Say(const std::string& sentence) { std::fprintf(stderr, "utlz: %s\n", sentence.c_str()); }
 
@@ -101,13 +103,34 @@ std::vector<EnvironmentAddition> AgentEnvironment(const std::string& library,
   return additions;
 }
 
+// What all processes of the command are one job by, unless something else makes them one.
+void NameJob(const std::string& command) {
+  const ProcessPlace place = MachinePlaces().process(static_cast<uint64_t>(getpid()));
+  if (!place.job.empty() || !place.pod_uid.empty()) return;
+  const std::string name = command.substr(command.rfind('/') + 1);
+  setenv(kJobVariable, absl::StrCat(name.substr(0, kMostJobNameBytes), "-", getpid()).c_str(), 1);
+}
+
+// The agent is told who takes its records: a tool that visits, or a service.
+void SetAgentsEnvironment(const RunOptions& options) {
+  for (const char* name : {kSocketVariable, kTokenVariable, kParkVariable, kCollectorVariable}) {
+    unsetenv(name);
+  }
+  if (options.collector.empty()) {
+    setenv(kParkVariable, "1", 1);
+    return;
+  }
+  setenv(kCollectorVariable, options.collector.c_str(), 1);
+  NameJob(options.command[0]);
+}
+
 // Returns only where the command cannot be executed.
-int BecomeCommand(const std::string& program, const std::vector<std::string>& command,
+int BecomeCommand(const std::string& program, const RunOptions& options,
                   const std::string& library, const std::vector<EnvironmentAddition>& cupti) {
+  const std::vector<std::string>& command = options.command;
   setenv(kInjectionVariable, library.c_str(), 1);
   for (const auto& [name, value] : cupti) setenv(name.c_str(), value.c_str(), 1);
-  setenv(kParkVariable, "1", 1);
-  for (const char* name : {kSocketVariable, kTokenVariable}) unsetenv(name);
+  SetAgentsEnvironment(options);
   std::vector<std::string> words = command;
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -180,7 +203,9 @@ int RunCommand(const RunOptions& options) {
   const std::optional<std::string> warning = RaisedPrivilegesWarning(*program);
   if (warning) Say("warning: " + *warning);
   const std::vector<EnvironmentAddition> cupti = CuptiForAgents(options, *program);
-  if (options.asleep) return BecomeCommand(*program, options.command, *library, cupti);
+  if (options.asleep || !options.collector.empty()) {
+    return BecomeCommand(*program, options, *library, cupti);
+  }
   const absl::StatusOr<PrivateFolder> folder = PrivateFolder::Make();
   if (!folder.ok()) return Fail(folder.status());
   const absl::StatusOr<RunToken> token = MakeToken();
@@ -191,6 +216,8 @@ int RunCommand(const RunOptions& options) {
   SessionOptions session_options = MakeSessionOptions(options, *program, socket, *token);
   const auto exporter = StartExporter(options.recording, Say, &session_options);
   if (!exporter.ok()) return Fail(exporter.status());
+  const auto history = StartHistory(options.recording, Say, &session_options);
+  if (!history.ok()) return Fail(history.status());
   absl::StatusOr<std::unique_ptr<Session>> session = Session::Start(session_options);
   if (!session.ok()) return Fail(session.status());
   const absl::StatusOr<pid_t> child = StartChild(

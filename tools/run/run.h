@@ -24,6 +24,9 @@ struct RunOptions {
   // Nothing is recorded: the agent is loaded and sleeps until `utlz attach` wakes it, and the
   // command takes this process's place. Of the other options only `command` counts.
   bool asleep = false;
+  // unix:PATH or a path: nothing is recorded here, the agents connect to the collector that serves
+  // this socket, and the command takes this process's place. Likewise only `command` counts.
+  std::string collector;
 };
 
 // Runs the command and returns its exit status, 128 + n where signal n ended it, or one of ours.

@@ -23,6 +23,7 @@ CLI::App* AddRunCommand(CLI::App* program, const std::vector<std::string>* words
 CLI::App* AddSamplerCommand(CLI::App* program, const std::vector<std::string>* words,
                             Action* action);
 void AddAttachCommand(CLI::App* program, Action* action);
+void AddCollectorCommand(CLI::App* program, Action* action);
 void AddPsCommand(CLI::App* program, Action* action);
 void AddTopCommand(CLI::App* program, Action* action);
 void AddPauseCommand(CLI::App* program, Action* action);

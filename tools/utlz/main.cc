@@ -63,6 +63,7 @@ int Main(int argc, char** argv) {
   const CLI::App* run = AddRunCommand(&program, &words, &action);
   const CLI::App* sampler = AddSamplerCommand(&program, &words, &action);
   AddAttachCommand(&program, &action);
+  AddCollectorCommand(&program, &action);
   AddPsCommand(&program, &action);
   AddTopCommand(&program, &action);
   AddPauseCommand(&program, &action);

@@ -3,7 +3,10 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <optional>
 
+#include "collector/history/history_store.h"
+#include "tools/history_report/since.h"
 #include "tools/run/overhead_budget.h"
 #include "tools/utlz/alert_options.h"
 #include "tools/utlz/choice.h"
@@ -12,9 +15,23 @@
 
 namespace utlz {
 
-void AddRecordingOptions(CLI::App* command, const std::string& output,
-                         RecordingArguments* arguments, RecordingOptions* options) {
-  command->add_option("-o,--output", options->output, output)->type_name("FILE");
+namespace {
+
+// Turns a size into its number of bytes.
+CLI::Validator SizeOption() {
+  const auto replace = [](std::string& text) -> std::string {
+    const std::optional<uint64_t> bytes = ParseSize(text);
+    if (!bytes || *bytes < HistoryStore::kLeastBytes) {
+      return "'" + text + "' must be a size of at least 1MiB, as 512MiB or 2GB";
+    }
+    text = std::to_string(*bytes);
+    return {};
+  };
+  return CLI::Validator(replace, "", "size");
+}
+
+void AddCounterOptions(CLI::App* command, RecordingArguments* arguments,
+                       RecordingOptions* options) {
   const std::map<std::string, CountersMode> modes = {{"auto", CountersMode::kAuto},
                                                      {"sample", CountersMode::kSample},
                                                      {"range", CountersMode::kRange},
@@ -34,6 +51,34 @@ void AddRecordingOptions(CLI::App* command, const std::string& output,
                    "The libcupti to trace and count with, even before the program's own")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");
+}
+
+void AddMetricsOptions(CLI::App* command, RecordingOptions* options) {
+  command
+      ->add_option("--metrics", options->metrics.place,
+                   "Show metrics for Prometheus at PORT (of 127.0.0.1), ADDRESS:PORT or unix:PATH")
+      ->type_name("PLACE");
+  command
+      ->add_option("--metrics-file", options->metrics.file,
+                   "Keep metrics in this file, for node_exporter's textfile collector")
+      ->type_name("FILE");
+  command
+      ->add_option("--history", options->history_folder,
+                   "Keep what each minute was worth in this folder, for utlz report --since")
+      ->type_name("FOLDER");
+  command
+      ->add_option("--history-size", options->history_bytes,
+                   "What that folder may take, as 512MiB; default 1GiB")
+      ->transform(SizeOption())
+      ->type_name("SIZE");
+}
+
+}  // namespace
+
+void AddRecordingOptions(CLI::App* command, const std::string& output,
+                         RecordingArguments* arguments, RecordingOptions* options) {
+  command->add_option("-o,--output", options->output, output)->type_name("FILE");
+  AddCounterOptions(command, arguments, options);
   command->add_flag("--no-report", arguments->no_report, "Write the profile and print no report");
   command->add_flag("--nvtx", options->nvtx, "Record NVTX ranges too");
   command->add_flag("--no-new-work", arguments->no_new_work,
@@ -47,16 +92,15 @@ void AddRecordingOptions(CLI::App* command, const std::string& output,
                    "or never. Launches then take about 1 µs longer until the program ends")
       ->transform(Choice(later))
       ->type_name("MODE");
-  command
-      ->add_option("--metrics", options->metrics.place,
-                   "Show metrics for Prometheus at PORT (of 127.0.0.1), ADDRESS:PORT or unix:PATH")
-      ->type_name("PLACE");
-  command
-      ->add_option("--metrics-file", options->metrics.file,
-                   "Keep metrics in this file, for node_exporter's textfile collector")
-      ->type_name("FILE");
+  AddMetricsOptions(command, options);
   AddModelWorkOptions(command, &arguments->work);
   AddAlertOption(command, &arguments->alerts);
+}
+
+void AddServiceRecordingOptions(CLI::App* command, RecordingArguments* arguments,
+                                RecordingOptions* options) {
+  AddCounterOptions(command, arguments, options);
+  AddMetricsOptions(command, options);
 }
 
 absl::Status ReadRecordingArguments(const RecordingArguments& arguments,
@@ -73,6 +117,9 @@ absl::Status ReadRecordingArguments(const RecordingArguments& arguments,
   // Processes that change their folder shall find it too.
   if (!options->cupti_path.empty()) {
     options->cupti_path = std::filesystem::absolute(options->cupti_path);
+  }
+  if (!options->history_folder.empty()) {
+    options->history_folder = std::filesystem::absolute(options->history_folder);
   }
   options->report = !arguments.no_report;
   options->new_work = !arguments.no_new_work;

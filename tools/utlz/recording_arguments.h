@@ -25,6 +25,10 @@ struct RecordingArguments {
 void AddRecordingOptions(CLI::App* command, const std::string& output,
                          RecordingArguments* arguments, RecordingOptions* options);
 
+// Those of them that a service has too, which records many jobs.
+void AddServiceRecordingOptions(CLI::App* command, RecordingArguments* arguments,
+                                RecordingOptions* options);
+
 // What the words of the command line say, once it is parsed; the report goes to standard error.
 // InvalidArgument names the option that does not.
 absl::Status ReadRecordingArguments(const RecordingArguments& arguments, RecordingOptions* options);

@@ -1,5 +1,7 @@
+#include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -8,9 +10,15 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "collector/diagnosis/alerts.h"
+#include "collector/files/state_folder.h"
+#include "collector/history/history_reader.h"
+#include "collector/history/history_trends.h"
 #include "collector/text/shown_text.h"
 #include "tools/calibrate/ceilings_store.h"
+#include "tools/history_report/history_text.h"
+#include "tools/history_report/since.h"
 #include "tools/replay/replay.h"
 #include "tools/report/csv.h"
 #include "tools/report/json.h"
@@ -44,6 +52,8 @@ struct ReportArguments {
   std::string step_kernel;
   double steps = 0;
   std::string compare;  // a profile to lay the others over, empty for none
+  std::string since;    // of the history, in place of profiles
+  std::string history;  // its folder; empty: the default
 };
 
 std::string Render(const Summary& summary, const Summary* before,
@@ -139,9 +149,51 @@ void SayWhatIsUnused(const ReportArguments& arguments, const Summary& summary,
                EscapeForTerminal(file).c_str(), names.c_str());
 }
 
+uint64_t RealtimeNow() {
+  timespec now = {};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+}
+
+int ReportHistory(const ReportArguments& arguments) {
+  const std::optional<uint64_t> length_ns = ParseSince(arguments.since);
+  if (!length_ns) {
+    return Fail(absl::InvalidArgumentError(
+                    absl::StrCat("--since takes a time such as 30m, 2h, 3d or 2w, not ",
+                                 EscapeForTerminal(arguments.since))),
+                kUsageError);
+  }
+  if (arguments.format != Format::kText && arguments.format != Format::kJson) {
+    return Fail(absl::InvalidArgumentError("the history is shown with --format text or json"),
+                kUsageError);
+  }
+  const uint64_t now_ns = RealtimeNow();
+  HistoryTrends trends(now_ns - std::min(now_ns, *length_ns), now_ns);
+  const std::string folder =
+      arguments.history.empty() ? StateFolder("history") : arguments.history;
+  const absl::StatusOr<HistoryReading> reading =
+      ReadHistory(folder, [&](const HistoryInterval& interval) { trends.Add(interval); });
+  if (!reading.ok()) return Fail(reading.status(), kFailure);
+  const HistoryReport report = trends.Finish(reading->unreadable_bytes);
+  const HistoryTextOptions text = {.columns = arguments.text.columns,
+                                   .color = arguments.text.color};
+  const bool as_json = arguments.format == Format::kJson;
+  if (Print(as_json ? RenderHistoryJson(report) : RenderHistory(report, text))) return kSuccess;
+  return Fail(absl::UnavailableError("cannot write the report to standard output"), kFailure);
+}
+
 // One report after the other; a file that cannot be read does not keep the others from being shown.
 int Report(ReportArguments* arguments) {
   arguments->text.color = UseColor(STDOUT_FILENO);
+  if (!arguments->since.empty() && arguments->files.empty()) return ReportHistory(*arguments);
+  if (!arguments->since.empty() || !arguments->history.empty()) {
+    return Fail(absl::InvalidArgumentError("--since and --history show the history, and no profile"),
+                kUsageError);
+  }
+  if (arguments->files.empty()) {
+    return Fail(absl::InvalidArgumentError("which profiles? utlz report FILE…, or --since 2h"),
+                kUsageError);
+  }
   const absl::StatusOr<Reading> reading = ReadingOf(*arguments);
   if (!reading.ok()) return Fail(reading.status(), kUsageError);
   std::optional<Summary> before;
@@ -172,7 +224,15 @@ int Report(ReportArguments* arguments) {
 void AddReportCommand(CLI::App* program, Action* action) {
   const auto arguments = std::make_shared<ReportArguments>();
   CLI::App* report = program->add_subcommand("report", "Show what profiles say");
-  report->add_option("FILE", arguments->files, "Profiles (.utlz)")->required()->type_name("");
+  report->add_option("FILE", arguments->files, "Profiles (.utlz)")->type_name("");
+  report
+      ->add_option("--since", arguments->since,
+                   "What jobs did since then, from the history: 30m, 2h, 3d, 2w")
+      ->type_name("TIME");
+  report
+      ->add_option("--history", arguments->history,
+                   "The folder of the history; default: history in utlz's state folder")
+      ->type_name("FOLDER");
   const std::map<std::string, Format> formats = {{"text", Format::kText},
                                                  {"json", Format::kJson},
                                                  {"csv", Format::kCsv},

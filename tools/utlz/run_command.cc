@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/collector_service/service_socket.h"
 #include "tools/run/run.h"
 #include "tools/utlz/command.h"
 #include "tools/utlz/number_range.h"
@@ -16,6 +17,7 @@ namespace {
 constexpr double kMaxSeconds = 1e9;
 constexpr char kAsleep[] = "--asleep";
 constexpr char kCupti[] = "--cupti";
+constexpr char kCollector[] = "--collector";
 
 struct RunArguments {
   RunOptions options;
@@ -36,14 +38,32 @@ class RunFormatter : public CLI::Formatter {
   }
 };
 
-// The name of an option that makes no sense beside --asleep, if there is one.
-std::optional<std::string> GivenWithAsleep(const CLI::App& subcommand) {
-  if (subcommand.count(kAsleep) == 0) return std::nullopt;
+// The name of an option that makes no sense beside `alone`, if there is one.
+std::optional<std::string> GivenWith(const char* alone, const CLI::App& subcommand) {
+  if (subcommand.count(alone) == 0) return std::nullopt;
   for (const CLI::Option* option : subcommand.get_options()) {
-    if (option->check_name(kAsleep) || option->check_name(kCupti)) continue;
+    if (option->check_name(alone) || option->check_name(kCupti)) continue;
     if (option->count() > 0) return option->get_name();
   }
   return std::nullopt;
+}
+
+// False with a message where `place` is none; one that nobody serves yet may be served later.
+bool FindCollector(std::string* place) {
+  const absl::StatusOr<std::string> path =
+      *place == "default" ? DefaultServiceSocket() : ServiceSocketPath(*place);
+  if (!path.ok()) {
+    std::fprintf(stderr, "utlz: %s\n", std::string(path.status().message()).c_str());
+    return false;
+  }
+  if (!ServiceListens(*path)) {
+    std::fprintf(stderr,
+                 "utlz: no collector of root's or yours listens at %s; the command is recorded "
+                 "once one does\n",
+                 path->c_str());
+  }
+  *place = "unix:" + *path;
+  return true;
 }
 
 int Run(const CLI::App& subcommand, const std::vector<std::string>& command,
@@ -54,11 +74,17 @@ int Run(const CLI::App& subcommand, const std::vector<std::string>& command,
     std::fprintf(stderr, "utlz: which command? utlz run [OPTIONS] [--] COMMAND…\n");
     return kRunFailed;
   }
-  if (const std::optional<std::string> other = GivenWithAsleep(subcommand)) {
+  if (const std::optional<std::string> other = GivenWith(kAsleep, subcommand)) {
     std::fprintf(stderr, "utlz: --asleep records nothing, so %s does not go with it\n",
                  other->c_str());
     return kRunFailed;
   }
+  if (const std::optional<std::string> other = GivenWith(kCollector, subcommand)) {
+    std::fprintf(stderr, "utlz: the collector decides how it records, so %s goes to utlz collector\n",
+                 other->c_str());
+    return kRunFailed;
+  }
+  if (subcommand.count(kCollector) > 0 && !FindCollector(&options.collector)) return kRunFailed;
   const absl::Status read = ReadRecordingArguments(arguments->recording, &options.recording);
   if (!read.ok()) {
     std::fprintf(stderr, "utlz: %s\n", std::string(read.message()).c_str());
@@ -85,6 +111,9 @@ CLI::App* AddRunCommand(CLI::App* program, const std::vector<std::string>* words
                       &arguments->recording, &arguments->options.recording);
   run->add_flag(kAsleep, arguments->options.asleep,
                 "The agent sleeps until utlz attach wakes it, without ptrace; takes --cupti alone");
+  run->add_option(kCollector, arguments->options.collector,
+                  "Leave the recording to the utlz collector at unix:PATH, or at its default place")
+      ->type_name("PLACE");
   const auto formatter = std::make_shared<RunFormatter>();
   formatter->column_width(program->get_formatter()->get_column_width());
   run->formatter(formatter);

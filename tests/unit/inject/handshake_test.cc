@@ -51,7 +51,7 @@ class HandshakeTest : public testing::Test {
   bool Meet(const RunToken* token) const {
     const int ring = memfd_create("ring", MFD_CLOEXEC);
     AgentWelcome welcome{};
-    const bool met = MeetCollector(path_.c_str(), token, ring, 4096, &welcome);
+    const bool met = MeetCollector(path_.c_str(), token, {ring, 4096}, &welcome);
     close(ring);
     return met;
   }
