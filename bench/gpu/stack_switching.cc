@@ -74,7 +74,9 @@ struct State {
   pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
   cupti::Subscriber subscriber = nullptr;
   std::atomic<bool> subscribed{false}, stopping{false}, has_python{false};
-  bool records = true, taken = false;
+  bool records = true, callbacks = true, taken = false;
+  bool keeps = false;     // the subscription, from window to window
+  uint32_t grace_us = 0;  // between callbacks and the subscription
   uint32_t on_us = 1000, off_us = 1000;
   std::atomic<uint32_t> table[kTableEntries];
   std::vector<uint32_t> took_ns[kSteps];
@@ -184,10 +186,19 @@ void CallbacksOf(cupti::Subscriber subscriber, bool on) {
   }
 }
 
+// Until none of our callbacks runs, and for a while after that.
+void Grace() {
+  if (state.grace_us == 0) return;
+  for (int i = 0; i < 1000 && in_flight != 0; ++i) SleepUs(1000);
+  SleepUs(state.grace_us);
+}
+
 // With the turn's lock.
 void GiveUp() {
   if (!state.subscribed) return;
   Timed(kCallbacksOff, [] { return CallbacksOf(state.subscriber, false), 0; });
+  if (state.keeps && !state.stopping) return;
+  Grace();
   state.subscribed = false;
   Timed(kUnsubscribe, [] { return state.cupti.unsubscribe(state.subscriber); });
   if (in_flight != 0) Add(kInFlight);
@@ -210,16 +221,23 @@ void SwitchKinds(bool on) {
   }
 }
 
-void Open() {
-  const cupti::Result result = Timed(
-      kSubscribe, [] { return state.cupti.subscribe(&state.subscriber, OnCallback, nullptr); });
+void OpenCallbacks() {
+  const cupti::Result result =
+      state.subscribed ? cupti::kSuccess : Timed(kSubscribe, [] {
+        return state.cupti.subscribe(&state.subscriber, OnCallback, nullptr);
+      });
   if (result == cupti::kSuccess) {
     state.subscribed = true;
+    Grace();
     Timed(kCallbacksOn, [] { return CallbacksOf(state.subscriber, true), 0; });
   } else {
     Add(kRefused);
     counts[kRefusedCode] = static_cast<uint64_t>(result);
   }
+}
+
+void Open() {
+  if (state.callbacks) OpenCallbacks();
   if (state.records) Timed(kKindsOn, [] { return SwitchKinds(true), 0; });
 }
 
@@ -307,6 +325,10 @@ bool Find(void* library, const char* name, Function* function) {
   return *function != nullptr;
 }
 
+int LaunchOne(void* stream) {
+  return driver.launch(driver.kernel, 1, 1, 1, 32, 1, 1, 0, stream, nullptr, nullptr);
+}
+
 int OpenDriver(const char* cubin) {
   void* l = dlopen("libcuda.so.1", RTLD_NOW);
   int (*init)(unsigned), (*retain)(void**, int);
@@ -327,15 +349,16 @@ int OpenDriver(const char* cubin) {
     return -1;
   }
   void* module = nullptr;
+  void* stream = nullptr;
   int status = init(0);
   if (status == 0) status = retain(&driver.context, 0);
   if (status == 0) status = driver.set_current(driver.context);
   if (status == 0) status = cubin[0] != 0 ? load(&module, cubin) : load_data(&module, kPtx);
-  return status == 0 ? function(&driver.kernel, module, "empty") : status;
-}
-
-int LaunchOne(void* stream) {
-  return driver.launch(driver.kernel, 1, 1, 1, 32, 1, 1, 0, stream, nullptr, nullptr);
+  if (status == 0) status = function(&driver.kernel, module, "empty");
+  // Loaded by its first launch, which waits for the GPU.
+  if (status == 0) status = driver.stream_create(&stream, 1);
+  if (status == 0) status = LaunchOne(stream);
+  return status == 0 ? driver.synchronize(stream) : status;
 }
 
 void LaunchKernels(void* stream) {
@@ -485,8 +508,12 @@ int switching_open_python(void) {
 
 void switching_add_module_code(uint64_t code) { state.frames.AddModuleCode(code); }
 
-void switching_start(int records, uint32_t on_us, uint32_t off_us) {
+void switching_start(int records, int callbacks, int keeps, uint32_t grace_us, uint32_t on_us,
+                     uint32_t off_us) {
   state.records = records != 0;
+  state.callbacks = callbacks != 0;
+  state.keeps = keeps != 0;
+  state.grace_us = grace_us;
   state.on_us = on_us;
   state.off_us = off_us;
   state.stopping = false;
@@ -496,6 +523,7 @@ void switching_start(int records, uint32_t on_us, uint32_t off_us) {
 void switching_stop(void) {
   state.stopping = true;
   state.switching.join();
+  GiveUp();
   state.cupti.activity_flush_all(cupti::kFlushForced);
 }
 

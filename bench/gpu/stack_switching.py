@@ -8,7 +8,9 @@ processes of their own with the agent's own code (stack_switching.cc):
 
 native    threads launch kernels, sets of memory and graphs through the driver without pause, or live
           for fifty launches; about a thousand times a second a window subscribes, switches callbacks
-          and records of the context on, off, and unsubscribes
+          and records of the context on, off, and unsubscribes (`both`); with one of the two alone
+          (`callbacks`, `records`), under one subscription throughout (`kept`), fifteen times a second
+          (`slow`), and so that 10 ms without callbacks pass beside the subscription (`grace`)
 torch     the same beside a training (two threads launch) and a decode, with the walk over Python's
           frames in each callback
 profiler  torch.profiler first starts in such a window, and we give way to it
@@ -39,7 +41,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 WORKLOADS = HERE.parent / "workloads"
 AGENT = ["inject/python/python_code.cc", "inject/python/python_frames.cc",
-         "inject/python/python_layout.cc", "inject/tracing/import_slot.cc",
+         "inject/python/python_layout.cc", "inject/python/python_memory.cc",
+         "inject/tracing/import_slot.cc",
          "inject/tracing/other_client.cc", "inject/tracing/registration.cc",
          "inject/driver/cuda_api.cc", "inject/driver/cupti_api.cc", "inject/driver/cupti_file.cc",
          "inject/driver/cupti_search.cc", "inject/base/page_protection.cc",
@@ -97,6 +100,12 @@ def resident_mib():
         return next(int(line.split()[1]) for line in status if line.startswith("VmRSS")) / 1024
 
 
+# Records, callbacks, a kept subscription, µs of grace, on, off.
+HOW = {"both": (1, 1, 0, 0, 500, 200), "callbacks": (0, 1, 0, 0, 500, 200),
+       "records": (1, 0, 0, 0, 500, 200), "kept": (1, 1, 1, 0, 500, 200),
+       "grace": (1, 1, 0, 10000, 25000, 15000), "slow": (1, 1, 0, 0, 25000, 35000)}
+
+
 def native(arguments):
     switching = Switching(arguments)
     load, how = arguments.case.split("-")
@@ -104,7 +113,7 @@ def native(arguments):
                                                              arguments.cubin.encode()))
     time.sleep(.2)
     resident = [resident_mib()]
-    switching.library.switching_start(int(how != "callbacks"), 500, 200)
+    switching.library.switching_start(*HOW[how])
     for _ in range(2):
         time.sleep(arguments.seconds / 2)
         resident.append(resident_mib())
@@ -130,7 +139,7 @@ def torch_load(arguments):
     torch.cuda.synchronize()
     switching = Switching(arguments)
     switching.open_python()
-    switching.library.switching_start(1, 3000, 1000)
+    switching.library.switching_start(1, 1, 0, 0, 3000, 1000)
     end, steps = time.monotonic() + arguments.seconds, collections.Counter()
 
     def run(load):
@@ -165,7 +174,7 @@ def profiler(arguments):
         switching = Switching(arguments)
         switching.open_python()
         times = (400000, 1000) if arguments.case == "slow" else (300, 300)
-        switching.library.switching_start(1, *times)
+        switching.library.switching_start(1, 1, 0, 0, *times)
         for _ in range(20):
             load.step()
         torch.cuda.synchronize()
@@ -236,13 +245,15 @@ def copies_of_cupti():
     return [str(path) for path in found] or [""]
 
 
-def tasks(seconds, copies):
+def tasks(seconds, native_seconds, copies):
     """(child, case, libcupti, seconds of the load, limit)"""
     listed = []
-    for case in ("mixed-records", "kernels-records", "sets-records", "graphs-records",
-                 "threads-records", "mixed-callbacks"):
-        listed += [("native", case, copies[0], .11 * seconds, .11 * seconds + 30)] * 2
-    listed += [("native", "mixed-records", path, .11 * seconds, .11 * seconds + 30)
+    for case in ("kernels-grace", "threads-grace", "kernels-callbacks", "kernels-records",
+                 "kernels-kept", "threads-kept", "kernels-slow", "mixed-grace", "threads-records",
+                 "kernels-grace", "threads-grace", "kernels-both", "threads-callbacks",
+                 "mixed-kept", "graphs-grace", "kernels-kept", "kernels-slow"):
+        listed.append(("native", case, copies[0], native_seconds, native_seconds + 15))
+    listed += [("native", "mixed-grace", path, native_seconds, native_seconds + 15)
                for path in copies[1:]]
     listed += [("torch", case, "", .15 * seconds, .15 * seconds + 70)
                for case in ("train", "train+decode", "decode+decode")]
@@ -302,7 +313,7 @@ def measure(arguments):
     arguments.output = arguments.output.resolve()
     arguments.output.mkdir(parents=True, exist_ok=True)
     runner = Runner(arguments, compile_library(arguments.output), compile_kernel(arguments.output))
-    chosen = [task for task in tasks(arguments.seconds, copies_of_cupti())
+    chosen = [task for task in tasks(arguments.seconds, arguments.native_seconds, copies_of_cupti())
               if task[0] in arguments.only]
     # What loads PyTorch first: it takes longest.
     chosen.sort(key=lambda task: task[0] == "native")
@@ -317,6 +328,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=pathlib.Path, required=True)
     parser.add_argument("--seconds", type=float, default=125, help="for everything")
+    parser.add_argument("--native-seconds", type=float, default=13, help="for each load")
     parser.add_argument("--only", nargs="+", choices=list(CHILDREN), default=list(CHILDREN))
     parser.add_argument("--jobs", type=int, default=5)
     for hidden in ("--child", "--case", "--cupti", "--cubin", "--library"):
