@@ -20,6 +20,7 @@
 #include "inject/record/buffer_pool.h"
 #include "inject/record/new_work_watch.h"
 #include "inject/record/recorder.h"
+#include "inject/tracing/launch_callbacks.h"
 #include "inject/tracing/other_client.h"
 #include "inject/tracing/registration.h"
 #include "inject/tracing/trace_budget.h"
@@ -48,6 +49,8 @@ class Agent {
   void OnBufferCompleted(cupti::Context context, uint32_t stream, uint8_t* buffer,
                          size_t valid_bytes);
   void OnDriverCall(const cupti::CallbackData& call);
+  // On the launching thread: no lock, no allocation, no system call.
+  void OnLaunch(const cupti::CallbackData& call);
 
   // Another client subscribes to CUPTI's callbacks; turn_mutex_ is held.
   void OnSubscription();
@@ -109,6 +112,11 @@ class Agent {
   uint64_t PauseNs(uint64_t now_ns) const;
   bool RangesAllowed() const;
   void OpenWindow();
+  void OpenStacks();
+  NoStack SubscribeToLaunches();
+  void FollowStacks(uint64_t now_ns);
+  void CloseStacks();
+  void GiveUpStacks();
   void LearnCost();
   void EndGap();
   void CountToTheEnd();
@@ -149,6 +157,8 @@ class Agent {
   TraceSwitch trace_;
   TraceBudget budget_;
   WindowCost window_cost_;
+  LaunchCallbacks launch_callbacks_;
+  NoStack no_stack_ = NoStack::kNone;  // why the last window had none that wanted them
   bool wanted_ = false;  // the collector wants records
   uint32_t wanted_flags_ = 0;
   uint32_t budget_ppm_ = 0;

@@ -175,6 +175,7 @@ void Agent::EndVisit(const Visit& visit) {
     wanted_ = false;
     WatchNewWork();
     if (!taken_) Quieten();
+    GiveUpStacks();
     EndGap();
     SendStatus();
   }
@@ -210,6 +211,7 @@ void Agent::Quieten() {
     return count;
   };
   trace_.Off(nullptr);
+  CloseStacks();
   trace_.OffAgain();
   uint64_t before = launches();
   int quiet = 0;

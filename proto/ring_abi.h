@@ -80,6 +80,7 @@ inline constexpr uint32_t kTraceMarkers = 1u << 2;  // NVTX ranges
 inline constexpr uint32_t kTraceLaunchCalls = 1u << 4;  // API records: thread and CPU time
 inline constexpr uint32_t kTraceUserRanges = 1u << 5;   // counters by user range
 inline constexpr uint32_t kTraceNewWork = 1u << 6;      // a window soon after new work is made
+inline constexpr uint32_t kTraceStacks = 1u << 7;       // of launches, in trace windows
 
 struct RingProducer {
   std::atomic<uint64_t> write_position;

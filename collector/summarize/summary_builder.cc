@@ -17,6 +17,7 @@
 #include "collector/summary/ladder.h"
 #include "collector/summary/marker_summary.h"
 #include "collector/summary/memory_summary.h"
+#include "collector/summary/owners_summary.h"
 #include "collector/summary/phases.h"
 #include "collector/summary/run_summary.h"
 #include "collector/summary/step_levels.h"
@@ -46,6 +47,7 @@ Summary Summarize(const ModelState& model) {
   AddCuptiNotices(model, &summary);
   AddSamplingNotices(model, &summary);
   SummarizeFamilies(model, analysis, &summary);
+  SummarizeOwners(model, analysis, &summary);
   SummarizeLadder(model, analysis, &summary);
   SummarizeWaterfall(model, analysis, &summary);
   SummarizeEfficiency(model, analysis, &summary);

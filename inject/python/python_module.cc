@@ -14,6 +14,7 @@ constexpr uint64_t kTypeName = 24;
 constexpr uint64_t kTypeFlags = 168;
 constexpr uint64_t kTypeDictOffset = 288;
 constexpr uint64_t kHasManagedDict = 1u << 4;
+constexpr uint64_t kIsOfProgram = 1u << 9;
 constexpr uint64_t kIsText = 1u << 28;
 constexpr uint64_t kIsDict = 1u << 29;
 // Before an object whose interpreter manages its dictionary.
@@ -132,8 +133,8 @@ uint32_t ReadModuleChildren(const PythonLayout& layout, uint64_t module,
     if (count == most) return false;
     PythonModuleChild& child = children[count];
     child.module = value;
-    // A module may be None.
-    if (TextOf(layout, key, child.name, sizeof(child.name)) && DictOf(value) != 0) ++count;
+    // A module may be None, whose class no program made.
+    if (TextOf(layout, key, child.name, sizeof(child.name)) && Has(value, kIsOfProgram)) ++count;
     return true;
   });
   return count;

@@ -8,7 +8,16 @@
 
 namespace utlz {
 
-enum class GroupBy { kKernel, kNvtx, kStream, kDevice, kProcess };
+enum class GroupBy {
+  kKernel,
+  kLayer,
+  kLine,
+  kOperation,
+  kNvtx,
+  kStream,
+  kDevice,
+  kProcess,
+};
 
 struct TextOptions {
   bool color = false;     // ANSI colours; only for a terminal

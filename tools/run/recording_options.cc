@@ -48,6 +48,7 @@ SessionOptions MakeSessionOptions(const RecordingOptions& options, const std::st
   session.cupti_path = options.cupti_path;
   session.overhead_budget_ppm = options.overhead_budget_ppm;
   if (options.new_work) session.trace_flags |= kTraceNewWork;
+  if (options.stacks) session.trace_flags |= kTraceStacks;
   if (options.nvtx) session.trace_flags |= kTraceMarkers | kTraceLaunchCalls;
   if (options.counters == CountersMode::kRange) session.trace_flags |= kTraceUserRanges;
   session.model_work = options.model_work;

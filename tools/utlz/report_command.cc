@@ -15,6 +15,7 @@
 #include "tools/report/csv.h"
 #include "tools/report/json.h"
 #include "tools/report/markdown.h"
+#include "tools/report/owner_options.h"
 #include "tools/report/text.h"
 #include "tools/report_html/report_html.h"
 #include "tools/utlz/alert_options.h"
@@ -41,9 +42,23 @@ struct ReportArguments {
   std::vector<std::string> alerts;
   bool fail_on_alert = false;
   bool recompute = false;
+  bool no_paths = false;
   std::string step_kernel;
   std::string compare;  // a profile to lay the others over, empty for none
 };
+
+std::string RenderCsvBy(const Summary& summary, GroupBy group_by) {
+  switch (group_by) {
+    case GroupBy::kLayer:
+      return RenderOwnersCsv(summary.owners().layers());
+    case GroupBy::kLine:
+      return RenderOwnersCsv(summary.owners().lines());
+    case GroupBy::kOperation:
+      return RenderOwnersCsv(summary.owners().operations());
+    default:
+      return RenderCsv(summary);
+  }
+}
 
 std::string Render(const Summary& summary, const Summary* before,
                    const ReportArguments& arguments) {
@@ -54,7 +69,7 @@ std::string Render(const Summary& summary, const Summary* before,
     case Format::kJson:
       return RenderJson(summary);
     case Format::kCsv:
-      return RenderCsv(summary);
+      return RenderCsvBy(summary, arguments.text.group_by);
     case Format::kHtml:
       return RenderHtml(summary);
     case Format::kMarkdown:
@@ -147,11 +162,12 @@ int Report(ReportArguments* arguments) {
   }
   int exit_status = kSuccess;
   for (const std::string& file : arguments->files) {
-    const absl::StatusOr<Summary> summary = reading->Read(file);
+    absl::StatusOr<Summary> summary = reading->Read(file);
     if (!summary.ok()) {
       exit_status = Fail(summary.status(), kFailure);
       continue;
     }
+    if (arguments->no_paths) StripPaths(&*summary);
     SayWhatIsUnused(*arguments, *summary, file);
     const bool alarming = arguments->fail_on_alert && !summary->alerts().empty();
     if (alarming && exit_status == kSuccess) exit_status = kAlertRaised;
@@ -193,11 +209,14 @@ void AddReportCommand(CLI::App* program, Action* action) {
       ->transform(Choice(orders))
       ->type_name("WORD");
   const std::map<std::string, GroupBy> groups = {{"kernel", GroupBy::kKernel},
+                                                 {"layer", GroupBy::kLayer},
+                                                 {"line", GroupBy::kLine},
+                                                 {"op", GroupBy::kOperation},
                                                  {"nvtx", GroupBy::kNvtx},
                                                  {"stream", GroupBy::kStream},
                                                  {"device", GroupBy::kDevice},
                                                  {"process", GroupBy::kProcess}};
-  report->add_option("--by", arguments->text.group_by, "kernel, nvtx, stream, device or process")
+  report->add_option("--by", arguments->text.group_by, "kernel, layer, line, op, nvtx, stream, device or process")
       ->transform(Choice(groups))
       ->type_name("WORD");
   report->add_option("--columns", arguments->text.columns, "Width of the text report")
@@ -212,6 +231,7 @@ void AddReportCommand(CLI::App* program, Action* action) {
       ->add_option("--step-kernel", arguments->step_kernel,
                    "Part of the name of the kernel that begins each step")
       ->type_name("NAME");
+  report->add_flag("--no-paths", arguments->no_paths, "Leave the folders of source files out");
   AddRecomputeOption(report, &arguments->recompute);
   report->callback(
       [arguments, action] { *action = [arguments] { return Report(arguments.get()); }; });
