@@ -159,7 +159,7 @@ class Agent {
   WindowCost window_cost_;
   LaunchCallbacks launch_callbacks_;
   NoStack no_stack_ = NoStack::kNone;  // why the last window had none that wanted them
-  bool wanted_ = false;  // the collector wants records
+  bool wanted_ = false;                // the collector wants records
   uint32_t wanted_flags_ = 0;
   uint32_t budget_ppm_ = 0;
   NewWorkWatch new_work_;

@@ -146,9 +146,8 @@ NoStack Agent::SubscribeToLaunches() {
   recorder_.Unlock();
   if (why != NoStack::kNone) return why;
   if (!may_subscribe_) return NoStack::kNotSubscribed;
-  return launch_callbacks_.On(cupti_, LaunchCallback) == cupti::kSuccess
-             ? NoStack::kNone
-             : NoStack::kNotSubscribed;
+  return launch_callbacks_.On(cupti_, LaunchCallback) == cupti::kSuccess ? NoStack::kNone
+                                                                         : NoStack::kNotSubscribed;
 }
 
 // In a window that has them: stacks that are new are named while what they are of still runs.

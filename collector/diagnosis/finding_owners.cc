@@ -14,9 +14,9 @@ namespace utlz {
 namespace {
 
 // What ends these gaps is a launch that came late.
-const std::set<std::string_view> kRulesOfGaps = {"launch_bound",       "synchronization",
-                                                 "input_pipeline",     "gaps_between_steps",
-                                                 "first_calls",        "host_work"};
+const std::set<std::string_view> kRulesOfGaps = {"launch_bound",   "synchronization",
+                                                 "input_pipeline", "gaps_between_steps",
+                                                 "first_calls",    "host_work"};
 
 // "blocks.*.attn, model.py:41 Block.forward"
 std::string OwnerText(const ModelState& model, uint32_t stack) {
@@ -38,9 +38,9 @@ std::map<uint32_t, std::string> OwnersOfKernels(const ModelState& model) {
   });
   std::map<uint32_t, std::string> owners;
   for (const auto& entry : times) {
-    const auto most = std::max_element(
-        entry.second.begin(), entry.second.end(),
-        [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto most =
+        std::max_element(entry.second.begin(), entry.second.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
     const auto all_ns = static_cast<double>(model.kernels[entry.first].durations.sum_ns());
     if (most->first.empty() || all_ns <= 0) continue;
     owners[entry.first] = most->first + " (" + PercentText(most->second / all_ns) + " of it)";

@@ -23,8 +23,8 @@ std::string PatternOf(const std::string& path) {
   for (size_t begin = 0; begin <= path.size();) {
     const size_t end = std::min(path.find('.', begin), path.size());
     const std::string_view component = std::string_view(path).substr(begin, end - begin);
-    const bool is_number = !component.empty() && component.find_first_not_of("0123456789") ==
-                                                     std::string_view::npos;
+    const bool is_number =
+        !component.empty() && component.find_first_not_of("0123456789") == std::string_view::npos;
     if (begin > 0) pattern += '.';
     pattern += is_number ? "*" : component;
     begin = end + 1;

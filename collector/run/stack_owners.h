@@ -14,8 +14,8 @@ namespace utlz {
 struct LayerOwner {
   // `layer`; `optimizer` and `outside` for work of no layer; `unknown` without a stack.
   std::string kind = "unknown";
-  std::string model;         // class of the outermost module
-  std::string path;          // empty for the outermost module itself
+  std::string model;  // class of the outermost module
+  std::string path;   // empty for the outermost module itself
   std::string module_class;
   bool inferred = false;
 };

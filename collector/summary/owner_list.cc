@@ -83,8 +83,7 @@ OwnerSummary OwnerList::Describe(size_t index, double all_ns, bool with_idle) co
     summary.set_idle_before_ns(static_cast<double>(all.idle_ns));
     summary.set_own_idle_before_ns(static_cast<double>(owner.own.idle_ns));
     const auto most = std::max_element(
-        owner.idle_after_ns.begin(), owner.idle_after_ns.end(),
-        [](const auto& a, const auto& b) {
+        owner.idle_after_ns.begin(), owner.idle_after_ns.end(), [](const auto& a, const auto& b) {
           return a.second != b.second ? a.second < b.second : a.first > b.first;
         });
     if (most != owner.idle_after_ns.end() && most->second > 0 && most->first != kNone) {

@@ -55,8 +55,8 @@ class RowDivision {
       const double compute_ns = row.roofline.compute_time_ns.value_or(0);
       const double memory_ns = row.roofline.memory_time_ns.value_or(0);
       const bool memory = memory_ns >= compute_ns;
-      const double share = memory ? Share(work_.errors.bytes, work_.bytes)
-                                  : Share(work_.errors.flops, work_.flops);
+      const double share =
+          memory ? Share(work_.errors.bytes, work_.bytes) : Share(work_.errors.flops, work_.flops);
       work_.errors.recoverable_ns = share * std::max(memory_ns, compute_ns) / row.launches;
     }
   }
@@ -101,11 +101,10 @@ using Sites = std::vector<SitePart>;
 // Of each kernel, what was recorded of launches without a stack as well.
 std::vector<Sites> SitesOfKernels(const ModelState& model) {
   std::vector<Sites> sites(model.kernels.kernels().size());
-  model.stack_work.VisitSites(
-      [&](uint32_t kernel, uint32_t stack, const StackWork::Sums& sums) {
-        sites[kernel].push_back({stack, static_cast<double>(sums.launches),
-                                 static_cast<double>(sums.time_ns)});
-      });
+  model.stack_work.VisitSites([&](uint32_t kernel, uint32_t stack, const StackWork::Sums& sums) {
+    sites[kernel].push_back(
+        {stack, static_cast<double>(sums.launches), static_cast<double>(sums.time_ns)});
+  });
   for (size_t i = 0; i < sites.size(); ++i) {
     std::sort(sites[i].begin(), sites[i].end(),
               [](const SitePart& a, const SitePart& b) { return a.stack < b.stack; });
@@ -160,9 +159,8 @@ void DivideWork(
     for (size_t i = 0; i < rows.size(); ++i) {
       if (by_kind[i].empty()) by_kind[i].push_back({0, 1, 1});
       const RowDivision division(*rows[i]);
-      division.Divide(by_kind[i], [&](uint32_t stack, const WorkPart& part) {
-        take(stack, kernel, part);
-      });
+      division.Divide(by_kind[i],
+                      [&](uint32_t stack, const WorkPart& part) { take(stack, kernel, part); });
       end_row(division.errors());
     }
   }
@@ -189,9 +187,8 @@ int64_t DivideIdleTime(
     for (const IdleByStack::LongGap& gap : idle.long_gaps()) {
       const uint64_t gap_ns = gap.end_ns - gap.start_ns;
       const bool of_steps =
-          !steps.has_value() ||
-          (gap.start_ns >= steps->start_ns && gap.end_ns <= steps->end_ns &&
-           static_cast<double>(gap_ns) < kPauseSteps * steps->usual_step_ns);
+          !steps.has_value() || (gap.start_ns >= steps->start_ns && gap.end_ns <= steps->end_ns &&
+                                 static_cast<double>(gap_ns) < kPauseSteps * steps->usual_step_ns);
       if (of_steps) add(gap.before, gap.after, gap_ns);
     }
   }

@@ -60,7 +60,8 @@ class LayerTree {
     std::string key = "layer " + layer.model;
     int owner = list_.Find(key, OwnerList::kNone, head);
     std::string path;
-    for (const std::string& component : ComponentsOf(starred_ ? PatternOf(layer.path) : layer.path)) {
+    for (const std::string& component :
+         ComponentsOf(starred_ ? PatternOf(layer.path) : layer.path)) {
       path += (path.empty() ? "" : ".") + component;
       key += "." + component;
       head.set_name(Valid(path));
@@ -279,9 +280,8 @@ class Owners {
   static std::vector<size_t> ByWeight(const OwnerList& list) {
     std::vector<size_t> order(list.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-      return WeightOf(list[a]) > WeightOf(list[b]);
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return WeightOf(list[a]) > WeightOf(list[b]); });
     return order;
   }
 

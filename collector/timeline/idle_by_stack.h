@@ -45,7 +45,7 @@ class IdleByStack {
  private:
   bool any_stack_ = false;
   uint64_t busy_until_ns_ = 0;
-  uint32_t last_stack_ = 0;  // of what ended last
+  uint32_t last_stack_ = 0;                          // of what ended last
   std::unordered_map<uint64_t, uint64_t> short_ns_;  // key: before in the upper half, after
   std::vector<LongGap> long_gaps_;
 };

@@ -1,5 +1,5 @@
-// Copies of the interpreter's memory, for a thread that does not own it: the kernel does them, which
-// refuses what is not mapped. System calls: never on a launch path.
+// Copies of the interpreter's memory, for a thread that does not own it: the kernel does them,
+// which refuses what is not mapped. System calls: never on a launch path.
 #ifndef UTLZ_INJECT_PYTHON_PYTHON_MEMORY_H_
 #define UTLZ_INJECT_PYTHON_PYTHON_MEMORY_H_
 

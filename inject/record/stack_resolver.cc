@@ -93,8 +93,8 @@ uint32_t StackResolver::Resolve(const PythonStack& stack, PythonFrames* frames, 
       last = frame.module;
       number = AddModule(root, frame.module, number, tree);
     } else if (place.is_known && !place.is_module_call) {
-      number = tree->Find({number, place.name, place.file, 0, place.line,
-                           wire::kStackFrameFunction});
+      number =
+          tree->Find({number, place.name, place.file, 0, place.line, wire::kStackFrameFunction});
     } else {
       continue;
     }

@@ -47,7 +47,8 @@ class StackResolver {
   PythonCode* code_ = nullptr;
   Place* places_ = nullptr;  // open addressing
   uint32_t place_count_ = 0;
-  char around_[ModulePaths::kMostPathBytes] = {};  // of the module that the frames read so far end in
+  char around_[ModulePaths::kMostPathBytes] =
+      {};  // of the module that the frames read so far end in
 };
 
 }  // namespace utlz::inject

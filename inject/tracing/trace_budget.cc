@@ -43,9 +43,9 @@ bool TraceBudget::ShouldTrace(uint64_t now_ns, uint64_t launches, uint64_t graph
 
 void TraceBudget::Settle(uint64_t now_ns, uint64_t launches, uint64_t graph_nodes,
                          const PlannedWindow& window) {
-  double cost_ns = scale_ * static_cast<double>(
-                                TracingCostNs(launches - launches_, graph_nodes - graph_nodes_) +
-                                (stacks_read_ - stacks_charged_) * kStackOfLaunchNs);
+  double cost_ns =
+      scale_ * static_cast<double>(TracingCostNs(launches - launches_, graph_nodes - graph_nodes_) +
+                                   (stacks_read_ - stacks_charged_) * kStackOfLaunchNs);
   tracing_cost_ns_ += static_cast<uint64_t>(cost_ns);
   // Every planned window, sampled or not.
   if (tracing_) {

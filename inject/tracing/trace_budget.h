@@ -112,12 +112,12 @@ class TraceBudget {
   // records are handed over late.
   double cost_rate_ = 0;
   bool charges_time_ = false;
-  bool felt_ = false;  // as of then, and to be on the safe side before it
+  bool felt_ = false;        // as of then, and to be on the safe side before it
   bool stands_out_ = false;  // the same
   double charged_ns_ = 0;
   double charged_before_ns_ = 0;  // when tracing was switched on
   uint64_t on_since_ns_ = 0;
-  uint64_t off_since_ns_ = 0;  // 0: that time has been rated
+  uint64_t off_since_ns_ = 0;   // 0: that time has been rated
   bool was_unplanned_ = false;  // the last window that was traced
 };
 

@@ -79,9 +79,8 @@ std::vector<LayerChange> CompareLayers(const Sides& sides) {
     }
     changes.push_back(std::move(change));
   }
-  std::stable_sort(
-      changes.begin(), changes.end(),
-      [](const LayerChange& a, const LayerChange& b) { return Moved(a) > Moved(b); });
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const LayerChange& a, const LayerChange& b) { return Moved(a) > Moved(b); });
   return changes;
 }
 

@@ -1,5 +1,5 @@
-// Kernel time of layers on both sides of a comparison, where stacks of launches were recorded. Pure,
-// thread-safe.
+// Kernel time of layers on both sides of a comparison, where stacks of launches were recorded.
+// Pure, thread-safe.
 #ifndef UTLZ_TOOLS_COMPARE_LAYER_CHANGES_H_
 #define UTLZ_TOOLS_COMPARE_LAYER_CHANGES_H_
 

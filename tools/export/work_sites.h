@@ -24,7 +24,7 @@ struct WorkSite {
   uint32_t source = 0;
   uint32_t gpu = 0;
   uint32_t stream = kAnyStream;
-  uint32_t path = 0;  // of NVTX ranges
+  uint32_t path = 0;   // of NVTX ranges
   uint32_t stack = 0;  // that launched it, of StackTable
   RunPhase phase = RunPhase::kSteady;
 

@@ -20,8 +20,8 @@ enum class GroupBy {
 };
 
 struct TextOptions {
-  bool color = false;     // ANSI colours; only for a terminal
-  uint32_t top = 15;      // rows of a table
+  bool color = false;  // ANSI colours; only for a terminal
+  uint32_t top = 15;   // rows of a table
   KernelOrder order = KernelOrder::kRecoverable;
   GroupBy group_by = GroupBy::kKernel;
   uint32_t columns = 100;

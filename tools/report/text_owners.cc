@@ -23,12 +23,18 @@ std::optional<double> Optional(bool known, double value) {
 
 const char* BoundText(Bound bound) {
   switch (bound) {
-    case BOUND_COMPUTE: return "compute";
-    case BOUND_MEMORY: return "memory";
-    case BOUND_LATENCY: return "latency";
-    case BOUND_COMMUNICATION: return "comm";
-    case BOUND_NEITHER: return "neither";
-    default: return kUnknown;
+    case BOUND_COMPUTE:
+      return "compute";
+    case BOUND_MEMORY:
+      return "memory";
+    case BOUND_LATENCY:
+      return "latency";
+    case BOUND_COMMUNICATION:
+      return "comm";
+    case BOUND_NEITHER:
+      return "neither";
+    default:
+      return kUnknown;
   }
 }
 
@@ -56,8 +62,8 @@ std::string TreeName(const Rows& rows, int index) {
     ++depth;
   }
   const size_t dot = owner.name().rfind('.');
-  std::string name = depth > 1 && dot != std::string::npos ? owner.name().substr(dot + 1)
-                                                           : owner.name();
+  std::string name =
+      depth > 1 && dot != std::string::npos ? owner.name().substr(dot + 1) : owner.name();
   name = std::string(2 * depth, ' ') + EscapeForTerminal(name);
   return owner.inferred_time_ns() > 0 ? name + " (inferred)" : name;
 }
@@ -66,13 +72,17 @@ class OwnerTable {
  public:
   OwnerTable(const std::string& title, const OwnersSummary& owners, bool with_idle,
              const TextOptions& options)
-      : owners_(owners), with_idle_(with_idle), options_(options), table_(Columns(title), options.columns) {}
+      : owners_(owners),
+        with_idle_(with_idle),
+        options_(options),
+        table_(Columns(title), options.columns) {}
 
   void Add(const std::string& name, const OwnerSummary& owner) {
     std::vector<std::string> cells = {
         name, TimeText(Optional(owner.has_time_ns(), owner.time_ns())),
         ShortPercentText(Optional(owner.has_time_share(), owner.time_share()))};
-    if (with_idle_) cells.push_back(TimeText(Optional(owner.has_idle_before_ns(), owner.idle_before_ns())));
+    if (with_idle_)
+      cells.push_back(TimeText(Optional(owner.has_idle_before_ns(), owner.idle_before_ns())));
     for (std::string cell :
          {CompactText(Optional(owner.has_flops(), owner.flops())),
           BytesText(Optional(owner.has_dram_bytes(), owner.dram_bytes())),
@@ -105,12 +115,8 @@ class OwnerTable {
   std::vector<Table::Column> Columns(const std::string& title) const {
     std::vector<Table::Column> columns = {{title, 0, true}, {"time", 8}, {"share", 5}};
     if (with_idle_) columns.push_back({"idle before", 11});
-    for (const Table::Column& column : std::vector<Table::Column>{{"FLOPs", 6},
-                                                                  {"bytes", 8},
-                                                                  {"HFU", 4},
-                                                                  {"bound", 7},
-                                                                  {"recover", 7},
-                                                                  {"±", 9}}) {
+    for (const Table::Column& column : std::vector<Table::Column>{
+             {"FLOPs", 6}, {"bytes", 8}, {"HFU", 4}, {"bound", 7}, {"recover", 7}, {"±", 9}}) {
       columns.push_back(column);
     }
     return columns;
@@ -127,9 +133,10 @@ std::string RenderTree(const std::string& title, const OwnersSummary& owners, co
                        const TextOptions& options) {
   std::vector<int> shown(static_cast<size_t>(rows.size()));
   for (int i = 0; i < rows.size(); ++i) shown[static_cast<size_t>(i)] = i;
-  const auto weight = [&rows](int i) { return rows.Get(i).time_ns() + rows.Get(i).idle_before_ns(); };
-  std::stable_sort(shown.begin(), shown.end(),
-                   [&](int a, int b) { return weight(a) > weight(b); });
+  const auto weight = [&rows](int i) {
+    return rows.Get(i).time_ns() + rows.Get(i).idle_before_ns();
+  };
+  std::stable_sort(shown.begin(), shown.end(), [&](int a, int b) { return weight(a) > weight(b); });
   const size_t left_out = shown.size() > options.top ? shown.size() - options.top : 0;
   shown.resize(shown.size() - left_out);
   std::sort(shown.begin(), shown.end());
@@ -159,7 +166,8 @@ std::string RenderCoverage(const OwnersSummary& owners, const TextOptions& optio
            " an inferred one, and " + PercentText(owners.ownerless_share()) + " no owner.";
   }
   if (owners.has_note()) {
-    text += (text.empty() ? "" : " ") + std::string("Note: ") + EscapeForTerminal(owners.note()) + ".";
+    text +=
+        (text.empty() ? "" : " ") + std::string("Note: ") + EscapeForTerminal(owners.note()) + ".";
   }
   return text.empty() ? text : Wrap(text, options.columns, 2);
 }
@@ -173,14 +181,15 @@ std::string RenderOwners(const Summary& summary, const TextOptions& options) {
   std::string text = RenderCoverage(owners, options);
   if (options.group_by == GroupBy::kLayer) {
     if (owners.repeated_layers_size() > 0) {
-      text += RenderTree("repeated layers summed", owners, owners.repeated_layers(), options) + "\n";
+      text +=
+          RenderTree("repeated layers summed", owners, owners.repeated_layers(), options) + "\n";
     }
     text += RenderTree("layers", owners, owners.layers(), options);
   } else if (options.group_by == GroupBy::kLine) {
     text += RenderList("lines", owners, owners.lines(), true, options);
   } else {
-    text += RenderList("operations (families of kernels)", owners, owners.operations(), false,
-                       options);
+    text +=
+        RenderList("operations (families of kernels)", owners, owners.operations(), false, options);
   }
   return text;
 }

@@ -38,8 +38,9 @@ void AddRecordingOptions(CLI::App* command, const std::string& output,
   command->add_flag("--nvtx", options->nvtx, "Record NVTX ranges too");
   const std::map<std::string, bool> stacks = {{"auto", true}, {"off", false}};
   command
-      ->add_option("--stacks", options->stacks,
-                   "Read which Python line launches each kernel: auto (of CPython 3.11 to 3.14), off")
+      ->add_option(
+          "--stacks", options->stacks,
+          "Read which Python line launches each kernel: auto (of CPython 3.11 to 3.14), off")
       ->transform(Choice(stacks))
       ->type_name("MODE");
   command->add_flag("--no-new-work", arguments->no_new_work,

@@ -208,15 +208,13 @@ void AddReportCommand(CLI::App* program, Action* action) {
   report->add_option("--sort", arguments->text.order, "recoverable, time, flops, bytes or launches")
       ->transform(Choice(orders))
       ->type_name("WORD");
-  const std::map<std::string, GroupBy> groups = {{"kernel", GroupBy::kKernel},
-                                                 {"layer", GroupBy::kLayer},
-                                                 {"line", GroupBy::kLine},
-                                                 {"op", GroupBy::kOperation},
-                                                 {"nvtx", GroupBy::kNvtx},
-                                                 {"stream", GroupBy::kStream},
-                                                 {"device", GroupBy::kDevice},
-                                                 {"process", GroupBy::kProcess}};
-  report->add_option("--by", arguments->text.group_by, "kernel, layer, line, op, nvtx, stream, device or process")
+  const std::map<std::string, GroupBy> groups = {
+      {"kernel", GroupBy::kKernel}, {"layer", GroupBy::kLayer},    {"line", GroupBy::kLine},
+      {"op", GroupBy::kOperation},  {"nvtx", GroupBy::kNvtx},      {"stream", GroupBy::kStream},
+      {"device", GroupBy::kDevice}, {"process", GroupBy::kProcess}};
+  report
+      ->add_option("--by", arguments->text.group_by,
+                   "kernel, layer, line, op, nvtx, stream, device or process")
       ->transform(Choice(groups))
       ->type_name("WORD");
   report->add_option("--columns", arguments->text.columns, "Width of the text report")

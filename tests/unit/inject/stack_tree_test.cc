@@ -42,8 +42,12 @@ TEST(StackTree, MessagesHoldAllStacksInTheirOrder) {
   constexpr uint32_t kStacks = 10000;
   uint32_t parent = 0;
   for (uint32_t i = 1; i <= kStacks; ++i) {
-    parent = tree.Find({.parent = parent, .name = i % 7, .file = 0, .module_class = i % 2,
-                        .line = i, .kind = i % 3});
+    parent = tree.Find({.parent = parent,
+                        .name = i % 7,
+                        .file = 0,
+                        .module_class = i % 2,
+                        .line = i,
+                        .kind = i % 3});
   }
   std::vector<uint8_t> memory(4 << 20);
   uint32_t next = StackTree::kFirst;
