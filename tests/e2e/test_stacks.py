@@ -1,5 +1,7 @@
 """Whose kernels are: lines and layers of Python programs, in each interpreter that is here."""
 
+import gzip
+import json
 import pathlib
 import sys
 import unittest
@@ -97,6 +99,48 @@ class StacksTest(EndToEndTest):
         report = self.report(run)
         self.assertIn("no interpreter of Python", report["owners"]["note"])
         self.assertNotIn("layers", report["owners"])
+
+    def test_another_subscriber_keeps_its_subscription(self):
+        run, report = self.run_model(VERSIONS[0], program="subscriber.py")
+        self.assertIn("another CUPTI client", report["owners"]["note"])
+        self.assertNotIn("layers", report["owners"])
+        self.assertEqual(sum(kernel["launches"] for kernel in report["kernels"]),
+                         run.told[0]["launches"])
+
+    def test_exports_carry_stacks(self):
+        run, report = self.run_model(VERSIONS[0], "20")
+        trace = self.folder / "trace.json"
+        made = self.utlz("export", "--format", "chrome", "-o", str(trace), str(run.profile))
+        self.assertEqual(made.returncode, 0, made.stderr)
+        kernels = [event for event in json.loads(trace.read_text())["traceEvents"]
+                   if event.get("cat") == "kernel"]
+        self.assertEqual(len(kernels), run.told[0]["launches"])
+        layers = {kernel["args"].get("layer") for kernel in kernels}
+        self.assertIn("blocks.1.mlp.2", layers)
+        self.assertTrue(all("eager_model.py:" in kernel["args"]["line"] for kernel in kernels))
+        for options, seen in (((), str(PYTHON_PROGRAMS)), (("--no-paths",), None)):
+            profile = self.folder / f"run{len(options)}.pb.gz"
+            made = self.utlz("export", "--format", "pprof", *options, "-o", str(profile),
+                             str(run.profile))
+            self.assertEqual(made.returncode, 0, made.stderr)
+            content = gzip.decompress(profile.read_bytes())
+            self.assertIn(b"Block.forward", content)
+            self.assertIn(b"blocks.1.mlp.2 (Linear)", content)
+            self.assertEqual(str(PYTHON_PROGRAMS).encode() in content, seen is not None)
+
+    def test_layers_are_compared(self):
+        runs = []
+        for steps in ("30", "60"):
+            run, _ = self.run_model(VERSIONS[0], steps)
+            runs.append(str(run.profile.rename(self.folder / f"{steps}.utlz")))
+        difference = self.utlz("diff", "--by", "layer", "--all", *runs)
+        self.assertEqual(difference.returncode, 0, difference.stderr)
+        self.assertIn("blocks.1.attn", difference.stdout)
+        compared = self.utlz("diff", "--format", "json", *runs)
+        self.assertEqual(compared.returncode, 0, compared.stderr)
+        object_ = json.loads(compared.stdout)
+        [layer] = [layer for layer in object_["layers"] if layer["name"] == "blocks.1"]
+        self.assertEqual(layer["model"], "Model")
 
     def test_text_and_csv(self):
         run, _ = self.run_model(VERSIONS[0], "40")
