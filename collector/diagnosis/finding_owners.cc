@@ -19,11 +19,11 @@ const std::set<std::string_view> kRulesOfGaps = {"launch_bound",   "synchronizat
                                                  "first_calls",    "host_work"};
 
 // "blocks.*.attn, model.py:41 Block.forward"
-std::string OwnerText(const ModelState& model, uint32_t stack) {
-  const LayerOwner layer = LayerOf(model.stacks, stack);
+std::string OwnerText(uint32_t stack, StackOwners* owners) {
+  const LayerOwner layer = owners->LayerOf(stack);
   std::string text = layer.kind == "layer" ? PatternOf(layer.path) : "";
   if (layer.kind == "layer" && text.empty()) text = layer.model;
-  if (const StackFrame* line = LineOf(model.stacks, stack)) {
+  if (const StackFrame* line = owners->LineOf(stack)) {
     text += (text.empty() ? "" : ", ") + LineName(*line);
   }
   MakeValidUtf8(text.data(), text.size());
@@ -32,9 +32,10 @@ std::string OwnerText(const ModelState& model, uint32_t stack) {
 
 // From where most of a kernel's time was launched, and how much of it. Empty where not known.
 std::map<uint32_t, std::string> OwnersOfKernels(const ModelState& model) {
+  StackOwners of_stacks(model.stacks);
   std::map<uint32_t, std::map<std::string, double>> times;
   model.stack_work.VisitSites([&](uint32_t kernel, uint32_t stack, const StackWork::Sums& sums) {
-    times[kernel][OwnerText(model, stack)] += static_cast<double>(sums.time_ns);
+    times[kernel][OwnerText(stack, &of_stacks)] += static_cast<double>(sums.time_ns);
   });
   std::map<uint32_t, std::string> owners;
   for (const auto& entry : times) {

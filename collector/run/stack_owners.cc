@@ -32,21 +32,47 @@ std::string PatternOf(const std::string& path) {
   return pattern;
 }
 
-LayerOwner LayerOf(const StackTable& stacks, uint32_t stack) {
-  LayerOwner owner;
-  bool is_optimizer = false;
-  if (stack != kNoStack) owner.kind = "outside";
-  for (; stack != kNoStack; stack = stacks.ParentOf(stack)) {
-    const StackFrame& frame = stacks.FrameOf(stack);
-    is_optimizer = is_optimizer || IsOptimizer(frame);
-    if (frame.kind != STACK_FRAME_MODULE) continue;
-    if (owner.kind != "layer") {
-      owner = {"layer", frame.module_class, frame.name, frame.module_class, frame.inferred};
-    }
-    owner.model = frame.module_class;
+const StackOwners::Traits& StackOwners::TraitsOf(uint32_t stack) {
+  const uint32_t index = stacks_.FrameIndexOf(stack);
+  if (index >= traits_.size()) traits_.resize(stacks_.frames().size());
+  Traits& traits = traits_[index];
+  if (!traits.known) {
+    const StackFrame& frame = stacks_.FrameOf(stack);
+    traits = {true, IsFramework(frame.file), IsOptimizer(frame)};
   }
-  if (owner.kind == "outside" && is_optimizer) owner.kind = "optimizer";
+  return traits;
+}
+
+LayerOwner StackOwners::LayerOf(uint32_t stack) {
+  if (stack == kNoStack) return {};
+  const StackFrame *layer = nullptr, *model = nullptr;
+  bool is_optimizer = false;
+  for (; stack != kNoStack; stack = stacks_.ParentOf(stack)) {
+    const StackFrame& frame = stacks_.FrameOf(stack);
+    is_optimizer = is_optimizer || TraitsOf(stack).is_optimizer;
+    if (frame.kind != STACK_FRAME_MODULE) continue;
+    if (layer == nullptr) layer = &frame;
+    model = &frame;
+  }
+  LayerOwner owner;
+  owner.kind = layer != nullptr ? "layer" : is_optimizer ? "optimizer" : "outside";
+  if (layer == nullptr) return owner;
+  owner.model = model->module_class;
+  owner.path = layer->name;
+  owner.module_class = layer->module_class;
+  owner.inferred = layer->inferred;
   return owner;
+}
+
+const StackFrame* StackOwners::LineOf(uint32_t stack) {
+  const StackFrame* innermost = nullptr;
+  for (; stack != kNoStack; stack = stacks_.ParentOf(stack)) {
+    const StackFrame& frame = stacks_.FrameOf(stack);
+    if (frame.kind != STACK_FRAME_FUNCTION) continue;
+    if (!TraitsOf(stack).is_framework) return &frame;
+    if (innermost == nullptr) innermost = &frame;
+  }
+  return innermost;
 }
 
 bool IsFramework(const std::string& file) {
@@ -62,17 +88,6 @@ bool IsFramework(const std::string& file) {
   }
   return Holds(file, "/lib/python3") && !Holds(file, "/site-packages/") &&
          !Holds(file, "/dist-packages/");
-}
-
-const StackFrame* LineOf(const StackTable& stacks, uint32_t stack) {
-  const StackFrame* innermost = nullptr;
-  for (; stack != kNoStack; stack = stacks.ParentOf(stack)) {
-    const StackFrame& frame = stacks.FrameOf(stack);
-    if (frame.kind != STACK_FRAME_FUNCTION) continue;
-    if (!IsFramework(frame.file)) return &frame;
-    if (innermost == nullptr) innermost = &frame;
-  }
-  return innermost;
 }
 
 std::string LineName(const StackFrame& frame) {

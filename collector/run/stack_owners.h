@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "collector/run/stack_table.h"
 
@@ -19,16 +20,36 @@ struct LayerOwner {
   std::string module_class;
   bool inferred = false;
 };
-// A path with its numbers replaced: `blocks.*.attn`.
-std::string PatternOf(const std::string& path);
-LayerOwner LayerOf(const StackTable& stacks, uint32_t stack);
 
-// The frame whose line a launch is charged to; null where the stack has no function.
-const StackFrame* LineOf(const StackTable& stacks, uint32_t stack);
+// Remembers what files are, so that many stacks of long paths take little time. Thread safety:
+// none.
+class StackOwners {
+ public:
+  // `stacks` outlives it, and may grow.
+  explicit StackOwners(const StackTable& stacks) : stacks_(stacks) {}
+
+  LayerOwner LayerOf(uint32_t stack);
+  // The frame whose line a launch is charged to; null where the stack has no function. Valid until
+  // the table grows.
+  const StackFrame* LineOf(uint32_t stack);
+
+ private:
+  struct Traits {
+    bool known = false;
+    bool is_framework = false;
+    bool is_optimizer = false;
+  };
+  const Traits& TraitsOf(uint32_t stack);
+
+  const StackTable& stacks_;
+  std::vector<Traits> traits_;  // by frame
+};
 
 // Whether a file is of the framework or of the interpreter, and no place that its user changes.
 bool IsFramework(const std::string& file);
 
+// A path with its numbers replaced: `blocks.*.attn`.
+std::string PatternOf(const std::string& path);
 // `model.py:41 Block.forward`
 std::string LineName(const StackFrame& frame);
 

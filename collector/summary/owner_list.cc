@@ -48,15 +48,19 @@ int OwnerList::Find(const std::string& key, int parent, const OwnerSummary& head
 void OwnerList::Add(int owner, const WorkPart& part) {
   owners_[static_cast<size_t>(owner)].own.Add(part);
   for (; owner != kNone; owner = owners_[static_cast<size_t>(owner)].parent) {
-    owners_[static_cast<size_t>(owner)].all.Add(part);
-    touched_.push_back(owner);
+    Owner& one = owners_[static_cast<size_t>(owner)];
+    one.all.Add(part);
+    if (!one.in_row) touched_.push_back(owner);
+    one.in_row = true;
   }
 }
 
 void OwnerList::EndRow(const RowErrors& errors) {
   for (const int owner : touched_) {
-    owners_[static_cast<size_t>(owner)].own.EndRow(errors);
-    owners_[static_cast<size_t>(owner)].all.EndRow(errors);
+    Owner& one = owners_[static_cast<size_t>(owner)];
+    one.own.EndRow(errors);
+    one.all.EndRow(errors);
+    one.in_row = false;
   }
   touched_.clear();
 }

@@ -61,6 +61,7 @@ class OwnerList {
   struct Owner {
     OwnerSummary head;  // who it is
     int parent = kNone;
+    bool in_row = false;  // it has a part of the row whose parts are being added
     OwnerAmount own, all;
     std::unordered_map<int, int64_t> idle_after_ns;  // by the owner before
   };

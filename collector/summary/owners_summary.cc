@@ -29,10 +29,14 @@ const char* NameOfKind(const std::string& kind) {
   return kind == "unknown" ? "(no stack)" : "(outside of layers)";
 }
 
+// What lies deeper is one of them.
+constexpr size_t kMostComponents = 32;
+
 std::vector<std::string> ComponentsOf(const std::string& path) {
   std::vector<std::string> components;
   for (size_t begin = 0; begin < path.size();) {
-    const size_t end = std::min(path.find('.', begin), path.size());
+    const bool is_last = components.size() + 1 == kMostComponents;
+    const size_t end = is_last ? path.size() : std::min(path.find('.', begin), path.size());
     components.push_back(path.substr(begin, end - begin));
     begin = end + 1;
   }
@@ -146,7 +150,8 @@ void WriteTree(const OwnerList& list, double all_ns, Rows* rows) {
 
 class Owners {
  public:
-  Owners(const ModelState& model, const Analysis& analysis) : model_(model), analysis_(analysis) {}
+  Owners(const ModelState& model, const Analysis& analysis)
+      : model_(model), analysis_(analysis), stack_owners_(model.stacks) {}
 
   void Fill(Summary* summary) {
     Divide(*summary);
@@ -172,7 +177,7 @@ class Owners {
     if (stack >= of_stacks_.size()) of_stacks_.resize(stack + size_t{1});
     OfStack& of = of_stacks_[stack];
     if (of.is_known) return of;
-    const LayerOwner layer = LayerOf(model_.stacks, stack);
+    const LayerOwner layer = stack_owners_.LayerOf(stack);
     of.is_known = true;
     of.layer = layers_.OwnerOf(layer);
     of.repeated = repeated_.OwnerOf(layer);
@@ -183,7 +188,7 @@ class Owners {
   }
 
   int LineOwner(uint32_t stack, bool* has_line) {
-    const StackFrame* frame = LineOf(model_.stacks, stack);
+    const StackFrame* frame = stack_owners_.LineOf(stack);
     OwnerSummary head;
     *has_line = frame != nullptr;
     if (frame == nullptr || lines_.size() >= kMostLinesFound) {
@@ -326,6 +331,7 @@ class Owners {
 
   const ModelState& model_;
   const Analysis& analysis_;
+  StackOwners stack_owners_;
   LayerTree layers_{false};
   LayerTree repeated_{true};
   OwnerList lines_, operations_;

@@ -7,7 +7,6 @@
 #include "collector/decode/copy_decoder.h"
 #include "collector/kernel_names/kernel_name.h"
 #include "collector/run/device_table.h"
-#include "collector/run/stack_owners.h"
 #include "tools/export/copy_name.h"
 
 namespace utlz {
@@ -174,9 +173,9 @@ const ProfileTracer::Owner& ProfileTracer::OwnerOf(uint32_t stack) {
   const auto known = owners_.find(stack);
   if (known != owners_.end()) return known->second;
   Owner owner;
-  const LayerOwner layer = LayerOf(stacks_, stack);
+  const LayerOwner layer = stack_owners_.LayerOf(stack);
   if (layer.kind == "layer") owner.layer = layer.path.empty() ? layer.model : layer.path;
-  if (const StackFrame* frame = LineOf(stacks_, stack)) owner.line = LineName(*frame);
+  if (const StackFrame* frame = stack_owners_.LineOf(stack)) owner.line = LineName(*frame);
   return owners_.emplace(stack, std::move(owner)).first->second;
 }
 

@@ -15,6 +15,7 @@
 #include "collector/decode/launch_decoder.h"
 #include "collector/decode/sample_decoder.h"
 #include "collector/run/process_table.h"
+#include "collector/run/stack_owners.h"
 #include "collector/run/stack_table.h"
 #include "proto/profile.pb.h"
 #include "tools/export/kernel_metrics.h"
@@ -93,6 +94,7 @@ class ProfileTracer {
   KernelMetrics metrics_;
   ProcessTable processes_;
   StackTable stacks_;
+  StackOwners stack_owners_{stacks_};
   std::unordered_map<uint32_t, Owner> owners_;  // by stack
   LaunchDecoder launches_;
   DecodedSamples samples_;
