@@ -39,6 +39,7 @@ bool Agent::Start(const char* socket_path, const RunToken* token) {
   if (!StartTracing()) return false;
   if (!StartThread(ThreadMain, kRunThreadName)) {
     trace_.Off(nullptr);
+    GiveUpStacks();
     GiveUp(AgentReason::kNoMemory, 0);
     return false;
   }
@@ -131,10 +132,13 @@ bool Agent::StartTracing() {
   budget_ppm_ = welcome_.overhead_budget_ppm;
   budget_.Start(MonotonicNs(), budget_ppm_);
   wanted_ = welcome_.state == static_cast<uint32_t>(AgentState::kTracing);
+  no_stack_ = NoStack::kNone;
   const bool on = wanted_ && registration_.Ours();
   if (on) WatchNewWork();  // before any launch
+  if (on) OpenStacks();
   const cupti::Result result = on ? trace_.On(welcome_.trace_flags) : cupti::kSuccess;
   if (result != cupti::kSuccess) {
+    GiveUpStacks();
     GiveUp(result == cupti::kErrorMultipleSubscribers ? AgentReason::kCuptiTaken
                                                       : AgentReason::kCuptiError,
            static_cast<uint32_t>(result));
@@ -205,7 +209,8 @@ void Agent::Run() {
 uint64_t Agent::PauseNs(uint64_t now_ns) const {
   if (budget_ppm_ == 0 || !wanted_) return kTurnNs;
   const PlannedWindow window = NextWindow(now_ns);
-  uint64_t due_ns = now_ns + (trace_.on() && budget_.ChargesTime() ? kShortTurnNs : kTurnNs);
+  const bool soon = (trace_.on() && budget_.ChargesTime()) || launch_callbacks_.subscribed();
+  uint64_t due_ns = now_ns + (soon ? kShortTurnNs : kTurnNs);
   for (const uint64_t edge_ns : {window.begin_ns, window.end_ns}) {
     if (edge_ns > now_ns && edge_ns < due_ns) due_ns = edge_ns;
   }
@@ -221,6 +226,7 @@ void Agent::Turn(uint64_t now_ns) {
   FollowClock();
   FollowBudget(now_ns);
   if (!taken_) trace_.FollowNewContexts();
+  if (launch_callbacks_.subscribed()) FollowStacks(now_ns);
   ranges_.Turn(cupti_, &recorder_, trace_.on() && RangesAllowed(), now_ns);
   if ((wanted_ || silence_due_ns_ != 0) && !taken_ && now_ns >= next_flush_ns_) {
     next_flush_ns_ = now_ns + uint64_t{welcome_.flush_period_ms} * kMillisecondNs;
@@ -277,8 +283,15 @@ void Agent::OnDriverCall(const cupti::CallbackData& call) {
   if (Active()) ranges_.OnDriverCall(call);
 }
 
+void Agent::OnLaunch(const cupti::CallbackData& call) {
+  if (call.site == cupti::kCallbackExit || !Active()) return;
+  recorder_.stacks().OnLaunch(call.correlation_id);
+}
+
 void Agent::OnSubscription() {
-  if (Active()) ranges_.Abandon();
+  if (!Active()) return;
+  ranges_.Abandon();
+  GiveUpStacks();
 }
 
 void Agent::OnRegistration() {
@@ -305,7 +318,9 @@ void Agent::OnMainThreadEnds() {
 
 void Agent::OnExitBegins() {
   if (exiting_ || (!waits_ && !Active())) return;
-  if (StopTurns() && Active()) ranges_.EndAtExit();
+  if (!StopTurns() || !Active()) return;
+  ranges_.EndAtExit();
+  GiveUpStacks();
 }
 
 void Agent::OnExit() {

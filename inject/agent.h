@@ -23,6 +23,7 @@
 #include "inject/record/new_work_watch.h"
 #include "inject/record/recorder.h"
 #include "inject/tracing/later_windows.h"
+#include "inject/tracing/launch_callbacks.h"
 #include "inject/tracing/other_client.h"
 #include "inject/tracing/registration.h"
 #include "inject/tracing/trace_budget.h"
@@ -57,6 +58,8 @@ class Agent {
   void OnBufferCompleted(cupti::Context context, uint32_t stream, uint8_t* buffer,
                          size_t valid_bytes);
   void OnDriverCall(const cupti::CallbackData& call);
+  // On the launching thread: no lock, no allocation, no system call.
+  void OnLaunch(const cupti::CallbackData& call);
 
   // Another client subscribes to CUPTI's callbacks; turn_mutex_ is held.
   void OnSubscription();
@@ -130,6 +133,11 @@ class Agent {
   WorkSums RecentWorkBefore(uint64_t realtime_ns);
   void FollowLaterWindows(uint64_t now_ns);
   void OpenWindow();
+  void OpenStacks();
+  NoStack SubscribeToLaunches();
+  void FollowStacks(uint64_t now_ns);
+  void CloseStacks();
+  void GiveUpStacks();
   void LearnCost();
   void EndGap();
   void CountToTheEnd();
@@ -176,7 +184,9 @@ class Agent {
   LaterWindows later_;
   uint64_t paused_realtime_ns_ = 0;  // when records were switched off last
   uint64_t loads_seen_ = 0;
-  bool wanted_ = false;  // the collector wants records
+  LaunchCallbacks launch_callbacks_;
+  NoStack no_stack_ = NoStack::kNone;  // why the last window had none that wanted them
+  bool wanted_ = false;                // the collector wants records
   uint32_t wanted_flags_ = 0;
   uint32_t budget_ppm_ = 0;
   NewWorkWatch new_work_;

@@ -12,6 +12,8 @@ namespace {
 
 constexpr uint64_t kMillisecondNs = 1000000;
 constexpr uint32_t kMaxDevices = 64;
+static_assert(static_cast<uint32_t>(NoStack::kNotSubscribed) == wire::kNoStackNotSubscribed &&
+              static_cast<uint32_t>(NoStack::kOtherLayout) == wire::kNoStackOtherLayout);
 
 }  // namespace
 
@@ -111,6 +113,11 @@ void Agent::SendStatus() {
   out.Uint(field::kOperationsNumbered, counts.operations.numbered());
   out.UintAlways(field::kOperationsInGaps, counts.operations.in_gaps());
   out.Uint(field::kRecordsState, static_cast<uint32_t>(later_.state()));
+  const LaunchStacks::Counts stacks = recorder_.stacks().counts();
+  out.Uint(field::kNoStack, static_cast<uint64_t>(no_stack_));
+  out.Uint(field::kStackCalls, stacks.calls);
+  out.Uint(field::kStackCallsWithout, stacks.without_stack);
+  out.Uint(field::kStacksLost, stacks.lost);
   const uint64_t flushed_ns = producer.flushed_until_ns.load(std::memory_order_relaxed);
   if (flushed_ns != 0) out.Fixed64(field::kFlushedUntilNs, flushed_ns);
   recorder_.Send(wire::kFrameAgentStatus, *message);

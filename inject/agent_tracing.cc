@@ -5,6 +5,7 @@
 #include "inject/ranges/one_agent.h"
 #include "inject/tracing/collectors_window.h"
 #include "inject/tracing/subscription.h"
+#include "proto/tracing_cost.h"
 
 namespace utlz::inject {
 namespace {
@@ -32,6 +33,7 @@ void Agent::FollowOtherClient(uint64_t now_ns) {
   RingProducer& producer = ring_.header()->producer;
   if (!taken_ && (other_client_.TornDown() || !registration_.Ours())) {
     taken_ = true;
+    GiveUpStacks();
     // What was recorded since the last hand-over may end in the other client's hands.
     trace_.Lost(kReason, producer.flushed_until_ns.load(std::memory_order_relaxed));
     producer.reason.store(static_cast<uint32_t>(AgentReason::kBuffersTaken),
@@ -65,6 +67,7 @@ void Agent::FollowBudget(uint64_t now_ns) {
   if (!wanted_) budget_.Asleep(now_ns);
   recorder_.Lock();
   const RecorderCounts counts = recorder_.counts();
+  budget_.SetStacksRead(recorder_.stacks().counts().calls);
   recorder_.Unlock();
   FollowNewWork(now_ns, counts.new_work);
   FollowLaterWindows(now_ns);
@@ -117,7 +120,9 @@ void Agent::WatchNewWork() {
 void Agent::OpenWindow() {
   RingProducer& producer = ring_.header()->producer;
   constexpr auto kRefused = static_cast<uint32_t>(AgentReason::kCuptiError);
+  OpenStacks();
   if (const cupti::Result result = trace_.On(wanted_flags_); result != cupti::kSuccess) {
+    CloseStacks();
     producer.reason_detail.store(static_cast<uint32_t>(result), std::memory_order_relaxed);
     producer.reason.store(kRefused, std::memory_order_relaxed);
     return;
@@ -149,12 +154,55 @@ void Agent::FollowLaterWindows(uint64_t now_ns) {
   if (later_.Decide(RecentWorkBefore(paused_realtime_ns_), variants)) trace_.OffForNewContexts();
 }
 
+// Callbacks come before kinds of records and go after them, so that what is recorded has a stack.
+void Agent::OpenStacks() {
+  if ((wanted_flags_ & kTraceStacks) == 0 || launch_callbacks_.on()) return;
+  no_stack_ = SubscribeToLaunches();
+}
+
+NoStack Agent::SubscribeToLaunches() {
+  // Ranges want the subscription too, and are over soon.
+  if (RangesAllowed() && !ranges_.Finished()) return NoStack::kNone;
+  recorder_.Lock();
+  const NoStack why = recorder_.FindInterpreter();
+  if (why == NoStack::kNone) recorder_.stacks().BeginWindow();
+  recorder_.Unlock();
+  if (why != NoStack::kNone) return why;
+  if (!may_subscribe_) return NoStack::kNotSubscribed;
+  return launch_callbacks_.On(cupti_, LaunchCallback) == cupti::kSuccess ? NoStack::kNone
+                                                                         : NoStack::kNotSubscribed;
+}
+
+// In a window that has them: stacks that are new are named while what they are of still runs.
+void Agent::FollowStacks(uint64_t now_ns) {
+  if (RangesAllowed() && !ranges_.Finished()) return GiveUpStacks();
+  if (other_client_.TornDown()) return launch_callbacks_.Lost();
+  launch_callbacks_.Turn(cupti_, now_ns);
+  recorder_.Lock();
+  recorder_.stacks().TakeNewStacks();
+  recorder_.Unlock();
+}
+
+// A window ends. The subscription stays for a moment longer.
+void Agent::CloseStacks() {
+  if (other_client_.TornDown()) return launch_callbacks_.Lost();
+  launch_callbacks_.Silence(cupti_, MonotonicNs());
+}
+
+// The subscription is wanted by somebody, or the end comes.
+void Agent::GiveUpStacks() {
+  if (other_client_.TornDown()) return launch_callbacks_.Lost();
+  launch_callbacks_.Off(cupti_);
+}
+
 void Agent::LearnCost() {
   recorder_.Lock();
   const RecorderCounts counts = recorder_.counts();
+  const uint64_t stacks_read = recorder_.stacks().counts().calls;
   recorder_.Unlock();
   window_cost_.Counted(counts.operations,
-                       TracingCostNs(counts.launches - counts.graph_nodes, counts.graph_nodes));
+                       TracingCostNs(counts.launches - counts.graph_nodes, counts.graph_nodes) +
+                           stacks_read * kStackOfLaunchNs);
   budget_.SetScale(window_cost_.Scale());
 }
 
@@ -213,6 +261,7 @@ void Agent::StopTracing(const char* reason) {
   paused_realtime_ns_ = RealtimeNs();
   later_.Paused(MonotonicNs(), trace_.process_wide() && trace_.Pausable());
   trace_.Off(reason);
+  CloseStacks();
   FlushRecords(0);
   recorder_.Lock();
   recorder_.GapBegan();

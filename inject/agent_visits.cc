@@ -183,6 +183,7 @@ void Agent::EndVisit(const Visit& visit) {
     wanted_ = false;
     WatchNewWork();
     if (!taken_) Quieten();
+    GiveUpStacks();
     EndGap();
     SendStatus();
   }
@@ -218,6 +219,7 @@ void Agent::Quieten() {
     return count;
   };
   trace_.Off(nullptr);
+  CloseStacks();
   trace_.OffAgain();
   uint64_t before = launches();
   int quiet = 0;

@@ -148,6 +148,11 @@ void DriverCallCallback(void*, uint32_t domain, uint32_t, const void* data) {
       ->OnDriverCall(*static_cast<const cupti::CallbackData*>(data));
 }
 
+void LaunchCallback(void*, uint32_t domain, uint32_t, const void* data) {
+  if (domain != cupti::kDomainDriverApi) return;
+  agent.load(std::memory_order_acquire)->OnLaunch(*static_cast<const cupti::CallbackData*>(data));
+}
+
 }  // namespace utlz::inject
 
 // Called by the CUDA driver inside cuInit (CUDA_INJECTION64_PATH).

@@ -83,6 +83,7 @@ inline constexpr uint32_t kTraceNewWork = 1u << 6;      // a window soon after n
 // After the first pause; neither: as the budget allows (inject/tracing/later_windows.h).
 inline constexpr uint32_t kTraceAgainAlways = 1u << 7;
 inline constexpr uint32_t kTraceAgainNever = 1u << 8;
+inline constexpr uint32_t kTraceStacks = 1u << 9;       // of launches, in trace windows
 
 struct RingProducer {
   std::atomic<uint64_t> write_position;

@@ -12,6 +12,8 @@ namespace utlz {
 inline constexpr uint64_t kTracedLaunchNs = 1150;
 // 330 to 1,220 were seen, the most where the nodes are short and the host waits for each replay.
 inline constexpr uint64_t kTracedGraphNodeNs = 1000;
+// Of a launching call whose stack is read, on its thread (docs/measurements/launch_stacks.md).
+inline constexpr uint64_t kStackOfLaunchNs = 700;
 inline constexpr uint64_t TracingCostNs(uint64_t launches, uint64_t graph_nodes) {
   return launches * kTracedLaunchNs + graph_nodes * kTracedGraphNodeNs;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "collector/diagnosis/finding_facts.h"
+#include "collector/diagnosis/finding_owners.h"
 #include "collector/diagnosis/gather_facts.h"
 #include "collector/diagnosis/rules.h"
 #include "collector/diagnosis/verdict.h"
@@ -99,6 +100,7 @@ void SummarizeFindings(const ModelState& model, const Analysis& analysis, Summar
     }
     *summary->add_findings() = std::move(finding);
   }
+  NameOwnersInFindings(model, analysis, summary);
   summary->set_verdict(Verdict(facts));
 }
 

@@ -24,6 +24,7 @@
 #include "collector/timeline/exposed_communication.h"
 #include "collector/timeline/gap_sites.h"
 #include "collector/timeline/graph_launches.h"
+#include "collector/timeline/idle_by_stack.h"
 #include "collector/timeline/kernel_returns.h"
 #include "collector/timeline/kernel_series.h"
 #include "collector/timeline/process_overlap.h"
@@ -56,6 +57,7 @@ struct DeviceState {
   GraphLaunches graphs;
   ActivityLedger ledger;
   GapSites gap_sites;
+  IdleByStack idle_by_stack;
   RangeHoldUps range_hold_ups;
   ExposedCommunication exposed;
   KernelSeries kernel_series;

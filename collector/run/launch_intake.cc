@@ -51,6 +51,10 @@ class SegmentIntake {
     const bool begins_launch = BeginsLaunch(launch);
     if (begins_launch) process_->windows.CountOperations(place_);
     AddTime(launch, &kernel, share);
+    const uint32_t stack = StackTable::Find(*process_, launch.stack);
+    if (stack != kNoStack) {
+      model_->stack_work.Add(stack, kernel_index, launch.end_ns - launch.start_ns);
+    }
     model_->placement.AddLaunch(process_->source, launch.correlation, kernel_index,
                                 launch.end_ns - launch.start_ns);
     device_.queue.Add(
@@ -61,7 +65,8 @@ class SegmentIntake {
          .context = segment_.context,
          .source = static_cast<uint16_t>(process_->source),
          .kind = kernel.communication ? ActivityKind::kCommunication : ActivityKind::kCompute,
-         .begins_launch = begins_launch});
+         .begins_launch = begins_launch,
+         .stack = stack});
   }
 
   bool HasPlausibleTimes(uint32_t i, const Kernel& kernel) {

@@ -20,6 +20,7 @@
 #include "collector/run/process_table.h"
 #include "collector/run/run_reach.h"
 #include "collector/run/stack_table.h"
+#include "collector/run/stack_work.h"
 #include "collector/timeline/step_marks.h"
 #include "proto/profile.pb.h"
 
@@ -35,6 +36,7 @@ struct ModelState {
   DeviceTable devices;
   KernelTable kernels{memory};
   StackTable stacks{memory};
+  StackWork stack_work{memory};
   MarkerStatistics markers{memory};
   LaunchPlacement placement;
   CollectiveSizes collective_sizes;

@@ -363,6 +363,7 @@ void RunModel::State::ReleaseDevice(uint32_t index, uint64_t watermark_ns) {
   for (const Activity& activity : device.queue.Release(watermark_ns, &reached_ns)) {
     device.sweep.Add(activity);
     device.gap_sites.Add(activity);
+    device.idle_by_stack.Add(activity);
     device.ledger.AddStart(activity);
     if (activity.kernel != kNoKernel) AddOrderedLaunch(activity, &device);
     device.steps.Add(activity);

@@ -18,6 +18,7 @@
 #include "collector/summary/ladder.h"
 #include "collector/summary/marker_summary.h"
 #include "collector/summary/memory_summary.h"
+#include "collector/summary/owners_summary.h"
 #include "collector/summary/phases.h"
 #include "collector/summary/run_summary.h"
 #include "collector/summary/step_levels.h"
@@ -47,6 +48,7 @@ Summary Summarize(const ModelState& model) {
   AddCuptiNotices(model, &summary);
   AddSamplingNotices(model, &summary);
   SummarizeFamilies(model, analysis, &summary);
+  SummarizeOwners(model, analysis, &summary);
   SummarizeLadder(model, analysis, &summary);
   SummarizeWaterfall(model, analysis, &summary);
   SummarizeEfficiency(model, analysis, &summary);

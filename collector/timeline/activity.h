@@ -45,6 +45,7 @@ struct Activity {
   uint16_t source;
   ActivityKind kind;
   bool begins_launch = true;  // false for all but the first node of a graph's launch
+  uint32_t stack = 0;         // that launched it, of StackTable; 0: not known
 };
 
 // The kind of a copy; copies between host buffers take no time of the device.

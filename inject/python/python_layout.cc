@@ -136,6 +136,7 @@ void FillFromOffsets(const uint64_t* words, const OffsetGroups& groups, PythonLa
   layout->code_instructions = of(groups.code, kCodeInstructions);
   layout->text_ascii = 40;
   layout->text_compact = 56;
+  layout->dict_values = 8;
 }
 
 NoStack ReadOffsets(const uint64_t* words, uint64_t version, PythonLayout* layout) {

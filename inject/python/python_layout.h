@@ -24,6 +24,9 @@ enum class NoStack : uint8_t {
   kEnding,          // the interpreter is being taken down
   kNoFrames,        // Python knows the thread, which runs no Python function
   kOddFrames,       // a frame that cannot be CPython's
+  // Of the agent:
+  kNoMemory,
+  kNotSubscribed,  // CUPTI refused its one subscription, which another client has or has had
 };
 
 // Offsets in bytes. Pointers and instructions are 64-bit words.
@@ -50,6 +53,7 @@ struct PythonLayout {
   uint32_t code_instructions = 0;
   uint32_t text_ascii = 0;  // where the characters of a text begin
   uint32_t text_compact = 0;
+  uint32_t dict_values = 0;  // the first value of a table of values alone
   bool has_cframe = false;
   bool has_tags = false;  // code and locals are words whose lowest two bits are no address
 };

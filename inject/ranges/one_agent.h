@@ -29,6 +29,7 @@ void BufferCompletedCallback(cupti::Context context, uint32_t stream, uint8_t* b
 void GiveUpSubscription();
 // It is about to register buffer callbacks of its own; alike.
 void TakeBuffersBack();
+void LaunchCallback(void* user, uint32_t domain, uint32_t callback_id, const void* data);
 void DriverCallCallback(void* user, uint32_t domain, uint32_t callback_id, const void* data);
 
 }  // namespace utlz::inject

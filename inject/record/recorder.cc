@@ -59,6 +59,8 @@ void Recorder::Restart(bool with_correlation) {
   Lock();
   // Stragglers of the time before, of which nobody wants to know.
   launches_.Finish(Scratch());
+  if (stacks_.ready()) stacks_.encoder().Finish(Scratch());
+  stacks_.Restart();
   copies_.Finish(Scratch());
   markers_.Finish(Scratch());
   calls_.Finish(Scratch());
@@ -69,6 +71,7 @@ void Recorder::Restart(bool with_correlation) {
   ClearArray(contexts_seen_, kContextSlots);
   strings_sent_ = 0;
   variants_sent_ = VariantTable::kFirst;
+  stacks_sent_ = StackTree::kFirst;
   streams_ = 0;
   ForgetContexts();
   counts_ = {};
@@ -81,9 +84,16 @@ ByteBuffer* Recorder::Scratch() {
   return &scratch_;
 }
 
+NoStack Recorder::FindInterpreter() {
+  if (stacks_.ready()) return NoStack::kNone;
+  FlushLaunches();  // a batch has a stack for each of its launches, or for none
+  return stacks_.FindInterpreter(&strings_);
+}
+
 void Recorder::Consume(uint8_t* buffer, size_t valid_bytes) {
   const uint64_t begin_ns = MonotonicNs();
   variants_.BeginBuffer();
+  if (stacks_.ready()) stacks_.TakeNewStacks();
   walker_.Begin(api_->activity_get_next_record, buffer, valid_bytes);
   while (cupti::RecordHead* record = walker_.Next()) {
     if (clock_.foreign()) clock_.ConvertTimes(record);
@@ -158,6 +168,9 @@ void Recorder::ConsumeKernel(const cupti::KernelRecord& record) {
     launches_.Add({variant, record.start, record.end, record.stream_id, record.context_id,
                    record.graph_node_id != 0 ? record.correlation_id : 0, record.correlation_id});
     recent_.AddLaunch(record.start, record.end, record.graph_node_id != 0);
+    if (stacks_.ready()) {
+      stacks_.encoder().Add(variant, stacks_.NumberOf(record.correlation_id));
+    }
   }
   if (launches_.Full()) FlushLaunches();
 }
@@ -286,10 +299,11 @@ void Recorder::FlushLaunches() {
   if (launches_.Empty()) return;
   // A launch whose variant is not known to the reader means nothing, so definitions go first, and
   // go again with the next batch where there was no room for them.
-  const bool defined = SendStrings() && SendVariants();
+  const bool defined = SendStrings() && SendVariants() && SendStacks();
   const uint32_t launches = launches_.launches();
   ByteBuffer* message = Scratch();
   launches_.Finish(message);
+  if (stacks_.ready()) stacks_.encoder().Finish(message);
   if (defined) {
     ring_->Write(wire::kFrameLaunches, *message, launches);
   } else {
@@ -356,6 +370,18 @@ bool Recorder::SendVariants() {
     put(field::kFlags, [](const Variant& v) { return FlagsOf(v.key); });
     if (!Send(wire::kFrameVariants, *message)) return false;
     variants_sent_ = end;
+  }
+  return true;
+}
+
+bool Recorder::SendStacks() {
+  if (!stacks_.ready()) return true;
+  const StackTree& tree = stacks_.tree();
+  while (stacks_sent_ < tree.size()) {
+    ByteBuffer* message = Scratch();
+    const uint32_t next = tree.Write(stacks_sent_, message);
+    if (!Send(wire::kFrameStacks, *message)) return false;
+    stacks_sent_ = next;
   }
   return true;
 }

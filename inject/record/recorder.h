@@ -15,6 +15,7 @@
 #include "inject/record/copy_encoder.h"
 #include "inject/record/cupti_clock.h"
 #include "inject/record/launch_encoder.h"
+#include "inject/record/launch_stacks.h"
 #include "inject/record/marker_encoder.h"
 #include "inject/record/operation_count.h"
 #include "inject/record/recent_work.h"
@@ -57,6 +58,10 @@ class Recorder {
   // A frame of some other kind; `message` is scratch from Scratch().
   bool Send(uint16_t type, const ByteBuffer& message) { return ring_->Write(type, message); }
   ByteBuffer* Scratch();
+
+  // Makes stacks of launches ready, where this process has an interpreter whose frames are known.
+  NoStack FindInterpreter();
+  LaunchStacks& stacks() { return stacks_; }
 
   SwitchTimes& switch_times() { return switch_times_; }
   CuptiClock& clock() { return clock_; }
@@ -106,6 +111,7 @@ class Recorder {
   void FlushCommunication();
   bool SendStrings();
   bool SendVariants();
+  bool SendStacks();
 
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
   RingWriter* ring_ = nullptr;
@@ -116,6 +122,7 @@ class Recorder {
   StringTable strings_;
   VariantTable variants_;
   LaunchEncoder launches_;
+  LaunchStacks stacks_;
   CopyEncoder copies_;
   MarkerEncoder markers_;
   CallEncoder calls_;
@@ -124,6 +131,7 @@ class Recorder {
   uint64_t communication_lost_ = 0;
   uint32_t strings_sent_ = 0;
   uint32_t variants_sent_ = VariantTable::kFirst;
+  uint32_t stacks_sent_ = StackTree::kFirst;
   static constexpr uint32_t kContextSlots = 4096;
   uint32_t* contexts_seen_ = nullptr;  // ring of context identifiers
   // Since ForgetContexts(); the last place is for whatever comes beyond the others.

@@ -1,5 +1,7 @@
 #include "inject/record/stack_encoder.h"
 
+#include <initializer_list>
+
 #include "inject/base/memory.h"
 #include "proto/profile_fields.h"
 

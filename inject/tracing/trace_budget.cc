@@ -43,8 +43,9 @@ bool TraceBudget::ShouldTrace(uint64_t now_ns, uint64_t launches, uint64_t graph
 
 void TraceBudget::Settle(uint64_t now_ns, uint64_t launches, uint64_t graph_nodes,
                          const PlannedWindow& window) {
-  double cost_ns = scale_ * static_cast<double>(TracingCostNs(launches - launches_,
-                                                              graph_nodes - graph_nodes_));
+  double cost_ns =
+      scale_ * static_cast<double>(TracingCostNs(launches - launches_, graph_nodes - graph_nodes_) +
+                                   (stacks_read_ - stacks_charged_) * kStackOfLaunchNs);
   tracing_cost_ns_ += static_cast<uint64_t>(cost_ns);
   // Every planned window, sampled or not.
   if (tracing_) {
@@ -58,6 +59,7 @@ void TraceBudget::Settle(uint64_t now_ns, uint64_t launches, uint64_t graph_node
   last_ns_ = now_ns;
   launches_ = launches;
   graph_nodes_ = graph_nodes;
+  stacks_charged_ = stacks_read_;
   if (off_since_ns_ > on_since_ns_) {
     cost_rate_ = (charged_ns_ - charged_before_ns_) / Between(on_since_ns_, off_since_ns_);
     felt_ = charges_time_ && cost_rate_ > kFelt;

@@ -69,6 +69,8 @@ class TraceBudget {
   // Whether to trace from now on, given all launches and graph nodes traced so far.
   bool ShouldTrace(uint64_t now_ns, uint64_t launches, uint64_t graph_nodes,
                    const PlannedWindow& window);
+  // All launching calls so far whose stacks were read; told before ShouldTrace.
+  void SetStacksRead(uint64_t calls) { stacks_read_ = calls; }
   // Whether every millisecond of tracing counts.
   bool ChargesTime() const { return felt_; }
   // What launches and nodes cost this program ÷ what they cost by the figures.
@@ -100,6 +102,8 @@ class TraceBudget {
   uint64_t last_ns_ = 0;
   uint64_t launches_ = 0;
   uint64_t graph_nodes_ = 0;
+  uint64_t stacks_read_ = 0;
+  uint64_t stacks_charged_ = 0;
   uint64_t tracing_cost_ns_ = 0;
   double account_ns_ = 0;
   double scale_ = 1;
@@ -108,12 +112,12 @@ class TraceBudget {
   // records are handed over late.
   double cost_rate_ = 0;
   bool charges_time_ = false;
-  bool felt_ = false;  // as of then, and to be on the safe side before it
+  bool felt_ = false;        // as of then, and to be on the safe side before it
   bool stands_out_ = false;  // the same
   double charged_ns_ = 0;
   double charged_before_ns_ = 0;  // when tracing was switched on
   uint64_t on_since_ns_ = 0;
-  uint64_t off_since_ns_ = 0;  // 0: that time has been rated
+  uint64_t off_since_ns_ = 0;   // 0: that time has been rated
   bool was_unplanned_ = false;  // the last window that was traced
 };
 

@@ -5,6 +5,7 @@
 
 #include "tools/compare/difference_verdict.h"
 #include "tools/compare/kernel_match.h"
+#include "tools/compare/layer_changes.h"
 #include "tools/compare/run_quantities.h"
 #include "tools/compare/sides.h"
 #include "tools/compare/slice_changes.h"
@@ -156,6 +157,7 @@ Difference DiffRuns(const Runs& as_reported_before, const Runs& as_reported_afte
   difference.quantities = CompareQuantities(sides);
   difference.slices = CompareSlices(sides, per_step);
   difference.kernels = CompareKernels(sides);
+  difference.layers = CompareLayers(sides);
   difference.verdict = DifferenceVerdict(difference);
   return difference;
 }

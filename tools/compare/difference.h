@@ -69,6 +69,12 @@ struct KernelChange {
   Change dram_bytes;
 };
 
+struct LayerChange {
+  std::string model;  // class of the outermost module
+  std::string name;   // path of the layer; names are those of the target, not escaped
+  Change time_ns;     // of its kernels, those of layers inside it too
+};
+
 struct Difference {
   bool per_step = false;
   size_t runs_before = 1;
@@ -76,6 +82,7 @@ struct Difference {
   std::vector<QuantityChange> quantities;
   std::vector<SliceChange> slices;
   std::vector<KernelChange> kernels;  // largest change of time first
+  std::vector<LayerChange> layers;    // the same; empty where a side has none
   std::vector<std::string> caveats;   // why the two sides are not quite comparable
   std::string verdict;                // one sentence
 

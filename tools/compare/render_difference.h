@@ -10,8 +10,9 @@
 namespace utlz {
 
 struct DifferenceTextOptions {
-  size_t kernels = 20;     // at most so many lines
-  bool unchanged = false;  // also what is within error
+  size_t kernels = 20;            // at most so many lines
+  bool unchanged = false;         // also what is within error
+  bool layers = false;            // in place of kernels
   std::string before_label = {};  // what the sides are, where there is something to say
   std::string after_label = {};
 };

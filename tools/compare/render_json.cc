@@ -91,6 +91,15 @@ Json KernelJson(const KernelChange& kernel) {
   return object;
 }
 
+Json LayersJson(const Difference& difference) {
+  Json layers = Json::array();
+  for (const LayerChange& layer : difference.layers) {
+    layers.push_back(
+        {{"model", layer.model}, {"name", layer.name}, {"time_ns", ChangeJson(layer.time_ns)}});
+  }
+  return layers;
+}
+
 Json DifferenceJson(const Difference& difference) {
   Json object = Json::object();
   object["schema"] = "utlz.difference/1";
@@ -115,6 +124,7 @@ Json DifferenceJson(const Difference& difference) {
   for (const KernelChange& kernel : difference.kernels) {
     object["kernels"].push_back(KernelJson(kernel));
   }
+  if (!difference.layers.empty()) object["layers"] = LayersJson(difference);
   return object;
 }
 

@@ -118,6 +118,25 @@ std::string KernelsText(const Difference& difference, const DifferenceTextOption
   return lines.empty() ? "" : Heading("Kernels") + lines;
 }
 
+std::string LayersText(const Difference& difference, const DifferenceTextOptions& options) {
+  if (difference.layers.empty()) {
+    return "\nNo layers to compare: both sides must be recorded with --stacks=auto.\n";
+  }
+  std::string lines;
+  size_t shown = 0, left_out = 0;
+  for (const LayerChange& layer : difference.layers) {
+    if (!IsWorthALine(layer.time_ns, options)) continue;
+    if (shown == options.kernels) {
+      ++left_out;
+      continue;
+    }
+    lines += Line(TerminalName(layer.name, kNameWidth - 2), layer.time_ns, "ns");
+    ++shown;
+  }
+  if (left_out > 0) lines += "  and " + std::to_string(left_out) + " more\n";
+  return lines.empty() ? "\nNo layer changed beyond error.\n" : Heading("Layers") + lines;
+}
+
 }  // namespace
 
 std::string RenderDifferenceText(const Difference& difference,
@@ -134,7 +153,7 @@ std::string RenderDifferenceText(const Difference& difference,
       "; ± is the 95 % interval of the change; pt: points of per cent; changes within error are " +
       std::string(options.unchanged ? "marked.\n" : "left out.\n");
   return text + QuantitiesText(difference, options) + SlicesText(difference, options) +
-         KernelsText(difference, options);
+         (options.layers ? LayersText(difference, options) : KernelsText(difference, options));
 }
 
 std::string RenderGateText(const GateResult& result) {

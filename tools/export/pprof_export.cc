@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "tools/export/exact_shares.h"
+#include "collector/exact_shares.h"
 #include "tools/export/pprof_values.h"
 #include "tools/export/pprof_writer.h"
 #include "tools/export/range_paths.h"
@@ -53,12 +53,13 @@ std::string_view PhaseName(RunPhase phase) {
 
 class PprofExport {
  public:
-  PprofExport(const Summary& summary, bool counters, const WorkReader& work,
+  PprofExport(const Summary& summary, const PprofOptions& options, const WorkReader& work,
               const RangePaths& paths)
       : summary_(summary),
+        options_(options),
         work_(work),
         paths_(paths),
-        values_(summary, counters),
+        values_(summary, options.counters),
         writer_(values_.Types()),
         of_sites_(work.sites().all().size()) {
     for (int i = 0; i < summary.devices_size(); ++i) {
@@ -211,6 +212,7 @@ class PprofExport {
       locations.push_back(
           writer_.LocationOf({.name = work_.NameOf(site), .system_name = {}, .file = {}}));
     }
+    AddStack(site.stack, &locations);
     for (const std::string& range : paths_.NamesOf(site.path)) {
       locations.push_back(writer_.LocationOf({.name = range, .system_name = {}, .file = {}}));
     }
@@ -225,6 +227,27 @@ class PprofExport {
                 std::move(labels));
   }
 
+  // Innermost first: functions, and the modules that they are called for by their paths.
+  void AddStack(uint32_t stack, std::vector<uint64_t>* locations) {
+    const StackTable& stacks = work_.stacks();
+    for (; stack != kNoStack; stack = stacks.ParentOf(stack)) {
+      const StackFrame& frame = stacks.FrameOf(stack);
+      const bool is_module = frame.kind == STACK_FRAME_MODULE;
+      const std::string& name = frame.name.empty() ? frame.module_class : frame.name;
+      locations->push_back(writer_.LocationOf(
+          {.name = is_module && name != frame.module_class
+                       ? absl::StrCat(name, " (", frame.module_class, ")")
+                       : name,
+           .system_name = {},
+           .file = options_.paths ? std::string_view(frame.file) : FileName(frame.file),
+           .line = frame.line}));
+    }
+  }
+
+  static std::string_view FileName(std::string_view path) {
+    return path.substr(path.rfind('/') + 1);
+  }
+
   void WriteSample(std::span<const uint64_t> locations, const PprofValues& values,
                    const std::string& device, std::vector<PprofLabel> labels) {
     if (values.empty()) return;
@@ -233,6 +256,7 @@ class PprofExport {
   }
 
   const Summary& summary_;
+  const PprofOptions& options_;
   const WorkReader& work_;
   const RangePaths& paths_;
   PprofValueSet values_;
@@ -251,7 +275,7 @@ TraceExportResult WritePprof(const Summary& summary, const PprofOptions& options
   FrameView frame;
   while (reader->Next(&frame)) work.Consume(frame.source, frame.type, frame.payload);
   work.Finish();
-  PprofExport(summary, options.counters, work, paths).Write()->Write(out);
+  PprofExport(summary, options, work, paths).Write()->Write(out);
   TraceExportResult result;
   result.kernels = work.counts().kernels;
   result.copies = work.counts().copies;

@@ -1,5 +1,6 @@
-// A profile as pprof's samples: kernels as leaves, the NVTX ranges that they were launched in as
-// their callers, with GPU time, idle time before them, FLOPs, DRAM bytes and launches.
+// A profile as pprof's samples: kernels as leaves, the stacks that launched them and the NVTX
+// ranges that they were launched in as their callers, with GPU time, idle time before them, FLOPs,
+// DRAM bytes and launches.
 //
 // The sums over all samples are the report's totals exactly: what the report has of a kernel is
 // divided among the places from which its launches came, in proportion to what was traced of each.
@@ -16,6 +17,7 @@ namespace utlz {
 
 struct PprofOptions {
   bool counters = true;  // FLOPs and bytes too
+  bool paths = true;     // folders of source files, where stacks have any
 };
 
 // Reads the profile twice, from its first frame. What cannot be written fails `out`.

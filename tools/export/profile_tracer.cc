@@ -66,6 +66,11 @@ bool ProfileTracer::Take(uint32_t source, uint16_t type, std::string_view payloa
       ProcessState* process = processes_.Get(source);
       return process && Parse(payload, &message) && processes_.AddVariants(process, message);
     }
+    case FRAME_STACKS: {
+      Stacks message;
+      ProcessState* process = processes_.Get(source);
+      return process && Parse(payload, &message) && stacks_.Add(process, message);
+    }
     case FRAME_LAUNCHES:
       return TakeLaunches(source, payload);
     case FRAME_COPIES:
@@ -164,6 +169,16 @@ void ProfileTracer::WriteRates(uint32_t gpu, const Launch& launch,
   }
 }
 
+const ProfileTracer::Owner& ProfileTracer::OwnerOf(uint32_t stack) {
+  const auto known = owners_.find(stack);
+  if (known != owners_.end()) return known->second;
+  Owner owner;
+  const LayerOwner layer = stack_owners_.LayerOf(stack);
+  if (layer.kind == "layer") owner.layer = layer.path.empty() ? layer.model : layer.path;
+  if (const StackFrame* frame = stack_owners_.LineOf(stack)) owner.line = LineName(*frame);
+  return owners_.emplace(stack, std::move(owner)).first->second;
+}
+
 void ProfileTracer::WriteLaunch(const ProcessState& process, const Launch& launch,
                                 const LaunchSegment& segment) {
   const auto track =
@@ -187,6 +202,12 @@ void ProfileTracer::WriteLaunch(const ProcessState& process, const Launch& launc
       {"launch__registers_per_thread", uint64_t{shape.registers_per_thread}},
       {"launch__shared_mem_per_block", uint64_t{shape.shared_bytes}}};
   if (shape.graph_node != 0) arguments.push_back({"graph node", shape.graph_node});
+  const uint32_t stack = StackTable::Find(process, launch.stack);
+  if (stack != kNoStack) {
+    const Owner& owner = OwnerOf(stack);
+    if (!owner.layer.empty()) arguments.push_back({"layer", std::string_view(owner.layer)});
+    if (!owner.line.empty()) arguments.push_back({"line", std::string_view(owner.line)});
+  }
   const Place& place = PlaceOf(process, segment.context);
   const KernelMetrics::Metrics* metrics = metrics_.Find(
       StringOf(process, shape.name), shape, place.uuid, launch.end_ns - launch.start_ns);

@@ -15,6 +15,8 @@
 #include "collector/decode/launch_decoder.h"
 #include "collector/decode/sample_decoder.h"
 #include "collector/run/process_table.h"
+#include "collector/run/stack_owners.h"
+#include "collector/run/stack_table.h"
 #include "proto/profile.pb.h"
 #include "tools/export/kernel_metrics.h"
 #include "tools/export/trace_export_result.h"
@@ -46,6 +48,11 @@ class ProfileTracer {
     std::string grid;
     std::string block;
   };
+  // Whose a launch is, by its stack.
+  struct Owner {
+    std::string layer;
+    std::string line;
+  };
   // Where a context's work runs.
   struct Place {
     uint32_t gpu = 0;
@@ -69,6 +76,7 @@ class ProfileTracer {
   bool TakeTotals(std::string_view payload);
 
   void WriteLaunch(const ProcessState& process, const Launch& launch, const LaunchSegment& segment);
+  const Owner& OwnerOf(uint32_t stack);
   const Name& NameOf(const ProcessState& process, uint32_t variant);
   std::string StreamName(const ProcessState& process, uint32_t context, uint32_t stream) const;
   std::string_view StringOf(const ProcessState& process, uint32_t id) const;
@@ -85,6 +93,9 @@ class ProfileTracer {
   TrackLanes lanes_;
   KernelMetrics metrics_;
   ProcessTable processes_;
+  StackTable stacks_;
+  StackOwners stack_owners_{stacks_};
+  std::unordered_map<uint32_t, Owner> owners_;  // by stack
   LaunchDecoder launches_;
   DecodedSamples samples_;
   std::map<std::pair<uint32_t, uint32_t>, Name> names_;   // (source, variant)

@@ -108,7 +108,8 @@ absl::StatusOr<TraceExportResult> ExportTrace(const std::string& profile_path, T
   OutputStream out(file->fd());
   TraceExportResult result =
       format == TraceFormat::kPprof
-          ? WritePprof(*summary, {.counters = options.counters}, &*reader, &out)
+          ? WritePprof(*summary, {.counters = options.counters, .paths = options.paths}, &*reader,
+                       &out)
           : WriteTrace(*summary, format, *selection, &*reader, &out);
   if (!out.flush()) {
     return CannotWrite(absl::ErrnoToStatus(errno, "cannot write the trace " + trace_path));

@@ -25,6 +25,7 @@ struct TraceExportOptions {
   std::optional<double> from_s;
   std::optional<double> to_s;
   bool counters = true;
+  bool paths = true;     // folders of source files
   bool replace = false;  // a file that is there; never a profile
 };
 

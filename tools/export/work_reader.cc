@@ -73,6 +73,10 @@ bool WorkReader::Take(uint32_t source, uint16_t type, std::string_view payload) 
       Variants message;
       return Parse(payload, &message) && processes_.AddVariants(process, message);
     }
+    case FRAME_STACKS: {
+      Stacks message;
+      return Parse(payload, &message) && stacks_.Add(process, message);
+    }
     case FRAME_LAUNCHES:
       return TakeLaunches(source, payload);
     case FRAME_LAUNCH_CALLS: {
@@ -168,6 +172,7 @@ void WorkReader::AddLaunch(const ProcessState& process, const Launch& launch,
     site.name = variant.name == UINT32_MAX ? NameId("(unknown kernel)") : variant.name;
   }
   site.stream = segment.stream;
+  site.stack = StackTable::Find(process, launch.stack);
   site.phase = PhaseAt(launch.start_ns);
   ++counts_.kernels;
   join_.AddLaunch({launch.correlation, site, launch.start_ns, launch.end_ns});

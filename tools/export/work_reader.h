@@ -16,6 +16,7 @@
 
 #include "collector/decode/launch_decoder.h"
 #include "collector/run/process_table.h"
+#include "collector/run/stack_table.h"
 #include "proto/summary.pb.h"
 #include "tools/export/call_join.h"
 #include "tools/export/idle_before.h"
@@ -42,6 +43,7 @@ class WorkReader {
   void Finish();
 
   const WorkSites& sites() const { return sites_; }
+  const StackTable& stacks() const { return stacks_; }
   const WorkCounts& counts() const { return counts_; }
   std::string_view NameOf(const WorkSite& site) const { return names_[site.name]; }
   // Null where the process did not say what it is.
@@ -80,6 +82,7 @@ class WorkReader {
   IdleBefore idle_;
   CallJoin join_;
   ProcessTable processes_;
+  StackTable stacks_;
   LaunchDecoder launches_;
   WorkCounts counts_;
   std::unordered_map<std::string, uint32_t> name_ids_;

@@ -1,7 +1,7 @@
 // From where a kernel was launched, and what was seen of its launches from there.
 //
-// Bounded: beyond kMaxSites launches of a new site go to one of the same kernel without stream and
-// path, and where that is new too they are left out. Thread safety: none.
+// Bounded: beyond kMaxSites launches of a new site go to one of the same kernel without stream,
+// path and stack, and where that is new too they are left out. Thread safety: none.
 #ifndef UTLZ_TOOLS_EXPORT_WORK_SITES_H_
 #define UTLZ_TOOLS_EXPORT_WORK_SITES_H_
 
@@ -24,7 +24,8 @@ struct WorkSite {
   uint32_t source = 0;
   uint32_t gpu = 0;
   uint32_t stream = kAnyStream;
-  uint32_t path = 0;  // of NVTX ranges
+  uint32_t path = 0;   // of NVTX ranges
+  uint32_t stack = 0;  // that launched it, of StackTable
   RunPhase phase = RunPhase::kSteady;
 
   auto operator<=>(const WorkSite&) const = default;
@@ -45,7 +46,7 @@ class WorkSites {
     if (const auto known = index_.find(site); known != index_.end()) return known->second;
     if (index_.size() < kMaxSites) return Insert(site);
     site.stream = WorkSite::kAnyStream;
-    site.path = 0;
+    site.path = site.stack = 0;
     const auto known = index_.find(site);
     if (known != index_.end()) return known->second;
     if (index_.size() < kMaxSites + kMaxSites / 4) return Insert(site);

@@ -15,10 +15,10 @@ namespace {
 using google::protobuf::FieldDescriptor;
 using Json = nlohmann::ordered_json;
 
-// Every field of a kernel that fits into a cell; numbers in the schema's order, names first.
-std::vector<std::string> ColumnTitles() {
-  std::vector<std::string> titles = {"short_name"};
-  const auto* descriptor = KernelSummary::descriptor();
+// Every field of a row that fits into a cell; numbers in the schema's order, the name first.
+std::vector<std::string> ColumnTitles(const google::protobuf::Descriptor* descriptor,
+                                      const std::string& first) {
+  std::vector<std::string> titles = {first};
   for (int i = 0; i < descriptor->field_count(); ++i) {
     const FieldDescriptor* field = descriptor->field(i);
     if (field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE || field->name() == titles[0])
@@ -110,7 +110,7 @@ std::vector<std::string> DeviceCells(const Summary& summary) {
 }  // namespace
 
 std::string RenderCsv(const Summary& summary) {
-  const std::vector<std::string> titles = ColumnTitles();
+  const std::vector<std::string> titles = ColumnTitles(KernelSummary::descriptor(), "short_name");
   std::string text;
   for (const std::string& title : titles) text += (text.empty() ? "" : ",") + title;
   text += PrefixedTitles("capture_", kOfCapture) + ",capture_warnings" +
@@ -121,6 +121,17 @@ std::string RenderCsv(const Summary& summary) {
     const size_t device =
         summary.devices().empty() ? 0 : static_cast<size_t>(DeviceIndexOf(summary, kernel));
     text += CellsOf(MessageToJson(kernel), titles).substr(1) + capture + devices[device] + "\r\n";
+  }
+  return text;
+}
+
+std::string RenderOwnersCsv(const google::protobuf::RepeatedPtrField<OwnerSummary>& owners) {
+  const std::vector<std::string> titles = ColumnTitles(OwnerSummary::descriptor(), "name");
+  std::string text;
+  for (const std::string& title : titles) text += (text.empty() ? "" : ",") + title;
+  text += "\r\n";
+  for (const OwnerSummary& owner : owners) {
+    text += CellsOf(MessageToJson(owner), titles).substr(1) + "\r\n";
   }
   return text;
 }

@@ -11,6 +11,8 @@
 namespace utlz {
 
 std::string RenderCsv(const Summary& summary);
+// The same of layers, lines or operations; an empty table where no stacks were recorded.
+std::string RenderOwnersCsv(const google::protobuf::RepeatedPtrField<OwnerSummary>& owners);
 
 }  // namespace utlz
 

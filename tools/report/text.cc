@@ -20,6 +20,7 @@ std::string RenderText(const Summary& summary, const TextOptions& options) {
     case GroupBy::kKernel:
       add(RenderKernels(in_steps, options));
       add(RenderRoofline(in_steps, options));
+      if (summary.has_owners()) add(RenderCoverage(summary.owners(), options));
       add(RenderCopies(summary, options));
       add(RenderCommunication(summary, options));
       add(RenderIdle(summary, options) + RenderSteps(summary, options) +
@@ -27,6 +28,11 @@ std::string RenderText(const Summary& summary, const TextOptions& options) {
       add(RenderWaterfall(summary, options));
       if (summary.processes_size() > 1) add(RenderProcesses(summary, options));
       add(RenderRanks(summary, options));
+      break;
+    case GroupBy::kLayer:
+    case GroupBy::kLine:
+    case GroupBy::kOperation:
+      add(RenderOwners(summary, options));
       break;
     case GroupBy::kNvtx:
       add(RenderMarkers(summary, options));

@@ -8,11 +8,20 @@
 
 namespace utlz {
 
-enum class GroupBy { kKernel, kNvtx, kStream, kDevice, kProcess };
+enum class GroupBy {
+  kKernel,
+  kLayer,
+  kLine,
+  kOperation,
+  kNvtx,
+  kStream,
+  kDevice,
+  kProcess,
+};
 
 struct TextOptions {
-  bool color = false;     // ANSI colours; only for a terminal
-  uint32_t top = 15;      // rows of a table
+  bool color = false;  // ANSI colours; only for a terminal
+  uint32_t top = 15;   // rows of a table
   KernelOrder order = KernelOrder::kRecoverable;
   GroupBy group_by = GroupBy::kKernel;
   uint32_t columns = 100;

@@ -29,6 +29,9 @@ std::string RenderRoofline(const Summary& summary, const TextOptions& options);
 std::string RenderCopies(const Summary& summary, const TextOptions& options);
 std::string RenderIdle(const Summary& summary, const TextOptions& options);
 std::string RenderMarkers(const Summary& summary, const TextOptions& options);
+// Layers, lines or operations, as `group_by` says, and how much of the time has any.
+std::string RenderOwners(const Summary& summary, const TextOptions& options);
+std::string RenderCoverage(const OwnersSummary& owners, const TextOptions& options);
 std::string RenderStreams(const Summary& summary, const TextOptions& options);
 std::string RenderProcesses(const Summary& summary, const TextOptions& options);
 

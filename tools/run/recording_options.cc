@@ -83,6 +83,7 @@ SessionOptions MakeSessionOptions(const RecordingOptions& options, const std::st
   if (options.new_work) session.trace_flags |= kTraceNewWork;
   if (options.later_windows == LaterWindowsMode::kAlways) session.trace_flags |= kTraceAgainAlways;
   if (options.later_windows == LaterWindowsMode::kNever) session.trace_flags |= kTraceAgainNever;
+  if (options.stacks) session.trace_flags |= kTraceStacks;
   if (options.nvtx) session.trace_flags |= kTraceMarkers | kTraceLaunchCalls;
   if (options.counters == CountersMode::kRange) session.trace_flags |= kTraceUserRanges;
   session.model_work = options.model_work;

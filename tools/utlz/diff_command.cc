@@ -60,6 +60,10 @@ void AddDiffCommand(CLI::App* program, Action* action) {
   diff->add_option("--format", arguments->format, "text, markdown, json or html")
       ->transform(Choice(formats))
       ->type_name("WORD");
+  const std::map<std::string, bool> groups = {{"kernel", false}, {"layer", true}};
+  diff->add_option("--by", arguments->text.layers, "What the text lists: kernel or layer")
+      ->transform(Choice(groups))
+      ->type_name("WORD");
   diff->add_flag("--all", arguments->text.unchanged, "Also list changes within error");
   AddRecomputeOption(diff, &arguments->recompute);
   diff->callback(

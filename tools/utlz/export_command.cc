@@ -18,11 +18,13 @@ struct ExportArguments {
   TraceFormat format = TraceFormat::kPerfetto;
   TraceExportOptions options;
   bool no_counters = false;
+  bool no_paths = false;
 };
 
 int RunExport(const ExportArguments& arguments) {
   TraceExportOptions options = arguments.options;
   options.counters = !arguments.no_counters;
+  options.paths = !arguments.no_paths;
   const std::string output = arguments.output == "-" ? "/dev/stdout" : arguments.output;
   const absl::StatusOr<TraceExportResult> result =
       ExportTrace(arguments.profile, arguments.format, output, options);
@@ -66,6 +68,7 @@ void AddExportCommand(CLI::App* program, Action* action) {
       ->check(NumberRange(0.0, 1e9))
       ->type_name("S");
   command->add_flag("--no-counters", arguments->no_counters, "Kernels, copies and ranges alone");
+  command->add_flag("--no-paths", arguments->no_paths, "Leave the folders of source files out");
   command->add_flag("--force", arguments->options.replace, "Replace the output file");
   command->callback(
       [arguments, action] { *action = [arguments] { return RunExport(*arguments); }; });

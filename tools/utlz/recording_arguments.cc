@@ -92,6 +92,13 @@ void AddRecordingOptions(CLI::App* command, const std::string& output,
                    "or never. Launches then take about 1 µs longer until the program ends")
       ->transform(Choice(later))
       ->type_name("MODE");
+  const std::map<std::string, bool> stacks = {{"auto", true}, {"off", false}};
+  command
+      ->add_option(
+          "--stacks", options->stacks,
+          "Read which Python line launches each kernel: auto (of CPython 3.11 to 3.14), off")
+      ->transform(Choice(stacks))
+      ->type_name("MODE");
   AddMetricsOptions(command, options);
   AddModelWorkOptions(command, &arguments->work);
   AddAlertOption(command, &arguments->alerts);

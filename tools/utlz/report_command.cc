@@ -23,6 +23,7 @@
 #include "tools/report/csv.h"
 #include "tools/report/json.h"
 #include "tools/report/markdown.h"
+#include "tools/report/owner_options.h"
 #include "tools/report/text.h"
 #include "tools/report_html/report_html.h"
 #include "tools/utlz/alert_options.h"
@@ -49,12 +50,26 @@ struct ReportArguments {
   std::vector<std::string> alerts;
   bool fail_on_alert = false;
   bool recompute = false;
+  bool no_paths = false;
   std::string step_kernel;
   double steps = 0;
   std::string compare;  // a profile to lay the others over, empty for none
   std::string since;    // of the history, in place of profiles
   std::string history;  // its folder; empty: the default
 };
+
+std::string RenderCsvBy(const Summary& summary, GroupBy group_by) {
+  switch (group_by) {
+    case GroupBy::kLayer:
+      return RenderOwnersCsv(summary.owners().layers());
+    case GroupBy::kLine:
+      return RenderOwnersCsv(summary.owners().lines());
+    case GroupBy::kOperation:
+      return RenderOwnersCsv(summary.owners().operations());
+    default:
+      return RenderCsv(summary);
+  }
+}
 
 std::string Render(const Summary& summary, const Summary* before,
                    const ReportArguments& arguments) {
@@ -65,7 +80,7 @@ std::string Render(const Summary& summary, const Summary* before,
     case Format::kJson:
       return RenderJson(summary);
     case Format::kCsv:
-      return RenderCsv(summary);
+      return RenderCsvBy(summary, arguments.text.group_by);
     case Format::kHtml:
       return RenderHtml(summary);
     case Format::kMarkdown:
@@ -204,11 +219,12 @@ int Report(ReportArguments* arguments) {
   }
   int exit_status = kSuccess;
   for (const std::string& file : arguments->files) {
-    const absl::StatusOr<Summary> summary = reading->Read(file);
+    absl::StatusOr<Summary> summary = reading->Read(file);
     if (!summary.ok()) {
       exit_status = Fail(summary.status(), kFailure);
       continue;
     }
+    if (arguments->no_paths) StripPaths(&*summary);
     SayWhatIsUnused(*arguments, *summary, file);
     const bool alarming = arguments->fail_on_alert && !summary->alerts().empty();
     if (alarming && exit_status == kSuccess) exit_status = kAlertRaised;
@@ -257,12 +273,13 @@ void AddReportCommand(CLI::App* program, Action* action) {
   report->add_option("--sort", arguments->text.order, "recoverable, time, flops, bytes or launches")
       ->transform(Choice(orders))
       ->type_name("WORD");
-  const std::map<std::string, GroupBy> groups = {{"kernel", GroupBy::kKernel},
-                                                 {"nvtx", GroupBy::kNvtx},
-                                                 {"stream", GroupBy::kStream},
-                                                 {"device", GroupBy::kDevice},
-                                                 {"process", GroupBy::kProcess}};
-  report->add_option("--by", arguments->text.group_by, "kernel, nvtx, stream, device or process")
+  const std::map<std::string, GroupBy> groups = {
+      {"kernel", GroupBy::kKernel}, {"layer", GroupBy::kLayer},    {"line", GroupBy::kLine},
+      {"op", GroupBy::kOperation},  {"nvtx", GroupBy::kNvtx},      {"stream", GroupBy::kStream},
+      {"device", GroupBy::kDevice}, {"process", GroupBy::kProcess}};
+  report
+      ->add_option("--by", arguments->text.group_by,
+                   "kernel, layer, line, op, nvtx, stream, device or process")
       ->transform(Choice(groups))
       ->type_name("WORD");
   report->add_option("--columns", arguments->text.columns, "Width of the text report")
@@ -282,6 +299,7 @@ void AddReportCommand(CLI::App* program, Action* action) {
                    "How many steps or items the program ran: chooses the level that fits")
       ->check(NumberRange(1.0, 1e12))
       ->type_name("N");
+  report->add_flag("--no-paths", arguments->no_paths, "Leave the folders of source files out");
   AddRecomputeOption(report, &arguments->recompute);
   report->callback(
       [arguments, action] { *action = [arguments] { return Report(arguments.get()); }; });

@@ -1,4 +1,4 @@
-#include "tools/export/exact_shares.h"
+#include "collector/exact_shares.h"
 
 #include <gtest/gtest.h>
 

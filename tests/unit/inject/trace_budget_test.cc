@@ -273,6 +273,17 @@ TEST(TraceBudget, ChargesWhatLaunchesCostThisProgram) {
   EXPECT_EQ(budget.tracing_cost_ns(), 3 * by_the_figures_ns);
 }
 
+TEST(TraceBudget, ChargesStacksOfLaunches) {
+  constexpr uint64_t kLaunches = 10'000;
+  TraceBudget with, without;
+  for (TraceBudget* budget : {&with, &without}) budget->Start(0, 10'000);
+  with.SetStacksRead(kLaunches);
+  for (TraceBudget* budget : {&with, &without}) budget->ShouldTrace(kMs, kLaunches, 0, {});
+  EXPECT_EQ(with.tracing_cost_ns(), without.tracing_cost_ns() + kLaunches * kStackOfLaunchNs);
+  for (TraceBudget* budget : {&with, &without}) budget->ShouldTrace(2 * kMs, kLaunches, 0, {});
+  EXPECT_EQ(with.tracing_cost_ns(), without.tracing_cost_ns() + kLaunches * kStackOfLaunchNs);
+}
+
 TEST(TraceBudget, AnEmptyAccountPaysForNoWindow) {
   Simulation simulation;
   simulation.budget.Start(simulation.now_ns, 10'000);

@@ -4,12 +4,14 @@
 
 #include <cstring>
 
+#include "inject/python/module_paths.h"
 #include "inject/python/python_code.h"
 #include "inject/python/python_frames.h"
 
 namespace {
 
 using utlz::inject::LineOfInstruction;
+using utlz::inject::ModulePaths;
 using utlz::inject::NoStack;
 using utlz::inject::PythonCode;
 using utlz::inject::PythonFrames;
@@ -20,6 +22,9 @@ using utlz::inject::PythonWalk;
 PythonLayout layout;
 PythonFrames frames;
 PythonCode code;
+ModulePaths paths;
+char path[ModulePaths::kMostPathBytes];
+char class_name[ModulePaths::kMostClassBytes];
 
 // Debian's CPython 3.14 has an optimizer that is switched off.
 void* LookUpWithoutOptimizer(const char* name) {
@@ -56,7 +61,7 @@ extern "C" {
 int frames_probe_open(int without_optimizer) {
   const NoStack why =
       without_optimizer ? FindPython(LookUpWithoutOptimizer, &layout) : FindPython(&layout);
-  if (why == NoStack::kNone && !frames.Create(layout)) return -1;
+  if (why == NoStack::kNone && !(frames.Create(layout) && paths.Create(layout))) return -1;
   return static_cast<int>(why);
 }
 
@@ -101,6 +106,15 @@ int frames_probe_line(uint64_t code_address, uint64_t instruction) {
   const uint64_t offset_bytes = instruction - code_address - layout.code_instructions;
   return offset_bytes < code.instruction_bytes ? LineOfInstruction(code, offset_bytes) : -1;
 }
+int frames_probe_module_path(uint64_t root, uint64_t module, const char* around) {
+  return paths.Find(root, module, around, path) ? 1 : 0;
+}
+const char* frames_probe_path() { return path; }
+void frames_probe_forget_modules() { paths.Forget(); }
+int frames_probe_class(uint64_t object, uint32_t capacity) {
+  return utlz::inject::ReadClassName(object, class_name, capacity) ? 1 : 0;
+}
+const char* frames_probe_class_name() { return class_name; }
 uint32_t frames_probe_code_instructions() { return layout.code_instructions; }
 
 }  // extern "C"

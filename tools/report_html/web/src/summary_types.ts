@@ -38,6 +38,7 @@ export interface Summary {
   not_known?: string;
   next_command?: string;
   phases: Phase[];
+  owners?: Owners;
 }
 
 export interface Run {
@@ -570,4 +571,50 @@ export interface Phase {
   time_ns?: number;
   steps?: number;
   gpu_busy_share?: number;
+}
+
+export interface Owners {
+  time_ns?: number;
+  idle_time_ns?: number;
+  line_share?: number;
+  layer_share?: number;
+  inferred_share?: number;
+  ownerless_share?: number;
+  layers?: Owner[];
+  lines?: Owner[];
+  operations?: Owner[];
+  repeated_layers?: Owner[];
+  note?: string;
+}
+
+export interface Owner {
+  kind?: string;
+  name?: string;
+  model?: string;
+  module_class?: string;
+  file?: string;
+  line?: number;
+  function?: string;
+  parent?: number;
+  instances?: number;
+  time_ns?: number;
+  own_time_ns?: number;
+  time_share?: number;
+  launches?: number;
+  own_launches?: number;
+  idle_before_ns?: number;
+  own_idle_before_ns?: number;
+  idle_after?: string;
+  flops?: number;
+  flops_error?: number;
+  own_flops?: number;
+  dram_bytes?: number;
+  dram_bytes_error?: number;
+  own_dram_bytes?: number;
+  time_without_counters_ns?: number;
+  hfu?: number;
+  bound?: Bound;
+  recoverable_time_ns?: number;
+  recoverable_time_error_ns?: number;
+  inferred_time_ns?: number;
 }

@@ -1,6 +1,6 @@
 // Divides a whole number into whole parts whose sum it is, whatever rounding does.
-#ifndef UTLZ_TOOLS_EXPORT_EXACT_SHARES_H_
-#define UTLZ_TOOLS_EXPORT_EXACT_SHARES_H_
+#ifndef UTLZ_COLLECTOR_EXACT_SHARES_H_
+#define UTLZ_COLLECTOR_EXACT_SHARES_H_
 
 #include <algorithm>
 #include <cmath>
@@ -34,4 +34,4 @@ class ExactShares {
 
 }  // namespace utlz
 
-#endif  // UTLZ_TOOLS_EXPORT_EXACT_SHARES_H_
+#endif  // UTLZ_COLLECTOR_EXACT_SHARES_H_

@@ -1,0 +1,99 @@
+#include "collector/run/stack_owners.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <string_view>
+
+namespace utlz {
+namespace {
+
+bool Holds(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+bool IsOptimizer(const StackFrame& frame) {
+  return frame.kind == STACK_FRAME_OPTIMIZER ||
+         (frame.kind == STACK_FRAME_FUNCTION && Holds(frame.file, "/torch/optim/"));
+}
+
+}  // namespace
+
+std::string PatternOf(const std::string& path) {
+  std::string pattern;
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find('.', begin), path.size());
+    const std::string_view component = std::string_view(path).substr(begin, end - begin);
+    const bool is_number =
+        !component.empty() && component.find_first_not_of("0123456789") == std::string_view::npos;
+    if (begin > 0) pattern += '.';
+    pattern += is_number ? "*" : component;
+    begin = end + 1;
+  }
+  return pattern;
+}
+
+const StackOwners::Traits& StackOwners::TraitsOf(uint32_t stack) {
+  const uint32_t index = stacks_.FrameIndexOf(stack);
+  if (index >= traits_.size()) traits_.resize(stacks_.frames().size());
+  Traits& traits = traits_[index];
+  if (!traits.known) {
+    const StackFrame& frame = stacks_.FrameOf(stack);
+    traits = {true, IsFramework(frame.file), IsOptimizer(frame)};
+  }
+  return traits;
+}
+
+LayerOwner StackOwners::LayerOf(uint32_t stack) {
+  if (stack == kNoStack) return {};
+  const StackFrame *layer = nullptr, *model = nullptr;
+  bool is_optimizer = false;
+  for (; stack != kNoStack; stack = stacks_.ParentOf(stack)) {
+    const StackFrame& frame = stacks_.FrameOf(stack);
+    is_optimizer = is_optimizer || TraitsOf(stack).is_optimizer;
+    if (frame.kind != STACK_FRAME_MODULE) continue;
+    if (layer == nullptr) layer = &frame;
+    model = &frame;
+  }
+  LayerOwner owner;
+  owner.kind = layer != nullptr ? "layer" : is_optimizer ? "optimizer" : "outside";
+  if (layer == nullptr) return owner;
+  owner.model = model->module_class;
+  owner.path = layer->name;
+  owner.module_class = layer->module_class;
+  owner.inferred = layer->inferred;
+  return owner;
+}
+
+const StackFrame* StackOwners::LineOf(uint32_t stack) {
+  const StackFrame* innermost = nullptr;
+  for (; stack != kNoStack; stack = stacks_.ParentOf(stack)) {
+    const StackFrame& frame = stacks_.FrameOf(stack);
+    if (frame.kind != STACK_FRAME_FUNCTION) continue;
+    if (!TraitsOf(stack).is_framework) return &frame;
+    if (innermost == nullptr) innermost = &frame;
+  }
+  return innermost;
+}
+
+bool IsFramework(const std::string& file) {
+  if (file.empty() || file[0] == '<') return true;
+  for (const char* package : {"torch", "jax", "jaxlib", "flax", "triton", "numpy", "cupy"}) {
+    for (const char* packages : {"/site-packages/", "/dist-packages/"}) {
+      if (Holds(file, std::string(packages) + package + "/")) return true;
+    }
+  }
+  // PyTorch also where it was built, and the interpreter's own library.
+  for (const char* part : {"/torch/nn/modules/", "/torch/nn/functional.py", "/torch/optim/"}) {
+    if (Holds(file, part)) return true;
+  }
+  return Holds(file, "/lib/python3") && !Holds(file, "/site-packages/") &&
+         !Holds(file, "/dist-packages/");
+}
+
+std::string LineName(const StackFrame& frame) {
+  std::string name = frame.file.substr(frame.file.rfind('/') + 1);
+  if (frame.line != 0) name += ":" + std::to_string(frame.line);
+  return frame.name.empty() ? name : name + " " + frame.name;
+}
+
+}  // namespace utlz

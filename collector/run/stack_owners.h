@@ -1,0 +1,58 @@
+// Whose a launch is, by its stack: the innermost layer of the model, and the innermost line of the
+// program that is not in the framework itself.
+#ifndef UTLZ_COLLECTOR_RUN_STACK_OWNERS_H_
+#define UTLZ_COLLECTOR_RUN_STACK_OWNERS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "collector/run/stack_table.h"
+
+namespace utlz {
+
+// Names are those of the target: not escaped, and of any bytes.
+struct LayerOwner {
+  // `layer`; `optimizer` and `outside` for work of no layer; `unknown` without a stack.
+  std::string kind = "unknown";
+  std::string model;  // class of the outermost module
+  std::string path;   // empty for the outermost module itself
+  std::string module_class;
+  bool inferred = false;
+};
+
+// Remembers what files are, so that many stacks of long paths take little time. Thread safety:
+// none.
+class StackOwners {
+ public:
+  // `stacks` outlives it, and may grow.
+  explicit StackOwners(const StackTable& stacks) : stacks_(stacks) {}
+
+  LayerOwner LayerOf(uint32_t stack);
+  // The frame whose line a launch is charged to; null where the stack has no function. Valid until
+  // the table grows.
+  const StackFrame* LineOf(uint32_t stack);
+
+ private:
+  struct Traits {
+    bool known = false;
+    bool is_framework = false;
+    bool is_optimizer = false;
+  };
+  const Traits& TraitsOf(uint32_t stack);
+
+  const StackTable& stacks_;
+  std::vector<Traits> traits_;  // by frame
+};
+
+// Whether a file is of the framework or of the interpreter, and no place that its user changes.
+bool IsFramework(const std::string& file);
+
+// A path with its numbers replaced: `blocks.*.attn`.
+std::string PatternOf(const std::string& path);
+// `model.py:41 Block.forward`
+std::string LineName(const StackFrame& frame);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_RUN_STACK_OWNERS_H_

@@ -1,0 +1,61 @@
+// What was launched from where: the recorded launches and time of each kernel by the stack that
+// launched it. Launches without a stack are not in it.
+//
+// Bounded by kMostSites and the model's memory: beyond them launches count as if they had no stack.
+// Thread safety: none.
+#ifndef UTLZ_COLLECTOR_RUN_STACK_WORK_H_
+#define UTLZ_COLLECTOR_RUN_STACK_WORK_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+
+#include "collector/run/memory_budget.h"
+
+namespace utlz {
+
+class StackWork {
+ public:
+  static constexpr size_t kMostSites = 1u << 18;
+
+  struct Sums {
+    uint64_t launches = 0;
+    uint64_t time_ns = 0;
+  };
+
+  explicit StackWork(std::shared_ptr<MemoryBudget> memory = std::make_shared<MemoryBudget>())
+      : memory_(std::move(memory)) {}
+
+  // `kernel`: index into KernelTable.
+  void Add(uint32_t stack, uint32_t kernel, uint64_t duration_ns) {
+    const uint64_t key = uint64_t{kernel} << 32 | stack;
+    auto found = sites_.find(key);
+    if (found == sites_.end()) {
+      constexpr size_t kSiteBytes = 64;
+      if (sites_.size() >= kMostSites || !memory_->Take(kSiteBytes)) return;
+      found = sites_.emplace(key, Sums{}).first;
+    }
+    ++found->second.launches;
+    found->second.time_ns += duration_ns;
+  }
+
+  bool empty() const { return sites_.empty(); }
+  // Calls visit(kernel, stack, sums).
+  template <typename Visit>
+  void VisitSites(Visit visit) const {
+    for (const auto& entry : sites_) {
+      visit(static_cast<uint32_t>(entry.first >> 32), static_cast<uint32_t>(entry.first),
+            entry.second);
+    }
+  }
+
+ private:
+  std::shared_ptr<MemoryBudget> memory_;
+  std::unordered_map<uint64_t, Sums> sites_;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_RUN_STACK_WORK_H_

@@ -1,0 +1,121 @@
+#include "collector/summary/owner_list.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace utlz {
+namespace {
+
+void AddTo(std::optional<double>* sum, const std::optional<double>& value) {
+  if (value.has_value()) *sum = sum->value_or(0) + *value;
+}
+
+double Square(double value) { return value * value; }
+
+}  // namespace
+
+void OwnerAmount::Add(const WorkPart& part) {
+  time_ns += part.time_ns;
+  launches += part.launches;
+  row_launches += part.launches;
+  if (part.without_counters) without_counters_ns += part.time_ns;
+  if (part.inferred) inferred_ns += part.time_ns;
+  AddTo(&flops, part.flops);
+  AddTo(&bytes, part.bytes);
+  AddTo(&recoverable_ns, part.recoverable_ns);
+  compute_ns += part.compute_ns;
+  bound_ns[static_cast<size_t>(part.bound)] += part.time_ns;
+}
+
+// Launches of one row are wrong together, those of different rows apart.
+void OwnerAmount::EndRow(const RowErrors& errors) {
+  flops_variance += Square(errors.flops * row_launches);
+  bytes_variance += Square(errors.bytes * row_launches);
+  recoverable_variance += Square(errors.recoverable_ns * row_launches);
+  row_launches = 0;
+}
+
+int OwnerList::Find(const std::string& key, int parent, const OwnerSummary& head) {
+  const auto [entry, is_new] = by_key_.try_emplace(key, static_cast<int>(owners_.size()));
+  if (is_new) {
+    owners_.emplace_back();
+    owners_.back().head = head;
+    owners_.back().parent = parent;
+  }
+  return entry->second;
+}
+
+void OwnerList::Add(int owner, const WorkPart& part) {
+  owners_[static_cast<size_t>(owner)].own.Add(part);
+  for (; owner != kNone; owner = owners_[static_cast<size_t>(owner)].parent) {
+    Owner& one = owners_[static_cast<size_t>(owner)];
+    one.all.Add(part);
+    if (!one.in_row) touched_.push_back(owner);
+    one.in_row = true;
+  }
+}
+
+void OwnerList::EndRow(const RowErrors& errors) {
+  for (const int owner : touched_) {
+    Owner& one = owners_[static_cast<size_t>(owner)];
+    one.own.EndRow(errors);
+    one.all.EndRow(errors);
+    one.in_row = false;
+  }
+  touched_.clear();
+}
+
+void OwnerList::AddIdle(int owner, int before, int64_t idle_ns) {
+  owners_[static_cast<size_t>(owner)].own.idle_ns += idle_ns;
+  for (; owner != kNone; owner = owners_[static_cast<size_t>(owner)].parent) {
+    Owner& one = owners_[static_cast<size_t>(owner)];
+    one.all.idle_ns += idle_ns;
+    one.idle_after_ns[before] += idle_ns;
+  }
+}
+
+OwnerSummary OwnerList::Describe(size_t index, double all_ns, bool with_idle) const {
+  const Owner& owner = owners_[index];
+  const OwnerAmount& all = owner.all;
+  OwnerSummary summary = owner.head;
+  summary.set_time_ns(static_cast<double>(all.time_ns));
+  summary.set_own_time_ns(static_cast<double>(owner.own.time_ns));
+  if (all_ns > 0) summary.set_time_share(static_cast<double>(all.time_ns) / all_ns);
+  summary.set_launches(all.launches);
+  summary.set_own_launches(owner.own.launches);
+  if (with_idle) {
+    summary.set_idle_before_ns(static_cast<double>(all.idle_ns));
+    summary.set_own_idle_before_ns(static_cast<double>(owner.own.idle_ns));
+    const auto most = std::max_element(
+        owner.idle_after_ns.begin(), owner.idle_after_ns.end(), [](const auto& a, const auto& b) {
+          return a.second != b.second ? a.second < b.second : a.first > b.first;
+        });
+    if (most != owner.idle_after_ns.end() && most->second > 0 && most->first != kNone) {
+      summary.set_idle_after(owners_[static_cast<size_t>(most->first)].head.name());
+    }
+  }
+  if (all.flops.has_value()) {
+    summary.set_flops(*all.flops);
+    summary.set_flops_error(std::sqrt(all.flops_variance));
+    summary.set_own_flops(owner.own.flops.value_or(0));
+    if (all.time_ns > 0 && all.compute_ns > 0) {
+      summary.set_hfu(std::min(1.0, all.compute_ns / static_cast<double>(all.time_ns)));
+    }
+  }
+  if (all.bytes.has_value()) {
+    summary.set_dram_bytes(*all.bytes);
+    summary.set_dram_bytes_error(std::sqrt(all.bytes_variance));
+    summary.set_own_dram_bytes(owner.own.bytes.value_or(0));
+  }
+  if (all.recoverable_ns.has_value()) {
+    summary.set_recoverable_time_ns(*all.recoverable_ns);
+    summary.set_recoverable_time_error_ns(std::sqrt(all.recoverable_variance));
+  }
+  summary.set_time_without_counters_ns(static_cast<double>(all.without_counters_ns));
+  if (all.inferred_ns > 0) summary.set_inferred_time_ns(static_cast<double>(all.inferred_ns));
+  const auto bound = std::max_element(all.bound_ns.begin(), all.bound_ns.end());
+  summary.set_bound(static_cast<Bound>(bound - all.bound_ns.begin()));
+  return summary;
+}
+
+}  // namespace utlz

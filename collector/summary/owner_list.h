@@ -1,0 +1,90 @@
+// Owners of work and what is theirs: a list that may be a tree, in which an owner's work counts for
+// those around it too.
+#ifndef UTLZ_COLLECTOR_SUMMARY_OWNER_LIST_H_
+#define UTLZ_COLLECTOR_SUMMARY_OWNER_LIST_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "proto/summary.pb.h"
+
+namespace utlz {
+
+inline constexpr int kBounds = 6;  // values of Bound
+
+// A part of a kernel's work.
+struct WorkPart {
+  int64_t time_ns = 0;
+  double launches = 0;
+  std::optional<double> flops;
+  std::optional<double> bytes;
+  std::optional<double> recoverable_ns;
+  double compute_ns = 0;  // of its FLOPs at the peak
+  Bound bound = BOUND_UNKNOWN;
+  bool without_counters = false;
+  bool inferred = false;
+};
+
+// Standard errors for each launch of the row of kernels that parts are of.
+struct RowErrors {
+  double flops = 0;
+  double bytes = 0;
+  double recoverable_ns = 0;
+};
+
+struct OwnerAmount {
+  int64_t time_ns = 0;
+  int64_t idle_ns = 0;
+  int64_t without_counters_ns = 0;
+  int64_t inferred_ns = 0;
+  double launches = 0;
+  std::optional<double> flops, bytes, recoverable_ns;
+  double compute_ns = 0;
+  double flops_variance = 0, bytes_variance = 0, recoverable_variance = 0;
+  std::array<int64_t, kBounds> bound_ns{};
+  double row_launches = 0;  // of the row whose parts are being added
+
+  void Add(const WorkPart& part);
+  void EndRow(const RowErrors& errors);
+};
+
+class OwnerList {
+ public:
+  static constexpr int kNone = -1;
+
+  struct Owner {
+    OwnerSummary head;  // who it is
+    int parent = kNone;
+    bool in_row = false;  // it has a part of the row whose parts are being added
+    OwnerAmount own, all;
+    std::unordered_map<int, int64_t> idle_after_ns;  // by the owner before
+  };
+
+  // `key` is the owner's own. `head` is kept where it is new.
+  int Find(const std::string& key, int parent, const OwnerSummary& head);
+  void Add(int owner, const WorkPart& part);
+  // Parts of another row follow.
+  void EndRow(const RowErrors& errors);
+  void AddIdle(int owner, int before, int64_t idle_ns);
+
+  size_t size() const { return owners_.size(); }
+  Owner& operator[](size_t index) { return owners_[index]; }
+  const Owner& operator[](size_t index) const { return owners_[index]; }
+  // Head and figures; `all_ns` is what shares are of. `parent` is left out.
+  OwnerSummary Describe(size_t index, double all_ns, bool with_idle) const;
+
+ private:
+  std::vector<Owner> owners_;
+  std::unordered_map<std::string, int> by_key_;
+  std::vector<int> touched_;  // by the row's parts
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_SUMMARY_OWNER_LIST_H_

@@ -1,0 +1,207 @@
+#include "collector/summary/owner_work.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "collector/exact_shares.h"
+
+namespace utlz {
+namespace {
+
+struct SitePart {
+  uint32_t stack = 0;
+  double launches = 0;
+  double time_ns = 0;
+};
+
+// What is known of a row, of one launch each.
+struct RowWork {
+  std::optional<double> flops, bytes;
+  RowErrors errors;
+};
+
+RowWork WorkOf(const KernelRow& row) {
+  RowWork work;
+  double flops = 0, variance = 0;
+  for (const TypedFlops& typed : row.work.flops) {
+    flops += typed.flops;
+    variance += typed.error * typed.error;
+  }
+  if (!row.work.flops.empty() && !row.flops_doubtful) {
+    work.flops = flops;
+    work.errors.flops = std::sqrt(variance);
+  }
+  const auto& read = row.work.read_bytes;
+  const auto& write = row.work.write_bytes;
+  if (read.has_value() && write.has_value() && row.withheld.empty()) {
+    work.bytes = read->value + write->value;
+    work.errors.bytes = std::hypot(read->error, write->error);
+  }
+  return work;
+}
+
+class RowDivision {
+ public:
+  explicit RowDivision(const KernelRow& row) : row_(row), work_(WorkOf(row)) {
+    const std::optional<double> roof_ns = RooflineTimeNs(row.roofline);
+    const bool has_roof = roof_ns.has_value() && !row.roofline.communication &&
+                          row.withheld.empty() && row.time_ns > 0;
+    if (has_roof) recoverable_ns_ = std::max(0.0, row.time_ns - *roof_ns);
+    if (has_roof && row.launches > 0) {
+      // As kernel_summary.cc: the error of what the roof is made of.
+      const double compute_ns = row.roofline.compute_time_ns.value_or(0);
+      const double memory_ns = row.roofline.memory_time_ns.value_or(0);
+      const bool memory = memory_ns >= compute_ns;
+      const double share =
+          memory ? Share(work_.errors.bytes, work_.bytes) : Share(work_.errors.flops, work_.flops);
+      work_.errors.recoverable_ns = share * std::max(memory_ns, compute_ns) / row.launches;
+    }
+  }
+
+  template <typename Take>
+  void Divide(const std::vector<SitePart>& sites, const Take& take) const {
+    double launches = 0, time_ns = 0;
+    for (const SitePart& site : sites) launches += site.launches, time_ns += site.time_ns;
+    ExactShares time(std::llround(std::max(0.0, row_.time_ns)), time_ns);
+    for (size_t i = 0; i < sites.size(); ++i) {
+      const double time_share = time_ns > 0 ? sites[i].time_ns / time_ns : 0;
+      const double launch_share = launches > 0 ? sites[i].launches / launches : 0;
+      WorkPart part;
+      part.time_ns = time.Next(sites[i].time_ns, i + 1 == sites.size());
+      part.launches = launch_share * row_.launches;
+      if (work_.flops.has_value()) part.flops = *work_.flops * part.launches;
+      if (work_.bytes.has_value()) part.bytes = *work_.bytes * part.launches;
+      if (recoverable_ns_.has_value()) part.recoverable_ns = *recoverable_ns_ * time_share;
+      if (work_.flops.has_value()) {
+        part.compute_ns = row_.roofline.compute_time_ns.value_or(0) * launch_share;
+      }
+      part.bound = row_.withheld.empty() ? BoundOf(row_.roofline) : BOUND_UNKNOWN;
+      part.without_counters = !work_.flops.has_value() && !work_.bytes.has_value();
+      take(sites[i].stack, part);
+    }
+  }
+
+  const RowErrors& errors() const { return work_.errors; }
+
+ private:
+  static double Share(double error, const std::optional<double>& of) {
+    return of.value_or(0) > 0 ? error / *of : 0;
+  }
+
+  const KernelRow& row_;
+  RowWork work_;
+  std::optional<double> recoverable_ns_;
+};
+
+using Sites = std::vector<SitePart>;
+
+// Of each kernel, what was recorded of launches without a stack as well.
+std::vector<Sites> SitesOfKernels(const ModelState& model) {
+  std::vector<Sites> sites(model.kernels.kernels().size());
+  model.stack_work.VisitSites([&](uint32_t kernel, uint32_t stack, const StackWork::Sums& sums) {
+    sites[kernel].push_back(
+        {stack, static_cast<double>(sums.launches), static_cast<double>(sums.time_ns)});
+  });
+  for (size_t i = 0; i < sites.size(); ++i) {
+    std::sort(sites[i].begin(), sites[i].end(),
+              [](const SitePart& a, const SitePart& b) { return a.stack < b.stack; });
+    const DurationHistogram& durations = model.kernels[static_cast<uint32_t>(i)].durations;
+    SitePart rest{0, static_cast<double>(durations.count()),
+                  static_cast<double>(durations.sum_ns())};
+    for (const SitePart& site : sites[i]) {
+      rest.launches -= site.launches;
+      rest.time_ns -= site.time_ns;
+    }
+    if (rest.launches >= 1 || sites[i].empty()) sites[i].push_back(rest);
+  }
+  return sites;
+}
+
+// Divides a site's launches among the kinds of the kernel, whose mean times ascend.
+void DivideAmongKinds(const SitePart& site, const std::vector<double>& means_ns,
+                      std::vector<Sites>* by_kind) {
+  const double mean_ns = site.launches > 0 ? site.time_ns / site.launches : 0;
+  size_t above = 0;
+  while (above < means_ns.size() && means_ns[above] < mean_ns) ++above;
+  if (above == 0 || above == means_ns.size()) {
+    (*by_kind)[above == 0 ? 0 : above - 1].push_back(site);
+    return;
+  }
+  const double low_ns = means_ns[above - 1], high_ns = means_ns[above];
+  const double high_launches = site.launches * (mean_ns - low_ns) / (high_ns - low_ns);
+  const double low_launches = site.launches - high_launches;
+  (*by_kind)[above - 1].push_back({site.stack, low_launches, low_launches * low_ns});
+  (*by_kind)[above].push_back({site.stack, high_launches, high_launches * high_ns});
+}
+
+}  // namespace
+
+void DivideWork(
+    const ModelState& model, const Analysis& analysis,
+    const std::function<void(uint32_t stack, uint32_t kernel, const WorkPart& part)>& take,
+    const std::function<void(const RowErrors& errors)>& end_row) {
+  const std::vector<Sites> sites = SitesOfKernels(model);
+  std::map<uint32_t, std::vector<const KernelRow*>> rows_by_kernel;
+  for (const KernelRow& row : analysis.rows) rows_by_kernel[row.kernel].push_back(&row);
+  for (auto& entry : rows_by_kernel) {
+    const uint32_t kernel = entry.first;
+    std::vector<const KernelRow*>& rows = entry.second;
+    std::sort(rows.begin(), rows.end(), [](const KernelRow* a, const KernelRow* b) {
+      return a->durations.mean_ns() < b->durations.mean_ns();
+    });
+    std::vector<double> means_ns;
+    for (const KernelRow* row : rows) means_ns.push_back(row->durations.mean_ns());
+    std::vector<Sites> by_kind(rows.size());
+    for (const SitePart& site : sites[kernel]) DivideAmongKinds(site, means_ns, &by_kind);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (by_kind[i].empty()) by_kind[i].push_back({0, 1, 1});
+      const RowDivision division(*rows[i]);
+      division.Divide(by_kind[i],
+                      [&](uint32_t stack, const WorkPart& part) { take(stack, kernel, part); });
+      end_row(division.errors());
+    }
+  }
+}
+
+int64_t DivideIdleTime(
+    const ModelState& model, const Analysis& analysis, const Summary& summary,
+    const std::function<void(uint32_t before, uint32_t after, int64_t idle_ns)>& take) {
+  constexpr double kPauseSteps = 10;
+  int64_t total_ns = 0;
+  for (const DeviceSummary& device : summary.devices()) {
+    total_ns += static_cast<int64_t>(device.idle_time_ns());
+  }
+  const auto& steps = analysis.steady.steps;
+  std::map<std::pair<uint32_t, uint32_t>, double> pairs;
+  double idle_ns = 0;
+  const auto add = [&](uint32_t before, uint32_t after, uint64_t gap_ns) {
+    pairs[{before, after}] += static_cast<double>(gap_ns);
+    idle_ns += static_cast<double>(gap_ns);
+  };
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    const IdleByStack& idle = model.devices[i].idle_by_stack;
+    idle.VisitShort(add);
+    for (const IdleByStack::LongGap& gap : idle.long_gaps()) {
+      const uint64_t gap_ns = gap.end_ns - gap.start_ns;
+      const bool of_steps =
+          !steps.has_value() || (gap.start_ns >= steps->start_ns && gap.end_ns <= steps->end_ns &&
+                                 static_cast<double>(gap_ns) < kPauseSteps * steps->usual_step_ns);
+      if (of_steps) add(gap.before, gap.after, gap_ns);
+    }
+  }
+  if (pairs.empty()) {
+    take(0, 0, total_ns);
+    return total_ns;
+  }
+  ExactShares shares(total_ns, idle_ns);
+  for (auto pair = pairs.begin(); pair != pairs.end(); ++pair) {
+    take(pair->first.first, pair->first.second,
+         shares.Next(pair->second, std::next(pair) == pairs.end()));
+  }
+  return total_ns;
+}
+
+}  // namespace utlz

@@ -1,0 +1,30 @@
+// Divides the work of the analysis's rows among the stacks that launched it: whole nanoseconds,
+// whose sum is the rows', and the idle time of the devices among the stacks on both sides of gaps.
+#ifndef UTLZ_COLLECTOR_SUMMARY_OWNER_WORK_H_
+#define UTLZ_COLLECTOR_SUMMARY_OWNER_WORK_H_
+
+#include <cstdint>
+#include <functional>
+
+#include "collector/analysis/analysis.h"
+#include "collector/summary/owner_list.h"
+
+namespace utlz {
+
+// Calls take(stack, kernel, part) for each part of a row, then end_row(errors), row by row. A stack
+// launches one kind of a kernel mostly; where its launches lie between two kinds by their mean
+// time, they are divided between these.
+void DivideWork(
+    const ModelState& model, const Analysis& analysis,
+    const std::function<void(uint32_t stack, uint32_t kernel, const WorkPart& part)>& take,
+    const std::function<void(const RowErrors& errors)>& end_row);
+
+// Calls take(before, after, idle_ns); what they sum to is the devices' idle time in the steady
+// part, which is returned. What no gap tells of is of stack 0.
+int64_t DivideIdleTime(
+    const ModelState& model, const Analysis& analysis, const Summary& summary,
+    const std::function<void(uint32_t before, uint32_t after, int64_t idle_ns)>& take);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_SUMMARY_OWNER_WORK_H_

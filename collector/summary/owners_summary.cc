@@ -1,0 +1,385 @@
+#include "collector/summary/owners_summary.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collector/kernel_names/kernel_family.h"
+#include "collector/run/stack_owners.h"
+#include "collector/summary/owner_list.h"
+#include "collector/summary/owner_work.h"
+#include "proto/valid_text.h"
+
+namespace utlz {
+namespace {
+
+constexpr size_t kMostLayers = 8192;
+constexpr size_t kMostLines = 1000;
+constexpr size_t kMostLinesFound = 65536;
+
+std::string Valid(std::string text) {
+  MakeValidUtf8(text.data(), text.size());
+  return text;
+}
+
+const char* NameOfKind(const std::string& kind) {
+  if (kind == "optimizer") return "(optimizer)";
+  return kind == "unknown" ? "(no stack)" : "(outside of layers)";
+}
+
+// What lies deeper is one of them.
+constexpr size_t kMostComponents = 32;
+
+std::vector<std::string> ComponentsOf(const std::string& path) {
+  std::vector<std::string> components;
+  for (size_t begin = 0; begin < path.size();) {
+    const bool is_last = components.size() + 1 == kMostComponents;
+    const size_t end = is_last ? path.size() : std::min(path.find('.', begin), path.size());
+    components.push_back(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return components;
+}
+
+class LayerTree {
+ public:
+  explicit LayerTree(bool starred) : starred_(starred) {}
+
+  int OwnerOf(const LayerOwner& layer) {
+    OwnerSummary head;
+    head.set_kind(layer.kind);
+    if (layer.kind != "layer") {
+      head.set_name(NameOfKind(layer.kind));
+      return list_.Find(layer.kind, OwnerList::kNone, head);
+    }
+    if (list_.size() >= kMostLayers) {
+      head.set_kind("outside");
+      head.set_name("(other layers)");
+      return list_.Find("other", OwnerList::kNone, head);
+    }
+    head.set_model(Valid(layer.model));
+    head.set_name(Valid(layer.model));
+    std::string key = "layer " + layer.model;
+    int owner = list_.Find(key, OwnerList::kNone, head);
+    std::string path;
+    for (const std::string& component :
+         ComponentsOf(starred_ ? PatternOf(layer.path) : layer.path)) {
+      path += (path.empty() ? "" : ".") + component;
+      key += "." + component;
+      head.set_name(Valid(path));
+      owner = list_.Find(key, owner, head);
+    }
+    list_[static_cast<size_t>(owner)].head.set_module_class(Valid(layer.module_class));
+    return owner;
+  }
+
+  OwnerList& list() { return list_; }
+
+ private:
+  bool starred_;
+  OwnerList list_;
+};
+
+// By the numbers in names, as far as names are equal before them.
+bool NaturallyBefore(const std::string& a, const std::string& b) {
+  const auto is_digit = [](char letter) { return letter >= '0' && letter <= '9'; };
+  size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (is_digit(a[i]) && is_digit(b[j])) {
+      size_t a_end = i, b_end = j;
+      while (a_end < a.size() && is_digit(a[a_end])) ++a_end;
+      while (b_end < b.size() && is_digit(b[b_end])) ++b_end;
+      if (a_end - i != b_end - j) return a_end - i < b_end - j;
+      const int order = a.compare(i, a_end - i, b, j, b_end - j);
+      if (order != 0) return order < 0;
+      i = a_end;
+      j = b_end;
+    } else if (a[i] != b[j]) {
+      return a[i] < b[j];
+    } else {
+      ++i;
+      ++j;
+    }
+  }
+  return a.size() - i < b.size() - j;
+}
+
+// Each owner after the one around it, neighbours by `before`.
+template <typename Before>
+std::vector<int> TreeOrder(const OwnerList& list, Before before) {
+  std::vector<std::vector<int>> inside(list.size() + 1);
+  for (size_t i = 0; i < list.size(); ++i) {
+    inside[static_cast<size_t>(list[i].parent + 1)].push_back(static_cast<int>(i));
+  }
+  std::vector<int> order, open;
+  const auto push = [&](size_t of) {
+    std::vector<int>& owners = inside[of];
+    std::sort(owners.begin(), owners.end(), [&](int a, int b) {
+      return before(list[static_cast<size_t>(b)], list[static_cast<size_t>(a)]);
+    });
+    open.insert(open.end(), owners.begin(), owners.end());
+  };
+  for (push(0); !open.empty();) {
+    order.push_back(open.back());
+    open.pop_back();
+    push(static_cast<size_t>(order.back()) + 1);
+  }
+  return order;
+}
+
+using Rows = google::protobuf::RepeatedPtrField<OwnerSummary>;
+
+void WriteTree(const OwnerList& list, double all_ns, Rows* rows) {
+  const std::vector<int> order = TreeOrder(list, [](const auto& a, const auto& b) {
+    if ((a.head.kind() == "layer") != (b.head.kind() == "layer")) return a.head.kind() == "layer";
+    return NaturallyBefore(a.head.name(), b.head.name());
+  });
+  std::vector<int> places(list.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    const auto index = static_cast<size_t>(order[i]);
+    places[index] = static_cast<int>(i);
+    OwnerSummary row = list.Describe(index, all_ns, true);
+    if (list[index].parent != OwnerList::kNone) {
+      row.set_parent(places[static_cast<size_t>(list[index].parent)]);
+    }
+    *rows->Add() = std::move(row);
+  }
+}
+
+class Owners {
+ public:
+  Owners(const ModelState& model, const Analysis& analysis)
+      : model_(model), analysis_(analysis), stack_owners_(model.stacks) {}
+
+  void Fill(Summary* summary) {
+    Divide(*summary);
+    OwnersSummary* owners = summary->mutable_owners();
+    owners->set_time_ns(static_cast<double>(all_ns_));
+    owners->set_idle_time_ns(static_cast<double>(idle_ns_));
+    SetCoverage(owners);
+    const auto all_ns = static_cast<double>(all_ns_);
+    WriteTree(layers_.list(), all_ns, owners->mutable_layers());
+    WriteRepeated(all_ns, owners->mutable_repeated_layers());
+    WriteLines(all_ns, owners->mutable_lines());
+    WriteOperations(all_ns, owners->mutable_operations());
+  }
+
+ private:
+  struct OfStack {
+    bool is_known = false;
+    int layer = 0, repeated = 0, line = 0;
+    bool has_layer = false, has_line = false, inferred = false;
+  };
+
+  const OfStack& Of(uint32_t stack) {
+    if (stack >= of_stacks_.size()) of_stacks_.resize(stack + size_t{1});
+    OfStack& of = of_stacks_[stack];
+    if (of.is_known) return of;
+    const LayerOwner layer = stack_owners_.LayerOf(stack);
+    of.is_known = true;
+    of.layer = layers_.OwnerOf(layer);
+    of.repeated = repeated_.OwnerOf(layer);
+    of.has_layer = layer.kind == "layer" || layer.kind == "optimizer";
+    of.inferred = layer.inferred;
+    of.line = LineOwner(stack, &of.has_line);
+    return of;
+  }
+
+  int LineOwner(uint32_t stack, bool* has_line) {
+    const StackFrame* frame = stack_owners_.LineOf(stack);
+    OwnerSummary head;
+    *has_line = frame != nullptr;
+    if (frame == nullptr || lines_.size() >= kMostLinesFound) {
+      head.set_kind(frame == nullptr ? "unknown" : "outside");
+      head.set_name(frame == nullptr ? "(no line)" : "(other lines)");
+      return lines_.Find(head.name(), OwnerList::kNone, head);
+    }
+    head.set_kind("line");
+    head.set_name(Valid(LineName(*frame)));
+    head.set_file(Valid(frame->file));
+    if (frame->line != 0) head.set_line(frame->line);
+    head.set_function(Valid(frame->name));
+    const std::string key =
+        "line " + std::to_string(frame->line) + " " + frame->name + "\n" + frame->file;
+    return lines_.Find(key, OwnerList::kNone, head);
+  }
+
+  int OperationOf(uint32_t kernel) {
+    const Kernel& one = model_.kernels[kernel];
+    const KernelFamily family =
+        one.communication ? KernelFamily::kCommunication : FamilyOf(one.mangled_name);
+    OwnerSummary head;
+    head.set_kind("operation");
+    head.set_name(NameOf(family));
+    return operations_.Find(head.name(), OwnerList::kNone, head);
+  }
+
+  void Divide(const Summary& summary) {
+    DivideWork(
+        model_, analysis_,
+        [this](uint32_t stack, uint32_t kernel, WorkPart part) {
+          const OfStack of = Of(stack);
+          part.inferred = of.inferred;
+          all_ns_ += part.time_ns;
+          if (of.has_layer) layer_ns_ += part.time_ns;
+          if (of.has_line) line_ns_ += part.time_ns;
+          if (of.inferred) inferred_ns_ += part.time_ns;
+          if (!of.has_layer && !of.has_line) ownerless_ns_ += part.time_ns;
+          layers_.list().Add(of.layer, part);
+          repeated_.list().Add(of.repeated, part);
+          lines_.Add(of.line, part);
+          operations_.Add(OperationOf(kernel), part);
+        },
+        [this](const RowErrors& errors) {
+          layers_.list().EndRow(errors);
+          repeated_.list().EndRow(errors);
+          lines_.EndRow(errors);
+          operations_.EndRow(errors);
+        });
+    idle_ns_ = DivideIdleTime(model_, analysis_, summary,
+                              [this](uint32_t before, uint32_t after, int64_t idle_ns) {
+                                const OfStack from = Of(before), to = Of(after);
+                                layers_.list().AddIdle(to.layer, from.layer, idle_ns);
+                                repeated_.list().AddIdle(to.repeated, from.repeated, idle_ns);
+                                lines_.AddIdle(to.line, from.line, idle_ns);
+                              });
+  }
+
+  void SetCoverage(OwnersSummary* owners) const {
+    if (all_ns_ <= 0) return;
+    const auto share = [this](int64_t part_ns) {
+      return static_cast<double>(part_ns) / static_cast<double>(all_ns_);
+    };
+    owners->set_line_share(share(line_ns_));
+    owners->set_layer_share(share(layer_ns_));
+    owners->set_inferred_share(share(inferred_ns_));
+    owners->set_ownerless_share(share(ownerless_ns_));
+  }
+
+  // How many layers each of the summed ones stands for; nothing where none stands for several.
+  void WriteRepeated(double all_ns, Rows* rows) {
+    std::vector<uint32_t> instances(repeated_.list().size());
+    for (size_t i = 0; i < layers_.list().size(); ++i) {
+      const OwnerSummary& head = layers_.list()[i].head;
+      if (head.kind() != "layer") continue;
+      LayerOwner layer{"layer", head.model(), head.name() == head.model() ? "" : head.name(), "",
+                       false};
+      layer.module_class = head.module_class();
+      const size_t known = repeated_.list().size();
+      const auto owner = static_cast<size_t>(repeated_.OwnerOf(layer));
+      if (owner < known) ++instances[owner];
+    }
+    if (std::none_of(instances.begin(), instances.end(), [](uint32_t n) { return n > 1; })) return;
+    for (size_t i = 0; i < instances.size(); ++i) {
+      if (instances[i] > 0) repeated_.list()[i].head.set_instances(instances[i]);
+    }
+    WriteTree(repeated_.list(), all_ns, rows);
+  }
+
+  static int64_t WeightOf(const OwnerList::Owner& owner) {
+    return owner.all.time_ns + owner.all.idle_ns;
+  }
+
+  static std::vector<size_t> ByWeight(const OwnerList& list) {
+    std::vector<size_t> order(list.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return WeightOf(list[a]) > WeightOf(list[b]); });
+    return order;
+  }
+
+  // Those beyond kMostLines in one row.
+  void WriteLines(double all_ns, Rows* rows) {
+    const std::vector<size_t> order = ByWeight(lines_);
+    for (size_t i = 0; i < std::min(order.size(), kMostLines); ++i) {
+      *rows->Add() = lines_.Describe(order[i], all_ns, true);
+    }
+    if (order.size() <= kMostLines) return;
+    OwnerList rest;
+    OwnerSummary head;
+    head.set_kind("outside");
+    head.set_name("(other lines)");
+    OwnerList::Owner& owner = rest[static_cast<size_t>(rest.Find("", OwnerList::kNone, head))];
+    for (size_t i = kMostLines; i < order.size(); ++i) {
+      const OwnerAmount& amount = lines_[order[i]].all;
+      WorkPart part;
+      part.time_ns = amount.time_ns;
+      part.launches = amount.launches;
+      part.flops = amount.flops;
+      part.bytes = amount.bytes;
+      part.recoverable_ns = amount.recoverable_ns;
+      part.compute_ns = amount.compute_ns;
+      for (OwnerAmount* to : {&owner.own, &owner.all}) {
+        to->Add(part);
+        to->idle_ns += amount.idle_ns;
+        to->without_counters_ns += amount.without_counters_ns;
+        to->flops_variance += amount.flops_variance;
+        to->bytes_variance += amount.bytes_variance;
+        to->recoverable_variance += amount.recoverable_variance;
+      }
+    }
+    *rows->Add() = rest.Describe(0, all_ns, true);
+  }
+
+  void WriteOperations(double all_ns, Rows* rows) const {
+    for (const size_t index : ByWeight(operations_)) {
+      *rows->Add() = operations_.Describe(index, all_ns, false);
+    }
+  }
+
+  const ModelState& model_;
+  const Analysis& analysis_;
+  StackOwners stack_owners_;
+  LayerTree layers_{false};
+  LayerTree repeated_{true};
+  OwnerList lines_, operations_;
+  std::vector<OfStack> of_stacks_;
+  int64_t all_ns_ = 0, idle_ns_ = 0;
+  int64_t layer_ns_ = 0, line_ns_ = 0, inferred_ns_ = 0, ownerless_ns_ = 0;
+};
+
+const char* SentenceOf(uint32_t reason) {
+  switch (reason) {
+    case NO_STACK_NO_PYTHON:
+      return "no interpreter of Python was found in the process";
+    case NO_STACK_OTHER_VERSION:
+      return "its Python is no final release of CPython 3.11 to 3.14";
+    case NO_STACK_FREE_THREADED:
+      return "its Python is free-threaded";
+    case NO_STACK_DEBUG_BUILD:
+      return "its Python is a debug build";
+    case NO_STACK_JIT_BUILD:
+      return "its Python is built with a JIT compiler";
+    case NO_STACK_OTHER_LAYOUT:
+      return "its Python has another layout than CPython's";
+    case NO_STACK_NO_MEMORY:
+      return "there was no memory for them";
+    case NO_STACK_NOT_SUBSCRIBED:
+      return "another CUPTI client, such as torch.profiler, has the subscription or has had it";
+    default:
+      return nullptr;
+  }
+}
+
+// The processes whose stacks could not be read, one reason for all.
+std::string NoteOf(const ModelState& model) {
+  for (const auto& entry : model.processes.processes()) {
+    const char* sentence = SentenceOf(entry.second->status.no_stack());
+    if (sentence == nullptr) continue;
+    return "process " + std::to_string(entry.second->info.pid()) +
+           " has launches without stacks: " + sentence;
+  }
+  return "";
+}
+
+}  // namespace
+
+void SummarizeOwners(const ModelState& model, const Analysis& analysis, Summary* summary) {
+  const std::string note = NoteOf(model);
+  if (!model.stack_work.empty()) Owners(model, analysis).Fill(summary);
+  if (!note.empty()) summary->mutable_owners()->set_note(note);
+}
+
+}  // namespace utlz

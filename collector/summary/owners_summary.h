@@ -1,0 +1,14 @@
+// Whose the work is: Summary.owners. Nothing where no launch has a stack and none was asked for.
+#ifndef UTLZ_COLLECTOR_SUMMARY_OWNERS_SUMMARY_H_
+#define UTLZ_COLLECTOR_SUMMARY_OWNERS_SUMMARY_H_
+
+#include "collector/analysis/analysis.h"
+
+namespace utlz {
+
+// After the summary's devices: their idle time is divided.
+void SummarizeOwners(const ModelState& model, const Analysis& analysis, Summary* summary);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_SUMMARY_OWNERS_SUMMARY_H_

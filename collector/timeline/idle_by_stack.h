@@ -1,0 +1,55 @@
+// Before whose launches a device stood idle, and after whose: by the stacks of the work on the two
+// sides of each gap. What was not traced ends a gap without being idle time.
+//
+// Bounded: beyond kMostPairs gaps are nobody's, beyond kMostLong long ones are not told one by one.
+// Takes no memory where no launch has a stack. Thread safety: none.
+#ifndef UTLZ_COLLECTOR_TIMELINE_IDLE_BY_STACK_H_
+#define UTLZ_COLLECTOR_TIMELINE_IDLE_BY_STACK_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "collector/timeline/activity.h"
+
+namespace utlz {
+
+class IdleByStack {
+ public:
+  static constexpr size_t kMostPairs = 1u << 16;
+  static constexpr size_t kMostLong = 65536;
+  // Longer gaps may be pauses of the program, or lie outside of its steps.
+  static constexpr uint64_t kLongNs = 1'000'000;
+
+  struct LongGap {
+    uint64_t start_ns = 0;
+    uint64_t end_ns = 0;
+    uint32_t before = 0;  // stacks; 0: of a copy, or not known
+    uint32_t after = 0;
+  };
+
+  // In order of start.
+  void Add(const Activity& activity);
+
+  const std::vector<LongGap>& long_gaps() const { return long_gaps_; }
+  // Calls visit(before, after, idle_ns) for the sum of all shorter gaps between two stacks.
+  template <typename Visit>
+  void VisitShort(Visit visit) const {
+    for (const auto& entry : short_ns_) {
+      visit(static_cast<uint32_t>(entry.first >> 32), static_cast<uint32_t>(entry.first),
+            entry.second);
+    }
+  }
+
+ private:
+  bool any_stack_ = false;
+  uint64_t busy_until_ns_ = 0;
+  uint32_t last_stack_ = 0;                          // of what ended last
+  std::unordered_map<uint64_t, uint64_t> short_ns_;  // key: before in the upper half, after
+  std::vector<LongGap> long_gaps_;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_TIMELINE_IDLE_BY_STACK_H_

@@ -1,0 +1,74 @@
+// The stacks of launches: taken in callbacks on launching threads, named and numbered for the
+// records that come later (docs/decisions/0022-stacks-are-read-in-callbacks-of-windows.md).
+//
+// OnLaunch: any thread, lock-free. All others: under the recorder's lock.
+#ifndef UTLZ_INJECT_RECORD_LAUNCH_STACKS_H_
+#define UTLZ_INJECT_RECORD_LAUNCH_STACKS_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "inject/python/python_frames.h"
+#include "inject/record/call_stacks.h"
+#include "inject/record/stack_encoder.h"
+#include "inject/record/stack_resolver.h"
+#include "inject/record/stack_tree.h"
+#include "inject/record/string_table.h"
+
+namespace utlz::inject {
+
+class LaunchStacks {
+ public:
+  struct Counts {
+    uint64_t calls = 0;          // launching calls that were seen
+    uint64_t without_stack = 0;  // of them, on threads that ran no Python
+    uint64_t lost = 0;           // stacks that there was no room for
+  };
+
+  // Looks for the interpreter, once it may be there, and takes memory where it is. Uses the dynamic
+  // loader: on the agent's thread, or where the agent is started.
+  NoStack FindInterpreter(StringTable* strings);
+  bool ready() const { return is_ready_; }
+
+  // A window begins, in which code objects may lie where others lay in the last one.
+  void BeginWindow();
+  void OnLaunch(uint32_t call);
+
+  // New stacks get their numbers. Before the records of a buffer are read: what they tell of was
+  // launched, and put here, before.
+  void TakeNewStacks();
+  // The stack of a launching call; 0: none.
+  uint32_t NumberOf(uint32_t call) const;
+  StackTree& tree() { return tree_; }
+  StackEncoder& encoder() { return encoder_; }
+  // For another reader, which knows nothing yet.
+  void Restart();
+  Counts counts() const;
+
+ private:
+  static constexpr uint32_t kNumbers = 1u << 16;
+  static constexpr uint32_t kMostNumbers = kNumbers / 4 * 3;
+
+  struct Number {
+    uint64_t hash;  // 0: free
+    uint32_t stack;
+  };
+  Number* SlotOf(uint64_t hash) const;
+  void SetNumber(uint64_t hash, uint32_t stack);
+
+  bool is_ready_ = false;
+  PythonFrames frames_;
+  CallStacks calls_;
+  StackResolver resolver_;
+  StackTree tree_;
+  StackEncoder encoder_;
+  Number* numbers_ = nullptr;
+  uint32_t number_count_ = 0;
+  PythonStack* new_stack_ = nullptr;
+  std::atomic<uint64_t> calls_seen_{0}, without_stack_{0};
+  uint64_t lost_ = 0;
+};
+
+}  // namespace utlz::inject
+
+#endif  // UTLZ_INJECT_RECORD_LAUNCH_STACKS_H_

@@ -1,0 +1,106 @@
+#include "inject/record/stack_resolver.h"
+
+#include <cstring>
+
+#include "inject/base/memory.h"
+#include "inject/python/python_module.h"
+#include "proto/profile_fields.h"
+
+namespace utlz::inject {
+namespace {
+
+bool EndsWith(const char* text, const char* end) {
+  const size_t length = std::strlen(text), wanted = std::strlen(end);
+  return length >= wanted && std::strcmp(text + length - wanted, end) == 0;
+}
+
+// In releases without the first one, the second calls modules.
+bool CallsModules(const PythonCode& code) {
+  return (std::strcmp(code.name, "Module._wrapped_call_impl") == 0 ||
+          std::strcmp(code.name, "Module._call_impl") == 0) &&
+         EndsWith(code.file, "torch/nn/modules/module.py");
+}
+
+}  // namespace
+
+bool StackResolver::Create(const PythonLayout& layout, StringTable* strings) {
+  layout_ = layout;
+  strings_ = strings;
+  code_ = MapArray<PythonCode>(1);
+  places_ = MapArray<Place>(kPlaces);
+  return code_ != nullptr && places_ != nullptr && paths_.Create(layout);
+}
+
+void StackResolver::Forget() {
+  ClearArray(places_, kPlaces);
+  place_count_ = 0;
+  paths_.Forget();
+}
+
+const StackResolver::Place& StackResolver::PlaceOf(const PythonFrame& frame) {
+  if (place_count_ == kMostPlaces) {
+    ClearArray(places_, kPlaces);
+    place_count_ = 0;
+  }
+  auto slot = static_cast<uint32_t>(frame.instruction * 0x9E3779B97F4A7C15u >> 40) % kPlaces;
+  while (places_[slot].instruction != 0 && places_[slot].instruction != frame.instruction) {
+    slot = (slot + 1) % kPlaces;
+  }
+  if (places_[slot].instruction == 0) {
+    ++place_count_;
+    Read(frame, &places_[slot]);
+  }
+  return places_[slot];
+}
+
+void StackResolver::Read(const PythonFrame& frame, Place* place) {
+  *place = {};
+  place->instruction = frame.instruction;
+  const uint64_t offset_bytes = frame.instruction - frame.code - layout_.code_instructions;
+  if (!ReadPythonCode(layout_, frame.code, code_) || offset_bytes >= code_->instruction_bytes) {
+    return;
+  }
+  place->is_known = true;
+  place->is_module_call = CallsModules(*code_);
+  place->name = strings_->Intern(code_->name);
+  place->file = strings_->Intern(code_->file);
+  place->line = static_cast<uint32_t>(LineOfInstruction(*code_, offset_bytes));
+}
+
+uint32_t StackResolver::AddModule(uint64_t root, uint64_t module, uint32_t parent,
+                                  StackTree* tree) {
+  char path[ModulePaths::kMostPathBytes];
+  char class_name[ModulePaths::kMostClassBytes];
+  paths_.Find(root, module, around_, path);
+  ReadClassName(module, class_name, sizeof(class_name));
+  std::memcpy(around_, path, sizeof(path));
+  return tree->Find({parent, strings_->Intern(path), 0, strings_->Intern(class_name), 0,
+                     wire::kStackFrameModule});
+}
+
+uint32_t StackResolver::Resolve(const PythonStack& stack, PythonFrames* frames, StackTree* tree) {
+  uint32_t number = 0;
+  uint64_t root = 0, last = 0;
+  around_[0] = 0;
+  for (uint32_t i = stack.frame_count; i-- > 0;) {
+    const PythonFrame& frame = stack.frames[i];
+    const Place& place = PlaceOf(frame);
+    if (place.is_module_call) frames->AddModuleCode(frame.code);
+    if (frame.module != 0) {
+      // A module is called by two functions, of which one is enough.
+      if (frame.module == last) continue;
+      if (root == 0) root = frame.module;
+      last = frame.module;
+      number = AddModule(root, frame.module, number, tree);
+    } else if (place.is_known && !place.is_module_call) {
+      number =
+          tree->Find({number, place.name, place.file, 0, place.line, wire::kStackFrameFunction});
+    } else {
+      continue;
+    }
+    if (number == 0) return 0;  // the tree is full
+  }
+  return number;
+}
+
+}  // namespace utlz::inject

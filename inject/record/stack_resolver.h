@@ -1,0 +1,56 @@
+// From the addresses of a new stack to its frames' names: functions with file and line, modules of
+// torch.nn with their paths. Off the launch path, under the recorder's lock: code objects and
+// modules are read by system calls.
+#ifndef UTLZ_INJECT_RECORD_STACK_RESOLVER_H_
+#define UTLZ_INJECT_RECORD_STACK_RESOLVER_H_
+
+#include <cstdint>
+
+#include "inject/python/module_paths.h"
+#include "inject/python/python_code.h"
+#include "inject/python/python_frames.h"
+#include "inject/record/stack_tree.h"
+#include "inject/record/string_table.h"
+
+namespace utlz::inject {
+
+class StackResolver {
+ public:
+  // Once, before all others. False where there is no memory.
+  bool Create(const PythonLayout& layout, StringTable* strings);
+  // What was read is read again: code objects and modules come and go.
+  void Forget();
+  // The stack's number in `tree`; 0 where it has none. Tells `frames` of a module's calls that it
+  // comes to know: from then on a walk finds the module too, which makes this stack a new one.
+  uint32_t Resolve(const PythonStack& stack, PythonFrames* frames, StackTree* tree);
+
+ private:
+  static constexpr uint32_t kPlaces = 1u << 14;
+  static constexpr uint32_t kMostPlaces = kPlaces / 4 * 3;
+
+  // Where an instruction is.
+  struct Place {
+    uint64_t instruction = 0;  // 0: free
+    uint32_t name = 0;
+    uint32_t file = 0;
+    uint32_t line = 0;
+    bool is_known = false;
+    bool is_module_call = false;  // of torch.nn's own function that calls a module
+  };
+  const Place& PlaceOf(const PythonFrame& frame);
+  void Read(const PythonFrame& frame, Place* place);
+  uint32_t AddModule(uint64_t root, uint64_t module, uint32_t parent, StackTree* tree);
+
+  PythonLayout layout_;
+  StringTable* strings_ = nullptr;
+  ModulePaths paths_;
+  PythonCode* code_ = nullptr;
+  Place* places_ = nullptr;  // open addressing
+  uint32_t place_count_ = 0;
+  char around_[ModulePaths::kMostPathBytes] =
+      {};  // of the module that the frames read so far end in
+};
+
+}  // namespace utlz::inject
+
+#endif  // UTLZ_INJECT_RECORD_STACK_RESOLVER_H_

@@ -1,0 +1,46 @@
+#include "inject/tracing/launch_callbacks.h"
+
+namespace utlz::inject {
+namespace {
+
+void Switch(const CuptiApi& cupti, cupti::Subscriber subscriber, bool on) {
+  // An older libcupti does not know all of them.
+  for (const uint32_t call : cupti::kDriverLaunchCalls) {
+    cupti.enable_callback(on ? 1 : 0, subscriber, cupti::kDomainDriverApi, call);
+  }
+}
+
+}  // namespace
+
+cupti::Result LaunchCallbacks::On(const CuptiApi& cupti, cupti::Callback callback) {
+  if (subscriber_ == nullptr) {
+    cupti::Subscriber subscriber = nullptr;
+    const cupti::Result result = cupti.subscribe(&subscriber, callback, nullptr);
+    if (result != cupti::kSuccess) return result;
+    subscriber_ = subscriber;
+  }
+  Switch(cupti, subscriber_, true);
+  on_ = true;
+  return cupti::kSuccess;
+}
+
+void LaunchCallbacks::Silence(const CuptiApi& cupti, uint64_t now_ns) {
+  if (!on_) return;
+  Switch(cupti, subscriber_, false);
+  on_ = false;
+  silent_since_ns_ = now_ns;
+}
+
+void LaunchCallbacks::Turn(const CuptiApi& cupti, uint64_t now_ns) {
+  if (subscribed() && !on_ && now_ns >= silent_since_ns_ + kGraceNs) Off(cupti);
+}
+
+void LaunchCallbacks::Off(const CuptiApi& cupti) {
+  if (subscriber_ == nullptr) return;
+  if (on_) Switch(cupti, subscriber_, false);
+  on_ = false;
+  cupti.unsubscribe(subscriber_);
+  subscriber_ = nullptr;
+}
+
+}  // namespace utlz::inject

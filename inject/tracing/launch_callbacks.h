@@ -1,0 +1,45 @@
+// CUPTI's callbacks of the driver's launching calls, in trace windows alone: CUPTI has one
+// subscription, which other clients want
+// (docs/decisions/0022-stacks-are-read-in-callbacks-of-windows.md).
+//
+// Whoever may call CUPTI for us: the agent's thread, or a client's that has us give way.
+#ifndef UTLZ_INJECT_TRACING_LAUNCH_CALLBACKS_H_
+#define UTLZ_INJECT_TRACING_LAUNCH_CALLBACKS_H_
+
+#include <cstdint>
+
+#include "inject/driver/cupti_api.h"
+
+namespace utlz::inject {
+
+class LaunchCallbacks {
+ public:
+  // A subscription outlives its callbacks by this long: launches that are under way when they are
+  // switched off are out of CUPTI's hands by then.
+  static constexpr uint64_t kGraceNs = 20'000'000;
+
+  // Has `callback` called at each launch, on its thread.
+  cupti::Result On(const CuptiApi& cupti, cupti::Callback callback);
+  // Switches callbacks off; those that are on their way still come.
+  void Silence(const CuptiApi& cupti, uint64_t now_ns);
+  // Gives up a subscription that has been silent for long enough. Often.
+  void Turn(const CuptiApi& cupti, uint64_t now_ns);
+  // Gives the subscription up at once, if there is one.
+  void Off(const CuptiApi& cupti);
+  // CUPTI was torn down, and the subscription with it.
+  void Lost() {
+    subscriber_ = nullptr;
+    on_ = false;
+  }
+  bool on() const { return on_; }
+  bool subscribed() const { return subscriber_ != nullptr; }
+
+ private:
+  cupti::Subscriber subscriber_ = nullptr;
+  bool on_ = false;
+  uint64_t silent_since_ns_ = 0;
+};
+
+}  // namespace utlz::inject
+
+#endif  // UTLZ_INJECT_TRACING_LAUNCH_CALLBACKS_H_

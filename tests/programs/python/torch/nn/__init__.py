@@ -1,0 +1,2 @@
+from . import functional
+from .modules.module import Module, ModuleList, Sequential

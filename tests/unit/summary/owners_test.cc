@@ -1,0 +1,251 @@
+// Whose the work is: by layer, by line, and in sum.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "collector/summary/owner_work.h"
+#include "tests/support/known_run.h"
+#include "tests/support/made_up_loads.h"
+
+namespace utlz {
+namespace {
+
+using Rows = google::protobuf::RepeatedPtrField<OwnerSummary>;
+
+const OwnerSummary* RowNamed(const Rows& rows, const std::string& name) {
+  for (const OwnerSummary& row : rows) {
+    if (row.name() == name) return &row;
+  }
+  return nullptr;
+}
+
+double OwnTime(const Rows& rows) {
+  double sum = 0;
+  for (const OwnerSummary& row : rows) sum += row.own_time_ns();
+  return sum;
+}
+
+double OwnIdle(const Rows& rows) {
+  double sum = 0;
+  for (const OwnerSummary& row : rows) sum += row.own_idle_before_ns();
+  return sum;
+}
+
+// Stacks of a process: main → Model → blocks.N → attn, each with the line that calls it.
+class OwnersTest : public ::testing::Test {
+ protected:
+  OwnersTest() {
+    run_.StartRun();
+    run_.StartProcess();
+    run_.SendKernels({"gemm", "norm"});
+    strings_.set_first(3);
+    stacks_.set_first(1);
+  }
+
+  uint32_t Text(const std::string& text) {
+    strings_.add_values(text);
+    return strings_.first() + static_cast<uint32_t>(strings_.values_size()) - 1;
+  }
+
+  uint32_t Push(uint32_t parent, StackFrameKind kind, const std::string& name,
+                const std::string& file, uint32_t line, const std::string& module_class = "") {
+    stacks_.add_parent(parent);
+    stacks_.add_kind(kind);
+    stacks_.add_name(Text(name));
+    stacks_.add_file(Text(file));
+    stacks_.add_line(line);
+    stacks_.add_module_class(Text(module_class));
+    return static_cast<uint32_t>(stacks_.parent_size());
+  }
+
+  uint32_t Module(uint32_t parent, const std::string& path, const std::string& module_class) {
+    return Push(parent, STACK_FRAME_MODULE, path, "", 0, module_class);
+  }
+  uint32_t Function(uint32_t parent, const std::string& name, const std::string& file,
+                    uint32_t line) {
+    return Push(parent, STACK_FRAME_FUNCTION, name, file, line);
+  }
+
+  void SendStacks() {
+    run_.Send(1, FRAME_STRINGS, strings_);
+    run_.Send(1, FRAME_STACKS, stacks_);
+  }
+
+  static Launch From(uint32_t stack, uint64_t start_ns, uint64_t duration_ns, uint32_t variant) {
+    Launch launch = RunBuilder::LaunchAt(start_ns, duration_ns, variant);
+    launch.stack = stack;
+    return launch;
+  }
+
+  RunBuilder run_;
+  Strings strings_;
+  Stacks stacks_;
+};
+
+TEST_F(OwnersTest, ThereAreNoneWithoutStacks) {
+  SendLoop(&run_, 10, 100, 10);
+  EXPECT_FALSE(run_.EndRun(kMillisecond).has_owners());
+}
+
+TEST_F(OwnersTest, LayersAreATreeWhoseOwnTimesSumToAll) {
+  const uint32_t main = Function(0, "main", "/home/me/train.py", 88);
+  const uint32_t model = Module(main, "", "Gpt");
+  const uint32_t forward = Function(model, "Gpt.forward", "/home/me/model.py", 20);
+  std::vector<uint32_t> attention;
+  for (const char* path : {"blocks.0.attn", "blocks.1.attn", "blocks.10.attn"}) {
+    const uint32_t layer = Module(forward, path, "Attention");
+    const uint32_t line = Function(layer, "Attention.forward", "/home/me/model.py", 41);
+    attention.push_back(Function(line, "linear", "/x/site-packages/torch/nn/functional.py", 9));
+  }
+  SendStacks();
+  run_.SendLaunches({From(forward, 0, 1000, 1), From(attention[0], 1000, 301, 0),
+                     From(attention[1], 1400, 302, 0), From(attention[2], 2000, 303, 0),
+                     From(attention[0], 2400, 301, 0), From(0, 2800, 77, 0)});
+  const Summary summary = run_.EndRun(kMillisecond);
+  const OwnersSummary& owners = summary.owners();
+  EXPECT_EQ(owners.time_ns(), 1000 + 301 + 302 + 303 + 301 + 77);
+  EXPECT_EQ(OwnTime(owners.layers()), owners.time_ns());
+  EXPECT_EQ(OwnTime(owners.lines()), owners.time_ns());
+  EXPECT_EQ(OwnTime(owners.repeated_layers()), owners.time_ns());
+  EXPECT_EQ(OwnTime(owners.operations()), owners.time_ns());
+
+  std::vector<std::string> names;
+  for (const OwnerSummary& layer : owners.layers()) names.push_back(layer.name());
+  EXPECT_EQ(names, (std::vector<std::string>{"Gpt", "blocks", "blocks.0", "blocks.0.attn",
+                                             "blocks.1", "blocks.1.attn", "blocks.10",
+                                             "blocks.10.attn", "(no stack)"}));
+  const OwnerSummary& gpt = owners.layers(0);
+  EXPECT_EQ(gpt.time_ns(), 2207);
+  EXPECT_EQ(gpt.own_time_ns(), 1000);
+  EXPECT_EQ(gpt.module_class(), "Gpt");
+  EXPECT_FALSE(gpt.has_parent());
+  EXPECT_EQ(owners.layers(3).own_time_ns(), 602);
+  EXPECT_EQ(owners.layers(3).parent(), 2);
+  EXPECT_FALSE(owners.layers(1).has_module_class()) << "a container that is never called";
+  const OwnerSummary* repeated = RowNamed(owners.repeated_layers(), "blocks.*.attn");
+  ASSERT_NE(repeated, nullptr);
+  EXPECT_EQ(repeated->instances(), 3u);
+  EXPECT_EQ(repeated->time_ns(), 1207);
+  EXPECT_NEAR(owners.layer_share(), 2207.0 / 2284, 1e-12);
+  EXPECT_NEAR(owners.ownerless_share(), 77.0 / 2284, 1e-12);
+}
+
+TEST_F(OwnersTest, LinesAreThoseOutsideOfTheFramework) {
+  const uint32_t main = Function(0, "main", "/home/me/train.py", 88);
+  const uint32_t model = Module(main, "", "Gpt");
+  const uint32_t line = Function(model, "Gpt.forward", "/home/me/model.py", 41);
+  const uint32_t inner = Function(line, "linear", "/x/site-packages/torch/nn/functional.py", 9);
+  const uint32_t optimizer =
+      Function(main, "AdamW.step", "/x/site-packages/torch/optim/adamw.py", 7);
+  SendStacks();
+  run_.SendLaunches({From(inner, 0, 100, 0), From(optimizer, 500, 200, 1)});
+  const Summary summary = run_.EndRun(kMillisecond);
+  const OwnersSummary& owners = summary.owners();
+  const OwnerSummary* of_model = RowNamed(owners.lines(), "model.py:41 Gpt.forward");
+  const OwnerSummary* of_main = RowNamed(owners.lines(), "train.py:88 main");
+  ASSERT_NE(of_model, nullptr);
+  ASSERT_NE(of_main, nullptr);
+  EXPECT_EQ(of_model->time_ns(), 100);
+  EXPECT_EQ(of_model->file(), "/home/me/model.py");
+  EXPECT_EQ(of_main->time_ns(), 200);
+  EXPECT_EQ(of_main->idle_before_ns(), 400);
+  EXPECT_EQ(of_main->idle_after(), "model.py:41 Gpt.forward");
+  EXPECT_EQ(owners.idle_time_ns(), 400);
+  EXPECT_EQ(OwnIdle(owners.lines()), 400);
+  EXPECT_EQ(OwnIdle(owners.layers()), 400);
+  const OwnerSummary* layer = RowNamed(owners.layers(), "(optimizer)");
+  ASSERT_NE(layer, nullptr);
+  EXPECT_EQ(layer->kind(), "optimizer");
+  EXPECT_EQ(layer->time_ns(), 200);
+  EXPECT_EQ(owners.line_share(), 1);
+  EXPECT_EQ(owners.layer_share(), 1);
+}
+
+TEST_F(OwnersTest, HostileNamesAreBoundedAndValid) {
+  const uint32_t model = Module(0, std::string(900, '.'), std::string("\xff\xfe", 2));
+  const uint32_t odd = Module(model, "a..b\xc3.", "");
+  SendStacks();
+  run_.SendLaunches({From(model, 0, 100, 0), From(odd, 200, 100, 0)});
+  const Summary summary = run_.EndRun(kMillisecond);
+  EXPECT_EQ(OwnTime(summary.owners().layers()), 200);
+  std::string bytes;
+  EXPECT_TRUE(summary.SerializeToString(&bytes));
+}
+
+TEST_F(OwnersTest, AReasonIsGivenWhereThereAreNoStacks) {
+  AgentStatus status;
+  status.set_no_stack(NO_STACK_FREE_THREADED);
+  run_.Send(1, FRAME_AGENT_STATUS, status);
+  SendLoop(&run_, 10, 100, 10);
+  const Summary summary = run_.EndRun(kMillisecond);
+  EXPECT_EQ(summary.owners().note(),
+            "process 1001 has launches without stacks: its Python is free-threaded");
+  EXPECT_EQ(summary.owners().layers_size(), 0);
+}
+
+// One function with one grid does products of two sizes: two layers, two kinds.
+TEST(OwnerWorkTest, KindsOfAKernelHaveTheirOwnFlops) {
+  KnownRun run({{.name = "gemm", .time_ns = 0}});
+  run.analysis.rows.clear();
+  constexpr uint32_t kSmallLayer = 1, kLargeLayer = 2;
+  DurationHistogram kinds[2];
+  for (int i = 0; i < 100; ++i) {
+    const uint64_t small_ns = 1000 + static_cast<uint64_t>(i % 7), large_ns = 4000;
+    run.model.kernels[0].durations.Add(small_ns);
+    run.model.kernels[0].durations.Add(large_ns);
+    kinds[0].Add(small_ns);
+    kinds[1].Add(large_ns);
+    run.model.stack_work.Add(kSmallLayer, 0, small_ns);
+    run.model.stack_work.Add(kLargeLayer, 0, large_ns);
+  }
+  for (int kind = 0; kind < 2; ++kind) {
+    KernelRow row;
+    row.kernel = 0;
+    row.durations = kinds[kind];
+    row.launches = 300;  // three times what was traced
+    row.time_ns = 3.0 * static_cast<double>(kinds[kind].sum_ns()) + 0.4;
+    TypedFlops flops;
+    flops.flops = kind == 0 ? 1e9 : 4e9;
+    flops.error = 1e7;
+    row.work.flops.push_back(flops);
+    run.analysis.rows.push_back(row);
+  }
+  std::map<uint32_t, double> flops, launches;
+  std::map<uint32_t, int64_t> times;
+  DivideWork(
+      run.model, run.analysis,
+      [&](uint32_t stack, uint32_t kernel, const WorkPart& part) {
+        EXPECT_EQ(kernel, 0u);
+        flops[stack] += *part.flops;
+        launches[stack] += part.launches;
+        times[stack] += part.time_ns;
+      },
+      [](const RowErrors& errors) { EXPECT_EQ(errors.flops, 1e7); });
+  EXPECT_NEAR(launches[kSmallLayer], 300, 2);
+  EXPECT_NEAR(launches[kLargeLayer], 300, 2);
+  EXPECT_NEAR(flops[kSmallLayer], 300e9, 3e9);
+  EXPECT_NEAR(flops[kLargeLayer], 1200e9, 3e9);
+  EXPECT_EQ(times[kSmallLayer] + times[kLargeLayer],
+            static_cast<int64_t>(3 * (kinds[0].sum_ns() + kinds[1].sum_ns())));
+}
+
+TEST(OwnerWorkTest, LaunchesWithoutAStackAreNobodys) {
+  KnownRun run({{.name = "gemm", .time_ns = 1001}});
+  for (int i = 0; i < 4; ++i) {
+    run.model.kernels[0].durations.Add(100);
+    run.analysis.rows[0].durations.Add(100);
+  }
+  run.model.stack_work.Add(5, 0, 100);
+  std::map<uint32_t, int64_t> times;
+  DivideWork(
+      run.model, run.analysis,
+      [&](uint32_t stack, uint32_t, const WorkPart& part) { times[stack] += part.time_ns; },
+      [](const RowErrors&) {});
+  EXPECT_EQ(times[5] + times[0], 1001);
+  EXPECT_EQ(times[5], 250);
+}
+
+}  // namespace
+}  // namespace utlz

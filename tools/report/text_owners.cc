@@ -1,0 +1,197 @@
+// Whose the work is: layers, lines and operations as tables of the text report.
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "collector/normal_interval.h"
+#include "collector/text/number_text.h"
+#include "collector/text/shown_text.h"
+#include "tools/report/table.h"
+#include "tools/report/text_sections.h"
+
+namespace utlz {
+namespace {
+
+using Rows = google::protobuf::RepeatedPtrField<OwnerSummary>;
+
+// From this share of all idle time on a row says what was before it.
+constexpr double kIdleWorthARow = 0.02;
+
+std::optional<double> Optional(bool known, double value) {
+  return known ? std::make_optional(value) : std::nullopt;
+}
+
+const char* BoundText(Bound bound) {
+  switch (bound) {
+    case BOUND_COMPUTE:
+      return "compute";
+    case BOUND_MEMORY:
+      return "memory";
+    case BOUND_LATENCY:
+      return "latency";
+    case BOUND_COMMUNICATION:
+      return "comm";
+    case BOUND_NEITHER:
+      return "neither";
+    default:
+      return kUnknown;
+  }
+}
+
+std::string RecoverableCell(const OwnerSummary& owner) {
+  return TimeText(Optional(owner.has_recoverable_time_ns(), owner.recoverable_time_ns()), 2);
+}
+
+std::string ErrorCell(const OwnerSummary& owner) {
+  if (!owner.has_recoverable_time_error_ns()) return "";
+  return "± " + TimeText(kNormal95 * owner.recoverable_time_error_ns(), 2);
+}
+
+// The last part of a path, deeper in the more parts there are. Of layers that are summed the whole
+// path, and how many they are.
+std::string TreeName(const Rows& rows, int index) {
+  const OwnerSummary& owner = rows.Get(index);
+  if (owner.has_instances()) {
+    const std::string name = EscapeForTerminal(owner.name());
+    return owner.instances() > 1 ? name + " ×" + std::to_string(owner.instances()) : name;
+  }
+  size_t depth = 0;
+  // Parents stand before their children: this ends.
+  for (int at = index; rows.Get(at).has_parent() && rows.Get(at).parent() < at;) {
+    at = rows.Get(at).parent();
+    ++depth;
+  }
+  const size_t dot = owner.name().rfind('.');
+  std::string name =
+      depth > 1 && dot != std::string::npos ? owner.name().substr(dot + 1) : owner.name();
+  name = std::string(2 * depth, ' ') + EscapeForTerminal(name);
+  return owner.inferred_time_ns() > 0 ? name + " (inferred)" : name;
+}
+
+class OwnerTable {
+ public:
+  OwnerTable(const std::string& title, const OwnersSummary& owners, bool with_idle,
+             const TextOptions& options)
+      : owners_(owners),
+        with_idle_(with_idle),
+        options_(options),
+        table_(Columns(title), options.columns) {}
+
+  void Add(const std::string& name, const OwnerSummary& owner) {
+    std::vector<std::string> cells = {
+        name, TimeText(Optional(owner.has_time_ns(), owner.time_ns())),
+        ShortPercentText(Optional(owner.has_time_share(), owner.time_share()))};
+    if (with_idle_)
+      cells.push_back(TimeText(Optional(owner.has_idle_before_ns(), owner.idle_before_ns())));
+    for (std::string cell :
+         {CompactText(Optional(owner.has_flops(), owner.flops())),
+          BytesText(Optional(owner.has_dram_bytes(), owner.dram_bytes())),
+          ShortPercentText(Optional(owner.has_hfu(), owner.hfu())),
+          std::string(BoundText(owner.bound())), RecoverableCell(owner), ErrorCell(owner)}) {
+      cells.push_back(std::move(cell));
+    }
+    table_.AddRow(std::move(cells));
+  }
+
+  // "22 % of the idle time, mostly after train.py:88 step"
+  void AddIdle(const OwnerSummary& owner) {
+    const double idle_ns = owner.idle_before_ns();
+    if (owners_.idle_time_ns() <= 0 || idle_ns < kIdleWorthARow * owners_.idle_time_ns()) return;
+    std::string text = "    idle before it: " + PercentText(idle_ns / owners_.idle_time_ns());
+    if (owner.has_idle_after()) text += ", mostly after " + EscapeForTerminal(owner.idle_after());
+    std::vector<std::string> cells(with_idle_ ? 10 : 9);
+    cells[0] = CutMiddle(text, table_.free_width());
+    table_.AddRow(std::move(cells), Style::kFaint);
+  }
+
+  std::string Render(int left_out) const {
+    if (table_.empty()) return {};
+    std::string text = table_.Render(options_.color);
+    if (left_out > 0) text += "… and " + CountText(left_out) + " more\n";
+    return text;
+  }
+
+ private:
+  std::vector<Table::Column> Columns(const std::string& title) const {
+    std::vector<Table::Column> columns = {{title, 0, true}, {"time", 8}, {"share", 5}};
+    if (with_idle_) columns.push_back({"idle before", 11});
+    for (const Table::Column& column : std::vector<Table::Column>{
+             {"FLOPs", 6}, {"bytes", 8}, {"HFU", 4}, {"bound", 7}, {"recover", 7}, {"±", 9}}) {
+      columns.push_back(column);
+    }
+    return columns;
+  }
+
+  const OwnersSummary& owners_;
+  bool with_idle_;
+  const TextOptions& options_;
+  Table table_;
+};
+
+// The rows with most time, in the order of the tree: those around a row have as much.
+std::string RenderTree(const std::string& title, const OwnersSummary& owners, const Rows& rows,
+                       const TextOptions& options) {
+  std::vector<int> shown(static_cast<size_t>(rows.size()));
+  for (int i = 0; i < rows.size(); ++i) shown[static_cast<size_t>(i)] = i;
+  const auto weight = [&rows](int i) {
+    return rows.Get(i).time_ns() + rows.Get(i).idle_before_ns();
+  };
+  std::stable_sort(shown.begin(), shown.end(), [&](int a, int b) { return weight(a) > weight(b); });
+  const size_t left_out = shown.size() > options.top ? shown.size() - options.top : 0;
+  shown.resize(shown.size() - left_out);
+  std::sort(shown.begin(), shown.end());
+  OwnerTable table(title, owners, true, options);
+  for (const int i : shown) table.Add(TreeName(rows, i), rows.Get(i));
+  return table.Render(static_cast<int>(left_out));
+}
+
+std::string RenderList(const std::string& title, const OwnersSummary& owners, const Rows& rows,
+                       bool with_idle, const TextOptions& options) {
+  OwnerTable table(title, owners, with_idle, options);
+  const int shown = std::min(rows.size(), static_cast<int>(options.top));
+  for (int i = 0; i < shown; ++i) {
+    table.Add(EscapeForTerminal(rows.Get(i).name()), rows.Get(i));
+    if (with_idle) table.AddIdle(rows.Get(i));
+  }
+  return table.Render(rows.size() - shown);
+}
+
+}  // namespace
+
+std::string RenderCoverage(const OwnersSummary& owners, const TextOptions& options) {
+  std::string text;
+  if (owners.has_line_share()) {
+    text = "Of the kernels' time " + PercentText(owners.line_share()) + " has a line, " +
+           PercentText(owners.layer_share()) + " a layer, " + PercentText(owners.inferred_share()) +
+           " an inferred one, and " + PercentText(owners.ownerless_share()) + " no owner.";
+  }
+  if (owners.has_note()) {
+    text +=
+        (text.empty() ? "" : " ") + std::string("Note: ") + EscapeForTerminal(owners.note()) + ".";
+  }
+  return text.empty() ? text : Wrap(text, options.columns, 2);
+}
+
+std::string RenderOwners(const Summary& summary, const TextOptions& options) {
+  if (!summary.has_owners()) {
+    return Wrap("No stacks of launches were recorded: utlz run --stacks=auto reads them.",
+                options.columns, 2);
+  }
+  const OwnersSummary& owners = summary.owners();
+  std::string text = RenderCoverage(owners, options);
+  if (options.group_by == GroupBy::kLayer) {
+    if (owners.repeated_layers_size() > 0) {
+      text +=
+          RenderTree("repeated layers summed", owners, owners.repeated_layers(), options) + "\n";
+    }
+    text += RenderTree("layers", owners, owners.layers(), options);
+  } else if (options.group_by == GroupBy::kLine) {
+    text += RenderList("lines", owners, owners.lines(), true, options);
+  } else {
+    text +=
+        RenderList("operations (families of kernels)", owners, owners.operations(), false, options);
+  }
+  return text;
+}
+
+}  // namespace utlz
