@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Holds every #include to the folders' order, and refuses modules that include each other.
 
-A module is a header with its .cc file. Folders are process boundaries, and stages of the data.
+A module is a header with its .cc file. Folders are process boundaries, and stages of the data. The
+table of the design overview must say the same of them.
 
     check_include_directions.py ROOT
 """
@@ -121,6 +122,7 @@ ALLOWED = {
                    "tools/report", "tools/report_html", "tools/run", "tools/top",
                    "tools/top/screen"],
 }
+OVERVIEW = "docs/design/overview.md"
 # They may include anything.
 EVERYTHING = ("tests", "bench")
 PRODUCT = sorted({folder.split("/")[0] for folder in ALLOWED})
@@ -216,10 +218,41 @@ def problems_in(root):
         yield f"these modules include each other: {', '.join(cycle)}"
 
 
+def allowed_below(folder):
+    """What this folder and those in it may include of others; of each top, `proto` and small types go
+    without saying."""
+    inside = [name for name in ALLOWED if name == folder or name.startswith(f"{folder}/")]
+    return {name for each in inside for name in ALLOWED[each]} - {*inside, "collector", "proto"}
+
+
+def overview_rows(text):
+    """(folder, the folders that it may depend on) of the overview's table."""
+    for cells in re.findall(r"^\| `([\w/]+)` \|[^|]*\|([^|]*)\|$", text, re.MULTILINE):
+        named = [name.rstrip("/") for name in re.findall(r"`([\w/]+)`", cells[1])]
+        paths = [next((path for path in (name, f"collector/{name}", f"collector/sampler/{name}")
+                       if path in ALLOWED), name) for name in named]
+        yield cells[0].rstrip("/"), set(paths) - {"proto"}
+
+
+def problems_of_overview(text):
+    """Where the table of the design overview differs from the rows here."""
+    rows = dict(overview_rows(text))
+    for folder, named in rows.items():
+        if folder in ALLOWED and named != allowed_below(folder):
+            yield (f"{OVERVIEW}: {folder} may depend on {', '.join(sorted(allowed_below(folder)))}, "
+                   f"and the table says {', '.join(sorted(named))}")
+    for folder in ALLOWED:
+        stage = "/".join(folder.split("/")[:2])
+        if stage.startswith("collector/") and stage not in rows:
+            yield f"{OVERVIEW}: the table has no {stage}"
+
+
 def main():
     problems = [f"the rows of these folders allow each other: {', '.join(cycle)}"
                 for cycle in cycles_of(ALLOWED)]
-    problems += problems_in(pathlib.Path(sys.argv[1]).resolve())
+    root = pathlib.Path(sys.argv[1]).resolve()
+    problems += problems_in(root)
+    problems += problems_of_overview((root / OVERVIEW).read_text(encoding="utf-8"))
     for problem in problems:
         print(problem)
     return 1 if problems else 0

@@ -53,6 +53,14 @@ class IncludeDirectionsTest(unittest.TestCase):
             self.assertEqual(1, len(problems), (path, include))
             self.assertIn(f"{path}:2: ", problems[0])
 
+    def test_the_overviews_table_must_agree(self):
+        row = "| `collector/counters` | collector | `timeline`, `decode`, `attribution` |\n"
+        said = list(check_include_directions.problems_of_overview(row))
+        self.assertFalse([line for line in said if "collector/counters may" in line], said)
+        self.assertTrue([line for line in said if line.endswith("no collector/metrics")], said)
+        said = list(check_include_directions.problems_of_overview(row.replace("`timeline`, ", "")))
+        self.assertTrue([line for line in said if "collector/counters may" in line], said)
+
     def test_keeps_the_target_free_of_our_libraries(self):
         for include in ("<absl/status/status.h>", "<google/protobuf/message.h>", "<iostream>",
                         '"proto/profile.pb.h"', "<stdexcept>"):
