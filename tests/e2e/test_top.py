@@ -118,6 +118,8 @@ class TopTest(AttachTest):
         self.addCleanup(self.utlz, "pause", "--end", environment=self.test_environment)
         self.assertRegex(self.pause("1h"), "no utlz has the counters, and none takes them until")
         self.tool = self.visit()
+        self.run_told(self.top(),
+                      lambda run: "lent by utlz pause" in run.get("counters_reason", ""))
         report = self.finish(self.tool)
         self.assertIn("lent by utlz pause", report["capture"]["rung_reason"])
         self.assertEqual(report["capture"].get("samples", 0), 0)

@@ -121,7 +121,8 @@ std::string EndOne(const std::string& folder, const CudaDevice& device) {
 std::string ShowOne(const std::string& folder, const CudaDevice& device) {
   const std::optional<SamplerPeer> sampler = FindSampler(device.uuid);
   const std::string who = sampler ? Whose(*sampler) : "no utlz";
-  if (const auto& pause = PauseWatch(folder).Of(device.uuid, MonotonicNs(), RealtimeNs())) {
+  PauseWatch watch(folder);
+  if (const auto& pause = watch.Of(device.uuid, MonotonicNs(), RealtimeNs())) {
     return absl::StrCat("lent until ", ClockTime(pause->until_ns), " (", pause->by, "); ", who,
                         " would have the counters");
   }
