@@ -50,6 +50,10 @@ class Shifter {
   }
   void Move(SamplerStatus* message) { message->set_time_ns(Noted(message->time_ns())); }
   void Move(DevicePeaks*) {}
+  void Move(CounterSetting* message) {
+    message->set_start_ns(Noted(message->start_ns()));
+    message->set_end_ns(Noted(message->end_ns()));
+  }
   void Move(DeviceCeilings*) {}  // measured long before, at a time of no account here
   // The collector's own, which ShiftFrame refuses.
   void Move(RunStart*) {}
