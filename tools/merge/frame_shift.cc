@@ -44,10 +44,6 @@ class Shifter {
   void Move(DeviceTotalsBatch* message) {
     for (auto& time : *message->mutable_time_ns()) time = Noted(time);
   }
-  void Move(CounterSetting* message) {
-    message->set_start_ns(Noted(message->start_ns()));
-    message->set_end_ns(Noted(message->end_ns()));
-  }
   void Move(SamplerStatus* message) { message->set_time_ns(Noted(message->time_ns())); }
   void Move(DevicePeaks*) {}
   void Move(CounterSetting* message) {
