@@ -19,13 +19,6 @@ constexpr uint64_t kLongestRetryPauseNs = 30'000'000'000;
 // Asking for a lock costs next to nothing.
 constexpr uint64_t kLeaseRetryPauseNs = 500'000'000;
 
-// A detail sample costs twice to three times as much as a lean one, and changing the set 0.2 s of
-// CPU and wall time, so detail windows are few and follow each other, once a round, and come only
-// when the lean set has seen enough for a short visit.
-// Windows in which the GPU was idle, as while a program starts, do not count.
-constexpr uint64_t kFirstLeanWindows = 12;
-constexpr uint64_t kDetailWindows = 4;
-constexpr uint64_t kWindowsPerRound = 40;
 // Samples that are as long as a third of what the program repeats, say, do not see what repeats
 // three times as often in it, wherever they begin; samples of another length do. So the sets differ
 // in it, by a ratio that keeps both from falling in with one period.
@@ -183,9 +176,7 @@ void CounterSession::Block(uint64_t now_ns, const absl::Status& status) {
 }
 
 size_t CounterSession::SetOfNextWindow() const {
-  if (sets_.size() < 2) return 0;
-  const uint64_t window = busy_windows_ % kWindowsPerRound;
-  return window >= kFirstLeanWindows && window < kFirstLeanWindows + kDetailWindows ? 1 : 0;
+  return sets_.size() > 1 && turns_.next() == SampledSet::kExtended ? 1 : 0;
 }
 
 void CounterSession::BeginWindow(uint64_t now_ns) {
@@ -343,7 +334,7 @@ bool CounterSession::CountWindow(const WindowActivity& activity, uint64_t on_ns)
   ++statistics_.windows;
   statistics_.sampling_ns += on_ns;
   if (!activity.Computes(device_.multiprocessors)) return activity.Copies();
-  ++busy_windows_;
+  turns_.BusyWindow();
   statistics_.busy_cycles += activity.elapsed_cycles();
   statistics_.busy_ns += activity.sampled_ns();
   return true;

@@ -17,6 +17,7 @@
 #include "collector/sampler/counters/window_activity.h"
 #include "collector/sampler/driver/cuda_devices.h"
 #include "collector/sampler/driver/cupti_table.h"
+#include "collector/sampler/set_turns.h"
 #include "collector/sampler/sharing/device_lease.h"
 #include "collector/sampler/window_schedule.h"
 #include "proto/sampler.pb.h"
@@ -137,7 +138,7 @@ class CounterSession {
   uint64_t window_begin_ns_ = 0;
   uint64_t window_end_ns_ = 0;
   uint64_t window_cpu_ns_ = 0;
-  uint64_t busy_windows_ = 0;
+  SetTurns turns_;
   uint64_t retry_ns_ = 0;
   uint64_t retry_pause_ns_;
 };
