@@ -1,7 +1,7 @@
 // How soon a report is good: recorded steps after a start-up, sampled by the real planner, pace and
 // accounts on a simulated clock.
 //
-//   simulate_start [--start-up-s S] [--steps-s S] [--seed N] PROFILE:STEP_MS...
+//   simulate_start [--start-up-s S] [--steps-s S] [--idle-cores N] [--seed N] PROFILE:STEP_MS...
 //
 // Prints a row of a table for each profile. Nothing in it is a measurement: launches and rates are
 // those of the recordings, what CUPTI's calls take is as measured on an H200 (SamplerCosts).
@@ -28,14 +28,15 @@ std::string Seconds(const std::optional<double>& seconds) {
 
 void Print(const std::string& path, const SimulationOptions& options,
            const SimulationResult& result) {
+  const ReportPrecision& last = result.last;
   std::printf(
-      "| %s | %.0f | %s | %s | %s | %s | %.1f, %.1f | %.1f, %.1f | %.2f, %.2f | %llu, %llu | %.1f "
-      "| %.1f |\n",
+      "| %s | %.0f | %s | %s | %s | %s | %.1f, %.1f (%.1f) | %.1f | %.1f | %.2f, %.2f | "
+      "%llu, %llu | %.1f | %.1f |\n",
       path.substr(path.rfind('/') + 1).c_str(),
       static_cast<double>(options.load.start_up_ns) * 1e-9, Seconds(result.first_bytes).c_str(),
       Seconds(result.all_bytes).c_str(), Seconds(result.good).c_str(),
-      Seconds(result.better).c_str(), 100 * result.last.bytes, 100 * result.last.tensor_flops,
-      100 * result.last.bytes_error, 100 * result.last.tensor_flops_error,
+      Seconds(result.better).c_str(), 100 * last.bytes, 100 * last.tensor_flops,
+      100 * last.measured_flops, 100 * last.bytes_error, 100 * last.known_share,
       result.cpu_start_up_seconds, result.cpu_steps_seconds,
       static_cast<unsigned long long>(result.samples_start_up),
       static_cast<unsigned long long>(result.samples_steps), 100 * result.sampled_share,
@@ -64,7 +65,8 @@ int Run(int argc, char** argv) {
   SimulationOptions options;
   std::printf(
       "| load | start-up, s | first bytes, s | all bytes, s | ± 10, ± 5 %%, s | ± 5, ± 4 %%, s | "
-      "stated at the end: bytes, FLOPs, ± %% | true error, %% | sampler CPU, s: start-up, steps | "
+      "at the end ± %%: bytes, FLOPs (as measured) | true error of bytes, %% | time with bytes, %% | "
+      "sampler CPU, s: start-up, steps | "
       "samples | sampled, %% of steps | traced, %% |\n");
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
@@ -73,6 +75,8 @@ int Run(int argc, char** argv) {
       options.load.start_up_ns = static_cast<uint64_t>(std::atof(value) * 1e9);
     } else if (word == "--steps-s") {
       options.steps_ns = static_cast<uint64_t>(std::atof(value) * 1e9);
+    } else if (word == "--idle-cores") {
+      options.idle_cpu_ppm = static_cast<uint32_t>(std::atof(value) / 8 * 1e6);
     } else if (word == "--seed") {
       options.load.seed = std::strtoull(value, nullptr, 10);
     } else {

@@ -1,19 +1,17 @@
 #include "bench/sampling/simulated_run.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <deque>
 #include <string>
 #include <vector>
 
 #include "bench/sampling/launch_frames.h"
 #include "bench/sampling/sample_frames.h"
 #include "collector/run/run_model.h"
+#include "collector/sampler/channel/sampler_command.h"
 #include "collector/sampler/channel/sampler_options.h"
 #include "collector/session/sampling_pace.h"
+#include "collector/session/steady_work.h"
 #include "collector/session/window_planner.h"
-#include "collector/summarize/summary_builder.h"
 #include "inject/tracing/trace_budget.h"
 
 namespace utlz {
@@ -23,13 +21,9 @@ constexpr uint64_t kTickNs = 1'000'000;
 constexpr uint64_t kAgentTurnNs = 20'000'000;
 constexpr uint64_t kHandOverNs = 50'000'000;
 constexpr uint64_t kCollectorFlushNs = 500'000'000;
-constexpr uint64_t kJudgeNs = 250'000'000;
+constexpr uint64_t kSecondNs = 1'000'000'000;
 constexpr uint64_t kLookCostNs = 10'000'000;
 constexpr uint32_t kBudgetPpm = 10'000;
-constexpr double kMattersShare = 0.01;   // of the step's kernel time
-constexpr double kMovesBytes = 0.02;     // of the peak: else its bytes are of no interest
-constexpr double kUsesTensorCores = 0.1; // the same
-constexpr double kNormal95 = 1.96;
 
 WindowScheduleOptions ScheduleOptions(uint64_t seed) {
   const SamplerOptions defaults;
@@ -37,6 +31,7 @@ WindowScheduleOptions ScheduleOptions(uint64_t seed) {
   options.duty_ppm = defaults.duty_ppm;
   options.cpu_budget_ppm = defaults.cpu_budget_ppm;
   options.cpu_burst_ns = defaults.cpu_burst_ns;
+  options.steady_reserve_ns = defaults.cpu_burst_ns / 2;
   options.seed = seed;
   return options;
 }
@@ -53,6 +48,7 @@ class Simulation {
         frames_(recorded, &model_),
         samples_(recorded, &model_) {
     budget_.Start(0, kBudgetPpm);
+    sampler_.mutable_schedule()->SetIdleCpu(0, options.idle_cpu_ppm);
     frames_.Begin();
     samples_.Begin();
   }
@@ -74,9 +70,9 @@ class Simulation {
   void AgentTurn(uint64_t now_ns);
   void SamplerTurn(uint64_t now_ns);
   void CollectorTurn(uint64_t now_ns);
+  void TellProgress(uint64_t now_ns);
   void Pace(uint64_t now_ns);
   void Judge(uint64_t now_ns);
-  ReportPrecision Precision();
 
   const RecordedLoad& recorded_;
   const SimulationOptions options_;
@@ -85,6 +81,8 @@ class Simulation {
   SimulatedSampler sampler_;
   WindowPlanner planner_;
   SamplingPace pace_;
+  SteadyWork steady_work_;
+  uint64_t progress_ = 0;
   inject::TraceBudget budget_;
   RunModel model_;
   LaunchFrames frames_;
@@ -99,6 +97,13 @@ class Simulation {
   SimulationResult result_;
 };
 
+// Often at first: a look at everything takes a second of real time.
+bool IsJudged(uint64_t stepped_ns) {
+  if (stepped_ns <= 3 * kSecondNs) return stepped_ns % (kSecondNs / 2) == 0;
+  if (stepped_ns <= 6 * kSecondNs) return stepped_ns % kSecondNs == 0;
+  return stepped_ns % (2 * kSecondNs) == 0;
+}
+
 bool Crosses(uint64_t time_ns, uint64_t now_ns) {
   return now_ns <= time_ns && time_ns < now_ns + kTickNs;
 }
@@ -109,6 +114,7 @@ void Simulation::Tick(uint64_t now_ns) {
   TakeLaunches(now_ns);
   SamplerTurn(now_ns + kTickNs);
   if (now_ns % kHandOverNs == 0) frames_.HandOver(now_ns);
+  TellProgress(now_ns);
   CollectorTurn(now_ns);
   if (now_ns % kCollectorFlushNs == 0) Pace(now_ns);
   if (now_ns == load_.first_step_ns()) {
@@ -117,7 +123,7 @@ void Simulation::Tick(uint64_t now_ns) {
   }
   if (now_ns < load_.first_step_ns()) return;
   if (tracing_) traced_ns_ += kTickNs;
-  if ((now_ns - load_.first_step_ns()) % kJudgeNs == 0) Judge(now_ns);
+  if (IsJudged(now_ns - load_.first_step_ns())) Judge(now_ns);
 }
 
 void Simulation::TakeLaunches(uint64_t now_ns) {
@@ -158,6 +164,19 @@ void Simulation::CollectorTurn(uint64_t now_ns) {
   }
 }
 
+void Simulation::TellProgress(uint64_t now_ns) {
+  if (!steady_work_.Due(now_ns)) return;
+  std::vector<KernelTime> times;
+  for (const Kernel& kernel : model_.state().kernels.kernels()) {
+    times.push_back({kernel.device, kernel.durations.sum_ns()});
+  }
+  steady_work_.Look(now_ns, times);
+  const uint64_t progress = ProgressOf(steady_work_.Steady(0), !pace_.seldom().empty());
+  if (progress == progress_) return;
+  progress_ = progress;
+  sampler_.Progress(now_ns, progress);
+}
+
 void Simulation::Pace(uint64_t now_ns) {
   if (!samples_.any() || !pace_.Due(now_ns)) return;
   pace_.Looked(now_ns, kLookCostNs, CounterPrecisions(model_.Advance()));
@@ -174,80 +193,16 @@ void Note(bool reached, double seconds, std::optional<double>* since) {
 
 void Simulation::Judge(uint64_t now_ns) {
   const double seconds = static_cast<double>(now_ns - load_.first_step_ns()) * 1e-9;
-  result_.last = Precision();
+  const std::optional<ReportPrecision> precision = PrecisionIfItEndedNow(&model_, load_);
+  if (!precision.has_value()) return;
+  result_.last = *precision;
   Note(result_.last.any_bytes, seconds, &result_.first_bytes);
   Note(result_.last.bytes < 1, seconds, &result_.all_bytes);
   Note(IsGood(result_.last), seconds, &result_.good);
   Note(IsBetter(result_.last), seconds, &result_.better);
 }
 
-// Of one kernel, in all its kinds.
-struct Found {
-  double bytes = 0, bytes_error = 0, flops = 0, flops_error = 0, launches = 0;
-  bool known = false, tensor_known = false;
-};
-
-void Add(const KernelSummary& kernel, Found* found) {
-  const auto launches = static_cast<double>(kernel.launches());
-  found->launches += launches;
-  found->known = found->known || (kernel.has_dram_bytes() && !kernel.has_withheld());
-  found->bytes += kernel.dram_bytes();
-  found->bytes_error += kernel.dram_bytes_error();
-  for (const DataTypeFlops& type : kernel.flops_by_type()) {
-    if (type.data_type() == "fp32" || !type.has_flops_error()) continue;
-    found->tensor_known = true;
-    found->flops += type.flops();
-    found->flops_error += type.flops_error();
-  }
-}
-
-double Relative(double error, double value) { return value > 0 ? std::min(1.0, error / value) : 1; }
-
-ReportPrecision Simulation::Precision() {
-  const Summary summary = Summarize(model_.Advance());
-  const double peak_bytes = recorded_.peaks.dram_bytes_per_second();
-  const double clock_hz = recorded_.peaks.sm_clock_maximum_hz();
-  ReportPrecision precision{.any_bytes = false, .bytes = 0, .tensor_flops = 0, .bytes_error = 0,
-                            .tensor_flops_error = 0};
-  for (uint32_t i = 0; i < load_.step_kernels(); ++i) {
-    const RecordedKernel& kernel = load_.kernels()[i];
-    if (load_.TimeShare(i) < kMattersShare) continue;
-    Found found;
-    for (const KernelSummary& one : summary.kernels()) {
-      const bool same = one.mangled_name() == kernel.name && one.grid_size() == 3 &&
-                        std::equal(kernel.grid.begin(), kernel.grid.end(), one.grid().begin());
-      if (same) Add(one, &found);
-    }
-    const double true_bytes = kernel.work.dram_read_bytes + kernel.work.dram_write_bytes;
-    precision.any_bytes = precision.any_bytes || found.known;
-    if (true_bytes > kMovesBytes * peak_bytes * kernel.time_ns * 1e-9) {
-      const double wide = found.known ? Relative(kNormal95 * found.bytes_error, found.bytes) : 1;
-      precision.bytes = std::max(precision.bytes, wide);
-      const double off = std::abs(found.bytes / found.launches - true_bytes);
-      if (found.known) {
-        precision.bytes_error = std::max(precision.bytes_error, Relative(off, true_bytes));
-      }
-    }
-    const double most_cycles =
-        4.0 * recorded_.device.multiprocessors() * clock_hz * kernel.time_ns * 1e-9;
-    if (kernel.work.tensor_cycles > kUsesTensorCores * most_cycles) {
-      const double wide =
-          found.tensor_known ? Relative(kNormal95 * found.flops_error, found.flops) : 1;
-      precision.tensor_flops = std::max(precision.tensor_flops, wide);
-    }
-  }
-  return precision;
-}
-
 }  // namespace
-
-bool IsGood(const ReportPrecision& precision) {
-  return precision.bytes <= 0.1 && precision.tensor_flops <= 0.05;
-}
-
-bool IsBetter(const ReportPrecision& precision) {
-  return precision.bytes <= 0.05 && precision.tensor_flops <= 0.04;
-}
 
 SimulationResult SimulateRun(const RecordedLoad& recorded, const SimulationOptions& options) {
   return Simulation(recorded, options).Run();

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "bench/sampling/report_precision.h"
 #include "bench/sampling/simulated_sampler.h"
 #include "bench/sampling/start_up_load.h"
 
@@ -16,17 +17,7 @@ struct SimulationOptions {
   StartUpOptions load;
   uint64_t steps_ns = 20'000'000'000;  // for how long it steps
   SamplerCosts costs;
-};
-
-// How well the report knows the kernels with at least 1 % of the steps' time: half-widths of the
-// stated 95 % intervals ÷ the value, the widest; 1 where one has none.
-struct ReportPrecision {
-  bool any_bytes = false;
-  double bytes = 1;
-  double tensor_flops = 1;
-  // The largest error against what the load did.
-  double bytes_error = 1;
-  double tensor_flops_error = 1;
+  uint32_t idle_cpu_ppm = 0;  // of idle cores, for the sampler
 };
 
 struct SimulationResult {
@@ -38,10 +29,6 @@ struct SimulationResult {
   double traced_share = 0;
   uint64_t samples_start_up = 0, samples_steps = 0;
 };
-
-// Bytes within ± 10 % and tensor FLOPs within ± 5 %; ± 5 % and ± 4 %.
-bool IsGood(const ReportPrecision& precision);
-bool IsBetter(const ReportPrecision& precision);
 
 SimulationResult SimulateRun(const RecordedLoad& recorded, const SimulationOptions& options);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "collector/sampler/channel/sampler_command.h"
+
 namespace utlz {
 namespace {
 
@@ -71,6 +73,17 @@ void SimulatedSampler::GetReady(uint64_t now_ns) {
 void SimulatedSampler::Request(uint64_t now_ns) {
   const uint64_t before_ns = schedule_.next_start_ns();
   schedule_.RequestWindow(now_ns);
+  GetReadySooner(now_ns, before_ns);
+}
+
+void SimulatedSampler::Progress(uint64_t now_ns, uint64_t progress) {
+  turns_.BaseKnown((progress & kProgressBaseKnown) != 0);
+  const uint64_t before_ns = schedule_.next_start_ns();
+  schedule_.SetSteady(now_ns, (progress & kProgressSteady) != 0);
+  GetReadySooner(now_ns, before_ns);
+}
+
+void SimulatedSampler::GetReadySooner(uint64_t now_ns, uint64_t before_ns) {
   const bool settled = window_.has_value() && window_->begin_ns < now_ns + kSettledNs;
   if (busy_until_ns_.has_value() || settled || schedule_.next_start_ns() >= before_ns) return;
   GetReady(now_ns);

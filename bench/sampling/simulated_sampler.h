@@ -39,6 +39,7 @@ class SimulatedSampler {
   void Read(uint64_t now_ns, uint64_t samples, bool busy);
   void Request(uint64_t now_ns);
   void WindowAt(uint64_t begin_ns);
+  void Progress(uint64_t now_ns, uint64_t progress);
 
   // Once after it got ready: when the next window may begin. `window_ns()`: how long it would be.
   std::optional<uint64_t> TakeReady();
@@ -52,6 +53,7 @@ class SimulatedSampler {
  private:
   void Spend(uint64_t cpu_ns);
   void GetReady(uint64_t now_ns);
+  void GetReadySooner(uint64_t now_ns, uint64_t before_ns);
 
   const SamplerCosts costs_;
   WindowSchedule schedule_;

@@ -10,6 +10,11 @@ constexpr uint64_t kCompilingNs = 600'000'000;
 constexpr uint64_t kTuningNs = 400'000'000;
 constexpr uint32_t kTrials = 30;
 constexpr double kTuningGapNs = 5000;
+constexpr double kTensorPipes = 4;  // of a multiprocessor
+// Between kernels that the GPU has queued; what a step is idle beyond, it is so before its first
+// kernel. A program whose GPU idles for more than the share below waits before each.
+constexpr double kGapNs = 1200;
+constexpr double kHostBound = 0.3;
 // Relative standard deviations.
 constexpr double kDurationJitter = 0.03;
 constexpr double kWorkJitter = 0.02;
@@ -29,7 +34,15 @@ StartUpLoad::StartUpLoad(const RecordedLoad& recorded, const StartUpOptions& opt
       kernels_(recorded.kernels),
       step_kernels_(recorded.kernels.size()),
       step_kernel_ns_(StepKernelNs(recorded)),
+      most_bytes_per_ns_(recorded.peaks.dram_bytes_per_second() * 1e-9),
+      most_cycles_per_ns_(kTensorPipes * recorded.device.multiprocessors() *
+                          recorded.peaks.sm_clock_maximum_hz() * 1e-9),
       random_(options.seed) {
+  const double idle_ns = std::max(0.0, static_cast<double>(options.step_ns) - step_kernel_ns_);
+  const double evenly_ns = idle_ns / static_cast<double>(step_.size());
+  const bool host_bound = idle_ns > kHostBound * static_cast<double>(options.step_ns);
+  gap_ns_ = host_bound ? evenly_ns : std::min(evenly_ns, kGapNs);
+  pause_ns_ = idle_ns - gap_ns_ * static_cast<double>(step_.size());
   next_ = Next();
 }
 
@@ -40,9 +53,8 @@ void StartUpLoad::Take(uint64_t until_ns, std::vector<LoadLaunch>* launches) {
   }
 }
 
-double StartUpLoad::TimeShare(uint32_t kernel) const {
-  const auto times = static_cast<double>(std::count(step_.begin(), step_.end(), kernel));
-  return times * kernels_[kernel].time_ns / step_kernel_ns_;
+double StartUpLoad::LaunchesPerStep(uint32_t kernel) const {
+  return static_cast<double>(std::count(step_.begin(), step_.end(), kernel));
 }
 
 LoadLaunch StartUpLoad::Next() {
@@ -57,11 +69,10 @@ LoadLaunch StartUpLoad::Next() {
       return Launch(candidate_, kTuningGapNs);
     }
   }
-  const double idle_ns =
-      std::max(0.0, static_cast<double>(options_.step_ns) - step_kernel_ns_);
   const uint32_t kernel = step_[place_];
+  const double gap_ns = place_ == 0 ? gap_ns_ + pause_ns_ : gap_ns_;
   place_ = (place_ + 1) % step_.size();
-  return Launch(kernel, idle_ns / static_cast<double>(step_.size()));
+  return Launch(kernel, gap_ns);
 }
 
 void StartUpLoad::ChooseCandidate() {

@@ -38,8 +38,10 @@ class StartUpLoad {
   // Those of the step first, then the candidates so far.
   const std::vector<RecordedKernel>& kernels() const { return kernels_; }
   size_t step_kernels() const { return step_kernels_; }
-  // Of the step's kernel time.
-  double TimeShare(uint32_t kernel) const;
+  double LaunchesPerStep(uint32_t kernel) const;
+  // What the GPU can do at most: bytes of DRAM, and cycles of all its tensor pipes.
+  double most_bytes_per_ns() const { return most_bytes_per_ns_; }
+  double most_cycles_per_ns() const { return most_cycles_per_ns_; }
   uint64_t first_step_ns() const { return options_.start_up_ns; }
 
  private:
@@ -52,7 +54,11 @@ class StartUpLoad {
   const std::vector<uint32_t> step_;
   std::vector<RecordedKernel> kernels_;
   const size_t step_kernels_;
-  double step_kernel_ns_ = 0;
+  const double step_kernel_ns_;
+  const double most_bytes_per_ns_;
+  const double most_cycles_per_ns_;
+  double gap_ns_ = 0;
+  double pause_ns_ = 0;  // before a step
   std::mt19937_64 random_;
   uint64_t now_ns_ = 0;
   uint64_t tuning_until_ns_ = 0;

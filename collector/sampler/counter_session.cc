@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "collector/sampler/channel/sampler_command.h"
 #include "collector/sampler/driver/clocks.h"
 #include "collector/sampler/sharing/sampler_socket.h"
 #include "proto/frame.h"
@@ -62,7 +63,9 @@ CounterSession::CounterSession(const CuptiTable& table, const CudaDevice& device
       planned_ns_(kNever),
       unplanned_ns_(kNever),
       retry_ns_(now_ns),
-      retry_pause_ns_(kFirstRetryPauseNs) {}
+      retry_pause_ns_(kFirstRetryPauseNs) {
+  if (!planning_.planned) schedule_.SetSteady(now_ns, true);
+}
 
 CounterSession::~CounterSession() {
   if (sampling()) EndWindow(MonotonicNs());
@@ -222,11 +225,22 @@ uint64_t CounterSession::WindowNs() const {
 void CounterSession::RequestWindow(uint64_t now_ns) {
   const uint64_t before_ns = schedule_.next_start_ns();
   schedule_.RequestWindow(now_ns);
-  // A window that is about to begin may be under way already for those who trace in it.
+  GetReadySooner(now_ns, before_ns);
+}
+
+// A window that is about to begin may be under way already for those who trace in it.
+void CounterSession::GetReadySooner(uint64_t now_ns, uint64_t before_ns) {
   const bool settled = planned_ns_ < now_ns + kSettledNs;
   if (state_ == State::kReady && !settled && schedule_.next_start_ns() < before_ns) {
     GetReady(now_ns);
   }
+}
+
+void CounterSession::SetProgress(uint64_t now_ns, uint64_t progress) {
+  turns_.BaseKnown((progress & kProgressBaseKnown) != 0);
+  const uint64_t before_ns = schedule_.next_start_ns();
+  schedule_.SetSteady(now_ns, (progress & kProgressSteady) != 0);
+  GetReadySooner(now_ns, before_ns);
 }
 
 void CounterSession::SetDuty(uint64_t now_ns, uint32_t duty_ppm) {
@@ -249,6 +263,8 @@ uint64_t CounterSession::WindowAt(uint64_t now_ns, uint64_t begin_ns) {
 void CounterSession::SetPlanning(uint64_t now_ns, const WindowPlanning& planning) {
   if (planning == planning_) return;
   planning_ = planning;
+  // Those who plan say when the load is steady; for others nothing is kept.
+  if (!planning.planned) schedule_.SetSteady(now_ns, true);
   if (state_ == State::kReady && planned_ns_ == kNever) GetReady(now_ns);
 }
 

@@ -94,6 +94,9 @@ class CounterSession {
   // time is left out.
   uint64_t WindowAt(uint64_t now_ns, uint64_t begin_ns);
   void SetPlanning(uint64_t now_ns, const WindowPlanning& planning);
+  // What collectors know of the load: SamplingProgress.
+  void SetProgress(uint64_t now_ns, uint64_t progress);
+  void SetIdleCpu(uint64_t now_ns, uint32_t ppm) { schedule_.SetIdleCpu(now_ns, ppm); }
   SamplerWindow PlannedWindow() const;
   // Another utlz gave the counters up: try at once.
   void RetryAt(uint64_t time_ns) { retry_ns_ = time_ns; }
@@ -111,6 +114,7 @@ class CounterSession {
   absl::Status Configure(size_t set);
   // With planned windows: does what a window needs beforehand, and says when it may come.
   void GetReady(uint64_t now_ns);
+  void GetReadySooner(uint64_t now_ns, uint64_t before_ns);
   SamplerReady Ready() const;
   void EndWindow(uint64_t now_ns);
   absl::Status CheckWindow(const WindowResult& window, uint64_t on_ns, uint64_t interval_ns);

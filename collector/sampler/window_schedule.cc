@@ -58,13 +58,38 @@ void WindowSchedule::SetCpuBudget(uint64_t now_ns, uint32_t cpu_budget_ppm) {
   PlanNext(now_ns);
 }
 
+void WindowSchedule::SetIdleCpu(uint64_t now_ns, uint32_t idle_ppm) {
+  if (idle_ppm == idle_cpu_ppm_) return;
+  Refill(now_ns);
+  idle_cpu_ppm_ = idle_ppm;
+  PlanSooner(now_ns);
+}
+
+void WindowSchedule::SetSteady(uint64_t now_ns, bool steady) {
+  if (steady == steady_) return;
+  Refill(now_ns);
+  steady_ = steady;
+  PlanSooner(now_ns);
+}
+
+// What was planned under other terms still holds where it comes first.
+void WindowSchedule::PlanSooner(uint64_t now_ns) {
+  const uint64_t before_ns = next_start_ns_;
+  PlanNext(now_ns);
+  next_start_ns_ = std::min(next_start_ns_, std::max(now_ns, before_ns));
+}
+
+double WindowSchedule::SpendableCpuNs() const {
+  return cpu_credit_ns_ - (steady_ ? 0 : static_cast<double>(options_.steady_reserve_ns));
+}
+
 void WindowSchedule::RequestWindow(uint64_t now_ns) {
   if (options_.duty_ppm == 0) return;
   Refill(now_ns);
   idle_ = false;
   // Overdrawn by no more than a window costs; a caller cannot spend what was not granted.
   const double limit = -static_cast<double>(options_.window_ns);
-  if (on_credit_ns_ < limit || (options_.cpu_budget_ppm != 0 && cpu_credit_ns_ < limit)) return;
+  if (on_credit_ns_ < limit || (options_.cpu_budget_ppm != 0 && SpendableCpuNs() < limit)) return;
   next_start_ns_ = std::min(next_start_ns_, now_ns);
 }
 
@@ -75,7 +100,8 @@ bool WindowSchedule::OwesCredit(uint64_t now_ns) const {
 }
 
 double WindowSchedule::CpuSharePpm(uint64_t now_ns) const {
-  return (OwesCredit(now_ns) ? kShareWhileOwing : 1) * options_.cpu_budget_ppm;
+  const double share_ppm = (OwesCredit(now_ns) ? kShareWhileOwing : 1) * options_.cpu_budget_ppm;
+  return std::max<double>(share_ppm, idle_cpu_ppm_);
 }
 
 void WindowSchedule::Refill(uint64_t now_ns) {
@@ -95,7 +121,7 @@ void WindowSchedule::PlanNext(uint64_t now_ns) {
   }
   double pause_ns = WaitForCredit(on_credit_ns_, options_.duty_ppm);
   if (options_.cpu_budget_ppm != 0) {
-    pause_ns = std::max(pause_ns, WaitForCredit(cpu_credit_ns_, CpuSharePpm(now_ns)));
+    pause_ns = std::max(pause_ns, WaitForCredit(SpendableCpuNs(), CpuSharePpm(now_ns)));
     pause_ns = std::max(
         pause_ns, static_cast<double>(idle_ ? options_.idle_pause_ns : options_.minimum_pause_ns));
     // Never shorter than the accounts ask for; up to a quarter longer.

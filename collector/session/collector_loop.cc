@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "collector/run/model_state.h"
+#include "collector/sampler/channel/sampler_command.h"
 #include "collector/session/clock_reading.h"
 #include "collector/session/thread_time.h"
 #include "proto/profile.pb.h"
@@ -30,6 +32,15 @@ constexpr milliseconds kSleepGrace(500);
 constexpr uint64_t kWakeTag = uint64_t{1} << 32;
 constexpr uint64_t kListenerTag = kWakeTag + 1;
 constexpr uint64_t kSamplerTag = kWakeTag + 2;
+
+std::vector<KernelTime> KernelTimes(const ModelState& model) {
+  std::vector<KernelTime> times;
+  times.reserve(model.kernels.kernels().size());
+  for (const Kernel& kernel : model.kernels.kernels()) {
+    times.push_back({kernel.device, kernel.durations.sum_ns()});
+  }
+  return times;
+}
 
 bool Watch(int epoll, int fd, uint64_t tag) {
   epoll_event event = {};
@@ -122,6 +133,7 @@ void CollectorLoop::Turn(milliseconds wait) {
   pause_ = active ? kShortestPause : std::min(2 * pause_, kLongestPause);
   ApplyRequest(now);
   Calibrate(now);
+  LookForSteadyWork();
   PlanWindows();
   if (now >= next_flush_) {
     PaceSampling();
@@ -178,6 +190,22 @@ void CollectorLoop::PaceSampling() {
   const std::vector<CounterPrecision> precisions = recorder_.Precisions();
   pace_.Looked(now_ns, ThreadCpuNs() - cpu_before_ns, precisions);
   planner_.SampleSeldom(pace_.seldom());
+}
+
+void CollectorLoop::LookForSteadyWork() {
+  const uint64_t now_ns = ClockReading::Now().monotonic_ns;
+  if (options_.overhead_budget_ppm == 0 || launches_ == 0 || !steady_work_.Due(now_ns)) return;
+  steady_work_.Look(now_ns, KernelTimes(recorder_.state()));
+  TellProgress();
+}
+
+void CollectorLoop::TellProgress() {
+  const DeviceTable& devices = recorder_.state().devices;
+  for (uint32_t i = 0; i < devices.size(); ++i) {
+    if (!devices[i].used || devices[i].uuid.empty()) continue;
+    sampler_.Progress(devices[i].uuid,
+                      ProgressOf(steady_work_.Steady(i), pace_.seldom().contains(devices[i].uuid)));
+  }
 }
 
 void CollectorLoop::PublishMetrics() {

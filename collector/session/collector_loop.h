@@ -28,6 +28,7 @@
 #include "collector/session/sampling_pace.h"
 #include "collector/session/session_options.h"
 #include "collector/session/session_progress.h"
+#include "collector/session/steady_work.h"
 #include "collector/session/trace_schedule.h"
 #include "collector/session/window_planner.h"
 #include "collector/unique_fd.h"
@@ -74,6 +75,8 @@ class CollectorLoop {
   void ApplyRequest(Clock::time_point now);
   void Calibrate(Clock::time_point now);
   void PaceSampling();
+  void LookForSteadyWork();
+  void TellProgress();
   void PublishMetrics();
   void PlanWindows();
   void TellAgents(const DeviceWindow& window, const ClockReading& now);
@@ -97,6 +100,7 @@ class CollectorLoop {
   AgentRequest request_;
   WindowPlanner planner_;
   SamplingPace pace_;
+  SteadyWork steady_work_;
   std::chrono::milliseconds pause_;
   MetricsSource metrics_;
   LiveSource live_;
