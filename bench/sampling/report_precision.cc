@@ -32,6 +32,8 @@ struct Truth {
 struct Found {
   double launches = 0, bytes = 0, bytes_error = 0, flops = 0, flops_error = 0, measured_error = 0;
   bool bytes_known = true;
+  int kinds = 0;
+  std::string withheld = {};
 };
 
 std::map<Key, Truth> TruthOf(const StartUpLoad& load) {
@@ -49,6 +51,8 @@ std::map<Key, Truth> TruthOf(const StartUpLoad& load) {
 }
 
 void Add(const KernelSummary& kernel, Found* found) {
+  ++found->kinds;
+  if (kernel.has_withheld()) found->withheld = kernel.withheld();
   found->launches += static_cast<double>(kernel.launches());
   found->bytes_known =
       found->bytes_known && kernel.has_dram_bytes() && !kernel.has_withheld();
@@ -103,18 +107,22 @@ ReportPrecision PrecisionOf(const Summary& summary, const StartUpLoad& load) {
   ReportPrecision precision;
   for (const auto& [key, one] : truth) {
     const auto place = found.find(key);
-    const Found none{.bytes_known = false};
+    Found none;
+    none.bytes_known = false;
     const Found& known = place == found.end() ? none : place->second;
     if (known.bytes_known) precision.known_share += one.time_ns / step_ns;
     if (one.time_ns < kMattersShare * step_ns) continue;
     Judge(one, known, load.most_bytes_per_ns(), load.most_cycles_per_ns(), &precision);
     if (lists) {
-      std::fprintf(stderr, "%.3f %9.0f ns, bytes %.2f of the peak ± %.3f%s, FLOPs ± %.3f (%.3f) %s\n",
+      std::fprintf(stderr, "%.3f %9.0f ns, bytes %.2f of the peak ± %.3f%s, %.2f times the truth, FLOPs ± %.3f "
+                   "(%.3f) %s, %d kinds\n",
                    one.time_ns / step_ns, one.time_ns / one.launches,
                    one.bytes / one.time_ns / load.most_bytes_per_ns(),
-                   HalfWidth(known.bytes_error, known.bytes), known.bytes_known ? "" : " withheld",
+                   HalfWidth(known.bytes_error, known.bytes), known.bytes_known ? "" : (" withheld: " + known.withheld).c_str(),
+                   known.bytes / known.launches * one.launches / one.bytes,
                    HalfWidth(known.flops_error, known.flops),
-                   HalfWidth(known.measured_error, known.flops), key.first.substr(0, 60).c_str());
+                   HalfWidth(known.measured_error, known.flops), key.first.substr(0, 60).c_str(),
+                   known.kinds);
     }
   }
   return precision;

@@ -76,7 +76,7 @@ int Run(int argc, char** argv) {
     } else if (word == "--steps-s") {
       options.steps_ns = static_cast<uint64_t>(std::atof(value) * 1e9);
     } else if (word == "--idle-cores") {
-      options.idle_cpu_ppm = static_cast<uint32_t>(std::atof(value) / 8 * 1e6);
+      options.idle_cpu_ppm = static_cast<uint32_t>(std::atoi(value) / 8) * 1'000'000;
     } else if (word == "--seed") {
       options.load.seed = std::strtoull(value, nullptr, 10);
     } else {

@@ -22,7 +22,7 @@ constexpr uint64_t kAgentTurnNs = 20'000'000;
 constexpr uint64_t kHandOverNs = 50'000'000;
 constexpr uint64_t kCollectorFlushNs = 500'000'000;
 constexpr uint64_t kSecondNs = 1'000'000'000;
-constexpr uint64_t kLookCostNs = 10'000'000;
+constexpr uint64_t kLookCostNs = 50'000'000;
 constexpr uint32_t kBudgetPpm = 10'000;
 
 WindowScheduleOptions ScheduleOptions(uint64_t seed) {
@@ -31,7 +31,7 @@ WindowScheduleOptions ScheduleOptions(uint64_t seed) {
   options.duty_ppm = defaults.duty_ppm;
   options.cpu_budget_ppm = defaults.cpu_budget_ppm;
   options.cpu_burst_ns = defaults.cpu_burst_ns;
-  options.steady_reserve_ns = defaults.cpu_burst_ns / 2;
+  options.steady_reserve_ns = SteadyReserveNs(defaults.cpu_burst_ns);
   options.seed = seed;
   return options;
 }
@@ -99,8 +99,7 @@ class Simulation {
 
 // Often at first: a look at everything takes a second of real time.
 bool IsJudged(uint64_t stepped_ns) {
-  if (stepped_ns <= 3 * kSecondNs) return stepped_ns % (kSecondNs / 2) == 0;
-  if (stepped_ns <= 6 * kSecondNs) return stepped_ns % kSecondNs == 0;
+  if (stepped_ns <= 3 * kSecondNs) return stepped_ns > 0 && stepped_ns % (kSecondNs / 2) == 0;
   return stepped_ns % (2 * kSecondNs) == 0;
 }
 
@@ -156,7 +155,7 @@ void Simulation::SamplerTurn(uint64_t now_ns) {
 }
 
 void Simulation::CollectorTurn(uint64_t now_ns) {
-  if (now_ns < planner_.next_ns()) return;
+  if (now_ns < planner_.next_ns() || traced_launches_ == 0) return;
   const auto agents_ready = [&](const std::string&) { return ready_ns_; };
   for (const DeviceWindow& window : planner_.Plan(now_ns, {frames_.uuid()}, agents_ready)) {
     window_ = {window.begin_ns, window.end_ns, 0};

@@ -25,6 +25,7 @@ constexpr double kNewcomerCoefficients = 3;
 struct Candidate {
   WorkColumn column;
   double time_ns = 0;
+  double sampled_ns = 0;  // of it, of launches that a sample saw
   double launches = 0;
   double typical_duration_ns = 0;
 };
@@ -35,6 +36,23 @@ double MeanSampleNs(const Recording& recording) {
     sum += static_cast<double>(sample.end_ns - sample.start_ns);
   }
   return recording.samples.empty() ? 1000.0 : sum / static_cast<double>(recording.samples.size());
+}
+
+// The share of each variant's launches that some sample saw.
+std::vector<double> SeenShares(const Recording& recording, size_t variants) {
+  std::vector<double> seen(variants);
+  std::vector<double> all(variants);
+  auto sample = recording.samples.begin();
+  for (const Launch& launch : recording.launches) {
+    while (sample != recording.samples.end() && sample->end_ns <= launch.start_ns) ++sample;
+    all[launch.variant] += 1;
+    if (sample == recording.samples.end() || sample->start_ns >= launch.end_ns) continue;
+    seen[launch.variant] += 1;
+  }
+  for (size_t variant = 0; variant < variants; ++variant) {
+    if (all[variant] > 0) seen[variant] /= all[variant];
+  }
+  return seen;
 }
 
 double Median(std::vector<int64_t>& values) {
@@ -74,12 +92,13 @@ ProfileShape ShapeOf(const Candidate& candidate, const ShapeResolution& resoluti
                                    std::min(samples / kSamplesPerCoefficient, most_coefficients));
 }
 
-// The finest at which every candidate has its columns, or the coarsest.
+// The finest at which every candidate that was sampled has its columns, or the coarsest.
 ShapeResolution FinestResolution(const std::vector<Candidate>& candidates, double sample_ns,
                                  double room) {
   for (const ShapeResolution& resolution : kResolutions) {
     double needed = 0;
     for (const Candidate& candidate : candidates) {
+      if (candidate.sampled_ns <= 0) continue;
       needed += static_cast<double>(ShapeOf(candidate, resolution, sample_ns).coefficients());
     }
     if (needed <= room) return resolution;
@@ -101,12 +120,14 @@ ColumnPlan::ColumnPlan(const Recording& recording, size_t variants, size_t max_c
   for (const Launch& launch : recording.launches) {
     durations[launch.variant].push_back(launch.end_ns - launch.start_ns);
   }
+  const std::vector<double> seen_shares = SeenShares(recording, variants);
   std::vector<Candidate> candidates;
   for (uint32_t variant = 0; variant < variants; ++variant) {
     if (durations[variant].empty() || variant == VariantTable::kOtherVariantsIndex) continue;
     variants_[variant].separators = SeparateDurations(durations[variant]);
     for (Candidate& candidate :
          Candidates(variant, durations[variant], variants_[variant].separators)) {
+      candidate.sampled_ns = seen_shares[variant] * candidate.time_ns;
       candidates.push_back(std::move(candidate));
     }
   }
@@ -115,8 +136,10 @@ ColumnPlan::ColumnPlan(const Recording& recording, size_t variants, size_t max_c
   const double room = (1 - kNewcomerShare) * static_cast<double>(max_coefficients_);
   const ShapeResolution resolution =
       FinestResolution(candidates, sample_ns, std::min(room, enough_data));
-  std::sort(candidates.begin(), candidates.end(),
-            [](const Candidate& a, const Candidate& b) { return a.time_ns > b.time_ns; });
+  // Of what a program tried out once, before it was sampled, no column would ever tell anything.
+  std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+    return a.sampled_ns != b.sampled_ns ? a.sampled_ns > b.sampled_ns : a.time_ns > b.time_ns;
+  });
   auto after = static_cast<double>(candidates.size());
   for (Candidate& candidate : candidates) {
     // A constant rate for each of those that follow is worth more than a finer shape of this one.

@@ -16,8 +16,6 @@ namespace {
 constexpr uint64_t kNsPerMs = 1'000'000;
 constexpr int kLongestWaitMs = 1000;
 constexpr int kDrainMs = 1000;
-// Of the CPU credit one part is for the start-up; setting up is paid from it.
-constexpr uint64_t kReservePart = 2;
 // Hopper; DCGM counts by GPM from then on.
 constexpr int kFirstMajorWithGpm = 9;
 
@@ -87,7 +85,7 @@ void SamplerLoop::UseDevice(const CudaDevice& device) {
   session.schedule.duty_ppm = duty_ppm_;
   session.schedule.cpu_budget_ppm = options_.cpu_budget_ppm;
   session.schedule.cpu_burst_ns = options_.cpu_burst_ns;
-  session.schedule.steady_reserve_ns = options_.cpu_burst_ns / kReservePart * (kReservePart - 1);
+  session.schedule.steady_reserve_ns = SteadyReserveNs(options_.cpu_burst_ns);
   session.schedule.seed = RealtimeNs();
   session.planning = audience_.Planning(device.uuid);
   session.lease_folder = lease_folder_;

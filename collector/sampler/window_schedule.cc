@@ -16,6 +16,10 @@ double WaitForCredit(double credit_ns, double ppm) {
 }
 
 constexpr double kShareWhileOwing = 0.5;
+// Of what comes in before the load is steady.
+constexpr double kKeptShare = 0.75;
+// Of the credit: what is left keeps windows coming, however long the start-up lasts.
+constexpr double kMostKept = 0.9;
 
 }  // namespace
 
@@ -27,6 +31,7 @@ WindowSchedule::WindowSchedule(const WindowScheduleOptions& options, uint64_t no
       window_ns_(options.window_ns),
       on_credit_ns_(static_cast<double>(options.duty_burst_ns)),
       cpu_credit_ns_(static_cast<double>(options.cpu_burst_ns)),
+      reserve_ns_(static_cast<double>(options.steady_reserve_ns)),
       random_state_(options.seed | 1) {}
 
 uint64_t WindowSchedule::window_ns() const {
@@ -69,6 +74,7 @@ void WindowSchedule::SetSteady(uint64_t now_ns, bool steady) {
   if (steady == steady_) return;
   Refill(now_ns);
   steady_ = steady;
+  reserve_ns_ = static_cast<double>(options_.steady_reserve_ns);
   PlanSooner(now_ns);
 }
 
@@ -80,7 +86,7 @@ void WindowSchedule::PlanSooner(uint64_t now_ns) {
 }
 
 double WindowSchedule::SpendableCpuNs() const {
-  return cpu_credit_ns_ - (steady_ ? 0 : static_cast<double>(options_.steady_reserve_ns));
+  return cpu_credit_ns_ - (steady_ ? 0 : reserve_ns_);
 }
 
 void WindowSchedule::RequestWindow(uint64_t now_ns) {
@@ -101,7 +107,12 @@ bool WindowSchedule::OwesCredit(uint64_t now_ns) const {
 
 double WindowSchedule::CpuSharePpm(uint64_t now_ns) const {
   const double share_ppm = (OwesCredit(now_ns) ? kShareWhileOwing : 1) * options_.cpu_budget_ppm;
-  return std::max<double>(share_ppm, idle_cpu_ppm_);
+  return steady_ ? std::max<double>(share_ppm, idle_cpu_ppm_) : share_ppm;
+}
+
+double WindowSchedule::SpendableSharePpm(uint64_t now_ns) const {
+  const bool keeps = !steady_ && options_.steady_reserve_ns > 0;
+  return CpuSharePpm(now_ns) * (keeps ? 1 - kKeptShare : 1);
 }
 
 void WindowSchedule::Refill(uint64_t now_ns) {
@@ -110,8 +121,12 @@ void WindowSchedule::Refill(uint64_t now_ns) {
   refilled_ns_ = now_ns;
   on_credit_ns_ = std::min(static_cast<double>(options_.duty_burst_ns),
                            on_credit_ns_ + elapsed_ns * options_.duty_ppm / kMillion);
-  cpu_credit_ns_ = std::min(static_cast<double>(options_.cpu_burst_ns),
-                            cpu_credit_ns_ + elapsed_ns * CpuSharePpm(now_ns) / kMillion);
+  const double earned_ns = elapsed_ns * CpuSharePpm(now_ns) / kMillion;
+  cpu_credit_ns_ = std::min(static_cast<double>(options_.cpu_burst_ns), cpu_credit_ns_ + earned_ns);
+  if (!steady_ && reserve_ns_ > 0) {
+    reserve_ns_ = std::min(static_cast<double>(options_.cpu_burst_ns) * kMostKept,
+                           reserve_ns_ + kKeptShare * earned_ns);
+  }
 }
 
 void WindowSchedule::PlanNext(uint64_t now_ns) {
@@ -121,7 +136,7 @@ void WindowSchedule::PlanNext(uint64_t now_ns) {
   }
   double pause_ns = WaitForCredit(on_credit_ns_, options_.duty_ppm);
   if (options_.cpu_budget_ppm != 0) {
-    pause_ns = std::max(pause_ns, WaitForCredit(SpendableCpuNs(), CpuSharePpm(now_ns)));
+    pause_ns = std::max(pause_ns, WaitForCredit(SpendableCpuNs(), SpendableSharePpm(now_ns)));
     pause_ns = std::max(
         pause_ns, static_cast<double>(idle_ ? options_.idle_pause_ns : options_.minimum_pause_ns));
     // Never shorter than the accounts ask for; up to a quarter longer.

@@ -220,6 +220,8 @@ void CollectorLoop::PlanWindows() {
       now.monotonic_ns < planner_.next_ns()) {
     return;
   }
+  // A program begins traced; one that was attached to is traced in windows alone.
+  if (!has_work_ && !options_.attached) return;
   const auto ready_ns = [&](const std::string& uuid) {
     return now.ToMonotonicNs(agents_.WindowReadyNs(uuid));
   };
@@ -262,6 +264,7 @@ milliseconds CollectorLoop::NextWait(Clock::time_point now) const {
 
 void CollectorLoop::OnAgentFrame(uint32_t source, uint16_t type, std::string_view payload) {
   recorder_.Record(source, type, payload);
+  has_work_ = has_work_ || type == FRAME_VARIANTS || type == FRAME_LAUNCHES || type == FRAME_COPIES;
   if (type == FRAME_VARIANTS) sampler_.OpenWindow();
   if (type == FRAME_LAUNCHES) {
     launches_ = recorder_.launches();

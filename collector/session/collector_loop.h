@@ -109,6 +109,7 @@ class CollectorLoop {
   std::optional<Clock::time_point> stop_asked_;
   std::optional<Clock::time_point> sleep_asked_;
   uint64_t cpu_ns_ = 0;
+  bool has_work_ = false;    // something was launched or copied
   bool has_ranges_ = false;  // some agent counted one
   std::atomic<bool> stop_{false};
   std::atomic<int> state_override_{-1};
