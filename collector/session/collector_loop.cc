@@ -189,7 +189,14 @@ void CollectorLoop::PaceSampling() {
   const uint64_t cpu_before_ns = ThreadCpuNs();
   const std::vector<CounterPrecision> precisions = recorder_.Precisions();
   pace_.Looked(now_ns, ThreadCpuNs() - cpu_before_ns, precisions);
-  planner_.SampleSeldom(pace_.seldom());
+}
+
+// A program is traced when it begins, so that its first launch is known at once. One that was
+// attached to is traced in windows alone.
+std::set<std::string> CollectorLoop::SampledSeldom(const std::vector<std::string>& in_use) const {
+  std::set<std::string> seldom = pace_.seldom();
+  if (!has_work_ && !options_.attached) seldom.insert(in_use.begin(), in_use.end());
+  return seldom;
 }
 
 void CollectorLoop::LookForSteadyWork() {
@@ -220,13 +227,13 @@ void CollectorLoop::PlanWindows() {
       now.monotonic_ns < planner_.next_ns()) {
     return;
   }
-  // A program begins traced; one that was attached to is traced in windows alone.
-  if (!has_work_ && !options_.attached) return;
+  const std::vector<std::string> in_use = agents_.DevicesInUse();
+  planner_.SampleSeldom(SampledSeldom(in_use));
   const auto ready_ns = [&](const std::string& uuid) {
     return now.ToMonotonicNs(agents_.WindowReadyNs(uuid));
   };
   for (const DeviceWindow& window :
-       planner_.Plan(now.monotonic_ns, agents_.DevicesInUse(), ready_ns)) {
+       planner_.Plan(now.monotonic_ns, in_use, ready_ns)) {
     TellAgents(window, now);
     if (window.sampling_begin_ns != 0) {
       sampler_.WindowAt(window.device_uuid, now.ToRealtimeNs(window.sampling_begin_ns));
@@ -264,7 +271,10 @@ milliseconds CollectorLoop::NextWait(Clock::time_point now) const {
 
 void CollectorLoop::OnAgentFrame(uint32_t source, uint16_t type, std::string_view payload) {
   recorder_.Record(source, type, payload);
-  has_work_ = has_work_ || type == FRAME_VARIANTS || type == FRAME_LAUNCHES || type == FRAME_COPIES;
+  if (!has_work_ && (type == FRAME_VARIANTS || type == FRAME_LAUNCHES || type == FRAME_COPIES)) {
+    has_work_ = true;
+    planner_.PlanSoon();
+  }
   if (type == FRAME_VARIANTS) sampler_.OpenWindow();
   if (type == FRAME_LAUNCHES) {
     launches_ = recorder_.launches();

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,6 +76,7 @@ class CollectorLoop {
   void ApplyRequest(Clock::time_point now);
   void Calibrate(Clock::time_point now);
   void PaceSampling();
+  std::set<std::string> SampledSeldom(const std::vector<std::string>& in_use) const;
   void LookForSteadyWork();
   void TellProgress();
   void PublishMetrics();
