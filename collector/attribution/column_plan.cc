@@ -165,10 +165,13 @@ ColumnPlan::ColumnPlan(const Recording& recording, size_t variants, size_t max_c
   std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
     return a.worth_ns != b.worth_ns ? a.worth_ns > b.worth_ns : a.time_ns > b.time_ns;
   });
-  auto after = static_cast<double>(candidates.size());
+  // Those of no worth keep nothing from the others.
+  auto after = static_cast<double>(
+      std::count_if(candidates.begin(), candidates.end(),
+                    [](const Candidate& candidate) { return candidate.worth_ns > 0; }));
   for (Candidate& candidate : candidates) {
     // A constant rate for each of those that follow is worth more than a finer shape of this one.
-    --after;
+    after = std::max(0.0, after - 1);
     const double most = room - static_cast<double>(coefficients_) - after;
     candidate.column.shape = ShapeOf(candidate, resolution, sample_ns, most);
     const uint32_t variant = candidate.column.variant;

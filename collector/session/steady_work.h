@@ -20,9 +20,10 @@ struct KernelTime {
 
 class SteadyWork {
  public:
-  static constexpr uint64_t kPauseNs = 250'000'000;  // between looks
-  // A kernel that was seen so long ago comes back. One that is tried out runs for less.
-  static constexpr uint64_t kKnownNs = 500'000'000;
+  static constexpr uint64_t kPauseNs = 100'000'000;  // between looks
+  // A kernel that was seen so long ago comes back. One that is tried out runs for less. What is
+  // recorded at its start alone is recorded for a second or two: this must be soon.
+  static constexpr uint64_t kKnownNs = 300'000'000;
   static constexpr double kSteadyShare = 0.8;  // of the time, of kernels that are known
   // A look in which kernels ran for less than this says nothing.
   static constexpr uint64_t kLeastWorkNs = 1'000'000;

@@ -27,7 +27,7 @@ class SteadyWorkTest : public ::testing::Test {
 };
 
 TEST_F(SteadyWorkTest, KernelsThatComeBackAreSteadyWork) {
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < 3; ++i) {
     Run(0, 100);
     Look();
     EXPECT_FALSE(work_.Steady(0)) << "they are new";
