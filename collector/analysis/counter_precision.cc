@@ -14,6 +14,8 @@ namespace {
 constexpr double kMattersShare = 0.01;  // of the kernels' time
 constexpr double kMostWork = 0.5;       // of the time of those that are not communication
 constexpr double kOfPossible = 2.0 / 3;
+// Tensor FLOPs are to be known within 4 % where bytes are within 5 %.
+constexpr double kTensorWeight = 5.0 / 4;
 
 // What is known of a kernel, or of one part of it.
 struct Known {
@@ -42,7 +44,8 @@ double Imprecision(const Known& known, const Ceilings& ceilings) {
   const double seconds = known.mean_ns * 1e-9;
   return std::max(Imprecision(*known.part, {METRIC_DRAM_READ_BYTES, METRIC_DRAM_WRITE_BYTES},
                               seconds * ceilings.dram_bytes_per_second),
-                  Imprecision(*known.part, {METRIC_TENSOR_ACTIVE}, seconds * ceilings.clock_hz));
+                  kTensorWeight * Imprecision(*known.part, {METRIC_TENSOR_ACTIVE},
+                                              seconds * ceilings.clock_hz));
 }
 
 void AddParts(const Kernel& kernel, const std::vector<KernelPart>& parts,

@@ -21,10 +21,14 @@ constexpr double kSamplesPerCoefficient = 6;
 constexpr double kNewcomerShare = 0.2;
 // Their shapes, of which nothing is known yet.
 constexpr double kNewcomerCoefficients = 3;
+// A kernel that is tried out runs for less, and a recording that many times as long tells.
+constexpr int64_t kStretchNs = 500'000'000;
+constexpr int64_t kRecordingsOfAStretch = 4;
 
 struct Candidate {
   WorkColumn column;
   double time_ns = 0;
+  double worth_ns = 0;  // of it, of launches that a sample saw; 0 where it will not come back
   double launches = 0;
   double typical_duration_ns = 0;
 };
@@ -35,6 +39,45 @@ double MeanSampleNs(const Recording& recording) {
     sum += static_cast<double>(sample.end_ns - sample.start_ns);
   }
   return recording.samples.empty() ? 1000.0 : sum / static_cast<double>(recording.samples.size());
+}
+
+// Variants whose launches all lie in a short stretch of a long recording: what a program tried out.
+// They would take the room of those that it then runs over and over.
+std::vector<bool> TriedOut(const Recording& recording, size_t variants) {
+  std::vector<bool> tried(variants);
+  if (recording.launches.empty()) return tried;
+  const int64_t long_ns = recording.launches.back().start_ns - recording.launches.front().start_ns;
+  if (long_ns < kRecordingsOfAStretch * kStretchNs) return tried;
+  std::vector<int64_t> first_ns(variants, -1);
+  std::vector<int64_t> last_ns(variants);
+  for (const Launch& launch : recording.launches) {
+    if (first_ns[launch.variant] < 0) first_ns[launch.variant] = launch.start_ns;
+    last_ns[launch.variant] = launch.start_ns;
+  }
+  // What began a moment ago may go on.
+  const int64_t lately_ns = recording.launches.back().start_ns - kStretchNs;
+  for (size_t variant = 0; variant < variants; ++variant) {
+    tried[variant] =
+        last_ns[variant] < lately_ns && last_ns[variant] - first_ns[variant] < kStretchNs;
+  }
+  return tried;
+}
+
+// The share of each variant's launches that some sample saw.
+std::vector<double> SeenShares(const Recording& recording, size_t variants) {
+  std::vector<double> seen(variants);
+  std::vector<double> all(variants);
+  auto sample = recording.samples.begin();
+  for (const Launch& launch : recording.launches) {
+    while (sample != recording.samples.end() && sample->end_ns <= launch.start_ns) ++sample;
+    all[launch.variant] += 1;
+    if (sample == recording.samples.end() || sample->start_ns >= launch.end_ns) continue;
+    seen[launch.variant] += 1;
+  }
+  for (size_t variant = 0; variant < variants; ++variant) {
+    if (all[variant] > 0) seen[variant] /= all[variant];
+  }
+  return seen;
 }
 
 double Median(std::vector<int64_t>& values) {
@@ -74,12 +117,13 @@ ProfileShape ShapeOf(const Candidate& candidate, const ShapeResolution& resoluti
                                    std::min(samples / kSamplesPerCoefficient, most_coefficients));
 }
 
-// The finest at which every candidate has its columns, or the coarsest.
+// The finest at which every candidate of worth has its columns, or the coarsest.
 ShapeResolution FinestResolution(const std::vector<Candidate>& candidates, double sample_ns,
                                  double room) {
   for (const ShapeResolution& resolution : kResolutions) {
     double needed = 0;
     for (const Candidate& candidate : candidates) {
+      if (candidate.worth_ns <= 0) continue;
       needed += static_cast<double>(ShapeOf(candidate, resolution, sample_ns).coefficients());
     }
     if (needed <= room) return resolution;
@@ -101,12 +145,15 @@ ColumnPlan::ColumnPlan(const Recording& recording, size_t variants, size_t max_c
   for (const Launch& launch : recording.launches) {
     durations[launch.variant].push_back(launch.end_ns - launch.start_ns);
   }
+  const std::vector<double> seen_shares = SeenShares(recording, variants);
+  const std::vector<bool> tried_out = TriedOut(recording, variants);
   std::vector<Candidate> candidates;
   for (uint32_t variant = 0; variant < variants; ++variant) {
     if (durations[variant].empty() || variant == VariantTable::kOtherVariantsIndex) continue;
     variants_[variant].separators = SeparateDurations(durations[variant]);
     for (Candidate& candidate :
          Candidates(variant, durations[variant], variants_[variant].separators)) {
+      candidate.worth_ns = tried_out[variant] ? 0 : seen_shares[variant] * candidate.time_ns;
       candidates.push_back(std::move(candidate));
     }
   }
@@ -115,12 +162,16 @@ ColumnPlan::ColumnPlan(const Recording& recording, size_t variants, size_t max_c
   const double room = (1 - kNewcomerShare) * static_cast<double>(max_coefficients_);
   const ShapeResolution resolution =
       FinestResolution(candidates, sample_ns, std::min(room, enough_data));
-  std::sort(candidates.begin(), candidates.end(),
-            [](const Candidate& a, const Candidate& b) { return a.time_ns > b.time_ns; });
-  auto after = static_cast<double>(candidates.size());
+  std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+    return a.worth_ns != b.worth_ns ? a.worth_ns > b.worth_ns : a.time_ns > b.time_ns;
+  });
+  // Those of no worth keep nothing from the others.
+  auto after = static_cast<double>(
+      std::count_if(candidates.begin(), candidates.end(),
+                    [](const Candidate& candidate) { return candidate.worth_ns > 0; }));
   for (Candidate& candidate : candidates) {
     // A constant rate for each of those that follow is worth more than a finer shape of this one.
-    --after;
+    after = std::max(0.0, after - 1);
     const double most = room - static_cast<double>(coefficients_) - after;
     candidate.column.shape = ShapeOf(candidate, resolution, sample_ns, most);
     const uint32_t variant = candidate.column.variant;

@@ -59,6 +59,46 @@ void AddImplausible(const DeviceState& device, RunSummary* run) {
                    (samples == 1 ? "was" : "were") + " left out.");
 }
 
+// Of a device's kernels, communication left out.
+struct KernelTimes {
+  double all_ns = 0;
+  double unknown_ns = 0;  // of those whose bytes are not known
+};
+
+KernelTimes TimesOn(const DeviceSummary& device, const Summary& summary) {
+  KernelTimes times;
+  for (const KernelSummary& kernel : summary.kernels()) {
+    if (kernel.device_uuid() != device.uuid() || kernel.communication()) continue;
+    times.all_ns += kernel.time_ns();
+    if (kernel.has_withheld() || !kernel.has_dram_bytes()) times.unknown_ns += kernel.time_ns();
+  }
+  return times;
+}
+
+// A run that ended before its kernels were known. One with many samples has other reasons, which
+// its kernels name.
+void AddTooShort(const ModelState& model, const DeviceState& device, Summary* summary) {
+  constexpr double kMostUnknown = 0.1;
+  constexpr uint64_t kManySamples = 100'000;
+  if (!model.run_end.has_value() || device.status->samples() >= kManySamples) return;
+  for (const DeviceSummary& one : summary->devices()) {
+    if (one.uuid() != FormatUuid(device.uuid)) continue;
+    const KernelTimes times = TimesOn(one, *summary);
+    if (one.source() < SOURCE_SAMPLED || times.all_ns <= 0 ||
+        times.unknown_ns <= kMostUnknown * times.all_ns) {
+      continue;
+    }
+    const bool formula = summary->efficiency().has_model_flops_per_step();
+    summary->mutable_run()->add_notices(
+        "Bytes and FLOPs of " + PercentText(times.unknown_ns / times.all_ns) +
+        " of the kernel time on " + NameOf(one) +
+        " are not known: the run ended too soon. Some 10 s more of the same steps would tell them" +
+        (formula ? "; MFU rests on the model's FLOPs that were given, and on no counter."
+                 : ", and MFU needs no counters where --model-config or --model-flops-per-step "
+                   "tells the model's FLOPs."));
+  }
+}
+
 }  // namespace
 
 void AddSamplingNotices(const ModelState& model, Summary* summary) {
@@ -74,6 +114,7 @@ void AddSamplingNotices(const ModelState& model, Summary* summary) {
     AddImplausible(device, run);
     if (!device.status.has_value()) continue;
     const SamplerStatus& status = *device.status;
+    AddTooShort(model, device, summary);
     if (status.lent_ns() > 0) {
       run->add_notices("The counters were lent to another profiler (" + status.lent_to() +
                        ") for " + Seconds(status.lent_ns()) +

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "collector/sampler/channel/sampler_command.h"
 #include "collector/sampler/driver/clocks.h"
 #include "collector/sampler/sharing/sampler_socket.h"
 #include "proto/frame.h"
@@ -19,13 +20,6 @@ constexpr uint64_t kLongestRetryPauseNs = 30'000'000'000;
 // Asking for a lock costs next to nothing.
 constexpr uint64_t kLeaseRetryPauseNs = 500'000'000;
 
-// A detail sample costs twice to three times as much as a lean one, and changing the set 0.2 s of
-// CPU and wall time, so detail windows are few and follow each other, once a round, and come only
-// when the lean set has seen enough for a short visit.
-// Windows in which the GPU was idle, as while a program starts, do not count.
-constexpr uint64_t kFirstLeanWindows = 12;
-constexpr uint64_t kDetailWindows = 4;
-constexpr uint64_t kWindowsPerRound = 40;
 // Samples that are as long as a third of what the program repeats, say, do not see what repeats
 // three times as often in it, wherever they begin; samples of another length do. So the sets differ
 // in it, by a ratio that keeps both from falling in with one period.
@@ -69,7 +63,9 @@ CounterSession::CounterSession(const CuptiTable& table, const CudaDevice& device
       planned_ns_(kNever),
       unplanned_ns_(kNever),
       retry_ns_(now_ns),
-      retry_pause_ns_(kFirstRetryPauseNs) {}
+      retry_pause_ns_(kFirstRetryPauseNs) {
+  if (!planning_.planned) schedule_.SetSteady(now_ns, true);
+}
 
 CounterSession::~CounterSession() {
   if (sampling()) EndWindow(MonotonicNs());
@@ -183,9 +179,7 @@ void CounterSession::Block(uint64_t now_ns, const absl::Status& status) {
 }
 
 size_t CounterSession::SetOfNextWindow() const {
-  if (sets_.size() < 2) return 0;
-  const uint64_t window = busy_windows_ % kWindowsPerRound;
-  return window >= kFirstLeanWindows && window < kFirstLeanWindows + kDetailWindows ? 1 : 0;
+  return sets_.size() > 1 && turns_.next() == SampledSet::kExtended ? 1 : 0;
 }
 
 void CounterSession::BeginWindow(uint64_t now_ns) {
@@ -231,11 +225,22 @@ uint64_t CounterSession::WindowNs() const {
 void CounterSession::RequestWindow(uint64_t now_ns) {
   const uint64_t before_ns = schedule_.next_start_ns();
   schedule_.RequestWindow(now_ns);
-  // A window that is about to begin may be under way already for those who trace in it.
+  GetReadySooner(now_ns, before_ns);
+}
+
+// A window that is about to begin may be under way already for those who trace in it.
+void CounterSession::GetReadySooner(uint64_t now_ns, uint64_t before_ns) {
   const bool settled = planned_ns_ < now_ns + kSettledNs;
   if (state_ == State::kReady && !settled && schedule_.next_start_ns() < before_ns) {
     GetReady(now_ns);
   }
+}
+
+void CounterSession::SetProgress(uint64_t now_ns, uint64_t progress) {
+  turns_.BaseKnown((progress & kProgressBaseKnown) != 0);
+  const uint64_t before_ns = schedule_.next_start_ns();
+  schedule_.SetSteady(now_ns, (progress & kProgressSteady) != 0);
+  GetReadySooner(now_ns, before_ns);
 }
 
 void CounterSession::SetDuty(uint64_t now_ns, uint32_t duty_ppm) {
@@ -258,6 +263,8 @@ uint64_t CounterSession::WindowAt(uint64_t now_ns, uint64_t begin_ns) {
 void CounterSession::SetPlanning(uint64_t now_ns, const WindowPlanning& planning) {
   if (planning == planning_) return;
   planning_ = planning;
+  // Those who plan say when the load is steady; for others nothing is kept.
+  if (!planning.planned) schedule_.SetSteady(now_ns, true);
   if (state_ == State::kReady && planned_ns_ == kNever) GetReady(now_ns);
 }
 
@@ -343,7 +350,7 @@ bool CounterSession::CountWindow(const WindowActivity& activity, uint64_t on_ns)
   ++statistics_.windows;
   statistics_.sampling_ns += on_ns;
   if (!activity.Computes(device_.multiprocessors)) return activity.Copies();
-  ++busy_windows_;
+  turns_.BusyWindow();
   statistics_.busy_cycles += activity.elapsed_cycles();
   statistics_.busy_ns += activity.sampled_ns();
   return true;

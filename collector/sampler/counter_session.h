@@ -17,6 +17,7 @@
 #include "collector/sampler/counters/window_activity.h"
 #include "collector/sampler/driver/cuda_devices.h"
 #include "collector/sampler/driver/cupti_table.h"
+#include "collector/sampler/set_turns.h"
 #include "collector/sampler/sharing/device_lease.h"
 #include "collector/sampler/window_schedule.h"
 #include "proto/sampler.pb.h"
@@ -93,6 +94,9 @@ class CounterSession {
   // time is left out.
   uint64_t WindowAt(uint64_t now_ns, uint64_t begin_ns);
   void SetPlanning(uint64_t now_ns, const WindowPlanning& planning);
+  // What collectors know of the load: SamplingProgress.
+  void SetProgress(uint64_t now_ns, uint64_t progress);
+  void SetIdleCpu(uint64_t now_ns, uint32_t ppm) { schedule_.SetIdleCpu(now_ns, ppm); }
   SamplerWindow PlannedWindow() const;
   // Another utlz gave the counters up: try at once.
   void RetryAt(uint64_t time_ns) { retry_ns_ = time_ns; }
@@ -110,6 +114,7 @@ class CounterSession {
   absl::Status Configure(size_t set);
   // With planned windows: does what a window needs beforehand, and says when it may come.
   void GetReady(uint64_t now_ns);
+  void GetReadySooner(uint64_t now_ns, uint64_t before_ns);
   SamplerReady Ready() const;
   void EndWindow(uint64_t now_ns);
   absl::Status CheckWindow(const WindowResult& window, uint64_t on_ns, uint64_t interval_ns);
@@ -137,7 +142,7 @@ class CounterSession {
   uint64_t window_begin_ns_ = 0;
   uint64_t window_end_ns_ = 0;
   uint64_t window_cpu_ns_ = 0;
-  uint64_t busy_windows_ = 0;
+  SetTurns turns_;
   uint64_t retry_ns_ = 0;
   uint64_t retry_pause_ns_;
 };

@@ -100,6 +100,7 @@ bool DeviceSampler::Subscribe(SubscriberKind kind) {
       CounterSubscription::Begin(device_.uuid, kind);
   if (!subscription.ok()) return false;
   subscription_ = *std::move(subscription);
+  progress_.reset();
   return true;
 }
 
@@ -120,6 +121,7 @@ void DeviceSampler::ReadSubscription(uint64_t now_ns) {
 // is asked again when the lock is.
 void DeviceSampler::EndSubscription(uint64_t now_ns) {
   subscription_.reset();
+  progress_.reset();
   if (!shared_last_.has_value()) return;
   AddSince(*shared_first_, *shared_last_, &shared_before_);
   shared_first_.reset();
@@ -248,6 +250,20 @@ void DeviceSampler::SetCpuBudget(uint64_t now_ns, uint32_t ppm) {
 void DeviceSampler::SetPlanning(uint64_t now_ns, const WindowPlanning& planning) {
   planning_ = planning;
   if (counters_ != nullptr) counters_->SetPlanning(now_ns, planning);
+}
+
+void DeviceSampler::SetProgress(uint64_t now_ns, uint64_t progress) {
+  if (progress_ == progress) return;
+  progress_ = progress;
+  if (subscription_ != nullptr) {
+    subscription_->Send(kSamplerProgress, progress);
+  } else if (counters_ != nullptr) {
+    counters_->SetProgress(now_ns, progress);
+  }
+}
+
+void DeviceSampler::SetIdleCpu(uint64_t now_ns, uint32_t ppm) {
+  if (counters_ != nullptr) counters_->SetIdleCpu(now_ns, ppm);
 }
 
 void DeviceSampler::Introduce(const FrameSink& sink) {

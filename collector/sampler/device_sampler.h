@@ -57,6 +57,9 @@ class DeviceSampler {
   void SetDuty(uint64_t now_ns, uint32_t duty_ppm);
   void SetCpuBudget(uint64_t now_ns, uint32_t ppm);
   void SetPlanning(uint64_t now_ns, const WindowPlanning& planning);
+  // What collectors know of the load: SamplingProgress.
+  void SetProgress(uint64_t now_ns, uint64_t progress);
+  void SetIdleCpu(uint64_t now_ns, uint32_t ppm);
 
   // For one who joins: all that was said so far and holds.
   void Introduce(const FrameSink& sink);
@@ -87,6 +90,7 @@ class DeviceSampler {
   WindowPlanning planning_;
   std::unique_ptr<CounterSession> counters_;
   std::unique_ptr<CounterSubscription> subscription_;
+  std::optional<uint64_t> progress_;  // as it was said last
   // What the other sampler said first and last, and what came of those before it.
   std::optional<SamplerStatus> shared_first_;
   std::optional<SamplerStatus> shared_last_;

@@ -142,6 +142,19 @@ bool SamplerAudience::congested() const {
   return any && all;
 }
 
+std::optional<uint64_t> SamplerAudience::Progress(const std::string& uuid) const {
+  std::optional<uint64_t> all;
+  uint64_t any = 0;
+  ForEach([&](const Listener& listener) {
+    const auto found = listener.progress.find(uuid);
+    if (found == listener.progress.end()) return;
+    all = all.value_or(~uint64_t{0}) & found->second;
+    any |= found->second;
+  });
+  if (all.has_value()) *all |= any & kProgressSteady;
+  return all;
+}
+
 WindowPlanning SamplerAudience::Planning(const std::string& uuid) const {
   WindowPlanning planning{.planned = false, .always_wanted = false};
   ForEach([&](const Listener& listener) {

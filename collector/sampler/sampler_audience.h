@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,6 +48,7 @@ class SamplerAudience {
     uint64_t yield_until_ns = 0;  // it has asked for the counters, until then
     uint64_t second = 0;
     int commands = 0;  // in that second
+    std::map<std::string, uint64_t> progress;  // SamplingProgress, by GPU
   };
 
   // `own`: the collector that started us.
@@ -78,6 +80,9 @@ class SamplerAudience {
 
   // What those who listen for this GPU make of its windows.
   WindowPlanning Planning(const std::string& uuid) const;
+  // SamplingProgress of this GPU: what all who spoke of it say, and of the start-up, anybody.
+  // None where nobody did.
+  std::optional<uint64_t> Progress(const std::string& uuid) const;
   // A listener asks for the counters. The own collector has them until it gives them back, others
   // as long as their user's YieldBudget for this GPU allows.
   void Yield(uint64_t now_ns, Listener* listener);

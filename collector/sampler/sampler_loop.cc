@@ -40,6 +40,7 @@ SamplerLoop::SamplerLoop(const SamplerOptions& options, const std::vector<CudaDe
                 options.planned_windows ? SubscriberKind::kPlanned : SubscriberKind::kAlways),
       rivals_(proc_root),
       pauses_(lease_folder),
+      idle_cores_(proc_root),
       duty_ppm_(options.duty_ppm) {
   if (options.all_devices || devices.size() == 1) {
     for (const CudaDevice& device : devices) UseDevice(device);
@@ -54,6 +55,7 @@ void SamplerLoop::Run() {
 bool SamplerLoop::Turn(int longest_wait_ms) {
   // Before counters are taken for the first time, too: one that starts has not asked for them yet.
   LookForRivals();
+  LookForIdleCores();
   ApplyWishes();
   StepAll();
   Wait(longest_wait_ms);
@@ -83,6 +85,7 @@ void SamplerLoop::UseDevice(const CudaDevice& device) {
   session.schedule.duty_ppm = duty_ppm_;
   session.schedule.cpu_budget_ppm = options_.cpu_budget_ppm;
   session.schedule.cpu_burst_ns = options_.cpu_burst_ns;
+  session.schedule.steady_reserve_ns = SteadyReserveNs(options_.cpu_burst_ns);
   session.schedule.seed = RealtimeNs();
   session.planning = audience_.Planning(device.uuid);
   session.lease_folder = lease_folder_;
@@ -126,6 +129,15 @@ void SamplerLoop::ShareCpuBudget() {
   for (const auto& sampler : samplers_) sampler->SetCpuBudget(now_ns, share);
 }
 
+// Where nothing limits its CPU time, none is to be found.
+void SamplerLoop::LookForIdleCores() {
+  const uint64_t now_ns = MonotonicNs();
+  if (samplers_.empty() || options_.cpu_budget_ppm == 0 || !idle_cores_.Due(now_ns)) return;
+  idle_cores_.Look(now_ns, ProcessCpuNs(), CpusOfThisProcess());
+  const auto share = static_cast<uint32_t>(idle_cores_.spare_ppm() / samplers_.size());
+  for (const auto& sampler : samplers_) sampler->SetIdleCpu(now_ns, share);
+}
+
 void SamplerLoop::PlanWindow(SamplerAudience::Listener* listener, const SamplerCommand& command) {
   DeviceSampler* const sampler = Find(UuidOf(command));
   if (sampler == nullptr || listener->kind != SubscriberKind::kPlanned) return;
@@ -148,6 +160,12 @@ void SamplerLoop::Obey(SamplerAudience::Listener* listener, const SamplerCommand
       return;
     case kSamplerWindowAt:
       return PlanWindow(listener, command);
+    case kSamplerProgress:
+      // As many GPUs as there are, whatever is named.
+      if (Find(UuidOf(command)) != nullptr) {
+        listener->progress[UuidOf(command)] = command.argument;
+      }
+      return;
     case kSamplerQuit:
       quit_ = quit_ || own;
       return;
@@ -220,6 +238,8 @@ void SamplerLoop::ApplyWishes() {
   });
   for (const auto& sampler : samplers_) {
     sampler->SetPlanning(now_ns, audience_.Planning(sampler->device().uuid));
+    const std::optional<uint64_t> progress = audience_.Progress(sampler->device().uuid);
+    if (progress.has_value()) sampler->SetProgress(now_ns, *progress);
     GiveOrTake(now_ns, sampler.get());
   }
 }

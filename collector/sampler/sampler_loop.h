@@ -14,6 +14,7 @@
 #include "collector/sampler/channel/frame_channel.h"
 #include "collector/sampler/channel/sampler_options.h"
 #include "collector/sampler/device_sampler.h"
+#include "collector/sampler/host/idle_cores.h"
 #include "collector/sampler/sampler_audience.h"
 #include "collector/sampler/sharing/counter_pause.h"
 #include "collector/sampler/sharing/rival_profilers.h"
@@ -24,7 +25,7 @@ namespace utlz {
 class SamplerLoop {
  public:
   // All that is named must outlive the loop; `channel` leads to the collector that started it.
-  // `proc_root` is put before /proc where other profilers are looked for.
+  // `proc_root` is put before /proc where other profilers are looked for, and idle cores.
   SamplerLoop(const SamplerOptions& options, const std::vector<CudaDevice>& devices,
               const SamplerLibraries& libraries, const std::string& lease_folder,
               std::unique_ptr<FrameChannel> channel, const std::string& proc_root = "");
@@ -39,6 +40,7 @@ class SamplerLoop {
   void UseDevice(const CudaDevice& device);
   void UseDeviceByUuid(const std::string& uuid);
   void ShareCpuBudget();
+  void LookForIdleCores();
   void Obey(SamplerAudience::Listener* listener, const SamplerCommand& command);
   void PlanWindow(SamplerAudience::Listener* listener, const SamplerCommand& command);
   void Introduce(SamplerAudience::Listener* listener);
@@ -64,6 +66,7 @@ class SamplerLoop {
   std::vector<std::unique_ptr<DeviceSampler>> samplers_;
   RivalProfilers rivals_;
   PauseWatch pauses_;
+  IdleCores idle_cores_;
   ListenerPace subscriber_pace_;               // of the listeners of all GPUs
   std::map<std::string, RungReason> yielded_;  // by UUID, where counters were given up: why
   uint32_t duty_ppm_;

@@ -16,6 +16,10 @@ double WaitForCredit(double credit_ns, double ppm) {
 }
 
 constexpr double kShareWhileOwing = 0.5;
+// Of what comes in before the load is steady.
+constexpr double kKeptShare = 0.75;
+// Of the credit: what is left keeps windows coming, however long the start-up lasts.
+constexpr double kMostKept = 0.9;
 
 }  // namespace
 
@@ -27,6 +31,7 @@ WindowSchedule::WindowSchedule(const WindowScheduleOptions& options, uint64_t no
       window_ns_(options.window_ns),
       on_credit_ns_(static_cast<double>(options.duty_burst_ns)),
       cpu_credit_ns_(static_cast<double>(options.cpu_burst_ns)),
+      reserve_ns_(static_cast<double>(options.steady_reserve_ns)),
       random_state_(options.seed | 1) {}
 
 uint64_t WindowSchedule::window_ns() const {
@@ -58,13 +63,39 @@ void WindowSchedule::SetCpuBudget(uint64_t now_ns, uint32_t cpu_budget_ppm) {
   PlanNext(now_ns);
 }
 
+void WindowSchedule::SetIdleCpu(uint64_t now_ns, uint32_t idle_ppm) {
+  if (idle_ppm == idle_cpu_ppm_) return;
+  Refill(now_ns);
+  idle_cpu_ppm_ = idle_ppm;
+  PlanSooner(now_ns);
+}
+
+void WindowSchedule::SetSteady(uint64_t now_ns, bool steady) {
+  if (steady == steady_) return;
+  Refill(now_ns);
+  steady_ = steady;
+  reserve_ns_ = static_cast<double>(options_.steady_reserve_ns);
+  PlanSooner(now_ns);
+}
+
+// What was planned under other terms still holds where it comes first.
+void WindowSchedule::PlanSooner(uint64_t now_ns) {
+  const uint64_t before_ns = next_start_ns_;
+  PlanNext(now_ns);
+  next_start_ns_ = std::min(next_start_ns_, std::max(now_ns, before_ns));
+}
+
+double WindowSchedule::SpendableCpuNs() const {
+  return cpu_credit_ns_ - (steady_ ? 0 : reserve_ns_);
+}
+
 void WindowSchedule::RequestWindow(uint64_t now_ns) {
   if (options_.duty_ppm == 0) return;
   Refill(now_ns);
   idle_ = false;
   // Overdrawn by no more than a window costs; a caller cannot spend what was not granted.
   const double limit = -static_cast<double>(options_.window_ns);
-  if (on_credit_ns_ < limit || (options_.cpu_budget_ppm != 0 && cpu_credit_ns_ < limit)) return;
+  if (on_credit_ns_ < limit || (options_.cpu_budget_ppm != 0 && SpendableCpuNs() < limit)) return;
   next_start_ns_ = std::min(next_start_ns_, now_ns);
 }
 
@@ -75,7 +106,13 @@ bool WindowSchedule::OwesCredit(uint64_t now_ns) const {
 }
 
 double WindowSchedule::CpuSharePpm(uint64_t now_ns) const {
-  return (OwesCredit(now_ns) ? kShareWhileOwing : 1) * options_.cpu_budget_ppm;
+  const double share_ppm = (OwesCredit(now_ns) ? kShareWhileOwing : 1) * options_.cpu_budget_ppm;
+  return steady_ ? std::max<double>(share_ppm, idle_cpu_ppm_) : share_ppm;
+}
+
+double WindowSchedule::SpendableSharePpm(uint64_t now_ns) const {
+  const bool keeps = !steady_ && options_.steady_reserve_ns > 0;
+  return CpuSharePpm(now_ns) * (keeps ? 1 - kKeptShare : 1);
 }
 
 void WindowSchedule::Refill(uint64_t now_ns) {
@@ -84,8 +121,12 @@ void WindowSchedule::Refill(uint64_t now_ns) {
   refilled_ns_ = now_ns;
   on_credit_ns_ = std::min(static_cast<double>(options_.duty_burst_ns),
                            on_credit_ns_ + elapsed_ns * options_.duty_ppm / kMillion);
-  cpu_credit_ns_ = std::min(static_cast<double>(options_.cpu_burst_ns),
-                            cpu_credit_ns_ + elapsed_ns * CpuSharePpm(now_ns) / kMillion);
+  const double earned_ns = elapsed_ns * CpuSharePpm(now_ns) / kMillion;
+  cpu_credit_ns_ = std::min(static_cast<double>(options_.cpu_burst_ns), cpu_credit_ns_ + earned_ns);
+  if (!steady_ && reserve_ns_ > 0) {
+    reserve_ns_ = std::min(static_cast<double>(options_.cpu_burst_ns) * kMostKept,
+                           reserve_ns_ + kKeptShare * earned_ns);
+  }
 }
 
 void WindowSchedule::PlanNext(uint64_t now_ns) {
@@ -95,7 +136,7 @@ void WindowSchedule::PlanNext(uint64_t now_ns) {
   }
   double pause_ns = WaitForCredit(on_credit_ns_, options_.duty_ppm);
   if (options_.cpu_budget_ppm != 0) {
-    pause_ns = std::max(pause_ns, WaitForCredit(cpu_credit_ns_, CpuSharePpm(now_ns)));
+    pause_ns = std::max(pause_ns, WaitForCredit(SpendableCpuNs(), SpendableSharePpm(now_ns)));
     pause_ns = std::max(
         pause_ns, static_cast<double>(idle_ ? options_.idle_pause_ns : options_.minimum_pause_ns));
     // Never shorter than the accounts ask for; up to a quarter longer.

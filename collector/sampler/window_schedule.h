@@ -6,6 +6,11 @@
 // sampled at once out of the starting credit. Of CPU time the credit is a loan: until it is paid
 // back the account fills at half its share, so that from then on no run is above that. Pauses are
 // dithered, so that windows do not fall into step with a load that repeats.
+//
+// A part of the CPU credit is kept until the load is steady, and most of what comes in until then:
+// what a program does while it compiles and tries kernels out says little of its steps. CPU time
+// that nobody else would use, on idle cores, is no debt: while the load is steady, and where it is
+// more than the share, the account fills by that.
 #ifndef UTLZ_COLLECTOR_SAMPLER_WINDOW_SCHEDULE_H_
 #define UTLZ_COLLECTOR_SAMPLER_WINDOW_SCHEDULE_H_
 
@@ -23,8 +28,12 @@ struct WindowScheduleOptions {
   uint64_t duty_burst_ns = 2'000'000'000;
   uint32_t cpu_budget_ppm = 50'000;  // 0 = no limit
   uint64_t cpu_burst_ns = 1'500'000'000;
+  uint64_t steady_reserve_ns = 0;  // of cpu_burst_ns, kept until SetSteady
   uint64_t seed = 1;  // of the dither
 };
+
+// Of a credit: setting up and four windows or so are paid from the rest.
+constexpr uint64_t SteadyReserveNs(uint64_t cpu_burst_ns) { return cpu_burst_ns / 8 * 5; }
 
 class WindowSchedule {
  public:
@@ -48,6 +57,10 @@ class WindowSchedule {
 
   void SetDuty(uint64_t now_ns, uint32_t duty_ppm);
   void SetCpuBudget(uint64_t now_ns, uint32_t cpu_budget_ppm);
+  // CPU time that costs nobody anything, in millionths of a core (IdleCores).
+  void SetIdleCpu(uint64_t now_ns, uint32_t idle_ppm);
+  // The load repeats itself, or does so no more. It does not before somebody says so.
+  void SetSteady(uint64_t now_ns, bool steady);
   // Begin a window as soon as possible, even if an account is slightly overdrawn.
   void RequestWindow(uint64_t now_ns);
 
@@ -55,7 +68,11 @@ class WindowSchedule {
   void Refill(uint64_t now_ns);
   bool OwesCredit(uint64_t now_ns) const;
   double CpuSharePpm(uint64_t now_ns) const;
+  // Of the CPU account, what may be spent now.
+  double SpendableCpuNs() const;
+  double SpendableSharePpm(uint64_t now_ns) const;
   void PlanNext(uint64_t now_ns);
+  void PlanSooner(uint64_t now_ns);
   double NextDither();
 
   WindowScheduleOptions options_;
@@ -65,6 +82,9 @@ class WindowSchedule {
   uint64_t window_ns_;
   double on_credit_ns_;
   double cpu_credit_ns_;
+  double reserve_ns_;  // of it, while the load is not steady
+  uint32_t idle_cpu_ppm_ = 0;
+  bool steady_ = false;
   bool idle_ = false;
   uint64_t random_state_;
 };

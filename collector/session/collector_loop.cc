@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "collector/run/model_state.h"
+#include "collector/sampler/channel/sampler_command.h"
 #include "collector/session/clock_reading.h"
 #include "collector/session/thread_time.h"
 #include "proto/profile.pb.h"
@@ -30,6 +32,15 @@ constexpr milliseconds kSleepGrace(500);
 constexpr uint64_t kWakeTag = uint64_t{1} << 32;
 constexpr uint64_t kListenerTag = kWakeTag + 1;
 constexpr uint64_t kSamplerTag = kWakeTag + 2;
+
+std::vector<KernelTime> KernelTimes(const ModelState& model) {
+  std::vector<KernelTime> times;
+  times.reserve(model.kernels.kernels().size());
+  for (const Kernel& kernel : model.kernels.kernels()) {
+    times.push_back({kernel.device, kernel.durations.sum_ns()});
+  }
+  return times;
+}
 
 bool Watch(int epoll, int fd, uint64_t tag) {
   epoll_event event = {};
@@ -122,6 +133,7 @@ void CollectorLoop::Turn(milliseconds wait) {
   pause_ = active ? kShortestPause : std::min(2 * pause_, kLongestPause);
   ApplyRequest(now);
   Calibrate(now);
+  LookForSteadyWork();
   PlanWindows();
   if (now >= next_flush_) {
     PaceSampling();
@@ -177,7 +189,30 @@ void CollectorLoop::PaceSampling() {
   const uint64_t cpu_before_ns = ThreadCpuNs();
   const std::vector<CounterPrecision> precisions = recorder_.Precisions();
   pace_.Looked(now_ns, ThreadCpuNs() - cpu_before_ns, precisions);
-  planner_.SampleSeldom(pace_.seldom());
+}
+
+// A program is traced when it begins, so that its first launch is known at once. One that was
+// attached to is traced in windows alone.
+std::set<std::string> CollectorLoop::SampledSeldom(const std::vector<std::string>& in_use) const {
+  std::set<std::string> seldom = pace_.seldom();
+  if (!has_work_ && !options_.attached) seldom.insert(in_use.begin(), in_use.end());
+  return seldom;
+}
+
+void CollectorLoop::LookForSteadyWork() {
+  const uint64_t now_ns = ClockReading::Now().monotonic_ns;
+  if (options_.overhead_budget_ppm == 0 || launches_ == 0 || !steady_work_.Due(now_ns)) return;
+  steady_work_.Look(now_ns, KernelTimes(recorder_.state()));
+  TellProgress();
+}
+
+void CollectorLoop::TellProgress() {
+  const DeviceTable& devices = recorder_.state().devices;
+  for (uint32_t i = 0; i < devices.size(); ++i) {
+    if (!devices[i].used || devices[i].uuid.empty()) continue;
+    sampler_.Progress(devices[i].uuid,
+                      ProgressOf(steady_work_.Steady(i), pace_.seldom().contains(devices[i].uuid)));
+  }
 }
 
 void CollectorLoop::PublishMetrics() {
@@ -192,11 +227,13 @@ void CollectorLoop::PlanWindows() {
       now.monotonic_ns < planner_.next_ns()) {
     return;
   }
+  const std::vector<std::string> in_use = agents_.DevicesInUse();
+  planner_.SampleSeldom(SampledSeldom(in_use));
   const auto ready_ns = [&](const std::string& uuid) {
     return now.ToMonotonicNs(agents_.WindowReadyNs(uuid));
   };
   for (const DeviceWindow& window :
-       planner_.Plan(now.monotonic_ns, agents_.DevicesInUse(), ready_ns)) {
+       planner_.Plan(now.monotonic_ns, in_use, ready_ns)) {
     TellAgents(window, now);
     if (window.sampling_begin_ns != 0) {
       sampler_.WindowAt(window.device_uuid, now.ToRealtimeNs(window.sampling_begin_ns));
@@ -234,6 +271,10 @@ milliseconds CollectorLoop::NextWait(Clock::time_point now) const {
 
 void CollectorLoop::OnAgentFrame(uint32_t source, uint16_t type, std::string_view payload) {
   recorder_.Record(source, type, payload);
+  if (!has_work_ && (type == FRAME_VARIANTS || type == FRAME_LAUNCHES || type == FRAME_COPIES)) {
+    has_work_ = true;
+    planner_.PlanSoon();
+  }
   if (type == FRAME_VARIANTS) sampler_.OpenWindow();
   if (type == FRAME_LAUNCHES) {
     launches_ = recorder_.launches();

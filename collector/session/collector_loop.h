@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,7 @@
 #include "collector/session/sampling_pace.h"
 #include "collector/session/session_options.h"
 #include "collector/session/session_progress.h"
+#include "collector/session/steady_work.h"
 #include "collector/session/trace_schedule.h"
 #include "collector/session/window_planner.h"
 #include "collector/unique_fd.h"
@@ -74,6 +76,9 @@ class CollectorLoop {
   void ApplyRequest(Clock::time_point now);
   void Calibrate(Clock::time_point now);
   void PaceSampling();
+  std::set<std::string> SampledSeldom(const std::vector<std::string>& in_use) const;
+  void LookForSteadyWork();
+  void TellProgress();
   void PublishMetrics();
   void PlanWindows();
   void TellAgents(const DeviceWindow& window, const ClockReading& now);
@@ -97,6 +102,7 @@ class CollectorLoop {
   AgentRequest request_;
   WindowPlanner planner_;
   SamplingPace pace_;
+  SteadyWork steady_work_;
   std::chrono::milliseconds pause_;
   MetricsSource metrics_;
   LiveSource live_;
@@ -105,6 +111,7 @@ class CollectorLoop {
   std::optional<Clock::time_point> stop_asked_;
   std::optional<Clock::time_point> sleep_asked_;
   uint64_t cpu_ns_ = 0;
+  bool has_work_ = false;    // something was launched or copied
   bool has_ranges_ = false;  // some agent counted one
   std::atomic<bool> stop_{false};
   std::atomic<int> state_override_{-1};

@@ -39,6 +39,8 @@ class RunRecorder {
   const ModelState& Advance() { return model_.Advance(); }
   // Of the counters sampled so far.
   std::vector<CounterPrecision> Precisions() const;
+  // As far as launches have come, placed in time or not.
+  const ModelState& state() const { return model_.state(); }
 
   // Set once writing failed (disk full, say). The model goes on.
   const std::optional<std::string>& write_failure() const { return write_failure_; }

@@ -62,6 +62,14 @@ void SamplerFeed::WindowAt(const std::string& device_uuid, uint64_t begin_ns) {
   }
 }
 
+void SamplerFeed::Progress(const std::string& device_uuid, uint64_t progress) {
+  if (client_ == nullptr || !client_->running()) return;
+  const auto [said, is_new] = progress_.try_emplace(device_uuid, progress);
+  if (!is_new && said->second == progress) return;
+  said->second = progress;
+  client_->Progress(device_uuid, progress).IgnoreError();
+}
+
 void SamplerFeed::Yield() {
   if (client_ != nullptr && client_->running()) client_->Yield().IgnoreError();
 }

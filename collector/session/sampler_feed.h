@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -50,6 +51,8 @@ class SamplerFeed {
   void OpenWindow();
   // A window that it was ready for.
   void WindowAt(const std::string& device_uuid, uint64_t begin_ns);
+  // What is known of a GPU's load (SamplingProgress); it is said when it changes.
+  void Progress(const std::string& device_uuid, uint64_t progress);
   // Let go of the counters, and take them back.
   void Yield();
   void Resume();
@@ -70,6 +73,7 @@ class SamplerFeed {
   ReadySink ready_;
   ReadySink decided_;
   std::unique_ptr<SamplerClient> client_;
+  std::map<std::string, uint64_t> progress_;  // as it was said last, by GPU
   bool device_used_ = false;
   bool wants_counters_ = false;
   bool has_status_ = false;

@@ -5,7 +5,7 @@
 namespace utlz {
 namespace {
 
-constexpr double kEnough = 0.03;
+constexpr double kEnough = 0.05;
 // Twice the samples make an error of chance 0.71 times as wide; one that stays is not of chance.
 constexpr uint64_t kMoreSamples = 2;
 constexpr double kStays = 0.85;

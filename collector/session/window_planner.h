@@ -73,6 +73,9 @@ class WindowPlanner {
   std::vector<DeviceWindow> Plan(uint64_t now_ns, const std::vector<std::string>& uuids,
                                  const AgentsReady& agents_ready);
 
+  // Plan() has something new now, as where work begins.
+  void PlanSoon() { next_ns_ = 0; }
+
   // When Plan() may have something new, unless the sampler says something before.
   uint64_t next_ns() const { return next_ns_; }
 

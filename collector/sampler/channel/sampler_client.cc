@@ -171,6 +171,10 @@ absl::Status SamplerClient::WindowAt(std::string_view uuid, uint64_t begin_ns) {
   return SendForDevice(kSamplerWindowAt, begin_ns, uuid);
 }
 
+absl::Status SamplerClient::Progress(std::string_view uuid, uint64_t progress) {
+  return SendForDevice(kSamplerProgress, progress, uuid);
+}
+
 absl::Status SamplerClient::SendForDevice(uint32_t kind, uint64_t argument, std::string_view uuid) {
   if (uuid.size() != sizeof(SamplerCommand::uuid)) {
     return absl::InvalidArgumentError(absl::StrCat("a GPU's UUID has 16 bytes, not ", uuid.size()));

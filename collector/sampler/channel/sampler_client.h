@@ -65,6 +65,9 @@ class SamplerClient {
   // Open a window on this GPU at `begin_ns` (CLOCK_REALTIME): SamplerOptions::planned_windows.
   absl::Status WindowAt(std::string_view uuid, uint64_t begin_ns);
 
+  // What is known of a GPU's load: SamplingProgress.
+  absl::Status Progress(std::string_view uuid, uint64_t progress);
+
   // Asks the sampler to end, hands on what it still sends, and waits at most `limit` before
   // killing it; one that goes on for other collectors is left alone. Does nothing if it has ended.
   void Stop(const FrameSink& sink, std::chrono::milliseconds limit = std::chrono::seconds(2));

@@ -18,7 +18,17 @@ enum SamplerCommandKind : uint32_t {
   // The first of another sampler. uuid; argument: SubscriberKind in the upper half,
   // kSamplerShareVersion in the lower.
   kSamplerSubscribe = 8,
+  kSamplerProgress = 9,  // uuid; argument: SamplingProgress, as it stands
 };
+
+// What a collector knows of a GPU's load and of its kernels' counters.
+enum SamplingProgress : uint64_t {
+  kProgressSteady = 1,     // the load repeats itself: its start-up is over
+  kProgressBaseKnown = 2,  // more samples of the base set would tell little
+};
+constexpr uint64_t ProgressOf(bool steady, bool base_known) {
+  return uint64_t{steady} * kProgressSteady | uint64_t{base_known} * kProgressBaseKnown;
+}
 
 // What a collector makes of windows.
 enum class SubscriberKind : uint32_t {
@@ -28,7 +38,7 @@ enum class SubscriberKind : uint32_t {
 };
 
 // Samplers of other versions do not share.
-inline constexpr uint32_t kSamplerShareVersion = 1;
+inline constexpr uint32_t kSamplerShareVersion = 2;
 
 inline constexpr uint32_t kSamplerCommandMagic = 0x43535a55;
 

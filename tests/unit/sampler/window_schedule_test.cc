@@ -148,6 +148,58 @@ TEST(WindowSchedule, PausesAreDithered) {
   EXPECT_GE(different, 18);
 }
 
+// What a start-up of 18 s may take of the credit, and what is left for the steps.
+TEST(WindowSchedule, KeepsAPartOfTheCreditForSteadyWork) {
+  WindowScheduleOptions options;
+  options.cpu_budget_ppm = 42'000;
+  options.cpu_burst_ns = 2 * kSecond;
+  options.steady_reserve_ns = kSecond;
+  WindowSchedule schedule(options, 0);
+  const double start_up = Simulate(&schedule, 18, 3).cpu_share * 18;
+  EXPECT_GE(start_up, 1.0) << "what is not kept is spent at once";
+  EXPECT_LE(start_up, 1.0 + 18 * 0.021 / 4 + 0.09) << "and little of what comes in";
+  const uint64_t before_ns = schedule.next_start_ns();
+  schedule.SetSteady(18 * kSecond, true);
+  EXPECT_LT(schedule.next_start_ns(), before_ns) << "and the rest is there at once";
+  const double steps = Simulate(&schedule, 22, 3).cpu_share * 22;
+  EXPECT_GE(steps, 0.9);
+}
+
+TEST(WindowSchedule, WithoutAReserveSteadyWorkIsLikeAnyOther) {
+  WindowSchedule schedule({}, 0);
+  WindowSchedule steady({}, 0);
+  steady.SetSteady(0, true);
+  EXPECT_EQ(Simulate(&schedule, 20, 3).windows, Simulate(&steady, 20, 3).windows);
+}
+
+// Of idle cores no credit is needed, and none is owed.
+TEST(WindowSchedule, IdleCoresPayAsLongAsTheyAreIdle) {
+  WindowScheduleOptions options;
+  options.cpu_budget_ppm = 42'000;
+  WindowSchedule schedule(options, 0);
+  schedule.SetSteady(0, true);
+  schedule.SetIdleCpu(0, 1'000'000);
+  const Usage idle = Simulate(&schedule, 30, 3);
+  EXPECT_GE(idle.cpu_share, 0.5);
+  EXPECT_LE(idle.cpu_share, 1.06);
+  schedule.SetIdleCpu(30 * kSecond, 0);
+  const Usage busy = Simulate(&schedule, 130, 3);
+  EXPECT_LE((busy.cpu_share * 130), 2 + 100 * 0.042) << "the share is what it was";
+}
+
+TEST(WindowSchedule, CoresThatBecomeIdleAreUsedAtOnce) {
+  WindowScheduleOptions options;
+  options.cpu_budget_ppm = 42'000;
+  WindowSchedule schedule(options, 0);
+  schedule.SetSteady(0, true);
+  Simulate(&schedule, 20, 3);
+  schedule.Spent(kSecond);
+  schedule.Finished(20 * kSecond, 30 * kMs, 90 * kMs, false);
+  ASSERT_GT(schedule.next_start_ns(), 25 * kSecond);
+  schedule.SetIdleCpu(20 * kSecond, 1'000'000);
+  EXPECT_LT(schedule.next_start_ns(), 22 * kSecond);
+}
+
 TEST(WindowSchedule, ClocksThatGoBackDoNoHarm) {
   WindowSchedule schedule({}, 10 * kSecond);
   schedule.Finished(5 * kSecond, 30 * kMs, 30 * kMs, false);

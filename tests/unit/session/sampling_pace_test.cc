@@ -28,17 +28,17 @@ TEST_F(SamplingPaceTest, TwoLooksRunningSayThatItIsEnough) {
   EXPECT_THAT(pace_.seldom(), IsEmpty()) << "there is a kernel that is not known";
 }
 
-TEST_F(SamplingPaceTest, AnErrorOfThreeHundredthsIsSmallEnough) {
-  for (uint64_t samples = 1000; samples < 1500; samples += 100) Look(samples, 0.031);
+TEST_F(SamplingPaceTest, AnErrorOfFiveHundredthsIsSmallEnough) {
+  for (uint64_t samples = 1000; samples < 1500; samples += 100) Look(samples, 0.051);
   EXPECT_THAT(pace_.seldom(), IsEmpty());
-  Look(1500, 0.03);
-  Look(1600, 0.03);
+  Look(1500, 0.05);
+  Look(1600, 0.05);
   EXPECT_THAT(pace_.seldom(), ElementsAre("gpu 0"));
 }
 
 TEST_F(SamplingPaceTest, ErrorsThatSamplesMakeSmallerAreWorthThem) {
   double imprecision = 0.5;
-  for (uint64_t samples = 1000; imprecision > 0.04; samples *= 2, imprecision *= 0.71) {
+  for (uint64_t samples = 1000; imprecision > 0.06; samples *= 2, imprecision *= 0.71) {
     Look(samples, imprecision);
     EXPECT_THAT(pace_.seldom(), IsEmpty()) << samples;
   }

@@ -1,0 +1,49 @@
+// What the sampler of a simulated run tells the model: samples of what ran, in whole steps of each
+// counter, at each launch's mean rate over its life.
+#ifndef UTLZ_BENCH_SAMPLING_SAMPLE_FRAMES_H_
+#define UTLZ_BENCH_SAMPLING_SAMPLE_FRAMES_H_
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <string>
+
+#include "bench/sampling/simulated_sampler.h"
+#include "bench/sampling/start_up_load.h"
+#include "collector/run/run_model.h"
+
+namespace utlz {
+
+struct SampledWork {
+  uint64_t samples = 0;
+  bool busy = false;
+};
+
+class SampleFrames {
+ public:
+  SampleFrames(const RecordedLoad& recorded, RunModel* model);
+
+  void Begin();
+  void Ran(const LoadLaunch& launch);
+  SampledWork Sampled(const SampledWindow& window);
+  bool any() const { return any_; }
+
+ private:
+  static constexpr size_t kCounters = 6;
+  using Values = std::array<double, kCounters>;
+
+  template <typename Message>
+  void Send(FrameType type, const Message& message);
+  void AnnounceSet(SampledSet set);
+  Values Between(uint64_t start_ns, uint64_t end_ns, size_t* from) const;
+
+  const RecordedLoad& recorded_;
+  RunModel* model_;
+  std::string uuid_;
+  std::deque<LoadLaunch> launches_;  // of the last seconds
+  bool any_ = false;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_BENCH_SAMPLING_SAMPLE_FRAMES_H_

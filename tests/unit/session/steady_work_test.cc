@@ -1,0 +1,93 @@
+#include "collector/session/steady_work.h"
+
+#include <gtest/gtest.h>
+
+namespace utlz {
+namespace {
+
+constexpr uint64_t kMs = 1'000'000;
+constexpr uint64_t kNow = 1'795'312'080'000'000'000;
+
+class SteadyWorkTest : public ::testing::Test {
+ protected:
+  // Kernel `kernel` of GPU `device` ran for `ms`.
+  void Run(size_t kernel, uint64_t ms, uint32_t device = 0) {
+    if (kernels_.size() <= kernel) kernels_.resize(kernel + 1);
+    kernels_[kernel].device = device;
+    kernels_[kernel].time_ns += ms * kMs;
+  }
+  void Look() {
+    now_ns_ += SteadyWork::kPauseNs;
+    work_.Look(now_ns_, kernels_);
+  }
+
+  uint64_t now_ns_ = kNow;
+  std::vector<KernelTime> kernels_;
+  SteadyWork work_;
+};
+
+TEST_F(SteadyWorkTest, KernelsThatComeBackAreSteadyWork) {
+  for (int i = 0; i < 3; ++i) {
+    Run(0, 100);
+    Look();
+    EXPECT_FALSE(work_.Steady(0)) << "they are new";
+  }
+  Run(0, 100);
+  Look();
+  EXPECT_TRUE(work_.Steady(0));
+}
+
+TEST_F(SteadyWorkTest, EverNewKernelsAreAStartUp) {
+  for (size_t kernel = 0; kernel < 40; ++kernel) {
+    Run(kernel, 100);
+    Look();
+    EXPECT_FALSE(work_.Steady(0)) << kernel;
+  }
+}
+
+TEST_F(SteadyWorkTest, AKernelWhoseGridGrowsWithEachTokenIsNoStartUp) {
+  Run(0, 90);
+  for (size_t i = 0; i < 4; ++i) {
+    Run(0, 90);
+    Run(1 + i, 10);
+    Look();
+  }
+  EXPECT_TRUE(work_.Steady(0));
+}
+
+TEST_F(SteadyWorkTest, APauseChangesNothing) {
+  for (int i = 0; i < 4; ++i) {
+    Run(0, 100);
+    Look();
+  }
+  for (int i = 0; i < 20; ++i) Look();
+  EXPECT_TRUE(work_.Steady(0));
+  Run(1, 100);
+  Look();
+  EXPECT_FALSE(work_.Steady(0)) << "something else begins";
+}
+
+TEST_F(SteadyWorkTest, AProgramThatOnlyTriesKernelsOutDoesNothingElse) {
+  size_t kernel = 0;
+  for (; now_ns_ < kNow + SteadyWork::kLongestStartUpNs; ++kernel) {
+    Run(kernel, 100);
+    Look();
+  }
+  Run(kernel, 100);
+  Look();
+  EXPECT_TRUE(work_.Steady(0));
+}
+
+TEST_F(SteadyWorkTest, GpusAreToldApart) {
+  for (size_t i = 0; i < 4; ++i) {
+    Run(0, 100, 7);
+    Run(1 + i, 100, 8);
+    Look();
+  }
+  EXPECT_TRUE(work_.Steady(7));
+  EXPECT_FALSE(work_.Steady(8));
+  EXPECT_FALSE(work_.Steady(9));
+}
+
+}  // namespace
+}  // namespace utlz
