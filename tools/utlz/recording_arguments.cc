@@ -88,8 +88,7 @@ void AddRecordingOptions(CLI::App* command, const std::string& output,
                                                          {"never", LaterWindowsMode::kNever}};
   command
       ->add_option("--later-windows", options->later_windows,
-                   "Under a budget, whether to record kernels again after the start: auto, always "
-                   "or never. Launches then take about 1 µs longer until the program ends")
+                   "Record kernels again after the start: auto, always or never (see the manual)")
       ->transform(Choice(later))
       ->type_name("MODE");
   const std::map<std::string, bool> stacks = {{"auto", true}, {"off", false}};
