@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "collector/analysis/analyze.h"
-#include "collector/analysis/reference_peak.h"
 #include "collector/kernel_names/kernel_family.h"
 #include "collector/metrics/label_text.h"
 #include "collector/run/model_work.h"
@@ -93,25 +92,30 @@ std::optional<double> TracedShare(const ModelState& model, uint32_t source) {
 
 }  // namespace
 
-MetricsSnapshot RunMetrics::Take(const ModelState& model, const CollectorCost& cost) {
+void RunMetrics::RenewWorth(const ModelState& model) {
   Summary summary;
   const std::optional<StepsSpan> steps = SummarizeSteps(model, &summary);
-  const Analysis analysis = Analyze(model, steps);
-  Update(model, analysis);
+  worths_.Renew(model, Analyze(model, steps));
+}
+
+MetricsSnapshot RunMetrics::Take(const ModelState& model, const CollectorCost& cost) {
+  Summary summary;
+  SummarizeSteps(model, &summary);
+  Update(model);
   if (const auto count = CountOfSteps(summary)) {
     progress_.Tell(PlacedNs(model, summary.steps().device_uuid()), *count);
   }
   MetricsSnapshot snapshot;
   AddWork(model, &snapshot);
-  AddDevices(model, analysis, &snapshot);
-  AddJob(model, analysis, &snapshot);
+  AddDevices(model, &snapshot);
+  AddJob(model, &snapshot);
   AddProcesses(model, &snapshot);
   AddCollector(model, cost, &snapshot);
   return snapshot;
 }
 
-void RunMetrics::Update(const ModelState& model, const Analysis& analysis) {
-  work_.Update(model, analysis);
+void RunMetrics::Update(const ModelState& model) {
+  work_.Update(model, worths_);
   time_.Update(model, work_);
   processes_.Update(model);
   std::erase_if(process_places_,
@@ -141,8 +145,7 @@ void RunMetrics::AddWork(const ModelState& model, MetricsSnapshot* snapshot) {
   }
 }
 
-void RunMetrics::AddDevices(const ModelState& model, const Analysis& analysis,
-                            MetricsSnapshot* snapshot) {
+void RunMetrics::AddDevices(const ModelState& model, MetricsSnapshot* snapshot) {
   for (uint32_t i = 0; i < model.devices.size(); ++i) {
     const DeviceState& device = model.devices[i];
     if (!device.used) continue;
@@ -151,7 +154,7 @@ void RunMetrics::AddDevices(const ModelState& model, const Analysis& analysis,
     if (device.totals.energy_joules().has_value()) {
       snapshot->Add(Metric::kEnergyJoules, labels, energy_joules_[i].value());
     }
-    AddRates(history_[i].Rates(analysis.devices[i].ceilings), labels, snapshot);
+    AddRates(history_[i].Rates(CeilingsOf(device)), labels, snapshot);
     if (device.samples.samples() == 0 && device.samples.lost() == 0) continue;
     snapshot->Add(Metric::kCounterSamples, labels, static_cast<double>(device.samples.samples()));
     snapshot->Add(Metric::kCounterSamplesLost, labels,
@@ -159,8 +162,7 @@ void RunMetrics::AddDevices(const ModelState& model, const Analysis& analysis,
   }
 }
 
-void RunMetrics::AddJob(const ModelState& model, const Analysis& analysis,
-                        MetricsSnapshot* snapshot) {
+void RunMetrics::AddJob(const ModelState& model, MetricsSnapshot* snapshot) {
   const std::optional<double> steps = progress_.steps();
   if (!steps.has_value()) return;
   const Labels labels = LabelsOf(model, std::nullopt, std::nullopt);
@@ -174,7 +176,7 @@ void RunMetrics::AddJob(const ModelState& model, const Analysis& analysis,
   add_each(Metric::kTokens, model.work.tokens_per_step());
   add_each(Metric::kItems, model.work.items_per_step());
   add_each(Metric::kModelFlops, model_flops);
-  const double peak = PeakOfRun(model, analysis).flops_per_second;
+  const double peak = worths_.peak_of_run();
   if (!step_seconds.has_value() || model_flops <= 0 || peak <= 0) return;
   AddKnown(Metric::kMfu, labels, model_flops / *step_seconds / peak, snapshot);
 }

@@ -8,6 +8,7 @@
 
 #include "collector/metrics/run_metrics.h"
 #include "collector/metrics/snapshot_pace.h"
+#include "collector/metrics/worth_pace.h"
 #include "collector/session/run_recorder.h"
 #include "collector/session/session_options.h"
 
@@ -20,12 +21,17 @@ class MetricsSource {
 
   bool Due(uint64_t monotonic_ns) const { return publish_ && pace_.Due(monotonic_ns); }
 
-  // Where somebody publishes; `collector_cpu_ns` is what the collector's thread took so far.
+  // Where somebody publishes; `collector_cpu_ns` is what the collector's thread took so far. What
+  // launches are worth is found out anew where that is due, and at the end of the run, for which
+  // `monotonic_ns` is 0.
   void Publish(RunRecorder* recorder, uint64_t monotonic_ns, uint64_t collector_cpu_ns);
 
  private:
+  void RenewWorth(const ModelState& model, uint64_t monotonic_ns);
+
   RunMetrics metrics_;
   SnapshotPace pace_;
+  WorthPace worth_pace_;
   std::function<void(MetricsSnapshot snapshot)> publish_;
   uint64_t cost_ns_ = 0;  // of all snapshots
 };
