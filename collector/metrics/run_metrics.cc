@@ -1,5 +1,6 @@
 #include "collector/metrics/run_metrics.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -110,8 +111,17 @@ MetricsSnapshot RunMetrics::Take(const ModelState& model, const CollectorCost& c
   AddDevices(model, &snapshot);
   AddJob(model, &snapshot);
   AddProcesses(model, &snapshot);
+  AddApplication(model, &snapshot);
   AddCollector(model, cost, &snapshot);
   return snapshot;
+}
+
+uint64_t RunMetrics::KnownNs(uint32_t device) const {
+  return device < history_.size() ? history_[device].known_ns() : 0;
+}
+
+std::optional<double> RunMetrics::NvmlBusy(uint32_t device) const {
+  return device < history_.size() ? history_[device].Rates({}).nvml_busy : std::nullopt;
 }
 
 void RunMetrics::Update(const ModelState& model) {
@@ -195,6 +205,64 @@ void RunMetrics::AddProcesses(const ModelState& model, MetricsSnapshot* snapshot
     snapshot->Add(Metric::kLaunchesTimeless, labels, sum(ProcessCount::kLaunchesTimeless));
     snapshot->Add(Metric::kRecordsLost, labels, sum(ProcessCount::kRecordsLost));
   }
+}
+
+void RunMetrics::AddApplication(const ModelState& model, MetricsSnapshot* snapshot) {
+  if (model.application.count() == 0) return;
+  const ApplicationReading& last = model.application.last();
+  application_.Tell(last, Joules(model));
+  const ApplicationRates rates = application_.Rates();
+  const Labels labels = With(HostLabels(model), "engine", last.engine());
+  const auto add = [&](Metric metric, bool has, double value) {
+    if (has) snapshot->Add(metric, labels, value);
+  };
+  add(Metric::kAppRequests, last.has_requests(), last.requests());
+  if (last.has_prompt_tokens()) {
+    snapshot->Add(Metric::kAppTokens, With(labels, "kind", "prompt"), last.prompt_tokens());
+  }
+  if (last.has_generated_tokens()) {
+    snapshot->Add(Metric::kAppTokens, With(labels, "kind", "generated"), last.generated_tokens());
+  }
+  add(Metric::kAppEstimatedFlops, last.has_estimated_flops(), last.estimated_flops());
+  add(Metric::kAppWaiting, last.has_waiting(), last.waiting());
+  add(Metric::kAppRunning, last.has_running(), last.running());
+  add(Metric::kAppTimestamp, true, static_cast<double>(last.time_ns()) * kSecondsPerNs);
+  AddKnown(Metric::kAppRequestRate, labels, rates.requests_per_second, snapshot);
+  AddKnown(Metric::kAppTokenRate, labels, rates.tokens_per_second, snapshot);
+  AddKnown(Metric::kAppTokensPerJoule, labels, rates.tokens_per_joule, snapshot);
+  AddKnown(Metric::kAppJoulesPerToken, labels, rates.joules_per_token, snapshot);
+  AddKnown(Metric::kAppFirstToken, With(labels, "quantile", "0.99"), rates.first_token_p99_seconds,
+           snapshot);
+  const auto roof = ShareOfRoof(model);
+  if (rates.tokens_per_second.has_value() && roof.value_or(0) > 0) {
+    snapshot->Add(Metric::kAppTokensPerRoof, labels, *rates.tokens_per_second / (100 * *roof));
+  }
+}
+
+// Of all GPUs that are used; nothing where one of them does not tell.
+std::optional<double> RunMetrics::Joules(const ModelState& model) const {
+  std::optional<double> sum;
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    if (!model.devices[i].used) continue;
+    if (!model.devices[i].totals.energy_joules().has_value()) return std::nullopt;
+    sum = sum.value_or(0) + energy_joules_[i].value();
+  }
+  return sum;
+}
+
+// The mean over GPUs of how near each is to the roof that is nearer.
+std::optional<double> RunMetrics::ShareOfRoof(const ModelState& model) const {
+  double sum = 0;
+  int devices = 0;
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    if (!model.devices[i].used) continue;
+    const DeviceRates rates = history_[i].Rates(CeilingsOf(model.devices[i]));
+    const auto nearer = std::max(rates.compute_speed_of_light, rates.memory_speed_of_light);
+    if (!nearer.has_value()) continue;
+    sum += *nearer;
+    ++devices;
+  }
+  return devices > 0 ? std::make_optional(sum / devices) : std::nullopt;
 }
 
 void RunMetrics::AddCollector(const ModelState& model, const CollectorCost& cost,

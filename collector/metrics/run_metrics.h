@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/metrics/application_history.h"
 #include "collector/metrics/device_history.h"
 #include "collector/metrics/growing_count.h"
 #include "collector/metrics/job_progress.h"
@@ -45,12 +46,25 @@ class RunMetrics {
   // not know after the next one.
   MetricsSnapshot Take(const ModelState& model, const CollectorCost& cost);
 
+  // What the last snapshot rests on.
+  const WorkLedger& work() const { return work_; }
+  // Up to which the kernels of a GPU are known; 0 before any is.
+  uint64_t KnownNs(uint32_t device) const;
+  // Of the last seconds, as a share.
+  std::optional<double> NvmlBusy(uint32_t device) const;
+  std::optional<double> step_seconds() const { return progress_.step_seconds(); }
+  // Those that every metric has.
+  Labels HostLabels(const ModelState& model) { return LabelsOf(model, std::nullopt, std::nullopt); }
+
  private:
   void Update(const ModelState& model);
   void AddWork(const ModelState& model, MetricsSnapshot* snapshot);
   void AddDevices(const ModelState& model, MetricsSnapshot* snapshot);
   void AddJob(const ModelState& model, MetricsSnapshot* snapshot);
   void AddProcesses(const ModelState& model, MetricsSnapshot* snapshot);
+  void AddApplication(const ModelState& model, MetricsSnapshot* snapshot);
+  std::optional<double> Joules(const ModelState& model) const;
+  std::optional<double> ShareOfRoof(const ModelState& model) const;
   void AddCollector(const ModelState& model, const CollectorCost& cost, MetricsSnapshot* snapshot);
   // Of the host, and of the device and the process where one is given.
   Labels LabelsOf(const ModelState& model, std::optional<uint32_t> device,
@@ -64,6 +78,7 @@ class RunMetrics {
   TimeLedger time_;
   ProcessLedger processes_;
   JobProgress progress_;
+  ApplicationHistory application_;
   std::vector<DeviceHistory> history_;
   std::vector<GrowingCount> energy_joules_;
   GrowingCount frames_refused_;
