@@ -79,7 +79,7 @@ std::optional<double> SecondsToAlarm(const RecordedPace& pace, double fall, uint
   const double fell = job.seconds();
   while (job.seconds() < fell + kPatience) {
     for (const Alarm& alarm : watch.Look(job.Advance(1 - fall))) {
-      if (alarm.name() == "hfu_fell") return job.seconds() - fell;
+      if (alarm.end_ns() == 0) return job.seconds() - fell;
     }
   }
   return std::nullopt;

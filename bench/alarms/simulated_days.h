@@ -15,8 +15,8 @@ namespace utlz {
 // Alarms that were raised in so many hours in which nothing happened, by name.
 std::map<std::string, int> AlarmsInHours(const RecordedPace& pace, double hours, uint64_t seed);
 
-// Seconds from the moment at which every FLOP takes 1 ÷ (1 − fall) as long, some minutes into a
-// job, to the alarm of HFU; nothing where none came within five minutes.
+// Seconds from the moment at which all takes 1 ÷ (1 − fall) as long, some minutes into a
+// job, to the first alarm; nothing where none came within five minutes.
 std::optional<double> SecondsToAlarm(const RecordedPace& pace, double fall, uint64_t seed);
 
 // Of blocks of five seconds: standard deviation of the pace ÷ its mean.
