@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "collector/text/number_text.h"
 
@@ -116,6 +117,18 @@ void Add(const char* name, const std::string& device_uuid, const Crossing& cross
   if (!device_uuid.empty()) alert->set_device_uuid(device_uuid);
 }
 
+// An alarm is an alert too: what it told of is no limit, but was crossed all the same.
+void AddAlarm(const AlarmSummary& alarm, Summary* summary) {
+  AlertSummary* alert = summary->add_alerts();
+  alert->set_name(alarm.name());
+  std::string text = alarm.text() + ", from " + TimeText(alarm.start_ns()) + " of the run on";
+  if (alarm.has_end_ns()) text += " until " + TimeText(alarm.end_ns());
+  alert->set_text(std::move(text));
+  if (alarm.has_value()) alert->set_value(alarm.value());
+  if (alarm.has_before()) alert->set_limit(alarm.before());
+  if (alarm.has_device_uuid()) alert->set_device_uuid(alarm.device_uuid());
+}
+
 }  // namespace
 
 AlertLimits DefaultAlertLimits() {
@@ -137,6 +150,7 @@ void RaiseAlerts(const AlertLimits& told, Summary* summary) {
   limits.MergeFrom(summary->alert_limits());
   limits.MergeFrom(told);
   summary->clear_alerts();
+  for (const AlarmSummary& alarm : summary->alarms()) AddAlarm(alarm, summary);
   *summary->mutable_alert_limits() = limits;
   for (const DeviceSummary& device : summary->devices()) {
     for (const DeviceAlert& alert : kDeviceAlerts) {

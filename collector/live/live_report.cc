@@ -64,7 +64,8 @@ LiveSnapshot LiveReport::Take(const ModelState& model, uint64_t time_ns) {
   Summary summary;
   const std::optional<StepsSpan> steps = SummarizeSteps(model, &summary);
   const Analysis analysis = Analyze(model, steps);
-  work_.Update(model, analysis);
+  worths_.Renew(model, analysis);
+  work_.Update(model, worths_);
   time_.Update(model, work_);
   devices_.Update(model, work_, time_);
   processes_.Update(model, work_);

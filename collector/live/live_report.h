@@ -14,6 +14,7 @@
 #include "collector/metrics/job_progress.h"
 #include "collector/metrics/time_ledger.h"
 #include "collector/metrics/work_ledger.h"
+#include "collector/metrics/worth_table.h"
 #include "collector/run/model_state.h"
 #include "proto/live.pb.h"
 
@@ -27,6 +28,7 @@ class LiveReport {
  private:
   void AddJob(const ModelState& model, const Analysis& analysis, LiveSnapshot* snapshot) const;
 
+  WorthTable worths_;
   WorkLedger work_;
   TimeLedger time_;
   JobProgress progress_;

@@ -56,6 +56,7 @@ class DeviceHistory {
 
   void Add(const DevicePoint& point);
   DeviceRates Rates(const Ceilings& ceilings) const;
+  uint64_t known_ns() const { return points_.empty() ? 0 : points_.back().known_ns; }
 
  private:
   std::deque<DevicePoint> points_;  // one a snapshot, at least one older than kLengthNs

@@ -60,6 +60,12 @@ void AddBytes(const KernelRow& row, double share, KernelWorth* worth) {
 
 }  // namespace
 
+KernelWorth UnknownWorth() {
+  KernelWorth worth;
+  Of(TimeCause::kUncounted, &worth.causes) = 1;
+  return worth;
+}
+
 KernelWorth WorthOf(std::span<const KernelRow> rows, const Ceilings& ceilings) {
   double launches = 0;
   double time_ns = 0;
@@ -67,11 +73,8 @@ KernelWorth WorthOf(std::span<const KernelRow> rows, const Ceilings& ceilings) {
     launches += row.launches;
     time_ns += row.time_ns;
   }
+  if (launches <= 0 || time_ns <= 0) return UnknownWorth();
   KernelWorth worth;
-  if (launches <= 0 || time_ns <= 0) {
-    Of(TimeCause::kUncounted, &worth.causes) = 1;
-    return worth;
-  }
   for (const KernelRow& row : rows) {
     const double time_share = row.time_ns / time_ns;
     AddFlops(row, ceilings, row.launches / launches, &worth);

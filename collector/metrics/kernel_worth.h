@@ -27,6 +27,9 @@ struct KernelWorth {
   bool counted() const { return counted_share > 0; }
 };
 
+// Of a kernel of which nothing is known but its time.
+KernelWorth UnknownWorth();
+
 // `rows` are those of one kernel.
 KernelWorth WorthOf(std::span<const KernelRow> rows, const Ceilings& ceilings);
 

@@ -1,11 +1,11 @@
 #include "collector/metrics/run_metrics.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <string_view>
 
 #include "collector/analysis/analyze.h"
-#include "collector/analysis/reference_peak.h"
 #include "collector/kernel_names/kernel_family.h"
 #include "collector/metrics/label_text.h"
 #include "collector/run/model_work.h"
@@ -93,25 +93,39 @@ std::optional<double> TracedShare(const ModelState& model, uint32_t source) {
 
 }  // namespace
 
-MetricsSnapshot RunMetrics::Take(const ModelState& model, const CollectorCost& cost) {
+void RunMetrics::RenewWorth(const ModelState& model) {
   Summary summary;
   const std::optional<StepsSpan> steps = SummarizeSteps(model, &summary);
-  const Analysis analysis = Analyze(model, steps);
-  Update(model, analysis);
+  worths_.Renew(model, Analyze(model, steps));
+}
+
+MetricsSnapshot RunMetrics::Take(const ModelState& model, const CollectorCost& cost) {
+  Summary summary;
+  SummarizeSteps(model, &summary);
+  Update(model);
   if (const auto count = CountOfSteps(summary)) {
     progress_.Tell(PlacedNs(model, summary.steps().device_uuid()), *count);
   }
   MetricsSnapshot snapshot;
   AddWork(model, &snapshot);
-  AddDevices(model, analysis, &snapshot);
-  AddJob(model, analysis, &snapshot);
+  AddDevices(model, &snapshot);
+  AddJob(model, &snapshot);
   AddProcesses(model, &snapshot);
+  AddApplication(model, &snapshot);
   AddCollector(model, cost, &snapshot);
   return snapshot;
 }
 
-void RunMetrics::Update(const ModelState& model, const Analysis& analysis) {
-  work_.Update(model, analysis);
+uint64_t RunMetrics::KnownNs(uint32_t device) const {
+  return device < history_.size() ? history_[device].known_ns() : 0;
+}
+
+std::optional<double> RunMetrics::NvmlBusy(uint32_t device) const {
+  return device < history_.size() ? history_[device].Rates({}).nvml_busy : std::nullopt;
+}
+
+void RunMetrics::Update(const ModelState& model) {
+  work_.Update(model, worths_);
   time_.Update(model, work_);
   processes_.Update(model);
   std::erase_if(process_places_,
@@ -141,8 +155,7 @@ void RunMetrics::AddWork(const ModelState& model, MetricsSnapshot* snapshot) {
   }
 }
 
-void RunMetrics::AddDevices(const ModelState& model, const Analysis& analysis,
-                            MetricsSnapshot* snapshot) {
+void RunMetrics::AddDevices(const ModelState& model, MetricsSnapshot* snapshot) {
   for (uint32_t i = 0; i < model.devices.size(); ++i) {
     const DeviceState& device = model.devices[i];
     if (!device.used) continue;
@@ -151,7 +164,7 @@ void RunMetrics::AddDevices(const ModelState& model, const Analysis& analysis,
     if (device.totals.energy_joules().has_value()) {
       snapshot->Add(Metric::kEnergyJoules, labels, energy_joules_[i].value());
     }
-    AddRates(history_[i].Rates(analysis.devices[i].ceilings), labels, snapshot);
+    AddRates(history_[i].Rates(CeilingsOf(device)), labels, snapshot);
     if (device.samples.samples() == 0 && device.samples.lost() == 0) continue;
     snapshot->Add(Metric::kCounterSamples, labels, static_cast<double>(device.samples.samples()));
     snapshot->Add(Metric::kCounterSamplesLost, labels,
@@ -159,8 +172,7 @@ void RunMetrics::AddDevices(const ModelState& model, const Analysis& analysis,
   }
 }
 
-void RunMetrics::AddJob(const ModelState& model, const Analysis& analysis,
-                        MetricsSnapshot* snapshot) {
+void RunMetrics::AddJob(const ModelState& model, MetricsSnapshot* snapshot) {
   const std::optional<double> steps = progress_.steps();
   if (!steps.has_value()) return;
   const Labels labels = LabelsOf(model, std::nullopt, std::nullopt);
@@ -174,7 +186,7 @@ void RunMetrics::AddJob(const ModelState& model, const Analysis& analysis,
   add_each(Metric::kTokens, model.work.tokens_per_step());
   add_each(Metric::kItems, model.work.items_per_step());
   add_each(Metric::kModelFlops, model_flops);
-  const double peak = PeakOfRun(model, analysis).flops_per_second;
+  const double peak = worths_.peak_of_run();
   if (!step_seconds.has_value() || model_flops <= 0 || peak <= 0) return;
   AddKnown(Metric::kMfu, labels, model_flops / *step_seconds / peak, snapshot);
 }
@@ -193,6 +205,64 @@ void RunMetrics::AddProcesses(const ModelState& model, MetricsSnapshot* snapshot
     snapshot->Add(Metric::kLaunchesTimeless, labels, sum(ProcessCount::kLaunchesTimeless));
     snapshot->Add(Metric::kRecordsLost, labels, sum(ProcessCount::kRecordsLost));
   }
+}
+
+void RunMetrics::AddApplication(const ModelState& model, MetricsSnapshot* snapshot) {
+  if (model.application.count() == 0) return;
+  const ApplicationReading& last = model.application.last();
+  application_.Tell(last, Joules(model));
+  const ApplicationRates rates = application_.Rates();
+  const Labels labels = With(HostLabels(model), "engine", last.engine());
+  const auto add = [&](Metric metric, bool has, double value) {
+    if (has) snapshot->Add(metric, labels, value);
+  };
+  add(Metric::kAppRequests, last.has_requests(), last.requests());
+  if (last.has_prompt_tokens()) {
+    snapshot->Add(Metric::kAppTokens, With(labels, "kind", "prompt"), last.prompt_tokens());
+  }
+  if (last.has_generated_tokens()) {
+    snapshot->Add(Metric::kAppTokens, With(labels, "kind", "generated"), last.generated_tokens());
+  }
+  add(Metric::kAppEstimatedFlops, last.has_estimated_flops(), last.estimated_flops());
+  add(Metric::kAppWaiting, last.has_waiting(), last.waiting());
+  add(Metric::kAppRunning, last.has_running(), last.running());
+  add(Metric::kAppTimestamp, true, static_cast<double>(last.time_ns()) * kSecondsPerNs);
+  AddKnown(Metric::kAppRequestRate, labels, rates.requests_per_second, snapshot);
+  AddKnown(Metric::kAppTokenRate, labels, rates.tokens_per_second, snapshot);
+  AddKnown(Metric::kAppTokensPerJoule, labels, rates.tokens_per_joule, snapshot);
+  AddKnown(Metric::kAppJoulesPerToken, labels, rates.joules_per_token, snapshot);
+  AddKnown(Metric::kAppFirstToken, With(labels, "quantile", "0.99"), rates.first_token_p99_seconds,
+           snapshot);
+  const auto roof = ShareOfRoof(model);
+  if (rates.tokens_per_second.has_value() && roof.value_or(0) > 0) {
+    snapshot->Add(Metric::kAppTokensPerRoof, labels, *rates.tokens_per_second / (100 * *roof));
+  }
+}
+
+// Of all GPUs that are used; nothing where one of them does not tell.
+std::optional<double> RunMetrics::Joules(const ModelState& model) const {
+  std::optional<double> sum;
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    if (!model.devices[i].used) continue;
+    if (!model.devices[i].totals.energy_joules().has_value()) return std::nullopt;
+    sum = sum.value_or(0) + energy_joules_[i].value();
+  }
+  return sum;
+}
+
+// The mean over GPUs of how near each is to the roof that is nearer.
+std::optional<double> RunMetrics::ShareOfRoof(const ModelState& model) const {
+  double sum = 0;
+  int devices = 0;
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    if (!model.devices[i].used) continue;
+    const DeviceRates rates = history_[i].Rates(CeilingsOf(model.devices[i]));
+    const auto nearer = std::max(rates.compute_speed_of_light, rates.memory_speed_of_light);
+    if (!nearer.has_value()) continue;
+    sum += *nearer;
+    ++devices;
+  }
+  return devices > 0 ? std::make_optional(sum / devices) : std::nullopt;
 }
 
 void RunMetrics::AddCollector(const ModelState& model, const CollectorCost& cost,

@@ -1,10 +1,11 @@
 // The metrics of a run as it goes on: asked again and again, it keeps what was counted, so that
 // counters only grow.
 //
-// Costs as much as an analysis of the run, milliseconds; how often it is asked is the caller's to
-// bound (snapshot_pace.h). Memory is bounded by the model's kernels and processes, a snapshot by
-// the limits that the help of each metric states. Thread safety: none; a snapshot may be read by
-// any thread.
+// A snapshot takes about 2 ms; finding out anew what launches are worth takes as long as an
+// analysis of the run, hundreds of milliseconds. How often either is asked for is the caller's to
+// bound (snapshot_pace.h, worth_pace.h). Memory is bounded by the model's kernels and processes, a
+// snapshot by the limits that the help of each metric states. Thread safety: none; a snapshot may
+// be read by any thread.
 #ifndef UTLZ_COLLECTOR_METRICS_RUN_METRICS_H_
 #define UTLZ_COLLECTOR_METRICS_RUN_METRICS_H_
 
@@ -14,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "collector/analysis/analysis.h"
+#include "collector/metrics/application_history.h"
 #include "collector/metrics/device_history.h"
 #include "collector/metrics/growing_count.h"
 #include "collector/metrics/job_progress.h"
@@ -23,6 +24,7 @@
 #include "collector/metrics/process_ledger.h"
 #include "collector/metrics/time_ledger.h"
 #include "collector/metrics/work_ledger.h"
+#include "collector/metrics/worth_table.h"
 #include "collector/run/model_state.h"
 
 namespace utlz {
@@ -38,15 +40,31 @@ class RunMetrics {
  public:
   explicit RunMetrics(PlaceFinders finders = {}) : finders_(std::move(finders)) {}
 
-  // `model` as RunModel::Advance() returns it.
+  // `model` as RunModel::Advance() returns it, here and below. What launches from now on are worth.
+  void RenewWorth(const ModelState& model);
+  // Launches since the last snapshot count as the last renewal told, those of kernels that it did
+  // not know after the next one.
   MetricsSnapshot Take(const ModelState& model, const CollectorCost& cost);
 
+  // What the last snapshot rests on.
+  const WorkLedger& work() const { return work_; }
+  // Up to which the kernels of a GPU are known; 0 before any is.
+  uint64_t KnownNs(uint32_t device) const;
+  // Of the last seconds, as a share.
+  std::optional<double> NvmlBusy(uint32_t device) const;
+  std::optional<double> step_seconds() const { return progress_.step_seconds(); }
+  // Those that every metric has.
+  Labels HostLabels(const ModelState& model) { return LabelsOf(model, std::nullopt, std::nullopt); }
+
  private:
-  void Update(const ModelState& model, const Analysis& analysis);
+  void Update(const ModelState& model);
   void AddWork(const ModelState& model, MetricsSnapshot* snapshot);
-  void AddDevices(const ModelState& model, const Analysis& analysis, MetricsSnapshot* snapshot);
-  void AddJob(const ModelState& model, const Analysis& analysis, MetricsSnapshot* snapshot);
+  void AddDevices(const ModelState& model, MetricsSnapshot* snapshot);
+  void AddJob(const ModelState& model, MetricsSnapshot* snapshot);
   void AddProcesses(const ModelState& model, MetricsSnapshot* snapshot);
+  void AddApplication(const ModelState& model, MetricsSnapshot* snapshot);
+  std::optional<double> Joules(const ModelState& model) const;
+  std::optional<double> ShareOfRoof(const ModelState& model) const;
   void AddCollector(const ModelState& model, const CollectorCost& cost, MetricsSnapshot* snapshot);
   // Of the host, and of the device and the process where one is given.
   Labels LabelsOf(const ModelState& model, std::optional<uint32_t> device,
@@ -55,10 +73,12 @@ class RunMetrics {
   Labels ProcessLabels(const ModelState& model, uint32_t source);
 
   PlaceFinders finders_;
+  WorthTable worths_;
   WorkLedger work_;
   TimeLedger time_;
   ProcessLedger processes_;
   JobProgress progress_;
+  ApplicationHistory application_;
   std::vector<DeviceHistory> history_;
   std::vector<GrowingCount> energy_joules_;
   GrowingCount frames_refused_;

@@ -53,35 +53,29 @@ bool EndedLongAgo(const ProcessState& process, uint64_t now_ns) {
 
 }  // namespace
 
-void WorkLedger::Update(const ModelState& model, const Analysis& analysis) {
+void WorkLedger::Update(const ModelState& model, const WorthTable& worths) {
   ForgetEnded(model);
-  const std::span<const KernelRow> rows(analysis.rows);
-  for (size_t begin = 0; begin < rows.size();) {
-    size_t end = begin + 1;
-    while (end < rows.size() && rows[end].kernel == rows[begin].kernel) ++end;
-    const Kernel& kernel = model.kernels[rows[begin].kernel];
-    if (!kernel.profiler) {
-      CountKernel(
-          model, rows[begin].kernel,
-          WorthOf(rows.subspan(begin, end - begin), analysis.devices[kernel.device].ceilings));
-    }
-    begin = end;
+  renewed_ns_ = worths.renewed_ns();
+  for (uint32_t i = 0; i < model.kernels.kernels().size(); ++i) {
+    if (!model.kernels[i].profiler) CountKernel(model, i, worths);
   }
 }
 
-void WorkLedger::CountKernel(const ModelState& model, uint32_t index, const KernelWorth& worth) {
+void WorkLedger::CountKernel(const ModelState& model, uint32_t index, const WorthTable& worths) {
   const Kernel& kernel = model.kernels[index];
   const KernelFamily family = FamilyOfKernel(kernel);
   if (devices_.size() <= kernel.device) devices_.resize(kernel.device + 1);
   for (const KernelShare& share : kernel.shares) {
     if (forgotten_.contains(share.source)) continue;
-    CountShare(model, kernel, family, worth, share, &counted_[KeyOf(index, share.source)]);
+    CountShare(model, kernel, family, worths.Of(index), share,
+               &counted_[KeyOf(index, share.source)]);
   }
 }
 
 void WorkLedger::CountShare(const ModelState& model, const Kernel& kernel, KernelFamily family,
                             const KernelWorth& worth, const KernelShare& share, Counted* counted) {
   const KernelSum all = AllOf(model, kernel, share);
+  if (all.launches <= 0) return;
   const Growth growth{Grow(all.launches, &counted->launches), Grow(all.time_ns, &counted->time_ns)};
   WorkSum& sum = SumOf(kernel.device, share.source);
   FamilyWork& of_family = sum.families[static_cast<size_t>(family)];
@@ -103,9 +97,7 @@ void WorkLedger::CountShare(const ModelState& model, const Kernel& kernel, Kerne
 void WorkLedger::CountWorth(const KernelWorth& worth, uint64_t now_ns, const Growth& whole,
                             Counted* counted, WorkSum* sum) {
   if (!worth.counted()) {
-    if (whole.launches <= counted->worth_launches) return;
-    if (counted->waiting_since_ns == 0) counted->waiting_since_ns = now_ns;
-    if (now_ns < counted->waiting_since_ns + kPatienceNs) return;
+    if (whole.launches <= counted->worth_launches || StillWaits(now_ns, counted)) return;
   }
   const double launches = Grow(whole.launches, &counted->worth_launches);
   const double time_ns = Grow(whole.time_ns, &counted->worth_time_ns);
@@ -116,6 +108,11 @@ void WorkLedger::CountWorth(const KernelWorth& worth, uint64_t now_ns, const Gro
   Add(worth.peak_ns, launches, &sum->peak_ns);
   Add(worth.read_bytes, launches, &sum->read_bytes);
   Add(worth.write_bytes, launches, &sum->write_bytes);
+}
+
+bool WorkLedger::StillWaits(uint64_t now_ns, Counted* counted) const {
+  if (counted->waiting_since_ns == 0) counted->waiting_since_ns = now_ns;
+  return std::min(now_ns, renewed_ns_) < counted->waiting_since_ns + kPatienceNs;
 }
 
 WorkSum& WorkLedger::SumOf(uint32_t device, uint32_t source) {

@@ -1,5 +1,5 @@
 // What processes did on GPUs, added up so that it only grows. Each launch is counted once, at what
-// is known of its kernel then: later estimates change later launches alone.
+// it is worth by then: later estimates change later launches alone.
 //
 // Counts of launches are estimates themselves where tracing is in windows, and may shrink. What was
 // counted stays counted, and nothing is added until the estimate has passed it again.
@@ -13,16 +13,15 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "collector/analysis/analysis.h"
 #include "collector/kernel_names/kernel_family.h"
 #include "collector/metrics/kernel_worth.h"
 #include "collector/metrics/time_cause.h"
+#include "collector/metrics/worth_table.h"
 #include "collector/run/model_state.h"
 
 namespace utlz {
@@ -57,12 +56,13 @@ class WorkLedger {
   static constexpr size_t kMostTypes = 16;
   // The process that stands for all that have no pair of their own.
   static constexpr uint32_t kOthers = UINT32_MAX;
-  // For so long launches wait until counters have met their kernel.
+  // For so long launches wait until counters have met their kernel, and then for the next renewal
+  // of what launches are worth.
   static constexpr uint64_t kPatienceNs = 30'000'000'000;
   // For so long the sums of a process that has ended stay.
   static constexpr uint64_t kKeptNs = 300'000'000'000;
 
-  void Update(const ModelState& model, const Analysis& analysis);
+  void Update(const ModelState& model, const WorthTable& worths);
 
   // By index of the device, and source of the process or kOthers.
   const std::map<std::pair<uint32_t, uint32_t>, WorkSum>& sums() const { return sums_; }
@@ -82,17 +82,19 @@ class WorkLedger {
     double time_ns = 0;
   };
 
-  void CountKernel(const ModelState& model, uint32_t index, const KernelWorth& worth);
+  void CountKernel(const ModelState& model, uint32_t index, const WorthTable& worths);
   void CountShare(const ModelState& model, const Kernel& kernel, KernelFamily family,
                   const KernelWorth& worth, const KernelShare& share, Counted* counted);
   void CountWorth(const KernelWorth& worth, uint64_t now_ns, const Growth& whole, Counted* counted,
                   WorkSum* sum);
+  bool StillWaits(uint64_t now_ns, Counted* counted) const;
   WorkSum& SumOf(uint32_t device, uint32_t source);
   void ForgetEnded(const ModelState& model);
 
   std::unordered_map<uint64_t, Counted> counted_;  // by kernel and process
   std::map<std::pair<uint32_t, uint32_t>, WorkSum> sums_;
   std::vector<DeviceWork> devices_;
+  uint64_t renewed_ns_ = 0;       // the worth of launches
   std::set<uint32_t> others_;     // processes whose work is in kOthers
   std::set<uint32_t> forgotten_;  // processes that ended long ago
 };

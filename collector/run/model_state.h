@@ -9,7 +9,10 @@
 #include <string>
 
 #include "collector/counters/range_calibration.h"
+#include "collector/run/alarm_table.h"
+#include "collector/run/application_readings.h"
 #include "collector/run/collective_arrivals.h"
+#include "collector/run/collective_order.h"
 #include "collector/run/collective_sizes.h"
 #include "collector/run/device_table.h"
 #include "collector/run/kernel_table.h"
@@ -43,6 +46,9 @@ struct ModelState {
   StepMarks step_marks;
   RangeCalibration ranges;
   CollectiveArrivals arrivals;
+  CollectiveOrder collective_order;
+  AlarmTable alarms;
+  ApplicationReadings application;
   uint64_t launches = 0;  // of kernels, whatever else is known of them
   uint64_t frames_refused = 0;
   uint64_t bytes_unreadable = 0;

@@ -134,6 +134,12 @@ bool RunModel::State::ConsumeFromCollector(uint16_t type, std::string_view paylo
   } else if (type == FRAME_DEVICE_CEILINGS) {
     DeviceCeilings message;
     if (!Parse(payload, &message, kMaxKeptBytes) || !SetCeilings(message)) return false;
+  } else if (type == FRAME_ALARM) {
+    Alarm message;
+    if (!Parse(payload, &message, kMaxKeptBytes) || !model_.alarms.Add(message)) return false;
+  } else if (type == FRAME_APPLICATION) {
+    ApplicationReading message;
+    if (!Parse(payload, &message, kMaxKeptBytes) || !model_.application.Add(message)) return false;
   } else if (type == FRAME_RUN_END) {
     RunEnd message;
     if (!Parse(payload, &message)) return false;
@@ -352,7 +358,9 @@ void RunModel::State::AddOrderedLaunch(const Activity& activity, DeviceState* de
   if (const auto shared = device->overlap.Add(activity)) {
     device->attribution.AddUntraced(shared->start_ns, shared->end_ns);
   }
-  if (activity.kind != ActivityKind::kCommunication) return;
+  const bool communication = activity.kind == ActivityKind::kCommunication;
+  model_.collective_order.Add(activity.source, activity.kernel, communication);
+  if (!communication) return;
   device->exposed.AddLaunch(activity);
   model_.arrivals.Add(activity.source, activity.start_ns, activity.end_ns);
 }

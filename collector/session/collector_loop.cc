@@ -217,7 +217,19 @@ void CollectorLoop::TellProgress() {
 
 void CollectorLoop::PublishMetrics() {
   const uint64_t now_ns = ClockReading::Now().monotonic_ns;
-  if (metrics_.Due(now_ns)) metrics_.Publish(&recorder_, now_ns, ThreadCpuNs());
+  if (!metrics_.Due(now_ns)) return;
+  for (const Alarm& alarm : metrics_.Publish(&recorder_, now_ns, ThreadCpuNs())) {
+    TellAlarm(alarm, now_ns);
+  }
+}
+
+// One that is raised gets a window of all GPUs, which stays in the profile.
+void CollectorLoop::TellAlarm(const Alarm& alarm, uint64_t now_ns) {
+  recorder_.Record(0, FRAME_ALARM, alarm.SerializeAsString());
+  options_.tell_alarm(alarm);
+  if (alarm.end_ns() != 0) return;
+  recorder_.KeepRecords();
+  planner_.AskForLongWindow(now_ns);
 }
 
 // Without a budget agents and sampler are always on, and have nothing to agree on.

@@ -64,7 +64,7 @@ class CollectorLoop {
   uint64_t cpu_ns() const { return cpu_ns_; }
   std::vector<std::string> Notices();
   // The last snapshot of the run's metrics, once its end is recorded.
-  void PublishLastMetrics() { metrics_.Publish(&recorder_, 0, cpu_ns_); }
+  void PublishLastMetrics() { metrics_.PublishLast(&recorder_, cpu_ns_); }
 
  private:
   CollectorLoop(const SessionOptions& options, AgentListener listener, ProfileWriter writer,
@@ -80,6 +80,7 @@ class CollectorLoop {
   void LookForSteadyWork();
   void TellProgress();
   void PublishMetrics();
+  void TellAlarm(const Alarm& alarm, uint64_t now_ns);
   void PlanWindows();
   void TellAgents(const DeviceWindow& window, const ClockReading& now);
   void TraceAlong(const std::string& device_uuid, uint64_t begin_ns, uint64_t window_ns);

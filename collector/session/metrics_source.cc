@@ -1,5 +1,8 @@
 #include "collector/session/metrics_source.h"
 
+#include <utility>
+
+#include "collector/alarms/take_readings.h"
 #include "collector/session/realtime_clock.h"
 #include "collector/session/thread_time.h"
 
@@ -10,17 +13,55 @@ constexpr double kSecondsPerNs = 1e-9;
 
 }  // namespace
 
-void MetricsSource::Publish(RunRecorder* recorder, uint64_t monotonic_ns,
-                            uint64_t collector_cpu_ns) {
-  if (!publish_) return;
+std::vector<Alarm> MetricsSource::Publish(RunRecorder* recorder, uint64_t monotonic_ns,
+                                          uint64_t collector_cpu_ns) {
+  RecordApplication(recorder);
+  const ModelState& model = recorder->Advance();
+  if (worth_pace_.Due(monotonic_ns)) RenewWorth(model, monotonic_ns);
   const uint64_t cpu_before_ns = ThreadCpuNs();
-  const CollectorCost cost{.cpu_seconds = static_cast<double>(collector_cpu_ns) * kSecondsPerNs,
-                           .snapshot_cpu_seconds = static_cast<double>(cost_ns_) * kSecondsPerNs,
-                           .time_seconds = static_cast<double>(RealtimeNs()) * kSecondsPerNs};
-  publish_(metrics_.Take(recorder->Advance(), cost));
+  MetricsSnapshot snapshot = Take(model, collector_cpu_ns);
+  std::vector<Alarm> news;
+  if (watches_) {
+    news = alarms_.Look(TakeReadings(model, metrics_));
+    alarms_.AddTo(metrics_.HostLabels(model), &snapshot);
+  }
+  if (publish_) publish_(std::move(snapshot));
   const uint64_t spent_ns = ThreadCpuNs() - cpu_before_ns;
   cost_ns_ += spent_ns;
   pace_.Made(monotonic_ns, spent_ns);
+  return news;
+}
+
+void MetricsSource::RecordApplication(RunRecorder* recorder) {
+  if (!read_application_) return;
+  const std::optional<ApplicationReading> reading = read_application_();
+  if (!reading.has_value() || reading->time_ns() == application_ns_) return;
+  application_ns_ = reading->time_ns();
+  recorder->Record(0, FRAME_APPLICATION, reading->SerializeAsString());
+}
+
+void MetricsSource::PublishLast(RunRecorder* recorder, uint64_t collector_cpu_ns) {
+  if (!publish_) return;
+  const ModelState& model = recorder->Advance();
+  metrics_.RenewWorth(model);
+  MetricsSnapshot snapshot = Take(model, collector_cpu_ns);
+  if (watches_) alarms_.AddTo(metrics_.HostLabels(model), &snapshot);
+  publish_(std::move(snapshot));
+}
+
+MetricsSnapshot MetricsSource::Take(const ModelState& model, uint64_t collector_cpu_ns) {
+  const CollectorCost cost{.cpu_seconds = static_cast<double>(collector_cpu_ns) * kSecondsPerNs,
+                           .snapshot_cpu_seconds = static_cast<double>(cost_ns_) * kSecondsPerNs,
+                           .time_seconds = static_cast<double>(RealtimeNs()) * kSecondsPerNs};
+  return metrics_.Take(model, cost);
+}
+
+void MetricsSource::RenewWorth(const ModelState& model, uint64_t monotonic_ns) {
+  const uint64_t cpu_before_ns = ThreadCpuNs();
+  metrics_.RenewWorth(model);
+  const uint64_t spent_ns = ThreadCpuNs() - cpu_before_ns;
+  cost_ns_ += spent_ns;
+  worth_pace_.Renewed(monotonic_ns, spent_ns);
 }
 
 }  // namespace utlz

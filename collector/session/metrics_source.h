@@ -1,13 +1,17 @@
-// Makes snapshots of a run's metrics, as often as their cost allows, and hands them to a function
-// that publishes them. Thread safety: none.
+// Makes snapshots of a run's metrics, as often as their cost allows, hands them to a function that
+// publishes them, and looks for alarms in them. Thread safety: none.
 #ifndef UTLZ_COLLECTOR_SESSION_METRICS_SOURCE_H_
 #define UTLZ_COLLECTOR_SESSION_METRICS_SOURCE_H_
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <vector>
 
+#include "collector/alarms/alarm_watch.h"
 #include "collector/metrics/run_metrics.h"
 #include "collector/metrics/snapshot_pace.h"
+#include "collector/metrics/worth_pace.h"
 #include "collector/session/run_recorder.h"
 #include "collector/session/session_options.h"
 
@@ -16,17 +20,34 @@ namespace utlz {
 class MetricsSource {
  public:
   explicit MetricsSource(const SessionOptions& options)
-      : metrics_(options.places), publish_(options.publish_metrics) {}
+      : metrics_(options.places),
+        publish_(options.publish_metrics),
+        read_application_(options.read_application),
+        watches_(options.tell_alarm != nullptr) {}
 
-  bool Due(uint64_t monotonic_ns) const { return publish_ && pace_.Due(monotonic_ns); }
+  bool Due(uint64_t monotonic_ns) const { return wanted() && pace_.Due(monotonic_ns); }
 
-  // Where somebody publishes; `collector_cpu_ns` is what the collector's thread took so far.
-  void Publish(RunRecorder* recorder, uint64_t monotonic_ns, uint64_t collector_cpu_ns);
+  // `collector_cpu_ns` is what the collector's thread took so far. What launches are worth is found
+  // out anew where that is due. Returns alarms that are raised or over since the last time.
+  std::vector<Alarm> Publish(RunRecorder* recorder, uint64_t monotonic_ns,
+                             uint64_t collector_cpu_ns);
+  // The same at the end of the run, when nothing raises an alarm any more.
+  void PublishLast(RunRecorder* recorder, uint64_t collector_cpu_ns);
 
  private:
+  bool wanted() const { return publish_ || watches_ || read_application_; }
+  void RecordApplication(RunRecorder* recorder);
+  MetricsSnapshot Take(const ModelState& model, uint64_t collector_cpu_ns);
+  void RenewWorth(const ModelState& model, uint64_t monotonic_ns);
+
   RunMetrics metrics_;
   SnapshotPace pace_;
+  WorthPace worth_pace_;
   std::function<void(MetricsSnapshot snapshot)> publish_;
+  std::function<std::optional<ApplicationReading>()> read_application_;
+  uint64_t application_ns_ = 0;  // of the last reading
+  bool watches_;
+  AlarmWatch alarms_;
   uint64_t cost_ns_ = 0;  // of all snapshots
 };
 

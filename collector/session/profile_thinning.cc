@@ -80,7 +80,15 @@ double ProfileThinning::AllowedBytes(Clock::time_point now) const {
   return static_cast<double>(allowance_.burst_bytes) + seconds * allowance_.bytes_per_second;
 }
 
+bool ProfileThinning::IsKept(Clock::time_point now, uint64_t bytes_written) {
+  if (now >= keep_until_) return false;
+  if (!keep_from_bytes_) keep_from_bytes_ = bytes_written;
+  return bytes_written < *keep_from_bytes_ + allowance_.kept_bytes &&
+         bytes_written < allowance_.maximum_bytes;
+}
+
 bool ProfileThinning::MayWrite(Clock::time_point now, uint64_t bytes_written) {
+  if (IsKept(now, bytes_written)) return true;
   const double left = std::min(AllowedBytes(now), static_cast<double>(allowance_.maximum_bytes)) -
                       static_cast<double>(bytes_written);
   writing_ = left >= (writing_ ? 0 : static_cast<double>(allowance_.window_bytes));

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string_view>
 
 namespace utlz {
@@ -29,6 +30,7 @@ struct ProfileAllowance {
   uint64_t window_bytes = 4 << 20;  // what must have been saved before records are written again
   uint64_t description_bytes = 256 << 20;  // beyond the above, for what agents send that describes
   uint64_t maximum_bytes = uint64_t{16} << 30;  // of a profile, however long the run
+  uint64_t kept_bytes = 32 << 20;  // beyond the above, each time that KeepFor() was asked
 };
 
 class ProfileThinning {
@@ -47,6 +49,12 @@ class ProfileThinning {
   // Whether a profile may hold so many bytes by now, whatever they are.
   bool HasRoom(Clock::time_point now, uint64_t bytes) const;
 
+  // Leaves nothing out for so long, within `kept_bytes`.
+  void KeepFor(Clock::duration time, Clock::time_point now) {
+    keep_until_ = now + time;
+    keep_from_bytes_.reset();
+  }
+
   // Whether records were left out so far.
   bool thinned() const { return thinned_; }
   // Whether anything else was, that agents sent.
@@ -62,6 +70,7 @@ class ProfileThinning {
     uint64_t written_ns = 0;  // of the same window in the profile; differs once it was cut
   };
 
+  bool IsKept(Clock::time_point now, uint64_t bytes_written);
   bool MayWrite(Clock::time_point now, uint64_t bytes_written);
   double AllowedBytes(Clock::time_point now) const;
   void OfferTraceWindow(uint32_t source, std::string_view payload, const Sink& write);
@@ -71,6 +80,8 @@ class ProfileThinning {
 
   ProfileAllowance allowance_;
   Clock::time_point start_;
+  Clock::time_point keep_until_{};
+  std::optional<uint64_t> keep_from_bytes_;  // what the profile had when the keeping began
   bool writing_ = true;
   bool thinned_ = false;
   bool descriptions_left_out_ = false;

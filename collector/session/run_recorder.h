@@ -7,6 +7,7 @@
 #ifndef UTLZ_COLLECTOR_SESSION_RUN_RECORDER_H_
 #define UTLZ_COLLECTOR_SESSION_RUN_RECORDER_H_
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,6 +25,8 @@ namespace utlz {
 
 class RunRecorder {
  public:
+  static constexpr std::chrono::seconds kKept{10};
+
   explicit RunRecorder(ProfileWriter writer, const ProfileAllowance& allowance = {});
 
   void Record(uint32_t source, uint16_t type, std::string_view payload);
@@ -32,6 +35,8 @@ class RunRecorder {
   void Flush();
   // Puts the summary of what came so far into the profile.
   void Checkpoint();
+  // What comes in the next seconds stays in the profile, however much there is already.
+  void KeepRecords() { thinning_.KeepFor(kKept, ProfileThinning::Clock::now()); }
   void CountRefusedFrames(uint64_t frames) { model_.CountRefusedFrames(frames); }
 
   uint64_t launches() const { return model_.Launches(); }  // of kernels, so far

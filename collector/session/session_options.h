@@ -33,13 +33,13 @@ struct SessionOptions {
   uint32_t trace_flags = kTraceKernels | kTraceCopies;
   uint64_t delay_ms = 0;                // agents sleep until then
   std::optional<uint64_t> duration_ms;  // and again this long after
-  bool attached = false;     // to running processes: Finish() asks their agents to sleep at once
+  bool attached = false;  // to running processes: Finish() asks their agents to sleep at once
   // The agents are of a service: they keep their connections, and look for the next collector once
   // Finish() has asked them to sleep, which it does at once.
   bool of_service = false;
-  uint64_t most_bytes_per_second = 0;  // that are read of one agent; 0: any
-  ModelWork model_work;      // recorded with the run
-  AlertLimits alert_limits;  // the same
+  uint64_t most_bytes_per_second = 0;    // that are read of one agent; 0: any
+  ModelWork model_work;                  // recorded with the run
+  AlertLimits alert_limits;              // the same
   std::vector<DeviceCeilings> ceilings;  // what this machine's GPUs were measured to attain
   std::string cupti_path;                // a libcupti that the user named for the sampler
   std::string program_prefix;  // what the command is installed in: its Python may bring a libcupti
@@ -51,6 +51,11 @@ struct SessionOptions {
   PlaceFinders places;  // for their labels, and for the processes in the profile
   // Where others may ask how the run goes (collector/live); empty: nobody can.
   std::string live_folder;
+  // What the page of a server in the job said last; returns at once. Unset: there is no such page.
+  std::function<std::optional<ApplicationReading>()> read_application;
+  // Takes alarms, each when it is raised and once more when it is over; must return at once. Unset:
+  // nobody looks for any. Called as publish_metrics is.
+  std::function<void(const Alarm& alarm)> tell_alarm;
 };
 
 }  // namespace utlz

@@ -36,6 +36,7 @@ std::optional<DeviceWindow> WindowPlanner::SamplerDecided(uint64_t now_ns,
 std::vector<DeviceWindow> WindowPlanner::Plan(uint64_t now_ns,
                                               const std::vector<std::string>& uuids,
                                               const AgentsReady& agents_ready) {
+  if (long_asked_ && !uuids.empty()) return PlanLong(now_ns, uuids);
   std::vector<DeviceWindow> windows;
   next_ns_ = now_ns + (uuids.empty() ? kNoticeNs : kPauseNs);
   for (const std::string& uuid : uuids) {
@@ -46,6 +47,44 @@ std::vector<DeviceWindow> WindowPlanner::Plan(uint64_t now_ns,
     const DevicePlan& plan = devices_[uuid];
     next_ns_ = std::min(next_ns_, plan.end_ns > now_ns ? plan.end_ns : IdleUntilNs(plan));
   }
+  return windows;
+}
+
+void WindowPlanner::AskForLongWindow(uint64_t now_ns) {
+  if (last_long_ns_ && now_ns < *last_long_ns_ + kLongPauseNs) return;
+  last_long_ns_ = now_ns;
+  long_asked_ = true;
+  next_ns_ = 0;
+}
+
+// After what is under way. Whether they can pay for it is not asked: they owe it afterwards. The
+// sampler reads one GPU after another.
+std::vector<DeviceWindow> WindowPlanner::PlanLong(uint64_t now_ns,
+                                                  const std::vector<std::string>& uuids) {
+  long_asked_ = false;
+  uint64_t begin_ns = now_ns + kNoticeNs;
+  for (const auto& [uuid, plan] : devices_) {
+    const bool under_way = plan.begin_ns <= begin_ns && now_ns < plan.end_ns;
+    if (under_way) begin_ns = std::max(begin_ns, plan.end_ns + kReadingNs);
+  }
+  std::vector<DeviceWindow> windows;
+  uint64_t sampling_ns = begin_ns + kSwitchingNs;
+  for (const std::string& uuid : uuids) {
+    if (devices_.size() >= kMostDevices && !devices_.contains(uuid)) continue;
+    DevicePlan& plan = devices_[uuid];
+    plan.begin_ns = begin_ns;
+    plan.end_ns = begin_ns + kLongNs;
+    DeviceWindow window{uuid, plan.begin_ns, plan.end_ns, 0};
+    const bool fits = plan.sampler && plan.sampler->ready_ns <= sampling_ns &&
+                      sampling_ns + plan.sampler->window_ns + kStoppingNs <= plan.end_ns;
+    if (fits) {
+      window.sampling_begin_ns = plan.sampled_ns = sampling_ns;
+      sampling_ns += plan.sampler->window_ns + kReadingNs;
+      plan.sampler.reset();
+    }
+    windows.push_back(window);
+  }
+  next_ns_ = begin_ns + kLongNs;
   return windows;
 }
 

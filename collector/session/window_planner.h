@@ -48,6 +48,9 @@ class WindowPlanner {
   // A sampler that reads one GPU's window cannot end another's.
   static constexpr uint64_t kReadingNs = 100'000'000;
   static constexpr uint64_t kSeldomNs = 5'000'000'000;
+  // A window that was asked for: long, on all GPUs at once, and not soon after another.
+  static constexpr uint64_t kLongNs = 1'000'000'000;
+  static constexpr uint64_t kLongPauseNs = 60'000'000'000;
   // Those beyond get no windows.
   static constexpr size_t kMostDevices = 64;
 
@@ -66,6 +69,9 @@ class WindowPlanner {
 
   // On these GPUs one window in kSeldomNs is sampled; the others only trace.
   void SampleSeldom(std::set<std::string> uuids) { seldom_ = std::move(uuids); }
+
+  // The next windows are long ones, in which what every process does can be compared.
+  void AskForLongWindow(uint64_t now_ns);
 
   // The windows that are new at `now_ns`; one that has not begun may be replaced. `uuids`: the GPUs
   // in use. `agents_ready`: when all the processes on a GPU can pay for a window.
@@ -91,6 +97,7 @@ class WindowPlanner {
     std::optional<Sampler> sampler;  // until it is told when
   };
 
+  std::vector<DeviceWindow> PlanLong(uint64_t now_ns, const std::vector<std::string>& uuids);
   std::optional<DeviceWindow> PlanDevice(uint64_t now_ns, const std::string& uuid,
                                          const AgentsReady& agents_ready);
   // When a device whose sampler is silent gets its next window.
@@ -102,6 +109,8 @@ class WindowPlanner {
   uint64_t begun_ns_;
   uint64_t next_ns_ = 0;
   uint64_t random_state_;
+  bool long_asked_ = false;
+  std::optional<uint64_t> last_long_ns_;  // when one was asked for
   std::map<std::string, DevicePlan> devices_;
   std::set<std::string> seldom_;
 };

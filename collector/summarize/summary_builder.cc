@@ -8,6 +8,8 @@
 #include "collector/diagnosis/findings.h"
 #include "collector/diagnosis/sampling_notices.h"
 #include "collector/diagnosis/what_is_known.h"
+#include "collector/summary/alarm_summary.h"
+#include "collector/summary/application_summary.h"
 #include "collector/summary/capture_summary.h"
 #include "collector/summary/communication_summary.h"
 #include "collector/summary/device_summary.h"
@@ -58,6 +60,8 @@ Summary Summarize(const ModelState& model) {
   SummarizeTimeline(model, analysis, &summary);
   SummarizeFindings(model, analysis, &summary);
   SayWhatIsKnown(model.run_start.has_value() ? model.run_start->counters() : "", &summary);
+  SummarizeApplication(model, &summary);
+  SummarizeAlarms(model, &summary);
   RaiseAlerts(model.run_start.has_value() ? model.run_start->alert_limits() : AlertLimits(),
               &summary);
   return summary;

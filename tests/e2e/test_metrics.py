@@ -1,6 +1,7 @@
 """Metrics of a run while it goes on: scraped as Prometheus does, and as nobody should."""
 
 import http.client
+import http.server
 import json
 import os
 import pathlib
@@ -22,6 +23,45 @@ OPEN_METRICS = "application/openmetrics-text; version=1.0.0"
 MONITORING = pathlib.Path(__file__).parents[2] / "docs" / "monitoring"
 PROMTOOL = os.environ.get("UTLZ_PROMTOOL") or shutil.which("promtool")
 PROMETHEUS = os.environ.get("UTLZ_PROMETHEUS") or shutil.which("prometheus")
+ALERTMANAGER = (os.environ.get("UTLZ_ALERTMANAGER") or shutil.which("prometheus-alertmanager")
+                or shutil.which("alertmanager"))
+VICTORIA_METRICS = (os.environ.get("UTLZ_VICTORIA_METRICS") or shutil.which("victoria-metrics")
+                    or shutil.which("victoria-metrics-prod"))
+NODE = shutil.which("node")
+# Where `npm install @opentelemetry/otlp-transformer@0.57.2` put it.
+OTLP_DEFINITIONS = os.environ.get("UTLZ_OTLP_TRANSFORMER")
+
+# Pages as the servers write them, with {waiting}, {requests} and {tokens} to be filled in.
+SERVER_PAGES = {
+    "vllm": """# HELP vllm:num_requests_waiting Number of requests waiting to be processed.
+# TYPE vllm:num_requests_waiting gauge
+vllm:num_requests_waiting{{engine="0",model_name="m"}} {waiting}
+vllm:num_requests_running{{engine="0",model_name="m"}} 8.0
+vllm:prompt_tokens_total{{engine="0",model_name="m"}} {tokens}
+vllm:generation_tokens_total{{engine="0",model_name="m"}} {tokens}
+vllm:request_success_total{{engine="0",finished_reason="stop",model_name="m"}} {requests}
+vllm:estimated_flops_per_gpu_total{{engine="0",model_name="m"}} {tokens}
+vllm:time_to_first_token_seconds_bucket{{engine="0",le="0.5",model_name="m"}} {requests}
+vllm:time_to_first_token_seconds_bucket{{engine="0",le="+Inf",model_name="m"}} {requests}
+""",
+    "sglang": """sglang:num_queue_reqs{{model_name="m"}} {waiting}
+sglang:num_running_reqs{{model_name="m"}} 8.0
+sglang:prompt_tokens_total{{model_name="m"}} {tokens}
+sglang:generation_tokens_total{{model_name="m"}} {tokens}
+sglang:num_requests_total{{model_name="m"}} {requests}
+sglang:time_to_first_token_seconds_bucket{{le="0.5",model_name="m"}} {requests}
+sglang:time_to_first_token_seconds_bucket{{le="+Inf",model_name="m"}} {requests}
+""",
+    "tgi": """tgi_queue_size {waiting}
+tgi_batch_current_size 8
+tgi_request_success{{method="batch"}} {requests}
+tgi_request_input_length_sum {tokens}
+tgi_request_generated_tokens_sum {tokens}
+""",
+    "triton": """nv_inference_pending_request_count{{model="m",version="1"}} {waiting}
+nv_inference_request_success{{model="m",version="1"}} {requests}
+""",
+}
 
 
 def samples_of(page):
@@ -95,19 +135,91 @@ class LiveRun:
         self.process.communicate(timeout=TIME_LIMIT_S)
 
 
+class Listener:
+    """An HTTP server of the test's own on a free port of loopback: `answer` gets a path and a body,
+    and returns the page."""
+
+    def __init__(self, answer):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                length = int(self.headers.get("Content-Length", 0))
+                page = answer(self.path, self.rfile.read(length)).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "text/plain")
+                self.send_header("Content-Length", str(len(page)))
+                self.end_headers()
+                self.wfile.write(page)
+
+            do_POST = do_GET
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.port = self.server.server_address[1]
+        self.thread = threading.Thread(target=self.server.serve_forever)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return free.getsockname()[1]
+
+
+class Daemon:
+    """A program that answers HTTP on a port of loopback."""
+
+    def __init__(self, command, port):
+        self.port = port
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(TIME_LIMIT_S)
+
+    def get_until(self, path, good):
+        """What it answers, once `good` says that this will do."""
+        while self.process.poll() is None:
+            try:
+                connection = http.client.HTTPConnection("127.0.0.1", self.port,
+                                                        timeout=TIME_LIMIT_S)
+                connection.request("GET", path)
+                answer = json.loads(connection.getresponse().read())
+                connection.close()
+                if good(answer):
+                    return answer
+            except (OSError, http.client.HTTPException, json.JSONDecodeError):
+                pass  # it starts
+            time.sleep(0.1)
+        raise AssertionError("it ended")
+
+
 class Prometheus:
     """A real server that scrapes one target every second."""
 
-    def __init__(self, folder, target):
+    def __init__(self, folder, target, alertmanager_port=None):
         rules = (MONITORING / "rules.yml").read_text("utf-8").replace("interval: 15s", "interval: 1s")
         (folder / "rules.yml").write_text(rules, "utf-8")
         (folder / "prometheus.yml").write_text(
             "global: {scrape_interval: 1s, evaluation_interval: 1s}\n"
             "rule_files: [rules.yml]\n"
-            f"scrape_configs: [{{job_name: utlz, static_configs: [{{targets: ['{target}']}}]}}]\n",
-            "utf-8")
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+            f"scrape_configs: [{{job_name: utlz, static_configs: [{{targets: ['{target}']}}]}}]\n"
+            + ("" if alertmanager_port is None else
+               "alerting: {alertmanagers: [{static_configs: [{targets: "
+               f"['127.0.0.1:{alertmanager_port}']}}]}}]}}\n"), "utf-8")
+        self.port = free_port()
         self.process = subprocess.Popen(
             [PROMETHEUS, f"--web.listen-address=127.0.0.1:{self.port}",
              f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/series"],
@@ -223,6 +335,129 @@ class MetricsTest(EndToEndTest):
                 for target in panel["targets"]:
                     query = re.sub(r"\$(instance|host)\b", ".*", target["expr"])
                     server.query(query.replace("$__rate_interval", "1m"))  # fails if malformed
+
+    @unittest.skipUnless(PROMETHEUS and ALERTMANAGER,
+                         "no alertmanager here: Debian's package prometheus-alertmanager has it")
+    def test_alertmanager_receives_alarms(self):
+        """From a page with an alarm, by Prometheus and our rules."""
+        page = ("# TYPE utlz_alarm gauge\n"
+                'utlz_alarm{Hostname="h",alarm="rank_lags",rank="3"} 1\n')
+        (self.folder / "alertmanager.yml").write_text(
+            "route: {receiver: nobody}\nreceivers: [{name: nobody}]\n", "utf-8")
+        port = free_port()
+        with Listener(lambda *_: page) as target, Daemon(
+                [ALERTMANAGER, f"--config.file={self.folder}/alertmanager.yml",
+                 f"--storage.path={self.folder}/alerts", "--cluster.listen-address=",
+                 f"--web.listen-address=127.0.0.1:{port}"], port) as alertmanager, Prometheus(
+                     self.folder, f"127.0.0.1:{target.port}", port):
+            [alert] = alertmanager.get_until("/api/v2/alerts", len)
+        self.assertEqual(alert["labels"]["alertname"], "UtlzAlarm")
+        self.assertEqual(alert["labels"]["alarm"], "rank_lags")
+        self.assertEqual(alert["labels"]["rank"], "3")
+
+    @unittest.skipUnless(VICTORIA_METRICS,
+                         "no victoria-metrics here: Debian's package of this name has it")
+    def test_victoria_metrics_takes_the_page(self):
+        run = self.live()
+        run.samples_with("utlz_flops_total")
+        (self.folder / "scrape.yml").write_text(
+            "global: {scrape_interval: 1s}\nscrape_configs: [{job_name: utlz, static_configs: "
+            f"[{{targets: ['{':'.join(map(str, run.address))}']}}]}}]\n", "utf-8")
+        port = free_port()
+        query = "/api/v1/query?" + urllib.parse.urlencode(
+            {"query": "sum(last_over_time(utlz_kernel_launches_total[5m]))"})
+        with Daemon([VICTORIA_METRICS, f"-httpListenAddr=127.0.0.1:{port}",
+                     f"-storageDataPath={self.folder}/series", "-retentionPeriod=1d",
+                     "-search.latencyOffset=0s",
+                     f"-promscrape.config={self.folder}/scrape.yml"], port) as server:
+            answer = server.get_until(query, lambda given: given["data"]["result"])
+        launches = float(answer["data"]["result"][0]["value"][1])
+        self.assertGreater(launches, 0)
+        self.assertLessEqual(launches, total(run.samples(), "utlz_kernel_launches_total"))
+
+    def test_a_server_in_the_job(self):
+        """Each server's page as it writes it: beside the GPU's metrics, and in the report."""
+        for engine, page in SERVER_PAGES.items():
+            with self.subTest(engine):
+                asked = [0]
+
+                def answer(path, _, page=page, asked=asked):
+                    self.assertEqual(path, "/metrics")
+                    asked[0] += 1
+                    return page.format(waiting=3, requests=100 * asked[0], tokens=5000 * asked[0])
+
+                with Listener(answer) as server:
+                    run = self.live(options=("--app-metrics", f"http://127.0.0.1:{server.port}"))
+                    samples = run.samples_with("utlz_app_requests_per_second")
+                    run.end()
+                self.assertEqual(total(samples, "utlz_app_requests_waiting", engine=engine), 3)
+                self.assertGreaterEqual(total(samples, "utlz_app_requests_total"), 200)
+                if engine != "triton":
+                    self.assertGreater(total(samples, "utlz_app_tokens_per_second"), 0)
+                    self.assertGreater(total(samples, "utlz_app_joules_per_token"), 0)
+                if engine in ("vllm", "sglang"):
+                    self.assertAlmostEqual(total(samples, "utlz_app_first_token_seconds"), 0.495)
+                told = self.report(run_with(self.folder / "run.utlz"))["application"]
+                self.assertEqual(told["engine"], engine)
+                self.assertGreater(told["requests_per_second"], 0)
+                text = self.utlz("report", str(self.folder / "run.utlz")).stdout
+                self.assertIn(f"Server ({engine}", text)
+
+    def test_a_server_that_is_not_there_is_said_once(self):
+        run = self.run_program("training_steps", "3", options=(
+            "--counters=none", "--app-metrics", f"http://127.0.0.1:{free_port()}"))
+        self.assertEqual(run.status, 0)
+        self.assertEqual(run.stderr.count("--app-metrics: cannot ask http://127.0.0.1:"), 1)
+        run = self.run_program("ending", options=("--app-metrics", "https://example.org"))
+        self.assertEqual(run.status, 125)
+
+    def test_otlp(self):
+        """A collector gets protobuf; where they are here, OpenTelemetry's definitions decode it."""
+        bodies = []
+
+        def answer(path, body):
+            self.assertEqual(path, "/v1/metrics")
+            bodies.append(body)
+            return ""
+
+        with Listener(answer) as collector:
+            run = self.run_program("training_steps", "3", options=(
+                "--counters=sample", "--overhead-budget=unlimited",
+                "--otlp", f"http://127.0.0.1:{collector.port}"))
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertIn("utlz: metrics are sent to http://127.0.0.1:", run.stderr)
+        self.assertTrue(bodies)
+        if not (NODE and OTLP_DEFINITIONS):
+            return
+        (self.folder / "request").write_bytes(bodies[-1])
+        decoded = subprocess.run(
+            [NODE, pathlib.Path(__file__).parent / "decode_otlp.js", OTLP_DEFINITIONS,
+             self.folder / "request"], capture_output=True, text=True, check=True)
+        [resource] = json.loads(decoded.stdout)["resourceMetrics"]
+        attributes = {pair["key"]: pair["value"]["stringValue"]
+                      for pair in resource["resource"]["attributes"]}
+        self.assertEqual(attributes["service.name"], "utlz")
+        metrics = {metric["name"]: metric for metric in resource["scopeMetrics"][0]["metrics"]}
+        launches = metrics["utlz_kernel_launches"]["sum"]
+        self.assertTrue(launches["isMonotonic"])
+        self.assertEqual(launches["aggregationTemporality"], "AGGREGATION_TEMPORALITY_CUMULATIVE")
+        self.assertEqual(sum(point["asDouble"] for point in launches["dataPoints"]),
+                         sum(run.expected_kernels.values()))
+        [energy] = metrics["hw.energy"]["sum"]["dataPoints"]
+        hardware = {pair["key"]: pair["value"]["stringValue"] for pair in energy["attributes"]}
+        self.assertEqual((hardware["hw.id"], hardware["hw.type"]), (self.fake_gpu, "gpu"))
+
+    def test_nothing_is_sent_unasked(self):
+        """What the environment says for others is not for utlz."""
+        asked = []
+        with Listener(lambda path, _: asked.append(path) or "") as collector:
+            environment = self.environment(
+                OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{collector.port}")
+            for options, expected in ((("--alarms",), []), (("--otlp", "env"), ["/v1/metrics"])):
+                run = self.run_program("training_steps", "1", environment=environment,
+                                       options=("--counters=none", *options))
+                self.assertEqual(run.status, 0, run.stderr)
+                self.assertEqual(asked[:1], expected)
 
     def test_unix_socket(self):
         path = self.folder / "metrics.sock"

@@ -220,6 +220,8 @@ int AttachToProcesses(const AttachOptions& options) {
   if (!exporter.ok()) return Fail(exporter.status());
   const auto history = StartHistory(options.recording, Say, &session_options);
   if (!history.ok()) return Fail(history.status());
+  const auto scraper = StartScraper(options.recording, Say, &session_options);
+  if (!scraper.ok()) return Fail(scraper.status());
   auto session = Session::Start(session_options);
   if (!session.ok()) return Fail(session.status());
   Recording recording(options, **session, ending);

@@ -8,7 +8,7 @@ namespace utlz {
 
 absl::StatusOr<std::unique_ptr<Exporter>> Exporter::Start(
     const ExporterOptions& options, const std::function<void(const std::string& sentence)>& say) {
-  std::unique_ptr<Exporter> exporter(new Exporter());
+  std::unique_ptr<Exporter> exporter(new Exporter(say));
   if (!options.place.empty()) {
     absl::StatusOr<ListeningSocket> socket = ListeningSocket::Open(options.place);
     if (!socket.ok()) return socket.status();
@@ -22,6 +22,13 @@ absl::StatusOr<std::unique_ptr<Exporter>> Exporter::Start(
     auto file = MetricsFile::Start(options.file, &exporter->board_, say);
     if (!file.ok()) return file.status();
     exporter->file_ = *std::move(file);
+  }
+  if (!options.otlp.empty()) {
+    const absl::StatusOr<std::string> endpoint = OtlpSender::EndpointOf(options.otlp);
+    if (!endpoint.ok()) return endpoint.status();
+    auto sender = OtlpSender::Start(*endpoint, &exporter->board_, {}, say);
+    if (!sender.ok()) return sender.status();
+    exporter->otlp_ = *std::move(sender);
   }
   return exporter;
 }

@@ -54,6 +54,8 @@ class Shifter {
   // The collector's own, which ShiftFrame refuses.
   void Move(RunStart*) {}
   void Move(RunEnd*) {}
+  void Move(Alarm*) {}
+  void Move(ApplicationReading*) {}
   void Move(Summary*) {}
   void Move(RanksSummary*) {}
   void Move(Index*) {}

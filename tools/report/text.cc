@@ -15,6 +15,7 @@ std::string RenderText(const Summary& summary, const TextOptions& options) {
   add(RenderFindings(summary, options));
   add(RenderUtilization(summary, options) + RenderEfficiency(summary, options));
   add(RenderAlerts(summary, options));
+  add(RenderApplication(summary, options));
   add(RenderCapture(summary, options));
   switch (options.group_by) {
     case GroupBy::kKernel:

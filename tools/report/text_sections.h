@@ -21,6 +21,7 @@ std::string RenderCommunication(const Summary& summary, const TextOptions& optio
 std::string RenderFindings(const Summary& summary, const TextOptions& options);
 // Limits that were crossed.
 std::string RenderAlerts(const Summary& summary, const TextOptions& options);
+std::string RenderApplication(const Summary& summary, const TextOptions& options);
 std::string RenderWaterfall(const Summary& summary, const TextOptions& options);
 std::string RenderCapture(const Summary& summary, const TextOptions& options);
 std::string RenderKernels(const Summary& summary, const TextOptions& options);

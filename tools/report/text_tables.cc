@@ -42,9 +42,9 @@ std::string OnGpu(const Summary& summary, const std::string& uuid) {
 
 std::string RenderCopies(const Summary& summary, const TextOptions& options) {
   if (summary.copies().empty()) return {};
-  Table table({{"copies", 0, true}, {"count", 8}, {"time", 9}, {"exposed", 9}, {"bytes", 9},
-               {"rate", 11}},
-              options.columns);
+  Table table(
+      {{"copies", 0, true}, {"count", 8}, {"time", 9}, {"exposed", 9}, {"bytes", 9}, {"rate", 11}},
+      options.columns);
   for (const CopySummary& copy : summary.copies()) {
     const std::string name = EscapeForTerminal(copy.kind()) +
                              (copy.pageable() ? ", pageable memory" : "") +
@@ -146,7 +146,8 @@ std::string RenderWaterfall(const Summary& summary, const TextOptions& options) 
   }
   std::string text = Styled(title, Style::kFaint, options.color) + "\n";
   for (const WaterfallSlice& slice : summary.waterfall().slices()) {
-    std::string line = "  " + CutMiddle(EscapeForTerminal(ShownSliceName(slice.name())), kSliceNameColumns - 2);
+    std::string line =
+        "  " + CutMiddle(EscapeForTerminal(ShownSliceName(slice.name())), kSliceNameColumns - 2);
     line.append(kSliceNameColumns + 2 - ColumnsOf(line), ' ');
     line +=
         RightAligned(PercentText(slice.share()), 8) + RightAligned(TimeText(slice.time_ns()), 11);
@@ -161,6 +162,28 @@ std::string RenderWaterfall(const Summary& summary, const TextOptions& options) 
     text += line + "\n";
   }
   return text;
+}
+
+std::string RenderApplication(const Summary& summary, const TextOptions& options) {
+  if (!summary.has_application()) return {};
+  const ApplicationSummary& told = summary.application();
+  std::string text = "Server (" + EscapeForTerminal(told.engine()) + ", by its own page over " +
+                     TimeText(told.time_ns()) + ")";
+  const auto add = [&text, separator = ": "](bool known, const std::string& words) mutable {
+    if (!known) return;
+    text += separator + words;
+    separator = " · ";
+  };
+  add(told.has_requests_per_second(), RatioText(told.requests_per_second()) + " requests/s");
+  add(told.has_tokens_per_second(), RatioText(told.tokens_per_second()) + " tokens/s");
+  add(told.has_joules_per_token(), RatioText(told.joules_per_token()) + " J a token");
+  add(told.has_first_token_p99_ns(),
+      "first token within " + TimeText(told.first_token_p99_ns()) + " for 99 %");
+  add(told.has_waiting_mean(),
+      "queue " + RatioText(told.waiting_mean()) + ", at most " + CountText(told.waiting_maximum()));
+  add(told.has_estimated_flops_per_second(),
+      PrefixedText(told.estimated_flops_per_second(), "FLOP/s") + " a GPU by its formula");
+  return Wrap(text, options.columns, 2);
 }
 
 std::string RenderAlerts(const Summary& summary, const TextOptions& options) {
@@ -221,7 +244,8 @@ std::string RenderFindings(const Summary& summary, const TextOptions& options) {
 }
 
 std::string RenderMarkers(const Summary& summary, const TextOptions& options) {
-  if (summary.nvtx().empty()) return "No NVTX ranges were recorded: run with --nvtx to record them.\n";
+  if (summary.nvtx().empty())
+    return "No NVTX ranges were recorded: run with --nvtx to record them.\n";
   Table table({{"NVTX range", 0, true},
                {"count", 8},
                {"time", 9},
@@ -236,7 +260,8 @@ std::string RenderMarkers(const Summary& summary, const TextOptions& options) {
                    [](const auto* a, const auto* b) { return a->time_ns() > b->time_ns(); });
   for (size_t i = 0; i < std::min<size_t>(options.top, markers.size()); ++i) {
     const MarkerSummary& marker = *markers[i];
-    const std::string domain = marker.domain().empty() ? "" : EscapeForTerminal(marker.domain()) + ": ";
+    const std::string domain =
+        marker.domain().empty() ? "" : EscapeForTerminal(marker.domain()) + ": ";
     table.AddRow({domain + EscapeForTerminal(marker.name()),
                   CompactCountText(Double(marker.count())), TimeText(Double(marker.time_ns())),
                   TimeText(Optional(marker.has_kernel_time_ns(), Double(marker.kernel_time_ns()))),
@@ -260,8 +285,13 @@ std::string RenderStreams(const Summary& summary, const TextOptions& options) {
 }
 
 std::string RenderProcesses(const Summary& summary, const TextOptions& options) {
-  Table table({{"process", 0, true}, {"pid", 9}, {"rank", 5}, {"launches", 9}, {"kernels", 9},
-               {"cost", 7}, {"end", 9}},
+  Table table({{"process", 0, true},
+               {"pid", 9},
+               {"rank", 5},
+               {"launches", 9},
+               {"kernels", 9},
+               {"cost", 7},
+               {"end", 9}},
               options.columns);
   for (const ProcessSummary& process : summary.processes()) {
     table.AddRow(

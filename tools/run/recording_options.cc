@@ -4,9 +4,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "collector/files/runtime_folder.h"
 #include "collector/history/history_log.h"
 #include "collector/history/run_history.h"
@@ -38,19 +40,29 @@ class HistoryOfRun : public KeptHistory {
   std::unique_ptr<HistoryLog> log_;
   RunHistory run_;
 };
+// "alarm: HFU fell to 36.0 % from 40.0 %, since 17 s (hfu_fell)"
+std::string AlarmSentence(const Alarm& alarm) {
+  const uint64_t until_ns = alarm.end_ns() != 0 ? alarm.end_ns() : alarm.time_ns();
+  const uint64_t seconds = (until_ns - std::min(until_ns, alarm.since_ns())) / 1'000'000'000;
+  if (alarm.end_ns() != 0) {
+    return absl::StrCat("alarm over after ", seconds, " s: ", alarm.text());
+  }
+  return absl::StrCat("alarm: ", alarm.text(), ", since ", seconds, " s (", alarm.name(), ")");
+}
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Exporter>> StartExporter(
     const RecordingOptions& options, const std::function<void(const std::string& sentence)>& say,
     SessionOptions* session) {
-  if (options.metrics.place.empty() && options.metrics.file.empty()) {
-    return std::unique_ptr<Exporter>();
-  }
+  if (!options.metrics.wanted()) return std::unique_ptr<Exporter>();
   absl::StatusOr<std::unique_ptr<Exporter>> exporter = Exporter::Start(options.metrics, say);
   if (!exporter.ok()) return exporter.status();
   session->publish_metrics = [to = exporter->get()](MetricsSnapshot snapshot) {
     to->Publish(std::move(snapshot));
+  };
+  session->tell_alarm = [to = exporter->get()](const Alarm& alarm) {
+    to->Tell(AlarmSentence(alarm));
   };
   return exporter;
 }
@@ -63,12 +75,22 @@ absl::StatusOr<std::unique_ptr<KeptHistory>> StartHistory(
       HistoryLog::Open(options.history_folder, options.history_bytes, say);
   if (!log.ok()) return log.status();
   auto kept = std::make_unique<HistoryOfRun>(*std::move(log), *session);
-  session->publish_metrics = [kept = kept.get(), also = session->publish_metrics](
-                                 MetricsSnapshot snapshot) {
+  session->publish_metrics = [kept = kept.get(),
+                              also = session->publish_metrics](MetricsSnapshot snapshot) {
     kept->Publish(snapshot);
     if (also) also(std::move(snapshot));
   };
   return std::unique_ptr<KeptHistory>(std::move(kept));
+}
+
+absl::StatusOr<std::unique_ptr<ApplicationScraper>> StartScraper(
+    const RecordingOptions& options, const std::function<void(const std::string& sentence)>& say,
+    SessionOptions* session) {
+  if (options.app_metrics.empty()) return std::unique_ptr<ApplicationScraper>();
+  auto scraper = ApplicationScraper::Start(options.app_metrics, say);
+  if (!scraper.ok()) return scraper.status();
+  session->read_application = [of = scraper->get()] { return of->Latest(); };
+  return scraper;
 }
 
 SessionOptions MakeSessionOptions(const RecordingOptions& options, const std::string& name) {

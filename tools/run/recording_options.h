@@ -10,6 +10,7 @@
 
 #include "collector/session/session.h"
 #include "proto/summary.pb.h"
+#include "tools/app_metrics/application_scraper.h"
 #include "tools/exporter/exporter.h"
 
 namespace utlz {
@@ -30,7 +31,8 @@ struct RecordingOptions {
   bool report = true;
   ModelWork model_work;
   AlertLimits alert_limits;
-  ExporterOptions metrics;  // where the run's metrics are shown while it goes on
+  ExporterOptions metrics;     // where the run's metrics are shown while it goes on, and its alarms
+  std::string app_metrics;     // address of the page of a server in the job; empty: none is read
   std::string history_folder;  // where its intervals are kept; empty: nowhere
   uint64_t history_bytes = uint64_t{1} << 30;
   // Prints the report to standard error.
@@ -51,6 +53,11 @@ class KeptHistory {
   virtual ~KeptHistory() = default;
 };
 absl::StatusOr<std::unique_ptr<KeptHistory>> StartHistory(
+    const RecordingOptions& options, const std::function<void(const std::string& sentence)>& say,
+    SessionOptions* session);
+
+// Reads the page of a server in the job, if `options` name one; as StartExporter() otherwise.
+absl::StatusOr<std::unique_ptr<ApplicationScraper>> StartScraper(
     const RecordingOptions& options, const std::function<void(const std::string& sentence)>& say,
     SessionOptions* session);
 

@@ -125,8 +125,8 @@ void SetAgentsEnvironment(const RunOptions& options) {
 }
 
 // Returns only where the command cannot be executed.
-int BecomeCommand(const std::string& program, const RunOptions& options,
-                  const std::string& library, const std::vector<EnvironmentAddition>& cupti) {
+int BecomeCommand(const std::string& program, const RunOptions& options, const std::string& library,
+                  const std::vector<EnvironmentAddition>& cupti) {
   const std::vector<std::string>& command = options.command;
   setenv(kInjectionVariable, library.c_str(), 1);
   for (const auto& [name, value] : cupti) setenv(name.c_str(), value.c_str(), 1);
@@ -218,6 +218,8 @@ int RunCommand(const RunOptions& options) {
   if (!exporter.ok()) return Fail(exporter.status());
   const auto history = StartHistory(options.recording, Say, &session_options);
   if (!history.ok()) return Fail(history.status());
+  const auto scraper = StartScraper(options.recording, Say, &session_options);
+  if (!scraper.ok()) return Fail(scraper.status());
   absl::StatusOr<std::unique_ptr<Session>> session = Session::Start(session_options);
   if (!session.ok()) return Fail(session.status());
   const absl::StatusOr<pid_t> child = StartChild(

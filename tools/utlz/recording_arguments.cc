@@ -71,6 +71,17 @@ void AddMetricsOptions(CLI::App* command, RecordingOptions* options) {
                    "What that folder may take, as 512MiB; default 1GiB")
       ->transform(SizeOption())
       ->type_name("SIZE");
+  command
+      ->add_option(
+          "--otlp", options->metrics.otlp,
+          "Send metrics by OTLP to http://ADDRESS:PORT; env: where OTEL_EXPORTER_OTLP_… say")
+      ->type_name("URL");
+  command
+      ->add_option("--app-metrics", options->app_metrics,
+                   "Read the Prometheus page of vLLM, SGLang, TGI or Triton at http://ADDRESS:PORT")
+      ->type_name("URL");
+  command->add_flag("--alarms", options->metrics.alarms,
+                    "Say and record when the job falls behind its own past, hangs or stands idle");
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace utlz {
 namespace {
 
 constexpr uint64_t kSecondNs = 1'000'000'000;
+constexpr uint64_t kRenewalNs = 4 * kSecondNs;
 
 std::string SeriesOf(size_t metric, const MetricSample& sample) {
   std::string series = DescriptionOf(static_cast<Metric>(metric)).name;
@@ -57,6 +58,7 @@ TEST(Replay, CountersGrowAndEndWhereTheReportDoes) {
   RunMetrics metrics;
   Counters counters;
   uint64_t next_ns = 0;
+  uint64_t renewal_ns = 0;
   int snapshots = 0;
   double highest_hfu = 0;
   for (FrameView frame; reader->Next(&frame);) {
@@ -65,7 +67,12 @@ TEST(Replay, CountersGrowAndEndWhereTheReportDoes) {
     const uint64_t now_ns = model.state().NewestNs();
     if (now_ns < next_ns) continue;
     next_ns = now_ns + kSecondNs;
-    const MetricsSnapshot snapshot = metrics.Take(model.Advance(), {});
+    const ModelState& state = model.Advance();
+    if (now_ns >= renewal_ns) {
+      metrics.RenewWorth(state);
+      renewal_ns = now_ns + kRenewalNs;
+    }
+    const MetricsSnapshot snapshot = metrics.Take(state, {});
     counters.Take(snapshot);
     ++snapshots;
     for (const MetricSample& hfu : snapshot.Of(Metric::kHfu)) {
@@ -75,6 +82,7 @@ TEST(Replay, CountersGrowAndEndWhereTheReportDoes) {
     }
   }
   model.EndOfInput();
+  metrics.RenewWorth(model.Advance());
   const MetricsSnapshot last = metrics.Take(model.Advance(), {});
   counters.Take(last);
   const Summary summary = Summarize(model.Advance());

@@ -66,7 +66,8 @@ class WorkLedgerTest : public testing::Test {
       }
       analysis.rows.push_back(row);
     }
-    ledger_.Update(model, analysis);
+    worths_.Renew(model, analysis);
+    ledger_.Update(model, worths_);
   }
 
   const WorkSum& Sum(uint32_t source = 1) { return ledger_.sums().at({0, source}); }
@@ -75,6 +76,7 @@ class WorkLedgerTest : public testing::Test {
   }
 
   RunBuilder run_;
+  WorthTable worths_;
   WorkLedger ledger_;
   uint64_t next_ns_ = 1'000'000'000;
 };
@@ -125,6 +127,21 @@ TEST_F(WorkLedgerTest, LaunchesDoNotWaitForEver) {
   Launch(1);
   Update(5e8, 100);
   EXPECT_DOUBLE_EQ(Sum().flops.at("bf16"), 5e8) << "what was given up stays so";
+}
+
+TEST_F(WorkLedgerTest, LaunchesWaitForTheNextRenewal) {
+  Launch(1);
+  Update(5e8, 100);
+  run_.SendKernels({"_Z3newPf"}, 1, 132, 0, 1);
+  run_.SendLaunches({RunBuilder::LaunchAt(next_ns_, kMillisecondNs, 1)});
+  next_ns_ += 2 * kMillisecondNs;
+  ledger_.Update(run_.model().Advance(), worths_);
+  next_ns_ += 2 * WorkLedger::kPatienceNs;
+  Launch(1);
+  ledger_.Update(run_.model().Advance(), worths_);
+  EXPECT_EQ(Sum().uncounted_ns, 0) << "nobody has looked since it came";
+  Update(5e8, 100);
+  EXPECT_DOUBLE_EQ(Sum().flops.at("bf16"), 15e8);
 }
 
 TEST_F(WorkLedgerTest, ProcessesBeyondTheCapAreOne) {

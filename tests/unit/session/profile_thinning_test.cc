@@ -117,20 +117,21 @@ TEST_F(ProfileThinningTest, WhatDescribesIsAlwaysWritten) {
 TEST_F(ProfileThinningTest, NoFloodOfAnAgentPassesTheAllowance) {
   constexpr uint64_t kMost = 1000 + 20'000;
   for (uint16_t type = 0; type < FRAME_METRIC_SET; ++type) {
-    ProfileThinning thinning(
-        {.burst_bytes = 1000, .bytes_per_second = 10, .window_bytes = 500,
-         .description_bytes = 20'000},
-        start_);
+    ProfileThinning thinning({.burst_bytes = 1000,
+                              .bytes_per_second = 10,
+                              .window_bytes = 500,
+                              .description_bytes = 20'000},
+                             start_);
     uint64_t bytes = 0;
     for (int i = 0; i < 10'000; ++i) {
-      thinning.Offer(1, type, std::string(100, 'x'), start_, bytes,
-                     [&bytes](uint32_t, uint16_t, std::string_view content) {
-                       bytes += content.size();
-                     });
+      thinning.Offer(
+          1, type, std::string(100, 'x'), start_, bytes,
+          [&bytes](uint32_t, uint16_t, std::string_view content) { bytes += content.size(); });
     }
     EXPECT_LE(bytes, kMost) << type;
     EXPECT_TRUE(thinning.thinned() || thinning.descriptions_left_out()) << type;
-    EXPECT_EQ(bytes <= 1100, thinning.thinned()) << type << ": records leave room for what describes";
+    EXPECT_EQ(bytes <= 1100, thinning.thinned())
+        << type << ": records leave room for what describes";
   }
 }
 
@@ -288,6 +289,35 @@ TEST(ThinnedProfile, TellsTheWholeRun) {
       EXPECT_LT(replayed->capture().coverage_share(), 0.3);
     }
   }
+}
+
+TEST(ProfileThinning, WhatIsAskedForIsKept) {
+  const ProfileThinning::Clock::time_point start{hours(1)};
+  ProfileThinning thinning({.burst_bytes = 10,
+                            .bytes_per_second = 0,
+                            .window_bytes = 10,
+                            .description_bytes = 1 << 20,
+                            .maximum_bytes = 1 << 20,
+                            .kept_bytes = 1000},
+                           start);
+  const std::string launches = Launches(kSecondNs);
+  int written = 0;
+  const auto offer = [&](seconds passed, uint64_t bytes) {
+    written = 0;
+    thinning.Offer(1, FRAME_LAUNCHES, launches, start + passed, bytes,
+                   [&](uint32_t, uint16_t type, std::string_view) {
+                     written += type == FRAME_LAUNCHES ? 1 : 0;
+                   });
+    return written == 1;
+  };
+  EXPECT_FALSE(offer(seconds(1), 100));
+  thinning.KeepFor(seconds(10), start + seconds(1));
+  EXPECT_TRUE(offer(seconds(2), 100));
+  EXPECT_TRUE(offer(seconds(2), 1099));
+  EXPECT_FALSE(offer(seconds(3), 1100)) << "there is a limit";
+  thinning.KeepFor(seconds(10), start + seconds(4));
+  EXPECT_TRUE(offer(seconds(5), 1100));
+  EXPECT_FALSE(offer(seconds(14), 1200)) << "the time is over";
 }
 
 }  // namespace

@@ -286,5 +286,49 @@ TEST_F(WindowPlannerTest, NoMoreGpusThanThereCanBe) {
   EXPECT_THAT(planner_.Plan(later_ns, uuids, AnyTime), SizeIs(WindowPlanner::kMostDevices));
 }
 
+TEST_F(WindowPlannerTest, ALongWindowIsOfAllGpusAtOnce) {
+  planner_.SamplerReady("a", kNow, kSampling);
+  planner_.SamplerReady("b", kNow, kSampling);
+  planner_.AskForLongWindow(kNow);
+  EXPECT_EQ(planner_.next_ns(), 0u) << "at once";
+  const auto windows = planner_.Plan(kNow, {"a", "b", "c"}, AnyTime);
+  ASSERT_THAT(windows, SizeIs(3));
+  for (const DeviceWindow& window : windows) {
+    EXPECT_EQ(window.begin_ns, windows[0].begin_ns);
+    EXPECT_EQ(window.end_ns, window.begin_ns + WindowPlanner::kLongNs);
+  }
+  EXPECT_GE(windows[0].begin_ns, kNow + WindowPlanner::kNoticeNs);
+  EXPECT_GT(windows[0].sampling_begin_ns, windows[0].begin_ns);
+  EXPECT_GE(windows[1].sampling_begin_ns, windows[0].sampling_begin_ns + kSampling)
+      << "the sampler reads one after another";
+  EXPECT_EQ(windows[2].sampling_begin_ns, 0u) << "its sampler is not ready";
+  EXPECT_THAT(planner_.Plan(windows[0].begin_ns, {"a", "b", "c"}, AnyTime), IsEmpty());
+}
+
+TEST_F(WindowPlannerTest, ALongWindowWaitsForTheOneUnderWay) {
+  const auto decided = planner_.SamplerDecided(kNow, kGpu, kNow + 10 * kMs, kSampling);
+  ASSERT_TRUE(decided.has_value());
+  planner_.AskForLongWindow(kNow + 20 * kMs);
+  const auto windows = Plan(kNow + 20 * kMs);
+  ASSERT_THAT(windows, SizeIs(1));
+  EXPECT_GE(windows[0].begin_ns, decided->end_ns);
+}
+
+TEST_F(WindowPlannerTest, LongWindowsAreRare) {
+  planner_.AskForLongWindow(kNow);
+  const auto first = Plan(kNow);
+  ASSERT_THAT(first, SizeIs(1));
+  const uint64_t soon_ns = first[0].end_ns + 1;
+  planner_.AskForLongWindow(soon_ns);
+  for (const DeviceWindow& window : Plan(soon_ns)) {
+    EXPECT_LT(window.end_ns - window.begin_ns, WindowPlanner::kLongNs);
+  }
+  const uint64_t later_ns = kNow + WindowPlanner::kLongPauseNs;
+  planner_.AskForLongWindow(later_ns);
+  const auto second = Plan(later_ns);
+  ASSERT_THAT(second, SizeIs(1));
+  EXPECT_EQ(second[0].end_ns - second[0].begin_ns, WindowPlanner::kLongNs);
+}
+
 }  // namespace
 }  // namespace utlz

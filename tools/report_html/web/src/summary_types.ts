@@ -39,6 +39,8 @@ export interface Summary {
   next_command?: string;
   phases: Phase[];
   owners?: Owners;
+  application?: Application;
+  alarms: Alarm[];
 }
 
 export interface Run {
@@ -617,4 +619,33 @@ export interface Owner {
   recoverable_time_ns?: number;
   recoverable_time_error_ns?: number;
   inferred_time_ns?: number;
+}
+
+export interface Application {
+  engine?: string;
+  time_ns?: number;
+  readings?: number;
+  requests_per_second?: number;
+  tokens_per_second?: number;
+  prompt_tokens_per_second?: number;
+  joules_per_token?: number;
+  tokens_per_joule?: number;
+  waiting_mean?: number;
+  waiting_maximum?: number;
+  first_token_p99_ns?: number;
+  estimated_flops_per_second?: number;
+}
+
+export interface Alarm {
+  name?: string;
+  text?: string;
+  start_ns?: number;
+  raised_ns?: number;
+  end_ns?: number;
+  device_uuid?: string;
+  pid?: number;
+  rank?: number;
+  value?: number;
+  before?: number;
+  collective?: string;
 }

@@ -1,0 +1,107 @@
+#include "collector/alarms/take_readings.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+#include "collector/kernel_names/kernel_class.h"
+#include "collector/kernel_names/kernel_family.h"
+
+namespace utlz {
+namespace {
+
+std::string NextCollective(const ModelState& model, uint32_t source) {
+  const auto kernel = model.collective_order.NextOf(source);
+  if (!kernel.has_value()) return {};
+  return std::string(CollectiveOf(model.kernels[*kernel].mangled_name));
+}
+
+// GPUs that it has a context on.
+std::set<uint32_t> DevicesOf(const ProcessState& process) {
+  std::set<uint32_t> devices;
+  for (const auto& [context, ordinal] : process.ordinal_by_context) {
+    const auto device = process.device_by_ordinal.find(ordinal);
+    if (device != process.device_by_ordinal.end()) devices.insert(device->second);
+  }
+  return devices;
+}
+
+std::optional<ServerReading> ReadServer(const ModelState& model) {
+  if (model.application.count() == 0) return std::nullopt;
+  const ApplicationReading& last = model.application.last();
+  if (!last.has_waiting() || !(last.has_generated_tokens() || last.has_requests())) {
+    return std::nullopt;
+  }
+  return ServerReading{
+      .time_ns = last.time_ns(),
+      .waiting = last.waiting(),
+      .produced = last.has_generated_tokens() ? last.generated_tokens() : last.requests()};
+}
+
+// In windows, and in the gaps between them as far as their number is known.
+void CountOperations(const ProcessState& process, uint64_t now_ns, ProcessReading* reading) {
+  for (const WindowTimes::Span& span : process.windows.Spans(now_ns)) {
+    if (!span.operations.has_value()) return;
+    reading->operations += static_cast<double>(*span.operations);
+    reading->operations_ns = std::min(span.end_ns, process.newest_ns);
+  }
+}
+
+ProcessReading ReadProcess(const ModelState& model, const RunMetrics& metrics,
+                           const ProcessState& process, uint32_t device) {
+  ProcessReading reading{.source = process.source, .pid = process.info.pid(), .device = device};
+  if (process.info.host_pid() != 0) reading.pid = process.info.host_pid();
+  if (process.info.has_rank()) reading.rank = process.info.rank();
+  const auto work = metrics.work().sums().find({device, process.source});
+  if (work != metrics.work().sums().end()) {
+    for (int i = 0; i < kKernelFamilies; ++i) {
+      const bool communication = static_cast<KernelFamily>(i) == KernelFamily::kCommunication;
+      (communication ? reading.communication_ns : reading.compute_ns) +=
+          work->second.families[static_cast<size_t>(i)].time_ns;
+    }
+  }
+  CountOperations(process, model.NewestNs(), &reading);
+  reading.known_ns = metrics.KnownNs(device);
+  reading.last_work_ns = process.newest_ns;
+  reading.held_since_ns = process.info.start_time_ns();
+  reading.next_collective = NextCollective(model, process.source);
+  return reading;
+}
+
+}  // namespace
+
+Readings TakeReadings(const ModelState& model, const RunMetrics& metrics) {
+  Readings readings;
+  readings.now_ns = model.NewestNs();
+  std::map<uint32_t, uint32_t> place_of_device;  // in the readings
+  const auto place = [&](uint32_t device) {
+    const auto [found, is_new] =
+        place_of_device.emplace(device, static_cast<uint32_t>(readings.devices.size()));
+    if (!is_new) return found->second;
+    DeviceReading reading{.uuid = FormatUuid(model.devices[device].uuid)};
+    if (device < metrics.work().devices().size()) {
+      const DeviceWork& work = metrics.work().devices()[device];
+      reading.kernel_ns = work.kernel_ns;
+      reading.counted_ns = work.counted_ns;
+      reading.peak_ns = work.peak_ns;
+    }
+    reading.known_ns = metrics.KnownNs(device);
+    reading.busy = metrics.NvmlBusy(device);
+    readings.devices.push_back(std::move(reading));
+    return found->second;
+  };
+  for (const auto& [source, process] : model.processes.processes()) {
+    if (!process->live()) continue;
+    for (const uint32_t device : DevicesOf(*process)) {
+      ProcessReading reading = ReadProcess(model, metrics, *process, device);
+      reading.device = place(device);
+      readings.processes.push_back(std::move(reading));
+    }
+  }
+  readings.server = ReadServer(model);
+  readings.step_seconds = metrics.step_seconds();
+  return readings;
+}
+
+}  // namespace utlz

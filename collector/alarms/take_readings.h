@@ -1,0 +1,16 @@
+// From the state of a run and its metrics to what alarms look at. Thread safety: functions only.
+#ifndef UTLZ_COLLECTOR_ALARMS_TAKE_READINGS_H_
+#define UTLZ_COLLECTOR_ALARMS_TAKE_READINGS_H_
+
+#include "collector/alarms/readings.h"
+#include "collector/metrics/run_metrics.h"
+#include "collector/run/model_state.h"
+
+namespace utlz {
+
+// `metrics` after a snapshot of `model` was taken.
+Readings TakeReadings(const ModelState& model, const RunMetrics& metrics);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_ALARMS_TAKE_READINGS_H_

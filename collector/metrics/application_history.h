@@ -1,0 +1,45 @@
+// What a server in the job did in the last seconds, beside what the GPUs took for it.
+// Thread safety: none.
+#ifndef UTLZ_COLLECTOR_METRICS_APPLICATION_HISTORY_H_
+#define UTLZ_COLLECTOR_METRICS_APPLICATION_HISTORY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "proto/profile.pb.h"
+
+namespace utlz {
+
+struct ApplicationRates {
+  std::optional<double> requests_per_second;
+  std::optional<double> tokens_per_second;  // generated
+  std::optional<double> tokens_per_joule;   // tokens per second and watt
+  std::optional<double> joules_per_token;
+  std::optional<double> first_token_p99_seconds;
+};
+
+class ApplicationHistory {
+ public:
+  // Rates are of so long at least, and of little more.
+  static constexpr uint64_t kLengthNs = 30'000'000'000;
+  static constexpr size_t kMostPoints = 256;
+
+  // A reading, its totals growing; `joules` is what all GPUs have taken by now, where that is
+  // known. One that was told already has no effect.
+  void Tell(const ApplicationReading& reading, std::optional<double> joules);
+  ApplicationRates Rates() const;
+
+ private:
+  struct Point {
+    ApplicationReading reading;
+    std::optional<double> joules;
+  };
+
+  std::deque<Point> points_;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_METRICS_APPLICATION_HISTORY_H_

@@ -1,0 +1,60 @@
+#include "collector/summary/application_summary.h"
+
+#include <optional>
+
+namespace utlz {
+namespace {
+
+constexpr double kHighShare = 0.99;
+
+// Of all GPUs of the run between two moments; nothing where one of them does not tell.
+std::optional<double> JoulesBetween(const ModelState& model, uint64_t start_ns, uint64_t end_ns) {
+  std::optional<double> watts;
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    if (!model.devices[i].used) continue;
+    const auto of_device = model.devices[i].totals.PowerBetween(start_ns, end_ns);
+    if (!of_device.has_value()) return std::nullopt;
+    watts = watts.value_or(0) + *of_device;
+  }
+  if (!watts.has_value()) return std::nullopt;
+  return *watts * static_cast<double>(end_ns - start_ns) * 1e-9;
+}
+
+}  // namespace
+
+void SummarizeApplication(const ModelState& model, Summary* summary) {
+  if (model.application.count() < 2) return;
+  const ApplicationReading& first = model.application.first();
+  const ApplicationReading& last = model.application.last();
+  const double seconds = static_cast<double>(last.time_ns() - first.time_ns()) * 1e-9;
+  ApplicationSummary* told = summary->mutable_application();
+  told->set_engine(last.engine());
+  told->set_time_ns(seconds * 1e9);
+  told->set_readings(model.application.count());
+  if (last.has_requests()) {
+    told->set_requests_per_second((last.requests() - first.requests()) / seconds);
+  }
+  if (last.has_prompt_tokens()) {
+    told->set_prompt_tokens_per_second((last.prompt_tokens() - first.prompt_tokens()) / seconds);
+  }
+  if (last.has_estimated_flops()) {
+    told->set_estimated_flops_per_second((last.estimated_flops() - first.estimated_flops()) /
+                                         seconds);
+  }
+  if (last.has_generated_tokens()) {
+    const double tokens = last.generated_tokens() - first.generated_tokens();
+    told->set_tokens_per_second(tokens / seconds);
+    const auto joules = JoulesBetween(model, first.time_ns(), last.time_ns());
+    if (joules.has_value() && *joules > 0 && tokens > 0) {
+      told->set_joules_per_token(*joules / tokens);
+      told->set_tokens_per_joule(tokens / *joules);
+    }
+  }
+  if (const auto mean = model.application.waiting_mean()) told->set_waiting_mean(*mean);
+  if (const auto most = model.application.waiting_maximum()) told->set_waiting_maximum(*most);
+  if (const auto high = FirstTokenSeconds(first, last, kHighShare)) {
+    told->set_first_token_p99_ns(*high * 1e9);
+  }
+}
+
+}  // namespace utlz

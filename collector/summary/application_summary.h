@@ -1,0 +1,15 @@
+// What a server in the job told of itself, beside what the GPUs took for it.
+#ifndef UTLZ_COLLECTOR_SUMMARY_APPLICATION_SUMMARY_H_
+#define UTLZ_COLLECTOR_SUMMARY_APPLICATION_SUMMARY_H_
+
+#include "collector/run/model_state.h"
+#include "proto/summary.pb.h"
+
+namespace utlz {
+
+// Fills Summary.application where two pages of a server were read at least.
+void SummarizeApplication(const ModelState& model, Summary* summary);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_SUMMARY_APPLICATION_SUMMARY_H_
