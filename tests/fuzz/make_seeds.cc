@@ -11,6 +11,7 @@
 
 #include "collector/profile/profile_reader.h"
 #include "proto/frame.h"
+#include "proto/history.pb.h"
 #include "proto/profile.pb.h"
 #include "proto/summary.pb.h"
 #include "tests/fuzz/protocol_seeds.h"
@@ -170,6 +171,23 @@ void AddSparseStrings(Seeds* seeds) {
   seeds->Add("fuzz_model", run);
 }
 
+// An interval as a segment of the history holds it.
+void AddHistory(Seeds* seeds) {
+  HistoryInterval interval;
+  interval.set_run("0123456789abcdef");
+  interval.set_end_ns(1'767'225'600'000'000'000);
+  interval.set_duration_ns(60'000'000'000);
+  interval.set_job("python3 train.py");
+  interval.set_steps(600);
+  HistoryDevice* device = interval.add_device();
+  device->set_uuid("GPU-1");
+  for (int i = 0; i < 16; ++i) device->add_cause_seconds(i);
+  device->set_kernel_seconds(50);
+  device->set_flops_peak_seconds(20);
+  device->set_energy_joules(3e4);
+  seeds->Add("fuzz_history", interval.SerializeAsString());
+}
+
 // Types that agents may use and that nobody knows.
 void AddUnknownTypes(Seeds* seeds) {
   std::string run;
@@ -239,6 +257,7 @@ int MakeSeeds(ProfileReader* reader, Seeds* seeds) {
   seeds->Add("fuzz_attach", head);
   AddModels(seeds);
   AddHostileNames(seeds);
+  AddHistory(seeds);
   AddSparseStrings(seeds);
   AddUnknownTypes(seeds);
   AddPadding(seeds);
