@@ -12,6 +12,9 @@
 
 namespace utlz {
 
+// A step this much longer than the median is slow; leading ones are warm-up.
+inline constexpr double kSlowStep = 1.25;
+
 struct Step {
   uint64_t start_ns;
   uint64_t end_ns;

@@ -4,8 +4,6 @@
 #include <iterator>
 #include <optional>
 
-#include "collector/summary/step_summary.h"
-
 namespace utlz {
 namespace {
 

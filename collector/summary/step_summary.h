@@ -8,9 +8,6 @@
 
 namespace utlz {
 
-// A step this much longer than the median is slow; leading ones are warm-up.
-inline constexpr double kSlowStep = 1.25;
-
 // Fills Summary.steps where the run has steps; their span where there are enough after the warm-up.
 std::optional<StepsSpan> SummarizeSteps(const ModelState& model, Summary* summary);
 

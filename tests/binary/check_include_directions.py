@@ -66,8 +66,10 @@ ALLOWED = {
     "collector/sampler/channel": ["collector", "collector/sampler/driver", "proto"],
     "collector/sampler/sharing": ["collector", "collector/files", "collector/sampler/channel",
                                   "collector/sampler/driver", "proto"],
+    "collector/sampler/host": ["collector/sampler/driver"],
     "collector/sampler": ["collector/sampler/channel", "collector/sampler/counters",
-                          "collector/sampler/driver", "collector/sampler/sharing", "proto"],
+                          "collector/sampler/driver", "collector/sampler/host",
+                          "collector/sampler/sharing", "proto"],
     "collector/sampler/doctor": ["collector/sampler/counters", "collector/sampler/driver",
                                  "collector/sampler/sharing"],
     # One run. Of the sampler it knows the way there only.
