@@ -169,7 +169,7 @@ std::string RenderApplication(const Summary& summary, const TextOptions& options
   const ApplicationSummary& told = summary.application();
   std::string text = "Server (" + EscapeForTerminal(told.engine()) + ", by its own page over " +
                      TimeText(told.time_ns()) + ")";
-  const auto add = [&text, separator = ": "](bool known, const std::string& words) mutable {
+  auto add = [&text, separator = ": "](bool known, const std::string& words) mutable {
     if (!known) return;
     text += separator + words;
     separator = " · ";
