@@ -106,7 +106,7 @@ constexpr std::array<MetricDescription, kMetrics> kTable = {{
      "whichever is nearer. One."},
     {"utlz_app_requests_waiting", kGauge, "", "engine", "Requests in the server's queue. One."},
     {"utlz_app_requests_running", kGauge, "", "engine", "Requests that the server works on. One."},
-    {"utlz_app_first_token_seconds", kGauge, "seconds", "engine, quantile",
+    {"utlz_app_first_token_seconds", kGauge, "seconds", "engine, share",
      "Time to first token that 99 of 100 requests of the last 30 s were within. One."},
     {"utlz_app_timestamp_seconds", kGauge, "seconds", "engine",
      "When the server's page was last read, since 1970. One."},

@@ -231,7 +231,7 @@ void RunMetrics::AddApplication(const ModelState& model, MetricsSnapshot* snapsh
   AddKnown(Metric::kAppTokenRate, labels, rates.tokens_per_second, snapshot);
   AddKnown(Metric::kAppTokensPerJoule, labels, rates.tokens_per_joule, snapshot);
   AddKnown(Metric::kAppJoulesPerToken, labels, rates.joules_per_token, snapshot);
-  AddKnown(Metric::kAppFirstToken, With(labels, "quantile", "0.99"), rates.first_token_p99_seconds,
+  AddKnown(Metric::kAppFirstToken, With(labels, "share", "0.99"), rates.first_token_p99_seconds,
            snapshot);
   const auto roof = ShareOfRoof(model);
   if (rates.tokens_per_second.has_value() && roof.value_or(0) > 0) {
