@@ -94,7 +94,7 @@ std::vector<Line> UtilizationLines(const DeviceSummary& device, bool all_counted
   }
   return {
       {"GPU busy (nvidia-smi)", Optional(device.has_gpu_busy_share(), device.gpu_busy_share()),
-       "a kernel or copy active", true},
+       "a kernel or copy was active", true},
       {"SM active", Optional(device.has_sm_active_share(), device.sm_active_share()), score},
       {"tensor active", Optional(device.has_tensor_active_share(), device.tensor_active_share()), ""},
       {"HFU (FLOPs ÷ peak)", Optional(device.has_hfu(), device.hfu()), hfu_note},
