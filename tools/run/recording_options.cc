@@ -103,7 +103,13 @@ SessionOptions MakeSessionOptions(const RecordingOptions& options, const std::st
   session.cupti_path = options.cupti_path;
   session.overhead_budget_ppm = options.overhead_budget_ppm;
   if (options.new_work) session.trace_flags |= kTraceNewWork;
-  if (options.later_windows == LaterWindowsMode::kAlways) session.trace_flags |= kTraceAgainAlways;
+  // Who looks on while the job runs wants to see more than its beginning.
+  const ExporterOptions& metrics = options.metrics;
+  const bool watched = !metrics.place.empty() || !metrics.file.empty() || !metrics.otlp.empty() ||
+                       metrics.alarms || !options.history_folder.empty();
+  const bool always = options.later_windows == LaterWindowsMode::kAlways ||
+                      (options.later_windows == LaterWindowsMode::kAuto && watched);
+  if (always) session.trace_flags |= kTraceAgainAlways;
   if (options.later_windows == LaterWindowsMode::kNever) session.trace_flags |= kTraceAgainNever;
   if (options.stacks) session.trace_flags |= kTraceStacks;
   if (options.nvtx) session.trace_flags |= kTraceMarkers | kTraceLaunchCalls;
