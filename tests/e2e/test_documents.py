@@ -25,6 +25,9 @@ LEAST_COMMANDS = 40
 
 TRAINING = 'exec "$UTLZ_TEST_PROGRAM"\n'
 STAND_INS = {"python": TRAINING, "torchrun": TRAINING, "sudo": 'exec "$@"\n'}
+# A service runs until somebody ends it, and what it and a history leave is not there without it: tests
+# of their own run these.
+OF_A_SERVICE = re.compile(r"utlz collector|utlz report (--since|~)")
 NOT_A_PROCESS_OF_OURS = re.compile(r"\b(PID|\d{4,})$")
 # The gate's: passed, failed, cannot be told of runs as short as these.
 VERDICTS = (0, 1, 3)
@@ -46,7 +49,8 @@ def shown_commands(text):
             if continued.endswith("\\"):
                 continued = continued[:-1]
                 continue
-            if COMMAND.match(continued) and "…" not in continued:
+            if (COMMAND.match(continued) and "…" not in continued
+                    and not OF_A_SERVICE.search(continued)):
                 yield continued
             continued = ""
 
@@ -111,7 +115,7 @@ class ShownCommands(AttachTest):
 
     def run_shown(self, line):
         """The exit status, and what it said."""
-        words = shlex.split(line)
+        words = shlex.split(line.removesuffix("&"))
         self.provide(words)
         if " attach " in line:
             return self.run_attach(words)

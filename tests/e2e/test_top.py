@@ -57,7 +57,9 @@ class TopTest(AttachTest):
 
     def test_a_collector_tells_of_its_processes_and_kernels(self):
         top = self.top()
-        run = self.run_told(top, lambda run: run.get("kernels") and run.get("span_ns", 0) > 0)
+        run = self.run_told(top, lambda run: (
+            run.get("kernels") and run.get("span_ns", 0) > 0 and
+            run["devices"][0].get("causes")))
         [process] = [one for one in run["processes"]
                      if one["pid"] == self.program_under_test.pid]
         self.assertTrue(process["live"])

@@ -5,7 +5,7 @@
 
 #include "tools/attach_session/attach.h"
 #include "tools/utlz/command.h"
-#include "tools/utlz/number_range.h"
+#include "tools/utlz/option_checks.h"
 #include "tools/utlz/recording_arguments.h"
 
 namespace utlz {

@@ -5,7 +5,7 @@
 #include "tools/calibrate/calibrate.h"
 #include "tools/calibrate/ceilings_store.h"
 #include "tools/utlz/command.h"
-#include "tools/utlz/number_range.h"
+#include "tools/utlz/option_checks.h"
 
 namespace utlz {
 namespace {

@@ -7,9 +7,8 @@
 #include <string>
 
 #include "tools/collector_service/service.h"
-#include "tools/utlz/choice.h"
 #include "tools/utlz/command.h"
-#include "tools/utlz/number_range.h"
+#include "tools/utlz/option_checks.h"
 #include "tools/utlz/recording_arguments.h"
 
 namespace utlz {

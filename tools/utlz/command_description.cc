@@ -3,7 +3,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "tools/utlz/choice.h"
+#include "tools/utlz/option_checks.h"
 
 namespace utlz {
 namespace {

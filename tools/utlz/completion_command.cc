@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "tools/utlz/choice.h"
 #include "tools/utlz/command.h"
 #include "tools/utlz/command_description.h"
 #include "tools/utlz/completion.h"
 #include "tools/utlz/manual_page.h"
+#include "tools/utlz/option_checks.h"
 #include "tools/utlz/profile_sides.h"
 
 namespace utlz {

@@ -10,8 +10,8 @@
 #include "tools/report_html/report_html.h"
 #include "tools/run/agent_library.h"
 #include "tools/run/run.h"
-#include "tools/utlz/choice.h"
 #include "tools/utlz/command.h"
+#include "tools/utlz/option_checks.h"
 #include "tools/utlz/print_report.h"
 
 namespace utlz {

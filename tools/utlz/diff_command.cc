@@ -6,8 +6,8 @@
 #include "tools/compare/diff.h"
 #include "tools/compare/render_difference.h"
 #include "tools/report_html/report_html.h"
-#include "tools/utlz/choice.h"
 #include "tools/utlz/command.h"
+#include "tools/utlz/option_checks.h"
 #include "tools/utlz/profile_sides.h"
 
 namespace utlz {

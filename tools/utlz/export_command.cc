@@ -5,9 +5,8 @@
 #include <string>
 
 #include "tools/export/trace_export.h"
-#include "tools/utlz/choice.h"
 #include "tools/utlz/command.h"
-#include "tools/utlz/number_range.h"
+#include "tools/utlz/option_checks.h"
 
 namespace utlz {
 namespace {

@@ -5,9 +5,8 @@
 
 #include "tools/compare/gate.h"
 #include "tools/compare/render_difference.h"
-#include "tools/utlz/choice.h"
 #include "tools/utlz/command.h"
-#include "tools/utlz/number_range.h"
+#include "tools/utlz/option_checks.h"
 #include "tools/utlz/profile_sides.h"
 
 namespace utlz {

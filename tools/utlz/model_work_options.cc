@@ -3,8 +3,7 @@
 #include <map>
 #include <string>
 
-#include "tools/utlz/choice.h"
-#include "tools/utlz/number_range.h"
+#include "tools/utlz/option_checks.h"
 
 namespace utlz {
 namespace {

@@ -9,8 +9,8 @@
 #include "tools/history_report/since.h"
 #include "tools/run/overhead_budget.h"
 #include "tools/utlz/alert_options.h"
-#include "tools/utlz/choice.h"
 #include "tools/utlz/model_work_options.h"
+#include "tools/utlz/option_checks.h"
 #include "tools/utlz/print_report.h"
 
 namespace utlz {

@@ -27,10 +27,9 @@
 #include "tools/report/text.h"
 #include "tools/report_html/report_html.h"
 #include "tools/utlz/alert_options.h"
-#include "tools/utlz/choice.h"
 #include "tools/utlz/command.h"
 #include "tools/utlz/model_work_options.h"
-#include "tools/utlz/number_range.h"
+#include "tools/utlz/option_checks.h"
 #include "tools/utlz/profile_sides.h"
 #include "tools/utlz/terminal.h"
 

@@ -8,7 +8,7 @@
 #include "tools/collector_service/service_socket.h"
 #include "tools/run/run.h"
 #include "tools/utlz/command.h"
-#include "tools/utlz/number_range.h"
+#include "tools/utlz/option_checks.h"
 #include "tools/utlz/recording_arguments.h"
 
 namespace utlz {
