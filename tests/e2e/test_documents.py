@@ -82,6 +82,7 @@ class ShownCommands(AttachTest):
             if word in written or path.exists():
                 continue
             if word.endswith(".utlz") or word == "PROFILE":
+                path.parent.mkdir(exist_ok=True)
                 self.provide_profile(path)
             elif "libcupti.so" in word:
                 path.parent.mkdir(parents=True)
