@@ -125,7 +125,7 @@ test("three findings come first, those below their threshold last", () => {
 test("a gain has its error, its share and its price", () => {
   const summary = makeSummary();
   const [finding] = summary.findings;
-  assert.equal(plain(page.gainTimeText(finding)), "up to 3.10 ms ± 310 µs a step");
+  assert.equal(plain(page.gainTimeText(finding)), "up to 3.10 ms ± 608 µs a step");
   assert.equal(plain(page.gainShareText(finding, summary)), "10 % of the time in steps");
   assert.equal(page.gainPriceText(finding), "");
   assert.equal(page.gainPriceText({ ...finding, gain_per_month: 303.7 }), "304 a month");
