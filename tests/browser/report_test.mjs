@@ -55,7 +55,7 @@ test("says what the figures are of, what was not counted and what was executed i
     assert.match(head, /Attainable HFU, measured72\s%/);
     const capture = await page.locator("#capture").textContent();
     assert.match(capture, /71\s% of the kernel time has no counters.*650,000 of the samples/);
-    assert.match(capture, /estimated cost in all0.9\s%/);
+    assert.match(capture, /estimated slowdown in all \(counts elsewhere\)0.9\s%/);
     assert.match(capture, /launches whose times cannot be true37/);
     assert.match(head, /HFU39\s% ± 0.8\s%/);
     assert.match(head, /Images2.16\sk\/s/);
