@@ -21,7 +21,7 @@ namespace utlz {
 struct Fall {
   double before = 0;
   double now = 0;
-  uint64_t since_ns = 0;  // on the clock that the watch is told
+  uint64_t since_ns = 0;  // on the clock of the times given to Tell()
 };
 
 class FallWatch {
@@ -43,11 +43,11 @@ class FallWatch {
   // The longest dip that may become part of the past: two minutes.
   static constexpr size_t kLongestDip = 24;
 
-  // A block holds at least `fewest` of the amount, where it can be told by whole pieces only.
+  // A block goes on until it holds at least `fewest` of the amount: an amount that arrives in whole
+  // pieces, such as steps, gives no rate for a block with one piece.
   explicit FallWatch(double fewest = 0) : fewest_(fewest) {}
 
-  // So much there was by `time_ns`, both growing. A time or an amount that shrinks begins a block
-  // anew.
+  // Takes the amount counted up to `time_ns`; both grow. A smaller time or amount begins a new block.
   void Tell(uint64_t time_ns, double amount);
   // What comes next has nothing to do with what came before.
   void Forget();

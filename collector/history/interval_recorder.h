@@ -43,10 +43,10 @@ class IntervalRecorder {
   // The interval that this snapshot closes, if it does: its figures reach as far as the snapshot.
   std::optional<HistoryInterval> Tell(const MetricsSnapshot& snapshot, const HistoryTime& now);
 
-  // The rest, at the end of the run, after its last snapshot was told.
+  // Returns the unfinished interval. Call it once, at the end of the run, after the last Tell().
   HistoryInterval Close(const HistoryTime& now);
 
-  // Whether the run has used a GPU so far, as it was told.
+  // Whether any snapshot so far named a GPU.
   bool HasDevices() const { return !now_.devices.empty(); }
 
  private:

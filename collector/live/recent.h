@@ -1,5 +1,5 @@
-// The last seconds of what only grows: its state at moments, the oldest of which is what a rate is
-// measured from. Thread safety: none.
+// Keeps the states of a growing count over the last 15 seconds. A rate is the newest state less the
+// oldest, over span_ns(). Thread safety: none.
 #ifndef UTLZ_COLLECTOR_LIVE_RECENT_H_
 #define UTLZ_COLLECTOR_LIVE_RECENT_H_
 

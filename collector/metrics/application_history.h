@@ -22,12 +22,12 @@ struct ApplicationRates {
 
 class ApplicationHistory {
  public:
-  // Rates are of so long at least, and of little more.
+  // Rates are over this time or slightly more.
   static constexpr uint64_t kLengthNs = 30'000'000'000;
   static constexpr size_t kMostPoints = 256;
 
-  // A reading, its totals growing; `joules` is what all GPUs have taken by now, where that is
-  // known. One that was told already has no effect.
+  // Takes a reading, whose totals grow. `joules`: what all GPUs have used so far, if known. A second
+  // call with the same reading has no effect.
   void Tell(const ApplicationReading& reading, std::optional<double> joules);
   ApplicationRates Rates() const;
 
