@@ -52,8 +52,8 @@ void WriteText(uint32_t field, const char* text, PbWriter* out) {
   out->Bytes(field, valid, static_cast<uint32_t>(length));
 }
 
-// What launchers tell their processes. The first one counts that tells a rank: torchrun may itself
-// have been started by the others.
+// The environment variables that launchers set. The first launcher with a rank counts: torchrun may
+// itself have been started by the others.
 struct Launcher {
   const char* rank;
   const char* local_rank;
@@ -63,7 +63,8 @@ constexpr Launcher kLaunchers[] = {
     {"RANK", "LOCAL_RANK", "WORLD_SIZE"},
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE"},
     {"PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE"},
-    // Only a step of srun has the last one. The script of a batch job is no rank, and has the others.
+    // Only a step of srun has the last one. The script of a batch job is no rank, and has the
+    // others.
     {"SLURM_PROCID", "SLURM_LOCALID", "SLURM_STEP_NUM_TASKS"},
 };
 

@@ -140,8 +140,8 @@ static_assert(alignof(RingHeader) == 128);
 //   agent -> collector   AgentHello, with the ring's descriptor as SCM_RIGHTS
 //   collector -> agent   AgentWelcome
 // after which both close the socket. An agent that a service collects from (kCollectorVariable)
-// keeps its end, and so does the service: its end tells the agent that the collector is gone, and
-// that it is to look for the next one.
+// keeps its end, and so does the service: when it closes, the agent knows that the collector is gone
+// and looks for the next one.
 inline constexpr uint32_t kHandshakeMagic = 0x5a4c5455;  // "UTLZ"
 
 struct AgentHello {
@@ -174,8 +174,9 @@ static_assert(sizeof(AgentWelcome) == 64);
 
 // Environment of the target, set by `utlz run`.
 inline constexpr char kSocketVariable[] = "UTLZ_SOCKET";     // path of the collector's socket
-// Instead of that, set by `utlz run --collector` or by whoever starts the target: the socket of a
-// service, "unix:PATH" or a path. There is no token: who listens must be root or the target's user.
+// Instead of that, set by `utlz run --collector` or in the target's environment: the socket of a
+// service, "unix:PATH" or a path. There is no token: the listener must be root or the target's
+// user.
 inline constexpr char kCollectorVariable[] = "UTLZ_COLLECTOR";
 inline constexpr char kJobVariable[] = "UTLZ_JOB";  // optional: what processes of one job share
 inline constexpr char kCuptiVariable[] = "UTLZ_CUPTI_PATH";  // optional: the libcupti to load last

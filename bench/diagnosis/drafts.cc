@@ -99,8 +99,8 @@ Draft Training(const RecordedLoad& load, size_t steps) {
   return Repeated(std::move(run), step, steps);
 }
 
-// The training, but that each of its kernels is launched with three sizes of work that neither name
-// nor shape of the launch tell: as batch norm is, over the layers of a network.
+// The training, but that each of its kernels is launched with three sizes of work that differ in
+// neither name nor shape: as batch norm is, over the layers of a network.
 Draft Mixed(const RecordedLoad& load, size_t steps) {
   constexpr std::array<double, 3> kSizes = {0.3, 1, 4};
   Draft draft = Training(load, steps);

@@ -1,4 +1,4 @@
-// Hosts whose metrics are those of a recorded run, on as many GPUs as it is told, through the real
+// Hosts whose metrics are those of a recorded run, on GPUS GPUs each, through the real
 // exporter: each on a port of its own, renewed every second until standard input ends.
 //
 //   simulated_hosts HOSTS GPUS PROFILE

@@ -1,5 +1,5 @@
-// What the agent of a simulated run tells the model: kernels as they are first seen, launches,
-// switches of tracing, and what was numbered.
+// Makes the frames that the agent of a simulated run sends: new kernels, launches, trace windows,
+// and counts of operations.
 #ifndef UTLZ_BENCH_SAMPLING_LAUNCH_FRAMES_H_
 #define UTLZ_BENCH_SAMPLING_LAUNCH_FRAMES_H_
 

@@ -1,5 +1,5 @@
-// What the sampler of a simulated run tells the model: samples of what ran, in whole steps of each
-// counter, at each launch's mean rate over its life.
+// Makes the frames that the sampler of a simulated run sends: samples of what ran, at each launch's
+// mean rate, rounded to whole steps of each counter.
 #ifndef UTLZ_BENCH_SAMPLING_SAMPLE_FRAMES_H_
 #define UTLZ_BENCH_SAMPLING_SAMPLE_FRAMES_H_
 

@@ -13,7 +13,8 @@ constexpr double kScatterPerDistance = 1.4826;
 constexpr double kLeastScatter = 0.0025;
 // A block without anything counts as so much less than the past, in logarithms.
 constexpr double kLowestRate = 1e-6;
-// What is missing is held to this many times the limit, so that the end of a fall is seen soon.
+// The missing amount is capped at this many times the limit, so that the end of a fall is seen
+// soon.
 constexpr double kMostMissing = 1.5;
 
 double MedianOf(std::vector<double> values) {

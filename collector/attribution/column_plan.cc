@@ -21,7 +21,7 @@ constexpr double kSamplesPerCoefficient = 6;
 constexpr double kNewcomerShare = 0.2;
 // Their shapes, of which nothing is known yet.
 constexpr double kNewcomerCoefficients = 3;
-// A kernel that is tried out runs for less, and a recording that many times as long tells.
+// A kernel that is only tried out runs for less time; a recording much longer than this shows it.
 constexpr int64_t kStretchNs = 500'000'000;
 constexpr int64_t kRecordingsOfAStretch = 4;
 

@@ -1,6 +1,6 @@
 // When the sampler set the GPU's counters: programs on it may have waited for utlz meanwhile.
 //
-// Samplers say so since the record exists (CounterSetting). In older profiles the windows tell: the
+// Samplers record it (CounterSetting). In older profiles it is inferred from the windows: the
 // counters were set before the first one, and between two of different metric sets. While the GPU
 // was not sampled with its usual set, windows cost more, and programs were seen to wait as well:
 // such a visit is a time in which utlz may have held them up. Bounded; thread safety: none.

@@ -117,7 +117,7 @@ void Add(const char* name, const std::string& device_uuid, const Crossing& cross
   if (!device_uuid.empty()) alert->set_device_uuid(device_uuid);
 }
 
-// An alarm is an alert too: what it told of is no limit, but was crossed all the same.
+// An alarm counts as a crossed alert, though it has no limit.
 void AddAlarm(const AlarmSummary& alarm, Summary* summary) {
   AlertSummary* alert = summary->add_alerts();
   alert->set_name(alarm.name());

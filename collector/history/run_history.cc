@@ -29,7 +29,7 @@ HistoryTime SystemHistoryTime() {
           .monotonic_ns = NanosecondsOf(CLOCK_MONOTONIC)};
 }
 
-// Where the kernel gives no random bytes yet, the time tells runs of one machine apart.
+// The time distinguishes runs of one machine while the kernel has no random bytes yet.
 std::string NewHistoryRun() {
   std::string run(kRunBytes, '\0');
   if (getrandom(run.data(), run.size(), GRND_NONBLOCK) != static_cast<ssize_t>(run.size())) {

@@ -1,6 +1,6 @@
-// Where a collector tells who asks how its run goes: a Unix socket in the runtime folder, which
-// sends snapshots and reads nothing. The same user and root are served, a few at once; one that
-// reads slowly misses snapshots and holds nobody up.
+// Sends snapshots of a run to `utlz top`, over a Unix socket in the runtime folder. It reads
+// nothing. The same user and root are served, a few at once; one that reads slowly misses snapshots
+// and holds nobody up.
 #ifndef UTLZ_COLLECTOR_LIVE_LIVE_SERVER_H_
 #define UTLZ_COLLECTOR_LIVE_LIVE_SERVER_H_
 

@@ -27,7 +27,7 @@ struct KernelWorth {
   bool counted() const { return counted_share > 0; }
 };
 
-// Of a kernel of which nothing is known but its time.
+// The worth of a kernel if only its time is known.
 KernelWorth UnknownWorth();
 
 // `rows` are those of one kernel.

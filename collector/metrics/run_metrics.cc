@@ -239,7 +239,7 @@ void RunMetrics::AddApplication(const ModelState& model, MetricsSnapshot* snapsh
   }
 }
 
-// Of all GPUs that are used; nothing where one of them does not tell.
+// The energy of all GPUs in use; nothing if one of them reports none.
 std::optional<double> RunMetrics::Joules(const ModelState& model) const {
   std::optional<double> sum;
   for (uint32_t i = 0; i < model.devices.size(); ++i) {

@@ -42,8 +42,8 @@ class RunMetrics {
 
   // `model` as RunModel::Advance() returns it, here and below. What launches from now on are worth.
   void RenewWorth(const ModelState& model);
-  // Launches since the last snapshot count as the last renewal told, those of kernels that it did
-  // not know after the next one.
+  // Counts launches since the last snapshot by the worth of the last renewal. Launches of kernels
+  // that it did not know count after the next renewal.
   MetricsSnapshot Take(const ModelState& model, const CollectorCost& cost);
 
   // What the last snapshot rests on.

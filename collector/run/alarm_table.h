@@ -15,7 +15,7 @@ class AlarmTable {
  public:
   static constexpr size_t kMostAlarms = 1000;
 
-  // What is told later replaces what was told before. False where there is no room.
+  // A later entry of the same alarm replaces the earlier one. False if there is no room.
   bool Add(const Alarm& alarm) {
     if (alarms_.size() >= kMostAlarms && !alarms_.contains(alarm.number())) return false;
     alarms_[alarm.number()] = alarm;

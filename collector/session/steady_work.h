@@ -1,6 +1,6 @@
 // Which GPUs' programs repeat themselves. A program that starts up compiles and tries kernels out:
 // most of its kernel time is of kernels that were not there a moment before, and will not be there
-// a moment later. Samples of these tell nothing of the steps to come.
+// a moment later. Samples of these say nothing about later steps.
 //
 // Pure decisions; times in nanoseconds of any one clock. Not thread safe.
 #ifndef UTLZ_COLLECTOR_SESSION_STEADY_WORK_H_

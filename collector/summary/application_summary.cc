@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kHighShare = 0.99;
 
-// Of all GPUs of the run between two moments; nothing where one of them does not tell.
+// The energy of all GPUs of the run between two moments; nothing if one of them reports none.
 std::optional<double> JoulesBetween(const ModelState& model, uint64_t start_ns, uint64_t end_ns) {
   std::optional<double> watts;
   for (uint32_t i = 0; i < model.devices.size(); ++i) {

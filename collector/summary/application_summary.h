@@ -1,4 +1,5 @@
-// What a server in the job told of itself, beside what the GPUs took for it.
+// Summarizes what a server in the job reported of itself, and the energy that the GPUs used
+// meanwhile.
 #ifndef UTLZ_COLLECTOR_SUMMARY_APPLICATION_SUMMARY_H_
 #define UTLZ_COLLECTOR_SUMMARY_APPLICATION_SUMMARY_H_
 

@@ -13,8 +13,8 @@ constexpr size_t kFewestSteps = 3;
 constexpr size_t kFewestGaps = 4;
 // Of a step: operations with which a program ends.
 constexpr double kWayOut = 0.1;
-// By which numbers of steps that were told and found may differ, as a share.
-constexpr double kToldTolerance = 0.05;
+// By how much the expected and the found number of steps may differ, as a share.
+constexpr double kExpectedTolerance = 0.05;
 
 std::vector<Step> StepsOf(const std::vector<std::pair<uint64_t, uint64_t>>& bounds) {
   std::vector<Step> steps;
@@ -156,8 +156,8 @@ std::vector<FoundSteps> LevelsOn(const ModelState& model, uint32_t index) {
   return levels;
 }
 
-// Those of which there are about as many as somebody said.
-std::optional<FoundSteps> FindTold(const ModelState& model) {
+// The level with about as many steps as --steps says.
+std::optional<FoundSteps> FindExpected(const ModelState& model) {
   std::vector<FoundSteps> all;
   if (FoundSteps marked = StepsByMarks(model); marked.device != nullptr) {
     all.push_back(std::move(marked));
@@ -193,8 +193,8 @@ double CountSteps(const FoundSteps& found, std::optional<double> after) {
   return count;
 }
 
-bool AreAsMany(double count, double told) {
-  return told > 0 && std::abs(count - told) <= std::max(1.0, kToldTolerance * told);
+bool AreAsMany(double count, double expected) {
+  return expected > 0 && std::abs(count - expected) <= std::max(1.0, kExpectedTolerance * expected);
 }
 
 double OverlapNs(const LongGap& gap, const Step& step) {
@@ -205,7 +205,7 @@ double OverlapNs(const LongGap& gap, const Step& step) {
 
 FoundSteps FindSteps(const ModelState& model) {
   if (model.options.steps > 0 && model.options.step_kernel.empty()) {
-    if (std::optional<FoundSteps> told = FindTold(model)) return *std::move(told);
+    if (std::optional<FoundSteps> level = FindExpected(model)) return *std::move(level);
   }
   FoundSteps found = FindBounds(model);
   FillSteps(model, &found);

@@ -44,12 +44,12 @@ double CountSteps(const FoundSteps& found, std::optional<double> after);
 
 // Whether there are as many as somebody said: what a program does before and after its loop makes a
 // difference of a few.
-bool AreAsMany(double count, double told);
+bool AreAsMany(double count, double expected);
 
-// By the level of which there are as many as ModelOptions.steps says, where there is one. Else by
-// the kernel that somebody named, else by what the program says itself, else by launches of one
-// graph, else by launches that repeat. Devices of one job step together: the one with most steps
-// speaks for all.
+// Chooses the level with as many steps as ModelOptions.steps says. If there is none, steps begin at
+// the kernel named by --step-kernel, else at the program's NVTX ranges, else at launches of one
+// graph, else at launches that repeat. Devices of one job step together: the one with most steps
+// stands for all.
 FoundSteps FindSteps(const ModelState& model);
 
 // Time in the parts of a step by which the host, a pause or our counters hold the device up.

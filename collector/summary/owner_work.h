@@ -20,7 +20,7 @@ void DivideWork(
     const std::function<void(const RowErrors& errors)>& end_row);
 
 // Calls take(before, after, idle_ns); what they sum to is the devices' idle time in the steady
-// part, which is returned. What no gap tells of is of stack 0.
+// part, which is returned. Idle time outside of the recorded gaps goes to stack 0.
 int64_t DivideIdleTime(
     const ModelState& model, const Analysis& analysis, const Summary& summary,
     const std::function<void(uint32_t before, uint32_t after, int64_t idle_ns)>& take);

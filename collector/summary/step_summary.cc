@@ -223,21 +223,21 @@ std::string LevelCountText(const StepLevel& level) {
          (level.count() >= 1.5 ? "s" : "");
 }
 
-// Whether what was told are the steps, another level, or nothing that was found.
-void CompareWithTold(double told, StepsSummary* summary) {
-  summary->set_told(told);
+// Says whether the number that --steps gave is that of the steps, of another level, or of none.
+void CompareWithExpected(double expected, StepsSummary* summary) {
+  summary->set_expected(expected);
   std::string found;
   for (const StepLevel& level : summary->levels()) {
-    if (AreAsMany(level.count(), told)) {
+    if (AreAsMany(level.count(), expected)) {
       const bool steps = level.name() == summary->level();
-      summary->set_told_note(steps ? "as many as --steps says"
+      summary->set_expected_note(steps ? "as many as --steps says"
                                    : "what --steps counts are " + LevelCountText(level) +
                                          "; figures a step are of the level named step");
       return;
     }
     found += (found.empty() ? "" : ", ") + LevelCountText(level);
   }
-  summary->set_told_note("--steps says " + CountText(static_cast<uint64_t>(std::llround(told))) +
+  summary->set_expected_note("--steps says " + CountText(static_cast<uint64_t>(std::llround(expected))) +
                          ", of which there is no level here" +
                          (found.empty() ? std::string() : " (" + found + ")") +
                          ": --step-kernel NAME names the kernel that begins a step");
@@ -273,7 +273,7 @@ std::optional<StepsSpan> SummarizeSteps(const ModelState& model, Summary* summar
   SetTimes(found.steps, warmup, steps);
   SetContents(found.steps, warmup, steps);
   SummarizeLevels(model, found, warmup, steps);
-  if (model.options.steps > 0) CompareWithTold(model.options.steps, steps);
+  if (model.options.steps > 0) CompareWithExpected(model.options.steps, steps);
   const std::string uuid = found.device == nullptr ? "" : FormatUuid(found.device->uuid);
   if (!uuid.empty()) steps->set_device_uuid(uuid);
   ListSteps(model, found.steps, warmup, steps);

@@ -1,8 +1,8 @@
 // Before whose launches a device stood idle, and after whose: by the stacks of the work on the two
 // sides of each gap. What was not traced ends a gap without being idle time.
 //
-// Bounded: beyond kMostPairs gaps are nobody's, beyond kMostLong long ones are not told one by one.
-// Takes no memory where no launch has a stack. Thread safety: none.
+// Bounded: gaps beyond kMostPairs have no owner, and long gaps beyond kMostLong are not listed
+// singly. Takes no memory where no launch has a stack. Thread safety: none.
 #ifndef UTLZ_COLLECTOR_TIMELINE_IDLE_BY_STACK_H_
 #define UTLZ_COLLECTOR_TIMELINE_IDLE_BY_STACK_H_
 

@@ -42,7 +42,7 @@ void LaunchStacks::SetNumber(uint64_t hash, uint32_t stack) {
   if (number_count_ == kMostNumbers) {
     ClearArray(numbers_, kNumbers);
     number_count_ = 0;
-    frames_.ForgetStacks();  // so that those that still come are told of again
+    frames_.ForgetStacks();  // so that stacks seen from now on are sent again
   }
   Number* const slot = SlotOf(hash);
   if (slot->hash == 0) ++number_count_;

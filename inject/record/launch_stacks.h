@@ -34,8 +34,8 @@ class LaunchStacks {
   void BeginWindow();
   void OnLaunch(uint32_t call);
 
-  // New stacks get their numbers. Before the records of a buffer are read: what they tell of was
-  // launched, and put here, before.
+  // Numbers new stacks. Call it before reading a buffer's records: their launches were put here
+  // earlier.
   void TakeNewStacks();
   // The stack of a launching call; 0: none.
   uint32_t NumberOf(uint32_t call) const;

@@ -87,7 +87,7 @@ uint32_t StackResolver::Resolve(const PythonStack& stack, PythonFrames* frames, 
     const Place& place = PlaceOf(frame);
     if (place.is_module_call) frames->AddModuleCode(frame.code);
     if (frame.module != 0) {
-      // A module is called by two functions, of which one is enough.
+      // Two functions call a module; one of them is enough.
       if (frame.module == last) continue;
       if (root == 0) root = frame.module;
       last = frame.module;

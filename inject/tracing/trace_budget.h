@@ -69,7 +69,7 @@ class TraceBudget {
   // Whether to trace from now on, given all launches and graph nodes traced so far.
   bool ShouldTrace(uint64_t now_ns, uint64_t launches, uint64_t graph_nodes,
                    const PlannedWindow& window);
-  // All launching calls so far whose stacks were read; told before ShouldTrace.
+  // All launching calls so far whose stacks were read. Call it before ShouldTrace().
   void SetStacksRead(uint64_t calls) { stacks_read_ = calls; }
   // Whether every millisecond of tracing counts.
   bool ChargesTime() const { return felt_; }

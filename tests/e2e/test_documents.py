@@ -29,7 +29,7 @@ STAND_INS = {"python": TRAINING, "torchrun": TRAINING, "sudo": 'exec "$@"\n'}
 # of their own run these.
 OF_A_SERVICE = re.compile(r"utlz collector|utlz report (--since|~)")
 NOT_A_PROCESS_OF_OURS = re.compile(r"\b(PID|\d{4,})$")
-# The gate's: passed, failed, cannot be told of runs as short as these.
+# The gate's: passed, failed, undecided because runs as short as these are too uncertain.
 VERDICTS = (0, 1, 3)
 # What a Hugging Face decoder's folder has.
 CONFIG = """{"model_type": "llama", "hidden_size": 64, "intermediate_size": 128, "vocab_size": 100,
@@ -99,7 +99,7 @@ class ShownCommands(AttachTest):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def provide_ranks(self, names):
-        """Runs of which each lasts while the next one does, as ranks of one job."""
+        """Runs that overlap in time, as ranks of one job do."""
         waits = 'echo ready; read line; exec "$UTLZ_TEST_PROGRAM"'
         running = [Followed([str(UTLZ), "run", "--counters=none", "--no-report", "-o", name, "--",
                              "sh", "-c", waits],

@@ -394,7 +394,7 @@ class MetricsTest(EndToEndTest):
                 self.assertGreaterEqual(total(samples, "utlz_app_requests_total"), 200)
                 if engine != "triton":
                     self.assertGreater(total(samples, "utlz_app_tokens_per_second"), 0)
-                    # The made-up GPU tells no energy: then there is none a token.
+                    # The made-up GPU reports no energy, so energy per token is absent.
                     self.assertIsNone(total(samples, "utlz_app_joules_per_token"))
                 if engine in ("vllm", "sglang"):
                     self.assertAlmostEqual(total(samples, "utlz_app_first_token_seconds"), 0.495)

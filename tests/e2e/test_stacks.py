@@ -26,7 +26,7 @@ class StacksTest(EndToEndTest):
         return run, self.report(run)
 
     def assert_sums(self, owners):
-        """What is told of owners adds up to everything, to the nanosecond."""
+        """Times of owners add up to the total, to the nanosecond."""
         for rows in ("layers", "repeated_layers", "lines"):
             self.assertEqual(sum(row["own_time_ns"] for row in owners[rows]), owners["time_ns"])
             self.assertEqual(sum(row["own_idle_before_ns"] for row in owners[rows]),

@@ -1,4 +1,4 @@
-"""utlz top beside runs that others profile: what their collectors tell it, and utlz pause."""
+"""utlz top beside profiled runs: the snapshots of their collectors, and utlz pause."""
 
 import json
 import os
@@ -47,7 +47,7 @@ class TopTest(AttachTest):
         return tool
 
     def run_told(self, top, is_enough):
-        """What this test's collector told, once it is enough."""
+        """The first snapshot of this test's collector that is enough."""
         deadline = time.monotonic() + TIME_LIMIT_S
         while time.monotonic() < deadline:
             for run in json.loads(top.line())["runs"]:

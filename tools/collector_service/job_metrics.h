@@ -1,6 +1,6 @@
-// The metrics of all jobs of a service as one snapshot: each sample says of which job it is.
+// Joins the metrics of all jobs of a service in one snapshot; a label names each sample's job.
 //
-// What a job counted stays for kLasting after its end, so that whoever scrapes sees the last of it.
+// A job's counts stay for kLasting after its end, so that a scraper sees the last ones.
 // Thread safety: Publish() from any thread, the rest from one.
 #ifndef UTLZ_TOOLS_COLLECTOR_SERVICE_JOB_METRICS_H_
 #define UTLZ_TOOLS_COLLECTOR_SERVICE_JOB_METRICS_H_
@@ -22,8 +22,8 @@ class JobMetrics {
   static constexpr std::chrono::minutes kLasting{5};
   static constexpr size_t kMostEnded = 256;  // the oldest go first
 
-  // A job begins; returns how Publish() is told of it. Where another job has its name, it gets a
-  // number as well.
+  // Begins a job and returns the number to give to Publish(). A job whose name is taken gets a
+  // suffix.
   uint64_t Begin(const std::string& name);
   void Publish(uint64_t job, MetricsSnapshot snapshot);
   void End(uint64_t job, Clock::time_point now);

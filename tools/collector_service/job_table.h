@@ -46,7 +46,7 @@ class JobTable {
       : limits_(limits), recorder_(std::move(recorder)), say_(std::move(say)) {}
 
   // Gives the agent to its job's session, which begins where there is none yet. False where it
-  // cannot: the agent has been told so.
+  // cannot; the agent then has its refusal already.
   bool Admit(const JobIdentity& job, AgentKnock knock, Clock::time_point now);
 
   // The session of this job, which begins where there is none yet; null where it cannot.

@@ -1,5 +1,5 @@
-// Says sentences on a thread of its own: whoever has something to say never waits for a terminal or
-// a pipe that nobody reads. Thread safety: Tell() from any thread, the rest from one.
+// Prints sentences on a thread of its own, so that the caller never waits for a terminal or a pipe
+// that nobody reads. Thread safety: Tell() from any thread, the rest from one.
 #ifndef UTLZ_TOOLS_EXPORTER_SPEAKER_H_
 #define UTLZ_TOOLS_EXPORTER_SPEAKER_H_
 

@@ -79,7 +79,7 @@ std::string RenderFamily(const FamilySummary& family, bool steps, bool counters)
   return line + "\n";
 }
 
-// Without counters of kernels there is no column for what they tell.
+// Only a run with kernel counters has the columns of bandwidth and roofs.
 bool HasCounters(const Summary& summary) { return summary.capture().rung() >= SOURCE_SAMPLED; }
 
 std::string RenderFamilies(const Summary& summary, const TextOptions& options) {

@@ -59,7 +59,7 @@ std::string RenderLevels(const StepsSummary& steps, const TextOptions& options) 
     text +=
         "; while traced a step took " + TimeText(steps.time_mean_ns() + steps.slowdown_time_ns());
   }
-  if (steps.has_told_note()) text += "; " + steps.told_note();
+  if (steps.has_expected_note()) text += "; " + steps.expected_note();
   return Wrap(EscapeForTerminal(text), options.columns, 2);
 }
 

@@ -111,7 +111,7 @@ void NameJob(const std::string& command) {
   setenv(kJobVariable, absl::StrCat(name.substr(0, kMostJobNameBytes), "-", getpid()).c_str(), 1);
 }
 
-// The agent is told who takes its records: a tool that visits, or a service.
+// Sets the variables that say who takes the agent's records: an attaching tool, or a service.
 void SetAgentsEnvironment(const RunOptions& options) {
   for (const char* name : {kSocketVariable, kTokenVariable, kParkVariable, kCollectorVariable}) {
     unsetenv(name);

@@ -8,7 +8,7 @@
 
 namespace utlz::top {
 
-// What tells a GPU's peaks; zero: unknown.
+// The properties that determine a GPU's peaks; zero: unknown.
 struct GpuShape {
   int compute_capability_major = 0;
   int compute_capability_minor = 0;

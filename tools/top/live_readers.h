@@ -1,5 +1,5 @@
-// Connections to the collectors of this machine that tell how their runs go (collector/live). Those
-// of this user and of root are believed; root also hears others, of their own processes alone.
+// Reads live snapshots from the collectors of this machine (collector/live). Those of this user and
+// of root are trusted. Root also reads those of other users, but only about their own processes.
 #ifndef UTLZ_TOOLS_TOP_LIVE_READERS_H_
 #define UTLZ_TOOLS_TOP_LIVE_READERS_H_
 

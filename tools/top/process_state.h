@@ -23,7 +23,7 @@ class ProcessStates {
 
  private:
   struct Known {
-    uint64_t start_ticks = 0;  // tells a process from a later one of the same number
+    uint64_t start_ticks = 0;  // distinguishes a process from a later one with its PID
     uint64_t cpu_ticks = 0;
     uint64_t time_ns = 0;
     uid_t user = 0;

@@ -73,7 +73,7 @@ struct GpuSnapshot {
 struct Snapshot {
   uint64_t time_ns = 0;  // since 1970
   std::vector<GpuSnapshot> gpus = {};
-  std::vector<LiveSnapshot> runs = {};  // of collectors that tell, checked; text is not escaped
+  std::vector<LiveSnapshot> runs = {};  // sent by collectors and checked; text is not escaped
 };
 
 // "GPM", "PM" of samples of the counters, or "NVML": then only GPU-Util is known of what the GPU
@@ -84,7 +84,7 @@ const char* NameOf(ComputeSource source);
 // grow, or in more than a year.
 std::optional<double> SecondsUntilFull(const GpuSnapshot& gpu);
 
-// The run that this process is part of, and its part; null where no collector tells of it.
+// The run that this process is part of, and its part; null if no collector reports it.
 struct RunOfProcess {
   const LiveSnapshot* run = nullptr;
   const LiveProcess* process = nullptr;

@@ -19,7 +19,7 @@ namespace utlz::top {
 // Not thread-safe.
 class SnapshotReader {
  public:
-  // `live`: where collectors tell how their runs go; may be null, else it must outlive this.
+  // `live`: reads the collectors' snapshots; may be null, else it must outlive this.
   explicit SnapshotReader(const NvmlTable& table, const std::vector<DeviceCeilings>& ceilings = {},
                           LiveReaders* live = nullptr);
 

@@ -119,7 +119,7 @@ int Top(const TopOptions& options) {
 void AddTopCommand(CLI::App* program, Action* action) {
   CLI::App* top = program->add_subcommand(
       "top",
-      "What every GPU does now, and what collectors tell of their runs: in full screen, as lines, "
+      "What every GPU does now, and the runs that collectors record: in full screen, as lines, "
       "or as JSON");
   const auto options = std::make_shared<TopOptions>();
   top->add_flag("--once", options->once, "One tick, with the processes of each GPU");

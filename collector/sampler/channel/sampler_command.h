@@ -24,7 +24,7 @@ enum SamplerCommandKind : uint32_t {
 // What a collector knows of a GPU's load and of its kernels' counters.
 enum SamplingProgress : uint64_t {
   kProgressSteady = 1,     // the load repeats itself: its start-up is over
-  kProgressBaseKnown = 2,  // more samples of the base set would tell little
+  kProgressBaseKnown = 2,  // more samples of the base set would add little
 };
 constexpr uint64_t ProgressOf(bool steady, bool base_known) {
   return uint64_t{steady} * kProgressSteady | uint64_t{base_known} * kProgressBaseKnown;

@@ -92,7 +92,7 @@ double IdleCores::Idle(const Reading& before, const Reading& now) const {
   for (size_t i = 0; i < now.groups.quotas.size(); ++i) {
     const CpuQuota& quota = now.groups.quotas[i];
     const std::optional<uint64_t>& used_before_ns = before.groups.quotas[i].used_ns;
-    // Who cannot tell how much of a quota is used leaves all of it to the job.
+    // If the used part of a quota is unknown, the job keeps all of it.
     if (!quota.used_ns.has_value() || !used_before_ns.has_value()) return 0;
     const double used = Seconds(*used_before_ns, *quota.used_ns) / seconds;
     idle = std::min(idle, quota.cores - used + own);

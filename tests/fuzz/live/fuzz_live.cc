@@ -1,4 +1,4 @@
-// What a collector, or whoever has its place, may send to utlz top: it is read the same in one
+// What a collector, or an impostor, may send to utlz top: it is read the same in one
 // piece and byte by byte, what is taken passes every check, and what is drawn of it is printable.
 #include <cstdint>
 #include <cstdlib>

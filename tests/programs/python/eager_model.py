@@ -1,4 +1,4 @@
-"""Steps of a small model, each module of which launches kernels on the fake GPU.
+"""Steps of a small model whose modules launch kernels on the fake GPU.
 
     eager_model.py STEPS [BLOCKS]
 

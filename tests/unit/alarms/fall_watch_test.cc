@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t kSecondNs = 1'000'000'000;
 
-// A job whose rate scatters by itself; told once a second of a clock of its own.
+// A job with a noisy rate, reported once a second on a clock of its own.
 class Job {
  public:
   explicit Job(double scatter) : scatter_(scatter) {}

@@ -33,7 +33,7 @@ TEST(CallStacks, KnowsNoCallWhosePlaceIsTaken) {
   EXPECT_EQ(calls.Get(7 + CallStacks::kEntries), 0u);
 }
 
-// Each thread puts calls that fall into one place; whoever reads gets a whole entry, or none.
+// Each thread puts calls that fall into one place; a reader gets a whole entry, or none.
 TEST(CallStacks, GivesNobodyAnothersStack) {
   CallStacks calls;
   ASSERT_TRUE(calls.Create());

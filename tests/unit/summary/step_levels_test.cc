@@ -248,7 +248,7 @@ TEST(StepLevelsTest, ThePromptsStepIsToldApartFromThoseOfTokens) {
 }
 
 TEST(StepLevelsTest, WhatSomebodySaysThatItRanChoosesTheLevel) {
-  const auto told = [](double steps) {
+  const auto steps_of = [](double steps) {
     ModelOptions options;
     options.steps = steps;
     Generation generation(options);
@@ -256,13 +256,13 @@ TEST(StepLevelsTest, WhatSomebodySaysThatItRanChoosesTheLevel) {
     return generation.End();
   };
   const double step_ns = (2 + kLayers * kLayerKernels) * static_cast<double>(kLaunchNs);
-  EXPECT_NEAR(told(30 * 16).time_mean_ns(), step_ns, 0.05 * step_ns);
-  EXPECT_EQ(told(30 * 16).told_note(), "as many as --steps says");
-  EXPECT_NEAR(told(30).time_mean_ns(), 16 * step_ns, 0.05 * 16 * step_ns);
-  EXPECT_NEAR(told(30 * 16 * kLayers).time_p50_ns(), kLayerKernels * kLaunchNs, kLaunchNs);
-  const StepsSummary none = told(77);
+  EXPECT_NEAR(steps_of(30 * 16).time_mean_ns(), step_ns, 0.05 * step_ns);
+  EXPECT_EQ(steps_of(30 * 16).expected_note(), "as many as --steps says");
+  EXPECT_NEAR(steps_of(30).time_mean_ns(), 16 * step_ns, 0.05 * 16 * step_ns);
+  EXPECT_NEAR(steps_of(30 * 16 * kLayers).time_p50_ns(), kLayerKernels * kLaunchNs, kLaunchNs);
+  const StepsSummary none = steps_of(77);
   EXPECT_NEAR(none.time_mean_ns(), step_ns, 0.05 * step_ns);
-  EXPECT_NE(none.told_note().find("no level"), std::string::npos) << none.told_note();
+  EXPECT_NE(none.expected_note().find("no level"), std::string::npos) << none.expected_note();
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ void CatchSignals() {
   sigfillset(&leave.sa_mask);
   for (size_t i = 0; i < kEndingSignals.size(); ++i) {
     sigaction(kEndingSignals[i], nullptr, &way_back.before[i]);
-    // What whoever started us ignores, as nohup does, stays ignored.
+    // Signals that the parent ignores, as nohup does, stay ignored.
     if (way_back.before[i].sa_handler == SIG_IGN) continue;
     sigaction(kEndingSignals[i], &leave, nullptr);
   }

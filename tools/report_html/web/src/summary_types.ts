@@ -350,8 +350,8 @@ export interface Steps {
   held_up?: number[];
   held_up_time_ns?: number[];
   held_up_reason?: string[];
-  told?: number;
-  told_note?: string;
+  expected?: number;
+  expected_note?: string;
 }
 
 export interface StepLevel {

@@ -73,6 +73,6 @@ export function stepsSentence(steps: Steps | undefined): string {
   if (!steps || at < 0 || levels[at].count === undefined) return "";
   const sentence = countText(levels[at], steps) + timeText(levels[at]) + outerText(levels[at - 1], steps) +
     `${innerText(levels[at], levels[at + 1])}.${spreadText(steps)}` +
-    (steps.told_note ? ` As told: ${steps.told_note}.` : "");
+    (steps.expected_note ? ` By --steps: ${steps.expected_note}.` : "");
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }
