@@ -31,6 +31,8 @@ import price_ways
 HERE = pathlib.Path(__file__).resolve().parent
 SKIPPED = 77
 LIMIT_S = 120  # of one way
+SETTLE_S = 0.15  # until what was recorded has run
+CONTEXT, PROCESS = 1, 0  # what PresenceWindow switches
 BATCH = 2000
 BATCHES = 60
 
@@ -104,10 +106,6 @@ def end_presence(moved):
             "recorded_bytes": library.PresenceRecordedBytes()}
 
 
-SETTLE_S = 0.15
-CONTEXT, PROCESS = 1, 0
-
-
 def end_window(library, how):
     """What --switch says; "twice": settled, and then on and off once more for the process."""
     if how == "process":
@@ -142,71 +140,6 @@ def have_windows(loads, count, how):
         within = work_once()
         end_window(library, how)
         recorded.append([within, work_once()])
-    return recorded
-
-
-def work(step, wait, seconds):
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        for _ in range(50):
-            step()
-        wait()
-
-
-def time_batches(step, wait, count, batches):
-    """CPU time of a launch in each batch, in ns."""
-    times = []
-    for _ in range(batches):
-        begin = time.thread_time_ns()
-        for _ in range(count):
-            step()
-        times.append((time.thread_time_ns() - begin) / count)
-        wait()
-    return times
-
-
-def presence_library():
-    path = os.environ.get("PRESENCE_MODE") and os.environ.get("CUDA_INJECTION64_PATH")
-    return ctypes.CDLL(path) if path else None
-
-
-def move_presence():
-    library = presence_library()
-    if library and os.environ["PRESENCE_MODE"] in ("moved", "context"):
-        return library.PresenceMove()
-    return None
-
-
-def end_presence(moved):
-    library = presence_library()
-    if not library:
-        return None
-    library.PresenceRecordedBytes.restype = ctypes.c_uint64
-    return {"moved": moved, "stopped": library.PresenceStop(), "status": library.PresenceStatus(),
-            "recorded_bytes": library.PresenceRecordedBytes()}
-
-
-def have_windows(loads, count, ends):
-    """As the agent has them, in the context; `ends`: for the process too, a tenth of a second later."""
-    library = presence_library()
-    recorded = []
-    for _ in range(count if library else 0):
-        begun = library.PresenceRecordedBytes()
-        library.PresenceWindow(1, 1)
-        for step in loads.steps.values():
-            step()
-        loads.wait()
-        library.PresenceWindow(0, 1)
-        library.PresenceFlush(0)
-        time.sleep(0.1)
-        if ends:
-            library.PresenceEnd()
-        within = library.PresenceRecordedBytes()
-        for step in loads.steps.values():
-            step()
-        loads.wait()
-        library.PresenceFlush(1)
-        recorded.append([within - begun, library.PresenceRecordedBytes() - within])
     return recorded
 
 
