@@ -14,7 +14,7 @@ import unittest
 from attaching import Program
 from harness import TIME_LIMIT_S
 from service import ServiceTest
-from test_metrics import samples_of, total
+from live_run import samples_of, total
 
 GEMM = "_Z4gemmPfPKfS1_i"
 
