@@ -85,6 +85,13 @@ TEST_F(LaterWindowsTest, RecordsGoOnWhileAProgramBegins) {
   EXPECT_FALSE(later_.HoldsOn(sums, 0)) << "there is nothing to win any more";
 }
 
+TEST_F(LaterWindowsTest, APauseOfWindowsDecidesNothing) {
+  later_.SwitchedOn();
+  later_.Paused(kPauseNs, true);
+  EXPECT_TRUE(later_.MayTrace());
+  EXPECT_FALSE(later_.Due(10 * kPauseNs));
+}
+
 TEST_F(LaterWindowsTest, NodesOfGraphsWouldGoOnBeingRecorded) {
   WorkSums sums = HostBound();
   sums.graph_nodes = sums.launches / LaterWindows::kLaunchesANode + 1;
