@@ -68,8 +68,14 @@ class Generation {
     SendWindow(start_ns, now_ns_);
   }
 
+  // For the process, after which CUPTI gives operations no numbers.
+  void EndRecords() {
+    ended_ = true;
+    Tell();
+  }
+
   void LeaveUntraced(size_t launches) {
-    untraced_ += launches;
+    if (!ended_) untraced_ += launches;
     now_ns_ += launches * kLaunchNs;
   }
 
@@ -93,6 +99,7 @@ class Generation {
     status.set_operations_recorded(recorded_);
     status.set_operations_numbered(recorded_ + in_gaps_);
     status.set_operations_in_gaps(in_gaps_);
+    if (ended_) status.set_records_state(RECORDS_ENDED);
     run_.Send(1, FRAME_AGENT_STATUS, status);
   }
 
@@ -102,6 +109,7 @@ class Generation {
   uint64_t recorded_ = 0;
   uint64_t in_gaps_ = 0;
   uint64_t untraced_ = 0;  // since the last window
+  bool ended_ = false;
 };
 
 const StepLevel* LevelNamed(const StepsSummary& steps, const std::string& name) {
@@ -245,6 +253,22 @@ TEST(StepLevelsTest, ThePromptsStepIsToldApartFromThoseOfTokens) {
   EXPECT_NEAR(call->decode_time_mean_ns(), token_ns, 0.02 * token_ns);
   EXPECT_NEAR(call->prefill_time_ns() + (call->inner() - 1) * call->decode_time_mean_ns(),
               call->time_mean_ns(), 1);
+}
+
+// The launch at the end stands for the agent's own call, whose number says how many passed before it.
+TEST(StepLevelsTest, StepsAfterTheEndOfRecordsAreNotCounted) {
+  Generation counted;
+  Generation ended;
+  for (Generation* generation : {&counted, &ended}) {
+    generation->Trace(Repeat(CallOf(16), 3));
+    if (generation == &ended) generation->EndRecords();
+    generation->LeaveUntraced(5 * CallOf(16).size());
+    generation->Trace({0});
+  }
+  EXPECT_NEAR(counted.End().after_traced(), 5 * 16, 2);
+  const StepsSummary steps = ended.End();
+  EXPECT_GT(steps.steps(), 0u);
+  EXPECT_FALSE(steps.has_after_traced()) << "they may be any number";
 }
 
 TEST(StepLevelsTest, WhatSomebodySaysThatItRanChoosesTheLevel) {
