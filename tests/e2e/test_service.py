@@ -388,6 +388,8 @@ class ServiceMetricsTest(ServiceTest):
             self.wait_until(lambda job=job: total(self.get(place), "utlz_kernel_launches_total",
                                                   utlz_job=job, pod=f"pod-{job}") == 100,
                             "both are on the page")
+            self.assertEqual(total(self.get(place), "utlz_alarms_total", utlz_job=job), 0,
+                             "each job is looked at, and nothing is wrong with it")
         for program in programs:
             program.quit()
         service.wait_for("profile:")
