@@ -62,7 +62,8 @@ class JobsTest(ServiceTest):
         service.wait_for("profile:")
         reports = sorted(self.reports(), key=lambda report: len(report["processes"]))
         self.assertEqual([len(report["processes"]) for report in reports], [1, 2])
-        self.assertEqual(reports[1]["processes"][0]["rank"], 3)
+        process = reports[1]["processes"][0]
+        self.assertEqual((process["job"], process["rank"]), ("one", 3))
         self.assertIn("one: recording into", service.said)
         service.stop()
 
