@@ -80,9 +80,7 @@ void LiveDevices::Update(const ModelState& model, const WorkLedger& work, const 
   std::vector<CauseTimes> causes(model.devices.size());
   for (uint32_t i = 0; i < model.devices.size(); ++i) {
     const DeviceWork of_device = i < work.devices().size() ? work.devices()[i] : DeviceWork();
-    const DevicePoint point = PointOf(model, i, of_device, time.devices()[i]);
-    // Before a process came there was no work whose rate could be told.
-    if (point.known_ns != 0) histories_[i].Add(point);
+    histories_[i].Add(PointOf(model, i, of_device, time.devices()[i]));
     causes[i] = time.devices()[i].time_ns;
   }
   causes_.Add(model.NewestNs(), std::move(causes));

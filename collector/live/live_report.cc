@@ -14,24 +14,6 @@
 namespace utlz {
 namespace {
 
-// Of the level that the summary's steps are of.
-std::optional<double> CountOfSteps(const Summary& summary) {
-  for (const StepLevel& level : summary.steps().levels()) {
-    if (level.name() == summary.steps().level()) return level.count();
-  }
-  return std::nullopt;
-}
-
-uint64_t PlacedNs(const ModelState& model, const std::string& uuid) {
-  uint64_t placed_ns = 0;
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    if (uuid.empty() || FormatUuid(model.devices[i].uuid) == uuid) {
-      placed_ns = std::max(placed_ns, model.devices[i].sweep.last_ns());
-    }
-  }
-  return placed_ns;
-}
-
 std::string Text(std::string text) {
   if (text.size() > kMaxLiveTextBytes) text.resize(kMaxLiveTextBytes);
   MakeValidUtf8(text.data(), text.size());
@@ -70,9 +52,7 @@ LiveSnapshot LiveReport::Take(const ModelState& model, uint64_t time_ns) {
   devices_.Update(model, work_, time_);
   processes_.Update(model, work_);
   kernels_.Update(model);
-  if (const auto count = CountOfSteps(summary)) {
-    progress_.Tell(PlacedNs(model, summary.steps().device_uuid()), *count);
-  }
+  progress_.Update(model, summary.steps());
   if (begun_ns_ == 0) begun_ns_ = model.NewestNs();
   LiveSnapshot snapshot;
   snapshot.set_time_ns(time_ns);

@@ -54,6 +54,14 @@ std::optional<double> Hfu(const DevicePoint& from, const DevicePoint& to) {
   return (to.work.peak_ns - from.work.peak_ns) * (kernel_ns / counted_ns) / time_ns;
 }
 
+// Where HFU is measured from. Samples may come before any process does, and a rate from there on
+// would be one since 1970.
+const DevicePoint& FirstKnown(const std::deque<DevicePoint>& points) {
+  const auto known = std::find_if(points.begin(), points.end(),
+                                  [](const DevicePoint& point) { return point.known_ns != 0; });
+  return known == points.end() ? points.back() : *known;
+}
+
 std::optional<double> MemorySpeedOfLight(const DevicePoint& from, const DevicePoint& to,
                                          double peak) {
   const auto read = PerSecond(from.read_bytes, to.read_bytes);
@@ -100,7 +108,7 @@ DeviceRates DeviceHistory::Rates(const Ceilings& ceilings) const {
   const DevicePoint& from = points_.front();
   const DevicePoint& to = points_.back();
   const auto elapsed = PerSecond(from.sm_elapsed_cycles, to.sm_elapsed_cycles);
-  rates.hfu = Hfu(from, to);
+  rates.hfu = Hfu(FirstKnown(points_), to);
   rates.compute_speed_of_light = ShareOfCycles(from.tensor_cycles, to.tensor_cycles, elapsed);
   rates.sm_active = ShareOfCycles(from.sm_active_cycles, to.sm_active_cycles, elapsed);
   if (!rates.compute_speed_of_light.has_value()) {

@@ -22,7 +22,7 @@ struct MeanTotal {
 // Totals of one GPU at one moment.
 struct DevicePoint {
   uint64_t time_ns = 0;   // of the run
-  uint64_t known_ns = 0;  // up to which kernels are known
+  uint64_t known_ns = 0;  // up to which kernels are known; 0: no process came yet
   DeviceWork work = {};
   double busy_ns = 0;
   double traced_ns = 0;

@@ -1,6 +1,35 @@
 #include "collector/metrics/job_progress.h"
 
+#include <algorithm>
+#include <string>
+
 namespace utlz {
+namespace {
+
+// Of the level that the summary's steps are of.
+std::optional<double> CountOfSteps(const StepsSummary& steps) {
+  for (const StepLevel& level : steps.levels()) {
+    if (level.name() == steps.level()) return level.count();
+  }
+  return std::nullopt;
+}
+
+// Up to which the kernels of the steps' GPU are placed in time.
+uint64_t PlacedNs(const ModelState& model, const std::string& uuid) {
+  uint64_t placed_ns = 0;
+  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+    if (uuid.empty() || FormatUuid(model.devices[i].uuid) == uuid) {
+      placed_ns = std::max(placed_ns, model.devices[i].sweep.last_ns());
+    }
+  }
+  return placed_ns;
+}
+
+}  // namespace
+
+void JobProgress::Update(const ModelState& model, const StepsSummary& steps) {
+  if (const auto count = CountOfSteps(steps)) Tell(PlacedNs(model, steps.device_uuid()), *count);
+}
 
 void JobProgress::Tell(uint64_t time_ns, double steps) {
   count_.Tell(steps);

@@ -7,6 +7,8 @@
 #include <optional>
 
 #include "collector/metrics/growing_count.h"
+#include "collector/run/model_state.h"
+#include "proto/summary.pb.h"
 
 namespace utlz {
 
@@ -16,6 +18,8 @@ class JobProgress {
   static constexpr double kFewestSteps = 3;
   static constexpr size_t kMostPoints = 4096;
 
+  // `steps` are those that SummarizeSteps() found in `model`.
+  void Update(const ModelState& model, const StepsSummary& steps);
   // So many steps had begun by `time_ns`, by the latest estimate.
   void Tell(uint64_t time_ns, double steps);
 

@@ -34,24 +34,6 @@ Labels With(Labels labels, const char* name, std::string_view value) {
   return labels;
 }
 
-// Of the level that the summary's steps are of.
-std::optional<double> CountOfSteps(const Summary& summary) {
-  for (const StepLevel& level : summary.steps().levels()) {
-    if (level.name() == summary.steps().level()) return level.count();
-  }
-  return std::nullopt;
-}
-
-uint64_t PlacedNs(const ModelState& model, const std::string& uuid) {
-  uint64_t placed_ns = 0;
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    if (uuid.empty() || FormatUuid(model.devices[i].uuid) == uuid) {
-      placed_ns = std::max(placed_ns, model.devices[i].sweep.last_ns());
-    }
-  }
-  return placed_ns;
-}
-
 void AddFamilies(const WorkSum& sum, const Labels& labels, MetricsSnapshot* snapshot) {
   for (int i = 0; i < kKernelFamilies; ++i) {
     const FamilyWork& family = sum.families[static_cast<size_t>(i)];
@@ -103,9 +85,7 @@ MetricsSnapshot RunMetrics::Take(const ModelState& model, const CollectorCost& c
   Summary summary;
   SummarizeSteps(model, &summary);
   Update(model);
-  if (const auto count = CountOfSteps(summary)) {
-    progress_.Tell(PlacedNs(model, summary.steps().device_uuid()), *count);
-  }
+  progress_.Update(model, summary.steps());
   MetricsSnapshot snapshot;
   AddWork(model, &snapshot);
   AddDevices(model, &snapshot);

@@ -20,6 +20,14 @@ std::string CommandOf(const Process& info) {
   return command;
 }
 
+// As the collector found it; what an agent writes there itself was removed.
+void AddPlace(const Process& process, ProcessSummary* summary) {
+  if (!process.job().empty()) summary->set_job(process.job());
+  if (!process.pod().empty()) summary->set_pod(process.pod());
+  if (!process.pod_namespace().empty()) summary->set_pod_namespace(process.pod_namespace());
+  if (!process.container().empty()) summary->set_container(process.container());
+}
+
 void SetLosses(const ProcessState& process, ProcessSummary* summary) {
   summary->set_launches_timeless(process.launches_timeless);
   uint64_t dropped = process.status.launches_dropped_ring();
@@ -39,6 +47,7 @@ void SetProcess(const ModelState& model, const ProcessState& process, ProcessSum
   if (process.info.parent_pid() != 0) summary->set_parent_pid(process.info.parent_pid());
   summary->set_command(CommandOf(process.info));
   if (process.info.has_rank()) summary->set_rank(process.info.rank());
+  AddPlace(process.info, summary);
   if (process.info.cupti_version() != 0) summary->set_cupti_version(process.info.cupti_version());
   if (!process.info.cupti_path().empty()) summary->set_cupti_path(process.info.cupti_path());
   if (process.info.driver_version() != 0)

@@ -62,7 +62,8 @@ class JobsTest(ServiceTest):
         service.wait_for("profile:")
         reports = sorted(self.reports(), key=lambda report: len(report["processes"]))
         self.assertEqual([len(report["processes"]) for report in reports], [1, 2])
-        self.assertEqual(reports[1]["processes"][0]["rank"], 3)
+        process = reports[1]["processes"][0]
+        self.assertEqual((process["job"], process["rank"]), ("one", 3))
         self.assertIn("one: recording into", service.said)
         service.stop()
 
@@ -388,6 +389,8 @@ class ServiceMetricsTest(ServiceTest):
             self.wait_until(lambda job=job: total(self.get(place), "utlz_kernel_launches_total",
                                                   utlz_job=job, pod=f"pod-{job}") == 100,
                             "both are on the page")
+            self.assertEqual(total(self.get(place), "utlz_alarms_total", utlz_job=job), 0,
+                             "each job is looked at, and nothing is wrong with it")
         for program in programs:
             program.quit()
         service.wait_for("profile:")

@@ -5,15 +5,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cctype>
 #include <cerrno>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "collector/unique_fd.h"
+#include "tools/attach/target/proc_file.h"
 #include "tools/exporter/find_places.h"
 
 namespace utlz {
@@ -21,7 +20,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr size_t kMaxPathBytes = 4096;
 constexpr size_t kMaxNameBytes = 256;
 
 absl::Status WrongRule(size_t number, const std::string& why) {
@@ -69,17 +67,9 @@ absl::StatusOr<AttachRule> RuleOf(const Json& json, size_t number) {
   return rule;
 }
 
+// Empty where it cannot be read: the process is gone, or another user's.
 std::string ReadText(const std::string& path, size_t most_bytes) {
-  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  std::string text(file.valid() ? most_bytes : 0, '\0');
-  size_t size = 0;
-  while (size < text.size()) {
-    const ssize_t count = read(file.get(), text.data() + size, text.size() - size);
-    if (count <= 0) break;
-    size += static_cast<size_t>(count);
-  }
-  text.resize(size);
-  return text;
+  return attach::ReadSmallFile(path, most_bytes).value_or("");
 }
 
 std::string UnifiedPath(const std::string& cgroup) {
@@ -125,7 +115,10 @@ absl::StatusOr<std::vector<AttachRule>> ReadAttachRules(const std::string& path)
   if (static_cast<uint64_t>(status.st_size) > kMaxRulesBytes) {
     return absl::InvalidArgumentError(absl::StrCat("the rules ", path, " are too long"));
   }
-  absl::StatusOr<std::vector<AttachRule>> rules = ParseAttachRules(ReadText(path, kMaxRulesBytes));
+  // Of the file that was checked: another one may have this name by now.
+  const absl::StatusOr<std::string> text = attach::ReadSmallFile(file, path, kMaxRulesBytes);
+  if (!text.ok()) return text.status();
+  absl::StatusOr<std::vector<AttachRule>> rules = ParseAttachRules(*text);
   if (rules.ok()) return rules;
   return absl::Status(rules.status().code(), absl::StrCat(path, ": ", rules.status().message()));
 }
@@ -143,9 +136,7 @@ std::optional<RuleFacts> ReadRuleFacts(const std::string& proc, pid_t pid) {
   if (stat(folder.c_str(), &status) != 0) return std::nullopt;
   RuleFacts facts;
   facts.user = status.st_uid;
-  std::string program(kMaxPathBytes, '\0');
-  const ssize_t size = readlink((folder + "/exe").c_str(), program.data(), program.size());
-  program.resize(size > 0 ? static_cast<size_t>(size) : 0);
+  const std::string program = attach::ReadLink(folder + "/exe").value_or("");
   facts.program = program.substr(program.rfind('/') + 1);
   facts.thread = ReadText(folder + "/comm", kMaxNameBytes);
   if (!facts.thread.empty() && facts.thread.back() == '\n') facts.thread.pop_back();

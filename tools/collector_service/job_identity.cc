@@ -1,8 +1,5 @@
 #include "tools/collector_service/job_identity.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 
@@ -10,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "collector/metrics/label_text.h"
-#include "collector/unique_fd.h"
+#include "tools/attach/target/proc_file.h"
 #include "tools/exporter/find_places.h"
 
 namespace utlz {
@@ -20,12 +17,9 @@ constexpr size_t kMaxStatBytes = 1024;
 constexpr size_t kMaxCommandBytes = 4096;
 constexpr size_t kStartTimeWord = 19;  // after the name
 
+// Empty where it cannot be read.
 std::string ReadStart(const std::string& path, size_t most_bytes) {
-  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  std::string text(file.valid() ? most_bytes : 0, '\0');
-  const ssize_t size = text.empty() ? 0 : read(file.get(), text.data(), text.size());
-  text.resize(size > 0 ? static_cast<size_t>(size) : 0);
-  return text;
+  return attach::ReadSmallFile(path, most_bytes).value_or("");
 }
 
 // The number that is the word of this index, from 0 on; 0 where it is none.

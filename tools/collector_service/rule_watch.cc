@@ -88,11 +88,12 @@ RuleWatch::~RuleWatch() {
   thread_.join();
 }
 
-bool RuleWatch::IsNamed(pid_t pid) const {
+std::optional<uid_t> RuleWatch::UserOfNamed(pid_t pid) const {
   const std::optional<RuleFacts> facts = ReadRuleFacts("/proc", pid);
-  return facts && std::any_of(rules_.begin(), rules_.end(), [&](const AttachRule& rule) {
-           return Matches(rule, *facts);
-         });
+  const bool is_named =
+      facts && std::any_of(rules_.begin(), rules_.end(),
+                           [&](const AttachRule& rule) { return Matches(rule, *facts); });
+  return is_named ? std::make_optional(facts->user) : std::nullopt;
 }
 
 void RuleWatch::Forget(Clock::time_point now) {
@@ -112,18 +113,20 @@ void RuleWatch::Look(Clock::time_point now, const FindSession& find_session) {
            std::any_of(attached_.begin(), attached_.end(), is_it) ||
            std::any_of(wanted_.begin(), wanted_.end(), is_it);
   };
+  {
+    const std::lock_guard lock(mutex_);
+    Forget(now);
+  }
   for (const pid_t pid : AllProcesses()) {
-    if (!IsNamed(pid)) continue;
+    const std::optional<uid_t> user = UserOfNamed(pid);
+    if (!user) continue;
     const Identity process(pid, ReadStartTime("/proc", pid));
     {
       const std::lock_guard lock(mutex_);
-      Forget(now);
       if (attached_.size() + wanted_.size() >= kMostAttached || is_known(process)) continue;
     }
     if (!UsesCuda(pid) || IsRecordedOtherwise(pid)) continue;
-    const std::optional<RuleFacts> facts = ReadRuleFacts("/proc", pid);
-    if (!facts) continue;
-    std::shared_ptr<Session> session = find_session(pid, facts->user);
+    std::shared_ptr<Session> session = find_session(pid, *user);
     if (session == nullptr) continue;
     const std::lock_guard lock(mutex_);
     left_alone_[process] = now + kRetry;  // until it has been attached to
@@ -148,7 +151,7 @@ void RuleWatch::Run() {
 void RuleWatch::AttachTo(Wanted wanted) {
   const pid_t pid = wanted.process.first;
   // Its number may be another process's by now.
-  if (ReadStartTime("/proc", pid) != wanted.process.second || !IsNamed(pid)) return;
+  if (ReadStartTime("/proc", pid) != wanted.process.second || !UserOfNamed(pid)) return;
   absl::StatusOr<AttachedProcess> process =
       AttachedProcess::Attach(pid, means_, *wanted.session);
   if (!process.ok()) return say_(std::string(process.status().message()));

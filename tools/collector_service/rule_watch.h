@@ -18,6 +18,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -67,7 +68,8 @@ class RuleWatch {
   RuleWatch(std::vector<AttachRule> rules, attach::LibraryFile library, UniqueFd named_cupti,
             const std::string& cupti_path, Say say);
 
-  bool IsNamed(pid_t pid) const;
+  // The user of a process that a rule names; nothing of any other.
+  std::optional<uid_t> UserOfNamed(pid_t pid) const;
   void Forget(Clock::time_point now);
   void Run();
   void AttachTo(Wanted wanted);

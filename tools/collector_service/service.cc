@@ -14,11 +14,13 @@
 #include "collector/files/state_folder.h"
 #include "collector/history/history_log.h"
 #include "collector/history/run_history.h"
+#include "collector/text/shown_text.h"
 #include "tools/collector_service/job_identity.h"
 #include "tools/collector_service/job_metrics.h"
 #include "tools/collector_service/rule_watch.h"
 #include "tools/collector_service/service_socket.h"
 #include "tools/ending/ending_watch.h"
+#include "tools/run/alarm_sentence.h"
 
 namespace utlz {
 namespace {
@@ -115,6 +117,12 @@ class CollectorService {
     session.attached = job.attached;
     session.most_bytes_per_second = options_.most_bytes_per_second;
     if (exporter_ == nullptr && history_ == nullptr) return recording;
+    if (exporter_ != nullptr) {
+      session.tell_alarm = [to = exporter_.get(),
+                            name = EscapeForTerminal(job.name)](const Alarm& alarm) {
+        to->Tell(absl::StrCat(name, ": ", AlarmSentence(alarm)));
+      };
+    }
     const uint64_t number = exporter_ == nullptr ? 0 : metrics_.Begin(job.name);
     const std::shared_ptr<RunHistory> history = HistoryOf(session);
     session.publish_metrics = [this, number, history](MetricsSnapshot snapshot) {
@@ -177,7 +185,7 @@ absl::StatusOr<std::unique_ptr<RuleWatch>> WatchByRules(const CollectorServiceOp
 }
 
 absl::StatusOr<std::unique_ptr<Exporter>> StartExporter(const ExporterOptions& options) {
-  if (options.place.empty() && options.file.empty()) return std::unique_ptr<Exporter>();
+  if (!options.wanted()) return std::unique_ptr<Exporter>();
   return Exporter::Start(options, Say);
 }
 

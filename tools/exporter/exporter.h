@@ -2,8 +2,8 @@
 // OTLP; and says its alarms.
 //
 // Publish() and Tell() hand something over and return at once: no client, disk, terminal or lock of
-// theirs keeps the collector waiting. Thread safety: these two from any one thread at a time, the
-// rest from one thread.
+// theirs keeps the collector waiting. Thread safety: Publish() from any one thread at a time, Tell()
+// from any, the rest from one thread.
 #ifndef UTLZ_TOOLS_EXPORTER_EXPORTER_H_
 #define UTLZ_TOOLS_EXPORTER_EXPORTER_H_
 

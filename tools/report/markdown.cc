@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "collector/text/bound_text.h"
 #include "collector/text/number_text.h"
 #include "collector/text/shown_text.h"
 #include "tools/report/capture_text.h"
@@ -182,23 +183,6 @@ std::string Waterfall(const Summary& summary) {
   return text;
 }
 
-const char* BoundWord(Bound bound) {
-  switch (bound) {
-    case BOUND_COMPUTE:
-      return "compute";
-    case BOUND_MEMORY:
-      return "memory";
-    case BOUND_LATENCY:
-      return "latency";
-    case BOUND_COMMUNICATION:
-      return "communication";
-    case BOUND_NEITHER:
-      return "neither";
-    default:
-      return kUnknown;
-  }
-}
-
 // Figures that could not be told apart from others'.
 const char* Mark(const KernelSummary& kernel, bool known) {
   return known && kernel.folded_size() > 0 ? "~" : "";
@@ -229,7 +213,7 @@ std::string Kernels(const Summary& summary, const MarkdownOptions& options) {
             CompactMeasuredText(
                 Optional(kernel.has_dram_bytes_per_second(), kernel.dram_bytes_per_second()),
                 kernel.dram_bytes_error() * per_second) +
-            " | " + BoundWord(kernel.bound()) + " | " +
+            " | " + BoundText(kernel.bound()) + " | " +
             PercentText(Optional(kernel.has_roofline_efficiency(), kernel.roofline_efficiency())) +
             " |\n";
   }

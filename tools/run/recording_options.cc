@@ -4,7 +4,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -14,6 +13,7 @@
 #include "collector/history/run_history.h"
 #include "tools/calibrate/ceilings_store.h"
 #include "tools/exporter/find_places.h"
+#include "tools/run/alarm_sentence.h"
 #include "tools/run/profile_name.h"
 
 namespace utlz {
@@ -40,15 +40,6 @@ class HistoryOfRun : public KeptHistory {
   std::unique_ptr<HistoryLog> log_;
   RunHistory run_;
 };
-// "alarm: HFU fell to 36.0 % from 40.0 %, since 17 s (hfu_fell)"
-std::string AlarmSentence(const Alarm& alarm) {
-  const uint64_t until_ns = alarm.end_ns() != 0 ? alarm.end_ns() : alarm.time_ns();
-  const uint64_t seconds = (until_ns - std::min(until_ns, alarm.since_ns())) / 1'000'000'000;
-  if (alarm.end_ns() != 0) {
-    return absl::StrCat("alarm over after ", seconds, " s: ", alarm.text());
-  }
-  return absl::StrCat("alarm: ", alarm.text(), ", since ", seconds, " s (", alarm.name(), ")");
-}
 
 }  // namespace
 
@@ -104,9 +95,7 @@ SessionOptions MakeSessionOptions(const RecordingOptions& options, const std::st
   session.overhead_budget_ppm = options.overhead_budget_ppm;
   if (options.new_work) session.trace_flags |= kTraceNewWork;
   // Who looks on while the job runs wants to see more than its beginning.
-  const ExporterOptions& metrics = options.metrics;
-  const bool watched = !metrics.place.empty() || !metrics.file.empty() || !metrics.otlp.empty() ||
-                       metrics.alarms || !options.history_folder.empty();
+  const bool watched = options.metrics.wanted() || !options.history_folder.empty();
   const bool always = options.later_windows == LaterWindowsMode::kAlways ||
                       (options.later_windows == LaterWindowsMode::kAuto && watched);
   if (always) session.trace_flags |= kTraceAgainAlways;

@@ -76,10 +76,6 @@ void AddMetricsOptions(CLI::App* command, RecordingOptions* options) {
           "--otlp", options->metrics.otlp,
           "Send metrics by OTLP to http://ADDRESS:PORT; env: where OTEL_EXPORTER_OTLP_… say")
       ->type_name("URL");
-  command
-      ->add_option("--app-metrics", options->app_metrics,
-                   "Read the Prometheus page of vLLM, SGLang, TGI or Triton at http://ADDRESS:PORT")
-      ->type_name("URL");
   command->add_flag("--alarms", options->metrics.alarms,
                     "Say and record when the job falls behind its own past, hangs or stands idle");
 }
@@ -110,6 +106,10 @@ void AddRecordingOptions(CLI::App* command, const std::string& output,
       ->transform(Choice(stacks))
       ->type_name("MODE");
   AddMetricsOptions(command, options);
+  command
+      ->add_option("--app-metrics", options->app_metrics,
+                   "Read the Prometheus page of vLLM, SGLang, TGI or Triton at http://ADDRESS:PORT")
+      ->type_name("URL");
   AddModelWorkOptions(command, &arguments->work);
   AddAlertOption(command, &arguments->alerts);
 }

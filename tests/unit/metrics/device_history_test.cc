@@ -61,6 +61,18 @@ TEST(DeviceHistory, ZeroWhereTheGpuRests) {
   EXPECT_EQ(history.Rates({}).hfu, 0.0);
 }
 
+TEST(DeviceHistory, HfuBeginsWithTheFirstProcess) {
+  DeviceHistory history;
+  history.Add({.time_ns = kSecondNs});
+  EXPECT_FALSE(history.Rates({}).hfu.has_value());
+  history.Add({.time_ns = 2 * kSecondNs});
+  EXPECT_FALSE(history.Rates({}).hfu.has_value());
+  history.Add(PointAt(3, 0.4));
+  EXPECT_FALSE(history.Rates({}).hfu.has_value()) << "no time has passed since then";
+  history.Add(PointAt(5, 0.4));
+  EXPECT_NEAR(history.Rates({}).hfu.value(), 0.4, 1e-9);
+}
+
 TEST(DeviceHistory, SharesBySamples) {
   DeviceHistory history;
   history.Add({.time_ns = kSecondNs});

@@ -11,6 +11,7 @@
 #include "tests/support/scoped_variable.h"
 #include "tests/support/temporary_folder.h"
 #include "tools/run/agent_library.h"
+#include "tools/run/alarm_sentence.h"
 #include "tools/run/command_lookup.h"
 #include "tools/run/cuda_absence.h"
 #include "tools/run/overhead_budget.h"
@@ -32,6 +33,18 @@ TEST(OverheadBudget, ReadsPercentagesAndUnlimited) {
   for (const char* wrong : {"", "1", "%", "-1%", "0%", "101%", "nan%", "one%", "1%%"}) {
     EXPECT_FALSE(ParseOverheadBudget(wrong).ok()) << wrong;
   }
+}
+
+TEST(AlarmSentence, HowLongItHasLasted) {
+  Alarm alarm;
+  alarm.set_name("hfu_fell");
+  alarm.set_text("HFU fell to 36.0 % from 40.0 %");
+  alarm.set_since_ns(5'000'000'000);
+  alarm.set_time_ns(22'000'000'000);
+  EXPECT_EQ(AlarmSentence(alarm),
+            "alarm: HFU fell to 36.0 % from 40.0 %, since 17 s (hfu_fell)");
+  alarm.set_end_ns(57'000'000'000);
+  EXPECT_EQ(AlarmSentence(alarm), "alarm over after 52 s: HFU fell to 36.0 % from 40.0 %");
 }
 
 TEST(ProfileName, NamesTheCommandTheTimeAndTheProcess) {

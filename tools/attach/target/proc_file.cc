@@ -13,13 +13,17 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "collector/unique_fd.h"
 
 namespace utlz::attach {
 
 absl::StatusOr<std::string> ReadSmallFile(const std::string& path, size_t max_bytes) {
   const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   if (!file.valid()) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", path));
+  return ReadSmallFile(file, path, max_bytes);
+}
+
+absl::StatusOr<std::string> ReadSmallFile(const UniqueFd& file, const std::string& path,
+                                          size_t max_bytes) {
   std::string text;
   while (text.size() < max_bytes) {
     const size_t old_size = text.size();

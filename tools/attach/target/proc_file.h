@@ -11,11 +11,15 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "collector/unique_fd.h"
 
 namespace utlz::attach {
 
 // The first `max_bytes` of a file; an error where it cannot be opened or read.
 absl::StatusOr<std::string> ReadSmallFile(const std::string& path, size_t max_bytes);
+// The same of a file that is open at its beginning; `path` is for the error's sentence.
+absl::StatusOr<std::string> ReadSmallFile(const UniqueFd& file, const std::string& path,
+                                          size_t max_bytes);
 
 // A symbolic link's target, absent where it cannot be read.
 std::optional<std::string> ReadLink(const std::string& path);

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "collector/text/bound_text.h"
 #include "collector/text/number_text.h"
 #include "collector/text/shown_text.h"
 #include "tools/top/screen/draw_parts.h"
@@ -251,7 +252,7 @@ void DrawKernelPage(const Snapshot& snapshot, const History& history, View* view
   canvas->Put(
       row++, 0,
       absl::StrCat(
-          EscapeForTerminal(kernel->family()), "  bound: ", BoundName(kernel->bound()), "  ",
+          EscapeForTerminal(kernel->family()), "  bound: ", BoundText(kernel->bound()), "  ",
           PrefixedText(number(kernel->has_flops_per_second(), kernel->flops_per_second()),
                        "FLOP/s"),
           "  ",

@@ -43,9 +43,6 @@ std::string SpanText(int width, const View& view, bool unicode);
 std::string Percent(const std::optional<double>& percent);
 std::string PercentOfShare(bool known, double share);
 
-// "bound by memory" as a word of a table.
-const char* BoundName(Bound bound);
-
 }  // namespace utlz::top
 
 #endif  // UTLZ_TOOLS_TOP_SCREEN_DRAW_PARTS_H_

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "collector/text/bound_text.h"
 #include "collector/text/number_text.h"
 #include "collector/text/shown_text.h"
 #include "tools/top/screen/chart.h"
@@ -165,7 +166,7 @@ void DrawKernel(int row, const LiveKernel& kernel, Style style, Canvas* canvas) 
     column += kKernelColumns[i].width;
     canvas->PutRight(row, column, KernelCell(kernel, i), style);
   }
-  canvas->Put(row, column + 2, BoundName(kernel.bound()), style, column + 2 + kBoundWidth);
+  canvas->Put(row, column + 2, ShortBoundText(kernel.bound()), style, column + 2 + kBoundWidth);
 }
 
 void DrawKernelTitles(int row, const LiveSnapshot& run, Canvas* canvas) {
@@ -238,23 +239,6 @@ Style StyleOfCause(const std::string& name) {
 }
 
 }  // namespace
-
-const char* BoundName(Bound bound) {
-  switch (bound) {
-    case BOUND_COMPUTE:
-      return "compute";
-    case BOUND_MEMORY:
-      return "memory";
-    case BOUND_LATENCY:
-      return "latency";
-    case BOUND_COMMUNICATION:
-      return "communic.";
-    case BOUND_NEITHER:
-      return "neither";
-    default:
-      return "-";
-  }
-}
 
 int DrawProcesses(int row, int height, const std::vector<ProcessRow>& rows, bool any_live,
                   View* view, Canvas* canvas) {

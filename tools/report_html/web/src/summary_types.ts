@@ -161,6 +161,10 @@ export interface Process {
   collective_late_ns?: number;
   collective_last_share?: number;
   cupti_path?: string;
+  job?: string;
+  pod?: string;
+  pod_namespace?: string;
+  container?: string;
 }
 
 export interface Kernel {
