@@ -309,7 +309,7 @@ def measure(arguments):
             or not importlib.util.find_spec("torch")):
         print("no NVIDIA GPU, no g++ or no PyTorch on this machine")
         return SKIPPED
-    from stack_probe import compile_kernel
+    from stack_probe_setup import compile_kernel
     arguments.output = arguments.output.resolve()
     arguments.output.mkdir(parents=True, exist_ok=True)
     runner = Runner(arguments, compile_library(arguments.output), compile_kernel(arguments.output))
