@@ -7,8 +7,8 @@
 // Python's lock, the frames of the launching thread (CPython 3.12 only), the native frames that are
 // linked by frame pointers, PyTorch's sequence number and the autograd node that runs. The few
 // declarations of CUPTI, CUDA, CPython and PyTorch below hold for 64-bit Linux on x86-64;
-// stack_probe_library.py refuses other versions of Python. It is a probe: it allocates and keeps what an
-// agent would not.
+// stack_probe_library.py refuses other versions of Python. It is a probe: it allocates and keeps
+// what an agent would not.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
