@@ -39,7 +39,6 @@ bool Agent::Start(const char* socket_path, const RunToken* token) {
   if (!StartTracing()) return false;
   if (!StartThread(ThreadMain, kRunThreadName)) {
     trace_.Off(nullptr);
-    GiveUpStacks();
     GiveUp(AgentReason::kNoMemory, 0);
     return false;
   }
@@ -138,7 +137,6 @@ bool Agent::StartTracing() {
   if (on) OpenStacks();
   const cupti::Result result = on ? trace_.On(welcome_.trace_flags) : cupti::kSuccess;
   if (result != cupti::kSuccess) {
-    GiveUpStacks();
     GiveUp(result == cupti::kErrorMultipleSubscribers ? AgentReason::kCuptiTaken
                                                       : AgentReason::kCuptiError,
            static_cast<uint32_t>(result));
@@ -168,6 +166,7 @@ void Agent::LimitDeviceMemory() {
 }
 
 void Agent::GiveUp(AgentReason reason, uint32_t detail) {
+  GiveUpStacks();  // while it is active: afterwards nobody else would
   active_.store(false, std::memory_order_release);
   if (!waits_) gives_buffers_.store(false, std::memory_order_release);
   RingProducer& producer = ring_.header()->producer;

@@ -36,7 +36,7 @@ namespace utlz::inject {
 
 class Agent {
  public:
-  static constexpr size_t kMostSocketPathBytes = 108;  // and its end
+  static constexpr size_t kMostSocketPathBytes = 108;  // with the zero byte at its end
 
   // Meets the collector, loads CUPTI, begins to trace. False where the agent is off; the target
   // goes on all the same. Null: the process was given no token.
@@ -101,6 +101,8 @@ class Agent {
   void ReceiveVisits();
   // False where the visit did not begin.
   bool Host(const Visit& visit);
+  bool MeetVisitor(const Visit& visit);
+  void CloseVisit();
   void Accompany(const Visit& visit, bool served);
   static void* ServiceThreadMain(void* agent);
   void FollowService();

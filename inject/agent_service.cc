@@ -86,7 +86,7 @@ void* Agent::ServiceThreadMain(void* agent) {
 void Agent::FollowService() {
   if (has_recorder_) {
     Accompany(visit_, true);
-    visit_.Close();
+    CloseVisit();
     BeAlone();
   }
   uint64_t wait_ms = kFirstLookMs;
@@ -97,7 +97,7 @@ void Agent::FollowService() {
     if (exiting_ || !FindService()) continue;
     const uint64_t begin_ns = MonotonicNs();
     const bool begun = Host(visit_);
-    visit_.Close();
+    CloseVisit();
     if (!begun) continue;
     BeAlone();
     if (MonotonicNs() - begin_ns >= kLastLookMs * 1000000) wait_ms = kFirstLookMs;

@@ -2,6 +2,7 @@
 
 #include "inject/agent.h"
 #include "inject/base/clock.h"
+#include "inject/python/python_layout.h"
 #include "inject/ranges/one_agent.h"
 #include "inject/tracing/collectors_window.h"
 #include "inject/tracing/subscription.h"
@@ -163,11 +164,16 @@ void Agent::OpenStacks() {
 NoStack Agent::SubscribeToLaunches() {
   // Ranges want the subscription too, and are over soon.
   if (RangesAllowed() && !ranges_.Finished()) return NoStack::kNone;
+  PythonLayout layout;
+  if (!recorder_.stacks().ready()) {
+    // Without the recorder's lock: who holds the dynamic loader's may be waiting for that one.
+    if (const NoStack why = FindPython(&layout); why != NoStack::kNone) return why;
+  }
   recorder_.Lock();
-  const NoStack why = recorder_.FindInterpreter();
-  if (why == NoStack::kNone) recorder_.stacks().BeginWindow();
+  const bool ready = recorder_.CreateStacks(layout);
+  if (ready) recorder_.stacks().BeginWindow();
   recorder_.Unlock();
-  if (why != NoStack::kNone) return why;
+  if (!ready) return NoStack::kNoMemory;
   if (!may_subscribe_) return NoStack::kNotSubscribed;
   return launch_callbacks_.On(cupti_, LaunchCallback) == cupti::kSuccess ? NoStack::kNone
                                                                          : NoStack::kNotSubscribed;

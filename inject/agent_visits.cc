@@ -54,11 +54,18 @@ void* Agent::WaitingThreadMain(void* agent) {
 void Agent::ReceiveVisits() {
   while (!exiting_ && door_.Await(&visit_)) {
     Host(visit_);
-    visit_.Close();
+    CloseVisit();
   }
 }
 
+// At the process's end the connection stays: its end says that no more records come, and those of
+// the end still do.
+void Agent::CloseVisit() {
+  if (!exiting_) visit_.Close();
+}
+
 bool Agent::Host(const Visit& visit) {
+  if (!MeetVisitor(visit)) return false;
   pthread_mutex_lock(&turn_mutex_);
   const bool begun = !exiting_ && BeginVisit(visit);
   pthread_mutex_unlock(&turn_mutex_);
@@ -88,9 +95,15 @@ void Agent::SayHowItBegan(const Visit& visit) {
              {held ? AgentReason::kBuffersTaken : AgentReason::kNone, 0, cupti_.named.fate});
 }
 
-bool Agent::BeginVisit(const Visit& visit) {
+// Without the lock: the process's end and other clients of CUPTI wait for that one, and a collector
+// may take a second. A collector that refuses has nothing of CUPTI's switched, which another client
+// may be using.
+bool Agent::MeetVisitor(const Visit& visit) {
   const int ring_file = ring_.Create(kRingDefaultDataBytes);
-  if (ring_file < 0) return false;
+  if (ring_file < 0) {
+    SendAnswer(visit, ControlState::kRefused, {AgentReason::kNoMemory});
+    return false;
+  }
   const int collector = visit.collector.Get();
   const bool met =
       collector >= 0 &&
@@ -98,7 +111,13 @@ bool Agent::BeginVisit(const Visit& visit) {
                       {ring_file, kRingHeaderBytes + kRingDefaultDataBytes, alone_since_ns_},
                       &welcome_);
   close(ring_file);
-  if (!met) return false;
+  if (met) return true;
+  ring_.Destroy();
+  SendAnswer(visit, ControlState::kAsleep, {AgentReason::kNone, 0, cupti_.named.fate});
+  return false;
+}
+
+bool Agent::BeginVisit(const Visit& visit) {
   if (!has_recorder_ && !CreateRecorder()) return false;
   has_recorder_ = true;
   recorder_.Restart((welcome_.trace_flags & kTraceLaunchCalls) != 0);
@@ -107,7 +126,7 @@ bool Agent::BeginVisit(const Visit& visit) {
   budget_ = IsOfService() ? TraceBudget() : TraceBudget::ForVisit();
   window_cost_ = {};
   silence_due_ns_ = launches_when_silent_ = 0;
-  new_work_seen_ = 0;
+  new_work_seen_ = loads_seen_ = 0;
   has_new_work_ = false;
   new_work_window_ = {};
   last_request_ = next_flush_ns_ = next_report_ns_ = 0;
@@ -171,9 +190,6 @@ void Agent::EndRanges() {
 
 void Agent::EndVisit(const Visit& visit) {
   RingHeader* header = ring_.header();
-  if (header == nullptr) {
-    return SendAnswer(visit, ControlState::kRefused, {AgentReason::kNoMemory});
-  }
   RingProducer& producer = header->producer;
   const bool off =
       producer.state.load(std::memory_order_relaxed) == static_cast<uint32_t>(AgentState::kOff);

@@ -165,7 +165,7 @@ UTLZ_EXPORT int InitializeInjection() {
 // gives the ranges back as activity records. One libcupti serves both.
 UTLZ_EXPORT int InitializeInjectionNvtx2(void* get_export_table) {
   utlz::inject::CuptiApi cupti{};
-  if ((getenv(utlz::kSocketVariable) == nullptr && getenv(utlz::kCollectorVariable) == nullptr) ||
+  if ((getenv(utlz::kSocketVariable) == nullptr && utlz::inject::ServicePath() == nullptr) ||
       utlz::inject::LoadCupti(&cupti) != utlz::inject::CuptiLoad::kLoaded ||
       cupti.nvtx_initialize2 == nullptr) {
     return 0;

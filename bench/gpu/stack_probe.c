@@ -7,8 +7,8 @@
 // Python's lock, the frames of the launching thread (CPython 3.12 only), the native frames that are
 // linked by frame pointers, PyTorch's sequence number and the autograd node that runs. The few
 // declarations of CUPTI, CUDA, CPython and PyTorch below hold for 64-bit Linux on x86-64;
-// stack_probe.py refuses other versions of Python. It is a probe: it allocates and keeps what an
-// agent would not.
+// stack_probe_library.py refuses other versions of Python. It is a probe: it allocates and keeps
+// what an agent would not.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -103,7 +103,7 @@ struct KernelRecord {  // the prefix of CUpti_ActivityKernel9
   uint32_t graph_id;
 } __attribute__((packed, aligned(8)));
 
-// The same as in stack_probe.py.
+// The same as in stack_probe_library.py.
 struct Frame {
   uint64_t code;
   uint64_t first_local;  // what the cell holds, where it is a cell
@@ -529,7 +529,7 @@ static int Take(void* library, const char* name, void* where) {
   return found ? 0 : 1;
 }
 
-// What stack_probe.py calls. CUPTI's status, or -1 where something is not there.
+// What stack_probe_library.py calls. CUPTI's status, or -1 where something is not there.
 
 int probe_open(void) {
   launches = calloc(kMostLaunches, sizeof(*launches));

@@ -6,16 +6,17 @@
 Answers the open points of docs/decisions/0022-stacks-are-read-in-callbacks-of-windows.md, each in
 processes of their own with the agent's own code (stack_switching.cc):
 
-native    threads launch kernels, sets of memory and graphs through the driver without pause, or live
-          for fifty launches; about a thousand times a second a window subscribes, switches callbacks
-          and records of the context on, off, and unsubscribes (`both`); with one of the two alone
-          (`callbacks`, `records`), under one subscription throughout (`kept`), fifteen times a second
-          (`slow`), and so that 10 ms without callbacks pass beside the subscription (`grace`)
+native    threads launch kernels, sets of memory and graphs through the driver without pause, or
+          live for fifty launches; about a thousand times a second a window subscribes, switches
+          callbacks and records of the context on, off, and unsubscribes (`both`); with one of the
+          two alone (`callbacks`, `records`), under one subscription throughout (`kept`), fifteen
+          times a second (`slow`), and so that 10 ms without callbacks pass beside the subscription
+          (`grace`)
 torch     the same beside a training (two threads launch) and a decode, with the walk over Python's
           frames in each callback
 profiler  torch.profiler first starts in such a window, and we give way to it
-capture   the imports of cudaStreamBeginCapture, cudaStreamEndCapture and cudaGraphInstantiate lead to
-          observers, which subscribe for the capture alone
+capture   the imports of cudaStreamBeginCapture, cudaStreamEndCapture and cudaGraphInstantiate lead
+          to observers, which subscribe for the capture alone
 
 Prints a line of JSON for each process, also into DIRECTORY/results.jsonl. Exits with 77 without a
 GPU, a C++20 compiler or PyTorch, with 1 where a process died, hung, or a profiler saw no kernel.
@@ -40,6 +41,7 @@ SKIPPED = 77
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 WORKLOADS = HERE.parent / "workloads"
+OWN = ["stack_switching.cc", "stack_switching_captures.cc", "stack_switching_loads.cc"]
 AGENT = ["inject/python/python_code.cc", "inject/python/python_frames.cc",
          "inject/python/python_layout.cc", "inject/python/python_memory.cc",
          "inject/tracing/import_slot.cc",
@@ -59,8 +61,8 @@ STEPS = ["subscribe", "callbacks_on", "kinds_on", "kinds_off", "callbacks_off", 
 def compile_library(output):
     library = output / "libstack_switching.so"
     subprocess.run(["g++", "-std=c++20", "-O2", "-shared", "-fPIC", f"-I{ROOT}", "-o", library,
-                    HERE / "stack_switching.cc", *(ROOT / source for source in AGENT), "-ldl",
-                    "-lpthread"], check=True)
+                    *(HERE / source for source in OWN), *(ROOT / source for source in AGENT),
+                    "-ldl", "-lpthread"], check=True)
     return library
 
 
@@ -309,7 +311,7 @@ def measure(arguments):
             or not importlib.util.find_spec("torch")):
         print("no NVIDIA GPU, no g++ or no PyTorch on this machine")
         return SKIPPED
-    from stack_probe import compile_kernel
+    from stack_probe_setup import compile_kernel
     arguments.output = arguments.output.resolve()
     arguments.output.mkdir(parents=True, exist_ok=True)
     runner = Runner(arguments, compile_library(arguments.output), compile_kernel(arguments.output))

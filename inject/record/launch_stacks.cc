@@ -4,16 +4,15 @@
 
 namespace utlz::inject {
 
-NoStack LaunchStacks::FindInterpreter(StringTable* strings) {
-  if (is_ready_) return NoStack::kNone;
-  PythonLayout layout;
-  if (const NoStack why = FindPython(&layout); why != NoStack::kNone) return why;
+bool LaunchStacks::Create(const PythonLayout& layout, StringTable* strings) {
+  if (is_ready_ || is_without_memory_) return is_ready_;
   numbers_ = MapArray<Number>(kNumbers);
   new_stack_ = MapArray<PythonStack>(1);
   is_ready_ = numbers_ != nullptr && new_stack_ != nullptr && frames_.Create(layout) &&
               calls_.Create() && resolver_.Create(layout, strings) && tree_.Create() &&
               encoder_.Create();
-  return is_ready_ ? NoStack::kNone : NoStack::kNoMemory;
+  is_without_memory_ = !is_ready_;
+  return is_ready_;
 }
 
 void LaunchStacks::BeginWindow() {

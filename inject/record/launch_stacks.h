@@ -21,13 +21,13 @@ class LaunchStacks {
  public:
   struct Counts {
     uint64_t calls = 0;          // launching calls that were seen
-    uint64_t without_stack = 0;  // of them, on threads that ran no Python
+    uint64_t without_stack = 0;  // of them, on threads that ran no Python that could be read
     uint64_t lost = 0;           // stacks that there was no room for
   };
 
-  // Looks for the interpreter, once it may be there, and takes memory where it is. Uses the dynamic
-  // loader: on the agent's thread, or where the agent is started.
-  NoStack FindInterpreter(StringTable* strings);
+  // Before all others, once an interpreter is there. False where there was no memory, now or when
+  // it was first called: what was taken by then is not taken again.
+  bool Create(const PythonLayout& layout, StringTable* strings);
   bool ready() const { return is_ready_; }
 
   // A window begins, in which code objects may lie where others lay in the last one.
@@ -57,6 +57,7 @@ class LaunchStacks {
   void SetNumber(uint64_t hash, uint32_t stack);
 
   bool is_ready_ = false;
+  bool is_without_memory_ = false;
   PythonFrames frames_;
   CallStacks calls_;
   StackResolver resolver_;

@@ -84,10 +84,10 @@ ByteBuffer* Recorder::Scratch() {
   return &scratch_;
 }
 
-NoStack Recorder::FindInterpreter() {
-  if (stacks_.ready()) return NoStack::kNone;
+bool Recorder::CreateStacks(const PythonLayout& layout) {
+  if (stacks_.ready()) return true;
   FlushLaunches();  // a batch has a stack for each of its launches, or for none
-  return stacks_.FindInterpreter(&strings_);
+  return stacks_.Create(layout, &strings_);
 }
 
 void Recorder::Consume(uint8_t* buffer, size_t valid_bytes) {

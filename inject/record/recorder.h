@@ -59,8 +59,9 @@ class Recorder {
   bool Send(uint16_t type, const ByteBuffer& message) { return ring_->Write(type, message); }
   ByteBuffer* Scratch();
 
-  // Makes stacks of launches ready, where this process has an interpreter whose frames are known.
-  NoStack FindInterpreter();
+  // Makes stacks of launches ready for the interpreter of this layout, unless they are. False where
+  // there is no memory.
+  bool CreateStacks(const PythonLayout& layout);
   LaunchStacks& stacks() { return stacks_; }
 
   SwitchTimes& switch_times() { return switch_times_; }

@@ -1,11 +1,13 @@
 #include "inject/record/stack_encoder.h"
 
+#include <cstring>
 #include <initializer_list>
 
 #include "inject/base/memory.h"
 #include "proto/profile_fields.h"
 
 namespace utlz::inject {
+
 bool StackEncoder::Create() {
   constexpr uint32_t kColumnBytes = (kMaxLaunches + 1) * 10;
   predictions_ = MapArray<uint32_t>(StackContext::kEntries);

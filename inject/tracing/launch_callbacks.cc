@@ -13,20 +13,20 @@ void Switch(const CuptiApi& cupti, cupti::Subscriber subscriber, bool on) {
 }  // namespace
 
 cupti::Result LaunchCallbacks::On(const CuptiApi& cupti, cupti::Callback callback) {
-  if (subscriber_ == nullptr) {
+  if (!subscribed()) {
     cupti::Subscriber subscriber = nullptr;
     const cupti::Result result = cupti.subscribe(&subscriber, callback, nullptr);
     if (result != cupti::kSuccess) return result;
-    subscriber_ = subscriber;
+    subscriber_.store(subscriber, std::memory_order_relaxed);
   }
-  Switch(cupti, subscriber_, true);
+  Switch(cupti, subscriber(), true);
   on_ = true;
   return cupti::kSuccess;
 }
 
 void LaunchCallbacks::Silence(const CuptiApi& cupti, uint64_t now_ns) {
   if (!on_) return;
-  Switch(cupti, subscriber_, false);
+  Switch(cupti, subscriber(), false);
   on_ = false;
   silent_since_ns_ = now_ns;
 }
@@ -36,11 +36,11 @@ void LaunchCallbacks::Turn(const CuptiApi& cupti, uint64_t now_ns) {
 }
 
 void LaunchCallbacks::Off(const CuptiApi& cupti) {
-  if (subscriber_ == nullptr) return;
-  if (on_) Switch(cupti, subscriber_, false);
+  if (!subscribed()) return;
+  if (on_) Switch(cupti, subscriber(), false);
   on_ = false;
-  cupti.unsubscribe(subscriber_);
-  subscriber_ = nullptr;
+  cupti.unsubscribe(subscriber());
+  subscriber_.store(nullptr, std::memory_order_relaxed);
 }
 
 }  // namespace utlz::inject

@@ -2,10 +2,12 @@
 // subscription, which other clients want
 // (docs/decisions/0022-stacks-are-read-in-callbacks-of-windows.md).
 //
-// Whoever may call CUPTI for us: the agent's thread, or a client's that has us give way.
+// One call at a time, on the agent's thread or on a client's that has us give way; subscribed() at
+// any time.
 #ifndef UTLZ_INJECT_TRACING_LAUNCH_CALLBACKS_H_
 #define UTLZ_INJECT_TRACING_LAUNCH_CALLBACKS_H_
 
+#include <atomic>
 #include <cstdint>
 
 #include "inject/driver/cupti_api.h"
@@ -22,20 +24,23 @@ class LaunchCallbacks {
   cupti::Result On(const CuptiApi& cupti, cupti::Callback callback);
   // Switches callbacks off; those that are on their way still come.
   void Silence(const CuptiApi& cupti, uint64_t now_ns);
-  // Gives up a subscription that has been silent for long enough. Often.
+  // Gives up a subscription that has been silent for long enough. To be called every few
+  // milliseconds while subscribed().
   void Turn(const CuptiApi& cupti, uint64_t now_ns);
   // Gives the subscription up at once, if there is one.
   void Off(const CuptiApi& cupti);
   // CUPTI was torn down, and the subscription with it.
   void Lost() {
-    subscriber_ = nullptr;
+    subscriber_.store(nullptr, std::memory_order_relaxed);
     on_ = false;
   }
   bool on() const { return on_; }
-  bool subscribed() const { return subscriber_ != nullptr; }
+  bool subscribed() const { return subscriber() != nullptr; }
 
  private:
-  cupti::Subscriber subscriber_ = nullptr;
+  cupti::Subscriber subscriber() const { return subscriber_.load(std::memory_order_relaxed); }
+
+  std::atomic<cupti::Subscriber> subscriber_{nullptr};
   bool on_ = false;
   uint64_t silent_since_ns_ = 0;
 };
