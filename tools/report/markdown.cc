@@ -9,6 +9,7 @@
 #include "tools/report/capture_text.h"
 #include "tools/report/device_roofs.h"
 #include "tools/report/kernels_of_steps.h"
+#include "tools/report/shown_names.h"
 
 namespace utlz {
 namespace {
@@ -167,7 +168,7 @@ std::string Waterfall(const Summary& summary) {
                              "|---|---:|---:|---:|---:|---|\n"
                            : "| slice | share | time | |\n|---|---:|---:|---|\n";
   for (const WaterfallSlice& slice : summary.waterfall().slices()) {
-    text += "| " + MarkdownName(slice.name(), kNameWidth) + " | " + PercentText(slice.share()) +
+    text += "| " + MarkdownName(ShownSlice(slice.name()), kNameWidth) + " | " + PercentText(slice.share()) +
             " | " + TimeText(slice.time_ns()) + " | ";
     if (!steps) {
       text += MarkdownBar(slice.share());
@@ -180,23 +181,6 @@ std::string Waterfall(const Summary& summary) {
     text += " |\n";
   }
   return text;
-}
-
-const char* BoundWord(Bound bound) {
-  switch (bound) {
-    case BOUND_COMPUTE:
-      return "compute";
-    case BOUND_MEMORY:
-      return "memory";
-    case BOUND_LATENCY:
-      return "latency";
-    case BOUND_COMMUNICATION:
-      return "communication";
-    case BOUND_NEITHER:
-      return "neither";
-    default:
-      return kUnknown;
-  }
 }
 
 // Figures that could not be told apart from others'.
@@ -229,7 +213,7 @@ std::string Kernels(const Summary& summary, const MarkdownOptions& options) {
             CompactMeasuredText(
                 Optional(kernel.has_dram_bytes_per_second(), kernel.dram_bytes_per_second()),
                 kernel.dram_bytes_error() * per_second) +
-            " | " + BoundWord(kernel.bound()) + " | " +
+            " | " + ShownBound(kernel.bound()) + " | " +
             PercentText(Optional(kernel.has_roofline_efficiency(), kernel.roofline_efficiency())) +
             " |\n";
   }

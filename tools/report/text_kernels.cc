@@ -9,6 +9,7 @@
 #include "collector/text/shown_text.h"
 #include "tools/report/device_roofs.h"
 #include "tools/report/kernel_order.h"
+#include "tools/report/shown_names.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
 
@@ -21,17 +22,6 @@ constexpr double kWorthColouring = 0.05;
 
 std::optional<double> Optional(bool known, double value) {
   return known ? std::make_optional(value) : std::nullopt;
-}
-
-const char* NameOf(Bound bound) {
-  switch (bound) {
-    case BOUND_COMPUTE: return "compute";
-    case BOUND_MEMORY: return "memory";
-    case BOUND_LATENCY: return "latency";
-    case BOUND_COMMUNICATION: return "comm";
-    case BOUND_NEITHER: return "mixed";
-    default: return kUnknown;
-  }
 }
 
 // Half of the 95 % interval of the roof column.
@@ -146,7 +136,7 @@ std::string RenderKernels(const Summary& summary, const TextOptions& options) {
         FlopsCell(kernel),
         BytesCell(kernel),
         IntensityCell(kernel),
-        NameOf(kernel.bound()),
+        ShortBound(kernel.bound()),
         ShortPercentText(Optional(kernel.has_roofline_efficiency(), kernel.roofline_efficiency())),
         ShortPercentText(RoofError(kernel))};
     if (numbered) {

@@ -6,6 +6,7 @@
 #include "collector/normal_interval.h"
 #include "collector/text/number_text.h"
 #include "collector/text/shown_text.h"
+#include "tools/report/shown_names.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
 
@@ -19,23 +20,6 @@ constexpr double kIdleWorthARow = 0.02;
 
 std::optional<double> Optional(bool known, double value) {
   return known ? std::make_optional(value) : std::nullopt;
-}
-
-const char* BoundText(Bound bound) {
-  switch (bound) {
-    case BOUND_COMPUTE:
-      return "compute";
-    case BOUND_MEMORY:
-      return "memory";
-    case BOUND_LATENCY:
-      return "latency";
-    case BOUND_COMMUNICATION:
-      return "comm";
-    case BOUND_NEITHER:
-      return "neither";
-    default:
-      return kUnknown;
-  }
 }
 
 std::string RecoverableCell(const OwnerSummary& owner) {
@@ -87,7 +71,7 @@ class OwnerTable {
          {CompactText(Optional(owner.has_flops(), owner.flops())),
           BytesText(Optional(owner.has_dram_bytes(), owner.dram_bytes())),
           ShortPercentText(Optional(owner.has_hfu(), owner.hfu())),
-          std::string(BoundText(owner.bound())), RecoverableCell(owner), ErrorCell(owner)}) {
+          std::string(ShortBound(owner.bound())), RecoverableCell(owner), ErrorCell(owner)}) {
       cells.push_back(std::move(cell));
     }
     table_.AddRow(std::move(cells));
