@@ -15,7 +15,7 @@
 
 namespace utlz {
 
-// What counters count, of one launch: by metric of kMetrics (run_writer.cc).
+// What counters count, of one launch: by metric of kSampledMetrics (sampled_metrics.h).
 struct LaunchWork {
   double dram_read_bytes = 0;
   double dram_write_bytes = 0;

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <utility>
 
+#include "bench/diagnosis/kernel_variant.h"
 #include "bench/diagnosis/recording_windows.h"
+#include "bench/diagnosis/sampled_metrics.h"
 #include "collector/profile/profile_writer.h"
 #include "collector/sampler/counters/sample_batch_encoder.h"
 #include "tests/support/launch_encoder.h"
@@ -20,31 +22,6 @@ constexpr uint64_t kTotalsNs = 200'000'000;
 constexpr uint64_t kExitNs = 200'000'000;
 constexpr uint32_t kTraceFlags = 3;  // kernels and copies
 constexpr uint32_t kSamplesPerBatch = 4096;
-
-struct Metric {
-  const char* name;
-  MetricRole role;
-  const char* unit;
-  double resolution;
-  double peak_per_multiprocessor;
-};
-
-constexpr std::array<Metric, 6> kMetrics = {{
-    {"dram__bytes_read.sum", METRIC_DRAM_READ_BYTES, "byte", 32, 0},
-    {"dram__bytes_write.sum", METRIC_DRAM_WRITE_BYTES, "byte", 32, 0},
-    {"gpc__cycles_elapsed.max", METRIC_SM_CYCLES_ELAPSED, "cycle", 1, 0},
-    {"TPC.TriageCompute.sm__pipe_tensor_cycles_active_realtime.sum", METRIC_TENSOR_ACTIVE, "cycle",
-     16, 4},
-    {"TPC.TriageCompute.sm__cycles_active.sum", METRIC_SM_CYCLES_ACTIVE, "cycle", 16, 1},
-    {"TPC.TriageCompute.sm__inst_executed_pipe_fma_realtime.sum", METRIC_FMA_INSTRUCTIONS,
-     "instruction", 16, 4},
-}};
-using MetricValues = std::array<double, kMetrics.size()>;
-
-MetricValues ValuesOf(const LaunchWork& work) {
-  return {work.dram_read_bytes, work.dram_write_bytes, 0,
-          work.tensor_cycles,   work.sm_active_cycles, work.fma_instructions};
-}
 
 // Evenly spread over a stretch of time.
 struct SpreadWork {
@@ -187,17 +164,9 @@ void RankWriter::AnnounceVariants() {
   Variants variants;
   for (const RecordedKernel& kernel : run_.kernels) {
     strings.add_values(kernel.name);
-    variants.add_name(static_cast<uint32_t>(strings.values_size()));
-    variants.add_grid_x(kernel.grid[0]);
-    variants.add_grid_y(kernel.grid[1]);
-    variants.add_grid_z(kernel.grid[2]);
-    variants.add_block_x(kernel.block[0]);
-    variants.add_block_y(kernel.block[1]);
-    variants.add_block_z(kernel.block[2]);
-    variants.add_registers_per_thread(kernel.registers);
-    variants.add_dynamic_shared_bytes(kernel.shared_bytes);
-    variants.add_graph_node(run_.graphs ? 1000 + strings.values_size() : 0);
-    variants.add_graph(run_.graphs ? 1 : 0);
+    const auto name = static_cast<uint32_t>(strings.values_size());
+    const GraphPlace place = run_.graphs ? GraphPlace{.graph = 1, .node = 1000 + name} : GraphPlace{};
+    AddVariant(kernel, name, place, &variants);
   }
   Write(FRAME_STRINGS, strings);
   Write(FRAME_VARIANTS, variants);
@@ -209,14 +178,7 @@ void RankWriter::AnnounceCounters() {
   set.set_device_uuid(uuid_);
   set.set_chip(run_.peaks.chip());
   set.set_interval_ns(kSampleIntervalNs);
-  for (const Metric& known : kMetrics) {
-    MetricSet::Metric* metric = set.add_metric();
-    metric->set_name(known.name);
-    metric->set_role(known.role);
-    metric->set_unit(known.unit);
-    metric->set_resolution(known.resolution);
-    metric->set_peak_per_cycle(known.peak_per_multiprocessor * run_.device.multiprocessors());
-  }
+  AddSampledMetrics(run_.device.multiprocessors(), &set);
   Write(FRAME_METRIC_SET, set, false);
 }
 
@@ -341,7 +303,7 @@ MetricValues RankWriter::WorkBetween(uint64_t start_ns, uint64_t end_ns, size_t*
 // window's total is what was planned.
 void RankWriter::WriteWindowOfSamples(const RecordingWindow& window) {
   std::vector<double> resolutions;
-  for (const Metric& metric : kMetrics) resolutions.push_back(metric.resolution);
+  for (const SampledMetric& metric : kSampledMetrics) resolutions.push_back(metric.resolution);
   SampleBatchEncoder encoder(source_, uuid_, kSampleIntervalNs, resolutions);
   encoder.StartWindow();
   MetricValues left{};
@@ -352,7 +314,7 @@ void RankWriter::WriteWindowOfSamples(const RecordingWindow& window) {
     for (size_t metric = 0; metric < values.size(); ++metric) {
       const double whole = values[metric] + left[metric];
       values[metric] =
-          std::floor(whole / kMetrics[metric].resolution) * kMetrics[metric].resolution;
+          std::floor(whole / kSampledMetrics[metric].resolution) * kSampledMetrics[metric].resolution;
       left[metric] = whole - values[metric];
     }
     const uint64_t start_ns = kRunStartNs + now;

@@ -1,5 +1,6 @@
 #include "bench/sampling/launch_frames.h"
 
+#include "bench/diagnosis/kernel_variant.h"
 #include "tests/support/launch_encoder.h"
 
 namespace utlz {
@@ -64,17 +65,7 @@ void LaunchFrames::Announce(const RecordedKernel& kernel) {
   Send(FRAME_STRINGS, strings);
   Variants variants;
   variants.set_first(variant);
-  variants.add_name(variant + 1);
-  variants.add_grid_x(kernel.grid[0]);
-  variants.add_grid_y(kernel.grid[1]);
-  variants.add_grid_z(kernel.grid[2]);
-  variants.add_block_x(kernel.block[0]);
-  variants.add_block_y(kernel.block[1]);
-  variants.add_block_z(kernel.block[2]);
-  variants.add_registers_per_thread(kernel.registers);
-  variants.add_dynamic_shared_bytes(kernel.shared_bytes);
-  variants.add_graph_node(0);
-  variants.add_graph(0);
+  AddVariant(kernel, variant + 1, {}, &variants);
   Send(FRAME_VARIANTS, variants);
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "collector/normal_interval.h"
 #include "collector/summarize/summary_builder.h"
 
 namespace utlz {
@@ -20,7 +21,6 @@ namespace {
 constexpr double kMattersShare = 0.01;
 constexpr double kMovesBytes = 0.02;
 constexpr double kUsesTensorCores = 0.1;
-constexpr double kNormal95 = 1.96;
 
 // A function and a grid; recordings may hold several kinds of it.
 using Key = std::pair<std::string, std::array<uint32_t, 3>>;
@@ -33,7 +33,7 @@ struct Found {
   double launches = 0, bytes = 0, bytes_error = 0, flops = 0, flops_error = 0, measured_error = 0;
   bool bytes_known = true;
   int kinds = 0;
-  std::string withheld = {};
+  std::string withheld = {};  // why bytes are not known, where the report says so
 };
 
 std::map<Key, Truth> TruthOf(const StartUpLoad& load) {
@@ -98,6 +98,20 @@ void Judge(const Truth& truth, const Found& found, double most_bytes, double mos
   }
 }
 
+// A line for a person who asks why a report is not good yet.
+void List(const Key& key, const Truth& truth, const Found& found, double share, double most_bytes) {
+  const std::string unknown = found.bytes_known ? "" : ", not shown: " + found.withheld;
+  std::fprintf(stderr,
+               "%.3f %9.0f ns, bytes %.2f of the peak ± %.3f%s, %.2f times the truth, "
+               "FLOPs ± %.3f (%.3f) %s, %d kinds\n",
+               share, truth.time_ns / truth.launches, truth.bytes / truth.time_ns / most_bytes,
+               HalfWidth(found.bytes_error, found.bytes), unknown.c_str(),
+               found.bytes / found.launches * truth.launches / truth.bytes,
+               HalfWidth(found.flops_error, found.flops),
+               HalfWidth(found.measured_error, found.flops), key.first.substr(0, 60).c_str(),
+               found.kinds);
+}
+
 ReportPrecision PrecisionOf(const Summary& summary, const StartUpLoad& load) {
   const std::map<Key, Truth> truth = TruthOf(load);
   const std::map<Key, Found> found = FoundIn(summary);
@@ -113,17 +127,7 @@ ReportPrecision PrecisionOf(const Summary& summary, const StartUpLoad& load) {
     if (known.bytes_known) precision.known_share += one.time_ns / step_ns;
     if (one.time_ns < kMattersShare * step_ns) continue;
     Judge(one, known, load.most_bytes_per_ns(), load.most_cycles_per_ns(), &precision);
-    if (lists) {
-      std::fprintf(stderr, "%.3f %9.0f ns, bytes %.2f of the peak ± %.3f%s, %.2f times the truth, FLOPs ± %.3f "
-                   "(%.3f) %s, %d kinds\n",
-                   one.time_ns / step_ns, one.time_ns / one.launches,
-                   one.bytes / one.time_ns / load.most_bytes_per_ns(),
-                   HalfWidth(known.bytes_error, known.bytes), known.bytes_known ? "" : (" withheld: " + known.withheld).c_str(),
-                   known.bytes / known.launches * one.launches / one.bytes,
-                   HalfWidth(known.flops_error, known.flops),
-                   HalfWidth(known.measured_error, known.flops), key.first.substr(0, 60).c_str(),
-                   known.kinds);
-    }
+    if (lists) List(key, one, known, one.time_ns / step_ns, load.most_bytes_per_ns());
   }
   return precision;
 }

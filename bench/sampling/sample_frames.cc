@@ -15,26 +15,6 @@ constexpr uint64_t kKeptNs = 1'000'000'000;
 // An idle GPU's multiprocessors are active for less than this share (WindowActivity).
 constexpr double kIdleShare = 0.002;
 
-struct Counter {
-  const char* name;
-  MetricRole role;
-  const char* unit;
-  double resolution;
-  double peak_per_multiprocessor;
-};
-constexpr size_t kElapsed = 2;
-constexpr size_t kActive = 4;
-constexpr std::array<Counter, 6> kTable = {{
-    {"dram__bytes_read.sum", METRIC_DRAM_READ_BYTES, "byte", 32, 0},
-    {"dram__bytes_write.sum", METRIC_DRAM_WRITE_BYTES, "byte", 32, 0},
-    {"gpc__cycles_elapsed.max", METRIC_SM_CYCLES_ELAPSED, "cycle", 1, 0},
-    {"TPC.TriageCompute.sm__pipe_tensor_cycles_active_realtime.sum", METRIC_TENSOR_ACTIVE, "cycle",
-     16, 4},
-    {"TPC.TriageCompute.sm__cycles_active.sum", METRIC_SM_CYCLES_ACTIVE, "cycle", 16, 1},
-    {"TPC.TriageCompute.sm__inst_executed_pipe_fma_realtime.sum", METRIC_FMA_INSTRUCTIONS,
-     "instruction", 16, 4},
-}};
-
 uint32_t IdOf(SampledSet set) { return set == SampledSet::kBase ? 1 : 2; }
 
 }  // namespace
@@ -69,14 +49,7 @@ void SampleFrames::AnnounceSet(SampledSet set) {
   message.set_device_uuid(uuid_);
   message.set_chip(recorded_.peaks.chip());
   message.set_interval_ns(SampledWindow{.set = set}.interval_ns());
-  for (const Counter& known : kTable) {
-    MetricSet::Metric* metric = message.add_metric();
-    metric->set_name(known.name);
-    metric->set_role(known.role);
-    metric->set_unit(known.unit);
-    metric->set_resolution(known.resolution);
-    metric->set_peak_per_cycle(known.peak_per_multiprocessor * recorded_.device.multiprocessors());
-  }
+  AddSampledMetrics(recorded_.device.multiprocessors(), &message);
   Send(FRAME_METRIC_SET, message);
 }
 
@@ -86,9 +59,8 @@ void SampleFrames::Ran(const LoadLaunch& launch) {
 }
 
 // `from`: the first launch that may reach into the time; moves on with it.
-SampleFrames::Values SampleFrames::Between(uint64_t start_ns, uint64_t end_ns,
-                                           size_t* from) const {
-  Values sum{};
+MetricValues SampleFrames::Between(uint64_t start_ns, uint64_t end_ns, size_t* from) const {
+  MetricValues sum{};
   while (*from < launches_.size() && launches_[*from].end_ns <= start_ns) ++*from;
   for (size_t i = *from; i < launches_.size() && launches_[i].start_ns < end_ns; ++i) {
     const LoadLaunch& launch = launches_[i];
@@ -96,33 +68,31 @@ SampleFrames::Values SampleFrames::Between(uint64_t start_ns, uint64_t end_ns,
                             static_cast<double>(std::max(start_ns, launch.start_ns));
     const double life_ns = static_cast<double>(launch.end_ns - launch.start_ns);
     if (overlap_ns <= 0 || life_ns <= 0) continue;
-    const LaunchWork work = launch.work.Scaled(overlap_ns / life_ns);
-    const Values values = {work.dram_read_bytes, work.dram_write_bytes, 0,
-                           work.tensor_cycles,   work.sm_active_cycles, work.fma_instructions};
-    for (size_t counter = 0; counter < kCounters; ++counter) sum[counter] += values[counter];
+    const MetricValues values = ValuesOf(launch.work.Scaled(overlap_ns / life_ns));
+    for (size_t counter = 0; counter < sum.size(); ++counter) sum[counter] += values[counter];
   }
   return sum;
 }
 
 SampledWork SampleFrames::Sampled(const SampledWindow& window) {
   std::vector<double> resolutions;
-  for (const Counter& counter : kTable) resolutions.push_back(counter.resolution);
+  for (const SampledMetric& metric : kSampledMetrics) resolutions.push_back(metric.resolution);
   const uint64_t interval_ns = window.interval_ns();
   SampleBatchEncoder encoder(IdOf(window.set), uuid_, interval_ns, resolutions);
   encoder.StartWindow();
   SampledWork result;
-  Values left{};
+  MetricValues left{};
   double active_cycles = 0;
   double elapsed_cycles = 0;
   size_t from = 0;
   for (uint64_t now_ns = window.begin_ns; now_ns + interval_ns <= window.end_ns;
        now_ns += interval_ns) {
-    Values values = Between(now_ns, now_ns + interval_ns, &from);
-    values[kElapsed] =
+    MetricValues values = Between(now_ns, now_ns + interval_ns, &from);
+    values[kElapsedCycles] =
         recorded_.peaks.sm_clock_maximum_hz() * 1e-9 * static_cast<double>(interval_ns);
-    active_cycles += values[kActive];
-    elapsed_cycles += values[kElapsed];
-    for (size_t counter = 0; counter < kCounters; ++counter) {
+    active_cycles += values[kActiveCycles];
+    elapsed_cycles += values[kElapsedCycles];
+    for (size_t counter = 0; counter < values.size(); ++counter) {
       const double whole = values[counter] + left[counter];
       values[counter] = std::floor(whole / resolutions[counter]) * resolutions[counter];
       left[counter] = whole - values[counter];

@@ -3,11 +3,11 @@
 #ifndef UTLZ_BENCH_SAMPLING_SAMPLE_FRAMES_H_
 #define UTLZ_BENCH_SAMPLING_SAMPLE_FRAMES_H_
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <string>
 
+#include "bench/diagnosis/sampled_metrics.h"
 #include "bench/sampling/simulated_sampler.h"
 #include "bench/sampling/start_up_load.h"
 #include "collector/run/run_model.h"
@@ -29,13 +29,10 @@ class SampleFrames {
   bool any() const { return any_; }
 
  private:
-  static constexpr size_t kCounters = 6;
-  using Values = std::array<double, kCounters>;
-
   template <typename Message>
   void Send(FrameType type, const Message& message);
   void AnnounceSet(SampledSet set);
-  Values Between(uint64_t start_ns, uint64_t end_ns, size_t* from) const;
+  MetricValues Between(uint64_t start_ns, uint64_t end_ns, size_t* from) const;
 
   const RecordedLoad& recorded_;
   RunModel* model_;

@@ -4,7 +4,8 @@
 //   simulate_start [--start-up-s S] [--steps-s S] [--idle-cores N] [--seed N] PROFILE:STEP_MS...
 //
 // Prints a row of a table for each profile. Nothing in it is a measurement: launches and rates are
-// those of the recordings, what CUPTI's calls take is as measured on an H200 (SamplerCosts).
+// those of the recordings, what CUPTI's calls take is as measured on an H200 (SamplerCosts). With
+// UTLZ_SIMULATION_KERNELS in the environment each look lists the kernels on standard error.
 
 #include <cstdint>
 #include <cstdio>

@@ -15,7 +15,7 @@ constexpr double kIdleOfHostBound = 0.3;
 
 double FeltShare(double idle_share) { return std::clamp(idle_share / kIdleOfHostBound, 0.0, 1.0); }
 
-// Agents of before said nothing of the hook, which windows have left in all the same.
+// Older agents do not report the state of their records. After a second window the hook is in.
 RecordsState StateOf(const ProcessState& process) {
   if (process.status.has_records_state()) return process.status.records_state();
   return process.windows.size() > 1 ? RECORDS_IN_WINDOWS : RECORDS_FROM_START;
@@ -41,8 +41,8 @@ std::optional<PresenceCost> PresenceCostOf(const ProcessState& process, double i
   const uint64_t end_ns = process.LivedUntilNs(now_ns);
   const uint64_t start_ns = process.info.start_time_ns();
   const RecordsState state = StateOf(process);
-  const bool told = process.has_status && end_ns > start_ns;
-  if (!told || (state != RECORDS_IN_WINDOWS && state != RECORDS_ENDED)) return std::nullopt;
+  const bool reported = process.has_status && end_ns > start_ns;
+  if (!reported || (state != RECORDS_IN_WINDOWS && state != RECORDS_ENDED)) return std::nullopt;
   const auto lived_ns = static_cast<double>(end_ns - start_ns);
   const AgentStatus& status = process.status;
   const double felt = FeltShare(idle_share);

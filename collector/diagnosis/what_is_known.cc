@@ -5,13 +5,10 @@
 #include <string>
 #include <string_view>
 
+#include "collector/capture_trust.h"
+
 namespace utlz {
 namespace {
-
-// Of the steps' traced time: what was sampled of less may have met few of their kernels.
-constexpr double kHardlySampled = 0.02;
-// Of the kernel time without counters.
-constexpr double kMostlyUncounted = 0.5;
 
 constexpr char kTimes[] =
     "when each kernel and copy ran and for how long, what the GPU waited for, and which families of "
@@ -55,10 +52,8 @@ double StartOfSteps(const Summary& summary) {
 
 void SayHardlySampled(Summary* summary) {
   const CaptureSummary& capture = summary->capture();
-  const bool hardly = capture.has_steps_sampled_share() &&
-                      capture.steps_sampled_share() < kHardlySampled;
   const bool uncounted = capture.kernel_time_without_counters_share() >= kMostlyUncounted;
-  if (!hardly && !uncounted) return;
+  if (!AreHardlySampled(capture) && !uncounted) return;
   if (uncounted) {
     summary->set_not_known("FLOPs and bytes of most kernels: too few samples fell in them");
   }

@@ -2,9 +2,9 @@
 // extended set costs twice as much as one of the base set, and changing the set 0.2 s of CPU and
 // wall time. So extended windows are few and follow each other, once a round.
 //
-// Whoever knows how well the base set's counters are known says so: as long as they are not, a base
-// sample makes the largest error of a report smaller, and an extended one does not. Where nobody
-// says anything, the base set has the first windows, enough for a short visit.
+// A collector says whether the base set's counters are known well. Until they are, a base sample
+// makes the largest error of a report smaller, and an extended one does not. Where no collector says
+// anything, the base set has the first windows, enough for a short visit.
 //
 // Pure decisions. Not thread safe.
 #ifndef UTLZ_COLLECTOR_SAMPLER_SET_TURNS_H_
@@ -20,7 +20,7 @@ enum class SampledSet { kBase, kExtended };
 class SetTurns {
  public:
   static constexpr uint64_t kFirstBaseWindows = 12;
-  // While somebody knows that the base set is not known well: some ten seconds of dense windows.
+  // While a collector says that the base set is not known well: some ten seconds of dense windows.
   // What stays uncertain for longer, more windows do not help much.
   static constexpr uint64_t kMostFirstBaseWindows = 120;
   static constexpr uint64_t kExtendedWindows = 4;
@@ -35,8 +35,8 @@ class SetTurns {
   // A window ended in which the GPU computed. Idle ones, as while a program starts, do not count.
   void BusyWindow() { ++busy_windows_; }
 
-  // How well the base set's counters are known, from somebody who knows. Once the extended set has
-  // had its first turn, rounds go on as they are.
+  // Whether the base set's counters are known well, as a collector says. Once the extended set has had
+  // its first turn, rounds go on as they are.
   void BaseKnown(bool known) {
     if (busy_windows_ >= first_base_windows_) return;
     first_base_windows_ =

@@ -59,7 +59,7 @@ class WindowSchedule {
   void SetCpuBudget(uint64_t now_ns, uint32_t cpu_budget_ppm);
   // CPU time that costs nobody anything, in millionths of a core (IdleCores).
   void SetIdleCpu(uint64_t now_ns, uint32_t idle_ppm);
-  // The load repeats itself, or does so no more. It does not before somebody says so.
+  // The load repeats itself, or does so no more. At first it does not.
   void SetSteady(uint64_t now_ns, bool steady);
   // Begin a window as soon as possible, even if an account is slightly overdrawn.
   void RequestWindow(uint64_t now_ns);

@@ -27,33 +27,33 @@ void SummarizeApplication(const ModelState& model, Summary* summary) {
   const ApplicationReading& first = model.application.first();
   const ApplicationReading& last = model.application.last();
   const double seconds = static_cast<double>(last.time_ns() - first.time_ns()) * 1e-9;
-  ApplicationSummary* told = summary->mutable_application();
-  told->set_engine(last.engine());
-  told->set_time_ns(seconds * 1e9);
-  told->set_readings(model.application.count());
+  ApplicationSummary* server = summary->mutable_application();
+  server->set_engine(last.engine());
+  server->set_time_ns(seconds * 1e9);
+  server->set_readings(model.application.count());
   if (last.has_requests()) {
-    told->set_requests_per_second((last.requests() - first.requests()) / seconds);
+    server->set_requests_per_second((last.requests() - first.requests()) / seconds);
   }
   if (last.has_prompt_tokens()) {
-    told->set_prompt_tokens_per_second((last.prompt_tokens() - first.prompt_tokens()) / seconds);
+    server->set_prompt_tokens_per_second((last.prompt_tokens() - first.prompt_tokens()) / seconds);
   }
   if (last.has_estimated_flops()) {
-    told->set_estimated_flops_per_second((last.estimated_flops() - first.estimated_flops()) /
+    server->set_estimated_flops_per_second((last.estimated_flops() - first.estimated_flops()) /
                                          seconds);
   }
   if (last.has_generated_tokens()) {
     const double tokens = last.generated_tokens() - first.generated_tokens();
-    told->set_tokens_per_second(tokens / seconds);
+    server->set_tokens_per_second(tokens / seconds);
     const auto joules = JoulesBetween(model, first.time_ns(), last.time_ns());
     if (joules.has_value() && *joules > 0 && tokens > 0) {
-      told->set_joules_per_token(*joules / tokens);
-      told->set_tokens_per_joule(tokens / *joules);
+      server->set_joules_per_token(*joules / tokens);
+      server->set_tokens_per_joule(tokens / *joules);
     }
   }
-  if (const auto mean = model.application.waiting_mean()) told->set_waiting_mean(*mean);
-  if (const auto most = model.application.waiting_maximum()) told->set_waiting_maximum(*most);
+  if (const auto mean = model.application.waiting_mean()) server->set_waiting_mean(*mean);
+  if (const auto most = model.application.waiting_maximum()) server->set_waiting_maximum(*most);
   if (const auto high = FirstTokenSeconds(first, last, kHighShare)) {
-    told->set_first_token_p99_ns(*high * 1e9);
+    server->set_first_token_p99_ns(*high * 1e9);
   }
 }
 

@@ -42,7 +42,7 @@ std::optional<double> StepsAfter(const FoundSteps& found, const OperationAxis& a
 // Steps of the run, those that were not traced among them. `after` as StepsAfter says.
 double CountSteps(const FoundSteps& found, std::optional<double> after);
 
-// Whether there are as many as somebody said: what a program does before and after its loop makes a
+// Whether there are as many as --steps says: what a program does before and after its loop makes a
 // difference of a few.
 bool AreAsMany(double count, double expected);
 

@@ -6,16 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "collector/capture_trust.h"
 #include "collector/summary/window_summary.h"
 #include "collector/text/number_text.h"
 
 namespace utlz {
 namespace {
 
-// From so much kernel time without counters on, little can be told of the rest.
-constexpr double kHardlySampled = 0.5;
-// Of the steps' traced time: rates that rest on samples of less are said to.
-constexpr double kFewSamples = 0.02;
 // Of the steady part: what is idle for less is not the problem.
 constexpr double kMuchIdle = 0.25;
 constexpr double kMuchCommunication = 0.2;
@@ -176,9 +173,7 @@ std::string ProblemOf(const Parts& parts) {
 std::string CostText(const CaptureSummary& capture) {
   double cost = capture.cost_share();
   std::string text = "estimated slowdown " + PercentText(cost);
-  const bool told = capture.has_measured_cost_share() &&
-                    capture.measured_cost_error_share() < capture.measured_cost_share();
-  if (told) {
+  if (IsSlowdownMeasured(capture)) {
     // Windows are compared with the gaps beside them, in which CUPTI is present too.
     cost = capture.measured_cost_share() + capture.presence_cost_share();
     const std::string kind = capture.presence_cost_share() > 0 ? "estimated" : "measured";
@@ -197,14 +192,15 @@ std::string CostText(const CaptureSummary& capture) {
 // What counters say of steps rests on the samples in them, however many there are before.
 std::string SampledText(double uncounted, const CaptureSummary& capture) {
   if (capture.samples() == 0) return {};
-  const bool known = capture.has_steps_sampled_share();
-  if (uncounted >= kHardlySampled) {
+  if (uncounted >= kMostlyUncounted) {
     return "the steps were hardly sampled" +
-           (known ? " (" + PercentText(capture.steps_sampled_share()) + " of their time)" : "") +
+           (capture.has_steps_sampled_share()
+                ? " (" + PercentText(capture.steps_sampled_share()) + " of their time)"
+                : "") +
            ", so their FLOPs and bytes are mostly unknown: run longer, or leave start-up out with "
            "--delay";
   }
-  if (!known || capture.steps_sampled_share() >= kFewSamples) return {};
+  if (!AreHardlySampled(capture)) return {};
   return "the steps were hardly sampled (" + PercentText(capture.steps_sampled_share()) +
          " of their time, most samples fell before them), so rates of kernels rest on few of their "
          "launches";

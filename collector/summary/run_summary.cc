@@ -107,7 +107,7 @@ std::string DescribeAgent(const ProcessState& process) {
     case AgentReason::kUserChanged:
     case AgentReason::kLibraryNotTaken:
     case AgentReason::kOtherRelease:
-      break;  // told to tools alone
+      break;  // agents give these to tools, never to a collector
   }
   return "not traced: reason " + std::to_string(process.status.reason());
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "collector/capture_trust.h"
 #include "collector/text/number_text.h"
 
 namespace utlz {
@@ -26,13 +27,6 @@ const char* NameOfRung(CounterSource source) {
     default:
       return "nothing was measured";
   }
-}
-
-// An interval as wide as what it is of says less than the estimate from what a launch was seen to
-// cost. The first screen goes by the same (SummarizeLadder).
-bool MeasuredWell(const CaptureSummary& capture) {
-  return capture.has_measured_cost_share() &&
-         capture.measured_cost_error_share() < capture.measured_cost_share();
 }
 
 // Kernels whose work nobody counted, where they are more than a few.
@@ -134,13 +128,13 @@ std::string DescribeCapture(const Summary& summary) {
     line += " · traced " + PercentText(capture.coverage_share()) + " from first to last window";
   }
   if (const std::string clocks = DescribeClocks(summary); !clocks.empty()) line += " · " + clocks;
-  if (MeasuredWell(capture)) {
+  if (IsSlowdownMeasured(capture)) {
     line += " · slowdown by windows measured " + PercentText(capture.measured_cost_share()) + " ± " +
             PercentText(capture.measured_cost_error_share());
   } else if (capture.has_cost_share()) {
     line += " · slowdown estimated " + PercentText(capture.cost_share());
   }
-  if ((MeasuredWell(capture) || capture.has_cost_share()) && capture.has_overhead_budget_share()) {
+  if ((IsSlowdownMeasured(capture) || capture.has_cost_share()) && capture.has_overhead_budget_share()) {
     line += " (budget " + PercentText(capture.overhead_budget_share()) + ")";
   }
   if (capture.has_ranges_held_up_ns()) {

@@ -10,6 +10,7 @@
 #include "tools/report/capture_text.h"
 #include "tools/report/device_roofs.h"
 #include "tools/report/kernels_of_steps.h"
+#include "tools/report/shown_slice.h"
 
 namespace utlz {
 namespace {
@@ -168,7 +169,7 @@ std::string Waterfall(const Summary& summary) {
                              "|---|---:|---:|---:|---:|---|\n"
                            : "| slice | share | time | |\n|---|---:|---:|---|\n";
   for (const WaterfallSlice& slice : summary.waterfall().slices()) {
-    text += "| " + MarkdownName(slice.name(), kNameWidth) + " | " + PercentText(slice.share()) +
+    text += "| " + MarkdownName(ShownSlice(slice.name()), kNameWidth) + " | " + PercentText(slice.share()) +
             " | " + TimeText(slice.time_ns()) + " | ";
     if (!steps) {
       text += MarkdownBar(slice.share());

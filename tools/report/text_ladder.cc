@@ -4,6 +4,7 @@
 #include <cctype>
 #include <string>
 
+#include "collector/capture_trust.h"
 #include "collector/text/number_text.h"
 #include "collector/text/shown_text.h"
 #include "tools/report/table.h"
@@ -19,7 +20,6 @@ constexpr size_t kSpeedupColumns = 8;
 constexpr size_t kShareColumns = 9;
 constexpr size_t kRateColumns = 13;
 constexpr size_t kSavedColumns = 12;
-constexpr double kMostlyUncounted = 0.5;
 // Families with less of the kernels' time than this are left out.
 constexpr double kWorthALine = 0.01;
 

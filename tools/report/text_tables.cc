@@ -1,13 +1,13 @@
 // The smaller tables of the text report: copies, idle time, NVTX ranges, streams, processes,
 // findings, the waterfall.
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <optional>
 
 #include "collector/normal_interval.h"
 #include "collector/text/number_text.h"
 #include "collector/text/shown_text.h"
+#include "tools/report/shown_slice.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
 
@@ -120,21 +120,8 @@ std::string RenderSteps(const Summary& summary, const TextOptions& options) {
   return Wrap(text, options.columns, 2);
 }
 
-// What a reader understands at once; the names of JSON stay as they are.
-std::string ShownSliceName(const std::string& name) {
-  static const auto* const kShown = new std::map<std::string, std::string>{
-      {"idle: from kernel to kernel", "idle: gaps < 2 µs"},
-      {"idle: launch-bound", "idle: gaps 2–100 µs, launch-bound"},
-      {"idle: other", "idle: gaps > 100 µs, no copy explains"},
-      {"latency-bound kernels, low occupancy", "kernels below 25 % of both roofs"},
-      {"kernels bound by neither", "mixed kernels (25–50 % of a roof)"},
-  };
-  const auto found = kShown->find(name);
-  return found == kShown->end() ? name : found->second;
-}
-
-// Where there are steps, slices that lie in them are told by their share of the steps, and drawn by
-// it: what was not traced and start-up would dwarf them.
+// Where there are steps, slices that lie in them have their share of the steps, and bars of it: what
+// was not traced and start-up would dwarf them.
 std::string RenderWaterfall(const Summary& summary, const TextOptions& options) {
   if (summary.waterfall().slices().empty()) return {};
   const bool steps = summary.window().of() == "steps";
@@ -147,7 +134,7 @@ std::string RenderWaterfall(const Summary& summary, const TextOptions& options) 
   std::string text = Styled(title, Style::kFaint, options.color) + "\n";
   for (const WaterfallSlice& slice : summary.waterfall().slices()) {
     std::string line =
-        "  " + CutMiddle(EscapeForTerminal(ShownSliceName(slice.name())), kSliceNameColumns - 2);
+        "  " + CutMiddle(EscapeForTerminal(ShownSlice(slice.name())), kSliceNameColumns - 2);
     line.append(kSliceNameColumns + 2 - ColumnsOf(line), ' ');
     line +=
         RightAligned(PercentText(slice.share()), 8) + RightAligned(TimeText(slice.time_ns()), 11);
@@ -166,23 +153,23 @@ std::string RenderWaterfall(const Summary& summary, const TextOptions& options) 
 
 std::string RenderApplication(const Summary& summary, const TextOptions& options) {
   if (!summary.has_application()) return {};
-  const ApplicationSummary& told = summary.application();
-  std::string text = "Server (" + EscapeForTerminal(told.engine()) + ", by its own page over " +
-                     TimeText(told.time_ns()) + ")";
+  const ApplicationSummary& server = summary.application();
+  std::string text = "Server (" + EscapeForTerminal(server.engine()) + ", by its own page over " +
+                     TimeText(server.time_ns()) + ")";
   auto add = [&text, separator = ": "](bool known, const std::string& words) mutable {
     if (!known) return;
     text += separator + words;
     separator = " · ";
   };
-  add(told.has_requests_per_second(), RatioText(told.requests_per_second()) + " requests/s");
-  add(told.has_tokens_per_second(), RatioText(told.tokens_per_second()) + " tokens/s");
-  add(told.has_joules_per_token(), RatioText(told.joules_per_token()) + " J a token");
-  add(told.has_first_token_p99_ns(),
-      "first token within " + TimeText(told.first_token_p99_ns()) + " for 99 %");
-  add(told.has_waiting_mean(),
-      "queue " + RatioText(told.waiting_mean()) + ", at most " + CountText(told.waiting_maximum()));
-  add(told.has_estimated_flops_per_second(),
-      PrefixedText(told.estimated_flops_per_second(), "FLOP/s") + " a GPU by its formula");
+  add(server.has_requests_per_second(), RatioText(server.requests_per_second()) + " requests/s");
+  add(server.has_tokens_per_second(), RatioText(server.tokens_per_second()) + " tokens/s");
+  add(server.has_joules_per_token(), RatioText(server.joules_per_token()) + " J a token");
+  add(server.has_first_token_p99_ns(),
+      "first token within " + TimeText(server.first_token_p99_ns()) + " for 99 %");
+  add(server.has_waiting_mean(),
+      "queue " + RatioText(server.waiting_mean()) + ", at most " + CountText(server.waiting_maximum()));
+  add(server.has_estimated_flops_per_second(),
+      PrefixedText(server.estimated_flops_per_second(), "FLOP/s") + " a GPU by its formula");
   return Wrap(text, options.columns, 2);
 }
 
