@@ -35,6 +35,22 @@ void OwnerAmount::EndRow(const RowErrors& errors) {
   row_launches = 0;
 }
 
+void OwnerAmount::Add(const OwnerAmount& other) {
+  time_ns += other.time_ns;
+  idle_ns += other.idle_ns;
+  without_counters_ns += other.without_counters_ns;
+  inferred_ns += other.inferred_ns;
+  launches += other.launches;
+  AddTo(&flops, other.flops);
+  AddTo(&bytes, other.bytes);
+  AddTo(&recoverable_ns, other.recoverable_ns);
+  compute_ns += other.compute_ns;
+  flops_variance += other.flops_variance;
+  bytes_variance += other.bytes_variance;
+  recoverable_variance += other.recoverable_variance;
+  for (size_t i = 0; i < bound_ns.size(); ++i) bound_ns[i] += other.bound_ns[i];
+}
+
 int OwnerList::Find(const std::string& key, int parent, const OwnerSummary& head) {
   const auto [entry, is_new] = by_key_.try_emplace(key, static_cast<int>(owners_.size()));
   if (is_new) {

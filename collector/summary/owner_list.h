@@ -52,6 +52,8 @@ struct OwnerAmount {
 
   void Add(const WorkPart& part);
   void EndRow(const RowErrors& errors);
+  // What another owner has, between rows.
+  void Add(const OwnerAmount& other);
 };
 
 class OwnerList {
@@ -66,6 +68,7 @@ class OwnerList {
     std::unordered_map<int, int64_t> idle_after_ns;  // by the owner before
   };
 
+  bool Has(const std::string& key) const { return by_key_.contains(key); }
   // `key` is the owner's own. `head` is kept where it is new.
   int Find(const std::string& key, int parent, const OwnerSummary& head);
   void Add(int owner, const WorkPart& part);

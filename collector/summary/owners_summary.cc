@@ -54,18 +54,19 @@ class LayerTree {
       head.set_name(NameOfKind(layer.kind));
       return list_.Find(layer.kind, OwnerList::kNone, head);
     }
-    if (list_.size() >= kMostLayers) {
+    const std::string shown_path = starred_ ? PatternOf(layer.path) : layer.path;
+    std::string key = "layer " + layer.model;
+    if (list_.size() >= kMostLayers &&
+        !list_.Has(shown_path.empty() ? key : key + "." + shown_path)) {
       head.set_kind("outside");
       head.set_name("(other layers)");
       return list_.Find("other", OwnerList::kNone, head);
     }
     head.set_model(Valid(layer.model));
     head.set_name(Valid(layer.model));
-    std::string key = "layer " + layer.model;
     int owner = list_.Find(key, OwnerList::kNone, head);
     std::string path;
-    for (const std::string& component :
-         ComponentsOf(starred_ ? PatternOf(layer.path) : layer.path)) {
+    for (const std::string& component : ComponentsOf(shown_path)) {
       path += (path.empty() ? "" : ".") + component;
       key += "." + component;
       head.set_name(Valid(path));
@@ -191,7 +192,11 @@ class Owners {
     const StackFrame* frame = stack_owners_.LineOf(stack);
     OwnerSummary head;
     *has_line = frame != nullptr;
-    if (frame == nullptr || lines_.size() >= kMostLinesFound) {
+    std::string key;
+    if (frame != nullptr) {
+      key = "line " + std::to_string(frame->line) + " " + frame->name + "\n" + frame->file;
+    }
+    if (frame == nullptr || (lines_.size() >= kMostLinesFound && !lines_.Has(key))) {
       head.set_kind(frame == nullptr ? "unknown" : "outside");
       head.set_name(frame == nullptr ? "(no line)" : "(other lines)");
       return lines_.Find(head.name(), OwnerList::kNone, head);
@@ -201,8 +206,6 @@ class Owners {
     head.set_file(Valid(frame->file));
     if (frame->line != 0) head.set_line(frame->line);
     head.set_function(Valid(frame->name));
-    const std::string key =
-        "line " + std::to_string(frame->line) + " " + frame->name + "\n" + frame->file;
     return lines_.Find(key, OwnerList::kNone, head);
   }
 
@@ -303,22 +306,8 @@ class Owners {
     head.set_name("(other lines)");
     OwnerList::Owner& owner = rest[static_cast<size_t>(rest.Find("", OwnerList::kNone, head))];
     for (size_t i = kMostLines; i < order.size(); ++i) {
-      const OwnerAmount& amount = lines_[order[i]].all;
-      WorkPart part;
-      part.time_ns = amount.time_ns;
-      part.launches = amount.launches;
-      part.flops = amount.flops;
-      part.bytes = amount.bytes;
-      part.recoverable_ns = amount.recoverable_ns;
-      part.compute_ns = amount.compute_ns;
-      for (OwnerAmount* to : {&owner.own, &owner.all}) {
-        to->Add(part);
-        to->idle_ns += amount.idle_ns;
-        to->without_counters_ns += amount.without_counters_ns;
-        to->flops_variance += amount.flops_variance;
-        to->bytes_variance += amount.bytes_variance;
-        to->recoverable_variance += amount.recoverable_variance;
-      }
+      owner.own.Add(lines_[order[i]].own);
+      owner.all.Add(lines_[order[i]].all);
     }
     *rows->Add() = rest.Describe(0, all_ns, true);
   }
@@ -363,7 +352,7 @@ const char* SentenceOf(uint32_t reason) {
   }
 }
 
-// The processes whose stacks could not be read, one reason for all.
+// Of the first process whose stacks could not be read: it stands for the others.
 std::string NoteOf(const ModelState& model) {
   for (const auto& entry : model.processes.processes()) {
     const char* sentence = SentenceOf(entry.second->status.no_stack());
