@@ -12,7 +12,7 @@
 #include "inject/ranges/one_agent.h"
 #include "inject/tracing/subscription.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr uint64_t kMillisecondNs = 1000000;
@@ -39,7 +39,7 @@ bool Agent::Start(const char* socket_path, const RunToken* token) {
   if (!StartTracing()) return false;
   if (!StartThread(ThreadMain, kRunThreadName)) {
     trace_.Off(nullptr);
-    GiveUp(AgentReason::kNoMemory, 0);
+    Disable(AgentReason::kNoMemory, 0);
     return false;
   }
   return true;
@@ -57,7 +57,7 @@ bool Agent::Connect(const char* socket_path, const RunToken* token) {
 bool Agent::CreateRecorder() {
   if (!pool_.Create() ||
       !recorder_.Create(&ring_, &cupti_, (welcome_.trace_flags & kTraceLaunchCalls) != 0)) {
-    GiveUp(AgentReason::kNoMemory, 0);
+    Disable(AgentReason::kNoMemory, 0);
     return false;
   }
   trace_.Create(&cupti_, &cuda_, &recorder_);
@@ -71,13 +71,13 @@ bool Agent::StartCupti(const BroughtCupti& brought) {
   const CuptiLoad load = has_cupti_ ? CuptiLoad::kLoaded : LoadCupti(&cupti_, brought);
   SendIdentity();
   if (load != CuptiLoad::kLoaded) {
-    GiveUp(load == CuptiLoad::kNotFound ? AgentReason::kNoCupti
-           : load == CuptiLoad::kTooOld ? AgentReason::kCuptiTooOld
-                                        : AgentReason::kCuptiError,
-           cupti_.version);
+    Disable(load == CuptiLoad::kNotFound ? AgentReason::kNoCupti
+            : load == CuptiLoad::kTooOld ? AgentReason::kCuptiTooOld
+                                         : AgentReason::kCuptiError,
+            cupti_.version);
     return false;
   }
-  // Whoever took the buffers over since the last visit may be using them.
+  // Whoever took the buffers over since the last attachment may be using them.
   if (has_cupti_) {
     FollowTearDown();
     return true;
@@ -89,14 +89,14 @@ bool Agent::StartCupti(const BroughtCupti& brought) {
                                                 BufferCompletedCallback)
              : registration_.Register(cupti_, BufferRequestedCallback, BufferCompletedCallback);
   if (result != cupti::kSuccess) {
-    GiveUp(AgentReason::kCuptiError, static_cast<uint32_t>(result));
+    Disable(AgentReason::kCuptiError, static_cast<uint32_t>(result));
     return false;
   }
   // Nobody can have switched anything on without buffers; a program that runs may have had others'.
   may_subscribe_ = !waits_ || (registration_.Observable() && registration_.Ours());
   // Refused, CUPTI is prepared where the subscriber is one of the same copy.
   if (may_subscribe_ && !PrepareSubscriptions(cupti_)) may_subscribe_ = !HasOtherCupti(cupti_);
-  OtherClient::OnSubscription(GiveUpSubscription);
+  OtherClient::OnSubscription(EndSubscription);
   OtherClient::OnRegistration(TakeBuffersBack);
   // What is loaded by now is watched before it can take over.
   WatchClients();
@@ -110,8 +110,8 @@ void Agent::WatchClients() {
   if (!HasOtherCupti(cupti_)) other_client_.WatchImporters(cupti_, &turn_mutex_);
 }
 
-// Callbacks stay registered with that copy, where nothing is switched on. The next visit may choose
-// another.
+// Callbacks stay registered with that copy, where nothing is switched on. The next attachment may
+// choose another.
 void Agent::ForgetCupti() {
   wanted_ = false;
   WatchNewWork();
@@ -137,9 +137,9 @@ bool Agent::StartTracing() {
   if (on) OpenStacks();
   const cupti::Result result = on ? trace_.On(welcome_.trace_flags) : cupti::kSuccess;
   if (result != cupti::kSuccess) {
-    GiveUp(result == cupti::kErrorMultipleSubscribers ? AgentReason::kCuptiTaken
-                                                      : AgentReason::kCuptiError,
-           static_cast<uint32_t>(result));
+    Disable(result == cupti::kErrorMultipleSubscribers ? AgentReason::kCuptiTaken
+                                                       : AgentReason::kCuptiError,
+            static_cast<uint32_t>(result));
     return false;
   }
   later_.Start(LaterPolicyOf(wanted_flags_), budget_ppm_, on && trace_.process_wide());
@@ -165,7 +165,7 @@ void Agent::LimitDeviceMemory() {
   cupti_.activity_set_attribute(cupti::kAttributeDeviceBufferPoolLimit, &size, &limit);
 }
 
-void Agent::GiveUp(AgentReason reason, uint32_t detail) {
+void Agent::Disable(AgentReason reason, uint32_t detail) {
   GiveUpStacks();  // while it is active: afterwards nobody else would
   active_.store(false, std::memory_order_release);
   if (!waits_) gives_buffers_.store(false, std::memory_order_release);
@@ -254,11 +254,12 @@ void Agent::FollowRequests(uint64_t now_ns) {
   if (!wanted_ || wanted_flags_ != trace_.flags()) StopTracing(nullptr);
   if (!wanted_) EndGap();
   if (wanted_) FollowBudget(now_ns);
-  // A tool that is there for one visit waits for the end of it, not for this.
+  // A tool that is there for one attachment waits for the end of it, not for this.
   if (waits_ && !wanted_) return;
   RingProducer& producer = ring_.header()->producer;
-  producer.state.store(static_cast<uint32_t>(wanted_ ? AgentState::kTracing : AgentState::kAsleep),
-                       std::memory_order_release);
+  producer.state.store(
+      static_cast<uint32_t>(wanted_ ? AgentState::kTracing : AgentState::kInactive),
+      std::memory_order_release);
   producer.acknowledged_request.store(request, std::memory_order_release);
 }
 
@@ -296,7 +297,7 @@ void Agent::OnSubscription() {
 void Agent::OnRegistration() {
   if (taken_ || !registration_.Ours() || !gives_buffers_.load(std::memory_order_acquire)) return;
   if (!Active()) {
-    // Asleep: what CUPTI may have kept since the last visit.
+    // Inactive: what CUPTI may have kept since the last attachment.
     cupti_.activity_flush_all(cupti::kFlushForced);
     return;
   }
@@ -350,9 +351,9 @@ void Agent::OnFork() {
   active_.store(false, std::memory_order_release);
   gives_buffers_.store(false, std::memory_order_release);
   if (waits_) {
-    door_.CloseInChild();
-    visit_.Close();
+    control_socket_.CloseInChild();
+    attachment_.Close();
   }
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -2,7 +2,7 @@
 //
 // Threads: Start runs on the target's thread inside cuInit; one thread of ours then flushes,
 // reports and follows the collector's requests. An agent that waits for tools (Wait,
-// agent_visits.cc) does everything on that thread, and so does one of a service
+// agent_attachments.cc) does everything on that thread, and so does one of a service
 // (agent_service.cc) from the first collector's end on. CUPTI calls OnBufferRequested on launching
 // threads and OnBufferCompleted on its worker or on whoever flushes.
 #ifndef UTLZ_INJECT_AGENT_H_
@@ -15,12 +15,12 @@
 #include <cstdint>
 
 #include "inject/base/ring_writer.h"
-#include "inject/door.h"
+#include "inject/control_socket.h"
 #include "inject/driver/cuda_api.h"
 #include "inject/driver/cupti_api.h"
 #include "inject/ranges/range_session.h"
 #include "inject/record/buffer_pool.h"
-#include "inject/record/new_work_watch.h"
+#include "inject/record/first_launch_watch.h"
 #include "inject/record/recorder.h"
 #include "inject/tracing/later_windows.h"
 #include "inject/tracing/launch_callbacks.h"
@@ -32,7 +32,7 @@
 #include "proto/ring_abi.h"
 #include "proto/run_token.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 class Agent {
  public:
@@ -46,11 +46,11 @@ class Agent {
   // none is there yet. `path` is of its socket. False where the agent is off for good.
   bool StartForService(const char* path);
 
-  // Starts the thread that waits for tools, asleep until one comes, and touches nothing else.
+  // Starts the thread that waits for tools, inactive until one comes, and touches nothing else.
   // Inside the dynamic loader, on any thread; `connection` is the loader's.
   bool WaitForTools(OwnDescriptor connection);
   // The same outside of it, from where tools are let in that may not trace the process. They can
-  // knock once this returns.
+  // connect once this returns.
   bool ListenForTools();
 
   // CUPTI's callbacks.
@@ -66,7 +66,7 @@ class Agent {
   // Another client registers its buffer callbacks; alike.
   void OnRegistration();
   // The program's main thread ends, and most likely the process: no ranges from now on, and no
-  // visit begins to trace.
+  // attachment begins to trace.
   void OnMainThreadEnds();
   // At exit(): our thread is out of CUPTI, and counts no ranges.
   void OnExitBegins();
@@ -91,19 +91,19 @@ class Agent {
   void LimitDeviceMemory();
   // `name`, if given, is the thread's from the moment that this returns.
   bool StartThread(void* (*main)(void*), const char* name);
-  void GiveUp(AgentReason reason, uint32_t detail);
+  void Disable(AgentReason reason, uint32_t detail);
 
   static void* ThreadMain(void* agent);
   void Run();
 
   static void* LoadedThreadMain(void* agent);
   static void* WaitingThreadMain(void* agent);
-  void ReceiveVisits();
-  // False where the visit did not begin.
-  bool Host(const Visit& visit);
-  bool MeetVisitor(const Visit& visit);
-  void CloseVisit();
-  void Accompany(const Visit& visit, bool served);
+  void ServeAttachments();
+  // False where the attachment did not begin.
+  bool Serve(const Attachment& attachment);
+  bool MeetVisitor(const Attachment& attachment);
+  void CloseAttachment();
+  void Accompany(const Attachment& attachment, bool served);
   static void* ServiceThreadMain(void* agent);
   void FollowService();
   bool FindService();
@@ -111,13 +111,13 @@ class Agent {
   // Of our thread: the names by which tools find agents are not for one that a service has.
   void NameThread(const char* name) const;
   bool IsOfService() const { return service_path_[0] != 0; }
-  void SayHowItBegan(const Visit& visit);
-  bool BeginVisit(const Visit& visit);
-  bool TurnInVisit(const Visit& visit);
-  bool BeginTracing(const Visit& visit);
+  void SendFirstAnswer(const Attachment& attachment);
+  bool BeginAttachment(const Attachment& attachment);
+  bool TurnWhileAttached(const Attachment& attachment);
+  bool BeginTracing(const Attachment& attachment);
   bool CudaIsReady();
-  void EndVisit(const Visit& visit);
-  void Quieten();
+  void EndAttachment(const Attachment& attachment);
+  void StopAndDrain();
   void EndRanges();
 
   void Turn(uint64_t now_ns);
@@ -144,7 +144,7 @@ class Agent {
   void EndGap();
   void CountToTheEnd();
   bool MayPause();
-  void SilenceStragglers(uint64_t now_ns, uint64_t launches);
+  void StopLateRecords(uint64_t now_ns, uint64_t launches);
   void StopTracing(const char* reason);
   void FollowOtherClient(uint64_t now_ns);
   void FlushRecords(uint32_t flags);
@@ -162,14 +162,15 @@ class Agent {
   pthread_mutex_t turn_mutex_ = PTHREAD_MUTEX_INITIALIZER;  // held while our thread may call CUPTI
   std::atomic<bool> exiting_{false};
   std::atomic<bool> main_thread_ended_{false};
-  std::atomic<bool> begins_tracing_{false};  // in a visit: CUPTI is loaded by our thread
+  std::atomic<bool> begins_tracing_{false};  // in an attachment: CUPTI is loaded by our thread
   std::atomic<bool> ended_{false};
-  bool waits_ = false;  // for tools or collectors, visit by visit; else one collector for good
+  bool waits_ =
+      false;  // for tools or collectors, attachment by attachment; else one collector for good
   char service_path_[kMostSocketPathBytes] = "";  // of the service; empty: none
   uint64_t alone_since_ns_ = 0;                    // AgentHello::alone_since_ns
-  bool visit_ended_off_ = false;                   // the last one, and the next would too
-  Door door_;
-  Visit visit_;  // the present one
+  bool attachment_ended_off_ = false;                   // the last one, and the next would too
+  ControlSocket control_socket_;
+  Attachment attachment_;  // the present one
   OwnDescriptor first_connection_;
   bool has_recorder_ = false;
   bool has_cupti_ = false;
@@ -191,7 +192,7 @@ class Agent {
   bool wanted_ = false;                // the collector wants records
   uint32_t wanted_flags_ = 0;
   uint32_t budget_ppm_ = 0;
-  NewWorkWatch new_work_;
+  FirstLaunchWatch new_work_;
   uint64_t new_work_seen_ = 0;     // records of it
   bool has_new_work_ = false;      // which no window has been opened for
   PlannedWindow new_work_window_;  // the last one
@@ -208,9 +209,9 @@ class Agent {
   uint64_t next_report_ns_ = 0;
   std::atomic<uint64_t> callbacks_{0};
   std::atomic<uint64_t> thread_cpu_ns_{0};
-  uint64_t earlier_cpu_ns_ = 0;  // of our thread, before this visit
+  uint64_t earlier_cpu_ns_ = 0;  // of our thread, before this attachment
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_AGENT_H_

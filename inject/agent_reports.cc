@@ -7,7 +7,7 @@
 #include "inject/record/primary_contexts.h"
 #include "proto/profile_fields.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr uint64_t kMillisecondNs = 1000000;
@@ -97,7 +97,7 @@ void Agent::SendStatus() {
   PbWriter out(message);
   if (now_ns != 0) out.Fixed64(field::kTimeNs, now_ns);
   out.Uint(field::kLaunchesRecorded, counts.launches);
-  out.Uint(field::kLaunchesTimeless, counts.timeless);
+  out.Uint(field::kLaunchesUntimed, counts.untimed);
   out.Uint(field::kLaunchesDroppedRing, producer.launches_dropped.load(std::memory_order_relaxed));
   out.Uint(field::kRecordsDroppedCupti, counts.dropped_by_cupti);
   out.Uint(field::kRecordsUnknown, counts.unknown);
@@ -136,4 +136,4 @@ void Agent::SendEnd(const char* how) {
   ring_.header()->producer.ended.store(1, std::memory_order_release);
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

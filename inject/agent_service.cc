@@ -1,6 +1,7 @@
 // The agent of a service (kCollectorVariable): it begins inside cuInit as that of `utlz run` does.
-// The connection over which it met the collector stays open. Where that ends, so does the visit,
-// as one of a tool would, and the agent's thread looks for the next collector at the same path.
+// The connection over which it met the collector stays open. Where that ends, so does the
+// attachment, as one of a tool would, and the agent's thread looks for the next collector at the
+// same path.
 
 #include <pthread.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #include "inject/handshake.h"
 #include "proto/attach_control.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 // Between two looks for a collector: soon after one has gone, seldom where none comes.
@@ -38,25 +39,25 @@ bool Agent::StartForService(const char* path) {
   if (MeetService()) {
     if (!CreateRecorder() || !StartCupti({})) {
       SendEnd("off");
-      visit_.Close();
+      attachment_.Close();
       return false;
     }
     if (!StartTracing()) {
-      visit_.Close();
+      attachment_.Close();
       return false;
     }
     has_recorder_ = true;
   } else {
     BeAlone();
   }
-  // From here on as between the visits of tools.
+  // From here on as between the attachments of tools.
   waits_ = true;
   if (StartThread(ServiceThreadMain, kRunThreadName)) return true;
   if (has_recorder_) {
     trace_.Off(nullptr);
-    GiveUp(AgentReason::kNoMemory, 0);
+    Disable(AgentReason::kNoMemory, 0);
   }
-  visit_.Close();
+  attachment_.Close();
   return false;
 }
 
@@ -70,7 +71,7 @@ bool Agent::MeetService() {
       MeetCollectorOn(connection, {ring_file, kRingHeaderBytes + kRingDefaultDataBytes}, &welcome_);
   close(ring_file);
   if (met) {
-    visit_.connection = OwnDescriptor::Adopt(connection);
+    attachment_.connection = OwnDescriptor::Adopt(connection);
   } else {
     if (connection >= 0) close(connection);
     ring_.Destroy();
@@ -85,19 +86,19 @@ void* Agent::ServiceThreadMain(void* agent) {
 
 void Agent::FollowService() {
   if (has_recorder_) {
-    Accompany(visit_, true);
-    CloseVisit();
+    Accompany(attachment_, true);
+    CloseAttachment();
     BeAlone();
   }
   uint64_t wait_ms = kFirstLookMs;
-  while (!exiting_ && !visit_ended_off_) {
+  while (!exiting_ && !attachment_ended_off_) {
     SleepMs(DitheredMs(wait_ms));
     // One that refuses, or ends at once, is not asked again and again.
     wait_ms = wait_ms < kLastLookMs ? 2 * wait_ms : kLastLookMs;
     if (exiting_ || !FindService()) continue;
     const uint64_t begin_ns = MonotonicNs();
-    const bool begun = Host(visit_);
-    CloseVisit();
+    const bool begun = Serve(attachment_);
+    CloseAttachment();
     if (!begun) continue;
     BeAlone();
     if (MonotonicNs() - begin_ns >= kLastLookMs * 1000000) wait_ms = kFirstLookMs;
@@ -108,8 +109,8 @@ void Agent::FollowService() {
 bool Agent::FindService() {
   const int connection = ConnectToCollector(service_path_);
   if (connection < 0) return false;
-  visit_.connection = OwnDescriptor::Adopt(connection);
-  visit_.collector = visit_.connection;
+  attachment_.connection = OwnDescriptor::Adopt(connection);
+  attachment_.collector = attachment_.connection;
   return true;
 }
 
@@ -119,4 +120,4 @@ void Agent::NameThread(const char* name) const {
   pthread_setname_np(pthread_self(), IsOfService() ? kRunThreadName : name);
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

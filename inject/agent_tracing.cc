@@ -8,7 +8,7 @@
 #include "inject/tracing/subscription.h"
 #include "proto/tracing_cost.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr uint64_t kMillisecondNs = 1000000;
@@ -65,7 +65,7 @@ void Agent::FollowClock() {
 
 // Switches tracing on and off as the account allows; ranges need it on throughout.
 void Agent::FollowBudget(uint64_t now_ns) {
-  if (!wanted_) budget_.Asleep(now_ns);
+  if (!wanted_) budget_.Inactive(now_ns);
   recorder_.Lock();
   const RecorderCounts counts = recorder_.counts();
   budget_.SetStacksRead(recorder_.stacks().counts().calls);
@@ -90,7 +90,7 @@ void Agent::FollowBudget(uint64_t now_ns) {
     OpenWindow();
   }
   if (!trace && trace_.on() && MayPause()) StopTracing("the overhead budget");
-  SilenceStragglers(now_ns, counts.launches);
+  StopLateRecords(now_ns, counts.launches);
 }
 
 // What is new between two windows is traced soon: it may be over, or rare, when the next one comes.
@@ -240,7 +240,7 @@ bool Agent::MayPause() {
 }
 
 // Records that still come long after tracing was switched off mean that it is not off.
-void Agent::SilenceStragglers(uint64_t now_ns, uint64_t launches) {
+void Agent::StopLateRecords(uint64_t now_ns, uint64_t launches) {
   constexpr uint64_t kFewLaunches = 64;
   if (trace_.on() || taken_ || silence_due_ns_ == 0 || now_ns < silence_due_ns_) {
     if (trace_.on()) silence_due_ns_ = 0;
@@ -275,4 +275,4 @@ void Agent::StopTracing(const char* reason) {
   silence_due_ns_ = MonotonicNs() + kStragglersNs;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

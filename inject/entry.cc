@@ -19,7 +19,7 @@
 
 #define UTLZ_EXPORT extern "C" __attribute__((visibility("default")))
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 // Never destroyed: threads and callbacks of others may come at any time, until the very end.
@@ -77,12 +77,12 @@ void StartAgent() {
   const char* socket_path = getenv(kSocketVariable);
   const char* service_path = ServicePath();
   const bool of_run = IsSet(socket_path);
-  const bool parked = !of_run && IsSet(getenv(kParkVariable));
-  if (!of_run && !parked && service_path == nullptr) return;
+  const bool preloaded = !of_run && IsSet(getenv(kPreloadVariable));
+  if (!of_run && !preloaded && service_path == nullptr) return;
   Agent* one = TheAgent();
   if (one == nullptr) return;
   WatchMainThread();
-  if (parked) {
+  if (preloaded) {
     one->ListenForTools();
     return;
   }
@@ -139,7 +139,7 @@ void BufferCompletedCallback(cupti::Context context, uint32_t stream, uint8_t* b
   agent.load(std::memory_order_acquire)->OnBufferCompleted(context, stream, buffer, valid_bytes);
 }
 
-void GiveUpSubscription() { agent.load(std::memory_order_acquire)->OnSubscription(); }
+void EndSubscription() { agent.load(std::memory_order_acquire)->OnSubscription(); }
 void TakeBuffersBack() { agent.load(std::memory_order_acquire)->OnRegistration(); }
 
 void DriverCallCallback(void*, uint32_t domain, uint32_t, const void* data) {
@@ -153,31 +153,31 @@ void LaunchCallback(void*, uint32_t domain, uint32_t, const void* data) {
   agent.load(std::memory_order_acquire)->OnLaunch(*static_cast<const cupti::CallbackData*>(data));
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 // Called by the CUDA driver inside cuInit (CUDA_INJECTION64_PATH).
 UTLZ_EXPORT int InitializeInjection() {
-  utlz::inject::StartAgent();
+  utlz::agent::StartAgent();
   return 1;
 }
 
 // Called by NVTX on its first use (NVTX_INJECTION64_PATH), maybe before cuInit: CUPTI answers, and
 // gives the ranges back as activity records. One libcupti serves both.
 UTLZ_EXPORT int InitializeInjectionNvtx2(void* get_export_table) {
-  utlz::inject::CuptiApi cupti{};
-  if ((getenv(utlz::kSocketVariable) == nullptr && utlz::inject::ServicePath() == nullptr) ||
-      utlz::inject::LoadCupti(&cupti) != utlz::inject::CuptiLoad::kLoaded ||
+  utlz::agent::CuptiApi cupti{};
+  if ((getenv(utlz::kSocketVariable) == nullptr && utlz::agent::ServicePath() == nullptr) ||
+      utlz::agent::LoadCupti(&cupti) != utlz::agent::CuptiLoad::kLoaded ||
       cupti.nvtx_initialize2 == nullptr) {
     return 0;
   }
   // CUPTI answers with a CUptiResult, NVTX expects non-zero for success.
-  if (cupti.nvtx_initialize2(get_export_table) != utlz::inject::cupti::kSuccess) return 0;
-  utlz::inject::WatchCommunication(
-      reinterpret_cast<utlz::inject::nvtx::GetExportTable>(get_export_table));
+  if (cupti.nvtx_initialize2(get_export_table) != utlz::agent::cupti::kSuccess) return 0;
+  utlz::agent::WatchCommunication(
+      reinterpret_cast<utlz::agent::nvtx::GetExportTable>(get_export_table));
   return 1;
 }
 
 // Called by NVTX's extensions on their first use, after the above.
-UTLZ_EXPORT int InitializeInjectionNvtxExtension(utlz::inject::nvtx::ExtensionModule* module) {
-  return utlz::inject::WatchPayloads(module) ? 1 : 0;
+UTLZ_EXPORT int InitializeInjectionNvtxExtension(utlz::agent::nvtx::ExtensionModule* module) {
+  return utlz::agent::WatchPayloads(module) ? 1 : 0;
 }

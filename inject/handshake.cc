@@ -9,7 +9,7 @@
 
 #include "inject/base/peer_user.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 bool SendHello(int socket_file, const RunToken* token, const RingOffer& ring) {
@@ -78,4 +78,4 @@ bool MeetCollector(const char* path, const RunToken* token, const RingOffer& rin
   return met;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

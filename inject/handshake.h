@@ -7,7 +7,7 @@
 #include "proto/ring_abi.h"
 #include "proto/run_token.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 struct RingOffer {
   int file = -1;
@@ -29,6 +29,6 @@ bool MeetCollector(const char* path, const RunToken* token, const RingOffer& rin
 // Over a connected socket of a collector that is trusted for that.
 bool MeetCollectorOn(int socket_file, const RingOffer& ring, AgentWelcome* welcome);
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_HANDSHAKE_H_

@@ -13,7 +13,7 @@
 #include "proto/profile_fields.h"
 #include "proto/valid_text.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr uint32_t kMaxArgumentBytes = 16 << 10;
@@ -172,4 +172,4 @@ bool WriteDevice(const CudaApi& cuda, int ordinal, ByteBuffer* message) {
   return true;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

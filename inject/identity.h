@@ -7,7 +7,7 @@
 #include "inject/driver/cuda_api.h"
 #include "inject/driver/cupti_api.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 void WriteProcess(const CuptiApi& cupti, const CudaApi& cuda, ByteBuffer* message);
 
@@ -18,6 +18,6 @@ bool MayUseMps(const char* default_folder);
 // False where there is no such device, or the driver is not ready yet.
 bool WriteDevice(const CudaApi& cuda, int ordinal, ByteBuffer* message);
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_IDENTITY_H_

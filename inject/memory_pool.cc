@@ -1,8 +1,8 @@
 #include "inject/memory_pool.h"
 
-#include "inject/record/aside_of_captures.h"
+#include "inject/record/scoped_relaxed_capture_mode.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 // CUmemPool_attribute of cuda.h.
@@ -27,7 +27,7 @@ bool AddPool(const CudaApi& cuda, cuda::MemoryPool pool, PoolMemory* memory) {
 
 bool ReadPoolMemory(const CudaApi& cuda, int ordinal, PoolMemory* memory) {
   *memory = {};
-  const AsideOfCaptures aside(cuda);
+  const ScopedRelaxedCaptureMode aside(cuda);
   int device = 0;
   cuda::MemoryPool by_default = nullptr, current = nullptr;
   if (cuda.pool_get_attribute == nullptr || cuda.device_get_default_pool == nullptr ||
@@ -42,4 +42,4 @@ bool ReadPoolMemory(const CudaApi& cuda, int ordinal, PoolMemory* memory) {
   return memory->used_high_bytes > 0 || memory->reserved_bytes > 0;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -7,7 +7,7 @@
 
 #include "inject/driver/cuda_api.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 struct PoolMemory {
   uint64_t used_bytes = 0;
@@ -20,6 +20,6 @@ struct PoolMemory {
 // reserved in them. The device must have a primary context.
 bool ReadPoolMemory(const CudaApi& cuda, int ordinal, PoolMemory* memory);
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_MEMORY_POOL_H_

@@ -1,19 +1,21 @@
-// How a tool reaches an agent that waits for it (that of `utlz attach`, or of `utlz run --asleep`),
-// and what the two say. Both sides and every release of either must agree on this file.
+// How a tool reaches an agent that waits for it (that of `utlz attach`, or of `utlz run
+// --preload`), and what the two say. Both sides and every release of either must agree on this
+// file.
 //
 // Ways in, all SOCK_SEQPACKET Unix sockets:
 //   connection  the pair that the attach loader made (AttachConfig::control_socket)
-//   door        a pair of which the agent keeps both ends. The outer one has an abstract name, by
+//   socket pair  a pair of which the agent keeps both ends. The outer one has an abstract name, by
 //               which a tool finds it in /proc/PID/net/unix and among the process's descriptors,
 //               and takes a copy (pidfd_getfd: whoever may trace the process). A message on it
 //               (ControlVerb::kConnect) brings a connection.
-//   listener    of a parked agent only: connecting to its abstract name gives a connection, to the
+//   listener    of a preloaded agent only: connecting to its abstract name gives a connection, to
+//   the
 //               process's user and to root alone
 //
 // On a connection the tool sends one ControlRequest (kTrace). The agent answers with a
 // ControlAnswer, after it has met the collector on the socket that came along (ring_abi.h). The
-// connection stays open while the agent records; if the tool closes it, the agent goes to sleep.
-// Asleep, the agent says so with a second answer, and closes.
+// connection stays open while the agent records; if the tool closes it, the agent becomes inactive.
+// Inactive, the agent says so with a second answer, and closes.
 #ifndef UTLZ_PROTO_ATTACH_CONTROL_H_
 #define UTLZ_PROTO_ATTACH_CONTROL_H_
 
@@ -26,16 +28,16 @@ inline constexpr uint32_t kControlVersion = 1;
 
 // Abstract names: prefix, process identifier as the process sees it, "-", random hexadecimal
 // digits.
-inline constexpr char kDoorNamePrefix[] = "utlz-door-";
-inline constexpr char kListenerNamePrefix[] = "utlz-parked-";
+inline constexpr char kPairNamePrefix[] = "utlz-control-";
+inline constexpr char kListenerNamePrefix[] = "utlz-preloaded-";
 
 // Names of the agent's thread, from which anybody may see how it is.
-inline constexpr char kAsleepThreadName[] = "utlz-asleep";
-inline constexpr char kAwakeThreadName[] = "utlz-awake";
-inline constexpr char kRunThreadName[] = "utlz";  // of `utlz run`: awake, and not to be reached
+inline constexpr char kInactiveThreadName[] = "utlz-inactive";
+inline constexpr char kActiveThreadName[] = "utlz-active";
+inline constexpr char kRunThreadName[] = "utlz";  // of `utlz run`: active, and not to be reached
 
-// Set by `utlz run --asleep`.
-inline constexpr char kParkVariable[] = "UTLZ_PARKED";
+// Set by `utlz run --preload`.
+inline constexpr char kPreloadVariable[] = "UTLZ_PRELOADED";
 
 enum class ControlVerb : uint32_t {
   kConnect = 1,  // descriptor: a connection
@@ -60,7 +62,7 @@ enum class ControlState : uint32_t {
   // For the process to initialize CUDA, or (reason kBuffersTaken) for another client to be done
   // with CUPTI; tracing follows.
   kWaiting = 2,
-  kAsleep = 3,
+  kInactive = 3,
   kBusy = 4,     // another tool is being served
   kRefused = 5,  // `reason` says why it does not trace
 };

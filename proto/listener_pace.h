@@ -1,6 +1,6 @@
 // Bounds what a listening socket costs its process, whoever connects to it: one that any user can
 // reach, or that has a connection waiting while there is no descriptor left to accept it with,
-// would keep the process awake. Such a listener is left alone for a second; who waits is served
+// would keep the process active. Such a listener is left alone for a second; who waits is served
 // then.
 #ifndef UTLZ_PROTO_LISTENER_PACE_H_
 #define UTLZ_PROTO_LISTENER_PACE_H_

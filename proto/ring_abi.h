@@ -39,7 +39,7 @@ inline constexpr uint64_t kRingDefaultDataBytes = 8 << 20;
 
 // What the agent is asked to do (RingHeader::requested_state), and what it does (state).
 enum class AgentState : uint32_t {
-  kAsleep = 0,   // loaded, nothing enabled, no thread awake but the one that polls this word
+  kInactive = 0,   // loaded, nothing enabled, no thread active but the one that polls this word
   kTracing = 1,  // activity records flow
   kOff = 2,      // gave up; `off_reason` says why; never leaves this state
 };
@@ -69,7 +69,7 @@ enum class NamedCupti : uint32_t {
   kNotLoadable = 2,  // by the dynamic loader, which says why
   kIncomplete = 3,   // it lacks functions
   kTooOld = 4,       // older than 12.6
-  kKept = 5,         // not looked at: another copy was loaded at an earlier visit
+  kKept = 5,         // not looked at: another copy was loaded at an earlier attachment
 };
 
 // Bits of AgentWelcome::trace_flags and RingHeader::requested_flags.

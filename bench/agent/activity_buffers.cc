@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 // CUpti_ActivityKernel10: what the agent declares of it, and what it does not.
@@ -121,4 +121,4 @@ void ActivityBuffers::Fill(Load load) {
   }
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -12,7 +12,7 @@
 
 #include "inject/driver/cupti_abi.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 enum class Load {
   kEagerDecode,  // 140 launches a step, of 20 shapes of 12 functions, on one stream
@@ -59,6 +59,6 @@ class ActivityBuffers {
   uint32_t correlation_ = 0;
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_BENCH_AGENT_ACTIVITY_BUFFERS_H_

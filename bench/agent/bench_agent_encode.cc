@@ -2,7 +2,7 @@
 // core.
 //
 // Instructions a launch, where the machine has no counters for Google Benchmark to read:
-//   valgrind --tool=callgrind --toggle-collect='utlz::inject::Recorder::Consume*'
+//   valgrind --tool=callgrind --toggle-collect='utlz::agent::Recorder::Consume*'
 //       build/release/bin/bench_agent_encode --benchmark_min_time=0.1s
 #include <benchmark/benchmark.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include "bench/agent/activity_buffers.h"
 #include "inject/record/recorder.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 // The collector's part: room is given back at once, unread.
@@ -52,6 +52,6 @@ BENCHMARK_CAPTURE(Encode, graph_decode, Load::kGraphDecode);
 BENCHMARK_CAPTURE(Encode, training, Load::kTraining);
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 BENCHMARK_MAIN();

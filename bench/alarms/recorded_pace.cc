@@ -10,7 +10,7 @@
 #include "collector/alarms/take_readings.h"
 #include "collector/metrics/run_metrics.h"
 #include "collector/profile/profile_reader.h"
-#include "collector/run/run_model.h"
+#include "collector/run/run_intake.h"
 
 namespace utlz {
 namespace {
@@ -42,7 +42,7 @@ absl::StatusOr<RecordedPace> PaceOf(const std::string& profile) {
   absl::StatusOr<ProfileReader> reader = ProfileReader::Open(profile);
   if (!reader.ok()) return reader.status();
   RecordedPace pace;
-  RunModel model;
+  RunIntake intake;
   RunMetrics metrics;
   std::optional<Readings> last;
   uint64_t next_ns = 0;
@@ -50,11 +50,11 @@ absl::StatusOr<RecordedPace> PaceOf(const std::string& profile) {
   size_t snapshots = 0;
   for (FrameView frame; reader->Next(&frame);) {
     if (frame.type == FRAME_SUMMARY) continue;
-    model.Consume(frame.source, frame.type, frame.payload);
-    const uint64_t now_ns = model.state().NewestNs();
+    intake.Consume(frame.source, frame.type, frame.payload);
+    const uint64_t now_ns = intake.state().NewestNs();
     if (now_ns < next_ns) continue;
     next_ns = now_ns + kSecondNs;
-    const ModelState& state = model.Advance();
+    const RunState& state = intake.Advance();
     if (now_ns >= renewal_ns) {
       const double before_ms = CpuMs();
       metrics.RenewWorth(state);

@@ -349,7 +349,7 @@ void PlantPadding(double share, Draft* draft) {
   });
   for (const DevicePeaks::Pipe& pipe : draft->run.peaks.pipe()) {
     if (pipe.data_type() != "bf16") continue;
-    draft->run.model_work.set_flops_per_step(needed_ns * 1e-9 * pipe.flops_per_cycle() *
+    draft->run.workload_spec.set_flops_per_step(needed_ns * 1e-9 * pipe.flops_per_cycle() *
                                              draft->run.peaks.sm_clock_maximum_hz());
   }
 }

@@ -92,10 +92,10 @@ def judge_load(load, summary, rules):
 def share_of(summary, field):
     """Over all devices, each for as long as it was seen."""
     devices = summary.get("devices", [])
-    window_ns = sum(device.get("window_ns", 0) for device in devices)
-    if window_ns == 0:
+    steady_state_ns = sum(device.get("steady_state_ns", 0) for device in devices)
+    if steady_state_ns == 0:
         return None
-    return sum(device.get(field, 0) * device.get("window_ns", 0) for device in devices) / window_ns
+    return sum(device.get(field, 0) * device.get("steady_state_ns", 0) for device in devices) / steady_state_ns
 
 
 def is_between(value, bounds):

@@ -42,8 +42,8 @@ struct PlannedRun {
   Device device;
   DevicePeaks peaks;
   std::vector<RecordedKernel> kernels;
-  bool graphs = false;   // kernels are nodes of graphs
-  ModelWork model_work;  // as told on the command line
+  bool graphs = false;         // kernels are nodes of graphs
+  WorkloadSpec workload_spec;  // as told on the command line
   std::vector<PlannedRank> ranks;
   uint64_t end_ns = 0;  // of the last launch or copy
 };

@@ -160,7 +160,7 @@ LaunchWork WorkOf(const KernelSummary& kernel, const DeviceSummary& device) {
 
 // Nothing where its counters are not known, or cannot be true.
 std::optional<RecordedKernel> KernelOf(const KernelSummary& summary, const DeviceSummary& device) {
-  if (summary.has_withheld() || !summary.has_dram_bytes() || summary.dram_peak_share() > 1 ||
+  if (summary.has_withheld_reason() || !summary.has_dram_bytes() || summary.dram_peak_share() > 1 ||
       summary.launches() == 0 || summary.time_mean_ns() <= 0) {
     return std::nullopt;
   }

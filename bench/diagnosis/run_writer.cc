@@ -127,7 +127,7 @@ void RankWriter::Announce() {
   SamplerStatus status;
   status.set_device_uuid(uuid_);
   status.set_time_ns(kRunStartNs);
-  status.set_rung(SOURCE_SAMPLED);
+  status.set_counter_source(SOURCE_SAMPLED);
   Write(FRAME_SAMPLER_STATUS, status, false);
   AnnounceProcess();
   AnnounceVariants();
@@ -415,7 +415,7 @@ absl::Status WritePlannedRun(const PlannedRun& run, const std::string& path,
   start.set_host("generated");
   start.set_overhead_budget_ppm(10'000);
   start.set_counters("auto");
-  if (run.model_work.flops_per_step() > 0) *start.mutable_model_work() = run.model_work;
+  if (run.workload_spec.flops_per_step() > 0) *start.mutable_workload_spec() = run.workload_spec;
   (void)writer->Append(0, FRAME_RUN_START, start.SerializeAsString());
   std::vector<RankWriter> ranks;
   for (uint32_t i = 0; i < run.ranks.size(); ++i) ranks.emplace_back(run, i, options, &*writer);

@@ -2,15 +2,15 @@
 """Attaches to PyTorch programs in mid-run on a real GPU, and measures what they feel of it.
 
     attach_check.py --utlz build/release/bin/utlz --output DIRECTORY [--part NAME...] [--window S]
-                    [--asleep]
+                    [--preload]
 
 Parts, each in one process and about a minute long: `graph` and `eager` (a decode loop), `server`
-(HTTP around a transformers model, under load), `cycles` (as many short visits as fit, under load),
+(HTTP around a transformers model, under load), `cycles` (as many short attachments as fit, under load),
 `identical` (outputs against those of a process that was never touched). Prints one object of JSON
 and writes it to DIRECTORY/attach.json. Exits with 77 where there is no GPU or no torch.
 
 Latencies are compared within one process: windows before the first attach (each against the next:
-the control), then windows during a visit and windows asleep, in turn.
+the control), then windows during an attachment and windows inactive, in turn.
 """
 
 import argparse
@@ -163,7 +163,7 @@ def capture_of(utlz, profile):
     kernels = report.get("kernels", [])
     launches = sum(kernel.get("launches", 0) for kernel in kernels)
     time_ns = sum(kernel.get("time_ns", 0) for kernel in kernels)
-    # The same in every visit, unless CUPTI's times of graph nodes are wrong after a pause.
+    # The same in every attachment, unless CUPTI's times of graph nodes are wrong after a pause.
     return {"launches": launches, "mean_kernel_ns": time_ns / launches if launches else None,
             "flops": report["run"].get("flops"), "capture": report.get("capture"),
             "dram_bytes": report["run"].get("dram_bytes")}
@@ -181,29 +181,29 @@ def median_of(changes):
 
 
 def measure(program, arguments, name, rounds=4):
-    """Windows before, and then during and asleep in turn."""
+    """Windows before, and then during and inactive in turn."""
     seconds = arguments.window
     before = [program.window(seconds) for _ in range(4)]
-    during, asleep, visits = [], [], []
+    during, inactive, attachments = [], [], []
     for number in range(rounds):
         profile = arguments.output / f"{name}-{number}.utlz"
         tool = Tool(arguments.utlz, program.pid, profile, seconds + 1, *arguments.attach_option)
         if not tool.wait_for(" seen;"):
-            visits.append({"failed": tool.said[-5:]})
+            attachments.append({"failed": tool.said[-5:]})
             break
         during.append(program.window(seconds))
         status = tool.finish()
-        visits.append({"status": status, **tool.facts(), **capture_of(arguments.utlz, profile)})
-        asleep.append(program.window(seconds))
+        attachments.append({"status": status, **tool.facts(), **capture_of(arguments.utlz, profile)})
+        inactive.append(program.window(seconds))
     untouched = {key: statistics.median(window[key] for window in before)
                  for key in ("p50_ms", "p99_ms", "mean_ms")}
     return {
-        "before": before, "during": during, "asleep": asleep, "visits": visits,
+        "before": before, "during": during, "inactive": inactive, "attachments": attachments,
         "change_percent": {
             "control": median_of([change(b, a) for a, b in zip(before, before[1:])]),
-            "during_against_asleep": median_of([change(d, a) for d, a in zip(during, asleep)]),
+            "during_against_inactive": median_of([change(d, a) for d, a in zip(during, inactive)]),
             "during_against_before": median_of([change(d, untouched) for d in during]),
-            "asleep_against_before": median_of([change(a, untouched) for a in asleep]),
+            "inactive_against_before": median_of([change(a, untouched) for a in inactive]),
         },
     }
 
@@ -227,23 +227,23 @@ def server_part(arguments):
 
 
 def cycles_part(arguments):
-    """Short visits one after another until the time is up."""
+    """Short attachments one after another until the time is up."""
     program = Program(arguments.prefix, "endless_decode.py", "--mode", "graph")
     first = program.digest()
     before = program.window(arguments.window)
     failures = []
-    visits = 0
+    attachments = 0
     memory_kib = []
     end = time.perf_counter() + arguments.cycles_seconds
-    while time.perf_counter() < end and visits < arguments.cycles:
+    while time.perf_counter() < end and attachments < arguments.cycles:
         tool = Tool(arguments.utlz, program.pid, arguments.output / "cycle.utlz", 0.05,
                     "--counters=none", "--no-report")
         if tool.finish() != 0:
             failures.append(tool.said[-3:])
-        visits += 1
+        attachments += 1
         memory_kib.append(resident_kib(program.pid))
     after = program.window(arguments.window)
-    return {"visits": visits, "failures": failures[:5], "failed": len(failures),
+    return {"attachments": attachments, "failures": failures[:5], "failed": len(failures),
             "resident_kib_after_10th": memory_kib[9] if len(memory_kib) > 9 else None,
             "resident_kib_at_end": memory_kib[-1], "before": before, "after": after,
             "change_percent": change(after, before), "same_output": program.digest() == first,
@@ -258,7 +258,7 @@ def resident_kib(pid):
 
 
 def identical_part(arguments):
-    """Digests of the fixed batch: untouched processes, and one that is visited in between."""
+    """Digests of the fixed batch: untouched processes, and one that is attached to in between."""
     untouched = []
     for _ in range(2):
         program = Program(arguments.prefix, "endless_decode.py", "--mode", "graph")
@@ -275,7 +275,7 @@ def identical_part(arguments):
         digests.append(program.digest())
     program.end()
     return {"untouched_agree": untouched[0] == untouched[1],
-            "visited_agree": all(digest == untouched[0] for digest in digests)}
+            "attached_agree": all(digest == untouched[0] for digest in digests)}
 
 
 def main():
@@ -289,10 +289,10 @@ def main():
     parser.add_argument("--cycles-seconds", type=float, default=60)
     parser.add_argument("--attach-option", action="append", default=[],
                         help="handed on to utlz attach, such as --counters=none")
-    parser.add_argument("--asleep", action="store_true",
-                        help="start the programs by utlz run --asleep, where ptrace is forbidden")
+    parser.add_argument("--preload", action="store_true",
+                        help="start the programs by utlz run --preload, where ptrace is forbidden")
     arguments = parser.parse_args()
-    arguments.prefix = [arguments.utlz, "run", "--asleep", "--"] if arguments.asleep else []
+    arguments.prefix = [arguments.utlz, "run", "--preload", "--"] if arguments.preload else []
     if not shutil.which("nvidia-smi") or not importlib.util.find_spec("torch"):
         print("no NVIDIA GPU or no torch on this machine")
         return SKIPPED

@@ -59,8 +59,8 @@ def finish(arguments, process, profile):
     gemm = max(document["kernels"], key=lambda kernel: kernel.get("time_ns", 0), default={})
     return {
         "exit_status": 0,
-        "rung": capture.get("rung"),
-        "rung_reason": capture.get("rung_reason"),
+        "counter_source": capture.get("counter_source"),
+        "counter_source_reason": capture.get("counter_source_reason"),
         "samples": capture.get("samples", 0),
         "samples_lost": capture.get("samples_lost", 0),
         "samples_untraced": capture.get("samples_untraced", 0),
@@ -104,7 +104,7 @@ def part_sharing(arguments):
     time.sleep(3)
     second = start_load(arguments, "second", 18)
     runs = [finish(arguments, *first), finish(arguments, *second)]
-    good = all(run["exit_status"] == 0 and run["rung"] in ("sampled", "calibrated") and
+    good = all(run["exit_status"] == 0 and run["counter_source"] in ("sampled", "calibrated") and
                run["samples"] > run["samples_untraced"] for run in runs)
     return {"part": "sharing", "first": runs[0], "second": runs[1], "good": good}
 

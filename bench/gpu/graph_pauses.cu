@@ -35,7 +35,7 @@ using std::chrono::milliseconds;
 
 struct Seen {
   std::mutex mutex;
-  uint64_t records = 0, timeless = 0, absurd = 0, graphs = 0;
+  uint64_t records = 0, untimed = 0, absurd = 0, graphs = 0;
 };
 // Never destroyed: CUPTI's thread may still deliver when main() has returned.
 Seen& seen = *new Seen;
@@ -59,7 +59,7 @@ void CompleteBuffer(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t valid_b
     const auto* kernel = reinterpret_cast<const CUpti_ActivityKernel10*>(record);
     ++seen.records;
     if (kernel->start == 0 || kernel->end == 0) {
-      ++seen.timeless;
+      ++seen.untimed;
     } else if (kernel->end - kernel->start > kAbsurdNs) {
       ++seen.absurd;
     }
@@ -134,11 +134,11 @@ void Tell(const char* what, double replay_us) {
   const std::lock_guard<std::mutex> lock(seen.mutex);
   std::printf("  %s: %.1f us a replay; %llu records, %llu without times, %llu absurd; %llu graphs\n",
               what, replay_us, static_cast<unsigned long long>(seen.records),
-              static_cast<unsigned long long>(seen.timeless),
+              static_cast<unsigned long long>(seen.untimed),
               static_cast<unsigned long long>(seen.absurd),
               static_cast<unsigned long long>(seen.graphs));
   std::fflush(stdout);
-  seen.records = seen.timeless = seen.absurd = seen.graphs = 0;
+  seen.records = seen.untimed = seen.absurd = seen.graphs = 0;
 }
 
 }  // namespace

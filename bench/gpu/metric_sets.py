@@ -28,16 +28,16 @@ DMMA = "SM_C.TriageCompute.smsp__pipe_tensor_op_dmma_cycles_active.sum"
 SHARED = "sm__pipe_shared_cycles_active_realtime.sum"
 FMA_LITE = TPC + "inst_executed_pipe_fmalite_realtime.sum"
 FMA_HEAVY = TPC + "inst_executed_pipe_fmaheavy_realtime.sum"
-LEAN = [*BYTES, TENSOR, ACTIVE, FMA]
+BASE = [*BYTES, TENSOR, ACTIVE, FMA]
 
 # What each pipe counts is read from sets that fit one pass; a set that does not is left out.
 PIPES = ([*BYTES[2:], TENSOR, HMMA, IMMA, FP64], [*BYTES[2:], DMMA, SHARED],
          [*BYTES[2:], FMA, FMA_LITE, FMA_HEAVY])
-SETS = {"lean": LEAN, "lean + FP64": [*LEAN, FP64], "lean + DMMA": [*LEAN, DMMA],
-        "lean + FP64 + DMMA": [*LEAN, FP64, DMMA],
-        "lean, shared pipe for tensor": [*BYTES, SHARED, ACTIVE, FMA],
-        "lean, FMA lite for FMA": [*BYTES, TENSOR, ACTIVE, FMA_LITE],
-        "lean + HMMA, IMMA, FP64": [*LEAN, HMMA, IMMA, FP64]}
+SETS = {"base": BASE, "base + FP64": [*BASE, FP64], "base + DMMA": [*BASE, DMMA],
+        "base + FP64 + DMMA": [*BASE, FP64, DMMA],
+        "base, shared pipe for tensor": [*BYTES, SHARED, ACTIVE, FMA],
+        "base, FMA lite for FMA": [*BYTES, TENSOR, ACTIVE, FMA_LITE],
+        "base + HMMA, IMMA, FP64": [*BASE, HMMA, IMMA, FP64]}
 
 # Runs one load until told the next one; says how many FLOPs a second it did with the one before.
 LOAD = r"""

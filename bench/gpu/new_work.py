@@ -4,7 +4,7 @@
     new_work.py --utlz build/release/bin/utlz --output DIRECTORY [--ways W...] [--mode eager|graph]
 
 Runs bench/workloads/new_work.py, which begins five things of a moment each, under `utlz run`, the
-same with --no-new-work, and visited by `utlz attach`, 25 s each. Prints for each thing how long after it
+same with --no-new-work, and attached to by `utlz attach`, 25 s each. Prints for each thing how long after it
 began a window did, and in how many windows it ran. Exits with 77 where there is no GPU or no PyTorch.
 """
 

@@ -4,7 +4,7 @@
     new_work_records.py show [--late] [--cupti libcupti.so.13]
     new_work_records.py cost [--pairs 40] [--cupti libcupti.so.13]
 
-Two kinds of records, as the agent has them (inject/record/new_work_watch.h): CUPTI's overhead, of which the loading
+Two kinds of records, as the agent has them (inject/record/first_launch_watch.h): CUPTI's overhead, of which the loading
 of a kernel for its first launch is a sort, and calls that load modules or make graphs, chosen one by one.
 `show` does what brings new kernels into a PyTorch program, one thing after another, each of them twice,
 and prints the records of it; with --late it chooses the calls when CUDA is up. `cost` times launches of
@@ -33,7 +33,7 @@ LOADS = {4 << 16: "module loaded", 5 << 16: "kernel loaded"}  # CUpti_ActivityOv
 HEADER = pathlib.Path(__file__).resolve().parents[2] / "inject" / "cupti_abi.h"
 
 
-def chosen_calls():
+def api_record_filter():
     """As the agent has them: numbers of functions, by kind."""
     text = HEADER.read_text(encoding="utf-8")
 
@@ -55,7 +55,7 @@ class NewWork(Cupti):
         self.unsubscribe()
 
     def choose_calls(self, on):
-        for kind, functions in chosen_calls().items():
+        for kind, functions in api_record_filter().items():
             enable = (self.library.cuptiActivityEnableDriverApi if kind == DRIVER else
                       self.library.cuptiActivityEnableRuntimeApi)
             for function in functions:

@@ -33,8 +33,8 @@ Shared& shared = *new Shared;
 
 namespace {
 
-using utlz::inject::NoStack;
-namespace cupti = utlz::inject::cupti;
+using utlz::agent::NoStack;
+namespace cupti = utlz::agent::cupti;
 
 constexpr uint32_t kKinds[] = {cupti::kKindConcurrentKernel, cupti::kKindMemcpy,
                                cupti::kKindMemcpy2, cupti::kKindMemset};
@@ -45,9 +45,9 @@ enum Step { kSubscribe, kCallbacksOn, kKindsOn, kKindsOff, kCallbacksOff, kUnsub
 
 // Never destroyed, like what is shared.
 struct State {
-  utlz::inject::CudaApi cuda{};
-  utlz::inject::Registration registration;
-  utlz::inject::OtherClient other;
+  utlz::agent::CudaApi cuda{};
+  utlz::agent::Registration registration;
+  utlz::agent::OtherClient other;
   cupti::Subscriber subscriber = nullptr;
   std::atomic<bool> stopping{false};
   bool records = true, callbacks = true, taken = false;
@@ -141,7 +141,7 @@ void GiveWay() {
 void EmptyBuffers() { shared.cupti.activity_flush_all(cupti::kFlushForced); }
 
 void SwitchKinds(bool on) {
-  const utlz::inject::PrimaryContexts contexts(state.cuda);
+  const utlz::agent::PrimaryContexts contexts(state.cuda);
   for (uint32_t i = 0; i < contexts.count(); ++i) {
     for (const uint32_t kind : kKinds) {
       const auto enable_or_disable =
@@ -229,12 +229,12 @@ void OnCallback(void*, uint32_t domain, uint32_t id, const void* data) {
 }
 
 void ResolveNewStacks() {
-  static utlz::inject::PythonStack stack;
-  static utlz::inject::PythonCode code;
+  static utlz::agent::PythonStack stack;
+  static utlz::agent::PythonCode code;
   while (shared.frames.TakeNewStack(&stack)) {
     std::string text;
     for (uint32_t i = 0; i < stack.frame_count; ++i) {
-      const utlz::inject::PythonFrame& frame = stack.frames[i];
+      const utlz::agent::PythonFrame& frame = stack.frames[i];
       if (!ReadPythonCode(shared.layout, frame.code, &code)) continue;
       const char* slash = strrchr(code.file, '/');
       text += std::string(slash != nullptr ? slash + 1 : code.file) + ":" +
@@ -261,15 +261,15 @@ extern "C" {
 int switching_open(const char* path) {
   if (path[0] != 0 && dlopen(path, RTLD_NOW) == nullptr) return -1;
   if (dlopen("libcuda.so.1", RTLD_NOW) == nullptr) return -2;
-  if (!utlz::inject::LoadCuda(&state.cuda)) return -2;
-  if (utlz::inject::LoadCupti(&shared.cupti) != utlz::inject::CuptiLoad::kLoaded) return -3;
+  if (!utlz::agent::LoadCuda(&state.cuda)) return -2;
+  if (utlz::agent::LoadCupti(&shared.cupti) != utlz::agent::CuptiLoad::kLoaded) return -3;
   FindNodeNumbers();
   if (shared.cupti.subscribe(&state.subscriber, Ignore, nullptr) != 0) return -4;
   shared.cupti.unsubscribe(state.subscriber);
   const int status =
       state.registration.Register(shared.cupti, OnBufferRequested, OnBufferCompleted);
-  utlz::inject::OtherClient::OnSubscription(GiveWay);
-  utlz::inject::OtherClient::OnRegistration(EmptyBuffers);
+  utlz::agent::OtherClient::OnSubscription(GiveWay);
+  utlz::agent::OtherClient::OnRegistration(EmptyBuffers);
   state.other.WatchImporters(shared.cupti, &shared.turn);
   return status;
 }
@@ -278,7 +278,7 @@ const char* switching_cupti(void) { return shared.cupti.path; }
 
 // Why there are no stacks; 0: there are.
 int switching_open_python(void) {
-  const NoStack why = utlz::inject::FindPython(&shared.layout);
+  const NoStack why = utlz::agent::FindPython(&shared.layout);
   if (why == NoStack::kNone && !shared.frames.Create(shared.layout)) return -1;
   shared.has_python = why == NoStack::kNone;
   return static_cast<int>(why);

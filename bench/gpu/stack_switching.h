@@ -27,9 +27,9 @@ inline void Add(Count what) { counts[what].fetch_add(1, std::memory_order_relaxe
 
 // The agent's parts that both windows and captures use.
 struct Shared {
-  utlz::inject::CuptiApi cupti{};
-  utlz::inject::PythonLayout layout;
-  utlz::inject::PythonFrames frames;
+  utlz::agent::CuptiApi cupti{};
+  utlz::agent::PythonLayout layout;
+  utlz::agent::PythonFrames frames;
   pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
   std::atomic<bool> subscribed{false}, has_python{false};
 };

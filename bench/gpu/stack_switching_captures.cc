@@ -13,8 +13,8 @@
 namespace switching {
 namespace {
 
-using utlz::inject::NoStack;
-namespace cupti = utlz::inject::cupti;
+using utlz::agent::NoStack;
+namespace cupti = utlz::agent::cupti;
 
 constexpr uint32_t kNodeCreated = 13, kNodeCloned = 20;
 
@@ -48,7 +48,7 @@ void OnNode(uint32_t id, const GraphData& graph) {
   }
   Add(kCreated);
   if (!shared.has_python) return;
-  const utlz::inject::PythonWalk walk = shared.frames.Walk();
+  const utlz::agent::PythonWalk walk = shared.frames.Walk();
   if (walk.why != NoStack::kNone) return;
   Add(kCreatedWithStack);
   nodes.stacks.emplace(node, walk.hash);  // the first one: what comes again is a clone
@@ -114,10 +114,10 @@ int ObserveInstantiateWithFlags(void** executable, void* graph, unsigned long lo
 
 template <typename Function>
 int Redirect(uintptr_t module, const char* name, Function* real, Function observer) {
-  void** const slot = utlz::inject::FindImportSlot(module, name);
+  void** const slot = utlz::agent::FindImportSlot(module, name);
   if (slot == nullptr || *slot == reinterpret_cast<void*>(observer)) return 0;
   *real = reinterpret_cast<Function>(*slot);
-  return utlz::inject::SetImportSlot(slot, reinterpret_cast<void*>(observer)) ? 1 : 0;
+  return utlz::agent::SetImportSlot(slot, reinterpret_cast<void*>(observer)) ? 1 : 0;
 }
 
 }  // namespace
@@ -144,7 +144,7 @@ extern "C" {
 // Returns how many slots were pointed at observers.
 int switching_watch_captures(void) {
   uintptr_t modules[256];
-  const uint32_t count = utlz::inject::FindDependents("libcudart.so", modules, 256);
+  const uint32_t count = utlz::agent::FindDependents("libcudart.so", modules, 256);
   int slots = 0;
   for (uint32_t i = 0; i < count; ++i) {
     slots += Redirect(modules[i], "cudaStreamBeginCapture", &real_begin, ObserveBegin);

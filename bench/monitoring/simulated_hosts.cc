@@ -17,7 +17,7 @@
 
 #include "collector/metrics/run_metrics.h"
 #include "collector/profile/profile_reader.h"
-#include "collector/run/run_model.h"
+#include "collector/run/run_intake.h"
 #include "tools/exporter/exporter.h"
 
 namespace utlz {
@@ -30,19 +30,19 @@ MetricsSnapshot SnapshotOf(const std::string& profile) {
     std::fprintf(stderr, "%s\n", std::string(reader.status().message()).c_str());
     std::exit(1);
   }
-  RunModel model;
+  RunIntake intake;
   RunMetrics metrics;
   MetricsSnapshot last;
   uint64_t next_ns = 0;
   for (FrameView frame; reader->Next(&frame);) {
     if (frame.type == FRAME_SUMMARY || frame.type == FRAME_PROCESS_END) continue;
     if (frame.type == FRAME_RUN_END) break;
-    model.Consume(frame.source, frame.type, frame.payload);
-    if (model.state().NewestNs() < next_ns) continue;
+    intake.Consume(frame.source, frame.type, frame.payload);
+    if (intake.state().NewestNs() < next_ns) continue;
     constexpr uint64_t kSecondNs = 1'000'000'000;
-    next_ns = model.state().NewestNs() + 5 * kSecondNs;
-    metrics.RenewWorth(model.Advance());
-    last = metrics.Take(model.Advance(), {});
+    next_ns = intake.state().NewestNs() + 5 * kSecondNs;
+    metrics.RenewWorth(intake.Advance());
+    last = metrics.Take(intake.Advance(), {});
   }
   return last;
 }

@@ -1,4 +1,4 @@
-"""Wakes the utlz agent of this very process and puts it to sleep, through its ring's control words.
+"""Activates the utlz agent of this very process and deactivates it, through its ring's control words.
 
 The agent maps its ring into this process (proto/ring_abi.h); a request written there is the same
 as one from the collector. For the bench alone: it needs no part of utlz but the layout.
@@ -9,7 +9,7 @@ import re
 import time
 
 RING_MAGIC = 0x31474E525A4C5455
-ASLEEP, TRACING = 0, 1
+INACTIVE, TRACING = 0, 1
 
 # Offsets in RingHeader.
 STATE = 64 + 40

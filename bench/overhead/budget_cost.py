@@ -8,7 +8,7 @@ with and without lie next to each other in one run. Two things are measured, ste
 
 - tracing and sampling: the steps that a trace window touches, against the untraced ones of the same
   second; their excess ÷ the time that the run took;
-- being awake: untraced steps, against those of the turns before and after in which the agent sleeps.
+- being active: untraced steps, against those of the turns before and after in which the agent is inactive.
 
 The third, CUPTI in the process at all, is in both: see cupti_presence.py and `utlz-run` of
 overhead.py. Prints a table with 95 % intervals (bootstrap over windows and turns). Exits with 77
@@ -36,15 +36,15 @@ LEAST_STEPS = 8
 
 
 def run_load(arguments):
-    """In the measured process: awake for --seconds, then awake and asleep in turn."""
-    from agent_control import ASLEEP, TRACING, AgentControl
+    """In the measured process: active for --seconds, then active and inactive in turn."""
+    from agent_control import INACTIVE, TRACING, AgentControl
     from loads import make_load
     step = make_load(arguments.child, "")
     for _ in range(20):
         step()
     control = AgentControl()
     times = array.array("d")
-    asleep = []
+    inactive = []
 
     def steps_for(seconds):
         begin = now = time.time()
@@ -57,23 +57,23 @@ def run_load(arguments):
 
     steps_for(arguments.seconds)
     for _ in range(arguments.turns):
-        control.request(ASLEEP, arguments.budget_ppm)
-        asleep.append(steps_for(arguments.turn_seconds))
+        control.request(INACTIVE, arguments.budget_ppm)
+        inactive.append(steps_for(arguments.turn_seconds))
         control.request(TRACING, arguments.budget_ppm)
         steps_for(arguments.turn_seconds)
     pathlib.Path(arguments.output, "steps.bin").write_bytes(times.tobytes())
-    pathlib.Path(arguments.output, "asleep.json").write_text(json.dumps(asleep))
+    pathlib.Path(arguments.output, "inactive.json").write_text(json.dumps(inactive))
 
 
 class Steps:
-    """Begin and end of every step in seconds, and whether it was traced, paused or asleep."""
+    """Begin and end of every step in seconds, and whether it was traced, paused or inactive."""
 
-    def __init__(self, times, windows, asleep):
+    def __init__(self, times, windows, inactive):
         self.begin, self.end = times[0::2], times[1::2]
         self.windows = [(b / 1e9, e / 1e9) for b, e in windows]
-        self.asleep = asleep
+        self.inactive = inactive
         self.kind = ["paused"] * len(self.begin)
-        for kind, spans in (("asleep", asleep), ("traced", self.windows)):
+        for kind, spans in (("inactive", inactive), ("traced", self.windows)):
             for span in spans:
                 for index in self.within(*span):
                     self.kind[index] = kind
@@ -97,15 +97,15 @@ def tracing_excess(steps, until):
     return found
 
 
-def awake_changes(steps):
-    """Of each turn awake between two asleep: median untraced step ÷ that of these two, less one."""
+def active_changes(steps):
+    """Of each turn active between two inactive: median untraced step ÷ that of these two, less one."""
     changes = []
-    for before, after in zip(steps.asleep, steps.asleep[1:]):
-        awake = steps.durations(steps.within(before[1], after[0]), "paused")
-        asleep = [steps.durations(steps.within(*span), "asleep") for span in (before, after)]
-        if min(len(awake), *map(len, asleep)) >= LEAST_STEPS:
-            level = statistics.fmean(map(statistics.median, asleep))
-            changes.append(statistics.median(awake) / level - 1)
+    for before, after in zip(steps.inactive, steps.inactive[1:]):
+        active = steps.durations(steps.within(before[1], after[0]), "paused")
+        inactive = [steps.durations(steps.within(*span), "inactive") for span in (before, after)]
+        if min(len(active), *map(len, inactive)) >= LEAST_STEPS:
+            level = statistics.fmean(map(statistics.median, inactive))
+            changes.append(statistics.median(active) / level - 1)
     return changes
 
 
@@ -119,7 +119,7 @@ def interval(statistic, rounds=2000):
 
 def figures_of(steps, seconds):
     excess = tracing_excess(steps, steps.begin[0] + seconds)
-    changes = awake_changes(steps)
+    changes = active_changes(steps)
     if not excess or not changes:
         raise ValueError("too few windows or turns: a longer run tells more")
 
@@ -127,12 +127,12 @@ def figures_of(steps, seconds):
         spent = sum(cost for cost, _ in draw(excess))
         return spent / (seconds - spent)
 
-    def awake(draw):
+    def active(draw):
         return statistics.median(draw(changes))
 
     return {"traced_share": sum(time for _, time in excess) / seconds, "windows": len(excess),
-            "turns": len(changes), "tracing": interval(tracing), "awake": interval(awake),
-            "together": interval(lambda draw: tracing(draw) + awake(draw))}
+            "turns": len(changes), "tracing": interval(tracing), "active": interval(active),
+            "together": interval(lambda draw: tracing(draw) + active(draw))}
 
 
 def measure(arguments, load):
@@ -145,8 +145,8 @@ def measure(arguments, load):
                         "--seconds", str(arguments.seconds), "--turns", str(arguments.turns),
                         "--turn-seconds", str(arguments.turn_seconds)], check=True)
     times = array.array("d", (output / "steps.bin").read_bytes())
-    asleep = json.loads((output / "asleep.json").read_text())
-    return figures_of(Steps(times, trace_windows(profile), asleep), arguments.seconds)
+    inactive = json.loads((output / "inactive.json").read_text())
+    return figures_of(Steps(times, trace_windows(profile), inactive), arguments.seconds)
 
 
 def percent(figure):
@@ -161,7 +161,7 @@ def main():
     parser.add_argument("--output", type=pathlib.Path, required=True,
                         help="a load that it already holds is not run again")
     parser.add_argument("--loads", nargs="+", default=["decode", "graph", "train"])
-    parser.add_argument("--seconds", type=float, default=30, help="awake throughout")
+    parser.add_argument("--seconds", type=float, default=30, help="active throughout")
     parser.add_argument("--turns", type=int, default=8)
     parser.add_argument("--turn-seconds", type=float, default=1.0)
     parser.add_argument("--budget-ppm", type=int, default=10000, help=argparse.SUPPRESS)
@@ -173,12 +173,12 @@ def main():
     if not shutil.which("nvidia-smi") or not importlib.util.find_spec("torch"):
         print("no NVIDIA GPU or no torch on this machine")
         return SKIPPED
-    print("| load | of the time traced | tracing and sampling | awake, untraced | together | windows,"
+    print("| load | of the time traced | tracing and sampling | active, untraced | together | windows,"
           " turns |\n| --- | --- | --- | --- | --- | --- |")
     for load in arguments.loads:
         found = measure(arguments, load)
         print(f"| {load} | {100 * found['traced_share']:.1f} % | {percent(found['tracing'])} |"
-              f" {percent(found['awake'])} | {percent(found['together'])} |"
+              f" {percent(found['active'])} | {percent(found['together'])} |"
               f" {found['windows']}, {found['turns']} |", flush=True)
     return 0
 

@@ -10,20 +10,20 @@ import budget_cost
 import profile_frames
 
 
-def made_up(step_s, traced_s, asleep_s, seconds=20, turns=8):
+def made_up(step_s, traced_s, inactive_s, seconds=20, turns=8):
     """Steps of known cost: a window of 50 ms each second, then turns of a second."""
     noise = random.Random(7)
     windows = [(n + 0.5, n + 0.55) for n in range(seconds)]
-    asleep = [(seconds + 2.0 * n, seconds + 2.0 * n + 1) for n in range(turns)]
+    inactive = [(seconds + 2.0 * n, seconds + 2.0 * n + 1) for n in range(turns)]
     times, now = [], 0.0
     while now < seconds + 2 * turns:
         inside = any(begin < now + step_s and now < end for begin, end in windows)
-        sleeping = any(begin <= now < end for begin, end in asleep)
+        sleeping = any(begin <= now < end for begin, end in inactive)
         drift = 1 + 0.1 * now / seconds
-        length = (traced_s if inside else asleep_s if sleeping else step_s) * drift
+        length = (traced_s if inside else inactive_s if sleeping else step_s) * drift
         times += [now, now + length * noise.uniform(0.99, 1.01)]
         now = times[-1]
-    return budget_cost.Steps(times, [(b * 1e9, e * 1e9) for b, e in windows], asleep)
+    return budget_cost.Steps(times, [(b * 1e9, e * 1e9) for b, e in windows], inactive)
 
 
 class FiguresTest(unittest.TestCase):
@@ -32,13 +32,13 @@ class FiguresTest(unittest.TestCase):
         found = budget_cost.figures_of(made_up(0.002, 0.0022, 0.00198), 20)
         self.assertAlmostEqual(found["traced_share"], 0.053, delta=0.004)
         self.assertAlmostEqual(found["tracing"][0], 0.1 * 0.05, delta=0.0006)
-        self.assertAlmostEqual(found["awake"][0], 0.0101, delta=0.001)
+        self.assertAlmostEqual(found["active"][0], 0.0101, delta=0.001)
         self.assertLess(found["together"][1], 0.015)
         self.assertGreater(found["together"][2], 0.015)
 
     def test_nothing_is_found_where_nothing_is(self):
         found = budget_cost.figures_of(made_up(0.002, 0.002, 0.002), 20)
-        for name in ("tracing", "awake", "together"):
+        for name in ("tracing", "active", "together"):
             value, low, high = found[name]
             self.assertLess(abs(value), 0.001, name)
             self.assertLessEqual(low, value)

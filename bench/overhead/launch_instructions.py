@@ -180,8 +180,8 @@ def command_of(way, bench, profile):
     if way["kind"] in price_ways.CUPTI_WAYS:
         return [], {"CUDA_INJECTION64_PATH": str(bench["presence"]), "PRESENCE_CUPTI": way["cupti"],
                     "PRESENCE_MODE": price_ways.CUPTI_WAYS[way["kind"]]}
-    if way["kind"] == "asleep":
-        return [bench["utlz"], "run", "--asleep", "--"], {}
+    if way["kind"] == "inactive":
+        return [bench["utlz"], "run", "--preload", "--"], {}
     if way["kind"] in price_ways.UTLZ_WAYS:
         cupti = ["--cupti", way["cupti"]] if way["cupti"] else []
         return [bench["utlz"], "run", "--no-report", "-o", str(profile),
@@ -264,7 +264,7 @@ def main():
     parser.add_argument("--output", type=pathlib.Path)
     parser.add_argument("--ways", nargs="+", default=["alone", "cupti:torch", "cupti-both:torch",
                                                       "cupti-paused:torch", "never-traced",
-                                                      "asleep", "windows", "default"])
+                                                      "inactive", "windows", "default"])
     parser.add_argument("--loads", nargs="+", default=["add", "graph"],
                         choices=("add", "graph", "copy", "set"))
     parser.add_argument("--pairs", type=int, default=24)

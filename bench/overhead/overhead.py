@@ -34,8 +34,8 @@ SKIPPED = 77
 WRAPPERS = {
     "utlz-run": lambda a, scratch: [a.utlz, "run", "--no-report", "-o", f"{scratch}/run.utlz",
                                     "--"],
-    # Loaded, and never visited.
-    "utlz-asleep": lambda a, scratch: [a.utlz, "run", "--asleep", "--"],
+    # Loaded, and never attached to.
+    "utlz-preload": lambda a, scratch: [a.utlz, "run", "--preload", "--"],
     # CUPTI loaded and tracing from the start, records dropped: the floor of the row above.
     "empty-cupti-run": lambda a, scratch: ["env", "CUDA_INJECTION64_PATH="
                                            f"{scratch}/libempty_cupti.so"],

@@ -116,7 +116,7 @@ class AgentControlTest(unittest.TestCase):
                                                    agent_control.OVERHEAD_BUDGET_PPM)[0])
         control.timeout_s = 0.01
         with self.assertRaises(TimeoutError):
-            control.request(agent_control.ASLEEP, 0)
+            control.request(agent_control.INACTIVE, 0)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ processes are forked from a server that has imported torch (price_server.py). Wa
 LOAD=WAY for one:
 
     alone             the program by itself
-    asleep            utlz run --asleep, never visited
+    inactive            utlz run --preload, never attached to
     cupti:COPY        CUPTI subscribed to before CUDA begins, nothing switched on
     cupti-recorded:…  kernels were recorded during the warm-up, and are no longer
     cupti-watching:…  the calls that load code are recorded, and nothing else
@@ -165,8 +165,8 @@ class Bench:
         if way["kind"] in CUPTI_WAYS:
             return [], {"CUDA_INJECTION64_PATH": str(self.library), "PRESENCE_CUPTI": way["cupti"],
                         "PRESENCE_MODE": CUPTI_WAYS[way["kind"]]}
-        if way["kind"] == "asleep":
-            return [self.arguments.utlz, "run", "--asleep", "--"], {}
+        if way["kind"] == "inactive":
+            return [self.arguments.utlz, "run", "--preload", "--"], {}
         if way["kind"] in UTLZ_WAYS:
             cupti = ["--cupti", way["cupti"]] if way["cupti"] else []
             return [self.arguments.utlz, "run", "--no-report", "-o", str(profile),

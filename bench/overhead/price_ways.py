@@ -77,7 +77,7 @@ def expand_ways(words, copies):
                      for path in paths]
             known = bool(paths)
         else:
-            known = word in ("alone", "asleep")
+            known = word in ("alone", "inactive")
             if known:
                 ways.append({"name": word, "kind": word, "cupti": None})
         if not known:

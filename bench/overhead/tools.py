@@ -93,15 +93,15 @@ class Proton:
 
 
 class Utlz:
-    """The agent of this process, which must run under `utlz run`; off is loaded and asleep.
+    """The agent of this process, which must run under `utlz run`; off is loaded and inactive.
 
     Tracing alone: the sampler runs in windows of its own, so what it adds is measured by whole
     processes (overhead.py). A budget is kept over seconds: give it windows of several.
     """
 
     def __init__(self, budget_ppm):
-        from agent_control import ASLEEP, TRACING, AgentControl
-        self.states = (ASLEEP, TRACING)
+        from agent_control import INACTIVE, TRACING, AgentControl
+        self.states = (INACTIVE, TRACING)
         self.control = AgentControl()
         self.budget_ppm = budget_ppm
         self.stop()

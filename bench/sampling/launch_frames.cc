@@ -12,8 +12,8 @@ constexpr uint32_t kStream = 7;
 
 }  // namespace
 
-LaunchFrames::LaunchFrames(const RecordedLoad& recorded, RunModel* model)
-    : recorded_(recorded), model_(model), uuid_(recorded.device.uuid()) {
+LaunchFrames::LaunchFrames(const RecordedLoad& recorded, RunIntake* intake)
+    : recorded_(recorded), intake_(intake), uuid_(recorded.device.uuid()) {
   uuid_.resize(16, 'G');
 }
 

@@ -10,7 +10,7 @@
 
 #include "bench/sampling/start_up_load.h"
 #include "collector/decode/launch_decoder.h"
-#include "collector/run/run_model.h"
+#include "collector/run/run_intake.h"
 
 namespace utlz {
 
@@ -19,7 +19,7 @@ inline constexpr uint64_t kSimulationStartNs = 1'700'000'000'000'000'000;
 
 class LaunchFrames {
  public:
-  LaunchFrames(const RecordedLoad& recorded, RunModel* model);
+  LaunchFrames(const RecordedLoad& recorded, RunIntake* intake);
 
   const std::string& uuid() const { return uuid_; }
 
@@ -37,7 +37,7 @@ class LaunchFrames {
   void SendWindow(uint64_t end_ns, bool gap);
 
   const RecordedLoad& recorded_;
-  RunModel* model_;
+  RunIntake* intake_;
   std::string uuid_;
   std::map<uint32_t, uint32_t> variants_;  // by kernel
   DecodedLaunches pending_;

@@ -52,7 +52,7 @@ std::map<Key, Truth> TruthOf(const StartUpLoad& load) {
 
 void Add(const KernelSummary& kernel, Found* found) {
   ++found->kinds;
-  if (kernel.has_withheld()) found->withheld = kernel.withheld();
+  if (kernel.has_withheld()) found->withheld = kernel.withheld_reason();
   found->launches += static_cast<double>(kernel.launches());
   found->bytes_known =
       found->bytes_known && kernel.has_dram_bytes() && !kernel.has_withheld();
@@ -142,7 +142,7 @@ bool IsBetter(const ReportPrecision& precision) {
   return precision.bytes <= 0.05 && precision.measured_flops <= 0.04;
 }
 
-std::optional<ReportPrecision> PrecisionIfItEndedNow(RunModel* model, const StartUpLoad& load) {
+std::optional<ReportPrecision> PrecisionIfItEndedNow(RunIntake* intake, const StartUpLoad& load) {
   int ends[2];
   if (pipe(ends) != 0) return std::nullopt;
   const pid_t child = fork();

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "bench/sampling/start_up_load.h"
-#include "collector/run/run_model.h"
+#include "collector/run/run_intake.h"
 
 namespace utlz {
 
@@ -27,7 +27,7 @@ bool IsBetter(const ReportPrecision& precision);
 
 // The model goes on as if nobody had asked: a copy of this process, which has one thread, ends the
 // run. Nothing where that failed.
-std::optional<ReportPrecision> PrecisionIfItEndedNow(RunModel* model, const StartUpLoad& load);
+std::optional<ReportPrecision> PrecisionIfItEndedNow(RunIntake* intake, const StartUpLoad& load);
 
 }  // namespace utlz
 

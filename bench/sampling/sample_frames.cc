@@ -19,8 +19,8 @@ uint32_t IdOf(SampledSet set) { return set == SampledSet::kBase ? 1 : 2; }
 
 }  // namespace
 
-SampleFrames::SampleFrames(const RecordedLoad& recorded, RunModel* model)
-    : recorded_(recorded), model_(model), uuid_(recorded.device.uuid()) {
+SampleFrames::SampleFrames(const RecordedLoad& recorded, RunIntake* intake)
+    : recorded_(recorded), intake_(intake), uuid_(recorded.device.uuid()) {
   uuid_.resize(16, 'G');
 }
 
@@ -36,7 +36,7 @@ void SampleFrames::Begin() {
   SamplerStatus status;
   status.set_device_uuid(uuid_);
   status.set_time_ns(kSimulationStartNs);
-  status.set_rung(SOURCE_SAMPLED);
+  status.set_counter_source(SOURCE_SAMPLED);
   Send(FRAME_SAMPLER_STATUS, status);
   AnnounceSet(SampledSet::kBase);
   AnnounceSet(SampledSet::kExtended);

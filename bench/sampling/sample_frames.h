@@ -10,7 +10,7 @@
 #include "bench/diagnosis/sampled_metrics.h"
 #include "bench/sampling/simulated_sampler.h"
 #include "bench/sampling/start_up_load.h"
-#include "collector/run/run_model.h"
+#include "collector/run/run_intake.h"
 
 namespace utlz {
 
@@ -21,7 +21,7 @@ struct SampledWork {
 
 class SampleFrames {
  public:
-  SampleFrames(const RecordedLoad& recorded, RunModel* model);
+  SampleFrames(const RecordedLoad& recorded, RunIntake* intake);
 
   void Begin();
   void Ran(const LoadLaunch& launch);
@@ -35,7 +35,7 @@ class SampleFrames {
   MetricValues Between(uint64_t start_ns, uint64_t end_ns, size_t* from) const;
 
   const RecordedLoad& recorded_;
-  RunModel* model_;
+  RunIntake* intake_;
   std::string uuid_;
   std::deque<LoadLaunch> launches_;  // of the last seconds
   bool any_ = false;

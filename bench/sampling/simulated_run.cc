@@ -6,7 +6,7 @@
 
 #include "bench/sampling/launch_frames.h"
 #include "bench/sampling/sample_frames.h"
-#include "collector/run/run_model.h"
+#include "collector/run/run_intake.h"
 #include "collector/sampler/channel/sampler_command.h"
 #include "collector/sampler/channel/sampler_options.h"
 #include "collector/session/sampling_pace.h"
@@ -45,8 +45,8 @@ class Simulation {
         load_(recorded, options.load),
         sampler_(ScheduleOptions(options.load.seed), options.costs),
         planner_(0, options.load.seed),
-        frames_(recorded, &model_),
-        samples_(recorded, &model_) {
+        frames_(recorded, &intake_),
+        samples_(recorded, &intake_) {
     budget_.Start(0, kBudgetPpm);
     sampler_.mutable_schedule()->SetIdleCpu(0, options.idle_cpu_ppm);
     frames_.Begin();
@@ -83,12 +83,12 @@ class Simulation {
   SamplingPace pace_;
   SteadyWork steady_work_;
   uint64_t progress_ = 0;
-  inject::TraceBudget budget_;
-  RunModel model_;
+  agent::TraceBudget budget_;
+  RunIntake intake_;
   LaunchFrames frames_;
   SampleFrames samples_;
   std::vector<LoadLaunch> taken_;
-  inject::PlannedWindow window_;
+  agent::PlannedWindow window_;
   bool tracing_ = true;
   uint64_t traced_launches_ = 0;
   uint64_t ready_ns_ = 0;
@@ -166,7 +166,7 @@ void Simulation::CollectorTurn(uint64_t now_ns) {
 void Simulation::TellProgress(uint64_t now_ns) {
   if (!steady_work_.Due(now_ns)) return;
   std::vector<KernelTime> times;
-  for (const Kernel& kernel : model_.state().kernels.kernels()) {
+  for (const Kernel& kernel : intake_.state().kernels.kernels()) {
     times.push_back({kernel.device, kernel.durations.sum_ns()});
   }
   steady_work_.Look(now_ns, times);
@@ -178,7 +178,7 @@ void Simulation::TellProgress(uint64_t now_ns) {
 
 void Simulation::Pace(uint64_t now_ns) {
   if (!samples_.any() || !pace_.Due(now_ns)) return;
-  pace_.Looked(now_ns, kLookCostNs, CounterPrecisions(model_.Advance()));
+  pace_.Looked(now_ns, kLookCostNs, CounterPrecisions(intake_.Advance()));
   planner_.SampleSeldom(pace_.seldom());
 }
 
@@ -192,7 +192,7 @@ void Note(bool reached, double seconds, std::optional<double>* since) {
 
 void Simulation::Judge(uint64_t now_ns) {
   const double seconds = static_cast<double>(now_ns - load_.first_step_ns()) * 1e-9;
-  const std::optional<ReportPrecision> precision = PrecisionIfItEndedNow(&model_, load_);
+  const std::optional<ReportPrecision> precision = PrecisionIfItEndedNow(&intake_, load_);
   if (!precision.has_value()) return;
   result_.last = *precision;
   Note(result_.last.any_bytes, seconds, &result_.first_bytes);

@@ -3,7 +3,7 @@
 
     training_ahead.py [--seconds S] [--layers L] [--batch B] [--switch-agent]
 
-With --switch-agent, under `utlz run`, a thread puts the agent to sleep and wakes it all the while.
+With --switch-agent, under `utlz run`, a thread deactivates the agent and activates it all the while.
 """
 
 import argparse
@@ -28,8 +28,8 @@ class AgentSwitching(threading.Thread):
     def __init__(self):
         super().__init__(daemon=True)
         sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "overhead"))
-        from agent_control import ASLEEP, TRACING, AgentControl
-        self.states = (ASLEEP, TRACING)
+        from agent_control import INACTIVE, TRACING, AgentControl
+        self.states = (INACTIVE, TRACING)
         self.control = AgentControl()
         self.stopping = False
         self.switches = 0

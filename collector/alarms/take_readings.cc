@@ -11,10 +11,10 @@
 namespace utlz {
 namespace {
 
-std::string NextCollective(const ModelState& model, uint32_t source) {
-  const auto kernel = model.collective_order.NextOf(source);
+std::string NextCollective(const RunState& run_state, uint32_t source) {
+  const auto kernel = run_state.collective_order.NextOf(source);
   if (!kernel.has_value()) return {};
-  return std::string(CollectiveOf(model.kernels[*kernel].mangled_name));
+  return std::string(CollectiveOf(run_state.kernels[*kernel].mangled_name));
 }
 
 // GPUs that it has a context on.
@@ -27,9 +27,9 @@ std::set<uint32_t> DevicesOf(const ProcessState& process) {
   return devices;
 }
 
-std::optional<ServerReading> ReadServer(const ModelState& model) {
-  if (model.application.count() == 0) return std::nullopt;
-  const ApplicationReading& last = model.application.last();
+std::optional<ServerReading> ReadServer(const RunState& run_state) {
+  if (run_state.application.count() == 0) return std::nullopt;
+  const ApplicationReading& last = run_state.application.last();
   if (!last.has_waiting() || !(last.has_generated_tokens() || last.has_requests())) {
     return std::nullopt;
   }
@@ -48,7 +48,7 @@ void CountOperations(const ProcessState& process, uint64_t now_ns, ProcessReadin
   }
 }
 
-ProcessReading ReadProcess(const ModelState& model, const RunMetrics& metrics,
+ProcessReading ReadProcess(const RunState& run_state, const RunMetrics& metrics,
                            const ProcessState& process, uint32_t device) {
   ProcessReading reading{.source = process.source, .pid = process.info.pid(), .device = device};
   if (process.info.host_pid() != 0) reading.pid = process.info.host_pid();
@@ -61,25 +61,25 @@ ProcessReading ReadProcess(const ModelState& model, const RunMetrics& metrics,
           work->second.families[static_cast<size_t>(i)].time_ns;
     }
   }
-  CountOperations(process, model.NewestNs(), &reading);
+  CountOperations(process, run_state.NewestNs(), &reading);
   reading.known_ns = metrics.KnownNs(device);
   reading.last_work_ns = process.newest_ns;
   reading.held_since_ns = process.info.start_time_ns();
-  reading.next_collective = NextCollective(model, process.source);
+  reading.next_collective = NextCollective(run_state, process.source);
   return reading;
 }
 
 }  // namespace
 
-Readings TakeReadings(const ModelState& model, const RunMetrics& metrics) {
+Readings TakeReadings(const RunState& run_state, const RunMetrics& metrics) {
   Readings readings;
-  readings.now_ns = model.NewestNs();
+  readings.now_ns = run_state.NewestNs();
   std::map<uint32_t, uint32_t> place_of_device;  // in the readings
   const auto place = [&](uint32_t device) {
     const auto [found, is_new] =
         place_of_device.emplace(device, static_cast<uint32_t>(readings.devices.size()));
     if (!is_new) return found->second;
-    DeviceReading reading{.uuid = FormatUuid(model.devices[device].uuid)};
+    DeviceReading reading{.uuid = FormatUuid(run_state.devices[device].uuid)};
     if (device < metrics.work().devices().size()) {
       const DeviceWork& work = metrics.work().devices()[device];
       reading.kernel_ns = work.kernel_ns;
@@ -91,15 +91,15 @@ Readings TakeReadings(const ModelState& model, const RunMetrics& metrics) {
     readings.devices.push_back(std::move(reading));
     return found->second;
   };
-  for (const auto& [source, process] : model.processes.processes()) {
+  for (const auto& [source, process] : run_state.processes.processes()) {
     if (!process->live()) continue;
     for (const uint32_t device : DevicesOf(*process)) {
-      ProcessReading reading = ReadProcess(model, metrics, *process, device);
+      ProcessReading reading = ReadProcess(run_state, metrics, *process, device);
       reading.device = place(device);
       readings.processes.push_back(std::move(reading));
     }
   }
-  readings.server = ReadServer(model);
+  readings.server = ReadServer(run_state);
   readings.step_seconds = metrics.step_seconds();
   return readings;
 }

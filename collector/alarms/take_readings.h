@@ -4,12 +4,12 @@
 
 #include "collector/alarms/readings.h"
 #include "collector/metrics/run_metrics.h"
-#include "collector/run/model_state.h"
+#include "collector/run/run_state.h"
 
 namespace utlz {
 
-// `metrics` after a snapshot of `model` was taken.
-Readings TakeReadings(const ModelState& model, const RunMetrics& metrics);
+// `metrics` after a snapshot of `run_state` was taken.
+Readings TakeReadings(const RunState& run_state, const RunMetrics& metrics);
 
 }  // namespace utlz
 

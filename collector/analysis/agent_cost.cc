@@ -29,24 +29,24 @@ double TracingCostNs(const ProcessState& process) {
   return DriverCostNs(process) + static_cast<double>(process.status.agent_thread_cpu_ns());
 }
 
-double RecordsCostNs(const ModelState& model) {
+double RecordsCostNs(const RunState& state) {
   double cost_ns = 0;
-  for (const auto& [source, process] : model.processes.processes()) {
+  for (const auto& [source, process] : state.processes.processes()) {
     if (process->has_status) cost_ns += DriverCostNs(*process);
   }
   return cost_ns;
 }
 
-double TracedLaunchCostNs(const ModelState& model) {
-  const auto& processes = model.processes.processes();
+double TracedLaunchCostNs(const RunState& state) {
+  const auto& processes = state.processes.processes();
   const bool told = std::any_of(processes.begin(), processes.end(),
                                 [](const auto& entry) { return entry.second->has_status; });
   return told ? static_cast<double>(kTracedLaunchNs) : 0;
 }
 
-double TracedGraphsCostNs(const ModelState& model) {
+double TracedGraphsCostNs(const RunState& state) {
   double cost_ns = 0;
-  for (const auto& [source, process] : model.processes.processes()) {
+  for (const auto& [source, process] : state.processes.processes()) {
     if (process->has_status) {
       cost_ns += static_cast<double>(process->graph_nodes * kTracedGraphNodeNs);
     }

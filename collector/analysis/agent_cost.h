@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "collector/run/model_state.h"
+#include "collector/run/run_state.h"
 
 namespace utlz {
 
@@ -19,14 +19,14 @@ std::optional<double> TracingCostShare(const ProcessState& process, uint64_t now
 double TracingCostNs(const ProcessState& process);
 
 // What records cost the driver in all, as the agents reckon it.
-double RecordsCostNs(const ModelState& model);
+double RecordsCostNs(const RunState& state);
 
 // What tracing added to the host's time for a launch that is no graph node; 0 where no agent said
 // that it traced.
-double TracedLaunchCostNs(const ModelState& model);
+double TracedLaunchCostNs(const RunState& state);
 
 // What tracing added to launches of graphs in all: a launch with traced nodes returns later.
-double TracedGraphsCostNs(const ModelState& model);
+double TracedGraphsCostNs(const RunState& state);
 
 }  // namespace utlz
 

@@ -26,7 +26,7 @@ struct KernelRow {
   RooflineWork roofline;          // of all launches
   RooflineWork attained;          // the same under measured ceilings; unknown where there are none
   bool overlapped = false;        // `work` is withheld: see DeviceAnalysis::overlap_share
-  bool flops_doubtful = false;    // no report of the kernel alone may show its FLOPs
+  bool flops_uncertain = false;    // no report of the kernel alone may show its FLOPs
   std::string withheld;           // why its counters are not told, its rooflines unknown; else empty
 };
 

@@ -15,10 +15,10 @@ namespace {
 constexpr const char* kDefaultTensorType = "bf16";
 
 // The type that most tensor cycles of the device belong to, by the names that tell.
-std::string FallbackType(const ModelState& model, const Attribution& attribution) {
+std::string FallbackType(const RunState& state, const Attribution& attribution) {
   std::map<std::string, double> cycles_by_type;
   for (const auto& [index, parts] : attribution.parts_by_kernel) {
-    const std::string_view type = TensorDataTypeOf(model.kernels[index].mangled_name);
+    const std::string_view type = TensorDataTypeOf(state.kernels[index].mangled_name);
     if (type.empty()) continue;
     for (const KernelPart& part : parts) {
       const auto& cycles = part.counters[METRIC_TENSOR_ACTIVE];
@@ -32,7 +32,7 @@ std::string FallbackType(const ModelState& model, const Attribution& attribution
   return most == cycles_by_type.end() ? kDefaultTensorType : most->first;
 }
 
-// Launches of the whole run: those that were traced, timeless ones included, and those that are
+// Launches of the whole run: those that were traced, untimed ones included, and those that are
 // held to have happened between windows.
 struct Scaled {
   double launches = 0;
@@ -41,30 +41,30 @@ struct Scaled {
   bool scaled = false;
 };
 
-Scaled ScaleToRun(const ModelState& model, const Kernel& kernel, uint64_t now_ns) {
+Scaled ScaleToRun(const RunState& state, const Kernel& kernel, uint64_t now_ns) {
   Scaled scaled;
   const double mean_ns = kernel.durations.mean_ns();
   for (const KernelShare& share : kernel.shares) {
     KernelSum in_gaps;
-    const auto found = model.processes.processes().find(share.source);
-    if (found != model.processes.processes().end()) {
+    const auto found = state.processes.processes().find(share.source);
+    if (found != state.processes.processes().end()) {
       const ProcessState& process = *found->second;
       const uint64_t until_ns = process.LivedUntilNs(now_ns);
       in_gaps = share.by_window.InGaps(process.windows, until_ns);
       scaled.gap_variance += share.by_window.TimeVarianceInGaps(process.windows, until_ns);
     }
-    const auto timeless = static_cast<double>(share.timeless);
-    scaled.launches += static_cast<double>(share.launches) + timeless + in_gaps.launches;
-    scaled.time_ns += static_cast<double>(share.time_ns) + timeless * mean_ns + in_gaps.time_ns;
+    const auto untimed = static_cast<double>(share.untimed);
+    scaled.launches += static_cast<double>(share.launches) + untimed + in_gaps.launches;
+    scaled.time_ns += static_cast<double>(share.time_ns) + untimed * mean_ns + in_gaps.time_ns;
     scaled.scaled = scaled.scaled || in_gaps.launches > 0;
   }
   return scaled;
 }
 
-void AddRows(const ModelState& model, uint32_t index, const Attribution& attribution,
-             uint64_t now_ns, std::vector<KernelRow>* rows) {
-  const Kernel& kernel = model.kernels[index];
-  const Scaled whole = ScaleToRun(model, kernel, now_ns);
+void AddRows(const RunState& state, uint32_t index, const Attribution& attribution, uint64_t now_ns,
+             std::vector<KernelRow>* rows) {
+  const Kernel& kernel = state.kernels[index];
+  const Scaled whole = ScaleToRun(state, kernel, now_ns);
   if (whole.launches <= 0) return;
   std::vector<KernelPart> parts(1);
   const auto found = attribution.parts_by_kernel.find(index);
@@ -97,11 +97,11 @@ double OverlapShare(const DeviceState& device) {
 }
 
 // Nobody can tell whose work was counted while several processes' kernels ran.
-void WithholdOverlapped(const ModelState& model, Analysis* analysis) {
+void WithholdOverlapped(const RunState& state, Analysis* analysis) {
   for (KernelRow& row : analysis->rows) {
-    const Kernel& kernel = model.kernels[row.kernel];
+    const Kernel& kernel = state.kernels[row.kernel];
     if (analysis->devices[kernel.device].overlap_share <= kMostOverlap) continue;
-    const ProcessOverlap& overlap = model.devices[kernel.device].overlap;
+    const ProcessOverlap& overlap = state.devices[kernel.device].overlap;
     row.overlapped =
         std::any_of(kernel.shares.begin(), kernel.shares.end(), [&](const KernelShare& share) {
           return overlap.Holds(static_cast<uint16_t>(share.source));
@@ -122,35 +122,35 @@ struct Calibration {
   std::map<uint32_t, int> parts;  // by kernel
 };
 
-KernelBelief BeliefOfRow(const ModelState& model, const Analysis& analysis, const KernelRow& row) {
-  const Kernel& kernel = model.kernels[row.kernel];
-  return BeliefOf(kernel, row.work, analysis.devices[kernel.device].ceilings,
-                  row.durations.mean_ns());
+KernelPrior PriorOfRow(const RunState& state, const Analysis& analysis, const KernelRow& row) {
+  const Kernel& kernel = state.kernels[row.kernel];
+  return PriorOf(kernel, row.work, analysis.devices[kernel.device].ceilings,
+                 row.durations.mean_ns());
 }
 
-Calibration Calibrate(const ModelState& model, const Analysis& analysis) {
+Calibration Calibrate(const RunState& state, const Analysis& analysis) {
   Calibration calibration;
   for (const KernelRow& row : analysis.rows) {
     ++calibration.parts[row.kernel];
-    const double share = ShareOfKernel(model.kernels[row.kernel], row);
-    const KernelBelief belief = BeliefOfRow(model, analysis, row);
-    KernelBelief& whole = calibration.prior[row.kernel];
-    whole.warp_mma = belief.warp_mma;
-    whole.instructions_told = belief.instructions_told;
-    for (const auto& [data_type, of_part] : belief.by_type) {
-      FlopBelief& sum = whole.by_type[data_type];
+    const double share = ShareOfKernel(state.kernels[row.kernel], row);
+    const KernelPrior prior = PriorOfRow(state, analysis, row);
+    KernelPrior& whole = calibration.prior[row.kernel];
+    whole.warp_mma = prior.warp_mma;
+    whole.instructions_known = prior.instructions_known;
+    for (const auto& [data_type, of_part] : prior.by_type) {
+      TypePrior& sum = whole.by_type[data_type];
       sum.per_launch += share * of_part.per_launch;
       sum.error += share * of_part.error;
       sum.assumed += share * of_part.assumed;
-      sum.doubt += share * of_part.doubt;
+      sum.contradicted_error += share * of_part.contradicted_error;
     }
   }
-  calibration.solved = SolveFlops(model.ranges.Mixes(), calibration.prior);
+  calibration.solved = SolveFlops(state.ranges.Mixes(), calibration.prior);
   return calibration;
 }
 
 // Parts of one kernel keep the proportions that were sampled.
-KernelCalibration CalibrationOf(const ModelState& model, const Analysis& analysis,
+KernelCalibration CalibrationOf(const RunState& state, const Analysis& analysis,
                                 const Calibration& calibration, const KernelRow& row) {
   KernelCalibration of_row;
   of_row.warp_mma = calibration.solved.warp_mma.contains(row.kernel);
@@ -160,8 +160,8 @@ KernelCalibration CalibrationOf(const ModelState& model, const Analysis& analysi
     of_row.operations = found->second;
     return of_row;
   }
-  const KernelBelief belief = BeliefOfRow(model, analysis, row);
-  for (const auto& [data_type, of_part] : belief.by_type) {
+  const KernelPrior prior = PriorOfRow(state, analysis, row);
+  for (const auto& [data_type, of_part] : prior.by_type) {
     const auto operations = found->second.find(data_type);
     const double before = calibration.prior.at(row.kernel).by_type.at(data_type).per_launch;
     if (operations == found->second.end() || before <= 0) continue;
@@ -172,10 +172,10 @@ KernelCalibration CalibrationOf(const ModelState& model, const Analysis& analysi
   return of_row;
 }
 
-void SetWork(const ModelState& model, const Analysis& analysis,
-             const KernelCalibration& calibration, KernelRow* row) {
+void SetWork(const RunState& state, const Analysis& analysis, const KernelCalibration& calibration,
+             KernelRow* row) {
   if (row->overlapped) return;
-  const Kernel& kernel = model.kernels[row->kernel];
+  const Kernel& kernel = state.kernels[row->kernel];
   const DeviceAnalysis& device = analysis.devices[kernel.device];
   row->work = WorkOf(kernel, row->part, row->durations.mean_ns(), device.ceilings,
                      device.fallback_type, calibration);
@@ -217,40 +217,40 @@ void SetRoofline(const Kernel& kernel, const Ceilings& ceilings, KernelRow* row)
 
 }  // namespace
 
-Analysis Analyze(const ModelState& model, const std::optional<StepsSpan>& steps) {
+Analysis Analyze(const RunState& state, const std::optional<StepsSpan>& steps) {
   Analysis analysis;
-  analysis.steady = FindSteadyPart(model, steps);
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+  analysis.steady = FindSteadyPart(state, steps);
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
     DeviceAnalysis device;
-    device.ceilings = CeilingsOf(model.devices[i]);
-    device.part = analysis.steady.Of(model.devices[i]);
-    TakeSlowdownOut(model, i, analysis.steady.steps, &device.part);
-    device.overlap_share = OverlapShare(model.devices[i]);
-    device.sampled = model.devices[i].attribution.has_samples();
-    if (device.sampled) device.attribution = model.devices[i].attribution.Solve();
-    device.fallback_type = FallbackType(model, device.attribution);
+    device.ceilings = CeilingsOf(state.devices[i]);
+    device.part = analysis.steady.Of(state.devices[i]);
+    TakeSlowdownOut(state, i, analysis.steady.steps, &device.part);
+    device.overlap_share = OverlapShare(state.devices[i]);
+    device.sampled = state.devices[i].attribution.has_samples();
+    if (device.sampled) device.attribution = state.devices[i].attribution.Solve();
+    device.fallback_type = FallbackType(state, device.attribution);
     analysis.devices.push_back(std::move(device));
   }
-  const uint64_t now_ns = model.NewestNs();
-  for (uint32_t i = 0; i < model.kernels.kernels().size(); ++i) {
-    const Attribution& attribution = analysis.devices[model.kernels[i].device].attribution;
-    AddRows(model, i, attribution, now_ns, &analysis.rows);
+  const uint64_t now_ns = state.NewestNs();
+  for (uint32_t i = 0; i < state.kernels.kernels().size(); ++i) {
+    const Attribution& attribution = analysis.devices[state.kernels[i].device].attribution;
+    AddRows(state, i, attribution, now_ns, &analysis.rows);
   }
-  WithholdOverlapped(model, &analysis);
-  for (KernelRow& row : analysis.rows) SetWork(model, analysis, {}, &row);
-  if (!model.ranges.empty()) {
-    const Calibration calibration = Calibrate(model, analysis);
+  WithholdOverlapped(state, &analysis);
+  for (KernelRow& row : analysis.rows) SetWork(state, analysis, {}, &row);
+  if (!state.ranges.empty()) {
+    const Calibration calibration = Calibrate(state, analysis);
     for (KernelRow& row : analysis.rows) {
-      SetWork(model, analysis, CalibrationOf(model, analysis, calibration, row), &row);
+      SetWork(state, analysis, CalibrationOf(state, analysis, calibration, row), &row);
     }
   }
   for (KernelRow& row : analysis.rows) {
-    const Kernel& kernel = model.kernels[row.kernel];
+    const Kernel& kernel = state.kernels[row.kernel];
     const Ceilings& ceilings = analysis.devices[kernel.device].ceilings;
     SetRoofline(kernel, ceilings, &row);
-    WithholdDoubtful(ceilings, &row);
+    WithholdUncertain(ceilings, &row);
   }
-  SetSteadyShares(model, &analysis);
+  SetSteadyShares(state, &analysis);
   return analysis;
 }
 

@@ -9,7 +9,7 @@
 
 namespace utlz {
 
-Analysis Analyze(const ModelState& model, const std::optional<StepsSpan>& steps);
+Analysis Analyze(const RunState& state, const std::optional<StepsSpan>& steps);
 
 }  // namespace utlz
 

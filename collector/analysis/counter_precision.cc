@@ -6,7 +6,7 @@
 
 #include "collector/analysis/roofline.h"
 #include "collector/normal_interval.h"
-#include "collector/run/model_state.h"
+#include "collector/run/run_state.h"
 
 namespace utlz {
 namespace {
@@ -61,8 +61,8 @@ void AddParts(const Kernel& kernel, const std::vector<KernelPart>& parts,
 
 }  // namespace
 
-double Imprecision(const ModelState& model, uint32_t device, const Attribution& attribution) {
-  const auto& kernels = model.kernels.kernels();
+double Imprecision(const RunState& state, uint32_t device, const Attribution& attribution) {
+  const auto& kernels = state.kernels.kernels();
   double sum_ns = 0;
   double work_ns = 0;
   std::vector<Known> known;
@@ -82,7 +82,7 @@ double Imprecision(const ModelState& model, uint32_t device, const Attribution& 
   if (sum_ns <= 0) return 1;
   std::sort(known.begin(), known.end(),
             [](const Known& a, const Known& b) { return a.time_ns > b.time_ns; });
-  const Ceilings ceilings = CeilingsOf(model.devices[device]);
+  const Ceilings ceilings = CeilingsOf(state.devices[device]);
   double worst = 0;
   double seen_ns = 0;
   for (const Known& one : known) {
@@ -93,15 +93,15 @@ double Imprecision(const ModelState& model, uint32_t device, const Attribution& 
   return worst;
 }
 
-std::vector<CounterPrecision> CounterPrecisions(const ModelState& model) {
+std::vector<CounterPrecision> CounterPrecisions(const RunState& state) {
   std::vector<CounterPrecision> precisions;
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    const DeviceState& device = model.devices[i];
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    const DeviceState& device = state.devices[i];
     if (!device.used || !device.attribution.has_samples()) continue;
     const Attribution attribution = device.attribution.Solve();
     precisions.push_back({.device_uuid = device.uuid,
                           .samples = attribution.samples,
-                          .imprecision = Imprecision(model, i, attribution)});
+                          .imprecision = Imprecision(state, i, attribution)});
   }
   return precisions;
 }

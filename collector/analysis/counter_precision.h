@@ -9,7 +9,7 @@
 namespace utlz {
 
 struct Attribution;
-struct ModelState;
+struct RunState;
 
 // How well the counters of a GPU's kernels are known.
 struct CounterPrecision {
@@ -25,10 +25,10 @@ struct CounterPrecision {
 
 // Of the GPUs that were sampled. Solves the attribution, which takes up to a second where there are
 // thousands of kernels.
-std::vector<CounterPrecision> CounterPrecisions(const ModelState& model);
+std::vector<CounterPrecision> CounterPrecisions(const RunState& state);
 
 // CounterPrecision::imprecision of one GPU whose counters were attributed so.
-double Imprecision(const ModelState& model, uint32_t device, const Attribution& attribution);
+double Imprecision(const RunState& state, uint32_t device, const Attribution& attribution);
 
 }  // namespace utlz
 

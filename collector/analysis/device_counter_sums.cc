@@ -75,7 +75,7 @@ double LeastActiveShare(const DeviceView& view, const Extent& extent, double mul
   double held_ns = 0;
   for (const KernelRow* row : view.rows) {
     double blocks = 1;
-    for (const uint32_t size : view.model.kernels[row->kernel].shape.grid) blocks *= size;
+    for (const uint32_t size : view.run_state.kernels[row->kernel].shape.grid) blocks *= size;
     const double share =
         std::max(kPartOfOne, kPart * std::min(blocks, multiprocessors)) / multiprocessors;
     held_ns += static_cast<double>(row->durations.sum_ns()) * ShareIn(*row, extent) * share;
@@ -109,7 +109,7 @@ struct OtherTensorCycles {
   double unassigned_assumed_variance = 0;
   // Given to kernels that are not known to do tensor work: spill of those that do, which are FLOPs,
   // and packed arithmetic of their own, which are none (kernel_work.cc).
-  double doubtful = 0;
+  double uncertain = 0;
 };
 
 OtherTensorCycles OtherTensorCyclesIn(const DeviceView& view, const Extent& extent) {
@@ -122,10 +122,10 @@ OtherTensorCycles OtherTensorCyclesIn(const DeviceView& view, const Extent& exte
                                        [](const TypedFlops& flops) { return !flops.by_pipe; });
     const auto& cycles = row->work.tensor_active_cycles;
     if (!cycles.has_value()) continue;
-    (has_flops ? assigned : other.doubtful) += LaunchesIn(*row, extent) * cycles->value;
+    (has_flops ? assigned : other.uncertain) += LaunchesIn(*row, extent) * cycles->value;
   }
-  other.doubtful = std::clamp(other.doubtful, 0.0, std::max(0.0, counted->value - assigned));
-  other.unassigned = std::max(0.0, counted->value - assigned - other.doubtful);
+  other.uncertain = std::clamp(other.uncertain, 0.0, std::max(0.0, counted->value - assigned));
+  other.unassigned = std::max(0.0, counted->value - assigned - other.uncertain);
   other.unassigned_variance = counted->other_variance;
   other.unassigned_assumed_variance = counted->other_assumed_variance;
   return other;
@@ -197,8 +197,8 @@ FlopsSum FlopsIn(const DeviceView& view, const Extent& extent) {
   const double clock_hz = view.analysis.ceilings.clock_hz;
   if (per_cycle.has_value() && clock_hz > 0) {
     const OtherTensorCycles other = OtherTensorCyclesIn(view, extent);
-    const double cycles = other.unassigned + other.doubtful / 2;
-    const double error = other.doubtful / 2 / kNormal95;
+    const double cycles = other.unassigned + other.uncertain / 2;
+    const double error = other.uncertain / 2 / kNormal95;
     const double variance = error * error + other.unassigned_variance;
     const double assumed_variance = error * error + other.unassigned_assumed_variance;
     result.flops += cycles * *per_cycle;

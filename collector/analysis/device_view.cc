@@ -17,21 +17,21 @@ double ScaleOf(const std::vector<const KernelRow*>& rows) {
 
 }  // namespace
 
-DeviceView ViewOf(const ModelState& model, const Analysis& analysis, uint32_t device) {
-  DeviceView view = {.model = model,
-                     .state = model.devices[device],
+DeviceView ViewOf(const RunState& run_state, const Analysis& analysis, uint32_t device) {
+  DeviceView view = {.run_state = run_state,
+                     .state = run_state.devices[device],
                      .analysis = analysis.devices[device],
                      .steps = analysis.steady.steps,
                      .rows = {}};
   for (const KernelRow& row : analysis.rows) {
-    if (model.kernels[row.kernel].device == device) view.rows.push_back(&row);
+    if (run_state.kernels[row.kernel].device == device) view.rows.push_back(&row);
   }
   view.scale = ScaleOf(view.rows);
   return view;
 }
 
 Extent WindowOf(const DeviceView& view) {
-  const ActivitySweep& sweep = view.state.sweep;
+  const ConcurrencyTracker& sweep = view.state.sweep;
   return {.time_ns = view.analysis.part.TimeNs(),
           .kernel_share = view.analysis.part.kernel_share,
           .steady = true,
@@ -40,7 +40,7 @@ Extent WindowOf(const DeviceView& view) {
 }
 
 Extent RunOf(const DeviceView& view) {
-  const ActivitySweep& sweep = view.state.sweep;
+  const ConcurrencyTracker& sweep = view.state.sweep;
   const uint64_t span_ns = sweep.last_ns() - sweep.first_ns();
   return {.time_ns = static_cast<double>(span_ns - std::min(span_ns, sweep.UntracedNs())),
           .start_ns = sweep.first_ns(),

@@ -13,7 +13,7 @@ namespace utlz {
 
 // What it refers to must outlive it.
 struct DeviceView {
-  const ModelState& model;
+  const RunState& run_state;
   const DeviceState& state;
   const DeviceAnalysis& analysis;
   const std::optional<StepsSpan>& steps;
@@ -22,7 +22,7 @@ struct DeviceView {
 };
 
 // Of the device with this index into DeviceTable.
-DeviceView ViewOf(const ModelState& model, const Analysis& analysis, uint32_t device);
+DeviceView ViewOf(const RunState& run_state, const Analysis& analysis, uint32_t device);
 
 // A part of the device's traced time, and of its kernels.
 struct Extent {

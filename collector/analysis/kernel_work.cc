@@ -86,7 +86,7 @@ void AddTensor(const Kernel& kernel, const CounterPerLaunch& cycles, const std::
 void ScaleByInstructions(const Kernel& kernel, const std::string& data_type, bool warp_mma,
                          const Ceilings& ceilings, CounterPerLaunch* cycles) {
   const TensorInstructions named = TensorInstructionsOf(kernel.mangled_name);
-  const TensorRate rate = warp_mma && named == TensorInstructions::kUntold
+  const TensorRate rate = warp_mma && named == TensorInstructions::kUnknown
                               ? TensorRateOfSomeWarps(ceilings.chip, data_type)
                               : TensorRateOf(ceilings.chip, named, data_type);
   const double of_rate = cycles->value * rate.half_width / kNormal95;
@@ -153,7 +153,7 @@ void AddPipes(const Kernel& kernel, const KernelPart& part, const Ceilings& ceil
 // What the FMA pipe executes may be anything from all fused multiply-adds to none: addresses,
 // comparisons, conversions. Only products of single precision are known to be nothing else. The
 // FP64 pipe adds or multiplies at the least, unless it stands beside tensor work.
-void DoubtPipes(const Kernel& kernel, KernelWork* work) {
+void WidenPipeErrors(const Kernel& kernel, KernelWork* work) {
   const bool tensor = std::any_of(work->flops.begin(), work->flops.end(),
                                   [](const TypedFlops& flops) { return !flops.by_pipe; });
   if (!tensor && IsSinglePrecisionMatrixKernel(kernel.mangled_name)) return;
@@ -225,39 +225,39 @@ KernelWork WorkOf(const Kernel& kernel, const KernelPart& part, double mean_time
     ApplyCalibration(calibration.operations, work.tensor_active_cycles.has_value(), &work);
   }
   ForgetUncountedDoubles(kernel, part, &work);
-  DoubtPipes(kernel, &work);
+  WidenPipeErrors(kernel, &work);
   return work;
 }
 
-KernelBelief BeliefOf(const Kernel& kernel, const KernelWork& work, const Ceilings& ceilings,
-                      double mean_time_ns) {
-  KernelBelief kernel_belief;
+KernelPrior PriorOf(const Kernel& kernel, const KernelWork& work, const Ceilings& ceilings,
+                    double mean_time_ns) {
+  KernelPrior kernel_prior;
   const TensorInstructions instructions = TensorInstructionsOf(kernel.mangled_name);
-  kernel_belief.warp_mma = instructions != TensorInstructions::kUntold &&
-                           instructions != TensorInstructions::kWarpGroups;
-  kernel_belief.instructions_told = instructions != TensorInstructions::kUntold;
-  auto& beliefs = kernel_belief.by_type;
+  kernel_prior.warp_mma = instructions != TensorInstructions::kUnknown &&
+                          instructions != TensorInstructions::kWarpGroups;
+  kernel_prior.instructions_known = instructions != TensorInstructions::kUnknown;
+  auto& priors = kernel_prior.by_type;
   double tensor_cycles = 0;
   for (const TypedFlops& flops : work.flops) {
     if (flops.by_pipe) continue;
-    beliefs[flops.data_type] = {flops.flops, flops.error,
-                                std::hypot(flops.error, kTypeSpread * flops.flops),
-                                flops.assumed_error};
+    priors[flops.data_type] = {flops.flops, flops.error,
+                               std::hypot(flops.error, kTypeSpread * flops.flops),
+                               flops.assumed_error};
     tensor_cycles += flops.flops / ceilings.FlopsPerCycle(flops.data_type).value_or(1);
   }
   const bool sampled = work.tensor_active_cycles.has_value();
   for (const char* data_type : kTensorTypes) {
-    if (beliefs.contains(data_type)) continue;
+    if (priors.contains(data_type)) continue;
     // Without samples all that is known is that a launch cannot outdo the peak.
     const double bound = ceilings.FlopsPerSecond(data_type).value_or(1e15) * mean_time_ns * 1e-9;
     if (!sampled) {
-      beliefs[data_type] = {0, bound, bound, bound};
+      priors[data_type] = {0, bound, bound, bound};
     } else if (tensor_cycles > 0) {
       const double as_this = tensor_cycles * ceilings.FlopsPerCycle(data_type).value_or(0);
-      beliefs[data_type] = {0, 0, kTypeSpread * as_this};
+      priors[data_type] = {0, 0, kTypeSpread * as_this};
     }
   }
-  return kernel_belief;
+  return kernel_prior;
 }
 
 }  // namespace utlz

@@ -51,10 +51,10 @@ KernelWork WorkOf(const Kernel& kernel, const KernelPart& part, double mean_time
                   const Ceilings& ceilings, const std::string& fallback_type,
                   const KernelCalibration& calibration = {});
 
-// What is believed of a launch's operations before ranges are looked at. `work` is of samples
+// What is assumed of a launch's operations before ranges are looked at. `work` is of samples
 // alone.
-KernelBelief BeliefOf(const Kernel& kernel, const KernelWork& work, const Ceilings& ceilings,
-                      double mean_time_ns);
+KernelPrior PriorOf(const Kernel& kernel, const KernelWork& work, const Ceilings& ceilings,
+                    double mean_time_ns);
 
 }  // namespace utlz
 

@@ -66,9 +66,9 @@ std::optional<MeasuredCost> MeasureCost(const WindowTimes& windows) {
                       .windows = sums.windows};
 }
 
-std::optional<MeasuredCost> MeasureCost(const ModelState& model) {
+std::optional<MeasuredCost> MeasureCost(const RunState& state) {
   std::optional<MeasuredCost> costliest;
-  for (const auto& [source, process] : model.processes.processes()) {
+  for (const auto& [source, process] : state.processes.processes()) {
     const std::optional<MeasuredCost> cost = MeasureCost(process->windows);
     if (cost.has_value() && (!costliest.has_value() || cost->share > costliest->share)) {
       costliest = cost;
@@ -77,9 +77,9 @@ std::optional<MeasuredCost> MeasureCost(const ModelState& model) {
   return costliest;
 }
 
-std::optional<MeasuredCost> MeasureCostOn(const ModelState& model, uint32_t device) {
+std::optional<MeasuredCost> MeasureCostOn(const RunState& state, uint32_t device) {
   std::optional<uint32_t> only;
-  for (const Kernel& kernel : model.kernels.kernels()) {
+  for (const Kernel& kernel : state.kernels.kernels()) {
     if (kernel.device != device) continue;
     for (const KernelShare& share : kernel.shares) {
       if (only.has_value() && share.source != *only) return std::nullopt;
@@ -87,8 +87,8 @@ std::optional<MeasuredCost> MeasureCostOn(const ModelState& model, uint32_t devi
     }
   }
   if (!only.has_value()) return std::nullopt;
-  const auto found = model.processes.processes().find(*only);
-  if (found == model.processes.processes().end()) return std::nullopt;
+  const auto found = state.processes.processes().find(*only);
+  if (found == state.processes.processes().end()) return std::nullopt;
   return MeasureCost(found->second->windows);
 }
 

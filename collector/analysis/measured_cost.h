@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "collector/run/model_state.h"
+#include "collector/run/run_state.h"
 #include "collector/run/window_times.h"
 
 namespace utlz {
@@ -27,10 +27,10 @@ struct MeasuredCost {
 std::optional<MeasuredCost> MeasureCost(const WindowTimes& windows);
 
 // The costliest process's.
-std::optional<MeasuredCost> MeasureCost(const ModelState& model);
+std::optional<MeasuredCost> MeasureCost(const RunState& state);
 
 // Of the one process whose kernels ran on a device; nothing where there were several.
-std::optional<MeasuredCost> MeasureCostOn(const ModelState& model, uint32_t device);
+std::optional<MeasuredCost> MeasureCostOn(const RunState& state, uint32_t device);
 
 }  // namespace utlz
 

@@ -21,9 +21,9 @@ RecordsState StateOf(const ProcessState& process) {
   return process.windows.size() > 1 ? RECORDS_IN_WINDOWS : RECORDS_FROM_START;
 }
 
-double IdleShareOf(const ModelState& model, const Analysis& analysis, const ProcessState& process) {
+double IdleShareOf(const RunState& state, const Analysis& analysis, const ProcessState& process) {
   double idle_share = 0;
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
     if (!Uses(process, i)) continue;
     const DevicePart& part = analysis.devices[i].part;
     const double time_ns = part.TimeNs();
@@ -65,11 +65,11 @@ std::optional<PresenceCost> PresenceCostOf(const ProcessState& process, double i
   return cost;
 }
 
-std::optional<PresenceCost> PresenceCostOf(const ModelState& model, const Analysis& analysis) {
+std::optional<PresenceCost> PresenceCostOf(const RunState& state, const Analysis& analysis) {
   std::optional<PresenceCost> most;
-  for (const auto& [source, process] : model.processes.processes()) {
+  for (const auto& [source, process] : state.processes.processes()) {
     const auto cost =
-        PresenceCostOf(*process, IdleShareOf(model, analysis, *process), model.NewestNs());
+        PresenceCostOf(*process, IdleShareOf(state, analysis, *process), state.NewestNs());
     if (!cost.has_value()) continue;
     if (!most.has_value() || cost->share > most->share) most = cost;
   }

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "collector/analysis/analysis.h"
-#include "collector/run/model_state.h"
+#include "collector/run/run_state.h"
 
 namespace utlz {
 
@@ -28,7 +28,7 @@ std::optional<PresenceCost> PresenceCostOf(const ProcessState& process, double i
                                            uint64_t now_ns);
 
 // The costliest process's.
-std::optional<PresenceCost> PresenceCostOf(const ModelState& model, const Analysis& analysis);
+std::optional<PresenceCost> PresenceCostOf(const RunState& state, const Analysis& analysis);
 
 }  // namespace utlz
 

@@ -15,10 +15,10 @@ struct PeakWork {
   std::map<std::string, double> time_ns_by_type;
 };
 
-PeakWork WorkOfDevice(const ModelState& model, const Analysis& analysis, uint32_t device) {
+PeakWork WorkOfDevice(const RunState& state, const Analysis& analysis, uint32_t device) {
   PeakWork work;
   for (const KernelRow& row : analysis.rows) {
-    if (model.kernels[row.kernel].device != device) continue;
+    if (state.kernels[row.kernel].device != device) continue;
     for (const TypedFlops& typed : row.work.flops) {
       const auto peak = analysis.devices[device].ceilings.FlopsPerSecond(typed.data_type);
       if (typed.by_pipe || !peak.has_value()) continue;
@@ -33,9 +33,9 @@ PeakWork WorkOfDevice(const ModelState& model, const Analysis& analysis, uint32_
 
 }  // namespace
 
-ReferencePeak PeakOf(const ModelState& model, const Analysis& analysis, uint32_t device) {
+ReferencePeak PeakOf(const RunState& state, const Analysis& analysis, uint32_t device) {
   const Ceilings& ceilings = analysis.devices[device].ceilings;
-  PeakWork work = WorkOfDevice(model, analysis, device);
+  PeakWork work = WorkOfDevice(state, analysis, device);
   ReferencePeak peak;
   if (work.time_ns > 0) {
     peak.flops_per_second = work.flops / (work.time_ns * 1e-9);
@@ -52,11 +52,11 @@ ReferencePeak PeakOf(const ModelState& model, const Analysis& analysis, uint32_t
   return peak;
 }
 
-ReferencePeak PeakOfRun(const ModelState& model, const Analysis& analysis) {
+ReferencePeak PeakOfRun(const RunState& state, const Analysis& analysis) {
   ReferencePeak sum;
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    if (!model.devices[i].used) continue;
-    const ReferencePeak peak = PeakOf(model, analysis, i);
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    if (!state.devices[i].used) continue;
+    const ReferencePeak peak = PeakOf(state, analysis, i);
     sum.flops_per_second += peak.flops_per_second;
     sum.flops_per_second_maximum_clock += peak.flops_per_second_maximum_clock;
     for (const auto& [type, time_ns] : peak.time_ns_by_type) sum.time_ns_by_type[type] += time_ns;
@@ -64,16 +64,16 @@ ReferencePeak PeakOfRun(const ModelState& model, const Analysis& analysis) {
   return sum;
 }
 
-std::vector<double> PeakWeights(const ModelState& model, const Analysis& analysis) {
-  std::vector<double> weights(model.devices.size(), 0);
+std::vector<double> PeakWeights(const RunState& state, const Analysis& analysis) {
+  std::vector<double> weights(state.devices.size(), 0);
   bool all_known = true;
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    if (!model.devices[i].used) continue;
-    weights[i] = PeakOf(model, analysis, i).flops_per_second;
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    if (!state.devices[i].used) continue;
+    weights[i] = PeakOf(state, analysis, i).flops_per_second;
     all_known = all_known && weights[i] > 0;
   }
   if (all_known) return weights;
-  for (uint32_t i = 0; i < model.devices.size(); ++i) weights[i] = model.devices[i].used ? 1 : 0;
+  for (uint32_t i = 0; i < state.devices.size(); ++i) weights[i] = state.devices[i].used ? 1 : 0;
   return weights;
 }
 

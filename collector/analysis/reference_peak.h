@@ -21,14 +21,14 @@ struct ReferencePeak {
 };
 
 // Of one device of the table.
-ReferencePeak PeakOf(const ModelState& model, const Analysis& analysis, uint32_t device);
+ReferencePeak PeakOf(const RunState& state, const Analysis& analysis, uint32_t device);
 
 // Of all devices that were used together.
-ReferencePeak PeakOfRun(const ModelState& model, const Analysis& analysis);
+ReferencePeak PeakOfRun(const RunState& state, const Analysis& analysis);
 
 // What a share of one device's time counts in a share of all: its peak; one each where the peak of
 // a used one is not known. As DeviceTable; zero for what was not used.
-std::vector<double> PeakWeights(const ModelState& model, const Analysis& analysis);
+std::vector<double> PeakWeights(const RunState& state, const Analysis& analysis);
 
 // "bf16 93.1 %, tf32 6.9 %"
 std::string DescribeTypes(const ReferencePeak& peak);

@@ -45,7 +45,7 @@ double BandwidthOf(const Device& info) {
 
 // Counters know it best.
 void SetClock(const DeviceState& device, const DevicePeaks& peaks, Ceilings* ceilings) {
-  const LoadedClock& sampled = device.samples.loaded_clock();
+  const SmClockUnderLoad& sampled = device.samples.sm_clock_under_load();
   ceilings->clock_hz =
       FirstPositive({sampled.hz().value_or(0), peaks.sm_clock_hz(),
                      device.totals.sm_clock_hz().value_or(0), ceilings->clock_maximum_hz});

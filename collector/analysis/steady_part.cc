@@ -37,7 +37,7 @@ void TakePausesOut(const DeviceState& device, const StepsSpan& steps, DevicePart
 }
 
 // Whatever gaps lie there have been longer by the same share.
-void TakeHoldUpsOut(const DeviceState& device, const StepsSpan& steps, DevicePart* part) {
+void SubtractStalls(const DeviceState& device, const StepsSpan& steps, DevicePart* part) {
   for (const HoldUp& hold_up : steps.hold_ups) {
     const StretchContent there = device.ledger.Between(hold_up.start_ns, hold_up.end_ns);
     const double idle_ns = there.IdleNs();
@@ -46,13 +46,13 @@ void TakeHoldUpsOut(const DeviceState& device, const StepsSpan& steps, DevicePar
     for (size_t i = 0; i < kGapCategories; ++i) {
       const double taken_ns = std::min(share * there.time_ns[i], part->content.time_ns[i]);
       part->content.time_ns[i] -= taken_ns;
-      part->held_up_ns += taken_ns;
+      part->stall_ns += taken_ns;
     }
   }
 }
 
 // As if what was not traced went on like what was.
-double ProbableKernelNs(const ActivityLedger& ledger, uint64_t start_ns, uint64_t end_ns) {
+double ProbableKernelNs(const ActivityTotals& ledger, uint64_t start_ns, uint64_t end_ns) {
   const StretchContent content = ledger.Between(start_ns, end_ns);
   const double all_ns = std::accumulate(content.time_ns.begin(), content.time_ns.end(), 0.0);
   const double traced_ns = all_ns - content.UntracedNs();
@@ -65,7 +65,7 @@ double ProbableKernelNs(const ActivityLedger& ledger, uint64_t start_ns, uint64_
 // says nothing of it.
 bool IsPause(const DeviceState& device, const StepsSpan& steps, const LongGap& gap) {
   if (gap.start_ns < steps.start_ns || gap.end_ns > steps.end_ns) return false;
-  if (device.range_hold_ups.Holds(gap)) return true;
+  if (device.calibration_stalls.Holds(gap)) return true;
   const auto length_ns = static_cast<double>(gap.end_ns - gap.start_ns);
   return (gap.category == TimeCategory::kOtherGap || gap.category == TimeCategory::kReadbackGap) &&
          length_ns >= std::max(kShortestPauseNs, kStepsOfAPause * steps.usual_step_ns);
@@ -89,15 +89,15 @@ DevicePart SteadyPart::Of(const DeviceState& device) const {
   part.untraced_before_ns = device.ledger.Between(0, steps->start_ns).UntracedNs();
   part.untraced_after_ns = device.ledger.Between(steps->end_ns, UINT64_MAX).UntracedNs();
   TakePausesOut(device, *steps, &part);
-  TakeHoldUpsOut(device, *steps, &part);
+  SubtractStalls(device, *steps, &part);
   MoveLateTime(device, &part.content);
   return part;
 }
 
-SteadyPart FindSteadyPart(const ModelState& model, const std::optional<StepsSpan>& steps) {
+SteadyPart FindSteadyPart(const RunState& state, const std::optional<StepsSpan>& steps) {
   SteadyPart part;
-  if (!steps.has_value() || steps->device >= model.devices.size()) return part;
-  const ActivityLedger& ledger = model.devices[steps->device].ledger;
+  if (!steps.has_value() || steps->device >= state.devices.size()) return part;
+  const ActivityTotals& ledger = state.devices[steps->device].ledger;
   const double inside_ns = ProbableKernelNs(ledger, steps->start_ns, steps->end_ns);
   const double outside_ns = ProbableKernelNs(ledger, 0, steps->start_ns) +
                             ProbableKernelNs(ledger, steps->end_ns, UINT64_MAX);

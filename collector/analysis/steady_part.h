@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "collector/run/model_state.h"
+#include "collector/run/run_state.h"
 
 namespace utlz {
 
@@ -41,7 +41,7 @@ struct DevicePart {
   StretchContent content;  // pauses left out
   double pause_ns = 0;
   double pauses = 0;              // how many
-  double held_up_ns = 0;          // by utlz, in StepsSpan.hold_ups; taken out of the gaps in content
+  double stall_ns = 0;          // by utlz, in StepsSpan.hold_ups; taken out of the gaps in content
   double untraced_before_ns = 0;  // of what comes before it
   double untraced_after_ns = 0;
   double kernel_share = 1;  // of the device's kernel time in the whole run
@@ -61,7 +61,7 @@ struct SteadyPart {
 
 // The steps' span if most of the kernel time lies in it. A loop that does less is not what the run
 // is about.
-SteadyPart FindSteadyPart(const ModelState& model, const std::optional<StepsSpan>& steps);
+SteadyPart FindSteadyPart(const RunState& state, const std::optional<StepsSpan>& steps);
 
 }  // namespace utlz
 

@@ -22,11 +22,11 @@ double ShareOf(const KernelSeries& kernels, uint32_t kernel, const StepsSpan& st
 }
 
 // What the shares of a device's rows have to be multiplied by, since its timelines are coarse.
-std::vector<double> Corrections(const ModelState& model, const Analysis& analysis) {
+std::vector<double> Corrections(const RunState& state, const Analysis& analysis) {
   std::vector<double> all_ns(analysis.devices.size(), 0);
   std::vector<double> steady_ns(analysis.devices.size(), 0);
   for (const KernelRow& row : analysis.rows) {
-    const uint32_t device = model.kernels[row.kernel].device;
+    const uint32_t device = state.kernels[row.kernel].device;
     const auto time_ns = static_cast<double>(row.durations.sum_ns());
     all_ns[device] += time_ns;
     steady_ns[device] += time_ns * row.steady_share;
@@ -41,17 +41,17 @@ std::vector<double> Corrections(const ModelState& model, const Analysis& analysi
 
 }  // namespace
 
-void SetSteadyShares(const ModelState& model, Analysis* analysis) {
+void SetSteadyShares(const RunState& state, Analysis* analysis) {
   if (!analysis->steady.steps.has_value()) return;
   for (KernelRow& row : analysis->rows) {
-    const uint32_t device = model.kernels[row.kernel].device;
+    const uint32_t device = state.kernels[row.kernel].device;
     row.steady_share =
-        ShareOf(model.devices[device].kernel_series, row.kernel, *analysis->steady.steps,
+        ShareOf(state.devices[device].kernel_series, row.kernel, *analysis->steady.steps,
                 analysis->devices[device].part.kernel_share);
   }
-  const std::vector<double> corrections = Corrections(model, *analysis);
+  const std::vector<double> corrections = Corrections(state, *analysis);
   for (KernelRow& row : analysis->rows) {
-    const double correction = corrections[model.kernels[row.kernel].device];
+    const double correction = corrections[state.kernels[row.kernel].device];
     row.steady_share = std::clamp(row.steady_share * correction, 0.0, 1.0);
   }
 }

@@ -10,7 +10,7 @@ namespace utlz {
 
 // Sets steady_share of every row, by the timeline of its kernel where there is one, else by all of
 // its device's kernels. The rows of a device together have that device's share (kernel_share).
-void SetSteadyShares(const ModelState& model, Analysis* analysis);
+void SetSteadyShares(const RunState& state, Analysis* analysis);
 
 }  // namespace utlz
 

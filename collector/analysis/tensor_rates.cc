@@ -31,7 +31,7 @@ TensorRate TensorRateOf(std::string_view chip, TensorInstructions instructions,
       return {.share = kShareOfNarrowWarps, .half_width = 0};
     case TensorInstructions::kSmallWarps:
       return {.share = kShareOfSmallWarps, .half_width = 0};
-    case TensorInstructions::kUntold:
+    case TensorInstructions::kUnknown:
       // What the GPU's own libraries use, with the others in the interval.
       return {.share = 1, .half_width = 1 - ShareOfWarps(data_type)};
   }

@@ -9,7 +9,7 @@ namespace utlz {
 namespace {
 
 // In standard errors: less may be chance.
-constexpr double kTold = 3;
+constexpr double kSignificantErrors = 3;
 
 // As shares of `time_ns` of the device's traced time.
 struct Slowdown {
@@ -19,12 +19,12 @@ struct Slowdown {
 };
 
 // The steps' own where they were compared; else that of windows with the gaps beside them.
-std::optional<Slowdown> SlowdownOf(const ModelState& model, uint32_t device,
+std::optional<Slowdown> SlowdownOf(const RunState& state, uint32_t device,
                                    const std::optional<StepsSpan>& steps, const DevicePart& part) {
   if (steps.has_value() && steps->slowdown_share.has_value()) {
     return Slowdown{*steps->slowdown_share, steps->slowdown_standard_error, part.TimeNs()};
   }
-  const std::optional<MeasuredCost> cost = MeasureCostOn(model, device);
+  const std::optional<MeasuredCost> cost = MeasureCostOn(state, device);
   if (!cost.has_value()) return std::nullopt;
   // A run's first window, which was not compared, holds more than steps.
   return Slowdown{cost->window_share, cost->window_standard_error,
@@ -33,12 +33,12 @@ std::optional<Slowdown> SlowdownOf(const ModelState& model, uint32_t device,
 
 }  // namespace
 
-void TakeSlowdownOut(const ModelState& model, uint32_t device,
-                     const std::optional<StepsSpan>& steps, DevicePart* part) {
-  const std::optional<Slowdown> slowdown = SlowdownOf(model, device, steps, *part);
+void TakeSlowdownOut(const RunState& state, uint32_t device, const std::optional<StepsSpan>& steps,
+                     DevicePart* part) {
+  const std::optional<Slowdown> slowdown = SlowdownOf(state, device, steps, *part);
   const double idle_ns = part->content.IdleNs();
   if (!slowdown.has_value() || idle_ns <= 0) return;
-  if (slowdown->share <= kTold * slowdown->standard_error) return;
+  if (slowdown->share <= kSignificantErrors * slowdown->standard_error) return;
   part->slowdown_ns = std::min(slowdown->share * slowdown->time_ns, idle_ns);
   part->slowdown_error_ns = slowdown->standard_error * slowdown->time_ns;
   const double kept = 1 - part->slowdown_ns / idle_ns;

@@ -10,8 +10,8 @@ namespace utlz {
 
 // Takes it out of a device's gaps, all alike, since no record tells which of them tracing
 // lengthened; nothing where it was not measured or cannot be told from none.
-void TakeSlowdownOut(const ModelState& model, uint32_t device,
-                     const std::optional<StepsSpan>& steps, DevicePart* part);
+void TakeSlowdownOut(const RunState& state, uint32_t device, const std::optional<StepsSpan>& steps,
+                     DevicePart* part);
 
 // The same for the steps' usual times and their idle time; those listed one by one stay as they
 // were traced. Summary.steps must be filled already.

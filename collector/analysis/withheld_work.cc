@@ -76,8 +76,8 @@ bool SaysNothing(const Ceilings& ceilings, const KernelRow& row) {
 }
 
 // They stay a part of the device's sum, in which such errors cancel.
-void DoubtFlops(KernelRow* row) {
-  row->flops_doubtful = true;
+void MarkFlopsUncertain(KernelRow* row) {
+  row->flops_uncertain = true;
   for (RooflineWork* roofline : {&row->roofline, &row->attained}) {
     roofline->compute_time_ns.reset();
     roofline->other_compute_time_ns = 0;
@@ -91,9 +91,9 @@ void CutToTime(double time_ns, std::optional<double>* at_roof_ns) {
 
 }  // namespace
 
-void WithholdDoubtful(const Ceilings& ceilings, KernelRow* row) {
+void WithholdUncertain(const Ceilings& ceilings, KernelRow* row) {
   if (row->roofline.communication) return;
-  if (SaysNothing(ceilings, *row)) DoubtFlops(row);
+  if (SaysNothing(ceilings, *row)) MarkFlopsUncertain(row);
   const Sum bytes = BytesOf(row->work);
   const bool both = row->work.read_bytes.has_value() && row->work.write_bytes.has_value();
   const double roof_bytes = ceilings.dram_bytes_per_second * row->time_ns * 1e-9;

@@ -7,11 +7,11 @@
 
 namespace utlz {
 
-// Sets row->flops_doubtful where the interval of its tensor FLOPs holds none as well as more than
-// the GPU can do. Sets row->withheld and makes its rooflines unknown where its work cannot be believed. Times at a
-// roof that exceed the kernel's own by no more than their error are cut to it. The rooflines must be
-// filled already.
-void WithholdDoubtful(const Ceilings& ceilings, KernelRow* row);
+// Sets row->flops_uncertain where the interval of its tensor FLOPs holds none as well as more than
+// the GPU can do. Sets row->withheld and makes its rooflines unknown where its work cannot be
+// accepted. Times at a roof that exceed the kernel's own by no more than their error are cut to it.
+// The rooflines must be filled already.
+void WithholdUncertain(const Ceilings& ceilings, KernelRow* row);
 
 }  // namespace utlz
 

@@ -16,7 +16,7 @@ namespace {
 constexpr double kNoticedShare = 1e-3;
 
 // Joins columns that one shift group's counters cannot tell apart.
-void FoldConfounded(const Model& model, const FitCovariance& covariance, size_t group,
+void FoldConfounded(const FitModel& model, const FitCovariance& covariance, size_t group,
                     ColumnFolding* folding) {
   const size_t columns = model.plan().columns().size();
   for (const size_t counter : model.groups()[group].counters) {
@@ -54,7 +54,7 @@ void NameGroups(const ColumnFolding& folding, Solution* solution) {
 
 }  // namespace
 
-void ReportColumns(const Model& model, const VariantTable& variants, const Options& options,
+void ReportColumns(const FitModel& model, const VariantTable& variants, const Options& options,
                    Solution* solution) {
   const std::vector<WorkColumn>& columns = model.plan().columns();
   solution->totals = model.totals();

@@ -2,7 +2,7 @@
 #ifndef UTLZ_COLLECTOR_ATTRIBUTION_COLUMN_REPORT_H_
 #define UTLZ_COLLECTOR_ATTRIBUTION_COLUMN_REPORT_H_
 
-#include "collector/attribution/model.h"
+#include "collector/attribution/fit_model.h"
 #include "collector/attribution/options.h"
 #include "collector/attribution/solution.h"
 #include "collector/attribution/variant_table.h"
@@ -10,7 +10,7 @@
 namespace utlz::attribution {
 
 // Fills columns, groups and totals of `solution`.
-void ReportColumns(const Model& model, const VariantTable& variants, const Options& options,
+void ReportColumns(const FitModel& model, const VariantTable& variants, const Options& options,
                    Solution* solution);
 
 }  // namespace utlz::attribution

@@ -58,7 +58,7 @@ double UnseenShare(const RateFit& fit, const WorkColumn& work) {
 
 // What is estimated: one column's share of one counter.
 struct Subject {
-  const Model& model;
+  const FitModel& model;
   size_t group;
   size_t index;  // of the counter in the group
   size_t column;
@@ -85,7 +85,7 @@ double Misfit(const Subject& subject) {
 
 // What was counted while it ran cannot be told from the background of idle times.
 double Background(const Subject& subject) {
-  const Model& model = subject.model;
+  const FitModel& model = subject.model;
   return subject.fit().rate(subject.index, ColumnPlan::kIdleCoefficient) *
          static_cast<double>(model.time_ns(subject.column)) * 1e-3 /
          static_cast<double>(std::max<uint64_t>(1, model.launches(subject.column)));
@@ -126,9 +126,9 @@ EdgeError EdgeErrorOf(const ShiftEstimate& shift, const Options& options) {
   return {.measured_ns = of_shift_ns, .assumed_ns = options.edge_error_ns};
 }
 
-CounterEstimate EstimateCounter(const Model& model, const FitCovariance& covariance, size_t group,
-                                size_t index, size_t column, const EdgeError& edge_error,
-                                const Options& options) {
+CounterEstimate EstimateCounter(const FitModel& model, const FitCovariance& covariance,
+                                size_t group, size_t index, size_t column,
+                                const EdgeError& edge_error, const Options& options) {
   const Subject subject{model, group, index, column};
   const ColumnStatistics& statistics = subject.statistics();
   CounterEstimate estimate;

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "collector/attribution/fit_covariance.h"
-#include "collector/attribution/model.h"
+#include "collector/attribution/fit_model.h"
 #include "collector/attribution/options.h"
 #include "collector/attribution/solution.h"
 
@@ -21,9 +21,9 @@ struct EdgeError {
 EdgeError EdgeErrorOf(const ShiftEstimate& shift, const Options& options);
 
 // Of counter `index` of a shift group. Without an error where no launch was sampled.
-CounterEstimate EstimateCounter(const Model& model, const FitCovariance& covariance, size_t group,
-                                size_t index, size_t column, const EdgeError& edge_error,
-                                const Options& options);
+CounterEstimate EstimateCounter(const FitModel& model, const FitCovariance& covariance,
+                                size_t group, size_t index, size_t column,
+                                const EdgeError& edge_error, const Options& options);
 
 }  // namespace utlz::attribution
 

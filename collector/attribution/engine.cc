@@ -3,10 +3,10 @@
 #include <optional>
 #include <utility>
 
-#include "collector/attribution/clock_straightener.h"
+#include "collector/attribution/clock_drift_correction.h"
 #include "collector/attribution/column_report.h"
+#include "collector/attribution/fit_model.h"
 #include "collector/attribution/input_queue.h"
-#include "collector/attribution/model.h"
 #include "collector/attribution/recording.h"
 #include "collector/attribution/shift_groups.h"
 #include "collector/attribution/shift_search.h"
@@ -45,7 +45,7 @@ class Engine::Impl {
       }
       StartModel(&model_, &shifts_);
     } else {
-      model_->Attribute(recording_, Model::Novelty::kNew);
+      model_->Attribute(recording_, FitModel::Novelty::kNew);
       FollowClock();
     }
     recording_.Clear();
@@ -58,7 +58,7 @@ class Engine::Impl {
       solution.shifts = shifts_;
       Report(*model_, &solution);
     } else {
-      std::optional<Model> model;
+      std::optional<FitModel> model;
       StartModel(&model, &solution.shifts);
       Report(*model, &solution);
     }
@@ -66,9 +66,9 @@ class Engine::Impl {
   }
 
  private:
-  void StartModel(std::optional<Model>* model, std::vector<ShiftEstimate>* shifts) const {
+  void StartModel(std::optional<FitModel>* model, std::vector<ShiftEstimate>* shifts) const {
     const size_t variants = queue_.variants().size();
-    const std::optional<Recording> straight = Straightened(recording_, variants, groups_);
+    const std::optional<Recording> straight = WithoutClockDrift(recording_, variants, groups_);
     const Recording& recording = straight ? *straight : recording_;
     *shifts = SearchShifts(recording, variants, groups_);
     std::vector<double> used_ns;
@@ -81,7 +81,7 @@ class Engine::Impl {
                    ColumnPlan(recording, variants, options_.max_columns), std::move(used_ns),
                    std::move(edge_errors_ns));
     (*model)->Begin(recording);
-    (*model)->Attribute(recording, Model::Novelty::kLearned);
+    (*model)->Attribute(recording, FitModel::Novelty::kLearned);
   }
 
   // Gathers a short recording now and then, and moves the shifts by it.
@@ -108,7 +108,7 @@ class Engine::Impl {
     looked_ns_ = now_ns;
   }
 
-  void Report(const Model& model, Solution* solution) const {
+  void Report(const FitModel& model, Solution* solution) const {
     ReportColumns(model, queue_.variants(), options_, solution);
     solution->quality.crowded_intervals = model.crowded();
   }
@@ -117,7 +117,7 @@ class Engine::Impl {
   std::vector<ShiftGroup> groups_;
   InputQueue queue_;
   Recording recording_;  // of the warm-up, later of one stretch
-  std::optional<Model> model_;
+  std::optional<FitModel> model_;
   std::vector<ShiftEstimate> shifts_;
   Recording look_;
   size_t samples_since_look_ = 0;

@@ -10,9 +10,9 @@ namespace utlz::attribution {
 namespace {
 
 // Of what was attributed: columns that did less show no more than how it was divided.
-constexpr double kTellingShare = 0.01;
+constexpr double kRelevantShare = 0.01;
 
-size_t Windows(const Model& model, size_t column, size_t counter) {
+size_t Windows(const FitModel& model, size_t column, size_t counter) {
   return model.statistics(column, counter).clusters(kWindowLevel).clusters();
 }
 
@@ -48,9 +48,9 @@ double UsualSpread(std::vector<Spread> spreads) {
 
 // Of the columns that `shows` a share of. Those that did little differ by how samples are divided.
 template <typename Shows>
-std::vector<Spread> Spreads(const Model& model, size_t counter, Shows shows) {
+std::vector<Spread> Spreads(const FitModel& model, size_t counter, Shows shows) {
   std::vector<Spread> spreads;
-  const double floor = kTellingShare * model.totals()[counter].attributed;
+  const double floor = kRelevantShare * model.totals()[counter].attributed;
   for (size_t column = 0; column < model.plan().columns().size(); ++column) {
     const ColumnStatistics& statistics = model.statistics(column, counter);
     if (statistics.per_launch() <= 0 || statistics.attributed() < floor) continue;
@@ -61,7 +61,7 @@ std::vector<Spread> Spreads(const Model& model, size_t counter, Shows shows) {
 }
 
 // By how much windows differ for the columns that were seen in some of them.
-double UsualSpreadOfWindows(const Model& model, size_t counter) {
+double UsualSpreadOfWindows(const FitModel& model, size_t counter) {
   return UsualSpread(
       Spreads(model, counter,
               [&](size_t column, const ColumnStatistics& statistics) -> std::optional<double> {
@@ -71,7 +71,7 @@ double UsualSpreadOfWindows(const Model& model, size_t counter) {
 }
 
 // By how much the launches of a column differ, of the columns that show it; nothing: none does.
-std::optional<double> UsualSpreadOfLaunches(const Model& model, size_t counter) {
+std::optional<double> UsualSpreadOfLaunches(const FitModel& model, size_t counter) {
   const std::vector<Spread> spreads = Spreads(
       model, counter, [](size_t, const ColumnStatistics& statistics) -> std::optional<double> {
         if (statistics.launches() < kFewestClusters) return std::nullopt;
@@ -101,7 +101,7 @@ double BusiestPerNs(const Options& options, const std::vector<ColumnEstimate>& c
 
 }  // namespace
 
-void AddLaunchErrors(const Model& model, std::vector<ColumnEstimate>* columns) {
+void AddLaunchErrors(const FitModel& model, std::vector<ColumnEstimate>* columns) {
   for (size_t counter = 0; counter < model.totals().size(); ++counter) {
     const std::optional<double> spread = UsualSpreadOfLaunches(model, counter);
     for (size_t column = 0; column < columns->size(); ++column) {
@@ -117,7 +117,7 @@ void AddLaunchErrors(const Model& model, std::vector<ColumnEstimate>* columns) {
   }
 }
 
-void AddWindowErrors(const Model& model, std::vector<ColumnEstimate>* columns) {
+void AddWindowErrors(const FitModel& model, std::vector<ColumnEstimate>* columns) {
   for (size_t counter = 0; counter < model.totals().size(); ++counter) {
     const double spread = UsualSpreadOfWindows(model, counter);
     for (size_t column = 0; column < columns->size(); ++column) {

@@ -13,7 +13,7 @@ namespace {
 
 // Counts of one range repeat to this share at least: no figure is better than this.
 constexpr double kCountNoise = 1e-4;
-// Counts contradict a belief that lies further from them than its standard errors, times this, when
+// Counts contradict a prior that lies further from them than its standard errors, times this, when
 // all point the same way: an error of the clock or of a pipe's rate is common to all kernels.
 constexpr double kCommonErrors = 2;
 // No more kernels than these are taken to hide their instructions.
@@ -28,7 +28,7 @@ struct System {
   Eigen::VectorXd prior;
   Eigen::VectorXd error;
   Eigen::VectorXd assumed;  // of the error
-  Eigen::VectorXd doubt;
+  Eigen::VectorXd contradicted_error;
 };
 
 struct Posterior {
@@ -36,8 +36,8 @@ struct Posterior {
   Eigen::VectorXd deviation;
 };
 
-bool Counts(const FlopCount& count, const KernelBelief& belief) {
-  return !(count.warp_groups_only && belief.warp_mma);
+bool Counts(const FlopCount& count, const KernelPrior& known) {
+  return !(count.warp_groups_only && known.warp_mma);
 }
 
 System SystemOf(std::span<const CountedMix> mixes, const std::string& data_type,
@@ -50,8 +50,8 @@ System SystemOf(std::span<const CountedMix> mixes, const std::string& data_type,
     if (count == mix.counts.end()) continue;
     rows.push_back(&mix);
     for (const auto& [kernel, launches] : mix.kernels) {
-      const auto belief = prior.find(kernel);
-      if (belief == prior.end() || !Counts(count->second, belief->second)) continue;
+      const auto known = prior.find(kernel);
+      if (known == prior.end() || !Counts(count->second, known->second)) continue;
       if (column_of.emplace(kernel, system.kernels.size()).second) system.kernels.push_back(kernel);
     }
   }
@@ -73,29 +73,29 @@ System SystemOf(std::span<const CountedMix> mixes, const std::string& data_type,
   system.prior = Eigen::VectorXd::Zero(columns);
   system.error = Eigen::VectorXd::Zero(columns);
   system.assumed = Eigen::VectorXd::Zero(columns);
-  system.doubt = Eigen::VectorXd::Zero(columns);
+  system.contradicted_error = Eigen::VectorXd::Zero(columns);
   for (const auto& [kernel, column] : column_of) {
     const auto& by_type = prior.at(kernel).by_type;
-    const auto belief = by_type.find(data_type);
-    if (belief == by_type.end()) continue;
-    system.prior[column] = belief->second.per_launch;
-    system.error[column] = belief->second.error;
-    system.assumed[column] = belief->second.assumed;
-    system.doubt[column] = belief->second.doubt;
+    const auto known = by_type.find(data_type);
+    if (known == by_type.end()) continue;
+    system.prior[column] = known->second.per_launch;
+    system.error[column] = known->second.error;
+    system.assumed[column] = known->second.assumed;
+    system.contradicted_error[column] = known->second.contradicted_error;
   }
   return system;
 }
 
-// How far the counts lie beyond the reach of the beliefs, as a share of them: of the worst range.
+// How far the counts lie beyond the reach of the priors, as a share of them: of the worst range.
 double Contradiction(const System& system) {
   double worst = 0;
-  const Eigen::VectorXd believed = system.launches * system.prior;
+  const Eigen::VectorXd expected = system.launches * system.prior;
   const Eigen::VectorXd reach = kCommonErrors * (system.launches * system.error);
   const double noise = system.counted.size() == 0 ? 0 : kCountNoise * system.counted.maxCoeff();
   for (Eigen::Index row = 0; row < system.counted.size(); ++row) {
-    const double distance = std::abs(system.counted[row] - believed[row]);
+    const double distance = std::abs(system.counted[row] - expected[row]);
     if (distance <= reach[row] + kCommonErrors * system.count_error[row] + noise) continue;
-    worst = std::max(worst, distance / std::max(system.counted[row], believed[row]));
+    worst = std::max(worst, distance / std::max(system.counted[row], expected[row]));
   }
   return worst;
 }
@@ -164,11 +164,11 @@ std::optional<uint32_t> BestWarpMma(std::span<const CountedMix> mixes,
   std::optional<uint32_t> found;
   double least = contradiction;
   bool alone = true;
-  for (auto& [kernel, belief] : *prior) {
-    if (belief.warp_mma || belief.instructions_told) continue;
-    belief.warp_mma = true;
+  for (auto& [kernel, known] : *prior) {
+    if (known.warp_mma || known.instructions_known) continue;
+    known.warp_mma = true;
     const double left = Contradiction(mixes, data_types, *prior);
-    belief.warp_mma = false;
+    known.warp_mma = false;
     if (left > least) continue;
     alone = left < least;
     if (alone) {
@@ -196,13 +196,13 @@ std::set<uint32_t> FindWarpMma(std::span<const CountedMix> mixes,
 
 // What names tell is off by no more than the counts are; what they leave open may be all or
 // nothing.
-void Doubt(double contradiction, const FlopPrior& prior, const System& system,
-           Eigen::VectorXd* deviation) {
+void WidenErrors(double contradiction, const FlopPrior& prior, const System& system,
+                 Eigen::VectorXd* deviation) {
   for (size_t column = 0; column < system.kernels.size(); ++column) {
     const auto at = static_cast<Eigen::Index>(column);
-    const bool told = prior.at(system.kernels[column]).instructions_told;
+    const bool told = prior.at(system.kernels[column]).instructions_known;
     const double share = told ? std::min(1.0, contradiction / kTypeSpread) : 1;
-    (*deviation)[at] = std::hypot(system.error[at], share * system.doubt[at]);
+    (*deviation)[at] = std::hypot(system.error[at], share * system.contradicted_error[at]);
   }
 }
 
@@ -233,7 +233,7 @@ SolvedFlops SolveFlops(std::span<const CountedMix> mixes, FlopPrior prior) {
     System system = SystemOf(mixes, data_type, prior);
     if (system.kernels.empty()) continue;
     Eigen::VectorXd deviation = system.error;
-    if (contradiction > 0) Doubt(contradiction, prior, system, &deviation);
+    if (contradiction > 0) WidenErrors(contradiction, prior, system, &deviation);
     HoldUncountedAtZero(&system, &deviation);
     const Posterior posterior = SolveNonNegative(system, deviation);
     for (size_t column = 0; column < system.kernels.size(); ++column) {

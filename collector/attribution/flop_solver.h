@@ -3,8 +3,8 @@
 // What was sampled and what names say is the starting point; it moves by as little as the counts
 // allow. Some metrics count the instructions of warp groups only (wgmma): kernels that use mma.sync
 // are no part of such counts. Which those are, names say. Where counts contradict that, kernels
-// whose names leave it open are looked for that explain them; else what names say is doubted, by as
-// much as the counts are off where a name tells its instructions.
+// whose names leave it open are looked for that explain them; else what names say gets a larger
+// error, by as much as the counts are off where a name tells its instructions.
 //
 // Pure computation. Thread safety: none needed.
 #ifndef UTLZ_COLLECTOR_ATTRIBUTION_FLOP_SOLVER_H_
@@ -39,25 +39,25 @@ struct CountedMix {
 };
 
 // How far data types and instructions that a name implies may be off, where counts contradict them:
-// a standard error, as a share of what the kernel can have done of a type. FlopBelief::doubt is
-// made of it.
+// a standard error, as a share of what the kernel can have done of a type.
+// TypePrior::contradicted_error is made of it.
 inline constexpr double kTypeSpread = 0.5;
 
-// What is believed of a launch before the counts are looked at.
-struct FlopBelief {
+// What is assumed of a launch before the counts are looked at.
+struct TypePrior {
   double per_launch = 0;
-  double error = 0;    // standard error of what was sampled
-  double doubt = 0;    // standard error where the counts contradict what names say
-  double assumed = 0;  // of `error`, what samples do not show
+  double error = 0;               // standard error of what was sampled
+  double contradicted_error = 0;  // standard error where the counts contradict what names say
+  double assumed = 0;             // of `error`, what samples do not show
 };
 
-struct KernelBelief {
+struct KernelPrior {
   bool warp_mma = false;  // its tensor instructions are issued by warps, not by warp groups
-  bool instructions_told = false;  // by its name
+  bool instructions_known = false;  // by its name
   // A kernel without an entry for a data type cannot be given any FLOPs of it.
-  std::map<std::string, FlopBelief> by_type;
+  std::map<std::string, TypePrior> by_type;
 };
-using FlopPrior = std::map<uint32_t, KernelBelief>;
+using FlopPrior = std::map<uint32_t, KernelPrior>;
 
 struct SolvedFlops {
   // Of kernels and data types that some mix counted.

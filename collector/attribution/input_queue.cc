@@ -35,7 +35,7 @@ InputQueue::InputQueue(const Options& options)
 void InputQueue::AddInterval(uint64_t variant, IntervalKind kind, int64_t start_ns,
                              int64_t end_ns) {
   if (start_ns == 0 && end_ns == 0) {
-    ++quality_.timeless_intervals;
+    ++quality_.untimed_intervals;
     return;
   }
   if (start_ns < 0 || start_ns > kLatestNs || end_ns <= start_ns ||

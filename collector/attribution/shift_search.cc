@@ -25,7 +25,7 @@ constexpr size_t kParts = 4;
 // A shift that parts of a recording disagree on by more is not determined.
 constexpr double kGreatestUncertaintyNs = 300;
 // Between two looks a shift is taken to move by so much, a standard deviation: a look that is as
-// uncertain as this is believed by half.
+// uncertain as this is accepted by half.
 constexpr double kDriftNs = 300;
 
 // What is known of a shift before any sample. Both sides' times are brought onto the system's clock
@@ -52,7 +52,7 @@ constexpr double kRivalFactor = 4;
 constexpr size_t kMostRivals = 4;
 // Samples that leave no more than this times as much unexplained at a rival do not tell the two
 // apart: what is expected does.
-constexpr double kToldApart = 1.1;
+constexpr double kDistinguishable = 1.1;
 // Rivals are judged by fits with rates that vary over a launch's life, anywhere so near each.
 constexpr int kJudgeSteps = 3;  // to each side
 constexpr size_t kJudgeSamples = 12'288;
@@ -171,7 +171,8 @@ Verdict Judge(const Recording& recording, size_t variants, const ShiftGroup& gro
   };
   for (const Rival& rival : rivals) {
     if (rival.shift_ns == verdict.chosen.shift_ns) continue;
-    if (unexplained(rival) < kToldApart * unexplained(verdict.chosen)) verdict.by_samples = false;
+    if (unexplained(rival) < kDistinguishable * unexplained(verdict.chosen))
+      verdict.by_samples = false;
   }
   return verdict;
 }
@@ -241,7 +242,7 @@ ShiftEstimate Determine(const ShiftGroup& group, const Scan& scan) {
 
 // How little an estimate is to be trusted: groups whose launches work unevenly look far from where
 // they are, and parts of a recording agree on that.
-double Doubt(const ShiftEstimate& estimate) {
+double Uncertainty(const ShiftEstimate& estimate) {
   return EdgeErrorNs(estimate) * Surprise(*estimate.shift_ns);
 }
 
@@ -252,7 +253,8 @@ const ShiftEstimate* Lender(const std::vector<ShiftEstimate>& estimates,
     const ShiftEstimate* best = nullptr;
     for (size_t group = 0; group < estimates.size(); ++group) {
       if (!estimates[group].shift_ns || by_samples[group] != settled) continue;
-      if (best == nullptr || Doubt(estimates[group]) < Doubt(*best)) best = &estimates[group];
+      if (best == nullptr || Uncertainty(estimates[group]) < Uncertainty(*best))
+        best = &estimates[group];
     }
     if (best != nullptr) return best;
   }

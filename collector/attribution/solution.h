@@ -83,7 +83,7 @@ struct InputQuality {
   uint64_t invalid_samples = 0;     // NaN, infinite, negative or impossible values; empty spans
   uint64_t disordered_samples = 0;  // doubled, overlapping or older than what was processed
   uint64_t dropped_samples = 0;     // beyond max_pending_samples
-  uint64_t timeless_intervals = 0;  // start = end = 0
+  uint64_t untimed_intervals = 0;  // start = end = 0
   uint64_t invalid_intervals = 0;   // end before start, or longer than can be
   uint64_t late_intervals = 0;      // came after their samples were processed
   uint64_t dropped_intervals = 0;   // beyond max_pending_intervals

@@ -16,8 +16,8 @@
 
 #include "collector/attribution/engine.h"
 #include "collector/counters/counter_set.h"
+#include "collector/counters/in_flight_work.h"
 #include "collector/counters/kernel_part.h"
-#include "collector/counters/unseen_work.h"
 #include "collector/decode/sample_decoder.h"
 #include "collector/timeline/activity.h"
 
@@ -79,10 +79,10 @@ class AttributionFeed {
                     Attribution* result);
   static void FillMissing(const SetEngine& set, const attribution::Solution& solution,
                           Attribution* result);
-  void AddUntraced(const std::vector<UnseenWork::Span>& spans);
+  void AddUntraced(const std::vector<InFlightWork::Span>& spans);
 
   std::map<uint32_t, std::unique_ptr<SetEngine>> engines_;
-  UnseenWork unseen_;
+  InFlightWork in_flight_;
   std::vector<double> values_;
   uint64_t samples_ = 0;
 };

@@ -11,10 +11,10 @@ void CounterSettings::Add(const CounterSetting& setting) {
 }
 
 void CounterSettings::AddSamples(uint32_t metric_set, uint64_t start_ns, uint64_t end_ns) {
-  if (!visits_.empty() && visits_.back().metric_set == metric_set) {
-    visits_.back().end_ns = std::max(visits_.back().end_ns, end_ns);
-  } else if (visits_.size() < kMost) {
-    visits_.push_back({.metric_set = metric_set, .start_ns = start_ns, .end_ns = end_ns});
+  if (!set_stretches_.empty() && set_stretches_.back().metric_set == metric_set) {
+    set_stretches_.back().end_ns = std::max(set_stretches_.back().end_ns, end_ns);
+  } else if (set_stretches_.size() < kMost) {
+    set_stretches_.push_back({.metric_set = metric_set, .start_ns = start_ns, .end_ns = end_ns});
   }
 }
 
@@ -25,9 +25,9 @@ void CounterSettings::AddInferred(std::vector<Stretch>* stretches) const {
       stretches->push_back({.start_ns = start_ns, .end_ns = end_ns, .setting = true});
     }
   };
-  for (size_t i = 0; i < visits_.size(); ++i) {
-    const uint64_t to_ns = visits_[i].start_ns;
-    const uint64_t from_ns = i == 0 ? 0 : visits_[i - 1].end_ns;
+  for (size_t i = 0; i < set_stretches_.size(); ++i) {
+    const uint64_t to_ns = set_stretches_[i].start_ns;
+    const uint64_t from_ns = i == 0 ? 0 : set_stretches_[i - 1].end_ns;
     if (to_ns <= from_ns || to_ns - from_ns <= 2 * kLongestNs) {
       add(from_ns, to_ns);
     } else {
@@ -40,11 +40,12 @@ void CounterSettings::AddInferred(std::vector<Stretch>* stretches) const {
 std::vector<CounterSettings::Stretch> CounterSettings::Stretches() const {
   std::vector<Stretch> stretches = recorded_;
   if (recorded_.empty()) AddInferred(&stretches);
-  for (const Visit& visit : visits_) {
-    if (visit.metric_set == visits_.front().metric_set) continue;
-    stretches.push_back({.start_ns = visit.start_ns,
-                         .end_ns = std::min(visit.end_ns, UINT64_MAX - kLongestNs) + kLongestNs,
-                         .setting = false});
+  for (const SetStretch& set_stretch : set_stretches_) {
+    if (set_stretch.metric_set == set_stretches_.front().metric_set) continue;
+    stretches.push_back(
+        {.start_ns = set_stretch.start_ns,
+         .end_ns = std::min(set_stretch.end_ns, UINT64_MAX - kLongestNs) + kLongestNs,
+         .setting = false});
   }
   return stretches;
 }

@@ -3,7 +3,7 @@
 // Samplers record it (CounterSetting). In older profiles it is inferred from the windows: the
 // counters were set before the first one, and between two of different metric sets. While the GPU
 // was not sampled with its usual set, windows cost more, and programs were seen to wait as well:
-// such a visit is a time in which utlz may have held them up. Bounded; thread safety: none.
+// such a stretch is a time in which utlz may have held them up. Bounded; thread safety: none.
 #ifndef UTLZ_COLLECTOR_COUNTERS_COUNTER_SETTINGS_H_
 #define UTLZ_COLLECTOR_COUNTERS_COUNTER_SETTINGS_H_
 
@@ -18,7 +18,7 @@ namespace utlz {
 
 class CounterSettings {
  public:
-  static constexpr size_t kMost = 4096;  // records, and visits of metric sets
+  static constexpr size_t kMost = 4096;  // records, and stretches of one metric set
   // Setting counters takes some 0.2 s, right after one window or right before the next.
   static constexpr uint64_t kLongestNs = 500'000'000;
 
@@ -36,7 +36,7 @@ class CounterSettings {
   std::vector<Stretch> Stretches() const;
 
  private:
-  struct Visit {
+  struct SetStretch {
     uint32_t metric_set;
     uint64_t start_ns;
     uint64_t end_ns;
@@ -45,7 +45,7 @@ class CounterSettings {
   void AddInferred(std::vector<Stretch>* stretches) const;
 
   std::vector<Stretch> recorded_;
-  std::vector<Visit> visits_;
+  std::vector<SetStretch> set_stretches_;
 };
 
 }  // namespace utlz

@@ -88,7 +88,7 @@ void DeviceTotals::AddReading(const DeviceTotalsBatch& batch, int index) {
   take(At(batch.gpu_busy_percent(), index), 0.01, &busy_, &busy_series_);
   take(At(batch.power_milliwatts(), index), 1e-3, &power_, &power_series_);
   take(At(batch.sm_clock_mhz(), index), 1e6, &clock_, &clock_series_);
-  AddLoadedClock(batch, index, before_ns);
+  AddSmClockUnderLoad(batch, index, before_ns);
   take(At(batch.memory_used_bytes(), index), 1, nullptr, &memory_series_);
   take(At(batch.gpm_sm_active_percent(), index), 0.01, &gpm_sm_, &sm_active_series_);
   take(At(batch.gpm_tensor_active_percent(), index), 0.01, &gpm_tensor_, &tensor_active_series_);
@@ -103,7 +103,8 @@ void DeviceTotals::AddReading(const DeviceTotalsBatch& batch, int index) {
 
 // By the share of SMs that were active where the device tells, else by whether any kernel ran: at
 // rest clocks are low, and a run that starts slowly ran at no other clock for that.
-void DeviceTotals::AddLoadedClock(const DeviceTotalsBatch& batch, int index, uint64_t before_ns) {
+void DeviceTotals::AddSmClockUnderLoad(const DeviceTotalsBatch& batch, int index,
+                                       uint64_t before_ns) {
   const auto clock = At(batch.sm_clock_mhz(), index);
   auto active = At(batch.gpm_sm_active_percent(), index);
   if (!active.has_value()) active = At(batch.gpu_busy_percent(), index);
@@ -111,11 +112,11 @@ void DeviceTotals::AddLoadedClock(const DeviceTotalsBatch& batch, int index, uin
   const uint64_t time_ns = batch.time_ns(index);
   const double seconds =
       std::min(kLongestReadingSeconds, static_cast<double>(time_ns - before_ns) * 1e-9);
-  loaded_clock_.Add(before_ns, time_ns, *clock * 1e6, *active * seconds);
+  sm_clock_under_load_.Add(before_ns, time_ns, *clock * 1e6, *active * seconds);
 }
 
 std::optional<double> DeviceTotals::sm_clock_hz() const {
-  const std::optional<double> loaded = loaded_clock_.hz();
+  const std::optional<double> loaded = sm_clock_under_load_.hz();
   return loaded.has_value() ? loaded : clock_.mean();
 }
 

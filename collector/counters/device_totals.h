@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/counters/loaded_clock.h"
+#include "collector/counters/sm_clock_under_load.h"
 #include "collector/timeline/bounded_series.h"
 #include "proto/profile.pb.h"
 
@@ -38,7 +38,7 @@ class DeviceTotals {
   std::optional<double> energy_joules() const;
   // While the device worked; of a device at rest the mean.
   std::optional<double> sm_clock_hz() const;
-  std::optional<double> sm_clock_error_hz() const { return loaded_clock_.error_hz(); }
+  std::optional<double> sm_clock_error_hz() const { return sm_clock_under_load_.error_hz(); }
   std::optional<double> gpm_sm_active_share() const { return gpm_sm_.mean(); }
   std::optional<double> gpm_tensor_active_share() const { return gpm_tensor_.mean(); }
   std::optional<double> gpm_dram_active_share() const { return gpm_dram_.mean(); }
@@ -65,13 +65,13 @@ class DeviceTotals {
 
  private:
   void AddReading(const DeviceTotalsBatch& batch, int index);
-  void AddLoadedClock(const DeviceTotalsBatch& batch, int index, uint64_t before_ns);
+  void AddSmClockUnderLoad(const DeviceTotalsBatch& batch, int index, uint64_t before_ns);
   void AddEnergy(double millijoules, uint64_t time_ns);
 
   TimeWeightedMean busy_, power_, clock_, gpm_sm_, gpm_tensor_, gpm_dram_;
   BoundedSeries busy_series_, power_series_, energy_rate_series_, memory_series_, sm_active_series_,
       tensor_active_series_, dram_active_series_, clock_series_;
-  LoadedClock loaded_clock_;
+  SmClockUnderLoad sm_clock_under_load_;
   std::optional<double> first_energy_;
   std::optional<double> last_energy_;
   std::optional<double> temperature_max_;

@@ -40,7 +40,7 @@ void SampleTotals::Add(const CounterSet& counters, uint64_t start_ns, uint64_t e
   const auto active = counters.IndexOf(METRIC_SM_CYCLES_ACTIVE);
   if (elapsed.has_value() && active.has_value() && span_ns > 0) {
     const double clock_hz = row[*elapsed] / static_cast<double>(span_ns) * 1e9;
-    loaded_clock_.Add(start_ns, end_ns, clock_hz, row[*active]);
+    sm_clock_under_load_.Add(start_ns, end_ns, clock_hz, row[*active]);
   }
 }
 

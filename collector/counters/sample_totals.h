@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "collector/counters/counter_set.h"
-#include "collector/counters/loaded_clock.h"
+#include "collector/counters/sm_clock_under_load.h"
 #include "collector/timeline/bounded_series.h"
 
 namespace utlz {
@@ -35,7 +35,7 @@ class SampleTotals {
   double Sum(MetricRole role) const { return totals_[role].sum; }
   uint64_t SampledNs(MetricRole role) const { return totals_[role].time_ns; }
   // Weighted by the SMs' active cycles.
-  const LoadedClock& loaded_clock() const { return loaded_clock_; }
+  const SmClockUnderLoad& sm_clock_under_load() const { return sm_clock_under_load_; }
 
   // Shares of the device, and bytes per second.
   const BoundedSeries& sm_active_series() const { return sm_active_series_; }
@@ -57,7 +57,7 @@ class SampleTotals {
   uint64_t implausible_ = 0;
   uint64_t sampled_ns_ = 0;
   BoundedSeries sm_active_series_, tensor_active_series_, dram_series_;
-  LoadedClock loaded_clock_;
+  SmClockUnderLoad sm_clock_under_load_;
 };
 
 }  // namespace utlz

@@ -10,7 +10,7 @@ bool AbsentOr(int size, int expected) { return size == 0 || size == expected; }
 
 bool DecodeCopies(std::string_view payload, DecodedCopies* decoded) {
   decoded->copies.clear();
-  decoded->timeless = 0;
+  decoded->untimed = 0;
   CopyBatch batch;
   if (!batch.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) return false;
   const int count = batch.kind_size();
@@ -41,7 +41,7 @@ bool DecodeCopies(std::string_view payload, DecodedCopies* decoded) {
          .pageable = batch.flags_size() != 0 && (batch.flags(i) & COPY_HOST_PAGEABLE) != 0,
          .of_graph = batch.graph_node_size() != 0 && batch.graph_node(i) != 0});
   }
-  decoded->timeless = batch.timeless();
+  decoded->untimed = batch.untimed();
   return true;
 }
 

@@ -23,7 +23,7 @@ struct Copy {
 
 struct DecodedCopies {
   std::vector<Copy> copies;
-  uint32_t timeless = 0;
+  uint32_t untimed = 0;
 };
 
 // False if the batch is refused. `copies` is overwritten.

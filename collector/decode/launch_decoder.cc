@@ -110,17 +110,17 @@ bool LaunchDecoder::DecodeCorrelations(const LaunchBatch& batch) {
   return true;
 }
 
-bool LaunchDecoder::DecodeTimeless(const LaunchBatch& batch) {
-  if (batch.timeless_variant_size() != batch.timeless_launches_size()) return false;
+bool LaunchDecoder::DecodeUntimed(const LaunchBatch& batch) {
+  if (batch.untimed_variant_size() != batch.untimed_launches_size()) return false;
   uint64_t launches = 0;
-  for (int i = 0; i < batch.timeless_variant_size(); ++i) {
-    if (batch.timeless_variant(i) >= kMaxVariantIds) return false;
-    decoded_.timeless.push_back({batch.timeless_variant(i), batch.timeless_launches(i)});
-    launches += batch.timeless_launches(i);
+  for (int i = 0; i < batch.untimed_variant_size(); ++i) {
+    if (batch.untimed_variant(i) >= kMaxVariantIds) return false;
+    decoded_.untimed.push_back({batch.untimed_variant(i), batch.untimed_launches(i)});
+    launches += batch.untimed_launches(i);
   }
-  decoded_.timeless_operations = batch.timeless_operations();
+  decoded_.untimed_operations = batch.untimed_operations();
   // One of a graph may be told with the batch after its nodes.
-  return batch.timeless_operations() <= launches + 1;
+  return batch.untimed_operations() <= launches + 1;
 }
 
 bool LaunchDecoder::DecodeStacks(const LaunchBatch& batch) {
@@ -166,10 +166,10 @@ const DecodedLaunches* LaunchDecoder::Decode(std::string_view payload) {
   ++epoch_;
   decoded_.launches.resize(batch->launches());
   decoded_.segments.clear();
-  decoded_.timeless.clear();
+  decoded_.untimed.clear();
   PredictorOf(0);
   const bool sound = DecodeVariants(*batch) && DecodeTimes(*batch) && DecodeSegments(*batch) &&
-                     DecodeCorrelations(*batch) && DecodeTimeless(*batch) && DecodeStacks(*batch);
+                     DecodeCorrelations(*batch) && DecodeUntimed(*batch) && DecodeStacks(*batch);
   return sound ? &decoded_ : nullptr;
 }
 

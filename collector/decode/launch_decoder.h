@@ -36,7 +36,7 @@ struct LaunchSegment {
   uint32_t graph_correlation;  // of the graph launch that they belong to; 0 = none
 };
 
-struct TimelessLaunches {
+struct UntimedLaunches {
   uint32_t variant;
   uint32_t launches;
 };
@@ -44,8 +44,8 @@ struct TimelessLaunches {
 struct DecodedLaunches {
   std::vector<Launch> launches;
   std::vector<LaunchSegment> segments;  // together as many launches as above
-  std::vector<TimelessLaunches> timeless;
-  uint32_t timeless_operations = 0;  // launches, of their own or of graphs, without any times
+  std::vector<UntimedLaunches> untimed;
+  uint32_t untimed_operations = 0;  // launches, of their own or of graphs, without any times
 };
 
 class LaunchDecoder {
@@ -66,7 +66,7 @@ class LaunchDecoder {
   bool DecodeTimes(const LaunchBatch& batch);
   bool DecodeSegments(const LaunchBatch& batch);
   bool DecodeCorrelations(const LaunchBatch& batch);
-  bool DecodeTimeless(const LaunchBatch& batch);
+  bool DecodeUntimed(const LaunchBatch& batch);
   bool DecodeStacks(const LaunchBatch& batch);
 
   DecodedLaunches decoded_;

@@ -11,10 +11,10 @@ constexpr uint64_t kFewestCollectives = 10;
 // Of exposed communication: more than this spent waiting, and the processes' batches are uneven.
 constexpr double kMostlyWaiting = 0.5;
 
-void SetLagging(const ModelState& model, uint32_t source, const Lateness& late,
+void SetLagging(const RunState& state, uint32_t source, const ProcessSkew& late,
                 CommunicationFacts* facts) {
-  const auto found = model.processes.processes().find(source);
-  if (found == model.processes.processes().end()) return;
+  const auto found = state.processes.processes().find(source);
+  if (found == state.processes.processes().end()) return;
   const Process& info = found->second->info;
   facts->lagging_process = info.has_rank() ? "rank " + std::to_string(info.rank())
                                            : "process " + std::to_string(info.pid());
@@ -31,20 +31,20 @@ double NotHidden(double waits_ns, double exposed_ns, double devices) {
 
 }  // namespace
 
-CommunicationFacts GatherCommunication(const ModelState& model, const Analysis& analysis,
+CommunicationFacts GatherCommunication(const RunState& state, const Analysis& analysis,
                                        const Summary& summary) {
   CommunicationFacts facts;
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    if (!model.devices[i].used) continue;
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    if (!state.devices[i].used) continue;
     facts.exposed_ns += analysis.devices[i].part.content.TimeNs(TimeCategory::kCommunication);
   }
   const auto devices = static_cast<double>(summary.devices_size());
   double delays_ns = 0;
-  for (const auto& [source, late] : model.arrivals.Summarize()) {
+  for (const auto& [source, late] : state.arrivals.Summarize()) {
     if (late.matched < kFewestCollectives) continue;
     delays_ns += late.delay_ns;
     if (late.last_share < kLaggingShare) continue;
-    SetLagging(model, source, late, &facts);
+    SetLagging(state, source, late, &facts);
     // Every other device waits as long.
     facts.lagging_lost_ns = NotHidden(late.delay_ns * devices, facts.exposed_ns, devices);
   }

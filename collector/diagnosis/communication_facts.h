@@ -6,7 +6,7 @@
 
 namespace utlz {
 
-CommunicationFacts GatherCommunication(const ModelState& model, const Analysis& analysis,
+CommunicationFacts GatherCommunication(const RunState& state, const Analysis& analysis,
                                        const Summary& summary);
 
 }  // namespace utlz

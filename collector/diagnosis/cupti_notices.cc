@@ -34,15 +34,16 @@ std::string DescribeNamedCupti(NamedCupti fate, const std::string& path, const s
       return file + "is older than CUPTI 12.6: name a newer one" + kElsewhere;
     case NamedCupti::kKept:
       return file +
-             "was not loaded: the agent keeps the libcupti of an earlier visit until the process "
+             "was not loaded: the agent keeps the libcupti of an earlier attachment until the "
+             "process "
              "ends";
   }
   return "";
 }
 
-void AddCuptiNotices(const ModelState& model, Summary* summary) {
+void AddCuptiNotices(const RunState& state, Summary* summary) {
   std::map<std::string, std::vector<pid_t>> sentences;
-  for (const auto& [source, process] : model.processes.processes()) {
+  for (const auto& [source, process] : state.processes.processes()) {
     const Process& info = process->info;
     const auto pid = static_cast<pid_t>(info.host_pid() != 0 ? info.host_pid() : info.pid());
     const std::string named = DescribeNamedCupti(static_cast<NamedCupti>(info.named_cupti()),

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "collector/run/model_state.h"
+#include "collector/run/run_state.h"
 #include "proto/ring_abi.h"
 #include "proto/summary.pb.h"
 
@@ -16,7 +16,7 @@ namespace utlz {
 std::string DescribeNamedCupti(NamedCupti fate, const std::string& path, const std::string& error);
 
 // Adds them to the run's notices.
-void AddCuptiNotices(const ModelState& model, Summary* summary);
+void AddCuptiNotices(const RunState& state, Summary* summary);
 
 }  // namespace utlz
 

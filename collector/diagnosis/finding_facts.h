@@ -73,7 +73,7 @@ struct KernelFacts {
   double padding_ns = 0;      // that matrix kernels spend on FLOPs beyond the model's
   double padding_share = 0;   // these FLOPs ÷ the model's
   double matrix_compute_ns = 0;  // matrix kernels that are not bound by bytes
-  double recoverable_ns = 0;  // of all kernels, down to their rooflines
+  double savings_ns = 0;  // of all kernels, down to their rooflines
 };
 
 // Times in nanoseconds, summed over devices, all of the steady part: times of kernels are parts of

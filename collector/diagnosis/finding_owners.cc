@@ -31,18 +31,19 @@ std::string OwnerText(uint32_t stack, StackOwners* owners) {
 }
 
 // From where most of a kernel's time was launched, and how much of it. Empty where not known.
-std::map<uint32_t, std::string> OwnersOfKernels(const ModelState& model) {
-  StackOwners of_stacks(model.stacks);
+std::map<uint32_t, std::string> OwnersOfKernels(const RunState& state) {
+  StackOwners of_stacks(state.stacks);
   std::map<uint32_t, std::map<std::string, double>> times;
-  model.stack_work.VisitSites([&](uint32_t kernel, uint32_t stack, const StackWork::Sums& sums) {
-    times[kernel][OwnerText(stack, &of_stacks)] += static_cast<double>(sums.time_ns);
-  });
+  state.stack_work.ForEachSite(
+      [&](uint32_t kernel, uint32_t stack, const StackWork::Sums& sums) {
+        times[kernel][OwnerText(stack, &of_stacks)] += static_cast<double>(sums.time_ns);
+      });
   std::map<uint32_t, std::string> owners;
   for (const auto& entry : times) {
     const auto most =
         std::max_element(entry.second.begin(), entry.second.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
-    const auto all_ns = static_cast<double>(model.kernels[entry.first].durations.sum_ns());
+    const auto all_ns = static_cast<double>(state.kernels[entry.first].durations.sum_ns());
     if (most->first.empty() || all_ns <= 0) continue;
     owners[entry.first] = most->first + " (" + PercentText(most->second / all_ns) + " of it)";
   }
@@ -75,9 +76,9 @@ std::string WaitText(const OwnersSummary& owners) {
 
 }  // namespace
 
-void NameOwnersInFindings(const ModelState& model, const Analysis& analysis, Summary* summary) {
-  if (model.stack_work.empty()) return;
-  const std::map<uint32_t, std::string> owners = OwnersOfKernels(model);
+void NameOwnersInFindings(const RunState& state, const Analysis& analysis, Summary* summary) {
+  if (state.stack_work.empty()) return;
+  const std::map<uint32_t, std::string> owners = OwnersOfKernels(state);
   const std::string wait = WaitText(summary->owners());
   for (FindingSummary& finding : *summary->mutable_findings()) {
     if (kRulesOfGaps.contains(finding.rule())) {

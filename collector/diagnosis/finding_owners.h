@@ -8,7 +8,7 @@
 namespace utlz {
 
 // Adds to the evidence of the summary's findings; leaves it where nothing is known.
-void NameOwnersInFindings(const ModelState& model, const Analysis& analysis, Summary* summary);
+void NameOwnersInFindings(const RunState& state, const Analysis& analysis, Summary* summary);
 
 }  // namespace utlz
 

@@ -52,12 +52,12 @@ FindingSummary Remaining(const std::vector<FindingSummary>& listed, double in_fi
   const double whole_ns = gaps.launch.time_ns + gaps.readback.time_ns + gaps.upload.time_ns +
                           gaps.other.time_ns + facts.turnaround_ns +
                           facts.copies.pageable_exposed_ns + facts.copies.pinned_exposed_ns +
-                          facts.communication.exposed_ns + facts.kernels.recoverable_ns;
+                          facts.communication.exposed_ns + facts.kernels.savings_ns;
   static constexpr Rule kRule = {
       "remaining", 1, nullptr, "The rest is spread over kernels near their usual rates",
       "The rest: kernels near their usual rates, short gaps",
       "nothing alone: it is what good kernels and graphs leave, and losses too small to list",
-      "utlz report --sort recoverable PROFILE"};
+      "utlz report --sort savings PROFILE"};
   Observation rest = {.gain_ns = whole_ns - in_findings_ns,
                       .evidence = "between now and all kernels at their rooflines without a pause, "
                                   "in no other finding",
@@ -91,8 +91,8 @@ std::vector<FindingSummary> Diagnose(const FindingFacts& facts) {
   return findings;
 }
 
-void SummarizeFindings(const ModelState& model, const Analysis& analysis, Summary* summary) {
-  const FindingFacts facts = GatherFacts(model, analysis, *summary);
+void SummarizeFindings(const RunState& state, const Analysis& analysis, Summary* summary) {
+  const FindingFacts facts = GatherFacts(state, analysis, *summary);
   const double price_per_hour = summary->efficiency().price_per_hour();
   for (FindingSummary& finding : Diagnose(facts)) {
     if (price_per_hour > 0 && finding.has_gain_share()) {
@@ -100,7 +100,7 @@ void SummarizeFindings(const ModelState& model, const Analysis& analysis, Summar
     }
     *summary->add_findings() = std::move(finding);
   }
-  NameOwnersInFindings(model, analysis, summary);
+  NameOwnersInFindings(state, analysis, summary);
   summary->set_verdict(Verdict(facts));
 }
 

@@ -21,7 +21,7 @@ std::vector<FindingSummary> Diagnose(const FindingFacts& facts);
 
 // Fills Summary.findings, most valuable first, and Summary.verdict. Everything else must be filled
 // already.
-void SummarizeFindings(const ModelState& model, const Analysis& analysis, Summary* summary);
+void SummarizeFindings(const RunState& state, const Analysis& analysis, Summary* summary);
 
 }  // namespace utlz
 

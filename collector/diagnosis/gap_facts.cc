@@ -27,8 +27,8 @@ void AddGaps(const StretchContent& content, TimeCategory category, GapTotal* sum
   sum->time_ns += content.TimeNs(category);
 }
 
-std::string ShortName(const ModelState& model, uint32_t kernel) {
-  return ShortenKernelName(DemangleKernelName(model.kernels[kernel].mangled_name));
+std::string ShortName(const RunState& state, uint32_t kernel) {
+  return ShortenKernelName(DemangleKernelName(state.kernels[kernel].mangled_name));
 }
 
 class PlaceSum {
@@ -51,11 +51,11 @@ class PlaceSum {
   double early_ns() const { return early_ns_; }
   double first_launch_ns() const { return first_launch_ns_; }
 
-  GapPlace Describe(const ModelState& model) const {
+  GapPlace Describe(const RunState& state) const {
     const double mean_ns = sum_ns_ / gaps_;
     const double variance = std::max(0.0, squares_ / gaps_ - mean_ns * mean_ns);
-    return {gaps_, sum_ns_, std::sqrt(variance), ShortName(model, before_),
-            ShortName(model, after_)};
+    return {gaps_, sum_ns_, std::sqrt(variance), ShortName(state, before_),
+            ShortName(state, after_)};
   }
 
  private:
@@ -138,18 +138,18 @@ struct Divided {
   double inside_ns = 0;
 };
 
-void Keep(const PlaceSum& sum, const ModelState& model, GapPlace* place) {
-  if (sum.gaps() > 0 && sum.time_ns() > place->time_ns) *place = sum.Describe(model);
+void Keep(const PlaceSum& sum, const RunState& state, GapPlace* place) {
+  if (sum.gaps() > 0 && sum.time_ns() > place->time_ns) *place = sum.Describe(state);
 }
 
-Divided Divide(const ModelState& model, const DeviceState& device, const SteadyPart& steady,
+Divided Divide(const RunState& state, const DeviceState& device, const SteadyPart& steady,
                double steps, GapFacts* facts) {
   std::map<PlaceName, PlaceSum> places;
   std::map<std::string, PlaceSum> by_function;
   const std::vector<GapSite> gaps = GapsInSteadyPart(device, steady);
   const Phases phases = PhasesOf(device, *steady.steps);
-  const auto place_of = [&model](const GapSite& gap) {
-    return PlaceName(model.kernels[gap.before].mangled_name, model.kernels[gap.after].mangled_name);
+  const auto place_of = [&state](const GapSite& gap) {
+    return PlaceName(state.kernels[gap.before].mangled_name, state.kernels[gap.after].mangled_name);
   };
   for (const GapSite& gap : gaps) places[place_of(gap)].Add(gap, phases.beginning_until_ns);
   const std::optional<PlaceName> boundary = BoundaryOf(places, steps);
@@ -160,22 +160,22 @@ Divided Divide(const ModelState& model, const DeviceState& device, const SteadyP
   Divided divided;
   if (boundary.has_value()) {
     divided.between_ns = places[*boundary].time_ns();
-    Keep(places[*boundary], model, &facts->between_steps);
+    Keep(places[*boundary], state, &facts->between_steps);
   }
   for (const auto& [function, sum] : by_function) {
     const bool first = IsOfFirstCalls(sum, phases);
     (first ? divided.first_ns : divided.inside_ns) += sum.time_ns();
-    Keep(sum, model, first ? &facts->first_calls : &facts->longest_inside);
+    Keep(sum, state, first ? &facts->first_calls : &facts->longest_inside);
   }
   return divided;
 }
 
 }  // namespace
 
-GapFacts GatherGaps(const ModelState& model, const Analysis& analysis, double steps) {
+GapFacts GatherGaps(const RunState& state, const Analysis& analysis, double steps) {
   GapFacts facts;
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    if (!model.devices[i].used) continue;
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    if (!state.devices[i].used) continue;
     const StretchContent& content = analysis.devices[i].part.content;
     AddGaps(content, TimeCategory::kLaunchGap, &facts.launch);
     AddGaps(content, TimeCategory::kReadbackGap, &facts.readback);
@@ -184,7 +184,7 @@ GapFacts GatherGaps(const ModelState& model, const Analysis& analysis, double st
     const double other_ns = content.TimeNs(TimeCategory::kOtherGap);
     Divided divided;
     if (analysis.steady.steps.has_value() && steps > 0) {
-      divided = Divide(model, model.devices[i], analysis.steady, steps, &facts);
+      divided = Divide(state, state.devices[i], analysis.steady, steps, &facts);
     }
     // What tracing itself was measured to add is out of `other` already.
     const double sum_ns = divided.between_ns + divided.first_ns + divided.inside_ns;

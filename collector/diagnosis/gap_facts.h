@@ -7,7 +7,7 @@
 namespace utlz {
 
 // `steps`: how many were traced.
-GapFacts GatherGaps(const ModelState& model, const Analysis& analysis, double steps);
+GapFacts GatherGaps(const RunState& state, const Analysis& analysis, double steps);
 
 }  // namespace utlz
 

@@ -6,7 +6,7 @@
 #include "collector/diagnosis/communication_facts.h"
 #include "collector/diagnosis/gap_facts.h"
 #include "collector/diagnosis/kernel_facts.h"
-#include "collector/summary/window_summary.h"
+#include "collector/summary/steady_state_summary.h"
 
 namespace utlz {
 namespace {
@@ -21,19 +21,19 @@ void AddThrottling(const DeviceSummary& device, FindingFacts* facts) {
 }
 
 // Nothing where it was measured: then gaps are already without it.
-void AddTracing(const ModelState& model, const Analysis& analysis, FindingFacts* facts) {
+void AddTracing(const RunState& state, const Analysis& analysis, FindingFacts* facts) {
   double kernel_share = 0;
   for (const DeviceAnalysis& device : analysis.devices) {
     if (device.part.slowdown_ns > 0) return;
     kernel_share = std::max(kernel_share, device.part.kernel_share);
   }
-  facts->traced_launch_ns = TracedLaunchCostNs(model);
-  facts->traced_graphs_ns = kernel_share * TracedGraphsCostNs(model);
+  facts->traced_launch_ns = TracedLaunchCostNs(state);
+  facts->traced_graphs_ns = kernel_share * TracedGraphsCostNs(state);
 }
 
-void AddContent(const ModelState& model, const Analysis& analysis, FindingFacts* facts) {
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    if (!model.devices[i].used) continue;
+void AddContent(const RunState& state, const Analysis& analysis, FindingFacts* facts) {
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    if (!state.devices[i].used) continue;
     const StretchContent& content = analysis.devices[i].part.content;
     facts->copies.pageable_exposed_ns += content.TimeNs(TimeCategory::kPageableCopy);
     facts->copies.pinned_exposed_ns += content.TimeNs(TimeCategory::kPinnedCopy);
@@ -43,7 +43,7 @@ void AddContent(const ModelState& model, const Analysis& analysis, FindingFacts*
 
 void AddDevices(const Summary& summary, FindingFacts* facts) {
   for (const DeviceSummary& device : summary.devices()) {
-    const auto window_ns = static_cast<double>(device.window_ns());
+    const auto window_ns = static_cast<double>(device.steady_state_ns());
     facts->window_ns += window_ns;
     facts->busy_share += device.gpu_busy_share() * window_ns;
     facts->sm_active_share += device.sm_active_share() * window_ns;
@@ -57,18 +57,17 @@ void AddDevices(const Summary& summary, FindingFacts* facts) {
 
 }  // namespace
 
-FindingFacts GatherFacts(const ModelState& model, const Analysis& analysis,
-                         const Summary& summary) {
+FindingFacts GatherFacts(const RunState& state, const Analysis& analysis, const Summary& summary) {
   FindingFacts facts;
   facts.summary = &summary;
   const StepsSummary& steps = summary.steps();
-  facts.gaps = GatherGaps(model, analysis, static_cast<double>(steps.steps()));
-  facts.communication = GatherCommunication(model, analysis, summary);
-  facts.kernels = GatherKernels(model, analysis, summary);
-  AddContent(model, analysis, &facts);
+  facts.gaps = GatherGaps(state, analysis, static_cast<double>(steps.steps()));
+  facts.communication = GatherCommunication(state, analysis, summary);
+  facts.kernels = GatherKernels(state, analysis, summary);
+  AddContent(state, analysis, &facts);
   AddDevices(summary, &facts);
   facts.step_ns = MeanStepNs(summary);
-  AddTracing(model, analysis, &facts);
+  AddTracing(state, analysis, &facts);
   return facts;
 }
 

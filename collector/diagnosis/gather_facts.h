@@ -6,7 +6,7 @@
 
 namespace utlz {
 
-FindingFacts GatherFacts(const ModelState& model, const Analysis& analysis, const Summary& summary);
+FindingFacts GatherFacts(const RunState& state, const Analysis& analysis, const Summary& summary);
 
 }  // namespace utlz
 

@@ -45,10 +45,10 @@ struct SteadyKernel {
 
 // Rows tell times that are scaled to the run and overlap each other; this is what a nanosecond of
 // them in the steady part comes to in its time with kernels. By device.
-std::vector<double> SharesOfSteadyPart(const ModelState& model, const Analysis& analysis) {
+std::vector<double> SharesOfSteadyPart(const RunState& state, const Analysis& analysis) {
   std::vector<double> sum_ns(analysis.devices.size(), 0);
   for (const KernelRow& row : analysis.rows) {
-    const Kernel& kernel = model.kernels[row.kernel];
+    const Kernel& kernel = state.kernels[row.kernel];
     if (!kernel.communication) sum_ns[kernel.device] += row.steady_share * row.time_ns;
   }
   std::vector<double> shares(sum_ns.size(), 0);
@@ -184,7 +184,7 @@ using Losses = std::array<KernelLoss, kLosses>;
 
 void AddKernel(const SteadyKernel& of, Losses* losses, KernelFacts* facts) {
   const std::optional<double> roof_ns = RooflineTimeNs(of.row.roofline);
-  if (roof_ns.has_value()) facts->recoverable_ns += std::max(0.0, of.row.time_ns - *roof_ns);
+  if (roof_ns.has_value()) facts->savings_ns += std::max(0.0, of.row.time_ns - *roof_ns);
   if (AddSinglePrecision(of, facts) || AddSmallGrid(of, facts)) return;
   AddWeights(of, facts);
   if (!roof_ns.has_value() || of.row.time_ns <= 0) return;
@@ -194,7 +194,7 @@ void AddKernel(const SteadyKernel& of, Losses* losses, KernelFacts* facts) {
 }
 
 // Normalization and pooling are told by family, whichever of their kernels is worst.
-void TellOneKernelApart(Losses* losses, KernelFacts* facts) {
+void SeparateOneKernel(Losses* losses, KernelFacts* facts) {
   KernelLoss* most = nullptr;
   for (const Loss kind : {Loss::kMatrix, Loss::kStreaming, Loss::kLatency}) {
     KernelLoss& loss = (*losses)[static_cast<size_t>(kind)];
@@ -213,13 +213,13 @@ void TellOneKernelApart(Losses* losses, KernelFacts* facts) {
 void AddPadding(const Summary& summary, KernelFacts* facts) {
   const EfficiencySummary& efficiency = summary.efficiency();
   if (!efficiency.has_executed_flops_per_step() || !efficiency.has_model_flops_per_step()) return;
-  const double model = efficiency.model_flops_per_step();
+  const double model_flops = efficiency.model_flops_per_step();
   double more = 0;
   for (const FlopsGap& gap : efficiency.gap()) {
     if (gap.name() == kGapPadding || gap.name() == kGapMore) more += gap.flops_per_step();
   }
-  if (model <= 0 || more < kAgreeing * model) return;
-  facts->padding_share = more / model;
+  if (model_flops <= 0 || more < kAgreeing * model_flops) return;
+  facts->padding_share = more / model_flops;
   facts->padding_ns = facts->matrix_compute_ns * more / efficiency.executed_flops_per_step();
 }
 
@@ -230,24 +230,24 @@ uint32_t MultiprocessorsOf(const DeviceState& device) {
 
 }  // namespace
 
-KernelFacts GatherKernels(const ModelState& model, const Analysis& analysis,
+KernelFacts GatherKernels(const RunState& state, const Analysis& analysis,
                           const Summary& summary) {
   KernelFacts facts;
   Losses losses;
-  const std::vector<double> shares = SharesOfSteadyPart(model, analysis);
+  const std::vector<double> shares = SharesOfSteadyPart(state, analysis);
   for (const KernelRow& row : analysis.rows) {
-    const Kernel& kernel = model.kernels[row.kernel];
+    const Kernel& kernel = state.kernels[row.kernel];
     if (kernel.communication) continue;
     SteadyKernel of;
     of.kernel = &kernel;
     of.row = Scaled(row, row.steady_share * shares[kernel.device]);
     of.ceilings = &analysis.devices[kernel.device].ceilings;
-    of.multiprocessors = MultiprocessorsOf(model.devices[kernel.device]);
+    of.multiprocessors = MultiprocessorsOf(state.devices[kernel.device]);
     of.family = FamilyOf(kernel.mangled_name);
     of.bound = BoundOf(of.row.roofline);
     AddKernel(of, &losses, &facts);
   }
-  TellOneKernelApart(&losses, &facts);
+  SeparateOneKernel(&losses, &facts);
   facts.normalization = losses[static_cast<size_t>(Loss::kNormalization)];
   facts.pooling = losses[static_cast<size_t>(Loss::kPooling)];
   facts.matrix = losses[static_cast<size_t>(Loss::kMatrix)];

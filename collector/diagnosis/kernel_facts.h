@@ -7,8 +7,7 @@
 
 namespace utlz {
 
-KernelFacts GatherKernels(const ModelState& model, const Analysis& analysis,
-                          const Summary& summary);
+KernelFacts GatherKernels(const RunState& state, const Analysis& analysis, const Summary& summary);
 
 }  // namespace utlz
 

@@ -70,17 +70,18 @@ KernelTimes TimesOn(const DeviceSummary& device, const Summary& summary) {
   for (const KernelSummary& kernel : summary.kernels()) {
     if (kernel.device_uuid() != device.uuid() || kernel.communication()) continue;
     times.all_ns += kernel.time_ns();
-    if (kernel.has_withheld() || !kernel.has_dram_bytes()) times.unknown_ns += kernel.time_ns();
+    if (kernel.has_withheld_reason() || !kernel.has_dram_bytes())
+      times.unknown_ns += kernel.time_ns();
   }
   return times;
 }
 
 // A run that ended before its kernels were known. One with many samples has other reasons, which
 // its kernels name.
-void AddTooShort(const ModelState& model, const DeviceState& device, Summary* summary) {
+void AddTooShort(const RunState& state, const DeviceState& device, Summary* summary) {
   constexpr double kMostUnknown = 0.1;
   constexpr uint64_t kManySamples = 100'000;
-  if (!model.run_end.has_value() || device.status->samples() >= kManySamples) return;
+  if (!state.run_end.has_value() || device.status->samples() >= kManySamples) return;
   for (const DeviceSummary& one : summary->devices()) {
     if (one.uuid() != FormatUuid(device.uuid)) continue;
     const KernelTimes times = TimesOn(one, *summary);
@@ -101,20 +102,20 @@ void AddTooShort(const ModelState& model, const DeviceState& device, Summary* su
 
 }  // namespace
 
-void AddSamplingNotices(const ModelState& model, Summary* summary) {
+void AddSamplingNotices(const RunState& state, Summary* summary) {
   RunSummary* const run = summary->mutable_run();
   for (const DeviceSummary& device : summary->devices()) {
     AddOtherProcesses(device, run);
     AddOverlap(device, run);
     AddMps(device, run);
   }
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    const DeviceState& device = model.devices[i];
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    const DeviceState& device = state.devices[i];
     if (!device.used) continue;
     AddImplausible(device, run);
     if (!device.status.has_value()) continue;
     const SamplerStatus& status = *device.status;
-    AddTooShort(model, device, summary);
+    AddTooShort(state, device, summary);
     if (status.lent_ns() > 0) {
       run->add_notices("The counters were lent to another profiler (" + status.lent_to() +
                        ") for " + Seconds(status.lent_ns()) +

@@ -35,7 +35,7 @@ std::string UseOfPeak(const FindingFacts& facts) {
   const double useful_share = facts.summary->efficiency().hfu();
   double moved_share = 0;
   for (const DeviceSummary& device : facts.summary->devices()) {
-    const double weight = static_cast<double>(device.window_ns()) / facts.window_ns;
+    const double weight = static_cast<double>(device.steady_state_ns()) / facts.window_ns;
     moved_share += device.hbm_bandwidth_share() * weight;
   }
   if (facts.kernels.single_precision_ns <= kMostlyIdle * facts.window_ns) {
@@ -61,10 +61,10 @@ std::string SpreadOfDevices(const FindingFacts& facts) {
   double least_ns = std::numeric_limits<double>::infinity();
   for (int i = 0; i < summary.devices_size(); ++i) {
     const DeviceSummary& device = summary.devices(i);
-    if (device.window_ns() == 0) return "";
+    if (device.steady_state_ns() == 0) return "";
     const double share = (static_cast<double>(device.kernel_time_ns()) -
                           static_cast<double>(device.exposed_communication_ns())) /
-                         static_cast<double>(device.window_ns());
+                         static_cast<double>(device.steady_state_ns());
     const double computes_ns = share * facts.step_ns;
     if (computes_ns > most_ns) slowest = i;
     most_ns = std::max(most_ns, computes_ns);
@@ -101,7 +101,7 @@ std::string Verdict(const FindingFacts& facts) {
   const Summary& summary = *facts.summary;
   if (summary.devices().empty() || facts.window_ns <= 0) return "No work of a GPU was recorded.";
   const std::string text =
-      std::string(summary.window().of() == "steps" ? "In its steps the" : "The") +
+      std::string(summary.steady_state().scope() == "steps" ? "In its steps the" : "The") +
       " GPU was busy " + PercentText(facts.busy_share) + " of the time" +
       (facts.counters ? UseOfPeak(facts) : WithoutCounters(facts));
   return text + WhatToChange(facts) + SpreadOfDevices(facts);

@@ -27,14 +27,14 @@ bool Holds(std::string_view text, std::string_view part) {
 }
 
 bool IsMigSlice(const Summary& summary) {
-  return Holds(summary.capture().rung_reason(), "MIG slice") ||
+  return Holds(summary.capture().counter_source_reason(), "MIG slice") ||
          std::any_of(summary.devices().begin(), summary.devices().end(),
                      [](const DeviceSummary& device) { return Holds(device.name(), " MIG "); });
 }
 
 // What would bring the counters.
 std::string NextCommand(const std::string& counters, const Summary& summary) {
-  const std::string& reason = summary.capture().rung_reason();
+  const std::string& reason = summary.capture().counter_source_reason();
   if (IsMigSlice(summary)) return "utlz run" + CommandOf(summary) + "  # on a GPU without MIG";
   if (Holds(reason, "may not read")) return "sudo utlz run" + CommandOf(summary);
   if (Holds(reason, "profiler holds")) return "dcgmi profile --pause  # or end the other profiler";
@@ -68,7 +68,7 @@ void SayHardlySampled(Summary* summary) {
 
 void SayWhatIsKnown(const std::string& counters, Summary* summary) {
   if (summary->devices().empty() || summary->kernels().empty()) return;
-  const CounterSource source = summary->capture().rung();
+  const CounterSource source = summary->capture().counter_source();
   if (source >= SOURCE_SAMPLED) return SayHardlySampled(summary);
   const bool totals = source == SOURCE_GPM;
   summary->set_known(std::string(kTimes) + (totals ? kTotals : ""));

@@ -178,7 +178,7 @@ HistoryFigures HistoryTrends::Shown(const Figures& figures, size_t devices) {
   if (figures.kernel_seconds > 0) {
     shown.set_uncounted_share(std::min(1.0, figures.uncounted_seconds / figures.kernel_seconds));
     if (figures.recoverable_seconds) {
-      shown.set_recoverable_share(*figures.recoverable_seconds / figures.kernel_seconds);
+      shown.set_savings_share(*figures.recoverable_seconds / figures.kernel_seconds);
     }
   }
   if (figures.energy_joules) shown.set_energy_joules(*figures.energy_joules);

@@ -13,7 +13,7 @@ namespace {
 constexpr std::array kDeviceCountMetrics = {
     Metric::kKernelSeconds, Metric::kUncountedSeconds, Metric::kKernelLaunches,
     Metric::kFlops,         Metric::kFlopsPeakSeconds, Metric::kDramReadBytes,
-    Metric::kDramWriteBytes, Metric::kRecoverableSeconds, Metric::kEnergyJoules};
+    Metric::kDramWriteBytes, Metric::kEstimatedSavingsSeconds, Metric::kEnergyJoules};
 constexpr std::array kDeviceMeanMetrics = {Metric::kSmActive, Metric::kNvmlBusy,
                                            Metric::kComputeSpeedOfLight,
                                            Metric::kMemorySpeedOfLight};

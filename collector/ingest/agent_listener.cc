@@ -97,8 +97,8 @@ Arrival ReceiveHello(int fd, AgentHello* hello, UniqueFd* ring) {
 
 }  // namespace
 
-bool SendWelcome(const AgentKnock& knock, const AgentWelcome& welcome) {
-  return send(knock.connection.get(), &welcome, sizeof(welcome), MSG_DONTWAIT | MSG_NOSIGNAL) ==
+bool SendWelcome(const AgentHandshake& handshake, const AgentWelcome& welcome) {
+  return send(handshake.connection.get(), &welcome, sizeof(welcome), MSG_DONTWAIT | MSG_NOSIGNAL) ==
          static_cast<ssize_t>(sizeof(welcome));
 }
 
@@ -201,19 +201,19 @@ void AgentListener::Adopt(UniqueFd connection, pid_t pid, Clock::time_point now)
 void AgentListener::ReadHello(int fd, const Visitor& visitor) {
   const auto found = pending_.find(fd);
   if (found == pending_.end()) return;
-  AgentKnock knock;
-  knock.connection = std::move(found->second.connection);
-  knock.pid = found->second.pid;
-  knock.user = found->second.user;
-  knock.adopted = found->second.adopted;
+  AgentHandshake handshake;
+  handshake.connection = std::move(found->second.connection);
+  handshake.pid = found->second.pid;
+  handshake.user = found->second.user;
+  handshake.adopted = found->second.adopted;
   pending_.erase(found);
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
-  const Arrival arrival = ReceiveHello(fd, &knock.hello, &knock.ring);
+  const Arrival arrival = ReceiveHello(fd, &handshake.hello, &handshake.ring);
   if (arrival == Arrival::kRubbish) ++refused_;
   if (arrival != Arrival::kHello) return;
   // The agent waits for our answer, so its identifier cannot have passed to another process.
-  knock.pidfd = OpenPidfd(knock.pid);
-  visitor(std::move(knock));
+  handshake.pidfd = OpenPidfd(handshake.pid);
+  visitor(std::move(handshake));
 }
 
 void AgentListener::MakeRoom(Clock::time_point now) {

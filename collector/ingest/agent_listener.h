@@ -1,4 +1,4 @@
-// Where agents knock: a listening Unix socket, and the first half of the handshake on each of its
+// Where agents connect: a listening Unix socket, and the first half of the handshake on each of its
 // connections (proto/ring_abi.h, docs/design/wire.md). A client that is slow, silent or of another
 // user is shut out without delaying the others.
 //
@@ -22,7 +22,7 @@
 namespace utlz {
 
 // An agent that said hello and waits for its welcome.
-struct AgentKnock {
+struct AgentHandshake {
   UniqueFd connection;
   UniqueFd ring;   // not yet examined
   UniqueFd pidfd;  // invalid where the kernel gives none (another pid namespace)
@@ -32,8 +32,8 @@ struct AgentKnock {
   bool adopted = false;  // over a connection that this side made, not over the socket
 };
 
-// Answers a knock; nothing is sent twice. False if the agent is gone already.
-bool SendWelcome(const AgentKnock& knock, const AgentWelcome& welcome);
+// Answers a handshake; nothing is sent twice. False if the agent is gone already.
+bool SendWelcome(const AgentHandshake& handshake, const AgentWelcome& welcome);
 
 // Whose agents a socket is for.
 enum class AgentUsers {
@@ -44,7 +44,7 @@ enum class AgentUsers {
 class AgentListener {
  public:
   using Clock = std::chrono::steady_clock;
-  using Visitor = std::function<void(AgentKnock)>;
+  using Visitor = std::function<void(AgentHandshake)>;
 
   // Creates the socket, which nobody but its owner may connect to, unless it is for everybody. The
   // path is removed at the end.

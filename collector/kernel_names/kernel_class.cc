@@ -192,7 +192,7 @@ TensorInstructions TensorInstructionsOf(std::string_view mangled_name) {
   if (ContainsAny(mangled_name, kNarrowMma)) return TensorInstructions::kNarrowWarps;
   if (ContainsAny(mangled_name, kWarpMma)) return TensorInstructions::kWarps;
   if (ContainsAny(mangled_name, kWarpGroupMma)) return TensorInstructions::kWarpGroups;
-  return TensorInstructions::kUntold;
+  return TensorInstructions::kUnknown;
 }
 
 bool SpeaksOfDoubles(std::string_view demangled_name) { return Contains(demangled_name, "double"); }

@@ -24,7 +24,7 @@ bool IsOfSomeHalfType(std::string_view mangled_name);
 
 // Which instructions feed the tensor pipe, as far as the name tells.
 enum class TensorInstructions {
-  kUntold,
+  kUnknown,
   kWarpGroups,   // wgmma
   kWarps,        // mma.sync, as libraries for Ampere and before have them
   kNarrowWarps,  // mma.sync of half the depth: m16n8k8 of 16-bit floats, m16n8k16 of bytes

@@ -51,7 +51,7 @@ double PeakNs(const KernelRow& row, const Ceilings& ceilings) {
 }
 
 // As the report's attainable HFU, by device.
-void SetWorkload(const ModelState& model, const Analysis& analysis, uint32_t device,
+void SetWorkload(const RunState& run_state, const Analysis& analysis, uint32_t device,
                  LiveDevice* shown) {
   double all_ns = 0;
   double known_ns = 0;
@@ -59,7 +59,7 @@ void SetWorkload(const ModelState& model, const Analysis& analysis, uint32_t dev
   double compute_ns = 0;
   double memory_ns = 0;
   for (const KernelRow& row : analysis.rows) {
-    if (model.kernels[row.kernel].device != device || row.roofline.communication) continue;
+    if (run_state.kernels[row.kernel].device != device || row.roofline.communication) continue;
     all_ns += row.time_ns;
     const auto roof_ns = RooflineTimeNs(row.roofline);
     if (!roof_ns) continue;
@@ -75,15 +75,16 @@ void SetWorkload(const ModelState& model, const Analysis& analysis, uint32_t dev
 
 }  // namespace
 
-void LiveDevices::Update(const ModelState& model, const WorkLedger& work, const TimeLedger& time) {
-  histories_.resize(model.devices.size());
-  std::vector<CauseTimes> causes(model.devices.size());
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+void LiveDevices::Update(const RunState& run_state, const WorkLedger& work,
+                         const TimeLedger& time) {
+  histories_.resize(run_state.devices.size());
+  std::vector<CauseTimes> causes(run_state.devices.size());
+  for (uint32_t i = 0; i < run_state.devices.size(); ++i) {
     const DeviceWork of_device = i < work.devices().size() ? work.devices()[i] : DeviceWork();
-    histories_[i].Add(PointOf(model, i, of_device, time.devices()[i]));
+    histories_[i].Add(PointOf(run_state, i, of_device, time.devices()[i]));
     causes[i] = time.devices()[i].time_ns;
   }
-  causes_.Add(model.NewestNs(), std::move(causes));
+  causes_.Add(run_state.NewestNs(), std::move(causes));
 }
 
 // Of the time that was traced: what was not says nothing.
@@ -104,15 +105,15 @@ void LiveDevices::AddCauses(size_t device, LiveDevice* shown) const {
   }
 }
 
-void LiveDevices::AddTo(const ModelState& model, const Analysis& analysis,
+void LiveDevices::AddTo(const RunState& run_state, const Analysis& analysis,
                         LiveSnapshot* snapshot) const {
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    if (!model.devices[i].used || snapshot->devices_size() >= kMaxLiveDevices) continue;
+  for (uint32_t i = 0; i < run_state.devices.size(); ++i) {
+    if (!run_state.devices[i].used || snapshot->devices_size() >= kMaxLiveDevices) continue;
     LiveDevice* const shown = snapshot->add_devices();
-    shown->set_uuid(FormatUuid(model.devices[i].uuid));
+    shown->set_uuid(FormatUuid(run_state.devices[i].uuid));
     SetRates(histories_[i].Rates(analysis.devices[i].ceilings), shown);
     SetAttained(analysis.devices[i].ceilings, shown);
-    SetWorkload(model, analysis, i, shown);
+    SetWorkload(run_state, analysis, i, shown);
     AddCauses(i, shown);
   }
 }

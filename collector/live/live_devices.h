@@ -10,7 +10,7 @@
 #include "collector/metrics/device_history.h"
 #include "collector/metrics/time_ledger.h"
 #include "collector/metrics/work_ledger.h"
-#include "collector/run/model_state.h"
+#include "collector/run/run_state.h"
 #include "proto/live.pb.h"
 
 namespace utlz {
@@ -18,8 +18,8 @@ namespace utlz {
 class LiveDevices {
  public:
   // `work` and `time` are up to date.
-  void Update(const ModelState& model, const WorkLedger& work, const TimeLedger& time);
-  void AddTo(const ModelState& model, const Analysis& analysis, LiveSnapshot* snapshot) const;
+  void Update(const RunState& run_state, const WorkLedger& work, const TimeLedger& time);
+  void AddTo(const RunState& run_state, const Analysis& analysis, LiveSnapshot* snapshot) const;
 
  private:
   void AddCauses(size_t device, LiveDevice* shown) const;

@@ -28,7 +28,7 @@ struct WholeRun {
 };
 
 void AddFlops(const KernelRow& row, WholeRun* whole) {
-  if (row.work.flops.empty() || row.flops_doubtful) return;
+  if (row.work.flops.empty() || row.flops_uncertain) return;
   whole->counted_ns += row.time_ns;
   for (const TypedFlops& typed : row.work.flops) whole->flops += typed.flops * row.launches;
 }
@@ -58,15 +58,15 @@ void SetWork(const WholeRun& whole, LiveKernel* shown) {
   if (whole.read_ns > 0) shown->set_dram_bytes_per_second(whole.bytes / whole.read_ns * 1e9);
 }
 
-void SetPids(const ModelState& model, const Kernel& kernel, LiveKernel* shown) {
+void SetPids(const RunState& run_state, const Kernel& kernel, LiveKernel* shown) {
   std::vector<std::pair<uint64_t, uint32_t>> users;  // time, source
   for (const KernelShare& share : kernel.shares) users.emplace_back(share.time_ns, share.source);
   const size_t most = std::min<size_t>(users.size(), kMaxLivePids);
   std::partial_sort(users.begin(), users.begin() + static_cast<ptrdiff_t>(most), users.end(),
                     [](const auto& a, const auto& b) { return a.first > b.first; });
   for (size_t i = 0; i < most; ++i) {
-    const auto found = model.processes.processes().find(users[i].second);
-    if (found == model.processes.processes().end()) continue;
+    const auto found = run_state.processes.processes().find(users[i].second);
+    if (found == run_state.processes.processes().end()) continue;
     const Process& info = found->second->info;
     shown->add_pids(info.host_pid() != 0 ? info.host_pid() : info.pid());
   }
@@ -83,10 +83,10 @@ std::string MadeName(const Kernel& kernel) {
 
 }  // namespace
 
-void LiveKernels::Update(const ModelState& model) {
+void LiveKernels::Update(const RunState& run_state) {
   Table table;
-  table.reserve(model.kernels.kernels().size());
-  for (const Kernel& kernel : model.kernels.kernels()) {
+  table.reserve(run_state.kernels.kernels().size());
+  for (const Kernel& kernel : run_state.kernels.kernels()) {
     Traced traced;
     for (const KernelShare& share : kernel.shares) {
       traced.launches += share.launches;
@@ -94,7 +94,7 @@ void LiveKernels::Update(const ModelState& model) {
     }
     table.push_back(traced);
   }
-  tables_.Add(model.NewestNs(), std::move(table));
+  tables_.Add(run_state.NewestNs(), std::move(table));
 }
 
 LiveKernels::Traced LiveKernels::Growth(size_t kernel) const {
@@ -107,11 +107,11 @@ LiveKernels::Traced LiveKernels::Growth(size_t kernel) const {
   return now;
 }
 
-std::vector<uint32_t> LiveKernels::Longest(const ModelState& model) const {
+std::vector<uint32_t> LiveKernels::Longest(const RunState& run_state) const {
   std::vector<std::pair<uint64_t, uint32_t>> times;
-  for (uint32_t i = 0; i < model.kernels.kernels().size(); ++i) {
+  for (uint32_t i = 0; i < run_state.kernels.kernels().size(); ++i) {
     const uint64_t time_ns = Growth(i).time_ns;
-    if (time_ns > 0 && !model.kernels[i].profiler) times.emplace_back(time_ns, i);
+    if (time_ns > 0 && !run_state.kernels[i].profiler) times.emplace_back(time_ns, i);
   }
   const size_t most = std::min(times.size(), kMostShown);
   std::partial_sort(times.begin(), times.begin() + static_cast<ptrdiff_t>(most), times.end(),
@@ -130,27 +130,28 @@ const std::string& LiveKernels::NameOfKernel(const Kernel& kernel, uint32_t inde
   return names_.emplace(index, MadeName(kernel)).first->second;
 }
 
-void LiveKernels::AddTo(const ModelState& model, const Analysis& analysis, LiveSnapshot* snapshot) {
+void LiveKernels::AddTo(const RunState& run_state, const Analysis& analysis,
+                        LiveSnapshot* snapshot) {
   std::map<uint32_t, double> device_ns;
-  for (uint32_t i = 0; i < model.kernels.kernels().size(); ++i) {
-    device_ns[model.kernels[i].device] += static_cast<double>(Growth(i).time_ns);
+  for (uint32_t i = 0; i < run_state.kernels.kernels().size(); ++i) {
+    device_ns[run_state.kernels[i].device] += static_cast<double>(Growth(i).time_ns);
   }
   std::map<uint32_t, WholeRun> whole;
-  const std::vector<uint32_t> longest = Longest(model);
+  const std::vector<uint32_t> longest = Longest(run_state);
   for (const uint32_t index : longest) whole[index];
   for (const KernelRow& row : analysis.rows) {
     const auto shown = whole.find(row.kernel);
     if (shown != whole.end()) AddRow(row, &shown->second);
   }
   for (const uint32_t index : longest) {
-    const Kernel& kernel = model.kernels[index];
+    const Kernel& kernel = run_state.kernels[index];
     const Traced growth = Growth(index);
     const auto time_ns = static_cast<double>(growth.time_ns);
     LiveKernel* const shown = snapshot->add_kernels();
     shown->set_id(index);
     shown->set_name(NameOfKernel(kernel, index));
-    shown->set_device_uuid(FormatUuid(model.devices[kernel.device].uuid));
-    SetPids(model, kernel, shown);
+    shown->set_device_uuid(FormatUuid(run_state.devices[kernel.device].uuid));
+    SetPids(run_state, kernel, shown);
     if (device_ns[kernel.device] > 0) shown->set_time_share(time_ns / device_ns[kernel.device]);
     if (growth.launches > 0) {
       shown->set_mean_time_ns(time_ns / static_cast<double>(growth.launches));

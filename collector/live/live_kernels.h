@@ -10,7 +10,7 @@
 
 #include "collector/analysis/analysis.h"
 #include "collector/live/recent.h"
-#include "collector/run/model_state.h"
+#include "collector/run/run_state.h"
 #include "proto/live.pb.h"
 
 namespace utlz {
@@ -19,8 +19,8 @@ class LiveKernels {
  public:
   static constexpr size_t kMostShown = 64;
 
-  void Update(const ModelState& model);
-  void AddTo(const ModelState& model, const Analysis& analysis, LiveSnapshot* snapshot);
+  void Update(const RunState& run_state);
+  void AddTo(const RunState& run_state, const Analysis& analysis, LiveSnapshot* snapshot);
 
  private:
   // Of traced launches.
@@ -32,7 +32,7 @@ class LiveKernels {
 
   Traced Growth(size_t kernel) const;
   // Those with most time, in that order.
-  std::vector<uint32_t> Longest(const ModelState& model) const;
+  std::vector<uint32_t> Longest(const RunState& run_state) const;
   const std::string& NameOfKernel(const Kernel& kernel, uint32_t index);
 
   Recent<Table> tables_;

@@ -27,9 +27,9 @@ std::string WhyNotTraced(const ProcessState& process) {
 }
 
 // Those that live first, then those with most kernel time.
-std::vector<const ProcessState*> InOrder(const ModelState& model) {
+std::vector<const ProcessState*> InOrder(const RunState& run_state) {
   std::vector<const ProcessState*> order;
-  for (const auto& [source, process] : model.processes.processes()) {
+  for (const auto& [source, process] : run_state.processes.processes()) {
     if (process->info.pid() != 0) order.push_back(process.get());
   }
   std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
@@ -42,10 +42,10 @@ std::vector<const ProcessState*> InOrder(const ModelState& model) {
 
 }  // namespace
 
-LiveProcesses::State LiveProcesses::StateOf(const ModelState& model, const WorkLedger& work,
+LiveProcesses::State LiveProcesses::StateOf(const RunState& run_state, const WorkLedger& work,
                                             const ProcessState& process) {
   State state;
-  state.known_ns = static_cast<double>(process.LivedUntilNs(model.NewestNs())) *
+  state.known_ns = static_cast<double>(process.LivedUntilNs(run_state.NewestNs())) *
                    static_cast<double>(DevicesOf(process));
   for (const auto& [pair, sum] : work.sums()) {
     if (pair.second != process.source) continue;
@@ -56,21 +56,21 @@ LiveProcesses::State LiveProcesses::StateOf(const ModelState& model, const WorkL
   state.traced_kernel_ns = static_cast<double>(process.kernel_time_ns);
   if (process.coverage.known()) {
     state.traced_ns =
-        static_cast<double>(process.coverage.TracedNs(process.LivedUntilNs(model.NewestNs())));
+        static_cast<double>(process.coverage.TracedNs(process.LivedUntilNs(run_state.NewestNs())));
   }
   return state;
 }
 
-void LiveProcesses::Update(const ModelState& model, const WorkLedger& work) {
+void LiveProcesses::Update(const RunState& run_state, const WorkLedger& work) {
   Table table;
-  for (const ProcessState* process : InOrder(model)) {
-    table[process->source] = StateOf(model, work, *process);
+  for (const ProcessState* process : InOrder(run_state)) {
+    table[process->source] = StateOf(run_state, work, *process);
   }
-  tables_.Add(model.NewestNs(), std::move(table));
+  tables_.Add(run_state.NewestNs(), std::move(table));
 }
 
-void LiveProcesses::AddTo(const ModelState& model, LiveSnapshot* snapshot) const {
-  for (const ProcessState* process : InOrder(model)) {
+void LiveProcesses::AddTo(const RunState& run_state, LiveSnapshot* snapshot) const {
+  for (const ProcessState* process : InOrder(run_state)) {
     LiveProcess* const shown = snapshot->add_processes();
     const Process& info = process->info;
     shown->set_pid(info.host_pid() != 0 ? info.host_pid() : info.pid());
@@ -93,8 +93,8 @@ void LiveProcesses::AddTo(const ModelState& model, LiveSnapshot* snapshot) const
       shown->set_kernel_share(std::clamp(
           (b.traced_kernel_ns - a.traced_kernel_ns) / (b.traced_ns - a.traced_ns), 0.0, 1.0));
     }
-    const auto lived_ns = static_cast<double>(process->LivedUntilNs(model.NewestNs()) -
-                                              std::min(process->first_ns, model.NewestNs()));
+    const auto lived_ns = static_cast<double>(process->LivedUntilNs(run_state.NewestNs()) -
+                                              std::min(process->first_ns, run_state.NewestNs()));
     if (process->first_ns != 0 && lived_ns > 0) {
       shown->set_traced_share(std::min(1.0, b.traced_ns / lived_ns));
     }

@@ -7,7 +7,7 @@
 
 #include "collector/live/recent.h"
 #include "collector/metrics/work_ledger.h"
-#include "collector/run/model_state.h"
+#include "collector/run/run_state.h"
 #include "proto/live.pb.h"
 
 namespace utlz {
@@ -15,8 +15,8 @@ namespace utlz {
 class LiveProcesses {
  public:
   // `work` is up to date.
-  void Update(const ModelState& model, const WorkLedger& work);
-  void AddTo(const ModelState& model, LiveSnapshot* snapshot) const;
+  void Update(const RunState& run_state, const WorkLedger& work);
+  void AddTo(const RunState& run_state, LiveSnapshot* snapshot) const;
 
  private:
   struct State {
@@ -29,7 +29,7 @@ class LiveProcesses {
   };
   using Table = std::map<uint32_t, State>;  // by source
 
-  static State StateOf(const ModelState& model, const WorkLedger& work,
+  static State StateOf(const RunState& run_state, const WorkLedger& work,
                        const ProcessState& process);
 
   Recent<Table> tables_;

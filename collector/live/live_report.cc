@@ -7,7 +7,7 @@
 #include "collector/analysis/analyze.h"
 #include "collector/analysis/reference_peak.h"
 #include "collector/live/live_message.h"
-#include "collector/run/model_work.h"
+#include "collector/run/workload_spec.h"
 #include "collector/summary/step_summary.h"
 #include "proto/valid_text.h"
 
@@ -30,9 +30,9 @@ std::string CommandOf(const RunStart& start) {
   return Text(std::move(command));
 }
 
-std::string CountersReason(const ModelState& model) {
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    const DeviceState& device = model.devices[i];
+std::string CountersReason(const RunState& run_state) {
+  for (uint32_t i = 0; i < run_state.devices.size(); ++i) {
+    const DeviceState& device = run_state.devices[i];
     if (device.used && device.status && !device.status->reason().empty()) {
       return Text(device.status->reason());
     }
@@ -42,34 +42,34 @@ std::string CountersReason(const ModelState& model) {
 
 }  // namespace
 
-LiveSnapshot LiveReport::Take(const ModelState& model, uint64_t time_ns) {
+LiveSnapshot LiveReport::Take(const RunState& run_state, uint64_t time_ns) {
   Summary summary;
-  const std::optional<StepsSpan> steps = SummarizeSteps(model, &summary);
-  const Analysis analysis = Analyze(model, steps);
-  worths_.Renew(model, analysis);
-  work_.Update(model, worths_);
-  time_.Update(model, work_);
-  devices_.Update(model, work_, time_);
-  processes_.Update(model, work_);
-  kernels_.Update(model);
-  progress_.Update(model, summary.steps());
-  if (begun_ns_ == 0) begun_ns_ = model.NewestNs();
+  const std::optional<StepsSpan> steps = SummarizeSteps(run_state, &summary);
+  const Analysis analysis = Analyze(run_state, steps);
+  worths_.Renew(run_state, analysis);
+  work_.Update(run_state, worths_);
+  time_.Update(run_state, work_);
+  devices_.Update(run_state, work_, time_);
+  processes_.Update(run_state, work_);
+  kernels_.Update(run_state);
+  progress_.Update(run_state, summary.steps());
+  if (begun_ns_ == 0) begun_ns_ = run_state.NewestNs();
   LiveSnapshot snapshot;
   snapshot.set_time_ns(time_ns);
-  snapshot.set_span_ns(std::min(Recent<int>::kLengthNs, model.NewestNs() - begun_ns_));
-  if (model.run_start) {
-    snapshot.set_start_time_ns(model.run_start->time_ns());
-    snapshot.set_command(CommandOf(*model.run_start));
+  snapshot.set_span_ns(std::min(Recent<int>::kLengthNs, run_state.NewestNs() - begun_ns_));
+  if (run_state.run_start) {
+    snapshot.set_start_time_ns(run_state.run_start->time_ns());
+    snapshot.set_command(CommandOf(*run_state.run_start));
   }
-  snapshot.set_counters_reason(CountersReason(model));
-  devices_.AddTo(model, analysis, &snapshot);
-  processes_.AddTo(model, &snapshot);
-  kernels_.AddTo(model, analysis, &snapshot);
-  AddJob(model, analysis, &snapshot);
+  snapshot.set_counters_reason(CountersReason(run_state));
+  devices_.AddTo(run_state, analysis, &snapshot);
+  processes_.AddTo(run_state, &snapshot);
+  kernels_.AddTo(run_state, analysis, &snapshot);
+  AddJob(run_state, analysis, &snapshot);
   return snapshot;
 }
 
-void LiveReport::AddJob(const ModelState& model, const Analysis& analysis,
+void LiveReport::AddJob(const RunState& run_state, const Analysis& analysis,
                         LiveSnapshot* snapshot) const {
   const std::optional<double> steps = progress_.steps();
   if (!steps) return;
@@ -77,8 +77,8 @@ void LiveReport::AddJob(const ModelState& model, const Analysis& analysis,
   const std::optional<double> step_seconds = progress_.step_seconds();
   if (!step_seconds || *step_seconds <= 0) return;
   snapshot->set_step_seconds(*step_seconds);
-  const double model_flops = FlopsPerStep(model.work);
-  const double peak = PeakOfRun(model, analysis).flops_per_second;
+  const double model_flops = FlopsPerStep(run_state.work);
+  const double peak = PeakOfRun(run_state, analysis).flops_per_second;
   if (model_flops <= 0 || peak <= 0) return;
   const double mfu = model_flops / *step_seconds / peak;
   if (mfu <= 2) snapshot->set_mfu(mfu);

@@ -15,18 +15,18 @@
 #include "collector/metrics/time_ledger.h"
 #include "collector/metrics/work_ledger.h"
 #include "collector/metrics/worth_table.h"
-#include "collector/run/model_state.h"
+#include "collector/run/run_state.h"
 #include "proto/live.pb.h"
 
 namespace utlz {
 
 class LiveReport {
  public:
-  // `model` as RunModel::Advance() returns it; `time_ns` is now, since 1970. Passes CheckLive().
-  LiveSnapshot Take(const ModelState& model, uint64_t time_ns);
+  // `state` as RunIntake::Advance() returns it; `time_ns` is now, since 1970. Passes CheckLive().
+  LiveSnapshot Take(const RunState& run_state, uint64_t time_ns);
 
  private:
-  void AddJob(const ModelState& model, const Analysis& analysis, LiveSnapshot* snapshot) const;
+  void AddJob(const RunState& run_state, const Analysis& analysis, LiveSnapshot* snapshot) const;
 
   WorthTable worths_;
   WorkLedger work_;

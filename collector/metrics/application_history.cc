@@ -9,7 +9,7 @@ constexpr double kHighShare = 0.99;
 
 }  // namespace
 
-void ApplicationHistory::Tell(const ApplicationReading& reading, std::optional<double> joules) {
+void ApplicationHistory::Update(const ApplicationReading& reading, std::optional<double> joules) {
   if (!points_.empty()) {
     const ApplicationReading& last = points_.back().reading;
     if (reading.time_ns() == last.time_ns()) return;

@@ -28,7 +28,7 @@ class ApplicationHistory {
 
   // Takes a reading, whose totals grow. `joules`: what all GPUs have used so far, if known. A second
   // call with the same reading has no effect.
-  void Tell(const ApplicationReading& reading, std::optional<double> joules);
+  void Update(const ApplicationReading& reading, std::optional<double> joules);
   ApplicationRates Rates() const;
 
  private:

@@ -72,12 +72,12 @@ std::optional<double> MemorySpeedOfLight(const DevicePoint& from, const DevicePo
 
 }  // namespace
 
-DevicePoint PointOf(const ModelState& model, uint32_t device, const DeviceWork& work,
+DevicePoint PointOf(const RunState& run_state, uint32_t device, const DeviceWork& work,
                     const TimeSum& time) {
-  const DeviceState& state = model.devices[device];
+  const DeviceState& state = run_state.devices[device];
   DevicePoint point;
-  point.time_ns = model.NewestNs();
-  for (const auto& [source, process] : model.processes.processes()) {
+  point.time_ns = run_state.NewestNs();
+  for (const auto& [source, process] : run_state.processes.processes()) {
     if (Uses(*process, device)) point.known_ns = std::max(point.known_ns, KnownNs(*process));
   }
   point.work = work;

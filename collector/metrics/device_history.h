@@ -9,7 +9,7 @@
 #include "collector/analysis/roofline.h"
 #include "collector/metrics/time_ledger.h"
 #include "collector/metrics/work_ledger.h"
-#include "collector/run/model_state.h"
+#include "collector/run/run_state.h"
 
 namespace utlz {
 
@@ -37,7 +37,7 @@ struct DevicePoint {
   MeanTotal nvml_busy = {};
 };
 
-DevicePoint PointOf(const ModelState& model, uint32_t device, const DeviceWork& work,
+DevicePoint PointOf(const RunState& run_state, uint32_t device, const DeviceWork& work,
                     const TimeSum& time);
 
 // Shares, 0…1; nothing where not known.

@@ -11,7 +11,7 @@ namespace utlz {
 class GrowingCount {
  public:
   // Returns what it has grown by.
-  double Tell(double total) {
+  double Update(double total) {
     const double growth = std::max(0.0, total - last_);
     last_ = total;
     value_ += growth;

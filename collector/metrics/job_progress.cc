@@ -15,11 +15,11 @@ std::optional<double> CountOfSteps(const StepsSummary& steps) {
 }
 
 // Up to which the kernels of the steps' GPU are placed in time.
-uint64_t PlacedNs(const ModelState& model, const std::string& uuid) {
+uint64_t PlacedNs(const RunState& state, const std::string& uuid) {
   uint64_t placed_ns = 0;
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    if (uuid.empty() || FormatUuid(model.devices[i].uuid) == uuid) {
-      placed_ns = std::max(placed_ns, model.devices[i].sweep.last_ns());
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    if (uuid.empty() || FormatUuid(state.devices[i].uuid) == uuid) {
+      placed_ns = std::max(placed_ns, state.devices[i].sweep.last_ns());
     }
   }
   return placed_ns;
@@ -27,12 +27,12 @@ uint64_t PlacedNs(const ModelState& model, const std::string& uuid) {
 
 }  // namespace
 
-void JobProgress::Update(const ModelState& model, const StepsSummary& steps) {
-  if (const auto count = CountOfSteps(steps)) Tell(PlacedNs(model, steps.device_uuid()), *count);
+void JobProgress::Update(const RunState& state, const StepsSummary& steps) {
+  if (const auto count = CountOfSteps(steps)) Update(PlacedNs(state, steps.device_uuid()), *count);
 }
 
-void JobProgress::Tell(uint64_t time_ns, double steps) {
-  count_.Tell(steps);
+void JobProgress::Update(uint64_t time_ns, double steps) {
+  count_.Update(steps);
   if (!points_.empty() && time_ns <= points_.back().time_ns) return;
   points_.push_back({time_ns, count_.value()});
   const auto second_is_enough = [&] {

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "collector/metrics/growing_count.h"
-#include "collector/run/model_state.h"
+#include "collector/run/run_state.h"
 #include "proto/summary.pb.h"
 
 namespace utlz {
@@ -19,9 +19,9 @@ class JobProgress {
   static constexpr size_t kMostPoints = 4096;
 
   // `steps` are those that SummarizeSteps() found in `model`.
-  void Update(const ModelState& model, const StepsSummary& steps);
+  void Update(const RunState& state, const StepsSummary& steps);
   // So many steps had begun by `time_ns`, by the latest estimate.
-  void Tell(uint64_t time_ns, double steps);
+  void Update(uint64_t time_ns, double steps);
 
   // Nothing where no step was found.
   std::optional<double> steps() const;

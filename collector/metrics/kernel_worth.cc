@@ -84,8 +84,8 @@ KernelWorth WorthOf(std::span<const KernelRow> rows, const Ceilings& ceilings) {
     if (!roof_ns.has_value()) continue;
     worth.counted_share += time_share;
     if (row.roofline.communication) continue;
-    worth.recoverable_share =
-        worth.recoverable_share.value_or(0) + std::max(0.0, row.time_ns - *roof_ns) / time_ns;
+    worth.savings_share =
+        worth.savings_share.value_or(0) + std::max(0.0, row.time_ns - *roof_ns) / time_ns;
   }
   return worth;
 }

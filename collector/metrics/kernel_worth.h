@@ -20,9 +20,9 @@ struct KernelWorth {
   std::optional<double> read_bytes;
   std::optional<double> write_bytes;
   // Of its time.
-  double counted_share = 0;                 // with known FLOPs and bytes
-  std::optional<double> recoverable_share;  // beyond the roofline
-  CauseTimes causes{};                      // sums to one
+  double counted_share = 0;             // with known FLOPs and bytes
+  std::optional<double> savings_share;  // beyond the roofline
+  CauseTimes causes{};                  // sums to one
 
   bool counted() const { return counted_share > 0; }
 };

@@ -34,7 +34,7 @@ constexpr std::array<MetricDescription, kMetrics> kTable = {{
      "pairs of process and GPU."},
     {"utlz_kernel_launches_total", kCounter, "", kOfFamily,
      "Kernels that ran. 12 families, other among them; at most 128 pairs of process and GPU."},
-    {"utlz_recoverable_seconds_total", kCounter, "seconds", kOfFamily,
+    {"utlz_estimated_savings_seconds_total", kCounter, "seconds", kOfFamily,
      "Time of kernels beyond what their FLOPs and bytes need at the peaks. 12 families; at most "
      "128 pairs of process and GPU."},
     {"utlz_kernel_uncounted_seconds_total", kCounter, "seconds", kOfBoth,
@@ -80,7 +80,7 @@ constexpr std::array<MetricDescription, kMetrics> kTable = {{
      "Time that tracing took of the process, as the agent reckons. At most 129 processes."},
     {"utlz_launches_dropped_total", kCounter, "", kOfProcess,
      "Launches that the agent dropped since the collector was slow. At most 129 processes."},
-    {"utlz_launches_timeless_total", kCounter, "", kOfProcess,
+    {"utlz_launches_untimed_total", kCounter, "", kOfProcess,
      "Launches for which CUPTI gave no times. At most 129 processes."},
     {"utlz_records_lost_total", kCounter, "", kOfProcess,
      "Records that CUPTI dropped. At most 129 processes."},

@@ -19,16 +19,16 @@ std::array<double, kProcessCounts> TotalsOf(const ProcessState& process) {
   set(ProcessCount::kOperations, static_cast<double>(process.status.operations_numbered()));
   set(ProcessCount::kAgentCostNs, TracingCostNs(process));
   set(ProcessCount::kLaunchesDropped, static_cast<double>(dropped + process.launches_unplaced));
-  set(ProcessCount::kLaunchesTimeless, static_cast<double>(process.launches_timeless));
+  set(ProcessCount::kLaunchesUntimed, static_cast<double>(process.launches_untimed));
   set(ProcessCount::kRecordsLost, static_cast<double>(process.status.records_dropped_cupti()));
   return totals;
 }
 
 }  // namespace
 
-void ProcessLedger::Update(const ModelState& model) {
-  const uint64_t now_ns = model.NewestNs();
-  for (const auto& [source, process] : model.processes.processes()) {
+void ProcessLedger::Update(const RunState& state) {
+  const uint64_t now_ns = state.NewestNs();
+  for (const auto& [source, process] : state.processes.processes()) {
     if (forgotten_.contains(source)) continue;
     if (process->end.has_value() && process->LivedUntilNs(now_ns) + WorkLedger::kKeptNs < now_ns) {
       Forget(source);
@@ -38,7 +38,7 @@ void ProcessLedger::Update(const ModelState& model) {
     auto& sum = sums_[own ? source : WorkLedger::kOthers];
     Counts& counts = counts_[source];
     const auto totals = TotalsOf(*process);
-    for (size_t i = 0; i < kProcessCounts; ++i) sum[i] += counts[i].Tell(totals[i]);
+    for (size_t i = 0; i < kProcessCounts; ++i) sum[i] += counts[i].Update(totals[i]);
   }
 }
 

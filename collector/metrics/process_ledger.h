@@ -10,7 +10,7 @@
 
 #include "collector/metrics/growing_count.h"
 #include "collector/metrics/work_ledger.h"
-#include "collector/run/model_state.h"
+#include "collector/run/run_state.h"
 
 namespace utlz {
 
@@ -18,7 +18,7 @@ enum class ProcessCount : uint8_t {
   kOperations,
   kAgentCostNs,
   kLaunchesDropped,
-  kLaunchesTimeless,
+  kLaunchesUntimed,
   kRecordsLost,
 };
 inline constexpr size_t kProcessCounts = 5;
@@ -27,7 +27,7 @@ class ProcessLedger {
  public:
   static constexpr size_t kMostProcesses = 128;
 
-  void Update(const ModelState& model);
+  void Update(const RunState& state);
 
   // By source, WorkLedger::kOthers for all that have no entry of their own.
   const std::map<uint32_t, std::array<double, kProcessCounts>>& sums() const { return sums_; }

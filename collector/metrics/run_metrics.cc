@@ -8,7 +8,7 @@
 #include "collector/analysis/analyze.h"
 #include "collector/kernel_names/kernel_family.h"
 #include "collector/metrics/label_text.h"
-#include "collector/run/model_work.h"
+#include "collector/run/workload_spec.h"
 #include "collector/summary/step_summary.h"
 
 namespace utlz {
@@ -41,7 +41,7 @@ void AddFamilies(const WorkSum& sum, const Labels& labels, MetricsSnapshot* snap
     const Labels of_family = With(labels, "family", NameOf(static_cast<KernelFamily>(i)));
     snapshot->Add(Metric::kKernelSeconds, of_family, family.time_ns * kSecondsPerNs);
     snapshot->Add(Metric::kKernelLaunches, of_family, family.launches);
-    AddKnown(Metric::kRecoverableSeconds, of_family, Seconds(family.recoverable_ns), snapshot);
+    AddKnown(Metric::kEstimatedSavingsSeconds, of_family, Seconds(family.savings_ns), snapshot);
   }
 }
 
@@ -62,37 +62,37 @@ void AddRates(const DeviceRates& rates, const Labels& labels, MetricsSnapshot* s
   AddKnown(Metric::kNvmlBusy, labels, rates.nvml_busy, snapshot);
 }
 
-std::optional<double> TracedShare(const ModelState& model, uint32_t source) {
-  const auto found = model.processes.processes().find(source);
-  if (found == model.processes.processes().end()) return std::nullopt;
+std::optional<double> TracedShare(const RunState& run_state, uint32_t source) {
+  const auto found = run_state.processes.processes().find(source);
+  if (found == run_state.processes.processes().end()) return std::nullopt;
   const ProcessState& process = *found->second;
   if (!process.coverage.known()) return std::nullopt;
   const auto traced_ns =
-      static_cast<double>(process.coverage.TracedNs(process.LivedUntilNs(model.NewestNs())));
+      static_cast<double>(process.coverage.TracedNs(process.LivedUntilNs(run_state.NewestNs())));
   const double all_ns = traced_ns + static_cast<double>(process.coverage.UntracedNs());
   return all_ns > 0 ? std::make_optional(traced_ns / all_ns) : std::nullopt;
 }
 
 }  // namespace
 
-void RunMetrics::RenewWorth(const ModelState& model) {
+void RunMetrics::RenewWorth(const RunState& run_state) {
   Summary summary;
-  const std::optional<StepsSpan> steps = SummarizeSteps(model, &summary);
-  worths_.Renew(model, Analyze(model, steps));
+  const std::optional<StepsSpan> steps = SummarizeSteps(run_state, &summary);
+  worths_.Renew(run_state, Analyze(run_state, steps));
 }
 
-MetricsSnapshot RunMetrics::Take(const ModelState& model, const CollectorCost& cost) {
+MetricsSnapshot RunMetrics::Take(const RunState& run_state, const CollectorCost& cost) {
   Summary summary;
-  SummarizeSteps(model, &summary);
-  Update(model);
-  progress_.Update(model, summary.steps());
+  SummarizeSteps(run_state, &summary);
+  Update(run_state);
+  progress_.Update(run_state, summary.steps());
   MetricsSnapshot snapshot;
-  AddWork(model, &snapshot);
-  AddDevices(model, &snapshot);
-  AddJob(model, &snapshot);
-  AddProcesses(model, &snapshot);
-  AddApplication(model, &snapshot);
-  AddCollector(model, cost, &snapshot);
+  AddWork(run_state, &snapshot);
+  AddDevices(run_state, &snapshot);
+  AddJob(run_state, &snapshot);
+  AddProcesses(run_state, &snapshot);
+  AddApplication(run_state, &snapshot);
+  AddCollector(run_state, cost, &snapshot);
   return snapshot;
 }
 
@@ -104,26 +104,26 @@ std::optional<double> RunMetrics::NvmlBusy(uint32_t device) const {
   return device < history_.size() ? history_[device].Rates({}).nvml_busy : std::nullopt;
 }
 
-void RunMetrics::Update(const ModelState& model) {
-  work_.Update(model, worths_);
-  time_.Update(model, work_);
-  processes_.Update(model);
+void RunMetrics::Update(const RunState& run_state) {
+  work_.Update(run_state, worths_);
+  time_.Update(run_state, work_);
+  processes_.Update(run_state);
   std::erase_if(process_places_,
                 [&](const auto& entry) { return !processes_.sums().contains(entry.first); });
-  history_.resize(model.devices.size());
-  energy_joules_.resize(model.devices.size());
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+  history_.resize(run_state.devices.size());
+  energy_joules_.resize(run_state.devices.size());
+  for (uint32_t i = 0; i < run_state.devices.size(); ++i) {
     const DeviceWork work = i < work_.devices().size() ? work_.devices()[i] : DeviceWork();
-    history_[i].Add(PointOf(model, i, work, time_.devices()[i]));
-    if (const auto joules = model.devices[i].totals.energy_joules()) {
-      energy_joules_[i].Tell(*joules);
+    history_[i].Add(PointOf(run_state, i, work, time_.devices()[i]));
+    if (const auto joules = run_state.devices[i].totals.energy_joules()) {
+      energy_joules_[i].Update(*joules);
     }
   }
 }
 
-void RunMetrics::AddWork(const ModelState& model, MetricsSnapshot* snapshot) {
+void RunMetrics::AddWork(const RunState& run_state, MetricsSnapshot* snapshot) {
   for (const auto& [pair, sum] : work_.sums()) {
-    const Labels labels = LabelsOf(model, pair.first, pair.second);
+    const Labels labels = LabelsOf(run_state, pair.first, pair.second);
     for (const auto& [type, flops] : sum.flops) {
       snapshot->Add(Metric::kFlops, With(labels, "data_type", type), flops);
     }
@@ -135,11 +135,11 @@ void RunMetrics::AddWork(const ModelState& model, MetricsSnapshot* snapshot) {
   }
 }
 
-void RunMetrics::AddDevices(const ModelState& model, MetricsSnapshot* snapshot) {
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    const DeviceState& device = model.devices[i];
+void RunMetrics::AddDevices(const RunState& run_state, MetricsSnapshot* snapshot) {
+  for (uint32_t i = 0; i < run_state.devices.size(); ++i) {
+    const DeviceState& device = run_state.devices[i];
     if (!device.used) continue;
-    const Labels labels = LabelsOf(model, i, std::nullopt);
+    const Labels labels = LabelsOf(run_state, i, std::nullopt);
     AddCauses(time_.devices()[i], labels, snapshot);
     if (device.totals.energy_joules().has_value()) {
       snapshot->Add(Metric::kEnergyJoules, labels, energy_joules_[i].value());
@@ -152,47 +152,47 @@ void RunMetrics::AddDevices(const ModelState& model, MetricsSnapshot* snapshot) 
   }
 }
 
-void RunMetrics::AddJob(const ModelState& model, MetricsSnapshot* snapshot) {
+void RunMetrics::AddJob(const RunState& run_state, MetricsSnapshot* snapshot) {
   const std::optional<double> steps = progress_.steps();
   if (!steps.has_value()) return;
-  const Labels labels = LabelsOf(model, std::nullopt, std::nullopt);
+  const Labels labels = LabelsOf(run_state, std::nullopt, std::nullopt);
   const std::optional<double> step_seconds = progress_.step_seconds();
   const auto add_each = [&](Metric metric, double of_a_step) {
     if (of_a_step > 0) snapshot->Add(metric, labels, of_a_step * *steps);
   };
-  const double model_flops = FlopsPerStep(model.work);
+  const double model_flops = FlopsPerStep(run_state.work);
   add_each(Metric::kSteps, 1);
   AddKnown(Metric::kStepSeconds, labels, step_seconds, snapshot);
-  add_each(Metric::kTokens, model.work.tokens_per_step());
-  add_each(Metric::kItems, model.work.items_per_step());
+  add_each(Metric::kTokens, run_state.work.tokens_per_step());
+  add_each(Metric::kItems, run_state.work.items_per_step());
   add_each(Metric::kModelFlops, model_flops);
   const double peak = worths_.peak_of_run();
   if (!step_seconds.has_value() || model_flops <= 0 || peak <= 0) return;
   AddKnown(Metric::kMfu, labels, model_flops / *step_seconds / peak, snapshot);
 }
 
-void RunMetrics::AddProcesses(const ModelState& model, MetricsSnapshot* snapshot) {
+void RunMetrics::AddProcesses(const RunState& run_state, MetricsSnapshot* snapshot) {
   for (const auto& [source, counts] : processes_.sums()) {
-    const Labels labels = LabelsOf(model, std::nullopt, source);
+    const Labels labels = LabelsOf(run_state, std::nullopt, source);
     const auto sum = [&sums = counts](ProcessCount count) {
       return sums[static_cast<size_t>(count)];
     };
     snapshot->Add(Metric::kOperations, labels, sum(ProcessCount::kOperations));
-    AddKnown(Metric::kTracedRatio, labels, TracedShare(model, source), snapshot);
+    AddKnown(Metric::kTracedRatio, labels, TracedShare(run_state, source), snapshot);
     snapshot->Add(Metric::kAgentCostSeconds, labels,
                   sum(ProcessCount::kAgentCostNs) * kSecondsPerNs);
     snapshot->Add(Metric::kLaunchesDropped, labels, sum(ProcessCount::kLaunchesDropped));
-    snapshot->Add(Metric::kLaunchesTimeless, labels, sum(ProcessCount::kLaunchesTimeless));
+    snapshot->Add(Metric::kLaunchesUntimed, labels, sum(ProcessCount::kLaunchesUntimed));
     snapshot->Add(Metric::kRecordsLost, labels, sum(ProcessCount::kRecordsLost));
   }
 }
 
-void RunMetrics::AddApplication(const ModelState& model, MetricsSnapshot* snapshot) {
-  if (model.application.count() == 0) return;
-  const ApplicationReading& last = model.application.last();
-  application_.Tell(last, Joules(model));
+void RunMetrics::AddApplication(const RunState& run_state, MetricsSnapshot* snapshot) {
+  if (run_state.application.count() == 0) return;
+  const ApplicationReading& last = run_state.application.last();
+  application_.Update(last, Joules(run_state));
   const ApplicationRates rates = application_.Rates();
-  const Labels labels = With(HostLabels(model), "engine", last.engine());
+  const Labels labels = With(HostLabels(run_state), "engine", last.engine());
   const auto add = [&](Metric metric, bool has, double value) {
     if (has) snapshot->Add(metric, labels, value);
   };
@@ -213,30 +213,30 @@ void RunMetrics::AddApplication(const ModelState& model, MetricsSnapshot* snapsh
   AddKnown(Metric::kAppJoulesPerToken, labels, rates.joules_per_token, snapshot);
   AddKnown(Metric::kAppFirstToken, With(labels, "share", "0.99"), rates.first_token_p99_seconds,
            snapshot);
-  const auto roof = ShareOfRoof(model);
+  const auto roof = ShareOfRoof(run_state);
   if (rates.tokens_per_second.has_value() && roof.value_or(0) > 0) {
     snapshot->Add(Metric::kAppTokensPerRoof, labels, *rates.tokens_per_second / (100 * *roof));
   }
 }
 
 // The energy of all GPUs in use; nothing if one of them reports none.
-std::optional<double> RunMetrics::Joules(const ModelState& model) const {
+std::optional<double> RunMetrics::Joules(const RunState& run_state) const {
   std::optional<double> sum;
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    if (!model.devices[i].used) continue;
-    if (!model.devices[i].totals.energy_joules().has_value()) return std::nullopt;
+  for (uint32_t i = 0; i < run_state.devices.size(); ++i) {
+    if (!run_state.devices[i].used) continue;
+    if (!run_state.devices[i].totals.energy_joules().has_value()) return std::nullopt;
     sum = sum.value_or(0) + energy_joules_[i].value();
   }
   return sum;
 }
 
 // The mean over GPUs of how near each is to the roof that is nearer.
-std::optional<double> RunMetrics::ShareOfRoof(const ModelState& model) const {
+std::optional<double> RunMetrics::ShareOfRoof(const RunState& run_state) const {
   double sum = 0;
   int devices = 0;
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    if (!model.devices[i].used) continue;
-    const DeviceRates rates = history_[i].Rates(CeilingsOf(model.devices[i]));
+  for (uint32_t i = 0; i < run_state.devices.size(); ++i) {
+    if (!run_state.devices[i].used) continue;
+    const DeviceRates rates = history_[i].Rates(CeilingsOf(run_state.devices[i]));
     const auto nearer = std::max(rates.compute_speed_of_light, rates.memory_speed_of_light);
     if (!nearer.has_value()) continue;
     sum += *nearer;
@@ -245,34 +245,36 @@ std::optional<double> RunMetrics::ShareOfRoof(const ModelState& model) const {
   return devices > 0 ? std::make_optional(sum / devices) : std::nullopt;
 }
 
-void RunMetrics::AddCollector(const ModelState& model, const CollectorCost& cost,
+void RunMetrics::AddCollector(const RunState& run_state, const CollectorCost& cost,
                               MetricsSnapshot* snapshot) {
-  const Labels labels = LabelsOf(model, std::nullopt, std::nullopt);
+  const Labels labels = LabelsOf(run_state, std::nullopt, std::nullopt);
   double live = 0;
-  for (const auto& [source, process] : model.processes.processes()) live += process->live() ? 1 : 0;
-  frames_refused_.Tell(static_cast<double>(model.frames_refused));
+  for (const auto& [source, process] : run_state.processes.processes())
+    live += process->live() ? 1 : 0;
+  frames_refused_.Update(static_cast<double>(run_state.frames_refused));
   snapshot->Add(Metric::kFramesRefused, labels, frames_refused_.value());
   snapshot->Add(Metric::kCollectorCpuSeconds, labels, cost.cpu_seconds);
   snapshot->Add(Metric::kSnapshotCpuSeconds, labels, cost.snapshot_cpu_seconds);
   snapshot->Add(Metric::kSnapshotTimestamp, labels, cost.time_seconds);
   snapshot->Add(Metric::kLiveProcesses, labels, live);
-  if (model.run_start.has_value() && !model.run_start->utlz_version().empty()) {
-    snapshot->Add(Metric::kBuildInfo, With(labels, "version", model.run_start->utlz_version()), 1);
+  if (run_state.run_start.has_value() && !run_state.run_start->utlz_version().empty()) {
+    snapshot->Add(Metric::kBuildInfo, With(labels, "version", run_state.run_start->utlz_version()),
+                  1);
   }
 }
 
-Labels RunMetrics::LabelsOf(const ModelState& model, std::optional<uint32_t> device,
+Labels RunMetrics::LabelsOf(const RunState& run_state, std::optional<uint32_t> device,
                             std::optional<uint32_t> source) {
-  Labels labels = device.has_value() ? DeviceLabels(model, *device) : Labels();
-  if (model.run_start.has_value()) AddLabel("Hostname", model.run_start->host(), &labels);
+  Labels labels = device.has_value() ? DeviceLabels(run_state, *device) : Labels();
+  if (run_state.run_start.has_value()) AddLabel("Hostname", run_state.run_start->host(), &labels);
   if (source.has_value()) {
-    for (auto& label : ProcessLabels(model, *source)) labels.push_back(std::move(label));
+    for (auto& label : ProcessLabels(run_state, *source)) labels.push_back(std::move(label));
   }
   return labels;
 }
 
-Labels RunMetrics::DeviceLabels(const ModelState& model, uint32_t device) {
-  const DeviceState& state = model.devices[device];
+Labels RunMetrics::DeviceLabels(const RunState& run_state, uint32_t device) {
+  const DeviceState& state = run_state.devices[device];
   auto found = device_places_.find(device);
   if (found == device_places_.end() && !state.info.pci_bus().empty()) {
     found = device_places_
@@ -289,9 +291,9 @@ Labels RunMetrics::DeviceLabels(const ModelState& model, uint32_t device) {
   return labels;
 }
 
-Labels RunMetrics::ProcessLabels(const ModelState& model, uint32_t source) {
-  const auto process = model.processes.processes().find(source);
-  if (source == WorkLedger::kOthers || process == model.processes.processes().end()) {
+Labels RunMetrics::ProcessLabels(const RunState& run_state, uint32_t source) {
+  const auto process = run_state.processes.processes().find(source);
+  if (source == WorkLedger::kOthers || process == run_state.processes.processes().end()) {
     return {{"process", "other"}};
   }
   const Process& info = process->second->info;

@@ -3,7 +3,7 @@
 //
 // A snapshot takes about 2 ms; finding out anew what launches are worth takes as long as an
 // analysis of the run, hundreds of milliseconds. How often either is asked for is the caller's to
-// bound (snapshot_pace.h, worth_pace.h). Memory is bounded by the model's kernels and processes, a
+// bound (snapshot_pace.h, worth_pace.h). Memory is bounded by the run's kernels and processes, a
 // snapshot by the limits that the help of each metric states. Thread safety: none; a snapshot may
 // be read by any thread.
 #ifndef UTLZ_COLLECTOR_METRICS_RUN_METRICS_H_
@@ -25,7 +25,7 @@
 #include "collector/metrics/time_ledger.h"
 #include "collector/metrics/work_ledger.h"
 #include "collector/metrics/worth_table.h"
-#include "collector/run/model_state.h"
+#include "collector/run/run_state.h"
 
 namespace utlz {
 
@@ -40,11 +40,12 @@ class RunMetrics {
  public:
   explicit RunMetrics(PlaceFinders finders = {}) : finders_(std::move(finders)) {}
 
-  // `model` as RunModel::Advance() returns it, here and below. What launches from now on are worth.
-  void RenewWorth(const ModelState& model);
+  // `state` as RunIntake::Advance() returns it, here and below. What launches from now on are
+  // worth.
+  void RenewWorth(const RunState& run_state);
   // Counts launches since the last snapshot by the worth of the last renewal. Launches of kernels
   // that it did not know count after the next renewal.
-  MetricsSnapshot Take(const ModelState& model, const CollectorCost& cost);
+  MetricsSnapshot Take(const RunState& run_state, const CollectorCost& cost);
 
   // What the last snapshot rests on.
   const WorkLedger& work() const { return work_; }
@@ -54,23 +55,26 @@ class RunMetrics {
   std::optional<double> NvmlBusy(uint32_t device) const;
   std::optional<double> step_seconds() const { return progress_.step_seconds(); }
   // Those that every metric has.
-  Labels HostLabels(const ModelState& model) { return LabelsOf(model, std::nullopt, std::nullopt); }
+  Labels HostLabels(const RunState& run_state) {
+    return LabelsOf(run_state, std::nullopt, std::nullopt);
+  }
 
  private:
-  void Update(const ModelState& model);
-  void AddWork(const ModelState& model, MetricsSnapshot* snapshot);
-  void AddDevices(const ModelState& model, MetricsSnapshot* snapshot);
-  void AddJob(const ModelState& model, MetricsSnapshot* snapshot);
-  void AddProcesses(const ModelState& model, MetricsSnapshot* snapshot);
-  void AddApplication(const ModelState& model, MetricsSnapshot* snapshot);
-  std::optional<double> Joules(const ModelState& model) const;
-  std::optional<double> ShareOfRoof(const ModelState& model) const;
-  void AddCollector(const ModelState& model, const CollectorCost& cost, MetricsSnapshot* snapshot);
+  void Update(const RunState& run_state);
+  void AddWork(const RunState& run_state, MetricsSnapshot* snapshot);
+  void AddDevices(const RunState& run_state, MetricsSnapshot* snapshot);
+  void AddJob(const RunState& run_state, MetricsSnapshot* snapshot);
+  void AddProcesses(const RunState& run_state, MetricsSnapshot* snapshot);
+  void AddApplication(const RunState& run_state, MetricsSnapshot* snapshot);
+  std::optional<double> Joules(const RunState& run_state) const;
+  std::optional<double> ShareOfRoof(const RunState& run_state) const;
+  void AddCollector(const RunState& run_state, const CollectorCost& cost,
+                    MetricsSnapshot* snapshot);
   // Of the host, and of the device and the process where one is given.
-  Labels LabelsOf(const ModelState& model, std::optional<uint32_t> device,
+  Labels LabelsOf(const RunState& run_state, std::optional<uint32_t> device,
                   std::optional<uint32_t> source);
-  Labels DeviceLabels(const ModelState& model, uint32_t device);
-  Labels ProcessLabels(const ModelState& model, uint32_t source);
+  Labels DeviceLabels(const RunState& run_state, uint32_t device);
+  Labels ProcessLabels(const RunState& run_state, uint32_t source);
 
   PlaceFinders finders_;
   WorthTable worths_;

@@ -44,13 +44,13 @@ void AddTime(TimeCategory category, double time_ns, const CauseTimes& shares, Ti
 
 }  // namespace
 
-void TimeLedger::Update(const ModelState& model, const WorkLedger& work) {
-  sums_.resize(model.devices.size());
-  counted_.resize(model.devices.size());
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
+void TimeLedger::Update(const RunState& state, const WorkLedger& work) {
+  sums_.resize(state.devices.size());
+  counted_.resize(state.devices.size());
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
     Counted& counted = counted_[i];
     UpdateShares(i < work.devices().size() ? work.devices()[i].causes_ns : CauseTimes{}, &counted);
-    const StretchContent content = model.devices[i].ledger.Between(0, UINT64_MAX);
+    const StretchContent content = state.devices[i].ledger.Between(0, UINT64_MAX);
     for (size_t c = 0; c < kTimeCategories; ++c) {
       const double growth_ns = std::max(0.0, content.time_ns[c] - counted.category_ns[c]);
       counted.category_ns[c] += growth_ns;

@@ -8,7 +8,7 @@
 
 #include "collector/metrics/time_cause.h"
 #include "collector/metrics/work_ledger.h"
-#include "collector/run/model_state.h"
+#include "collector/run/run_state.h"
 
 namespace utlz {
 
@@ -22,7 +22,7 @@ struct TimeSum {
 class TimeLedger {
  public:
   // After `work` was updated: kernels' time is divided as theirs was since the last call.
-  void Update(const ModelState& model, const WorkLedger& work);
+  void Update(const RunState& state, const WorkLedger& work);
 
   // As DeviceTable.
   const std::vector<TimeSum>& devices() const { return sums_; }

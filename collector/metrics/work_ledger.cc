@@ -16,15 +16,15 @@ KernelFamily FamilyOfKernel(const Kernel& kernel) {
   return kernel.communication ? KernelFamily::kCommunication : FamilyOf(kernel.mangled_name);
 }
 
-// Traced, timeless, and held to have run between windows.
-KernelSum AllOf(const ModelState& model, const Kernel& kernel, const KernelShare& share) {
-  KernelSum sum{static_cast<double>(share.launches + share.timeless),
+// Traced, untimed, and held to have run between windows.
+KernelSum AllOf(const RunState& state, const Kernel& kernel, const KernelShare& share) {
+  KernelSum sum{static_cast<double>(share.launches + share.untimed),
                 static_cast<double>(share.time_ns) +
-                    static_cast<double>(share.timeless) * kernel.durations.mean_ns()};
-  const auto found = model.processes.processes().find(share.source);
-  if (found != model.processes.processes().end()) {
+                    static_cast<double>(share.untimed) * kernel.durations.mean_ns()};
+  const auto found = state.processes.processes().find(share.source);
+  if (found != state.processes.processes().end()) {
     const ProcessState& process = *found->second;
-    sum += share.by_window.InGaps(process.windows, process.LivedUntilNs(model.NewestNs()));
+    sum += share.by_window.InGaps(process.windows, process.LivedUntilNs(state.NewestNs()));
   }
   return sum;
 }
@@ -53,35 +53,35 @@ bool EndedLongAgo(const ProcessState& process, uint64_t now_ns) {
 
 }  // namespace
 
-void WorkLedger::Update(const ModelState& model, const WorthTable& worths) {
-  ForgetEnded(model);
+void WorkLedger::Update(const RunState& state, const WorthTable& worths) {
+  ForgetEnded(state);
   renewed_ns_ = worths.renewed_ns();
-  for (uint32_t i = 0; i < model.kernels.kernels().size(); ++i) {
-    if (!model.kernels[i].profiler) CountKernel(model, i, worths);
+  for (uint32_t i = 0; i < state.kernels.kernels().size(); ++i) {
+    if (!state.kernels[i].profiler) CountKernel(state, i, worths);
   }
 }
 
-void WorkLedger::CountKernel(const ModelState& model, uint32_t index, const WorthTable& worths) {
-  const Kernel& kernel = model.kernels[index];
+void WorkLedger::CountKernel(const RunState& state, uint32_t index, const WorthTable& worths) {
+  const Kernel& kernel = state.kernels[index];
   const KernelFamily family = FamilyOfKernel(kernel);
   if (devices_.size() <= kernel.device) devices_.resize(kernel.device + 1);
   for (const KernelShare& share : kernel.shares) {
     if (forgotten_.contains(share.source)) continue;
-    CountShare(model, kernel, family, worths.Of(index), share,
+    CountShare(state, kernel, family, worths.Of(index), share,
                &counted_[KeyOf(index, share.source)]);
   }
 }
 
-void WorkLedger::CountShare(const ModelState& model, const Kernel& kernel, KernelFamily family,
+void WorkLedger::CountShare(const RunState& state, const Kernel& kernel, KernelFamily family,
                             const KernelWorth& worth, const KernelShare& share, Counted* counted) {
-  const KernelSum all = AllOf(model, kernel, share);
+  const KernelSum all = AllOf(state, kernel, share);
   if (all.launches <= 0) return;
   const Growth growth{Grow(all.launches, &counted->launches), Grow(all.time_ns, &counted->time_ns)};
   WorkSum& sum = SumOf(kernel.device, share.source);
   FamilyWork& of_family = sum.families[static_cast<size_t>(family)];
   of_family.launches += growth.launches;
   of_family.time_ns += growth.time_ns;
-  Add(worth.recoverable_share, growth.time_ns, &of_family.recoverable_ns);
+  Add(worth.savings_share, growth.time_ns, &of_family.savings_ns);
   DeviceWork& device = devices_[kernel.device];
   if (!kernel.communication) {
     for (size_t i = 0; i < kTimeCauses; ++i) {
@@ -91,7 +91,7 @@ void WorkLedger::CountShare(const ModelState& model, const Kernel& kernel, Kerne
     device.counted_ns += growth.time_ns * worth.counted_share;
   }
   device.peak_ns += growth.launches * worth.peak_ns.value_or(0);
-  CountWorth(worth, model.NewestNs(), {all.launches, all.time_ns}, counted, &sum);
+  CountWorth(worth, state.NewestNs(), {all.launches, all.time_ns}, counted, &sum);
 }
 
 void WorkLedger::CountWorth(const KernelWorth& worth, uint64_t now_ns, const Growth& whole,
@@ -130,9 +130,9 @@ WorkSum& WorkLedger::SumOf(uint32_t device, uint32_t source) {
   return sums_[{device, kOthers}];
 }
 
-void WorkLedger::ForgetEnded(const ModelState& model) {
-  const uint64_t now_ns = model.NewestNs();
-  for (const auto& [source, process] : model.processes.processes()) {
+void WorkLedger::ForgetEnded(const RunState& state) {
+  const uint64_t now_ns = state.NewestNs();
+  for (const auto& [source, process] : state.processes.processes()) {
     if (!EndedLongAgo(*process, now_ns) || !forgotten_.insert(source).second) continue;
     const uint32_t gone = source;
     std::erase_if(sums_, [gone](const auto& entry) { return entry.first.second == gone; });

@@ -4,7 +4,7 @@
 // Counts of launches are estimates themselves where tracing is in windows, and may shrink. What was
 // counted stays counted, and nothing is added until the estimate has passed it again.
 //
-// Bounded by kernels, processes and GPUs of the model; the sums by kMostPairs. Thread safety: none.
+// Bounded by kernels, processes and GPUs of the run; the sums by kMostPairs. Thread safety: none.
 #ifndef UTLZ_COLLECTOR_METRICS_WORK_LEDGER_H_
 #define UTLZ_COLLECTOR_METRICS_WORK_LEDGER_H_
 
@@ -22,14 +22,14 @@
 #include "collector/metrics/kernel_worth.h"
 #include "collector/metrics/time_cause.h"
 #include "collector/metrics/worth_table.h"
-#include "collector/run/model_state.h"
+#include "collector/run/run_state.h"
 
 namespace utlz {
 
 struct FamilyWork {
   double launches = 0;
   double time_ns = 0;
-  std::optional<double> recoverable_ns;
+  std::optional<double> savings_ns;
 };
 
 // Of one process on one GPU.
@@ -62,7 +62,7 @@ class WorkLedger {
   // For so long the sums of a process that has ended stay.
   static constexpr uint64_t kKeptNs = 300'000'000'000;
 
-  void Update(const ModelState& model, const WorthTable& worths);
+  void Update(const RunState& state, const WorthTable& worths);
 
   // By index of the device, and source of the process or kOthers.
   const std::map<std::pair<uint32_t, uint32_t>, WorkSum>& sums() const { return sums_; }
@@ -82,14 +82,14 @@ class WorkLedger {
     double time_ns = 0;
   };
 
-  void CountKernel(const ModelState& model, uint32_t index, const WorthTable& worths);
-  void CountShare(const ModelState& model, const Kernel& kernel, KernelFamily family,
+  void CountKernel(const RunState& state, uint32_t index, const WorthTable& worths);
+  void CountShare(const RunState& state, const Kernel& kernel, KernelFamily family,
                   const KernelWorth& worth, const KernelShare& share, Counted* counted);
   void CountWorth(const KernelWorth& worth, uint64_t now_ns, const Growth& whole, Counted* counted,
                   WorkSum* sum);
   bool StillWaits(uint64_t now_ns, Counted* counted) const;
   WorkSum& SumOf(uint32_t device, uint32_t source);
-  void ForgetEnded(const ModelState& model);
+  void ForgetEnded(const RunState& state);
 
   std::unordered_map<uint64_t, Counted> counted_;  // by kernel and process
   std::map<std::pair<uint32_t, uint32_t>, WorkSum> sums_;

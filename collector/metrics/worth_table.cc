@@ -6,19 +6,19 @@
 
 namespace utlz {
 
-void WorthTable::Renew(const ModelState& model, const Analysis& analysis) {
-  worths_.assign(model.kernels.kernels().size(), UnknownWorth());
+void WorthTable::Renew(const RunState& state, const Analysis& analysis) {
+  worths_.assign(state.kernels.kernels().size(), UnknownWorth());
   const std::span<const KernelRow> rows(analysis.rows);
   for (size_t begin = 0; begin < rows.size();) {
     const uint32_t kernel = rows[begin].kernel;
     size_t end = begin + 1;
     while (end < rows.size() && rows[end].kernel == kernel) ++end;
     worths_[kernel] = WorthOf(rows.subspan(begin, end - begin),
-                              analysis.devices[model.kernels[kernel].device].ceilings);
+                              analysis.devices[state.kernels[kernel].device].ceilings);
     begin = end;
   }
-  renewed_ns_ = model.NewestNs();
-  peak_of_run_ = PeakOfRun(model, analysis).flops_per_second;
+  renewed_ns_ = state.NewestNs();
+  peak_of_run_ = PeakOfRun(state, analysis).flops_per_second;
 }
 
 }  // namespace utlz

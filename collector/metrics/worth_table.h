@@ -1,7 +1,7 @@
 // What a launch of each kernel is worth, renewed at a pace of its own: finding that out solves the
 // attribution, and takes a hundred times as long as the rest of a snapshot.
 //
-// Bounded by the model's kernels. Thread safety: none.
+// Bounded by the run's kernels. Thread safety: none.
 #ifndef UTLZ_COLLECTOR_METRICS_WORTH_TABLE_H_
 #define UTLZ_COLLECTOR_METRICS_WORTH_TABLE_H_
 
@@ -10,13 +10,13 @@
 
 #include "collector/analysis/analysis.h"
 #include "collector/metrics/kernel_worth.h"
-#include "collector/run/model_state.h"
+#include "collector/run/run_state.h"
 
 namespace utlz {
 
 class WorthTable {
  public:
-  void Renew(const ModelState& model, const Analysis& analysis);
+  void Renew(const RunState& state, const Analysis& analysis);
 
   // By index into KernelTable. A kernel that is newer than the last renewal is not counted yet.
   const KernelWorth& Of(uint32_t kernel) const {

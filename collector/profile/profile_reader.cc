@@ -78,7 +78,7 @@ class ProfileReader::File {
   const FrameCursor& cursor() const { return cursor_; }
 
  private:
-  // The trailer is believed only where it names a whole index frame that ends where it begins.
+  // The trailer is accepted only where it names a whole index frame that ends where it begins.
   void ReadTrailer(uint64_t size) {
     ProfileTrailer trailer = {};
     if (size < sizeof(ProfileHeader) + sizeof(trailer)) return;

@@ -23,9 +23,9 @@ bool EndsGroup(std::string_view function) {
 }  // namespace
 
 bool CollectiveSizes::Add(const ProcessState& process, const CommunicationCallBatch& batch,
-                          LaunchPlacement* placement) {
+                          NvtxRangeCorrelator* correlator) {
   if (!ColumnsAgree(batch)) return false;
-  told_ = told_ || batch.function_size() > 0;
+  known_ = known_ || batch.function_size() > 0;
   // Begins and ends no longer match where some were lost.
   if (batch.lost() != 0) Forget(process.source);
   Source& source = sources_[process.source];
@@ -47,7 +47,7 @@ bool CollectiveSizes::Add(const ProcessState& process, const CommunicationCallBa
                   thread.operation.get());
       }
     }
-    if (function == 0) End(process.source, batch.thread(i), time_ns, &thread, placement);
+    if (function == 0) End(process.source, batch.thread(i), time_ns, &thread, correlator);
   }
   if (batch.lost() != 0) Forget(process.source);
   return true;
@@ -66,7 +66,7 @@ void CollectiveSizes::Begin(std::string_view function, uint64_t time_ns, Thread*
 }
 
 void CollectiveSizes::End(uint32_t source, uint32_t thread_id, uint64_t time_ns, Thread* thread,
-                          LaunchPlacement* placement) {
+                          NvtxRangeCorrelator* correlator) {
   if (thread->open.empty()) return;
   if (BeginsGroup(thread->open.back())) ++thread->groups;
   if (EndsGroup(thread->open.back()) && thread->groups > 0) --thread->groups;
@@ -76,8 +76,8 @@ void CollectiveSizes::End(uint32_t source, uint32_t thread_id, uint64_t time_ns,
   if (operation == nullptr || operation->members == 0 || waiting_ >= kMaxWaiting) return;
   operation->end_ns = time_ns;
   operation->kernels.passing = true;
-  placement->AddRange(source, thread_id, operation->start_ns, operation->end_ns,
-                      &operation->kernels);
+  correlator->AddRange(source, thread_id, operation->start_ns, operation->end_ns,
+                       &operation->kernels);
   operation->number = ++operations_;
   sources_[source].waiting.emplace(time_ns, std::move(operation));
   ++waiting_;

@@ -18,7 +18,7 @@
 
 #include "collector/kernel_names/collective_kind.h"
 #include "collector/run/kernel_table.h"
-#include "collector/run/launch_placement.h"
+#include "collector/run/nvtx_range_correlator.h"
 #include "collector/run/process_table.h"
 #include "proto/profile.pb.h"
 
@@ -53,17 +53,17 @@ class CollectiveSizes {
   static constexpr size_t kMaxCommunicators = 65536;  // of all processes
   static constexpr size_t kMaxGroups = 4096;
 
-  // False where the columns do not agree; then nothing was taken. `placement` tells what was
+  // False where the columns do not agree; then nothing was taken. `correlator` tells what was
   // launched: it must be settled before this is, and not outlive it without being settled.
   bool Add(const ProcessState& process, const CommunicationCallBatch& batch,
-           LaunchPlacement* placement);
+           NvtxRangeCorrelator* correlator);
   // Counts the operations of `source` that ended before `watermark_ns`.
   void Settle(uint32_t source, uint64_t watermark_ns, const KernelTable& kernels);
   void SettleAll(const KernelTable& kernels);
 
   const std::map<CollectiveGroup, CollectiveTotals>& groups() const { return groups_; }
   // Whether any call came.
-  bool told() const { return told_; }
+  bool known() const { return known_; }
   // Launches whose message is known but not, for want of the number of ranks, the whole.
   uint64_t launches_without_ranks() const { return launches_without_ranks_; }
 
@@ -105,7 +105,7 @@ class CollectiveSizes {
 
   static void Begin(std::string_view function, uint64_t time_ns, Thread* thread);
   void End(uint32_t source, uint32_t thread_id, uint64_t time_ns, Thread* thread,
-           LaunchPlacement* placement);
+           NvtxRangeCorrelator* correlator);
   void Learn(uint64_t communicator, uint32_t ranks, Source* source);
   static void AddMember(const CollectiveKind& kind, uint64_t bytes, uint32_t ranks,
                         Operation* operation);
@@ -123,7 +123,7 @@ class CollectiveSizes {
   size_t communicators_ = 0;
   std::map<CollectiveGroup, CollectiveTotals> groups_;
   uint64_t launches_without_ranks_ = 0;
-  bool told_ = false;
+  bool known_ = false;
 };
 
 }  // namespace utlz

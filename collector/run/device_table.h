@@ -17,9 +17,10 @@
 #include "collector/counters/device_totals.h"
 #include "collector/counters/pool_memory.h"
 #include "collector/counters/sample_totals.h"
-#include "collector/timeline/activity_ledger.h"
-#include "collector/timeline/activity_queue.h"
-#include "collector/timeline/activity_sweep.h"
+#include "collector/timeline/activity_sorter.h"
+#include "collector/timeline/activity_totals.h"
+#include "collector/timeline/calibration_stalls.h"
+#include "collector/timeline/concurrency_tracker.h"
 #include "collector/timeline/copy_statistics.h"
 #include "collector/timeline/exposed_communication.h"
 #include "collector/timeline/gap_sites.h"
@@ -28,7 +29,6 @@
 #include "collector/timeline/kernel_returns.h"
 #include "collector/timeline/kernel_series.h"
 #include "collector/timeline/process_overlap.h"
-#include "collector/timeline/range_hold_ups.h"
 #include "collector/timeline/step_finder.h"
 #include "collector/timeline/step_starts.h"
 #include "proto/profile.pb.h"
@@ -47,18 +47,18 @@ struct DeviceState {
   uint32_t other_processes = 0;               // the most, twice in a row
   bool mps = false;  // some process of the run is, or may be, a client of MPS
 
-  ActivityQueue queue;
-  ActivitySweep sweep;
+  ActivitySorter queue;
+  ConcurrencyTracker sweep;
   ProcessOverlap overlap;
   BoundedSeries busy_series;
   StepFinder steps;
   KernelReturns returns;
   StepStarts named_steps;  // by StepKernel
   GraphLaunches graphs;
-  ActivityLedger ledger;
+  ActivityTotals ledger;
   GapSites gap_sites;
   IdleByStack idle_by_stack;
-  RangeHoldUps range_hold_ups;
+  CalibrationStalls calibration_stalls;
   ExposedCommunication exposed;
   KernelSeries kernel_series;
   CopyStatistics copies;

@@ -1,7 +1,7 @@
 // Kernel variants across processes: one function with one grid, block and cluster on one device,
 // wherever it was launched from, graph nodes included. Holds what was counted and timed.
 //
-// Bounded: beyond kMaxKernels, or where the model has no memory left, launches go to one "other
+// Bounded: beyond kMaxKernels, or where the run has no memory left, launches go to one "other
 // kernels" entry of their device.
 // Thread safety: none.
 #ifndef UTLZ_COLLECTOR_RUN_KERNEL_TABLE_H_
@@ -26,7 +26,7 @@ namespace utlz {
 struct KernelShare {
   uint32_t source = 0;
   uint64_t launches = 0;
-  uint64_t timeless = 0;
+  uint64_t untimed = 0;
   uint64_t time_ns = 0;
   WindowWork by_window;
 };

@@ -13,16 +13,16 @@ namespace {
 class SegmentIntake {
  public:
   SegmentIntake(const LaunchSegment& segment, const Launch* launches, uint32_t device_index,
-                ProcessState* process, ModelState* model)
+                ProcessState* process, RunState* state)
       : segment_(segment),
         launches_(launches),
         device_index_(device_index),
         process_(process),
-        model_(model),
-        device_(model->devices[device_index]),
+        state_(state),
+        device_(state->devices[device_index]),
         place_(process->windows.PlaceOf(segment.launches > 0 ? launches[0].start_ns : 0)) {
     among_.untraced_since_ns = process->coverage.UntracedSinceNs().value_or(UINT64_MAX);
-    stream_ = model->processes.StreamOf(process, segment.context, segment.stream);
+    stream_ = state->processes.StreamOf(process, segment.context, segment.stream);
   }
 
   void TakeAll() {
@@ -36,13 +36,13 @@ class SegmentIntake {
 
   void Take(uint32_t i) {
     const Launch& launch = launches_[i];
-    const uint32_t kernel_index = model_->kernels.Find(process_, launch.variant, device_index_);
-    Kernel& kernel = model_->kernels[kernel_index];
+    const uint32_t kernel_index = state_->kernels.Find(process_, launch.variant, device_index_);
+    Kernel& kernel = state_->kernels[kernel_index];
     if (kernel.profiler) {
       ++not_the_programs_;
       return;
     }
-    KernelShare* share = model_->kernels.ShareOf(kernel_index, process_->source);
+    KernelShare* share = state_->kernels.ShareOf(kernel_index, process_->source);
     if (!HasPlausibleTimes(i, kernel)) return TakeWithoutTimes(kernel, share);
     // A segment may be longer than a slice of a window.
     if (!process_->windows.IsAt(place_, launch.start_ns)) {
@@ -53,10 +53,10 @@ class SegmentIntake {
     AddTime(launch, &kernel, share);
     const uint32_t stack = StackTable::Find(*process_, launch.stack);
     if (stack != kNoStack) {
-      model_->stack_work.Add(stack, kernel_index, launch.end_ns - launch.start_ns);
+      state_->stack_work.Add(stack, kernel_index, launch.end_ns - launch.start_ns);
     }
-    model_->placement.AddLaunch(process_->source, launch.correlation, kernel_index,
-                                launch.end_ns - launch.start_ns);
+    state_->correlator.AddLaunch(process_->source, launch.correlation, kernel_index,
+                                 launch.end_ns - launch.start_ns);
     device_.queue.Add(
         {.start_ns = launch.start_ns,
          .end_ns = launch.end_ns,
@@ -71,7 +71,7 @@ class SegmentIntake {
 
   bool HasPlausibleTimes(uint32_t i, const Kernel& kernel) {
     const Launch& launch = launches_[i];
-    if (!IsOfThisRun(launch.start_ns, launch.end_ns, model_->ReachOf(*process_))) return false;
+    if (!IsOfThisRun(launch.start_ns, launch.end_ns, state_->ReachOf(*process_))) return false;
     if (launch.end_ns - launch.start_ns < kShortestImplausibleNs) return true;
     among_.next_start_ns = i + 1 < segment_.launches ? launches_[i + 1].start_ns : UINT64_MAX;
     return IsPlausible(launch, among_, kernel);
@@ -80,7 +80,7 @@ class SegmentIntake {
   void TakeWithoutTimes(const Kernel& kernel, KernelShare* share) {
     ++implausible_;
     if (share != nullptr) {
-      ++share->timeless;
+      ++share->untimed;
       share->by_window.Add(process_->windows, place_, {1, kernel.durations.mean_ns()});
     }
     if (!of_graph()) process_->windows.CountOperations(place_);
@@ -114,7 +114,7 @@ class SegmentIntake {
       device_.graphs.AddTime(process_->source, segment_.graph_correlation, placed_ns_);
     }
     const uint32_t launched = segment_.launches - not_the_programs_;
-    model_->launches += launched;
+    state_->launches += launched;
     if (stream_ != nullptr) {
       stream_->launches += launched;
       stream_->kernel_time_ns += placed_ns_;
@@ -122,7 +122,7 @@ class SegmentIntake {
     process_->launches += launched - implausible_;
     if (of_graph()) process_->graph_nodes += launched - implausible_;
     process_->kernel_time_ns += placed_ns_;
-    process_->launches_timeless += implausible_;
+    process_->launches_untimed += implausible_;
     process_->launches_implausible += implausible_;
   }
 
@@ -130,7 +130,7 @@ class SegmentIntake {
   const Launch* launches_;
   uint32_t device_index_;
   ProcessState* process_;
-  ModelState* model_;
+  RunState* state_;
   DeviceState& device_;
   WindowTimes::Place place_;
   LaunchPlace among_;
@@ -142,34 +142,34 @@ class SegmentIntake {
 };
 
 void TakeSegment(const LaunchSegment& segment, const Launch* launches, ProcessState* process,
-                 ModelState* model) {
-  const auto device = model->DeviceOf(*process, segment.context);
+                 RunState* state) {
+  const auto device = state->DeviceOf(*process, segment.context);
   if (!device.has_value()) {
-    model->launches += segment.launches;
+    state->launches += segment.launches;
     process->launches_unplaced += segment.launches;
     return;
   }
-  SegmentIntake(segment, launches, *device, process, model).TakeAll();
+  SegmentIntake(segment, launches, *device, process, state).TakeAll();
 }
 
 // Most are what a window's end cut, so that they belong to its last slice: without them a window
 // that holds few replays of a graph would hold parts of some.
-void TakeTimeless(const DecodedLaunches& decoded, ProcessState* process, ModelState* model) {
+void TakeUntimed(const DecodedLaunches& decoded, ProcessState* process, RunState* state) {
   const WindowTimes::Place place = process->windows.PlaceOf(process->newest_ns);
-  process->windows.CountOperations(place, decoded.timeless_operations);
-  for (const TimelessLaunches& timeless : decoded.timeless) {
-    process->launches_timeless += timeless.launches;
-    model->launches += timeless.launches;
+  process->windows.CountOperations(place, decoded.untimed_operations);
+  for (const UntimedLaunches& untimed : decoded.untimed) {
+    process->launches_untimed += untimed.launches;
+    state->launches += untimed.launches;
     const auto device = process->device_by_ordinal.size() == 1
                             ? std::make_optional(process->device_by_ordinal.begin()->second)
-                            : model->devices.Find({});
+                            : state->devices.Find({});
     if (!device.has_value()) continue;
-    const uint32_t index = model->kernels.Find(process, timeless.variant, *device);
-    const Kernel& kernel = model->kernels[index];
-    KernelShare* share = model->kernels.ShareOf(index, process->source);
+    const uint32_t index = state->kernels.Find(process, untimed.variant, *device);
+    const Kernel& kernel = state->kernels[index];
+    KernelShare* share = state->kernels.ShareOf(index, process->source);
     if (share == nullptr) continue;
-    share->timeless += timeless.launches;
-    const double launches = timeless.launches;
+    share->untimed += untimed.launches;
+    const double launches = untimed.launches;
     share->by_window.Add(process->windows, place,
                          {launches, launches * kernel.durations.mean_ns()});
   }
@@ -177,15 +177,15 @@ void TakeTimeless(const DecodedLaunches& decoded, ProcessState* process, ModelSt
 
 }  // namespace
 
-bool LaunchIntake::Take(std::string_view payload, ProcessState* process, ModelState* model) {
+bool LaunchIntake::Take(std::string_view payload, ProcessState* process, RunState* state) {
   const DecodedLaunches* decoded = decoder_.Decode(payload);
   if (decoded == nullptr) return false;
   const Launch* next = decoded->launches.data();
   for (const LaunchSegment& segment : decoded->segments) {
-    TakeSegment(segment, next, process, model);
+    TakeSegment(segment, next, process, state);
     next += segment.launches;
   }
-  TakeTimeless(*decoded, process, model);
+  TakeUntimed(*decoded, process, state);
   return true;
 }
 

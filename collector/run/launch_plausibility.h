@@ -19,7 +19,7 @@ struct LaunchPlace {
   uint64_t untraced_since_ns = UINT64_MAX;  // its process is not traced since then
 };
 
-// A kernel many times as long as its launches are otherwise is believed, unless the next one on its
+// A kernel many times as long as its launches are otherwise is accepted, unless the next one on its
 // stream began before its end or it went on long after tracing had ended. `kernel` holds the
 // launches before. Kernels of communication libraries may wait for as long as they like.
 inline bool IsPlausible(const Launch& launch, const LaunchPlace& place, const Kernel& kernel) {

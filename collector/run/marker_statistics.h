@@ -12,8 +12,8 @@
 #include <string_view>
 #include <utility>
 
-#include "collector/run/launch_placement.h"
 #include "collector/run/memory_budget.h"
+#include "collector/run/nvtx_range_correlator.h"
 #include "collector/run/process_table.h"
 #include "proto/profile.pb.h"
 

@@ -1,5 +1,5 @@
-// One bound for the memory of all that a model keeps at the wish of processes: whatever their frames
-// hold, and however many processes there are. Thread safety: none.
+// One bound for the memory of all that the state of a run keeps at the wish of processes: whatever
+// their frames hold, and however many processes there are. Thread safety: none.
 #ifndef UTLZ_COLLECTOR_RUN_MEMORY_BUDGET_H_
 #define UTLZ_COLLECTOR_RUN_MEMORY_BUDGET_H_
 

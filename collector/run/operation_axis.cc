@@ -12,11 +12,11 @@ constexpr double kUnknownNs = 1;
 
 }  // namespace
 
-OperationAxis::OperationAxis(const ModelState& model, uint32_t device)
-    : ledger_(&model.devices[device].ledger) {
-  for (const auto& [source, process] : model.processes.processes()) {
+OperationAxis::OperationAxis(const RunState& state, uint32_t device)
+    : ledger_(&state.devices[device].ledger) {
+  for (const auto& [source, process] : state.processes.processes()) {
     if (!Uses(*process, device)) continue;
-    const uint64_t now_ns = process->LivedUntilNs(model.NewestNs());
+    const uint64_t now_ns = process->LivedUntilNs(state.NewestNs());
     end_ns_ = std::max(end_ns_, now_ns);
     const std::vector<WindowTimes::Span> spans = process->windows.Spans(now_ns);
     gaps_.push_back(GapsOf(spans, ShareOf(*process, spans)));

@@ -12,13 +12,13 @@
 #include <optional>
 #include <vector>
 
-#include "collector/run/model_state.h"
+#include "collector/run/run_state.h"
 
 namespace utlz {
 
 class OperationAxis {
  public:
-  OperationAxis(const ModelState& model, uint32_t device);
+  OperationAxis(const RunState& state, uint32_t device);
 
   // Nothing where an untraced part of that time has an unknown number of operations.
   std::optional<double> Between(uint64_t start_ns, uint64_t end_ns) const;
@@ -41,7 +41,7 @@ class OperationAxis {
   static Gaps GapsOf(const std::vector<WindowTimes::Span>& spans, double share);
   static Sums Until(const Gaps& gaps, uint64_t time_ns);
 
-  const ActivityLedger* ledger_;
+  const ActivityTotals* ledger_;
   std::vector<Gaps> gaps_;  // of each process
   uint64_t end_ns_ = 0;
 };

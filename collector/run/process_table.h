@@ -64,11 +64,11 @@ struct ProcessState {
 
   uint64_t launches = 0;
   uint64_t graph_nodes = 0;  // of `launches`
-  uint64_t launches_timeless = 0;
-  uint64_t launches_implausible = 0;  // of the timeless ones: their times cannot be true
+  uint64_t launches_untimed = 0;
+  uint64_t launches_implausible = 0;  // of the untimed ones: their times cannot be true
   uint64_t launches_unplaced = 0;     // of a context whose device is not known
   uint64_t kernel_time_ns = 0;
-  uint64_t copies_timeless = 0;
+  uint64_t copies_untimed = 0;
   uint64_t copies_implausible = 0;  // of these: their times cannot be true
   uint64_t wire_bytes = 0;
   uint64_t newest_ns = 0;  // end of the newest record

@@ -42,12 +42,12 @@ class StackWork {
   }
 
   bool empty() const { return sites_.empty(); }
-  // Calls visit(kernel, stack, sums).
-  template <typename Visit>
-  void VisitSites(Visit visit) const {
+  // Calls callback(kernel, stack, sums).
+  template <typename Callback>
+  void ForEachSite(Callback callback) const {
     for (const auto& entry : sites_) {
-      visit(static_cast<uint32_t>(entry.first >> 32), static_cast<uint32_t>(entry.first),
-            entry.second);
+      callback(static_cast<uint32_t>(entry.first >> 32), static_cast<uint32_t>(entry.first),
+               entry.second);
     }
   }
 

@@ -14,10 +14,10 @@ bool Uses(const ProcessState& process, uint32_t device) {
                      });
 }
 
-void AddUntraced(const ProcessState& process, const UntracedGap& gap, ModelState* model) {
+void AddUntraced(const ProcessState& process, const UntracedGap& gap, RunState* state) {
   for (const auto& [ordinal, device] : process.device_by_ordinal) {
-    if (!model->devices[device].used || !Uses(process, device)) continue;
-    model->devices[device].queue.Add({.start_ns = gap.start_ns,
+    if (!state->devices[device].used || !Uses(process, device)) continue;
+    state->devices[device].queue.Add({.start_ns = gap.start_ns,
                                       .end_ns = gap.end_ns,
                                       .kernel = kNoKernel,
                                       .stream = 0,
@@ -27,32 +27,32 @@ void AddUntraced(const ProcessState& process, const UntracedGap& gap, ModelState
   }
 }
 
-void AddLostTail(const ProcessState& process, ModelState* model) {
+void AddLostTail(const ProcessState& process, RunState* state) {
   const auto handed_over_ns = process.HandedOverUntilNs();
   if (!process.coverage.open() || !handed_over_ns.has_value()) return;
-  const uint64_t end_ns = process.LivedUntilNs(model->NewestNs());
-  if (end_ns > *handed_over_ns) AddUntraced(process, {*handed_over_ns, end_ns}, model);
+  const uint64_t end_ns = process.LivedUntilNs(state->NewestNs());
+  if (end_ns > *handed_over_ns) AddUntraced(process, {*handed_over_ns, end_ns}, state);
   // It was sampled later than anything that is known of it.
   const uint64_t sampled_to_ns = process.LivedUntilNs(UINT64_MAX);
   for (const auto& [ordinal, device] : process.device_by_ordinal) {
     if (!Uses(process, device)) continue;
-    model->devices[device].attribution.AddUntraced(*handed_over_ns, sampled_to_ns);
+    state->devices[device].attribution.AddUntraced(*handed_over_ns, sampled_to_ns);
   }
 }
 
-void AddUntracedTails(ModelState* model) {
-  const uint64_t newest_ns = model->NewestNs();
-  for (const auto& [source, process] : model->processes.processes()) {
+void AddUntracedTails(RunState* state) {
+  const uint64_t newest_ns = state->NewestNs();
+  for (const auto& [source, process] : state->processes.processes()) {
     const auto tail = process->coverage.Tail(process->LivedUntilNs(newest_ns));
-    if (tail.has_value()) AddUntraced(*process, *tail, model);
-    if (process->live()) AddLostTail(*process, model);
+    if (tail.has_value()) AddUntraced(*process, *tail, state);
+    if (process->live()) AddLostTail(*process, state);
   }
 }
 
-void TellUntraced(uint32_t index, ModelState* model) {
-  DeviceState& device = model->devices[index];
+void UpdateUntracedTime(uint32_t index, RunState* state) {
+  DeviceState& device = state->devices[index];
   uint64_t first_ns = UINT64_MAX;
-  for (const auto& [source, process] : model->processes.processes()) {
+  for (const auto& [source, process] : state->processes.processes()) {
     if (!Uses(*process, index) || !process->coverage.known()) continue;
     first_ns = std::min(first_ns, process->coverage.FirstStartNs());
     const auto since_ns = process->coverage.UntracedSinceNs();

@@ -11,7 +11,7 @@ namespace {
 // In a run's first window, which nothing came before, of an agent that does not tell gaps apart.
 constexpr double kLeastNumbersRecorded = 0.95;
 // Fewer say too little of how many numbers in a gap were something that ran.
-constexpr double kLeastNumbersTold = 0.5;
+constexpr double kLeastNumbersSeen = 0.5;
 // No more numbers without a record say nothing of a gap: windows hold few launches, and one number
 // was seen to pass at a program's exit (CUPTI 13.0 and 12.8).
 constexpr double kFewNumbers = 2;
@@ -42,7 +42,7 @@ void WindowTimes::Add(const TraceWindow& window) {
   if (window.end_ns() >= window.start_ns()) windows_.back().end_ns = window.end_ns();
 }
 
-void WindowTimes::Tell(const AgentStatus& status) {
+void WindowTimes::AddStatus(const AgentStatus& status) {
   if (windows_.empty()) return;
   Window& window = windows_.back();
   window.recorded = status.operations_recorded();
@@ -118,7 +118,7 @@ std::optional<uint64_t> WindowTimes::NumbersIn(const Gaps& gaps) const {
   };
   const double numbers = seen(after) - seen(begin);
   const auto records = static_cast<double>(after.recorded - begin.recorded);
-  if (records < kLeastNumbersTold * numbers || *after.in_gaps < *before.in_gaps) {
+  if (records < kLeastNumbersSeen * numbers || *after.in_gaps < *before.in_gaps) {
     return std::nullopt;
   }
   const double share = numbers > records + kFewNumbers ? records / numbers : 1;

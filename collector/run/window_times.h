@@ -28,7 +28,7 @@ class WindowTimes {
   // A window that opens (end 0), and later the same one closed.
   void Add(const TraceWindow& window);
   // What the agent has counted of operations by now; before a window opens it does so once more.
-  void Tell(const AgentStatus& status);
+  void AddStatus(const AgentStatus& status);
   // Operations of the newest window.
   void CountOperations(Place place, uint32_t operations = 1);
 

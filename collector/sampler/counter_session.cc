@@ -23,7 +23,7 @@ constexpr uint64_t kLeaseRetryPauseNs = 500'000'000;
 // Samples that are as long as a third of what the program repeats, say, do not see what repeats
 // three times as often in it, wherever they begin; samples of another length do. So the sets differ
 // in it, by a ratio that keeps both from falling in with one period.
-constexpr uint64_t kDetailIntervalParts = 23;
+constexpr uint64_t kExtendedIntervalParts = 23;
 constexpr uint64_t kIntervalParts = 20;
 
 // The processes that are sampled trace for about as long as a planned window lasts.
@@ -148,14 +148,14 @@ absl::Status CounterSession::Take() {
 
 absl::Status CounterSession::SelectSets() {
   const PassCounter passes = CuptiPassCounter(table_, chip_, sampler_->availability());
-  absl::StatusOr<SelectedMetrics> lean = SelectMetrics(LeanRoles(), passes);
-  if (!lean.ok()) return lean.status();
-  absl::StatusOr<SelectedMetrics> detail = SelectMetrics(DetailRoles(), passes);
-  const size_t lean_metrics = lean->size();
-  sets_.emplace_back(device_, *std::move(lean), options_.interval_ns);
-  if (detail.ok() && detail->size() > lean_metrics) {
-    sets_.emplace_back(device_, *std::move(detail),
-                       options_.interval_ns / kIntervalParts * kDetailIntervalParts);
+  absl::StatusOr<SelectedMetrics> base = SelectMetrics(BaseRoles(), passes);
+  if (!base.ok()) return base.status();
+  absl::StatusOr<SelectedMetrics> extended = SelectMetrics(ExtendedRoles(), passes);
+  const size_t base_metrics = base->size();
+  sets_.emplace_back(device_, *std::move(base), options_.interval_ns);
+  if (extended.ok() && extended->size() > base_metrics) {
+    sets_.emplace_back(device_, *std::move(extended),
+                       options_.interval_ns / kIntervalParts * kExtendedIntervalParts);
   }
   return absl::OkStatus();
 }
@@ -300,8 +300,8 @@ SamplerWindow CounterSession::PlannedWindow() const {
   return window;
 }
 
-void CounterSession::Introduce(const FrameSink& sink) const {
-  for (const MetricSetSamples& set : sets_) set.Introduce(sink);
+void CounterSession::SendDescriptions(const FrameSink& sink) const {
+  for (const MetricSetSamples& set : sets_) set.SendDescriptions(sink);
   if (!planning_.planned || state_ != State::kReady || schedule_.next_start_ns() == kNever) return;
   if (planned_ns_ == kNever) {
     sink(FRAME_SAMPLER_READY, Ready());

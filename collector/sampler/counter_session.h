@@ -13,7 +13,7 @@
 #include "absl/status/status.h"
 #include "collector/sampler/counters/metric_set_samples.h"
 #include "collector/sampler/counters/pm_sampler.h"
-#include "collector/sampler/counters/rung_reason.h"
+#include "collector/sampler/counters/source_reason.h"
 #include "collector/sampler/counters/window_activity.h"
 #include "collector/sampler/driver/cuda_devices.h"
 #include "collector/sampler/driver/cupti_table.h"
@@ -36,7 +36,7 @@ struct WindowPlanning {
 
 struct CounterSessionOptions {
   PmSamplerOptions sampler;
-  uint64_t interval_ns = kUsualIntervalNs;  // of the lean set's samples
+  uint64_t interval_ns = kUsualIntervalNs;  // of the base set's samples
   WindowScheduleOptions schedule;
   WindowPlanning planning;
   std::string lease_folder;
@@ -66,7 +66,7 @@ class CounterSession {
   bool sampling() const { return state_ == State::kSampling; }
   // Counters are ours, or were given up on request; else reason() says why not.
   bool works() const;
-  const RungReason& reason() const { return reason_; }
+  const SourceReason& reason() const { return reason_; }
   const CounterStatistics& statistics() const { return statistics_; }
   const std::string& chip() const { return chip_; }
 
@@ -78,7 +78,7 @@ class CounterSession {
   int listener() const { return lease_.has_value() ? lease_->listener() : -1; }
 
   // For one who joins: the metric sets so far, and the window that is to come.
-  void Introduce(const FrameSink& sink) const;
+  void SendDescriptions(const FrameSink& sink) const;
 
   // A window that is under way ends now.
   void CutWindow(uint64_t now_ns);
@@ -127,12 +127,12 @@ class CounterSession {
   const FrameSink sink_;
   WindowSchedule schedule_;
   State state_ = State::kBlocked;
-  RungReason reason_;
+  SourceReason reason_;
   CounterStatistics statistics_;
   std::string chip_;
   std::optional<DeviceLease> lease_;
   std::unique_ptr<PmSampler> sampler_;
-  std::vector<MetricSetSamples> sets_;  // lean, then detail where it differs
+  std::vector<MetricSetSamples> sets_;  // base, then extended where it differs
   std::optional<size_t> configured_set_;
   WindowPlanning planning_;
   uint64_t planned_ns_;    // UINT64_MAX: none

@@ -68,7 +68,7 @@ void DeviceSampler::StepCounters(uint64_t now_ns, bool may_begin_window) {
 }
 
 void DeviceSampler::StepStatus(uint64_t now_ns) {
-  const RungReason reason = Reason();
+  const SourceReason reason = Reason();
   const bool works = Works();
   if (now_ns < next_status_ns_ && last_reason_ == reason && last_works_ == works) return;
   next_status_ns_ = now_ns + kStatusPauseNs;
@@ -136,7 +136,7 @@ void DeviceSampler::TakeStatus(std::string_view payload) {
   shared_last_ = std::move(status);
 }
 
-RungReason DeviceSampler::Reason() const {
+SourceReason DeviceSampler::Reason() const {
   if (yielded_.has_value()) return *yielded_;
   if (shared_last_.has_value()) return {shared_last_->reason(), shared_last_->remedy()};
   return counters_ != nullptr ? counters_->reason() : libraries_.no_counters;
@@ -144,7 +144,7 @@ RungReason DeviceSampler::Reason() const {
 
 bool DeviceSampler::Works() const {
   if (lent_since_ns_ != 0) return false;
-  if (shared_last_.has_value()) return shared_last_->rung() == SOURCE_SAMPLED;
+  if (shared_last_.has_value()) return shared_last_->counter_source() == SOURCE_SAMPLED;
   return counters_ != nullptr && counters_->works();
 }
 
@@ -153,8 +153,8 @@ SamplerStatus DeviceSampler::Status() const {
   status.set_device_uuid(device_.uuid);
   status.set_time_ns(RealtimeNs());
   const bool gpm = totals_ != nullptr && totals_->has_gpm();
-  status.set_rung(Works() ? SOURCE_SAMPLED : gpm ? SOURCE_GPM : SOURCE_TIME_ONLY);
-  const RungReason reason = Reason();
+  status.set_counter_source(Works() ? SOURCE_SAMPLED : gpm ? SOURCE_GPM : SOURCE_TIME_ONLY);
+  const SourceReason reason = Reason();
   status.set_reason(reason.reason);
   status.set_remedy(reason.remedy);
   status.set_sampler_cpu_ns(ProcessCpuNs());
@@ -210,7 +210,7 @@ void DeviceSampler::RequestWindow(uint64_t now_ns) {
   }
 }
 
-void DeviceSampler::Yield(uint64_t now_ns, const RungReason& why, const std::string& lent_to) {
+void DeviceSampler::Yield(uint64_t now_ns, const SourceReason& why, const std::string& lent_to) {
   EndLoan(now_ns);
   if (!lent_to.empty()) {
     lent_since_ns_ = now_ns;
@@ -266,9 +266,9 @@ void DeviceSampler::SetIdleCpu(uint64_t now_ns, uint32_t ppm) {
   if (counters_ != nullptr) counters_->SetIdleCpu(now_ns, ppm);
 }
 
-void DeviceSampler::Introduce(const FrameSink& sink) {
+void DeviceSampler::SendDescriptions(const FrameSink& sink) {
   sink(FRAME_DEVICE_PEAKS, Peaks());
-  if (counters_ != nullptr) counters_->Introduce(sink);
+  if (counters_ != nullptr) counters_->SendDescriptions(sink);
   sink(FRAME_SAMPLER_STATUS, Status());
 }
 

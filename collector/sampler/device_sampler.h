@@ -19,7 +19,7 @@ namespace utlz {
 struct SamplerLibraries {
   const CuptiTable* cupti = nullptr;
   const NvmlTable* nvml = nullptr;
-  RungReason no_counters;  // why `cupti` is null
+  SourceReason no_counters;  // why `cupti` is null
 };
 
 // Not thread-safe. Device and libraries must outlive it.
@@ -52,7 +52,7 @@ class DeviceSampler {
   void RequestWindow(uint64_t now_ns);
   // Gives the counters up and takes them back; `why` is said meanwhile. `lent_to`: a profiler that
   // is none of ours, else empty.
-  void Yield(uint64_t now_ns, const RungReason& why, const std::string& lent_to = "");
+  void Yield(uint64_t now_ns, const SourceReason& why, const std::string& lent_to = "");
   void Resume(uint64_t now_ns);
   void SetDuty(uint64_t now_ns, uint32_t duty_ppm);
   void SetCpuBudget(uint64_t now_ns, uint32_t ppm);
@@ -62,7 +62,7 @@ class DeviceSampler {
   void SetIdleCpu(uint64_t now_ns, uint32_t ppm);
 
   // For one who joins: all that was said so far and holds.
-  void Introduce(const FrameSink& sink);
+  void SendDescriptions(const FrameSink& sink);
 
   // Ends a window, and says what is still to be said to the own collector. `goes_on`: others listen
   // on; else the counters are given up.
@@ -77,7 +77,7 @@ class DeviceSampler {
   void EndSubscription(uint64_t now_ns);
   void TakeStatus(std::string_view payload);
   void EndLoan(uint64_t now_ns);
-  RungReason Reason() const;
+  SourceReason Reason() const;
   bool Works() const;
   SamplerStatus Status() const;
   void AddShared(SamplerStatus* status) const;
@@ -96,14 +96,14 @@ class DeviceSampler {
   std::optional<SamplerStatus> shared_last_;
   SamplerStatus shared_before_;
   uint64_t next_request_ns_ = 0;
-  std::optional<RungReason> yielded_;  // why
-  uint64_t lent_since_ns_ = 0;         // 0: not lent
-  uint64_t lent_ns_ = 0;               // before that
+  std::optional<SourceReason> yielded_;  // why
+  uint64_t lent_since_ns_ = 0;           // 0: not lent
+  uint64_t lent_ns_ = 0;                 // before that
   std::string lent_to_;
   std::unique_ptr<NvmlTotals> totals_;
   uint64_t next_totals_ns_;
   uint64_t next_status_ns_;
-  std::optional<RungReason> last_reason_;
+  std::optional<SourceReason> last_reason_;
   bool last_works_ = false;
   bool clock_sent_ = false;
 };

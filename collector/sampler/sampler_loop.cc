@@ -36,8 +36,8 @@ SamplerLoop::SamplerLoop(const SamplerOptions& options, const std::vector<CudaDe
       devices_(devices),
       libraries_(libraries),
       lease_folder_(lease_folder),
-      audience_(std::move(channel),
-                options.planned_windows ? SubscriberKind::kPlanned : SubscriberKind::kAlways),
+      subscribers_(std::move(channel),
+                   options.planned_windows ? SubscriberKind::kPlanned : SubscriberKind::kAlways),
       rivals_(proc_root),
       pauses_(lease_folder),
       idle_cores_(proc_root),
@@ -60,14 +60,14 @@ bool SamplerLoop::Turn(int longest_wait_ms) {
   StepAll();
   Wait(longest_wait_ms);
   TakeInSubscribers();
-  audience_.Exchange(
+  subscribers_.Exchange(
       MonotonicNs(),
-      [this](SamplerAudience::Listener* listener, const SamplerCommand& command) {
-        Obey(listener, command);
+      [this](SamplerSubscribers::Listener* listener, const SamplerCommand& command) {
+        HandleCommand(listener, command);
       },
-      [this](SamplerAudience::Listener* listener) { Introduce(listener); });
-  if (!parted_ && (quit_ || !audience_.own_listens())) PartFromOwnCollector();
-  if (audience_.empty()) {
+      [this](SamplerSubscribers::Listener* listener) { SendDescriptions(listener); });
+  if (!parted_ && (quit_ || !subscribers_.own_listens())) PartFromOwnCollector();
+  if (subscribers_.empty()) {
     // The rest, which CUPTI and NVML would take down at length, the end of the process does at
     // once.
     for (const auto& sampler : samplers_) sampler->Conclude(MonotonicNs(), false);
@@ -87,14 +87,14 @@ void SamplerLoop::UseDevice(const CudaDevice& device) {
   session.schedule.cpu_burst_ns = options_.cpu_burst_ns;
   session.schedule.steady_reserve_ns = SteadyReserveNs(options_.cpu_burst_ns);
   session.schedule.seed = RealtimeNs();
-  session.planning = audience_.Planning(device.uuid);
+  session.planning = subscribers_.Planning(device.uuid);
   session.lease_folder = lease_folder_;
   samplers_.push_back(std::make_unique<DeviceSampler>(
       device, libraries_, session,
       [this, &device](uint16_t type, const google::protobuf::MessageLite& message) {
-        audience_.Send(device.uuid, type, message);
+        subscribers_.Send(device.uuid, type, message);
       },
-      [this](uint16_t type, std::string_view payload) { audience_.SendToOwn(type, payload); },
+      [this](uint16_t type, std::string_view payload) { subscribers_.SendToOwn(type, payload); },
       MonotonicNs()));
   ShareCpuBudget();
 }
@@ -116,10 +116,10 @@ void SamplerLoop::UseDeviceByUuid(const std::string& uuid) {
   SamplerStatus status;
   status.set_device_uuid(uuid);
   status.set_time_ns(RealtimeNs());
-  status.set_rung(SOURCE_TIME_ONLY);
+  status.set_counter_source(SOURCE_TIME_ONLY);
   status.set_reason("the sampler does not see this GPU (a MIG slice, or hidden from this process)");
   status.set_remedy("run utlz outside the container that hides the GPU, or without MIG");
-  audience_.Send(uuid, FRAME_SAMPLER_STATUS, status);
+  subscribers_.Send(uuid, FRAME_SAMPLER_STATUS, status);
 }
 
 void SamplerLoop::ShareCpuBudget() {
@@ -138,7 +138,8 @@ void SamplerLoop::LookForIdleCores() {
   for (const auto& sampler : samplers_) sampler->SetIdleCpu(now_ns, share);
 }
 
-void SamplerLoop::PlanWindow(SamplerAudience::Listener* listener, const SamplerCommand& command) {
+void SamplerLoop::PlanWindow(SamplerSubscribers::Listener* listener,
+                             const SamplerCommand& command) {
   DeviceSampler* const sampler = Find(UuidOf(command));
   if (sampler == nullptr || listener->kind != SubscriberKind::kPlanned) return;
   const uint64_t now_ns = MonotonicNs();
@@ -146,10 +147,11 @@ void SamplerLoop::PlanWindow(SamplerAudience::Listener* listener, const SamplerC
   const uint64_t asked_ns = now_ns + (std::max(command.argument, realtime_ns) - realtime_ns);
   const uint64_t planned_ns = sampler->WindowAt(now_ns, asked_ns);
   if (planned_ns == UINT64_MAX) return;
-  audience_.SendWindow(sampler->PlannedWindow(), planned_ns == asked_ns ? listener : nullptr);
+  subscribers_.SendWindow(sampler->PlannedWindow(), planned_ns == asked_ns ? listener : nullptr);
 }
 
-void SamplerLoop::Obey(SamplerAudience::Listener* listener, const SamplerCommand& command) {
+void SamplerLoop::HandleCommand(SamplerSubscribers::Listener* listener,
+                                const SamplerCommand& command) {
   const uint64_t now_ns = MonotonicNs();
   const bool own = listener->uuid.empty();
   // Others speak of the GPU that they share, and neither add GPUs nor set our pace.
@@ -170,9 +172,9 @@ void SamplerLoop::Obey(SamplerAudience::Listener* listener, const SamplerCommand
       quit_ = quit_ || own;
       return;
     case kSamplerYield:
-      return audience_.Yield(now_ns, listener);
+      return subscribers_.Yield(now_ns, listener);
     case kSamplerResume:
-      return audience_.Resume(now_ns, listener);
+      return subscribers_.Resume(now_ns, listener);
     case kSamplerSetDuty:
       if (!own) return;
       duty_ppm_ = static_cast<uint32_t>(std::min<uint64_t>(command.argument, 1'000'000));
@@ -188,21 +190,21 @@ void SamplerLoop::Obey(SamplerAudience::Listener* listener, const SamplerCommand
   }
 }
 
-void SamplerLoop::Introduce(SamplerAudience::Listener* listener) {
+void SamplerLoop::SendDescriptions(SamplerSubscribers::Listener* listener) {
   DeviceSampler* const sampler = Find(listener->uuid);
   if (sampler == nullptr) return;
-  sampler->Introduce([&](uint16_t type, const google::protobuf::MessageLite& message) {
-    audience_.SendTo(listener, type, message);
+  sampler->SendDescriptions([&](uint16_t type, const google::protobuf::MessageLite& message) {
+    subscribers_.SendTo(listener, type, message);
   });
-  sampler->SetPlanning(MonotonicNs(), audience_.Planning(listener->uuid));
+  sampler->SetPlanning(MonotonicNs(), subscribers_.Planning(listener->uuid));
 }
 
 void SamplerLoop::StepAll() {
   for (const auto& sampler : samplers_) {
     // Decoding one GPU's window would hold up the end of another's.
-    const bool may_begin =
-        !audience_.congested() && std::none_of(samplers_.begin(), samplers_.end(),
-                                               [](const auto& other) { return other->sampling(); });
+    const bool may_begin = !subscribers_.congested() &&
+                           std::none_of(samplers_.begin(), samplers_.end(),
+                                        [](const auto& other) { return other->sampling(); });
     sampler->Step(MonotonicNs(), may_begin);
   }
 }
@@ -210,7 +212,7 @@ void SamplerLoop::StepAll() {
 void SamplerLoop::Wait(int longest_wait_ms) {
   std::vector<pollfd> entries;
   const uint64_t now_ns = MonotonicNs();
-  audience_.AddPolled(now_ns, &entries);
+  subscribers_.AddPolled(now_ns, &entries);
   const bool may_listen = subscriber_pace_.MayListen(now_ns);
   for (const auto& sampler : samplers_) {
     for (const int fd : {may_listen ? sampler->listener() : -1, sampler->subscription_fd()}) {
@@ -226,7 +228,7 @@ void SamplerLoop::TakeInSubscribers() {
     if (sampler->listener() < 0) continue;
     UniqueFd connection = AcceptSubscriber(sampler->listener(), MonotonicNs(), &subscriber_pace_);
     if (connection.valid()) {
-      audience_.Add(MonotonicNs(), std::move(connection), sampler->device().uuid);
+      subscribers_.Add(MonotonicNs(), std::move(connection), sampler->device().uuid);
     }
   }
 }
@@ -234,11 +236,11 @@ void SamplerLoop::TakeInSubscribers() {
 void SamplerLoop::ApplyWishes() {
   const uint64_t now_ns = MonotonicNs();
   std::erase_if(samplers_, [this](const auto& sampler) {
-    return !audience_.own_listens() && !audience_.HasSubscribers(sampler->device().uuid);
+    return !subscribers_.own_listens() && !subscribers_.HasSubscribers(sampler->device().uuid);
   });
   for (const auto& sampler : samplers_) {
-    sampler->SetPlanning(now_ns, audience_.Planning(sampler->device().uuid));
-    const std::optional<uint64_t> progress = audience_.Progress(sampler->device().uuid);
+    sampler->SetPlanning(now_ns, subscribers_.Planning(sampler->device().uuid));
+    const std::optional<uint64_t> progress = subscribers_.Progress(sampler->device().uuid);
     if (progress.has_value()) sampler->SetProgress(now_ns, *progress);
     GiveOrTake(now_ns, sampler.get());
   }
@@ -247,18 +249,18 @@ void SamplerLoop::ApplyWishes() {
 void SamplerLoop::GiveOrTake(uint64_t now_ns, DeviceSampler* sampler) {
   const std::string& uuid = sampler->device().uuid;
   const std::optional<std::string> rival = RivalFor(*sampler);
-  std::optional<RungReason> why;
+  std::optional<SourceReason> why;
   const std::optional<CounterPause>& pause = pauses_.Of(uuid, now_ns, RealtimeNs());
   std::string lent_to = rival.value_or("");
   if (pause.has_value()) {
     lent_to = absl::StrCat("utlz pause of ", pause->by);
-    why = RungReason{absl::StrCat(kPauseReason, " (", pause->by, ")"),
-                     "none is needed: utlz pause --end takes them back before the time is over"};
+    why = SourceReason{absl::StrCat(kPauseReason, " (", pause->by, ")"),
+                       "none is needed: utlz pause --end takes them back before the time is over"};
   } else if (rival.has_value()) {
-    why = RungReason{absl::StrCat("the counters are lent to another profiler (", *rival, ")"),
-                     "none is needed: utlz takes them back when it ends"};
-  } else if (now_ns < audience_.YieldedUntilNs(uuid)) {
-    why = RungReason{kRangesReason, "none is needed: it takes seconds"};
+    why = SourceReason{absl::StrCat("the counters are lent to another profiler (", *rival, ")"),
+                       "none is needed: utlz takes them back when it ends"};
+  } else if (now_ns < subscribers_.YieldedUntilNs(uuid)) {
+    why = SourceReason{kRangesReason, "none is needed: it takes seconds"};
   }
   const auto yielded = yielded_.find(uuid);
   if (why.has_value() && (yielded == yielded_.end() || yielded->second != *why)) {
@@ -284,15 +286,15 @@ std::optional<std::string> SamplerLoop::RivalFor(const DeviceSampler& sampler) c
 
 void SamplerLoop::PartFromOwnCollector() {
   parted_ = true;
-  const bool goes_on = audience_.has_subscribers();
+  const bool goes_on = subscribers_.has_subscribers();
   for (const auto& sampler : samplers_) {
     sampler->Conclude(MonotonicNs(), goes_on);
   }
   if (goes_on) {
-    audience_.ReleaseOwn(MonotonicNs());
+    subscribers_.ReleaseOwn(MonotonicNs());
   } else {
-    audience_.own_channel().Drain(kDrainMs);
-    audience_.own_channel().Close();
+    subscribers_.own_channel().Drain(kDrainMs);
+    subscribers_.own_channel().Close();
   }
   ShareCpuBudget();
 }
@@ -304,7 +306,7 @@ int SamplerLoop::MillisecondsUntilDue(int longest_wait_ms) const {
   if (!subscriber_pace_.MayListen(now_ns)) {
     due_ns = std::min(due_ns, subscriber_pace_.paused_until_ns());
   }
-  bool held_up = audience_.congested();
+  bool held_up = subscribers_.congested();
   for (const auto& sampler : samplers_) {
     due_ns = std::min({due_ns, sampler->next_step_ns(), now_ns + PauseWatch::kLookNs});
     if (sampler->takes_counters()) due_ns = std::min(due_ns, rivals_.next_look_ns());

@@ -15,9 +15,9 @@
 #include "collector/sampler/channel/sampler_options.h"
 #include "collector/sampler/device_sampler.h"
 #include "collector/sampler/host/idle_cores.h"
-#include "collector/sampler/sampler_audience.h"
+#include "collector/sampler/sampler_subscribers.h"
+#include "collector/sampler/sharing/competing_profilers.h"
 #include "collector/sampler/sharing/counter_pause.h"
-#include "collector/sampler/sharing/rival_profilers.h"
 #include "proto/listener_pace.h"
 
 namespace utlz {
@@ -41,9 +41,9 @@ class SamplerLoop {
   void UseDeviceByUuid(const std::string& uuid);
   void ShareCpuBudget();
   void LookForIdleCores();
-  void Obey(SamplerAudience::Listener* listener, const SamplerCommand& command);
-  void PlanWindow(SamplerAudience::Listener* listener, const SamplerCommand& command);
-  void Introduce(SamplerAudience::Listener* listener);
+  void HandleCommand(SamplerSubscribers::Listener* listener, const SamplerCommand& command);
+  void PlanWindow(SamplerSubscribers::Listener* listener, const SamplerCommand& command);
+  void SendDescriptions(SamplerSubscribers::Listener* listener);
   void StepAll();
   void Wait(int longest_wait_ms);
   void TakeInSubscribers();
@@ -62,13 +62,13 @@ class SamplerLoop {
   const std::vector<CudaDevice>& devices_;
   const SamplerLibraries& libraries_;
   const std::string lease_folder_;
-  SamplerAudience audience_;
+  SamplerSubscribers subscribers_;
   std::vector<std::unique_ptr<DeviceSampler>> samplers_;
-  RivalProfilers rivals_;
+  CompetingProfilers rivals_;
   PauseWatch pauses_;
   IdleCores idle_cores_;
-  ListenerPace subscriber_pace_;               // of the listeners of all GPUs
-  std::map<std::string, RungReason> yielded_;  // by UUID, where counters were given up: why
+  ListenerPace subscriber_pace_;                 // of the listeners of all GPUs
+  std::map<std::string, SourceReason> yielded_;  // by UUID, where counters were given up: why
   uint32_t duty_ppm_;
   bool quit_ = false;
   bool parted_ = false;

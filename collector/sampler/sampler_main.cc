@@ -21,7 +21,7 @@ namespace {
 void SendStatusWithoutDevice(FrameChannel* channel, const absl::Status& failure) {
   SamplerStatus status;
   status.set_time_ns(RealtimeNs());
-  status.set_rung(SOURCE_TIME_ONLY);
+  status.set_counter_source(SOURCE_TIME_ONLY);
   status.set_reason(std::string(failure.message()));
   status.set_remedy("run 'utlz doctor'");
   channel->Send(FRAME_SAMPLER_STATUS, status);

@@ -27,32 +27,32 @@ constexpr uint32_t kDevicePoolMib = 32;
 
 }  // namespace
 
-void AgentTable::Admit(AgentKnock knock) {
-  std::string_view refusal = ReasonToRefuse(knock);
+void AgentTable::Admit(AgentHandshake handshake) {
+  std::string_view refusal = ReasonToRefuse(handshake);
   absl::StatusOr<RingMapping> ring = absl::UnavailableError("not mapped");
   if (refusal.empty()) {
-    ring = RingMapping::Map(knock.ring.get(), knock.hello.ring_bytes);
+    ring = RingMapping::Map(handshake.ring.get(), handshake.hello.ring_bytes);
     if (!ring.ok()) refusal = {ring.status().message().data(), ring.status().message().size()};
   }
   if (!refusal.empty()) {
     trouble_.AddRefused(refusal);
-    SendWelcome(knock, WelcomeFor(false));
+    SendWelcome(handshake, WelcomeFor(false));
     return;
   }
-  Insert(std::move(knock), *std::move(ring));
+  Insert(std::move(handshake), *std::move(ring));
 }
 
-std::string_view AgentTable::ReasonToRefuse(const AgentKnock& knock) const {
-  if (knock.hello.abi_version != kAgentAbiVersion) {
+std::string_view AgentTable::ReasonToRefuse(const AgentHandshake& handshake) const {
+  if (handshake.hello.abi_version != kAgentAbiVersion) {
     return "it is of another utlz release than the collector";
   }
-  if (token_ && !knock.adopted && !IsSameHalf(knock.hello.token, token_->agents)) {
+  if (token_ && !handshake.adopted && !IsSameHalf(handshake.hello.token, token_->agents)) {
     return "it does not know this run's token (UTLZ_TOKEN), which its environment lacks or has "
            "from an older run";
   }
   if (admitted_ >= kMaxAdmitted) return "a run holds at most 65,536 processes";
   if (live_.size() >= kMaxLive) return "at most 4,096 processes can be profiled at once";
-  if (knock.hello.ring_bytes > kMaxMappedBytes - std::min(mapped_bytes_, kMaxMappedBytes)) {
+  if (handshake.hello.ring_bytes > kMaxMappedBytes - std::min(mapped_bytes_, kMaxMappedBytes)) {
     return "the rings of all processes together exceed 64 GiB";
   }
   return {};
@@ -74,23 +74,23 @@ AgentWelcome AgentTable::WelcomeFor(bool accepted) const {
   return welcome;
 }
 
-void AgentTable::Insert(AgentKnock knock, RingMapping ring) {
-  EndReplaced(knock.pid);
+void AgentTable::Insert(AgentHandshake handshake, RingMapping ring) {
+  EndReplaced(handshake.pid);
   const uint32_t index = ++admitted_;  // 0 is the collector
   auto source =
-      std::make_unique<AgentSource>(index, knock.pid, std::move(knock.pidfd), std::move(ring),
-                                    ReadAllowance(most_bytes_per_second_));
+      std::make_unique<AgentSource>(index, handshake.pid, std::move(handshake.pidfd),
+                                    std::move(ring), ReadAllowance(most_bytes_per_second_));
   source->SetRequest(request_);
   if (source->pidfd() >= 0) Watch(source->pidfd(), index);
   mapped_bytes_ += source->mapped_bytes();
-  if (knock.hello.alone_since_ns != 0) {
-    trouble_.AddMetAnew(knock.pid, knock.hello.alone_since_ns, RealtimeNs());
+  if (handshake.hello.alone_since_ns != 0) {
+    trouble_.AddMetAnew(handshake.pid, handshake.hello.alone_since_ns, RealtimeNs());
   }
   // An agent that is gone before its welcome is noticed by its process descriptor.
-  SendWelcome(knock, WelcomeFor(true));
+  SendWelcome(handshake, WelcomeFor(true));
   if (keeps_connections_) {
-    if (source->pidfd() < 0) Watch(knock.connection.get(), kConnectionTag + index);
-    source->KeepConnection(std::move(knock.connection));
+    if (source->pidfd() < 0) Watch(handshake.connection.get(), kConnectionTag + index);
+    source->KeepConnection(std::move(handshake.connection));
   }
   live_.emplace(index, std::move(source));
 }
@@ -157,14 +157,14 @@ RingState AgentTable::DrainOne(AgentSource* source, uint64_t limit_bytes) {
 
 void AgentTable::Forward(AgentSource* source, uint16_t type, std::string_view payload) {
   source->device_use().Consume(type, payload);
-  if (type == FRAME_DEVICE || type == FRAME_CONTEXT) TellOfWindows(source);
+  if (type == FRAME_DEVICE || type == FRAME_CONTEXT) SendPlannedWindow(source);
   if (type != FRAME_PROCESS) {
     sink_(source->index(), type, payload);
     return;
   }
   Process process;
   if (!process.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
-    sink_(source->index(), type, payload);  // refused and counted by the model
+    sink_(source->index(), type, payload);  // refused and counted by RunIntake
     return;
   }
   if (source->pid() > 0) process.set_host_pid(static_cast<uint64_t>(source->pid()));
@@ -226,7 +226,7 @@ uint64_t AgentTable::WindowReadyNs(const std::string& device_uuid) const {
   return ready_ns;
 }
 
-void AgentTable::TellOfWindows(AgentSource* source) {
+void AgentTable::SendPlannedWindow(AgentSource* source) {
   for (const auto& [uuid, window] : windows_) {
     if (source->device_use().Uses(uuid)) source->SetWindow(window.first, window.second);
   }

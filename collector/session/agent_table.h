@@ -44,7 +44,7 @@ class AgentTable {
         sink_(std::move(sink)) {}
 
   // Welcomes or refuses.
-  void Admit(AgentKnock knock);
+  void Admit(AgentHandshake handshake);
 
   // The process of this source is gone. Its ring is drained to the last published frame.
   void ProcessGone(uint32_t source);
@@ -78,16 +78,16 @@ class AgentTable {
   using Live = std::map<uint32_t, std::unique_ptr<AgentSource>>;
 
   // Why the agent cannot be taken in, empty if it can.
-  std::string_view ReasonToRefuse(const AgentKnock& knock) const;
+  std::string_view ReasonToRefuse(const AgentHandshake& handshake) const;
   AgentWelcome WelcomeFor(bool accepted) const;
-  void Insert(AgentKnock knock, RingMapping ring);
+  void Insert(AgentHandshake handshake, RingMapping ring);
   // An exec leaves an older agent under the same process identifier.
   void EndReplaced(pid_t pid);
   RingState DrainOne(AgentSource* source, uint64_t limit_bytes);
   void Forward(AgentSource* source, uint16_t type, std::string_view payload);
   void Watch(int descriptor, uint64_t tag) const;
   void SetPlace(Process* process) const;
-  void TellOfWindows(AgentSource* source);
+  void SendPlannedWindow(AgentSource* source);
   // `how` as in ProcessEnd; nothing is written where the agent wrote its own end.
   void End(Live::iterator entry, std::string_view how);
 

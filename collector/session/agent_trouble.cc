@@ -27,7 +27,7 @@ std::string OffSentence(AgentReason reason, uint32_t detail) {
              "(PR_SET_DUMPABLE); attach as root";
     case AgentReason::kLibraryNotTaken:
       return "its agent takes a library only from who may trace the process; attach without "
-             "--cupti, or name the libcupti when it is started (utlz run --asleep --cupti)";
+             "--cupti, or name the libcupti when it is started (utlz run --preload --cupti)";
     case AgentReason::kOtherRelease:
       return "its agent is of another utlz release; attach with the one that loaded it";
     default:

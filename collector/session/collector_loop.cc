@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "collector/run/model_state.h"
+#include "collector/run/run_state.h"
 #include "collector/sampler/channel/sampler_command.h"
 #include "collector/session/clock_reading.h"
 #include "collector/session/thread_time.h"
@@ -33,10 +33,10 @@ constexpr uint64_t kWakeTag = uint64_t{1} << 32;
 constexpr uint64_t kListenerTag = kWakeTag + 1;
 constexpr uint64_t kSamplerTag = kWakeTag + 2;
 
-std::vector<KernelTime> KernelTimes(const ModelState& model) {
+std::vector<KernelTime> KernelTimes(const RunState& run_state) {
   std::vector<KernelTime> times;
-  times.reserve(model.kernels.kernels().size());
-  for (const Kernel& kernel : model.kernels.kernels()) {
+  times.reserve(run_state.kernels.kernels().size());
+  for (const Kernel& kernel : run_state.kernels.kernels()) {
     times.push_back({kernel.device, kernel.durations.sum_ns()});
   }
   return times;
@@ -92,7 +92,7 @@ CollectorLoop::CollectorLoop(const SessionOptions& options, AgentListener listen
       schedule_(Clock::now(), milliseconds(options.delay_ms), Duration(options)),
       calibration_(options.counters, options.overhead_budget_ppm),
       planner_(ClockReading::Now().monotonic_ns, RealtimeNs(),
-               options.attached ? WindowPlanner::kVisitPauseNs : WindowPlanner::kPauseNs),
+               options.attached ? WindowPlanner::kAttachmentPauseNs : WindowPlanner::kPauseNs),
       pause_(kShortestPause),
       metrics_(options),
       live_(options.live_folder) {
@@ -124,7 +124,7 @@ void CollectorLoop::Turn(milliseconds wait) {
   const Clock::time_point now = Clock::now();
   if (stop_ && !stop_asked_) stop_asked_ = now;
   const uint64_t answered = TakeInAdded(now);
-  listener_.Poll(now, [this](AgentKnock knock) { agents_.Admit(std::move(knock)); });
+  listener_.Poll(now, [this](AgentHandshake handshake) { agents_.Admit(std::move(handshake)); });
   for (int i = 0; i < count; ++i) Dispatch(events[static_cast<size_t>(i)].data.u64);
   const bool active = agents_.Drain();
   live_agents_ = agents_.live();
@@ -167,14 +167,14 @@ void CollectorLoop::ApplyRequest(Clock::time_point now) {
 
 void CollectorLoop::Calibrate(Clock::time_point now) {
   switch (calibration_.Next(now)) {
-    case CounterTurns::Order::kNone:
+    case CounterArbiter::Order::kNone:
       return;
-    case CounterTurns::Order::kYieldSampler:
+    case CounterArbiter::Order::kYieldSampler:
       return sampler_.Yield();
-    case CounterTurns::Order::kAllowRanges:
+    case CounterArbiter::Order::kAllowRanges:
       request_.ranges_allowed = true;
       return agents_.Request(request_);
-    case CounterTurns::Order::kForbidRangesAndResumeSampler:
+    case CounterArbiter::Order::kForbidRangesAndResumeSampler:
       request_.ranges_allowed = false;
       agents_.Request(request_);
       if (options_.counters != CountersMode::kRange) sampler_.Resume();
@@ -244,16 +244,15 @@ void CollectorLoop::PlanWindows() {
   const auto ready_ns = [&](const std::string& uuid) {
     return now.ToMonotonicNs(agents_.WindowReadyNs(uuid));
   };
-  for (const DeviceWindow& window :
-       planner_.Plan(now.monotonic_ns, in_use, ready_ns)) {
-    TellAgents(window, now);
+  for (const DeviceWindow& window : planner_.Plan(now.monotonic_ns, in_use, ready_ns)) {
+    SendWindowToAgents(window, now);
     if (window.sampling_begin_ns != 0) {
       sampler_.WindowAt(window.device_uuid, now.ToRealtimeNs(window.sampling_begin_ns));
     }
   }
 }
 
-void CollectorLoop::TellAgents(const DeviceWindow& window, const ClockReading& now) {
+void CollectorLoop::SendWindowToAgents(const DeviceWindow& window, const ClockReading& now) {
   agents_.PlanWindow(window.device_uuid, now.ToRealtimeNs(window.begin_ns),
                      now.ToRealtimeNs(window.end_ns));
 }
@@ -265,11 +264,11 @@ void CollectorLoop::TraceAlong(const std::string& device_uuid, uint64_t begin_ns
   const ClockReading now = ClockReading::Now();
   const auto window = planner_.SamplerDecided(now.monotonic_ns, device_uuid,
                                               now.ToMonotonicNs(begin_ns), window_ns);
-  if (window) TellAgents(*window, now);
+  if (window) SendWindowToAgents(*window, now);
 }
 
 AgentState CollectorLoop::WantedState(Clock::time_point now) const {
-  if (sleep_asked_) return AgentState::kAsleep;
+  if (sleep_asked_) return AgentState::kInactive;
   const int override_state = state_override_;
   return override_state < 0 ? schedule_.StateAt(now) : static_cast<AgentState>(override_state);
 }
@@ -315,7 +314,7 @@ bool CollectorLoop::StoppingIsOver(Clock::time_point now) {
     sleep_asked_ = now;
     ApplyRequest(now);
   }
-  // An agent of a visit or of a service ends its part once it sleeps; the others go on.
+  // An agent of an attachment or of a service ends its part once it sleeps; the others go on.
   if (at_once) return now >= *sleep_asked_ + kGrace;
   return agents_.AllAcknowledged() || now >= *sleep_asked_ + kSleepGrace;
 }
@@ -333,10 +332,10 @@ void CollectorLoop::AddAgent(UniqueFd connection, pid_t pid) {
   Wake();
 }
 
-void CollectorLoop::AddKnock(AgentKnock knock) {
+void CollectorLoop::AddKnock(AgentHandshake handshake) {
   {
     const std::lock_guard lock(added_mutex_);
-    added_knocks_.push_back(std::move(knock));
+    added_handshakes_.push_back(std::move(handshake));
     ++knocking_;
   }
   Wake();
@@ -346,9 +345,9 @@ uint64_t CollectorLoop::TakeInAdded(Clock::time_point now) {
   const std::lock_guard lock(added_mutex_);
   for (auto& [connection, pid] : added_) listener_.Adopt(std::move(connection), pid, now);
   added_.clear();
-  const uint64_t answered = added_knocks_.size();
-  for (AgentKnock& knock : added_knocks_) agents_.Admit(std::move(knock));
-  added_knocks_.clear();
+  const uint64_t answered = added_handshakes_.size();
+  for (AgentHandshake& handshake : added_handshakes_) agents_.Admit(std::move(handshake));
+  added_handshakes_.clear();
   return answered;
 }
 

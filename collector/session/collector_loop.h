@@ -21,7 +21,7 @@
 #include "collector/session/agent_table.h"
 #include "collector/session/checkpoint_schedule.h"
 #include "collector/session/clock_reading.h"
-#include "collector/session/counter_turns.h"
+#include "collector/session/counter_arbiter.h"
 #include "collector/session/live_source.h"
 #include "collector/session/metrics_source.h"
 #include "collector/session/run_recorder.h"
@@ -50,8 +50,8 @@ class CollectorLoop {
 
   void AskToStop();
   void AddAgent(UniqueFd connection, pid_t pid);
-  void AddKnock(AgentKnock knock);
-  // An agent whose knock is yet to be answered counts as one that lives.
+  void AddKnock(AgentHandshake handshake);
+  // An agent whose handshake is yet to be answered counts as one that lives.
   SessionProgress progress() const {
     const uint64_t knocking = knocking_;  // before those that it may have become
     return {admitted_agents_, live_agents_ + knocking, launches_};
@@ -82,11 +82,11 @@ class CollectorLoop {
   void PublishMetrics();
   void TellAlarm(const Alarm& alarm, uint64_t now_ns);
   void PlanWindows();
-  void TellAgents(const DeviceWindow& window, const ClockReading& now);
+  void SendWindowToAgents(const DeviceWindow& window, const ClockReading& now);
   void TraceAlong(const std::string& device_uuid, uint64_t begin_ns, uint64_t window_ns);
   AgentState WantedState(Clock::time_point now) const;
   std::chrono::milliseconds NextWait(Clock::time_point now) const;
-  // Returns how many knocks were answered.
+  // Returns how many handshakes were answered.
   uint64_t TakeInAdded(Clock::time_point now);
   void OnAgentFrame(uint32_t source, uint16_t type, std::string_view payload);
   bool StoppingIsOver(Clock::time_point now);
@@ -99,7 +99,7 @@ class CollectorLoop {
   SamplerFeed sampler_;
   AgentTable agents_;
   TraceSchedule schedule_;
-  CounterTurns calibration_;
+  CounterArbiter calibration_;
   AgentRequest request_;
   WindowPlanner planner_;
   SamplingPace pace_;
@@ -122,7 +122,7 @@ class CollectorLoop {
   std::atomic<uint64_t> knocking_{0};  // handed over by AddKnock(), and not yet in the table
   std::mutex added_mutex_;
   std::vector<std::pair<UniqueFd, pid_t>> added_;  // guarded by added_mutex_
-  std::vector<AgentKnock> added_knocks_;           // the same
+  std::vector<AgentHandshake> added_handshakes_;   // the same
 };
 
 }  // namespace utlz

@@ -16,14 +16,14 @@ constexpr double kSecondsPerNs = 1e-9;
 std::vector<Alarm> MetricsSource::Publish(RunRecorder* recorder, uint64_t monotonic_ns,
                                           uint64_t collector_cpu_ns) {
   RecordApplication(recorder);
-  const ModelState& model = recorder->Advance();
-  if (worth_pace_.Due(monotonic_ns)) RenewWorth(model, monotonic_ns);
+  const RunState& run_state = recorder->Advance();
+  if (worth_pace_.Due(monotonic_ns)) RenewWorth(run_state, monotonic_ns);
   const uint64_t cpu_before_ns = ThreadCpuNs();
-  MetricsSnapshot snapshot = Take(model, collector_cpu_ns);
+  MetricsSnapshot snapshot = Take(run_state, collector_cpu_ns);
   std::vector<Alarm> news;
   if (watches_) {
-    news = alarms_.Look(TakeReadings(model, metrics_));
-    alarms_.AddTo(metrics_.HostLabels(model), &snapshot);
+    news = alarms_.Look(TakeReadings(run_state, metrics_));
+    alarms_.AddTo(metrics_.HostLabels(run_state), &snapshot);
   }
   if (publish_) publish_(std::move(snapshot));
   const uint64_t spent_ns = ThreadCpuNs() - cpu_before_ns;
@@ -42,23 +42,23 @@ void MetricsSource::RecordApplication(RunRecorder* recorder) {
 
 void MetricsSource::PublishLast(RunRecorder* recorder, uint64_t collector_cpu_ns) {
   if (!publish_) return;
-  const ModelState& model = recorder->Advance();
-  metrics_.RenewWorth(model);
-  MetricsSnapshot snapshot = Take(model, collector_cpu_ns);
-  if (watches_) alarms_.AddTo(metrics_.HostLabels(model), &snapshot);
+  const RunState& run_state = recorder->Advance();
+  metrics_.RenewWorth(run_state);
+  MetricsSnapshot snapshot = Take(run_state, collector_cpu_ns);
+  if (watches_) alarms_.AddTo(metrics_.HostLabels(run_state), &snapshot);
   publish_(std::move(snapshot));
 }
 
-MetricsSnapshot MetricsSource::Take(const ModelState& model, uint64_t collector_cpu_ns) {
+MetricsSnapshot MetricsSource::Take(const RunState& run_state, uint64_t collector_cpu_ns) {
   const CollectorCost cost{.cpu_seconds = static_cast<double>(collector_cpu_ns) * kSecondsPerNs,
                            .snapshot_cpu_seconds = static_cast<double>(cost_ns_) * kSecondsPerNs,
                            .time_seconds = static_cast<double>(RealtimeNs()) * kSecondsPerNs};
-  return metrics_.Take(model, cost);
+  return metrics_.Take(run_state, cost);
 }
 
-void MetricsSource::RenewWorth(const ModelState& model, uint64_t monotonic_ns) {
+void MetricsSource::RenewWorth(const RunState& run_state, uint64_t monotonic_ns) {
   const uint64_t cpu_before_ns = ThreadCpuNs();
-  metrics_.RenewWorth(model);
+  metrics_.RenewWorth(run_state);
   const uint64_t spent_ns = ThreadCpuNs() - cpu_before_ns;
   cost_ns_ += spent_ns;
   worth_pace_.Renewed(monotonic_ns, spent_ns);

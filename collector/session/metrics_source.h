@@ -37,8 +37,8 @@ class MetricsSource {
  private:
   bool wanted() const { return publish_ || watches_ || read_application_; }
   void RecordApplication(RunRecorder* recorder);
-  MetricsSnapshot Take(const ModelState& model, uint64_t collector_cpu_ns);
-  void RenewWorth(const ModelState& model, uint64_t monotonic_ns);
+  MetricsSnapshot Take(const RunState& run_state, uint64_t collector_cpu_ns);
+  void RenewWorth(const RunState& run_state, uint64_t monotonic_ns);
 
   RunMetrics metrics_;
   SnapshotPace pace_;

@@ -2,7 +2,7 @@
 // the thousand (launches, copies, ranges, samples) are written in windows and left out between
 // them.
 //
-// The report of the run stays whole, since the model gets every record. For whoever reads the
+// The report of the run stays whole, since RunIntake gets every record. For whoever reads the
 // frames again, what was left out looks like what it is, time without records: the trace windows of
 // the processes are cut to the stretches whose launches are in the profile.
 //

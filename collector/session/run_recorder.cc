@@ -27,7 +27,7 @@ void RunRecorder::Record(uint32_t source, uint16_t type, std::string_view payloa
   thinning_.Offer(
       source, type, payload, ProfileThinning::Clock::now(), writer_.bytes_written(),
       [this](uint32_t of, uint16_t kept, std::string_view bytes) { Append(of, kept, bytes); });
-  model_.Consume(source, type, payload);
+  intake_.Consume(source, type, payload);
   if (source != 0) Publish();
 }
 
@@ -37,14 +37,14 @@ void RunRecorder::Flush() {
 
 void RunRecorder::Checkpoint() {
   if (write_failure_) return;
-  const std::string summary = Summarize(model_.Advance()).SerializeAsString();
+  const std::string summary = Summarize(intake_.Advance()).SerializeAsString();
   if (thinning_.HasRoom(ProfileThinning::Clock::now(), writer_.bytes_written() + summary.size())) {
     Append(0, FRAME_SUMMARY, summary);
   }
 }
 
 std::vector<CounterPrecision> RunRecorder::Precisions() const {
-  return CounterPrecisions(model_.state());
+  return CounterPrecisions(intake_.state());
 }
 
 Summary RunRecorder::Finish(RunEnd end) {
@@ -55,7 +55,7 @@ Summary RunRecorder::Finish(RunEnd end) {
   if (thinning_.thinned()) end.add_notices(kThinnedNotice);
   if (thinning_.descriptions_left_out()) end.add_notices(kDescriptionsLeftOutNotice);
   Record(0, FRAME_RUN_END, end.SerializeAsString());
-  Summary summary = Summarize(model_.Advance());
+  Summary summary = Summarize(intake_.Advance());
   Append(0, FRAME_SUMMARY, summary.SerializeAsString());
   Publish();  // also what could be written of it in part
   if (!write_failure_) Note(writer_.Finish());

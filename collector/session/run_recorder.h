@@ -1,4 +1,4 @@
-// Where every frame of a run goes: to the model and, as far as there is room, into the profile.
+// Where every frame of a run goes: to RunIntake and, as far as there is room, into the profile.
 //
 // The profile takes the place of an older one once a process has been recorded, or at the end. A
 // recorder that sees neither leaves what was there.
@@ -16,7 +16,7 @@
 
 #include "collector/analysis/counter_precision.h"
 #include "collector/profile/profile_writer.h"
-#include "collector/run/run_model.h"
+#include "collector/run/run_intake.h"
 #include "collector/session/profile_thinning.h"
 #include "proto/profile.pb.h"
 #include "proto/summary.pb.h"
@@ -37,17 +37,17 @@ class RunRecorder {
   void Checkpoint();
   // What comes in the next seconds stays in the profile, however much there is already.
   void KeepRecords() { thinning_.KeepFor(kKept, ProfileThinning::Clock::now()); }
-  void CountRefusedFrames(uint64_t frames) { model_.CountRefusedFrames(frames); }
+  void CountRefusedFrames(uint64_t frames) { intake_.CountRefusedFrames(frames); }
 
-  uint64_t launches() const { return model_.Launches(); }  // of kernels, so far
+  uint64_t launches() const { return intake_.Launches(); }  // of kernels, so far
   // All that is known so far; the reference is valid until the next frame.
-  const ModelState& Advance() { return model_.Advance(); }
+  const RunState& Advance() { return intake_.Advance(); }
   // Of the counters sampled so far.
   std::vector<CounterPrecision> Precisions() const;
   // As far as launches have come, placed in time or not.
-  const ModelState& state() const { return model_.state(); }
+  const RunState& state() const { return intake_.state(); }
 
-  // Set once writing failed (disk full, say). The model goes on.
+  // Set once writing failed (disk full, say). The run goes on.
   const std::optional<std::string>& write_failure() const { return write_failure_; }
 
   // Records the end, closes the profile with the summary in it, and returns that.
@@ -58,7 +58,7 @@ class RunRecorder {
   void Publish();
   void Note(const absl::Status& status);
 
-  RunModel model_;
+  RunIntake intake_;
   ProfileWriter writer_;
   ProfileThinning thinning_;
   std::optional<std::string> write_failure_;

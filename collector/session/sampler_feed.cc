@@ -96,7 +96,7 @@ void SamplerFeed::ConsumeStatus(std::string_view payload) {
   SamplerStatus status;
   if (!status.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) return;
   has_status_ = true;
-  may_count_ = status.rung() == SOURCE_SAMPLED;
+  may_count_ = status.counter_source() == SOURCE_SAMPLED;
 }
 
 void SamplerFeed::Forward(uint16_t type, std::string_view payload) {

@@ -49,7 +49,8 @@ RunStart DescribeStart(const SessionOptions& options) {
   start.set_overhead_budget_ppm(options.overhead_budget_ppm);
   start.set_counters(CountersName(options.counters));
   start.set_attached(options.attached);
-  if (options.model_work.ByteSizeLong() > 0) *start.mutable_model_work() = options.model_work;
+  if (options.workload_spec.ByteSizeLong() > 0)
+    *start.mutable_workload_spec() = options.workload_spec;
   if (options.alert_limits.ByteSizeLong() > 0) {
     *start.mutable_alert_limits() = options.alert_limits;
   }
@@ -78,7 +79,7 @@ class RunningSession : public Session {
     loop_->AddAgent(std::move(connection), pid);
   }
 
-  void AddKnock(AgentKnock knock) override { loop_->AddKnock(std::move(knock)); }
+  void AddKnock(AgentHandshake handshake) override { loop_->AddKnock(std::move(handshake)); }
 
   SessionProgress Progress() const override { return loop_->progress(); }
 

@@ -1,4 +1,4 @@
-// One run: accepts agents, reads their rings and the sampler, feeds the model and the profile.
+// One run: accepts agents, reads their rings and the sampler, feeds RunIntake and the profile.
 //
 // Start() returns once agents can connect; a thread does the rest until Finish(). That thread has
 // every signal blocked. A session never ends the run that it watches: what goes wrong becomes a
@@ -57,11 +57,11 @@ class Session {
   virtual void AddAgent(UniqueFd connection, pid_t pid) = 0;
 
   // Answers an agent that has said hello elsewhere.
-  virtual void AddKnock(AgentKnock knock) = 0;
+  virtual void AddKnock(AgentHandshake handshake) = 0;
 
   virtual SessionProgress Progress() const = 0;
 
-  // Asks every agent, present and future, for `state` (kTracing or kAsleep).
+  // Asks every agent, present and future, for `state` (kTracing or kInactive).
   virtual void RequestState(AgentState state) = 0;
 };
 

@@ -38,7 +38,7 @@ struct SessionOptions {
   // Finish() has asked them to sleep, which it does at once.
   bool of_service = false;
   uint64_t most_bytes_per_second = 0;    // that are read of one agent; 0: any
-  ModelWork model_work;                  // recorded with the run
+  WorkloadSpec workload_spec;            // recorded with the run
   AlertLimits alert_limits;              // the same
   std::vector<DeviceCeilings> ceilings;  // what this machine's GPUs were measured to attain
   std::string cupti_path;                // a libcupti that the user named for the sampler

@@ -21,7 +21,7 @@ class TraceSchedule {
 
   AgentState StateAt(Clock::time_point now) const {
     const bool inside = now >= begin_ && (!end_ || now < *end_);
-    return inside ? AgentState::kTracing : AgentState::kAsleep;
+    return inside ? AgentState::kTracing : AgentState::kInactive;
   }
 
   // The next time at which StateAt changes, if it ever does again.

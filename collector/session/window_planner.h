@@ -37,14 +37,14 @@ class WindowPlanner {
   static constexpr uint64_t kSwitchingNs = 2'000'000;
   static constexpr uint64_t kStoppingNs = 3'000'000;
   // A process that needs longer than this after the sampler is ready is not waited for.
-  // In a visit to a server it needs five seconds (inject/tracing/trace_budget.h).
+  // In an attachment to a server it needs five seconds (inject/tracing/trace_budget.h).
   static constexpr uint64_t kLongestWaitNs = 6'000'000'000;
   // Without a sampler: what windows last, and the pause between them.
   static constexpr uint64_t kWindowNs = 25'000'000;
   static constexpr uint64_t kPauseNs = 1'000'000'000;
-  // The same in a visit, whose processes can pay for few windows: those that are sampled come
+  // The same in an attachment, whose processes can pay for few windows: those that are sampled come
   // first.
-  static constexpr uint64_t kVisitPauseNs = 5'000'000'000;
+  static constexpr uint64_t kAttachmentPauseNs = 5'000'000'000;
   // A sampler that reads one GPU's window cannot end another's.
   static constexpr uint64_t kReadingNs = 100'000'000;
   static constexpr uint64_t kSeldomNs = 5'000'000'000;

@@ -23,46 +23,46 @@
 #include "collector/summary/owners_summary.h"
 #include "collector/summary/phases.h"
 #include "collector/summary/run_summary.h"
+#include "collector/summary/steady_state_summary.h"
 #include "collector/summary/step_levels.h"
 #include "collector/summary/step_summary.h"
 #include "collector/summary/timeline.h"
 #include "collector/summary/waterfall.h"
-#include "collector/summary/window_summary.h"
 
 namespace utlz {
 
-Summary Summarize(const ModelState& model) {
+Summary Summarize(const RunState& state) {
   Summary summary;
   summary.set_schema("utlz.report/1");
-  SummarizeRun(model, &summary);
-  const Analysis analysis = Analyze(model, SummarizeSteps(model, &summary));
+  SummarizeRun(state, &summary);
+  const Analysis analysis = Analyze(state, SummarizeSteps(state, &summary));
   TakePausesOutOfSteps(analysis, &summary);
   TakeSlowdownOutOfSteps(analysis, &summary);
   if (summary.has_steps()) CopyStepTimes(summary.mutable_steps());
-  SummarizeWindow(model, analysis, &summary);
-  SummarizePhases(model, analysis, &summary);
-  SummarizeProcesses(model, &summary);
-  SummarizeDevices(model, analysis, &summary);
-  SummarizeKernels(model, analysis, &summary);
-  SummarizeCopies(model, &summary);
-  SummarizeMarkers(model, analysis, &summary);
-  SummarizeCapture(model, analysis, &summary);
-  AddCuptiNotices(model, &summary);
-  AddSamplingNotices(model, &summary);
-  SummarizeFamilies(model, analysis, &summary);
-  SummarizeOwners(model, analysis, &summary);
-  SummarizeLadder(model, analysis, &summary);
-  SummarizeWaterfall(model, analysis, &summary);
-  SummarizeEfficiency(model, analysis, &summary);
-  SummarizeEnergyAndCost(model, analysis, &summary);
-  SummarizeMemory(model, analysis, &summary);
-  SummarizeCommunication(model, analysis, &summary);
-  SummarizeTimeline(model, analysis, &summary);
-  SummarizeFindings(model, analysis, &summary);
-  SayWhatIsKnown(model.run_start.has_value() ? model.run_start->counters() : "", &summary);
-  SummarizeApplication(model, &summary);
-  SummarizeAlarms(model, &summary);
-  RaiseAlerts(model.run_start.has_value() ? model.run_start->alert_limits() : AlertLimits(),
+  SummarizeSteadyState(state, analysis, &summary);
+  SummarizePhases(state, analysis, &summary);
+  SummarizeProcesses(state, &summary);
+  SummarizeDevices(state, analysis, &summary);
+  SummarizeKernels(state, analysis, &summary);
+  SummarizeCopies(state, &summary);
+  SummarizeMarkers(state, analysis, &summary);
+  SummarizeCapture(state, analysis, &summary);
+  AddCuptiNotices(state, &summary);
+  AddSamplingNotices(state, &summary);
+  SummarizeFamilies(state, analysis, &summary);
+  SummarizeOwners(state, analysis, &summary);
+  SummarizeLadder(state, analysis, &summary);
+  SummarizeWaterfall(state, analysis, &summary);
+  SummarizeEfficiency(state, analysis, &summary);
+  SummarizeEnergyAndCost(state, analysis, &summary);
+  SummarizeMemory(state, analysis, &summary);
+  SummarizeCommunication(state, analysis, &summary);
+  SummarizeTimeline(state, analysis, &summary);
+  SummarizeFindings(state, analysis, &summary);
+  SayWhatIsKnown(state.run_start.has_value() ? state.run_start->counters() : "", &summary);
+  SummarizeApplication(state, &summary);
+  SummarizeAlarms(state, &summary);
+  RaiseAlerts(state.run_start.has_value() ? state.run_start->alert_limits() : AlertLimits(),
               &summary);
   return summary;
 }

@@ -1,14 +1,14 @@
-// Reduces the model to the Summary. Each part of it is made in a file of its own.
+// Reduces the state of a run to the Summary. Each part of it is made in a file of its own.
 #ifndef UTLZ_COLLECTOR_SUMMARIZE_SUMMARY_BUILDER_H_
 #define UTLZ_COLLECTOR_SUMMARIZE_SUMMARY_BUILDER_H_
 
-#include "collector/run/model_state.h"
+#include "collector/run/run_state.h"
 #include "proto/summary.pb.h"
 
 namespace utlz {
 
-// `model` as RunModel::Advance() returns it; of a run that goes on, what is known so far.
-Summary Summarize(const ModelState& model);
+// `state` as RunIntake::Advance() returns it; of a run that goes on, what is known so far.
+Summary Summarize(const RunState& state);
 
 }  // namespace utlz
 

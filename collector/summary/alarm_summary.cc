@@ -2,12 +2,12 @@
 
 namespace utlz {
 
-void SummarizeAlarms(const ModelState& model, Summary* summary) {
-  const uint64_t origin_ns = model.run_start.has_value() ? model.run_start->time_ns() : 0;
+void SummarizeAlarms(const RunState& state, Summary* summary) {
+  const uint64_t origin_ns = state.run_start.has_value() ? state.run_start->time_ns() : 0;
   const auto since_start = [origin_ns](uint64_t time_ns) {
     return static_cast<double>(time_ns) - static_cast<double>(origin_ns);
   };
-  for (const auto& [number, alarm] : model.alarms.alarms()) {
+  for (const auto& [number, alarm] : state.alarms.alarms()) {
     AlarmSummary* one = summary->add_alarms();
     one->set_name(alarm.name());
     one->set_text(alarm.text());

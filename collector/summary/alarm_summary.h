@@ -2,13 +2,13 @@
 #ifndef UTLZ_COLLECTOR_SUMMARY_ALARM_SUMMARY_H_
 #define UTLZ_COLLECTOR_SUMMARY_ALARM_SUMMARY_H_
 
-#include "collector/run/model_state.h"
+#include "collector/run/run_state.h"
 #include "proto/summary.pb.h"
 
 namespace utlz {
 
 // Fills Summary.alarms.
-void SummarizeAlarms(const ModelState& model, Summary* summary);
+void SummarizeAlarms(const RunState& state, Summary* summary);
 
 }  // namespace utlz
 

@@ -3,13 +3,13 @@
 #ifndef UTLZ_COLLECTOR_SUMMARY_APPLICATION_SUMMARY_H_
 #define UTLZ_COLLECTOR_SUMMARY_APPLICATION_SUMMARY_H_
 
-#include "collector/run/model_state.h"
+#include "collector/run/run_state.h"
 #include "proto/summary.pb.h"
 
 namespace utlz {
 
 // Fills Summary.application where two pages of a server were read at least.
-void SummarizeApplication(const ModelState& model, Summary* summary);
+void SummarizeApplication(const RunState& state, Summary* summary);
 
 }  // namespace utlz
 

@@ -13,23 +13,23 @@
 namespace utlz {
 namespace {
 
-// The run stands on the lowest rung that one of its devices stands on.
-void SetRung(const Summary& summary, CaptureSummary* capture) {
+// The run has the worst counter source of its devices.
+void SetCounterSource(const Summary& summary, CaptureSummary* capture) {
   const DeviceSummary* lowest = nullptr;
   for (const DeviceSummary& device : summary.devices()) {
     if (lowest == nullptr || device.source() < lowest->source()) lowest = &device;
   }
   if (lowest == nullptr) return;
-  capture->set_rung(lowest->source());
-  if (lowest->has_source_reason()) capture->set_rung_reason(lowest->source_reason());
-  if (lowest->has_source_remedy()) capture->set_rung_remedy(lowest->source_remedy());
+  capture->set_counter_source(lowest->source());
+  if (lowest->has_source_reason()) capture->set_counter_source_reason(lowest->source_reason());
+  if (lowest->has_source_remedy()) capture->set_counter_source_remedy(lowest->source_remedy());
 }
 
-void SetClocksAroundWork(const ModelState& model, Summary* summary) {
+void SetClocksAroundWork(const RunState& state, Summary* summary) {
   for (DeviceSummary& device : *summary->mutable_devices()) {
-    for (uint32_t i = 0; i < model.devices.size(); ++i) {
-      if (FormatUuid(model.devices[i].uuid) != device.uuid()) continue;
-      const ClockAroundWork clock = FindClockAroundWork(model.devices[i].totals);
+    for (uint32_t i = 0; i < state.devices.size(); ++i) {
+      if (FormatUuid(state.devices[i].uuid) != device.uuid()) continue;
+      const ClockAroundWork clock = FindClockAroundWork(state.devices[i].totals);
       if (clock.before_hz.has_value()) device.set_sm_clock_before_hz(*clock.before_hz);
       if (clock.after_hz.has_value()) device.set_sm_clock_after_hz(*clock.after_hz);
       break;
@@ -37,9 +37,9 @@ void SetClocksAroundWork(const ModelState& model, Summary* summary) {
   }
 }
 
-void SetProcesses(const ModelState& model, const Summary& summary, CaptureSummary* capture) {
+void SetProcesses(const RunState& state, const Summary& summary, CaptureSummary* capture) {
   uint64_t launches = 0;
-  uint64_t timeless = 0;
+  uint64_t untimed = 0;
   uint64_t dropped = 0;
   uint64_t records_dropped = 0;
   uint64_t wire_bytes = 0;
@@ -47,7 +47,7 @@ void SetProcesses(const ModelState& model, const Summary& summary, CaptureSummar
   double untraced_ns = 0;
   for (const ProcessSummary& process : summary.processes()) {
     launches += process.launches();
-    timeless += process.launches_timeless();
+    untimed += process.launches_untimed();
     dropped += process.launches_dropped();
     records_dropped += process.records_dropped_cupti();
     wire_bytes += process.wire_bytes();
@@ -61,17 +61,17 @@ void SetProcesses(const ModelState& model, const Summary& summary, CaptureSummar
   }
   uint64_t implausible = 0;
   uint64_t copies_implausible = 0;
-  for (const auto& [source, process] : model.processes.processes()) {
+  for (const auto& [source, process] : state.processes.processes()) {
     implausible += process->launches_implausible;
     copies_implausible += process->copies_implausible;
     if (!process->coverage.known()) continue;
-    const uint64_t end_ns = process->LivedUntilNs(model.NewestNs());
+    const uint64_t end_ns = process->LivedUntilNs(state.NewestNs());
     traced_ns += static_cast<double>(process->coverage.TracedNs(end_ns));
     untraced_ns += static_cast<double>(process->coverage.UntracedNs());
   }
   if (traced_ns > 0) capture->set_coverage_share(traced_ns / (traced_ns + untraced_ns));
   capture->set_launches(launches);
-  capture->set_launches_timeless(timeless);
+  capture->set_launches_untimed(untimed);
   if (implausible > 0) capture->set_launches_implausible(implausible);
   if (copies_implausible > 0) capture->set_copies_implausible(copies_implausible);
   capture->set_launches_dropped(dropped);
@@ -83,7 +83,7 @@ void SetProcesses(const ModelState& model, const Summary& summary, CaptureSummar
   }
 }
 
-void SetSampling(const ModelState& model, const Analysis& analysis, CaptureSummary* capture) {
+void SetSampling(const RunState& state, const Analysis& analysis, CaptureSummary* capture) {
   uint64_t samples = 0;
   uint64_t lost = 0;
   uint64_t sampled_ns = 0;
@@ -91,8 +91,8 @@ void SetSampling(const ModelState& model, const Analysis& analysis, CaptureSumma
   uint64_t implausible = 0;
   double sampler_cpu_ns = 0;
   bool any = false;
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    const DeviceState& device = model.devices[i];
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    const DeviceState& device = state.devices[i];
     if (!device.used) continue;
     const SamplerStatus status = device.status.value_or(SamplerStatus());
     any = any || device.status.has_value() || device.samples.samples() > 0 ||
@@ -119,37 +119,37 @@ void SetSampling(const ModelState& model, const Analysis& analysis, CaptureSumma
   if (untraced > 0) capture->set_samples_untraced(untraced);
   if (implausible > 0) capture->set_samples_implausible(implausible);
   capture->set_sampling_time_ns(sampled_ns);
-  if (!model.run_start.has_value() || model.NewestNs() <= model.run_start->time_ns()) return;
-  const auto run_ns = static_cast<double>(model.NewestNs() - model.run_start->time_ns());
+  if (!state.run_start.has_value() || state.NewestNs() <= state.run_start->time_ns()) return;
+  const auto run_ns = static_cast<double>(state.NewestNs() - state.run_start->time_ns());
   if (sampler_cpu_ns > 0) capture->set_sampler_cpu_share(sampler_cpu_ns / run_ns);
   capture->set_sampling_cost_share(kSamplingSlowdown * static_cast<double>(sampled_ns) / run_ns);
 }
 
 // Of the device whose steps they are.
-void SetStepsSampled(const ModelState& model, const Analysis& analysis, CaptureSummary* capture) {
+void SetStepsSampled(const RunState& state, const Analysis& analysis, CaptureSummary* capture) {
   const std::optional<StepsSpan>& steps = analysis.steady.steps;
   if (!steps.has_value() || capture->samples() == 0) return;
   const double traced_ns = analysis.devices[steps->device].part.TimeNs();
   if (traced_ns <= 0) return;
-  const auto sampled = model.devices[steps->device].samples.dram_series().EstimateBetween(
+  const auto sampled = state.devices[steps->device].samples.dram_series().EstimateBetween(
       steps->start_ns, steps->end_ns);
   const double sampled_ns = sampled.has_value() ? sampled->held_ns : 0;
   capture->set_steps_sampled_share(std::min(1.0, sampled_ns / traced_ns));
 }
 
 // Of the GPU where it is most.
-void SetHoldUps(const ModelState& model, CaptureSummary* capture) {
+void SetStalls(const RunState& state, CaptureSummary* capture) {
   double most_ns = 0;
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    const DeviceState& device = model.devices[i];
-    double held_up_ns = 0;
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    const DeviceState& device = state.devices[i];
+    double stall_ns = 0;
     for (const LongGap& gap : device.ledger.long_gaps()) {
-      if (!device.range_hold_ups.Holds(gap)) continue;
-      held_up_ns += static_cast<double>(gap.end_ns - gap.start_ns);
+      if (!device.calibration_stalls.Holds(gap)) continue;
+      stall_ns += static_cast<double>(gap.end_ns - gap.start_ns);
     }
-    most_ns = std::max(most_ns, held_up_ns);
+    most_ns = std::max(most_ns, stall_ns);
   }
-  if (most_ns > 0) capture->set_ranges_held_up_ns(most_ns);
+  if (most_ns > 0) capture->set_calibration_stall_ns(most_ns);
 }
 
 bool SlowdownTakenOut(const Analysis& analysis) {
@@ -158,10 +158,10 @@ bool SlowdownTakenOut(const Analysis& analysis) {
 }
 
 // Of the GPU where it is most.
-std::optional<MeasuredCost> MeasuredOnADevice(const ModelState& model) {
+std::optional<MeasuredCost> MeasuredOnADevice(const RunState& state) {
   std::optional<MeasuredCost> most;
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    const std::optional<MeasuredCost> cost = MeasureCostOn(model, i);
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    const std::optional<MeasuredCost> cost = MeasureCostOn(state, i);
     if (!cost.has_value()) continue;
     if (!most.has_value() || cost->window_share > most->window_share) most = cost;
   }
@@ -169,25 +169,25 @@ std::optional<MeasuredCost> MeasuredOnADevice(const ModelState& model) {
 }
 
 // By what a record costs elsewhere, but no more than what was measured leaves possible.
-void EstimateSlowdown(const ModelState& model, const Analysis& analysis, CaptureSummary* capture) {
+void EstimateSlowdown(const RunState& state, const Analysis& analysis, CaptureSummary* capture) {
   double window_ns = 0;
   double kernel_share = 0;
   for (const DeviceAnalysis& device : analysis.devices) {
     window_ns += device.part.TimeNs();
     kernel_share = std::max(kernel_share, device.part.kernel_share);
   }
-  const double cost_ns = kernel_share * RecordsCostNs(model);
+  const double cost_ns = kernel_share * RecordsCostNs(state);
   if (window_ns <= 0 || cost_ns <= 0) return;
   double share = std::min(1.0, cost_ns / window_ns);
-  if (const auto measured = MeasuredOnADevice(model); measured.has_value()) {
+  if (const auto measured = MeasuredOnADevice(state); measured.has_value()) {
     const double most = measured->window_share + kNormal95 * measured->window_standard_error;
     share = std::clamp(most, 0.0, share);
   }
-  capture->set_window_slowdown_share(share);
+  capture->set_steady_state_slowdown_share(share);
 }
 
-void SetPresenceCost(const ModelState& model, const Analysis& analysis, CaptureSummary* capture) {
-  const auto presence = PresenceCostOf(model, analysis);
+void SetPresenceCost(const RunState& state, const Analysis& analysis, CaptureSummary* capture) {
+  const auto presence = PresenceCostOf(state, analysis);
   if (!presence.has_value()) return;
   capture->set_presence_cost_share(presence->share);
   capture->set_presence_cost_error_share(presence->error_share);
@@ -196,15 +196,15 @@ void SetPresenceCost(const ModelState& model, const Analysis& analysis, CaptureS
   capture->set_later_windows_cost_share(presence->later_windows_share);
 }
 
-void SetCost(const ModelState& model, const Analysis& analysis, CaptureSummary* capture) {
-  if (!SlowdownTakenOut(analysis)) EstimateSlowdown(model, analysis, capture);
-  if (const auto measured = MeasureCost(model); measured.has_value()) {
+void SetCost(const RunState& state, const Analysis& analysis, CaptureSummary* capture) {
+  if (!SlowdownTakenOut(analysis)) EstimateSlowdown(state, analysis, capture);
+  if (const auto measured = MeasureCost(state); measured.has_value()) {
     // Tracing speeds nothing up: less than nothing is nothing, within its error.
     capture->set_measured_cost_share(std::max(0.0, measured->share));
     capture->set_measured_cost_error_share(kNormal95 * measured->standard_error);
     capture->set_measured_cost_windows(measured->windows);
   }
-  SetPresenceCost(model, analysis, capture);
+  SetPresenceCost(state, analysis, capture);
   if (!capture->has_agent_cost_share()) return;
   capture->set_cost_share(capture->agent_cost_share() + capture->sampling_cost_share() +
                           capture->presence_cost_share());
@@ -229,32 +229,32 @@ void SetUncounted(const Analysis& analysis, CaptureSummary* capture) {
 
 }  // namespace
 
-void SummarizeCapture(const ModelState& model, const Analysis& analysis, Summary* summary) {
+void SummarizeCapture(const RunState& state, const Analysis& analysis, Summary* summary) {
   CaptureSummary* capture = summary->mutable_capture();
-  SetRung(*summary, capture);
-  SetClocksAroundWork(model, summary);
-  SetProcesses(model, *summary, capture);
-  SetSampling(model, analysis, capture);
-  SetStepsSampled(model, analysis, capture);
-  SetCost(model, analysis, capture);
+  SetCounterSource(*summary, capture);
+  SetClocksAroundWork(state, summary);
+  SetProcesses(state, *summary, capture);
+  SetSampling(state, analysis, capture);
+  SetStepsSampled(state, analysis, capture);
+  SetCost(state, analysis, capture);
   SetUncounted(analysis, capture);
-  if (model.run_start.has_value() && model.run_start->overhead_budget_ppm() > 0) {
-    capture->set_overhead_budget_share(model.run_start->overhead_budget_ppm() * 1e-6);
+  if (state.run_start.has_value() && state.run_start->overhead_budget_ppm() > 0) {
+    capture->set_overhead_budget_share(state.run_start->overhead_budget_ppm() * 1e-6);
   }
-  capture->set_frames_refused(model.frames_refused);
-  if (model.bytes_unreadable > 0) capture->set_bytes_unreadable(model.bytes_unreadable);
-  if (model.ranges.ranges() + model.ranges.discarded() > 0) {
-    capture->set_ranges(model.ranges.ranges());
-    capture->set_ranges_discarded(model.ranges.discarded());
+  capture->set_frames_refused(state.frames_refused);
+  if (state.bytes_unreadable > 0) capture->set_bytes_unreadable(state.bytes_unreadable);
+  if (state.ranges.ranges() + state.ranges.discarded() > 0) {
+    capture->set_ranges(state.ranges.ranges());
+    capture->set_ranges_discarded(state.ranges.discarded());
   }
-  SetHoldUps(model, capture);
+  SetStalls(state, capture);
   uint64_t folded = 0;
   uint64_t withheld = 0;
   for (const KernelSummary& kernel : summary->kernels()) {
-    folded += kernel.folded_size() > 0 ? 1 : 0;
-    withheld += kernel.has_withheld() ? 1 : 0;
+    folded += kernel.merged_with_size() > 0 ? 1 : 0;
+    withheld += kernel.has_withheld_reason() ? 1 : 0;
   }
-  capture->set_kernels_folded(folded);
+  capture->set_kernels_merged(folded);
   capture->set_kernels_withheld(withheld);
 }
 

@@ -1,4 +1,4 @@
-// How good the capture is: rung of the ladder, coverage, drops, samples, cost.
+// How good the capture is: counter source, coverage, drops, samples, cost.
 #ifndef UTLZ_COLLECTOR_SUMMARY_CAPTURE_SUMMARY_H_
 #define UTLZ_COLLECTOR_SUMMARY_CAPTURE_SUMMARY_H_
 
@@ -8,7 +8,7 @@ namespace utlz {
 
 // Fills Summary.capture, and in the devices the clocks around their work; the devices and kernels
 // of `summary` must be filled already.
-void SummarizeCapture(const ModelState& model, const Analysis& analysis, Summary* summary);
+void SummarizeCapture(const RunState& state, const Analysis& analysis, Summary* summary);
 
 }  // namespace utlz
 

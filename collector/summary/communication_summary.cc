@@ -73,12 +73,12 @@ uint64_t FillSizes(const CollectiveSizes& sizes, CommunicationSummary* communica
 }
 
 // Whether ranges of NVTX were recorded of any process.
-bool RecordedMarkers(const ModelState& model) {
-  return std::any_of(model.processes.processes().begin(), model.processes.processes().end(),
+bool RecordedMarkers(const RunState& state) {
+  return std::any_of(state.processes.processes().begin(), state.processes.processes().end(),
                      [](const auto& process) { return process.second->coverage.markers(); });
 }
 
-std::string SizeNote(const ModelState& model, const Sum& sum, uint64_t sized) {
+std::string SizeNote(const RunState& state, const Sum& sum, uint64_t sized) {
   if (sized >= sum.timed_launches) return "";
   if (sized > 0) {
     return "sizes, and the bandwidth, are of " + std::to_string(sized) + " of " +
@@ -86,24 +86,24 @@ std::string SizeNote(const ModelState& model, const Sum& sum, uint64_t sized) {
            " traced launches: of the others NCCL told nothing, or not on the thread that launched "
            "them (CUDA graphs tell it once, when they are captured)";
   }
-  if (!model.collective_sizes.told()) {
-    return RecordedMarkers(model)
+  if (!state.collective_sizes.known()) {
+    return RecordedMarkers(state)
                ? "sizes are not known: the library did not tell them through NVTX (NCCL does since "
                  "2.18, unless NCCL_NVTX_DISABLE is set)"
                : "sizes are not known, so neither is the bandwidth: NCCL tells them through NVTX; "
                  "record with --nvtx";
   }
-  if (model.collective_sizes.launches_without_ranks() > 0) {
+  if (state.collective_sizes.launches_without_ranks() > 0) {
     return "sizes are not known: NCCL told those of one rank, and not how many ranks there are";
   }
   return "sizes are not known: no call of NCCL's that tells one launched these kernels itself "
          "(CUDA graphs tell it once, when they are captured)";
 }
 
-void SummarizeCollectives(const ModelState& model, const Analysis& analysis, Summary* summary) {
+void SummarizeCollectives(const RunState& state, const Analysis& analysis, Summary* summary) {
   std::map<std::string, Sum> by_collective;
   for (const KernelRow& row : analysis.rows) {
-    const Kernel& kernel = model.kernels[row.kernel];
+    const Kernel& kernel = state.kernels[row.kernel];
     if (!kernel.communication) continue;
     Sum& sum = by_collective[std::string(CollectiveOf(kernel.mangled_name))];
     sum.launches += row.launches;
@@ -113,7 +113,7 @@ void SummarizeCollectives(const ModelState& model, const Analysis& analysis, Sum
     const auto traced_ns = static_cast<double>(kernel.durations.sum_ns());
     if (traced_ns > 0) {
       sum.exposed_ns +=
-          row.time_ns / traced_ns * model.devices[kernel.device].exposed.ExposedNs(row.kernel);
+          row.time_ns / traced_ns * state.devices[kernel.device].exposed.ExposedNs(row.kernel);
     }
   }
   for (const auto& [collective, sum] : by_collective) {
@@ -122,19 +122,19 @@ void SummarizeCollectives(const ModelState& model, const Analysis& analysis, Sum
     communication->set_launches(static_cast<uint64_t>(std::llround(sum.launches)));
     communication->set_time_ns(static_cast<uint64_t>(sum.time_ns));
     communication->set_exposed_ns(static_cast<uint64_t>(std::llround(sum.exposed_ns)));
-    const uint64_t sized = FillSizes(model.collective_sizes, communication);
-    if (std::string note = SizeNote(model, sum, sized); !note.empty()) {
+    const uint64_t sized = FillSizes(state.collective_sizes, communication);
+    if (std::string note = SizeNote(state, sum, sized); !note.empty()) {
       communication->set_size_note(std::move(note));
     }
   }
 }
 
-void SummarizeLateness(const ModelState& model, Summary* summary) {
-  const std::map<uint32_t, Lateness> lateness = model.arrivals.Summarize();
+void SummarizeSkew(const RunState& state, Summary* summary) {
+  const std::map<uint32_t, ProcessSkew> skew = state.arrivals.Summarize();
   for (ProcessSummary& process : *summary->mutable_processes()) {
-    const auto found = lateness.find(process.source_index());
-    if (found == lateness.end()) continue;
-    const Lateness& late = found->second;
+    const auto found = skew.find(process.source_index());
+    if (found == skew.end()) continue;
+    const ProcessSkew& late = found->second;
     process.set_communication_time_ns(late.communication_ns);
     if (late.matched == 0) continue;
     process.set_collectives_matched(late.matched);
@@ -145,9 +145,9 @@ void SummarizeLateness(const ModelState& model, Summary* summary) {
 
 }  // namespace
 
-void SummarizeCommunication(const ModelState& model, const Analysis& analysis, Summary* summary) {
-  SummarizeCollectives(model, analysis, summary);
-  SummarizeLateness(model, summary);
+void SummarizeCommunication(const RunState& state, const Analysis& analysis, Summary* summary) {
+  SummarizeCollectives(state, analysis, summary);
+  SummarizeSkew(state, summary);
 }
 
 }  // namespace utlz

@@ -7,7 +7,7 @@
 namespace utlz {
 
 // Fills Summary.communication, and lateness in Summary.processes, which must be filled already.
-void SummarizeCommunication(const ModelState& model, const Analysis& analysis, Summary* summary);
+void SummarizeCommunication(const RunState& state, const Analysis& analysis, Summary* summary);
 
 }  // namespace utlz
 

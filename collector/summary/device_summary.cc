@@ -35,12 +35,12 @@ void SetIdentity(const DeviceState& state, DeviceSummary* summary) {
 }
 
 void SetTimes(const DeviceView& view, bool of_steps, DeviceSummary* summary) {
-  const ActivitySweep& sweep = view.state.sweep;
+  const ConcurrencyTracker& sweep = view.state.sweep;
   const StretchContent& content = view.analysis.part.content;
   const Extent window = WindowOf(view);
   if (window.time_ns <= 0) return;
   const auto rounded = [](double time_ns) { return static_cast<uint64_t>(std::llround(time_ns)); };
-  summary->set_window_ns(rounded(window.time_ns));
+  summary->set_steady_state_ns(rounded(window.time_ns));
   summary->set_gpu_busy_share(BusyNs(content) / window.time_ns);
   summary->set_kernel_time_ns(rounded(content.KernelNs()));
   summary->set_copy_time_ns(rounded(content.CopyNs()));
@@ -53,7 +53,7 @@ void SetTimes(const DeviceView& view, bool of_steps, DeviceSummary* summary) {
   }
   const Extent run = RunOf(view);
   if (!of_steps || run.time_ns <= 0) return;
-  summary->set_run_window_ns(rounded(run.time_ns));
+  summary->set_run_traced_ns(rounded(run.time_ns));
   const double busy_ns = view.scale * static_cast<double>(sweep.TimeNs(kKernelMask | kCopyMask));
   summary->set_run_gpu_busy_share(std::min(1.0, busy_ns / SpanNs(view)));
 }
@@ -111,7 +111,7 @@ void SetFlops(const DeviceView& view, DeviceSummary* summary) {
   const double of_time = summary->hfu() * view.analysis.part.slowdown_error_ns;
   summary->set_hfu_error(std::hypot(std::sqrt(in_window.peak_variance), of_time) / window.time_ns);
   summary->set_hfu_error_assumed(std::sqrt(in_window.peak_assumed_variance) / window.time_ns);
-  if (!summary->has_run_window_ns() || !run_counted) return;
+  if (!summary->has_run_traced_ns() || !run_counted) return;
   summary->set_run_hfu(view.scale * in_run.peak_time_ns / SpanNs(view));
 }
 
@@ -156,7 +156,7 @@ void SetActiveShares(const DeviceView& view, DeviceSummary* summary) {
 void SetRoofline(const DeviceView& view, DeviceSummary* summary) {
   double roofline_ns = 0;
   double attained_ns = 0;
-  double recoverable_ns = 0;
+  double savings_ns = 0;
   bool known = false;
   for (const KernelRow* row : view.rows) {
     const auto time_ns = RooflineTimeNs(row->roofline);
@@ -164,11 +164,11 @@ void SetRoofline(const DeviceView& view, DeviceSummary* summary) {
     known = true;
     roofline_ns += std::min(*time_ns, row->time_ns);
     attained_ns += std::min(RooflineTimeNs(row->attained).value_or(row->time_ns), row->time_ns);
-    recoverable_ns += std::max(0.0, row->time_ns - *time_ns);
+    savings_ns += std::max(0.0, row->time_ns - *time_ns);
   }
   if (!known) return;
   summary->set_roofline_time_ns(roofline_ns);
-  summary->set_recoverable_time_ns(recoverable_ns);
+  summary->set_estimated_savings_ns(savings_ns);
   if (view.analysis.ceilings.measured()) summary->set_attained_roofline_time_ns(attained_ns);
 }
 
@@ -221,13 +221,13 @@ void SetReadings(const DeviceState& state, const std::optional<StepsSpan>& steps
   for (const std::string& limit : totals.ClockLimits()) summary->add_clock_limits(limit);
 }
 
-void SetLongestIdle(const ModelState& model, const DeviceState& state, DeviceSummary* summary) {
+void SetLongestIdle(const RunState& run_state, const DeviceState& state, DeviceSummary* summary) {
   const std::optional<IdleStretch> idle = FindLongestIdle(state);
   if (!idle.has_value()) return;
   summary->set_longest_idle_ns(static_cast<double>(idle->end_ns - idle->start_ns));
-  if (!model.run_start.has_value()) return;
+  if (!run_state.run_start.has_value()) return;
   // A sampler may have looked before the run began.
-  const uint64_t origin_ns = model.run_start->time_ns();
+  const uint64_t origin_ns = run_state.run_start->time_ns();
   summary->set_longest_idle_start_ns(
       static_cast<double>(std::max(idle->start_ns, origin_ns) - origin_ns));
 }
@@ -254,11 +254,11 @@ void SetSource(const DeviceView& view, DeviceSummary* summary) {
 
 }  // namespace
 
-void SummarizeDevices(const ModelState& model, const Analysis& analysis, Summary* summary) {
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    const DeviceState& state = model.devices[i];
+void SummarizeDevices(const RunState& run_state, const Analysis& analysis, Summary* summary) {
+  for (uint32_t i = 0; i < run_state.devices.size(); ++i) {
+    const DeviceState& state = run_state.devices[i];
     if (!state.used) continue;
-    const DeviceView view = ViewOf(model, analysis, i);
+    const DeviceView view = ViewOf(run_state, analysis, i);
     const std::optional<StepsSpan>& steps = analysis.steady.steps;
     DeviceSummary* device = summary->add_devices();
     SetIdentity(state, device);
@@ -269,7 +269,7 @@ void SummarizeDevices(const ModelState& model, const Analysis& analysis, Summary
     SetRoofline(view, device);
     SetPeaks(view, device);
     SetReadings(state, steps, device);
-    SetLongestIdle(model, state, device);
+    SetLongestIdle(run_state, state, device);
     SetSource(view, device);
   }
 }

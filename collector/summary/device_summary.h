@@ -8,7 +8,7 @@
 namespace utlz {
 
 // Fills Summary.devices with the devices that the run used, in the order of DeviceTable.
-void SummarizeDevices(const ModelState& model, const Analysis& analysis, Summary* summary);
+void SummarizeDevices(const RunState& run_state, const Analysis& analysis, Summary* summary);
 
 }  // namespace utlz
 

@@ -8,7 +8,7 @@
 
 #include "collector/analysis/reference_peak.h"
 #include "collector/kernel_names/kernel_class.h"
-#include "collector/run/model_work.h"
+#include "collector/run/workload_spec.h"
 #include "collector/text/number_text.h"
 
 namespace utlz {
@@ -25,7 +25,7 @@ class ExecutedShare {
  public:
   void Add(const DeviceSummary& device, double weight) {
     if (!device.has_hfu()) return;
-    weight *= static_cast<double>(device.window_ns());
+    weight *= static_cast<double>(device.steady_state_ns());
     possible_ += weight;
     executed_ += device.hfu() * weight;
     error_ = std::hypot(error_, device.hfu_error() * weight);
@@ -55,19 +55,19 @@ class ExecutedShare {
 };
 
 // Summary.devices holds those that were used, in the order of the table.
-void SetHfu(const ModelState& model, const std::vector<double>& weights, const Summary& summary,
+void SetHfu(const RunState& state, const std::vector<double>& weights, const Summary& summary,
             EfficiencySummary* efficiency) {
   ExecutedShare share;
   int listed = 0;
-  for (uint32_t i = 0; i < model.devices.size() && listed < summary.devices_size(); ++i) {
-    if (model.devices[i].used) share.Add(summary.devices(listed++), weights[i]);
+  for (uint32_t i = 0; i < state.devices.size() && listed < summary.devices_size(); ++i) {
+    if (state.devices[i].used) share.Add(summary.devices(listed++), weights[i]);
   }
   share.SetIn(efficiency);
 }
 
 // HFU if every kernel ran at the roof of its GPU and nothing between them: under the peaks, and
 // under what all of the GPUs were measured to attain.
-void SetAttainable(const ModelState& model, const Analysis& analysis,
+void SetAttainable(const RunState& state, const Analysis& analysis,
                    const std::vector<double>& weights, EfficiencySummary* efficiency) {
   double compute_ns = 0;
   double roofline_ns = 0;
@@ -81,7 +81,7 @@ void SetAttainable(const ModelState& model, const Analysis& analysis,
     const auto roof = RooflineTimeNs(row.roofline);
     if (!roof.has_value()) continue;
     known_ns += row.time_ns;
-    const uint32_t device = model.kernels[row.kernel].device;
+    const uint32_t device = state.kernels[row.kernel].device;
     const double weight = weights[device];
     const Ceilings& ceilings = analysis.devices[device].ceilings;
     double row_compute_ns = 0;
@@ -106,10 +106,10 @@ void SetAttainable(const ModelState& model, const Analysis& analysis,
   }
 }
 
-void SetMfu(const ModelState& model, const Analysis& analysis, const Summary& summary,
+void SetMfu(const RunState& state, const Analysis& analysis, const Summary& summary,
             EfficiencySummary* efficiency) {
   const double step_seconds = Seconds(summary.steps().time_mean_ns());
-  const ModelWork& work = model.work;
+  const WorkloadSpec& work = state.work;
   if (work.flops_per_token() > 0) efficiency->set_model_flops_per_token(work.flops_per_token());
   if (!work.note().empty()) efficiency->set_model_note(work.note());
   if (step_seconds <= 0) return;
@@ -125,7 +125,7 @@ void SetMfu(const ModelState& model, const Analysis& analysis, const Summary& su
   const double model_flops = FlopsPerStep(work);
   if (model_flops <= 0) return;
   efficiency->set_model_flops_per_step(model_flops);
-  const ReferencePeak peak = PeakOfRun(model, analysis);
+  const ReferencePeak peak = PeakOfRun(state, analysis);
   if (peak.flops_per_second <= 0) return;
   efficiency->set_peak_flops_per_second(peak.flops_per_second);
   efficiency->set_mfu(model_flops / step_seconds / peak.flops_per_second);
@@ -150,25 +150,24 @@ struct Executed {
   double attention = 0;
 };
 
-std::optional<uint32_t> IndexOf(const ModelState& model, const std::string& uuid) {
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    if (FormatUuid(model.devices[i].uuid) == uuid) return i;
+std::optional<uint32_t> IndexOf(const RunState& state, const std::string& uuid) {
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    if (FormatUuid(state.devices[i].uuid) == uuid) return i;
   }
   return std::nullopt;
 }
 
 // By the kernel time of a step: what ran outside steps (start-up, evaluation) is left out. Steps
 // are of one device; in one of them the others do as much of what they do in the window.
-Executed ExecutedPerStep(const ModelState& model, const Analysis& analysis,
-                         const Summary& summary) {
+Executed ExecutedPerStep(const RunState& state, const Analysis& analysis, const Summary& summary) {
   Executed executed;
   // Where too few were counted for HFU, the FLOPs of a step are not known either.
   for (const DeviceSummary& device : summary.devices()) {
     if (!device.has_hfu()) return executed;
   }
-  const auto of_steps = IndexOf(model, summary.steps().device_uuid());
-  if (!of_steps.has_value() || !model.devices[*of_steps].used) return executed;
-  const uint64_t kernel_ns = model.devices[*of_steps].sweep.TimeNs(kKernelMask);
+  const auto of_steps = IndexOf(state, summary.steps().device_uuid());
+  if (!of_steps.has_value() || !state.devices[*of_steps].used) return executed;
+  const uint64_t kernel_ns = state.devices[*of_steps].sweep.TimeNs(kKernelMask);
   const double window_share = analysis.devices[*of_steps].part.kernel_share;
   if (kernel_ns == 0 || window_share <= 0) return executed;
   const double steps_in_window =
@@ -177,7 +176,7 @@ Executed ExecutedPerStep(const ModelState& model, const Analysis& analysis,
   double counted_ns = 0;
   double all_ns = 0;
   for (const KernelRow& row : analysis.rows) {
-    const Kernel& kernel = model.kernels[row.kernel];
+    const Kernel& kernel = state.kernels[row.kernel];
     const double share = row.steady_share / steps_in_window;
     all_ns += share * row.time_ns;
     if (row.part.counters[METRIC_TENSOR_ACTIVE].has_value()) counted_ns += share * row.time_ns;
@@ -206,7 +205,7 @@ void AddGap(const char* name, double flops, double model_flops, std::string mean
   gap->set_meaning(std::move(meaning));
 }
 
-std::string MeaningOfMore(const ModelWork& work, double model_flops) {
+std::string MeaningOfMore(const WorkloadSpec& work, double model_flops) {
   std::string meaning =
       "FLOPs beyond the model's in other kernels: activations computed twice, "
       "matrix products that the model's FLOPs leave out";
@@ -218,7 +217,7 @@ std::string MeaningOfMore(const ModelWork& work, double model_flops) {
 }
 
 // What was executed and not needed, by what can be told apart. The parts sum to the whole.
-void SetGap(const ModelWork& work, const Executed& executed, EfficiencySummary* efficiency) {
+void SetGap(const WorkloadSpec& work, const Executed& executed, EfficiencySummary* efficiency) {
   const double model_flops = efficiency->model_flops_per_step();
   double rest = executed.all - model_flops;
   if (work.padded_tokens_per_step() > work.tokens_per_step() && work.tokens_per_step() > 0) {
@@ -264,16 +263,16 @@ std::string DescribeGap(const EfficiencySummary& efficiency) {
 
 }  // namespace
 
-void SummarizeEfficiency(const ModelState& model, const Analysis& analysis, Summary* summary) {
+void SummarizeEfficiency(const RunState& state, const Analysis& analysis, Summary* summary) {
   EfficiencySummary efficiency;
-  const std::vector<double> weights = PeakWeights(model, analysis);
-  SetHfu(model, weights, *summary, &efficiency);
-  SetAttainable(model, analysis, weights, &efficiency);
-  SetMfu(model, analysis, *summary, &efficiency);
-  const Executed executed = ExecutedPerStep(model, analysis, *summary);
+  const std::vector<double> weights = PeakWeights(state, analysis);
+  SetHfu(state, weights, *summary, &efficiency);
+  SetAttainable(state, analysis, weights, &efficiency);
+  SetMfu(state, analysis, *summary, &efficiency);
+  const Executed executed = ExecutedPerStep(state, analysis, *summary);
   if (executed.all > 0) efficiency.set_executed_flops_per_step(executed.all);
   if (executed.all > 0 && efficiency.has_model_flops_per_step()) {
-    SetGap(model.work, executed, &efficiency);
+    SetGap(state.work, executed, &efficiency);
     efficiency.set_gap_note(DescribeGap(efficiency));
   }
   if (efficiency.ByteSizeLong() > 0) *summary->mutable_efficiency() = std::move(efficiency);

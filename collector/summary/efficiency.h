@@ -14,7 +14,7 @@ inline constexpr char kGapMore[] = "recomputation, or work outside the model";
 inline constexpr char kGapFewer[] = "not executed, or not counted";
 
 // Devices, kernels and steps must be filled already.
-void SummarizeEfficiency(const ModelState& model, const Analysis& analysis, Summary* summary);
+void SummarizeEfficiency(const RunState& state, const Analysis& analysis, Summary* summary);
 
 }  // namespace utlz
 

@@ -11,23 +11,23 @@ namespace {
 
 // FLOPs of which only a most is known, as those of pipes are, have half of it as their middle and
 // this much as their error: no figure is made of them.
-constexpr double kMostDoubt = 0.5;
+constexpr double kMostUncertainty = 0.5;
 
 // Of all devices together; nothing where one of them does not tell.
-std::optional<double> PowerInSteps(const ModelState& model, const Analysis& analysis) {
+std::optional<double> PowerInSteps(const RunState& state, const Analysis& analysis) {
   const std::optional<StepsSpan>& span = analysis.steady.steps;
   if (!span.has_value()) return std::nullopt;
   double watts = 0;
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    if (!model.devices[i].used) continue;
-    const auto power = model.devices[i].totals.PowerBetween(span->start_ns, span->end_ns);
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    if (!state.devices[i].used) continue;
+    const auto power = state.devices[i].totals.PowerBetween(span->start_ns, span->end_ns);
     if (!power.has_value()) return std::nullopt;
     watts += *power;
   }
   return watts > 0 ? std::make_optional(watts) : std::nullopt;
 }
 
-void SetEnergy(const ModelState& model, const Analysis& analysis, const Summary& summary,
+void SetEnergy(const RunState& state, const Analysis& analysis, const Summary& summary,
                EfficiencySummary* efficiency) {
   double joules = 0;
   double flops = 0;
@@ -40,21 +40,22 @@ void SetEnergy(const ModelState& model, const Analysis& analysis, const Summary&
     flops_variance += device.flops_error() * device.flops_error();
   }
   const double step_seconds = summary.steps().time_mean_ns() * 1e-9;
-  const auto watts = PowerInSteps(model, analysis);
+  const auto watts = PowerInSteps(state, analysis);
   if (watts.has_value() && step_seconds > 0) {
     efficiency->set_joules_per_step(*watts * step_seconds);
     if (efficiency->has_executed_flops_per_step()) {
       efficiency->set_flops_per_joule(efficiency->executed_flops_per_step() /
                                       efficiency->joules_per_step());
     }
-    if (model.work.tokens_per_step() > 0) {
-      efficiency->set_tokens_per_joule(model.work.tokens_per_step() /
+    if (state.work.tokens_per_step() > 0) {
+      efficiency->set_tokens_per_joule(state.work.tokens_per_step() /
                                        efficiency->joules_per_step());
     }
-    if (model.work.items_per_step() > 0) {
-      efficiency->set_items_per_joule(model.work.items_per_step() / efficiency->joules_per_step());
+    if (state.work.items_per_step() > 0) {
+      efficiency->set_items_per_joule(state.work.items_per_step() / efficiency->joules_per_step());
     }
-  } else if (all && joules > 0 && flops > 0 && std::sqrt(flops_variance) < kMostDoubt * flops) {
+  } else if (all && joules > 0 && flops > 0 &&
+             std::sqrt(flops_variance) < kMostUncertainty * flops) {
     efficiency->set_flops_per_joule(flops / joules);
   }
 }
@@ -72,8 +73,8 @@ UsefulShare FindUsefulShare(const Summary& summary) {
   UsefulShare useful;
   for (const WaterfallSlice& slice : summary.waterfall().slices()) {
     if (slice.name() == kSliceUntraced) untraced_share = slice.share();
-    if (slice.has_window_share()) window_share += slice.share();
-    if (slice.name() == kSliceUseful) useful.of_window = slice.window_share();
+    if (slice.has_steady_state_share()) window_share += slice.share();
+    if (slice.name() == kSliceUseful) useful.of_window = slice.steady_state_share();
   }
   useful.of_run = useful.of_window * (window_share + untraced_share);
   return useful;
@@ -83,28 +84,28 @@ double BusyShare(const Summary& summary) {
   double busy_ns = 0;
   double window_ns = 0;
   for (const DeviceSummary& device : summary.devices()) {
-    const auto device_ns = static_cast<double>(device.window_ns());
+    const auto device_ns = static_cast<double>(device.steady_state_ns());
     busy_ns += device.gpu_busy_share() * device_ns;
     window_ns += device_ns;
   }
   return window_ns > 0 ? busy_ns / window_ns : 0;
 }
 
-void SetCost(const ModelState& model, const Summary& summary, EfficiencySummary* efficiency) {
-  const double price_per_hour = model.work.price_per_hour();
+void SetCost(const RunState& state, const Summary& summary, EfficiencySummary* efficiency) {
+  const double price_per_hour = state.work.price_per_hour();
   if (price_per_hour <= 0) return;
   efficiency->set_price_per_hour(price_per_hour);
   const double per_ns = price_per_hour / 3600e9;
   if (summary.steps().time_mean_ns() > 0) {
     efficiency->set_cost_per_step(per_ns * summary.steps().time_mean_ns());
-    if (model.work.tokens_per_step() > 0) {
-      efficiency->set_cost_per_token(efficiency->cost_per_step() / model.work.tokens_per_step());
+    if (state.work.tokens_per_step() > 0) {
+      efficiency->set_cost_per_token(efficiency->cost_per_step() / state.work.tokens_per_step());
     }
-    if (model.work.items_per_step() > 0) {
-      efficiency->set_cost_per_item(efficiency->cost_per_step() / model.work.items_per_step());
+    if (state.work.items_per_step() > 0) {
+      efficiency->set_cost_per_item(efficiency->cost_per_step() / state.work.items_per_step());
     }
   }
-  if (summary.has_window()) {
+  if (summary.has_steady_state()) {
     efficiency->set_cost_idle_per_hour(price_per_hour * std::max(0.0, 1 - BusyShare(summary)));
   }
   if (!efficiency->has_hfu()) return;
@@ -125,12 +126,12 @@ void SetCostOfLevels(double price_per_hour, StepsSummary* steps) {
 
 }  // namespace
 
-void SummarizeEnergyAndCost(const ModelState& model, const Analysis& analysis, Summary* summary) {
+void SummarizeEnergyAndCost(const RunState& state, const Analysis& analysis, Summary* summary) {
   EfficiencySummary efficiency = summary->efficiency();
-  SetEnergy(model, analysis, *summary, &efficiency);
-  SetCost(model, *summary, &efficiency);
-  if (model.work.price_per_hour() > 0 && summary->has_steps()) {
-    SetCostOfLevels(model.work.price_per_hour(), summary->mutable_steps());
+  SetEnergy(state, analysis, *summary, &efficiency);
+  SetCost(state, *summary, &efficiency);
+  if (state.work.price_per_hour() > 0 && summary->has_steps()) {
+    SetCostOfLevels(state.work.price_per_hour(), summary->mutable_steps());
   }
   if (efficiency.ByteSizeLong() > 0) *summary->mutable_efficiency() = std::move(efficiency);
 }

@@ -7,7 +7,7 @@
 namespace utlz {
 
 // Adds to Summary.efficiency; devices, steps, the waterfall and HFU must be filled already.
-void SummarizeEnergyAndCost(const ModelState& model, const Analysis& analysis, Summary* summary);
+void SummarizeEnergyAndCost(const RunState& state, const Analysis& analysis, Summary* summary);
 
 }  // namespace utlz
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "collector/kernel_names/kernel_family.h"
-#include "collector/summary/window_summary.h"
+#include "collector/summary/steady_state_summary.h"
 
 namespace utlz {
 namespace {
@@ -19,7 +19,7 @@ struct FamilySum {
   double bytes = 0;
   double bytes_time_ns = 0;
   double memory_time_ns = 0;
-  double recoverable_ns = 0;
+  double savings_ns = 0;
   double without_counters_ns = 0;
 };
 
@@ -44,7 +44,7 @@ void AddRow(const KernelRow& row, FamilySum* sum) {
   if (row.roofline.communication) return;
   const auto roof_ns = RooflineTimeNs(row.roofline);
   if (roof_ns.has_value()) {
-    sum->recoverable_ns += share * std::max(0.0, row.time_ns - *roof_ns);
+    sum->savings_ns += share * std::max(0.0, row.time_ns - *roof_ns);
   } else {
     sum->without_counters_ns += share * row.time_ns;
   }
@@ -63,28 +63,28 @@ FamilySummary Describe(KernelFamily family, const FamilySum& sum, double all_ns,
     }
   }
   const bool known = sum.without_counters_ns < sum.time_ns;
-  if (known) summary.set_recoverable_time_ns(sum.recoverable_ns);
+  if (known) summary.set_estimated_savings_ns(sum.savings_ns);
   summary.set_time_without_counters_ns(sum.without_counters_ns);
   if (steps <= 0) return summary;
   summary.set_time_per_step_ns(sum.time_ns / steps);
   summary.set_launches_per_step(sum.launches / steps);
-  if (known) summary.set_recoverable_time_per_step_ns(sum.recoverable_ns / steps);
+  if (known) summary.set_estimated_savings_per_step_ns(sum.savings_ns / steps);
   return summary;
 }
 
 // How many steps the rows' times are of. Rows are scaled to the run, with what was not traced of
 // it; steps are of one device, whose kernel time in one of them is known.
-double StepsInRows(const ModelState& model, const Analysis& analysis, const Summary& summary) {
+double StepsInRows(const RunState& state, const Analysis& analysis, const Summary& summary) {
   if (MeanStepNs(summary) <= 0 || summary.steps().kernel_time_ns() <= 0) return 0;
   const uint32_t device = analysis.steady.steps->device;
   const StretchContent& content = analysis.devices[device].part.content;
   double rows_ns = 0;
   for (const KernelRow& row : analysis.rows) {
-    if (model.kernels[row.kernel].device == device) rows_ns += row.steady_share * row.time_ns;
+    if (state.kernels[row.kernel].device == device) rows_ns += row.steady_share * row.time_ns;
   }
   double window_ns = 0;
   for (const DeviceSummary& one : summary.devices()) {
-    window_ns = std::max(window_ns, static_cast<double>(one.window_ns()));
+    window_ns = std::max(window_ns, static_cast<double>(one.steady_state_ns()));
   }
   const double traced_steps = window_ns / MeanStepNs(summary);
   return content.KernelNs() > 0 ? traced_steps * rows_ns / content.KernelNs() : 0;
@@ -92,18 +92,18 @@ double StepsInRows(const ModelState& model, const Analysis& analysis, const Summ
 
 }  // namespace
 
-void SummarizeFamilies(const ModelState& model, const Analysis& analysis, Summary* summary) {
+void SummarizeFamilies(const RunState& state, const Analysis& analysis, Summary* summary) {
   std::array<FamilySum, kKernelFamilies> sums;
   double all_ns = 0;
   for (const KernelRow& row : analysis.rows) {
-    const Kernel& kernel = model.kernels[row.kernel];
+    const Kernel& kernel = state.kernels[row.kernel];
     const KernelFamily family =
         kernel.communication ? KernelFamily::kCommunication : FamilyOf(kernel.mangled_name);
     AddRow(row, &sums[static_cast<size_t>(family)]);
     all_ns += row.steady_share * row.time_ns;
   }
   if (all_ns <= 0) return;
-  const double steps = StepsInRows(model, analysis, *summary);
+  const double steps = StepsInRows(state, analysis, *summary);
   std::vector<FamilySummary> families;
   for (int i = 0; i < kKernelFamilies; ++i) {
     if (sums[static_cast<size_t>(i)].time_ns <= 0) continue;

@@ -8,7 +8,7 @@ namespace utlz {
 
 // Fills Summary.families, of the steady part alone, most time first; steps and window must be
 // filled already.
-void SummarizeFamilies(const ModelState& model, const Analysis& analysis, Summary* summary);
+void SummarizeFamilies(const RunState& state, const Analysis& analysis, Summary* summary);
 
 }  // namespace utlz
 

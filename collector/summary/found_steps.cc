@@ -25,21 +25,21 @@ std::vector<Step> StepsOf(const std::vector<std::pair<uint64_t, uint64_t>>& boun
   return steps;
 }
 
-uint64_t KernelTimeNs(const ModelState& model, uint32_t device) {
+uint64_t KernelTimeNs(const RunState& state, uint32_t device) {
   uint64_t time_ns = 0;
-  for (const Kernel& kernel : model.kernels.kernels()) {
+  for (const Kernel& kernel : state.kernels.kernels()) {
     if (kernel.device == device) time_ns += kernel.durations.sum_ns();
   }
   return time_ns;
 }
 
 // The device that did most speaks of steps that the program itself names.
-FoundSteps StepsByMarks(const ModelState& model) {
+FoundSteps StepsByMarks(const RunState& state) {
   FoundSteps found;
   found.source = "nvtx";
-  found.steps = StepsOf(model.step_marks.Steps());
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    const DeviceState& device = model.devices[i];
+  found.steps = StepsOf(state.step_marks.Steps());
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    const DeviceState& device = state.devices[i];
     const uint64_t most = found.device == nullptr ? 0 : found.device->sweep.TimeNs(kKernelMask);
     if (!device.used || device.sweep.TimeNs(kKernelMask) < most) continue;
     found.device = &device;
@@ -49,28 +49,28 @@ FoundSteps StepsByMarks(const ModelState& model) {
 }
 
 // Source and bounds of one device's steps.
-std::pair<std::string, std::vector<Step>> StepsOn(const ModelState& model, uint32_t index) {
-  const DeviceState& device = model.devices[index];
-  if (!model.options.step_kernel.empty()) {
+std::pair<std::string, std::vector<Step>> StepsOn(const RunState& state, uint32_t index) {
+  const DeviceState& device = state.devices[index];
+  if (!state.options.step_kernel.empty()) {
     return {"kernel", StepsOf(device.named_steps.Steps())};
   }
-  std::vector<Step> by_graph = StepsOf(device.graphs.StepsOfMainGraph(KernelTimeNs(model, index)));
+  std::vector<Step> by_graph = StepsOf(device.graphs.StepsOfMainGraph(KernelTimeNs(state, index)));
   if (by_graph.size() >= kFewestSteps) return {"graph", std::move(by_graph)};
   return {"pattern", StepsOf(device.steps.Steps())};
 }
 
 // Without the steps' contents. A kernel that somebody named goes before what the program says.
-FoundSteps FindBounds(const ModelState& model) {
-  if (model.options.step_kernel.empty() && !model.step_marks.Steps().empty()) {
-    return StepsByMarks(model);
+FoundSteps FindBounds(const RunState& state) {
+  if (state.options.step_kernel.empty() && !state.step_marks.Steps().empty()) {
+    return StepsByMarks(state);
   }
   FoundSteps found;
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    auto [source, steps] = StepsOn(model, i);
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    auto [source, steps] = StepsOn(state, i);
     if (steps.size() <= found.steps.size()) continue;
     const bool hold_layers = source == "pattern";
     found = {.source = std::move(source),
-             .device = &model.devices[i],
+             .device = &state.devices[i],
              .device_index = i,
              .hold_layers = hold_layers,
              .steps = std::move(steps)};
@@ -78,13 +78,13 @@ FoundSteps FindBounds(const ModelState& model) {
   return found;
 }
 
-void TakeHoldUpsOut(const DeviceState& device, std::vector<Step>* steps) {
+void SubtractStalls(const DeviceState& device, std::vector<Step>* steps) {
   for (const LongGap& gap : device.ledger.long_gaps()) {
-    if (!device.range_hold_ups.Holds(gap)) continue;
+    if (!device.calibration_stalls.Holds(gap)) continue;
     for (Step& step : *steps) {
       const double overlap_ns = OverlapNs(gap, step);
       if (overlap_ns <= 0) continue;
-      step.held_up_ns += overlap_ns;
+      step.stall_ns += overlap_ns;
       step.held_up_by = "utlz set counters for exact ranges";
     }
   }
@@ -125,20 +125,20 @@ double MedianOperations(const std::vector<Step>& steps) {
 }
 
 // What the device did in the steps; those that were not traced whole are left out.
-void FillSteps(const ModelState& model, FoundSteps* found) {
+void FillSteps(const RunState& state, FoundSteps* found) {
   if (found->device == nullptr) return;
-  TakeHoldUpsOut(*found->device, &found->steps);
+  SubtractStalls(*found->device, &found->steps);
   for (Step& step : found->steps) {
     step.content = found->device->ledger.Between(step.start_ns, step.end_ns);
   }
   std::erase_if(found->steps, [](const Step& step) { return step.content.UntracedNs() >= 1; });
   found->operations = MedianOperations(found->steps);
-  WeighSteps(OperationAxis(model, found->device_index), found);
+  WeighSteps(OperationAxis(state, found->device_index), found);
 }
 
 // All levels that a device's launches show, longest steps first.
-std::vector<FoundSteps> LevelsOn(const ModelState& model, uint32_t index) {
-  const DeviceState& device = model.devices[index];
+std::vector<FoundSteps> LevelsOn(const RunState& state, uint32_t index) {
+  const DeviceState& device = state.devices[index];
   std::vector<FoundSteps> levels;
   const auto add = [&](const char* source, bool hold_layers,
                        const std::vector<std::pair<uint64_t, uint64_t>>& bounds) {
@@ -149,7 +149,7 @@ std::vector<FoundSteps> LevelsOn(const ModelState& model, uint32_t index) {
                       .hold_layers = hold_layers,
                       .steps = StepsOf(bounds)});
   };
-  add("graph", false, device.graphs.StepsOfMainGraph(KernelTimeNs(model, index)));
+  add("graph", false, device.graphs.StepsOfMainGraph(KernelTimeNs(state, index)));
   add("pattern", false, device.steps.Calls());
   add("pattern", true, device.steps.Steps());
   if (const auto layers = device.steps.FindLayers()) add("pattern", false, layers->times);
@@ -157,20 +157,20 @@ std::vector<FoundSteps> LevelsOn(const ModelState& model, uint32_t index) {
 }
 
 // The level with about as many steps as --steps says.
-std::optional<FoundSteps> FindExpected(const ModelState& model) {
+std::optional<FoundSteps> FindExpected(const RunState& state) {
   std::vector<FoundSteps> all;
-  if (FoundSteps marked = StepsByMarks(model); marked.device != nullptr) {
+  if (FoundSteps marked = StepsByMarks(state); marked.device != nullptr) {
     all.push_back(std::move(marked));
   }
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    if (!model.devices[i].used) continue;
-    for (FoundSteps& level : LevelsOn(model, i)) all.push_back(std::move(level));
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    if (!state.devices[i].used) continue;
+    for (FoundSteps& level : LevelsOn(state, i)) all.push_back(std::move(level));
   }
   for (FoundSteps& found : all) {
-    FillSteps(model, &found);
+    FillSteps(state, &found);
     if (found.steps.size() < 2) continue;
-    const OperationAxis axis(model, found.device_index);
-    if (AreAsMany(CountSteps(found, StepsAfter(found, axis)), model.options.steps)) return found;
+    const OperationAxis axis(state, found.device_index);
+    if (AreAsMany(CountSteps(found, StepsAfter(found, axis)), state.options.steps)) return found;
   }
   return std::nullopt;
 }
@@ -203,12 +203,12 @@ double OverlapNs(const LongGap& gap, const Step& step) {
   return end_ns > begin_ns ? static_cast<double>(end_ns - begin_ns) : 0;
 }
 
-FoundSteps FindSteps(const ModelState& model) {
-  if (model.options.steps > 0 && model.options.step_kernel.empty()) {
-    if (std::optional<FoundSteps> level = FindExpected(model)) return *std::move(level);
+FoundSteps FindSteps(const RunState& state) {
+  if (state.options.steps > 0 && state.options.step_kernel.empty()) {
+    if (std::optional<FoundSteps> level = FindExpected(state)) return *std::move(level);
   }
-  FoundSteps found = FindBounds(model);
-  FillSteps(model, &found);
+  FoundSteps found = FindBounds(state);
+  FillSteps(state, &found);
   return found;
 }
 

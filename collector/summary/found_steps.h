@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "collector/run/model_state.h"
 #include "collector/run/operation_axis.h"
+#include "collector/run/run_state.h"
 
 namespace utlz {
 
@@ -19,11 +19,11 @@ struct Step {
   uint64_t start_ns;
   uint64_t end_ns;
   StretchContent content;
-  double held_up_ns = 0;  // by our own counters: no time of the step's
+  double stall_ns = 0;  // by our own counters: no time of the step's
   const char* held_up_by = nullptr;  // what utlz did then; null: nothing
   // For how many steps it stands: itself, and its half of those beside it that were not traced.
   double weight = 1;
-  double length_ns() const { return static_cast<double>(end_ns - start_ns) - held_up_ns; }
+  double length_ns() const { return static_cast<double>(end_ns - start_ns) - stall_ns; }
   double idle_ns() const { return length_ns() - content.KernelNs() - content.CopyNs(); }
 };
 
@@ -46,11 +46,11 @@ double CountSteps(const FoundSteps& found, std::optional<double> after);
 // difference of a few.
 bool AreAsMany(double count, double expected);
 
-// Chooses the level with as many steps as ModelOptions.steps says. If there is none, steps begin at
-// the kernel named by --step-kernel, else at the program's NVTX ranges, else at launches of one
+// Chooses the level with as many steps as SummaryOptions.steps says. If there is none, steps begin
+// at the kernel named by --step-kernel, else at the program's NVTX ranges, else at launches of one
 // graph, else at launches that repeat. Devices of one job step together: the one with most steps
 // stands for all.
-FoundSteps FindSteps(const ModelState& model);
+FoundSteps FindSteps(const RunState& state);
 
 // Time in the parts of a step by which the host, a pause or our counters hold the device up.
 double OverlapNs(const LongGap& gap, const Step& step);

@@ -36,8 +36,8 @@ std::optional<double> WaitOf(const Step& step, const Usual& usual) {
 }
 
 // The part of a step in which utlz worked, and for how long nothing ran there beyond the usual.
-HoldUp PartOf(const FoundSteps& found, const Step& step,
-              const CounterSettings::Stretch& stretch, const Usual& usual) {
+HoldUp PartOf(const FoundSteps& found, const Step& step, const CounterSettings::Stretch& stretch,
+              const Usual& usual) {
   HoldUp part = {.start_ns = std::max(step.start_ns, stretch.start_ns),
                  .end_ns = std::min(step.end_ns, stretch.end_ns)};
   if (part.end_ns <= part.start_ns) return {};
@@ -114,20 +114,20 @@ std::optional<Suspect> SuspectOf(const FoundSteps& found, size_t index, double w
 std::vector<Suspect> SuspectsOf(const FoundSteps& found, size_t warmup, const Usual& usual) {
   const Stretches all = found.device->counter_settings.Stretches();
   const Stretches settings = InOrder(all, true);
-  const Stretches visits = InOrder(all, false);
+  const Stretches other_sets = InOrder(all, false);
   std::vector<Suspect> suspects;
   Counts counts;
   for (size_t i = warmup; i < found.steps.size(); ++i) {
     const Step& step = found.steps[i];
     const Stretches set = Overlapping(step, settings);
-    const Stretches visited = Overlapping(step, visits);
+    const Stretches other_set = Overlapping(step, other_sets);
     const auto wait_ns = WaitOf(step, usual);
     std::optional<Suspect> best;
     if (wait_ns.has_value()) best = SuspectOf(found, i, *wait_ns, set, usual);
     if (wait_ns.has_value() && !best.has_value()) {
-      best = SuspectOf(found, i, *wait_ns, visited, usual);
+      best = SuspectOf(found, i, *wait_ns, other_set, usual);
     }
-    (set.empty() && visited.empty() ? counts.outside : counts.inside) += 1;
+    (set.empty() && other_set.empty() ? counts.outside : counts.inside) += 1;
     if (best.has_value()) {
       ++counts.slow_inside;
       suspects.push_back(*best);
@@ -145,14 +145,15 @@ std::vector<HoldUp> FindHoldUps(size_t warmup, FoundSteps* found) {
   std::vector<HoldUp> hold_ups;
   if (found->device == nullptr || found->steps.size() < warmup + kFewestSteps) return hold_ups;
   const Usual usual = {
-      .length_ns = MedianOf(found->steps, warmup, [](const Step& step) { return step.length_ns(); }),
+      .length_ns =
+          MedianOf(found->steps, warmup, [](const Step& step) { return step.length_ns(); }),
       .idle_ns = MedianOf(found->steps, warmup, [](const Step& step) { return step.idle_ns(); })};
   if (usual.length_ns <= 0) return hold_ups;
   for (const Suspect& suspect : SuspectsOf(*found, warmup, usual)) {
     Step& step = found->steps[suspect.step];
-    step.held_up_ns += suspect.part.time_ns;
-    step.held_up_by = suspect.setting ? "utlz set the GPU's counters"
-                                      : "utlz had other counters set than usual";
+    step.stall_ns += suspect.part.time_ns;
+    step.held_up_by =
+        suspect.setting ? "utlz set the GPU's counters" : "utlz had other counters set than usual";
     hold_ups.push_back(suspect.part);
   }
   return hold_ups;

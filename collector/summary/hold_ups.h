@@ -12,7 +12,7 @@
 
 namespace utlz {
 
-// Says so in the steps (Step.held_up_ns and held_up_by), and where in them it was.
+// Says so in the steps (Step.stall_ns and held_up_by), and where in them it was.
 std::vector<HoldUp> FindHoldUps(size_t warmup, FoundSteps* found);
 
 }  // namespace utlz

@@ -20,7 +20,7 @@ std::string Valid(std::string text) {
 }
 
 // Kernels named beside one that the samples cannot tell from them.
-constexpr size_t kMostFolded = 640;
+constexpr size_t kMostMergedWith = 640;
 
 double Square(double value) { return value * value; }
 
@@ -30,11 +30,11 @@ std::string ShapeSuffix(const VariantShape& shape) {
 }
 
 // Short names, with the grid where a function has several, and a number where that is not enough.
-std::vector<std::string> ShortNames(const ModelState& model, const Analysis& analysis) {
+std::vector<std::string> ShortNames(const RunState& state, const Analysis& analysis) {
   std::vector<std::string> names;
   std::map<std::string, std::set<uint32_t>> kernels_by_name;
   for (const KernelRow& row : analysis.rows) {
-    const Kernel& kernel = model.kernels[row.kernel];
+    const Kernel& kernel = state.kernels[row.kernel];
     names.push_back(kernel.other ? "(other kernels)"
                     : kernel.mangled_name.empty()
                         ? "(unknown kernel)"
@@ -44,7 +44,7 @@ std::vector<std::string> ShortNames(const ModelState& model, const Analysis& ana
   for (size_t i = 0; i < names.size(); ++i) {
     const KernelRow& row = analysis.rows[i];
     if (kernels_by_name[names[i]].size() > 1)
-      names[i] += ShapeSuffix(model.kernels[row.kernel].shape);
+      names[i] += ShapeSuffix(state.kernels[row.kernel].shape);
     if (row.part.parts > 1) names[i] += " kind " + std::to_string(row.part.part + 1);
   }
   MakeUnique(&names);
@@ -62,11 +62,11 @@ void SetShape(const Kernel& kernel, KernelSummary* summary) {
 }
 
 void SetTimes(const Kernel& kernel, const KernelRow& row, KernelSummary* summary) {
-  uint64_t timeless = 0;
-  for (const KernelShare& share : kernel.shares) timeless += share.timeless;
+  uint64_t untimed = 0;
+  for (const KernelShare& share : kernel.shares) untimed += share.untimed;
   summary->set_launches(static_cast<uint64_t>(std::llround(row.launches)));
   summary->set_launches_traced(row.durations.count());
-  if (timeless > 0) summary->set_launches_timeless(timeless);
+  if (untimed > 0) summary->set_launches_untimed(untimed);
   if (row.durations.count() == 0) return;
   summary->set_time_ns(row.time_ns);
   const auto count = static_cast<double>(row.durations.count());
@@ -84,7 +84,7 @@ void SetTimes(const Kernel& kernel, const KernelRow& row, KernelSummary* summary
 }
 
 void SetFlops(const KernelRow& row, const Ceilings& ceilings, KernelSummary* summary) {
-  if (row.work.flops.empty() || row.flops_doubtful) return;
+  if (row.work.flops.empty() || row.flops_uncertain) return;
   double flops = 0;
   double variance = 0;
   double assumed_variance = 0;
@@ -145,7 +145,7 @@ void SetActivity(const KernelRow& row, const Ceilings& ceilings, KernelSummary* 
   }
 }
 
-// A roofline time above the time itself is measurement error: nothing is recoverable then.
+// A roofline time above the time itself is measurement error: nothing can be saved then.
 void SetRoofline(const KernelRow& row, const Ceilings& ceilings, KernelSummary* summary) {
   summary->set_bound(BoundOf(row.roofline));
   const std::optional<double> roofline_ns = RooflineTimeNs(row.roofline);
@@ -155,7 +155,7 @@ void SetRoofline(const KernelRow& row, const Ceilings& ceilings, KernelSummary* 
     summary->set_attained_roofline_time_ns(*attained_ns);
   }
   summary->set_roofline_efficiency(std::min(1.0, *roofline_ns / row.time_ns));
-  summary->set_recoverable_time_ns(std::max(0.0, row.time_ns - *roofline_ns));
+  summary->set_estimated_savings_ns(std::max(0.0, row.time_ns - *roofline_ns));
   double error = 0;
   double assumed = 0;
   const bool memory =
@@ -169,15 +169,15 @@ void SetRoofline(const KernelRow& row, const Ceilings& ceilings, KernelSummary* 
     error = summary->flops_error() * ns_per_flop;
     assumed = summary->flops_error_assumed() * ns_per_flop;
   }
-  summary->set_recoverable_time_error_ns(std::hypot(error, summary->time_error_ns()));
-  summary->set_recoverable_time_error_assumed_ns(assumed);
+  summary->set_estimated_savings_error_ns(std::hypot(error, summary->time_error_ns()));
+  summary->set_estimated_savings_error_assumed_ns(assumed);
 }
 
-KernelSummary SummarizeRow(const ModelState& model, const Analysis& analysis, size_t index) {
+KernelSummary SummarizeRow(const RunState& state, const Analysis& analysis, size_t index) {
   const KernelRow& row = analysis.rows[index];
-  const Kernel& kernel = model.kernels[row.kernel];
+  const Kernel& kernel = state.kernels[row.kernel];
   const Ceilings& ceilings = analysis.devices[kernel.device].ceilings;
-  const bool counted = analysis.devices[kernel.device].sampled || !model.ranges.empty();
+  const bool counted = analysis.devices[kernel.device].sampled || !state.ranges.empty();
   KernelSummary summary;
   summary.set_id(static_cast<uint32_t>(index) + 1);
   summary.set_name(Valid(DemangleKernelName(kernel.mangled_name)));
@@ -185,60 +185,60 @@ KernelSummary SummarizeRow(const ModelState& model, const Analysis& analysis, si
   SetShape(kernel, &summary);
   summary.set_graph(kernel.graph_nodes > 0);
   if (kernel.graph_nodes > 0) summary.set_graph_nodes(kernel.graph_nodes);
-  if (row.part.parts > 1) summary.set_kind_label("#" + std::to_string(row.part.part + 1));
-  const std::string uuid = FormatUuid(model.devices[kernel.device].uuid);
+  if (row.part.parts > 1) summary.set_variant_label("#" + std::to_string(row.part.part + 1));
+  const std::string uuid = FormatUuid(state.devices[kernel.device].uuid);
   if (!uuid.empty()) summary.set_device_uuid(uuid);
   for (const KernelShare& share : kernel.shares) {
-    const auto process = model.processes.processes().find(share.source);
-    if (process != model.processes.processes().end()) summary.add_pids(process->second->info.pid());
+    const auto process = state.processes.processes().find(share.source);
+    if (process != state.processes.processes().end()) summary.add_pids(process->second->info.pid());
   }
   summary.set_communication(kernel.communication);
   SetTimes(kernel, row, &summary);
   if (row.overlapped && counted) {
-    summary.set_withheld("kernels of another process ran on this GPU at the same time");
+    summary.set_withheld_reason("kernels of another process ran on this GPU at the same time");
   }
-  if (!row.withheld.empty()) summary.set_withheld(row.withheld);
+  if (!row.withheld.empty()) summary.set_withheld_reason(row.withheld);
   SetFlops(row, ceilings, &summary);
   SetBytes(row, ceilings, &summary);
   SetActivity(row, ceilings, &summary);
-  if (!summary.has_withheld()) SetRoofline(row, ceilings, &summary);
+  if (!summary.has_withheld_reason()) SetRoofline(row, ceilings, &summary);
   return summary;
 }
 
 // Names the other members of each group that the samples cannot tell apart.
-void SetFolded(const ModelState& model, const Analysis& analysis,
-               const std::vector<std::string>& names, std::vector<KernelSummary>* kernels) {
+void SetMergedWith(const RunState& state, const Analysis& analysis,
+                   const std::vector<std::string>& names, std::vector<KernelSummary>* kernels) {
   std::map<std::pair<uint32_t, size_t>, std::vector<size_t>> rows_by_group;
   for (size_t i = 0; i < analysis.rows.size(); ++i) {
     const KernelRow& row = analysis.rows[i];
     if (!row.part.group.has_value()) continue;
-    rows_by_group[{model.kernels[row.kernel].device, *row.part.group}].push_back(i);
+    rows_by_group[{state.kernels[row.kernel].device, *row.part.group}].push_back(i);
   }
   for (const auto& [group, rows] : rows_by_group) {
     for (const size_t row : rows) {
-      for (const size_t other : std::span(rows).first(std::min(rows.size(), kMostFolded))) {
-        if (other != row) (*kernels)[row].add_folded(names[other]);
+      for (const size_t other : std::span(rows).first(std::min(rows.size(), kMostMergedWith))) {
+        if (other != row) (*kernels)[row].add_merged_with(names[other]);
       }
     }
   }
 }
 
 // Samples hold the work of every process on the GPU.
-void SetOtherProcesses(const ModelState& model, const Analysis& analysis,
+void SetOtherProcesses(const RunState& state, const Analysis& analysis,
                        std::vector<KernelSummary>* kernels) {
   for (size_t i = 0; i < analysis.rows.size(); ++i) {
     KernelSummary& kernel = (*kernels)[i];
     const uint32_t others =
-        model.devices[model.kernels[analysis.rows[i].kernel].device].other_processes;
+        state.devices[state.kernels[analysis.rows[i].kernel].device].other_processes;
     if (others == 0 || (!kernel.has_dram_bytes() && !kernel.has_flops())) continue;
-    kernel.add_folded(others == 1 ? "1 process not traced here"
-                                  : std::to_string(others) + " processes not traced here");
+    kernel.add_merged_with(others == 1 ? "1 process not traced here"
+                                       : std::to_string(others) + " processes not traced here");
   }
 }
 
 bool ComesFirst(const KernelSummary& a, const KernelSummary& b) {
-  if (a.recoverable_time_ns() != b.recoverable_time_ns()) {
-    return a.recoverable_time_ns() > b.recoverable_time_ns();
+  if (a.estimated_savings_ns() != b.estimated_savings_ns()) {
+    return a.estimated_savings_ns() > b.estimated_savings_ns();
   }
   if (a.time_ns() != b.time_ns()) return a.time_ns() > b.time_ns();
   return a.id() < b.id();
@@ -246,23 +246,23 @@ bool ComesFirst(const KernelSummary& a, const KernelSummary& b) {
 
 }  // namespace
 
-void SummarizeKernels(const ModelState& model, const Analysis& analysis, Summary* summary) {
-  const std::vector<std::string> names = ShortNames(model, analysis);
+void SummarizeKernels(const RunState& state, const Analysis& analysis, Summary* summary) {
+  const std::vector<std::string> names = ShortNames(state, analysis);
   std::vector<KernelSummary> kernels;
   double time_ns = 0;
   for (size_t i = 0; i < analysis.rows.size(); ++i) {
-    kernels.push_back(SummarizeRow(model, analysis, i));
+    kernels.push_back(SummarizeRow(state, analysis, i));
     kernels.back().set_short_name(Valid(names[i]));
-    kernels.back().set_window_share(std::clamp(analysis.rows[i].steady_share, 0.0, 1.0));
+    kernels.back().set_steady_state_share(std::clamp(analysis.rows[i].steady_share, 0.0, 1.0));
     time_ns += analysis.rows[i].time_ns;
   }
-  SetFolded(model, analysis, names, &kernels);
-  SetOtherProcesses(model, analysis, &kernels);
+  SetMergedWith(state, analysis, names, &kernels);
+  SetOtherProcesses(state, analysis, &kernels);
   for (KernelSummary& kernel : kernels) {
     if (time_ns > 0 && kernel.has_time_ns()) kernel.set_time_share(kernel.time_ns() / time_ns);
   }
   std::sort(kernels.begin(), kernels.end(), ComesFirst);
-  if (kernels.size() > model.options.maximum_kernels) kernels.resize(model.options.maximum_kernels);
+  if (kernels.size() > state.options.maximum_kernels) kernels.resize(state.options.maximum_kernels);
   for (KernelSummary& kernel : kernels) *summary->add_kernels() = std::move(kernel);
 }
 

@@ -6,9 +6,9 @@
 
 namespace utlz {
 
-// Fills Summary.kernels from the rows of `analysis`: recoverable time first, then time. A row's
+// Fills Summary.kernels from the rows of `analysis`: estimated savings first, then time. A row's
 // KernelSummary.id is its index in `analysis.rows` + 1.
-void SummarizeKernels(const ModelState& model, const Analysis& analysis, Summary* summary);
+void SummarizeKernels(const RunState& state, const Analysis& analysis, Summary* summary);
 
 }  // namespace utlz
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "collector/capture_trust.h"
-#include "collector/summary/window_summary.h"
+#include "collector/summary/steady_state_summary.h"
 #include "collector/text/number_text.h"
 
 namespace utlz {
@@ -82,7 +82,7 @@ void AddKernel(const KernelRow& row, double scale, Parts* parts) {
   }
 }
 
-void AddDevice(const ModelState& model, const Analysis& analysis, uint32_t device, Parts* parts) {
+void AddDevice(const RunState& state, const Analysis& analysis, uint32_t device, Parts* parts) {
   const DevicePart& part = analysis.devices[device].part;
   parts->window_ns += part.TimeNs();
   for (size_t i = 0; i < kTimeCategories; ++i) parts->content.time_ns[i] += part.content.time_ns[i];
@@ -90,7 +90,7 @@ void AddDevice(const ModelState& model, const Analysis& analysis, uint32_t devic
   parts->compute_ns += compute_ns;
   double rows_ns = 0;
   const auto is_of_device = [&](const KernelRow& row) {
-    const Kernel& kernel = model.kernels[row.kernel];
+    const Kernel& kernel = state.kernels[row.kernel];
     return kernel.device == device && !kernel.communication;
   };
   for (const KernelRow& row : analysis.rows) {
@@ -220,7 +220,7 @@ std::string TrustOf(const Parts& parts, const Summary& summary) {
                                  ? capture.kernel_time_without_counters_share()
                                  : parts.kept_ns / parts.compute_ns;
     texts.push_back(PercentText(uncounted) + " of the kernel time without counters");
-    // What is doubtful comes first.
+    // What is uncertain comes first.
     if (const std::string sampled = SampledText(uncounted, summary.capture()); !sampled.empty()) {
       texts.insert(texts.begin(), sampled);
     }
@@ -233,10 +233,10 @@ std::string TrustOf(const Parts& parts, const Summary& summary) {
 
 }  // namespace
 
-void SummarizeLadder(const ModelState& model, const Analysis& analysis, Summary* summary) {
+void SummarizeLadder(const RunState& state, const Analysis& analysis, Summary* summary) {
   Parts parts;
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    if (model.devices[i].used) AddDevice(model, analysis, i, &parts);
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    if (state.devices[i].used) AddDevice(state, analysis, i, &parts);
   }
   if (parts.window_ns <= 0) return;
   SetLadder(parts, summary);

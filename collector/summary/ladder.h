@@ -14,7 +14,7 @@ inline constexpr char kRungAtPeak[] = "at_peak";
 
 // Fills Summary.ladder, Summary.problem and Summary.trust; steps, window, devices and capture must
 // be filled already.
-void SummarizeLadder(const ModelState& model, const Analysis& analysis, Summary* summary);
+void SummarizeLadder(const RunState& state, const Analysis& analysis, Summary* summary);
 
 }  // namespace utlz
 

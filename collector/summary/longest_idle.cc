@@ -8,7 +8,7 @@ namespace {
 // NVML tells whole percents of its own short window.
 constexpr double kUnusedShare = 0.005;
 
-constexpr uint64_t kWorthTellingNs = 100'000'000;
+constexpr uint64_t kWorthReportingNs = 100'000'000;
 
 void Prefer(const IdleStretch& stretch, std::optional<IdleStretch>* longest) {
   if (stretch.end_ns <= stretch.start_ns) return;
@@ -22,7 +22,7 @@ void Prefer(const IdleStretch& stretch, std::optional<IdleStretch>* longest) {
 std::optional<IdleStretch> FindLongestIdle(const DeviceState& device) {
   std::optional<IdleStretch> longest;
   for (const LongGap& gap : device.ledger.long_gaps()) {
-    if (gap.end_ns - gap.start_ns < kWorthTellingNs) continue;
+    if (gap.end_ns - gap.start_ns < kWorthReportingNs) continue;
     Prefer({.start_ns = gap.start_ns, .end_ns = gap.end_ns}, &longest);
   }
   const BoundedSeries& busy = device.totals.busy_series();

@@ -82,9 +82,9 @@ void SetKernels(const MarkerKernels& kernels, const std::map<uint32_t, LaunchWor
 
 }  // namespace
 
-void SummarizeMarkers(const ModelState& model, const Analysis& analysis, Summary* summary) {
+void SummarizeMarkers(const RunState& state, const Analysis& analysis, Summary* summary) {
   const std::map<uint32_t, LaunchWork> works = WorkByKernel(analysis);
-  for (const auto& [key, count] : model.markers.counts()) {
+  for (const auto& [key, count] : state.markers.counts()) {
     MarkerSummary* marker = summary->add_nvtx();
     marker->set_domain(key.first);
     marker->set_name(key.second);

@@ -3,14 +3,14 @@
 #define UTLZ_COLLECTOR_SUMMARY_MARKER_SUMMARY_H_
 
 #include "collector/analysis/analysis.h"
-#include "collector/run/model_state.h"
+#include "collector/run/run_state.h"
 #include "proto/summary.pb.h"
 
 namespace utlz {
 
 // Kernels are known of a range name only where launch calls were recorded and of none of its ranges
 // they were lost; FLOPs and bytes only where they are known of each of these kernels.
-void SummarizeMarkers(const ModelState& model, const Analysis& analysis, Summary* summary);
+void SummarizeMarkers(const RunState& state, const Analysis& analysis, Summary* summary);
 
 }  // namespace utlz
 

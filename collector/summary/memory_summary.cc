@@ -10,7 +10,7 @@
 namespace utlz {
 namespace {
 
-// A growth is believed when it goes on: of this many equal parts of the time after the warm-up,
+// A growth is accepted when it goes on: of this many equal parts of the time after the warm-up,
 // nearly each holds more than the one before, and none less.
 constexpr size_t kParts = 8;
 constexpr size_t kFewestRises = 5;
@@ -118,10 +118,10 @@ void SetPools(const SteadyPart& steady, const PoolMemoryTotals& pools, MemorySum
 }  // namespace
 
 // The device whose memory is fullest speaks for the run.
-void SummarizeMemory(const ModelState& model, const Analysis& analysis, Summary* summary) {
+void SummarizeMemory(const RunState& state, const Analysis& analysis, Summary* summary) {
   double fullest = -1;
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    const DeviceState& device = model.devices[i];
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    const DeviceState& device = state.devices[i];
     const auto reserved = device.totals.memory_used_max();
     const auto used = reserved.has_value() ? reserved : device.pools.used_max();
     const uint64_t whole =

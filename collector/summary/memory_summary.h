@@ -7,7 +7,7 @@
 namespace utlz {
 
 // Fills Summary.memory where memory was read; steps must be filled already.
-void SummarizeMemory(const ModelState& model, const Analysis& analysis, Summary* summary);
+void SummarizeMemory(const RunState& state, const Analysis& analysis, Summary* summary);
 
 }  // namespace utlz
 

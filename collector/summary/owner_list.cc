@@ -22,7 +22,7 @@ void OwnerAmount::Add(const WorkPart& part) {
   if (part.inferred) inferred_ns += part.time_ns;
   AddTo(&flops, part.flops);
   AddTo(&bytes, part.bytes);
-  AddTo(&recoverable_ns, part.recoverable_ns);
+  AddTo(&savings_ns, part.savings_ns);
   compute_ns += part.compute_ns;
   bound_ns[static_cast<size_t>(part.bound)] += part.time_ns;
 }
@@ -31,7 +31,7 @@ void OwnerAmount::Add(const WorkPart& part) {
 void OwnerAmount::EndRow(const RowErrors& errors) {
   flops_variance += Square(errors.flops * row_launches);
   bytes_variance += Square(errors.bytes * row_launches);
-  recoverable_variance += Square(errors.recoverable_ns * row_launches);
+  recoverable_variance += Square(errors.savings_ns * row_launches);
   row_launches = 0;
 }
 
@@ -43,7 +43,7 @@ void OwnerAmount::Add(const OwnerAmount& other) {
   launches += other.launches;
   AddTo(&flops, other.flops);
   AddTo(&bytes, other.bytes);
-  AddTo(&recoverable_ns, other.recoverable_ns);
+  AddTo(&savings_ns, other.savings_ns);
   compute_ns += other.compute_ns;
   flops_variance += other.flops_variance;
   bytes_variance += other.bytes_variance;
@@ -123,9 +123,9 @@ OwnerSummary OwnerList::Describe(size_t index, double all_ns, bool with_idle) co
     summary.set_dram_bytes_error(std::sqrt(all.bytes_variance));
     summary.set_own_dram_bytes(owner.own.bytes.value_or(0));
   }
-  if (all.recoverable_ns.has_value()) {
-    summary.set_recoverable_time_ns(*all.recoverable_ns);
-    summary.set_recoverable_time_error_ns(std::sqrt(all.recoverable_variance));
+  if (all.savings_ns.has_value()) {
+    summary.set_estimated_savings_ns(*all.savings_ns);
+    summary.set_estimated_savings_error_ns(std::sqrt(all.recoverable_variance));
   }
   summary.set_time_without_counters_ns(static_cast<double>(all.without_counters_ns));
   if (all.inferred_ns > 0) summary.set_inferred_time_ns(static_cast<double>(all.inferred_ns));

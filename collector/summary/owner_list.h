@@ -24,7 +24,7 @@ struct WorkPart {
   double launches = 0;
   std::optional<double> flops;
   std::optional<double> bytes;
-  std::optional<double> recoverable_ns;
+  std::optional<double> savings_ns;
   double compute_ns = 0;  // of its FLOPs at the peak
   Bound bound = BOUND_UNKNOWN;
   bool without_counters = false;
@@ -35,7 +35,7 @@ struct WorkPart {
 struct RowErrors {
   double flops = 0;
   double bytes = 0;
-  double recoverable_ns = 0;
+  double savings_ns = 0;
 };
 
 struct OwnerAmount {
@@ -44,7 +44,7 @@ struct OwnerAmount {
   int64_t without_counters_ns = 0;
   int64_t inferred_ns = 0;
   double launches = 0;
-  std::optional<double> flops, bytes, recoverable_ns;
+  std::optional<double> flops, bytes, savings_ns;
   double compute_ns = 0;
   double flops_variance = 0, bytes_variance = 0, recoverable_variance = 0;
   std::array<int64_t, kBounds> bound_ns{};

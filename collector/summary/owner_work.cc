@@ -30,7 +30,7 @@ RowWork WorkOf(const KernelRow& row) {
     flops += typed.flops;
     variance += typed.error * typed.error;
   }
-  if (!row.work.flops.empty() && !row.flops_doubtful) {
+  if (!row.work.flops.empty() && !row.flops_uncertain) {
     work.flops = flops;
     work.errors.flops = std::sqrt(variance);
   }
@@ -49,7 +49,7 @@ class RowDivision {
     const std::optional<double> roof_ns = RooflineTimeNs(row.roofline);
     const bool has_roof = roof_ns.has_value() && !row.roofline.communication &&
                           row.withheld.empty() && row.time_ns > 0;
-    if (has_roof) recoverable_ns_ = std::max(0.0, row.time_ns - *roof_ns);
+    if (has_roof) savings_ns_ = std::max(0.0, row.time_ns - *roof_ns);
     if (has_roof && row.launches > 0) {
       // As kernel_summary.cc: the error of what the roof is made of.
       const double compute_ns = row.roofline.compute_time_ns.value_or(0);
@@ -57,7 +57,7 @@ class RowDivision {
       const bool memory = memory_ns >= compute_ns;
       const double share =
           memory ? Share(work_.errors.bytes, work_.bytes) : Share(work_.errors.flops, work_.flops);
-      work_.errors.recoverable_ns = share * std::max(memory_ns, compute_ns) / row.launches;
+      work_.errors.savings_ns = share * std::max(memory_ns, compute_ns) / row.launches;
     }
   }
 
@@ -74,7 +74,7 @@ class RowDivision {
       part.launches = launch_share * row_.launches;
       if (work_.flops.has_value()) part.flops = *work_.flops * part.launches;
       if (work_.bytes.has_value()) part.bytes = *work_.bytes * part.launches;
-      if (recoverable_ns_.has_value()) part.recoverable_ns = *recoverable_ns_ * time_share;
+      if (savings_ns_.has_value()) part.savings_ns = *savings_ns_ * time_share;
       if (work_.flops.has_value()) {
         part.compute_ns = row_.roofline.compute_time_ns.value_or(0) * launch_share;
       }
@@ -93,22 +93,23 @@ class RowDivision {
 
   const KernelRow& row_;
   RowWork work_;
-  std::optional<double> recoverable_ns_;
+  std::optional<double> savings_ns_;
 };
 
 using Sites = std::vector<SitePart>;
 
 // Of each kernel, what was recorded of launches without a stack as well.
-std::vector<Sites> SitesOfKernels(const ModelState& model) {
-  std::vector<Sites> sites(model.kernels.kernels().size());
-  model.stack_work.VisitSites([&](uint32_t kernel, uint32_t stack, const StackWork::Sums& sums) {
-    sites[kernel].push_back(
-        {stack, static_cast<double>(sums.launches), static_cast<double>(sums.time_ns)});
-  });
+std::vector<Sites> SitesOfKernels(const RunState& state) {
+  std::vector<Sites> sites(state.kernels.kernels().size());
+  state.stack_work.ForEachSite(
+      [&](uint32_t kernel, uint32_t stack, const StackWork::Sums& sums) {
+        sites[kernel].push_back(
+            {stack, static_cast<double>(sums.launches), static_cast<double>(sums.time_ns)});
+      });
   for (size_t i = 0; i < sites.size(); ++i) {
     std::sort(sites[i].begin(), sites[i].end(),
               [](const SitePart& a, const SitePart& b) { return a.stack < b.stack; });
-    const DurationHistogram& durations = model.kernels[static_cast<uint32_t>(i)].durations;
+    const DurationHistogram& durations = state.kernels[static_cast<uint32_t>(i)].durations;
     SitePart rest{0, static_cast<double>(durations.count()),
                   static_cast<double>(durations.sum_ns())};
     for (const SitePart& site : sites[i]) {
@@ -140,10 +141,10 @@ void DivideAmongKinds(const SitePart& site, const std::vector<double>& means_ns,
 }  // namespace
 
 void DivideWork(
-    const ModelState& model, const Analysis& analysis,
+    const RunState& state, const Analysis& analysis,
     const std::function<void(uint32_t stack, uint32_t kernel, const WorkPart& part)>& take,
     const std::function<void(const RowErrors& errors)>& end_row) {
-  const std::vector<Sites> sites = SitesOfKernels(model);
+  const std::vector<Sites> sites = SitesOfKernels(state);
   std::map<uint32_t, std::vector<const KernelRow*>> rows_by_kernel;
   for (const KernelRow& row : analysis.rows) rows_by_kernel[row.kernel].push_back(&row);
   for (auto& entry : rows_by_kernel) {
@@ -167,7 +168,7 @@ void DivideWork(
 }
 
 int64_t DivideIdleTime(
-    const ModelState& model, const Analysis& analysis, const Summary& summary,
+    const RunState& state, const Analysis& analysis, const Summary& summary,
     const std::function<void(uint32_t before, uint32_t after, int64_t idle_ns)>& take) {
   constexpr double kPauseSteps = 10;
   int64_t total_ns = 0;
@@ -181,9 +182,9 @@ int64_t DivideIdleTime(
     pairs[{before, after}] += static_cast<double>(gap_ns);
     idle_ns += static_cast<double>(gap_ns);
   };
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    const IdleByStack& idle = model.devices[i].idle_by_stack;
-    idle.VisitShort(add);
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    const IdleByStack& idle = state.devices[i].idle_by_stack;
+    idle.ForEachShort(add);
     for (const IdleByStack::LongGap& gap : idle.long_gaps()) {
       const uint64_t gap_ns = gap.end_ns - gap.start_ns;
       const bool of_steps =

@@ -15,14 +15,14 @@ namespace utlz {
 // launches one kind of a kernel mostly; where its launches lie between two kinds by their mean
 // time, they are divided between these.
 void DivideWork(
-    const ModelState& model, const Analysis& analysis,
+    const RunState& state, const Analysis& analysis,
     const std::function<void(uint32_t stack, uint32_t kernel, const WorkPart& part)>& take,
     const std::function<void(const RowErrors& errors)>& end_row);
 
 // Calls take(before, after, idle_ns); what they sum to is the devices' idle time in the steady
 // part, which is returned. Idle time outside of the recorded gaps goes to stack 0.
 int64_t DivideIdleTime(
-    const ModelState& model, const Analysis& analysis, const Summary& summary,
+    const RunState& state, const Analysis& analysis, const Summary& summary,
     const std::function<void(uint32_t before, uint32_t after, int64_t idle_ns)>& take);
 
 }  // namespace utlz

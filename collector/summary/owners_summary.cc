@@ -151,8 +151,8 @@ void WriteTree(const OwnerList& list, double all_ns, Rows* rows) {
 
 class Owners {
  public:
-  Owners(const ModelState& model, const Analysis& analysis)
-      : model_(model), analysis_(analysis), stack_owners_(model.stacks) {}
+  Owners(const RunState& state, const Analysis& analysis)
+      : state_(state), analysis_(analysis), stack_owners_(state.stacks) {}
 
   void Fill(Summary* summary) {
     Divide(*summary);
@@ -210,7 +210,7 @@ class Owners {
   }
 
   int OperationOf(uint32_t kernel) {
-    const Kernel& one = model_.kernels[kernel];
+    const Kernel& one = state_.kernels[kernel];
     const KernelFamily family =
         one.communication ? KernelFamily::kCommunication : FamilyOf(one.mangled_name);
     OwnerSummary head;
@@ -221,7 +221,7 @@ class Owners {
 
   void Divide(const Summary& summary) {
     DivideWork(
-        model_, analysis_,
+        state_, analysis_,
         [this](uint32_t stack, uint32_t kernel, WorkPart part) {
           const OfStack of = Of(stack);
           part.inferred = of.inferred;
@@ -241,7 +241,7 @@ class Owners {
           lines_.EndRow(errors);
           operations_.EndRow(errors);
         });
-    idle_ns_ = DivideIdleTime(model_, analysis_, summary,
+    idle_ns_ = DivideIdleTime(state_, analysis_, summary,
                               [this](uint32_t before, uint32_t after, int64_t idle_ns) {
                                 const OfStack from = Of(before), to = Of(after);
                                 layers_.list().AddIdle(to.layer, from.layer, idle_ns);
@@ -318,7 +318,7 @@ class Owners {
     }
   }
 
-  const ModelState& model_;
+  const RunState& state_;
   const Analysis& analysis_;
   StackOwners stack_owners_;
   LayerTree layers_{false};
@@ -353,8 +353,8 @@ const char* SentenceOf(uint32_t reason) {
 }
 
 // Of the first process whose stacks could not be read: it stands for the others.
-std::string NoteOf(const ModelState& model) {
-  for (const auto& entry : model.processes.processes()) {
+std::string NoteOf(const RunState& state) {
+  for (const auto& entry : state.processes.processes()) {
     const char* sentence = SentenceOf(entry.second->status.no_stack());
     if (sentence == nullptr) continue;
     return "process " + std::to_string(entry.second->info.pid()) +
@@ -365,9 +365,9 @@ std::string NoteOf(const ModelState& model) {
 
 }  // namespace
 
-void SummarizeOwners(const ModelState& model, const Analysis& analysis, Summary* summary) {
-  const std::string note = NoteOf(model);
-  if (!model.stack_work.empty()) Owners(model, analysis).Fill(summary);
+void SummarizeOwners(const RunState& state, const Analysis& analysis, Summary* summary) {
+  const std::string note = NoteOf(state);
+  if (!state.stack_work.empty()) Owners(state, analysis).Fill(summary);
   if (!note.empty()) summary->mutable_owners()->set_note(note);
 }
 

@@ -7,7 +7,7 @@
 namespace utlz {
 
 // After the summary's devices: their idle time is divided.
-void SummarizeOwners(const ModelState& model, const Analysis& analysis, Summary* summary);
+void SummarizeOwners(const RunState& state, const Analysis& analysis, Summary* summary);
 
 }  // namespace utlz
 

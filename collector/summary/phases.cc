@@ -21,16 +21,16 @@ struct Bounds {
   uint64_t last_work_ns = 0;
 };
 
-std::optional<Bounds> BoundsOf(const ModelState& model) {
-  if (!model.run_start.has_value()) return std::nullopt;
-  Bounds bounds = {.run_start_ns = model.run_start->time_ns(), .run_end_ns = model.NewestNs()};
-  for (const auto& [source, process] : model.processes.processes()) {
+std::optional<Bounds> BoundsOf(const RunState& state) {
+  if (!state.run_start.has_value()) return std::nullopt;
+  Bounds bounds = {.run_start_ns = state.run_start->time_ns(), .run_end_ns = state.NewestNs()};
+  for (const auto& [source, process] : state.processes.processes()) {
     const uint64_t agent_ns = process->info.start_time_ns();
     if (agent_ns != 0) bounds.first_call_ns = std::min(bounds.first_call_ns, agent_ns);
   }
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    const ActivitySweep& sweep = model.devices[i].sweep;
-    if (!model.devices[i].used || sweep.first_ns() == 0) continue;
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    const ConcurrencyTracker& sweep = state.devices[i].sweep;
+    if (!state.devices[i].used || sweep.first_ns() == 0) continue;
     bounds.first_work_ns = std::min(bounds.first_work_ns, sweep.first_ns());
     bounds.last_work_ns = std::max(bounds.last_work_ns, sweep.last_ns());
   }
@@ -40,8 +40,8 @@ std::optional<Bounds> BoundsOf(const ModelState& model) {
 
 class Phases {
  public:
-  Phases(const ModelState& model, const Bounds& bounds, Summary* summary)
-      : model_(model),
+  Phases(const RunState& state, const Bounds& bounds, Summary* summary)
+      : state_(state),
         origin_ns_(bounds.run_start_ns),
         at_ns_(bounds.run_start_ns),
         summary_(summary) {}
@@ -65,9 +65,9 @@ class Phases {
     double busy_ns = 0;
     double traced_ns = 0;
     double all_ns = 0;
-    for (uint32_t i = 0; i < model_.devices.size(); ++i) {
-      if (!model_.devices[i].used) continue;
-      const StretchContent content = model_.devices[i].ledger.Between(start_ns, end_ns);
+    for (uint32_t i = 0; i < state_.devices.size(); ++i) {
+      if (!state_.devices[i].used) continue;
+      const StretchContent content = state_.devices[i].ledger.Between(start_ns, end_ns);
       busy_ns += content.KernelNs();
       traced_ns += content.KernelNs() + content.CopyNs() + content.IdleNs();
       all_ns += static_cast<double>(end_ns - start_ns);
@@ -76,7 +76,7 @@ class Phases {
     return std::min(1.0, busy_ns / traced_ns);
   }
 
-  const ModelState& model_;
+  const RunState& state_;
   uint64_t origin_ns_;
   uint64_t at_ns_;
   Summary* summary_;
@@ -111,10 +111,10 @@ void AddSteps(const StepsSpan& span, const Bounds& bounds, const StepsSummary& s
 
 }  // namespace
 
-void SummarizePhases(const ModelState& model, const Analysis& analysis, Summary* summary) {
-  const std::optional<Bounds> bounds = BoundsOf(model);
+void SummarizePhases(const RunState& state, const Analysis& analysis, Summary* summary) {
+  const std::optional<Bounds> bounds = BoundsOf(state);
   if (!bounds.has_value()) return;
-  Phases phases(model, *bounds, summary);
+  Phases phases(state, *bounds, summary);
   if (bounds->first_call_ns <= bounds->first_work_ns) {
     phases.AddUntil(bounds->first_call_ns, "start");
     phases.AddUntil(bounds->first_work_ns, "loading");

@@ -8,7 +8,7 @@ namespace utlz {
 
 // Fills Summary.phases; Summary.run and Summary.steps must be filled already. The processes of one
 // job start together: the first call of CUDA and the first kernel are those of the earliest.
-void SummarizePhases(const ModelState& model, const Analysis& analysis, Summary* summary);
+void SummarizePhases(const RunState& state, const Analysis& analysis, Summary* summary);
 
 }  // namespace utlz
 

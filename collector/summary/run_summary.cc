@@ -29,7 +29,7 @@ void AddPlace(const Process& process, ProcessSummary* summary) {
 }
 
 void SetLosses(const ProcessState& process, ProcessSummary* summary) {
-  summary->set_launches_timeless(process.launches_timeless);
+  summary->set_launches_untimed(process.launches_untimed);
   uint64_t dropped = process.status.launches_dropped_ring();
   if (process.end.has_value() && process.end->has_launches_dropped_ring()) {
     dropped = std::max<uint64_t>(dropped, process.end->launches_dropped_ring());
@@ -41,7 +41,7 @@ void SetLosses(const ProcessState& process, ProcessSummary* summary) {
   }
 }
 
-void SetProcess(const ModelState& model, const ProcessState& process, ProcessSummary* summary) {
+void SetProcess(const RunState& state, const ProcessState& process, ProcessSummary* summary) {
   summary->set_source_index(process.source);
   summary->set_pid(process.info.pid());
   if (process.info.parent_pid() != 0) summary->set_parent_pid(process.info.parent_pid());
@@ -52,7 +52,7 @@ void SetProcess(const ModelState& model, const ProcessState& process, ProcessSum
   if (!process.info.cupti_path().empty()) summary->set_cupti_path(process.info.cupti_path());
   if (process.info.driver_version() != 0)
     summary->set_driver_version(process.info.driver_version());
-  summary->set_launches(process.launches + process.launches_timeless);
+  summary->set_launches(process.launches + process.launches_untimed);
   summary->set_kernel_time_ns(process.kernel_time_ns);
   SetLosses(process, summary);
   summary->set_wire_bytes(process.wire_bytes);
@@ -62,14 +62,14 @@ void SetProcess(const ModelState& model, const ProcessState& process, ProcessSum
   }
   summary->set_end(process.end.has_value() ? process.end->how() : "running");
   summary->set_agent(DescribeAgent(process));
-  const uint64_t now_ns = model.NewestNs();
+  const uint64_t now_ns = state.NewestNs();
   if (const auto cost = TracingCostShare(process, now_ns)) summary->set_agent_cost_share(*cost);
   if (process.first_ns != 0) {
     summary->set_first_time_ns(process.first_ns);
     summary->set_last_time_ns(process.newest_ns);
   }
   for (const auto& [ordinal, device] : process.device_by_ordinal) {
-    summary->add_devices(FormatUuid(model.devices[device].uuid));
+    summary->add_devices(FormatUuid(state.devices[device].uuid));
   }
   if (process.coverage.known()) {
     summary->set_traced_ns(process.coverage.TracedNs(process.LivedUntilNs(now_ns)));
@@ -112,37 +112,37 @@ std::string DescribeAgent(const ProcessState& process) {
   return "not traced: reason " + std::to_string(process.status.reason());
 }
 
-void SummarizeRun(const ModelState& model, Summary* summary) {
+void SummarizeRun(const RunState& state, Summary* summary) {
   RunSummary* run = summary->mutable_run();
-  run->set_finished(model.run_end.has_value());
-  if (model.run_start.has_value()) {
-    const RunStart& start = *model.run_start;
+  run->set_finished(state.run_end.has_value());
+  if (state.run_start.has_value()) {
+    const RunStart& start = *state.run_start;
     *run->mutable_command() = start.command();
     if (!start.host().empty()) run->set_host(start.host());
     run->set_start_time_ns(start.time_ns());
-    if (model.NewestNs() > start.time_ns()) run->set_wall_ns(model.NewestNs() - start.time_ns());
+    if (state.NewestNs() > start.time_ns()) run->set_wall_ns(state.NewestNs() - start.time_ns());
     if (!start.utlz_version().empty()) run->set_utlz_version(start.utlz_version());
     if (!start.driver_version().empty()) run->set_driver_version(start.driver_version());
     run->set_recording(start.recording());
     if (!start.recording_note().empty()) run->set_recording_note(start.recording_note());
     run->set_attached(start.attached());
   }
-  if (model.run_end.has_value()) {
-    if (model.run_end->has_exit_status()) run->set_exit_status(model.run_end->exit_status());
-    if (model.run_end->has_signal()) run->set_signal(model.run_end->signal());
-    *run->mutable_notices() = model.run_end->notices();
+  if (state.run_end.has_value()) {
+    if (state.run_end->has_exit_status()) run->set_exit_status(state.run_end->exit_status());
+    if (state.run_end->has_signal()) run->set_signal(state.run_end->signal());
+    *run->mutable_notices() = state.run_end->notices();
   }
-  if (model.bytes_unreadable > 0) {
+  if (state.bytes_unreadable > 0) {
     run->add_notices(
-        "The profile is damaged or was cut short: " + std::to_string(model.bytes_unreadable) +
+        "The profile is damaged or was cut short: " + std::to_string(state.bytes_unreadable) +
         " bytes of it cannot be read, and this report is of the rest.");
   }
 }
 
-void SummarizeProcesses(const ModelState& model, Summary* summary) {
+void SummarizeProcesses(const RunState& state, Summary* summary) {
   std::vector<StreamSummary> streams;
-  for (const auto& [source, process] : model.processes.processes()) {
-    SetProcess(model, *process, summary->add_processes());
+  for (const auto& [source, process] : state.processes.processes()) {
+    SetProcess(state, *process, summary->add_processes());
     for (const auto& [key, count] : process->streams) {
       StreamSummary stream;
       stream.set_pid(process->info.pid());
@@ -160,9 +160,9 @@ void SummarizeProcesses(const ModelState& model, Summary* summary) {
   for (StreamSummary& stream : streams) *summary->add_streams() = std::move(stream);
 }
 
-void SummarizeCopies(const ModelState& model, Summary* summary) {
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    const DeviceState& device = model.devices[i];
+void SummarizeCopies(const RunState& state, Summary* summary) {
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    const DeviceState& device = state.devices[i];
     for (const auto& [key, count] : device.copies.counts()) {
       CopySummary* copy = summary->add_copies();
       copy->set_kind(std::string(NameOf(key.first)));

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "collector/run/model_state.h"
+#include "collector/run/run_state.h"
 #include "proto/summary.pb.h"
 
 namespace utlz {
@@ -12,9 +12,9 @@ namespace utlz {
 // "traced", or why not.
 std::string DescribeAgent(const ProcessState& process);
 
-void SummarizeRun(const ModelState& model, Summary* summary);
-void SummarizeProcesses(const ModelState& model, Summary* summary);  // and their streams
-void SummarizeCopies(const ModelState& model, Summary* summary);
+void SummarizeRun(const RunState& state, Summary* summary);
+void SummarizeProcesses(const RunState& state, Summary* summary);  // and their streams
+void SummarizeCopies(const RunState& state, Summary* summary);
 
 }  // namespace utlz
 

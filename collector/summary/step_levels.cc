@@ -92,10 +92,10 @@ void AddLayers(const StepFinder::Layers& layers, const FoundSteps& found, size_t
 
 }  // namespace
 
-void SummarizeLevels(const ModelState& model, const FoundSteps& found, size_t warmup,
+void SummarizeLevels(const RunState& state, const FoundSteps& found, size_t warmup,
                      StepsSummary* summary) {
   if (found.device == nullptr) return;
-  const OperationAxis axis(model, found.device_index);
+  const OperationAxis axis(state, found.device_index);
   if (const auto after = StepsAfter(found, axis)) summary->set_after_traced(*after);
   AddCalls(found, axis, warmup, summary);
   const std::optional<StepFinder::Layers> layers =

@@ -15,7 +15,7 @@ namespace utlz {
 
 // Fills StepsSummary.levels and level; the step's own times must be filled before, and are copied
 // again by CopyStepTimes once they are final.
-void SummarizeLevels(const ModelState& model, const FoundSteps& found, size_t warmup,
+void SummarizeLevels(const RunState& state, const FoundSteps& found, size_t warmup,
                      StepsSummary* summary);
 void CopyStepTimes(StepsSummary* summary);
 

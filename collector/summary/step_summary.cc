@@ -99,16 +99,16 @@ Usual UsualOf(const std::vector<Step>& steps, size_t warmup) {
 }
 
 // The launch that made the kernels of a step slow, if it was a single one.
-std::string LongLaunch(const ModelState& model, const Step& step, const Usual& usual) {
+std::string LongLaunch(const RunState& state, const Step& step, const Usual& usual) {
   const double more_ns = static_cast<double>(step.content.longest_ns) - usual.longest_ns;
   if (more_ns < 0.5 * (step.content.KernelNs() - usual.kernel_ns)) return {};
-  if (step.content.longest_kernel >= model.kernels.kernels().size()) return {};
-  const Kernel& kernel = model.kernels[step.content.longest_kernel];
+  if (step.content.longest_kernel >= state.kernels.kernels().size()) return {};
+  const Kernel& kernel = state.kernels[step.content.longest_kernel];
   return " (" + TimeText(static_cast<double>(step.content.longest_ns)) + " in one launch of " +
          ShortenKernelName(DemangleKernelName(kernel.mangled_name)) + ")";
 }
 
-std::string ReasonFor(const ModelState& model, const Step& step, const Usual& usual) {
+std::string ReasonFor(const RunState& state, const Step& step, const Usual& usual) {
   const double more_ns = step.length_ns() - usual.length_ns;
   if (usual.launches <= 0) return "longer by " + TimeText(more_ns);
   std::vector<std::pair<double, std::string>> causes = {
@@ -121,7 +121,7 @@ std::string ReasonFor(const ModelState& model, const Step& step, const Usual& us
   for (const auto& [cause_ns, text] : causes) {
     if (cause_ns < kWorthNaming * more_ns) continue;
     reason += (reason.empty() ? "" : ", ") + text + TimeText(cause_ns) + " more";
-    if (text == "kernels took ") reason += LongLaunch(model, step, usual);
+    if (text == "kernels took ") reason += LongLaunch(state, step, usual);
   }
   const double more_launches = step.content.launches - usual.launches;
   if (step.content.launches > kMoreLaunches * usual.launches && more_launches >= 2) {
@@ -187,23 +187,23 @@ void SetContents(const std::vector<Step>& steps, size_t warmup, StepsSummary* su
   summary->set_idle_time_ns(mean([](const Step& step) { return step.idle_ns(); }));
 }
 
-void ListSteps(const ModelState& model, const std::vector<Step>& steps, size_t warmup,
+void ListSteps(const RunState& state, const std::vector<Step>& steps, size_t warmup,
                StepsSummary* summary) {
   const Usual usual = UsualOf(steps, warmup);
   const uint64_t origin_ns =
-      model.run_start.has_value() ? model.run_start->time_ns() : steps[0].start_ns;
+      state.run_start.has_value() ? state.run_start->time_ns() : steps[0].start_ns;
   for (size_t i = 0; i < std::min(steps.size(), kMaxListed); ++i) {
     summary->add_time_ns(steps[i].length_ns());
     summary->add_start_ns(static_cast<double>(steps[i].start_ns) - static_cast<double>(origin_ns));
-    if (steps[i].held_up_ns > 0 && static_cast<size_t>(summary->held_up_size()) < kMaxSlow) {
+    if (steps[i].stall_ns > 0 && static_cast<size_t>(summary->held_up_size()) < kMaxSlow) {
       summary->add_held_up(static_cast<uint32_t>(i));
-      summary->add_held_up_time_ns(steps[i].held_up_ns);
+      summary->add_held_up_time_ns(steps[i].stall_ns);
       summary->add_held_up_reason(steps[i].held_up_by);
     }
     const bool slow = i >= warmup && steps[i].length_ns() > kSlowStep * usual.length_ns;
     if (!slow || static_cast<size_t>(summary->slow_size()) >= kMaxSlow) continue;
     summary->add_slow(static_cast<uint32_t>(i));
-    summary->add_slow_reason(ReasonFor(model, steps[i], usual));
+    summary->add_slow_reason(ReasonFor(state, steps[i], usual));
   }
 }
 
@@ -212,7 +212,7 @@ double PausePerStepNs(const DeviceState& device, const std::vector<Step>& steps,
                       const StepsSpan& span) {
   double pause_ns = 0;
   for (const LongGap& gap : device.ledger.long_gaps()) {
-    if (!IsPause(device, span, gap) || device.range_hold_ups.Holds(gap)) continue;
+    if (!IsPause(device, span, gap) || device.calibration_stalls.Holds(gap)) continue;
     for (size_t i = warmup; i < steps.size(); ++i) pause_ns += OverlapNs(gap, steps[i]);
   }
   return pause_ns / static_cast<double>(steps.size() - warmup);
@@ -244,8 +244,8 @@ void CompareWithExpected(double expected, StepsSummary* summary) {
 }
 
 // By how much the traced steps are longer than all of them, for which nothing but tracing speaks.
-void SetSlowdown(const ModelState& model, const FoundSteps& found, size_t warmup, StepsSpan* span) {
-  const auto rate = RateOf(found, OperationAxis(model, found.device_index), warmup);
+void SetSlowdown(const RunState& state, const FoundSteps& found, size_t warmup, StepsSpan* span) {
+  const auto rate = RateOf(found, OperationAxis(state, found.device_index), warmup);
   if (!rate.has_value() || rate->mean_ns >= rate->traced_mean_ns) return;
   const std::vector<Weighed> lengths =
       Sorted(found.steps, warmup, [](const Step& step) { return step.length_ns(); });
@@ -256,8 +256,8 @@ void SetSlowdown(const ModelState& model, const FoundSteps& found, size_t warmup
 
 }  // namespace
 
-std::optional<StepsSpan> SummarizeSteps(const ModelState& model, Summary* summary) {
-  FoundSteps found = FindSteps(model);
+std::optional<StepsSpan> SummarizeSteps(const RunState& state, Summary* summary) {
+  FoundSteps found = FindSteps(state);
   if (found.steps.size() < 2) return std::nullopt;
   if (found.source == "pattern" && !AreAlike(found.steps)) {
     summary->mutable_run()->add_notices(
@@ -272,11 +272,11 @@ std::optional<StepsSpan> SummarizeSteps(const ModelState& model, Summary* summar
   steps->set_source(found.source);
   SetTimes(found.steps, warmup, steps);
   SetContents(found.steps, warmup, steps);
-  SummarizeLevels(model, found, warmup, steps);
-  if (model.options.steps > 0) CompareWithExpected(model.options.steps, steps);
+  SummarizeLevels(state, found, warmup, steps);
+  if (state.options.steps > 0) CompareWithExpected(state.options.steps, steps);
   const std::string uuid = found.device == nullptr ? "" : FormatUuid(found.device->uuid);
   if (!uuid.empty()) steps->set_device_uuid(uuid);
-  ListSteps(model, found.steps, warmup, steps);
+  ListSteps(state, found.steps, warmup, steps);
   if (found.device == nullptr || found.steps.size() - warmup < kFewestSteps) return std::nullopt;
   StepsSpan span{.start_ns = found.steps[warmup].start_ns,
                  .end_ns = found.steps.back().end_ns,
@@ -284,7 +284,7 @@ std::optional<StepsSpan> SummarizeSteps(const ModelState& model, Summary* summar
                  .hold_ups = std::move(hold_ups),
                  .device = found.device_index};
   span.pause_per_step_ns = PausePerStepNs(*found.device, found.steps, warmup, span);
-  SetSlowdown(model, found, warmup, &span);
+  SetSlowdown(state, found, warmup, &span);
   SetTracedShare(*found.device, span, steps);
   return span;
 }

@@ -9,10 +9,10 @@
 namespace utlz {
 
 // Fills Summary.steps where the run has steps; their span where there are enough after the warm-up.
-std::optional<StepsSpan> SummarizeSteps(const ModelState& model, Summary* summary);
+std::optional<StepsSpan> SummarizeSteps(const RunState& state, Summary* summary);
 
-// Takes what Summary.window leaves out as pauses out of the mean step too, where the window is of
-// steps: its slices sum to a step then. Summary.steps must be filled already.
+// Takes what Summary.steady_state leaves out as pauses out of the mean step too, where the window
+// is of steps: its slices sum to a step then. Summary.steps must be filled already.
 void TakePausesOutOfSteps(const Analysis& analysis, Summary* summary);
 
 }  // namespace utlz

@@ -72,11 +72,11 @@ void AddDevice(const DeviceState& device, TimelineBuilder* builder) {
 
 }  // namespace
 
-void SummarizeTimeline(const ModelState& model, const Analysis& analysis, Summary* summary) {
-  const uint64_t origin_ns = model.run_start.has_value() ? model.run_start->time_ns() : 0;
+void SummarizeTimeline(const RunState& state, const Analysis& analysis, Summary* summary) {
+  const uint64_t origin_ns = state.run_start.has_value() ? state.run_start->time_ns() : 0;
   TimelineBuilder builder(origin_ns, summary);
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    if (model.devices[i].used) AddDevice(model.devices[i], &builder);
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    if (state.devices[i].used) AddDevice(state.devices[i], &builder);
   }
   std::vector<const KernelSummary*> kernels;
   for (const KernelSummary& kernel : summary->kernels()) kernels.push_back(&kernel);
@@ -88,7 +88,7 @@ void SummarizeTimeline(const ModelState& model, const Analysis& analysis, Summar
     // Parts of one kernel share its activity: the largest stands for all.
     const uint32_t index = analysis.rows[kernel->id() - 1].kernel;
     if (!shown.insert(index).second) continue;
-    const auto& series = model.devices[model.kernels[index].device].kernel_series.series();
+    const auto& series = state.devices[state.kernels[index].device].kernel_series.series();
     const auto found = series.find(index);
     if (found != series.end()) builder.AddKernel(kernel->id(), found->second);
   }

@@ -8,7 +8,7 @@
 namespace utlz {
 
 // Fills Summary.timeline and Summary.kernel_activity; kernels must be filled already.
-void SummarizeTimeline(const ModelState& model, const Analysis& analysis, Summary* summary);
+void SummarizeTimeline(const RunState& state, const Analysis& analysis, Summary* summary);
 
 }  // namespace utlz
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "collector/analysis/occupancy.h"
-#include "collector/summary/window_summary.h"
+#include "collector/summary/steady_state_summary.h"
 
 namespace utlz {
 namespace {
@@ -69,16 +69,16 @@ double RoofShare(const KernelRow& row) {
 }
 
 // The time in which compute kernels ran, divided among them by their own times in the steady part.
-void AddKernels(const ModelState& model, const Analysis& analysis, uint32_t device, double time_ns,
+void AddKernels(const RunState& state, const Analysis& analysis, uint32_t device, double time_ns,
                 Slices* slices) {
   const Ceilings& ceilings = analysis.devices[device].ceilings;
-  const Device& info = model.devices[device].info;
+  const Device& info = state.devices[device].info;
   const double clock_share = ceilings.clock_maximum_hz > 0
                                  ? std::min(1.0, ceilings.clock_hz / ceilings.clock_maximum_hz)
                                  : 1.0;
   double sum_ns = 0;
   for (const KernelRow& row : analysis.rows) {
-    const Kernel& kernel = model.kernels[row.kernel];
+    const Kernel& kernel = state.kernels[row.kernel];
     if (kernel.device == device && !kernel.communication) sum_ns += row.steady_share * row.time_ns;
   }
   if (sum_ns <= 0) {
@@ -86,7 +86,7 @@ void AddKernels(const ModelState& model, const Analysis& analysis, uint32_t devi
     return;
   }
   for (const KernelRow& row : analysis.rows) {
-    const Kernel& kernel = model.kernels[row.kernel];
+    const Kernel& kernel = state.kernels[row.kernel];
     if (kernel.device != device || kernel.communication) continue;
     const double whole_ns = row.steady_share * row.time_ns / sum_ns * time_ns;
     const double compute_share =
@@ -107,12 +107,12 @@ void AddKernels(const ModelState& model, const Analysis& analysis, uint32_t devi
 }
 
 // What comes before and after the steady part, and stretches of it that were not steady.
-void AddRest(const ModelState& model, const Analysis& analysis, const DeviceState& device,
+void AddRest(const RunState& state, const Analysis& analysis, const DeviceState& device,
              const DevicePart& part, double wall_ns, Slices* slices) {
   const double untraced_ns = part.content.UntracedNs();
   (*slices)[kSliceUntraced] += untraced_ns + part.untraced_before_ns + part.untraced_after_ns;
   (*slices)[kSlicePauses] += part.pause_ns;
-  const double ours_ns = part.slowdown_ns + part.held_up_ns;
+  const double ours_ns = part.slowdown_ns + part.stall_ns;
   (*slices)[kSliceSlowdown] += ours_ns;
   const double inside_ns = part.TimeNs() + untraced_ns + part.pause_ns + ours_ns;
   const double rest_ns =
@@ -122,7 +122,7 @@ void AddRest(const ModelState& model, const Analysis& analysis, const DeviceStat
     return;
   }
   const uint64_t origin_ns =
-      model.run_start.has_value() ? model.run_start->time_ns() : device.sweep.first_ns();
+      state.run_start.has_value() ? state.run_start->time_ns() : device.sweep.first_ns();
   const double before_ns =
       static_cast<double>(std::max(origin_ns, analysis.steady.steps->start_ns) - origin_ns) -
       part.untraced_before_ns;
@@ -131,11 +131,11 @@ void AddRest(const ModelState& model, const Analysis& analysis, const DeviceStat
   (*slices)[kSliceEnd] += rest_ns - start_up_ns;
 }
 
-void AddDevice(const ModelState& model, const Analysis& analysis, uint32_t index, double wall_ns,
+void AddDevice(const RunState& state, const Analysis& analysis, uint32_t index, double wall_ns,
                Slices* slices) {
   const DevicePart& part = analysis.devices[index].part;
   const StretchContent& content = part.content;
-  AddRest(model, analysis, model.devices[index], part, wall_ns, slices);
+  AddRest(state, analysis, state.devices[index], part, wall_ns, slices);
   (*slices)[kSliceIdleTurnaround] += content.TimeNs(TimeCategory::kTurnaroundGap);
   (*slices)[kSliceIdleLaunch] += content.TimeNs(TimeCategory::kLaunchGap);
   (*slices)[kSliceIdleReadback] += content.TimeNs(TimeCategory::kReadbackGap);
@@ -143,23 +143,23 @@ void AddDevice(const ModelState& model, const Analysis& analysis, uint32_t index
   (*slices)[kSliceIdleOther] += content.TimeNs(TimeCategory::kOtherGap);
   (*slices)[kSliceCopies] += content.CopyNs();
   (*slices)[kSliceCommunication] += content.TimeNs(TimeCategory::kCommunication);
-  AddKernels(model, analysis, index, content.TimeNs(TimeCategory::kCompute), slices);
+  AddKernels(state, analysis, index, content.TimeNs(TimeCategory::kCompute), slices);
 }
 
 }  // namespace
 
-void SummarizeWaterfall(const ModelState& model, const Analysis& analysis, Summary* summary) {
+void SummarizeWaterfall(const RunState& state, const Analysis& analysis, Summary* summary) {
   double wall_ns = static_cast<double>(summary->run().wall_ns());
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    const ActivitySweep& sweep = model.devices[i].sweep;
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    const ConcurrencyTracker& sweep = state.devices[i].sweep;
     wall_ns = std::max(wall_ns, static_cast<double>(sweep.last_ns() - sweep.first_ns()));
   }
   Slices slices;
   double total_ns = 0;
   double window_ns = 0;
-  for (uint32_t i = 0; i < model.devices.size(); ++i) {
-    if (!model.devices[i].used || model.devices[i].sweep.first_ns() == 0) continue;
-    AddDevice(model, analysis, i, wall_ns, &slices);
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    if (!state.devices[i].used || state.devices[i].sweep.first_ns() == 0) continue;
+    AddDevice(state, analysis, i, wall_ns, &slices);
     total_ns += wall_ns;
     window_ns += analysis.devices[i].part.TimeNs();
   }
@@ -176,8 +176,8 @@ void SummarizeWaterfall(const ModelState& model, const Analysis& analysis, Summa
     slice->set_share(found->second / total_ns);
     slice->set_meaning(text.meaning);
     if (!text.in_window || window_ns <= 0) continue;
-    slice->set_window_share(found->second / window_ns);
-    if (step_ns > 0) slice->set_time_per_step_ns(slice->window_share() * step_ns);
+    slice->set_steady_state_share(found->second / window_ns);
+    if (step_ns > 0) slice->set_time_per_step_ns(slice->steady_state_share() * step_ns);
   }
 }
 

@@ -39,7 +39,7 @@ inline constexpr char kSliceClock[] = "clock below maximum";
 inline constexpr char kSliceUseful[] = "useful: FLOPs at peak";
 
 // Fills Summary.waterfall; run and devices must be filled already.
-void SummarizeWaterfall(const ModelState& model, const Analysis& analysis, Summary* summary);
+void SummarizeWaterfall(const RunState& state, const Analysis& analysis, Summary* summary);
 
 }  // namespace utlz
 

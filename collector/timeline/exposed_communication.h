@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "collector/timeline/activity_sweep.h"
+#include "collector/timeline/concurrency_tracker.h"
 
 namespace utlz {
 

@@ -33,12 +33,12 @@ class IdleByStack {
   void Add(const Activity& activity);
 
   const std::vector<LongGap>& long_gaps() const { return long_gaps_; }
-  // Calls visit(before, after, idle_ns) for the sum of all shorter gaps between two stacks.
-  template <typename Visit>
-  void VisitShort(Visit visit) const {
+  // Calls callback(before, after, idle_ns) for the sum of all shorter gaps between two stacks.
+  template <typename Callback>
+  void ForEachShort(Callback callback) const {
     for (const auto& entry : short_ns_) {
-      visit(static_cast<uint32_t>(entry.first >> 32), static_cast<uint32_t>(entry.first),
-            entry.second);
+      callback(static_cast<uint32_t>(entry.first >> 32), static_cast<uint32_t>(entry.first),
+               entry.second);
     }
   }
 

@@ -24,9 +24,10 @@ std::optional<ProcessOverlap::Span> ProcessOverlap::Add(const Activity& kernel) 
   if (other.end_ns <= kernel.start_ns) return std::nullopt;
   sources_.insert(other.source);
   sources_.insert(kernel.source);
-  const Span span{std::max(kernel.start_ns, told_until_ns_), std::min(kernel.end_ns, other.end_ns)};
+  const Span span{std::max(kernel.start_ns, counted_until_ns_),
+                  std::min(kernel.end_ns, other.end_ns)};
   if (span.end_ns <= span.start_ns) return std::nullopt;
-  told_until_ns_ = span.end_ns;
+  counted_until_ns_ = span.end_ns;
   time_ns_ += span.end_ns - span.start_ns;
   return span;
 }

@@ -42,7 +42,7 @@ class ProcessOverlap {
   Running last_;
   Running last_of_others_;
   uint64_t latest_start_ns_ = 0;
-  uint64_t told_until_ns_ = 0;
+  uint64_t counted_until_ns_ = 0;
   uint64_t time_ns_ = 0;
   std::set<uint16_t> sources_;
 };

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "collector/timeline/activity_sweep.h"
+#include "collector/timeline/concurrency_tracker.h"
 
 namespace utlz {
 

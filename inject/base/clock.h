@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 inline uint64_t ClockNs(clockid_t clock) {
   timespec time;
@@ -16,6 +16,6 @@ inline uint64_t MonotonicNs() { return ClockNs(CLOCK_MONOTONIC); }
 inline uint64_t ThreadCpuNs() { return ClockNs(CLOCK_THREAD_CPUTIME_ID); }
 inline uint64_t RealtimeNs() { return ClockNs(CLOCK_REALTIME); }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_BASE_CLOCK_H_

@@ -8,7 +8,7 @@ extern "C" [[gnu::weak]] int __cxa_thread_atexit_impl(void (*call)(void*), void*
                                                       void* library);
 extern "C" [[gnu::visibility("hidden")]] void* __dso_handle;
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 void Call(void* call) { reinterpret_cast<void (*)()>(call)(); }
@@ -22,4 +22,4 @@ bool CallWhenThisThreadEnds(void (*call)()) {
          __cxa_thread_atexit_impl(Call, reinterpret_cast<void*>(call), &__dso_handle) == 0;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

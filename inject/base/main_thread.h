@@ -7,7 +7,7 @@
 #ifndef UTLZ_INJECT_BASE_MAIN_THREAD_H_
 #define UTLZ_INJECT_BASE_MAIN_THREAD_H_
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 // A system call.
 bool OnMainThread();
@@ -16,6 +16,6 @@ bool OnMainThread();
 // takes the dynamic loader's lock. False where the C library cannot.
 bool CallWhenThisThreadEnds(void (*call)());
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_BASE_MAIN_THREAD_H_

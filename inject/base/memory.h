@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 // Zeroed memory, or null.
 template <typename T>
@@ -23,6 +23,6 @@ void ClearArray(T* array, size_t count) {
   if (array != nullptr) madvise(array, count * sizeof(T), MADV_DONTNEED);
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_BASE_MEMORY_H_

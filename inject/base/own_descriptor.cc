@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr int kLowestNumber = 128;
@@ -33,4 +33,4 @@ void OwnDescriptor::Close() {
   if (number >= 0) close(number);
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

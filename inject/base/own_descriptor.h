@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 class OwnDescriptor {
  public:
@@ -26,6 +26,6 @@ class OwnDescriptor {
   uint64_t inode_ = 0;
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_BASE_OWN_DESCRIPTOR_H_

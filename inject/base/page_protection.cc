@@ -8,7 +8,7 @@
 #include <cinttypes>
 #include <cstdio>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 // The beginning of a line of /proc/PID/maps, which says all that is wanted.
@@ -57,4 +57,4 @@ bool ReadProtection(uintptr_t address, int* protection) {
   return found;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -6,12 +6,12 @@
 
 #include <cstdint>
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 // Sets `protection` to the PROT_ bits of the mapping that `address` lies in. False where there is
 // none, or no /proc to read it in.
 bool ReadProtection(uintptr_t address, int* protection);
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_BASE_PAGE_PROTECTION_H_

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 inline constexpr uint64_t ZigZag(int64_t value) {
   return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63);
@@ -113,6 +113,6 @@ class PbWriter {
   ByteBuffer* out_;
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_BASE_PB_WRITER_H_

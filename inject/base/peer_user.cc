@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 bool ReadPeer(int connection, uid_t* user) {
@@ -55,4 +55,4 @@ bool ListenerIsOfOwnUser(int connection) {
   return UserIds::Now().AreAll(peer);
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -1,11 +1,11 @@
-// Whom the agent believes at the other end of a Unix socket. The process's effective user alone is
+// Whom the agent accepts at the other end of a Unix socket. The process's effective user alone is
 // no measure: a service may work as another user for a while, and keeps its own rights meanwhile.
 #ifndef UTLZ_INJECT_BASE_PEER_USER_H_
 #define UTLZ_INJECT_BASE_PEER_USER_H_
 
 #include <sys/types.h>
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 // The process's real, effective and saved user.
 struct UserIds {
@@ -36,6 +36,6 @@ Trust TrustInPeer(int connection, const UserIds& at_start);
 // user.
 bool ListenerIsOfOwnUser(int connection);
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_BASE_PEER_USER_H_

@@ -8,7 +8,7 @@
 
 #include "inject/base/clock.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 int RingWriter::Create(uint64_t data_bytes) {
   const int file = memfd_create("utlz-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -79,4 +79,4 @@ bool RingWriter::Write(uint16_t type, const ByteBuffer& payload, uint64_t launch
   return true;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -11,7 +11,7 @@
 #include "proto/frame.h"
 #include "proto/ring_abi.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 class RingWriter {
  public:
@@ -40,6 +40,6 @@ class RingWriter {
   uint64_t frames_written_ = 0;
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_BASE_RING_WRITER_H_

@@ -10,7 +10,7 @@
 
 #include "inject/base/clock.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 // False where it could not be had within `patience_ns`.
 inline bool LockWithin(pthread_mutex_t* mutex, uint64_t patience_ns) {
@@ -20,6 +20,6 @@ inline bool LockWithin(pthread_mutex_t* mutex, uint64_t patience_ns) {
   return pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &deadline) == 0;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_BASE_TIMED_LOCK_H_

@@ -2,7 +2,7 @@
 
 #include <dlfcn.h>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 template <typename Function>
@@ -37,4 +37,4 @@ bool LoadCuda(CudaApi* api) {
          Find(library, "cuDeviceTotalMem_v2", &api->device_total_memory);
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

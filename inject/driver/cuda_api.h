@@ -8,7 +8,7 @@
 
 #include "inject/driver/cupti_abi.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 struct CudaApi {
   cuda::Result (*driver_get_version)(int*);
@@ -33,6 +33,6 @@ struct CudaApi {
 // False where the process has no libcuda.so.1, or an incomplete one.
 bool LoadCuda(CudaApi* api);
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_DRIVER_CUDA_API_H_

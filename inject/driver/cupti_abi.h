@@ -10,7 +10,7 @@
 
 #include "cupti/host_abi.h"
 
-namespace utlz::inject::cupti {
+namespace utlz::agent::cupti {
 
 using Result = int32_t;  // CUptiResult
 inline constexpr Result kSuccess = 0;
@@ -318,9 +318,9 @@ struct RangeCounterDataInfoParams {
   size_t ranges;
 };
 
-}  // namespace utlz::inject::cupti
+}  // namespace utlz::agent::cupti
 
-namespace utlz::inject::cuda {
+namespace utlz::agent::cuda {
 
 using Result = int32_t;                       // CUresult
 using MemoryPool = struct OpaqueMemoryPool*;  // CUmemoryPool
@@ -333,6 +333,6 @@ inline constexpr int kAttributeL2Bytes = 38;
 inline constexpr int kAttributeMajor = 75;
 inline constexpr int kAttributeMinor = 76;
 
-}  // namespace utlz::inject::cuda
+}  // namespace utlz::agent::cuda
 
 #endif  // UTLZ_INJECT_DRIVER_CUPTI_ABI_H_

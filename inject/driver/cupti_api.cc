@@ -11,7 +11,7 @@
 #include "inject/driver/cupti_file.h"
 #include "proto/ring_abi.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 template <typename Function>
@@ -202,4 +202,4 @@ void LoadNvperf(const CuptiApi& api) {
   OpenWithoutZeroPages(path, RTLD_LAZY | RTLD_GLOBAL);
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

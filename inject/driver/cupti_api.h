@@ -9,7 +9,7 @@
 #include "inject/driver/cupti_search.h"
 #include "proto/ring_abi.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 // What became of the file that the user named.
 struct NamedCuptiFate {
@@ -73,7 +73,7 @@ struct CuptiApi {
   char path[kMaxCuptiPathBytes];
   uint64_t device;  // of that file
   uint64_t inode;
-  bool by_name;  // it is the one that the user named, now or at an earlier visit
+  bool by_name;  // it is the one that the user named, now or at an earlier attachment
   NamedCuptiFate named;
   char other_path[kMaxCuptiPathBytes];  // of the copy that it was loaded beside
 };
@@ -92,8 +92,8 @@ enum class CuptiLoad { kLoaded, kNotFound, kIncomplete, kTooOld };
 // order.
 CuptiLoad LoadCupti(CuptiApi* api, const BroughtCupti& brought = {});
 
-// A visit to an agent that has loaded a CUPTI, which it keeps: tells what that means for a named
-// one.
+// An attachment to an agent that has loaded a CUPTI, which it keeps: tells what that means for a
+// named one.
 void KeepCupti(CuptiApi* api, const BroughtCupti& brought);
 
 // Whether a copy is there beside the named one that is in use, as was not known before: the program
@@ -105,6 +105,6 @@ inline bool HasOtherCupti(const CuptiApi& api) { return api.other_path[0] != 0; 
 // itself. libnvperf_target.so, another 34 MB, is not needed for user ranges.
 void LoadNvperf(const CuptiApi& api);
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_DRIVER_CUPTI_API_H_

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 #if defined(__x86_64__)
@@ -141,4 +141,4 @@ CuptiLook LookAtCupti(const char* path) {
   return of_126 ? CuptiLook::kUsable : CuptiLook::kTooOld;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

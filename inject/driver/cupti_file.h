@@ -4,7 +4,7 @@
 #ifndef UTLZ_INJECT_DRIVER_CUPTI_FILE_H_
 #define UTLZ_INJECT_DRIVER_CUPTI_FILE_H_
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 enum class CuptiLook {
   kUnreadable,  // no library of this machine whose functions could be listed: the loader says why
@@ -16,6 +16,6 @@ enum class CuptiLook {
 // Reads the file; runs nothing of it and takes no memory.
 CuptiLook LookAtCupti(const char* path);
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_DRIVER_CUPTI_FILE_H_

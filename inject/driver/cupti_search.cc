@@ -12,7 +12,7 @@
 
 #include "proto/ring_abi.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 // Newest first; the process's driver decides which a framework brings.
@@ -135,4 +135,4 @@ bool FindOtherCupti(void* library, char (*path)[kMaxCuptiPathBytes]) {
   return dl_iterate_phdr(MatchOtherCopy, &other) != 0;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 // The copy that is loaded already, or null.
 void* LoadedCupti();
@@ -28,6 +28,6 @@ void FindFile(int descriptor, CuptiFile* file);
 // Whether the process has a libcupti beside `library`; its path is written to `path`.
 bool FindOtherCupti(void* library, char (*path)[kMaxCuptiPathBytes]);
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_DRIVER_CUPTI_SEARCH_H_

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace utlz::inject::nvtx {
+namespace utlz::agent::nvtx {
 
 using Domain = const void*;
 using String = const void*;
@@ -104,6 +104,6 @@ inline constexpr uint16_t kModulePayload = 2;
 inline constexpr size_t kSlotSchemaRegister = 0;
 inline constexpr size_t kSlotRangePopPayload = 4;
 
-}  // namespace utlz::inject::nvtx
+}  // namespace utlz::agent::nvtx
 
 #endif  // UTLZ_INJECT_DRIVER_NVTX_ABI_H_

@@ -6,7 +6,7 @@
 
 #include "inject/base/memory.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 uint32_t SlotOf(uint64_t module, uint32_t slots) {
@@ -115,4 +115,4 @@ void ModulePaths::WriteOrdinal(uint64_t module, const char* around, char* path) 
            number);
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

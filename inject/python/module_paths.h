@@ -11,7 +11,7 @@
 #include "inject/python/python_layout.h"
 #include "inject/python/python_module.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 class ModulePaths {
  public:
@@ -62,6 +62,6 @@ class ModulePaths {
   uint32_t count_ = 0, root_count_ = 0, ordinal_count_ = 0;
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_PYTHON_MODULE_PATHS_H_

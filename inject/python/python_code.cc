@@ -4,7 +4,7 @@
 
 #include "inject/python/python_memory.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr uint64_t kObjectType = 8;
@@ -93,4 +93,4 @@ int32_t LineOfInstruction(const PythonCode& code, uint64_t offset_bytes) {
   return 0;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -8,7 +8,7 @@
 
 #include "inject/python/python_layout.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 struct PythonCode {
   static constexpr uint32_t kMostFileBytes = 1024;
@@ -30,6 +30,6 @@ bool ReadPythonCode(const PythonLayout& layout, uint64_t code, PythonCode* read)
 // The line of the instruction at this offset in bytes from the first one; 0 where it has none.
 int32_t LineOfInstruction(const PythonCode& code, uint64_t offset_bytes);
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_PYTHON_PYTHON_CODE_H_

@@ -4,7 +4,7 @@
 
 #include "inject/base/memory.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr uint32_t kProbes = 16;
@@ -221,4 +221,4 @@ bool PythonFrames::TakeNewStack(PythonStack* stack) {
 
 void PythonFrames::ForgetStacks() { ClearArray(caches_, kCaches * kCacheEntries); }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -19,7 +19,7 @@
 
 #include "inject/python/python_layout.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 struct PythonFrame {
   uint64_t code = 0;         // address of the code object
@@ -98,6 +98,6 @@ class PythonFrames {
   uint64_t head_ = 0;
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_PYTHON_PYTHON_FRAMES_H_

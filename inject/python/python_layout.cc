@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 // PY_VERSION_HEX: major, minor and patch number, and in the last byte 0xf0 in final releases.
@@ -200,4 +200,4 @@ NoStack FindPython(SymbolLookup lookup, PythonLayout* layout) {
 
 NoStack FindPython(PythonLayout* layout) { return FindPython(LookUp, layout); }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 // Why a launch has no Python stack.
 enum class NoStack : uint8_t {
@@ -66,6 +66,6 @@ using SymbolLookup = void* (*)(const char* name);
 NoStack FindPython(PythonLayout* layout);
 NoStack FindPython(SymbolLookup lookup, PythonLayout* layout);
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_PYTHON_PYTHON_LAYOUT_H_

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr uint64_t kTextLength = 16;
@@ -98,4 +98,4 @@ bool CopyText(const PythonLayout& layout, uint64_t text, bool keep_end, char* ou
   return true;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

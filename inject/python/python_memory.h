@@ -7,7 +7,7 @@
 
 #include "inject/python/python_layout.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 // False where not all of it could be read.
 bool CopyMemory(uint64_t address, void* to, uint64_t bytes);
@@ -22,6 +22,6 @@ bool CopyValue(uint64_t address, T* value) {
 bool CopyText(const PythonLayout& layout, uint64_t text, bool keep_end, char* out,
               uint32_t capacity);
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_PYTHON_PYTHON_MEMORY_H_

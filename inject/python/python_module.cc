@@ -5,7 +5,7 @@
 
 #include "inject/python/python_memory.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr uint64_t kObjectType = 8;
@@ -140,4 +140,4 @@ uint32_t ReadModuleChildren(const PythonLayout& layout, uint64_t module,
   return count;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -1,6 +1,6 @@
 // What a module of torch.nn says of itself: its class, and the modules in it by their names. Read
 // off the launch path by copies of the kernel's (python_memory.h); other threads may be changing it
-// meanwhile, so each object's type is looked at before it is believed.
+// meanwhile, so each object's type is looked at before it is accepted.
 #ifndef UTLZ_INJECT_PYTHON_PYTHON_MODULE_H_
 #define UTLZ_INJECT_PYTHON_PYTHON_MODULE_H_
 
@@ -8,7 +8,7 @@
 
 #include "inject/python/python_layout.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 struct PythonModuleChild {
   static constexpr uint32_t kMostNameBytes = 56;
@@ -26,6 +26,6 @@ bool ReadClassName(uint64_t object, char* name, uint32_t capacity);
 uint32_t ReadModuleChildren(const PythonLayout& layout, uint64_t module,
                             PythonModuleChild* children, uint32_t most);
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_PYTHON_PYTHON_MODULE_H_

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <initializer_list>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 enum class CallKind { kOther, kWork, kLaunch, kStreamSynchronize, kContextSynchronize };
@@ -130,4 +130,4 @@ bool IdleTracker::Idle() const {
   return true;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

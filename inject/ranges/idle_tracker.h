@@ -11,7 +11,7 @@
 
 #include "inject/driver/cupti_abi.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 class IdleTracker {
  public:
@@ -38,6 +38,6 @@ class IdleTracker {
   std::atomic<uint32_t> launches_{0};
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_RANGES_IDLE_TRACKER_H_

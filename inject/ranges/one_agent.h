@@ -7,7 +7,7 @@
 
 #include "inject/driver/cupti_abi.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 // Calls the agent back when the process ends or forks. Allocates.
 void WatchProcessEnds();
@@ -26,12 +26,12 @@ void BufferRequestedCallback(uint8_t** buffer, size_t* size, size_t* max_records
 void BufferCompletedCallback(cupti::Context context, uint32_t stream, uint8_t* buffer, size_t size,
                              size_t valid_bytes);
 // Another client is about to subscribe to CUPTI's callbacks; our thread is outside CUPTI.
-void GiveUpSubscription();
+void EndSubscription();
 // It is about to register buffer callbacks of its own; alike.
 void TakeBuffersBack();
 void LaunchCallback(void* user, uint32_t domain, uint32_t callback_id, const void* data);
 void DriverCallCallback(void* user, uint32_t domain, uint32_t callback_id, const void* data);
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_RANGES_ONE_AGENT_H_

@@ -8,7 +8,7 @@
 #include "cupti/file_pages.h"
 #include "inject/base/memory.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 // In order of worth: each is added if the chip still counts all of them in one pass. Names that a
@@ -233,4 +233,4 @@ void RangeCounters::Release() {
   if (!had_compiler_) ReleaseFilePages(kCompilerLibrary);
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

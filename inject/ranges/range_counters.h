@@ -8,7 +8,7 @@
 
 #include "inject/driver/cupti_api.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 class RangeCounters {
  public:
@@ -64,6 +64,6 @@ class RangeCounters {
   cupti::Result last_error_ = cupti::kSuccess;
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_RANGES_RANGE_COUNTERS_H_

@@ -4,7 +4,7 @@
 #include "inject/ranges/one_agent.h"
 #include "proto/profile_fields.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr uint64_t kMillisecondNs = 1000000;
@@ -22,10 +22,10 @@ void RangeSession::Turn(const CuptiApi& cupti, Recorder* recorder, bool allowed,
       recorder_ = recorder;
       return Begin(now_ns);
     case Phase::kFindContext:
-      if (now_ns > began_ns_ + kFindContextNs) GiveUp();
+      if (now_ns > began_ns_ + kFindContextNs) Disable();
       return;
     case Phase::kSetUp:
-      return allowed ? SetUp() : GiveUp();
+      return allowed ? SetUp() : Disable();
     case Phase::kRunning:
       // No idle moment comes any more: leave the open range alone, it harms nobody; give up.
       if (now_ns > deadline_ns_.load() + kAbandonNs) End();
@@ -44,7 +44,7 @@ bool RangeSession::EndSoon() {
       return false;
     case Phase::kFindContext:
     case Phase::kSetUp:
-      GiveUp();
+      Disable();
       return false;
     case Phase::kRunning:
       deadline_ns_.store(0);
@@ -80,7 +80,7 @@ void RangeSession::Begin(uint64_t now_ns) {
   phase_.store(Phase::kFindContext, std::memory_order_release);
   if (cupti_->subscribe(&subscriber_, DriverCallCallback, nullptr) != cupti::kSuccess) {
     subscriber_ = nullptr;
-    return GiveUp();
+    return Disable();
   }
   cupti_->enable_domain(1, subscriber_, cupti::kDomainDriverApi);
 }
@@ -102,7 +102,7 @@ void RangeSession::SetUp() {
   const bool started = StartCounters();
   const uint64_t now_ns = MonotonicNs();
   setup_ns_ = now_ns - before_ns;
-  if (!started) return GiveUp();
+  if (!started) return Disable();
   deadline_ns_.store(now_ns + kWindowNs);
   phase_.store(Phase::kRunning, std::memory_order_release);
 }
@@ -159,10 +159,10 @@ void RangeSession::ReadOut() {
   uint32_t decoded = 0;
   if (counters_.Decode()) decoded = counters_.Ranges();
   Send(decoded);
-  GiveUp();
+  Disable();
 }
 
-void RangeSession::GiveUp() {
+void RangeSession::Disable() {
   counters_.Release();
   End();
 }
@@ -213,4 +213,4 @@ void RangeSession::End() {
   subscriber_ = nullptr;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

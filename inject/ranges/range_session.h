@@ -18,7 +18,7 @@
 #include "inject/ranges/range_counters.h"
 #include "inject/record/recorder.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 class RangeSession {
  public:
@@ -60,7 +60,7 @@ class RangeSession {
   void OnIdle(const cupti::CallbackData& call);
   void CloseRange();
   void ReadOut();
-  void GiveUp();
+  void Disable();
   void Send(uint32_t decoded);
   void End();
 
@@ -83,6 +83,6 @@ class RangeSession {
   Range range_[RangeCounters::kMaxRanges];
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_RANGES_RANGE_SESSION_H_

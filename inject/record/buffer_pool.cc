@@ -4,7 +4,7 @@
 
 #include "inject/base/memory.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 bool BufferPool::Create() {
   memory_ = MapArray<uint8_t>(kBuffers * kBufferBytes);
@@ -82,4 +82,4 @@ bool BufferPool::Release(uint8_t* buffer) {
   return false;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

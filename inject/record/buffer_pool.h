@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 class BufferPool {
  public:
@@ -39,6 +39,6 @@ class BufferPool {
   std::atomic<uint32_t> outstanding_{0};
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_RECORD_BUFFER_POOL_H_

@@ -6,7 +6,7 @@
 #include "inject/base/memory.h"
 #include "proto/profile_fields.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 bool CallEncoder::Create() {
   constexpr uint32_t kColumnBytes = (kMaxCalls + 1) * 10;
@@ -45,4 +45,4 @@ void CallEncoder::Finish(ByteBuffer* message) {
   previous_correlation_ = 0;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

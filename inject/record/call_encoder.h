@@ -8,7 +8,7 @@
 #include "inject/base/pb_writer.h"
 #include "inject/driver/cupti_abi.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 class CallEncoder {
  public:
@@ -28,6 +28,6 @@ class CallEncoder {
   ByteBuffer start_, duration_, correlation_, thread_;
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_RECORD_CALL_ENCODER_H_

@@ -8,7 +8,7 @@
 
 #include "inject/base/memory.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 template <typename Event>
 class CallQueue {
@@ -67,6 +67,6 @@ class CallQueue {
   uint64_t head_ = 0;
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_RECORD_CALL_QUEUE_H_

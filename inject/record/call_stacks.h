@@ -9,7 +9,7 @@
 
 #include "inject/base/memory.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 class CallStacks {
  public:
@@ -46,6 +46,6 @@ class CallStacks {
   Entry* entries_ = nullptr;
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_RECORD_CALL_STACKS_H_

@@ -7,7 +7,7 @@
 
 #include "inject/base/clock.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr char kWatchedDomain[] = "NCCL";
@@ -233,4 +233,4 @@ const char* CommunicationFunctionName(uint32_t function) {
   return function < kMaxNames ? state.name[function].text : "";
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -14,7 +14,7 @@
 #include "inject/record/call_queue.h"
 #include "inject/record/payload_schemas.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 // A function begins, or the innermost one of the thread ends.
 struct CommunicationCall {
@@ -37,6 +37,6 @@ bool TakeCommunicationCall(CommunicationCall* call);
 uint64_t TakeLostCommunicationCalls();
 const char* CommunicationFunctionName(uint32_t function);
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_RECORD_COMMUNICATION_CALLS_H_

@@ -6,7 +6,7 @@
 #include "inject/base/memory.h"
 #include "proto/profile_fields.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 bool CommunicationEncoder::Create(StringTable* strings) {
   strings_ = strings;
@@ -52,4 +52,4 @@ void CommunicationEncoder::Finish(uint64_t lost, ByteBuffer* message) {
   calls_ = 0;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

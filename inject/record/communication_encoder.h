@@ -9,7 +9,7 @@
 #include "inject/record/communication_calls.h"
 #include "inject/record/string_table.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 class CommunicationEncoder {
  public:
@@ -31,6 +31,6 @@ class CommunicationEncoder {
   ByteBuffer time_, thread_, function_, bytes_, communicator_, ranks_;
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_RECORD_COMMUNICATION_ENCODER_H_

@@ -6,7 +6,7 @@
 #include "inject/base/memory.h"
 #include "proto/profile_fields.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 bool CopyEncoder::Create() {
   constexpr uint32_t kColumnBytes = (kMaxCopies + 1) * 10;
@@ -23,7 +23,7 @@ bool CopyEncoder::Create() {
 
 void CopyEncoder::Add(const Copy& copy) {
   if (copy.start_ns == 0) {
-    ++timeless_;
+    ++untimed_;
     return;
   }
   if (copies_ == 0) base_ns_ = previous_start_ns_ = copy.start_ns;
@@ -51,12 +51,12 @@ void CopyEncoder::Finish(ByteBuffer* message) {
   out.Buffer(field::kContext, context_);
   out.Buffer(field::kFlags, flags_);
   out.Buffer(field::kGraphNode, graph_node_);
-  out.Uint(field::kTimeless, timeless_);
+  out.Uint(field::kUntimed, untimed_);
   for (ByteBuffer* column :
        {&kind_, &start_, &duration_, &bytes_, &stream_, &context_, &flags_, &graph_node_}) {
     column->Clear();
   }
-  copies_ = timeless_ = 0;
+  copies_ = untimed_ = 0;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -6,7 +6,7 @@
 
 #include "inject/base/pb_writer.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 struct Copy {
   uint32_t kind;  // CopyKind of profile.proto
@@ -26,17 +26,17 @@ class CopyEncoder {
   bool Create();
   void Add(const Copy& copy);  // one without timestamps is counted
   bool Full() const { return copies_ >= kMaxCopies; }
-  bool Empty() const { return copies_ + timeless_ == 0; }
+  bool Empty() const { return copies_ + untimed_ == 0; }
   void Finish(ByteBuffer* message);
 
  private:
   uint32_t copies_ = 0;
-  uint32_t timeless_ = 0;
+  uint32_t untimed_ = 0;
   uint64_t base_ns_ = 0;
   uint64_t previous_start_ns_ = 0;
   ByteBuffer kind_, start_, duration_, bytes_, stream_, context_, flags_, graph_node_;
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_RECORD_COPY_ENCODER_H_

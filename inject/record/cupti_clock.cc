@@ -1,6 +1,6 @@
 #include "inject/record/cupti_clock.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 uint64_t Distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
@@ -69,4 +69,4 @@ void CuptiClock::ConvertTimes(cupti::RecordHead* record) const {
   }
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

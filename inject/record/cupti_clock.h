@@ -10,7 +10,7 @@
 
 #include "inject/driver/cupti_abi.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 class CuptiClock {
  public:
@@ -45,6 +45,6 @@ class CuptiClock {
   uint64_t latest_ticks_ = 0, latest_ns_ = 0;
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_RECORD_CUPTI_CLOCK_H_

@@ -5,16 +5,16 @@
 #include "inject/base/memory.h"
 #include "proto/profile_fields.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 bool LaunchEncoder::Create(VariantTable* variants, bool with_correlation) {
   variants_ = variants;
   with_correlation_ = with_correlation;
   constexpr uint32_t kColumnBytes = (kMaxLaunches + 1) * 10;
-  ByteBuffer* const columns[] = {&run_predicted_,    &run_variant_,   &gap_,
-                                 &duration_,         &segment_count_, &segment_stream_,
-                                 &segment_context_,  &segment_graph_, &correlation_,
-                                 &timeless_variant_, &timeless_count_};
+  ByteBuffer* const columns[] = {&run_predicted_,   &run_variant_,   &gap_,
+                                 &duration_,        &segment_count_, &segment_stream_,
+                                 &segment_context_, &segment_graph_, &correlation_,
+                                 &untimed_variant_, &untimed_count_};
   constexpr uint32_t kColumns = sizeof columns / sizeof columns[0];
   auto* memory = MapArray<uint8_t>(uint64_t{kColumns} * kColumnBytes);
   if (memory == nullptr) return false;
@@ -28,11 +28,11 @@ bool LaunchEncoder::Create(VariantTable* variants, bool with_correlation) {
 void LaunchEncoder::Reset() {
   for (ByteBuffer* column :
        {&run_predicted_, &run_variant_, &gap_, &duration_, &segment_count_, &segment_stream_,
-        &segment_context_, &segment_graph_, &correlation_, &timeless_variant_, &timeless_count_}) {
+        &segment_context_, &segment_graph_, &correlation_, &untimed_variant_, &untimed_count_}) {
     column->Clear();
   }
   ++batch_;
-  launches_ = timeless_ = timeless_operations_ = predicted_run_ = segment_launches_ = 0;
+  launches_ = untimed_ = untimed_operations_ = predicted_run_ = segment_launches_ = 0;
   previous_variant_ = first_variant_ = previous_correlation_ = 0;
 }
 
@@ -50,10 +50,10 @@ void LaunchEncoder::AddCorrelation(uint32_t correlation) {
   previous_correlation_ = correlation;
 }
 
-void LaunchEncoder::AddTimeless(uint32_t variant) {
-  timeless_variant_.Varint(variant);
-  timeless_count_.Varint(1);
-  ++timeless_;
+void LaunchEncoder::AddUntimed(uint32_t variant) {
+  untimed_variant_.Varint(variant);
+  untimed_count_.Varint(1);
+  ++untimed_;
 }
 
 void LaunchEncoder::Finish(ByteBuffer* message) {
@@ -72,10 +72,10 @@ void LaunchEncoder::Finish(ByteBuffer* message) {
   out.Buffer(field::kSegmentContext, segment_context_);
   out.Buffer(field::kSegmentCorrelation, segment_graph_);
   out.Buffer(field::kCorrelationDelta, correlation_);
-  out.Buffer(field::kTimelessVariant, timeless_variant_);
-  out.Buffer(field::kTimelessLaunches, timeless_count_);
-  out.Uint(field::kTimelessOperations, timeless_operations_);
+  out.Buffer(field::kUntimedVariant, untimed_variant_);
+  out.Buffer(field::kUntimedLaunches, untimed_count_);
+  out.Uint(field::kUntimedOperations, untimed_operations_);
   Reset();
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -8,7 +8,7 @@
 #include "inject/base/pb_writer.h"
 #include "inject/record/variant_table.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 struct Launch {
   uint32_t variant;
@@ -28,11 +28,11 @@ class LaunchEncoder {
   // For batches that are yet to begin; none may be under way.
   void SetWithCorrelation(bool with_correlation) { with_correlation_ = with_correlation; }
   void Add(const Launch& launch);
-  void AddTimeless(uint32_t variant);
+  void AddUntimed(uint32_t variant);
   // Launches of their own, or of graphs, of which no record has times.
-  void AddTimelessOperations(uint32_t operations) { timeless_operations_ += operations; }
-  bool Full() const { return launches_ + timeless_ >= kMaxLaunches; }
-  bool Empty() const { return launches_ + timeless_ == 0; }
+  void AddUntimedOperations(uint32_t operations) { untimed_operations_ += operations; }
+  bool Full() const { return launches_ + untimed_ >= kMaxLaunches; }
+  bool Empty() const { return launches_ + untimed_ == 0; }
   uint32_t launches() const { return launches_; }
   // Writes the batch as a message and begins a new one.
   void Finish(ByteBuffer* message);
@@ -48,8 +48,8 @@ class LaunchEncoder {
   bool with_correlation_ = false;
   uint32_t batch_ = 0;
   uint32_t launches_ = 0;
-  uint32_t timeless_ = 0;
-  uint32_t timeless_operations_ = 0;
+  uint32_t untimed_ = 0;
+  uint32_t untimed_operations_ = 0;
   uint64_t base_ns_ = 0;
   uint64_t previous_end_ns_ = 0;
   uint32_t previous_variant_ = 0;
@@ -65,7 +65,7 @@ class LaunchEncoder {
   uint32_t previous_correlation_ = 0;
   ByteBuffer run_predicted_, run_variant_, gap_, duration_;
   ByteBuffer segment_count_, segment_stream_, segment_context_, segment_graph_;
-  ByteBuffer correlation_, timeless_variant_, timeless_count_;
+  ByteBuffer correlation_, untimed_variant_, untimed_count_;
 };
 
 // The variant's entry with predictors that are valid in this batch.
@@ -116,6 +116,6 @@ inline void LaunchEncoder::AddVariant(uint32_t variant) {
   ++launches_;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_RECORD_LAUNCH_ENCODER_H_

@@ -2,7 +2,7 @@
 
 #include "inject/base/memory.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 bool LaunchStacks::Create(const PythonLayout& layout, StringTable* strings) {
   if (is_ready_ || is_without_memory_) return is_ready_;
@@ -78,4 +78,4 @@ LaunchStacks::Counts LaunchStacks::counts() const {
           without_stack_.load(std::memory_order_relaxed), lost_};
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -15,7 +15,7 @@
 #include "inject/record/stack_tree.h"
 #include "inject/record/string_table.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 class LaunchStacks {
  public:
@@ -70,6 +70,6 @@ class LaunchStacks {
   uint64_t lost_ = 0;
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_RECORD_LAUNCH_STACKS_H_

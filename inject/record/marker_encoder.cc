@@ -6,7 +6,7 @@
 #include "inject/base/memory.h"
 #include "proto/profile_fields.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 bool MarkerEncoder::Create(StringTable* strings) {
   strings_ = strings;
@@ -90,4 +90,4 @@ void MarkerEncoder::Finish(ByteBuffer* message) {
   markers_ = 0;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

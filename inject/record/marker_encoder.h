@@ -9,7 +9,7 @@
 #include "inject/driver/cupti_abi.h"
 #include "inject/record/string_table.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 class MarkerEncoder {
  public:
@@ -51,6 +51,6 @@ class MarkerEncoder {
   ByteBuffer start_, duration_, name_, domain_, thread_, depth_;
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_RECORD_MARKER_ENCODER_H_

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 class OperationCount {
  public:
@@ -120,6 +120,6 @@ class OperationCount {
   uint32_t newest_graph_ = 0;
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_RECORD_OPERATION_COUNT_H_

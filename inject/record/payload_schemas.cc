@@ -3,7 +3,7 @@
 #include <cstring>
 #include <iterator>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 // Entry names of NCCL 2.18 and later.
@@ -122,4 +122,4 @@ void PayloadSchemas::Read(nvtx::Domain domain, const nvtx::PayloadData* payloads
   }
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -12,7 +12,7 @@
 
 #include "inject/driver/nvtx_abi.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 // What one call told; absent is `has_bytes` = false, or zero.
 struct CallDetails {
@@ -55,6 +55,6 @@ class PayloadSchemas {
   Schema schemas_[kMaxSchemas] = {};
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_RECORD_PAYLOAD_SCHEMAS_H_

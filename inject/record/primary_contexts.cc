@@ -1,10 +1,10 @@
 #include "inject/record/primary_contexts.h"
 
-#include "inject/record/aside_of_captures.h"
+#include "inject/record/scoped_relaxed_capture_mode.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 PrimaryContexts::PrimaryContexts(const CudaApi& cuda) : devices_(DevicesWithPrimaryContext(cuda)) {
-  const AsideOfCaptures aside(cuda);
+  const ScopedRelaxedCaptureMode aside(cuda);
   for (int ordinal = 0; ordinal < static_cast<int>(kMost); ++ordinal) {
     int device = 0;
     if ((devices_ >> ordinal & 1) == 0 || cuda.device_get(&device, ordinal) != cuda::kSuccess ||
@@ -22,7 +22,7 @@ uint64_t DevicesWithPrimaryContext(const CudaApi& cuda) {
       cuda.primary_release == nullptr || cuda.device_get_count(&count) != cuda::kSuccess) {
     return 0;
   }
-  const AsideOfCaptures aside(cuda);
+  const ScopedRelaxedCaptureMode aside(cuda);
   uint64_t devices = 0;
   for (int ordinal = 0; ordinal < count && ordinal < static_cast<int>(PrimaryContexts::kMost);
        ++ordinal) {
@@ -37,4 +37,4 @@ uint64_t DevicesWithPrimaryContext(const CudaApi& cuda) {
   return devices;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

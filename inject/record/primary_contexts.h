@@ -8,7 +8,7 @@
 #include "inject/driver/cuda_api.h"
 #include "inject/driver/cupti_abi.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 // Those that exist at the moment. The process may destroy them at any time: to be used at once.
 class PrimaryContexts {
@@ -32,6 +32,6 @@ class PrimaryContexts {
 // A bit for each device, by ordinal, that has one.
 uint64_t DevicesWithPrimaryContext(const CudaApi& cuda);
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_RECORD_PRIMARY_CONTEXTS_H_

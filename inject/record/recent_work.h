@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 struct WorkSums {
   uint64_t launches = 0;     // that are no graph nodes
@@ -67,6 +67,6 @@ class RecentWork {
   Piece pieces_[kPieces] = {};
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_RECORD_RECENT_WORK_H_

@@ -13,13 +13,13 @@
 
 #include "inject/driver/cupti_api.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 class RecordWalker {
  public:
   using NextRecord = cupti::Result (*)(uint8_t*, size_t, cupti::RecordHead**);
 
-  // Equal lengths in a row before one is believed.
+  // Equal lengths in a row before one is accepted.
   static constexpr uint32_t kAgreeing = 16;
 
   // `next_record` is cuptiActivityGetNextRecord of the library that filled the buffer.
@@ -76,6 +76,6 @@ class RecordWalker {
   bool checked_ = false;  // in this buffer
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_RECORD_RECORD_WALKER_H_

@@ -2,11 +2,11 @@
 
 #include "inject/base/clock.h"
 #include "inject/base/memory.h"
-#include "inject/record/chosen_calls.h"
-#include "inject/record/new_work_watch.h"
+#include "inject/record/api_record_filter.h"
+#include "inject/record/first_launch_watch.h"
 #include "proto/profile_fields.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr uint32_t kScratchBytes = 4 << 20;
@@ -158,12 +158,12 @@ void Recorder::ConsumeKernel(const cupti::KernelRecord& record) {
   const uint32_t variant = variants_.Find(record);
   ++counts_.launches;
   if (record.graph_node_id != 0) ++counts_.graph_nodes;
-  const bool timeless = record.start == 0 || record.end == 0 || CutBySwitch(record);
-  Count(record.correlation_id, record.graph_node_id != 0, !timeless);
+  const bool untimed = record.start == 0 || record.end == 0 || CutBySwitch(record);
+  Count(record.correlation_id, record.graph_node_id != 0, !untimed);
   See(record.device_id, record.context_id, record.stream_id);
-  if (timeless) {
-    ++counts_.timeless;
-    launches_.AddTimeless(variant);
+  if (untimed) {
+    ++counts_.untimed;
+    launches_.AddUntimed(variant);
   } else {
     launches_.Add({variant, record.start, record.end, record.stream_id, record.context_id,
                    record.graph_node_id != 0 ? record.correlation_id : 0, record.correlation_id});
@@ -386,4 +386,4 @@ bool Recorder::SendStacks() {
   return true;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -22,15 +22,15 @@
 #include "inject/record/record_walker.h"
 #include "inject/record/string_table.h"
 #include "inject/record/switch_times.h"
-#include "inject/record/timeless_operations.h"
+#include "inject/record/untimed_operations.h"
 #include "inject/record/variant_table.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 struct RecorderCounts {
   uint64_t launches = 0;
   uint64_t graph_nodes = 0;  // among them
-  uint64_t timeless = 0;
+  uint64_t untimed = 0;
   uint64_t unknown = 0;
   uint64_t dropped_by_cupti = 0;
   uint64_t encode_ns = 0;
@@ -47,7 +47,7 @@ class Recorder {
 
   void Lock() { pthread_mutex_lock(&mutex_); }
   // For the way out: false where the lock could not be had in time.
-  bool LockWithin(uint64_t patience_ns) { return inject::LockWithin(&mutex_, patience_ns); }
+  bool LockWithin(uint64_t patience_ns) { return agent::LockWithin(&mutex_, patience_ns); }
   void Unlock() { pthread_mutex_unlock(&mutex_); }
 
   // All records of one completed buffer. They stay in the encoders until a batch is full or
@@ -96,7 +96,7 @@ class Recorder {
   void Count(uint32_t correlation, bool graph_node, bool with_times) {
     const bool begins = !graph_node || counts_.operations.AddNode(correlation);
     if (!graph_node) counts_.operations.Add(correlation);
-    launches_.AddTimelessOperations(timeless_operations_.Note(begins, graph_node, with_times));
+    launches_.AddUntimedOperations(untimed_operations_.Note(begins, graph_node, with_times));
   }
   void See(uint32_t device, uint32_t context, uint32_t stream) {
     if (device != last_device_ || context != last_context_ || stream != last_stream_) {
@@ -128,7 +128,7 @@ class Recorder {
   MarkerEncoder markers_;
   CallEncoder calls_;
   CommunicationEncoder communication_;
-  TimelessOperations timeless_operations_;
+  UntimedOperations untimed_operations_;
   uint64_t communication_lost_ = 0;
   uint32_t strings_sent_ = 0;
   uint32_t variants_sent_ = VariantTable::kFirst;
@@ -148,6 +148,6 @@ class Recorder {
   RecentWork recent_;
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_RECORD_RECORDER_H_

@@ -6,7 +6,7 @@
 #include "inject/base/memory.h"
 #include "proto/profile_fields.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 bool StackEncoder::Create() {
   constexpr uint32_t kColumnBytes = (kMaxLaunches + 1) * 10;
@@ -57,4 +57,4 @@ void StackEncoder::Finish(ByteBuffer* message) {
   any_ = false;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

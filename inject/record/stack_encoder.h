@@ -9,7 +9,7 @@
 #include "inject/base/pb_writer.h"
 #include "proto/stack_context.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 class StackEncoder {
  public:
@@ -33,6 +33,6 @@ class StackEncoder {
   ByteBuffer predicted_, literal_, delta_;
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_RECORD_STACK_ENCODER_H_

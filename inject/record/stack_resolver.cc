@@ -6,7 +6,7 @@
 #include "inject/python/python_module.h"
 #include "proto/profile_fields.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 bool EndsWith(const char* text, const char* end) {
@@ -103,4 +103,4 @@ uint32_t StackResolver::Resolve(const PythonStack& stack, PythonFrames* frames, 
   return number;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -12,7 +12,7 @@
 #include "inject/record/stack_tree.h"
 #include "inject/record/string_table.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 class StackResolver {
  public:
@@ -51,6 +51,6 @@ class StackResolver {
       {};  // of the module that the frames read so far end in
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_RECORD_STACK_RESOLVER_H_

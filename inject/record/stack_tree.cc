@@ -5,7 +5,7 @@
 #include "inject/base/memory.h"
 #include "proto/profile_fields.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 uint64_t HashOf(const TreeFrame& frame) {
@@ -65,4 +65,4 @@ uint32_t StackTree::Write(uint32_t first, ByteBuffer* message) const {
   return end;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -7,7 +7,7 @@
 
 #include "inject/base/pb_writer.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 struct TreeFrame {
   uint32_t parent = 0;  // the stack without this frame; 0: none
@@ -44,6 +44,6 @@ class StackTree {
   uint32_t count_ = kFirst;
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_RECORD_STACK_TREE_H_

@@ -7,7 +7,7 @@
 
 #include "inject/base/memory.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 constexpr uint32_t kSlots = StringTable::kMaxStrings * 2;
 }
@@ -61,4 +61,4 @@ uint32_t StringTable::Intern(const char* text) {
   return id;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 class StringTable {
  public:
@@ -36,6 +36,6 @@ class StringTable {
   uint32_t count_ = 0;
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_RECORD_STRING_TABLE_H_

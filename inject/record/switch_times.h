@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 class SwitchTimes {
  public:
@@ -27,8 +27,8 @@ class SwitchTimes {
     return off_ns != UINT64_MAX && time_ns + kMomentNs > off_ns;
   }
 
-  // Whether the end of a record cannot be believed. A kernel of its own is cut where it says that it
-  // ran across a switch-off; a graph's node wherever it does not lie inside one window.
+  // Whether the end of a record cannot be accepted. A kernel of its own is cut where it says that
+  // it ran across a switch-off; a graph's node wherever it does not lie inside one window.
   bool Cut(uint64_t start_ns, uint64_t end_ns, bool graph_node) const {
     const Window& newest = windows_[newest_];
     if (start_ns >= newest.on_ns && end_ns <= newest.off_ns) return false;
@@ -60,6 +60,6 @@ class SwitchTimes {
   uint32_t newest_ = 0;
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_RECORD_SWITCH_TIMES_H_

@@ -5,7 +5,7 @@
 
 #include "inject/base/memory.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr uint32_t kSlots = VariantTable::kMaxVariants * 2;
@@ -118,4 +118,4 @@ uint32_t VariantTable::FindInTable(const cupti::KernelRecord& record, uint64_t h
   return slots_[slot];
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -12,7 +12,7 @@
 #include "inject/driver/cupti_abi.h"
 #include "inject/record/string_table.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 // What tells variants apart, as the record has it: grid_x to local_bytes_per_thread and the cluster
 // stand in the record's order, so that each is one comparison.
@@ -158,6 +158,6 @@ inline uint32_t VariantTable::Find(const cupti::KernelRecord& record) {
   return recent;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_RECORD_VARIANT_TABLE_H_

@@ -7,7 +7,7 @@
 #include "inject/tracing/trace_budget.h"
 #include "proto/ring_abi.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 // On the clock of `now_ns`, of which `realtime_ns` is CLOCK_REALTIME; none where the words are not
 // whole, where it is over, or longer than any window is.
@@ -24,6 +24,6 @@ inline PlannedWindow CollectorsWindow(const RingControl& control, uint64_t realt
   return {now_ns - begun_ns + until_begin_ns, now_ns + (end_ns - realtime_ns)};
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_TRACING_COLLECTORS_WINDOW_H_

@@ -10,7 +10,7 @@
 
 #include "inject/base/page_protection.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 #if defined(__x86_64__)
@@ -225,4 +225,4 @@ bool SetImportSlot(void** slot, void* function) {
   return true;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

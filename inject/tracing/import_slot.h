@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 // The slot of the module that `code_address` lies in, or null where it does not import `name`.
 void** FindImportSlot(uintptr_t code_address, const char* name);
@@ -24,6 +24,6 @@ uint32_t ReplaceStoredPointers(uintptr_t code_address, void* function, void* rep
 // page's protection cannot be found out is left alone.
 bool SetImportSlot(void** slot, void* function);
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_TRACING_IMPORT_SLOT_H_

@@ -2,7 +2,7 @@
 
 #include "proto/tracing_cost.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 void LaterWindows::Paused(uint64_t now_ns, bool pausable) {
   if (state_ != RecordsState::kFromStart) return;
@@ -44,4 +44,4 @@ void LaterWindows::SawNewWork(uint64_t kernels) {
   if (new_work_ >= enough_new_work_) state_ = RecordsState::kWindows;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -16,7 +16,7 @@
 
 #include "inject/record/recent_work.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 // As AgentStatus::records_state has them.
 enum class RecordsState : uint32_t {
@@ -83,6 +83,6 @@ class LaterWindows {
   uint64_t enough_new_work_ = 0;
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_TRACING_LATER_WINDOWS_H_

@@ -1,6 +1,6 @@
 #include "inject/tracing/launch_callbacks.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 void Switch(const CuptiApi& cupti, cupti::Subscriber subscriber, bool on) {
@@ -43,4 +43,4 @@ void LaunchCallbacks::Off(const CuptiApi& cupti) {
   subscriber_.store(nullptr, std::memory_order_relaxed);
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

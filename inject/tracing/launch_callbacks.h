@@ -12,7 +12,7 @@
 
 #include "inject/driver/cupti_api.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 class LaunchCallbacks {
  public:
@@ -45,6 +45,6 @@ class LaunchCallbacks {
   uint64_t silent_since_ns_ = 0;
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_TRACING_LAUNCH_CALLBACKS_H_

@@ -6,7 +6,7 @@
 #include "inject/base/timed_lock.h"
 #include "inject/tracing/import_slot.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 // Plain functions stand in the client's slots, so what they need cannot be passed to them.
@@ -154,4 +154,4 @@ bool OtherClient::TornDown() const { return torn_down.load(); }
 
 bool OtherClient::TakeTornDown() { return torn_down.exchange(false); }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -25,7 +25,7 @@
 
 #include "inject/driver/cupti_api.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 // Our thread only, which holds `turn_mutex` whenever it may call CUPTI.
 class OtherClient {
@@ -53,6 +53,6 @@ class OtherClient {
   uint64_t modules_seen_ = 0;
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_TRACING_OTHER_CLIENT_H_

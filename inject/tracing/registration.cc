@@ -7,7 +7,7 @@
 
 #include "inject/base/memory.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 // A segment is read whole, gaps between its variables included, while others may write to it.
@@ -115,4 +115,4 @@ bool Registration::Ours() const {
                                Held(1) == reinterpret_cast<uintptr_t>(completed_));
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -6,7 +6,7 @@
 
 #include "inject/driver/cupti_api.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 class Registration {
  public:
@@ -33,6 +33,6 @@ class Registration {
   const uintptr_t* place_ = nullptr;
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_TRACING_REGISTRATION_H_

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 void NoteNumber(void* user, uint32_t domain, uint32_t callback_id, const void* data) {
@@ -36,4 +36,4 @@ uint32_t NumberOfOwnCall(const CuptiApi& cupti, const CudaApi& cuda) {
   return number.load(std::memory_order_relaxed);
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

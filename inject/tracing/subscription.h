@@ -5,7 +5,7 @@
 #include "inject/driver/cuda_api.h"
 #include "inject/driver/cupti_api.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 // Subscribes and ends that at once. The first subscription of a process is a danger to it where
 // kinds of records are on: threads that launch at that moment crash in CUPTI 13.0.85, one time in
@@ -22,6 +22,6 @@ bool PrepareSubscriptions(const CuptiApi& cupti);
 // record, so other threads may launch meanwhile. Microseconds; not from a callback of CUPTI's.
 uint32_t NumberOfOwnCall(const CuptiApi& cupti, const CudaApi& cuda);
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_TRACING_SUBSCRIPTION_H_

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 double Between(uint64_t begin_ns, uint64_t end_ns) {
@@ -52,7 +52,7 @@ void TraceBudget::Settle(uint64_t now_ns, uint64_t launches, uint64_t graph_node
     cost_ns += kSamplingSlowdown *
                Between(std::max(last_ns_, window.begin_ns), std::min(now_ns, window.end_ns));
   }
-  const double time_ns = tracing_ && felt_ ? Between(last_ns_, now_ns) : 0;
+  const double time_ns = tracing_ && noticeable_ ? Between(last_ns_, now_ns) : 0;
   account_ns_ += Between(last_ns_, now_ns) * Share() - cost_ns - time_ns;
   account_ns_ = std::min(account_ns_, static_cast<double>(credit_ns_));
   charged_ns_ += cost_ns;
@@ -62,9 +62,9 @@ void TraceBudget::Settle(uint64_t now_ns, uint64_t launches, uint64_t graph_node
   stacks_charged_ = stacks_read_;
   if (off_since_ns_ > on_since_ns_) {
     cost_rate_ = (charged_ns_ - charged_before_ns_) / Between(on_since_ns_, off_since_ns_);
-    felt_ = charges_time_ && cost_rate_ > kFelt;
-    stands_out_ = charges_time_ && cost_rate_ > kStandsOut;
-    if (felt_) cost_rate_ += 1;
+    noticeable_ = charges_time_ && cost_rate_ > kNoticeableSlowdown;
+    severe_ = charges_time_ && cost_rate_ > kSevereSlowdown;
+    if (noticeable_) cost_rate_ += 1;
   }
   off_since_ns_ = 0;
 }
@@ -72,7 +72,8 @@ void TraceBudget::Settle(uint64_t now_ns, uint64_t launches, uint64_t graph_node
 // Whether tracing from now to the window's end leaves the reserve. With no window in sight, a full
 // account earns nothing more; what is charged by time waits for windows.
 bool TraceBudget::CanPayUntil(uint64_t now_ns, const PlannedWindow& window) const {
-  if (window.end_ns <= now_ns) return !felt_ && account_ns_ >= static_cast<double>(credit_ns_);
+  if (window.end_ns <= now_ns)
+    return !noticeable_ && account_ns_ >= static_cast<double>(credit_ns_);
   return account_ns_ + (Share() - cost_rate_) * Between(now_ns, window.end_ns) >= kReserveNs;
 }
 
@@ -89,4 +90,4 @@ uint64_t TraceBudget::ReadyNs(uint64_t now_ns) const {
   return missing_ns <= 0 ? 0 : now_ns + static_cast<uint64_t>(missing_ns / Share());
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -11,9 +11,10 @@
 // towards less tracing.
 //
 // A server's 99th percentile feels more than one step in a hundred, however little tracing costs on
-// average. So in a visit to a program that tracing slows by more than kFelt, time that is traced is
-// charged whole: at a budget of 1 %, less than 1 % of the steps are touched. Even so they push
-// others over the percentile: where they stand out (kStandsOut), less than a third as many are.
+// average. So in an attachment to a program that tracing slows by more than kNoticeableSlowdown,
+// time that is traced is charged whole: at a budget of 1 %, less than 1 % of the steps are touched.
+// Even so they push others over the percentile: where they stand out (kSevereSlowdown), less than a
+// third as many are.
 //
 // Agent's thread only.
 #ifndef UTLZ_INJECT_TRACING_TRACE_BUDGET_H_
@@ -23,7 +24,7 @@
 
 #include "proto/tracing_cost.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 // On the clock of the times that the budget is told; end 0: none.
 struct PlannedWindow {
@@ -36,8 +37,9 @@ class TraceBudget {
  public:
   // Spent ahead, so that a run's beginning is seen nearly whole.
   static constexpr uint64_t kCreditNs = 100'000'000;
-  // The same for a visit of `utlz attach`, which is short: its beginning has to fit the budget too.
-  static constexpr uint64_t kVisitCreditNs = 15'000'000;
+  // The same for an attachment of `utlz attach`, which is short: its beginning has to fit the
+  // budget too.
+  static constexpr uint64_t kAttachmentCreditNs = 15'000'000;
   // Left for planned windows: these come before the sampler is limited by its own budget.
   static constexpr uint64_t kReserveNs = 10'000'000;
   // About what a planned window lasts, to know when one can be paid for.
@@ -48,18 +50,18 @@ class TraceBudget {
   static constexpr double kShareForTracing = 0.7;
 
   // What tracing costs a nanosecond, sampling included, that a step's time shows plainly.
-  static constexpr double kFelt = 0.03;
+  static constexpr double kNoticeableSlowdown = 0.03;
   // The same, by which a step is longer than most of what a quiet server does.
-  static constexpr double kStandsOut = 0.1;
+  static constexpr double kSevereSlowdown = 0.1;
   // Of the budget, where traced steps stand out.
-  static constexpr double kShareStandingOut = 0.2;
+  static constexpr double kShareWhereSevere = 0.2;
 
   // No more than the credit is ever saved.
   explicit TraceBudget(uint64_t credit_ns = kCreditNs) : credit_ns_(credit_ns) {}
 
-  static TraceBudget ForVisit() {
-    TraceBudget budget(kVisitCreditNs);
-    budget.charges_time_ = budget.felt_ = budget.stands_out_ = true;
+  static TraceBudget ForAttachment() {
+    TraceBudget budget(kAttachmentCreditNs);
+    budget.charges_time_ = budget.noticeable_ = budget.severe_ = true;
     return budget;
   }
 
@@ -72,13 +74,13 @@ class TraceBudget {
   // All launching calls so far whose stacks were read. Call it before ShouldTrace().
   void SetStacksRead(uint64_t calls) { stacks_read_ = calls; }
   // Whether every millisecond of tracing counts.
-  bool ChargesTime() const { return felt_; }
+  bool ChargesTime() const { return noticeable_; }
   // What launches and nodes cost this program ÷ what they cost by the figures.
   void SetScale(double scale) { scale_ = scale; }
   // What tracing has cost so far by this account; what sampling costs is told by who samples.
   uint64_t tracing_cost_ns() const { return tracing_cost_ns_; }
-  // In its place while nobody wants records: time asleep earns nothing.
-  void Asleep(uint64_t now_ns) {
+  // In its place while nobody wants records: time inactive earns nothing.
+  void Inactive(uint64_t now_ns) {
     on_since_ns_ += now_ns - last_ns_;
     last_ns_ = now_ns;
   }
@@ -94,7 +96,7 @@ class TraceBudget {
               const PlannedWindow& window);
   bool CanPayUntil(uint64_t now_ns, const PlannedWindow& window) const;
   double Share() const {
-    return (stands_out_ ? kShareStandingOut : kShareForTracing) * budget_ppm_ / 1e6;
+    return (severe_ ? kShareWhereSevere : kShareForTracing) * budget_ppm_ / 1e6;
   }
 
   uint64_t credit_ns_;
@@ -112,8 +114,8 @@ class TraceBudget {
   // records are handed over late.
   double cost_rate_ = 0;
   bool charges_time_ = false;
-  bool felt_ = false;        // as of then, and to be on the safe side before it
-  bool stands_out_ = false;  // the same
+  bool noticeable_ = false;  // as of then, and to be on the safe side before it
+  bool severe_ = false;      // the same
   double charged_ns_ = 0;
   double charged_before_ns_ = 0;  // when tracing was switched on
   uint64_t on_since_ns_ = 0;
@@ -121,6 +123,6 @@ class TraceBudget {
   bool was_unplanned_ = false;  // the last window that was traced
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_TRACING_TRACE_BUDGET_H_

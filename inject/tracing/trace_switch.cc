@@ -3,11 +3,11 @@
 #include <iterator>
 
 #include "inject/base/clock.h"
-#include "inject/record/chosen_calls.h"
+#include "inject/record/api_record_filter.h"
 #include "proto/profile_fields.h"
 #include "proto/ring_abi.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 struct KindOfFlag {
@@ -216,4 +216,4 @@ void TraceSwitch::SendWindow(uint64_t end_ns) {
   recorder_->Unlock();
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -15,7 +15,7 @@
 #include "inject/record/primary_contexts.h"
 #include "inject/record/recorder.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 class TraceSwitch {
  public:
@@ -76,6 +76,6 @@ class TraceSwitch {
   const char* gap_reason_ = nullptr;
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_TRACING_TRACE_SWITCH_H_

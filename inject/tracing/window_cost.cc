@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 void WindowCost::Opened(uint64_t now_ns) {
   // One that was not closed, because another client came, is no end of a gap.
@@ -43,4 +43,4 @@ double WindowCost::Scale() const {
   return scale < 1 ? 1 : scale > kMostScale ? kMostScale : scale;
 }
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

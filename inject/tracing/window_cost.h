@@ -8,7 +8,7 @@
 
 #include "inject/record/operation_count.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 class WindowCost {
  public:
@@ -43,6 +43,6 @@ class WindowCost {
   double charged_sum_ns_ = 0;
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_TRACING_WINDOW_COST_H_

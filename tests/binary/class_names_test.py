@@ -32,7 +32,7 @@ class ClassNamesTest(unittest.TestCase):
             self.assertIn("utlz::CounterSet: collector/counters/a.h and " + path, problems[0])
 
     def test_refuses_two_types_of_one_name_in_the_agent(self):
-        text = "namespace utlz::inject {\nstruct A {};\n}\n"
+        text = "namespace utlz::agent {\nstruct A {};\n}\n"
         self.assertEqual(1, len(self.problems({"inject/a.h": text, "inject/base/b.h": text})))
 
     def test_accepts_what_the_linker_keeps_apart(self):

@@ -137,8 +137,8 @@ test("without a large cause the page says so, and shows the small ones", async (
 test("without counters the ladder ends early and says what would change that", async () => {
   const summary = makeSummary();
   summary.ladder.rungs.length = 2;
-  Object.assign(summary.capture, { rung: "time_only", rung_reason: "Counters need a permission.",
-    rung_remedy: "Type: utlz doctor." });
+  Object.assign(summary.capture, { counter_source: "time_only", counter_source_reason: "Counters need a permission.",
+    counter_source_remedy: "Type: utlz doctor." });
   await withPage(summary, {}, async (page) => {
     assert.equal(await page.locator(".ladder li").count(), 2);
     assert.match(await textOf(page, "#ladder"),
@@ -175,7 +175,7 @@ test("of FLOPs that may be none the detail shows the most, without an error", as
   const kernel = summary.kernels.find((one) => one.flops_peak_share > 0 && one.flops_peak_share < 0.2);
   kernel.flops_error = kernel.flops;
   await withPage(summary, {}, async (page) => {
-    await page.locator(`circle.doubtful[data-kernel="${kernel.id}"]`).dispatchEvent("click");
+    await page.locator(`circle.uncertain[data-kernel="${kernel.id}"]`).dispatchEvent("click");
     const flops = page.locator("#chosen .facts div").filter({ hasText: /^FLOPs[^ ]/ }).first();
     assert.match(await flops.textContent(), /^FLOPs<[\d.]+\s[kMGTPE]?FLOP$/);
   });

@@ -110,7 +110,7 @@ test("families of less than a hundredth are summed up; a row's bar is its time",
 test("without steps times are of the whole", () => {
   const summary = makeSummary();
   const perStep = page.familyTable(summary).rows[0].time_ns;
-  summary.window.of = "run";
+  summary.steady_state.scope = "run";
   assert.equal(Math.round(page.familyTable(summary).rows[0].time_ns / perStep), 120);
 });
 

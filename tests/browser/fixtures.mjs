@@ -79,7 +79,7 @@ function makeKernel(id, kind, next, steps) {
     dram_peak_share: rate / intensity / H200.peak_dram_bytes_per_second,
     bound: mean < 6e3 ? "latency" : efficiency > 0.5 ? limit : "neither",
     roofline_time_ns: time * efficiency, roofline_efficiency: efficiency,
-    recoverable_time_ns: time * (1 - efficiency), recoverable_time_error_ns: time * 0.01,
+    estimated_savings_ns: time * (1 - efficiency), estimated_savings_error_ns: time * 0.01,
     flops_source: "calibrated", bytes_source: "sampled",
     flops_by_type: [{ data_type: kind.type, flops, flops_error: flops * 0.03, source: "calibrated" }],
   };
@@ -123,8 +123,8 @@ const FAMILIES = [["normalization", 450, 250, 45, 0.36], ["gemm", 250, 40, 0, 0.
 function makeFamilies(mean, steps) {
   return FAMILIES.map(([family, time, above, uncounted, share]) => ({
     family, time_share: time / 1000, time_ns: time / 1000 * mean * steps,
-    time_per_step_ns: time / 1000 * mean, recoverable_time_ns: above / 1000 * mean * steps,
-    recoverable_time_per_step_ns: above / 1000 * mean, dram_peak_share: share,
+    time_per_step_ns: time / 1000 * mean, estimated_savings_ns: above / 1000 * mean * steps,
+    estimated_savings_per_step_ns: above / 1000 * mean, dram_peak_share: share,
     time_without_counters_ns: uncounted / 1000 * mean * steps,
     dram_bytes_per_second: share * H200.peak_dram_bytes_per_second,
   }));
@@ -147,8 +147,8 @@ export function makeSummary({ kernels = 40, steps = 120, seed = 1, speed = 1 } =
     ["clock below maximum", 0.1], ["useful: FLOPs at peak", 0.34],
   ].map(([name, share]) => ({ name, share, time_ns: share * wall, meaning: `time in: ${name}` }));
   for (const slice of slices.slice(1)) {
-    slice.window_share = slice.share / 0.98;
-    slice.time_per_step_ns = slice.window_share * mean;
+    slice.steady_state_share = slice.share / 0.98;
+    slice.time_per_step_ns = slice.steady_state_share * mean;
   }
   return {
     schema: "utlz.report/1",
@@ -157,7 +157,7 @@ export function makeSummary({ kernels = 40, steps = 120, seed = 1, speed = 1 } =
     run: { command: ["python", "train.py", "--layers", "12"], host: "node7", wall_ns: wall,
       start_time_ns: 1.76e18, utlz_version: "0.1.0", driver_version: "580.159", finished: true,
       exit_status: 0 },
-    devices: [{ ...H200, window_ns: wall, gpu_busy_share: 0.97, sm_active_share: 0.85,
+    devices: [{ ...H200, steady_state_ns: wall, gpu_busy_share: 0.97, sm_active_share: 0.85,
       tensor_active_share: 0.35, hbm_bandwidth_share: 0.32, efficiency_score: 0.876, hfu: 0.39,
       hfu_error: 0.004, power_watts: 688, energy_joules: 2450, attributed_bytes_share: 0.96,
       idle_bytes_share: 0.01, unattributed_bytes_share: 0.03 }],
@@ -171,10 +171,10 @@ export function makeSummary({ kernels = 40, steps = 120, seed = 1, speed = 1 } =
         flops: 1e15, dram_bytes: 1e13, kernel_ids: [0, 1, 2, 3] },
       { name: "backward", count: steps, time_ns: wall * 0.6, launches: 30000 },
     ],
-    capture: { rung: "calibrated", coverage_share: 1, launches: 55320, launches_dropped: 0,
+    capture: { counter_source: "calibrated", coverage_share: 1, launches: 55320, launches_dropped: 0,
       samples: 712345, samples_lost: 12, sample_interval_ns: 5000, agent_cost_share: 0.004,
       overhead_budget_share: 0.01, clock_shift_dram_ns: -1000, clock_shift_sm_ns: -1100 },
-    window: { of: "steps", start_ns: 0.02 * wall, end_ns: wall, time_ns: 0.98 * wall, pauses: 0,
+    steady_state: { scope: "steps", start_ns: 0.02 * wall, end_ns: wall, time_ns: 0.98 * wall, pauses: 0,
       pause_time_ns: 0 },
     waterfall: { total_ns: wall, slices },
     steps: makeSteps(next, steps, mean),

@@ -37,7 +37,7 @@ test("shows the verdict, every section and no trouble, light and dark", async ()
 
 test("says what the figures are of, what was not counted and what was executed in vain", async () => {
   const summary = makeSummary();
-  summary.window = { of: "steps", start_ns: 8.5e9, end_ns: 16.3e9, time_ns: 6.8e9, pauses: 2,
+  summary.steady_state = { scope: "steps", start_ns: 8.5e9, end_ns: 16.3e9, time_ns: 6.8e9, pauses: 2,
     pause_time_ns: 1e9 };
   Object.assign(summary.devices[0], { run_gpu_busy_share: 0.6, run_hfu: 0.24 });
   Object.assign(summary.capture, { cost_share: 0.009, launches_implausible: 37,
@@ -103,7 +103,7 @@ test("the waterfall is of the steps, and says what lies outside of them", async 
     assert.match(await page.locator(".outside").textContent(), /start-up: before the first steady step 2.0\s% \(/);
   });
   const summary = makeSummary();
-  summary.window = { of: "run" };
+  summary.steady_state = { scope: "run" };
   for (const slice of summary.waterfall.slices) delete slice.time_per_step_ns;
   await withPage(summary, {}, async (page) => {
     assert.match(await page.locator(".slice").first().textContent(), /^start-up: .*2.0\s% 74.8\sms$/);
@@ -128,7 +128,7 @@ test("a rate that may be zero is shown as what it is less than", async () => {
   const [unsure, folded] = [summary.kernels[9], summary.kernels[10]];
   Object.assign(unsure, { flops_error: unsure.flops, flops_peak_share: 0.1 });
   unsure.dram_bytes_error = 0.001 * unsure.dram_bytes;
-  folded.folded = ["its twin"];
+  folded.merged_with = ["its twin"];
   await withPage(summary, {}, async (page) => {
     const cell = (kernel, column) => page.locator(`tr[data-kernel="${kernel.id}"] td[data-column="${column}"]`);
     await page.locator("#kernel-search").fill("[9]");
@@ -147,7 +147,7 @@ test("numbers over time are those at the top until a stretch is chosen", async (
   const half = busy.value.length / 2;
   busy.value = busy.value.map((_, index) => (index < half ? 0 : 1));
   const end = busy.interval_ns * busy.value.length;
-  summary.window = { of: "steps", start_ns: end / 2, end_ns: end, pauses: 1, pause_time_ns: 1e9 };
+  summary.steady_state = { scope: "steps", start_ns: end / 2, end_ns: end, pauses: 1, pause_time_ns: 1e9 };
   await withPage(summary, {}, async (page) => {
     const shares = await page.locator(".lane-title").first().textContent();
     assert.match(shares, /GPU busy 97\s%.*SM active 85\s%.*tensor active 35\s%/);
@@ -176,7 +176,7 @@ test("hovering shows the numbers and the error bars", async () => {
   await withPage(makeSummary(), {}, async (page) => {
     await page.locator('circle[data-kernel="9"]').scrollIntoViewIfNeeded();
     await page.locator('circle[data-kernel="9"]').hover({ force: true });
-    assert.match(await page.locator(".card").textContent(), /FLOP\/s.*of peak.*recoverable/);
+    assert.match(await page.locator(".card").textContent(), /FLOP\/s.*of peak.*estimated savings/);
     assert.equal(await page.locator(".errors line").count(), 2);
   });
 });
@@ -280,14 +280,14 @@ test("of kernels that may do no FLOPs the roofline says so", async () => {
   const summary = makeSummary();
   const kernel = summary.kernels.find((one) => one.flops > 0 && one.dram_bytes > 0);
   await withPage(summary, {}, async (page) => {
-    assert.equal(await page.locator("circle.doubtful").count(), 0);
-    assert.equal(await page.locator("#roofline .legend .doubtful").count(), 0);
+    assert.equal(await page.locator("circle.uncertain").count(), 0);
+    assert.equal(await page.locator("#roofline .legend .uncertain").count(), 0);
   });
   Object.assign(kernel, { flops_error: kernel.flops, flops_peak_share: 0.1 });
   await withPage(summary, {}, async (page) => {
-    assert.equal(await page.locator(`circle.doubtful[data-kernel="${kernel.id}"]`).count(), 1);
-    assert.equal(await page.locator("circle.doubtful").count(), 1);
-    assert.equal(await page.locator("#roofline .legend .doubtful").count(), 1);
+    assert.equal(await page.locator(`circle.uncertain[data-kernel="${kernel.id}"]`).count(), 1);
+    assert.equal(await page.locator("circle.uncertain").count(), 1);
+    assert.equal(await page.locator("#roofline .legend .uncertain").count(), 1);
   });
   kernel.flops_peak_share = 0.9;  // so the most of its FLOPs is beyond the peak, and says nothing
   await withPage(summary, {}, async (page) => {
@@ -298,11 +298,11 @@ test("of kernels that may do no FLOPs the roofline says so", async () => {
 
 test("what tracing took of the time shown is said", async () => {
   const summary = makeSummary();
-  summary.capture.window_slowdown_share = 0.19;
+  summary.capture.steady_state_slowdown_share = 0.19;
   await withPage(summary, {}, async (page) => {
     assert.match(await page.locator("#capture").textContent(), /Tracing itself took an estimated 19\s%/);
   });
-  summary.capture.window_slowdown_share = 0.01;
+  summary.capture.steady_state_slowdown_share = 0.01;
   await withPage(summary, {}, async (page) => {
     assert.doesNotMatch(await page.locator("#capture").textContent(), /Tracing itself/);
   });
@@ -310,7 +310,7 @@ test("what tracing took of the time shown is said", async () => {
 
 test("numbers of the capture stand on one line", async () => {
   const summary = makeSummary();
-  Object.assign(summary.capture, { samples_untraced: 104260, window_slowdown_share: 0.017,
+  Object.assign(summary.capture, { samples_untraced: 104260, steady_state_slowdown_share: 0.017,
     kernel_time_without_counters_share: 0.114, sampling_cost_share: 0.0004 });
   await withPage(summary, {}, async (page) => {
     const lines = await page.locator("#capture .facts").first().locator("dd").evaluateAll((all) =>
@@ -492,7 +492,7 @@ test("a profile that knows nothing still opens", async () => {
   const timeOnly = makeSummary();
   for (const kernel of timeOnly.kernels) {
     for (const field of ["flops", "dram_bytes", "arithmetic_intensity", "flops_per_second",
-      "recoverable_time_ns", "bound"]) delete kernel[field];
+      "estimated_savings_ns", "bound"]) delete kernel[field];
   }
   delete timeOnly.timeline;
   delete timeOnly.steps;

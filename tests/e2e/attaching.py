@@ -14,7 +14,7 @@ from harness import TIME_LIMIT_S, UTLZ, EndToEndTest, Run
 # The timeout of poll, an int.
 INFINITE_POLL = 0xffffffff
 # A soak is so many times longer than the usual test.
-TIMES = max(1, int(os.environ.get("UTLZ_ATTACH_VISITS", "20")) // 20)
+TIMES = max(1, int(os.environ.get("UTLZ_ATTACH_ATTACHMENTS", "20")) // 20)
 
 
 class Followed:
@@ -125,13 +125,13 @@ class AttachTest(EndToEndTest):
         return self.report(Run(subprocess.CompletedProcess([], 0, "", tool.said), tool.profile))
 
     def record(self, program, commands):
-        """One whole visit during which the program does as told; what the profile shows."""
+        """One whole attachment during which the program does as told; what the profile shows."""
         tool = self.attach(program.pid)
         tool.wait_for("tracing")
         for command in commands:
             program.do(command)
         report = self.finish(tool)
-        self.assertIn("the agent sleeps", tool.said)
+        self.assertIn("the agent is inactive", tool.said)
         return report, tool
 
     def wait_until_done(self, other_client, tool):
@@ -152,7 +152,7 @@ class AttachTest(EndToEndTest):
 
     def agent_thread(self, pid):
         names = self.thread_names(pid)
-        return next((name for name in names if name in ("utlz-asleep", "utlz-awake")), None)
+        return next((name for name in names if name in ("utlz-inactive", "utlz-active")), None)
 
     def agent_sockets(self, pid):
         return [name for name in os.listdir(f"/proc/{pid}/fd") if int(name) >= 128]
@@ -179,7 +179,7 @@ class AttachTest(EndToEndTest):
     def wait_until_all_wait_without_end(self, pid, threads):
         deadline = time.monotonic() + TIME_LIMIT_S / 2  # before the program is killed
         while not all(self.waits_without_end(pid, thread) for thread in threads):
-            self.assertLess(time.monotonic(), deadline, "a thread is awake, or wakes by itself")
+            self.assertLess(time.monotonic(), deadline, "a thread is active, or wakes by itself")
             time.sleep(0.01)
 
     def children(self, pid):

@@ -1,4 +1,4 @@
-"""utlz attach: to programs that nobody prepared, visit by visit."""
+"""utlz attach: to programs that nobody prepared, attachment by attachment."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ GEMM = "_Z4gemmPfPKfS1_i"
 REDUCE = "_Z6reducePfPKfi"
 ADD = "_Z3addPfPKfi"
 NOBODY = 65534
-VISITS = int(os.environ.get("UTLZ_ATTACH_VISITS", "20"))
+ATTACHMENTS = int(os.environ.get("UTLZ_ATTACH_ATTACHMENTS", "20"))
 
 
 class Attaching(AttachTest):
@@ -32,7 +32,7 @@ class Attaching(AttachTest):
         self.assertEqual(program.quit(), 0)
 
     def test_the_second_signal_ends_a_tool_whose_collector_is_stuck(self):
-        """The program does not feel it, and can be visited again."""
+        """The program does not feel it, and can be attached to again."""
         program = self.start()
         fifo = self.folder / "stuck"
         usual = self.test_environment
@@ -70,7 +70,7 @@ class Attaching(AttachTest):
         self.assertEqual(program.quit(), 0)
 
     def test_graph_that_is_being_captured(self):
-        """No visit disturbs the capture that it begins or ends in."""
+        """No attachment disturbs the capture that it begins or ends in."""
         program = self.start()
         program.do("capture 1")
         self.record(program, [])
@@ -103,7 +103,7 @@ class Attaching(AttachTest):
             self.assertLess(time.monotonic(), deadline, "no new context was switched on")
             time.sleep(0.01)
 
-    def test_a_visit_that_ends_while_ranges_are_counted(self):
+    def test_an_attachment_that_ends_while_ranges_are_counted(self):
         """The GPU's counters are given back with the program's next synchronization."""
         program = self.start()
         tool = self.attach(program.pid, counters="range")
@@ -113,9 +113,9 @@ class Attaching(AttachTest):
             self.assertLess(time.monotonic(), deadline, "no ranges were taken")
             program.do("launch 1")
         tool.process.send_signal(signal.SIGINT)
-        while self.agent_thread(program.pid) != "utlz-asleep":
-            self.assertLess(time.monotonic(), deadline, "the visit does not end")
-            time.sleep(0.05)  # slowly, or the ranges are all taken before the visit ends
+        while self.agent_thread(program.pid) != "utlz-inactive":
+            self.assertLess(time.monotonic(), deadline, "the attachment does not end")
+            time.sleep(0.05)  # slowly, or the ranges are all taken before the attachment ends
             program.do("launch 1")
         self.result(tool)
         self.assertEqual(program.do("ranges"), {"done": 0})
@@ -128,12 +128,12 @@ class Attaching(AttachTest):
         tool = self.attach(program.pid, counters="range")
         tool.wait_for("tracing")
         deadline = time.monotonic() + TIME_LIMIT_S
-        awake = program.do("cupti")["done"]
+        active = program.do("cupti")["done"]
         # Subscribed and enabled, and neither again afterwards.
-        while program.do("cupti")["done"] == awake:
+        while program.do("cupti")["done"] == active:
             self.assertLess(time.monotonic(), deadline, "no ranges were begun")
             program.do("launch 1")
-        while program.do("cupti")["done"] != awake:
+        while program.do("cupti")["done"] != active:
             self.assertLess(time.monotonic(), deadline, "something is left on")
             program.do("launch 1")
         self.finish(tool)
@@ -143,7 +143,7 @@ class Attaching(AttachTest):
     def test_contexts_of_two_gpus_wake_and_sleep_together(self):
         program = self.start(environment=self.environment("instant=1,devices=2"))
         for _ in range(3):
-            program.do("second 5")  # between visits, seen by none
+            program.do("second 5")  # between attachments, seen by none
             report, _ = self.record(program, ["launch 10", "second 20"])
             self.assertEqual(self.launches_by_name(report), {GEMM: 10, REDUCE: 20})
             self.assertEqual(len(report["devices"]), 2)
@@ -151,7 +151,7 @@ class Attaching(AttachTest):
             self.assertEqual(program.do("cupti"), {"done": 0})
         self.assertEqual(program.quit(), 0)
 
-    def test_context_that_comes_during_a_visit(self):
+    def test_context_that_comes_during_an_attachment(self):
         program = self.start(environment=self.environment("instant=1,devices=2"))
         tool = self.attach(program.pid)
         tool.wait_for("tracing")
@@ -165,7 +165,7 @@ class Attaching(AttachTest):
         self.assertEqual(program.quit(), 0)
 
     def test_context_of_its_own_is_left_as_it_was(self):
-        """It has a primary context too, so the visit is to that one."""
+        """It has a primary context too, so the attachment is to that one."""
         program = self.start()
         program.do("own 5")
         report, _ = self.record(program, ["launch 10", "own 20"])
@@ -174,33 +174,33 @@ class Attaching(AttachTest):
         program.do("own 5")
         self.assertEqual(program.quit(), 0)
 
-    def test_many_visits_to_one_process(self):
+    def test_many_attachments_to_one_process(self):
         program = self.start()
-        for visit in range(1, VISITS + 1):
-            program.do("launch 7")  # between visits, seen by none
-            times = 1 + visit % 40
+        for attachment in range(1, ATTACHMENTS + 1):
+            program.do("launch 7")  # between attachments, seen by none
+            times = 1 + attachment % 40
             report, tool = self.record(program, [f"launch {times}", f"graph {times}"])
             self.assertEqual(self.launches_by_name(report),
-                             {GEMM: 2 * times, REDUCE: times, ADD: times}, f"visit {visit}")
+                             {GEMM: 2 * times, REDUCE: times, ADD: times}, f"attachment {attachment}")
             self.assert_nothing_lost(report)
-            self.assertIn("agent loaded" if visit == 1 else "agent woken", tool.said)
-            if visit == 10:
+            self.assertIn("agent loaded" if attachment == 1 else "agent activated", tool.said)
+            if attachment == 10:
                 left = self.left_behind(program.pid)
         self.assertEqual(self.left_behind(program.pid), left)
         self.assertEqual(program.quit(), 0)
 
-    def test_asleep_it_has_nothing_but_a_blocked_thread_and_a_door(self):
+    def test_inactive_it_has_nothing_but_a_blocked_thread_and_a_socket_pair(self):
         program = self.start()
         before = set(os.listdir(f"/proc/{program.pid}/fd"))
         self.assertEqual(program.do("cupti"), {"done": 0})
         tool = self.attach(program.pid)
         tool.wait_for("tracing")
         self.assertGreater(program.do("cupti")["done"], 0)
-        self.assertNotIn("utlz-asleep", self.thread_names(program.pid))
+        self.assertNotIn("utlz-inactive", self.thread_names(program.pid))
         program.do("launch 10")
         self.finish(tool)
         self.assertEqual(program.do("cupti"), {"done": 0})
-        self.assertEqual(self.agent_thread(program.pid), "utlz-asleep")
+        self.assertEqual(self.agent_thread(program.pid), "utlz-inactive")
         after = {number: os.readlink(f"/proc/{program.pid}/fd/{number}")
                  for number in set(os.listdir(f"/proc/{program.pid}/fd")) - before}
         self.assertTrue(all(int(number) >= 128 for number in after), after)
@@ -210,7 +210,7 @@ class Attaching(AttachTest):
         self.assertNotIn("utlz-ring", maps)
         self.assertEqual(program.quit(), 0)
 
-    def test_asleep_no_thread_of_ours_ever_runs(self):
+    def test_inactive_no_thread_of_ours_ever_runs(self):
         program = self.start()
         threads = set(os.listdir(f"/proc/{program.pid}/task"))
         self.record(program, ["launch 10"])
@@ -220,7 +220,7 @@ class Attaching(AttachTest):
             ours = {thread for thread in ours
                     if self.thread_name(program.pid, thread).startswith("utlz")}
         self.assertTrue(ours)
-        self.assertIn("utlz-asleep", self.thread_names(program.pid))
+        self.assertIn("utlz-inactive", self.thread_names(program.pid))
         # None of them wakes by itself, and nothing that the program does wakes one.
         self.wait_until_all_wait_without_end(program.pid, ours)
         before = self.context_switches(program.pid, ours)
@@ -230,7 +230,7 @@ class Attaching(AttachTest):
         self.assertEqual(self.context_switches(program.pid, ours), before)
         self.assertEqual(program.quit(), 0)
 
-    def test_visits_while_it_launches_without_end(self):
+    def test_attachments_while_it_launches_without_end(self):
         program = self.start()
         program.do("busy 1")
         for _ in range(5):
@@ -285,10 +285,10 @@ class Attaching(AttachTest):
         report = self.result(tool)
         self.assertEqual(self.launches_by_name(report), {GEMM: 25})
 
-    def end_while_a_visit_begins(self, *, parked):
+    def end_while_an_attachment_begins(self, *, preloaded):
         """Parts of libcupti are torn down at exit before what was registered earlier."""
         program = self.start(environment=self.environment("instant=1,register_ms=1500"),
-                             prefix=[str(UTLZ), "run", "--asleep", "--"] if parked else ())
+                             prefix=[str(UTLZ), "run", "--preload", "--"] if preloaded else ())
         tool = self.attach(program.pid)
         deadline = time.monotonic() + TIME_LIMIT_S
         while program.do("begin")["done"] == 0:
@@ -296,11 +296,11 @@ class Attaching(AttachTest):
         self.assertEqual(program.quit(), 0, program.said)
         tool.end()
 
-    def test_target_that_ends_while_the_visit_begins(self):
-        self.end_while_a_visit_begins(parked=False)
+    def test_target_that_ends_while_the_attachment_begins(self):
+        self.end_while_an_attachment_begins(preloaded=False)
 
-    def test_parked_target_that_ends_while_the_visit_begins(self):
-        self.end_while_a_visit_begins(parked=True)
+    def test_preloaded_target_that_ends_while_the_attachment_begins(self):
+        self.end_while_an_attachment_begins(preloaded=True)
 
     def test_target_that_is_killed_meanwhile(self):
         program = self.start()
@@ -320,7 +320,7 @@ class Attaching(AttachTest):
         tool.process.kill()
         tool.end()
         # Without launches: waiting takes no time here, so the GPU would still be busy with them.
-        while self.agent_thread(program.pid) != "utlz-asleep":
+        while self.agent_thread(program.pid) != "utlz-inactive":
             program.do("cupti")
         self.assertEqual(program.do("cupti"), {"done": 0})
         report, tool = self.record(program, ["launch 12"])
@@ -374,10 +374,10 @@ class Attaching(AttachTest):
         self.assertIn("is stopped", tool.said)
         self.assertFalse(tool.profile.exists())
         older = self.folder / "2.utlz"
-        older.write_bytes(b"UTLZPRF\n of an earlier visit")
+        older.write_bytes(b"UTLZPRF\n of an earlier attachment")
         tool = self.attach(program.pid)
         self.assertEqual((tool.end(), tool.profile), (1, older))
-        self.assertEqual(older.read_bytes(), b"UTLZPRF\n of an earlier visit")
+        self.assertEqual(older.read_bytes(), b"UTLZPRF\n of an earlier attachment")
         self.assertEqual(list(self.folder.glob("*2.utlz*")), [older], "nothing unfinished is left")
         self.assertEqual(self.maps(program.pid), maps)
         os.kill(program.pid, signal.SIGCONT)
@@ -408,7 +408,7 @@ class Attaching(AttachTest):
         self.assertEqual(self.launches_by_name(report), {GEMM: 2})
         self.assertEqual(program.quit(), 0)
 
-    def test_child_of_fork_during_a_visit(self):
+    def test_child_of_fork_during_an_attachment(self):
         program = self.start()
         tool = self.attach(program.pid)
         tool.wait_for("tracing")
@@ -439,7 +439,7 @@ class Attaching(AttachTest):
         self.assertEqual(set(self.launches_by_name(self.result(tool))), {REDUCE})
 
     def test_another_client_traces_while_the_agent_sleeps(self):
-        """Its trace is whole, whatever CUPTI has kept since the visit."""
+        """Its trace is whole, whatever CUPTI has kept since the attachment."""
         program = Program(self.program("other_client"), self.environment(), self.folder, "later")
         self.addCleanup(program.close)
         tool = self.attach(program.pid)
@@ -450,7 +450,7 @@ class Attaching(AttachTest):
         self.assertEqual(program.quit(), 0, program.said)
 
     def test_started_by_utlz_run_and_no_cuda_yet(self):
-        for option, name in (("--asleep", "utlz run --asleep"), ("--counters=none", "utlz run ")):
+        for option, name in (("--preload", "utlz run --preload"), ("--counters=none", "utlz run ")):
             program = self.start("later", prefix=[str(UTLZ), "run", option, "--"])
             children = self.children(program.pid)
             tool = self.attach(children[0] if children else program.pid)
@@ -464,7 +464,7 @@ class Attaching(AttachTest):
         self.assertEqual(tool.end(), 1)
         self.assertIn("there is no process 4194304", tool.said)
 
-    def test_stopped_with_an_agent_asleep(self):
+    def test_stopped_with_an_agent_inactive(self):
         program = self.start()
         self.record(program, ["launch 1"])
         os.kill(program.pid, signal.SIGSTOP)

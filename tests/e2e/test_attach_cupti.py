@@ -19,8 +19,8 @@ class AttachingWithCupti(AttachTest):
         program.do("load 1")
         return program
 
-    def visit(self, program, cupti=None):
-        """A visit of ten launches: the process in its report, the report, and what the tool said."""
+    def attach_once(self, program, cupti=None):
+        """An attachment of ten launches: the process in its report, the report, and what the tool said."""
         tool = self.attach(*(["--cupti", cupti] if cupti else []), program.pid)
         tool.wait_for("tracing")
         program.do("launch 10")
@@ -38,7 +38,7 @@ class AttachingWithCupti(AttachTest):
     def test_comes_before_the_programs_own(self):
         named = self.cupti_copy("named")
         program = self.start_with_own("instant=1,cupti_version@named=28")
-        process, report, _ = self.visit(program, named)
+        process, report, _ = self.attach_once(program, named)
         self.assertEqual(process["cupti_path"], str(named))
         self.assertEqual(process["cupti_version"], 28)
         self.assertEqual(len(self.notices_with(report, "torch.profiler")), 1)
@@ -46,7 +46,7 @@ class AttachingWithCupti(AttachTest):
 
     def test_not_named_it_is_the_programs_own(self):
         program = self.start_with_own()
-        process, report, _ = self.visit(program)
+        process, report, _ = self.attach_once(program)
         self.assertEqual(process["cupti_path"], OWN)
         self.assertEqual(self.notices_with(report, "libcupti"), [])
         self.assertEqual(program.quit(), 0)
@@ -63,15 +63,15 @@ class AttachingWithCupti(AttachTest):
         self.assertEqual(len(self.notices_with(self.finish(tool), OWN)), 1)
         self.assertEqual(program.quit(), 0)
 
-    def test_is_kept_by_later_visits(self):
+    def test_is_kept_by_later_attachments(self):
         first, second = self.cupti_copy("first"), self.cupti_copy("second")
         program = self.start_with_own()
-        self.visit(program, first)
+        self.attach_once(program, first)
         for cupti, kept in ((first, False), (None, False), (second, True)):
-            process, report, said = self.visit(program, cupti)
+            process, report, said = self.attach_once(program, cupti)
             self.assertEqual(process["cupti_path"], str(first))
             self.assertEqual(len(self.notices_with(report, "torch.profiler")), 1)
-            self.assertEqual(self.told_at_once(said, "keeps the libcupti of an earlier visit"),
+            self.assertEqual(self.told_at_once(said, "keeps the libcupti of an earlier attachment"),
                              kept, said)
             self.assertEqual(len(self.notices_with(report, "second")), kept)
         self.assertEqual(program.quit(), 0)
@@ -79,16 +79,16 @@ class AttachingWithCupti(AttachTest):
     def test_the_programs_own_is_kept_too(self):
         named = self.cupti_copy("named")
         program = self.start_with_own()
-        self.visit(program)
-        process, report, said = self.visit(program, named)
+        self.attach_once(program)
+        process, report, said = self.attach_once(program, named)
         self.assertEqual(process["cupti_path"], OWN)
-        self.assertTrue(self.told_at_once(said, "keeps the libcupti of an earlier visit"), said)
+        self.assertTrue(self.told_at_once(said, "keeps the libcupti of an earlier attachment"), said)
         self.assertEqual(self.notices_with(report, "torch.profiler"), [])
         self.assertEqual(program.quit(), 0)
 
     def test_broken_it_is_told_and_passed_over(self):
         program = self.start_with_own()
-        process, report, said = self.visit(program, self.broken_cupti())
+        process, report, said = self.attach_once(program, self.broken_cupti())
         self.assertEqual(process["cupti_path"], OWN)
         self.assertTrue(self.told_at_once(said, "broken.so, could not be loaded"), said)
         [notice] = self.notices_with(report, "broken.so")
@@ -97,13 +97,13 @@ class AttachingWithCupti(AttachTest):
 
     def test_broken_where_the_program_has_none(self):
         program = self.start()
-        process, report, _ = self.visit(program, self.broken_cupti())
+        process, report, _ = self.attach_once(program, self.broken_cupti())
         self.assertIn("/toolkit/", process["cupti_path"])
         self.assertEqual(len(self.notices_with(report, "broken.so")), 1)
         self.assertEqual(program.quit(), 0)
 
     def test_programs_own_in_use(self):
-        """A copy beside it cannot trace, which is said; without one the next visit does."""
+        """A copy beside it cannot trace, which is said; without one the next attachment does."""
         named = self.cupti_copy("named")
         program = Program(self.program("other_client"), self.environment(), self.folder, "told")
         self.addCleanup(program.close)
@@ -114,12 +114,12 @@ class AttachingWithCupti(AttachTest):
         self.wait_until_done(program, tool)
         self.assertEqual(self.result(tool)["processes"][0]["cupti_path"], OWN)
 
-    def test_agent_asleep_is_told_of_it_beforehand(self):
+    def test_agent_inactive_is_told_of_it_beforehand(self):
         named, other = self.cupti_copy("named"), self.cupti_copy("other")
-        prefix = [str(UTLZ), "run", "--asleep", "--cupti", str(named), "--"]
-        process, _, _ = self.visit(self.start_with_own(prefix=prefix))
+        prefix = [str(UTLZ), "run", "--preload", "--cupti", str(named), "--"]
+        process, _, _ = self.attach_once(self.start_with_own(prefix=prefix))
         self.assertEqual(process["cupti_path"], str(named))
-        process, _, _ = self.visit(self.start_with_own(prefix=prefix), other)
+        process, _, _ = self.attach_once(self.start_with_own(prefix=prefix), other)
         self.assertEqual(process["cupti_path"], str(other))
 
     def test_file_that_is_not_there(self):

@@ -10,7 +10,7 @@ NOT_HEARD = "so its NVTX ranges are not heard"
 
 class AttachingForRanges(AttachTest):
 
-    def visit(self, *options, **variables):
+    def attach_once(self, *options, **variables):
         """What the tool said, and the notices of the report."""
         program = self.start(environment=self.test_environment | variables)
         tool = self.attach(*options, program.pid)
@@ -21,22 +21,22 @@ class AttachingForRanges(AttachTest):
         return tool.said, report["run"]["notices"]
 
     def test_without_the_variable_they_are_not(self):
-        said, notices = self.visit("--nvtx")
+        said, notices = self.attach_once("--nvtx")
         self.assertIn("was started without NVTX_INJECTION64_PATH, " + NOT_HEARD, said)
         self.assertTrue(any(NOT_HEARD in notice for notice in notices), notices)
 
     def test_another_tool_s_library_hears_them(self):
-        said, _ = self.visit("--nvtx", NVTX_INJECTION64_PATH="/opt/other/libother.so")
+        said, _ = self.attach_once("--nvtx", NVTX_INJECTION64_PATH="/opt/other/libother.so")
         self.assertIn("was started with another NVTX_INJECTION64_PATH, " + NOT_HEARD, said)
 
     def test_a_libcupti_hears_them(self):
-        said, notices = self.visit("--nvtx",
+        said, notices = self.attach_once("--nvtx",
                                    NVTX_INJECTION64_PATH=str(FAKES / "libcupti.so.13"))
         self.assertNotIn(NOT_HEARD, said)
         self.assertFalse(any(NOT_HEARD in notice for notice in notices), notices)
 
     def test_who_asks_for_none_is_told_nothing(self):
-        said, _ = self.visit()
+        said, _ = self.attach_once()
         self.assertNotIn("NVTX", said)
 
 

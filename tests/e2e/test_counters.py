@@ -46,7 +46,7 @@ class CountersTest(EndToEndTest):
     def test_ranges_alone_that_could_not_be_counted(self):
         run = self.run_program("ending", options=("--counters=range",))
         capture = self.assert_exact(run)["capture"]
-        self.assertEqual(capture["rung"], "time_only")
+        self.assertEqual(capture["counter_source"], "time_only")
         self.assertIn("--counters=auto samples too", " ".join(run.stderr.split()))
 
     def test_what_the_stream_ordered_allocator_holds(self):
@@ -76,7 +76,7 @@ class CountersTest(EndToEndTest):
         for kernel in report["kernels"]:
             for figure in ("dram_bytes", "flops", "flops_by_type", "roofline_time_ns"):
                 self.assertNotIn(figure, kernel)
-            self.assertIn("another process", kernel["withheld"])
+            self.assertIn("another process", kernel["withheld_reason"])
             self.assertGreater(kernel["time_ns"], 0)
 
     def test_two_processes_one_after_the_other(self):
@@ -95,31 +95,31 @@ class CountersTest(EndToEndTest):
             fcntl.flock(lease, fcntl.LOCK_EX)
             run = self.run_program("training_steps", "1", options=COUNTERS)
         capture = self.assert_exact(run)["capture"]
-        self.assertEqual(capture["rung"], "time_only")
-        self.assertIn(f"another utlz (sampler process {os.getpid()})", capture["rung_reason"])
+        self.assertEqual(capture["counter_source"], "time_only")
+        self.assertIn(f"another utlz (sampler process {os.getpid()})", capture["counter_source_reason"])
 
-    def rung(self, scenario):
+    def capture_of(self, scenario):
         run = self.run_program("training_steps", "2", options=COUNTERS,
                                environment=self.environment(scenario))
         return self.assert_exact(run)
 
     def test_counters_denied(self):
-        report = self.rung("counters=denied")
-        self.assertEqual(report["capture"]["rung"], "time_only")
-        self.assertIn("NVreg_RestrictProfilingToAdminUsers", report["capture"]["rung_remedy"])
+        report = self.capture_of("counters=denied")
+        self.assertEqual(report["capture"]["counter_source"], "time_only")
+        self.assertIn("NVreg_RestrictProfilingToAdminUsers", report["capture"]["counter_source_remedy"])
 
     def test_counters_busy(self):
-        report = self.rung("counters=busy")
-        self.assertEqual(report["capture"]["rung"], "time_only")
-        self.assertTrue(report["capture"]["rung_reason"])
+        report = self.capture_of("counters=busy")
+        self.assertEqual(report["capture"]["counter_source"], "time_only")
+        self.assertTrue(report["capture"]["counter_source_reason"])
 
     def test_mig(self):
-        report = self.rung("mig=1")
-        self.assertEqual(report["capture"]["rung"], "time_only")
+        report = self.capture_of("mig=1")
+        self.assertEqual(report["capture"]["counter_source"], "time_only")
 
     def test_mps(self):
-        report = self.rung("mps=1")
-        self.assertEqual(report["capture"]["rung"], "time_only")
+        report = self.capture_of("mps=1")
+        self.assertEqual(report["capture"]["counter_source"], "time_only")
 
 
 class ExitTest(AttachTest):

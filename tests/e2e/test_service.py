@@ -353,8 +353,8 @@ class RulesTest(ServiceTest):
         service.kill()
         names = f"/proc/{program.pid}/task"
         self.wait_until(
-            lambda: "utlz-asleep" in [pathlib.Path(names, task, "comm").read_text("utf-8").strip()
-                                      for task in os.listdir(names)], "the agent falls asleep")
+            lambda: "utlz-inactive" in [pathlib.Path(names, task, "comm").read_text("utf-8").strip()
+                                      for task in os.listdir(names)], "the agent falls inactive")
         self.assertEqual(program.do("launch 10"), {"done": 10})
         self.assertEqual(program.quit(), 0)
 

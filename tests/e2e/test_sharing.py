@@ -24,16 +24,16 @@ class SharingTest(AttachTest):
         for program in self.programs:
             program.do("busy 2")
         # The second attaches when the first has the counters.
-        self.first = self.visit(self.programs[0])
+        self.first = self.attach_once(self.programs[0])
         self.wait_for_more_samples(self.first)
-        self.second = self.visit(self.programs[1])
+        self.second = self.attach_once(self.programs[1])
         self.wait_for_more_samples(self.second)
 
     def tearDown(self):
         for program in self.programs:
             self.assertEqual(program.quit(), 0)
 
-    def visit(self, program):
+    def attach_once(self, program):
         self.profiles += 1
         profile = self.folder / f"{self.profiles}.utlz"
         tool = Followed(
@@ -54,7 +54,7 @@ class SharingTest(AttachTest):
 
     def assert_sampled(self, report):
         capture = report["capture"]
-        self.assertEqual(capture["rung"], "sampled", capture)
+        self.assertEqual(capture["counter_source"], "sampled", capture)
         self.assertEqual(capture.get("frames_refused", 0), 0)
         # Its own process traced in the windows, whoever asked for them.
         self.assertGreater(capture["samples"], capture.get("samples_untraced", 0), capture)

@@ -22,13 +22,13 @@ class TopTest(AttachTest):
         self.test_environment = self.environment()
         self.program_under_test = self.start()
         self.program_under_test.do("busy 2")
-        self.tool = self.visit()
+        self.tool = self.attach_once()
 
     def tearDown(self):
         self.assertEqual(self.program_under_test.quit(), 0)
 
-    def visit(self):
-        profile = self.folder / "visit.utlz"
+    def attach_once(self):
+        profile = self.folder / "attachment.utlz"
         tool = Followed(
             [str(UTLZ), "attach", "--counters=sample", "--overhead-budget=5%", "-o", str(profile),
              "--duration", "1000", "--stop-limit=5000", str(self.program_under_test.pid)],
@@ -119,11 +119,11 @@ class TopTest(AttachTest):
         self.tool.end()
         self.addCleanup(self.utlz, "pause", "--end", environment=self.test_environment)
         self.assertRegex(self.pause("1h"), "no utlz has the counters, and none takes them until")
-        self.tool = self.visit()
+        self.tool = self.attach_once()
         self.run_told(self.top(),
                       lambda run: "lent by utlz pause" in run.get("counters_reason", ""))
         report = self.finish(self.tool)
-        self.assertIn("lent by utlz pause", report["capture"]["rung_reason"])
+        self.assertIn("lent by utlz pause", report["capture"]["counter_source_reason"])
         self.assertEqual(report["capture"].get("samples", 0), 0)
 
     def test_what_is_no_duration_is_refused(self):

@@ -1,4 +1,4 @@
-"""Under an overhead budget: what is sampled is traced, in visits to programs that launch too much
+"""Under an overhead budget: what is sampled is traced, in attachments to programs that launch too much
 to be traced throughout."""
 
 import itertools
@@ -21,10 +21,10 @@ class WindowsTest(AttachTest):
 
     def setUp(self):
         super().setUp()
-        # The beginning of a visit, which is traced whole, is over when the sampler begins.
+        # The beginning of an attachment, which is traced whole, is over when the sampler begins.
         self.test_environment = self.environment("sampling_setup_ms=700")
 
-    def visit(self, *programs):
+    def attach_once(self, *programs):
         """Attaches with the default budget until enough has been sampled; what the profile shows."""
         self.profiles += 1
         profile = self.folder / f"{self.profiles}.utlz"
@@ -48,17 +48,17 @@ class WindowsTest(AttachTest):
 
     def assert_counted_while_traced(self, report):
         capture = report["capture"]
-        self.assertEqual(capture["rung"], "sampled", capture)
+        self.assertEqual(capture["counter_source"], "sampled", capture)
         [kernel] = [kernel for kernel in report["kernels"] if kernel["mangled_name"] == TICK]
         self.assertIn("dram_bytes", kernel, capture)
         self.assertAlmostEqual(kernel["dram_bytes"] / kernel["launches"], BYTES_OF_A_TICK,
                                delta=0.2 * BYTES_OF_A_TICK)
 
-    def test_every_visit_has_counters(self):
+    def test_every_attachment_has_counters(self):
         program = self.start()
         program.do("busy 2")
         for _ in range(2):
-            report = self.visit(program)
+            report = self.attach_once(program)
             self.assertLess(report["capture"]["coverage_share"], 1, "it was not launching enough")
             self.assert_counted_while_traced(report)
         self.assertEqual(program.quit(), 0)
@@ -67,22 +67,22 @@ class WindowsTest(AttachTest):
         programs = [self.start(), self.start()]
         for program in programs:
             program.do("busy 2")
-        report = self.visit(*programs)
+        report = self.attach_once(*programs)
         # Kernels of both were seen at the same time, so they were traced in the same windows; whose
         # bytes the samples hold is then not known.
         [kernel] = [kernel for kernel in report["kernels"] if kernel["mangled_name"] == TICK]
         self.assertEqual(set(kernel["pids"]), {program.pid for program in programs})
-        self.assertIn("another process", kernel.get("withheld", ""), report["capture"])
+        self.assertIn("another process", kernel.get("withheld_reason", ""), report["capture"])
         self.assertNotIn("dram_bytes", kernel)
-        self.assertEqual(report["capture"]["rung"], "sampled", report["capture"])
+        self.assertEqual(report["capture"]["counter_source"], "sampled", report["capture"])
         for program in programs:
             self.assertEqual(program.quit(), 0)
 
 
 class NewWorkTest(AttachTest):
 
-    # No planned window of a visit begins so early after the one before it: the pause is five seconds
-    # (WindowPlanner::kVisitPauseNs), and what is left in the account is spent right before its end.
+    # No planned window of an attachment begins so early after the one before it: the pause is five seconds
+    # (WindowPlanner::kAttachmentPauseNs), and what is left in the account is spent right before its end.
     EARLY_NS = 4.5e9
     # WindowPlanner::kLongestWaitNs
     LONGEST_WAIT_NS = 6e9
@@ -111,7 +111,7 @@ class NewWorkTest(AttachTest):
             early = begun[len(last)] - last[-1] < self.EARLY_NS
         report = self.finish(tool)
         self.assertLess(report["capture"]["coverage_share"], 0.5)
-        # Asleep it watches for nothing.
+        # Inactive it watches for nothing.
         self.assertEqual(program.do("cupti")["done"], 0)
         self.assertEqual(program.quit(), 0)
 

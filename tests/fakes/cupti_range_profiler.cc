@@ -20,7 +20,7 @@
 namespace utlz::fake {
 namespace {
 
-namespace abi = inject::cupti;
+namespace abi = agent::cupti;
 
 struct RangeProfiler {
   CUcontext context = nullptr;

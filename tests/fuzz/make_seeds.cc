@@ -54,7 +54,7 @@ std::string BytesOf(Number number) {
   return std::string(reinterpret_cast<const char*>(&number), sizeof(number));
 }
 
-// As fuzz_model cuts its input.
+// As fuzz_run cuts its input.
 std::string ModelFrame(const FrameView& frame) {
   return BytesOf(static_cast<uint8_t>(frame.type)) + BytesOf(static_cast<uint8_t>(frame.source)) +
          BytesOf(static_cast<uint16_t>(frame.payload.size())) + std::string(frame.payload);
@@ -168,7 +168,7 @@ void AddSparseStrings(Seeds* seeds) {
     strings.add_values("");
     run += ModelFrame(FRAME_STRINGS, static_cast<uint32_t>(i), strings.SerializeAsString());
   }
-  seeds->Add("fuzz_model", run);
+  seeds->Add("fuzz_run", run);
 }
 
 // An interval as a segment of the history holds it.
@@ -194,7 +194,7 @@ void AddUnknownTypes(Seeds* seeds) {
   for (uint16_t type = FRAME_STACKS + 1; type < FRAME_METRIC_SET; ++type) {
     run += ModelFrame(type, 1, std::string(100, 'x'));
   }
-  seeds->Add("fuzz_model", run);
+  seeds->Add("fuzz_run", run);
 }
 
 // A ring of zeros, which is one of padding, published whole, and read.
@@ -240,7 +240,7 @@ int MakeSeeds(ProfileReader* reader, Seeds* seeds) {
     AddFrame(frame, seeds);
     if (frame.payload.size() <= UINT16_MAX && run.size() + frame.payload.size() < kMostBytes) {
       run += ModelFrame(frame);
-      seeds->Add("fuzz_model", run);
+      seeds->Add("fuzz_run", run);
     }
     if (frame.payload.size() <= kMostBytesOfAMergedFrame) {
       short_run += ModelFrame(frame);

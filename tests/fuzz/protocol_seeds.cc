@@ -25,17 +25,17 @@ std::string Bytes(const std::vector<uint8_t>& bytes) {
   return std::string(bytes.begin(), bytes.end());
 }
 
-void AddDoor(const AddSeed& add) {
+void AddPair(const AddSeed& add) {
   // For a message: step, connection, shape (bit 0: a request, bits 2 to 4: descriptors, bits 5 to
   // 7: its verb), length.
-  constexpr uint8_t kOnConnection = 0, kOnDoor = 1, kServe = 4;
+  constexpr uint8_t kOnConnection = 0, kOnPair = 1, kServe = 4;
   const auto shape = [](int verb, int descriptors) {
     return static_cast<uint8_t>(verb << 5 | descriptors << 2 | 1);
   };
   for (const int descriptors : {0, 1, 3, 4, 6}) {
-    add("fuzz_door", Bytes({kOnConnection, 0, shape(2, descriptors), 0, kServe, 0}));
-    add("fuzz_door", Bytes({kOnDoor, 0, shape(1, descriptors), 0, kServe, 0}));
-    add("fuzz_door", Bytes({kOnConnection, 0, shape(2, descriptors), 0}));
+    add("fuzz_control_socket", Bytes({kOnConnection, 0, shape(2, descriptors), 0, kServe, 0}));
+    add("fuzz_control_socket", Bytes({kOnPair, 0, shape(1, descriptors), 0, kServe, 0}));
+    add("fuzz_control_socket", Bytes({kOnConnection, 0, shape(2, descriptors), 0}));
   }
 }
 
@@ -81,7 +81,7 @@ void AddRecords(const AddSeed& add) {
 void AddSockets(const AddSeed& add) {
   const std::string line = "0000000000000000: 00000002 00000000 00010000 0005 01 31337 @";
   add("fuzz_agent_link", "Num       RefCount Protocol Flags    Type St Inode Path\n" + line +
-                             kDoorNamePrefix + "4711-0123456789abcdef\n" + line +
+                             kPairNamePrefix + "4711-0123456789abcdef\n" + line +
                              kListenerNamePrefix + "4711-fedcba9876543210\n");
   ControlAnswer answer = {};
   answer.magic = kControlMagic;
@@ -148,7 +148,7 @@ std::string PairOf(const std::string& first, const std::string& second) {
 }
 
 void AddProtocolSeeds(const AddSeed& add) {
-  AddDoor(add);
+  AddPair(add);
   AddHellos(add);
   AddWelcomes(add);
   AddPayloads(add);

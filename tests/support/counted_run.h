@@ -30,7 +30,7 @@ class CountedRun {
   static constexpr uint64_t kIntervalNs = 5000;
 
   // `third` is the role of the counter that runs as the tensor pipe's activity does.
-  explicit CountedRun(const ModelOptions& options = {},
+  explicit CountedRun(const SummaryOptions& options = {},
                       const std::string& name = "nvjet_sm90_tst_a",
                       MetricRole third = METRIC_TENSOR_ACTIVE)
       : run_(options) {

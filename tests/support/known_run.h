@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "collector/analysis/analysis.h"
-#include "collector/run/model_state.h"
+#include "collector/run/run_state.h"
 #include "tests/support/run_builder.h"
 
 namespace utlz {
@@ -27,9 +27,9 @@ struct KnownKernel {
 // One second on a device of 100 SMs, whose kernels ran one after the other.
 struct KnownRun {
   explicit KnownRun(const std::vector<KnownKernel>& kernels) {
-    const uint32_t device = *model.devices.Find(RunBuilder::Uuid());
-    model.devices[device].used = true;
-    model.devices[device].info.set_multiprocessors(100);
+    const uint32_t device = *state.devices.Find(RunBuilder::Uuid());
+    state.devices[device].used = true;
+    state.devices[device].info.set_multiprocessors(100);
     analysis.devices.resize(1);
     analysis.devices[0].ceilings.clock_hz = 1e9;
     analysis.devices[0].ceilings.flops_per_cycle = {{"fp32", 10}, {"tf32", 80}, {"bf16", 160}};
@@ -39,7 +39,7 @@ struct KnownRun {
     for (const KernelRow& row : analysis.rows) compute_ns += row.time_ns;
     SetComputeNs(compute_ns);
     DeviceSummary* described = summary.add_devices();
-    described->set_window_ns(1'000'000'000);
+    described->set_steady_state_ns(1'000'000'000);
     described->set_kernel_time_ns(900'000'000);
     described->set_gpu_busy_share(0.9);
     described->set_source(SOURCE_SAMPLED);
@@ -51,7 +51,7 @@ struct KnownRun {
     content.time_ns[static_cast<size_t>(TimeCategory::kCompute)] = time_ns;
   }
 
-  ModelState model;
+  RunState state;
   Analysis analysis;
   Summary summary;
 
@@ -70,14 +70,14 @@ struct KnownRun {
       variants.add_block_y(1);
       variants.add_block_z(1);
     }
-    ProcessState* process = model.processes.Get(1);
-    EXPECT_TRUE(model.processes.AddStrings(process, strings));
-    EXPECT_TRUE(model.processes.AddVariants(process, variants));
+    ProcessState* process = state.processes.Get(1);
+    EXPECT_TRUE(state.processes.AddStrings(process, strings));
+    EXPECT_TRUE(state.processes.AddVariants(process, variants));
   }
 
   void AddRow(uint32_t variant, uint32_t device, const KnownKernel& kernel) {
     KernelRow row;
-    row.kernel = model.kernels.Find(model.processes.Get(1), variant, device);
+    row.kernel = state.kernels.Find(state.processes.Get(1), variant, device);
     row.launches = 1;
     row.time_ns = kernel.time_ns;
     row.roofline = {.time_ns = kernel.time_ns,

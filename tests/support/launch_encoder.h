@@ -77,10 +77,10 @@ inline LaunchBatch EncodeLaunches(const DecodedLaunches& decoded) {
     previous = launch.correlation;
   }
   EncodeStacks(decoded.launches, &batch);
-  batch.set_timeless_operations(decoded.timeless_operations);
-  for (const TimelessLaunches& timeless : decoded.timeless) {
-    batch.add_timeless_variant(timeless.variant);
-    batch.add_timeless_launches(timeless.launches);
+  batch.set_untimed_operations(decoded.untimed_operations);
+  for (const UntimedLaunches& untimed : decoded.untimed) {
+    batch.add_untimed_variant(untimed.variant);
+    batch.add_untimed_launches(untimed.launches);
   }
   return batch;
 }

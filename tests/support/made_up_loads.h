@@ -45,11 +45,11 @@ inline void ExpectSlicesSumToTheWhole(const Summary& summary) {
     EXPECT_GT(slice.time_ns(), 0) << slice.name();
     EXPECT_FALSE(slice.meaning().empty()) << slice.name();
     sum += slice.time_ns();
-    window_share += slice.window_share();
+    window_share += slice.steady_state_share();
     step_ns += slice.time_per_step_ns();
   }
   EXPECT_NEAR(window_share, 1, 1e-6) << "of the steady part";
-  if (summary.window().of() == "steps") {
+  if (summary.steady_state().scope() == "steps") {
     EXPECT_NEAR(step_ns, summary.steps().time_mean_ns(), 1e-6 * summary.steps().time_mean_ns());
   }
   EXPECT_NEAR(sum, summary.waterfall().total_ns(), 1e-6 * summary.waterfall().total_ns());

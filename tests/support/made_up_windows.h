@@ -28,7 +28,7 @@ inline WindowTimes WindowsOf(double untraced_ns, double traced_ns, int windows, 
     AgentStatus status;
     status.set_operations_recorded(recorded);
     status.set_operations_numbered(newest_recorded);
-    if (counted) times.Tell(status);
+    if (counted) times.AddStatus(status);
   };
   for (int i = 0; i < windows; ++i) {
     tell();

@@ -1,11 +1,11 @@
-// Frames of a made-up run, fed to a RunModel; for tests.
+// Frames of a made-up run, fed to a RunIntake; for tests.
 #ifndef UTLZ_TESTS_SUPPORT_RUN_BUILDER_H_
 #define UTLZ_TESTS_SUPPORT_RUN_BUILDER_H_
 
 #include <string>
 #include <vector>
 
-#include "collector/run/run_model.h"
+#include "collector/run/run_intake.h"
 #include "collector/summarize/summary_builder.h"
 #include "tests/support/launch_encoder.h"
 
@@ -15,13 +15,13 @@ inline constexpr uint64_t kRunStartNs = 1'700'000'000'000'000'000;
 
 class RunBuilder {
  public:
-  explicit RunBuilder(const ModelOptions& options = {}) : model_(options) {}
+  explicit RunBuilder(const SummaryOptions& options = {}) : intake_(options) {}
 
-  RunModel& model() { return model_; }
+  RunIntake& intake() { return intake_; }
 
   template <typename Message>
   void Send(uint32_t source, FrameType type, const Message& message) {
-    model_.Consume(source, static_cast<uint16_t>(type), message.SerializeAsString());
+    intake_.Consume(source, static_cast<uint16_t>(type), message.SerializeAsString());
   }
 
   static std::string Uuid(char fill = 'A') { return std::string(16, fill); }
@@ -118,8 +118,8 @@ class RunBuilder {
 
   // The profile ends here, and tells of no end.
   Summary CutOff() {
-    model_.EndOfInput();
-    return Summarize(model_.Advance());
+    intake_.EndOfInput();
+    return Summarize(intake_.Advance());
   }
 
   Summary EndRun(uint64_t after_ns) {
@@ -127,11 +127,11 @@ class RunBuilder {
     end.set_time_ns(kRunStartNs + after_ns);
     end.set_exit_status(0);
     Send(0, FRAME_RUN_END, end);
-    return Summarize(model_.Advance());
+    return Summarize(intake_.Advance());
   }
 
  private:
-  RunModel model_;
+  RunIntake intake_;
 };
 
 }  // namespace utlz

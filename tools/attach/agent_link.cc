@@ -102,18 +102,18 @@ absl::Status SendRequest(int socket, ControlVerb verb, const std::vector<int>& d
   return absl::OkStatus();
 }
 
-absl::StatusOr<UniqueFd> ConnectThroughDoor(pid_t pid, uint64_t inode) {
+absl::StatusOr<UniqueFd> ConnectThroughPair(pid_t pid, uint64_t inode) {
   const auto number = DescriptorOf(pid, inode);
-  if (!number) return absl::NotFoundError("the agent's door is closed, or hidden from this user");
+  if (!number) return absl::NotFoundError("the agent's pair is closed, or hidden from this user");
   const UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
   if (!pidfd.valid()) return absl::NotFoundError(absl::StrCat("there is no process ", pid));
-  const UniqueFd door(static_cast<int>(syscall(SYS_pidfd_getfd, pidfd.get(), *number, 0)));
-  if (!door.valid()) {
-    return absl::ErrnoToStatus(errno, "the agent's door is for those who may trace the process");
+  const UniqueFd pair(static_cast<int>(syscall(SYS_pidfd_getfd, pidfd.get(), *number, 0)));
+  if (!pair.valid()) {
+    return absl::ErrnoToStatus(errno, "the agent's pair is for those who may trace the process");
   }
   struct stat status = {};
-  if (fstat(door.get(), &status) != 0 || status.st_ino != inode) {
-    return absl::UnavailableError("the agent's door has just been closed");
+  if (fstat(pair.get(), &status) != 0 || status.st_ino != inode) {
+    return absl::UnavailableError("the agent's pair has just been closed");
   }
   int ends[2] = {-1, -1};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
@@ -121,7 +121,7 @@ absl::StatusOr<UniqueFd> ConnectThroughDoor(pid_t pid, uint64_t inode) {
   }
   UniqueFd ours(ends[0]);
   const UniqueFd theirs(ends[1]);
-  absl::Status sent = SendRequest(door.get(), ControlVerb::kConnect, {theirs.get()});
+  absl::Status sent = SendRequest(pair.get(), ControlVerb::kConnect, {theirs.get()});
   if (!sent.ok()) return sent;
   return ours;
 }
@@ -134,8 +134,8 @@ AgentPresence ReadAgentPresence(pid_t pid) {
   for (const pid_t tid : ThreadsOf(pid, kMaxThreads)) {
     const auto name = ReadSmallFile(absl::StrCat("/proc/", pid, "/task/", tid, "/comm"), 64);
     if (!name.ok()) continue;
-    if (*name == absl::StrCat(kAsleepThreadName, "\n")) return AgentPresence::kAsleep;
-    if (*name == absl::StrCat(kAwakeThreadName, "\n")) return AgentPresence::kAwake;
+    if (*name == absl::StrCat(kInactiveThreadName, "\n")) return AgentPresence::kInactive;
+    if (*name == absl::StrCat(kActiveThreadName, "\n")) return AgentPresence::kActive;
     if (*name == absl::StrCat(kRunThreadName, "\n")) return AgentPresence::kOfRun;
   }
   return AgentPresence::kWithoutThread;
@@ -145,11 +145,11 @@ const char* PresenceName(AgentPresence presence) {
   switch (presence) {
     case AgentPresence::kAbsent:
       return "absent";
-    case AgentPresence::kAsleep:
-      return "asleep";
-    case AgentPresence::kAwake:
+    case AgentPresence::kInactive:
+      return "inactive";
+    case AgentPresence::kActive:
     case AgentPresence::kOfRun:
-      return "awake";
+      return "active";
     case AgentPresence::kWithoutThread:
       return "ended";
   }
@@ -167,7 +167,7 @@ std::vector<AgentSocket> FindAgentSockets(const std::string& net_unix, pid_t pro
       return absl::StartsWith(parts[7], absl::StrCat("@", prefix, process_id, "-"));
     };
     socket.is_listener = has_prefix(kListenerNamePrefix);
-    if (!socket.is_listener && !has_prefix(kDoorNamePrefix)) continue;
+    if (!socket.is_listener && !has_prefix(kPairNamePrefix)) continue;
     socket.name = std::string(parts[7].substr(1));
     sockets.push_back(std::move(socket));
   }
@@ -180,14 +180,14 @@ absl::StatusOr<AgentConnection> ConnectToAgent(pid_t pid, bool with_library) {
   const std::vector<AgentSocket> sockets = FindAgentSockets(*list, OwnProcessId(pid));
   absl::Status failure = absl::NotFoundError(
       "its agent cannot be reached: the program has closed the agent's descriptors");
-  const bool door_first = with_library || geteuid() == 0;
-  for (const bool by_door : {door_first, !door_first}) {
-    if (with_library && !by_door) continue;
+  const bool pair_first = with_library || geteuid() == 0;
+  for (const bool by_pair : {pair_first, !pair_first}) {
+    if (with_library && !by_pair) continue;
     for (const AgentSocket& socket : sockets) {
-      if (socket.is_listener == by_door) continue;
+      if (socket.is_listener == by_pair) continue;
       auto connection =
-          by_door ? ConnectThroughDoor(pid, socket.inode) : ConnectToListener(socket.name, pid);
-      if (connection.ok()) return AgentConnection{*std::move(connection), by_door};
+          by_pair ? ConnectThroughPair(pid, socket.inode) : ConnectToListener(socket.name, pid);
+      if (connection.ok()) return AgentConnection{*std::move(connection), by_pair};
       failure = connection.status();
     }
   }

@@ -18,8 +18,8 @@ namespace utlz::attach {
 
 enum class AgentPresence {
   kAbsent,
-  kAsleep,
-  kAwake,          // a tool is being served
+  kInactive,
+  kActive,         // a tool is being served
   kOfRun,          // that of `utlz run`, which serves nobody else
   kWithoutThread,  // the library is there, its thread is not: a child of fork, or it has ended
 };
@@ -31,22 +31,22 @@ const char* PresenceName(AgentPresence presence);
 
 // One line of /proc/PID/net/unix that is a way to an agent.
 struct AgentSocket {
-  bool is_listener = false;  // else a door
+  bool is_listener = false;  // else a socket pair
   std::string name;          // abstract, without the leading zero byte
   uint64_t inode = 0;
 };
 // `process_id` as the process itself sees it. Exposed for tests.
 std::vector<AgentSocket> FindAgentSockets(const std::string& net_unix, pid_t process_id);
 
-// A connection to the waiting agent of a process, through its door, which takes the right to trace
-// the process, or through its listener, which takes no libraries.
+// A connection to the waiting agent of a process, through its socket pair, which takes the right to
+// trace the process, or through its listener, which takes no libraries.
 struct AgentConnection {
   UniqueFd socket;
   bool takes_libraries = false;
 };
 
-// Root comes through the door first, others through the listener; who brings a library only through
-// the door. NotFound if there is no such way in.
+// Root comes through the socket pair first, others through the listener; who brings a library only
+// through the socket pair. NotFound if there is no such way in.
 absl::StatusOr<AgentConnection> ConnectToAgent(pid_t pid, bool with_library);
 
 // Descriptors of libcuptis, -1: none.

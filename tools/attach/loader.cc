@@ -149,7 +149,7 @@ absl::Status Search(const LoadTarget& target, const std::string& also_tried, Loa
   return absl::UnavailableError(
       absl::StrCat("no thread of process ", target.pid, " could be lent ", effort, " (",
                    census.ToString(), detail, ")", also_tried,
-                   "; it was left as it was; try again, or start it with `utlz run --asleep`"));
+                   "; it was left as it was; try again, or start it with `utlz run --preload`"));
 }
 
 // One tool at a time loads into a process. The lock goes with the descriptor.

@@ -40,13 +40,13 @@ absl::Status CheckPermission(const ProcessFacts& facts, const Permissions& permi
   if (permissions.yama_scope == 3) {
     return absl::PermissionDeniedError(
         "this machine forbids tracing altogether (kernel.yama.ptrace_scope is 3); start the "
-        "program with `utlz run --asleep`, which needs none");
+        "program with `utlz run --preload`, which needs none");
   }
   if (permissions.may_trace_any) {
     return absl::PermissionDeniedError(
         absl::StrCat(Who(facts), " may not be traced although this tool holds CAP_SYS_PTRACE: a "
                      "security module forbids it, or it belongs to an outer user namespace; attach "
-                     "from the host, or start the program with `utlz run --asleep`"));
+                     "from the host, or start the program with `utlz run --preload`"));
   }
   if (facts.user_id != permissions.user_id) {
     return absl::PermissionDeniedError(absl::StrCat(
@@ -56,7 +56,7 @@ absl::Status CheckPermission(const ProcessFacts& facts, const Permissions& permi
     return absl::PermissionDeniedError(absl::StrCat(
         "this machine lets only root trace processes (kernel.yama.ptrace_scope is ",
         permissions.yama_scope, "); attach with sudo, or start the program with `utlz run "
-        "--asleep`"));
+        "--preload`"));
   }
   return absl::PermissionDeniedError(
       absl::StrCat(Who(facts), " may not be traced by its own user: it has more capabilities, "
@@ -76,7 +76,7 @@ absl::Status CheckEnvironment(const ProcessFacts& facts) {
   }
   if (facts.has_agent) {
     return absl::AlreadyExistsError(
-        absl::StrCat(Who(facts), " has a utlz agent already; wake it over its control socket"));
+        absl::StrCat(Who(facts), " has a utlz agent already; activate it over its control socket"));
   }
   if (!facts.has_proc) {
     return absl::FailedPreconditionError(

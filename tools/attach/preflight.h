@@ -24,7 +24,7 @@ Permissions ReadPermissions();
 absl::Status CheckNotHalted(const ProcessFacts& facts);
 
 // The verdict on facts alone. Codes: FailedPrecondition (the process's state), PermissionDenied,
-// AlreadyExists (an agent is loaded: wake it instead), Unavailable (it may do in a moment).
+// AlreadyExists (an agent is loaded: activate it instead), Unavailable (it may do in a moment).
 // Another profiler in the process is no reason to refuse here: the caller sees it in the facts.
 absl::Status CheckFacts(const ProcessFacts& facts, const Permissions& permissions);
 

@@ -31,7 +31,7 @@ constexpr char kScriptName[] = "attach.py";
 constexpr char kSocketName[] = "socket";
 // Many programs look for requests often without being told to: then no word that the interpreter
 // changes itself is written to.
-constexpr milliseconds kUntilToldToLook{20};
+constexpr milliseconds kUntilAskedToLook{20};
 constexpr milliseconds kLookInterval{5};
 // Once the request has been taken, or the script has begun, the rest is a matter of milliseconds.
 constexpr milliseconds kScriptPatience{1000};
@@ -77,7 +77,7 @@ struct PythonLoader::Request {
   }
   // An event that other threads set between reading and writing is lost, as with sys.remote_exec;
   // setting one anew that was just cleared does nothing.
-  bool TellToLook() const {
+  bool AskToLook() const {
     const auto events = memory.ReadValue<uint8_t>(place.eval_breaker);
     return events && WriteValue(memory, place.eval_breaker,
                                 static_cast<uint8_t>(*events | kPythonPleaseStop));
@@ -134,7 +134,7 @@ absl::StatusOr<UniqueFd> PythonLoader::AwaitScript(const Request& request,
   }
   const auto begin = steady_clock::now();
   std::optional<steady_clock::time_point> taken;
-  for (bool told_to_look = false;;) {
+  for (bool asked_to_look = false;;) {
     auto talk = AcceptUntil(listener, kLookInterval);
     if (talk.ok() || absl::IsNotFound(talk.status())) return talk;
     const auto now = steady_clock::now();
@@ -144,7 +144,7 @@ absl::StatusOr<UniqueFd> PythonLoader::AwaitScript(const Request& request,
       continue;
     }
     if (now - begin >= options_.python_patience) break;
-    if (!told_to_look && now - begin >= kUntilToldToLook) told_to_look = request.TellToLook();
+    if (!asked_to_look && now - begin >= kUntilAskedToLook) asked_to_look = request.AskToLook();
   }
   taken_back_ = steady_clock::now();
   if (taken) return absl::UnavailableError("was asked to load the agent and could not");

@@ -29,7 +29,7 @@ using std::chrono::steady_clock;
 constexpr milliseconds kLookInterval(20);
 // Silence that is worth a word.
 constexpr milliseconds kSilence(3000);
-constexpr milliseconds kSleepPatience(5000);
+constexpr milliseconds kInactivePatience(5000);
 
 void Say(const std::string& sentence) { std::fprintf(stderr, "utlz: %s\n", sentence.c_str()); }
 
@@ -42,7 +42,7 @@ int Fail(const absl::Status& status) {
 void BlockEndingSignals() {
   const sigset_t ending = EndingSignals();
   pthread_sigmask(SIG_BLOCK, &ending, nullptr);
-  signal(SIGPIPE, SIG_IGN);  // a reader of our report that has gone must not keep agents awake
+  signal(SIGPIPE, SIG_IGN);  // a reader of our report that has gone must not keep agents active
 }
 
 std::vector<std::string> CommandLine(const AttachOptions& options) {
@@ -111,7 +111,7 @@ class Recording {
       }
       Say(absl::StrCat("process ", pid, " (", process->name(), "): ", process->state(), ", ",
                        process->way()));
-      if (options_.recording.nvtx) TellOfRanges(*process);
+      if (options_.recording.nvtx) ReportMissingRanges(*process);
       processes_.push_back(*std::move(process));
     }
   }
@@ -120,12 +120,12 @@ class Recording {
   void Record() {
     const auto begin = steady_clock::now();
     const auto end = begin + milliseconds(options_.duration_ms);
-    bool silence_told = false;
+    bool silence_reported = false;
     while (steady_clock::now() < end && !ending_.ComesWithin(kLookInterval)) {
       const SessionProgress progress = session_.Progress();
-      TellKernels(progress.launches);
-      if (!kernels_told_ && !silence_told && steady_clock::now() > begin + kSilence) {
-        silence_told = true;
+      ReportLaunches(progress.launches);
+      if (!launches_reported_ && !silence_reported && steady_clock::now() > begin + kSilence) {
+        silence_reported = true;
         const std::string others = OthersOfServer(options_.pids);
         Say(absl::StrCat("no kernel was seen yet: the processes launch none",
                          others.empty() ? "" : ", and ", others, "; still waiting"));
@@ -146,16 +146,17 @@ class Recording {
     for (const std::string& failure : failures_) {
       notices.push_back(absl::StrCat("Not attached: ", failure, "."));
     }
-    const std::string others = kernels_told_ || options_.all ? "" : OthersOfServer(options_.pids);
+    const std::string others =
+        launches_reported_ || options_.all ? "" : OthersOfServer(options_.pids);
     if (!others.empty()) notices.push_back(absl::StrCat("No kernel was seen, and ", others, "."));
     return notices;
   }
 
-  void TellSleep() {
+  void ReportInactive() {
     for (AttachedProcess& process : processes_) {
-      if (process.FallsAsleep(kSleepPatience)) {
-        Say(absl::StrCat("process ", process.pid(), ": the agent sleeps; utlz attach ",
-                         process.pid(), " wakes it"));
+      if (process.BecomesInactive(kInactivePatience)) {
+        Say(absl::StrCat("process ", process.pid(), ": the agent is inactive; utlz attach ",
+                         process.pid(), " activates it"));
       }
     }
   }
@@ -164,15 +165,15 @@ class Recording {
   bool all_attached() const { return failures_.empty(); }
 
  private:
-  void TellKernels(uint64_t launches) {
-    if (launches == 0 || kernels_told_) return;
-    kernels_told_ = true;
+  void ReportLaunches(uint64_t launches) {
+    if (launches == 0 || launches_reported_) return;
+    launches_reported_ = true;
     Say(absl::StrFormat("%d %s seen; recording for %g s, Ctrl-C ends it", launches,
                         launches == 1 ? "kernel" : "kernels",
                         static_cast<double>(options_.duration_ms) / 1e3));
   }
 
-  void TellOfRanges(const AttachedProcess& process) {
+  void ReportMissingRanges(const AttachedProcess& process) {
     const std::string reason = process.WhyNoRanges();
     if (reason.empty()) return;
     Say(reason);
@@ -185,7 +186,7 @@ class Recording {
   std::vector<AttachedProcess> processes_;
   std::vector<std::string> failures_;
   std::vector<std::string> without_ranges_;
-  bool kernels_told_ = false;
+  bool launches_reported_ = false;
 };
 
 void ShowResult(const AttachOptions& options, const std::string& path,
@@ -239,7 +240,7 @@ int AttachToProcesses(const AttachOptions& options) {
   }
   recording.Record();
   const auto result = (*session)->Finish({.notices = recording.Notices()});
-  recording.TellSleep();
+  recording.ReportInactive();
   if (!result.ok()) return Fail(result.status());
   ShowResult(options, session_options.profile_path, *result);
   return !result->write_failure && recording.all_attached() ? 0 : 1;

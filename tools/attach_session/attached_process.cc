@@ -29,12 +29,12 @@ using attach::AgentPresence;
 constexpr std::chrono::milliseconds kAnswerPatience(30'000);
 constexpr std::chrono::milliseconds kAnswerLook(100);
 
-// The agent's first answer. Cancelled, it goes back to sleep as the connection closes.
+// The agent's first answer. Cancelled, it becomes inactive again as the connection closes.
 absl::StatusOr<ControlAnswer> AwaitAnswer(const UniqueFd& connection, const AttachMeans& means) {
   for (auto waited = kAnswerLook;; waited += kAnswerLook) {
     auto answer = attach::ReceiveAnswer(connection, kAnswerLook);
     if (!absl::IsDeadlineExceeded(answer.status()) || waited >= kAnswerPatience) return answer;
-    if (means.is_cancelled()) return absl::CancelledError("interrupted; its agent sleeps");
+    if (means.is_cancelled()) return absl::CancelledError("interrupted; its agent is inactive");
   }
 }
 
@@ -58,9 +58,9 @@ absl::Status CheckNoneIsComing(pid_t pid, const std::string& name) {
                      kCollectorVariable, "), which records it once it uses CUDA"));
   }
   const bool of_run = StartedWith(pid, kSocketVariable).has_value();
-  if (!of_run && !StartedWith(pid, kParkVariable)) return absl::OkStatus();
+  if (!of_run && !StartedWith(pid, kPreloadVariable)) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
-      "process ", pid, " (", name, ") was started by utlz run", of_run ? "" : " --asleep",
+      "process ", pid, " (", name, ") was started by utlz run", of_run ? "" : " --preload",
       " and has not used CUDA yet; its agent comes with that, ",
       of_run ? "and profiles it" : "so attach once it has"));
 }
@@ -82,11 +82,11 @@ absl::Status AttachedProcess::Reach(const AttachMeans& means) {
     case AgentPresence::kAbsent: {
       absl::Status status = Load(means);
       // Another tool may have been quicker.
-      return absl::IsAlreadyExists(status) ? Wake(means) : status;
+      return absl::IsAlreadyExists(status) ? Activate(means) : status;
     }
-    case AgentPresence::kAsleep:
-    case AgentPresence::kAwake:
-      return Wake(means);
+    case AgentPresence::kInactive:
+    case AgentPresence::kActive:
+      return Activate(means);
     case AgentPresence::kOfRun:
       return absl::FailedPreconditionError(
           absl::StrCat("process ", pid_, " (", name_,
@@ -125,7 +125,7 @@ absl::Status AttachedProcess::Load(const AttachMeans& means) {
   return absl::OkStatus();
 }
 
-absl::Status AttachedProcess::Wake(const AttachMeans& means) {
+absl::Status AttachedProcess::Activate(const AttachMeans& means) {
   // An agent whose process stands still answers nothing.
   const auto facts = attach::ReadProcessFacts(pid_);
   if (!facts.ok()) return facts.status();
@@ -138,12 +138,12 @@ absl::Status AttachedProcess::Wake(const AttachMeans& means) {
         absl::StrCat("process ", pid_, " (", name_,
                      ") has an agent that cannot be reached: ", connection.status().message(),
                      with_library ? "; attach without --cupti, or name the libcupti when the "
-                                    "process is started (utlz run --asleep --cupti)"
+                                    "process is started (utlz run --preload --cupti)"
                                   : ""));
   }
   connection_ = std::move(connection->socket);
   takes_libraries_ = connection->takes_libraries;
-  way_ = "agent woken";
+  way_ = "agent activated";
   return absl::OkStatus();
 }
 
@@ -162,7 +162,7 @@ absl::Status AttachedProcess::Refusal(const ControlAnswer& answer) const {
       taken_from_named ? ", or attach without --cupti where that one is inside the program" : ""));
 }
 
-void AttachedProcess::TellOfNamedCupti(const ControlAnswer& answer,
+void AttachedProcess::ReportNamedCupti(const ControlAnswer& answer,
                                        const AttachMeans& means) const {
   const std::string sentence =
       DescribeNamedCupti(static_cast<NamedCupti>(answer.named_cupti), means.named_cupti_path, "");
@@ -185,7 +185,7 @@ absl::Status AttachedProcess::BeginTracing(const AttachMeans& means, Session& se
     return absl::Status(answer.status().code(), absl::StrCat("process ", pid_, " (", name_,
                                                              "): ", answer.status().message()));
   }
-  TellOfNamedCupti(*answer, means);
+  ReportNamedCupti(*answer, means);
   if (answer->state == static_cast<uint32_t>(ControlState::kTracing)) return absl::OkStatus();
   if (answer->state == static_cast<uint32_t>(ControlState::kWaiting)) {
     const bool taken = answer->reason == static_cast<uint32_t>(AgentReason::kBuffersTaken);
@@ -207,9 +207,9 @@ std::string AttachedProcess::WhyNoRanges() const {
                       "libcupti of its framework");
 }
 
-bool AttachedProcess::FallsAsleep(std::chrono::milliseconds patience) {
+bool AttachedProcess::BecomesInactive(std::chrono::milliseconds patience) {
   const auto answer = attach::ReceiveAnswer(connection_, patience);
-  if (!answer.ok() || answer->state != static_cast<uint32_t>(ControlState::kAsleep)) return false;
+  if (!answer.ok() || answer->state != static_cast<uint32_t>(ControlState::kInactive)) return false;
   return absl::IsAborted(attach::ReceiveAnswer(connection_, patience).status());
 }
 

@@ -1,4 +1,5 @@
-// One process that a session is attached to: its agent, loaded or woken, and put to sleep again.
+// One process that a session is attached to: its agent, loaded or activated, and inactive again
+// afterwards.
 #ifndef UTLZ_TOOLS_ATTACH_SESSION_ATTACHED_PROCESS_H_
 #define UTLZ_TOOLS_ATTACH_SESSION_ATTACHED_PROCESS_H_
 
@@ -33,7 +34,7 @@ struct AttachMeans {
 class AttachedProcess {
  public:
   // Blocks until the agent traces, or waits for the process to initialize CUDA. On an error the
-  // process is as it was, but for an agent asleep in it where loading went well.
+  // process is as it was, but for an agent inactive in it where loading went well.
   static absl::StatusOr<AttachedProcess> Attach(pid_t pid, const AttachMeans& means,
                                                 Session& session);
 
@@ -41,24 +42,25 @@ class AttachedProcess {
   const std::string& name() const { return name_; }  // printable
   // "tracing", or what it waits for before it traces.
   const std::string& state() const { return state_; }
-  // How the agent came in, for people: "agent woken", "agent loaded, one thread stopped for …".
+  // How the agent came in, for people: "agent activated", "agent loaded, one thread stopped for …".
   const std::string& way() const { return way_; }
 
-  // Why a visit hears no NVTX ranges of it, and what would help; empty where it may hear them.
+  // Why an attachment hears no NVTX ranges of it, and what would help; empty where it may hear
+  // them.
   std::string WhyNoRanges() const;
 
   // After the session has finished: whether the agent has said that it sleeps, and hung up, which
-  // it does once nothing of the visit is left in the process. False also where that has ended.
-  bool FallsAsleep(std::chrono::milliseconds patience);
+  // it does once nothing of the attachment is left in the process. False also where that has ended.
+  bool BecomesInactive(std::chrono::milliseconds patience);
 
  private:
   AttachedProcess(pid_t pid, std::string name) : pid_(pid), name_(std::move(name)) {}
   absl::Status Reach(const AttachMeans& means);
   absl::Status Load(const AttachMeans& means);
-  absl::Status Wake(const AttachMeans& means);
+  absl::Status Activate(const AttachMeans& means);
   absl::Status BeginTracing(const AttachMeans& means, Session& session);
   absl::Status Refusal(const ControlAnswer& answer) const;
-  void TellOfNamedCupti(const ControlAnswer& answer, const AttachMeans& means) const;
+  void ReportNamedCupti(const ControlAnswer& answer, const AttachMeans& means) const;
 
   pid_t pid_;
   std::string name_;

@@ -28,7 +28,7 @@ std::optional<double> Percent(double part, double whole) {
 }
 
 // The launches of the recording that the reference's sequence is looked for in: kernels with times.
-std::vector<size_t> PlacedKernels(const Capture& capture) {
+std::vector<size_t> CorrelatedKernels(const Capture& capture) {
   std::vector<size_t> placed;
   for (size_t i = 0; i < capture.launches.size(); ++i) {
     const CapturedLaunch& launch = capture.launches[i];
@@ -56,7 +56,7 @@ struct Matched {
 };
 
 Matched MatchSteps(const Capture& capture, const std::vector<size_t>& reference_keys) {
-  const std::vector<size_t> placed = PlacedKernels(capture);
+  const std::vector<size_t> placed = CorrelatedKernels(capture);
   std::vector<size_t> sequence;
   double all_ns = 0;
   for (const size_t i : placed) {
@@ -222,7 +222,7 @@ std::vector<std::string> Warnings(const AttributionScore& score) {
     if (count > 0) warnings.push_back(absl::StrCat(count, " ", what));
   };
   warn(score.doubled_launches, "launches were doubled and left out");
-  warn(quality.timeless_intervals, "launches have no times");
+  warn(quality.untimed_intervals, "launches have no times");
   warn(quality.invalid_intervals, "launches have times that cannot be");
   warn(quality.dropped_intervals + quality.late_intervals, "launches were dropped");
   warn(quality.crowded_intervals, "launches overlapped more others than are followed");

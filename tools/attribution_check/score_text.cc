@@ -42,7 +42,7 @@ nlohmann::json QualityJson(const attribution::InputQuality& quality) {
           {"invalid_samples", quality.invalid_samples},
           {"disordered_samples", quality.disordered_samples},
           {"dropped_samples", quality.dropped_samples},
-          {"timeless_intervals", quality.timeless_intervals},
+          {"untimed_intervals", quality.untimed_intervals},
           {"invalid_intervals", quality.invalid_intervals},
           {"late_intervals", quality.late_intervals},
           {"dropped_intervals", quality.dropped_intervals},

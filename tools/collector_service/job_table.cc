@@ -34,16 +34,16 @@ void FinishJob(Session* session, const std::string& name, const std::string& pat
 
 }  // namespace
 
-bool JobTable::Admit(const JobIdentity& job, AgentKnock knock, Clock::time_point now) {
+bool JobTable::Admit(const JobIdentity& job, AgentHandshake handshake, Clock::time_point now) {
   const std::shared_ptr<Session> session = SessionOf(job, now);
   if (session == nullptr) {
     AgentWelcome refusal = {};
     refusal.magic = kHandshakeMagic;
     refusal.abi_version = kAgentAbiVersion;
-    SendWelcome(knock, refusal);
+    SendWelcome(handshake, refusal);
     return false;
   }
-  session->AddKnock(std::move(knock));
+  session->AddKnock(std::move(handshake));
   return true;
 }
 

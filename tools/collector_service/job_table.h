@@ -47,7 +47,7 @@ class JobTable {
 
   // Gives the agent to its job's session, which begins where there is none yet. False where it
   // cannot; the agent then has its refusal already.
-  bool Admit(const JobIdentity& job, AgentKnock knock, Clock::time_point now);
+  bool Admit(const JobIdentity& job, AgentHandshake handshake, Clock::time_point now);
 
   // The session of this job, which begins where there is none yet; null where it cannot.
   std::shared_ptr<Session> SessionOf(const JobIdentity& job, Clock::time_point now);

@@ -97,7 +97,7 @@ std::optional<uid_t> RuleWatch::UserOfNamed(pid_t pid) const {
 }
 
 void RuleWatch::Forget(Clock::time_point now) {
-  // Without its session nobody reads the ring: its agent sleeps as the connection closes.
+  // Without its session nobody reads the ring: its agent is inactive as the connection closes.
   attached_.remove_if([](const Attached& one) {
     return one.session.expired() || ReadStartTime("/proc", one.process.first) != one.process.second;
   });

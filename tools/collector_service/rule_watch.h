@@ -46,7 +46,7 @@ class RuleWatch {
   // `say` is called from any thread. Errors: no agent's library, no such libcupti.
   static absl::StatusOr<std::unique_ptr<RuleWatch>> Start(std::vector<AttachRule> rules,
                                                           const std::string& cupti_path, Say say);
-  // Lets go of every process, whose agents fall asleep.
+  // Lets go of every process, whose agents fall inactive.
   ~RuleWatch();
 
   // Looks for processes, at most once in kPause.

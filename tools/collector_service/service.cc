@@ -82,20 +82,21 @@ class CollectorService {
     pollfd watched = {socket_->listener.fd(), POLLIN, 0};
     poll(&watched, 1, static_cast<int>(kTurn.count()));
     const Clock::time_point now = Clock::now();
-    socket_->listener.Poll(now, [&](AgentKnock knock) { Admit(std::move(knock), now); });
+    socket_->listener.Poll(now,
+                           [&](AgentHandshake handshake) { Admit(std::move(handshake), now); });
     if (now < next_look_) return;
     next_look_ = now + kTurn;
     jobs_.Look(now);
     if (rules_ != nullptr) {
       rules_->Look(now, [&](pid_t pid, uid_t user) { return SessionFor(pid, user, now); });
     }
-    TellRefusals(now);
+    ReportRefusals(now);
     ShowMetrics(now);
   }
 
-  void Admit(AgentKnock knock, Clock::time_point now) {
-    const JobIdentity job = IdentifyJob("/proc", knock.pid, knock.user);
-    jobs_.Admit(job, std::move(knock), now);
+  void Admit(AgentHandshake handshake, Clock::time_point now) {
+    const JobIdentity job = IdentifyJob("/proc", handshake.pid, handshake.user);
+    jobs_.Admit(job, std::move(handshake), now);
   }
 
   std::shared_ptr<Session> SessionFor(pid_t pid, uid_t user, Clock::time_point now) {
@@ -120,7 +121,7 @@ class CollectorService {
     if (exporter_ != nullptr) {
       session.tell_alarm = [to = exporter_.get(),
                             name = EscapeForTerminal(job.name)](const Alarm& alarm) {
-        to->Tell(absl::StrCat(name, ": ", AlarmSentence(alarm)));
+        to->Report(absl::StrCat(name, ": ", AlarmSentence(alarm)));
       };
     }
     const uint64_t number = exporter_ == nullptr ? 0 : metrics_.Begin(job.name);
@@ -144,7 +145,7 @@ class CollectorService {
   }
 
   // Strangers and rubbish could fill the journal.
-  void TellRefusals(Clock::time_point now) {
+  void ReportRefusals(Clock::time_point now) {
     const uint64_t refused = socket_->listener.refused();
     if (refused == refusals_told_ || now < next_refusals_) return;
     Say(absl::StrCat(refused - refusals_told_,

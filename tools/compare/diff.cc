@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tools/compare/compare_input.h"
 #include "tools/compare/difference_verdict.h"
 #include "tools/compare/kernel_match.h"
 #include "tools/compare/layer_changes.h"
+#include "tools/compare/overhead_adjustment.h"
 #include "tools/compare/run_quantities.h"
-#include "tools/compare/sides.h"
 #include "tools/compare/slice_changes.h"
-#include "tools/compare/traced_basis.h"
 
 namespace utlz {
 namespace {
@@ -51,13 +51,13 @@ Estimates Read(const RunQuantity& quantity, const Runs& runs, const std::vector<
   return estimates;
 }
 
-std::vector<QuantityChange> CompareQuantities(const Sides& sides) {
+std::vector<QuantityChange> CompareQuantities(const CompareInput& input) {
   std::vector<QuantityChange> changes;
   const double family = static_cast<double>(RunQuantities().size());
   for (const RunQuantity& quantity : RunQuantities()) {
     const Change change =
-        CompareEstimates(Read(quantity, sides.before, sides.units_before),
-                         Read(quantity, sides.after, sides.units_after), sides.Test(family, 0));
+        CompareEstimates(Read(quantity, input.before, input.units_before),
+                         Read(quantity, input.after, input.units_after), input.Test(family, 0));
     if (!change.before && !change.after) continue;
     changes.push_back({quantity.name, quantity.unit, quantity.more_is_better, change});
   }
@@ -115,17 +115,17 @@ double TimeMoved(const KernelChange& change) {
   return std::abs(change.time_ns.after.value_or(0) - change.time_ns.before.value_or(0));
 }
 
-std::vector<KernelChange> CompareKernels(const Sides& sides) {
-  std::vector<KernelGroup> before = GroupKernels(sides.before, DivisorsOf(sides.units_before));
-  std::vector<KernelGroup> after = GroupKernels(sides.after, DivisorsOf(sides.units_after));
+std::vector<KernelChange> CompareKernels(const CompareInput& input) {
+  std::vector<KernelGroup> before = GroupKernels(input.before, DivisorsOf(input.units_before));
+  std::vector<KernelGroup> after = GroupKernels(input.after, DivisorsOf(input.units_after));
   JoinUnequalKinds(&before, &after);
   const std::vector<KernelMatch> matches = MatchKernels(before, after);
   const double family = static_cast<double>(matches.size());
-  const double least_effect = sides.options.least_share * sides.whole_ns;
+  const double least_effect = input.options.least_share * input.whole_ns;
   std::vector<KernelChange> changes;
   for (const KernelMatch& match : matches) {
     changes.push_back(match.before && match.after
-                          ? TwoSided(match, sides.Test(family, least_effect), sides.Test(family, 0))
+                          ? TwoSided(match, input.Test(family, least_effect), input.Test(family, 0))
                           : OneSided(match, least_effect));
   }
   std::stable_sort(
@@ -138,7 +138,8 @@ std::vector<KernelChange> CompareKernels(const Sides& sides) {
 
 Difference DiffRuns(const Runs& as_reported_before, const Runs& as_reported_after,
                     const DiffOptions& options) {
-  const auto [before, after, tracing_caveats] = OnOneBasis(as_reported_before, as_reported_after);
+  const auto [before, after, tracing_caveats] =
+      AdjustForOverhead(as_reported_before, as_reported_after);
   Difference difference;
   difference.runs_before = before.size();
   difference.runs_after = after.size();
@@ -151,13 +152,13 @@ Difference DiffRuns(const Runs& as_reported_before, const Runs& as_reported_afte
   }
   difference.per_step = HaveSteps(before) && HaveSteps(after);
   const bool per_step = difference.per_step;
-  const Sides sides{
+  const CompareInput input{
       before, after, Units(before, per_step), Units(after, per_step), WholeTime(before, per_step),
       options};
-  difference.quantities = CompareQuantities(sides);
-  difference.slices = CompareSlices(sides, per_step);
-  difference.kernels = CompareKernels(sides);
-  difference.layers = CompareLayers(sides);
+  difference.quantities = CompareQuantities(input);
+  difference.slices = CompareSlices(input, per_step);
+  difference.kernels = CompareKernels(input);
+  difference.layers = CompareLayers(input);
   difference.verdict = DifferenceVerdict(difference);
   return difference;
 }

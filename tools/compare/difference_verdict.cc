@@ -130,7 +130,7 @@ std::string DevicesText(const Summary& run) {
   return text.empty() ? "no GPU" : text;
 }
 
-std::string RungText(CounterSource source) {
+std::string SourceText(CounterSource source) {
   std::string name = CounterSource_IsValid(source) ? CounterSource_Name(source) : "SOURCE_UNKNOWN";
   name.erase(0, std::string_view("SOURCE_").size());
   std::transform(name.begin(), name.end(), name.begin(), [](char letter) {
@@ -144,8 +144,9 @@ std::vector<std::string> Caveats(const std::vector<Summary>& before,
   std::vector<std::string> caveats;
   if (before.empty() || after.empty()) return caveats;
   AddIfDifferent("The GPUs", Values(before, DevicesText), Values(after, DevicesText), caveats);
-  const auto rung = [](const Summary& run) { return RungText(run.capture().rung()); };
-  AddIfDifferent("The sources of the counters", Values(before, rung), Values(after, rung), caveats);
+  const auto source = [](const Summary& run) { return SourceText(run.capture().counter_source()); };
+  AddIfDifferent("The sources of the counters", Values(before, source), Values(after, source),
+                 caveats);
   if (AnyUnfinished(before) || AnyUnfinished(after)) {
     caveats.push_back("A profile ends before its run did; its totals are not the run's.");
   }

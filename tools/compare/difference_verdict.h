@@ -12,15 +12,15 @@ namespace utlz {
 
 std::string DifferenceVerdict(const Difference& difference);
 
-// Sentences: other GPUs, other rungs, unfinished runs, …
+// Sentences: other GPUs, other sources, unfinished runs, …
 std::vector<std::string> Caveats(const std::vector<Summary>& before,
                                  const std::vector<Summary>& after);
 
 // "2 × NVIDIA H200", or "an unknown GPU".
 std::string DevicesText(const Summary& run);
 
-// The rung as the JSON contract writes it: "sampled", "time_only", …
-std::string RungText(CounterSource source);
+// The source as the JSON contract writes it: "sampled", "time_only", …
+std::string SourceText(CounterSource source);
 
 }  // namespace utlz
 

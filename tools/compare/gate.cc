@@ -107,10 +107,12 @@ std::vector<std::string> Refusals(const Runs& baseline, const Runs& candidate,
   if (!options.allow_other_gpu && devices.size() > 1) {
     reasons.push_back("The profiles are of different GPUs: " + Joined(devices) + ".");
   }
-  const std::set<std::string> rungs = Values(
-      baseline, candidate, [](const Summary& run) { return RungText(run.capture().rung()); });
-  if (!options.allow_other_rung && rungs.size() > 1) {
-    reasons.push_back("The profiles' numbers come from different sources: " + Joined(rungs) + ".");
+  const std::set<std::string> sources = Values(baseline, candidate, [](const Summary& run) {
+    return SourceText(run.capture().counter_source());
+  });
+  if (!options.allow_other_source && sources.size() > 1) {
+    reasons.push_back("The profiles' numbers come from different sources: " + Joined(sources) +
+                      ".");
   }
   const std::string clocks = CompareClocks(baseline, candidate, options).refusal;
   if (!options.allow_other_clock && !clocks.empty()) reasons.push_back(clocks);

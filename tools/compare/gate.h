@@ -16,7 +16,7 @@ struct GateOptions {
   double clock_tolerance_share = 0.02;
   bool allow_other_gpu = false;
   bool allow_other_clock = false;
-  bool allow_other_rung = false;
+  bool allow_other_source = false;
   DiffOptions diff = {};
 };
 

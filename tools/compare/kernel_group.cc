@@ -68,12 +68,12 @@ using Key = std::tuple<std::string, std::string, std::string>;
 
 Key KeyOf(const KernelSummary& kernel) {
   const KernelShape shape = ShapeOf(kernel);
-  return {shape.function, shape.shape, kernel.kind_label()};
+  return {shape.function, shape.shape, kernel.variant_label()};
 }
 
 KernelGroup MakeGroup(const Key& key, const KernelSummary& kernel, size_t runs) {
   KernelGroup group;
-  std::tie(group.function, group.shape, group.kind_label) = key;
+  std::tie(group.function, group.shape, group.variant_label) = key;
   group.work = KernelClass(group.function);
   group.short_name = kernel.short_name().empty() ? kernel.name() : kernel.short_name();
   group.time_ns.assign(runs, Estimate{});
@@ -109,16 +109,16 @@ void AddEachKnown(const Estimates& parts, Estimates* sums) {
 std::map<KernelShape, std::set<std::string>> KindsOf(const std::vector<KernelGroup>& groups) {
   std::map<KernelShape, std::set<std::string>> kinds;
   for (const KernelGroup& group : groups) {
-    kinds[{group.function, group.shape}].insert(group.kind_label);
+    kinds[{group.function, group.shape}].insert(group.variant_label);
   }
   return kinds;
 }
 
 // A short name ends with the kind.
 std::string WithoutKind(const KernelGroup& group) {
-  const size_t end = group.short_name.rfind(" " + group.kind_label);
-  return group.kind_label.empty() || end == std::string::npos ? group.short_name
-                                                              : group.short_name.substr(0, end);
+  const size_t end = group.short_name.rfind(" " + group.variant_label);
+  return group.variant_label.empty() || end == std::string::npos ? group.short_name
+                                                                 : group.short_name.substr(0, end);
 }
 
 void JoinKinds(const std::set<KernelShape>& shapes, std::vector<KernelGroup>* groups) {
@@ -131,7 +131,7 @@ void JoinKinds(const std::set<KernelShape>& shapes, std::vector<KernelGroup>* gr
       continue;
     }
     group.short_name = WithoutKind(group);
-    group.kind_label.clear();
+    group.variant_label.clear();
     const auto [found, is_first] = joined.try_emplace(shape, group);
     if (is_first) continue;
     AddEach(group.time_ns, &found->second.time_ns);

@@ -93,10 +93,10 @@ class Pairing {
     std::map<std::tuple<std::string_view, std::string_view, std::string_view>, const KernelGroup*>
         by_key;
     for (const KernelGroup* group : after_) {
-      by_key[{group->function, group->shape, group->kind_label}] = group;
+      by_key[{group->function, group->shape, group->variant_label}] = group;
     }
     for (const KernelGroup* group : std::set(before_)) {
-      const auto found = by_key.find({group->function, group->shape, group->kind_label});
+      const auto found = by_key.find({group->function, group->shape, group->variant_label});
       if (found != by_key.end()) Take(group, found->second, MatchedBy::kNameAndShape);
     }
   }

@@ -20,7 +20,7 @@ struct KernelGroup {
   std::string function;  // mangled name, or the demangled one where that is all there is
   std::string short_name;
   std::string shape;
-  std::string kind_label;
+  std::string variant_label;
   std::string_view work;  // KernelClass(function)
   Estimates time_ns;      // by run; a run without the kernel has time and launches of zero
   Estimates launches;

@@ -55,7 +55,7 @@ double Moved(const LayerChange& change) {
 
 }  // namespace
 
-std::vector<LayerChange> CompareLayers(const Sides& sides) {
+std::vector<LayerChange> CompareLayers(const CompareInput& sides) {
   if (!HaveLayers(sides.before) || !HaveLayers(sides.after)) return {};
   const std::vector<Times> before = TimesOf(sides.before, sides.units_before);
   const std::vector<Times> after = TimesOf(sides.after, sides.units_after);

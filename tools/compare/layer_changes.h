@@ -5,14 +5,14 @@
 
 #include <vector>
 
+#include "tools/compare/compare_input.h"
 #include "tools/compare/difference.h"
-#include "tools/compare/sides.h"
 
 namespace utlz {
 
 // Largest change first. A layer's time has that of the layers inside it. Layers are the same where
 // model and path are; nothing where a run has none.
-std::vector<LayerChange> CompareLayers(const Sides& sides);
+std::vector<LayerChange> CompareLayers(const CompareInput& sides);
 
 }  // namespace utlz
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tools/compare/overhead_adjustment.h"
 #include "tools/compare/statistics.h"
-#include "tools/compare/traced_basis.h"
 
 namespace utlz {
 namespace {
@@ -18,7 +18,7 @@ Result DeviceMean(const Summary& run, bool (DeviceSummary::*has)() const,
   double weight = 0;
   for (const DeviceSummary& device : run.devices()) {
     if (!(device.*has)()) return std::nullopt;
-    const double window = std::max<double>(1, static_cast<double>(device.window_ns()));
+    const double window = std::max<double>(1, static_cast<double>(device.steady_state_ns()));
     sum += (device.*get)() * window;
     weight += window;
   }
@@ -30,10 +30,11 @@ Result DeviceMean(const Summary& run, bool (DeviceSummary::*has)() const,
 // length: with tracing in windows, fewer steps were traced than the run held.
 std::optional<double> StepOfWindow(const Summary& run, const PerWhat& per) {
   const std::optional<Estimate> step = StepTime(run);
-  if (!per.step || !step || !run.window().has_time_ns() || run.window().time_ns() <= 0) {
+  if (!per.step || !step || !run.steady_state().has_time_ns() ||
+      run.steady_state().time_ns() <= 0) {
     return std::nullopt;
   }
-  return step->value / run.window().time_ns();
+  return step->value / run.steady_state().time_ns();
 }
 
 // As collector/summary/timeline.cc names it.
@@ -113,7 +114,8 @@ Result Total(const Summary& run, const PerWhat& per) {
   return DeviceSum(run, per.divisor, has, get, error);
 }
 
-std::vector<double> ReadingsInWindow(const TimelineSeries& series, const WindowSummary& window) {
+std::vector<double> ReadingsInWindow(const TimelineSeries& series,
+                                     const SteadyStateSummary& window) {
   std::vector<double> readings;
   for (int i = 0; i < series.value_size(); ++i) {
     const auto time_ns =
@@ -131,7 +133,7 @@ double PowerError(const Summary& run) {
   double worst = 0;
   for (const TimelineSeries& series : run.timeline()) {
     if (series.name() != kPowerSeries) continue;
-    const std::vector<double> readings = ReadingsInWindow(series, run.window());
+    const std::vector<double> readings = ReadingsInWindow(series, run.steady_state());
     const double mean = Mean(readings);
     if (mean <= 0) continue;
     const double span_ns =

@@ -33,10 +33,10 @@ bool IsOfCounters(std::string_view name) {
   return IsOneOf(name, kSlicesOfBounds) || IsOneOf(name, kSlicesOfWork);
 }
 
-std::vector<std::string> SliceNames(const Sides& sides, bool per_step) {
+std::vector<std::string> SliceNames(const CompareInput& input, bool per_step) {
   std::vector<std::string> names;
   std::set<std::string> seen;
-  for (const Runs* runs : {&sides.before, &sides.after}) {
+  for (const Runs* runs : {&input.before, &input.after}) {
     for (const Summary& run : *runs) {
       for (const WaterfallSlice& slice : run.waterfall().slices()) {
         if (per_step && !BelongsToSteps(slice)) continue;
@@ -77,9 +77,9 @@ std::string NameOfDevice(const Summary& run, const KernelSummary& kernel) {
   return {};
 }
 
-Bounds BoundsOf(const Sides& sides) {
+Bounds BoundsOf(const CompareInput& input) {
   Bounds bounds;
-  for (const Runs* runs : {&sides.before, &sides.after}) {
+  for (const Runs* runs : {&input.before, &input.after}) {
     for (const Summary& run : *runs) {
       for (const KernelSummary& kernel : run.kernels()) {
         const std::optional<std::string_view> slice = SliceOf(kernel.bound());
@@ -90,16 +90,16 @@ Bounds BoundsOf(const Sides& sides) {
   return bounds;
 }
 
-TimeBySlice DoubtfulTime(const Summary& run, const PerWhat& per, const Bounds& bounds) {
-  TimeBySlice doubtful;
+TimeBySlice UncertainTime(const Summary& run, const PerWhat& per, const Bounds& bounds) {
+  TimeBySlice uncertain;
   for (const KernelSummary& kernel : run.kernels()) {
     const auto found = bounds.find({NameOfDevice(run, kernel), ShapeOf(kernel)});
     if (found == bounds.end() || found->second.size() < 2) continue;
     for (const std::string_view slice : found->second) {
-      doubtful[slice] += kernel.time_ns() / per.divisor;
+      uncertain[slice] += kernel.time_ns() / per.divisor;
     }
   }
-  return doubtful;
+  return uncertain;
 }
 
 // One run's slices, each as uncertain as the step or run that it is part of: all of the whole's
@@ -107,7 +107,7 @@ TimeBySlice DoubtfulTime(const Summary& run, const PerWhat& per, const Bounds& b
 class RunSlices {
  public:
   RunSlices(const Summary& run, const PerWhat& per, double run_to_run_share, const Bounds& bounds)
-      : run_(run), per_(per), doubtful_(DoubtfulTime(run, per, bounds)) {
+      : run_(run), per_(per), uncertain_(UncertainTime(run, per, bounds)) {
     double whole_ns = 0;
     for (const WaterfallSlice& slice : run.waterfall().slices()) {
       if (BelongsToSteps(slice)) whole_ns += SliceTime(slice, per);
@@ -122,16 +122,16 @@ class RunSlices {
     for (const WaterfallSlice& slice : run_.waterfall().slices()) {
       if (slice.name() == name) estimate.value += SliceTime(slice, per_);
     }
-    const auto doubtful = doubtful_.find(name);
+    const auto uncertain = uncertain_.find(name);
     estimate.error =
-        std::hypot(whole_error_ns_, doubtful == doubtful_.end() ? 0 : doubtful->second);
+        std::hypot(whole_error_ns_, uncertain == uncertain_.end() ? 0 : uncertain->second);
     return estimate;
   }
 
  private:
   const Summary& run_;
   PerWhat per_;
-  TimeBySlice doubtful_;
+  TimeBySlice uncertain_;
   double whole_error_ns_ = 0;
 };
 
@@ -153,15 +153,15 @@ Estimates Read(const std::vector<RunSlices>& runs, const std::string& name) {
 
 }  // namespace
 
-std::vector<SliceChange> CompareSlices(const Sides& sides, bool per_step) {
-  const Bounds bounds = BoundsOf(sides);
+std::vector<SliceChange> CompareSlices(const CompareInput& input, bool per_step) {
+  const Bounds bounds = BoundsOf(input);
   const std::vector<RunSlices> before =
-      SlicesOf(sides.before, sides.units_before, sides.options, bounds);
+      SlicesOf(input.before, input.units_before, input.options, bounds);
   const std::vector<RunSlices> after =
-      SlicesOf(sides.after, sides.units_after, sides.options, bounds);
-  const std::vector<std::string> names = SliceNames(sides, per_step);
+      SlicesOf(input.after, input.units_after, input.options, bounds);
+  const std::vector<std::string> names = SliceNames(input, per_step);
   const TestOptions test =
-      sides.Test(static_cast<double>(names.size()), sides.options.least_share * sides.whole_ns);
+      input.Test(static_cast<double>(names.size()), input.options.least_share * input.whole_ns);
   std::vector<SliceChange> changes;
   for (const std::string& name : names) {
     changes.push_back({name, CompareEstimates(Read(before, name), Read(after, name), test)});

@@ -4,12 +4,12 @@
 
 #include <vector>
 
+#include "tools/compare/compare_input.h"
 #include "tools/compare/difference.h"
-#include "tools/compare/sides.h"
 
 namespace utlz {
 
-std::vector<SliceChange> CompareSlices(const Sides& sides, bool per_step);
+std::vector<SliceChange> CompareSlices(const CompareInput& input, bool per_step);
 
 }  // namespace utlz
 

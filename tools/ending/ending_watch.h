@@ -2,8 +2,9 @@
 // signals by which a user ends a program, and leaves the process by itself.
 //
 // Commands that block no signals need none: the first one ends them. `utlz run` and `utlz attach`
-// block them, the one because they belong to the command that it runs, the other to end a visit in
-// order. What they were writing stays: a profile can be read up to what was last flushed.
+// block them, the one because they belong to the command that it runs, the other to end an
+// attachment in order. What they were writing stays: a profile can be read up to what was last
+// flushed.
 #ifndef UTLZ_TOOLS_ENDING_ENDING_WATCH_H_
 #define UTLZ_TOOLS_ENDING_ENDING_WATCH_H_
 

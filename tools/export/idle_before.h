@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "collector/timeline/activity_queue.h"
+#include "collector/timeline/activity_sorter.h"
 #include "tools/export/work_sites.h"
 
 namespace utlz {
@@ -33,10 +33,10 @@ class IdleBefore {
   void Finish();
 
  private:
-  static constexpr size_t kMaxHeld = 2 * ActivityQueue::kDefaultMaximumHeld;  // of all GPUs
+  static constexpr size_t kMaxHeld = 2 * ActivitySorter::kDefaultMaximumHeld;  // of all GPUs
 
   struct Gpu {
-    ActivityQueue queue;
+    ActivitySorter queue;
     uint64_t busy_until_ns = 0;
   };
 

@@ -22,13 +22,13 @@ bool Parse(std::string_view payload, Message* message) {
 
 SteadyTime SteadyTimeOf(const Summary& summary) {
   SteadyTime steady;
-  if (summary.window().of() != "steps") return steady;
+  if (summary.steady_state().scope() != "steps") return steady;
   const uint64_t start_ns = summary.run().start_time_ns();
   const auto since_start = [&](double ns) {
     return start_ns + (ns > 0 && ns < 1e18 ? static_cast<uint64_t>(ns) : 0);
   };
-  steady.start_ns = since_start(summary.window().start_ns());
-  steady.end_ns = since_start(summary.window().end_ns());
+  steady.start_ns = since_start(summary.steady_state().start_ns());
+  steady.end_ns = since_start(summary.steady_state().end_ns());
   const double pause_ns =
       std::max(kShortestPauseNs, kStepsOfAPause * summary.steps().time_p50_ns());
   if (pause_ns < 1e18) steady.pause_ns = static_cast<uint64_t>(pause_ns);

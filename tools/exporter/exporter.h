@@ -1,9 +1,9 @@
 // Shows the metrics of a run to others while it goes on: by HTTP, in a file, to a collector of
 // OTLP; and says its alarms.
 //
-// Publish() and Tell() hand something over and return at once: no client, disk, terminal or lock of
-// theirs keeps the collector waiting. Thread safety: Publish() from any one thread at a time, Tell()
-// from any, the rest from one thread.
+// Publish() and Report() hand something over and return at once: no client, disk, terminal or lock
+// of theirs keeps the collector waiting. Thread safety: Publish() from any one thread at a time,
+// Report() from any, the rest from one thread.
 #ifndef UTLZ_TOOLS_EXPORTER_EXPORTER_H_
 #define UTLZ_TOOLS_EXPORTER_EXPORTER_H_
 
@@ -42,7 +42,7 @@ class Exporter {
 
   void Publish(MetricsSnapshot snapshot);
   // Says the sentence.
-  void Tell(std::string sentence) { speaker_.Tell(std::move(sentence)); }
+  void Report(std::string sentence) { speaker_.Report(std::move(sentence)); }
 
  private:
   explicit Exporter(std::function<void(const std::string& sentence)> say)

@@ -48,12 +48,12 @@ class RunningFile : public MetricsFile {
   void Run() {
     SharedSnapshot written;
     while (const SharedSnapshot next = board_->WaitForOther(written)) {
-      Tell(WriteMetricsFile(path_, *next));
+      Report(WriteMetricsFile(path_, *next));
       written = next;
     }
   }
 
-  void Tell(const absl::Status& status) {
+  void Report(const absl::Status& status) {
     if (!status.ok() && !failed_) {
       say_(absl::StrCat(std::string(status.message()), "; it is tried again with each snapshot"));
     }

@@ -82,9 +82,9 @@ class RunningSender : public OtlpSender {
           {.method = "POST", .content_type = "application/x-protobuf", .body = waiting_.front()},
           {.time = ends_ ? kLastPatience : pace_.patience}, ends_ ? never_ : stop_);
       if (absl::IsCancelled(reply.status())) return;
-      if (!reply.ok()) return Tell(std::string(reply.status().message()));
+      if (!reply.ok()) return Report(std::string(reply.status().message()));
       const bool taken = reply->status >= 200 && reply->status < 300;
-      if (!taken) Tell(absl::StrCat(url_.Text(), " answers ", reply->status));
+      if (!taken) Report(absl::StrCat(url_.Text(), " answers ", reply->status));
       if (!taken && MayTryAgain(reply->status)) return;
       if (!taken) ++dropped_;
       waiting_.pop_front();
@@ -93,7 +93,7 @@ class RunningSender : public OtlpSender {
   }
 
   // Once until it works again.
-  void Tell(const std::string& trouble) {
+  void Report(const std::string& trouble) {
     if (!failed_) say_(absl::StrCat("--otlp: ", trouble, "; it is tried again"));
     failed_ = true;
   }

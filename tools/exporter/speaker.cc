@@ -19,7 +19,7 @@ Speaker::~Speaker() {
   thread_.join();
 }
 
-void Speaker::Tell(std::string sentence) {
+void Speaker::Report(std::string sentence) {
   {
     const std::lock_guard lock(mutex_);
     if (waiting_.size() >= kMostWaiting) return;

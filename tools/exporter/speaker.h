@@ -1,5 +1,5 @@
 // Prints sentences on a thread of its own, so that the caller never waits for a terminal or a pipe
-// that nobody reads. Thread safety: Tell() from any thread, the rest from one.
+// that nobody reads. Thread safety: Report() from any thread, the rest from one.
 #ifndef UTLZ_TOOLS_EXPORTER_SPEAKER_H_
 #define UTLZ_TOOLS_EXPORTER_SPEAKER_H_
 
@@ -21,7 +21,7 @@ class Speaker {
   explicit Speaker(std::function<void(const std::string& sentence)> say);
   ~Speaker();  // says what waits first
 
-  void Tell(std::string sentence);
+  void Report(std::string sentence);
 
  private:
   void Run();

@@ -74,7 +74,7 @@ ClockShift Chained(const ClockShift& first, const ClockShift& second) {
   return whole;
 }
 
-std::string DoubtOf(const ClockShift& shift) {
+std::string UncertaintyOf(const ClockShift& shift) {
   return "The steps are so regular that " + TimeText(*shift.other_shift_ns) +
          " would fit as well; the smaller shift was taken.";
 }
@@ -98,7 +98,7 @@ std::vector<HostClock> AlignHosts(const std::vector<ProfileOutline>& profiles) {
         if (!tie) continue;
         host.clock.shift = Chained(hosts[through].clock.shift, *tie);
         host.clock.aligned = true;
-        if (tie->other_shift_ns) host.clock.notes.push_back(DoubtOf(*tie));
+        if (tie->other_shift_ns) host.clock.notes.push_back(UncertaintyOf(*tie));
         if (through != 0)
           host.clock.notes.push_back("Tied through " + hosts[through].clock.host + ".");
         found = true;

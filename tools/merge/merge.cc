@@ -11,7 +11,7 @@
 
 #include "collector/profile/profile_reader.h"
 #include "collector/profile/profile_writer.h"
-#include "collector/run/run_model.h"
+#include "collector/run/run_intake.h"
 #include "collector/summarize/summary_builder.h"
 #include "tools/merge/collective_reader.h"
 #include "tools/merge/device_frames.h"
@@ -155,7 +155,7 @@ class Merger {
   explicit Merger(ProfileWriter writer) : writer_(std::move(writer)) {}
 
   absl::Status Append(uint32_t source, uint16_t type, const std::string& payload) {
-    model_.Consume(source, type, payload);
+    intake_.Consume(source, type, payload);
     return writer_.Append(source, type, payload);
   }
 
@@ -179,11 +179,11 @@ class Merger {
 
   absl::StatusOr<Summary> Finish(const RanksSummary& ranks, const std::vector<Feed>& feeds) {
     for (const Feed& feed : feeds) {
-      model_.CountRefusedFrames(feed.refused());
-      model_.CountUnreadableBytes(feed.unreadable_bytes());
+      intake_.CountRefusedFrames(feed.refused());
+      intake_.CountUnreadableBytes(feed.unreadable_bytes());
     }
-    model_.EndOfInput();
-    Summary summary = Summarize(model_.Advance());
+    intake_.EndOfInput();
+    Summary summary = Summarize(intake_.Advance());
     *summary.mutable_ranks() = ranks;
     absl::Status status = writer_.Append(0, FRAME_RANKS, ranks.SerializeAsString());
     if (status.ok()) status = writer_.Append(0, FRAME_SUMMARY, summary.SerializeAsString());
@@ -194,7 +194,7 @@ class Merger {
 
  private:
   ProfileWriter writer_;
-  RunModel model_;
+  RunIntake intake_;
 };
 
 // A run counts once, whatever its copies are called.

@@ -15,27 +15,27 @@ constexpr double kToleranceErrors = 4;
 constexpr double kWorthSaying = 0.01;
 
 // One rank's part in a collective, on the first host's clock.
-struct Visit {
+struct Participation {
   uint64_t start_ns;
   uint64_t end_ns;
   uint32_t name;
   uint32_t rank;  // index
 };
 
-std::vector<Visit> VisitsByEnd(const std::vector<PlacedRank>& ranks) {
-  std::vector<Visit> visits;
+std::vector<Participation> ParticipationsByEnd(const std::vector<PlacedRank>& ranks) {
+  std::vector<Participation> participations;
   for (uint32_t rank = 0; rank < ranks.size(); ++rank) {
     const ClockShift& clock = ranks[rank].clock;
     for (const Collective& one : ranks[rank].trace->collectives) {
       // Good to the nanosecond although the time itself is too long for a double.
       const double own_ns = static_cast<double>(one.end_ns) - clock.shift_ns;
       const auto earlier = static_cast<uint64_t>(std::llround(clock.At(own_ns)));
-      visits.push_back({one.start_ns - earlier, one.end_ns - earlier, one.name, rank});
+      participations.push_back({one.start_ns - earlier, one.end_ns - earlier, one.name, rank});
     }
   }
-  std::sort(visits.begin(), visits.end(),
-            [](const Visit& a, const Visit& b) { return a.end_ns < b.end_ns; });
-  return visits;
+  std::sort(participations.begin(), participations.end(),
+            [](const Participation& a, const Participation& b) { return a.end_ns < b.end_ns; });
+  return participations;
 }
 
 class Tally {
@@ -43,21 +43,21 @@ class Tally {
   Tally(size_t ranks, double error_ns, RanksSummary* summary)
       : error_ns_(error_ns), summary_(summary), met_(ranks) {}
 
-  // The visits of one collective.
-  void Add(const std::vector<const Visit*>& visits) {
-    if (visits.size() < 2) return;
+  // The participations of one collective.
+  void Add(const std::vector<const Participation*>& participations) {
+    if (participations.size() < 2) return;
     summary_->set_collectives(summary_->collectives() + 1);
-    const Visit* last = visits[0];
-    for (const Visit* visit : visits) {
-      if (visit->start_ns > last->start_ns) last = visit;
+    const Participation* last = participations[0];
+    for (const Participation* participation : participations) {
+      if (participation->start_ns > last->start_ns) last = participation;
     }
     uint64_t before_last_ns = 0;
-    for (const Visit* visit : visits) {
-      RankSummary* rank = summary_->mutable_ranks(static_cast<int>(visit->rank));
+    for (const Participation* participation : participations) {
+      RankSummary* rank = summary_->mutable_ranks(static_cast<int>(participation->rank));
       rank->set_collectives(rank->collectives() + 1);
       rank->set_waiting_ns(rank->waiting_ns() +
-                           static_cast<double>(last->start_ns - visit->start_ns));
-      if (visit != last) before_last_ns = std::max(before_last_ns, visit->start_ns);
+                           static_cast<double>(last->start_ns - participation->start_ns));
+      if (participation != last) before_last_ns = std::max(before_last_ns, participation->start_ns);
     }
     const double alone_ns = static_cast<double>(last->start_ns - before_last_ns);
     if (alone_ns <= error_ns_) return;
@@ -77,20 +77,23 @@ class Tally {
 };
 
 // Puts together what ends within the tolerance under one name, each rank once.
-void GroupVisits(const std::vector<Visit>& visits, double tolerance_ns, Tally* tally) {
-  std::vector<bool> taken(visits.size());
-  std::vector<const Visit*> group;
-  for (size_t first = 0; first < visits.size(); ++first) {
+void GroupParticipations(const std::vector<Participation>& participations, double tolerance_ns,
+                         Tally* tally) {
+  std::vector<bool> taken(participations.size());
+  std::vector<const Participation*> group;
+  for (size_t first = 0; first < participations.size(); ++first) {
     if (taken[first]) continue;
     group.clear();
     const uint64_t number = first + 1;
-    for (size_t i = first; i < visits.size(); ++i) {
-      if (static_cast<double>(visits[i].end_ns - visits[first].end_ns) > tolerance_ns) break;
-      if (taken[i] || visits[i].name != visits[first].name) continue;
-      if (tally->IsIn(visits[i].rank, number)) break;  // the next collective has begun
-      tally->Mark(visits[i].rank, number);
+    for (size_t i = first; i < participations.size(); ++i) {
+      if (static_cast<double>(participations[i].end_ns - participations[first].end_ns) >
+          tolerance_ns)
+        break;
+      if (taken[i] || participations[i].name != participations[first].name) continue;
+      if (tally->IsIn(participations[i].rank, number)) break;  // the next collective has begun
+      tally->Mark(participations[i].rank, number);
       taken[i] = true;
-      group.push_back(&visits[i]);
+      group.push_back(&participations[i]);
     }
     tally->Add(group);
   }
@@ -134,7 +137,8 @@ void FindStragglers(const std::vector<PlacedRank>& ranks, double wall_ns, RanksS
   }
   summary->set_collectives(0);
   Tally tally(ranks.size(), error_ns, summary);
-  GroupVisits(VisitsByEnd(ranks), std::max(kLeastToleranceNs, kToleranceErrors * error_ns), &tally);
+  GroupParticipations(ParticipationsByEnd(ranks),
+                      std::max(kLeastToleranceNs, kToleranceErrors * error_ns), &tally);
   const double fair = ranks.empty() ? 1 : 1.0 / static_cast<double>(ranks.size());
   for (RankSummary& rank : *summary->mutable_ranks()) {
     const double last = rank.collectives() == 0 ? 0

@@ -140,7 +140,7 @@ double CountAttentionFlops(const DecoderConfig& config, const ModelStep& step) {
   return flops_per_pair * pairs;
 }
 
-ModelWork CountModelWork(const DecoderConfig& config, const ModelStep& step) {
+WorkloadSpec CountWorkloadSpec(const DecoderConfig& config, const ModelStep& step) {
   const double tokens_computed =
       step.pass == ModelPass::kDecode ? step.batch_size : step.batch_size * step.sequence_length;
   const double tokens = step.tokens > 0 ? std::min(step.tokens, tokens_computed) : tokens_computed;
@@ -149,7 +149,7 @@ ModelWork CountModelWork(const DecoderConfig& config, const ModelStep& step) {
   const double passes = step.pass == ModelPass::kTraining ? 3 : 1;
   const double attention = useful * step.batch_size * CountAttentionFlops(config, step);
   const double forward = tokens * CountMatrixFlopsPerToken(config) + attention;
-  ModelWork work;
+  WorkloadSpec work;
   work.set_flops_per_step(passes * forward);
   work.set_flops_per_token(passes * forward / tokens);
   work.set_tokens_per_step(tokens);

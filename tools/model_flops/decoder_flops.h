@@ -38,7 +38,7 @@ double CountMatrixFlopsPerToken(const DecoderConfig& config);
 double CountAttentionFlops(const DecoderConfig& config, const ModelStep& step);
 
 // All of a step, with the sentence that says how it was counted.
-ModelWork CountModelWork(const DecoderConfig& config, const ModelStep& step);
+WorkloadSpec CountWorkloadSpec(const DecoderConfig& config, const ModelStep& step);
 
 }  // namespace utlz
 

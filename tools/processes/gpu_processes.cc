@@ -97,13 +97,13 @@ std::vector<GpuProcess> FindGpuProcesses() {
 
 std::string RenderGpuProcesses(const std::vector<GpuProcess>& processes) {
   if (processes.empty()) return "no process that this user may see uses a GPU\n";
-  std::string text = absl::StrFormat("%8s %-12s %-6s %10s %-7s %s\n", "PID", "USER", "GPU",
+  std::string text = absl::StrFormat("%8s %-12s %-6s %10s %-8s %s\n", "PID", "USER", "GPU",
                                      "MEMORY", "AGENT", "COMMAND");
   for (const GpuProcess& process : processes) {
     const std::string memory =
         process.memory_bytes ? absl::StrCat(*process.memory_bytes >> 20, " MiB") : "-";
     const std::string gpus = process.gpus.empty() ? "-" : absl::StrJoin(process.gpus, ",");
-    absl::StrAppendFormat(&text, "%8d %-12s %-6s %10s %-7s %s\n", process.pid, process.user, gpus,
+    absl::StrAppendFormat(&text, "%8d %-12s %-6s %10s %-8s %s\n", process.pid, process.user, gpus,
                           memory, attach::PresenceName(process.agent), process.command);
   }
   return text;

@@ -13,10 +13,10 @@ namespace utlz {
 namespace {
 
 absl::StatusOr<Summary> Replay(const std::string& path, const std::optional<std::string>& note,
-                               const ModelOptions& options) {
+                               const SummaryOptions& options) {
   absl::StatusOr<ProfileReader> reader = ProfileReader::Open(path);
   if (!reader.ok()) return reader.status();
-  RunModel model(options);
+  RunIntake intake(options);
   RanksSummary ranks;  // of a merge, which alone had the clocks of all hosts
   bool has_ranks = false;
   for (FrameView frame; reader->Next(&frame);) {
@@ -31,15 +31,15 @@ absl::StatusOr<Summary> Replay(const std::string& path, const std::optional<std:
         start.ParseFromArray(frame.payload.data(), static_cast<int>(frame.payload.size()))) {
       start.set_recording(true);
       start.set_recording_note(*note);
-      model.Consume(frame.source, frame.type, start.SerializeAsString());
+      intake.Consume(frame.source, frame.type, start.SerializeAsString());
       continue;
     }
-    model.Consume(frame.source, frame.type, frame.payload);
+    intake.Consume(frame.source, frame.type, frame.payload);
   }
-  model.CountRefusedFrames(reader->refused_frames());
-  model.CountUnreadableBytes(reader->unreadable_bytes());
-  model.EndOfInput();
-  Summary summary = Summarize(model.Advance());
+  intake.CountRefusedFrames(reader->refused_frames());
+  intake.CountUnreadableBytes(reader->unreadable_bytes());
+  intake.EndOfInput();
+  Summary summary = Summarize(intake.Advance());
   if (has_ranks) *summary.mutable_ranks() = std::move(ranks);
   return summary;
 }
@@ -52,7 +52,7 @@ bool TakesLongToReplay(const std::string& path, const LoadOptions& options) {
 
 // Left by a utlz that knew no ladder: reports of it would lack what the rules of today find.
 bool IsOfEarlierRules(const Summary& summary) {
-  return summary.has_window() && !summary.has_trust();
+  return summary.has_steady_state() && !summary.has_trust();
 }
 
 void MarkAsCheckpoint(Summary* summary) {
@@ -80,12 +80,12 @@ absl::StatusOr<Summary> LoadSummary(const std::string& path, const LoadOptions& 
   return ReplayProfile(path);
 }
 
-absl::StatusOr<Summary> ReplayProfile(const std::string& path, const ModelOptions& options) {
+absl::StatusOr<Summary> ReplayProfile(const std::string& path, const SummaryOptions& options) {
   return Replay(path, std::nullopt, options);
 }
 
 absl::StatusOr<Summary> ReplayRecording(const std::string& path, const std::string& note,
-                                        const ModelOptions& options) {
+                                        const SummaryOptions& options) {
   return Replay(path, note, options);
 }
 

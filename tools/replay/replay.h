@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "collector/run/run_model.h"
+#include "collector/run/run_intake.h"
 #include "proto/summary.pb.h"
 
 namespace utlz {
@@ -23,11 +23,11 @@ absl::StatusOr<Summary> LoadSummary(const std::string& path, const LoadOptions& 
 
 // Sends every frame of a profile through the model again, as if it came now. What could not be read
 // is counted in the summary.
-absl::StatusOr<Summary> ReplayProfile(const std::string& path, const ModelOptions& options = {});
+absl::StatusOr<Summary> ReplayProfile(const std::string& path, const SummaryOptions& options = {});
 
 // The same, with the run marked as a recording. `note` says of what, for the first lines.
 absl::StatusOr<Summary> ReplayRecording(const std::string& path, const std::string& note,
-                                        const ModelOptions& options = {});
+                                        const SummaryOptions& options = {});
 
 }  // namespace utlz
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kWorthSaying = 0.02;
 
-const char* NameOfRung(CounterSource source) {
+const char* NameOfSource(CounterSource source) {
   switch (source) {
     case SOURCE_RANGE:
       return "counters of ranges, exact";
@@ -41,16 +41,17 @@ std::string DescribeUncounted(const CaptureSummary& capture) {
   return text + ": " + (all ? "all" : CountText(capture.samples_untraced()) + " of the") +
          " samples were taken while launches were not traced, or while kernels of several "
          "processes "
-         "ran at once. A longer run or visit, or a larger --overhead-budget, lets more of them "
+         "ran at once. A longer run or attachment, or a larger --overhead-budget, lets more of "
+         "them "
          "meet.";
 }
 
 // Tracing slows the host: a GPU that waits for it waits longer.
 std::string DescribeSlowdown(const CaptureSummary& capture) {
   constexpr double kWorthSlowdown = 0.05;
-  if (capture.window_slowdown_share() < kWorthSlowdown) return {};
+  if (capture.steady_state_slowdown_share() < kWorthSlowdown) return {};
   const bool measured = capture.measured_cost_windows() > 0;
-  return "Tracing itself took an estimated " + PercentText(capture.window_slowdown_share()) +
+  return "Tracing itself took an estimated " + PercentText(capture.steady_state_slowdown_share()) +
          " of the time above, which is in its step times and idle shares; " +
          (measured ? "a longer run would measure it well enough to take it out."
                    : "a run of some ten seconds under an --overhead-budget measures it and takes "
@@ -108,7 +109,7 @@ std::string DescribeClocks(const Summary& summary) {
 
 std::string DescribeCapture(const Summary& summary) {
   const CaptureSummary& capture = summary.capture();
-  std::string line = NameOfRung(capture.rung());
+  std::string line = NameOfSource(capture.counter_source());
   if (capture.samples() > 0) {
     line += " (" + CountText(capture.samples()) + " samples of " +
             TimeText(static_cast<double>(capture.sample_interval_ns())) + ", " +
@@ -116,7 +117,7 @@ std::string DescribeCapture(const Summary& summary) {
   }
   line += " · " + CountText(capture.launches()) + " launches, " +
           CountText(capture.launches_dropped() + capture.records_dropped()) + " dropped, " +
-          CountText(capture.launches_timeless()) + " not timed";
+          CountText(capture.launches_untimed()) + " not timed";
   if (capture.launches_implausible() > 0) {
     line += " (" + CountText(capture.launches_implausible()) + " had times that cannot be true)";
   }
@@ -137,15 +138,15 @@ std::string DescribeCapture(const Summary& summary) {
   if ((IsSlowdownMeasured(capture) || capture.has_cost_share()) && capture.has_overhead_budget_share()) {
     line += " (budget " + PercentText(capture.overhead_budget_share()) + ")";
   }
-  if (capture.has_ranges_held_up_ns()) {
-    line += " · calibrating held the program up for " + TimeText(capture.ranges_held_up_ns()) +
+  if (capture.has_calibration_stall_ns()) {
+    line += " · calibrating held the program up for " + TimeText(capture.calibration_stall_ns()) +
             ", left out of its steps";
   }
   if (capture.has_sampler_cpu_share()) {
     line += " · sampler used " + PercentText(capture.sampler_cpu_share()) + " of one CPU core";
   }
-  if (capture.kernels_folded() > 0) {
-    line += " · " + CountText(capture.kernels_folded()) + " kernels counted together";
+  if (capture.kernels_merged() > 0) {
+    line += " · " + CountText(capture.kernels_merged()) + " kernels counted together";
   }
   if (capture.kernels_withheld() > 0) {
     line += " · " + CountText(capture.kernels_withheld()) + " kernels: counters too noisy to show";
@@ -169,16 +170,17 @@ std::vector<std::string> CaptureWarnings(const CaptureSummary& capture) {
                                      DescribeEndedRecords(capture), DescribePresence(capture)}) {
     if (!warning.empty()) warnings.push_back(warning);
   }
-  if (capture.has_rung_reason()) {
-    std::string reason = "Not better because: " + capture.rung_reason();
-    if (capture.has_rung_remedy()) reason += " Remedy: " + capture.rung_remedy();
+  if (capture.has_counter_source_reason()) {
+    std::string reason = "Not better because: " + capture.counter_source_reason();
+    if (capture.has_counter_source_remedy())
+      reason += " Remedy: " + capture.counter_source_remedy();
     warnings.push_back(reason);
   }
   return warnings;
 }
 
-std::string DescribeWindow(const WindowSummary& window) {
-  if (window.of() != "steps") return {};
+std::string DescribeWindow(const SteadyStateSummary& window) {
+  if (window.scope() != "steps") return {};
   std::string text = "Percentages cover the steps only: ";
   if (window.has_end_ns() && window.has_start_ns()) {
     text += TimeText(window.start_ns()) + " to " + TimeText(window.end_ns()) + " of the run, ";

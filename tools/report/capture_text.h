@@ -15,7 +15,7 @@ std::string DescribeCapture(const Summary& summary);
 // Sentences about what is missing or not to be trusted; none where nothing is.
 std::vector<std::string> CaptureWarnings(const CaptureSummary& capture);
 // What part of the run the shares are of; nothing where that is all of it.
-std::string DescribeWindow(const WindowSummary& window);
+std::string DescribeWindow(const SteadyStateSummary& window);
 
 }  // namespace utlz
 

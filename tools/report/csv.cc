@@ -58,15 +58,15 @@ std::string CellOf(const Json& value) {
 
 // Of the capture and of the kernel's GPU: what a row's numbers are worth. In columns, since lines
 // before the titles are no CSV, and a row that is taken out of the table keeps them.
-constexpr const char* kOfCapture[] = {"rung",
+constexpr const char* kOfCapture[] = {"counter_source",
                                       "coverage_share",
                                       "launches_dropped",
-                                      "launches_timeless",
+                                      "launches_untimed",
                                       "records_dropped",
                                       "samples",
                                       "samples_lost",
                                       "sample_interval_ns",
-                                      "kernels_folded",
+                                      "kernels_merged",
                                       "kernels_withheld",
                                       "kernel_time_without_counters_share",
                                       "cost_share"};

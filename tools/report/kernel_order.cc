@@ -7,8 +7,8 @@ namespace {
 
 double SortKey(const KernelSummary& kernel, KernelOrder order) {
   switch (order) {
-    case KernelOrder::kRecoverable:
-      return kernel.recoverable_time_ns();
+    case KernelOrder::kSavings:
+      return kernel.estimated_savings_ns();
     case KernelOrder::kTime:
       return kernel.time_ns();
     case KernelOrder::kFlops:
@@ -25,8 +25,8 @@ double SortKey(const KernelSummary& kernel, KernelOrder order) {
 
 const char* NameOf(KernelOrder order) {
   switch (order) {
-    case KernelOrder::kRecoverable:
-      return "recoverable time";
+    case KernelOrder::kSavings:
+      return "estimated savings";
     case KernelOrder::kTime:
       return "time";
     case KernelOrder::kFlops:

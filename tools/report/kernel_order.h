@@ -8,9 +8,9 @@
 
 namespace utlz {
 
-enum class KernelOrder { kRecoverable, kTime, kFlops, kBytes, kLaunches };
+enum class KernelOrder { kSavings, kTime, kFlops, kBytes, kLaunches };
 
-// As in "recoverable time first".
+// As in "estimated savings first".
 const char* NameOf(KernelOrder order);
 // The most first; those with as much, by time.
 std::vector<const KernelSummary*> SortedKernels(const Summary& summary, KernelOrder order);

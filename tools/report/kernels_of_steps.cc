@@ -34,17 +34,17 @@ void ScaleRoofline(double share, KernelSummary* kernel) {
   if (kernel->has_roofline_time_ns()) {
     kernel->set_roofline_time_ns(share * kernel->roofline_time_ns());
   }
-  if (kernel->has_recoverable_time_ns()) {
-    kernel->set_recoverable_time_ns(share * kernel->recoverable_time_ns());
+  if (kernel->has_estimated_savings_ns()) {
+    kernel->set_estimated_savings_ns(share * kernel->estimated_savings_ns());
   }
-  if (kernel->has_recoverable_time_error_ns()) {
-    kernel->set_recoverable_time_error_ns(share * kernel->recoverable_time_error_ns());
+  if (kernel->has_estimated_savings_error_ns()) {
+    kernel->set_estimated_savings_error_ns(share * kernel->estimated_savings_error_ns());
   }
 }
 
 // Rates and shares stay as they are.
 void Scale(KernelSummary* kernel) {
-  const double share = kernel->window_share();
+  const double share = kernel->steady_state_share();
   const double launches = share * static_cast<double>(kernel->launches());
   kernel->set_launches(static_cast<uint64_t>(std::llround(launches)));
   if (kernel->has_time_ns()) kernel->set_time_ns(share * kernel->time_ns());
@@ -58,13 +58,14 @@ void Scale(KernelSummary* kernel) {
 
 Summary WithKernelsOfSteps(const Summary& summary) {
   Summary shown = summary;
-  const bool known = std::all_of(summary.kernels().begin(), summary.kernels().end(),
-                                 [](const KernelSummary& each) { return each.has_window_share(); });
-  if (summary.window().of() != "steps" || !known) return shown;
+  const bool known =
+      std::all_of(summary.kernels().begin(), summary.kernels().end(),
+                  [](const KernelSummary& each) { return each.has_steady_state_share(); });
+  if (summary.steady_state().scope() != "steps" || !known) return shown;
   shown.clear_kernels();
   double time_ns = 0;
   for (const KernelSummary& kernel : summary.kernels()) {
-    if (kernel.window_share() < kOutside) continue;
+    if (kernel.steady_state_share() < kOutside) continue;
     Scale(&(*shown.add_kernels() = kernel));
     time_ns += shown.kernels(shown.kernels_size() - 1).time_ns();
   }

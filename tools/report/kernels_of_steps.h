@@ -7,8 +7,8 @@
 
 namespace utlz {
 
-// A copy whose kernels' launches, times, FLOPs and bytes are those in Summary.window; the summary as
-// it is where that is the whole run, or an older release did not say what lies in it.
+// A copy whose kernels' launches, times, FLOPs and bytes are those in Summary.steady_state; the
+// summary as it is where that is the whole run, or an older release did not say what lies in it.
 Summary WithKernelsOfSteps(const Summary& summary);
 
 }  // namespace utlz

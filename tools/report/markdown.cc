@@ -102,7 +102,7 @@ std::string Figures(const Summary& summary) {
     rows += "\n";
   }
   if (rows.empty()) return {};
-  const std::string window = DescribeWindow(summary.window());
+  const std::string window = DescribeWindow(summary.steady_state());
   return titles + "\n" + line + "\n" + rows +
          (window.empty() ? "" : "\n" + Sentence(window) + ".\n");
 }
@@ -164,7 +164,7 @@ std::string MarkdownBar(double share) {
 
 std::string Waterfall(const Summary& summary) {
   if (summary.waterfall().slices().empty()) return {};
-  const bool steps = summary.window().of() == "steps";
+  const bool steps = summary.steady_state().scope() == "steps";
   std::string text = steps ? "| slice | of the run | time | of the steps | a step | |\n"
                              "|---|---:|---:|---:|---:|---|\n"
                            : "| slice | share | time | |\n|---|---:|---:|---|\n";
@@ -174,8 +174,8 @@ std::string Waterfall(const Summary& summary) {
     if (!steps) {
       text += MarkdownBar(slice.share());
     } else if (slice.has_time_per_step_ns()) {
-      text += PercentText(slice.window_share()) + " | " + TimeText(slice.time_per_step_ns()) +
-              " | " + MarkdownBar(slice.window_share());
+      text += PercentText(slice.steady_state_share()) + " | " + TimeText(slice.time_per_step_ns()) +
+              " | " + MarkdownBar(slice.steady_state_share());
     } else {
       text += "| | ";
     }
@@ -186,7 +186,7 @@ std::string Waterfall(const Summary& summary) {
 
 // Figures that could not be told apart from others'.
 const char* Mark(const KernelSummary& kernel, bool known) {
-  return known && kernel.folded_size() > 0 ? "~" : "";
+  return known && kernel.merged_with_size() > 0 ? "~" : "";
 }
 
 std::string Kernels(const Summary& summary, const MarkdownOptions& options) {
@@ -195,7 +195,7 @@ std::string Kernels(const Summary& summary, const MarkdownOptions& options) {
   const bool numbered = !AllShareRoof(summary);
   std::string text =
       std::string(numbered ? "| GPU " : "") +
-      "| kernel | recoverable | time | share | launches | FLOP/s | B/s | bound | of roof |\n" +
+      "| kernel | savings | time | share | launches | FLOP/s | B/s | bound | of roof |\n" +
       (numbered ? "|---:" : "") + "|---|---:|---:|---:|---:|---:|---:|---|---:|\n";
   const std::vector<const KernelSummary*> kernels = SortedKernels(summary, options.order);
   const size_t rows = std::min<size_t>(options.top, kernels.size());
@@ -204,7 +204,7 @@ std::string Kernels(const Summary& summary, const MarkdownOptions& options) {
     const double per_second = kernel.time_ns() > 0 ? 1e9 / kernel.time_ns() : 0;
     if (numbered) text += "| " + std::to_string(DeviceIndexOf(summary, kernel)) + " ";
     text += "| " + Code(kernel.short_name().empty() ? kernel.name() : kernel.short_name()) + " | " +
-            TimeText(Optional(kernel.has_recoverable_time_ns(), kernel.recoverable_time_ns())) +
+            TimeText(Optional(kernel.has_estimated_savings_ns(), kernel.estimated_savings_ns())) +
             " | " + TimeText(Optional(kernel.has_time_ns(), kernel.time_ns())) + " | " +
             PercentText(Optional(kernel.has_time_share(), kernel.time_share())) + " | " +
             CountText(kernel.launches()) + " | " + Mark(kernel, kernel.has_flops_per_second()) +

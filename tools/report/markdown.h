@@ -13,7 +13,7 @@ namespace utlz {
 
 struct MarkdownOptions {
   uint32_t top = 15;  // kernels
-  KernelOrder order = KernelOrder::kRecoverable;
+  KernelOrder order = KernelOrder::kSavings;
 };
 
 std::string RenderMarkdown(const Summary& summary, const MarkdownOptions& options = {});

@@ -26,8 +26,8 @@ std::optional<double> Optional(bool known, double value) {
 
 // Half of the 95 % interval of the roof column.
 std::optional<double> RoofError(const KernelSummary& kernel) {
-  if (!kernel.has_recoverable_time_error_ns() || kernel.time_ns() <= 0) return std::nullopt;
-  return kNormal95 * kernel.recoverable_time_error_ns() / kernel.time_ns();
+  if (!kernel.has_estimated_savings_error_ns() || kernel.time_ns() <= 0) return std::nullopt;
+  return kNormal95 * kernel.estimated_savings_error_ns() / kernel.time_ns();
 }
 
 double PerSecond(double total, const KernelSummary& kernel) {
@@ -39,7 +39,8 @@ std::string FlopsCell(const KernelSummary& kernel) {
   std::string cell =
       CompactMeasuredText(Optional(kernel.has_flops_per_second(), kernel.flops_per_second()),
                           PerSecond(kernel.flops_error(), kernel));
-  if (kernel.folded_size() > 0 && kernel.has_flops_per_second()) cell.insert(cell.begin(), '~');
+  if (kernel.merged_with_size() > 0 && kernel.has_flops_per_second())
+    cell.insert(cell.begin(), '~');
   return cell;
 }
 
@@ -59,7 +60,8 @@ std::string BytesCell(const KernelSummary& kernel) {
   std::string cell = CompactMeasuredText(
       Optional(kernel.has_dram_bytes_per_second(), kernel.dram_bytes_per_second()),
       PerSecond(kernel.dram_bytes_error(), kernel));
-  if (kernel.folded_size() > 0 && kernel.has_dram_bytes_per_second()) cell.insert(cell.begin(), '~');
+  if (kernel.merged_with_size() > 0 && kernel.has_dram_bytes_per_second())
+    cell.insert(cell.begin(), '~');
   return cell;
 }
 
@@ -105,8 +107,9 @@ std::string RenderRest(const std::vector<const KernelSummary*>& kernels, size_t 
 std::string Legend(const std::vector<const KernelSummary*>& kernels, size_t rows, bool steps) {
   std::string text = steps ? "in the steps · " : "";
   text += "recover: time above the roofline minimum · ±: 95 % interval, of roof · <: at most";
-  const bool folded = std::any_of(kernels.begin(), kernels.begin() + static_cast<ptrdiff_t>(rows),
-                                  [](const auto* kernel) { return kernel->folded_size() > 0; });
+  const bool folded =
+      std::any_of(kernels.begin(), kernels.begin() + static_cast<ptrdiff_t>(rows),
+                  [](const auto* kernel) { return kernel->merged_with_size() > 0; });
   if (folded) text += " · ~: with others' work";
   return text + "\n";
 }
@@ -117,7 +120,7 @@ std::string RenderKernels(const Summary& summary, const TextOptions& options) {
   if (summary.kernels().empty()) return {};
   const std::vector<const KernelSummary*> kernels = SortedKernels(summary, options.order);
   std::vector<Table::Column> columns = {
-      {"kernel", 0, true}, {"recover", 7}, {"time", 7},  {"share", 5}, {"launch", 6}, {"FLOP/s", 6},
+      {"kernel", 0, true}, {"savings", 7}, {"time", 7},  {"share", 5}, {"launch", 6}, {"FLOP/s", 6},
       {"B/s", 6},          {"FLOP/B", 6},  {"bound", 7}, {"roof", 4},  {"±", 4}};
   // Where GPUs differ, a kernel's share of the roof is that of its own one.
   const bool numbered = !AllShareRoof(summary);
@@ -129,7 +132,7 @@ std::string RenderKernels(const Summary& summary, const TextOptions& options) {
     const KernelSummary& kernel = *kernels[i];
     std::vector<std::string> cells = {
         names[i],
-        TimeText(Optional(kernel.has_recoverable_time_ns(), kernel.recoverable_time_ns())),
+        TimeText(Optional(kernel.has_estimated_savings_ns(), kernel.estimated_savings_ns())),
         TimeText(Optional(kernel.has_time_ns(), kernel.time_ns())),
         ShortPercentText(Optional(kernel.has_time_share(), kernel.time_share())),
         CompactCountText(static_cast<double>(kernel.launches())),
@@ -145,7 +148,8 @@ std::string RenderKernels(const Summary& summary, const TextOptions& options) {
     table.AddRow(std::move(cells), StyleOf(kernel));
   }
   return table.Render(options.color) + RenderRest(kernels, rows) +
-         Styled(Legend(kernels, rows, summary.window().of() == "steps"), Style::kFaint, options.color);
+         Styled(Legend(kernels, rows, summary.steady_state().scope() == "steps"), Style::kFaint,
+                options.color);
 }
 
 }  // namespace utlz

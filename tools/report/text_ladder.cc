@@ -66,8 +66,9 @@ std::string RenderFamily(const FamilySummary& family, bool steps, bool counters)
     rate = BytesText(family.dram_bytes_per_second()) + "/s";
   }
   std::string saved = kUnknown;
-  if (counted && family.has_recoverable_time_ns()) {
-    saved = TimeText(steps ? family.recoverable_time_per_step_ns() : family.recoverable_time_ns());
+  if (counted && family.has_estimated_savings_ns()) {
+    saved =
+        TimeText(steps ? family.estimated_savings_per_step_ns() : family.estimated_savings_ns());
   }
   std::string line =
       "  " + LeftAligned(EscapeForTerminal(family.family()), kNameColumns + 2) +
@@ -80,10 +81,10 @@ std::string RenderFamily(const FamilySummary& family, bool steps, bool counters)
 }
 
 // Only a run with kernel counters has the columns of bandwidth and roofs.
-bool HasCounters(const Summary& summary) { return summary.capture().rung() >= SOURCE_SAMPLED; }
+bool HasCounters(const Summary& summary) { return summary.capture().counter_source() >= SOURCE_SAMPLED; }
 
 std::string RenderFamilies(const Summary& summary, const TextOptions& options) {
-  const bool steps = summary.window().of() == "steps";
+  const bool steps = summary.steady_state().scope() == "steps";
   std::string head = "  " + LeftAligned("family", kNameColumns + 2) +
                      RightAligned(steps ? "a step" : "time", kTimeColumns) +
                      RightAligned("share", kShareColumns);

@@ -22,7 +22,7 @@ enum class GroupBy {
 struct TextOptions {
   bool color = false;  // ANSI colours; only for a terminal
   uint32_t top = 15;   // rows of a table
-  KernelOrder order = KernelOrder::kRecoverable;
+  KernelOrder order = KernelOrder::kSavings;
   GroupBy group_by = GroupBy::kKernel;
   uint32_t columns = 100;
 };

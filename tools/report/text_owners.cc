@@ -23,12 +23,12 @@ std::optional<double> Optional(bool known, double value) {
 }
 
 std::string RecoverableCell(const OwnerSummary& owner) {
-  return TimeText(Optional(owner.has_recoverable_time_ns(), owner.recoverable_time_ns()), 2);
+  return TimeText(Optional(owner.has_estimated_savings_ns(), owner.estimated_savings_ns()), 2);
 }
 
 std::string ErrorCell(const OwnerSummary& owner) {
-  if (!owner.has_recoverable_time_error_ns()) return "";
-  return "± " + TimeText(kNormal95 * owner.recoverable_time_error_ns(), 2);
+  if (!owner.has_estimated_savings_error_ns()) return "";
+  return "± " + TimeText(kNormal95 * owner.estimated_savings_error_ns(), 2);
 }
 
 // The last part of a path, deeper in the more parts there are. Of layers that are summed the whole
@@ -100,7 +100,7 @@ class OwnerTable {
     std::vector<Table::Column> columns = {{title, 0, true}, {"time", 8}, {"share", 5}};
     if (with_idle_) columns.push_back({"idle before", 11});
     for (const Table::Column& column : std::vector<Table::Column>{
-             {"FLOPs", 6}, {"bytes", 8}, {"HFU", 4}, {"bound", 7}, {"recover", 7}, {"±", 9}}) {
+             {"FLOPs", 6}, {"bytes", 8}, {"HFU", 4}, {"bound", 7}, {"savings", 7}, {"±", 9}}) {
       columns.push_back(column);
     }
     return columns;

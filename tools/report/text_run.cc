@@ -208,7 +208,7 @@ std::string RenderRun(const Summary& summary, const TextOptions& options) {
 }
 
 std::string RenderUtilization(const Summary& summary, const TextOptions& options) {
-  const std::string window = DescribeWindow(summary.window());
+  const std::string window = DescribeWindow(summary.steady_state());
   std::string text = window.empty() ? window : Wrap(window, options.columns, 2);
   const bool all_counted = summary.capture().kernel_time_without_counters_share() < kWorthSaying;
   for (int i = 0; i < summary.devices_size(); ++i) {

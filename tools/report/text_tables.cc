@@ -62,12 +62,12 @@ std::string RenderCopies(const Summary& summary, const TextOptions& options) {
 std::string RenderIdle(const Summary& summary, const TextOptions& options) {
   std::string text;
   for (const DeviceSummary& device : summary.devices()) {
-    if (!device.has_idle_time_ns() || device.window_ns() == 0) continue;
+    if (!device.has_idle_time_ns() || device.steady_state_ns() == 0) continue;
     text += Wrap("Idle" + OnGpu(summary, device.uuid()) + ": " +
                      TimeText(Double(device.idle_time_ns())) + ", " +
-                     PercentText(Double(device.idle_time_ns()) / Double(device.window_ns())) +
-                     " of " + TimeText(Double(device.window_ns())) +
-                     (summary.window().of() == "steps" ? " in the steps"
+                     PercentText(Double(device.idle_time_ns()) / Double(device.steady_state_ns())) +
+                     " of " + TimeText(Double(device.steady_state_ns())) +
+                     (summary.steady_state().scope() == "steps" ? " in the steps"
                                                        : " from the first to the last activity"),
                  options.columns, 2);
   }
@@ -124,7 +124,7 @@ std::string RenderSteps(const Summary& summary, const TextOptions& options) {
 // was not traced and start-up would dwarf them.
 std::string RenderWaterfall(const Summary& summary, const TextOptions& options) {
   if (summary.waterfall().slices().empty()) return {};
-  const bool steps = summary.window().of() == "steps";
+  const bool steps = summary.steady_state().scope() == "steps";
   std::string title = "Where GPU time goes";
   if (steps) {
     title.append(kSliceNameColumns + 2 - title.size(), ' ');
@@ -141,9 +141,9 @@ std::string RenderWaterfall(const Summary& summary, const TextOptions& options) 
     if (!steps) {
       line += "  " + Bar(slice.share(), kSliceBarColumns);
     } else if (slice.has_time_per_step_ns()) {
-      line += RightAligned(PercentText(slice.window_share()), 14) +
+      line += RightAligned(PercentText(slice.steady_state_share()), 14) +
               RightAligned(TimeText(slice.time_per_step_ns()), 10) + "  " +
-              Bar(slice.window_share(), kStepBarColumns);
+              Bar(slice.steady_state_share(), kStepBarColumns);
     }
     while (line.back() == ' ') line.pop_back();
     text += line + "\n";

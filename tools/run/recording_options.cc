@@ -53,7 +53,7 @@ absl::StatusOr<std::unique_ptr<Exporter>> StartExporter(
     to->Publish(std::move(snapshot));
   };
   session->tell_alarm = [to = exporter->get()](const Alarm& alarm) {
-    to->Tell(AlarmSentence(alarm));
+    to->Report(AlarmSentence(alarm));
   };
   return exporter;
 }
@@ -103,7 +103,7 @@ SessionOptions MakeSessionOptions(const RecordingOptions& options, const std::st
   if (options.stacks) session.trace_flags |= kTraceStacks;
   if (options.nvtx) session.trace_flags |= kTraceMarkers | kTraceLaunchCalls;
   if (options.counters == CountersMode::kRange) session.trace_flags |= kTraceUserRanges;
-  session.model_work = options.model_work;
+  session.workload_spec = options.workload_spec;
   session.alert_limits = options.alert_limits;
   session.ceilings = LoadCeilings(CeilingsFolder());
   session.live_folder = RuntimeFolder().value_or("");

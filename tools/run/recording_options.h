@@ -29,7 +29,7 @@ struct RecordingOptions {
   bool new_work = true;  // under a budget, a window soon after it begins
   LaterWindowsMode later_windows = LaterWindowsMode::kAuto;
   bool report = true;
-  ModelWork model_work;
+  WorkloadSpec workload_spec;
   AlertLimits alert_limits;
   ExporterOptions metrics;     // where the run's metrics are shown while it goes on, and its alarms
   std::string app_metrics;     // address of the page of a server in the job; empty: none is read

@@ -113,11 +113,11 @@ void NameJob(const std::string& command) {
 
 // Sets the variables that say who takes the agent's records: an attaching tool, or a service.
 void SetAgentsEnvironment(const RunOptions& options) {
-  for (const char* name : {kSocketVariable, kTokenVariable, kParkVariable, kCollectorVariable}) {
+  for (const char* name : {kSocketVariable, kTokenVariable, kPreloadVariable, kCollectorVariable}) {
     unsetenv(name);
   }
   if (options.collector.empty()) {
-    setenv(kParkVariable, "1", 1);
+    setenv(kPreloadVariable, "1", 1);
     return;
   }
   setenv(kCollectorVariable, options.collector.c_str(), 1);
@@ -203,7 +203,7 @@ int RunCommand(const RunOptions& options) {
   const std::optional<std::string> warning = RaisedPrivilegesWarning(*program);
   if (warning) Say("warning: " + *warning);
   const std::vector<EnvironmentAddition> cupti = CuptiForAgents(options, *program);
-  if (options.asleep || !options.collector.empty()) {
+  if (options.preload || !options.collector.empty()) {
     return BecomeCommand(*program, options, *library, cupti);
   }
   const absl::StatusOr<PrivateFolder> folder = PrivateFolder::Make();

@@ -113,8 +113,8 @@ void LiveReaders::Connect() {
 bool LiveReaders::Receive(uint64_t now_ns, Reader* reader) {
   const auto take = [&](LiveSnapshot snapshot) {
     snapshot.set_collector_pid(static_cast<uint32_t>(reader->collector));
-    snapshot.set_believed(reader->user == geteuid() || reader->user == 0);
-    if (!snapshot.believed()) {
+    snapshot.set_accepted(reader->user == geteuid() || reader->user == 0);
+    if (!snapshot.accepted()) {
       RemoveProcessesOfOthers(reader->user, &snapshot);
     }
     reader->last = std::move(snapshot);

@@ -90,15 +90,15 @@ void ProfileReplay::Consume(uint16_t type, std::string_view payload) {
 
 Snapshot ProfileReplay::Read(uint64_t elapsed_ns) {
   FrameView frame;
-  while (!ended_ && (start_ns_ == 0 || model_.state().NewestNs() < start_ns_ + elapsed_ns)) {
+  while (!ended_ && (start_ns_ == 0 || intake_.state().NewestNs() < start_ns_ + elapsed_ns)) {
     if (!reader_.Next(&frame)) {
       ended_ = true;
-      model_.EndOfInput();
+      intake_.EndOfInput();
       break;
     }
     if (frame.type == FRAME_SUMMARY) continue;
     if (frame.source == 0) Consume(frame.type, frame.payload);
-    model_.Consume(frame.source, frame.type, frame.payload);
+    intake_.Consume(frame.source, frame.type, frame.payload);
   }
   const uint64_t now_ns = start_ns_ + elapsed_ns;
   Snapshot snapshot = {.time_ns = now_ns};
@@ -109,8 +109,8 @@ Snapshot ProfileReplay::Read(uint64_t elapsed_ns) {
   }
   // As seldom as a collector does it.
   if (elapsed_ns >= next_report_ns_) {
-    run_ = report_.Take(model_.Advance(), now_ns);
-    run_.set_believed(true);
+    run_ = report_.Take(intake_.Advance(), now_ns);
+    run_.set_accepted(true);
     next_report_ns_ = elapsed_ns + kReportNs;
   }
   snapshot.runs.push_back(run_);
@@ -119,14 +119,14 @@ Snapshot ProfileReplay::Read(uint64_t elapsed_ns) {
 }
 
 void ProfileReplay::AddProcesses(uint64_t now_ns, Snapshot* snapshot) const {
-  const ModelState& model = model_.state();
+  const RunState& run_state = intake_.state();
   for (GpuSnapshot& gpu : snapshot->gpus) {
     gpu.processes.emplace();
-    for (const auto& [source, state] : model.processes.processes()) {
+    for (const auto& [source, state] : run_state.processes.processes()) {
       const Process& info = state->info;
       const bool uses = std::any_of(
           state->device_by_ordinal.begin(), state->device_by_ordinal.end(), [&](const auto& entry) {
-            return FormatUuid(model.devices[entry.second].uuid) == gpu.uuid;
+            return FormatUuid(run_state.devices[entry.second].uuid) == gpu.uuid;
           });
       if (!uses) continue;
       const uint64_t pid = info.host_pid() != 0 ? info.host_pid() : info.pid();

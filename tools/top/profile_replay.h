@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "collector/live/live_report.h"
 #include "collector/profile/profile_reader.h"
-#include "collector/run/run_model.h"
+#include "collector/run/run_intake.h"
 #include "tools/top/snapshot.h"
 
 namespace utlz::top {
@@ -30,7 +30,7 @@ class ProfileReplay {
   void AddProcesses(uint64_t now_ns, Snapshot* snapshot) const;
 
   ProfileReader reader_;
-  RunModel model_;
+  RunIntake intake_;
   LiveReport report_;
   uint64_t start_ns_ = 0;
   LiveSnapshot run_;  // as it was reported last

@@ -92,7 +92,7 @@ std::string SnapshotJson(const Snapshot& snapshot) {
   object["runs"] = Json::array();
   for (const LiveSnapshot& run : snapshot.runs) {
     object["runs"].push_back(MessageToJson(run));
-    object["runs"].back().erase("believed");
+    object["runs"].back().erase("accepted");
   }
   return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -8,9 +8,9 @@
 #include "tools/utlz/command.h"
 #include "tools/utlz/command_description.h"
 #include "tools/utlz/completion.h"
+#include "tools/utlz/load_summaries.h"
 #include "tools/utlz/manual_page.h"
 #include "tools/utlz/option_checks.h"
-#include "tools/utlz/profile_sides.h"
 
 namespace utlz {
 namespace {

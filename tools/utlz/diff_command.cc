@@ -7,8 +7,8 @@
 #include "tools/compare/render_difference.h"
 #include "tools/report_html/report_html.h"
 #include "tools/utlz/command.h"
+#include "tools/utlz/load_summaries.h"
 #include "tools/utlz/option_checks.h"
-#include "tools/utlz/profile_sides.h"
 
 namespace utlz {
 namespace {
@@ -39,7 +39,7 @@ std::string Render(const Summary& before, const Summary& after, const DiffArgume
 }
 
 int RunDiff(DiffArguments* arguments) {
-  const auto sides = LoadSide({arguments->before, arguments->after}, arguments->recompute);
+  const auto sides = LoadSummaries({arguments->before, arguments->after}, arguments->recompute);
   if (!sides) return kFailure;
   arguments->text.before_label = arguments->before;
   arguments->text.after_label = arguments->after;

@@ -11,8 +11,8 @@
 #include "collector/sampler/doctor/doctor_facts.h"
 #include "collector/text/shown_text.h"
 #include "tools/utlz/command.h"
+#include "tools/utlz/load_summaries.h"
 #include "tools/utlz/path_fact.h"
-#include "tools/utlz/profile_sides.h"
 
 namespace utlz {
 namespace {

@@ -6,8 +6,8 @@
 #include "tools/compare/gate.h"
 #include "tools/compare/render_difference.h"
 #include "tools/utlz/command.h"
+#include "tools/utlz/load_summaries.h"
 #include "tools/utlz/option_checks.h"
-#include "tools/utlz/profile_sides.h"
 
 namespace utlz {
 namespace {
@@ -36,8 +36,8 @@ std::string Render(const GateResult& result, Format format) {
 }
 
 int RunGate(GateArguments* arguments) {
-  const auto baseline = LoadSide(arguments->baseline, arguments->recompute);
-  const auto candidate = LoadSide(arguments->candidate, arguments->recompute);
+  const auto baseline = LoadSummaries(arguments->baseline, arguments->recompute);
+  const auto candidate = LoadSummaries(arguments->candidate, arguments->recompute);
   if (!baseline || !candidate) return GateExitStatus(GateOutcome::kRefused);
   arguments->gate.max_regression_share = arguments->max_regression_percent / 100;
   const GateResult result = Gate(*baseline, *candidate, arguments->gate);

@@ -8,7 +8,7 @@
 #include "tools/merge/merge.h"
 #include "tools/report/text_sections.h"
 #include "tools/utlz/command.h"
-#include "tools/utlz/profile_sides.h"
+#include "tools/utlz/load_summaries.h"
 #include "tools/utlz/terminal.h"
 
 namespace utlz {

@@ -23,7 +23,7 @@
 #include "proto/profile.pb.h"
 #include "tools/processes/process_names.h"
 #include "tools/utlz/command.h"
-#include "tools/utlz/profile_sides.h"
+#include "tools/utlz/load_summaries.h"
 
 namespace utlz {
 namespace {

@@ -1,6 +1,6 @@
 #include "tools/processes/gpu_processes.h"
 #include "tools/utlz/command.h"
-#include "tools/utlz/profile_sides.h"
+#include "tools/utlz/load_summaries.h"
 
 namespace utlz {
 namespace {

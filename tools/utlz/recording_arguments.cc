@@ -9,9 +9,9 @@
 #include "tools/history_report/since.h"
 #include "tools/run/overhead_budget.h"
 #include "tools/utlz/alert_options.h"
-#include "tools/utlz/model_work_options.h"
 #include "tools/utlz/option_checks.h"
 #include "tools/utlz/print_report.h"
+#include "tools/utlz/workload_spec_options.h"
 
 namespace utlz {
 
@@ -110,7 +110,7 @@ void AddRecordingOptions(CLI::App* command, const std::string& output,
       ->add_option("--app-metrics", options->app_metrics,
                    "Read the Prometheus page of vLLM, SGLang, TGI or Triton at http://ADDRESS:PORT")
       ->type_name("URL");
-  AddModelWorkOptions(command, &arguments->work);
+  AddWorkloadSpecOptions(command, &arguments->work);
   AddAlertOption(command, &arguments->alerts);
 }
 
@@ -125,9 +125,9 @@ absl::Status ReadRecordingArguments(const RecordingArguments& arguments,
   const absl::StatusOr<uint32_t> budget = ParseOverheadBudget(arguments.overhead_budget);
   if (!budget.ok()) return budget.status();
   options->overhead_budget_ppm = *budget;
-  absl::StatusOr<ModelWork> work = MakeModelWork(arguments.work);
+  absl::StatusOr<WorkloadSpec> work = MakeWorkloadSpec(arguments.work);
   if (!work.ok()) return work.status();
-  options->model_work = *std::move(work);
+  options->workload_spec = *std::move(work);
   absl::StatusOr<AlertLimits> limits = ParseAlertLimits(arguments.alerts);
   if (!limits.ok()) return limits.status();
   options->alert_limits = *std::move(limits);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "tools/model_flops/model_work_request.h"
+#include "tools/model_flops/workload_spec_request.h"
 #include "tools/run/recording_options.h"
 
 namespace utlz {
@@ -16,7 +16,7 @@ struct RecordingArguments {
   std::string overhead_budget = "1%";
   bool no_report = false;
   bool no_new_work = false;
-  ModelWorkRequest work;
+  WorkloadSpecRequest work;
   std::vector<std::string> alerts;
 };
 

@@ -28,10 +28,10 @@
 #include "tools/report_html/report_html.h"
 #include "tools/utlz/alert_options.h"
 #include "tools/utlz/command.h"
-#include "tools/utlz/model_work_options.h"
+#include "tools/utlz/load_summaries.h"
 #include "tools/utlz/option_checks.h"
-#include "tools/utlz/profile_sides.h"
 #include "tools/utlz/terminal.h"
+#include "tools/utlz/workload_spec_options.h"
 
 namespace utlz {
 namespace {
@@ -45,7 +45,7 @@ struct ReportArguments {
   std::vector<std::string> files;
   Format format = Format::kText;
   TextOptions text;
-  ModelWorkRequest work;
+  WorkloadSpecRequest work;
   std::vector<std::string> alerts;
   bool fail_on_alert = false;
   bool recompute = false;
@@ -101,11 +101,11 @@ int Fail(const absl::Status& status, int exit_status) {
 // How profiles are read, all of one command alike.
 struct Reading {
   bool recompute = false;
-  ModelOptions model;
+  SummaryOptions options;
   AlertLimits alert_limits;
 
   absl::StatusOr<Summary> Read(const std::string& file) const {
-    absl::StatusOr<Summary> summary = recompute ? ReplayProfile(file, model) : LoadSummary(file);
+    absl::StatusOr<Summary> summary = recompute ? ReplayProfile(file, options) : LoadSummary(file);
     if (summary.ok()) RaiseAlerts(alert_limits, &*summary);
     return summary;
   }
@@ -117,7 +117,7 @@ absl::StatusOr<Reading> ReadingOf(const ReportArguments& arguments) {
         "--compare lays two profiles over each other in --format html; utlz diff compares them in "
         "other forms");
   }
-  absl::StatusOr<ModelWork> work = MakeModelWork(arguments.work);
+  absl::StatusOr<WorkloadSpec> work = MakeWorkloadSpec(arguments.work);
   if (!work.ok()) return work.status();
   absl::StatusOr<AlertLimits> limits = ParseAlertLimits(arguments.alerts);
   if (!limits.ok()) return limits.status();
@@ -125,17 +125,17 @@ absl::StatusOr<Reading> ReadingOf(const ReportArguments& arguments) {
   reading.recompute =
       arguments.recompute || work->ByteSizeLong() > 0 ||
                       !arguments.step_kernel.empty() || arguments.steps > 0;
-  reading.model.steps = arguments.steps;
-  reading.model.step_kernel = arguments.step_kernel;
-  reading.model.work = *std::move(work);
-  reading.model.ceilings = LoadCeilings(CeilingsFolder());
+  reading.options.steps = arguments.steps;
+  reading.options.step_kernel = arguments.step_kernel;
+  reading.options.work = *std::move(work);
+  reading.options.ceilings = LoadCeilings(CeilingsFolder());
   reading.alert_limits = *std::move(limits);
   return reading;
 }
 
 // The options that say what a step holds, where they were given and no step was found.
 std::string UnusedStepOptions(const ReportArguments& arguments, const Summary& summary) {
-  const ModelWorkRequest& work = arguments.work;
+  const WorkloadSpecRequest& work = arguments.work;
   if (summary.steps().steps() > 0) return "";
   std::string names;
   const auto add = [&names](double value, const char* name) {
@@ -264,12 +264,12 @@ void AddReportCommand(CLI::App* program, Action* action) {
       ->check(NumberRange(1u, 100000u))
       ->type_name("N")
       ->capture_default_str();
-  const std::map<std::string, KernelOrder> orders = {{"recoverable", KernelOrder::kRecoverable},
+  const std::map<std::string, KernelOrder> orders = {{"savings", KernelOrder::kSavings},
                                                      {"time", KernelOrder::kTime},
                                                      {"flops", KernelOrder::kFlops},
                                                      {"bytes", KernelOrder::kBytes},
                                                      {"launches", KernelOrder::kLaunches}};
-  report->add_option("--sort", arguments->text.order, "recoverable, time, flops, bytes or launches")
+  report->add_option("--sort", arguments->text.order, "savings, time, flops, bytes or launches")
       ->transform(Choice(orders))
       ->type_name("WORD");
   const std::map<std::string, GroupBy> groups = {
@@ -285,7 +285,7 @@ void AddReportCommand(CLI::App* program, Action* action) {
       ->check(NumberRange(60u, 1000u))
       ->type_name("N")
       ->capture_default_str();
-  AddModelWorkOptions(report, &arguments->work);
+  AddWorkloadSpecOptions(report, &arguments->work);
   AddAlertOption(report, &arguments->alerts);
   report->add_flag("--fail-on-alert", arguments->fail_on_alert,
                    "End with exit status 3 where an alert is raised");

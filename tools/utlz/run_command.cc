@@ -15,7 +15,7 @@ namespace utlz {
 namespace {
 
 constexpr double kMaxSeconds = 1e9;
-constexpr char kAsleep[] = "--asleep";
+constexpr char kPreload[] = "--preload";
 constexpr char kCupti[] = "--cupti";
 constexpr char kCollector[] = "--collector";
 
@@ -74,8 +74,8 @@ int Run(const CLI::App& subcommand, const std::vector<std::string>& command,
     std::fprintf(stderr, "utlz: which command? utlz run [OPTIONS] [--] COMMAND…\n");
     return kRunFailed;
   }
-  if (const std::optional<std::string> other = GivenWith(kAsleep, subcommand)) {
-    std::fprintf(stderr, "utlz: --asleep records nothing, so %s does not go with it\n",
+  if (const std::optional<std::string> other = GivenWith(kPreload, subcommand)) {
+    std::fprintf(stderr, "utlz: --preload records nothing, so %s does not go with it\n",
                  other->c_str());
     return kRunFailed;
   }
@@ -109,8 +109,9 @@ CLI::App* AddRunCommand(CLI::App* program, const std::vector<std::string>* words
       ->type_name("SECONDS");
   AddRecordingOptions(run, "Profile to write; default utlz-<command>-<date>-<pid>-….utlz",
                       &arguments->recording, &arguments->options.recording);
-  run->add_flag(kAsleep, arguments->options.asleep,
-                "The agent sleeps until utlz attach wakes it, without ptrace; takes --cupti alone");
+  run->add_flag(
+      kPreload, arguments->options.preload,
+      "The agent is inactive until utlz attach activates it, without ptrace; takes --cupti alone");
   run->add_option(kCollector, arguments->options.collector,
                   "Leave the recording to the utlz collector at unix:PATH, or at its default place")
       ->type_name("PLACE");

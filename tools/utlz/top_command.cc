@@ -19,7 +19,7 @@
 #include "tools/top/snapshot_reader.h"
 #include "tools/top/snapshot_text.h"
 #include "tools/utlz/command.h"
-#include "tools/utlz/profile_sides.h"
+#include "tools/utlz/load_summaries.h"
 #include "tools/utlz/terminal.h"
 
 namespace utlz {

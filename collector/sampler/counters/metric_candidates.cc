@@ -6,7 +6,7 @@ namespace {
 constexpr double kDramGrain = 32;   // bytes: DRAM is counted in sectors
 constexpr double kCycleGrain = 16;  // of cycles summed over all SMs, some 10⁷ a sample
 
-std::vector<RoleCandidates> MakeLeanRoles() {
+std::vector<RoleCandidates> MakeBaseRoles() {
   return {
       {METRIC_DRAM_READ_BYTES,
        {{"dram__bytes_read.sum", "byte", kDramGrain},
@@ -34,8 +34,8 @@ std::vector<RoleCandidates> MakeLeanRoles() {
   };
 }
 
-std::vector<RoleCandidates> MakeDetailRoles() {
-  std::vector<RoleCandidates> roles = MakeLeanRoles();
+std::vector<RoleCandidates> MakeExtendedRoles() {
+  std::vector<RoleCandidates> roles = MakeBaseRoles();
   const std::vector<RoleCandidates> details = {
       {METRIC_TENSOR_HMMA_ACTIVE,
        {{"TPC.TriageCompute.sm__pipe_tensor_op_hmma_cycles_active_realtime.sum", "cycle",
@@ -68,13 +68,13 @@ std::vector<RoleCandidates> MakeDetailRoles() {
 
 }  // namespace
 
-const std::vector<RoleCandidates>& LeanRoles() {
-  static const auto* const roles = new std::vector<RoleCandidates>(MakeLeanRoles());
+const std::vector<RoleCandidates>& BaseRoles() {
+  static const auto* const roles = new std::vector<RoleCandidates>(MakeBaseRoles());
   return *roles;
 }
 
-const std::vector<RoleCandidates>& DetailRoles() {
-  static const auto* const roles = new std::vector<RoleCandidates>(MakeDetailRoles());
+const std::vector<RoleCandidates>& ExtendedRoles() {
+  static const auto* const roles = new std::vector<RoleCandidates>(MakeExtendedRoles());
   return *roles;
 }
 

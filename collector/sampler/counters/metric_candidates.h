@@ -23,15 +23,15 @@ struct RoleCandidates {
   bool required = false;
 };
 
-// Roles of the lean set, most important first: bytes, tensor pipe, activity, clock. It serves most
+// Roles of the base set, most important first: bytes, tensor pipe, activity, clock. It serves most
 // windows, since every counter that exists once per SM costs the host about 4.6 KB and several
 // microseconds a sample.
-const std::vector<RoleCandidates>& LeanRoles();
+const std::vector<RoleCandidates>& BaseRoles();
 
-// The lean roles and, as far as one pass holds them: tensor pipe by kind, FMA and FP64 pipes, L2,
+// The base roles and, as far as one pass holds them: tensor pipe by kind, FMA and FP64 pipes, L2,
 // PCIe and NVLink bytes. On GH100, FP64 tensor work is what the tensor pipe did beyond its HMMA and
 // IMMA parts.
-const std::vector<RoleCandidates>& DetailRoles();
+const std::vector<RoleCandidates>& ExtendedRoles();
 
 }  // namespace utlz
 

@@ -57,7 +57,7 @@ void MetricSetSamples::EndWindow(uint64_t lost, const FrameSink& sink) {
   if (announced_.has_value() && encoder_.has_news()) sink(FRAME_SAMPLES, encoder_.Take());
 }
 
-void MetricSetSamples::Introduce(const FrameSink& sink) const {
+void MetricSetSamples::SendDescriptions(const FrameSink& sink) const {
   if (announced_.has_value()) sink(FRAME_METRIC_SET, *announced_);
 }
 

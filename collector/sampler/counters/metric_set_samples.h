@@ -37,7 +37,7 @@ class MetricSetSamples {
   // What is left of a window that has ended.
   void EndWindow(uint64_t lost, const FrameSink& sink);
   // For one who joins: the set, if it has been told of.
-  void Introduce(const FrameSink& sink) const;
+  void SendDescriptions(const FrameSink& sink) const;
 
  private:
   MetricSet Describe(const PmSampler& sampler) const;

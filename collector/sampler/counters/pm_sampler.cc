@@ -199,7 +199,7 @@ absl::Status PmSampler::Decode(const SampleSink& sink, WindowResult* result) {
   result->overflow = hardware_overflow || decode.stop_reason == cupti::kStopCounterDataFull;
   absl::Status status;
   if (decoded == cupti::kSuccess) {
-    status = HandOn(sink, result);
+    status = Emit(sink, result);
   } else if (!hardware_overflow) {
     status = CuptiStatus(table_, decoded, "cuptiPmSamplingDecodeData");
   }
@@ -208,7 +208,7 @@ absl::Status PmSampler::Decode(const SampleSink& sink, WindowResult* result) {
   return status;
 }
 
-absl::Status PmSampler::HandOn(const SampleSink& sink, WindowResult* result) {
+absl::Status PmSampler::Emit(const SampleSink& sink, WindowResult* result) {
   cupti::PmGetCounterDataInfoParams info;
   info.counter_data_image = image_.data();
   info.counter_data_image_size = image_.size();

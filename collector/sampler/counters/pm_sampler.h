@@ -32,8 +32,8 @@ struct PmSamplerOptions {
   size_t device_index = 0;
   // Holds the raw records of one window: some 10 KB a sample on a large GPU. All of it is resident.
   size_t hardware_buffer_bytes = size_t{32} << 20;
-  // Bounds the counter-data image, at some 22 KB a sample for the lean set of a large GPU and 45 KB
-  // for the detail set, and with it the length of a window.
+  // Bounds the counter-data image, at some 22 KB a sample for the base set of a large GPU and 45 KB
+  // for the extended set, and with it the length of a window.
   size_t image_bytes = size_t{40} << 20;
 };
 
@@ -102,7 +102,7 @@ class PmSampler {
   absl::StatusOr<size_t> ImageBytes(Configuration* configuration, uint32_t samples);
   absl::Status InitializeImage();
   absl::Status Decode(const SampleSink& sink, WindowResult* result);
-  absl::Status HandOn(const SampleSink& sink, WindowResult* result);
+  absl::Status Emit(const SampleSink& sink, WindowResult* result);
 
   const CuptiTable& table_;
   const PmSamplerOptions options_;

@@ -10,7 +10,7 @@
 #include "collector/sampler/counters/metric_selection.h"
 #include "collector/sampler/counters/nvml_totals.h"
 #include "collector/sampler/counters/pm_sampler.h"
-#include "collector/sampler/counters/rung_reason.h"
+#include "collector/sampler/counters/source_reason.h"
 #include "collector/sampler/doctor/system_facts.h"
 #include "collector/sampler/driver/cuda_devices.h"
 #include "collector/sampler/driver/cupti_table.h"
@@ -57,7 +57,7 @@ DoctorFact CuptiFact(const absl::StatusOr<CuptiTable>& cupti,
                      const std::vector<std::string>& passed_over) {
   DoctorFact fact{.name = "CUPTI"};
   if (!cupti.ok()) {
-    const RungReason reason = ExplainMissingCupti(cupti.status(), passed_over);
+    const SourceReason reason = ExplainMissingCupti(cupti.status(), passed_over);
     fact.status = FactStatus::kBad;
     fact.detail = reason.reason;
     fact.remedy = reason.remedy;
@@ -75,12 +75,12 @@ absl::StatusOr<std::string> TryCounters(const CuptiTable& cupti, const CudaDevic
   const absl::StatusOr<std::unique_ptr<PmSampler>> sampler =
       PmSampler::Create(cupti, {.device_index = static_cast<size_t>(device.ordinal)});
   if (!sampler.ok()) return sampler.status();
-  const absl::StatusOr<SelectedMetrics> lean = SelectMetrics(
-      LeanRoles(), CuptiPassCounter(cupti, (*sampler)->chip(), (*sampler)->availability()));
-  if (!lean.ok()) return lean.status();
-  const absl::Status status = (*sampler)->Configure(*lean, kUsualIntervalNs);
+  const absl::StatusOr<SelectedMetrics> base = SelectMetrics(
+      BaseRoles(), CuptiPassCounter(cupti, (*sampler)->chip(), (*sampler)->availability()));
+  if (!base.ok()) return base.status();
+  const absl::Status status = (*sampler)->Configure(*base, kUsualIntervalNs);
   if (!status.ok()) return status;
-  return absl::StrCat("free, chip ", (*sampler)->chip(), ", ", lean->size(),
+  return absl::StrCat("free, chip ", (*sampler)->chip(), ", ", base->size(),
                       " counters in one pass");
 }
 
@@ -101,7 +101,7 @@ DoctorFact CountersFact(const CuptiTable& cupti, const CudaDevice& device) {
     fact.detail = *counters;
     return fact;
   }
-  const RungReason reason = ExplainCounterFailure(counters.status());
+  const SourceReason reason = ExplainCounterFailure(counters.status());
   fact.status = FactStatus::kBad;
   fact.detail = reason.reason;
   fact.remedy = reason.remedy;

@@ -9,7 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "collector/sampler/counters/rung_reason.h"
+#include "collector/sampler/counters/source_reason.h"
 #include "collector/sampler/driver/system_files.h"
 
 namespace utlz {
@@ -107,10 +107,10 @@ DoctorFact PtraceFact(const std::string& root) {
   fact.status = FactStatus::kWarning;
   fact.detail = absl::StrCat("not allowed: kernel.yama.ptrace_scope is ", scope);
   fact.remedy = scope >= 3
-                    ? "it stays so until a reboot; start programs with 'utlz run --asleep'"
+                    ? "it stays so until a reboot; start programs with 'utlz run --preload'"
                     : "run 'utlz attach' as root, in a container with CAP_SYS_PTRACE (docker run "
                       "--cap-add=SYS_PTRACE), set 'sysctl kernel.yama.ptrace_scope=0', or start "
-                      "programs with 'utlz run --asleep'";
+                      "programs with 'utlz run --preload'";
   return fact;
 }
 

@@ -6,7 +6,7 @@
 namespace utlz {
 namespace {
 
-// More GPUs than any machine has: what a broken driver says is not believed.
+// More GPUs than any machine has: what a broken driver says is not trusted.
 constexpr int kMaxDevices = 64;
 
 int Attribute(const CudaDriver& table, int attribute, int device) {

@@ -1,5 +1,5 @@
 // A share in what another collector's sampler counts on one GPU: its frames come here, commands go
-// there. Frames are cut and checked as those of any other process; what they say is believed as
+// there. Frames are cut and checked as those of any other process; what they say is trusted as
 // far as its user is (sampler_socket.h).
 #ifndef UTLZ_COLLECTOR_SAMPLER_SHARING_COUNTER_SUBSCRIPTION_H_
 #define UTLZ_COLLECTOR_SAMPLER_SHARING_COUNTER_SUBSCRIPTION_H_

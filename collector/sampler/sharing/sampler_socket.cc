@@ -108,12 +108,12 @@ std::optional<SamplerPeer> SamplerOfAnotherUser(const std::string& uuid) {
   return std::nullopt;
 }
 
-bool MayBeBelieved(uid_t peer, uid_t own) {
+bool IsTrustedPeer(uid_t peer, uid_t own) {
   return peer != kUnknownUser && (peer == own || peer == 0);
 }
 
 bool MayReadCounters(uid_t peer, uid_t own, bool open_to_all) {
-  return MayBeBelieved(peer, own) || (own == 0 && open_to_all);
+  return IsTrustedPeer(peer, own) || (own == 0 && open_to_all);
 }
 
 absl::StatusOr<UniqueFd> ListenForSubscribers(const std::string& uuid) {
@@ -148,7 +148,7 @@ absl::StatusOr<UniqueFd> ConnectToSampler(const std::string& uuid) {
     UniqueFd connection = ConnectTo(uuid, user);
     if (!connection.valid()) continue;
     const std::optional<uid_t> peer = PeerUser(connection.get());
-    if (peer.has_value() && MayBeBelieved(*peer, geteuid())) return connection;
+    if (peer.has_value() && IsTrustedPeer(*peer, geteuid())) return connection;
   }
   return absl::UnavailableError("no sampler of this user or of root can be reached from here");
 }

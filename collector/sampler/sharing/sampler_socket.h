@@ -19,8 +19,8 @@ namespace utlz {
 // Whether a sampler of user `own` gives user `peer` what it counts: to its own user and to root;
 // root's sampler to everybody where the driver lets everybody count anyway.
 bool MayReadCounters(uid_t peer, uid_t own, bool open_to_all);
-// Whether a sampler of user `own` believes one of user `peer`: its own user's and root's.
-bool MayBeBelieved(uid_t peer, uid_t own);
+// Whether a sampler of user `own` accepts one of user `peer`: its own user's and root's.
+bool IsTrustedPeer(uid_t peer, uid_t own);
 
 // Listens for this GPU, as the user that runs this. An error where another process has the name.
 absl::StatusOr<UniqueFd> ListenForSubscribers(const std::string& uuid);

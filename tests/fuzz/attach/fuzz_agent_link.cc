@@ -20,7 +20,7 @@ constexpr pid_t kProcess = 4711;
 
 void CheckSockets(const std::string& list) {
   for (const AgentSocket& socket : FindAgentSockets(list, kProcess)) {
-    const std::string prefix = socket.is_listener ? kListenerNamePrefix : kDoorNamePrefix;
+    const std::string prefix = socket.is_listener ? kListenerNamePrefix : kPairNamePrefix;
     if (!socket.name.starts_with(prefix + std::to_string(kProcess) + "-")) std::abort();
     if (socket.name.find_first_of("\n ") != std::string::npos) std::abort();
   }

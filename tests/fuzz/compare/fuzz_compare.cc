@@ -32,7 +32,7 @@ void Compare(const Summary& before, const Summary& after) {
 
 void Judge(const Summary& before, const Summary& after) {
   GateOptions options;
-  options.allow_other_gpu = options.allow_other_clock = options.allow_other_rung = true;
+  options.allow_other_gpu = options.allow_other_clock = options.allow_other_source = true;
   for (const GateResult& result :
        {Gate({before}, {after}), Gate({before, after}, {after, before}, options)}) {
     if (GateExitStatus(result.outcome) > 4) std::abort();

@@ -56,9 +56,10 @@ std::string TakeHello(FuzzBytes* input) {
   return std::string(reinterpret_cast<const char*>(&hello), sizeof(hello));
 }
 
-void Answer(AgentKnock knock) {
-  SendWelcome(knock, AgentWelcome{});
-  absl::StatusOr<RingMapping> mapping = RingMapping::Map(knock.ring.get(), knock.hello.ring_bytes);
+void Answer(AgentHandshake handshake) {
+  SendWelcome(handshake, AgentWelcome{});
+  absl::StatusOr<RingMapping> mapping =
+      RingMapping::Map(handshake.ring.get(), handshake.hello.ring_bytes);
   if (!mapping.ok()) return;
   const uint64_t most_bytes = mapping->data_bytes();
   RingReader reader(*std::move(mapping));
@@ -69,7 +70,7 @@ void Answer(AgentKnock knock) {
   }
 }
 
-void Knock(FuzzBytes* input, AgentListener* listener) {
+void Handshake(FuzzBytes* input, AgentListener* listener) {
   SocketPair pair;
   const std::string hello = TakeHello(input);
   std::vector<UniqueFd> files(input->Take<uint8_t>() % (kMostFiles + 1));
@@ -95,7 +96,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     if (!listener.ok()) std::abort();
     utlz::FuzzBytes input(bytes, size);
     for (int i = 0; i < utlz::kMostAgents && !input.empty(); ++i) {
-      utlz::Knock(&input, &*listener);
+      utlz::Handshake(&input, &*listener);
     }
   }
   if (utlz::CountOpenDescriptors() != open_before) std::abort();

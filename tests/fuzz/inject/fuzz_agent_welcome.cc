@@ -17,7 +17,7 @@
 #include "tests/support/socket_pair.h"
 #include "tests/support/test_agent.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr int kMostSteps = 256;
@@ -49,7 +49,7 @@ void CheckWindow(const PlannedWindow& window, uint64_t now_ns) {
 void FollowWindows(FuzzBytes* input, const AgentWelcome& welcome) {
   uint64_t now_ns = 2 * kLongestPlannedWindowNs;
   uint64_t launches = 0;
-  TraceBudget budget = TraceBudget::ForVisit();
+  TraceBudget budget = TraceBudget::ForAttachment();
   budget.Start(now_ns, welcome.overhead_budget_ppm);
   RingControl control = {};
   for (int i = 0; i < kMostSteps && !input->empty(); ++i) {
@@ -67,16 +67,16 @@ void FollowWindows(FuzzBytes* input, const AgentWelcome& welcome) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   using namespace utlz;
   const int open_before = CountOpenDescriptors();
   FuzzBytes input(bytes, size);
   AgentWelcome welcome = {};
-  if (inject::Meet(&input, &welcome)) {
+  if (agent::Meet(&input, &welcome)) {
     if (welcome.magic != kHandshakeMagic || welcome.accepted == 0) std::abort();
-    inject::FollowWindows(&input, welcome);
+    agent::FollowWindows(&input, welcome);
   }
   if (CountOpenDescriptors() != open_before) std::abort();
   return 0;

@@ -11,7 +11,7 @@
 #include "inject/record/payload_schemas.h"
 #include "tests/support/fuzz_bytes.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr const char* kNames[] = {"Message size [bytes]",
@@ -76,16 +76,16 @@ void Read(FuzzBytes* input, const PayloadSchemas& schemas) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
-  const auto schemas = std::make_unique<utlz::inject::PayloadSchemas>();
+  const auto schemas = std::make_unique<utlz::agent::PayloadSchemas>();
   utlz::FuzzBytes input(bytes, size);
-  for (int i = 0; i < utlz::inject::kMostSteps && !input.empty(); ++i) {
+  for (int i = 0; i < utlz::agent::kMostSteps && !input.empty(); ++i) {
     if (input.Take<uint8_t>() % 2 == 0) {
-      utlz::inject::Register(&input, schemas.get());
+      utlz::agent::Register(&input, schemas.get());
     } else {
-      utlz::inject::Read(&input, *schemas);
+      utlz::agent::Read(&input, *schemas);
     }
   }
   return 0;

@@ -12,7 +12,7 @@
 #include "inject/record/record_walker.h"
 #include "tests/support/fuzz_bytes.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr size_t kLengthOffset = 8;  // in every record of ours
@@ -72,10 +72,10 @@ class Buffer {
 };
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
-  using namespace utlz::inject;
+  using namespace utlz::agent;
   utlz::FuzzBytes input(bytes, size);
   RecordWalker walker;
   while (!input.empty()) {

@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     step.sequence_length = 4096;
     step.pass = pass;
     Check(CountAttentionFlops(*config, step));
-    static_cast<void>(CountModelWork(*config, step));
+    static_cast<void>(CountWorkloadSpec(*config, step));
   }
   return 0;
 }

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "collector/sampler/channel/frame_stream.h"
-#include "collector/sampler/sampler_audience.h"
+#include "collector/sampler/sampler_subscribers.h"
 #include "proto/profile.pb.h"
 
 namespace utlz {
@@ -67,13 +67,14 @@ void CheckCommands(const std::string& bytes) {
   const std::string uuid(16, 'u');
   UniqueFd own, own_outside;
   Connect(&own, &own_outside);
-  SamplerAudience audience(std::make_unique<FrameChannel>(own.Release()), SubscriberKind::kPlanned);
+  SamplerSubscribers subscribers(std::make_unique<FrameChannel>(own.Release()),
+                                 SubscriberKind::kPlanned);
   std::vector<UniqueFd> outside(3);
   uint64_t now_ns = 1'000'000'000;
   for (UniqueFd& end : outside) {
     UniqueFd inside;
     Connect(&inside, &end);
-    audience.Add(now_ns, std::move(inside), uuid);
+    subscribers.Add(now_ns, std::move(inside), uuid);
   }
   SamplerCommand subscribe{.magic = kSamplerCommandMagic,
                            .kind = kSamplerSubscribe,
@@ -87,14 +88,14 @@ void CheckCommands(const std::string& bytes) {
   Say(own_outside, AsCommands(bytes));
   size_t heard = 0;
   for (int turn = 0; turn < 8; ++turn, now_ns += 100'000'000) {
-    audience.Exchange(
+    subscribers.Exchange(
         now_ns,
-        [&](SamplerAudience::Listener* listener, const SamplerCommand& command) {
+        [&](SamplerSubscribers::Listener* listener, const SamplerCommand& command) {
           ++heard;
           if (command.kind == kSamplerYield) listener->yield_until_ns = command.argument;
         },
-        [](SamplerAudience::Listener*) {});
-    audience.Send(uuid, FRAME_SAMPLER_READY, SamplerReady());
+        [](SamplerSubscribers::Listener*) {});
+    subscribers.Send(uuid, FRAME_SAMPLER_READY, SamplerReady());
   }
   if (heard > 4 * bytes.size() / sizeof(SamplerCommand)) std::abort();
 }

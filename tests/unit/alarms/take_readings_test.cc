@@ -38,8 +38,8 @@ TEST(TakeReadings, WhatAProcessDidAndWhatComesNext) {
   run.Send(1, FRAME_PROCESS, process);
   run.SendLaunches({RunBuilder::LaunchAt(10'000 * kMillisecondNs, kMillisecondNs, 1)});
   RunMetrics metrics;
-  metrics.Take(run.model().Advance(), {});
-  const Readings readings = TakeReadings(run.model().Advance(), metrics);
+  metrics.Take(run.intake().Advance(), {});
+  const Readings readings = TakeReadings(run.intake().Advance(), metrics);
   ASSERT_THAT(readings.devices, SizeIs(1));
   EXPECT_EQ(readings.devices[0].uuid, "GPU-41414141-4141-4141-4141-414141414141");
   EXPECT_FALSE(readings.devices[0].busy.has_value());
@@ -57,8 +57,8 @@ TEST(TakeReadings, ProcessesThatEndedAreNoMore) {
   RunSteps(&run);
   run.EndProcess();
   RunMetrics metrics;
-  metrics.Take(run.model().Advance(), {});
-  EXPECT_THAT(TakeReadings(run.model().Advance(), metrics).processes, IsEmpty());
+  metrics.Take(run.intake().Advance(), {});
+  EXPECT_THAT(TakeReadings(run.intake().Advance(), metrics).processes, IsEmpty());
 }
 
 TEST(TakeReadings, AnAlarmIsInTheSummary) {

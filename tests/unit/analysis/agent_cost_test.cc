@@ -13,13 +13,13 @@ constexpr uint64_t kSecondNs = 1'000'000'000;
 // A process that has lived for a second.
 class AgentCostTest : public testing::Test {
  protected:
-  AgentCostTest() : process_(*model_.processes.Get(1)) {
+  AgentCostTest() : process_(*state_.processes.Get(1)) {
     process_.info.set_start_time_ns(kStartNs);
     process_.has_status = true;
   }
   double Share() { return TracingCostShare(process_, kStartNs + kSecondNs).value_or(-1); }
 
-  ModelState model_;
+  RunState state_;
   ProcessState& process_;
 };
 
@@ -52,18 +52,18 @@ TEST_F(AgentCostTest, IsNotKnownOfAnAgentThatSaidNothing) {
   process_.status.set_tracing_cost_ns(1'000'000);
   process_.has_status = false;
   EXPECT_EQ(Share(), -1);
-  EXPECT_EQ(TracedLaunchCostNs(model_), 0);
+  EXPECT_EQ(TracedLaunchCostNs(state_), 0);
   process_.has_status = true;
-  EXPECT_EQ(TracedLaunchCostNs(model_), double{kTracedLaunchNs});
+  EXPECT_EQ(TracedLaunchCostNs(state_), double{kTracedLaunchNs});
 }
 
 TEST_F(AgentCostTest, OfGraphsIsOfTheirNodesWhereAnAgentTraced) {
   process_.graph_nodes = 100;
-  ProcessState* silent = model_.processes.Get(2);
+  ProcessState* silent = state_.processes.Get(2);
   silent->graph_nodes = 1000;
-  EXPECT_EQ(TracedGraphsCostNs(model_), double{100 * kTracedGraphNodeNs});
+  EXPECT_EQ(TracedGraphsCostNs(state_), double{100 * kTracedGraphNodeNs});
   silent->has_status = true;
-  EXPECT_EQ(TracedGraphsCostNs(model_), double{1100 * kTracedGraphNodeNs});
+  EXPECT_EQ(TracedGraphsCostNs(state_), double{1100 * kTracedGraphNodeNs});
 }
 
 }  // namespace

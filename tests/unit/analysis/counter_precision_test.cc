@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "collector/run/model_state.h"
+#include "collector/run/run_state.h"
 #include "tests/support/counted_run.h"
 
 namespace utlz {
@@ -13,7 +13,7 @@ namespace {
 TEST(CounterPrecisionTest, IsTheWidestIntervalOfAKernelThatMatters) {
   CountedRun run;
   const Summary summary = run.Run();
-  const auto precisions = CounterPrecisions(run.frames().model().state());
+  const auto precisions = CounterPrecisions(run.frames().intake().state());
   ASSERT_EQ(precisions.size(), 1u);
   EXPECT_EQ(precisions[0].device_uuid, RunBuilder::Uuid());
   EXPECT_EQ(precisions[0].samples, summary.capture().samples());
@@ -27,16 +27,16 @@ TEST(CounterPrecisionTest, FewSamplesTellLess) {
   CountedRun few;
   few.SampleUntil(8);
   few.Run();
-  ASSERT_EQ(CounterPrecisions(few.frames().model().state()).size(), 1u);
-  EXPECT_GT(CounterPrecisions(few.frames().model().state())[0].imprecision,
-            CounterPrecisions(many.frames().model().state())[0].imprecision);
+  ASSERT_EQ(CounterPrecisions(few.frames().intake().state()).size(), 1u);
+  EXPECT_GT(CounterPrecisions(few.frames().intake().state())[0].imprecision,
+            CounterPrecisions(many.frames().intake().state())[0].imprecision);
 }
 
 TEST(CounterPrecisionTest, NothingIsSaidOfAGpuThatIsNotSampled) {
   CountedRun run;
   run.SampleUntil(0);
   run.Run();
-  EXPECT_TRUE(CounterPrecisions(run.frames().model().state()).empty());
+  EXPECT_TRUE(CounterPrecisions(run.frames().intake().state()).empty());
 }
 
 // A kernel of another process, which takes a fifth of the time after sampling has ended.
@@ -47,8 +47,8 @@ TEST(CounterPrecisionTest, AKernelThatMattersAndIsNotKnownCountsFull) {
   run.frames().SendLaunches(
       {RunBuilder::LaunchAt(CountedRun::kRepetitions * CountedRun::kStepNs, 8'000'000, 0)}, 2);
   run.Run();
-  ASSERT_EQ(CounterPrecisions(run.frames().model().state()).size(), 1u);
-  EXPECT_EQ(CounterPrecisions(run.frames().model().state())[0].imprecision, 1);
+  ASSERT_EQ(CounterPrecisions(run.frames().intake().state()).size(), 1u);
+  EXPECT_EQ(CounterPrecisions(run.frames().intake().state())[0].imprecision, 1);
 }
 
 // What an attribution tells of kernels that are made up, one by one.
@@ -64,7 +64,7 @@ class ImprecisionTest : public ::testing::Test {
       DevicePeaks peaks;
       peaks.set_dram_bytes_per_second(1e12);
       peaks.set_sm_clock_hz(1e9);
-      model_.devices[*model_.devices.Find(std::string(16, uuid))].peaks = peaks;
+      run_state_.devices[*run_state_.devices.Find(std::string(16, uuid))].peaks = peaks;
     }
     process_.strings = {""};
   }
@@ -76,8 +76,8 @@ class ImprecisionTest : public ::testing::Test {
     process_.strings.push_back(name);
     process_.variants.push_back(shape);
     const auto variant = static_cast<uint32_t>(process_.variants.size() - 1);
-    const uint32_t kernel = model_.kernels.Find(&process_, variant, device);
-    for (int i = 0; i < launches; ++i) model_.kernels[kernel].durations.Add(duration_ns);
+    const uint32_t kernel = run_state_.kernels.Find(&process_, variant, device);
+    for (int i = 0; i < launches; ++i) run_state_.kernels[kernel].durations.Add(duration_ns);
     return kernel;
   }
 
@@ -95,9 +95,9 @@ class ImprecisionTest : public ::testing::Test {
     attribution_.parts_by_kernel[AddKernel(name, launches, device)] = {part};
   }
 
-  double Imprecision() const { return utlz::Imprecision(model_, 0, attribution_); }
+  double Imprecision() const { return utlz::Imprecision(run_state_, 0, attribution_); }
 
-  ModelState model_;
+  RunState run_state_;
   ProcessState process_;
   Attribution attribution_;
 };
@@ -165,7 +165,7 @@ TEST_F(ImprecisionTest, CommunicationAndOtherGpusAreNotAskedOf) {
 // Launches of 10 µs, and of 100 µs that do other work.
 TEST_F(ImprecisionTest, KindsOfLaunchesOfOneKernelAreKnownApart) {
   const uint32_t kernel = AddKernel("a", 10);
-  for (int i = 0; i < 100; ++i) model_.kernels[kernel].durations.Add(kKernelNs / 10);
+  for (int i = 0; i < 100; ++i) run_state_.kernels[kernel].durations.Add(kKernelNs / 10);
   KernelPart brief = PartOf(0, 0.01 * kBytes);
   brief.maximum_ns = kKernelNs / 2;
   KernelPart lasting = PartOf(0, 0.02 * kBytes);

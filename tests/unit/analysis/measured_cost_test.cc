@@ -63,7 +63,7 @@ TEST(MeasuredCost, ComparesAWindowWithTheGapsOnBothSides) {
     AgentStatus status;
     status.set_operations_recorded(operations);
     status.set_operations_numbered(numbered);
-    times.Tell(status);
+    times.AddStatus(status);
   };
   uint64_t numbered = 0;
   for (uint64_t i = 0; i < 22; ++i) {
@@ -90,40 +90,40 @@ TEST(MeasuredCost, ComparesAWindowWithTheGapsOnBothSides) {
 }
 
 TEST(MeasuredCost, OfARunIsThatOfItsCostliestProcess) {
-  ModelState model;
+  RunState state;
   for (const auto& [source, traced_ns] : {std::pair{1u, 16'500.}, {2u, 18'000.}, {3u, 17'000.}}) {
-    model.processes.Get(source)->windows = WindowsOf(16'000, traced_ns, 60, 0, true);
+    state.processes.Get(source)->windows = WindowsOf(16'000, traced_ns, 60, 0, true);
   }
-  model.processes.Get(4);
+  state.processes.Get(4);
   const auto costliest = MeasureCost(WindowsOf(16'000, 18'000, 60, 0, true));
-  ASSERT_TRUE(MeasureCost(model).has_value());
-  EXPECT_DOUBLE_EQ(MeasureCost(model)->share, costliest->share);
-  EXPECT_FALSE(MeasureCost(ModelState()).has_value());
+  ASSERT_TRUE(MeasureCost(state).has_value());
+  EXPECT_DOUBLE_EQ(MeasureCost(state)->share, costliest->share);
+  EXPECT_FALSE(MeasureCost(RunState()).has_value());
 }
 
 TEST(MeasuredCost, OfAGpuIsThatOfTheOneProcessThatWorksThere) {
-  ModelState model;
-  ProcessState* first = model.processes.Get(1);
+  RunState state;
+  ProcessState* first = state.processes.Get(1);
   first->windows = WindowsOf(16'000, 16'500, 60, 0, true);
-  model.processes.Get(2)->windows = WindowsOf(16'000, 18'000, 60, 0, true);
+  state.processes.Get(2)->windows = WindowsOf(16'000, 18'000, 60, 0, true);
   first->strings = {"", "a", "b"};
   first->variants.resize(2);
   first->variants[0].name = 1;
   first->variants[1].name = 2;
   const auto add = [&](uint32_t source, uint32_t variant, uint32_t device) {
-    model.kernels[model.kernels.Find(first, variant, device)].ShareOf(source);
+    state.kernels[state.kernels.Find(first, variant, device)].ShareOf(source);
   };
-  EXPECT_FALSE(MeasureCostOn(model, 0).has_value()) << "no process";
+  EXPECT_FALSE(MeasureCostOn(state, 0).has_value()) << "no process";
   add(1, 0, 0);
   add(1, 1, 0);
   add(2, 0, 1);
-  ASSERT_TRUE(MeasureCostOn(model, 0).has_value());
-  EXPECT_DOUBLE_EQ(MeasureCostOn(model, 0)->share, MeasureCost(first->windows)->share);
-  EXPECT_GT(MeasureCostOn(model, 1)->share, MeasureCostOn(model, 0)->share);
+  ASSERT_TRUE(MeasureCostOn(state, 0).has_value());
+  EXPECT_DOUBLE_EQ(MeasureCostOn(state, 0)->share, MeasureCost(first->windows)->share);
+  EXPECT_GT(MeasureCostOn(state, 1)->share, MeasureCostOn(state, 0)->share);
   add(2, 1, 0);
-  EXPECT_FALSE(MeasureCostOn(model, 0).has_value()) << "of which of them a gap is cannot be told";
+  EXPECT_FALSE(MeasureCostOn(state, 0).has_value()) << "of which of them a gap is cannot be told";
   add(3, 0, 2);
-  EXPECT_FALSE(MeasureCostOn(model, 2).has_value()) << "it told nothing";
+  EXPECT_FALSE(MeasureCostOn(state, 2).has_value()) << "it told nothing";
 }
 
 // For five windows 2.776 standard errors hold 95 %, and 1.960 for very many.
@@ -144,7 +144,7 @@ TEST(MeasuredCost, OfFewWindowsIsLessCertain) {
     AgentStatus status;
     status.set_operations_recorded(recorded);
     status.set_operations_numbered(numbered);
-    times.Tell(status);
+    times.AddStatus(status);
     numbered += 100;
     now_ns += 100 * kMillisecond;
   }

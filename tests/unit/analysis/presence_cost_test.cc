@@ -15,7 +15,7 @@ constexpr uint64_t kSecondNs = 1'000'000'000;
 // that began 180,000 more.
 class PresenceCostTest : public testing::Test {
  protected:
-  PresenceCostTest() : process_(*model_.processes.Get(1)) {
+  PresenceCostTest() : process_(*state_.processes.Get(1)) {
     process_.info.set_start_time_ns(kStartNs);
     process_.has_status = true;
     process_.status.set_operations_recorded(20'000);
@@ -30,7 +30,7 @@ class PresenceCostTest : public testing::Test {
     return PresenceCostOf(process_, idle_share, kStartNs + 10 * kSecondNs);
   }
 
-  ModelState model_;
+  RunState state_;
   ProcessState& process_;
 };
 

@@ -44,8 +44,8 @@ TEST(SteadyPartTest, StartUpIsNoIdleTimeOfTheSteps) {
   SendStartUpAndSteps(&run);
   const Summary summary = run.EndRun(3000 * kMillisecond);
   EXPECT_EQ(summary.findings_size(), 0) << summary.findings(0).evidence();
-  EXPECT_EQ(summary.window().of(), "steps");
-  EXPECT_NEAR(summary.window().start_ns(), 2000.0 * kMillisecond, 1);
+  EXPECT_EQ(summary.steady_state().scope(), "steps");
+  EXPECT_NEAR(summary.steady_state().start_ns(), 2000.0 * kMillisecond, 1);
   EXPECT_GT(summary.devices(0).gpu_busy_share(), 0.99);
   EXPECT_LT(summary.devices(0).run_gpu_busy_share(), 0.2);
   EXPECT_NEAR(SliceShare(summary, kSliceStartUp), 2.0 / 3, 1e-6);
@@ -79,13 +79,13 @@ TEST(SteadyPartTest, WhatOurOwnRangesHoldUpIsNoHostWork) {
   const Summary blamed = run_with(false);
   ASSERT_NE(Finding(blamed, "host_work"), nullptr);
   EXPECT_EQ(blamed.steps().slow_size(), 1);
-  EXPECT_FALSE(blamed.capture().has_ranges_held_up_ns());
+  EXPECT_FALSE(blamed.capture().has_calibration_stall_ns());
 
   const Summary summary = run_with(true);
   EXPECT_EQ(Finding(summary, "host_work"), nullptr);
   EXPECT_EQ(summary.steps().slow_size(), 0);
   EXPECT_NEAR(summary.steps().time_mean_ns(), 5.0 * kMillisecond, 0.02 * kMillisecond);
-  EXPECT_NEAR(summary.capture().ranges_held_up_ns(), 45.0 * kMillisecond, 0.01 * kMillisecond);
+  EXPECT_NEAR(summary.capture().calibration_stall_ns(), 45.0 * kMillisecond, 0.01 * kMillisecond);
   EXPECT_GT(summary.devices(0).gpu_busy_share(), 0.99);
   ExpectSlicesSumToTheWhole(summary);
 }
@@ -97,7 +97,7 @@ TEST(SteadyPartTest, PausesBetweenStepsAreSlicesOfTheirOwn) {
   SendStartUpAndSteps(&paused, 900 * kMillisecond);
   const Summary summary = paused.EndRun(4000 * kMillisecond);
   EXPECT_EQ(Finding(summary, "host_work"), nullptr);
-  EXPECT_EQ(summary.window().pauses(), 1u);
+  EXPECT_EQ(summary.steady_state().pauses(), 1u);
   EXPECT_NEAR(SliceShare(summary, kSlicePauses), 0.9 / 4, 1e-3);
   EXPECT_GT(summary.devices(0).gpu_busy_share(), 0.99);
   ExpectSlicesSumToTheWhole(summary);
@@ -114,7 +114,7 @@ TEST(SteadyPartTest, PausesBetweenStepsAreSlicesOfTheirOwn) {
   short_one.StartRun();
   short_one.StartProcess();
   SendStartUpAndSteps(&short_one, 45 * kMillisecond);
-  EXPECT_EQ(short_one.EndRun(4000 * kMillisecond).window().pauses(), 0u);
+  EXPECT_EQ(short_one.EndRun(4000 * kMillisecond).steady_state().pauses(), 0u);
 }
 
 TEST(SteadyPartTest, ALoopThatDoesLittleIsNotWhatTheRunIsAbout) {
@@ -125,7 +125,7 @@ TEST(SteadyPartTest, ALoopThatDoesLittleIsNotWhatTheRunIsAbout) {
   run.SendLaunches({Build::LaunchAt(10 * kMillisecond, 500 * kMillisecond, 3)});
   const Summary summary = run.EndRun(1000 * kMillisecond);
   EXPECT_TRUE(summary.has_steps());
-  EXPECT_EQ(summary.window().of(), "run");
+  EXPECT_EQ(summary.steady_state().scope(), "run");
   EXPECT_GT(SliceShare(summary, kSliceOutside), 0.4);
   ExpectSlicesSumToTheWhole(summary);
 }
@@ -234,24 +234,24 @@ TEST(SteadyPartTest, APauseMayEndWithAReadbackAndReachTheEdgesOfTheSteps) {
 }
 
 TEST(SteadyPartTest, WithoutKernelTimeThereAreNoSteps) {
-  ModelState model;
-  model.devices.Find(RunBuilder::Uuid());
-  EXPECT_FALSE(FindSteadyPart(model, Steps(0, 10, 1)).steps.has_value());
+  RunState state;
+  state.devices.Find(RunBuilder::Uuid());
+  EXPECT_FALSE(FindSteadyPart(state, Steps(0, 10, 1)).steps.has_value());
 }
 
 TEST(SteadyPartTest, StepsCountWithHalfOfTheKernelTime) {
-  ModelState model;
-  const uint32_t index = model.devices.Find(RunBuilder::Uuid()).value();
+  RunState state;
+  const uint32_t index = state.devices.Find(RunBuilder::Uuid()).value();
   for (const ActivitySegment& segment :
        {Segment(0, 10, kKernelRuns), Segment(10, 20, 0), Segment(20, 30, kKernelRuns)}) {
-    model.devices[index].ledger.Add(segment);
+    state.devices[index].ledger.Add(segment);
   }
-  EXPECT_TRUE(FindSteadyPart(model, Steps(15, 30, 1)).steps.has_value());
-  EXPECT_FALSE(FindSteadyPart(model, Steps(21, 30, 1)).steps.has_value());
-  EXPECT_FALSE(FindSteadyPart(model, std::nullopt).steps.has_value());
+  EXPECT_TRUE(FindSteadyPart(state, Steps(15, 30, 1)).steps.has_value());
+  EXPECT_FALSE(FindSteadyPart(state, Steps(21, 30, 1)).steps.has_value());
+  EXPECT_FALSE(FindSteadyPart(state, std::nullopt).steps.has_value());
   StepsSpan elsewhere = Steps(0, 30, 1);
   elsewhere.device = 1;
-  EXPECT_FALSE(FindSteadyPart(model, elsewhere).steps.has_value()) << "no such device";
+  EXPECT_FALSE(FindSteadyPart(state, elsewhere).steps.has_value()) << "no such device";
 }
 
 // 20 steps of five kernels, of which only the first tenth of the run is traced; the same kernels on

@@ -97,7 +97,7 @@ Summary SummaryOf(double slowdown_ns, int windows) {
 
 TEST(TracedSlowdownTest, StepsAndSharesAreThoseOfTheUntracedProgram) {
   const Summary summary = SummaryOf(200e3, 12);
-  EXPECT_EQ(summary.window().of(), "steps");
+  EXPECT_EQ(summary.steady_state().scope(), "steps");
   EXPECT_NEAR(summary.steps().time_mean_ns(), 800e3, 20e3);
   EXPECT_NEAR(summary.steps().time_p50_ns(), 800e3, 20e3);
   EXPECT_NEAR(summary.steps().idle_time_ns(), 300e3, 20e3);
@@ -107,17 +107,17 @@ TEST(TracedSlowdownTest, StepsAndSharesAreThoseOfTheUntracedProgram) {
   EXPECT_NEAR(summary.devices(0).gpu_busy_share(), 5.0 / 8, 0.02);
   EXPECT_NEAR(summary.devices(0).run_gpu_busy_share(), 5.0 / 8, 0.02);
   EXPECT_GT(SliceShare(summary, kSliceSlowdown), 0);
-  EXPECT_FALSE(summary.capture().has_window_slowdown_share()) << "it has been taken out";
-  EXPECT_NEAR(summary.window().slowdown_time_ns() / summary.window().time_ns(),
+  EXPECT_FALSE(summary.capture().has_steady_state_slowdown_share()) << "it has been taken out";
+  EXPECT_NEAR(summary.steady_state().slowdown_time_ns() / summary.steady_state().time_ns(),
               summary.steps().slowdown_time_ns() / summary.steps().time_mean_ns(), 1e-3);
-  EXPECT_GT(summary.window().slowdown_error_ns(), 0);
+  EXPECT_GT(summary.steady_state().slowdown_error_ns(), 0);
   ExpectSlicesSumToTheWhole(summary);
 }
 
 TEST(TracedSlowdownTest, IsNotMadeUpWhereTracingCostsNothing) {
   const Summary summary = SummaryOf(0, 12);
   EXPECT_FALSE(summary.steps().has_slowdown_time_ns());
-  EXPECT_FALSE(summary.window().has_slowdown_time_ns());
+  EXPECT_FALSE(summary.steady_state().has_slowdown_time_ns());
   EXPECT_EQ(SliceShare(summary, kSliceSlowdown), 0);
   EXPECT_NEAR(summary.steps().time_mean_ns(), 800e3, 20e3);
   ExpectSlicesSumToTheWhole(summary);
@@ -127,9 +127,9 @@ TEST(TracedSlowdownTest, IsNotMadeUpWhereTracingCostsNothing) {
 TEST(TracedSlowdownTest, WhatIsNotTakenOutIsAnEstimate) {
   const Summary summary = SummaryOf(0, 12);
   ASSERT_TRUE(summary.capture().has_measured_cost_share());
-  ASSERT_TRUE(summary.capture().has_window_slowdown_share());
+  ASSERT_TRUE(summary.capture().has_steady_state_slowdown_share());
   const double step_cost_ns = kKernels * static_cast<double>(kTracedLaunchNs);
-  EXPECT_LE(summary.capture().window_slowdown_share(), 1.2 * step_cost_ns / 800e3);
+  EXPECT_LE(summary.capture().steady_state_slowdown_share(), 1.2 * step_cost_ns / 800e3);
 }
 
 TEST(TracedSlowdownTest, OfTooFewWindowsItIsAnEstimate) {
@@ -137,7 +137,7 @@ TEST(TracedSlowdownTest, OfTooFewWindowsItIsAnEstimate) {
   EXPECT_FALSE(summary.steps().has_slowdown_time_ns());
   EXPECT_GT(summary.steps().time_mean_ns(), 900e3);
   const double step_cost_ns = kKernels * static_cast<double>(kTracedLaunchNs);
-  EXPECT_NEAR(summary.capture().window_slowdown_share(), step_cost_ns / 1e6,
+  EXPECT_NEAR(summary.capture().steady_state_slowdown_share(), step_cost_ns / 1e6,
               0.2 * step_cost_ns / 1e6);
 }
 
@@ -148,7 +148,7 @@ class TakeSlowdownOutTest : public testing::Test {
     process_.strings = {"", "a"};
     process_.variants.resize(1);
     process_.variants[0].name = 1;
-    model_.kernels[model_.kernels.Find(&process_, 0, 0)].ShareOf(1);
+    state_.kernels[state_.kernels.Find(&process_, 0, 0)].ShareOf(1);
     SetTraced(17'000);
   }
 
@@ -166,16 +166,16 @@ class TakeSlowdownOutTest : public testing::Test {
   }
 
   DevicePart Less(DevicePart part, bool of_steps = true) const {
-    TakeSlowdownOut(model_, 0, of_steps ? std::optional(StepsSpan()) : std::nullopt, &part);
+    TakeSlowdownOut(state_, 0, of_steps ? std::optional(StepsSpan()) : std::nullopt, &part);
     return part;
   }
 
-  ModelState model_;
-  ProcessState& process_ = *model_.processes.Get(1);
+  RunState state_;
+  ProcessState& process_ = *state_.processes.Get(1);
 };
 
 TEST_F(TakeSlowdownOutTest, AllGapsBecomeShorterAlike) {
-  const MeasuredCost cost = *MeasureCostOn(model_, 0);
+  const MeasuredCost cost = *MeasureCostOn(state_, 0);
   const DevicePart part = Less(PartOf(200e6, 100e6, 700e6));
   EXPECT_NEAR(part.slowdown_ns, cost.window_share * 1e9, 1);
   EXPECT_NEAR(part.slowdown_error_ns, cost.window_standard_error * 1e9, 1);
@@ -193,7 +193,7 @@ TEST_F(TakeSlowdownOutTest, NoMoreThanTheGapsCanBe) {
 }
 
 TEST_F(TakeSlowdownOutTest, OfAWholeRunItIsOfTheWindowsThatWereCompared) {
-  const MeasuredCost cost = *MeasureCostOn(model_, 0);
+  const MeasuredCost cost = *MeasureCostOn(state_, 0);
   const double run_ns = 2 * cost.window_ns;
   EXPECT_NEAR(Less(PartOf(run_ns / 2, 0, run_ns / 2), false).slowdown_ns,
               cost.window_share * cost.window_ns, 1);
@@ -207,7 +207,7 @@ TEST_F(TakeSlowdownOutTest, WhatMayBeChanceStays) {
   bool taken = false, left = false;
   for (double traced_ns = 16'000; traced_ns < 17'000; traced_ns += 10) {
     SetTraced(traced_ns, 0.05);
-    const MeasuredCost cost = *MeasureCostOn(model_, 0);
+    const MeasuredCost cost = *MeasureCostOn(state_, 0);
     const bool told = cost.window_share > 3 * cost.window_standard_error;
     EXPECT_EQ(Less(PartOf(200e6, 100e6, 700e6)).slowdown_ns > 0, told) << traced_ns;
     taken = taken || told;

@@ -40,7 +40,7 @@ KernelRow RowOf(double bytes_per_second, double bytes_error, double flops_per_se
 }
 
 KernelRow Judged(KernelRow row) {
-  WithholdDoubtful(MadeUpCeilings(), &row);
+  WithholdUncertain(MadeUpCeilings(), &row);
   return row;
 }
 
@@ -76,15 +76,15 @@ TEST(WithheldWorkTest, BytesThatAreMostlyErrorAreWithheld) {
 TEST(WithheldWorkTest, FlopsBetweenNothingAndTheImpossibleAreUnknown) {
   const KernelRow nothing = Judged(RowOf(2e12, 0.05, 0.9e15, 1.5));
   EXPECT_TRUE(nothing.withheld.empty()) << "its bytes are known";
-  EXPECT_TRUE(nothing.flops_doubtful);
+  EXPECT_TRUE(nothing.flops_uncertain);
   EXPECT_EQ(nothing.work.flops.size(), 1u) << "the device's sum needs it";
   EXPECT_FALSE(nothing.roofline.compute_time_ns.has_value());
   EXPECT_FALSE(RooflineTimeNs(nothing.roofline).has_value());
   const KernelRow neither = Judged(RowOf(2e12, 1.0, 0.9e15, 1.5));
   EXPECT_FALSE(neither.withheld.empty());
-  EXPECT_TRUE(neither.flops_doubtful);
+  EXPECT_TRUE(neither.flops_uncertain);
   const KernelRow something = Judged(RowOf(2e12, 0.05, 0.02e15, 1.5));
-  EXPECT_FALSE(something.flops_doubtful);
+  EXPECT_FALSE(something.flops_uncertain);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The tool's and the agent's ends of a door, both in this process.
+// The tool's and the agent's ends of a socket pair, both in this process.
 #include "tools/attach/agent_link.h"
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include <string>
 #include <thread>
 
-#include "inject/door.h"
+#include "inject/control_socket.h"
 #include "tests/support/descriptor_limit.h"
 #include "tests/support/sanitizers.h"
 #include "tools/attach/target/proc_file.h"
@@ -27,27 +27,27 @@
 namespace utlz::attach {
 namespace {
 
-using inject::Door;
-using inject::kUnknownUser;
-using inject::OwnDescriptor;
-using inject::SendAnswer;
-using inject::Visit;
+using agent::Attachment;
+using agent::ControlSocket;
+using agent::kUnknownUser;
+using agent::OwnDescriptor;
+using agent::SendAnswer;
 
 constexpr std::chrono::milliseconds kPatience(20'000);
 
 TEST(AgentSockets, AreFoundByTheProcessesOwnNumber) {
   const std::string list =
       "Num       RefCount Protocol Flags    Type St Inode Path\n"
-      "0000000000000000: 00000002 00000000 00010000 0005 01    77 @utlz-parked-12-00ff\n"
-      "0000000000000000: 00000003 00000000 00000000 0005 03 54321 @utlz-door-12-abcd\n"
-      "0000000000000000: 00000003 00000000 00000000 0005 03 54322 @utlz-door-123-abcd\n"
-      "0000000000000000: 00000003 00000000 00000000 0001 03 54323 /run/utlz-door-12-abcd\n"
+      "0000000000000000: 00000002 00000000 00010000 0005 01    77 @utlz-preloaded-12-00ff\n"
+      "0000000000000000: 00000003 00000000 00000000 0005 03 54321 @utlz-control-12-abcd\n"
+      "0000000000000000: 00000003 00000000 00000000 0005 03 54322 @utlz-control-123-abcd\n"
+      "0000000000000000: 00000003 00000000 00000000 0001 03 54323 /run/utlz-control-12-abcd\n"
       "0000000000000000: 00000003 00000000 00000000 0001 03 54324\n"
-      "0000000000000000: 00000003 00000000 00000000 0005 03 x @utlz-door-12-abcd\n";
+      "0000000000000000: 00000003 00000000 00000000 0005 03 x @utlz-control-12-abcd\n";
   const std::vector<AgentSocket> sockets = FindAgentSockets(list, 12);
   ASSERT_EQ(sockets.size(), 2u);
   EXPECT_TRUE(sockets[0].is_listener);
-  EXPECT_EQ(sockets[0].name, "utlz-parked-12-00ff");
+  EXPECT_EQ(sockets[0].name, "utlz-preloaded-12-00ff");
   EXPECT_EQ(sockets[0].inode, 77u);
   EXPECT_FALSE(sockets[1].is_listener);
   EXPECT_EQ(sockets[1].inode, 54321u);
@@ -82,35 +82,35 @@ UniqueFd ConnectByListener() {
   return connection;
 }
 
-class DoorTest : public testing::TestWithParam<bool> {
+class ControlSocketTest : public testing::TestWithParam<bool> {
  protected:
-  // An agent that answers `answers` visits, each with its number, and the tools that come
+  // An agent that answers `answers` attachments, each with its number, and the tools that come
   // meanwhile.
-  std::thread Serve(int visits) {
-    door_.Open({}, GetParam());
-    return std::thread([this, visits] {
-      for (int i = 1; i <= visits; ++i) {
-        Visit visit;
-        if (!door_.Await(&visit)) return;
-        SendAnswer(visit, ControlState::kTracing,
+  std::thread Serve(int attachments) {
+    control_socket_.Open({}, GetParam());
+    return std::thread([this, attachments] {
+      for (int i = 1; i <= attachments; ++i) {
+        Attachment attachment;
+        if (!control_socket_.WaitForAttachment(&attachment)) return;
+        SendAnswer(attachment, ControlState::kTracing,
                    {.reason = static_cast<AgentReason>(i),
-                    .detail = Brought(visit),
+                    .detail = Brought(attachment),
                     .named_cupti = NamedCupti::kTooOld});
-        while (door_.Attend(visit, 10'000'000)) continue;
-        visit.Close();
+        while (control_socket_.StaysConnected(attachment, 10'000'000)) continue;
+        attachment.Close();
       }
-      door_.CloseInChild();
+      control_socket_.CloseInChild();
     });
   }
 
   // A digit for each descriptor: whether it is there, and the right one.
-  static uint32_t Brought(const Visit& visit) {
+  static uint32_t Brought(const Attachment& attachment) {
     const auto digit = [](const OwnDescriptor& own, const char* name) -> uint32_t {
       const auto link = ReadLink("/proc/self/fd/" + std::to_string(own.Get()));
       return own.Get() < 0 ? 0 : link == name ? 1 : 9;
     };
-    return 100 * digit(visit.collector, "/dev/null") + 10 * digit(visit.named_cupti, "/dev/zero") +
-           digit(visit.cupti, "/dev/full");
+    return 100 * digit(attachment.collector, "/dev/null") +
+           10 * digit(attachment.named_cupti, "/dev/zero") + digit(attachment.cupti, "/dev/full");
   }
 
   static UniqueFd Connect() {
@@ -130,21 +130,21 @@ class DoorTest : public testing::TestWithParam<bool> {
     return answer.value_or(ControlAnswer{});
   }
 
-  Door door_;
+  ControlSocket control_socket_;
 };
 
-TEST_P(DoorTest, ServesOneToolAfterTheOther) {
+TEST_P(ControlSocketTest, ServesOneToolAfterTheOther) {
   std::thread agent = Serve(3);
-  for (uint32_t visit = 1; visit <= 3; ++visit) {
+  for (uint32_t attachment = 1; attachment <= 3; ++attachment) {
     const ControlAnswer answer = Ask(Connect());
     EXPECT_EQ(answer.state, static_cast<uint32_t>(ControlState::kTracing));
-    EXPECT_EQ(answer.reason, visit);
+    EXPECT_EQ(answer.reason, attachment);
   }
   agent.join();
 }
 
 // Who loads a library into a process runs code in it.
-TEST_P(DoorTest, TakesLibrariesFromThoseAloneWhoMayTraceTheProcess) {
+TEST_P(ControlSocketTest, TakesLibrariesFromThoseAloneWhoMayTraceTheProcess) {
   const UniqueFd named(open("/dev/zero", O_RDONLY | O_CLOEXEC));
   const UniqueFd last_resort(open("/dev/full", O_RDONLY | O_CLOEXEC));
   const bool over_listener = GetParam();
@@ -169,7 +169,7 @@ TEST_P(DoorTest, TakesLibrariesFromThoseAloneWhoMayTraceTheProcess) {
   agent.join();
 }
 
-TEST_P(DoorTest, RefusesARequestOfAnotherRelease) {
+TEST_P(ControlSocketTest, RefusesARequestOfAnotherRelease) {
   std::thread agent = Serve(1);
   struct {
     ControlRequest known;
@@ -189,7 +189,7 @@ TEST_P(DoorTest, RefusesARequestOfAnotherRelease) {
   agent.join();
 }
 
-TEST_P(DoorTest, IsBusyWhileItServes) {
+TEST_P(ControlSocketTest, IsBusyWhileItServes) {
   std::thread agent = Serve(1);
   {
     const UniqueFd first = Connect();
@@ -199,7 +199,7 @@ TEST_P(DoorTest, IsBusyWhileItServes) {
   agent.join();
 }
 
-TEST_P(DoorTest, HangsUpOnNonsense) {
+TEST_P(ControlSocketTest, HangsUpOnNonsense) {
   std::thread agent = Serve(1);
   const UniqueFd nonsense = Connect();
   ASSERT_EQ(send(nonsense.get(), "hello", 5, MSG_NOSIGNAL), 5);
@@ -208,7 +208,7 @@ TEST_P(DoorTest, HangsUpOnNonsense) {
   agent.join();
 }
 
-TEST_P(DoorTest, SilentToolsDoNotKeepOthersOut) {
+TEST_P(ControlSocketTest, SilentToolsDoNotKeepOthersOut) {
   std::thread agent = Serve(1);
   std::vector<UniqueFd> silent;
   for (int i = 0; i < 3; ++i) silent.push_back(Connect());
@@ -216,7 +216,7 @@ TEST_P(DoorTest, SilentToolsDoNotKeepOthersOut) {
   agent.join();
 }
 
-// What `user`, who connects to the parked agent of this process so many times, reads: 0 where it
+// What `user`, who connects to the preloaded agent of this process so many times, reads: 0 where it
 // hangs up each time. Ends a child, which may do little after fork.
 [[noreturn]] void ListenAs(uid_t user, const ListenerAddress& listener, uint32_t times) {
   const timeval patience = {20, 0};  // an agent that waits for a request says nothing at all
@@ -234,17 +234,17 @@ TEST_P(DoorTest, SilentToolsDoNotKeepOthersOut) {
   _exit(0);
 }
 
-class ParkedAgentTest : public testing::Test {
+class PreloadedAgentTest : public testing::Test {
  protected:
   // An agent that waits at a listener, until a request is taken.
   void Park() {
-    door_.Open({}, true);
+    control_socket_.Open({}, true);
     listener_ = FindListener();
     ASSERT_GT(listener_.size, 0u);
     agent_ = std::thread([this] {
-      Visit visit;
-      if (door_.Await(&visit)) visit.Close();
-      door_.CloseInChild();
+      Attachment attachment;
+      if (control_socket_.WaitForAttachment(&attachment)) attachment.Close();
+      control_socket_.CloseInChild();
     });
   }
 
@@ -257,7 +257,7 @@ class ParkedAgentTest : public testing::Test {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 
-  // Root's own request, through the door, ends it.
+  // Root's own request, through the socket pair, ends it.
   void End() {
     const auto connection = ConnectToAgent(getpid(), /*with_library=*/false);
     ASSERT_TRUE(connection.ok()) << connection.status();
@@ -266,14 +266,14 @@ class ParkedAgentTest : public testing::Test {
     agent_.join();
   }
 
-  Door door_;
+  ControlSocket control_socket_;
   ListenerAddress listener_;
   std::thread agent_;
 };
 
 constexpr uid_t kSomebody = 1001;
 
-TEST_F(ParkedAgentTest, HangsUpOnOtherUsers) {
+TEST_F(PreloadedAgentTest, HangsUpOnOtherUsers) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
   Park();
   EXPECT_EQ(ToldTo(kSomebody), 0);
@@ -281,7 +281,7 @@ TEST_F(ParkedAgentTest, HangsUpOnOtherUsers) {
 }
 
 // A service of root's works as somebody else for a while: that one must not gain root's rights.
-TEST_F(ParkedAgentTest, TrustsNobodyWhileTheProcessHasAnotherUserThanAtItsStart) {
+TEST_F(PreloadedAgentTest, TrustsNobodyWhileTheProcessHasAnotherUserThanAtItsStart) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
   Park();
   for (const uid_t user : {kSomebody, kUnknownUser}) {
@@ -294,8 +294,8 @@ TEST_F(ParkedAgentTest, TrustsNobodyWhileTheProcessHasAnotherUserThanAtItsStart)
   End();
 }
 
-TEST_F(ParkedAgentTest, ServesNobodyWhileTheProcessMustNotBeTraced) {
-  if (geteuid() != 0) GTEST_SKIP() << "comes in through the door at the end, as root may";
+TEST_F(PreloadedAgentTest, ServesNobodyWhileTheProcessMustNotBeTraced) {
+  if (geteuid() != 0) GTEST_SKIP() << "comes in through the socket pair at the end, as root may";
   Park();
   const UniqueFd before = ConnectByListener();
   ASSERT_EQ(prctl(PR_SET_DUMPABLE, 0), 0);
@@ -324,8 +324,8 @@ rlim_t LowestFreeDescriptor() {
 }
 
 // None to accept with, and a limit below those that are polled, where poll() fails.
-TEST_F(ParkedAgentTest, SleepsWhileThereIsNoDescriptor) {
-  if (geteuid() != 0) GTEST_SKIP() << "comes in through the door at the end, as root may";
+TEST_F(PreloadedAgentTest, SleepsWhileThereIsNoDescriptor) {
+  if (geteuid() != 0) GTEST_SKIP() << "comes in through the socket pair at the end, as root may";
   if (kAddressSanitizer) {
     GTEST_SKIP() << "UBSan takes an object's type for wrong where it can open no pipe";
   }
@@ -345,7 +345,7 @@ TEST_F(ParkedAgentTest, SleepsWhileThereIsNoDescriptor) {
   End();
 }
 
-TEST_F(ParkedAgentTest, StrangersCostItSixteenLooksASecond) {
+TEST_F(PreloadedAgentTest, StrangersCostItSixteenLooksASecond) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
   Park();
   EXPECT_EQ(ToldTo(kSomebody, ListenerPace::kMostRefusals), 0);
@@ -358,8 +358,8 @@ TEST_F(ParkedAgentTest, StrangersCostItSixteenLooksASecond) {
   agent_.join();
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, DoorTest, testing::Bool(),
-                         [](const auto& way) { return way.param ? "Listener" : "Door"; });
+INSTANTIATE_TEST_SUITE_P(Ways, ControlSocketTest, testing::Bool(),
+                         [](const auto& way) { return way.param ? "Listener" : "ControlSocket"; });
 
 TEST(OwnDescriptorTest, IsLeftAloneOnceTheNumberMeansAnotherFile) {
   OwnDescriptor own = OwnDescriptor::Adopt(open("/dev/null", O_RDONLY | O_CLOEXEC));

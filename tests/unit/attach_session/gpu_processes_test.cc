@@ -15,14 +15,15 @@ TEST(RenderGpuProcessesTest, UnknownIsADash) {
   known.memory_bytes = uint64_t{3} << 30;
   known.user = "ada";
   known.command = "python serve.py";
-  known.agent = attach::AgentPresence::kAsleep;
+  known.agent = attach::AgentPresence::kInactive;
   GpuProcess unknown;
   unknown.pid = 13;
   unknown.user = "1000";
   unknown.command = "trainer";
   const std::string text = RenderGpuProcesses({known, unknown});
-  EXPECT_THAT(text, HasSubstr("      12 ada          0,3      3072 MiB asleep  python serve.py\n"));
-  EXPECT_THAT(text, HasSubstr("      13 1000         -               - absent  trainer\n"));
+  EXPECT_THAT(text,
+              HasSubstr("      12 ada          0,3      3072 MiB inactive python serve.py\n"));
+  EXPECT_THAT(text, HasSubstr("      13 1000         -               - absent   trainer\n"));
 }
 
 TEST(RenderGpuProcessesTest, NoneIsASentence) {

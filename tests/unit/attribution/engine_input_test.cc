@@ -99,7 +99,7 @@ TEST(EngineInput, RefusesIntervalsThatCannotBe) {
   engine.AddInterval(1, IntervalKind::kKernel, -5, 4000);
   engine.AddInterval(1, IntervalKind::kKernel, 5, kMost);
   engine.AddInterval(1, IntervalKind::kKernel, std::numeric_limits<int64_t>::min(), kMost);
-  EXPECT_EQ(engine.Solve().quality.timeless_intervals, 1u);
+  EXPECT_EQ(engine.Solve().quality.untimed_intervals, 1u);
   EXPECT_EQ(engine.Solve().quality.invalid_intervals, 5u);
 }
 
@@ -122,7 +122,7 @@ TEST(EngineInput, DoubledAndDisorderedSamplesCountOnce) {
 }
 
 // One of them is of another time, and nothing says which.
-TEST(EngineInput, SamplesThatOverlapAreNotBelieved) {
+TEST(EngineInput, SamplesThatOverlapAreNotAccepted) {
   Engine engine(ThreeCounters());
   const std::array<double, 3> values = {10, 10, 10};
   for (int64_t i = 0; i < 100; ++i) engine.AddSample(i * 5000, (i + 1) * 5000, values);

@@ -12,26 +12,26 @@ namespace utlz {
 namespace {
 
 // A kernel whose name tells all, sampled with an error of 2 %.
-KernelBelief Told(double per_launch, const std::string& data_type = "bf16") {
-  KernelBelief belief;
-  belief.instructions_told = true;
-  belief.by_type[data_type] = {per_launch, 0.02 * per_launch, 0.5 * per_launch};
+KernelPrior Told(double per_launch, const std::string& data_type = "bf16") {
+  KernelPrior prior;
+  prior.instructions_known = true;
+  prior.by_type[data_type] = {per_launch, 0.02 * per_launch, 0.5 * per_launch};
   for (const char* other : {"bf16", "tf32"}) {
-    if (other != data_type) belief.by_type[other] = {0, 0, 0.5 * per_launch};
+    if (other != data_type) prior.by_type[other] = {0, 0, 0.5 * per_launch};
   }
-  return belief;
+  return prior;
 }
 
-KernelBelief Untold(double per_launch) {
-  KernelBelief belief = Told(per_launch);
-  belief.instructions_told = false;
-  return belief;
+KernelPrior Unknown(double per_launch) {
+  KernelPrior prior = Told(per_launch);
+  prior.instructions_known = false;
+  return prior;
 }
 
-KernelBelief OfWarps(double per_launch) {
-  KernelBelief belief = Told(per_launch);
-  belief.warp_mma = true;
-  return belief;
+KernelPrior OfWarps(double per_launch) {
+  KernelPrior prior = Told(per_launch);
+  prior.warp_mma = true;
+  return prior;
 }
 
 CountedMix Mix(std::map<uint32_t, uint32_t> kernels, double bf16, double tf32,
@@ -101,7 +101,7 @@ TEST(FlopSolverTest, WhatAMetricCannotCountIsNotTakenFromAKernel) {
 }
 
 TEST(FlopSolverTest, FindsTheOneKernelOfWarpsThatItsNameHides) {
-  const FlopPrior prior = {{1, Told(102)}, {2, Untold(300)}, {3, Untold(40)}};
+  const FlopPrior prior = {{1, Told(102)}, {2, Unknown(300)}, {3, Unknown(40)}};
   const std::vector<CountedMix> mixes = {Mix({{1, 1}, {2, 1}, {3, 1}}, 140, 0, true)};
   const SolvedFlops solved = SolveFlops(mixes, prior);
   EXPECT_EQ(solved.warp_mma, std::set<uint32_t>{2});
@@ -110,7 +110,7 @@ TEST(FlopSolverTest, FindsTheOneKernelOfWarpsThatItsNameHides) {
 }
 
 TEST(FlopSolverTest, FindsSeveralKernelsOfWarps) {
-  const FlopPrior prior = {{1, Told(102)}, {2, Untold(300)}, {3, Untold(70)}, {4, Untold(40)}};
+  const FlopPrior prior = {{1, Told(102)}, {2, Unknown(300)}, {3, Unknown(70)}, {4, Unknown(40)}};
   const std::vector<CountedMix> mixes = {Mix({{1, 1}, {2, 1}, {4, 1}}, 142, 0, true),
                                          Mix({{1, 1}, {3, 1}, {4, 2}}, 182, 0, true)};
   const SolvedFlops solved = SolveFlops(mixes, prior);
@@ -131,9 +131,9 @@ TEST(FlopSolverTest, ASmallContradictionLeavesSamplesTheirWorth) {
   }
 }
 
-TEST(FlopSolverTest, NamesThatCountsContradictAreDoubted) {
+TEST(FlopSolverTest, NamesThatCountsContradictAreLessCertain) {
   // Two kernels could be the one of warps, or a rate is wrong: nobody knows.
-  const FlopPrior prior = {{1, Told(100)}, {2, Untold(50)}, {3, Untold(50)}};
+  const FlopPrior prior = {{1, Told(100)}, {2, Unknown(50)}, {3, Unknown(50)}};
   const std::vector<CountedMix> mixes = {Mix({{1, 1}, {2, 1}, {3, 1}}, 150, 0, true)};
   SolvedFlops solved = SolveFlops(mixes, prior);
   EXPECT_TRUE(solved.warp_mma.empty());
@@ -151,7 +151,7 @@ TEST(FlopSolverTest, NamesThatCountsContradictAreDoubted) {
 TEST(FlopSolverTest, WhatIsHeldAtZeroKeepsItsError) {
   // The second kernel would come out below zero: the first alone did more than was counted.
   FlopPrior prior = {{1, Told(100)}, {2, Told(20)}};
-  prior[2].by_type["bf16"].doubt = 40;
+  prior[2].by_type["bf16"].contradicted_error = 40;
   const std::vector<CountedMix> mixes = {Mix({{1, 1}, {2, 4}}, 60, 0, false)};
   auto solved = SolveFlops(mixes, prior).by_kernel;
   EXPECT_EQ(solved[2]["bf16"].per_launch, 0);

@@ -66,7 +66,7 @@ TEST_F(CeilingsStoreTest, LeavesOutWhatIsNoCeilings) {
   EXPECT_TRUE(LoadCeilings("").empty());
 }
 
-TEST_F(CeilingsStoreTest, BelievesNoNumberThatIsNoRate) {
+TEST_F(CeilingsStoreTest, AcceptsNoNumberThatIsNoRate) {
   const std::string json = R"({"schema": "utlz.ceilings/1", "uuid": ")" + std::string(kUuid) +
                            R"(", "copy_bytes_per_second": -1, "triad_bytes_per_second": "x",
       "time_ns": -5, "rates": [3, {"data_type": "bf16"}, {"data_type": 7, "flops_per_second": 5},

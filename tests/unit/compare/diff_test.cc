@@ -145,8 +145,8 @@ TEST(DiffTest, WhatATraceWindowSawIsPutPerStepOfTheWindow) {
   for (Summary& run : runs) {
     const double seen = &run == &runs[0] ? 1 : 0.1;
     DeviceSummary* device = run.mutable_devices(0);
-    run.mutable_window()->set_of("steps");
-    run.mutable_window()->set_time_ns(seen * static_cast<double>(device->window_ns()));
+    run.mutable_steady_state()->set_scope("steps");
+    run.mutable_steady_state()->set_time_ns(seen * static_cast<double>(device->steady_state_ns()));
     for (WaterfallSlice& slice : *run.mutable_waterfall()->mutable_slices()) {
       slice.set_time_per_step_ns(slice.share() * run.steps().time_mean_ns());
       slice.set_time_ns(seen * slice.time_ns());
@@ -212,9 +212,9 @@ TEST(DiffTest, KernelTimeOfAStepIsThatOfTheSteps) {
   for (Summary& run : runs) {
     run.mutable_steps()->set_kernel_time_ns(8e6);
     run.mutable_steps()->set_time_p50_ns(9e6);
-    run.mutable_window()->set_time_ns(static_cast<double>(run.devices(0).window_ns()));
+    run.mutable_steady_state()->set_time_ns(static_cast<double>(run.devices(0).steady_state_ns()));
   }
-  runs[1].mutable_window()->set_pauses(1);
+  runs[1].mutable_steady_state()->set_pauses(1);
   EXPECT_EQ(Quantity(Diff(runs[0], runs[1]), "kernel_time_ns").verdict, Verdict::kNoDifference);
 }
 
@@ -258,7 +258,7 @@ TEST(DiffTest, SaysWhatMakesTheSidesHardToCompare) {
   Summary before = maker.Make({});
   const Summary after = maker.Make({});
   before.mutable_devices(0)->set_name("NVIDIA A100");
-  before.mutable_capture()->set_rung(SOURCE_TIME_ONLY);
+  before.mutable_capture()->set_counter_source(SOURCE_TIME_ONLY);
   before.mutable_run()->set_finished(false);
   const Difference difference = Diff(before, after);
   ASSERT_EQ(difference.caveats.size(), 3u);

@@ -97,9 +97,9 @@ TEST(GateTest, RefusesOtherGpusClocksAndRungs) {
   EXPECT_EQ(Gate(baseline, candidate, {.allow_other_clock = true}).outcome, GateOutcome::kPass);
 
   candidate = Runs(maker, 1, 10e6);
-  candidate[0].mutable_capture()->set_rung(SOURCE_GPM);
+  candidate[0].mutable_capture()->set_counter_source(SOURCE_GPM);
   EXPECT_EQ(Gate(baseline, candidate).outcome, GateOutcome::kRefused);
-  EXPECT_EQ(Gate(baseline, candidate, {.allow_other_rung = true}).outcome, GateOutcome::kPass);
+  EXPECT_EQ(Gate(baseline, candidate, {.allow_other_source = true}).outcome, GateOutcome::kPass);
 }
 
 // As RefusesOtherGpusClocksAndRungs has it, but seen for so short that the clock may be the same.

@@ -48,7 +48,7 @@ TEST(KernelMatchTest, ShapeComesBeforeName) {
 TEST(KernelMatchTest, KindsThatOneSideAloneHasAreJoined) {
   const auto add_kind = [](Summary& run, const char* kind, double time_ns, double flops) {
     KernelSummary* kernel = AddKernel(run, "gemm", 1, 10, time_ns);
-    kernel->set_kind_label(kind);
+    kernel->set_variant_label(kind);
     kernel->set_short_name(std::string("gemm ") + kind);
     if (flops > 0) kernel->set_flops(flops);
   };

@@ -7,7 +7,7 @@
 
 #include "collector/decode/launch_decoder.h"
 #include "collector/profile/profile_reader.h"
-#include "collector/run/run_model.h"
+#include "collector/run/run_intake.h"
 #include "collector/summarize/summary_builder.h"
 #include "tests/support/launch_encoder.h"
 #include "tools/compare/gate.h"
@@ -106,13 +106,13 @@ Summary Replay(uint64_t longer_ns) {
   for (FrameView frame; reader->Next(&frame);) slowdown.See(frame);
   slowdown.Prepare();
   reader->Rewind();
-  RunModel model;
+  RunIntake intake;
   for (FrameView frame; reader->Next(&frame);) {
     if (frame.type == FRAME_SAMPLES || frame.type == FRAME_RANGES) continue;
-    model.Consume(frame.source, frame.type, slowdown.Apply(frame));
+    intake.Consume(frame.source, frame.type, slowdown.Apply(frame));
   }
-  model.EndOfInput();
-  return Summarize(model.Advance());
+  intake.EndOfInput();
+  return Summarize(intake.Advance());
 }
 
 TEST(RecordingComparisonTest, AgainstItselfThereIsNoDifference) {

@@ -34,7 +34,7 @@ Summary RunMaker::Make(const RunShape& shape) {
   run.mutable_steps()->set_launches(shape.kernels);
   run.mutable_run()->set_wall_ns(static_cast<uint64_t>(wall));
   run.mutable_run()->set_finished(true);
-  run.mutable_capture()->set_rung(SOURCE_SAMPLED);
+  run.mutable_capture()->set_counter_source(SOURCE_SAMPLED);
 
   double kernel_time = 0;
   for (uint32_t i = 0; i < shape.kernels; ++i) {
@@ -53,7 +53,7 @@ Summary RunMaker::Make(const RunShape& shape) {
   }
   DeviceSummary* device = run.add_devices();
   device->set_name("NVIDIA H200");
-  device->set_window_ns(static_cast<uint64_t>(wall));
+  device->set_steady_state_ns(static_cast<uint64_t>(wall));
   device->set_kernel_time_ns(static_cast<uint64_t>(kernel_time));
   device->set_gpu_busy_share(kernel_time / wall);
   device->set_sm_clock_hz(1.7e9);

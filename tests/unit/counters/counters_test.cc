@@ -17,7 +17,7 @@ using Build = RunBuilder;
 
 double WindowShareOf(const Summary& summary, std::string_view name) {
   for (const WaterfallSlice& slice : summary.waterfall().slices()) {
-    if (slice.name() == name) return slice.window_share();
+    if (slice.name() == name) return slice.steady_state_share();
   }
   return 0;
 }
@@ -190,7 +190,7 @@ TEST(CountedRunTest, GivesKernelsTheirCounters) {
   EXPECT_NEAR(a.roofline_efficiency(), 0.8, 0.02) << "4 of 5 bytes a nanosecond";
   EXPECT_EQ(a.bound(), BOUND_MEMORY);
   EXPECT_EQ(b.bound(), BOUND_LATENCY);
-  EXPECT_NEAR(b.recoverable_time_ns(), 0.8 * time_ns, 0.02 * time_ns);
+  EXPECT_NEAR(b.estimated_savings_ns(), 0.8 * time_ns, 0.02 * time_ns);
 }
 
 TEST(CountedRunTest, WithholdsTheRooflineOfAMatrixKernelWithoutFlops) {
@@ -199,7 +199,7 @@ TEST(CountedRunTest, WithholdsTheRooflineOfAMatrixKernelWithoutFlops) {
     EXPECT_FALSE(kernel.has_flops()) << kernel.name();
     EXPECT_TRUE(kernel.has_dram_bytes()) << kernel.name();
     const bool matrix = kernel.name() != "copy_b";
-    EXPECT_EQ(kernel.has_recoverable_time_ns(), !matrix) << kernel.name();
+    EXPECT_EQ(kernel.has_estimated_savings_ns(), !matrix) << kernel.name();
     EXPECT_EQ(kernel.bound(), matrix ? BOUND_UNKNOWN : BOUND_LATENCY) << kernel.name();
   }
 }
@@ -207,7 +207,7 @@ TEST(CountedRunTest, WithholdsTheRooflineOfAMatrixKernelWithoutFlops) {
 TEST(CountedRunTest, GivesTheDeviceItsTotals) {
   const Summary summary = CountedRun().Run();
   const DeviceSummary& device = summary.devices(0);
-  const double window_ns = static_cast<double>(device.window_ns());
+  const double window_ns = static_cast<double>(device.steady_state_ns());
   // The last repetition is not over, and so is no step.
   const double time_ns = (CountedRun::kRepetitions - 1) * CountedRun::kKernelNs;
   EXPECT_NEAR(device.gpu_busy_share(), 2 * time_ns / window_ns, 1e-9);
@@ -220,7 +220,7 @@ TEST(CountedRunTest, GivesTheDeviceItsTotals) {
                   device.unattributed_bytes_share(),
               1, 1e-9);
   EXPECT_EQ(device.source(), SOURCE_SAMPLED);
-  EXPECT_EQ(summary.capture().rung(), SOURCE_SAMPLED);
+  EXPECT_EQ(summary.capture().counter_source(), SOURCE_SAMPLED);
   double sum = 0;
   for (const WaterfallSlice& slice : summary.waterfall().slices()) sum += slice.time_ns();
   EXPECT_NEAR(sum, summary.waterfall().total_ns(), 1e-6 * sum);

@@ -40,7 +40,7 @@ TEST(PoolMemoryTest, WhatWasInUseBetweenReadingsCountsButNotWhatWasBeforeTheFirs
   PoolMemoryTotals totals;
   totals.Add(1, Reading(0, 100, 1000, 900));
   totals.Add(1, Reading(1, 100, 1000, 900));
-  EXPECT_EQ(totals.used_max(), 100) << "the 900 may be of long before a visit";
+  EXPECT_EQ(totals.used_max(), 100) << "the 900 may be of long before an attachment";
   totals.Add(1, Reading(2, 100, 2000, 1500));
   EXPECT_EQ(totals.used_max(), 1500);
 }

@@ -47,8 +47,8 @@ DecodedLaunches RandomLaunches(std::mt19937_64* random) {
     left -= launches;
   }
   if ((*random)() % 2 == 0) {
-    decoded.timeless.push_back({3, 17});
-    decoded.timeless_operations = 5;
+    decoded.untimed.push_back({3, 17});
+    decoded.untimed_operations = 5;
   }
   return decoded;
 }
@@ -87,8 +87,8 @@ TEST(LaunchDecoderTest, GivesBackWhatWasEncoded) {
       EXPECT_EQ(actual->segments[i].stream, expected.segments[i].stream);
       EXPECT_EQ(actual->segments[i].graph_correlation, expected.segments[i].graph_correlation);
     }
-    ASSERT_EQ(actual->timeless.size(), expected.timeless.size());
-    ASSERT_EQ(actual->timeless_operations, expected.timeless_operations);
+    ASSERT_EQ(actual->untimed.size(), expected.untimed.size());
+    ASSERT_EQ(actual->untimed_operations, expected.untimed_operations);
   }
 }
 
@@ -147,8 +147,8 @@ TEST(LaunchDecoderTest, RefusesColumnsThatDisagree) {
   EXPECT_TRUE(refuses([](LaunchBatch* batch) { batch->set_segment_launches(0, 2); }));
   EXPECT_TRUE(refuses([](LaunchBatch* batch) { batch->add_segment_stream(1); }));
   EXPECT_TRUE(refuses([](LaunchBatch* batch) { batch->add_correlation_delta(1); }));
-  EXPECT_TRUE(refuses([](LaunchBatch* batch) { batch->add_timeless_variant(1); }));
-  EXPECT_TRUE(refuses([](LaunchBatch* batch) { batch->set_timeless_operations(2); }));
+  EXPECT_TRUE(refuses([](LaunchBatch* batch) { batch->add_untimed_variant(1); }));
+  EXPECT_TRUE(refuses([](LaunchBatch* batch) { batch->set_untimed_operations(2); }));
 }
 
 TEST(LaunchDecoderTest, RefusesIdentifiersAndTimesOutOfBounds) {

@@ -41,7 +41,7 @@ class StackColumnTest : public ::testing::Test {
   // The columns of stacks alone, as bytes of a LaunchBatch.
   std::string Encode(const std::vector<StackedLaunch>& launches) {
     for (const StackedLaunch& launch : launches) encoder_.Add(launch.variant, launch.stack);
-    inject::ByteBuffer message(buffer_.data(), static_cast<uint32_t>(buffer_.size()));
+    agent::ByteBuffer message(buffer_.data(), static_cast<uint32_t>(buffer_.size()));
     encoder_.Finish(&message);
     EXPECT_FALSE(message.overflowed());
     return {reinterpret_cast<const char*>(message.data()), message.size()};
@@ -66,7 +66,7 @@ class StackColumnTest : public ::testing::Test {
   }
 
   std::vector<uint8_t> buffer_;
-  inject::StackEncoder encoder_;
+  agent::StackEncoder encoder_;
   LaunchDecoder decoder_;
 };
 

@@ -104,7 +104,7 @@ class CheckDocumentsTest(unittest.TestCase):
 
     def test_finds_avoided_words(self):
         self.assertEqual([], self.found(check_documents.avoided_words, {
-            "README.md": "`instructions_told` is told in `told`\n".replace("is told in", "in")
+            "README.md": "`instructions_known` is told in `told`\n".replace("is told in", "in")
                          + "```\nwhoever\n```\nthe threshold, those which\n"}))
         for text in ("It is told.\n", "Held by us\n", "| whoever |\n", "lines, of\nwhich two\n",
                      "is taken out of it\n"):

@@ -37,7 +37,7 @@ class CuptiNoticesTest : public ::testing::Test {
   }
 
   std::vector<std::string> Notices() {
-    const Summary summary = Summarize(run_.model().Advance());
+    const Summary summary = Summarize(run_.intake().Advance());
     return {summary.run().notices().begin(), summary.run().notices().end()};
   }
 
@@ -52,7 +52,7 @@ TEST_F(CuptiNoticesTest, NothingIsSaidWhereAllIsWell) {
 
 TEST_F(CuptiNoticesTest, ASecondCopyKeepsTheProgramsProfilerFromItsKernels) {
   Send(1, NamedCupti::kUsed, "", "/own/libcupti.so.13");
-  Send(2, NamedCupti::kNone, "", "/own/libcupti.so.13");  // named at an earlier visit
+  Send(2, NamedCupti::kNone, "", "/own/libcupti.so.13");  // named at an earlier attachment
   Send(3, NamedCupti::kUsed);
   EXPECT_THAT(
       Notices(),

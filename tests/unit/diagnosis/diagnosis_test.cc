@@ -175,7 +175,7 @@ TEST_F(DiagnosisTest, LatencyIsSetAgainstTheShareOfActiveMultiprocessors) {
 TEST_F(DiagnosisTest, FindingsBelowTheirThresholdsComeLastAndTheRestIsTold) {
   facts_.gaps.launch = {.gaps = 10, .time_ns = 0.14 * kWindowNs};
   facts_.gaps.readback.time_ns = 0.06 * kWindowNs;
-  facts_.kernels.recoverable_ns = 0.1 * kWindowNs;
+  facts_.kernels.savings_ns = 0.1 * kWindowNs;
   const std::vector<FindingSummary> findings = Diagnose(facts_);
   ASSERT_EQ(findings.size(), 3u);
   EXPECT_EQ(findings[0].rule(), "synchronization");
@@ -216,7 +216,7 @@ std::string Verdict(const std::function<void(KnownRun*)>& change,
   run.summary.mutable_efficiency()->set_hfu(0.4);
   run.summary.mutable_devices(0)->set_gpu_busy_share(0.8);
   if (change) change(&run);
-  SummarizeFindings(run.model, run.analysis, &run.summary);
+  SummarizeFindings(run.state, run.analysis, &run.summary);
   return run.summary.verdict();
 }
 
@@ -226,7 +226,7 @@ TEST(VerdictTest, SaysHowBusyAndOfWhatUse) {
       "The GPU was busy 80.0 % of the time but reached 40.0 % of peak FLOP/s; no loss of half a "
       "percent was found.");
   EXPECT_EQ(Verdict([](KnownRun* run) {
-              run->summary.mutable_window()->set_of("steps");
+              run->summary.mutable_steady_state()->set_scope("steps");
             }).find("In its steps the GPU was busy 80.0 %"),
             0u);
 }
@@ -252,7 +252,7 @@ TEST(VerdictTest, SaysWhatMemoryMovedWhereThatIsTheBetterUsed) {
 TEST(VerdictTest, OfSeveralDevicesIsTheirMeanByTimeAndHfuByPeak) {
   const std::string verdict = Verdict([](KnownRun* run) {
     DeviceSummary* idle = run->summary.add_devices();
-    idle->set_window_ns(3'000'000'000);
+    idle->set_steady_state_ns(3'000'000'000);
     idle->set_hfu(0);
     run->summary.mutable_efficiency()->set_hfu(0.15);
   });
@@ -321,7 +321,7 @@ TEST(VerdictTest, NamesWhatCostsMost) {
 TEST(VerdictTest, OfNoWorkSaysSo) {
   const std::string nothing = "No work of a GPU was recorded.";
   EXPECT_EQ(Verdict([](KnownRun* run) { run->summary.clear_devices(); }), nothing);
-  EXPECT_EQ(Verdict([](KnownRun* run) { run->summary.mutable_devices(0)->set_window_ns(0); }),
+  EXPECT_EQ(Verdict([](KnownRun* run) { run->summary.mutable_devices(0)->set_steady_state_ns(0); }),
             nothing);
 }
 

@@ -15,7 +15,7 @@ namespace utlz {
 namespace {
 
 FindingFacts FactsOf(const KnownRun& run) {
-  return GatherFacts(run.model, run.analysis, run.summary);
+  return GatherFacts(run.state, run.analysis, run.summary);
 }
 
 FindingFacts FactsOf(const KnownKernel& kernel) {
@@ -40,7 +40,7 @@ TEST(FindingFactsTest, TimesOfKernelsAreScaledToTheSteadyPart) {
   const FindingFacts waits = halved({.name = "scan", .time_ns = 4e8, .memory_ns = 0.8e8});
   EXPECT_NEAR(waits.kernels.one_kernel.time_ns, 2e8, 1);
   EXPECT_NEAR(waits.kernels.one_kernel.lost_ns, 2e8 - 0.4e8 / 0.9, 1);
-  EXPECT_NEAR(waits.kernels.recoverable_ns, 1.6e8, 1);
+  EXPECT_NEAR(waits.kernels.savings_ns, 1.6e8, 1);
   EXPECT_NEAR(
       halved({.name = "scan", .time_ns = 4e8, .compute_ns = 0.8e8}).kernels.one_kernel.lost_ns,
       2e8 - 0.4e8 / 0.9, 1);
@@ -117,7 +117,7 @@ TEST(FindingFactsTest, SharesOfSeveralDevicesAreMeansOverTheirTime) {
   run.summary.mutable_devices(0)->set_sm_active_share(0.5);
   run.summary.mutable_devices(0)->set_hfu(0.4);
   DeviceSummary* other = run.summary.add_devices();
-  other->set_window_ns(3'000'000'000);
+  other->set_steady_state_ns(3'000'000'000);
   other->set_gpu_busy_share(0.1);
   other->set_sm_active_share(0.1);
   other->set_source(SOURCE_TIME_ONLY);
@@ -140,13 +140,13 @@ FindingFacts WithLagging(int late, int all, bool rank, double exposed_ns = 1e9) 
   StretchContent& content = run.analysis.devices[0].part.content;
   content.time_ns[static_cast<size_t>(TimeCategory::kCommunication)] = exposed_ns;
   for (uint32_t source = 1; source <= 3; ++source) {
-    Process& info = run.model.processes.Get(source)->info;
+    Process& info = run.state.processes.Get(source)->info;
     info.set_pid(1000 + source);
     if (rank) info.set_rank(source - 1);
     uint64_t now_ns = kRunStartNs;
     for (int i = 0; i < all; ++i, now_ns += 100 * kMillisecond) {
       const bool lags = source == 3 && i < late;
-      run.model.arrivals.Add(source, now_ns + (lags ? kMillisecond : 0), now_ns + 2 * kMillisecond);
+      run.state.arrivals.Add(source, now_ns + (lags ? kMillisecond : 0), now_ns + 2 * kMillisecond);
     }
   }
   run.summary.add_devices();

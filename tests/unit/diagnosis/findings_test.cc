@@ -41,7 +41,7 @@ TEST(FindingsTest, LaunchBound) {
 }
 
 TEST(FindingsTest, WithAPriceAGainHasAnAmountAMonth) {
-  ModelOptions options;
+  SummaryOptions options;
   options.work.set_price_per_hour(2);
   RunBuilder run(options);
   run.StartRun();

@@ -17,7 +17,7 @@ Summary Diagnosed(const std::vector<KnownKernel>& kernels,
                   const std::function<void(Summary*)>& change = {}) {
   KnownRun run(kernels);
   if (change) change(&run.summary);
-  SummarizeFindings(run.model, run.analysis, &run.summary);
+  SummarizeFindings(run.state, run.analysis, &run.summary);
   return run.summary;
 }
 

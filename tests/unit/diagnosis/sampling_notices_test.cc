@@ -37,12 +37,12 @@ class SamplingNoticesTest : public ::testing::Test {
   uint32_t OtherProcesses() { return Device().other_processes(); }
 
   DeviceSummary Device() {
-    const Summary summary = Summarize(run_.model().Advance());
+    const Summary summary = Summarize(run_.intake().Advance());
     return summary.devices_size() == 1 ? summary.devices(0) : DeviceSummary();
   }
 
   std::vector<std::string> Notices() {
-    const Summary summary = Summarize(run_.model().Advance());
+    const Summary summary = Summarize(run_.intake().Advance());
     return {summary.run().notices().begin(), summary.run().notices().end()};
   }
 
@@ -69,7 +69,8 @@ TEST_F(SamplingNoticesTest, ProcessesOfTheRunAreNoOthers) {
   run_.StartProcess(3, RunBuilder::Uuid('B'));
   Count(3);
   Count(3);
-  EXPECT_EQ(Summarize(run_.model().Advance()).devices(0).other_processes(), 1u) << "on another GPU";
+  EXPECT_EQ(Summarize(run_.intake().Advance()).devices(0).other_processes(), 1u)
+      << "on another GPU";
 }
 
 TEST_F(SamplingNoticesTest, OnlyThoseThatAreThereTwiceInARowAreOthers) {
@@ -103,7 +104,7 @@ TEST_F(SamplingNoticesTest, OfAGpuThatTheRunDoesNotUseNothingIsSaid) {
 TEST_F(SamplingNoticesTest, SaysWhoHadTheCountersAndWhoSharedThem) {
   SamplerStatus status;
   status.set_device_uuid(RunBuilder::Uuid());
-  status.set_rung(SOURCE_SAMPLED);
+  status.set_counter_source(SOURCE_SAMPLED);
   run_.Send(0, FRAME_SAMPLER_STATUS, status);
   EXPECT_THAT(Notices(), IsEmpty());
   status.set_lent_ns(12'340'000'000);
@@ -126,9 +127,9 @@ TEST(OtherProcessesTest, MarkTheKernelsWhoseSamplesMayHoldTheirWork) {
     ASSERT_EQ(summary.kernels_size(), 2);
     for (const KernelSummary& kernel : summary.kernels()) {
       ASSERT_TRUE(kernel.has_dram_bytes());
-      ASSERT_EQ(kernel.folded_size(), processes == 1 ? 0 : 1);
+      ASSERT_EQ(kernel.merged_with_size(), processes == 1 ? 0 : 1);
       if (processes == 3) {
-        EXPECT_EQ(kernel.folded(0), "2 processes not traced here");
+        EXPECT_EQ(kernel.merged_with(0), "2 processes not traced here");
       }
     }
     EXPECT_GT(summary.devices(0).attributed_bytes_share(), 0.9) << "totals stay";
@@ -140,11 +141,11 @@ TEST_F(SamplingNoticesTest, SaysThatKernelsMayIncludeTheWorkOfOthers) {
   DeviceSummary* device = summary.add_devices();
   device->set_name("Test GPU");
   device->set_source(SOURCE_SAMPLED);
-  AddSamplingNotices(ModelState(), &summary);
+  AddSamplingNotices(RunState(), &summary);
   EXPECT_THAT(summary.run().notices(), IsEmpty()) << "there is nobody else";
   device->set_source(SOURCE_GPM);
   device->set_other_processes(1);
-  const ModelState empty;
+  const RunState empty;
   AddSamplingNotices(empty, &summary);
   EXPECT_THAT(summary.run().notices(), IsEmpty()) << "no kernel has counters";
   device->set_source(SOURCE_SAMPLED);

@@ -15,8 +15,8 @@ Summary RunOn(CounterSource source, const std::string& reason = "") {
   summary.mutable_run()->add_command("train.py");
   summary.add_devices()->set_name("NVIDIA H100 80GB HBM3");
   summary.add_kernels()->set_name("gemm");
-  summary.mutable_capture()->set_rung(source);
-  if (!reason.empty()) summary.mutable_capture()->set_rung_reason(reason);
+  summary.mutable_capture()->set_counter_source(source);
+  if (!reason.empty()) summary.mutable_capture()->set_counter_source_reason(reason);
   return summary;
 }
 

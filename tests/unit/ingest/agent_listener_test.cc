@@ -29,7 +29,8 @@ class AgentListenerTest : public ::testing::Test {
   // As often as it takes for every packet that is under way to be seen.
   void Poll(Clock::time_point now = Clock::now()) {
     for (int i = 0; i < 3; ++i) {
-      listener_->Poll(now, [this](AgentKnock knock) { knocks_.push_back(std::move(knock)); });
+      listener_->Poll(
+          now, [this](AgentHandshake handshake) { handshakes_.push_back(std::move(handshake)); });
     }
   }
 
@@ -41,33 +42,33 @@ class AgentListenerTest : public ::testing::Test {
   TemporaryFolder folder_;
   TestRing ring_;
   absl::StatusOr<AgentListener> listener_;
-  std::vector<AgentKnock> knocks_;
+  std::vector<AgentHandshake> handshakes_;
 };
 
 TEST_F(AgentListenerTest, HandsAHelloOnAndItsWelcomeBack) {
   const UniqueFd agent = ConnectTo(path());
   ASSERT_TRUE(SendHello(agent.get(), ring_.bytes(), ring_.fd()));
   Poll();
-  ASSERT_EQ(knocks_.size(), 1u);
-  EXPECT_EQ(knocks_[0].hello.ring_bytes, ring_.bytes());
-  EXPECT_EQ(knocks_[0].pid, getpid());
-  EXPECT_TRUE(knocks_[0].pidfd.valid());
+  ASSERT_EQ(handshakes_.size(), 1u);
+  EXPECT_EQ(handshakes_[0].hello.ring_bytes, ring_.bytes());
+  EXPECT_EQ(handshakes_[0].pid, getpid());
+  EXPECT_TRUE(handshakes_[0].pidfd.valid());
   struct stat sent = {};
   struct stat received = {};
   ASSERT_EQ(fstat(ring_.fd(), &sent), 0);
-  ASSERT_EQ(fstat(knocks_[0].ring.get(), &received), 0);
+  ASSERT_EQ(fstat(handshakes_[0].ring.get(), &received), 0);
   EXPECT_EQ(received.st_ino, sent.st_ino);
 
   AgentWelcome welcome = {};
   welcome.flush_period_ms = 77;
-  EXPECT_TRUE(SendWelcome(knocks_[0], welcome));
+  EXPECT_TRUE(SendWelcome(handshakes_[0], welcome));
   const std::optional<AgentWelcome> answer = ReceiveWelcome(agent.get());
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(answer->flush_period_ms, 77u);
   EXPECT_EQ(listener_->refused(), 0u);
 }
 
-TEST_F(AgentListenerTest, IsReadableWhenSomebodyKnocks) {
+TEST_F(AgentListenerTest, IsReadableWhenSomebodyConnects) {
   pollfd entry = {listener_->fd(), POLLIN, 0};
   EXPECT_EQ(poll(&entry, 1, 0), 0);
   const UniqueFd agent = ConnectTo(path());
@@ -103,7 +104,7 @@ TEST_F(AgentListenerTest, ShutsOutWhoeverDoesNotSpeakTheProtocol) {
     const UniqueFd agent = ConnectTo(path());
     ASSERT_TRUE(SendPacket(agent.get(), packet.bytes, packet.size, packet.descriptors));
     Poll();
-    EXPECT_TRUE(knocks_.empty());
+    EXPECT_TRUE(handshakes_.empty());
     EXPECT_EQ(listener_->refused(), ++refused);
     EXPECT_FALSE(ReceiveWelcome(agent.get()).has_value()) << "the connection must be closed";
   }
@@ -113,7 +114,7 @@ TEST_F(AgentListenerTest, ShutsOutWhoeverDoesNotSpeakTheProtocol) {
 TEST_F(AgentListenerTest, SomebodyWhoHangsUpAtOnceIsForgotten) {
   ConnectTo(path()).Reset();
   Poll();
-  EXPECT_TRUE(knocks_.empty());
+  EXPECT_TRUE(handshakes_.empty());
   EXPECT_EQ(listener_->refused(), 0u) << "one who only looks whether somebody listens";
 }
 
@@ -130,7 +131,7 @@ TEST_F(AgentListenerTest, TheSilentAreDroppedAfterTheirDeadlineAndDelayNobody) {
   Poll(now + std::chrono::seconds(3));
   Poll(now + std::chrono::seconds(6));
   EXPECT_EQ(listener_->refused(), 100u);
-  EXPECT_EQ(knocks_.size(), 1u);
+  EXPECT_EQ(handshakes_.size(), 1u);
 }
 
 TEST_F(AgentListenerTest, TheSilentGiveWayWhereOthersWait) {
@@ -140,7 +141,7 @@ TEST_F(AgentListenerTest, TheSilentGiveWayWhereOthersWait) {
   ASSERT_TRUE(SendHello(agent.get(), ring_.bytes(), ring_.fd()));
   Clock::time_point now = Clock::now();
   for (int i = 0; i < 8; ++i, now += std::chrono::milliseconds(100)) Poll(now);
-  EXPECT_EQ(knocks_.size(), 1u) << "long before their deadlines";
+  EXPECT_EQ(handshakes_.size(), 1u) << "long before their deadlines";
 }
 
 TEST_F(AgentListenerTest, WithoutDescriptorsItSleepsAndThenServes) {
@@ -153,9 +154,9 @@ TEST_F(AgentListenerTest, WithoutDescriptorsItSleepsAndThenServes) {
   }
   pollfd entry = {listener_->fd(), POLLIN, 0};
   EXPECT_EQ(poll(&entry, 1, 0), 0) << "who waits must not keep waking us";
-  EXPECT_TRUE(knocks_.empty());
+  EXPECT_TRUE(handshakes_.empty());
   Poll(now + std::chrono::seconds(1));
-  EXPECT_EQ(knocks_.size(), 1u);
+  EXPECT_EQ(handshakes_.size(), 1u);
 }
 
 TEST_F(AgentListenerTest, RefusesAPathThatDoesNotFitASocketAddress) {
@@ -186,10 +187,11 @@ TEST(AgentListenerWithoutSocket, TakesInWhomItIsGiven) {
   listener->Adopt(UniqueFd(ends[0]), getppid(), Clock::now());
   TestRing ring;
   ASSERT_TRUE(SendHello(agent.get(), ring.bytes(), ring.fd()));
-  std::vector<AgentKnock> knocks;
-  listener->Poll(Clock::now(), [&](AgentKnock knock) { knocks.push_back(std::move(knock)); });
-  ASSERT_EQ(knocks.size(), 1u);
-  EXPECT_EQ(knocks[0].pid, getppid()) << "not the process that made the socket pair";
+  std::vector<AgentHandshake> handshakes;
+  listener->Poll(Clock::now(),
+                 [&](AgentHandshake handshake) { handshakes.push_back(std::move(handshake)); });
+  ASSERT_EQ(handshakes.size(), 1u);
+  EXPECT_EQ(handshakes[0].pid, getppid()) << "not the process that made the socket pair";
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 TEST(BufferPool, NeverHandsOutABufferTwice) {
@@ -67,4 +67,4 @@ TEST(BufferPool, ServesManyThreads) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

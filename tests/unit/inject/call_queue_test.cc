@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 struct Event {
@@ -71,4 +71,4 @@ TEST(CallQueueTest, ThreadsKeepTheirOwnOrder) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 TEST(CallStacks, GivesBackWhatWasPut) {
@@ -61,4 +61,4 @@ TEST(CallStacks, GivesNobodyAnothersStack) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -8,7 +8,7 @@
 
 #include "proto/profile.pb.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr uint64_t kNow = 1'795'312'080'000'000'000;
@@ -88,4 +88,4 @@ TEST_F(CommunicationEncoderTest, HoldsAsManyAsItSaysOfTheLargestValues) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

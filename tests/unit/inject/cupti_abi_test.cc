@@ -13,7 +13,7 @@
 #include <cupti_target.h>
 
 namespace {
-namespace ours = utlz::inject::cupti;
+namespace ours = utlz::agent::cupti;
 
 #define SAME_PLACE(Ours, our_field, Theirs, their_field)                           \
   static_assert(offsetof(ours::Ours, our_field) == offsetof(Theirs, their_field)); \
@@ -149,7 +149,7 @@ SAME_PLACE(RangeSetConfigParams, target_nesting_level, CUpti_RangeProfiler_SetCo
 static_assert(ours::kUserRange == CUPTI_UserRange);
 static_assert(ours::kUserReplay == CUPTI_UserReplay);
 
-namespace cuda = utlz::inject::cuda;
+namespace cuda = utlz::agent::cuda;
 static_assert(cuda::kAttributeMultiprocessors == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
 static_assert(cuda::kAttributeClockKhz == CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
 static_assert(cuda::kAttributeMemoryClockKhz == CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr uint64_t kMillisecondNs = 1'000'000;
@@ -131,7 +131,7 @@ TEST(CuptiClock, IsMeasuredAnewWhereEitherClockJumps) {
   EXPECT_FALSE(clock.Known()) << "cycles that went back";
 }
 
-TEST(CuptiClock, TimesHoursAwayAreNotBelieved) {
+TEST(CuptiClock, TimesHoursAwayAreNotAccepted) {
   constexpr uint64_t kHourNs = 3600'000 * kMillisecondNs;
   CuptiClock clock;
   clock.Pair(TicksAt(kBeginNs), kBeginNs);
@@ -152,4 +152,4 @@ TEST(CuptiClock, AnotherClockAgainIsMeasuredAnew) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

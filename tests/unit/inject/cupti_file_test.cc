@@ -10,7 +10,7 @@
 
 #include "tests/support/temporary_folder.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 TEST(CuptiFile, ShowsWhatItIs) {
@@ -55,4 +55,4 @@ TEST(CuptiFile, AnyHeaderIsBounded) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

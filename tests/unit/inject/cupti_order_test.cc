@@ -14,7 +14,7 @@
 #include "inject/driver/cupti_api.h"
 #include "tests/support/temporary_folder.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 class CuptiOrderTest : public testing::Test {
@@ -109,9 +109,9 @@ TEST_F(CuptiOrderTest, OneThatWasNamedComesBeforeTheProgramsOwn) {
             }),
             named + " beside " + own);
   EXPECT_EQ(InChild([&] { return Taken(); }), named) << "alone";
-  const std::string visits = Copy("visits");
-  EXPECT_EQ(InChild([&] { return Taken({.named = Open(visits)}); }), visits)
-      << "a visit's comes before the environment's";
+  const std::string attachments = Copy("attachments");
+  EXPECT_EQ(InChild([&] { return Taken({.named = Open(attachments)}); }), attachments)
+      << "an attachment's comes before the environment's";
 }
 
 TEST_F(CuptiOrderTest, TheProgramsOwnByAnotherNameIsNoSecondCopy) {
@@ -164,7 +164,7 @@ TEST_F(CuptiOrderTest, ABrokenOneIsToldAndTheOthersKeepTheirOrder) {
   EXPECT_EQ(fall_back(named), named + " by name left 1 " + named + " ");
 }
 
-TEST_F(CuptiOrderTest, ABrokenOneOfAVisitIsToldThoughTheEnvironmentsIsUsed) {
+TEST_F(CuptiOrderTest, ABrokenOneOfAnAttachmentIsToldThoughTheEnvironmentsIsUsed) {
   const std::string named = Copy("named");
   const std::string text = BrokenFile();
   setenv(kNamedCuptiVariable, named.c_str(), 1);
@@ -204,4 +204,4 @@ TEST_F(CuptiOrderTest, AnAgentKeepsWhatItHasLoaded) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -14,7 +14,7 @@
 
 #include "tests/support/temporary_folder.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr uid_t kSomebody = 1001;
@@ -121,4 +121,4 @@ TEST(RunTokenTest, ItsTextIsReadBack) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -12,7 +12,7 @@
 
 #include "proto/profile.pb.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 // A process's rank as its agent sends it.
@@ -109,7 +109,7 @@ TEST_F(MpsTest, TheDefaultFolderHasAControlPipe) {
 }
 
 // Anybody can make them.
-TEST_F(MpsTest, WhatIsNoPipeOfOursIsNotBelieved) {
+TEST_F(MpsTest, WhatIsNoPipeOfOursIsNotAccepted) {
   const std::string control = folder_ + "/control";
   const int file = creat(control.c_str(), 0600);
   ASSERT_GE(file, 0);
@@ -126,4 +126,4 @@ TEST_F(MpsTest, WhatIsNoPipeOfOursIsNotBelieved) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 // Parameters with the stream at each call's place.
@@ -121,4 +121,4 @@ TEST_F(IdleTrackerTest, QueriesChangeNothing) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

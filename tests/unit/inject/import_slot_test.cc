@@ -13,7 +13,7 @@
 #include "inject/base/page_protection.h"
 #include "tests/support/temporary_folder.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 pid_t Stranger() { return 4242; }
@@ -124,4 +124,4 @@ TEST(PageProtection, IsThatOfTheMapping) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -4,7 +4,7 @@
 
 #include "proto/tracing_cost.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr uint32_t kBudgetPpm = 10'000;
@@ -126,4 +126,4 @@ TEST_F(LaterWindowsTest, WhatBeganLateOrIsNotPausableHasWindows) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <set>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 // What a stand-in for CUPTI was asked for. Its functions carry no user pointer, so there is one.
@@ -116,4 +116,4 @@ TEST_F(LaunchCallbacksTest, LeavesTornDownCuptiAlone) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

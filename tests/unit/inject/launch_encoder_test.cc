@@ -10,7 +10,7 @@
 
 #include "collector/decode/launch_decoder.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 class LaunchEncoderTest : public testing::Test {
@@ -107,18 +107,18 @@ TEST_F(LaunchEncoderTest, KeepsResidualsOfEveryLength) {
   ExpectRoundTrip(launches);
 }
 
-TEST_F(LaunchEncoderTest, CountsTimelessLaunches) {
-  encoder_.AddTimeless(ids_[1]);
-  encoder_.AddTimeless(ids_[1]);
-  encoder_.AddTimelessOperations(1);
+TEST_F(LaunchEncoderTest, CountsUntimedLaunches) {
+  encoder_.AddUntimed(ids_[1]);
+  encoder_.AddUntimed(ids_[1]);
+  encoder_.AddUntimedOperations(1);
   encoder_.Add({ids_[0], 5, 9, 1, 1, 0, 1});
   LaunchDecoder decoder;
   const DecodedLaunches* decoded = decoder.Decode(Finish());
   ASSERT_NE(decoded, nullptr);
-  uint32_t timeless = 0;
-  for (const auto& entry : decoded->timeless) timeless += entry.launches;
-  EXPECT_EQ(timeless, 2u);
-  EXPECT_EQ(decoded->timeless_operations, 1u);
+  uint32_t untimed = 0;
+  for (const auto& entry : decoded->untimed) untimed += entry.launches;
+  EXPECT_EQ(untimed, 2u);
+  EXPECT_EQ(decoded->untimed_operations, 1u);
   EXPECT_EQ(decoded->launches.size(), 1u);
 }
 
@@ -137,4 +137,4 @@ TEST_F(LaunchEncoderTest, AReplayedGraphTakesFewBytes) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <thread>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 bool thread_ended = false;
@@ -30,4 +30,4 @@ TEST(MainThread, IsNoOther) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

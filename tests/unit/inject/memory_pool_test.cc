@@ -4,7 +4,7 @@
 
 #include <map>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr cuda::Result kFailure = 1;
@@ -70,4 +70,4 @@ TEST(MemoryPoolTest, SaysNothingOfPoolsThatNothingUsedOrThatAreNotThere) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

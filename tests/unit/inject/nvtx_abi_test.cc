@@ -11,7 +11,7 @@
 #include <nvtx3/nvToolsExtPayload.h>
 
 namespace {
-namespace ours = utlz::inject::nvtx;
+namespace ours = utlz::agent::nvtx;
 namespace fake = utlz::fake;
 
 #define SAME_SIZE(Ours, Theirs) static_assert(sizeof(Ours) == sizeof(Theirs))

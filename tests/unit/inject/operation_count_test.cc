@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 TEST(OperationCount, CountsRecordsAndTheNumbersThatPassed) {
@@ -154,4 +154,4 @@ TEST(OperationCount, MoreCallsThanCanBeKeptAreCountedAsOperations) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr int kDomainMark = 0;
@@ -228,4 +228,4 @@ TEST_F(PayloadSchemasTest, OfManyEntriesTheFirstAreLookedAt) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr cuda::Result kFailure = 1;
@@ -122,4 +122,4 @@ TEST(PrimaryContextsTest, MoreDevicesThanThereIsRoomFor) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -9,7 +9,7 @@
 
 #include "tests/support/sanitizers.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 // cuptiProfilerHostGetSupportedChips's.
@@ -100,4 +100,4 @@ TEST_F(RangeCountersTest, AnUnknownChipHasNone) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -9,7 +9,7 @@
 #include "inject/ranges/one_agent.h"
 #include "proto/ring_abi.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 // What the session asked of CUPTI and of its process, and what they answer.
@@ -268,4 +268,4 @@ bool MainThreadIsWatched() { return world.main_thread_watched; }
 void WatchExitForRanges() { world.watched_after.push_back(world.started); }
 void DriverCallCallback(void*, uint32_t, uint32_t, const void*) {}
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr uint64_t kPieceNs = RecentWork::kPieceNs;
@@ -48,4 +48,4 @@ TEST(RecentWorkTest, AnEndBeforeTheStartIsNoTime) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

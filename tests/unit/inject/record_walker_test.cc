@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr uint32_t kShortCopyBytes = 112;
@@ -42,7 +42,7 @@ class RecordWalkerTest : public testing::Test {
     buffer_.resize(place + bytes);
     std::memcpy(&buffer_[place], &kind, sizeof kind);
     std::memcpy(&buffer_[place + 8], &bytes, sizeof bytes);
-    // What is beyond a shorter kernel record's length looks like another, to whoever believes it.
+    // What is beyond a shorter kernel record's length looks like another, to whoever accepts it.
     for (size_t decoy = sizeof(cupti::KernelRecord); decoy + sizeof kind <= bytes; decoy += 8) {
       std::memcpy(&buffer_[place + decoy], &cupti::kKindConcurrentKernel, sizeof kind);
     }
@@ -137,4 +137,4 @@ TEST_F(RecordWalkerTest, ARecordThatTheLibraryHides) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 // Reads frames as the layout's description says, without the product's reader.
@@ -106,4 +106,4 @@ TEST_F(RingWriterTest, CannotBeShrunkUnderTheReader) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

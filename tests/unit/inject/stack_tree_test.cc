@@ -6,7 +6,7 @@
 
 #include "proto/profile.pb.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 TEST(StackTree, EqualStacksHaveOneNumber) {
@@ -73,4 +73,4 @@ TEST(StackTree, MessagesHoldAllStacksInTheirOrder) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 TEST(StringTable, GivesOneIdentifierToOneText) {
@@ -50,4 +50,4 @@ TEST(StringTable, FullTableAnswersWithTheEmptyString) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

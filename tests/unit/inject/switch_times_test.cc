@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr bool kKernel = false;
@@ -67,4 +67,4 @@ TEST(SwitchTimes, AKernelBetweenWindowsIsWhatItSays) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

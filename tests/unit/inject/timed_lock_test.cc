@@ -17,7 +17,7 @@ extern "C" int clock_gettime(clockid_t clock, timespec* time) noexcept {
   return result;
 }
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr uint64_t kPatienceNs = 20'000'000;
@@ -47,4 +47,4 @@ TEST(TimedLock, TakesWhatIsFree) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

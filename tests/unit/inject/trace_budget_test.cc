@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr uint64_t kMs = 1'000'000;
@@ -103,22 +103,22 @@ TEST(TraceBudget, SeesTheBeginningOfAGraphReplayWhole) {
   EXPECT_EQ(simulation.traced_ns, kSecondNs / 2);
 }
 
-// A short visit to an eager decode: what the sampler sees is traced, from the first window on.
-TEST(TraceBudget, TracesThroughEveryPlannedWindowOfAVisit) {
-  Simulation simulation(TraceBudget::ForVisit());
+// A short attachment to an eager decode: what the sampler sees is traced, from the first window on.
+TEST(TraceBudget, TracesThroughEveryPlannedWindowOfAnAttachment) {
+  Simulation simulation(TraceBudget::ForAttachment());
   simulation.budget.Start(simulation.now_ns, 10'000);
   simulation.Run(5 * kSecondNs / 2, 68'000, 0);
   EXPECT_EQ(simulation.missed_window_ns, 0u);
   EXPECT_GE(simulation.traced_window_ns, kWindowNs);
   EXPECT_LE(simulation.CostNs(),
-            AllowedNs(5 * kSecondNs / 2, 10'000, TraceBudget::kVisitCreditNs) * 1.1);
+            AllowedNs(5 * kSecondNs / 2, 10'000, TraceBudget::kAttachmentCreditNs) * 1.1);
 }
 
-// A visit to an eager and to a graph decode: the steps that it slows are too few for the 99th
+// An attachment to an eager and to a graph decode: the steps that it slows are too few for the 99th
 // percentile, also at the beginning; longer windows of time are no worse.
-TEST(TraceBudget, AVisitTouchesFewerStepsThanItsBudgetsShare) {
+TEST(TraceBudget, AnAttachmentTouchesFewerStepsThanItsBudgetsShare) {
   for (const auto& [launches, nodes] : {std::pair(68'000, 0), std::pair(1'700, 230'000)}) {
-    Simulation simulation(TraceBudget::ForVisit());
+    Simulation simulation(TraceBudget::ForAttachment());
     simulation.budget.Start(simulation.now_ns, 10'000);
     EXPECT_TRUE(simulation.budget.ChargesTime()) << "until it is known what it feels";
     simulation.Run(10 * kSecondNs, launches, nodes);
@@ -134,9 +134,9 @@ TEST(TraceBudget, AVisitTouchesFewerStepsThanItsBudgetsShare) {
 
 // A graph decode's traced steps are a quarter longer: few enough of them to move the 99th
 // percentile of the others by little.
-TEST(TraceBudget, AVisitTouchesEvenFewerStepsWhereTheyStandOut) {
+TEST(TraceBudget, AnAttachmentTouchesEvenFewerStepsWhereTheyStandOut) {
   const auto traced_ns = [](uint64_t launches, uint64_t nodes) {
-    Simulation simulation(TraceBudget::ForVisit());
+    Simulation simulation(TraceBudget::ForAttachment());
     simulation.budget.Start(simulation.now_ns, 10'000);
     simulation.Run(10 * kSecondNs, launches, nodes);
     EXPECT_EQ(simulation.missed_window_ns, 0u);
@@ -147,8 +147,8 @@ TEST(TraceBudget, AVisitTouchesEvenFewerStepsWhereTheyStandOut) {
   EXPECT_GT(traced_ns(68'000, 0), 60 * kMs) << "an eager decode's hardly do";
 }
 
-TEST(TraceBudget, AVisitToWhatTracingHardlySlowsIsNotCutShort) {
-  Simulation simulation(TraceBudget::ForVisit());
+TEST(TraceBudget, AnAttachmentToWhatTracingHardlySlowsIsNotCutShort) {
+  Simulation simulation(TraceBudget::ForAttachment());
   simulation.budget.Start(simulation.now_ns, 10'000);
   simulation.Run(10 * kSecondNs, 15'000, 0);
   EXPECT_GT(simulation.traced_ns, 3 * kSecondNs);
@@ -240,8 +240,8 @@ TEST(TraceBudget, KnowsWhatTracingCostOverAllOfItsLastStretch) {
               (window_ns - account_ns) / share, 20e6);
 }
 
-TEST(TraceBudget, TimeAsleepIsNotTimeThatWasTraced) {
-  const auto wait_ns = [](uint64_t asleep_ns) {
+TEST(TraceBudget, TimeInactiveIsNotTimeThatWasTraced) {
+  const auto wait_ns = [](uint64_t inactive_ns) {
     TraceBudget budget;
     uint64_t now_ns = kSecondNs;
     budget.Start(now_ns, 10'000);
@@ -250,8 +250,8 @@ TEST(TraceBudget, TimeAsleepIsNotTimeThatWasTraced) {
       EXPECT_TRUE(
           budget.ShouldTrace(now_ns, kLaunches * (now_ns - kSecondNs) / (500 * kMs), 0, {}));
     }
-    now_ns += asleep_ns;
-    budget.Asleep(now_ns);
+    now_ns += inactive_ns;
+    budget.Inactive(now_ns);
     constexpr uint64_t kAll = kLaunches + 40 * kMs / kTracedLaunchNs;
     for (int turn = 0; turn < 2; ++turn) {
       now_ns += kTurnNs;
@@ -329,14 +329,14 @@ TEST(TraceBudget, PlannedWindowsHaveTheirTurnBetweenUnplannedOnes) {
   EXPECT_NE(simulation.budget.Unplanned(planned.end_ns).end_ns, 0u);
 }
 
-TEST(TraceBudget, EarnsNothingAsleep) {
+TEST(TraceBudget, EarnsNothingInactive) {
   Simulation simulation;
   simulation.budget.Start(simulation.now_ns, 10'000);
   simulation.Run(60 * kSecondNs, 70'000, 0);
   const uint64_t end_ns = simulation.now_ns;
   ASSERT_FALSE(simulation.budget.ShouldTrace(end_ns, simulation.launches + 100'000, 0, {}));
   const uint64_t later_ns = end_ns + 3'600 * kSecondNs;
-  simulation.budget.Asleep(later_ns);
+  simulation.budget.Inactive(later_ns);
   EXPECT_FALSE(simulation.budget.ShouldTrace(later_ns + kTurnNs, simulation.launches + 100'000, 0,
                                              {later_ns, later_ns + kWindowNs}));
 }
@@ -350,4 +350,4 @@ TEST(TraceBudget, UnlimitedNeverStops) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

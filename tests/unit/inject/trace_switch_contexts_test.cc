@@ -4,7 +4,7 @@
 #include "inject/tracing/trace_switch.h"
 #include "tests/unit/inject/trace_switch_stand_ins.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 TEST_F(TraceSwitchTest, WhatOneContextRefusesIsToldWhateverTheNextOneSays) {
@@ -58,7 +58,7 @@ TEST_F(TraceSwitchTest, ContextsArePausedOneByOne) {
   EXPECT_EQ(process_wide_calls, calls_before) << "which may kill the process while it launches";
 }
 
-TEST_F(TraceSwitchTest, AVisitToARunningProcessSwitchesItsContexts) {
+TEST_F(TraceSwitchTest, AnAttachmentToARunningProcessSwitchesItsContexts) {
   primary_contexts = {7};
   ASSERT_EQ(trace_.On(kTraceKernels), cupti::kSuccess);
   EXPECT_TRUE(context_kinds_on[7].contains(cupti::kKindConcurrentKernel));
@@ -134,7 +134,7 @@ TEST_F(TraceSwitchTest, WhatNewContextsBeginWithIsTheOtherClientsToSay) {
   EXPECT_EQ(process_wide_calls, calls_before);
 }
 
-TEST_F(TraceSwitchTest, AVisitThatCameBeforeAllContextsLeavesNothingOn) {
+TEST_F(TraceSwitchTest, AnAttachmentThatCameBeforeAllContextsLeavesNothingOn) {
   ASSERT_EQ(trace_.On(kTraceKernels), cupti::kSuccess);
   primary_contexts = {7};
   RecordIn(7);
@@ -176,4 +176,4 @@ TEST_F(TraceSwitchTest, WithoutSwitchesForContextsTheProcessIsSwitchedAndNotPaus
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

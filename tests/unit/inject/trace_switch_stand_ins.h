@@ -16,7 +16,7 @@
 #include "inject/tracing/trace_switch.h"
 #include "proto/profile.pb.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 
 inline uint64_t cupti_now_ns = 0;
 inline std::set<uint32_t> kinds_on;
@@ -183,6 +183,6 @@ class TraceSwitchTest : public testing::Test {
   uint64_t position_ = 0;
 };
 
-}  // namespace utlz::inject
+}  // namespace utlz::agent
 
 #endif  // UTLZ_TESTS_UNIT_INJECT_TRACE_SWITCH_STAND_INS_H_

@@ -5,7 +5,7 @@
 
 #include "tests/unit/inject/trace_switch_stand_ins.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 TEST_F(TraceSwitchTest, AWindowThatIsLostEndedWhenRecordsWereLastHandedOver) {
@@ -211,4 +211,4 @@ TEST_F(TraceSwitchTest, OffAgainLeavesCopiesAlone) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 cupti::KernelRecord Record(const char* name) {
@@ -143,4 +143,4 @@ TEST_F(VariantTableTest, PoolsWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -6,7 +6,7 @@
 
 #include "proto/tracing_cost.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr double kWindowNs = 25e6;
@@ -163,4 +163,4 @@ TEST(WindowCost, IsTheFiguresWhereTheySayNothing) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

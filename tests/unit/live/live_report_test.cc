@@ -8,7 +8,7 @@
 
 #include "collector/live/live_message.h"
 #include "collector/profile/profile_reader.h"
-#include "collector/run/run_model.h"
+#include "collector/run/run_intake.h"
 #include "tests/support/run_builder.h"
 
 namespace utlz {
@@ -27,9 +27,9 @@ void SendLaunches(RunBuilder* run, uint64_t begin_ms, uint32_t kernel) {
 }
 
 TEST(LiveReport, BeforeAnythingCame) {
-  RunModel model;
+  RunIntake intake;
   LiveReport report;
-  const LiveSnapshot snapshot = report.Take(model.Advance(), 9);
+  const LiveSnapshot snapshot = report.Take(intake.Advance(), 9);
   EXPECT_EQ(snapshot.time_ns(), 9u);
   EXPECT_EQ(snapshot.devices_size() + snapshot.processes_size() + snapshot.kernels_size(), 0);
   EXPECT_FALSE(snapshot.has_step_seconds());
@@ -43,7 +43,7 @@ TEST(LiveReport, UnknownIsAbsent) {
   run.SendKernels({"_Z4gemmPfPKfS1_i", "_Z3addPfPKfi"});
   SendLaunches(&run, 0, 0);
   LiveReport report;
-  const LiveSnapshot snapshot = report.Take(run.model().Advance(), 1);
+  const LiveSnapshot snapshot = report.Take(run.intake().Advance(), 1);
   EXPECT_EQ(snapshot.command(), "python train.py");
   ASSERT_EQ(snapshot.devices_size(), 1);
   EXPECT_FALSE(snapshot.devices(0).has_hfu());
@@ -63,13 +63,13 @@ TEST(LiveReport, KernelsAreThoseOfTheLastSeconds) {
   run.SendKernels({"_Z4gemmPfPKfS1_i", "_Z3addPfPKfi"});
   SendLaunches(&run, 0, 0);
   LiveReport report;
-  EXPECT_EQ(report.Take(run.model().Advance(), 1).kernels(0).name(), "gemm");
+  EXPECT_EQ(report.Take(run.intake().Advance(), 1).kernels(0).name(), "gemm");
   // Twice as long as is looked back: gemm is forgotten.
   for (uint64_t second = 1; second < 40; ++second) {
     SendLaunches(&run, 1000 * second, 1);
-    report.Take(run.model().Advance(), 1);
+    report.Take(run.intake().Advance(), 1);
   }
-  const LiveSnapshot snapshot = report.Take(run.model().Advance(), 1);
+  const LiveSnapshot snapshot = report.Take(run.intake().Advance(), 1);
   ASSERT_EQ(snapshot.kernels_size(), 1);
   EXPECT_EQ(snapshot.kernels(0).name(), "add");
   EXPECT_EQ(snapshot.kernels(0).time_share(), 1);
@@ -79,7 +79,7 @@ TEST(LiveReport, KernelsAreThoseOfTheLastSeconds) {
 TEST(LiveReport, OfARecordingAgreesWithItsReport) {
   absl::StatusOr<ProfileReader> reader = ProfileReader::Open(UTLZ_RECORDING);
   ASSERT_TRUE(reader.ok()) << reader.status();
-  RunModel model;
+  RunIntake intake;
   LiveReport report;
   uint64_t next_ns = 0;
   double highest_hfu = 0;
@@ -87,11 +87,11 @@ TEST(LiveReport, OfARecordingAgreesWithItsReport) {
   bool has_causes = false;
   for (FrameView frame; reader->Next(&frame);) {
     if (frame.type == FRAME_SUMMARY) continue;
-    model.Consume(frame.source, frame.type, frame.payload);
-    const uint64_t now_ns = model.state().NewestNs();
+    intake.Consume(frame.source, frame.type, frame.payload);
+    const uint64_t now_ns = intake.state().NewestNs();
     if (now_ns < next_ns) continue;
     next_ns = now_ns + kSecondNs;
-    const LiveSnapshot snapshot = report.Take(model.Advance(), now_ns);
+    const LiveSnapshot snapshot = report.Take(intake.Advance(), now_ns);
     ASSERT_TRUE(CheckLive(snapshot).ok()) << CheckLive(snapshot);
     ASSERT_FALSE(EncodeLive(snapshot).empty());
     for (const LiveDevice& device : snapshot.devices()) {
@@ -109,7 +109,7 @@ TEST(LiveReport, OfARecordingAgreesWithItsReport) {
     }
     if (snapshot.has_step_seconds()) step_seconds.push_back(snapshot.step_seconds());
   }
-  const Summary summary = Summarize(model.Advance());
+  const Summary summary = Summarize(intake.Advance());
   EXPECT_TRUE(has_causes);
   EXPECT_NEAR(highest_hfu / summary.devices(0).hfu(), 1, 0.2);
   // The first seconds hold the warm-up, the last what follows the steps.

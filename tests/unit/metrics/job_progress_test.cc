@@ -15,10 +15,10 @@ TEST(JobProgress, KnowsNothingBeforeTheFirstStep) {
 
 TEST(JobProgress, CountsOnWhereTheEstimateShrinks) {
   JobProgress progress;
-  progress.Tell(1 * kSecondNs, 100);
-  progress.Tell(2 * kSecondNs, 50);  // another kernel marks the steps now
+  progress.Update(1 * kSecondNs, 100);
+  progress.Update(2 * kSecondNs, 50);  // another kernel marks the steps now
   EXPECT_EQ(progress.steps(), 100);
-  progress.Tell(3 * kSecondNs, 53);
+  progress.Update(3 * kSecondNs, 53);
   EXPECT_EQ(progress.steps(), 103);
 }
 
@@ -27,7 +27,7 @@ TEST(JobProgress, TellsHowLongStepsTakeNow) {
   double steps = 0;
   for (uint64_t second = 1; second <= 60; ++second) {
     steps += second <= 30 ? 10 : 5;
-    progress.Tell(second * kSecondNs, steps);
+    progress.Update(second * kSecondNs, steps);
   }
   EXPECT_DOUBLE_EQ(progress.step_seconds().value(), 0.2);
 }
@@ -35,15 +35,15 @@ TEST(JobProgress, TellsHowLongStepsTakeNow) {
 TEST(JobProgress, LooksBackAsFarAsAFewSteps) {
   JobProgress progress;
   for (uint64_t second = 0; second <= 100; ++second) {
-    progress.Tell((1 + second) * kSecondNs, static_cast<double>(second / 20));
+    progress.Update((1 + second) * kSecondNs, static_cast<double>(second / 20));
   }
   EXPECT_NEAR(progress.step_seconds().value(), 20, 7);
 }
 
 TEST(JobProgress, TooFewSteps) {
   JobProgress progress;
-  progress.Tell(1 * kSecondNs, 0);
-  progress.Tell(2 * kSecondNs, 2);
+  progress.Update(1 * kSecondNs, 0);
+  progress.Update(2 * kSecondNs, 2);
   EXPECT_FALSE(progress.step_seconds().has_value());
 }
 

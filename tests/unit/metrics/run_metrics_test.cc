@@ -38,10 +38,10 @@ TEST(RunMetrics, UnknownIsAbsent) {
   RunBuilder run;
   StartRun(&run);
   RunMetrics metrics;
-  const MetricsSnapshot snapshot = metrics.Take(run.model().Advance(), {});
+  const MetricsSnapshot snapshot = metrics.Take(run.intake().Advance(), {});
   for (const Metric metric :
        {Metric::kFlops, Metric::kFlopsPeakSeconds, Metric::kDramReadBytes, Metric::kDramWriteBytes,
-        Metric::kRecoverableSeconds, Metric::kEnergyJoules, Metric::kHfu,
+        Metric::kEstimatedSavingsSeconds, Metric::kEnergyJoules, Metric::kHfu,
         Metric::kComputeSpeedOfLight, Metric::kMemorySpeedOfLight, Metric::kSmActive,
         Metric::kNvmlBusy, Metric::kTokens, Metric::kItems, Metric::kModelFlops, Metric::kMfu,
         Metric::kCounterSamples}) {
@@ -52,9 +52,9 @@ TEST(RunMetrics, UnknownIsAbsent) {
 }
 
 TEST(RunMetrics, BeforeAnythingCame) {
-  RunModel model;
+  RunIntake intake;
   RunMetrics metrics;
-  const MetricsSnapshot snapshot = metrics.Take(model.Advance(), {});
+  const MetricsSnapshot snapshot = metrics.Take(intake.Advance(), {});
   EXPECT_THAT(snapshot.Of(Metric::kKernelSeconds), IsEmpty());
   EXPECT_THAT(snapshot.Of(Metric::kSnapshotTimestamp), SizeIs(1));
 }
@@ -84,7 +84,7 @@ TEST(RunMetrics, LabelsOfDeviceAndProcess) {
                             return DevicePlace{.index = bus == "0000:3b:00.0" ? "2" : "?",
                                                .file = "nvidia2"};
                           }});
-  const MetricsSnapshot snapshot = metrics.Take(run.model().Advance(), {});
+  const MetricsSnapshot snapshot = metrics.Take(run.intake().Advance(), {});
   const MetricSample& sample = snapshot.Of(Metric::kKernelSeconds).at(0);
   EXPECT_EQ(asked_pid, 4711u);
   EXPECT_EQ(LabelOf(sample, "gpu"), "2");
@@ -105,7 +105,7 @@ TEST(RunMetrics, AGpusTimeSumsToTheTime) {
   run.EndRun(2'000 * kMillisecondNs);
   RunMetrics metrics;
   double seconds = 0;
-  const MetricsSnapshot snapshot = metrics.Take(run.model().Advance(), {});
+  const MetricsSnapshot snapshot = metrics.Take(run.intake().Advance(), {});
   for (const MetricSample& sample : snapshot.Of(Metric::kGpuTimeSeconds)) seconds += sample.value;
   EXPECT_NEAR(seconds, 0.991, 0.002) << "from the first activity to the last";
 }

@@ -40,15 +40,15 @@ class WorkLedgerTest : public testing::Test {
 
   // Each launch does so many FLOPs and reads so many bytes; nothing is known without.
   void Update(std::optional<double> flops, std::optional<double> read_bytes) {
-    const ModelState& model = run_.model().Advance();
+    const RunState& state = run_.intake().Advance();
     Analysis analysis;
-    analysis.devices.resize(model.devices.size());
+    analysis.devices.resize(state.devices.size());
     analysis.devices[0].ceilings.clock_hz = 1e9;
     analysis.devices[0].ceilings.flops_per_cycle = {{"bf16", 1000}};
-    for (uint32_t i = 0; i < model.kernels.kernels().size(); ++i) {
+    for (uint32_t i = 0; i < state.kernels.kernels().size(); ++i) {
       KernelRow row;
       row.kernel = i;
-      for (const KernelShare& share : model.kernels[i].shares) {
+      for (const KernelShare& share : state.kernels[i].shares) {
         row.launches += static_cast<double>(share.launches);
         row.time_ns += static_cast<double>(share.time_ns);
       }
@@ -66,8 +66,8 @@ class WorkLedgerTest : public testing::Test {
       }
       analysis.rows.push_back(row);
     }
-    worths_.Renew(model, analysis);
-    ledger_.Update(model, worths_);
+    worths_.Renew(state, analysis);
+    ledger_.Update(state, worths_);
   }
 
   const WorkSum& Sum(uint32_t source = 1) { return ledger_.sums().at({0, source}); }
@@ -90,7 +90,7 @@ TEST_F(WorkLedgerTest, CountsLaunchesTimeAndWork) {
   EXPECT_THAT(Sum().read_bytes, Optional(DoubleEq(1000)));
   EXPECT_FALSE(Sum().write_bytes.has_value()) << "nobody counted it";
   EXPECT_THAT(Sum().peak_ns, Optional(DoubleEq(5e6)));
-  EXPECT_THAT(Gemm().recoverable_ns, Optional(DoubleEq(5e6)));
+  EXPECT_THAT(Gemm().savings_ns, Optional(DoubleEq(5e6)));
   EXPECT_EQ(Sum().uncounted_ns, 0);
 }
 
@@ -135,10 +135,10 @@ TEST_F(WorkLedgerTest, LaunchesWaitForTheNextRenewal) {
   run_.SendKernels({"_Z3newPf"}, 1, 132, 0, 1);
   run_.SendLaunches({RunBuilder::LaunchAt(next_ns_, kMillisecondNs, 1)});
   next_ns_ += 2 * kMillisecondNs;
-  ledger_.Update(run_.model().Advance(), worths_);
+  ledger_.Update(run_.intake().Advance(), worths_);
   next_ns_ += 2 * WorkLedger::kPatienceNs;
   Launch(1);
-  ledger_.Update(run_.model().Advance(), worths_);
+  ledger_.Update(run_.intake().Advance(), worths_);
   EXPECT_EQ(Sum().uncounted_ns, 0) << "nobody has looked since it came";
   Update(5e8, 100);
   EXPECT_DOUBLE_EQ(Sum().flops.at("bf16"), 15e8);

@@ -62,7 +62,7 @@ TEST(DecoderFlopsTest, DenseGpt2) {
   ModelStep step = {.batch_size = 8, .sequence_length = 1024};
   EXPECT_EQ(CountAttentionFlops(config, step), 12 * 3072.0 * 524'800);
   // 3 · (8192 tokens · 247,064,064 + 8 sequences · 19,346,227,200).
-  const ModelWork work = CountModelWork(config, step);
+  const WorkloadSpec work = CountWorkloadSpec(config, step);
   EXPECT_EQ(work.flops_per_step(), 6'536'155'889'664);
   EXPECT_EQ(work.attention_flops_per_step(), 3 * 154'769'817'600.0);
   EXPECT_EQ(work.tokens_per_step(), 8192);
@@ -73,8 +73,8 @@ TEST(DecoderFlopsTest, DenseGpt2) {
   step.attention = AttentionTerm::kFull;
   EXPECT_EQ(CountAttentionFlops(config, step), 12 * 3072.0 * 1024 * 1024);
   step.attention = AttentionTerm::kLeftOut;
-  EXPECT_EQ(CountModelWork(config, step).flops_per_step(), 3 * 8192 * 247'064'064.0);
-  EXPECT_NE(CountModelWork(config, step).note().find("left out"), std::string::npos);
+  EXPECT_EQ(CountWorkloadSpec(config, step).flops_per_step(), 3 * 8192 * 247'064'064.0);
+  EXPECT_NE(CountWorkloadSpec(config, step).note().find("left out"), std::string::npos);
 }
 
 TEST(DecoderFlopsTest, GroupedQueriesLlama3) {
@@ -87,11 +87,11 @@ TEST(DecoderFlopsTest, GroupedQueriesLlama3) {
   // Causal: 8192 · 8193 / 2 pairs of 2 · 32 · 256 FLOPs in 32 layers.
   const ModelStep prefill = {.batch_size = 1, .sequence_length = 8192, .pass = ModelPass::kPrefill};
   EXPECT_EQ(CountAttentionFlops(config, prefill), 32 * 16'384.0 * 33'558'528);
-  EXPECT_EQ(CountModelWork(config, prefill).flops_per_step(),
+  EXPECT_EQ(CountWorkloadSpec(config, prefill).flops_per_step(),
             8192 * 15'009'316'864.0 + 17'594'333'528'064.0);
   // Decoding 64 sequences at position 2048: each new token looks at 2048 positions.
   const ModelStep decode = {.batch_size = 64, .sequence_length = 2048, .pass = ModelPass::kDecode};
-  const ModelWork work = CountModelWork(config, decode);
+  const WorkloadSpec work = CountWorkloadSpec(config, decode);
   EXPECT_EQ(work.flops_per_step(), 64 * (15'009'316'864.0 + 32 * 16'384.0 * 2048));
   EXPECT_EQ(work.tokens_per_step(), 64);
 }
@@ -106,7 +106,7 @@ TEST(DecoderFlopsTest, ExpertsMixtral) {
   EXPECT_EQ(CountMatrixFlopsPerToken(config), 25'497'174'016);
   const ModelStep step = {.batch_size = 4, .sequence_length = 4096};
   // 3 · (16,384 · 25,497,174,016 + 4 · 32 · 16,384 · 4096 · 4097 / 2).
-  EXPECT_EQ(CountModelWork(config, step).flops_per_step(),
+  EXPECT_EQ(CountWorkloadSpec(config, step).flops_per_step(),
             3 * (16'384 * 25'497'174'016.0 + 4 * 32 * 16'384.0 * 8'390'656));
 }
 
@@ -162,9 +162,9 @@ TEST(DecoderFlopsTest, WindowsBoundWhatATokenLooksAt) {
 TEST(DecoderFlopsTest, PaddingIsNotTheModelsWork) {
   const DecoderConfig config = Parsed(kGpt2);
   ModelStep step = {.batch_size = 8, .sequence_length = 1024};
-  const double whole = CountModelWork(config, step).flops_per_step();
+  const double whole = CountWorkloadSpec(config, step).flops_per_step();
   step.tokens = 6144;  // three quarters
-  const ModelWork work = CountModelWork(config, step);
+  const WorkloadSpec work = CountWorkloadSpec(config, step);
   EXPECT_EQ(work.flops_per_step(), 0.75 * whole);
   EXPECT_EQ(work.tokens_per_step(), 6144);
   EXPECT_EQ(work.padded_tokens_per_step(), 8192);
@@ -208,7 +208,7 @@ TEST(DecoderFlopsTest, ChunksAndSharedExpertLlama4) {
   EXPECT_EQ(CountAttentionFlops(scout, step), per_pair * (36 * 3616.0 + 12 * 20'000.0));
   step.sequence_length = 16'384;
   EXPECT_EQ(CountAttentionFlops(scout, step), per_pair * (36 * 8192.0 + 12 * 16'384.0));
-  EXPECT_NE(CountModelWork(scout, step).note().find("its text part alone"), std::string::npos);
+  EXPECT_NE(CountWorkloadSpec(scout, step).note().find("its text part alone"), std::string::npos);
 
   // Llama-4-Maverick: 128 experts in every second layer, a wider MLP in the others.
   const DecoderConfig maverick =

@@ -101,8 +101,8 @@ class Checks:
         share = sum(kernel.get("time_share", 0) for kernel in self.report["kernels"])
         self.expect(share <= 1 + 1e-3, f"kernels have {share:.3f} of the kernels' time")
         for kernel in self.report["kernels"]:
-            if "recoverable_time_ns" in kernel:
-                self.expect(0 <= kernel["recoverable_time_ns"] <= kernel["time_ns"] * (1 + ROUNDING),
+            if "estimated_savings_ns" in kernel:
+                self.expect(0 <= kernel["estimated_savings_ns"] <= kernel["time_ns"] * (1 + ROUNDING),
                             f"{kernel['name']} gives back more than it takes")
 
     def ladder(self):
@@ -161,8 +161,8 @@ class Checks:
 
     def kernels_in_steps(self):
         """Kernels move no more in the steps than the memory can, and only what they move at all."""
-        window_s = self.report.get("window", {}).get("time_ns", 0) * 1e-9
-        shares = [kernel.get("window_share", 0) for kernel in self.report["kernels"]]
+        window_s = self.report.get("steady_state", {}).get("time_ns", 0) * 1e-9
+        shares = [kernel.get("steady_state_share", 0) for kernel in self.report["kernels"]]
         self.expect(all(0 <= share <= 1 + ROUNDING for share in shares), "a share of the steps")
         capture = self.report.get("capture", {})
         self.expect(0 <= capture.get("steps_sampled_share", 0) <= 1, "sampled share of the steps")
@@ -172,7 +172,7 @@ class Checks:
         if len(self.report.get("devices", [])) != 1 or window_s <= 0:
             return
         device = self.report["devices"][0]
-        moved = sum(kernel.get("window_share", 0) * kernel.get("dram_bytes", 0)
+        moved = sum(kernel.get("steady_state_share", 0) * kernel.get("dram_bytes", 0)
                     * kernel.get("launches_traced", 0) / max(1, kernel.get("launches", 1))
                     for kernel in self.report["kernels"])
         peak = device.get("peak_dram_bytes_per_second", 0)
@@ -230,7 +230,7 @@ class InvariantsTest(unittest.TestCase):
                   "families": [{"time_share": 0.7}, {"time_share": 0.7}],
                   "run": {}, "known": "times", "window": {"time_ns": 1e9},
                   "capture": {"launches": 5, "steps_sampled_share": 2}}
-        kernel.update({"launches": 8, "launches_traced": 8, "window_share": 1})
+        kernel.update({"launches": 8, "launches_traced": 8, "steady_state_share": 1})
         # Shares, bytes and FLOPs of the kernel, FLOPs that may be none; both rungs; the gain; the
         # hole; steps; families; the call; a delayed step that is slow, and has no time; the sampled
         # share; launches; bytes in the steps; and what is not known.

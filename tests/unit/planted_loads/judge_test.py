@@ -55,8 +55,8 @@ class JudgeTest(unittest.TestCase):
         known = {"file": "x", "levels": LEVELS, "step_tolerance": 0.03, "busy_share": [0.1, 0.2],
                  "hbm_share": [0.4, 0.5], "first": ["host_work"], "headline": "sampl"}
         right = summary([HOST])
-        right["devices"] = [{"window_ns": 3, "gpu_busy_share": 0.1, "hbm_bandwidth_share": 0.45},
-                            {"window_ns": 1, "gpu_busy_share": 0.3, "hbm_bandwidth_share": 0.45}]
+        right["devices"] = [{"steady_state_ns": 3, "gpu_busy_share": 0.1, "hbm_bandwidth_share": 0.45},
+                            {"steady_state_ns": 1, "gpu_busy_share": 0.3, "hbm_bandwidth_share": 0.45}]
         self.assertEqual({True}, set(judge.judge_known(known, right, "hardly sampled")
                                      ["checks"].values()))
         wrong = judge.judge_known(known, summary([SLOW, HOST], 1e6), "fine\n" * 20 + "sampled")

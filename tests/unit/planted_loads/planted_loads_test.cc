@@ -14,7 +14,7 @@
 #include "bench/diagnosis/causes.h"
 #include "bench/diagnosis/run_writer.h"
 #include "collector/profile/profile_reader.h"
-#include "collector/run/run_model.h"
+#include "collector/run/run_intake.h"
 #include "collector/summarize/summary_builder.h"
 #include "tests/support/temporary_folder.h"
 
@@ -91,13 +91,13 @@ TEST_F(PlantedLoads, AreReadWithoutNoticeOfDamage) {
     SCOPED_TRACE(cause.name);
     absl::StatusOr<ProfileReader> reader = ProfileReader::Open(Written(Plan(cause, 1)));
     ASSERT_TRUE(reader.ok()) << reader.status();
-    RunModel model;
+    RunIntake intake;
     FrameView frame;
-    while (reader->Next(&frame)) model.Consume(frame.source, frame.type, frame.payload);
+    while (reader->Next(&frame)) intake.Consume(frame.source, frame.type, frame.payload);
     EXPECT_TRUE(reader->finished());
     EXPECT_EQ(reader->refused_frames(), 0u);
     EXPECT_EQ(reader->unreadable_bytes(), 0u);
-    const Summary summary = Summarize(model.Advance());
+    const Summary summary = Summarize(intake.Advance());
     const CaptureSummary& capture = summary.capture();
     EXPECT_EQ(capture.frames_refused(), 0u);
     EXPECT_EQ(capture.launches_implausible(), 0u);

@@ -10,7 +10,7 @@ namespace {
 
 TEST(ProfileFields, AreThoseOfProtobuf) {
   EXPECT_EQ(wire::LaunchBatch::kBaseNs, LaunchBatch::kBaseNsFieldNumber);
-  EXPECT_EQ(wire::LaunchBatch::kTimelessOperations, LaunchBatch::kTimelessOperationsFieldNumber);
+  EXPECT_EQ(wire::LaunchBatch::kUntimedOperations, LaunchBatch::kUntimedOperationsFieldNumber);
   EXPECT_EQ(wire::Variants::kStaticSharedBytes, Variants::kStaticSharedBytesFieldNumber);
   EXPECT_EQ(wire::RangeBatch::kSetupNs, RangeBatch::kSetupNsFieldNumber);
   EXPECT_EQ(wire::RangeBatch::Range::kLaunches, RangeBatch::Range::kLaunchesFieldNumber);

@@ -10,14 +10,14 @@
 
 namespace {
 
-using utlz::inject::LineOfInstruction;
-using utlz::inject::ModulePaths;
-using utlz::inject::NoStack;
-using utlz::inject::PythonCode;
-using utlz::inject::PythonFrames;
-using utlz::inject::PythonLayout;
-using utlz::inject::PythonStack;
-using utlz::inject::PythonWalk;
+using utlz::agent::LineOfInstruction;
+using utlz::agent::ModulePaths;
+using utlz::agent::NoStack;
+using utlz::agent::PythonCode;
+using utlz::agent::PythonFrames;
+using utlz::agent::PythonLayout;
+using utlz::agent::PythonStack;
+using utlz::agent::PythonWalk;
 
 PythonLayout layout;
 PythonFrames frames;
@@ -112,7 +112,7 @@ int frames_probe_module_path(uint64_t root, uint64_t module, const char* around)
 const char* frames_probe_path() { return path; }
 void frames_probe_forget_modules() { paths.Forget(); }
 int frames_probe_class(uint64_t object, uint32_t capacity) {
-  return utlz::inject::ReadClassName(object, class_name, capacity) ? 1 : 0;
+  return utlz::agent::ReadClassName(object, class_name, capacity) ? 1 : 0;
 }
 const char* frames_probe_class_name() { return class_name; }
 uint32_t frames_probe_code_instructions() { return layout.code_instructions; }

@@ -12,7 +12,7 @@
 
 #include "gtest/gtest.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 uint64_t AddressOf(const void* what) { return reinterpret_cast<uint64_t>(what); }
@@ -174,4 +174,4 @@ TEST_F(PythonCodeTest, SurvivesSpoiledLineTables) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -13,7 +13,7 @@
 
 #include "gtest/gtest.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 constexpr size_t kFrames = 100;
@@ -317,4 +317,4 @@ TEST_F(PythonFramesTest, SurvivesSpoiledFrames) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

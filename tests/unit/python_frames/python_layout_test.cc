@@ -8,7 +8,7 @@
 
 #include "gtest/gtest.h"
 
-namespace utlz::inject {
+namespace utlz::agent {
 namespace {
 
 // What a process exports, as each test wants it.
@@ -121,4 +121,4 @@ TEST_F(PythonLayoutTest, RefusesOffsetsThatLeadOutside) {
 }
 
 }  // namespace
-}  // namespace utlz::inject
+}  // namespace utlz::agent

@@ -19,7 +19,7 @@ inline Summary Example() {
   summary.mutable_run()->set_exit_status(0);
   DeviceSummary* device = summary.add_devices();
   device->set_name("NVIDIA H200");
-  device->set_window_ns(10'000'000'000);
+  device->set_steady_state_ns(10'000'000'000);
   device->set_gpu_busy_share(0.98);
   device->set_sm_active_share(0.25);
   device->set_idle_time_ns(200'000'000);
@@ -37,8 +37,8 @@ inline Summary Example() {
   gemm->set_arithmetic_intensity(3000);
   gemm->set_bound(BOUND_COMPUTE);
   gemm->set_roofline_efficiency(0.61);
-  gemm->set_recoverable_time_ns(1.95e9);
-  gemm->set_recoverable_time_error_ns(5e7);
+  gemm->set_estimated_savings_ns(1.95e9);
+  gemm->set_estimated_savings_error_ns(5e7);
   gemm->set_flops_source(SOURCE_SAMPLED);
   gemm->add_grid(132);
   gemm->add_grid(1);
@@ -50,7 +50,7 @@ inline Summary Example() {
   relu->set_time_ns(3e9);
   relu->set_time_share(0.4);
   summary.mutable_capture()->set_launches(3000);
-  summary.mutable_capture()->set_rung(SOURCE_SAMPLED);
+  summary.mutable_capture()->set_counter_source(SOURCE_SAMPLED);
   return summary;
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 KernelSummary* AddKernel(double window_share, Summary* summary) {
   KernelSummary* kernel = summary->add_kernels();
-  kernel->set_window_share(window_share);
+  kernel->set_steady_state_share(window_share);
   kernel->set_launches(1000);
   kernel->set_time_ns(4e9);
   kernel->set_flops(8e12);
@@ -17,14 +17,14 @@ KernelSummary* AddKernel(double window_share, Summary* summary) {
   kernel->set_dram_bytes_error(2e7);
   kernel->set_dram_bytes_per_second(5e8);
   kernel->set_roofline_time_ns(1e9);
-  kernel->set_recoverable_time_ns(3e9);
-  kernel->set_recoverable_time_error_ns(1e8);
+  kernel->set_estimated_savings_ns(3e9);
+  kernel->set_estimated_savings_error_ns(1e8);
   return kernel;
 }
 
 Summary OfSteps() {
   Summary summary;
-  summary.mutable_window()->set_of("steps");
+  summary.mutable_steady_state()->set_scope("steps");
   AddKernel(1, &summary)->set_name("always");
   AddKernel(0.25, &summary)->set_name("sometimes");
   AddKernel(0, &summary)->set_name("autotuning");
@@ -47,13 +47,13 @@ TEST(KernelsOfStepsTest, KeepTheirRates) {
     EXPECT_DOUBLE_EQ(kernel.dram_bytes() / kernel.time_ns() * 1e9,
                      kernel.dram_bytes_per_second());
     EXPECT_DOUBLE_EQ(kernel.flops_error() / kernel.flops(), 0.01);
-    EXPECT_DOUBLE_EQ(kernel.roofline_time_ns() + kernel.recoverable_time_ns(), kernel.time_ns());
+    EXPECT_DOUBLE_EQ(kernel.roofline_time_ns() + kernel.estimated_savings_ns(), kernel.time_ns());
   }
 }
 
 TEST(KernelsOfStepsTest, AreAllOfThemWhereTheReportIsOfTheRun) {
   Summary summary = OfSteps();
-  summary.mutable_window()->set_of("run");
+  summary.mutable_steady_state()->set_scope("run");
   EXPECT_EQ(WithKernelsOfSteps(summary).SerializeAsString(), summary.SerializeAsString());
   summary = OfSteps();
   summary.mutable_kernels(0)->clear_window_share();

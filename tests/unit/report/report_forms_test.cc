@@ -33,7 +33,7 @@ TEST(JsonReportTest, FollowsTheContract) {
   EXPECT_EQ(json["schema"], "utlz.report/1");
   EXPECT_EQ(json["kernels"][0]["bound"], "compute");
   EXPECT_EQ(json["kernels"][0]["flops_source"], "sampled");
-  EXPECT_EQ(json["capture"]["rung"], "sampled");
+  EXPECT_EQ(json["capture"]["counter_source"], "sampled");
   EXPECT_EQ(json["kernels"][0]["launches"], 1000);
   EXPECT_TRUE(json["run"]["start_time_ns"].is_number_unsigned());
   EXPECT_EQ(json["run"]["start_time_ns"], UINT64_MAX);
@@ -104,7 +104,7 @@ TEST(CsvReportTest, EveryRowSaysHowGoodTheCaptureWas) {
   Summary summary = Example();
   for (KernelSummary& kernel : *summary.mutable_kernels()) kernel.clear_name();
   CaptureSummary* capture = summary.mutable_capture();
-  capture->set_rung(SOURCE_SAMPLED);
+  capture->set_counter_source(SOURCE_SAMPLED);
   capture->set_coverage_share(0.25);
   capture->set_launches_dropped(7);
   capture->set_kernels_withheld(3);
@@ -122,7 +122,7 @@ TEST(CsvReportTest, EveryRowSaysHowGoodTheCaptureWas) {
   for (; std::getline(lines, line); ++rows) {
     const std::vector<std::string> cells = CellsOf(line);
     ASSERT_EQ(cells.size(), titles.size()) << line;
-    EXPECT_EQ(cells[column("capture_rung")], "sampled");
+    EXPECT_EQ(cells[column("capture_counter_source")], "sampled");
     EXPECT_EQ(cells[column("capture_coverage_share")], "0.25");
     EXPECT_EQ(cells[column("capture_launches_dropped")], "7");
     EXPECT_EQ(cells[column("capture_kernels_withheld")], "3");
@@ -152,14 +152,14 @@ TEST(MarkdownReportTest, ShowsTheVerdictAndFoldsTheTables) {
 TEST(MarkdownReportTest, SaysHowGoodTheCaptureIsAndOfWhatTheSharesAre) {
   Summary summary = WithRoof();
   CaptureSummary* capture = summary.mutable_capture();
-  capture->set_rung(SOURCE_SAMPLED);
+  capture->set_counter_source(SOURCE_SAMPLED);
   capture->set_samples(12'345);
   capture->set_launches_dropped(7);
   capture->set_kernels_withheld(3);
   capture->set_coverage_share(0.25);
   capture->set_kernel_time_without_counters_share(0.4);
-  summary.mutable_window()->set_of("steps");
-  summary.mutable_window()->set_time_ns(2e9);
+  summary.mutable_steady_state()->set_scope("steps");
+  summary.mutable_steady_state()->set_time_ns(2e9);
   const std::string text = RenderMarkdown(summary);
   EXPECT_NE(text.find("12,345 samples"), std::string::npos) << text;
   EXPECT_NE(text.find("7 dropped"), std::string::npos) << text;
@@ -175,7 +175,7 @@ TEST(MarkdownReportTest, OrdersKernelsAsAsked) {
     const std::string text = RenderMarkdown(summary, {.top = 1, .order = order});
     return text.substr(text.find("| <code>"), 20);
   };
-  EXPECT_NE(first(KernelOrder::kRecoverable), first(KernelOrder::kLaunches));
+  EXPECT_NE(first(KernelOrder::kSavings), first(KernelOrder::kLaunches));
 }
 
 TEST(MarkdownReportTest, NamesActOnNothing) {

@@ -106,7 +106,7 @@ TEST(TextReportTest, KeepsNamesApartThatCuttingMakesEqual) {
 
 TEST(TextReportTest, SlicesOfStepsAreToldByTheSteps) {
   Summary summary = Example();
-  summary.mutable_window()->set_of("steps");
+  summary.mutable_steady_state()->set_scope("steps");
   WaterfallSlice* start = summary.mutable_waterfall()->add_slices();
   start->set_name("start-up");
   start->set_share(0.8);
@@ -115,7 +115,7 @@ TEST(TextReportTest, SlicesOfStepsAreToldByTheSteps) {
   useful->set_name("useful");
   useful->set_share(0.1);
   useful->set_time_ns(1e9);
-  useful->set_window_share(0.5);
+  useful->set_steady_state_share(0.5);
   useful->set_time_per_step_ns(15e6);
   const std::string text = RenderWaterfall(summary, {});
   EXPECT_NE(text.find("of the steps    a step"), std::string::npos) << text;
@@ -127,7 +127,7 @@ TEST(TextReportTest, SlicesOfStepsAreToldByTheSteps) {
                                          "| useful | 10.0 % | 1.00 s | 50.0 % | 15.0 ms | █"),
             std::string::npos)
       << RenderMarkdown(summary);
-  summary.mutable_window()->set_of("run");
+  summary.mutable_steady_state()->set_scope("run");
   EXPECT_NE(LineWith(RenderWaterfall(summary, {}), "start-up").find("█"), std::string::npos);
 }
 
@@ -172,11 +172,11 @@ TEST(TextReportTest, SaysWhatTheJobYieldsAndCosts) {
 
 TEST(TextReportTest, SaysThatTracingTookTimeWhereItIsWorthIt) {
   Summary summary = Example();
-  summary.mutable_capture()->set_window_slowdown_share(0.12);
+  summary.mutable_capture()->set_steady_state_slowdown_share(0.12);
   EXPECT_NE(RenderCapture(summary, {}).find("! Tracing itself took an estimated 12.0 %"),
             std::string::npos)
       << RenderCapture(summary, {});
-  summary.mutable_capture()->set_window_slowdown_share(0.04);
+  summary.mutable_capture()->set_steady_state_slowdown_share(0.04);
   EXPECT_EQ(RenderText(summary).find("Tracing itself"), std::string::npos);
 }
 
@@ -295,7 +295,7 @@ TEST(TextReportTest, RowsOfSeveralGpusSayWhose) {
     DeviceSummary* device = summary.mutable_devices(uuid[4] == 'a' ? 0 : 1);
     device->set_uuid(uuid);
     device->set_idle_time_ns(1000);
-    device->set_window_ns(2000);
+    device->set_steady_state_ns(2000);
     CopySummary* copy = summary.add_copies();
     copy->set_kind("peer to peer");
     copy->set_device_uuid(uuid);

@@ -20,7 +20,7 @@ Summary WithLadder() {
   Summary summary = Example();
   summary.set_problem("launch-bound");
   summary.set_trust("12 % of the steps' time traced");
-  summary.mutable_window()->set_of("steps");
+  summary.mutable_steady_state()->set_scope("steps");
   LadderSummary* ladder = summary.mutable_ladder();
   ladder->set_unit("token");
   AddRung("now", 15e6, ladder);
@@ -31,8 +31,8 @@ Summary WithLadder() {
   gemm->set_time_per_step_ns(2e6);
   gemm->set_time_share(0.7);
   gemm->set_dram_bytes_per_second(1.9e12);
-  gemm->set_recoverable_time_ns(1e9);
-  gemm->set_recoverable_time_per_step_ns(1e6);
+  gemm->set_estimated_savings_ns(1e9);
+  gemm->set_estimated_savings_per_step_ns(1e6);
   return summary;
 }
 

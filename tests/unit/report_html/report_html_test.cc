@@ -69,7 +69,7 @@ TEST(ReportHtmlTest, HoldsTheSummary) {
 
 TEST(ReportHtmlTest, NumbersAreThoseOfTheJsonReport) {
   Summary summary = OneKernel("gemm", 5e5 / 3);
-  summary.mutable_capture()->set_window_slowdown_share(1.0 / 7);
+  summary.mutable_capture()->set_steady_state_slowdown_share(1.0 / 7);
   summary.mutable_run()->set_start_time_ns(1'795'312'080'123'456'789);
   EXPECT_EQ(DataOf(RenderHtml(summary), "summary"), nlohmann::json::parse(RenderJson(summary)));
   for (int i = 0; i < 4000; ++i) *summary.add_kernels() = OneKernel("k", 1e9 / (i + 3)).kernels(0);

@@ -115,7 +115,7 @@ TEST_F(CounterSessionTest, SaysHowManySamplesAreMissing) {
   EXPECT_EQ(session_->statistics().lost, 1u);
 }
 
-TEST_F(CounterSessionTest, TakesTheDetailSetNowAndThen) {
+TEST_F(CounterSessionTest, TakesTheExtendedSetNowAndThen) {
   Begin();
   for (int i = 0; i < 40; ++i) Window();
   ASSERT_EQ(sets_.size(), 2u);
@@ -123,14 +123,14 @@ TEST_F(CounterSessionTest, TakesTheDetailSetNowAndThen) {
   EXPECT_NE(sets_[0].id(), sets_[1].id());
   EXPECT_EQ(sets_[0].interval_ns(), 10'000u);
   EXPECT_EQ(sets_[1].interval_ns(), 11'500u) << "or loads in step with one are so with both";
-  int detail_batches = 0;
+  int extended_batches = 0;
   for (const SampleBatch& batch : batches_) {
-    detail_batches += batch.metric_set() == sets_[1].id() ? 1 : 0;
+    extended_batches += batch.metric_set() == sets_[1].id() ? 1 : 0;
     EXPECT_EQ(batch.column_size(), batch.metric_set() == sets_[1].id() ? 6 : 5);
   }
   EXPECT_EQ(batches_.size(), 40u);
-  EXPECT_EQ(detail_batches, 4);
-  EXPECT_EQ(settings_.size(), 3u) << "at the start, to the detail set, and back";
+  EXPECT_EQ(extended_batches, 4);
+  EXPECT_EQ(settings_.size(), 3u) << "at the start, to the extended set, and back";
   for (const CounterSetting& setting : settings_) {
     EXPECT_EQ(setting.device_uuid(), device_.uuid);
     EXPECT_LE(setting.start_ns(), setting.end_ns());
@@ -205,11 +205,11 @@ TEST_F(CounterSessionTest, WhoJoinsHearsOfTheSetsAndTheWindowToCome) {
   Window();
   std::vector<uint16_t> heard;
   const auto sink = [&](uint16_t type, const auto&) { heard.push_back(type); };
-  session_->Introduce(sink);
+  session_->SendDescriptions(sink);
   EXPECT_EQ(heard, (std::vector<uint16_t>{FRAME_METRIC_SET, FRAME_SAMPLER_READY}));
   heard.clear();
   session_->WindowAt(now_ns_, now_ns_ + kSecond);
-  session_->Introduce(sink);
+  session_->SendDescriptions(sink);
   EXPECT_EQ(heard, (std::vector<uint16_t>{FRAME_METRIC_SET, FRAME_SAMPLER_WINDOW}));
 }
 
@@ -275,7 +275,7 @@ TEST_F(CounterSessionTest, ARequestMakesAPlannedSessionReadySooner) {
   EXPECT_EQ(ready_.size(), 3u) << "one is about to begin";
 }
 
-TEST_F(CounterSessionTest, WindowsOfAnIdleGpuDoNotBringTheDetailSetOn) {
+TEST_F(CounterSessionTest, WindowsOfAnIdleGpuDoNotBringTheExtendedSetOn) {
   double& active_cycles = fake_.metrics.at("TPC.TriageCompute.sm__cycles_active.sum");
   const double busy_cycles = active_cycles;
   active_cycles = 0;
@@ -379,7 +379,7 @@ TEST_F(CounterSessionTest, TriesAgainWhileAnotherProfilerHasTheCounters) {
   fake_.enable_result = 0;
   StepWhenDue();
   EXPECT_TRUE(session_->works());
-  EXPECT_EQ(session_->reason(), RungReason{});
+  EXPECT_EQ(session_->reason(), SourceReason{});
 }
 
 TEST_F(CounterSessionTest, NamesAnotherUsersSamplerOnceTheHardwareIsBusy) {

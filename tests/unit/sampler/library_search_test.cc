@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "collector/sampler/counters/rung_reason.h"
+#include "collector/sampler/counters/source_reason.h"
 #include "tests/support/scoped_variable.h"
 #include "tests/support/temporary_folder.h"
 
@@ -123,7 +123,8 @@ TEST(LibrarySearch, EnvironmentsAreThoseInThePathAndTheUsersOwn) {
 }
 
 TEST(LibrarySearch, SaysWhatItPassedOver) {
-  const RungReason reason = ExplainMissingCupti(absl::NotFoundError("none"), {"/shared/libcupti"});
+  const SourceReason reason =
+      ExplainMissingCupti(absl::NotFoundError("none"), {"/shared/libcupti"});
   EXPECT_NE(reason.reason.find("/shared/libcupti is passed over"), std::string::npos);
   EXPECT_NE(reason.remedy.find("--cupti"), std::string::npos);
 }

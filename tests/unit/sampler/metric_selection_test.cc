@@ -73,35 +73,35 @@ class RealCupti : public testing::Test {
   absl::StatusOr<CuptiTable> table_ = absl::UnknownError("not loaded");
 };
 
-TEST_F(RealCupti, EveryChipSinceTuringHasALeanSet) {
+TEST_F(RealCupti, EveryChipSinceTuringHasABaseSet) {
   const absl::StatusOr<std::vector<std::string>> chips = SupportedChips(*table_);
   ASSERT_TRUE(chips.ok()) << chips.status();
   ASSERT_GE(chips->size(), 20u);
   for (const std::string& chip : *chips) {
     SCOPED_TRACE(chip);
-    const absl::StatusOr<SelectedMetrics> lean = Select(chip, LeanRoles());
+    const absl::StatusOr<SelectedMetrics> base = Select(chip, BaseRoles());
     if (chip.rfind("GV", 0) == 0) {  // Volta has no PM sampling
-      EXPECT_TRUE(absl::IsUnimplemented(lean.status()));
+      EXPECT_TRUE(absl::IsUnimplemented(base.status()));
       continue;
     }
-    ASSERT_TRUE(lean.ok()) << lean.status();
-    EXPECT_TRUE(HasRole(*lean, METRIC_SM_CYCLES_ACTIVE));
-    const auto host = ProfilerHost::Create(*table_, chip, {}, MetricNames(*lean));
+    ASSERT_TRUE(base.ok()) << base.status();
+    EXPECT_TRUE(HasRole(*base, METRIC_SM_CYCLES_ACTIVE));
+    const auto host = ProfilerHost::Create(*table_, chip, {}, MetricNames(*base));
     ASSERT_TRUE(host.ok());
     EXPECT_EQ(host->passes(), 1u);
     // The memory controllers of these are the CPU's: no counter of theirs can be sampled.
     const bool integrated = chip == "GA10B" || chip == "GB10B" || chip == "GB20B";
-    EXPECT_EQ(HasRole(*lean, METRIC_DRAM_READ_BYTES), !integrated);
-    EXPECT_EQ(HasRole(*lean, METRIC_DRAM_WRITE_BYTES), !integrated);
+    EXPECT_EQ(HasRole(*base, METRIC_DRAM_READ_BYTES), !integrated);
+    EXPECT_EQ(HasRole(*base, METRIC_DRAM_WRITE_BYTES), !integrated);
   }
 }
 
 TEST_F(RealCupti, DataCentreChipsGetEveryDetail) {
   for (const char* chip : {"GH100", "GB100"}) {
     SCOPED_TRACE(chip);
-    const absl::StatusOr<SelectedMetrics> detail = Select(chip, DetailRoles());
-    ASSERT_TRUE(detail.ok()) << detail.status();
-    EXPECT_EQ(detail->size(), DetailRoles().size());
+    const absl::StatusOr<SelectedMetrics> extended = Select(chip, ExtendedRoles());
+    ASSERT_TRUE(extended.ok()) << extended.status();
+    EXPECT_EQ(extended->size(), ExtendedRoles().size());
   }
 }
 

@@ -91,9 +91,9 @@ class SamplerLoopTest : public testing::Test {
   // One that serves, one that shares.
   void StartTwo(bool planned = false) {
     first_ = Start(planned);
-    Until([&] { return LastStatus(first_).rung() == SOURCE_SAMPLED; });
+    Until([&] { return LastStatus(first_).counter_source() == SOURCE_SAMPLED; });
     second_ = Start(planned);
-    Until([&] { return LastStatus(second_).rung() == SOURCE_SAMPLED; });
+    Until([&] { return LastStatus(second_).counter_source() == SOURCE_SAMPLED; });
   }
 
   FakeCupti fake_;
@@ -168,7 +168,7 @@ TEST_F(SamplerLoopTest, WhoSharedTakesTheCountersWhenTheirSamplerDies) {
   // One set, as before, and what was counted before stays counted.
   for (const MetricSet& set : second_->heard.sets) EXPECT_EQ(set.id(), second_->heard.sets[0].id());
   EXPECT_GE(LastStatus(second_).samples(), samples);
-  EXPECT_EQ(LastStatus(second_).rung(), SOURCE_SAMPLED);
+  EXPECT_EQ(LastStatus(second_).counter_source(), SOURCE_SAMPLED);
 }
 
 TEST_F(SamplerLoopTest, AYieldOfOneIsAYieldForAllAndIsSaid) {
@@ -199,8 +199,8 @@ TEST_F(SamplerLoopTest, GivesWayToNsightComputeAndTakesTheCountersBack) {
   std::ofstream(process / "status") << "Uid:\t0\t0\t0\t0\n";
   Until([&] { return !fake_.enabled; });
   Until([&] {
-    return LastStatus(first_).rung() == SOURCE_TIME_ONLY &&
-           LastStatus(second_).rung() == SOURCE_TIME_ONLY;
+    return LastStatus(first_).counter_source() == SOURCE_TIME_ONLY &&
+           LastStatus(second_).counter_source() == SOURCE_TIME_ONLY;
   });
   for (const Collector* collector : {first_, second_}) {
     EXPECT_NE(LastStatus(collector).reason().find("(ncu, process 77)"), std::string::npos);
@@ -209,7 +209,7 @@ TEST_F(SamplerLoopTest, GivesWayToNsightComputeAndTakesTheCountersBack) {
   UntilMoreSamples(first_);
   UntilMoreSamples(second_);
   EXPECT_EQ(fake_.enables, 2);
-  Until([&] { return LastStatus(second_).rung() == SOURCE_SAMPLED; });
+  Until([&] { return LastStatus(second_).counter_source() == SOURCE_SAMPLED; });
   for (const Collector* collector : {first_, second_}) {
     EXPECT_EQ(LastStatus(collector).lent_to(), "ncu, process 77");
     EXPECT_GT(LastStatus(collector).lent_ns(), 0u);
@@ -263,7 +263,7 @@ class HostileSubscriberTest : public SamplerLoopTest {
  protected:
   HostileSubscriberTest() {
     first_ = Start();
-    Until([&] { return LastStatus(first_).rung() == SOURCE_SAMPLED; });
+    Until([&] { return LastStatus(first_).counter_source() == SOURCE_SAMPLED; });
     absl::StatusOr<UniqueFd> connection = ConnectToSampler(uuid_);
     EXPECT_TRUE(connection.ok()) << connection.status();
     if (connection.ok()) connection_ = *std::move(connection);
@@ -313,7 +313,7 @@ TEST_F(HostileSubscriberTest, OneThatReadsNothingHoldsNobodyUp) {
 
 TEST_F(HostileSubscriberTest, AFloodOfCommandsWaits) {
   Subscribe();
-  for (int i = 0; i < 2 * SamplerAudience::kCommandsPerSecond; ++i) {
+  for (int i = 0; i < 2 * SamplerSubscribers::kCommandsPerSecond; ++i) {
     Command(connection_.get(), kSamplerStartWindow, uuid_);
   }
   UntilMoreSamples(first_);

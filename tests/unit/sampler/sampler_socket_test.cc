@@ -40,12 +40,12 @@ TEST(SamplerSocketTest, CountersAreForTheSameUserAndRoot) {
   EXPECT_FALSE(MayReadCounters(kUnknown, kUnknown, false)) << "who knows whether it is the same";
 }
 
-TEST(SamplerSocketTest, OnlyTheSameUsersSamplerAndRootsAreBelieved) {
-  EXPECT_TRUE(MayBeBelieved(kAnn, kAnn));
-  EXPECT_TRUE(MayBeBelieved(kRoot, kAnn));
-  EXPECT_FALSE(MayBeBelieved(kBob, kAnn));
-  EXPECT_FALSE(MayBeBelieved(kAnn, kRoot));
-  EXPECT_FALSE(MayBeBelieved(kUnknown, kUnknown));
+TEST(SamplerSocketTest, OnlyTheSameUsersSamplerAndRootsAreTrusted) {
+  EXPECT_TRUE(IsTrustedPeer(kAnn, kAnn));
+  EXPECT_TRUE(IsTrustedPeer(kRoot, kAnn));
+  EXPECT_FALSE(IsTrustedPeer(kBob, kAnn));
+  EXPECT_FALSE(IsTrustedPeer(kAnn, kRoot));
+  EXPECT_FALSE(IsTrustedPeer(kUnknown, kUnknown));
 }
 
 TEST(SamplerSocketTest, OneListensAndOthersConnect) {
@@ -113,12 +113,12 @@ TEST(SamplerSocketTest, AnotherUsersIsNamedAsTheKernelKnowsIt) {
   EXPECT_FALSE(SamplerOfAnotherUser(uuid).has_value());
 }
 
-TEST(SamplerSocketTest, OfAnotherUserNobodyIsServedAndNothingBelieved) {
+TEST(SamplerSocketTest, OfAnotherUserNobodyIsServedAndNothingTrusted) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root, to be another user";
   const std::string uuid = UniqueUuid();
   const absl::StatusOr<UniqueFd> listener = ListenForSubscribers(uuid);
   ASSERT_TRUE(listener.ok()) << listener.status();
-  // Root is believed by all; whether it serves them is the driver's word, of which there is none.
+  // Root is trusted by all; whether it serves them is the driver's word, of which there is none.
   EXPECT_EQ(AsAnotherUser([&] { return ConnectToSampler(uuid).ok() ? 7 : 8; }), 7);
   EXPECT_FALSE(Accept(*listener).valid());
   // A name that another user has taken.

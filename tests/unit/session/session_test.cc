@@ -151,7 +151,7 @@ TEST_F(SessionTest, WritesTheEndOfAProcessThatVanished) {
 TEST_F(SessionTest, AProcessWhoseAgentSleptHasLostNothing) {
   Start();
   AgentProcess agent(options_.socket_path);
-  agent.ring().header().producer.state = static_cast<uint32_t>(AgentState::kAsleep);
+  agent.ring().header().producer.state = static_cast<uint32_t>(AgentState::kInactive);
   agent.Kill();
   Finish();
   const auto ends = Recorded<ProcessEnd>(FRAME_PROCESS_END);
@@ -220,7 +220,7 @@ TEST_F(SessionTest, AsksProcessesThatOutliveTheCommandToSleepAndNamesThem) {
   EXPECT_THAT(Notices(), Contains(HasSubstr("Still running when the profile was closed: process " +
                                             std::to_string(agent.pid()))));
   const RingControl& control = agent.ring().header().control;
-  EXPECT_EQ(control.requested_state, static_cast<uint32_t>(AgentState::kAsleep));
+  EXPECT_EQ(control.requested_state, static_cast<uint32_t>(AgentState::kInactive));
   EXPECT_EQ(control.request, 1u);
   const auto ends = Recorded<ProcessEnd>(FRAME_PROCESS_END);
   ASSERT_EQ(ends.size(), 1u);
@@ -369,12 +369,12 @@ TEST_F(SessionTest, WakesAgentsAfterTheDelayAndLetsThemSleepAfterTheDuration) {
   Start();
   AgentProcess agent(options_.socket_path);
   ASSERT_TRUE(agent.welcome().has_value());
-  EXPECT_EQ(agent.welcome()->state, static_cast<uint32_t>(AgentState::kAsleep));
+  EXPECT_EQ(agent.welcome()->state, static_cast<uint32_t>(AgentState::kInactive));
   AwaitState(&agent.ring(), AgentState::kTracing);
-  AwaitState(&agent.ring(), AgentState::kAsleep);
+  AwaitState(&agent.ring(), AgentState::kInactive);
   AgentProcess late(options_.socket_path);
   ASSERT_TRUE(late.welcome().has_value());
-  EXPECT_EQ(late.welcome()->state, static_cast<uint32_t>(AgentState::kAsleep));
+  EXPECT_EQ(late.welcome()->state, static_cast<uint32_t>(AgentState::kInactive));
   session_->RequestState(AgentState::kTracing);
   AwaitState(&late.ring(), AgentState::kTracing);
   agent.Kill();

@@ -17,11 +17,11 @@ TEST(TraceSchedule, TracesFromTheStartAndForeverWhereNothingIsAsked) {
 
 TEST(TraceSchedule, TracesInsideItsWindowOnly) {
   const TraceSchedule schedule(kStart, milliseconds(10), milliseconds(5));
-  EXPECT_EQ(schedule.StateAt(kStart), AgentState::kAsleep);
+  EXPECT_EQ(schedule.StateAt(kStart), AgentState::kInactive);
   EXPECT_EQ(schedule.NextChange(kStart), kStart + milliseconds(10));
   EXPECT_EQ(schedule.StateAt(kStart + milliseconds(10)), AgentState::kTracing);
   EXPECT_EQ(schedule.NextChange(kStart + milliseconds(10)), kStart + milliseconds(15));
-  EXPECT_EQ(schedule.StateAt(kStart + milliseconds(15)), AgentState::kAsleep);
+  EXPECT_EQ(schedule.StateAt(kStart + milliseconds(15)), AgentState::kInactive);
   EXPECT_EQ(schedule.NextChange(kStart + milliseconds(15)), std::nullopt);
 }
 

@@ -14,7 +14,7 @@ class CaptureSummaryTest : public testing::Test {
  protected:
   CaptureSummaryTest() {
     for (const char fill : {'A', 'B'}) {
-      model_.devices[*model_.devices.Find(RunBuilder::Uuid(fill))].used = true;
+      state_.devices[*state_.devices.Find(RunBuilder::Uuid(fill))].used = true;
       analysis_.devices.emplace_back().part.content.time_ns[0] = 10e6;
     }
     process_.has_status = true;
@@ -25,29 +25,30 @@ class CaptureSummaryTest : public testing::Test {
   }
 
   void RunKernelOf(uint32_t source, uint32_t device) {
-    model_.kernels[model_.kernels.Find(&process_, 0, device)].ShareOf(source);
+    state_.kernels[state_.kernels.Find(&process_, 0, device)].ShareOf(source);
   }
 
   CaptureSummary Summarized() const {
     Summary summary;
-    SummarizeCapture(model_, analysis_, &summary);
+    SummarizeCapture(state_, analysis_, &summary);
     return summary.capture();
   }
 
-  ModelState model_;
+  RunState state_;
   Analysis analysis_;
-  ProcessState& process_ = *model_.processes.Get(1);
+  ProcessState& process_ = *state_.processes.Get(1);
 };
 
 TEST_F(CaptureSummaryTest, WhatTracingAddsIsEstimatedWhereItIsNotMeasured) {
-  EXPECT_NEAR(Summarized().window_slowdown_share(), 0.05, 1e-9);
+  EXPECT_NEAR(Summarized().steady_state_slowdown_share(), 0.05, 1e-9);
   for (DeviceAnalysis& device : analysis_.devices) device.part.kernel_share = 0.2;
-  EXPECT_NEAR(Summarized().window_slowdown_share(), 0.01, 1e-9)
+  EXPECT_NEAR(Summarized().steady_state_slowdown_share(), 0.01, 1e-9)
       << "of the kernels that the window holds";
   process_.status.set_tracing_cost_ns(1'000'000'000'000);
-  EXPECT_EQ(Summarized().window_slowdown_share(), 1) << "an estimate takes no more than there is";
+  EXPECT_EQ(Summarized().steady_state_slowdown_share(), 1)
+      << "an estimate takes no more than there is";
   process_.has_status = false;
-  EXPECT_FALSE(Summarized().has_window_slowdown_share());
+  EXPECT_FALSE(Summarized().has_steady_state_slowdown_share());
 }
 
 TEST_F(CaptureSummaryTest, ClocksAroundItsWorkAreThoseOfTheDevice) {
@@ -57,12 +58,12 @@ TEST_F(CaptureSummaryTest, ClocksAroundItsWorkAreThoseOfTheDevice) {
     batch.add_sm_clock_mhz(i <= 3 ? 345 : i <= 6 ? 1800 : 1980);
     batch.add_gpm_sm_active_percent(i <= 3 || i > 6 ? 0 : 40);
   }
-  ASSERT_TRUE(model_.devices[1].totals.Add(batch));
+  ASSERT_TRUE(state_.devices[1].totals.Add(batch));
   Summary summary;
   for (const char fill : {'A', 'B'}) {
     summary.add_devices()->set_uuid(FormatUuid(RunBuilder::Uuid(fill)));
   }
-  SummarizeCapture(model_, analysis_, &summary);
+  SummarizeCapture(state_, analysis_, &summary);
   EXPECT_FALSE(summary.devices(0).has_sm_clock_before_hz());
   EXPECT_FALSE(summary.devices(0).has_sm_clock_after_hz());
   EXPECT_NEAR(summary.devices(1).sm_clock_before_hz(), 345e6, 1);
@@ -74,23 +75,23 @@ TEST_F(CaptureSummaryTest, WhatWasTakenOutIsNotEstimated) {
   RunKernelOf(1, 0);
   analysis_.devices[0].part.slowdown_ns = 1e6;
   const CaptureSummary capture = Summarized();
-  const MeasuredCost cost = *MeasureCost(model_);
+  const MeasuredCost cost = *MeasureCost(state_);
   EXPECT_DOUBLE_EQ(capture.measured_cost_share(), cost.share);
   EXPECT_NEAR(capture.measured_cost_error_share(), 1.96 * cost.standard_error,
               1e-4 * cost.standard_error);
   EXPECT_EQ(capture.measured_cost_windows(), cost.windows);
-  EXPECT_FALSE(capture.has_window_slowdown_share());
+  EXPECT_FALSE(capture.has_steady_state_slowdown_share());
 }
 
 TEST_F(CaptureSummaryTest, AnEstimateIsNoMoreThanWasMeasured) {
   process_.windows = WindowsOf(16'000, 16'100, 60, 0.01, true);
   RunKernelOf(1, 0);
-  const MeasuredCost cost = *MeasureCostOn(model_, 0);
+  const MeasuredCost cost = *MeasureCostOn(state_, 0);
   const double most = cost.window_share + 1.96 * cost.window_standard_error;
   ASSERT_LT(most, 0.02);
-  EXPECT_NEAR(Summarized().window_slowdown_share(), most, 1e-5);
+  EXPECT_NEAR(Summarized().steady_state_slowdown_share(), most, 1e-5);
   process_.windows = WindowsOf(17'000, 16'000, 60, 0.01, true);
-  EXPECT_EQ(Summarized().window_slowdown_share(), 0) << "windows were faster";
+  EXPECT_EQ(Summarized().steady_state_slowdown_share(), 0) << "windows were faster";
 }
 
 // Which of their gaps tracing lengthened is not known, so nothing is taken out of them.
@@ -99,20 +100,20 @@ TEST_F(CaptureSummaryTest, OfSeveralProcessesOnAGpuItIsEstimatedAllTheSame) {
   RunKernelOf(1, 0);
   RunKernelOf(2, 0);
   EXPECT_TRUE(Summarized().has_measured_cost_share());
-  EXPECT_NEAR(Summarized().window_slowdown_share(), 0.05, 1e-9);
+  EXPECT_NEAR(Summarized().steady_state_slowdown_share(), 0.05, 1e-9);
 }
 
 TEST_F(CaptureSummaryTest, CostIsOfTheAgentAndOfSampling) {
-  model_.run_start.emplace();
-  model_.run_start->set_time_ns(kRunStartNs);
-  model_.run_end.emplace();
-  model_.run_end->set_time_ns(kRunStartNs + 100 * kMillisecond);
+  state_.run_start.emplace();
+  state_.run_start->set_time_ns(kRunStartNs);
+  state_.run_end.emplace();
+  state_.run_end->set_time_ns(kRunStartNs + 100 * kMillisecond);
   Summary summary;
   summary.add_processes()->set_agent_cost_share(0.003);
   summary.add_processes()->set_agent_cost_share(0.002);
-  model_.devices[0].status.emplace();
-  model_.devices[0].status->set_sampling_ns(20 * kMillisecond);
-  SummarizeCapture(model_, analysis_, &summary);
+  state_.devices[0].status.emplace();
+  state_.devices[0].status->set_sampling_ns(20 * kMillisecond);
+  SummarizeCapture(state_, analysis_, &summary);
   const CaptureSummary& capture = summary.capture();
   EXPECT_EQ(capture.agent_cost_share(), 0.003) << "of the costliest";
   EXPECT_GT(capture.sampling_cost_share(), 0);

@@ -13,7 +13,7 @@ constexpr char kNarrow[] = "GPU-41414141-4141-4141-4141-414141414141";
 constexpr char kWide[] = "GPU-42424242-4242-4242-4242-424242424242";
 
 // The second GPU has twice the bandwidth and half the arithmetic; both are as busy.
-CountedRun NarrowAndWide(const ModelOptions& options = {}) {
+CountedRun NarrowAndWide(const SummaryOptions& options = {}) {
   CountedRun run(options);
   run.AddDevice('B', 10e9, 500);
   return run;
@@ -61,7 +61,7 @@ TEST(DeviceRoofsTest, OneKernelIsBoundByMemoryOnOneGpuAndNotOnTheOther) {
 }
 
 TEST(DeviceRoofsTest, SumsOverGpusAreOfEachOnesRoof) {
-  ModelOptions options;
+  SummaryOptions options;
   options.work.set_flops_per_step(3e7);
   const Summary summary = NarrowAndWide(options).Run();
   ASSERT_EQ(summary.devices_size(), 2);
@@ -81,7 +81,7 @@ TEST(DeviceRoofsTest, SumsOverGpusAreOfEachOnesRoof) {
 }
 
 TEST(DeviceRoofsTest, HfuWeighsGpusByWhatTheyCouldHaveDone) {
-  ModelOptions options;
+  SummaryOptions options;
   // What both executed in a step: 20 µs at 1000 FLOPs a nanosecond, and 40 µs at 500.
   options.work.set_flops_per_step(4e7);
   CountedRun run = NarrowAndWide(options);

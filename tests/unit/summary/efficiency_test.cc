@@ -12,9 +12,9 @@ namespace {
 constexpr double kExecuted = 2e7;
 constexpr double kStepSeconds = 103e-6;
 
-EfficiencySummary EfficiencyOf(const ModelWork& work,
+EfficiencySummary EfficiencyOf(const WorkloadSpec& work,
                                const std::string& name = "nvjet_sm90_tst_a") {
-  ModelOptions options;
+  SummaryOptions options;
   options.work = work;
   return CountedRun(options, name).Run().efficiency();
 }
@@ -37,7 +37,7 @@ void ExpectPartsSumToTheGap(const EfficiencySummary& efficiency) {
 }
 
 TEST(EfficiencyTest, MfuBesideHfu) {
-  ModelWork work;
+  WorkloadSpec work;
   work.set_flops_per_step(1.6e7);
   const EfficiencySummary efficiency = EfficiencyOf(work);
   // 1.6e7 FLOPs in 103 µs, of 1e12 a second; executed: a quarter more.
@@ -57,7 +57,7 @@ TEST(EfficiencyTest, MfuBesideHfu) {
 }
 
 TEST(EfficiencyTest, MoreThanTheGpuCanDoIsAnotherModels) {
-  ModelWork work;
+  WorkloadSpec work;
   work.set_flops_per_step(1.6e7);
   EXPECT_EQ(EfficiencyOf(work).mfu_note().find("not this run's"), std::string::npos);
   work.set_flops_per_step(1.6e9);
@@ -67,7 +67,7 @@ TEST(EfficiencyTest, MoreThanTheGpuCanDoIsAnotherModels) {
 }
 
 TEST(EfficiencyTest, ExecutedFlopsAreOfAllGpusAsTheModelsAre) {
-  ModelOptions options;
+  SummaryOptions options;
   options.work.set_flops_per_step(1.5 * kExecuted);
   CountedRun run(options);
   run.AddDevice('B', 10e9, 500);
@@ -94,7 +94,7 @@ TEST(EfficiencyTest, ExecutedFlopsOfAStepAreThoseOfHfu) {
 }
 
 TEST(EfficiencyTest, FlopsByTokenTimesTokens) {
-  ModelWork work;
+  WorkloadSpec work;
   work.set_flops_per_token(2e5);
   work.set_tokens_per_step(80);
   const EfficiencySummary efficiency = EfficiencyOf(work);
@@ -103,7 +103,7 @@ TEST(EfficiencyTest, FlopsByTokenTimesTokens) {
 }
 
 TEST(EfficiencyTest, NamesPadding) {
-  ModelWork work;
+  WorkloadSpec work;
   work.set_flops_per_step(1.6e7);
   work.set_tokens_per_step(80);
   work.set_padded_tokens_per_step(100);
@@ -116,7 +116,7 @@ TEST(EfficiencyTest, NamesPadding) {
 }
 
 TEST(EfficiencyTest, NamesAttention) {
-  ModelWork work;
+  WorkloadSpec work;
   work.set_flops_per_step(1.6e7);
   work.set_attention_flops_per_step(1.2e7);
   const EfficiencySummary efficiency = EfficiencyOf(work, "flash_fwd_kernel_bf16");
@@ -129,19 +129,19 @@ TEST(EfficiencyTest, NamesAttention) {
 }
 
 TEST(EfficiencyTest, AgreesWhereNothingIsWasted) {
-  ModelWork work;
+  WorkloadSpec work;
   work.set_flops_per_step(kExecuted);
   const EfficiencySummary efficiency = EfficiencyOf(work);
   EXPECT_EQ(efficiency.gap_note(), "executed and model FLOPs agree");
 }
 
 TEST(EfficiencyTest, TakesWhatTheRunWasToldUnlessTheReaderKnowsBetter) {
-  ModelOptions options;
+  SummaryOptions options;
   options.work.set_price_per_hour(3.6);
   RunStart start;
   start.set_time_ns(kRunStartNs);
-  start.mutable_model_work()->set_flops_per_step(1e7);
-  start.mutable_model_work()->set_note("as the run was told");
+  start.mutable_workload_spec()->set_flops_per_step(1e7);
+  start.mutable_workload_spec()->set_note("as the run was told");
   {
     CountedRun run(options);
     run.frames().Send(0, FRAME_RUN_START, start);
@@ -151,7 +151,7 @@ TEST(EfficiencyTest, TakesWhatTheRunWasToldUnlessTheReaderKnowsBetter) {
     EXPECT_EQ(efficiency.price_per_hour(), 3.6);
   }
   options.work.set_flops_per_step(2e7);
-  start.mutable_model_work()->set_price_per_hour(std::numeric_limits<double>::infinity());
+  start.mutable_workload_spec()->set_price_per_hour(std::numeric_limits<double>::infinity());
   CountedRun run(options);
   run.frames().Send(0, FRAME_RUN_START, start);
   const EfficiencySummary efficiency = run.Run().efficiency();
@@ -160,7 +160,7 @@ TEST(EfficiencyTest, TakesWhatTheRunWasToldUnlessTheReaderKnowsBetter) {
 }
 
 TEST(EfficiencyTest, ThroughputInWhatTheJobCounts) {
-  ModelWork work;
+  WorkloadSpec work;
   work.set_items_per_step(64);
   work.set_item_name("images");
   const EfficiencySummary images = EfficiencyOf(work);
@@ -174,7 +174,7 @@ TEST(EfficiencyTest, ThroughputInWhatTheJobCounts) {
 
 // What is not useful costs, but what was not traced is no loss.
 TEST(EfficiencyTest, MoneyForWhatIsNotUseful) {
-  ModelOptions options;
+  SummaryOptions options;
   options.work.set_price_per_hour(3.6);
   options.work.set_items_per_step(10);
   const Summary whole = CountedRun(options).Run();
@@ -199,7 +199,7 @@ TEST(EfficiencyTest, MoneyForWhatIsNotUseful) {
 }
 
 TEST(EfficiencyTest, EnergyAndMoneyOfAStep) {
-  ModelOptions options;
+  SummaryOptions options;
   options.work.set_tokens_per_step(80);
   options.work.set_price_per_hour(3.6);
   CountedRun run(options);

@@ -39,7 +39,7 @@ std::vector<uint32_t> CallOf(int steps) {
 // A run whose launches are one every 10 µs, slower by `slowdown` while they are traced.
 class Generation {
  public:
-  explicit Generation(const ModelOptions& options = {}) : run_(options) {
+  explicit Generation(const SummaryOptions& options = {}) : run_(options) {
     run_.StartRun();
     run_.StartProcess();
     std::vector<std::string> names;
@@ -273,7 +273,7 @@ TEST(StepLevelsTest, StepsAfterTheEndOfRecordsAreNotCounted) {
 
 TEST(StepLevelsTest, WhatSomebodySaysThatItRanChoosesTheLevel) {
   const auto steps_of = [](double steps) {
-    ModelOptions options;
+    SummaryOptions options;
     options.steps = steps;
     Generation generation(options);
     generation.Trace(Repeat(CallOf(16), 30));

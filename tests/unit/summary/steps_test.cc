@@ -218,8 +218,8 @@ TEST(StepsTest, LeavesOutStepsThatWereNotTracedWhole) {
   EXPECT_NEAR(steps.time_p99_ns(), 1.0 * kMillisecond, 1);
 }
 
-ModelOptions WithStepKernel(const std::string& name) {
-  ModelOptions options;
+SummaryOptions WithStepKernel(const std::string& name) {
+  SummaryOptions options;
   options.step_kernel = name;
   return options;
 }

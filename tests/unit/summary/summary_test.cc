@@ -20,7 +20,7 @@ TEST(SummaryTest, SaysWhenNothingRan) {
 }
 
 TEST(SummaryTest, ComputesMfuAndCostFromWhatThePersonKnows) {
-  ModelOptions options;
+  SummaryOptions options;
   options.work.set_flops_per_step(1e9);
   options.work.set_tokens_per_step(2048);
   options.work.set_price_per_hour(3.6);

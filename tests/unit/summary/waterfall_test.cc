@@ -19,7 +19,7 @@ constexpr double kWallNs = 20'000;
 class WaterfallTest : public testing::Test {
  protected:
   WaterfallTest() {
-    model_.run_start.emplace().set_time_ns(kRunStartNs);
+    state_.run_start.emplace().set_time_ns(kRunStartNs);
     summary_.mutable_run()->set_wall_ns(static_cast<uint64_t>(kWallNs));
     process_.strings = {"", "kernel", "ncclDevKernel_AllReduce"};
     process_.variants.resize(2);
@@ -37,8 +37,8 @@ class WaterfallTest : public testing::Test {
   }
 
   DeviceAnalysis& AddDevice(char letter) {
-    const uint32_t index = *model_.devices.Find(std::string(16, letter));
-    DeviceState& device = model_.devices[index];
+    const uint32_t index = *state_.devices.Find(std::string(16, letter));
+    DeviceState& device = state_.devices[index];
     device.used = true;
     device.info.set_compute_capability_major(9);
     device.info.set_compute_capability_minor(0);
@@ -56,7 +56,7 @@ class WaterfallTest : public testing::Test {
 
   KernelRow& AddKernel(double time_ns, uint32_t variant = 0, uint32_t device = 0) {
     KernelRow& row = analysis_.rows.emplace_back();
-    row.kernel = model_.kernels.Find(&process_, variant, device);
+    row.kernel = state_.kernels.Find(&process_, variant, device);
     row.time_ns = row.roofline.time_ns = time_ns;
     return row;
   }
@@ -70,7 +70,7 @@ class WaterfallTest : public testing::Test {
   }
 
   Slices Made() {
-    SummarizeWaterfall(model_, analysis_, &summary_);
+    SummarizeWaterfall(state_, analysis_, &summary_);
     Slices slices;
     double shares = 0;
     for (const WaterfallSlice& slice : summary_.waterfall().slices()) {
@@ -81,7 +81,7 @@ class WaterfallTest : public testing::Test {
     return slices;
   }
 
-  ModelState model_;
+  RunState state_;
   Analysis analysis_;
   ProcessState process_;
   Summary summary_;
@@ -174,7 +174,7 @@ TEST_F(WaterfallTest, StartUpIsFromTheRunsStartToTheFirstStep) {
 
 TEST_F(WaterfallTest, WithoutARunsStartItIsFromTheFirstActivity) {
   AddDevice('a');
-  model_.run_start.reset();
+  state_.run_start.reset();
   TakeSteps(kFirstNs + 4'000);
   EXPECT_EQ(Made().at(kSliceStartUp), 4'000);
 }
@@ -200,7 +200,7 @@ TEST_F(WaterfallTest, TwoGpusAreTwiceTheTimeAndOneThatIsNotUsedIsNone) {
     Spend(4'000, TimeCategory::kLaunchGap, &device);
     Spend(1'000, TimeCategory::kOtherGap, &device);
   }
-  model_.devices[2].used = false;
+  state_.devices[2].used = false;
   const Slices slices = Made();
   EXPECT_EQ(summary_.waterfall().total_ns(), 2 * kWallNs);
   EXPECT_EQ(slices.at(kSliceIdleLaunch), 8'000);
@@ -208,7 +208,7 @@ TEST_F(WaterfallTest, TwoGpusAreTwiceTheTimeAndOneThatIsNotUsedIsNone) {
     const double share = slice.name() == kSliceIdleLaunch  ? 0.8
                          : slice.name() == kSliceIdleOther ? 0.2
                                                            : 0;
-    EXPECT_NEAR(slice.window_share(), share, 1e-9) << slice.name();
+    EXPECT_NEAR(slice.steady_state_share(), share, 1e-9) << slice.name();
   }
 }
 

@@ -5,8 +5,8 @@
 #include <random>
 #include <vector>
 
-#include "collector/timeline/activity_queue.h"
-#include "collector/timeline/activity_sweep.h"
+#include "collector/timeline/activity_sorter.h"
+#include "collector/timeline/concurrency_tracker.h"
 
 namespace utlz {
 namespace {
@@ -43,17 +43,17 @@ std::map<ActivityMask, uint64_t> BruteForce(const std::vector<Activity>& activit
   return time;
 }
 
-TEST(ActivitySweepTest, AgreesWithLookingAtEveryNanosecond) {
+TEST(ConcurrencyTrackerTest, AgreesWithLookingAtEveryNanosecond) {
   std::mt19937 random(3);
   for (int round = 0; round < 200; ++round) {
-    ActivityQueue queue;
+    ActivitySorter queue;
     std::vector<Activity> activities;
     for (int i = 0; i < 20; ++i) {
       const uint64_t start = 1000 + random() % 400;
       activities.push_back(At(start, start + random() % 60, ActivityKind(random() % 9)));
       queue.Add(activities.back());
     }
-    ActivitySweep sweep;
+    ConcurrencyTracker sweep;
     // Released in steps, as a watermark does.
     for (uint64_t watermark = 1000; watermark <= 1600; watermark += 1 + random() % 100) {
       uint64_t reached = 0;
@@ -76,8 +76,8 @@ TEST(ActivitySweepTest, AgreesWithLookingAtEveryNanosecond) {
   }
 }
 
-TEST(ActivitySweepTest, SegmentsFollowEachOtherWithoutHoles) {
-  ActivitySweep sweep;
+TEST(ConcurrencyTrackerTest, SegmentsFollowEachOtherWithoutHoles) {
+  ConcurrencyTracker sweep;
   std::vector<ActivitySegment> segments;
   sweep.SetObserver([&](const ActivitySegment& segment) { segments.push_back(segment); });
   sweep.Add(At(100, 200));
@@ -92,8 +92,8 @@ TEST(ActivitySweepTest, SegmentsFollowEachOtherWithoutHoles) {
   EXPECT_EQ(segments.back().end_ns, 500u);
 }
 
-TEST(ActivitySweepTest, ALateActivityReplacesIdleTime) {
-  ActivitySweep sweep;
+TEST(ConcurrencyTrackerTest, ALateActivityReplacesIdleTime) {
+  ConcurrencyTracker sweep;
   sweep.Add(At(100, 200));
   sweep.Add(At(900, 1000));
   sweep.AdvanceTo(1000);
@@ -102,8 +102,8 @@ TEST(ActivitySweepTest, ALateActivityReplacesIdleTime) {
   EXPECT_EQ(sweep.IdleNs(), 500u);
 }
 
-TEST(ActivityQueueTest, HoldsBackWhatMayBeOvertaken) {
-  ActivityQueue queue;
+TEST(ActivitySorterTest, HoldsBackWhatMayBeOvertaken) {
+  ActivitySorter queue;
   queue.Add(At(300, 400));
   queue.Add(At(100, 200));
   uint64_t reached = 0;
@@ -114,9 +114,9 @@ TEST(ActivityQueueTest, HoldsBackWhatMayBeOvertaken) {
   EXPECT_EQ(queue.held(), 1u);
 }
 
-TEST(ActivityQueueTest, ReleasesEachOnceInOrderOfStart) {
+TEST(ActivitySorterTest, ReleasesEachOnceInOrderOfStart) {
   std::mt19937_64 random(5);
-  ActivityQueue queue;
+  ActivitySorter queue;
   std::vector<uint64_t> added, released;
   uint64_t reached = 0;
   for (uint64_t now = 1000; now < 9000; now += random() % 20) {
@@ -139,8 +139,8 @@ TEST(ActivityQueueTest, ReleasesEachOnceInOrderOfStart) {
   EXPECT_EQ(released, added);
 }
 
-TEST(ActivityQueueTest, IsBounded) {
-  ActivityQueue queue(100);
+TEST(ActivitySorterTest, IsBounded) {
+  ActivitySorter queue(100);
   uint64_t released = 0;
   for (uint64_t i = 0; i < 1000; ++i) {
     queue.Add(At(1000 - i, 2000));

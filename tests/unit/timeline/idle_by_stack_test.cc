@@ -23,7 +23,7 @@ Activity Kernel(uint64_t start_ns, uint64_t end_ns, uint32_t stack) {
 
 std::map<std::pair<uint32_t, uint32_t>, uint64_t> ShortOf(const IdleByStack& idle) {
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> sums;
-  idle.VisitShort([&](uint32_t before, uint32_t after, uint64_t idle_ns) {
+  idle.ForEachShort([&](uint32_t before, uint32_t after, uint64_t idle_ns) {
     sums[{before, after}] += idle_ns;
   });
   return sums;

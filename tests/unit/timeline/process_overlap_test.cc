@@ -93,7 +93,7 @@ TEST(ProcessOverlap, WithholdsBytesAndFlopsOfKernels) {
     EXPECT_FALSE(kernel.has_flops()) << kernel.name();
     EXPECT_FALSE(kernel.has_tensor_active_share()) << kernel.name();
     EXPECT_FALSE(kernel.has_roofline_time_ns()) << kernel.name();
-    EXPECT_THAT(kernel.withheld(), HasSubstr("another process"));
+    EXPECT_THAT(kernel.withheld_reason(), HasSubstr("another process"));
     EXPECT_GT(kernel.time_ns(), 0) << kernel.name();
   }
   const DeviceSummary& device = summary.devices(0);

@@ -109,7 +109,7 @@ TEST_F(DrawTest, AnySizeCanBeDrawn) {
 }
 
 // A collector of another user that root hears speaks of its processes, not of the GPU.
-TEST_F(DrawTest, WhoIsNotBelievedSaysNothingOfTheGpu) {
+TEST_F(DrawTest, WhoIsNotAcceptedSaysNothingOfTheGpu) {
   Snapshot snapshot = ExampleSnapshot();
   View view;
   EXPECT_NE(Draw(snapshot, History(), &view).Text().find("ceiling"), std::string::npos);

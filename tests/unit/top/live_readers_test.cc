@@ -36,7 +36,7 @@ TEST(LiveReaders, ReadsWhatACollectorSaysLast) {
   ASSERT_EQ(said.size(), 1u);
   EXPECT_EQ(said[0].processes(0).pid(), 6u);
   EXPECT_EQ(said[0].collector_pid(), static_cast<uint32_t>(getpid()));
-  EXPECT_TRUE(said[0].believed());
+  EXPECT_TRUE(said[0].accepted());
   EXPECT_EQ(readers.Read(3 + LiveReaders::kStaleNs - 1).size(), 1u);
   EXPECT_TRUE(readers.Read(3 + LiveReaders::kStaleNs).empty());
 }

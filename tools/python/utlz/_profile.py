@@ -36,7 +36,7 @@ def _report_of(program: str, path: str, form: str) -> str:
 class Profile:
     """What one profile says. Made by utlz.load().
 
-    kernels: kernel variants, those with most recoverable time first.
+    kernels: kernel variants, those with largest estimated savings first.
     families: the same by the kind of work that their names tell, those with most time first.
     steps: steps of the program's loop, in order.
     report: everything, as `utlz report --format json` prints it. Units are in the names: _ns
@@ -50,7 +50,7 @@ class Profile:
 
     @functools.cached_property
     def kernels(self) -> List[Kernel]:
-        """Kernel variants, those with most recoverable time first."""
+        """Kernel variants, those with largest estimated savings first."""
         return kernels_of(self.report)
 
     @functools.cached_property

@@ -53,9 +53,9 @@ class Kernel:
     bound: "compute", "memory", "latency", "communication", "neither" or "unknown".
     roofline_time_ns: nanoseconds that its work needs at the device's peaks.
     roofline_efficiency: 0…1, roofline time per time.
-    recoverable_time_ns, recoverable_time_error_ns: nanoseconds, time less roofline time.
+    estimated_savings_ns, estimated_savings_error_ns: nanoseconds, time less roofline time.
     flops_source, bytes_source: "sampled", "calibrated", "range", …
-    withheld: why counters are not shown.
+    withheld_reason: why counters are not shown.
     graph: launched as nodes of CUDA graphs.
     communication: a kernel of a communication library.
     """
@@ -72,12 +72,12 @@ class Kernel:
     shared_bytes: Optional[int] = None
     graph: bool = False
     communication: bool = False
-    kind_label: str = ""
+    variant_label: str = ""
     device_uuid: str = ""
     pids: Tuple[int, ...] = ()
     launches: Optional[int] = None
     launches_traced: Optional[int] = None
-    launches_timeless: Optional[int] = None
+    launches_untimed: Optional[int] = None
     time_ns: Optional[float] = None
     time_error_ns: Optional[float] = None
     time_share: Optional[float] = None
@@ -104,12 +104,12 @@ class Kernel:
     bound: str = "unknown"
     roofline_time_ns: Optional[float] = None
     roofline_efficiency: Optional[float] = None
-    recoverable_time_ns: Optional[float] = None
-    recoverable_time_error_ns: Optional[float] = None
+    estimated_savings_ns: Optional[float] = None
+    estimated_savings_error_ns: Optional[float] = None
     attained_roofline_time_ns: Optional[float] = None
     flops_source: str = "unknown"
     bytes_source: str = "unknown"
-    withheld: str = ""
+    withheld_reason: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Family:
 
     name: "matrix product", "attention", "elementwise", …, "other".
     kernels: number of variants.
-    launches: number. time_ns, recoverable_time_ns: nanoseconds. flops: operations. dram_bytes:
+    launches: number. time_ns, estimated_savings_ns: nanoseconds. flops: operations. dram_bytes:
         bytes. time_share: 0…1, of all kernels' time. Sums over the variants of which they are
         known; None where they are known of none.
     """
@@ -130,7 +130,7 @@ class Family:
     time_share: Optional[float]
     flops: Optional[float]
     dram_bytes: Optional[float]
-    recoverable_time_ns: Optional[float]
+    estimated_savings_ns: Optional[float]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -182,7 +182,7 @@ def _record(kind: Type[Record], row: Mapping[str, Any], **values: Any) -> Record
 
 
 def kernels_of(report: Mapping[str, Any]) -> List[Kernel]:
-    """In the report's order: recoverable time first, then time."""
+    """In the report's order: estimated savings first, then time."""
     kernels = []
     for row in report.get("kernels", []):
         types = tuple(_record(WorkByType, entry) for entry in row.get("flops_by_type", []))
@@ -205,7 +205,7 @@ def families_of(kernels: Iterable[Kernel]) -> List[Family]:
         Family(name=name, kernels=len(variants),
                **{field: _sum(getattr(kernel, field) for kernel in variants)
                   for field in ("launches", "time_ns", "time_share", "flops", "dram_bytes",
-                                "recoverable_time_ns")})
+                                "estimated_savings_ns")})
         for name, variants in members.items()]
     return sorted(families, key=lambda family: -(family.time_ns or 0))
 

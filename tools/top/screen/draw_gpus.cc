@@ -18,7 +18,7 @@ constexpr double kHoursShown = 48;
 
 const LiveDevice* FindDevice(const Snapshot& snapshot, const GpuSnapshot& gpu) {
   for (const LiveSnapshot& run : snapshot.runs) {
-    if (!run.believed()) continue;
+    if (!run.accepted()) continue;
     for (const LiveDevice& device : run.devices()) {
       if (!gpu.uuid.empty() && device.uuid() == gpu.uuid) return &device;
     }

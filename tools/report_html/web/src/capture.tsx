@@ -9,7 +9,7 @@ const RULES: Rule[] = [
   ["coverage_share", "of the run traced", format.share],
   ["launches", "launches", format.count],
   ["launches_dropped", "launches dropped", format.count],
-  ["launches_timeless", "launches without a time", format.count],
+  ["launches_untimed", "launches without a time", format.count],
   ["records_dropped", "records dropped by CUPTI", format.count],
   ["samples", "counter samples", format.count],
   ["samples_lost", "samples lost", format.count],
@@ -17,8 +17,8 @@ const RULES: Rule[] = [
   ["sampling_time_ns", "sampling was on for", format.time],
   ["ranges", "calibration ranges", format.count],
   ["ranges_discarded", "ranges discarded", format.count],
-  ["ranges_held_up_ns", "held up by ranges, left out of steps", format.time],
-  ["kernels_folded", "kernels folded together", format.count],
+  ["calibration_stall_ns", "held up by ranges, left out of steps", format.time],
+  ["kernels_merged", "kernels merged", format.count],
   ["kernels_withheld", "kernels with counters withheld", format.count],
   ["kernel_time_without_counters_share", "of kernel time without counters", format.share],
   ["samples_untraced", "samples while launches were not traced", format.count],
@@ -27,7 +27,7 @@ const RULES: Rule[] = [
   ["copies_implausible", "copies whose times cannot be true", format.count],
   ["measured_cost_share", "measured slowdown, start-up left out (counts where its ± is smaller)", format.share],
   ["measured_cost_error_share", "± of the measured slowdown", format.share],
-  ["window_slowdown_share", "of the time shown, taken by tracing (estimate)", format.share],
+  ["steady_state_slowdown_share", "of the time shown, taken by tracing (estimate)", format.share],
   ["cost_share", "estimated slowdown in all (counts elsewhere)", format.share],
   ["agent_cost_share", "of it, by tracing", format.share],
   ["sampling_cost_share", "of it, by sampling", format.share],
@@ -64,7 +64,7 @@ function Uncounted({ capture }: { capture: Capture }) {
     <p class="warning"><b>{format.share(share)} of the kernel time has no counters:</b>{" "}
       {typeof untraced === "number" && typeof samples === "number" && 2 * untraced >= samples
         ? `${format.count(untraced)} of the samples were taken while launches were not traced, ` +
-          "or while kernels of several processes ran at once. A longer run or visit, or a larger --overhead-budget, lets more of them meet."
+          "or while kernels of several processes ran at once. A longer run or attachment, or a larger --overhead-budget, lets more of them meet."
         : "too few counter samples fell in these kernels; --delay skips start-up."}</p>
   );
 }
@@ -73,7 +73,7 @@ const WORTH_SLOWDOWN = 0.05;
 
 // Tracing slows the host: a GPU that waits for it waits longer.
 function Slowdown({ capture }: { capture: Capture }) {
-  const share = capture.window_slowdown_share;
+  const share = capture.steady_state_slowdown_share;
   if (typeof share !== "number" || share < WORTH_SLOWDOWN) return null;
   return (
     <p class="warning"><b>Tracing itself took an estimated {format.share(share)} of the time shown,</b>
@@ -138,7 +138,7 @@ function Methods() {
         totals are kept; where ranges counted a kernel exactly, they calibrate it. Every number says
         where it comes from, and ± is the 95 % interval.</p>
       <p>Roofline time is the larger of FLOPs over the peak of their data types and bytes over HBM's
-        bandwidth, at the clock that the counters saw. Recoverable time is what a kernel takes above
+        bandwidth, at the clock that the counters saw. Estimated savings is what a kernel takes above
         that: no change of the kernel alone can gain more.</p>
       <p>A dash means unknown. Nothing that is unknown is shown as zero.</p>
     </details>
@@ -151,7 +151,7 @@ export function CaptureQuality() {
   return (
     <Section id="capture" title="How well this was measured">
       {capture && <>
-        <p><b>Numbers: {format.sourceText(capture.rung)}.</b> {capture.rung_reason} {capture.rung_remedy}</p>
+        <p><b>Numbers: {format.sourceText(capture.counter_source)}.</b> {capture.counter_source_reason} {capture.counter_source_remedy}</p>
         <Uncounted capture={capture} />
         <Slowdown capture={capture} />
         <CaptureFacts capture={capture} />

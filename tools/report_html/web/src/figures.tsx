@@ -13,7 +13,7 @@ function deviceMean(summary: Summary, field: keyof Device): number | undefined {
   for (const device of summary.devices) {
     const value = device[field];
     if (typeof value !== "number") return undefined;
-    const window = device.window_ns ?? 1;
+    const window = device.steady_state_ns ?? 1;
     sum += value * window;
     weight += window;
   }
@@ -113,8 +113,8 @@ function figuresOf(summary: Summary, before: Summary | undefined): Figure[] {
 
 // What part of the run the figures are of, where that is not all of it.
 function WindowLine({ summary }: { summary: Summary }) {
-  const window = summary.window;
-  if (window?.of !== "steps") return null;
+  const window = summary.steady_state;
+  if (window?.scope !== "steps") return null;
   const parts = [`Percentages cover the steps only: ${format.time(window.time_ns)} traced`];
   if (window.start_ns !== undefined && window.end_ns !== undefined) {
     parts[0] += ` of the time from ${format.time(window.start_ns)} to ${format.time(window.end_ns)}` +

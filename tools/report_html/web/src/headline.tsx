@@ -31,7 +31,7 @@ function RunLine({ summary }: { summary: Summary }) {
     run.host,
     run.start_time_ns && new Date(run.start_time_ns / 1e6).toISOString().replace(/\.\d+Z/, "Z"),
     run.attached && "attached to a running process",
-    `numbers: ${format.sourceText(summary.capture?.rung)}`,
+    `numbers: ${format.sourceText(summary.capture?.counter_source)}`,
   ].filter(Boolean);
   return <p class="run">{parts.join(" · ")}</p>;
 }

@@ -22,8 +22,8 @@ export function KernelCard({ kernel, left, top, width }: CardProps) {
       <div>{measured.flopRate(kernel)}, {measured.flopShare(kernel)} of peak</div>
       <div>{measured.byteRate(kernel)}, {measured.byteShare(kernel)} of HBM</div>
       <div>{measured.intensity(kernel)} FLOP per byte</div>
-      <div>{boundStyle(kernel.bound).label}-bound; recoverable {format.time(kernel.recoverable_time_ns)}
-        {format.plusMinus(kernel.recoverable_time_error_ns, format.time)}</div>
+      <div>{boundStyle(kernel.bound).label}-bound; estimated savings {format.time(kernel.estimated_savings_ns)}
+        {format.plusMinus(kernel.estimated_savings_error_ns, format.time)}</div>
       <div class="muted">{format.sourceText(kernel.flops_source ?? kernel.bytes_source)}</div>
     </div>
   );

@@ -54,11 +54,11 @@ export const COLUMNS: Column[] = [
       <><i class="dot" style={{ background: boundStyle(kernel.bound).color }} />
         {boundStyle(kernel.bound).label}</>
     ) },
-  { id: "recoverable", title: "recoverable", hint: "time over its roofline time", shown: true,
-    value: (kernel) => kernel.recoverable_time_ns,
+  { id: "savings", title: "savings", hint: "time over its roofline time", shown: true,
+    value: (kernel) => kernel.estimated_savings_ns,
     cell: (kernel) => (
-      <>{format.time(kernel.recoverable_time_ns)}
-        <small>{format.plusMinus(kernel.recoverable_time_error_ns, format.time)}</small></>
+      <>{format.time(kernel.estimated_savings_ns)}
+        <small>{format.plusMinus(kernel.estimated_savings_error_ns, format.time)}</small></>
     ) },
   number("efficiency", "of roof", "roofline time over time", true,
     (kernel) => kernel.roofline_efficiency, format.share),

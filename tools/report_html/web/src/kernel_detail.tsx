@@ -50,9 +50,9 @@ function factsOf(summary: Summary, kernel: Kernel): Fact[] {
     ["limited by", boundStyle(kernel.bound).label],
     ["roofline time", format.time(kernel.roofline_time_ns)],
     ["roofline efficiency", format.share(kernel.roofline_efficiency)],
-    ["recoverable", format.time(kernel.recoverable_time_ns) +
-      format.plusMinus(kernel.recoverable_time_error_ns, format.time,
-        kernel.recoverable_time_error_assumed_ns)],
+    ["savings", format.time(kernel.estimated_savings_ns) +
+      format.plusMinus(kernel.estimated_savings_error_ns, format.time,
+        kernel.estimated_savings_error_assumed_ns)],
     ["FLOPs are", format.sourceText(kernel.flops_source)],
     ["bytes are", format.sourceText(kernel.bytes_source)],
   ];
@@ -81,11 +81,11 @@ function Types({ kernel }: { kernel: Kernel }) {
 function Detail({ summary, kernel }: { summary: Summary; kernel: Kernel }) {
   return (
     <article class="detail">
-      <h3>{kernel.short_name ?? kernel.name} {kernel.kind_label}</h3>
+      <h3>{kernel.short_name ?? kernel.name} {kernel.variant_label}</h3>
       <p class="name">{kernel.name}</p>
-      {kernel.withheld && <p class="withheld">Counters withheld: {kernel.withheld}</p>}
-      {(kernel.folded ?? []).length > 0 && (
-        <p class="withheld">Cannot be told apart from: {(kernel.folded ?? []).join(", ")}</p>
+      {kernel.withheld_reason && <p class="withheld">Counters withheld: {kernel.withheld_reason}</p>}
+      {(kernel.merged_with ?? []).length > 0 && (
+        <p class="withheld">Cannot be told apart from: {(kernel.merged_with ?? []).join(", ")}</p>
       )}
       <dl class="facts">
         {factsOf(summary, kernel).map(([label, value]) => <div><dt>{label}</dt><dd>{value}</dd></div>)}

@@ -70,13 +70,13 @@ function Name({ kernel }: { kernel: Kernel }) {
 
 function shapeText(kernel: Kernel): string {
   const shape = `${(kernel.grid ?? []).join("×")} / ${(kernel.block ?? []).join("×")}`;
-  return [shape === " / " ? "" : shape, kernel.kind_label ?? ""].filter(Boolean).join(" ");
+  return [shape === " / " ? "" : shape, kernel.variant_label ?? ""].filter(Boolean).join(" ");
 }
 
 export function KernelTable({ printing }: { printing: boolean }) {
   const report = useReport();
   const { selection, select, kernels } = report;
-  const [order, setOrder] = useState<Order>({ column: "recoverable", descending: true });
+  const [order, setOrder] = useState<Order>({ column: "savings", descending: true });
   const [flipped, setFlipped] = useState<ReadonlySet<string>>(new Set());
   const available = availableColumns(report);
   const hidden = (column: Column) => column.shown === flipped.has(column.id);
@@ -117,7 +117,7 @@ export function KernelTable({ printing }: { printing: boolean }) {
   };
 
   return (
-    <Section id="kernels" title={report.summary.window?.of === "steps" ? "Kernels in the steps" : "Kernels"}>
+    <Section id="kernels" title={report.summary.steady_state?.scope === "steps" ? "Kernels in the steps" : "Kernels"}>
       <div class="tools">
         <input id="kernel-search" type="search" placeholder="Search names ( / )"
           aria-label="Search kernels by name" value={selection.text}
@@ -147,7 +147,7 @@ export function KernelTable({ printing }: { printing: boolean }) {
                   <Name kernel={kernel} />
                 </th>
                 {columns.map((column) => (
-                  <td key={column.id} data-column={column.id} title={kernel.withheld}>
+                  <td key={column.id} data-column={column.id} title={kernel.withheld_reason}>
                     {column.cell ? column.cell(kernel, report) : column.value(kernel, report)}
                   </td>
                 ))}

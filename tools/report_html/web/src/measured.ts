@@ -45,7 +45,7 @@ function textOf(kernel: Kernel, value: number | undefined, total: Total, perTime
     (perTime === 0 || total.peak_share !== undefined);
   if (unknown || isImpossible(total)) return format.plain(undefined);
   return format.measured(value, scaledError(value, total, kernel, perTime),
-    (kernel.folded ?? []).length > 0, text);
+    (kernel.merged_with ?? []).length > 0, text);
 }
 
 const PER_SECOND = 1e9;

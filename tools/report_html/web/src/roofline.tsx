@@ -16,16 +16,16 @@ import { useWidth } from "./width";
 const MARGIN = { left: 62, right: 16, top: 14, bottom: 44 };
 const LARGEST_RADIUS = 26;
 
-function Legend({ maximum, attained, doubtful, bounds }:
-  { maximum: boolean; attained: boolean; doubtful: boolean; bounds: Set<Bound> }) {
+function Legend({ maximum, attained, uncertain, bounds }:
+  { maximum: boolean; attained: boolean; uncertain: boolean; bounds: Set<Bound> }) {
   return (
     <p class="legend">
       <span class="entry"><i class="line solid" />peak at the clock seen</span>
       {maximum && <span class="entry"><i class="line dashed" />at the highest clock</span>}
       {attained && <span class="entry"><i class="line dotted" />measured on this GPU</span>}
       <span class="entry"><i class="line spread" />± 95 %, beyond the bubble</span>
-      {doubtful &&
-        <span class="entry"><i class="doubtful" />at the most FLOPs that it may do: fewer lie on its line</span>}
+      {uncertain &&
+        <span class="entry"><i class="uncertain" />at the most FLOPs that it may do: fewer lie on its line</span>}
       <span class="entry"><i class="bubble" />area: time; bound by</span>
       {BOUNDS.filter(({ bound }) => bounds.has(bound)).map(({ label, color }) => (
         <span class="bound-name"><i class="dot" style={{ background: color }} />{label} </span>
@@ -133,7 +133,7 @@ export function Roofline() {
     const faded = selection.kernels.size > 0 && !selection.kernels.has(id);
     return (
       <circle key={id} {...place(point)} r={point.radius} data-kernel={id}
-        class={`kernel${measured.mayBeNone(point.kernel) ? " doubtful" : ""}${faded ? " faded" : ""}${
+        class={`kernel${measured.mayBeNone(point.kernel) ? " uncertain" : ""}${faded ? " faded" : ""}${
           selection.kernels.has(id) ? " chosen" : ""}`}
         fill={boundStyle(point.kernel.bound).color}
         stroke={measured.mayBeNone(point.kernel) ? boundStyle(point.kernel.bound).color : undefined}
@@ -183,7 +183,7 @@ export function Roofline() {
       </div>
       <Legend maximum={ceilings.some((ceiling) => ceiling.style === "maximum")}
         attained={ceilings.some((ceiling) => ceiling.style === "attained")}
-        doubtful={points.some((point) => measured.mayBeNone(point.kernel))}
+        uncertain={points.some((point) => measured.mayBeNone(point.kernel))}
         bounds={new Set(summary.kernels.map((kernel) => kernel.bound ?? "unknown"))} />
       <BandwidthStrip />
     </Section>

@@ -64,7 +64,7 @@ export function isEmpty(selection: Selection): boolean {
 
 function textMatches(kernel: Kernel, words: string[]): boolean {
   const text = `${kernel.short_name ?? ""} ${kernel.name ?? ""} ${kernel.mangled_name ?? ""} ` +
-    `${kernel.kind_label ?? ""}`;
+    `${kernel.variant_label ?? ""}`;
   const lower = text.toLowerCase();
   return words.every((word) => lower.includes(word));
 }

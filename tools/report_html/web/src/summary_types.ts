@@ -26,7 +26,7 @@ export interface Summary {
   memory?: Memory;
   verdict?: string;
   kernel_activity: KernelActivity[];
-  window?: Window;
+  steady_state?: SteadyState;
   alerts: Alert[];
   alert_limits?: AlertLimits;
   ranks?: Ranks;
@@ -66,7 +66,7 @@ export interface Device {
   chip?: string;
   multiprocessors?: number;
   memory_bytes?: number;
-  window_ns?: number;
+  steady_state_ns?: number;
   gpu_busy_share?: number;
   kernel_time_ns?: number;
   copy_time_ns?: number;
@@ -99,7 +99,7 @@ export interface Device {
   clock_limits?: string[];
   nvidia_smi_busy_share?: number;
   roofline_time_ns?: number;
-  recoverable_time_ns?: number;
+  estimated_savings_ns?: number;
   communication_time_ns?: number;
   exposed_communication_ns?: number;
   attained_dram_bytes_per_second?: number;
@@ -108,7 +108,7 @@ export interface Device {
   ceilings_time_ns?: number;
   flops_per_second?: number;
   dram_bytes_per_second?: number;
-  run_window_ns?: number;
+  run_traced_ns?: number;
   run_gpu_busy_share?: number;
   run_hfu?: number;
   longest_idle_ns?: number;
@@ -141,7 +141,7 @@ export interface Process {
   cupti_version?: number;
   driver_version?: number;
   launches?: number;
-  launches_timeless?: number;
+  launches_untimed?: number;
   launches_dropped?: number;
   records_dropped_cupti?: number;
   kernel_time_ns?: number;
@@ -179,13 +179,13 @@ export interface Kernel {
   shared_bytes?: number;
   graph?: boolean;
   graph_nodes?: number;
-  kind_label?: string;
-  folded?: string[];
+  variant_label?: string;
+  merged_with?: string[];
   device_uuid?: string;
   pids?: number[];
   launches?: number;
   launches_traced?: number;
-  launches_timeless?: number;
+  launches_untimed?: number;
   time_ns?: number;
   time_error_ns?: number;
   time_share?: number;
@@ -211,18 +211,18 @@ export interface Kernel {
   bound?: Bound;
   roofline_time_ns?: number;
   roofline_efficiency?: number;
-  recoverable_time_ns?: number;
-  recoverable_time_error_ns?: number;
+  estimated_savings_ns?: number;
+  estimated_savings_error_ns?: number;
   flops_source?: CounterSource;
   bytes_source?: CounterSource;
-  withheld?: string;
+  withheld_reason?: string;
   communication?: boolean;
   l2_bytes?: number;
   attained_roofline_time_ns?: number;
   flops_error_assumed?: number;
   dram_bytes_error_assumed?: number;
-  recoverable_time_error_assumed_ns?: number;
-  window_share?: number;
+  estimated_savings_error_assumed_ns?: number;
+  steady_state_share?: number;
 }
 
 export interface DataTypeFlops {
@@ -266,13 +266,13 @@ export interface Stream {
 }
 
 export interface Capture {
-  rung?: CounterSource;
-  rung_reason?: string;
-  rung_remedy?: string;
+  counter_source?: CounterSource;
+  counter_source_reason?: string;
+  counter_source_remedy?: string;
   coverage_share?: number;
   launches?: number;
   launches_dropped?: number;
-  launches_timeless?: number;
+  launches_untimed?: number;
   records_dropped?: number;
   samples?: number;
   samples_lost?: number;
@@ -285,7 +285,7 @@ export interface Capture {
   bytes_unreadable?: number;
   clock_shift_dram_ns?: number;
   clock_shift_sm_ns?: number;
-  kernels_folded?: number;
+  kernels_merged?: number;
   kernels_withheld?: number;
   ranges?: number;
   ranges_discarded?: number;
@@ -300,8 +300,8 @@ export interface Capture {
   measured_cost_share?: number;
   measured_cost_error_share?: number;
   measured_cost_windows?: number;
-  window_slowdown_share?: number;
-  ranges_held_up_ns?: number;
+  steady_state_slowdown_share?: number;
+  calibration_stall_ns?: number;
   copies_implausible?: number;
   samples_implausible?: number;
   presence_cost_share?: number;
@@ -321,7 +321,7 @@ export interface WaterfallSlice {
   time_ns?: number;
   share?: number;
   meaning?: string;
-  window_share?: number;
+  steady_state_share?: number;
   time_per_step_ns?: number;
 }
 
@@ -482,8 +482,8 @@ export interface KernelActivity {
   busy_share?: number[];
 }
 
-export interface Window {
-  of?: string;
+export interface SteadyState {
+  scope?: string;
   start_ns?: number;
   end_ns?: number;
   time_ns?: number;
@@ -566,8 +566,8 @@ export interface Family {
   flops_per_second?: number;
   dram_bytes_per_second?: number;
   dram_peak_share?: number;
-  recoverable_time_ns?: number;
-  recoverable_time_per_step_ns?: number;
+  estimated_savings_ns?: number;
+  estimated_savings_per_step_ns?: number;
   time_without_counters_ns?: number;
 }
 
@@ -620,8 +620,8 @@ export interface Owner {
   time_without_counters_ns?: number;
   hfu?: number;
   bound?: Bound;
-  recoverable_time_ns?: number;
-  recoverable_time_error_ns?: number;
+  estimated_savings_ns?: number;
+  estimated_savings_error_ns?: number;
   inferred_time_ns?: number;
 }
 

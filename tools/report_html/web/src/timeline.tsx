@@ -76,8 +76,8 @@ function meanInWindow(series: TimelineSeries, low: number, high: number): number
 
 // The part of the run that verdict and shares speak of, where that is not all of it.
 function steadyPart(summary: Summary): TimeWindow | undefined {
-  const { of, start_ns, end_ns } = summary.window ?? {};
-  return of === "steps" && start_ns !== undefined && end_ns !== undefined
+  const { scope, start_ns, end_ns } = summary.steady_state ?? {};
+  return scope === "steps" && start_ns !== undefined && end_ns !== undefined
     ? { start_ns, end_ns } : undefined;
 }
 

@@ -40,17 +40,17 @@ interface Row extends WaterfallSlice { name: string; part: number; offset: numbe
 // Of the steps where the slices tell it, else of the whole: what was not traced and start-up would
 // dwarf all else.
 function isOfSteps(summary: Summary | undefined): boolean {
-  return summary?.window?.of === "steps" &&
-    (summary.waterfall?.slices ?? []).some((slice) => slice.window_share !== undefined);
+  return summary?.steady_state?.scope === "steps" &&
+    (summary.waterfall?.slices ?? []).some((slice) => slice.steady_state_share !== undefined);
 }
 
 function slicesOf(summary: Summary | undefined, ofSteps: boolean): WaterfallSlice[] {
   return (summary?.waterfall?.slices ?? [])
-    .filter((slice) => !ofSteps || slice.window_share !== undefined);
+    .filter((slice) => !ofSteps || slice.steady_state_share !== undefined);
 }
 
 function partOf(slice: WaterfallSlice, ofSteps: boolean, total: number): number {
-  if (ofSteps) return slice.window_share ?? 0;
+  if (ofSteps) return slice.steady_state_share ?? 0;
   return slice.share ?? (total > 0 ? (slice.time_ns ?? 0) / total : 0);
 }
 
@@ -82,7 +82,7 @@ function timeText(slice: WaterfallSlice): string {
 // What lies in no step.
 function Outside({ summary }: { summary: Summary }) {
   const slices = (summary.waterfall?.slices ?? [])
-    .filter((slice) => slice.window_share === undefined);
+    .filter((slice) => slice.steady_state_share === undefined);
   if (slices.length === 0) return null;
   return (
     <p class="note outside">Of the whole run, outside of that:{" "}

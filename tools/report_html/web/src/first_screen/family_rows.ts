@@ -20,7 +20,7 @@ export interface FamilyRow {
 }
 
 export function isPerStep(summary: Summary): boolean {
-  return summary.window?.of === "steps";
+  return summary.steady_state?.scope === "steps";
 }
 
 function clamped(value: number): number {
@@ -45,7 +45,7 @@ function rowOf(family: Family, perStep: boolean, longest: number): FamilyRow {
   const counted = uncounted < MOSTLY_UNCOUNTED;
   const time = perStep ? family.time_per_step_ns : family.time_ns;
   const above = !counted ? undefined
-    : perStep ? family.recoverable_time_per_step_ns : family.recoverable_time_ns;
+    : perStep ? family.estimated_savings_per_step_ns : family.estimated_savings_ns;
   const possible = counted && (family.dram_bytes_per_second ?? 0) > 0 &&
     (family.dram_peak_share ?? 0) <= 1;
   return {

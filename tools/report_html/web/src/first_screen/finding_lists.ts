@@ -40,5 +40,5 @@ export function gainPriceText(finding: Finding): string {
 export function gainShareText(finding: Finding, summary: Summary): string {
   if (finding.gain_share === undefined) return "";
   return `${format.share(finding.gain_share)} of the ` +
-    (summary.window?.of === "steps" ? "time in steps" : "time");
+    (summary.steady_state?.scope === "steps" ? "time in steps" : "time");
 }

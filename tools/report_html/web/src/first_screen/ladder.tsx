@@ -37,8 +37,8 @@ const WITH_COUNTERS = ["sampled", "calibrated", "range"];
 function missingText(summary: Summary): string {
   const names = (summary.ladder?.rungs ?? []).map((rung) => rung.name);
   if (summary.kernels.length === 0 || names.includes("at_roofline")) return "";
-  const { rung, rung_reason: reason, rung_remedy: remedy } = summary.capture ?? {};
-  const why = WITH_COUNTERS.includes(rung ?? "") ? "Too much of the kernel time has no counters."
+  const { counter_source: source, counter_source_reason: reason, counter_source_remedy: remedy } = summary.capture ?? {};
+  const why = WITH_COUNTERS.includes(source ?? "") ? "Too much of the kernel time has no counters."
     : [reason ?? "No counters were read.", remedy].filter(Boolean).join(" ");
   return `At the rooflines: not known. ${why}`;
 }

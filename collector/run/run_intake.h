@@ -1,0 +1,60 @@
+// The state of one run, and its intake: takes the frames of every process and of the sampler, as
+// they come, and can be asked at any time for what the run says so far.
+//
+// Streaming: memory is bounded by the number of kernel variants, processes and devices, and by a
+// couple of seconds of records, never by the length of the run.
+//
+// Trust: every payload is hostile until checked. One that does not parse, or whose columns do not
+// agree, is counted in CaptureSummary.frames_refused and has no other effect.
+//
+// Thread safety: none; one thread at a time.
+#ifndef UTLZ_COLLECTOR_RUN_RUN_INTAKE_H_
+#define UTLZ_COLLECTOR_RUN_RUN_INTAKE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "collector/run/run_state.h"
+#include "collector/run/summary_options.h"
+
+namespace utlz {
+
+class RunIntake {
+ public:
+  explicit RunIntake(const SummaryOptions& options = {});
+  ~RunIntake();
+  RunIntake(RunIntake&&) noexcept;
+  RunIntake& operator=(RunIntake&&) noexcept;
+
+  // One frame. `source` is FrameHeader.source (0 = collector and sampler), `type` a FrameType,
+  // `payload` the uncompressed protobuf message. Unknown types are skipped.
+  void Consume(uint32_t source, uint16_t type, std::string_view payload);
+
+  // All that is known so far, for a summary. Places in time what no earlier record can overtake any
+  // more. Records of the last moments are counted, but placed only when the run has ended
+  // (FRAME_RUN_END). The reference is valid as long as this object.
+  const RunState& Advance();
+
+  // The same, without placing anything.
+  const RunState& state() const;
+
+  // Of kernels, as far as frames have come.
+  uint64_t Launches() const;
+
+  // No more frames will come: places the last records in time too. FRAME_RUN_END does the same; a
+  // profile that was cut off lacks it.
+  void EndOfInput();
+
+  // Frames refused before they came here (ring, file), so that the summary tells all of them.
+  void CountRefusedFrames(uint64_t frames);
+  void CountUnreadableBytes(uint64_t bytes);
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_RUN_RUN_INTAKE_H_

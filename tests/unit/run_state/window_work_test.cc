@@ -1,0 +1,490 @@
+#include "collector/run/window_work.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <utility>
+
+#include "proto/ring_abi.h"
+
+namespace utlz {
+namespace {
+
+constexpr uint64_t kMillisecondNs = 1'000'000;
+constexpr uint64_t kSecondNs = 1'000'000'000;
+
+// A program that launches at a rate which changes with time, traced in windows.
+class TracedProgram {
+ public:
+  explicit TracedProgram(std::function<double(uint64_t)> launches_per_second)
+      : launches_per_second_(std::move(launches_per_second)) {}
+
+  // From here on the agent tells how many operations there were; `others` of them for each launch.
+  void CountOperations(uint64_t others) {
+    counts_ = true;
+    others_ = others;
+  }
+  // So many calls for each launch have a number and no record.
+  void SkipNumbers(uint64_t numbers) { skipped_ = numbers; }
+  // The agent tells numbers that pass in gaps from those that pass in windows.
+  void TellGaps() { tells_gaps_ = true; }
+  // Launches into a capture have numbers and never a record.
+  void Capture(uint64_t launches) { numbered_ += launches; }
+  void NumberOneMore() {
+    in_gaps_ += numbered_ - newest_recorded_;
+    ++recorded_;
+    newest_recorded_ = ++numbered_;
+  }
+  void Tell() {
+    AgentStatus status;
+    status.set_operations_recorded(recorded_);
+    status.set_operations_numbered(newest_recorded_);
+    if (tells_gaps_) status.set_operations_in_gaps(in_gaps_);
+    if (counts_) times_.AddStatus(status);
+  }
+
+  void Traced(uint64_t duration_ns) {
+    Tell();
+    TraceWindow window;
+    window.set_flags(kTraceKernels);
+    window.set_start_ns(now_ns_);
+    times_.Add(window);
+    const uint64_t end_ns = now_ns_ + duration_ns;
+    gap_numbers_ = recorded_ != 0 ? numbered_ - newest_recorded_ : 0;
+    Launch(end_ns, true);
+    window.set_end_ns(end_ns);
+    times_.Add(window);
+  }
+  void Untraced(uint64_t duration_ns) { Launch(now_ns_ + duration_ns, false); }
+  // Windows with gaps between them, and what was counted told after the last.
+  void Alternate(int gaps, uint64_t window_ns) {
+    for (int i = 0; i < gaps; ++i) {
+      Traced(window_ns);
+      Untraced(730 * kMillisecondNs);
+    }
+    Traced(window_ns);
+    Tell();
+  }
+
+  double Truth() const { return static_cast<double>(launches_); }
+  double Estimate() const { return traced_ + work_.InGaps(times_, now_ns_).launches; }
+  const WindowTimes& times() const { return times_; }
+  KernelSum InGaps() const { return work_.InGaps(times_, now_ns_); }
+  double ErrorNs() const { return std::sqrt(work_.TimeVarianceInGaps(times_, now_ns_)); }
+
+ private:
+  static constexpr uint64_t kDurationNs = 3000;
+
+  void Launch(uint64_t end_ns, bool traced) {
+    while (now_ns_ < end_ns) {
+      due_ += launches_per_second_(now_ns_) * 1e-3;
+      for (; due_ >= 1; due_ -= 1) {
+        ++launches_;
+        numbered_ += 1 + others_ + skipped_;
+        if (!traced) continue;
+        in_gaps_ += std::exchange(gap_numbers_, 0);  // seen with the first record
+        ++traced_;
+        recorded_ += 1 + others_;
+        newest_recorded_ = numbered_;
+        for (uint64_t i = 0; i <= others_; ++i) times_.CountOperations(times_.PlaceOf(now_ns_));
+        work_.Add(times_, times_.PlaceOf(now_ns_), {1, kDurationNs});
+      }
+      now_ns_ += kMillisecondNs;
+    }
+  }
+
+  std::function<double(uint64_t)> launches_per_second_;
+  WindowTimes times_;
+  WindowWork work_;
+  uint64_t now_ns_ = 1000 * kSecondNs;
+  double due_ = 0;
+  uint64_t launches_ = 0;
+  double traced_ = 0;
+  bool counts_ = false;
+  uint64_t others_ = 0;
+  uint64_t skipped_ = 0;
+  bool tells_gaps_ = false;
+  uint64_t in_gaps_ = 0;
+  uint64_t gap_numbers_ = 0;  // passed before this window, and not seen yet
+  uint64_t recorded_ = 0;
+  uint64_t numbered_ = 0;
+  uint64_t newest_recorded_ = 0;
+};
+
+constexpr uint64_t kBeginNs = 1000 * kSecondNs;
+
+TEST(WindowWork, WhatIsTracedThroughoutIsExact) {
+  TracedProgram run([](uint64_t) { return 20'000; });
+  run.Traced(10 * kSecondNs);
+  EXPECT_EQ(run.InGaps().launches, 0);
+}
+
+TEST(WindowWork, AStartUpDoesNotDiluteTheWorkAfterIt) {
+  TracedProgram run([](uint64_t now_ns) { return now_ns < kBeginNs + 8 * kSecondNs ? 0 : 20'000; });
+  run.Traced(14 * kSecondNs);
+  for (int i = 0; i < 20; ++i) {
+    run.Untraced(1'800 * kMillisecondNs);
+    run.Traced(200 * kMillisecondNs);
+  }
+  EXPECT_NEAR(run.Estimate() / run.Truth(), 1, 0.01);
+  EXPECT_NEAR(run.InGaps().time_ns / run.InGaps().launches, 3000, 1);
+}
+
+TEST(WindowWork, PhasesAreCountedWhereTheyWere) {
+  TracedProgram run([](uint64_t now_ns) {
+    const uint64_t second = (now_ns - kBeginNs) / kSecondNs;
+    return second < 30 ? 2'000 : second < 60 ? 40'000 : 8'000;
+  });
+  run.Traced(kSecondNs);
+  for (int i = 0; i < 50; ++i) {
+    run.Untraced(1'700 * kMillisecondNs);
+    run.Traced(100 * kMillisecondNs);
+  }
+  EXPECT_NEAR(run.Estimate() / run.Truth(), 1, 0.03);
+}
+
+TEST(WindowWork, WhatNobodyWantedToSeeIsNotGuessed) {
+  TracedProgram run([](uint64_t) { return 10'000; });
+  run.Traced(3 * kSecondNs);
+  run.Untraced(7 * kSecondNs);
+  EXPECT_EQ(run.InGaps().launches, 0);
+}
+
+TEST(WindowWork, AGapAtTheEndIsJudgedByTheTailAlone) {
+  TracedProgram run([](uint64_t) { return 10'000; });
+  run.Traced(3 * kSecondNs);
+  run.Untraced(7 * kSecondNs);
+  run.Traced(0);
+  EXPECT_NEAR(run.Estimate(), 100'000, 500);
+}
+
+TEST(WindowWork, AKernelThatEndedBeforeTheTailIsNotThoughtToGoOn) {
+  TracedProgram run([](uint64_t now_ns) { return now_ns < kBeginNs + kSecondNs ? 10'000 : 0; });
+  run.Traced(5 * kSecondNs);
+  run.Untraced(5 * kSecondNs);
+  run.Traced(kSecondNs);
+  EXPECT_EQ(run.InGaps().launches, 0);
+}
+
+TEST(WindowWork, AKernelOfEveryOtherWindowIsCountedHalf) {
+  TracedProgram run(
+      [](uint64_t now_ns) { return (now_ns - kBeginNs) / (2 * kSecondNs) % 2 == 0 ? 10'000 : 0; });
+  for (int i = 0; i < 40; ++i) {
+    run.Traced(200 * kMillisecondNs);
+    run.Untraced(1'800 * kMillisecondNs);
+  }
+  EXPECT_NEAR(run.Estimate() / run.Truth(), 1, 0.06);
+}
+
+// Busy and idle in turn, out of step with the windows: time beside a gap says little about it.
+double InBursts(uint64_t now_ns) {
+  return (now_ns - kBeginNs) / (70 * kMillisecondNs) % 3 == 0 ? 20'000 : 100;
+}
+
+TEST(WindowWork, CountedGapsAreExact) {
+  for (const uint64_t others : {0, 3}) {
+    TracedProgram run(InBursts);
+    run.CountOperations(others);
+    for (int i = 0; i < 40; ++i) {
+      run.Traced(30 * kMillisecondNs);
+      run.Untraced(900 * kMillisecondNs);
+    }
+    run.Traced(30 * kMillisecondNs);
+    run.Tell();
+    EXPECT_NEAR(run.Estimate() / run.Truth(), 1, 1e-9);
+  }
+}
+
+TEST(WindowWork, WindowsInWhichNothingRanLoseNothingOfTheGapsBesideThem) {
+  for (const bool told : {false, true}) {
+    // Requests come seldom, each of them longer than a window.
+    TracedProgram run([](uint64_t now_ns) {
+      const bool request = (now_ns - kBeginNs) / (230 * kMillisecondNs) % 7 == 0;
+      return request || now_ns >= kBeginNs + 93 * kSecondNs ? 20'000 : 0;
+    });
+    run.CountOperations(0);
+    if (told) run.TellGaps();
+    for (int i = 0; i < 100; ++i) {
+      run.Traced(30 * kMillisecondNs);
+      run.Untraced(900 * kMillisecondNs);
+    }
+    run.Traced(100 * kMillisecondNs);
+    run.Tell();
+    EXPECT_NEAR(run.Estimate() / run.Truth(), 1, 1e-9) << told;
+  }
+}
+
+TEST(WindowWork, ALastGapAfterIdleWindowsGoesOnAsTheGapsBefore) {
+  TracedProgram run([](uint64_t now_ns) { return now_ns < kBeginNs + 5 * kSecondNs ? 10'000 : 0; });
+  run.CountOperations(0);
+  for (int i = 0; i < 8; ++i) {
+    run.Traced(100 * kMillisecondNs);
+    run.Untraced(900 * kMillisecondNs);
+  }
+  run.Traced(0);
+  run.Tell();
+  // It cannot be seen when the launches of the fifth gap ended.
+  EXPECT_NEAR(run.Estimate(), run.Truth() + 3 * 9'000, 100);
+}
+
+TEST(WindowWork, WhatEndsWithTheProgramSaysNothingOfWhatOperationsTake) {
+  for (const bool end : {false, true}) {
+    TracedProgram run([](uint64_t) { return 10'000; });
+    run.CountOperations(0);
+    for (int i = 0; i < 3; ++i) {
+      run.Traced(100 * kMillisecondNs);
+      run.Untraced(900 * kMillisecondNs);
+    }
+    run.Traced(end ? 0 : 100 * kMillisecondNs);
+    run.NumberOneMore();  // with a record that is no launch: the agent's own call at the end
+    run.Tell();
+    const auto stretches = run.times().Stretches();
+    ASSERT_EQ(stretches.size(), 3u);
+    EXPECT_TRUE(stretches[1].gap_operations.has_value());
+    EXPECT_EQ(stretches[2].gap_operations.has_value(), !end);
+    EXPECT_NEAR(run.Estimate(), run.Truth(), 1e-6) << "but it was counted";
+  }
+}
+
+TEST(WindowWork, ALastGapThatIsCountedIsExactHoweverEarlyTheProgramStopped) {
+  TracedProgram run(
+      [](uint64_t now_ns) { return now_ns < kBeginNs + 5'200 * kMillisecondNs ? 10'000 : 0; });
+  run.CountOperations(0);
+  for (int i = 0; i < 6; ++i) {
+    run.Traced(100 * kMillisecondNs);
+    run.Untraced(900 * kMillisecondNs);
+  }
+  run.Traced(0);
+  run.NumberOneMore();
+  run.Tell();
+  EXPECT_NEAR(run.Estimate(), run.Truth(), 1e-6);
+}
+
+TEST(WindowWork, CountsOfLongWindowsAreOfWhatIsBesideTheGap) {
+  TracedProgram run(
+      [](uint64_t now_ns) { return now_ns < kBeginNs + 2 * kSecondNs ? 100 : 9'000; });
+  run.CountOperations(0);
+  run.Traced(4 * kSecondNs);
+  run.Untraced(3 * kSecondNs);
+  run.Traced(2 * kSecondNs);
+  run.Tell();
+  EXPECT_NEAR(run.Estimate(), run.Truth(), 1);
+}
+
+TEST(WindowWork, ALastGapGoesOnAsTheOneBeforeIt) {
+  // Tracing makes it half as fast.
+  const auto rate = [](uint64_t now_ns) {
+    return (now_ns - kBeginNs) % kSecondNs < 100 * kMillisecondNs ? 5'000 : 10'000;
+  };
+  TracedProgram run(rate);
+  run.CountOperations(0);
+  for (int i = 0; i < 10; ++i) {
+    run.Traced(100 * kMillisecondNs);
+    run.Untraced(900 * kMillisecondNs);
+  }
+  run.Traced(0);
+  run.Tell();
+  EXPECT_NEAR(run.Estimate() / run.Truth(), 1, 0.001);
+}
+
+TEST(WindowWork, RecordsThatComeLateAreCountedOnce) {
+  WindowTimes times;
+  TraceWindow window;
+  window.set_flags(kTraceKernels);
+  // 30 of the first window come with the second one's records.
+  for (const auto& [recorded, numbered] :
+       {std::pair{0, 0}, {970, 1000}, {1500, 3500}, {2000, 6000}}) {
+    AgentStatus status;
+    status.set_operations_recorded(static_cast<uint64_t>(recorded));
+    status.set_operations_numbered(static_cast<uint64_t>(numbered));
+    times.AddStatus(status);
+    window.set_start_ns(kSecondNs * static_cast<uint64_t>(recorded + 1));
+    window.set_end_ns(0);
+    times.Add(window);
+    window.set_end_ns(window.start_ns() + kMillisecondNs);
+    times.Add(window);
+  }
+  const auto stretches = times.Stretches();
+  ASSERT_EQ(stretches.size(), 3u);
+  EXPECT_EQ(*stretches[0].gap_operations + *stretches[1].gap_operations, 4000u - 30);
+}
+
+TEST(WindowWork, CountsThatCannotBeAreNotUsed) {
+  for (const uint64_t numbered : {uint64_t{0}, uint64_t{150'000}, uint64_t{250'000}, UINT64_MAX}) {
+    WindowTimes times;
+    TraceWindow window;
+    window.set_flags(kTraceKernels);
+    for (int i = 0; i < 2; ++i) {
+      AgentStatus status;
+      status.set_operations_recorded(100'000u * i);
+      status.set_operations_numbered(100'000u * i);
+      times.AddStatus(status);
+      window.set_start_ns(1000 + 2000u * i);
+      window.set_end_ns(0);
+      times.Add(window);
+      window.set_end_ns(2000 + 2000u * i);
+      times.Add(window);
+      for (int n = 0; n < 100; ++n) times.CountOperations({static_cast<uint32_t>(i), 0});
+    }
+    AgentStatus status;
+    status.set_operations_recorded(200'000);
+    status.set_operations_numbered(numbered);
+    times.AddStatus(status);
+    EXPECT_DOUBLE_EQ(times.GapWeight(0, 5000), 0.5) << "by time, with " << numbered;
+  }
+}
+
+TEST(WindowWork, NumbersThatOtherCallsTakeTooAreNotUsed) {
+  TracedProgram run([](uint64_t) { return 10'000; });
+  run.CountOperations(0);
+  run.SkipNumbers(1);
+  for (int i = 0; i < 3; ++i) {
+    run.Traced(100 * kMillisecondNs);
+    run.Untraced(100 * kMillisecondNs);
+  }
+  run.Tell();
+  EXPECT_FALSE(run.times().Stretches()[0].gap_operations.has_value());
+}
+
+TEST(WindowWork, WhatACaptureTookInTheFirstWindowDoesNotMatter) {
+  TracedProgram run(
+      [](uint64_t time_ns) { return time_ns % kSecondNs < kSecondNs / 3 ? 9000 : 100; });
+  run.CountOperations(0);
+  run.TellGaps();
+  run.Capture(200'000);
+  run.Alternate(12, 100 * kMillisecondNs);
+  EXPECT_NEAR(run.Estimate() / run.Truth(), 1, 0.001);
+}
+
+// The launches of one window are few against those of all gaps: what one of them loses may not be
+// taken off the others'.
+TEST(WindowWork, WhatACaptureTookInOneWindowIsTakenOffItsOwnGapsAlone) {
+  TracedProgram run([](uint64_t) { return 2000; });
+  run.CountOperations(0);
+  run.TellGaps();
+  for (int i = 0; i < 40; ++i) {
+    if (i == 20) run.Capture(700);
+    run.Traced(20 * kMillisecondNs);
+    run.Untraced(730 * kMillisecondNs);
+  }
+  run.Traced(20 * kMillisecondNs);
+  run.Tell();
+  EXPECT_NEAR(run.Estimate() / run.Truth(), 1, 0.02);
+}
+
+TEST(WindowWork, ItsErrorIsWhatTheSidesOfGapsDifferBy) {
+  // In some windows every second operation is another kernel's.
+  const auto error_share = [](const std::function<uint64_t(int)>& others) {
+    TracedProgram run([](uint64_t) { return 2000; });
+    run.TellGaps();
+    for (int i = 0; i <= 40; ++i) {
+      run.CountOperations(others(i));
+      run.Traced(20 * kMillisecondNs);
+      if (i < 40) run.Untraced(730 * kMillisecondNs);
+    }
+    run.Tell();
+    return run.ErrorNs() / run.InGaps().time_ns;
+  };
+  EXPECT_EQ(error_share([](int) { return 0; }), 0);
+  EXPECT_EQ(error_share([](int) { return 1; }), 0);
+  const double alternating = error_share([](int window) { return window % 2; });
+  EXPECT_GT(alternating, 0.02);
+  EXPECT_LT(alternating, 0.1) << "of forty gaps the errors average out";
+  EXPECT_LT(error_share([](int window) { return window < 20 ? 0 : 1; }), 0.02)
+      << "one gap of forty has sides that differ";
+}
+
+TEST(WindowWork, NumbersThatOtherCallsTakeAreTakenOff) {
+  TracedProgram run([](uint64_t) { return 10'000; });
+  run.CountOperations(0);
+  run.TellGaps();
+  run.SkipNumbers(1);
+  run.Alternate(12, 100 * kMillisecondNs);
+  EXPECT_NEAR(run.Estimate() / run.Truth(), 1, 0.01);
+  EXPECT_TRUE(run.times().Stretches()[0].gap_operations.has_value());
+}
+
+// Windows of a program that launches once a millisecond, and what the agent tells after each.
+class Windows {
+ public:
+  void Traced(uint64_t milliseconds, uint64_t numbers_more, WindowWork* work) {
+    TraceWindow window;
+    window.set_flags(kTraceKernels);
+    window.set_start_ns(now_ns_);
+    times_.Add(window);
+    for (uint64_t i = 0; i < milliseconds; ++i) {
+      const WindowTimes::Place place = times_.PlaceOf(now_ns_ + i * kMillisecondNs);
+      times_.CountOperations(place);
+      // What it begins with is not what it goes on with.
+      if (!began_ && i < milliseconds / 2) continue;
+      work->Add(times_, place, {1, 3000});
+    }
+    began_ = true;
+    now_ns_ += milliseconds * kMillisecondNs;
+    window.set_end_ns(now_ns_);
+    times_.Add(window);
+    recorded_ += milliseconds;
+    unrecorded_ += numbers_more;
+    AgentStatus status;
+    status.set_operations_recorded(recorded_);
+    status.set_operations_numbered(recorded_ + unrecorded_ + in_gaps_);
+    status.set_operations_in_gaps(in_gaps_);
+    times_.AddStatus(status);
+  }
+  void Untraced(uint64_t milliseconds) {
+    now_ns_ += milliseconds * kMillisecondNs;
+    in_gaps_ += milliseconds;
+  }
+  double InGaps(const WindowWork& work) const { return work.InGaps(times_, now_ns_).launches; }
+
+ private:
+  WindowTimes times_;
+  uint64_t now_ns_ = kBeginNs;
+  bool began_ = false;
+  uint64_t recorded_ = 0;
+  uint64_t unrecorded_ = 0;
+  uint64_t in_gaps_ = 0;
+};
+
+TEST(WindowWork, WhatAProgramBeginsWithIsNotThoughtToGoOn) {
+  Windows windows;
+  WindowWork goes_on;
+  windows.Traced(1000, 0, &goes_on);
+  windows.Untraced(1000);
+  windows.Traced(20, 0, &goes_on);
+  EXPECT_NEAR(windows.InGaps(goes_on), 1000, 1);
+}
+
+// An exit takes one: of the twenty that a window holds it would be five in a hundred.
+TEST(WindowWork, AFewNumbersWithoutARecordAreTakenOffNothing) {
+  Windows windows;
+  WindowWork work;
+  windows.Traced(1000, 0, &work);
+  for (int i = 0; i < 3; ++i) {
+    windows.Untraced(1000);
+    windows.Traced(20, i == 2 ? 1 : 0, &work);
+  }
+  EXPECT_NEAR(windows.InGaps(work), 3000, 1);
+}
+
+TEST(WindowWork, WindowsThatCannotBeAreIgnored) {
+  WindowTimes times;
+  TraceWindow window;
+  window.set_flags(kTraceKernels);
+  window.set_start_ns(5000);
+  times.Add(window);
+  window.set_start_ns(3000);  // goes back
+  times.Add(window);
+  EXPECT_EQ(times.PlaceOf(6000).window, 0u);
+  EXPECT_EQ(times.PlaceOf(1000).slice, 0u);
+  window.set_start_ns(UINT64_MAX);
+  window.set_end_ns(7);
+  times.Add(window);
+  WindowWork work;
+  work.Add(times, times.PlaceOf(UINT64_MAX), {1, 1});
+  EXPECT_GE(work.InGaps(times, 0).launches, 0);
+}
+
+}  // namespace
+}  // namespace utlz
