@@ -25,7 +25,7 @@ double MedianOf(std::vector<double> values) {
 
 }  // namespace
 
-void FallWatch::Tell(uint64_t time_ns, double amount) {
+void FallWatch::Add(uint64_t time_ns, double amount) {
   if (!begun_ || time_ns < block_begin_ns_ || amount < block_amount_) return Begin(time_ns, amount);
   const uint64_t length_ns = time_ns - block_begin_ns_;
   const double growth = amount - block_amount_;

@@ -21,7 +21,7 @@ namespace utlz {
 struct Fall {
   double before = 0;
   double now = 0;
-  uint64_t since_ns = 0;  // on the clock of the times given to Tell()
+  uint64_t since_ns = 0;  // on the clock of the times given to Add()
 };
 
 class FallWatch {
@@ -48,7 +48,7 @@ class FallWatch {
   explicit FallWatch(double fewest = 0) : fewest_(fewest) {}
 
   // Takes the amount counted up to `time_ns`; both grow. A smaller time or amount begins a new block.
-  void Tell(uint64_t time_ns, double amount);
+  void Add(uint64_t time_ns, double amount);
   // What comes next has nothing to do with what came before.
   void Forget();
 

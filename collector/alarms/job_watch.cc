@@ -82,9 +82,9 @@ void JobWatch::AddPace(const Readings& readings) {
   }
   points_.push_back(now);
   while (points_.size() > 2 && points_[1].time_ns + kWorthNs <= now.time_ns) points_.pop_front();
-  pace_.Tell(now.time_ns, now.operations);
+  pace_.Add(now.time_ns, now.operations);
   if (readings.devices.empty()) return;
-  hfu_.Tell(now.time_ns, worth_ns_ * 1e-9 / static_cast<double>(readings.devices.size()));
+  hfu_.Add(now.time_ns, worth_ns_ * 1e-9 / static_cast<double>(readings.devices.size()));
 }
 
 void JobWatch::Forget() {

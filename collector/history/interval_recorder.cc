@@ -55,7 +55,7 @@ IntervalRecorder::IntervalRecorder(const HistoryRunName& name, const HistoryTime
                                    uint64_t interval_ns)
     : name_(name), interval_ns_(interval_ns), begin_ns_(begin.monotonic_ns) {}
 
-std::optional<HistoryInterval> IntervalRecorder::Tell(const MetricsSnapshot& snapshot,
+std::optional<HistoryInterval> IntervalRecorder::Add(const MetricsSnapshot& snapshot,
                                                       const HistoryTime& now) {
   Read(snapshot);
   if (now.monotonic_ns < begin_ns_ + interval_ns_) return std::nullopt;

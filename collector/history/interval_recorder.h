@@ -41,9 +41,9 @@ class IntervalRecorder {
                    uint64_t interval_ns = kIntervalNs);
 
   // The interval that this snapshot closes, if it does: its figures reach as far as the snapshot.
-  std::optional<HistoryInterval> Tell(const MetricsSnapshot& snapshot, const HistoryTime& now);
+  std::optional<HistoryInterval> Add(const MetricsSnapshot& snapshot, const HistoryTime& now);
 
-  // Returns the unfinished interval. Call it once, at the end of the run, after the last Tell().
+  // Returns the unfinished interval. Call it once, at the end of the run, after the last Add().
   HistoryInterval Close(const HistoryTime& now);
 
   // Whether any snapshot so far named a GPU.

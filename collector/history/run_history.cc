@@ -58,7 +58,7 @@ RunHistory::RunHistory(const HistoryRunName& name, Sink sink, HistoryClock clock
     : clock_(std::move(clock)), sink_(std::move(sink)), recorder_(name, clock_(), interval_ns) {}
 
 void RunHistory::Publish(const MetricsSnapshot& snapshot) {
-  std::optional<HistoryInterval> interval = recorder_.Tell(snapshot, clock_());
+  std::optional<HistoryInterval> interval = recorder_.Add(snapshot, clock_());
   if (interval.has_value()) sink_(*std::move(interval));
 }
 

@@ -18,7 +18,7 @@ class Job {
     for (int i = 0; i < seconds; ++i) {
       now_ns_ += kSecondNs;
       amount_ += rate * std::exp(scatter_ * normal_(random_));
-      watch->Tell(now_ns_, amount_);
+      watch->Add(now_ns_, amount_);
     }
   }
   // Seconds until a fall is seen; nothing within `limit`.
@@ -120,9 +120,9 @@ TEST(FallWatch, AClockThatIsSetBackIsNoFall) {
   FallWatch watch;
   double amount = 0;
   for (uint64_t second = 10'000; second < 10'300; ++second)
-    watch.Tell(second * kSecondNs, ++amount);
+    watch.Add(second * kSecondNs, ++amount);
   for (uint64_t second = 100; second < 400; ++second) {
-    watch.Tell(second * kSecondNs, ++amount);
+    watch.Add(second * kSecondNs, ++amount);
     EXPECT_FALSE(watch.fall().has_value());
   }
 }
@@ -131,7 +131,7 @@ TEST(FallWatch, WholePiecesMakeLongerBlocks) {
   FallWatch watch(3);
   // A step takes 4 s: a block of 5 s would hold one, or two.
   for (uint64_t second = 1; second < 600; ++second) {
-    watch.Tell(second * kSecondNs, static_cast<double>(second / 4));
+    watch.Add(second * kSecondNs, static_cast<double>(second / 4));
     ASSERT_FALSE(watch.fall().has_value()) << second;
   }
 }

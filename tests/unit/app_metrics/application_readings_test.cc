@@ -66,9 +66,9 @@ TEST(ApplicationHistory, RatesOfTheLastSeconds) {
   EXPECT_FALSE(history.Rates().tokens_per_second.has_value());
   for (uint64_t second = 5; second <= 100; second += 5) {
     const double rate = second <= 50 ? 100 : 200;
-    history.Tell(ReadingAt(second, rate * static_cast<double>(second)),
+    history.Update(ReadingAt(second, rate * static_cast<double>(second)),
                  400.0 * static_cast<double>(second));
-    history.Tell(ReadingAt(second, 1e9), 0);  // the same page again
+    history.Update(ReadingAt(second, 1e9), 0);  // the same page again
   }
   const ApplicationRates rates = history.Rates();
   EXPECT_DOUBLE_EQ(rates.tokens_per_second.value(), 200);

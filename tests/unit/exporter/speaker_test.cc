@@ -16,8 +16,8 @@ TEST(Speaker, SaysAllInOrderBeforeItEnds) {
   std::vector<std::string> said;
   {
     Speaker speaker([&said](const std::string& sentence) { said.push_back(sentence); });
-    speaker.Tell("one");
-    speaker.Tell("two");
+    speaker.Report("one");
+    speaker.Report("two");
   }
   EXPECT_THAT(said, ElementsAre("one", "two"));
 }
@@ -31,7 +31,7 @@ TEST(Speaker, WhoTellsDoesNotWaitForWhoReads) {
       reader.wait();
       said.push_back(sentence);
     });
-    for (int i = 0; i < 1000; ++i) speaker.Tell("again");
+    for (int i = 0; i < 1000; ++i) speaker.Report("again");
     read.set_value();
   }
   EXPECT_THAT(said, SizeIs(testing::Le(Speaker::kMostWaiting + 1)));

@@ -19,7 +19,7 @@ using ::testing::Not;
 HistoryInterval Interval(const std::string& job, const std::string& run, double hfu) {
   IntervalRecorder recorder({.run = run, .job = job, .host = "node-1"},
                             {.realtime_ns = kNewYearNs, .monotonic_ns = 0});
-  recorder.Tell(SnapshotAfter(60, 2, hfu), {.realtime_ns = kNewYearNs, .monotonic_ns = 0});
+  recorder.Add(SnapshotAfter(60, 2, hfu), {.realtime_ns = kNewYearNs, .monotonic_ns = 0});
   return recorder.Close(
       {.realtime_ns = kNewYearNs + 60 * kSecondNs, .monotonic_ns = 60 * kSecondNs});
 }

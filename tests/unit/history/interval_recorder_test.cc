@@ -14,7 +14,7 @@ class IntervalRecorderTest : public ::testing::Test {
   std::optional<HistoryInterval> TellAt(double seconds, double hfu = 0.25) {
     clock_.now.monotonic_ns = begin_.monotonic_ns + static_cast<uint64_t>(seconds * kSecondNs);
     clock_.now.realtime_ns = begin_.realtime_ns + static_cast<uint64_t>(seconds * kSecondNs);
-    return recorder_.Tell(SnapshotAfter(seconds, 2, hfu), clock_.now);
+    return recorder_.Add(SnapshotAfter(seconds, 2, hfu), clock_.now);
   }
 
   MadeUpClock clock_;
@@ -60,7 +60,7 @@ TEST_F(IntervalRecorderTest, AClockThatIsSetBackChangesNoDuration) {
   clock_.now.realtime_ns -= 3600 * kSecondNs;
   clock_.now.monotonic_ns += 60 * kSecondNs;
   const std::optional<HistoryInterval> interval =
-      recorder_.Tell(SnapshotAfter(120, 2, 0.25), clock_.now);
+      recorder_.Add(SnapshotAfter(120, 2, 0.25), clock_.now);
   ASSERT_TRUE(interval);
   EXPECT_EQ(interval->duration_ns(), 60 * kSecondNs);
   EXPECT_NEAR(interval->steps(), 600, kExact);
@@ -76,7 +76,7 @@ TEST_F(IntervalRecorderTest, ACountThatShrinksTakesNothingAway) {
 TEST_F(IntervalRecorderTest, DevicesAreBounded) {
   const HistoryTime later{.realtime_ns = kNewYearNs + kDayNs,
                           .monotonic_ns = begin_.monotonic_ns + kDayNs};
-  const auto interval = recorder_.Tell(SnapshotAfter(60, 5000, 0.25), later);
+  const auto interval = recorder_.Add(SnapshotAfter(60, 5000, 0.25), later);
   ASSERT_TRUE(interval);
   EXPECT_EQ(interval->device_size(), static_cast<int>(IntervalRecorder::kMostDevices));
 }
