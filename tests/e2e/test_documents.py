@@ -65,8 +65,12 @@ class ShownCommands(AttachTest):
             self.write_script(tools / name, script)
         self.write_script(self.folder / "nightly.sh", TRAINING)
         (self.folder / "config.json").write_text(CONFIG)
+        libraries = self.folder / "venv/lib/python3/site-packages/nvidia/cu13/lib"
+        libraries.mkdir(parents=True)
+        shutil.copy(FAKES / "libcublasLt.so.13", libraries)
         self.test_environment = self.environment(
-            "instant=1", PATH=f"{tools}:{STAGE}/bin:{os.environ['PATH']}",
+            "instant=1", VIRTUAL_ENV=str(self.folder / "venv"),
+            PATH=f"{tools}:{STAGE}/bin:{os.environ['PATH']}",
             XDG_STATE_HOME=str(self.folder / "state"),
             UTLZ_TEST_PROGRAM=self.program("ending"))
 

@@ -54,7 +54,7 @@ double SumOf(const MetricsSnapshot& snapshot, Metric metric) {
 TEST(Replay, CountersGrowAndEndWhereTheReportDoes) {
   absl::StatusOr<ProfileReader> reader = ProfileReader::Open(UTLZ_RECORDING);
   ASSERT_TRUE(reader.ok()) << reader.status();
-  RunIntake state;
+  RunIntake intake;
   RunMetrics metrics;
   Counters counters;
   uint64_t next_ns = 0;
@@ -63,11 +63,11 @@ TEST(Replay, CountersGrowAndEndWhereTheReportDoes) {
   double highest_hfu = 0;
   for (FrameView frame; reader->Next(&frame);) {
     if (frame.type == FRAME_SUMMARY) continue;
-    state.Consume(frame.source, frame.type, frame.payload);
-    const uint64_t now_ns = state.state().NewestNs();
+    intake.Consume(frame.source, frame.type, frame.payload);
+    const uint64_t now_ns = intake.state().NewestNs();
     if (now_ns < next_ns) continue;
     next_ns = now_ns + kSecondNs;
-    const RunState& state = state.Advance();
+    const RunState& state = intake.Advance();
     if (now_ns >= renewal_ns) {
       metrics.RenewWorth(state);
       renewal_ns = now_ns + kRenewalNs;
@@ -81,11 +81,11 @@ TEST(Replay, CountersGrowAndEndWhereTheReportDoes) {
       highest_hfu = std::max(highest_hfu, hfu.value);
     }
   }
-  state.EndOfInput();
-  metrics.RenewWorth(state.Advance());
-  const MetricsSnapshot last = metrics.Take(state.Advance(), {});
+  intake.EndOfInput();
+  metrics.RenewWorth(intake.Advance());
+  const MetricsSnapshot last = metrics.Take(intake.Advance(), {});
   counters.Take(last);
-  const Summary summary = Summarize(state.Advance());
+  const Summary summary = Summarize(intake.Advance());
   ASSERT_EQ(summary.devices_size(), 1);
   const DeviceSummary& device = summary.devices(0);
   EXPECT_GT(snapshots, 10);

@@ -56,7 +56,7 @@ TEST(KernelsOfStepsTest, AreAllOfThemWhereTheReportIsOfTheRun) {
   summary.mutable_steady_state()->set_scope("run");
   EXPECT_EQ(WithKernelsOfSteps(summary).SerializeAsString(), summary.SerializeAsString());
   summary = OfSteps();
-  summary.mutable_kernels(0)->clear_window_share();
+  summary.mutable_kernels(0)->clear_steady_state_share();
   EXPECT_EQ(WithKernelsOfSteps(summary).SerializeAsString(), summary.SerializeAsString())
       << "of an older release";
 }
