@@ -11,7 +11,7 @@ namespace utlz {
 
 // The node of a graph that launches it; 0: none does.
 struct GraphPlace {
-  uint64_t graph = 0;
+  uint32_t graph = 0;
   uint64_t node = 0;
 };
 

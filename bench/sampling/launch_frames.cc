@@ -19,7 +19,7 @@ LaunchFrames::LaunchFrames(const RecordedLoad& recorded, RunIntake* intake)
 
 template <typename Message>
 void LaunchFrames::Send(FrameType type, const Message& message) {
-  model_->Consume(type == FRAME_RUN_START ? 0 : kSource, static_cast<uint16_t>(type),
+  intake_->Consume(type == FRAME_RUN_START ? 0 : kSource, static_cast<uint16_t>(type),
                   message.SerializeAsString());
 }
 

@@ -52,10 +52,10 @@ std::map<Key, Truth> TruthOf(const StartUpLoad& load) {
 
 void Add(const KernelSummary& kernel, Found* found) {
   ++found->kinds;
-  if (kernel.has_withheld()) found->withheld = kernel.withheld_reason();
+  if (kernel.has_withheld_reason()) found->withheld = kernel.withheld_reason();
   found->launches += static_cast<double>(kernel.launches());
   found->bytes_known =
-      found->bytes_known && kernel.has_dram_bytes() && !kernel.has_withheld();
+      found->bytes_known && kernel.has_dram_bytes() && !kernel.has_withheld_reason();
   found->bytes += kernel.dram_bytes();
   found->bytes_error += kernel.dram_bytes_error();
   for (const DataTypeFlops& type : kernel.flops_by_type()) {
@@ -147,8 +147,8 @@ std::optional<ReportPrecision> PrecisionIfItEndedNow(RunIntake* intake, const St
   if (pipe(ends) != 0) return std::nullopt;
   const pid_t child = fork();
   if (child == 0) {
-    model->EndOfInput();
-    const ReportPrecision precision = PrecisionOf(Summarize(model->Advance()), load);
+    intake->EndOfInput();
+    const ReportPrecision precision = PrecisionOf(Summarize(intake->Advance()), load);
     const bool written = write(ends[1], &precision, sizeof precision) == sizeof precision;
     _exit(written ? 0 : 1);
   }

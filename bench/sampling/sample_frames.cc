@@ -26,7 +26,7 @@ SampleFrames::SampleFrames(const RecordedLoad& recorded, RunIntake* intake)
 
 template <typename Message>
 void SampleFrames::Send(FrameType type, const Message& message) {
-  model_->Consume(0, static_cast<uint16_t>(type), message.SerializeAsString());
+  intake_->Consume(0, static_cast<uint16_t>(type), message.SerializeAsString());
 }
 
 void SampleFrames::Begin() {

@@ -35,7 +35,7 @@ std::optional<size_t> CauseNamed(std::string_view name) {
   return std::nullopt;
 }
 
-void Add(double value, std::optional<double>* sum) { *sum = sum->value_or(0) + value; }
+void AddTo(double value, std::optional<double>* sum) { *sum = sum->value_or(0) + value; }
 
 // What it grew by; nothing where it is not known.
 std::optional<double> Growth(const std::optional<double>& now,
@@ -84,25 +84,25 @@ void IntervalRecorder::Read(const MetricsSnapshot& snapshot) {
   for (auto& [uuid, device] : now_.devices) device.counts = {};
   for (size_t i = 0; i < kDeviceCounts; ++i) {
     for (const MetricSample& sample : snapshot.Of(kDeviceCountMetrics[i])) {
-      if (DeviceTotals* device = DeviceOf(sample)) Add(sample.value, &device->counts[i]);
+      if (DeviceTotals* device = DeviceOf(sample)) AddTo(sample.value, &device->counts[i]);
     }
   }
   for (const MetricSample& sample : snapshot.Of(Metric::kGpuTimeSeconds)) {
     DeviceTotals* device = DeviceOf(sample);
     const std::optional<size_t> cause = CauseNamed(LabelOf(sample, "cause"));
-    if (device != nullptr && cause) Add(sample.value, &device->counts[kDeviceCounts + *cause]);
+    if (device != nullptr && cause) AddTo(sample.value, &device->counts[kDeviceCounts + *cause]);
   }
   for (size_t i = 0; i < kDeviceMeans; ++i) {
     for (const MetricSample& sample : snapshot.Of(kDeviceMeanMetrics[i])) {
       DeviceTotals* device = DeviceOf(sample);
       if (device == nullptr) continue;
       device->means[i].sum += sample.value;
-      ++device->means[i].told;
+      ++device->means[i].samples;
     }
   }
   for (size_t i = 0; i < kJobCounts; ++i) {
     for (const MetricSample& sample : snapshot.Of(kJobCountMetrics[i])) {
-      Add(sample.value, &now_.counts[i]);
+      AddTo(sample.value, &now_.counts[i]);
     }
   }
   for (const MetricSample& sample : snapshot.Of(Metric::kLiveProcesses)) {
@@ -151,8 +151,8 @@ HistoryInterval IntervalRecorder::End(const HistoryTime& now, bool last) {
     SetKnown(of(7), [&](double value) { out->set_recoverable_seconds(value); });
     SetKnown(of(8), [&](double value) { out->set_energy_joules(value); });
     const auto mean = [&means = device.means](size_t i) -> std::optional<double> {
-      if (means[i].told == 0) return std::nullopt;
-      return means[i].sum / means[i].told;
+      if (means[i].samples == 0) return std::nullopt;
+      return means[i].sum / means[i].samples;
     };
     SetKnown(mean(0), [&](double value) { out->set_sm_active(value); });
     SetKnown(mean(1), [&](double value) { out->set_nvml_busy(value); });

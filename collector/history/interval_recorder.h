@@ -56,7 +56,7 @@ class IntervalRecorder {
 
   struct Mean {
     double sum = 0;
-    int told = 0;
+    int samples = 0;
   };
   struct DeviceTotals {
     std::string name;

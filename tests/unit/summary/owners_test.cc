@@ -193,12 +193,12 @@ TEST(OwnerWorkTest, KindsOfAKernelHaveTheirOwnFlops) {
   DurationHistogram kinds[2];
   for (int i = 0; i < 100; ++i) {
     const uint64_t small_ns = 1000 + static_cast<uint64_t>(i % 7), large_ns = 4000;
-    run.model.kernels[0].durations.Add(small_ns);
-    run.model.kernels[0].durations.Add(large_ns);
+    run.state.kernels[0].durations.Add(small_ns);
+    run.state.kernels[0].durations.Add(large_ns);
     kinds[0].Add(small_ns);
     kinds[1].Add(large_ns);
-    run.model.stack_work.Add(kSmallLayer, 0, small_ns);
-    run.model.stack_work.Add(kLargeLayer, 0, large_ns);
+    run.state.stack_work.Add(kSmallLayer, 0, small_ns);
+    run.state.stack_work.Add(kLargeLayer, 0, large_ns);
   }
   for (int kind = 0; kind < 2; ++kind) {
     KernelRow row;
@@ -215,7 +215,7 @@ TEST(OwnerWorkTest, KindsOfAKernelHaveTheirOwnFlops) {
   std::map<uint32_t, double> flops, launches;
   std::map<uint32_t, int64_t> times;
   DivideWork(
-      run.model, run.analysis,
+      run.state, run.analysis,
       [&](uint32_t stack, uint32_t kernel, const WorkPart& part) {
         EXPECT_EQ(kernel, 0u);
         flops[stack] += *part.flops;
@@ -234,13 +234,13 @@ TEST(OwnerWorkTest, KindsOfAKernelHaveTheirOwnFlops) {
 TEST(OwnerWorkTest, LaunchesWithoutAStackAreNobodys) {
   KnownRun run({{.name = "gemm", .time_ns = 1001}});
   for (int i = 0; i < 4; ++i) {
-    run.model.kernels[0].durations.Add(100);
+    run.state.kernels[0].durations.Add(100);
     run.analysis.rows[0].durations.Add(100);
   }
-  run.model.stack_work.Add(5, 0, 100);
+  run.state.stack_work.Add(5, 0, 100);
   std::map<uint32_t, int64_t> times;
   DivideWork(
-      run.model, run.analysis,
+      run.state, run.analysis,
       [&](uint32_t stack, uint32_t, const WorkPart& part) { times[stack] += part.time_ns; },
       [](const RowErrors&) {});
   EXPECT_EQ(times[5] + times[0], 1001);

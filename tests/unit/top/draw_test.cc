@@ -113,7 +113,7 @@ TEST_F(DrawTest, WhoIsNotAcceptedSaysNothingOfTheGpu) {
   Snapshot snapshot = ExampleSnapshot();
   View view;
   EXPECT_NE(Draw(snapshot, History(), &view).Text().find("ceiling"), std::string::npos);
-  snapshot.runs[0].set_believed(false);
+  snapshot.runs[0].set_accepted(false);
   EXPECT_EQ(Draw(snapshot, History(), &view).Text().find("ceiling"), std::string::npos);
 }
 

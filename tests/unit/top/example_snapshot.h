@@ -67,7 +67,7 @@ inline LiveKernel ExampleKernel(uint32_t id, const std::string& name, double sha
 inline LiveSnapshot ExampleRun() {
   LiveSnapshot run;
   run.set_collector_pid(99);
-  run.set_believed(true);
+  run.set_accepted(true);
   run.set_span_ns(15'000'000'000);
   run.set_step_seconds(0.0305);
   run.set_mfu(0.312);
