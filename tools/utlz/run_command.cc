@@ -111,7 +111,7 @@ CLI::App* AddRunCommand(CLI::App* program, const std::vector<std::string>* words
                       &arguments->recording, &arguments->options.recording);
   run->add_flag(
       kPreload, arguments->options.preload,
-      "The agent is inactive until utlz attach activates it, without ptrace; takes --cupti alone");
+      "Load an agent that is inactive until utlz attach needs it; takes --cupti alone");
   run->add_option(kCollector, arguments->options.collector,
                   "Leave the recording to the utlz collector at unix:PATH, or at its default place")
       ->type_name("PLACE");

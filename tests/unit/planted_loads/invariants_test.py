@@ -161,7 +161,7 @@ class Checks:
 
     def kernels_in_steps(self):
         """Kernels move no more in the steps than the memory can, and only what they move at all."""
-        window_s = self.report.get("steady_state", {}).get("time_ns", 0) * 1e-9
+        steady_state_s = self.report.get("steady_state", {}).get("time_ns", 0) * 1e-9
         shares = [kernel.get("steady_state_share", 0) for kernel in self.report["kernels"]]
         self.expect(all(0 <= share <= 1 + ROUNDING for share in shares), "a share of the steps")
         capture = self.report.get("capture", {})
@@ -169,15 +169,15 @@ class Checks:
         launches = sum(kernel.get("launches_traced", 0) for kernel in self.report["kernels"])
         self.expect(launches <= capture.get("launches", float("inf")),
                     f"{launches} launches in rows of kernels, {capture.get('launches')} in the run")
-        if len(self.report.get("devices", [])) != 1 or window_s <= 0:
+        if len(self.report.get("devices", [])) != 1 or steady_state_s <= 0:
             return
         device = self.report["devices"][0]
         moved = sum(kernel.get("steady_state_share", 0) * kernel.get("dram_bytes", 0)
                     * kernel.get("launches_traced", 0) / max(1, kernel.get("launches", 1))
                     for kernel in self.report["kernels"])
         peak = device.get("peak_dram_bytes_per_second", 0)
-        self.expect(peak <= 0 or moved <= peak * window_s * (1 + CLOCK_TOLERANCE),
-                    f"kernels move {moved:.3g} bytes in {window_s:.3g} s")
+        self.expect(peak <= 0 or moved <= peak * steady_state_s * (1 + CLOCK_TOLERANCE),
+                    f"kernels move {moved:.3g} bytes in {steady_state_s:.3g} s")
 
     def what_is_known(self):
         if self.report.get("known"):
@@ -228,7 +228,7 @@ class InvariantsTest(unittest.TestCase):
                                        {"name": "call", "inner": 3, "time_mean_ns": 9e3,
                                         "prefill_time_ns": 5e3, "decode_time_mean_ns": 1e3}]},
                   "families": [{"time_share": 0.7}, {"time_share": 0.7}],
-                  "run": {}, "known": "times", "window": {"time_ns": 1e9},
+                  "run": {}, "known": "times", "steady_state": {"time_ns": 1e9},
                   "capture": {"launches": 5, "steps_sampled_share": 2}}
         kernel.update({"launches": 8, "launches_traced": 8, "steady_state_share": 1})
         # Shares, bytes and FLOPs of the kernel, FLOPs that may be none; both rungs; the gain; the
