@@ -1,6 +1,7 @@
 #include "collector/ingest/agent_listener.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -70,6 +71,11 @@ std::array<UniqueFd, kMaxDescriptors> TakeDescriptors(msghdr* message, size_t* c
     }
   }
   return taken;
+}
+
+bool HasHungUp(int fd) {
+  pollfd entry = {fd, POLLRDHUP, 0};
+  return poll(&entry, 1, 0) == 1 && (entry.revents & (POLLRDHUP | POLLHUP)) != 0;
 }
 
 enum class Arrival { kHello, kRubbish, kNothing };
@@ -211,6 +217,10 @@ void AgentListener::ReadHello(int fd, const Visitor& visitor) {
   const Arrival arrival = ReceiveHello(fd, &handshake.hello, &handshake.ring);
   if (arrival == Arrival::kRubbish) ++refused_;
   if (arrival != Arrival::kHello) return;
+  if (HasHungUp(fd)) {
+    ++unanswered_;
+    return;
+  }
   // The agent waits for our answer, so its identifier cannot have passed to another process.
   handshake.pidfd = OpenPidfd(handshake.pid);
   visitor(std::move(handshake));

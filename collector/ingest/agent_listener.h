@@ -71,6 +71,8 @@ class AgentListener {
 
   // Connections that were shut out: of another user, not speaking the protocol, or too slow.
   uint64_t refused() const { return refused_; }
+  // Agents that had hung up before their hello was read: each waits a second, then goes on alone.
+  uint64_t unanswered() const { return unanswered_; }
 
  private:
   struct Pending {
@@ -98,6 +100,7 @@ class AgentListener {
   bool listening_ = true;
   ListenerPace pace_;
   uint64_t refused_ = 0;
+  uint64_t unanswered_ = 0;
 };
 
 }  // namespace utlz

@@ -76,18 +76,18 @@ AgentWelcome AgentTable::WelcomeFor(bool accepted) const {
 
 void AgentTable::Insert(AgentHandshake handshake, RingMapping ring) {
   EndReplaced(handshake.pid);
-  const uint32_t index = ++admitted_;  // 0 is the collector
+  const uint32_t index = admitted_ + 1;  // 0 is the collector
   auto source =
       std::make_unique<AgentSource>(index, handshake.pid, std::move(handshake.pidfd),
                                     std::move(ring), ReadAllowance(most_bytes_per_second_));
   source->SetRequest(request_);
+  if (!SendWelcome(handshake, WelcomeFor(true))) return trouble_.AddUnanswered(1);
+  admitted_ = index;
   if (source->pidfd() >= 0) Watch(source->pidfd(), index);
   mapped_bytes_ += source->mapped_bytes();
   if (handshake.hello.alone_since_ns != 0) {
     trouble_.AddMetAnew(handshake.pid, handshake.hello.alone_since_ns, RealtimeNs());
   }
-  // An agent that is gone before its welcome is noticed by its process descriptor.
-  SendWelcome(handshake, WelcomeFor(true));
   if (keeps_connections_) {
     if (source->pidfd() < 0) Watch(handshake.connection.get(), kConnectionTag + index);
     source->KeepConnection(std::move(handshake.connection));

@@ -36,6 +36,15 @@ std::string OffSentence(AgentReason reason, uint32_t detail) {
   }
 }
 
+std::string UnansweredSentence(uint64_t processes) {
+  if (processes == 0) return "";
+  return absl::StrCat(processes, processes == 1 ? " process is" : " processes are",
+                      " not recorded from the start: the collector was too busy to answer within "
+                      "1 s. Leave it a core, or start the program again.");
+}
+
+void AgentTrouble::AddUnanswered(uint64_t count) { unanswered_ += count; }
+
 void AgentTrouble::AddOff(pid_t pid, AgentReason reason, uint32_t detail) {
   // A child of fork without exec cannot use CUDA: nothing is lost there.
   if (reason == AgentReason::kNone || reason == AgentReason::kForked) return;
@@ -71,6 +80,7 @@ std::vector<std::string> AgentTrouble::Sentences() const {
     sentences.push_back(absl::StrCat(count, count == 1 ? " agent was" : " agents were",
                                      " refused: ", why, "."));
   }
+  if (unanswered_ != 0) sentences.push_back(UnansweredSentence(unanswered_));
   if (!outliving_.empty()) {
     sentences.push_back(absl::StrCat("Still running when the profile was closed: ",
                                      NameProcesses(outliving_), "; what followed is not in it."));

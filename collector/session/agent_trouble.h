@@ -15,6 +15,9 @@
 
 namespace utlz {
 
+// Empty where none was left without an answer.
+std::string UnansweredSentence(uint64_t processes);
+
 // Why an agent is off, as the rest of a sentence.
 std::string OffSentence(AgentReason reason, uint32_t detail);
 
@@ -22,6 +25,8 @@ class AgentTrouble {
  public:
   void AddOff(pid_t pid, AgentReason reason, uint32_t detail);
   void AddBrokenRing(pid_t pid, std::string_view rule);
+  // Agents that gave up, or were gone, before they were answered.
+  void AddUnanswered(uint64_t count);
   void AddRefused(std::string_view why);  // a hello that led to no source
   void AddOutliving(pid_t pid);           // ran on after the command had ended
   // Was recorded by nobody since then; the times may be anything.
@@ -35,6 +40,7 @@ class AgentTrouble {
   std::map<std::pair<AgentReason, uint32_t>, std::vector<pid_t>> off_;
   std::map<std::string, std::vector<pid_t>, std::less<>> broken_;
   std::map<std::string, uint64_t, std::less<>> refused_;
+  uint64_t unanswered_ = 0;
   std::vector<pid_t> outliving_;
   std::vector<pid_t> met_anew_;
   uint64_t longest_alone_ns_ = 0;

@@ -359,7 +359,9 @@ void CollectorLoop::AskForState(AgentState state) {
 void CollectorLoop::Wake() { eventfd_write(wake_.get(), 1); }
 
 std::vector<std::string> CollectorLoop::Notices() {
-  std::vector<std::string> notices = agents_.trouble().Sentences();
+  AgentTrouble trouble = agents_.trouble();
+  trouble.AddUnanswered(listener_.unanswered());
+  std::vector<std::string> notices = trouble.Sentences();
   notices.insert(notices.end(), sampler_.notices().begin(), sampler_.notices().end());
   if (options_.counters == CountersMode::kRange && launches_ > 0 && !has_ranges_) {
     notices.push_back(

@@ -14,6 +14,7 @@
 #include "collector/files/state_folder.h"
 #include "collector/history/history_log.h"
 #include "collector/history/run_history.h"
+#include "collector/session/agent_trouble.h"
 #include "collector/text/shown_text.h"
 #include "tools/collector_service/job_identity.h"
 #include "tools/collector_service/job_metrics.h"
@@ -91,6 +92,7 @@ class CollectorService {
       rules_->Look(now, [&](pid_t pid, uid_t user) { return SessionFor(pid, user, now); });
     }
     ReportRefusals(now);
+    ReportUnanswered();
     ShowMetrics(now);
   }
 
@@ -154,6 +156,13 @@ class CollectorService {
     next_refusals_ = now + kRefusalsTold;
   }
 
+  void ReportUnanswered() {
+    const uint64_t unanswered = socket_->listener.unanswered();
+    if (unanswered == unanswered_reported_) return;
+    Say(UnansweredSentence(unanswered - unanswered_reported_));
+    unanswered_reported_ = unanswered;
+  }
+
   void ShowMetrics(Clock::time_point now) {
     if (exporter_ == nullptr) return;
     if (auto snapshot = metrics_.Merged(now)) exporter_->Publish(*std::move(snapshot));
@@ -171,6 +180,7 @@ class CollectorService {
   Clock::time_point next_look_;
   Clock::time_point next_refusals_;
   uint64_t refusals_told_ = 0;
+  uint64_t unanswered_reported_ = 0;
 };
 
 absl::StatusOr<std::unique_ptr<HistoryLog>> OpenHistory(const RecordingOptions& options) {

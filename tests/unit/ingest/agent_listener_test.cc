@@ -68,6 +68,17 @@ TEST_F(AgentListenerTest, HandsAHelloOnAndItsWelcomeBack) {
   EXPECT_EQ(listener_->refused(), 0u);
 }
 
+TEST_F(AgentListenerTest, CountsWhoGaveUpBeforeTheHelloWasRead) {
+  {
+    const UniqueFd agent = ConnectTo(path());
+    ASSERT_TRUE(SendHello(agent.get(), ring_.bytes(), ring_.fd()));
+  }
+  Poll();
+  EXPECT_TRUE(handshakes_.empty());
+  EXPECT_EQ(listener_->unanswered(), 1u);
+  EXPECT_EQ(listener_->refused(), 0u);
+}
+
 TEST_F(AgentListenerTest, IsReadableWhenSomebodyConnects) {
   pollfd entry = {listener_->fd(), POLLIN, 0};
   EXPECT_EQ(poll(&entry, 1, 0), 0);
