@@ -109,7 +109,7 @@ bool Agent::MeetVisitor(const Attachment& attachment) {
       collector >= 0 &&
       MeetCollectorOn(collector,
                       {ring_file, kRingHeaderBytes + kRingDefaultDataBytes, alone_since_ns_},
-                      &welcome_);
+                      kAgentPatienceSeconds, &welcome_);
   close(ring_file);
   if (met) return true;
   ring_.Destroy();

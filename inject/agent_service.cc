@@ -68,7 +68,8 @@ bool Agent::MeetService() {
   const int connection = ConnectToCollector(service_path_);
   const bool met =
       connection >= 0 &&
-      MeetCollectorOn(connection, {ring_file, kRingHeaderBytes + kRingDefaultDataBytes}, &welcome_);
+      MeetCollectorOn(connection, {ring_file, kRingHeaderBytes + kRingDefaultDataBytes},
+                      kProgramPatienceSeconds, &welcome_);
   close(ring_file);
   if (met) {
     attachment_.connection = OwnDescriptor::Adopt(connection);

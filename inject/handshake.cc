@@ -35,8 +35,9 @@ bool SendHello(int socket_file, const RunToken* token, const RingOffer& ring) {
   return sendmsg(socket_file, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof hello);
 }
 
-bool Meet(int socket_file, const RunToken* token, const RingOffer& ring, AgentWelcome* welcome) {
-  const timeval deadline{1, 0};
+bool Meet(int socket_file, const RunToken* token, const RingOffer& ring, int patience_seconds,
+          AgentWelcome* welcome) {
+  const timeval deadline{patience_seconds, 0};
   setsockopt(socket_file, SOL_SOCKET, SO_RCVTIMEO, &deadline, sizeof deadline);
   setsockopt(socket_file, SOL_SOCKET, SO_SNDTIMEO, &deadline, sizeof deadline);
   return SendHello(socket_file, token, ring) &&
@@ -54,7 +55,7 @@ int ConnectToCollector(const char* path) {
   strcpy(address.sun_path, path);
   const int socket_file = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   if (socket_file < 0) return -1;
-  const timeval deadline{1, 0};
+  const timeval deadline{kProgramPatienceSeconds, 0};
   setsockopt(socket_file, SOL_SOCKET, SO_SNDTIMEO, &deadline, sizeof deadline);
   if (connect(socket_file, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
       ListenerIsOfOwnUser(socket_file)) {
@@ -64,16 +65,17 @@ int ConnectToCollector(const char* path) {
   return -1;
 }
 
-bool MeetCollectorOn(int socket_file, const RingOffer& ring, AgentWelcome* welcome) {
-  return Meet(socket_file, nullptr, ring, welcome);
+bool MeetCollectorOn(int socket_file, const RingOffer& ring, int patience_seconds,
+                     AgentWelcome* welcome) {
+  return Meet(socket_file, nullptr, ring, patience_seconds, welcome);
 }
 
 bool MeetCollector(const char* path, const RunToken* token, const RingOffer& ring,
                    AgentWelcome* welcome) {
   const int socket_file = ConnectToCollector(path);
   if (socket_file < 0) return false;
-  const bool met = Meet(socket_file, token, ring, welcome) && token != nullptr &&
-                   IsSameHalf(welcome->token, token->collectors);
+  const bool met = Meet(socket_file, token, ring, kProgramPatienceSeconds, welcome) &&
+                   token != nullptr && IsSameHalf(welcome->token, token->collectors);
   close(socket_file);
   return met;
 }

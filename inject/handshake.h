@@ -26,8 +26,13 @@ int ConnectToCollector(const char* path);
 bool MeetCollector(const char* path, const RunToken* token, const RingOffer& ring,
                    AgentWelcome* welcome);
 
+// How long a handshake may take: inside cuInit the program waits, on our own thread nobody does.
+constexpr int kProgramPatienceSeconds = 1;
+constexpr int kAgentPatienceSeconds = 10;
+
 // Over a connected socket of a collector that is trusted for that.
-bool MeetCollectorOn(int socket_file, const RingOffer& ring, AgentWelcome* welcome);
+bool MeetCollectorOn(int socket_file, const RingOffer& ring, int patience_seconds,
+                     AgentWelcome* welcome);
 
 }  // namespace utlz::agent
 

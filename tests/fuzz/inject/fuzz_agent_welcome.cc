@@ -37,7 +37,8 @@ bool Meet(FuzzBytes* input, AgentWelcome* welcome) {
   const std::vector<int> descriptors(input->Take<uint8_t>() % 4, ring.get());
   SendPacket(pair.ours.get(), answer.data(), answer.size(), descriptors);
   shutdown(pair.ours.get(), SHUT_WR);
-  return MeetCollectorOn(pair.theirs.get(), {ring.get(), kRingHeaderBytes}, welcome);
+  return MeetCollectorOn(pair.theirs.get(), {ring.get(), kRingHeaderBytes}, kProgramPatienceSeconds,
+                         welcome);
 }
 
 void CheckWindow(const PlannedWindow& window, uint64_t now_ns) {
