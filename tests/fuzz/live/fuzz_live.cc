@@ -17,7 +17,7 @@ void Draw(const std::vector<utlz::LiveSnapshot>& runs) {
   utlz::top::GpuSnapshot& gpu = snapshot.gpus.front();
   gpu.processes.emplace();
   for (utlz::LiveSnapshot& run : snapshot.runs) {
-    run.set_believed(true);
+    run.set_accepted(true);
     if (run.devices_size() > 0) gpu.uuid = run.devices(0).uuid();
     for (const utlz::LiveProcess& process : run.processes()) {
       gpu.processes->push_back({.pid = static_cast<pid_t>(process.pid())});
