@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "collector/ingest/ring_reader.h"
+#include "collector/metrics/places.h"
 #include "collector/session/device_use.h"
 #include "collector/session/read_allowance.h"
 #include "collector/unique_fd.h"
@@ -66,6 +67,10 @@ class AgentSource {
   // When the agent's budget allows one, as it says; 0: at any time.
   uint64_t WindowReadyNs() const;
 
+  // Where its process runs, as it was found when the agent came.
+  void SetPlace(ProcessPlace place) { place_ = std::move(place); }
+  const ProcessPlace& place() const { return place_; }
+
   ReadAllowance& allowance() { return allowance_; }
   const ReadAllowance& allowance() const { return allowance_; }
   DeviceUse& device_use() { return device_use_; }
@@ -86,6 +91,7 @@ class AgentSource {
   RingReader reader_;
   ReadAllowance allowance_;
   DeviceUse device_use_;
+  ProcessPlace place_;
   uint64_t request_ = 0;
   bool process_end_seen_ = false;
   bool ended_orderly_ = false;

@@ -25,6 +25,15 @@ constexpr uint64_t kTurnBytes = 4 << 20;
 constexpr uint32_t kFlushPeriodMs = 500;
 constexpr uint32_t kDevicePoolMib = 32;
 
+// What the agent itself may have written there does not count.
+void SetPlace(const ProcessPlace& place, Process* process) {
+  process->set_pod(LabelText(place.pod));
+  process->set_pod_uid(LabelText(place.pod_uid));
+  process->set_pod_namespace(LabelText(place.pod_namespace));
+  process->set_container(LabelText(place.container));
+  process->set_job(LabelText(place.job));
+}
+
 }  // namespace
 
 void AgentTable::Admit(AgentHandshake handshake) {
@@ -81,6 +90,10 @@ void AgentTable::Insert(AgentHandshake handshake, RingMapping ring) {
       std::make_unique<AgentSource>(index, handshake.pid, std::move(handshake.pidfd),
                                     std::move(ring), ReadAllowance(most_bytes_per_second_));
   source->SetRequest(request_);
+  // It waits for its answer: a short process would be gone when its first frame is read.
+  if (find_place_ && handshake.pid > 0) {
+    source->SetPlace(find_place_(static_cast<uint64_t>(handshake.pid)));
+  }
   if (!SendWelcome(handshake, WelcomeFor(true))) return trouble_.AddUnanswered(1);
   admitted_ = index;
   if (source->pidfd() >= 0) Watch(source->pidfd(), index);
@@ -168,19 +181,8 @@ void AgentTable::Forward(AgentSource* source, uint16_t type, std::string_view pa
     return;
   }
   if (source->pid() > 0) process.set_host_pid(static_cast<uint64_t>(source->pid()));
-  SetPlace(&process);
+  SetPlace(source->place(), &process);
   sink_(source->index(), type, process.SerializeAsString());
-}
-
-// What the agent itself may have written there does not count.
-void AgentTable::SetPlace(Process* process) const {
-  const bool known = find_place_ && process->host_pid() != 0;
-  const ProcessPlace place = known ? find_place_(process->host_pid()) : ProcessPlace();
-  process->set_pod(LabelText(place.pod));
-  process->set_pod_uid(LabelText(place.pod_uid));
-  process->set_pod_namespace(LabelText(place.pod_namespace));
-  process->set_container(LabelText(place.container));
-  process->set_job(LabelText(place.job));
 }
 
 void AgentTable::End(Live::iterator entry, std::string_view how) {

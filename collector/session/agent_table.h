@@ -86,7 +86,6 @@ class AgentTable {
   RingState DrainOne(AgentSource* source, uint64_t limit_bytes);
   void Forward(AgentSource* source, uint16_t type, std::string_view payload);
   void Watch(int descriptor, uint64_t tag) const;
-  void SetPlace(Process* process) const;
   void SendPlannedWindow(AgentSource* source);
   // `how` as in ProcessEnd; nothing is written where the agent wrote its own end.
   void End(Live::iterator entry, std::string_view how);
