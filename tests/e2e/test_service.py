@@ -445,6 +445,8 @@ class HistoryTest(ServiceTest):
         text = self.utlz("report", "--since", "1h", "--history", folder)
         self.assertIn("training_steps 3 on", text.stdout)
         self.assertIn("2 runs", text.stdout)
+        page = self.utlz("report", "--since", "1h", "--history", folder, "--format", "html")
+        self.assertIn("HFU of each run", page.stdout)
 
     def test_service_keeps_one(self):
         folder = self.folder / "history"
@@ -459,6 +461,9 @@ class HistoryTest(ServiceTest):
     def test_what_it_does_not_take(self):
         self.assertEqual(self.utlz("report").returncode, 2)
         self.assertEqual(self.utlz("report", "--since", "soon").returncode, 2)
+        refused = self.utlz("report", "--since", "2h", "--format", "csv")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("text, html or json", refused.stderr)
         missing = self.utlz("report", "--since", "2h", "--history", str(self.folder / "none"))
         self.assertEqual(missing.returncode, 1)
         self.assertIn("cannot open the history", missing.stderr)
