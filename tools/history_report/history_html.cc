@@ -44,10 +44,11 @@ p { margin: 4px 0; max-width: 90ch; overflow-wrap: anywhere; }
 .muted, figcaption { color: var(--muted); font-size: 13px; }
 .worse { color: var(--worse); }
 .trends { display: flex; flex-wrap: wrap; gap: 12px 40px; }
-figure { margin: 8px 0; max-width: 100%; }
+figure { margin: 8px 0; width: 420px; max-width: 100%; }
 figure svg { max-width: 100%; height: auto; background: var(--panel); border-radius: 7px; }
 .line { fill: none; stroke: var(--accent); stroke-width: 1.5; stroke-linecap: round; }
 .mark { fill: var(--accent); }
+td svg { display: block; margin-left: auto; }
 .table { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: 3px 10px; text-align: right; white-space: nowrap;

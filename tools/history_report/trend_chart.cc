@@ -8,7 +8,7 @@ namespace utlz {
 namespace {
 
 // So that a mark at the edge is whole.
-constexpr double kMargin = 3;
+constexpr double kMargin = 4;
 
 class Plane {
  public:

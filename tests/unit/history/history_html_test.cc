@@ -97,9 +97,9 @@ TEST(HistoryHtmlTest, WhatIsNoNumberIsNotKnown) {
 TEST(TrendChartTest, WhatIsNotKnownLeavesAGap) {
   const std::vector<TrendPoint> points = {
       {0.0, {}}, {1.0, {}}, {std::nullopt, {}}, {0.5, {}}, {2.0, {}}};
-  const std::string chart = TrendChart(points, TopOf(points), {106, 46}, "made up");
-  EXPECT_THAT(chart, HasSubstr("d=\"M3.0 43.0h0L28.0 23.0M78.0 33.0h0L103.0 3.0\""));
-  EXPECT_EQ(TrendChart({{std::nullopt, {}}}, 0, {106, 46}, "made up"), "");
+  const std::string chart = TrendChart(points, TopOf(points), {108, 48}, "made up");
+  EXPECT_THAT(chart, HasSubstr("d=\"M4.0 44.0h0L29.0 24.0M79.0 34.0h0L104.0 4.0\""));
+  EXPECT_EQ(TrendChart({{std::nullopt, {}}}, 0, {108, 48}, "made up"), "");
 }
 
 }  // namespace
