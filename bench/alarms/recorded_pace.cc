@@ -58,6 +58,7 @@ absl::StatusOr<RecordedPace> PaceOf(const std::string& profile) {
     if (now_ns >= renewal_ns) {
       const double before_ms = CpuMs();
       metrics.RenewWorth(state);
+      metrics.RenewSteps(state);
       pace.renewal_cpu_ms = CpuMs() - before_ms;
       renewal_ns = now_ns + kRenewalNs;
     }

@@ -42,6 +42,7 @@ MetricsSnapshot SnapshotOf(const std::string& profile) {
     constexpr uint64_t kSecondNs = 1'000'000'000;
     next_ns = intake.state().NewestNs() + 5 * kSecondNs;
     metrics.RenewWorth(intake.Advance());
+    metrics.RenewSteps(intake.Advance());
     last = metrics.Take(intake.Advance(), {});
   }
   return last;

@@ -50,9 +50,11 @@ double PeakNs(const KernelRow& row, const Ceilings& ceilings) {
   return peak_ns;
 }
 
+}  // namespace
+
 // As the report's attainable HFU, by device.
-void SetWorkload(const RunState& run_state, const Analysis& analysis, uint32_t device,
-                 LiveDevice* shown) {
+LiveDevices::Workload LiveDevices::WorkloadOf(const RunState& run_state, const Analysis& analysis,
+                                              uint32_t device) {
   double all_ns = 0;
   double known_ns = 0;
   double roofline_ns = 0;
@@ -68,12 +70,19 @@ void SetWorkload(const RunState& run_state, const Analysis& analysis, uint32_t d
     compute_ns += PeakNs(row, analysis.devices[device].ceilings);
     memory_ns += row.roofline.memory_time_ns.value_or(0);
   }
-  if (roofline_ns <= 0 || known_ns < kEnoughKnown * all_ns) return;
-  if (compute_ns > 0) shown->set_workload_compute_share(std::min(1.0, compute_ns / roofline_ns));
-  if (memory_ns > 0) shown->set_workload_memory_share(std::min(1.0, memory_ns / roofline_ns));
+  Workload workload;
+  if (roofline_ns <= 0 || known_ns < kEnoughKnown * all_ns) return workload;
+  if (compute_ns > 0) workload.compute_share = std::min(1.0, compute_ns / roofline_ns);
+  if (memory_ns > 0) workload.memory_share = std::min(1.0, memory_ns / roofline_ns);
+  return workload;
 }
 
-}  // namespace
+void LiveDevices::Renew(const RunState& run_state, const Analysis& analysis) {
+  workloads_.clear();
+  for (uint32_t i = 0; i < run_state.devices.size(); ++i) {
+    workloads_.push_back(WorkloadOf(run_state, analysis, i));
+  }
+}
 
 void LiveDevices::Update(const RunState& run_state, const WorkLedger& work,
                          const TimeLedger& time) {
@@ -105,15 +114,19 @@ void LiveDevices::AddCauses(size_t device, LiveDevice* shown) const {
   }
 }
 
-void LiveDevices::AddTo(const RunState& run_state, const Analysis& analysis,
-                        LiveSnapshot* snapshot) const {
+void LiveDevices::AddTo(const RunState& run_state, LiveSnapshot* snapshot) const {
   for (uint32_t i = 0; i < run_state.devices.size(); ++i) {
     if (!run_state.devices[i].used || snapshot->devices_size() >= kMaxLiveDevices) continue;
+    const Ceilings ceilings = CeilingsOf(run_state.devices[i]);
     LiveDevice* const shown = snapshot->add_devices();
     shown->set_uuid(FormatUuid(run_state.devices[i].uuid));
-    SetRates(histories_[i].Rates(analysis.devices[i].ceilings), shown);
-    SetAttained(analysis.devices[i].ceilings, shown);
-    SetWorkload(run_state, analysis, i, shown);
+    SetRates(histories_[i].Rates(ceilings), shown);
+    SetAttained(ceilings, shown);
+    if (i < workloads_.size()) {
+      const Workload& workload = workloads_[i];
+      if (workload.compute_share) shown->set_workload_compute_share(*workload.compute_share);
+      if (workload.memory_share) shown->set_workload_memory_share(*workload.memory_share);
+    }
     AddCauses(i, shown);
   }
 }

@@ -3,6 +3,9 @@
 #ifndef UTLZ_COLLECTOR_LIVE_LIVE_DEVICES_H_
 #define UTLZ_COLLECTOR_LIVE_LIVE_DEVICES_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "collector/analysis/analysis.h"
@@ -17,13 +20,23 @@ namespace utlz {
 
 class LiveDevices {
  public:
+  // The ceilings that the workload sets itself.
+  void Renew(const RunState& run_state, const Analysis& analysis);
   // `work` and `time` are up to date.
   void Update(const RunState& run_state, const WorkLedger& work, const TimeLedger& time);
-  void AddTo(const RunState& run_state, const Analysis& analysis, LiveSnapshot* snapshot) const;
+  void AddTo(const RunState& run_state, LiveSnapshot* snapshot) const;
 
  private:
+  // What this workload could reach, as shares of the peaks.
+  struct Workload {
+    std::optional<double> compute_share;
+    std::optional<double> memory_share;
+  };
+
+  static Workload WorkloadOf(const RunState& run_state, const Analysis& analysis, uint32_t device);
   void AddCauses(size_t device, LiveDevice* shown) const;
 
+  std::vector<Workload> workloads_;  // as DeviceTable at the last renewal
   std::vector<DeviceHistory> histories_;
   Recent<std::vector<CauseTimes>> causes_;  // by device
 };

@@ -15,8 +15,8 @@ namespace {
 // Where every second is another kernel's, names are made anew.
 constexpr size_t kMostNames = 4096;
 
-// What is known of the launches of one kernel, over its rows.
-struct WholeRun {
+// Sums over the rows of one kernel.
+struct RowSums {
   double longest_row_ns = 0;
   Bound bound = BOUND_UNKNOWN;
   double roofed_ns = 0;  // of rows that have a roofline
@@ -27,35 +27,30 @@ struct WholeRun {
   double bytes = 0;
 };
 
-void AddFlops(const KernelRow& row, WholeRun* whole) {
+void AddFlops(const KernelRow& row, RowSums* sums) {
   if (row.work.flops.empty() || row.flops_uncertain) return;
-  whole->counted_ns += row.time_ns;
-  for (const TypedFlops& typed : row.work.flops) whole->flops += typed.flops * row.launches;
+  sums->counted_ns += row.time_ns;
+  for (const TypedFlops& typed : row.work.flops) sums->flops += typed.flops * row.launches;
 }
 
-void AddRow(const KernelRow& row, WholeRun* whole) {
-  if (row.time_ns > whole->longest_row_ns) {
-    whole->longest_row_ns = row.time_ns;
-    whole->bound = BoundOf(row.roofline);
+void AddRow(const KernelRow& row, RowSums* sums) {
+  if (row.time_ns > sums->longest_row_ns) {
+    sums->longest_row_ns = row.time_ns;
+    sums->bound = BoundOf(row.roofline);
   }
   if (const auto roofline_ns = RooflineTimeNs(row.roofline)) {
-    whole->roofed_ns += row.time_ns;
-    whole->roofline_ns += *roofline_ns;
+    sums->roofed_ns += row.time_ns;
+    sums->roofline_ns += *roofline_ns;
   }
   if (!row.withheld.empty()) return;
-  AddFlops(row, whole);
+  AddFlops(row, sums);
   if (!row.work.read_bytes.has_value() || !row.work.write_bytes.has_value()) return;
-  whole->read_ns += row.time_ns;
-  whole->bytes += (row.work.read_bytes->value + row.work.write_bytes->value) * row.launches;
+  sums->read_ns += row.time_ns;
+  sums->bytes += (row.work.read_bytes->value + row.work.write_bytes->value) * row.launches;
 }
 
-void SetWork(const WholeRun& whole, LiveKernel* shown) {
-  shown->set_bound(whole.bound);
-  if (whole.roofed_ns > 0) {
-    shown->set_roof_share(std::min(1.0, whole.roofline_ns / whole.roofed_ns));
-  }
-  if (whole.counted_ns > 0) shown->set_flops_per_second(whole.flops / whole.counted_ns * 1e9);
-  if (whole.read_ns > 0) shown->set_dram_bytes_per_second(whole.bytes / whole.read_ns * 1e9);
+std::optional<double> Ratio(double part, double whole) {
+  return whole > 0 ? std::make_optional(part / whole) : std::nullopt;
 }
 
 void SetPids(const RunState& run_state, const Kernel& kernel, LiveKernel* shown) {
@@ -82,6 +77,28 @@ std::string MadeName(const Kernel& kernel) {
 }
 
 }  // namespace
+
+void LiveKernels::Renew(const RunState& run_state, const Analysis& analysis) {
+  std::vector<RowSums> sums(run_state.kernels.kernels().size());
+  for (const KernelRow& row : analysis.rows) AddRow(row, &sums[row.kernel]);
+  whole_.clear();
+  whole_.reserve(sums.size());
+  for (const RowSums& sum : sums) {
+    const auto roof_share = Ratio(sum.roofline_ns, sum.roofed_ns);
+    whole_.push_back(
+        {.bound = sum.bound,
+         .roof_share = roof_share ? std::make_optional(std::min(1.0, *roof_share)) : std::nullopt,
+         .flops_per_second = Ratio(sum.flops * 1e9, sum.counted_ns),
+         .dram_bytes_per_second = Ratio(sum.bytes * 1e9, sum.read_ns)});
+  }
+}
+
+void LiveKernels::SetWork(const WholeRun& whole, LiveKernel* shown) {
+  shown->set_bound(whole.bound);
+  if (whole.roof_share) shown->set_roof_share(*whole.roof_share);
+  if (whole.flops_per_second) shown->set_flops_per_second(*whole.flops_per_second);
+  if (whole.dram_bytes_per_second) shown->set_dram_bytes_per_second(*whole.dram_bytes_per_second);
+}
 
 void LiveKernels::Update(const RunState& run_state) {
   Table table;
@@ -130,19 +147,12 @@ const std::string& LiveKernels::NameOfKernel(const Kernel& kernel, uint32_t inde
   return names_.emplace(index, MadeName(kernel)).first->second;
 }
 
-void LiveKernels::AddTo(const RunState& run_state, const Analysis& analysis,
-                        LiveSnapshot* snapshot) {
+void LiveKernels::AddTo(const RunState& run_state, LiveSnapshot* snapshot) {
   std::map<uint32_t, double> device_ns;
   for (uint32_t i = 0; i < run_state.kernels.kernels().size(); ++i) {
     device_ns[run_state.kernels[i].device] += static_cast<double>(Growth(i).time_ns);
   }
-  std::map<uint32_t, WholeRun> whole;
   const std::vector<uint32_t> longest = Longest(run_state);
-  for (const uint32_t index : longest) whole[index];
-  for (const KernelRow& row : analysis.rows) {
-    const auto shown = whole.find(row.kernel);
-    if (shown != whole.end()) AddRow(row, &shown->second);
-  }
   for (const uint32_t index : longest) {
     const Kernel& kernel = run_state.kernels[index];
     const Traced growth = Growth(index);
@@ -158,7 +168,7 @@ void LiveKernels::AddTo(const RunState& run_state, const Analysis& analysis,
     }
     shown->set_family(kernel.communication ? NameOf(KernelFamily::kCommunication)
                                            : NameOf(FamilyOf(kernel.mangled_name)));
-    SetWork(whole[index], shown);
+    SetWork(index < whole_.size() ? whole_[index] : WholeRun(), shown);
   }
 }
 

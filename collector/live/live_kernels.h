@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,10 +20,19 @@ class LiveKernels {
  public:
   static constexpr size_t kMostShown = 64;
 
+  // What is known of the kernels over the whole run; of kernels that are newer it is not known.
+  void Renew(const RunState& run_state, const Analysis& analysis);
   void Update(const RunState& run_state);
-  void AddTo(const RunState& run_state, const Analysis& analysis, LiveSnapshot* snapshot);
+  void AddTo(const RunState& run_state, LiveSnapshot* snapshot);
 
  private:
+  // Over all launches of a kernel.
+  struct WholeRun {
+    Bound bound = BOUND_UNKNOWN;
+    std::optional<double> roof_share;
+    std::optional<double> flops_per_second;
+    std::optional<double> dram_bytes_per_second;
+  };
   // Of traced launches.
   struct Traced {
     uint64_t launches = 0;
@@ -33,8 +43,10 @@ class LiveKernels {
   Traced Growth(size_t kernel) const;
   // Those with most time, in that order.
   std::vector<uint32_t> Longest(const RunState& run_state) const;
+  static void SetWork(const WholeRun& whole, LiveKernel* shown);
   const std::string& NameOfKernel(const Kernel& kernel, uint32_t index);
 
+  std::vector<WholeRun> whole_;  // as KernelTable at the last renewal
   Recent<Table> tables_;
   std::map<uint32_t, std::string> names_;  // of those that were shown
 };

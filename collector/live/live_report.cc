@@ -5,7 +5,6 @@
 #include <string>
 
 #include "collector/analysis/analyze.h"
-#include "collector/analysis/reference_peak.h"
 #include "collector/live/live_message.h"
 #include "collector/run/workload_spec.h"
 #include "collector/summary/step_summary.h"
@@ -42,17 +41,37 @@ std::string CountersReason(const RunState& run_state) {
 
 }  // namespace
 
-LiveSnapshot LiveReport::Take(const RunState& run_state, uint64_t time_ns) {
+void LiveReport::RenewWhatIsDue(const RunState& run_state, uint64_t monotonic_ns) {
+  const auto renew = [&](RenewalPace* pace, auto find_out) {
+    if (!pace->Due(monotonic_ns)) return;
+    const uint64_t cpu_before_ns = cpu_ns_();
+    find_out();
+    pace->Renewed(monotonic_ns, cpu_ns_() - cpu_before_ns);
+  };
+  renew(&worth_pace_, [&] { RenewWorth(run_state); });
+  renew(&steps_pace_, [&] { RenewSteps(run_state); });
+}
+
+void LiveReport::RenewWorth(const RunState& run_state) {
   Summary summary;
-  const std::optional<StepsSpan> steps = SummarizeSteps(run_state, &summary);
-  const Analysis analysis = Analyze(run_state, steps);
+  const Analysis analysis = Analyze(run_state, SummarizeSteps(run_state, &summary));
   worths_.Renew(run_state, analysis);
+  devices_.Renew(run_state, analysis);
+  kernels_.Renew(run_state, analysis);
+}
+
+void LiveReport::RenewSteps(const RunState& run_state) {
+  Summary summary;
+  SummarizeSteps(run_state, &summary);
+  progress_.Update(run_state, summary.steps());
+}
+
+LiveSnapshot LiveReport::Take(const RunState& run_state, uint64_t time_ns) {
   work_.Update(run_state, worths_);
   time_.Update(run_state, work_);
   devices_.Update(run_state, work_, time_);
   processes_.Update(run_state, work_);
   kernels_.Update(run_state);
-  progress_.Update(run_state, summary.steps());
   if (begun_ns_ == 0) begun_ns_ = run_state.NewestNs();
   LiveSnapshot snapshot;
   snapshot.set_time_ns(time_ns);
@@ -62,15 +81,14 @@ LiveSnapshot LiveReport::Take(const RunState& run_state, uint64_t time_ns) {
     snapshot.set_command(CommandOf(*run_state.run_start));
   }
   snapshot.set_counters_reason(CountersReason(run_state));
-  devices_.AddTo(run_state, analysis, &snapshot);
+  devices_.AddTo(run_state, &snapshot);
   processes_.AddTo(run_state, &snapshot);
-  kernels_.AddTo(run_state, analysis, &snapshot);
-  AddJob(run_state, analysis, &snapshot);
+  kernels_.AddTo(run_state, &snapshot);
+  AddJob(run_state, &snapshot);
   return snapshot;
 }
 
-void LiveReport::AddJob(const RunState& run_state, const Analysis& analysis,
-                        LiveSnapshot* snapshot) const {
+void LiveReport::AddJob(const RunState& run_state, LiveSnapshot* snapshot) const {
   const std::optional<double> steps = progress_.steps();
   if (!steps) return;
   snapshot->set_steps(*steps);
@@ -78,7 +96,7 @@ void LiveReport::AddJob(const RunState& run_state, const Analysis& analysis,
   if (!step_seconds || *step_seconds <= 0) return;
   snapshot->set_step_seconds(*step_seconds);
   const double model_flops = FlopsPerStep(run_state.work);
-  const double peak = PeakOfRun(run_state, analysis).flops_per_second;
+  const double peak = worths_.peak_of_run();
   if (model_flops <= 0 || peak <= 0) return;
   const double mfu = model_flops / *step_seconds / peak;
   if (mfu <= 2) snapshot->set_mfu(mfu);

@@ -81,11 +81,14 @@ void RunMetrics::RenewWorth(const RunState& run_state) {
   worths_.Renew(run_state, Analyze(run_state, steps));
 }
 
-MetricsSnapshot RunMetrics::Take(const RunState& run_state, const CollectorCost& cost) {
+void RunMetrics::RenewSteps(const RunState& run_state) {
   Summary summary;
   SummarizeSteps(run_state, &summary);
-  Update(run_state);
   progress_.Update(run_state, summary.steps());
+}
+
+MetricsSnapshot RunMetrics::Take(const RunState& run_state, const CollectorCost& cost) {
+  Update(run_state);
   MetricsSnapshot snapshot;
   AddWork(run_state, &snapshot);
   AddDevices(run_state, &snapshot);

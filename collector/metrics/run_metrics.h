@@ -1,9 +1,9 @@
 // The metrics of a run as it goes on: asked again and again, it keeps what was counted, so that
 // counters only grow.
 //
-// A snapshot takes about 2 ms; finding out anew what launches are worth takes as long as an
-// analysis of the run, hundreds of milliseconds. How often either is asked for is the caller's to
-// bound (snapshot_pace.h, worth_pace.h). Memory is bounded by the run's kernels and processes, a
+// A snapshot takes milliseconds; finding out anew what launches are worth takes as long as an
+// analysis of the run, hundreds of milliseconds, and the job's steps up to a hundred. How often each
+// is asked for is the caller's to bound (snapshot_pace.h, renewal_pace.h). Memory is bounded by the run's kernels and processes, a
 // snapshot by the limits that the help of each metric states. Thread safety: none; a snapshot may
 // be read by any thread.
 #ifndef UTLZ_COLLECTOR_METRICS_RUN_METRICS_H_
@@ -43,6 +43,8 @@ class RunMetrics {
   // `state` as RunIntake::Advance() returns it, here and below. What launches from now on are
   // worth.
   void RenewWorth(const RunState& run_state);
+  // How many steps the job has done by now.
+  void RenewSteps(const RunState& run_state);
   // Counts launches since the last snapshot by the worth of the last renewal. Launches of kernels
   // that it did not know count after the next renewal.
   MetricsSnapshot Take(const RunState& run_state, const CollectorCost& cost);

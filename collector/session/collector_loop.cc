@@ -12,7 +12,7 @@
 #include "collector/run/run_state.h"
 #include "collector/sampler/channel/sampler_command.h"
 #include "collector/session/clock_reading.h"
-#include "collector/session/thread_time.h"
+#include "collector/thread_time.h"
 #include "proto/profile.pb.h"
 
 namespace utlz {

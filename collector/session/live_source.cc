@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "collector/session/realtime_clock.h"
-#include "collector/session/thread_time.h"
+#include "collector/thread_time.h"
 
 namespace utlz {
 
@@ -15,9 +15,11 @@ LiveSource::LiveSource(const std::string& folder) {
 
 void LiveSource::Serve(RunRecorder* recorder, uint64_t monotonic_ns) {
   if (!server_ || !server_->Serve(monotonic_ns) || !pace_.Due(monotonic_ns)) return;
-  const uint64_t cpu_before_ns = ThreadCpuNs();
   if (!report_) report_.emplace();
-  server_->Send(report_->Take(recorder->Advance(), RealtimeNs()));
+  const RunState& run_state = recorder->Advance();
+  report_->RenewWhatIsDue(run_state, monotonic_ns);
+  const uint64_t cpu_before_ns = ThreadCpuNs();
+  server_->Send(report_->Take(run_state, RealtimeNs()));
   pace_.Made(monotonic_ns, ThreadCpuNs() - cpu_before_ns);
 }
 

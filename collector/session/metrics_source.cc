@@ -4,7 +4,7 @@
 
 #include "collector/alarms/take_readings.h"
 #include "collector/session/realtime_clock.h"
-#include "collector/session/thread_time.h"
+#include "collector/thread_time.h"
 
 namespace utlz {
 namespace {
@@ -17,7 +17,7 @@ std::vector<Alarm> MetricsSource::Publish(RunRecorder* recorder, uint64_t monoto
                                           uint64_t collector_cpu_ns) {
   RecordApplication(recorder);
   const RunState& run_state = recorder->Advance();
-  if (worth_pace_.Due(monotonic_ns)) RenewWorth(run_state, monotonic_ns);
+  RenewWhatIsDue(run_state, monotonic_ns);
   const uint64_t cpu_before_ns = ThreadCpuNs();
   MetricsSnapshot snapshot = Take(run_state, collector_cpu_ns);
   std::vector<Alarm> news;
@@ -44,6 +44,7 @@ void MetricsSource::PublishLast(RunRecorder* recorder, uint64_t collector_cpu_ns
   if (!publish_) return;
   const RunState& run_state = recorder->Advance();
   metrics_.RenewWorth(run_state);
+  metrics_.RenewSteps(run_state);
   MetricsSnapshot snapshot = Take(run_state, collector_cpu_ns);
   if (watches_) alarms_.AddTo(metrics_.HostLabels(run_state), &snapshot);
   publish_(std::move(snapshot));
@@ -56,12 +57,17 @@ MetricsSnapshot MetricsSource::Take(const RunState& run_state, uint64_t collecto
   return metrics_.Take(run_state, cost);
 }
 
-void MetricsSource::RenewWorth(const RunState& run_state, uint64_t monotonic_ns) {
-  const uint64_t cpu_before_ns = ThreadCpuNs();
-  metrics_.RenewWorth(run_state);
-  const uint64_t spent_ns = ThreadCpuNs() - cpu_before_ns;
-  cost_ns_ += spent_ns;
-  worth_pace_.Renewed(monotonic_ns, spent_ns);
+void MetricsSource::RenewWhatIsDue(const RunState& run_state, uint64_t monotonic_ns) {
+  const auto renew = [&](RenewalPace* pace, auto find_out) {
+    if (!pace->Due(monotonic_ns)) return;
+    const uint64_t cpu_before_ns = ThreadCpuNs();
+    find_out();
+    const uint64_t spent_ns = ThreadCpuNs() - cpu_before_ns;
+    cost_ns_ += spent_ns;
+    pace->Renewed(monotonic_ns, spent_ns);
+  };
+  renew(&worth_pace_, [&] { metrics_.RenewWorth(run_state); });
+  renew(&steps_pace_, [&] { metrics_.RenewSteps(run_state); });
 }
 
 }  // namespace utlz

@@ -11,7 +11,7 @@
 #include "collector/alarms/alarm_watch.h"
 #include "collector/metrics/run_metrics.h"
 #include "collector/metrics/snapshot_pace.h"
-#include "collector/metrics/worth_pace.h"
+#include "collector/metrics/renewal_pace.h"
 #include "collector/session/run_recorder.h"
 #include "collector/session/session_options.h"
 
@@ -27,8 +27,8 @@ class MetricsSource {
 
   bool Due(uint64_t monotonic_ns) const { return wanted() && pace_.Due(monotonic_ns); }
 
-  // `collector_cpu_ns` is what the collector's thread took so far. What launches are worth is found
-  // out anew where that is due. Returns alarms that are raised or over since the last time.
+  // `collector_cpu_ns` is what the collector's thread took so far. What launches are worth, and the
+  // job's steps, are found out anew where that is due. Returns alarms that are raised or over since the last time.
   std::vector<Alarm> Publish(RunRecorder* recorder, uint64_t monotonic_ns,
                              uint64_t collector_cpu_ns);
   // The same at the end of the run, when nothing raises an alarm any more.
@@ -38,11 +38,12 @@ class MetricsSource {
   bool wanted() const { return publish_ || watches_ || read_application_; }
   void RecordApplication(RunRecorder* recorder);
   MetricsSnapshot Take(const RunState& run_state, uint64_t collector_cpu_ns);
-  void RenewWorth(const RunState& run_state, uint64_t monotonic_ns);
+  void RenewWhatIsDue(const RunState& run_state, uint64_t monotonic_ns);
 
   RunMetrics metrics_;
   SnapshotPace pace_;
-  WorthPace worth_pace_;
+  RenewalPace worth_pace_;
+  RenewalPace steps_pace_;
   std::function<void(MetricsSnapshot snapshot)> publish_;
   std::function<std::optional<ApplicationReading>()> read_application_;
   uint64_t application_ns_ = 0;  // of the last reading

@@ -46,6 +46,10 @@ export function makePage(data) {
 }
 
 export async function openPage(browser, data, options = {}) {
+  return openFile(browser, makePage(data), options);
+}
+
+export async function openFile(browser, file, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(120_000);  // a busy machine is no failure
@@ -58,7 +62,7 @@ export async function openPage(browser, data, options = {}) {
     if (!/^(file|data):/.test(request.url())) troubles.push(`asked for ${request.url()}`);
   });
   page.on("dialog", (dialog) => { troubles.push("a dialog"); dialog.dismiss(); });
-  await page.goto(pathToFileURL(makePage(data)).href);
+  await page.goto(pathToFileURL(file).href);
   await page.waitForSelector("h1");
   return { page, troubles, close: () => context.close() };
 }

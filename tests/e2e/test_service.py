@@ -13,11 +13,9 @@ import subprocess
 import unittest
 
 from attaching import Program
-from harness import TIME_LIMIT_S
+from harness import SANITIZER, TIME_LIMIT_S
 from service import ServiceTest
-from live_run import samples_of, total
-
-GEMM = "_Z4gemmPfPKfS1_i"
+from live_run import LiveRun, samples_of, total
 
 
 class JobsTest(ServiceTest):
@@ -34,17 +32,17 @@ class JobsTest(ServiceTest):
 
     def test_run_leaves_the_recording_to_it(self):
         """One job for all processes of a command, whose place utlz run takes not at all."""
-        service = self.service()
+        service = self.service(linger="600")
         program = self.program("ending")
         run = self.utlz("run", "--collector", f"unix:{self.socket}", "--", "/bin/sh", "-c",
                         f"'{program}' status; '{program}' status; exit 7")
         self.assertEqual(run.returncode, 7, run.stderr)
         self.assertEqual(run.stderr, "")
-        service.wait_for("2 processes, profile:")
+        service.stop()
+        self.assertIn("2 processes, profile:", service.said)
         [report] = self.reports()
         self.assertEqual(self.launches_by_name(report), self.told_launches(run.stdout))
         self.assertRegex(service.said, r"sh-\d+: recording into")
-        service.stop()
 
     def test_options_of_the_collector_do_not_go_to_run(self):
         run = self.utlz("run", "--collector", f"unix:{self.socket}", "--counters=none", "--", "true")
@@ -55,18 +53,16 @@ class JobsTest(ServiceTest):
         self.assertIn("unix:PATH", run.stderr)
 
     def test_a_job_has_one_profile(self):
-        service = self.service()
+        service = self.service(linger="600")
         for job in ("one", "two", "one"):
             self.run_target("ending", "status", SLURM_JOB_ID=job, SLURM_PROCID="3",
                             SLURM_LOCALID="1", SLURM_STEP_NUM_TASKS="8")
-        service.wait_for("profile:")
-        service.wait_for("profile:")
+        service.stop()
         reports = sorted(self.reports(), key=lambda report: len(report["processes"]))
         self.assertEqual([len(report["processes"]) for report in reports], [1, 2])
         process = reports[1]["processes"][0]
         self.assertEqual((process["job"], process["rank"]), ("one", 3))
         self.assertIn("one: recording into", service.said)
-        service.stop()
 
     def test_a_second_collector_is_refused(self):
         self.service()
@@ -76,23 +72,24 @@ class JobsTest(ServiceTest):
 
     def test_a_long_job_begins_another_profile(self):
         service = self.service("--longest", "0.001")  # hours: 3.6 s
-        target = self.run_target("training_steps", "6", UTLZ_FAKE=self.fake_scenario)
-        self.assertEqual(target.returncode, 0)
-        service.wait_for("profile:")
-        service.wait_for("profile:")
-        reports = self.reports()
-        self.assertEqual(len(reports), 2)
-        gemms = self.launches_in(reports)[GEMM]
-        told = self.told_launches(target.stdout)[GEMM]
-        self.assertLess(gemms, told)
-        self.assertGreater(gemms, told / 3)
-        self.assertTrue(any(self.notices_with(report, "had no collector before")
-                            for report in reports))
+        program = Program(self.program("on_command"), self.target_environment(), self.folder)
+        self.addCleanup(program.close)
+        program.do("busy 1")
+        self.wait_until(lambda: len(self.profiles_with_launches()) >= 2, "another profile begins")
+        program.do("busy 0")
+        self.assertEqual(program.quit(), 0)
         service.stop()
+        self.assertTrue(any(self.notices_with(report, "had no collector before")
+                            for report in self.reports()))
 
-    @property
-    def fake_scenario(self):
-        return f"gpu={self.folder}/gpu"
+    def profiles_with_launches(self):
+        """Those that are still being written among them."""
+        found = []
+        for profile in self.profiles():
+            shown = self.utlz("report", "--format", "json", "--recompute", str(profile)).stdout
+            if shown and self.launches_by_name(json.loads(shown)):
+                found.append(profile)
+        return found
 
 
 class ComingBackTest(ServiceTest):
@@ -328,7 +325,8 @@ class HostileTest(ServiceTest):
         told = self.told_launches((self.folder / "told").read_text("utf-8"))
         self.assertEqual(self.launches_in(reports),
                          {name: launches // count * recorded for name, launches in told.items()})
-        self.assertLess(memory[-1], memory[3] + 32 * 1024, memory)
+        if not SANITIZER:  # which keeps what was freed
+            self.assertLess(memory[-1], memory[3] + 32 * 1024, memory)
 
     def test_more_jobs_than_it_may_record(self):
         """The one too many is not recorded, goes on unharmed, and is when there is room."""
@@ -430,24 +428,27 @@ class HistoryTest(ServiceTest):
     def test_trends_over_runs(self):
         folder = str(self.folder / "history")
         for _ in range(2):
-            run = self.utlz("run", "--counters=sample", "--overhead-budget=unlimited", "--history",
-                            folder, "--history-size", "16MiB", "--no-report", "-o", "run.utlz",
-                            "--", self.program("training_steps"), "3",
-                            environment=self.environment())
-            self.assertEqual(run.returncode, 0, run.stderr)
+            run = LiveRun(self, "127.0.0.1:0", "training_steps", "600", options=(
+                "--counters=sample", "--overhead-budget=unlimited", "--history", folder,
+                "--history-size", "16MiB"))
+            run.samples_with("utlz_hfu_ratio")  # however long that takes
+            run.end()
         shown = self.utlz("report", "--since", "1h", "--history", folder, "--format", "json")
         self.assertEqual(shown.returncode, 0, shown.stderr)
         [job] = json.loads(shown.stdout)["jobs"]
-        self.assertEqual(job["job"], "training_steps 3")
+        self.assertEqual(job["job"], "training_steps 600")
         self.assertEqual(len(job["runs"]), 2)
         for run in job["runs"]:
             self.assertTrue(run["ended"])
             self.assertGreater(run["figures"]["hfu"], 0)
             self.assertLess(run["figures"]["hfu"], 1)
-        self.assertAlmostEqual(job["hfu_change"], 1, delta=0.5)
+        first, second = (run["figures"]["hfu"] for run in job["runs"])
+        self.assertAlmostEqual(job["hfu_change"], second / first, places=6)
         text = self.utlz("report", "--since", "1h", "--history", folder)
-        self.assertIn("training_steps 3 on", text.stdout)
+        self.assertIn("training_steps 600 on", text.stdout)
         self.assertIn("2 runs", text.stdout)
+        page = self.utlz("report", "--since", "1h", "--history", folder, "--format", "html")
+        self.assertIn("HFU of each run", page.stdout)
 
     def test_service_keeps_one(self):
         folder = self.folder / "history"
@@ -462,6 +463,9 @@ class HistoryTest(ServiceTest):
     def test_what_it_does_not_take(self):
         self.assertEqual(self.utlz("report").returncode, 2)
         self.assertEqual(self.utlz("report", "--since", "soon").returncode, 2)
+        refused = self.utlz("report", "--since", "2h", "--format", "csv")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("text, html or json", refused.stderr)
         missing = self.utlz("report", "--since", "2h", "--history", str(self.folder / "none"))
         self.assertEqual(missing.returncode, 1)
         self.assertIn("cannot open the history", missing.stderr)

@@ -109,7 +109,9 @@ Snapshot ProfileReplay::Read(uint64_t elapsed_ns) {
   }
   // As seldom as a collector does it.
   if (elapsed_ns >= next_report_ns_) {
-    run_ = report_.Take(intake_.Advance(), now_ns);
+    const RunState& run_state = intake_.Advance();
+    report_.RenewWhatIsDue(run_state, elapsed_ns);
+    run_ = report_.Take(run_state, now_ns);
     run_.set_accepted(true);
     next_report_ns_ = elapsed_ns + kReportNs;
   }

@@ -17,6 +17,7 @@
 #include "collector/history/history_trends.h"
 #include "collector/text/shown_text.h"
 #include "tools/calibrate/ceilings_store.h"
+#include "tools/history_report/history_html.h"
 #include "tools/history_report/history_text.h"
 #include "tools/history_report/since.h"
 #include "tools/replay/replay.h"
@@ -169,6 +170,13 @@ uint64_t RealtimeNow() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
 }
 
+std::string RenderHistoryAs(const HistoryReport& report, const ReportArguments& arguments) {
+  if (arguments.format == Format::kJson) return RenderHistoryJson(report);
+  if (arguments.format == Format::kHtml) return RenderHistoryHtml(report);
+  return RenderHistory(report,
+                       {.columns = arguments.text.columns, .color = arguments.text.color});
+}
+
 int ReportHistory(const ReportArguments& arguments) {
   const std::optional<uint64_t> length_ns = ParseSince(arguments.since);
   if (!length_ns) {
@@ -177,9 +185,10 @@ int ReportHistory(const ReportArguments& arguments) {
                                  EscapeForTerminal(arguments.since))),
                 kUsageError);
   }
-  if (arguments.format != Format::kText && arguments.format != Format::kJson) {
-    return Fail(absl::InvalidArgumentError("the history is shown with --format text or json"),
-                kUsageError);
+  if (arguments.format == Format::kCsv || arguments.format == Format::kMarkdown) {
+    return Fail(
+        absl::InvalidArgumentError("the history is shown with --format text, html or json"),
+        kUsageError);
   }
   const uint64_t now_ns = RealtimeNow();
   HistoryTrends trends(now_ns - std::min(now_ns, *length_ns), now_ns);
@@ -189,10 +198,7 @@ int ReportHistory(const ReportArguments& arguments) {
       ReadHistory(folder, [&](const HistoryInterval& interval) { trends.Add(interval); });
   if (!reading.ok()) return Fail(reading.status(), kFailure);
   const HistoryReport report = trends.Finish(reading->unreadable_bytes);
-  const HistoryTextOptions text = {.columns = arguments.text.columns,
-                                   .color = arguments.text.color};
-  const bool as_json = arguments.format == Format::kJson;
-  if (Print(as_json ? RenderHistoryJson(report) : RenderHistory(report, text))) return kSuccess;
+  if (Print(RenderHistoryAs(report, arguments))) return kSuccess;
   return Fail(absl::UnavailableError("cannot write the report to standard output"), kFailure);
 }
 

@@ -29,6 +29,7 @@ void SendLaunches(RunBuilder* run, uint64_t begin_ms, uint32_t kernel) {
 TEST(LiveReport, BeforeAnythingCame) {
   RunIntake intake;
   LiveReport report;
+  report.RenewWhatIsDue(intake.Advance(), 0);
   const LiveSnapshot snapshot = report.Take(intake.Advance(), 9);
   EXPECT_EQ(snapshot.time_ns(), 9u);
   EXPECT_EQ(snapshot.devices_size() + snapshot.processes_size() + snapshot.kernels_size(), 0);
@@ -75,6 +76,63 @@ TEST(LiveReport, KernelsAreThoseOfTheLastSeconds) {
   EXPECT_EQ(snapshot.kernels(0).time_share(), 1);
 }
 
+// Processor time of which each renewal takes so much; it is asked before and after.
+class CostlyClock {
+ public:
+  explicit CostlyClock(uint64_t cost_ns) : cost_ns_(cost_ns) {}
+
+  uint64_t Ask() {
+    if (times_++ % 2 == 1) now_ns_ += cost_ns_;
+    return now_ns_;
+  }
+  int renewals() const { return times_ / 2; }
+
+ private:
+  uint64_t cost_ns_;
+  uint64_t now_ns_ = 0;
+  int times_ = 0;
+};
+
+TEST(LiveReport, AnalysesAreAsSeldomAsTheyAreCostly) {
+  constexpr uint64_t kCostNs = 400'000'000;
+  constexpr uint64_t kSeconds = 10'000;
+  CostlyClock clock(kCostNs);
+  LiveReport report([&clock] { return clock.Ask(); });
+  RunIntake intake;
+  for (uint64_t second = 1; second <= kSeconds; ++second) {
+    report.RenewWhatIsDue(intake.Advance(), second * kSecondNs);
+  }
+  // What launches are worth and steps have an account each, and a beginning of their own.
+  const double share = (clock.renewals() * static_cast<double>(kCostNs) -
+                        2 * (RenewalPace::kMostSavedNs + kCostNs)) /
+                       (kSeconds * 1e9);
+  EXPECT_LE(share, 2 * RenewalPace::kShare);
+  EXPECT_GE(share, RenewalPace::kShare);
+}
+
+TEST(LiveReport, WhatIsNewShowsBeforeTheNextAnalysis) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"_Z4gemmPfPKfS1_i", "_Z3addPfPKfi"});
+  SendLaunches(&run, 0, 0);
+  CostlyClock clock(1'000'000 * kSecondNs);
+  LiveReport report([&clock] { return clock.Ask(); });
+  LiveSnapshot snapshot;
+  for (uint64_t second = 1; second < 40; ++second) {
+    report.RenewWhatIsDue(run.intake().Advance(), second * kSecondNs);
+    snapshot = report.Take(run.intake().Advance(), 1);
+    SendLaunches(&run, 1000 * second, 1);
+  }
+  EXPECT_EQ(clock.renewals(), 2) << "one of each";
+  ASSERT_EQ(snapshot.kernels_size(), 1);
+  EXPECT_EQ(snapshot.kernels(0).name(), "add");
+  EXPECT_EQ(snapshot.kernels(0).bound(), BOUND_UNKNOWN);
+  ASSERT_EQ(snapshot.devices_size(), 1);
+  // 50 launches of a millisecond each second; the first half a second of each is seen to its end.
+  EXPECT_NEAR(snapshot.devices(0).busy(), 0.05, 0.02);
+}
+
 // A recorded run, as it came.
 TEST(LiveReport, OfARecordingAgreesWithItsReport) {
   absl::StatusOr<ProfileReader> reader = ProfileReader::Open(UTLZ_RECORDING);
@@ -91,6 +149,7 @@ TEST(LiveReport, OfARecordingAgreesWithItsReport) {
     const uint64_t now_ns = intake.state().NewestNs();
     if (now_ns < next_ns) continue;
     next_ns = now_ns + kSecondNs;
+    report.RenewWhatIsDue(intake.Advance(), now_ns);
     const LiveSnapshot snapshot = report.Take(intake.Advance(), now_ns);
     ASSERT_TRUE(CheckLive(snapshot).ok()) << CheckLive(snapshot);
     ASSERT_FALSE(EncodeLive(snapshot).empty());

@@ -72,6 +72,7 @@ TEST(Replay, CountersGrowAndEndWhereTheReportDoes) {
       metrics.RenewWorth(state);
       renewal_ns = now_ns + kRenewalNs;
     }
+    metrics.RenewSteps(state);
     const MetricsSnapshot snapshot = metrics.Take(state, {});
     counters.Take(snapshot);
     ++snapshots;
@@ -83,6 +84,7 @@ TEST(Replay, CountersGrowAndEndWhereTheReportDoes) {
   }
   intake.EndOfInput();
   metrics.RenewWorth(intake.Advance());
+  metrics.RenewSteps(intake.Advance());
   const MetricsSnapshot last = metrics.Take(intake.Advance(), {});
   counters.Take(last);
   const Summary summary = Summarize(intake.Advance());

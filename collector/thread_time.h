@@ -1,6 +1,6 @@
 // The processor time that the calling thread has taken so far.
-#ifndef UTLZ_COLLECTOR_SESSION_THREAD_TIME_H_
-#define UTLZ_COLLECTOR_SESSION_THREAD_TIME_H_
+#ifndef UTLZ_COLLECTOR_THREAD_TIME_H_
+#define UTLZ_COLLECTOR_THREAD_TIME_H_
 
 #include <time.h>
 
@@ -16,4 +16,4 @@ inline uint64_t ThreadCpuNs() {
 
 }  // namespace utlz
 
-#endif  // UTLZ_COLLECTOR_SESSION_THREAD_TIME_H_
+#endif  // UTLZ_COLLECTOR_THREAD_TIME_H_

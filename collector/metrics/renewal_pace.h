@@ -1,15 +1,16 @@
-// When to find out anew what launches are worth. An account fills with a share of the time that
-// passes and pays for each renewal, so that renewals take 0.5 % of a core in the long run. It holds
-// enough for a run's beginning, where everything is new. Thread safety: none.
-#ifndef UTLZ_COLLECTOR_METRICS_WORTH_PACE_H_
-#define UTLZ_COLLECTOR_METRICS_WORTH_PACE_H_
+// When to find out anew what costs much to find out, such as what launches are worth. An account
+// fills with a share of the time that passes and pays for each renewal, so that renewals take 0.5 %
+// of a core in the long run. It holds enough for a run's beginning, where everything is new. Thread
+// safety: none.
+#ifndef UTLZ_COLLECTOR_METRICS_RENEWAL_PACE_H_
+#define UTLZ_COLLECTOR_METRICS_RENEWAL_PACE_H_
 
 #include <algorithm>
 #include <cstdint>
 
 namespace utlz {
 
-class WorthPace {
+class RenewalPace {
  public:
   static constexpr uint64_t kShortestPauseNs = 1'000'000'000;
   // Of processor time, on any one core.
@@ -19,7 +20,7 @@ class WorthPace {
   bool Due(uint64_t now_ns) const {
     return !renewed_ || (now_ns >= last_ns_ + kShortestPauseNs && Saved(now_ns) >= 0);
   }
-  // Launches' worth was found out anew, for so much processor time.
+  // It was found out anew, for so much processor time.
   void Renewed(uint64_t now_ns, uint64_t cost_ns) {
     saved_ns_ = Saved(now_ns) - static_cast<double>(cost_ns);
     last_ns_ = now_ns;
@@ -39,4 +40,4 @@ class WorthPace {
 
 }  // namespace utlz
 
-#endif  // UTLZ_COLLECTOR_METRICS_WORTH_PACE_H_
+#endif  // UTLZ_COLLECTOR_METRICS_RENEWAL_PACE_H_

@@ -1,0 +1,100 @@
+"""A recorded run, replayed in real time, drives top, the exporter, Prometheus' rules and the history;
+all of them say what its report says."""
+
+import http.client
+import json
+import os
+import pathlib
+import re
+import subprocess
+import time
+import unittest
+
+from attaching import Followed
+from harness import TIME_LIMIT_S, UTLZ, EndToEndTest
+from live_run import samples_of, total
+from monitoring_servers import PROMETHEUS, Prometheus
+
+COLLECTOR = os.environ["UTLZ_REPLAYED_COLLECTOR"]
+FAKE_NVML = os.environ["UTLZ_FAKE_NVML"]
+RECORDING = pathlib.Path(__file__).parents[2] / "data" / "demo.utlz"
+
+
+class ReplayTest(EndToEndTest):
+    def setUp(self):
+        super().setUp()
+        self.collector = Followed([COLLECTOR, str(RECORDING), str(self.folder)], "stdout",
+                                  env=self.environment(), cwd=self.folder, stdin=subprocess.PIPE)
+        self.addCleanup(self.collector.close)
+        self.place = re.search(r"http://([0-9.]+:\d+)/", self.collector.wait_for("metrics: "))[1]
+        self.recorded = json.loads(
+            self.utlz("report", "--format", "json", str(RECORDING)).stdout)
+
+    def page(self):
+        connection = http.client.HTTPConnection(self.place, timeout=TIME_LIMIT_S)
+        connection.request("GET", "/metrics")
+        page = connection.getresponse().read().decode()
+        connection.close()
+        return samples_of(page)
+
+    def last_page(self):
+        self.collector.wait_for("ended")
+        return self.page()
+
+    def test_top(self):
+        environment = self.environment()
+        environment["LD_LIBRARY_PATH"] = f"{FAKE_NVML}:{environment['LD_LIBRARY_PATH']}"
+        top = Followed([str(UTLZ), "top", "--json", "--interval=0.2"], "stdout", env=environment,
+                       cwd=self.folder, stdin=subprocess.DEVNULL)
+        self.addCleanup(top.close)
+        run = self.run_with(top, lambda run: "hfu" in run["devices"][0] and any(
+            kernel.get("roof_share") for kernel in run["kernels"]))
+        names = {kernel["name"] for kernel in self.recorded["kernels"]}
+        self.assertTrue(any(kernel["name"] in names or kernel["name"] in
+                            {known["short_name"] for known in self.recorded["kernels"]}
+                            for kernel in run["kernels"]), run["kernels"])
+        self.assertLess(run["devices"][0]["hfu"], 1.2 * self.recorded["devices"][0]["hfu"])
+        run = self.run_with(top, lambda run: "step_seconds" in run)
+        self.assertGreater(run["step_seconds"], 0)
+
+    def run_with(self, top, is_enough):
+        deadline = time.monotonic() + TIME_LIMIT_S
+        while time.monotonic() < deadline:
+            for run in json.loads(top.line())["runs"]:
+                if run["collector_pid"] == self.collector.process.pid and run.get("devices") and (
+                        is_enough(run)):
+                    return run
+        raise AssertionError("the collector did not say enough")
+
+    @unittest.skipUnless(PROMETHEUS, "no prometheus here: Debian's package of this name has it")
+    def test_rules(self):
+        with Prometheus(self.folder, self.place) as server:
+            [hfu] = server.query_until("utlz:hfu:rate1m > 0")
+            self.assertLess(hfu, 1.2 * self.recorded["devices"][0]["hfu"])
+            page = self.last_page()
+            launches = total(page, "utlz_kernel_launches_total")
+            self.assertTrue(server.query_until(
+                f"sum(utlz_kernel_launches_total) >= {launches}"), "the server has the last page")
+
+    def test_the_last_page_and_the_history(self):
+        page = self.last_page()
+        self.assertNotIn("alarm:", self.collector.said, "nothing happened in this run")
+        launches = sum(kernel["launches"] for kernel in self.recorded["kernels"])
+        self.assertAlmostEqual(total(page, "utlz_kernel_launches_total") / launches, 1, delta=0.02)
+        flops = self.recorded["devices"][0]["flops"]
+        self.assertAlmostEqual(total(page, "utlz_flops_total") / flops, 1, delta=0.1)
+        shown = self.utlz("report", "--since", "1h", "--history", str(self.folder / "history"),
+                          "--format", "json")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        [job] = json.loads(shown.stdout)["jobs"]
+        [run] = job["runs"]
+        self.assertEqual(job["job"], "replayed")
+        figures = run["figures"]
+        peak_s = total(page, "utlz_flops_peak_seconds_total")
+        self.assertAlmostEqual(figures["hfu"] * figures["seconds"] / peak_s, 1, delta=0.01)
+        # The replay takes as long as the run took, or longer where the machine is busy.
+        self.assertGreater(figures["seconds"], 0.9 * self.recorded["run"]["wall_ns"] * 1e-9)
+
+
+if __name__ == "__main__":
+    unittest.main()
