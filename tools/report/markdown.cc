@@ -6,11 +6,11 @@
 
 #include "collector/text/bound_text.h"
 #include "collector/text/number_text.h"
+#include "collector/text/shown_slice.h"
 #include "collector/text/shown_text.h"
 #include "tools/report/capture_text.h"
 #include "tools/report/device_roofs.h"
 #include "tools/report/kernels_of_steps.h"
-#include "tools/report/shown_slice.h"
 
 namespace utlz {
 namespace {

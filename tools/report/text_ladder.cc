@@ -85,7 +85,8 @@ bool HasCounters(const Summary& summary) { return summary.capture().counter_sour
 
 std::string RenderFamilies(const Summary& summary, const TextOptions& options) {
   const bool steps = summary.steady_state().scope() == "steps";
-  std::string head = "  " + LeftAligned("family", kNameColumns + 2) +
+  const bool several = steps && summary.devices_size() > 1;
+  std::string head = "  " + LeftAligned(several ? "family (per GPU)" : "family", kNameColumns + 2) +
                      RightAligned(steps ? "a step" : "time", kTimeColumns) +
                      RightAligned("share", kShareColumns);
   if (HasCounters(summary)) {
@@ -131,13 +132,17 @@ std::string RenderLadder(const Summary& summary, const TextOptions& options) {
                    options.columns, 2, 2);
     }
   }
+  text += RenderDoFirst(summary, options);
+  if (!summary.families().empty()) text += RenderFamilies(summary, options);
   if (summary.has_trust()) {
     text += Wrap("Measured: " + EscapeForTerminal(summary.trust()), options.columns, 2);
   }
   text += RenderWhatIsKnown(summary, options);
-  text += RenderLevels(summary.steps(), options);
+  text += RenderLevels(summary, options);
+  if (summary.ranks().has_verdict()) {
+    text += Wrap("Ranks: " + EscapeForTerminal(summary.ranks().verdict()), options.columns, 2);
+  }
   text += RenderPhases(summary, options);
-  if (!summary.families().empty()) text += RenderFamilies(summary, options);
   return text;
 }
 

@@ -10,6 +10,11 @@
 namespace utlz {
 namespace {
 
+constexpr double kManyLaunches = 1000;
+constexpr char kNoSteps[] =
+    "Steps: none found, since no kernel comes back after about the same number of launches; all "
+    "figures are of the whole run. utlz report --step-kernel NAME says which kernel begins a step, "
+    "and so do NVTX ranges (utlz run --nvtx).";
 constexpr char kAbout[] = "about ";
 // From so many on a program's end says little of how many there are.
 constexpr double kNearlyWhole = 0.05;
@@ -44,9 +49,19 @@ std::string RepetitionText(const StepLevel& step, const StepLevel& repetition) {
          AboutText(step.inner()) + " times, " + TimeText(repetition.time_p50_ns()) + " each";
 }
 
+// A few launches need no steps.
+bool MissesSteps(const Summary& summary) {
+  double launches = 0;
+  for (const KernelSummary& kernel : summary.kernels())
+    launches += static_cast<double>(kernel.launches());
+  return !summary.has_steps() && summary.has_steady_state() && launches >= kManyLaunches;
+}
+
 }  // namespace
 
-std::string RenderLevels(const StepsSummary& steps, const TextOptions& options) {
+std::string RenderLevels(const Summary& summary, const TextOptions& options) {
+  const StepsSummary& steps = summary.steps();
+  if (MissesSteps(summary)) return Wrap(kNoSteps, options.columns, 2);
   const StepLevel* step = LevelNamed(steps, "step");
   if (step == nullptr || step->count() <= 0) return "";
   // Where what ran after the last traced step was not counted, it may have been more of them.
