@@ -132,12 +132,13 @@ std::string RenderLadder(const Summary& summary, const TextOptions& options) {
                    options.columns, 2, 2);
     }
   }
-  text += RenderDoFirst(summary, options);
-  if (!summary.families().empty()) text += RenderFamilies(summary, options);
+  // Whoever reads what to do must have read how far that can be trusted.
   if (summary.has_trust()) {
     text += Wrap("Measured: " + EscapeForTerminal(summary.trust()), options.columns, 2);
   }
   text += RenderWhatIsKnown(summary, options);
+  text += RenderDoFirst(summary, options);
+  if (!summary.families().empty()) text += RenderFamilies(summary, options);
   text += RenderLevels(summary, options);
   if (summary.ranks().has_verdict()) {
     text += Wrap("Ranks: " + EscapeForTerminal(summary.ranks().verdict()), options.columns, 2);

@@ -4,6 +4,7 @@
 
 #include "collector/text/number_text.h"
 #include "collector/text/shown_text.h"
+#include "tools/report/levels_text.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
 
@@ -59,9 +60,9 @@ bool MissesSteps(const Summary& summary) {
 
 }  // namespace
 
-std::string RenderLevels(const Summary& summary, const TextOptions& options) {
+std::string DescribeLevels(const Summary& summary) {
   const StepsSummary& steps = summary.steps();
-  if (MissesSteps(summary)) return Wrap(kNoSteps, options.columns, 2);
+  if (MissesSteps(summary)) return kNoSteps;
   const StepLevel* step = LevelNamed(steps, "step");
   if (step == nullptr || step->count() <= 0) return "";
   // Where what ran after the last traced step was not counted, it may have been more of them.
@@ -75,7 +76,12 @@ std::string RenderLevels(const Summary& summary, const TextOptions& options) {
         "; while traced a step took " + TimeText(steps.time_mean_ns() + steps.slowdown_time_ns());
   }
   if (steps.has_expected_note()) text += "; " + steps.expected_note();
-  return Wrap(EscapeForTerminal(text), options.columns, 2);
+  return text;
+}
+
+std::string RenderLevels(const Summary& summary, const TextOptions& options) {
+  const std::string text = DescribeLevels(summary);
+  return text.empty() ? text : Wrap(EscapeForTerminal(text), options.columns, 2);
 }
 
 }  // namespace utlz

@@ -86,7 +86,7 @@ TEST(TextDoFirstTest, ThreeLossesStandInALineEach) {
   EXPECT_LT(text.find("  2  Larger batch"), text.find("  3  Readbacks"));
   EXPECT_EQ(text.find("The rest"), std::string::npos) << "nothing that could be done";
   EXPECT_EQ(text.find("Padding"), std::string::npos) << "three are enough";
-  EXPECT_LT(first, text.find("Measured:")) << "before what says how far it can be trusted";
+  EXPECT_GT(first, text.find("Measured:")) << "behind what says how far it can be trusted";
 }
 
 TEST(TextDoFirstTest, SmallLossesAreNotToldToBeDoneFirst) {
