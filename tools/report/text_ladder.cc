@@ -83,6 +83,13 @@ std::string RenderFamily(const FamilySummary& family, bool steps, bool counters)
 // Only a run with kernel counters has the columns of bandwidth and roofs.
 bool HasCounters(const Summary& summary) { return summary.capture().counter_source() >= SOURCE_SAMPLED; }
 
+bool SomeUncounted(const Summary& summary) {
+  return std::any_of(
+      summary.families().begin(), summary.families().end(), [](const FamilySummary& family) {
+        return family.time_share() >= kWorthALine && UncountedShare(family) >= kWorthALine;
+      });
+}
+
 std::string RenderFamilies(const Summary& summary, const TextOptions& options) {
   const bool steps = summary.steady_state().scope() == "steps";
   const bool several = steps && summary.devices_size() > 1;
@@ -90,8 +97,8 @@ std::string RenderFamilies(const Summary& summary, const TextOptions& options) {
                      RightAligned(steps ? "a step" : "time", kTimeColumns) +
                      RightAligned("share", kShareColumns);
   if (HasCounters(summary)) {
-    head += RightAligned("HBM", kRateColumns) + RightAligned("above roof", kSavedColumns) +
-            RightAligned("uncounted", kSavedColumns);
+    head += RightAligned("HBM", kRateColumns) + RightAligned("above roof", kSavedColumns);
+    if (SomeUncounted(summary)) head += RightAligned("uncounted", kSavedColumns);
   }
   std::string text = Styled(head, Style::kFaint, options.color) + "\n";
   for (const FamilySummary& family : summary.families()) {

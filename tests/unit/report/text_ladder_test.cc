@@ -48,10 +48,12 @@ TEST(TextLadderTest, ShowsTheUnitAndWhatItWouldTake) {
 TEST(TextLadderTest, ShowsRatesOnlyOfFamiliesThatWereCounted) {
   Summary summary = WithLadder();
   EXPECT_NE(RenderLadder(summary, {}).find("1.90 TB/s"), std::string::npos);
+  EXPECT_EQ(RenderLadder(summary, {}).find("uncounted"), std::string::npos);
   summary.mutable_families(0)->set_time_without_counters_ns(1.8e9);
   const std::string text = RenderLadder(summary, {});
   EXPECT_EQ(text.find("1.90 TB/s"), std::string::npos) << text;
   EXPECT_NE(text.find("90.0 %"), std::string::npos) << text;
+  EXPECT_NE(text.find("uncounted"), std::string::npos) << text;
 }
 
 TEST(TextLadderTest, SaysNothingOfWhatIsNotKnown) { EXPECT_EQ(RenderLadder(Example(), {}), ""); }
