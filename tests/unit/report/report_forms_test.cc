@@ -169,6 +169,12 @@ TEST(MarkdownReportTest, SaysHowGoodTheCaptureIsAndOfWhatTheSharesAre) {
   EXPECT_NE(text.find("Percentages cover the steps only: 2.00 s traced"), std::string::npos);
 }
 
+TEST(MarkdownReportTest, OneKernelIsNotSeveral) {
+  Summary summary = WithRoof();
+  summary.mutable_capture()->set_kernels_withheld(1);
+  EXPECT_NE(RenderMarkdown(summary).find("1 kernel: counters too noisy"), std::string::npos);
+}
+
 TEST(MarkdownReportTest, OpensWithTheFirstScreen) {
   Summary summary = WithRoof();
   summary.set_problem("launch-bound");

@@ -179,6 +179,13 @@ TEST(TextReportTest, SaysWhatTheJobYieldsAndCosts) {
       << text;
 }
 
+TEST(TextReportTest, TheLegendNamesAColumnOfTheTable) {
+  const std::string text = RenderKernels(Example(), {});
+  EXPECT_EQ(LineWith(text, "kernel ").find("recover"), std::string::npos) << text;
+  EXPECT_NE(LineWith(text, "kernel ").find("savings"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nsavings: time above the roofline minimum"), std::string::npos) << text;
+}
+
 // A kernel that streams bytes at its roof does hardly any FLOPs, and loses nothing all the same.
 TEST(TextReportTest, MoneyIsLostAboveTheRooflinesAlone) {
   Summary summary = Example();

@@ -67,6 +67,20 @@ TEST(EfficiencyTest, MoreThanTheGpuCanDoIsAnotherModels) {
       << efficiency.mfu_note();
 }
 
+// Few samples say less: a difference that their error explains is none of the program.
+TEST(EfficiencyTest, ADifferenceWithinTheErrorSaysSo) {
+  for (const double more : {1.03, 1.5}) {
+    SummaryOptions options;
+    options.work.set_flops_per_step(more * kExecuted);
+    CountedRun run(options);
+    run.SampleUntil(30);
+    const EfficiencySummary efficiency = run.Run().efficiency();
+    ASSERT_NEAR(efficiency.hfu_error() / efficiency.hfu(), 0.02, 0.004);
+    const bool within = efficiency.gap_note().find("within their error") != std::string::npos;
+    EXPECT_EQ(within, more < 1.1) << efficiency.gap_note();
+  }
+}
+
 TEST(EfficiencyTest, ExecutedFlopsAreOfAllGpusAsTheModelsAre) {
   SummaryOptions options;
   options.work.set_flops_per_step(1.5 * kExecuted);
