@@ -1,7 +1,11 @@
 #include "collector/diagnosis/verdict.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
+#include <optional>
+#include <set>
+#include <string>
 
 #include "collector/text/number_text.h"
 
@@ -51,6 +55,31 @@ std::string UseOfPeak(const FindingFacts& facts) {
                       : "did " + PercentText(useful_share) + " of what they could");
 }
 
+// Of the one process that used a device, if its launcher named one.
+std::optional<uint32_t> RankOf(const Summary& summary, int device) {
+  std::optional<uint32_t> rank;
+  for (const ProcessSummary& process : summary.processes()) {
+    const auto& devices = process.devices();
+    if (std::find(devices.begin(), devices.end(), summary.devices(device).uuid()) ==
+        devices.end()) {
+      continue;
+    }
+    if (rank.has_value() || !process.has_rank()) return std::nullopt;
+    rank = process.rank();
+  }
+  return rank;
+}
+
+// Then people know a device by its rank: on several hosts its number says nothing.
+bool HasOneRankADevice(const Summary& summary) {
+  std::set<uint32_t> ranks;
+  for (int i = 0; i < summary.devices_size(); ++i) {
+    const auto rank = RankOf(summary, i);
+    if (!rank.has_value() || !ranks.insert(*rank).second) return false;
+  }
+  return true;
+}
+
 // What the devices of one job compute differs where one is slower or has more to do: all wait for
 // it. Communication kernels only wait.
 std::string SpreadOfDevices(const FindingFacts& facts) {
@@ -71,10 +100,12 @@ std::string SpreadOfDevices(const FindingFacts& facts) {
     least_ns = std::min(least_ns, computes_ns);
   }
   if (most_ns <= 0) return "";
-  return " Of its " + std::to_string(summary.devices_size()) + " GPUs, GPU " +
-         std::to_string(slowest) + " computes longest, " + TimeText(most_ns) +
-         " a step; the shortest " + TimeText(least_ns) + " (spread " +
-         PercentText((most_ns - least_ns) / most_ns) + ").";
+  const bool ranks = HasOneRankADevice(summary);
+  return " Of its " + std::to_string(summary.devices_size()) +
+         (ranks ? " ranks, rank " + std::to_string(*RankOf(summary, slowest))
+                : " GPUs, GPU " + std::to_string(slowest)) +
+         " computes longest, " + TimeText(most_ns) + " a step; the shortest " + TimeText(least_ns) +
+         " (spread " + PercentText((most_ns - least_ns) / most_ns) + ").";
 }
 
 std::string GainText(const FindingSummary& finding) {
@@ -85,7 +116,7 @@ std::string WhatToChange(const FindingFacts& facts) {
   const Summary& summary = *facts.summary;
   if (summary.findings_size() > 0) {
     const FindingSummary& first = summary.findings(0);
-    if (!first.below_threshold()) return "; what costs most: " + first.title() + GainText(first);
+    if (!first.below_threshold()) return "; biggest loss: " + first.title() + GainText(first);
     return "; no single cause above its threshold; the largest: " + first.title() +
            GainText(first);
   }

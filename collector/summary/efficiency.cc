@@ -8,6 +8,7 @@
 
 #include "collector/analysis/reference_peak.h"
 #include "collector/kernel_names/kernel_class.h"
+#include "collector/normal_interval.h"
 #include "collector/run/workload_spec.h"
 #include "collector/text/number_text.h"
 
@@ -128,16 +129,19 @@ void SetMfu(const RunState& state, const Analysis& analysis, const Summary& summ
   const ReferencePeak peak = PeakOfRun(state, analysis);
   if (peak.flops_per_second <= 0) return;
   efficiency->set_peak_flops_per_second(peak.flops_per_second);
-  efficiency->set_mfu(model_flops / step_seconds / peak.flops_per_second);
+  const double mfu = model_flops / step_seconds / peak.flops_per_second;
+  if (mfu > 1) {
+    efficiency->set_mfu_note(
+        "the FLOPs given are more than the GPU can do at all, so that the model, the batch size or "
+        "the sequence length given are not this run's");
+    return;
+  }
+  efficiency->set_mfu(mfu);
   if (peak.flops_per_second_maximum_clock > 0) {
     efficiency->set_mfu_maximum_clock(model_flops / step_seconds /
                                       peak.flops_per_second_maximum_clock);
   }
-  const bool possible = efficiency->mfu() <= 1;
   efficiency->set_mfu_note(
-      std::string(possible ? ""
-                           : "more than the GPU can do at all, so that the model, the batch size "
-                             "or the sequence length given are not this run's; ") +
       "model FLOPs of a step over the mean step without warm-up, as a share of " +
       PrefixedText(peak.flops_per_second, "FLOP/s") + ": dense, at the clock that was seen, " +
       DescribeTypes(peak) +
@@ -246,17 +250,27 @@ void SetGap(const WorkloadSpec& work, const Executed& executed, EfficiencySummar
   }
 }
 
+// The 95 % interval of the executed FLOPs, as a share of the model's.
+double ErrorOfExecuted(const EfficiencySummary& efficiency) {
+  if (!efficiency.has_hfu_error() || efficiency.hfu() <= 0) return 0;
+  return kNormal95 * efficiency.hfu_error() / efficiency.hfu() *
+         efficiency.executed_flops_per_step() / efficiency.model_flops_per_step();
+}
+
 std::string DescribeGap(const EfficiencySummary& efficiency) {
   const double more = efficiency.executed_flops_per_step() / efficiency.model_flops_per_step() - 1;
   std::string text = "executed and model FLOPs agree";
   if (std::abs(more) >= kAgreeing) {
-    text = PercentText(std::abs(more)) + (more > 0 ? " more" : " fewer") +
-           " FLOPs were executed than the model needs";
+    text = "measured FLOPs are " + PercentText(std::abs(more)) + (more > 0 ? " above" : " below") +
+           " the model's";
+    if (std::abs(more) <= ErrorOfExecuted(efficiency)) text += ", which is within their error";
   }
   std::string parts;
   for (const FlopsGap& gap : efficiency.gap()) {
     if (std::abs(gap.share()) < kAgreeing) continue;
-    parts += (parts.empty() ? ": " : ", ") + gap.name() + " " + PercentText(gap.share());
+    parts += (parts.empty() ? ": " : ", ") + gap.name();
+    // One part is the whole, whose share is said already.
+    if (efficiency.gap_size() > 1) parts += " " + PercentText(gap.share());
   }
   return text + parts;
 }
@@ -271,7 +285,8 @@ void SummarizeEfficiency(const RunState& state, const Analysis& analysis, Summar
   SetMfu(state, analysis, *summary, &efficiency);
   const Executed executed = ExecutedPerStep(state, analysis, *summary);
   if (executed.all > 0) efficiency.set_executed_flops_per_step(executed.all);
-  if (executed.all > 0 && efficiency.has_model_flops_per_step()) {
+  const bool impossible = efficiency.has_peak_flops_per_second() && !efficiency.has_mfu();
+  if (executed.all > 0 && efficiency.has_model_flops_per_step() && !impossible) {
     SetGap(state.work, executed, &efficiency);
     efficiency.set_gap_note(DescribeGap(efficiency));
   }

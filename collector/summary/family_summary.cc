@@ -50,6 +50,7 @@ void AddRow(const KernelRow& row, FamilySum* sum) {
   }
 }
 
+// `steps`: of all devices, whose mean a step's figures are.
 FamilySummary Describe(KernelFamily family, const FamilySum& sum, double all_ns, double steps) {
   FamilySummary summary;
   summary.set_family(NameOf(family));
@@ -70,6 +71,13 @@ FamilySummary Describe(KernelFamily family, const FamilySum& sum, double all_ns,
   summary.set_launches_per_step(sum.launches / steps);
   if (known) summary.set_estimated_savings_per_step_ns(sum.savings_ns / steps);
   return summary;
+}
+
+// Several devices work on one step at once.
+int DevicesInSteps(const Summary& summary) {
+  const auto worked = [](const DeviceSummary& device) { return device.steady_state_ns() > 0; };
+  const auto devices = std::count_if(summary.devices().begin(), summary.devices().end(), worked);
+  return std::max(1, static_cast<int>(devices));
 }
 
 // How many steps the rows' times are of. Rows are scaled to the run, with what was not traced of
@@ -103,7 +111,7 @@ void SummarizeFamilies(const RunState& state, const Analysis& analysis, Summary*
     all_ns += row.steady_share * row.time_ns;
   }
   if (all_ns <= 0) return;
-  const double steps = StepsInRows(state, analysis, *summary);
+  const double steps = StepsInRows(state, analysis, *summary) * DevicesInSteps(*summary);
   std::vector<FamilySummary> families;
   for (int i = 0; i < kKernelFamilies; ++i) {
     if (sums[static_cast<size_t>(i)].time_ns <= 0) continue;

@@ -201,6 +201,8 @@ KernelSummary SummarizeRow(const RunState& state, const Analysis& analysis, size
   SetFlops(row, ceilings, &summary);
   SetBytes(row, ceilings, &summary);
   SetActivity(row, ceilings, &summary);
+  // Of each row it is said whether its bound is known.
+  summary.set_bound(BOUND_UNKNOWN);
   if (!summary.has_withheld_reason()) SetRoofline(row, ceilings, &summary);
   return summary;
 }

@@ -122,6 +122,14 @@ test("three findings come first, those below their threshold last", () => {
     ["abc", "d", "s"]);
 });
 
+test("a run without steps says so, and what would help", () => {
+  const summary = { ...makeSummary(), steady_state: { scope: "run" } };
+  assert.equal(page.noStepsSentence(summary), "");
+  delete summary.steps;
+  assert.match(page.noStepsSentence(summary), /^No steps were found.*--step-kernel NAME/);
+  assert.equal(page.noStepsSentence({ ...summary, kernels: [{ launches: 3 }] }), "");
+});
+
 test("a gain has its error, its share and its price", () => {
   const summary = makeSummary();
   const [finding] = summary.findings;

@@ -205,7 +205,7 @@ export function makeSummary({ kernels = 40, steps = 120, seed = 1, speed = 1 } =
     alerts: [{ name: "temperature", text: "temperature reached 88 °C (limit 85 °C)", value: 88,
       limit: 85, device_uuid: H200.uuid }],
     efficiency: { steps_per_second: 33.7, items_per_second: 2157, item_name: "images",
-      cost_lost_per_hour: 2.31, hfu: 0.39, mfu: 0.36, attainable_hfu: 0.61, joules_per_step: 20.4,
+      price_per_hour: 4, hfu: 0.39, mfu: 0.36, attainable_hfu: 0.61, joules_per_step: 20.4,
       flops_per_joule: 5.2e11, tokens_per_second: 276000, mfu_note: "Model FLOPs given by the user." },
     timeline: makeTimeline(next, wall),
     kernel_activity: list.slice(0, 8).map((kernel) => ({ kernel_id: kernel.id, start_ns: 0,

@@ -59,7 +59,7 @@ test("says what the figures are of, what was not counted and what was executed i
     assert.match(capture, /launches whose times cannot be true37/);
     assert.match(head, /HFU39\s% ± 0.8\s%/);
     assert.match(head, /Images2.16\sk\/s/);
-    assert.match(head, /Not useful, an hour2.31/);
+    assert.match(head, /Above the rooflines, an hour1.44/);
   });
 });
 
@@ -425,9 +425,11 @@ test("GPUs of one kind share a roof", async () => {
   });
   await withPage(makeSummary(), {}, async (alone) => {
     const all = await alone.locator("circle.kernel[data-kernel]").count();
+    assert.match(await alone.locator("#families thead").textContent(), /^familya step/);
     assert.doesNotMatch(await alone.locator("#roofline .note").textContent(), /The roof is/);
     await withPage(summary, {}, async (page) => {
       assert.equal(await page.locator("circle.kernel[data-kernel]").count(), all);
+      assert.match(await page.locator("#families thead").textContent(), /^family \(per GPU\)a step/);
       assert.equal(await page.getByLabel("Roof of GPU").count(), 0);
       assert.match(await page.locator("#roofline .note").textContent(), /The roof is GPU 0: /);
     });

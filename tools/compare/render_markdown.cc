@@ -1,3 +1,4 @@
+#include "collector/text/shown_slice.h"
 #include "collector/text/shown_text.h"
 #include "tools/compare/change_text.h"
 #include "tools/compare/render_difference.h"
@@ -98,7 +99,7 @@ std::string RenderDifferenceMarkdown(const Difference& difference,
   }
   for (const SliceChange& slice : difference.slices) {
     if (IsWorthALine(slice.time_ns, options)) {
-      rows += Row(MarkdownName(slice.name, kNameWidth), slice.time_ns, "ns");
+      rows += Row(MarkdownName(ShownSlice(slice.name), kNameWidth), slice.time_ns, "ns");
     }
   }
   if (!rows.empty()) {

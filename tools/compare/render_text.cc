@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "collector/text/shown_slice.h"
 #include "collector/text/shown_text.h"
 #include "tools/compare/change_text.h"
 #include "tools/compare/render_difference.h"
@@ -95,7 +96,7 @@ std::string SlicesText(const Difference& difference, const DifferenceTextOptions
   std::string lines;
   for (const SliceChange& slice : difference.slices) {
     if (IsWorthALine(slice.time_ns, options)) {
-      lines += Line(TerminalName(slice.name, kNameWidth), slice.time_ns, "ns");
+      lines += Line(TerminalName(ShownSlice(slice.name), kNameWidth), slice.time_ns, "ns");
     }
   }
   return lines.empty() ? "" : Heading("Where the time goes") + lines;

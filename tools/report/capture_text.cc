@@ -29,6 +29,10 @@ const char* NameOfSource(CounterSource source) {
   }
 }
 
+std::string KernelsText(uint64_t count) {
+  return CountText(count) + (count == 1 ? " kernel" : " kernels");
+}
+
 // Kernels whose work nobody counted, where they are more than a few.
 std::string DescribeUncounted(const CaptureSummary& capture) {
   if (capture.kernel_time_without_counters_share() < kWorthSaying) return {};
@@ -146,10 +150,10 @@ std::string DescribeCapture(const Summary& summary) {
     line += " · sampler used " + PercentText(capture.sampler_cpu_share()) + " of one CPU core";
   }
   if (capture.kernels_merged() > 0) {
-    line += " · " + CountText(capture.kernels_merged()) + " kernels counted together";
+    line += " · " + KernelsText(capture.kernels_merged()) + " counted together";
   }
   if (capture.kernels_withheld() > 0) {
-    line += " · " + CountText(capture.kernels_withheld()) + " kernels: counters too noisy to show";
+    line += " · " + KernelsText(capture.kernels_withheld()) + ": counters too noisy to show";
   }
   if (capture.frames_refused() > 0) {
     line += " · " + CountText(capture.frames_refused()) + " frames refused";

@@ -6,11 +6,12 @@
 
 #include "collector/text/bound_text.h"
 #include "collector/text/number_text.h"
+#include "collector/text/shown_slice.h"
 #include "collector/text/shown_text.h"
 #include "tools/report/capture_text.h"
 #include "tools/report/device_roofs.h"
 #include "tools/report/kernels_of_steps.h"
-#include "tools/report/shown_slice.h"
+#include "tools/report/markdown_first_screen.h"
 
 namespace utlz {
 namespace {
@@ -107,32 +108,40 @@ std::string Figures(const Summary& summary) {
          (window.empty() ? "" : "\n" + Sentence(window) + ".\n");
 }
 
-std::string Steps(const Summary& summary) {
-  const StepsSummary& steps = summary.steps();
-  if (steps.steps() == 0) return {};
-  std::string text = "\n" + CountText(steps.steps()) + " steps of " +
-                     TimeText(Optional(steps.has_time_mean_ns(), steps.time_mean_ns()));
-  if (steps.pause_time_ns() > 0) text += " between pauses";
-  if (summary.efficiency().has_mfu()) text += ", MFU " + PercentText(summary.efficiency().mfu());
-  if (summary.efficiency().has_tokens_per_second()) {
-    text += ", " + CompactCountText(summary.efficiency().tokens_per_second()) + " tokens/s";
+std::string Yield(const Summary& summary) {
+  const EfficiencySummary& efficiency = summary.efficiency();
+  std::string text;
+  if (efficiency.has_mfu()) text += "MFU " + PercentText(efficiency.mfu());
+  if (efficiency.has_tokens_per_second()) {
+    text +=
+        (text.empty() ? "" : ", ") + CompactCountText(efficiency.tokens_per_second()) + " tokens/s";
   }
-  return text + ".\n";
+  return text.empty() ? text : "\n" + text + ".\n";
 }
 
+std::string GainText(const FindingSummary& finding) {
+  if (!finding.has_gain_ns() && !finding.has_gain_per_step_ns()) return {};
+  return " (up to " +
+         (finding.has_gain_per_step_ns() ? TimeText(finding.gain_per_step_ns()) + " a step"
+                                         : TimeText(finding.gain_ns())) +
+         ", " + PercentText(finding.gain_share()) + ")";
+}
+
+// Losses below the threshold of their rule stand in one paragraph: each alone would change little.
 std::string Findings(const Summary& summary) {
   std::string text;
+  std::string small;
   for (const FindingSummary& finding : summary.findings()) {
-    text += "\n1. **" + Sentence(finding.title()) + "**";
-    if (finding.has_gain_per_step_ns()) {
-      text += " (up to " + TimeText(finding.gain_per_step_ns()) + " a step, " +
-              PercentText(finding.gain_share()) + ")";
-    } else if (finding.has_gain_ns()) {
-      text +=
-          " (up to " + TimeText(finding.gain_ns()) + ", " + PercentText(finding.gain_share()) + ")";
+    if (finding.below_threshold()) {
+      const std::string& title =
+          finding.has_title_short() ? finding.title_short() : finding.title();
+      small += (small.empty() ? "" : "; ") + Sentence(title) + GainText(finding);
+      continue;
     }
-    text += ": " + Sentence(finding.evidence()) + ". *Try:* " + Sentence(finding.advice()) + "\n";
+    text += "\n1. **" + Sentence(finding.title()) + "**" + GainText(finding) + ": " +
+            Sentence(finding.evidence()) + ". *Try:* " + Sentence(finding.advice()) + "\n";
   }
+  if (!small.empty()) text += "\nEach of these alone is small: " + small + ".\n";
   return text;
 }
 
@@ -241,8 +250,9 @@ std::string Ranks(const Summary& summary) {
 }  // namespace
 
 std::string RenderMarkdown(const Summary& summary, const MarkdownOptions& options) {
-  return Head(summary) + Figures(summary) + Steps(summary) + Findings(summary) + Alerts(summary) +
-         Capture(summary) + Folded("Where the time of the peak goes", Waterfall(summary)) +
+  return Head(summary) + MarkdownFirstScreen(summary) + Findings(summary) + Figures(summary) +
+         Yield(summary) + Alerts(summary) + Capture(summary) +
+         Folded("Where GPU time goes", Waterfall(summary)) +
          Folded(std::string("Kernels, ") + NameOf(options.order) + " first",
                 Kernels(WithKernelsOfSteps(summary), options)) +
          Folded("Ranks", Ranks(summary));

@@ -1,4 +1,5 @@
 // What the hardware, the energy and the money came to; memory; communication.
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <set>
@@ -63,12 +64,19 @@ std::string DescribeYield(const EfficiencySummary& efficiency, bool pauses_left_
     parts.push_back(PrefixedText(efficiency.flops_per_joule(), "FLOP/J"));
   }
   if (efficiency.has_tokens_per_joule()) {
-    parts.push_back(RatioText(efficiency.tokens_per_joule()) + " tokens/s a watt");
+    parts.push_back(RatioText(efficiency.tokens_per_joule()) + " tokens/s per watt");
   }
   if (efficiency.has_items_per_joule()) {
-    parts.push_back(RatioText(efficiency.items_per_joule()) + " " + items + "/s a watt");
+    parts.push_back(RatioText(efficiency.items_per_joule()) + " " + items + "/s per watt");
   }
   return Joined(parts);
+}
+
+const LadderRung* RungNamed(const LadderSummary& ladder, std::string_view name) {
+  for (const LadderRung& rung : ladder.rungs()) {
+    if (rung.name() == name) return &rung;
+  }
+  return nullptr;
 }
 
 // A price has as many digits as it needs.
@@ -78,31 +86,43 @@ std::string FormatPrice(double price) {
   return price >= 1000 ? CompactCountText(price) : text.data();
 }
 
-std::string DescribeCost(const EfficiencySummary& efficiency, const StepsSummary& steps) {
-  if (!efficiency.has_price_per_hour()) return {};
-  std::string hour = "cost: " + FormatPrice(efficiency.price_per_hour()) + " an hour";
+// What is lost between now and the rooflines: a kernel at its roof loses nothing, also where it
+// only moves bytes. Where the roofs of too many kernels are not known, what lies below the peak.
+std::string DescribeLoss(const EfficiencySummary& efficiency, const LadderSummary& ladder) {
+  std::string text;
   if (efficiency.has_cost_idle_per_hour()) {
-    hour += ", of it " + FormatPrice(efficiency.cost_idle_per_hour()) + " while nothing ran";
+    text += ": " + FormatPrice(efficiency.cost_idle_per_hour()) + " idle";
   }
-  if (efficiency.has_cost_lost_per_hour()) {
-    hour +=
-        ", " + FormatPrice(efficiency.cost_lost_per_hour()) + " for all that was not FLOPs at peak";
+  const char* separator = text.empty() ? ": " : ", ";
+  const LadderRung* roofline = RungNamed(ladder, "at_roofline");
+  const LadderRung* no_idle = RungNamed(ladder, "no_idle");
+  if (roofline != nullptr && no_idle != nullptr && ladder.rungs(0).time_ns() > 0) {
+    const double lost_ns = std::max(0.0, no_idle->time_ns() - roofline->time_ns());
+    const double share = lost_ns / ladder.rungs(0).time_ns();
+    text += separator + FormatPrice(share * efficiency.price_per_hour()) + " above the rooflines";
+  } else if (efficiency.has_cost_lost_per_hour()) {
+    text += separator + FormatPrice(efficiency.cost_lost_per_hour()) + " below peak FLOP/s";
   }
-  if (efficiency.has_cost_lost()) {
-    hour += " (" + FormatPrice(efficiency.cost_lost()) + " in this run)";
-  }
-  std::vector<std::string> parts = {hour};
+  return text;
+}
+
+std::string DescribeCost(const Summary& summary) {
+  const EfficiencySummary& efficiency = summary.efficiency();
+  const StepsSummary& steps = summary.steps();
+  if (!efficiency.has_price_per_hour()) return {};
+  std::vector<std::string> parts = {"cost: " + FormatPrice(efficiency.price_per_hour()) +
+                                    " an hour" + DescribeLoss(efficiency, summary.ladder())};
   const auto add = [&](bool known, double price, const std::string& what) {
     if (known) parts.push_back(FormatPrice(price) + " " + what);
   };
-  add(efficiency.has_cost_per_step(), efficiency.cost_per_step(), "a step");
+  add(efficiency.has_cost_per_step(), efficiency.cost_per_step(), "per step");
   for (const StepLevel& level : steps.levels()) {
     add(level.has_cost() && level.name() != steps.level(), level.cost(),
-        "a " + EscapeForTerminal(level.name()));
+        "per " + EscapeForTerminal(level.name()));
   }
-  add(efficiency.has_cost_per_token(), efficiency.cost_per_token() * 1e6, "a million tokens");
+  add(efficiency.has_cost_per_token(), efficiency.cost_per_token() * 1e6, "per million tokens");
   add(efficiency.has_cost_per_item(), efficiency.cost_per_item() * 1e3,
-      "a thousand " + EscapeForTerminal(efficiency.item_name()));
+      "per thousand " + EscapeForTerminal(efficiency.item_name()));
   return Joined(parts);
 }
 
@@ -114,7 +134,7 @@ std::string RenderEfficiency(const Summary& summary, const TextOptions& options)
   const bool pauses_left_out = summary.steps().pause_time_ns() > 0;
   for (const std::string& line :
        {DescribeShares(efficiency), DescribeYield(efficiency, pauses_left_out),
-        DescribeCost(efficiency, summary.steps())}) {
+        DescribeCost(summary)}) {
     if (!line.empty()) text += Wrap(line, options.columns, 4, 2);
   }
   if (efficiency.has_gap_note()) {

@@ -19,6 +19,8 @@ namespace {
 // A kernel below this share of its roof deserves a colour if it takes this share of the time.
 constexpr double kFarFromRoof = 0.5;
 constexpr double kWorthColouring = 0.05;
+// On narrower terminals names need the room of two columns more.
+constexpr size_t kWideColumns = 96;
 
 std::optional<double> Optional(bool known, double value) {
   return known ? std::make_optional(value) : std::nullopt;
@@ -106,12 +108,12 @@ std::string RenderRest(const std::vector<const KernelSummary*>& kernels, size_t 
 
 std::string Legend(const std::vector<const KernelSummary*>& kernels, size_t rows, bool steps) {
   std::string text = steps ? "in the steps · " : "";
-  text += "recover: time above the roofline minimum · ±: 95 % interval, of roof · <: at most";
+  text += "savings: time above the roofline minimum · ±: 95 % interval, of roof · <: at most";
   const bool folded =
       std::any_of(kernels.begin(), kernels.begin() + static_cast<ptrdiff_t>(rows),
                   [](const auto* kernel) { return kernel->merged_with_size() > 0; });
   if (folded) text += " · ~: with others' work";
-  return text + "\n";
+  return text;
 }
 
 }  // namespace
@@ -119,37 +121,40 @@ std::string Legend(const std::vector<const KernelSummary*>& kernels, size_t rows
 std::string RenderKernels(const Summary& summary, const TextOptions& options) {
   if (summary.kernels().empty()) return {};
   const std::vector<const KernelSummary*> kernels = SortedKernels(summary, options.order);
-  std::vector<Table::Column> columns = {
-      {"kernel", 0, true}, {"savings", 7}, {"time", 7},  {"share", 5}, {"launch", 6}, {"FLOP/s", 6},
-      {"B/s", 6},          {"FLOP/B", 6},  {"bound", 7}, {"roof", 4},  {"±", 4}};
+  const bool wide = options.columns >= kWideColumns;
   // Where GPUs differ, a kernel's share of the roof is that of its own one.
   const bool numbered = !AllShareRoof(summary);
-  if (numbered) columns.insert(columns.begin() + 1, {"GPU", 3});
+  std::vector<Table::Column> columns = {{"kernel", 0, true}};
+  if (numbered) columns.push_back({"GPU", 3});
+  columns.insert(columns.end(), {{"savings", 7}, {"time", 7}, {"share", 5}});
+  if (wide) columns.push_back({"launch", 6});
+  columns.insert(columns.end(), {{"FLOP/s", 6}, {"B/s", 6}});
+  if (wide) columns.push_back({"FLOP/B", 6});
+  columns.insert(columns.end(), {{"bound", 7}, {"roof", 4}, {"±", 4}});
   Table table(columns, options.columns);
   const size_t rows = std::min<size_t>(options.top, kernels.size());
   const std::vector<std::string> names = FittingNames(kernels, rows, table.free_width());
   for (size_t i = 0; i < rows; ++i) {
     const KernelSummary& kernel = *kernels[i];
-    std::vector<std::string> cells = {
-        names[i],
-        TimeText(Optional(kernel.has_estimated_savings_ns(), kernel.estimated_savings_ns())),
-        TimeText(Optional(kernel.has_time_ns(), kernel.time_ns())),
-        ShortPercentText(Optional(kernel.has_time_share(), kernel.time_share())),
-        CompactCountText(static_cast<double>(kernel.launches())),
-        FlopsCell(kernel),
-        BytesCell(kernel),
-        IntensityCell(kernel),
-        ShortBoundText(kernel.bound()),
-        ShortPercentText(Optional(kernel.has_roofline_efficiency(), kernel.roofline_efficiency())),
-        ShortPercentText(RoofError(kernel))};
-    if (numbered) {
-      cells.insert(cells.begin() + 1, std::to_string(DeviceIndexOf(summary, kernel)));
-    }
+    std::vector<std::string> cells = {names[i]};
+    const auto add = [&cells](std::string cell) { cells.push_back(std::move(cell)); };
+    if (numbered) add(std::to_string(DeviceIndexOf(summary, kernel)));
+    add(TimeText(Optional(kernel.has_estimated_savings_ns(), kernel.estimated_savings_ns())));
+    add(TimeText(Optional(kernel.has_time_ns(), kernel.time_ns())));
+    add(ShortPercentText(Optional(kernel.has_time_share(), kernel.time_share())));
+    if (wide) add(CompactCountText(static_cast<double>(kernel.launches())));
+    add(FlopsCell(kernel));
+    add(BytesCell(kernel));
+    if (wide) add(IntensityCell(kernel));
+    add(ShortBoundText(kernel.bound()));
+    add(ShortPercentText(Optional(kernel.has_roofline_efficiency(), kernel.roofline_efficiency())));
+    add(ShortPercentText(RoofError(kernel)));
     table.AddRow(std::move(cells), StyleOf(kernel));
   }
   return table.Render(options.color) + RenderRest(kernels, rows) +
-         Styled(Legend(kernels, rows, summary.steady_state().scope() == "steps"), Style::kFaint,
-                options.color);
+         Styled(Wrap(Legend(kernels, rows, summary.steady_state().scope() == "steps"),
+                     options.columns, 2),
+                Style::kFaint, options.color);
 }
 
 }  // namespace utlz

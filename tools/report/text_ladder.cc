@@ -83,14 +83,22 @@ std::string RenderFamily(const FamilySummary& family, bool steps, bool counters)
 // Only a run with kernel counters has the columns of bandwidth and roofs.
 bool HasCounters(const Summary& summary) { return summary.capture().counter_source() >= SOURCE_SAMPLED; }
 
+bool SomeUncounted(const Summary& summary) {
+  return std::any_of(
+      summary.families().begin(), summary.families().end(), [](const FamilySummary& family) {
+        return family.time_share() >= kWorthALine && UncountedShare(family) >= kWorthALine;
+      });
+}
+
 std::string RenderFamilies(const Summary& summary, const TextOptions& options) {
   const bool steps = summary.steady_state().scope() == "steps";
-  std::string head = "  " + LeftAligned("family", kNameColumns + 2) +
+  const bool several = steps && summary.devices_size() > 1;
+  std::string head = "  " + LeftAligned(several ? "family (per GPU)" : "family", kNameColumns + 2) +
                      RightAligned(steps ? "a step" : "time", kTimeColumns) +
                      RightAligned("share", kShareColumns);
   if (HasCounters(summary)) {
-    head += RightAligned("HBM", kRateColumns) + RightAligned("above roof", kSavedColumns) +
-            RightAligned("uncounted", kSavedColumns);
+    head += RightAligned("HBM", kRateColumns) + RightAligned("above roof", kSavedColumns);
+    if (SomeUncounted(summary)) head += RightAligned("uncounted", kSavedColumns);
   }
   std::string text = Styled(head, Style::kFaint, options.color) + "\n";
   for (const FamilySummary& family : summary.families()) {
@@ -131,13 +139,18 @@ std::string RenderLadder(const Summary& summary, const TextOptions& options) {
                    options.columns, 2, 2);
     }
   }
+  // Whoever reads what to do must have read how far that can be trusted.
   if (summary.has_trust()) {
     text += Wrap("Measured: " + EscapeForTerminal(summary.trust()), options.columns, 2);
   }
   text += RenderWhatIsKnown(summary, options);
-  text += RenderLevels(summary.steps(), options);
-  text += RenderPhases(summary, options);
+  text += RenderDoFirst(summary, options);
   if (!summary.families().empty()) text += RenderFamilies(summary, options);
+  text += RenderLevels(summary, options);
+  if (summary.ranks().has_verdict()) {
+    text += Wrap("Ranks: " + EscapeForTerminal(summary.ranks().verdict()), options.columns, 2);
+  }
+  text += RenderPhases(summary, options);
   return text;
 }
 

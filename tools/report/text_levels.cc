@@ -4,12 +4,18 @@
 
 #include "collector/text/number_text.h"
 #include "collector/text/shown_text.h"
+#include "tools/report/levels_text.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
 
 namespace utlz {
 namespace {
 
+constexpr double kManyLaunches = 1000;
+constexpr char kNoSteps[] =
+    "Steps: none found, since no kernel comes back after about the same number of launches; all "
+    "figures are of the whole run. utlz report --step-kernel NAME says which kernel begins a step, "
+    "and so do NVTX ranges (utlz run --nvtx).";
 constexpr char kAbout[] = "about ";
 // From so many on a program's end says little of how many there are.
 constexpr double kNearlyWhole = 0.05;
@@ -44,9 +50,19 @@ std::string RepetitionText(const StepLevel& step, const StepLevel& repetition) {
          AboutText(step.inner()) + " times, " + TimeText(repetition.time_p50_ns()) + " each";
 }
 
+// A few launches need no steps.
+bool MissesSteps(const Summary& summary) {
+  double launches = 0;
+  for (const KernelSummary& kernel : summary.kernels())
+    launches += static_cast<double>(kernel.launches());
+  return !summary.has_steps() && summary.has_steady_state() && launches >= kManyLaunches;
+}
+
 }  // namespace
 
-std::string RenderLevels(const StepsSummary& steps, const TextOptions& options) {
+std::string DescribeLevels(const Summary& summary) {
+  const StepsSummary& steps = summary.steps();
+  if (MissesSteps(summary)) return kNoSteps;
   const StepLevel* step = LevelNamed(steps, "step");
   if (step == nullptr || step->count() <= 0) return "";
   // Where what ran after the last traced step was not counted, it may have been more of them.
@@ -60,7 +76,12 @@ std::string RenderLevels(const StepsSummary& steps, const TextOptions& options) 
         "; while traced a step took " + TimeText(steps.time_mean_ns() + steps.slowdown_time_ns());
   }
   if (steps.has_expected_note()) text += "; " + steps.expected_note();
-  return Wrap(EscapeForTerminal(text), options.columns, 2);
+  return text;
+}
+
+std::string RenderLevels(const Summary& summary, const TextOptions& options) {
+  const std::string text = DescribeLevels(summary);
+  return text.empty() ? text : Wrap(EscapeForTerminal(text), options.columns, 2);
 }
 
 }  // namespace utlz

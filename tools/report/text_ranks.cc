@@ -61,7 +61,6 @@ std::string RenderRanks(const Summary& summary, const TextOptions& options) {
                  rank.straggler() ? Style::kWarning : Style::kPlain);
   }
   if (!table.empty()) text += table.Render(options.color);
-  if (ranks.has_verdict()) text += Wrap(EscapeForTerminal(ranks.verdict()), options.columns, 2);
   for (int i = 1; i < ranks.clocks_size(); ++i) text += RenderClock(ranks.clocks(i), options);
   return text;
 }

@@ -293,7 +293,8 @@ std::string RenderRoofline(const Summary& summary, const TextOptions& options) {
   if (!roof || kernels.empty() || options.columns < taken + kLeastColumns) return {};
   const size_t columns = options.columns - taken;
   const Plot plot(columns, *roof, kernels);
-  std::string text = Styled(Title(summary, drawn, *roof), Style::kFaint, options.color) + "\n";
+  std::string text =
+      Styled(Wrap(Title(summary, drawn, *roof), options.columns, 2), Style::kFaint, options.color);
   for (size_t row = 0; row < kRows; ++row) {
     std::string axis = row % 3 == 1 ? CompactText(plot.FlopsAt(row)) : "";
     if (ColumnsOf(axis) > kAxisColumns - 2) axis.clear();

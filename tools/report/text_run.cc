@@ -15,6 +15,9 @@ namespace utlz {
 namespace {
 
 constexpr size_t kBarColumns = 30;
+constexpr size_t kFewestBarColumns = 8;
+// Of a line of utilization without its bar.
+constexpr size_t kLineColumns = 70;
 constexpr double kWorthSaying = 0.02;
 // Shows as 0.0 %.
 constexpr double kUnusedShare = 0.0005;
@@ -109,16 +112,23 @@ Style StyleOf(const Line& line) {
   return *line.share < kPoorShare ? Style::kBad : Style::kWarning;
 }
 
+// On a narrow terminal the bar gives way to the note behind it.
+size_t BarColumns(const TextOptions& options) {
+  const size_t rest = options.columns > kLineColumns ? options.columns - kLineColumns : 0;
+  return std::clamp<size_t>(rest, kFewestBarColumns, kBarColumns);
+}
+
 std::string RenderLine(const Line& line, const TextOptions& options) {
+  const size_t bar_columns = BarColumns(options);
   std::string text = "  " + line.name;
   text.append(26 - std::min<size_t>(26, ColumnsOf(text)), ' ');
   const std::string share = PercentText(line.share);
   text.append(8 - std::min<size_t>(8, ColumnsOf(share)), ' ');
   text += Styled(share, StyleOf(line), options.color) + "  ";
-  const std::string bar = line.share.has_value() ? Bar(*line.share, kBarColumns) : std::string();
+  const std::string bar = line.share.has_value() ? Bar(*line.share, bar_columns) : std::string();
   text += bar;
   if (!line.note.empty()) {
-    text.append(kBarColumns + 2 - std::min<size_t>(kBarColumns, ColumnsOf(bar)), ' ');
+    text.append(bar_columns + 2 - std::min<size_t>(bar_columns, ColumnsOf(bar)), ' ');
     text += Styled(line.note, Style::kFaint, options.color);
   }
   while (!text.empty() && text.back() == ' ') text.pop_back();

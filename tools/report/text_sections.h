@@ -10,10 +10,14 @@
 namespace utlz {
 
 std::string RenderRun(const Summary& summary, const TextOptions& options);
-// What a step would take if one loss after another were gone, and the families of kernels.
 std::string RenderPhases(const Summary& summary, const TextOptions& options);
-std::string RenderLevels(const StepsSummary& steps, const TextOptions& options);
+// How many steps there are, and what they are parts of; or that none were found.
+std::string RenderLevels(const Summary& summary, const TextOptions& options);
+// What a step would take if one loss after another were gone, what to do first, and the families of
+// kernels.
 std::string RenderLadder(const Summary& summary, const TextOptions& options);
+// The three largest losses, a line each.
+std::string RenderDoFirst(const Summary& summary, const TextOptions& options);
 std::string RenderUtilization(const Summary& summary, const TextOptions& options);
 std::string RenderEfficiency(const Summary& summary, const TextOptions& options);
 std::string RenderMemory(const Summary& summary, const TextOptions& options);

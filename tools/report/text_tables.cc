@@ -6,8 +6,8 @@
 
 #include "collector/normal_interval.h"
 #include "collector/text/number_text.h"
+#include "collector/text/shown_slice.h"
 #include "collector/text/shown_text.h"
-#include "tools/report/shown_slice.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
 
@@ -17,6 +17,8 @@ namespace {
 constexpr size_t kSliceNameColumns = 42;
 constexpr size_t kSliceBarColumns = 30;
 constexpr size_t kStepBarColumns = 11;
+constexpr size_t kNarrowBarColumns = 14;
+constexpr size_t kWideColumns = 100;
 
 std::optional<double> Optional(bool known, double value) {
   return known ? std::make_optional(value) : std::nullopt;
@@ -120,6 +122,22 @@ std::string RenderSteps(const Summary& summary, const TextOptions& options) {
   return Wrap(text, options.columns, 2);
 }
 
+// A slice behind its name. On a narrow terminal its time in the run and the bars are left out.
+std::string SliceFigures(const WaterfallSlice& slice, bool steps, size_t columns) {
+  const bool wide = columns >= kWideColumns;
+  std::string line = RightAligned(PercentText(slice.share()), 8);
+  if (wide || !steps) line += RightAligned(TimeText(slice.time_ns()), 11);
+  if (!steps) {
+    const size_t bar = wide ? kSliceBarColumns : kNarrowBarColumns;
+    line += "  " + Bar(slice.share(), bar);
+  } else if (slice.has_time_per_step_ns()) {
+    line += RightAligned(PercentText(slice.steady_state_share()), 14) +
+            RightAligned(TimeText(slice.time_per_step_ns()), 10);
+    if (wide) line += "  " + Bar(slice.steady_state_share(), kStepBarColumns);
+  }
+  return line;
+}
+
 // Where there are steps, slices that lie in them have their share of the steps, and bars of it: what
 // was not traced and start-up would dwarf them.
 std::string RenderWaterfall(const Summary& summary, const TextOptions& options) {
@@ -128,23 +146,16 @@ std::string RenderWaterfall(const Summary& summary, const TextOptions& options) 
   std::string title = "Where GPU time goes";
   if (steps) {
     title.append(kSliceNameColumns + 2 - title.size(), ' ');
-    title += RightAligned("of the run", 19) + RightAligned("of the steps", 14) +
-             RightAligned("a step", 10);
+    title += options.columns >= kWideColumns ? RightAligned("of the run", 19)
+                                             : RightAligned("of run", 8);
+    title += RightAligned("of the steps", 14) + RightAligned("a step", 10);
   }
   std::string text = Styled(title, Style::kFaint, options.color) + "\n";
   for (const WaterfallSlice& slice : summary.waterfall().slices()) {
     std::string line =
         "  " + CutMiddle(EscapeForTerminal(ShownSlice(slice.name())), kSliceNameColumns - 2);
     line.append(kSliceNameColumns + 2 - ColumnsOf(line), ' ');
-    line +=
-        RightAligned(PercentText(slice.share()), 8) + RightAligned(TimeText(slice.time_ns()), 11);
-    if (!steps) {
-      line += "  " + Bar(slice.share(), kSliceBarColumns);
-    } else if (slice.has_time_per_step_ns()) {
-      line += RightAligned(PercentText(slice.steady_state_share()), 14) +
-              RightAligned(TimeText(slice.time_per_step_ns()), 10) + "  " +
-              Bar(slice.steady_state_share(), kStepBarColumns);
-    }
+    line += SliceFigures(slice, steps, options.columns);
     while (line.back() == ' ') line.pop_back();
     text += line + "\n";
   }

@@ -53,6 +53,17 @@ TEST(RenderDifferenceTest, PointsAreToldFromPerCent) {
   EXPECT_THAT(text, HasSubstr("± is the 95 % interval"));
 }
 
+TEST(RenderDifferenceTest, SlicesHaveTheReportsNames) {
+  Difference difference;
+  Change idle;
+  idle.before = 1e6;
+  idle.after = 4e6;
+  idle.verdict = Verdict::kIncrease;
+  difference.slices.push_back({"idle: other", idle});
+  EXPECT_THAT(RenderDifferenceText(difference), HasSubstr("idle: gaps > 100 µs"));
+  EXPECT_THAT(RenderDifferenceMarkdown(difference), HasSubstr("idle: gaps"));
+}
+
 TEST(RenderDifferenceTest, MarkdownEscapesNames) {
   const std::string text = RenderDifferenceMarkdown(SlowerWithAHostileName());
   EXPECT_THAT(text, Not(HasSubstr("<script>")));

@@ -259,6 +259,45 @@ TEST(VerdictTest, OfSeveralDevicesIsTheirMeanByTimeAndHfuByPeak) {
   EXPECT_NE(verdict.find("busy 20.0 % of the time but reached 15.0 %"), std::string::npos) << verdict;
 }
 
+void AddRank(uint32_t rank, const std::string& uuid, Summary* summary) {
+  ProcessSummary* process = summary->add_processes();
+  process->set_rank(rank);
+  process->add_devices(uuid);
+}
+
+// Two devices, the second of which computes longer.
+void AddSlowerDevice(KnownRun* run) {
+  Summary* summary = &run->summary;
+  summary->mutable_steps()->set_steps(10);
+  summary->mutable_steady_state()->set_scope("steps");
+  summary->mutable_steps()->set_time_mean_ns(1e6);
+  summary->mutable_devices(0)->set_uuid("GPU-a");
+  summary->mutable_devices(0)->set_kernel_time_ns(500'000'000);
+  DeviceSummary* slower = summary->add_devices();
+  *slower = summary->devices(0);
+  slower->set_uuid("GPU-b");
+  slower->set_kernel_time_ns(900'000'000);
+}
+
+TEST(VerdictTest, NamesTheSlowestGpuByItsRank) {
+  EXPECT_NE(Verdict(AddSlowerDevice).find("Of its 2 GPUs, GPU 1 computes longest"),
+            std::string::npos)
+      << Verdict(AddSlowerDevice);
+  const std::string ranks = Verdict([](KnownRun* run) {
+    AddSlowerDevice(run);
+    AddRank(4, "GPU-a", &run->summary);
+    AddRank(7, "GPU-b", &run->summary);
+  });
+  EXPECT_NE(ranks.find("Of its 2 ranks, rank 7 computes longest"), std::string::npos) << ranks;
+  const std::string shared = Verdict([](KnownRun* run) {
+    AddSlowerDevice(run);
+    AddRank(4, "GPU-a", &run->summary);
+    AddRank(7, "GPU-b", &run->summary);
+    AddRank(8, "GPU-b", &run->summary);
+  });
+  EXPECT_NE(shared.find("GPU 1 computes longest"), std::string::npos) << shared;
+}
+
 TEST(VerdictTest, APauseIsNoFault) {
   const std::string verdict =
       Verdict([](KnownRun* run) { run->summary.mutable_devices(0)->set_gpu_busy_share(0.49); });
@@ -311,7 +350,7 @@ TEST(VerdictTest, NamesWhatCostsMost) {
     device->set_sm_clock_hz(1e9);
     device->set_sm_clock_maximum_hz(2e9);
   };
-  EXPECT_NE(Verdict(heat).find("; what costs most: Heat holds the clock down, 45.0 % of the time."),
+  EXPECT_NE(Verdict(heat).find("; biggest loss: Heat holds the clock down, 45.0 % of the time."),
             std::string::npos);
   const std::string leak =
       Verdict([](KnownRun* run) { run->summary.mutable_memory()->set_leak_suspected(true); });

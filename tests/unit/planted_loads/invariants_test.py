@@ -101,6 +101,7 @@ class Checks:
         share = sum(kernel.get("time_share", 0) for kernel in self.report["kernels"])
         self.expect(share <= 1 + 1e-3, f"kernels have {share:.3f} of the kernels' time")
         for kernel in self.report["kernels"]:
+            self.expect("bound" in kernel, f"{kernel['name']} has no bound, not even an unknown one")
             if "estimated_savings_ns" in kernel:
                 self.expect(0 <= kernel["estimated_savings_ns"] <= kernel["time_ns"] * (1 + ROUNDING),
                             f"{kernel['name']} gives back more than it takes")
@@ -233,8 +234,8 @@ class InvariantsTest(unittest.TestCase):
         kernel.update({"launches": 8, "launches_traced": 8, "steady_state_share": 1})
         # Shares, bytes and FLOPs of the kernel, FLOPs that may be none; both rungs; the gain; the
         # hole; steps; families; the call; a delayed step that is slow, and has no time; the sampled
-        # share; launches; bytes in the steps; and what is not known.
-        self.assertEqual(len(Checks(faulty).all()), 16)
+        # share; launches; bytes in the steps; what is not known; and the bound.
+        self.assertEqual(len(Checks(faulty).all()), 17)
 
 
 if __name__ == "__main__":

@@ -169,6 +169,42 @@ TEST(MarkdownReportTest, SaysHowGoodTheCaptureIsAndOfWhatTheSharesAre) {
   EXPECT_NE(text.find("Percentages cover the steps only: 2.00 s traced"), std::string::npos);
 }
 
+TEST(MarkdownReportTest, OneKernelIsNotSeveral) {
+  Summary summary = WithRoof();
+  summary.mutable_capture()->set_kernels_withheld(1);
+  EXPECT_NE(RenderMarkdown(summary).find("1 kernel: counters too noisy"), std::string::npos);
+}
+
+TEST(MarkdownReportTest, OpensWithTheFirstScreen) {
+  Summary summary = WithRoof();
+  summary.set_problem("launch-bound");
+  summary.set_trust("12 % of the steps' time traced");
+  summary.mutable_steady_state()->set_scope("steps");
+  for (const double time_ns : {8e6, 2e6}) {
+    LadderRung* rung = summary.mutable_ladder()->add_rungs();
+    rung->set_name(time_ns > 5e6 ? "now" : "no_idle");
+    rung->set_time_ns(time_ns);
+    rung->set_speedup(8e6 / time_ns);
+  }
+  FamilySummary* family = summary.add_families();
+  family->set_family("gemm");
+  family->set_time_share(0.5);
+  family->set_time_per_step_ns(1e6);
+  for (const bool small : {false, true}) {
+    FindingSummary* finding = summary.add_findings();
+    finding->set_title(small ? "A small loss in many words" : "The large one");
+    finding->set_title_short("Small loss");
+    finding->set_below_threshold(small);
+  }
+  const std::string text = RenderMarkdown(summary);
+  EXPECT_NE(text.find("| no idle time | 2.00 ms | 4.00× |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| gemm | 1.00 ms | 50.0 % | – | – |"), std::string::npos) << text;
+  EXPECT_NE(text.find("Measured: 12 % of the steps"), std::string::npos) << text;
+  EXPECT_LT(text.find("**launch-bound**"), text.find("1. **The large one**")) << text;
+  EXPECT_NE(text.find("alone is small: Small loss."), std::string::npos) << text;
+  EXPECT_EQ(text.find("in many words"), std::string::npos) << text;
+}
+
 TEST(MarkdownReportTest, OrdersKernelsAsAsked) {
   const Summary summary = WithRoof();
   const auto first = [&](KernelOrder order) {

@@ -77,14 +77,24 @@ TEST(TextReportTest, TellsTheClocksBeforeUnderAndAfterLoadAsFarAsTheyAreKnown) {
 }
 
 TEST(TextReportTest, IsNoWiderThanAsked) {
-  Summary summary = Example();
+  Summary summary = WithRoof();
+  summary.mutable_devices(0)->set_hfu(0.4);
+  summary.mutable_devices(0)->set_hfu_error(0.01);
+  summary.mutable_devices(0)->set_flops_per_second(4e14);
+  summary.mutable_steady_state()->set_scope("steps");
+  WaterfallSlice* slice = summary.mutable_waterfall()->add_slices();
+  slice->set_name("arithmetic outside the tensor cores");
+  slice->set_share(0.99);
+  slice->set_time_ns(123e9);
+  slice->set_steady_state_share(0.99);
+  slice->set_time_per_step_ns(123e6);
   summary.mutable_run()->add_command(std::string(500, 'x'));
   summary.mutable_run()->add_notices(std::string(300, 'y') + " and some more words to be wrapped");
   summary.mutable_kernels(0)->set_short_name(std::string(300, 'k'));
   summary.set_verdict(
       "a verdict that goes on and on and on, because a sentence may well be longer "
       "than any line of a terminal is wide, may it not");
-  for (const uint32_t columns : {100u, 120u}) {
+  for (const uint32_t columns : {80u, 100u, 120u}) {
     for (const std::string& line : Lines(RenderText(summary, {.columns = columns}))) {
       EXPECT_LE(ColumnsOf(line), columns) << line;
     }
@@ -154,7 +164,7 @@ TEST(TextReportTest, SaysWhatTheJobYieldsAndCosts) {
   efficiency->set_item_name("images\x1b");
   efficiency->set_items_per_joule(3.05);
   std::string text = RenderEfficiency(summary, {});
-  EXPECT_NE(text.find("32.5 steps/s · 2.08k images\\x1b/s · 3.05 images\\x1b/s a watt"),
+  EXPECT_NE(text.find("32.5 steps/s · 2.08k images\\x1b/s · 3.05 images\\x1b/s per watt"),
             std::string::npos)
       << text;
   EXPECT_EQ(text.find("cost"), std::string::npos);
@@ -164,9 +174,32 @@ TEST(TextReportTest, SaysWhatTheJobYieldsAndCosts) {
   efficiency->set_cost_lost(0.125);
   efficiency->set_cost_per_step(3e-5);
   text = RenderEfficiency(summary, {});
-  EXPECT_NE(text.find("cost: 3.5 an hour, of it 0.5 while nothing ran, 2.25 for all that was not "
-                      "FLOPs at peak (0.125 in\n    this run) · 3e-05 a step"),
+  EXPECT_NE(text.find("cost: 3.5 an hour: 0.5 idle, 2.25 below peak FLOP/s · 3e-05 per step"),
             std::string::npos)
+      << text;
+}
+
+TEST(TextReportTest, TheLegendNamesAColumnOfTheTable) {
+  const std::string text = RenderKernels(Example(), {});
+  EXPECT_EQ(LineWith(text, "kernel ").find("recover"), std::string::npos) << text;
+  EXPECT_NE(LineWith(text, "kernel ").find("savings"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nsavings: time above the roofline minimum"), std::string::npos) << text;
+}
+
+// A kernel that streams bytes at its roof does hardly any FLOPs, and loses nothing all the same.
+TEST(TextReportTest, MoneyIsLostAboveTheRooflinesAlone) {
+  Summary summary = Example();
+  summary.mutable_efficiency()->set_price_per_hour(4);
+  summary.mutable_efficiency()->set_cost_idle_per_hour(1);
+  summary.mutable_efficiency()->set_cost_lost_per_hour(4);
+  LadderSummary* ladder = summary.mutable_ladder();
+  for (const auto& [name, time_ns] :
+       {std::pair("now", 8e6), std::pair("no_idle", 6e6), std::pair("at_roofline", 5e6)}) {
+    ladder->add_rungs()->set_name(name);
+    ladder->mutable_rungs(ladder->rungs_size() - 1)->set_time_ns(time_ns);
+  }
+  const std::string text = RenderEfficiency(summary, {});
+  EXPECT_NE(text.find("cost: 4 an hour: 1 idle, 0.5 above the rooflines"), std::string::npos)
       << text;
 }
 

@@ -48,13 +48,89 @@ TEST(TextLadderTest, ShowsTheUnitAndWhatItWouldTake) {
 TEST(TextLadderTest, ShowsRatesOnlyOfFamiliesThatWereCounted) {
   Summary summary = WithLadder();
   EXPECT_NE(RenderLadder(summary, {}).find("1.90 TB/s"), std::string::npos);
+  EXPECT_EQ(RenderLadder(summary, {}).find("uncounted"), std::string::npos);
   summary.mutable_families(0)->set_time_without_counters_ns(1.8e9);
   const std::string text = RenderLadder(summary, {});
   EXPECT_EQ(text.find("1.90 TB/s"), std::string::npos) << text;
   EXPECT_NE(text.find("90.0 %"), std::string::npos) << text;
+  EXPECT_NE(text.find("uncounted"), std::string::npos) << text;
 }
 
 TEST(TextLadderTest, SaysNothingOfWhatIsNotKnown) { EXPECT_EQ(RenderLadder(Example(), {}), ""); }
+
+FindingSummary* AddFinding(const char* rule, const char* title, double gain_ns, bool below,
+                           Summary* summary) {
+  FindingSummary* finding = summary->add_findings();
+  finding->set_rule(rule);
+  finding->set_title("of " + std::string(rule));
+  finding->set_title_short(title);
+  finding->set_gain_ns(1e3 * gain_ns);
+  finding->set_gain_per_step_ns(gain_ns);
+  finding->set_gain_share(gain_ns / 15e6);
+  finding->set_below_threshold(below);
+  return finding;
+}
+
+TEST(TextDoFirstTest, ThreeLossesStandInALineEach) {
+  Summary summary = WithLadder();
+  summary.clear_findings();
+  AddFinding("launch_bound", "Launch-bound: CUDA graphs", 9e6, false, &summary);
+  AddFinding("small_batch", "Larger batch", 2e6, true, &summary);
+  AddFinding("remaining", "The rest", 1.5e6, true, &summary);
+  AddFinding("synchronization", "Readbacks", 1e6, true, &summary);
+  AddFinding("padding", "Padding", 5e5, true, &summary);
+  const std::string text = RenderLadder(summary, {});
+  EXPECT_NE(text.find("do first"), std::string::npos) << text;
+  const std::string line = "  1  Launch-bound: CUDA graphs";
+  const size_t first = text.find(line);
+  ASSERT_NE(first, std::string::npos) << text;
+  EXPECT_LT(text.find("9.00 ms   60.0 %", first), text.find("  2  Larger batch"));
+  EXPECT_LT(text.find("  2  Larger batch"), text.find("  3  Readbacks"));
+  EXPECT_EQ(text.find("The rest"), std::string::npos) << "nothing that could be done";
+  EXPECT_EQ(text.find("Padding"), std::string::npos) << "three are enough";
+  EXPECT_GT(first, text.find("Measured:")) << "behind what says how far it can be trusted";
+}
+
+TEST(TextDoFirstTest, SmallLossesAreNotToldToBeDoneFirst) {
+  Summary summary = Example();
+  EXPECT_EQ(RenderDoFirst(summary, {}), "");
+  AddFinding("small_batch", "Larger batch", 2e5, true, &summary);
+  const std::string text = RenderDoFirst(summary, {});
+  EXPECT_EQ(text.find("do first"), std::string::npos) << text;
+  EXPECT_NE(text.find("largest losses, each of them small"), std::string::npos) << text;
+}
+
+TEST(TextDoFirstTest, ALossWithoutAnAmountHasADash) {
+  Summary summary = Example();
+  FindingSummary* leak = summary.add_findings();
+  leak->set_rule("memory_leak");
+  leak->set_title_short("GPU memory grows: \x1b[2J");
+  const std::string text = RenderDoFirst(summary, {});
+  EXPECT_NE(text.find("–"), std::string::npos) << text;
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+}
+
+TEST(TextLadderTest, SaysThatNoStepsWereFound) {
+  Summary summary = Example();
+  summary.mutable_steady_state()->set_scope("run");
+  EXPECT_NE(RenderLadder(summary, {}).find("Steps: none found"), std::string::npos);
+  summary.mutable_kernels()->DeleteSubrange(1, 1);
+  summary.mutable_kernels(0)->set_launches(3);
+  EXPECT_EQ(RenderLadder(summary, {}), "") << "three launches need no steps";
+}
+
+TEST(TextLadderTest, WhoMakesRanksWaitIsOnTheFirstScreen) {
+  Summary summary = WithLadder();
+  summary.mutable_ranks()->set_verdict("Rank 2 (b) is last.");
+  EXPECT_NE(RenderLadder(summary, {}).find("Ranks: Rank 2 (b) is last."), std::string::npos);
+}
+
+TEST(TextLadderTest, FamiliesOfSeveralGpusAreOfOneEach) {
+  Summary summary = WithLadder();
+  EXPECT_EQ(RenderLadder(summary, {}).find("per GPU"), std::string::npos);
+  summary.add_devices();
+  EXPECT_NE(RenderLadder(summary, {}).find("family (per GPU)"), std::string::npos);
+}
 
 TEST(TextLadderTest, FamiliesNamedByAStrangerAreEscaped) {
   Summary summary = WithLadder();

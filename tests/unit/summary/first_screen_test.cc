@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "tests/support/counted_run.h"
 #include "tests/support/made_up_loads.h"
 
 namespace utlz {
@@ -45,6 +46,19 @@ TEST(FirstScreenTest, FamiliesAddUpToTheKernelTimeOfAStep) {
   EXPECT_NEAR(times["copy"], 20.0 * kMicrosecond, 100);
   EXPECT_NEAR(times["gemm"] + times["normalization"] + times["copy"],
               summary.steps().kernel_time_ns(), 100);
+}
+
+// Of several GPUs that work on one step, the mean: beside the step's time their sum says nothing.
+TEST(FirstScreenTest, FamiliesOfSeveralGpusAreThoseOfOne) {
+  const std::map<std::string, double> one = FamilyTimes(CountedRun().Run());
+  CountedRun run;
+  run.AddDevice('B', 5e9, 1000);
+  const std::map<std::string, double> two = FamilyTimes(run.Run());
+  ASSERT_FALSE(one.empty());
+  for (const auto& [family, time_ns] : one) {
+    ASSERT_GT(time_ns, 0);
+    EXPECT_NEAR(two.at(family), time_ns, 0.02 * time_ns) << family;
+  }
 }
 
 // Without counters nothing is known of rooflines: the ladder ends where the GPU never waits.

@@ -94,13 +94,22 @@ const FIGURES: FigureRule[] = [
     read: (summary) => summary.efficiency?.cost_per_step, text: format.price },
   { label: "Idle, an hour", hint: "of the price of an hour, while neither kernel nor copy ran",
     read: (summary) => summary.efficiency?.cost_idle_per_hour, text: format.price },
-  { label: "Not useful, an hour", hint: "of the price of an hour, for what was not FLOPs at peak",
-    read: (summary) => summary.efficiency?.cost_lost_per_hour, text: format.price },
-  { label: "Not useful, the run", hint: "the same of the whole run",
-    read: (summary) => summary.efficiency?.cost_lost, text: format.price },
+  { label: "Above the rooflines, an hour",
+    hint: "of the price of an hour, for what kernels took beyond their rooflines",
+    read: costAboveRooflines, text: format.price },
   { label: "Wall", hint: "from the command's start to its end",
     read: (summary) => summary.run?.wall_ns, text: format.time },
 ];
+
+// A kernel at its roof loses nothing, also where it only moves bytes.
+function costAboveRooflines(summary: Summary): number | undefined {
+  const price = summary.efficiency?.price_per_hour;
+  const rungs = summary.ladder?.rungs ?? [];
+  const timeOf = (name: string) => rungs.find((rung) => rung.name === name)?.time_ns;
+  const now = timeOf("now"), noIdle = timeOf("no_idle"), roofline = timeOf("at_roofline");
+  if (price === undefined || !now || noIdle === undefined || roofline === undefined) return undefined;
+  return price * Math.max(0, noIdle - roofline) / now;
+}
 
 function figuresOf(summary: Summary, before: Summary | undefined): Figure[] {
   return FIGURES.flatMap(({ label, hint, read, text, error }) => {

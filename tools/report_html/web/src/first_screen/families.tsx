@@ -55,10 +55,11 @@ export function Families() {
   const { rows, small, small_time_ns: smallTime } = table;
   if (rows.length === 0) return null;
   const perStep = isPerStep(summary);
+  const perGpu = perStep && summary.devices.length > 1;
   return (
     <Section id="families" title="Where the GPU's time goes">
       <div class="scroll"><table class="plain families">
-        <thead><tr><th scope="col">family</th><th scope="col">{perStep ? "a step" : "time"}</th>
+        <thead><tr><th scope="col">{perGpu ? "family (per GPU)" : "family"}</th><th scope="col">{perStep ? "a step" : "time"}</th>
           <th scope="col">share</th><th scope="col">HBM</th><th scope="col">above roof</th>
           {table.some_uncounted && <th scope="col" class="wide">uncounted</th>}</tr></thead>
         <tbody>{rows.map((row) =>

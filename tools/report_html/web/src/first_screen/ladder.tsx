@@ -6,7 +6,7 @@ import type { Summary } from "../summary";
 import { keptText, ladderRows, type LadderRow } from "./ladder_rungs";
 import { Sentence } from "../sentence";
 import { Phases } from "./phases";
-import { stepsSentence } from "./step_levels";
+import { noStepsSentence, stepsSentence } from "./step_levels";
 
 function Bar({ row }: { row: LadderRow }) {
   return (
@@ -66,7 +66,7 @@ function WhatIsKnown({ summary }: { summary: Summary }) {
 export function LadderSection() {
   const { summary, before } = useReport();
   const rows = ladderRows(summary.ladder, before?.ladder);
-  const steps = stepsSentence(summary.steps);
+  const steps = stepsSentence(summary.steps) || noStepsSentence(summary);
   const missing = missingText(summary);
   const kept = keptText(summary.ladder);
   if (rows.length === 0 && !steps && !summary.trust) return null;

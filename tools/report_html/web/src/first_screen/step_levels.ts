@@ -1,10 +1,13 @@
 // The steps in one sentence: those of the level that all figures are of, what holds them, and what
 // they hold.
 import * as format from "../format";
-import type { StepLevel, Steps } from "../summary";
+import type { StepLevel, Steps, Summary } from "../summary";
 
 // Tracing that adds less to a step than this share of it is not worth a word here.
 const WORTH_SAYING = 0.02;
+
+// Fewer launches need no steps.
+const MANY_LAUNCHES = 1000;
 
 // In generation the first step of a call reads the prompt, and takes another time than a token.
 function prefillText(outer: StepLevel): string {
@@ -75,4 +78,13 @@ export function stepsSentence(steps: Steps | undefined): string {
     `${innerText(levels[at], levels[at + 1])}.${spreadText(steps)}` +
     (steps.expected_note ? ` By --steps: ${steps.expected_note}.` : "");
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+}
+
+// Without steps all figures are of the whole run, and only the program's user can say what a step is.
+export function noStepsSentence(summary: Summary): string {
+  const launches = summary.kernels.reduce((sum, kernel) => sum + (kernel.launches ?? 0), 0);
+  if (summary.steps || !summary.steady_state || launches < MANY_LAUNCHES) return "";
+  return "No steps were found, since no kernel comes back after about the same number of launches; " +
+    "all figures are of the whole run. utlz report --step-kernel NAME says which kernel begins a " +
+    "step, and so do NVTX ranges (utlz run --nvtx).";
 }

@@ -1,4 +1,4 @@
-#include "tools/report/shown_slice.h"
+#include "collector/text/shown_slice.h"
 
 #include <map>
 
