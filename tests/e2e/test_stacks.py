@@ -86,7 +86,8 @@ class StacksTest(EndToEndTest):
         self.assertRegex(waits["idle_after"], r"eager_model\.py:\d+ main")
 
     def test_off_by_default(self):
-        run, report = self.run_model(VERSIONS[0], "10", options=("--counters=none",))
+        run, report = self.run_model(VERSIONS[0], "10",
+                                     options=("--counters=none", "--overhead-budget=unlimited"))
         self.assertLessEqual(set(report["owners"]), {"time_ns", "operations"})
         text = self.utlz("report", "--by", "op", str(run.profile))
         self.assertIn("the family of kernels", text.stdout)

@@ -181,8 +181,8 @@ std::string RenderCoverage(const OwnersSummary& owners, const TextOptions& optio
 
 std::string RenderOwners(const Summary& summary, const TextOptions& options) {
   const OwnersSummary& owners = summary.owners();
-  if (options.group_by == GroupBy::kOperation) return RenderOperations(owners, options);
   std::string text = RenderCoverage(owners, options);
+  if (options.group_by == GroupBy::kOperation) return text + RenderOperations(owners, options);
   if (owners.lines_size() == 0 && text.empty()) {
     return Wrap("No stacks of launches were recorded: utlz run --stacks=auto reads them.",
                 options.columns, 2);

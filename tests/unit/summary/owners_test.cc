@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collector/summary/owner_work.h"
@@ -297,11 +298,12 @@ TEST(OwnerWorkTest, KindsOfAKernelHaveTheirOwnFlops) {
     run.analysis.rows.push_back(row);
   }
   std::map<uint32_t, double> flops, launches;
+  std::map<std::pair<uint32_t, size_t>, double> launches_of_row;
   std::map<uint32_t, int64_t> times;
   DivideWork(
       run.state, run.analysis,
       [&](uint32_t stack, size_t row, const WorkPart& part) {
-        EXPECT_EQ(row, stack == kSmallLayer ? 0u : 1u);
+        launches_of_row[{stack, row}] += part.launches;
         flops[stack] += *part.flops;
         launches[stack] += part.launches;
         times[stack] += part.time_ns;
@@ -309,6 +311,8 @@ TEST(OwnerWorkTest, KindsOfAKernelHaveTheirOwnFlops) {
       [](const RowErrors& errors) { EXPECT_EQ(errors.flops, 1e7); });
   EXPECT_NEAR(launches[kSmallLayer], 300, 2);
   EXPECT_NEAR(launches[kLargeLayer], 300, 2);
+  EXPECT_NEAR((launches_of_row[{kSmallLayer, 0}]), 300, 2);
+  EXPECT_NEAR((launches_of_row[{kLargeLayer, 1}]), 300, 2);
   EXPECT_NEAR(flops[kSmallLayer], 300e9, 3e9);
   EXPECT_NEAR(flops[kLargeLayer], 1200e9, 3e9);
   EXPECT_EQ(times[kSmallLayer] + times[kLargeLayer],
