@@ -179,7 +179,7 @@ KernelSummary SummarizeRow(const RunState& state, const Analysis& analysis, size
   const Ceilings& ceilings = analysis.devices[kernel.device].ceilings;
   const bool counted = analysis.devices[kernel.device].sampled || !state.ranges.empty();
   KernelSummary summary;
-  summary.set_id(static_cast<uint32_t>(index) + 1);
+  summary.set_id(KernelIdOf(index));
   summary.set_name(Valid(DemangleKernelName(kernel.mangled_name)));
   summary.set_mangled_name(Valid(kernel.mangled_name));
   SetShape(kernel, &summary);

@@ -61,8 +61,13 @@ int OwnerList::Find(const std::string& key, int parent, const OwnerSummary& head
   return entry->second;
 }
 
-void OwnerList::Add(int owner, const WorkPart& part) {
-  owners_[static_cast<size_t>(owner)].own.Add(part);
+void OwnerList::Add(int owner, size_t row, const WorkPart& part) {
+  Owner& itself = owners_[static_cast<size_t>(owner)];
+  itself.own.Add(part);
+  if (itself.own_rows.empty() || itself.own_rows.back().first != row) {
+    itself.own_rows.emplace_back(row, 0);
+  }
+  itself.own_rows.back().second += part.time_ns;
   for (; owner != kNone; owner = owners_[static_cast<size_t>(owner)].parent) {
     Owner& one = owners_[static_cast<size_t>(owner)];
     one.all.Add(part);

@@ -66,12 +66,15 @@ class OwnerList {
     bool in_row = false;  // it has a part of the row whose parts are being added
     OwnerAmount own, all;
     std::unordered_map<int, int64_t> idle_after_ns;  // by the owner before
+    // Rows of kernels with a part of `own`, and that part's time; each once.
+    std::vector<std::pair<size_t, int64_t>> own_rows;
   };
 
   bool Has(const std::string& key) const { return by_key_.contains(key); }
   // `key` is the owner's own. `head` is kept where it is new.
   int Find(const std::string& key, int parent, const OwnerSummary& head);
-  void Add(int owner, const WorkPart& part);
+  // `row` is of the analysis; parts of one follow each other.
+  void Add(int owner, size_t row, const WorkPart& part);
   // Parts of another row follow.
   void EndRow(const RowErrors& errors);
   void AddIdle(int owner, int before, int64_t idle_ns);

@@ -101,11 +101,10 @@ using Sites = std::vector<SitePart>;
 // Of each kernel, what was recorded of launches without a stack as well.
 std::vector<Sites> SitesOfKernels(const RunState& state) {
   std::vector<Sites> sites(state.kernels.kernels().size());
-  state.stack_work.ForEachSite(
-      [&](uint32_t kernel, uint32_t stack, const StackWork::Sums& sums) {
-        sites[kernel].push_back(
-            {stack, static_cast<double>(sums.launches), static_cast<double>(sums.time_ns)});
-      });
+  state.stack_work.ForEachSite([&](uint32_t kernel, uint32_t stack, const StackWork::Sums& sums) {
+    sites[kernel].push_back(
+        {stack, static_cast<double>(sums.launches), static_cast<double>(sums.time_ns)});
+  });
   for (size_t i = 0; i < sites.size(); ++i) {
     std::sort(sites[i].begin(), sites[i].end(),
               [](const SitePart& a, const SitePart& b) { return a.stack < b.stack; });
@@ -140,10 +139,9 @@ void DivideAmongKinds(const SitePart& site, const std::vector<double>& means_ns,
 
 }  // namespace
 
-void DivideWork(
-    const RunState& state, const Analysis& analysis,
-    const std::function<void(uint32_t stack, uint32_t kernel, const WorkPart& part)>& take,
-    const std::function<void(const RowErrors& errors)>& end_row) {
+void DivideWork(const RunState& state, const Analysis& analysis,
+                const std::function<void(uint32_t stack, size_t row, const WorkPart& part)>& take,
+                const std::function<void(const RowErrors& errors)>& end_row) {
   const std::vector<Sites> sites = SitesOfKernels(state);
   std::map<uint32_t, std::vector<const KernelRow*>> rows_by_kernel;
   for (const KernelRow& row : analysis.rows) rows_by_kernel[row.kernel].push_back(&row);
@@ -160,8 +158,9 @@ void DivideWork(
     for (size_t i = 0; i < rows.size(); ++i) {
       if (by_kind[i].empty()) by_kind[i].push_back({0, 1, 1});
       const RowDivision division(*rows[i]);
+      const auto row = static_cast<size_t>(rows[i] - analysis.rows.data());
       division.Divide(by_kind[i],
-                      [&](uint32_t stack, const WorkPart& part) { take(stack, kernel, part); });
+                      [&](uint32_t stack, const WorkPart& part) { take(stack, row, part); });
       end_row(division.errors());
     }
   }

@@ -3,6 +3,7 @@
 #ifndef UTLZ_COLLECTOR_SUMMARY_OWNER_WORK_H_
 #define UTLZ_COLLECTOR_SUMMARY_OWNER_WORK_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 
@@ -11,13 +12,12 @@
 
 namespace utlz {
 
-// Calls take(stack, kernel, part) for each part of a row, then end_row(errors), row by row. A stack
-// launches one kind of a kernel mostly; where its launches lie between two kinds by their mean
-// time, they are divided between these.
-void DivideWork(
-    const RunState& state, const Analysis& analysis,
-    const std::function<void(uint32_t stack, uint32_t kernel, const WorkPart& part)>& take,
-    const std::function<void(const RowErrors& errors)>& end_row);
+// Calls take(stack, row, part) for each part of a row, then end_row(errors), row by row; `row` is
+// an index into the analysis's rows. A stack launches one kind of a kernel mostly; where its
+// launches lie between two kinds by their mean time, they are divided between these.
+void DivideWork(const RunState& state, const Analysis& analysis,
+                const std::function<void(uint32_t stack, size_t row, const WorkPart& part)>& take,
+                const std::function<void(const RowErrors& errors)>& end_row);
 
 // Calls take(before, after, idle_ns); what they sum to is the devices' idle time in the steady
 // part, which is returned. Idle time outside of the recorded gaps goes to stack 0.

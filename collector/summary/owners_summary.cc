@@ -1,13 +1,18 @@
 #include "collector/summary/owners_summary.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <numeric>
+#include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "collector/kernel_names/fused_operations.h"
 #include "collector/kernel_names/kernel_family.h"
 #include "collector/run/stack_owners.h"
+#include "collector/summary/kernel_summary.h"
 #include "collector/summary/owner_list.h"
 #include "collector/summary/owner_work.h"
 #include "proto/valid_text.h"
@@ -18,6 +23,12 @@ namespace {
 constexpr size_t kMostLayers = 8192;
 constexpr size_t kMostLines = 1000;
 constexpr size_t kMostLinesFound = 65536;
+constexpr size_t kMostOperations = 1000;  // families, which are few, beyond that
+// Kernels that are named beside an owner, and beside all owners of a list together.
+constexpr size_t kMostKernelsOfOwner = 64;
+constexpr size_t kMostKernelsOfList = 32768;
+
+constexpr char kOfKernelName[] = "kernel_name";
 
 std::string Valid(std::string text) {
   MakeValidUtf8(text.data(), text.size());
@@ -132,6 +143,34 @@ std::vector<int> TreeOrder(const OwnerList& list, Before before) {
 
 using Rows = google::protobuf::RepeatedPtrField<OwnerSummary>;
 
+// Which kernels the owners' own work is of, as far as there is room in the list: `room`.
+void NameKernels(const OwnerList::Owner& owner, size_t* room, OwnerSummary* row) {
+  std::vector<std::pair<size_t, int64_t>> parts = owner.own_rows;
+  const size_t named = std::min({parts.size(), kMostKernelsOfOwner, *room});
+  const auto end = parts.begin() + static_cast<std::ptrdiff_t>(named);
+  std::partial_sort(parts.begin(), end, parts.end(), [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
+  for (auto part = parts.begin(); part != end; ++part) {
+    row->add_own_kernel_ids(KernelIdOf(part->first));
+    row->add_own_kernel_time_ns(static_cast<double>(part->second));
+  }
+  if (named < parts.size()) {
+    row->set_own_kernels_left_out(static_cast<uint32_t>(parts.size() - named));
+  }
+  *room -= named;
+}
+
+// Those with most time first. `places`: of each owner in `rows`.
+void NameKernels(const OwnerList& list, const std::vector<int>& places, Rows* rows) {
+  std::vector<size_t> order(places.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return list[a].own.time_ns > list[b].own.time_ns; });
+  size_t room = kMostKernelsOfList;
+  for (const size_t owner : order) NameKernels(list[owner], &room, rows->Mutable(places[owner]));
+}
+
 void WriteTree(const OwnerList& list, double all_ns, Rows* rows) {
   const std::vector<int> order = TreeOrder(list, [](const auto& a, const auto& b) {
     if ((a.head.kind() == "layer") != (b.head.kind() == "layer")) return a.head.kind() == "layer";
@@ -147,6 +186,7 @@ void WriteTree(const OwnerList& list, double all_ns, Rows* rows) {
     }
     *rows->Add() = std::move(row);
   }
+  NameKernels(list, places, rows);
 }
 
 class Owners {
@@ -156,15 +196,17 @@ class Owners {
 
   void Fill(Summary* summary) {
     Divide(*summary);
+    if (operations_.size() == 0) return;
     OwnersSummary* owners = summary->mutable_owners();
-    owners->set_time_ns(static_cast<double>(all_ns_));
+    const auto all_ns = static_cast<double>(all_ns_);
+    owners->set_time_ns(all_ns);
+    WriteOperations(all_ns, owners->mutable_operations());
+    if (state_.stack_work.empty()) return;
     owners->set_idle_time_ns(static_cast<double>(idle_ns_));
     SetCoverage(owners);
-    const auto all_ns = static_cast<double>(all_ns_);
     WriteTree(layers_.list(), all_ns, owners->mutable_layers());
     WriteRepeated(all_ns, owners->mutable_repeated_layers());
     WriteLines(all_ns, owners->mutable_lines());
-    WriteOperations(all_ns, owners->mutable_operations());
   }
 
  private:
@@ -209,20 +251,31 @@ class Owners {
     return lines_.Find(key, OwnerList::kNone, head);
   }
 
+  // Names are long: each is read once.
   int OperationOf(uint32_t kernel) {
-    const Kernel& one = state_.kernels[kernel];
-    const KernelFamily family =
-        one.communication ? KernelFamily::kCommunication : FamilyOf(one.mangled_name);
+    const auto [known, is_new] = operation_of_kernel_.try_emplace(kernel, OwnerList::kNone);
+    if (is_new) known->second = FindOperation(state_.kernels[kernel]);
+    return known->second;
+  }
+
+  int FindOperation(const Kernel& one) {
     OwnerSummary head;
     head.set_kind("operation");
-    head.set_name(NameOf(family));
-    return operations_.Find(head.name(), OwnerList::kNone, head);
+    head.set_name(FusedOperationsText(one.mangled_name));
+    head.set_origin(kOfKernelName);
+    if (head.name().empty() || (operations_.size() >= kMostOperations &&
+                                !operations_.Has(head.origin() + " " + head.name()))) {
+      head.set_name(
+          NameOf(one.communication ? KernelFamily::kCommunication : FamilyOf(one.mangled_name)));
+      head.set_origin("family");
+    }
+    return operations_.Find(head.origin() + " " + head.name(), OwnerList::kNone, head);
   }
 
   void Divide(const Summary& summary) {
     DivideWork(
         state_, analysis_,
-        [this](uint32_t stack, uint32_t kernel, WorkPart part) {
+        [this](uint32_t stack, size_t row, WorkPart part) {
           const OfStack of = Of(stack);
           part.inferred = of.inferred;
           all_ns_ += part.time_ns;
@@ -230,10 +283,10 @@ class Owners {
           if (of.has_line) line_ns_ += part.time_ns;
           if (of.inferred) inferred_ns_ += part.time_ns;
           if (!of.has_layer && !of.has_line) ownerless_ns_ += part.time_ns;
-          layers_.list().Add(of.layer, part);
-          repeated_.list().Add(of.repeated, part);
-          lines_.Add(of.line, part);
-          operations_.Add(OperationOf(kernel), part);
+          layers_.list().Add(of.layer, row, part);
+          repeated_.list().Add(of.repeated, row, part);
+          lines_.Add(of.line, row, part);
+          operations_.Add(OperationOf(analysis_.rows[row].kernel), row, part);
         },
         [this](const RowErrors& errors) {
           layers_.list().EndRow(errors);
@@ -296,8 +349,10 @@ class Owners {
   // Those beyond kMostLines in one row.
   void WriteLines(double all_ns, Rows* rows) {
     const std::vector<size_t> order = ByWeight(lines_);
+    size_t room = kMostKernelsOfList;
     for (size_t i = 0; i < std::min(order.size(), kMostLines); ++i) {
       *rows->Add() = lines_.Describe(order[i], all_ns, true);
+      NameKernels(lines_[order[i]], &room, rows->Mutable(rows->size() - 1));
     }
     if (order.size() <= kMostLines) return;
     OwnerList rest;
@@ -305,16 +360,22 @@ class Owners {
     head.set_kind("outside");
     head.set_name("(other lines)");
     OwnerList::Owner& owner = rest[static_cast<size_t>(rest.Find("", OwnerList::kNone, head))];
+    std::set<size_t> kernels;
     for (size_t i = kMostLines; i < order.size(); ++i) {
       owner.own.Add(lines_[order[i]].own);
       owner.all.Add(lines_[order[i]].all);
+      for (const auto& part : lines_[order[i]].own_rows) kernels.insert(part.first);
     }
     *rows->Add() = rest.Describe(0, all_ns, true);
+    rows->Mutable(rows->size() - 1)
+        ->set_own_kernels_left_out(static_cast<uint32_t>(kernels.size()));
   }
 
   void WriteOperations(double all_ns, Rows* rows) const {
+    size_t room = kMostKernelsOfList;
     for (const size_t index : ByWeight(operations_)) {
       *rows->Add() = operations_.Describe(index, all_ns, false);
+      NameKernels(operations_[index], &room, rows->Mutable(rows->size() - 1));
     }
   }
 
@@ -324,6 +385,7 @@ class Owners {
   LayerTree layers_{false};
   LayerTree repeated_{true};
   OwnerList lines_, operations_;
+  std::unordered_map<uint32_t, int> operation_of_kernel_;
   std::vector<OfStack> of_stacks_;
   int64_t all_ns_ = 0, idle_ns_ = 0;
   int64_t layer_ns_ = 0, line_ns_ = 0, inferred_ns_ = 0, ownerless_ns_ = 0;
@@ -367,7 +429,7 @@ std::string NoteOf(const RunState& state) {
 
 void SummarizeOwners(const RunState& state, const Analysis& analysis, Summary* summary) {
   const std::string note = NoteOf(state);
-  if (!state.stack_work.empty()) Owners(state, analysis).Fill(summary);
+  Owners(state, analysis).Fill(summary);
   if (!note.empty()) summary->mutable_owners()->set_note(note);
 }
 

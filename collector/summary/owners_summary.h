@@ -1,4 +1,4 @@
-// Whose the work is: Summary.owners. Nothing where no launch has a stack and none was asked for.
+// Whose the work is: Summary.owners. Operations alone where no launch has a stack.
 #ifndef UTLZ_COLLECTOR_SUMMARY_OWNERS_SUMMARY_H_
 #define UTLZ_COLLECTOR_SUMMARY_OWNERS_SUMMARY_H_
 

@@ -230,13 +230,78 @@ export function makeSummary({ kernels = 40, steps = 120, seed = 1, speed = 1 } =
   };
 }
 
+// Figures of an owner whose launches did `parts` of the kernels: [kernel id, share of its time].
+function ownWork(summary, parts) {
+  const sum = (field) => parts.reduce((all, [id, share]) =>
+    all + share * (summary.kernels[id][field] ?? 0), 0);
+  const own = { time_ns: sum("time_ns"), launches: sum("launches"), flops: sum("flops"),
+    dram_bytes: sum("dram_bytes"), estimated_savings_ns: sum("estimated_savings_ns"),
+    idle_before_ns: 0.02 * sum("time_ns"),
+    time_without_counters_ns: parts.reduce((all, [id, share]) => all +
+      (summary.kernels[id].flops === undefined ? share * summary.kernels[id].time_ns : 0), 0) };
+  return { ...own, own_time_ns: own.time_ns, own_kernel_ids: parts.map(([id]) => id),
+    own_kernel_time_ns: parts.map(([id, share]) => share * summary.kernels[id].time_ns) };
+}
+
+const ADDED = ["time_ns", "launches", "flops", "dram_bytes", "estimated_savings_ns", "idle_before_ns",
+  "time_without_counters_ns"];
+
+// Rows that come after the ones around them; figures of what is inside are added.
+function asTree(rows, all) {
+  for (const row of [...rows].reverse()) {
+    for (const field of ADDED) if (row.parent !== undefined) rows[row.parent][field] += row[field];
+  }
+  for (const row of rows) {
+    Object.assign(row, { time_share: row.time_ns / all, flops_error: 0.02 * row.flops,
+      dram_bytes_error: 0.03 * row.dram_bytes, estimated_savings_error_ns: 0.01 * row.time_ns,
+      hfu: 0.3, bound: row.parent === undefined ? "memory" : ["compute", "memory", "neither"][row.parent % 3] });
+  }
+  return rows;
+}
+
+// A model of two blocks with attention and a perceptron, as stacks of launches would show it.
+export function withOwners(summary) {
+  const row = (name, parent, parts, more = {}) =>
+    ({ kind: "layer", model: "Gpt", name, parent, ...ownWork(summary, parts), ...more });
+  const all = summary.kernels.reduce((sum, kernel) => sum + kernel.time_ns, 0);
+  // The work of layers is of the eight kernels that take most time.
+  const byTime = summary.kernels.map(({ id }) => id).sort((a, b) =>
+    summary.kernels[b].time_ns - summary.kernels[a].time_ns);
+  const [gemm, attention, shared, norm, head, first, optimizer, second, ...others] = byTime;
+  const rest = [first, second, ...others].map((id) => [id, 1]);
+  const layers = [row("Gpt", undefined, [[head, 1]], { module_class: "Gpt" }), row("blocks", 0, [])];
+  for (const block of [0, 1]) {
+    layers.push(row(`blocks.${block}`, 1, [[norm, 0.5]], { module_class: "Block" }));
+    const at = layers.length - 1;
+    layers.push(row(`blocks.${block}.attn`, at, [[attention, 0.5], [shared, 0.2]], { module_class: "Attention",
+      idle_after: "train.py:88 step" }));
+    layers.push(row(`blocks.${block}.mlp`, at, [[gemm, 0.5], [shared, 0.3]], { module_class: "Mlp" }));
+  }
+  const outside = { model: undefined, own_kernels_left_out: 3 };
+  layers.push(row("(optimizer)", undefined, [[optimizer, 1]], { ...outside, kind: "optimizer" }));
+  layers.push(row("(no stack)", undefined, rest, { ...outside, kind: "unknown" }));
+  const line = (file, number, name, parts) => row(`${file.split("/").pop()}:${number} ${name}`,
+    undefined, parts, { kind: "line", model: undefined, file, line: number, function: name });
+  const lines = [line("/home/me/model.py", 41, "Attention.forward", [[attention, 1], [shared, 0.4]]),
+    line("/home/me/model.py", 58, "Mlp.forward", [[gemm, 1], [shared, 0.6]]),
+    line("/home/me/train.py", 88, "step", [[norm, 1], [head, 1], [optimizer, 1]])];
+  lines.push(row("(no line)", undefined, rest, { ...outside, kind: "unknown" }));
+  const operations = [
+    row("add + native_layer_norm", undefined, [[shared, 1]], { origin: "kernel_name" }),
+    row("gemm", undefined, byTime.filter((id) => id !== shared).map((id) => [id, 1]),
+      { origin: "family" })].map((one) => ({ ...one, kind: "operation", model: undefined }));
+  return { ...summary, owners: { time_ns: all, idle_time_ns: 0.02 * all, line_share: 0.81,
+    layer_share: 0.78, inferred_share: 0, ownerless_share: 0.19, layers: asTree(layers, all),
+    lines: asTree(lines, all), operations: asTree(operations, all) } };
+}
+
 const HOSTILE = "</script><script>window.hacked=1</script><img src=x onerror=window.hacked=2>" +
   "\u2028\u2029<!--<script>'\"`${window.hacked=3}&lt;__UTLZ_BEFORE__\u202e\u0000\u001b[31m";
 
 // Every string is hostile.
 export function makeHostile() {
   const poison = (value) => {
-    if (typeof value === "string" && !["calibrated", "sampled", "exit", "nvtx"].includes(value)) {
+    if (typeof value === "string" && !["calibrated", "sampled", "exit", "nvtx", "kernel_name"].includes(value)) {
       return `${value}${HOSTILE}`;
     }
     if (Array.isArray(value)) return value.map(poison);
@@ -245,7 +310,7 @@ export function makeHostile() {
     }
     return value;
   };
-  return poison(makeSummary({ kernels: 20 }));
+  return poison(withOwners(makeSummary({ kernels: 20 })));
 }
 
 function changeOf(before, after) {

@@ -13,6 +13,8 @@ test("names cannot become markup or script", async (t) => {
   assert.equal(await page.locator("img, #report script, iframe, object").count(), 0);
   assert.equal(await page.locator("script").count(), 4);
   assert.match(await page.locator("tbody th").first().textContent(), /<\/script><script>/);
+  await page.locator('[data-owner="layers/3"]').click();
+  assert.match(await page.locator(".owner-facts h3").textContent(), /attn<\/script><script>/);
   const text = await page.evaluate(() => document.getElementById("report").textContent);
   assert.doesNotMatch(text, /[\u0000-\u0008\u001b\u202a-\u202e]/);
   assert.match(text, /\\u202e\\u0000\\u001b\[31m/);

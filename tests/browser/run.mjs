@@ -23,8 +23,8 @@ if (!process.env.UTLZ_MAKE_HISTORY_PAGE) {
 if (!process.env.UTLZ_PROGRAM) skip("UTLZ_PROGRAM does not name the built utlz");
 const folder = dirname(fileURLToPath(import.meta.url));
 const tests = ["first_screen_text_test.mjs", "first_screen_test.mjs",
-  "report_test.mjs", "hostile_test.mjs", "comparison_test.mjs", "asset_test.mjs",
-  "history_test.mjs"];
+  "report_test.mjs", "owners_test.mjs", "hostile_test.mjs", "comparison_test.mjs",
+  "asset_test.mjs", "history_test.mjs"];
 const result = spawnSync(process.execPath,
   ["--test", "--test-concurrency=1", ...tests.map((name) => join(folder, name))], { stdio: "inherit" });
 process.exit(result.status ?? 1);

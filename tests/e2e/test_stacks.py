@@ -86,8 +86,13 @@ class StacksTest(EndToEndTest):
         self.assertRegex(waits["idle_after"], r"eager_model\.py:\d+ main")
 
     def test_off_by_default(self):
-        _, report = self.run_model(VERSIONS[0], "10", options=("--counters=none",))
-        self.assertNotIn("owners", report)
+        run, report = self.run_model(VERSIONS[0], "10",
+                                     options=("--counters=none", "--overhead-budget=unlimited"))
+        self.assertLessEqual(set(report["owners"]), {"time_ns", "operations"})
+        text = self.utlz("report", "--by", "op", str(run.profile))
+        self.assertIn("the family of kernels", text.stdout)
+        text = self.utlz("report", "--by", "layer", str(run.profile))
+        self.assertIn("No stacks of launches were recorded", text.stdout)
 
     def test_budget_is_kept(self):
         _, report = self.run_model(VERSIONS[0], "200",

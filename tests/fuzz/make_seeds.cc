@@ -155,6 +155,15 @@ void AddHostileNames(Seeds* seeds) {
   }
 }
 
+void AddFusedNames(Seeds* seeds) {
+  for (const char* name :
+       {"triton_poi_fused__to_copy__unsafe_view_add_native_dropout_backward_0",
+        "triton_per_fused__softmax_backward_data_mul_12_0d1d2de", "triton_tem_fused___and___mm_1",
+        "loop_dynamic_update_slice_convert_fusion_3", "wrapped_reduce_window_1"}) {
+    seeds->Add("fuzz_fused_operations", name);
+  }
+}
+
 std::string ModelFrame(uint16_t type, uint32_t source, const std::string& payload) {
   return ModelFrame({.source = source, .type = type, .offset = 0, .payload = payload});
 }
@@ -257,6 +266,7 @@ int MakeSeeds(ProfileReader* reader, Seeds* seeds) {
   seeds->Add("fuzz_attach", head);
   AddModels(seeds);
   AddHostileNames(seeds);
+  AddFusedNames(seeds);
   AddHistory(seeds);
   AddSparseStrings(seeds);
   AddUnknownTypes(seeds);

@@ -129,15 +129,38 @@ std::string RenderTree(const std::string& title, const OwnersSummary& owners, co
   return table.Render(static_cast<int>(left_out));
 }
 
-std::string RenderList(const std::string& title, const OwnersSummary& owners, const Rows& rows,
-                       bool with_idle, const TextOptions& options) {
-  OwnerTable table(title, owners, with_idle, options);
+std::string RenderLines(const OwnersSummary& owners, const TextOptions& options) {
+  const Rows& rows = owners.lines();
+  OwnerTable table("lines", owners, true, options);
   const int shown = std::min(rows.size(), static_cast<int>(options.top));
   for (int i = 0; i < shown; ++i) {
     table.Add(EscapeForTerminal(rows.Get(i).name()), rows.Get(i));
-    if (with_idle) table.AddIdle(rows.Get(i));
+    table.AddIdle(rows.Get(i));
   }
   return table.Render(rows.size() - shown);
+}
+
+// Marked where no operation is known, only the kind of the kernels' work.
+std::string RenderOperations(const OwnersSummary& owners, const TextOptions& options) {
+  const Rows& rows = owners.operations();
+  OwnerTable table("operations", owners, false, options);
+  const int shown = std::min(rows.size(), static_cast<int>(options.top));
+  bool any_family = false, any_named = false;
+  for (int i = 0; i < shown; ++i) {
+    const bool is_family = rows.Get(i).origin() != "kernel_name";
+    (is_family ? any_family : any_named) = true;
+    table.Add(
+        (is_family ? "(" : "") + EscapeForTerminal(rows.Get(i).name()) + (is_family ? ")" : ""),
+        rows.Get(i));
+  }
+  if (shown == 0) return {};
+  std::string note;
+  if (any_named) note = "Operations are those that a compiler wrote into the kernels' names.";
+  if (any_family) {
+    note += (note.empty() ? "" : " ") +
+            std::string("In brackets: the family of kernels whose operations are not known.");
+  }
+  return table.Render(rows.size() - shown) + Wrap(note, options.columns, 2);
 }
 
 }  // namespace
@@ -157,23 +180,21 @@ std::string RenderCoverage(const OwnersSummary& owners, const TextOptions& optio
 }
 
 std::string RenderOwners(const Summary& summary, const TextOptions& options) {
-  if (!summary.has_owners()) {
+  const OwnersSummary& owners = summary.owners();
+  std::string text = RenderCoverage(owners, options);
+  if (options.group_by == GroupBy::kOperation) return text + RenderOperations(owners, options);
+  if (owners.lines_size() == 0 && text.empty()) {
     return Wrap("No stacks of launches were recorded: utlz run --stacks=auto reads them.",
                 options.columns, 2);
   }
-  const OwnersSummary& owners = summary.owners();
-  std::string text = RenderCoverage(owners, options);
   if (options.group_by == GroupBy::kLayer) {
     if (owners.repeated_layers_size() > 0) {
       text +=
           RenderTree("repeated layers summed", owners, owners.repeated_layers(), options) + "\n";
     }
     text += RenderTree("layers", owners, owners.layers(), options);
-  } else if (options.group_by == GroupBy::kLine) {
-    text += RenderList("lines", owners, owners.lines(), true, options);
   } else {
-    text +=
-        RenderList("operations (families of kernels)", owners, owners.operations(), false, options);
+    text += RenderLines(owners, options);
   }
   return text;
 }

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collector/summary/owner_work.h"
@@ -79,14 +81,97 @@ class OwnersTest : public ::testing::Test {
     return launch;
   }
 
+  static constexpr uint32_t kOwnKernels = 2;  // "gemm", "norm"
+
   RunBuilder run_;
   Strings strings_;
   Stacks stacks_;
 };
 
-TEST_F(OwnersTest, ThereAreNoneWithoutStacks) {
+TEST_F(OwnersTest, WithoutStacksThereAreOperationsAlone) {
   SendLoop(&run_, 10, 100, 10);
+  const Summary summary = run_.EndRun(kMillisecond);
+  const OwnersSummary& owners = summary.owners();
+  EXPECT_EQ(OwnTime(owners.operations()), owners.time_ns());
+  EXPECT_GT(owners.time_ns(), 0);
+  EXPECT_EQ(owners.layers_size() + owners.lines_size() + owners.repeated_layers_size(), 0);
+  EXPECT_FALSE(owners.has_line_share()) << "nobody looked for lines";
+  EXPECT_FALSE(owners.has_idle_time_ns());
+}
+
+TEST_F(OwnersTest, WithoutKernelsThereAreNone) {
   EXPECT_FALSE(run_.EndRun(kMillisecond).has_owners());
+}
+
+double Sum(const google::protobuf::RepeatedField<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+TEST_F(OwnersTest, OperationsAreThoseOfNamesElseFamilies) {
+  run_.SendKernels({"triton_poi_fused_add_relu_0", "triton_poi_fused_add_relu_1",
+                    "triton_poi_fused_gemm_0", "my_gemm"},
+                   1, 132, 0, kOwnKernels);
+  run_.SendLaunches({From(0, 0, 100, 2), From(0, 200, 300, 3), From(0, 600, 50, 4),
+                     From(0, 700, 70, 5), From(0, 800, 80, 0)});
+  const Summary summary = run_.EndRun(kMillisecond);
+  const auto& operations = summary.owners().operations();
+  const OwnerSummary* fused = RowNamed(operations, "add + relu");
+  ASSERT_NE(fused, nullptr);
+  EXPECT_EQ(fused->origin(), "kernel_name");
+  EXPECT_EQ(fused->time_ns(), 400);
+  EXPECT_EQ(fused->launches(), 2);
+  ASSERT_EQ(fused->own_kernel_ids_size(), 2);
+  EXPECT_EQ(fused->own_kernel_time_ns(0), 300) << "most time first";
+  // An operation that is called as a family is: they stand apart.
+  std::map<std::string, double> gemms;
+  for (const OwnerSummary& row : operations) {
+    if (row.name() == "gemm") gemms[row.origin()] = row.time_ns();
+  }
+  EXPECT_EQ(gemms, (std::map<std::string, double>{{"family", 150}, {"kernel_name", 50}}));
+}
+
+TEST_F(OwnersTest, KernelsOfAnOwnerAreNamedWithTheirPart) {
+  const uint32_t model = Module(0, "", "Gpt");
+  const uint32_t layer = Module(model, "mlp", "Mlp");
+  SendStacks();
+  run_.SendLaunches({From(model, 0, 100, 0), From(layer, 200, 200, 0), From(layer, 500, 400, 1)});
+  const Summary summary = run_.EndRun(kMillisecond);
+  std::map<uint32_t, std::string> names;
+  for (const KernelSummary& kernel : summary.kernels()) names[kernel.id()] = kernel.name();
+  const auto parts = [&](const OwnerSummary& row) {
+    std::map<std::string, double> times;
+    for (int i = 0; i < row.own_kernel_ids_size(); ++i) {
+      times[names[row.own_kernel_ids(i)]] = row.own_kernel_time_ns(i);
+    }
+    return times;
+  };
+  const auto& layers = summary.owners().layers();
+  EXPECT_EQ(parts(*RowNamed(layers, "Gpt")), (std::map<std::string, double>{{"gemm", 100}}))
+      << "without those of the layers inside";
+  EXPECT_EQ(parts(*RowNamed(layers, "mlp")),
+            (std::map<std::string, double>{{"gemm", 200}, {"norm", 400}}));
+  EXPECT_FALSE(layers.Get(0).has_own_kernels_left_out());
+}
+
+TEST_F(OwnersTest, KernelsOfAnOwnerAreBounded) {
+  constexpr uint32_t kKernels = 100, kShown = 64;
+  std::vector<std::string> names;
+  for (uint32_t i = 0; i < kKernels; ++i) names.push_back("kernel" + std::to_string(i));
+  run_.SendKernels(names, 1, 132, 0, kOwnKernels);
+  strings_.set_first(strings_.first() + kKernels);
+  const uint32_t model = Module(0, "", "Gpt");
+  SendStacks();
+  std::vector<Launch> launches;
+  for (uint32_t i = 0; i < kKernels; ++i) {
+    launches.push_back(From(model, 1000 * i, 100 + i, 2 + i));
+  }
+  run_.SendLaunches(launches);
+  const Summary summary = run_.EndRun(kMillisecond);
+  const OwnerSummary& layer = summary.owners().layers(0);
+  EXPECT_EQ(layer.own_kernel_ids_size(), static_cast<int>(kShown));
+  EXPECT_EQ(layer.own_kernels_left_out(), kKernels - kShown);
+  EXPECT_EQ(layer.own_kernel_time_ns(0), 100 + kKernels - 1);
+  EXPECT_LT(Sum(layer.own_kernel_time_ns()), layer.own_time_ns());
 }
 
 TEST_F(OwnersTest, LayersAreATreeWhoseOwnTimesSumToAll) {
@@ -213,11 +298,12 @@ TEST(OwnerWorkTest, KindsOfAKernelHaveTheirOwnFlops) {
     run.analysis.rows.push_back(row);
   }
   std::map<uint32_t, double> flops, launches;
+  std::map<std::pair<uint32_t, size_t>, double> launches_of_row;
   std::map<uint32_t, int64_t> times;
   DivideWork(
       run.state, run.analysis,
-      [&](uint32_t stack, uint32_t kernel, const WorkPart& part) {
-        EXPECT_EQ(kernel, 0u);
+      [&](uint32_t stack, size_t row, const WorkPart& part) {
+        launches_of_row[{stack, row}] += part.launches;
         flops[stack] += *part.flops;
         launches[stack] += part.launches;
         times[stack] += part.time_ns;
@@ -225,6 +311,8 @@ TEST(OwnerWorkTest, KindsOfAKernelHaveTheirOwnFlops) {
       [](const RowErrors& errors) { EXPECT_EQ(errors.flops, 1e7); });
   EXPECT_NEAR(launches[kSmallLayer], 300, 2);
   EXPECT_NEAR(launches[kLargeLayer], 300, 2);
+  EXPECT_NEAR((launches_of_row[{kSmallLayer, 0}]), 300, 2);
+  EXPECT_NEAR((launches_of_row[{kLargeLayer, 1}]), 300, 2);
   EXPECT_NEAR(flops[kSmallLayer], 300e9, 3e9);
   EXPECT_NEAR(flops[kLargeLayer], 1200e9, 3e9);
   EXPECT_EQ(times[kSmallLayer] + times[kLargeLayer],
@@ -241,7 +329,7 @@ TEST(OwnerWorkTest, LaunchesWithoutAStackAreNobodys) {
   std::map<uint32_t, int64_t> times;
   DivideWork(
       run.state, run.analysis,
-      [&](uint32_t stack, uint32_t, const WorkPart& part) { times[stack] += part.time_ns; },
+      [&](uint32_t stack, size_t, const WorkPart& part) { times[stack] += part.time_ns; },
       [](const RowErrors&) {});
   EXPECT_EQ(times[5] + times[0], 1001);
   EXPECT_EQ(times[5], 250);

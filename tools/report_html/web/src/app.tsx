@@ -10,6 +10,8 @@ import { LadderSection } from "./first_screen/ladder";
 import { Headline } from "./headline";
 import { KernelDetail } from "./kernel_detail";
 import { KernelTable } from "./kernel_table";
+import { kernelsOfOwner } from "./owners/owner_kernels";
+import { OwnersSection } from "./owners/owners_section";
 import { RankTable } from "./ranks";
 import { Roofline } from "./roofline";
 import { SelectionBar } from "./selection_bar";
@@ -44,7 +46,11 @@ function useKeys(clear: () => void): void {
 export function App({ data }: { data: ReportData }) {
   const [selection, select] = useReducer(change, NOTHING);
   const theme = useTheme();
-  const kernels = useMemo(() => filterKernels(data.summary, selection), [data, selection]);
+  const ownerKernels = useMemo(
+    () => (selection.owner ? kernelsOfOwner(data.summary, selection.owner) : undefined),
+    [data, selection.owner]);
+  const kernels = useMemo(() => filterKernels(data.summary, selection, ownerKernels?.time_ns),
+    [data, selection, ownerKernels]);
   const windowTime = useMemo(
     () => (selection.window ? timeInWindow(data.summary, selection.window) : undefined),
     [data, selection.window]);
@@ -64,7 +70,8 @@ export function App({ data }: { data: ReportData }) {
       window.removeEventListener("afterprint", after);
     };
   }, []);
-  const report = { ...data, selection, select, kernels, windowTime, changes, dark: theme.dark };
+  const report = { ...data, selection, select, kernels, windowTime, ownerKernels, changes,
+    dark: theme.dark };
   return (
     <ReportContext.Provider value={report}>
       <a class="skip" href="#kernels">Skip to the kernels</a>
@@ -80,6 +87,7 @@ export function App({ data }: { data: ReportData }) {
         <Alerts />
         <SelectionBar />
         <Waterfall />
+        <OwnersSection />
         <Roofline />
         <KernelDetail />
         <KernelTable printing={printing} />

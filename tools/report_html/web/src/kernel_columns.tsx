@@ -67,6 +67,8 @@ export const COLUMNS: Column[] = [
     value: (kernel) => kernel.time_share, cell: (kernel) => <ShareBar value={kernel.time_share} /> },
   number("window", "in window", "time inside the chosen window", true,
     (kernel, report) => report.windowTime?.get(kernel.id), format.time),
+  number("owner", "in the part", "of its launches in the whole run, those of the chosen layer, line or operation",
+    true, (kernel, report) => report.ownerKernels?.time_ns.get(kernel.id), format.time),
   { id: "change", title: "change", hint: "of its time, against the run before", shown: true,
     value: (kernel, report) => changeOf(kernel, report)?.time_ns.delta,
     cell: (kernel, report) => changeText(changeOf(kernel, report)) },
@@ -100,6 +102,7 @@ export function availableColumns(report: Report): Column[] {
   return COLUMNS.filter((column) =>
     (column.id !== "gpu" || report.summary.devices.length > 1) &&
     (column.id !== "window" || (report.windowTime?.size ?? 0) > 0) &&
+    (column.id !== "owner" || report.ownerKernels !== undefined) &&
     (column.id !== "change" || report.difference !== undefined));
 }
 

@@ -1,4 +1,5 @@
 // What is selected, in one place: every view shows the same selection, and any view can change it.
+import type { OwnerChoice } from "./owners/owner_kernels";
 import type { Bound, Kernel, Summary } from "./summary";
 
 export interface TimeWindow { start_ns: number; end_ns: number }
@@ -10,6 +11,7 @@ export interface Selection {
   device?: string;               // uuid
   pid?: number;
   marker?: number;               // index into nvtx
+  owner?: OwnerChoice;           // layer, line or operation
   slice?: string;                // waterfall slice that set the bounds
   window?: TimeWindow;           // since the run's start
 }
@@ -24,6 +26,7 @@ export type Change =
   | { kind: "device"; uuid?: string }
   | { kind: "pid"; pid?: number }
   | { kind: "marker"; index?: number }
+  | { kind: "owner"; owner?: OwnerChoice }
   | { kind: "window"; window?: TimeWindow }
   | { kind: "clear" };
 
@@ -51,6 +54,7 @@ export function change(selection: Selection, what: Change): Selection {
     case "device": return { ...selection, device: what.uuid };
     case "pid": return { ...selection, pid: what.pid };
     case "marker": return { ...selection, marker: what.index };
+    case "owner": return { ...selection, owner: what.owner };
     case "window": return { ...selection, window: what.window };
     case "clear": return NOTHING;
   }
@@ -59,7 +63,8 @@ export function change(selection: Selection, what: Change): Selection {
 export function isEmpty(selection: Selection): boolean {
   return selection.kernels.size === 0 && selection.bounds.size === 0 && selection.text === "" &&
     selection.device === undefined && selection.pid === undefined &&
-    selection.marker === undefined && selection.window === undefined && !selection.slice;
+    selection.marker === undefined && selection.owner === undefined &&
+    selection.window === undefined && !selection.slice;
 }
 
 function textMatches(kernel: Kernel, words: string[]): boolean {
@@ -70,7 +75,9 @@ function textMatches(kernel: Kernel, words: string[]): boolean {
 }
 
 // Kernels that pass every filter but the choice of single kernels, which marks instead of hiding.
-export function filterKernels(summary: Summary, selection: Selection): Kernel[] {
+// `ofOwner`: those of the chosen owner, where one is chosen and its kernels are known.
+export function filterKernels(summary: Summary, selection: Selection,
+  ofOwner: ReadonlyMap<number, number> | undefined): Kernel[] {
   const words = selection.text.toLowerCase().split(/\s+/).filter((word) => word !== "");
   const ids = selection.marker === undefined
     ? undefined : summary.nvtx[selection.marker]?.kernel_ids;
@@ -80,6 +87,7 @@ export function filterKernels(summary: Summary, selection: Selection): Kernel[] 
     (selection.device === undefined || kernel.device_uuid === selection.device) &&
     (selection.pid === undefined || (kernel.pids ?? []).includes(selection.pid)) &&
     (!inMarker || inMarker.has(kernel.id)) &&
+    (!ofOwner || ofOwner.has(kernel.id)) &&
     (words.length === 0 || textMatches(kernel, words)));
 }
 

@@ -2,6 +2,7 @@ import { BOUNDS } from "./bounds";
 import { useReport } from "./context";
 import { deviceLabel } from "./device_roofs";
 import * as format from "./format";
+import { LISTS, type OwnerListName } from "./owners/owner_tree";
 import { isEmpty } from "./selection";
 
 function Chip({ text, remove }: { text: string; remove: () => void }) {
@@ -11,6 +12,8 @@ function Chip({ text, remove }: { text: string; remove: () => void }) {
     </button>
   );
 }
+
+const ownerWord = (list: OwnerListName) => LISTS.find((one) => one.list === list)?.one ?? list;
 
 // What is selected at present, and the filters that belong to no single view.
 export function SelectionBar() {
@@ -57,6 +60,8 @@ export function SelectionBar() {
         remove={() => select({ kind: "window" })} />}
       {marker && <Chip text={`NVTX: ${marker.name ?? ""}`}
         remove={() => select({ kind: "marker" })} />}
+      {selection.owner && <Chip text={`${ownerWord(selection.owner.list)}: ${selection.owner.name}`}
+        remove={() => select({ kind: "owner" })} />}
       {chosen.slice(0, 4).map((kernel) => <Chip text={kernel.short_name ?? kernel.name ?? "kernel"}
         remove={() => select({ kind: "kernel", id: kernel.id, add: true })} />)}
       {chosen.length > 4 && <span>and {chosen.length - 4} more</span>}

@@ -2,7 +2,8 @@
 import type * as report from "./summary_types";
 
 export type {
-  Bound, Capture, Clock, DataTypeFlops, Device, Family, Finding, Ladder, LadderRung, Phase, Rank,
+  Bound, Capture, Clock, DataTypeFlops, Device, Family, Finding, Ladder, LadderRung, Owner, Owners,
+  Phase, Rank,
   StepLevel, Steps, TimelineSeries, WaterfallSlice,
 } from "./summary_types";
 

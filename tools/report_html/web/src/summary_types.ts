@@ -623,6 +623,10 @@ export interface Owner {
   estimated_savings_ns?: number;
   estimated_savings_error_ns?: number;
   inferred_time_ns?: number;
+  own_kernel_ids?: number[];
+  own_kernel_time_ns?: number[];
+  own_kernels_left_out?: number;
+  origin?: string;
 }
 
 export interface Application {

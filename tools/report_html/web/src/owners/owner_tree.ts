@@ -1,0 +1,154 @@
+// Layers, lines and operations as a tree whose parts have widths.
+import type { Owner, Summary } from "../summary";
+
+export type OwnerListName = "layers" | "repeated_layers" | "lines" | "operations";
+export type Weight = "time" | "flops" | "bytes" | "savings" | "idle";
+
+export interface OwnerNode {
+  key: string;           // unique within the page
+  label: string;
+  owner: Owner;          // figures, those of the parts inside included
+  rows: number[];        // of the list, whose work with what is inside them is this
+  weight: number;
+  children: OwnerNode[];
+  parent?: OwnerNode;
+}
+
+export const LISTS: { list: OwnerListName; label: string; one: string }[] = [
+  { list: "layers", label: "layers", one: "layer" },
+  { list: "repeated_layers", label: "repeated layers, summed", one: "layers" },
+  { list: "lines", label: "lines, by file", one: "line" },
+  { list: "operations", label: "operations", one: "operation" },
+];
+
+const VALUES: Record<Weight, (owner: Owner) => number | undefined> = {
+  time: (owner) => owner.time_ns,
+  flops: (owner) => owner.flops,
+  bytes: (owner) => owner.dram_bytes,
+  savings: (owner) => owner.estimated_savings_ns,
+  idle: (owner) => owner.idle_before_ns,
+};
+
+export const WEIGHTS: { weight: Weight; label: string }[] = [
+  { weight: "time", label: "time" },
+  { weight: "flops", label: "FLOPs" },
+  { weight: "bytes", label: "DRAM bytes" },
+  { weight: "savings", label: "estimated savings" },
+  { weight: "idle", label: "idle time before" },
+];
+
+export function rowsOf(summary: Summary, list: OwnerListName): Owner[] {
+  return summary.owners?.[list] ?? [];
+}
+
+export function weightsOf(rows: Owner[]): typeof WEIGHTS {
+  return WEIGHTS.filter(({ weight }) => rows.some((row) => (VALUES[weight](row) ?? 0) > 0));
+}
+
+// The end of a path that tells it from its neighbours: "mlp", "blocks.0", "blocks.*".
+function endOfPath(name: string): string {
+  const parts = name.split(".");
+  const last = parts[parts.length - 1];
+  return /^(\d+|\*)$/.test(last) ? parts.slice(-2).join(".") : last;
+}
+
+function labelOf(row: Owner, list: OwnerListName): string {
+  const name = row.name ?? "";
+  if (list === "operations") return row.origin === "kernel_name" ? name : `(${name})`;
+  if (list === "lines" || row.parent === undefined) return name;
+  const times = (row.instances ?? 1) > 1 ? ` ×${row.instances}` : "";
+  return endOfPath(name) + times + ((row.inferred_time_ns ?? 0) > 0 ? " (inferred)" : "");
+}
+
+const SUMS = [
+  "time_ns", "own_time_ns", "time_share", "launches", "own_launches", "idle_before_ns", "flops",
+  "dram_bytes", "estimated_savings_ns", "time_without_counters_ns",
+] as const;
+
+// What several have together. Their errors are not independent, so that none is given.
+function sumOf(name: string, owners: Owner[]): Owner {
+  const sum: Owner = { name };
+  for (const field of SUMS) {
+    const values = owners.map((owner) => owner[field]).filter((value) => value !== undefined);
+    if (values.length > 0) sum[field] = values.reduce((all, value) => all + value, 0);
+  }
+  return sum;
+}
+
+function makeGroup(key: string, label: string, children: OwnerNode[]): OwnerNode {
+  const node: OwnerNode = {
+    key, label, children, owner: sumOf(label, children.map((child) => child.owner)),
+    rows: children.flatMap((child) => child.rows),
+    weight: children.reduce((sum, child) => sum + child.weight, 0),
+  };
+  for (const child of children) child.parent = node;
+  return node;
+}
+
+const fileOf = (row: Owner) => row.file ?? (row.kind === "line" ? (row.name ?? "").split(":")[0] : "");
+
+// Files in the order of their first line.
+function byFile(nodes: OwnerNode[]): OwnerNode[] {
+  const files = new Map<string, OwnerNode[]>();
+  for (const node of nodes) {
+    const file = fileOf(node.owner);
+    const lines = files.get(file);
+    if (lines) lines.push(node);
+    else files.set(file, [node]);
+  }
+  return [...files].flatMap(([file, lines]) => file === "" ? lines
+    : [makeGroup(`lines/${file}`, file.split("/").pop() || file, lines)]);
+}
+
+export function makeTree(rows: Owner[], list: OwnerListName, weight: Weight): OwnerNode {
+  const nodes = rows.map((owner, index): OwnerNode => ({
+    key: `${list}/${index}`, label: labelOf(owner, list), owner, rows: [index], children: [],
+    weight: Math.max(0, VALUES[weight](owner) ?? 0),
+  }));
+  const tops: OwnerNode[] = [];
+  nodes.forEach((node, index) => {
+    const { parent } = node.owner;
+    // Parents stand before their children.
+    if (parent === undefined || parent < 0 || parent >= index) {
+      tops.push(node);
+    } else {
+      node.parent = nodes[parent];
+      nodes[parent].children.push(node);
+    }
+  });
+  const root = makeGroup(`${list}/all`, "all kernels", list === "lines" ? byFile(tops) : tops);
+  delete root.owner.own_time_ns;  // all of it is in a part
+  return root;
+}
+
+export function findNode(root: OwnerNode, key: string | undefined): OwnerNode | undefined {
+  if (root.key === key) return root;
+  for (const child of root.children) {
+    const found = findNode(child, key);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+export interface Box { node: OwnerNode; depth: number; left: number; width: number }
+
+// Where each part lies, in pixels: those around `zoomed` and it itself over the whole width, what
+// is inside below them. Parts narrower than a pixel are left out, with what is inside.
+export function layOut(zoomed: OwnerNode, width: number): Box[] {
+  const around: OwnerNode[] = [];
+  for (let node = zoomed.parent; node; node = node.parent) around.unshift(node);
+  const boxes: Box[] = around.map((node, depth) => ({ node, depth, left: 0, width }));
+  const add = (node: OwnerNode, depth: number, left: number, room: number) => {
+    boxes.push({ node, depth, left, width: room });
+    const inside = node.children.reduce((sum, child) => sum + child.weight, 0);
+    const whole = Math.max(node.weight, inside);
+    let at = left;
+    for (const child of whole > 0 ? node.children : []) {
+      const part = room * child.weight / whole;
+      if (part >= 1) add(child, depth + 1, at, part);
+      at += part;
+    }
+  };
+  add(zoomed, around.length, 0, width);
+  return boxes;
+}
