@@ -289,7 +289,7 @@ static_assert(std::is_sorted(std::begin(kHloNames), std::end(kHloNames)));
 
 constexpr std::string_view kNeverAlone[] = {"backward", "forward", "like"};
 constexpr int kMostWords = 9;     // of a name in a table
-constexpr int kMostSuffixes = 2;  // "_3_0d1d2de"
+constexpr int kMostSuffixes = 2;  // "_3_0d1d2de", "_5_1"
 
 bool IsDigit(char letter) { return letter >= '0' && letter <= '9'; }
 bool IsLower(char letter) { return letter >= 'a' && letter <= 'z'; }

@@ -56,6 +56,7 @@ TEST(FusedOperationsTest, AreThoseThatAFusionOfXlaEndsIn) {
   EXPECT_THAT(FusedOperationsOf("loop_dynamic_update_slice_fusion_1"),
               ElementsAre("dynamic_update_slice"));
   EXPECT_THAT(FusedOperationsOf("wrapped_concatenate_11"), ElementsAre("concatenate"));
+  EXPECT_THAT(FusedOperationsOf("loop_add_fusion_5_1"), ElementsAre("add"));
   EXPECT_THAT(FusedOperationsOf("fusion_12"), IsEmpty());
   EXPECT_THAT(FusedOperationsOf("loop_fusion_3"), IsEmpty());
 }
