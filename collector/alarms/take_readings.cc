@@ -7,6 +7,7 @@
 
 #include "collector/kernel_names/kernel_class.h"
 #include "collector/kernel_names/kernel_family.h"
+#include "collector/windows/window_gaps.h"
 
 namespace utlz {
 namespace {
@@ -41,7 +42,7 @@ std::optional<ServerReading> ReadServer(const RunState& run_state) {
 
 // In windows, and in the gaps between them as far as their number is known.
 void CountOperations(const ProcessState& process, uint64_t now_ns, ProcessReading* reading) {
-  for (const WindowTimes::Span& span : process.windows.Spans(now_ns)) {
+  for (const WindowGaps::Span& span : WindowGaps(process.windows).Spans(now_ns)) {
     if (!span.operations.has_value()) return;
     reading->operations += static_cast<double>(*span.operations);
     reading->operations_ns = std::min(span.end_ns, process.newest_ns);

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "collector/windows/window_gaps.h"
+
 namespace utlz {
 namespace {
 
@@ -19,7 +21,7 @@ struct Sums {
   uint32_t windows = 0;
 };
 
-void Add(const WindowTimes::Stretch& before, const WindowTimes::Stretch& window, Sums* sums) {
+void Add(const WindowGaps::Stretch& before, const WindowGaps::Stretch& window, Sums* sums) {
   if (!before.gap_operations.has_value() || !window.gap_operations.has_value()) return;
   const uint64_t gap_operations = *before.gap_operations + *window.gap_operations;
   if (gap_operations < kLeastGapOperations) return;
@@ -50,7 +52,7 @@ double StudentWidening(double degrees_of_freedom) {
 }  // namespace
 
 std::optional<MeasuredCost> MeasureCost(const WindowTimes& windows) {
-  const std::vector<WindowTimes::Stretch> stretches = windows.Stretches();
+  const std::vector<WindowGaps::Stretch> stretches = WindowGaps(windows).Stretches();
   Sums sums;
   for (size_t i = 1; i < stretches.size(); ++i) Add(stretches[i - 1], stretches[i], &sums);
   if (sums.windows < kLeastWindows) return std::nullopt;

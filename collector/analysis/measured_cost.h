@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "collector/run/run_state.h"
-#include "collector/run/window_times.h"
+#include "collector/windows/window_times.h"
 
 namespace utlz {
 

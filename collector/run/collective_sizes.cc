@@ -94,7 +94,7 @@ void CollectiveSizes::Learn(uint64_t communicator, uint32_t ranks, Source* sourc
   communicators_ += source->ranks.size() + source->unnamed_ranks.size();
 }
 
-// A communicator without a name can only be told from others where all are alike.
+// A communicator without a name can only be distinguished from others where all are alike.
 uint32_t CollectiveSizes::RanksOf(uint64_t communicator, const Source& source) {
   const auto named = source.ranks.find(communicator);
   if (named != source.ranks.end()) return named->second;

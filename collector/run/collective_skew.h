@@ -21,6 +21,12 @@ struct ProcessSkew {
   double delay_ns = 0;            // Σ where it was the last: how long after the last of the others
 };
 
+// A communication kernel of one process.
+struct CollectiveArrival {
+  uint64_t start_ns;
+  uint64_t end_ns;
+};
+
 class CollectiveSkew {
  public:
   static constexpr size_t kMaxArrivals = 1u << 18;  // of all processes together
@@ -34,12 +40,7 @@ class CollectiveSkew {
   std::map<uint32_t, ProcessSkew> Summarize() const;
 
  private:
-  struct Arrival {
-    uint64_t start_ns;
-    uint64_t end_ns;
-  };
-
-  std::map<uint32_t, std::vector<Arrival>> arrivals_;
+  std::map<uint32_t, std::vector<CollectiveArrival>> arrivals_;
   std::map<uint32_t, uint64_t> time_ns_;
   size_t count_ = 0;
 };

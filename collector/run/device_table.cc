@@ -15,14 +15,7 @@ std::optional<uint32_t> DeviceTable::Find(std::string_view uuid) {
   auto device = std::make_unique<DeviceState>();
   device->uuid = uuid;
   DeviceState* state = device.get();
-  state->sweep.SetObserver([state](const ActivitySegment& segment) {
-    state->ledger.Add(segment);
-    state->exposed.Add(segment);
-    const bool kernel = (segment.mask & kKernelMask) != 0;
-    if ((segment.mask & kUntracedMask) == 0) {
-      state->busy_series.Add(segment.start_ns, segment.end_ns, kernel ? 1 : 0);
-    }
-  });
+  state->sweep.SetObserver([state](const ActivitySegment& segment) { state->OnSegment(segment); });
   devices_.push_back(std::move(device));
   return static_cast<uint32_t>(devices_.size() - 1);
 }

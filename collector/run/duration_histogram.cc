@@ -20,7 +20,8 @@ uint32_t BucketOf(uint64_t value) {
 double LowerEdge(uint32_t bucket) {
   if (bucket < 2 * kBucketsPerOctave) return bucket;
   const uint32_t shift = bucket / kBucketsPerOctave - 1;
-  return std::ldexp(static_cast<double>(bucket - shift * kBucketsPerOctave), static_cast<int>(shift));
+  return std::ldexp(static_cast<double>(bucket - shift * kBucketsPerOctave),
+                    static_cast<int>(shift));
 }
 
 }  // namespace

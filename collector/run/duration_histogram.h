@@ -1,5 +1,5 @@
-// Durations of one kernel variant: sum, extremes and quantiles, in memory that depends on the spread
-// of the durations and not on their number.
+// Durations of one kernel variant: sum, extremes and quantiles, in memory that depends on the
+// spread of the durations and not on their number.
 //
 // Buckets are logarithmic, 32 to an octave (3.1 % at most, interpolated inside), the first 64
 // nanoseconds one by one. Only the span of buckets between the shortest and the longest duration is

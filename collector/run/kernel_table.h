@@ -18,7 +18,7 @@
 #include "collector/run/duration_histogram.h"
 #include "collector/run/memory_budget.h"
 #include "collector/run/process_table.h"
-#include "collector/run/window_work.h"
+#include "collector/windows/window_work.h"
 
 namespace utlz {
 

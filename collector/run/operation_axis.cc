@@ -18,18 +18,18 @@ OperationAxis::OperationAxis(const RunState& state, uint32_t device)
     if (!Uses(*process, device)) continue;
     const uint64_t now_ns = process->LivedUntilNs(state.NewestNs());
     end_ns_ = std::max(end_ns_, now_ns);
-    const std::vector<WindowTimes::Span> spans = process->windows.Spans(now_ns);
+    const std::vector<WindowGaps::Span> spans = WindowGaps(process->windows).Spans(now_ns);
     gaps_.push_back(GapsOf(spans, ShareOf(*process, spans)));
   }
 }
 
 // Of the process's operations, those on this device.
 double OperationAxis::ShareOf(const ProcessState& process,
-                              const std::vector<WindowTimes::Span>& spans) const {
+                              const std::vector<WindowGaps::Span>& spans) const {
   if (process.device_by_ordinal.size() <= 1) return 1;
   double here = 0;
   double all = 0;
-  for (const WindowTimes::Span& span : spans) {
+  for (const WindowGaps::Span& span : spans) {
     if (!span.traced || !span.operations.has_value()) continue;
     here += ledger_->OperationsBetween(span.start_ns, span.end_ns);
     all += static_cast<double>(*span.operations);
@@ -37,11 +37,11 @@ double OperationAxis::ShareOf(const ProcessState& process,
   return all > 0 ? std::min(1.0, here / all) : 1;
 }
 
-OperationAxis::Gaps OperationAxis::GapsOf(const std::vector<WindowTimes::Span>& spans,
+OperationAxis::Gaps OperationAxis::GapsOf(const std::vector<WindowGaps::Span>& spans,
                                           double share) {
   Gaps gaps;
   Sums sums;
-  for (const WindowTimes::Span& span : spans) {
+  for (const WindowGaps::Span& span : spans) {
     if (span.traced || span.end_ns <= span.start_ns) continue;
     gaps.push_back({span.start_ns, sums});
     if (span.operations.has_value()) {

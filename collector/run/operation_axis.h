@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "collector/run/run_state.h"
+#include "collector/windows/window_gaps.h"
 
 namespace utlz {
 
@@ -37,8 +38,8 @@ class OperationAxis {
   };
   using Gaps = std::vector<Point>;
 
-  double ShareOf(const ProcessState& process, const std::vector<WindowTimes::Span>& spans) const;
-  static Gaps GapsOf(const std::vector<WindowTimes::Span>& spans, double share);
+  double ShareOf(const ProcessState& process, const std::vector<WindowGaps::Span>& spans) const;
+  static Gaps GapsOf(const std::vector<WindowGaps::Span>& spans, double share);
   static Sums Until(const Gaps& gaps, uint64_t time_ns);
 
   const ActivityTotals* ledger_;

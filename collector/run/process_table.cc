@@ -2,22 +2,13 @@
 
 #include <algorithm>
 
+#include "collector/decode/columns.h"
 #include "collector/decode/launch_decoder.h"
+#include "collector/decode/parse.h"
 #include "proto/valid_text.h"
 
 namespace utlz {
 namespace {
-
-// A column is absent (all zero) or as long as the names.
-template <typename Column>
-bool FitsOrAbsent(const Column& column, int expected) {
-  return column.empty() || column.size() == expected;
-}
-
-template <typename Column>
-auto ValueAt(const Column& column, int index) {
-  return column.empty() ? typename Column::value_type{} : column.Get(index);
-}
 
 bool ColumnsAgree(const Variants& message) {
   const int count = message.name_size();
@@ -71,6 +62,26 @@ ProcessState* ProcessTable::Get(uint32_t source) {
   process->source = source;
   live_.emplace(0, source);
   return processes_.emplace(source, std::move(process)).first->second.get();
+}
+
+std::optional<bool> ProcessTable::TakeDescription(uint16_t type, std::string_view payload,
+                                                  ProcessState* process) {
+  switch (type) {
+    case FRAME_CONTEXT: {
+      Context message;
+      return Parse(payload, &message) && AddContext(process, message);
+    }
+    case FRAME_STRINGS: {
+      Strings message;
+      return Parse(payload, &message) && AddStrings(process, message);
+    }
+    case FRAME_VARIANTS: {
+      Variants message;
+      return Parse(payload, &message) && AddVariants(process, message);
+    }
+    default:
+      return std::nullopt;
+  }
 }
 
 bool ProcessTable::AddStrings(ProcessState* process, const Strings& message) {

@@ -15,13 +15,14 @@
 #include <queue>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "collector/run/memory_budget.h"
-#include "collector/run/trace_coverage.h"
-#include "collector/run/window_times.h"
+#include "collector/windows/trace_coverage.h"
+#include "collector/windows/window_times.h"
 #include "proto/profile.pb.h"
 
 namespace utlz {
@@ -78,7 +79,7 @@ struct ProcessState {
 
   bool live() const { return !end.has_value(); }
   // Records of what had ended by then were all handed over, where the process did not end by itself
-  // and that was told: it was killed, or what is known of it was cut off.
+  // and that is known: it was killed, or what is known of it was cut off.
   std::optional<uint64_t> HandedOverUntilNs() const;
   // When it ended, else `now_ns`.
   uint64_t LivedUntilNs(uint64_t now_ns) const {
@@ -104,6 +105,10 @@ class ProcessTable {
   // Makes the process where it is new; null when there are too many.
   ProcessState* Get(uint32_t source);
 
+  // A frame by which a process describes its contexts, names and kernel variants. Nothing for
+  // frames of other types; false where it is refused.
+  std::optional<bool> TakeDescription(uint16_t type, std::string_view payload,
+                                      ProcessState* process);
   // False where the message breaks a rule; then it had no effect.
   bool AddStrings(ProcessState* process, const Strings& message);
   bool AddVariants(ProcessState* process, const Variants& message);

@@ -11,11 +11,14 @@
 #ifndef UTLZ_COLLECTOR_RUN_RUN_INTAKE_H_
 #define UTLZ_COLLECTOR_RUN_RUN_INTAKE_H_
 
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string_view>
 
+#include "collector/run/activity_delivery.h"
+#include "collector/run/agent_intake.h"
 #include "collector/run/run_state.h"
+#include "collector/run/sampler_intake.h"
 #include "collector/run/summary_options.h"
 
 namespace utlz {
@@ -23,9 +26,8 @@ namespace utlz {
 class RunIntake {
  public:
   explicit RunIntake(const SummaryOptions& options = {});
-  ~RunIntake();
-  RunIntake(RunIntake&&) noexcept;
-  RunIntake& operator=(RunIntake&&) noexcept;
+  RunIntake(const RunIntake&) = delete;
+  RunIntake& operator=(const RunIntake&) = delete;
 
   // One frame. `source` is FrameHeader.source (0 = collector and sampler), `type` a FrameType,
   // `payload` the uncompressed protobuf message. Unknown types are skipped.
@@ -37,22 +39,33 @@ class RunIntake {
   const RunState& Advance();
 
   // The same, without placing anything.
-  const RunState& state() const;
+  const RunState& state() const { return run_state_; }
 
   // Of kernels, as far as frames have come.
-  uint64_t Launches() const;
+  uint64_t Launches() const { return run_state_.launches; }
 
   // No more frames will come: places the last records in time too. FRAME_RUN_END does the same; a
   // profile that was cut off lacks it.
   void EndOfInput();
 
-  // Frames refused before they came here (ring, file), so that the summary tells all of them.
-  void CountRefusedFrames(uint64_t frames);
-  void CountUnreadableBytes(uint64_t bytes);
+  // Frames refused before they came here (ring, file), so that the summary counts all of them.
+  void CountRefusedFrames(uint64_t frames) { run_state_.frames_refused += frames; }
+  void CountUnreadableBytes(uint64_t bytes) { run_state_.bytes_unreadable += bytes; }
 
  private:
-  class State;
-  std::unique_ptr<State> state_;
+  bool Take(uint32_t source, uint16_t type, std::string_view payload);
+  bool TakeFromAgent(uint32_t source, uint16_t type, std::string_view payload);
+  bool TakeFromSampler(uint16_t type, std::string_view payload);
+  bool TakeFromCollector(uint16_t type, std::string_view payload);
+  void CountOtherProcesses(uint32_t index, uint32_t counted);
+  bool SetCeilings(const DeviceCeilings& ceilings);
+
+  RunState run_state_;
+  AgentIntake agent_intake_;
+  SamplerIntake sampler_intake_;
+  ActivityDelivery delivery_;
+  size_t bytes_since_count_ = 0;
+  bool ended_ = false;
 };
 
 }  // namespace utlz

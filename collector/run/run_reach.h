@@ -9,12 +9,12 @@ namespace utlz {
 // When a run was, as far as is known when a record of it comes.
 struct RunReach {
   uint64_t start_ns = 0;   // 0: not known
-  uint64_t newest_ns = 0;  // that its process has told of, about once a second; 0: nothing yet
+  uint64_t newest_ns = 0;  // that its process has reported, about once a second; 0: nothing yet
 };
 
-// Nothing ran so long before a run, nor after everything else that its process told of: such a time
-// is of another clock, as that of a profiler which gave CUPTI its own. The system's clock may be
-// set by less, and a program may be stopped for a while.
+// Nothing ran so long before a run, nor after everything else that its process reported: such a
+// time is of another clock, as that of a profiler which gave CUPTI its own. The system's clock may
+// be set by less, and a program may be stopped for a while.
 inline constexpr uint64_t kLongestBeforeRunNs = 3'600'000'000'000;
 inline constexpr uint64_t kLongestAfterNewestNs = 24 * kLongestBeforeRunNs;
 

@@ -31,7 +31,7 @@ namespace utlz {
 
 struct RunState {
   SummaryOptions options;
-  WorkloadSpec work;  // as the run was told, or as the options say
+  WorkloadSpec work;  // as the run's command said, or as the options say
   std::optional<RunStart> run_start;
   std::optional<RunEnd> run_end;
   std::shared_ptr<MemoryBudget> memory = std::make_shared<MemoryBudget>();

@@ -80,9 +80,8 @@ bool SamplerIntake::ConsumeSamples(std::string_view payload, DeviceTable* device
       device->samples.AddImplausible();
       continue;
     }
-    device->samples.Add(*counters, samples_.start_ns[i], samples_.end_ns[i], row_);
-    device->attribution.AddSample(message.metric_set(), samples_.start_ns[i], samples_.end_ns[i],
-                                  row_);
+    device->OnSample(*counters, message.metric_set(), samples_.start_ns[i], samples_.end_ns[i],
+                     row_);
   }
   return true;
 }

@@ -2,21 +2,13 @@
 
 #include <algorithm>
 
+#include "collector/decode/columns.h"
+
 namespace utlz {
 namespace {
 
 // Of an entry of a tree, beside what it holds.
 constexpr size_t kNodeBytes = 64;
-
-template <typename Column>
-bool FitsOrAbsent(const Column& column, int expected) {
-  return column.empty() || column.size() == expected;
-}
-
-template <typename Column>
-auto ValueAt(const Column& column, int index) {
-  return column.empty() ? typename Column::value_type{} : column.Get(index);
-}
 
 bool IsSound(const Stacks& message) {
   const int count = message.parent_size();

@@ -75,7 +75,7 @@ void RangeSession::EndAtExit() {
 void RangeSession::Begin(uint64_t now_ns) {
   began_ns_ = now_ns;
   recorder_->Lock();
-  idle_.Reset(recorder_->streams() == 1);
+  idle_.Reset(recorder_->contexts().streams() == 1);
   recorder_->Unlock();
   phase_.store(Phase::kFindContext, std::memory_order_release);
   if (cupti_->subscribe(&subscriber_, DriverCallCallback, nullptr) != cupti::kSuccess) {

@@ -47,9 +47,8 @@ bool Recorder::Create(RingWriter* ring, const CuptiApi* api, bool with_correlati
   ring_ = ring;
   api_ = api;
   auto* scratch = MapArray<uint8_t>(kScratchBytes);
-  contexts_seen_ = MapArray<uint32_t>(kContextSlots);
   scratch_ = ByteBuffer(scratch, kScratchBytes);
-  return scratch != nullptr && contexts_seen_ != nullptr && strings_.Create() &&
+  return scratch != nullptr && contexts_.Create(ring) && strings_.Create() &&
          variants_.Create(&strings_) && launches_.Create(&variants_, with_correlation) &&
          copies_.Create() && markers_.Create(&strings_) && calls_.Create() &&
          communication_.Create(&strings_);
@@ -68,12 +67,10 @@ void Recorder::Restart(bool with_correlation) {
   strings_.Clear();
   variants_.Clear();
   markers_.Clear();
-  ClearArray(contexts_seen_, kContextSlots);
+  contexts_.Restart();
   strings_sent_ = 0;
   variants_sent_ = VariantTable::kFirst;
   stacks_sent_ = StackTree::kFirst;
-  streams_ = 0;
-  ForgetContexts();
   counts_ = {};
   recent_ = {};
   Unlock();
@@ -160,7 +157,7 @@ void Recorder::ConsumeKernel(const cupti::KernelRecord& record) {
   if (record.graph_node_id != 0) ++counts_.graph_nodes;
   const bool untimed = record.start == 0 || record.end == 0 || CutBySwitch(record);
   Count(record.correlation_id, record.graph_node_id != 0, !untimed);
-  See(record.device_id, record.context_id, record.stream_id);
+  contexts_.See(record.device_id, record.context_id, record.stream_id);
   if (untimed) {
     ++counts_.untimed;
     launches_.AddUntimed(variant);
@@ -176,7 +173,7 @@ void Recorder::ConsumeKernel(const cupti::KernelRecord& record) {
 }
 
 void Recorder::ConsumeMemcpy(const cupti::MemcpyRecord& record) {
-  See(record.device_id, record.context_id, record.stream_id);
+  contexts_.See(record.device_id, record.context_id, record.stream_id);
   Count(record.correlation_id, record.graph_node_id != 0, record.graph_node_id == 0);
   copies_.Add({CopyKindOf(record.copy_kind), record.start, record.end, record.bytes,
                record.stream_id, record.context_id,
@@ -186,7 +183,7 @@ void Recorder::ConsumeMemcpy(const cupti::MemcpyRecord& record) {
 }
 
 void Recorder::ConsumePeerCopy(const cupti::PeerCopyRecord& record) {
-  SeeContext(record.context_id, record.device_id);
+  contexts_.SeeContext(record.context_id, record.device_id);
   Count(record.correlation_id, record.graph_node_id != 0, record.graph_node_id == 0);
   copies_.Add({CopyKindOf(cupti::kCopyPeerToPeer), record.start, record.end, record.bytes,
                record.stream_id, record.context_id, CopyFlagsOf(record.flags, 0, 0),
@@ -195,64 +192,11 @@ void Recorder::ConsumePeerCopy(const cupti::PeerCopyRecord& record) {
 }
 
 void Recorder::ConsumeMemset(const cupti::MemsetRecord& record) {
-  See(record.device_id, record.context_id, record.stream_id);
+  contexts_.See(record.device_id, record.context_id, record.stream_id);
   Count(record.correlation_id, record.graph_node_id != 0, record.graph_node_id == 0);
   copies_.Add({wire::kCopyMemset, record.start, record.end, record.bytes, record.stream_id,
                record.context_id, 0, record.graph_node_id});
   if (copies_.Full()) Flush();
-}
-
-// Contexts are announced when their first record comes, so that no callback is needed for them.
-void Recorder::SeeAnother(uint32_t device, uint32_t context, uint32_t stream) {
-  SeeStream(context, stream);
-  SeeRecent(context);
-  if (!SeeContext(context, device)) return;  // said again with the next record
-  last_device_ = device;
-  last_context_ = context;
-  last_stream_ = stream;
-}
-
-bool Recorder::SeeContext(uint32_t context, uint32_t device) {
-  uint32_t& seen = contexts_seen_[context % kContextSlots];
-  if (seen == context + 1) return true;
-  uint8_t bytes[32];
-  ByteBuffer message(bytes, sizeof bytes);
-  PbWriter out(&message);
-  out.Uint(wire::Context::kId, context);
-  out.Uint(wire::Context::kDeviceOrdinal, device);
-  if (!Send(wire::kFrameContext, message)) return false;
-  seen = context + 1;
-  return true;
-}
-
-void Recorder::SeeRecent(uint32_t context) {
-  for (uint32_t i = 0; i < recent_count_; ++i) {
-    if (recent_contexts_[i] == context) return;
-  }
-  if (recent_count_ < kRecentContexts) ++recent_count_;
-  recent_contexts_[recent_count_ - 1] = context;
-}
-
-bool Recorder::SawOnly(const uint32_t* identifiers, uint32_t count) const {
-  for (uint32_t i = 0; i < recent_count_; ++i) {
-    bool known = false;
-    for (uint32_t j = 0; j < count && !known; ++j) known = recent_contexts_[i] == identifiers[j];
-    if (!known) return false;
-  }
-  return true;
-}
-
-void Recorder::ForgetContexts() {
-  recent_count_ = 0;
-  last_device_ = UINT32_MAX;
-}
-
-void Recorder::SeeStream(uint32_t context, uint32_t stream) {
-  const uint64_t key = uint64_t{context} << 32 | stream;
-  for (uint32_t i = 0; i < streams_; ++i) {
-    if (stream_keys_[i] == key) return;
-  }
-  if (streams_ < kMaxStreams) stream_keys_[streams_++] = key;
 }
 
 void Recorder::Flush() {

@@ -12,6 +12,7 @@
 #include "inject/driver/cupti_api.h"
 #include "inject/record/call_encoder.h"
 #include "inject/record/communication_encoder.h"
+#include "inject/record/context_tracker.h"
 #include "inject/record/copy_encoder.h"
 #include "inject/record/cupti_clock.h"
 #include "inject/record/launch_encoder.h"
@@ -34,7 +35,7 @@ struct RecorderCounts {
   uint64_t unknown = 0;
   uint64_t dropped_by_cupti = 0;
   uint64_t encode_ns = 0;
-  uint64_t new_work = 0;  // that was told of, and may not have been traced so far
+  uint64_t new_work = 0;  // that was reported, and may not have been traced so far
   uint64_t loads = 0;     // of kernels for their first launch
   OperationCount operations;
 };
@@ -69,12 +70,7 @@ class Recorder {
   const RecorderCounts& counts() const { return counts_; }
   const RecentWork& recent() const { return recent_; }
   uint32_t variants() const { return variants_.size(); }
-  // How many streams had work so far; kMaxStreams stands for that many or more.
-  static constexpr uint32_t kMaxStreams = 16;
-  uint32_t streams() const { return streams_; }
-  // Whether all records since ForgetContexts() came from these contexts.
-  bool SawOnly(const uint32_t* identifiers, uint32_t count) const;
-  void ForgetContexts();
+  ContextTracker& contexts() { return contexts_; }
   // Tracing was switched off, and on again.
   void GapBegan() { counts_.operations.GapBegan(); }
   void GapEnded() { counts_.operations.GapEnded(); }
@@ -92,21 +88,12 @@ class Recorder {
   void ConsumeMemcpy(const cupti::MemcpyRecord& record);
   void ConsumePeerCopy(const cupti::PeerCopyRecord& record);
   void ConsumeMemset(const cupti::MemsetRecord& record);
-  // Copies in graphs do not tell whether theirs was launched.
+  // Copies in graphs do not show whether theirs was launched.
   void Count(uint32_t correlation, bool graph_node, bool with_times) {
     const bool begins = !graph_node || counts_.operations.AddNode(correlation);
     if (!graph_node) counts_.operations.Add(correlation);
     launches_.AddUntimedOperations(untimed_operations_.Note(begins, graph_node, with_times));
   }
-  void See(uint32_t device, uint32_t context, uint32_t stream) {
-    if (device != last_device_ || context != last_context_ || stream != last_stream_) {
-      SeeAnother(device, context, stream);
-    }
-  }
-  void SeeAnother(uint32_t device, uint32_t context, uint32_t stream);
-  bool SeeContext(uint32_t context, uint32_t device);
-  void SeeRecent(uint32_t context);
-  void SeeStream(uint32_t context, uint32_t stream);
 
   void FlushLaunches();
   void FlushCommunication();
@@ -118,6 +105,7 @@ class Recorder {
   RingWriter* ring_ = nullptr;
   const CuptiApi* api_ = nullptr;  // filled in later
   RecordWalker walker_;
+  ContextTracker contexts_;
   SwitchTimes switch_times_;
   CuptiClock clock_;
   StringTable strings_;
@@ -133,16 +121,6 @@ class Recorder {
   uint32_t strings_sent_ = 0;
   uint32_t variants_sent_ = VariantTable::kFirst;
   uint32_t stacks_sent_ = StackTree::kFirst;
-  static constexpr uint32_t kContextSlots = 4096;
-  uint32_t* contexts_seen_ = nullptr;  // ring of context identifiers
-  // Since ForgetContexts(); the last place is for whatever comes beyond the others.
-  static constexpr uint32_t kRecentContexts = 16;
-  uint32_t recent_contexts_[kRecentContexts] = {};
-  uint32_t recent_count_ = 0;
-  uint64_t stream_keys_[kMaxStreams] = {};
-  // Where the last record came from; no device has this number.
-  uint32_t last_device_ = UINT32_MAX, last_context_ = 0, last_stream_ = 0;
-  uint32_t streams_ = 0;
   ByteBuffer scratch_;
   RecorderCounts counts_;
   RecentWork recent_;

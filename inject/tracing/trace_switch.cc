@@ -116,7 +116,7 @@ cupti::Result TraceSwitch::On(uint32_t flags) {
   start_ns_ = Now();
   recorder_->Lock();
   recorder_->switch_times().SwitchedOn(start_ns_);
-  recorder_->ForgetContexts();
+  recorder_->contexts().ForgetContexts();
   recorder_->Unlock();
   SendWindow(0);
   gap_reason_ = nullptr;
@@ -184,7 +184,7 @@ bool TraceSwitch::Pausable() const {
     if (cupti_->get_context_id(contexts[i], &identifiers[count]) == cupti::kSuccess) ++count;
   }
   recorder_->Lock();
-  const bool all = recorder_->SawOnly(identifiers, count);
+  const bool all = recorder_->contexts().SawOnly(identifiers, count);
   recorder_->Unlock();
   return all;
 }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <random>
 
-#include "collector/run/window_times.h"
+#include "collector/windows/window_times.h"
 #include "proto/ring_abi.h"
 #include "tests/support/made_up_loads.h"
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "collector/decode/parse.h"
 #include "collector/run/device_table.h"
 #include "proto/profile.pb.h"
 #include "tools/attach/target/proc_file.h"
@@ -14,11 +15,6 @@ namespace {
 
 constexpr size_t kMaxCommandBytes = 60;
 constexpr uint64_t kReportNs = 1'000'000'000;
-
-template <typename Message>
-bool Parse(std::string_view payload, Message* message) {
-  return message->ParseFromArray(payload.data(), static_cast<int>(payload.size()));
-}
 
 // The newest of a column; nothing where it has none, or the reading was missing.
 template <typename Column>
@@ -90,15 +86,15 @@ void ProfileReplay::Consume(uint16_t type, std::string_view payload) {
 
 Snapshot ProfileReplay::Read(uint64_t elapsed_ns) {
   FrameView frame;
-  while (!ended_ && (start_ns_ == 0 || intake_.state().NewestNs() < start_ns_ + elapsed_ns)) {
+  while (!ended_ && (start_ns_ == 0 || intake_->state().NewestNs() < start_ns_ + elapsed_ns)) {
     if (!reader_.Next(&frame)) {
       ended_ = true;
-      intake_.EndOfInput();
+      intake_->EndOfInput();
       break;
     }
     if (frame.type == FRAME_SUMMARY) continue;
     if (frame.source == 0) Consume(frame.type, frame.payload);
-    intake_.Consume(frame.source, frame.type, frame.payload);
+    intake_->Consume(frame.source, frame.type, frame.payload);
   }
   const uint64_t now_ns = start_ns_ + elapsed_ns;
   Snapshot snapshot = {.time_ns = now_ns};
@@ -109,7 +105,7 @@ Snapshot ProfileReplay::Read(uint64_t elapsed_ns) {
   }
   // As seldom as a collector does it.
   if (elapsed_ns >= next_report_ns_) {
-    const RunState& run_state = intake_.Advance();
+    const RunState& run_state = intake_->Advance();
     report_.RenewWhatIsDue(run_state, elapsed_ns);
     run_ = report_.Take(run_state, now_ns);
     run_.set_accepted(true);
@@ -121,7 +117,7 @@ Snapshot ProfileReplay::Read(uint64_t elapsed_ns) {
 }
 
 void ProfileReplay::AddProcesses(uint64_t now_ns, Snapshot* snapshot) const {
-  const RunState& run_state = intake_.state();
+  const RunState& run_state = intake_->state();
   for (GpuSnapshot& gpu : snapshot->gpus) {
     gpu.processes.emplace();
     for (const auto& [source, state] : run_state.processes.processes()) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -30,7 +31,7 @@ class ProfileReplay {
   void AddProcesses(uint64_t now_ns, Snapshot* snapshot) const;
 
   ProfileReader reader_;
-  RunIntake intake_;
+  std::unique_ptr<RunIntake> intake_ = std::make_unique<RunIntake>();
   LiveReport report_;
   uint64_t start_ns_ = 0;
   LiveSnapshot run_;  // as it was reported last

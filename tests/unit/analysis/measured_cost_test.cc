@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "collector/run/window_times.h"
+#include "collector/windows/window_times.h"
 #include "proto/ring_abi.h"
 #include "tests/support/made_up_loads.h"
 #include "tests/support/made_up_windows.h"

@@ -29,7 +29,8 @@ TEST(DurationHistogramTest, QuantilesAreWithinABucket) {
 
 TEST(DurationHistogramTest, KeepsSumsAndExtremesExactly) {
   DurationHistogram histogram;
-  for (const uint64_t value : {uint64_t{0}, uint64_t{1}, uint64_t{63}, uint64_t{64}, uint64_t{1} << 62}) {
+  for (const uint64_t value :
+       {uint64_t{0}, uint64_t{1}, uint64_t{63}, uint64_t{64}, uint64_t{1} << 62}) {
     histogram.Add(value);
   }
   EXPECT_EQ(histogram.count(), 5u);

@@ -1,4 +1,4 @@
-#include "collector/run/window_work.h"
+#include "collector/windows/window_work.h"
 
 #include <gtest/gtest.h>
 
@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "collector/windows/window_gaps.h"
 #include "proto/ring_abi.h"
 
 namespace utlz {
@@ -239,7 +240,7 @@ TEST(WindowWork, WhatEndsWithTheProgramSaysNothingOfWhatOperationsTake) {
     run.Traced(end ? 0 : 100 * kMillisecondNs);
     run.NumberOneMore();  // with a record that is no launch: the agent's own call at the end
     run.Tell();
-    const auto stretches = run.times().Stretches();
+    const auto stretches = WindowGaps(run.times()).Stretches();
     ASSERT_EQ(stretches.size(), 3u);
     EXPECT_TRUE(stretches[1].gap_operations.has_value());
     EXPECT_EQ(stretches[2].gap_operations.has_value(), !end);
@@ -305,7 +306,7 @@ TEST(WindowWork, RecordsThatComeLateAreCountedOnce) {
     window.set_end_ns(window.start_ns() + kMillisecondNs);
     times.Add(window);
   }
-  const auto stretches = times.Stretches();
+  const auto stretches = WindowGaps(times).Stretches();
   ASSERT_EQ(stretches.size(), 3u);
   EXPECT_EQ(*stretches[0].gap_operations + *stretches[1].gap_operations, 4000u - 30);
 }
@@ -331,7 +332,7 @@ TEST(WindowWork, CountsThatCannotBeAreNotUsed) {
     status.set_operations_recorded(200'000);
     status.set_operations_numbered(numbered);
     times.AddStatus(status);
-    EXPECT_DOUBLE_EQ(times.GapWeight(0, 5000), 0.5) << "by time, with " << numbered;
+    EXPECT_DOUBLE_EQ(WindowGaps(times).Weight(0, 5000), 0.5) << "by time, with " << numbered;
   }
 }
 
@@ -344,7 +345,7 @@ TEST(WindowWork, NumbersThatOtherCallsTakeTooAreNotUsed) {
     run.Untraced(100 * kMillisecondNs);
   }
   run.Tell();
-  EXPECT_FALSE(run.times().Stretches()[0].gap_operations.has_value());
+  EXPECT_FALSE(WindowGaps(run.times()).Stretches()[0].gap_operations.has_value());
 }
 
 TEST(WindowWork, WhatACaptureTookInTheFirstWindowDoesNotMatter) {
@@ -402,7 +403,7 @@ TEST(WindowWork, NumbersThatOtherCallsTakeAreTakenOff) {
   run.SkipNumbers(1);
   run.Alternate(12, 100 * kMillisecondNs);
   EXPECT_NEAR(run.Estimate() / run.Truth(), 1, 0.01);
-  EXPECT_TRUE(run.times().Stretches()[0].gap_operations.has_value());
+  EXPECT_TRUE(WindowGaps(run.times()).Stretches()[0].gap_operations.has_value());
 }
 
 // Windows of a program that launches once a millisecond, and what the agent tells after each.

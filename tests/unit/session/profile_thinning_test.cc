@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "collector/profile/profile_reader.h"
-#include "collector/run/trace_coverage.h"
 #include "collector/session/run_recorder.h"
+#include "collector/windows/trace_coverage.h"
 #include "proto/profile.pb.h"
 #include "proto/ring_abi.h"
 #include "tests/support/launch_encoder.h"

@@ -1,4 +1,4 @@
-#include "collector/run/trace_coverage.h"
+#include "collector/windows/trace_coverage.h"
 
 #include <algorithm>
 

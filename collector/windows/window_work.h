@@ -5,15 +5,15 @@
 //
 // The tail is the last slices of the window before the gap (WindowTimes::TailSlice), the head the
 // first slice of the window after it. Gap, tail and head are numbers of operations (kernels,
-// copies, sets, launches of graphs) where the agent could tell how many ran in the gap
+// copies, sets, launches of graphs) where the agent could count how many ran in the gap
 // (inject/record/operation_count.h), else lengths of time. Constant cost a launch, constant memory
 // a kernel. Thread safety: none.
-#ifndef UTLZ_COLLECTOR_RUN_WINDOW_WORK_H_
-#define UTLZ_COLLECTOR_RUN_WINDOW_WORK_H_
+#ifndef UTLZ_COLLECTOR_WINDOWS_WINDOW_WORK_H_
+#define UTLZ_COLLECTOR_WINDOWS_WINDOW_WORK_H_
 
 #include <cstdint>
 
-#include "collector/run/window_times.h"
+#include "collector/windows/window_times.h"
 
 namespace utlz {
 
@@ -31,7 +31,7 @@ class WindowWork {
   void Add(const WindowTimes& times, WindowTimes::Place place, const KernelSum& work);
   // What it did in all gaps up to `now_ns`.
   KernelSum InGaps(const WindowTimes& times, uint64_t now_ns) const;
-  // Of the time in them: from how far the two sides of each gap tell different amounts.
+  // Of the time in them: from how far the amounts on the two sides of each gap differ.
   double TimeVarianceInGaps(const WindowTimes& times, uint64_t now_ns) const;
 
  private:
@@ -56,4 +56,4 @@ class WindowWork {
 
 }  // namespace utlz
 
-#endif  // UTLZ_COLLECTOR_RUN_WINDOW_WORK_H_
+#endif  // UTLZ_COLLECTOR_WINDOWS_WINDOW_WORK_H_

@@ -1,7 +1,7 @@
 // How much of a process's life was traced, from its TraceWindow frames (kernels only).
 // Thread safety: none.
-#ifndef UTLZ_COLLECTOR_RUN_TRACE_COVERAGE_H_
-#define UTLZ_COLLECTOR_RUN_TRACE_COVERAGE_H_
+#ifndef UTLZ_COLLECTOR_WINDOWS_TRACE_COVERAGE_H_
+#define UTLZ_COLLECTOR_WINDOWS_TRACE_COVERAGE_H_
 
 #include <cstdint>
 #include <optional>
@@ -35,19 +35,19 @@ class TraceCoverage {
   }
   uint64_t UntracedNs() const { return untraced_ns_; }  // between windows
   // The stretch since the last window was closed, if that was long before `now_ns`: tracing was
-  // told to end, or paused and never went on.
+  // asked to end, or paused and never went on.
   std::optional<UntracedGap> Tail(uint64_t now_ns) const;
 
  private:
   uint64_t windows_ = 0;
   bool markers_ = false;
   uint64_t first_start_ns_ = 0;
-  uint64_t closed_ns_ = 0;       // inside closed windows
-  uint64_t untraced_ns_ = 0;     // between windows
-  uint64_t open_start_ns_ = 0;   // 0 = no window is open
-  uint64_t last_end_ns_ = 0;     // of the latest closed window
+  uint64_t closed_ns_ = 0;      // inside closed windows
+  uint64_t untraced_ns_ = 0;    // between windows
+  uint64_t open_start_ns_ = 0;  // 0 = no window is open
+  uint64_t last_end_ns_ = 0;    // of the latest closed window
 };
 
 }  // namespace utlz
 
-#endif  // UTLZ_COLLECTOR_RUN_TRACE_COVERAGE_H_
+#endif  // UTLZ_COLLECTOR_WINDOWS_TRACE_COVERAGE_H_

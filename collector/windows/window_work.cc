@@ -1,10 +1,12 @@
-#include "collector/run/window_work.h"
+#include "collector/windows/window_work.h"
+
+#include "collector/windows/window_gaps.h"
 
 namespace utlz {
 namespace {
 
 // Of what ran in a gap, from what ran on its two sides.
-double Variance(const WindowTimes::Sides& sides, double tail_ns, double head_ns) {
+double Variance(const WindowGaps::Sides& sides, double tail_ns, double head_ns) {
   const double apart_ns = sides.gap_of_tail * tail_ns - sides.gap_of_head * head_ns;
   return sides.trust * apart_ns * sides.trust * apart_ns;
 }
@@ -33,7 +35,7 @@ void WindowWork::EnterWindow(const WindowTimes& times, uint32_t window) {
   constexpr uint64_t kNowNs = 0;  // the windows before the newest one have ended
   earlier_variance_ += VarianceBefore(times, kNowNs);
   earlier_ += HeadInGap(times, kNowNs);
-  earlier_ += tail_ * times.GapWeight(tail_window_, kNowNs);
+  earlier_ += tail_ * WindowGaps(times).Weight(tail_window_, kNowNs);
   tail_ = Tail(times, kNowNs);
   tail_window_ = window_;
   window_ = window;
@@ -51,8 +53,8 @@ KernelSum WindowWork::InGaps(const WindowTimes& times, uint64_t now_ns) const {
   KernelSum sum = earlier_;
   if (times.empty()) return sum;
   sum += HeadInGap(times, now_ns);
-  sum += tail_ * times.GapWeight(tail_window_, now_ns);
-  sum += Tail(times, now_ns) * times.GapWeight(window_, now_ns);
+  sum += tail_ * WindowGaps(times).Weight(tail_window_, now_ns);
+  sum += Tail(times, now_ns) * WindowGaps(times).Weight(window_, now_ns);
   return sum;
 }
 
@@ -61,15 +63,16 @@ double WindowWork::TimeVarianceInGaps(const WindowTimes& times, uint64_t now_ns)
   if (times.empty()) return variance;
   variance += VarianceBefore(times, now_ns);
   // Of a kernel that no later window has seen.
-  const auto after = times.SidesOfGap(window_, now_ns);
+  const auto after = WindowGaps(times).SidesOf(window_, now_ns);
   if (after) variance += Variance(*after, Tail(times, now_ns).time_ns, 0);
   return variance;
 }
 
 // Of the gap before window_, and of the one after tail_window_ where that is another.
 double WindowWork::VarianceBefore(const WindowTimes& times, uint64_t now_ns) const {
-  const auto after_tail = times.SidesOfGap(tail_window_, now_ns);
-  const auto before_head = window_ == 0 ? std::nullopt : times.SidesOfGap(window_ - 1, now_ns);
+  const auto after_tail = WindowGaps(times).SidesOf(tail_window_, now_ns);
+  const auto before_head =
+      window_ == 0 ? std::nullopt : WindowGaps(times).SidesOf(window_ - 1, now_ns);
   if (after_tail && after_tail->after == window_) {
     return Variance(*after_tail, tail_.time_ns, head_.time_ns);
   }
@@ -79,7 +82,7 @@ double WindowWork::VarianceBefore(const WindowTimes& times, uint64_t now_ns) con
 
 // In the gap before window_.
 KernelSum WindowWork::HeadInGap(const WindowTimes& times, uint64_t now_ns) const {
-  return window_ == 0 ? KernelSum{} : head_ * times.GapWeight(window_ - 1, now_ns);
+  return window_ == 0 ? KernelSum{} : head_ * WindowGaps(times).Weight(window_ - 1, now_ns);
 }
 
 KernelSum WindowWork::Tail(const WindowTimes& times, uint64_t now_ns) const {

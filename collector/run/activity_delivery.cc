@@ -1,0 +1,85 @@
+#include "collector/run/activity_delivery.h"
+
+#include <algorithm>
+
+#include "collector/run/untraced_time.h"
+
+namespace utlz {
+namespace {
+
+// Activities held by a device before a look at the watermark is worth its cost, and bytes of frames
+// between two looks where each would cost much: of many processes, or of a device that holds many.
+constexpr size_t kReleaseBatch = 65536;
+constexpr size_t kReleaseBytes = 64u << 10;
+// Of at most so many processes each look costs little.
+constexpr size_t kFewProcesses = 1024;
+// Held by all devices together.
+constexpr size_t kMostHeld = 8 * ActivitySorter::kDefaultMaximumHeld;
+
+}  // namespace
+
+void ActivityDelivery::ReleaseFull() {
+  const bool look = bytes_since_look_ >= kReleaseBytes;
+  if (look) bytes_since_look_ = 0;
+  const bool few_processes = state_->processes.processes().size() <= kFewProcesses;
+  const uint64_t watermark_ns = state_->processes.WatermarkNs(kWatermarkSlackNs);
+  size_t held = 0;
+  for (uint32_t i = 0; i < state_->devices.size(); ++i) {
+    const ActivitySorter& queue = state_->devices[i].queue;
+    const bool is_cheap = few_processes && queue.held() < 4 * kReleaseBatch;
+    if (queue.full() || (queue.held() >= kReleaseBatch && (look || is_cheap))) {
+      ReleaseDevice(i, watermark_ns);
+    }
+    held += queue.held();
+  }
+  if (held >= kMostHeld) ReleaseHalfOfEach();
+}
+
+void ActivityDelivery::Advance() {
+  const uint64_t watermark_ns = state_->processes.WatermarkNs(kWatermarkSlackNs);
+  for (uint32_t i = 0; i < state_->devices.size(); ++i) ReleaseDevice(i, watermark_ns);
+}
+
+void ActivityDelivery::ReleaseAll() {
+  state_->correlator.SettleAll();
+  state_->collective_sizes.SettleAll(state_->kernels);
+  for (uint32_t i = 0; i < state_->devices.size(); ++i) ReleaseDevice(i, UINT64_MAX);
+}
+
+// Whatever the watermark says: there are too many devices for each to fill its own queue.
+void ActivityDelivery::ReleaseHalfOfEach() {
+  for (uint32_t i = 0; i < state_->devices.size(); ++i) {
+    const ActivitySorter& queue = state_->devices[i].queue;
+    if (queue.held() > 0) ReleaseDevice(i, queue.MiddleNs() + 1);
+  }
+}
+
+void ActivityDelivery::ReleaseDevice(uint32_t index, uint64_t watermark_ns) {
+  DeviceState& device = state_->devices[index];
+  uint64_t reached_ns = 0;
+  for (const Activity& activity : device.queue.Release(watermark_ns, &reached_ns)) {
+    Deliver(activity, index);
+  }
+  device.released_until_ns = std::max(device.released_until_ns, reached_ns);
+  device.sweep.AdvanceTo(device.released_until_ns);
+  UpdateUntracedTime(index, state_);
+  device.attribution.AdvanceTo(device.released_until_ns);
+  state_->ranges.AdvanceTo(index, device.released_until_ns);
+}
+
+void ActivityDelivery::Deliver(const Activity& activity, uint32_t index) {
+  DeviceState& device = state_->devices[index];
+  device.OnActivity(activity);
+  if (step_kernel_.Marks(activity.kernel, state_->kernels)) {
+    device.named_steps.Add(activity.start_ns);
+  }
+  state_->ranges.AddActivity(index, activity);
+  if (activity.kernel == kNoKernel) return;
+  const bool communication = activity.kind == ActivityKind::kCommunication;
+  state_->collective_order.Add(activity.source, activity.kernel, communication);
+  if (communication) {
+    state_->arrivals.Add(activity.source, activity.start_ns, activity.end_ns);
+  }
+}
+
+}  // namespace utlz
