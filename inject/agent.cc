@@ -147,7 +147,7 @@ bool Agent::StartTracing() {
   return true;
 }
 
-// What CUPTI was told is forgotten once another client tore it down.
+// What was set in CUPTI is forgotten once another client tore it down.
 void Agent::FollowTearDown() {
   if (!other_client_.TakeTornDown()) return;
   LimitDeviceMemory();

@@ -164,11 +164,11 @@ class Agent {
   std::atomic<bool> main_thread_ended_{false};
   std::atomic<bool> begins_tracing_{false};  // in an attachment: CUPTI is loaded by our thread
   std::atomic<bool> ended_{false};
-  bool waits_ =
-      false;  // for tools or collectors, attachment by attachment; else one collector for good
+  // For tools or collectors, attachment by attachment; else for one collector for good.
+  bool waits_ = false;
   char service_path_[kMostSocketPathBytes] = "";  // of the service; empty: none
-  uint64_t alone_since_ns_ = 0;                    // AgentHello::alone_since_ns
-  bool attachment_ended_off_ = false;                   // the last one, and the next would too
+  uint64_t alone_since_ns_ = 0;                   // AgentHello::alone_since_ns
+  bool attachment_ended_off_ = false;             // the last one, and the next would too
   ControlSocket control_socket_;
   Attachment attachment_;  // the present one
   OwnDescriptor first_connection_;

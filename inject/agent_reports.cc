@@ -1,4 +1,4 @@
-// What the agent tells of the process and of itself, and the handing over of records.
+// What the agent reports of the process and of itself, and the handing over of records.
 
 #include "inject/agent.h"
 #include "inject/base/clock.h"

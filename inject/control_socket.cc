@@ -203,7 +203,7 @@ void ControlSocket::AcceptConnection() {
     close(connection);
     return;
   }
-  // Whom it does not trust now is told so once the request has come: closed before that, the
+  // Whom it does not trust now hears so once the request has come: closed before that, the
   // connection would lose the answer.
   Add({OwnDescriptor::Adopt(connection), true});
 }

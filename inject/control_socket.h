@@ -64,7 +64,7 @@ class ControlSocket {
   // be.
   bool Serve(Attachment* attachment);
   bool ReadConnections(Attachment* attachment);
-  // True with `attachment` filled; else the connection has been told why not.
+  // True with `attachment` filled; else the connection got the reason.
   bool TakeRequest(const Connection& from, Request* request, Attachment* attachment) const;
   void ReadPair();
   void AcceptConnection();

@@ -140,8 +140,8 @@ static_assert(alignof(RingHeader) == 128);
 //   agent -> collector   AgentHello, with the ring's descriptor as SCM_RIGHTS
 //   collector -> agent   AgentWelcome
 // after which both close the socket. An agent that a service collects from (kCollectorVariable)
-// keeps its end, and so does the service: when it closes, the agent knows that the collector is gone
-// and looks for the next one.
+// keeps its end, and so does the service: when it closes, the agent knows that the collector is
+// gone and looks for the next one.
 inline constexpr uint32_t kHandshakeMagic = 0x5a4c5455;  // "UTLZ"
 
 struct AgentHello {

@@ -17,8 +17,9 @@ inline constexpr uint64_t kStackOfLaunchNs = 700;
 inline constexpr uint64_t TracingCostNs(uint64_t launches, uint64_t graph_nodes) {
   return launches * kTracedLaunchNs + graph_nodes * kTracedGraphNodeNs;
 }
-// Of the host, for each launch of a program in which kernels were recorded twice or more, also while
-// none is: CUPTI's hook (docs/measurements/price.md). 600 ns of a bare launch, 1,000 of PyTorch's.
+// Of the host, for each launch of a program in which kernels were recorded twice or more, also
+// while none is: CUPTI's hook (docs/measurements/price.md). 600 ns of a bare launch, 1,000 of
+// PyTorch's.
 inline constexpr uint64_t kHookedLaunchNs = 1000;
 // The same once records have ended for the process after the first time, or where none ever began.
 inline constexpr uint64_t kUnhookedLaunchNs = 60;

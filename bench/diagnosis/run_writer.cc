@@ -165,7 +165,8 @@ void RankWriter::AnnounceVariants() {
   for (const RecordedKernel& kernel : run_.kernels) {
     strings.add_values(kernel.name);
     const auto name = static_cast<uint32_t>(strings.values_size());
-    const GraphPlace place = run_.graphs ? GraphPlace{.graph = 1, .node = 1000 + name} : GraphPlace{};
+    const GraphPlace place =
+        run_.graphs ? GraphPlace{.graph = 1, .node = 1000 + name} : GraphPlace{};
     AddVariant(kernel, name, place, &variants);
   }
   Write(FRAME_STRINGS, strings);
@@ -313,8 +314,8 @@ void RankWriter::WriteWindowOfSamples(const RecordingWindow& window) {
     values[2] = clock_hz_ * 1e-9 * kSampleIntervalNs;
     for (size_t metric = 0; metric < values.size(); ++metric) {
       const double whole = values[metric] + left[metric];
-      values[metric] =
-          std::floor(whole / kSampledMetrics[metric].resolution) * kSampledMetrics[metric].resolution;
+      values[metric] = std::floor(whole / kSampledMetrics[metric].resolution) *
+                       kSampledMetrics[metric].resolution;
       left[metric] = whole - values[metric];
     }
     const uint64_t start_ns = kRunStartNs + now;

@@ -27,7 +27,8 @@ std::vector<Launch> Loop() {
 std::string Batch() {
   DecodedLaunches decoded;
   decoded.launches = Loop();
-  decoded.segments.push_back({.launches = kLaunches, .stream = 7, .context = 1, .graph_correlation = 0});
+  decoded.segments.push_back(
+      {.launches = kLaunches, .stream = 7, .context = 1, .graph_correlation = 0});
   return EncodeLaunches(decoded).SerializeAsString();
 }
 

@@ -66,7 +66,8 @@ int Run(int argc, char** argv) {
   SimulationOptions options;
   std::printf(
       "| load | start-up, s | first bytes, s | all bytes, s | ± 10, ± 5 %%, s | ± 5, ± 4 %%, s | "
-      "at the end ± %%: bytes, FLOPs (as measured) | true error of bytes, %% | time with bytes, %% | "
+      "at the end ± %%: bytes, FLOPs (as measured) | true error of bytes, %% | time with bytes, %% "
+      "| "
       "sampler CPU, s: start-up, steps | "
       "samples | sampled, %% of steps | traced, %% |\n");
   for (int i = 1; i < argc; ++i) {

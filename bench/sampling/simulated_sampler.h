@@ -33,8 +33,8 @@ class SimulatedSampler {
  public:
   SimulatedSampler(const WindowScheduleOptions& options, const SamplerCosts& costs);
 
-  // Does what is due at `now_ns`. Returns a window that has ended; the caller then reports by Read()
-  // what it brought.
+  // Does what is due at `now_ns`. Returns a window that has ended; the caller then reports by
+  // Read() what it brought.
   std::optional<SampledWindow> Step(uint64_t now_ns);
   // What a window brought: how many samples, and whether the GPU computed or copied.
   void Read(uint64_t now_ns, uint64_t samples, bool busy);

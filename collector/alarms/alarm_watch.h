@@ -22,7 +22,7 @@ namespace utlz {
 
 class AlarmWatch {
  public:
-  // Raised at once; those beyond are counted, and not told.
+  // Raised at once; those beyond are only counted.
   static constexpr size_t kMostRaised = 64;
   // Told in one run, for the same reason.
   static constexpr uint32_t kMostTold = 1000;
@@ -30,7 +30,7 @@ class AlarmWatch {
   // What is new: alarms that are raised, and those that are over, which have their end.
   std::vector<Alarm> Look(const Readings& readings);
 
-  // The metrics that tell of alarms. `host` is of the labels that every metric has.
+  // The metrics of alarms. `host` is of the labels that every metric has.
   void AddTo(const Labels& host, MetricsSnapshot* snapshot) const;
 
  private:

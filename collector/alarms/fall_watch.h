@@ -47,7 +47,8 @@ class FallWatch {
   // pieces, such as steps, gives no rate for a block with one piece.
   explicit FallWatch(double fewest = 0) : fewest_(fewest) {}
 
-  // Takes the amount counted up to `time_ns`; both grow. A smaller time or amount begins a new block.
+  // Takes the amount counted up to `time_ns`; both grow. A smaller time or amount begins a new
+  // block.
   void Add(uint64_t time_ns, double amount);
   // What comes next has nothing to do with what came before.
   void Forget();

@@ -39,9 +39,9 @@ double RecordsCostNs(const RunState& state) {
 
 double TracedLaunchCostNs(const RunState& state) {
   const auto& processes = state.processes.processes();
-  const bool told = std::any_of(processes.begin(), processes.end(),
-                                [](const auto& entry) { return entry.second->has_status; });
-  return told ? static_cast<double>(kTracedLaunchNs) : 0;
+  const bool traced = std::any_of(processes.begin(), processes.end(),
+                                  [](const auto& entry) { return entry.second->has_status; });
+  return traced ? static_cast<double>(kTracedLaunchNs) : 0;
 }
 
 double TracedGraphsCostNs(const RunState& state) {

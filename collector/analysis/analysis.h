@@ -27,7 +27,7 @@ struct KernelRow {
   RooflineWork attained;          // the same under measured ceilings; unknown where there are none
   bool overlapped = false;        // `work` is withheld: see DeviceAnalysis::overlap_share
   bool flops_uncertain = false;    // no report of the kernel alone may show its FLOPs
-  std::string withheld;           // why its counters are not told, its rooflines unknown; else empty
+  std::string withheld;  // why its counters are not shown, its rooflines unknown; else empty
 };
 
 // Where kernels of several processes ran at once for longer than this share, bytes and FLOPs of

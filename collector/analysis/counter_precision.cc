@@ -42,8 +42,9 @@ double Imprecision(const KernelPart& part, std::initializer_list<MetricRole> rol
 double Imprecision(const Known& known, const Ceilings& ceilings) {
   if (known.part == nullptr) return 1;
   const double seconds = known.mean_ns * 1e-9;
-  const double of_bytes = Imprecision(*known.part, {METRIC_DRAM_READ_BYTES, METRIC_DRAM_WRITE_BYTES},
-                                      seconds * ceilings.dram_bytes_per_second);
+  const double of_bytes =
+      Imprecision(*known.part, {METRIC_DRAM_READ_BYTES, METRIC_DRAM_WRITE_BYTES},
+                  seconds * ceilings.dram_bytes_per_second);
   const double of_tensor =
       Imprecision(*known.part, {METRIC_TENSOR_ACTIVE}, seconds * ceilings.clock_hz);
   return std::max(of_bytes, std::min(1.0, kTensorWeight * of_tensor));

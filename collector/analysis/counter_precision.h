@@ -1,4 +1,4 @@
-// Whether more samples would tell more about the kernels that matter.
+// Whether more samples would show more about the kernels that matter.
 #ifndef UTLZ_COLLECTOR_ANALYSIS_COUNTER_PRECISION_H_
 #define UTLZ_COLLECTOR_ANALYSIS_COUNTER_PRECISION_H_
 

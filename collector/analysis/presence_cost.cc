@@ -52,8 +52,9 @@ std::optional<PresenceCost> PresenceCostOf(const ProcessState& process, double i
   // While it was recorded the agent's account has the whole price of a launch.
   const double hooked_ns =
       felt * static_cast<double>(status.operations_in_gaps() * kHookedLaunchNs);
-  const double rate =
-      cost.recorded_ns > 0 ? static_cast<double>(status.operations_recorded()) / cost.recorded_ns : 0;
+  const double rate = cost.recorded_ns > 0
+                          ? static_cast<double>(status.operations_recorded()) / cost.recorded_ns
+                          : 0;
   const double rest_ns = std::max(0.0, lived_ns - cost.recorded_ns);
   if (cost.records_ended) {
     cost.later_windows_share = felt * rate * static_cast<double>(kHookedLaunchNs);

@@ -1,7 +1,7 @@
 // What CUPTI's hook costs a program between trace windows: after kernels were recorded twice, every
 // launch takes longer until the process ends (docs/measurements/price.md). The agent cannot measure
-// it on the program itself, where it is always there, so this is a figure of other machines times the
-// launches of this one. A program feels it as far as its GPU waits for launches.
+// it on the program itself, where it is always there, so this is a figure of other machines times
+// the launches of this one. A program feels it as far as its GPU waits for launches.
 #ifndef UTLZ_COLLECTOR_ANALYSIS_PRESENCE_COST_H_
 #define UTLZ_COLLECTOR_ANALYSIS_PRESENCE_COST_H_
 
@@ -19,7 +19,8 @@ struct PresenceCost {
   // Kernels were recorded at the start alone.
   bool records_ended = false;
   double recorded_ns = 0;             // for how long
-  double later_windows_share = 0;  // what the hook would have cost afterwards, had there been windows
+  double later_windows_share =
+      0;  // what the hook would have cost afterwards, had there been windows
 };
 
 // The process's; nothing where its agent said nothing, or traced throughout. `idle_share`: of the

@@ -26,7 +26,7 @@ inline constexpr double kLatencyShare = 0.25;
 // Ceilings of one device. Zero = not known.
 struct Ceilings {
   double clock_hz = 0;          // of the SMs, seen under load
-  std::optional<double> clock_error_hz;  // one standard error of it, where that can be told
+  std::optional<double> clock_error_hz;  // one standard error of it, where known
   double clock_maximum_hz = 0;
   double dram_bytes_per_second = 0;
   std::map<std::string, double, std::less<>> flops_per_cycle;  // whole device, dense, by data type

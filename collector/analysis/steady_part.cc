@@ -11,7 +11,7 @@ constexpr double kMostKernelTime = 0.5;
 constexpr double kStepsOfAPause = 10;
 constexpr double kShortestPauseNs = 1e8;
 
-// Late records shorten idle time after its gaps were told apart.
+// Late records shorten idle time after its gaps were classified.
 void MoveLateTime(const DeviceState& device, StretchContent* content) {
   const double idle_ns = device.ledger.Between(0, UINT64_MAX).IdleNs();
   if (device.sweep.late_ns() == 0 || idle_ns <= 0) return;

@@ -9,7 +9,7 @@
 namespace utlz {
 
 // Takes it out of a device's gaps, all alike, since no record tells which of them tracing
-// lengthened; nothing where it was not measured or cannot be told from none.
+// lengthened; nothing where it was not measured or cannot be separated from none.
 void TakeSlowdownOut(const RunState& state, uint32_t device, const std::optional<StepsSpan>& steps,
                      DevicePart* part);
 

@@ -62,7 +62,8 @@ bool IsImpossible(double time_at_peak_ns, double time_ns, const Sum& work) {
   return time_ns > 0 && time_at_peak_ns > time_ns * (1 + work.ErrorShare());
 }
 
-// Whether FLOPs that may be none may also be more than the GPU can do: then nothing is known of them.
+// Whether FLOPs that may be none may also be more than the GPU can do: then nothing is known of
+// them.
 bool SaysNothing(const Ceilings& ceilings, const KernelRow& row) {
   const double margin = kNormal95 * TensorFlopsOf(row.work).ErrorShare();
   if (margin < 1) return false;

@@ -1,4 +1,4 @@
-// What was attributed to a kernel and cannot be told: bytes that are mostly error, and rates that the
+// What was attributed to a kernel and is not shown: bytes that are mostly error, and rates that the
 // hardware cannot reach.
 #ifndef UTLZ_COLLECTOR_ANALYSIS_WITHHELD_WORK_H_
 #define UTLZ_COLLECTOR_ANALYSIS_WITHHELD_WORK_H_

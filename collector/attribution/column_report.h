@@ -1,4 +1,5 @@
-// Turns a model's sums into estimates with errors, and folds columns that cannot be told apart.
+// Turns a model's sums into estimates with errors, and folds columns that the samples cannot
+// separate.
 #ifndef UTLZ_COLLECTOR_ATTRIBUTION_COLUMN_REPORT_H_
 #define UTLZ_COLLECTOR_ATTRIBUTION_COLUMN_REPORT_H_
 

@@ -83,7 +83,7 @@ double Misfit(const Subject& subject) {
                   subject.statistics().attributed() / subject.launches());
 }
 
-// What was counted while it ran cannot be told from the background of idle times.
+// What was counted while it ran cannot be separated from the background of idle times.
 double Background(const Subject& subject) {
   const FitModel& model = subject.model;
   return subject.fit().rate(subject.index, ColumnPlan::kIdleCoefficient) *

@@ -200,8 +200,8 @@ void WidenErrors(double contradiction, const FlopPrior& prior, const System& sys
                  Eigen::VectorXd* deviation) {
   for (size_t column = 0; column < system.kernels.size(); ++column) {
     const auto at = static_cast<Eigen::Index>(column);
-    const bool told = prior.at(system.kernels[column]).instructions_known;
-    const double share = told ? std::min(1.0, contradiction / kTypeSpread) : 1;
+    const bool known = prior.at(system.kernels[column]).instructions_known;
+    const double share = known ? std::min(1.0, contradiction / kTypeSpread) : 1;
     (*deviation)[at] = std::hypot(system.error[at], share * system.contradicted_error[at]);
   }
 }

@@ -1,4 +1,4 @@
-// What the attribution engine is told about its input before it starts.
+// What the attribution engine has to know about its input before it starts.
 #ifndef UTLZ_COLLECTOR_ATTRIBUTION_OPTIONS_H_
 #define UTLZ_COLLECTOR_ATTRIBUTION_OPTIONS_H_
 
@@ -32,7 +32,7 @@ struct Options {
   std::vector<CounterSpec> counters;
   // Bound of the linear system; its memory is 8 bytes x max_columns squared for every shift group.
   size_t max_columns = 640;
-  // Variants that are told apart; launches of later ones are folded into one named group.
+  // Variants that are kept apart; launches of later ones are folded into one named group.
   size_t max_variants = 4096;
   // Samples kept at the start, from which shifts, kinds of launches and columns are chosen.
   size_t warmup_samples = 65536;

@@ -13,7 +13,7 @@ struct Launch {
   int64_t start_ns = 0;
   int64_t end_ns = 0;
   // How far the launch's traffic may show beyond its end: up to the next launch's start, since
-  // write-back goes on for a while, but no later work can be told from it.
+  // write-back goes on for a while, but no later work can be separated from it.
   int64_t tail_end_ns = 0;
   uint32_t variant = 0;  // index into VariantTable
 };

@@ -343,7 +343,7 @@ void FollowShifts(const Recording& recording, size_t variants,
     estimate.used_shift_ns += moved.value_ns - *estimate.shift_ns;
     estimate.shift_ns = moved.value_ns;
   }
-  // The clock jumped: search anew, and believe only what determines itself.
+  // The clock jumped: search anew, and accept only what determines itself.
   if (lost) {
     const std::vector<ShiftEstimate> found = SearchShifts(part, variants, groups);
     for (size_t group = 0; group < groups.size(); ++group) {

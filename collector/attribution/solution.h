@@ -21,8 +21,8 @@ struct CounterEstimate {
   double attributed = 0;  // counted by samples and given to this column
   // Absent where no launch was covered by samples.
   std::optional<double> per_launch;
-  // Of per_launch; per_launch +- 1.96 x this is the 95 % interval. Absent with per_launch, and where
-  // nothing shows how far launches differ.
+  // Of per_launch; per_launch +- 1.96 x this is the 95 % interval. Absent with per_launch, and
+  // where nothing shows how far launches differ.
   std::optional<double> standard_error;
   // Of standard_error, what rests on the assumptions of Options; the rest was measured. Both add
   // in squares.
@@ -43,7 +43,7 @@ struct ColumnEstimate {
   uint64_t sampled_launches = 0;  // covered by samples for the most part
   uint64_t windows = 0;           // unbroken stretches of samples that these fall into
   int64_t time_ns = 0;            // sum of the durations of `launches`
-  // Columns of one group cannot be told apart by the samples so far: only the sum of their
+  // The samples so far cannot separate the columns of one group: only the sum of their
   // attributed totals is known, the members' own numbers are a guess. Index into Solution::groups.
   std::optional<size_t> group;
   std::vector<CounterEstimate> counters;  // as Options::counters

@@ -33,8 +33,9 @@ struct KernelPart {
   std::array<std::optional<CounterPerLaunch>, kMetricRoles> counters;
 };
 
-// With parts that have no counters for the durations of none of `parts`: the system of equations had
-// no room for these launches, and what the other launches did is not theirs. Ascending by duration.
+// With parts that have no counters for the durations of none of `parts`: the system of equations
+// had no room for these launches, and what the other launches did is not theirs. Ascending by
+// duration.
 std::vector<KernelPart> WholeKernel(std::vector<KernelPart> parts);
 
 }  // namespace utlz

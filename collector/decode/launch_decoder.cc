@@ -119,7 +119,7 @@ bool LaunchDecoder::DecodeUntimed(const LaunchBatch& batch) {
     launches += batch.untimed_launches(i);
   }
   decoded_.untimed_operations = batch.untimed_operations();
-  // One of a graph may be told with the batch after its nodes.
+  // One of a graph may come with the batch after its nodes.
   return batch.untimed_operations() <= launches + 1;
 }
 

@@ -18,7 +18,8 @@ bool DecodeTimes(const SampleBatch& batch, DecodedSamples* decoded) {
     const int32_t residual =
         batch.interval_residual_ns_size() != 0 ? batch.interval_residual_ns(i) : 0;
     const uint64_t end = time + batch.interval_ns() + static_cast<uint64_t>(int64_t{residual});
-    if (static_cast<int64_t>(time) <= 0 || static_cast<int64_t>(end) <= static_cast<int64_t>(time)) {
+    if (static_cast<int64_t>(time) <= 0 ||
+        static_cast<int64_t>(end) <= static_cast<int64_t>(time)) {
       return false;
     }
     decoded->start_ns.push_back(time);

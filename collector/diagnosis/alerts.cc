@@ -145,10 +145,10 @@ AlertLimits DefaultAlertLimits() {
   return limits;
 }
 
-void RaiseAlerts(const AlertLimits& told, Summary* summary) {
+void RaiseAlerts(const AlertLimits& given, Summary* summary) {
   AlertLimits limits = DefaultAlertLimits();
   limits.MergeFrom(summary->alert_limits());
-  limits.MergeFrom(told);
+  limits.MergeFrom(given);
   summary->clear_alerts();
   for (const AlarmSummary& alarm : summary->alarms()) AddAlarm(alarm, summary);
   *summary->mutable_alert_limits() = limits;

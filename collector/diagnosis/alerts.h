@@ -11,9 +11,9 @@ namespace utlz {
 // Every limit at its default.
 AlertLimits DefaultAlertLimits();
 
-// Fills Summary.alerts and .alert_limits anew: `told` goes before the limits that the summary holds
-// already, and those before the defaults. Everything else must be filled already.
-void RaiseAlerts(const AlertLimits& told, Summary* summary);
+// Fills Summary.alerts and .alert_limits anew: `given` goes before the limits that the summary
+// holds already, and those before the defaults. Everything else must be filled already.
+void RaiseAlerts(const AlertLimits& given, Summary* summary);
 
 }  // namespace utlz
 

@@ -59,7 +59,7 @@ struct KernelLoss {
 // Times of kernels. Each kernel's loss is in one KernelLoss.
 struct KernelFacts {
   KernelLoss normalization, pooling, matrix, streaming, latency;
-  KernelLoss one_kernel;  // one that is most of what its kind would lose, told apart
+  KernelLoss one_kernel;      // one that is most of what its kind would lose, named by itself
   double elementwise_ns = 0;  // kernels that a compiler could fuse, moving bytes mostly
   double elementwise_gain_ns = 0;
   double weights_ns = 0;  // matrix kernels at the roof of DRAM

@@ -10,7 +10,7 @@ namespace {
 constexpr double kGraphGapNs = 1'000;
 // A program that steps regularly, rather than one that serves whoever asks.
 constexpr uint64_t kRegularSteps = 3;
-// Gaps whose lengths differ by less than this share of their mean are told as equal.
+// Gaps whose lengths differ by less than this share of their mean count as equal.
 constexpr double kEqualSpread = 0.2;
 
 bool StepsRegularly(const FindingFacts& facts) {

@@ -43,7 +43,7 @@ struct SteadyKernel {
   Bound bound = BOUND_UNKNOWN;
 };
 
-// Rows tell times that are scaled to the run and overlap each other; this is what a nanosecond of
+// Rows have times that are scaled to the run and overlap each other; this is what a nanosecond of
 // them in the steady part comes to in its time with kernels. By device.
 std::vector<double> SharesOfSteadyPart(const RunState& state, const Analysis& analysis) {
   std::vector<double> sum_ns(analysis.devices.size(), 0);
@@ -117,7 +117,7 @@ bool AddSmallGrid(const SteadyKernel& of, KernelFacts* facts) {
 }
 
 // Rows of the tiles that a product is made of, by names like nvjet's "…_64x8_64x16_…": the first
-// sizes are those of the tile. 0: not told.
+// sizes are those of the tile. 0: not known.
 int RowsOfTile(std::string_view name) {
   if (name.find("nvjet") == std::string_view::npos) return 0;
   for (size_t at = name.find('_'); at != std::string_view::npos; at = name.find('_', at + 1)) {
@@ -172,10 +172,13 @@ void AddLoss(const SteadyKernel& of, double roofline_ns, double lost_ns, KernelL
   loss->worst_efficiency = roofline_ns / of.row.time_ns;
 }
 
-// Two kernels in one read and write half as much. Only what frameworks launch can be fused, not what
-// a library launches for itself.
+// Two kernels in one read and write half as much. Only what frameworks launch can be fused, not
+// what a library launches for itself.
 void AddElementwise(const SteadyKernel& of, double left_ns, KernelFacts* facts) {
-  if (!IsElementwiseKernel(of.kernel->mangled_name) || !ReadsMore(of.row.roofline) || of.bound == BOUND_LATENCY) return;
+  if (!IsElementwiseKernel(of.kernel->mangled_name) || !ReadsMore(of.row.roofline) ||
+      of.bound == BOUND_LATENCY) {
+    return;
+  }
   facts->elementwise_ns += of.row.time_ns;
   facts->elementwise_gain_ns += left_ns / 2;
 }
@@ -193,7 +196,7 @@ void AddKernel(const SteadyKernel& of, Losses* losses, KernelFacts* facts) {
   AddElementwise(of, of.row.time_ns - lost_ns, facts);
 }
 
-// Normalization and pooling are told by family, whichever of their kernels is worst.
+// Normalization and pooling are named by family, whichever of their kernels is worst.
 void SeparateOneKernel(Losses* losses, KernelFacts* facts) {
   KernelLoss* most = nullptr;
   for (const Loss kind : {Loss::kMatrix, Loss::kStreaming, Loss::kLatency}) {

@@ -1,5 +1,5 @@
-// What kernels lose, each kernel's loss told once: by the family that its name tells, by its roofs
-// and its grid.
+// What kernels lose, each kernel's loss counted once: by the family that its name shows, by its
+// roofs and its grid.
 #ifndef UTLZ_COLLECTOR_DIAGNOSIS_KERNEL_FACTS_H_
 #define UTLZ_COLLECTOR_DIAGNOSIS_KERNEL_FACTS_H_
 

@@ -109,9 +109,10 @@ Observation ObservePadding(const FindingFacts& facts) {
 
 Observation ObserveSinglePrecision(const FindingFacts& facts) {
   const KernelFacts& kernels = facts.kernels;
-  return {.lost_ns = kernels.single_precision_ns,
-          .gain_ns = kernels.single_precision_gain_ns,
-          .evidence = "FP32 matrix kernels take " + ShareOfTime(kernels.single_precision_ns, facts)};
+  return {
+      .lost_ns = kernels.single_precision_ns,
+      .gain_ns = kernels.single_precision_gain_ns,
+      .evidence = "FP32 matrix kernels take " + ShareOfTime(kernels.single_precision_ns, facts)};
 }
 
 }  // namespace utlz

@@ -6,8 +6,8 @@ namespace utlz {
 namespace {
 
 constexpr Rule kRules[] = {
-    {"memory_leak", 0.50, ObserveLeak,
-     "GPU memory grows from step to step (a leak is suspected)", "GPU memory grows: a leak?",
+    {"memory_leak", 0.50, ObserveLeak, "GPU memory grows from step to step (a leak is suspected)",
+     "GPU memory grows: a leak?",
      "keep no tensor that holds its graph: loss.item() or loss.detach() before summing losses up; "
      "empty lists and caches; torch.cuda.memory._record_memory_history() says who allocates",
      "total_loss += loss.detach()", true},
@@ -68,14 +68,12 @@ constexpr Rule kRules[] = {
      "donated buffers in JAX",
      "x.to(device, non_blocking=True)  # JAX: jax.device_put ahead, donate_argnums"},
     {"exposed_communication", 0.10, ObserveExposedCommunication,
-     "Communication is not hidden behind computation",
-     "Communication is not hidden: overlap it",
+     "Communication is not hidden behind computation", "Communication is not hidden: overlap it",
      "overlap it (bucketed all-reduce, FSDP prefetch), larger batches or gradient accumulation, "
      "faster links; look for a rank that lags",
      "DistributedDataParallel(model, bucket_cap_mb=100, gradient_as_bucket_view=True)"},
     {"slow_normalization", 0.15, ObserveSlowNormalization,
-     "Normalization kernels are far below the memory's rate",
-     "Slow normalization: fuse it",
+     "Normalization kernels are far below the memory's rate", "Slow normalization: fuse it",
      "fuse normalization with what stands around it (torch.compile, Apex's or cuDNN's fused "
      "norms); for batch norm compare channels_last with contiguous memory",
      "model = torch.compile(model)"},
@@ -84,8 +82,7 @@ constexpr Rule kRules[] = {
      "compare channels_last with contiguous memory; windows that do not overlap, or a strided "
      "convolution instead",
      "model = torch.compile(model)"},
-    {"slow_matrix", 0.15, ObserveSlowMatrix,
-     "Matrix products are below what such products reach",
+    {"slow_matrix", 0.15, ObserveSlowMatrix, "Matrix products are below what such products reach",
      "Slow matrix products: shapes, layout, tuning",
      "sizes that are multiples of 64 or 128, contiguous operands, larger products instead of many; "
      "let the library choose among its kernels; attention by FlashAttention",
@@ -93,11 +90,12 @@ constexpr Rule kRules[] = {
     {"slow_streaming", 0.15, ObserveSlowStreaming,
      "Kernels that stream bytes are below the memory's rate",
      "Streaming kernels below 85-92 % of bandwidth",
-     "several elements a thread, 16-byte loads (float4), neighbours in neighbouring threads; fewer, "
+     "several elements a thread, 16-byte loads (float4), neighbours in neighbouring threads; "
+     "fewer, "
      "larger launches",
      "reinterpret_cast<float4*>(pointer)  # or torch.compile"},
-    {"unfused_elementwise", 0.20, ObserveElementwise,
-     "Unfused elementwise kernels (memory-bound)", "Unfused elementwise kernels: fuse them",
+    {"unfused_elementwise", 0.20, ObserveElementwise, "Unfused elementwise kernels (memory-bound)",
+     "Unfused elementwise kernels: fuse them",
      "fuse them: torch.compile, fused optimizers and norms, FlashAttention instead of softmax",
      "model = torch.compile(model)", false, true},
     {"padded_tiles", 0.15, ObservePaddedTiles,
@@ -115,7 +113,8 @@ constexpr Rule kRules[] = {
      "Reading weights: larger batch or quantized weights",
      "larger batches share the reading; quantized weights (FP8, INT8, 4 bit) shorten it",
      "vllm serve MODEL --quantization fp8", false, true},
-    {"latency_bound_kernels", 0.20, ObserveLatency, "Kernels use less than a quarter of either roof (latency-bound)",
+    {"latency_bound_kernels", 0.20, ObserveLatency,
+     "Kernels use less than a quarter of either roof (latency-bound)",
      "Too little work a launch: fuse or batch",
      "larger batches, fused or batched operators, several streams; or a smaller GPU",
      "model = torch.compile(model)"},

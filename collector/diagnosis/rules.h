@@ -15,7 +15,7 @@ struct Observation {
   double gain_ns = 0;  // what could be had back of it, at most
   std::string evidence;
   double gain_error_ns = 0;
-  bool remark = false;  // no fault, however much it is: told after the faults
+  bool remark = false;  // no fault, however much it is: comes after the faults
 };
 
 struct Rule {

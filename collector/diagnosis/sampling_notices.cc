@@ -39,7 +39,7 @@ void AddOverlap(const DeviceSummary& device, RunSummary* run) {
   }
   run->add_notices(begin +
                    ": their times hold each other's time slices, and their bytes and FLOPs are "
-                   "left out, since nobody can tell whose they are. Give each process a GPU of its "
+                   "left out, since nobody can know whose they are. Give each process a GPU of its "
                    "own, or profile one at a time.");
 }
 
@@ -93,7 +93,7 @@ void AddTooShort(const RunState& state, const DeviceState& device, Summary* summ
     summary->mutable_run()->add_notices(
         "Bytes and FLOPs of " + PercentText(times.unknown_ns / times.all_ns) +
         " of the kernel time on " + NameOf(one) +
-        " are not known: the run ended too soon. Some 10 s more of the same steps would tell them" +
+        " are not known: the run ended too soon. Some 10 s more of the same steps would show them" +
         (formula ? "; MFU rests on the model's FLOPs that were given, and on no counter."
                  : ", and MFU needs no counters where --model-config or --model-flops-per-step "
                    "tells the model's FLOPs."));

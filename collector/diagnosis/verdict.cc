@@ -109,7 +109,8 @@ std::string SpreadOfDevices(const FindingFacts& facts) {
 }
 
 std::string GainText(const FindingSummary& finding) {
-  return finding.has_gain_share() ? ", " + PercentText(finding.gain_share()) + " of the time." : ".";
+  return finding.has_gain_share() ? ", " + PercentText(finding.gain_share()) + " of the time."
+                                  : ".";
 }
 
 std::string WhatToChange(const FindingFacts& facts) {

@@ -11,7 +11,8 @@ namespace utlz {
 namespace {
 
 constexpr char kTimes[] =
-    "when each kernel and copy ran and for how long, what the GPU waited for, and which families of "
+    "when each kernel and copy ran and for how long, what the GPU waited for, and which families "
+    "of "
     "kernels the time goes to";
 constexpr char kTotals[] =
     "; of the whole GPU, by NVML, how busy multiprocessors, tensor cores and memory were";

@@ -27,7 +27,8 @@ class HistoryLog {
 
   using Say = std::function<void(const std::string& sentence)>;
 
-  // `say` is called from the thread: once when writing begins to fail, and once when it works again.
+  // `say` is called from the thread: once when writing begins to fail, and once when it works
+  // again.
   static absl::StatusOr<std::unique_ptr<HistoryLog>> Open(const std::string& folder,
                                                           uint64_t most_bytes, Say say);
   // Tries once more to write what waits.

@@ -156,7 +156,8 @@ absl::Status HistoryStore::OpenSegment() {
     // What it may grow by counts, as of any that is being written.
     if (*goes_on) return LeaveRoom(*numbers, most_bytes_);
   }
-  if (absl::Status room = LeaveRoom(*numbers, most_bytes_ - segment_bytes_); !room.ok()) return room;
+  if (absl::Status room = LeaveRoom(*numbers, most_bytes_ - segment_bytes_); !room.ok())
+    return room;
   return MakeSegment(numbers->empty() ? 1 : numbers->back() + 1);
 }
 

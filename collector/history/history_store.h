@@ -5,8 +5,8 @@
 // write that no room is left, a writer is refused.
 //
 // Crash safe: an interval is written whole by one call, survives the death of this process at once,
-// and that of the machine after Sync(). The next writer of a segment overwrites an interval that was
-// cut off. A full disk costs the intervals that could not be written, and no other.
+// and that of the machine after Sync(). The next writer of a segment overwrites an interval that
+// was cut off. A full disk costs the intervals that could not be written, and no other.
 //
 // Not thread safe.
 #ifndef UTLZ_COLLECTOR_HISTORY_HISTORY_STORE_H_

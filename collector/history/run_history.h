@@ -21,8 +21,8 @@ HistoryTime SystemHistoryTime();
 // 16 bytes at random.
 std::string NewHistoryRun();
 
-// What a run is known by that does `command`: the job is the command's text, so that the runs of one
-// command are compared with each other.
+// What a run is known by that does `command`: the job is the command's text, so that the runs of
+// one command are compared with each other.
 HistoryRunName NameRun(const std::vector<std::string>& command, const std::string& profile_path);
 
 class RunHistory {

@@ -23,7 +23,8 @@ namespace {
 constexpr int kBacklog = 1024;
 constexpr size_t kMaxPending = 64;
 constexpr auto kHelloDeadline = std::chrono::seconds(2);
-// An agent says hello at once. Where others wait for a place, those that are silent longer give way.
+// An agent says hello at once. Where others wait for a place, those that are silent longer give
+// way.
 constexpr auto kFairShare = std::chrono::milliseconds(50);
 // Ours asked for it, and an agent may first have to be loaded into a busy process.
 constexpr auto kAdoptedDeadline = std::chrono::seconds(60);

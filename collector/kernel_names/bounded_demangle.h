@@ -12,8 +12,8 @@
 namespace utlz {
 
 // The C++ name of `mangled_name`; nothing where it is not a mangled name, is one that the library
-// refuses (it does so above 1,024 bytes), might take too long (demangling_work.h), or its C++ name is
-// longer than `maximum_bytes`.
+// refuses (it does so above 1,024 bytes), might take too long (demangling_work.h), or its C++ name
+// is longer than `maximum_bytes`.
 std::optional<std::string> BoundedDemangle(const std::string& mangled_name, size_t maximum_bytes);
 
 }  // namespace utlz

@@ -40,7 +40,9 @@ bool IsOneOf(std::string_view text, const std::string_view (&list)[N]) {
   return std::find(std::begin(list), std::end(list), text) != std::end(list);
 }
 
-bool IsWordCharacter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool IsWordCharacter(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
 
 std::string_view Trim(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -71,7 +73,8 @@ void ForEachOutsideBrackets(std::string_view text, Visitor visit) {
   }
 }
 
-std::vector<std::string_view> SplitOutsideBrackets(std::string_view text, std::string_view separator) {
+std::vector<std::string_view> SplitOutsideBrackets(std::string_view text,
+                                                   std::string_view separator) {
   std::vector<std::string_view> parts;
   size_t begin = 0;
   ForEachOutsideBrackets(text, [&](size_t i, char) {

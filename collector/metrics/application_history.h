@@ -26,8 +26,8 @@ class ApplicationHistory {
   static constexpr uint64_t kLengthNs = 30'000'000'000;
   static constexpr size_t kMostPoints = 256;
 
-  // Takes a reading, whose totals grow. `joules`: what all GPUs have used so far, if known. A second
-  // call with the same reading has no effect.
+  // Takes a reading, whose totals grow. `joules`: what all GPUs have used so far, if known. A
+  // second call with the same reading has no effect.
   void Update(const ApplicationReading& reading, std::optional<double> joules);
   ApplicationRates Rates() const;
 

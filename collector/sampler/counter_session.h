@@ -24,7 +24,7 @@
 
 namespace utlz {
 
-// Whether windows begin when they are told to (WindowAt), having said by FRAME_SAMPLER_READY when
+// Whether windows begin when asked to (WindowAt), having said by FRAME_SAMPLER_READY when
 // they can, or by themselves.
 struct WindowPlanning {
   bool planned = false;

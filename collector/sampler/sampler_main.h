@@ -1,4 +1,4 @@
-// The sampler process: reads device counters of every GPU that it is told to, and nothing else. It
+// The sampler process: reads device counters of every GPU that it is asked to, and nothing else. It
 // alone needs the counter privilege, and it parses no byte that a target wrote.
 #ifndef UTLZ_COLLECTOR_SAMPLER_SAMPLER_MAIN_H_
 #define UTLZ_COLLECTOR_SAMPLER_SAMPLER_MAIN_H_

@@ -92,7 +92,7 @@ class SamplerSubscribers {
 
   void AddPolled(uint64_t now_ns, std::vector<pollfd>* entries) const;
 
-  // Commands of the own collector, and of subscribers; `joined` is told of a new one.
+  // Commands of the own collector, and of subscribers; `joined` is called for a new one.
   using CommandHandler = std::function<void(Listener* listener, const SamplerCommand& command)>;
   using Joined = std::function<void(Listener* listener)>;
   void Exchange(uint64_t now_ns, const CommandHandler& handle, const Joined& joined);

@@ -3,8 +3,8 @@
 // wall time. So extended windows are few and follow each other, once a round.
 //
 // A collector says whether the base set's counters are known well. Until they are, a base sample
-// makes the largest error of a report smaller, and an extended one does not. Where no collector says
-// anything, the base set has the first windows, enough for a short visit.
+// makes the largest error of a report smaller, and an extended one does not. Where no collector
+// says anything, the base set has the first windows, enough for a short attachment.
 //
 // Pure decisions. Not thread safe.
 #ifndef UTLZ_COLLECTOR_SAMPLER_SET_TURNS_H_
@@ -35,8 +35,8 @@ class SetTurns {
   // A window ended in which the GPU computed. Idle ones, as while a program starts, do not count.
   void BusyWindow() { ++busy_windows_; }
 
-  // Whether the base set's counters are known well, as a collector says. Once the extended set has had
-  // its first turn, rounds go on as they are.
+  // Whether the base set's counters are known well, as a collector says. Once the extended set has
+  // had its first turn, rounds go on as they are.
   void BaseKnown(bool known) {
     if (busy_windows_ >= first_base_windows_) return;
     first_base_windows_ =

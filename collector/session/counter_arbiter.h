@@ -1,7 +1,9 @@
 // When agents may count user ranges, and who has the GPU's counters meanwhile: the hardware serves
-// either the sampler or ranges. Pure decisions on the times that callers pass; one calibration a run.
+// either the sampler or ranges. Pure decisions on the times that callers pass; one calibration a
+// run.
 //
-//   waiting → yielding (the sampler lets go) → counting (agents may start) → done (the sampler again)
+//   waiting → yielding (the sampler lets go) → counting (agents may start) → done (the sampler
+//   again)
 //
 // Not thread safe.
 #ifndef UTLZ_COLLECTOR_SESSION_COUNTER_ARBITER_H_

@@ -31,11 +31,11 @@ struct SessionOptions {
   CountersMode counters = CountersMode::kAuto;
   uint32_t overhead_budget_ppm = 10000;  // 0 = unlimited
   uint32_t trace_flags = kTraceKernels | kTraceCopies;
-  uint64_t delay_ms = 0;                // agents sleep until then
+  uint64_t delay_ms = 0;                // agents stay inactive until then
   std::optional<uint64_t> duration_ms;  // and again this long after
-  bool attached = false;  // to running processes: Finish() asks their agents to sleep at once
+  bool attached = false;  // to running processes: Finish() asks their agents to stop at once
   // The agents are of a service: they keep their connections, and look for the next collector once
-  // Finish() has asked them to sleep, which it does at once.
+  // Finish() has asked them to stop, which it does at once.
   bool of_service = false;
   uint64_t most_bytes_per_second = 0;    // that are read of one agent; 0: any
   WorkloadSpec workload_spec;            // recorded with the run

@@ -94,7 +94,7 @@ class WindowPlanner {
     uint64_t begin_ns = 0;
     uint64_t end_ns = 0;
     uint64_t sampled_ns = 0;         // when the last window that is sampled began
-    std::optional<Sampler> sampler;  // until it is told when
+    std::optional<Sampler> sampler;  // until it is asked when
   };
 
   std::vector<DeviceWindow> PlanLong(uint64_t now_ns, const std::vector<std::string>& uuids);

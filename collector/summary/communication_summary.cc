@@ -83,21 +83,23 @@ std::string SizeNote(const RunState& state, const Sum& sum, uint64_t sized) {
   if (sized > 0) {
     return "sizes, and the bandwidth, are of " + std::to_string(sized) + " of " +
            std::to_string(sum.timed_launches) +
-           " traced launches: of the others NCCL told nothing, or not on the thread that launched "
-           "them (CUDA graphs tell it once, when they are captured)";
+           " traced launches: of the others NCCL reported nothing, or not on the thread that "
+           "launched "
+           "them (CUDA graphs report it once, when they are captured)";
   }
   if (!state.collective_sizes.known()) {
-    return RecordedMarkers(state)
-               ? "sizes are not known: the library did not tell them through NVTX (NCCL does since "
-                 "2.18, unless NCCL_NVTX_DISABLE is set)"
-               : "sizes are not known, so neither is the bandwidth: NCCL tells them through NVTX; "
-                 "record with --nvtx";
+    return RecordedMarkers(state) ? "sizes are not known: the library did not report them through "
+                                    "NVTX (NCCL does since "
+                                    "2.18, unless NCCL_NVTX_DISABLE is set)"
+                                  : "sizes are not known, so neither is the bandwidth: NCCL "
+                                    "reports them through NVTX; "
+                                    "record with --nvtx";
   }
   if (state.collective_sizes.launches_without_ranks() > 0) {
-    return "sizes are not known: NCCL told those of one rank, and not how many ranks there are";
+    return "sizes are not known: NCCL reported those of one rank, and not how many ranks there are";
   }
-  return "sizes are not known: no call of NCCL's that tells one launched these kernels itself "
-         "(CUDA graphs tell it once, when they are captured)";
+  return "sizes are not known: no call of NCCL's that reports one launched these kernels itself "
+         "(CUDA graphs report it once, when they are captured)";
 }
 
 void SummarizeCollectives(const RunState& state, const Analysis& analysis, Summary* summary) {

@@ -220,7 +220,7 @@ std::string MeaningOfMore(const WorkloadSpec& work, double model_flops) {
   return meaning;
 }
 
-// What was executed and not needed, by what can be told apart. The parts sum to the whole.
+// What was executed and not needed, by what can be separated. The parts sum to the whole.
 void SetGap(const WorkloadSpec& work, const Executed& executed, EfficiencySummary* efficiency) {
   const double model_flops = efficiency->model_flops_per_step();
   double rest = executed.all - model_flops;

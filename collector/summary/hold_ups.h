@@ -1,6 +1,6 @@
-// Steps that utlz itself held up: a step that is slow because nothing ran, while the sampler set the
-// GPU's counters or had another metric set in than the usual one. It is utlz's doing and not the
-// program's, unless the program's steps are slow like that at other times too.
+// Steps that utlz itself held up: a step that is slow because nothing ran, while the sampler set
+// the GPU's counters or had another metric set in than the usual one. It is utlz's doing and not
+// the program's, unless the program's steps are slow like that at other times too.
 #ifndef UTLZ_COLLECTOR_SUMMARY_HOLD_UPS_H_
 #define UTLZ_COLLECTOR_SUMMARY_HOLD_UPS_H_
 

@@ -3,8 +3,8 @@
 //
 // A call is found by kernels that come back only once in many steps, always after the same number
 // of operations or several times that; operations between trace windows are known by CUPTI's
-// numbers. A repetition is the longest sequence of launches that comes again and again within a step
-// and makes up most of it.
+// numbers. A repetition is the longest sequence of launches that comes again and again within a
+// step and makes up most of it.
 #ifndef UTLZ_COLLECTOR_SUMMARY_STEP_LEVELS_H_
 #define UTLZ_COLLECTOR_SUMMARY_STEP_LEVELS_H_
 

@@ -237,10 +237,10 @@ void CompareWithExpected(double expected, StepsSummary* summary) {
     }
     found += (found.empty() ? "" : ", ") + LevelCountText(level);
   }
-  summary->set_expected_note("--steps says " + CountText(static_cast<uint64_t>(std::llround(expected))) +
-                         ", of which there is no level here" +
-                         (found.empty() ? std::string() : " (" + found + ")") +
-                         ": --step-kernel NAME names the kernel that begins a step");
+  summary->set_expected_note(
+      "--steps says " + CountText(static_cast<uint64_t>(std::llround(expected))) +
+      ", of which there is no level here" + (found.empty() ? std::string() : " (" + found + ")") +
+      ": --step-kernel NAME names the kernel that begins a step");
 }
 
 // By how much the traced steps are longer than all of them, for which nothing but tracing speaks.
@@ -261,7 +261,8 @@ std::optional<StepsSpan> SummarizeSteps(const RunState& state, Summary* summary)
   if (found.steps.size() < 2) return std::nullopt;
   if (found.source == "pattern" && !AreAlike(found.steps)) {
     summary->mutable_run()->add_notices(
-        "No steps: a kernel comes back in a pattern, but what is launched between its returns is not "
+        "No steps: a kernel comes back in a pattern, but what is launched between its returns is "
+        "not "
         "alike. 'utlz report --steps N' or '--step-kernel NAME' says what a step is.");
     return std::nullopt;
   }

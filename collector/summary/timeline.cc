@@ -10,9 +10,11 @@ constexpr size_t kMaxKernelsShown = 12;
 
 class TimelineBuilder {
  public:
-  TimelineBuilder(uint64_t origin_ns, Summary* summary) : origin_ns_(origin_ns), summary_(summary) {}
+  TimelineBuilder(uint64_t origin_ns, Summary* summary)
+      : origin_ns_(origin_ns), summary_(summary) {}
 
-  void Add(const char* name, const char* unit, const std::string& uuid, const BoundedSeries& series) {
+  void Add(const char* name, const char* unit, const std::string& uuid,
+           const BoundedSeries& series) {
     const std::vector<double> values = series.Values();
     const size_t first = IntervalsBeforeOrigin(series);
     if (first >= values.size()) return;

@@ -1,5 +1,5 @@
-// Series over time for the timeline: activity, bandwidth, power, memory, clock, and the kernels with
-// most time.
+// Series over time for the timeline: activity, bandwidth, power, memory, clock, and the kernels
+// with most time.
 #ifndef UTLZ_COLLECTOR_SUMMARY_TIMELINE_H_
 #define UTLZ_COLLECTOR_SUMMARY_TIMELINE_H_
 

@@ -27,7 +27,8 @@ constexpr SliceText kSlices[] = {
     {kSlicePauses, "long stretches between steps in which the GPU was asked for nothing", false},
     {kSliceUntraced, "tracing paused to keep within the overhead budget, or had ended", false},
     {kSliceSlowdown,
-     "in its windows tracing slows launches, and a GPU whose counters are set may wait: as measured",
+     "in its windows tracing slows launches, and a GPU whose counters are set may wait: as "
+     "measured",
      false},
     {kSliceIdleTurnaround,
      "gaps of up to 2 µs, which even a CUDA graph has between dependent kernels"},

@@ -143,7 +143,7 @@ StretchContent ActivityTotals::Between(uint64_t start_ns, uint64_t end_ns) const
   for (size_t i = 0; i < kGapCategories; ++i) content.gaps[i] -= before.gaps[i];
   content.launches -= before.launches;
   content.operations -= before.operations;
-  // A launch is told by the first point after its start.
+  // A launch is found by the first point after its start.
   for (auto point =
            std::upper_bound(points_.begin(), points_.end(), start_ns,
                             [](uint64_t time, const Point& other) { return time < other.time_ns; });

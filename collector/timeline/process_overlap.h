@@ -1,6 +1,6 @@
 // When kernels of several traced processes ran on one device at once. Processes share a GPU by time
-// slices: a kernel's times then hold the other's slices too, and what samples count meanwhile can be
-// divided among neither.
+// slices: a kernel's times then hold the other's slices too, and what samples count meanwhile can
+// be divided among neither.
 //
 // Memory: two ends, and a bit for each process. Thread safety: none.
 #ifndef UTLZ_COLLECTOR_TIMELINE_PROCESS_OVERLAP_H_
@@ -21,8 +21,8 @@ class ProcessOverlap {
     uint64_t end_ns;
   };
 
-  // Kernels in order of their start; one that comes late is left out. Returns the time that this one shares with those before it, as
-  // far as no earlier call returned it.
+  // Kernels in order of their start; one that comes late is left out. Returns the time that this
+  // one shares with those before it, as far as no earlier call returned it.
   std::optional<Span> Add(const Activity& kernel);
 
   uint64_t time_ns() const { return time_ns_; }

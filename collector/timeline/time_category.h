@@ -1,5 +1,5 @@
 // What a moment of a device went to: every one belongs to exactly one category, so that sums over
-// categories are the whole. Idle time is told apart by what lies around it and by its length: gaps
+// categories are the whole. Idle time is classified by what lies around it and by its length: gaps
 // of microseconds between launches come from a host that launches too slowly, gaps of milliseconds
 // from one that does something else (reads input, waits, computes).
 #ifndef UTLZ_COLLECTOR_TIMELINE_TIME_CATEGORY_H_

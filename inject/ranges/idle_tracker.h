@@ -1,6 +1,6 @@
-// Is a context idle? Told of every driver call by CUPTI's callbacks, it knows which streams have work
-// that no synchronization has waited for yet. Conservative: work that it cannot place makes the
-// whole context busy until cuCtxSynchronize.
+// Is a context idle? Told of every driver call by CUPTI's callbacks, it knows which streams have
+// work that no synchronization has waited for yet. Conservative: work that it cannot place makes
+// the whole context busy until cuCtxSynchronize.
 //
 // Thread-safe; no lock, no allocation. Used only while ranges are being taken.
 #ifndef UTLZ_INJECT_RANGES_IDLE_TRACKER_H_

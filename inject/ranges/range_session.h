@@ -22,9 +22,10 @@ namespace utlz::agent {
 
 class RangeSession {
  public:
-  // One turn of the agent's thread. `allowed`: the collector wants ranges and has freed the counters.
+  // One turn of the agent's thread. `allowed`: the collector wants ranges and has freed the
+  // counters.
   void Turn(const CuptiApi& cupti, Recorder* recorder, bool allowed, uint64_t now_ns);
-  // The agent goes to sleep: nothing new begins. True while a range that is open has yet to be
+  // The agent becomes inactive: nothing new begins. True while a range that is open has yet to be
   // closed by the program's next synchronization; the counters would stay with this process
   // otherwise. Agent's thread.
   bool EndSoon();

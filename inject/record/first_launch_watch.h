@@ -1,4 +1,4 @@
-// Has CUPTI tell of work that was not there before: the first launch of every kernel, for which it
+// Has CUPTI report work that was not there before: the first launch of every kernel, for which it
 // is loaded, and calls that load modules or make graphs. Such records are seldom and cost nothing
 // else (docs/measurements/overhead.md), so they come between trace windows too.
 //

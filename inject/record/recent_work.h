@@ -1,6 +1,6 @@
-// What the newest second of launches was like: how many there were, how long the GPU worked for them,
-// and how many kernels CUDA loaded for their first launch. Says whether a program waits for the host.
-// Guarded by the agent's encode lock.
+// What the newest second of launches was like: how many there were, how long the GPU worked for
+// them, and how many kernels CUDA loaded for their first launch. Says whether a program waits for
+// the host. Guarded by the agent's encode lock.
 #ifndef UTLZ_INJECT_RECORD_RECENT_WORK_H_
 #define UTLZ_INJECT_RECORD_RECENT_WORK_H_
 

@@ -1,8 +1,8 @@
-// Whether kernels are recorded again after the first pause. CUPTI 13.0 and 12.8 put a hook into every
-// launch while kernels are recorded. Where records were on before CUDA had a context, and never
-// again since, switching them off for the process takes the hook out again; after a second time
-// nothing does, whatever is switched off (docs/measurements/price.md). So a program whose launches
-// cost it time may be recorded once, from its start, and then left alone.
+// Whether kernels are recorded again after the first pause. CUPTI 13.0 and 12.8 put a hook into
+// every launch while kernels are recorded. Where records were on before CUDA had a context, and
+// never again since, switching them off for the process takes the hook out again; after a second
+// time nothing does, whatever is switched off (docs/measurements/price.md). So a program whose
+// launches cost it time may be recorded once, from its start, and then left alone.
 //
 //   kFromStart ──pause──▶ kPaused ──decision──▶ kEnded ──much new work──▶ kWindows
 //        │                   └──────────────────────────────────────────────▲

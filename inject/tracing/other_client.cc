@@ -57,8 +57,8 @@ cupti::Result ObserveSubscribe2(cupti::Subscriber* subscriber, cupti::Callback c
   return real_subscribe_v2.load(std::memory_order_relaxed)(subscriber, callback, user, parameters);
 }
 
-// CUPTI goes on filling the buffer that it has, whoever gave it, and the other client knows nothing of
-// ours: they come back to us first.
+// CUPTI goes on filling the buffer that it has, whoever gave it, and the other client knows nothing
+// of ours: they come back to us first.
 cupti::Result ObserveRegister(cupti::BufferRequested requested, cupti::BufferCompleted completed) {
   const OtherClient::GiveWay empty = empty_buffers.load();
   pthread_mutex_t* const turn = our_turn.load();

@@ -7,8 +7,8 @@
 // time and call CUPTI. A client that keeps such pointers elsewhere is never held to be done, and
 // the gap lasts to the end of the process.
 //
-// A client that registers its buffer callbacks finds none of our buffers in CUPTI, which would go on
-// filling them with what is the client's.
+// A client that registers its buffer callbacks finds none of our buffers in CUPTI, which would go
+// on filling them with what is the client's.
 //
 // A client that subscribes to CUPTI's callbacks finds them free: CUPTI has one subscriber, and if
 // that is us at the moment (range_session.h), the observer has us give up first.

@@ -44,7 +44,7 @@ class TraceSwitch {
   // Another client has taken the buffers: the window ended when records were last handed over
   // (CUPTI's clock, 0 = never), and nothing of CUPTI's is touched.
   void Lost(const char* reason, uint64_t handed_over_ns);
-  // The process ends: a gap with a reason, which no next window would tell of, ends here. CUPTI,
+  // The process ends: a gap with a reason, which no next window would report, ends here. CUPTI,
   // whose clock is the realtime clock, is not called: another client may have it.
   void EndGap();
 

@@ -1,6 +1,7 @@
 // Activity records from the moment of the launch until a full buffer is handed to the client, as
 // CUPTI does it: buffers are requested on the application's threads (and by the worker where it
-// runs out of them) and completed on one worker thread; a record enters a buffer once its work has ended.
+// runs out of them) and completed on one worker thread; a record enters a buffer once its work has
+// ended.
 #ifndef UTLZ_TESTS_FAKES_ACTIVITY_QUEUE_H_
 #define UTLZ_TESTS_FAKES_ACTIVITY_QUEUE_H_
 

@@ -50,7 +50,8 @@ std::optional<Count> CountOf(std::string_view base, const Totals& totals, uint64
       base == "sm__ops_path_tensor_op_hgmma_src_bf16_dst_fp32") {
     return Count{totals.tensor_flops, kMultiprocessors, kTensorFlopsPerCycle};
   }
-  if (Contains(base, "sm__ops_path_tensor_")) return Count{0, kMultiprocessors, kTensorFlopsPerCycle};
+  if (Contains(base, "sm__ops_path_tensor_"))
+    return Count{0, kMultiprocessors, kTensorFlopsPerCycle};
   if (Contains(base, "sm__inst_executed_pipe_") || Contains(base, "_cycles_active") ||
       Contains(base, "smsp__sass_") || Contains(base, "pcie__") || Contains(base, "nvlrx__") ||
       Contains(base, "nvltx__")) {

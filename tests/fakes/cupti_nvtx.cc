@@ -1,5 +1,5 @@
-// NVTX through the fake libcupti: the tool half of NVTX version 3, which turns ranges and marks into
-// MARKER records.
+// NVTX through the fake libcupti: the tool half of NVTX version 3, which turns ranges and marks
+// into MARKER records.
 #include <atomic>
 #include <cstdint>
 #include <mutex>

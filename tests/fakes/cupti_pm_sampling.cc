@@ -1,4 +1,5 @@
-// PM sampling of the fake libcupti: counts the simulated GPU's work, of every process, in intervals.
+// PM sampling of the fake libcupti: counts the simulated GPU's work, of every process, in
+// intervals.
 #include <unistd.h>
 
 #include <algorithm>
@@ -85,7 +86,8 @@ CounterEntry NextSample(PmSamplingObject* object) {
 extern "C" {
 
 CuptiResult cuptiPmSamplingGetCounterAvailability(cupti::PmGetCounterAvailabilityParams* params) {
-  if (const CuptiResult refused = CounterPermission(); refused != kCuptiSuccess && refused != kCuptiHardwareBusy) {
+  if (const CuptiResult refused = CounterPermission();
+      refused != kCuptiSuccess && refused != kCuptiHardwareBusy) {
     return refused;
   }
   if (params->image == nullptr) {

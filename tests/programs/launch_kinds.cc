@@ -1,4 +1,5 @@
-// Every way to launch a kernel: plain, in clusters, cooperative by either call, and from the device.
+// Every way to launch a kernel: plain, in clusters, cooperative by either call, and from the
+// device.
 #include "tests/programs/target.h"
 
 namespace utlz::fake {

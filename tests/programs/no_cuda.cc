@@ -1,7 +1,8 @@
 // A program that never uses CUDA: an environment variable meant for others must not harm it.
 #include <cstdio>
 
-// A set-user-ID copy of it cannot be searched for leaks: AddressSanitizer, where there is one, asks.
+// A set-user-ID copy of it cannot be searched for leaks: AddressSanitizer, where there is one,
+// asks.
 extern "C" const char* __lsan_default_options() { return "detect_leaks=0"; }
 
 int main(int argc, char** argv) {

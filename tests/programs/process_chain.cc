@@ -1,5 +1,6 @@
-// A chain of processes, each of which uses CUDA and then starts the next: argument 1 is how many are
-// left, argument 2 how: `exec` replaces itself, `fork` forks and executes, `spawn` posix_spawns.
+// A chain of processes, each of which uses CUDA and then starts the next: argument 1 is how many
+// are left, argument 2 how: `exec` replaces itself, `fork` forks and executes, `spawn`
+// posix_spawns.
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>

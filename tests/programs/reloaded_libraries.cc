@@ -34,7 +34,8 @@ void Work(void* driver) {
   CUfunction function = nullptr;
   const ModuleImage image = {.kernel_count = 1, .kernels = &kKernel};
   Require(Find<CUresult (*)(unsigned int)>(driver, "cuInit")(0));
-  Require(Find<CUresult (*)(CUcontext*, CUdevice)>(driver, "cuDevicePrimaryCtxRetain")(&context, 0));
+  Require(
+      Find<CUresult (*)(CUcontext*, CUdevice)>(driver, "cuDevicePrimaryCtxRetain")(&context, 0));
   Require(Find<CUresult (*)(CUcontext)>(driver, "cuCtxSetCurrent")(context));
   Require(Find<CUresult (*)(CUmodule*, const void*)>(driver, "cuModuleLoadData")(&module, &image));
   Require(Find<CUresult (*)(CUfunction*, CUmodule, const char*)>(

@@ -169,7 +169,8 @@ class CountedRun {
       const double a = works ? Overlap(i * kIntervalNs, (i + 1) * kIntervalNs, 0) : 0;
       const double b = works ? Overlap(i * kIntervalNs, (i + 1) * kIntervalNs, 1) : 0;
       const double misread = i == misread_sample_ ? misread_bytes_ : 0;
-      const double values[] = {4 * a + misread, b, tensor_shares_[source - 1] * a * 400, (a + b) * 100, double{kIntervalNs}};
+      const double values[] = {4 * a + misread, b, tensor_shares_[source - 1] * a * 400,
+                               (a + b) * 100, double{kIntervalNs}};
       for (int column = 0; column < 5; ++column) {
         const auto value = static_cast<int64_t>(values[column]);
         batch.mutable_column(column)->add_delta(value - last[column]);

@@ -19,8 +19,8 @@ namespace utlz::attach {
 //
 // Errors, all of which leave the target as it was: NotFound (no such process, or it ended),
 // FailedPrecondition and PermissionDenied (with the remedy), AlreadyExists (an agent is there),
-// Unavailable (no thread could be lent in time; worth another try), Cancelled. Two cannot promise that:
-// Aborted (the library could not be loaded; dlopen undid what it had done) and DataLoss (the
+// Unavailable (no thread could be lent in time; worth another try), Cancelled. Two cannot promise
+// that: Aborted (the library could not be loaded; dlopen undid what it had done) and DataLoss (the
 // library crashed while it was loaded: the target runs on, but its loader may be locked).
 absl::StatusOr<LoadResult> LoadIntoProcess(pid_t pid, const LibraryFile& library,
                                            const LoadOptions& options);

@@ -92,9 +92,9 @@ absl::Status TargetStaging::MapMemory() {
   const auto guard = Syscall("protect memory", SYS_mprotect,
                              {region_, kGuardBytes, PROT_NONE, 0, 0, 0});
   if (!guard.ok()) return guard.status();
-  const auto stack =
-      Syscall("protect memory", SYS_mprotect,
-              {region_ + kGuardBytes, kStackBytes + kScratchBytes, PROT_READ | PROT_WRITE, 0, 0, 0});
+  const auto stack = Syscall(
+      "protect memory", SYS_mprotect,
+      {region_ + kGuardBytes, kStackBytes + kScratchBytes, PROT_READ | PROT_WRITE, 0, 0, 0});
   if (!stack.ok()) return stack.status();
   if (absl::Status status = WriteTrampoline(); !status.ok()) return status;
   return WriteResumeFrame();

@@ -21,7 +21,7 @@ struct AttachOptions {
 };
 
 // Attaches, records until the duration is over, a signal comes or the last process ends, puts the
-// agents to sleep, writes the profile. Returns 0, or 1 if some process could not be attached to or
+// agents to stop, writes the profile. Returns 0, or 1 if some process could not be attached to or
 // no profile was written. Everything of ours goes to standard error.
 int AttachToProcesses(const AttachOptions& options);
 

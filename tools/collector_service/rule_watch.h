@@ -1,5 +1,5 @@
-// Finds processes that rules name, and attaches to them, one after the other on a thread of its own:
-// loading an agent takes a while, and those that came by themselves must not wait for it.
+// Finds processes that rules name, and attaches to them, one after the other on a thread of its
+// own: loading an agent takes a while, and those that came by themselves must not wait for it.
 //
 // Bounded: kMostAttached processes at once; one that cannot be attached to is left alone for
 // kRetry. Thread safety: Look() from one thread.
@@ -46,7 +46,7 @@ class RuleWatch {
   // `say` is called from any thread. Errors: no agent's library, no such libcupti.
   static absl::StatusOr<std::unique_ptr<RuleWatch>> Start(std::vector<AttachRule> rules,
                                                           const std::string& cupti_path, Say say);
-  // Lets go of every process, whose agents fall inactive.
+  // Lets go of every process, whose agents become inactive.
   ~RuleWatch();
 
   // Looks for processes, at most once in kPause.

@@ -41,9 +41,9 @@ absl::StatusOr<std::string> ServiceSocketPath(const std::string& place) {
   const bool has_scheme = place.compare(0, sizeof(kScheme) - 1, kScheme) == 0;
   std::string path = has_scheme ? place.substr(sizeof(kScheme) - 1) : place;
   if (path.empty() || path[0] != '/' || path.size() >= sizeof(sockaddr_un::sun_path)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(place, " is no socket of a collector: unix:PATH is, with a whole path of at most ",
-                     sizeof(sockaddr_un::sun_path) - 1, " bytes"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        place, " is no socket of a collector: unix:PATH is, with a whole path of at most ",
+        sizeof(sockaddr_un::sun_path) - 1, " bytes"));
   }
   return path;
 }

@@ -14,7 +14,7 @@ class DemoLoad {
  public:
   explicit DemoLoad(const CudaDriver& driver) : driver_(driver) {}
 
-  // Every function below is false after a failure, which error() tells.
+  // Every function below is false after a failure, which error() describes.
   bool Prepare();
   // One step: copies bound by memory, arithmetic, tiny launches one by one, the same tiny launches
   // as one CUDA graph, and a copy from pageable memory for which the GPU waits.

@@ -1,5 +1,5 @@
-// Joins launches to the calls that launched them, by correlation, and tells of each call which NVTX
-// ranges were open.
+// Joins launches to the calls that launched them, by correlation, and finds for each call which
+// NVTX ranges were open.
 //
 // Records come in no order across a process's buffers: calls wait for launches and launches for
 // calls, each up to a bound; what has to go is taken to be in no range. Thread safety: none.

@@ -11,7 +11,8 @@ namespace utlz {
 // Nanoseconds, more than none and at most ten years; nothing for anything else.
 std::optional<uint64_t> ParseSince(std::string_view text);
 
-// A number of bytes with a unit: "64MiB", "1GiB", "500MB"; at most 1 TiB. Nothing for anything else.
+// A number of bytes with a unit: "64MiB", "1GiB", "500MB"; at most 1 TiB. Nothing for anything
+// else.
 std::optional<uint64_t> ParseSize(std::string_view text);
 
 }  // namespace utlz

@@ -15,7 +15,7 @@ namespace utlz {
 
 class DeviceFrames {
  public:
-  // False for a frame that tells again what another input, or this one, has told. `payload` gets
+  // False for a frame that repeats what another input, or this one, had. `payload` gets
   // the number of the metric set that was kept. `type` is a FrameType; others than a device's pass.
   bool Take(size_t input, uint16_t type, std::string* payload);
 

@@ -134,12 +134,13 @@ std::string DescribeCapture(const Summary& summary) {
   }
   if (const std::string clocks = DescribeClocks(summary); !clocks.empty()) line += " · " + clocks;
   if (IsSlowdownMeasured(capture)) {
-    line += " · slowdown by windows measured " + PercentText(capture.measured_cost_share()) + " ± " +
-            PercentText(capture.measured_cost_error_share());
+    line += " · slowdown by windows measured " + PercentText(capture.measured_cost_share()) +
+            " ± " + PercentText(capture.measured_cost_error_share());
   } else if (capture.has_cost_share()) {
     line += " · slowdown estimated " + PercentText(capture.cost_share());
   }
-  if ((IsSlowdownMeasured(capture) || capture.has_cost_share()) && capture.has_overhead_budget_share()) {
+  if ((IsSlowdownMeasured(capture) || capture.has_cost_share()) &&
+      capture.has_overhead_budget_share()) {
     line += " (budget " + PercentText(capture.overhead_budget_share()) + ")";
   }
   if (capture.has_calibration_stall_ns()) {

@@ -33,8 +33,8 @@ std::string DescribeShares(const EfficiencySummary& efficiency) {
     parts.push_back(mfu);
   }
   if (efficiency.has_attainable_hfu()) {
-    std::string attainable =
-        "HFU if every kernel hit its roofline and the GPU never idled " + PercentText(efficiency.attainable_hfu());
+    std::string attainable = "HFU if every kernel hit its roofline and the GPU never idled " +
+                             PercentText(efficiency.attainable_hfu());
     if (efficiency.has_attainable_hfu_measured()) {
       attainable +=
           ", under the ceilings measured here " + PercentText(efficiency.attainable_hfu_measured());

@@ -81,7 +81,9 @@ std::string RenderFamily(const FamilySummary& family, bool steps, bool counters)
 }
 
 // Only a run with kernel counters has the columns of bandwidth and roofs.
-bool HasCounters(const Summary& summary) { return summary.capture().counter_source() >= SOURCE_SAMPLED; }
+bool HasCounters(const Summary& summary) {
+  return summary.capture().counter_source() >= SOURCE_SAMPLED;
+}
 
 bool SomeUncounted(const Summary& summary) {
   return std::any_of(

@@ -16,8 +16,10 @@ absl::StatusOr<uint32_t> ParseOverheadBudget(const std::string& text) {
   const bool has_unit = absl::ConsumeSuffix(&number, "%");
   if (!has_unit || !absl::SimpleAtod(absl::StripAsciiWhitespace(number), &percent) ||
       !(percent >= 0.0001 && percent <= 100)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "'", text, "' is no overhead budget: write a percentage from 0.0001% to 100%, such as 1%, or unlimited"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", text,
+                     "' is no overhead budget: write a percentage from 0.0001% to 100%, such as "
+                     "1%, or unlimited"));
   }
   return static_cast<uint32_t>(std::lround(percent * 1e4));
 }

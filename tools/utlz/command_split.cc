@@ -19,7 +19,8 @@ CommandSplit SplitCommand(const CLI::App& subcommand, const std::vector<std::str
     const std::string& word = arguments[i++];
     if (word == "--") break;
     split.own.push_back(word);
-    if (TakesNextWord(subcommand, word) && i < arguments.size()) split.own.push_back(arguments[i++]);
+    if (TakesNextWord(subcommand, word) && i < arguments.size())
+      split.own.push_back(arguments[i++]);
   }
   split.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end());
   return split;

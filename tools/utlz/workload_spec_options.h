@@ -1,4 +1,4 @@
-// The options that tell of the model's work, for every subcommand that shows MFU.
+// The options about the model's work, for every subcommand that shows MFU.
 #ifndef UTLZ_TOOLS_UTLZ_WORKLOAD_SPEC_OPTIONS_H_
 #define UTLZ_TOOLS_UTLZ_WORKLOAD_SPEC_OPTIONS_H_
 

@@ -33,7 +33,7 @@ constexpr uint64_t ProgressOf(bool steady, bool base_known) {
 // What a collector makes of windows.
 enum class SubscriberKind : uint32_t {
   kAlways = 0,     // its processes trace all the time: any window will do
-  kPlanned = 1,    // its processes trace in windows that they are told of
+  kPlanned = 1,    // its processes trace in windows that are announced to them
   kYieldOnly = 2,  // it takes no samples, and only asks for the counters now and then
 };
 

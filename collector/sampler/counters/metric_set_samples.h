@@ -1,4 +1,4 @@
-// One of the sets of metrics that windows sample in turn: what is told of it before its first
+// One of the sets of metrics that windows sample in turn: what is sent of it before its first
 // samples, and the samples until they are sent. Not thread-safe.
 #ifndef UTLZ_COLLECTOR_SAMPLER_COUNTERS_METRIC_SET_SAMPLES_H_
 #define UTLZ_COLLECTOR_SAMPLER_COUNTERS_METRIC_SET_SAMPLES_H_
@@ -36,7 +36,7 @@ class MetricSetSamples {
            const FrameSink& sink);
   // What is left of a window that has ended.
   void EndWindow(uint64_t lost, const FrameSink& sink);
-  // For one who joins: the set, if it has been told of.
+  // For one who joins: the set, if it has been sent.
   void SendDescriptions(const FrameSink& sink) const;
 
  private:

@@ -1,4 +1,4 @@
-// Totals of one GPU as NVML tells them, a few times a second: what is always on, whatever becomes
+// Totals of one GPU as NVML reports them, a few times a second: what is always on, whatever becomes
 // of the counters. Where the GPU has GPM (Hopper and later), with its activity percentages.
 #ifndef UTLZ_COLLECTOR_SAMPLER_COUNTERS_NVML_TOTALS_H_
 #define UTLZ_COLLECTOR_SAMPLER_COUNTERS_NVML_TOTALS_H_

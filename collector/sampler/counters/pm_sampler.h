@@ -112,7 +112,7 @@ class PmSampler {
   std::vector<std::unique_ptr<Configuration>> configurations_;
   std::vector<uint8_t> image_;           // of counter data, in the layout of the configured set
   Configuration* current_ = nullptr;     // null: no window may start
-  Configuration* configured_ = nullptr;  // what CUPTI was last told since it was enabled
+  Configuration* configured_ = nullptr;  // what CUPTI was last given since it was enabled
   uint64_t started_ns_ = 0;
 };
 

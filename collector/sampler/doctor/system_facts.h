@@ -20,8 +20,8 @@ DoctorFact InjectionFact();
 // none: they share.
 DoctorFact OtherProfilersFact(const std::string& root);
 
-// A running MPS server: several processes then share one context, and kernels of one cannot be told
-// from the other's.
+// A running MPS server: several processes then share one context, and kernels of one cannot be
+// separated from the other's.
 DoctorFact MpsFact(const std::string& root);
 
 // Whether a running process may be attached to.

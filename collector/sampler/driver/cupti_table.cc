@@ -52,7 +52,7 @@ const char* ResolveAll(void* library, CuptiTable* table) {
   return nullptr;
 }
 
-// CUPTI opens it by bare name, which finds it only where the loader is told to look: with it loaded
+// CUPTI opens it by bare name, which finds it only where the loader is set to look: with it loaded
 // already by full path, the bare name finds the loaded one. libnvperf_target.so, which takes 34 MB,
 // is not needed for sampling.
 void PreloadPerformanceLibrary(const std::string& cupti_path) {

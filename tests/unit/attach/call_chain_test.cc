@@ -21,7 +21,8 @@
 namespace utlz::attach {
 namespace {
 
-constexpr std::chrono::steady_clock::time_point kNever = std::chrono::steady_clock::time_point::max();
+constexpr std::chrono::steady_clock::time_point kNever =
+    std::chrono::steady_clock::time_point::max();
 
 Registers FromContext(const ucontext_t& context) {
   const auto value = [&context](int index) {

@@ -70,7 +70,8 @@ TEST(Engine, EveryKernelHasAColumnBeforeAnyHasAFineShape) {
   Simulate(step, {}).Feed(&engine);
   const Solution solution = engine.Solve();
   for (const SimulatedKernel& kernel : step) {
-    EXPECT_NEAR(PerLaunch(solution, kernel.variant), kernel.work, 0.01 * work / 4) << kernel.variant;
+    EXPECT_NEAR(PerLaunch(solution, kernel.variant), kernel.work, 0.01 * work / 4)
+        << kernel.variant;
   }
 }
 

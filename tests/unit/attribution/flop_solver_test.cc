@@ -62,7 +62,8 @@ TEST(FlopSolverTest, SolvesMixesForTheirKernels) {
   EXPECT_LT(solved[1]["bf16"].error, 1);
 }
 
-// What ranges of one mix differ by is the least that is not known, and no figure is without an error.
+// What ranges of one mix differ by is the least that is not known, and no figure is without an
+// error.
 TEST(FlopSolverTest, RangesThatDifferLeaveAnError) {
   FlopPrior prior;
   prior[1].by_type = {{"bf16", {0, 100, 100}}};

@@ -72,8 +72,13 @@ TEST(SampleDecoderTest, RebuildsTimesAndValues) {
 }
 
 Activity LaunchOf(uint32_t kernel, uint64_t start_ns) {
-  return {.start_ns = start_ns, .end_ns = start_ns + 10, .kernel = kernel, .stream = 0, .context = 1,
-          .source = 1, .kind = ActivityKind::kCompute};
+  return {.start_ns = start_ns,
+          .end_ns = start_ns + 10,
+          .kernel = kernel,
+          .stream = 0,
+          .context = 1,
+          .source = 1,
+          .kind = ActivityKind::kCompute};
 }
 
 void AddRange(RangeBatch* batch, uint64_t start_ns, uint32_t launches, std::vector<double> values) {
@@ -149,7 +154,8 @@ TEST(RangeCalibrationTest, AGraphIsOneLaunch) {
   batch.add_metric("sm__ops_path_tensor_src_bf16_dst_fp32.sum");
   AddRange(&batch, kRunStartNs + 9'000, 2, {300});
   AddRange(&batch, kRunStartNs + 39'000, 3, {300});
-  for (RangeBatch::Range& range : *batch.mutable_ranges()) range.set_end_ns(range.start_ns() + 9'000);
+  for (RangeBatch::Range& range : *batch.mutable_ranges())
+    range.set_end_ns(range.start_ns() + 9'000);
   run.Send(1, FRAME_RANGES, batch);
   run.EndProcess();
   const Summary summary = run.EndRun(100'000);
@@ -175,8 +181,10 @@ TEST(RangeCalibrationTest, WordThatThereAreNoneIsNotRefused) {
 TEST(CountedRunTest, GivesKernelsTheirCounters) {
   const Summary summary = CountedRun().Run();
   ASSERT_EQ(summary.kernels_size(), 2);
-  const KernelSummary& a = summary.kernels(0).name() == "copy_b" ? summary.kernels(1) : summary.kernels(0);
-  const KernelSummary& b = summary.kernels(0).name() == "copy_b" ? summary.kernels(0) : summary.kernels(1);
+  const KernelSummary& a =
+      summary.kernels(0).name() == "copy_b" ? summary.kernels(1) : summary.kernels(0);
+  const KernelSummary& b =
+      summary.kernels(0).name() == "copy_b" ? summary.kernels(0) : summary.kernels(1);
   const double time_ns = CountedRun::kRepetitions * CountedRun::kKernelNs;
   EXPECT_NEAR(a.dram_read_bytes(), 4 * time_ns, 0.02 * 4 * time_ns);
   EXPECT_NEAR(b.dram_write_bytes(), time_ns, 0.02 * time_ns);

@@ -256,7 +256,8 @@ TEST(VerdictTest, OfSeveralDevicesIsTheirMeanByTimeAndHfuByPeak) {
     idle->set_hfu(0);
     run->summary.mutable_efficiency()->set_hfu(0.15);
   });
-  EXPECT_NE(verdict.find("busy 20.0 % of the time but reached 15.0 %"), std::string::npos) << verdict;
+  EXPECT_NE(verdict.find("busy 20.0 % of the time but reached 15.0 %"), std::string::npos)
+      << verdict;
 }
 
 void AddRank(uint32_t rank, const std::string& uuid, Summary* summary) {

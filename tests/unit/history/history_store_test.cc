@@ -143,7 +143,8 @@ TEST_F(HistoryStoreTest, SurvivesTheDeathOfItsProcess) {
     }
   }
   uint32_t last = 0;
-  while (last < 200) ASSERT_EQ(read(told[0], &last, sizeof(last)), static_cast<ssize_t>(sizeof(last)));
+  while (last < 200)
+    ASSERT_EQ(read(told[0], &last, sizeof(last)), static_cast<ssize_t>(sizeof(last)));
   kill(writer, SIGKILL);
   waitpid(writer, nullptr, 0);
   for (const int end : told) close(end);

@@ -31,9 +31,8 @@ HistoryReport ReportOf(const std::vector<HistoryInterval>& intervals) {
 }
 
 TEST(HistoryTextTest, SaysWhatARunReachedAndWhatChanged) {
-  const std::string text =
-      RenderHistory(ReportOf({Interval("train.py", "one", 0.40), Interval("train.py", "two", 0.36)}),
-                    {});
+  const std::string text = RenderHistory(
+      ReportOf({Interval("train.py", "one", 0.40), Interval("train.py", "two", 0.36)}), {});
   EXPECT_THAT(text, HasSubstr("train.py on node-1, 2 runs"));
   EXPECT_THAT(text, HasSubstr("40.0 %"));
   EXPECT_THAT(text, HasSubstr("HFU -10.0 %, step time +0.0 %"));
@@ -80,7 +79,8 @@ TEST(SinceTest, TimesAndSizes) {
   EXPECT_EQ(ParseSince("2w"), 14 * kDayNs);
   EXPECT_EQ(ParseSize("1GiB"), uint64_t{1} << 30);
   EXPECT_EQ(ParseSize("500MB"), 500'000'000u);
-  for (const char* wrong : {"", "h", "2", "-2h", "2 h", "0s", "nan h", "1e9w", "9999999d", "infs"}) {
+  for (const char* wrong :
+       {"", "h", "2", "-2h", "2 h", "0s", "nan h", "1e9w", "9999999d", "infs"}) {
     EXPECT_FALSE(ParseSince(wrong)) << wrong;
     EXPECT_FALSE(ParseSize(wrong)) << wrong;
   }

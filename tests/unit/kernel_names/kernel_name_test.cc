@@ -15,23 +15,28 @@
 namespace utlz {
 namespace {
 
-std::string Short(std::string_view mangled) { return ShortenKernelName(DemangleKernelName(mangled)); }
+std::string Short(std::string_view mangled) {
+  return ShortenKernelName(DemangleKernelName(mangled));
+}
 
 TEST(KernelNameTest, ShortensPyTorchToWhatTells) {
   EXPECT_EQ(Short("_ZN2at6native29vectorized_elementwise_kernelILi8ENS0_15CUDAFunctor_addIN3c108"
                   "BFloat16EEESt5arrayIPcLm3EEEEviT0_T1_"),
             "vectorized<CUDAFunctor_add<BFloat16>>");
-  EXPECT_EQ(Short("_ZN2at6native29vectorized_elementwise_kernelILi8EZZZNS0_18GeluCUDAKernelImplERNS_"
-                  "18TensorIteratorBaseENS0_8GeluTypeEENKUlvE0_clEvENKUlvE2_clEvEUlN3c108BFloat16EE_"
-                  "St5arrayIPcLm2EEEEviT0_T1_"),
-            "vectorized<GeluCUDAKernelImpl(BFloat16)>");
-  EXPECT_EQ(Short("_ZN2at6native18elementwise_kernelILi128ELi4EZNS0_22gpu_kernel_impl_nocastIZZZNS0_"
-                  "23direct_copy_kernel_cudaERNS_18TensorIteratorBaseEENKUlvE1_clEvENKUlvE10_clEvEUlN"
-                  "3c108BFloat16EE_EEvS4_RKT_EUliE_EEviT1_"),
-            "elementwise<direct_copy_kernel_cuda(BFloat16)>");
-  EXPECT_EQ(Short("_ZN2at6native53_GLOBAL__N__21739cd4_20_layer_norm_kernel_cu_9c5ada8a28vectorized_"
-                  "layer_norm_kernelIN3c108BFloat16EfLb0EEEviT0_PKT_S8_S8_PS5_S9_PS6_"),
-            "vectorized_layer_norm_kernel<BFloat16, float>");
+  EXPECT_EQ(
+      Short("_ZN2at6native29vectorized_elementwise_kernelILi8EZZZNS0_18GeluCUDAKernelImplERNS_"
+            "18TensorIteratorBaseENS0_8GeluTypeEENKUlvE0_clEvENKUlvE2_clEvEUlN3c108BFloat16EE_"
+            "St5arrayIPcLm2EEEEviT0_T1_"),
+      "vectorized<GeluCUDAKernelImpl(BFloat16)>");
+  EXPECT_EQ(
+      Short("_ZN2at6native18elementwise_kernelILi128ELi4EZNS0_22gpu_kernel_impl_nocastIZZZNS0_"
+            "23direct_copy_kernel_cudaERNS_18TensorIteratorBaseEENKUlvE1_clEvENKUlvE10_clEvEUlN"
+            "3c108BFloat16EE_EEvS4_RKT_EUliE_EEviT1_"),
+      "elementwise<direct_copy_kernel_cuda(BFloat16)>");
+  EXPECT_EQ(
+      Short("_ZN2at6native53_GLOBAL__N__21739cd4_20_layer_norm_kernel_cu_9c5ada8a28vectorized_"
+            "layer_norm_kernelIN3c108BFloat16EfLb0EEEviT0_PKT_S8_S8_PS5_S9_PS6_"),
+      "vectorized_layer_norm_kernel<BFloat16, float>");
 }
 
 TEST(KernelNameTest, LeavesPlainNamesAlone) {
@@ -43,8 +48,9 @@ TEST(KernelNameTest, LeavesPlainNamesAlone) {
 
 TEST(KernelNameTest, HandlesOperatorsAndOddBrackets) {
   EXPECT_EQ(ShortenKernelName("void ns::f<&ns::operator< >(int)"), "f<operator<>");
-  for (const char* odd : {"<<<<", ">>>>", "((((", "f<", "f<a,b", "operator", "operator()", "::", "a::",
-                          "void ", "{lambda(", "f<{lambda(int", "f<g::{lambda()#1}>", "(", "f(("}) {
+  for (const char* odd :
+       {"<<<<", ">>>>", "((((", "f<", "f<a,b", "operator", "operator()", "::", "a::", "void ",
+        "{lambda(", "f<{lambda(int", "f<g::{lambda()#1}>", "(", "f(("}) {
     EXPECT_LE(ShortenKernelName(odd).size(), kMaxShortNameBytes) << odd;
   }
 }
@@ -86,8 +92,8 @@ std::string Reference(int index) {
   return "S" + (index == 0 ? "" : digits) + "_";
 }
 
-// f<A<char, char>, A<S1_, S1_>, A<S2_, S2_>, …> with a pack expansion of the last as return type: to
-// find the pack, the demangler walks all of them as a tree, and prints nothing.
+// f<A<char, char>, A<S1_, S1_>, A<S2_, S2_>, …> with a pack expansion of the last as return type:
+// to find the pack, the demangler walks all of them as a tree, and prints nothing.
 std::string PackInSubstitutions(int levels) {
   std::string name = "_Z1fI1AIccE";
   for (int i = 1; i < levels; ++i) name += "S0_I" + Reference(i) + Reference(i) + "E";
@@ -176,7 +182,8 @@ TEST(KernelClassTest, ReadsDataTypesFromNames) {
   EXPECT_EQ(TensorDataTypeOf("nvjet_hsh_128x256_64x4_2x1_v_bz_coopA_NTN"), "fp16");
   EXPECT_EQ(TensorDataTypeOf("nvjet_sm90_qqtst_128x256_64x4"), "fp8");
   EXPECT_EQ(TensorDataTypeOf("nvjet_sm"), "");
-  EXPECT_EQ(TensorDataTypeOf("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64"), "bf16");
+  EXPECT_EQ(TensorDataTypeOf("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64"),
+            "bf16");
   EXPECT_EQ(TensorDataTypeOf("sm80_xmma_gemm_tf32f32_tf32f32_f32_nn_n"), "tf32");
   EXPECT_EQ(TensorDataTypeOf("cutlass_80_tensorop_d884gemm_64x32_16x4_nn_align1"), "fp64_tensor");
   EXPECT_EQ(TensorDataTypeOf("cutlass_80_tensorop_s1688gemm_256x128_16x3_nn_align4"), "tf32");
@@ -187,8 +194,10 @@ TEST(KernelClassTest, ReadsDataTypesFromNames) {
 }
 
 TEST(KernelClassTest, KnowsCommunication) {
-  EXPECT_TRUE(IsCommunicationKernel("_Z40ncclDevKernel_AllReduce_Sum_bf16_RING_LL24ncclDevKernelArgs"));
-  EXPECT_EQ(CollectiveOf("_Z40ncclDevKernel_AllReduce_Sum_bf16_RING_LL24ncclDevKernelArgs"), "AllReduce");
+  EXPECT_TRUE(
+      IsCommunicationKernel("_Z40ncclDevKernel_AllReduce_Sum_bf16_RING_LL24ncclDevKernelArgs"));
+  EXPECT_EQ(CollectiveOf("_Z40ncclDevKernel_AllReduce_Sum_bf16_RING_LL24ncclDevKernelArgs"),
+            "AllReduce");
   EXPECT_EQ(CollectiveOf("ncclDevKernel_ReduceScatter_Sum_f32_RING_LL"), "ReduceScatter");
   EXPECT_FALSE(IsCommunicationKernel("nvjet_sm90_tst_128x256"));
 }

@@ -275,7 +275,8 @@ TEST(TextRooflineTest, DrawsTheRoofAndTheKernelUnderIt) {
     if (plot.find('a') != std::string::npos && i < 13) kernel = i;
   }
   EXPECT_GT(kernel, roof) << text;
-  EXPECT_NE(text.find("1 kernel whose FLOPs or bytes are not known (40.0 %"), std::string::npos) << text;
+  EXPECT_NE(text.find("1 kernel whose FLOPs or bytes are not known (40.0 %"), std::string::npos)
+      << text;
 }
 
 TEST(TextRooflineTest, IsSilentWithoutFlopsOrRoofOrRoom) {

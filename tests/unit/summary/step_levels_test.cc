@@ -255,7 +255,8 @@ TEST(StepLevelsTest, ThePromptsStepIsToldApartFromThoseOfTokens) {
               call->time_mean_ns(), 1);
 }
 
-// The launch at the end stands for the agent's own call, whose number says how many passed before it.
+// The launch at the end stands for the agent's own call, whose number says how many passed before
+// it.
 TEST(StepLevelsTest, StepsAfterTheEndOfRecordsAreNotCounted) {
   Generation counted;
   Generation ended;

@@ -83,8 +83,9 @@ absl::Span<const uint8_t> SyscallInstruction();
 // wait that the kernel would have ended with EINTR although no signal arrived.
 Registers ResumedWait(const Registers& stopped, const BlockedCall& call, bool restart_failed_wait);
 
-// What a thread needs when it leaves the last system call that it made for us, at the instruction of
-// its own wait: a signal that came meanwhile is then to end the wait, or restart it, as it would have.
+// What a thread needs when it leaves the last system call that it made for us, at the instruction
+// of its own wait: a signal that came meanwhile is then to end the wait, or restart it, as it would
+// have.
 Registers BeforeResumedWait(const Registers& at_syscall_exit, const Registers& resumed);
 
 // Registers that execute one system call at `instruction_address`. `resume_frame` is what the

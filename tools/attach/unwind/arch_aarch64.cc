@@ -197,7 +197,9 @@ bool IsRequestedSyscall(const Registers& at_syscall_entry, uint64_t instruction_
          static_cast<int64_t>(at_syscall_entry.regs[8]) == number;
 }
 
-uint64_t CallResult(const Registers& at_call_return_syscall) { return at_call_return_syscall.regs[0]; }
+uint64_t CallResult(const Registers& at_call_return_syscall) {
+  return at_call_return_syscall.regs[0];
+}
 int64_t SyscallResult(const Registers& at_syscall_exit) {
   return static_cast<int64_t>(at_syscall_exit.regs[0]);
 }

@@ -12,7 +12,15 @@ constexpr size_t kMaxRememberedRows = 64;
 
 // How a register of the caller is found.
 struct Rule {
-  enum class Kind { kSame, kUndefined, kAtOffset, kIsOffset, kRegister, kAtExpression, kIsExpression };
+  enum class Kind {
+    kSame,
+    kUndefined,
+    kAtOffset,
+    kIsOffset,
+    kRegister,
+    kAtExpression,
+    kIsExpression
+  };
   Kind kind = Kind::kSame;
   int64_t number = 0;  // offset from the frame's address, or a register
   absl::Span<const uint8_t> expression;
