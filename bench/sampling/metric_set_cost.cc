@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "collector/clocks.h"
 #include "collector/sampler/counters/metric_selection.h"
 #include "collector/sampler/counters/pm_sampler.h"
-#include "collector/sampler/driver/clocks.h"
 #include "collector/sampler/driver/cuda_devices.h"
 #include "collector/sampler/driver/cupti_table.h"
 #include "collector/sampler/driver/library_search.h"

@@ -10,11 +10,11 @@
 #include <string>
 #include <utility>
 
+#include "collector/clocks.h"
 #include "collector/live/live_report.h"
 #include "collector/metrics/snapshot_pace.h"
 #include "collector/profile/profile_reader.h"
 #include "collector/run/run_intake.h"
-#include "collector/thread_time.h"
 
 namespace utlz {
 namespace {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "collector/median.h"
+
 namespace utlz {
 namespace {
 
@@ -16,12 +18,6 @@ constexpr double kLowestRate = 1e-6;
 // The missing amount is capped at this many times the limit, so that the end of a fall is seen
 // soon.
 constexpr double kMostMissing = 1.5;
-
-double MedianOf(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 }  // namespace
 
@@ -73,7 +69,7 @@ void FallWatch::AddBlock(uint64_t begin_ns, double rate) {
 
 void FallWatch::FollowFall(uint64_t begin_ns, double level) {
   const size_t count = std::min(dip_.size(), kBlocksToRaise);
-  const double now = MedianOf({dip_.end() - static_cast<ptrdiff_t>(count), dip_.end()});
+  const double now = UpperMedian({dip_.end() - static_cast<ptrdiff_t>(count), dip_.end()});
   fall_ = Fall{std::exp(level), std::exp(now), dip_begin_ns_};
   if (dip_.size() < kBlocksOfAFall) return;
   const std::deque<double> stayed(dip_.end() - static_cast<ptrdiff_t>(kFewestBlocks), dip_.end());
@@ -110,12 +106,12 @@ void FallWatch::StartOver() {
   fall_.reset();
 }
 
-double FallWatch::Level() const { return MedianOf({past_.begin(), past_.end()}); }
+double FallWatch::Level() const { return UpperMedian({past_.begin(), past_.end()}); }
 
 double FallWatch::Scatter(double level) const {
   std::vector<double> distances;
   for (const double value : past_) distances.push_back(std::abs(value - level));
-  return std::max(kLeastScatter, kScatterPerDistance * MedianOf(std::move(distances)));
+  return std::max(kLeastScatter, kScatterPerDistance * UpperMedian(std::move(distances)));
 }
 
 }  // namespace utlz

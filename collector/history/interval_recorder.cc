@@ -21,13 +21,6 @@ constexpr std::array kJobCountMetrics = {
     Metric::kSteps,           Metric::kTokens,      Metric::kItems,        Metric::kModelFlops,
     Metric::kLaunchesDropped, Metric::kRecordsLost, Metric::kFramesRefused};
 
-std::string_view LabelOf(const MetricSample& sample, std::string_view name) {
-  for (const auto& [label, value] : sample.labels) {
-    if (label == name) return value;
-  }
-  return {};
-}
-
 std::optional<size_t> CauseNamed(std::string_view name) {
   for (size_t i = 0; i < kTimeCauses; ++i) {
     if (name == NameOf(static_cast<TimeCause>(i))) return i;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "collector/clocks.h"
 #include "collector/metrics/label_text.h"
 
 namespace utlz {
@@ -16,24 +17,17 @@ namespace {
 
 constexpr size_t kRunBytes = 16;
 
-uint64_t NanosecondsOf(clockid_t clock) {
-  timespec now = {};
-  clock_gettime(clock, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
-}
-
 }  // namespace
 
 HistoryTime SystemHistoryTime() {
-  return {.realtime_ns = NanosecondsOf(CLOCK_REALTIME),
-          .monotonic_ns = NanosecondsOf(CLOCK_MONOTONIC)};
+  return {.realtime_ns = ReadClockNs(CLOCK_REALTIME), .monotonic_ns = ReadClockNs(CLOCK_MONOTONIC)};
 }
 
 // The time distinguishes runs of one machine while the kernel has no random bytes yet.
 std::string NewHistoryRun() {
   std::string run(kRunBytes, '\0');
   if (getrandom(run.data(), run.size(), GRND_NONBLOCK) != static_cast<ssize_t>(run.size())) {
-    const uint64_t now_ns = NanosecondsOf(CLOCK_REALTIME);
+    const uint64_t now_ns = ReadClockNs(CLOCK_REALTIME);
     run.replace(0, sizeof(now_ns), reinterpret_cast<const char*>(&now_ns), sizeof(now_ns));
   }
   return run;

@@ -13,6 +13,7 @@
 #include <functional>
 #include <utility>
 
+#include "collector/clocks.h"
 #include "collector/live/live_devices.h"
 #include "collector/live/live_kernels.h"
 #include "collector/live/live_processes.h"
@@ -22,7 +23,6 @@
 #include "collector/metrics/work_ledger.h"
 #include "collector/metrics/worth_table.h"
 #include "collector/run/run_state.h"
-#include "collector/thread_time.h"
 #include "proto/live.pb.h"
 
 namespace utlz {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,14 @@ struct MetricSample {
   Labels labels;
   double value = 0;
 };
+
+// Empty where the sample has no such label.
+inline std::string_view LabelOf(const MetricSample& sample, std::string_view name) {
+  for (const auto& [label, value] : sample.labels) {
+    if (label == name) return value;
+  }
+  return {};
+}
 
 struct MetricsSnapshot {
   std::array<std::vector<MetricSample>, kMetrics> samples;  // by Metric; none: not known

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "collector/clocks.h"
 #include "collector/sampler/channel/sampler_command.h"
-#include "collector/sampler/driver/clocks.h"
 #include "collector/sampler/sharing/sampler_socket.h"
 #include "proto/frame.h"
 
@@ -33,7 +33,7 @@ constexpr uint64_t kSettledNs = 100'000'000;
 constexpr uint64_t kLongestDelayNs = 10'000'000'000;
 // One that nobody planned begins this long after it could have.
 constexpr uint64_t kUnplannedNs = 2'500'000'000;
-// Who traces in a window must be told as long before.
+// Who traces in a window must hear of it as long before.
 constexpr uint64_t kNoticeNs = 45'000'000;
 
 // A window of more intervals than this that brings no sample at all was no window.

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "collector/clocks.h"
 #include "collector/sampler/counters/device_peaks.h"
-#include "collector/sampler/driver/clocks.h"
 
 namespace utlz {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "collector/sampler/driver/clocks.h"
+#include "collector/clocks.h"
 #include "collector/sampler/sharing/sampler_socket.h"
 
 namespace utlz {

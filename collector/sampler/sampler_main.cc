@@ -9,8 +9,8 @@
 #include <memory>
 #include <utility>
 
+#include "collector/clocks.h"
 #include "collector/sampler/channel/frame_channel.h"
-#include "collector/sampler/driver/clocks.h"
 #include "collector/sampler/driver/library_search.h"
 #include "collector/sampler/sampler_loop.h"
 #include "collector/sampler/sharing/device_lease.h"

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "collector/clocks.h"
 #include "collector/metrics/label_text.h"
 #include "collector/session/clock_reading.h"
-#include "collector/session/realtime_clock.h"
 #include "proto/profile.pb.h"
 
 namespace utlz {

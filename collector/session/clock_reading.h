@@ -3,21 +3,14 @@
 #ifndef UTLZ_COLLECTOR_SESSION_CLOCK_READING_H_
 #define UTLZ_COLLECTOR_SESSION_CLOCK_READING_H_
 
-#include <time.h>
-
 #include <cstdint>
 
-#include "collector/session/realtime_clock.h"
+#include "collector/clocks.h"
 
 namespace utlz {
 
 struct ClockReading {
-  static ClockReading Now() {
-    timespec now = {};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return {static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec),
-            RealtimeNs()};
-  }
+  static ClockReading Now() { return {MonotonicNs(), RealtimeNs()}; }
 
   // Times before either clock's beginning are its beginning, and none is after its end.
   uint64_t ToMonotonicNs(uint64_t realtime) const {

@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "collector/clocks.h"
 #include "collector/run/run_state.h"
 #include "collector/sampler/channel/sampler_command.h"
 #include "collector/session/clock_reading.h"
-#include "collector/thread_time.h"
 #include "proto/profile.pb.h"
 
 namespace utlz {

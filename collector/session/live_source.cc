@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "collector/session/realtime_clock.h"
-#include "collector/thread_time.h"
+#include "collector/clocks.h"
+
 
 namespace utlz {
 

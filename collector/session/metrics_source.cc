@@ -3,8 +3,7 @@
 #include <utility>
 
 #include "collector/alarms/take_readings.h"
-#include "collector/session/realtime_clock.h"
-#include "collector/thread_time.h"
+#include "collector/clocks.h"
 
 namespace utlz {
 namespace {

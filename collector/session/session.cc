@@ -10,8 +10,8 @@
 #include <thread>
 #include <utility>
 
+#include "collector/clocks.h"
 #include "collector/session/collector_loop.h"
-#include "collector/session/realtime_clock.h"
 #include "proto/profile.pb.h"
 #include "proto/valid_text.h"
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/median.h"
 #include "collector/summary/calls.h"
 
 namespace utlz {
@@ -17,12 +18,6 @@ constexpr double kStepsTolerance = 0.005;
 constexpr double kCallsTolerance = 0.05;
 
 constexpr char kStep[] = "step";
-
-double Median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 StepLevel* LevelOf(const StepsSummary& summary, const char* name, StepsSummary* to) {
   StepLevel* level = to->add_levels();
@@ -87,7 +82,7 @@ void AddLayers(const StepFinder::Layers& layers, const FoundSteps& found, size_t
   StepLevel* level = LevelOf(*summary, "repetition", summary);
   level->set_count(in_step * summary->levels(summary->levels_size() - 2).count());
   level->set_launches(layers.launches);
-  level->set_time_p50_ns(Median(std::move(times_ns)));
+  level->set_time_p50_ns(UpperMedian(std::move(times_ns)));
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 // exporter and alarms say, and "ended" at the end of the recording; then it serves its last page
 // until standard input ends.
 #include <poll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -15,6 +14,7 @@
 #include <string>
 #include <utility>
 
+#include "collector/clocks.h"
 #include "collector/files/runtime_folder.h"
 #include "collector/history/history_log.h"
 #include "collector/history/run_history.h"
@@ -22,7 +22,6 @@
 #include "collector/session/live_source.h"
 #include "collector/session/metrics_source.h"
 #include "collector/session/run_recorder.h"
-#include "collector/thread_time.h"
 #include "tools/exporter/exporter.h"
 
 namespace utlz {
@@ -30,12 +29,6 @@ namespace {
 
 constexpr int kTurnMs = 100;
 constexpr uint64_t kHistoryBytes = 16 << 20;
-
-uint64_t MonotonicNs() {
-  timespec now = {};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
-}
 
 void Say(const std::string& sentence) {
   std::printf("%s\n", sentence.c_str());

@@ -1,12 +1,11 @@
 #include "tools/app_metrics/application_scraper.h"
 
-#include <time.h>
-
 #include <mutex>
 #include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "collector/clocks.h"
 #include "tools/app_metrics/application_page.h"
 #include "tools/exporter/quiet_thread.h"
 #include "tools/http/http_client.h"
@@ -15,12 +14,6 @@ namespace utlz {
 namespace {
 
 constexpr int kOk = 200;
-
-uint64_t RealtimeNowNs() {
-  timespec now = {};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 class RunningScraper : public ApplicationScraper {
  public:
@@ -63,7 +56,7 @@ class RunningScraper : public ApplicationScraper {
       return absl::NotFoundError(
           absl::StrCat(url_.Text(), " has no metrics of vLLM, SGLang, TGI or Triton"));
     }
-    reading->set_time_ns(RealtimeNowNs());
+    reading->set_time_ns(RealtimeNs());
     return *std::move(reading);
   }
 

@@ -19,6 +19,7 @@
 #include "tools/attach_session/server_processes.h"
 #include "tools/ending/ending_watch.h"
 #include "tools/run/agent_library.h"
+#include "tools/run/say.h"
 
 namespace utlz {
 namespace {
@@ -30,13 +31,6 @@ constexpr milliseconds kLookInterval(20);
 // Silence that is worth a word.
 constexpr milliseconds kSilence(3000);
 constexpr milliseconds kInactivePatience(5000);
-
-void Say(const std::string& sentence) { std::fprintf(stderr, "utlz: %s\n", sentence.c_str()); }
-
-int Fail(const absl::Status& status) {
-  Say(std::string(status.message()));
-  return 1;
-}
 
 // The signals that end a recording are EndingWatch's.
 void BlockEndingSignals() {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "collector/sampler/driver/clocks.h"
+#include "collector/clocks.h"
 #include "collector/sampler/driver/cuda_devices.h"
 #include "proto/profile.pb.h"
 #include "tools/calibrate/bandwidth.h"

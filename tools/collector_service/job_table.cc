@@ -1,12 +1,11 @@
 #include "tools/collector_service/job_table.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "collector/clocks.h"
 #include "collector/text/shown_text.h"
 
 namespace utlz {
@@ -14,10 +13,8 @@ namespace {
 
 // When that was, by the clock of the profile.
 uint64_t RealtimeNsOf(JobTable::Clock::time_point moment) {
-  timespec now = {};
-  clock_gettime(CLOCK_REALTIME, &now);
   const auto since = std::chrono::nanoseconds(JobTable::Clock::now() - moment).count();
-  const int64_t now_ns = now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
+  const auto now_ns = static_cast<int64_t>(RealtimeNs());
   return static_cast<uint64_t>(std::max<int64_t>(0, now_ns - since));
 }
 

@@ -22,6 +22,7 @@
 #include "tools/collector_service/service_socket.h"
 #include "tools/ending/ending_watch.h"
 #include "tools/run/alarm_sentence.h"
+#include "tools/run/say.h"
 
 namespace utlz {
 namespace {
@@ -32,13 +33,6 @@ constexpr std::chrono::milliseconds kTurn(100);
 constexpr std::chrono::seconds kRefusalsTold(10);
 
 // One call, so that lines of several threads do not mix.
-void Say(const std::string& sentence) { std::fprintf(stderr, "utlz: %s\n", sentence.c_str()); }
-
-int Fail(const absl::Status& status) {
-  Say(std::string(status.message()));
-  return 1;
-}
-
 std::string HostName() {
   char name[HOST_NAME_MAX + 1] = {};
   return gethostname(name, sizeof(name) - 1) == 0 ? name : "host";

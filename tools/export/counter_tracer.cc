@@ -1,15 +1,12 @@
 // ProfileTracer's counters: PM samples and NVML's device totals.
 #include <cmath>
 
+#include "collector/decode/parse.h"
+#include "proto/frame.h"
 #include "tools/export/profile_tracer.h"
 
 namespace utlz {
 namespace {
-
-template <typename Message>
-bool Parse(std::string_view payload, Message* message) {
-  return message->ParseFromArray(payload.data(), static_cast<int>(payload.size()));
-}
 
 constexpr size_t kUuidBytes = 16;
 
@@ -64,7 +61,7 @@ bool ProfileTracer::TakeMetricSet(std::string_view payload) {
 
 bool ProfileTracer::TakeSamples(std::string_view payload) {
   SampleBatch batch;
-  if (!Parse(payload, &batch)) return false;
+  if (!Parse(payload, &batch, kMaxFramePayloadBytes)) return false;
   const auto found = sets_.find({batch.device_uuid(), batch.metric_set()});
   if (found == sets_.end() || !DecodeSamples(batch, found->second.message, &samples_)) return false;
   const Set& set = found->second;

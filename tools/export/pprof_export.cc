@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "collector/decode/parse.h"
 #include "collector/exact_shares.h"
 #include "tools/export/pprof_values.h"
 #include "tools/export/pprof_writer.h"
@@ -15,11 +16,6 @@
 namespace utlz {
 namespace {
 
-template <typename Message>
-bool Parse(std::string_view payload, Message* message) {
-  return message->ParseFromArray(payload.data(), static_cast<int>(payload.size()));
-}
-
 // NVTX ranges come after what was launched in them, so they are read first.
 void ReadRanges(ProfileReader* reader, RangePaths* paths) {
   ProcessTable processes;
@@ -28,10 +24,9 @@ void ReadRanges(ProfileReader* reader, RangePaths* paths) {
     if (frame.type != FRAME_STRINGS && frame.type != FRAME_MARKERS) continue;
     ProcessState* process = processes.Get(frame.source);
     if (process == nullptr) continue;
-    Strings strings;
     MarkerBatch markers;
     if (frame.type == FRAME_STRINGS) {
-      if (Parse(frame.payload, &strings)) processes.AddStrings(process, strings);
+      processes.TakeDescription(frame.type, frame.payload, process);
     } else if (Parse(frame.payload, &markers)) {
       paths->Add(*process, markers);
     }

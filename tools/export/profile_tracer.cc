@@ -5,17 +5,13 @@
 #include <iterator>
 
 #include "collector/decode/copy_decoder.h"
+#include "collector/decode/parse.h"
 #include "collector/kernel_names/kernel_name.h"
 #include "collector/run/device_table.h"
 #include "tools/export/copy_name.h"
 
 namespace utlz {
 namespace {
-
-template <typename Message>
-bool Parse(std::string_view payload, Message* message) {
-  return message->ParseFromArray(payload.data(), static_cast<int>(payload.size()));
-}
 
 std::string Dimensions(const uint32_t (&sizes)[3]) {
   return std::to_string(sizes[0]) + "," + std::to_string(sizes[1]) + "," + std::to_string(sizes[2]);
@@ -51,20 +47,11 @@ bool ProfileTracer::Take(uint32_t source, uint16_t type, std::string_view payloa
       return TakeProcess(source, payload);
     case FRAME_DEVICE:
       return TakeDevice(source, payload);
-    case FRAME_CONTEXT: {
-      Context message;
-      ProcessState* process = processes_.Get(source);
-      return process && Parse(payload, &message) && processes_.AddContext(process, message);
-    }
-    case FRAME_STRINGS: {
-      Strings message;
-      ProcessState* process = processes_.Get(source);
-      return process && Parse(payload, &message) && processes_.AddStrings(process, message);
-    }
+    case FRAME_CONTEXT:
+    case FRAME_STRINGS:
     case FRAME_VARIANTS: {
-      Variants message;
       ProcessState* process = processes_.Get(source);
-      return process && Parse(payload, &message) && processes_.AddVariants(process, message);
+      return process && processes_.TakeDescription(type, payload, process).value_or(false);
     }
     case FRAME_STACKS: {
       Stacks message;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "collector/decode/copy_decoder.h"
+#include "collector/decode/parse.h"
 #include "collector/kernel_names/kernel_class.h"
 #include "collector/kernel_names/kernel_name.h"
 #include "collector/run/device_table.h"
@@ -14,11 +15,6 @@ namespace {
 // As the collector takes a gap of this length for a pause between steps.
 constexpr double kStepsOfAPause = 10;
 constexpr double kShortestPauseNs = 1e8;
-
-template <typename Message>
-bool Parse(std::string_view payload, Message* message) {
-  return message->ParseFromArray(payload.data(), static_cast<int>(payload.size()));
-}
 
 SteadyTime SteadyTimeOf(const Summary& summary) {
   SteadyTime steady;
@@ -61,18 +57,6 @@ bool WorkReader::Take(uint32_t source, uint16_t type, std::string_view payload) 
       return Parse(payload, &process->info);
     case FRAME_DEVICE:
       return TakeDevice(source, payload);
-    case FRAME_CONTEXT: {
-      Context message;
-      return Parse(payload, &message) && processes_.AddContext(process, message);
-    }
-    case FRAME_STRINGS: {
-      Strings message;
-      return Parse(payload, &message) && processes_.AddStrings(process, message);
-    }
-    case FRAME_VARIANTS: {
-      Variants message;
-      return Parse(payload, &message) && processes_.AddVariants(process, message);
-    }
     case FRAME_STACKS: {
       Stacks message;
       return Parse(payload, &message) && stacks_.Add(process, message);
@@ -88,7 +72,7 @@ bool WorkReader::Take(uint32_t source, uint16_t type, std::string_view payload) 
     case FRAME_TRACE_WINDOW:
       return TakeWindow(source, payload);
     default:
-      return true;
+      return processes_.TakeDescription(type, payload, process).value_or(true);
   }
 }
 

@@ -90,7 +90,6 @@ class WorkReader {
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, Variant> variants_;  // (source, variant, GPU)
   std::map<std::string, uint32_t> gpus_;
   std::vector<std::string> gpu_uuids_;
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> gpu_by_ordinal_;  // (source, ordinal)
 };
 
 }  // namespace utlz

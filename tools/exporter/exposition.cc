@@ -5,12 +5,12 @@
 #include <charconv>
 #include <cmath>
 
+#include "tools/http/trimmed.h"
+
 namespace utlz {
 namespace {
 
 constexpr std::string_view kTotal = "_total";
-constexpr std::string_view kBlanks = " \t";
-
 std::string NumberText(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
@@ -61,12 +61,6 @@ void AddHead(const MetricDescription& metric, PageFormat format, std::string* pa
   if (format == PageFormat::kText) return;
   if (*metric.unit != '\0') *page += "# UNIT " + name + " " + metric.unit + "\n";
   *page += help;
-}
-
-std::string_view Trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
 // Cuts off what stands before the separator.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "tools/http/trimmed.h"
+
 namespace utlz {
 namespace {
 
@@ -15,12 +17,6 @@ bool IsControl(char character) {
 }
 
 bool HasControl(std::string_view line) { return std::any_of(line.begin(), line.end(), IsControl); }
-
-std::string_view Trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
 
 bool IsAccept(std::string_view name) {
   constexpr std::string_view kAccept = "accept";

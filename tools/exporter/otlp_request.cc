@@ -16,13 +16,6 @@ void AddAttribute(std::string_view key, std::string_view value, Message* message
   attribute->mutable_value()->set_string_value(std::string(value));
 }
 
-std::string_view LabelOf(const MetricSample& sample, std::string_view name) {
-  for (const auto& [label, value] : sample.labels) {
-    if (label == name) return value;
-  }
-  return {};
-}
-
 std::string_view HostOf(const MetricsSnapshot& snapshot) {
   for (const auto& samples : snapshot.samples) {
     for (const MetricSample& sample : samples) {

@@ -1,13 +1,12 @@
 #include "tools/exporter/otlp_sender.h"
 
-#include <time.h>
-
 #include <cstdlib>
 #include <deque>
 #include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "collector/clocks.h"
 #include "tools/exporter/otlp_request.h"
 #include "tools/exporter/quiet_thread.h"
 #include "tools/http/http_client.h"
@@ -18,12 +17,6 @@ namespace {
 constexpr char kFromEnvironment[] = "env";
 constexpr std::chrono::milliseconds kLastPatience(1000);
 constexpr char kPath[] = "/v1/metrics";
-
-uint64_t RealtimeNowNs() {
-  timespec now = {};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 std::string Variable(const char* name) {
   const char* value = std::getenv(name);
@@ -72,7 +65,7 @@ class RunningSender : public OtlpSender {
       waiting_.pop_front();
       ++dropped_;
     }
-    waiting_.push_back(WriteOtlpRequest(snapshot, {start_ns_, RealtimeNowNs()}, dropped_));
+    waiting_.push_back(WriteOtlpRequest(snapshot, {start_ns_, RealtimeNs()}, dropped_));
   }
 
   void SendWaiting() {
@@ -102,7 +95,7 @@ class RunningSender : public OtlpSender {
   const SnapshotBoard* board_;
   const OtlpPace pace_;
   const std::function<void(const std::string&)> say_;
-  const uint64_t start_ns_ = RealtimeNowNs();
+  const uint64_t start_ns_ = RealtimeNs();
   StopSignal stop_;
   StopSignal never_;
   bool ends_ = false;  // the run is over: nobody shall wait for long

@@ -4,22 +4,16 @@
 #include <charconv>
 #include <cstddef>
 
+#include "tools/http/trimmed.h"
+
 namespace utlz {
 namespace {
-
-constexpr std::string_view kBlanks = " \t";
 
 bool IsWord(std::string_view text, std::string_view lower_case) {
   return std::equal(text.begin(), text.end(), lower_case.begin(), lower_case.end(),
                     [](char a, char b) {
                       return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
                     });
-}
-
-std::string_view Trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
 // Cuts off a line, without what ends it; false where no end is.

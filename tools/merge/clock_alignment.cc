@@ -4,6 +4,8 @@
 #include <cmath>
 #include <span>
 
+#include "collector/median.h"
+
 namespace utlz {
 namespace {
 
@@ -24,18 +26,12 @@ constexpr size_t kFollowed = 15;         // pairs whose median shift the next on
 constexpr double kLeastErrorNs = 1e3;    // of CUPTI's own conversion of times
 constexpr double kMostImpossible = 0.02;
 
-double Median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 // Standard deviation of a normal distribution with the same median distance from `center`.
 double Scatter(const std::vector<double>& values, double center) {
   std::vector<double> distance;
   distance.reserve(values.size());
   for (const double value : values) distance.push_back(std::abs(value - center));
-  return 1.4826 * Median(std::move(distance));
+  return 1.4826 * UpperMedian(std::move(distance));
 }
 
 double Difference(uint64_t later, uint64_t earlier) {
@@ -78,7 +74,7 @@ std::vector<double> PossibleShifts(std::span<const Collective> stretch,
 Candidate MakeCandidate(const std::vector<double>& shifts, size_t begin, size_t end) {
   std::vector<double> inside(shifts.begin() + static_cast<ptrdiff_t>(begin),
                              shifts.begin() + static_cast<ptrdiff_t>(end));
-  const double shift_ns = Median(inside);
+  const double shift_ns = UpperMedian(inside);
   return {shift_ns, Scatter(inside, shift_ns), end - begin};
 }
 
@@ -180,7 +176,7 @@ class Follower {
 
   std::optional<Pair> Follow(const Collective& one) {
     const double end_ns = static_cast<double>(one.end_ns);
-    const double expected = Median(recent_);
+    const double expected = UpperMedian(recent_);
     const double tolerance = tolerance_ns_ + kFastestDrift * std::abs(end_ns - last_ns_);
     const Collective* nearest = nullptr;
     double distance = tolerance;
@@ -241,7 +237,7 @@ double DriftOf(const std::vector<Pair>& pairs) {
       times.push_back(pairs[i].a_ns);
       shifts.push_back(pairs[i].shift_ns);
     }
-    blocks.emplace_back(Median(times), Median(shifts));
+    blocks.emplace_back(UpperMedian(times), UpperMedian(shifts));
   }
   std::vector<double> slopes;
   for (size_t i = 0; i < blocks.size(); ++i) {
@@ -250,7 +246,7 @@ double DriftOf(const std::vector<Pair>& pairs) {
       if (time > 0) slopes.push_back((blocks[k].second - blocks[i].second) / time);
     }
   }
-  return slopes.empty() ? 0 : Median(std::move(slopes));
+  return slopes.empty() ? 0 : UpperMedian(std::move(slopes));
 }
 
 void Fit(const std::vector<Pair>& pairs, ClockShift* result) {
@@ -266,7 +262,7 @@ void Fit(const std::vector<Pair>& pairs, ClockShift* result) {
     for (const Pair& pair : pairs) {
       level.push_back(pair.shift_ns - result->drift * (pair.a_ns - result->middle_ns));
     }
-    result->shift_ns = Median(level);
+    result->shift_ns = UpperMedian(level);
     result->error_ns = std::hypot(Scatter(level, result->shift_ns), kLeastErrorNs);
   };
   measure();

@@ -87,18 +87,12 @@ void OutlineReader::Consume(const FrameView& frame) {
     case FRAME_PROCESS:
       Parse(frame.payload, &process->info);
       break;
-    case FRAME_STRINGS: {
-      Strings message;
-      if (Parse(frame.payload, &message)) processes_.AddStrings(process, message);
-      break;
-    }
-    case FRAME_VARIANTS: {
-      Variants message;
-      if (Parse(frame.payload, &message)) processes_.AddVariants(process, message);
-      break;
-    }
     case FRAME_LAUNCHES:
       ConsumeLaunches(process, frame.payload);
+      break;
+    case FRAME_STRINGS:
+    case FRAME_VARIANTS:
+      processes_.TakeDescription(frame.type, frame.payload, process);
       break;
     default:
       break;

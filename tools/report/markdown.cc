@@ -11,6 +11,7 @@
 #include "tools/report/capture_text.h"
 #include "tools/report/device_roofs.h"
 #include "tools/report/kernels_of_steps.h"
+#include "tools/report/known_value.h"
 #include "tools/report/markdown_first_screen.h"
 
 namespace utlz {
@@ -19,10 +20,6 @@ namespace {
 constexpr size_t kNameWidth = 80;
 constexpr size_t kSentenceWidth = 1000;
 constexpr int kBarCells = 20;
-
-std::optional<double> Optional(bool known, double value) {
-  return known ? std::make_optional(value) : std::nullopt;
-}
 
 std::string Sentence(const std::string& text) { return MarkdownName(text, kSentenceWidth); }
 
@@ -55,7 +52,7 @@ std::string Head(const Summary& summary) {
   std::string text =
       "**" + Sentence(summary.has_verdict() ? summary.verdict() : "No verdict") + "**\n\n";
   text += Code(CommandLine(run)) + ", " +
-          TimeText(Optional(run.has_wall_ns(), static_cast<double>(run.wall_ns()))) + " on " +
+          TimeText(KnownValue(run.has_wall_ns(), static_cast<double>(run.wall_ns()))) + " on " +
           DeviceNames(summary) + "\n";
   if (run.recording()) {
     text += "\nA recording, not measured here: " + Sentence(run.recording_note()) + "\n";
@@ -73,20 +70,21 @@ std::string Figures(const Summary& summary) {
   static constexpr Figure kFigures[] = {
       {"busy (nvidia-smi)",
        [](const DeviceSummary& device) {
-         return Optional(device.has_gpu_busy_share(), device.gpu_busy_share());
+         return KnownValue(device.has_gpu_busy_share(), device.gpu_busy_share());
        }},
       {"SM active",
        [](const DeviceSummary& device) {
-         return Optional(device.has_sm_active_share(), device.sm_active_share());
+         return KnownValue(device.has_sm_active_share(), device.sm_active_share());
        }},
       {"tensor active",
        [](const DeviceSummary& device) {
-         return Optional(device.has_tensor_active_share(), device.tensor_active_share());
+         return KnownValue(device.has_tensor_active_share(), device.tensor_active_share());
        }},
-      {"HFU", [](const DeviceSummary& device) { return Optional(device.has_hfu(), device.hfu()); }},
+      {"HFU",
+       [](const DeviceSummary& device) { return KnownValue(device.has_hfu(), device.hfu()); }},
       {"HBM bandwidth",
        [](const DeviceSummary& device) {
-         return Optional(device.has_hbm_bandwidth_share(), device.hbm_bandwidth_share());
+         return KnownValue(device.has_hbm_bandwidth_share(), device.hbm_bandwidth_share());
        }},
   };
   for (const Figure& figure : kFigures) {
@@ -178,8 +176,8 @@ std::string Waterfall(const Summary& summary) {
                              "|---|---:|---:|---:|---:|---|\n"
                            : "| slice | share | time | |\n|---|---:|---:|---|\n";
   for (const WaterfallSlice& slice : summary.waterfall().slices()) {
-    text += "| " + MarkdownName(ShownSlice(slice.name()), kNameWidth) + " | " + PercentText(slice.share()) +
-            " | " + TimeText(slice.time_ns()) + " | ";
+    text += "| " + MarkdownName(ShownSlice(slice.name()), kNameWidth) + " | " +
+            PercentText(slice.share()) + " | " + TimeText(slice.time_ns()) + " | ";
     if (!steps) {
       text += MarkdownBar(slice.share());
     } else if (slice.has_time_per_step_ns()) {
@@ -212,20 +210,21 @@ std::string Kernels(const Summary& summary, const MarkdownOptions& options) {
     const KernelSummary& kernel = *kernels[i];
     const double per_second = kernel.time_ns() > 0 ? 1e9 / kernel.time_ns() : 0;
     if (numbered) text += "| " + std::to_string(DeviceIndexOf(summary, kernel)) + " ";
-    text += "| " + Code(kernel.short_name().empty() ? kernel.name() : kernel.short_name()) + " | " +
-            TimeText(Optional(kernel.has_estimated_savings_ns(), kernel.estimated_savings_ns())) +
-            " | " + TimeText(Optional(kernel.has_time_ns(), kernel.time_ns())) + " | " +
-            PercentText(Optional(kernel.has_time_share(), kernel.time_share())) + " | " +
-            CountText(kernel.launches()) + " | " + Mark(kernel, kernel.has_flops_per_second()) +
-            CompactMeasuredText(Optional(kernel.has_flops_per_second(), kernel.flops_per_second()),
-                                kernel.flops_error() * per_second) +
-            " | " + Mark(kernel, kernel.has_dram_bytes_per_second()) +
-            CompactMeasuredText(
-                Optional(kernel.has_dram_bytes_per_second(), kernel.dram_bytes_per_second()),
-                kernel.dram_bytes_error() * per_second) +
-            " | " + BoundText(kernel.bound()) + " | " +
-            PercentText(Optional(kernel.has_roofline_efficiency(), kernel.roofline_efficiency())) +
-            " |\n";
+    text +=
+        "| " + Code(kernel.short_name().empty() ? kernel.name() : kernel.short_name()) + " | " +
+        TimeText(KnownValue(kernel.has_estimated_savings_ns(), kernel.estimated_savings_ns())) +
+        " | " + TimeText(KnownValue(kernel.has_time_ns(), kernel.time_ns())) + " | " +
+        PercentText(KnownValue(kernel.has_time_share(), kernel.time_share())) + " | " +
+        CountText(kernel.launches()) + " | " + Mark(kernel, kernel.has_flops_per_second()) +
+        CompactMeasuredText(KnownValue(kernel.has_flops_per_second(), kernel.flops_per_second()),
+                            kernel.flops_error() * per_second) +
+        " | " + Mark(kernel, kernel.has_dram_bytes_per_second()) +
+        CompactMeasuredText(
+            KnownValue(kernel.has_dram_bytes_per_second(), kernel.dram_bytes_per_second()),
+            kernel.dram_bytes_error() * per_second) +
+        " | " + BoundText(kernel.bound()) + " | " +
+        PercentText(KnownValue(kernel.has_roofline_efficiency(), kernel.roofline_efficiency())) +
+        " |\n";
   }
   if (rows < kernels.size()) {
     text += "\n…and " + std::to_string(kernels.size() - rows) + " more.\n";

@@ -10,6 +10,7 @@
 #include "collector/text/shown_text.h"
 #include "tools/report/device_roofs.h"
 #include "tools/report/kernel_order.h"
+#include "tools/report/known_value.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
 
@@ -21,10 +22,6 @@ constexpr double kFarFromRoof = 0.5;
 constexpr double kWorthColouring = 0.05;
 // On narrower terminals names need the room of two columns more.
 constexpr size_t kWideColumns = 96;
-
-std::optional<double> Optional(bool known, double value) {
-  return known ? std::make_optional(value) : std::nullopt;
-}
 
 // Half of the 95 % interval of the roof column.
 std::optional<double> RoofError(const KernelSummary& kernel) {
@@ -39,7 +36,7 @@ double PerSecond(double total, const KernelSummary& kernel) {
 // A type that was only assumed, and numbers of kernels that could not be told apart, are marked.
 std::string FlopsCell(const KernelSummary& kernel) {
   std::string cell =
-      CompactMeasuredText(Optional(kernel.has_flops_per_second(), kernel.flops_per_second()),
+      CompactMeasuredText(KnownValue(kernel.has_flops_per_second(), kernel.flops_per_second()),
                           PerSecond(kernel.flops_error(), kernel));
   if (kernel.merged_with_size() > 0 && kernel.has_flops_per_second())
     cell.insert(cell.begin(), '~');
@@ -60,7 +57,7 @@ std::string IntensityCell(const KernelSummary& kernel) {
 
 std::string BytesCell(const KernelSummary& kernel) {
   std::string cell = CompactMeasuredText(
-      Optional(kernel.has_dram_bytes_per_second(), kernel.dram_bytes_per_second()),
+      KnownValue(kernel.has_dram_bytes_per_second(), kernel.dram_bytes_per_second()),
       PerSecond(kernel.dram_bytes_error(), kernel));
   if (kernel.merged_with_size() > 0 && kernel.has_dram_bytes_per_second())
     cell.insert(cell.begin(), '~');
@@ -139,15 +136,15 @@ std::string RenderKernels(const Summary& summary, const TextOptions& options) {
     std::vector<std::string> cells = {names[i]};
     const auto add = [&cells](std::string cell) { cells.push_back(std::move(cell)); };
     if (numbered) add(std::to_string(DeviceIndexOf(summary, kernel)));
-    add(TimeText(Optional(kernel.has_estimated_savings_ns(), kernel.estimated_savings_ns())));
-    add(TimeText(Optional(kernel.has_time_ns(), kernel.time_ns())));
-    add(ShortPercentText(Optional(kernel.has_time_share(), kernel.time_share())));
+    add(TimeText(KnownValue(kernel.has_estimated_savings_ns(), kernel.estimated_savings_ns())));
+    add(TimeText(KnownValue(kernel.has_time_ns(), kernel.time_ns())));
+    add(ShortPercentText(KnownValue(kernel.has_time_share(), kernel.time_share())));
     if (wide) add(CompactCountText(static_cast<double>(kernel.launches())));
     add(FlopsCell(kernel));
     add(BytesCell(kernel));
     if (wide) add(IntensityCell(kernel));
     add(ShortBoundText(kernel.bound()));
-    add(ShortPercentText(Optional(kernel.has_roofline_efficiency(), kernel.roofline_efficiency())));
+    add(ShortPercentText(KnownValue(kernel.has_roofline_efficiency(), kernel.roofline_efficiency())));
     add(ShortPercentText(RoofError(kernel)));
     table.AddRow(std::move(cells), StyleOf(kernel));
   }

@@ -7,6 +7,7 @@
 #include "collector/text/bound_text.h"
 #include "collector/text/number_text.h"
 #include "collector/text/shown_text.h"
+#include "tools/report/known_value.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
 
@@ -18,12 +19,8 @@ using Rows = google::protobuf::RepeatedPtrField<OwnerSummary>;
 // From this share of all idle time on a row says what was before it.
 constexpr double kIdleWorthARow = 0.02;
 
-std::optional<double> Optional(bool known, double value) {
-  return known ? std::make_optional(value) : std::nullopt;
-}
-
 std::string RecoverableCell(const OwnerSummary& owner) {
-  return TimeText(Optional(owner.has_estimated_savings_ns(), owner.estimated_savings_ns()), 2);
+  return TimeText(KnownValue(owner.has_estimated_savings_ns(), owner.estimated_savings_ns()), 2);
 }
 
 std::string ErrorCell(const OwnerSummary& owner) {
@@ -63,14 +60,14 @@ class OwnerTable {
 
   void Add(const std::string& name, const OwnerSummary& owner) {
     std::vector<std::string> cells = {
-        name, TimeText(Optional(owner.has_time_ns(), owner.time_ns())),
-        ShortPercentText(Optional(owner.has_time_share(), owner.time_share()))};
+        name, TimeText(KnownValue(owner.has_time_ns(), owner.time_ns())),
+        ShortPercentText(KnownValue(owner.has_time_share(), owner.time_share()))};
     if (with_idle_)
-      cells.push_back(TimeText(Optional(owner.has_idle_before_ns(), owner.idle_before_ns())));
+      cells.push_back(TimeText(KnownValue(owner.has_idle_before_ns(), owner.idle_before_ns())));
     for (std::string cell :
-         {CompactText(Optional(owner.has_flops(), owner.flops())),
-          BytesText(Optional(owner.has_dram_bytes(), owner.dram_bytes())),
-          ShortPercentText(Optional(owner.has_hfu(), owner.hfu())),
+         {CompactText(KnownValue(owner.has_flops(), owner.flops())),
+          BytesText(KnownValue(owner.has_dram_bytes(), owner.dram_bytes())),
+          ShortPercentText(KnownValue(owner.has_hfu(), owner.hfu())),
           std::string(ShortBoundText(owner.bound())), RecoverableCell(owner), ErrorCell(owner)}) {
       cells.push_back(std::move(cell));
     }

@@ -8,6 +8,7 @@
 #include "collector/text/shown_text.h"
 #include "tools/report/capture_text.h"
 #include "tools/report/device_roofs.h"
+#include "tools/report/known_value.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
 
@@ -55,10 +56,6 @@ struct Line {
   bool headline = false;
 };
 
-std::optional<double> Optional(bool known, double value) {
-  return known ? std::make_optional(value) : std::nullopt;
-}
-
 // The upper end of its interval, which is told of the run's FLOPs.
 double MostFlopsPerSecond(const DeviceSummary& device) {
   if (!(device.flops() > 0)) return device.flops_per_second();
@@ -96,12 +93,13 @@ std::vector<Line> UtilizationLines(const DeviceSummary& device, bool all_counted
     score = "SMs active " + PercentText(device.efficiency_score()) + " of busy time";
   }
   return {
-      {"GPU busy (nvidia-smi)", Optional(device.has_gpu_busy_share(), device.gpu_busy_share()),
+      {"GPU busy (nvidia-smi)", KnownValue(device.has_gpu_busy_share(), device.gpu_busy_share()),
        "a kernel or copy was active", true},
-      {"SM active", Optional(device.has_sm_active_share(), device.sm_active_share()), score},
-      {"tensor active", Optional(device.has_tensor_active_share(), device.tensor_active_share()), ""},
-      {"HFU (FLOPs ÷ peak)", Optional(device.has_hfu(), device.hfu()), hfu_note},
-      {"HBM bandwidth", Optional(device.has_hbm_bandwidth_share(), device.hbm_bandwidth_share()),
+      {"SM active", KnownValue(device.has_sm_active_share(), device.sm_active_share()), score},
+      {"tensor active", KnownValue(device.has_tensor_active_share(), device.tensor_active_share()),
+       ""},
+      {"HFU (FLOPs ÷ peak)", KnownValue(device.has_hfu(), device.hfu()), hfu_note},
+      {"HBM bandwidth", KnownValue(device.has_hbm_bandwidth_share(), device.hbm_bandwidth_share()),
        hbm_note},
   };
 }
@@ -203,7 +201,7 @@ std::string RenderRun(const Summary& summary, const TextOptions& options) {
   const std::string command = EscapeForTerminal(Joined(run.command()));
   text += Styled(CutMiddle(command.empty() ? "(unknown command)" : command, options.columns),
                  Style::kHeading, options.color) + "\n";
-  const auto wall = Optional(run.has_wall_ns(), static_cast<double>(run.wall_ns()));
+  const auto wall = KnownValue(run.has_wall_ns(), static_cast<double>(run.wall_ns()));
   text += Wrap("ran " + TimeText(wall) + DescribeDevices(summary) + " · " + DescribeEnd(run),
                options.columns, 2);
   for (const std::string& notice : run.notices()) {

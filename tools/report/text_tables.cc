@@ -8,6 +8,7 @@
 #include "collector/text/number_text.h"
 #include "collector/text/shown_slice.h"
 #include "collector/text/shown_text.h"
+#include "tools/report/known_value.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
 
@@ -19,10 +20,6 @@ constexpr size_t kSliceBarColumns = 30;
 constexpr size_t kStepBarColumns = 11;
 constexpr size_t kNarrowBarColumns = 14;
 constexpr size_t kWideColumns = 100;
-
-std::optional<double> Optional(bool known, double value) {
-  return known ? std::make_optional(value) : std::nullopt;
-}
 
 double Double(uint64_t value) { return static_cast<double>(value); }
 
@@ -51,12 +48,12 @@ std::string RenderCopies(const Summary& summary, const TextOptions& options) {
     const std::string name = EscapeForTerminal(copy.kind()) +
                              (copy.pageable() ? ", pageable memory" : "") +
                              OnGpu(summary, copy.device_uuid());
-    std::string rate = BytesText(Optional(copy.has_bytes_per_second(), copy.bytes_per_second()));
+    std::string rate = BytesText(KnownValue(copy.has_bytes_per_second(), copy.bytes_per_second()));
     if (copy.has_bytes_per_second()) rate += "/s";
     table.AddRow({name, CompactCountText(Double(copy.copies())),
-                  TimeText(Optional(copy.has_time_ns(), Double(copy.time_ns()))),
-                  TimeText(Optional(copy.has_exposed_ns(), Double(copy.exposed_ns()))),
-                  BytesText(Optional(copy.has_bytes(), Double(copy.bytes()))), rate});
+                  TimeText(KnownValue(copy.has_time_ns(), Double(copy.time_ns()))),
+                  TimeText(KnownValue(copy.has_exposed_ns(), Double(copy.exposed_ns()))),
+                  BytesText(KnownValue(copy.has_bytes(), Double(copy.bytes()))), rate});
   }
   return table.Render(options.color);
 }
@@ -102,9 +99,9 @@ std::string RenderSteps(const Summary& summary, const TextOptions& options) {
     text += ")";
   }
   text += std::string(steps.pause_time_ns() > 0 ? ": mean between pauses " : ": mean ") +
-          TimeText(Optional(steps.has_time_mean_ns(), steps.time_mean_ns())) + ", median " +
-          TimeText(Optional(steps.has_time_p50_ns(), steps.time_p50_ns())) + ", p99 " +
-          TimeText(Optional(steps.has_time_p99_ns(), steps.time_p99_ns()));
+          TimeText(KnownValue(steps.has_time_mean_ns(), steps.time_mean_ns())) + ", median " +
+          TimeText(KnownValue(steps.has_time_p50_ns(), steps.time_p50_ns())) + ", p99 " +
+          TimeText(KnownValue(steps.has_time_p99_ns(), steps.time_p99_ns()));
   if (steps.slowdown_time_ns() > 0) {
     text += ", less the " + SlowdownText(steps) + " that tracing added to traced ones";
   }
@@ -177,8 +174,8 @@ std::string RenderApplication(const Summary& summary, const TextOptions& options
   add(server.has_joules_per_token(), RatioText(server.joules_per_token()) + " J a token");
   add(server.has_first_token_p99_ns(),
       "first token within " + TimeText(server.first_token_p99_ns()) + " for 99 %");
-  add(server.has_waiting_mean(),
-      "queue " + RatioText(server.waiting_mean()) + ", at most " + CountText(server.waiting_maximum()));
+  add(server.has_waiting_mean(), "queue " + RatioText(server.waiting_mean()) + ", at most " +
+                                     CountText(server.waiting_maximum()));
   add(server.has_estimated_flops_per_second(),
       PrefixedText(server.estimated_flops_per_second(), "FLOP/s") + " a GPU by its formula");
   return Wrap(text, options.columns, 2);
@@ -260,12 +257,13 @@ std::string RenderMarkers(const Summary& summary, const TextOptions& options) {
     const MarkerSummary& marker = *markers[i];
     const std::string domain =
         marker.domain().empty() ? "" : EscapeForTerminal(marker.domain()) + ": ";
-    table.AddRow({domain + EscapeForTerminal(marker.name()),
-                  CompactCountText(Double(marker.count())), TimeText(Double(marker.time_ns())),
-                  TimeText(Optional(marker.has_kernel_time_ns(), Double(marker.kernel_time_ns()))),
-                  CompactCountText(Optional(marker.has_launches(), Double(marker.launches()))),
-                  CompactCountText(Optional(marker.has_flops(), marker.flops())),
-                  BytesText(Optional(marker.has_dram_bytes(), marker.dram_bytes()))});
+    table.AddRow(
+        {domain + EscapeForTerminal(marker.name()), CompactCountText(Double(marker.count())),
+         TimeText(Double(marker.time_ns())),
+         TimeText(KnownValue(marker.has_kernel_time_ns(), Double(marker.kernel_time_ns()))),
+         CompactCountText(KnownValue(marker.has_launches(), Double(marker.launches()))),
+         CompactCountText(KnownValue(marker.has_flops(), marker.flops())),
+         BytesText(KnownValue(marker.has_dram_bytes(), marker.dram_bytes()))});
   }
   return table.Render(options.color);
 }
@@ -296,8 +294,8 @@ std::string RenderProcesses(const Summary& summary, const TextOptions& options) 
         {EscapeForTerminal(process.command()), std::to_string(process.pid()),
          process.has_rank() ? std::to_string(process.rank()) : std::string(kUnknown),
          CompactCountText(Double(process.launches())),
-         TimeText(Optional(process.has_kernel_time_ns(), Double(process.kernel_time_ns()))),
-         PercentText(Optional(process.has_agent_cost_share(), process.agent_cost_share())),
+         TimeText(KnownValue(process.has_kernel_time_ns(), Double(process.kernel_time_ns()))),
+         PercentText(KnownValue(process.has_agent_cost_share(), process.agent_cost_share())),
          CutMiddle(EscapeForTerminal(process.end()), 9)});
   }
   return table.Render(options.color);

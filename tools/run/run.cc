@@ -24,6 +24,7 @@
 #include "tools/run/command_lookup.h"
 #include "tools/run/cuda_absence.h"
 #include "tools/run/private_folder.h"
+#include "tools/run/say.h"
 #include "tools/run/signal_relay.h"
 
 namespace utlz {
@@ -31,13 +32,6 @@ namespace {
 
 constexpr char kInjectionVariable[] = "CUDA_INJECTION64_PATH";
 constexpr size_t kMostJobNameBytes = 64;
-
-void Say(const std::string& sentence) { std::fprintf(stderr, "utlz: %s\n", sentence.c_str()); }
-
-int Fail(const absl::Status& status) {
-  Say(std::string(status.message()));
-  return kRunFailed;
-}
 
 int LookupExitStatus(const absl::Status& status) {
   Say(std::string(status.message()));
@@ -193,13 +187,13 @@ void ShowResult(const RunOptions& options, const std::string& path, const Sessio
 
 int RunCommand(const RunOptions& options) {
   if (absl::Status status = CheckEnvironment(options.recording.nvtx); !status.ok())
-    return Fail(status);
+    return Fail(status, kRunFailed);
   const absl::StatusOr<std::string> program = FindCommand(options.command[0]);
   if (!program.ok()) return LookupExitStatus(program.status());
   const absl::StatusOr<std::string> own_folder = ExecutableFolder();
-  if (!own_folder.ok()) return Fail(own_folder.status());
+  if (!own_folder.ok()) return Fail(own_folder.status(), kRunFailed);
   const absl::StatusOr<std::string> library = FindAgentLibrary(*own_folder);
-  if (!library.ok()) return Fail(library.status());
+  if (!library.ok()) return Fail(library.status(), kRunFailed);
   const std::optional<std::string> warning = RaisedPrivilegesWarning(*program);
   if (warning) Say("warning: " + *warning);
   const std::vector<EnvironmentAddition> cupti = CuptiForAgents(options, *program);
@@ -207,21 +201,21 @@ int RunCommand(const RunOptions& options) {
     return BecomeCommand(*program, options, *library, cupti);
   }
   const absl::StatusOr<PrivateFolder> folder = PrivateFolder::Make();
-  if (!folder.ok()) return Fail(folder.status());
+  if (!folder.ok()) return Fail(folder.status(), kRunFailed);
   const absl::StatusOr<RunToken> token = MakeToken();
-  if (!token.ok()) return Fail(token.status());
+  if (!token.ok()) return Fail(token.status(), kRunFailed);
 
   SignalRelay signals;  // before the session's thread
   const std::string socket = folder->path() + "/agents";
   SessionOptions session_options = MakeSessionOptions(options, *program, socket, *token);
   const auto exporter = StartExporter(options.recording, Say, &session_options);
-  if (!exporter.ok()) return Fail(exporter.status());
+  if (!exporter.ok()) return Fail(exporter.status(), kRunFailed);
   const auto history = StartHistory(options.recording, Say, &session_options);
-  if (!history.ok()) return Fail(history.status());
+  if (!history.ok()) return Fail(history.status(), kRunFailed);
   const auto scraper = StartScraper(options.recording, Say, &session_options);
-  if (!scraper.ok()) return Fail(scraper.status());
+  if (!scraper.ok()) return Fail(scraper.status(), kRunFailed);
   absl::StatusOr<std::unique_ptr<Session>> session = Session::Start(session_options);
-  if (!session.ok()) return Fail(session.status());
+  if (!session.ok()) return Fail(session.status(), kRunFailed);
   const absl::StatusOr<pid_t> child = StartChild(
       *program, options.command,
       AgentEnvironment(*library, socket, *token, cupti, options.recording.nvtx), signals);

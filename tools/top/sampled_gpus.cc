@@ -4,9 +4,11 @@
 #include <span>
 
 #include "collector/counters/counter_set.h"
+#include "collector/decode/parse.h"
 #include "collector/decode/sample_decoder.h"
 #include "collector/sampler/driver/cuda_devices.h"
 #include "collector/text/shown_text.h"
+#include "proto/frame.h"
 
 namespace utlz::top {
 namespace {
@@ -14,11 +16,6 @@ namespace {
 constexpr size_t kMostGpus = 64;
 constexpr size_t kMostSets = 16;
 constexpr uint64_t kCpuBurstNs = 100'000'000;
-
-template <typename Message>
-bool Parse(std::string_view payload, Message* message) {
-  return message->ParseFromArray(payload.data(), static_cast<int>(payload.size()));
-}
 
 void AddRow(const CounterSet& counters, const std::vector<double>& row, double span_ns,
             SampleSum* sum) {
@@ -88,7 +85,7 @@ void SampledGpus::Consume(uint16_t type, std::string_view payload) {
     }
   } else if (type == FRAME_SAMPLES) {
     SampleBatch batch;
-    if (!Parse(payload, &batch)) return;
+    if (!Parse(payload, &batch, kMaxFramePayloadBytes)) return;
     if (Gpu* const gpu = gpu_of(batch.device_uuid())) AddSamples(batch, gpu);
   } else if (type == FRAME_DEVICE_PEAKS) {
     DevicePeaks peaks;

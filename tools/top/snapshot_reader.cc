@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "collector/sampler/driver/clocks.h"
+#include "collector/clocks.h"
 
 namespace utlz::top {
 

@@ -1,6 +1,5 @@
 #include "tools/top/snapshot_text.h"
 
-#include <ctime>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -9,23 +8,15 @@
 #include "collector/text/number_text.h"
 #include "collector/text/shown_text.h"
 #include "tools/top/clock_limits.h"
+#include "tools/top/time_of_day.h"
 
 namespace utlz::top {
 namespace {
 
-constexpr uint64_t kNsPerSecond = 1'000'000'000;
 constexpr double kBytesPerGibibyte = 1024.0 * 1024.0 * 1024.0;
 constexpr double kBytesPerMebibyte = 1024.0 * 1024.0;
 constexpr double kBytesPerGigabyte = 1e9;
 constexpr size_t kNameColumns = 40;
-
-std::string TimeOfDay(uint64_t time_ns) {
-  const auto seconds = static_cast<std::time_t>(time_ns / kNsPerSecond);
-  std::tm local = {};
-  char text[16] = {};
-  if (localtime_r(&seconds, &local) != nullptr) std::strftime(text, sizeof(text), "%T", &local);
-  return text;
-}
 
 void AddPercent(const char* name, std::optional<double> percent, std::string* line) {
   if (percent) absl::StrAppendFormat(line, "  %s %.1f%%", name, *percent);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tools/attach_session/attach.h"
+#include "tools/run/say.h"
 #include "tools/utlz/command.h"
 #include "tools/utlz/option_checks.h"
 #include "tools/utlz/recording_arguments.h"
@@ -24,8 +25,7 @@ int RunAttach(AttachArguments* arguments) {
   AttachOptions& options = arguments->options;
   const absl::Status read = ReadRecordingArguments(arguments->recording, &options.recording);
   if (!read.ok()) {
-    std::fprintf(stderr, "utlz: %s\n", std::string(read.message()).c_str());
-    return kUsageError;
+    return Fail(read, kUsageError);
   }
   options.duration_ms = static_cast<uint64_t>(std::llround(arguments->duration_s * 1e3));
   return AttachToProcesses(options);

@@ -4,6 +4,7 @@
 
 #include "tools/calibrate/calibrate.h"
 #include "tools/calibrate/ceilings_store.h"
+#include "tools/run/say.h"
 #include "tools/utlz/command.h"
 #include "tools/utlz/option_checks.h"
 
@@ -25,8 +26,7 @@ int RunCalibration(const CLI::App& subcommand, CalibrateArguments* arguments) {
   };
   const absl::Status status = Calibrate(options);
   if (status.ok()) return kSuccess;
-  std::fprintf(stderr, "utlz: %s\n", std::string(status.message()).c_str());
-  return kFailure;
+  return Fail(status, kFailure);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tools/collector_service/service.h"
+#include "tools/run/say.h"
 #include "tools/utlz/command.h"
 #include "tools/utlz/option_checks.h"
 #include "tools/utlz/recording_arguments.h"
@@ -33,8 +34,7 @@ int Collect(CollectorArguments* arguments) {
   CollectorServiceOptions& options = arguments->options;
   const absl::Status read = ReadRecordingArguments(arguments->recording, &options.recording);
   if (!read.ok()) {
-    std::fprintf(stderr, "utlz: %s\n", std::string(read.message()).c_str());
-    return kUsageError;
+    return Fail(read, kUsageError);
   }
   if (!options.folder.empty()) options.folder = std::filesystem::absolute(options.folder);
   options.limits.linger = Milliseconds(arguments->linger_s);

@@ -10,6 +10,7 @@
 #include "tools/report_html/report_html.h"
 #include "tools/run/agent_library.h"
 #include "tools/run/run.h"
+#include "tools/run/say.h"
 #include "tools/utlz/command.h"
 #include "tools/utlz/option_checks.h"
 #include "tools/utlz/print_report.h"
@@ -40,11 +41,6 @@ absl::StatusOr<std::string> FindBundled(const char* installed, const char* built
   }
   return absl::NotFoundError("a file of the demonstration is missing, reinstall utlz: " +
                              (prefix / installed).string());
-}
-
-int Fail(const absl::Status& status) {
-  std::fprintf(stderr, "utlz: %s\n", std::string(status.message()).c_str());
-  return kFailure;
 }
 
 // The page says in its own head that it is a recording, so that nothing need stand before it.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tools/export/trace_export.h"
+#include "tools/run/say.h"
 #include "tools/utlz/command.h"
 #include "tools/utlz/option_checks.h"
 
@@ -28,8 +29,7 @@ int RunExport(const ExportArguments& arguments) {
   const absl::StatusOr<TraceExportResult> result =
       ExportTrace(arguments.profile, arguments.format, output, options);
   if (!result.ok()) {
-    std::fprintf(stderr, "utlz: %s\n", std::string(result.status().message()).c_str());
-    return kFailure;
+    return Fail(result.status(), kFailure);
   }
   std::fprintf(stderr, "utlz: %s: %" PRIu64 " kernels, %" PRIu64 " copies, %" PRIu64 " NVTX ranges",
                output.c_str(), result->kernels, result->copies, result->markers);

@@ -7,6 +7,7 @@
 
 #include "tools/merge/merge.h"
 #include "tools/report/text_sections.h"
+#include "tools/run/say.h"
 #include "tools/utlz/command.h"
 #include "tools/utlz/load_summaries.h"
 #include "tools/utlz/terminal.h"
@@ -22,8 +23,7 @@ struct MergeArguments {
 int RunMerge(const MergeArguments& arguments) {
   const absl::StatusOr<Summary> summary = MergeProfiles(arguments.profiles, arguments.output);
   if (!summary.ok()) {
-    std::fprintf(stderr, "utlz: %s\n", std::string(summary.status().message()).c_str());
-    return kFailure;
+    return Fail(summary.status(), kFailure);
   }
   TextOptions options;
   options.color = UseColor(STDOUT_FILENO);

@@ -13,15 +13,16 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "collector/clocks.h"
 #include "collector/files/runtime_folder.h"
 #include "collector/sampler/channel/sampler_command.h"
-#include "collector/sampler/driver/clocks.h"
 #include "collector/sampler/driver/cuda_devices.h"
 #include "collector/sampler/sharing/counter_pause.h"
 #include "collector/sampler/sharing/counter_subscription.h"
 #include "collector/sampler/sharing/sampler_socket.h"
 #include "proto/profile.pb.h"
 #include "tools/processes/process_names.h"
+#include "tools/run/say.h"
 #include "tools/utlz/command.h"
 #include "tools/utlz/load_summaries.h"
 
@@ -127,11 +128,6 @@ std::string ShowOne(const std::string& folder, const CudaDevice& device) {
                         " would have the counters");
   }
   return absl::StrCat(who, " has the counters");
-}
-
-int Fail(const absl::Status& status) {
-  std::fprintf(stderr, "utlz: %s\n", std::string(status.message()).c_str());
-  return kFailure;
 }
 
 int Pause(const PauseOptions& options) {

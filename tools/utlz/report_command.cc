@@ -1,4 +1,3 @@
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "collector/clocks.h"
 #include "collector/diagnosis/alerts.h"
 #include "collector/files/state_folder.h"
 #include "collector/history/history_reader.h"
@@ -27,6 +27,7 @@
 #include "tools/report/owner_options.h"
 #include "tools/report/text.h"
 #include "tools/report_html/report_html.h"
+#include "tools/run/say.h"
 #include "tools/utlz/alert_options.h"
 #include "tools/utlz/command.h"
 #include "tools/utlz/load_summaries.h"
@@ -94,11 +95,6 @@ bool Print(const std::string& text) {
   return std::fflush(stdout) == 0 && written;
 }
 
-int Fail(const absl::Status& status, int exit_status) {
-  std::fprintf(stderr, "utlz: %s\n", std::string(status.message()).c_str());
-  return exit_status;
-}
-
 // How profiles are read, all of one command alike.
 struct Reading {
   bool recompute = false;
@@ -164,12 +160,6 @@ void SayWhatIsUnused(const ReportArguments& arguments, const Summary& summary,
                EscapeForTerminal(file).c_str(), names.c_str());
 }
 
-uint64_t RealtimeNow() {
-  timespec now = {};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
-}
-
 std::string RenderHistoryAs(const HistoryReport& report, const ReportArguments& arguments) {
   if (arguments.format == Format::kJson) return RenderHistoryJson(report);
   if (arguments.format == Format::kHtml) return RenderHistoryHtml(report);
@@ -190,7 +180,7 @@ int ReportHistory(const ReportArguments& arguments) {
         absl::InvalidArgumentError("the history is shown with --format text, html or json"),
         kUsageError);
   }
-  const uint64_t now_ns = RealtimeNow();
+  const uint64_t now_ns = RealtimeNs();
   HistoryTrends trends(now_ns - std::min(now_ns, *length_ns), now_ns);
   const std::string folder =
       arguments.history.empty() ? StateFolder("history") : arguments.history;
@@ -207,8 +197,9 @@ int Report(ReportArguments* arguments) {
   arguments->text.color = UseColor(STDOUT_FILENO);
   if (!arguments->since.empty() && arguments->files.empty()) return ReportHistory(*arguments);
   if (!arguments->since.empty() || !arguments->history.empty()) {
-    return Fail(absl::InvalidArgumentError("--since and --history show the history, and no profile"),
-                kUsageError);
+    return Fail(
+        absl::InvalidArgumentError("--since and --history show the history, and no profile"),
+        kUsageError);
   }
   if (arguments->files.empty()) {
     return Fail(absl::InvalidArgumentError("which profiles? utlz report FILE…, or --since 2h"),

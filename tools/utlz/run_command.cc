@@ -7,6 +7,7 @@
 
 #include "tools/collector_service/service_socket.h"
 #include "tools/run/run.h"
+#include "tools/run/say.h"
 #include "tools/utlz/command.h"
 #include "tools/utlz/option_checks.h"
 #include "tools/utlz/recording_arguments.h"
@@ -53,8 +54,7 @@ bool FindCollector(std::string* place) {
   const absl::StatusOr<std::string> path =
       *place == "default" ? DefaultServiceSocket() : ServiceSocketPath(*place);
   if (!path.ok()) {
-    std::fprintf(stderr, "utlz: %s\n", std::string(path.status().message()).c_str());
-    return false;
+    return Fail(path.status(), false);
   }
   if (!ServiceListens(*path)) {
     std::fprintf(stderr,
@@ -80,15 +80,15 @@ int Run(const CLI::App& subcommand, const std::vector<std::string>& command,
     return kRunFailed;
   }
   if (const std::optional<std::string> other = GivenWith(kCollector, subcommand)) {
-    std::fprintf(stderr, "utlz: the collector decides how it records, so %s goes to utlz collector\n",
+    std::fprintf(stderr,
+                 "utlz: the collector decides how it records, so %s goes to utlz collector\n",
                  other->c_str());
     return kRunFailed;
   }
   if (subcommand.count(kCollector) > 0 && !FindCollector(&options.collector)) return kRunFailed;
   const absl::Status read = ReadRecordingArguments(arguments->recording, &options.recording);
   if (!read.ok()) {
-    std::fprintf(stderr, "utlz: %s\n", std::string(read.message()).c_str());
-    return kRunFailed;
+    return Fail(read, kRunFailed);
   }
   options.delay_ms = Milliseconds(arguments->delay_s);
   if (subcommand.count("--duration") > 0) options.duration_ms = Milliseconds(arguments->duration_s);

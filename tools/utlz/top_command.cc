@@ -8,9 +8,10 @@
 #include <string>
 #include <utility>
 
-#include "collector/sampler/driver/clocks.h"
+#include "collector/clocks.h"
 #include "collector/sampler/driver/nvml_table.h"
 #include "tools/calibrate/ceilings_store.h"
+#include "tools/run/say.h"
 #include "tools/top/live_readers.h"
 #include "tools/top/profile_replay.h"
 #include "tools/top/screen/screen.h"
@@ -90,8 +91,7 @@ int Show(const TopOptions& options, const TakeSnapshot& take) {
 int Replay(const TopOptions& options) {
   absl::StatusOr<top::ProfileReplay> replay = top::ProfileReplay::Open(options.replay);
   if (!replay.ok()) {
-    std::fprintf(stderr, "utlz: %s\n", std::string(replay.status().message()).c_str());
-    return kFailure;
+    return Fail(replay.status(), kFailure);
   }
   const uint64_t begun_ns = MonotonicNs();
   return Show(options, [&] { return replay->Read(MonotonicNs() - begun_ns); });
@@ -101,8 +101,7 @@ int Top(const TopOptions& options) {
   if (!options.replay.empty()) return Replay(options);
   const auto nvml = LoadNvml();
   if (!nvml.ok()) {
-    std::fprintf(stderr, "utlz: %s\n", std::string(nvml.status().message()).c_str());
-    return kFailure;
+    return Fail(nvml.status(), kFailure);
   }
   top::LiveReaders live(top::LiveFolders());
   top::SnapshotReader reader(*nvml, LoadCeilings(CeilingsFolder()), &live);

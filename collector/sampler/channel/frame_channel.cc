@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "collector/clocks.h"
 #include "collector/sampler/channel/frame_stream.h"
-#include "collector/sampler/driver/clocks.h"
 #include "proto/frame.h"
 
 namespace utlz {

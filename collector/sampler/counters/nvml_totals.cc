@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "collector/sampler/driver/clocks.h"
+#include "collector/clocks.h"
 #include "collector/sampler/driver/cuda_devices.h"
 
 namespace utlz {

@@ -5,7 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "collector/sampler/driver/clocks.h"
+#include "collector/clocks.h"
 
 namespace utlz {
 namespace {

@@ -15,7 +15,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "collector/sampler/driver/clocks.h"
+#include "collector/clocks.h"
 #include "collector/sampler/driver/system_files.h"
 
 namespace utlz {

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "collector/sampler/driver/clocks.h"
+#include "collector/clocks.h"
 #include "collector/sampler/sharing/sampler_socket.h"
 #include "proto/sampler.pb.h"
 #include "tests/support/temporary_folder.h"

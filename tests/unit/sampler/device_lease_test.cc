@@ -11,7 +11,7 @@
 
 #include <string>
 
-#include "collector/sampler/driver/clocks.h"
+#include "collector/clocks.h"
 #include "collector/sampler/driver/cuda_devices.h"
 #include "tests/support/temporary_folder.h"
 

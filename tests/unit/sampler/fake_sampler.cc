@@ -9,9 +9,9 @@
 #include <cstring>
 #include <string>
 
+#include "collector/clocks.h"
 #include "collector/sampler/channel/frame_stream.h"
 #include "collector/sampler/channel/sampler_command.h"
-#include "collector/sampler/driver/clocks.h"
 #include "proto/profile.pb.h"
 #include "proto/sampler.pb.h"
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/sampler/driver/clocks.h"
+#include "collector/clocks.h"
 #include "collector/sampler/sharing/sampler_socket.h"
 #include "proto/sampler.pb.h"
 #include "tests/support/temporary_folder.h"

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "collector/sampler/driver/clocks.h"
+#include "collector/clocks.h"
 #include "tests/support/descriptor_limit.h"
 
 namespace utlz {

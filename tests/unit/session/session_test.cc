@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "collector/clocks.h"
 #include "collector/profile/profile_reader.h"
-#include "collector/session/realtime_clock.h"
 #include "proto/profile.pb.h"
 #include "proto/sampler.pb.h"
 #include "tests/support/temporary_folder.h"

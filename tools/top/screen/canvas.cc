@@ -91,14 +91,6 @@ void Canvas::PutRight(int row, int end, std::string_view text, Style style) {
   Put(row, end - ColumnsOnCanvas(text), text, style, end);
 }
 
-void Canvas::SetStyle(int row, Style style) {
-  if (row < 0 || row >= height_) return;
-  for (int column = 0; column < width_; ++column) {
-    cells_[static_cast<size_t>(row) * static_cast<size_t>(width_) + static_cast<size_t>(column)]
-        .style = style;
-  }
-}
-
 void Canvas::Fill(int row, Style style) {
   Put(row, 0, std::string(static_cast<size_t>(width_), ' '), style);
 }

@@ -52,7 +52,6 @@ class Canvas {
   // The same, ending before `end`.
   void PutRight(int row, int end, std::string_view text, Style style = Style::kPlain);
   // A whole row.
-  void SetStyle(int row, Style style);
   void Fill(int row, Style style);
 
   const Cell& At(int row, int column) const;

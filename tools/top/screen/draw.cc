@@ -1,7 +1,6 @@
 #include "tools/top/screen/draw.h"
 
 #include <algorithm>
-#include <ctime>
 #include <string>
 #include <vector>
 
@@ -13,19 +12,10 @@
 #include "tools/top/screen/draw_parts.h"
 #include "tools/top/screen/keys.h"
 #include "tools/top/screen/rows.h"
+#include "tools/top/time_of_day.h"
 
 namespace utlz::top {
 namespace {
-
-constexpr uint64_t kNsPerSecond = 1'000'000'000;
-
-std::string TimeOfDay(uint64_t time_ns) {
-  const auto seconds = static_cast<std::time_t>(time_ns / kNsPerSecond);
-  std::tm local = {};
-  char text[16] = {};
-  if (localtime_r(&seconds, &local) != nullptr) std::strftime(text, sizeof(text), "%T", &local);
-  return text;
-}
 
 std::string Counted(size_t count, const char* one) {
   return absl::StrCat(count, " ", one, count == 1 ? "" : "s");
@@ -178,8 +168,8 @@ void DrawWithoutAgent(int row, const Snapshot& snapshot, const ProcessRow& proce
   }
   row =
       DrawGpuCharts(row + 1, std::min(12, canvas->height() - row - 8), gpus, history, view, canvas);
-  canvas->Put(row + 1, 0, "No collector tells of this process: its kernels, step time and HFU are");
-  canvas->Put(row + 2, 0, "not known. This command attaches to it and tells:");
+  canvas->Put(row + 1, 0, "No collector reports this process: its kernels, step time and HFU are");
+  canvas->Put(row + 2, 0, "not known. This command attaches to it and shows them:");
   canvas->Put(row + 4, 2, absl::StrCat("utlz attach ", process.process->pid), Style::kBold);
 }
 

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <termios.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "collector/clocks.h"
 #include "tools/top/screen/keys.h"
 // ncurses has macros of common names ("lines"), and comes last.
 #define NCURSES_WIDECHAR 1
@@ -224,12 +224,6 @@ int KeyOf(wint_t code) {
   return 0;
 }
 
-uint64_t NowNs() {
-  timespec now = {};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Terminal>> Terminal::Open(const TerminalOptions& options) {
@@ -315,7 +309,7 @@ absl::StatusOr<std::optional<int>> Terminal::ReadKey(uint64_t until_ns) {
       return kKeyResize;
     }
     if (kind == OK) return code == '\r' ? static_cast<int>(kKeyEnter) : static_cast<int>(code);
-    const uint64_t now_ns = NowNs();
+    const uint64_t now_ns = MonotonicNs();
     if (now_ns >= until_ns) return std::optional<int>();
     pollfd input{STDIN_FILENO, POLLIN, 0};
     const auto wait_ms = static_cast<int>(

@@ -1,6 +1,6 @@
-// Readings of the system's clocks in nanoseconds.
-#ifndef UTLZ_COLLECTOR_SAMPLER_DRIVER_CLOCKS_H_
-#define UTLZ_COLLECTOR_SAMPLER_DRIVER_CLOCKS_H_
+// The system's clocks in nanoseconds.
+#ifndef UTLZ_COLLECTOR_CLOCKS_H_
+#define UTLZ_COLLECTOR_CLOCKS_H_
 
 #include <time.h>
 
@@ -15,9 +15,12 @@ inline uint64_t ReadClockNs(clockid_t clock) {
 }
 
 inline uint64_t MonotonicNs() { return ReadClockNs(CLOCK_MONOTONIC); }
+// The clock of all frames, and CUPTI's.
 inline uint64_t RealtimeNs() { return ReadClockNs(CLOCK_REALTIME); }
+// Processor time of the process, and of the calling thread.
 inline uint64_t ProcessCpuNs() { return ReadClockNs(CLOCK_PROCESS_CPUTIME_ID); }
+inline uint64_t ThreadCpuNs() { return ReadClockNs(CLOCK_THREAD_CPUTIME_ID); }
 
 }  // namespace utlz
 
-#endif  // UTLZ_COLLECTOR_SAMPLER_DRIVER_CLOCKS_H_
+#endif  // UTLZ_COLLECTOR_CLOCKS_H_
