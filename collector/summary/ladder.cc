@@ -170,8 +170,9 @@ std::string ProblemOf(const Parts& parts) {
   return "balanced";
 }
 
+// Of what is not measured the steps' own share is said: over a long start-up tracing costs little.
 std::string CostText(const CaptureSummary& capture) {
-  double cost = capture.cost_share();
+  double cost = std::max(capture.cost_share(), capture.steady_state_slowdown_share());
   std::string text = "estimated slowdown " + PercentText(cost);
   if (IsSlowdownMeasured(capture)) {
     // Windows are compared with the gaps beside them, in which CUPTI is present too.

@@ -52,7 +52,7 @@ test("says what the figures are of, what was not counted and what was executed i
     assert.match(head, /busy 60\s%, HFU 24\s%/);
     assert.match(head, /padding: 25\s% of the model's FLOPs/);
     assert.doesNotMatch(head, /half masked/);
-    assert.match(head, /Attainable HFU, measured72\s%/);
+    assert.match(head, /HFU at measured ceilings72\s%/);
     const capture = await page.locator("#capture").textContent();
     assert.match(capture, /71\s% of the kernel time has no counters.*650,000 of the samples/);
     assert.match(capture, /estimated slowdown in all \(counts elsewhere\)0.9\s%/);

@@ -236,7 +236,7 @@ absl::Status CheckTimes(const std::vector<ProfileOutline>& outlines) {
     }
     return absl::InvalidArgumentError(
         span.first_end->path + " ended before " + span.last_start->path +
-        " began: these are no ranks of one job; compare them with utlz diff");
+        " began: these are not ranks of one job; compare them with utlz diff");
   }
   return absl::OkStatus();
 }

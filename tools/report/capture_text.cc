@@ -137,7 +137,11 @@ std::string DescribeCapture(const Summary& summary) {
     line += " · slowdown by windows measured " + PercentText(capture.measured_cost_share()) +
             " ± " + PercentText(capture.measured_cost_error_share());
   } else if (capture.has_cost_share()) {
-    line += " · slowdown estimated " + PercentText(capture.cost_share());
+    line += " · slowdown estimated ";
+    if (capture.steady_state_slowdown_share() > capture.cost_share()) {
+      line += PercentText(capture.steady_state_slowdown_share()) + " of the steps, ";
+    }
+    line += PercentText(capture.cost_share()) + " of the run";
   }
   if ((IsSlowdownMeasured(capture) || capture.has_cost_share()) &&
       capture.has_overhead_budget_share()) {

@@ -132,7 +132,7 @@ TEST_F(MergeTest, RefusesRunsOfAHostThatFollowEachOther) {
   WriteJob();
   WriteRankProfile(b_, "a", job_[1], {3600e9, 0});
   const absl::Status status = MergeProfiles({a_, b_}, merged_).status();
-  EXPECT_THAT(std::string(status.message()), HasSubstr("no ranks of one job"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("not ranks of one job"));
   WriteRankProfile(b_, "b", job_[1], {3600e9, 0});
   EXPECT_TRUE(MergeProfiles({a_, b_}, merged_).ok()) << "another host's clock may be wrong";
 }

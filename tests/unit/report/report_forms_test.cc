@@ -169,6 +169,15 @@ TEST(MarkdownReportTest, SaysHowGoodTheCaptureIsAndOfWhatTheSharesAre) {
   EXPECT_NE(text.find("Percentages cover the steps only: 2.00 s traced"), std::string::npos);
 }
 
+TEST(MarkdownReportTest, TheSlowdownOfTheStepsStandsBesideThatOfTheRun) {
+  Summary summary = WithRoof();
+  summary.mutable_capture()->set_cost_share(0.007);
+  EXPECT_NE(RenderMarkdown(summary).find("estimated 0.7 % of the run"), std::string::npos);
+  summary.mutable_capture()->set_steady_state_slowdown_share(0.032);
+  EXPECT_NE(RenderMarkdown(summary).find("estimated 3.2 % of the steps, 0.7 % of the run"),
+            std::string::npos);
+}
+
 TEST(MarkdownReportTest, OneKernelIsNotSeveral) {
   Summary summary = WithRoof();
   summary.mutable_capture()->set_kernels_withheld(1);

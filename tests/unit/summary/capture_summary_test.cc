@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "collector/analysis/measured_cost.h"
+#include "collector/summary/ladder.h"
 #include "tests/support/made_up_windows.h"
 
 namespace utlz {
@@ -49,6 +50,19 @@ TEST_F(CaptureSummaryTest, WhatTracingAddsIsEstimatedWhereItIsNotMeasured) {
       << "an estimate takes no more than there is";
   process_.has_status = false;
   EXPECT_FALSE(Summarized().has_steady_state_slowdown_share());
+}
+
+// A long start-up makes tracing look cheap.
+TEST_F(CaptureSummaryTest, TheCostThatIsSaidFirstIsThatOfTheSteps) {
+  Summary summary;
+  SummarizeCapture(state_, analysis_, &summary);
+  ASSERT_NEAR(summary.capture().steady_state_slowdown_share(), 0.05, 1e-9);
+  summary.mutable_capture()->set_cost_share(0.007);
+  summary.mutable_capture()->set_overhead_budget_share(0.01);
+  SummarizeLadder(state_, analysis_, &summary);
+  EXPECT_NE(summary.trust().find("estimated slowdown 5.0 % (over the budget of 1.0 %)"),
+            std::string::npos)
+      << summary.trust();
 }
 
 TEST_F(CaptureSummaryTest, ClocksAroundItsWorkAreThoseOfTheDevice) {

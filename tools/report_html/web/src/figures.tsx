@@ -54,9 +54,9 @@ const FIGURES: FigureRule[] = [
     read: (summary) => summary.efficiency?.hfu ?? deviceMean(summary, "hfu"), text: format.share,
     error: (summary) => summary.efficiency?.hfu_error ??
       (summary.devices.length === 1 ? summary.devices[0].hfu_error : undefined) },
-  { label: "Attainable HFU", hint: "HFU if every kernel ran at its roofline",
+  { label: "HFU at the rooflines", hint: "HFU if every kernel ran at its roofline",
     read: (summary) => summary.efficiency?.attainable_hfu, text: format.share },
-  { label: "Attainable HFU, measured", hint: "the same under the ceilings that utlz calibrate measured",
+  { label: "HFU at measured ceilings", hint: "the same under the ceilings that utlz calibrate measured",
     read: (summary) => summary.efficiency?.attainable_hfu_measured, text: format.share },
   { label: "MFU", hint: "the model's own FLOPs over what the GPU could have executed",
     read: (summary) => summary.efficiency?.mfu, text: format.share },
