@@ -127,11 +127,12 @@ class Prometheus:
 
     def query_until(self, expression):
         """The values, once there are any."""
-        while self.process.poll() is None:
+        deadline = time.monotonic() + TIME_LIMIT_S
+        while self.process.poll() is None and time.monotonic() < deadline:
             try:
                 if values := self.query(expression):
                     return values
             except (OSError, http.client.HTTPException, json.JSONDecodeError):
                 pass  # it starts
             time.sleep(0.1)
-        raise AssertionError("Prometheus ended")
+        raise AssertionError(f"Prometheus ended, or never had {expression}")
