@@ -74,8 +74,10 @@ void DeviceTotals::AddReading(const DeviceTotalsBatch& batch, int index) {
   last_time_ns_ = time_ns;
   ++readings_;
   if (const auto energy = At(batch.energy_millijoules(), index)) AddEnergy(*energy, time_ns);
-  temperature_max_ = Larger(temperature_max_, At(batch.temperature_celsius(), index));
-  memory_used_max_ = Larger(memory_used_max_, At(batch.memory_used_bytes(), index));
+  if (const auto temperature = At(batch.temperature_celsius(), index)) temperature_ = temperature;
+  if (const auto used = At(batch.memory_used_bytes(), index)) memory_used_ = used;
+  temperature_max_ = Larger(temperature_max_, temperature_);
+  memory_used_max_ = Larger(memory_used_max_, memory_used_);
   if (before_ns == 0) return;
   const double seconds =
       std::min(kLongestReadingSeconds, static_cast<double>(time_ns - before_ns) * 1e-9);
@@ -151,6 +153,15 @@ std::vector<std::string> DeviceTotals::ClockLimits() const {
     if (limited_seconds_[limit.bit] > kWorthNamingShare * seconds_) names.emplace_back(limit.name);
   }
   return names;
+}
+
+std::vector<ClockLimitTime> DeviceTotals::ClockLimitTimes() const {
+  std::vector<ClockLimitTime> times;
+  for (const ClockLimit& limit : kClockLimits) {
+    const double seconds = limited_seconds_[limit.bit];
+    if (seconds > 0) times.push_back({.reason = limit.name, .seconds = seconds});
+  }
+  return times;
 }
 
 }  // namespace utlz

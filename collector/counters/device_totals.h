@@ -28,6 +28,12 @@ class TimeWeightedMean {
   double seconds_ = 0;
 };
 
+// For how long something held the clock down.
+struct ClockLimitTime {
+  const char* reason;  // as NVML names it, a constant
+  double seconds;
+};
+
 class DeviceTotals {
  public:
   // False where the columns do not agree; then nothing was taken.
@@ -46,10 +52,15 @@ class DeviceTotals {
   const TimeWeightedMean& gpm_sm_active() const { return gpm_sm_; }
   const TimeWeightedMean& gpm_tensor_active() const { return gpm_tensor_; }
   const TimeWeightedMean& gpm_dram_active() const { return gpm_dram_; }
+  // The newest readings.
+  std::optional<double> temperature() const { return temperature_; }
+  std::optional<double> memory_used() const { return memory_used_; }
   std::optional<double> temperature_max() const { return temperature_max_; }
   std::optional<double> memory_used_max() const { return memory_used_max_; }
   // Reasons that held clocks down while the device worked, as NVML names them.
   std::vector<std::string> ClockLimits() const;
+  // Those that ever did, for however short a time.
+  std::vector<ClockLimitTime> ClockLimitTimes() const;
 
   const BoundedSeries& busy_series() const { return busy_series_; }
   const BoundedSeries& power_series() const { return power_series_; }
@@ -74,6 +85,8 @@ class DeviceTotals {
   SmClockUnderLoad sm_clock_under_load_;
   std::optional<double> first_energy_;
   std::optional<double> last_energy_;
+  std::optional<double> temperature_;
+  std::optional<double> memory_used_;
   std::optional<double> temperature_max_;
   std::optional<double> memory_used_max_;
   uint64_t last_time_ns_ = 0;

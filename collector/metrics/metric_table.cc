@@ -61,6 +61,13 @@ constexpr std::array<MetricDescription, kMetrics> kTable = {{
     {"utlz_nvml_busy_ratio", kGauge, "ratio", kOfGpu,
      "What nvidia-smi calls utilization, over the last 15 s: something ran, however little. One a "
      "GPU."},
+    {"utlz_gpu_temperature_celsius", kGauge, "celsius", kOfGpu,
+     "Temperature as NVML read it last. One a GPU."},
+    {"utlz_gpu_memory_used_bytes", kGauge, "bytes", kOfGpu,
+     "Memory in use by all programs, as NVML read it last. One a GPU."},
+    {"utlz_gpu_memory_size_bytes", kGauge, "bytes", kOfGpu, "Memory that the GPU has. One a GPU."},
+    {"utlz_clock_limited_seconds_total", kCounter, "seconds", "gpu, reason",
+     "Time in which NVML named this reason for a low clock. At most 8 reasons a GPU."},
     {"utlz_steps_total", kCounter, "", "", "Steps of the job, untraced ones estimated. One."},
     {"utlz_step_seconds", kGauge, "seconds", "",
      "Mean time from step to step over the last 15 s or three steps. One."},

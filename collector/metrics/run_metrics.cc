@@ -62,6 +62,19 @@ void AddRates(const DeviceRates& rates, const Labels& labels, MetricsSnapshot* s
   AddKnown(Metric::kNvmlBusy, labels, rates.nvml_busy, snapshot);
 }
 
+void AddReadings(const DeviceState& device, const Labels& labels, MetricsSnapshot* snapshot) {
+  AddKnown(Metric::kTemperature, labels, device.totals.temperature(), snapshot);
+  AddKnown(Metric::kMemoryUsed, labels, device.totals.memory_used(), snapshot);
+  const uint64_t memory_bytes =
+      device.peaks.has_value() ? device.peaks->memory_bytes() : device.info.memory_bytes();
+  if (memory_bytes > 0) {
+    snapshot->Add(Metric::kMemorySize, labels, static_cast<double>(memory_bytes));
+  }
+  for (const ClockLimitTime& limit : device.totals.ClockLimitTimes()) {
+    snapshot->Add(Metric::kClockLimited, With(labels, "reason", limit.reason), limit.seconds);
+  }
+}
+
 std::optional<double> TracedShare(const RunState& run_state, uint32_t source) {
   const auto found = run_state.processes.processes().find(source);
   if (found == run_state.processes.processes().end()) return std::nullopt;
@@ -148,6 +161,7 @@ void RunMetrics::AddDevices(const RunState& run_state, MetricsSnapshot* snapshot
       snapshot->Add(Metric::kEnergyJoules, labels, energy_joules_[i].value());
     }
     AddRates(history_[i].Rates(CeilingsOf(device)), labels, snapshot);
+    AddReadings(device, labels, snapshot);
     if (device.samples.samples() == 0 && device.samples.lost() == 0) continue;
     snapshot->Add(Metric::kCounterSamples, labels, static_cast<double>(device.samples.samples()));
     snapshot->Add(Metric::kCounterSamplesLost, labels,

@@ -44,11 +44,42 @@ TEST(RunMetrics, UnknownIsAbsent) {
         Metric::kEstimatedSavingsSeconds, Metric::kEnergyJoules, Metric::kHfu,
         Metric::kComputeSpeedOfLight, Metric::kMemorySpeedOfLight, Metric::kSmActive,
         Metric::kNvmlBusy, Metric::kTokens, Metric::kItems, Metric::kModelFlops, Metric::kMfu,
-        Metric::kCounterSamples}) {
+        Metric::kCounterSamples, Metric::kTemperature, Metric::kMemoryUsed, Metric::kMemorySize,
+        Metric::kClockLimited}) {
     EXPECT_THAT(snapshot.Of(metric), IsEmpty()) << DescriptionOf(metric).name;
   }
   EXPECT_THAT(snapshot.Of(Metric::kKernelSeconds), SizeIs(2));
   EXPECT_THAT(snapshot.Of(Metric::kLiveProcesses), SizeIs(1));
+}
+
+TEST(RunMetrics, WhatNvmlReadLast) {
+  RunBuilder run;
+  StartRun(&run);
+  Device device;
+  device.set_uuid(RunBuilder::Uuid());
+  device.set_memory_bytes(1000);
+  run.Send(1, FRAME_DEVICE, device);
+  DeviceTotalsBatch totals;
+  totals.set_device_uuid(RunBuilder::Uuid());
+  constexpr uint64_t kThermalSlowdown = 1 << 5;
+  for (uint64_t second = 1; second <= 3; ++second) {
+    totals.add_time_ns(kRunStartNs + second * 1000 * kMillisecondNs);
+    totals.add_temperature_celsius(second == 3 ? 70 : 90);
+    totals.add_memory_used_bytes(second == 3 ? 400 : 900);
+    totals.add_clock_limit_reasons(second == 3 ? 0 : kThermalSlowdown);
+  }
+  run.Send(0, FRAME_DEVICE_TOTALS, totals);
+  RunMetrics metrics;
+  const MetricsSnapshot snapshot = metrics.Take(run.intake().Advance(), {});
+  ASSERT_THAT(snapshot.Of(Metric::kTemperature), SizeIs(1));
+  EXPECT_EQ(snapshot.Of(Metric::kTemperature)[0].value, 70);
+  ASSERT_THAT(snapshot.Of(Metric::kMemoryUsed), SizeIs(1));
+  EXPECT_EQ(snapshot.Of(Metric::kMemoryUsed)[0].value, 400);
+  ASSERT_THAT(snapshot.Of(Metric::kMemorySize), SizeIs(1));
+  EXPECT_EQ(snapshot.Of(Metric::kMemorySize)[0].value, 1000);
+  ASSERT_THAT(snapshot.Of(Metric::kClockLimited), SizeIs(1));
+  EXPECT_EQ(snapshot.Of(Metric::kClockLimited)[0].value, 1) << "from the first reading on";
+  EXPECT_EQ(snapshot.Of(Metric::kClockLimited)[0].labels.back().second, "thermal slowdown");
 }
 
 TEST(RunMetrics, BeforeAnythingCame) {
