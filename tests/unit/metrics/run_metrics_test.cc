@@ -15,13 +15,6 @@ using ::testing::SizeIs;
 
 constexpr uint64_t kMillisecondNs = 1'000'000;
 
-std::string LabelOf(const MetricSample& sample, const std::string& name) {
-  for (const auto& [label, value] : sample.labels) {
-    if (label == name) return value;
-  }
-  return "";
-}
-
 void StartRun(RunBuilder* run) {
   run->StartRun();
   run->StartProcess();
