@@ -13,11 +13,12 @@ constexpr char kNarrow[] = "GPU-41414141-4141-4141-4141-414141414141";
 constexpr char kWide[] = "GPU-42424242-4242-4242-4242-424242424242";
 
 // The second GPU has twice the bandwidth and half the arithmetic; both are as busy.
-CountedRun NarrowAndWide(const SummaryOptions& options = {}) {
-  CountedRun run(options);
-  run.AddDevice('B', 10e9, 500);
-  return run;
-}
+class NarrowAndWide : public CountedRun {
+ public:
+  explicit NarrowAndWide(const SummaryOptions& options = {}) : CountedRun(options) {
+    AddDevice('B', 10e9, 500);
+  }
+};
 
 const KernelSummary* FindKernel(const Summary& summary, const std::string& name,
                                 const std::string& uuid) {
@@ -84,7 +85,7 @@ TEST(DeviceRoofsTest, HfuWeighsGpusByWhatTheyCouldHaveDone) {
   SummaryOptions options;
   // What both executed in a step: 20 µs at 1000 FLOPs a nanosecond, and 40 µs at 500.
   options.work.set_flops_per_step(4e7);
-  CountedRun run = NarrowAndWide(options);
+  NarrowAndWide run(options);
   run.TensorShare(1);
   const Summary summary = run.Run();
   const double narrow = summary.devices(0).hfu();
@@ -100,7 +101,7 @@ TEST(DeviceRoofsTest, HfuWeighsGpusByWhatTheyCouldHaveDone) {
 }
 
 TEST(DeviceRoofsTest, CeilingsOfOneGpuAreNoneOfAnother) {
-  CountedRun one = NarrowAndWide();
+  NarrowAndWide one;
   one.frames().Send(0, FRAME_DEVICE_CEILINGS, Measured(kWide, 4e11));
   const Summary half = one.Run();
   EXPECT_FALSE(FindKernel(half, "nvjet_sm90_tst_a", kNarrow)->has_attained_roofline_time_ns());
@@ -108,7 +109,7 @@ TEST(DeviceRoofsTest, CeilingsOfOneGpuAreNoneOfAnother) {
   EXPECT_NEAR(wide->attained_roofline_time_ns() / wide->roofline_time_ns(), 5.0 / 4, 0.01);
   EXPECT_FALSE(half.efficiency().has_attainable_hfu_measured()) << "one was not measured";
 
-  CountedRun both = NarrowAndWide();
+  NarrowAndWide both;
   both.frames().Send(0, FRAME_DEVICE_CEILINGS, Measured(kWide, 4e11));
   both.frames().Send(0, FRAME_DEVICE_CEILINGS, Measured(kNarrow, 9e11));
   EXPECT_NEAR(both.Run().efficiency().attainable_hfu_measured(), 60.0 / (80 + 25 + 4), 0.01);
