@@ -58,8 +58,11 @@ test("the demo's first screen says what its JSON says, at every width", async ()
         const large = summary.findings.filter((finding) => !finding.below_threshold);
         assert.deepEqual(await page.locator("#findings > ol.findings h3").allTextContents(),
           large.slice(0, 3).map(({ title }) => title));
+        const next = large.length === 0 ? 0 : Math.max(0, 3 - large.length);
+        assert.equal(await page.locator("#findings > ol.findings > li").count(),
+          Math.min(3, large.length) + Math.min(next, summary.findings.length - large.length));
         assert.equal(await page.locator(".small-losses > ul > li").count(),
-          summary.findings.length - large.length);
+          Math.max(0, summary.findings.length - large.length - next));
         assert.deepEqual(
           await page.locator("#families tbody tr").evaluateAll((rows) =>
             rows.map((row) => row.dataset.family)),
@@ -96,15 +99,28 @@ test("where a line may not be copied it is selected", async () => {
   });
 });
 
-test("small losses are folded, and the keyboard unfolds them", async () => {
+test("three losses are shown, though only two are large", async () => {
   await withPage(makeSummary(), {}, async (page) => {
+    const third = page.locator("#findings > ol.findings > li").nth(2);
+    assert.match(plain(await third.textContent()), /^Slow poolingup to 400 µs a step/);
+    assert.equal(await third.evaluate((item) => item.parentElement.start), 3);
+    assert.equal(await page.locator(".small-losses").count(), 0);
+  });
+});
+
+test("small losses are folded, and the keyboard unfolds them", async () => {
+  const summary = makeSummary();
+  const small = summary.findings[2];
+  summary.findings.push({ ...small, rule: "small_batch", title: "Small batch",
+    title_short: "Small batch", evidence: "the batch is small" });
+  await withPage(summary, {}, async (page) => {
     const fold = page.locator(".small-losses");
     assert.equal(await fold.locator("li").first().isVisible(), false);
     assert.match(plain(await fold.locator("summary").textContent()),
-      /^One smaller loss: Slow pooling \(up to 400 µs a step\)$/);
+      /^One smaller loss: Small batch \(up to 400 µs a step\)$/);
     await fold.locator("summary").focus();
     await page.keyboard.press("Enter");
-    await fold.getByText("pooling takes 2 %").waitFor();
+    await fold.getByText("the batch is small").waitFor();
   });
 });
 

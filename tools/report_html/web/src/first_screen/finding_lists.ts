@@ -6,14 +6,17 @@ const FIRST = 3;
 
 export interface FindingLists {
   first: Finding[];  // to do first
+  next: Finding[];   // smaller ones that fill up the three
   more: Finding[];   // above their thresholds, too
   small: Finding[];  // each alone would change little
 }
 
 export function findingLists(findings: Finding[]): FindingLists {
   const large = findings.filter((finding) => !finding.below_threshold);
-  return { first: large.slice(0, FIRST), more: large.slice(FIRST),
-    small: findings.filter((finding) => finding.below_threshold) };
+  const small = findings.filter((finding) => finding.below_threshold);
+  const next = large.length === 0 ? 0 : Math.max(0, FIRST - large.length);
+  return { first: large.slice(0, FIRST), next: small.slice(0, next), more: large.slice(FIRST),
+    small: small.slice(next) };
 }
 
 // The error is of the whole time: a step's part of it is as large as the step's part of the gain.

@@ -49,16 +49,19 @@ function Nothing({ small }: { small: number }) {
     : "No loss of half a per cent or more was seen in what was measured."}</p>;
 }
 
-// The three things to do first; what else was found is folded.
+// The three things to do first, in cards where they are large; what else was found is folded.
 export function Findings() {
   const { summary } = useReport();
-  const { first, more, small } = findingLists(summary.findings);
+  const { first, next, more, small } = findingLists(summary.findings);
   if (summary.findings.length === 0 && summary.kernels.length === 0) return null;
   return (
     <Section id="findings" title="What to do first">
       {first.length === 0 && <Nothing small={small.length} />}
       {first.length > 0 && <ol class="findings">
         {first.map((finding) => <FindingCard finding={finding} summary={summary} />)}
+      </ol>}
+      {next.length > 0 && <ol class="findings" start={first.length + 1}>
+        {next.map((finding) => <SmallLoss finding={finding} summary={summary} />)}
       </ol>}
       {more.length > 0 && <details class="folded">
         <summary>{more.length} more to do</summary>
