@@ -75,7 +75,7 @@ const narrow = textPage(`${utlz} report --columns 80 ${demo}`, "utlz report --co
 mkdirSync(PICTURES, { recursive: true });
 const browser = await startBrowser();
 try {
-  const page = await browser.newPage({ viewport: { width: 1180, height: 830 }, colorScheme: "light" });
+  const page = await browser.newPage({ viewport: { width: 1180, height: 740 }, colorScheme: "light" });
   await page.goto(pathToFileURL(html).href);
   await page.waitForSelector("h1");
   keep("report.png", await page.screenshot());
