@@ -77,7 +77,7 @@ bool Agent::StartCupti(const BroughtCupti& brought) {
             cupti_.version);
     return false;
   }
-  // Whoever took the buffers over since the last attachment may be using them.
+  // Another client that took the buffers over since the last attachment may be using them.
   if (has_cupti_) {
     FollowTearDown();
     return true;

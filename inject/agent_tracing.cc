@@ -166,7 +166,7 @@ NoStack Agent::SubscribeToLaunches() {
   if (RangesAllowed() && !ranges_.Finished()) return NoStack::kNone;
   PythonLayout layout;
   if (!recorder_.stacks().ready()) {
-    // Without the recorder's lock: who holds the dynamic loader's may be waiting for that one.
+    // Without the recorder's lock: the thread with the dynamic loader's lock may wait for that one.
     if (const NoStack why = FindPython(&layout); why != NoStack::kNone) return why;
   }
   recorder_.Lock();

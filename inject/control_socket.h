@@ -18,7 +18,7 @@ namespace utlz::agent {
 
 // A tool that wants the process traced.
 struct Attachment {
-  // The connection last: its end tells the tool that nothing of the attachment is left.
+  // Closes the connection last: the tool waits for its end, and nothing of the attachment is left.
   void Close();
 
   OwnDescriptor connection;
@@ -48,7 +48,7 @@ class ControlSocket {
 
   struct Connection {
     OwnDescriptor socket;
-    // Others come from the loader or through the socket pair: from who could trace the process.
+    // Others come from the loader or through the socket pair: their tools may trace the process.
     bool over_listener = false;
   };
   struct Request {
@@ -60,8 +60,8 @@ class ControlSocket {
   // Reads one request without waiting. What comes along with anything else is closed.
   static Arrival Receive(int socket_file, Request* request);
   static void CloseFrom(size_t first, Request* request);
-  // Answers whoever came. True with `attachment` filled, where one may be taken and one wants to
-  // be.
+  // Answers each tool that has sent a request. True with `attachment` filled where one of them may
+  // attach.
   bool Serve(Attachment* attachment);
   bool ReadConnections(Attachment* attachment);
   // True with `attachment` filled; else the connection got the reason.

@@ -4,13 +4,12 @@
 //
 // Ways in, all SOCK_SEQPACKET Unix sockets:
 //   connection  the pair that the attach loader made (AttachConfig::control_socket)
-//   socket pair  a pair of which the agent keeps both ends. The outer one has an abstract name, by
-//               which a tool finds it in /proc/PID/net/unix and among the process's descriptors,
-//               and takes a copy (pidfd_getfd: whoever may trace the process). A message on it
-//               (ControlVerb::kConnect) brings a connection.
-//   listener    of a preloaded agent only: connecting to its abstract name gives a connection, to
-//   the
-//               process's user and to root alone
+//   socket pair The agent keeps both ends. The outer end has an abstract name. A tool finds this
+//               name in /proc/PID/net/unix and among the process's descriptors. It copies the end
+//               with pidfd_getfd, which the kernel allows to tools that may trace the process. A
+//               message on it (ControlVerb::kConnect) brings a connection.
+//   listener    Only a preloaded agent has one. The process's user and root may connect to its
+//               abstract name.
 //
 // On a connection the tool sends one ControlRequest (kTrace). The agent answers with a
 // ControlAnswer, after it has met the collector on the socket that came along (ring_abi.h). The

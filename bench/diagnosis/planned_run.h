@@ -43,7 +43,7 @@ struct PlannedRun {
   DevicePeaks peaks;
   std::vector<RecordedKernel> kernels;
   bool graphs = false;         // kernels are nodes of graphs
-  WorkloadSpec workload_spec;  // as told on the command line
+  WorkloadSpec workload_spec;  // as given on the command line
   std::vector<PlannedRank> ranks;
   uint64_t end_ns = 0;  // of the last launch or copy
 };

@@ -43,7 +43,7 @@ bool Find(void* library, const char* name, Function* function) {
 
 // Of windows.
 
-// CUPTI's callback, for whoever subscribes.
+// CUPTI calls this at each launch, once a window or a capture has subscribed with it.
 void OnCallback(void* user, uint32_t domain, uint32_t id, const void* data);
 // Names stacks that are new.
 void ResolveNewStacks();

@@ -2,8 +2,8 @@
 // Inductor writes all operations of ATen that it fused ("triton_poi_fused_add_relu_3"), XLA the
 // ones that a fusion ends in ("loop_add_multiply_fusion_5").
 //
-// Underscores separate operations and stand inside their names too: names of several words are told
-// by a table, and a word that is not in it is taken for an operation of its own.
+// An underscore separates two operations, or two words of one operation's name. A table lists the
+// names of several words; the parser takes every other word for one operation.
 #ifndef UTLZ_COLLECTOR_KERNEL_NAMES_FUSED_OPERATIONS_H_
 #define UTLZ_COLLECTOR_KERNEL_NAMES_FUSED_OPERATIONS_H_
 

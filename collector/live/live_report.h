@@ -29,7 +29,7 @@ namespace utlz {
 
 class LiveReport {
  public:
-  // `cpu_ns` tells the processor time that this thread has taken so far.
+  // `cpu_ns` returns the processor time that this thread has taken so far.
   explicit LiveReport(std::function<uint64_t()> cpu_ns = ThreadCpuNs)
       : cpu_ns_(std::move(cpu_ns)) {}
 

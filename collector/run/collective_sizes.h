@@ -53,7 +53,7 @@ class CollectiveSizes {
   static constexpr size_t kMaxCommunicators = 65536;  // of all processes
   static constexpr size_t kMaxGroups = 4096;
 
-  // False where the columns do not agree; then nothing was taken. `correlator` tells what was
+  // False where the columns do not agree; then nothing was taken. `correlator` knows what was
   // launched: it must be settled before this is, and not outlive it without being settled.
   bool Add(const ProcessState& process, const CommunicationCallBatch& batch,
            NvtxRangeCorrelator* correlator);

@@ -33,7 +33,7 @@ constexpr uint64_t kSettledNs = 100'000'000;
 constexpr uint64_t kLongestDelayNs = 10'000'000'000;
 // One that nobody planned begins this long after it could have.
 constexpr uint64_t kUnplannedNs = 2'500'000'000;
-// Who traces in a window must hear of it as long before.
+// Agents that trace in a window must hear of it as long before.
 constexpr uint64_t kNoticeNs = 45'000'000;
 
 // A window of more intervals than this that brings no sample at all was no window.

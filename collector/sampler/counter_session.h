@@ -77,7 +77,7 @@ class CounterSession {
   // Readable when another sampler asks for a share; -1: none can.
   int listener() const { return lease_.has_value() ? lease_->listener() : -1; }
 
-  // For one who joins: the metric sets so far, and the window that is to come.
+  // For a subscriber that joins: the metric sets so far, and the window that is to come.
   void SendDescriptions(const FrameSink& sink) const;
 
   // A window that is under way ends now.

@@ -103,7 +103,7 @@ void SamplerSubscribers::SendToOwn(uint16_t type, std::string_view payload) {
 }
 
 void SamplerSubscribers::SendStatus(Listener* listener, SamplerStatus status) {
-  // Who has the counters itself need not hear why they are away.
+  // A collector whose own session has the counters need not hear why they are away.
   if (listener->yield_until_ns != 0) {
     status.clear_reason();
     status.clear_remedy();

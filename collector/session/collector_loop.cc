@@ -314,7 +314,7 @@ bool CollectorLoop::StoppingIsOver(Clock::time_point now) {
     sleep_asked_ = now;
     ApplyRequest(now);
   }
-  // An agent of an attachment or of a service ends its part once it sleeps; the others go on.
+  // An agent of an attachment or of a service ends its part once it is inactive; the others go on.
   if (at_once) return now >= *sleep_asked_ + kGrace;
   return agents_.AllAcknowledged() || now >= *sleep_asked_ + kSleepGrace;
 }

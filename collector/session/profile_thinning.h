@@ -2,9 +2,9 @@
 // the thousand (launches, copies, ranges, samples) are written in windows and left out between
 // them.
 //
-// The report of the run stays whole, since RunIntake gets every record. For whoever reads the
-// frames again, what was left out looks like what it is, time without records: the trace windows of
-// the processes are cut to the stretches whose launches are in the profile.
+// The report at the run's end counts every record, since RunIntake gets them all. A program that
+// reads the profile later finds no launches in the stretches that were left out. Trace windows are
+// cut accordingly, so that these stretches count as not traced.
 //
 // What describes (names, variants, states, …) is written whole while its own part of the allowance
 // lasts: a target that floods the collector with it fills no disk.

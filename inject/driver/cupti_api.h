@@ -92,7 +92,7 @@ enum class CuptiLoad { kLoaded, kNotFound, kIncomplete, kTooOld };
 // order.
 CuptiLoad LoadCupti(CuptiApi* api, const BroughtCupti& brought = {});
 
-// An attachment to an agent that has loaded a CUPTI, which it keeps: tells what that means for a
+// An attachment to an agent that has loaded a CUPTI, which it keeps: says what that means for a
 // named one.
 void KeepCupti(CuptiApi* api, const BroughtCupti& brought);
 

@@ -1,4 +1,4 @@
-// Is a context idle? Told of every driver call by CUPTI's callbacks, it knows which streams have
+// Is a context idle? CUPTI's callbacks report every driver call, so it knows which streams have
 // work that no synchronization has waited for yet. Conservative: work that it cannot place makes
 // the whole context busy until cuCtxSynchronize.
 //

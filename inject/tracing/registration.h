@@ -1,6 +1,6 @@
 // Who holds CUPTI's buffer callbacks? Another client (torch.profiler) takes them over with a call
-// that tells nobody. libcupti keeps the two pointers side by side in its data segment; they are
-// looked for once, right after our own registration, and then only ever read.
+// that CUPTI reports to no one. libcupti keeps the two pointers side by side in its data segment.
+// We look for them once, right after our own registration, and then only read them.
 #ifndef UTLZ_INJECT_TRACING_REGISTRATION_H_
 #define UTLZ_INJECT_TRACING_REGISTRATION_H_
 

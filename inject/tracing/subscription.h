@@ -17,7 +17,7 @@ bool PrepareSubscriptions(const CuptiApi& cupti);
 
 // The number of a call of cuDeviceGetCount that this makes, 0 where it has none, because another
 // client is subscribed or CUDA is being taken down. CUPTI numbers what a program launches, whether
-// it records it or not, and every call that is watched: so this one tells how many operations there
+// it records it or not, and every call that is watched: so this number counts the operations there
 // were since the last record (docs/decisions/0016-gaps-are-counted-by-numbers.md). Changes no kind
 // of record, so other threads may launch meanwhile. Microseconds; not from a callback of CUPTI's.
 uint32_t NumberOfOwnCall(const CuptiApi& cupti, const CudaApi& cuda);

@@ -1,25 +1,12 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { openPage, reportOf, startBrowser, takePicture } from "./browser.mjs";
+import { test } from "node:test";
+import { reportOf, takePicture } from "./browser.mjs";
 import { makeSummary } from "./fixtures.mjs";
+import { withPage } from "./report_page.mjs";
 
 const PHONE = { viewport: { width: 380, height: 800 }, isMobile: true };
 const TABLET = { viewport: { width: 700, height: 900 } };
 const DESKTOP = { viewport: { width: 1280, height: 900 } };
-
-let browser;
-before(async () => { browser = await startBrowser(); });
-after(async () => { await browser.close(); });
-
-async function withPage(data, options, body) {
-  const { page, troubles, close } = await openPage(browser, data, options);
-  try {
-    await body(page);
-    assert.deepEqual(troubles, []);
-  } finally {
-    await close();
-  }
-}
 
 const plain = (text) => text.replaceAll("\u00a0", " ");
 const textOf = async (page, selector) => plain(await page.locator(selector).textContent());

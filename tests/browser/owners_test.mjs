@@ -1,25 +1,10 @@
 // Whose work it is: the icicle of layers, lines and operations.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { openPage, startBrowser, takePicture } from "./browser.mjs";
+import { test } from "node:test";
+import { takePicture } from "./browser.mjs";
 import { makeSummary, withOwners } from "./fixtures.mjs";
+import { rowCount, withPage } from "./report_page.mjs";
 
-let browser;
-before(async () => { browser = await startBrowser(); });
-after(async () => { await browser.close(); });
-
-async function withPage(data, options, body) {
-  const { page, troubles, close } = await openPage(browser, data, options);
-  try {
-    await body(page);
-    assert.deepEqual(troubles, []);
-  } finally {
-    await close();
-  }
-}
-
-const rowCount = async (page) =>
-  Number(await page.locator(".table table").getAttribute("aria-rowcount")) - 1;
 const facts = (page) => page.locator(".owner-facts").textContent();
 const box = (page, key) => page.locator(`[data-owner="${key}"]`);
 const widthOf = async (page, key) => (await box(page, key).boundingBox()).width;

@@ -1,25 +1,9 @@
 import assert from "node:assert/strict";
 import { statSync } from "node:fs";
-import { after, before, test } from "node:test";
-import { makePage, openPage, startBrowser, takePicture } from "./browser.mjs";
+import { test } from "node:test";
+import { makePage, takePicture } from "./browser.mjs";
 import { makeSummary } from "./fixtures.mjs";
-
-let browser;
-before(async () => { browser = await startBrowser(); });
-after(async () => { await browser.close(); });
-
-async function withPage(data, options, body) {
-  const { page, troubles, close } = await openPage(browser, data, options);
-  try {
-    await body(page);
-    assert.deepEqual(troubles, []);
-  } finally {
-    await close();
-  }
-}
-
-const rowCount = async (page) =>
-  Number(await page.locator(".table table").getAttribute("aria-rowcount")) - 1;
+import { rowCount, withPage } from "./report_page.mjs";
 
 test("shows the verdict, every section and no trouble, light and dark", async () => {
   for (const colorScheme of ["light", "dark"]) {

@@ -141,7 +141,7 @@ std::string RenderLadder(const Summary& summary, const TextOptions& options) {
                    options.columns, 2, 2);
     }
   }
-  // Whoever reads what to do must have read how far that can be trusted.
+  // Before what to do, the reader sees how far the figures can be trusted.
   if (summary.has_trust()) {
     text += Wrap("Measured: " + EscapeForTerminal(summary.trust()), options.columns, 2);
   }

@@ -21,7 +21,7 @@ struct RunOptions {
   RecordingOptions recording;
   uint64_t delay_ms = 0;
   std::optional<uint64_t> duration_ms;
-  // Nothing is recorded: the agent is loaded and sleeps until `utlz attach` activates it, and the
+  // Nothing is recorded: the agent is loaded and inactive until `utlz attach` activates it, and the
   // command takes this process's place. Of the other options only `command` counts.
   bool preload = false;
   // unix:PATH or a path: nothing is recorded here, the agents connect to the collector that serves

@@ -36,7 +36,7 @@ class MetricSetSamples {
            const FrameSink& sink);
   // What is left of a window that has ended.
   void EndWindow(uint64_t lost, const FrameSink& sink);
-  // For one who joins: the set, if it has been sent.
+  // For a subscriber that joins: the set, if it has been sent.
   void SendDescriptions(const FrameSink& sink) const;
 
  private:
