@@ -70,7 +70,7 @@ class Simulation {
   void AgentTurn(uint64_t now_ns);
   void SamplerTurn(uint64_t now_ns);
   void CollectorTurn(uint64_t now_ns);
-  void TellProgress(uint64_t now_ns);
+  void SendProgress(uint64_t now_ns);
   void Pace(uint64_t now_ns);
   void Judge(uint64_t now_ns);
 
@@ -113,7 +113,7 @@ void Simulation::Tick(uint64_t now_ns) {
   TakeLaunches(now_ns);
   SamplerTurn(now_ns + kTickNs);
   if (now_ns % kHandOverNs == 0) frames_.HandOver(now_ns);
-  TellProgress(now_ns);
+  SendProgress(now_ns);
   CollectorTurn(now_ns);
   if (now_ns % kCollectorFlushNs == 0) Pace(now_ns);
   if (now_ns == load_.first_step_ns()) {
@@ -163,7 +163,7 @@ void Simulation::CollectorTurn(uint64_t now_ns) {
   }
 }
 
-void Simulation::TellProgress(uint64_t now_ns) {
+void Simulation::SendProgress(uint64_t now_ns) {
   if (!steady_work_.Due(now_ns)) return;
   std::vector<KernelTime> times;
   for (const Kernel& kernel : intake_.state().kernels.kernels()) {

@@ -129,7 +129,7 @@ void CollectorLoop::Turn(milliseconds wait) {
   const bool active = agents_.Drain();
   live_agents_ = agents_.live();
   admitted_agents_ = agents_.admitted();
-  knocking_ -= answered;
+  handed_over_ -= answered;
   pause_ = active ? kShortestPause : std::min(2 * pause_, kLongestPause);
   ApplyRequest(now);
   Calibrate(now);
@@ -203,10 +203,10 @@ void CollectorLoop::LookForSteadyWork() {
   const uint64_t now_ns = ClockReading::Now().monotonic_ns;
   if (options_.overhead_budget_ppm == 0 || launches_ == 0 || !steady_work_.Due(now_ns)) return;
   steady_work_.Look(now_ns, KernelTimes(recorder_.state()));
-  TellProgress();
+  SendProgress();
 }
 
-void CollectorLoop::TellProgress() {
+void CollectorLoop::SendProgress() {
   const DeviceTable& devices = recorder_.state().devices;
   for (uint32_t i = 0; i < devices.size(); ++i) {
     if (!devices[i].used || devices[i].uuid.empty()) continue;
@@ -219,14 +219,14 @@ void CollectorLoop::PublishMetrics() {
   const uint64_t now_ns = ClockReading::Now().monotonic_ns;
   if (!metrics_.Due(now_ns)) return;
   for (const Alarm& alarm : metrics_.Publish(&recorder_, now_ns, ThreadCpuNs())) {
-    TellAlarm(alarm, now_ns);
+    ReportAlarm(alarm, now_ns);
   }
 }
 
 // One that is raised gets a window of all GPUs, which stays in the profile.
-void CollectorLoop::TellAlarm(const Alarm& alarm, uint64_t now_ns) {
+void CollectorLoop::ReportAlarm(const Alarm& alarm, uint64_t now_ns) {
   recorder_.Record(0, FRAME_ALARM, alarm.SerializeAsString());
-  options_.tell_alarm(alarm);
+  options_.report_alarm(alarm);
   if (alarm.end_ns() != 0) return;
   recorder_.KeepRecords();
   planner_.AskForLongWindow(now_ns);
@@ -332,11 +332,11 @@ void CollectorLoop::AddAgent(UniqueFd connection, pid_t pid) {
   Wake();
 }
 
-void CollectorLoop::AddKnock(AgentHandshake handshake) {
+void CollectorLoop::AddHandshake(AgentHandshake handshake) {
   {
     const std::lock_guard lock(added_mutex_);
     added_handshakes_.push_back(std::move(handshake));
-    ++knocking_;
+    ++handed_over_;
   }
   Wake();
 }

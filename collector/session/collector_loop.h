@@ -50,11 +50,11 @@ class CollectorLoop {
 
   void AskToStop();
   void AddAgent(UniqueFd connection, pid_t pid);
-  void AddKnock(AgentHandshake handshake);
+  void AddHandshake(AgentHandshake handshake);
   // An agent whose handshake is yet to be answered counts as one that lives.
   SessionProgress progress() const {
-    const uint64_t knocking = knocking_;  // before those that it may have become
-    return {admitted_agents_, live_agents_ + knocking, launches_};
+    const uint64_t handed_over = handed_over_;  // before those that it may have become
+    return {admitted_agents_, live_agents_ + handed_over, launches_};
   }
   void AskForState(AgentState state);  // overrides the schedule
 
@@ -78,9 +78,9 @@ class CollectorLoop {
   void PaceSampling();
   std::set<std::string> SampledSeldom(const std::vector<std::string>& in_use) const;
   void LookForSteadyWork();
-  void TellProgress();
+  void SendProgress();
   void PublishMetrics();
-  void TellAlarm(const Alarm& alarm, uint64_t now_ns);
+  void ReportAlarm(const Alarm& alarm, uint64_t now_ns);
   void PlanWindows();
   void SendWindowToAgents(const DeviceWindow& window, const ClockReading& now);
   void TraceAlong(const std::string& device_uuid, uint64_t begin_ns, uint64_t window_ns);
@@ -119,7 +119,7 @@ class CollectorLoop {
   std::atomic<uint64_t> admitted_agents_{0};  // written after live_agents_, read before it
   std::atomic<uint64_t> live_agents_{0};
   std::atomic<uint64_t> launches_{0};
-  std::atomic<uint64_t> knocking_{0};  // handed over by AddKnock(), and not yet in the table
+  std::atomic<uint64_t> handed_over_{0};  // handed over by AddHandshake(), and not yet in the table
   std::mutex added_mutex_;
   std::vector<std::pair<UniqueFd, pid_t>> added_;  // guarded by added_mutex_
   std::vector<AgentHandshake> added_handshakes_;   // the same

@@ -23,12 +23,13 @@ class MetricsSource {
       : metrics_(options.places),
         publish_(options.publish_metrics),
         read_application_(options.read_application),
-        watches_(options.tell_alarm != nullptr) {}
+        watches_(options.report_alarm != nullptr) {}
 
   bool Due(uint64_t monotonic_ns) const { return wanted() && pace_.Due(monotonic_ns); }
 
   // `collector_cpu_ns` is what the collector's thread took so far. What launches are worth, and the
-  // job's steps, are found out anew where that is due. Returns alarms that are raised or over since the last time.
+  // job's steps, are found out anew where that is due. Returns alarms that are raised or over since
+  // the last time.
   std::vector<Alarm> Publish(RunRecorder* recorder, uint64_t monotonic_ns,
                              uint64_t collector_cpu_ns);
   // The same at the end of the run, when nothing raises an alarm any more.

@@ -79,7 +79,9 @@ class RunningSession : public Session {
     loop_->AddAgent(std::move(connection), pid);
   }
 
-  void AddKnock(AgentHandshake handshake) override { loop_->AddKnock(std::move(handshake)); }
+  void AddHandshake(AgentHandshake handshake) override {
+    loop_->AddHandshake(std::move(handshake));
+  }
 
   SessionProgress Progress() const override { return loop_->progress(); }
 

@@ -57,7 +57,7 @@ class Session {
   virtual void AddAgent(UniqueFd connection, pid_t pid) = 0;
 
   // Answers an agent that has said hello elsewhere.
-  virtual void AddKnock(AgentHandshake handshake) = 0;
+  virtual void AddHandshake(AgentHandshake handshake) = 0;
 
   virtual SessionProgress Progress() const = 0;
 

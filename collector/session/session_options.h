@@ -55,7 +55,7 @@ struct SessionOptions {
   std::function<std::optional<ApplicationReading>()> read_application;
   // Takes alarms, each when it is raised and once more when it is over; must return at once. Unset:
   // nobody looks for any. Called as publish_metrics is.
-  std::function<void(const Alarm& alarm)> tell_alarm;
+  std::function<void(const Alarm& alarm)> report_alarm;
 };
 
 }  // namespace utlz

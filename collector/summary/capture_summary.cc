@@ -248,13 +248,13 @@ void SummarizeCapture(const RunState& state, const Analysis& analysis, Summary* 
     capture->set_ranges_discarded(state.ranges.discarded());
   }
   SetStalls(state, capture);
-  uint64_t folded = 0;
+  uint64_t merged = 0;
   uint64_t withheld = 0;
   for (const KernelSummary& kernel : summary->kernels()) {
-    folded += kernel.merged_with_size() > 0 ? 1 : 0;
+    merged += kernel.merged_with_size() > 0 ? 1 : 0;
     withheld += kernel.has_withheld_reason() ? 1 : 0;
   }
-  capture->set_kernels_merged(folded);
+  capture->set_kernels_merged(merged);
   capture->set_kernels_withheld(withheld);
 }
 

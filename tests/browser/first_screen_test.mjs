@@ -45,7 +45,9 @@ test("the demo's first screen says what its JSON says, at every width", async ()
         const large = summary.findings.filter((finding) => !finding.below_threshold);
         assert.deepEqual(await page.locator("#findings > ol.findings h3").allTextContents(),
           large.slice(0, 3).map(({ title }) => title));
-        const next = large.length === 0 ? 0 : Math.max(0, 3 - large.length);
+        const small = summary.findings.filter((one) => one.below_threshold);
+        const doable = small.filter(({ rule }) => rule !== "remaining").length;
+        const next = large.length === 0 ? 0 : Math.min(doable, Math.max(0, 3 - large.length));
         assert.equal(await page.locator("#findings > ol.findings > li").count(),
           Math.min(3, large.length) + Math.min(next, summary.findings.length - large.length));
         assert.equal(await page.locator(".small-losses > ul > li").count(),
@@ -92,6 +94,15 @@ test("three losses are shown, though only two are large", async () => {
     assert.match(plain(await third.textContent()), /^Slow poolingup to 400 µs a step/);
     assert.equal(await third.evaluate((item) => item.parentElement.start), 3);
     assert.equal(await page.locator(".small-losses").count(), 0);
+  });
+});
+
+test("what no rule explains is not among what to do", async () => {
+  const summary = makeSummary();
+  summary.findings[2].rule = "remaining";
+  await withPage(summary, {}, async (page) => {
+    assert.equal(await page.locator("#findings > ol.findings > li").count(), 2);
+    assert.equal(await page.locator('.small-losses [data-rule="remaining"]').count(), 1);
   });
 });
 

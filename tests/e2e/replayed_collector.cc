@@ -86,7 +86,7 @@ int Main(const std::string& profile, const std::string& folder) {
     history.Publish(snapshot);
     (*exporter)->Publish(std::move(snapshot));
   };
-  options.tell_alarm = [](const Alarm& alarm) { Say("alarm: " + alarm.name()); };
+  options.report_alarm = [](const Alarm& alarm) { Say("alarm: " + alarm.name()); };
   RunRecorder recorder(*std::move(writer));
   MetricsSource metrics(options);
   LiveSource live(*runtime_folder);
@@ -96,7 +96,7 @@ int Main(const std::string& profile, const std::string& folder) {
     const uint64_t now_ns = MonotonicNs();
     if (metrics.Due(now_ns)) {
       for (const Alarm& alarm : metrics.Publish(&recorder, now_ns, ThreadCpuNs())) {
-        options.tell_alarm(alarm);
+        options.report_alarm(alarm);
       }
     }
     live.Serve(&recorder, now_ns);

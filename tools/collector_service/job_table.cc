@@ -40,7 +40,7 @@ bool JobTable::Admit(const JobIdentity& job, AgentHandshake handshake, Clock::ti
     SendWelcome(handshake, refusal);
     return false;
   }
-  session->AddKnock(std::move(handshake));
+  session->AddHandshake(std::move(handshake));
   return true;
 }
 

@@ -30,7 +30,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kTurn(100);
-constexpr std::chrono::seconds kRefusalsTold(10);
+constexpr std::chrono::seconds kBetweenRefusalReports(10);
 
 // One call, so that lines of several threads do not mix.
 std::string HostName() {
@@ -115,7 +115,7 @@ class CollectorService {
     session.most_bytes_per_second = options_.most_bytes_per_second;
     if (exporter_ == nullptr && history_ == nullptr) return recording;
     if (exporter_ != nullptr) {
-      session.tell_alarm = [to = exporter_.get(),
+      session.report_alarm = [to = exporter_.get(),
                             name = EscapeForTerminal(job.name)](const Alarm& alarm) {
         to->Report(absl::StrCat(name, ": ", AlarmSentence(alarm)));
       };
@@ -143,11 +143,11 @@ class CollectorService {
   // Strangers and rubbish could fill the journal.
   void ReportRefusals(Clock::time_point now) {
     const uint64_t refused = socket_->listener.refused();
-    if (refused == refusals_told_ || now < next_refusals_) return;
-    Say(absl::StrCat(refused - refusals_told_,
+    if (refused == refusals_reported_ || now < next_refusals_) return;
+    Say(absl::StrCat(refused - refusals_reported_,
                      " connections were refused: of another user, too slow, or not from an agent"));
-    refusals_told_ = refused;
-    next_refusals_ = now + kRefusalsTold;
+    refusals_reported_ = refused;
+    next_refusals_ = now + kBetweenRefusalReports;
   }
 
   void ReportUnanswered() {
@@ -173,7 +173,7 @@ class CollectorService {
   std::unique_ptr<RuleWatch> rules_;
   Clock::time_point next_look_;
   Clock::time_point next_refusals_;
-  uint64_t refusals_told_ = 0;
+  uint64_t refusals_reported_ = 0;
   uint64_t unanswered_reported_ = 0;
 };
 

@@ -52,7 +52,7 @@ absl::StatusOr<std::unique_ptr<Exporter>> StartExporter(
   session->publish_metrics = [to = exporter->get()](MetricsSnapshot snapshot) {
     to->Publish(std::move(snapshot));
   };
-  session->tell_alarm = [to = exporter->get()](const Alarm& alarm) {
+  session->report_alarm = [to = exporter->get()](const Alarm& alarm) {
     to->Report(AlarmSentence(alarm));
   };
   return exporter;

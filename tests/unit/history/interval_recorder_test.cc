@@ -11,7 +11,7 @@ constexpr double kExact = 1e-9;
 
 class IntervalRecorderTest : public ::testing::Test {
  protected:
-  std::optional<HistoryInterval> TellAt(double seconds, double hfu = 0.25) {
+  std::optional<HistoryInterval> AddAt(double seconds, double hfu = 0.25) {
     clock_.now.monotonic_ns = begin_.monotonic_ns + static_cast<uint64_t>(seconds * kSecondNs);
     clock_.now.realtime_ns = begin_.realtime_ns + static_cast<uint64_t>(seconds * kSecondNs);
     return recorder_.Add(SnapshotAfter(seconds, 2, hfu), clock_.now);
@@ -23,16 +23,16 @@ class IntervalRecorderTest : public ::testing::Test {
 };
 
 TEST_F(IntervalRecorderTest, AnIntervalHoldsWhatCountersGrewBy) {
-  EXPECT_FALSE(TellAt(30));
-  EXPECT_FALSE(TellAt(59));
-  const std::optional<HistoryInterval> first = TellAt(61);
+  EXPECT_FALSE(AddAt(30));
+  EXPECT_FALSE(AddAt(59));
+  const std::optional<HistoryInterval> first = AddAt(61);
   ASSERT_TRUE(first);
   EXPECT_EQ(first->number(), 0u);
   EXPECT_EQ(first->duration_ns(), 61 * kSecondNs);
   EXPECT_EQ(first->end_ns(), clock_.now.realtime_ns);
   EXPECT_NEAR(first->steps(), 610, kExact);
   EXPECT_FALSE(first->has_tokens()) << "what is not known is absent";
-  const std::optional<HistoryInterval> second = TellAt(125);
+  const std::optional<HistoryInterval> second = AddAt(125);
   ASSERT_TRUE(second);
   EXPECT_EQ(second->number(), 1u);
   ASSERT_EQ(second->device_size(), 2);
@@ -46,8 +46,8 @@ TEST_F(IntervalRecorderTest, AnIntervalHoldsWhatCountersGrewBy) {
 }
 
 TEST_F(IntervalRecorderTest, TheEndHoldsTheRest) {
-  ASSERT_TRUE(TellAt(60));
-  EXPECT_FALSE(TellAt(70));
+  ASSERT_TRUE(AddAt(60));
+  EXPECT_FALSE(AddAt(70));
   clock_.Pass(5 * kSecondNs);
   const HistoryInterval rest = recorder_.Close(clock_.now);
   EXPECT_TRUE(rest.last());
@@ -56,7 +56,7 @@ TEST_F(IntervalRecorderTest, TheEndHoldsTheRest) {
 }
 
 TEST_F(IntervalRecorderTest, AClockThatIsSetBackChangesNoDuration) {
-  ASSERT_TRUE(TellAt(60));
+  ASSERT_TRUE(AddAt(60));
   clock_.now.realtime_ns -= 3600 * kSecondNs;
   clock_.now.monotonic_ns += 60 * kSecondNs;
   const std::optional<HistoryInterval> interval =
@@ -67,8 +67,8 @@ TEST_F(IntervalRecorderTest, AClockThatIsSetBackChangesNoDuration) {
 }
 
 TEST_F(IntervalRecorderTest, ACountThatShrinksTakesNothingAway) {
-  ASSERT_TRUE(TellAt(60, 0.5));
-  const std::optional<HistoryInterval> interval = TellAt(120, 0.1);
+  ASSERT_TRUE(AddAt(60, 0.5));
+  const std::optional<HistoryInterval> interval = AddAt(120, 0.1);
   ASSERT_TRUE(interval);
   EXPECT_EQ(interval->device(0).flops_peak_seconds(), 0);
 }

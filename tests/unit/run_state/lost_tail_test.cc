@@ -10,7 +10,7 @@ constexpr uint32_t kFirstLost = CountedRun::kRepetitions / 2;
 constexpr uint64_t kHandedOverNs = kFirstLost * CountedRun::kStepNs;
 constexpr uint64_t kEndNs = CountedRun::kRepetitions * CountedRun::kStepNs;
 
-void TellFlush(RunBuilder* run, uint64_t time_ns, uint64_t flushed_ns) {
+void SendFlush(RunBuilder* run, uint64_t time_ns, uint64_t flushed_ns) {
   AgentStatus status;
   status.set_time_ns(kRunStartNs + time_ns);
   status.set_flushed_until_ns(kRunStartNs + flushed_ns);
@@ -43,7 +43,7 @@ TEST(LostTailTest, SamplesOfAKilledProcessAfterItsLastRecordsTellNothingOfItsKer
 TEST(LostTailTest, NorDoThoseOfAProfileThatWasCutOff) {
   CountedRun run;
   run.LoseRecordsFrom(kFirstLost);
-  TellFlush(&run.frames(), kHandedOverNs + 1000, kHandedOverNs);
+  SendFlush(&run.frames(), kHandedOverNs + 1000, kHandedOverNs);
   run.SendWork();
   ExpectKnownBytes(run.frames().CutOff());
 }
@@ -51,7 +51,7 @@ TEST(LostTailTest, NorDoThoseOfAProfileThatWasCutOff) {
 TEST(LostTailTest, TimeWithoutRecordsIsUntracedAndNotIdle) {
   CountedRun run;
   run.LoseRecordsFrom(kFirstLost);
-  TellFlush(&run.frames(), kEndNs, kHandedOverNs);
+  SendFlush(&run.frames(), kEndNs, kHandedOverNs);
   run.SendWork();
   const Summary summary = run.frames().CutOff();
   ASSERT_EQ(summary.devices_size(), 1);
@@ -61,7 +61,7 @@ TEST(LostTailTest, TimeWithoutRecordsIsUntracedAndNotIdle) {
 TEST(LostTailTest, AProcessThatEndedByItselfLostNothing) {
   CountedRun run;
   run.LoseRecordsFrom(CountedRun::kRepetitions);
-  TellFlush(&run.frames(), kEndNs, kHandedOverNs);
+  SendFlush(&run.frames(), kEndNs, kHandedOverNs);
   run.SendWork();
   run.frames().EndProcess();
   const Summary summary = run.frames().EndRun(kEndNs);

@@ -29,7 +29,7 @@ class TracedProgram {
   // So many calls for each launch have a number and no record.
   void SkipNumbers(uint64_t numbers) { skipped_ = numbers; }
   // The agent tells numbers that pass in gaps from those that pass in windows.
-  void TellGaps() { tells_gaps_ = true; }
+  void SendGaps() { sends_gaps_ = true; }
   // Launches into a capture have numbers and never a record.
   void Capture(uint64_t launches) { numbered_ += launches; }
   void NumberOneMore() {
@@ -41,7 +41,7 @@ class TracedProgram {
     AgentStatus status;
     status.set_operations_recorded(recorded_);
     status.set_operations_numbered(newest_recorded_);
-    if (tells_gaps_) status.set_operations_in_gaps(in_gaps_);
+    if (sends_gaps_) status.set_operations_in_gaps(in_gaps_);
     if (counts_) times_.AddStatus(status);
   }
 
@@ -105,7 +105,7 @@ class TracedProgram {
   bool counts_ = false;
   uint64_t others_ = 0;
   uint64_t skipped_ = 0;
-  bool tells_gaps_ = false;
+  bool sends_gaps_ = false;
   uint64_t in_gaps_ = 0;
   uint64_t gap_numbers_ = 0;  // passed before this window, and not seen yet
   uint64_t recorded_ = 0;
@@ -205,7 +205,7 @@ TEST(WindowWork, WindowsInWhichNothingRanLoseNothingOfTheGapsBesideThem) {
       return request || now_ns >= kBeginNs + 93 * kSecondNs ? 20'000 : 0;
     });
     run.CountOperations(0);
-    if (told) run.TellGaps();
+    if (told) run.SendGaps();
     for (int i = 0; i < 100; ++i) {
       run.Traced(30 * kMillisecondNs);
       run.Untraced(900 * kMillisecondNs);
@@ -352,7 +352,7 @@ TEST(WindowWork, WhatACaptureTookInTheFirstWindowDoesNotMatter) {
   TracedProgram run(
       [](uint64_t time_ns) { return time_ns % kSecondNs < kSecondNs / 3 ? 9000 : 100; });
   run.CountOperations(0);
-  run.TellGaps();
+  run.SendGaps();
   run.Capture(200'000);
   run.Alternate(12, 100 * kMillisecondNs);
   EXPECT_NEAR(run.Estimate() / run.Truth(), 1, 0.001);
@@ -363,7 +363,7 @@ TEST(WindowWork, WhatACaptureTookInTheFirstWindowDoesNotMatter) {
 TEST(WindowWork, WhatACaptureTookInOneWindowIsTakenOffItsOwnGapsAlone) {
   TracedProgram run([](uint64_t) { return 2000; });
   run.CountOperations(0);
-  run.TellGaps();
+  run.SendGaps();
   for (int i = 0; i < 40; ++i) {
     if (i == 20) run.Capture(700);
     run.Traced(20 * kMillisecondNs);
@@ -378,7 +378,7 @@ TEST(WindowWork, ItsErrorIsWhatTheSidesOfGapsDifferBy) {
   // In some windows every second operation is another kernel's.
   const auto error_share = [](const std::function<uint64_t(int)>& others) {
     TracedProgram run([](uint64_t) { return 2000; });
-    run.TellGaps();
+    run.SendGaps();
     for (int i = 0; i <= 40; ++i) {
       run.CountOperations(others(i));
       run.Traced(20 * kMillisecondNs);
@@ -399,7 +399,7 @@ TEST(WindowWork, ItsErrorIsWhatTheSidesOfGapsDifferBy) {
 TEST(WindowWork, NumbersThatOtherCallsTakeAreTakenOff) {
   TracedProgram run([](uint64_t) { return 10'000; });
   run.CountOperations(0);
-  run.TellGaps();
+  run.SendGaps();
   run.SkipNumbers(1);
   run.Alternate(12, 100 * kMillisecondNs);
   EXPECT_NEAR(run.Estimate() / run.Truth(), 1, 0.01);

@@ -21,7 +21,7 @@ void Tell(DeviceUse* use, uint32_t ordinal, const std::string& uuid) {
   use->Consume(FRAME_DEVICE, device.SerializeAsString());
 }
 
-void TellContext(DeviceUse* use, uint32_t ordinal) {
+void SendContext(DeviceUse* use, uint32_t ordinal) {
   Context context;
   context.set_id(1);
   context.set_device_ordinal(ordinal);
@@ -34,7 +34,7 @@ TEST(DeviceUse, AllThatItSeesUntilItHasAContext) {
   Tell(&use, 0, kFirst);
   Tell(&use, 1, kSecond);
   EXPECT_THAT(use.Uuids(), ElementsAre(kFirst, kSecond));
-  TellContext(&use, 1);
+  SendContext(&use, 1);
   EXPECT_THAT(use.Uuids(), ElementsAre(kSecond));
   EXPECT_TRUE(use.Uses(kSecond));
   EXPECT_FALSE(use.Uses(kFirst));
@@ -45,7 +45,7 @@ TEST(DeviceUse, WhatMakesNoSenseIsPassedOver) {
   Tell(&use, 0, "short");
   use.Consume(FRAME_DEVICE, "\xff\xff\xff");
   use.Consume(FRAME_CONTEXT, "\xff\xff\xff");
-  TellContext(&use, 5);
+  SendContext(&use, 5);
   EXPECT_THAT(use.Uuids(), IsEmpty());
   for (uint32_t ordinal = 0; ordinal < 1000; ++ordinal) Tell(&use, ordinal, kFirst);
   EXPECT_EQ(use.Uuids().size(), 64u);

@@ -86,7 +86,7 @@ class MetricsSourceTest : public testing::Test {
     SessionOptions options;
     options.publish_metrics = [this](MetricsSnapshot snapshot) { last_ = std::move(snapshot); };
     options.read_application = [this] { return std::make_optional(page_); };
-    options.tell_alarm = [](const Alarm&) {};
+    options.report_alarm = [](const Alarm&) {};
     return options;
   }
 };

@@ -14,9 +14,11 @@ export interface FindingLists {
 export function findingLists(findings: Finding[]): FindingLists {
   const large = findings.filter((finding) => !finding.below_threshold);
   const small = findings.filter((finding) => finding.below_threshold);
-  const next = large.length === 0 ? 0 : Math.max(0, FIRST - large.length);
-  return { first: large.slice(0, FIRST), next: small.slice(0, next), more: large.slice(FIRST),
-    small: small.slice(next) };
+  // What no rule explains is nothing that could be done.
+  const next = large.length === 0 ? [] : small.filter((finding) => finding.rule !== "remaining")
+    .slice(0, Math.max(0, FIRST - large.length));
+  return { first: large.slice(0, FIRST), next, more: large.slice(FIRST),
+    small: small.filter((finding) => !next.includes(finding)) };
 }
 
 // The error is of the whole time: a step's part of it is as large as the step's part of the gain.
