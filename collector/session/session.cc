@@ -64,6 +64,7 @@ std::thread StartWithSignalsBlocked(CollectorLoop* loop) {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   std::thread thread([loop] { loop->Run(); });
+  pthread_setname_np(thread.native_handle(), "utlz-collector");
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return thread;
 }

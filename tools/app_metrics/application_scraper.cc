@@ -19,7 +19,7 @@ class RunningScraper : public ApplicationScraper {
  public:
   RunningScraper(HttpUrl url, std::function<void(const std::string&)> say)
       : url_(std::move(url)), say_(std::move(say)) {
-    thread_ = StartQuietThread([this] { Run(); });
+    thread_ = StartQuietThread("utlz-app", [this] { Run(); });
   }
 
   ~RunningScraper() override {

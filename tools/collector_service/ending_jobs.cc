@@ -8,7 +8,7 @@ namespace utlz {
 
 void EndingJobs::Add(std::function<void()> finish) {
   Ending& ending = endings_.emplace_back();
-  ending.thread = StartQuietThread([&ending, work = std::move(finish)] {
+  ending.thread = StartQuietThread("utlz-ending", [&ending, work = std::move(finish)] {
     work();
     ending.done = true;
   });

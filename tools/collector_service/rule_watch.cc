@@ -76,7 +76,7 @@ RuleWatch::RuleWatch(std::vector<AttachRule> rules, attach::LibraryFile library,
              .stop_limit = kStopLimit,
              .say = say_,
              .is_cancelled = [this] { return closing_.load(); }} {
-  thread_ = StartQuietThread([this] { Run(); });
+  thread_ = StartQuietThread("utlz-rules", [this] { Run(); });
 }
 
 RuleWatch::~RuleWatch() {

@@ -39,7 +39,7 @@ class RunningFile : public MetricsFile {
   RunningFile(std::string path, const SnapshotBoard* board,
               std::function<void(const std::string&)> say)
       : path_(std::move(path)), board_(board), say_(std::move(say)) {
-    thread_ = StartQuietThread([this] { Run(); });
+    thread_ = StartQuietThread("utlz-file", [this] { Run(); });
   }
 
   ~RunningFile() override { thread_.join(); }

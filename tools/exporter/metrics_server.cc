@@ -72,7 +72,7 @@ class RunningServer : public MetricsServer {
  public:
   RunningServer(ListeningSocket socket, UniqueFd wake, const SnapshotBoard* board)
       : listener_(std::move(socket)), wake_(std::move(wake)), cache_(board) {
-    thread_ = StartQuietThread([this] { Run(); });
+    thread_ = StartQuietThread("utlz-metrics", [this] { Run(); });
   }
 
   ~RunningServer() override {

@@ -33,7 +33,7 @@ class RunningSender : public OtlpSender {
   RunningSender(HttpUrl url, const SnapshotBoard* board, const OtlpPace& pace,
                 std::function<void(const std::string&)> say)
       : url_(std::move(url)), board_(board), pace_(pace), say_(std::move(say)) {
-    thread_ = StartQuietThread([this] { Run(); });
+    thread_ = StartQuietThread("utlz-otlp", [this] { Run(); });
   }
 
   ~RunningSender() override {

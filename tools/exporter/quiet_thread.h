@@ -11,12 +11,14 @@
 
 namespace utlz {
 
-inline std::thread StartQuietThread(std::function<void()> work) {
+// `name`: 15 characters at most, as `top -H` shows it.
+inline std::thread StartQuietThread(const char* name, std::function<void()> work) {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   std::thread thread(std::move(work));
+  pthread_setname_np(thread.native_handle(), name);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return thread;
 }

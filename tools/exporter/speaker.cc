@@ -7,7 +7,7 @@
 namespace utlz {
 
 Speaker::Speaker(std::function<void(const std::string& sentence)> say) : say_(std::move(say)) {
-  thread_ = StartQuietThread([this] { Run(); });
+  thread_ = StartQuietThread("utlz-speaker", [this] { Run(); });
 }
 
 Speaker::~Speaker() {
