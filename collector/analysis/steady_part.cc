@@ -59,6 +59,14 @@ double ProbableKernelNs(const ActivityTotals& ledger, uint64_t start_ns, uint64_
   return traced_ns > 0 ? content.KernelNs() * all_ns / traced_ns : 0;
 }
 
+// While a host-bound program goes on (decision 0027).
+bool HaveRecordsEnded(const RunState& state) {
+  return std::any_of(state.processes.processes().begin(), state.processes.processes().end(),
+                     [](const auto& process) {
+                       return process.second->status.records_state() == RECORDS_ENDED;
+                     });
+}
+
 }  // namespace
 
 // Input that came late is no pause, however late. For how long our own counters held the program up
@@ -99,8 +107,11 @@ SteadyPart FindSteadyPart(const RunState& state, const std::optional<StepsSpan>&
   if (!steps.has_value() || steps->device >= state.devices.size()) return part;
   const ActivityTotals& ledger = state.devices[steps->device].ledger;
   const double inside_ns = ProbableKernelNs(ledger, steps->start_ns, steps->end_ns);
-  const double outside_ns = ProbableKernelNs(ledger, 0, steps->start_ns) +
-                            ProbableKernelNs(ledger, steps->end_ns, UINT64_MAX);
+  // Where records have ended for good, what came after the last step was more of them.
+  const double after_ns = HaveRecordsEnded(state)
+                              ? ledger.Between(steps->end_ns, UINT64_MAX).KernelNs()
+                              : ProbableKernelNs(ledger, steps->end_ns, UINT64_MAX);
+  const double outside_ns = ProbableKernelNs(ledger, 0, steps->start_ns) + after_ns;
   if (inside_ns > 0 && inside_ns >= kMostKernelTime * (inside_ns + outside_ns)) part.steps = steps;
   return part;
 }

@@ -62,6 +62,9 @@ struct KernelFacts {
   KernelLoss one_kernel;      // one that is most of what its kind would lose, named by itself
   double elementwise_ns = 0;  // kernels that a compiler could fuse, moving bytes mostly
   double elementwise_gain_ns = 0;
+  std::string longest_elementwise;  // short name
+  double longest_elementwise_ns = 0;
+  double compiled_ns = 0;  // kernels that a compiler fused already
   double weights_ns = 0;  // matrix kernels at the roof of DRAM
   double narrow_ns = 0;   // of these, in tiles of few rows
   double narrow_rows = 0;  // of these tiles

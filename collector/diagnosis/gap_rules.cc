@@ -17,6 +17,13 @@ bool StepsRegularly(const FindingFacts& facts) {
   return facts.summary->steps().steps() >= kRegularSteps;
 }
 
+// What a call of generation waits for is a prompt, and no data loader's batch.
+bool Generates(const FindingFacts& facts) {
+  const auto& levels = facts.summary->steps().levels();
+  return std::any_of(levels.begin(), levels.end(),
+                     [](const StepLevel& level) { return level.has_prefill_time_ns(); });
+}
+
 // Of long gaps, what is left once what tracing is supposed to have added to launches of graphs is
 // taken off.
 double ShareNotTracings(const FindingFacts& facts) {
@@ -58,7 +65,7 @@ Observation ObserveReadbacks(const FindingFacts& facts) {
 
 Observation ObserveLateInput(const FindingFacts& facts) {
   const GapTotal& gaps = facts.gaps.upload;
-  if (gaps.gaps <= 0 || !StepsRegularly(facts)) return {};
+  if (gaps.gaps <= 0 || !StepsRegularly(facts) || Generates(facts)) return {};
   return {.lost_ns = gaps.time_ns,
           .gain_ns = gaps.time_ns,
           .evidence = "the GPU stood idle " + ShareOfTime(gaps.time_ns, facts) +

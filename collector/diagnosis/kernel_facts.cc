@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/kernel_names/fused_operations.h"
 #include "collector/kernel_names/kernel_class.h"
 #include "collector/kernel_names/kernel_family.h"
 #include "collector/kernel_names/kernel_name.h"
@@ -172,15 +173,26 @@ void AddLoss(const SteadyKernel& of, double roofline_ns, double lost_ns, KernelL
   loss->worst_efficiency = roofline_ns / of.row.time_ns;
 }
 
+// A fused optimizer is one kernel for all parameters.
+bool IsFusedOptimizer(const SteadyKernel& of) {
+  return of.family == KernelFamily::kOptimizer &&
+         of.kernel->mangled_name.find("Fused") != std::string::npos;
+}
+
 // Two kernels in one read and write half as much. Only what frameworks launch can be fused, not
-// what a library launches for itself.
+// what a library launches for itself, and not what a compiler or a framework has fused.
 void AddElementwise(const SteadyKernel& of, double left_ns, KernelFacts* facts) {
   if (!IsElementwiseKernel(of.kernel->mangled_name) || !ReadsMore(of.row.roofline) ||
-      of.bound == BOUND_LATENCY) {
+      of.bound == BOUND_LATENCY || IsFusedOptimizer(of) ||
+      !FusedOperationsOf(of.kernel->mangled_name).empty()) {
     return;
   }
-  facts->elementwise_ns += of.row.time_ns;
+  const double time_ns = of.row.time_ns;
+  facts->elementwise_ns += time_ns;
   facts->elementwise_gain_ns += left_ns / 2;
+  if (time_ns <= facts->longest_elementwise_ns) return;
+  facts->longest_elementwise_ns = time_ns;
+  facts->longest_elementwise = ShortenKernelName(DemangleKernelName(of.kernel->mangled_name));
 }
 
 using Losses = std::array<KernelLoss, kLosses>;
@@ -188,6 +200,7 @@ using Losses = std::array<KernelLoss, kLosses>;
 void AddKernel(const SteadyKernel& of, Losses* losses, KernelFacts* facts) {
   const std::optional<double> roof_ns = RooflineTimeNs(of.row.roofline);
   if (roof_ns.has_value()) facts->savings_ns += std::max(0.0, of.row.time_ns - *roof_ns);
+  if (!FusedOperationsOf(of.kernel->mangled_name).empty()) facts->compiled_ns += of.row.time_ns;
   if (AddSinglePrecision(of, facts) || AddSmallGrid(of, facts)) return;
   AddWeights(of, facts);
   if (!roof_ns.has_value() || of.row.time_ns <= 0) return;

@@ -6,6 +6,9 @@
 namespace utlz {
 namespace {
 
+// Of the time: kernels that a compiler fused take so much in a program that is compiled.
+constexpr double kCompiledShare = 0.05;
+
 Observation ObserveLoss(const KernelLoss& loss, const char* kernels, const char* usual,
                         const FindingFacts& facts) {
   std::string evidence = std::string(kernels) + " take " + ShareOfTime(loss.time_ns, facts);
@@ -14,6 +17,10 @@ Observation ObserveLoss(const KernelLoss& loss, const char* kernels, const char*
                 PercentText(loss.worst_efficiency) + " of its roof";
   }
   return {.lost_ns = loss.lost_ns, .gain_ns = loss.lost_ns, .evidence = evidence + usual};
+}
+
+bool IsCompiled(const FindingFacts& facts) {
+  return facts.kernels.compiled_ns >= kCompiledShare * facts.window_ns;
 }
 
 }  // namespace
@@ -67,10 +74,22 @@ Observation ObserveLatency(const FindingFacts& facts) {
 
 Observation ObserveElementwise(const FindingFacts& facts) {
   const KernelFacts& kernels = facts.kernels;
+  if (IsCompiled(facts)) return {};
   return {.lost_ns = kernels.elementwise_ns,
           .gain_ns = kernels.elementwise_gain_ns,
           .evidence = "such kernels take " + ShareOfTime(kernels.elementwise_ns, facts) +
                       "; two in one read and write half as much"};
+}
+
+Observation ObserveEagerBesideCompiled(const FindingFacts& facts) {
+  const KernelFacts& kernels = facts.kernels;
+  if (!IsCompiled(facts)) return {};
+  return {.lost_ns = kernels.elementwise_ns,
+          .gain_ns = kernels.elementwise_gain_ns,
+          .evidence = "a compiler fused kernels of this program, and others take " +
+                      ShareOfTime(kernels.elementwise_ns, facts) + "; the longest, " +
+                      kernels.longest_elementwise + ", takes " +
+                      ShareOfTime(kernels.longest_elementwise_ns, facts)};
 }
 
 // Reading weights at the roof of memory is how decoding is done, not a fault: only less to read, or

@@ -98,6 +98,13 @@ constexpr Rule kRules[] = {
      "Unfused elementwise kernels: fuse them",
      "fuse them: torch.compile, fused optimizers and norms, FlashAttention instead of softmax",
      "model = torch.compile(model)", false, true},
+    {"eager_beside_compiled", 0.20, ObserveEagerBesideCompiled,
+     "Elementwise kernels outside of the compiled code (memory-bound)",
+     "Kernels outside of compiled code: move them in",
+     "compile the loss and whatever else runs in each step together with the model; in JAX put the "
+     "whole step under one jax.jit; look for graph breaks",
+     "step = torch.compile(lambda x, y: loss(model(x), y))  # TORCH_LOGS=graph_breaks", false,
+     true},
     {"padded_tiles", 0.15, ObservePaddedTiles,
      "Products of a few rows fill tiles of eight: most of their FLOPs are padding",
      "Products of few rows: a batch would cost the same",

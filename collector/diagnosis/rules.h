@@ -61,6 +61,7 @@ Observation ObserveSlowStreaming(const FindingFacts& facts);
 Observation ObserveOneSlowKernel(const FindingFacts& facts);
 Observation ObserveLatency(const FindingFacts& facts);
 Observation ObserveElementwise(const FindingFacts& facts);
+Observation ObserveEagerBesideCompiled(const FindingFacts& facts);
 Observation ObserveWeights(const FindingFacts& facts);
 Observation ObservePaddedTiles(const FindingFacts& facts);
 Observation ObservePadding(const FindingFacts& facts);

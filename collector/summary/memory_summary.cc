@@ -17,6 +17,7 @@ constexpr size_t kFewestRises = 5;
 constexpr size_t kFewestReadings = 2 * kParts;
 // And when it comes to something: allocators keep reserves, and other processes come and go.
 constexpr double kWorthNamingBytes = 64e6;
+constexpr double kSecondsWithoutSteps = 60;
 // Without steps, what comes before is start-up.
 constexpr double kStartUpShare = 0.5;
 
@@ -96,7 +97,10 @@ void SetGrowth(const SteadyPart& steady, const DeviceTotals& totals, const Steps
   const double step_seconds = (steps.time_mean_ns() + steps.pause_time_ns()) * 1e-9;
   if (step_seconds > 0) memory->set_growth_bytes_per_step(*slope * step_seconds);
   const double growth = *slope * (readings.back().seconds - readings.front().seconds);
-  const bool leak = GoesOnRising(readings) && growth >= kWorthNamingBytes;
+  // Without steps it may be a start that takes long.
+  const double span_s = readings.back().seconds - readings.front().seconds;
+  const bool has_begun = steady.steps.has_value() || span_s >= kSecondsWithoutSteps;
+  const bool leak = has_begun && GoesOnRising(readings) && growth >= kWorthNamingBytes;
   memory->set_leak_suspected(leak);
   if (leak && memory->growth_bytes_per_step() > 0) {
     memory->set_steps_to_full(memory->headroom_bytes() / memory->growth_bytes_per_step());

@@ -254,6 +254,20 @@ TEST(SteadyPartTest, StepsCountWithHalfOfTheKernelTime) {
   EXPECT_FALSE(FindSteadyPart(state, elsewhere).steps.has_value()) << "no such device";
 }
 
+// Ten nanoseconds of a step, and twice as many of which only the first are traced.
+TEST(SteadyPartTest, WhatFollowsTheEndOfRecordsIsNotTakenForSomethingElse) {
+  RunState state;
+  const uint32_t index = state.devices.Find(RunBuilder::Uuid()).value();
+  for (const ActivitySegment& segment :
+       {Segment(0, 10, kKernelRuns), Segment(10, 12, kKernelRuns), Segment(12, 40, kUntracedMask)}) {
+    state.devices[index].ledger.Add(segment);
+  }
+  ProcessState* process = state.processes.Get(1);
+  EXPECT_FALSE(FindSteadyPart(state, Steps(0, 10, 1)).steps.has_value());
+  process->status.set_records_state(RECORDS_ENDED);
+  EXPECT_TRUE(FindSteadyPart(state, Steps(0, 10, 1)).steps.has_value());
+}
+
 // 20 steps of five kernels, of which only the first tenth of the run is traced; the same kernels on
 // `streams` streams at once.
 Summary TracedInAWindow(uint32_t streams) {

@@ -100,6 +100,14 @@ TEST_F(DiagnosisTest, InputAndHostWorkAreOfProgramsThatStep) {
   EXPECT_TRUE(SaysNothing()) << "it may wait for requests";
 }
 
+TEST_F(DiagnosisTest, PromptsAreNoInputOfALoader) {
+  facts_.gaps.upload.time_ns = 0.5 * kWindowNs;
+  StepLevel* calls = summary_.mutable_steps()->add_levels();
+  EXPECT_TRUE(Says("input_pipeline"));
+  calls->set_prefill_time_ns(1e6);
+  EXPECT_FALSE(Says("input_pipeline"));
+}
+
 TEST_F(DiagnosisTest, WhatTracingIsSupposedToCostMakesTheGainUncertain) {
   facts_.gaps.inside_ns = 0.2 * kWindowNs;
   facts_.traced_graphs_ns = 0.11 * kWindowNs;

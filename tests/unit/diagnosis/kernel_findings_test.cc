@@ -85,6 +85,32 @@ TEST(KernelFindingsTest, UnfusedElementwiseKernels) {
   EXPECT_EQ(Finding(Diagnosed({seldom}), "unfused_elementwise"), nullptr);
 }
 
+TEST(KernelFindingsTest, ACompiledProgramIsNotToldToCompile) {
+  const KnownKernel eager = {
+      .name = "vectorized_elementwise_kernel", .time_ns = 2.5e8, .memory_ns = 2e8};
+  const KnownKernel fused = {
+      .name = "triton_poi_fused_add_relu_3", .time_ns = 2.5e8, .memory_ns = 2e8};
+  const Summary summary = Diagnosed({eager, fused});
+  EXPECT_EQ(Finding(summary, "unfused_elementwise"), nullptr);
+  const FindingSummary* finding = Finding(summary, "eager_beside_compiled");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NEAR(finding->gain_ns(), 2e8 / 0.9 / 2, 1) << "of the eager kernel alone";
+  EXPECT_NE(finding->evidence().find("vectorized_elementwise_kernel"), std::string::npos);
+  EXPECT_EQ(Finding(Diagnosed({fused}), "eager_beside_compiled"), nullptr);
+  EXPECT_EQ(Finding(Diagnosed({fused}), "unfused_elementwise"), nullptr);
+  KnownKernel seldom = fused;
+  seldom.time_ns = 0.4e8;
+  EXPECT_NE(Finding(Diagnosed({eager, seldom}), "unfused_elementwise"), nullptr);
+}
+
+TEST(KernelFindingsTest, AFusedOptimizerNeedsNoFusing) {
+  const KnownKernel optimizer = {
+      .name = "_ZN2at6native25multi_tensor_apply_kernelIN12_GLOBAL__N_122FusedAdamMathFunctorEEEv",
+      .time_ns = 2.5e8,
+      .memory_ns = 2e8};
+  EXPECT_EQ(Finding(Diagnosed({optimizer}), "unfused_elementwise"), nullptr);
+}
+
 TEST(KernelFindingsTest, MatrixProductsBoundByWeightsAreARemark) {
   const KnownKernel decode = {
       .name = "gemv_gemm", .time_ns = 4e8, .compute_ns = 0.1e8, .memory_ns = 3.5e8};
