@@ -10,7 +10,7 @@
 #include "inject/agent.h"
 #include "inject/base/main_thread.h"
 #include "inject/base/own_descriptor.h"
-#include "inject/ranges/one_agent.h"
+#include "inject/driver/one_agent.h"
 #include "inject/record/communication_calls.h"
 #include "proto/attach_abi.h"
 #include "proto/attach_control.h"
@@ -28,18 +28,20 @@ std::atomic<Agent*> agent{nullptr};
 
 Agent* MakeAgent() { return new (agent_memory) Agent; }
 
+Recording& TheRecording() { return agent.load(std::memory_order_acquire)->recording(); }
+
 void AtExit() {
-  if (Agent* one = agent.load(std::memory_order_acquire)) one->OnExit();
+  if (Agent* one = agent.load(std::memory_order_acquire)) one->process_end().OnExit();
 }
 
 std::atomic<bool> main_thread_watched{false};
 
 void WhenMainThreadEnds() {
-  if (Agent* one = agent.load(std::memory_order_acquire)) one->OnMainThreadEnds();
+  if (Agent* one = agent.load(std::memory_order_acquire)) one->process_end().OnMainThreadEnds();
 }
 
 void BeforeExit() {
-  if (Agent* one = agent.load(std::memory_order_acquire)) one->OnExitBegins();
+  if (Agent* one = agent.load(std::memory_order_acquire)) one->process_end().OnExitBegins();
 }
 
 void AfterForkInChild() {
@@ -131,26 +133,25 @@ void WatchExitForRanges() {
 }
 
 void BufferRequestedCallback(uint8_t** buffer, size_t* size, size_t* max_records) {
-  agent.load(std::memory_order_acquire)->OnBufferRequested(buffer, size, max_records);
+  TheRecording().OnBufferRequested(buffer, size, max_records);
 }
 
-void BufferCompletedCallback(cupti::Context context, uint32_t stream, uint8_t* buffer, size_t,
+void BufferCompletedCallback(cupti::Context, uint32_t, uint8_t* buffer, size_t,
                              size_t valid_bytes) {
-  agent.load(std::memory_order_acquire)->OnBufferCompleted(context, stream, buffer, valid_bytes);
+  TheRecording().OnBufferCompleted(buffer, valid_bytes);
 }
 
-void EndSubscription() { agent.load(std::memory_order_acquire)->OnSubscription(); }
-void TakeBuffersBack() { agent.load(std::memory_order_acquire)->OnRegistration(); }
+void EndSubscription() { TheRecording().OnSubscription(); }
+void TakeBuffersBack() { TheRecording().OnRegistration(); }
 
 void DriverCallCallback(void*, uint32_t domain, uint32_t, const void* data) {
   if (domain != cupti::kDomainDriverApi) return;
-  agent.load(std::memory_order_acquire)
-      ->OnDriverCall(*static_cast<const cupti::CallbackData*>(data));
+  TheRecording().OnDriverCall(*static_cast<const cupti::CallbackData*>(data));
 }
 
 void LaunchCallback(void*, uint32_t domain, uint32_t, const void* data) {
   if (domain != cupti::kDomainDriverApi) return;
-  agent.load(std::memory_order_acquire)->OnLaunch(*static_cast<const cupti::CallbackData*>(data));
+  TheRecording().OnLaunch(*static_cast<const cupti::CallbackData*>(data));
 }
 
 }  // namespace utlz::agent

@@ -1,7 +1,7 @@
 #include "inject/ranges/range_session.h"
 
 #include "inject/base/clock.h"
-#include "inject/ranges/one_agent.h"
+#include "inject/driver/one_agent.h"
 #include "proto/profile_fields.h"
 
 namespace utlz::agent {

@@ -126,6 +126,18 @@ class Recorder {
   RecentWork recent_;
 };
 
+// Holds a recorder's lock while it lives.
+class RecorderLock {
+ public:
+  explicit RecorderLock(Recorder* recorder) : recorder_(recorder) { recorder_->Lock(); }
+  ~RecorderLock() { recorder_->Unlock(); }
+  RecorderLock(const RecorderLock&) = delete;
+  RecorderLock& operator=(const RecorderLock&) = delete;
+
+ private:
+  Recorder* recorder_;
+};
+
 }  // namespace utlz::agent
 
 #endif  // UTLZ_INJECT_RECORD_RECORDER_H_

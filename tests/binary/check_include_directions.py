@@ -23,9 +23,11 @@ ALLOWED = {
     "inject/driver": ["cupti", "proto"],
     "inject/python": ["inject/base"],
     "inject/record": ["inject/base", "inject/driver", "inject/python", "proto"],
-    "inject/tracing": ["inject/base", "inject/driver", "inject/record", "proto"],
+    "inject/reports": ["inject/base", "inject/driver", "inject/python", "inject/record", "proto"],
+    "inject/tracing": ["inject/base", "inject/driver", "inject/python", "inject/record",
+                       "inject/reports", "proto"],
     "inject/ranges": ["cupti", "inject/base", "inject/driver", "inject/record", "proto"],
-    "inject": ["inject/base", "inject/driver", "inject/python", "inject/record", "inject/tracing",
+    "inject": ["inject/base", "inject/driver", "inject/record", "inject/reports", "inject/tracing",
                "inject/ranges", "proto"],
     # Small types of the collector's folders and the tools.
     "collector": [],

@@ -1,4 +1,4 @@
-#include "inject/identity.h"
+#include "inject/reports/identity.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

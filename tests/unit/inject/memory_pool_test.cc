@@ -1,4 +1,4 @@
-#include "inject/memory_pool.h"
+#include "inject/reports/memory_pool.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "inject/ranges/one_agent.h"
+#include "inject/driver/one_agent.h"
 #include "proto/ring_abi.h"
 
 namespace utlz::agent {

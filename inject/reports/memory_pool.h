@@ -1,7 +1,7 @@
 // What CUDA's stream-ordered allocator (cudaMallocAsync) holds for this process: its own count of
 // what is in use, which NVML, that sees what is reserved, cannot know. Agent's thread only.
-#ifndef UTLZ_INJECT_MEMORY_POOL_H_
-#define UTLZ_INJECT_MEMORY_POOL_H_
+#ifndef UTLZ_INJECT_REPORTS_MEMORY_POOL_H_
+#define UTLZ_INJECT_REPORTS_MEMORY_POOL_H_
 
 #include <cstdint>
 
@@ -22,4 +22,4 @@ bool ReadPoolMemory(const CudaApi& cuda, int ordinal, PoolMemory* memory);
 
 }  // namespace utlz::agent
 
-#endif  // UTLZ_INJECT_MEMORY_POOL_H_
+#endif  // UTLZ_INJECT_REPORTS_MEMORY_POOL_H_

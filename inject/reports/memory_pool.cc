@@ -1,4 +1,4 @@
-#include "inject/memory_pool.h"
+#include "inject/reports/memory_pool.h"
 
 #include "inject/record/scoped_relaxed_capture_mode.h"
 

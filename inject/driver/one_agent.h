@@ -1,6 +1,6 @@
 // CUPTI's callbacks carry no user pointer, so there is one agent, reached from here.
-#ifndef UTLZ_INJECT_RANGES_ONE_AGENT_H_
-#define UTLZ_INJECT_RANGES_ONE_AGENT_H_
+#ifndef UTLZ_INJECT_DRIVER_ONE_AGENT_H_
+#define UTLZ_INJECT_DRIVER_ONE_AGENT_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -34,4 +34,4 @@ void DriverCallCallback(void* user, uint32_t domain, uint32_t callback_id, const
 
 }  // namespace utlz::agent
 
-#endif  // UTLZ_INJECT_RANGES_ONE_AGENT_H_
+#endif  // UTLZ_INJECT_DRIVER_ONE_AGENT_H_

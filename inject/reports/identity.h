@@ -1,7 +1,7 @@
 // What the collector is told about the process and its devices: the Process, Device and Clocks
 // messages.
-#ifndef UTLZ_INJECT_IDENTITY_H_
-#define UTLZ_INJECT_IDENTITY_H_
+#ifndef UTLZ_INJECT_REPORTS_IDENTITY_H_
+#define UTLZ_INJECT_REPORTS_IDENTITY_H_
 
 #include "inject/base/pb_writer.h"
 #include "inject/driver/cuda_api.h"
@@ -20,4 +20,4 @@ bool WriteDevice(const CudaApi& cuda, int ordinal, ByteBuffer* message);
 
 }  // namespace utlz::agent
 
-#endif  // UTLZ_INJECT_IDENTITY_H_
+#endif  // UTLZ_INJECT_REPORTS_IDENTITY_H_

@@ -1,4 +1,4 @@
-#include "inject/identity.h"
+#include "inject/reports/identity.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "inject/base/clock.h"
-#include "inject/version.h"
+#include "inject/reports/version.h"
 #include "proto/profile_fields.h"
 #include "proto/valid_text.h"
 

@@ -1,0 +1,58 @@
+// Turns of the agent's thread: in one it may call CUPTI, and between two nobody of ours does. Who
+// ends the process, and another client of CUPTI, waits for the end of a turn, but only so long.
+//
+// Thread-safe.
+#ifndef UTLZ_INJECT_BASE_TURNS_H_
+#define UTLZ_INJECT_BASE_TURNS_H_
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "inject/base/timed_lock.h"
+
+namespace utlz::agent {
+
+class Turns {
+ public:
+  // A turn, unless they have ended; what `turn` returned, else false. Agent's thread.
+  template <typename Function>
+  bool Take(Function turn) {
+    pthread_mutex_lock(&mutex_);
+    const bool result = !ended_ && turn();
+    pthread_mutex_unlock(&mutex_);
+    return result;
+  }
+
+  // Does something in between two turns; nothing where the present one lasts for longer.
+  template <typename Function>
+  void Between(uint64_t patience_ns, Function function) {
+    if (!LockWithin(&mutex_, patience_ns)) return;
+    function();
+    pthread_mutex_unlock(&mutex_);
+  }
+
+  // The process ends: no turn from now on. False where our thread is still in one, and then it may
+  // be inside CUPTI.
+  bool End(uint64_t patience_ns) {
+    const bool locked = LockWithin(&mutex_, patience_ns);
+    ended_ = true;
+    if (locked) pthread_mutex_unlock(&mutex_);
+    return locked;
+  }
+  // In a child of fork, where there is nothing to wait for.
+  void EndInChild() { ended_ = true; }
+  bool ended() const { return ended_; }
+
+  // For other_client.h, whose observers know nothing of this class.
+  pthread_mutex_t* mutex() { return &mutex_; }
+
+ private:
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  std::atomic<bool> ended_{false};
+};
+
+}  // namespace utlz::agent
+
+#endif  // UTLZ_INJECT_BASE_TURNS_H_

@@ -1,0 +1,47 @@
+// Records that come after tracing was switched off: those of launches from before come for a
+// while. Records that still come long after it mean that it is not off.
+//
+// Agent's thread only.
+#ifndef UTLZ_INJECT_TRACING_LATE_RECORDS_H_
+#define UTLZ_INJECT_TRACING_LATE_RECORDS_H_
+
+#include <cstdint>
+
+namespace utlz::agent {
+
+class LateRecords {
+ public:
+  // Records of launches from before tracing was switched off come for this long.
+  static constexpr uint64_t kStragglersNs = 150'000'000;
+  // Later ones are none of theirs.
+  static constexpr uint64_t kSilentNs = 1'000'000'000;
+  static constexpr uint64_t kFewLaunches = 64;
+
+  void SwitchedOff(uint64_t now_ns) { due_ns_ = now_ns + kStragglersNs; }
+  // Each turn, with the launches recorded so far; `counts` is false while another client has the
+  // buffers. True: tracing has to be switched off once more, which this takes to be done.
+  bool StillCome(uint64_t now_ns, uint64_t launches, bool tracing, bool counts) {
+    if (tracing || !counts || due_ns_ == 0 || now_ns < due_ns_) {
+      if (tracing) due_ns_ = 0;
+      launches_when_due_ = launches;
+      return false;
+    }
+    const bool come = launches > launches_when_due_ + kFewLaunches;
+    if (come) {
+      SwitchedOff(now_ns);
+    } else if (now_ns > due_ns_ + kSilentNs) {
+      due_ns_ = 0;
+    }
+    return come;
+  }
+  // Whether some may still come.
+  bool expected() const { return due_ns_ != 0; }
+
+ private:
+  uint64_t due_ns_ = 0;  // when, tracing being off, no record may come any more
+  uint64_t launches_when_due_ = 0;
+};
+
+}  // namespace utlz::agent
+
+#endif  // UTLZ_INJECT_TRACING_LATE_RECORDS_H_

@@ -1,0 +1,120 @@
+// When the agent traces: as its budget allows, in windows that the collector plans and for new
+// work, and while nobody else has CUPTI's buffers.
+//
+//   request, budget, planned windows, new work ──▶ Follow() ──▶ TraceSwitch on or off
+//
+// A window opens and closes with its stacks, its entry in the account of what windows cost, and the
+// gap in the count of operations.
+//
+// In a turn of the agent's thread (turns.h), or in InitializeInjection; GiveUpStacks and
+// StopWatchingNewWork also on the thread of another client, EndGap and CountToTheEnd at exit.
+#ifndef UTLZ_INJECT_TRACING_TRACE_PACER_H_
+#define UTLZ_INJECT_TRACING_TRACE_PACER_H_
+
+#include <cstdint>
+
+#include "inject/base/ring_writer.h"
+#include "inject/driver/cuda_api.h"
+#include "inject/driver/cupti_api.h"
+#include "inject/record/record_intake.h"
+#include "inject/reports/agent_reports.h"
+#include "inject/tracing/cupti_client.h"
+#include "inject/tracing/late_records.h"
+#include "inject/tracing/later_windows.h"
+#include "inject/tracing/new_work_windows.h"
+#include "inject/tracing/stack_windows.h"
+#include "inject/tracing/trace_budget.h"
+#include "inject/tracing/trace_request.h"
+#include "inject/tracing/trace_switch.h"
+#include "inject/tracing/window_cost.h"
+
+namespace utlz::agent {
+
+class TracePacer {
+ public:
+  // What it traces with. All must outlive it.
+  struct Parts {
+    const CuptiApi& cupti;
+    const CudaApi& cuda;
+    RingWriter& ring;
+    RecordIntake& intake;
+    AgentReports& reports;
+    CuptiClient& client;
+    const TraceRequest& request;
+  };
+  explicit TracePacer(const Parts& parts);
+
+  // For another collector, whose account is `budget`.
+  void Restart(const TraceBudget& budget);
+  // Begins, as the request says. What CUPTI refused: nothing is on.
+  cupti::Result Start(bool calibration_due);
+  // The request has another budget.
+  void StartBudget(uint64_t now_ns) { budget_.Start(now_ns, request_.budget_ppm); }
+
+  // Each turn: switches tracing on and off as the account allows. Ranges need it on throughout:
+  // `calibration_due`.
+  void Follow(uint64_t now_ns, bool calibration_due);
+  void FollowNewContexts();
+  void FollowStacks(uint64_t now_ns, bool calibration_due);
+  // How long until the next turn: planned windows begin and end in time.
+  uint64_t PauseNs(uint64_t now_ns) const;
+
+  // Ends the window; `reason`, a literal or null, is told with the next one.
+  void Stop(const char* reason);
+  // The thread that would follow could not be started.
+  void Abandon() { trace_.Off(nullptr); }
+  // Another client has taken the buffers: the window ended when records were last handed over.
+  void Lose();
+  // The request is over: switches tracing off and takes what is still under way.
+  void Drain();
+  // Ends a gap that nothing follows.
+  void EndGap();
+  // At exit: what ran since the last window, or since the one before if nothing runs any more in
+  // this one, has no record. But a call of ours that launches nothing has the next number.
+  void CountToTheEnd();
+  // Has new work reported, or no more, as the request says.
+  void WatchNewWork() { new_work_.Watch(request_, client_.taken()); }
+  void StopWatchingNewWork() { new_work_.StopWatching(); }
+  void GiveUpStacks() { stacks_.GiveUp(); }
+
+  void SendStatus() { reports_.SendStatus(Status()); }
+  TracingStatus Status() const;
+  bool on() const { return trace_.on(); }
+  uint32_t flags() const { return trace_.flags(); }
+  // Whether there may be some, although nothing is traced.
+  bool ExpectsLateRecords() const { return late_records_.expected(); }
+  StackWindows& stacks() { return stacks_; }
+
+ private:
+  PlannedWindow NextWindow(uint64_t now_ns) const;
+  WorkSums RecentWorkBefore(uint64_t realtime_ns);
+  bool Affordable(uint64_t now_ns, const RecorderCounts& counts);
+  void FollowLaterWindows(uint64_t now_ns);
+  void BeginWindow(bool calibration_due);
+  void SwitchOn(bool calibration_due);
+  void OpenStacks(bool calibration_due);
+  void LearnCost();
+  bool MayPause();
+
+  const CuptiApi& cupti_;
+  const CudaApi& cuda_;
+  RingWriter& ring_;
+  RecordIntake& intake_;
+  Recorder& recorder_;
+  AgentReports& reports_;
+  CuptiClient& client_;
+  const TraceRequest& request_;
+  TraceSwitch trace_;
+  TraceBudget budget_;
+  WindowCost window_cost_;
+  LaterWindows later_;
+  NewWorkWindows new_work_;
+  StackWindows stacks_;
+  LateRecords late_records_;
+  uint64_t paused_realtime_ns_ = 0;  // when records were switched off last
+  uint64_t loads_seen_ = 0;
+};
+
+}  // namespace utlz::agent
+
+#endif  // UTLZ_INJECT_TRACING_TRACE_PACER_H_
