@@ -1,24 +1,28 @@
 // One GPU's counters over a run: takes them, samples in windows, alternates the metric sets, gives
 // them up when asked, and tries again when somebody else has them. A state machine that is stepped;
 // it never waits.
+//
+//   kBlocked ──taken──▶ kReady ──a window is due──▶ kSampling ──it ends──▶ kReady
+//   kReady, kSampling, kBlocked ──failure──▶ kBlocked, or kDead where no time will help
+//   all but kDead ──Yield──▶ kYielded ──Resume──▶ kBlocked
+//
+// device_counters.h has the counters themselves, window_plan.h and window_schedule.h when a window
+// is due, set_turns.h which set it samples, retry_pace.h when to try again.
 #ifndef UTLZ_COLLECTOR_SAMPLER_COUNTER_SESSION_H_
 #define UTLZ_COLLECTOR_SAMPLER_COUNTER_SESSION_H_
 
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
-#include "collector/sampler/counters/metric_set_samples.h"
-#include "collector/sampler/counters/pm_sampler.h"
 #include "collector/sampler/counters/source_reason.h"
 #include "collector/sampler/counters/window_activity.h"
+#include "collector/sampler/device_counters.h"
 #include "collector/sampler/driver/cuda_devices.h"
 #include "collector/sampler/driver/cupti_table.h"
+#include "collector/sampler/retry_pace.h"
 #include "collector/sampler/set_turns.h"
-#include "collector/sampler/sharing/device_lease.h"
+#include "collector/sampler/window_plan.h"
 #include "collector/sampler/window_schedule.h"
 #include "proto/sampler.pb.h"
 
@@ -34,12 +38,9 @@ struct WindowPlanning {
   friend bool operator==(const WindowPlanning&, const WindowPlanning&) = default;
 };
 
-struct CounterSessionOptions {
-  PmSamplerOptions sampler;
-  uint64_t interval_ns = kUsualIntervalNs;  // of the base set's samples
+struct CounterSessionOptions : DeviceCountersOptions {
   WindowScheduleOptions schedule;
   WindowPlanning planning;
-  std::string lease_folder;
 };
 
 struct CounterStatistics {
@@ -68,14 +69,14 @@ class CounterSession {
   bool works() const;
   const SourceReason& reason() const { return reason_; }
   const CounterStatistics& statistics() const { return statistics_; }
-  const std::string& chip() const { return chip_; }
+  const std::string& chip() const { return counters_.chip(); }
 
   // Counters are not to be had here, now or later.
   bool hopeless() const { return state_ == State::kDead; }
   // Another utlz has the counters.
-  bool leased_elsewhere() const { return leased_elsewhere_; }
+  bool leased_elsewhere() const { return counters_.leased_elsewhere(); }
   // Readable when another sampler asks for a share; -1: none can.
-  int listener() const { return lease_.has_value() ? lease_->listener() : -1; }
+  int listener() const { return counters_.listener(); }
 
   // For a subscriber that joins: the metric sets so far, and the window that is to come.
   void SendDescriptions(const FrameSink& sink) const;
@@ -99,19 +100,22 @@ class CounterSession {
   void SetIdleCpu(uint64_t now_ns, uint32_t ppm) { schedule_.SetIdleCpu(now_ns, ppm); }
   SamplerWindow PlannedWindow() const;
   // Another utlz gave the counters up: try at once.
-  void RetryAt(uint64_t time_ns) { retry_ns_ = time_ns; }
+  void RetryAt(uint64_t time_ns) { retry_.At(time_ns); }
 
  private:
   enum class State { kBlocked, kReady, kSampling, kYielded, kDead };
 
-  absl::Status Take();
-  absl::Status SelectSets();
+  // The one that is under way.
+  struct Window {
+    uint64_t begin_ns = 0;
+    uint64_t end_ns = 0;
+    uint64_t start_cpu_ns = 0;  // that starting it took
+  };
+
   uint64_t WindowNs() const;
   void TryTake(uint64_t now_ns);
   void Block(uint64_t now_ns, const absl::Status& status);
   void BeginWindow(uint64_t now_ns);
-  absl::Status ConfigureNextSet();
-  absl::Status Configure(size_t set);
   // With planned windows: does what a window needs beforehand, and says when it may come.
   void GetReady(uint64_t now_ns);
   void GetReadySooner(uint64_t now_ns, uint64_t before_ns);
@@ -119,32 +123,19 @@ class CounterSession {
   void EndWindow(uint64_t now_ns);
   absl::Status CheckWindow(const WindowResult& window, uint64_t on_ns, uint64_t interval_ns);
   bool CountWindow(const WindowActivity& activity, uint64_t on_ns);
-  size_t SetOfNextWindow() const;
 
-  const CuptiTable& table_;
   const CudaDevice& device_;
-  const CounterSessionOptions options_;
   const FrameSink sink_;
+  DeviceCounters counters_;
   WindowSchedule schedule_;
+  WindowPlanning planning_;
+  WindowPlan plan_;
+  SetTurns turns_;
+  RetryPace retry_;
   State state_ = State::kBlocked;
+  Window window_;
   SourceReason reason_;
   CounterStatistics statistics_;
-  std::string chip_;
-  std::optional<DeviceLease> lease_;
-  std::unique_ptr<PmSampler> sampler_;
-  std::vector<MetricSetSamples> sets_;  // base, then extended where it differs
-  std::optional<size_t> configured_set_;
-  WindowPlanning planning_;
-  uint64_t planned_ns_;    // UINT64_MAX: none
-  uint64_t unplanned_ns_;  // when one begins that nobody planned; UINT64_MAX: never
-  bool leased_elsewhere_ = false;
-  bool cut_ = false;  // the last window ended early, and the next is not prepared yet
-  uint64_t window_begin_ns_ = 0;
-  uint64_t window_end_ns_ = 0;
-  uint64_t window_cpu_ns_ = 0;
-  SetTurns turns_;
-  uint64_t retry_ns_ = 0;
-  uint64_t retry_pause_ns_;
 };
 
 }  // namespace utlz

@@ -1,0 +1,130 @@
+#include "collector/sampler/device_counters.h"
+
+#include <span>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "collector/clocks.h"
+#include "collector/sampler/sharing/sampler_socket.h"
+#include "proto/frame.h"
+
+namespace utlz {
+namespace {
+
+// Samples that are as long as a third of what the program repeats, say, do not see what repeats
+// three times as often in it, wherever they begin; samples of another length do. So the sets differ
+// in it, by a ratio that keeps both from falling in with one period.
+constexpr uint64_t kExtendedIntervalParts = 23;
+constexpr uint64_t kIntervalParts = 20;
+
+// The hardware says that somebody has the counters; whose sampler that may be can be asked.
+absl::Status NameHolder(const absl::Status& status, const std::string& uuid) {
+  if (!absl::IsUnavailable(status) && !absl::IsFailedPrecondition(status)) return status;
+  const std::optional<SamplerPeer> holder = SamplerOfAnotherUser(uuid);
+  if (!holder) return status;
+  return absl::UnavailableError(
+      absl::StrCat("the counters are held by another utlz, of user ", holder->user,
+                   holder->pid != 0 ? absl::StrCat(" (sampler process ", holder->pid, ")") : ""));
+}
+
+}  // namespace
+
+DeviceCounters::DeviceCounters(const CuptiTable& table, const CudaDevice& device,
+                               const DeviceCountersOptions& options, FrameSink sink)
+    : table_(table), device_(device), options_(options), sink_(std::move(sink)) {}
+
+absl::Status DeviceCounters::Take() {
+  if (!lease_.has_value()) {
+    if (absl::Status status = TakeLease(); !status.ok()) return status;
+  }
+  if (sampler_ == nullptr) {
+    absl::StatusOr<std::unique_ptr<PmSampler>> sampler =
+        PmSampler::Create(table_, options_.sampler);
+    if (!sampler.ok()) return sampler.status();
+    sampler_ = *std::move(sampler);
+    chip_ = sampler_->chip();
+  }
+  return sets_.empty() ? SelectSets() : absl::OkStatus();
+}
+
+// A lock file that cannot be used is no reason to do without counters: the hardware itself serves
+// one profiler only.
+absl::Status DeviceCounters::TakeLease() {
+  absl::StatusOr<DeviceLease> lease = DeviceLease::Take(options_.lease_folder, device_.uuid);
+  leased_elsewhere_ = absl::IsUnavailable(lease.status());
+  if (lease.ok()) lease_ = *std::move(lease);
+  return leased_elsewhere_ ? lease.status() : absl::OkStatus();
+}
+
+absl::Status DeviceCounters::SelectSets() {
+  const PassCounter passes = CuptiPassCounter(table_, chip_, sampler_->availability());
+  absl::StatusOr<SelectedMetrics> base = SelectMetrics(BaseRoles(), passes);
+  if (!base.ok()) return base.status();
+  absl::StatusOr<SelectedMetrics> extended = SelectMetrics(ExtendedRoles(), passes);
+  const size_t base_metrics = base->size();
+  sets_.emplace_back(device_, *std::move(base), options_.interval_ns);
+  if (extended.ok() && extended->size() > base_metrics) {
+    sets_.emplace_back(device_, *std::move(extended),
+                       options_.interval_ns / kIntervalParts * kExtendedIntervalParts);
+  }
+  return absl::OkStatus();
+}
+
+size_t DeviceCounters::PlaceOf(SampledSet set) const {
+  return sets_.size() > 1 && set == SampledSet::kExtended ? 1 : 0;
+}
+
+absl::Status DeviceCounters::ConfigureOnce(SampledSet set) {
+  if (sampler_->configured() && configured_ == PlaceOf(set)) return absl::OkStatus();
+  return Configure(set);
+}
+
+// Programs that launch kernels meanwhile may wait for the driver: when that was belongs to the run.
+absl::Status DeviceCounters::Configure(SampledSet set) {
+  const size_t place = PlaceOf(set);
+  configured_.reset();
+  CounterSetting setting;
+  setting.set_device_uuid(device_.uuid);
+  setting.set_start_ns(RealtimeNs());
+  const absl::Status status =
+      sampler_->Configure(sets_[place].metrics(), sets_[place].interval_ns());
+  if (!status.ok()) return status;
+  setting.set_end_ns(RealtimeNs());
+  sink_(FRAME_COUNTER_SETTING, setting);
+  configured_ = place;
+  return absl::OkStatus();
+}
+
+absl::Status DeviceCounters::Start() {
+  absl::Status status = sampler_->Start();
+  if (status.ok()) sets_[*configured_].StartWindow();
+  return status;
+}
+
+DeviceCounters::Window DeviceCounters::Stop() {
+  MetricSetSamples* set = &sets_[*configured_];
+  WindowActivity activity(set->metrics());
+  absl::StatusOr<WindowResult> result =
+      sampler_->Stop([&](uint64_t start_ns, uint64_t end_ns, std::span<const double> values) {
+        set->Announce(*sampler_, sink_);
+        set->Add(start_ns, end_ns, values, sink_);
+        activity.Add(end_ns - start_ns, values);
+      });
+  set->EndWindow(result.ok() ? result->lost : 0, sink_);
+  return {set->interval_ns(), activity, std::move(result)};
+}
+
+void DeviceCounters::Disable() {
+  if (sampler_ != nullptr) sampler_->Disable();
+  configured_.reset();
+}
+
+SourceReason DeviceCounters::Explain(const absl::Status& failure) const {
+  return ExplainCounterFailure(leased_elsewhere_ ? failure : NameHolder(failure, device_.uuid));
+}
+
+void DeviceCounters::SendDescriptions(const FrameSink& sink) const {
+  for (const MetricSetSamples& set : sets_) set.SendDescriptions(sink);
+}
+
+}  // namespace utlz
