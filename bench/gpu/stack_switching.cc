@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "inject/driver/cuda_api.h"
+#include "inject/driver/primary_contexts.h"
 #include "inject/python/python_code.h"
-#include "inject/record/primary_contexts.h"
 #include "inject/tracing/other_client.h"
 #include "inject/tracing/registration.h"
 

@@ -48,7 +48,7 @@ AGENT = ["inject/python/python_code.cc", "inject/python/python_frames.cc",
          "inject/tracing/other_client.cc", "inject/tracing/registration.cc",
          "inject/driver/cuda_api.cc", "inject/driver/cupti_api.cc", "inject/driver/cupti_file.cc",
          "inject/driver/cupti_search.cc", "inject/base/page_protection.cc",
-         "inject/base/own_descriptor.cc", "inject/record/primary_contexts.cc",
+         "inject/base/own_descriptor.cc", "inject/driver/primary_contexts.cc",
          "cupti/file_pages.cc", "cupti/zero_pages.cc"]
 COUNTS = ["windows", "refused", "refused_code", "callbacks", "callbacks_after_unsubscribe",
           "callbacks_running_at_unsubscribe", "kernels", "kernels_joined", "node_kernels",

@@ -1,7 +1,7 @@
 #include "inject/record/first_launch_watch.h"
 
+#include "inject/driver/primary_contexts.h"
 #include "inject/record/api_record_filter.h"
-#include "inject/record/primary_contexts.h"
 
 namespace utlz::agent {
 

@@ -3,6 +3,7 @@
 #include "inject/base/clock.h"
 #include "inject/base/memory.h"
 #include "inject/record/api_record_filter.h"
+#include "inject/record/copy_records.h"
 #include "inject/record/first_launch_watch.h"
 #include "proto/profile_fields.h"
 
@@ -10,36 +11,7 @@ namespace utlz::agent {
 namespace {
 
 constexpr uint32_t kScratchBytes = 4 << 20;
-
-uint32_t CopyKindOf(uint8_t kind) {
-  switch (kind) {
-    case cupti::kCopyHostToDevice:
-      return wire::kCopyHostToDevice;
-    case cupti::kCopyDeviceToHost:
-      return wire::kCopyDeviceToHost;
-    case cupti::kCopyDeviceToDevice:
-      return wire::kCopyDeviceToDevice;
-    case cupti::kCopyPeerToPeer:
-      return wire::kCopyPeerToPeer;
-    case cupti::kCopyHostToHost:
-      return wire::kCopyHostToHost;
-    default:
-      return kind == 0 ? wire::kCopyUnknown : wire::kCopyArray;
-  }
-}
-
-uint32_t CopyFlagsOf(uint8_t flags, uint8_t source, uint8_t destination) {
-  const bool pageable = source == cupti::kMemoryPageable || destination == cupti::kMemoryPageable;
-  return ((flags & cupti::kCopyFlagAsync) != 0 ? wire::kCopyAsync : wire::kCopyPlain) |
-         (pageable ? wire::kCopyHostPageable : wire::kCopyPlain);
-}
-
-uint32_t Positive(int32_t value) { return value > 0 ? static_cast<uint32_t>(value) : 0; }
-
-uint32_t FlagsOf(const VariantKey& key) {
-  return (key.cooperative ? wire::kVariantCooperative : wire::kVariantPlain) |
-         (key.overflow ? wire::kVariantOverflow : wire::kVariantPlain);
-}
+static_assert(DefinitionSender::kMostVariantBytes < kScratchBytes / 2);
 
 }  // namespace
 
@@ -48,6 +20,7 @@ bool Recorder::Create(RingWriter* ring, const CuptiApi* api, bool with_correlati
   api_ = api;
   auto* scratch = MapArray<uint8_t>(kScratchBytes);
   scratch_ = ByteBuffer(scratch, kScratchBytes);
+  definitions_.Create(ring, &scratch_);
   return scratch != nullptr && contexts_.Create(ring) && strings_.Create() &&
          variants_.Create(&strings_) && launches_.Create(&variants_, with_correlation) &&
          copies_.Create() && markers_.Create(&strings_) && calls_.Create() &&
@@ -68,9 +41,7 @@ void Recorder::Restart(bool with_correlation) {
   variants_.Clear();
   markers_.Clear();
   contexts_.Restart();
-  strings_sent_ = 0;
-  variants_sent_ = VariantTable::kFirst;
-  stacks_sent_ = StackTree::kFirst;
+  definitions_.Restart();
   counts_ = {};
   recent_ = {};
   Unlock();
@@ -102,7 +73,7 @@ void Recorder::Consume(uint8_t* buffer, size_t valid_bytes) {
   }
   // Launches of kernels that are new go at once: a ring too full for all their names together still
   // takes those of one buffer.
-  if (strings_sent_ < strings_.size()) Flush();
+  if (definitions_.HasNewStrings(strings_)) Flush();
   counts_.encode_ns += MonotonicNs() - begin_ns;
 }
 
@@ -174,28 +145,22 @@ void Recorder::ConsumeKernel(const cupti::KernelRecord& record) {
 
 void Recorder::ConsumeMemcpy(const cupti::MemcpyRecord& record) {
   contexts_.See(record.device_id, record.context_id, record.stream_id);
-  Count(record.correlation_id, record.graph_node_id != 0, record.graph_node_id == 0);
-  copies_.Add({CopyKindOf(record.copy_kind), record.start, record.end, record.bytes,
-               record.stream_id, record.context_id,
-               CopyFlagsOf(record.flags, record.source_kind, record.destination_kind),
-               record.graph_node_id});
-  if (copies_.Full()) Flush();
+  AddCopy(record.correlation_id, CopyOf(record));
 }
 
 void Recorder::ConsumePeerCopy(const cupti::PeerCopyRecord& record) {
   contexts_.SeeContext(record.context_id, record.device_id);
-  Count(record.correlation_id, record.graph_node_id != 0, record.graph_node_id == 0);
-  copies_.Add({CopyKindOf(cupti::kCopyPeerToPeer), record.start, record.end, record.bytes,
-               record.stream_id, record.context_id, CopyFlagsOf(record.flags, 0, 0),
-               record.graph_node_id});
-  if (copies_.Full()) Flush();
+  AddCopy(record.correlation_id, CopyOf(record));
 }
 
 void Recorder::ConsumeMemset(const cupti::MemsetRecord& record) {
   contexts_.See(record.device_id, record.context_id, record.stream_id);
-  Count(record.correlation_id, record.graph_node_id != 0, record.graph_node_id == 0);
-  copies_.Add({wire::kCopyMemset, record.start, record.end, record.bytes, record.stream_id,
-               record.context_id, 0, record.graph_node_id});
+  AddCopy(record.correlation_id, CopyOf(record));
+}
+
+void Recorder::AddCopy(uint32_t correlation, const Copy& copy) {
+  Count(correlation, copy.graph_node != 0, copy.graph_node == 0);
+  copies_.Add(copy);
   if (copies_.Full()) Flush();
 }
 
@@ -243,7 +208,8 @@ void Recorder::FlushLaunches() {
   if (launches_.Empty()) return;
   // A launch whose variant is not known to the reader means nothing, so definitions go first, and
   // go again with the next batch where there was no room for them.
-  const bool defined = SendStrings() && SendVariants() && SendStacks();
+  const bool defined = SendStrings() && definitions_.SendVariants(variants_) &&
+                       (!stacks_.ready() || definitions_.SendStacks(stacks_.tree()));
   const uint32_t launches = launches_.launches();
   ByteBuffer* message = Scratch();
   launches_.Finish(message);
@@ -253,81 +219,6 @@ void Recorder::FlushLaunches() {
   } else {
     ring_->header()->producer.launches_dropped.fetch_add(launches, std::memory_order_relaxed);
   }
-}
-
-bool Recorder::SendStrings() {
-  constexpr uint32_t kMaxFrameBytes = 256 << 10;
-  while (strings_sent_ < strings_.size()) {
-    ByteBuffer* message = Scratch();
-    PbWriter out(message);
-    out.Uint(wire::Strings::kFirst, strings_sent_);
-    uint32_t id = strings_sent_;
-    while (id < strings_.size() && message->size() < kMaxFrameBytes) {
-      out.BytesAlways(wire::Strings::kValues, strings_.Text(id), strings_.Length(id));
-      ++id;
-    }
-    if (!Send(wire::kFrameStrings, *message)) return false;
-    strings_sent_ = id;
-  }
-  return true;
-}
-
-bool Recorder::SendVariants() {
-  namespace field = wire::Variants;
-  constexpr uint32_t kMaxVariantsPerFrame = 512;
-  constexpr uint32_t kColumns = 18;
-  static_assert(kMaxVariantsPerFrame * 10 * kColumns < kScratchBytes / 2);
-  while (variants_sent_ < variants_.size()) {
-    const uint32_t first = variants_sent_;
-    const uint32_t end = first + kMaxVariantsPerFrame < variants_.size()
-                             ? first + kMaxVariantsPerFrame
-                             : variants_.size();
-    ByteBuffer* message = Scratch();
-    PbWriter out(message);
-    out.Uint(field::kFirst, first);
-    uint8_t bytes[kMaxVariantsPerFrame * 10];
-    ByteBuffer column(bytes, sizeof bytes);
-    const auto put = [&](uint32_t number, auto value_of) {
-      column.Clear();
-      for (uint32_t id = first; id < end; ++id) column.Varint(value_of(variants_.At(id)));
-      out.Buffer(number, column);
-    };
-    put(field::kName, [](const Variant& v) { return v.name; });
-    put(field::kModule, [](const Variant& v) { return v.module; });
-    put(field::kGridX, [](const Variant& v) { return Positive(v.key.grid_x); });
-    put(field::kGridY, [](const Variant& v) { return Positive(v.key.grid_y); });
-    put(field::kGridZ, [](const Variant& v) { return Positive(v.key.grid_z); });
-    put(field::kBlockX, [](const Variant& v) { return Positive(v.key.block_x); });
-    put(field::kBlockY, [](const Variant& v) { return Positive(v.key.block_y); });
-    put(field::kBlockZ, [](const Variant& v) { return Positive(v.key.block_z); });
-    put(field::kClusterX, [](const Variant& v) { return v.key.cluster_x; });
-    put(field::kClusterY, [](const Variant& v) { return v.key.cluster_y; });
-    put(field::kClusterZ, [](const Variant& v) { return v.key.cluster_z; });
-    put(field::kRegistersPerThread, [](const Variant& v) { return v.key.registers_per_thread; });
-    put(field::kStaticSharedBytes,
-        [](const Variant& v) { return Positive(v.key.static_shared_bytes); });
-    put(field::kDynamicSharedBytes,
-        [](const Variant& v) { return Positive(v.key.dynamic_shared_bytes); });
-    put(field::kLocalBytesPerThread, [](const Variant& v) { return v.key.local_bytes_per_thread; });
-    put(field::kGraphNode, [](const Variant& v) { return v.key.graph_node; });
-    put(field::kGraph, [](const Variant& v) { return v.key.graph; });
-    put(field::kFlags, [](const Variant& v) { return FlagsOf(v.key); });
-    if (!Send(wire::kFrameVariants, *message)) return false;
-    variants_sent_ = end;
-  }
-  return true;
-}
-
-bool Recorder::SendStacks() {
-  if (!stacks_.ready()) return true;
-  const StackTree& tree = stacks_.tree();
-  while (stacks_sent_ < tree.size()) {
-    ByteBuffer* message = Scratch();
-    const uint32_t next = tree.Write(stacks_sent_, message);
-    if (!Send(wire::kFrameStacks, *message)) return false;
-    stacks_sent_ = next;
-  }
-  return true;
 }
 
 }  // namespace utlz::agent

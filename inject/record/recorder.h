@@ -15,6 +15,7 @@
 #include "inject/record/context_tracker.h"
 #include "inject/record/copy_encoder.h"
 #include "inject/record/cupti_clock.h"
+#include "inject/record/definition_sender.h"
 #include "inject/record/launch_encoder.h"
 #include "inject/record/launch_stacks.h"
 #include "inject/record/marker_encoder.h"
@@ -88,6 +89,7 @@ class Recorder {
   void ConsumeMemcpy(const cupti::MemcpyRecord& record);
   void ConsumePeerCopy(const cupti::PeerCopyRecord& record);
   void ConsumeMemset(const cupti::MemsetRecord& record);
+  void AddCopy(uint32_t correlation, const Copy& copy);
   // Copies in graphs do not show whether theirs was launched.
   void Count(uint32_t correlation, bool graph_node, bool with_times) {
     const bool begins = !graph_node || counts_.operations.AddNode(correlation);
@@ -97,9 +99,7 @@ class Recorder {
 
   void FlushLaunches();
   void FlushCommunication();
-  bool SendStrings();
-  bool SendVariants();
-  bool SendStacks();
+  bool SendStrings() { return definitions_.SendStrings(strings_); }
 
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
   RingWriter* ring_ = nullptr;
@@ -110,6 +110,7 @@ class Recorder {
   CuptiClock clock_;
   StringTable strings_;
   VariantTable variants_;
+  DefinitionSender definitions_;
   LaunchEncoder launches_;
   LaunchStacks stacks_;
   CopyEncoder copies_;
@@ -118,9 +119,6 @@ class Recorder {
   CommunicationEncoder communication_;
   UntimedOperations untimed_operations_;
   uint64_t communication_lost_ = 0;
-  uint32_t strings_sent_ = 0;
-  uint32_t variants_sent_ = VariantTable::kFirst;
-  uint32_t stacks_sent_ = StackTree::kFirst;
   ByteBuffer scratch_;
   RecorderCounts counts_;
   RecentWork recent_;

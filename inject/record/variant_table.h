@@ -57,6 +57,7 @@ class VariantTable {
   // The identifier of the record's variant. Once the table is full, kOverflow.
   uint32_t Find(const cupti::KernelRecord& record);
   Variant& At(uint32_t id) { return variants_[id]; }
+  const Variant& At(uint32_t id) const { return variants_[id]; }
   uint32_t size() const { return count_; }
 
   // Identifier 0 is reserved: LaunchBatch's "previous variant" of the first launch.

@@ -1,7 +1,7 @@
 #include "inject/reports/agent_reports.h"
 
 #include "inject/base/clock.h"
-#include "inject/record/primary_contexts.h"
+#include "inject/driver/primary_contexts.h"
 #include "inject/reports/identity.h"
 #include "inject/reports/memory_pool.h"
 #include "proto/profile_fields.h"

@@ -1,6 +1,6 @@
 #include "inject/reports/memory_pool.h"
 
-#include "inject/record/scoped_relaxed_capture_mode.h"
+#include "inject/driver/scoped_relaxed_capture_mode.h"
 
 namespace utlz::agent {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "inject/driver/cuda_api.h"
 #include "inject/driver/cupti_api.h"
-#include "inject/record/primary_contexts.h"
+#include "inject/driver/primary_contexts.h"
 #include "inject/record/recorder.h"
 
 namespace utlz::agent {

@@ -1,4 +1,4 @@
-#include "inject/record/primary_contexts.h"
+#include "inject/driver/primary_contexts.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // What this thread calls meanwhile cannot invalidate a stream capture of another thread.
-#ifndef UTLZ_INJECT_RECORD_SCOPED_RELAXED_CAPTURE_MODE_H_
-#define UTLZ_INJECT_RECORD_SCOPED_RELAXED_CAPTURE_MODE_H_
+#ifndef UTLZ_INJECT_DRIVER_SCOPED_RELAXED_CAPTURE_MODE_H_
+#define UTLZ_INJECT_DRIVER_SCOPED_RELAXED_CAPTURE_MODE_H_
 
 #include "inject/driver/cuda_api.h"
 
@@ -25,4 +25,4 @@ class ScopedRelaxedCaptureMode {
 
 }  // namespace utlz::agent
 
-#endif  // UTLZ_INJECT_RECORD_SCOPED_RELAXED_CAPTURE_MODE_H_
+#endif  // UTLZ_INJECT_DRIVER_SCOPED_RELAXED_CAPTURE_MODE_H_

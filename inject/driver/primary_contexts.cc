@@ -1,6 +1,6 @@
-#include "inject/record/primary_contexts.h"
+#include "inject/driver/primary_contexts.h"
 
-#include "inject/record/scoped_relaxed_capture_mode.h"
+#include "inject/driver/scoped_relaxed_capture_mode.h"
 
 namespace utlz::agent {
 PrimaryContexts::PrimaryContexts(const CudaApi& cuda) : devices_(DevicesWithPrimaryContext(cuda)) {

@@ -1,7 +1,7 @@
 // The primary contexts of the process: those of the CUDA runtime, where nearly every framework
 // works. Agent's thread only.
-#ifndef UTLZ_INJECT_RECORD_PRIMARY_CONTEXTS_H_
-#define UTLZ_INJECT_RECORD_PRIMARY_CONTEXTS_H_
+#ifndef UTLZ_INJECT_DRIVER_PRIMARY_CONTEXTS_H_
+#define UTLZ_INJECT_DRIVER_PRIMARY_CONTEXTS_H_
 
 #include <cstdint>
 
@@ -34,4 +34,4 @@ uint64_t DevicesWithPrimaryContext(const CudaApi& cuda);
 
 }  // namespace utlz::agent
 
-#endif  // UTLZ_INJECT_RECORD_PRIMARY_CONTEXTS_H_
+#endif  // UTLZ_INJECT_DRIVER_PRIMARY_CONTEXTS_H_
