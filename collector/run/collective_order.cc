@@ -2,7 +2,7 @@
 
 namespace utlz {
 
-void CollectiveOrder::Add(uint32_t source, uint32_t kernel, bool communication) {
+void CollectiveOrder::AddFollowed(uint32_t source, uint32_t kernel, bool communication) {
   auto found = sources_.find(source);
   if (found == sources_.end()) {
     if (!communication || sources_.size() >= kMostSources) return;

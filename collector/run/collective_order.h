@@ -22,7 +22,9 @@ class CollectiveOrder {
   static constexpr size_t kMostBetween = 4096;
 
   // Kernels of one process on one GPU, in order of start.
-  void Add(uint32_t source, uint32_t kernel, bool communication);
+  void Add(uint32_t source, uint32_t kernel, bool communication) {
+    if (communication || !sources_.empty()) AddFollowed(source, kernel, communication);
+  }
   // Index into KernelTable.
   std::optional<uint32_t> NextOf(uint32_t source) const;
 
@@ -35,6 +37,7 @@ class CollectiveOrder {
     uint32_t last = kNone;
   };
 
+  void AddFollowed(uint32_t source, uint32_t kernel, bool communication);
   void Follow(uint32_t kernel, uint32_t collective, Source* source);
 
   std::unordered_map<uint32_t, Source> sources_;

@@ -4,11 +4,11 @@
 
 namespace utlz {
 
-void IdleByStack::Add(const Activity& activity) {
-  any_stack_ = any_stack_ || activity.stack != 0;
+void IdleByStack::AddWithStacks(const Activity& activity) {
+  any_stack_ = true;
   const bool is_gap = busy_until_ns_ != 0 && activity.start_ns > busy_until_ns_ &&
                       activity.kind != ActivityKind::kUntraced;
-  if (any_stack_ && is_gap) {
+  if (is_gap) {
     const uint64_t idle_ns = activity.start_ns - busy_until_ns_;
     if (idle_ns >= kLongNs && long_gaps_.size() < kMostLong) {
       long_gaps_.push_back({busy_until_ns_, activity.start_ns, last_stack_, activity.stack});

@@ -30,7 +30,11 @@ class IdleByStack {
   };
 
   // In order of start.
-  void Add(const Activity& activity);
+  void Add(const Activity& activity) {
+    if (any_stack_ || activity.stack != 0) return AddWithStacks(activity);
+    // Most runs have no stacks, and each of their activities comes here.
+    if (activity.end_ns > busy_until_ns_) busy_until_ns_ = activity.end_ns;
+  }
 
   const std::vector<LongGap>& long_gaps() const { return long_gaps_; }
   // Calls callback(before, after, idle_ns) for the sum of all shorter gaps between two stacks.
@@ -43,6 +47,8 @@ class IdleByStack {
   }
 
  private:
+  void AddWithStacks(const Activity& activity);
+
   bool any_stack_ = false;
   uint64_t busy_until_ns_ = 0;
   uint32_t last_stack_ = 0;                          // of what ended last

@@ -55,16 +55,24 @@ class RecentWork {
     WorkSums sums;
   };
 
-  // Null for what is older than all pieces that are kept.
+  // Null for what is older than all pieces that are kept. Most launches are in the piece of the one
+  // before: for these nothing is divided.
   WorkSums* At(uint64_t time_ns) {
+    return time_ns - latest_begin_ns_ < kPieceNs ? &pieces_[latest_].sums : AtAnother(time_ns);
+  }
+  WorkSums* AtAnother(uint64_t time_ns) {
     const uint64_t number = time_ns / kPieceNs;
     Piece& piece = pieces_[number % kPieces];
     if (number < piece.number) return nullptr;
     if (number != piece.number) piece = {number, {}};
+    latest_ = number % kPieces;
+    latest_begin_ns_ = number * kPieceNs;
     return &piece.sums;
   }
 
   Piece pieces_[kPieces] = {};
+  uint64_t latest_ = 0;  // the piece that was added to last, and where it begins
+  uint64_t latest_begin_ns_ = 0;
 };
 
 }  // namespace utlz::agent

@@ -41,6 +41,16 @@ TEST(RecentWorkTest, OldRecordsDoNotPushOutNewOnes) {
   EXPECT_EQ(recent.Before(kNowNs + kPieceNs).launches, 1u);
 }
 
+TEST(RecentWorkTest, PiecesTakeTurns) {
+  RecentWork recent;
+  for (int i = 0; i < 3; ++i) {
+    recent.AddLaunch(kNowNs - 1, kNowNs, false);
+    recent.AddLaunch(kNowNs, kNowNs + 2, false);
+  }
+  EXPECT_EQ(recent.Before(kNowNs).busy_ns, 3u);
+  EXPECT_EQ(recent.Before(kNowNs + kPieceNs).busy_ns, 9u);
+}
+
 TEST(RecentWorkTest, AnEndBeforeTheStartIsNoTime) {
   RecentWork recent;
   recent.AddLaunch(kNowNs, kNowNs - 10, false);
