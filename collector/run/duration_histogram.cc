@@ -24,19 +24,23 @@ double LowerEdge(uint32_t bucket) {
                     static_cast<int>(shift));
 }
 
+// Seldom: a kernel's durations are alike.
+[[gnu::noinline]] void MakeRoom(uint32_t bucket, uint32_t* first, std::vector<uint64_t>* buckets) {
+  if (buckets->empty()) *first = bucket;
+  if (bucket < *first) {
+    buckets->insert(buckets->begin(), *first - bucket, 0);
+    *first = bucket;
+  } else {
+    buckets->resize(bucket - *first + 1, 0);
+  }
+}
+
 }  // namespace
 
 void DurationHistogram::Add(uint64_t duration_ns) {
   const uint32_t bucket = BucketOf(duration_ns);
-  if (buckets_.empty()) {
-    first_bucket_ = bucket;
-    buckets_.push_back(0);
-  } else if (bucket < first_bucket_) {
-    buckets_.insert(buckets_.begin(), first_bucket_ - bucket, 0);
-    first_bucket_ = bucket;
-  } else if (bucket - first_bucket_ >= buckets_.size()) {
-    buckets_.resize(bucket - first_bucket_ + 1, 0);
-  }
+  // Also where it lies before the first: the difference wraps around.
+  if (bucket - first_bucket_ >= buckets_.size()) MakeRoom(bucket, &first_bucket_, &buckets_);
   ++buckets_[bucket - first_bucket_];
   ++count_;
   sum_ns_ += duration_ns;
