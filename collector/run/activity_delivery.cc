@@ -70,6 +70,7 @@ void ActivityDelivery::ReleaseDevice(uint32_t index, uint64_t watermark_ns) {
 void ActivityDelivery::Deliver(const Activity& activity, uint32_t index) {
   DeviceState& device = state_->devices[index];
   device.OnActivity(activity);
+  state_->eager_order.Add(index, activity);
   if (step_kernel_.Marks(activity.kernel, state_->kernels)) {
     device.named_steps.Add(activity.start_ns);
   }

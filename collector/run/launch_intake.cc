@@ -55,6 +55,10 @@ class SegmentIntake {
     if (stack != kNoStack) {
       state_->stack_work.Add(stack, kernel_index, launch.end_ns - launch.start_ns);
     }
+    if (of_graph()) {
+      state_->graph_nodes.Add(*process_, launch.variant, kernel_index, stack,
+                              launch.end_ns - launch.start_ns);
+    }
     state_->correlator.AddLaunch(process_->source, launch.correlation, kernel_index,
                                  launch.end_ns - launch.start_ns);
     device_.queue.Add(
@@ -66,6 +70,7 @@ class SegmentIntake {
          .source = static_cast<uint16_t>(process_->source),
          .kind = kernel.communication ? ActivityKind::kCommunication : ActivityKind::kCompute,
          .begins_launch = begins_launch,
+         .of_graph = of_graph(),
          .stack = stack});
   }
 

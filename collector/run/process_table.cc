@@ -20,7 +20,8 @@ bool ColumnsAgree(const Variants& message) {
          FitsOrAbsent(message.registers_per_thread(), count) &&
          FitsOrAbsent(message.static_shared_bytes(), count) &&
          FitsOrAbsent(message.dynamic_shared_bytes(), count) &&
-         FitsOrAbsent(message.graph_node(), count) && FitsOrAbsent(message.flags(), count);
+         FitsOrAbsent(message.graph_node(), count) && FitsOrAbsent(message.graph(), count) &&
+         FitsOrAbsent(message.flags(), count);
 }
 
 VariantShape ShapeAt(const Variants& message, int i) {
@@ -35,6 +36,7 @@ VariantShape ShapeAt(const Variants& message, int i) {
           .shared_bytes = ValueAt(message.static_shared_bytes(), i) +
                           ValueAt(message.dynamic_shared_bytes(), i),
           .flags = ValueAt(message.flags(), i),
+          .graph = ValueAt(message.graph(), i),
           .graph_node = ValueAt(message.graph_node(), i)};
 }
 

@@ -36,6 +36,7 @@ struct VariantShape {
   uint32_t registers_per_thread = 0;
   uint32_t shared_bytes = 0;
   uint32_t flags = 0;
+  uint32_t graph = 0;
   uint64_t graph_node = 0;
 };
 

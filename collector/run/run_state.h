@@ -15,6 +15,8 @@
 #include "collector/run/collective_sizes.h"
 #include "collector/run/collective_skew.h"
 #include "collector/run/device_table.h"
+#include "collector/run/eager_order.h"
+#include "collector/run/graph_nodes.h"
 #include "collector/run/kernel_table.h"
 #include "collector/run/marker_statistics.h"
 #include "collector/run/memory_budget.h"
@@ -40,6 +42,8 @@ struct RunState {
   KernelTable kernels{memory};
   StackTable stacks{memory};
   StackWork stack_work{memory};
+  EagerOrder eager_order{memory};
+  GraphNodes graph_nodes{memory};
   MarkerStatistics markers{memory};
   NvtxRangeCorrelator correlator;
   CollectiveSizes collective_sizes;

@@ -29,6 +29,7 @@ struct WorkPart {
   Bound bound = BOUND_UNKNOWN;
   bool without_counters = false;
   bool inferred = false;
+  uint32_t part_of_layer = UINT32_MAX;  // index into GraphOwners::parts; the greatest: none
 };
 
 // Standard errors for each launch of the row of kernels that parts are of.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,10 @@ struct SitePart {
   uint32_t stack = 0;
   double launches = 0;
   double time_ns = 0;
+  bool inferred = false;
+  uint32_t part = kNoPart;
+
+  auto Order() const { return std::tuple(stack, inferred, part); }
 };
 
 // What is known of a row, of one launch each.
@@ -79,6 +84,8 @@ class RowDivision {
         part.compute_ns = row_.roofline.compute_time_ns.value_or(0) * launch_share;
       }
       part.bound = row_.withheld.empty() ? BoundOf(row_.roofline) : BOUND_UNKNOWN;
+      part.inferred = sites[i].inferred;
+      part.part_of_layer = sites[i].part;
       part.without_counters = !work_.flops.has_value() && !work_.bytes.has_value();
       take(sites[i].stack, part);
     }
@@ -98,16 +105,55 @@ class RowDivision {
 
 using Sites = std::vector<SitePart>;
 
+// What was launched from a stack and is known to belong to another owner goes there.
+void MoveInferred(const std::vector<InferredWork>& inferred, std::vector<Sites>* sites) {
+  std::map<std::pair<uint32_t, uint32_t>, SitePart> moved;  // by kernel and launching stack
+  for (const InferredWork& work : inferred) {
+    const auto launches = static_cast<double>(work.launches);
+    const auto time_ns = static_cast<double>(work.time_ns);
+    (*sites)[work.kernel].push_back({work.stack, launches, time_ns, true, work.part});
+    SitePart& from = moved[{work.kernel, work.launched_from}];
+    from.launches += launches;
+    from.time_ns += time_ns;
+  }
+  for (uint32_t kernel = 0; !moved.empty() && kernel < sites->size(); ++kernel) {
+    for (SitePart& site : (*sites)[kernel]) {
+      const auto from = moved.find({kernel, site.stack});
+      if (from == moved.end() || site.inferred) continue;
+      site.launches = std::max(0.0, site.launches - from->second.launches);
+      site.time_ns = std::max(0.0, site.time_ns - from->second.time_ns);
+    }
+  }
+}
+
+// In order, each once; without those that have no launches.
+void MergeSites(Sites* sites) {
+  std::sort(sites->begin(), sites->end(),
+            [](const SitePart& a, const SitePart& b) { return a.Order() < b.Order(); });
+  Sites merged;
+  for (const SitePart& site : *sites) {
+    if (site.launches <= 0) continue;
+    if (merged.empty() || merged.back().Order() != site.Order()) {
+      merged.push_back(site);
+      continue;
+    }
+    merged.back().launches += site.launches;
+    merged.back().time_ns += site.time_ns;
+  }
+  *sites = std::move(merged);
+}
+
 // Of each kernel, what was recorded of launches without a stack as well.
-std::vector<Sites> SitesOfKernels(const RunState& state) {
+std::vector<Sites> SitesOfKernels(const RunState& state,
+                                  const std::vector<InferredWork>& inferred) {
   std::vector<Sites> sites(state.kernels.kernels().size());
   state.stack_work.ForEachSite([&](uint32_t kernel, uint32_t stack, const StackWork::Sums& sums) {
     sites[kernel].push_back(
         {stack, static_cast<double>(sums.launches), static_cast<double>(sums.time_ns)});
   });
+  MoveInferred(inferred, &sites);
   for (size_t i = 0; i < sites.size(); ++i) {
-    std::sort(sites[i].begin(), sites[i].end(),
-              [](const SitePart& a, const SitePart& b) { return a.stack < b.stack; });
+    MergeSites(&sites[i]);
     const DurationHistogram& durations = state.kernels[static_cast<uint32_t>(i)].durations;
     SitePart rest{0, static_cast<double>(durations.count()),
                   static_cast<double>(durations.sum_ns())};
@@ -133,16 +179,22 @@ void DivideAmongKinds(const SitePart& site, const std::vector<double>& means_ns,
   const double low_ns = means_ns[above - 1], high_ns = means_ns[above];
   const double high_launches = site.launches * (mean_ns - low_ns) / (high_ns - low_ns);
   const double low_launches = site.launches - high_launches;
-  (*by_kind)[above - 1].push_back({site.stack, low_launches, low_launches * low_ns});
-  (*by_kind)[above].push_back({site.stack, high_launches, high_launches * high_ns});
+  const auto add = [&](size_t kind, double launches, double of_one_ns) {
+    SitePart part = site;
+    part.launches = launches;
+    part.time_ns = launches * of_one_ns;
+    (*by_kind)[kind].push_back(part);
+  };
+  add(above - 1, low_launches, low_ns);
+  add(above, high_launches, high_ns);
 }
 
 }  // namespace
 
-void DivideWork(const RunState& state, const Analysis& analysis,
+void DivideWork(const RunState& state, const Analysis& analysis, const GraphOwners& graph_owners,
                 const std::function<void(uint32_t stack, size_t row, const WorkPart& part)>& take,
                 const std::function<void(const RowErrors& errors)>& end_row) {
-  const std::vector<Sites> sites = SitesOfKernels(state);
+  const std::vector<Sites> sites = SitesOfKernels(state, graph_owners.work);
   std::map<uint32_t, std::vector<const KernelRow*>> rows_by_kernel;
   for (const KernelRow& row : analysis.rows) rows_by_kernel[row.kernel].push_back(&row);
   for (auto& entry : rows_by_kernel) {

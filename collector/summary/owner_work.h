@@ -8,14 +8,16 @@
 #include <functional>
 
 #include "collector/analysis/analysis.h"
+#include "collector/run/graph_owners.h"
 #include "collector/summary/owner_list.h"
 
 namespace utlz {
 
 // Calls take(stack, row, part) for each part of a row, then end_row(errors), row by row; `row` is
 // an index into the analysis's rows. A stack launches one kind of a kernel mostly; where its
-// launches lie between two kinds by their mean time, they are divided between these.
-void DivideWork(const RunState& state, const Analysis& analysis,
+// launches lie between two kinds by their mean time, they are divided between these. Work in graphs
+// goes to those whose it is by `graph_owners`.
+void DivideWork(const RunState& state, const Analysis& analysis, const GraphOwners& graph_owners,
                 const std::function<void(uint32_t stack, size_t row, const WorkPart& part)>& take,
                 const std::function<void(const RowErrors& errors)>& end_row);
 

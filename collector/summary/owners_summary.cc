@@ -11,6 +11,7 @@
 
 #include "collector/kernel_names/fused_operations.h"
 #include "collector/kernel_names/kernel_family.h"
+#include "collector/run/graph_owners.h"
 #include "collector/run/stack_owners.h"
 #include "collector/summary/kernel_summary.h"
 #include "collector/summary/owner_list.h"
@@ -29,6 +30,7 @@ constexpr size_t kMostKernelsOfOwner = 64;
 constexpr size_t kMostKernelsOfList = 32768;
 
 constexpr char kOfKernelName[] = "kernel_name";
+constexpr char kRepeatedPart[] = "repeated_part";
 
 std::string Valid(std::string text) {
   MakeValidUtf8(text.data(), text.size());
@@ -85,6 +87,19 @@ class LayerTree {
     }
     list_[static_cast<size_t>(owner)].head.set_module_class(Valid(layer.module_class));
     return owner;
+  }
+
+  // Kernels of one family within a part of graphs that repeats and has no name.
+  int OwnerOf(const PartOfLayer& part) {
+    OwnerSummary head;
+    head.set_kind(kRepeatedPart);
+    head.set_name("(repeated part)");
+    head.set_instances(part.repeats);
+    const std::string key = "part " + std::to_string(part.layer);
+    const int around = list_.Find(key, OwnerList::kNone, head);
+    const std::string name = std::to_string(part.position) + " " + NameOf(part.family);
+    head.set_name("(repeated part) " + name);
+    return list_.Find(key + " " + name, around, head);
   }
 
   OwnerList& list() { return list_; }
@@ -192,7 +207,10 @@ void WriteTree(const OwnerList& list, double all_ns, Rows* rows) {
 class Owners {
  public:
   Owners(const RunState& state, const Analysis& analysis)
-      : state_(state), analysis_(analysis), stack_owners_(state.stacks) {}
+      : state_(state),
+        analysis_(analysis),
+        graph_owners_(InferGraphOwners(state)),
+        stack_owners_(state.stacks) {}
 
   void Fill(Summary* summary) {
     Divide(*summary);
@@ -201,10 +219,12 @@ class Owners {
     const auto all_ns = static_cast<double>(all_ns_);
     owners->set_time_ns(all_ns);
     WriteOperations(all_ns, owners->mutable_operations());
-    if (state_.stack_work.empty()) return;
+    if (graph_owners_.matched_by_class > 0) owners->set_note(ClassNote());
+    if (state_.stack_work.empty() && graph_owners_.work.empty()) return;
     owners->set_idle_time_ns(static_cast<double>(idle_ns_));
-    SetCoverage(owners);
     WriteTree(layers_.list(), all_ns, owners->mutable_layers());
+    if (state_.stack_work.empty()) return;  // parts that repeat are seen without stacks too
+    SetCoverage(owners);
     WriteRepeated(all_ns, owners->mutable_repeated_layers());
     WriteLines(all_ns, owners->mutable_lines());
   }
@@ -274,17 +294,24 @@ class Owners {
 
   void Divide(const Summary& summary) {
     DivideWork(
-        state_, analysis_,
+        state_, analysis_, graph_owners_,
         [this](uint32_t stack, size_t row, WorkPart part) {
-          const OfStack of = Of(stack);
-          part.inferred = of.inferred;
+          OfStack of = Of(stack);
+          if (part.part_of_layer != kNoPart) {
+            const PartOfLayer& layer = graph_owners_.parts[part.part_of_layer];
+            of.layer = layers_.OwnerOf(layer);
+            of.repeated = repeated_.OwnerOf(layer);
+            of.has_layer = true;
+          }
+          part.inferred = part.inferred || of.inferred;
           all_ns_ += part.time_ns;
-          if (of.has_layer) layer_ns_ += part.time_ns;
+          if (of.has_layer) (part.inferred ? inferred_ns_ : layer_ns_) += part.time_ns;
           if (of.has_line) line_ns_ += part.time_ns;
-          if (of.inferred) inferred_ns_ += part.time_ns;
           if (!of.has_layer && !of.has_line) ownerless_ns_ += part.time_ns;
           layers_.list().Add(of.layer, row, part);
           repeated_.list().Add(of.repeated, row, part);
+          // The line of a part is the one that launched the graph: nothing was inferred there.
+          part.inferred = part.inferred && part.part_of_layer == kNoPart;
           lines_.Add(of.line, row, part);
           operations_.Add(OperationOf(analysis_.rows[row].kernel), row, part);
         },
@@ -334,6 +361,12 @@ class Owners {
     WriteTree(repeated_.list(), all_ns, rows);
   }
 
+  std::string ClassNote() const {
+    const size_t graphs = graph_owners_.matched_by_class;
+    return "the owners of " + std::to_string(graphs) + (graphs == 1 ? " graph" : " graphs") +
+           " were inferred from launches of kernels with other tiles or grids";
+  }
+
   static int64_t WeightOf(const OwnerList::Owner& owner) {
     return owner.all.time_ns + owner.all.idle_ns;
   }
@@ -381,6 +414,7 @@ class Owners {
 
   const RunState& state_;
   const Analysis& analysis_;
+  const GraphOwners graph_owners_;
   StackOwners stack_owners_;
   LayerTree layers_{false};
   LayerTree repeated_{true};
@@ -430,7 +464,9 @@ std::string NoteOf(const RunState& state) {
 void SummarizeOwners(const RunState& state, const Analysis& analysis, Summary* summary) {
   const std::string note = NoteOf(state);
   Owners(state, analysis).Fill(summary);
-  if (!note.empty()) summary->mutable_owners()->set_note(note);
+  if (note.empty()) return;
+  const std::string& other = summary->owners().note();
+  summary->mutable_owners()->set_note(other.empty() ? note : note + "; " + other);
 }
 
 }  // namespace utlz

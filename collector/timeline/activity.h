@@ -45,6 +45,7 @@ struct Activity {
   uint16_t source;
   ActivityKind kind;
   bool begins_launch = true;  // false for all but the first node of a graph's launch
+  bool of_graph = false;      // a kernel that is a node of a graph
   uint32_t stack = 0;         // that launched it, of StackTable; 0: not known
 };
 

@@ -28,13 +28,17 @@ std::string ErrorCell(const OwnerSummary& owner) {
   return "± " + TimeText(kNormal95 * owner.estimated_savings_error_ns(), 2);
 }
 
+// Of rows whose names are long paths: not all of their time was seen.
+constexpr char kInferredSign[] = " ~";
+
 // The last part of a path, deeper in the more parts there are. Of layers that are summed the whole
 // path, and how many they are.
 std::string TreeName(const Rows& rows, int index) {
   const OwnerSummary& owner = rows.Get(index);
   if (owner.has_instances()) {
-    const std::string name = EscapeForTerminal(owner.name());
-    return owner.instances() > 1 ? name + " ×" + std::to_string(owner.instances()) : name;
+    std::string name = EscapeForTerminal(owner.name());
+    if (owner.instances() > 1) name += " ×" + std::to_string(owner.instances());
+    return owner.inferred_time_ns() > 0 ? name + kInferredSign : name;
   }
   size_t depth = 0;
   // Parents stand before their children: this ends.
@@ -122,8 +126,14 @@ std::string RenderTree(const std::string& title, const OwnersSummary& owners, co
   shown.resize(shown.size() - left_out);
   std::sort(shown.begin(), shown.end());
   OwnerTable table(title, owners, true, options);
-  for (const int i : shown) table.Add(TreeName(rows, i), rows.Get(i));
-  return table.Render(static_cast<int>(left_out));
+  bool any_sign = false;
+  for (const int i : shown) {
+    table.Add(TreeName(rows, i), rows.Get(i));
+    any_sign = any_sign || (rows.Get(i).has_instances() && rows.Get(i).inferred_time_ns() > 0);
+  }
+  std::string text = table.Render(static_cast<int>(left_out));
+  if (any_sign) text += "~ inferred from the order of kernels in graphs, not seen\n";
+  return text;
 }
 
 std::string RenderLines(const OwnersSummary& owners, const TextOptions& options) {
@@ -180,7 +190,8 @@ std::string RenderOwners(const Summary& summary, const TextOptions& options) {
   const OwnersSummary& owners = summary.owners();
   std::string text = RenderCoverage(owners, options);
   if (options.group_by == GroupBy::kOperation) return text + RenderOperations(owners, options);
-  if (owners.lines_size() == 0 && text.empty()) {
+  const bool has_layers = options.group_by == GroupBy::kLayer && owners.layers_size() > 0;
+  if (owners.lines_size() == 0 && text.empty() && !has_layers) {
     return Wrap("No stacks of launches were recorded: utlz run --stacks=auto reads them.",
                 options.columns, 2);
   }

@@ -301,7 +301,7 @@ TEST(OwnerWorkTest, KindsOfAKernelHaveTheirOwnFlops) {
   std::map<std::pair<uint32_t, size_t>, double> launches_of_row;
   std::map<uint32_t, int64_t> times;
   DivideWork(
-      run.state, run.analysis,
+      run.state, run.analysis, {},
       [&](uint32_t stack, size_t row, const WorkPart& part) {
         launches_of_row[{stack, row}] += part.launches;
         flops[stack] += *part.flops;
@@ -328,7 +328,7 @@ TEST(OwnerWorkTest, LaunchesWithoutAStackAreNobodys) {
   run.state.stack_work.Add(5, 0, 100);
   std::map<uint32_t, int64_t> times;
   DivideWork(
-      run.state, run.analysis,
+      run.state, run.analysis, {},
       [&](uint32_t stack, size_t, const WorkPart& part) { times[stack] += part.time_ns; },
       [](const RowErrors&) {});
   EXPECT_EQ(times[5] + times[0], 1001);
