@@ -16,6 +16,7 @@
 #include "collector/clocks.h"
 #include "collector/live/live_devices.h"
 #include "collector/live/live_kernels.h"
+#include "collector/live/live_owners.h"
 #include "collector/live/live_processes.h"
 #include "collector/metrics/job_progress.h"
 #include "collector/metrics/renewal_pace.h"
@@ -54,6 +55,7 @@ class LiveReport {
   LiveDevices devices_;
   LiveProcesses processes_;
   LiveKernels kernels_;
+  LiveOwners owners_;
   uint64_t begun_ns_ = 0;  // of the run's time, when it was asked first
 };
 
