@@ -37,6 +37,9 @@ class LiveReport {
   // `run_state` as RunIntake::Advance() returns it, here and below. Call this before each snapshot;
   // nearly always nothing is due. The time is of any clock that only grows.
   void RenewWhatIsDue(const RunState& run_state, uint64_t monotonic_ns);
+  bool RenewalIsDue(uint64_t monotonic_ns) const {
+    return worth_pace_.Due(monotonic_ns) || steps_pace_.Due(monotonic_ns);
+  }
   // `time_ns` is now, since 1970. Passes CheckLive().
   LiveSnapshot Take(const RunState& run_state, uint64_t time_ns);
 

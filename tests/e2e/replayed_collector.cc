@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -28,6 +29,7 @@ namespace utlz {
 namespace {
 
 constexpr int kTurnMs = 100;
+constexpr std::chrono::milliseconds kLongestCatchUp(20);
 constexpr uint64_t kHistoryBytes = 16 << 20;
 
 void Say(const std::string& sentence) {
@@ -94,14 +96,19 @@ int Main(const std::string& profile, const std::string& folder) {
   const uint64_t begin_ns = MonotonicNs();
   while (recording.Feed(&recorder, MonotonicNs() - begin_ns)) {
     const uint64_t now_ns = MonotonicNs();
+    recorder.CatchUp(kLongestCatchUp);
     if (metrics.Due(now_ns)) {
       for (const Alarm& alarm : metrics.Publish(&recorder, now_ns, ThreadCpuNs())) {
         options.report_alarm(alarm);
       }
     }
     live.Serve(&recorder, now_ns);
-    if (!Wait(kTurnMs)) return 0;
+    if (!Wait(kTurnMs)) {
+      recorder.CatchUpWithAll();  // a study is of `metrics` or `live`
+      return 0;
+    }
   }
+  recorder.CatchUpWithAll();
   metrics.PublishLast(&recorder, ThreadCpuNs());
   history.End();
   log->reset();
