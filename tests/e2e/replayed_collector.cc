@@ -48,9 +48,11 @@ class Recording {
  public:
   explicit Recording(ProfileReader reader) : reader_(std::move(reader)) {}
 
-  // False at the end.
+  // False at the end. While the recorder studies, how far it has come is not known: then nothing
+  // comes.
   bool Feed(RunRecorder* recorder, uint64_t elapsed_ns) {
-    while (begin_ns_ == 0 || recorder->state().NewestNs() < begin_ns_ + elapsed_ns) {
+    while (begin_ns_ == 0 ||
+           (!recorder->behind() && recorder->state().NewestNs() < begin_ns_ + elapsed_ns)) {
       FrameView frame;
       if (!reader_.Next(&frame)) return false;
       if (frame.type == FRAME_SUMMARY) continue;
