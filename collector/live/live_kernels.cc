@@ -93,7 +93,7 @@ void LiveKernels::Renew(const RunState& run_state, const Analysis& analysis) {
   }
 }
 
-void LiveKernels::SetWork(const WholeRun& whole, LiveKernel* shown) {
+void LiveKernels::SetWork(const KernelOfWholeRun& whole, LiveKernel* shown) {
   shown->set_bound(whole.bound);
   if (whole.roof_share) shown->set_roof_share(*whole.roof_share);
   if (whole.flops_per_second) shown->set_flops_per_second(*whole.flops_per_second);
@@ -168,7 +168,7 @@ void LiveKernels::AddTo(const RunState& run_state, LiveSnapshot* snapshot) {
     }
     shown->set_family(kernel.communication ? NameOf(KernelFamily::kCommunication)
                                            : NameOf(FamilyOf(kernel.mangled_name)));
-    SetWork(index < whole_.size() ? whole_[index] : WholeRun(), shown);
+    SetWork(index < whole_.size() ? whole_[index] : KernelOfWholeRun(), shown);
   }
 }
 

@@ -16,6 +16,14 @@
 
 namespace utlz {
 
+// What is known of a kernel over all its launches.
+struct KernelOfWholeRun {
+  Bound bound = BOUND_UNKNOWN;
+  std::optional<double> roof_share;
+  std::optional<double> flops_per_second;
+  std::optional<double> dram_bytes_per_second;
+};
+
 class LiveKernels {
  public:
   static constexpr size_t kMostShown = 64;
@@ -25,14 +33,10 @@ class LiveKernels {
   void Update(const RunState& run_state);
   void AddTo(const RunState& run_state, LiveSnapshot* snapshot);
 
+  // By kernel, as KernelTable at the last renewal.
+  const std::vector<KernelOfWholeRun>& whole_run() const { return whole_; }
+
  private:
-  // Over all launches of a kernel.
-  struct WholeRun {
-    Bound bound = BOUND_UNKNOWN;
-    std::optional<double> roof_share;
-    std::optional<double> flops_per_second;
-    std::optional<double> dram_bytes_per_second;
-  };
   // Of traced launches.
   struct Traced {
     uint64_t launches = 0;
@@ -43,10 +47,10 @@ class LiveKernels {
   Traced Growth(size_t kernel) const;
   // Those with most time, in that order.
   std::vector<uint32_t> Longest(const RunState& run_state) const;
-  static void SetWork(const WholeRun& whole, LiveKernel* shown);
+  static void SetWork(const KernelOfWholeRun& whole, LiveKernel* shown);
   const std::string& NameOfKernel(const Kernel& kernel, uint32_t index);
 
-  std::vector<WholeRun> whole_;  // as KernelTable at the last renewal
+  std::vector<KernelOfWholeRun> whole_;
   Recent<Table> tables_;
   std::map<uint32_t, std::string> names_;  // of those that were shown
 };

@@ -53,6 +53,14 @@ bool NumbersArePossible(const LiveKernel& kernel) {
          IsAmount(kernel.has_dram_bytes_per_second(), kernel.dram_bytes_per_second());
 }
 
+bool NumbersArePossible(const LiveOwner& owner) {
+  return IsShare(owner.has_time_share(), owner.time_share()) &&
+         IsAmount(owner.has_mean_time_ns(), owner.mean_time_ns()) &&
+         IsShare(owner.has_roof_share(), owner.roof_share()) &&
+         IsAmount(owner.has_flops_per_second(), owner.flops_per_second()) &&
+         IsAmount(owner.has_dram_bytes_per_second(), owner.dram_bytes_per_second());
+}
+
 bool NumbersArePossible(const LiveSnapshot& snapshot) {
   const auto all = [](const auto& entries) {
     for (const auto& entry : entries) {
@@ -63,12 +71,14 @@ bool NumbersArePossible(const LiveSnapshot& snapshot) {
   return IsAmount(snapshot.has_steps(), snapshot.steps()) &&
          IsAmount(snapshot.has_step_seconds(), snapshot.step_seconds()) &&
          IsShare(snapshot.has_mfu(), snapshot.mfu()) && all(snapshot.devices()) &&
-         all(snapshot.processes()) && all(snapshot.kernels());
+         all(snapshot.processes()) && all(snapshot.kernels()) && all(snapshot.layers()) &&
+         all(snapshot.lines());
 }
 
 bool TextsFit(const LiveSnapshot& snapshot) {
   const auto fits = [](const std::string& text) { return text.size() <= kMaxLiveTextBytes; };
-  bool all = fits(snapshot.command()) && fits(snapshot.counters_reason());
+  bool all = fits(snapshot.command()) && fits(snapshot.counters_reason()) &&
+             fits(snapshot.owners_reason());
   for (const LiveDevice& device : snapshot.devices()) {
     all = all && fits(device.uuid());
     for (const LiveCause& cause : device.causes()) all = all && fits(cause.name());
@@ -76,6 +86,11 @@ bool TextsFit(const LiveSnapshot& snapshot) {
   for (const LiveProcess& process : snapshot.processes()) all = all && fits(process.agent());
   for (const LiveKernel& kernel : snapshot.kernels()) {
     all = all && fits(kernel.name()) && fits(kernel.device_uuid()) && fits(kernel.family());
+  }
+  for (const auto* owners : {&snapshot.layers(), &snapshot.lines()}) {
+    for (const LiveOwner& owner : *owners) {
+      all = all && fits(owner.kind()) && fits(owner.name()) && fits(owner.module_class());
+    }
   }
   return all;
 }
@@ -89,7 +104,8 @@ bool CountsFit(const LiveSnapshot& snapshot) {
   }
   return snapshot.devices_size() <= kMaxLiveDevices &&
          snapshot.processes_size() <= kMaxLiveProcesses &&
-         snapshot.kernels_size() <= kMaxLiveKernels;
+         snapshot.kernels_size() <= kMaxLiveKernels && snapshot.layers_size() <= kMaxLiveOwners &&
+         snapshot.lines_size() <= kMaxLiveOwners;
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ inline constexpr size_t kMaxLiveBytes = size_t{256} << 10;  // of a message with
 inline constexpr int kMaxLiveDevices = 64;
 inline constexpr int kMaxLiveProcesses = 128;
 inline constexpr int kMaxLiveKernels = 128;
+inline constexpr int kMaxLiveOwners = 128;  // layers, and as many lines
 inline constexpr int kMaxLiveCauses = 32;
 inline constexpr int kMaxLivePids = 8;            // of one kernel
 inline constexpr size_t kMaxLiveTextBytes = 512;  // of any text in it

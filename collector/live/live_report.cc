@@ -72,6 +72,7 @@ LiveSnapshot LiveReport::Take(const RunState& run_state, uint64_t time_ns) {
   devices_.Update(run_state, work_, time_);
   processes_.Update(run_state, work_);
   kernels_.Update(run_state);
+  owners_.Update(run_state, kernels_.whole_run());
   if (begun_ns_ == 0) begun_ns_ = run_state.NewestNs();
   LiveSnapshot snapshot;
   snapshot.set_time_ns(time_ns);
@@ -84,6 +85,7 @@ LiveSnapshot LiveReport::Take(const RunState& run_state, uint64_t time_ns) {
   devices_.AddTo(run_state, &snapshot);
   processes_.AddTo(run_state, &snapshot);
   kernels_.AddTo(run_state, &snapshot);
+  owners_.AddTo(run_state, &snapshot);
   AddJob(run_state, &snapshot);
   return snapshot;
 }

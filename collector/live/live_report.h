@@ -16,6 +16,7 @@
 #include "collector/clocks.h"
 #include "collector/live/live_devices.h"
 #include "collector/live/live_kernels.h"
+#include "collector/live/live_owners.h"
 #include "collector/live/live_processes.h"
 #include "collector/metrics/job_progress.h"
 #include "collector/metrics/renewal_pace.h"
@@ -36,6 +37,9 @@ class LiveReport {
   // `run_state` as RunIntake::Advance() returns it, here and below. Call this before each snapshot;
   // nearly always nothing is due. The time is of any clock that only grows.
   void RenewWhatIsDue(const RunState& run_state, uint64_t monotonic_ns);
+  bool RenewalIsDue(uint64_t monotonic_ns) const {
+    return worth_pace_.Due(monotonic_ns) || steps_pace_.Due(monotonic_ns);
+  }
   // `time_ns` is now, since 1970. Passes CheckLive().
   LiveSnapshot Take(const RunState& run_state, uint64_t time_ns);
 
@@ -54,6 +58,7 @@ class LiveReport {
   LiveDevices devices_;
   LiveProcesses processes_;
   LiveKernels kernels_;
+  LiveOwners owners_;
   uint64_t begun_ns_ = 0;  // of the run's time, when it was asked first
 };
 

@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "collector/analysis/counter_precision.h"
 #include "collector/clocks.h"
 #include "collector/run/run_state.h"
 #include "collector/sampler/channel/sampler_command.h"
@@ -23,6 +26,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kShortestPause(2);
 constexpr milliseconds kLongestPause(50);
 constexpr milliseconds kFlushPeriod(500);
+// On frames that came during a study, so that rings are read meanwhile.
+constexpr milliseconds kLongestCatchUp(20);
 // How long processes may outlive the command before the profile is closed over them, and how long
 // their agents then have to hand over what they hold.
 constexpr milliseconds kGrace(2000);
@@ -113,8 +118,8 @@ void CollectorLoop::Run() {
   while (!StoppingIsOver(Clock::now())) Turn(NextWait(Clock::now()));
   agents_.EndAll();
   sampler_.Stop();
-  recorder_.CountRefusedFrames(sampler_.refused_frames());
-  cpu_ns_ = ThreadCpuNs();
+  recorder_.CountRefusedFrames(sampler_.refused_frames());  // after what was studied still
+  cpu_ns_ = CpuNs();
 }
 
 void CollectorLoop::Turn(milliseconds wait) {
@@ -126,7 +131,9 @@ void CollectorLoop::Turn(milliseconds wait) {
   const uint64_t answered = TakeInAdded(now);
   listener_.Poll(now, [this](AgentHandshake handshake) { agents_.Admit(std::move(handshake)); });
   for (int i = 0; i < count; ++i) Dispatch(events[static_cast<size_t>(i)].data.u64);
-  const bool active = agents_.Drain();
+  const bool active = agents_.Drain() || recorder_.behind();
+  // What was studied is shown at once.
+  if (recorder_.CatchUp(kLongestCatchUp)) next_flush_ = now;
   live_agents_ = agents_.live();
   admitted_agents_ = agents_.admitted();
   handed_over_ -= answered;
@@ -137,13 +144,15 @@ void CollectorLoop::Turn(milliseconds wait) {
   PlanWindows();
   if (now >= next_flush_) {
     PaceSampling();
-    if (checkpoints_.Due(now)) recorder_.Checkpoint();
+    if (!recorder_.behind() && checkpoints_.Due(now)) recorder_.BeginCheckpoint();
     recorder_.Flush();
     PublishMetrics();
     live_.Serve(&recorder_, ClockReading::Now().monotonic_ns);
     next_flush_ = now + kFlushPeriod;
   }
 }
+
+uint64_t CollectorLoop::CpuNs() const { return ThreadCpuNs() + recorder_.study_cpu_ns(); }
 
 void CollectorLoop::Dispatch(uint64_t tag) {
   if (tag == kWakeTag) {
@@ -185,10 +194,22 @@ void CollectorLoop::Calibrate(Clock::time_point now) {
 // As with windows: without a budget nobody has asked for less.
 void CollectorLoop::PaceSampling() {
   const uint64_t now_ns = ClockReading::Now().monotonic_ns;
-  if (options_.overhead_budget_ppm == 0 || !sampler_.has_samples() || !pace_.Due(now_ns)) return;
-  const uint64_t cpu_before_ns = ThreadCpuNs();
-  const std::vector<CounterPrecision> precisions = recorder_.Precisions();
-  pace_.Looked(now_ns, ThreadCpuNs() - cpu_before_ns, precisions);
+  if (options_.overhead_budget_ppm == 0 || !sampler_.has_samples() || !pace_.Due(now_ns) ||
+      recorder_.behind()) {
+    return;
+  }
+  struct Look {
+    uint64_t took_ns = 0;
+    std::vector<CounterPrecision> precisions;
+  };
+  auto look = std::make_shared<Look>();
+  recorder_.Study(
+      [look](const RunState& run_state) {
+        const uint64_t cpu_before_ns = ThreadCpuNs();
+        look->precisions = CounterPrecisions(run_state);
+        look->took_ns = ThreadCpuNs() - cpu_before_ns;
+      },
+      [this, look, now_ns] { pace_.Looked(now_ns, look->took_ns, look->precisions); });
 }
 
 // A program is traced when it begins, so that its first launch is known at once. One that was
@@ -218,7 +239,7 @@ void CollectorLoop::SendProgress() {
 void CollectorLoop::PublishMetrics() {
   const uint64_t now_ns = ClockReading::Now().monotonic_ns;
   if (!metrics_.Due(now_ns)) return;
-  for (const Alarm& alarm : metrics_.Publish(&recorder_, now_ns, ThreadCpuNs())) {
+  for (const Alarm& alarm : metrics_.Publish(&recorder_, now_ns, CpuNs())) {
     ReportAlarm(alarm, now_ns);
   }
 }

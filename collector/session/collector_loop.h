@@ -72,6 +72,8 @@ class CollectorLoop {
 
   void Wake();
   void Turn(std::chrono::milliseconds wait);
+  // Of this thread and of studies.
+  uint64_t CpuNs() const;
   void Dispatch(uint64_t tag);
   void ApplyRequest(Clock::time_point now);
   void Calibrate(Clock::time_point now);

@@ -4,7 +4,6 @@
 
 #include "collector/clocks.h"
 
-
 namespace utlz {
 
 LiveSource::LiveSource(const std::string& folder) {
@@ -15,9 +14,15 @@ LiveSource::LiveSource(const std::string& folder) {
 
 void LiveSource::Serve(RunRecorder* recorder, uint64_t monotonic_ns) {
   if (!server_ || !server_->Serve(monotonic_ns) || !pace_.Due(monotonic_ns)) return;
+  if (recorder->behind()) return;
   if (!report_) report_.emplace();
+  if (report_->RenewalIsDue(monotonic_ns)) {
+    // The snapshot follows it.
+    return recorder->Study([this, monotonic_ns](const RunState& run_state) {
+      report_->RenewWhatIsDue(run_state, monotonic_ns);
+    });
+  }
   const RunState& run_state = recorder->Advance();
-  report_->RenewWhatIsDue(run_state, monotonic_ns);
   const uint64_t cpu_before_ns = ThreadCpuNs();
   server_->Send(report_->Take(run_state, RealtimeNs()));
   pace_.Made(monotonic_ns, ThreadCpuNs() - cpu_before_ns);

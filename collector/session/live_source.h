@@ -1,5 +1,6 @@
 // Tells who asks how the run goes, a snapshot a second or as often as their cost allows; nothing is
-// made while nobody asks. Thread safety: none.
+// made while nobody asks. What takes long is left to a study of the recorder, which ends before
+// this. Thread safety: none.
 #ifndef UTLZ_COLLECTOR_SESSION_LIVE_SOURCE_H_
 #define UTLZ_COLLECTOR_SESSION_LIVE_SOURCE_H_
 

@@ -14,9 +14,15 @@ constexpr double kSecondsPerNs = 1e-9;
 
 std::vector<Alarm> MetricsSource::Publish(RunRecorder* recorder, uint64_t monotonic_ns,
                                           uint64_t collector_cpu_ns) {
+  if (recorder->behind()) return {};
   RecordApplication(recorder);
+  if (worth_pace_.Due(monotonic_ns) || steps_pace_.Due(monotonic_ns)) {
+    recorder->Study([this, monotonic_ns](const RunState& run_state) {
+      RenewWhatIsDue(run_state, monotonic_ns);
+    });
+    return {};
+  }
   const RunState& run_state = recorder->Advance();
-  RenewWhatIsDue(run_state, monotonic_ns);
   const uint64_t cpu_before_ns = ThreadCpuNs();
   MetricsSnapshot snapshot = Take(run_state, collector_cpu_ns);
   std::vector<Alarm> news;

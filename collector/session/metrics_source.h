@@ -1,5 +1,6 @@
 // Makes snapshots of a run's metrics, as often as their cost allows, hands them to a function that
-// publishes them, and looks for alarms in them. Thread safety: none.
+// publishes them, and looks for alarms in them. What takes long is left to a study of the recorder,
+// which ends before this. Thread safety: none.
 #ifndef UTLZ_COLLECTOR_SESSION_METRICS_SOURCE_H_
 #define UTLZ_COLLECTOR_SESSION_METRICS_SOURCE_H_
 
@@ -9,9 +10,9 @@
 #include <vector>
 
 #include "collector/alarms/alarm_watch.h"
+#include "collector/metrics/renewal_pace.h"
 #include "collector/metrics/run_metrics.h"
 #include "collector/metrics/snapshot_pace.h"
-#include "collector/metrics/renewal_pace.h"
 #include "collector/session/run_recorder.h"
 #include "collector/session/session_options.h"
 
@@ -29,7 +30,8 @@ class MetricsSource {
 
   // `collector_cpu_ns` is what the collector's thread took so far. What launches are worth, and the
   // job's steps, are found out anew where that is due. Returns alarms that are raised or over since
-  // the last time.
+  // the last time. Where something is to be found out anew, that begins instead, and the snapshot
+  // is made at the next call after it is over.
   std::vector<Alarm> Publish(RunRecorder* recorder, uint64_t monotonic_ns,
                              uint64_t collector_cpu_ns);
   // The same at the end of the run, when nothing raises an alarm any more.

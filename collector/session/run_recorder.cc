@@ -1,5 +1,6 @@
 #include "collector/session/run_recorder.h"
 
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -27,8 +28,59 @@ void RunRecorder::Record(uint32_t source, uint16_t type, std::string_view payloa
   thinning_.Offer(
       source, type, payload, ProfileThinning::Clock::now(), writer_.bytes_written(),
       [this](uint32_t of, uint16_t kept, std::string_view bytes) { Append(of, kept, bytes); });
-  intake_.Consume(source, type, payload);
+  TakeIn(source, type, payload);
   if (source != 0) Publish();
+}
+
+void RunRecorder::TakeIn(uint32_t source, uint16_t type, std::string_view payload) {
+  if (!behind()) return intake_.Consume(source, type, payload);
+  waiting_.push_back({.source = source, .type = type, .payload = std::string(payload)});
+  waiting_bytes_ += payload.size() + sizeof(WaitingFrame);
+  if (waiting_bytes_ > kMostWaitingBytes) CatchUpWithAll();
+}
+
+void RunRecorder::Study(std::function<void(const RunState& run_state)> look,
+                        std::function<void()> then) {
+  const RunState& run_state = Advance();
+  studying_ = true;
+  then_ = std::move(then);
+  study_.Begin([look = std::move(look), &run_state] { look(run_state); });
+}
+
+void RunRecorder::EndStudy() {
+  study_.Wait();
+  studying_ = false;
+  if (const std::function<void()> then = std::exchange(then_, nullptr)) then();
+}
+
+void RunRecorder::TakeInFirst() {
+  const WaitingFrame frame = std::move(waiting_.front());
+  waiting_.pop_front();
+  waiting_bytes_ -= frame.payload.size() + sizeof(WaitingFrame);
+  intake_.Consume(frame.source, frame.type, frame.payload);
+}
+
+bool RunRecorder::CatchUp(std::chrono::milliseconds at_most) {
+  if (!behind() || (studying_ && !study_.over())) return false;
+  if (studying_) EndStudy();
+  const auto end = std::chrono::steady_clock::now() + at_most;
+  while (!waiting_.empty() && std::chrono::steady_clock::now() < end) TakeInFirst();
+  return waiting_.empty();
+}
+
+void RunRecorder::CatchUpWithAll() {
+  if (studying_) EndStudy();
+  while (!waiting_.empty()) TakeInFirst();
+}
+
+const RunState& RunRecorder::Advance() {
+  CatchUpWithAll();
+  return intake_.Advance();
+}
+
+void RunRecorder::CountRefusedFrames(uint64_t frames) {
+  CatchUpWithAll();
+  intake_.CountRefusedFrames(frames);
 }
 
 void RunRecorder::Flush() {
@@ -36,18 +88,25 @@ void RunRecorder::Flush() {
 }
 
 void RunRecorder::Checkpoint() {
+  if (!write_failure_) AppendSummary(Summarize(Advance()).SerializeAsString());
+}
+
+void RunRecorder::BeginCheckpoint() {
   if (write_failure_) return;
-  const std::string summary = Summarize(intake_.Advance()).SerializeAsString();
+  auto summary = std::make_shared<std::string>();
+  Study(
+      [summary](const RunState& run_state) { *summary = Summarize(run_state).SerializeAsString(); },
+      [this, summary] { AppendSummary(*summary); });
+}
+
+void RunRecorder::AppendSummary(const std::string& summary) {
   if (thinning_.HasRoom(ProfileThinning::Clock::now(), writer_.bytes_written() + summary.size())) {
     Append(0, FRAME_SUMMARY, summary);
   }
 }
 
-std::vector<CounterPrecision> RunRecorder::Precisions() const {
-  return CounterPrecisions(intake_.state());
-}
-
 Summary RunRecorder::Finish(RunEnd end) {
+  CatchUpWithAll();
   Flush();  // so that a disk that is full by now is said in the notices
   if (write_failure_) {
     end.add_notices(absl::StrCat(*write_failure_, "; this report is of the whole run"));
@@ -55,7 +114,7 @@ Summary RunRecorder::Finish(RunEnd end) {
   if (thinning_.thinned()) end.add_notices(kThinnedNotice);
   if (thinning_.descriptions_left_out()) end.add_notices(kDescriptionsLeftOutNotice);
   Record(0, FRAME_RUN_END, end.SerializeAsString());
-  Summary summary = Summarize(intake_.Advance());
+  Summary summary = Summarize(Advance());
   Append(0, FRAME_SUMMARY, summary.SerializeAsString());
   Publish();  // also what could be written of it in part
   if (!write_failure_) Note(writer_.Finish());

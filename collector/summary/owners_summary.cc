@@ -448,8 +448,10 @@ const char* SentenceOf(uint32_t reason) {
   }
 }
 
+}  // namespace
+
 // Of the first process whose stacks could not be read: it stands for the others.
-std::string NoteOf(const RunState& state) {
+std::string WhyWithoutStacks(const RunState& state) {
   for (const auto& entry : state.processes.processes()) {
     const char* sentence = SentenceOf(entry.second->status.no_stack());
     if (sentence == nullptr) continue;
@@ -459,10 +461,8 @@ std::string NoteOf(const RunState& state) {
   return "";
 }
 
-}  // namespace
-
 void SummarizeOwners(const RunState& state, const Analysis& analysis, Summary* summary) {
-  const std::string note = NoteOf(state);
+  const std::string note = WhyWithoutStacks(state);
   Owners(state, analysis).Fill(summary);
   if (note.empty()) return;
   const std::string& other = summary->owners().note();

@@ -157,4 +157,16 @@ std::string CutMiddle(std::string_view text, size_t columns) {
   return WithoutMiddle(text, length, columns - 1 - tail, tail);
 }
 
+std::string CutBeginning(std::string_view text, size_t columns) {
+  const size_t length = ColumnsOf(text);
+  if (length <= columns) return std::string(text);
+  return columns == 0 ? "" : WithoutMiddle(text, length, 0, columns - 1);
+}
+
+std::string CutEnd(std::string_view text, size_t columns) {
+  const size_t length = ColumnsOf(text);
+  if (length <= columns) return std::string(text);
+  return columns == 0 ? "" : WithoutMiddle(text, length, columns - 1, 0);
+}
+
 }  // namespace utlz

@@ -28,6 +28,9 @@ size_t ColumnsOf(std::string_view text);
 
 // Cut in the middle to `columns`, with an ellipsis: both ends of a kernel's name tell it apart.
 std::string CutMiddle(std::string_view text, size_t columns);
+// The same at the beginning, where the end tells more, and at the end.
+std::string CutBeginning(std::string_view text, size_t columns);
+std::string CutEnd(std::string_view text, size_t columns);
 
 }  // namespace utlz
 

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -28,6 +29,7 @@ namespace utlz {
 namespace {
 
 constexpr int kTurnMs = 100;
+constexpr std::chrono::milliseconds kLongestCatchUp(20);
 constexpr uint64_t kHistoryBytes = 16 << 20;
 
 void Say(const std::string& sentence) {
@@ -46,9 +48,11 @@ class Recording {
  public:
   explicit Recording(ProfileReader reader) : reader_(std::move(reader)) {}
 
-  // False at the end.
+  // False at the end. While the recorder studies, how far it has come is not known: then nothing
+  // comes.
   bool Feed(RunRecorder* recorder, uint64_t elapsed_ns) {
-    while (begin_ns_ == 0 || recorder->state().NewestNs() < begin_ns_ + elapsed_ns) {
+    while (begin_ns_ == 0 ||
+           (!recorder->behind() && recorder->state().NewestNs() < begin_ns_ + elapsed_ns)) {
       FrameView frame;
       if (!reader_.Next(&frame)) return false;
       if (frame.type == FRAME_SUMMARY) continue;
@@ -94,14 +98,19 @@ int Main(const std::string& profile, const std::string& folder) {
   const uint64_t begin_ns = MonotonicNs();
   while (recording.Feed(&recorder, MonotonicNs() - begin_ns)) {
     const uint64_t now_ns = MonotonicNs();
+    recorder.CatchUp(kLongestCatchUp);
     if (metrics.Due(now_ns)) {
       for (const Alarm& alarm : metrics.Publish(&recorder, now_ns, ThreadCpuNs())) {
         options.report_alarm(alarm);
       }
     }
     live.Serve(&recorder, now_ns);
-    if (!Wait(kTurnMs)) return 0;
+    if (!Wait(kTurnMs)) {
+      recorder.CatchUpWithAll();  // a study is of `metrics` or `live`
+      return 0;
+    }
   }
+  recorder.CatchUpWithAll();
   metrics.PublishLast(&recorder, ThreadCpuNs());
   history.End();
   log->reset();

@@ -3,6 +3,7 @@
 import gzip
 import json
 import pathlib
+import re
 import sys
 import unittest
 
@@ -111,6 +112,29 @@ class StacksTest(EndToEndTest):
         self.assertNotIn("layers", report["owners"])
         self.assertEqual(sum(kernel["launches"] for kernel in report["kernels"]),
                          run.told[0]["launches"])
+
+    def test_top_shows_layers_and_lines(self):
+        run, report = self.run_model(VERSIONS[0], "80")
+        # In real time, from its start to after its end.
+        ticks = int(report["run"]["wall_ns"] / 0.5e9) + 3
+        shown = self.utlz("top", "--replay", str(run.profile), "--json", "--interval=0.5",
+                          f"--count={ticks}")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        [last] = json.loads(shown.stdout.splitlines()[-1])["runs"]
+        self.assertNotIn("owners_reason", last)
+        names = {layer["name"]: layer for layer in last["layers"]}
+        repeated = {row["name"] for row in report["owners"]["repeated_layers"]
+                    if row["own_launches"] > 0}
+        self.assertLessEqual(set(names), repeated | {"(no stack)"})
+        inside = [row for row in report["owners"]["layers"] if row["own_launches"] > 0 and
+                  re.fullmatch(r"blocks\.\d+\.mlp\.\d+", row["name"])]
+        self.assertEqual(names["blocks.*.mlp.*"]["instances"], len(inside))
+        self.assertGreater(len(inside), 2)
+        self.assertEqual(names["(optimizer)"]["kind"], "optimizer")
+        for rows in ("layers", "lines"):
+            self.assertAlmostEqual(1, sum(row["time_share"] for row in last[rows]), places=3)
+        self.assertLessEqual({line["name"] for line in last["lines"]},
+                             {line["name"] for line in report["owners"]["lines"]} | {"(no line)"})
 
     def test_exports_carry_stacks(self):
         run, report = self.run_model(VERSIONS[0], "20")

@@ -138,6 +138,22 @@ void AddLiveSnapshots(const AddSeed& add) {
   kernel->set_time_share(0.5);
   kernel->set_bound(BOUND_MEMORY);
   add("fuzz_live", EncodeLive(snapshot));
+  LiveOwner* const layer = snapshot.add_layers();
+  layer->set_id(1);
+  layer->set_kind("layer");
+  layer->set_name("blocks.*.mlp");
+  layer->set_module_class("Linear");
+  layer->set_instances(12);
+  layer->set_time_share(0.4);
+  layer->set_mean_time_ns(9000);
+  LiveOwner* const line = snapshot.add_lines();
+  line->set_kind("line");
+  line->set_name("train.py:41 step");
+  line->set_roof_share(0.5);
+  line->set_flops_per_second(1e12);
+  line->set_dram_bytes_per_second(1e9);
+  snapshot.set_owners_reason("process 5 has launches without stacks");
+  add("fuzz_live", EncodeLive(snapshot));
   add("fuzz_live", EncodeLive(snapshot) + EncodeLive(snapshot));
 }
 

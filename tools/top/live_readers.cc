@@ -93,6 +93,8 @@ void RemoveProcessesOfOthers(uid_t user, LiveSnapshot* snapshot) {
   if (kept.empty()) {
     snapshot->clear_devices();
     snapshot->clear_kernels();
+    snapshot->clear_layers();
+    snapshot->clear_lines();
   }
 }
 

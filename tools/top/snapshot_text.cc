@@ -82,7 +82,18 @@ std::string GpuLine(const GpuSnapshot& gpu) {
   return line + "\n";
 }
 
-// "run of process 7: step 30.5 ms  HFU 37.5%  MFU 31.2%  most time: gemm 40.0% (compute)".
+// Of a LiveKernel or a LiveOwner: what takes most time of its kind.
+template <typename Entries>
+void AddLongest(const char* kind, const Entries& entries, std::string* line) {
+  if (entries.empty()) return;
+  const auto& longest = entries[0];
+  AddPercent(
+      absl::StrCat(kind, " ", TerminalName(longest.name(), kNameColumns)).c_str(),
+      longest.has_time_share() ? std::make_optional(100 * longest.time_share()) : std::nullopt,
+      line);
+}
+
+// "run of 7:  step 30.5 ms  HFU 37.5%  MFU 31.2%  most time: gemm 40.0%  layer blocks.*.mlp 31.0%".
 std::string RunLine(const LiveSnapshot& run) {
   std::string line = "run of";
   double hfu = 0;
@@ -98,12 +109,9 @@ std::string RunLine(const LiveSnapshot& run) {
   if (run.has_step_seconds()) absl::StrAppend(&line, "  step ", TimeText(run.step_seconds() * 1e9));
   if (known > 0) AddPercent("HFU", 100 * hfu / known, &line);
   if (run.has_mfu()) AddPercent("MFU", 100 * run.mfu(), &line);
-  if (run.kernels().empty()) return line + "\n";
-  const LiveKernel& longest = run.kernels(0);
-  AddPercent(
-      absl::StrCat("most time: ", TerminalName(longest.name(), kNameColumns)).c_str(),
-      longest.has_time_share() ? std::make_optional(100 * longest.time_share()) : std::nullopt,
-      &line);
+  AddLongest("most time:", run.kernels(), &line);
+  AddLongest("layer", run.layers(), &line);
+  AddLongest("line", run.lines(), &line);
   return line + "\n";
 }
 

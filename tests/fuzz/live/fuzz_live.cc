@@ -8,6 +8,7 @@
 
 #include "collector/live/live_message.h"
 #include "tools/top/screen/draw.h"
+#include "tools/top/screen/rows.h"
 #include "tools/top/snapshot_json.h"
 
 namespace {
@@ -26,11 +27,16 @@ void Draw(const std::vector<utlz::LiveSnapshot>& runs) {
   utlz::top::History history;
   history.Add(snapshot);
   using utlz::top::Page;
-  for (const Page page : {Page::kMain, Page::kProcess, Page::kKernel}) {
-    utlz::top::View view{.width = 100, .height = 40, .page = page};
+  using utlz::top::WorkKind;
+  for (int i = 0; i < 9; ++i) {
+    constexpr Page kPages[] = {Page::kMain, Page::kProcess, Page::kWork};
+    const auto listed = static_cast<WorkKind>(i / 3);
+    utlz::top::View view{.width = 100, .height = 40, .page = kPages[i % 3], .listed = listed};
     if (!gpu.processes->empty()) view.process = gpu.processes->front().pid;
     for (const utlz::LiveSnapshot& run : snapshot.runs) {
-      if (run.kernels_size() > 0) view.kernel = {run.collector_pid(), run.kernels(0).id()};
+      if (run.processes_size() == 0) continue;
+      const auto rows = WorkRows({&run, &run.processes(0)}, listed);
+      if (!rows.empty()) view.work = rows.front().id;
     }
     const std::string text = utlz::top::Draw(snapshot, history, &view).Text();
     for (const char byte : text) {

@@ -76,6 +76,24 @@ TEST(LiveMessage, RefusesWhatCannotBe) {
   snapshot.mutable_kernels(0)->set_name(std::string(kMaxLiveTextBytes + 1, 'k'));
   EXPECT_FALSE(CheckLive(snapshot).ok());
   EXPECT_FALSE(CheckLive(Snapshot(kMaxLiveKernels + 1)).ok());
+  const auto refused_owner = [](auto change) {
+    for (auto add : {&LiveSnapshot::add_layers, &LiveSnapshot::add_lines}) {
+      LiveSnapshot with_owner = Snapshot();
+      change((with_owner.*add)());
+      if (CheckLive(with_owner).ok()) return false;
+    }
+    return true;
+  };
+  EXPECT_FALSE(refused_owner([](LiveOwner* owner) { owner->set_name("mlp"); }));
+  EXPECT_TRUE(refused_owner(
+      [](LiveOwner* owner) { owner->set_name(std::string(kMaxLiveTextBytes + 1, 'l')); }));
+  EXPECT_TRUE(refused_owner(
+      [](LiveOwner* owner) { owner->set_module_class(std::string(kMaxLiveTextBytes + 1, 'l')); }));
+  EXPECT_TRUE(refused_owner([](LiveOwner* owner) { owner->set_time_share(3); }));
+  EXPECT_TRUE(refused_owner([](LiveOwner* owner) { owner->set_flops_per_second(-1); }));
+  snapshot = Snapshot();
+  for (int i = 0; i <= kMaxLiveOwners; ++i) snapshot.add_lines();
+  EXPECT_FALSE(CheckLive(snapshot).ok());
   snapshot = Snapshot();
   for (int i = 0; i <= kMaxLivePids; ++i) snapshot.mutable_kernels(0)->add_pids(1);
   EXPECT_FALSE(CheckLive(snapshot).ok());

@@ -64,7 +64,12 @@ class MetricsSourceTest : public testing::Test {
       page_.set_engine("vllm");
       page_.set_generated_tokens(page_.generated_tokens() + tokens_per_second);
       page_.set_waiting(page_.waiting() + 1);
-      for (const Alarm& alarm : source_.Publish(recorder_.get(), second_ * kSecondNs, 0)) {
+      std::vector<Alarm> alarms = source_.Publish(recorder_.get(), second_ * kSecondNs, 0);
+      if (recorder_->studying()) {
+        recorder_->CatchUpWithAll();
+        alarms = source_.Publish(recorder_.get(), second_ * kSecondNs, 0);
+      }
+      for (const Alarm& alarm : alarms) {
         all.push_back(alarm);
         Record(0, FRAME_ALARM, alarm);
       }

@@ -10,6 +10,9 @@ TEST(ShownTextTest, CutsInTheMiddleByCharacters) {
   EXPECT_EQ(CutMiddle("äöüäöüäöü", 5), "äö…öü");
   EXPECT_EQ(CutMiddle("short", 5), "short");
   EXPECT_EQ(CutMiddle("anything", 1), "…");
+  EXPECT_EQ(CutBeginning("äöüäöüäöü", 5), "…üäöü");
+  EXPECT_EQ(CutEnd("äöüäöüäöü", 5), "äöüä…");
+  EXPECT_EQ(CutBeginning("short", 5) + CutEnd("short", 5), "shortshort");
   EXPECT_EQ(ToValidUtf8("a\xc0\x80z"), "a\xEF\xBF\xBD\xEF\xBF\xBDz");
   EXPECT_EQ(EscapeForTerminal("é\x7f"), "é\\x7f");
 }

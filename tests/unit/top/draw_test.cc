@@ -80,10 +80,36 @@ TEST_F(DrawTest, OneProcess) {
 }
 
 TEST_F(DrawTest, OneKernel) {
-  View view{.page = Page::kKernel};
+  View view{.page = Page::kWork};
   view.process = 1234;
-  view.kernel = KernelId{99, 8};
+  view.work = WorkId{99, WorkKind::kKernels, 8};
   ExpectScreen("kernel", ExampleSnapshot(), view);
+}
+
+Snapshot SnapshotWithOwners() {
+  Snapshot snapshot = ExampleSnapshot();
+  AddExampleOwners(&snapshot.runs[0]);
+  return snapshot;
+}
+
+TEST_F(DrawTest, LayersAndLines) {
+  ExpectScreen("layers", SnapshotWithOwners(), {.listed = WorkKind::kLayers});
+  View view{.page = Page::kProcess, .listed = WorkKind::kLines};
+  view.process = 1234;
+  ExpectScreen("lines_of_process", SnapshotWithOwners(), view);
+  view = {.page = Page::kWork, .listed = WorkKind::kLayers};
+  view.process = 1234;
+  view.work = WorkId{99, WorkKind::kLayers, 3};
+  ExpectScreen("layer", SnapshotWithOwners(), view);
+}
+
+TEST_F(DrawTest, WhyThereAreNoLayers) {
+  Snapshot snapshot = ExampleSnapshot();
+  snapshot.runs[0].set_owners_reason(
+      "no stacks: 'utlz run' and 'utlz attach' with --stacks auto show \x1b[31m layers and lines "
+      "of "
+      "Python");
+  ExpectScreen("no_layers", snapshot, {.listed = WorkKind::kLayers});
 }
 
 TEST_F(DrawTest, Help) { ExpectScreen("help", ExampleSnapshot(), {.page = Page::kHelp}); }
@@ -96,12 +122,12 @@ TEST_F(DrawTest, TreeAndFilter) {
 TEST_F(DrawTest, AnySizeCanBeDrawn) {
   const Snapshot snapshot = ExampleSnapshot(8);
   const History history = Minute(snapshot);
-  for (const Page page : {Page::kMain, Page::kProcess, Page::kKernel, Page::kHelp}) {
+  for (const Page page : {Page::kMain, Page::kProcess, Page::kWork, Page::kHelp}) {
     for (int width = 0; width < 130; width += 7) {
       for (int height = 0; height < 60; height += 3) {
         View view{.width = width, .height = height, .page = page};
         view.process = 1234;
-        view.kernel = KernelId{99, 3};
+        view.work = WorkId{99, WorkKind::kKernels, 3};
         EXPECT_EQ(Draw(snapshot, history, &view).height(), height);
       }
     }

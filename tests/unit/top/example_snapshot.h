@@ -64,6 +64,32 @@ inline LiveKernel ExampleKernel(uint32_t id, const std::string& name, double sha
   return kernel;
 }
 
+inline LiveOwner ExampleOwner(uint32_t id, const std::string& kind, const std::string& name,
+                              double share) {
+  LiveOwner owner;
+  owner.set_id(id);
+  owner.set_kind(kind);
+  owner.set_name(name);
+  owner.set_time_share(share);
+  owner.set_mean_time_ns(31'000);
+  owner.set_bound(BOUND_COMPUTE);
+  owner.set_roof_share(0.61);
+  owner.set_flops_per_second(512e12);
+  owner.set_dram_bytes_per_second(0.9e12);
+  return owner;
+}
+
+inline void AddExampleOwners(LiveSnapshot* run) {
+  LiveOwner* const layer = run->add_layers();
+  *layer = ExampleOwner(3, "layer", "blocks.*.mlp.up", 0.45);
+  layer->set_module_class("Linear");
+  layer->set_instances(24);
+  *run->add_layers() = ExampleOwner(8, "optimizer", "(optimizer)", 0.3);
+  *run->add_layers() = ExampleOwner(1, "layer", "evil\x1b[31mlayer", 0.25);
+  *run->add_lines() = ExampleOwner(3, "line", "model.py:41 Block.forward", 0.6);
+  *run->add_lines() = ExampleOwner(5, "line", "train.py:7 step", 0.4);
+}
+
 inline LiveSnapshot ExampleRun() {
   LiveSnapshot run;
   run.set_collector_pid(99);

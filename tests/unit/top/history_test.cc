@@ -38,9 +38,10 @@ TEST(History, WhatWasAwayLeavesAGap) {
   history.Add(with);
   EXPECT_THAT(history.OfProcess(1234, JobValue::kHfu, 3, 1),
               ElementsAre(Optional(0.375), std::nullopt, Optional(0.375)));
-  EXPECT_THAT(history.OfKernel({99, 8}, KernelValue::kTimeShare, 3, 1),
+  EXPECT_THAT(history.OfWork({99, WorkKind::kKernels, 8}, WorkValue::kTimeShare, 3, 1),
               ElementsAre(Optional(0.25), std::nullopt, Optional(0.25)));
-  EXPECT_THAT(history.OfKernel({98, 8}, KernelValue::kTimeShare, 1, 1), ElementsAre(std::nullopt));
+  EXPECT_THAT(history.OfWork({98, WorkKind::kKernels, 8}, WorkValue::kTimeShare, 1, 1),
+              ElementsAre(std::nullopt));
 }
 
 TEST(History, ForgetsWhatIsLongGone) {

@@ -62,21 +62,42 @@ TEST_F(KeysTest, EnterOpensAProcessThenAKernelAndEscGoesBack) {
   EXPECT_EQ(view_.page, Page::kProcess);
   Press(kKeyDown);
   Press(kKeyEnter);
-  EXPECT_EQ(view_.page, Page::kKernel);
-  EXPECT_EQ(view_.kernel, (KernelId{99, 8}));
+  EXPECT_EQ(view_.page, Page::kWork);
+  EXPECT_EQ(view_.work, (WorkId{99, WorkKind::kKernels, 8}));
   Press(kKeyDown);
-  EXPECT_EQ(view_.kernel, (KernelId{99, 5}));
+  EXPECT_EQ(view_.work, (WorkId{99, WorkKind::kKernels, 5}));
   Press(kKeyEscape);
   EXPECT_EQ(view_.page, Page::kProcess);
   Press(kKeyEscape);
   EXPECT_EQ(view_.page, Page::kMain);
 }
 
+TEST_F(KeysTest, LListsKernelsLayersAndLines) {
+  AddExampleOwners(&snapshot_.runs[0]);
+  Press(kKeyTab);
+  Press(kKeyDown);
+  Type("l");
+  EXPECT_EQ(view_.listed, WorkKind::kLayers);
+  EXPECT_EQ(view_.work, std::nullopt) << "of the kernels";
+  Press(kKeyDown);
+  EXPECT_EQ(view_.work, (WorkId{99, WorkKind::kLayers, 8}));
+  Press(kKeyEnter);
+  EXPECT_EQ(view_.page, Page::kWork);
+  Type("l");
+  EXPECT_EQ(view_.listed, WorkKind::kLayers) << "one is open";
+  Press(kKeyEscape);
+  EXPECT_EQ(view_.page, Page::kMain);
+  Type("l");
+  EXPECT_EQ(view_.listed, WorkKind::kLines);
+  Type("l");
+  EXPECT_EQ(view_.listed, WorkKind::kKernels);
+}
+
 TEST_F(KeysTest, TabGoesToTheKernels) {
   Press(kKeyTab);
   Press(kKeyDown);
   Press(kKeyEnter);
-  EXPECT_EQ(view_.page, Page::kKernel);
+  EXPECT_EQ(view_.page, Page::kWork);
   Press(kKeyEscape);
   EXPECT_EQ(view_.page, Page::kMain);
   Press(kKeyEscape);

@@ -64,10 +64,22 @@ TEST(Rows, ATreeOfCirclesEnds) {
   EXPECT_THAT(Pids(snapshot, {.tree = true}), ElementsAre(77));
 }
 
+TEST(Rows, LayersAndLinesAreThoseOfTheRun) {
+  Snapshot snapshot = ExampleSnapshot();
+  AddExampleOwners(&snapshot.runs[0]);
+  const auto layers = WorkRows(FindRun(snapshot, 1234), WorkKind::kLayers);
+  ASSERT_EQ(layers.size(), 3u);
+  EXPECT_EQ(layers[0].name, "blocks.*.mlp.up (24)");
+  EXPECT_EQ(layers[0].about, "Linear");
+  EXPECT_EQ(layers[0].id, (WorkId{99, WorkKind::kLayers, 3}));
+  EXPECT_EQ(WorkRows(FindRun(snapshot, 1234), WorkKind::kLines).size(), 2u);
+  EXPECT_THAT(WorkRows(FindRun(snapshot, 77), WorkKind::kLayers), IsEmpty());
+}
+
 TEST(Rows, KernelsAreThoseOfTheProcess) {
   const Snapshot snapshot = ExampleSnapshot();
-  EXPECT_EQ(KernelRows(FindRun(snapshot, 1234)).size(), 3u);
-  EXPECT_THAT(KernelRows(FindRun(snapshot, 77)), IsEmpty());
+  EXPECT_EQ(WorkRows(FindRun(snapshot, 1234), WorkKind::kKernels).size(), 3u);
+  EXPECT_THAT(WorkRows(FindRun(snapshot, 77), WorkKind::kKernels), IsEmpty());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/unit/top/example_snapshot.h"
 #include "tools/top/clock_limits.h"
 #include "tools/top/snapshot_json.h"
 #include "tools/top/snapshot_text.h"
@@ -46,6 +47,19 @@ TEST(SnapshotOutputTest, LinesHaveWhatIsKnown) {
               EndsWith("GPU 1  GPU-Util 80.0%  SM 20.0%  score 25.0%  (GPM)  1500 of 1980 MHz "
                        "(power cap)  3.0 GiB (-1.0 MiB/s)  NVLink in 2.00 GB/s\n"));
   EXPECT_THAT(SnapshotLines({.time_ns = 1, .gpus = {GpuSnapshot()}}), EndsWith("GPU 0  (NVML)\n"));
+}
+
+TEST(SnapshotOutputTest, LinesAndJsonHaveLayersAndLines) {
+  Snapshot snapshot = ExampleSnapshot();
+  AddExampleOwners(&snapshot.runs[0]);
+  EXPECT_THAT(SnapshotLines(snapshot),
+              HasSubstr("  layer blocks.*.mlp.up 45.0%  line model.py:41 Block.forward 60.0%\n"));
+  snapshot.runs[0].mutable_layers(0)->set_name("\x1b[31m");
+  EXPECT_THAT(SnapshotLines(snapshot), Not(HasSubstr("\x1b[31m")));
+  const auto run = nlohmann::json::parse(SnapshotJson(snapshot))["runs"][0];
+  EXPECT_EQ(run["layers"].size(), 3u);
+  EXPECT_EQ(run["layers"][0]["instances"], 24);
+  EXPECT_EQ(run["lines"][1]["name"], "train.py:7 step");
 }
 
 TEST(SnapshotOutputTest, OnlyThePageNamesProcesses) {

@@ -153,6 +153,12 @@ class TopScreen(unittest.TestCase):
     def test_keys_open_filter_and_sort(self):
         self.start("--replay", RECORDING)
         self.wait_for("KERNEL")
+        self.keys("l")
+        # The recording has no stacks, and the table says so.
+        self.wait_for("LAYER")
+        self.wait_for("--stacks auto")
+        self.keys("l", "l")
+        self.wait_for("KERNEL")
         self.wait_for("HFU")
         self.keys("Enter")
         self.wait_for("step ")

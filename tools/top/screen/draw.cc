@@ -1,6 +1,7 @@
 #include "tools/top/screen/draw.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -43,8 +44,13 @@ void DrawHead(const Snapshot& snapshot, size_t processes, const View& view, Canv
   }
 }
 
+const char* PluralOf(WorkKind kind) {
+  constexpr std::array<const char*, kWorkKinds> kNames = {"Kernels", "Layers", "Lines"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
 // As many as there is room for.
-void DrawKeyLine(const View& view, Canvas* canvas) {
+void DrawKeyLine(const View& view, bool any_live, Canvas* canvas) {
   const int row = canvas->height() - 1;
   canvas->Fill(row, Style::kBar);
   if (view.types_filter) {
@@ -59,10 +65,16 @@ void DrawKeyLine(const View& view, Canvas* canvas) {
                 Style::kBar);
     return;
   }
-  const char* const keys =
-      view.page == Page::kMain
-          ? "F1 Help  Enter Open  F4 Filter  F5 Tree  F6 Sort  u Own  Tab Kernels  F10 Quit"
-          : "F1 Help  Esc Back  Enter Open  + - Time  F10 Quit";
+  const std::string list = absl::StrCat("l ", PluralOf(After(view.listed)));
+  const std::string keys =
+      view.page != Page::kMain
+          ? absl::StrCat(
+                "F1 Help  Esc Back  ",
+                view.page == Page::kProcess ? absl::StrCat("Enter Open  ", list, "  ") : "",
+                "+ - Time  F10 Quit")
+      : any_live ? absl::StrCat("F1 Help  Enter Open  F4 Filter  F5 Tree  F6 Sort  Tab Table  ",
+                                list, "  F10 Quit")
+                 : "F1 Help  Enter Open  F4 Filter  F5 Tree  F6 Sort  u Own  F10 Quit";
   canvas->Put(row, 0, keys, Style::kBar);
 }
 
@@ -86,7 +98,7 @@ void DrawMain(const Snapshot& snapshot, const History& history, View* view, Canv
   row = DrawProcesses(row, table, rows, any_live, view, canvas);
   if (live.run == nullptr) return;
   row = DrawCausesLine(row, live, canvas);
-  DrawKernels(row, end - row, live, view->focus == Focus::kKernels, view, canvas);
+  DrawWork(row, end - row, live, view->focus == Focus::kWork, view, canvas);
 }
 
 int DrawProcessHead(const ProcessRow& process, Canvas* canvas) {
@@ -196,22 +208,12 @@ void DrawProcessPage(const Snapshot& snapshot, const History& history, View* vie
   row = DrawProcessCharts(row, std::clamp(left / 4, 4, 12), *process, history, *view, canvas);
   row = DrawCauses(row, std::clamp(left / 4, 3, 10), std::min(canvas->width(), 80), process->live,
                    canvas);
-  DrawKernels(row, canvas->height() - 1 - row, process->live, true, view, canvas);
-}
-
-const LiveKernel* FindKernel(const RunOfProcess& live, const View& view) {
-  if (live.run == nullptr || !view.kernel || live.run->collector_pid() != view.kernel->collector) {
-    return nullptr;
-  }
-  for (const LiveKernel& kernel : live.run->kernels()) {
-    if (kernel.id() == view.kernel->kernel) return &kernel;
-  }
-  return nullptr;
+  DrawWork(row, canvas->height() - 1 - row, process->live, true, view, canvas);
 }
 
 // The whole name, in as many rows as it needs, at most four.
-int DrawKernelName(const LiveKernel& kernel, Canvas* canvas) {
-  std::string name = EscapeForTerminal(kernel.name());
+int DrawWorkName(const WorkRow& work, Canvas* canvas) {
+  std::string name = EscapeForTerminal(work.name);
   int row = 0;
   for (; !name.empty() && row < 4; ++row) {
     canvas->Put(row, 0, name, Style::kBold);
@@ -226,48 +228,46 @@ int DrawKernelName(const LiveKernel& kernel, Canvas* canvas) {
   return row;
 }
 
-void DrawKernelPage(const Snapshot& snapshot, const History& history, View* view, Canvas* canvas) {
+void DrawWorkPage(const Snapshot& snapshot, const History& history, View* view, Canvas* canvas) {
   const std::vector<ProcessRow> rows = ProcessRows(snapshot, *view);
   const ProcessRow* const process = SelectedRow(rows, *view);
   if (process == nullptr) return DrawGone("process", canvas);
-  const LiveKernel* const kernel = FindKernel(process->live, *view);
-  if (kernel == nullptr) {
-    canvas->Put(1, 0, "this kernel takes little time now, or none: Esc goes back", Style::kBold);
+  const std::vector<WorkRow> all = WorkRows(process->live, view->listed);
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [view](const WorkRow& work) { return work.id == view->work; });
+  if (found == all.end()) {
+    canvas->Put(1, 0,
+                absl::StrCat("this ", NameOf(view->listed),
+                             " takes little time now, or none: Esc goes back"),
+                Style::kBold);
     return;
   }
-  int row = DrawKernelName(*kernel, canvas);
-  const auto number = [](bool has, double value) {
-    return has ? std::make_optional(value) : std::nullopt;
-  };
-  canvas->Put(
-      row++, 0,
-      absl::StrCat(
-          EscapeForTerminal(kernel->family()), "  bound: ", BoundText(kernel->bound()), "  ",
-          PrefixedText(number(kernel->has_flops_per_second(), kernel->flops_per_second()),
-                       "FLOP/s"),
-          "  ",
-          PrefixedText(number(kernel->has_dram_bytes_per_second(), kernel->dram_bytes_per_second()),
-                       "B/s"),
-          " of DRAM  process ", process->process->pid));
+  const WorkRow& work = *found;
+  int row = DrawWorkName(work, canvas);
+  const std::string about =
+      absl::StrCat(NameOf(view->listed), work.about.empty() ? "" : " ", work.about);
+  canvas->Put(row++, 0,
+              absl::StrCat(EscapeForTerminal(about), "  bound: ", BoundText(work.bound), "  ",
+                           PrefixedText(work.flops_per_second, "FLOP/s"), "  ",
+                           PrefixedText(work.dram_bytes_per_second, "B/s"), " of DRAM  process ",
+                           process->process->pid));
   const int height = std::clamp((canvas->height() - 2 - row) / 3, 3, 12);
   const int width = canvas->width();
   const auto count = static_cast<size_t>(ChartValues(width, canvas->unicode()));
-  const auto series = [&](KernelValue value) {
-    return history.OfKernel(*view->kernel, value, count, view->ticks_a_dot);
-  };
-  const auto chart = [&](KernelValue value, const char* name, const std::string& now, Style style) {
-    const Series values = series(value);
+  const auto chart = [&](WorkValue value, const char* name, const std::string& now, Style style) {
+    const Series values = history.OfWork(work.id, value, count, view->ticks_a_dot);
     DrawTitledChart({row, 0, width, height}, TitleWithNow(name, now, width, *view, *canvas),
-                    {{values, style, true}},
-                    value == KernelValue::kMeanTime ? HighestOf(values) : 1, canvas);
+                    {{values, style, true}}, value == WorkValue::kMeanTime ? HighestOf(values) : 1,
+                    canvas);
     row += height;
   };
-  chart(KernelValue::kTimeShare, "share of the kernels' time",
-        PercentOfShare(kernel->has_time_share(), kernel->time_share()), Style::kCompute);
-  chart(KernelValue::kMeanTime, "one launch",
-        TimeText(number(kernel->has_mean_time_ns(), kernel->mean_time_ns())), Style::kMemory);
-  chart(KernelValue::kRoofShare, "of its roof",
-        PercentOfShare(kernel->has_roof_share(), kernel->roof_share()), Style::kGood);
+  const auto percent = [](const std::optional<double>& share) {
+    return PercentOfShare(share.has_value(), share.value_or(0));
+  };
+  chart(WorkValue::kTimeShare, "share of the kernels' time", percent(work.time_share),
+        Style::kCompute);
+  chart(WorkValue::kMeanTime, "one launch", TimeText(work.mean_time_ns), Style::kMemory);
+  chart(WorkValue::kRoofShare, "of its roof", percent(work.roof_share), Style::kGood);
 }
 
 void DrawHelp(const View& view, Canvas* canvas) {
@@ -303,14 +303,14 @@ Canvas Draw(const Snapshot& snapshot, const History& history, View* view) {
     case Page::kProcess:
       DrawProcessPage(snapshot, history, view, &canvas);
       break;
-    case Page::kKernel:
-      DrawKernelPage(snapshot, history, view, &canvas);
+    case Page::kWork:
+      DrawWorkPage(snapshot, history, view, &canvas);
       break;
     case Page::kHelp:
       DrawHelp(*view, &canvas);
       break;
   }
-  DrawKeyLine(*view, &canvas);
+  DrawKeyLine(*view, !snapshot.runs.empty(), &canvas);
   return canvas;
 }
 

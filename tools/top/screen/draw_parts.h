@@ -24,8 +24,9 @@ int DrawGpuCharts(int row, int height, const std::vector<const GpuSnapshot*>& gp
 int DrawProcesses(int row, int height, const std::vector<ProcessRow>& rows, bool any_live,
                   View* view, Canvas* canvas);
 
-int DrawKernels(int row, int height, const RunOfProcess& live, bool focused, View* view,
-                Canvas* canvas);
+// Its kernels, or the layers or lines of its run.
+int DrawWork(int row, int height, const RunOfProcess& live, bool focused, View* view,
+             Canvas* canvas);
 
 // "idle: launch 3 %  memory-bound 22 % …" in one row, of the GPU where the process works.
 int DrawCausesLine(int row, const RunOfProcess& live, Canvas* canvas);

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -123,58 +124,77 @@ size_t FirstRow(size_t first, size_t selected, size_t shown, size_t rows) {
   return rows <= shown ? 0 : std::min(first, rows - shown);
 }
 
-struct KernelColumn {
+struct WorkColumn {
   const char* title;
   int width;
 };
-constexpr std::array kKernelColumns = {KernelColumn{"SHARE", 7}, KernelColumn{"TIME", 10},
-                                       KernelColumn{"ROOF", 7}, KernelColumn{"FLOP/s", 8},
-                                       KernelColumn{"B/s", 8}};
+constexpr std::array kWorkColumns = {WorkColumn{"SHARE", 7}, WorkColumn{"TIME", 10},
+                                     WorkColumn{"ROOF", 7}, WorkColumn{"FLOP/s", 8},
+                                     WorkColumn{"B/s", 8}};
 constexpr int kBoundWidth = 9;
 
-std::string KernelCell(const LiveKernel& kernel, size_t column) {
-  const auto known = [](bool has, double value) {
-    return has ? std::make_optional(value) : std::nullopt;
+std::string WorkCell(const WorkRow& work, size_t column) {
+  const auto share = [](const std::optional<double>& value) {
+    return PercentOfShare(value.has_value(), value.value_or(0));
   };
   switch (column) {
     case 0:
-      return PercentOfShare(kernel.has_time_share(), kernel.time_share());
+      return share(work.time_share);
     case 1:
-      return TimeText(known(kernel.has_mean_time_ns(), kernel.mean_time_ns()));
+      return TimeText(work.mean_time_ns);
     case 2:
-      return PercentOfShare(kernel.has_roof_share(), kernel.roof_share());
+      return share(work.roof_share);
     case 3:
-      return CompactText(known(kernel.has_flops_per_second(), kernel.flops_per_second()));
+      return CompactText(work.flops_per_second);
     default:
-      return CompactText(known(kernel.has_dram_bytes_per_second(), kernel.dram_bytes_per_second()));
+      return CompactText(work.dram_bytes_per_second);
   }
+}
+
+// "blocks.*.mlp (12) Linear" where there is room. The end of a layer's path tells it from others,
+// and the file and line of a line.
+std::string NameCell(const WorkRow& work, size_t columns) {
+  const std::string name = EscapeForTerminal(work.name);
+  switch (work.id.kind) {
+    case WorkKind::kKernels:
+      break;
+    case WorkKind::kLayers: {
+      const std::string with_class = absl::StrCat(name, " ", EscapeForTerminal(work.about));
+      const bool fits = !work.about.empty() && ColumnsOf(with_class) < columns;
+      return fits ? with_class : CutBeginning(name, columns - 1);
+    }
+    case WorkKind::kLines:
+      return CutEnd(name, columns - 1);
+  }
+  return CutMiddle(name, columns);
 }
 
 int NameColumns(const Canvas& canvas) {
   int columns = canvas.width() - kBoundWidth - 2;
-  for (const KernelColumn& column : kKernelColumns) columns -= column.width;
+  for (const WorkColumn& column : kWorkColumns) columns -= column.width;
   return std::max(columns, 8);
 }
 
-void DrawKernel(int row, const LiveKernel& kernel, Style style, Canvas* canvas) {
+void DrawWorkRow(int row, const WorkRow& work, Style style, Canvas* canvas) {
   const int name_columns = NameColumns(*canvas);
-  canvas->Put(row, 0,
-              CutMiddle(EscapeForTerminal(kernel.name()), static_cast<size_t>(name_columns)), style,
-              name_columns);
+  canvas->Put(row, 0, NameCell(work, static_cast<size_t>(name_columns)), style, name_columns);
   int column = name_columns;
-  for (size_t i = 0; i < kKernelColumns.size(); ++i) {
-    column += kKernelColumns[i].width;
-    canvas->PutRight(row, column, KernelCell(kernel, i), style);
+  for (size_t i = 0; i < kWorkColumns.size(); ++i) {
+    column += kWorkColumns[i].width;
+    canvas->PutRight(row, column, WorkCell(work, i), style);
   }
-  canvas->Put(row, column + 2, ShortBoundText(kernel.bound()), style, column + 2 + kBoundWidth);
+  canvas->Put(row, column + 2, ShortBoundText(work.bound), style, column + 2 + kBoundWidth);
 }
 
-void DrawKernelTitles(int row, const LiveSnapshot& run, Canvas* canvas) {
+void DrawWorkTitles(int row, const LiveSnapshot& run, WorkKind listed, Canvas* canvas) {
   canvas->Fill(row, Style::kTitle);
-  const std::string title = absl::StrCat("KERNEL, ", TimeText(static_cast<double>(run.span_ns())));
-  canvas->Put(row, 0, run.span_ns() > 0 ? title : "KERNEL, so far", Style::kTitle);
+  canvas->Put(
+      row, 0,
+      absl::StrCat(absl::AsciiStrToUpper(NameOf(listed)), ", ",
+                   run.span_ns() > 0 ? TimeText(static_cast<double>(run.span_ns())) : "so far"),
+      Style::kTitle);
   int column = NameColumns(*canvas);
-  for (const KernelColumn& one : kKernelColumns) {
+  for (const WorkColumn& one : kWorkColumns) {
     column += one.width;
     canvas->PutRight(row, column, one.title, Style::kTitle);
   }
@@ -206,12 +226,30 @@ struct ShownCause {
   double share;
 };
 
+// In as many rows as it needs.
+void DrawWhyNoWork(int row, int end, const LiveSnapshot& run, WorkKind listed, Canvas* canvas) {
+  const bool said = listed != WorkKind::kKernels && !run.owners_reason().empty();
+  std::string why =
+      said ? EscapeForTerminal(run.owners_reason()) : "no kernel of it was traced yet";
+  for (; !why.empty() && row < end; ++row) {
+    size_t cut = static_cast<size_t>(canvas->width() - 2);
+    if (why.size() > cut) {
+      const size_t blank = why.rfind(' ', cut);
+      if (blank != std::string::npos && blank > 0) cut = blank;
+    }
+    canvas->Put(row, 2, std::string_view(why).substr(0, cut), Style::kDim);
+    why.erase(0, cut + (cut < why.size() && why[cut] == ' ' ? 1 : 0));
+  }
+}
+
 // Of the device of the run with most kernels in the list: the one where it works.
 const LiveDevice* MainDevice(const RunOfProcess& live) {
   if (live.run == nullptr || live.run->devices().empty()) return nullptr;
-  for (const LiveKernel* kernel : KernelRows(live)) {
+  for (const LiveKernel& kernel : live.run->kernels()) {
+    const auto& pids = kernel.pids();
+    if (std::find(pids.begin(), pids.end(), live.process->pid()) == pids.end()) continue;
     for (const LiveDevice& device : live.run->devices()) {
-      if (device.uuid() == kernel->device_uuid()) return &device;
+      if (device.uuid() == kernel.device_uuid()) return &device;
     }
   }
   return &live.run->devices(0);
@@ -257,29 +295,29 @@ int DrawProcesses(int row, int height, const std::vector<ProcessRow>& rows, bool
     const int at = row + 1 + static_cast<int>(i);
     if (style == Style::kSelected) canvas->Fill(at, style);
     DrawProcess(at, process, any_live, style, canvas);
-    if (index == selected && view->focus == Focus::kKernels) canvas->Put(at, 0, ">", Style::kBold);
+    if (index == selected && view->focus == Focus::kWork) canvas->Put(at, 0, ">", Style::kBold);
     if (tagged && style == Style::kSelected) canvas->Put(at, 0, "*", style);
   }
   if (rows.empty()) canvas->Put(row + 1, 2, "no processes to show", Style::kDim);
   return row + height;
 }
 
-int DrawKernels(int row, int height, const RunOfProcess& live, bool focused, View* view,
-                Canvas* canvas) {
+int DrawWork(int row, int height, const RunOfProcess& live, bool focused, View* view,
+             Canvas* canvas) {
   if (height <= 1 || live.run == nullptr) return row;
-  DrawKernelTitles(row, *live.run, canvas);
-  const std::vector<const LiveKernel*> rows = KernelRows(live);
+  DrawWorkTitles(row, *live.run, view->listed, canvas);
+  const std::vector<WorkRow> rows = WorkRows(live, view->listed);
   const auto shown = static_cast<size_t>(height - 1);
-  const size_t selected = SelectedKernel(rows, *view);
-  view->first_kernel = FirstRow(view->first_kernel, selected, shown, rows.size());
-  for (size_t i = 0; i < shown && view->first_kernel + i < rows.size(); ++i) {
-    const size_t index = view->first_kernel + i;
+  const size_t selected = SelectedWork(rows, *view);
+  view->first_work = FirstRow(view->first_work, selected, shown, rows.size());
+  for (size_t i = 0; i < shown && view->first_work + i < rows.size(); ++i) {
+    const size_t index = view->first_work + i;
     const Style style = focused && index == selected ? Style::kSelected : Style::kPlain;
     const int at = row + 1 + static_cast<int>(i);
     if (style == Style::kSelected) canvas->Fill(at, style);
-    DrawKernel(at, *rows[index], style, canvas);
+    DrawWorkRow(at, rows[index], style, canvas);
   }
-  if (rows.empty()) canvas->Put(row + 1, 2, "no kernel of it was traced yet", Style::kDim);
+  if (rows.empty()) DrawWhyNoWork(row + 1, row + height, *live.run, view->listed, canvas);
   return row + height;
 }
 

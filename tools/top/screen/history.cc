@@ -76,6 +76,18 @@ void History::Forget(Tracks<Key, values>* tracks) const {
                 [this](const auto& entry) { return entry.second.last_tick + kTicks < tick_; });
 }
 
+template <typename Entries>
+void History::AppendWork(uint32_t collector, WorkKind kind, const Entries& entries) {
+  using Entry = typename Entries::value_type;
+  for (const Entry& entry : entries) {
+    Append(WorkId{collector, kind, entry.id()},
+           {Field(entry.has_time_share(), &Entry::time_share, entry),
+            Field(entry.has_mean_time_ns(), &Entry::mean_time_ns, entry),
+            Field(entry.has_roof_share(), &Entry::roof_share, entry)},
+           &works_);
+  }
+}
+
 void History::Add(const Snapshot& snapshot) {
   ++tick_;
   for (const GpuSnapshot& gpu : snapshot.gpus) {
@@ -92,17 +104,13 @@ void History::Add(const Snapshot& snapshot) {
       Append(static_cast<pid_t>(process.pid()),
              {step, Field(process.has_hfu(), &LiveProcess::hfu, process), mfu}, &processes_);
     }
-    for (const LiveKernel& kernel : run.kernels()) {
-      Append(KernelId{run.collector_pid(), kernel.id()},
-             {Field(kernel.has_time_share(), &LiveKernel::time_share, kernel),
-              Field(kernel.has_mean_time_ns(), &LiveKernel::mean_time_ns, kernel),
-              Field(kernel.has_roof_share(), &LiveKernel::roof_share, kernel)},
-             &kernels_);
-    }
+    AppendWork(run.collector_pid(), WorkKind::kKernels, run.kernels());
+    AppendWork(run.collector_pid(), WorkKind::kLayers, run.layers());
+    AppendWork(run.collector_pid(), WorkKind::kLines, run.lines());
   }
   Forget(&gpus_);
   Forget(&processes_);
-  Forget(&kernels_);
+  Forget(&works_);
 }
 
 Series History::OfGpus(const std::vector<unsigned>& indices, GpuValue value, size_t count,
@@ -123,9 +131,9 @@ Series History::OfProcess(pid_t pid, JobValue value, size_t count, size_t ticks)
              : Condensed(track->second.ticks[static_cast<size_t>(value)], count, ticks);
 }
 
-Series History::OfKernel(KernelId kernel, KernelValue value, size_t count, size_t ticks) const {
-  const auto track = kernels_.find(kernel);
-  return track == kernels_.end()
+Series History::OfWork(WorkId work, WorkValue value, size_t count, size_t ticks) const {
+  const auto track = works_.find(work);
+  return track == works_.end()
              ? Series(count)
              : Condensed(track->second.ticks[static_cast<size_t>(value)], count, ticks);
 }

@@ -1,4 +1,5 @@
-// What snapshots said in the last minutes, for charts: of GPUs, of runs, and of their kernels.
+// What snapshots said in the last minutes, for charts: of GPUs, of runs, and of their kernels,
+// layers and lines.
 // Bounded; what is gone is forgotten. Thread safety: none.
 #ifndef UTLZ_TOOLS_TOP_SCREEN_HISTORY_H_
 #define UTLZ_TOOLS_TOP_SCREEN_HISTORY_H_
@@ -20,15 +21,20 @@ enum class GpuValue : uint8_t { kCompute, kDram, kGpuUtil, kSmActive, kPower, kM
 inline constexpr size_t kGpuValues = 6;
 enum class JobValue : uint8_t { kStepSeconds, kHfu, kMfu };
 inline constexpr size_t kJobValues = 3;
-enum class KernelValue : uint8_t { kTimeShare, kMeanTime, kRoofShare };
-inline constexpr size_t kKernelValues = 3;
+enum class WorkValue : uint8_t { kTimeShare, kMeanTime, kRoofShare };
+inline constexpr size_t kWorkValues = 3;
 
-// A kernel of a run.
-struct KernelId {
+// What the work of a run is listed by.
+enum class WorkKind : uint8_t { kKernels, kLayers, kLines };
+inline constexpr int kWorkKinds = 3;
+
+// A kernel, a layer or a line of a run.
+struct WorkId {
   uint32_t collector = 0;
-  uint32_t kernel = 0;
+  WorkKind kind = WorkKind::kKernels;
+  uint32_t id = 0;
 
-  friend auto operator<=>(const KernelId&, const KernelId&) = default;
+  friend auto operator<=>(const WorkId&, const WorkId&) = default;
 };
 
 class History {
@@ -42,7 +48,7 @@ class History {
                 size_t ticks) const;
   // Of the process's HFU; the others are of its job.
   Series OfProcess(pid_t pid, JobValue value, size_t count, size_t ticks) const;
-  Series OfKernel(KernelId kernel, KernelValue value, size_t count, size_t ticks) const;
+  Series OfWork(WorkId work, WorkValue value, size_t count, size_t ticks) const;
 
  private:
   // By tick, the oldest first; all tracks end with the newest tick.
@@ -57,13 +63,15 @@ class History {
   template <typename Key, size_t values>
   void Append(const Key& key, const std::vector<std::optional<double>>& now,
               Tracks<Key, values>* tracks);
+  template <typename Entries>
+  void AppendWork(uint32_t collector, WorkKind kind, const Entries& entries);
   template <typename Key, size_t values>
   void Forget(Tracks<Key, values>* tracks) const;
 
   uint64_t tick_ = 0;
   Tracks<unsigned, kGpuValues> gpus_;
   Tracks<pid_t, kJobValues> processes_;
-  Tracks<KernelId, kKernelValues> kernels_;
+  Tracks<WorkId, kWorkValues> works_;
 };
 
 // The newest `count` of values, each the mean of so many that follow each other.

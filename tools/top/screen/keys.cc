@@ -17,9 +17,9 @@ constexpr int kPageRows = 10;
 constexpr std::array kKeys = {
     KeyHelp{"F10 q", "end"},
     KeyHelp{"F1 h ?", "this help"},
-    KeyHelp{"Up Down k j", "select a process, or a kernel (PgUp PgDn Home End)"},
-    KeyHelp{"Tab", "go to the kernels, and back"},
-    KeyHelp{"Enter", "open the process, then the kernel, over time"},
+    KeyHelp{"Up Down k j", "select a row (PgUp PgDn Home End)"},
+    KeyHelp{"Tab l", "go to the table below, and back; kernels, layers or lines"},
+    KeyHelp{"Enter", "open the process, then the kernel, layer or line, over time"},
     KeyHelp{"Esc", "back"},
     KeyHelp{"/ F4", "filter by command, user or PID: Enter keeps it, Esc removes it"},
     KeyHelp{"u", "your own processes alone"},
@@ -108,16 +108,16 @@ class KeyHandler {
       : view_(view), processes_(ProcessRows(snapshot, *view)), snapshot_(snapshot) {
     if (!processes_.empty()) {
       selected_ = SelectedProcess(processes_, *view_);
-      kernels_ = KernelRows(processes_[selected_].live);
+      work_ = WorkRows(processes_[selected_].live, view_->listed);
     }
   }
 
   void Move(int by) {
     if (view_->page == Page::kHelp) {
       view_->help_line = Moved(view_->help_line, by, kKeys.size());
-    } else if (OnKernels()) {
-      if (kernels_.empty()) return;
-      SelectKernel(Moved(SelectedKernel(kernels_, *view_), by, kernels_.size()));
+    } else if (OnWork()) {
+      if (work_.empty()) return;
+      view_->work = work_[Moved(SelectedWork(work_, *view_), by, work_.size())].id;
     } else if (view_->page == Page::kMain && !processes_.empty()) {
       view_->process = processes_[Moved(selected_, by, processes_.size())].process->pid;
     }
@@ -127,9 +127,9 @@ class KeyHandler {
     if (view_->page == Page::kHelp) return Back();
     if (processes_.empty()) return;
     view_->process = processes_[selected_].process->pid;
-    if (OnKernels() && !kernels_.empty()) {
-      SelectKernel(SelectedKernel(kernels_, *view_));
-      view_->page = Page::kKernel;
+    if (OnWork() && !work_.empty()) {
+      view_->work = work_[SelectedWork(work_, *view_)].id;
+      view_->page = Page::kWork;
     } else if (view_->page == Page::kMain) {
       view_->page = Page::kProcess;
     }
@@ -138,11 +138,11 @@ class KeyHandler {
   void Back() {
     if (view_->page == Page::kHelp) {
       view_->page = view_->page_below_help;
-    } else if (view_->page == Page::kKernel) {
-      view_->page = view_->focus == Focus::kKernels ? Page::kMain : Page::kProcess;
+    } else if (view_->page == Page::kWork) {
+      view_->page = view_->focus == Focus::kWork ? Page::kMain : Page::kProcess;
     } else if (view_->page == Page::kProcess) {
       view_->page = Page::kMain;
-    } else if (view_->focus == Focus::kKernels) {
+    } else if (view_->focus == Focus::kWork) {
       view_->focus = Focus::kProcesses;
     } else {
       view_->filter.clear();
@@ -158,8 +158,16 @@ class KeyHandler {
 
   void ChangeFocus() {
     if (view_->page != Page::kMain) return;
-    const bool to_kernels = view_->focus == Focus::kProcesses && !kernels_.empty();
-    view_->focus = to_kernels ? Focus::kKernels : Focus::kProcesses;
+    const bool to_work = view_->focus == Focus::kProcesses && !work_.empty();
+    view_->focus = to_work ? Focus::kWork : Focus::kProcesses;
+  }
+
+  // Where the next list has nothing, it says why.
+  void ChangeList() {
+    if (view_->page != Page::kMain && view_->page != Page::kProcess) return;
+    view_->listed = After(view_->listed);
+    view_->work.reset();
+    view_->first_work = 0;
   }
 
   void Tag() {
@@ -190,20 +198,16 @@ class KeyHandler {
   }
 
  private:
-  bool OnKernels() const {
-    return view_->page == Page::kProcess || view_->page == Page::kKernel ||
-           (view_->page == Page::kMain && view_->focus == Focus::kKernels);
-  }
-
-  void SelectKernel(size_t row) {
-    view_->kernel = IdOf(*processes_[selected_].live.run, *kernels_[row]);
+  bool OnWork() const {
+    return view_->page == Page::kProcess || view_->page == Page::kWork ||
+           (view_->page == Page::kMain && view_->focus == Focus::kWork);
   }
 
   View* const view_;
   const std::vector<ProcessRow> processes_;
   const Snapshot& snapshot_;
   size_t selected_ = 0;
-  std::vector<const LiveKernel*> kernels_;
+  std::vector<WorkRow> work_;
 };
 
 void HandleCharacter(int key, View* view, KeyHandler* handler) {
@@ -237,6 +241,8 @@ void HandleCharacter(int key, View* view, KeyHandler* handler) {
       return handler->FoldOrZoom(false);
     case ' ':
       return handler->Tag();
+    case 'l':
+      return handler->ChangeList();
     case 'U':
       return view->tagged.clear();
     case 'h':

@@ -6,6 +6,8 @@
 #include <limits>
 #include <map>
 
+#include "absl/strings/str_cat.h"
+
 namespace utlz::top {
 namespace {
 
@@ -93,6 +95,23 @@ std::vector<ProcessRow> AsTree(std::vector<ProcessRow> rows, const View& view) {
   return tree;
 }
 
+// Of a LiveKernel or a LiveOwner.
+template <typename Entry>
+WorkRow RowOf(WorkId id, const Entry& entry) {
+  const auto known = [](bool has, double value) {
+    return has ? std::make_optional(value) : std::nullopt;
+  };
+  return {.id = id,
+          .name = entry.name(),
+          .time_share = known(entry.has_time_share(), entry.time_share()),
+          .mean_time_ns = known(entry.has_mean_time_ns(), entry.mean_time_ns()),
+          .roof_share = known(entry.has_roof_share(), entry.roof_share()),
+          .flops_per_second = known(entry.has_flops_per_second(), entry.flops_per_second()),
+          .dram_bytes_per_second =
+              known(entry.has_dram_bytes_per_second(), entry.dram_bytes_per_second()),
+          .bound = entry.bound()};
+}
+
 }  // namespace
 
 std::vector<const GpuSnapshot*> VisibleGpus(const Snapshot& snapshot, const View& view) {
@@ -128,14 +147,26 @@ std::vector<ProcessRow> ProcessRows(const Snapshot& snapshot, const View& view) 
   return view.tree ? AsTree(std::move(rows), view) : rows;
 }
 
-std::vector<const LiveKernel*> KernelRows(const RunOfProcess& live) {
-  std::vector<const LiveKernel*> rows;
+std::vector<WorkRow> WorkRows(const RunOfProcess& live, WorkKind listed) {
+  std::vector<WorkRow> rows;
   if (live.run == nullptr) return rows;
+  const uint32_t collector = live.run->collector_pid();
+  if (listed != WorkKind::kKernels) {
+    const bool layers = listed == WorkKind::kLayers;
+    for (const LiveOwner& owner : layers ? live.run->layers() : live.run->lines()) {
+      rows.push_back(RowOf(WorkId{collector, listed, owner.id()}, owner));
+      rows.back().about = owner.module_class();
+      if (owner.instances() > 1) {
+        absl::StrAppend(&rows.back().name, " (", owner.instances(), ")");
+      }
+    }
+    return rows;
+  }
   for (const LiveKernel& kernel : live.run->kernels()) {
     const auto& pids = kernel.pids();
-    if (std::find(pids.begin(), pids.end(), live.process->pid()) != pids.end()) {
-      rows.push_back(&kernel);
-    }
+    if (std::find(pids.begin(), pids.end(), live.process->pid()) == pids.end()) continue;
+    rows.push_back(RowOf(WorkId{collector, listed, kernel.id()}, kernel));
+    rows.back().about = kernel.family();
   }
   return rows;
 }
@@ -147,21 +178,26 @@ size_t SelectedProcess(const std::vector<ProcessRow>& rows, const View& view) {
   return 0;
 }
 
-size_t SelectedKernel(const std::vector<const LiveKernel*>& rows, const View& view) {
+size_t SelectedWork(const std::vector<WorkRow>& rows, const View& view) {
   for (size_t i = 0; i < rows.size(); ++i) {
-    if (view.kernel && rows[i]->id() == view.kernel->kernel) return i;
+    if (view.work && rows[i].id == *view.work) return i;
   }
   return 0;
-}
-
-KernelId IdOf(const LiveSnapshot& run, const LiveKernel& kernel) {
-  return {run.collector_pid(), kernel.id()};
 }
 
 const char* NameOf(SortKey key) {
   constexpr std::array<const char*, kSortKeys> kNames = {
       "GPU", "PID", "user", "GPU memory", "step", "HFU", "CPU", "host memory", "time"};
   return kNames[static_cast<size_t>(key)];
+}
+
+const char* NameOf(WorkKind kind) {
+  constexpr std::array<const char*, kWorkKinds> kNames = {"kernel", "layer", "line"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+WorkKind After(WorkKind kind) {
+  return static_cast<WorkKind>((static_cast<int>(kind) + 1) % kWorkKinds);
 }
 
 }  // namespace utlz::top

@@ -1,4 +1,5 @@
-// The rows of the tables: which processes and kernels are shown, in which order. Pure.
+// The rows of the tables: which processes, and which kernels, layers or lines are shown, in which
+// order. Pure.
 #ifndef UTLZ_TOOLS_TOP_SCREEN_ROWS_H_
 #define UTLZ_TOOLS_TOP_SCREEN_ROWS_H_
 
@@ -26,17 +27,32 @@ std::vector<const GpuSnapshot*> VisibleGpus(const Snapshot& snapshot, const View
 
 std::vector<ProcessRow> ProcessRows(const Snapshot& snapshot, const View& view);
 
-// Of the run of this process, those that it launched first: most time first.
-std::vector<const LiveKernel*> KernelRows(const RunOfProcess& live);
+// A kernel, a layer or a line. Texts are not escaped.
+struct WorkRow {
+  WorkId id = {};
+  std::string name = {};
+  std::string about = {};  // the family of a kernel, the class of a layer; may be empty
+  std::optional<double> time_share = {};
+  std::optional<double> mean_time_ns = {};
+  std::optional<double> roof_share = {};
+  std::optional<double> flops_per_second = {};
+  std::optional<double> dram_bytes_per_second = {};
+  Bound bound = BOUND_UNKNOWN;
+};
+
+// Most time first. Kernels are those that this process launched; layers and lines are of its run.
+std::vector<WorkRow> WorkRows(const RunOfProcess& live, WorkKind listed);
 
 // The row that is selected; 0 where what was is gone.
 size_t SelectedProcess(const std::vector<ProcessRow>& rows, const View& view);
-size_t SelectedKernel(const std::vector<const LiveKernel*>& rows, const View& view);
-
-KernelId IdOf(const LiveSnapshot& run, const LiveKernel& kernel);
+size_t SelectedWork(const std::vector<WorkRow>& rows, const View& view);
 
 // "GPU memory" and so on.
 const char* NameOf(SortKey key);
+// "kernel", "layer" or "line".
+const char* NameOf(WorkKind kind);
+// The list after this one.
+WorkKind After(WorkKind kind);
 
 }  // namespace utlz::top
 

@@ -15,7 +15,7 @@
 
 namespace utlz::top {
 
-enum class Page : uint8_t { kMain, kProcess, kKernel, kHelp };
+enum class Page : uint8_t { kMain, kProcess, kWork, kHelp };
 
 // Of the table of processes.
 enum class SortKey : uint8_t {
@@ -32,7 +32,7 @@ enum class SortKey : uint8_t {
 inline constexpr int kSortKeys = 9;
 
 // Where the arrow keys move.
-enum class Focus : uint8_t { kProcesses, kKernels };
+enum class Focus : uint8_t { kProcesses, kWork };
 
 struct View {
   // Of the terminal.
@@ -56,9 +56,10 @@ struct View {
   std::set<pid_t> folded = {};  // in the tree, their children are not shown
   Focus focus = Focus::kProcesses;
   std::optional<pid_t> process = {};  // selected
-  std::optional<KernelId> kernel = {};
-  size_t first_process = 0;  // at the top of the table
-  size_t first_kernel = 0;
+  WorkKind listed = WorkKind::kKernels;
+  std::optional<WorkId> work = {};  // selected in that list
+  size_t first_process = 0;         // at the top of the table
+  size_t first_work = 0;
   size_t help_line = 0;
   size_t ticks_a_dot = 1;  // of charts
 };

@@ -1,0 +1,202 @@
+#include "collector/live/live_owners.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "collector/live/live_message.h"
+#include "collector/summary/owners_summary.h"
+#include "proto/valid_text.h"
+
+namespace utlz {
+namespace {
+
+constexpr char kNotAskedFor[] =
+    "no stacks: 'utlz run' and 'utlz attach' with --stacks auto show layers and lines of Python";
+constexpr char kNoneYet[] = "no launch with a stack was traced yet";
+
+std::string Text(std::string text) {
+  if (text.size() > kMaxLiveTextBytes) text.resize(kMaxLiveTextBytes);
+  MakeValidUtf8(text.data(), text.size());
+  return text;
+}
+
+std::optional<double> Ratio(double part, double whole) {
+  return whole > 0 ? std::make_optional(part / whole) : std::nullopt;
+}
+
+std::string ReasonOf(const RunState& run_state) {
+  std::string reason = WhyWithoutStacks(run_state);
+  if (!reason.empty() || !run_state.stack_work.empty()) return reason;
+  if (run_state.launches == 0) return kNoneYet;
+  const auto& processes = run_state.processes.processes();
+  const bool asked_for = std::any_of(processes.begin(), processes.end(), [](const auto& entry) {
+    return entry.second->status.stack_calls() > 0;
+  });
+  return asked_for ? kNoneYet : kNotAskedFor;
+}
+
+}  // namespace
+
+void LiveOwners::Work::Add(const KernelOfWholeRun& kernel, double time_ns) {
+  bound_ns[static_cast<size_t>(kernel.bound)] += time_ns;
+  if (kernel.roof_share) {
+    roofed_ns += time_ns;
+    roofline_ns += time_ns * *kernel.roof_share;
+  }
+  if (kernel.flops_per_second) {
+    counted_ns += time_ns;
+    flops += time_ns * *kernel.flops_per_second;
+  }
+  if (kernel.dram_bytes_per_second) {
+    read_ns += time_ns;
+    bytes += time_ns * *kernel.dram_bytes_per_second;
+  }
+}
+
+uint32_t LiveOwners::List::Find(const std::string& key, const char* kind, const std::string& name) {
+  const auto known = by_key.find(key);
+  if (known != by_key.end()) return known->second;
+  if (owners.size() + 1 >= kMostOwners && key != "other") return Find("other", "other", "(others)");
+  const auto index = static_cast<uint32_t>(owners.size());
+  owners.push_back({.kind = kind, .name = Text(name), .module_class = {}, .paths = {}});
+  by_key.emplace(key, index);
+  return index;
+}
+
+LiveOwners::Launched LiveOwners::List::Growth(size_t owner) const {
+  Launched now = tables.newest()[owner];
+  if (!tables.spans() || owner >= tables.oldest().size()) return now;
+  const Launched& then = tables.oldest()[owner];
+  now.launches -= std::min(now.launches, then.launches);
+  now.time_ns -= std::min(now.time_ns, then.time_ns);
+  return now;
+}
+
+std::vector<uint32_t> LiveOwners::List::Longest() const {
+  std::vector<std::pair<uint64_t, uint32_t>> times;
+  for (uint32_t i = 0; i < tables.newest().size(); ++i) {
+    const uint64_t time_ns = Growth(i).time_ns;
+    if (time_ns > 0) times.emplace_back(time_ns, i);
+  }
+  const size_t most = std::min(times.size(), kMostShown);
+  std::partial_sort(times.begin(), times.begin() + static_cast<ptrdiff_t>(most), times.end(),
+                    [](const auto& a, const auto& b) {
+                      return a.first != b.first ? a.first > b.first : a.second < b.second;
+                    });
+  std::vector<uint32_t> longest;
+  for (size_t i = 0; i < most; ++i) longest.push_back(times[i].second);
+  return longest;
+}
+
+void LiveOwners::List::AddTo(google::protobuf::RepeatedPtrField<LiveOwner>* shown) const {
+  double all_ns = 0;
+  for (size_t i = 0; i < tables.newest().size(); ++i) {
+    all_ns += static_cast<double>(Growth(i).time_ns);
+  }
+  for (const uint32_t index : Longest()) {
+    const Owner& owner = owners[index];
+    const Work& work = works[index];
+    const Launched growth = Growth(index);
+    const auto time_ns = static_cast<double>(growth.time_ns);
+    LiveOwner* const one = shown->Add();
+    one->set_id(index);
+    one->set_kind(owner.kind);
+    one->set_name(owner.name);
+    one->set_module_class(owner.module_class);
+    if (!owner.paths.empty()) one->set_instances(static_cast<uint32_t>(owner.paths.size()));
+    one->set_time_share(time_ns / all_ns);
+    if (growth.launches > 0) {
+      one->set_mean_time_ns(time_ns / static_cast<double>(growth.launches));
+    }
+    const auto bound = std::max_element(work.bound_ns.begin(), work.bound_ns.end());
+    one->set_bound(static_cast<Bound>(bound - work.bound_ns.begin()));
+    if (const auto roof = Ratio(work.roofline_ns, work.roofed_ns)) one->set_roof_share(*roof);
+    if (const auto rate = Ratio(work.flops, work.counted_ns)) one->set_flops_per_second(*rate);
+    if (const auto rate = Ratio(work.bytes, work.read_ns)) one->set_dram_bytes_per_second(*rate);
+  }
+}
+
+uint32_t LiveOwners::OwnerOf(uint32_t stack, List* list, const std::function<uint32_t()>& find) {
+  if (stack >= list->of_stack.size()) list->of_stack.resize(stack + size_t{1});
+  if (list->of_stack[stack] == 0) list->of_stack[stack] = find() + 1;
+  return list->of_stack[stack] - 1;
+}
+
+uint32_t LiveOwners::LayerOf(uint32_t stack) {
+  return OwnerOf(stack, &layers_, [&] {
+    const LayerOwner layer = stacks_->LayerOf(stack);
+    if (layer.kind == "optimizer") return layers_.Find("optimizer", "optimizer", "(optimizer)");
+    if (layer.kind == "unknown") return layers_.Find("unknown", "unknown", "(no stack)");
+    if (layer.kind != "layer") return layers_.Find("outside", "outside", "(outside of layers)");
+    const std::string path = PatternOf(layer.path);
+    const uint32_t index = layers_.Find("layer " + layer.model + "\n" + path, "layer",
+                                        path.empty() ? layer.model : path);
+    Owner& owner = layers_.owners[index];
+    if (owner.kind != "layer") return index;
+    owner.module_class = Text(layer.module_class);
+    if (owner.paths.size() < kMostInstances) owner.paths.insert(layer.path);
+    return index;
+  });
+}
+
+uint32_t LiveOwners::LineOf(uint32_t stack) {
+  return OwnerOf(stack, &lines_, [&] {
+    const StackFrame* const frame = stacks_->LineOf(stack);
+    if (frame == nullptr) return lines_.Find("unknown", "unknown", "(no line)");
+    const std::string name = LineName(*frame);
+    return lines_.Find("line " + name + "\n" + frame->file, "line", name);
+  });
+}
+
+void LiveOwners::Update(const RunState& run_state, const std::vector<KernelOfWholeRun>& kernels) {
+  if (run_state.stack_work.empty()) {
+    // What comes next is of these seconds.
+    layers_.tables.Add(run_state.NewestNs(), {});
+    lines_.tables.Add(run_state.NewestNs(), {});
+    return;
+  }
+  if (!stacks_) stacks_.emplace(run_state.stacks);
+  const std::vector<Kernel>& all = run_state.kernels.kernels();
+  std::vector<Launched> with_stacks(all.size());
+  Table layers;
+  Table lines;
+  for (List* list : {&layers_, &lines_}) list->works.assign(list->owners.size(), Work());
+  const auto add_to = [&](uint32_t owner, uint32_t kernel, const Launched& launched, List* list,
+                          Table* table) {
+    if (owner >= table->size()) table->resize(owner + size_t{1});
+    (*table)[owner].launches += launched.launches;
+    (*table)[owner].time_ns += launched.time_ns;
+    if (owner >= list->works.size()) list->works.resize(owner + size_t{1});
+    if (kernel >= kernels.size()) return;
+    list->works[owner].Add(kernels[kernel], static_cast<double>(launched.time_ns));
+  };
+  const auto add = [&](uint32_t stack, uint32_t kernel, const Launched& launched) {
+    add_to(LayerOf(stack), kernel, launched, &layers_, &layers);
+    add_to(LineOf(stack), kernel, launched, &lines_, &lines);
+  };
+  run_state.stack_work.ForEachSite(
+      [&](uint32_t kernel, uint32_t stack, const StackWork::Sums& sums) {
+        if (all[kernel].profiler) return;
+        with_stacks[kernel].launches += sums.launches;
+        with_stacks[kernel].time_ns += sums.time_ns;
+        add(stack, kernel, {sums.launches, sums.time_ns});
+      });
+  for (uint32_t i = 0; i < all.size(); ++i) {
+    if (all[i].profiler) continue;
+    const uint64_t launches = all[i].durations.count();
+    const uint64_t time_ns = all[i].durations.sum_ns();
+    if (launches <= with_stacks[i].launches || time_ns <= with_stacks[i].time_ns) continue;
+    add(kNoStack, i, {launches - with_stacks[i].launches, time_ns - with_stacks[i].time_ns});
+  }
+  layers_.tables.Add(run_state.NewestNs(), std::move(layers));
+  lines_.tables.Add(run_state.NewestNs(), std::move(lines));
+}
+
+void LiveOwners::AddTo(const RunState& run_state, LiveSnapshot* snapshot) const {
+  snapshot->set_owners_reason(Text(ReasonOf(run_state)));
+  if (!stacks_) return;
+  layers_.AddTo(snapshot->mutable_layers());
+  lines_.AddTo(snapshot->mutable_lines());
+}
+
+}  // namespace utlz

@@ -1,0 +1,179 @@
+#include "collector/live/live_owners.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "collector/live/live_message.h"
+#include "tests/support/run_builder.h"
+
+namespace utlz {
+namespace {
+
+class LiveOwnersTest : public ::testing::Test {
+ protected:
+  LiveOwnersTest() {
+    run_.StartRun();
+    run_.StartProcess();
+    run_.SendKernels({"gemm", "norm"});
+    strings_.set_first(3);
+    stacks_.set_first(1);
+  }
+
+  uint32_t Text(const std::string& text) {
+    const auto next = strings_.first() + static_cast<uint32_t>(strings_.values_size());
+    const auto [known, is_new] = texts_.try_emplace(text, next);
+    if (is_new) strings_.add_values(text);
+    return known->second;
+  }
+
+  uint32_t Push(uint32_t parent, StackFrameKind kind, const std::string& name,
+                const std::string& file, uint32_t line, const std::string& module_class) {
+    stacks_.add_parent(parent);
+    stacks_.add_kind(kind);
+    stacks_.add_name(Text(name));
+    stacks_.add_file(Text(file));
+    stacks_.add_line(line);
+    stacks_.add_module_class(Text(module_class));
+    return static_cast<uint32_t>(stacks_.parent_size());
+  }
+  uint32_t Module(uint32_t parent, const std::string& path, const std::string& module_class) {
+    return Push(parent, STACK_FRAME_MODULE, path, "", 0, module_class);
+  }
+  uint32_t Function(uint32_t parent, const std::string& name, uint32_t line) {
+    return Push(parent, STACK_FRAME_FUNCTION, name, "/home/kim/model.py", line, "");
+  }
+
+  void SendStacks() {
+    run_.Send(1, FRAME_STRINGS, strings_);
+    run_.Send(1, FRAME_STACKS, stacks_);
+  }
+
+  // A second of 50 launches of a millisecond, each with one of the stacks in turn.
+  void SendSecond(uint64_t second, const std::vector<uint32_t>& stacks, uint32_t kernel = 0) {
+    constexpr uint64_t kMillisecondNs = 1'000'000;
+    std::vector<Launch> launches;
+    for (uint64_t i = 0; i < 50; ++i) {
+      launches.push_back(
+          RunBuilder::LaunchAt((1000 * second + 10 * i) * kMillisecondNs, kMillisecondNs, kernel));
+      launches.back().stack = stacks[i % stacks.size()];
+    }
+    run_.SendLaunches(launches);
+  }
+
+  LiveSnapshot Take() {
+    LiveSnapshot snapshot;
+    owners_.Update(run_.intake().Advance(), kernels_);
+    owners_.AddTo(run_.intake().Advance(), &snapshot);
+    EXPECT_TRUE(CheckLive(snapshot).ok());
+    return snapshot;
+  }
+
+  RunBuilder run_;
+  Strings strings_;
+  std::map<std::string, uint32_t> texts_;
+  Stacks stacks_;
+  LiveOwners owners_;
+  std::vector<KernelOfWholeRun> kernels_;
+};
+
+TEST_F(LiveOwnersTest, LayersOfOnePatternAreOne) {
+  const uint32_t model = Module(0, "", "Model");
+  const uint32_t first = Function(Module(model, "blocks.0.mlp", "Mlp"), "forward", 41);
+  const uint32_t second = Function(Module(model, "blocks.1.mlp", "Mlp"), "forward", 41);
+  const uint32_t optimizer = Push(0, STACK_FRAME_OPTIMIZER, "AdamW", "", 0, "");
+  SendStacks();
+  SendSecond(0, {first, second, first, optimizer, kNoStack});
+  const LiveSnapshot snapshot = Take();
+  ASSERT_EQ(snapshot.layers_size(), 3);
+  EXPECT_EQ(snapshot.layers(0).name(), "blocks.*.mlp");
+  EXPECT_EQ(snapshot.layers(0).kind(), "layer");
+  EXPECT_EQ(snapshot.layers(0).module_class(), "Mlp");
+  EXPECT_EQ(snapshot.layers(0).instances(), 2u);
+  EXPECT_DOUBLE_EQ(snapshot.layers(0).time_share(), 0.6);
+  EXPECT_EQ(snapshot.layers(0).mean_time_ns(), 1'000'000);
+  EXPECT_FALSE(snapshot.layers(0).has_roof_share()) << "no kernel's is known";
+  EXPECT_EQ(snapshot.layers(1).kind(), "optimizer");
+  EXPECT_EQ(snapshot.layers(2).kind(), "unknown");
+  ASSERT_EQ(snapshot.lines_size(), 2);
+  EXPECT_EQ(snapshot.lines(0).name(), "model.py:41 forward");
+  EXPECT_DOUBLE_EQ(snapshot.lines(0).time_share(), 0.6);
+  EXPECT_EQ(snapshot.owners_reason(), "");
+}
+
+TEST_F(LiveOwnersTest, WorkIsThatOfTheKernels) {
+  const uint32_t layer = Module(Module(0, "", "Model"), "head", "Linear");
+  SendStacks();
+  SendSecond(0, {layer}, 0);
+  SendSecond(1, {layer}, 1);
+  SendSecond(2, {layer}, 1);
+  kernels_.resize(2);
+  kernels_[0].bound = BOUND_COMPUTE;
+  kernels_[0].roof_share = 0.9;
+  kernels_[0].flops_per_second = 3e12;
+  kernels_[1].bound = BOUND_MEMORY;
+  kernels_[1].roof_share = 0.3;
+  kernels_[1].dram_bytes_per_second = 1e12;
+  const LiveSnapshot snapshot = Take();
+  ASSERT_EQ(snapshot.layers_size(), 1);
+  EXPECT_EQ(snapshot.layers(0).bound(), BOUND_MEMORY) << "of most of its time";
+  EXPECT_NEAR(snapshot.layers(0).roof_share(), 0.5, 1e-9);
+  EXPECT_NEAR(snapshot.layers(0).flops_per_second(), 3e12, 1) << "of the kernels that have it";
+  EXPECT_NEAR(snapshot.layers(0).dram_bytes_per_second(), 1e12, 1);
+}
+
+TEST_F(LiveOwnersTest, SharesAreOfTheLastSeconds) {
+  const uint32_t before = Module(0, "warmup", "Linear");
+  const uint32_t after = Module(0, "head", "Linear");
+  SendStacks();
+  SendSecond(0, {before});
+  EXPECT_EQ(Take().layers(0).name(), "warmup");
+  for (uint64_t second = 1; second < 40; ++second) {
+    SendSecond(second, {after});
+    Take();
+  }
+  const LiveSnapshot snapshot = Take();
+  ASSERT_EQ(snapshot.layers_size(), 1);
+  EXPECT_EQ(snapshot.layers(0).name(), "head");
+  EXPECT_EQ(snapshot.layers(0).time_share(), 1);
+}
+
+// However many a program has, or makes up.
+TEST_F(LiveOwnersTest, OwnersAreBounded) {
+  std::vector<uint32_t> stacks;
+  const std::string letters = "abcdefghijklmnopqrstuvwxyz";
+  for (size_t i = 0; i < LiveOwners::kMostOwners + 500; ++i) {
+    std::string name;
+    for (size_t rest = i, digits = 0; digits < 4; rest /= 26, ++digits) name += letters[rest % 26];
+    stacks.push_back(Module(0, name, std::string(2000, 'c')));
+  }
+  SendStacks();
+  for (size_t i = 0; i < stacks.size(); i += 50) {
+    SendSecond(i / 50, {stacks.begin() + static_cast<ptrdiff_t>(i),
+                        stacks.begin() + static_cast<ptrdiff_t>(std::min(i + 50, stacks.size()))});
+  }
+  const LiveSnapshot snapshot = Take();
+  EXPECT_EQ(snapshot.layers_size(), static_cast<int>(LiveOwners::kMostShown));
+  EXPECT_EQ(snapshot.layers(0).kind(), "other");
+  EXPECT_NEAR(snapshot.layers(0).time_share(), 501.0 / static_cast<double>(stacks.size()), 0.01);
+  EXPECT_FALSE(EncodeLive(snapshot).empty());
+}
+
+TEST_F(LiveOwnersTest, SaysWhyThereAreNone) {
+  SendSecond(0, {kNoStack});
+  EXPECT_NE(Take().owners_reason().find("--stacks auto"), std::string::npos);
+  EXPECT_EQ(Take().layers_size(), 0);
+  AgentStatus status;
+  status.set_stack_calls(5);
+  run_.Send(1, FRAME_AGENT_STATUS, status);
+  EXPECT_NE(Take().owners_reason().find("yet"), std::string::npos);
+  status.set_no_stack(NO_STACK_NO_PYTHON);
+  run_.Send(1, FRAME_AGENT_STATUS, status);
+  EXPECT_NE(Take().owners_reason().find("no interpreter of Python"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace utlz
