@@ -132,6 +132,7 @@ bool Agent::StartTracing() {
   budget_.Start(MonotonicNs(), budget_ppm_);
   wanted_ = welcome_.state == static_cast<uint32_t>(AgentState::kTracing);
   no_stack_ = NoStack::kNone;
+  no_backward_ = NoBackward::kNone;
   const bool on = wanted_ && registration_.Ours();
   if (on) WatchNewWork();  // before any launch
   if (on) OpenStacks();

@@ -189,6 +189,7 @@ class Agent {
   uint64_t loads_seen_ = 0;
   LaunchCallbacks launch_callbacks_;
   NoStack no_stack_ = NoStack::kNone;  // why the last window had none that wanted them
+  NoBackward no_backward_ = NoBackward::kNone;  // why its backward launches had no owner
   bool wanted_ = false;                // the collector wants records
   uint32_t wanted_flags_ = 0;
   uint32_t budget_ppm_ = 0;

@@ -174,6 +174,7 @@ NoStack Agent::SubscribeToLaunches() {
   if (ready) recorder_.stacks().BeginWindow();
   recorder_.Unlock();
   if (!ready) return NoStack::kNoMemory;
+  no_backward_ = recorder_.stacks().FindAutograd();  // takes that lock too
   if (!may_subscribe_) return NoStack::kNotSubscribed;
   return launch_callbacks_.On(cupti_, LaunchCallback) == cupti::kSuccess ? NoStack::kNone
                                                                          : NoStack::kNotSubscribed;

@@ -23,6 +23,11 @@ std::string RecoverableCell(const OwnerSummary& owner) {
   return TimeText(KnownValue(owner.has_estimated_savings_ns(), owner.estimated_savings_ns()), 2);
 }
 
+// What is in neither of the two other passes.
+double ForwardTimeNs(const OwnerSummary& owner) {
+  return owner.time_ns() - owner.backward_time_ns() - owner.recomputation_time_ns();
+}
+
 std::string ErrorCell(const OwnerSummary& owner) {
   if (!owner.has_estimated_savings_error_ns()) return "";
   return "± " + TimeText(kNormal95 * owner.estimated_savings_error_ns(), 2);
@@ -55,6 +60,8 @@ class OwnerTable {
              const TextOptions& options)
       : owners_(owners),
         with_idle_(with_idle),
+        with_backward_(with_idle && owners.backward_share() > 0),
+        with_recomputation_(with_idle && owners.recomputation_share() > 0),
         options_(options),
         table_(Columns(title), options.columns) {}
 
@@ -62,6 +69,15 @@ class OwnerTable {
     std::vector<std::string> cells = {
         name, TimeText(KnownValue(owner.has_time_ns(), owner.time_ns())),
         ShortPercentText(KnownValue(owner.has_time_share(), owner.time_share()))};
+    if (with_backward_) {
+      cells.push_back(TimeText(ForwardTimeNs(owner)));
+      cells.push_back(
+          TimeText(KnownValue(owner.has_backward_time_ns(), owner.backward_time_ns())));
+    }
+    if (with_recomputation_) {
+      cells.push_back(
+          TimeText(KnownValue(owner.has_recomputation_time_ns(), owner.recomputation_time_ns())));
+    }
     if (with_idle_)
       cells.push_back(TimeText(KnownValue(owner.has_idle_before_ns(), owner.idle_before_ns())));
     for (std::string cell :
@@ -80,7 +96,7 @@ class OwnerTable {
     if (owners_.idle_time_ns() <= 0 || idle_ns < kIdleWorthARow * owners_.idle_time_ns()) return;
     std::string text = "    idle before it: " + PercentText(idle_ns / owners_.idle_time_ns());
     if (owner.has_idle_after()) text += ", mostly after " + EscapeForTerminal(owner.idle_after());
-    std::vector<std::string> cells(with_idle_ ? 10 : 9);
+    std::vector<std::string> cells(Columns("").size());
     cells[0] = CutMiddle(text, table_.free_width());
     table_.AddRow(std::move(cells), Style::kFaint);
   }
@@ -95,6 +111,8 @@ class OwnerTable {
  private:
   std::vector<Table::Column> Columns(const std::string& title) const {
     std::vector<Table::Column> columns = {{title, 0, true}, {"time", 8}, {"share", 5}};
+    if (with_backward_) columns.insert(columns.end(), {{"forward", 8}, {"backward", 8}});
+    if (with_recomputation_) columns.push_back({"recomputed", 10});
     if (with_idle_) columns.push_back({"idle before", 11});
     for (const Table::Column& column : std::vector<Table::Column>{
              {"FLOPs", 6}, {"bytes", 8}, {"HFU", 4}, {"bound", 7}, {"savings", 7}, {"±", 9}}) {
@@ -105,6 +123,7 @@ class OwnerTable {
 
   const OwnersSummary& owners_;
   bool with_idle_;
+  bool with_backward_, with_recomputation_;
   const TextOptions& options_;
   Table table_;
 };
@@ -160,6 +179,18 @@ std::string RenderOperations(const OwnersSummary& owners, const TextOptions& opt
   return table.Render(rows.size() - shown) + Wrap(note, options.columns, 2);
 }
 
+// Nothing where no backward pass is known.
+std::string PassText(const OwnersSummary& owners) {
+  std::string text;
+  const auto add = [&text](double share, const std::string& what) {
+    if (share > 0) text += (text.empty() ? " " : ", ") + PercentText(share) + " " + what;
+  };
+  add(owners.backward_share(), "are backward passes");
+  add(owners.recomputation_share(), "forward passes computed again for them");
+  if (!text.empty()) add(owners.optimizer_share(), "optimizers");
+  return text.empty() ? text : text + ".";
+}
+
 }  // namespace
 
 std::string RenderCoverage(const OwnersSummary& owners, const TextOptions& options) {
@@ -167,7 +198,8 @@ std::string RenderCoverage(const OwnersSummary& owners, const TextOptions& optio
   if (owners.has_line_share()) {
     text = "Of the kernels' time " + PercentText(owners.line_share()) + " has a line, " +
            PercentText(owners.layer_share()) + " a layer, " + PercentText(owners.inferred_share()) +
-           " an inferred one, and " + PercentText(owners.ownerless_share()) + " no owner.";
+           " an inferred one, and " + PercentText(owners.ownerless_share()) + " no owner." +
+           PassText(owners);
   }
   if (owners.has_note()) {
     text +=
