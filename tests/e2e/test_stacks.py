@@ -146,7 +146,7 @@ class StacksTest(EndToEndTest):
     def owned_kernels(self, run):
         """Of each kernel in its order: its name, layer, line, pass, whether that is inferred."""
         trace = self.folder / "trace.json"
-        made = self.utlz("export", "--format", "chrome", "-o", str(trace), str(run.profile))
+        made = self.utlz("export", "--force", "--format", "chrome", "-o", str(trace), str(run.profile))
         self.assertEqual(made.returncode, 0, made.stderr)
         kernels = [event for event in json.loads(trace.read_text())["traceEvents"]
                    if event.get("cat") == "kernel"]

@@ -24,6 +24,7 @@ class Linear(torch.nn.Module):
         tape.operate("gemm", self.path, has_weights=True)
         tape.view(self.path)
         tape.operate("relu", self.path)
+        return tape
 
 
 class Attention(torch.nn.Module):
@@ -34,6 +35,7 @@ class Attention(torch.nn.Module):
 
     def forward(self, tape):
         tape.custom("embed", self.path, self.backward)
+        return tape
 
 
 class Block(torch.nn.Module):
@@ -45,8 +47,7 @@ class Block(torch.nn.Module):
 
     def forward(self, tape):
         tape.operate("norm", self.path)
-        self.norm(tape)
-        self.mlp(tape)
+        return self.mlp(self.norm(tape))
 
 
 class Model(torch.nn.Module):
@@ -60,9 +61,7 @@ class Model(torch.nn.Module):
 
     def forward(self, tape):
         tape.checkpoint(self.first)
-        self.attention(tape)
-        self.second(tape)
-        self.head(tape)
+        return self.head(self.second(self.attention(tape)))
 
 
 class Other(torch.nn.Module):
@@ -73,7 +72,7 @@ class Other(torch.nn.Module):
 
     def forward(self, tape):
         tape.operate("embed", self.path)
-        self.inner(tape)
+        return self.inner(tape)
 
 
 def name_modules(module, path):
