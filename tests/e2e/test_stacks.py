@@ -182,6 +182,9 @@ class StacksTest(EndToEndTest):
                 self.assertGreater(owners["inferred_share"], 0.1)
                 self.assertNotIn("note", owners)
                 self.assert_passes(owners)
+                text = self.utlz("report", "--by", "layer", str(run.profile)).stdout
+                self.assertIn("are backward passes", text)
+                self.assertRegex(text, r"passes of layers +time +forward +backward +recomputed")
 
     def assert_passes(self, owners):
         """A layer's passes are those of the layers in it and its own."""

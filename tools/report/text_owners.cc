@@ -23,14 +23,20 @@ std::string RecoverableCell(const OwnerSummary& owner) {
   return TimeText(KnownValue(owner.has_estimated_savings_ns(), owner.estimated_savings_ns()), 2);
 }
 
-// What is in neither of the two other passes.
-double ForwardTimeNs(const OwnerSummary& owner) {
+// What is in neither of the two other passes. Optimizers are in none.
+std::optional<double> ForwardTimeNs(const OwnerSummary& owner) {
+  if (owner.kind() == "unknown" || owner.kind() == "optimizer") return std::nullopt;
   return owner.time_ns() - owner.backward_time_ns() - owner.recomputation_time_ns();
 }
 
 std::string ErrorCell(const OwnerSummary& owner) {
   if (!owner.has_estimated_savings_error_ns()) return "";
   return "± " + TimeText(kNormal95 * owner.estimated_savings_error_ns(), 2);
+}
+
+// A backward pass has a few launches that are, everywhere.
+bool IsMostlyInferred(const OwnerSummary& owner) {
+  return owner.inferred_time_ns() > owner.time_ns() / 2;
 }
 
 // The last part of a path, deeper in the more parts there are. Of layers that are summed the whole
@@ -51,7 +57,7 @@ std::string TreeName(const Rows& rows, int index) {
   std::string name =
       depth > 1 && dot != std::string::npos ? owner.name().substr(dot + 1) : owner.name();
   name = std::string(2 * depth, ' ') + EscapeForTerminal(name);
-  return owner.inferred_time_ns() > 0 ? name + " (inferred)" : name;
+  return IsMostlyInferred(owner) ? name + " (inferred)" : name;
 }
 
 class OwnerTable {
@@ -60,8 +66,6 @@ class OwnerTable {
              const TextOptions& options)
       : owners_(owners),
         with_idle_(with_idle),
-        with_backward_(with_idle && owners.backward_share() > 0),
-        with_recomputation_(with_idle && owners.recomputation_share() > 0),
         options_(options),
         table_(Columns(title), options.columns) {}
 
@@ -69,15 +73,6 @@ class OwnerTable {
     std::vector<std::string> cells = {
         name, TimeText(KnownValue(owner.has_time_ns(), owner.time_ns())),
         ShortPercentText(KnownValue(owner.has_time_share(), owner.time_share()))};
-    if (with_backward_) {
-      cells.push_back(TimeText(ForwardTimeNs(owner)));
-      cells.push_back(
-          TimeText(KnownValue(owner.has_backward_time_ns(), owner.backward_time_ns())));
-    }
-    if (with_recomputation_) {
-      cells.push_back(
-          TimeText(KnownValue(owner.has_recomputation_time_ns(), owner.recomputation_time_ns())));
-    }
     if (with_idle_)
       cells.push_back(TimeText(KnownValue(owner.has_idle_before_ns(), owner.idle_before_ns())));
     for (std::string cell :
@@ -96,7 +91,7 @@ class OwnerTable {
     if (owners_.idle_time_ns() <= 0 || idle_ns < kIdleWorthARow * owners_.idle_time_ns()) return;
     std::string text = "    idle before it: " + PercentText(idle_ns / owners_.idle_time_ns());
     if (owner.has_idle_after()) text += ", mostly after " + EscapeForTerminal(owner.idle_after());
-    std::vector<std::string> cells(Columns("").size());
+    std::vector<std::string> cells(with_idle_ ? 10 : 9);
     cells[0] = CutMiddle(text, table_.free_width());
     table_.AddRow(std::move(cells), Style::kFaint);
   }
@@ -111,8 +106,6 @@ class OwnerTable {
  private:
   std::vector<Table::Column> Columns(const std::string& title) const {
     std::vector<Table::Column> columns = {{title, 0, true}, {"time", 8}, {"share", 5}};
-    if (with_backward_) columns.insert(columns.end(), {{"forward", 8}, {"backward", 8}});
-    if (with_recomputation_) columns.push_back({"recomputed", 10});
     if (with_idle_) columns.push_back({"idle before", 11});
     for (const Table::Column& column : std::vector<Table::Column>{
              {"FLOPs", 6}, {"bytes", 8}, {"HFU", 4}, {"bound", 7}, {"savings", 7}, {"±", 9}}) {
@@ -123,8 +116,38 @@ class OwnerTable {
 
   const OwnersSummary& owners_;
   bool with_idle_;
-  bool with_backward_, with_recomputation_;
   const TextOptions& options_;
+  Table table_;
+};
+
+// Forward and backward apart, of the same rows; nothing where no backward pass is known.
+class PassTable {
+ public:
+  PassTable(const std::string& title, const OwnersSummary& owners, const TextOptions& options)
+      : is_wanted_(owners.backward_share() > 0 || owners.recomputation_share() > 0),
+        color_(options.color),
+        table_({{title, 0, true},
+                {"time", 9},
+                {"forward", 9},
+                {"backward", 9},
+                {"recomputed", 10},
+                {"inferred", 9}},
+               options.columns) {}
+
+  void Add(const std::string& name, const OwnerSummary& owner) {
+    if (!is_wanted_ || !owner.has_time_ns()) return;
+    table_.AddRow(
+        {name, TimeText(owner.time_ns()), TimeText(ForwardTimeNs(owner)),
+         TimeText(KnownValue(owner.has_backward_time_ns(), owner.backward_time_ns())),
+         TimeText(KnownValue(owner.has_recomputation_time_ns(), owner.recomputation_time_ns())),
+         TimeText(KnownValue(owner.has_inferred_time_ns(), owner.inferred_time_ns()))});
+  }
+
+  std::string Render() const { return table_.empty() ? "" : "\n" + table_.Render(color_); }
+
+ private:
+  bool is_wanted_;
+  bool color_;
   Table table_;
 };
 
@@ -141,19 +164,26 @@ std::string RenderTree(const std::string& title, const OwnersSummary& owners, co
   shown.resize(shown.size() - left_out);
   std::sort(shown.begin(), shown.end());
   OwnerTable table(title, owners, true, options);
-  for (const int i : shown) table.Add(TreeName(rows, i), rows.Get(i));
-  return table.Render(static_cast<int>(left_out));
+  PassTable passes("passes of " + title, owners, options);
+  for (const int i : shown) {
+    table.Add(TreeName(rows, i), rows.Get(i));
+    passes.Add(TreeName(rows, i), rows.Get(i));
+  }
+  return table.Render(static_cast<int>(left_out)) + passes.Render();
 }
 
 std::string RenderLines(const OwnersSummary& owners, const TextOptions& options) {
   const Rows& rows = owners.lines();
   OwnerTable table("lines", owners, true, options);
+  PassTable passes("passes of lines", owners, options);
   const int shown = std::min(rows.size(), static_cast<int>(options.top));
   for (int i = 0; i < shown; ++i) {
-    table.Add(EscapeForTerminal(rows.Get(i).name()), rows.Get(i));
+    const std::string name = EscapeForTerminal(rows.Get(i).name());
+    table.Add(name, rows.Get(i));
     table.AddIdle(rows.Get(i));
+    passes.Add(name, rows.Get(i));
   }
-  return table.Render(rows.size() - shown);
+  return table.Render(rows.size() - shown) + passes.Render();
 }
 
 // Marked where no operation is known, only the kind of the kernels' work.
