@@ -16,6 +16,22 @@ bool IsOptimizer(const StackFrame& frame) {
          (frame.kind == STACK_FRAME_FUNCTION && Holds(frame.file, "/torch/optim/"));
 }
 
+// "AdamW" of `AdamW.step`; the base class, whose functions are around that one, has no name.
+std::string_view OptimizerOf(std::string_view function) {
+  constexpr std::string_view kStep = ".step";
+  if (!function.ends_with(kStep)) return {};
+  const std::string_view name = function.substr(0, function.size() - kStep.size());
+  return name == "Optimizer" ? std::string_view() : name;
+}
+
+// The innermost frame decides: a backward pass may lie inside of a recomputation.
+void SetPass(const StackFrame& frame, LayerOwner* owner) {
+  if (owner->pass != LaunchPass::kForward) return;
+  if (frame.kind == STACK_FRAME_BACKWARD) owner->pass = LaunchPass::kBackward;
+  if (frame.kind == STACK_FRAME_RECOMPUTATION) owner->pass = LaunchPass::kRecomputation;
+  if (owner->pass != LaunchPass::kForward) owner->inferred = frame.inferred;
+}
+
 }  // namespace
 
 std::string PatternOf(const std::string& path) {
@@ -47,20 +63,28 @@ LayerOwner StackOwners::LayerOf(uint32_t stack) {
   if (stack == kNoStack) return {};
   const StackFrame *layer = nullptr, *model = nullptr;
   bool is_optimizer = false;
+  LayerOwner owner;
+  std::string optimizer;
   for (; stack != kNoStack; stack = stacks_.ParentOf(stack)) {
     const StackFrame& frame = stacks_.FrameOf(stack);
-    is_optimizer = is_optimizer || TraitsOf(stack).is_optimizer;
+    SetPass(frame, &owner);
+    if (TraitsOf(stack).is_optimizer) {
+      is_optimizer = true;
+      if (optimizer.empty()) optimizer = OptimizerOf(frame.name);
+    }
     if (frame.kind != STACK_FRAME_MODULE) continue;
     if (layer == nullptr) layer = &frame;
     model = &frame;
   }
-  LayerOwner owner;
   owner.kind = layer != nullptr ? "layer" : is_optimizer ? "optimizer" : "outside";
-  if (layer == nullptr) return owner;
+  if (layer == nullptr) {
+    if (is_optimizer) owner.path = optimizer;
+    return owner;
+  }
   owner.model = model->module_class;
   owner.path = layer->name;
   owner.module_class = layer->module_class;
-  owner.inferred = layer->inferred;
+  owner.inferred = owner.inferred || layer->inferred;
   return owner;
 }
 
@@ -83,7 +107,8 @@ bool IsFramework(const std::string& file) {
     }
   }
   // PyTorch also where it was built, and the interpreter's own library.
-  for (const char* part : {"/torch/nn/modules/", "/torch/nn/functional.py", "/torch/optim/"}) {
+  for (const char* part : {"/torch/nn/modules/", "/torch/nn/functional.py", "/torch/optim/",
+                           "/torch/autograd/", "/torch/utils/checkpoint.py"}) {
     if (Holds(file, part)) return true;
   }
   return Holds(file, "/lib/python3") && !Holds(file, "/site-packages/") &&

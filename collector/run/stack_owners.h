@@ -11,14 +11,21 @@
 
 namespace utlz {
 
+enum class LaunchPass {
+  kForward,        // or of no pass: whatever is not known to be of another one
+  kBackward,
+  kRecomputation,  // a forward pass that is done again for the backward pass
+};
+
 // Names are those of the target: not escaped, and of any bytes.
 struct LayerOwner {
   // `layer`; `optimizer` and `outside` for work of no layer; `unknown` without a stack.
   std::string kind = "unknown";
   std::string model;  // class of the outermost module
-  std::string path;   // empty for the outermost module itself
+  std::string path;   // empty for the outermost module itself; of an optimizer its class
   std::string module_class;
-  bool inferred = false;
+  LaunchPass pass = LaunchPass::kForward;
+  bool inferred = false;  // the layer, or where the pass belongs
 };
 
 // Remembers what files are, so that many stacks of long paths take little time. Thread safety:

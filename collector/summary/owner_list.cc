@@ -20,6 +20,8 @@ void OwnerAmount::Add(const WorkPart& part) {
   row_launches += part.launches;
   if (part.without_counters) without_counters_ns += part.time_ns;
   if (part.inferred) inferred_ns += part.time_ns;
+  if (part.pass == LaunchPass::kBackward) backward_ns += part.time_ns;
+  if (part.pass == LaunchPass::kRecomputation) recomputation_ns += part.time_ns;
   AddTo(&flops, part.flops);
   AddTo(&bytes, part.bytes);
   AddTo(&savings_ns, part.savings_ns);
@@ -40,6 +42,8 @@ void OwnerAmount::Add(const OwnerAmount& other) {
   idle_ns += other.idle_ns;
   without_counters_ns += other.without_counters_ns;
   inferred_ns += other.inferred_ns;
+  backward_ns += other.backward_ns;
+  recomputation_ns += other.recomputation_ns;
   launches += other.launches;
   AddTo(&flops, other.flops);
   AddTo(&bytes, other.bytes);
@@ -133,6 +137,14 @@ OwnerSummary OwnerList::Describe(size_t index, double all_ns, bool with_idle) co
     summary.set_estimated_savings_error_ns(std::sqrt(all.recoverable_variance));
   }
   summary.set_time_without_counters_ns(static_cast<double>(all.without_counters_ns));
+  if (all.backward_ns > 0) {
+    summary.set_backward_time_ns(static_cast<double>(all.backward_ns));
+    summary.set_own_backward_time_ns(static_cast<double>(owner.own.backward_ns));
+  }
+  if (all.recomputation_ns > 0) {
+    summary.set_recomputation_time_ns(static_cast<double>(all.recomputation_ns));
+    summary.set_own_recomputation_time_ns(static_cast<double>(owner.own.recomputation_ns));
+  }
   if (all.inferred_ns > 0) summary.set_inferred_time_ns(static_cast<double>(all.inferred_ns));
   const auto bound = std::max_element(all.bound_ns.begin(), all.bound_ns.end());
   summary.set_bound(static_cast<Bound>(bound - all.bound_ns.begin()));

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/run/stack_owners.h"
 #include "proto/summary.pb.h"
 
 namespace utlz {
@@ -28,6 +29,7 @@ struct WorkPart {
   double compute_ns = 0;  // of its FLOPs at the peak
   Bound bound = BOUND_UNKNOWN;
   bool without_counters = false;
+  LaunchPass pass = LaunchPass::kForward;
   bool inferred = false;
   uint32_t part_of_layer = UINT32_MAX;  // index into GraphOwners::parts; the greatest: none
 };
@@ -44,6 +46,8 @@ struct OwnerAmount {
   int64_t idle_ns = 0;
   int64_t without_counters_ns = 0;
   int64_t inferred_ns = 0;
+  int64_t backward_ns = 0;
+  int64_t recomputation_ns = 0;
   double launches = 0;
   std::optional<double> flops, bytes, savings_ns;
   double compute_ns = 0;

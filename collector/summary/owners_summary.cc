@@ -37,9 +37,12 @@ std::string Valid(std::string text) {
   return text;
 }
 
-const char* NameOfKind(const std::string& kind) {
-  if (kind == "optimizer") return "(optimizer)";
-  return kind == "unknown" ? "(no stack)" : "(outside of layers)";
+// Of what is no layer.
+std::string NameOf(const LayerOwner& owner) {
+  if (owner.kind == "optimizer") {
+    return owner.path.empty() ? "(optimizer)" : "(optimizer " + owner.path + ")";
+  }
+  return owner.kind == "unknown" ? "(no stack)" : "(outside of layers)";
 }
 
 // What lies deeper is one of them.
@@ -64,8 +67,11 @@ class LayerTree {
     OwnerSummary head;
     head.set_kind(layer.kind);
     if (layer.kind != "layer") {
-      head.set_name(NameOfKind(layer.kind));
-      return list_.Find(layer.kind, OwnerList::kNone, head);
+      head.set_name(Valid(NameOf(layer)));
+      // Programs have few optimizers: these names cannot crowd layers out.
+      const std::string key = layer.kind + "\n" + layer.path;
+      const bool has_room = list_.size() < kMostLayers || list_.Has(key);
+      return list_.Find(has_room ? key : layer.kind, OwnerList::kNone, head);
     }
     const std::string shown_path = starred_ ? PatternOf(layer.path) : layer.path;
     std::string key = "layer " + layer.model;
@@ -233,7 +239,8 @@ class Owners {
   struct OfStack {
     bool is_known = false;
     int layer = 0, repeated = 0, line = 0;
-    bool has_layer = false, has_line = false, inferred = false;
+    bool has_layer = false, has_line = false, inferred = false, is_optimizer = false;
+    LaunchPass pass = LaunchPass::kForward;
   };
 
   const OfStack& Of(uint32_t stack) {
@@ -246,6 +253,8 @@ class Owners {
     of.repeated = repeated_.OwnerOf(layer);
     of.has_layer = layer.kind == "layer" || layer.kind == "optimizer";
     of.inferred = layer.inferred;
+    of.is_optimizer = layer.kind == "optimizer";
+    of.pass = layer.pass;
     of.line = LineOwner(stack, &of.has_line);
     return of;
   }
@@ -304,6 +313,10 @@ class Owners {
             of.has_layer = true;
           }
           part.inferred = part.inferred || of.inferred;
+          part.pass = of.pass;
+          if (of.is_optimizer) optimizer_ns_ += part.time_ns;
+          if (of.pass == LaunchPass::kBackward) backward_ns_ += part.time_ns;
+          if (of.pass == LaunchPass::kRecomputation) recomputation_ns_ += part.time_ns;
           all_ns_ += part.time_ns;
           if (of.has_layer) (part.inferred ? inferred_ns_ : layer_ns_) += part.time_ns;
           if (of.has_line) line_ns_ += part.time_ns;
@@ -339,6 +352,9 @@ class Owners {
     owners->set_layer_share(share(layer_ns_));
     owners->set_inferred_share(share(inferred_ns_));
     owners->set_ownerless_share(share(ownerless_ns_));
+    owners->set_backward_share(share(backward_ns_));
+    owners->set_recomputation_share(share(recomputation_ns_));
+    owners->set_optimizer_share(share(optimizer_ns_));
   }
 
   // How many layers each of the summed ones stands for; nothing where none stands for several.
@@ -347,8 +363,10 @@ class Owners {
     for (size_t i = 0; i < layers_.list().size(); ++i) {
       const OwnerSummary& head = layers_.list()[i].head;
       if (head.kind() != "layer") continue;
-      LayerOwner layer{"layer", head.model(), head.name() == head.model() ? "" : head.name(), "",
-                       false};
+      LayerOwner layer;
+      layer.kind = "layer";
+      layer.model = head.model();
+      if (head.name() != head.model()) layer.path = head.name();
       layer.module_class = head.module_class();
       const size_t known = repeated_.list().size();
       const auto owner = static_cast<size_t>(repeated_.OwnerOf(layer));
@@ -423,6 +441,7 @@ class Owners {
   std::vector<OfStack> of_stacks_;
   int64_t all_ns_ = 0, idle_ns_ = 0;
   int64_t layer_ns_ = 0, line_ns_ = 0, inferred_ns_ = 0, ownerless_ns_ = 0;
+  int64_t backward_ns_ = 0, recomputation_ns_ = 0, optimizer_ns_ = 0;
 };
 
 const char* SentenceOf(uint32_t reason) {
@@ -448,17 +467,34 @@ const char* SentenceOf(uint32_t reason) {
   }
 }
 
+// A program without PyTorch has no backward pass of its kind.
+const char* SentenceOfBackward(uint32_t reason) {
+  switch (reason) {
+    case NO_BACKWARD_OTHER_RELEASE:
+      return "its PyTorch is no release from 2.0 to 2.11";
+    case NO_BACKWARD_OTHER_LAYOUT:
+      return "its PyTorch keeps nodes elsewhere than the release that it says it is";
+    default:
+      return nullptr;
+  }
+}
+
 }  // namespace
 
 // Of the first process whose stacks could not be read: it stands for the others.
 std::string WhyWithoutStacks(const RunState& state) {
+  std::string of_backward;
   for (const auto& entry : state.processes.processes()) {
-    const char* sentence = SentenceOf(entry.second->status.no_stack());
-    if (sentence == nullptr) continue;
-    return "process " + std::to_string(entry.second->info.pid()) +
-           " has launches without stacks: " + sentence;
+    const AgentStatus& status = entry.second->status;
+    const std::string process = "process " + std::to_string(entry.second->info.pid());
+    if (const char* sentence = SentenceOf(status.no_stack())) {
+      return process + " has launches without stacks: " + sentence;
+    }
+    const char* sentence = SentenceOfBackward(status.no_backward());
+    if (sentence == nullptr || !of_backward.empty()) continue;
+    of_backward = process + " has backward launches without an owner: " + sentence;
   }
-  return "";
+  return of_backward;
 }
 
 void SummarizeOwners(const RunState& state, const Analysis& analysis, Summary* summary) {

@@ -41,6 +41,15 @@ bool ModulePaths::Find(uint64_t root, uint64_t module, const char* around, char*
   return false;
 }
 
+uint64_t ModulePaths::OutermostAround(uint64_t module) const {
+  uint32_t index = IndexOf(module);
+  if (index == kMostModules) return module;
+  for (uint32_t i = 0; i < kMostDepth && nodes_[index].parent != index; ++i) {
+    index = nodes_[index].parent;
+  }
+  return nodes_[index].module;
+}
+
 // Level by level: a node is read when its turn comes, and what is in it comes behind all others.
 void ModulePaths::Read(uint64_t root) {
   roots_[root_count_++] = root;

@@ -27,6 +27,8 @@ class ModulePaths {
   // `around` is the path of the module that called it. False where it has no path in the model and
   // was given its class and an ordinal.
   bool Find(uint64_t root, uint64_t module, const char* around, char* path);
+  // The outermost module of a model that has been read and that `module` is in; else itself.
+  uint64_t OutermostAround(uint64_t module) const;
 
  private:
   static constexpr uint32_t kSlots = kMostModules * 2;

@@ -1,15 +1,17 @@
 #include "inject/record/launch_stacks.h"
 
 #include "inject/base/memory.h"
+#include "proto/profile_fields.h"
 
 namespace utlz::agent {
 
 bool LaunchStacks::Create(const PythonLayout& layout, StringTable* strings) {
   if (is_ready_ || is_without_memory_) return is_ready_;
+  strings_ = strings;
   numbers_ = MapArray<Number>(kNumbers);
   new_stack_ = MapArray<PythonStack>(1);
   is_ready_ = numbers_ != nullptr && new_stack_ != nullptr && frames_.Create(layout) &&
-              calls_.Create() && resolver_.Create(layout, strings) && tree_.Create() &&
+              backward_.Create() && calls_.Create() && resolver_.Create(layout, strings) && tree_.Create() &&
               encoder_.Create();
   is_without_memory_ = !is_ready_;
   return is_ready_;
@@ -19,15 +21,16 @@ void LaunchStacks::BeginWindow() {
   TakeNewStacks();
   frames_.ForgetStacks();
   resolver_.Forget();
+  backward_.BeginWindow();
 }
 
 void LaunchStacks::OnLaunch(uint32_t call) {
   calls_seen_.fetch_add(1, std::memory_order_relaxed);
-  const PythonWalk walk = frames_.Walk();
-  if (walk.hash == 0) {
+  const uint64_t hash = backward_.OnLaunch(frames_.Walk().hash);
+  if (hash == 0) {
     without_stack_.fetch_add(1, std::memory_order_relaxed);
   } else {
-    calls_.Put(call, walk.hash);
+    calls_.Put(call, hash);
   }
 }
 
@@ -56,9 +59,55 @@ void LaunchStacks::TakeNewStacks() {
   lost_ += frames_.TakeLost();
 }
 
-uint32_t LaunchStacks::NumberOf(uint32_t call) const {
+uint32_t LaunchStacks::NumberOf(uint32_t call) {
   const uint64_t hash = calls_.Get(call);
-  return hash == 0 ? 0 : SlotOf(hash)->stack;
+  if (hash == 0) return 0;
+  const Number& known = *SlotOf(hash);
+  DerivedStack derived;
+  if (known.hash != 0 || !backward_.Get(hash, &derived)) return known.stack;
+  const uint32_t stack = NumberOfDerived(derived);
+  // What it is made of may have had no room among the new stacks, and come later.
+  if (stack != 0) SetNumber(hash, stack);
+  return stack;
+}
+
+uint32_t LaunchStacks::AddPass(uint32_t parent, uint32_t kind, bool inferred) {
+  if (parent == 0) return 0;
+  TreeFrame frame;
+  frame.parent = parent;
+  frame.name =
+      strings_->Intern(kind == wire::kStackFrameBackward ? "(backward)" : "(recomputation)");
+  frame.kind = kind;
+  frame.flags = inferred ? wire::kStackFrameInferred : wire::kStackFramePlain;
+  return tree_.Find(frame);
+}
+
+uint32_t LaunchStacks::NumberOfForward(const DerivedStack& stack) {
+  const uint32_t before = NumberOfHash(stack.before), after = NumberOfHash(stack.after);
+  if (stack.is_exact) return AddPass(before, wire::kStackFrameBackward, false);
+  const uint32_t around =
+      before != 0 && after != 0 ? tree_.CommonOf(before, after) : before | after;
+  return AddPass(around, wire::kStackFrameBackward, true);
+}
+
+uint32_t LaunchStacks::NumberOfDerived(const DerivedStack& stack) {
+  const uint32_t own = NumberOfHash(stack.own);
+  if (own != 0 && resolver_.IsRecomputation(own, tree_)) {
+    return AddPass(own, wire::kStackFrameRecomputation, false);
+  }
+  if (stack.previous != 0) {
+    DerivedStack previous;
+    // One that came before itself has no forward: it is not looked for more than once.
+    if (!backward_.Get(stack.previous, &previous) || previous.previous != 0) return 0;
+    uint32_t number = NumberOfHash(stack.previous);
+    if (number == 0) number = NumberOfDerived(previous);
+    if (number == 0) return 0;
+    const TreeFrame& pass = tree_.At(number);
+    return AddPass(pass.kind == wire::kStackFrameBackward ? pass.parent : number,
+                   wire::kStackFrameBackward, true);
+  }
+  const uint32_t forward = NumberOfForward(stack);
+  return forward != 0 ? forward : AddPass(own, wire::kStackFrameBackward, false);
 }
 
 void LaunchStacks::Restart() {
@@ -66,6 +115,7 @@ void LaunchStacks::Restart() {
   TakeNewStacks();
   frames_.ForgetStacks();
   resolver_.Forget();
+  backward_.Restart();
   calls_.Clear();
   tree_.Clear();
   ClearArray(numbers_, kNumbers);
@@ -75,7 +125,7 @@ void LaunchStacks::Restart() {
 
 LaunchStacks::Counts LaunchStacks::counts() const {
   return {calls_seen_.load(std::memory_order_relaxed),
-          without_stack_.load(std::memory_order_relaxed), lost_};
+          without_stack_.load(std::memory_order_relaxed), lost_, backward_.counts()};
 }
 
 }  // namespace utlz::agent

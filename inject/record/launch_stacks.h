@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "inject/python/python_frames.h"
+#include "inject/record/backward_stacks.h"
 #include "inject/record/call_stacks.h"
 #include "inject/record/stack_encoder.h"
 #include "inject/record/stack_resolver.h"
@@ -23,6 +24,7 @@ class LaunchStacks {
     uint64_t calls = 0;          // launching calls that were seen
     uint64_t without_stack = 0;  // of them, on threads that ran no Python that could be read
     uint64_t lost = 0;           // stacks that there was no room for
+    BackwardStacks::Counts backward;
   };
 
   // Before all others, once an interpreter is there. False where there was no memory, now or when
@@ -30,6 +32,9 @@ class LaunchStacks {
   bool Create(const PythonLayout& layout, StringTable* strings);
   bool ready() const { return is_ready_; }
 
+  // Looks for PyTorch, without the recorder's lock: it takes the dynamic loader's. Once Create has
+  // returned true; why backward launches have no owner.
+  NoBackward FindAutograd() { return backward_.Find(); }
   // A window begins, in which code objects may lie where others lay in the last one.
   void BeginWindow();
   void OnLaunch(uint32_t call);
@@ -38,7 +43,7 @@ class LaunchStacks {
   // earlier.
   void TakeNewStacks();
   // The stack of a launching call; 0: none.
-  uint32_t NumberOf(uint32_t call) const;
+  uint32_t NumberOf(uint32_t call);
   StackTree& tree() { return tree_; }
   StackEncoder& encoder() { return encoder_; }
   // For another reader, which knows nothing yet.
@@ -55,12 +60,18 @@ class LaunchStacks {
   };
   Number* SlotOf(uint64_t hash) const;
   void SetNumber(uint64_t hash, uint32_t stack);
+  uint32_t NumberOfHash(uint64_t hash) const { return hash == 0 ? 0 : SlotOf(hash)->stack; }
+  uint32_t NumberOfDerived(const DerivedStack& stack);
+  uint32_t NumberOfForward(const DerivedStack& stack);
+  uint32_t AddPass(uint32_t parent, uint32_t kind, bool inferred);
 
   bool is_ready_ = false;
   bool is_without_memory_ = false;
   PythonFrames frames_;
+  BackwardStacks backward_;
   CallStacks calls_;
   StackResolver resolver_;
+  StringTable* strings_ = nullptr;
   StackTree tree_;
   StackEncoder encoder_;
   Number* numbers_ = nullptr;

@@ -14,6 +14,11 @@ bool EndsWith(const char* text, const char* end) {
   return length >= wanted && std::strcmp(text + length - wanted, end) == 0;
 }
 
+// Does forward passes again for the backward pass.
+constexpr char kCheckpointFile[] = "torch/utils/checkpoint.py";
+// Begin backward passes.
+constexpr const char* kAutogradFiles[] = {"torch/autograd/__init__.py", "torch/autograd/graph.py"};
+
 // In releases without the first one, the second calls modules.
 bool CallsModules(const PythonCode& code) {
   return (std::strcmp(code.name, "Module._wrapped_call_impl") == 0 ||
@@ -62,6 +67,7 @@ void StackResolver::Read(const PythonFrame& frame, Place* place) {
   }
   place->is_known = true;
   place->is_module_call = CallsModules(*code_);
+  place->is_checkpoint = EndsWith(code_->file, kCheckpointFile);
   place->name = strings_->Intern(code_->name);
   place->file = strings_->Intern(code_->file);
   place->line = static_cast<uint32_t>(LineOfInstruction(*code_, offset_bytes));
@@ -81,15 +87,19 @@ uint32_t StackResolver::AddModule(uint64_t root, uint64_t module, uint32_t paren
 uint32_t StackResolver::Resolve(const PythonStack& stack, PythonFrames* frames, StackTree* tree) {
   uint32_t number = 0;
   uint64_t root = 0, last = 0;
+  bool is_recomputed = false;
   around_[0] = 0;
   for (uint32_t i = stack.frame_count; i-- > 0;) {
     const PythonFrame& frame = stack.frames[i];
     const Place& place = PlaceOf(frame);
     if (place.is_module_call) frames->AddModuleCode(frame.code);
+    is_recomputed = is_recomputed || place.is_checkpoint;
     if (frame.module != 0) {
       // Two functions call a module; one of them is enough.
       if (frame.module == last) continue;
-      if (root == 0) root = frame.module;
+      if (root == 0) root = is_recomputed ? paths_.OutermostAround(frame.module) : frame.module;
+      // The model around it is not among the frames of autograd's thread.
+      if (last == 0 && root != frame.module) number = AddModule(root, root, number, tree);
       last = frame.module;
       number = AddModule(root, frame.module, number, tree);
     } else if (place.is_known && !place.is_module_call) {
@@ -101,6 +111,17 @@ uint32_t StackResolver::Resolve(const PythonStack& stack, PythonFrames* frames, 
     if (number == 0) return 0;  // the tree is full
   }
   return number;
+}
+
+bool StackResolver::IsRecomputation(uint32_t stack, const StackTree& tree) const {
+  for (; stack != 0; stack = tree.At(stack).parent) {
+    const char* const file = strings_->Text(tree.At(stack).file);
+    if (EndsWith(file, kCheckpointFile)) return true;
+    for (const char* autograd_file : kAutogradFiles) {
+      if (EndsWith(file, autograd_file)) return false;
+    }
+  }
+  return false;
 }
 
 }  // namespace utlz::agent

@@ -23,6 +23,9 @@ class StackResolver {
   // The stack's number in `tree`; 0 where it has none. Tells `frames` of a module's calls that it
   // comes to know: from then on a walk finds the module too, which makes this stack a new one.
   uint32_t Resolve(const PythonStack& stack, PythonFrames* frames, StackTree* tree);
+  // Whether a stack is of a forward pass that is done again: of torch.utils.checkpoint's, and not of
+  // a backward pass that began inside.
+  bool IsRecomputation(uint32_t stack, const StackTree& tree) const;
 
  private:
   static constexpr uint32_t kPlaces = 1u << 14;
@@ -36,6 +39,7 @@ class StackResolver {
     uint32_t line = 0;
     bool is_known = false;
     bool is_module_call = false;  // of torch.nn's own function that calls a module
+    bool is_checkpoint = false;   // of torch.utils.checkpoint
   };
   const Place& PlaceOf(const PythonFrame& frame);
   void Read(const PythonFrame& frame, Place* place);

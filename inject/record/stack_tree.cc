@@ -11,7 +11,8 @@ namespace {
 uint64_t HashOf(const TreeFrame& frame) {
   uint64_t hash = 0;
   for (const uint32_t value :
-       {frame.parent, frame.name, frame.file, frame.module_class, frame.line, frame.kind}) {
+       {frame.parent, frame.name, frame.file, frame.module_class, frame.line, frame.kind,
+        frame.flags}) {
     hash = (hash ^ value) * 0x9E3779B97F4A7C15u;
     hash ^= hash >> 29;
   }
@@ -43,6 +44,15 @@ uint32_t StackTree::Find(const TreeFrame& frame) {
   return count_++;
 }
 
+uint32_t StackTree::CommonOf(uint32_t a, uint32_t b) const {
+  // What is outside of a stack has a lower number.
+  while (a != b) {
+    uint32_t& inner = a > b ? a : b;
+    inner = frames_[inner].parent;
+  }
+  return a;
+}
+
 uint32_t StackTree::Write(uint32_t first, ByteBuffer* message) const {
   namespace field = wire::Stacks;
   constexpr uint32_t kMostInMessage = 4096;
@@ -62,6 +72,7 @@ uint32_t StackTree::Write(uint32_t first, ByteBuffer* message) const {
   put(field::kModuleClass, [](const TreeFrame& frame) { return frame.module_class; });
   put(field::kLine, [](const TreeFrame& frame) { return frame.line; });
   put(field::kKind, [](const TreeFrame& frame) { return frame.kind; });
+  put(field::kFlags, [](const TreeFrame& frame) { return frame.flags; });
   return end;
 }
 

@@ -17,6 +17,7 @@ struct TreeFrame {
   uint32_t module_class = 0;
   uint32_t line = 0;
   uint32_t kind = 0;
+  uint32_t flags = 0;
 
   bool operator==(const TreeFrame&) const = default;
 };
@@ -33,6 +34,10 @@ class StackTree {
   // The number of the stack that has this frame inside `frame.parent`; 0 where there is no room.
   uint32_t Find(const TreeFrame& frame);
   uint32_t size() const { return count_; }
+  // `stack` is a number that Find gave.
+  const TreeFrame& At(uint32_t stack) const { return frames_[stack]; }
+  // The frames outside in which both stacks agree; 0: none.
+  uint32_t CommonOf(uint32_t a, uint32_t b) const;
   // Writes a message with the stacks from `first` on, and returns the first that is not in it.
   uint32_t Write(uint32_t first, ByteBuffer* message) const;
 

@@ -114,6 +114,9 @@ void AgentReports::SendStatus(const TracingStatus& tracing) {
   out.Uint(field::kStackCalls, stacks.calls);
   out.Uint(field::kStackCallsWithout, stacks.without_stack);
   out.Uint(field::kStacksLost, stacks.lost);
+  out.Uint(field::kNoBackward, static_cast<uint64_t>(tracing.no_backward));
+  out.Uint(field::kBackwardCalls, stacks.backward.calls);
+  out.Uint(field::kBackwardCallsWithout, stacks.backward.without);
   const uint64_t flushed_ns = producer.flushed_until_ns.load(std::memory_order_relaxed);
   if (flushed_ns != 0) out.Fixed64(field::kFlushedUntilNs, flushed_ns);
   recorder.Send(wire::kFrameAgentStatus, *message);

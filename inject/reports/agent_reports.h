@@ -22,6 +22,7 @@ struct TracingStatus {
   uint64_t tracing_cost_ns = 0;
   uint32_t records_state = 0;         // AgentStatus::records_state
   NoStack no_stack = NoStack::kNone;  // why the last window had none that wanted them
+  NoBackward no_backward = NoBackward::kNone;  // why its backward launches had no owner
 };
 
 class AgentReports {

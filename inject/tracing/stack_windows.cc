@@ -21,6 +21,8 @@ NoStack StackWindows::Subscribe(bool calibration_due) {
     if (!recorder_.CreateStacks(layout)) return NoStack::kNoMemory;
     recorder_.stacks().BeginWindow();
   }
+  // Without that lock, for the same reason.
+  no_backward_ = recorder_.stacks().FindAutograd();
   if (!client_.may_subscribe()) return NoStack::kNotSubscribed;
   return callbacks_.On(cupti_, LaunchCallback) == cupti::kSuccess ? NoStack::kNone
                                                                   : NoStack::kNotSubscribed;

@@ -42,7 +42,12 @@ class StackWindows {
   bool subscribed() const { return callbacks_.subscribed(); }
   // Why the last window had none that wanted them.
   NoStack reason() const { return reason_; }
-  void ForgetReason() { reason_ = NoStack::kNone; }
+  // Why its backward launches had no owner.
+  NoBackward no_backward() const { return no_backward_; }
+  void ForgetReasons() {
+    reason_ = NoStack::kNone;
+    no_backward_ = NoBackward::kNone;
+  }
 
  private:
   NoStack Subscribe(bool calibration_due);
@@ -52,6 +57,7 @@ class StackWindows {
   const CuptiClient& client_;
   LaunchCallbacks callbacks_;
   NoStack reason_ = NoStack::kNone;
+  NoBackward no_backward_ = NoBackward::kNone;
 };
 
 }  // namespace utlz::agent

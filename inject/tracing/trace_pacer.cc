@@ -50,7 +50,7 @@ void TracePacer::Restart(const TraceBudget& budget) {
 
 cupti::Result TracePacer::Start(bool calibration_due) {
   budget_.Start(MonotonicNs(), request_.budget_ppm);
-  stacks_.ForgetReason();
+  stacks_.ForgetReasons();
   const bool on = request_.wanted && client_.Registered();
   if (on) WatchNewWork();  // before any launch
   if (on) OpenStacks(calibration_due);
@@ -251,7 +251,7 @@ void TracePacer::Drain() {
 
 TracingStatus TracePacer::Status() const {
   return {client_.taken(), budget_.tracing_cost_ns(), static_cast<uint32_t>(later_.state()),
-          stacks_.reason()};
+          stacks_.reason(), stacks_.no_backward()};
 }
 
 }  // namespace utlz::agent

@@ -70,6 +70,33 @@ test("widths are of time, FLOPs, bytes, savings or idle time", async () => {
   });
 });
 
+test("passes stand apart where a backward pass is known", async () => {
+  const summary = withOwners(makeSummary());
+  const { layers } = summary.owners;
+  await withPage(summary, {}, async (page) => {
+    assert.doesNotMatch(await page.locator("#owners").textContent(), /backward/);
+    const options = await page.locator("#owners").getByLabel("Width").locator("option").allTextContents();
+    assert.ok(!options.some((label) => /forward|backward|recomputed/.test(label)), options.join());
+  });
+  const backward = 0.6 * layers[3].time_ns;
+  for (const index of [0, 1, 2, 3]) layers[index].backward_time_ns = backward;
+  Object.assign(summary.owners, { backward_share: 0.3, recomputation_share: 0, optimizer_share: 0.05 });
+  await withPage(summary, {}, async (page) => {
+    assert.match(await page.locator("#owners .note").first().textContent(),
+      /30\s% are backward passes, 5.0\s% optimizers\./);
+    await box(page, ATTENTION).hover();
+    assert.match(await facts(page), /forward[\d.]+\s.?sbackward[\d.]+\s.?s/);
+    await page.locator("#owners").getByLabel("Width").selectOption({ label: "time backward" });
+    const all = await widthOf(page, "layers/all");
+    await page.waitForFunction(([key, width]) => Math.abs(
+      document.querySelector(`[data-owner="${key}"]`).getBoundingClientRect().width - width) < 3,
+    ["layers/0", all]);
+    assert.equal(await box(page, MLP).count(), 0, "it has no backward pass");
+    await page.locator("#owners").getByLabel("Width").selectOption({ label: "time forward" });
+    await box(page, MLP).waitFor();
+  });
+});
+
 test("a click enlarges a layer and leaves only its kernels", async () => {
   const summary = withOwners(makeSummary());
   const { layers } = summary.owners;

@@ -1,13 +1,15 @@
 """Whose kernels are: lines and layers of Python programs, in each interpreter that is here."""
 
+import collections
 import gzip
 import json
 import pathlib
 import re
+import shutil
 import sys
 import unittest
 
-from harness import EndToEndTest
+from harness import PROGRAMS, EndToEndTest
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 PYTHON_PROGRAMS = TESTS / "programs" / "python"
@@ -156,6 +158,84 @@ class StacksTest(EndToEndTest):
             self.assertIn(b"Block.forward", content)
             self.assertIn(b"blocks.1.mlp.2 (Linear)", content)
             self.assertEqual(str(PYTHON_PROGRAMS).encode() in content, seen is not None)
+
+    def run_autograd(self, version, steps="12", library="torch"):
+        path = pathlib.Path(PROGRAMS) / library / "lib" / "libtorch_cpu.so"
+        environment = self.environment(UTLZ_TORCH_LIBRARY=str(path))
+        run = self.run_command([interpreter(version), str(PYTHON_PROGRAMS / "autograd_model.py"),
+                                steps], options=OPTIONS, environment=environment)
+        self.assertEqual(run.status, 0, run.stderr)
+        return run, self.report(run)
+
+    def owned_kernels(self, run):
+        """Of each kernel in its order: its name, layer, line, pass, whether that is inferred."""
+        trace = self.folder / "trace.json"
+        made = self.utlz("export", "--force", "--format", "chrome", "-o", str(trace), str(run.profile))
+        self.assertEqual(made.returncode, 0, made.stderr)
+        kernels = [event for event in json.loads(trace.read_text())["traceEvents"]
+                   if event.get("cat") == "kernel"]
+        kernels.sort(key=lambda event: event["ts"])
+        return [[event["name"], *(event["args"].get(key) for key in ("layer", "line", "pass")),
+                 event["args"].get("owner") == "inferred"] for event in kernels]
+
+    def test_backward_belongs_to_its_forward(self):
+        for version in VERSIONS:
+            with self.subTest(version=version):
+                run, report = self.run_autograd(version)
+                told = run.told[0]["told"]
+                kernels = self.owned_kernels(run)
+                self.assertEqual([name for name, *_ in kernels], [name for name, *_ in told])
+                right = collections.Counter()
+                for index, (kernel, expected) in enumerate(zip(kernels, told)):
+                    name, layer, line, launch_pass, inferred = expected
+                    if layer == "optimizer":
+                        continue
+                    # In the first step neither modules nor the thread's node are known at first.
+                    if index >= len(told) / 6:
+                        self.assertEqual(kernel[3:], [launch_pass, inferred], (index, kernel, expected))
+                        self.assertEqual(kernel[1], layer, (index, kernel, expected))
+                        if line is not None:
+                            self.assertEqual(kernel[2], line, (index, kernel, expected))
+                    right[launch_pass] += kernel[1] in (layer, None)
+                self.assertEqual(set(right), {None, "backward", "recomputation"})
+                owners = report["owners"]
+                self.assert_sums(owners)
+                self.assertLess(owners["ownerless_share"], 0.05)
+                self.assertGreater(owners["backward_share"], 0.3)
+                self.assertGreater(owners["recomputation_share"], 0.05)
+                self.assertGreater(owners["inferred_share"], 0.1)
+                self.assertNotIn("note", owners)
+                self.assert_passes(owners)
+                text = self.utlz("report", "--by", "layer", str(run.profile)).stdout
+                self.assertIn("are backward passes", text)
+                self.assertRegex(text, r"passes of layers +time +forward +backward +recomputed")
+
+    def assert_passes(self, owners):
+        """A layer's passes are those of the layers in it and its own."""
+        rows = owners["layers"]
+        for index, row in enumerate(rows):
+            inside = [one for one in rows if one.get("parent") == index]
+            for field in ("backward_time_ns", "recomputation_time_ns"):
+                self.assertEqual(row.get(field, 0), row.get(f"own_{field}", 0)
+                                 + sum(one.get(field, 0) for one in inside))
+        self.assertIn("(optimizer Adam)", {row["name"] for row in rows})
+        recomputed = {row["name"] for row in rows if row.get("recomputation_time_ns", 0) > 0}
+        self.assertIn("first.mlp.1", recomputed)
+        self.assertNotIn("second.mlp.1", recomputed)
+
+    def test_other_autograd_has_a_reason(self):
+        run, report = self.run_autograd(VERSIONS[0], "3", library="torch_without_nodes")
+        self.assertIn("backward launches without an owner", report["owners"]["note"])
+        self.assertIn("elsewhere", report["owners"]["note"])
+        self.assertGreater(report["owners"]["ownerless_share"], 0.1)
+        self.assertNotIn("backward", {kernel[3] for kernel in self.owned_kernels(run)})
+        newer = self.folder / "newer"
+        shutil.copytree(pathlib.Path(PROGRAMS) / "torch", newer)
+        for text in ("__version__ = '2.12.0'\n", "__version__ = '1.13.1'\n", "version = 2\n", ""):
+            (newer / "version.py").write_text(text)
+            _, report = self.run_autograd(VERSIONS[0], "3", library=newer)
+            self.assertIn("no release from 2.0 to 2.11", report["owners"]["note"])
+            self.assertGreater(report["owners"]["ownerless_share"], 0.1)
 
     def test_layers_are_compared(self):
         runs = []

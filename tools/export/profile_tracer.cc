@@ -163,6 +163,9 @@ const ProfileTracer::Owner& ProfileTracer::OwnerOf(uint32_t stack) {
   const LayerOwner layer = stack_owners_.LayerOf(stack);
   if (layer.kind == "layer") owner.layer = layer.path.empty() ? layer.model : layer.path;
   if (const StackFrame* frame = stack_owners_.LineOf(stack)) owner.line = LineName(*frame);
+  if (layer.pass == LaunchPass::kBackward) owner.pass = "backward";
+  if (layer.pass == LaunchPass::kRecomputation) owner.pass = "recomputation";
+  owner.inferred = layer.inferred;
   return owners_.emplace(stack, std::move(owner)).first->second;
 }
 
@@ -194,6 +197,8 @@ void ProfileTracer::WriteLaunch(const ProcessState& process, const Launch& launc
     const Owner& owner = OwnerOf(stack);
     if (!owner.layer.empty()) arguments.push_back({"layer", std::string_view(owner.layer)});
     if (!owner.line.empty()) arguments.push_back({"line", std::string_view(owner.line)});
+    if (owner.pass != nullptr) arguments.push_back({"pass", std::string_view(owner.pass)});
+    if (owner.inferred) arguments.push_back({"owner", std::string_view("inferred")});
   }
   const Place& place = PlaceOf(process, segment.context);
   const KernelMetrics::Metrics* metrics = metrics_.Find(

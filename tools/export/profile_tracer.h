@@ -52,6 +52,8 @@ class ProfileTracer {
   struct Owner {
     std::string layer;
     std::string line;
+    const char* pass = nullptr;  // null: the forward pass, or none
+    bool inferred = false;
   };
   // Where a context's work runs.
   struct Place {

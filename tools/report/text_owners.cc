@@ -23,13 +23,24 @@ std::string RecoverableCell(const OwnerSummary& owner) {
   return TimeText(KnownValue(owner.has_estimated_savings_ns(), owner.estimated_savings_ns()), 2);
 }
 
+// What is in neither of the two other passes. Optimizers are in none.
+std::optional<double> ForwardTimeNs(const OwnerSummary& owner) {
+  if (owner.kind() == "unknown" || owner.kind() == "optimizer") return std::nullopt;
+  return owner.time_ns() - owner.backward_time_ns() - owner.recomputation_time_ns();
+}
+
 std::string ErrorCell(const OwnerSummary& owner) {
   if (!owner.has_estimated_savings_error_ns()) return "";
   return "± " + TimeText(kNormal95 * owner.estimated_savings_error_ns(), 2);
 }
 
-// Of rows whose names are long paths: not all of their time was seen.
+// Of rows whose names are long paths.
 constexpr char kInferredSign[] = " ~";
+
+// A backward pass has a few launches that are, everywhere.
+bool IsMostlyInferred(const OwnerSummary& owner) {
+  return owner.inferred_time_ns() > owner.time_ns() / 2;
+}
 
 // The last part of a path, deeper in the more parts there are. Of layers that are summed the whole
 // path, and how many they are.
@@ -38,7 +49,7 @@ std::string TreeName(const Rows& rows, int index) {
   if (owner.has_instances()) {
     std::string name = EscapeForTerminal(owner.name());
     if (owner.instances() > 1) name += " ×" + std::to_string(owner.instances());
-    return owner.inferred_time_ns() > 0 ? name + kInferredSign : name;
+    return IsMostlyInferred(owner) ? name + kInferredSign : name;
   }
   size_t depth = 0;
   // Parents stand before their children: this ends.
@@ -50,7 +61,7 @@ std::string TreeName(const Rows& rows, int index) {
   std::string name =
       depth > 1 && dot != std::string::npos ? owner.name().substr(dot + 1) : owner.name();
   name = std::string(2 * depth, ' ') + EscapeForTerminal(name);
-  return owner.inferred_time_ns() > 0 ? name + " (inferred)" : name;
+  return IsMostlyInferred(owner) ? name + " (inferred)" : name;
 }
 
 class OwnerTable {
@@ -113,6 +124,37 @@ class OwnerTable {
   Table table_;
 };
 
+// Forward and backward apart, of the same rows; nothing where no backward pass is known.
+class PassTable {
+ public:
+  PassTable(const std::string& title, const OwnersSummary& owners, const TextOptions& options)
+      : is_wanted_(owners.backward_share() > 0 || owners.recomputation_share() > 0),
+        color_(options.color),
+        table_({{title, 0, true},
+                {"time", 9},
+                {"forward", 9},
+                {"backward", 9},
+                {"recomputed", 10},
+                {"inferred", 9}},
+               options.columns) {}
+
+  void Add(const std::string& name, const OwnerSummary& owner) {
+    if (!is_wanted_ || !owner.has_time_ns()) return;
+    table_.AddRow(
+        {name, TimeText(owner.time_ns()), TimeText(ForwardTimeNs(owner)),
+         TimeText(KnownValue(owner.has_backward_time_ns(), owner.backward_time_ns())),
+         TimeText(KnownValue(owner.has_recomputation_time_ns(), owner.recomputation_time_ns())),
+         TimeText(KnownValue(owner.has_inferred_time_ns(), owner.inferred_time_ns()))});
+  }
+
+  std::string Render() const { return table_.empty() ? "" : "\n" + table_.Render(color_); }
+
+ private:
+  bool is_wanted_;
+  bool color_;
+  Table table_;
+};
+
 // The rows with most time, in the order of the tree: those around a row have as much.
 std::string RenderTree(const std::string& title, const OwnersSummary& owners, const Rows& rows,
                        const TextOptions& options) {
@@ -126,25 +168,30 @@ std::string RenderTree(const std::string& title, const OwnersSummary& owners, co
   shown.resize(shown.size() - left_out);
   std::sort(shown.begin(), shown.end());
   OwnerTable table(title, owners, true, options);
+  PassTable passes("passes of " + title, owners, options);
   bool any_sign = false;
   for (const int i : shown) {
     table.Add(TreeName(rows, i), rows.Get(i));
-    any_sign = any_sign || (rows.Get(i).has_instances() && rows.Get(i).inferred_time_ns() > 0);
+    passes.Add(TreeName(rows, i), rows.Get(i));
+    any_sign = any_sign || (rows.Get(i).has_instances() && IsMostlyInferred(rows.Get(i)));
   }
   std::string text = table.Render(static_cast<int>(left_out));
-  if (any_sign) text += "~ inferred from the order of kernels in graphs, not seen\n";
-  return text;
+  if (any_sign) text += "~ mostly inferred, not seen\n";
+  return text + passes.Render();
 }
 
 std::string RenderLines(const OwnersSummary& owners, const TextOptions& options) {
   const Rows& rows = owners.lines();
   OwnerTable table("lines", owners, true, options);
+  PassTable passes("passes of lines", owners, options);
   const int shown = std::min(rows.size(), static_cast<int>(options.top));
   for (int i = 0; i < shown; ++i) {
-    table.Add(EscapeForTerminal(rows.Get(i).name()), rows.Get(i));
+    const std::string name = EscapeForTerminal(rows.Get(i).name());
+    table.Add(name, rows.Get(i));
     table.AddIdle(rows.Get(i));
+    passes.Add(name, rows.Get(i));
   }
-  return table.Render(rows.size() - shown);
+  return table.Render(rows.size() - shown) + passes.Render();
 }
 
 // Marked where no operation is known, only the kind of the kernels' work.
@@ -170,6 +217,18 @@ std::string RenderOperations(const OwnersSummary& owners, const TextOptions& opt
   return table.Render(rows.size() - shown) + Wrap(note, options.columns, 2);
 }
 
+// Nothing where no backward pass is known.
+std::string PassText(const OwnersSummary& owners) {
+  std::string text;
+  const auto add = [&text](double share, const std::string& what) {
+    if (share > 0) text += (text.empty() ? " " : ", ") + PercentText(share) + " " + what;
+  };
+  add(owners.backward_share(), "are backward passes");
+  add(owners.recomputation_share(), "forward passes computed again for them");
+  if (!text.empty()) add(owners.optimizer_share(), "optimizers");
+  return text.empty() ? text : text + ".";
+}
+
 }  // namespace
 
 std::string RenderCoverage(const OwnersSummary& owners, const TextOptions& options) {
@@ -177,7 +236,8 @@ std::string RenderCoverage(const OwnersSummary& owners, const TextOptions& optio
   if (owners.has_line_share()) {
     text = "Of the kernels' time " + PercentText(owners.line_share()) + " has a line, " +
            PercentText(owners.layer_share()) + " a layer, " + PercentText(owners.inferred_share()) +
-           " an inferred one, and " + PercentText(owners.ownerless_share()) + " no owner.";
+           " an inferred one, and " + PercentText(owners.ownerless_share()) + " no owner." +
+           PassText(owners);
   }
   if (owners.has_note()) {
     text +=

@@ -24,6 +24,20 @@ TEST(StackTree, EqualStacksHaveOneNumber) {
   EXPECT_EQ(tree.Find({.parent = 0, .name = 9}), StackTree::kFirst);
 }
 
+TEST(StackTree, WhatStacksHaveInCommon) {
+  StackTree tree;
+  ASSERT_TRUE(tree.Create());
+  const uint32_t outer = tree.Find({.parent = 0, .name = 1});
+  const uint32_t one = tree.Find({.parent = outer, .name = 2});
+  const uint32_t other = tree.Find({.parent = tree.Find({.parent = outer, .name = 3}), .name = 4});
+  const uint32_t elsewhere = tree.Find({.parent = 0, .name = 5});
+  EXPECT_EQ(tree.CommonOf(one, other), outer);
+  EXPECT_EQ(tree.CommonOf(other, one), outer);
+  EXPECT_EQ(tree.CommonOf(one, outer), outer);
+  EXPECT_EQ(tree.CommonOf(one, one), one);
+  EXPECT_EQ(tree.CommonOf(one, elsewhere), 0u);
+}
+
 TEST(StackTree, AFullTreeHasNoNumberForMore) {
   StackTree tree;
   ASSERT_TRUE(tree.Create());
@@ -47,7 +61,8 @@ TEST(StackTree, MessagesHoldAllStacksInTheirOrder) {
                         .file = 0,
                         .module_class = i % 2,
                         .line = i,
-                        .kind = i % 3});
+                        .kind = i % 3,
+                        .flags = i % 5 == 0});
   }
   std::vector<uint8_t> memory(4 << 20);
   uint32_t next = StackTree::kFirst;
@@ -67,6 +82,7 @@ TEST(StackTree, MessagesHoldAllStacksInTheirOrder) {
       EXPECT_EQ(message.module_class(at), i % 2);
       EXPECT_EQ(message.line(at), i);
       EXPECT_EQ(message.kind(at), i % 3);
+      EXPECT_EQ(message.flags(at), i % 5 == 0);
     }
   }
   EXPECT_EQ(next, kStacks + 1);

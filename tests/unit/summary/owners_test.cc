@@ -59,6 +59,7 @@ class OwnersTest : public ::testing::Test {
     stacks_.add_file(Text(file));
     stacks_.add_line(line);
     stacks_.add_module_class(Text(module_class));
+    stacks_.add_flags(STACK_FRAME_PLAIN);
     return static_cast<uint32_t>(stacks_.parent_size());
   }
 
@@ -68,6 +69,12 @@ class OwnersTest : public ::testing::Test {
   uint32_t Function(uint32_t parent, const std::string& name, const std::string& file,
                     uint32_t line) {
     return Push(parent, STACK_FRAME_FUNCTION, name, file, line);
+  }
+
+  uint32_t Pass(uint32_t parent, StackFrameKind kind, bool inferred = false) {
+    const uint32_t stack = Push(parent, kind, "(pass)", "", 0);
+    if (inferred) stacks_.set_flags(stacks_.flags_size() - 1, STACK_FRAME_INFERRED);
+    return stack;
   }
 
   void SendStacks() {
@@ -240,12 +247,54 @@ TEST_F(OwnersTest, LinesAreThoseOutsideOfTheFramework) {
   EXPECT_EQ(owners.idle_time_ns(), 400);
   EXPECT_EQ(OwnIdle(owners.lines()), 400);
   EXPECT_EQ(OwnIdle(owners.layers()), 400);
-  const OwnerSummary* layer = RowNamed(owners.layers(), "(optimizer)");
+  const OwnerSummary* layer = RowNamed(owners.layers(), "(optimizer AdamW)");
   ASSERT_NE(layer, nullptr);
   EXPECT_EQ(layer->kind(), "optimizer");
   EXPECT_EQ(layer->time_ns(), 200);
   EXPECT_EQ(owners.line_share(), 1);
   EXPECT_EQ(owners.layer_share(), 1);
+}
+
+TEST_F(OwnersTest, PassesOfLayersAreApartAndTogether) {
+  const uint32_t main = Function(0, "main", "/home/me/train.py", 88);
+  const uint32_t model = Module(main, "", "Gpt");
+  const uint32_t line = Function(model, "Gpt.forward", "/home/me/model.py", 41);
+  const uint32_t layer = Module(line, "head", "Linear");
+  const uint32_t backward = Pass(layer, STACK_FRAME_BACKWARD);
+  const uint32_t inferred = Pass(layer, STACK_FRAME_BACKWARD, true);
+  const uint32_t again = Pass(layer, STACK_FRAME_RECOMPUTATION);
+  const uint32_t of_again = Pass(again, STACK_FRAME_BACKWARD);
+  const uint32_t outside = Pass(main, STACK_FRAME_BACKWARD);
+  SendStacks();
+  run_.SendLaunches({From(layer, 0, 100, 0), From(backward, 200, 200, 1),
+                     From(inferred, 500, 30, 1), From(again, 600, 40, 0),
+                     From(of_again, 700, 50, 1), From(outside, 800, 60, 1),
+                     From(0, 900, 20, 1)});
+  const Summary summary = run_.EndRun(kMillisecond);
+  const OwnersSummary& owners = summary.owners();
+  EXPECT_EQ(OwnTime(owners.layers()), 500);
+  EXPECT_NEAR(owners.backward_share(), 340.0 / 500, 1e-12);
+  EXPECT_NEAR(owners.recomputation_share(), 40.0 / 500, 1e-12);
+  EXPECT_NEAR(owners.inferred_share(), 30.0 / 500, 1e-12);
+  EXPECT_NEAR(owners.ownerless_share(), 20.0 / 500, 1e-12);
+  EXPECT_EQ(owners.optimizer_share(), 0);
+  for (const char* name : {"Gpt", "head"}) {
+    const OwnerSummary* row = RowNamed(owners.layers(), name);
+    ASSERT_NE(row, nullptr);
+    EXPECT_EQ(row->time_ns(), 420);
+    EXPECT_EQ(row->backward_time_ns(), 280);
+    EXPECT_EQ(row->recomputation_time_ns(), 40);
+    EXPECT_EQ(row->inferred_time_ns(), 30);
+    EXPECT_EQ(row->own_backward_time_ns(), row->name() == "head" ? 280 : 0);
+    EXPECT_EQ(row->own_recomputation_time_ns(), row->name() == "head" ? 40 : 0);
+  }
+  const OwnerSummary* of_model = RowNamed(owners.lines(), "model.py:41 Gpt.forward");
+  ASSERT_NE(of_model, nullptr) << "a backward pass has its forward's line";
+  EXPECT_EQ(of_model->time_ns(), 420);
+  EXPECT_EQ(of_model->backward_time_ns(), 280);
+  const OwnerSummary* none = RowNamed(owners.layers(), "(no stack)");
+  ASSERT_NE(none, nullptr);
+  EXPECT_FALSE(none->has_backward_time_ns()) << "unknown is absent";
 }
 
 TEST_F(OwnersTest, HostileNamesAreBoundedAndValid) {

@@ -591,6 +591,9 @@ export interface Owners {
   operations?: Owner[];
   repeated_layers?: Owner[];
   note?: string;
+  backward_share?: number;
+  recomputation_share?: number;
+  optimizer_share?: number;
 }
 
 export interface Owner {
@@ -627,6 +630,10 @@ export interface Owner {
   own_kernel_time_ns?: number[];
   own_kernels_left_out?: number;
   origin?: string;
+  backward_time_ns?: number;
+  own_backward_time_ns?: number;
+  recomputation_time_ns?: number;
+  own_recomputation_time_ns?: number;
 }
 
 export interface Application {

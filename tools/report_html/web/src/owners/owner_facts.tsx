@@ -1,7 +1,7 @@
 import { boundStyle } from "../bounds";
 import * as format from "../format";
 import type { Owner } from "../summary";
-import type { OwnerNode } from "./owner_tree";
+import { forwardTime, hasPasses, type OwnerNode } from "./owner_tree";
 
 type Fact = [label: string, value: string];
 
@@ -13,6 +13,11 @@ function factsOf(owner: Owner, hasInside: boolean): Fact[] {
     ["time", withShare(owner.time_ns, owner.time_share)],
     ...(hasInside && (owner.own_time_ns ?? 0) > 0
       ? [["of it in no part inside", format.time(owner.own_time_ns)]] as Fact[] : []),
+    ...(!hasPasses(owner) ? [] : [
+      ["forward", format.time(forwardTime(owner))],
+      ["backward", format.time(owner.backward_time_ns)],
+      ["recomputed", format.time(owner.recomputation_time_ns)],
+    ] as Fact[]),
     ["launches", format.count(owner.launches)],
     ["idle before", format.time(owner.idle_before_ns)],
     ["FLOPs", format.flops(owner.flops) + format.plusMinus(owner.flops_error, format.flops)],

@@ -2,7 +2,7 @@
 import type { Owner, Summary } from "../summary";
 
 export type OwnerListName = "layers" | "repeated_layers" | "lines" | "operations";
-export type Weight = "time" | "flops" | "bytes" | "savings" | "idle";
+export type Weight = "time" | "forward" | "backward" | "recomputation" | "flops" | "bytes" | "savings" | "idle";
 
 export interface OwnerNode {
   key: string;           // unique within the page
@@ -21,8 +21,20 @@ export const LISTS: { list: OwnerListName; label: string; one: string }[] = [
   { list: "operations", label: "operations", one: "operation" },
 ];
 
+// What is in neither of the two other passes. Optimizers are in none, and sums may hold some.
+export function forwardTime(owner: Owner): number | undefined {
+  if (!["layer", "line", "outside"].includes(owner.kind ?? "")) return undefined;
+  return (owner.time_ns ?? 0) - (owner.backward_time_ns ?? 0) - (owner.recomputation_time_ns ?? 0);
+}
+
+export const hasPasses = (owner: Owner) =>
+  owner.backward_time_ns !== undefined || owner.recomputation_time_ns !== undefined;
+
 const VALUES: Record<Weight, (owner: Owner) => number | undefined> = {
   time: (owner) => owner.time_ns,
+  forward: forwardTime,
+  backward: (owner) => owner.backward_time_ns,
+  recomputation: (owner) => owner.recomputation_time_ns,
   flops: (owner) => owner.flops,
   bytes: (owner) => owner.dram_bytes,
   savings: (owner) => owner.estimated_savings_ns,
@@ -31,6 +43,9 @@ const VALUES: Record<Weight, (owner: Owner) => number | undefined> = {
 
 export const WEIGHTS: { weight: Weight; label: string }[] = [
   { weight: "time", label: "time" },
+  { weight: "forward", label: "time forward" },
+  { weight: "backward", label: "time backward" },
+  { weight: "recomputation", label: "time recomputed" },
   { weight: "flops", label: "FLOPs" },
   { weight: "bytes", label: "DRAM bytes" },
   { weight: "savings", label: "estimated savings" },
@@ -42,7 +57,8 @@ export function rowsOf(summary: Summary, list: OwnerListName): Owner[] {
 }
 
 export function weightsOf(rows: Owner[]): typeof WEIGHTS {
-  return WEIGHTS.filter(({ weight }) => rows.some((row) => (VALUES[weight](row) ?? 0) > 0));
+  return WEIGHTS.filter(({ weight }) => rows.some((row) => (VALUES[weight](row) ?? 0) > 0) &&
+    (weight !== "forward" || rows.some(hasPasses)));
 }
 
 // The end of a path that tells it from its neighbours: "mlp", "blocks.0", "blocks.*".
@@ -52,17 +68,21 @@ function endOfPath(name: string): string {
   return /^(\d+|\*)$/.test(last) ? parts.slice(-2).join(".") : last;
 }
 
+// A backward pass has a few launches that are, everywhere.
+const isMostlyInferred = (row: Owner) => (row.inferred_time_ns ?? 0) > (row.time_ns ?? 0) / 2;
+
 function labelOf(row: Owner, list: OwnerListName): string {
   const name = row.name ?? "";
   if (list === "operations") return row.origin === "kernel_name" ? name : `(${name})`;
   if (list === "lines" || row.parent === undefined) return name;
   const times = (row.instances ?? 1) > 1 ? ` ×${row.instances}` : "";
-  return endOfPath(name) + times + ((row.inferred_time_ns ?? 0) > 0 ? " (inferred)" : "");
+  return endOfPath(name) + times + (isMostlyInferred(row) ? " (inferred)" : "");
 }
 
 const SUMS = [
   "time_ns", "own_time_ns", "time_share", "launches", "own_launches", "idle_before_ns", "flops",
-  "dram_bytes", "estimated_savings_ns", "time_without_counters_ns",
+  "dram_bytes", "estimated_savings_ns", "time_without_counters_ns", "backward_time_ns",
+  "recomputation_time_ns", "inferred_time_ns",
 ] as const;
 
 // What several have together. Their errors are not independent, so that none is given.

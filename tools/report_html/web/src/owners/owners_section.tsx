@@ -10,6 +10,16 @@ import {
   LISTS, findNode, makeTree, rowsOf, weightsOf, type OwnerListName, type OwnerNode, type Weight,
 } from "./owner_tree";
 
+// Nothing where no backward pass is known.
+function passText(owners: Owners): string {
+  const parts: [number | undefined, string][] = [[owners.backward_share, "are backward passes"],
+    [owners.recomputation_share, "forward passes computed again for them"]];
+  const known = parts.filter(([share]) => (share ?? 0) > 0);
+  if (known.length === 0) return "";
+  if ((owners.optimizer_share ?? 0) > 0) known.push([owners.optimizer_share, "optimizers"]);
+  return ` ${known.map(([share, what]) => `${format.share(share)} ${what}`).join(", ")}.`;
+}
+
 // How much has an owner at all. Without stacks operations alone are known, from kernels' names.
 function coverageText(owners: Owners): string {
   const note = owners.note ? ` Note: ${owners.note}.` : "";
@@ -18,7 +28,7 @@ function coverageText(owners: Owners): string {
   }
   return `Of the kernels' time ${format.share(owners.line_share)} has a line, ` +
     `${format.share(owners.layer_share)} a layer, ${format.share(owners.inferred_share)} an ` +
-    `inferred one, and ${format.share(owners.ownerless_share)} no owner.${note}`;
+    `inferred one, and ${format.share(owners.ownerless_share)} no owner.${passText(owners)}${note}`;
 }
 
 // The families of kernels stand in a table of their own: operations are worth a section once a

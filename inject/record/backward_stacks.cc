@@ -1,0 +1,79 @@
+#include "inject/record/backward_stacks.h"
+
+#include <pthread.h>
+
+namespace utlz::agent {
+namespace {
+
+uint64_t KeyOfThread() {
+  return static_cast<uint64_t>(pthread_self()) * 0x9E3779B97F4A7C15u | 1;
+}
+
+}  // namespace
+
+bool BackwardStacks::Create() {
+  last_ = MapArray<Last>(kThreads);
+  return last_ != nullptr && forward_.Create() && derived_.Create();
+}
+
+void BackwardStacks::BeginWindow() {
+  ClearArray(last_, kThreads);
+  if (derived_.IsHalfFull()) derived_.Clear();
+}
+
+void BackwardStacks::Restart() {
+  ClearArray(last_, kThreads);
+  forward_.Clear();
+  derived_.Clear();
+  calls_ = without_ = 0;
+}
+
+BackwardStacks::Last& BackwardStacks::LastOfThread() const {
+  return last_[(KeyOfThread() >> 40) % kThreads];
+}
+
+DerivedStack BackwardStacks::StackOfNode(uint64_t own, const AutogradNode& node) const {
+  DerivedStack stack;
+  stack.own = own;
+  if (node.number == kAccumulateNumber) {
+    const Last& last = LastOfThread();
+    const uint64_t check = last.check.load(std::memory_order_acquire);
+    const uint64_t hash = last.hash.load(std::memory_order_relaxed);
+    if ((hash ^ check) == KeyOfThread()) stack.previous = hash;
+    return stack;
+  }
+  stack.before = forward_.Get(node.thread, node.number);
+  stack.is_exact = stack.before != 0;
+  for (uint64_t i = 1; i <= kMostDistance && stack.before == 0 && i <= node.number; ++i) {
+    stack.before = forward_.Get(node.thread, node.number - i);
+  }
+  for (uint64_t i = 1; i <= kMostDistance && stack.after == 0 && !stack.is_exact; ++i) {
+    stack.after = forward_.Get(node.thread, node.number + i);
+  }
+  return stack;
+}
+
+uint64_t BackwardStacks::OnLaunch(uint64_t own, const AutogradPlace& place) {
+  // Inside a node too: what is computed again there makes nodes, which are evaluated next.
+  if (own != 0 && place.made.thread != 0) forward_.Put(place.made.thread, place.made.number, own);
+  if (!place.is_in_node) return own;
+  calls_.fetch_add(1, std::memory_order_relaxed);
+  const DerivedStack stack = StackOfNode(own, place.evaluated);
+  const bool has_forward = stack.before != 0 || stack.after != 0 || stack.previous != 0;
+  if (!has_forward) without_.fetch_add(1, std::memory_order_relaxed);
+  if (!has_forward && own == 0) return 0;
+  const uint64_t hash = stack.Hash();
+  if (!derived_.Put(hash, stack)) return own;
+  if (place.evaluated.number != kAccumulateNumber) {
+    Last& last = LastOfThread();
+    last.hash.store(hash, std::memory_order_relaxed);
+    last.check.store(hash ^ KeyOfThread(), std::memory_order_release);
+  }
+  return hash;
+}
+
+BackwardStacks::Counts BackwardStacks::counts() const {
+  return {calls_.load(std::memory_order_relaxed), without_.load(std::memory_order_relaxed)};
+}
+
+}  // namespace utlz::agent

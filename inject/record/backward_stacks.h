@@ -1,0 +1,62 @@
+// Stacks of launches that autograd makes: each belongs to the forward launches of the node that is
+// being evaluated (docs/decisions/0050-backward-launches-by-sequence-numbers.md).
+#ifndef UTLZ_INJECT_RECORD_BACKWARD_STACKS_H_
+#define UTLZ_INJECT_RECORD_BACKWARD_STACKS_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "inject/python/autograd.h"
+#include "inject/record/derived_stacks.h"
+#include "inject/record/forward_stacks.h"
+
+namespace utlz::agent {
+
+class BackwardStacks {
+ public:
+  struct Counts {
+    uint64_t calls = 0;    // launching calls inside nodes
+    uint64_t without = 0;  // of them, without a forward launch that is known
+  };
+
+  // Before all others. False where there is no memory.
+  bool Create();
+  // Looks for PyTorch, off the launch path, without a lock of the agent's: it takes the loader's.
+  NoBackward Find() { return autograd_.Find(); }
+  // A window begins.
+  void BeginWindow();
+  // For another reader.
+  void Restart();
+
+  // A launch on the calling thread, whose own frames have the hash `own`, or 0. Returns the hash of
+  // its stack: `own`, or that of a derived one, or 0.
+  uint64_t OnLaunch(uint64_t own) { return OnLaunch(own, autograd_.Read(own != 0)); }
+  uint64_t OnLaunch(uint64_t own, const AutogradPlace& place);
+
+  bool Get(uint64_t hash, DerivedStack* stack) const { return derived_.Get(hash, stack); }
+  Counts counts() const;
+
+ private:
+  static constexpr uint32_t kThreads = 256;
+  // So far away the launches around a node that launched nothing are looked for.
+  static constexpr uint64_t kMostDistance = 8;
+
+  // What the thread was in at its last launch inside a node with a number. Threads with the same
+  // place overwrite each other.
+  struct Last {
+    std::atomic<uint64_t> hash;
+    std::atomic<uint64_t> check;
+  };
+  Last& LastOfThread() const;
+  DerivedStack StackOfNode(uint64_t own, const AutogradNode& node) const;
+
+  Autograd autograd_;
+  ForwardStacks forward_;
+  DerivedStacks derived_;
+  Last* last_ = nullptr;
+  std::atomic<uint64_t> calls_{0}, without_{0};
+};
+
+}  // namespace utlz::agent
+
+#endif  // UTLZ_INJECT_RECORD_BACKWARD_STACKS_H_

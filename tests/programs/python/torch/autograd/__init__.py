@@ -1,0 +1,1 @@
+"""Nodes and what evaluates them, from a library that stands in for libtorch_cpu.so."""
