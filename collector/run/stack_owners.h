@@ -12,7 +12,7 @@
 namespace utlz {
 
 enum class LaunchPass {
-  kForward,        // or of no pass: whatever is not known to be of another one
+  kForward,  // or of no pass: whatever is not known to be of another one
   kBackward,
   kRecomputation,  // a forward pass that is done again for the backward pass
 };

@@ -54,7 +54,7 @@ class Autograd {
   AutogradLibrary library_;
   NoBackward why_ = NoBackward::kNoTorch;
   std::atomic<bool> is_found_{false};
-  std::atomic<bool> is_refused_{false};  // nodes were not where others had been
+  std::atomic<bool> is_refused_{false};     // nodes were not where others had been
   std::atomic<uint64_t> offset_{kUnknown};  // of the variable in a block
   std::atomic<uint64_t> last_node_{0};
   std::atomic<uint32_t> confirmations_{0};

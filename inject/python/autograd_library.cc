@@ -47,7 +47,8 @@ uint64_t BlockOfThread(uint64_t module) {
 struct Search {
   char path[kMostPathBytes];
   uint64_t tls_module = 0, tls_bytes = 0;
-  // Modules of which the loader says where this thread's block is, and whether the list says so too.
+  // Modules of which the loader says where this thread's block is, and whether the list says so
+  // too.
   uint32_t blocks_as_listed = 0, blocks_elsewhere = 0;
 };
 
@@ -62,8 +63,8 @@ int LookAt(dl_phdr_info* info, size_t size, void* data) {
   auto* search = static_cast<Search*>(data);
   if (size < offsetof(dl_phdr_info, dlpi_tls_data) + sizeof(info->dlpi_tls_data)) return 1;
   if (info->dlpi_tls_modid != 0 && info->dlpi_tls_data != nullptr) {
-    const bool is_listed = BlockOfThread(info->dlpi_tls_modid) ==
-                           reinterpret_cast<uint64_t>(info->dlpi_tls_data);
+    const bool is_listed =
+        BlockOfThread(info->dlpi_tls_modid) == reinterpret_cast<uint64_t>(info->dlpi_tls_data);
     ++(is_listed ? search->blocks_as_listed : search->blocks_elsewhere);
   }
   if (info->dlpi_name == nullptr) return 0;

@@ -28,8 +28,8 @@ struct SharedNode {
 };
 
 struct AutogradLibrary {
-  uint64_t (*next_number)() = nullptr;    // at::sequence_number::peek
-  uint64_t (*thread_number)() = nullptr;  // at::RecordFunction::currentThreadId
+  uint64_t (*next_number)() = nullptr;     // at::sequence_number::peek
+  uint64_t (*thread_number)() = nullptr;   // at::RecordFunction::currentThreadId
   SharedNode (*current_node)() = nullptr;  // torch::autograd::get_current_node
   // Its thread-local memory: a block of each thread that has used it.
   uint64_t tls_module = 0;

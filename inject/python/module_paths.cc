@@ -60,10 +60,24 @@ void ModulePaths::Read(uint64_t root) {
     const uint32_t children =
         ReadModuleChildren(layout_, nodes_[at].module, children_, kMostChildren);
     for (uint32_t i = 0; i < children && count_ < kMostModules; ++i) {
-      if (IndexOf(children_[i].module) != kMostModules) continue;
+      if (Adopt(children_[i], at, root)) continue;
       Add(children_[i].module, at, children_[i].name);
     }
   }
+}
+
+// Whether it is known already. One that was called by itself before is part of this model after
+// all; what is in it is known too. No node that leads to `at` is older than the model, so none is
+// in it.
+bool ModulePaths::Adopt(const PythonModuleChild& child, uint32_t at, uint64_t root) {
+  const uint32_t index = IndexOf(child.module);
+  if (index == kMostModules) return false;
+  Node& node = nodes_[index];
+  if (node.parent != index || child.module == root) return true;
+  node.parent = at;
+  std::memcpy(node.name, child.name, std::strlen(child.name) + 1);
+  ++adoptions_;
+  return true;
 }
 
 uint32_t ModulePaths::IndexOf(uint64_t module) const {

@@ -29,6 +29,8 @@ class ModulePaths {
   bool Find(uint64_t root, uint64_t module, const char* around, char* path);
   // The outermost module of a model that has been read and that `module` is in; else itself.
   uint64_t OutermostAround(uint64_t module) const;
+  // How often a module turned out to be part of a model that was called later: paths in it changed.
+  uint32_t adoptions() const { return adoptions_; }
 
  private:
   static constexpr uint32_t kSlots = kMostModules * 2;
@@ -49,6 +51,7 @@ class ModulePaths {
   };
 
   void Read(uint64_t root);
+  bool Adopt(const PythonModuleChild& child, uint32_t at, uint64_t root);
   // The index of a module's node, or kMostModules.
   uint32_t IndexOf(uint64_t module) const;
   uint32_t Add(uint64_t module, uint32_t parent, const char* name);
@@ -62,6 +65,7 @@ class ModulePaths {
   Ordinal* ordinals_ = nullptr;
   uint64_t roots_[kMostRoots] = {};
   uint32_t count_ = 0, root_count_ = 0, ordinal_count_ = 0;
+  uint32_t adoptions_ = 0;
 };
 
 }  // namespace utlz::agent

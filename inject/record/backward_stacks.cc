@@ -5,9 +5,7 @@
 namespace utlz::agent {
 namespace {
 
-uint64_t KeyOfThread() {
-  return static_cast<uint64_t>(pthread_self()) * 0x9E3779B97F4A7C15u | 1;
-}
+uint64_t KeyOfThread() { return static_cast<uint64_t>(pthread_self()) * 0x9E3779B97F4A7C15u | 1; }
 
 }  // namespace
 

@@ -11,8 +11,8 @@ bool LaunchStacks::Create(const PythonLayout& layout, StringTable* strings) {
   numbers_ = MapArray<Number>(kNumbers);
   new_stack_ = MapArray<PythonStack>(1);
   is_ready_ = numbers_ != nullptr && new_stack_ != nullptr && frames_.Create(layout) &&
-              backward_.Create() && calls_.Create() && resolver_.Create(layout, strings) && tree_.Create() &&
-              encoder_.Create();
+              backward_.Create() && calls_.Create() && resolver_.Create(layout, strings) &&
+              tree_.Create() && encoder_.Create();
   is_without_memory_ = !is_ready_;
   return is_ready_;
 }
@@ -48,14 +48,16 @@ void LaunchStacks::SetNumber(uint64_t hash, uint32_t stack) {
   }
   Number* const slot = SlotOf(hash);
   if (slot->hash == 0) ++number_count_;
-  *slot = {hash, stack};
+  *slot = {hash, stack, resolver_.generation()};
 }
 
 void LaunchStacks::TakeNewStacks() {
+  const uint32_t generation = resolver_.generation();
   // Launching threads may put new ones there all the while.
   for (uint64_t i = 0; i < PythonFrames::kNewStacks && frames_.TakeNewStack(new_stack_); ++i) {
     SetNumber(new_stack_->hash, resolver_.Resolve(*new_stack_, &frames_, &tree_));
   }
+  if (resolver_.generation() != generation) frames_.ForgetStacks();  // they are sent again
   lost_ += frames_.TakeLost();
 }
 
@@ -64,7 +66,8 @@ uint32_t LaunchStacks::NumberOf(uint32_t call) {
   if (hash == 0) return 0;
   const Number& known = *SlotOf(hash);
   DerivedStack derived;
-  if (known.hash != 0 || !backward_.Get(hash, &derived)) return known.stack;
+  const bool is_current = known.hash != 0 && known.generation == resolver_.generation();
+  if (is_current || !backward_.Get(hash, &derived)) return known.stack;
   const uint32_t stack = NumberOfDerived(derived);
   // What it is made of may have had no room among the new stacks, and come later.
   if (stack != 0) SetNumber(hash, stack);

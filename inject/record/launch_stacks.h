@@ -57,6 +57,7 @@ class LaunchStacks {
   struct Number {
     uint64_t hash;  // 0: free
     uint32_t stack;
+    uint32_t generation;  // of the resolver's paths
   };
   Number* SlotOf(uint64_t hash) const;
   void SetNumber(uint64_t hash, uint32_t stack);

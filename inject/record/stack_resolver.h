@@ -23,8 +23,10 @@ class StackResolver {
   // The stack's number in `tree`; 0 where it has none. Tells `frames` of a module's calls that it
   // comes to know: from then on a walk finds the module too, which makes this stack a new one.
   uint32_t Resolve(const PythonStack& stack, PythonFrames* frames, StackTree* tree);
-  // Whether a stack is of a forward pass that is done again: of torch.utils.checkpoint's, and not of
-  // a backward pass that began inside.
+  // Another number than before: what was resolved earlier may have another path now.
+  uint32_t generation() const { return paths_.adoptions(); }
+  // Whether a stack is of a forward pass that is done again: of torch.utils.checkpoint's, and not
+  // of a backward pass that began inside.
   bool IsRecomputation(uint32_t stack, const StackTree& tree) const;
 
  private:

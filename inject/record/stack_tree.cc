@@ -10,9 +10,8 @@ namespace {
 
 uint64_t HashOf(const TreeFrame& frame) {
   uint64_t hash = 0;
-  for (const uint32_t value :
-       {frame.parent, frame.name, frame.file, frame.module_class, frame.line, frame.kind,
-        frame.flags}) {
+  for (const uint32_t value : {frame.parent, frame.name, frame.file, frame.module_class, frame.line,
+                               frame.kind, frame.flags}) {
     hash = (hash ^ value) * 0x9E3779B97F4A7C15u;
     hash ^= hash >> 29;
   }

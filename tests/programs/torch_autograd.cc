@@ -1,6 +1,6 @@
 // Stands in for libtorch_cpu.so as far as the agent looks at it: the exported functions with their
-// names, nodes with their numbers where PyTorch has them, the thread-local variables, and one thread
-// without Python that evaluates nodes, as autograd has for each device.
+// names, nodes with their numbers where PyTorch has them, the thread-local variables, and one
+// thread without Python that evaluates nodes, as autograd has for each device.
 #include <condition_variable>
 #include <cstdint>
 #include <functional>

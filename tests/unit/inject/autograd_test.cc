@@ -22,8 +22,7 @@ class AutogradTest : public ::testing::Test {
     number_ = Function<uint64_t (*)(void*)>("torch_number");
     thread_ = Function<uint64_t (*)(void*)>("torch_thread");
     references_ = Function<long (*)(void*)>("torch_references");
-    evaluate_ =
-        Function<void (*)(void*, void (*)(void*), void*)>("torch_evaluate");
+    evaluate_ = Function<void (*)(void*, void (*)(void*), void*)>("torch_evaluate");
   }
 
   template <typename T>
@@ -128,9 +127,10 @@ TEST_F(AutogradTest, ThreadsThatMadeNoNodeAreGivenNoNumber) {
 
 TEST(TorchVersion, IsReadFromItsFile) {
   uint32_t major = 0, minor = 0;
-  EXPECT_TRUE(ReadTorchVersion("from typing import Optional\n\n__all__ = ['__version__']\n"
-                               "__version__ = '2.11.0+cu130'\n",
-                               &major, &minor));
+  EXPECT_TRUE(
+      ReadTorchVersion("from typing import Optional\n\n__all__ = ['__version__']\n"
+                       "__version__ = '2.11.0+cu130'\n",
+                       &major, &minor));
   EXPECT_EQ(major, 2u);
   EXPECT_EQ(minor, 11u);
   EXPECT_TRUE(ReadTorchVersion("__version__: str = \"1.13.1\"", &major, &minor));

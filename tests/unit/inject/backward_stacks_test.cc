@@ -11,9 +11,7 @@ namespace {
 
 constexpr uint64_t kMain = 1, kOther = 2, kEngine = 3;
 
-AutogradPlace Forward(uint64_t thread, uint64_t number) {
-  return {false, {}, {thread, number}};
-}
+AutogradPlace Forward(uint64_t thread, uint64_t number) { return {false, {}, {thread, number}}; }
 AutogradPlace In(uint64_t thread, uint64_t number) { return {true, {thread, number}, {}}; }
 
 class BackwardStacksTest : public ::testing::Test {
@@ -75,9 +73,7 @@ TEST_F(BackwardStacksTest, GradientsAreAccumulatedForTheNodeBefore) {
     EXPECT_EQ(Of(In(kMain, kAccumulateNumber)), (DerivedStack{0, 0, 0, false, of_node}));
   }
   // Another thread was in no node before.
-  std::thread([this] {
-    EXPECT_EQ(stacks_.OnLaunch(0, In(kMain, kAccumulateNumber)), 0u);
-  }).join();
+  std::thread([this] { EXPECT_EQ(stacks_.OnLaunch(0, In(kMain, kAccumulateNumber)), 0u); }).join();
   stacks_.BeginWindow();
   EXPECT_EQ(stacks_.OnLaunch(0, In(kMain, kAccumulateNumber)), 0u);
 }

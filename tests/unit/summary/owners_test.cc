@@ -268,8 +268,7 @@ TEST_F(OwnersTest, PassesOfLayersAreApartAndTogether) {
   SendStacks();
   run_.SendLaunches({From(layer, 0, 100, 0), From(backward, 200, 200, 1),
                      From(inferred, 500, 30, 1), From(again, 600, 40, 0),
-                     From(of_again, 700, 50, 1), From(outside, 800, 60, 1),
-                     From(0, 900, 20, 1)});
+                     From(of_again, 700, 50, 1), From(outside, 800, 60, 1), From(0, 900, 20, 1)});
   const Summary summary = run_.EndRun(kMillisecond);
   const OwnersSummary& owners = summary.owners();
   EXPECT_EQ(OwnTime(owners.layers()), 500);
