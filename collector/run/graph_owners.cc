@@ -25,7 +25,7 @@ constexpr size_t kRepeatSteps = 1u << 24;
 constexpr size_t kMostClassified = 2048;
 constexpr size_t kMostParts = 1024;
 
-// Numbers for layer and line of stacks: the same for stacks of one owner.
+// Numbers for layer, pass and line of stacks: the same for stacks of one owner.
 class OwnerNumbers {
  public:
   explicit OwnerNumbers(const RunState& state) : owners_(state.stacks) {}
@@ -38,11 +38,11 @@ class OwnerNumbers {
   }
 
  private:
-  using Key = std::tuple<std::string, std::string, std::string, const StackFrame*>;
+  using Key = std::tuple<std::string, std::string, std::string, LaunchPass, const StackFrame*>;
 
   uint32_t Number(uint32_t stack) {
     const LayerOwner layer = owners_.LayerOf(stack);
-    Key key(layer.kind, layer.model, layer.path, owners_.LineOf(stack));
+    Key key(layer.kind, layer.model, layer.path, layer.pass, owners_.LineOf(stack));
     return numbers_.try_emplace(std::move(key), static_cast<uint32_t>(numbers_.size() + 1))
         .first->second;
   }

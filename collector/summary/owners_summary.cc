@@ -104,7 +104,7 @@ class LayerTree {
     const std::string key = "part " + std::to_string(part.layer);
     const int around = list_.Find(key, OwnerList::kNone, head);
     const std::string name = std::to_string(part.position) + " " + NameOf(part.family);
-    head.set_name("(repeated part) " + name);
+    head.set_name("(part) " + name);
     return list_.Find(key + " " + name, around, head);
   }
 

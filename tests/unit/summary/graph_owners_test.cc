@@ -230,11 +230,11 @@ TEST_F(GraphOwnersTest, WithoutAPassLayersAreFolded) {
   EXPECT_EQ(part->inferred_time_ns(), part->time_ns());
   std::vector<std::string> names;
   for (const OwnerSummary& row : owners.layers()) names.push_back(row.name());
-  EXPECT_EQ(names, (std::vector<std::string>{
-                       "(outside of layers)", "(repeated part)", "(repeated part) 1 normalization",
-                       "(repeated part) 2 gemm", "(repeated part) 3 elementwise",
-                       "(repeated part) 4 gemm", "(repeated part) 5 elementwise"}));
-  EXPECT_EQ(RowNamed(owners.layers(), "(repeated part) 2 gemm")->launches(), 4 * kLayers);
+  EXPECT_EQ(names,
+            (std::vector<std::string>{
+                "(outside of layers)", "(repeated part)", "(part) 1 normalization", "(part) 2 gemm",
+                "(part) 3 elementwise", "(part) 4 gemm", "(part) 5 elementwise"}));
+  EXPECT_EQ(RowNamed(owners.layers(), "(part) 2 gemm")->launches(), 4 * kLayers);
   EXPECT_EQ(owners.layer_share(), 0) << "no layer has a name";
   EXPECT_EQ(RowNamed(owners.lines(), "serve.py:7 serve")->time_share(), 1);
   EXPECT_EQ(RowNamed(owners.lines(), "serve.py:7 serve")->inferred_time_ns(), 0);
