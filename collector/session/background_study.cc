@@ -1,5 +1,7 @@
 #include "collector/session/background_study.h"
 
+#include <pthread.h>
+
 #include <system_error>
 #include <utility>
 
@@ -13,6 +15,7 @@ void BackgroundStudy::Begin(std::function<void()> study) {
   try {
     // Signals are blocked there as they are here.
     thread_ = std::thread([this, study] { Do(study); });
+    pthread_setname_np(thread_.native_handle(), "utlz-study");  // as top -H shows it
   } catch (const std::system_error&) {
     Do(study);
     last_cpu_ns_ = 0;  // counted with this thread's
