@@ -3,7 +3,7 @@
 #include <map>
 #include <vector>
 
-#include "collector/run/process_naming.h"
+#include "collector/owners/process_naming.h"
 
 namespace utlz {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "collector/run/stack_owners.h"
+#include "collector/owners/stack_owners.h"
 #include "collector/text/number_text.h"
 #include "proto/valid_text.h"
 

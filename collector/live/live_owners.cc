@@ -125,7 +125,10 @@ uint32_t LiveOwners::OwnerOf(uint32_t stack, List* list, const std::function<uin
 uint32_t LiveOwners::LayerOf(uint32_t stack) {
   return OwnerOf(stack, &layers_, [&] {
     const LayerOwner layer = stacks_->LayerOf(stack);
-    if (layer.kind == "optimizer") return layers_.Find("optimizer", "optimizer", "(optimizer)");
+    if (layer.kind == "optimizer") {
+      const std::string name = layer.path.empty() ? "" : " " + layer.path;
+      return layers_.Find("optimizer" + name, "optimizer", "(optimizer" + name + ")");
+    }
     if (layer.kind == "unknown") return layers_.Find("unknown", "unknown", "(no stack)");
     if (layer.kind != "layer") return layers_.Find("outside", "outside", "(outside of layers)");
     const std::string path = PatternOf(layer.path);

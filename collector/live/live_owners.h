@@ -19,7 +19,7 @@
 #include "collector/live/live_kernels.h"
 #include "collector/live/recent.h"
 #include "collector/run/run_state.h"
-#include "collector/run/stack_owners.h"
+#include "collector/owners/stack_owners.h"
 #include "proto/live.pb.h"
 
 namespace utlz {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "collector/run/stack_owners.h"
+#include "collector/owners/stack_owners.h"
 #include "proto/summary.pb.h"
 
 namespace utlz {

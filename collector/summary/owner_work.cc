@@ -77,11 +77,13 @@ class RowDivision {
       WorkPart part;
       part.time_ns = time.Next(sites[i].time_ns, i + 1 == sites.size());
       part.launches = launch_share * row_.launches;
-      if (work_.flops.has_value()) part.flops = *work_.flops * part.launches;
-      if (work_.bytes.has_value()) part.bytes = *work_.bytes * part.launches;
+      // Of launches that counters do not tell apart, the longer ones do more.
+      const double of_one = row_.launches * time_share;
+      if (work_.flops.has_value()) part.flops = *work_.flops * of_one;
+      if (work_.bytes.has_value()) part.bytes = *work_.bytes * of_one;
       if (savings_ns_.has_value()) part.savings_ns = *savings_ns_ * time_share;
       if (work_.flops.has_value()) {
-        part.compute_ns = row_.roofline.compute_time_ns.value_or(0) * launch_share;
+        part.compute_ns = row_.roofline.compute_time_ns.value_or(0) * time_share;
       }
       part.bound = row_.withheld.empty() ? BoundOf(row_.roofline) : BOUND_UNKNOWN;
       part.inferred = sites[i].inferred;
@@ -166,27 +168,40 @@ std::vector<Sites> SitesOfKernels(const RunState& state,
   return sites;
 }
 
-// Divides a site's launches among the kinds of the kernel, whose mean times ascend.
-void DivideAmongKinds(const SitePart& site, const std::vector<double>& means_ns,
-                      std::vector<Sites>* by_kind) {
-  const double mean_ns = site.launches > 0 ? site.time_ns / site.launches : 0;
-  size_t above = 0;
-  while (above < means_ns.size() && means_ns[above] < mean_ns) ++above;
-  if (above == 0 || above == means_ns.size()) {
-    (*by_kind)[above == 0 ? 0 : above - 1].push_back(site);
-    return;
-  }
-  const double low_ns = means_ns[above - 1], high_ns = means_ns[above];
-  const double high_launches = site.launches * (mean_ns - low_ns) / (high_ns - low_ns);
-  const double low_launches = site.launches - high_launches;
-  const auto add = [&](size_t kind, double launches, double of_one_ns) {
+double MeanNs(const SitePart& site) {
+  return site.launches > 0 ? site.time_ns / site.launches : 0;
+}
+
+// The kinds of a kernel, in order of their mean times, take the launches of its sites in the same
+// order: each kind has as many as were counted of it, and each site keeps its own.
+std::vector<Sites> DivideAmongKinds(Sites sites, const std::vector<const KernelRow*>& rows) {
+  std::stable_sort(sites.begin(), sites.end(), [](const SitePart& a, const SitePart& b) {
+    return MeanNs(a) < MeanNs(b);
+  });
+  double launches = 0, of_rows = 0;
+  for (const SitePart& site : sites) launches += site.launches;
+  for (const KernelRow* row : rows) of_rows += row->launches;
+  std::vector<Sites> by_kind(rows.size());
+  size_t kind = 0;
+  double room = of_rows > 0 ? launches * rows[0]->launches / of_rows : launches;
+  for (const SitePart& site : sites) {
+    double left = site.launches;
+    while (kind + 1 < rows.size() && left >= room) {
+      SitePart part = site;
+      part.launches = room;
+      part.time_ns = room * rows[kind]->durations.mean_ns();
+      if (room > 0) by_kind[kind].push_back(part);
+      left -= room;
+      room = launches * rows[++kind]->launches / of_rows;
+    }
+    if (left <= 0 && site.launches > 0) continue;
     SitePart part = site;
-    part.launches = launches;
-    part.time_ns = launches * of_one_ns;
-    (*by_kind)[kind].push_back(part);
-  };
-  add(above - 1, low_launches, low_ns);
-  add(above, high_launches, high_ns);
+    part.launches = left;
+    part.time_ns = left < site.launches ? left * rows[kind]->durations.mean_ns() : site.time_ns;
+    by_kind[kind].push_back(part);
+    room -= left;
+  }
+  return by_kind;
 }
 
 }  // namespace
@@ -203,10 +218,7 @@ void DivideWork(const RunState& state, const Analysis& analysis, const GraphOwne
     std::sort(rows.begin(), rows.end(), [](const KernelRow* a, const KernelRow* b) {
       return a->durations.mean_ns() < b->durations.mean_ns();
     });
-    std::vector<double> means_ns;
-    for (const KernelRow* row : rows) means_ns.push_back(row->durations.mean_ns());
-    std::vector<Sites> by_kind(rows.size());
-    for (const SitePart& site : sites[kernel]) DivideAmongKinds(site, means_ns, &by_kind);
+    std::vector<Sites> by_kind = DivideAmongKinds(sites[kernel], rows);
     for (size_t i = 0; i < rows.size(); ++i) {
       if (by_kind[i].empty()) by_kind[i].push_back({0, 1, 1});
       const RowDivision division(*rows[i]);

@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "collector/analysis/analysis.h"
-#include "collector/run/graph_owners.h"
+#include "collector/owners/graph_owners.h"
 #include "collector/summary/owner_list.h"
 
 namespace utlz {

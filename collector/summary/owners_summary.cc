@@ -11,8 +11,8 @@
 
 #include "collector/kernel_names/fused_operations.h"
 #include "collector/kernel_names/kernel_family.h"
-#include "collector/run/graph_owners.h"
-#include "collector/run/stack_owners.h"
+#include "collector/owners/graph_owners.h"
+#include "collector/owners/stack_owners.h"
 #include "collector/summary/kernel_summary.h"
 #include "collector/summary/owner_list.h"
 #include "collector/summary/owner_work.h"

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "inject/python/python_frames.h"
-#include "inject/record/backward_stacks.h"
+#include "inject/python/backward_stacks.h"
 #include "inject/record/call_stacks.h"
 #include "inject/record/stack_encoder.h"
 #include "inject/record/stack_resolver.h"

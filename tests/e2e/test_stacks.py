@@ -132,7 +132,7 @@ class StacksTest(EndToEndTest):
                   re.fullmatch(r"blocks\.\d+\.mlp\.\d+", row["name"])]
         self.assertEqual(names["blocks.*.mlp.*"]["instances"], len(inside))
         self.assertGreater(len(inside), 2)
-        self.assertEqual(names["(optimizer)"]["kind"], "optimizer")
+        self.assertEqual(names["(optimizer Adam)"]["kind"], "optimizer")
         for rows in ("layers", "lines"):
             self.assertAlmostEqual(1, sum(row["time_share"] for row in last[rows]), places=3)
         self.assertLessEqual({line["name"] for line in last["lines"]},

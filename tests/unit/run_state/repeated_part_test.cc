@@ -1,5 +1,5 @@
 // The layers of a model in the sequence of its kernels.
-#include "collector/run/repeated_part.h"
+#include "collector/owners/repeated_part.h"
 
 #include <gtest/gtest.h>
 

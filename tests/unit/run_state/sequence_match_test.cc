@@ -1,5 +1,5 @@
 // Sequences of kernels are found again where they are, and nowhere else.
-#include "collector/run/sequence_match.h"
+#include "collector/owners/sequence_match.h"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "inject/python/autograd.h"
-#include "inject/record/derived_stacks.h"
-#include "inject/record/forward_stacks.h"
+#include "inject/python/derived_stacks.h"
+#include "inject/python/forward_stacks.h"
 
 namespace utlz::agent {
 

@@ -1,4 +1,4 @@
-#include "collector/run/sequence_match.h"
+#include "collector/owners/sequence_match.h"
 
 #include <algorithm>
 #include <set>

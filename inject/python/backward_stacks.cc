@@ -1,4 +1,4 @@
-#include "inject/record/backward_stacks.h"
+#include "inject/python/backward_stacks.h"
 
 #include <pthread.h>
 

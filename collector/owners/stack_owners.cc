@@ -1,4 +1,4 @@
-#include "collector/run/stack_owners.h"
+#include "collector/owners/stack_owners.h"
 
 #include <algorithm>
 #include <initializer_list>

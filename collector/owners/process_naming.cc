@@ -1,4 +1,4 @@
-#include "collector/run/process_naming.h"
+#include "collector/owners/process_naming.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "collector/run/repeated_part.h"
+#include "collector/owners/repeated_part.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "collector/run/graph_owners.h"
+#include "collector/owners/graph_owners.h"
 
 #include <algorithm>
 #include <map>
@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "collector/kernel_names/name_without_tiles.h"
-#include "collector/run/repeated_part.h"
-#include "collector/run/sequence_match.h"
-#include "collector/run/stack_owners.h"
+#include "collector/owners/repeated_part.h"
+#include "collector/owners/sequence_match.h"
+#include "collector/owners/stack_owners.h"
 
 namespace utlz {
 namespace {
