@@ -5,8 +5,8 @@
 // of these launches (sequence_match.h). Where there is no such pass, a part that repeats
 // (repeated_part.h) stands for the layers, without a name. docs/design/graph-owners.md says when
 // neither is done.
-#ifndef UTLZ_COLLECTOR_RUN_GRAPH_OWNERS_H_
-#define UTLZ_COLLECTOR_RUN_GRAPH_OWNERS_H_
+#ifndef UTLZ_COLLECTOR_OWNERS_GRAPH_OWNERS_H_
+#define UTLZ_COLLECTOR_OWNERS_GRAPH_OWNERS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -49,4 +49,4 @@ GraphOwners InferGraphOwners(const RunState& state);
 
 }  // namespace utlz
 
-#endif  // UTLZ_COLLECTOR_RUN_GRAPH_OWNERS_H_
+#endif  // UTLZ_COLLECTOR_OWNERS_GRAPH_OWNERS_H_

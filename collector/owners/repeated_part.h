@@ -1,7 +1,7 @@
 // A part of a sequence that repeats: the layers of a model among the kernels of one pass, between
 // what comes before the first and after the last of them.
-#ifndef UTLZ_COLLECTOR_RUN_REPEATED_PART_H_
-#define UTLZ_COLLECTOR_RUN_REPEATED_PART_H_
+#ifndef UTLZ_COLLECTOR_OWNERS_REPEATED_PART_H_
+#define UTLZ_COLLECTOR_OWNERS_REPEATED_PART_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -26,4 +26,4 @@ std::optional<RepeatedPart> FindRepeatedPart(const std::vector<uint32_t>& items,
 
 }  // namespace utlz
 
-#endif  // UTLZ_COLLECTOR_RUN_REPEATED_PART_H_
+#endif  // UTLZ_COLLECTOR_OWNERS_REPEATED_PART_H_

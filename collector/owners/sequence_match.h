@@ -4,8 +4,8 @@
 // the path with the fewest edits counts, of at most a tenth of the sequence. An edit is an item
 // that has no site, or a place where the program launched kernels that the sequence does not have.
 // Several paths may be equally good: an item whose owner they do not agree on has no site.
-#ifndef UTLZ_COLLECTOR_RUN_SEQUENCE_MATCH_H_
-#define UTLZ_COLLECTOR_RUN_SEQUENCE_MATCH_H_
+#ifndef UTLZ_COLLECTOR_OWNERS_SEQUENCE_MATCH_H_
+#define UTLZ_COLLECTOR_OWNERS_SEQUENCE_MATCH_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -47,4 +47,4 @@ std::optional<std::vector<uint32_t>> MatchSequence(const std::vector<uint32_t>& 
 
 }  // namespace utlz
 
-#endif  // UTLZ_COLLECTOR_RUN_SEQUENCE_MATCH_H_
+#endif  // UTLZ_COLLECTOR_OWNERS_SEQUENCE_MATCH_H_

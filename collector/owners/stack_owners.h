@@ -1,7 +1,7 @@
 // Whose a launch is, by its stack: the innermost layer of the model, and the innermost line of the
 // program that is not in the framework itself.
-#ifndef UTLZ_COLLECTOR_RUN_STACK_OWNERS_H_
-#define UTLZ_COLLECTOR_RUN_STACK_OWNERS_H_
+#ifndef UTLZ_COLLECTOR_OWNERS_STACK_OWNERS_H_
+#define UTLZ_COLLECTOR_OWNERS_STACK_OWNERS_H_
 
 #include <cstdint>
 #include <string>
@@ -62,4 +62,4 @@ std::string LineName(const StackFrame& frame);
 
 }  // namespace utlz
 
-#endif  // UTLZ_COLLECTOR_RUN_STACK_OWNERS_H_
+#endif  // UTLZ_COLLECTOR_OWNERS_STACK_OWNERS_H_

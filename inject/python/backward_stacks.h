@@ -1,7 +1,7 @@
 // Stacks of launches that autograd makes: each belongs to the forward launches of the node that is
 // being evaluated (docs/decisions/0050-backward-launches-by-sequence-numbers.md).
-#ifndef UTLZ_INJECT_RECORD_BACKWARD_STACKS_H_
-#define UTLZ_INJECT_RECORD_BACKWARD_STACKS_H_
+#ifndef UTLZ_INJECT_PYTHON_BACKWARD_STACKS_H_
+#define UTLZ_INJECT_PYTHON_BACKWARD_STACKS_H_
 
 #include <atomic>
 #include <cstdint>
@@ -59,4 +59,4 @@ class BackwardStacks {
 
 }  // namespace utlz::agent
 
-#endif  // UTLZ_INJECT_RECORD_BACKWARD_STACKS_H_
+#endif  // UTLZ_INJECT_PYTHON_BACKWARD_STACKS_H_

@@ -1,8 +1,8 @@
 // Stacks that are made of others: launches of a backward pass belong to the stacks of their
 // forward. What one is made of is put here by the launching thread and looked up later, by its
 // hash, when a record asks for it. Bounded: what has no room has no stack. No lock; any threads.
-#ifndef UTLZ_INJECT_RECORD_DERIVED_STACKS_H_
-#define UTLZ_INJECT_RECORD_DERIVED_STACKS_H_
+#ifndef UTLZ_INJECT_PYTHON_DERIVED_STACKS_H_
+#define UTLZ_INJECT_PYTHON_DERIVED_STACKS_H_
 
 #include <atomic>
 #include <cstdint>
@@ -92,4 +92,4 @@ class DerivedStacks {
 
 }  // namespace utlz::agent
 
-#endif  // UTLZ_INJECT_RECORD_DERIVED_STACKS_H_
+#endif  // UTLZ_INJECT_PYTHON_DERIVED_STACKS_H_

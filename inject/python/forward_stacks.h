@@ -1,8 +1,8 @@
 // Which stack the forward launches of a node had, by the thread that made the node and the node's
 // number in it: they come before the backward launches, which have no stack of their own. Bounded:
 // of what is older than kEntries nodes of a thread nothing is left. No lock; any threads.
-#ifndef UTLZ_INJECT_RECORD_FORWARD_STACKS_H_
-#define UTLZ_INJECT_RECORD_FORWARD_STACKS_H_
+#ifndef UTLZ_INJECT_PYTHON_FORWARD_STACKS_H_
+#define UTLZ_INJECT_PYTHON_FORWARD_STACKS_H_
 
 #include <atomic>
 #include <cstdint>
@@ -53,4 +53,4 @@ class ForwardStacks {
 
 }  // namespace utlz::agent
 
-#endif  // UTLZ_INJECT_RECORD_FORWARD_STACKS_H_
+#endif  // UTLZ_INJECT_PYTHON_FORWARD_STACKS_H_
