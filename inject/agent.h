@@ -10,7 +10,8 @@
 // Threads: Start runs on the target's thread inside cuInit; one thread of ours then flushes,
 // reports and follows the collector's requests. An agent that waits for tools does everything on
 // that thread, and so does one of a service from the first collector's end on. CUPTI calls
-// OnBufferRequested on launching threads and OnBufferCompleted on its worker or on whoever flushes.
+// OnBufferRequested on threads that launch. It calls OnBufferCompleted on a thread of its own, or
+// on the one that asks it to flush.
 #ifndef UTLZ_INJECT_AGENT_H_
 #define UTLZ_INJECT_AGENT_H_
 

@@ -152,10 +152,9 @@ void SwitchKinds(bool on) {
 }
 
 void OpenCallbacks() {
-  const cupti::Result result =
-      shared.subscribed ? cupti::kSuccess : Timed(kSubscribe, [] {
-        return shared.cupti.subscribe(&state.subscriber, OnCallback, nullptr);
-      });
+  const cupti::Result result = shared.subscribed ? cupti::kSuccess : Timed(kSubscribe, [] {
+    return shared.cupti.subscribe(&state.subscriber, OnCallback, nullptr);
+  });
   if (result == cupti::kSuccess) {
     shared.subscribed = true;
     Grace();

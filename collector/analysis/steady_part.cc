@@ -61,10 +61,9 @@ double ProbableKernelNs(const ActivityTotals& ledger, uint64_t start_ns, uint64_
 
 // While a host-bound program goes on (decision 0027).
 bool HaveRecordsEnded(const RunState& state) {
-  return std::any_of(state.processes.processes().begin(), state.processes.processes().end(),
-                     [](const auto& process) {
-                       return process.second->status.records_state() == RECORDS_ENDED;
-                     });
+  return std::any_of(
+      state.processes.processes().begin(), state.processes.processes().end(),
+      [](const auto& process) { return process.second->status.records_state() == RECORDS_ENDED; });
 }
 
 }  // namespace

@@ -40,11 +40,11 @@ struct CopyFacts {
 
 struct CommunicationFacts {
   double exposed_ns = 0;
-  std::string lagging_process;   // that the others wait for: "rank 3"; empty: none
+  std::string lagging_process;    // that the others wait for: "rank 3"; empty: none
   double lagging_last_share = 0;  // of collectives in which it was the last
-  double lagging_delay_ns = 0;   // of a collective, mean, where it was the last
-  double lagging_lost_ns = 0;    // no more than waits that no kernel hides
-  double uneven_ns = 0;          // waits that no kernel hides, for one process after the other
+  double lagging_delay_ns = 0;    // of a collective, mean, where it was the last
+  double lagging_lost_ns = 0;     // no more than waits that no kernel hides
+  double uneven_ns = 0;           // waits that no kernel hides, for one process after the other
 };
 
 // Kernels that lose time in one way, and the one of them that loses most.
@@ -64,19 +64,19 @@ struct KernelFacts {
   double elementwise_gain_ns = 0;
   std::string longest_elementwise;  // short name
   double longest_elementwise_ns = 0;
-  double compiled_ns = 0;  // kernels that a compiler fused already
-  double weights_ns = 0;  // matrix kernels at the roof of DRAM
-  double narrow_ns = 0;   // of these, in tiles of few rows
-  double narrow_rows = 0;  // of these tiles
-  double wide_matrix_ns = 0;  // matrix kernels that are not narrow
-  double small_grid_ns = 0;   // kernels of fewer blocks than the GPU has SMs
-  double small_grid_gain_ns = 0;  // were the GPU full
+  double compiled_ns = 0;               // kernels that a compiler fused already
+  double weights_ns = 0;                // matrix kernels at the roof of DRAM
+  double narrow_ns = 0;                 // of these, in tiles of few rows
+  double narrow_rows = 0;               // of these tiles
+  double wide_matrix_ns = 0;            // matrix kernels that are not narrow
+  double small_grid_ns = 0;             // kernels of fewer blocks than the GPU has SMs
+  double small_grid_gain_ns = 0;        // were the GPU full
   double single_precision_ns = 0;       // matrix kernels on the FP32 pipes
   double single_precision_gain_ns = 0;  // were they done in TF32
-  double padding_ns = 0;      // that matrix kernels spend on FLOPs beyond the model's
-  double padding_share = 0;   // these FLOPs ÷ the model's
-  double matrix_compute_ns = 0;  // matrix kernels that are not bound by bytes
-  double savings_ns = 0;  // of all kernels, down to their rooflines
+  double padding_ns = 0;                // that matrix kernels spend on FLOPs beyond the model's
+  double padding_share = 0;             // these FLOPs ÷ the model's
+  double matrix_compute_ns = 0;         // matrix kernels that are not bound by bytes
+  double savings_ns = 0;                // of all kernels, down to their rooflines
 };
 
 // Times in nanoseconds, summed over devices, all of the steady part: times of kernels are parts of
@@ -90,7 +90,7 @@ struct FindingFacts {
   double throttled_ns = 0;      // lost to clocks held down by heat
   double turnaround_ns = 0;     // gaps too short for a finding
   double busy_share = 0;
-  double sm_active_share = 0;   // 0 = not known
+  double sm_active_share = 0;  // 0 = not known
   bool counters = false;
   GapFacts gaps;
   CopyFacts copies;

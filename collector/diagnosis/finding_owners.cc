@@ -8,7 +8,7 @@
 
 #include "collector/owners/stack_owners.h"
 #include "collector/text/number_text.h"
-#include "proto/valid_text.h"
+#include "proto/valid_string.h"
 
 namespace utlz {
 namespace {
@@ -26,18 +26,16 @@ std::string OwnerText(uint32_t stack, StackOwners* owners) {
   if (const StackFrame* line = owners->LineOf(stack)) {
     text += (text.empty() ? "" : ", ") + LineName(*line);
   }
-  MakeValidUtf8(text.data(), text.size());
-  return text;
+  return ValidText(text);
 }
 
 // From where most of a kernel's time was launched, and how much of it. Empty where not known.
 std::map<uint32_t, std::string> OwnersOfKernels(const RunState& state) {
   StackOwners of_stacks(state.stacks);
   std::map<uint32_t, std::map<std::string, double>> times;
-  state.stack_work.ForEachSite(
-      [&](uint32_t kernel, uint32_t stack, const StackWork::Sums& sums) {
-        times[kernel][OwnerText(stack, &of_stacks)] += static_cast<double>(sums.time_ns);
-      });
+  state.stack_work.ForEachSite([&](uint32_t kernel, uint32_t stack, const StackWork::Sums& sums) {
+    times[kernel][OwnerText(stack, &of_stacks)] += static_cast<double>(sums.time_ns);
+  });
   std::map<uint32_t, std::string> owners;
   for (const auto& entry : times) {
     const auto most =

@@ -58,8 +58,7 @@ Observation ObserveReadbacks(const FindingFacts& facts) {
   const GapTotal& gaps = facts.gaps.readback;
   return {.lost_ns = gaps.time_ns,
           .gain_ns = gaps.time_ns,
-          .evidence = "after " + CountText(gaps.gaps) +
-                      " copies to the host the GPU stood idle, " +
+          .evidence = "after " + CountText(gaps.gaps) + " copies to the host the GPU stood idle, " +
                       ShareOfTime(gaps.time_ns, facts)};
 }
 
@@ -87,9 +86,10 @@ Observation ObserveFirstCalls(const FindingFacts& facts) {
   if (!StepsRegularly(facts)) return {};
   return {.lost_ns = lost_ns,
           .gain_ns = lost_ns,
-          .evidence = "before kernels of a shape not seen before, or early in the steps only, the "
-                      "GPU stood idle " +
-                      ShareOfTime(lost_ns, facts) + PlaceText(facts.gaps.first_calls, false)};
+          .evidence =
+              "before kernels of a shape not seen before, or early in the steps only, the "
+              "GPU stood idle " +
+              ShareOfTime(lost_ns, facts) + PlaceText(facts.gaps.first_calls, false)};
 }
 
 // Gaps that no readback, no late input and no tracing explains. Without steps they may be a

@@ -246,8 +246,7 @@ uint32_t MultiprocessorsOf(const DeviceState& device) {
 
 }  // namespace
 
-KernelFacts GatherKernels(const RunState& state, const Analysis& analysis,
-                          const Summary& summary) {
+KernelFacts GatherKernels(const RunState& state, const Analysis& analysis, const Summary& summary) {
   KernelFacts facts;
   Losses losses;
   const std::vector<double> shares = SharesOfSteadyPart(state, analysis);

@@ -55,10 +55,10 @@ Observation ObserveSlowStreaming(const FindingFacts& facts) {
 
 Observation ObserveOneSlowKernel(const FindingFacts& facts) {
   const KernelLoss& loss = facts.kernels.one_kernel;
-  return {.lost_ns = loss.lost_ns,
-          .gain_ns = loss.lost_ns,
-          .evidence = loss.worst + " reaches " + PercentText(loss.worst_efficiency) +
-                      " of its roof"};
+  return {
+      .lost_ns = loss.lost_ns,
+      .gain_ns = loss.lost_ns,
+      .evidence = loss.worst + " reaches " + PercentText(loss.worst_efficiency) + " of its roof"};
 }
 
 Observation ObserveLatency(const FindingFacts& facts) {

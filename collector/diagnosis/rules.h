@@ -26,7 +26,7 @@ struct Rule {
   const char* title_short;  // at most 60 characters
   const char* advice;
   const char* type_this;
-  bool ends_the_run = false;   // sooner or later: worth more than any time
+  bool ends_the_run = false;     // sooner or later: worth more than any time
   bool beyond_roofline = false;  // it takes work away, which no roofline counts as lost
 };
 

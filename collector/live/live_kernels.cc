@@ -101,43 +101,17 @@ void LiveKernels::SetWork(const KernelOfWholeRun& whole, LiveKernel* shown) {
 }
 
 void LiveKernels::Update(const RunState& run_state) {
-  Table table;
+  std::vector<LaunchSums> table;
   table.reserve(run_state.kernels.kernels().size());
   for (const Kernel& kernel : run_state.kernels.kernels()) {
-    Traced traced;
+    LaunchSums traced;
     for (const KernelShare& share : kernel.shares) {
       traced.launches += share.launches;
       traced.time_ns += share.time_ns;
     }
     table.push_back(traced);
   }
-  tables_.Add(run_state.NewestNs(), std::move(table));
-}
-
-LiveKernels::Traced LiveKernels::Growth(size_t kernel) const {
-  Traced now = tables_.newest()[kernel];
-  if (!tables_.spans() || kernel >= tables_.oldest().size()) return now;
-  const Traced& then = tables_.oldest()[kernel];
-  // What a process contributed goes when it has ended and room is needed.
-  now.launches -= std::min(now.launches, then.launches);
-  now.time_ns -= std::min(now.time_ns, then.time_ns);
-  return now;
-}
-
-std::vector<uint32_t> LiveKernels::Longest(const RunState& run_state) const {
-  std::vector<std::pair<uint64_t, uint32_t>> times;
-  for (uint32_t i = 0; i < run_state.kernels.kernels().size(); ++i) {
-    const uint64_t time_ns = Growth(i).time_ns;
-    if (time_ns > 0 && !run_state.kernels[i].profiler) times.emplace_back(time_ns, i);
-  }
-  const size_t most = std::min(times.size(), kMostShown);
-  std::partial_sort(times.begin(), times.begin() + static_cast<ptrdiff_t>(most), times.end(),
-                    [](const auto& a, const auto& b) {
-                      return a.first != b.first ? a.first > b.first : a.second < b.second;
-                    });
-  std::vector<uint32_t> longest;
-  for (size_t i = 0; i < most; ++i) longest.push_back(times[i].second);
-  return longest;
+  recent_.Add(run_state.NewestNs(), std::move(table));
 }
 
 const std::string& LiveKernels::NameOfKernel(const Kernel& kernel, uint32_t index) {
@@ -150,12 +124,13 @@ const std::string& LiveKernels::NameOfKernel(const Kernel& kernel, uint32_t inde
 void LiveKernels::AddTo(const RunState& run_state, LiveSnapshot* snapshot) {
   std::map<uint32_t, double> device_ns;
   for (uint32_t i = 0; i < run_state.kernels.kernels().size(); ++i) {
-    device_ns[run_state.kernels[i].device] += static_cast<double>(Growth(i).time_ns);
+    device_ns[run_state.kernels[i].device] += static_cast<double>(recent_.Growth(i).time_ns);
   }
-  const std::vector<uint32_t> longest = Longest(run_state);
+  const std::vector<uint32_t> longest = recent_.Longest(
+      kMostShown, [&](uint32_t kernel) { return !run_state.kernels[kernel].profiler; });
   for (const uint32_t index : longest) {
     const Kernel& kernel = run_state.kernels[index];
-    const Traced growth = Growth(index);
+    const LaunchSums growth = recent_.Growth(index);
     const auto time_ns = static_cast<double>(growth.time_ns);
     LiveKernel* const shown = snapshot->add_kernels();
     shown->set_id(index);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "collector/analysis/analysis.h"
-#include "collector/live/recent.h"
+#include "collector/live/recent_launches.h"
 #include "collector/run/run_state.h"
 #include "proto/live.pb.h"
 
@@ -37,21 +37,11 @@ class LiveKernels {
   const std::vector<KernelOfWholeRun>& whole_run() const { return whole_; }
 
  private:
-  // Of traced launches.
-  struct Traced {
-    uint64_t launches = 0;
-    uint64_t time_ns = 0;
-  };
-  using Table = std::vector<Traced>;  // as KernelTable
-
-  Traced Growth(size_t kernel) const;
-  // Those with most time, in that order.
-  std::vector<uint32_t> Longest(const RunState& run_state) const;
   static void SetWork(const KernelOfWholeRun& whole, LiveKernel* shown);
   const std::string& NameOfKernel(const Kernel& kernel, uint32_t index);
 
   std::vector<KernelOfWholeRun> whole_;
-  Recent<Table> tables_;
+  RecentLaunches recent_;                  // as KernelTable
   std::map<uint32_t, std::string> names_;  // of those that were shown
 };
 

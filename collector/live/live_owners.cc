@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "collector/live/live_message.h"
-#include "collector/summary/owners_summary.h"
+#include "collector/owners/why_without_stacks.h"
 #include "proto/valid_text.h"
 
 namespace utlz {
@@ -63,40 +63,15 @@ uint32_t LiveOwners::List::Find(const std::string& key, const char* kind, const 
   return index;
 }
 
-LiveOwners::Launched LiveOwners::List::Growth(size_t owner) const {
-  Launched now = tables.newest()[owner];
-  if (!tables.spans() || owner >= tables.oldest().size()) return now;
-  const Launched& then = tables.oldest()[owner];
-  now.launches -= std::min(now.launches, then.launches);
-  now.time_ns -= std::min(now.time_ns, then.time_ns);
-  return now;
-}
-
-std::vector<uint32_t> LiveOwners::List::Longest() const {
-  std::vector<std::pair<uint64_t, uint32_t>> times;
-  for (uint32_t i = 0; i < tables.newest().size(); ++i) {
-    const uint64_t time_ns = Growth(i).time_ns;
-    if (time_ns > 0) times.emplace_back(time_ns, i);
-  }
-  const size_t most = std::min(times.size(), kMostShown);
-  std::partial_sort(times.begin(), times.begin() + static_cast<ptrdiff_t>(most), times.end(),
-                    [](const auto& a, const auto& b) {
-                      return a.first != b.first ? a.first > b.first : a.second < b.second;
-                    });
-  std::vector<uint32_t> longest;
-  for (size_t i = 0; i < most; ++i) longest.push_back(times[i].second);
-  return longest;
-}
-
 void LiveOwners::List::AddTo(google::protobuf::RepeatedPtrField<LiveOwner>* shown) const {
   double all_ns = 0;
-  for (size_t i = 0; i < tables.newest().size(); ++i) {
-    all_ns += static_cast<double>(Growth(i).time_ns);
+  for (size_t i = 0; i < recent.size(); ++i) {
+    all_ns += static_cast<double>(recent.Growth(i).time_ns);
   }
-  for (const uint32_t index : Longest()) {
+  for (const uint32_t index : recent.Longest(kMostShown, [](uint32_t) { return true; })) {
     const Owner& owner = owners[index];
     const Work& work = works[index];
-    const Launched growth = Growth(index);
+    const LaunchSums growth = recent.Growth(index);
     const auto time_ns = static_cast<double>(growth.time_ns);
     LiveOwner* const one = shown->Add();
     one->set_id(index);
@@ -125,12 +100,10 @@ uint32_t LiveOwners::OwnerOf(uint32_t stack, List* list, const std::function<uin
 uint32_t LiveOwners::LayerOf(uint32_t stack) {
   return OwnerOf(stack, &layers_, [&] {
     const LayerOwner layer = stacks_->LayerOf(stack);
-    if (layer.kind == "optimizer") {
-      const std::string name = layer.path.empty() ? "" : " " + layer.path;
-      return layers_.Find("optimizer" + name, "optimizer", "(optimizer" + name + ")");
+    if (layer.kind != "layer") {
+      const std::string name = NameOfNoLayer(layer);
+      return layers_.Find(name, layer.kind.c_str(), name);
     }
-    if (layer.kind == "unknown") return layers_.Find("unknown", "unknown", "(no stack)");
-    if (layer.kind != "layer") return layers_.Find("outside", "outside", "(outside of layers)");
     const std::string path = PatternOf(layer.path);
     const uint32_t index = layers_.Find("layer " + layer.model + "\n" + path, "layer",
                                         path.empty() ? layer.model : path);
@@ -154,18 +127,18 @@ uint32_t LiveOwners::LineOf(uint32_t stack) {
 void LiveOwners::Update(const RunState& run_state, const std::vector<KernelOfWholeRun>& kernels) {
   if (run_state.stack_work.empty()) {
     // What comes next is of these seconds.
-    layers_.tables.Add(run_state.NewestNs(), {});
-    lines_.tables.Add(run_state.NewestNs(), {});
+    layers_.recent.Add(run_state.NewestNs(), {});
+    lines_.recent.Add(run_state.NewestNs(), {});
     return;
   }
   if (!stacks_) stacks_.emplace(run_state.stacks);
   const std::vector<Kernel>& all = run_state.kernels.kernels();
-  std::vector<Launched> with_stacks(all.size());
-  Table layers;
-  Table lines;
+  std::vector<LaunchSums> with_stacks(all.size());
+  std::vector<LaunchSums> layers;
+  std::vector<LaunchSums> lines;
   for (List* list : {&layers_, &lines_}) list->works.assign(list->owners.size(), Work());
-  const auto add_to = [&](uint32_t owner, uint32_t kernel, const Launched& launched, List* list,
-                          Table* table) {
+  const auto add_to = [&](uint32_t owner, uint32_t kernel, const LaunchSums& launched, List* list,
+                          std::vector<LaunchSums>* table) {
     if (owner >= table->size()) table->resize(owner + size_t{1});
     (*table)[owner].launches += launched.launches;
     (*table)[owner].time_ns += launched.time_ns;
@@ -173,7 +146,7 @@ void LiveOwners::Update(const RunState& run_state, const std::vector<KernelOfWho
     if (kernel >= kernels.size()) return;
     list->works[owner].Add(kernels[kernel], static_cast<double>(launched.time_ns));
   };
-  const auto add = [&](uint32_t stack, uint32_t kernel, const Launched& launched) {
+  const auto add = [&](uint32_t stack, uint32_t kernel, const LaunchSums& launched) {
     add_to(LayerOf(stack), kernel, launched, &layers_, &layers);
     add_to(LineOf(stack), kernel, launched, &lines_, &lines);
   };
@@ -191,8 +164,8 @@ void LiveOwners::Update(const RunState& run_state, const std::vector<KernelOfWho
     if (launches <= with_stacks[i].launches || time_ns <= with_stacks[i].time_ns) continue;
     add(kNoStack, i, {launches - with_stacks[i].launches, time_ns - with_stacks[i].time_ns});
   }
-  layers_.tables.Add(run_state.NewestNs(), std::move(layers));
-  lines_.tables.Add(run_state.NewestNs(), std::move(lines));
+  layers_.recent.Add(run_state.NewestNs(), std::move(layers));
+  lines_.recent.Add(run_state.NewestNs(), std::move(lines));
 }
 
 void LiveOwners::AddTo(const RunState& run_state, LiveSnapshot* snapshot) const {

@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "collector/live/live_kernels.h"
-#include "collector/live/recent.h"
-#include "collector/run/run_state.h"
+#include "collector/live/recent_launches.h"
 #include "collector/owners/stack_owners.h"
+#include "collector/run/run_state.h"
 #include "proto/live.pb.h"
 
 namespace utlz {
@@ -43,11 +43,6 @@ class LiveOwners {
     std::string module_class;
     std::set<std::string> paths;  // that the name stands for
   };
-  struct Launched {
-    uint64_t launches = 0;
-    uint64_t time_ns = 0;
-  };
-  using Table = std::vector<Launched>;  // as `owners` of a list
   // Of the whole run.
   struct Work {
     double roofed_ns = 0;
@@ -65,11 +60,9 @@ class LiveOwners {
     std::unordered_map<std::string, uint32_t> by_key;
     std::vector<uint32_t> of_stack;  // + 1; 0: not yet looked up
     std::vector<Work> works;         // as `owners`
-    Recent<Table> tables;
+    RecentLaunches recent;           // as `owners`
 
     uint32_t Find(const std::string& key, const char* kind, const std::string& name);
-    Launched Growth(size_t owner) const;
-    std::vector<uint32_t> Longest() const;
     void AddTo(google::protobuf::RepeatedPtrField<LiveOwner>* shown) const;
   };
 

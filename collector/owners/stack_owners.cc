@@ -34,6 +34,13 @@ void SetPass(const StackFrame& frame, LayerOwner* owner) {
 
 }  // namespace
 
+std::string NameOfNoLayer(const LayerOwner& owner) {
+  if (owner.kind == "optimizer") {
+    return owner.path.empty() ? "(optimizer)" : "(optimizer " + owner.path + ")";
+  }
+  return owner.kind == "unknown" ? "(no stack)" : "(outside of layers)";
+}
+
 std::string PatternOf(const std::string& path) {
   std::string pattern;
   for (size_t begin = 0; begin <= path.size();) {

@@ -55,6 +55,9 @@ class StackOwners {
 // Whether a file is of the framework or of the interpreter, and no place that its user changes.
 bool IsFramework(const std::string& file);
 
+// "(optimizer AdamW)", "(no stack)" or "(outside of layers)": of an owner that is no layer.
+std::string NameOfNoLayer(const LayerOwner& owner);
+
 // A path with its numbers replaced: `blocks.*.attn`.
 std::string PatternOf(const std::string& path);
 // `model.py:41 Block.forward`

@@ -31,8 +31,8 @@ std::string OffSentence(AgentReason reason, uint32_t detail) {
     case AgentReason::kOtherRelease:
       return "its agent is of another utlz release; attach with the one that loaded it";
     default:
-      return absl::StrCat("its agent switched itself off (reason ",
-                          static_cast<uint32_t>(reason), ")");
+      return absl::StrCat("its agent switched itself off (reason ", static_cast<uint32_t>(reason),
+                          ")");
   }
 }
 
@@ -77,8 +77,8 @@ std::vector<std::string> AgentTrouble::Sentences() const {
                                      rule, "); what came before it is kept."));
   }
   for (const auto& [why, count] : refused_) {
-    sentences.push_back(absl::StrCat(count, count == 1 ? " agent was" : " agents were",
-                                     " refused: ", why, "."));
+    sentences.push_back(
+        absl::StrCat(count, count == 1 ? " agent was" : " agents were", " refused: ", why, "."));
   }
   if (unanswered_ != 0) sentences.push_back(UnansweredSentence(unanswered_));
   if (!outliving_.empty()) {
@@ -92,9 +92,9 @@ std::vector<std::string> AgentTrouble::Sentences() const {
         NameProcesses(met_anew_), static_cast<double>(longest_alone_ns_) * 1e-9));
   }
   if (!throttled_.empty()) {
-    sentences.push_back(absl::StrCat("Read no faster than the collector allows: ",
-                                     NameProcesses(throttled_),
-                                     "; what did not fit into the ring meanwhile was dropped."));
+    sentences.push_back(
+        absl::StrCat("Read no faster than the collector allows: ", NameProcesses(throttled_),
+                     "; what did not fit into the ring meanwhile was dropped."));
   }
   return sentences;
 }

@@ -13,7 +13,7 @@
 #include "collector/clocks.h"
 #include "collector/session/collector_loop.h"
 #include "proto/profile.pb.h"
-#include "proto/valid_text.h"
+#include "proto/valid_string.h"
 
 namespace utlz {
 namespace {
@@ -32,17 +32,12 @@ const char* CountersName(CountersMode mode) {
   return "";
 }
 
-std::string Valid(std::string text) {
-  MakeValidUtf8(text.data(), text.size());
-  return text;
-}
-
 RunStart DescribeStart(const SessionOptions& options) {
   RunStart start;
   start.set_time_ns(RealtimeNs());
-  for (const std::string& argument : options.command) start.add_command(Valid(argument));
+  for (const std::string& argument : options.command) start.add_command(ValidText(argument));
   std::error_code error;
-  start.set_directory(Valid(std::filesystem::current_path(error).string()));
+  start.set_directory(ValidText(std::filesystem::current_path(error).string()));
   char host[HOST_NAME_MAX + 1] = {};
   if (gethostname(host, sizeof(host) - 1) == 0) start.set_host(host);
   start.set_utlz_version(UTLZ_VERSION);
@@ -95,11 +90,11 @@ class RunningSession : public Session {
     if (outcome.exit_status) end.set_exit_status(*outcome.exit_status);
     if (outcome.signal) end.set_signal(*outcome.signal);
     Join();
-    for (const std::string& notice : outcome.notices) end.add_notices(Valid(notice));
+    for (const std::string& notice : outcome.notices) end.add_notices(ValidText(notice));
     if (loop_->agents() == 0 && outcome.explain_absence) {
-      end.add_notices(Valid(outcome.explain_absence()));
+      end.add_notices(ValidText(outcome.explain_absence()));
     }
-    for (const std::string& notice : loop_->Notices()) end.add_notices(Valid(notice));
+    for (const std::string& notice : loop_->Notices()) end.add_notices(ValidText(notice));
     end.set_collector_cpu_ns(loop_->cpu_ns());
     SessionResult result;
     result.agents = loop_->agents();

@@ -8,17 +8,12 @@
 
 #include "collector/kernel_names/kernel_name.h"
 #include "collector/normal_interval.h"
-#include "proto/valid_text.h"
+#include "proto/valid_string.h"
 
 namespace utlz {
 namespace {
 
 // Names are cut at a number of bytes, maybe within a character.
-std::string Valid(std::string text) {
-  MakeValidUtf8(text.data(), text.size());
-  return text;
-}
-
 // Kernels named beside one that the samples cannot tell from them.
 constexpr size_t kMostMergedWith = 640;
 
@@ -180,8 +175,8 @@ KernelSummary SummarizeRow(const RunState& state, const Analysis& analysis, size
   const bool counted = analysis.devices[kernel.device].sampled || !state.ranges.empty();
   KernelSummary summary;
   summary.set_id(KernelIdOf(index));
-  summary.set_name(Valid(DemangleKernelName(kernel.mangled_name)));
-  summary.set_mangled_name(Valid(kernel.mangled_name));
+  summary.set_name(ValidText(DemangleKernelName(kernel.mangled_name)));
+  summary.set_mangled_name(ValidText(kernel.mangled_name));
   SetShape(kernel, &summary);
   summary.set_graph(kernel.graph_nodes > 0);
   if (kernel.graph_nodes > 0) summary.set_graph_nodes(kernel.graph_nodes);
@@ -254,7 +249,7 @@ void SummarizeKernels(const RunState& state, const Analysis& analysis, Summary* 
   double time_ns = 0;
   for (size_t i = 0; i < analysis.rows.size(); ++i) {
     kernels.push_back(SummarizeRow(state, analysis, i));
-    kernels.back().set_short_name(Valid(names[i]));
+    kernels.back().set_short_name(ValidText(names[i]));
     kernels.back().set_steady_state_share(std::clamp(analysis.rows[i].steady_share, 0.0, 1.0));
     time_ns += analysis.rows[i].time_ns;
   }

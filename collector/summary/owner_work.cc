@@ -168,16 +168,13 @@ std::vector<Sites> SitesOfKernels(const RunState& state,
   return sites;
 }
 
-double MeanNs(const SitePart& site) {
-  return site.launches > 0 ? site.time_ns / site.launches : 0;
-}
+double MeanNs(const SitePart& site) { return site.launches > 0 ? site.time_ns / site.launches : 0; }
 
 // The kinds of a kernel, in order of their mean times, take the launches of its sites in the same
 // order: each kind has as many as were counted of it, and each site keeps its own.
 std::vector<Sites> DivideAmongKinds(Sites sites, const std::vector<const KernelRow*>& rows) {
-  std::stable_sort(sites.begin(), sites.end(), [](const SitePart& a, const SitePart& b) {
-    return MeanNs(a) < MeanNs(b);
-  });
+  std::stable_sort(sites.begin(), sites.end(),
+                   [](const SitePart& a, const SitePart& b) { return MeanNs(a) < MeanNs(b); });
   double launches = 0, of_rows = 0;
   for (const SitePart& site : sites) launches += site.launches;
   for (const KernelRow* row : rows) of_rows += row->launches;

@@ -2,17 +2,12 @@
 #ifndef UTLZ_COLLECTOR_SUMMARY_OWNERS_SUMMARY_H_
 #define UTLZ_COLLECTOR_SUMMARY_OWNERS_SUMMARY_H_
 
-#include <string>
-
 #include "collector/analysis/analysis.h"
 
 namespace utlz {
 
 // After the summary's devices: their idle time is divided.
 void SummarizeOwners(const RunState& state, const Analysis& analysis, Summary* summary);
-
-// Why a process has launches without stacks, as a sentence; empty where nothing was in the way.
-std::string WhyWithoutStacks(const RunState& state);
 
 }  // namespace utlz
 

@@ -8,8 +8,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "inject/python/python_frames.h"
 #include "inject/python/backward_stacks.h"
+#include "inject/python/python_frames.h"
 #include "inject/record/call_stacks.h"
 #include "inject/record/stack_encoder.h"
 #include "inject/record/stack_resolver.h"

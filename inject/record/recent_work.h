@@ -9,11 +9,11 @@
 namespace utlz::agent {
 
 struct WorkSums {
-  uint64_t launches = 0;     // that are no graph nodes
+  uint64_t launches = 0;  // that are no graph nodes
   uint64_t graph_nodes = 0;
-  uint64_t busy_ns = 0;      // durations added up: more than the time where kernels run at once
-  uint64_t loads = 0;        // kernels that were loaded for their first launch
-  uint64_t time_ns = 0;      // that was looked at
+  uint64_t busy_ns = 0;  // durations added up: more than the time where kernels run at once
+  uint64_t loads = 0;    // kernels that were loaded for their first launch
+  uint64_t time_ns = 0;  // that was looked at
 };
 
 class RecentWork {

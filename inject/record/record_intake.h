@@ -1,9 +1,9 @@
 // From the buffers that CUPTI fills to the ring: hands buffers out, takes full ones to the
 // recorder, and has CUPTI hand over what it holds.
 //
-// OnBufferRequested runs on launching threads: no lock, no allocation. OnBufferCompleted runs on
-// CUPTI's worker or on whoever flushes. All others: in a turn of the agent's thread (turns.h), or
-// in InitializeInjection.
+// CUPTI calls OnBufferRequested on threads that launch: no lock, no allocation. It calls
+// OnBufferCompleted on a thread of its own, or on the one that asks it to flush. The agent calls
+// all others in a turn of its thread (turns.h), or in InitializeInjection.
 #ifndef UTLZ_INJECT_RECORD_RECORD_INTAKE_H_
 #define UTLZ_INJECT_RECORD_RECORD_INTAKE_H_
 

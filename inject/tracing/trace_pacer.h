@@ -59,7 +59,7 @@ class TracePacer {
   // How long until the next turn: planned windows begin and end in time.
   uint64_t PauseNs(uint64_t now_ns) const;
 
-  // Ends the window; `reason`, a literal or null, is told with the next one.
+  // Ends the window. The agent sends `reason`, a literal or null, with the next window's frame.
   void Stop(const char* reason);
   // The thread that would follow could not be started.
   void Abandon() { trace_.Off(nullptr); }

@@ -27,7 +27,8 @@ class TraceSwitch {
   // Enables the kinds of `flags` (kTrace* of ring_abi.h) and opens a window. Where CUPTI refuses
   // one nothing stays on, no window begins, and what it said is returned.
   cupti::Result On(uint32_t flags);
-  // Disables them and closes the window. `reason`, a literal or null, is told with the next one.
+  // Disables them and closes the window. The agent sends `reason`, a literal or null, with the next
+  // window's frame.
   // Where not Pausable(), for the whole process, at its risk.
   void Off(const char* reason);
   // Off() was not enough, and kernel records still come: CUPTI 13.0 goes on recording the nodes of

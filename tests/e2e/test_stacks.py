@@ -182,16 +182,16 @@ class StacksTest(EndToEndTest):
         for version in VERSIONS:
             with self.subTest(version=version):
                 run, report = self.run_autograd(version)
-                told = run.told[0]["told"]
+                launches = run.told[0]["expected"]
                 kernels = self.owned_kernels(run)
-                self.assertEqual([name for name, *_ in kernels], [name for name, *_ in told])
+                self.assertEqual([name for name, *_ in kernels], [name for name, *_ in launches])
                 right = collections.Counter()
-                for index, (kernel, expected) in enumerate(zip(kernels, told)):
+                for index, (kernel, expected) in enumerate(zip(kernels, launches)):
                     name, layer, line, launch_pass, inferred = expected
                     if layer == "optimizer":
                         continue
                     # The agent comes to know modules, models and the thread's node while it runs.
-                    if index >= len(told) / 2:
+                    if index >= len(launches) / 2:
                         self.assertEqual(kernel[3:], [launch_pass, inferred], (index, kernel, expected))
                         self.assertEqual(kernel[1], layer, (index, kernel, expected))
                         if line is not None:

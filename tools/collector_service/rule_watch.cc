@@ -59,9 +59,8 @@ absl::StatusOr<std::unique_ptr<RuleWatch>> RuleWatch::Start(std::vector<AttachRu
   if (!library.ok()) return library.status();
   absl::StatusOr<UniqueFd> named_cupti = OpenNamedCupti(cupti_path);
   if (!named_cupti.ok()) return named_cupti.status();
-  return std::unique_ptr<RuleWatch>(new RuleWatch(std::move(rules), *std::move(library),
-                                                  *std::move(named_cupti), cupti_path,
-                                                  std::move(say)));
+  return std::unique_ptr<RuleWatch>(new RuleWatch(
+      std::move(rules), *std::move(library), *std::move(named_cupti), cupti_path, std::move(say)));
 }
 
 RuleWatch::RuleWatch(std::vector<AttachRule> rules, attach::LibraryFile library,
@@ -152,8 +151,7 @@ void RuleWatch::AttachTo(Wanted wanted) {
   const pid_t pid = wanted.process.first;
   // Its number may be another process's by now.
   if (ReadStartTime("/proc", pid) != wanted.process.second || !UserOfNamed(pid)) return;
-  absl::StatusOr<AttachedProcess> process =
-      AttachedProcess::Attach(pid, means_, *wanted.session);
+  absl::StatusOr<AttachedProcess> process = AttachedProcess::Attach(pid, means_, *wanted.session);
   if (!process.ok()) return say_(std::string(process.status().message()));
   say_(absl::StrCat("process ", pid, " (", process->name(), "): ", process->state(), ", ",
                     process->way(), ", by a rule"));

@@ -14,8 +14,8 @@
 
 #include "collector/decode/launch_decoder.h"
 #include "collector/decode/sample_decoder.h"
-#include "collector/run/process_table.h"
 #include "collector/owners/stack_owners.h"
+#include "collector/run/process_table.h"
 #include "collector/run/stack_table.h"
 #include "proto/profile.pb.h"
 #include "tools/export/kernel_metrics.h"

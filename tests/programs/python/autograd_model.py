@@ -14,7 +14,7 @@ import sys
 ctypes.CDLL(os.environ["UTLZ_TORCH_LIBRARY"])  # before CUDA is there, as PyTorch's
 
 import torch  # pylint: disable=wrong-import-position
-from torch.autograd.tape import Tape, tell, told  # pylint: disable=wrong-import-position
+from torch.autograd.tape import Tape, expect, expected  # pylint: disable=wrong-import-position
 from torch.nn import functional  # pylint: disable=wrong-import-position
 
 
@@ -102,9 +102,9 @@ def main():
             tape.backward()
             other_tape.backward()
             optimizer.step()
-            tell("adam", "optimizer", None)
+            expect("adam", "optimizer", None)
             functional.gpu.synchronize()
-    print(json.dumps({"launches": functional.gpu.launches, "kernels": {}, "told": told}))
+    print(json.dumps({"launches": functional.gpu.launches, "kernels": {}, "expected": expected}))
 
 
 main()

@@ -258,8 +258,8 @@ TEST(SteadyPartTest, StepsCountWithHalfOfTheKernelTime) {
 TEST(SteadyPartTest, WhatFollowsTheEndOfRecordsIsNotTakenForSomethingElse) {
   RunState state;
   const uint32_t index = state.devices.Find(RunBuilder::Uuid()).value();
-  for (const ActivitySegment& segment :
-       {Segment(0, 10, kKernelRuns), Segment(10, 12, kKernelRuns), Segment(12, 40, kUntracedMask)}) {
+  for (const ActivitySegment& segment : {Segment(0, 10, kKernelRuns), Segment(10, 12, kKernelRuns),
+                                         Segment(12, 40, kUntracedMask)}) {
     state.devices[index].ledger.Add(segment);
   }
   ProcessState* process = state.processes.Get(1);

@@ -251,9 +251,9 @@ TEST(VerdictTest, SaysWhatMemoryMovedWhereThatIsTheBetterUsed) {
     return Verdict(
         [=](KnownRun* run) { run->summary.mutable_devices(0)->set_hbm_bandwidth_share(share); });
   };
-  EXPECT_NE(with_bandwidth(0.6).find(
-                "but reached 40.0 % of peak FLOP/s and 60.0 % of memory bandwidth;"),
-            std::string::npos);
+  EXPECT_NE(
+      with_bandwidth(0.6).find("but reached 40.0 % of peak FLOP/s and 60.0 % of memory bandwidth;"),
+      std::string::npos);
   EXPECT_EQ(with_bandwidth(0.3).find("bandwidth"), std::string::npos);
 }
 

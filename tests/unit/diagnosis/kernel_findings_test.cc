@@ -155,16 +155,16 @@ TEST(KernelFindingsTest, FamiliesFarBelowTheirRoof) {
                                {.name = "gemm_b", .time_ns = 4e8, .compute_ns = 1.6e8}}),
                     "slow_matrix"),
             nullptr);
-  EXPECT_EQ(Finding(Diagnosed({{.name = "gemm_a", .time_ns = 8e8, .compute_ns = 6.2e8}}),
-                    "slow_matrix"),
-            nullptr)
+  EXPECT_EQ(
+      Finding(Diagnosed({{.name = "gemm_a", .time_ns = 8e8, .compute_ns = 6.2e8}}), "slow_matrix"),
+      nullptr)
       << "as good as such products get";
-  EXPECT_NE(Finding(Diagnosed({{.name = "saxpy", .time_ns = 9e8, .memory_ns = 6e8}}),
-                    "slow_streaming"),
-            nullptr);
-  EXPECT_EQ(Finding(Diagnosed({{.name = "saxpy", .time_ns = 9e8, .memory_ns = 8e8}}),
-                    "slow_streaming"),
-            nullptr);
+  EXPECT_NE(
+      Finding(Diagnosed({{.name = "saxpy", .time_ns = 9e8, .memory_ns = 6e8}}), "slow_streaming"),
+      nullptr);
+  EXPECT_EQ(
+      Finding(Diagnosed({{.name = "saxpy", .time_ns = 9e8, .memory_ns = 8e8}}), "slow_streaming"),
+      nullptr);
 }
 
 TEST(KernelFindingsTest, FlopsThatTheModelDoesNotNeed) {

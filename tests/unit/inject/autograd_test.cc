@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-// LeakSanitizer's tracer dies of a signal where it looks at the thread-local blocks of a library that
-// dlopen loaded.
+// LeakSanitizer's tracer dies of a signal where it looks at the thread-local blocks of a library
+// that dlopen loaded.
 extern "C" const char* __asan_default_options();
 extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collector/live/live_message.h"
+#include "tests/support/made_up_stacks.h"
 #include "tests/support/run_builder.h"
 
 namespace utlz {
@@ -19,37 +20,6 @@ class LiveOwnersTest : public ::testing::Test {
     run_.StartRun();
     run_.StartProcess();
     run_.SendKernels({"gemm", "norm"});
-    strings_.set_first(3);
-    stacks_.set_first(1);
-  }
-
-  uint32_t Text(const std::string& text) {
-    const auto next = strings_.first() + static_cast<uint32_t>(strings_.values_size());
-    const auto [known, is_new] = texts_.try_emplace(text, next);
-    if (is_new) strings_.add_values(text);
-    return known->second;
-  }
-
-  uint32_t Push(uint32_t parent, StackFrameKind kind, const std::string& name,
-                const std::string& file, uint32_t line, const std::string& module_class) {
-    stacks_.add_parent(parent);
-    stacks_.add_kind(kind);
-    stacks_.add_name(Text(name));
-    stacks_.add_file(Text(file));
-    stacks_.add_line(line);
-    stacks_.add_module_class(Text(module_class));
-    return static_cast<uint32_t>(stacks_.parent_size());
-  }
-  uint32_t Module(uint32_t parent, const std::string& path, const std::string& module_class) {
-    return Push(parent, STACK_FRAME_MODULE, path, "", 0, module_class);
-  }
-  uint32_t Function(uint32_t parent, const std::string& name, uint32_t line) {
-    return Push(parent, STACK_FRAME_FUNCTION, name, "/home/kim/model.py", line, "");
-  }
-
-  void SendStacks() {
-    run_.Send(1, FRAME_STRINGS, strings_);
-    run_.Send(1, FRAME_STACKS, stacks_);
   }
 
   // A second of 50 launches of a millisecond, each with one of the stacks in turn.
@@ -73,19 +43,19 @@ class LiveOwnersTest : public ::testing::Test {
   }
 
   RunBuilder run_;
-  Strings strings_;
-  std::map<std::string, uint32_t> texts_;
-  Stacks stacks_;
+  MadeUpStacks stacks_{3};  // after the names of the kernels
   LiveOwners owners_;
   std::vector<KernelOfWholeRun> kernels_;
 };
 
 TEST_F(LiveOwnersTest, LayersOfOnePatternAreOne) {
-  const uint32_t model = Module(0, "", "Model");
-  const uint32_t first = Function(Module(model, "blocks.0.mlp", "Mlp"), "forward", 41);
-  const uint32_t second = Function(Module(model, "blocks.1.mlp", "Mlp"), "forward", 41);
-  const uint32_t optimizer = Push(0, STACK_FRAME_OPTIMIZER, "AdamW", "", 0, "");
-  SendStacks();
+  const uint32_t model = stacks_.Module(0, "", "Model");
+  const uint32_t first = stacks_.Function(stacks_.Module(model, "blocks.0.mlp", "Mlp"), "forward",
+                                          "/home/kim/model.py", 41);
+  const uint32_t second = stacks_.Function(stacks_.Module(model, "blocks.1.mlp", "Mlp"), "forward",
+                                           "/home/kim/model.py", 41);
+  const uint32_t optimizer = stacks_.Push(0, STACK_FRAME_OPTIMIZER, "AdamW", "", 0, "");
+  stacks_.SendTo(&run_);
   SendSecond(0, {first, second, first, optimizer, kNoStack});
   const LiveSnapshot snapshot = Take();
   ASSERT_EQ(snapshot.layers_size(), 3);
@@ -105,8 +75,8 @@ TEST_F(LiveOwnersTest, LayersOfOnePatternAreOne) {
 }
 
 TEST_F(LiveOwnersTest, WorkIsThatOfTheKernels) {
-  const uint32_t layer = Module(Module(0, "", "Model"), "head", "Linear");
-  SendStacks();
+  const uint32_t layer = stacks_.Module(stacks_.Module(0, "", "Model"), "head", "Linear");
+  stacks_.SendTo(&run_);
   SendSecond(0, {layer}, 0);
   SendSecond(1, {layer}, 1);
   SendSecond(2, {layer}, 1);
@@ -126,9 +96,9 @@ TEST_F(LiveOwnersTest, WorkIsThatOfTheKernels) {
 }
 
 TEST_F(LiveOwnersTest, SharesAreOfTheLastSeconds) {
-  const uint32_t before = Module(0, "warmup", "Linear");
-  const uint32_t after = Module(0, "head", "Linear");
-  SendStacks();
+  const uint32_t before = stacks_.Module(0, "warmup", "Linear");
+  const uint32_t after = stacks_.Module(0, "head", "Linear");
+  stacks_.SendTo(&run_);
   SendSecond(0, {before});
   EXPECT_EQ(Take().layers(0).name(), "warmup");
   for (uint64_t second = 1; second < 40; ++second) {
@@ -148,9 +118,9 @@ TEST_F(LiveOwnersTest, OwnersAreBounded) {
   for (size_t i = 0; i < LiveOwners::kMostOwners + 500; ++i) {
     std::string name;
     for (size_t rest = i, digits = 0; digits < 4; rest /= 26, ++digits) name += letters[rest % 26];
-    stacks.push_back(Module(0, name, std::string(2000, 'c')));
+    stacks.push_back(stacks_.Module(0, name, std::string(2000, 'c')));
   }
-  SendStacks();
+  stacks_.SendTo(&run_);
   for (size_t i = 0; i < stacks.size(); i += 50) {
     SendSecond(i / 50, {stacks.begin() + static_cast<ptrdiff_t>(i),
                         stacks.begin() + static_cast<ptrdiff_t>(std::min(i + 50, stacks.size()))});

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/support/made_up_loads.h"
+#include "tests/support/made_up_stacks.h"
 #include "tests/support/run_builder.h"
 
 namespace utlz {
@@ -33,11 +34,9 @@ class GraphOwnersTest : public ::testing::Test {
   GraphOwnersTest() {
     run_.StartRun();
     run_.StartProcess();
-    strings_.set_first(1);
-    stacks_.set_first(1);
-    replay_ = Push(0, STACK_FRAME_FUNCTION, "serve", "/home/me/serve.py", 7, "");
-    const uint32_t main = Push(0, STACK_FRAME_FUNCTION, "warm_up", "/home/me/serve.py", 3, "");
-    const uint32_t model = Push(main, STACK_FRAME_MODULE, "", "", 0, "Gpt");
+    replay_ = stacks_.Function(0, "serve", "/home/me/serve.py", 7);
+    const uint32_t main = stacks_.Function(0, "warm_up", "/home/me/serve.py", 3);
+    const uint32_t model = stacks_.Module(main, "", "Gpt");
     AddPlace(model, "token", "embedding_gather");
     for (int layer = 0; layer < kLayers; ++layer) {
       for (size_t i = 0; i < kLayer.size(); ++i) {
@@ -45,36 +44,19 @@ class GraphOwnersTest : public ::testing::Test {
       }
     }
     AddPlace(model, "head", "gemm_head");
-    run_.Send(1, FRAME_STRINGS, strings_);
-    run_.Send(1, FRAME_STACKS, stacks_);
-  }
-
-  uint32_t Text(const std::string& text) {
-    strings_.add_values(text);
-    return strings_.first() + static_cast<uint32_t>(strings_.values_size()) - 1;
-  }
-
-  uint32_t Push(uint32_t parent, StackFrameKind kind, const std::string& name,
-                const std::string& file, uint32_t line, const std::string& module_class) {
-    stacks_.add_parent(parent);
-    stacks_.add_kind(kind);
-    stacks_.add_name(Text(name));
-    stacks_.add_file(Text(file));
-    stacks_.add_line(line);
-    stacks_.add_module_class(Text(module_class));
-    return static_cast<uint32_t>(stacks_.parent_size());
+    stacks_.SendTo(&run_);
   }
 
   void AddPlace(uint32_t model, const std::string& path, const std::string& kernel) {
-    const uint32_t module = Push(model, STACK_FRAME_MODULE, path, "", 0, "Part");
-    places_.push_back(Push(module, STACK_FRAME_FUNCTION, "forward", "/home/me/model.py", 41, ""));
+    const uint32_t module = stacks_.Module(model, path, "Part");
+    places_.push_back(stacks_.Function(module, "forward", "/home/me/model.py", 41));
     kernels_.push_back(kernel);
   }
 
   // Variants of kernels; the first one's number. Those of a graph are nodes.
   uint32_t SendVariants(const std::vector<std::string>& kernels, uint32_t graph, uint32_t grid) {
     Strings strings;
-    strings.set_first(strings_.first() + static_cast<uint32_t>(strings_.values_size()) + variants_);
+    strings.set_first(stacks_.next_string() + variants_);
     Variants variants;
     variants.set_first(variants_);
     for (size_t i = 0; i < kernels.size(); ++i) {
@@ -141,8 +123,7 @@ class GraphOwnersTest : public ::testing::Test {
   }
 
   RunBuilder run_;
-  Strings strings_;
-  Stacks stacks_;
+  MadeUpStacks stacks_{1};
   uint32_t replay_ = 0;
   std::vector<uint32_t> places_;  // stacks that launch kernels_
   std::vector<std::string> kernels_;

@@ -10,6 +10,7 @@
 #include "collector/summary/owner_work.h"
 #include "tests/support/known_run.h"
 #include "tests/support/made_up_loads.h"
+#include "tests/support/made_up_stacks.h"
 
 namespace utlz {
 namespace {
@@ -42,44 +43,6 @@ class OwnersTest : public ::testing::Test {
     run_.StartRun();
     run_.StartProcess();
     run_.SendKernels({"gemm", "norm"});
-    strings_.set_first(3);
-    stacks_.set_first(1);
-  }
-
-  uint32_t Text(const std::string& text) {
-    strings_.add_values(text);
-    return strings_.first() + static_cast<uint32_t>(strings_.values_size()) - 1;
-  }
-
-  uint32_t Push(uint32_t parent, StackFrameKind kind, const std::string& name,
-                const std::string& file, uint32_t line, const std::string& module_class = "") {
-    stacks_.add_parent(parent);
-    stacks_.add_kind(kind);
-    stacks_.add_name(Text(name));
-    stacks_.add_file(Text(file));
-    stacks_.add_line(line);
-    stacks_.add_module_class(Text(module_class));
-    stacks_.add_flags(STACK_FRAME_PLAIN);
-    return static_cast<uint32_t>(stacks_.parent_size());
-  }
-
-  uint32_t Module(uint32_t parent, const std::string& path, const std::string& module_class) {
-    return Push(parent, STACK_FRAME_MODULE, path, "", 0, module_class);
-  }
-  uint32_t Function(uint32_t parent, const std::string& name, const std::string& file,
-                    uint32_t line) {
-    return Push(parent, STACK_FRAME_FUNCTION, name, file, line);
-  }
-
-  uint32_t Pass(uint32_t parent, StackFrameKind kind, bool inferred = false) {
-    const uint32_t stack = Push(parent, kind, "(pass)", "", 0);
-    if (inferred) stacks_.set_flags(stacks_.flags_size() - 1, STACK_FRAME_INFERRED);
-    return stack;
-  }
-
-  void SendStacks() {
-    run_.Send(1, FRAME_STRINGS, strings_);
-    run_.Send(1, FRAME_STACKS, stacks_);
   }
 
   static Launch From(uint32_t stack, uint64_t start_ns, uint64_t duration_ns, uint32_t variant) {
@@ -91,8 +54,7 @@ class OwnersTest : public ::testing::Test {
   static constexpr uint32_t kOwnKernels = 2;  // "gemm", "norm"
 
   RunBuilder run_;
-  Strings strings_;
-  Stacks stacks_;
+  MadeUpStacks stacks_{3};  // after the names of the kernels
 };
 
 TEST_F(OwnersTest, WithoutStacksThereAreOperationsAlone) {
@@ -138,9 +100,9 @@ TEST_F(OwnersTest, OperationsAreThoseOfNamesElseFamilies) {
 }
 
 TEST_F(OwnersTest, KernelsOfAnOwnerAreNamedWithTheirPart) {
-  const uint32_t model = Module(0, "", "Gpt");
-  const uint32_t layer = Module(model, "mlp", "Mlp");
-  SendStacks();
+  const uint32_t model = stacks_.Module(0, "", "Gpt");
+  const uint32_t layer = stacks_.Module(model, "mlp", "Mlp");
+  stacks_.SendTo(&run_);
   run_.SendLaunches({From(model, 0, 100, 0), From(layer, 200, 200, 0), From(layer, 500, 400, 1)});
   const Summary summary = run_.EndRun(kMillisecond);
   std::map<uint32_t, std::string> names;
@@ -165,9 +127,9 @@ TEST_F(OwnersTest, KernelsOfAnOwnerAreBounded) {
   std::vector<std::string> names;
   for (uint32_t i = 0; i < kKernels; ++i) names.push_back("kernel" + std::to_string(i));
   run_.SendKernels(names, 1, 132, 0, kOwnKernels);
-  strings_.set_first(strings_.first() + kKernels);
-  const uint32_t model = Module(0, "", "Gpt");
-  SendStacks();
+  stacks_ = MadeUpStacks(3 + kKernels);
+  const uint32_t model = stacks_.Module(0, "", "Gpt");
+  stacks_.SendTo(&run_);
   std::vector<Launch> launches;
   for (uint32_t i = 0; i < kKernels; ++i) {
     launches.push_back(From(model, 1000 * i, 100 + i, 2 + i));
@@ -182,16 +144,17 @@ TEST_F(OwnersTest, KernelsOfAnOwnerAreBounded) {
 }
 
 TEST_F(OwnersTest, LayersAreATreeWhoseOwnTimesSumToAll) {
-  const uint32_t main = Function(0, "main", "/home/me/train.py", 88);
-  const uint32_t model = Module(main, "", "Gpt");
-  const uint32_t forward = Function(model, "Gpt.forward", "/home/me/model.py", 20);
+  const uint32_t main = stacks_.Function(0, "main", "/home/me/train.py", 88);
+  const uint32_t model = stacks_.Module(main, "", "Gpt");
+  const uint32_t forward = stacks_.Function(model, "Gpt.forward", "/home/me/model.py", 20);
   std::vector<uint32_t> attention;
   for (const char* path : {"blocks.0.attn", "blocks.1.attn", "blocks.10.attn"}) {
-    const uint32_t layer = Module(forward, path, "Attention");
-    const uint32_t line = Function(layer, "Attention.forward", "/home/me/model.py", 41);
-    attention.push_back(Function(line, "linear", "/x/site-packages/torch/nn/functional.py", 9));
+    const uint32_t layer = stacks_.Module(forward, path, "Attention");
+    const uint32_t line = stacks_.Function(layer, "Attention.forward", "/home/me/model.py", 41);
+    attention.push_back(
+        stacks_.Function(line, "linear", "/x/site-packages/torch/nn/functional.py", 9));
   }
-  SendStacks();
+  stacks_.SendTo(&run_);
   run_.SendLaunches({From(forward, 0, 1000, 1), From(attention[0], 1000, 301, 0),
                      From(attention[1], 1400, 302, 0), From(attention[2], 2000, 303, 0),
                      From(attention[0], 2400, 301, 0), From(0, 2800, 77, 0)});
@@ -225,13 +188,14 @@ TEST_F(OwnersTest, LayersAreATreeWhoseOwnTimesSumToAll) {
 }
 
 TEST_F(OwnersTest, LinesAreThoseOutsideOfTheFramework) {
-  const uint32_t main = Function(0, "main", "/home/me/train.py", 88);
-  const uint32_t model = Module(main, "", "Gpt");
-  const uint32_t line = Function(model, "Gpt.forward", "/home/me/model.py", 41);
-  const uint32_t inner = Function(line, "linear", "/x/site-packages/torch/nn/functional.py", 9);
+  const uint32_t main = stacks_.Function(0, "main", "/home/me/train.py", 88);
+  const uint32_t model = stacks_.Module(main, "", "Gpt");
+  const uint32_t line = stacks_.Function(model, "Gpt.forward", "/home/me/model.py", 41);
+  const uint32_t inner =
+      stacks_.Function(line, "linear", "/x/site-packages/torch/nn/functional.py", 9);
   const uint32_t optimizer =
-      Function(main, "AdamW.step", "/x/site-packages/torch/optim/adamw.py", 7);
-  SendStacks();
+      stacks_.Function(main, "AdamW.step", "/x/site-packages/torch/optim/adamw.py", 7);
+  stacks_.SendTo(&run_);
   run_.SendLaunches({From(inner, 0, 100, 0), From(optimizer, 500, 200, 1)});
   const Summary summary = run_.EndRun(kMillisecond);
   const OwnersSummary& owners = summary.owners();
@@ -256,16 +220,16 @@ TEST_F(OwnersTest, LinesAreThoseOutsideOfTheFramework) {
 }
 
 TEST_F(OwnersTest, PassesOfLayersAreApartAndTogether) {
-  const uint32_t main = Function(0, "main", "/home/me/train.py", 88);
-  const uint32_t model = Module(main, "", "Gpt");
-  const uint32_t line = Function(model, "Gpt.forward", "/home/me/model.py", 41);
-  const uint32_t layer = Module(line, "head", "Linear");
-  const uint32_t backward = Pass(layer, STACK_FRAME_BACKWARD);
-  const uint32_t inferred = Pass(layer, STACK_FRAME_BACKWARD, true);
-  const uint32_t again = Pass(layer, STACK_FRAME_RECOMPUTATION);
-  const uint32_t of_again = Pass(again, STACK_FRAME_BACKWARD);
-  const uint32_t outside = Pass(main, STACK_FRAME_BACKWARD);
-  SendStacks();
+  const uint32_t main = stacks_.Function(0, "main", "/home/me/train.py", 88);
+  const uint32_t model = stacks_.Module(main, "", "Gpt");
+  const uint32_t line = stacks_.Function(model, "Gpt.forward", "/home/me/model.py", 41);
+  const uint32_t layer = stacks_.Module(line, "head", "Linear");
+  const uint32_t backward = stacks_.Pass(layer, STACK_FRAME_BACKWARD);
+  const uint32_t inferred = stacks_.Pass(layer, STACK_FRAME_BACKWARD, true);
+  const uint32_t again = stacks_.Pass(layer, STACK_FRAME_RECOMPUTATION);
+  const uint32_t of_again = stacks_.Pass(again, STACK_FRAME_BACKWARD);
+  const uint32_t outside = stacks_.Pass(main, STACK_FRAME_BACKWARD);
+  stacks_.SendTo(&run_);
   run_.SendLaunches({From(layer, 0, 100, 0), From(backward, 200, 200, 1),
                      From(inferred, 500, 30, 1), From(again, 600, 40, 0),
                      From(of_again, 700, 50, 1), From(outside, 800, 60, 1), From(0, 900, 20, 1)});
@@ -297,9 +261,9 @@ TEST_F(OwnersTest, PassesOfLayersAreApartAndTogether) {
 }
 
 TEST_F(OwnersTest, HostileNamesAreBoundedAndValid) {
-  const uint32_t model = Module(0, std::string(900, '.'), std::string("\xff\xfe", 2));
-  const uint32_t odd = Module(model, "a..b\xc3.", "");
-  SendStacks();
+  const uint32_t model = stacks_.Module(0, std::string(900, '.'), std::string("\xff\xfe", 2));
+  const uint32_t odd = stacks_.Module(model, "a..b\xc3.", "");
+  stacks_.SendTo(&run_);
   run_.SendLaunches({From(model, 0, 100, 0), From(odd, 200, 100, 0)});
   const Summary summary = run_.EndRun(kMillisecond);
   EXPECT_EQ(OwnTime(summary.owners().layers()), 200);

@@ -86,7 +86,8 @@ TEST(SummaryTest, ReadsNvmlTotals) {
 
 TEST(SummaryTest, WithoutStepsOnlyLongGrowthIsALeak) {
   EXPECT_FALSE(WithNvmlTotals(100 * kMillisecond).memory().leak_suspected()) << "4 s: a start";
-  EXPECT_TRUE(WithNvmlTotals(4000 * kMillisecond).memory().leak_suspected()) << "80 s after the start";
+  EXPECT_TRUE(WithNvmlTotals(4000 * kMillisecond).memory().leak_suspected())
+      << "80 s after the start";
 }
 
 }  // namespace

@@ -57,11 +57,11 @@ class Node:
             raise failures[0]
 
 
-told = []  # of each launch in its order: kernel, layer, line, pass, whether that is inferred
+expected = []  # of each launch in its order: kernel, layer, line, pass, whether that is inferred
 
 
-def tell(kernel, layer, place, launch_pass=None, inferred=False):
-    told.append([kernel, layer, place, launch_pass, inferred])
+def expect(kernel, layer, place, launch_pass=None, inferred=False):
+    expected.append([kernel, layer, place, launch_pass, inferred])
 
 
 def place_of_caller():
@@ -85,16 +85,16 @@ class Tape:
         node = Node() if self.makes_nodes else None
         place = place_of_caller()
         functional.gpu.launch(kernel)
-        tell(kernel, layer, place, self.launch_pass)
+        expect(kernel, layer, place, self.launch_pass)
         if node is None:
             return
 
         def step():
             node.evaluate_launch("gradient")
-            tell("gradient", layer, place, "backward")
+            expect("gradient", layer, place, "backward")
             if has_weights:
                 Node(accumulates=True).evaluate_launch("accumulate")
-                tell("accumulate", layer, place, "backward", True)
+                expect("accumulate", layer, place, "backward", True)
 
         self.steps.append(step)
 
@@ -106,7 +106,7 @@ class Tape:
 
         def step():
             node.evaluate_launch("gradient")
-            tell("gradient", layer, None, "backward", True)
+            expect("gradient", layer, None, "backward", True)
 
         self.steps.append(step)
 
@@ -115,11 +115,11 @@ class Tape:
         node = Node()
         place = place_of_caller()
         functional.gpu.launch(kernel)
-        tell(kernel, layer, place, self.launch_pass)
+        expect(kernel, layer, place, self.launch_pass)
 
         def step():
             node.evaluate(backward)
-            tell("gradient", layer, place, "backward")
+            expect("gradient", layer, place, "backward")
 
         self.steps.append(step)
 

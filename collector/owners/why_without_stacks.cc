@@ -1,0 +1,60 @@
+#include "collector/owners/why_without_stacks.h"
+
+#include <string>
+
+namespace utlz {
+namespace {
+
+const char* SentenceOf(uint32_t reason) {
+  switch (reason) {
+    case NO_STACK_NO_PYTHON:
+      return "no interpreter of Python was found in the process";
+    case NO_STACK_OTHER_VERSION:
+      return "its Python is no final release of CPython 3.11 to 3.14";
+    case NO_STACK_FREE_THREADED:
+      return "its Python is free-threaded";
+    case NO_STACK_DEBUG_BUILD:
+      return "its Python is a debug build";
+    case NO_STACK_JIT_BUILD:
+      return "its Python is built with a JIT compiler";
+    case NO_STACK_OTHER_LAYOUT:
+      return "its Python has another layout than CPython's";
+    case NO_STACK_NO_MEMORY:
+      return "there was no memory for them";
+    case NO_STACK_NOT_SUBSCRIBED:
+      return "another CUPTI client, such as torch.profiler, has the subscription or has had it";
+    default:
+      return nullptr;
+  }
+}
+
+// A program without PyTorch has no backward pass of its kind.
+const char* SentenceOfBackward(uint32_t reason) {
+  switch (reason) {
+    case NO_BACKWARD_OTHER_RELEASE:
+      return "its PyTorch is no release from 2.0 to 2.11";
+    case NO_BACKWARD_OTHER_LAYOUT:
+      return "its PyTorch keeps nodes elsewhere than the release that it says it is";
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+std::string WhyWithoutStacks(const RunState& state) {
+  std::string of_backward;
+  for (const auto& entry : state.processes.processes()) {
+    const AgentStatus& status = entry.second->status;
+    const std::string process = "process " + std::to_string(entry.second->info.pid());
+    if (const char* sentence = SentenceOf(status.no_stack())) {
+      return process + " has launches without stacks: " + sentence;
+    }
+    const char* sentence = SentenceOfBackward(status.no_backward());
+    if (sentence == nullptr || !of_backward.empty()) continue;
+    of_backward = process + " has backward launches without an owner: " + sentence;
+  }
+  return of_backward;
+}
+
+}  // namespace utlz

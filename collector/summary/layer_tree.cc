@@ -1,0 +1,77 @@
+#include "collector/summary/layer_tree.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "collector/kernel_names/kernel_family.h"
+#include "proto/valid_string.h"
+
+namespace utlz {
+namespace {
+
+// What lies deeper is one of them.
+constexpr size_t kMostComponents = 32;
+
+std::vector<std::string> ComponentsOf(const std::string& path) {
+  std::vector<std::string> components;
+  for (size_t begin = 0; begin < path.size();) {
+    const bool is_last = components.size() + 1 == kMostComponents;
+    const size_t end = is_last ? path.size() : std::min(path.find('.', begin), path.size());
+    components.push_back(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return components;
+}
+
+}  // namespace
+
+int LayerTree::OwnerOfNoLayer(const LayerOwner& layer) {
+  OwnerSummary head;
+  head.set_kind(layer.kind);
+  head.set_name(ValidText(NameOfNoLayer(layer)));
+  // Programs have few optimizers: these names cannot crowd layers out.
+  const std::string key = layer.kind + "\n" + layer.path;
+  const bool has_room = list_.size() < kMostLayers || list_.Has(key);
+  return list_.Find(has_room ? key : layer.kind, OwnerList::kNone, head);
+}
+
+int LayerTree::OwnerOf(const LayerOwner& layer) {
+  if (layer.kind != "layer") return OwnerOfNoLayer(layer);
+  OwnerSummary head;
+  const std::string shown_path = sums_repeated_ ? PatternOf(layer.path) : layer.path;
+  std::string key = "layer " + layer.model;
+  if (list_.size() >= kMostLayers &&
+      !list_.Has(shown_path.empty() ? key : key + "." + shown_path)) {
+    head.set_kind("outside");
+    head.set_name("(other layers)");
+    return list_.Find("other", OwnerList::kNone, head);
+  }
+  head.set_kind("layer");
+  head.set_model(ValidText(layer.model));
+  head.set_name(ValidText(layer.model));
+  int owner = list_.Find(key, OwnerList::kNone, head);
+  std::string path;
+  for (const std::string& component : ComponentsOf(shown_path)) {
+    path += (path.empty() ? "" : ".") + component;
+    key += "." + component;
+    head.set_name(ValidText(path));
+    owner = list_.Find(key, owner, head);
+  }
+  list_[static_cast<size_t>(owner)].head.set_module_class(ValidText(layer.module_class));
+  return owner;
+}
+
+int LayerTree::OwnerOf(const PartOfLayer& part) {
+  OwnerSummary head;
+  head.set_kind("repeated_part");
+  head.set_name("(repeated part)");
+  head.set_instances(part.repeats);
+  const std::string key = "part " + std::to_string(part.layer);
+  const int around = list_.Find(key, OwnerList::kNone, head);
+  const std::string name = std::to_string(part.position) + " " + NameOf(part.family);
+  head.set_name("(part) " + name);
+  return list_.Find(key + " " + name, around, head);
+}
+
+}  // namespace utlz
