@@ -27,7 +27,8 @@ class AttachmentServer {
 
   // From the first word to the last. False where the attachment did not begin.
   bool Serve();
-  // To the end of an attachment that has begun. `served`: while there is something to do for it.
+  // Takes turns until the attachment is over, then ends it. `served` false: it did not begin, and is
+  // ended at once.
   void Accompany(bool served);
   // At the process's end the connection stays: its end says that no more records come, and those of
   // the end still do.

@@ -2,7 +2,7 @@
 // are torn down, and our thread is out of them by then
 // (docs/decisions/0020-ranges-end-before-the-libraries-they-use.md).
 //
-// On the thread that ends; BeginsTracing and FinishedBeginning on the agent's.
+// The thread that ends calls it. The agent's thread calls BeginsTracing, FinishedBeginning and near.
 #ifndef UTLZ_INJECT_PROCESS_END_H_
 #define UTLZ_INJECT_PROCESS_END_H_
 

@@ -2,8 +2,9 @@
 // follows the collector's requests. An agent of `utlz run` has one; an agent that waits for tools,
 // or follows a service, has one after another.
 //
-// Begin, Turn and End: in a turn of the agent's thread (turns.h), and Begin in InitializeInjection
-// too. The callbacks run on whichever thread CUPTI calls from.
+// The agent calls CreateRecorder, StartCupti and StartTracing in a turn of its thread (turns.h) or in
+// InitializeInjection, and Restart, Turn, EndTracing and End in a turn. The thread that ends the
+// process calls EndRangesAtExit and HandOverAtExit. CUPTI calls the callbacks on any thread.
 #ifndef UTLZ_INJECT_RECORDING_H_
 #define UTLZ_INJECT_RECORDING_H_
 
@@ -29,11 +30,11 @@ class Recording {
  public:
   explicit Recording(Turns& turns);
 
-  // The collector may come and go: what it asks for last is not the end of the agent.
+  // Collectors come and go from now on. One that wants no more records does not end the agent.
   void ServeAttachments() { serves_attachments_ = true; }
   bool serves_attachments() const { return serves_attachments_; }
 
-  // Filled in by who meets the collector.
+  // Agent, ServiceFollower or AttachmentServer fills these in when it meets a collector.
   RingWriter& ring() { return ring_; }
   AgentWelcome* welcome() { return &welcome_; }
 
@@ -57,7 +58,7 @@ class Recording {
   // The last word to the collector, `how` as AgentReports::SendEnd has it, and no records from then
   // on.
   void End(const char* how);
-  // Nothing was wrong, yet our thread could not be started.
+  // The agent's thread could not be started: tracing ends, and the agent is off.
   void AbandonTracing();
 
   // CUPTI's callbacks; on launching threads no lock, no allocation and no system call.

@@ -25,7 +25,7 @@ class ServiceFollower {
 
   // False where a path is too long for a socket.
   bool Open(const char* path);
-  // Meets the collector that is there now. What is not met leaves no ring behind.
+  // Meets the collector that is there now. Where none is met, no ring is left.
   bool Meet();
   // Serves the collector that was met, if one was, and every one that comes.
   void Follow();

@@ -1,5 +1,5 @@
-// Turns of the agent's thread: in one it may call CUPTI, and between two nobody of ours does. Who
-// ends the process, and another client of CUPTI, waits for the end of a turn, but only so long.
+// Turns of the agent's thread: in a turn it may call CUPTI, between two it does not. A thread that
+// ends the process, or another client's, waits for the end of a turn, for a limited time.
 //
 // Thread-safe.
 #ifndef UTLZ_INJECT_BASE_TURNS_H_
@@ -25,7 +25,8 @@ class Turns {
     return result;
   }
 
-  // Does something in between two turns; nothing where the present one lasts for longer.
+  // Does something in between two turns; nothing where the present one lasts longer than
+  // `patience_ns`.
   template <typename Function>
   void Between(uint64_t patience_ns, Function function) {
     if (!LockWithin(&mutex_, patience_ns)) return;

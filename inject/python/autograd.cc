@@ -37,11 +37,13 @@ NoBackward Autograd::Find() {
 }
 
 AutogradPlace Autograd::Read(bool runs_python) {
-  if (!is_found_.load(std::memory_order_acquire)) return {};
+  if (!is_found_.load(std::memory_order_acquire) || is_refused_.load(std::memory_order_relaxed)) {
+    return {};
+  }
   const char* const block = ThreadLocalBlock(library_);
   if (block == nullptr) return {};
   const uint64_t node = NodeOf(block, runs_python);
-  if (is_refused_.load(std::memory_order_relaxed)) return {};
+  if (is_refused_.load(std::memory_order_relaxed)) return {};  // this launch found out why
   AutogradPlace place;
   if (node != 0) {
     const auto* const bytes = reinterpret_cast<const char*>(node);

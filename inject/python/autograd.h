@@ -7,7 +7,8 @@
 // (get_current_node), and the variable is what holds the same two words in the thread's block of
 // PyTorch's thread-local memory. It is asked only until several nodes were found in one place, and
 // only on threads that have used PyTorch and run no Python function, which are autograd's. One that
-// is not registers the variable's destructor then, once.
+// is not registers the variable's destructor then, once. And where a library was loaded since,
+// PyTorch's functions may have the C library enlarge the thread's list of blocks, which allocates.
 #ifndef UTLZ_INJECT_PYTHON_AUTOGRAD_H_
 #define UTLZ_INJECT_PYTHON_AUTOGRAD_H_
 

@@ -39,6 +39,7 @@ const uint64_t* BlocksOfThread() {
 
 uint64_t BlockOfThread(uint64_t module) {
   const uint64_t* const blocks = BlocksOfThread();
+  if (blocks == nullptr) return 0;  // on another processor
   const uint64_t length = blocks[-static_cast<int64_t>(kWordsOfBlock)];
   const uint64_t block = module <= length ? blocks[module * kWordsOfBlock] : 0;
   return block == kNotAllocated ? 0 : block;
@@ -127,10 +128,8 @@ bool ReadTorchVersion(const char* text, uint32_t* major, uint32_t* minor) {
   return false;
 }
 
-char* ThreadLocalBlock(const AutogradLibrary& library) {
-  if (BlockOfThread(library.tls_module) == 0) return nullptr;
-  const uint64_t place[2] = {library.tls_module, 0};
-  return static_cast<char*>(library.tls_address(place));
+const char* ThreadLocalBlock(const AutogradLibrary& library) {
+  return reinterpret_cast<const char*>(BlockOfThread(library.tls_module));
 }
 
 NoBackward FindAutograd(AutogradLibrary* library) {
@@ -152,8 +151,7 @@ NoBackward FindAutograd(AutogradLibrary* library) {
   const bool has_all =
       LookUp(handle, "_ZN2at15sequence_number4peekEv", &found.next_number) &&
       LookUp(handle, "_ZN2at14RecordFunction15currentThreadIdEv", &found.thread_number) &&
-      LookUp(handle, "_ZN5torch8autograd16get_current_nodeEv", &found.current_node) &&
-      LookUp(RTLD_DEFAULT, "__tls_get_addr", &found.tls_address);
+      LookUp(handle, "_ZN5torch8autograd16get_current_nodeEv", &found.current_node);
   if (!has_all) {
     dlclose(handle);
     return NoBackward::kOtherLayout;

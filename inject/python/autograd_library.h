@@ -34,7 +34,6 @@ struct AutogradLibrary {
   // Its thread-local memory: a block of each thread that has used it.
   uint64_t tls_module = 0;
   uint64_t tls_bytes = 0;
-  void* (*tls_address)(const uint64_t* module_and_offset) = nullptr;  // the C library's
 };
 
 // Where a node has what a launch reads, in all known releases: after its table of functions and the
@@ -49,8 +48,8 @@ inline constexpr uint64_t kAccumulateNumber = UINT64_MAX;
 NoBackward FindAutograd(AutogradLibrary* library);
 
 // The calling thread's block of a library's thread-local memory, or null where it has none yet.
-// Allocates nothing where it has one.
-char* ThreadLocalBlock(const AutogradLibrary& library);
+// Only reads the C library's list of the thread's blocks.
+const char* ThreadLocalBlock(const AutogradLibrary& library);
 
 // "2.11.0+cu130" in PyTorch's version.py is 2 and 11. False where no version is in the text.
 bool ReadTorchVersion(const char* text, uint32_t* major, uint32_t* minor);

@@ -1,5 +1,8 @@
 // Stacks of launches that autograd makes: each belongs to the forward launches of the node that is
 // being evaluated (docs/decisions/0050-backward-launches-by-sequence-numbers.md).
+//
+// OnLaunch: any thread, without a lock. Find: the agent's thread, without the recorder's lock, since
+// it takes the dynamic loader's. All others: under the recorder's lock.
 #ifndef UTLZ_INJECT_PYTHON_BACKWARD_STACKS_H_
 #define UTLZ_INJECT_PYTHON_BACKWARD_STACKS_H_
 

@@ -49,7 +49,7 @@ class DerivedStacks {
     for (uint32_t probe = 0; probe < kProbes; ++probe) {
       Entry& entry = EntryOf(hash, probe);
       uint32_t state = entry.state.load(std::memory_order_acquire);
-      if (state == kFull && entry.hash == hash) return true;
+      if (state == kFull && entry.hash == hash && entry.stack == stack) return true;
       if (state != kFree ||
           !entry.state.compare_exchange_strong(state, kFilling, std::memory_order_acquire)) {
         continue;  // two threads may put the same one twice, which is no harm

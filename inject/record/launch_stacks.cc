@@ -61,16 +61,24 @@ void LaunchStacks::TakeNewStacks() {
   lost_ += frames_.TakeLost();
 }
 
+bool LaunchStacks::IsCurrent(uint64_t hash) const {
+  if (hash == 0) return true;
+  const Number& number = *SlotOf(hash);
+  return number.hash != 0 && number.generation == resolver_.generation();
+}
+
 uint32_t LaunchStacks::NumberOf(uint32_t call) {
   const uint64_t hash = calls_.Get(call);
   if (hash == 0) return 0;
   const Number& known = *SlotOf(hash);
   DerivedStack derived;
-  const bool is_current = known.hash != 0 && known.generation == resolver_.generation();
-  if (is_current || !backward_.Get(hash, &derived)) return known.stack;
+  if (IsCurrent(hash) || !backward_.Get(hash, &derived)) return known.stack;
   const uint32_t stack = NumberOfDerived(derived);
-  // What it is made of may have had no room among the new stacks, and come later.
-  if (stack != 0) SetNumber(hash, stack);
+  // Kept only where all that it is made of has its present path: the rest may come later.
+  if (stack != 0 && IsCurrent(derived.own) && IsCurrent(derived.before) &&
+      IsCurrent(derived.after) && IsCurrent(derived.previous)) {
+    SetNumber(hash, stack);
+  }
   return stack;
 }
 
@@ -87,6 +95,8 @@ uint32_t LaunchStacks::AddPass(uint32_t parent, uint32_t kind, bool inferred) {
 
 uint32_t LaunchStacks::NumberOfForward(const DerivedStack& stack) {
   const uint32_t before = NumberOfHash(stack.before), after = NumberOfHash(stack.after);
+  // One side alone would say too much.
+  if ((stack.before != 0 && before == 0) || (stack.after != 0 && after == 0)) return 0;
   if (stack.is_exact) return AddPass(before, wire::kStackFrameBackward, false);
   const uint32_t around =
       before != 0 && after != 0 ? tree_.CommonOf(before, after) : before | after;

@@ -1,7 +1,7 @@
 // The stacks of launches: taken in callbacks on launching threads, named and numbered for the
 // records that come later (docs/decisions/0022-stacks-are-read-in-callbacks-of-windows.md).
 //
-// OnLaunch: any thread, lock-free. All others: under the recorder's lock.
+// OnLaunch: any thread, lock-free. All others but FindAutograd: under the recorder's lock.
 #ifndef UTLZ_INJECT_RECORD_LAUNCH_STACKS_H_
 #define UTLZ_INJECT_RECORD_LAUNCH_STACKS_H_
 
@@ -61,6 +61,8 @@ class LaunchStacks {
   };
   Number* SlotOf(uint64_t hash) const;
   void SetNumber(uint64_t hash, uint32_t stack);
+  // Whether the stack has a number, of paths as they are known now. True of 0, no stack.
+  bool IsCurrent(uint64_t hash) const;
   uint32_t NumberOfHash(uint64_t hash) const { return hash == 0 ? 0 : SlotOf(hash)->stack; }
   uint32_t NumberOfDerived(const DerivedStack& stack);
   uint32_t NumberOfForward(const DerivedStack& stack);

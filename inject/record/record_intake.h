@@ -27,7 +27,8 @@ class RecordIntake {
   bool Create(bool with_correlation);
   // For another collector.
   void Restart(bool with_correlation);
-  // Records are read from now on, or no more. Inactive, no buffer is being read.
+  // Records are read from now on, or no more. Deactivate does not wait for a buffer that is being
+  // read; Stop does.
   void Activate() { active_.store(true, std::memory_order_release); }
   void Deactivate() { active_.store(false, std::memory_order_release); }
   bool active() const { return active_.load(std::memory_order_acquire); }

@@ -14,9 +14,9 @@ bool EndsWith(const char* text, const char* end) {
   return length >= wanted && std::strcmp(text + length - wanted, end) == 0;
 }
 
-// Does forward passes again for the backward pass.
+// The file of torch.utils.checkpoint, which does forward passes again.
 constexpr char kCheckpointFile[] = "torch/utils/checkpoint.py";
-// Begin backward passes.
+// Functions in these files begin backward passes.
 constexpr const char* kAutogradFiles[] = {"torch/autograd/__init__.py", "torch/autograd/graph.py"};
 
 // In releases without the first one, the second calls modules.
@@ -99,7 +99,10 @@ uint32_t StackResolver::Resolve(const PythonStack& stack, PythonFrames* frames, 
       if (frame.module == last) continue;
       if (root == 0) root = is_recomputed ? paths_.OutermostAround(frame.module) : frame.module;
       // The model around it is not among the frames of autograd's thread.
-      if (last == 0 && root != frame.module) number = AddModule(root, root, number, tree);
+      if (last == 0 && root != frame.module) {
+        number = AddModule(root, root, number, tree);
+        if (number == 0) return 0;  // the tree is full
+      }
       last = frame.module;
       number = AddModule(root, frame.module, number, tree);
     } else if (place.is_known && !place.is_module_call) {

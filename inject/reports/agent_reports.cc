@@ -12,7 +12,8 @@ namespace {
 constexpr uint64_t kMillisecondNs = 1000000;
 constexpr uint32_t kMaxDevices = 64;
 static_assert(static_cast<uint32_t>(NoStack::kNotSubscribed) == wire::kNoStackNotSubscribed &&
-              static_cast<uint32_t>(NoStack::kOtherLayout) == wire::kNoStackOtherLayout);
+              static_cast<uint32_t>(NoStack::kOtherLayout) == wire::kNoStackOtherLayout &&
+              static_cast<uint32_t>(NoBackward::kOtherLayout) == wire::kNoBackwardOtherLayout);
 
 }  // namespace
 

@@ -21,9 +21,9 @@ NoStack StackWindows::Subscribe(bool calibration_due) {
     if (!recorder_.CreateStacks(layout)) return NoStack::kNoMemory;
     recorder_.stacks().BeginWindow();
   }
+  if (!client_.may_subscribe()) return NoStack::kNotSubscribed;
   // Without that lock, for the same reason.
   no_backward_ = recorder_.stacks().FindAutograd();
-  if (!client_.may_subscribe()) return NoStack::kNotSubscribed;
   return callbacks_.On(cupti_, LaunchCallback) == cupti::kSuccess ? NoStack::kNone
                                                                   : NoStack::kNotSubscribed;
 }

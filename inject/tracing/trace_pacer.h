@@ -6,8 +6,9 @@
 // A window opens and closes with its stacks, its entry in the account of what windows cost, and the
 // gap in the count of operations.
 //
-// In a turn of the agent's thread (turns.h), or in InitializeInjection; GiveUpStacks and
-// StopWatchingNewWork also on the thread of another client, EndGap and CountToTheEnd at exit.
+// The agent calls it in a turn of its thread (turns.h), or in InitializeInjection. Another client's
+// thread calls GiveUpStacks and StopWatchingNewWork too. The thread that ends the process calls
+// GiveUpStacks, EndGap, CountToTheEnd and SendStatus.
 #ifndef UTLZ_INJECT_TRACING_TRACE_PACER_H_
 #define UTLZ_INJECT_TRACING_TRACE_PACER_H_
 

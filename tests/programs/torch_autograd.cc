@@ -1,8 +1,10 @@
 // Stands in for libtorch_cpu.so as far as the agent looks at it: the exported functions with their
 // names, nodes with their numbers where PyTorch has them, the thread-local variables, and one
 // thread without Python that evaluates nodes, as autograd has for each device.
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -58,7 +60,8 @@ struct Node : std::enable_shared_from_this<Node> {
 namespace {
 
 // What is in PyTorch's block of thread-local memory beside what is looked for.
-thread_local uint64_t others[24] = {7};
+thread_local volatile uint64_t others[24] = {7};  // volatile: the agent reads them, nobody here
+std::atomic<uint64_t> questions{0};  // calls of get_current_node
 
 std::shared_ptr<Node>& CurrentNode() {
   static thread_local std::shared_ptr<Node> node;
@@ -69,7 +72,10 @@ std::shared_ptr<Node>& CurrentNode() {
 
 #ifndef UTLZ_WITHOUT_CURRENT_NODE
 std::shared_ptr<Node> get_current_node();
-std::shared_ptr<Node> get_current_node() { return CurrentNode(); }
+std::shared_ptr<Node> get_current_node() {
+  ++questions;
+  return CurrentNode();
+}
 #endif
 
 }  // namespace torch::autograd
@@ -153,6 +159,14 @@ void torch_evaluate(void* node, void (*work)(void*), void* data) {
     work(data);
   });
 }
+
+// The node's two words stand in a second place of the thread's block.
+void torch_copy_current_node() {
+  uint64_t words[2];
+  std::memcpy(words, static_cast<const void*>(&CurrentNode()), sizeof(words));
+  for (int i = 0; i < 2; ++i) torch::autograd::others[2 + i] = words[i];
+}
+uint64_t torch_questions() { return torch::autograd::questions; }
 
 // Has it launch kernels by the driver's functions meanwhile.
 struct TorchLaunch {

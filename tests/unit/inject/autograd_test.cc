@@ -99,6 +99,25 @@ TEST_F(AutogradTest, ThreadsWithPythonAreReadOnceNodesAreKnown) {
   EXPECT_EQ(place.made, AutogradNode()) << "autograd's thread has made none";
 }
 
+TEST_F(AutogradTest, ANodeInTwoPlacesEndsAllReading) {
+  Load(UTLZ_TORCH);
+  ASSERT_EQ(autograd_.Find(), NoBackward::kNone);
+  const auto questions = Function<uint64_t (*)()>("torch_questions");
+  AutogradPlace place;
+  std::function<void()> work = [&] {
+    Function<void (*)()>("torch_copy_current_node")();
+    place = autograd_.Read(false);
+  };
+  evaluate_(
+      make_node_(), [](void* data) { (*static_cast<std::function<void()>*>(data))(); }, &work);
+  EXPECT_FALSE(place.is_in_node);
+  EXPECT_EQ(autograd_.Find(), NoBackward::kOtherLayout);
+  const uint64_t asked = questions();
+  EXPECT_EQ(asked, 1u);
+  for (int i = 0; i < 10; ++i) EXPECT_FALSE(ReadIn(make_node_()).is_in_node);
+  EXPECT_EQ(questions(), asked);
+}
+
 TEST_F(AutogradTest, ThreadsThatHaveNotUsedItAreLeftAlone) {
   Load(UTLZ_TORCH);
   ASSERT_EQ(autograd_.Find(), NoBackward::kNone);

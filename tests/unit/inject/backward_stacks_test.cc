@@ -132,22 +132,24 @@ TEST(DerivedStacks, WhatHasNoRoomIsRefused) {
 // Threads that put the same places at the same time, each with the forward of its own.
 TEST_F(BackwardStacksTest, ThreadsAtOnce) {
   constexpr uint64_t kThreads = 4, kNodes = 5000;
-  std::atomic<uint64_t> wrong{0};
+  std::atomic<uint64_t> wrong{0}, found{0};
   std::vector<std::thread> threads;
   for (uint64_t thread = 1; thread <= kThreads; ++thread) {
-    threads.emplace_back([this, thread, &wrong] {
+    threads.emplace_back([this, thread, &wrong, &found] {
       for (uint64_t number = 0; number < kNodes; ++number) {
         const uint64_t own = thread << 32 | (number % 100 + 1);
         stacks_.OnLaunch(own, Forward(thread, number));
         DerivedStack stack;
         const uint64_t hash = stacks_.OnLaunch(0, In(thread, number));
         if (hash == 0) continue;  // another thread's node took its place
+        ++found;
         if (!stacks_.Get(hash, &stack) || stack.before >> 32 != thread) ++wrong;
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0u);
+  EXPECT_GT(found, kThreads * kNodes / 2);
 }
 
 }  // namespace
