@@ -8,7 +8,7 @@ which both pages are read once a second take turns with windows in which they ar
 runs all the while. Prints two tables:
 
 - Of each window with scrapes against the mean of its neighbours without: the training's steps a second,
-  and the processor time of both collectors' threads.
+  and the processor time of both collectors.
 - Of each window: top's figures, what NVML's GPM says between the window's ends (read here, by another
   program), and the bytes and FLOPs that the collectors counted, as shares of the peaks.
 
@@ -17,6 +17,7 @@ Exits with 77 where there is no GPU with GPM or no PyTorch.
 
 import argparse
 import ctypes
+import importlib.util
 import json
 import pathlib
 import re
@@ -35,9 +36,9 @@ SKIPPED = 77
 GPM = {"sm": 2, "tensor": 5, "dram": 10}  # NVML_GPM_METRIC_SM_UTIL, ANY_TENSOR_UTIL, DRAM_BW_UTIL
 GPM_CAPACITY = 1024  # longer than NVML's own array, which grows while its version stays 1
 COUNTERS = {"flops": "utlz_flops_peak_seconds_total", "read": "utlz_dram_read_bytes_total",
-            "written": "utlz_dram_write_bytes_total"}
-
-THREADS = ("utlz-metrics", "utlz-collector")
+            "written": "utlz_dram_write_bytes_total",
+            "collector_cpu_s": "utlz_collector_cpu_seconds_total"}
+ANSWERING_THREAD = "utlz-metrics"
 
 # Steps until its standard input ends, and the time of each on CLOCK_MONOTONIC.
 TRAINING = """
@@ -139,18 +140,18 @@ def read_pages_each_second(jobs, end):
 
 def measure_window(jobs, gpm, seconds, scraped):
     counters = [job.counters() for job in jobs]
-    cpu = {thread: cpu_seconds(jobs, thread) for thread in THREADS}
+    cpu_s = cpu_seconds(jobs, ANSWERING_THREAD)
     begin, wall, first = time.monotonic(), time.time(), gpm.read()
     if scraped:
         read_pages_each_second(jobs, begin + seconds)
     else:
         time.sleep(seconds)
     end, second = time.monotonic(), gpm.read()
-    spent = {thread: cpu_seconds(jobs, thread) - before for thread, before in cpu.items()}
+    answering_s = cpu_seconds(jobs, ANSWERING_THREAD) - cpu_s
     after = [job.counters() for job in jobs]
     counted_s = time.monotonic() - begin
     return {"scraped": scraped, "begin": begin, "end": end, "wall": wall,
-            **{thread: cpu_s / (end - begin) for thread, cpu_s in spent.items()}, "gpm": gpm.between(first, second),
+            "answering": answering_s / (end - begin), "gpm": gpm.between(first, second),
             "counted": {name: sum(b[name] - a[name] for a, b in zip(counters, after)) / counted_s
                         for name in COUNTERS}}
 
@@ -185,8 +186,8 @@ def print_costs(windows):
              if windows[i]["scraped"]]
     for name, key, unit, relative in (("the training's steps a second", "steps", "%", True),
                                       ("processor time of the threads that answer, both jobs",
-                                       "utlz-metrics", "% of a core", False),
-                                      ("of both collectors' own threads", "utlz-collector",
+                                       "answering", "% of a core", False),
+                                      ("of both collectors, analyses included", "collectors",
                                        "% of a core", False)):
         differences = []
         for window, beside in pairs:
@@ -226,6 +227,9 @@ def main():
     except OSError as error:
         print(f"no GPU here whose NVML has GPM: {error}")
         return SKIPPED
+    if importlib.util.find_spec("torch") is None:
+        print("no PyTorch here")
+        return SKIPPED
     utlz = str(options.utlz.resolve())
     options.output.mkdir(parents=True, exist_ok=True)
     steps = options.output / "steps.bin"
@@ -238,14 +242,17 @@ def main():
     lines = []
     reader = threading.Thread(target=lambda: lines.extend(map(json.loads, top.stdout)))
     reader.start()
-    windows = [measure_window(jobs, gpm, options.seconds, index % 2 == 1)
-               for index in range(options.windows)]
-    top.terminate()
-    reader.join()
-    for job in jobs:
-        job.end()
+    try:
+        windows = [measure_window(jobs, gpm, options.seconds, index % 2 == 1)
+                   for index in range(options.windows)]
+    finally:
+        top.terminate()
+        reader.join()
+        for job in jobs:
+            job.end()
     for window in windows:
-        window |= {"steps": steps_in(steps, window), "top": top_in(lines, window)}
+        window |= {"steps": steps_in(steps, window), "top": top_in(lines, window),
+                   "collectors": window["counted"]["collector_cpu_s"]}
     (options.output / "on_gpu.json").write_text(json.dumps(windows))
     report = json.loads(subprocess.run([utlz, "report", options.output / "training.utlz", "--format",
                                         "json"], capture_output=True, check=True).stdout)

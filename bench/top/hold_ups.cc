@@ -1,4 +1,6 @@
-// For how long the analysis of a run keeps a collector's thread from its rings: hold_ups PROFILE
+// For how long the analysis of a run keeps a collector's thread from its rings:
+//
+//   hold_ups PROFILE SCRATCH_FILE
 //
 // Takes a recorded run in, in real time, as a collector does that a `utlz top` asks: once with
 // studies on the recorder's thread, once on a thread of their own. Prints the longest times that
@@ -92,8 +94,8 @@ class Collector {
     if (report_.RenewalIsDue(now_ns)) {
       recorder_.Study(
           [this, now_ns](const RunState& run_state) { report_.RenewWhatIsDue(run_state, now_ns); });
-      if (!beside_) recorder_.CatchUpWithAll();
       if (beside_) return;
+      recorder_.CatchUpWithAll();
     }
     const uint64_t cpu_before_ns = ThreadCpuNs();
     report_.Take(recorder_.Advance(), now_ns);

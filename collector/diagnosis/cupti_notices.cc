@@ -3,7 +3,7 @@
 #include <map>
 #include <vector>
 
-#include "collector/owners/process_naming.h"
+#include "collector/text/process_naming.h"
 
 namespace utlz {
 namespace {

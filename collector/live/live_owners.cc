@@ -5,7 +5,7 @@
 
 #include "collector/live/live_message.h"
 #include "collector/owners/why_without_stacks.h"
-#include "proto/valid_text.h"
+#include "proto/valid_string.h"
 
 namespace utlz {
 namespace {
@@ -14,10 +14,12 @@ constexpr char kNotAskedFor[] =
     "no stacks: 'utlz run' and 'utlz attach' with --stacks auto show layers and lines of Python";
 constexpr char kNoneYet[] = "no launch with a stack was traced yet";
 
+// So that a snapshot of all that it may hold stays within kMaxLiveBytes.
+constexpr size_t kMostTextBytes = 128;
+
 std::string Text(std::string text) {
-  if (text.size() > kMaxLiveTextBytes) text.resize(kMaxLiveTextBytes);
-  MakeValidUtf8(text.data(), text.size());
-  return text;
+  if (text.size() > kMostTextBytes) text.resize(kMostTextBytes);
+  return ValidText(std::move(text));
 }
 
 std::optional<double> Ratio(double part, double whole) {
@@ -110,7 +112,8 @@ uint32_t LiveOwners::LayerOf(uint32_t stack) {
     Owner& owner = layers_.owners[index];
     if (owner.kind != "layer") return index;
     owner.module_class = Text(layer.module_class);
-    if (owner.paths.size() < kMostInstances) owner.paths.insert(layer.path);
+    if (owner.paths.size() < kMostInstances)
+      owner.paths.insert(std::hash<std::string>()(layer.path));
     return index;
   });
 }

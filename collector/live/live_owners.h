@@ -41,7 +41,7 @@ class LiveOwners {
     std::string kind;
     std::string name;
     std::string module_class;
-    std::set<std::string> paths;  // that the name stands for
+    std::set<size_t> paths;  // hashes of those that the name stands for
   };
   // Of the whole run.
   struct Work {

@@ -124,7 +124,7 @@ constexpr std::array<MetricDescription, kMetrics> kTable = {{
     {"utlz_frames_refused_total", kCounter, "", "",
      "Messages of processes that broke a rule and had no effect. One."},
     {"utlz_collector_cpu_seconds_total", kCounter, "seconds", "",
-     "Processor time of the collector's thread. One."},
+     "Processor time of the collector's thread and of its analyses. One."},
     {"utlz_snapshot_cpu_seconds_total", kCounter, "seconds", "",
      "Of it, what these metrics took. One."},
     {"utlz_snapshot_timestamp_seconds", kGauge, "seconds", "",

@@ -17,8 +17,8 @@
 namespace utlz {
 namespace {
 
-// Sites that are looked at to find paths, and items that are compared to find what repeats: about a
-// tenth of a second in all.
+// Sites that are looked at to find paths, and items that are compared to find what repeats: they
+// bound the time of a summary, whatever a run holds.
 constexpr size_t kMatchSteps = 1u << 22;
 constexpr size_t kRepeatSteps = 1u << 24;
 // Names are long: kernels whose class is looked at.
@@ -112,7 +112,6 @@ class Inference {
                  const SitePaths& paths) {
     const auto sites = MatchSequence(labels, paths, &match_steps_);
     if (!sites.has_value()) return false;
-    ++owners_.matched;
     for (size_t i = 0; i < graph.size(); ++i) {
       const uint32_t site = (*sites)[i];
       if (site == EagerOrder::kNoSite) continue;

@@ -40,7 +40,6 @@ struct PartOfLayer {
 struct GraphOwners {
   std::vector<InferredWork> work;
   std::vector<PartOfLayer> parts;
-  size_t matched = 0;           // graphs with the stacks of other launches
   size_t matched_by_class = 0;  // of these: only without tiles and grids their kernels are the same
 };
 

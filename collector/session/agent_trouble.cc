@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "collector/owners/process_naming.h"
+#include "collector/text/process_naming.h"
 
 namespace utlz {
 

@@ -132,8 +132,9 @@ void CollectorLoop::Turn(milliseconds wait) {
   listener_.Poll(now, [this](AgentHandshake handshake) { agents_.Admit(std::move(handshake)); });
   for (int i = 0; i < count; ++i) Dispatch(events[static_cast<size_t>(i)].data.u64);
   const bool active = agents_.Drain() || recorder_.behind();
-  // What was studied is shown at once.
-  if (recorder_.CatchUp(kLongestCatchUp)) next_flush_ = now;
+  const bool caught_up = recorder_.CatchUp(kLongestCatchUp);
+  launches_ = recorder_.launches();  // those that waited for a study, too
+  if (caught_up) next_flush_ = now;  // what was studied is shown at once
   live_agents_ = agents_.live();
   admitted_agents_ = agents_.admitted();
   handed_over_ -= answered;
@@ -308,10 +309,7 @@ void CollectorLoop::OnAgentFrame(uint32_t source, uint16_t type, std::string_vie
     planner_.PlanSoon();
   }
   if (type == FRAME_VARIANTS) sampler_.OpenWindow();
-  if (type == FRAME_LAUNCHES) {
-    launches_ = recorder_.launches();
-    calibration_.LaunchesSeen(Clock::now());
-  }
+  if (type == FRAME_LAUNCHES) calibration_.LaunchesSeen(Clock::now());
   if (type == FRAME_RANGES) {
     calibration_.RangesSeen(Clock::now());
     RangeBatch ranges;

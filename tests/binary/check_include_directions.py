@@ -80,9 +80,9 @@ ALLOWED = {
                                  "collector/sampler/sharing"],
     # One run. Of the sampler it knows the way there only.
     "collector/session": ["collector", "collector/alarms", "collector/analysis", "collector/ingest",
-                          "collector/live", "collector/metrics", "collector/owners",
-                          "collector/profile", "collector/run", "collector/sampler/channel",
-                          "collector/summarize", "proto"],
+                          "collector/live", "collector/metrics", "collector/profile", "collector/run",
+                          "collector/sampler/channel", "collector/summarize", "collector/text",
+                          "proto"],
     "tools/ending": [],
     "tools/demo_load": ["collector/sampler/driver"],
     "tools/attach/target": ["collector"],

@@ -23,9 +23,10 @@ std::string RecoverableCell(const OwnerSummary& owner) {
   return TimeText(KnownValue(owner.has_estimated_savings_ns(), owner.estimated_savings_ns()), 2);
 }
 
-// What is in neither of the two other passes. Optimizers are in none.
+// Of a layer, what is in neither of the two other passes. Lines launch optimizers and losses too,
+// which are in no pass.
 std::optional<double> ForwardTimeNs(const OwnerSummary& owner) {
-  if (owner.kind() == "unknown" || owner.kind() == "optimizer") return std::nullopt;
+  if (owner.kind() != "layer") return std::nullopt;
   return owner.time_ns() - owner.backward_time_ns() - owner.recomputation_time_ns();
 }
 

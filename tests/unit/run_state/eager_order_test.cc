@@ -62,6 +62,12 @@ TEST(EagerOrderTest, WithoutStacksNothingIsKept) {
   EXPECT_TRUE(order.sites().empty());
 }
 
+TEST(EagerOrderTest, FollowersAreBounded) {
+  EagerOrder order;
+  for (uint32_t i = 0; i < 100; ++i) AddPass({{10, 1}, {100 + i, 2}}, &order);
+  EXPECT_EQ(FollowersOf(order, 10).size(), EagerOrder::kMostFollowers);
+}
+
 TEST(EagerOrderTest, IsBounded) {
   const auto memory = std::make_shared<MemoryBudget>(size_t{1} << 20);
   EagerOrder order(memory);

@@ -21,9 +21,10 @@ export const LISTS: { list: OwnerListName; label: string; one: string }[] = [
   { list: "operations", label: "operations", one: "operation" },
 ];
 
-// What is in neither of the two other passes. Optimizers are in none, and sums may hold some.
+// Of a layer, what is in neither of the two other passes. Lines launch optimizers and losses too,
+// which are in no pass.
 export function forwardTime(owner: Owner): number | undefined {
-  if (!["layer", "line", "outside"].includes(owner.kind ?? "")) return undefined;
+  if (owner.kind !== "layer") return undefined;
   return (owner.time_ns ?? 0) - (owner.backward_time_ns ?? 0) - (owner.recomputation_time_ns ?? 0);
 }
 

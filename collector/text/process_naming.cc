@@ -1,4 +1,4 @@
-#include "collector/owners/process_naming.h"
+#include "collector/text/process_naming.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // How sentences name processes.
-#ifndef UTLZ_COLLECTOR_OWNERS_PROCESS_NAMING_H_
-#define UTLZ_COLLECTOR_OWNERS_PROCESS_NAMING_H_
+#ifndef UTLZ_COLLECTOR_TEXT_PROCESS_NAMING_H_
+#define UTLZ_COLLECTOR_TEXT_PROCESS_NAMING_H_
 
 #include <sys/types.h>
 
@@ -14,4 +14,4 @@ std::string NameProcesses(const std::vector<pid_t>& pids);
 
 }  // namespace utlz
 
-#endif  // UTLZ_COLLECTOR_OWNERS_PROCESS_NAMING_H_
+#endif  // UTLZ_COLLECTOR_TEXT_PROCESS_NAMING_H_
