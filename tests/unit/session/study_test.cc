@@ -172,6 +172,8 @@ TEST_F(StudyTest, ACheckpointIsAStudyToo) {
   // Too long to be replayed: what is shown is the checkpoint.
   const auto loaded = LoadSummary(folder_.File("run.utlz"), {.replayed_at_most_bytes = 1000});
   ASSERT_TRUE(loaded.ok()) << loaded.status();
+  ASSERT_GT(loaded->run().notices_size(), 0);
+  EXPECT_NE(loaded->run().notices().rbegin()->find("--recompute"), std::string::npos);
   EXPECT_GT(loaded->kernels_size(), 50);
 }
 
