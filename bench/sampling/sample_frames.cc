@@ -15,7 +15,7 @@ constexpr uint64_t kKeptNs = 1'000'000'000;
 // An idle GPU's multiprocessors are active for less than this share (WindowActivity).
 constexpr double kIdleShare = 0.002;
 
-uint32_t IdOf(SampledSet set) { return set == SampledSet::kBase ? 1 : 2; }
+uint32_t IdOf(SampledSet set) { return 1 + static_cast<uint32_t>(set); }
 
 }  // namespace
 
@@ -40,9 +40,10 @@ void SampleFrames::Begin() {
   Send(FRAME_SAMPLER_STATUS, status);
   AnnounceSet(SampledSet::kBase);
   AnnounceSet(SampledSet::kExtended);
+  AnnounceSet(SampledSet::kInstructions);
 }
 
-// What the extended set has beyond the base set is left out: no goal speaks of it.
+// What the other sets have beyond the base set is left out: no goal speaks of it.
 void SampleFrames::AnnounceSet(SampledSet set) {
   MetricSet message;
   message.set_id(IdOf(set));

@@ -8,6 +8,7 @@ namespace {
 constexpr double kMargin = 1.5;
 // Instructions that a multiprocessor can issue in a cycle, since Volta.
 constexpr double kSchedulers = 4;
+constexpr double kLanes = 32;  // threads of a warp
 
 // 0: not known.
 double PeakPerNs(MetricRole role, const DevicePeaks& peaks) {
@@ -22,7 +23,13 @@ double PeakPerNs(MetricRole role, const DevicePeaks& peaks) {
     case METRIC_L2_BYTES:
       return peaks.l2_bytes_per_cycle() * cycles_per_ns;
     case METRIC_FMA_INSTRUCTIONS:
+    case METRIC_FMA_LITE_INSTRUCTIONS:
+    case METRIC_ALU_INSTRUCTIONS:
+    case METRIC_XU_INSTRUCTIONS:
+    case METRIC_INSTRUCTIONS:
       return kSchedulers * peaks.multiprocessors() * cycles_per_ns;
+    case METRIC_THREAD_INSTRUCTIONS:
+      return kLanes * kSchedulers * peaks.multiprocessors() * cycles_per_ns;
     default:
       return 0;
   }

@@ -14,7 +14,7 @@ namespace {
 // Samples that are as long as a third of what the program repeats, say, do not see what repeats
 // three times as often in it, wherever they begin; samples of another length do. So the sets differ
 // in it, by a ratio that keeps both from falling in with one period.
-constexpr uint64_t kExtendedIntervalParts = 23;
+constexpr uint64_t kLongerIntervalParts = 23;
 constexpr uint64_t kIntervalParts = 20;
 
 // The hardware says that somebody has the counters; whose sampler that may be can be asked.
@@ -61,17 +61,25 @@ absl::Status DeviceCounters::SelectSets() {
   absl::StatusOr<SelectedMetrics> base = SelectMetrics(BaseRoles(), passes);
   if (!base.ok()) return base.status();
   absl::StatusOr<SelectedMetrics> extended = SelectMetrics(ExtendedRoles(), passes);
+  absl::StatusOr<SelectedMetrics> instructions = SelectMetrics(InstructionRoles(), passes);
   const size_t base_metrics = base->size();
-  sets_.emplace_back(device_, *std::move(base), options_.interval_ns);
+  AddSet(SampledSet::kBase, *std::move(base), options_.interval_ns);
+  const uint64_t longer_ns = options_.interval_ns / kIntervalParts * kLongerIntervalParts;
   if (extended.ok() && extended->size() > base_metrics) {
-    sets_.emplace_back(device_, *std::move(extended),
-                       options_.interval_ns / kIntervalParts * kExtendedIntervalParts);
+    AddSet(SampledSet::kExtended, *std::move(extended), longer_ns);
   }
+  if (instructions.ok()) AddSet(SampledSet::kInstructions, *std::move(instructions), longer_ns);
   return absl::OkStatus();
 }
 
+void DeviceCounters::AddSet(SampledSet set, SelectedMetrics metrics, uint64_t interval_ns) {
+  places_[set] = sets_.size();
+  sets_.emplace_back(device_, std::move(metrics), interval_ns);
+}
+
 size_t DeviceCounters::PlaceOf(SampledSet set) const {
-  return sets_.size() > 1 && set == SampledSet::kExtended ? 1 : 0;
+  const auto place = places_.find(set);
+  return place == places_.end() ? 0 : place->second;
 }
 
 absl::Status DeviceCounters::ConfigureOnce(SampledSet set) {

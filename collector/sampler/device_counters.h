@@ -4,6 +4,7 @@
 #define UTLZ_COLLECTOR_SAMPLER_DEVICE_COUNTERS_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -70,6 +71,8 @@ class DeviceCounters {
  private:
   absl::Status TakeLease();
   absl::Status SelectSets();
+  void AddSet(SampledSet set, SelectedMetrics metrics, uint64_t interval_ns);
+  // The base set's where the chip lacks the set.
   size_t PlaceOf(SampledSet set) const;
 
   const CuptiTable& table_;
@@ -80,8 +83,9 @@ class DeviceCounters {
   std::optional<DeviceLease> lease_;
   bool leased_elsewhere_ = false;
   std::unique_ptr<PmSampler> sampler_;
-  std::vector<MetricSetSamples> sets_;  // base, then extended where it differs
-  std::optional<size_t> configured_;    // of sets_
+  std::vector<MetricSetSamples> sets_;
+  std::map<SampledSet, size_t> places_;  // in sets_, of those that this chip has
+  std::optional<size_t> configured_;     // of sets_
 };
 
 }  // namespace utlz

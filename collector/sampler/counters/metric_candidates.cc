@@ -5,6 +5,7 @@ namespace {
 
 constexpr double kDramGrain = 32;   // bytes: DRAM is counted in sectors
 constexpr double kCycleGrain = 16;  // of cycles summed over all SMs, some 10⁷ a sample
+constexpr double kLanes = 32;       // threads of a warp
 
 std::vector<RoleCandidates> MakeBaseRoles() {
   return {
@@ -66,7 +67,39 @@ std::vector<RoleCandidates> MakeExtendedRoles() {
   return roles;
 }
 
+std::vector<RoleCandidates> MakeInstructionRoles() {
+  return {
+      {METRIC_SM_CYCLES_ELAPSED,
+       {{"gpc__cycles_elapsed.max", "cycle", 1}, {"sm__cycles_elapsed.max", "cycle", 1}},
+       true},
+      {METRIC_FMA_INSTRUCTIONS,
+       {{"TPC.TriageCompute.sm__inst_executed_pipe_fma_realtime.sum", "instruction", kCycleGrain}},
+       true},
+      {METRIC_INSTRUCTIONS,
+       {{"TPC.TriageCompute.sm__inst_executed_realtime.sum", "instruction", kCycleGrain}},
+       true},
+      {METRIC_THREAD_INSTRUCTIONS,
+       {{"SM_A.TriageCompute.sm__thread_inst_executed_pred_on_realtime.sum", "instruction",
+         kLanes * kCycleGrain}},
+       true},
+      {METRIC_FMA_LITE_INSTRUCTIONS,
+       {{"TPC.TriageCompute.sm__inst_executed_pipe_fmalite_realtime.sum", "instruction",
+         kCycleGrain}}},
+      {METRIC_ALU_INSTRUCTIONS,
+       {{"TPC.TriageCompute.sm__inst_executed_pipe_alu_realtime.sum", "instruction", kCycleGrain}}},
+      {METRIC_XU_INSTRUCTIONS,
+       {{"SM_A.TriageCompute.sm__inst_executed_pipe_xu_realtime.sum", "instruction", kCycleGrain}}},
+      {METRIC_SM_CYCLES_ACTIVE,
+       {{"TPC.TriageCompute.sm__cycles_active.sum", "cycle", kCycleGrain}}},
+  };
+}
+
 }  // namespace
+
+const std::vector<RoleCandidates>& InstructionRoles() {
+  static const auto* const roles = new std::vector<RoleCandidates>(MakeInstructionRoles());
+  return *roles;
+}
 
 const std::vector<RoleCandidates>& BaseRoles() {
   static const auto* const roles = new std::vector<RoleCandidates>(MakeBaseRoles());

@@ -33,6 +33,11 @@ const std::vector<RoleCandidates>& BaseRoles();
 // IMMA parts.
 const std::vector<RoleCandidates>& ExtendedRoles();
 
+// What bounds floating-point work outside the tensor cores, with the kernel's code
+// (collector/kernel_code/): warp instructions by pipe, and thread instructions, which
+// tell how many lanes took part.
+const std::vector<RoleCandidates>& InstructionRoles();
+
 }  // namespace utlz
 
 #endif  // UTLZ_COLLECTOR_SAMPLER_COUNTERS_METRIC_CANDIDATES_H_

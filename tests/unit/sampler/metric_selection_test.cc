@@ -105,6 +105,16 @@ TEST_F(RealCupti, DataCentreChipsGetEveryDetail) {
   }
 }
 
+TEST_F(RealCupti, HopperHasInstructionsInOnePass) {
+  const absl::StatusOr<SelectedMetrics> instructions = Select("GH100", InstructionRoles());
+  ASSERT_TRUE(instructions.ok()) << instructions.status();
+  for (const MetricRole role :
+       {METRIC_FMA_INSTRUCTIONS, METRIC_FMA_LITE_INSTRUCTIONS, METRIC_ALU_INSTRUCTIONS,
+        METRIC_XU_INSTRUCTIONS, METRIC_INSTRUCTIONS, METRIC_THREAD_INSTRUCTIONS}) {
+    EXPECT_TRUE(HasRole(*instructions, role)) << MetricRole_Name(role);
+  }
+}
+
 TEST_F(RealCupti, AnUnknownMetricIsRefused) {
   EXPECT_FALSE(ProfilerHost::Create(*table_, "GH100", {}, {"no__such_metric.sum"}).ok());
   EXPECT_FALSE(ProfilerHost::Create(*table_, "XX999", {}, {"dram__bytes_read.sum"}).ok());

@@ -12,16 +12,22 @@ uint64_t UntilExtended(SetTurns* turns) {
   return windows;
 }
 
-TEST(SetTurnsTest, TheExtendedSetComesOnceARoundAndItsWindowsFollowEachOther) {
+void Take(SampledSet set, uint64_t windows, SetTurns* turns) {
+  for (uint64_t i = 0; i < windows; ++i) {
+    EXPECT_EQ(turns->next(), set);
+    turns->BusyWindow();
+  }
+}
+
+TEST(SetTurnsTest, TheOtherSetsComeOnceARoundAndTheirWindowsFollowEachOther) {
   SetTurns turns;
   for (int round = 0; round < 3; ++round) {
-    EXPECT_EQ(UntilExtended(&turns), round == 0 ? SetTurns::kFirstBaseWindows
-                                                : SetTurns::kWindowsPerRound -
-                                                      SetTurns::kExtendedWindows);
-    for (uint64_t i = 0; i < SetTurns::kExtendedWindows; ++i) {
-      EXPECT_EQ(turns.next(), SampledSet::kExtended);
-      turns.BusyWindow();
-    }
+    EXPECT_EQ(UntilExtended(&turns), round == 0
+                                         ? SetTurns::kFirstBaseWindows
+                                         : SetTurns::kWindowsPerRound - SetTurns::kExtendedWindows -
+                                               SetTurns::kInstructionWindows);
+    Take(SampledSet::kExtended, SetTurns::kExtendedWindows, &turns);
+    Take(SampledSet::kInstructions, SetTurns::kInstructionWindows, &turns);
   }
 }
 
