@@ -170,6 +170,7 @@ void Recording::EndTracing() {
   pacer_.WatchNewWork();
   if (!client_.taken()) pacer_.Drain();
   pacer_.GiveUpStacks();
+  pacer_.stacks().ReadCompiledCode();
   pacer_.EndGap();
   pacer_.SendStatus();
 }
@@ -218,6 +219,7 @@ void Recording::HandOverAtExit() {
   reports_.SendDevices();
   const bool ours = request_.wanted && client_.Registered();
   if (ours) intake_.Flush(cupti::kFlushForced);
+  pacer_.stacks().ReadCompiledCode();
   pacer_.EndGap();
   if (ours && !client_.taken() && request_.budget_ppm != 0) pacer_.CountToTheEnd();
   pacer_.SendStatus();

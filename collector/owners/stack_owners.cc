@@ -4,6 +4,8 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "proto/inductor_file.h"
+
 namespace utlz {
 namespace {
 
@@ -24,6 +26,12 @@ std::string_view OptimizerOf(std::string_view function) {
   return name == "Optimizer" ? std::string_view() : name;
 }
 
+// Not a method, nor a function inside of another one.
+bool IsFunctional(const StackFrame& frame) {
+  return frame.kind == STACK_FRAME_FUNCTION && Holds(frame.file, "/torch/nn/functional.py") &&
+         !frame.name.empty() && !Holds(frame.name, ".");
+}
+
 // The innermost frame decides: a backward pass may lie inside of a recomputation.
 void SetPass(const StackFrame& frame, LayerOwner* owner) {
   if (owner->pass != LaunchPass::kForward) return;
@@ -38,6 +46,7 @@ std::string NameOfNoLayer(const LayerOwner& owner) {
   if (owner.kind == "optimizer") {
     return owner.path.empty() ? "(optimizer)" : "(optimizer " + owner.path + ")";
   }
+  if (owner.kind == "function") return "(function " + owner.path + ")";
   return owner.kind == "unknown" ? "(no stack)" : "(outside of layers)";
 }
 
@@ -61,7 +70,8 @@ const StackOwners::Traits& StackOwners::TraitsOf(uint32_t stack) {
   Traits& traits = traits_[index];
   if (!traits.known) {
     const StackFrame& frame = stacks_.FrameOf(stack);
-    traits = {true, IsFramework(frame.file), IsOptimizer(frame)};
+    traits = {true, IsFramework(frame.file), IsOptimizer(frame), IsFunctional(frame),
+              frame.kind == STACK_FRAME_FUNCTION && IsInductorFile(frame.file)};
   }
   return traits;
 }
@@ -71,7 +81,7 @@ LayerOwner StackOwners::LayerOf(uint32_t stack) {
   const StackFrame *layer = nullptr, *model = nullptr;
   bool is_optimizer = false;
   LayerOwner owner;
-  std::string optimizer;
+  std::string optimizer, function;
   for (; stack != kNoStack; stack = stacks_.ParentOf(stack)) {
     const StackFrame& frame = stacks_.FrameOf(stack);
     SetPass(frame, &owner);
@@ -79,15 +89,18 @@ LayerOwner StackOwners::LayerOf(uint32_t stack) {
       is_optimizer = true;
       if (optimizer.empty()) optimizer = OptimizerOf(frame.name);
     }
+    // The outermost one is what the program called.
+    if (TraitsOf(stack).is_functional) function = frame.name;
     if (frame.kind != STACK_FRAME_MODULE) continue;
     if (layer == nullptr) layer = &frame;
     model = &frame;
   }
-  owner.kind = layer != nullptr ? "layer" : is_optimizer ? "optimizer" : "outside";
   if (layer == nullptr) {
-    if (is_optimizer) owner.path = optimizer;
+    owner.kind = is_optimizer ? "optimizer" : function.empty() ? "outside" : "function";
+    owner.path = is_optimizer ? optimizer : function;
     return owner;
   }
+  owner.kind = "layer";
   owner.model = model->module_class;
   owner.path = layer->name;
   owner.module_class = layer->module_class;
@@ -106,8 +119,13 @@ const StackFrame* StackOwners::LineOf(uint32_t stack) {
   return innermost;
 }
 
+const StackFrame* StackOwners::CompiledFrameOf(uint32_t stack) {
+  while (stack != kNoStack && !TraitsOf(stack).is_compiled) stack = stacks_.ParentOf(stack);
+  return stack == kNoStack ? nullptr : &stacks_.FrameOf(stack);
+}
+
 bool IsFramework(const std::string& file) {
-  if (file.empty() || file[0] == '<') return true;
+  if (file.empty() || file[0] == '<' || IsInductorFile(file)) return true;
   for (const char* package : {"torch", "jax", "jaxlib", "flax", "triton", "numpy", "cupy"}) {
     for (const char* packages : {"/site-packages/", "/dist-packages/"}) {
       if (Holds(file, std::string(packages) + package + "/")) return true;

@@ -19,10 +19,12 @@ enum class LaunchPass {
 
 // Names are those of the target: not escaped, and of any bytes.
 struct LayerOwner {
-  // `layer`; `optimizer` and `outside` for work of no layer; `unknown` without a stack.
+  // `layer`; `optimizer`, `function` of torch.nn.functional's and `outside` for work of no layer;
+  // `unknown` without a stack.
   std::string kind = "unknown";
   std::string model;  // class of the outermost module
-  std::string path;   // empty for the outermost module itself; of an optimizer its class
+  // Empty for the outermost module itself; of an optimizer its class, of a function its name.
+  std::string path;
   std::string module_class;
   LaunchPass pass = LaunchPass::kForward;
   bool inferred = false;  // the layer, or where the pass belongs
@@ -37,14 +39,18 @@ class StackOwners {
 
   LayerOwner LayerOf(uint32_t stack);
   // The frame whose line a launch is charged to; null where the stack has no function. Valid until
-  // the table grows.
+  // the table grows, as is the next one.
   const StackFrame* LineOf(uint32_t stack);
+  // The innermost frame in a file that Inductor generated; null where there is none.
+  const StackFrame* CompiledFrameOf(uint32_t stack);
 
  private:
   struct Traits {
     bool known = false;
     bool is_framework = false;
     bool is_optimizer = false;
+    bool is_functional = false;  // of torch.nn.functional
+    bool is_compiled = false;    // of a file of Inductor's
   };
   const Traits& TraitsOf(uint32_t stack);
 
@@ -52,10 +58,12 @@ class StackOwners {
   std::vector<Traits> traits_;  // by frame
 };
 
-// Whether a file is of the framework or of the interpreter, and no place that its user changes.
+// Whether a file is of the framework, of its compiler or of the interpreter, and no place that its
+// user changes.
 bool IsFramework(const std::string& file);
 
-// "(optimizer AdamW)", "(no stack)" or "(outside of layers)": of an owner that is no layer.
+// "(optimizer AdamW)", "(function cross_entropy)", "(no stack)" or "(outside of layers)": of an
+// owner that is no layer.
 std::string NameOfNoLayer(const LayerOwner& owner);
 
 // A path with its numbers replaced: `blocks.*.attn`.

@@ -22,6 +22,8 @@ bool AgentIntake::Take(uint16_t type, std::string_view payload, ProcessState* pr
       Stacks message;
       return Parse(payload, &message) && state_->stacks.Add(process, message);
     }
+    case FRAME_COMPILED_CODE:
+      return TakeCompiledCode(*process, payload);
     case FRAME_LAUNCHES:
       return launch_intake_.Take(payload, process, state_);
     case FRAME_COPIES:
@@ -140,6 +142,15 @@ bool AgentIntake::TakeRanges(ProcessState* process, std::string_view payload) {
   if (!device.has_value() || !state_->ranges.Add(process->source, *device, message)) return false;
   state_->devices[*device].calibration_stalls.Add(message);
   return true;
+}
+
+bool AgentIntake::TakeCompiledCode(const ProcessState& process, std::string_view payload) {
+  CompiledCode message;
+  return Parse(payload, &message) &&
+         state_->compiled_operations.Add(message, [&process](uint32_t id) {
+           return id < process.strings.size() ? std::string_view(process.strings[id])
+                                              : std::string_view();
+         });
 }
 
 bool AgentIntake::TakeStatus(ProcessState* process, std::string_view payload) {

@@ -31,6 +31,7 @@ class AgentIntake {
   bool TakeCommunicationCalls(ProcessState* process, std::string_view payload);
   bool TakeTraceWindow(ProcessState* process, std::string_view payload);
   bool TakeRanges(ProcessState* process, std::string_view payload);
+  bool TakeCompiledCode(const ProcessState& process, std::string_view payload);
   bool TakeStatus(ProcessState* process, std::string_view payload);
   bool TakePoolMemory(ProcessState* process, std::string_view payload);
   bool TakeEnd(ProcessState* process, std::string_view payload);

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "collector/counters/range_calibration.h"
+#include "collector/decode/compiled_operations.h"
 #include "collector/run/alarm_table.h"
 #include "collector/run/application_readings.h"
 #include "collector/run/collective_order.h"
@@ -42,6 +43,7 @@ struct RunState {
   KernelTable kernels{memory};
   StackTable stacks{memory};
   StackWork stack_work{memory};
+  CompiledOperations compiled_operations;
   EagerOrder eager_order{memory};
   GraphNodes graph_nodes{memory};
   MarkerStatistics markers{memory};

@@ -25,7 +25,9 @@ constexpr size_t kMostLines = 1000;
 constexpr size_t kMostLinesFound = 65536;
 constexpr size_t kMostOperations = 1000;  // families, which are few, beyond that
 
+constexpr char kOfCompiledCode[] = "compiled_code";
 constexpr char kOfKernelName[] = "kernel_name";
+constexpr char kOfFamily[] = "family";
 
 class Owners {
  public:
@@ -57,7 +59,9 @@ class Owners {
   struct OfStack {
     bool is_known = false;
     int layer = 0, repeated = 0, line = 0;
-    bool has_layer = false, has_line = false, inferred = false, is_optimizer = false;
+    bool has_layer = false, has_line = false, inferred = false;
+    bool is_optimizer = false, is_function = false;
+    const std::string* operations = nullptr;  // that a compiler wrote beside the launch
     LaunchPass pass = LaunchPass::kForward;
   };
 
@@ -69,9 +73,13 @@ class Owners {
     of.is_known = true;
     of.layer = layers_.OwnerOf(layer);
     of.repeated = repeated_.OwnerOf(layer);
-    of.has_layer = layer.kind == "layer" || layer.kind == "optimizer";
+    of.has_layer = layer.kind == "layer";
     of.inferred = layer.inferred;
     of.is_optimizer = layer.kind == "optimizer";
+    of.is_function = layer.kind == "function";
+    if (const StackFrame* frame = stack_owners_.CompiledFrameOf(stack)) {
+      of.operations = state_.compiled_operations.Find(frame->file, frame->line);
+    }
     of.pass = layer.pass;
     of.line = LineOwner(stack, &of.has_line);
     return of;
@@ -99,24 +107,34 @@ class Owners {
   }
 
   // Names are long: each is read once.
-  int OperationOf(uint32_t kernel) {
+  int OperationOf(uint32_t kernel, const std::string* compiled) {
+    if (compiled != nullptr) {
+      const int row = OperationRow(*compiled, kOfCompiledCode);
+      if (row != OwnerList::kNone) return row;
+    }
     const auto [known, is_new] = operation_of_kernel_.try_emplace(kernel, OwnerList::kNone);
     if (is_new) known->second = FindOperation(state_.kernels[kernel]);
     return known->second;
   }
 
   int FindOperation(const Kernel& one) {
+    const int row = OperationRow(FusedOperationsText(one.mangled_name), kOfKernelName);
+    if (row != OwnerList::kNone) return row;
+    return OperationRow(
+        NameOf(one.communication ? KernelFamily::kCommunication : FamilyOf(one.mangled_name)),
+        kOfFamily);
+  }
+
+  // kNone where there is no name, or no room; there is for families.
+  int OperationRow(const std::string& name, const std::string& origin) {
+    const std::string key = origin + " " + name;
+    const bool has_room = operations_.size() < kMostOperations || origin == kOfFamily;
+    if (name.empty() || (!has_room && !operations_.Has(key))) return OwnerList::kNone;
     OwnerSummary head;
     head.set_kind("operation");
-    head.set_name(FusedOperationsText(one.mangled_name));
-    head.set_origin(kOfKernelName);
-    if (head.name().empty() || (operations_.size() >= kMostOperations &&
-                                !operations_.Has(head.origin() + " " + head.name()))) {
-      head.set_name(
-          NameOf(one.communication ? KernelFamily::kCommunication : FamilyOf(one.mangled_name)));
-      head.set_origin("family");
-    }
-    return operations_.Find(head.origin() + " " + head.name(), OwnerList::kNone, head);
+    head.set_name(name);
+    head.set_origin(origin);
+    return operations_.Find(key, OwnerList::kNone, head);
   }
 
   void Divide(const Summary& summary) {
@@ -129,22 +147,26 @@ class Owners {
             of.layer = layers_.OwnerOf(layer);
             of.repeated = repeated_.OwnerOf(layer);
             of.has_layer = true;
+            of.is_optimizer = of.is_function = false;
+            of.operations = nullptr;
           }
           part.inferred = part.inferred || of.inferred;
           part.pass = of.pass;
           if (of.is_optimizer) optimizer_ns_ += part.time_ns;
+          if (of.is_function) function_ns_ += part.time_ns;
           if (of.pass == LaunchPass::kBackward) backward_ns_ += part.time_ns;
           if (of.pass == LaunchPass::kRecomputation) recomputation_ns_ += part.time_ns;
           all_ns_ += part.time_ns;
           if (of.has_layer) (part.inferred ? inferred_ns_ : layer_ns_) += part.time_ns;
           if (of.has_line) line_ns_ += part.time_ns;
-          if (!of.has_layer && !of.has_line) ownerless_ns_ += part.time_ns;
+          const bool has_other = of.is_optimizer || of.is_function;
+          if (!of.has_layer && !of.has_line && !has_other) ownerless_ns_ += part.time_ns;
           layers_.list().Add(of.layer, row, part);
           repeated_.list().Add(of.repeated, row, part);
           // The line of a part is the one that launched the graph: nothing was inferred there.
           part.inferred = part.inferred && part.part_of_layer == kNoPart;
           lines_.Add(of.line, row, part);
-          operations_.Add(OperationOf(analysis_.rows[row].kernel), row, part);
+          operations_.Add(OperationOf(analysis_.rows[row].kernel, of.operations), row, part);
         },
         [this](const RowErrors& errors) {
           layers_.list().EndRow(errors);
@@ -173,6 +195,7 @@ class Owners {
     owners->set_backward_share(share(backward_ns_));
     owners->set_recomputation_share(share(recomputation_ns_));
     owners->set_optimizer_share(share(optimizer_ns_));
+    owners->set_function_share(share(function_ns_));
   }
 
   // How many layers each of the summed ones stands for; nothing where none stands for several.
@@ -214,7 +237,7 @@ class Owners {
   std::vector<OfStack> of_stacks_;
   int64_t all_ns_ = 0, idle_ns_ = 0;
   int64_t layer_ns_ = 0, line_ns_ = 0, inferred_ns_ = 0, ownerless_ns_ = 0;
-  int64_t backward_ns_ = 0, recomputation_ns_ = 0, optimizer_ns_ = 0;
+  int64_t backward_ns_ = 0, recomputation_ns_ = 0, optimizer_ns_ = 0, function_ns_ = 0;
 };
 
 }  // namespace

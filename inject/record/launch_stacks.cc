@@ -11,8 +11,9 @@ bool LaunchStacks::Create(const PythonLayout& layout, StringTable* strings) {
   numbers_ = MapArray<Number>(kNumbers);
   new_stack_ = MapArray<PythonStack>(1);
   is_ready_ = numbers_ != nullptr && new_stack_ != nullptr && frames_.Create(layout) &&
-              backward_.Create() && calls_.Create() && resolver_.Create(layout, strings) &&
-              tree_.Create() && encoder_.Create();
+              backward_.Create() && calls_.Create() && compiled_files_.Create() &&
+              resolver_.Create(layout, strings, &compiled_files_) && tree_.Create() &&
+              encoder_.Create();
   is_without_memory_ = !is_ready_;
   return is_ready_;
 }
@@ -93,11 +94,25 @@ uint32_t LaunchStacks::AddPass(uint32_t parent, uint32_t kind, bool inferred) {
   return tree_.Find(frame);
 }
 
+// All that a compiled model launches in a backward pass is of one node, whose forward is one launch
+// of another file: what else is known of a launch stands where it was made.
+uint32_t LaunchStacks::AddCompiledFrame(uint32_t stack, uint32_t own) {
+  const uint32_t compiled = resolver_.CompiledFrameOf(own, tree_);
+  if (stack == 0 || compiled == 0) return stack;
+  TreeFrame frame = tree_.At(compiled);
+  frame.parent = stack;
+  const uint32_t number = tree_.Find(frame);
+  return number != 0 ? number : stack;
+}
+
 uint32_t LaunchStacks::NumberOfForward(const DerivedStack& stack) {
   const uint32_t before = NumberOfHash(stack.before), after = NumberOfHash(stack.after);
   // One side alone would say too much.
   if ((stack.before != 0 && before == 0) || (stack.after != 0 && after == 0)) return 0;
-  if (stack.is_exact) return AddPass(before, wire::kStackFrameBackward, false);
+  if (stack.is_exact) {
+    const uint32_t forward = AddCompiledFrame(before, NumberOfHash(stack.own));
+    return AddPass(forward, wire::kStackFrameBackward, false);
+  }
   const uint32_t around =
       before != 0 && after != 0 ? tree_.CommonOf(before, after) : before | after;
   return AddPass(around, wire::kStackFrameBackward, true);
@@ -130,6 +145,7 @@ void LaunchStacks::Restart() {
   resolver_.Forget();
   backward_.Restart();
   calls_.Clear();
+  compiled_files_.Clear();
   tree_.Clear();
   ClearArray(numbers_, kNumbers);
   number_count_ = 0;

@@ -11,6 +11,7 @@
 #include "inject/python/backward_stacks.h"
 #include "inject/python/python_frames.h"
 #include "inject/record/call_stacks.h"
+#include "inject/record/compiled_files.h"
 #include "inject/record/stack_encoder.h"
 #include "inject/record/stack_resolver.h"
 #include "inject/record/stack_tree.h"
@@ -46,6 +47,8 @@ class LaunchStacks {
   uint32_t NumberOf(uint32_t call);
   StackTree& tree() { return tree_; }
   StackEncoder& encoder() { return encoder_; }
+  // Those of the stacks' frames.
+  CompiledFiles& compiled_files() { return compiled_files_; }
   // For another reader, which knows nothing yet.
   void Restart();
   Counts counts() const;
@@ -67,12 +70,15 @@ class LaunchStacks {
   uint32_t NumberOfDerived(const DerivedStack& stack);
   uint32_t NumberOfForward(const DerivedStack& stack);
   uint32_t AddPass(uint32_t parent, uint32_t kind, bool inferred);
+  // `stack` with the frame of `own` inside that is in a file of Inductor's.
+  uint32_t AddCompiledFrame(uint32_t stack, uint32_t own);
 
   bool is_ready_ = false;
   bool is_without_memory_ = false;
   PythonFrames frames_;
   BackwardStacks backward_;
   CallStacks calls_;
+  CompiledFiles compiled_files_;
   StackResolver resolver_;
   StringTable* strings_ = nullptr;
   StackTree tree_;

@@ -204,6 +204,14 @@ void Recorder::FlushCommunication() {
   }
 }
 
+void Recorder::SendCompiledCode(uint32_t file) {
+  stacks_.compiled_files().Name(&strings_);
+  if (!SendStrings()) return;  // the ring is full: operations are then those of kernels' names
+  ByteBuffer* message = Scratch();
+  stacks_.compiled_files().Write(file, message);
+  Send(wire::kFrameCompiledCode, *message);
+}
+
 void Recorder::FlushLaunches() {
   if (launches_.Empty()) return;
   // A launch whose variant is not known to the reader means nothing, so definitions go first, and

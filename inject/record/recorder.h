@@ -65,6 +65,9 @@ class Recorder {
   // there is no memory.
   bool CreateStacks(const PythonLayout& layout);
   LaunchStacks& stacks() { return stacks_; }
+  // What the file of this identifier that was read last says of its launches.
+  void SendCompiledCode(uint32_t file);
+  const char* TextOf(uint32_t string) const { return strings_.Text(string); }
 
   SwitchTimes& switch_times() { return switch_times_; }
   CuptiClock& clock() { return clock_; }

@@ -4,6 +4,7 @@
 
 #include "inject/base/memory.h"
 #include "inject/python/python_module.h"
+#include "proto/inductor_file.h"
 #include "proto/profile_fields.h"
 
 namespace utlz::agent {
@@ -28,9 +29,11 @@ bool CallsModules(const PythonCode& code) {
 
 }  // namespace
 
-bool StackResolver::Create(const PythonLayout& layout, StringTable* strings) {
+bool StackResolver::Create(const PythonLayout& layout, StringTable* strings,
+                           CompiledFiles* compiled_files) {
   layout_ = layout;
   strings_ = strings;
+  compiled_files_ = compiled_files;
   code_ = MapArray<PythonCode>(1);
   places_ = MapArray<Place>(kPlaces);
   return code_ != nullptr && places_ != nullptr && paths_.Create(layout);
@@ -71,6 +74,7 @@ void StackResolver::Read(const PythonFrame& frame, Place* place) {
   place->name = strings_->Intern(code_->name);
   place->file = strings_->Intern(code_->file);
   place->line = static_cast<uint32_t>(LineOfInstruction(*code_, offset_bytes));
+  if (IsInductorFile(code_->file)) compiled_files_->Add(place->file);
 }
 
 uint32_t StackResolver::AddModule(uint64_t root, uint64_t module, uint32_t parent,
@@ -125,6 +129,13 @@ bool StackResolver::IsRecomputation(uint32_t stack, const StackTree& tree) const
     }
   }
   return false;
+}
+
+uint32_t StackResolver::CompiledFrameOf(uint32_t stack, const StackTree& tree) const {
+  while (stack != 0 && !IsInductorFile(strings_->Text(tree.At(stack).file))) {
+    stack = tree.At(stack).parent;
+  }
+  return stack;
 }
 
 }  // namespace utlz::agent

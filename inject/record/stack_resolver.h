@@ -9,6 +9,7 @@
 #include "inject/python/module_paths.h"
 #include "inject/python/python_code.h"
 #include "inject/python/python_frames.h"
+#include "inject/record/compiled_files.h"
 #include "inject/record/stack_tree.h"
 #include "inject/record/string_table.h"
 
@@ -17,7 +18,7 @@ namespace utlz::agent {
 class StackResolver {
  public:
   // Once, before all others. False where there is no memory.
-  bool Create(const PythonLayout& layout, StringTable* strings);
+  bool Create(const PythonLayout& layout, StringTable* strings, CompiledFiles* compiled_files);
   // What was read is read again: code objects and modules come and go.
   void Forget();
   // The stack's number in `tree`; 0 where it has none. Tells `frames` of a module's calls that it
@@ -28,6 +29,9 @@ class StackResolver {
   // Whether a stack is of a forward pass that is done again: of torch.utils.checkpoint's, and not
   // of a backward pass that began inside.
   bool IsRecomputation(uint32_t stack, const StackTree& tree) const;
+  // The innermost frame of a stack that is in a file of Inductor's: the stack that ends in it, or
+  // 0.
+  uint32_t CompiledFrameOf(uint32_t stack, const StackTree& tree) const;
 
  private:
   static constexpr uint32_t kPlaces = 1u << 14;
@@ -49,6 +53,7 @@ class StackResolver {
 
   PythonLayout layout_;
   StringTable* strings_ = nullptr;
+  CompiledFiles* compiled_files_ = nullptr;
   ModulePaths paths_;
   PythonCode* code_ = nullptr;
   Place* places_ = nullptr;  // open addressing

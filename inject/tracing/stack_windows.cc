@@ -1,5 +1,7 @@
 #include "inject/tracing/stack_windows.h"
 
+#include <cstdio>
+
 #include "inject/base/clock.h"
 #include "inject/driver/one_agent.h"
 
@@ -34,6 +36,27 @@ void StackWindows::Turn(uint64_t now_ns, bool calibration_due) {
   callbacks_.Turn(cupti_, now_ns);
   const RecorderLock lock(&recorder_);
   recorder_.stacks().TakeNewStacks();
+}
+
+void StackWindows::ReadCompiledCode() {
+  constexpr int kMostFilesAtOnce = 8;
+  if (!recorder_.stacks().ready()) return;
+  CompiledFiles& files = recorder_.stacks().compiled_files();
+  for (int i = 0; i < kMostFilesAtOnce; ++i) {
+    char path[PythonCode::kMostFileBytes] = "";
+    uint32_t file = 0;
+    {
+      const RecorderLock lock(&recorder_);
+      file = files.Next();
+      snprintf(path, sizeof(path), "%s", recorder_.TextOf(file));
+    }
+    if (file == 0) return;
+    if (files.Read(path)) {
+      const RecorderLock lock(&recorder_);
+      recorder_.SendCompiledCode(file);
+    }
+    files.Release();
+  }
 }
 
 void StackWindows::Close() {

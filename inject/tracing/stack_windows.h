@@ -29,6 +29,9 @@ class StackWindows {
   // In a window that has them, every few milliseconds: stacks that are new are named while what
   // they are of still runs.
   void Turn(uint64_t now_ns, bool calibration_due);
+  // Reads what files of Inductor's say of the launches in them, some at a time. Between windows
+  // too.
+  void ReadCompiledCode();
   // The window ends. The subscription stays for a moment longer.
   void Close();
   // The subscription is wanted by somebody, or the end comes.

@@ -150,6 +150,7 @@ void TracePacer::FollowNewContexts() {
 
 void TracePacer::FollowStacks(uint64_t now_ns, bool calibration_due) {
   if (stacks_.subscribed()) stacks_.Turn(now_ns, calibration_due);
+  stacks_.ReadCompiledCode();
 }
 
 WorkSums TracePacer::RecentWorkBefore(uint64_t realtime_ns) {

@@ -30,7 +30,7 @@ class StacksTest(EndToEndTest):
 
     def assert_sums(self, owners):
         """Times of owners add up to the total, to the nanosecond."""
-        for rows in ("layers", "repeated_layers", "lines"):
+        for rows in {"layers", "repeated_layers", "lines"} & set(owners):
             self.assertEqual(sum(row["own_time_ns"] for row in owners[rows]), owners["time_ns"])
             self.assertEqual(sum(row["own_idle_before_ns"] for row in owners[rows]),
                              owners["idle_time_ns"])
@@ -207,7 +207,7 @@ class StacksTest(EndToEndTest):
                 self.assertNotIn("note", owners)
                 self.assert_passes(owners)
                 text = self.utlz("report", "--by", "layer", str(run.profile)).stdout
-                self.assertIn("are backward passes", text)
+                self.assertIn("are backward passes", " ".join(text.split()))
                 self.assertRegex(text, r"passes of layers +time +forward +backward +recomputed")
 
     def assert_passes(self, owners):
@@ -222,6 +222,44 @@ class StacksTest(EndToEndTest):
         recomputed = {row["name"] for row in rows if row.get("recomputation_time_ns", 0) > 0}
         self.assertIn("first.mlp.1", recomputed)
         self.assertNotIn("second.mlp.1", recomputed)
+
+    def run_compiled(self, version, steps):
+        folder = self.folder / f"generated-{version}"
+        folder.mkdir()
+        path = pathlib.Path(PROGRAMS) / "torch" / "lib" / "libtorch_cpu.so"
+        run = self.run_command([interpreter(version), str(PYTHON_PROGRAMS / "compiled_model.py"),
+                                str(steps), str(folder)], options=OPTIONS,
+                               environment=self.environment(UTLZ_TORCH_LIBRARY=str(path)))
+        self.assertEqual(run.status, 0, run.stderr)
+        return run, self.report(run)["owners"], folder
+
+    def test_compiled_code_says_operations(self):
+        steps = 60
+        for version in VERSIONS:
+            with self.subTest(version=version):
+                run, owners, folder = self.run_compiled(version, steps)
+                self.assert_sums(owners)
+                operations = {(row["origin"], row["name"]): row for row in owners["operations"]}
+                beside = {name: row["launches"] for (origin, name), row in operations.items()
+                          if origin == "compiled_code"}
+                # Up to the first steps: until the agent knows the thread's node, and the file.
+                self.assertEqual(beside["add + native_layer_norm"], steps)
+                self.assertEqual(beside["mm"], 2 * steps, "forward and backward")
+                self.assertEqual(beside["native_layer_norm_backward"], steps)
+                self.assertEqual(operations["family", "gemm"]["launches"], steps, "no comment")
+                # A person changes the line that calls the generated file.
+                names = {row["name"] for row in owners["lines"] if row["time_share"] > 0.1}
+                self.assertIn("compiled_model.py", " ".join(names))
+                self.assertFalse([name for name in names if name.startswith("c")
+                                  and not name.startswith("compiled_model")], names)
+                [layer] = [row for row in owners["layers"] if row["name"] == "Model"]
+                self.assertGreater(layer["own_backward_time_ns"], 0)
+                self.assertGreater(layer["own_launches"], 4 * steps, "three forward, two backward")
+                self.assertIn("beside the launches",
+                              self.utlz("report", "--by", "op", str(run.profile)).stdout)
+                shutil.rmtree(folder)
+                again = self.utlz("report", "--recompute", "--by", "op", str(run.profile))
+                self.assertIn("native_layer_norm_backward", again.stdout, "no file is opened here")
 
     def test_other_autograd_has_a_reason(self):
         run, report = self.run_autograd(VERSIONS[0], "3", library="torch_without_nodes")

@@ -168,6 +168,31 @@ std::string ModelFrame(uint16_t type, uint32_t source, const std::string& payloa
   return ModelFrame({.source = source, .type = type, .offset = 0, .payload = payload});
 }
 
+void AddCompiledCode(Seeds* seeds) {
+  const std::string operations = "aten.view, aten.add, aten.native_layer_norm";
+  const std::string comment = "Source Nodes: [x, norm], Original ATen: [" + operations + "]\n";
+  seeds->Add("fuzz_compiled_code",
+             "# Topologically Sorted " + comment + "t_0 = async_compile.triton('t_0', '''\n\n" +
+                 "    # Topologically Sorted " + comment +
+                 "    # [Provenance debug handles] t_0:1\n    stream0 = get_raw_stream(0)\n" +
+                 "    t_0.run(buf0, stream=stream0)\n    del buf0\n    # Unsorted " + comment +
+                 "    extern_kernels.mm(buf0)\n    # " + comment +
+                 "    buf1 = torch.ops.aten.mm.default(buf0)\n    return (buf1, )\n");
+  CompiledCode code;
+  code.set_file(1);
+  for (uint32_t i = 0; i < 3; ++i) {
+    code.add_line(10 * (i + 1));
+    code.add_lines(i);
+    code.add_operations(2);
+  }
+  seeds->Add("fuzz_compiled_operations", code.SerializeAsString());
+  seeds->Add("fuzz_compiled_operations", operations);
+  Strings strings;
+  for (const char* text : {"", "/tmp/me/yj/c.py", "aten.add, aten.mul"}) strings.add_values(text);
+  seeds->Add("fuzz_run", ModelFrame(FRAME_STRINGS, 1, strings.SerializeAsString()) +
+                             ModelFrame(FRAME_COMPILED_CODE, 1, code.SerializeAsString()));
+}
+
 // Strings of the highest identifiers alone, and more than once: megabytes for each few bytes.
 void AddSparseStrings(Seeds* seeds) {
   std::string run;
@@ -201,6 +226,7 @@ void AddHistory(Seeds* seeds) {
 void AddUnknownTypes(Seeds* seeds) {
   std::string run;
   for (uint16_t type = FRAME_STACKS + 1; type < FRAME_METRIC_SET; ++type) {
+    if (type == FRAME_COMPILED_CODE) continue;
     run += ModelFrame(type, 1, std::string(100, 'x'));
   }
   seeds->Add("fuzz_run", run);
@@ -267,6 +293,7 @@ int MakeSeeds(ProfileReader* reader, Seeds* seeds) {
   AddModels(seeds);
   AddHostileNames(seeds);
   AddFusedNames(seeds);
+  AddCompiledCode(seeds);
   AddHistory(seeds);
   AddSparseStrings(seeds);
   AddUnknownTypes(seeds);

@@ -18,6 +18,7 @@ class Shifter {
   void Move(Strings*) {}
   void Move(Variants*) {}
   void Move(Stacks*) {}
+  void Move(CompiledCode*) {}
   void Move(LaunchBatch* message) { message->set_base_ns(Noted(message->base_ns())); }
   void Move(CopyBatch* message) { message->set_base_ns(Noted(message->base_ns())); }
   void Move(MarkerBatch* message) { message->set_base_ns(Noted(message->base_ns())); }

@@ -200,17 +200,22 @@ std::string RenderOperations(const OwnersSummary& owners, const TextOptions& opt
   const Rows& rows = owners.operations();
   OwnerTable table("operations", owners, false, options);
   const int shown = std::min(rows.size(), static_cast<int>(options.top));
-  bool any_family = false, any_named = false;
+  bool any_family = false, any_named = false, any_compiled = false;
   for (int i = 0; i < shown; ++i) {
-    const bool is_family = rows.Get(i).origin() != "kernel_name";
-    (is_family ? any_family : any_named) = true;
+    const bool is_family = rows.Get(i).origin() == "family";
+    const bool is_compiled = rows.Get(i).origin() == "compiled_code";
+    (is_family ? any_family : is_compiled ? any_compiled : any_named) = true;
     table.Add(
         (is_family ? "(" : "") + EscapeForTerminal(rows.Get(i).name()) + (is_family ? ")" : ""),
         rows.Get(i));
   }
   if (shown == 0) return {};
   std::string note;
-  if (any_named) note = "Operations are those that a compiler wrote into the kernels' names.";
+  if (any_named || any_compiled) {
+    note = std::string("Operations are those that a compiler wrote ") +
+           (any_compiled ? "beside the launches" : "") + (any_compiled && any_named ? " or " : "") +
+           (any_named ? "into the kernels' names" : "") + ".";
+  }
   if (any_family) {
     note += (note.empty() ? "" : " ") +
             std::string("In brackets: the family of kernels whose operations are not known.");
@@ -226,8 +231,18 @@ std::string PassText(const OwnersSummary& owners) {
   };
   add(owners.backward_share(), "are backward passes");
   add(owners.recomputation_share(), "forward passes computed again for them");
-  if (!text.empty()) add(owners.optimizer_share(), "optimizers");
   return text.empty() ? text : text + ".";
+}
+
+// What belongs to others than layers; nothing where nothing does.
+std::string OtherOwnersText(const OwnersSummary& owners) {
+  std::string text;
+  const auto add = [&text](double share, const std::string& what) {
+    if (share > 0) text += (text.empty() ? "; " : ", ") + PercentText(share) + " is of " + what;
+  };
+  add(owners.function_share(), "functions outside of layers");
+  add(owners.optimizer_share(), "optimizers");
+  return text;
 }
 
 }  // namespace
@@ -237,8 +252,8 @@ std::string RenderCoverage(const OwnersSummary& owners, const TextOptions& optio
   if (owners.has_line_share()) {
     text = "Of the kernels' time " + PercentText(owners.line_share()) + " has a line, " +
            PercentText(owners.layer_share()) + " a layer, " + PercentText(owners.inferred_share()) +
-           " an inferred one, and " + PercentText(owners.ownerless_share()) + " no owner." +
-           PassText(owners);
+           " an inferred one" + OtherOwnersText(owners) + "; " +
+           PercentText(owners.ownerless_share()) + " has no owner." + PassText(owners);
   }
   if (owners.has_note()) {
     text +=

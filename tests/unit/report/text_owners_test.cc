@@ -40,6 +40,40 @@ TEST(TextOwnersTest, OperationsOfNamesAndFamiliesAreToldApart) {
   EXPECT_NE(both.find("In brackets"), std::string::npos);
 }
 
+TEST(TextOwnersTest, OperationsBesideLaunchesAreNoFamilies) {
+  Summary summary = Example();
+  AddOperation("mm", "compiled_code", &summary);
+  const std::string beside = By(GroupBy::kOperation, summary);
+  EXPECT_EQ(LineWith(beside, "mm").find("mm"), 0u) << beside;
+  EXPECT_NE(beside.find("a compiler wrote beside the launches."), std::string::npos) << beside;
+  AddOperation("add", "kernel_name", &summary);
+  EXPECT_NE(By(GroupBy::kOperation, summary).find("beside the launches or into the"),
+            std::string::npos);
+}
+
+TEST(TextOwnersTest, CoverageNamesOtherOwnersThanLayers) {
+  Summary summary = Example();
+  OwnersSummary* owners = summary.mutable_owners();
+  owners->set_line_share(1);
+  owners->set_layer_share(0.75);
+  owners->set_inferred_share(0);
+  owners->set_ownerless_share(0.01);
+  const auto text = [&summary] {
+    std::string by_line = RenderText(summary, {.group_by = GroupBy::kLine, .columns = 400});
+    return LineWith(by_line, "has a line");
+  };
+  EXPECT_EQ(
+      text().find("Of the kernels' time 100.0 % has a line, 75.0 % a layer, 0.0 % an inferred "
+                  "one; 1.0 % has no owner."),
+      0u)
+      << text();
+  owners->set_function_share(0.189);
+  owners->set_optimizer_share(0.05);
+  EXPECT_NE(text().find("one; 18.9 % is of functions outside of layers, 5.0 % is of optimizers; "),
+            std::string::npos)
+      << text();
+}
+
 TEST(TextOwnersTest, WithoutStacksOperationsAreShownAlone) {
   Summary summary = Example();
   AddOperation("gemm", "family", &summary);

@@ -99,6 +99,75 @@ TEST_F(OwnersTest, OperationsAreThoseOfNamesElseFamilies) {
   EXPECT_EQ(gemms, (std::map<std::string, double>{{"family", 150}, {"kernel_name", 50}}));
 }
 
+// In a file of Inductor's that a layer calls, with an operation for each of two lines.
+TEST_F(OwnersTest, OperationsOfCompiledCodeAreThoseBesideTheLaunch) {
+  const std::string file =
+      "/tmp/torchinductor_me/yj/cyj5p2kkcxivwprsssdwak2bkle6lazyybdftc6ag4o3m"
+      "jkapuhz.py";
+  const std::string framework = "/usr/lib/python3/dist-packages/torch/_inductor/run.py";
+  const uint32_t step = stacks_.Function(0, "step", "/home/me/train.py", 22);
+  const uint32_t model = stacks_.Module(step, "", "OptimizedModule");
+  const uint32_t first = stacks_.Function(model, "Runner.call", file, 41);
+  const uint32_t second =
+      stacks_.Function(stacks_.Function(model, "Runner.call", file, 57), "run", framework, 9);
+  const uint32_t other = stacks_.Function(model, "Runner.call", file, 60);
+  stacks_.SendTo(&run_);
+  Strings lists;
+  lists.set_first(stacks_.next_string());
+  lists.add_values("aten.t, aten.mm");
+  lists.add_values("aten.add, aten.native_layer_norm");
+  lists.add_values(file);
+  run_.Send(1, FRAME_STRINGS, lists);
+  CompiledCode code;
+  code.set_file(lists.first() + 2);
+  for (const uint32_t line : {40, 56}) {
+    code.add_line(line);
+    code.add_lines(2);
+    code.add_operations(lists.first() + (line == 40 ? 0 : 1));
+  }
+  run_.Send(1, FRAME_COMPILED_CODE, code);
+  run_.SendLaunches({From(first, 0, 100, 0), From(second, 200, 50, 1), From(other, 300, 25, 0)});
+  const Summary summary = run_.EndRun(kMillisecond);
+  const auto& operations = summary.owners().operations();
+  ASSERT_NE(RowNamed(operations, "mm"), nullptr);
+  EXPECT_EQ(RowNamed(operations, "mm")->own_time_ns(), 100);
+  EXPECT_EQ(RowNamed(operations, "mm")->origin(), "compiled_code");
+  ASSERT_NE(RowNamed(operations, "add + native_layer_norm"), nullptr);
+  EXPECT_EQ(RowNamed(operations, "add + native_layer_norm")->own_time_ns(), 50);
+  ASSERT_NE(RowNamed(operations, "gemm"), nullptr) << "a line that nothing is said of";
+  EXPECT_EQ(RowNamed(operations, "gemm")->own_time_ns(), 25);
+  EXPECT_EQ(OwnTime(operations), summary.owners().time_ns());
+  // Nobody changes a generated file: the line is the one that calls it.
+  ASSERT_EQ(summary.owners().lines_size(), 1);
+  EXPECT_EQ(summary.owners().lines(0).name(), "train.py:22 step");
+  EXPECT_EQ(summary.owners().lines(0).own_time_ns(), 175);
+}
+
+TEST_F(OwnersTest, FunctionsOutsideOfLayersAreOwners) {
+  const std::string functional = "/usr/lib/python3/dist-packages/torch/nn/functional.py";
+  const uint32_t step = stacks_.Function(0, "step", "/home/me/train.py", 24);
+  const uint32_t loss = stacks_.Function(step, "cross_entropy", functional, 3400);
+  const uint32_t inner = stacks_.Function(loss, "nll_loss", functional, 2700);
+  const uint32_t backward = stacks_.Pass(inner, STACK_FRAME_BACKWARD);
+  const uint32_t layer = stacks_.Module(step, "", "Model");
+  const uint32_t relu = stacks_.Function(layer, "relu", functional, 1500);
+  stacks_.SendTo(&run_);
+  run_.SendLaunches({From(loss, 0, 100, 0), From(backward, 200, 50, 1), From(relu, 300, 30, 0),
+                     From(step, 400, 20, 0)});
+  const Summary summary = run_.EndRun(kMillisecond);
+  const OwnersSummary& owners = summary.owners();
+  const OwnerSummary* row = RowNamed(owners.layers(), "(function cross_entropy)");
+  ASSERT_NE(row, nullptr);
+  EXPECT_EQ(row->kind(), "function");
+  EXPECT_EQ(row->own_time_ns(), 150);
+  EXPECT_EQ(row->backward_time_ns(), 50);
+  EXPECT_EQ(RowNamed(owners.layers(), "Model")->own_time_ns(), 30) << "a layer's own";
+  EXPECT_NEAR(owners.function_share(), 150.0 / 200, 1e-12);
+  EXPECT_NEAR(owners.layer_share(), 30.0 / 200, 1e-12);
+  EXPECT_EQ(owners.ownerless_share(), 0);
+  EXPECT_EQ(OwnTime(owners.layers()), owners.time_ns());
+}
+
 TEST_F(OwnersTest, KernelsOfAnOwnerAreNamedWithTheirPart) {
   const uint32_t model = stacks_.Module(0, "", "Gpt");
   const uint32_t layer = stacks_.Module(model, "mlp", "Mlp");
@@ -216,7 +285,8 @@ TEST_F(OwnersTest, LinesAreThoseOutsideOfTheFramework) {
   EXPECT_EQ(layer->kind(), "optimizer");
   EXPECT_EQ(layer->time_ns(), 200);
   EXPECT_EQ(owners.line_share(), 1);
-  EXPECT_EQ(owners.layer_share(), 1);
+  EXPECT_NEAR(owners.layer_share(), 100.0 / 300, 1e-12);
+  EXPECT_NEAR(owners.optimizer_share(), 200.0 / 300, 1e-12);
 }
 
 TEST_F(OwnersTest, PassesOfLayersAreApartAndTogether) {

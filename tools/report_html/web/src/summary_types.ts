@@ -594,6 +594,7 @@ export interface Owners {
   backward_share?: number;
   recomputation_share?: number;
   optimizer_share?: number;
+  function_share?: number;
 }
 
 export interface Owner {

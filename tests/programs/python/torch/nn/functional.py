@@ -44,6 +44,25 @@ class Gpu:
 
 
 gpu = Gpu()
+
+
+class Kernel:
+    """As compiled code has them."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def run(self):
+        gpu.launch(self.name)
+
+
+class Library:
+
+    @staticmethod
+    def mm():
+        gpu.launch("gemm")
+
+
 by_layer, by_line = {}, {}
 
 
