@@ -27,7 +27,7 @@ test("layers are as wide as their time, and coverage is said", async () => {
   for (const colorScheme of ["light", "dark"]) {
     await withPage(summary, { colorScheme }, async (page) => {
       assert.match(await page.locator("#owners .note").first().textContent(),
-        /81\s% has a line, 78\s% a layer, 0.0\s% an inferred one, and 19\s% no owner/);
+        /81\s% has a line, 78\s% a layer, 0.0\s% an inferred one; 19\s% has no owner/);
       const all = await widthOf(page, "layers/all");
       for (const index of [0, 1, 4]) {
         const expected = all * layers[index].time_share;

@@ -38,8 +38,10 @@ function factsOf(owner: Owner, hasInside: boolean): Fact[] {
 function describe(owner: Owner): string {
   const place = owner.file === undefined ? "" : `${owner.file}:${owner.line ?? "?"}`;
   const origin = owner.origin === "kernel_name" ? "as the compiler named the kernel"
+    : owner.origin === "compiled_code" ? "as the compiler wrote beside the launch"
     : owner.origin === "family" ? "family of kernels: their operations are not known" : "";
-  return [owner.module_class, place, origin, (owner.instances ?? 1) > 1 && `${owner.instances} layers`,
+  return [owner.module_class, place, origin, (owner.instances ?? 1) > 1 &&
+    `${owner.instances} ${owner.kind === "repeated_part" ? "times" : "layers"}`,
     (owner.idle_before_ns ?? 0) > 0 && owner.idle_after && `idle mostly after ${owner.idle_after}`]
     .filter(Boolean).join("; ");
 }

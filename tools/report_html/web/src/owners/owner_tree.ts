@@ -74,9 +74,9 @@ const isMostlyInferred = (row: Owner) => (row.inferred_time_ns ?? 0) > (row.time
 
 function labelOf(row: Owner, list: OwnerListName): string {
   const name = row.name ?? "";
-  if (list === "operations") return row.origin === "kernel_name" ? name : `(${name})`;
-  if (list === "lines" || row.parent === undefined) return name;
+  if (list === "operations") return row.origin === "family" ? `(${name})` : name;
   const times = (row.instances ?? 1) > 1 ? ` ×${row.instances}` : "";
+  if (list === "lines" || row.parent === undefined) return name + times;
   return endOfPath(name) + times + (isMostlyInferred(row) ? " (inferred)" : "");
 }
 

@@ -16,8 +16,16 @@ function passText(owners: Owners): string {
     [owners.recomputation_share, "forward passes computed again for them"]];
   const known = parts.filter(([share]) => (share ?? 0) > 0);
   if (known.length === 0) return "";
-  if ((owners.optimizer_share ?? 0) > 0) known.push([owners.optimizer_share, "optimizers"]);
   return ` ${known.map(([share, what]) => `${format.share(share)} ${what}`).join(", ")}.`;
+}
+
+// What belongs to others than layers; nothing where nothing does.
+function otherOwnersText(owners: Owners): string {
+  const parts: [number | undefined, string][] = [[owners.function_share,
+    "functions outside of layers"], [owners.optimizer_share, "optimizers"]];
+  const known = parts.filter(([share]) => (share ?? 0) > 0);
+  if (known.length === 0) return "";
+  return `; ${known.map(([share, what]) => `${format.share(share)} is of ${what}`).join(", ")}`;
 }
 
 // How much has an owner at all. Without stacks operations alone are known, from kernels' names.
@@ -28,13 +36,14 @@ function coverageText(owners: Owners): string {
   }
   return `Of the kernels' time ${format.share(owners.line_share)} has a line, ` +
     `${format.share(owners.layer_share)} a layer, ${format.share(owners.inferred_share)} an ` +
-    `inferred one, and ${format.share(owners.ownerless_share)} no owner.${passText(owners)}${note}`;
+    `inferred one${otherOwnersText(owners)}; ${format.share(owners.ownerless_share)} has no ` +
+    `owner.${passText(owners)}${note}`;
 }
 
 // The families of kernels stand in a table of their own: operations are worth a section once a
 // compiler named some, or beside lines.
 function listsOf(summary: Summary): typeof LISTS {
-  const named = rowsOf(summary, "operations").some((row) => row.origin === "kernel_name");
+  const named = rowsOf(summary, "operations").some((row) => row.origin !== "family");
   const hasLines = rowsOf(summary, "lines").length > 0;
   return LISTS.filter(({ list }) => rowsOf(summary, list).length > 0 &&
     (list !== "operations" || named || hasLines));
