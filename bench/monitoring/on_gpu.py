@@ -10,7 +10,8 @@ runs all the while. Prints two tables:
 - Of each window with scrapes against the mean of its neighbours without: the training's steps a second,
   and the processor time of both collectors.
 - Of each window: top's figures, what NVML's GPM says between the window's ends (read here, by another
-  program), and the bytes and FLOPs that the collectors counted, as shares of the peaks.
+  program), and the bytes and FLOPs that the collectors counted, as shares of the peaks: as they are,
+  and as docs/guide/metrics.md corrects them for kernels whose figures are not known.
 
 Exits with 77 where there is no GPU with GPM or no PyTorch.
 """
@@ -37,6 +38,9 @@ GPM = {"sm": 2, "tensor": 5, "dram": 10}  # NVML_GPM_METRIC_SM_UTIL, ANY_TENSOR_
 GPM_CAPACITY = 1024  # longer than NVML's own array, which grows while its version stays 1
 COUNTERS = {"flops": "utlz_flops_peak_seconds_total", "read": "utlz_dram_read_bytes_total",
             "written": "utlz_dram_write_bytes_total",
+            "kernel_s": "utlz_kernel_seconds_total",
+            "flops_uncounted_s": "utlz_kernel_uncounted_seconds_total",
+            "dram_uncounted_s": "utlz_dram_uncounted_seconds_total",
             "collector_cpu_s": "utlz_collector_cpu_seconds_total"}
 ANSWERING_THREAD = "utlz-metrics"
 
@@ -138,6 +142,19 @@ def read_pages_each_second(jobs, end):
         time.sleep(max(0, min(began + 1, end) - time.monotonic()))
 
 
+def corrected(rates):
+    """Of one job: as if kernels without figures worked as its others do."""
+    def known(uncounted):
+        return 1 - rates[uncounted] / rates["kernel_s"] if rates["kernel_s"] > 0 else 0
+    flops, dram = known("flops_uncounted_s"), known("dram_uncounted_s")
+    return {"flops": rates["flops"] / flops if flops > 0 else 0,
+            "dram": (rates["read"] + rates["written"]) / dram if dram > 0 else 0}
+
+
+def sums(rates):
+    return {name: sum(of_job[name] for of_job in rates) for name in rates[0]}
+
+
 def measure_window(jobs, gpm, seconds, scraped):
     counters = [job.counters() for job in jobs]
     cpu_s = cpu_seconds(jobs, ANSWERING_THREAD)
@@ -150,10 +167,11 @@ def measure_window(jobs, gpm, seconds, scraped):
     answering_s = cpu_seconds(jobs, ANSWERING_THREAD) - cpu_s
     after = [job.counters() for job in jobs]
     counted_s = time.monotonic() - begin
+    rates = [{name: (b[name] - a[name]) / counted_s for name in COUNTERS}
+             for a, b in zip(counters, after)]
     return {"scraped": scraped, "begin": begin, "end": end, "wall": wall,
             "answering": answering_s / (end - begin), "gpm": gpm.between(first, second),
-            "counted": {name: sum(b[name] - a[name] for a, b in zip(counters, after)) / counted_s
-                        for name in COUNTERS}}
+            "jobs": rates, "counted": sums(rates), "corrected": sums([*map(corrected, rates)])}
 
 
 def steps_in(path, window):
@@ -196,20 +214,29 @@ def print_costs(windows):
         print(f"| {name} | {median_and_quartiles(differences)} {unit} |")
 
 
+def shares_counted(windows, dram_peak):
+    """In per cent of the peaks: as the counters stand, and corrected."""
+    return {"dram": ([100 * (window["counted"]["read"] + window["counted"]["written"]) / dram_peak
+                      for window in windows],
+                     [100 * window["corrected"]["dram"] / dram_peak for window in windows]),
+            "tensor": ([100 * window["counted"]["flops"] for window in windows],
+                       [100 * window["corrected"]["flops"] for window in windows])}
+
+
 def print_comparison(windows, dram_peak):
-    print("\n| % of the peak, mean of windows; farthest in one window | top | GPM | collectors | top − GPM "
-          "| top − collectors |\n| --- | --- | --- | --- | --- | --- |")
+    print("\n| % of the peak, mean of windows; farthest in one window | top | GPM | collectors "
+          "| corrected | top − GPM | top − collectors | top − corrected |\n"
+          "| --- | --- | --- | --- | --- | --- | --- | --- |")
+    counted = shares_counted(windows, dram_peak)
     for name in GPM:
         top = [window["top"][name] for window in windows]
         gpm = [window["gpm"][name] for window in windows]
-        counted = {"dram": [100 * (window["counted"]["read"] + window["counted"]["written"]) / dram_peak
-                            for window in windows],
-                   "tensor": [100 * window["counted"]["flops"] for window in windows]}.get(name)
-        columns = [top, gpm, counted]
+        as_is, fixed = counted.get(name, (None, None))
         far = [f"{statistics.fmean(a - b for a, b in zip(top, other)):+.2f}; "
                f"{max((a - b for a, b in zip(top, other)), key=abs):+.2f}" if other else "–"
-               for other in (gpm, counted)]
-        means = [f"{statistics.fmean(column):.2f}" if column else "–" for column in columns]
+               for other in (gpm, as_is, fixed)]
+        means = [f"{statistics.fmean(column):.2f}" if column else "–"
+                 for column in (top, gpm, as_is, fixed)]
         print(f"| {name} | {' | '.join(means + far)} |")
 
 

@@ -11,7 +11,7 @@ namespace {
 
 // In the order of the counts and means that the recorder keeps.
 constexpr std::array kDeviceCountMetrics = {
-    Metric::kKernelSeconds, Metric::kUncountedSeconds, Metric::kKernelLaunches,
+    Metric::kKernelSeconds, Metric::kFlopsUncountedSeconds, Metric::kKernelLaunches,
     Metric::kFlops,         Metric::kFlopsPeakSeconds, Metric::kDramReadBytes,
     Metric::kDramWriteBytes, Metric::kEstimatedSavingsSeconds, Metric::kEnergyJoules};
 constexpr std::array kDeviceMeanMetrics = {Metric::kSmActive, Metric::kNvmlBusy,

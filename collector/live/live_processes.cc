@@ -50,7 +50,7 @@ LiveProcesses::State LiveProcesses::StateOf(const RunState& run_state, const Wor
   for (const auto& [pair, sum] : work.sums()) {
     if (pair.second != process.source) continue;
     for (const FamilyWork& family : sum.families) state.kernel_ns += family.time_ns;
-    state.uncounted_ns += sum.uncounted_ns;
+    state.uncounted_ns += sum.flops_uncounted_ns;
     state.peak_ns += sum.peak_ns.value_or(0);
   }
   state.traced_kernel_ns = static_cast<double>(process.kernel_time_ns);

@@ -1,6 +1,7 @@
 #include "collector/metrics/kernel_worth.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace utlz {
 namespace {
@@ -37,25 +38,63 @@ void AddCauses(const KernelRow& row, const Ceilings& ceilings, double share, Cau
   Of(CauseOf(BoundOf(row.roofline)), causes) += share * (1 - compute);
 }
 
-void AddFlops(const KernelRow& row, const Ceilings& ceilings, double share, KernelWorth* worth) {
-  for (const TypedFlops& typed : row.work.flops) {
+struct KernelTotals {
+  double launches = 0;
+  double time_ns = 0;
+};
+
+// An impossible figure was removed, and is not known.
+bool FlopsAreKnown(const KernelRow& row, bool matrix) {
+  return !row.work.flops.empty() || (!matrix && row.work.tensor_active_cycles.has_value());
+}
+
+bool BytesAreKnown(const KernelRow& row) {
+  return row.work.read_bytes.has_value() || row.work.write_bytes.has_value();
+}
+
+// A row that speaks for this share of a kernel's launches and of their time.
+struct Speaker {
+  const KernelRow* row;
+  double launches_share;
+  double time_share;
+};
+
+// Those of the rows that are known.
+template <typename IsKnown>
+std::vector<Speaker> SpeakersOf(std::span<const KernelRow> rows, const KernelTotals& whole,
+                                bool shared, IsKnown is_known) {
+  std::vector<Speaker> speakers;
+  for (const KernelRow& row : rows) {
+    if (!is_known(row)) continue;
+    if (shared) return {{&row, 1, 1}};
+    speakers.push_back({&row, row.launches / whole.launches, row.time_ns / whole.time_ns});
+  }
+  return speakers;
+}
+
+void AddFlops(const Speaker& speaker, const Ceilings& ceilings, KernelWorth* worth) {
+  worth->flops_share += speaker.time_share;
+  for (const TypedFlops& typed : speaker.row->work.flops) {
     // What other pipes executed is known as a most only.
     if (typed.by_pipe) continue;
-    worth->flops[typed.data_type] += share * typed.flops;
+    const double flops = speaker.launches_share * typed.flops;
+    worth->flops[typed.data_type] += flops;
     const auto peak = ceilings.FlopsPerSecond(typed.data_type);
     if (!peak.has_value() || *peak <= 0) continue;
-    worth->peak_ns = worth->peak_ns.value_or(0) + share * typed.flops / *peak * 1e9;
+    worth->peak_ns = worth->peak_ns.value_or(0) + flops / *peak * 1e9;
   }
 }
 
-void AddBytes(const KernelRow& row, double share, KernelWorth* worth) {
-  if (!row.withheld.empty()) return;
-  const auto add = [share](const std::optional<CounterPerLaunch>& counter,
-                           std::optional<double>* bytes) {
-    if (counter.has_value()) *bytes = bytes->value_or(0) + share * counter->value;
+void AddBytes(const Speaker& speaker, KernelWorth* worth) {
+  worth->bytes_share += speaker.time_share;
+  const auto add = [&speaker](const std::optional<CounterPerLaunch>& counter,
+                              std::optional<double>* bytes) {
+    if (counter.has_value()) {
+      *bytes = bytes->value_or(0) + speaker.launches_share * counter->value;
+    }
   };
-  add(row.work.read_bytes, &worth->read_bytes);
-  add(row.work.write_bytes, &worth->write_bytes);
+  add(speaker.row->work.read_bytes, &worth->read_bytes);
+  add(speaker.row->work.write_bytes, &worth->write_bytes);
 }
 
 }  // namespace
@@ -66,26 +105,31 @@ KernelWorth UnknownWorth() {
   return worth;
 }
 
-KernelWorth WorthOf(std::span<const KernelRow> rows, const Ceilings& ceilings) {
-  double launches = 0;
-  double time_ns = 0;
+KernelWorth WorthOf(std::span<const KernelRow> rows, const Ceilings& ceilings,
+                    const WorthFacts& facts) {
+  KernelTotals whole;
   for (const KernelRow& row : rows) {
-    launches += row.launches;
-    time_ns += row.time_ns;
+    whole.launches += row.launches;
+    whole.time_ns += row.time_ns;
   }
-  if (launches <= 0 || time_ns <= 0) return UnknownWorth();
+  if (whole.launches <= 0 || whole.time_ns <= 0) return UnknownWorth();
   KernelWorth worth;
+  const auto flops_are_known = [&](const KernelRow& row) {
+    return FlopsAreKnown(row, facts.matrix);
+  };
+  for (const Speaker& speaker : SpeakersOf(rows, whole, facts.shared, flops_are_known)) {
+    AddFlops(speaker, ceilings, &worth);
+  }
+  for (const Speaker& speaker : SpeakersOf(rows, whole, facts.shared, BytesAreKnown)) {
+    AddBytes(speaker, &worth);
+  }
   for (const KernelRow& row : rows) {
-    const double time_share = row.time_ns / time_ns;
-    AddFlops(row, ceilings, row.launches / launches, &worth);
-    AddBytes(row, row.launches / launches, &worth);
+    const double time_share = row.time_ns / whole.time_ns;
     AddCauses(row, ceilings, time_share, &worth.causes);
     const auto roof_ns = RooflineTimeNs(row.roofline);
-    if (!roof_ns.has_value()) continue;
-    worth.counted_share += time_share;
-    if (row.roofline.communication) continue;
+    if (!roof_ns.has_value() || row.roofline.communication) continue;
     worth.savings_share =
-        worth.savings_share.value_or(0) + std::max(0.0, row.time_ns - *roof_ns) / time_ns;
+        worth.savings_share.value_or(0) + std::max(0.0, row.time_ns - *roof_ns) / whole.time_ns;
   }
   return worth;
 }

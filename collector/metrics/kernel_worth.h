@@ -19,19 +19,29 @@ struct KernelWorth {
   std::optional<double> peak_ns;        // that these need at the peak
   std::optional<double> read_bytes;
   std::optional<double> write_bytes;
-  // Of its time.
-  double counted_share = 0;             // with known FLOPs and bytes
+  // Of its time. One may be known without the other.
+  double flops_share = 0;               // with known FLOPs, none at all included
+  double bytes_share = 0;               // with known bytes
   std::optional<double> savings_share;  // beyond the roofline
   CauseTimes causes{};                  // sums to one
+};
 
-  bool counted() const { return counted_share > 0; }
+// What the rows of a kernel do not say.
+struct WorthFacts {
+  bool matrix = false;  // its name says that it multiplies matrices: it has FLOPs
+  // Other programs used the GPU too. They run in turns with this one: launches that were
+  // interrupted look longer, and samples of that time hold the others' work. What the shortest
+  // launches did is then taken for what every launch did.
+  bool shared = false;
 };
 
 // The worth of a kernel if only its time is known.
 KernelWorth UnknownWorth();
 
-// `rows` are those of one kernel.
-KernelWorth WorthOf(std::span<const KernelRow> rows, const Ceilings& ceilings);
+// `rows` are those of one kernel, by ascending duration. A figure that is too uncertain to be shown
+// of a kernel counts, since the errors of many kernels cancel in a sum.
+KernelWorth WorthOf(std::span<const KernelRow> rows, const Ceilings& ceilings,
+                    const WorthFacts& facts);
 
 }  // namespace utlz
 

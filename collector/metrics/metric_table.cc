@@ -38,8 +38,13 @@ constexpr std::array<MetricDescription, kMetrics> kTable = {{
      "Time of kernels beyond what their FLOPs and bytes need at the peaks. 12 families; at most "
      "128 pairs of process and GPU."},
     {"utlz_kernel_uncounted_seconds_total", kCounter, "seconds", kOfBoth,
-     "Time of kernels whose FLOPs and bytes are not known: the two miss what they did. At most 128 "
+     "Time of kernels whose FLOPs are not known: utlz_flops_total misses what they did. At most "
+     "128 "
      "pairs of process and GPU."},
+    {"utlz_dram_uncounted_seconds_total", kCounter, "seconds", kOfBoth,
+     "Time of kernels whose bytes are not known: the two counters of bytes miss what they moved. "
+     "At "
+     "most 128 pairs of process and GPU."},
     {"utlz_gpu_time_seconds_total", kCounter, "seconds", "gpu, cause",
      "Time by what it went to: useful, bound kernels, exposed communication, copies, idle by "
      "cause, "

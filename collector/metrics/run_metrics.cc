@@ -147,7 +147,8 @@ void RunMetrics::AddWork(const RunState& run_state, MetricsSnapshot* snapshot) {
     AddKnown(Metric::kDramReadBytes, labels, sum.read_bytes, snapshot);
     AddKnown(Metric::kDramWriteBytes, labels, sum.write_bytes, snapshot);
     AddFamilies(sum, labels, snapshot);
-    snapshot->Add(Metric::kUncountedSeconds, labels, sum.uncounted_ns * kSecondsPerNs);
+    snapshot->Add(Metric::kFlopsUncountedSeconds, labels, sum.flops_uncounted_ns * kSecondsPerNs);
+    snapshot->Add(Metric::kDramUncountedSeconds, labels, sum.bytes_uncounted_ns * kSecondsPerNs);
   }
 }
 

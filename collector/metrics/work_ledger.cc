@@ -47,6 +47,8 @@ void AddFlops(const KernelWorth& worth, double launches, WorkSum* sum) {
   }
 }
 
+double Unknown(double known_share) { return 1 - std::min(1.0, known_share); }
+
 bool EndedLongAgo(const ProcessState& process, uint64_t now_ns) {
   return process.end.has_value() && process.LivedUntilNs(now_ns) + WorkLedger::kKeptNs < now_ns;
 }
@@ -76,7 +78,8 @@ void WorkLedger::CountShare(const RunState& state, const Kernel& kernel, KernelF
                             const KernelWorth& worth, const KernelShare& share, Counted* counted) {
   const KernelSum all = AllOf(state, kernel, share);
   if (all.launches <= 0) return;
-  const Growth growth{Grow(all.launches, &counted->launches), Grow(all.time_ns, &counted->time_ns)};
+  const Growth growth{Grow(all.launches, &counted->sum.launches),
+                      Grow(all.time_ns, &counted->sum.time_ns)};
   WorkSum& sum = SumOf(kernel.device, share.source);
   FamilyWork& of_family = sum.families[static_cast<size_t>(family)];
   of_family.launches += growth.launches;
@@ -88,7 +91,7 @@ void WorkLedger::CountShare(const RunState& state, const Kernel& kernel, KernelF
       device.causes_ns[i] += growth.time_ns * worth.causes[i];
     }
     device.kernel_ns += growth.time_ns;
-    device.counted_ns += growth.time_ns * worth.counted_share;
+    device.counted_ns += growth.time_ns * worth.flops_share;
   }
   device.peak_ns += growth.launches * worth.peak_ns.value_or(0);
   CountWorth(worth, state.NewestNs(), {all.launches, all.time_ns}, counted, &sum);
@@ -96,23 +99,29 @@ void WorkLedger::CountShare(const RunState& state, const Kernel& kernel, KernelF
 
 void WorkLedger::CountWorth(const KernelWorth& worth, uint64_t now_ns, const Growth& whole,
                             Counted* counted, WorkSum* sum) {
-  if (!worth.counted()) {
-    if (whole.launches <= counted->worth_launches || StillWaits(now_ns, counted)) return;
-  }
-  const double launches = Grow(whole.launches, &counted->worth_launches);
-  const double time_ns = Grow(whole.time_ns, &counted->worth_time_ns);
-  sum->uncounted_ns += time_ns * (1 - std::min(1.0, worth.counted_share));
-  if (!worth.counted()) return;
-  counted->waiting_since_ns = 0;
-  AddFlops(worth, launches, sum);
-  Add(worth.peak_ns, launches, &sum->peak_ns);
-  Add(worth.read_bytes, launches, &sum->read_bytes);
-  Add(worth.write_bytes, launches, &sum->write_bytes);
+  const Growth with_flops = Settle(worth.flops_share, now_ns, whole, &counted->flops);
+  sum->flops_uncounted_ns += with_flops.time_ns * Unknown(worth.flops_share);
+  AddFlops(worth, with_flops.launches, sum);
+  Add(worth.peak_ns, with_flops.launches, &sum->peak_ns);
+  const Growth with_bytes = Settle(worth.bytes_share, now_ns, whole, &counted->bytes);
+  sum->bytes_uncounted_ns += with_bytes.time_ns * Unknown(worth.bytes_share);
+  Add(worth.read_bytes, with_bytes.launches, &sum->read_bytes);
+  Add(worth.write_bytes, with_bytes.launches, &sum->write_bytes);
 }
 
-bool WorkLedger::StillWaits(uint64_t now_ns, Counted* counted) const {
-  if (counted->waiting_since_ns == 0) counted->waiting_since_ns = now_ns;
-  return std::min(now_ns, renewed_ns_) < counted->waiting_since_ns + kPatienceNs;
+WorkLedger::Growth WorkLedger::Settle(double known_share, uint64_t now_ns, const Growth& whole,
+                                      Settled* settled) const {
+  if (known_share > 0) {
+    settled->waiting_since_ns = 0;
+  } else if (whole.launches <= settled->sum.launches || StillWaits(now_ns, settled)) {
+    return {};
+  }
+  return {Grow(whole.launches, &settled->sum.launches), Grow(whole.time_ns, &settled->sum.time_ns)};
+}
+
+bool WorkLedger::StillWaits(uint64_t now_ns, Settled* settled) const {
+  if (settled->waiting_since_ns == 0) settled->waiting_since_ns = now_ns;
+  return std::min(now_ns, renewed_ns_) < settled->waiting_since_ns + kPatienceNs;
 }
 
 WorkSum& WorkLedger::SumOf(uint32_t device, uint32_t source) {

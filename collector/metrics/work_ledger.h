@@ -38,14 +38,15 @@ struct WorkSum {
   std::optional<double> peak_ns;
   std::optional<double> read_bytes;
   std::optional<double> write_bytes;
-  double uncounted_ns = 0;
+  double flops_uncounted_ns = 0;  // of kernels whose FLOPs are not known
+  double bytes_uncounted_ns = 0;
   std::array<FamilyWork, kKernelFamilies> families{};
 };
 
 // Of one GPU, as it comes: without the launches that had to wait for counters.
 struct DeviceWork {
   double kernel_ns = 0;
-  double counted_ns = 0;
+  double counted_ns = 0;   // of it, with known FLOPs
   double peak_ns = 0;      // of what was counted
   CauseTimes causes_ns{};  // of kernel_ns, communication left out
 };
@@ -70,16 +71,19 @@ class WorkLedger {
   const std::vector<DeviceWork>& devices() const { return devices_; }
 
  private:
-  struct Counted {
-    double launches = 0;
-    double time_ns = 0;
-    double worth_launches = 0;  // whose work was counted, or given up
-    double worth_time_ns = 0;
-    uint64_t waiting_since_ns = 0;  // 0: nothing waits
-  };
   struct Growth {
     double launches = 0;
     double time_ns = 0;
+  };
+  // Launches whose FLOPs, or bytes, were counted or given up. Those beyond wait.
+  struct Settled {
+    Growth sum;
+    uint64_t waiting_since_ns = 0;  // 0: nothing waits
+  };
+  struct Counted {
+    Growth sum;
+    Settled flops;
+    Settled bytes;
   };
 
   void CountKernel(const RunState& state, uint32_t index, const WorthTable& worths);
@@ -87,7 +91,10 @@ class WorkLedger {
                   const KernelWorth& worth, const KernelShare& share, Counted* counted);
   void CountWorth(const KernelWorth& worth, uint64_t now_ns, const Growth& whole, Counted* counted,
                   WorkSum* sum);
-  bool StillWaits(uint64_t now_ns, Counted* counted) const;
+  // What may be counted, or given up, by now of launches that are known for this share of their
+  // time; nothing while they wait.
+  Growth Settle(double known_share, uint64_t now_ns, const Growth& whole, Settled* settled) const;
+  bool StillWaits(uint64_t now_ns, Settled* settled) const;
   WorkSum& SumOf(uint32_t device, uint32_t source);
   void ForgetEnded(const RunState& state);
 

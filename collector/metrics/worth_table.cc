@@ -3,6 +3,7 @@
 #include <span>
 
 #include "collector/analysis/reference_peak.h"
+#include "collector/kernel_names/kernel_class.h"
 
 namespace utlz {
 
@@ -13,8 +14,10 @@ void WorthTable::Renew(const RunState& state, const Analysis& analysis) {
     const uint32_t kernel = rows[begin].kernel;
     size_t end = begin + 1;
     while (end < rows.size() && rows[end].kernel == kernel) ++end;
-    worths_[kernel] = WorthOf(rows.subspan(begin, end - begin),
-                              analysis.devices[state.kernels[kernel].device].ceilings);
+    const uint32_t device = state.kernels[kernel].device;
+    worths_[kernel] = WorthOf(rows.subspan(begin, end - begin), analysis.devices[device].ceilings,
+                              {.matrix = IsMatrixKernel(state.kernels[kernel].mangled_name),
+                               .shared = state.devices[device].other_processes > 0});
     begin = end;
   }
   renewed_ns_ = state.NewestNs();

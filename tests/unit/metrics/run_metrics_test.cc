@@ -32,13 +32,26 @@ TEST(RunMetrics, UnknownIsAbsent) {
   StartRun(&run);
   RunMetrics metrics;
   const MetricsSnapshot snapshot = metrics.Take(run.intake().Advance(), {});
-  for (const Metric metric :
-       {Metric::kFlops, Metric::kFlopsPeakSeconds, Metric::kDramReadBytes, Metric::kDramWriteBytes,
-        Metric::kEstimatedSavingsSeconds, Metric::kEnergyJoules, Metric::kHfu,
-        Metric::kComputeSpeedOfLight, Metric::kMemorySpeedOfLight, Metric::kSmActive,
-        Metric::kNvmlBusy, Metric::kTokens, Metric::kItems, Metric::kModelFlops, Metric::kMfu,
-        Metric::kCounterSamples, Metric::kTemperature, Metric::kMemoryUsed, Metric::kMemorySize,
-        Metric::kClockLimited}) {
+  for (const Metric metric : {Metric::kFlops,
+                              Metric::kFlopsPeakSeconds,
+                              Metric::kDramReadBytes,
+                              Metric::kDramWriteBytes,
+                              Metric::kEstimatedSavingsSeconds,
+                              Metric::kEnergyJoules,
+                              Metric::kHfu,
+                              Metric::kComputeSpeedOfLight,
+                              Metric::kMemorySpeedOfLight,
+                              Metric::kSmActive,
+                              Metric::kNvmlBusy,
+                              Metric::kTokens,
+                              Metric::kItems,
+                              Metric::kModelFlops,
+                              Metric::kMfu,
+                              Metric::kCounterSamples,
+                              Metric::kTemperature,
+                              Metric::kMemoryUsed,
+                              Metric::kMemorySize,
+                              Metric::kClockLimited}) {
     EXPECT_THAT(snapshot.Of(metric), IsEmpty()) << DescriptionOf(metric).name;
   }
   EXPECT_THAT(snapshot.Of(Metric::kKernelSeconds), SizeIs(2));

@@ -91,7 +91,7 @@ TEST_F(WorkLedgerTest, CountsLaunchesTimeAndWork) {
   EXPECT_FALSE(Sum().write_bytes.has_value()) << "nobody counted it";
   EXPECT_THAT(Sum().peak_ns, Optional(DoubleEq(5e6)));
   EXPECT_THAT(Gemm().savings_ns, Optional(DoubleEq(5e6)));
-  EXPECT_EQ(Sum().uncounted_ns, 0);
+  EXPECT_EQ(Sum().flops_uncounted_ns, 0);
 }
 
 TEST_F(WorkLedgerTest, LaterEstimatesChangeLaterLaunchesAlone) {
@@ -110,11 +110,23 @@ TEST_F(WorkLedgerTest, LaunchesWaitForCounters) {
   Update(std::nullopt, std::nullopt);
   EXPECT_EQ(Gemm().launches, 10);
   EXPECT_TRUE(Sum().flops.empty()) << "unknown is absent";
-  EXPECT_EQ(Sum().uncounted_ns, 0) << "counters may still come";
+  EXPECT_EQ(Sum().flops_uncounted_ns, 0) << "counters may still come";
   Launch(10);
   Update(5e8, 100);
   EXPECT_DOUBLE_EQ(Sum().flops.at("bf16"), 1e10);
   EXPECT_DOUBLE_EQ(ledger_.devices()[0].peak_ns, 5e6) << "what waited is not of now";
+}
+
+TEST_F(WorkLedgerTest, FlopsCountWhereBytesAreNotKnown) {
+  Launch(10);
+  Update(5e8, std::nullopt);
+  next_ns_ += 2 * WorkLedger::kPatienceNs;
+  Launch(10);
+  Update(5e8, std::nullopt);
+  EXPECT_DOUBLE_EQ(Sum().flops.at("bf16"), 1e10);
+  EXPECT_EQ(Sum().flops_uncounted_ns, 0);
+  EXPECT_FALSE(Sum().read_bytes.has_value());
+  EXPECT_EQ(Sum().bytes_uncounted_ns, 20.0 * kMillisecondNs);
 }
 
 TEST_F(WorkLedgerTest, LaunchesDoNotWaitForEver) {
@@ -123,7 +135,7 @@ TEST_F(WorkLedgerTest, LaunchesDoNotWaitForEver) {
   next_ns_ += 2 * WorkLedger::kPatienceNs;
   Launch(10);
   Update(std::nullopt, std::nullopt);
-  EXPECT_EQ(Sum().uncounted_ns, 20.0 * kMillisecondNs);
+  EXPECT_EQ(Sum().flops_uncounted_ns, 20.0 * kMillisecondNs);
   Launch(1);
   Update(5e8, 100);
   EXPECT_DOUBLE_EQ(Sum().flops.at("bf16"), 5e8) << "what was given up stays so";
@@ -139,7 +151,7 @@ TEST_F(WorkLedgerTest, LaunchesWaitForTheNextRenewal) {
   next_ns_ += 2 * WorkLedger::kPatienceNs;
   Launch(1);
   ledger_.Update(run_.intake().Advance(), worths_);
-  EXPECT_EQ(Sum().uncounted_ns, 0) << "nobody has looked since it came";
+  EXPECT_EQ(Sum().flops_uncounted_ns, 0) << "nobody has looked since it came";
   Update(5e8, 100);
   EXPECT_DOUBLE_EQ(Sum().flops.at("bf16"), 15e8);
 }
