@@ -22,6 +22,7 @@ struct KernelRow {
   double gap_error_ns = 0;        // of it, standard: how untraced time is divided among kernels
   double steady_share = 1;        // of launches and time: what lies in the steady part
   bool scaled = false;
+  std::optional<FlopBounds> by_code;  // of one launch, outside the tensor cores
   KernelWork work;                // of one launch
   RooflineWork roofline;          // of all launches
   RooflineWork attained;          // the same under measured ceilings; unknown where there are none

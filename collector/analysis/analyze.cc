@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "collector/analysis/flops_by_code.h"
 #include "collector/analysis/steady_shares.h"
 #include "collector/analysis/traced_slowdown.h"
 #include "collector/analysis/withheld_work.h"
@@ -172,13 +173,24 @@ KernelCalibration CalibrationOf(const RunState& state, const Analysis& analysis,
   return of_row;
 }
 
+void SetBounds(const RunState& state, Analysis* analysis) {
+  CodeAllowance allowance;
+  for (KernelRow& row : analysis->rows) {
+    const Kernel& kernel = state.kernels[row.kernel];
+    const KernelCode* code = state.kernel_code.Find(
+        kernel.mangled_name, ComputeCapabilityOf(state.devices[kernel.device]));
+    if (code == nullptr || !row.part.counters[METRIC_FMA_INSTRUCTIONS].has_value()) continue;
+    if (allowance.Take(*code)) row.by_code = FlopsByCode(*code, kernel.shape, row.part);
+  }
+}
+
 void SetWork(const RunState& state, const Analysis& analysis, const KernelCalibration& calibration,
              KernelRow* row) {
   if (row->overlapped) return;
   const Kernel& kernel = state.kernels[row->kernel];
   const DeviceAnalysis& device = analysis.devices[kernel.device];
   row->work = WorkOf(kernel, row->part, row->durations.mean_ns(), device.ceilings,
-                     device.fallback_type, calibration);
+                     device.fallback_type, calibration, row->by_code);
 }
 
 // At rates that `flops_per_second` tells for each data type.
@@ -237,6 +249,7 @@ Analysis Analyze(const RunState& state, const std::optional<StepsSpan>& steps) {
     AddRows(state, i, attribution, now_ns, &analysis.rows);
   }
   WithholdOverlapped(state, &analysis);
+  SetBounds(state, &analysis);
   for (KernelRow& row : analysis.rows) SetWork(state, analysis, {}, &row);
   if (!state.ranges.empty()) {
     const Calibration calibration = Calibrate(state, analysis);

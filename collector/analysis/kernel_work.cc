@@ -123,10 +123,31 @@ void AddTensorTypes(const Kernel& kernel, const KernelPart& part, double mean_ti
   AddTensor(kernel, rest, data_type, true, mean_time_ns, ceilings, work);
 }
 
+// Between the bounds everything is as likely.
+void AddBounded(const char* data_type, double least, double most, const CounterPerLaunch& fma,
+                KernelWork* work) {
+  if (most <= 0) return;
+  const double middle = (least + most) / 2;
+  const double error = (most - least) / 2 / kNormal95;
+  const double assumed = fma.value > 0 ? middle * fma.assumed / fma.value : 0;
+  work->flops.push_back({.data_type = data_type,
+                         .flops = middle,
+                         .error = error,
+                         .assumed_error = std::min(error, assumed),
+                         .source = SOURCE_SAMPLED,
+                         .assumed = false,
+                         .by_pipe = true,
+                         .by_code = true});
+}
+
 void AddPipes(const Kernel& kernel, const KernelPart& part, const Ceilings& ceilings,
-              KernelWork* work) {
+              const std::optional<FlopBounds>& by_code, KernelWork* work) {
   const auto& fma = part.counters[METRIC_FMA_INSTRUCTIONS];
-  if (fma.has_value() && DiffersFromZero(*fma) && !IsDataMovementKernel(kernel.mangled_name)) {
+  if (fma.has_value() && by_code.has_value()) {
+    AddBounded("fp32", by_code->fp32_least, by_code->fp32_most, *fma, work);
+    AddBounded("fp16", by_code->half_least, by_code->half_most, *fma, work);
+  } else if (fma.has_value() && DiffersFromZero(*fma) &&
+             !IsDataMovementKernel(kernel.mangled_name)) {
     const double most = MostInstructions(fma->value, PackedInstructions(part, ceilings));
     work->flops.push_back(
         {.data_type = "fp32",
@@ -158,7 +179,7 @@ void WidenPipeErrors(const Kernel& kernel, KernelWork* work) {
                                   [](const TypedFlops& flops) { return !flops.by_pipe; });
   if (!tensor && IsSinglePrecisionMatrixKernel(kernel.mangled_name)) return;
   for (TypedFlops& flops : work->flops) {
-    if (!flops.by_pipe) continue;
+    if (!flops.by_pipe || flops.by_code) continue;
     const double least = !tensor && flops.data_type == "fp64" ? kLeastOfDoubles : 0;
     const CounterPerLaunch middle =
         MiddleOf({flops.flops, flops.error, flops.assumed_error}, least);
@@ -212,7 +233,7 @@ std::string TensorTypeFor(const Kernel& kernel, const std::string& fallback) {
 
 KernelWork WorkOf(const Kernel& kernel, const KernelPart& part, double mean_time_ns,
                   const Ceilings& ceilings, const std::string& fallback_type,
-                  const KernelCalibration& calibration) {
+                  const KernelCalibration& calibration, const std::optional<FlopBounds>& by_code) {
   KernelWork work;
   work.read_bytes = part.counters[METRIC_DRAM_READ_BYTES];
   work.write_bytes = part.counters[METRIC_DRAM_WRITE_BYTES];
@@ -220,7 +241,7 @@ KernelWork WorkOf(const Kernel& kernel, const KernelPart& part, double mean_time
   work.sm_active_cycles = part.counters[METRIC_SM_CYCLES_ACTIVE];
   work.tensor_active_cycles = part.counters[METRIC_TENSOR_ACTIVE];
   AddTensorTypes(kernel, part, mean_time_ns, ceilings, fallback_type, calibration.warp_mma, &work);
-  AddPipes(kernel, part, ceilings, &work);
+  AddPipes(kernel, part, ceilings, by_code, &work);
   if (!calibration.operations.empty()) {
     ApplyCalibration(calibration.operations, work.tensor_active_cycles.has_value(), &work);
   }

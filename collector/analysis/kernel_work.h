@@ -11,6 +11,7 @@
 #include "collector/analysis/roofline.h"
 #include "collector/attribution/flop_solver.h"
 #include "collector/counters/attribution_feed.h"
+#include "collector/kernel_code/flop_bounds.h"
 #include "collector/run/kernel_table.h"
 
 namespace utlz {
@@ -25,6 +26,9 @@ struct TypedFlops {
   // Of instructions that a pipe executed, of which any number may be no arithmetic: the middle of
   // what is possible, with all of it in the 95 % interval.
   bool by_pipe = false;
+  // The kernel's code bounds them, both ways: the middle of the bounds, which the 95 % interval
+  // reaches.
+  bool by_code = false;
 };
 
 struct KernelWork {
@@ -46,10 +50,12 @@ struct KernelCalibration {
   std::map<std::string, CalibratedFlops> operations;  // by data type; none: nothing is known
 };
 
-// `mean_time_ns` of the launches of `part`.
+// `mean_time_ns` of the launches of `part`. `by_code`: what the kernel's code says of its FLOPs
+// outside the tensor cores, where that is known.
 KernelWork WorkOf(const Kernel& kernel, const KernelPart& part, double mean_time_ns,
                   const Ceilings& ceilings, const std::string& fallback_type,
-                  const KernelCalibration& calibration = {});
+                  const KernelCalibration& calibration = {},
+                  const std::optional<FlopBounds>& by_code = {});
 
 // What is assumed of a launch's operations before ranges are looked at. `work` is of samples
 // alone.

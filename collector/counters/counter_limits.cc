@@ -29,6 +29,11 @@ double PeakPerNs(MetricRole role, const DevicePeaks& peaks) {
     case METRIC_INSTRUCTIONS:
       return kSchedulers * peaks.multiprocessors() * cycles_per_ns;
     case METRIC_THREAD_INSTRUCTIONS:
+    case METRIC_ALU_THREAD_INSTRUCTIONS:
+    case METRIC_XU_THREAD_INSTRUCTIONS:
+    case METRIC_LSU_THREAD_INSTRUCTIONS:
+    case METRIC_FMA_LITE_THREAD_INSTRUCTIONS:
+    case METRIC_FMA_HEAVY_THREAD_INSTRUCTIONS:
       return kLanes * kSchedulers * peaks.multiprocessors() * cycles_per_ns;
     default:
       return 0;

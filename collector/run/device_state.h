@@ -86,6 +86,11 @@ struct DeviceState {
   std::map<uint32_t, MetricSet> metric_sets;
 };
 
+// 90 for 9.0, as code for GPUs names it.
+inline uint32_t ComputeCapabilityOf(const DeviceState& device) {
+  return 10 * device.info.compute_capability_major() + device.info.compute_capability_minor();
+}
+
 }  // namespace utlz
 
 #endif  // UTLZ_COLLECTOR_RUN_DEVICE_STATE_H_

@@ -1,6 +1,7 @@
 #include "collector/run/run_intake.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "collector/decode/parse.h"
@@ -100,6 +101,8 @@ bool RunIntake::TakeFromCollector(uint16_t type, std::string_view payload) {
     ApplicationReading message;
     if (!Parse(payload, &message, kMaxKeptBytes) || !run_state_.application.Add(message))
       return false;
+  } else if (type == FRAME_KERNEL_CODE) {
+    return TakeKernelCode(payload);
   } else if (type == FRAME_RUN_END) {
     RunEnd message;
     if (!Parse(payload, &message)) return false;
@@ -107,6 +110,15 @@ bool RunIntake::TakeFromCollector(uint16_t type, std::string_view payload) {
     EndOfInput();
   }
   return true;
+}
+
+bool RunIntake::TakeKernelCode(std::string_view payload) {
+  KernelCodeRecord message;
+  if (!Parse(payload, &message) || message.mangled_name().size() > KernelTable::kMaxNameBytes) {
+    return false;
+  }
+  const std::span words(message.words().data(), static_cast<size_t>(message.words_size()));
+  return run_state_.kernel_code.Add(message.mangled_name(), message.compute_capability(), words);
 }
 
 bool RunIntake::SetCeilings(const DeviceCeilings& ceilings) {

@@ -58,6 +58,7 @@ class RunIntake {
   bool TakeFromSampler(uint16_t type, std::string_view payload);
   bool TakeFromCollector(uint16_t type, std::string_view payload);
   void CountOtherProcesses(uint32_t index, uint32_t counted);
+  bool TakeKernelCode(std::string_view payload);
   bool SetCeilings(const DeviceCeilings& ceilings);
 
   RunState run_state_;

@@ -10,6 +10,7 @@
 
 #include "collector/counters/range_calibration.h"
 #include "collector/decode/compiled_operations.h"
+#include "collector/kernel_code/kernel_code_table.h"
 #include "collector/run/alarm_table.h"
 #include "collector/run/application_readings.h"
 #include "collector/run/collective_order.h"
@@ -46,6 +47,7 @@ struct RunState {
   CompiledOperations compiled_operations;
   EagerOrder eager_order{memory};
   GraphNodes graph_nodes{memory};
+  KernelCodeTable kernel_code;
   MarkerStatistics markers{memory};
   NvtxRangeCorrelator correlator;
   CollectiveSizes collective_sizes;

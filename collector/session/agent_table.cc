@@ -108,6 +108,14 @@ void AgentTable::Insert(AgentHandshake handshake, RingMapping ring) {
   live_.emplace(index, std::move(source));
 }
 
+std::vector<pid_t> AgentTable::Processes() const {
+  std::vector<pid_t> processes;
+  for (const auto& [index, source] : live_) {
+    if (source->pid() > 0) processes.push_back(source->pid());
+  }
+  return processes;
+}
+
 void AgentTable::Watch(int descriptor, uint64_t tag) const {
   epoll_event event = {};
   event.events = EPOLLIN;

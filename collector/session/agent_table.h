@@ -71,6 +71,8 @@ class AgentTable {
   void EndAll();
 
   uint64_t live() const { return live_.size(); }
+  // Of live agents, as this process knows them; those of another pid namespace are left out.
+  std::vector<pid_t> Processes() const;
   uint64_t admitted() const { return admitted_; }
   AgentTrouble& trouble() { return trouble_; }
 

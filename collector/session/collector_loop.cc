@@ -118,6 +118,10 @@ void CollectorLoop::Run() {
   while (!StoppingIsOver(Clock::now())) Turn(NextWait(Clock::now()));
   agents_.EndAll();
   sampler_.Stop();
+  if (sampler_.has_samples()) {
+    code_search_.Finish(recorder_.Advance(),
+                        [this](const KernelCodeRecord& record) { RecordCode(record); });
+  }
   recorder_.CountRefusedFrames(sampler_.refused_frames());  // after what was studied still
   cpu_ns_ = CpuNs();
 }
@@ -149,11 +153,14 @@ void CollectorLoop::Turn(milliseconds wait) {
     recorder_.Flush();
     PublishMetrics();
     live_.Serve(&recorder_, ClockReading::Now().monotonic_ns);
+    LookForCode();
     next_flush_ = now + kFlushPeriod;
   }
 }
 
-uint64_t CollectorLoop::CpuNs() const { return ThreadCpuNs() + recorder_.study_cpu_ns(); }
+uint64_t CollectorLoop::CpuNs() const {
+  return ThreadCpuNs() + recorder_.study_cpu_ns() + code_search_.cpu_ns();
+}
 
 void CollectorLoop::Dispatch(uint64_t tag) {
   if (tag == kWakeTag) {
@@ -235,6 +242,18 @@ void CollectorLoop::SendProgress() {
     sampler_.Progress(devices[i].uuid,
                       ProgressOf(steady_work_.Steady(i), pace_.seldom().contains(devices[i].uuid)));
   }
+}
+
+// Counters say nothing of operations without it, and it says nothing without counters.
+void CollectorLoop::LookForCode() {
+  if (!sampler_.has_samples()) return;
+  code_search_.Turn(
+      ClockReading::Now().monotonic_ns, recorder_.state(), [this] { return agents_.Processes(); },
+      [this](const KernelCodeRecord& record) { RecordCode(record); });
+}
+
+void CollectorLoop::RecordCode(const KernelCodeRecord& record) {
+  recorder_.Record(0, FRAME_KERNEL_CODE, record.SerializeAsString());
 }
 
 void CollectorLoop::PublishMetrics() {

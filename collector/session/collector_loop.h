@@ -21,6 +21,7 @@
 #include "collector/session/agent_table.h"
 #include "collector/session/checkpoint_schedule.h"
 #include "collector/session/clock_reading.h"
+#include "collector/session/code_search.h"
 #include "collector/session/counter_arbiter.h"
 #include "collector/session/live_source.h"
 #include "collector/session/metrics_source.h"
@@ -81,6 +82,8 @@ class CollectorLoop {
   std::set<std::string> SampledSeldom(const std::vector<std::string>& in_use) const;
   void LookForSteadyWork();
   void SendProgress();
+  void LookForCode();
+  void RecordCode(const KernelCodeRecord& record);
   void PublishMetrics();
   void ReportAlarm(const Alarm& alarm, uint64_t now_ns);
   void PlanWindows();
@@ -109,6 +112,7 @@ class CollectorLoop {
   std::chrono::milliseconds pause_;
   MetricsSource metrics_;
   LiveSource live_;
+  CodeSearch code_search_;
   Clock::time_point next_flush_;
   CheckpointSchedule checkpoints_{Clock::now()};
   std::optional<Clock::time_point> stop_asked_;

@@ -35,6 +35,7 @@ ALLOWED = {
     "collector/files": ["collector"],
     "collector/text": ["collector", "proto"],
     "collector/kernel_names": [],
+    "collector/kernel_code": [],
     # Pure computation: knows neither the wire nor the profile.
     "collector/attribution": ["collector"],
     # From frames to a summary, each stage above the one before.
@@ -43,11 +44,11 @@ ALLOWED = {
     "collector/counters": ["collector", "collector/attribution", "collector/decode",
                            "collector/timeline", "proto"],
     "collector/windows": ["proto"],
-    "collector/run": ["collector/counters", "collector/decode", "collector/kernel_names",
-                      "collector/timeline", "collector/windows", "proto"],
+    "collector/run": ["collector/counters", "collector/decode", "collector/kernel_code",
+                      "collector/kernel_names", "collector/timeline", "collector/windows", "proto"],
     "collector/owners": ["collector/kernel_names", "collector/run", "collector/timeline", "proto"],
     "collector/analysis": ["collector", "collector/attribution", "collector/counters",
-                           "collector/kernel_names", "collector/run", "collector/text",
+                           "collector/kernel_code", "collector/kernel_names", "collector/run", "collector/text",
                            "collector/windows", "proto"],
     "collector/summary": ["collector", "collector/analysis", "collector/counters",
                           "collector/kernel_names", "collector/owners", "collector/run",
@@ -80,7 +81,7 @@ ALLOWED = {
                                  "collector/sampler/sharing"],
     # One run. Of the sampler it knows the way there only.
     "collector/session": ["collector", "collector/alarms", "collector/analysis", "collector/ingest",
-                          "collector/live", "collector/metrics", "collector/profile", "collector/run",
+                          "collector/kernel_code", "collector/live", "collector/metrics", "collector/profile", "collector/run",
                           "collector/sampler/channel", "collector/summarize", "collector/text",
                           "proto"],
     "tools/ending": [],

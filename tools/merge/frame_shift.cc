@@ -51,6 +51,7 @@ class Shifter {
     message->set_start_ns(Noted(message->start_ns()));
     message->set_end_ns(Noted(message->end_ns()));
   }
+  void Move(KernelCodeRecord*) {}
   void Move(DeviceCeilings*) {}  // measured long before, at a time of no account here
   // The collector's own, which ShiftFrame refuses.
   void Move(RunStart*) {}
@@ -80,7 +81,8 @@ bool ShiftFrame(uint16_t type, std::string_view payload, const FrameShift& shift
                 uint64_t* time_ns) {
   Shifter shifter(shift);
   // The merged run has frames of its own.
-  if (type >= FRAME_RUN_START && type != FRAME_DEVICE_CEILINGS) return false;
+  const bool of_any_run = type == FRAME_DEVICE_CEILINGS || type == FRAME_KERNEL_CODE;
+  if (type >= FRAME_RUN_START && !of_any_run) return false;
   const bool carried = VisitFrame(type, [&](auto message) {
     if (!message.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) return false;
     shifter.Move(&message);

@@ -231,6 +231,27 @@ TEST(KernelWorkTest, InstructionsOfTheFmaPipeMayAllBeOther) {
   EXPECT_NEAR(alone[0].error, 0.01 * alone[0].flops, 1e-9);
 }
 
+// The kernel's code says which of them are arithmetic.
+TEST(KernelWorkTest, TheKernelsCodeBoundsItsArithmetic) {
+  const KernelPart part = PartWith({{METRIC_FMA_INSTRUCTIONS, 500}});
+  Kernel kernel;
+  kernel.mangled_name = "_ZN2at6native29vectorized_elementwise_kernelILi4E";
+  const auto flops_within = [&](const FlopBounds& bounds) {
+    return WorkOf(kernel, part, kMeanTimeNs, CeilingsOfChip("GH100"), "bf16", {}, bounds).flops;
+  };
+  const auto flops = flops_within({.fp32_least = 9000, .fp32_most = 11000});
+  ASSERT_EQ(flops.size(), 1u);
+  EXPECT_EQ(flops[0].data_type, "fp32");
+  EXPECT_TRUE(flops[0].by_pipe);
+  EXPECT_DOUBLE_EQ(flops[0].flops, 10000);
+  EXPECT_NEAR(1.959964 * flops[0].error, 1000, 0.1);
+  EXPECT_LE(flops[0].assumed_error, flops[0].error);
+  EXPECT_EQ(flops_within({}).size(), 0u) << "its instructions are all of addresses";
+  const auto halves = flops_within({.half_least = 100, .half_most = 100});
+  ASSERT_EQ(halves.size(), 1u);
+  EXPECT_EQ(halves[0].data_type, "fp16");
+}
+
 // Pairs of 16-bit floats are worked on by the tensor pipe too, which makes no product of matrices.
 TEST(KernelWorkTest, TensorCyclesOfPackedArithmeticAreNoTensorWork) {
   constexpr double kFma = kTensorCycles * 4 * kMultiprocessors;

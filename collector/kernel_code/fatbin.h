@@ -1,0 +1,53 @@
+// Fatbins: what nvcc puts into a program's `.nv_fatbin` section. A row of containers, each of which
+// has entries for several compute capabilities; an entry is a cubin (machine code in an ELF file)
+// or PTX, and is compressed or not.
+#ifndef UTLZ_COLLECTOR_KERNEL_CODE_FATBIN_H_
+#define UTLZ_COLLECTOR_KERNEL_CODE_FATBIN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "collector/kernel_code/byte_source.h"
+
+namespace utlz {
+
+constexpr size_t kMostCompressedCubinBytes = size_t{64} << 20;
+constexpr size_t kMostCubinBytes = size_t{256} << 20;
+
+bool IsFatbin(const ByteSource& source);
+
+class FatbinReader {
+ public:
+  // Cubins of this compute capability alone: 90 for 9.0.
+  explicit FatbinReader(int compute_capability) : compute_capability_(compute_capability) {}
+
+  // Hands the cubins of these bytes of the source to `cubin`, in their order, until it returns
+  // false. Cubins that are too large, damaged, or compressed by another way than zstd are left out.
+  // An error where what was read of one reader, over all calls, is more than any library needs:
+  // 200,000 entries, or cubins of 4 GiB. What follows damage in a fatbin is left out.
+  absl::Status Read(const ByteSource& source, uint64_t offset, uint64_t size,
+                    const std::function<bool(std::string_view bytes)>& cubin);
+
+ private:
+  struct Entry;
+
+  enum class Next { kGoOn, kEnough, kDamaged };
+  absl::Status ReadContainer(const ByteSource& source, uint64_t offset, uint64_t end,
+                             const std::function<bool(std::string_view bytes)>& cubin, Next* next);
+  // Empty where the entry is left out.
+  std::string_view CubinOf(const ByteSource& source, uint64_t offset, const Entry& entry);
+
+  const int compute_capability_;
+  uint64_t entries_ = 0;
+  uint64_t cubin_bytes_ = 0;
+  std::vector<char> compressed_ = {};
+  std::vector<char> cubin_ = {};
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_KERNEL_CODE_FATBIN_H_

@@ -1,0 +1,42 @@
+// The code of kernels in a library, a program or a fatbin, as nvcc leaves it in ELF files.
+#ifndef UTLZ_COLLECTOR_KERNEL_CODE_LIBRARY_CODE_H_
+#define UTLZ_COLLECTOR_KERNEL_CODE_LIBRARY_CODE_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "collector/kernel_code/cubin.h"
+#include "collector/kernel_code/kernel_code.h"
+
+namespace utlz {
+
+// Whether a file is a 64-bit ELF file with device code in it. Cheap: reads its section headers and
+// their names alone.
+bool HoldsKernelCode(int library_fd);
+
+// Is called once for each kernel that was found and whose code can be described.
+using KernelCodeCallback = std::function<void(const std::string& mangled_name, KernelCode code)>;
+
+// Reads the ELF file behind `library_fd` from its start to its end, wherever it is positioned; the
+// descriptor stays open. Looks for the code of these kernels for `compute_capability` (90 for 9.0)
+// and stops when it has all of them. Kernels that are not in the file, or whose code leaves open
+// what it does, are not reported, and are no error.
+//
+// An error where the file is no 64-bit ELF file or cannot be read, or where it asks for more work
+// than any library of NVIDIA or PyTorch. What was reported before is right even so. Takes at most
+// some 320 MiB of memory, and time by the code that the file holds for this compute capability:
+// half a second for PyTorch's library. Not for a thread that others wait for.
+absl::Status FindKernelCode(int library_fd, int compute_capability,
+                            const KernelNames& mangled_names, const KernelCodeCallback& found);
+
+// The same of bytes in memory: an ELF file with fatbins, a fatbin, or a cubin, as programs give
+// them to the CUDA driver.
+absl::Status FindKernelCodeInBytes(std::string_view bytes, int compute_capability,
+                                   const KernelNames& mangled_names,
+                                   const KernelCodeCallback& found);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_KERNEL_CODE_LIBRARY_CODE_H_
