@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "collector/owners/graph_owners.h"
 #include "collector/owners/stack_owners.h"
 #include "collector/text/number_text.h"
 #include "proto/valid_string.h"
@@ -29,6 +30,9 @@ std::string OwnerText(uint32_t stack, StackOwners* owners) {
   return ValidText(text);
 }
 
+// Of an owner that was concluded from the order of kernels.
+constexpr char kInferred[] = " (inferred)";
+
 // From where most of a kernel's time was launched, and how much of it. Empty where not known.
 std::map<uint32_t, std::string> OwnersOfKernels(const RunState& state) {
   StackOwners of_stacks(state.stacks);
@@ -36,6 +40,15 @@ std::map<uint32_t, std::string> OwnersOfKernels(const RunState& state) {
   state.stack_work.ForEachSite([&](uint32_t kernel, uint32_t stack, const StackWork::Sums& sums) {
     times[kernel][OwnerText(stack, &of_stacks)] += static_cast<double>(sums.time_ns);
   });
+  // What a graph launched is whose its nodes are, as far as that was concluded.
+  for (const InferredWork& work : InferGraphOwners(state).work) {
+    if (work.part != kNoPart) continue;
+    const auto time_ns = static_cast<double>(work.time_ns);
+    if (work.launched_from != kNoStack) {
+      times[work.kernel][OwnerText(work.launched_from, &of_stacks)] -= time_ns;
+    }
+    times[work.kernel][OwnerText(work.stack, &of_stacks) + kInferred] += time_ns;
+  }
   std::map<uint32_t, std::string> owners;
   for (const auto& entry : times) {
     const auto most =

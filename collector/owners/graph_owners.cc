@@ -91,6 +91,7 @@ class Inference {
       if (!Match(graph)) Fold(graph);
     }
     for (const GraphNodes::Work& work : state_.graph_nodes.work()) AddWork(work);
+    for (const OfNode& of : of_nodes_) owners_.stack_of_node.push_back(of.stack);
     return std::move(owners_);
   }
 

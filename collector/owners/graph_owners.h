@@ -40,6 +40,8 @@ struct PartOfLayer {
 struct GraphOwners {
   std::vector<InferredWork> work;
   std::vector<PartOfLayer> parts;
+  // By index into GraphNodes::nodes(): whose its kernel is, kNoStack where that is not known.
+  std::vector<uint32_t> stack_of_node;
   size_t matched_by_class = 0;  // of these: only without tiles and grids their kernels are the same
 };
 

@@ -84,6 +84,17 @@ uint32_t StackTable::AddOne(uint32_t parent, StackFrame frame) {
   return stack;
 }
 
+uint32_t StackTable::Copy(const StackTable& other, uint32_t stack) {
+  std::vector<uint32_t> frames;  // innermost first
+  for (; stack != kNoStack; stack = other.ParentOf(stack)) frames.push_back(stack);
+  uint32_t own = kNoStack;
+  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+    own = AddOne(own, other.FrameOf(*frame));
+    if (own == kNoStack) return kNoStack;
+  }
+  return own;
+}
+
 bool StackTable::Add(ProcessState* process, const Stacks& message) {
   const uint64_t end = uint64_t{message.first()} + static_cast<uint64_t>(message.parent_size());
   std::vector<uint32_t>& ids = process->stack_by_id;

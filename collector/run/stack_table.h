@@ -46,6 +46,9 @@ class StackTable {
   // False where the message breaks a rule; then it had no effect.
   bool Add(ProcessState* process, const Stacks& message);
 
+  // The stack of another table in this one; kNoStack where there is none, or no room.
+  uint32_t Copy(const StackTable& other, uint32_t stack);
+
   // The stack that a process calls `id`; kNoStack where it has none, or none that is known.
   static uint32_t Find(const ProcessState& process, uint32_t id) {
     return id < process.stack_by_id.size() ? process.stack_by_id[id] : kNoStack;

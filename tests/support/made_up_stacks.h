@@ -49,8 +49,9 @@ class MadeUpStacks {
     return strings_.first() + static_cast<uint32_t>(strings_.values_size());
   }
 
-  // All that were made so far, of the process of RunBuilder.
-  void SendTo(RunBuilder* run) const {
+  // All that were made so far, of the process of RunBuilder or RecordedProfile.
+  template <typename Run>
+  void SendTo(Run* run) const {
     run->Send(1, FRAME_STRINGS, strings_);
     run->Send(1, FRAME_STACKS, stacks_);
   }

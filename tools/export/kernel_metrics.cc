@@ -18,12 +18,13 @@ constexpr char kCompute[] = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
 constexpr char kDram[] = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed";
 constexpr char kMemory[] = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed";
 
+// A kernel of the report is launched by itself and in graphs: that is no part of what tells it.
 std::string KeyOf(std::string_view mangled_name, const uint32_t (&grid)[3],
                   const uint32_t (&block)[3], uint32_t registers_per_thread, uint32_t shared_bytes,
-                  bool graph, std::string_view device_uuid) {
+                  std::string_view device_uuid) {
   std::string key(mangled_name);
   for (const uint32_t part : {grid[0], grid[1], grid[2], block[0], block[1], block[2],
-                              registers_per_thread, shared_bytes, uint32_t{graph}}) {
+                              registers_per_thread, shared_bytes}) {
     key += '\0' + std::to_string(part);
   }
   key += '\0';
@@ -38,7 +39,7 @@ std::string KeyOf(const KernelSummary& kernel) {
     if (axis < kernel.block_size()) block[axis] = kernel.block(axis);
   }
   return KeyOf(kernel.mangled_name(), grid, block, kernel.registers_per_thread(),
-               kernel.shared_bytes(), kernel.graph(), kernel.device_uuid());
+               kernel.shared_bytes(), kernel.device_uuid());
 }
 
 KernelMetrics::Metrics MetricsOf(const KernelSummary& kernel) {
@@ -81,7 +82,7 @@ const std::vector<KernelMetrics::Metrics>* KernelMetrics::KindsOf(
     std::string_view mangled_name, const VariantShape& shape, std::string_view device_uuid) const {
   const auto found =
       kinds_by_kernel_.find(KeyOf(mangled_name, shape.grid, shape.block, shape.registers_per_thread,
-                                  shape.shared_bytes, shape.graph_node != 0, device_uuid));
+                                  shape.shared_bytes, device_uuid));
   return found == kinds_by_kernel_.end() ? nullptr : &found->second;
 }
 

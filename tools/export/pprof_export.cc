@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "collector/decode/parse.h"
 #include "collector/exact_shares.h"
+#include "tools/export/node_stacks.h"
 #include "tools/export/pprof_values.h"
 #include "tools/export/pprof_writer.h"
 #include "tools/export/range_paths.h"
@@ -217,6 +218,7 @@ class PprofExport {
       process = absl::StrCat(path.substr(path.rfind('/') + 1), " ", info->pid());
     }
     std::vector<PprofLabel> labels = {{"process", process}, {"phase", PhaseName(site.phase)}};
+    if (site.inferred) labels.push_back({"owner", "inferred"});
     if (site.stream != WorkSite::kAnyStream) labels.push_back({"stream", {}, site.stream});
     WriteSample(locations, of_sites_[index], DeviceName(work_.gpu_uuids()[site.gpu]),
                 std::move(labels));
@@ -266,7 +268,8 @@ TraceExportResult WritePprof(const Summary& summary, const PprofOptions& options
                              ProfileReader* reader, std::ostream* out) {
   RangePaths paths;
   ReadRanges(reader, &paths);
-  WorkReader work(summary, &paths);
+  NodeStacks node_stacks(reader);
+  WorkReader work(summary, &paths, &node_stacks);
   FrameView frame;
   while (reader->Next(&frame)) work.Consume(frame.source, frame.type, frame.payload);
   work.Finish();

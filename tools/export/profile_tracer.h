@@ -19,6 +19,7 @@
 #include "collector/run/stack_table.h"
 #include "proto/profile.pb.h"
 #include "tools/export/kernel_metrics.h"
+#include "tools/export/node_stacks.h"
 #include "tools/export/trace_export_result.h"
 #include "tools/export/trace_sink.h"
 #include "tools/export/track_lanes.h"
@@ -27,9 +28,9 @@ namespace utlz {
 
 class ProfileTracer {
  public:
-  // `summary` is the profile's; it gives kernels their counters.
-  ProfileTracer(TraceSink* sink, const Summary& summary)
-      : sink_(sink), lanes_(sink), metrics_(summary) {}
+  // `summary` is the profile's; it gives kernels their counters. `node_stacks` outlives it.
+  ProfileTracer(TraceSink* sink, const Summary& summary, NodeStacks* node_stacks)
+      : sink_(sink), lanes_(sink), metrics_(summary), node_stacks_(node_stacks) {}
 
   void Begin();
   void Consume(uint32_t source, uint16_t type, std::string_view payload);
@@ -97,6 +98,7 @@ class ProfileTracer {
   ProcessTable processes_;
   StackTable stacks_;
   StackOwners stack_owners_{stacks_};
+  NodeStacks* node_stacks_;
   std::unordered_map<uint32_t, Owner> owners_;  // by stack
   LaunchDecoder launches_;
   DecodedSamples samples_;

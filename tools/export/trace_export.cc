@@ -11,6 +11,7 @@
 #include "collector/files/output_stream.h"
 #include "collector/profile/profile_reader.h"
 #include "tools/export/chrome_sink.h"
+#include "tools/export/node_stacks.h"
 #include "tools/export/perfetto_sink.h"
 #include "tools/export/pprof_export.h"
 #include "tools/export/profile_tracer.h"
@@ -66,7 +67,8 @@ TraceExportResult WriteTrace(const Summary& summary, TraceFormat format,
                              std::ostream* out) {
   const std::unique_ptr<TraceSink> sink = MakeSink(format, summary.run().start_time_ns(), *out);
   SelectingSink selecting(sink.get(), selection);
-  ProfileTracer tracer(&selecting, summary);
+  NodeStacks node_stacks(reader);
+  ProfileTracer tracer(&selecting, summary, &node_stacks);
   tracer.Begin();
   FrameView frame;
   while (*out && reader->Next(&frame)) tracer.Consume(frame.source, frame.type, frame.payload);

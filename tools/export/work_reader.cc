@@ -33,11 +33,12 @@ SteadyTime SteadyTimeOf(const Summary& summary) {
 
 }  // namespace
 
-WorkReader::WorkReader(const Summary& summary, RangePaths* paths)
+WorkReader::WorkReader(const Summary& summary, RangePaths* paths, NodeStacks* node_stacks)
     : metrics_(summary),
       steady_(SteadyTimeOf(summary)),
       idle_(steady_, &sites_),
-      join_(paths, [this](const JoinedLaunch& launch) { AddJoined(launch); }) {}
+      join_(paths, [this](const JoinedLaunch& launch) { AddJoined(launch); }),
+      node_stacks_(node_stacks) {}
 
 void WorkReader::Consume(uint32_t source, uint16_t type, std::string_view payload) {
   if (!Take(source, type, payload)) ++counts_.frames_refused;
@@ -157,6 +158,12 @@ void WorkReader::AddLaunch(const ProcessState& process, const Launch& launch,
   }
   site.stream = segment.stream;
   site.stack = StackTable::Find(process, launch.stack);
+  if (launch.variant < process.variants.size()) {
+    const uint32_t inferred =
+        node_stacks_->Find(process.source, process.variants[launch.variant], &stacks_);
+    site.inferred = inferred != kNoStack;
+    if (site.inferred) site.stack = inferred;
+  }
   site.phase = PhaseAt(launch.start_ns);
   ++counts_.kernels;
   join_.AddLaunch({launch.correlation, site, launch.start_ns, launch.end_ns});

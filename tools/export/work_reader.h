@@ -21,6 +21,7 @@
 #include "tools/export/call_join.h"
 #include "tools/export/idle_before.h"
 #include "tools/export/kernel_metrics.h"
+#include "tools/export/node_stacks.h"
 #include "tools/export/range_paths.h"
 #include "tools/export/work_sites.h"
 
@@ -36,8 +37,8 @@ class WorkReader {
  public:
   static constexpr uint32_t kNoRow = UINT32_MAX;
 
-  // `summary` and `paths` outlive it; the paths are ordered.
-  WorkReader(const Summary& summary, RangePaths* paths);
+  // `summary`, `paths` and `node_stacks` outlive it; the paths are ordered.
+  WorkReader(const Summary& summary, RangePaths* paths, NodeStacks* node_stacks);
 
   void Consume(uint32_t source, uint16_t type, std::string_view payload);
   void Finish();
@@ -83,6 +84,7 @@ class WorkReader {
   CallJoin join_;
   ProcessTable processes_;
   StackTable stacks_;
+  NodeStacks* node_stacks_;
   LaunchDecoder launches_;
   WorkCounts counts_;
   std::unordered_map<std::string, uint32_t> name_ids_;

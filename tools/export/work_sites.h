@@ -24,8 +24,9 @@ struct WorkSite {
   uint32_t source = 0;
   uint32_t gpu = 0;
   uint32_t stream = kAnyStream;
-  uint32_t path = 0;   // of NVTX ranges
-  uint32_t stack = 0;  // that launched it, of StackTable
+  uint32_t path = 0;      // of NVTX ranges
+  uint32_t stack = 0;     // that launched it, of StackTable
+  bool inferred = false;  // the stack: it is that of a graph's node
   RunPhase phase = RunPhase::kSteady;
 
   auto operator<=>(const WorkSite&) const = default;

@@ -69,13 +69,14 @@ class RecordedProfile {
     Send(source, FRAME_VARIANTS, variants);
   }
 
-  void SendLaunches(const std::vector<Launch>& launches, uint32_t source = 1, uint32_t stream = 7) {
+  void SendLaunches(const std::vector<Launch>& launches, uint32_t source = 1, uint32_t stream = 7,
+                    uint32_t graph_launch = 0) {
     DecodedLaunches decoded;
     decoded.launches = launches;
     decoded.segments.push_back({.launches = static_cast<uint32_t>(launches.size()),
                                 .stream = stream,
                                 .context = 1,
-                                .graph_correlation = 0});
+                                .graph_correlation = graph_launch});
     Send(source, FRAME_LAUNCHES, EncodeLaunches(decoded));
   }
 

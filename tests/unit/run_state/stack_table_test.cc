@@ -50,6 +50,29 @@ TEST_F(StackTableTest, EqualStacksOfTwoProcessesAreOne) {
   EXPECT_EQ(table_.ParentOf(table_.ParentOf(stack)), kNoStack);
 }
 
+TEST_F(StackTableTest, StacksOfAnotherTableAreCopied) {
+  ProcessState process = Named({"main", "train.py", "step", "other"});
+  Stacks message;
+  message.set_first(1);
+  AddFunction(0, 1, 2, 88, &message);
+  AddFunction(1, 3, 2, 41, &message);
+  ASSERT_TRUE(table_.Add(&process, message));
+  StackTable other;
+  Stacks shifted;
+  shifted.set_first(1);
+  AddFunction(0, 4, 2, 1, &shifted);
+  ProcessState second = Named({"main", "train.py", "step", "other"});
+  ASSERT_TRUE(other.Add(&second, shifted));
+  const uint32_t copy = other.Copy(table_, StackTable::Find(process, 2));
+  ASSERT_NE(copy, kNoStack);
+  EXPECT_EQ(other.FrameOf(copy).name, "step");
+  EXPECT_EQ(other.FrameOf(copy).line, 41u);
+  EXPECT_EQ(other.FrameOf(other.ParentOf(copy)).name, "main");
+  EXPECT_EQ(other.ParentOf(other.ParentOf(copy)), kNoStack);
+  EXPECT_EQ(other.Copy(table_, StackTable::Find(process, 2)), copy) << "once";
+  EXPECT_EQ(other.Copy(table_, kNoStack), kNoStack);
+}
+
 TEST_F(StackTableTest, WhatIsNotKnownIsNoStack) {
   ProcessState process = Named({"f"});
   EXPECT_EQ(StackTable::Find(process, 0), kNoStack);

@@ -1,0 +1,104 @@
+// Exports of CUDA graphs: each kernel has the owner that the report infers.
+#include "tools/export/node_stacks.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/support/graph_run.h"
+#include "tests/unit/export/pprof_file.h"
+#include "tests/unit/export/recorded_profile.h"
+#include "tools/export/trace_export.h"
+
+namespace utlz {
+namespace {
+
+constexpr int kReplays = 3;
+
+class NodeStacksTest : public ::testing::Test {
+ protected:
+  NodeStacksTest()
+      : name_(::testing::TempDir() + "nodes_" +
+              ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
+    RecordedProfile profile(name_ + ".utlz");
+    profile.StartRun();
+    profile.StartProcess();
+    SendGraphRun(kReplays, &profile);
+    profile.EndRun(1'000'000);
+  }
+
+  std::string Export(TraceFormat format) {
+    TraceExportOptions options;
+    options.replace = true;
+    const std::string output = name_ + ".out";
+    const auto result = ExportTrace(name_ + ".utlz", format, output, options);
+    EXPECT_TRUE(result.ok()) << result.status().ToString();
+    return output;
+  }
+
+  std::string name_;
+};
+
+TEST_F(NodeStacksTest, TracesHaveTheLayersAndLinesOfNodes) {
+  std::ifstream file(Export(TraceFormat::kChrome));
+  const auto trace = nlohmann::json::parse(file);
+  size_t kernels = 0, inferred = 0;
+  for (const auto& event : trace["traceEvents"]) {
+    if (!event.contains("cat") || event["cat"] != "kernel") continue;
+    const auto& arguments = event["args"];
+    const size_t place = kernels++ % kGraphRunKernels.size();
+    ASSERT_EQ(event["name"], kGraphRunKernels[place]);
+    EXPECT_EQ(arguments["layer"], "part." + std::to_string(place));
+    EXPECT_EQ(arguments["line"], "model.py:" + std::to_string(41 + place) + " forward");
+    const bool is_node = arguments.contains("graph node");
+    EXPECT_EQ(arguments.value("owner", "seen"), is_node ? "inferred" : "seen");
+    inferred += is_node ? 1 : 0;
+  }
+  EXPECT_EQ(kernels, (kReplays + 1) * kGraphRunKernels.size());
+  EXPECT_EQ(inferred, kReplays * kGraphRunKernels.size());
+}
+
+TEST_F(NodeStacksTest, SamplesHaveTheFramesOfNodes) {
+  const PprofFile profile = ReadPprof(Export(TraceFormat::kPprof));
+  int64_t inferred_ns = 0, seen_ns = 0;
+  for (const PprofFileSample& sample : profile.samples) {
+    const auto time = sample.values.find("gpu_time");
+    if (time == sample.values.end() || time->second == 0) continue;
+    const bool is_inferred = sample.labels.contains("owner");
+    (is_inferred ? inferred_ns : seen_ns) += time->second;
+    ASSERT_GT(sample.stack.size(), 3u);
+    EXPECT_EQ(sample.stack[1].function, "forward") << "and not the line of the replay";
+    EXPECT_EQ(sample.stack.back().function, "main");
+    EXPECT_EQ(is_inferred ? sample.labels.at("owner") : "inferred", "inferred");
+  }
+  const auto pass_ns = static_cast<int64_t>(kGraphRunKernels.size() * kGraphRunKernelNs);
+  EXPECT_EQ(seen_ns, pass_ns);
+  EXPECT_EQ(inferred_ns, kReplays * pass_ns);
+}
+
+TEST_F(NodeStacksTest, WithoutGraphsNothingIsKnown) {
+  NodeStacks none;
+  StackTable stacks;
+  VariantShape shape;
+  shape.graph = 1;
+  shape.graph_node = 6;
+  EXPECT_EQ(none.Find(1, shape, &stacks), kNoStack);
+  auto reader = ProfileReader::Open(name_ + ".utlz");
+  ASSERT_TRUE(reader.ok());
+  NodeStacks known(&*reader);
+  const uint32_t stack = known.Find(1, shape, &stacks);
+  ASSERT_NE(stack, kNoStack);
+  EXPECT_EQ(stacks.FrameOf(stack).line, 41u);
+  EXPECT_EQ(known.Find(2, shape, &stacks), kNoStack) << "another process";
+  shape.graph = 2;
+  EXPECT_EQ(known.Find(1, shape, &stacks), kNoStack) << "another graph";
+  shape.graph_node = 0;
+  EXPECT_EQ(known.Find(1, shape, &stacks), kNoStack) << "no node";
+}
+
+}  // namespace
+}  // namespace utlz
