@@ -111,6 +111,8 @@ int frames_probe_module_path(uint64_t root, uint64_t module, const char* around)
 }
 const char* frames_probe_path() { return path; }
 void frames_probe_forget_modules() { paths.Forget(); }
+uint32_t frames_probe_adoptions() { return paths.adoptions(); }
+uint64_t frames_probe_outermost(uint64_t module) { return paths.OutermostAround(module); }
 int frames_probe_class(uint64_t object, uint32_t capacity) {
   return utlz::agent::ReadClassName(object, class_name, capacity) ? 1 : 0;
 }

@@ -21,6 +21,8 @@ from module import Module, ModuleList, Sequential
 probe = ctypes.CDLL(LIBRARY)
 probe.frames_probe_path.restype = probe.frames_probe_class_name.restype = ctypes.c_char_p
 probe.frames_probe_module_path.argtypes = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_char_p]
+probe.frames_probe_outermost.argtypes = [ctypes.c_uint64]
+probe.frames_probe_outermost.restype = ctypes.c_uint64
 probe.frames_probe_class.argtypes = [ctypes.c_uint64, ctypes.c_uint32]
 status = probe.frames_probe_open(int(sys.version_info >= (3, 14)))
 if status != 0:
@@ -92,6 +94,37 @@ class Paths(unittest.TestCase):
         self.assertEqual(find(root, root.second)[1], False)
         probe.frames_probe_forget_modules()
         self.check(root)
+
+    def test_a_module_that_was_called_before_its_model(self):
+        part = Leaf(inner=Leaf(deep=Leaf()))
+        before = probe.frames_probe_adoptions()
+        self.assertEqual(find(part, part.inner.deep), ("inner.deep", True))
+        self.assertEqual(probe.frames_probe_outermost(id(part.inner.deep)), id(part))
+        root = Leaf(first=Leaf(), part=part)
+        self.check(root)
+        self.assertEqual(find(root, part.inner.deep), ("part.inner.deep", True))
+        self.assertEqual(probe.frames_probe_adoptions(), before + 1, "once")
+        self.assertEqual(probe.frames_probe_outermost(id(part.inner.deep)), id(root))
+        # By itself it is what it was.
+        self.assertEqual(find(part, part), ("", True))
+        self.assertEqual(find(part, part.inner.deep), ("inner.deep", True))
+        # One that is in two models has the path of the first.
+        other = Leaf(again=part)
+        self.assertEqual(find(other, part.inner)[1], False)
+        self.assertEqual(find(root, part.inner), ("part.inner", True))
+        self.assertEqual(probe.frames_probe_adoptions(), before + 1)
+
+    def test_a_model_that_is_in_itself_is_not_adopted(self):
+        part = Leaf(inner=Leaf())
+        self.assertEqual(find(part, part.inner), ("inner", True))
+        part.inner.back = part
+        root = Leaf(part=part)
+        before = probe.frames_probe_adoptions()
+        self.assertEqual(find(root, part.inner), ("part.inner", True))
+        self.assertEqual(probe.frames_probe_adoptions(), before + 1)
+        probe.frames_probe_forget_modules()
+        self.assertEqual(find(part, part.inner), ("inner", True))
+        self.assertEqual(probe.frames_probe_outermost(id(part.inner)), id(part), "this ends")
 
     def test_outside_of_the_model(self):
         class Stray(Module):

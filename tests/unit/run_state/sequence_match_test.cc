@@ -21,14 +21,18 @@ class Matcher {
   }
 
   // Of each item the stack; 0: none. Empty: refused. Each stack is an owner.
-  std::vector<uint32_t> Match(const std::vector<uint32_t>& kernels, size_t steps = kSteps) const {
+  std::vector<uint32_t> Match(const std::vector<uint32_t>& kernels) const {
+    size_t steps = kSteps;
+    return Match(kernels, &steps);
+  }
+  std::vector<uint32_t> Match(const std::vector<uint32_t>& kernels, size_t* steps) const {
     std::vector<uint32_t> labels, owners;
     for (const EagerOrder::Site& site : order_.sites()) {
       labels.push_back(site.kernel);
       owners.push_back(site.stack);
     }
     const SitePaths paths(order_, labels, owners);
-    const auto sites = MatchSequence(kernels, paths, &steps);
+    const auto sites = MatchSequence(kernels, paths, steps);
     if (!sites.has_value()) return {};
     EXPECT_EQ(sites->size(), kernels.size());
     std::vector<uint32_t> stacks;
@@ -229,7 +233,27 @@ TEST(SequenceMatchTest, WorkIsBounded) {
   const Matcher matcher({pass});
   std::vector<uint32_t> kernels;
   for (int i = 0; i < 5000; ++i) kernels.push_back(Below(&random, 4));
-  EXPECT_TRUE(matcher.Match(kernels, 100'000).empty());
+  size_t steps = 100'000;
+  EXPECT_TRUE(matcher.Match(kernels, &steps).empty());
+  EXPECT_EQ(steps, 0u) << "the steps ended it, and not that the paths do not agree";
+}
+
+// One path alone is there: it is found, or the steps do not last.
+TEST(SequenceMatchTest, StepsAloneEndAnUnambiguousMatch) {
+  Pass pass;
+  for (uint32_t i = 0; i < 2000; ++i) pass.push_back({1 + i, 1 + i});
+  const Matcher matcher({pass});
+  const std::vector<uint32_t> kernels = KernelsOf(pass);
+  size_t steps = kSteps;
+  EXPECT_EQ(matcher.Match(kernels, &steps), StacksOf(pass));
+  const size_t needed = kSteps - steps;
+  EXPECT_GE(needed, pass.size());
+  EXPECT_LE(needed, 20 * pass.size()) << "each item is looked at a few times";
+  steps = needed;
+  EXPECT_EQ(matcher.Match(kernels, &steps), StacksOf(pass));
+  steps = needed / 2;
+  EXPECT_TRUE(matcher.Match(kernels, &steps).empty());
+  EXPECT_EQ(steps, 0u);
 }
 
 }  // namespace
