@@ -14,17 +14,30 @@ struct NamePattern {
 
 // Fragments of names of kernels that exchange data between devices.
 constexpr std::string_view kCommunication[] = {
-    "ncclDevKernel", "ncclKernel",       "ncclSymk",           "ncclSymDevKernel",
-    "nvshmem",       "nvshmemi_",        "cross_device_reduce", "multimem_all_reduce",
-    "multimem_one_shot", "two_shot_all_reduce", "one_shot_all_reduce", "allReduceKernel",
-    "deep_ep",       "oneShotAllreduce", "twoShotAllreduce",
+    "ncclDevKernel",
+    "ncclKernel",
+    "ncclSymk",
+    "ncclSymDevKernel",
+    "nvshmem",
+    "nvshmemi_",
+    "cross_device_reduce",
+    "multimem_all_reduce",
+    "multimem_one_shot",
+    "two_shot_all_reduce",
+    "one_shot_all_reduce",
+    "allReduceKernel",
+    "deep_ep",
+    "oneShotAllreduce",
+    "twoShotAllreduce",
 };
 
+constexpr std::string_view kXlaAutotuner[] = {"RedzoneAllocatorKernel", "DelayKernel",
+                                              "xla_fp_comparison", "xla_int_comparison"};
 constexpr std::string_view kMatrix[] = {
-    "gemm", "Gemm", "GEMM", "nvjet", "xmma", "cutlass", "tensorop", "sdpa", "fmha", "flash",
-    "attention", "Attention", "attn", "matmul", "Matmul", "mma", "convol", "Convol", "conv1d",
-    "conv2d", "conv3d", "Conv1d", "Conv2d", "Conv3d", "_conv_", "wgrad", "dgrad", "fprop", "bprop",
-    "_mm", "_dot",
+    "gemm",   "Gemm",   "GEMM",      "nvjet",     "xmma",   "cutlass", "tensorop", "sdpa",
+    "fmha",   "flash",  "attention", "Attention", "attn",   "matmul",  "Matmul",   "mma",
+    "convol", "Convol", "conv1d",    "conv2d",    "conv3d", "Conv1d",  "Conv2d",   "Conv3d",
+    "_conv_", "wgrad",  "dgrad",     "fprop",     "bprop",  "_mm",     "_dot",
 };
 
 // Around attention's backward pass: they stream, though their names speak of products.
@@ -41,14 +54,21 @@ constexpr std::string_view kSinglePrecision[] = {"sgemm", "simt", "gemm_f32f32_f
 constexpr std::string_view kNotSinglePrecision[] = {"tensorop", "tf32", "1688", "bf16", "f16"};
 
 constexpr std::string_view kElementwise[] = {
-    "elementwise", "Elementwise", "triton_poi", "triton_per", "triton_red", "layer_norm",
-    "LayerNorm", "RMSNorm", "rms_norm", "SoftMax", "softmax", "reduce_kernel", "CatArray",
-    "multi_tensor_apply", "FillFunctor", "copy_kernel", "dropout", "gelu", "silu", "rope",
+    "elementwise", "Elementwise",
+    "triton_poi",  "triton_per",
+    "triton_red",  "layer_norm",
+    "LayerNorm",   "RMSNorm",
+    "rms_norm",    "SoftMax",
+    "softmax",     "reduce_kernel",
+    "CatArray",    "multi_tensor_apply",
+    "FillFunctor", "copy_kernel",
+    "dropout",     "gelu",
+    "silu",        "rope",
 };
 
 // Kernels that move or set data and compute nothing but addresses.
 constexpr std::string_view kDataMovement[] = {
-    "CatArrayBatchedCopy", "direct_copy_kernel",  "FillFunctor",
+    "CatArrayBatchedCopy",   "direct_copy_kernel",    "FillFunctor",
     "indexSelectSmallIndex", "indexSelectLargeIndex", "transpose_readWrite",
 };
 
@@ -82,16 +102,22 @@ constexpr std::string_view kNarrowMma[] = {"h1688",  "f16_s1688", "_hmma_",
                                            "i16816", "i161616",   "d884"};
 constexpr std::string_view kSmallMma[] = {"i8816"};
 
-constexpr std::string_view kWarpGroupMma[] = {"nvjet", "sm90", "Sm90", "SM90", "gmma", "GMMA",
-                                              "hopper", "Hopper"};
+constexpr std::string_view kWarpGroupMma[] = {"nvjet", "sm90", "Sm90",   "SM90",
+                                              "gmma",  "GMMA", "hopper", "Hopper"};
 
 constexpr NamePattern kCollectives[] = {
-    {"AllReduce", "AllReduce"},         {"ReduceScatter", "ReduceScatter"},
-    {"AllGather", "AllGather"},         {"Broadcast", "Broadcast"},
-    {"SendRecv", "SendRecv"},           {"AllToAll", "AllToAll"},
-    {"Reduce", "Reduce"},               {"all_reduce", "AllReduce"},
-    {"cross_device_reduce", "AllReduce"}, {"allReduce", "AllReduce"},
-    {"Allreduce", "AllReduce"},         {"dispatch", "Dispatch"},
+    {"AllReduce", "AllReduce"},
+    {"ReduceScatter", "ReduceScatter"},
+    {"AllGather", "AllGather"},
+    {"Broadcast", "Broadcast"},
+    {"SendRecv", "SendRecv"},
+    {"AllToAll", "AllToAll"},
+    {"Reduce", "Reduce"},
+    {"all_reduce", "AllReduce"},
+    {"cross_device_reduce", "AllReduce"},
+    {"allReduce", "AllReduce"},
+    {"Allreduce", "AllReduce"},
+    {"dispatch", "Dispatch"},
     {"combine", "Combine"},
 };
 
@@ -198,6 +224,11 @@ TensorInstructions TensorInstructionsOf(std::string_view mangled_name) {
 bool SpeaksOfDoubles(std::string_view demangled_name) { return Contains(demangled_name, "double"); }
 
 bool IsProfilerKernel(std::string_view mangled_name) { return mangled_name == "WaitNs"; }
+
+bool IsAutotunerKernel(std::string_view mangled_name) {
+  return mangled_name.find("stream_executor") != std::string_view::npos &&
+         ContainsAny(mangled_name, kXlaAutotuner);
+}
 
 bool IsMatrixKernel(std::string_view mangled_name) {
   return ContainsAny(mangled_name, kMatrix) && !ContainsAny(mangled_name, kNoMatrix);

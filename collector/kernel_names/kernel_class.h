@@ -38,6 +38,9 @@ bool SpeaksOfDoubles(std::string_view demangled_name);
 // Whether it is a kernel that CUPTI itself launches, at the ends of a range.
 bool IsProfilerKernel(std::string_view mangled_name);
 
+// Whether it is one of those that XLA launches around variants of a kernel that it tries.
+bool IsAutotunerKernel(std::string_view mangled_name);
+
 // Whether the name speaks of matrix products: GEMM, convolution, attention.
 bool IsMatrixKernel(std::string_view mangled_name);
 

@@ -32,6 +32,11 @@ bool IsFunctional(const StackFrame& frame) {
          !frame.name.empty() && !Holds(frame.name, ".");
 }
 
+bool IsAutotuning(const StackFrame& frame) {
+  return frame.kind == STACK_FRAME_FUNCTION && frame.name.starts_with("CachingAutotuner.bench") &&
+         Holds(frame.file, "/torch/_inductor/");
+}
+
 // The innermost frame decides: a backward pass may lie inside of a recomputation.
 void SetPass(const StackFrame& frame, LayerOwner* owner) {
   if (owner->pass != LaunchPass::kForward) return;
@@ -46,6 +51,7 @@ std::string NameOfNoLayer(const LayerOwner& owner) {
   if (owner.kind == "optimizer") {
     return owner.path.empty() ? "(optimizer)" : "(optimizer " + owner.path + ")";
   }
+  if (owner.kind == "autotuning") return "(autotuning)";
   if (owner.kind == "function") return "(function " + owner.path + ")";
   return owner.kind == "unknown" ? "(no stack)" : "(outside of layers)";
 }
@@ -70,8 +76,12 @@ const StackOwners::Traits& StackOwners::TraitsOf(uint32_t stack) {
   Traits& traits = traits_[index];
   if (!traits.known) {
     const StackFrame& frame = stacks_.FrameOf(stack);
-    traits = {true, IsFramework(frame.file), IsOptimizer(frame), IsFunctional(frame),
-              frame.kind == STACK_FRAME_FUNCTION && IsInductorFile(frame.file)};
+    traits = {true,
+              IsFramework(frame.file),
+              IsOptimizer(frame),
+              IsFunctional(frame),
+              frame.kind == STACK_FRAME_FUNCTION && IsInductorFile(frame.file),
+              IsAutotuning(frame)};
   }
   return traits;
 }
@@ -85,6 +95,10 @@ LayerOwner StackOwners::LayerOf(uint32_t stack) {
   for (; stack != kNoStack; stack = stacks_.ParentOf(stack)) {
     const StackFrame& frame = stacks_.FrameOf(stack);
     SetPass(frame, &owner);
+    if (TraitsOf(stack).is_autotuning) {
+      owner.kind = "autotuning";
+      return owner;
+    }
     if (TraitsOf(stack).is_optimizer) {
       is_optimizer = true;
       if (optimizer.empty()) optimizer = OptimizerOf(frame.name);
@@ -109,14 +123,15 @@ LayerOwner StackOwners::LayerOf(uint32_t stack) {
 }
 
 const StackFrame* StackOwners::LineOf(uint32_t stack) {
-  const StackFrame* innermost = nullptr;
+  const StackFrame *innermost = nullptr, *compiled = nullptr;
   for (; stack != kNoStack; stack = stacks_.ParentOf(stack)) {
     const StackFrame& frame = stacks_.FrameOf(stack);
     if (frame.kind != STACK_FRAME_FUNCTION) continue;
     if (!TraitsOf(stack).is_framework) return &frame;
     if (innermost == nullptr) innermost = &frame;
+    if (compiled == nullptr && TraitsOf(stack).is_compiled) compiled = &frame;
   }
-  return innermost;
+  return compiled != nullptr ? compiled : innermost;
 }
 
 const StackFrame* StackOwners::CompiledFrameOf(uint32_t stack) {

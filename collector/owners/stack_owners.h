@@ -20,7 +20,7 @@ enum class LaunchPass {
 // Names are those of the target: not escaped, and of any bytes.
 struct LayerOwner {
   // `layer`; `optimizer`, `function` of torch.nn.functional's and `outside` for work of no layer;
-  // `unknown` without a stack.
+  // `autotuning` where a compiler tries variants of a kernel; `unknown` without a stack.
   std::string kind = "unknown";
   std::string model;  // class of the outermost module
   // Empty for the outermost module itself; of an optimizer its class, of a function its name.
@@ -51,6 +51,7 @@ class StackOwners {
     bool is_optimizer = false;
     bool is_functional = false;  // of torch.nn.functional
     bool is_compiled = false;    // of a file of Inductor's
+    bool is_autotuning = false;  // where Inductor tries variants of a kernel
   };
   const Traits& TraitsOf(uint32_t stack);
 
@@ -62,8 +63,8 @@ class StackOwners {
 // user changes.
 bool IsFramework(const std::string& file);
 
-// "(optimizer AdamW)", "(function cross_entropy)", "(no stack)" or "(outside of layers)": of an
-// owner that is no layer.
+// "(optimizer AdamW)", "(function cross_entropy)", "(autotuning)", "(no stack)" or "(outside of
+// layers)": of an owner that is no layer.
 std::string NameOfNoLayer(const LayerOwner& owner);
 
 // A path with its numbers replaced: `blocks.*.attn`.

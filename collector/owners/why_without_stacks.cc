@@ -40,6 +40,17 @@ const char* SentenceOfBackward(uint32_t reason) {
   }
 }
 
+constexpr char kOfJax[] =
+    "operations of XLA inside a function of jax.jit have the line that calls it, and no layer: XLA "
+    "tells more with --xla_dump_to alone";
+
+bool HasJax(const StackTable& stacks) {
+  for (const StackFrame& frame : stacks.frames()) {
+    if (frame.file.find("/jax/_src/") != std::string::npos) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string WhyWithoutStacks(const RunState& state) {
@@ -54,7 +65,7 @@ std::string WhyWithoutStacks(const RunState& state) {
     if (sentence == nullptr || !of_backward.empty()) continue;
     of_backward = process + " has backward launches without an owner: " + sentence;
   }
-  return of_backward;
+  return of_backward.empty() && HasJax(state.stacks) ? kOfJax : of_backward;
 }
 
 }  // namespace utlz

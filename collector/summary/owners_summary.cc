@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collector/kernel_names/fused_operations.h"
+#include "collector/kernel_names/kernel_class.h"
 #include "collector/kernel_names/kernel_family.h"
 #include "collector/owners/graph_owners.h"
 #include "collector/owners/stack_owners.h"
@@ -60,7 +61,7 @@ class Owners {
     bool is_known = false;
     int layer = 0, repeated = 0, line = 0;
     bool has_layer = false, has_line = false, inferred = false;
-    bool is_optimizer = false, is_function = false;
+    bool is_optimizer = false, is_function = false, is_autotuning = false;
     const std::string* operations = nullptr;  // that a compiler wrote beside the launch
     LaunchPass pass = LaunchPass::kForward;
   };
@@ -71,18 +72,24 @@ class Owners {
     if (of.is_known) return of;
     const LayerOwner layer = stack_owners_.LayerOf(stack);
     of.is_known = true;
-    of.layer = layers_.OwnerOf(layer);
-    of.repeated = repeated_.OwnerOf(layer);
+    SetLayer(layer, &of);
     of.has_layer = layer.kind == "layer";
     of.inferred = layer.inferred;
-    of.is_optimizer = layer.kind == "optimizer";
-    of.is_function = layer.kind == "function";
     if (const StackFrame* frame = stack_owners_.CompiledFrameOf(stack)) {
       of.operations = state_.compiled_operations.Find(frame->file, frame->line);
     }
     of.pass = layer.pass;
     of.line = LineOwner(stack, &of.has_line);
     return of;
+  }
+
+  // The rows of an owner, and what it is where it is no layer.
+  void SetLayer(const LayerOwner& layer, OfStack* of) {
+    of->layer = layers_.OwnerOf(layer);
+    of->repeated = repeated_.OwnerOf(layer);
+    of->is_optimizer = layer.kind == "optimizer";
+    of->is_function = layer.kind == "function";
+    of->is_autotuning = layer.kind == "autotuning";
   }
 
   int LineOwner(uint32_t stack, bool* has_line) {
@@ -104,6 +111,10 @@ class Owners {
     if (frame->line != 0) head.set_line(frame->line);
     head.set_function(ValidText(frame->name));
     return lines_.Find(key, OwnerList::kNone, head);
+  }
+
+  bool IsAutotuner(uint32_t kernel) const {
+    return IsAutotunerKernel(state_.kernels[kernel].mangled_name);
   }
 
   // Names are long: each is read once.
@@ -147,19 +158,24 @@ class Owners {
             of.layer = layers_.OwnerOf(layer);
             of.repeated = repeated_.OwnerOf(layer);
             of.has_layer = true;
-            of.is_optimizer = of.is_function = false;
+            of.is_optimizer = of.is_function = of.is_autotuning = false;
             of.operations = nullptr;
+          } else if (stack == kNoStack && IsAutotuner(analysis_.rows[row].kernel)) {
+            LayerOwner autotuning;
+            autotuning.kind = "autotuning";
+            SetLayer(autotuning, &of);
           }
           part.inferred = part.inferred || of.inferred;
           part.pass = of.pass;
           if (of.is_optimizer) optimizer_ns_ += part.time_ns;
           if (of.is_function) function_ns_ += part.time_ns;
+          if (of.is_autotuning) autotuning_ns_ += part.time_ns;
           if (of.pass == LaunchPass::kBackward) backward_ns_ += part.time_ns;
           if (of.pass == LaunchPass::kRecomputation) recomputation_ns_ += part.time_ns;
           all_ns_ += part.time_ns;
           if (of.has_layer) (part.inferred ? inferred_ns_ : layer_ns_) += part.time_ns;
           if (of.has_line) line_ns_ += part.time_ns;
-          const bool has_other = of.is_optimizer || of.is_function;
+          const bool has_other = of.is_optimizer || of.is_function || of.is_autotuning;
           if (!of.has_layer && !of.has_line && !has_other) ownerless_ns_ += part.time_ns;
           layers_.list().Add(of.layer, row, part);
           repeated_.list().Add(of.repeated, row, part);
@@ -196,6 +212,7 @@ class Owners {
     owners->set_recomputation_share(share(recomputation_ns_));
     owners->set_optimizer_share(share(optimizer_ns_));
     owners->set_function_share(share(function_ns_));
+    owners->set_autotuning_share(share(autotuning_ns_));
   }
 
   // How many layers each of the summed ones stands for; nothing where none stands for several.
@@ -237,7 +254,8 @@ class Owners {
   std::vector<OfStack> of_stacks_;
   int64_t all_ns_ = 0, idle_ns_ = 0;
   int64_t layer_ns_ = 0, line_ns_ = 0, inferred_ns_ = 0, ownerless_ns_ = 0;
-  int64_t backward_ns_ = 0, recomputation_ns_ = 0, optimizer_ns_ = 0, function_ns_ = 0;
+  int64_t backward_ns_ = 0, recomputation_ns_ = 0, optimizer_ns_ = 0, function_ns_ = 0,
+          autotuning_ns_ = 0;
 };
 
 }  // namespace

@@ -41,6 +41,32 @@ bool Launches(std::string_view line) {
          Holds(line, "= aten.");
 }
 
+// The function of ATen that a line calls, in a library or by itself; empty where it calls none.
+std::string_view CalledFunction(std::string_view line) {
+  for (const std::string_view before : {"extern_kernels.", "torch.ops.aten.", "= aten."}) {
+    const size_t at = line.find(before);
+    if (at == std::string_view::npos) continue;
+    line.remove_prefix(at + before.size());
+    return line.substr(0, std::min(line.find_first_of(".("), line.size()));
+  }
+  return {};
+}
+
+// Of the operations those that the line does. A call of ATen is one, though the list has those of
+// its arguments as well.
+std::string_view OperationsOfCall(std::string_view operations, std::string_view line) {
+  constexpr std::string_view kLibrary = "aten.", kSeparator = ", ";
+  const std::string_view function = CalledFunction(line);
+  if (function.empty()) return operations;
+  for (std::string_view rest = operations; !rest.empty();) {
+    const size_t end = std::min(rest.find(kSeparator), rest.size());
+    const std::string_view word = rest.substr(0, end);
+    if (StartsWith(word, kLibrary) && word.substr(kLibrary.size()) == function) return word;
+    rest.remove_prefix(std::min(end + kSeparator.size(), rest.size()));
+  }
+  return operations;
+}
+
 // Whether a launch that has not come by this line does not come.
 bool EndsLaunch(std::string_view line) {
   return line.empty() || StartsWith(line, "del ") || StartsWith(line, "return ");
@@ -73,7 +99,7 @@ bool CompiledCodeReader::Next(CompiledLaunch* launch) {
     if (EndsLaunch(text) || line_ - comment_line > kMostLines) {
       operations = {};
     } else if (Launches(text)) {
-      *launch = {comment_line + 1, line_ - comment_line, operations};
+      *launch = {comment_line + 1, line_ - comment_line, OperationsOfCall(operations, text)};
       return true;
     }
   }

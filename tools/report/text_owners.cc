@@ -238,10 +238,13 @@ std::string PassText(const OwnersSummary& owners) {
 std::string OtherOwnersText(const OwnersSummary& owners) {
   std::string text;
   const auto add = [&text](double share, const std::string& what) {
-    if (share > 0) text += (text.empty() ? "; " : ", ") + PercentText(share) + " is of " + what;
+    if (share <= 0) return;
+    text += text.empty() ? "; " + PercentText(share) + " is" : ", " + PercentText(share);
+    text += " of " + what;
   };
   add(owners.function_share(), "functions outside of layers");
   add(owners.optimizer_share(), "optimizers");
+  add(owners.autotuning_share(), "autotuning");
   return text;
 }
 

@@ -51,7 +51,28 @@ TEST(CompiledCodeTest, LibrariesAndFallbacks) {
                  "    # Unsorted Source Nodes: [], Original ATen: [aten._softmax]\n"
                  "    buf3 = torch.ops.aten._softmax.default(buf1, 1, False)\n"
                  "    del buf1\n"),
-            (std::vector<Found>{{2, 1, "aten.t, aten.mm"}, {5, 1, "aten._softmax"}}));
+            (std::vector<Found>{{2, 1, "aten.mm"}, {5, 1, "aten._softmax"}}));
+}
+
+// The list has what the arguments are made of as well, which other launches did.
+TEST(CompiledCodeTest, ACallOfALibraryIsOneOperation) {
+  const std::string comment =
+      "  # Topologically Sorted Source Nodes: [x, linear], Original ATen: [aten.add, aten.addmm, "
+      "aten.addmm_out, aten.t]\n";
+  const auto operations = [&comment](const std::string& line) {
+    const std::vector<Found> found = Read(comment + "  " + line + "\n");
+    return found.empty() ? "" : found[0].operations;
+  };
+  EXPECT_EQ(operations("extern_kernels.addmm(arg0, buf1, out=buf2)"), "aten.addmm");
+  EXPECT_EQ(operations("buf2 = torch.ops.aten.addmm.default(buf1)"), "aten.addmm");
+  EXPECT_EQ(operations("buf2 = aten.addmm(buf1)"), "aten.addmm");
+  EXPECT_EQ(operations("extern_kernels.t(buf1)"), "aten.t");
+  // One that is not in the list stands for all of it.
+  const std::string all = "aten.add, aten.addmm, aten.addmm_out, aten.t";
+  EXPECT_EQ(operations("extern_kernels.mm(buf1)"), all);
+  EXPECT_EQ(operations("extern_kernels."), all);
+  EXPECT_EQ(operations("buf2 = torch.ops.mine.addmm.default(buf1)"), all);
+  EXPECT_EQ(operations("triton_poi_fused_add_0.run(buf1)"), all);
 }
 
 TEST(CompiledCodeTest, ProvenanceHandlesAndRecordedFunctionsOfPyTorch29) {

@@ -69,7 +69,7 @@ TEST(TextOwnersTest, CoverageNamesOtherOwnersThanLayers) {
       << text();
   owners->set_function_share(0.189);
   owners->set_optimizer_share(0.05);
-  EXPECT_NE(text().find("one; 18.9 % is of functions outside of layers, 5.0 % is of optimizers; "),
+  EXPECT_NE(text().find("one; 18.9 % is of functions outside of layers, 5.0 % of optimizers; "),
             std::string::npos)
       << text();
 }

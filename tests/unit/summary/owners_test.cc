@@ -143,6 +143,59 @@ TEST_F(OwnersTest, OperationsOfCompiledCodeAreThoseBesideTheLaunch) {
   EXPECT_EQ(summary.owners().lines(0).own_time_ns(), 175);
 }
 
+// A compiler launches variants of a kernel to choose one: within a layer's call, or on a thread of
+// its own without Python.
+TEST_F(OwnersTest, AutotuningIsNoLayersWork) {
+  run_.SendKernels(
+      {"_ZN15stream_executor3gpu26RedzoneAllocatorKernelImplEPhhmPj", "RedzoneAllocator"}, 1, 132,
+      0, kOwnKernels);
+  MadeUpStacks stacks(kOwnKernels + 3);
+  const uint32_t step = stacks.Function(0, "step", "/home/me/train.py", 22);
+  const uint32_t layer = stacks.Module(step, "", "OptimizedModule");
+  const uint32_t call = stacks.Function(
+      layer, "call", "/tmp/me/yj/cyj5p2kkcxivwprsssdwak2bkle6lazyybdftc6ag4o3mjkapuhz.py", 41);
+  const std::string runtime = "/usr/lib/python3/dist-packages/torch/_inductor/runtime/";
+  const uint32_t tried = stacks.Function(
+      stacks.Function(call, "CachingAutotuner.bench", runtime + "triton_heuristics.py", 999),
+      "Kernel.run", runtime + "static_triton_launcher.py", 291);
+  const uint32_t backward = stacks.Function(
+      stacks.Function(0, "call",
+                      "/tmp/me/yj/cyj5p2kkcxivwprsssdwak2bkle6lazyybdftc6ag4o3mjkapuhz.py", 57),
+      "Kernel.run", runtime + "static_triton_launcher.py", 291);
+  stacks.SendTo(&run_);
+  run_.SendLaunches({From(tried, 0, 100, 0), From(call, 200, 50, 0), From(0, 300, 30, 2),
+                     From(0, 400, 20, 3), From(backward, 500, 10, 0)});
+  const Summary summary = run_.EndRun(kMillisecond);
+  const OwnersSummary& owners = summary.owners();
+  const OwnerSummary* row = RowNamed(owners.layers(), "(autotuning)");
+  ASSERT_NE(row, nullptr);
+  EXPECT_EQ(row->kind(), "autotuning");
+  EXPECT_EQ(row->own_time_ns(), 130);
+  EXPECT_EQ(RowNamed(owners.layers(), "OptimizedModule")->own_time_ns(), 50);
+  EXPECT_EQ(RowNamed(owners.layers(), "(no stack)")->own_time_ns(), 20) << "like it by name alone";
+  EXPECT_NEAR(owners.autotuning_share(), 130.0 / 210, 1e-12);
+  EXPECT_NEAR(owners.ownerless_share(), 20.0 / 210, 1e-12);
+  EXPECT_EQ(OwnTime(owners.layers()), owners.time_ns());
+  // Where no line of the program is known, the generated file's is better than the framework's.
+  const OwnerSummary* line =
+      RowNamed(owners.lines(), "cyj5p2kkcxivwprsssdwak2bkle6lazyybdftc6ag4o3mjkapuhz.py:57 call");
+  ASSERT_NE(line, nullptr);
+  EXPECT_EQ(line->own_time_ns(), 10);
+}
+
+TEST_F(OwnersTest, JaxTellsLittle) {
+  const uint32_t main = stacks_.Function(0, "main", "/home/me/train.py", 54);
+  const uint32_t jax =
+      stacks_.Function(main, "cache_miss", "/x/site-packages/jax/_src/pjit.py", 100);
+  stacks_.SendTo(&run_);
+  run_.SendLaunches({From(jax, 0, 100, 0)});
+  const Summary summary = run_.EndRun(kMillisecond);
+  EXPECT_EQ(summary.owners().lines(0).name(), "train.py:54 main");
+  EXPECT_EQ(summary.owners().note(),
+            "operations of XLA inside a function of jax.jit have the line that calls it, and no "
+            "layer: XLA tells more with --xla_dump_to alone");
+}
+
 TEST_F(OwnersTest, FunctionsOutsideOfLayersAreOwners) {
   const std::string functional = "/usr/lib/python3/dist-packages/torch/nn/functional.py";
   const uint32_t step = stacks_.Function(0, "step", "/home/me/train.py", 24);

@@ -595,6 +595,7 @@ export interface Owners {
   recomputation_share?: number;
   optimizer_share?: number;
   function_share?: number;
+  autotuning_share?: number;
 }
 
 export interface Owner {

@@ -22,10 +22,12 @@ function passText(owners: Owners): string {
 // What belongs to others than layers; nothing where nothing does.
 function otherOwnersText(owners: Owners): string {
   const parts: [number | undefined, string][] = [[owners.function_share,
-    "functions outside of layers"], [owners.optimizer_share, "optimizers"]];
+    "functions outside of layers"], [owners.optimizer_share, "optimizers"],
+    [owners.autotuning_share, "autotuning"]];
   const known = parts.filter(([share]) => (share ?? 0) > 0);
   if (known.length === 0) return "";
-  return `; ${known.map(([share, what]) => `${format.share(share)} is of ${what}`).join(", ")}`;
+  return `; ${known.map(([share, what], index) =>
+    `${format.share(share)} ${index === 0 ? "is " : ""}of ${what}`).join(", ")}`;
 }
 
 // How much has an owner at all. Without stacks operations alone are known, from kernels' names.
