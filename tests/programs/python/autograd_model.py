@@ -1,7 +1,8 @@
 """Steps with a backward pass, of two models on two threads, on the fake GPU.
 
-    autograd_model.py STEPS
+    autograd_model.py STEPS [STEPS_ALONE]
 
+STEPS_ALONE: so often a part of a model is called by itself at first.
 UTLZ_TORCH_LIBRARY names the library that stands in for libtorch_cpu.so. Prints what each kernel was
 launched for, in the order of launches.
 """
@@ -93,6 +94,10 @@ def main():
     name_modules(model, "")
     name_modules(other, "")
     optimizer = torch.optim.Adam()
+    for _ in range(int(sys.argv[2]) if len(sys.argv) > 2 else 0):
+        tape = Tape()
+        tape.checkpoint(model.first)
+        tape.backward()
     with concurrent.futures.ThreadPoolExecutor(1) as thread:
         for _ in range(int(sys.argv[1])):
             tape = Tape()
