@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -89,7 +90,7 @@ std::string WaitText(const OwnersSummary& owners) {
 
 void NameOwnersInFindings(const RunState& state, const Analysis& analysis, Summary* summary) {
   if (state.stack_work.empty()) return;
-  const std::map<uint32_t, std::string> owners = OwnersOfKernels(state);
+  std::optional<std::map<uint32_t, std::string>> owners;  // takes time: where one is asked for
   const std::string wait = WaitText(summary->owners());
   for (FindingSummary& finding : *summary->mutable_findings()) {
     if (kRulesOfGaps.contains(finding.rule())) {
@@ -98,8 +99,9 @@ void NameOwnersInFindings(const RunState& state, const Analysis& analysis, Summa
     }
     const KernelSummary* kernel = KernelNamedIn(finding.evidence(), *summary);
     if (kernel == nullptr || kernel->id() == 0 || kernel->id() > analysis.rows.size()) continue;
-    const auto owner = owners.find(analysis.rows[kernel->id() - 1].kernel);
-    if (owner == owners.end()) continue;
+    if (!owners.has_value()) owners = OwnersOfKernels(state);
+    const auto owner = owners->find(analysis.rows[kernel->id() - 1].kernel);
+    if (owner == owners->end()) continue;
     finding.set_evidence(finding.evidence() + "; launched by " + owner->second);
   }
 }

@@ -9,6 +9,7 @@ const facts = (page) => page.locator(".owner-facts").textContent();
 const box = (page, key) => page.locator(`[data-owner="${key}"]`);
 const widthOf = async (page, key) => (await box(page, key).boundingBox()).width;
 const ATTENTION = "layers/3", MLP = "layers/4", BLOCKS = "layers/1";
+const REPEATED_PART = 8;  // a row without one around it
 
 test("without stacks and without operations in names there is no such section", async () => {
   await withPage(makeSummary(), {}, async (page) => {
@@ -83,7 +84,7 @@ test("passes stand apart where a backward pass is known", async () => {
   Object.assign(summary.owners, { backward_share: 0.3, recomputation_share: 0, optimizer_share: 0.05 });
   await withPage(summary, {}, async (page) => {
     assert.match(await page.locator("#owners .note").first().textContent(),
-      /30\s% are backward passes, 5.0\s% optimizers\./);
+      /inferred one; 5.0\s% is of optimizers; 19\s% has no owner\. 30\s% are backward passes\./);
     await box(page, ATTENTION).hover();
     assert.match(await facts(page), /forward[\d.]+\s.?sbackward[\d.]+\s.?s/);
     await page.locator("#owners").getByLabel("Width").selectOption({ label: "time backward" });
@@ -94,6 +95,19 @@ test("passes stand apart where a backward pass is known", async () => {
     assert.equal(await box(page, MLP).count(), 0, "it has no backward pass");
     await page.locator("#owners").getByLabel("Width").selectOption({ label: "time forward" });
     await box(page, MLP).waitFor();
+  });
+});
+
+test("a part of graphs that repeats says how often it stands there", async () => {
+  const summary = withOwners(makeSummary());
+  const part = summary.owners.layers[REPEATED_PART];
+  Object.assign(part, { kind: "repeated_part", name: "(repeated part)", instances: 12,
+    inferred_time_ns: part.time_ns });
+  await withPage(summary, {}, async (page) => {
+    const shown = box(page, `layers/${REPEATED_PART}`);
+    assert.equal(await shown.getAttribute("aria-label"), "(repeated part) ×12 (inferred)");
+    await shown.hover();
+    assert.match(await facts(page), /^\(repeated part\)12 times/);
   });
 });
 

@@ -76,8 +76,9 @@ function labelOf(row: Owner, list: OwnerListName): string {
   const name = row.name ?? "";
   if (list === "operations") return row.origin === "family" ? `(${name})` : name;
   const times = (row.instances ?? 1) > 1 ? ` ×${row.instances}` : "";
-  if (list === "lines" || row.parent === undefined) return name + times;
-  return endOfPath(name) + times + (isMostlyInferred(row) ? " (inferred)" : "");
+  const inferred = isMostlyInferred(row) ? " (inferred)" : "";
+  if (list === "lines") return name;
+  return (row.parent === undefined ? name : endOfPath(name)) + times + inferred;
 }
 
 const SUMS = [
