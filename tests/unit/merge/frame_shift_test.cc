@@ -72,7 +72,7 @@ TEST(FrameShiftTest, RefusesWhatItDoesNotKnow) {
   std::string out;
   uint64_t time_ns = 0;
   EXPECT_FALSE(ShiftFrame(FRAME_LAUNCHES, "no message", {}, &out, &time_ns));
-  EXPECT_FALSE(ShiftFrame(31, "", {}, &out, &time_ns));
+  EXPECT_FALSE(ShiftFrame(30, "", {}, &out, &time_ns));
 }
 
 // A new frame must be taught to the merge, or its times would be dropped without a word.

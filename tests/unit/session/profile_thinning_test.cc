@@ -229,7 +229,7 @@ TEST(ThinnedProfile, SaysThatDescriptionsWereLeftOut) {
                                                             .window_bytes = 1000,
                                                             .description_bytes = 20'000});
   for (uint32_t i = 0; i < 1000; ++i) {
-    recorder.Record(1, 31, std::string(1000, 'x'));
+    recorder.Record(1, 30, std::string(1000, 'x'));
     Strings strings;
     strings.set_first(i + 1);
     strings.add_values(std::string(1000, 'n'));
