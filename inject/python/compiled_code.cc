@@ -83,6 +83,17 @@ bool CompiledCodeReader::NextLine(std::string_view* line) {
   return true;
 }
 
+// A reduction may leave parts of its result in a workspace, which further lines sum up.
+uint32_t CompiledCodeReader::CountWorkspaceLines() {
+  uint32_t count = 0;
+  std::string_view line;
+  for (CompiledCodeReader ahead = *this; ahead.NextLine(&line) && Holds(line, " = workspace_");) {
+    *this = ahead;
+    ++count;
+  }
+  return count;
+}
+
 bool CompiledCodeReader::Next(CompiledLaunch* launch) {
   std::string_view line, operations;
   uint32_t comment_line = 0;
@@ -100,6 +111,7 @@ bool CompiledCodeReader::Next(CompiledLaunch* launch) {
       operations = {};
     } else if (Launches(text)) {
       *launch = {comment_line + 1, line_ - comment_line, OperationsOfCall(operations, text)};
+      launch->lines += CountWorkspaceLines();
       return true;
     }
   }

@@ -20,7 +20,7 @@ namespace utlz::agent {
 
 struct CompiledLaunch {
   uint32_t line = 0;            // the first one, from 1
-  uint32_t lines = 0;           // up to the one that launches
+  uint32_t lines = 0;           // up to the one that launches, with sums of what it left there
   std::string_view operations;  // "aten.add, aten.mul", in the text; never empty
 };
 
@@ -36,6 +36,7 @@ class CompiledCodeReader {
 
  private:
   bool NextLine(std::string_view* line);
+  uint32_t CountWorkspaceLines();
 
   std::string_view rest_;
   uint32_t line_ = 0;  // the number of the last one that was read

@@ -86,6 +86,24 @@ TEST(CompiledCodeTest, ProvenanceHandlesAndRecordedFunctionsOfPyTorch29) {
             (std::vector<Found>{{2, 4, "aten.mul"}}));
 }
 
+TEST(CompiledCodeTest, SumsOfAWorkspaceAreOfTheirReduction) {
+  EXPECT_EQ(
+      Read("            # Call mix order reduction kernel\n"
+           "            # Topologically Sorted Source Nodes: [sum_1], Original ATen: "
+           "[aten.native_layer_norm_backward]\n"
+           "            workspace_0 = empty_strided_cuda((1048576, ), (1, ), torch.float32)\n"
+           "            stream0 = get_raw_stream(0)\n"
+           "            triton_per_fused_native_layer_norm_backward_1.run(buf1, workspace_0)\n"
+           "            buf5 = workspace_0[0 : 512 * 1024].view(512, 1024).sum(dim=0)\n"
+           "            buf7 = workspace_0[512 * 1024 : ].view(512, 1024).sum(dim=0)\n"
+           "            del workspace_0\n"
+           "            buf8 = workspace_1[0 : 512]\n"),
+      (std::vector<Found>{{3, 5, "aten.native_layer_norm_backward"}}));
+  EXPECT_EQ(
+      Read("  # Source Nodes: [], Original ATen: [aten.sum]\n  a.run(\n  b = workspace_0").size(),
+      1u);
+}
+
 TEST(CompiledCodeTest, NamesOfModulesInPyTorch21) {
   EXPECT_EQ(Read("        # Source Nodes: [l__self___linear], Original ATen: [aten.addmm]\n"
                  "        extern_kernels.addmm(primals_2, buf0, primals_1, out=buf1)\n"
