@@ -65,6 +65,7 @@ enum class Metric : uint8_t {
   kAlarms,
   kFramesRefused,
   kCollectorCpuSeconds,
+  kAttributionCpuSeconds,
   kSnapshotCpuSeconds,
   kSnapshotTimestamp,
   kLiveProcesses,

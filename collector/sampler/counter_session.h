@@ -98,6 +98,10 @@ class CounterSession {
   // What collectors know of the load: SamplingProgress.
   void SetProgress(uint64_t now_ns, uint64_t progress);
   void SetIdleCpu(uint64_t now_ns, uint32_t ppm) { schedule_.SetIdleCpu(now_ns, ppm); }
+  // CPU time that collectors took for what was sampled here.
+  void SpentByCollectors(uint64_t now_ns, uint64_t cpu_ns) {
+    schedule_.SpentByCollectors(now_ns, cpu_ns);
+  }
   SamplerWindow PlannedWindow() const;
   // Another utlz gave the counters up: try at once.
   void RetryAt(uint64_t time_ns) { retry_.At(time_ns); }

@@ -266,6 +266,14 @@ void DeviceSampler::SetIdleCpu(uint64_t now_ns, uint32_t ppm) {
   if (counters_ != nullptr) counters_->SetIdleCpu(now_ns, ppm);
 }
 
+void DeviceSampler::SpentByCollector(uint64_t now_ns, uint64_t cpu_ns) {
+  if (subscription_ != nullptr) {
+    subscription_->Send(kSamplerCollectorSpent, cpu_ns);
+  } else if (counters_ != nullptr) {
+    counters_->SpentByCollectors(now_ns, cpu_ns);
+  }
+}
+
 void DeviceSampler::SendDescriptions(const FrameSink& sink) {
   sink(FRAME_DEVICE_PEAKS, Peaks());
   if (counters_ != nullptr) counters_->SendDescriptions(sink);

@@ -60,6 +60,8 @@ class DeviceSampler {
   // What collectors know of the load: SamplingProgress.
   void SetProgress(uint64_t now_ns, uint64_t progress);
   void SetIdleCpu(uint64_t now_ns, uint32_t ppm);
+  // CPU time that a collector took for this GPU's samples, since it last said so.
+  void SpentByCollector(uint64_t now_ns, uint64_t cpu_ns);
 
   // For one who joins: all that was said so far and holds.
   void SendDescriptions(const FrameSink& sink);

@@ -168,6 +168,11 @@ void SamplerLoop::HandleCommand(SamplerSubscribers::Listener* listener,
         listener->progress[UuidOf(command)] = command.argument;
       }
       return;
+    case kSamplerCollectorSpent:
+      if (DeviceSampler* const sampler = Find(UuidOf(command))) {
+        sampler->SpentByCollector(now_ns, command.argument);
+      }
+      return;
     case kSamplerQuit:
       quit_ = quit_ || own;
       return;

@@ -31,6 +31,7 @@ WindowSchedule::WindowSchedule(const WindowScheduleOptions& options, uint64_t no
       window_ns_(options.window_ns),
       on_credit_ns_(static_cast<double>(options.duty_burst_ns)),
       cpu_credit_ns_(static_cast<double>(options.cpu_burst_ns)),
+      collectors_credit_ns_(static_cast<double>(options.cpu_burst_ns)),
       reserve_ns_(static_cast<double>(options.steady_reserve_ns)),
       random_state_(options.seed | 1) {}
 
@@ -49,6 +50,15 @@ void WindowSchedule::Finished(uint64_t now_ns, uint64_t on_ns, uint64_t cpu_ns, 
 
 void WindowSchedule::Overflowed() {
   window_ns_ = std::max(options_.minimum_window_ns, window_ns_ / 2);
+}
+
+void WindowSchedule::SpentByCollectors(uint64_t now_ns, uint64_t cpu_ns) {
+  Refill(now_ns);
+  collectors_credit_ns_ -= static_cast<double>(cpu_ns);
+  const double drawn_ns = std::clamp(-collectors_credit_ns_, 0.0, idle_earned_ns_);
+  collectors_credit_ns_ = std::max(0.0, collectors_credit_ns_);
+  idle_earned_ns_ -= drawn_ns;
+  cpu_credit_ns_ -= drawn_ns;
 }
 
 void WindowSchedule::SetDuty(uint64_t now_ns, uint32_t duty_ppm) {
@@ -121,8 +131,12 @@ void WindowSchedule::Refill(uint64_t now_ns) {
   refilled_ns_ = now_ns;
   on_credit_ns_ = std::min(static_cast<double>(options_.duty_burst_ns),
                            on_credit_ns_ + elapsed_ns * options_.duty_ppm / kMillion);
+  const auto most_ns = static_cast<double>(options_.cpu_burst_ns);
   const double earned_ns = elapsed_ns * CpuSharePpm(now_ns) / kMillion;
-  cpu_credit_ns_ = std::min(static_cast<double>(options_.cpu_burst_ns), cpu_credit_ns_ + earned_ns);
+  const double share_ns = elapsed_ns * options_.cpu_budget_ppm / kMillion;
+  cpu_credit_ns_ = std::min(most_ns, cpu_credit_ns_ + earned_ns);
+  collectors_credit_ns_ = std::min(most_ns, collectors_credit_ns_ + share_ns);
+  idle_earned_ns_ = std::min(most_ns, idle_earned_ns_ + std::max(0.0, earned_ns - share_ns));
   if (!steady_ && reserve_ns_ > 0) {
     reserve_ns_ = std::min(static_cast<double>(options_.cpu_burst_ns) * kMostKept,
                            reserve_ns_ + kKeptShare * earned_ns);

@@ -11,6 +11,10 @@
 // what a program does while it compiles and tries kernels out says little of its steps. CPU time
 // that nobody else would use, on idle cores, is no debt: while the load is steady, and where it is
 // more than the share, the account fills by that.
+//
+// Samples cost their collectors CPU time, too, who attribute them. Collectors have as large a share
+// of their own. What they take beyond it is drawn from what idle cores have paid, and from nothing
+// else: the sampler's share stays, whatever collectors say.
 #ifndef UTLZ_COLLECTOR_SAMPLER_WINDOW_SCHEDULE_H_
 #define UTLZ_COLLECTOR_SAMPLER_WINDOW_SCHEDULE_H_
 
@@ -22,14 +26,14 @@ struct WindowScheduleOptions {
   uint64_t window_ns = 30'000'000;
   uint64_t minimum_window_ns = 2'000'000;
   uint64_t minimum_pause_ns = 30'000'000;  // between windows while credit lasts
-  uint64_t idle_window_ns = 5'000'000;      // on a GPU that was idle in the window before
+  uint64_t idle_window_ns = 5'000'000;     // on a GPU that was idle in the window before
   uint64_t idle_pause_ns = 400'000'000;
   uint32_t duty_ppm = 1'000'000;
   uint64_t duty_burst_ns = 2'000'000'000;
   uint32_t cpu_budget_ppm = 50'000;  // 0 = no limit
   uint64_t cpu_burst_ns = 1'500'000'000;
   uint64_t steady_reserve_ns = 0;  // of cpu_burst_ns, kept until SetSteady
-  uint64_t seed = 1;  // of the dither
+  uint64_t seed = 1;               // of the dither
 };
 
 // Of a credit: setting up and four windows or so are paid from the rest.
@@ -54,6 +58,9 @@ class WindowSchedule {
 
   // Cost besides windows, as of configuring: drawn from the CPU account.
   void Spent(uint64_t cpu_ns) { cpu_credit_ns_ -= static_cast<double>(cpu_ns); }
+
+  // Collectors attributed samples for so long since they last said so.
+  void SpentByCollectors(uint64_t now_ns, uint64_t cpu_ns);
 
   void SetDuty(uint64_t now_ns, uint32_t duty_ppm);
   void SetCpuBudget(uint64_t now_ns, uint32_t cpu_budget_ppm);
@@ -82,7 +89,9 @@ class WindowSchedule {
   uint64_t window_ns_;
   double on_credit_ns_;
   double cpu_credit_ns_;
-  double reserve_ns_;  // of it, while the load is not steady
+  double collectors_credit_ns_;
+  double idle_earned_ns_ = 0;  // of idle cores, beyond the share; collectors may draw on it
+  double reserve_ns_;          // of it, while the load is not steady
   uint32_t idle_cpu_ppm_ = 0;
   bool steady_ = false;
   bool idle_ = false;

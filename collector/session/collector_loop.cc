@@ -152,6 +152,7 @@ void CollectorLoop::Turn(milliseconds wait) {
     if (!recorder_.behind() && checkpoints_.Due(now)) recorder_.BeginCheckpoint();
     recorder_.Flush();
     PublishMetrics();
+    SendSpending();
     live_.Serve(&recorder_, ClockReading::Now().monotonic_ns);
     LookForCode();
     next_flush_ = now + kFlushPeriod;
@@ -254,6 +255,17 @@ void CollectorLoop::LookForCode() {
 
 void CollectorLoop::RecordCode(const KernelCodeRecord& record) {
   recorder_.Record(0, FRAME_KERNEL_CODE, record.SerializeAsString());
+}
+
+// What samples cost here, too: the sampler takes no more than both can pay for.
+void CollectorLoop::SendSpending() {
+  if (options_.overhead_budget_ppm == 0) return;
+  const DeviceTable& devices = recorder_.state().devices;
+  for (uint32_t i = 0; i < devices.size(); ++i) {
+    if (!devices[i].uuid.empty()) {
+      sampler_.CollectorSpent(devices[i].uuid, devices[i].attribution_cpu_ns);
+    }
+  }
 }
 
 void CollectorLoop::PublishMetrics() {

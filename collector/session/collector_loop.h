@@ -84,6 +84,7 @@ class CollectorLoop {
   void SendProgress();
   void LookForCode();
   void RecordCode(const KernelCodeRecord& record);
+  void SendSpending();
   void PublishMetrics();
   void ReportAlarm(const Alarm& alarm, uint64_t now_ns);
   void PlanWindows();

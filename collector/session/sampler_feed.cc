@@ -12,6 +12,8 @@ namespace {
 
 // Few windows: as much as the hardware tells of each.
 constexpr uint64_t kFineIntervalNs = 5000;
+// Less attribution is said with the next.
+constexpr uint64_t kWorthSayingNs = 1'000'000;
 // To read what a window under way has counted.
 constexpr std::chrono::milliseconds kStopLimit(2000);
 
@@ -68,6 +70,14 @@ void SamplerFeed::Progress(const std::string& device_uuid, uint64_t progress) {
   if (!is_new && said->second == progress) return;
   said->second = progress;
   client_->Progress(device_uuid, progress).IgnoreError();
+}
+
+void SamplerFeed::CollectorSpent(const std::string& device_uuid, uint64_t cpu_ns) {
+  if (client_ == nullptr || !client_->running()) return;
+  uint64_t& said_ns = spent_ns_[device_uuid];
+  if (cpu_ns < said_ns + kWorthSayingNs) return;
+  client_->CollectorSpent(device_uuid, cpu_ns - said_ns).IgnoreError();
+  said_ns = cpu_ns;
 }
 
 void SamplerFeed::Yield() {

@@ -53,6 +53,8 @@ class SamplerFeed {
   void WindowAt(const std::string& device_uuid, uint64_t begin_ns);
   // What is known of a GPU's load (SamplingProgress); it is said when it changes.
   void Progress(const std::string& device_uuid, uint64_t progress);
+  // CPU time that attributing the GPU's samples has taken so far.
+  void CollectorSpent(const std::string& device_uuid, uint64_t cpu_ns);
   // Let go of the counters, and take them back.
   void Yield();
   void Resume();
@@ -74,6 +76,7 @@ class SamplerFeed {
   ReadySink decided_;
   std::unique_ptr<SamplerClient> client_;
   std::map<std::string, uint64_t> progress_;  // as it was said last, by GPU
+  std::map<std::string, uint64_t> spent_ns_;  // the same
   bool device_used_ = false;
   bool wants_counters_ = false;
   bool has_status_ = false;

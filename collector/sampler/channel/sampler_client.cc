@@ -171,6 +171,10 @@ absl::Status SamplerClient::WindowAt(std::string_view uuid, uint64_t begin_ns) {
   return SendForDevice(kSamplerWindowAt, begin_ns, uuid);
 }
 
+absl::Status SamplerClient::CollectorSpent(std::string_view uuid, uint64_t cpu_ns) {
+  return SendForDevice(kSamplerCollectorSpent, cpu_ns, uuid);
+}
+
 absl::Status SamplerClient::Progress(std::string_view uuid, uint64_t progress) {
   return SendForDevice(kSamplerProgress, progress, uuid);
 }

@@ -67,6 +67,8 @@ class SamplerClient {
 
   // What is known of a GPU's load: SamplingProgress.
   absl::Status Progress(std::string_view uuid, uint64_t progress);
+  // How long this collector attributed the GPU's samples since it last said so.
+  absl::Status CollectorSpent(std::string_view uuid, uint64_t cpu_ns);
 
   // Asks the sampler to end, hands on what it still sends, and waits at most `limit` before
   // killing it; one that goes on for other collectors is left alone. Does nothing if it has ended.

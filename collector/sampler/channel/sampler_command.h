@@ -19,6 +19,8 @@ enum SamplerCommandKind : uint32_t {
   // kSamplerShareVersion in the lower.
   kSamplerSubscribe = 8,
   kSamplerProgress = 9,  // uuid; argument: SamplingProgress, as it stands
+  // uuid; argument: nanoseconds of CPU time for which its samples were attributed since the last.
+  kSamplerCollectorSpent = 10,
 };
 
 // What a collector knows of a GPU's load and of its kernels' counters.

@@ -96,6 +96,7 @@ TEST(Replay, CountersGrowAndEndWhereTheReportDoes) {
   EXPECT_NEAR((SumOf(last, Metric::kDramReadBytes) + SumOf(last, Metric::kDramWriteBytes)) /
                   (device.dram_read_bytes() + device.dram_write_bytes()),
               1, 0.1);
+  EXPECT_GT(SumOf(last, Metric::kAttributionCpuSeconds), 0);
   double launches = 0;
   for (const KernelSummary& kernel : summary.kernels()) {
     launches += static_cast<double>(kernel.launches());

@@ -53,10 +53,12 @@ TEST_F(SamplerClientTest, CommandsReachTheSampler) {
   ASSERT_TRUE(client->SetDuty(250'000).ok());
   ASSERT_TRUE(client->StartWindow().ok());
   ASSERT_TRUE(client->WindowAt("0123456789abcdef", 77).ok());
-  ASSERT_TRUE(ReadUntil(client.get(), 6).ok());
+  ASSERT_TRUE(client->CollectorSpent("0123456789abcdef", 88).ok());
+  ASSERT_TRUE(ReadUntil(client.get(), 7).ok());
   EXPECT_EQ(payloads_, (std::vector<std::string>{"1 0 0123456789abcdef", "2 0 ", "3 0 ",
-                                                 "4 250000 ", "5 0 ", "7 77 0123456789abcdef"}));
-  EXPECT_EQ(client->frames(), 6u);
+                                                 "4 250000 ", "5 0 ", "7 77 0123456789abcdef",
+                                                 "10 88 0123456789abcdef"}));
+  EXPECT_EQ(client->frames(), 7u);
   EXPECT_FALSE(client->UseDevice("short").ok());
   EXPECT_FALSE(client->WindowAt("short", 77).ok());
 }

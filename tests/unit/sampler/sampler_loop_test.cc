@@ -301,6 +301,7 @@ TEST_F(HostileSubscriberTest, CannotEndSetThePaceOrSpeakForOthers) {
   Command(connection_.get(), kSamplerQuit, uuid_);
   Command(connection_.get(), kSamplerYield, std::string(16, 'x'));
   Command(connection_.get(), kSamplerUseDevice, std::string(16, 'x'));
+  Command(connection_.get(), kSamplerCollectorSpent, uuid_, UINT64_MAX);
   UntilMoreSamples(first_);
   UntilMoreSamples(first_);
   EXPECT_EQ(fake_.enables, 1);

@@ -200,6 +200,44 @@ TEST(WindowSchedule, CoresThatBecomeIdleAreUsedAtOnce) {
   EXPECT_LT(schedule.next_start_ns(), 22 * kSecond);
 }
 
+// Attribution takes as long as decoding does: of two milliseconds that idle cores pay, one buys
+// samples.
+double ShareWithAttribution(uint32_t idle_ppm, double attribution_per_cpu) {
+  WindowScheduleOptions options;
+  options.cpu_budget_ppm = 42'000;
+  WindowSchedule schedule(options, 0);
+  schedule.SetSteady(0, true);
+  schedule.SetIdleCpu(0, idle_ppm);
+  uint64_t cpu_ns = 0;
+  while (schedule.next_start_ns() < 120 * kSecond) {
+    const uint64_t window_ns = schedule.window_ns();
+    const uint64_t now_ns = schedule.next_start_ns() + 3 * window_ns;
+    schedule.SpentByCollectors(
+        now_ns, static_cast<uint64_t>(attribution_per_cpu * static_cast<double>(2 * window_ns)));
+    schedule.Finished(now_ns, window_ns, 2 * window_ns, false);
+    cpu_ns += 2 * window_ns;
+  }
+  return static_cast<double>(cpu_ns) / (120.0 * kSecond);
+}
+
+TEST(WindowSchedule, IdleCoresPayForAttributionToo) {
+  const double alone = ShareWithAttribution(400'000, 0);
+  const double shared = ShareWithAttribution(400'000, 1);
+  EXPECT_NEAR(alone, 0.33, 0.1) << "dithered";
+  const double both = 2 * shared;
+  EXPECT_LE(both, 0.4 + 0.042 + 2 * 1.5 / 120) << "what both take together, with their credits";
+  EXPECT_GE(both, 0.3);
+}
+
+TEST(WindowSchedule, CollectorsTakeNothingOfTheSamplersOwnShare) {
+  EXPECT_DOUBLE_EQ(ShareWithAttribution(0, 100), ShareWithAttribution(0, 0));
+  EXPECT_GE(ShareWithAttribution(400'000, 1e9), 0.03) << "whatever they say";
+}
+
+TEST(WindowSchedule, CollectorsHaveAShareAsLarge) {
+  EXPECT_DOUBLE_EQ(ShareWithAttribution(400'000, 0.1), ShareWithAttribution(400'000, 0));
+}
+
 TEST(WindowSchedule, ClocksThatGoBackDoNoHarm) {
   WindowSchedule schedule({}, 10 * kSecond);
   schedule.Finished(5 * kSecond, 30 * kMs, 30 * kMs, false);
