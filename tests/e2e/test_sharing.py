@@ -8,7 +8,7 @@ import time
 import unittest
 
 from attaching import AttachTest, Followed
-from harness import TIME_LIMIT_S, UTLZ
+from harness import TIME_LIMIT_S, UTLZ, Run
 from profile_frames import batches_of_samples
 
 # Read in windows of one plan; a few are enough to see that they go on.
@@ -27,7 +27,8 @@ class SharingTest(AttachTest):
         self.first = self.attach_once(self.programs[0])
         self.wait_for_more_samples(self.first)
         self.second = self.attach_once(self.programs[1])
-        self.wait_for_more_samples(self.second)
+        for tool in (self.first, self.second):
+            self.wait_until_traced_while_sampled(tool)
 
     def tearDown(self):
         for program in self.programs:
@@ -52,12 +53,27 @@ class SharingTest(AttachTest):
             self.assertLess(time.monotonic(), deadline, "no more samples came")
             time.sleep(0.02)
 
+    def wait_until_traced_while_sampled(self, tool):
+        """Its process traced in a window that was sampled, whoever asked for it: a process that
+        does not get its share of the processors misses windows."""
+        deadline = time.monotonic() + TIME_LIMIT_S
+        while not self.traced_samples(self.so_far(tool)):
+            self.assertLess(time.monotonic(), deadline, "no sampled window was traced")
+            self.wait_for_more_samples(tool)
+
+    def so_far(self, tool):
+        return self.report(Run(subprocess.CompletedProcess([], 0, "", ""), tool.profile))
+
+    @staticmethod
+    def traced_samples(report):
+        capture = report["capture"]
+        return capture.get("samples", 0) - capture.get("samples_untraced", 0)
+
     def assert_sampled(self, report):
         capture = report["capture"]
         self.assertEqual(capture["counter_source"], "sampled", capture)
         self.assertEqual(capture.get("frames_refused", 0), 0)
-        # Its own process traced in the windows, whoever asked for them.
-        self.assertGreater(capture["samples"], capture.get("samples_untraced", 0), capture)
+        self.assertGreater(self.traced_samples(report), 0, capture)
 
     def sampler_of(self, tool):
         """Started by a thread of the collector."""
