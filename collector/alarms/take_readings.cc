@@ -18,6 +18,9 @@ std::string NextCollective(const RunState& run_state, uint32_t source) {
   return std::string(CollectiveOf(run_state.kernels[*kernel].mangled_name));
 }
 
+// Windows of a process that is traced are closer together.
+constexpr uint64_t kLongestUnseenNs = 30'000'000'000;
+
 // GPUs that it has a context on.
 std::set<uint32_t> DevicesOf(const ProcessState& process) {
   std::set<uint32_t> devices;
@@ -49,6 +52,13 @@ void CountOperations(const ProcessState& process, uint64_t now_ns, ProcessReadin
   }
 }
 
+// Statuses come once a second from a process that does nothing, too. What nobody looked at for long
+// may have gone on all the while.
+uint64_t LastWorkNs(const ProcessState& process, uint64_t now_ns) {
+  const std::optional<uint64_t> since_ns = process.coverage.UntracedSinceNs();
+  return since_ns.has_value() && *since_ns + kLongestUnseenNs < now_ns ? now_ns : process.worked_ns;
+}
+
 ProcessReading ReadProcess(const RunState& run_state, const RunMetrics& metrics,
                            const ProcessState& process, uint32_t device) {
   ProcessReading reading{.source = process.source, .pid = process.info.pid(), .device = device};
@@ -64,7 +74,7 @@ ProcessReading ReadProcess(const RunState& run_state, const RunMetrics& metrics,
   }
   CountOperations(process, run_state.NewestNs(), &reading);
   reading.known_ns = metrics.KnownNs(device);
-  reading.last_work_ns = process.newest_ns;
+  reading.last_work_ns = LastWorkNs(process, run_state.NewestNs());
   reading.held_since_ns = process.info.start_time_ns();
   reading.next_collective = NextCollective(run_state, process.source);
   return reading;

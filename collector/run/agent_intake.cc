@@ -97,6 +97,7 @@ bool AgentIntake::TakeCopies(ProcessState* process, std::string_view payload) {
     device.OnCopy(copy, process->source);
     if (!copy.of_graph) process->windows.CountOperations(process->windows.PlaceOf(copy.start_ns));
     process->newest_ns = std::max(process->newest_ns, copy.end_ns);
+    process->worked_ns = std::max(process->worked_ns, copy.end_ns);
   }
   return true;
 }
@@ -157,6 +158,9 @@ bool AgentIntake::TakeStatus(ProcessState* process, std::string_view payload) {
   AgentStatus message;
   if (!Parse(payload, &message, kMaxKeptBytes)) return false;
   process->windows.AddStatus(message);
+  if (message.operations_numbered() > process->status.operations_numbered()) {
+    process->worked_ns = std::max<uint64_t>(process->worked_ns, message.time_ns());
+  }
   if (!state_->memory->Keep(std::move(message), &process->status)) return false;
   process->has_status = true;
   process->newest_ns = std::max(process->newest_ns, process->status.time_ns());

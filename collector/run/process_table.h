@@ -73,7 +73,8 @@ struct ProcessState {
   uint64_t copies_untimed = 0;
   uint64_t copies_implausible = 0;  // of these: their times cannot be true
   uint64_t wire_bytes = 0;
-  uint64_t newest_ns = 0;  // end of the newest record
+  uint64_t newest_ns = 0;  // of the newest message: the process was there
+  uint64_t worked_ns = 0;  // when something of it last ended on a GPU, or was last given a number
   uint64_t first_ns = 0;   // start of the earliest record
   TraceCoverage coverage;
   WindowTimes windows;

@@ -52,6 +52,48 @@ TEST(TakeReadings, WhatAProcessDidAndWhatComesNext) {
   EXPECT_EQ(reading.next_collective, "AllReduce") << "it has always followed this kernel";
 }
 
+void SendStatus(RunBuilder* run, uint64_t second, uint64_t operations) {
+  AgentStatus status;
+  status.set_time_ns(kRunStartNs + second * 1000 * kMillisecondNs);
+  status.set_operations_numbered(operations);
+  run->Send(1, FRAME_AGENT_STATUS, status);
+}
+
+uint64_t LastWorkMs(RunBuilder* run) {
+  RunMetrics metrics;
+  metrics.Take(run->intake().Advance(), {});
+  const Readings readings = TakeReadings(run->intake().Advance(), metrics);
+  EXPECT_EQ(readings.processes.size(), 1u);
+  if (readings.processes.empty()) return 0;
+  return (readings.processes[0].last_work_ns - kRunStartNs) / kMillisecondNs;
+}
+
+// An agent sends its status once a second, whatever the program does.
+TEST(TakeReadings, AStatusIsNoWorkUnlessOperationsPassed) {
+  RunBuilder run;
+  RunSteps(&run);
+  SendStatus(&run, 1, 7);
+  for (uint64_t second = 2; second < 100; ++second) SendStatus(&run, second, 7);
+  EXPECT_EQ(LastWorkMs(&run), 1000u);
+  SendStatus(&run, 100, 8);
+  SendStatus(&run, 101, 8);
+  EXPECT_EQ(LastWorkMs(&run), 100'000u);
+}
+
+TEST(TakeReadings, WhatNobodyLooksAtMayWork) {
+  RunBuilder run;
+  RunSteps(&run);
+  TraceWindow window;
+  window.set_start_ns(kRunStartNs);
+  window.set_end_ns(kRunStartNs + 1000 * kMillisecondNs);
+  window.set_flags(1);
+  run.Send(1, FRAME_TRACE_WINDOW, window);
+  SendStatus(&run, 20, 0);
+  EXPECT_EQ(LastWorkMs(&run), 65u) << "the next window comes soon";
+  SendStatus(&run, 60, 0);
+  EXPECT_EQ(LastWorkMs(&run), 60'000u);
+}
+
 TEST(TakeReadings, ProcessesThatEndedAreNoMore) {
   RunBuilder run;
   RunSteps(&run);

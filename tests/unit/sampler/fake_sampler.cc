@@ -1,5 +1,6 @@
 // Stands in for `utlz sampler` in tests of its client: speaks on descriptor 3, and behaves as the
 // value of --cupti= says, or --planned-windows.
+#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -65,6 +66,25 @@ void AwaitWindow() {
   }
 }
 
+// Tells of a GPU that never does anything, until it is told to quit.
+void TellOfAnIdleGpu() {
+  constexpr int kPauseMs = 20;
+  pollfd channel{.fd = kChannelFd, .events = POLLIN, .revents = 0};
+  while (true) {
+    SamplerCommand command;
+    if (poll(&channel, 1, kPauseMs) > 0 &&
+        (recv(kChannelFd, &command, sizeof(command), MSG_WAITALL) != sizeof(command) ||
+         command.kind == kSamplerQuit)) {
+      return;
+    }
+    DeviceTotalsBatch totals;
+    totals.set_device_uuid(kFakeSamplerUuid);
+    totals.add_time_ns(RealtimeNs());
+    totals.add_gpu_busy_percent(0);
+    Say(FRAME_DEVICE_TOTALS, totals.SerializeAsString());
+  }
+}
+
 // Answers every command with its kind and argument, until it is told to quit.
 void Echo() {
   SamplerCommand command;
@@ -81,6 +101,10 @@ void Echo() {
 
 int Run(const std::string& behaviour) {
   if (behaviour == "planned") AwaitWindow();
+  if (behaviour == "idle") {
+    TellOfAnIdleGpu();
+    return 0;
+  }
   if (behaviour == "environment") Say(Environment());
   if (behaviour == "garbage") {
     const std::string garbage(64, '\xff');
@@ -111,9 +135,11 @@ int Run(const std::string& behaviour) {
 
 int main(int argc, char** argv) {
   std::string behaviour;
+  bool planned = false;
   for (int i = 1; i < argc; ++i) {
     if (std::strncmp(argv[i], "--cupti=", 8) == 0) behaviour += argv[i] + 8;
-    if (std::strcmp(argv[i], "--planned-windows=true") == 0) behaviour = "planned";
+    planned = planned || std::strcmp(argv[i], "--planned-windows=true") == 0;
   }
+  if (planned && behaviour != "idle") behaviour = "planned";
   return argc > 1 && std::strcmp(argv[1], "sampler") == 0 ? utlz::Run(behaviour) : 2;
 }

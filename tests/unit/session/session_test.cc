@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +17,7 @@
 
 #include "collector/clocks.h"
 #include "collector/profile/profile_reader.h"
+#include "collector/session/window_planner.h"
 #include "proto/profile.pb.h"
 #include "proto/sampler.pb.h"
 #include "tests/support/temporary_folder.h"
@@ -257,6 +259,44 @@ TEST_F(SessionTest, PlansOneWindowForTheSamplerAndTheProcessesOnItsGpu) {
   EXPECT_GT(told[1].time_ns(), begin_ns);
   EXPECT_GT(end_ns, told[1].time_ns() + 20'000'000);
   EXPECT_TRUE(Recorded<SamplerReady>(FRAME_SAMPLER_READY).empty());
+}
+
+// A process that came ten minutes ago and left its GPU alone since.
+TEST_F(SessionTest, AnAlarmIsToldRecordedAndHasALongWindow) {
+  options_.sampler_executable = UTLZ_FAKE_SAMPLER;
+  options_.cupti_path = "idle";
+  std::atomic<int> told = 0;
+  options_.report_alarm = [&](const Alarm& alarm) {
+    EXPECT_EQ(alarm.name(), "gpu_held_idle");
+    ++told;
+  };
+  Start();
+  AgentProcess agent(options_.socket_path);
+  const uint64_t now_ns = RealtimeNs();
+  agent.ring().header().producer.window_ready_ns = now_ns;
+  Process process = SomeProcess();
+  process.set_start_time_ns(now_ns - 600'000'000'000);
+  ASSERT_TRUE(agent.ring().Write(FRAME_PROCESS, process.SerializeAsString()));
+  Device device;
+  device.set_uuid("0123456789abcdef");  // the fake sampler's
+  ASSERT_TRUE(agent.ring().Write(FRAME_DEVICE, device.SerializeAsString()));
+  Context context;
+  context.set_id(1);
+  ASSERT_TRUE(agent.ring().Write(FRAME_CONTEXT, context.SerializeAsString()));
+  AgentStatus status;
+  status.set_time_ns(now_ns);
+  ASSERT_TRUE(agent.ring().Write(FRAME_AGENT_STATUS, status.SerializeAsString()));
+  const RingControl& control = agent.ring().header().control;
+  while (told == 0 || control.window_end_ns - control.window_begin_ns != WindowPlanner::kLongNs) {
+    sched_yield();
+  }
+  const pid_t pid = agent.pid();
+  agent.Kill();
+  Finish();
+  const auto alarms = Recorded<Alarm>(FRAME_ALARM);
+  ASSERT_FALSE(alarms.empty());
+  EXPECT_EQ(alarms[0].name(), "gpu_held_idle");
+  EXPECT_EQ(alarms[0].pid(), static_cast<uint64_t>(pid));
 }
 
 TEST_F(SessionTest, TellsTheSamplerWhereALibcuptiMayBe) {
