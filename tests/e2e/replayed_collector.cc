@@ -1,11 +1,11 @@
 // A collector whose agents and sampler are a recorded run: its frames come when they came then.
 //
-//   replayed_collector PROFILE FOLDER
+//   replayed_collector PROFILE FOLDER OTLP
 //
 // All that follows the frames is a collector's own: the model, metrics, alarms, the socket of `utlz
-// top`, the exporter, the history (in FOLDER/history). It says where the metrics are, what the
-// exporter and alarms say, and "ended" at the end of the recording; then it serves its last page
-// until standard input ends.
+// top`, the exporter, the history (in FOLDER/history). It sends OTLP to the address OTLP, says
+// where the metrics are, what the exporter and alarms say, and "ended" at the end of the recording;
+// then it serves its last page until standard input ends.
 #include <poll.h>
 #include <unistd.h>
 
@@ -72,7 +72,7 @@ int Fail(const absl::Status& status) {
   return 1;
 }
 
-int Main(const std::string& profile, const std::string& folder) {
+int Main(const std::string& profile, const std::string& folder, const std::string& otlp) {
   absl::StatusOr<ProfileReader> reader = ProfileReader::Open(profile);
   if (!reader.ok()) return Fail(reader.status());
   absl::StatusOr<ProfileWriter> writer = ProfileWriter::Open(folder + "/replayed.utlz");
@@ -81,7 +81,7 @@ int Main(const std::string& profile, const std::string& folder) {
   if (!runtime_folder.ok()) return Fail(runtime_folder.status());
   auto log = HistoryLog::Open(folder + "/history", kHistoryBytes, Say);
   if (!log.ok()) return Fail(log.status());
-  auto exporter = Exporter::Start({.place = "127.0.0.1:0"}, Say);
+  auto exporter = Exporter::Start({.place = "127.0.0.1:0", .otlp = otlp}, Say);
   if (!exporter.ok()) return Fail(exporter.status());
   RunHistory history(NameRun({"replayed"}, folder + "/replayed.utlz"),
                      [&](HistoryInterval interval) { (*log)->Add(std::move(interval)); });
@@ -124,9 +124,9 @@ int Main(const std::string& profile, const std::string& folder) {
 }  // namespace utlz
 
 int main(int count, char** words) {
-  if (count != 3) {
-    std::fprintf(stderr, "usage: replayed_collector PROFILE FOLDER\n");
+  if (count != 4) {
+    std::fprintf(stderr, "usage: replayed_collector PROFILE FOLDER OTLP\n");
     return 2;
   }
-  return utlz::Main(words[1], words[2]);
+  return utlz::Main(words[1], words[2], words[3]);
 }

@@ -13,7 +13,8 @@ import unittest
 from attaching import Followed
 from harness import TIME_LIMIT_S, UTLZ, EndToEndTest
 from live_run import samples_of, total
-from monitoring_servers import PROMETHEUS, Prometheus
+from monitoring_servers import PROMETHEUS, Listener, Prometheus
+from otlp import OTLP_DEFINITIONS, attributes_of, decoded_metrics
 
 COLLECTOR = os.environ["UTLZ_REPLAYED_COLLECTOR"]
 FAKE_NVML = os.environ["UTLZ_FAKE_NVML"]
@@ -23,8 +24,11 @@ RECORDING = pathlib.Path(__file__).parents[2] / "data" / "demo.utlz"
 class ReplayTest(EndToEndTest):
     def setUp(self):
         super().setUp()
-        self.collector = Followed([COLLECTOR, str(RECORDING), str(self.folder)], "stdout",
-                                  env=self.environment(), cwd=self.folder, stdin=subprocess.PIPE)
+        self.sent = []
+        self.otlp = self.enterContext(Listener(lambda _, body: self.sent.append(body) or ""))
+        self.collector = Followed(
+            [COLLECTOR, str(RECORDING), str(self.folder), f"http://127.0.0.1:{self.otlp.port}"],
+            "stdout", env=self.environment(), cwd=self.folder, stdin=subprocess.PIPE)
         self.addCleanup(self.collector.close)
         self.place = re.search(r"http://([0-9.]+:\d+)/", self.collector.wait_for("metrics: "))[1]
         self.recorded = json.loads(
@@ -76,6 +80,31 @@ class ReplayTest(EndToEndTest):
             # The server adds up in another order.
             self.assertTrue(server.query_until(
                 f"sum(utlz_kernel_launches_total) > {launches * (1 - 1e-9)}"), "the last page")
+
+    @unittest.skipUnless(OTLP_DEFINITIONS, "no definitions of OpenTelemetry here")
+    def test_otlp(self):
+        """OpenTelemetry's own definitions decode what is sent, and it is what the page says."""
+        page = self.last_page()
+        self.collector.process.stdin.close()
+        self.collector.end()
+        metrics, resource = decoded_metrics(self.folder, self.sent[-1])
+        self.assertEqual(resource["service.name"], "utlz")
+        launches = metrics["utlz_kernel_launches"]["sum"]
+        self.assertTrue(launches["isMonotonic"])
+        self.assertEqual(launches["aggregationTemporality"], "AGGREGATION_TEMPORALITY_CUMULATIVE")
+        self.assertAlmostEqual(sum(point["asDouble"] for point in launches["dataPoints"]),
+                               total(page, "utlz_kernel_launches_total"), places=3)
+        [energy] = metrics["hw.energy"]["sum"]["dataPoints"]
+        self.assertEqual(energy["asDouble"], total(page, "utlz_energy_joules_total"))
+        # What was true of a moment is sent while the run goes on.
+        while_it_ran, _ = decoded_metrics(self.folder, self.sent[0])
+        [busy] = while_it_ran["hw.gpu.utilization"]["gauge"]["dataPoints"]
+        self.assertGreater(busy["asDouble"], 0)
+        self.assertLessEqual(busy["asDouble"], 1)
+        for point in (energy, busy):
+            hardware = attributes_of(point)
+            self.assertEqual((hardware["hw.id"], hardware["hw.type"]),
+                             (self.recorded["devices"][0]["uuid"], "gpu"))
 
     def test_the_last_page_and_the_history(self):
         page = self.last_page()
