@@ -52,6 +52,12 @@ bool BytesAreKnown(const KernelRow& row) {
   return row.work.read_bytes.has_value() || row.work.write_bytes.has_value();
 }
 
+// Assumed: a turn of another program is no shorter, so that launches which are longer by less are
+// another kind of work.
+constexpr double kShortestTurnNs = 200e3;
+
+double MeanNs(const KernelRow& row) { return row.launches > 0 ? row.time_ns / row.launches : 0; }
+
 // A row that speaks for this share of a kernel's launches and of their time.
 struct Speaker {
   const KernelRow* row;
@@ -59,15 +65,22 @@ struct Speaker {
   double time_share;
 };
 
-// Those of the rows that are known.
+// Those of the rows that are known. On a shared GPU the shortest of them speaks for launches that
+// may have been interrupted.
 template <typename IsKnown>
 std::vector<Speaker> SpeakersOf(std::span<const KernelRow> rows, const KernelTotals& whole,
                                 bool shared, IsKnown is_known) {
   std::vector<Speaker> speakers;
   for (const KernelRow& row : rows) {
-    if (!is_known(row)) continue;
-    if (shared) return {{&row, 1, 1}};
-    speakers.push_back({&row, row.launches / whole.launches, row.time_ns / whole.time_ns});
+    const Speaker speaker{&row, row.launches / whole.launches, row.time_ns / whole.time_ns};
+    const bool interrupted = shared && !speakers.empty() &&
+                             MeanNs(row) >= MeanNs(*speakers.front().row) + kShortestTurnNs;
+    if (interrupted) {
+      speakers.front().launches_share += speaker.launches_share;
+      speakers.front().time_share += speaker.time_share;
+    } else if (is_known(row)) {
+      speakers.push_back(speaker);
+    }
   }
   return speakers;
 }

@@ -31,7 +31,7 @@ struct WorthFacts {
   bool matrix = false;  // its name says that it multiplies matrices: it has FLOPs
   // Other programs used the GPU too. They run in turns with this one: launches that were
   // interrupted look longer, and samples of that time hold the others' work. What the shortest
-  // launches did is then taken for what every launch did.
+  // launches did is then taken for what those did that may have been interrupted.
   bool shared = false;
 };
 

@@ -47,7 +47,8 @@ void AddFlops(const KernelWorth& worth, double launches, WorkSum* sum) {
   }
 }
 
-double Unknown(double known_share) { return 1 - std::min(1.0, known_share); }
+// Shares are sums, which rounding may leave below one.
+double Unknown(double known_share) { return known_share > 1 - 1e-9 ? 0 : 1 - known_share; }
 
 bool EndedLongAgo(const ProcessState& process, uint64_t now_ns) {
   return process.end.has_value() && process.LivedUntilNs(now_ns) + WorkLedger::kKeptNs < now_ns;
