@@ -13,7 +13,7 @@ import unittest
 from attaching import Followed
 from harness import TIME_LIMIT_S, UTLZ, EndToEndTest
 from live_run import samples_of, total
-from monitoring_servers import PROMETHEUS, Listener, Prometheus
+from monitoring_servers import MONITORING, PROMETHEUS, Listener, Prometheus
 from otlp import OTLP_DEFINITIONS, attributes_of, decoded_metrics
 
 COLLECTOR = os.environ["UTLZ_REPLAYED_COLLECTOR"]
@@ -75,11 +75,26 @@ class ReplayTest(EndToEndTest):
         with Prometheus(self.folder, self.place) as server:
             [hfu] = server.query_until("utlz:hfu:rate1m > 0")
             self.assertLess(hfu, 1.2 * self.recorded["devices"][0]["hfu"])
+            self.assert_the_dashboard_answers(server)
             page = self.last_page()
             launches = total(page, "utlz_kernel_launches_total")
             # The server adds up in another order.
             self.assertTrue(server.query_until(
                 f"sum(utlz_kernel_launches_total) > {launches * (1 - 1e-9)}"), "the last page")
+
+    def assert_the_dashboard_answers(self, server):
+        """Each query has values, if the page has all that it asks for."""
+        on_page = {name for name, _ in self.page()}
+        dashboard = json.loads((MONITORING / "grafana_dashboard.json").read_text("utf-8"))
+        queries = [re.sub(r"\$(instance|host)\b", ".*", target["expr"]).replace(
+            "$__rate_interval", "1m") for panel in dashboard["panels"] for target in panel["targets"]]
+        answered = [query for query in queries if self.metrics_of(query) <= on_page
+                    and server.query_until(query)]
+        self.assertGreater(len(answered), len(queries) / 2, answered)
+
+    @staticmethod
+    def metrics_of(query):
+        return set(re.findall(r"\b(?:utlz|vllm)[a-z_:]*", query))
 
     @unittest.skipUnless(OTLP_DEFINITIONS, "no definitions of OpenTelemetry here")
     def test_otlp(self):
