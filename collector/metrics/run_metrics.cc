@@ -167,6 +167,7 @@ void RunMetrics::AddDevices(const RunState& run_state, MetricsSnapshot* snapshot
     snapshot->Add(Metric::kCounterSamples, labels, static_cast<double>(device.samples.samples()));
     snapshot->Add(Metric::kCounterSamplesLost, labels,
                   static_cast<double>(device.samples.lost() + device.samples.refused()));
+    if (device.attribution_cpu_ns == 0) continue;
     snapshot->Add(Metric::kAttributionCpuSeconds, labels,
                   static_cast<double>(device.attribution_cpu_ns) * kSecondsPerNs);
   }

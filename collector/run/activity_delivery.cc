@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "collector/clocks.h"
 #include "collector/run/untraced_time.h"
 
 namespace utlz {
@@ -64,9 +63,9 @@ void ActivityDelivery::ReleaseDevice(uint32_t index, uint64_t watermark_ns) {
   device.released_until_ns = std::max(device.released_until_ns, reached_ns);
   device.sweep.AdvanceTo(device.released_until_ns);
   UpdateUntracedTime(index, state_);
-  const uint64_t cpu_before_ns = ThreadCpuNs();
+  const uint64_t cpu_before_ns = cpu_clock_ ? cpu_clock_() : 0;
   device.attribution.AdvanceTo(device.released_until_ns);
-  device.attribution_cpu_ns += ThreadCpuNs() - cpu_before_ns;
+  if (cpu_clock_) device.attribution_cpu_ns += cpu_clock_() - cpu_before_ns;
   state_->ranges.AdvanceTo(index, device.released_until_ns);
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -23,6 +24,10 @@ class ActivityDelivery {
   // The state must outlive it. Launches of kernels of this name begin steps; empty: none do.
   ActivityDelivery(RunState* state, std::string step_kernel)
       : state_(state), step_kernel_(std::move(step_kernel)) {}
+
+  // Measures what the attribution of samples takes: nanoseconds of this thread's CPU time. Without
+  // one it is not measured.
+  void MeasureBy(std::function<uint64_t()> cpu_clock) { cpu_clock_ = std::move(cpu_clock); }
 
   // Frames of processes came that are this long.
   void CountBytes(size_t bytes) { bytes_since_look_ += bytes; }
@@ -41,6 +46,7 @@ class ActivityDelivery {
   RunState* state_;
   StepKernel step_kernel_;
   size_t bytes_since_look_ = 0;
+  std::function<uint64_t()> cpu_clock_;
 };
 
 }  // namespace utlz

@@ -82,7 +82,7 @@ struct DeviceState {
   SampleTotals samples;
   CounterSettings counter_settings;
   AttributionFeed attribution;      // also fed in order of starts
-  uint64_t attribution_cpu_ns = 0;  // that feeding it took
+  uint64_t attribution_cpu_ns = 0;  // that feeding it took, where that is measured
   uint64_t sample_interval_ns = 0;  // of the first metric set
   std::map<uint32_t, MetricSet> metric_sets;
 };

@@ -13,7 +13,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string_view>
+#include <utility>
 
 #include "collector/run/activity_delivery.h"
 #include "collector/run/agent_intake.h"
@@ -28,6 +30,9 @@ class RunIntake {
   explicit RunIntake(const SummaryOptions& options = {});
   RunIntake(const RunIntake&) = delete;
   RunIntake& operator=(const RunIntake&) = delete;
+
+  // ActivityDelivery::MeasureBy().
+  void MeasureBy(std::function<uint64_t()> cpu_clock) { delivery_.MeasureBy(std::move(cpu_clock)); }
 
   // One frame. `source` is FrameHeader.source (0 = collector and sampler), `type` a FrameType,
   // `payload` the uncompressed protobuf message. Unknown types are skipped.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "collector/clocks.h"
 #include "collector/summarize/summary_builder.h"
 #include "proto/frame.h"
 
@@ -22,7 +23,9 @@ constexpr char kDescriptionsLeftOutNotice[] =
 }  // namespace
 
 RunRecorder::RunRecorder(ProfileWriter writer, const ProfileAllowance& allowance)
-    : writer_(std::move(writer)), thinning_(allowance, ProfileThinning::Clock::now()) {}
+    : writer_(std::move(writer)), thinning_(allowance, ProfileThinning::Clock::now()) {
+  intake_.MeasureBy(ThreadCpuNs);
+}
 
 void RunRecorder::Record(uint32_t source, uint16_t type, std::string_view payload) {
   thinning_.Offer(

@@ -55,6 +55,8 @@ TEST(Replay, CountersGrowAndEndWhereTheReportDoes) {
   absl::StatusOr<ProfileReader> reader = ProfileReader::Open(UTLZ_RECORDING);
   ASSERT_TRUE(reader.ok()) << reader.status();
   RunIntake intake;
+  uint64_t cpu_ns = 0;
+  intake.MeasureBy([&cpu_ns] { return cpu_ns += 1'000'000; });
   RunMetrics metrics;
   Counters counters;
   uint64_t next_ns = 0;
