@@ -31,6 +31,9 @@ class MetricsTest(LiveMetricsTest):
         every_launch = total(after, "utlz_kernel_launches_total") / gemms
         self.assertAlmostEqual(every_launch, 18 / 4, delta=0.2)
         self.assertLess(total(after, "utlz_hfu_ratio"), 1)
+        attribution_s = total(after, "utlz_attribution_cpu_seconds_total")
+        self.assertGreater(attribution_s, 0)
+        self.assertLessEqual(attribution_s, total(after, "utlz_collector_cpu_seconds_total"))
         self.assertEqual(total(before, "utlz_processes"), 1)
         labels = dict(next(labels for (name, labels) in after
                            if name == "utlz_kernel_seconds_total"))
