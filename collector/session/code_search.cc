@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "collector/clocks.h"
 #include "collector/kernel_code/library_code.h"
 #include "collector/kernel_code/packed_code.h"
 
@@ -59,7 +60,9 @@ void CodeSearch::Look(const Names& wanted, const std::vector<pid_t>& processes) 
   }
   std::map<uint32_t, KernelNames> missing;  // by compute capability
   for (const auto& [capability, name] : wanted) missing[capability].insert(name);
+  const uint64_t begin_ns = ThreadCpuNs();
   for (const UniqueFd& file : files_) {
+    if (ThreadCpuNs() - begin_ns > kMostCpuNs) return;  // a file takes some seconds at most
     for (auto& [capability, names] : missing) {
       if (names.empty()) continue;
       // A library without code for GPUs, or one that is damaged, has nothing to say.

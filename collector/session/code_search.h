@@ -30,7 +30,8 @@ class CodeSearch {
  public:
   static constexpr uint64_t kFirstPauseNs = 2'000'000'000;
   static constexpr uint64_t kLongestPauseNs = 256'000'000'000;
-  static constexpr size_t kMostKernels = 4096;  // whose code is looked for, of a run
+  static constexpr uint64_t kMostCpuNs = 10'000'000'000;  // of a look, before its last file
+  static constexpr size_t kMostKernels = 4096;            // whose code is looked for, of a run
 
   using Found = std::function<void(const KernelCodeRecord& record)>;
 

@@ -1,9 +1,11 @@
 #include "collector/session/mapped_libraries.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -58,6 +60,12 @@ UniqueFd OpenInside(int root, const std::string& path) {
   return UniqueFd(static_cast<int>(syscall(SYS_openat2, root, path.c_str(), &how, sizeof how)));
 }
 
+// Who serves a file system of FUSE may never answer.
+bool IsServedByAProcess(int file) {
+  struct statfs system;
+  return fstatfs(file, &system) != 0 || system.f_type == FUSE_SUPER_MAGIC;
+}
+
 }  // namespace
 
 std::vector<CodeMapping> ParseCodeMappings(std::string_view maps) {
@@ -76,6 +84,7 @@ UniqueFd OpenMapping(int root, const CodeMapping& mapping, bool of_own_user) {
   if (!place.valid() || fstat(place.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
   // Stacked file systems may tell another inode here than there.
   if (status.st_ino != mapping.inode && !of_own_user) return {};
+  if (!of_own_user && IsServedByAProcess(place.get())) return {};
   return UniqueFd(open(absl::StrCat("/proc/self/fd/", place.get()).c_str(), O_RDONLY | O_CLOEXEC));
 }
 

@@ -2,7 +2,8 @@
 //
 // The kernel names them (/proc/PID/maps). A name may be another file by the time that it is opened:
 // it is looked up inside the process's own root, through no symbolic link, and taken only where it
-// is a regular file, and the mapped one or of a process of this process's user. Needs leave to read
+// is a regular file, and the mapped one or of a process of this process's user. Files of FUSE are
+// read for processes of this user alone, since who serves them may never answer. Needs leave to read
 // the process's memory map; without it there are none.
 //
 // Thread safety: each object on one thread.
