@@ -6,11 +6,11 @@
 #include "collector/attribution/options.h"
 #include "collector/kernel_code/kernel_code.h"
 #include "collector/normal_interval.h"
+#include "collector/warp_threads.h"
 
 namespace utlz {
 namespace {
 
-constexpr double kLanes = 32;
 // Between two runs, standard error. Assumed.
 constexpr double kInstructionsDiffer = 0.005;
 // While CUPTI records kernels, each warp executes some eight more instructions than under Nsight
@@ -47,7 +47,7 @@ std::optional<FlopBounds> FlopsByCode(const KernelCode& code, const VariantShape
   };
   CountedLaunch launch;
   launch.threads = Product(shape.grid) * Product(shape.block);
-  launch.warps = Product(shape.grid) * std::ceil(Product(shape.block) / kLanes);
+  launch.warps = Product(shape.grid) * std::ceil(Product(shape.block) / kWarpThreads);
   launch.warp_fma = counted(METRIC_FMA_INSTRUCTIONS);
   launch.warp_fma_lite = counted(METRIC_FMA_LITE_INSTRUCTIONS);
   launch.warp_alu = counted(METRIC_ALU_INSTRUCTIONS);
@@ -56,13 +56,11 @@ std::optional<FlopBounds> FlopsByCode(const KernelCode& code, const VariantShape
   launch.thread_all = counted(METRIC_THREAD_INSTRUCTIONS);
   launch.thread_alu = counted(METRIC_ALU_THREAD_INSTRUCTIONS);
   launch.thread_xu = counted(METRIC_XU_THREAD_INSTRUCTIONS);
-  launch.thread_lsu = counted(METRIC_LSU_THREAD_INSTRUCTIONS);
-  launch.thread_fma_lite = counted(METRIC_FMA_LITE_THREAD_INSTRUCTIONS);
   if (launch.threads <= 0 || !launch.warp_fma.has_value()) return std::nullopt;
   TakeOut(kMostAdded * launch.warps, &launch.warp_all);
   TakeOut(kMostAdded * launch.warps, &launch.warp_alu);
-  TakeOut(kMostAdded * kLanes * launch.warps, &launch.thread_all);
-  TakeOut(kMostAdded * kLanes * launch.warps, &launch.thread_alu);
+  TakeOut(kMostAdded * kWarpThreads * launch.warps, &launch.thread_all);
+  TakeOut(kMostAdded * kWarpThreads * launch.warps, &launch.thread_alu);
   return BoundFlops(code, launch);
 }
 

@@ -6,6 +6,7 @@
 #include "collector/analysis/tensor_rates.h"
 #include "collector/kernel_names/kernel_class.h"
 #include "collector/normal_interval.h"
+#include "collector/warp_threads.h"
 
 namespace utlz {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 constexpr double kNegligibleTensorShare = 0.002;
 constexpr double kNegligibleTensorShareOfOthers = 0.05;
 // A warp instruction works on 32 lanes; a fused multiply-add is two operations.
-constexpr double kFlopsPerFmaInstruction = 32 * 2;
+constexpr double kFlopsPerFmaInstruction = kWarpThreads * 2;
 // Instructions that a multiprocessor can issue in a cycle, since Volta.
 constexpr double kSchedulers = 4;
 // An instruction of the FP64 pipe may be an addition, half of a fused multiply-add.

@@ -2,13 +2,14 @@
 
 #include <limits>
 
+#include "collector/warp_threads.h"
+
 namespace utlz {
 namespace {
 
 constexpr double kMargin = 1.5;
 // Instructions that a multiprocessor can issue in a cycle, since Volta.
 constexpr double kSchedulers = 4;
-constexpr double kLanes = 32;  // threads of a warp
 
 // 0: not known.
 double PeakPerNs(MetricRole role, const DevicePeaks& peaks) {
@@ -31,10 +32,7 @@ double PeakPerNs(MetricRole role, const DevicePeaks& peaks) {
     case METRIC_THREAD_INSTRUCTIONS:
     case METRIC_ALU_THREAD_INSTRUCTIONS:
     case METRIC_XU_THREAD_INSTRUCTIONS:
-    case METRIC_LSU_THREAD_INSTRUCTIONS:
-    case METRIC_FMA_LITE_THREAD_INSTRUCTIONS:
-    case METRIC_FMA_HEAVY_THREAD_INSTRUCTIONS:
-      return kLanes * kSchedulers * peaks.multiprocessors() * cycles_per_ns;
+      return kWarpThreads * kSchedulers * peaks.multiprocessors() * cycles_per_ns;
     default:
       return 0;
   }

@@ -1,6 +1,6 @@
-// Fatbins: what nvcc puts into a program's `.nv_fatbin` section. A row of containers, each of which
-// has entries for several compute capabilities; an entry is a cubin (machine code in an ELF file)
-// or PTX, and is compressed or not.
+// Reads fatbins. nvcc puts the kernels of a program into its section `.nv_fatbin`, as one fatbin
+// after another. A fatbin has an entry for each compute capability that nvcc compiled for. An entry
+// holds a cubin, which is machine code in an ELF file, or PTX, and may be compressed.
 #ifndef UTLZ_COLLECTOR_KERNEL_CODE_FATBIN_H_
 #define UTLZ_COLLECTOR_KERNEL_CODE_FATBIN_H_
 

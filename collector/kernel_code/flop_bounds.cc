@@ -8,16 +8,16 @@
 
 #include "collector/kernel_code/kernel_code.h"
 #include "collector/kernel_code/linear_program.h"
+#include "collector/normal_interval.h"
+#include "collector/warp_threads.h"
 
 namespace utlz {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr uint32_t kComparedCapability = 90;
-constexpr double kErrorsWide = 1.96;
 // Beside the counts' own errors, for rounding.
 constexpr double kRounding = 1e-6;
-constexpr double kLanes = 32;
 constexpr size_t kMostSuccessors = 2;
 constexpr size_t kMostOpenings = 20;
 
@@ -280,20 +280,20 @@ bool IsUsable(const CountedInstructions& counted) {
 
 // `unit` is how much of it makes one a thread.
 Range RangeOf(const CountedInstructions& counted, double unit) {
-  const double error = kErrorsWide * counted.error + kRounding * (counted.a_launch + unit);
+  const double error = kNormal95 * counted.error + kRounding * (counted.a_launch + unit);
   return {std::max(0.0, counted.a_launch - error) / unit, (counted.a_launch + error) / unit};
 }
 
 bool AddCounters(const CountedLaunch& counted, LaunchProgram* program) {
   bool warps = false;
   for (const Counter& counter : kWarpCounters) warps |= (counted.*counter.counted).has_value();
-  if (warps) program->AddWarps(counted.warps * kLanes / counted.threads);
+  if (warps) program->AddWarps(counted.warps * kWarpThreads / counted.threads);
   for (const Counter& counter : kWarpCounters) {
     const std::optional<CountedInstructions>& value = counted.*counter.counted;
     if (!value.has_value()) continue;
     if (!IsUsable(*value)) return false;
     program->AddWarpCounter(counter.pipe, counter.counting,
-                            RangeOf(*value, counted.threads / kLanes));
+                            RangeOf(*value, counted.threads / kWarpThreads));
   }
   for (const Counter& counter : kThreadCounters) {
     const std::optional<CountedInstructions>& value = counted.*counter.counted;
@@ -316,7 +316,7 @@ std::vector<double> CostsOf(const LaunchProgram& program, Count flops, double of
 
 bool IsPossible(const CountedLaunch& counted) {
   return std::isfinite(counted.threads) && std::isfinite(counted.warps) && counted.threads >= 1 &&
-         counted.warps <= counted.threads && counted.warps * kLanes >= counted.threads;
+         counted.warps <= counted.threads && counted.warps * kWarpThreads >= counted.threads;
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ ALLOWED = {
     "collector/files": ["collector"],
     "collector/text": ["collector", "proto"],
     "collector/kernel_names": [],
-    "collector/kernel_code": [],
+    "collector/kernel_code": ["collector"],
     # Pure computation: knows neither the wire nor the profile.
     "collector/attribution": ["collector"],
     # From frames to a summary, each stage above the one before.

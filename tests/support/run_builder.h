@@ -53,6 +53,19 @@ class RunBuilder {
     Send(source, FRAME_CONTEXT, context);
   }
 
+  // What the device can do at most.
+  void SendPeaks() {
+    DevicePeaks peaks;
+    peaks.set_device_uuid(Uuid());
+    peaks.set_multiprocessors(100);
+    peaks.set_sm_clock_maximum_hz(1e9);
+    peaks.set_dram_bytes_per_second(5e12);
+    DevicePeaks::Pipe* pipe = peaks.add_pipe();
+    pipe->set_data_type("bf16");
+    pipe->set_flops_per_cycle(1000);
+    Send(0, FRAME_DEVICE_PEAKS, peaks);
+  }
+
   // Strings 1, 2, … and variants 0, 1, … of these names, with `grid` blocks each.
   // `first`: how many kernels were sent before these.
   void SendKernels(const std::vector<std::string>& names, uint32_t source = 1, uint32_t grid = 132,

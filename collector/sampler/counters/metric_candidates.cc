@@ -1,11 +1,12 @@
 #include "collector/sampler/counters/metric_candidates.h"
 
+#include "collector/warp_threads.h"
+
 namespace utlz {
 namespace {
 
 constexpr double kDramGrain = 32;   // bytes: DRAM is counted in sectors
 constexpr double kCycleGrain = 16;  // of cycles summed over all SMs, some 10⁷ a sample
-constexpr double kLanes = 32;       // threads of a warp
 
 std::vector<RoleCandidates> MakeBaseRoles() {
   return {
@@ -72,7 +73,7 @@ RoleCandidates WarpInstructions(MetricRole role, const char* name, bool required
 }
 
 RoleCandidates ThreadInstructions(MetricRole role, const char* name, bool required = false) {
-  return {role, {{name, "instruction", kLanes * kCycleGrain}}, required};
+  return {role, {{name, "instruction", kWarpThreads * kCycleGrain}}, required};
 }
 
 // Those of GH100, all in one pass. Other chips have other names, and bounds that nobody compared

@@ -29,15 +29,7 @@ class PlantedFallTest : public testing::Test {
   void SetUp() override {
     run_.StartRun();
     run_.StartProcess();
-    DevicePeaks peaks;
-    peaks.set_device_uuid(RunBuilder::Uuid());
-    peaks.set_multiprocessors(100);
-    peaks.set_sm_clock_maximum_hz(1e9);
-    peaks.set_dram_bytes_per_second(5e12);
-    DevicePeaks::Pipe* pipe = peaks.add_pipe();
-    pipe->set_data_type("bf16");
-    pipe->set_flops_per_cycle(1000);
-    run_.Send(0, FRAME_DEVICE_PEAKS, peaks);
+    run_.SendPeaks();
     run_.SendKernels({"nvjet_sm90_tst_a"});
     MetricSet set;
     set.set_id(1);

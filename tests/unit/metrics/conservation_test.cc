@@ -44,7 +44,7 @@ class Collector {
       : gpu_(gpu), launches_(gpu.LaunchesOf(program)), traced_ns_(traced_ns) {
     run_.StartRun();
     run_.StartProcess();
-    SendPeaks();
+    run_.SendPeaks();
     std::vector<std::string> names;
     for (const KernelInTurns& kernel : kernels) names.push_back(kernel.name);
     run_.SendKernels(names);
@@ -64,18 +64,6 @@ class Collector {
   const MetricsSnapshot& snapshot() const { return snapshot_; }
 
  private:
-  void SendPeaks() {
-    DevicePeaks peaks;
-    peaks.set_device_uuid(RunBuilder::Uuid());
-    peaks.set_multiprocessors(100);
-    peaks.set_sm_clock_maximum_hz(1e9);
-    peaks.set_dram_bytes_per_second(5e12);
-    DevicePeaks::Pipe* pipe = peaks.add_pipe();
-    pipe->set_data_type("bf16");
-    pipe->set_flops_per_cycle(1000);
-    run_.Send(0, FRAME_DEVICE_PEAKS, peaks);
-  }
-
   void SendMetricSet() {
     MetricSet set;
     set.set_id(1);
