@@ -85,7 +85,8 @@ UniqueFd OpenMapping(int root, const CodeMapping& mapping, bool of_own_user) {
   // Stacked file systems may tell another inode here than there.
   if (status.st_ino != mapping.inode && !of_own_user) return {};
   if (!of_own_user && IsServedByAProcess(place.get())) return {};
-  return UniqueFd(open(absl::StrCat("/proc/self/fd/", place.get()).c_str(), O_RDONLY | O_CLOEXEC));
+  return UniqueFd(
+      open(absl::StrCat("/proc/self/fd/", place.get()).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 }
 
 std::vector<UniqueFd> MappedLibraries::OpenNew(pid_t pid,

@@ -97,8 +97,16 @@ TEST(KernelCodeTableTest, IsBounded) {
     EXPECT_TRUE(table.Add(std::to_string(i), 90, words));
   }
   EXPECT_FALSE(table.Add("one more", 90, words));
-  KernelCodeTable of_words;
-  EXPECT_FALSE(of_words.Add("large", 90, std::vector<uint32_t>(KernelCodeTable::kMostWords + 1)));
+}
+
+TEST(KernelCodeTableTest, HoldsSoMuchOfLargeCode) {
+  KernelCode code;
+  code.blocks.resize(kMostCodeBlocks);
+  const std::vector<uint32_t> words = PackCode(code);
+  const size_t room = KernelCodeTable::kMostWords / words.size();
+  KernelCodeTable table;
+  for (size_t i = 0; i < room; ++i) ASSERT_TRUE(table.Add(std::to_string(i), 90, words));
+  EXPECT_FALSE(table.Add("one more", 90, words));
 }
 
 }  // namespace
