@@ -12,6 +12,7 @@ from harness import EndToEndTest, TIME_LIMIT_S, UTLZ
 from profile_frames import batches_of_samples, windows_begun
 
 TICK = "_Z4tickPf"
+HUM = "_Z3humPf"
 BYTES_OF_A_TICK = 4e6
 # One a window.
 ENOUGH_BATCHES = 5
@@ -66,11 +67,11 @@ class WindowsTest(AttachTest):
     def test_two_processes_on_one_gpu_are_traced_together(self):
         programs = [self.start(), self.start()]
         for program in programs:
-            program.do("busy 2")
+            program.do("busy 3")
         report = self.attach_once(*programs)
-        # Kernels of both were seen at the same time, so they were traced in the same windows; whose
-        # bytes the samples hold is then not known.
-        [kernel] = [kernel for kernel in report["kernels"] if kernel["mangled_name"] == TICK]
+        # Each keeps the GPU busy. Kernels of both were seen at the same time, so they were traced in the
+        # same windows; whose bytes the samples hold is then not known.
+        [kernel] = [kernel for kernel in report["kernels"] if kernel["mangled_name"] == HUM]
         self.assertEqual(set(kernel["pids"]), {program.pid for program in programs})
         self.assertIn("another process", kernel.get("withheld_reason", ""), report["capture"])
         self.assertNotIn("dram_bytes", kernel)

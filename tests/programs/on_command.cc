@@ -12,6 +12,7 @@
 //   own N       launches a third one N times in a context of the program's own
 //   busy 1, 0   a thread that launches without end, on or off      {"done":launches so far}
 //   busy 2      the same with many short kernels, dear to trace
+//   busy 3      the same with as many that leave the GPU hardly idle
 //   fork 1, 0   a child that waits for its end, begun or ended     {"done":its identifier}
 //   brief       a child that exits, and its end                    {"done":its status}
 //   close N     closes every descriptor from N on                  {"done":N}
@@ -48,11 +49,13 @@ namespace utlz::fake {
 namespace {
 
 constexpr size_t kTick = 3;
+constexpr size_t kHum = 4;
 
 const std::vector<KernelImage>& Kernels() {
   static const std::vector<KernelImage> kernels = [] {
     std::vector<KernelImage> made = CommonKernels();
     made.push_back({.name = "_Z4tickPf", .duration_ns = 1'000, .dram_read_bytes = 4e6});
+    made.push_back({.name = "_Z3humPf", .duration_ns = 20'000, .dram_read_bytes = 4e6});
     return made;
   }();
   return kernels;
@@ -136,7 +139,7 @@ class Program {
 
   uint64_t SetBusy(uint64_t how) {
     if (how != 0 && !thread_.joinable()) {
-      const size_t kernel = how == 1 ? 2 : kTick;
+      const size_t kernel = how == 1 ? 2 : how == 2 ? kTick : kHum;
       const uint64_t launches = how == 1 ? 10 : 50;
       stop_ = false;
       thread_ = std::thread([this, kernel, launches] {
