@@ -18,7 +18,9 @@ run: program ## Install what is missing, build, and profile: a CUDA program, or 
 	build/release/bin/utlz demo
 
 .PHONY: test
-test: packages-test release ## Install, build, and run every test that this machine can run
+test: packages-test ## Install, build, and run every test that this machine can run
+	cmake --preset release
+	cmake --build --preset release --parallel $(PARALLEL)
 	tools/dev/run_tests release
 
 .PHONY: program
@@ -29,7 +31,7 @@ program: packages-build ## Build what is installed, and no tests, into build/rel
 .PHONY: release
 release: packages-build ## Build everything, tests and benches too, into build/release
 	cmake --preset release
-	cmake --build --preset release --parallel $(PARALLEL)
+	cmake --build --preset release --parallel $(PARALLEL) --target all benches
 
 .PHONY: asan
 asan: packages-test ## Build and test under AddressSanitizer and UBSan
