@@ -9,14 +9,7 @@ inline constexpr double kFewSamples = 0.02;
 // Of kernel time: if so much has no counters, those of the rest say little of the whole.
 inline constexpr double kMostlyUncounted = 0.5;
 
-// Of `message`, a CaptureSummary. An interval as wide as what it is of says less than the estimate
-// from what a launch costs.
-template <typename Message>
-bool IsSlowdownMeasured(const Message& message) {
-  return message.has_measured_cost_share() &&
-         message.measured_cost_error_share() < message.measured_cost_share();
-}
-
+// Of `message`, a CaptureSummary.
 template <typename Message>
 bool AreHardlySampled(const Message& message) {
   return message.has_steps_sampled_share() && message.steps_sampled_share() < kFewSamples;

@@ -13,6 +13,7 @@
 namespace utlz::agent {
 
 bool Agent::Start(const char* socket_path, const RunToken* token) {
+  const uint64_t begun_ns = MonotonicNs();
   if (!Connect(socket_path, token)) return false;
   // The way out is open from here on: the collector hears why, also where tracing never begins.
   if (!recording_.CreateRecorder() || !recording_.StartCupti({})) {
@@ -20,6 +21,7 @@ bool Agent::Start(const char* socket_path, const RunToken* token) {
     return false;
   }
   if (!recording_.StartTracing()) return false;
+  recording_.reports().CountStart(MonotonicNs() - begun_ns);
   if (StartThread(RunThreadMain, this, kRunThreadName)) return true;
   recording_.AbandonTracing();
   return false;
@@ -52,6 +54,7 @@ void Agent::Run() {
 }
 
 bool Agent::StartForService(const char* path) {
+  const uint64_t begun_ns = MonotonicNs();
   if (!service_.Open(path)) return false;
   const bool met = service_.Meet();
   if (met && !StartWithService()) {
@@ -59,6 +62,7 @@ bool Agent::StartForService(const char* path) {
     return false;
   }
   if (!met) attachments_.BeAlone();
+  recording_.reports().CountStart(MonotonicNs() - begun_ns);
   // From here on as between the attachments of tools.
   recording_.ServeAttachments();
   if (StartThread(ServiceThreadMain, this, kRunThreadName)) return true;

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "inject/base/clock.h"
+
 namespace utlz::agent {
 namespace {
 
@@ -21,6 +23,12 @@ void ProcessEnd::OnMainThreadEnds() {
 }
 
 void ProcessEnd::OnExitBegins() {
+  const uint64_t begun_ns = MonotonicNs();
+  EndTracing();
+  delay_ns_ += MonotonicNs() - begun_ns;
+}
+
+void ProcessEnd::EndTracing() {
   if (turns_.ended() || (!recording_.serves_attachments() && !recording_.active())) return;
   if (!EndTurns() || !recording_.active()) return;
   recording_.EndRangesAtExit();
@@ -30,7 +38,7 @@ void ProcessEnd::OnExitBegins() {
 void ProcessEnd::OnExit() {
   if (over_.exchange(true)) return;
   OnExitBegins();
-  if (recording_.active()) recording_.HandOverAtExit();
+  if (recording_.active()) recording_.HandOverAtExit(delay_ns_);
 }
 
 // CUDA is taken down after this, and a call into it from our thread would end in a crash. False

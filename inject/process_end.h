@@ -2,7 +2,8 @@
 // are torn down, and our thread is out of them by then
 // (docs/decisions/0020-ranges-end-before-the-libraries-they-use.md).
 //
-// The thread that ends calls it. The agent's thread calls BeginsTracing, FinishedBeginning and near.
+// The thread that ends calls it. The agent's thread calls BeginsTracing, FinishedBeginning and
+// near.
 #ifndef UTLZ_INJECT_PROCESS_END_H_
 #define UTLZ_INJECT_PROCESS_END_H_
 
@@ -34,11 +35,13 @@ class ProcessEnd {
 
  private:
   bool EndTurns();
+  void EndTracing();
 
   Turns& turns_;
   Recording& recording_;
   std::atomic<bool> begins_tracing_{false};
   std::atomic<bool> over_{false};
+  uint64_t delay_ns_ = 0;  // how long the process's end waited for us
 };
 
 }  // namespace utlz::agent

@@ -215,13 +215,15 @@ void Recording::OnRegistration() {
   intake_.Flush(cupti::kFlushForced);
 }
 
-void Recording::HandOverAtExit() {
+void Recording::HandOverAtExit(uint64_t delay_ns) {
+  const uint64_t begun_ns = MonotonicNs();
   reports_.SendDevices();
   const bool ours = request_.wanted && client_.Registered();
   if (ours) intake_.Flush(cupti::kFlushForced);
   pacer_.stacks().ReadCompiledCode();
   pacer_.EndGap();
   if (ours && !client_.taken() && request_.budget_ppm != 0) pacer_.CountToTheEnd();
+  reports_.CountEnd(delay_ns + MonotonicNs() - begun_ns);
   pacer_.SendStatus();
   reports_.SendEnd("exit");
 }

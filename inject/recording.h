@@ -2,8 +2,8 @@
 // follows the collector's requests. An agent of `utlz run` has one; an agent that waits for tools,
 // or follows a service, has one after another.
 //
-// The agent calls CreateRecorder, StartCupti and StartTracing in a turn of its thread (turns.h) or in
-// InitializeInjection, and Restart, Turn, EndTracing and End in a turn. The thread that ends the
+// The agent calls CreateRecorder, StartCupti and StartTracing in a turn of its thread (turns.h) or
+// in InitializeInjection, and Restart, Turn, EndTracing and End in a turn. The thread that ends the
 // process calls EndRangesAtExit and HandOverAtExit. CUPTI calls the callbacks on any thread.
 #ifndef UTLZ_INJECT_RECORDING_H_
 #define UTLZ_INJECT_RECORDING_H_
@@ -79,7 +79,8 @@ class Recording {
   // use are torn down before records are handed over for the last time.
   void EndRangesAtExit() { ranges_.EndAtExit(); }
   void GiveUpStacks() { pacer_.GiveUpStacks(); }
-  void HandOverAtExit();
+  // `delay_ns`: for how long the process's end has waited for the agent until now.
+  void HandOverAtExit(uint64_t delay_ns);
   // No ranges from now on.
   void RefuseRanges() { ranges_refused_ = true; }
   bool ranges_refused() const { return ranges_refused_; }

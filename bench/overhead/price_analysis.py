@@ -98,16 +98,21 @@ COLUMNS = (("CPU ÷ reference, median", "all", "thread_ratio"),
            ("the reference itself", "all", "reference"))
 
 
-def claim(runs):
-    """What the reports of this way said: the median over its runs, in per cent."""
+def claim(runs, changed):
+    """What the reports of this way said: medians over its runs, in per cent, and whether that interval
+    holds the median of `changed`, the changes of the mean time that were measured in pairs."""
     reports = [run["report"] for run in runs
-               if (run.get("report") or {}).get("measured_cost_share") is not None]
+               if (run.get("report") or {}).get("slowdown_share") is not None]
     if not reports:
         return "–"
-    stated = statistics.median(report["measured_cost_share"] for report in reports)
-    error = statistics.median(report.get("measured_cost_error_share") or math.nan
+    stated = statistics.median(report["slowdown_share"] for report in reports)
+    error = statistics.median(report.get("slowdown_error_share") or math.nan
                               for report in reports)
-    return f"{100 * stated:.2f} ± {100 * error:.2f} %"
+    text = f"{100 * stated:.2f} ± {100 * error:.2f} %"
+    if not changed:
+        return text
+    apart = abs(statistics.median(changed) - stated) - error
+    return text + (", holds it" if apart <= 0 else f", {100 * apart:.2f} % apart")
 
 
 def others_of(runs):
@@ -130,7 +135,8 @@ def table(load, runs, ways):
         of_way = [run for run in runs if run["way"] == way]
         cells = [cell(changes(runs, way, *column[1:])) for column in COLUMNS]
         name = "alone, against alone beside it" if way == ALONE else way
-        lines.append("| " + " | ".join([name, *cells, others_of(of_way), claim(of_way)]) + " |")
+        lines.append("| " + " | ".join([name, *cells, others_of(of_way),
+                                         claim(of_way, changes(runs, way, "all", "wall_mean"))]) + " |")
     return "\n".join(lines) + "\n"
 
 

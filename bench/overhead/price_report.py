@@ -30,10 +30,11 @@ def report_of(utlz, profile):
              "agent_cost_share", "traced_ns", "end")
     processes = [{name: process.get(name) for name in names}
                  for process in find_key(summary, "processes") or []]
-    return {"measured_cost_share": capture.get("measured_cost_share"),
-            "measured_cost_error_share": capture.get("measured_cost_error_share"),
+    slowdown = capture.get("slowdown") or {}
+    return {"slowdown_share": slowdown.get("share"),
+            "slowdown_error_share": slowdown.get("error_share"),
+            "slowdown_measured": slowdown.get("measured"),
             "windows": capture.get("measured_cost_windows"),
             "traced_share": capture.get("coverage_share"), "launches": capture.get("launches"),
-            "cost_share": capture.get("cost_share"),
             "budget_share": capture.get("overhead_budget_share"), "capture": capture,
             "processes": processes, "notices": find_key(summary, "notices")}

@@ -20,7 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 FAKE_UTLZ = """#!{python}
 import json, pathlib, subprocess, sys
 if sys.argv[1] == "report":
-    print(json.dumps({{"capture": {{"measured_cost_share": 0.004, "coverage_share": 0.2}},
+    print(json.dumps({{"capture": {{"slowdown": {{"share": 0.004}}, "coverage_share": 0.2}},
                       "processes": [{{"launches": 7, "pid": 1}}]}}))
     sys.exit(0)
 split = sys.argv.index("--")
@@ -125,13 +125,20 @@ class PairsTest(unittest.TestCase):
         self.assertEqual([1.0], price_analysis.changes(runs, "default", "all", "wall"))
 
     def test_the_table_states_what_the_report_says_beside_what_was_measured(self):
-        slow = {**run_of("default", 1.1), "report": {"measured_cost_share": 0.004,
-                                                     "measured_cost_error_share": 0.003}}
+        slow = {**run_of("default", 1.1), "report": {"slowdown_share": 0.004,
+                                                     "slowdown_error_share": 0.003}}
         runs = [run_of("alone", 1.0), slow] * 4
         row = next(line for line in price_analysis.table("generate", runs, ["alone", "default"])
                    .splitlines() if line.startswith("| default"))
         self.assertIn("+10.00 % (+10.00 … +10.00; 4)", row)
-        self.assertIn("0.40 ± 0.30 %", row)
+        self.assertIn("0.40 ± 0.30 %, 9.30 % apart", row)
+
+    def test_the_table_says_where_the_report_holds_what_was_measured(self):
+        slow = {**run_of("default", 1.1), "report": {"slowdown_share": 0.08,
+                                                     "slowdown_error_share": 0.03}}
+        runs = [run_of("alone", 1.0), slow] * 4
+        table = price_analysis.table("generate", runs, ["alone", "default"])
+        self.assertIn("8.00 ± 3.00 %, holds it", table)
 
     def test_after_and_before_are_compared_by_their_medians(self):
         change, low, high = price_analysis.change_and_interval([1.0, 1.0, 1.0], [1.1, 1.1, 5.0])
@@ -281,7 +288,7 @@ class WholeBenchTest(unittest.TestCase):
                           "default"], [run["way"] for run in runs])
         self.assertEqual(first["runs"]["fake"], runs[:4])
         self.assertEqual(2, len({run["call"] for run in runs}))
-        self.assertEqual(0.004, runs[1]["report"]["measured_cost_share"])
+        self.assertEqual(0.004, runs[1]["report"]["slowdown_share"])
         self.assertEqual(7, runs[1]["report"]["processes"][0]["launches"])
         for run in runs:
             self.assertEqual(len(run["pieces"]) + 1, len(run["references"]))

@@ -13,13 +13,15 @@ constexpr double kFigureErrorShare = 0.6;
 // A GPU that idles for so long waits for the host throughout (inject/tracing/later_windows.h).
 constexpr double kIdleOfHostBound = 0.3;
 
-double FeltShare(double idle_share) { return std::clamp(idle_share / kIdleOfHostBound, 0.0, 1.0); }
-
 // Older agents do not report the state of their records. After a second window the hook is in.
 RecordsState StateOf(const ProcessState& process) {
   if (process.status.has_records_state()) return process.status.records_state();
   return process.windows.size() > 1 ? RECORDS_IN_WINDOWS : RECORDS_FROM_START;
 }
+
+}  // namespace
+
+double FeltShare(double idle_share) { return std::clamp(idle_share / kIdleOfHostBound, 0.0, 1.0); }
 
 double IdleShareOf(const RunState& state, const Analysis& analysis, const ProcessState& process) {
   double idle_share = 0;
@@ -33,8 +35,6 @@ double IdleShareOf(const RunState& state, const Analysis& analysis, const Proces
   }
   return idle_share;
 }
-
-}  // namespace
 
 std::optional<PresenceCost> PresenceCostOf(const ProcessState& process, double idle_share,
                                            uint64_t now_ns) {

@@ -18,10 +18,16 @@ struct PresenceCost {
   double error_share = 0;  // 95 % interval, ±
   // Kernels were recorded at the start alone.
   bool records_ended = false;
-  double recorded_ns = 0;             // for how long
+  double recorded_ns = 0;  // for how long
   double later_windows_share =
       0;  // what the hook would have cost afterwards, had there been windows
 };
+
+// Of the time of the process's GPU, without kernels and copies: of the GPU that idles most.
+double IdleShareOf(const RunState& state, const Analysis& analysis, const ProcessState& process);
+
+// How much of the host's time such a program waits for, from 0 to 1.
+double FeltShare(double idle_share);
 
 // The process's; nothing where its agent said nothing, or traced throughout. `idle_share`: of the
 // time of its GPU, without kernels and copies.

@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "collector/analysis/agent_cost.h"
-#include "collector/analysis/measured_cost.h"
-#include "collector/analysis/presence_cost.h"
 #include "collector/counters/clock_around_work.h"
-#include "collector/normal_interval.h"
+#include "collector/summary/slowdown_summary.h"
 #include "proto/tracing_cost.h"
 
 namespace utlz {
@@ -152,64 +149,6 @@ void SetStalls(const RunState& state, CaptureSummary* capture) {
   if (most_ns > 0) capture->set_calibration_stall_ns(most_ns);
 }
 
-bool SlowdownTakenOut(const Analysis& analysis) {
-  return std::any_of(analysis.devices.begin(), analysis.devices.end(),
-                     [](const DeviceAnalysis& device) { return device.part.slowdown_ns > 0; });
-}
-
-// Of the GPU where it is most.
-std::optional<MeasuredCost> MeasuredOnADevice(const RunState& state) {
-  std::optional<MeasuredCost> most;
-  for (uint32_t i = 0; i < state.devices.size(); ++i) {
-    const std::optional<MeasuredCost> cost = MeasureCostOn(state, i);
-    if (!cost.has_value()) continue;
-    if (!most.has_value() || cost->window_share > most->window_share) most = cost;
-  }
-  return most;
-}
-
-// By what a record costs elsewhere, but no more than what was measured leaves possible.
-void EstimateSlowdown(const RunState& state, const Analysis& analysis, CaptureSummary* capture) {
-  double window_ns = 0;
-  double kernel_share = 0;
-  for (const DeviceAnalysis& device : analysis.devices) {
-    window_ns += device.part.TimeNs();
-    kernel_share = std::max(kernel_share, device.part.kernel_share);
-  }
-  const double cost_ns = kernel_share * RecordsCostNs(state);
-  if (window_ns <= 0 || cost_ns <= 0) return;
-  double share = std::min(1.0, cost_ns / window_ns);
-  if (const auto measured = MeasuredOnADevice(state); measured.has_value()) {
-    const double most = measured->window_share + kNormal95 * measured->window_standard_error;
-    share = std::clamp(most, 0.0, share);
-  }
-  capture->set_steady_state_slowdown_share(share);
-}
-
-void SetPresenceCost(const RunState& state, const Analysis& analysis, CaptureSummary* capture) {
-  const auto presence = PresenceCostOf(state, analysis);
-  if (!presence.has_value()) return;
-  capture->set_presence_cost_share(presence->share);
-  capture->set_presence_cost_error_share(presence->error_share);
-  if (!presence->records_ended) return;
-  capture->set_records_ended_after_ns(presence->recorded_ns);
-  capture->set_later_windows_cost_share(presence->later_windows_share);
-}
-
-void SetCost(const RunState& state, const Analysis& analysis, CaptureSummary* capture) {
-  if (!SlowdownTakenOut(analysis)) EstimateSlowdown(state, analysis, capture);
-  if (const auto measured = MeasureCost(state); measured.has_value()) {
-    // Tracing speeds nothing up: less than nothing is nothing, within its error.
-    capture->set_measured_cost_share(std::max(0.0, measured->share));
-    capture->set_measured_cost_error_share(kNormal95 * measured->standard_error);
-    capture->set_measured_cost_windows(measured->windows);
-  }
-  SetPresenceCost(state, analysis, capture);
-  if (!capture->has_agent_cost_share()) return;
-  capture->set_cost_share(capture->agent_cost_share() + capture->sampling_cost_share() +
-                          capture->presence_cost_share());
-}
-
 // Of the kernels' time in the steady part, as all shares are; communication moves other devices'
 // bytes.
 void SetUncounted(const Analysis& analysis, CaptureSummary* capture) {
@@ -236,11 +175,11 @@ void SummarizeCapture(const RunState& state, const Analysis& analysis, Summary* 
   SetProcesses(state, *summary, capture);
   SetSampling(state, analysis, capture);
   SetStepsSampled(state, analysis, capture);
-  SetCost(state, analysis, capture);
-  SetUncounted(analysis, capture);
   if (state.run_start.has_value() && state.run_start->overhead_budget_ppm() > 0) {
     capture->set_overhead_budget_share(state.run_start->overhead_budget_ppm() * 1e-6);
   }
+  SummarizeSlowdown(state, analysis, capture);
+  SetUncounted(analysis, capture);
   capture->set_frames_refused(state.frames_refused);
   if (state.bytes_unreadable > 0) capture->set_bytes_unreadable(state.bytes_unreadable);
   if (state.ranges.ranges() + state.ranges.discarded() > 0) {

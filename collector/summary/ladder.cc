@@ -9,6 +9,7 @@
 #include "collector/capture_trust.h"
 #include "collector/summary/steady_state_summary.h"
 #include "collector/text/number_text.h"
+#include "collector/text/slowdown_text.h"
 
 namespace utlz {
 namespace {
@@ -29,8 +30,8 @@ struct Parts {
   // Of the time in which compute kernels ran.
   double roofline_ns = 0;  // at their rooflines, unknown ones as measured
   double roofline_variance = 0;
-  double peak_ns = 0;      // what their tensor FLOPs need, unknown ones as measured
-  double kept_ns = 0;      // of unknown ones
+  double peak_ns = 0;  // what their tensor FLOPs need, unknown ones as measured
+  double kept_ns = 0;  // of unknown ones
   double tensor_ns = 0;
   double memory_bound_ns = 0;
   double compute_bound_ns = 0;
@@ -158,9 +159,9 @@ std::string ProblemOf(const Parts& parts) {
     return "communication-bound";
   }
   if (idle_ns >= kMuchIdle * parts.window_ns) {
-    return std::max_element(std::begin(idle), std::end(idle), [](const auto& a, const auto& b) {
-             return a.time_ns < b.time_ns;
-           })->name;
+    return std::max_element(std::begin(idle), std::end(idle),
+                            [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; })
+        ->name;
   }
   if (parts.kept_ns > kEnoughKnown * parts.compute_ns) return {};
   const double enough_ns = kMostOfKernels * (parts.compute_ns - parts.kept_ns);
@@ -168,26 +169,6 @@ std::string ProblemOf(const Parts& parts) {
   if (parts.compute_bound_ns >= enough_ns) return "compute-bound";
   if (parts.latency_bound_ns >= enough_ns) return "latency-bound";
   return "balanced";
-}
-
-// Of what is not measured the steps' own share is said: over a long start-up tracing costs little.
-std::string CostText(const CaptureSummary& capture) {
-  double cost = std::max(capture.cost_share(), capture.steady_state_slowdown_share());
-  std::string text = "estimated slowdown " + PercentText(cost);
-  if (IsSlowdownMeasured(capture)) {
-    // Windows are compared with the gaps beside them, in which CUPTI is present too.
-    cost = capture.measured_cost_share() + capture.presence_cost_share();
-    const std::string kind = capture.presence_cost_share() > 0 ? "estimated" : "measured";
-    text = kind + " slowdown " + PercentText(cost) + " ± " +
-           PercentText(std::hypot(capture.measured_cost_error_share(),
-                                  capture.presence_cost_error_share()));
-  } else if (!capture.has_cost_share()) {
-    return {};
-  }
-  if (capture.has_overhead_budget_share() && cost > capture.overhead_budget_share()) {
-    text += " (over the budget of " + PercentText(capture.overhead_budget_share()) + ")";
-  }
-  return text;
 }
 
 // What counters say of steps rests on the samples in them, however many there are before.
@@ -226,7 +207,9 @@ std::string TrustOf(const Parts& parts, const Summary& summary) {
       texts.insert(texts.begin(), sampled);
     }
   }
-  if (const std::string cost = CostText(summary.capture()); !cost.empty()) texts.push_back(cost);
+  if (const std::string slowdown = SlowdownText(summary.capture()); !slowdown.empty()) {
+    texts.push_back(slowdown);
+  }
   std::string text;
   for (const std::string& part : texts) text += (text.empty() ? "" : "; ") + part;
   return text;

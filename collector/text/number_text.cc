@@ -80,6 +80,10 @@ std::string PercentText(std::optional<double> share) {
   return Known(share) ? Fixed(std::fmin(*share * 100, 99999), 1) + " %" : kUnknown;
 }
 
+std::string PercentWithErrorText(double share, double error_share) {
+  return PercentText(share) + " ± " + (error_share < 0.0005 ? "<0.1 %" : PercentText(error_share));
+}
+
 std::string ShortPercentText(std::optional<double> share) {
   if (!Known(share)) return kUnknown;
   if (*share > 0 && *share < 0.005) return "<1%";

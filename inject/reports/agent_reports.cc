@@ -20,6 +20,7 @@ static_assert(static_cast<uint32_t>(NoStack::kNotSubscribed) == wire::kNoStackNo
 void AgentReports::Restart() {
   devices_sent_ = 0;
   thread_cpu_ns_ = 0;
+  start_delay_ns_ = 0;
   earlier_cpu_ns_ = ThreadCpuNs();
 }
 
@@ -118,6 +119,8 @@ void AgentReports::SendStatus(const TracingStatus& tracing) {
   out.Uint(field::kNoBackward, static_cast<uint64_t>(tracing.no_backward));
   out.Uint(field::kBackwardCalls, stacks.backward.calls);
   out.Uint(field::kBackwardCallsWithout, stacks.backward.without);
+  out.Uint(field::kStartDelayNs, start_delay_ns_.load(std::memory_order_relaxed));
+  out.Uint(field::kEndDelayNs, end_delay_ns_.load(std::memory_order_relaxed));
   const uint64_t flushed_ns = producer.flushed_until_ns.load(std::memory_order_relaxed);
   if (flushed_ns != 0) out.Fixed64(field::kFlushedUntilNs, flushed_ns);
   recorder.Send(wire::kFrameAgentStatus, *message);

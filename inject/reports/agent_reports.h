@@ -35,6 +35,9 @@ class AgentReports {
   void Restart();
 
   void SendIdentity();
+  // For how long the agent kept a thread of the program: at cuInit, and at the process's end.
+  void CountStart(uint64_t ns) { start_delay_ns_.store(ns, std::memory_order_relaxed); }
+  void CountEnd(uint64_t ns) { end_delay_ns_.store(ns, std::memory_order_relaxed); }
   // Once, as soon as the driver says what there is.
   void SendDevices();
   void SendStatus(const TracingStatus& tracing);
@@ -52,6 +55,8 @@ class AgentReports {
   RingWriter& ring_;
   std::atomic<int> devices_sent_{0};
   std::atomic<uint64_t> thread_cpu_ns_{0};
+  std::atomic<uint64_t> start_delay_ns_{0};
+  std::atomic<uint64_t> end_delay_ns_{0};
   uint64_t earlier_cpu_ns_ = 0;  // of our thread, before this attachment
 };
 

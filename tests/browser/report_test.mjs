@@ -24,7 +24,9 @@ test("says what the figures are of, what was not counted and what was executed i
   summary.steady_state = { scope: "steps", start_ns: 8.5e9, end_ns: 16.3e9, time_ns: 6.8e9, pauses: 2,
     pause_time_ns: 1e9 };
   Object.assign(summary.devices[0], { run_gpu_busy_share: 0.6, run_hfu: 0.24 });
-  Object.assign(summary.capture, { cost_share: 0.009, launches_implausible: 37,
+  Object.assign(summary.capture, { launches_implausible: 37,
+    slowdown: { share: 0.009, error_share: 0.004, tracing_share: 0.006, sampling_share: 0.003,
+      presence_share: 0, steps_share: 0.035, steps_error_share: 0.02 },
     kernel_time_without_counters_share: 0.71, samples_untraced: 650000 });
   Object.assign(summary.efficiency, { attainable_hfu_measured: 0.72, gap: [
     { name: "padding", share: 0.25, meaning: "tokens that mean nothing" },
@@ -39,7 +41,10 @@ test("says what the figures are of, what was not counted and what was executed i
     assert.match(head, /HFU at measured ceilings72\s%/);
     const capture = await page.locator("#capture").textContent();
     assert.match(capture, /71\s% of the kernel time has no counters.*650,000 of the samples/);
-    assert.match(capture, /estimated slowdown in all \(counts elsewhere\)0.9\s%/);
+    assert.match(capture, /estimated slowdown of the run0.9\s% ± 0.4\s%/);
+    assert.match(capture, /estimated slowdown of the steps3.5\s% ± 2.0\s%/);
+    assert.match(capture, /of the run, by tracing0.6\s%of the run, by sampling0.3\s%/);
+    assert.doesNotMatch(capture, /presence/);
     assert.match(capture, /launches whose times cannot be true37/);
     assert.match(head, /HFU39\s% ± 0.8\s%/);
     assert.match(head, /Images2.16\sk\/s/);

@@ -25,6 +25,19 @@ class EndingsTest(EndToEndTest):
     def test_exit(self):
         self.ends("exit", 7)
 
+    def delayed_ns(self, scenario):
+        """How long the agent kept the program's threads, as a share of no less than its life."""
+        run = self.run_program("ending", "return", environment=self.environment(scenario))
+        report = self.report(run)
+        slowdown = report["capture"]["slowdown"]
+        self.assertGreaterEqual(slowdown["share"], slowdown["start_and_end_share"])
+        return slowdown["start_and_end_share"] * report["run"]["wall_ns"]
+
+    def test_what_start_and_end_took_is_part_of_the_slowdown(self):
+        self.assertGreater(self.delayed_ns("instant=1"), 0)
+        self.assertGreaterEqual(self.delayed_ns("instant=1,register_ms=300"), 0.3e9)
+        self.assertGreaterEqual(self.delayed_ns("instant=1,flush_ms=300"), 0.3e9)
+
     def test_quick_exit(self):
         self.ends("quick_exit", 11)
 

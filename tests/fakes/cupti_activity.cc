@@ -24,18 +24,28 @@ size_t KernelRecordBytes() {
 
 size_t RecordBytes(uint32_t kind) {
   switch (kind) {
-    case kActivityMemcpy: return sizeof(MemcpyRecord);
-    case kActivityMemset: return sizeof(MemsetRecord);
+    case kActivityMemcpy:
+      return sizeof(MemcpyRecord);
+    case kActivityMemset:
+      return sizeof(MemsetRecord);
     case kActivityKernel:
-    case kActivityConcurrentKernel: return KernelRecordBytes();
+    case kActivityConcurrentKernel:
+      return KernelRecordBytes();
     case kActivityDriver:
-    case kActivityRuntime: return sizeof(ApiRecord);
-    case kActivityContext: return sizeof(ContextRecord);
-    case kActivityMarker: return sizeof(MarkerRecord);
-    case kActivityOverhead: return sizeof(OverheadRecord);
-    case kActivityStream: return sizeof(StreamRecord);
-    case kActivityGraphTrace: return sizeof(GraphTraceRecord);
-    default: Misuse("a buffer holds a record of unknown kind: not one of ours");
+    case kActivityRuntime:
+      return sizeof(ApiRecord);
+    case kActivityContext:
+      return sizeof(ContextRecord);
+    case kActivityMarker:
+      return sizeof(MarkerRecord);
+    case kActivityOverhead:
+      return sizeof(OverheadRecord);
+    case kActivityStream:
+      return sizeof(StreamRecord);
+    case kActivityGraphTrace:
+      return sizeof(GraphTraceRecord);
+    default:
+      Misuse("a buffer holds a record of unknown kind: not one of ours");
   }
 }
 
@@ -88,13 +98,27 @@ CuptiResult cuptiActivityRegisterTimestampCallback(uint64_t (*ticks)()) {
 
 CuptiResult cuptiGetResultString(CuptiResult result, const char** text) {
   switch (result) {
-    case kCuptiSuccess: *text = "CUPTI_SUCCESS"; break;
-    case kCuptiInvalidParameter: *text = "CUPTI_ERROR_INVALID_PARAMETER"; break;
-    case kCuptiInvalidOperation: *text = "CUPTI_ERROR_INVALID_OPERATION"; break;
-    case kCuptiHardwareBusy: *text = "CUPTI_ERROR_HARDWARE_BUSY"; break;
-    case kCuptiInsufficientPrivileges: *text = "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"; break;
-    case kCuptiMultipleSubscribers: *text = "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED"; break;
-    default: *text = "CUPTI_ERROR_UNKNOWN"; break;
+    case kCuptiSuccess:
+      *text = "CUPTI_SUCCESS";
+      break;
+    case kCuptiInvalidParameter:
+      *text = "CUPTI_ERROR_INVALID_PARAMETER";
+      break;
+    case kCuptiInvalidOperation:
+      *text = "CUPTI_ERROR_INVALID_OPERATION";
+      break;
+    case kCuptiHardwareBusy:
+      *text = "CUPTI_ERROR_HARDWARE_BUSY";
+      break;
+    case kCuptiInsufficientPrivileges:
+      *text = "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES";
+      break;
+    case kCuptiMultipleSubscribers:
+      *text = "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED";
+      break;
+    default:
+      *text = "CUPTI_ERROR_UNKNOWN";
+      break;
   }
   return kCuptiSuccess;
 }
@@ -166,6 +190,8 @@ CuptiResult cuptiActivityDisable(uint32_t kind) {
 CuptiResult cuptiActivityFlushAll(uint32_t flag) {
   if (const CuptiResult arranged = ArrangedResult("cuptiActivityFlushAll")) return arranged;
   if (!ActivityQueue::Instance().has_callbacks()) return kCuptiInvalidOperation;
+  if (flag != 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(ScenarioNumber("flush_ms", 0)));
   ActivityQueue::Instance().Flush(flag != 0);
   return kCuptiSuccess;
 }

@@ -4,6 +4,7 @@
 
 #include "collector/capture_trust.h"
 #include "collector/text/number_text.h"
+#include "collector/text/slowdown_text.h"
 
 namespace utlz {
 namespace {
@@ -133,19 +134,9 @@ std::string DescribeCapture(const Summary& summary) {
     line += " · traced " + PercentText(capture.coverage_share()) + " from first to last window";
   }
   if (const std::string clocks = DescribeClocks(summary); !clocks.empty()) line += " · " + clocks;
-  if (IsSlowdownMeasured(capture)) {
-    line += " · slowdown by windows measured " + PercentText(capture.measured_cost_share()) +
-            " ± " + PercentText(capture.measured_cost_error_share());
-  } else if (capture.has_cost_share()) {
-    line += " · slowdown estimated ";
-    if (capture.steady_state_slowdown_share() > capture.cost_share()) {
-      line += PercentText(capture.steady_state_slowdown_share()) + " of the steps, ";
-    }
-    line += PercentText(capture.cost_share()) + " of the run";
-  }
-  if ((IsSlowdownMeasured(capture) || capture.has_cost_share()) &&
-      capture.has_overhead_budget_share()) {
-    line += " (budget " + PercentText(capture.overhead_budget_share()) + ")";
+  if (const std::string slowdown = SlowdownText(capture); !slowdown.empty()) {
+    line += " · " + slowdown;
+    if (const std::string parts = SlowdownPartsText(capture); !parts.empty()) line += ", " + parts;
   }
   if (capture.has_calibration_stall_ns()) {
     line += " · calibrating held the program up for " + TimeText(capture.calibration_stall_ns()) +

@@ -53,15 +53,24 @@ TEST_F(CaptureSummaryTest, WhatTracingAddsIsEstimatedWhereItIsNotMeasured) {
 }
 
 // A long start-up makes tracing look cheap.
-TEST_F(CaptureSummaryTest, TheCostThatIsSaidFirstIsThatOfTheSteps) {
+TEST_F(CaptureSummaryTest, TheCostOfTheStepsIsSaidBesideThatOfTheRun) {
+  process_.info.set_start_time_ns(kRunStartNs);
+  state_.run_start.emplace();
+  state_.run_start->set_time_ns(kRunStartNs);
+  state_.run_start->set_overhead_budget_ppm(10'000);
+  state_.run_end.emplace();
+  state_.run_end->set_time_ns(kRunStartNs + 1000 * kMillisecond);
   Summary summary;
   SummarizeCapture(state_, analysis_, &summary);
-  ASSERT_NEAR(summary.capture().steady_state_slowdown_share(), 0.05, 1e-9);
-  summary.mutable_capture()->set_cost_share(0.007);
-  summary.mutable_capture()->set_overhead_budget_share(0.01);
+  const SlowdownSummary& slowdown = summary.capture().slowdown();
+  EXPECT_NEAR(slowdown.share(), 0.001, 1e-9);
+  EXPECT_NEAR(slowdown.steps_share(), 0.05, 1e-9);
+  EXPECT_TRUE(slowdown.over_budget());
   SummarizeLadder(state_, analysis_, &summary);
-  EXPECT_NE(summary.trust().find("estimated slowdown 5.0 % (over the budget of 1.0 %)"),
-            std::string::npos)
+  EXPECT_NE(
+      summary.trust().find("estimated slowdown 0.1 % ± 0.1 % of the run, 5.0 % ± 5.0 % of the "
+                           "steps (over the budget of 1.0 %)"),
+      std::string::npos)
       << summary.trust();
 }
 

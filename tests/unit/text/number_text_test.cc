@@ -10,6 +10,8 @@ namespace {
 
 TEST(NumberTextTest, ReadsAsPeopleWrite) {
   EXPECT_EQ(PercentText(0.1234), "12.3 %");
+  EXPECT_EQ(PercentWithErrorText(0.1234, 0.01), "12.3 % ± 1.0 %");
+  EXPECT_EQ(PercentWithErrorText(0.1234, 0.0004), "12.3 % ± <0.1 %");
   EXPECT_EQ(PrefixedText(9.494e14, "FLOP/s"), "949 TFLOP/s");
   EXPECT_EQ(PrefixedText(3.57e9, "B"), "3.57 GB");
   EXPECT_EQ(PrefixedText(8'420'000, "B"), "8.42 MB");

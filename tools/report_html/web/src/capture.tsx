@@ -1,7 +1,7 @@
 import { useReport } from "./context";
 import * as format from "./format";
 import { Section } from "./section";
-import type { Capture, Device } from "./summary";
+import type { Capture, Device, Slowdown as SlowdownParts } from "./summary";
 
 type Rule = [field: keyof Capture, label: string, text: (value?: number) => string];
 
@@ -25,12 +25,6 @@ const RULES: Rule[] = [
   ["samples_implausible", "samples of more than the GPU can count", format.count],
   ["launches_implausible", "launches whose times cannot be true", format.count],
   ["copies_implausible", "copies whose times cannot be true", format.count],
-  ["measured_cost_share", "measured slowdown, start-up left out (counts where its ± is smaller)", format.share],
-  ["measured_cost_error_share", "± of the measured slowdown", format.share],
-  ["steady_state_slowdown_share", "of the time shown, taken by tracing (estimate)", format.share],
-  ["cost_share", "estimated slowdown in all (counts elsewhere)", format.share],
-  ["agent_cost_share", "of it, by tracing", format.share],
-  ["sampling_cost_share", "of it, by sampling", format.share],
   ["overhead_budget_share", "overhead budget", format.share],
   ["sampler_cpu_share", "of one CPU core, used by the sampler", format.share],
   ["wire_bytes", "bytes recorded", format.bytes],
@@ -42,11 +36,28 @@ const RULES: Rule[] = [
   ["lost_at_most_ns", "lost of a vanished process, at most", format.time],
 ];
 
+// By how much utlz slowed the program: the same figure as everywhere in the report, and its parts.
+function slowdownFacts(slowdown?: SlowdownParts): string[][] {
+  if (slowdown === undefined) return [];
+  const parts: [label: string, share?: number, error?: number][] = [
+    [slowdown.measured ? "measured slowdown of the run" : "estimated slowdown of the run",
+      slowdown.share, slowdown.error_share],
+    ["estimated slowdown of the steps", slowdown.steps_share, slowdown.steps_error_share],
+    [slowdown.measured ? "of the run, by tracing and sampling" : "of the run, by tracing",
+      slowdown.tracing_share],
+    ["of the run, by sampling", slowdown.sampling_share],
+    ["of the run, by CUPTI's presence", slowdown.presence_share],
+    ["of the run, at start and end", slowdown.start_and_end_share],
+  ];
+  return parts.filter(([, share]) => typeof share === "number" && share > 0).map(
+    ([label, share, error]) => [label, format.share(share) + (error === undefined ? "" : ` ± ${format.shareError(error)}`)]);
+}
+
 function CaptureFacts({ capture }: { capture: Capture }) {
   const facts = RULES.flatMap(([field, label, text]) => {
     const value = capture[field];
     return typeof value === "number" ? [[label, text(value)]] : [];
-  });
+  }).concat(slowdownFacts(capture.slowdown));
   return (
     <dl class="facts">
       {facts.map(([label, value]) => <div><dt>{label}</dt><dd>{value}</dd></div>)}

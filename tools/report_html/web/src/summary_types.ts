@@ -309,6 +309,20 @@ export interface Capture {
   records_ended_after_ns?: number;
   later_windows_cost_share?: number;
   steps_sampled_share?: number;
+  slowdown?: Slowdown;
+}
+
+export interface Slowdown {
+  share?: number;
+  error_share?: number;
+  measured?: boolean;
+  over_budget?: boolean;
+  tracing_share?: number;
+  sampling_share?: number;
+  presence_share?: number;
+  start_and_end_share?: number;
+  steps_share?: number;
+  steps_error_share?: number;
 }
 
 export interface Waterfall {

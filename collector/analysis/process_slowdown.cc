@@ -1,0 +1,99 @@
+#include "collector/analysis/process_slowdown.h"
+
+#include <algorithm>
+
+#include "collector/analysis/agent_cost.h"
+#include "collector/analysis/measured_cost.h"
+#include "collector/analysis/presence_cost.h"
+#include "collector/normal_interval.h"
+#include "collector/run/untraced_time.h"
+#include "proto/tracing_cost.h"
+
+namespace utlz {
+namespace {
+
+// By how much what a launch or a graph's node costs differs between programs and hosts, as a share
+// of the figure: 330 to 1,220 ns a node were seen.
+constexpr double kFigureErrorShare = 0.6;
+
+double SampledNs(const RunState& state, const ProcessState& process) {
+  double most_ns = 0;
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    if (!Uses(process, i)) continue;
+    const DeviceState& device = state.devices[i];
+    const uint64_t told_ns = device.status.has_value() ? device.status->sampling_ns() : 0;
+    most_ns = std::max(
+        most_ns, static_cast<double>(std::max<uint64_t>(device.samples.sampled_ns(), told_ns)));
+  }
+  return most_ns;
+}
+
+// The first window, a program's start, has no gap before it and is in no measurement.
+double ShareOfFirstWindow(const ProcessState& process, double tracing_share) {
+  const uint64_t recorded = process.status.operations_recorded();
+  if (process.windows.empty() || recorded == 0) return 0;
+  const auto in_first = static_cast<double>(process.windows[0].recorded);
+  return tracing_share * std::min(1.0, in_first / static_cast<double>(recorded));
+}
+
+// Where the windows tell more than the estimate does.
+void Measure(const ProcessState& process, double felt_share, ProcessSlowdown* slowdown) {
+  const std::optional<MeasuredCost> measured = MeasureCost(process.windows);
+  if (!measured.has_value()) return;
+  const double first_share = ShareOfFirstWindow(process, slowdown->tracing.share);
+  // Tracing speeds nothing up: less than nothing is nothing, within its error.
+  const SlowdownPart part{
+      std::max(0.0, measured->share) + first_share,
+      kNormal95 * measured->standard_error + EstimateErrorShare(felt_share) * first_share};
+  const double estimated_error = slowdown->tracing.error_share + slowdown->sampling.error_share;
+  if (part.error_share >= estimated_error) return;
+  slowdown->measured = true;
+  slowdown->tracing = part;
+  slowdown->sampling = {};
+}
+
+}  // namespace
+
+SlowdownPart ProcessSlowdown::InAll() const {
+  return {tracing.share + sampling.share + presence.share + start_and_end_share,
+          tracing.error_share + sampling.error_share + presence.error_share};
+}
+
+double EstimateErrorShare(double felt_share) { return 1 - (1 - kFigureErrorShare) * felt_share; }
+
+std::optional<ProcessSlowdown> SlowdownOfProcess(const RunState& state, const Analysis& analysis,
+                                                 const ProcessState& process) {
+  const std::optional<double> tracing = TracingCostShare(process, state.NewestNs());
+  if (!tracing.has_value()) return std::nullopt;
+  const auto lived_ns =
+      static_cast<double>(process.LivedUntilNs(state.NewestNs()) - process.info.start_time_ns());
+  const double idle_share = IdleShareOf(state, analysis, process);
+  const double felt_share = FeltShare(idle_share);
+  ProcessSlowdown slowdown;
+  slowdown.tracing = {*tracing, EstimateErrorShare(felt_share) * *tracing};
+  // Only programs that are limited by power were slowed by it.
+  const double sampling = kSamplingSlowdown * std::min(1.0, SampledNs(state, process) / lived_ns);
+  slowdown.sampling = {sampling, sampling};
+  Measure(process, felt_share, &slowdown);
+  if (const auto presence = PresenceCostOf(process, idle_share, state.NewestNs())) {
+    slowdown.presence = {presence->share, presence->error_share};
+  }
+  const auto delayed_ns = static_cast<double>(process.status.start_delay_ns()) +
+                          static_cast<double>(process.status.end_delay_ns());
+  slowdown.start_and_end_share = std::min(1.0, delayed_ns / lived_ns);
+  return slowdown;
+}
+
+std::optional<ProcessSlowdown> LargestSlowdown(const RunState& state, const Analysis& analysis) {
+  std::optional<ProcessSlowdown> largest;
+  for (const auto& [source, process] : state.processes.processes()) {
+    const auto slowdown = SlowdownOfProcess(state, analysis, *process);
+    if (!slowdown.has_value()) continue;
+    if (!largest.has_value() || slowdown->InAll().share > largest->InAll().share) {
+      largest = slowdown;
+    }
+  }
+  return largest;
+}
+
+}  // namespace utlz

@@ -1,0 +1,20 @@
+// By how much utlz slowed the program, as every form of the report says it.
+#ifndef UTLZ_COLLECTOR_TEXT_SLOWDOWN_TEXT_H_
+#define UTLZ_COLLECTOR_TEXT_SLOWDOWN_TEXT_H_
+
+#include <string>
+
+#include "proto/summary.pb.h"
+
+namespace utlz {
+
+// "estimated slowdown 0.8 % ± 0.5 % of the run, 3.5 % ± 2.1 % of the steps (over the budget of
+// 1.0 %)"; empty where nothing is known of it.
+std::string SlowdownText(const CaptureSummary& capture);
+
+// "of the run by tracing 0.5 %, by sampling 0.2 %"; empty where there are fewer than two parts.
+std::string SlowdownPartsText(const CaptureSummary& capture);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_TEXT_SLOWDOWN_TEXT_H_

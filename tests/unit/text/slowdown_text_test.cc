@@ -1,0 +1,54 @@
+#include "collector/text/slowdown_text.h"
+
+#include <gtest/gtest.h>
+
+namespace utlz {
+namespace {
+
+CaptureSummary Capture(double share, double error_share) {
+  CaptureSummary capture;
+  capture.mutable_slowdown()->set_share(share);
+  capture.mutable_slowdown()->set_error_share(error_share);
+  return capture;
+}
+
+TEST(SlowdownTextTest, HasItsErrorAndTheBudget) {
+  CaptureSummary capture = Capture(0.008, 0.005);
+  EXPECT_EQ(SlowdownText(capture), "estimated slowdown 0.8 % ± 0.5 %");
+  capture.mutable_slowdown()->set_measured(true);
+  capture.set_overhead_budget_share(0.01);
+  EXPECT_EQ(SlowdownText(capture), "measured slowdown 0.8 % ± 0.5 % (budget 1.0 %)");
+}
+
+TEST(SlowdownTextTest, OfStepsThatWereSlowedMoreIsSaidToo) {
+  CaptureSummary capture = Capture(0.008, 0.005);
+  capture.set_overhead_budget_share(0.01);
+  capture.mutable_slowdown()->set_steps_share(0.035);
+  capture.mutable_slowdown()->set_steps_error_share(0.02);
+  capture.mutable_slowdown()->set_over_budget(true);
+  EXPECT_EQ(SlowdownText(capture),
+            "estimated slowdown 0.8 % ± 0.5 % of the run, 3.5 % ± 2.0 % of the steps (over the "
+            "budget of 1.0 %)");
+  capture.mutable_slowdown()->set_steps_share(0.001);
+  capture.mutable_slowdown()->set_over_budget(false);
+  EXPECT_EQ(SlowdownText(capture), "estimated slowdown 0.8 % ± 0.5 % (budget 1.0 %)");
+}
+
+TEST(SlowdownTextTest, NothingIsSaidOfWhatIsNotKnown) {
+  EXPECT_EQ(SlowdownText({}), "");
+  EXPECT_EQ(SlowdownPartsText({}), "");
+}
+
+TEST(SlowdownTextTest, NamesThePartsWhereThereAreSeveral) {
+  CaptureSummary capture = Capture(0.008, 0.005);
+  SlowdownSummary* slowdown = capture.mutable_slowdown();
+  slowdown->set_tracing_share(0.006);
+  EXPECT_EQ(SlowdownPartsText(capture), "");
+  slowdown->set_sampling_share(0.001);
+  slowdown->set_start_and_end_share(0.001);
+  EXPECT_EQ(SlowdownPartsText(capture),
+            "of the run by tracing 0.6 %, by sampling 0.1 %, at start and end 0.1 %");
+}
+
+}  // namespace
+}  // namespace utlz
