@@ -93,7 +93,7 @@ bool AttachmentServer::BeginTracing() {
   const bool loads_cupti = !recording_.has_cupti();
   end_.BeginsTracing();
   const bool begun =
-      !end_.near() &&
+      !end_.is_near() &&
       recording_.StartCupti({attachment_.named_cupti.Get(), attachment_.cupti.Get()}) &&
       recording_.StartTracing();
   end_.FinishedBeginning();

@@ -31,7 +31,7 @@ class ProcessEnd {
   void BeginsTracing() { begins_tracing_ = true; }
   void FinishedBeginning() { begins_tracing_ = false; }
   // What has not begun does not any more.
-  bool near() const { return recording_.ranges_refused(); }
+  bool is_near() const { return recording_.ranges_refused(); }
 
  private:
   bool EndTurns();

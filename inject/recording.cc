@@ -133,13 +133,13 @@ void Recording::FollowRequests(uint64_t now_ns) {
 // Steps aside while another client traces, and goes on once it has been done for a while.
 void Recording::FollowOtherClient(uint64_t now_ns) {
   RingProducer& producer = ring_.header()->producer;
-  if (client_.LosesBuffers()) {
+  if (client_.NoticeLostBuffers()) {
     pacer_.Lose();
     producer.reason.store(static_cast<uint32_t>(AgentReason::kBuffersTaken),
                           std::memory_order_relaxed);
     client_.WatchTaker();
   }
-  if (client_.TakesBuffersBack(now_ns)) {
+  if (client_.ReclaimBuffers(now_ns)) {
     producer.reason.store(static_cast<uint32_t>(AgentReason::kNone), std::memory_order_relaxed);
   }
 }

@@ -94,7 +94,7 @@ void CuptiClient::LimitDeviceMemory() {
   cupti_.activity_set_attribute(cupti::kAttributeDeviceBufferPoolLimit, &size, &limit);
 }
 
-bool CuptiClient::LosesBuffers() {
+bool CuptiClient::NoticeLostBuffers() {
   if (taken_ || (!other_client_.TornDown() && registration_.Ours())) return false;
   taken_ = true;
   return true;
@@ -104,7 +104,7 @@ void CuptiClient::WatchTaker() {
   other_client_.Watch(cupti_, registration_.Holder(), turns_.mutex());
 }
 
-bool CuptiClient::TakesBuffersBack(uint64_t now_ns) {
+bool CuptiClient::ReclaimBuffers(uint64_t now_ns) {
   constexpr uint64_t kGraceNs = 500'000'000;
   if (!taken_ || !other_client_.DoneFor(now_ns, kGraceNs)) return false;
   FollowTearDown();

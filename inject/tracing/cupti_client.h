@@ -46,13 +46,13 @@ class CuptiClient {
   // Watches modules that call our copy, and none but these.
   void WatchOthers();
 
-  // Whether another client has taken the buffers over, or torn CUPTI down, since this last said
-  // so. The caller lets go of what is on, then calls WatchTaker.
-  bool LosesBuffers();
+  // True once for each time that another client has taken the buffers over, or torn CUPTI down. The
+  // caller lets go of what is on, then calls WatchTaker.
+  bool NoticeLostBuffers();
   void WatchTaker();
   // torch.profiler and its like take the buffers, trace for a while and leave everything switched
   // off, or tear CUPTI down. Once they have been done for a while the buffers are taken back: true.
-  bool TakesBuffersBack(uint64_t now_ns);
+  bool ReclaimBuffers(uint64_t now_ns);
   // What another client made CUPTI's clock is found out anew each turn.
   void FollowClock();
 
