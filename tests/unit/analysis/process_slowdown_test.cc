@@ -17,7 +17,7 @@ constexpr double kLivedNs = 10e9;
 class ProcessSlowdownTest : public testing::Test {
  protected:
   ProcessSlowdownTest() : process_(*state_.processes.Get(1)) {
-    state_.devices[*state_.devices.Find("A")].used = true;
+    state_.devices[*state_.devices.Find(RunBuilder::Uuid())].used = true;
     process_.device_by_ordinal[0] = 0;
     process_.info.set_start_time_ns(kStartNs);
     process_.has_status = true;
@@ -85,7 +85,7 @@ TEST_F(ProcessSlowdownTest, IsMeasuredWhereWindowsTellMore) {
 }
 
 TEST_F(ProcessSlowdownTest, IsEstimatedWhereWindowsDifferTooMuch) {
-  process_.windows = WindowsOf(16'000, 16'100, 6, 1, true);
+  process_.windows = WindowsOf(16'000, 16'100, 8, 0.2, true);
   ASSERT_TRUE(MeasureCost(process_.windows).has_value());
   EXPECT_FALSE(Found().measured);
   EXPECT_NEAR(Found().tracing.share, 0.004, 1e-12);

@@ -171,10 +171,14 @@ TEST(MarkdownReportTest, SaysHowGoodTheCaptureIsAndOfWhatTheSharesAre) {
 
 TEST(MarkdownReportTest, TheSlowdownOfTheStepsStandsBesideThatOfTheRun) {
   Summary summary = WithRoof();
-  summary.mutable_capture()->set_cost_share(0.007);
-  EXPECT_NE(RenderMarkdown(summary).find("estimated 0.7 % of the run"), std::string::npos);
-  summary.mutable_capture()->set_steady_state_slowdown_share(0.032);
-  EXPECT_NE(RenderMarkdown(summary).find("estimated 3.2 % of the steps, 0.7 % of the run"),
+  SlowdownSummary* slowdown = summary.mutable_capture()->mutable_slowdown();
+  slowdown->set_share(0.007);
+  slowdown->set_error_share(0.004);
+  EXPECT_NE(RenderMarkdown(summary).find("estimated slowdown 0.7 % ± 0.4 %"), std::string::npos);
+  slowdown->set_steps_share(0.032);
+  slowdown->set_steps_error_share(0.02);
+  EXPECT_NE(RenderMarkdown(summary).find(
+                "estimated slowdown 0.7 % ± 0.4 % of the run, 3.2 % ± 2.0 % of the steps"),
             std::string::npos);
 }
 
