@@ -76,6 +76,8 @@ TEST_F(ProcessSlowdownTest, AnEstimateReachesDownToNothingWhereTheGpuIsBusy) {
 
 TEST_F(ProcessSlowdownTest, IsMeasuredWhereWindowsTellMore) {
   process_.windows = WindowsOf(16'000, 17'000, 60, 0.001, true);
+  state_.devices[0].status.emplace();
+  state_.devices[0].status->set_sampling_ns(2'000'000'000);
   const MeasuredCost cost = *MeasureCost(process_.windows);
   const ProcessSlowdown slowdown = Found();
   EXPECT_TRUE(slowdown.measured);
