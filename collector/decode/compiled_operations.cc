@@ -82,13 +82,18 @@ bool CompiledOperations::Add(const CompiledCode& message,
   return true;
 }
 
-const std::string* CompiledOperations::Find(const std::string& file, uint32_t line) const {
+const std::vector<CompiledOperations::Launch>* CompiledOperations::LaunchesOf(
+    const std::string& file) const {
   const auto known = files_.find(file);
-  if (known == files_.end()) return nullptr;
-  const std::vector<Launch>& launches = known->second;
-  auto after = std::upper_bound(launches.begin(), launches.end(), line,
+  return known == files_.end() || known->second.empty() ? nullptr : &known->second;
+}
+
+const std::string* CompiledOperations::Find(const std::string& file, uint32_t line) const {
+  const std::vector<Launch>* launches = LaunchesOf(file);
+  if (launches == nullptr) return nullptr;
+  auto after = std::upper_bound(launches->begin(), launches->end(), line,
                                 [](uint32_t at, const Launch& launch) { return at < launch.line; });
-  if (after == launches.begin() || line >= (--after)->end) return nullptr;
+  if (after == launches->begin() || line >= (--after)->end) return nullptr;
   return &texts_[after->text];
 }
 

@@ -31,18 +31,21 @@ class CompiledOperations {
   // message breaks a rule; then it had no effect. What came first of a file stays.
   bool Add(const CompiledCode& message, const std::function<std::string_view(uint32_t)>& text_of);
 
+  struct Launch {
+    uint32_t line = 0;
+    uint32_t end = 0;   // the first line after it
+    uint32_t text = 0;  // of the same operations the same
+  };
+
   // "add + native_layer_norm"; null where nothing is known. Valid until Add.
   const std::string* Find(const std::string& file, uint32_t line) const;
+  // All launches of a file whose operations are known, by line; null where there are none.
+  const std::vector<Launch>* LaunchesOf(const std::string& file) const;
+  const std::string& TextOf(const Launch& launch) const { return texts_[launch.text]; }
 
   bool empty() const { return files_.empty(); }
 
  private:
-  struct Launch {
-    uint32_t line = 0;
-    uint32_t end = 0;  // the first line after it
-    uint32_t text = 0;
-  };
-
   std::map<std::string, std::vector<Launch>> files_;  // by line
   std::vector<std::string> texts_;
   std::map<std::string, uint32_t> text_ids_;

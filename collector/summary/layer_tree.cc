@@ -24,6 +24,20 @@ std::vector<std::string> ComponentsOf(const std::string& path) {
   return components;
 }
 
+// "(backward part) 2 add + sum" of one, "(backward repeated part)" of a place as a whole.
+std::string NameOf(const CompiledPart& part, LaunchPass pass) {
+  const bool is_whole = part.position == 0;
+  std::string name = pass == LaunchPass::kBackward        ? "(backward "
+                     : pass == LaunchPass::kRecomputation ? "(recomputed "
+                                                          : "(";
+  name += part.place == PartPlace::kStart ? "start"
+          : part.place == PartPlace::kEnd ? "end"
+          : is_whole                      ? "repeated part"
+                                          : "part";
+  if (is_whole) return name + ")";
+  return name + ") " + std::to_string(part.position) + " " + part.operations;
+}
+
 }  // namespace
 
 int LayerTree::OwnerOfNoLayer(const LayerOwner& layer) {
@@ -72,6 +86,35 @@ int LayerTree::OwnerOf(const PartOfLayer& part) {
   const std::string name = std::to_string(part.position) + " " + NameOf(part.family);
   head.set_name("(part) " + name);
   return list_.Find(key + " " + name, around, head);
+}
+
+int LayerTree::PartOwner(const std::string& key, int around, const std::string& name,
+                         uint32_t order, const CompiledPart& part) {
+  if (list_.size() >= kMostLayers && !list_.Has(key)) return around;
+  const OwnerSummary& layer = list_[static_cast<size_t>(around)].head;
+  OwnerSummary head;
+  head.set_kind(part.place == PartPlace::kRepeated ? "repeated_part" : "part");
+  head.set_name(ValidText(name));
+  if (layer.has_model()) head.set_model(layer.model());
+  if (part.place == PartPlace::kRepeated) head.set_instances(part.times);
+  const int owner = list_.Find(key, around, head);
+  list_[static_cast<size_t>(owner)].is_inferred = true;
+  list_[static_cast<size_t>(owner)].order = order;
+  return owner;
+}
+
+int LayerTree::OwnerOf(const LayerOwner& layer, const CompiledPart& part) {
+  const int around = OwnerOf(layer);
+  // Forward before backward, each in the order of its file.
+  const auto pass = static_cast<uint32_t>(layer.pass), place = static_cast<uint32_t>(part.place);
+  const uint32_t order = (pass * CompiledParts::kMostParts + part.fold) * 3 + place + 1;
+  const std::string key = "part of " + std::to_string(around) + " " + std::to_string(order);
+  CompiledPart whole = part;
+  whole.position = 0;
+  const int owner = PartOwner(key, around, NameOf(whole, layer.pass), order, whole);
+  if (owner == around || part.position == 0) return owner;
+  return PartOwner(key + " " + std::to_string(part.position) + " " + part.operations, owner,
+                   NameOf(part, layer.pass), part.position, part);
 }
 
 }  // namespace utlz

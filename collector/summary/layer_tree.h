@@ -4,7 +4,10 @@
 #define UTLZ_COLLECTOR_SUMMARY_LAYER_TREE_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
 
+#include "collector/owners/compiled_parts.h"
 #include "collector/owners/graph_owners.h"
 #include "collector/owners/stack_owners.h"
 #include "collector/summary/owner_list.h"
@@ -23,11 +26,15 @@ class LayerTree {
   int OwnerOf(const LayerOwner& layer);
   // Kernels of one family within a part of graphs that repeats and has no name.
   int OwnerOf(const PartOfLayer& part);
+  // A part of compiled code within the layer that calls it; the layer where there is no room.
+  int OwnerOf(const LayerOwner& layer, const CompiledPart& part);
 
   OwnerList& list() { return list_; }
 
  private:
   int OwnerOfNoLayer(const LayerOwner& layer);
+  int PartOwner(const std::string& key, int around, const std::string& name, uint32_t order,
+                const CompiledPart& part);
 
   bool sums_repeated_;
   OwnerList list_;

@@ -12,6 +12,11 @@ void AddTo(std::optional<double>* sum, const std::optional<double>& value) {
 
 double Square(double value) { return value * value; }
 
+WorkPart AsIn(const OwnerList::Owner& owner, WorkPart part) {
+  part.inferred = part.inferred || owner.is_inferred;
+  return part;
+}
+
 }  // namespace
 
 void OwnerAmount::Add(const WorkPart& part) {
@@ -67,14 +72,14 @@ int OwnerList::Find(const std::string& key, int parent, const OwnerSummary& head
 
 void OwnerList::Add(int owner, size_t row, const WorkPart& part) {
   Owner& itself = owners_[static_cast<size_t>(owner)];
-  itself.own.Add(part);
+  itself.own.Add(AsIn(itself, part));
   if (itself.own_rows.empty() || itself.own_rows.back().first != row) {
     itself.own_rows.emplace_back(row, 0);
   }
   itself.own_rows.back().second += part.time_ns;
   for (; owner != kNone; owner = owners_[static_cast<size_t>(owner)].parent) {
     Owner& one = owners_[static_cast<size_t>(owner)];
-    one.all.Add(part);
+    one.all.Add(AsIn(one, part));
     if (!one.in_row) touched_.push_back(owner);
     one.in_row = true;
   }

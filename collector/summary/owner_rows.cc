@@ -91,9 +91,7 @@ void NameKernels(const OwnerList& list, const std::vector<int>& places, OwnerRow
   for (const size_t owner : order) NameKernels(list[owner], &room, rows->Mutable(places[owner]));
 }
 
-int64_t WeightOf(const OwnerList::Owner& owner) {
-  return owner.all.time_ns + owner.all.idle_ns;
-}
+int64_t WeightOf(const OwnerList::Owner& owner) { return owner.all.time_ns + owner.all.idle_ns; }
 
 std::vector<size_t> ByWeight(const OwnerList& list) {
   std::vector<size_t> order(list.size());
@@ -127,6 +125,7 @@ OwnerSummary SumOfRest(const OwnerList& list, const std::vector<size_t>& order, 
 void WriteTree(const OwnerList& list, double all_ns, OwnerRows* rows) {
   const std::vector<int> order = TreeOrder(list, [](const auto& a, const auto& b) {
     if ((a.head.kind() == "layer") != (b.head.kind() == "layer")) return a.head.kind() == "layer";
+    if (a.order != b.order) return a.order < b.order;
     return NaturallyBefore(a.head.name(), b.head.name());
   });
   std::vector<int> places(list.size());

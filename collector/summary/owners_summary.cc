@@ -10,6 +10,7 @@
 #include "collector/kernel_names/fused_operations.h"
 #include "collector/kernel_names/kernel_class.h"
 #include "collector/kernel_names/kernel_family.h"
+#include "collector/owners/compiled_parts.h"
 #include "collector/owners/graph_owners.h"
 #include "collector/owners/stack_owners.h"
 #include "collector/owners/why_without_stacks.h"
@@ -36,7 +37,8 @@ class Owners {
       : state_(state),
         analysis_(analysis),
         graph_owners_(InferGraphOwners(state)),
-        stack_owners_(state.stacks) {}
+        stack_owners_(state.stacks),
+        compiled_parts_(state) {}
 
   void Fill(Summary* summary) {
     Divide(*summary);
@@ -61,6 +63,7 @@ class Owners {
     bool is_known = false;
     int layer = 0, repeated = 0, line = 0;
     bool has_layer = false, has_line = false, inferred = false;
+    bool is_in_part = false;  // of compiled code: concluded, while the layer around it may be seen
     bool is_optimizer = false, is_function = false, is_autotuning = false;
     const std::string* operations = nullptr;  // that a compiler wrote beside the launch
     LaunchPass pass = LaunchPass::kForward;
@@ -75,6 +78,7 @@ class Owners {
     SetLayer(layer, &of);
     of.has_layer = layer.kind == "layer";
     of.inferred = layer.inferred;
+    SetPart(stack, layer, &of);
     if (const StackFrame* frame = stack_owners_.CompiledFrameOf(stack)) {
       of.operations = state_.compiled_operations.Find(frame->file, frame->line);
     }
@@ -90,6 +94,15 @@ class Owners {
     of->is_optimizer = layer.kind == "optimizer";
     of->is_function = layer.kind == "function";
     of->is_autotuning = layer.kind == "autotuning";
+  }
+
+  void SetPart(uint32_t stack, const LayerOwner& layer, OfStack* of) {
+    if (layer.kind != "layer" && layer.kind != "outside") return;
+    const CompiledPart* part = compiled_parts_.PartOf(stack);
+    if (part == nullptr) return;
+    of->layer = layers_.OwnerOf(layer, *part);
+    of->repeated = repeated_.OwnerOf(layer, *part);
+    of->has_layer = of->is_in_part = true;
   }
 
   int LineOwner(uint32_t stack, bool* has_line) {
@@ -173,7 +186,9 @@ class Owners {
           if (of.pass == LaunchPass::kBackward) backward_ns_ += part.time_ns;
           if (of.pass == LaunchPass::kRecomputation) recomputation_ns_ += part.time_ns;
           all_ns_ += part.time_ns;
-          if (of.has_layer) (part.inferred ? inferred_ns_ : layer_ns_) += part.time_ns;
+          if (of.has_layer) {
+            (part.inferred || of.is_in_part ? inferred_ns_ : layer_ns_) += part.time_ns;
+          }
           if (of.has_line) line_ns_ += part.time_ns;
           const bool has_other = of.is_optimizer || of.is_function || of.is_autotuning;
           if (!of.has_layer && !of.has_line && !has_other) ownerless_ns_ += part.time_ns;
@@ -247,6 +262,7 @@ class Owners {
   const Analysis& analysis_;
   const GraphOwners graph_owners_;
   StackOwners stack_owners_;
+  CompiledParts compiled_parts_;
   LayerTree layers_{false};
   LayerTree repeated_{true};
   OwnerList lines_, operations_;

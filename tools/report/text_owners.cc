@@ -23,10 +23,10 @@ std::string RecoverableCell(const OwnerSummary& owner) {
   return TimeText(KnownValue(owner.has_estimated_savings_ns(), owner.estimated_savings_ns()), 2);
 }
 
-// Of a layer, what is in neither of the two other passes. Lines launch optimizers and losses too,
-// which are in no pass.
+// Of a layer or a part of one, what is in neither of the two other passes. Lines launch optimizers
+// and losses too, which are in no pass.
 std::optional<double> ForwardTimeNs(const OwnerSummary& owner) {
-  if (owner.kind() != "layer") return std::nullopt;
+  if (!owner.has_model()) return std::nullopt;
   return owner.time_ns() - owner.backward_time_ns() - owner.recomputation_time_ns();
 }
 
@@ -43,26 +43,43 @@ bool IsMostlyInferred(const OwnerSummary& owner) {
   return owner.inferred_time_ns() > owner.time_ns() / 2;
 }
 
-// The last part of a path, deeper in the more parts there are. Of layers that are summed the whole
-// path, and how many they are.
-std::string TreeName(const Rows& rows, int index) {
-  const OwnerSummary& owner = rows.Get(index);
-  if (owner.has_instances()) {
-    std::string name = EscapeForTerminal(owner.name());
-    if (owner.instances() > 1) name += " ×" + std::to_string(owner.instances());
-    return IsMostlyInferred(owner) ? name + kInferredSign : name;
-  }
+bool IsPart(const OwnerSummary& owner) {
+  return owner.kind() == "repeated_part" || owner.kind() == "part";
+}
+
+bool HasLongName(const OwnerSummary& owner) { return owner.has_instances() || IsPart(owner); }
+
+size_t DepthOf(const Rows& rows, int index) {
   size_t depth = 0;
   // Parents stand before their children: this ends.
   for (int at = index; rows.Get(at).has_parent() && rows.Get(at).parent() < at;) {
     at = rows.Get(at).parent();
     ++depth;
   }
-  const size_t dot = owner.name().rfind('.');
-  std::string name =
-      depth > 1 && dot != std::string::npos ? owner.name().substr(dot + 1) : owner.name();
-  name = std::string(2 * depth, ' ') + EscapeForTerminal(name);
-  return IsMostlyInferred(owner) ? name + " (inferred)" : name;
+  return depth;
+}
+
+// The end of a name that tells it from those beside it: the last part of a path; of an operation in
+// a part of a layer the operation.
+std::string EndOfName(const OwnerSummary& owner, bool is_in_part) {
+  const std::string& name = owner.name();
+  if (!IsPart(owner)) return name.substr(name.rfind('.') + 1);
+  const size_t end = is_in_part ? name.find(") ") : std::string::npos;
+  return end == std::string::npos ? name : name.substr(end + 2);
+}
+
+// Deeper in the more parts there are. Of layers that are summed the whole path. Of what repeats how
+// often.
+std::string TreeName(const Rows& rows, int index) {
+  const OwnerSummary& owner = rows.Get(index);
+  const bool is_summed = owner.has_instances() && !IsPart(owner);
+  const size_t depth = is_summed ? 0 : DepthOf(rows, index);
+  const bool is_in_part = depth > 0 && IsPart(rows.Get(owner.parent()));
+  std::string name = std::string(2 * depth, ' ');
+  name += EscapeForTerminal(depth > 1 || is_in_part ? EndOfName(owner, is_in_part) : owner.name());
+  if (owner.instances() > 1 && !is_in_part) name += " ×" + std::to_string(owner.instances());
+  if (!IsMostlyInferred(owner)) return name;
+  return name + (HasLongName(owner) ? kInferredSign : " (inferred)");
 }
 
 class OwnerTable {
@@ -174,7 +191,7 @@ std::string RenderTree(const std::string& title, const OwnersSummary& owners, co
   for (const int i : shown) {
     table.Add(TreeName(rows, i), rows.Get(i));
     passes.Add(TreeName(rows, i), rows.Get(i));
-    any_sign = any_sign || (rows.Get(i).has_instances() && IsMostlyInferred(rows.Get(i)));
+    any_sign = any_sign || (HasLongName(rows.Get(i)) && IsMostlyInferred(rows.Get(i)));
   }
   std::string text = table.Render(static_cast<int>(left_out));
   if (any_sign) text += "~ mostly inferred, not seen\n";

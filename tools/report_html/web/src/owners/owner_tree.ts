@@ -21,10 +21,10 @@ export const LISTS: { list: OwnerListName; label: string; one: string }[] = [
   { list: "operations", label: "operations", one: "operation" },
 ];
 
-// Of a layer, what is in neither of the two other passes. Lines launch optimizers and losses too,
-// which are in no pass.
+// Of a layer or a part of one, what is in neither of the two other passes. Lines launch optimizers
+// and losses too, which are in no pass.
 export function forwardTime(owner: Owner): number | undefined {
-  if (owner.kind !== "layer") return undefined;
+  if (owner.model === undefined) return undefined;
   return (owner.time_ns ?? 0) - (owner.backward_time_ns ?? 0) - (owner.recomputation_time_ns ?? 0);
 }
 
@@ -69,16 +69,24 @@ function endOfPath(name: string): string {
   return /^(\d+|\*)$/.test(last) ? parts.slice(-2).join(".") : last;
 }
 
+const isPart = (row: Owner) => row.kind === "repeated_part" || row.kind === "part";
+
+// Within a part of a layer, the operation: "2 addmm" of "(part) 2 addmm".
+const operationOf = (name: string) => name.replace(/^\([^)]*\) /, "");
+
 // A backward pass has a few launches that are, everywhere.
 const isMostlyInferred = (row: Owner) => (row.inferred_time_ns ?? 0) > (row.time_ns ?? 0) / 2;
 
-function labelOf(row: Owner, list: OwnerListName): string {
+function labelOf(row: Owner, list: OwnerListName, around?: Owner): string {
   const name = row.name ?? "";
   if (list === "operations") return row.origin === "family" ? `(${name})` : name;
-  const times = (row.instances ?? 1) > 1 ? ` ×${row.instances}` : "";
-  const inferred = isMostlyInferred(row) ? " (inferred)" : "";
   if (list === "lines") return name;
-  return (row.parent === undefined ? name : endOfPath(name)) + times + inferred;
+  const isInPart = around !== undefined && isPart(around);
+  const times = (row.instances ?? 1) > 1 && !isInPart ? ` ×${row.instances}` : "";
+  const inferred = isMostlyInferred(row) ? " (inferred)" : "";
+  const end = isInPart ? operationOf(name)
+    : around === undefined || isPart(row) ? name : endOfPath(name);
+  return end + times + inferred;
 }
 
 const SUMS = [
@@ -124,7 +132,8 @@ function byFile(nodes: OwnerNode[]): OwnerNode[] {
 
 export function makeTree(rows: Owner[], list: OwnerListName, weight: Weight): OwnerNode {
   const nodes = rows.map((owner, index): OwnerNode => ({
-    key: `${list}/${index}`, label: labelOf(owner, list), owner, rows: [index], children: [],
+    key: `${list}/${index}`, label: labelOf(owner, list, rows[owner.parent ?? -1]), owner,
+    rows: [index], children: [],
     weight: Math.max(0, VALUES[weight](owner) ?? 0),
   }));
   const tops: OwnerNode[] = [];
