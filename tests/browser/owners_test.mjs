@@ -9,6 +9,7 @@ const facts = (page) => page.locator(".owner-facts").textContent();
 const box = (page, key) => page.locator(`[data-owner="${key}"]`);
 const widthOf = async (page, key) => (await box(page, key).boundingBox()).width;
 const ATTENTION = "layers/3", MLP = "layers/4", BLOCKS = "layers/1";
+const ATTENTION_ROW = 3, MLP_ROW = 4;
 const REPEATED_PART = 8;  // a row without one around it
 
 test("without stacks and without operations in names there is no such section", async () => {
@@ -108,6 +109,24 @@ test("a part of graphs that repeats says how often it stands there", async () =>
     assert.equal(await shown.getAttribute("aria-label"), "(repeated part) ×12 (inferred)");
     await shown.hover();
     assert.match(await facts(page), /^\(repeated part\)12 times/);
+  });
+});
+
+test("parts of compiled code stand below their module, with their operations", async () => {
+  const summary = withOwners(makeSummary());
+  const { layers } = summary.owners;
+  const [module, part] = [layers[ATTENTION_ROW], layers[MLP_ROW]];
+  Object.assign(module, { kind: "repeated_part", name: "(backward repeated part)", instances: 12,
+    inferred_time_ns: module.time_ns, backward_time_ns: module.time_ns });
+  Object.assign(part, { kind: "repeated_part", name: "(backward part) 2 prims.mm", instances: 12,
+    parent: ATTENTION_ROW, time_ns: module.time_ns / 2, inferred_time_ns: module.time_ns / 2,
+    backward_time_ns: module.time_ns / 2 });
+  await withPage(summary, {}, async (page) => {
+    assert.equal(await box(page, ATTENTION).getAttribute("aria-label"),
+      "(backward repeated part) ×12 (inferred)");
+    assert.equal(await box(page, MLP).getAttribute("aria-label"), "2 prims.mm (inferred)");
+    await page.locator("#owners").getByLabel("Width").selectOption({ label: "time forward" });
+    assert.equal(await box(page, MLP).count(), 0, "all of it is backward");
   });
 });
 

@@ -85,6 +85,41 @@ TEST(TextOwnersTest, WithoutStacksOperationsAreShownAlone) {
   EXPECT_EQ(By(GroupBy::kKernel, summary).find("has a line"), std::string::npos);
 }
 
+TEST(TextOwnersTest, PartsOfCompiledCodeStandBelowTheirLayer) {
+  Summary summary = Example();
+  OwnersSummary* owners = summary.mutable_owners();
+  owners->set_backward_share(0.5);
+  const auto add = [owners](const std::string& kind, const std::string& name, int parent) {
+    OwnerSummary* row = owners->add_layers();
+    row->set_kind(kind);
+    row->set_name(name);
+    row->set_model("OptimizedModule");
+    row->set_time_ns(2e9);
+    if (parent >= 0) row->set_parent(parent);
+    if (kind != "layer") row->set_inferred_time_ns(2e9);
+    return row;
+  };
+  add("layer", "OptimizedModule", -1);
+  add("layer", "_orig_mod", 0);
+  OwnerSummary* part = add("repeated_part", "(backward repeated part)", 1);
+  part->set_instances(12);
+  part->set_backward_time_ns(2e9);
+  add("repeated_part", "(backward part) 2 prims.mm", 2)->set_instances(12);
+  add("part", "(backward end)", 1);
+  const std::string text = RenderText(summary, {.group_by = GroupBy::kLayer, .columns = 140});
+  const auto begin = [&text](const std::string& name) {
+    const std::string line = LineWith(text, name);
+    return line.substr(0, line.find("  ", line.find_first_not_of(' ')));
+  };
+  EXPECT_EQ(begin("_orig_mod"), "  _orig_mod") << text;
+  EXPECT_EQ(begin("repeated part"), "    (backward repeated part) ×12 ~") << text;
+  EXPECT_EQ(begin("prims.mm"), "      2 prims.mm ~") << "the whole name, and once how often";
+  EXPECT_EQ(begin("(backward end)"), "    (backward end) ~") << text;
+  const std::string passes = text.substr(text.find("passes of layers"));
+  EXPECT_NE(LineWith(passes, "repeated part").find("2.00 s         0    2.00 s"), std::string::npos)
+      << passes;
+}
+
 TEST(TextOwnersTest, NamesAreEscaped) {
   Summary summary = Example();
   AddOperation("add\x1b[31m", "kernel_name", &summary);

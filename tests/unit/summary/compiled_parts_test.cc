@@ -1,4 +1,6 @@
 // Parts of code that torch.compile generated, as rows of the layer that calls it.
+#include "collector/owners/compiled_parts.h"
+
 #include <gtest/gtest.h>
 
 #include <map>
@@ -242,6 +244,33 @@ TEST_F(CompiledPartsTest, OfAFileThatNobodyReadKernelsTellTheParts) {
   EXPECT_EQ(part->instances(), kLayers);
   EXPECT_NE(RowNamed(owners.layers(), "(part) 1 gemm"), nullptr);
   EXPECT_NE(RowNamed(owners.layers(), "(part) 2 gelu"), nullptr);
+}
+
+TEST_F(CompiledPartsTest, VariantsThatACompilerTriedAreNoLaunchesOfAFile) {
+  AddFile(kForwardFile, Layers({"aten.embedding"}, kLayers, kForward, {"aten.mm"}), model_);
+  for (uint32_t layer = 0; layer < kLayers; ++layer) {
+    const uint32_t call = stacks_.Function(model_, "Runner.call", kForwardFile, 20 + 40 * layer);
+    places_.push_back(stacks_.Function(
+        call, "CachingAutotuner.bench",
+        "/usr/lib/python3/dist-packages/torch/_inductor/runtime/triton_heuristics.py", 9));
+    launched_.push_back(layer % static_cast<uint32_t>(kernels_.size()));
+  }
+  const OwnersSummary owners = Run(false);
+  const OwnerSummary* part = RowNamed(owners.layers(), "(repeated part)");
+  ASSERT_NE(part, nullptr);
+  EXPECT_EQ(part->instances(), kLayers);
+  EXPECT_EQ(RowNamed(owners.layers(), "(autotuning)")->launches(), 3 * kLayers);
+}
+
+TEST_F(CompiledPartsTest, PartsAreBounded) {
+  Names start;
+  for (uint32_t i = 0; i < 2 * CompiledParts::kMostParts; ++i) {
+    start.push_back("aten.start" + std::to_string(i));
+  }
+  AddFile(kForwardFile, Layers(start, 600, kForward, {}), model_);
+  const OwnersSummary owners = Run(true, 1);
+  EXPECT_LE(owners.layers_size(), static_cast<int>(CompiledParts::kMostParts) + 2);
+  EXPECT_GT(RowNamed(owners.layers(), "(start)")->own_launches(), 0) << "as a whole";
 }
 
 TEST_F(CompiledPartsTest, WhatDoesNotRepeatStaysWithTheModel) {
