@@ -45,6 +45,24 @@ TEST_F(CompiledOperationsTest, LaunchesHaveTheOperationsOfTheirLines) {
   EXPECT_EQ(At("/tmp/b.py", 10), "");
 }
 
+TEST_F(CompiledOperationsTest, LaunchesOfAFileAreInItsOrder) {
+  CompiledCode message;
+  message.set_file(1);
+  AddLaunch(10, 2, 3, &message);
+  AddLaunch(20, 1, 2, &message);
+  AddLaunch(30, 1, 0, &message);  // of no operation that is known
+  AddLaunch(40, 1, 3, &message);
+  ASSERT_TRUE(Add(message));
+  EXPECT_EQ(operations_.LaunchesOf("/tmp/b.py"), nullptr);
+  const auto* launches = operations_.LaunchesOf("/tmp/a.py");
+  ASSERT_NE(launches, nullptr);
+  ASSERT_EQ(launches->size(), 3u);
+  EXPECT_EQ((*launches)[0].line, 10u);
+  EXPECT_EQ((*launches)[0].end, 12u);
+  EXPECT_EQ(operations_.TextOf((*launches)[1]), "add + mul");
+  EXPECT_EQ((*launches)[0].text, (*launches)[2].text);
+}
+
 TEST_F(CompiledOperationsTest, WhatCameFirstOfAFileStays) {
   CompiledCode message;
   message.set_file(1);

@@ -58,7 +58,7 @@ TEST(FoldLayersTest, TheFirstMayHaveAnotherItem) {
   ExpectSound(*folded, items);
   EXPECT_EQ(folded->times, 12u);
   EXPECT_EQ(folded->begin, 2u);
-  EXPECT_EQ(folded->end(), items.size() - 1);
+  ASSERT_EQ(folded->end(), items.size() - 1);
   EXPECT_EQ(folded->positions[3], kNoPosition);
 }
 
