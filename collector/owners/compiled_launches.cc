@@ -18,7 +18,12 @@ void CompiledLaunches::ReadSites() {
     }
     const StackFrame* frame = known->second;
     if (frame == nullptr || frame->line == 0) return;
-    sites_[frame->file][frame->line][kernel] += sums.time_ns;
+    const auto file = sites_.find(frame->file);
+    if (file != sites_.end()) {
+      file->second[frame->line][kernel] += sums.time_ns;
+    } else if (sites_.size() < kMostFiles && !HasOperations(frame->file)) {
+      sites_[frame->file][frame->line][kernel] = sums.time_ns;
+    }
   });
 }
 
@@ -36,21 +41,23 @@ std::string CompiledLaunches::NameOf(const Kernels& kernels) const {
 
 std::vector<CompiledLaunch> CompiledLaunches::Of(const std::string& file) {
   std::vector<CompiledLaunch> launches;
-  if (const auto* known = state_.compiled_operations.LaunchesOf(file)) {
-    for (const CompiledOperations::Launch& launch : *known) {
+  if (HasOperations(file)) {
+    for (const CompiledOperations::Launch& launch : *state_.compiled_operations.LaunchesOf(file)) {
       launches.push_back(
           {launch.line, launch.end, launch.text, state_.compiled_operations.TextOf(launch)});
     }
     return launches;
   }
   if (!has_sites_) ReadSites();
+  const auto recorded = sites_.find(file);
+  if (recorded == sites_.end()) return launches;
   std::map<std::vector<uint32_t>, uint32_t> labels;
-  for (const auto& [line, kernels] : sites_[file]) {
+  for (const auto& [line, kernels] : recorded->second) {
     std::vector<uint32_t> key;
     for (const auto& kernel : kernels) key.push_back(kernel.first);
     const auto label =
         labels.try_emplace(std::move(key), static_cast<uint32_t>(labels.size())).first->second;
-    launches.push_back({line, line + 1, label, NameOf(kernels)});
+    launches.push_back({line, line + 1, label, *names_.insert(NameOf(kernels)).first});
   }
   return launches;
 }

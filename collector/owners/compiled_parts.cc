@@ -16,9 +16,9 @@ constexpr uint32_t OffsetOf(PartPlace place) { return static_cast<uint32_t>(plac
 // Neighbours of one name are one part: its number, from 1, of each, and the names of all parts.
 struct Runs {
   std::vector<uint32_t> numbers;
-  std::vector<std::string> names;
+  std::vector<std::string_view> names;
 
-  void Add(const std::string& name) {
+  void Add(std::string_view name) {
     if (names.empty() || names.back() != name) names.push_back(name);
     numbers.push_back(static_cast<uint32_t>(names.size()));
   }
@@ -29,13 +29,13 @@ class Places {
  public:
   Places(const FoldedLayers& folded, const std::vector<CompiledLaunch>& launches)
       : folded_(folded) {
-    std::unordered_map<uint32_t, const std::string*> names;  // of labels
+    std::unordered_map<uint32_t, std::string_view> names;  // of labels
     for (size_t i = 0; i < launches.size(); ++i) {
-      names.try_emplace(launches[i].label, &launches[i].name);
+      names.try_emplace(launches[i].label, launches[i].name);
       if (i < folded.begin) start_.Add(launches[i].name);
       if (i >= folded.end()) end_.Add(launches[i].name);
     }
-    for (const uint32_t label : folded.pattern) repeated_.Add(*names[label]);
+    for (const uint32_t label : folded.pattern) repeated_.Add(names[label]);
   }
 
   PartPlace PlaceOf(size_t launch) const {
@@ -51,7 +51,7 @@ class Places {
     return position == kNoPosition ? 0 : repeated_.numbers[position];
   }
 
-  const std::vector<std::string>& repeated_names() const { return repeated_.names; }
+  const std::vector<std::string_view>& repeated_names() const { return repeated_.names; }
 
  private:
   const FoldedLayers& folded_;
@@ -82,12 +82,14 @@ const CompiledPart* CompiledParts::PartOf(uint32_t stack) {
 }
 
 const CompiledParts::File& CompiledParts::FileNamed(const std::string& path) {
-  const auto [known, is_new] = files_.try_emplace(path);
-  if (is_new) {
-    known->second.launches = launches_.Of(path);
-    if (!Fold(&known->second)) known->second = File();
-  }
-  return known->second;
+  static const File kWithoutParts;
+  const auto known = files_.find(path);
+  if (known != files_.end()) return known->second;
+  if (files_.size() >= kMostFiles) return kWithoutParts;
+  File file;
+  file.launches = launches_.Of(path);
+  if (!Fold(&file)) file = File();
+  return files_.emplace(path, std::move(file)).first->second;
 }
 
 bool CompiledParts::Fold(File* file) {
@@ -96,8 +98,7 @@ bool CompiledParts::Fold(File* file) {
   const std::optional<FoldedLayers> folded = FoldLayers(labels, &steps_);
   if (!folded.has_value()) return false;
   const Places in_file(*folded, file->launches);
-  const std::optional<uint32_t> first =
-      PlacesOf(static_cast<uint32_t>(folded->times), in_file.repeated_names());
+  const std::optional<uint32_t> first = PlacesOf(folded->times, in_file.repeated_names());
   if (!first.has_value()) return false;
   for (size_t i = 0; i < labels.size(); ++i) {
     const uint32_t place = *first + OffsetOf(in_file.PlaceOf(i));
@@ -106,36 +107,33 @@ bool CompiledParts::Fold(File* file) {
   return true;
 }
 
-std::optional<uint32_t> CompiledParts::PlacesOf(uint32_t times, Names names) {
-  const bool has_room = parts_.size() + 3 + names.size() <= kMostParts;
-  const auto fold = static_cast<uint32_t>(folds_.size());
-  const auto [known, is_new] = folds_.try_emplace({times, std::move(names)}, fold);
-  if (!is_new) return places_of_folds_[known->second];
-  if (!has_room) {
-    folds_.erase(known);
-    return std::nullopt;
+std::optional<uint32_t> CompiledParts::PlacesOf(size_t times,
+                                                const std::vector<std::string_view>& names) {
+  if (names.size() > kMostParts) return std::nullopt;
+  std::pair key(times, std::vector<std::string>(names.begin(), names.end()));
+  if (const auto known = folds_.find(key); known != folds_.end()) {
+    return places_of_folds_[known->second];
   }
+  if (parts_.size() + 3 + names.size() > kMostParts) return std::nullopt;
+  const auto fold = static_cast<uint32_t>(folds_.size());
+  folds_.emplace(std::move(key), fold);
   places_of_folds_.push_back(static_cast<uint32_t>(parts_.size()));
   for (const PartPlace place : {PartPlace::kStart, PartPlace::kRepeated, PartPlace::kEnd}) {
-    parts_.push_back({fold, place, times, 0, {}});
+    parts_.push_back({fold, place, static_cast<uint32_t>(times), 0, {}});
   }
   return places_of_folds_.back();
 }
 
-uint32_t CompiledParts::PartIn(uint32_t place, uint32_t position, const std::string& operations) {
+uint32_t CompiledParts::PartIn(uint32_t place, uint32_t position, std::string_view operations) {
   if (position == 0) return place;
-  const auto [known, is_new] =
-      part_ids_.try_emplace({place, position, operations}, static_cast<uint32_t>(parts_.size()));
-  if (!is_new) return known->second;
-  if (parts_.size() >= kMostParts) {
-    part_ids_.erase(known);
-    return place;
-  }
+  std::tuple key(place, position, std::string(operations));
+  if (const auto known = part_ids_.find(key); known != part_ids_.end()) return known->second;
+  if (parts_.size() >= kMostParts) return place;
   CompiledPart part = parts_[place];
   part.position = position;
   part.operations = operations;
   parts_.push_back(std::move(part));
-  return known->second;
+  return part_ids_.emplace(std::move(key), static_cast<uint32_t>(parts_.size()) - 1).first->second;
 }
 
 const CompiledPart* CompiledParts::PlaceOf(const CompiledPart& part) const {

@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -38,6 +39,7 @@ struct CompiledPart {
 class CompiledParts {
  public:
   static constexpr uint32_t kMostParts = 1024;
+  static constexpr size_t kMostFiles = 8192;  // those beyond have no parts
 
   // `state` outlives it, and stays as it is.
   explicit CompiledParts(const RunState& state);
@@ -51,15 +53,15 @@ class CompiledParts {
     std::vector<CompiledLaunch> launches;  // empty where nothing repeats
     std::vector<uint32_t> parts;           // of each launch: index into parts_
   };
-  using Names = std::vector<std::string>;
 
   const File& FileNamed(const std::string& path);
   // False where nothing repeats, or where there is no room.
   bool Fold(File* file);
-  // Of a fold: the index of the first of three parts, its places as a whole.
-  std::optional<uint32_t> PlacesOf(uint32_t times, Names names);
+  // Of a fold: the index of the first of three parts, its places as a whole. Nothing where there is
+  // no room for it.
+  std::optional<uint32_t> PlacesOf(size_t times, const std::vector<std::string_view>& names);
   // That of the place where there is no room for more.
-  uint32_t PartIn(uint32_t place, uint32_t position, const std::string& operations);
+  uint32_t PartIn(uint32_t place, uint32_t position, std::string_view operations);
   // As a whole.
   const CompiledPart* PlaceOf(const CompiledPart& part) const;
 
@@ -67,8 +69,8 @@ class CompiledParts {
   CompiledLaunches launches_;
   std::map<std::string, File> files_;
   std::vector<CompiledPart> parts_;
-  std::map<std::pair<uint32_t, Names>, uint32_t> folds_;  // by what repeats, and how often
-  std::vector<uint32_t> places_of_folds_;                 // index of the first of three parts
+  std::map<std::pair<size_t, std::vector<std::string>>, uint32_t> folds_;  // by times and names
+  std::vector<uint32_t> places_of_folds_;  // index of the first of three parts
   std::map<std::tuple<uint32_t, uint32_t, std::string>, uint32_t> part_ids_;
   size_t steps_;
 };

@@ -49,14 +49,24 @@ bool IsPart(const OwnerSummary& owner) {
 
 bool HasLongName(const OwnerSummary& owner) { return owner.has_instances() || IsPart(owner); }
 
+// The index of the row around one; negative where there is none. Rows stand after those around
+// them.
+int Around(const Rows& rows, int index) {
+  const OwnerSummary& owner = rows.Get(index);
+  return owner.has_parent() && owner.parent() < index ? owner.parent() : -1;
+}
+
 size_t DepthOf(const Rows& rows, int index) {
   size_t depth = 0;
-  // Parents stand before their children: this ends.
-  for (int at = index; rows.Get(at).has_parent() && rows.Get(at).parent() < at;) {
-    at = rows.Get(at).parent();
-    ++depth;
-  }
+  while ((index = Around(rows, index)) >= 0) ++depth;
   return depth;
+}
+
+// Of compiled code: parts of graphs are in no layer.
+bool IsPartOfLayer(const Rows& rows, int index) {
+  const int around = Around(rows, index);
+  if (!IsPart(rows.Get(index)) || around < 0) return false;
+  return !IsPart(rows.Get(around)) || Around(rows, around) >= 0;
 }
 
 // The end of a name that tells it from those beside it: the last part of a path; of an operation in
@@ -72,9 +82,9 @@ std::string EndOfName(const OwnerSummary& owner, bool is_in_part) {
 // often.
 std::string TreeName(const Rows& rows, int index) {
   const OwnerSummary& owner = rows.Get(index);
-  const bool is_summed = owner.has_instances() && !IsPart(owner);
-  const size_t depth = is_summed ? 0 : DepthOf(rows, index);
-  const bool is_in_part = depth > 0 && IsPart(rows.Get(owner.parent()));
+  const bool is_of_layer = IsPartOfLayer(rows, index);
+  const size_t depth = owner.has_instances() && !is_of_layer ? 0 : DepthOf(rows, index);
+  const bool is_in_part = is_of_layer && IsPart(rows.Get(Around(rows, index)));
   std::string name = std::string(2 * depth, ' ');
   name += EscapeForTerminal(depth > 1 || is_in_part ? EndOfName(owner, is_in_part) : owner.name());
   if (owner.instances() > 1 && !is_in_part) name += " ×" + std::to_string(owner.instances());

@@ -81,7 +81,8 @@ function labelOf(row: Owner, list: OwnerListName, around?: Owner): string {
   const name = row.name ?? "";
   if (list === "operations") return row.origin === "family" ? `(${name})` : name;
   if (list === "lines") return name;
-  const isInPart = around !== undefined && isPart(around);
+  // Parts of graphs are in no layer.
+  const isInPart = around !== undefined && isPart(around) && around.parent !== undefined;
   const times = (row.instances ?? 1) > 1 && !isInPart ? ` ×${row.instances}` : "";
   const inferred = isMostlyInferred(row) ? " (inferred)" : "";
   const end = isInPart ? operationOf(name)
