@@ -305,6 +305,8 @@ TEST_F(CompiledPartsTest, OutsideOfLayersTooAFunctionsPartsAreShown) {
   const OwnerSummary& part = RowNamed(owners.layers(), "(repeated part)");
   EXPECT_EQ(owners.layers(part.parent()).name(), "(outside of layers)");
   EXPECT_FALSE(part.has_model());
+  EXPECT_EQ(owners.layer_share(), 0) << "no layer was seen";
+  EXPECT_NEAR(owners.inferred_share(), 1, 1e-9);
 }
 
 TEST_F(CompiledPartsTest, LinesAndOperationsStayAsTheyAre) {
