@@ -29,8 +29,8 @@ struct Parts {
   // Of the time in which compute kernels ran.
   double roofline_ns = 0;  // at their rooflines, unknown ones as measured
   double roofline_variance = 0;
-  double peak_ns = 0;      // what their tensor FLOPs need, unknown ones as measured
-  double kept_ns = 0;      // of unknown ones
+  double peak_ns = 0;  // what their tensor FLOPs need, unknown ones as measured
+  double kept_ns = 0;  // of unknown ones
   double tensor_ns = 0;
   double memory_bound_ns = 0;
   double compute_bound_ns = 0;
@@ -158,9 +158,9 @@ std::string ProblemOf(const Parts& parts) {
     return "communication-bound";
   }
   if (idle_ns >= kMuchIdle * parts.window_ns) {
-    return std::max_element(std::begin(idle), std::end(idle), [](const auto& a, const auto& b) {
-             return a.time_ns < b.time_ns;
-           })->name;
+    return std::max_element(std::begin(idle), std::end(idle),
+                            [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; })
+        ->name;
   }
   if (parts.kept_ns > kEnoughKnown * parts.compute_ns) return {};
   const double enough_ns = kMostOfKernels * (parts.compute_ns - parts.kept_ns);
@@ -191,15 +191,14 @@ std::string CostText(const CaptureSummary& capture) {
 }
 
 // What counters say of steps rests on the samples in them, however many there are before.
-std::string SampledText(double uncounted, const CaptureSummary& capture) {
+std::string SampledText(double uncounted, bool has_steps, const CaptureSummary& capture) {
   if (capture.samples() == 0) return {};
   if (uncounted >= kMostlyUncounted) {
-    return "the steps were hardly sampled" +
+    return std::string(has_steps ? "the steps were" : "the run was") + " hardly sampled" +
            (capture.has_steps_sampled_share()
                 ? " (" + PercentText(capture.steps_sampled_share()) + " of their time)"
                 : "") +
-           ", so their FLOPs and bytes are mostly unknown: run longer, or leave start-up out with "
-           "--delay";
+           ", so that FLOPs and bytes of kernels are mostly unknown";
   }
   if (!AreHardlySampled(capture)) return {};
   return "the steps were hardly sampled (" + PercentText(capture.steps_sampled_share()) +
@@ -222,7 +221,8 @@ std::string TrustOf(const Parts& parts, const Summary& summary) {
                                  : parts.kept_ns / parts.compute_ns;
     texts.push_back(PercentText(uncounted) + " of the kernel time without counters");
     // What is uncertain comes first.
-    if (const std::string sampled = SampledText(uncounted, summary.capture()); !sampled.empty()) {
+    if (const std::string sampled = SampledText(uncounted, steps.steps() > 0, summary.capture());
+        !sampled.empty()) {
       texts.insert(texts.begin(), sampled);
     }
   }
