@@ -13,6 +13,7 @@
 #include "tools/report/kernels_of_steps.h"
 #include "tools/report/known_value.h"
 #include "tools/report/markdown_first_screen.h"
+#include "tools/report/rest_of_losses.h"
 
 namespace utlz {
 namespace {
@@ -126,11 +127,16 @@ std::string GainText(const FindingSummary& finding) {
 }
 
 // Losses below the threshold of their rule stand in one paragraph: each alone would change little.
+// Where there is no other, the largest of them still says what to do.
 std::string Findings(const Summary& summary) {
   std::string text;
-  std::string small;
+  std::string small, rest;
   for (const FindingSummary& finding : summary.findings()) {
-    if (finding.below_threshold()) {
+    if (finding.rule() == kRuleOfTheRest) {
+      rest = Sentence(finding.title()) + GainText(finding) + ".";
+      continue;
+    }
+    if (finding.below_threshold() && !text.empty()) {
       const std::string& title =
           finding.has_title_short() ? finding.title_short() : finding.title();
       small += (small.empty() ? "" : "; ") + Sentence(title) + GainText(finding);
@@ -140,6 +146,7 @@ std::string Findings(const Summary& summary) {
             Sentence(finding.evidence()) + ". *Try:* " + Sentence(finding.advice()) + "\n";
   }
   if (!small.empty()) text += "\nEach of these alone is small: " + small + ".\n";
+  if (!rest.empty()) text += "\n" + rest + "\n";
   return text;
 }
 

@@ -45,8 +45,22 @@ TEST(TextReportTest, FlopsOutsideTheTensorCoresAreToldByTheirMost) {
   device->set_flops(4e13);
   device->set_flops_error(4e13 / 1.959964);
   device->set_flops_per_second(4e12);
-  EXPECT_NE(LineWith(RenderText(summary), "HFU").find("at most 8.00 TFLOP/s outside"),
+  EXPECT_NE(RenderText(summary).find("\n      at most 8.00 TFLOP/s outside"), std::string::npos);
+}
+
+// HFU is of the tensor cores; FLOPs of which only a most is known are told by it beside it.
+TEST(TextReportTest, FlopsOfAllPipesAreToldByTheirMostWhereThatIsFarAway) {
+  Summary summary = Example();
+  DeviceSummary* device = summary.mutable_devices(0);
+  device->set_hfu(0.003);
+  device->set_hfu_error(0.001);
+  device->set_flops(1e14);
+  device->set_flops_per_second(6e12);
+  device->set_flops_error(5e13 / 1.959964);
+  EXPECT_NE(LineWith(RenderText(summary), "HFU").find("± 0.2 %, in all <9.00 TFLOP/s"),
             std::string::npos);
+  device->set_flops_error(1e12);
+  EXPECT_NE(LineWith(RenderText(summary), "HFU").find("± 0.2 %, 6.00 TFLOP/s"), std::string::npos);
 }
 
 TEST(TextReportTest, ShowsUnknownAsADashNeverAsZero) {
@@ -174,7 +188,7 @@ TEST(TextReportTest, SaysWhatTheJobYieldsAndCosts) {
   efficiency->set_cost_lost(0.125);
   efficiency->set_cost_per_step(3e-5);
   text = RenderEfficiency(summary, {});
-  EXPECT_NE(text.find("cost: 3.5 an hour: 0.5 idle, 2.25 below peak FLOP/s · 3e-05 per step"),
+  EXPECT_NE(text.find("cost: 3.5 an hour: 0.5 idle, 2.25 below peak FLOP/s · 0.00003 per step"),
             std::string::npos)
       << text;
 }
@@ -275,8 +289,12 @@ TEST(TextRooflineTest, DrawsTheRoofAndTheKernelUnderIt) {
     if (plot.find('a') != std::string::npos && i < 13) kernel = i;
   }
   EXPECT_GT(kernel, roof) << text;
-  EXPECT_NE(text.find("1 kernel whose FLOPs or bytes are not known (40.0 %"), std::string::npos)
-      << text;
+  EXPECT_NE(text.find("1 kernel whose bytes are not known (40.0 %"), std::string::npos) << text;
+  // A copy does no FLOPs, and is not without counters for that.
+  Summary copies = WithRoof();
+  copies.mutable_kernels(1)->set_dram_bytes(1e9);
+  EXPECT_NE(RenderText(copies).find("Not plotted: 1 kernel with bytes, but no known FLOPs (40.0 %"),
+            std::string::npos);
 }
 
 TEST(TextRooflineTest, IsSilentWithoutFlopsOrRoofOrRoom) {
