@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
+#include "collector/text/shown_text.h"
 #include "tests/unit/compare/run_maker.h"
 
 namespace utlz {
@@ -38,6 +40,29 @@ TEST(RenderDifferenceTest, TextShowsOnlyWhatChanged) {
 TEST(RenderDifferenceTest, TextCountsWhatItLeavesOut) {
   EXPECT_THAT(RenderDifferenceText(SlowerWithAHostileName(), {.kernels = 1}),
               HasSubstr("and 2 more"));
+}
+
+TEST(RenderDifferenceTest, TablesFitEightyColumns) {
+  Difference difference;
+  KernelChange kernel;
+  kernel.name_after = "multi_tensor<FusedAdamMathFunctor<float>, float, double, bool> [320,1,1]";
+  kernel.time_ns.before = 3.017e6;
+  kernel.time_ns.after = 2.716e6;
+  kernel.time_ns.error = 80.46e3 / 1.959964;
+  kernel.time_ns.verdict = Verdict::kDecrease;
+  difference.kernels.push_back(kernel);
+  difference.quantities.push_back({"flops", "FLOP", false, kernel.time_ns});
+  difference.quantities[0].change.before = 10.7e12;
+  difference.quantities[0].change.after = 9.777e12;
+  difference.quantities[0].change.error = 467.6e9 / 1.959964;
+  const auto rows = [&difference](size_t columns) {
+    const std::string text = RenderDifferenceText(difference, {.columns = columns});
+    return text.substr(text.find("Numbers of the run"));
+  };
+  std::istringstream lines(rows(80));
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(ColumnsOf(line), 80u) << line;
+  EXPECT_THAT(rows(80), HasSubstr("  …<FusedAda…ath> [320,1,1] "));
+  EXPECT_THAT(rows(120), HasSubstr("  multi_tensor<FusedAdamMath> [320,1,1]"));
 }
 
 TEST(RenderDifferenceTest, PointsAreToldFromPerCent) {

@@ -137,9 +137,9 @@ export function OwnersSection() {
   if (!owners || (lists.length === 0 && !owners.note)) return null;
   return (
     <Section id="owners" title="Whose work it is"
-      note={`${coverageText(owners)}${lists.length > 0 ? " Figures are of the whole run. A click on a " +
-        "part enlarges it, and leaves only its kernels in roofline and table; another click goes back."
-        : ""}`}>
+      note={`${coverageText(owners)}${lists.length > 0 ? " Figures are of the whole run, idle time " +
+        "of the steps. A click on a part enlarges it, and leaves only its kernels in roofline and " +
+        "table; another click goes back." : ""}`}>
       {lists.length > 0 && <Graph lists={lists} />}
     </Section>
   );
