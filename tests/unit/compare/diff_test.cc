@@ -79,6 +79,21 @@ OwnerSummary* AddLayer(const std::string& name, double time_ns, Summary* summary
   return layer;
 }
 
+TEST(DiffTest, RunsOfTwoProgramsAreSaidToBe) {
+  RunMaker maker(36);
+  const Summary before = maker.Make({.kernels = 4});
+  Summary after = maker.Make({.kernels = 4});
+  EXPECT_THAT(Diff(before, after).caveats, IsEmpty());
+  for (KernelSummary& kernel : *after.mutable_kernels()) {
+    kernel.set_mangled_name("other_" + std::to_string(kernel.id()));
+    kernel.set_name(kernel.mangled_name());
+    kernel.set_launches(3 * kernel.launches() + 1);
+    kernel.clear_flops();
+  }
+  EXPECT_THAT(Diff(before, after).caveats,
+              ::testing::ElementsAre(HasSubstr("runs of different programs")));
+}
+
 // As a kernel that is gone has.
 TEST(DiffTest, ALayerThatIsGoneHasNoTimeAfter) {
   RunMaker maker(35);

@@ -78,6 +78,24 @@ TEST(RenderDifferenceTest, PointsAreToldFromPerCent) {
   EXPECT_THAT(text, HasSubstr("± is the 95 % interval"));
 }
 
+TEST(RenderDifferenceTest, MarkdownHasChangesInTheUnitOfTheirIntervals) {
+  Difference difference;
+  Change change;
+  change.before = 0.343;
+  change.after = 0.395;
+  change.error = 0.028 / 1.959964;
+  change.verdict = Verdict::kIncrease;
+  difference.quantities.push_back({"tensor_active", "share", true, change});
+  change.before = 10e6;
+  change.after = 9e6;
+  change.error = 0.2e6 / 1.959964;
+  change.verdict = Verdict::kDecrease;
+  difference.quantities.push_back({"step_time_ns", "ns", false, change});
+  const std::string text = RenderDifferenceMarkdown(difference);
+  EXPECT_THAT(text, HasSubstr("| **+5.2 pt** (± 2.8 pt) |"));
+  EXPECT_THAT(text, HasSubstr("| **−1.000 ms** (± 200.0 µs), −10.0 % |"));
+}
+
 TEST(RenderDifferenceTest, SlicesHaveTheReportsNames) {
   Difference difference;
   Change idle;
