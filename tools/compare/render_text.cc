@@ -1,10 +1,10 @@
 #include <algorithm>
 
+#include "collector/text/kernel_name_fit.h"
 #include "collector/text/shown_slice.h"
 #include "collector/text/shown_text.h"
 #include "tools/compare/change_text.h"
 #include "tools/compare/render_difference.h"
-#include "tools/report/kernel_name_fit.h"
 
 namespace utlz {
 namespace {

@@ -6,10 +6,10 @@
 
 #include "collector/normal_interval.h"
 #include "collector/text/bound_text.h"
+#include "collector/text/kernel_name_fit.h"
 #include "collector/text/number_text.h"
 #include "collector/text/shown_text.h"
 #include "tools/report/device_roofs.h"
-#include "tools/report/kernel_name_fit.h"
 #include "tools/report/kernel_order.h"
 #include "tools/report/known_value.h"
 #include "tools/report/table.h"

@@ -1,4 +1,4 @@
-#include "tools/report/kernel_name_fit.h"
+#include "collector/text/kernel_name_fit.h"
 
 #include <gtest/gtest.h>
 

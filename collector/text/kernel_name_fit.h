@@ -1,7 +1,7 @@
 // Names of kernels for narrow columns: shortened so that what tells two apart stays to be read.
 // Pure, thread-safe.
-#ifndef UTLZ_TOOLS_REPORT_KERNEL_NAME_FIT_H_
-#define UTLZ_TOOLS_REPORT_KERNEL_NAME_FIT_H_
+#ifndef UTLZ_COLLECTOR_TEXT_KERNEL_NAME_FIT_H_
+#define UTLZ_COLLECTOR_TEXT_KERNEL_NAME_FIT_H_
 
 #include <cstddef>
 #include <string>
@@ -16,4 +16,4 @@ std::string FitKernelName(std::string_view name, size_t columns);
 
 }  // namespace utlz
 
-#endif  // UTLZ_TOOLS_REPORT_KERNEL_NAME_FIT_H_
+#endif  // UTLZ_COLLECTOR_TEXT_KERNEL_NAME_FIT_H_
