@@ -348,8 +348,8 @@ std::string OtherOwnersText(const OwnersSummary& owners) {
 // steps'.
 std::string CoverageOfStepsText(const OwnersSummary& owners) {
   if (!owners.has_steady_state_line_share()) return {};
-  return " Of that in the steps alone " + PercentText(owners.steady_state_line_share()) +
-         " has a line, " + PercentText(owners.steady_state_layer_share()) + " a layer, " +
+  return " In the steps alone " + PercentText(owners.steady_state_line_share()) + " has a line, " +
+         PercentText(owners.steady_state_layer_share()) + " a layer, " +
          PercentText(owners.steady_state_inferred_share()) + " an inferred one; " +
          PercentText(owners.steady_state_ownerless_share()) + " has no owner.";
 }

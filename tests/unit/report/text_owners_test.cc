@@ -152,7 +152,7 @@ TEST(TextOwnersTest, CoverageIsToldOfTheStepsToo) {
   owners->set_steady_state_line_share(1);
   owners->set_steady_state_inferred_share(0.6);
   const std::string text = RenderText(summary, {.group_by = GroupBy::kLine, .columns = 400});
-  EXPECT_NE(text.find("has no owner. Of that in the steps alone 100.0 % has a line, 0.0 % a layer, "
+  EXPECT_NE(text.find("has no owner. In the steps alone 100.0 % has a line, 0.0 % a layer, "
                       "60.0 % an inferred one; 0.0 % has no owner."),
             std::string::npos)
       << text;

@@ -34,7 +34,7 @@ function otherOwnersText(owners: Owners): string {
 // steps'.
 function coverageOfStepsText(owners: Owners): string {
   if (owners.steady_state_line_share === undefined) return "";
-  return ` Of that in the steps alone ${format.share(owners.steady_state_line_share)} has a line, ` +
+  return ` In the steps alone ${format.share(owners.steady_state_line_share)} has a line, ` +
     `${format.share(owners.steady_state_layer_share)} a layer, ` +
     `${format.share(owners.steady_state_inferred_share)} an inferred one; ` +
     `${format.share(owners.steady_state_ownerless_share)} has no owner.`;
