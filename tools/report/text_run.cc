@@ -90,15 +90,17 @@ std::vector<Line> UtilizationLines(const DeviceSummary& device, bool all_counted
   std::string hbm_note;
   if (device.has_dram_bytes_per_second()) {
     hbm_note = BytesText(device.dram_bytes_per_second()) + "/s";
+  } else if (device.has_hbm_bandwidth_share()) {
+    hbm_note = "as NVML reads it";
   }
   const double all_bytes = device.dram_read_bytes() + device.dram_write_bytes();
-  if (!hbm_note.empty() && all_bytes > 0 && device.has_dram_bytes_error()) {
+  if (device.has_dram_bytes_per_second() && all_bytes > 0 && device.has_dram_bytes_error()) {
     hbm_note = "± " +
                PercentText(kNormal95 * device.dram_bytes_error() / all_bytes *
                            device.hbm_bandwidth_share()) +
                ", " + hbm_note;
   }
-  if (device.has_peak_dram_bytes_per_second() && !hbm_note.empty()) {
+  if (device.has_peak_dram_bytes_per_second() && device.has_dram_bytes_per_second()) {
     hbm_note += " of " + BytesText(device.peak_dram_bytes_per_second()) + "/s";
   }
   std::string score;

@@ -293,8 +293,9 @@ void AddReportCommand(CLI::App* program, Action* action) {
       {"op", GroupBy::kOperation},  {"nvtx", GroupBy::kNvtx},      {"stream", GroupBy::kStream},
       {"device", GroupBy::kDevice}, {"process", GroupBy::kProcess}};
   report
-      ->add_option("--by", arguments->text.group_by,
-                   "kernel, layer, line, op, nvtx, stream, device or process")
+      ->add_option(
+          "--by", arguments->text.group_by,
+          "kernel, layer, line, op (all of these in CSV too), nvtx, stream, device or process")
       ->transform(Choice(groups))
       ->type_name("WORD");
   const CLI::Option* columns =

@@ -48,6 +48,24 @@ TEST(TextReportTest, FlopsOutsideTheTensorCoresAreToldByTheirMost) {
   EXPECT_NE(RenderText(summary).find("\n      at most 8.00 TFLOP/s outside"), std::string::npos);
 }
 
+// Where no sample met the steps, NVML's reading is all there is: it has no error that one knows.
+TEST(TextReportTest, BandwidthThatNvmlReadsIsSaidToBe) {
+  Summary summary = Example();
+  DeviceSummary* device = summary.mutable_devices(0);
+  device->set_hbm_bandwidth_share(0.072);
+  device->set_dram_read_bytes(1e9);
+  device->set_dram_bytes_error(1e8);
+  device->set_peak_dram_bytes_per_second(4.8e12);
+  const std::string nvml = LineWith(RenderText(summary), "HBM bandwidth");
+  EXPECT_NE(nvml.find("as NVML reads it"), std::string::npos) << nvml;
+  EXPECT_EQ(nvml.find("± "), std::string::npos) << nvml;
+  EXPECT_EQ(nvml.find("4.80 TB/s"), std::string::npos) << nvml;
+  device->set_dram_bytes_per_second(3.5e11);
+  const std::string counted = LineWith(RenderText(summary), "HBM bandwidth");
+  EXPECT_NE(counted.find(", 350 GB/s of 4.80 TB/s"), std::string::npos) << counted;
+  EXPECT_EQ(counted.find("NVML"), std::string::npos) << counted;
+}
+
 // HFU is of the tensor cores; FLOPs of which only a most is known are told by it beside it.
 TEST(TextReportTest, FlopsOfAllPipesAreToldByTheirMostWhereThatIsFarAway) {
   Summary summary = Example();
