@@ -47,22 +47,25 @@ std::string NextCommand(const std::string& counters, const Summary& summary) {
 // Of less time, no delay makes samples fall into enough launches.
 constexpr double kFewestSecondsOfSteps = 2;
 
-PhaseSummary StepsOf(const Summary& summary) {
+// The steps; without steps, all work.
+PhaseSummary MeasuredPhase(const Summary& summary) {
   for (const PhaseSummary& phase : summary.phases()) {
-    if (phase.name() == "steps") return phase;
+    if (phase.name() == "steps" || phase.name() == "work") return phase;
   }
   return {};
 }
 
 // What is sampled before the steps says nothing of them.
 std::string CommandForSamples(const Summary& summary) {
-  const PhaseSummary steps = StepsOf(summary);
-  if (steps.time_ns() > 0 && steps.time_ns() < kFewestSecondsOfSteps * 1e9) {
-    return "utlz run" + CommandOf(summary) + "  # with more steps: these took " +
-           TimeText(steps.time_ns()) + ", some 10 s show their FLOPs and bytes";
+  const PhaseSummary phase = MeasuredPhase(summary);
+  const bool has_steps = phase.name() == "steps";
+  if (phase.time_ns() > 0 && phase.time_ns() < kFewestSecondsOfSteps * 1e9) {
+    return "utlz run" + CommandOf(summary) + "  # with more " +
+           (has_steps ? "steps: these took " : "work: this took ") + TimeText(phase.time_ns()) +
+           ", some 10 s show " + (has_steps ? "their" : "its") + " FLOPs and bytes";
   }
-  const double delay_s = std::floor(steps.start_ns() * 1e-9);
-  if (delay_s < 1) return "utlz run --overhead-budget unlimited" + CommandOf(summary);
+  const double delay_s = std::floor(phase.start_ns() * 1e-9);
+  if (delay_s < 1 || !has_steps) return "utlz run --overhead-budget unlimited" + CommandOf(summary);
   return "utlz run --delay " + std::to_string(std::llround(delay_s)) + CommandOf(summary) +
          "  # leaves start-up out";
 }

@@ -39,13 +39,14 @@ std::string CommandLine(const RunSummary& run) {
   return command;
 }
 
-std::string DeviceNames(const Summary& summary) {
-  if (summary.devices().empty()) return "0 × no GPU";
+// " on 2 × NVIDIA H200", or that there was none.
+std::string OnDevices(const Summary& summary) {
+  if (summary.devices().empty()) return "; no GPU was used";
   std::string text;
   for (const auto& [name, count] : CountDevices(summary)) {
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " × " + Sentence(name);
   }
-  return text;
+  return " on " + text;
 }
 
 std::string Head(const Summary& summary) {
@@ -53,8 +54,8 @@ std::string Head(const Summary& summary) {
   std::string text =
       "**" + Sentence(summary.has_verdict() ? summary.verdict() : "No verdict") + "**\n\n";
   text += Code(CommandLine(run)) + ", " +
-          TimeText(KnownValue(run.has_wall_ns(), static_cast<double>(run.wall_ns()))) + " on " +
-          DeviceNames(summary) + "\n";
+          TimeText(KnownValue(run.has_wall_ns(), static_cast<double>(run.wall_ns()))) +
+          OnDevices(summary) + "\n";
   if (run.recording()) {
     text += "\nA recording, not measured here: " + Sentence(run.recording_note()) + "\n";
   }

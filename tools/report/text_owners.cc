@@ -305,7 +305,7 @@ std::string RenderOperations(const Summary& summary, const TextOptions& options)
         (is_family ? "(" : "") + EscapeForTerminal(rows.Get(i).name()) + (is_family ? ")" : ""),
         rows.Get(i));
   }
-  if (shown == 0) return {};
+  if (shown == 0) return "No kernels were recorded, and so no operations.\n";
   std::string note;
   if (any_named || any_compiled) {
     note = std::string("Operations are those that a compiler wrote ") +

@@ -223,7 +223,8 @@ std::string RenderRun(const Summary& summary, const TextOptions& options) {
                  Style::kHeading, options.color) +
           "\n";
   const auto wall = KnownValue(run.has_wall_ns(), static_cast<double>(run.wall_ns()));
-  text += Wrap("ran " + TimeText(wall) + DescribeDevices(summary) + " · " + DescribeEnd(run),
+  text += Wrap((wall.has_value() ? "ran " + TimeText(wall) : "ran for an unknown time") +
+                   DescribeDevices(summary) + " · " + DescribeEnd(run),
                options.columns, 2);
   for (const std::string& notice : run.notices()) {
     text += Styled(Wrap("! " + EscapeForTerminal(notice), options.columns, 2), Style::kWarning,

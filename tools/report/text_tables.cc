@@ -276,6 +276,7 @@ std::string RenderMarkers(const Summary& summary, const TextOptions& options) {
 }
 
 std::string RenderStreams(const Summary& summary, const TextOptions& options) {
+  if (summary.streams().empty()) return "No kernels were recorded, and so no streams.\n";
   Table table({{"stream", 0, true}, {"launches", 9}, {"kernels", 9}}, options.columns);
   for (int i = 0; i < std::min<int>(static_cast<int>(options.top), summary.streams_size()); ++i) {
     const StreamSummary& stream = summary.streams(i);

@@ -78,6 +78,15 @@ TEST(WhatIsKnownTest, StepsThatWereShortNeedMoreOfThemAndNoDelay) {
   EXPECT_EQ(summary.next_command(),
             "utlz run python train.py  # with more steps: these took 355 ms, some 10 s show their "
             "FLOPs and bytes");
+  phase->set_name("work");
+  phase->set_time_ns(30.9e6);
+  SayWhatIsKnown("auto", &summary);
+  EXPECT_EQ(summary.next_command(),
+            "utlz run python train.py  # with more work: this took 30.9 ms, some 10 s show its "
+            "FLOPs and bytes");
+  phase->set_time_ns(30e9);
+  SayWhatIsKnown("auto", &summary);
+  EXPECT_EQ(summary.next_command(), "utlz run --overhead-budget unlimited python train.py");
   EXPECT_FALSE(summary.has_not_known()) << "the line above says it";
 }
 

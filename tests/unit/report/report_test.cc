@@ -48,6 +48,21 @@ TEST(TextReportTest, FlopsOutsideTheTensorCoresAreToldByTheirMost) {
   EXPECT_NE(RenderText(summary).find("\n      at most 8.00 TFLOP/s outside"), std::string::npos);
 }
 
+TEST(TextReportTest, WhereNothingRanTablesSaySo) {
+  Summary summary;
+  summary.mutable_run()->add_command("true");
+  EXPECT_NE(RenderText(summary, {.group_by = GroupBy::kStream}).find("and so no streams.\n"),
+            std::string::npos);
+  EXPECT_NE(RenderText(summary, {.group_by = GroupBy::kOperation}).find("and so no operations.\n"),
+            std::string::npos);
+  EXPECT_NE(RenderText(summary).find("ran for an unknown time · no GPU was used"),
+            std::string::npos);
+  summary.mutable_run()->set_wall_ns(2'670'000'000);
+  EXPECT_NE(RenderMarkdown(summary).find("<code>true</code>, 2.67 s; no GPU was used\n"),
+            std::string::npos)
+      << RenderMarkdown(summary);
+}
+
 // Where no sample met the steps, NVML's reading is all there is: it has no error that one knows.
 TEST(TextReportTest, BandwidthThatNvmlReadsIsSaidToBe) {
   Summary summary = Example();
