@@ -5,6 +5,7 @@
 #include <string>
 
 #include "collector/analysis/analysis.h"
+#include "collector/kernel_names/framework.h"
 
 namespace utlz {
 
@@ -69,7 +70,7 @@ struct KernelFacts {
   double narrow_ns = 0;                 // of these, in tiles of few rows
   double narrow_rows = 0;               // of these tiles
   double wide_matrix_ns = 0;            // matrix kernels that are not narrow
-  double small_grid_ns = 0;             // kernels of fewer blocks than the GPU has SMs
+  double small_grid_ns = 0;             // kernels of clearly fewer blocks than the GPU has SMs
   double small_grid_gain_ns = 0;        // were the GPU full
   double single_precision_ns = 0;       // matrix kernels on the FP32 pipes
   double single_precision_gain_ns = 0;  // were they done in TF32
@@ -77,6 +78,7 @@ struct KernelFacts {
   double padding_share = 0;             // these FLOPs ÷ the model's
   double matrix_compute_ns = 0;         // matrix kernels that are not bound by bytes
   double savings_ns = 0;                // of all kernels, down to their rooflines
+  Framework framework = Framework::kUnknown;  // of all kernels that are of one
 };
 
 // Times in nanoseconds, summed over devices, all of the steady part: times of kernels are parts of

@@ -82,8 +82,9 @@ std::string WaitText(const OwnersSummary& owners) {
   if (most == nullptr || most->idle_before_ns() <= 0 || owners.idle_time_ns() <= 0) return "";
   std::string text = "; " + PercentText(most->idle_before_ns() / owners.idle_time_ns()) +
                      " of the idle time is before " + most->name();
-  if (most->has_idle_after()) text += ", mostly after " + most->idle_after();
-  return text;
+  if (!most->has_idle_after()) return text;
+  return text + ", mostly after " +
+         (most->idle_after() == most->name() ? "the same line" : most->idle_after());
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "collector/diagnosis/finding_facts.h"
@@ -17,6 +18,15 @@ namespace {
 constexpr double kWorthListing = 0.005;
 constexpr double kHoursAMonth = 730;
 
+// Of "PyTorch's line  # JAX: JAX's line" that of the program's framework, where it is known.
+std::string LineToType(std::string_view line, Framework framework) {
+  constexpr std::string_view kOfJax = "  # JAX: ";
+  const size_t at = line.find(kOfJax);
+  if (at == std::string_view::npos || framework == Framework::kUnknown) return std::string(line);
+  return std::string(framework == Framework::kJax ? line.substr(at + kOfJax.size())
+                                                  : line.substr(0, at));
+}
+
 FindingSummary Describe(const Rule& rule, const Observation& observation,
                         const FindingFacts& facts) {
   FindingSummary finding;
@@ -25,7 +35,7 @@ FindingSummary Describe(const Rule& rule, const Observation& observation,
   finding.set_title_short(rule.title_short);
   finding.set_evidence(observation.evidence);
   finding.set_advice(rule.advice);
-  finding.set_type_this(rule.type_this);
+  finding.set_type_this(LineToType(rule.type_this, facts.kernels.framework));
   const bool speaks =
       !observation.remark && observation.lost_ns >= rule.threshold * facts.window_ns;
   if (!speaks) finding.set_below_threshold(true);
@@ -54,16 +64,32 @@ FindingSummary Remaining(const std::vector<FindingSummary>& listed, double in_fi
                           facts.copies.pageable_exposed_ns + facts.copies.pinned_exposed_ns +
                           facts.communication.exposed_ns + facts.kernels.savings_ns;
   static constexpr Rule kRule = {
-      "remaining", 1, nullptr, "The rest is spread over kernels near their usual rates",
+      "remaining",
+      1,
+      nullptr,
+      "The rest is spread over short gaps and kernels near their usual rates",
       "The rest: kernels near their usual rates, short gaps",
       "nothing alone: it is what good kernels and graphs leave, and losses too small to list",
       "utlz report --sort savings PROFILE"};
   Observation rest = {.gain_ns = whole_ns - in_findings_ns,
-                      .evidence = "between now and all kernels at their rooflines without a pause, "
-                                  "in no other finding",
+                      .evidence =
+                          "between now and all kernels at their rooflines without a pause, "
+                          "in no other finding",
                       .remark = true};
   if (listed.empty() || rest.gain_ns < kWorthListing * facts.window_ns) rest.gain_ns = 0;
-  return Describe(kRule, rest, facts);
+  FindingSummary finding = Describe(kRule, rest, facts);
+  if (UnexplainedIdleNs(facts) > finding.gain_ns() / 2) {
+    finding.set_title(
+        "Most of the rest is idle time in gaps of more than 0.1 ms, for requests or the host");
+    finding.set_title_short("The rest: long gaps, for requests or the host");
+    finding.set_advice("find the steps first: --step-kernel names the kernel that begins each");
+    finding.set_type_this("utlz report --step-kernel NAME PROFILE");
+  } else if (facts.kernels.savings_ns <= 0) {
+    // Nobody knows the rates of kernels that were not counted.
+    finding.set_title("The rest is spread over short gaps");
+    finding.set_title_short("The rest: short gaps");
+  }
+  return finding;
 }
 
 }  // namespace

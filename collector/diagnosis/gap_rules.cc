@@ -43,6 +43,10 @@ std::string PlaceText(const GapPlace& place, bool with_before) {
 
 }  // namespace
 
+double UnexplainedIdleNs(const FindingFacts& facts) {
+  return StepsRegularly(facts) ? 0 : facts.gaps.other.time_ns;
+}
+
 Observation ObserveLaunchGaps(const FindingFacts& facts) {
   const GapTotal& gaps = facts.gaps.launch;
   const double mean_ns = gaps.gaps > 0 ? gaps.time_ns / gaps.gaps : 0;

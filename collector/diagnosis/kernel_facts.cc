@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/kernel_names/framework.h"
 #include "collector/kernel_names/fused_operations.h"
 #include "collector/kernel_names/kernel_class.h"
 #include "collector/kernel_names/kernel_family.h"
@@ -24,6 +25,8 @@ constexpr double kGoodMatrixReading = 0.85;
 constexpr double kGoodGemm = 0.80;
 constexpr double kGoodConvolution = 0.70;
 constexpr double kGoodAttention = 0.60;
+// A GPU of which such a share of the multiprocessors has a block is as full as tiles fill it.
+constexpr double kFullGrid = 0.9;
 // Tiles of more rows than this are no waste that one sees.
 constexpr int kMostNarrowRows = 16;
 // One kernel that loses this share of what its kind loses is named alone.
@@ -108,7 +111,7 @@ bool AddSmallGrid(const SteadyKernel& of, KernelFacts* facts) {
   double blocks = 1;
   for (const uint32_t size : of.kernel->shape.grid) blocks *= size;
   // The entry for all kernels that did not fit has no grid.
-  if (blocks < 1 || blocks >= of.multiprocessors) return false;
+  if (blocks < 1 || blocks >= kFullGrid * of.multiprocessors) return false;
   const double time_ns = of.row.time_ns;
   const double full_ns = time_ns * blocks / of.multiprocessors;
   facts->small_grid_ns += time_ns;
@@ -239,6 +242,18 @@ void AddPadding(const Summary& summary, KernelFacts* facts) {
   facts->padding_ns = facts->matrix_compute_ns * more / efficiency.executed_flops_per_step();
 }
 
+// The one that kernels of the run are of; none where they are of two.
+Framework FrameworkOfRun(const RunState& state, const Analysis& analysis) {
+  Framework found = Framework::kUnknown;
+  for (const KernelRow& row : analysis.rows) {
+    const Framework one = FrameworkOf(state.kernels[row.kernel].mangled_name);
+    if (one == Framework::kUnknown || one == found) continue;
+    if (found != Framework::kUnknown) return Framework::kUnknown;
+    found = one;
+  }
+  return found;
+}
+
 uint32_t MultiprocessorsOf(const DeviceState& device) {
   return device.info.multiprocessors() > 0 ? device.info.multiprocessors()
                                            : device.peaks.value_or(DevicePeaks()).multiprocessors();
@@ -269,6 +284,7 @@ KernelFacts GatherKernels(const RunState& state, const Analysis& analysis, const
   facts.streaming = losses[static_cast<size_t>(Loss::kStreaming)];
   facts.latency = losses[static_cast<size_t>(Loss::kLatency)];
   AddPadding(summary, &facts);
+  facts.framework = FrameworkOfRun(state, analysis);
   return facts;
 }
 

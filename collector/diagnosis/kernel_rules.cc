@@ -29,8 +29,10 @@ Observation ObserveSmallBatch(const FindingFacts& facts) {
   const KernelFacts& kernels = facts.kernels;
   return {.lost_ns = kernels.small_grid_ns,
           .gain_ns = kernels.small_grid_gain_ns,
-          .evidence = "launches of fewer blocks than the GPU has multiprocessors take " +
-                      ShareOfTime(kernels.small_grid_ns, facts)};
+          .evidence =
+              "launches of so few blocks that a tenth or more of the GPU's multiprocessors "
+              "have none take " +
+              ShareOfTime(kernels.small_grid_ns, facts)};
 }
 
 Observation ObserveSlowNormalization(const FindingFacts& facts) {

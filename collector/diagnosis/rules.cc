@@ -25,18 +25,19 @@ constexpr Rule kRules[] = {
      "Too little work a launch: larger batch",
      "larger batches (or gradient accumulation over fewer, larger ones), several requests at once, "
      "several streams; or a smaller GPU, or a share of one (MIG)",
-     "DataLoader(..., batch_size=4 * batch_size)"},
+     "DataLoader(..., batch_size=4 * batch_size)  # JAX: batch_size = 4 * batch_size"},
     {"launch_bound", 0.15, ObserveLaunchGaps,
      "The GPU waits for the host between kernels (launch-bound)",
      "Launch-bound: CUDA graphs or torch.compile",
      "CUDA graphs (torch.compile with mode=\"reduce-overhead\", torch.cuda.graph), a static cache "
      "for generation, larger batches, fused operators; in JAX put the loop under jax.jit",
-     "model = torch.compile(model, mode=\"reduce-overhead\")"},
+     "model = torch.compile(model, mode=\"reduce-overhead\")  # JAX: step = jax.jit(step)"},
     {"synchronization", 0.05, ObserveReadbacks, "The program waits for results that it reads back",
      "Readbacks stop the GPU: no .item() in the loop",
      "keep values on the GPU: no .item(), .cpu() or print of a tensor in the loop; read back "
      "seldom, or with non_blocking=True and later",
-     "torch.cuda.set_sync_debug_mode(\"warn\")"},
+     "torch.cuda.set_sync_debug_mode(\"warn\")  # JAX: "
+     "with jax.transfer_guard_device_to_host(\"log\"):"},
     {"input_pipeline", 0.05, ObserveLateInput, "The input comes too late",
      "Input comes too late: more loader workers",
      "more data loader workers, prefetching, pinned memory, decoding on the GPU; check the storage",
@@ -45,7 +46,7 @@ constexpr Rule kRules[] = {
      "GPU idle between steps: do not wait for each step",
      "let the host run ahead: no block_until_ready(), loss.item() or logging after each step; in "
      "JAX donate the state's buffers, for no step to wait for the last one's to be copied",
-     "jax.jit(step, donate_argnums=(0,))  # PyTorch: log each 100th step"},
+     "if i % 100 == 0: print(loss.item())  # JAX: step = jax.jit(step, donate_argnums=(0,))"},
     {"first_calls", 0.15, ObserveFirstCalls,
      "New shapes stop the GPU: something is prepared when a kernel runs for the first time",
      "First calls wait: plans or compiling for new shapes",
@@ -66,7 +67,7 @@ constexpr Rule kRules[] = {
      "Copies run alone: overlap or avoid them",
      "copy on another stream while kernels run; copy less: keep data on the GPU, smaller types, "
      "donated buffers in JAX",
-     "x.to(device, non_blocking=True)  # JAX: jax.device_put ahead, donate_argnums"},
+     "x.to(device, non_blocking=True)  # JAX: x = jax.device_put(next_batch)  # ahead of its step"},
     {"exposed_communication", 0.10, ObserveExposedCommunication,
      "Communication is not hidden behind computation", "Communication is not hidden: overlap it",
      "overlap it (bucketed all-reduce, FSDP prefetch), larger batches or gradient accumulation, "
@@ -76,12 +77,12 @@ constexpr Rule kRules[] = {
      "Normalization kernels are far below the memory's rate", "Slow normalization: fuse it",
      "fuse normalization with what stands around it (torch.compile, Apex's or cuDNN's fused "
      "norms); for batch norm compare channels_last with contiguous memory",
-     "model = torch.compile(model)"},
+     "model = torch.compile(model)  # JAX: step = jax.jit(step)"},
     {"slow_pooling", 0.15, ObserveSlowPooling, "Pooling kernels are far below the memory's rate",
      "Slow pooling: another layout, or a strided convolution",
      "compare channels_last with contiguous memory; windows that do not overlap, or a strided "
      "convolution instead",
-     "model = torch.compile(model)"},
+     "model = torch.compile(model)  # JAX: step = jax.jit(step)"},
     {"slow_matrix", 0.15, ObserveSlowMatrix, "Matrix products are below what such products reach",
      "Slow matrix products: shapes, layout, tuning",
      "sizes that are multiples of 64 or 128, contiguous operands, larger products instead of many; "
@@ -90,14 +91,14 @@ constexpr Rule kRules[] = {
     {"slow_streaming", 0.15, ObserveSlowStreaming,
      "Kernels that stream bytes are below the memory's rate",
      "Streaming kernels below 85-92 % of bandwidth",
-     "several elements a thread, 16-byte loads (float4), neighbours in neighbouring threads; "
-     "fewer, "
-     "larger launches",
-     "reinterpret_cast<float4*>(pointer)  # or torch.compile"},
+     "of a framework's kernels: let a compiler write others, and hand over larger tensors; in "
+     "kernels of your own several elements a thread, 16-byte loads (float4), neighbours in "
+     "neighbouring threads",
+     "torch.compile(model, mode=\"max-autotune\")  # own CUDA kernels: 16-byte loads (float4)"},
     {"unfused_elementwise", 0.20, ObserveElementwise, "Unfused elementwise kernels (memory-bound)",
      "Unfused elementwise kernels: fuse them",
      "fuse them: torch.compile, fused optimizers and norms, FlashAttention instead of softmax",
-     "model = torch.compile(model)", false, true},
+     "model = torch.compile(model)  # JAX: step = jax.jit(step)", false, true},
     {"eager_beside_compiled", 0.20, ObserveEagerBesideCompiled,
      "Elementwise kernels outside of the compiled code (memory-bound)",
      "Kernels outside of compiled code: move them in",
@@ -124,7 +125,7 @@ constexpr Rule kRules[] = {
      "Kernels use less than a quarter of either roof (latency-bound)",
      "Too little work a launch: fuse or batch",
      "larger batches, fused or batched operators, several streams; or a smaller GPU",
-     "model = torch.compile(model)"},
+     "model = torch.compile(model)  # JAX: step = jax.jit(step)"},
     {"single_precision", 0.10, ObserveSinglePrecision,
      "Matrix products run in FP32 without tensor cores", "FP32 without tensor cores: TF32 or bf16",
      "torch.set_float32_matmul_precision(\"high\") (TF32), or bf16 by autocast",

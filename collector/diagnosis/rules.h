@@ -25,7 +25,7 @@ struct Rule {
   const char* title;
   const char* title_short;  // at most 60 characters
   const char* advice;
-  const char* type_this;
+  const char* type_this;         // "PyTorch's line  # JAX: JAX's line", or one for all
   bool ends_the_run = false;     // sooner or later: worth more than any time
   bool beyond_roofline = false;  // it takes work away, which no roofline counts as lost
 };
@@ -36,6 +36,9 @@ std::span<const Rule> Rules();
 std::string ShareOfTime(double time_ns, const FindingFacts& facts);
 
 // gap_rules.cc
+// Of long gaps where nothing tells what they wait for: without steps, a server's requests or the
+// host.
+double UnexplainedIdleNs(const FindingFacts& facts);
 Observation ObserveLaunchGaps(const FindingFacts& facts);
 Observation ObserveReadbacks(const FindingFacts& facts);
 Observation ObserveLateInput(const FindingFacts& facts);

@@ -92,7 +92,7 @@ void AddTooShort(const RunState& state, const DeviceState& device, Summary* summ
     const bool formula = summary->efficiency().has_model_flops_per_step();
     summary->mutable_run()->add_notices(
         "Bytes and FLOPs of " + PercentText(times.unknown_ns / times.all_ns) +
-        " of the kernel time on " + NameOf(one) +
+        " of the whole run's kernel time on " + NameOf(one) +
         " are not known: the run ended too soon. Some 10 s more of the same steps would show them" +
         (formula ? "; MFU rests on the model's FLOPs that were given, and on no counter."
                  : ", and MFU needs no counters where --model-config or --model-flops-per-step "

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "collector/diagnosis/rules.h"
 #include "collector/text/number_text.h"
 
 namespace utlz {
@@ -113,13 +114,25 @@ std::string GainText(const FindingSummary& finding) {
                                   : ".";
 }
 
+// Idle time that no rule explains, where it is more than what the first finding could give back.
+std::string UnexplainedIdle(const FindingFacts& facts, const FindingSummary& first) {
+  const double idle_ns = UnexplainedIdleNs(facts);
+  if (idle_ns <= first.gain_ns()) return {};
+  return "; " + PercentText(idle_ns / facts.window_ns) +
+         " of the time it stood idle in gaps of more than 0.1 ms, for requests or the host";
+}
+
 std::string WhatToChange(const FindingFacts& facts) {
   const Summary& summary = *facts.summary;
   if (summary.findings_size() > 0) {
     const FindingSummary& first = summary.findings(0);
-    if (!first.below_threshold()) return "; biggest loss: " + first.title() + GainText(first);
-    return "; no single cause above its threshold; the largest: " + first.title() +
-           GainText(first);
+    const std::string idle = UnexplainedIdle(facts, first);
+    const std::string which = idle.empty() ? "" : " beside that";
+    if (!first.below_threshold()) {
+      return idle + "; biggest loss" + which + ": " + first.title() + GainText(first);
+    }
+    return idle + "; no single cause" + which +
+           " above its threshold; the largest: " + first.title() + GainText(first);
   }
   if (!facts.counters) return ".";
   return facts.busy_share < kMostlyIdle

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "collector/capture_trust.h"
+#include "collector/text/number_text.h"
 
 namespace utlz {
 namespace {
@@ -43,26 +44,37 @@ std::string NextCommand(const std::string& counters, const Summary& summary) {
   return "utlz doctor";
 }
 
-// When the steps begin, in whole seconds: what is sampled before them says nothing of them.
-double StartOfSteps(const Summary& summary) {
+// Of less time, no delay makes samples fall into enough launches.
+constexpr double kFewestSecondsOfSteps = 2;
+
+// The steps; without steps, all work.
+PhaseSummary MeasuredPhase(const Summary& summary) {
   for (const PhaseSummary& phase : summary.phases()) {
-    if (phase.name() == "steps") return std::floor(phase.start_ns() * 1e-9);
+    if (phase.name() == "steps" || phase.name() == "work") return phase;
   }
-  return 0;
+  return {};
+}
+
+// What is sampled before the steps says nothing of them.
+std::string CommandForSamples(const Summary& summary) {
+  const PhaseSummary phase = MeasuredPhase(summary);
+  const bool has_steps = phase.name() == "steps";
+  if (phase.time_ns() > 0 && phase.time_ns() < kFewestSecondsOfSteps * 1e9) {
+    return "utlz run" + CommandOf(summary) + "  # with more " +
+           (has_steps ? "steps: these took " : "work: this took ") + TimeText(phase.time_ns()) +
+           ", some 10 s show " + (has_steps ? "their" : "its") + " FLOPs and bytes";
+  }
+  const double delay_s = std::floor(phase.start_ns() * 1e-9);
+  if (delay_s < 1 || !has_steps) return "utlz run --overhead-budget unlimited" + CommandOf(summary);
+  return "utlz run --delay " + std::to_string(std::llround(delay_s)) + CommandOf(summary) +
+         "  # leaves start-up out";
 }
 
 void SayHardlySampled(Summary* summary) {
   const CaptureSummary& capture = summary->capture();
   const bool uncounted = capture.kernel_time_without_counters_share() >= kMostlyUncounted;
   if (!AreHardlySampled(capture) && !uncounted) return;
-  if (uncounted) {
-    summary->set_not_known("FLOPs and bytes of most kernels: too few samples fell in them");
-  }
-  const double delay_s = StartOfSteps(*summary);
-  summary->set_next_command(
-      delay_s >= 1 ? "utlz run --delay " + std::to_string(std::llround(delay_s)) +
-                         CommandOf(*summary) + "  # leaves start-up out"
-                   : "utlz run --overhead-budget unlimited" + CommandOf(*summary));
+  summary->set_next_command(CommandForSamples(*summary));
 }
 
 }  // namespace

@@ -78,12 +78,14 @@ void SetAttainable(const RunState& state, const Analysis& analysis,
   double all_ns = 0;
   for (const KernelRow& row : analysis.rows) {
     if (row.roofline.communication) continue;
-    all_ns += row.time_ns;
+    // What ran before or after the steps says nothing of them.
+    const double steady_share = row.steady_share;
+    all_ns += steady_share * row.time_ns;
     const auto roof = RooflineTimeNs(row.roofline);
     if (!roof.has_value()) continue;
-    known_ns += row.time_ns;
+    known_ns += steady_share * row.time_ns;
     const uint32_t device = state.kernels[row.kernel].device;
-    const double weight = weights[device];
+    const double weight = steady_share * weights[device];
     const Ceilings& ceilings = analysis.devices[device].ceilings;
     double row_compute_ns = 0;
     for (const TypedFlops& flops : row.work.flops) {

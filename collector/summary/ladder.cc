@@ -172,15 +172,14 @@ std::string ProblemOf(const Parts& parts) {
 }
 
 // What counters say of steps rests on the samples in them, however many there are before.
-std::string SampledText(double uncounted, const CaptureSummary& capture) {
+std::string SampledText(double uncounted, bool has_steps, const CaptureSummary& capture) {
   if (capture.samples() == 0) return {};
   if (uncounted >= kMostlyUncounted) {
-    return "the steps were hardly sampled" +
+    return std::string(has_steps ? "the steps were" : "the run was") + " hardly sampled" +
            (capture.has_steps_sampled_share()
                 ? " (" + PercentText(capture.steps_sampled_share()) + " of their time)"
                 : "") +
-           ", so their FLOPs and bytes are mostly unknown: run longer, or leave start-up out with "
-           "--delay";
+           ", so that FLOPs and bytes of kernels are mostly unknown";
   }
   if (!AreHardlySampled(capture)) return {};
   return "the steps were hardly sampled (" + PercentText(capture.steps_sampled_share()) +
@@ -203,7 +202,8 @@ std::string TrustOf(const Parts& parts, const Summary& summary) {
                                  : parts.kept_ns / parts.compute_ns;
     texts.push_back(PercentText(uncounted) + " of the kernel time without counters");
     // What is uncertain comes first.
-    if (const std::string sampled = SampledText(uncounted, summary.capture()); !sampled.empty()) {
+    if (const std::string sampled = SampledText(uncounted, steps.steps() > 0, summary.capture());
+        !sampled.empty()) {
       texts.insert(texts.begin(), sampled);
     }
   }

@@ -23,7 +23,9 @@ void OwnerAmount::Add(const WorkPart& part) {
   time_ns += part.time_ns;
   launches += part.launches;
   row_launches += part.launches;
+  steady_ns += part.steady_ns;
   if (part.without_counters) without_counters_ns += part.time_ns;
+  if (!part.flops.has_value()) without_flops_ns += part.time_ns;
   if (part.inferred) inferred_ns += part.time_ns;
   if (part.pass == LaunchPass::kBackward) backward_ns += part.time_ns;
   if (part.pass == LaunchPass::kRecomputation) recomputation_ns += part.time_ns;
@@ -45,7 +47,9 @@ void OwnerAmount::EndRow(const RowErrors& errors) {
 void OwnerAmount::Add(const OwnerAmount& other) {
   time_ns += other.time_ns;
   idle_ns += other.idle_ns;
+  steady_ns += other.steady_ns;
   without_counters_ns += other.without_counters_ns;
+  without_flops_ns += other.without_flops_ns;
   inferred_ns += other.inferred_ns;
   backward_ns += other.backward_ns;
   recomputation_ns += other.recomputation_ns;
@@ -111,6 +115,10 @@ OwnerSummary OwnerList::Describe(size_t index, double all_ns, bool with_idle) co
   summary.set_time_ns(static_cast<double>(all.time_ns));
   summary.set_own_time_ns(static_cast<double>(owner.own.time_ns));
   if (all_ns > 0) summary.set_time_share(static_cast<double>(all.time_ns) / all_ns);
+  if (all.time_ns > 0) {
+    summary.set_steady_state_share(
+        std::clamp(all.steady_ns / static_cast<double>(all.time_ns), 0.0, 1.0));
+  }
   summary.set_launches(all.launches);
   summary.set_own_launches(owner.own.launches);
   if (with_idle) {
@@ -142,6 +150,9 @@ OwnerSummary OwnerList::Describe(size_t index, double all_ns, bool with_idle) co
     summary.set_estimated_savings_error_ns(std::sqrt(all.recoverable_variance));
   }
   summary.set_time_without_counters_ns(static_cast<double>(all.without_counters_ns));
+  if (all.without_flops_ns > 0) {
+    summary.set_time_without_flops_ns(static_cast<double>(all.without_flops_ns));
+  }
   if (all.backward_ns > 0) {
     summary.set_backward_time_ns(static_cast<double>(all.backward_ns));
     summary.set_own_backward_time_ns(static_cast<double>(owner.own.backward_ns));

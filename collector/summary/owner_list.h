@@ -28,6 +28,7 @@ struct WorkPart {
   std::optional<double> savings_ns;
   double compute_ns = 0;  // of its FLOPs at the peak
   Bound bound = BOUND_UNKNOWN;
+  double steady_ns = 0;  // of its time: what lies in the steady part
   bool without_counters = false;
   LaunchPass pass = LaunchPass::kForward;
   bool inferred = false;
@@ -44,7 +45,9 @@ struct RowErrors {
 struct OwnerAmount {
   int64_t time_ns = 0;
   int64_t idle_ns = 0;
+  double steady_ns = 0;
   int64_t without_counters_ns = 0;
+  int64_t without_flops_ns = 0;
   int64_t inferred_ns = 0;
   int64_t backward_ns = 0;
   int64_t recomputation_ns = 0;

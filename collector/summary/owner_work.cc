@@ -76,6 +76,7 @@ class RowDivision {
       const double launch_share = launches > 0 ? sites[i].launches / launches : 0;
       WorkPart part;
       part.time_ns = time.Next(sites[i].time_ns, i + 1 == sites.size());
+      part.steady_ns = static_cast<double>(part.time_ns) * std::clamp(row_.steady_share, 0.0, 1.0);
       part.launches = launch_share * row_.launches;
       // Of launches that counters do not tell apart, the longer ones do more.
       const double of_one = row_.launches * time_share;
@@ -229,6 +230,7 @@ void DivideWork(const RunState& state, const Analysis& analysis, const GraphOwne
 
 int64_t DivideIdleTime(
     const RunState& state, const Analysis& analysis, const Summary& summary,
+    const std::function<double(uint32_t stack)>& steady_share,
     const std::function<void(uint32_t before, uint32_t after, int64_t idle_ns)>& take) {
   constexpr double kPauseSteps = 10;
   int64_t total_ns = 0;
@@ -238,19 +240,22 @@ int64_t DivideIdleTime(
   const auto& steps = analysis.steady.steps;
   std::map<std::pair<uint32_t, uint32_t>, double> pairs;
   double idle_ns = 0;
-  const auto add = [&](uint32_t before, uint32_t after, uint64_t gap_ns) {
-    pairs[{before, after}] += static_cast<double>(gap_ns);
-    idle_ns += static_cast<double>(gap_ns);
+  const auto add = [&](uint32_t before, uint32_t after, double gap_ns) {
+    if (gap_ns <= 0) return;
+    pairs[{before, after}] += gap_ns;
+    idle_ns += gap_ns;
   };
   for (uint32_t i = 0; i < state.devices.size(); ++i) {
     const IdleByStack& idle = state.devices[i].idle_by_stack;
-    idle.ForEachShort(add);
+    idle.ForEachShort([&](uint32_t before, uint32_t after, uint64_t sum_ns) {
+      add(before, after, steady_share(after) * static_cast<double>(sum_ns));
+    });
     for (const IdleByStack::LongGap& gap : idle.long_gaps()) {
       const uint64_t gap_ns = gap.end_ns - gap.start_ns;
       const bool of_steps =
           !steps.has_value() || (gap.start_ns >= steps->start_ns && gap.end_ns <= steps->end_ns &&
                                  static_cast<double>(gap_ns) < kPauseSteps * steps->usual_step_ns);
-      if (of_steps) add(gap.before, gap.after, gap_ns);
+      if (of_steps) add(gap.before, gap.after, static_cast<double>(gap_ns));
     }
   }
   if (pairs.empty()) {

@@ -69,6 +69,24 @@ class Owners {
     LaunchPass pass = LaunchPass::kForward;
   };
 
+  struct Covered {
+    int64_t time_ns = 0;
+    double steady_ns = 0;  // of it, in the steady part
+
+    void Add(const WorkPart& part) {
+      time_ns += part.time_ns;
+      steady_ns += part.steady_ns;
+    }
+  };
+
+  // Of a stack that launched no kernel, nothing says when it was there.
+  double SteadyShareOf(uint32_t stack) const {
+    if (!analysis_.steady.steps.has_value() || stack >= work_of_stacks_.size()) return 1;
+    const Covered& work = work_of_stacks_[stack];
+    if (work.time_ns <= 0) return 1;
+    return std::clamp(work.steady_ns / static_cast<double>(work.time_ns), 0.0, 1.0);
+  }
+
   const OfStack& Of(uint32_t stack) {
     if (stack >= of_stacks_.size()) of_stacks_.resize(stack + size_t{1});
     OfStack& of = of_stacks_[stack];
@@ -167,6 +185,8 @@ class Owners {
         state_, analysis_, graph_owners_,
         [this](uint32_t stack, size_t row, WorkPart part) {
           OfStack of = Of(stack);
+          if (stack >= work_of_stacks_.size()) work_of_stacks_.resize(stack + size_t{1});
+          work_of_stacks_[stack].Add(part);
           if (part.part_of_layer != kNoPart) {
             const PartOfLayer& layer = graph_owners_.parts[part.part_of_layer];
             of.layer = layers_.OwnerOf(layer);
@@ -186,13 +206,7 @@ class Owners {
           if (of.is_autotuning) autotuning_ns_ += part.time_ns;
           if (of.pass == LaunchPass::kBackward) backward_ns_ += part.time_ns;
           if (of.pass == LaunchPass::kRecomputation) recomputation_ns_ += part.time_ns;
-          all_ns_ += part.time_ns;
-          if (of.has_layer) {
-            (part.inferred || of.is_part_alone ? inferred_ns_ : layer_ns_) += part.time_ns;
-          }
-          if (of.has_line) line_ns_ += part.time_ns;
-          const bool has_other = of.is_optimizer || of.is_function || of.is_autotuning;
-          if (!of.has_layer && !of.has_line && !has_other) ownerless_ns_ += part.time_ns;
+          AddCoverage(of, part);
           layers_.list().Add(of.layer, row, part);
           repeated_.list().Add(of.repeated, row, part);
           // The line of a part is the one that launched the graph: nothing was inferred there.
@@ -206,7 +220,8 @@ class Owners {
           lines_.EndRow(errors);
           operations_.EndRow(errors);
         });
-    idle_ns_ = DivideIdleTime(state_, analysis_, summary,
+    const auto steady_share = [this](uint32_t stack) { return SteadyShareOf(stack); };
+    idle_ns_ = DivideIdleTime(state_, analysis_, summary, steady_share,
                               [this](uint32_t before, uint32_t after, int64_t idle_ns) {
                                 const OfStack from = Of(before), to = Of(after);
                                 layers_.list().AddIdle(to.layer, from.layer, idle_ns);
@@ -215,15 +230,35 @@ class Owners {
                               });
   }
 
+  void AddCoverage(const OfStack& of, const WorkPart& part) {
+    all_ns_ += part.time_ns;
+    steady_ns_ += part.steady_ns;
+    if (of.has_layer) (part.inferred || of.is_part_alone ? inferred_ : layer_).Add(part);
+    if (of.has_line) line_.Add(part);
+    const bool has_other = of.is_optimizer || of.is_function || of.is_autotuning;
+    if (!of.has_layer && !of.has_line && !has_other) ownerless_.Add(part);
+  }
+
+  // Compilers that try kernels, and imports, launch what nobody owns: it is none of the steps'.
+  void SetCoverageOfSteps(OwnersSummary* owners) const {
+    if (!analysis_.steady.steps.has_value() || steady_ns_ <= 0) return;
+    owners->set_steady_state_time_ns(steady_ns_);
+    owners->set_steady_state_line_share(line_.steady_ns / steady_ns_);
+    owners->set_steady_state_layer_share(layer_.steady_ns / steady_ns_);
+    owners->set_steady_state_inferred_share(inferred_.steady_ns / steady_ns_);
+    owners->set_steady_state_ownerless_share(ownerless_.steady_ns / steady_ns_);
+  }
+
   void SetCoverage(OwnersSummary* owners) const {
     if (all_ns_ <= 0) return;
     const auto share = [this](int64_t part_ns) {
       return static_cast<double>(part_ns) / static_cast<double>(all_ns_);
     };
-    owners->set_line_share(share(line_ns_));
-    owners->set_layer_share(share(layer_ns_));
-    owners->set_inferred_share(share(inferred_ns_));
-    owners->set_ownerless_share(share(ownerless_ns_));
+    SetCoverageOfSteps(owners);
+    owners->set_line_share(share(line_.time_ns));
+    owners->set_layer_share(share(layer_.time_ns));
+    owners->set_inferred_share(share(inferred_.time_ns));
+    owners->set_ownerless_share(share(ownerless_.time_ns));
     owners->set_backward_share(share(backward_ns_));
     owners->set_recomputation_share(share(recomputation_ns_));
     owners->set_optimizer_share(share(optimizer_ns_));
@@ -270,7 +305,9 @@ class Owners {
   std::unordered_map<uint32_t, int> operation_of_kernel_;
   std::vector<OfStack> of_stacks_;
   int64_t all_ns_ = 0, idle_ns_ = 0;
-  int64_t layer_ns_ = 0, line_ns_ = 0, inferred_ns_ = 0, ownerless_ns_ = 0;
+  double steady_ns_ = 0;
+  Covered layer_, line_, inferred_, ownerless_;
+  std::vector<Covered> work_of_stacks_;
   int64_t backward_ns_ = 0, recomputation_ns_ = 0, optimizer_ns_ = 0, function_ns_ = 0,
           autotuning_ns_ = 0;
 };

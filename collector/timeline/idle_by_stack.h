@@ -1,5 +1,6 @@
 // Before whose launches a device stood idle, and after whose: by the stacks of the work on the two
-// sides of each gap. What was not traced ends a gap without being idle time.
+// sides of each gap. What was not traced ends a gap without being idle time. Copies and memory sets
+// have no stack: a gap before them is charged to the kernel that follows.
 //
 // Bounded: gaps beyond kMostPairs have no owner, and long gaps beyond kMostLong are not listed
 // singly. Takes no memory where no launch has a stack. Thread safety: none.
@@ -25,7 +26,7 @@ class IdleByStack {
   struct LongGap {
     uint64_t start_ns = 0;
     uint64_t end_ns = 0;
-    uint32_t before = 0;  // stacks; 0: of a copy, or not known
+    uint32_t before = 0;  // stacks; 0: not known
     uint32_t after = 0;
   };
 
@@ -44,16 +45,24 @@ class IdleByStack {
       callback(static_cast<uint32_t>(entry.first >> 32), static_cast<uint32_t>(entry.first),
                entry.second);
     }
+    for (const LongGap& gap : waiting_)
+      callback(gap.before, uint32_t{0}, gap.end_ns - gap.start_ns);
   }
 
  private:
+  // Copies and sets between two kernels; gaps before more of them have no owner.
+  static constexpr size_t kMostWaiting = 64;
+
   void AddWithStacks(const Activity& activity);
+  void Charge(const LongGap& gap, uint32_t after);
+  void ChargeWaiting(uint32_t after);
 
   bool any_stack_ = false;
   uint64_t busy_until_ns_ = 0;
   uint32_t last_stack_ = 0;                          // of what ended last
   std::unordered_map<uint64_t, uint64_t> short_ns_;  // key: before in the upper half, after
   std::vector<LongGap> long_gaps_;
+  std::vector<LongGap> waiting_;  // before copies and sets, for the kernel that follows
 };
 
 }  // namespace utlz

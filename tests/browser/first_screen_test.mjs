@@ -103,6 +103,7 @@ test("what no rule explains is not among what to do", async () => {
   await withPage(summary, {}, async (page) => {
     assert.equal(await page.locator("#findings > ol.findings > li").count(), 2);
     assert.equal(await page.locator('.small-losses [data-rule="remaining"]').count(), 1);
+    assert.doesNotMatch(await page.locator(".small-losses summary").textContent(), /loss/);
   });
 });
 

@@ -47,6 +47,12 @@ test("the ladder of the run before is drawn to the same scale, if its unit is th
   assert.equal(page.ladderRows(ladder, { ...old, unit: "token" })[0].before_part, undefined);
 });
 
+test("what rounds up to a unit is told in that unit", () => {
+  const texts = [999.7e6, 99.96e6, 9.996e6, 999.4e6, 999.7].map(format.time).map(plain);
+  assert.deepEqual(texts, ["1.00 s", "100 ms", "10.0 ms", "999 ms", "1.00 µs"]);
+  assert.equal(plain(format.withPrefix(999.8e9, "FLOP/s")), "1.00 TFLOP/s");
+});
+
 test("time of kernels without counters is said where it matters", () => {
   const { ladder } = makeSummary();
   assert.match(page.keptText(ladder), /^5\.94\sms of kernels without counters stay/);

@@ -308,7 +308,7 @@ class StacksTest(EndToEndTest):
     def test_text_and_csv(self):
         run, _ = self.run_model(VERSIONS[0], "40")
         for by, words in (("layer", ["blocks.*.mlp ×3", "blocks", "HFU"]),
-                          ("line", ["eager_model.py:", "idle before"]), ("op", ["gemm"])):
+                          ("line", ["eager_model.py:", "idle: the time before it"]), ("op", ["gemm"])):
             text = self.utlz("report", "--by", by, "--top", "40", str(run.profile))
             self.assertEqual(text.returncode, 0, text.stderr)
             for word in words:

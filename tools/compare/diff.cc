@@ -7,6 +7,7 @@
 #include "tools/compare/difference_verdict.h"
 #include "tools/compare/kernel_match.h"
 #include "tools/compare/layer_changes.h"
+#include "tools/compare/other_program.h"
 #include "tools/compare/overhead_adjustment.h"
 #include "tools/compare/run_quantities.h"
 #include "tools/compare/slice_changes.h"
@@ -159,6 +160,9 @@ Difference DiffRuns(const Runs& as_reported_before, const Runs& as_reported_afte
   difference.slices = CompareSlices(input, per_step);
   difference.kernels = CompareKernels(input);
   difference.layers = CompareLayers(input);
+  if (const std::string other = OtherProgramText(difference); !other.empty()) {
+    difference.caveats.push_back(other);
+  }
   difference.verdict = DifferenceVerdict(difference);
   return difference;
 }

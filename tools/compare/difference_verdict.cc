@@ -6,6 +6,7 @@
 #include <set>
 
 #include "collector/normal_interval.h"
+#include "collector/text/number_text.h"
 #include "collector/text/shown_text.h"
 #include "tools/compare/change_text.h"
 
@@ -35,7 +36,7 @@ std::string Subject(const QuantityChange& headline) {
   if (headline.name == "step_time_ns") return "A step";
   if (headline.name == "step_time_median_ns") return "The median step";
   if (headline.name == "wall_ns") return "The run";
-  return "Kernel time";
+  return "All kernels' time";
 }
 
 // The kernel that moved most in the direction of the whole, if it explains a good part of it.
@@ -52,11 +53,26 @@ std::string MainKernel(const Difference& difference, const Change& whole) {
   return "";
 }
 
+// "38.2 %", and where that is more than people read so, "8,083 times".
+std::string HowMuchText(double relative) {
+  constexpr double kMostPerCent = 10;
+  return relative < kMostPerCent ? NumberText(relative, "share")
+                                 : RoundCountText(relative) + " times";
+}
+
 std::string NoDifferenceText(const Difference& difference, const QuantityChange& headline) {
-  std::string text = Subject(headline) + " takes " + NumberText(headline.change.after, "ns") +
-                     " after and " + NumberText(headline.change.before, "ns") +
-                     " before: no difference within ± " +
-                     NumberText(headline.change.error.value_or(0) * kNormal95, "ns");
+  const Change& change = headline.change;
+  const double within_ns = change.error.value_or(0) * kNormal95;
+  std::string text = Subject(headline) + " takes " + NumberText(change.after, "ns") +
+                     " after and " + NumberText(change.before, "ns") + " before: ";
+  // Among many numbers one lies outside of its interval by chance: a change is more than that.
+  const std::optional<double> delta_ns = change.Delta();
+  if (std::abs(delta_ns.value_or(0)) > within_ns) {
+    text += SignedNumberText(delta_ns, "ns") + " ± " + NumberText(within_ns, "ns") +
+            ", too near its error to call it a change";
+  } else {
+    text += "no difference within ± " + NumberText(within_ns, "ns");
+  }
   text += difference.HasDifference() ? ", though parts of it changed." : ".";
   return text;
 }
@@ -111,9 +127,8 @@ std::string DifferenceVerdict(const Difference& difference) {
   const std::optional<double> relative = change.RelativeDelta();
   const bool faster = change.verdict == Verdict::kDecrease;
   return Subject(*headline) + " takes " + NumberText(change.after, "ns") + " instead of " +
-         NumberText(change.before, "ns") + ": " +
-         NumberText(std::abs(relative.value_or(0)), "share") + (faster ? " less" : " more") +
-         MainKernel(difference, change) + ".";
+         NumberText(change.before, "ns") + ": " + HowMuchText(std::abs(relative.value_or(0))) +
+         (faster ? " less" : " more") + MainKernel(difference, change) + ".";
 }
 
 std::string DevicesText(const Summary& run) {

@@ -49,6 +49,15 @@ bool AnyHas(const std::vector<Times>& times, const Key& key) {
                      [&](const Times& one) { return one.contains(key); });
 }
 
+// As of kernels: a side that has no such layer has no time of it.
+Change OnOneSide(const Change& both, Verdict verdict) {
+  Change change;
+  (verdict == Verdict::kGone ? change.before : change.after) =
+      verdict == Verdict::kGone ? both.before : both.after;
+  change.verdict = verdict;
+  return change;
+}
+
 double Moved(const LayerChange& change) {
   return std::abs(change.time_ns.after.value_or(0) - change.time_ns.before.value_or(0));
 }
@@ -73,9 +82,9 @@ std::vector<LayerChange> CompareLayers(const CompareInput& sides) {
     change.time_ns = CompareEstimates(Read(sides.before, before, key, sides.options),
                                       Read(sides.after, after, key, sides.options), test);
     if (change.time_ns.IsReal() && !AnyHas(before, key)) {
-      change.time_ns.verdict = Verdict::kAppeared;
+      change.time_ns = OnOneSide(change.time_ns, Verdict::kAppeared);
     } else if (change.time_ns.IsReal() && !AnyHas(after, key)) {
-      change.time_ns.verdict = Verdict::kGone;
+      change.time_ns = OnOneSide(change.time_ns, Verdict::kGone);
     }
     changes.push_back(std::move(change));
   }

@@ -26,8 +26,11 @@ std::string ChangeCell(const Change& change, const std::string& unit) {
     case Verdict::kIncrease:
       break;
   }
-  return "**" + SignedNumberText(change.RelativeDelta(), "share") + "** (" +
-         IntervalText(change.error, unit) + ")";
+  // An interval is in the unit of the change: of a share in points, and no per cent beside it.
+  std::string text =
+      "**" + DeltaText(change.Delta(), unit) + "** (" + IntervalText(change.error, unit) + ")";
+  if (unit != "share") text += ", " + SignedNumberText(change.RelativeDelta(), "share");
+  return text;
 }
 
 std::string Row(const std::string& name, const Change& change, const std::string& unit) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "collector/text/kernel_name_fit.h"
 #include "collector/text/shown_slice.h"
 #include "collector/text/shown_text.h"
 #include "tools/compare/change_text.h"
@@ -8,8 +9,14 @@
 namespace utlz {
 namespace {
 
-constexpr size_t kNameWidth = 38;
+constexpr size_t kMostNameWidth = 38;
+constexpr size_t kFewestNameWidth = 16;
 constexpr size_t kNumberWidth = 12;
+constexpr size_t kShareWidth = 10;
+// What stands behind a name: two numbers, the change, its share, its interval.
+constexpr size_t kColumnsBehindName = 65;
+// Narrower tables leave the share out, which the numbers tell too.
+constexpr size_t kFewestWithShare = 90;
 constexpr size_t kLabelWidth = 90;
 
 // Columns count characters, not bytes: "µs" and "×" are two bytes each.
@@ -50,26 +57,38 @@ bool IsWorthALine(const Change& change, const DifferenceTextOptions& options) {
   return options.unchanged || change.IsReal();
 }
 
-std::string Line(const std::string& name, const Change& change, const std::string& unit) {
-  std::string line = "  " + Left(name, kNameWidth) +
+bool HasShare(const DifferenceTextOptions& options) { return options.columns >= kFewestWithShare; }
+
+size_t NameWidth(const DifferenceTextOptions& options) {
+  const size_t behind = kColumnsBehindName - (HasShare(options) ? 0 : kShareWidth);
+  const size_t rest = options.columns > behind ? options.columns - behind : 0;
+  return std::clamp(rest, kFewestNameWidth, kMostNameWidth);
+}
+
+std::string Line(const std::string& name, const Change& change, const std::string& unit,
+                 const DifferenceTextOptions& options) {
+  const size_t width = NameWidth(options);
+  std::string line = "  " + Left(CutMiddle(name, width), width) +
                      Right(NumberText(change.before, unit), kNumberWidth) +
                      Right(NumberText(change.after, unit), kNumberWidth) +
-                     Right(DeltaText(change.Delta(), unit), kNumberWidth + 1) + " " +
-                     Right(SignedNumberText(change.RelativeDelta(), "share"), 10);
+                     Right(DeltaText(change.Delta(), unit), kNumberWidth + 1);
+  if (HasShare(options)) {
+    line += " " + Right(SignedNumberText(change.RelativeDelta(), "share"), kShareWidth - 1);
+  }
   if (change.error) line += "  " + IntervalText(change.error, unit);
   const std::string verdict = VerdictText(change);
   if (!verdict.empty()) line += "  " + verdict;
   return line + "\n";
 }
 
-std::string Heading(const std::string& title) {
-  return "\n" + Left(title, kNameWidth + 2) + Right("before", kNumberWidth) +
+std::string Heading(const std::string& title, const DifferenceTextOptions& options) {
+  return "\n" + Left(title, NameWidth(options) + 2) + Right("before", kNumberWidth) +
          Right("after", kNumberWidth) + Right("change", kNumberWidth + 1) + "\n";
 }
 
-std::string KernelName(const KernelChange& kernel) {
+std::string KernelName(const KernelChange& kernel, const DifferenceTextOptions& options) {
   const std::string& name = kernel.name_after.empty() ? kernel.name_before : kernel.name_after;
-  return TerminalName(name, kNameWidth - 2);
+  return FitKernelName(TerminalName(name, 0), NameWidth(options));
 }
 
 // Under a kernel's line: what is not the same function and shape on both sides.
@@ -78,7 +97,7 @@ std::string KernelNote(const KernelChange& kernel) {
     return "      was " + kernel.shape_before + "; now " + kernel.shape_after + "\n";
   }
   if (kernel.matched_by == MatchedBy::kRole) {
-    return "      took the place of " + TerminalName(kernel.name_before, kNameWidth) + "\n";
+    return "      took the place of " + TerminalName(kernel.name_before, kMostNameWidth) + "\n";
   }
   return "";
 }
@@ -87,19 +106,19 @@ std::string QuantitiesText(const Difference& difference, const DifferenceTextOpt
   std::string lines;
   for (const QuantityChange& quantity : difference.quantities) {
     if (!IsWorthALine(quantity.change, options)) continue;
-    lines += Line(QuantityText(quantity.name), quantity.change, quantity.unit);
+    lines += Line(QuantityText(quantity.name), quantity.change, quantity.unit, options);
   }
-  return lines.empty() ? "" : Heading("Numbers of the run") + lines;
+  return lines.empty() ? "" : Heading("Numbers of the run", options) + lines;
 }
 
 std::string SlicesText(const Difference& difference, const DifferenceTextOptions& options) {
   std::string lines;
   for (const SliceChange& slice : difference.slices) {
     if (IsWorthALine(slice.time_ns, options)) {
-      lines += Line(TerminalName(ShownSlice(slice.name), kNameWidth), slice.time_ns, "ns");
+      lines += Line(TerminalName(ShownSlice(slice.name), 0), slice.time_ns, "ns", options);
     }
   }
-  return lines.empty() ? "" : Heading("Where the time goes") + lines;
+  return lines.empty() ? "" : Heading("Where the time goes", options) + lines;
 }
 
 std::string KernelsText(const Difference& difference, const DifferenceTextOptions& options) {
@@ -112,11 +131,11 @@ std::string KernelsText(const Difference& difference, const DifferenceTextOption
       ++left_out;
       continue;
     }
-    lines += Line(KernelName(kernel), kernel.time_ns, "ns") + KernelNote(kernel);
+    lines += Line(KernelName(kernel, options), kernel.time_ns, "ns", options) + KernelNote(kernel);
     ++shown;
   }
   if (left_out > 0) lines += "  and " + std::to_string(left_out) + " more\n";
-  return lines.empty() ? "" : Heading("Kernels") + lines;
+  return lines.empty() ? "" : Heading("Kernels", options) + lines;
 }
 
 std::string LayersText(const Difference& difference, const DifferenceTextOptions& options) {
@@ -131,11 +150,11 @@ std::string LayersText(const Difference& difference, const DifferenceTextOptions
       ++left_out;
       continue;
     }
-    lines += Line(TerminalName(layer.name, kNameWidth - 2), layer.time_ns, "ns");
+    lines += Line(TerminalName(layer.name, 0), layer.time_ns, "ns", options);
     ++shown;
   }
   if (left_out > 0) lines += "  and " + std::to_string(left_out) + " more\n";
-  return lines.empty() ? "\nNo layer changed beyond error.\n" : Heading("Layers") + lines;
+  return lines.empty() ? "\nNo layer changed beyond error.\n" : Heading("Layers", options) + lines;
 }
 
 }  // namespace

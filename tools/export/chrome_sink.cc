@@ -69,8 +69,10 @@ void ChromeSink::Declare(const TraceTrack& track) {
 
 void ChromeSink::Declare(const TraceCounter& counter) {
   if (counter.of_kernels) return;
-  counter_lines_[counter.id].name =
-      "GPU " + std::to_string(counter.gpu) + " " + std::string(counter.name);
+  // The format has no place for a unit but the name.
+  std::string& name = counter_lines_[counter.id].name;
+  name = "GPU " + std::to_string(counter.gpu) + " " + std::string(counter.name);
+  if (!counter.unit.empty()) name += " (" + std::string(counter.unit) + ")";
 }
 
 void ChromeSink::Write(const TraceSlice& slice) {

@@ -13,6 +13,7 @@
 #include "tools/report/kernels_of_steps.h"
 #include "tools/report/known_value.h"
 #include "tools/report/markdown_first_screen.h"
+#include "tools/report/rest_of_losses.h"
 
 namespace utlz {
 namespace {
@@ -38,13 +39,14 @@ std::string CommandLine(const RunSummary& run) {
   return command;
 }
 
-std::string DeviceNames(const Summary& summary) {
-  if (summary.devices().empty()) return "0 × no GPU";
+// " on 2 × NVIDIA H200", or that there was none.
+std::string OnDevices(const Summary& summary) {
+  if (summary.devices().empty()) return "; no GPU was used";
   std::string text;
   for (const auto& [name, count] : CountDevices(summary)) {
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " × " + Sentence(name);
   }
-  return text;
+  return " on " + text;
 }
 
 std::string Head(const Summary& summary) {
@@ -52,8 +54,8 @@ std::string Head(const Summary& summary) {
   std::string text =
       "**" + Sentence(summary.has_verdict() ? summary.verdict() : "No verdict") + "**\n\n";
   text += Code(CommandLine(run)) + ", " +
-          TimeText(KnownValue(run.has_wall_ns(), static_cast<double>(run.wall_ns()))) + " on " +
-          DeviceNames(summary) + "\n";
+          TimeText(KnownValue(run.has_wall_ns(), static_cast<double>(run.wall_ns()))) +
+          OnDevices(summary) + "\n";
   if (run.recording()) {
     text += "\nA recording, not measured here: " + Sentence(run.recording_note()) + "\n";
   }
@@ -126,11 +128,16 @@ std::string GainText(const FindingSummary& finding) {
 }
 
 // Losses below the threshold of their rule stand in one paragraph: each alone would change little.
+// Where there is no other, the largest of them still says what to do.
 std::string Findings(const Summary& summary) {
   std::string text;
-  std::string small;
+  std::string small, rest;
   for (const FindingSummary& finding : summary.findings()) {
-    if (finding.below_threshold()) {
+    if (finding.rule() == kRuleOfTheRest) {
+      rest = Sentence(finding.title()) + GainText(finding) + ".";
+      continue;
+    }
+    if (finding.below_threshold() && !text.empty()) {
       const std::string& title =
           finding.has_title_short() ? finding.title_short() : finding.title();
       small += (small.empty() ? "" : "; ") + Sentence(title) + GainText(finding);
@@ -140,6 +147,7 @@ std::string Findings(const Summary& summary) {
             Sentence(finding.evidence()) + ". *Try:* " + Sentence(finding.advice()) + "\n";
   }
   if (!small.empty()) text += "\nEach of these alone is small: " + small + ".\n";
+  if (!rest.empty()) text += "\n" + rest + "\n";
   return text;
 }
 

@@ -12,12 +12,18 @@ constexpr size_t kMinimumFreeWidth = 16;
 
 const char* CodeOf(Style style) {
   switch (style) {
-    case Style::kPlain: return "";
-    case Style::kHeading: return "\033[1m";
-    case Style::kFaint: return "\033[2m";
-    case Style::kGood: return "\033[32m";
-    case Style::kWarning: return "\033[33m";
-    case Style::kBad: return "\033[31m";
+    case Style::kPlain:
+      return "";
+    case Style::kHeading:
+      return "\033[1m";
+    case Style::kFaint:
+      return "\033[2m";
+    case Style::kGood:
+      return "\033[32m";
+    case Style::kWarning:
+      return "\033[33m";
+    case Style::kBad:
+      return "\033[31m";
   }
   return "";
 }
@@ -37,7 +43,8 @@ std::string LeftAligned(const std::string& text, size_t columns) {
   return text + std::string(columns - std::min(columns, ColumnsOf(text)), ' ');
 }
 
-Table::Table(std::vector<Column> columns, size_t total_width) : columns_(std::move(columns)) {
+Table::Table(std::vector<Column> columns, size_t total_width)
+    : columns_(std::move(columns)), total_width_(total_width) {
   size_t used = columns_.empty() ? 0 : columns_.size() - 1;
   for (const Column& column : columns_) used += column.width;
   free_width_ = std::max(kMinimumFreeWidth, total_width > used ? total_width - used : 0);
@@ -53,6 +60,10 @@ Table::Table(std::vector<Column> columns, size_t total_width) : columns_(std::mo
 void Table::AddRow(std::vector<std::string> cells, Style style) {
   cells.resize(columns_.size());
   rows_.push_back({std::move(cells), style});
+}
+
+void Table::AddNote(std::string text, Style style) {
+  rows_.push_back({{std::move(text)}, style, true});
 }
 
 std::string Table::RenderCells(const std::vector<std::string>& cells) const {
@@ -73,7 +84,11 @@ std::string Table::Render(bool color) const {
   std::vector<std::string> titles;
   for (const Column& column : columns_) titles.push_back(column.title);
   std::string text = Styled(RenderCells(titles), Style::kFaint, color) + "\n";
-  for (const Row& row : rows_) text += Styled(RenderCells(row.cells), row.style, color) + "\n";
+  for (const Row& row : rows_) {
+    const std::string line =
+        row.is_note ? CutEnd(row.cells[0], total_width_) : RenderCells(row.cells);
+    text += Styled(line, row.style, color) + "\n";
+  }
   return text;
 }
 

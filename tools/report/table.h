@@ -20,7 +20,7 @@ class Table {
  public:
   struct Column {
     std::string title;
-    size_t width;            // 0: what the other columns leave (the first such column)
+    size_t width;  // 0: what the other columns leave (the first such column)
     bool left = false;
   };
 
@@ -29,6 +29,8 @@ class Table {
   // One cell a column, already escaped. Cells of the free column are cut in the middle; other
   // cells that are too long push their row out of line rather than lose digits.
   void AddRow(std::vector<std::string> cells, Style style = Style::kPlain);
+  // Text below the last row, across all columns, and cut at its end where it is wider.
+  void AddNote(std::string text, Style style = Style::kFaint);
   bool empty() const { return rows_.empty(); }
   // Width of the free column.
   size_t free_width() const { return free_width_; }
@@ -39,13 +41,14 @@ class Table {
   struct Row {
     std::vector<std::string> cells;
     Style style;
+    bool is_note = false;
   };
 
   std::string RenderCells(const std::vector<std::string>& cells) const;
 
   std::vector<Column> columns_;
   std::vector<Row> rows_;
-  size_t free_width_ = 0;
+  size_t free_width_ = 0, total_width_ = 0;
 };
 
 }  // namespace utlz

@@ -5,6 +5,7 @@
 
 #include "collector/text/number_text.h"
 #include "collector/text/shown_text.h"
+#include "tools/report/rest_of_losses.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
 
@@ -15,14 +16,13 @@ constexpr size_t kMostLines = 3;
 constexpr size_t kTitleColumns = 54;
 constexpr size_t kTimeColumns = 11;
 constexpr size_t kShareColumns = 9;
-// What no rule explains is nothing that could be done.
-constexpr char kRemaining[] = "remaining";
 
 // Findings stand in the order of their gain, those below their rule's threshold last.
 std::vector<const FindingSummary*> LargestOf(const Summary& summary) {
   std::vector<const FindingSummary*> largest;
   for (const FindingSummary& finding : summary.findings()) {
-    if (finding.rule() != kRemaining && largest.size() < kMostLines) largest.push_back(&finding);
+    if (finding.rule() != kRuleOfTheRest && largest.size() < kMostLines)
+      largest.push_back(&finding);
   }
   return largest;
 }

@@ -1,6 +1,7 @@
 // What the hardware, the energy and the money came to; memory; communication.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <set>
 #include <string>
@@ -81,9 +82,17 @@ const LadderRung* RungNamed(const LadderSummary& ladder, std::string_view name) 
 
 // A price has as many digits as it needs.
 std::string FormatPrice(double price) {
+  if (price >= 1000) return CompactCountText(price);
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.3g", price);
-  return price >= 1000 ? CompactCountText(price) : text.data();
+  // No exponent: "0.0000339".
+  if (price > 0 && price < 1e-4) {
+    const int decimals = std::min(15, 2 - static_cast<int>(std::floor(std::log10(price))));
+    std::snprintf(text.data(), text.size(), "%.*f", decimals, price);
+    const std::string_view digits = text.data();
+    return std::string(digits.substr(0, digits.find_last_not_of('0') + 1));
+  }
+  return text.data();
 }
 
 // What is lost between now and the rooflines: a kernel at its roof loses nothing, also where it

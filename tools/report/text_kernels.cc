@@ -6,6 +6,7 @@
 
 #include "collector/normal_interval.h"
 #include "collector/text/bound_text.h"
+#include "collector/text/kernel_name_fit.h"
 #include "collector/text/number_text.h"
 #include "collector/text/shown_text.h"
 #include "tools/report/device_roofs.h"
@@ -75,10 +76,10 @@ std::vector<std::string> FittingNames(const std::vector<const KernelSummary*>& k
   std::set<std::string> taken;
   for (size_t i = 0; i < rows; ++i) {
     const std::string whole = NameOf(*kernels[i]);
-    std::string name = CutMiddle(whole, width);
+    std::string name = FitKernelName(whole, width);
     for (int number = 2; taken.contains(name); ++number) {
-      const std::string suffix = " #" + std::to_string(number);
-      name = CutMiddle(whole, width - std::min(width, suffix.size())) + suffix;
+      const std::string suffix = " (" + std::to_string(number) + ")";
+      name = FitKernelName(whole, width - std::min(width, suffix.size())) + suffix;
     }
     taken.insert(name);
     names.push_back(std::move(name));
@@ -144,7 +145,8 @@ std::string RenderKernels(const Summary& summary, const TextOptions& options) {
     add(BytesCell(kernel));
     if (wide) add(IntensityCell(kernel));
     add(ShortBoundText(kernel.bound()));
-    add(ShortPercentText(KnownValue(kernel.has_roofline_efficiency(), kernel.roofline_efficiency())));
+    add(ShortPercentText(
+        KnownValue(kernel.has_roofline_efficiency(), kernel.roofline_efficiency())));
     add(ShortPercentText(RoofError(kernel)));
     table.AddRow(std::move(cells), StyleOf(kernel));
   }

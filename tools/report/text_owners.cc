@@ -19,8 +19,34 @@ using Rows = google::protobuf::RepeatedPtrField<OwnerSummary>;
 // From this share of all idle time on a row says what was before it.
 constexpr double kIdleWorthARow = 0.02;
 
+// So much of a row's time has FLOPs that are not known: the rest is no figure of the row.
+constexpr double kMostWithoutFlops = 0.5;
+// From this share of its time on a row says that it is not of the steps.
+constexpr double kOutsideOfSteps = 0.5;
+
 std::string RecoverableCell(const OwnerSummary& owner) {
   return TimeText(KnownValue(owner.has_estimated_savings_ns(), owner.estimated_savings_ns()), 2);
+}
+
+std::string FlopsCell(const OwnerSummary& owner) {
+  const bool known =
+      owner.has_flops() && owner.time_without_flops_ns() <= kMostWithoutFlops * owner.time_ns();
+  return CompactText(KnownValue(known, owner.flops()));
+}
+
+// `train.py:88 Trainer.step`: the place tells lines apart, so that of what does not fit the
+// beginning of the function goes first.
+std::string LineCell(const OwnerSummary& owner, size_t columns) {
+  constexpr size_t kFewestOfFunction = 4;
+  const std::string name = EscapeForTerminal(owner.name());
+  const std::string function = " " + EscapeForTerminal(owner.function());
+  if (ColumnsOf(name) <= columns) return name;
+  if (!owner.has_function() || !name.ends_with(function)) return CutMiddle(name, columns);
+  const std::string place = name.substr(0, name.size() - function.size());
+  if (ColumnsOf(place) > columns) return CutBeginning(place, columns);
+  const size_t rest = columns - ColumnsOf(place);
+  if (rest <= kFewestOfFunction) return place;
+  return place + " " + CutBeginning(function.substr(1), rest - 1);
 }
 
 // Of a layer or a part of one, what is in neither of the two other passes. Lines launch optimizers
@@ -92,99 +118,170 @@ std::string TreeName(const Rows& rows, int index) {
   return name + (HasLongName(owner) ? kInferredSign : " (inferred)");
 }
 
+bool IsOfSteps(const Summary& summary) { return summary.steady_state().scope() == "steps"; }
+
+// What a column of OwnerTable shows, and which of them narrow tables go without: the higher, the
+// sooner.
+struct OwnerColumn {
+  Table::Column column;
+  int goes_first = 0;
+};
+
+const std::vector<OwnerColumn>& OwnerColumns() {
+  static const std::vector<OwnerColumn> columns = {
+      {{"time", 8}},   {{"share", 5}},    {{"idle", 8}},    {{"FLOPs", 6}}, {{"bytes", 8}, 1},
+      {{"HFU", 4}, 4}, {{"bound", 7}, 3}, {{"savings", 7}}, {{"±", 8}, 2}};
+  return columns;
+}
+constexpr size_t kIdleColumn = 2;
+
 class OwnerTable {
  public:
-  OwnerTable(const std::string& title, const OwnersSummary& owners, bool with_idle,
+  OwnerTable(const std::string& title, const Summary& summary, bool with_idle,
              const TextOptions& options)
-      : owners_(owners),
+      : summary_(summary),
+        owners_(summary.owners()),
         with_idle_(with_idle),
         options_(options),
         table_(Columns(title), options.columns) {}
 
+  size_t name_columns() const { return table_.free_width(); }
+
   void Add(const std::string& name, const OwnerSummary& owner) {
-    std::vector<std::string> cells = {
-        name, TimeText(KnownValue(owner.has_time_ns(), owner.time_ns())),
-        ShortPercentText(KnownValue(owner.has_time_share(), owner.time_share()))};
-    if (with_idle_)
-      cells.push_back(TimeText(KnownValue(owner.has_idle_before_ns(), owner.idle_before_ns())));
-    for (std::string cell :
-         {CompactText(KnownValue(owner.has_flops(), owner.flops())),
-          BytesText(KnownValue(owner.has_dram_bytes(), owner.dram_bytes())),
-          ShortPercentText(KnownValue(owner.has_hfu(), owner.hfu())),
-          std::string(ShortBoundText(owner.bound())), RecoverableCell(owner), ErrorCell(owner)}) {
-      cells.push_back(std::move(cell));
-    }
+    const std::vector<std::string> all = {
+        TimeText(KnownValue(owner.has_time_ns(), owner.time_ns())),
+        ShortPercentText(KnownValue(owner.has_time_share(), owner.time_share())),
+        TimeText(KnownValue(owner.has_idle_before_ns(), owner.idle_before_ns())),
+        FlopsCell(owner),
+        BytesText(KnownValue(owner.has_dram_bytes(), owner.dram_bytes())),
+        ShortPercentText(KnownValue(owner.has_hfu(), owner.hfu())),
+        std::string(ShortBoundText(owner.bound())),
+        RecoverableCell(owner),
+        ErrorCell(owner)};
+    std::vector<std::string> cells = {name};
+    for (const size_t column : shown_) cells.push_back(all[column]);
     table_.AddRow(std::move(cells));
+    AddOutsideOfSteps(owner);
   }
 
-  // "22 % of the idle time, mostly after train.py:88 step"
+  // "    22.0 % of the idle time is before it, mostly after train.py:88 step"
   void AddIdle(const OwnerSummary& owner) {
     const double idle_ns = owner.idle_before_ns();
     if (owners_.idle_time_ns() <= 0 || idle_ns < kIdleWorthARow * owners_.idle_time_ns()) return;
-    std::string text = "    idle before it: " + PercentText(idle_ns / owners_.idle_time_ns());
-    if (owner.has_idle_after()) text += ", mostly after " + EscapeForTerminal(owner.idle_after());
-    std::vector<std::string> cells(with_idle_ ? 10 : 9);
-    cells[0] = CutMiddle(text, table_.free_width());
-    table_.AddRow(std::move(cells), Style::kFaint);
+    std::string text =
+        "    " + PercentText(idle_ns / owners_.idle_time_ns()) + " of the idle time is before it";
+    if (owner.has_idle_after()) text += ", mostly after " + BeforeText(owner);
+    table_.AddNote(text);
   }
 
   std::string Render(int left_out) const {
     if (table_.empty()) return {};
     std::string text = table_.Render(options_.color);
     if (left_out > 0) text += "… and " + CountText(left_out) + " more\n";
-    return text;
+    return text + Wrap(ScopeText(), options_.columns, 2);
   }
 
  private:
-  std::vector<Table::Column> Columns(const std::string& title) const {
-    std::vector<Table::Column> columns = {{title, 0, true}, {"time", 8}, {"share", 5}};
-    if (with_idle_) columns.push_back({"idle before", 11});
-    for (const Table::Column& column : std::vector<Table::Column>{
-             {"FLOPs", 6}, {"bytes", 8}, {"HFU", 4}, {"bound", 7}, {"savings", 7}, {"±", 9}}) {
-      columns.push_back(column);
+  static std::string BeforeText(const OwnerSummary& owner) {
+    if (owner.idle_after() == owner.name()) return "the same line";
+    if (owner.idle_after() == "(no line)") return "launches whose line is not known";
+    return EscapeForTerminal(owner.idle_after());
+  }
+
+  void AddOutsideOfSteps(const OwnerSummary& owner) {
+    const double outside = 1 - owner.steady_state_share();
+    if (!IsOfSteps(summary_) || !owner.has_steady_state_share() || outside < kOutsideOfSteps)
+      return;
+    table_.AddNote("    " + PercentText(outside) + " of its time is outside of the steps");
+  }
+
+  // Idle time is that of the steps alone: what stands beside it is not.
+  std::string ScopeText() const {
+    if (!IsOfSteps(summary_)) return {};
+    return with_idle_ ? "in the whole run; idle: the time before it, in the steps alone"
+                      : "in the whole run";
+  }
+
+  std::vector<Table::Column> Columns(const std::string& title) {
+    constexpr size_t kFewestOfName = 22;
+    for (size_t i = 0; i < OwnerColumns().size(); ++i) {
+      if (with_idle_ || i != kIdleColumn) shown_.push_back(i);
     }
+    const auto goes_first = [](size_t a, size_t b) {
+      return OwnerColumns()[a].goes_first < OwnerColumns()[b].goes_first;
+    };
+    while (WidthOfShown() + kFewestOfName > options_.columns) {
+      const auto next = std::max_element(shown_.begin(), shown_.end(), goes_first);
+      if (OwnerColumns()[*next].goes_first == 0) break;
+      shown_.erase(next);
+    }
+    std::vector<Table::Column> columns = {{title, 0, true}};
+    for (const size_t column : shown_) columns.push_back(OwnerColumns()[column].column);
     return columns;
   }
 
+  size_t WidthOfShown() const {
+    size_t width = 0;
+    for (const size_t column : shown_) width += OwnerColumns()[column].column.width + 1;
+    return width;
+  }
+
+  const Summary& summary_;
   const OwnersSummary& owners_;
   bool with_idle_;
   const TextOptions& options_;
+  std::vector<size_t> shown_;  // of OwnerColumns()
   Table table_;
 };
 
-// Forward and backward apart, of the same rows; nothing where no backward pass is known.
+// Forward and backward apart, of the rows that have both; nothing where no backward pass is known.
 class PassTable {
  public:
-  PassTable(const std::string& title, const OwnersSummary& owners, const TextOptions& options)
-      : is_wanted_(owners.backward_share() > 0 || owners.recomputation_share() > 0),
+  PassTable(const std::string& title, const OwnersSummary& owners, bool with_forward,
+            const TextOptions& options)
+      : owners_(owners),
+        with_forward_(with_forward),
         color_(options.color),
-        table_({{title, 0, true},
-                {"time", 9},
-                {"forward", 9},
-                {"backward", 9},
-                {"recomputed", 10},
-                {"inferred", 9}},
-               options.columns) {}
+        table_(Columns(title), options.columns) {}
+
+  size_t name_columns() const { return table_.free_width(); }
 
   void Add(const std::string& name, const OwnerSummary& owner) {
-    if (!is_wanted_ || !owner.has_time_ns()) return;
-    table_.AddRow(
-        {name, TimeText(owner.time_ns()), TimeText(ForwardTimeNs(owner)),
-         TimeText(KnownValue(owner.has_backward_time_ns(), owner.backward_time_ns())),
-         TimeText(KnownValue(owner.has_recomputation_time_ns(), owner.recomputation_time_ns())),
-         TimeText(KnownValue(owner.has_inferred_time_ns(), owner.inferred_time_ns()))});
+    const bool has_passes = owner.backward_time_ns() > 0 || owner.recomputation_time_ns() > 0;
+    if (!has_passes || !owner.has_time_ns()) return;
+    std::vector<std::string> cells = {name, TimeText(owner.time_ns())};
+    if (with_forward_) cells.push_back(TimeText(ForwardTimeNs(owner)));
+    cells.push_back(TimeText(KnownValue(owner.has_backward_time_ns(), owner.backward_time_ns())));
+    if (WithRecomputed()) {
+      cells.push_back(
+          TimeText(KnownValue(owner.has_recomputation_time_ns(), owner.recomputation_time_ns())));
+    }
+    cells.push_back(TimeText(KnownValue(owner.has_inferred_time_ns(), owner.inferred_time_ns())));
+    table_.AddRow(std::move(cells));
   }
 
   std::string Render() const { return table_.empty() ? "" : "\n" + table_.Render(color_); }
 
  private:
-  bool is_wanted_;
+  bool WithRecomputed() const { return owners_.recomputation_share() > 0; }
+
+  std::vector<Table::Column> Columns(const std::string& title) const {
+    std::vector<Table::Column> columns = {{title, 0, true}, {"time", 9}};
+    if (with_forward_) columns.push_back({"forward", 9});
+    columns.push_back({"backward", 9});
+    if (WithRecomputed()) columns.push_back({"recomputed", 10});
+    columns.push_back({"inferred", 9});
+    return columns;
+  }
+
+  const OwnersSummary& owners_;
+  bool with_forward_;
   bool color_;
   Table table_;
 };
 
 // The rows with most time, in the order of the tree: those around a row have as much.
-std::string RenderTree(const std::string& title, const OwnersSummary& owners, const Rows& rows,
+std::string RenderTree(const std::string& title, const Summary& summary, const Rows& rows,
                        const TextOptions& options) {
   std::vector<int> shown(static_cast<size_t>(rows.size()));
   for (int i = 0; i < rows.size(); ++i) shown[static_cast<size_t>(i)] = i;
@@ -195,8 +292,8 @@ std::string RenderTree(const std::string& title, const OwnersSummary& owners, co
   const size_t left_out = shown.size() > options.top ? shown.size() - options.top : 0;
   shown.resize(shown.size() - left_out);
   std::sort(shown.begin(), shown.end());
-  OwnerTable table(title, owners, true, options);
-  PassTable passes("passes of " + title, owners, options);
+  OwnerTable table(title, summary, true, options);
+  PassTable passes("passes of " + title, summary.owners(), true, options);
   bool any_sign = false;
   for (const int i : shown) {
     table.Add(TreeName(rows, i), rows.Get(i));
@@ -208,24 +305,24 @@ std::string RenderTree(const std::string& title, const OwnersSummary& owners, co
   return text + passes.Render();
 }
 
-std::string RenderLines(const OwnersSummary& owners, const TextOptions& options) {
-  const Rows& rows = owners.lines();
-  OwnerTable table("lines", owners, true, options);
-  PassTable passes("passes of lines", owners, options);
+std::string RenderLines(const Summary& summary, const TextOptions& options) {
+  const Rows& rows = summary.owners().lines();
+  OwnerTable table("lines", summary, true, options);
+  // Lines launch optimizers and losses too, which are in no pass: what is not backward has no name.
+  PassTable passes("passes of lines", summary.owners(), false, options);
   const int shown = std::min(rows.size(), static_cast<int>(options.top));
   for (int i = 0; i < shown; ++i) {
-    const std::string name = EscapeForTerminal(rows.Get(i).name());
-    table.Add(name, rows.Get(i));
+    table.Add(LineCell(rows.Get(i), table.name_columns()), rows.Get(i));
     table.AddIdle(rows.Get(i));
-    passes.Add(name, rows.Get(i));
+    passes.Add(LineCell(rows.Get(i), passes.name_columns()), rows.Get(i));
   }
   return table.Render(rows.size() - shown) + passes.Render();
 }
 
 // Marked where no operation is known, only the kind of the kernels' work.
-std::string RenderOperations(const OwnersSummary& owners, const TextOptions& options) {
-  const Rows& rows = owners.operations();
-  OwnerTable table("operations", owners, false, options);
+std::string RenderOperations(const Summary& summary, const TextOptions& options) {
+  const Rows& rows = summary.owners().operations();
+  OwnerTable table("operations", summary, false, options);
   const int shown = std::min(rows.size(), static_cast<int>(options.top));
   bool any_family = false, any_named = false, any_compiled = false;
   for (int i = 0; i < shown; ++i) {
@@ -236,7 +333,7 @@ std::string RenderOperations(const OwnersSummary& owners, const TextOptions& opt
         (is_family ? "(" : "") + EscapeForTerminal(rows.Get(i).name()) + (is_family ? ")" : ""),
         rows.Get(i));
   }
-  if (shown == 0) return {};
+  if (shown == 0) return "No kernels were recorded, and so no operations.\n";
   std::string note;
   if (any_named || any_compiled) {
     note = std::string("Operations are those that a compiler wrote ") +
@@ -275,6 +372,16 @@ std::string OtherOwnersText(const OwnersSummary& owners) {
   return text;
 }
 
+// What compilers launch to try kernels, before the first step, has no owner, and is none of the
+// steps'.
+std::string CoverageOfStepsText(const OwnersSummary& owners) {
+  if (!owners.has_steady_state_line_share()) return {};
+  return " In the steps alone " + PercentText(owners.steady_state_line_share()) + " has a line, " +
+         PercentText(owners.steady_state_layer_share()) + " a layer, " +
+         PercentText(owners.steady_state_inferred_share()) + " an inferred one; " +
+         PercentText(owners.steady_state_ownerless_share()) + " has no owner.";
+}
+
 }  // namespace
 
 std::string RenderCoverage(const OwnersSummary& owners, const TextOptions& options) {
@@ -283,7 +390,8 @@ std::string RenderCoverage(const OwnersSummary& owners, const TextOptions& optio
     text = "Of the kernels' time " + PercentText(owners.line_share()) + " has a line, " +
            PercentText(owners.layer_share()) + " a layer, " + PercentText(owners.inferred_share()) +
            " an inferred one" + OtherOwnersText(owners) + "; " +
-           PercentText(owners.ownerless_share()) + " has no owner." + PassText(owners);
+           PercentText(owners.ownerless_share()) + " has no owner." + PassText(owners) +
+           CoverageOfStepsText(owners);
   }
   if (owners.has_note()) {
     text +=
@@ -295,7 +403,7 @@ std::string RenderCoverage(const OwnersSummary& owners, const TextOptions& optio
 std::string RenderOwners(const Summary& summary, const TextOptions& options) {
   const OwnersSummary& owners = summary.owners();
   std::string text = RenderCoverage(owners, options);
-  if (options.group_by == GroupBy::kOperation) return text + RenderOperations(owners, options);
+  if (options.group_by == GroupBy::kOperation) return text + RenderOperations(summary, options);
   const bool has_layers = options.group_by == GroupBy::kLayer && owners.layers_size() > 0;
   if (owners.lines_size() == 0 && text.empty() && !has_layers) {
     return Wrap("No stacks of launches were recorded: utlz run --stacks=auto reads them.",
@@ -304,11 +412,11 @@ std::string RenderOwners(const Summary& summary, const TextOptions& options) {
   if (options.group_by == GroupBy::kLayer) {
     if (owners.repeated_layers_size() > 0) {
       text +=
-          RenderTree("repeated layers summed", owners, owners.repeated_layers(), options) + "\n";
+          RenderTree("repeated layers summed", summary, owners.repeated_layers(), options) + "\n";
     }
-    text += RenderTree("layers", owners, owners.layers(), options);
+    text += RenderTree("layers", summary, owners.layers(), options);
   } else {
-    text += RenderLines(owners, options);
+    text += RenderLines(summary, options);
   }
   return text;
 }

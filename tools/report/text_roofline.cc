@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "collector/text/kernel_name_fit.h"
 #include "collector/text/number_text.h"
 #include "collector/text/shown_text.h"
 #include "tools/report/device_roofs.h"
@@ -223,7 +224,7 @@ std::string LegendLine(const KernelSummary& kernel, char letter) {
   const std::string name =
       EscapeForTerminal(kernel.short_name().empty() ? kernel.name() : kernel.short_name());
   return std::string("  ") + letter + " " + RightAligned(share, 4) + " " +
-         CutMiddle(name, kLegendColumns - 9);
+         FitKernelName(name, kLegendColumns - 9);
 }
 
 std::string AxisLine(const Plot& plot, size_t columns) {
@@ -237,17 +238,32 @@ std::string AxisLine(const Plot& plot, size_t columns) {
   return line + " FLOP/B\n";
 }
 
-std::string NotDrawn(const Summary& summary) {
+struct LeftOut {
   double share = 0;
   size_t kernels = 0;
-  for (const KernelSummary& kernel : summary.kernels()) {
-    if (HasPlace(kernel)) continue;
+
+  void Add(const KernelSummary& kernel) {
     share += kernel.time_share();
     ++kernels;
   }
-  if (kernels == 0) return {};
-  return "Not plotted: " + std::to_string(kernels) + (kernels == 1 ? " kernel" : " kernels") +
-         " whose FLOPs or bytes are not known (" + PercentText(share) + " of kernel time).";
+  std::string Text(const std::string& which) const {
+    return std::to_string(kernels) + (kernels == 1 ? " kernel " : " kernels ") + which + " (" +
+           PercentText(share) + " of kernel time)";
+  }
+};
+
+// Copies do no FLOPs: a kernel whose bytes are known is not one without counters.
+std::string NotDrawn(const Summary& summary) {
+  LeftOut with_bytes, without;
+  for (const KernelSummary& kernel : summary.kernels()) {
+    if (!HasPlace(kernel)) (kernel.has_dram_bytes() ? with_bytes : without).Add(kernel);
+  }
+  std::string text;
+  if (with_bytes.kernels > 0) text = with_bytes.Text("with bytes, but no known FLOPs");
+  if (without.kernels > 0) {
+    text += (text.empty() ? "" : ", ") + without.Text("whose bytes are not known");
+  }
+  return text.empty() ? text : "Not plotted: " + text + ".";
 }
 
 std::string Title(const Summary& summary, const Drawn& drawn, const Roof& roof) {

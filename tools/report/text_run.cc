@@ -19,9 +19,13 @@ constexpr size_t kBarColumns = 30;
 constexpr size_t kFewestBarColumns = 8;
 // Of a line of utilization without its bar.
 constexpr size_t kLineColumns = 70;
+// Name and share.
+constexpr size_t kColumnsBeforeBar = 36;
 constexpr double kWorthSaying = 0.02;
 // Shows as 0.0 %.
 constexpr double kUnusedShare = 0.0005;
+// A figure whose upper end is so much higher is told as a most.
+constexpr double kPlainlyUncertain = 0.2;
 // Below these shares of what nvidia-smi shows, the difference deserves a colour.
 constexpr double kGoodShare = 0.6;
 constexpr double kPoorShare = 0.3;
@@ -62,6 +66,15 @@ double MostFlopsPerSecond(const DeviceSummary& device) {
   return device.flops_per_second() * (1 + kNormal95 * device.flops_error() / device.flops());
 }
 
+// Those of all pipes. Where much of them is only known to be at most so many, that is what it says.
+std::string FlopsPerSecondText(const DeviceSummary& device) {
+  const double most = MostFlopsPerSecond(device);
+  if (most <= (1 + kPlainlyUncertain) * device.flops_per_second()) {
+    return PrefixedText(device.flops_per_second(), "FLOP/s");
+  }
+  return "in all <" + PrefixedText(most, "FLOP/s");
+}
+
 std::vector<Line> UtilizationLines(const DeviceSummary& device, bool all_counted) {
   std::string hfu_note;
   if (device.has_hfu_error()) hfu_note = "± " + PercentText(kNormal95 * device.hfu_error());
@@ -72,20 +85,22 @@ std::vector<Line> UtilizationLines(const DeviceSummary& device, bool all_counted
     hfu_note = "at most " + PrefixedText(MostFlopsPerSecond(device), "FLOP/s") +
                " outside the tensor cores";
   } else if (device.has_flops_per_second()) {
-    hfu_note += (hfu_note.empty() ? "" : ", ") + PrefixedText(device.flops_per_second(), "FLOP/s");
+    hfu_note += (hfu_note.empty() ? "" : ", ") + FlopsPerSecondText(device);
   }
   std::string hbm_note;
   if (device.has_dram_bytes_per_second()) {
     hbm_note = BytesText(device.dram_bytes_per_second()) + "/s";
+  } else if (device.has_hbm_bandwidth_share()) {
+    hbm_note = "as NVML reads it";
   }
   const double all_bytes = device.dram_read_bytes() + device.dram_write_bytes();
-  if (!hbm_note.empty() && all_bytes > 0 && device.has_dram_bytes_error()) {
+  if (device.has_dram_bytes_per_second() && all_bytes > 0 && device.has_dram_bytes_error()) {
     hbm_note = "± " +
                PercentText(kNormal95 * device.dram_bytes_error() / all_bytes *
                            device.hbm_bandwidth_share()) +
                ", " + hbm_note;
   }
-  if (device.has_peak_dram_bytes_per_second() && !hbm_note.empty()) {
+  if (device.has_peak_dram_bytes_per_second() && device.has_dram_bytes_per_second()) {
     hbm_note += " of " + BytesText(device.peak_dram_bytes_per_second()) + "/s";
   }
   std::string score;
@@ -98,7 +113,7 @@ std::vector<Line> UtilizationLines(const DeviceSummary& device, bool all_counted
       {"SM active", KnownValue(device.has_sm_active_share(), device.sm_active_share()), score},
       {"tensor active", KnownValue(device.has_tensor_active_share(), device.tensor_active_share()),
        ""},
-      {"HFU (FLOPs ÷ peak)", KnownValue(device.has_hfu(), device.hfu()), hfu_note},
+      {"HFU (tensor FLOPs)", KnownValue(device.has_hfu(), device.hfu()), hfu_note},
       {"HBM bandwidth", KnownValue(device.has_hbm_bandwidth_share(), device.hbm_bandwidth_share()),
        hbm_note},
   };
@@ -118,6 +133,8 @@ size_t BarColumns(const TextOptions& options) {
 
 std::string RenderLine(const Line& line, const TextOptions& options) {
   const size_t bar_columns = BarColumns(options);
+  const size_t note_columns = line.note.empty() ? 0 : 2 + ColumnsOf(line.note);
+  const bool has_room = kColumnsBeforeBar + bar_columns + note_columns <= options.columns;
   std::string text = "  " + line.name;
   text.append(26 - std::min<size_t>(26, ColumnsOf(text)), ' ');
   const std::string share = PercentText(line.share);
@@ -125,9 +142,11 @@ std::string RenderLine(const Line& line, const TextOptions& options) {
   text += Styled(share, StyleOf(line), options.color) + "  ";
   const std::string bar = line.share.has_value() ? Bar(*line.share, bar_columns) : std::string();
   text += bar;
-  if (!line.note.empty()) {
+  if (!line.note.empty() && has_room) {
     text.append(bar_columns + 2 - std::min<size_t>(bar_columns, ColumnsOf(bar)), ' ');
     text += Styled(line.note, Style::kFaint, options.color);
+  } else if (!line.note.empty()) {
+    text += "\n" + Styled("      " + line.note, Style::kFaint, options.color);
   }
   while (!text.empty() && text.back() == ' ') text.pop_back();
   return text + "\n";
@@ -196,13 +215,16 @@ std::string RenderRun(const Summary& summary, const TextOptions& options) {
   if (run.recording()) {
     const std::string note = run.has_recording_note() ? ": " + run.recording_note() : "";
     text += Styled("RECORDING, not measured here" + EscapeForTerminal(note), Style::kWarning,
-                   options.color) + "\n";
+                   options.color) +
+            "\n";
   }
   const std::string command = EscapeForTerminal(Joined(run.command()));
   text += Styled(CutMiddle(command.empty() ? "(unknown command)" : command, options.columns),
-                 Style::kHeading, options.color) + "\n";
+                 Style::kHeading, options.color) +
+          "\n";
   const auto wall = KnownValue(run.has_wall_ns(), static_cast<double>(run.wall_ns()));
-  text += Wrap("ran " + TimeText(wall) + DescribeDevices(summary) + " · " + DescribeEnd(run),
+  text += Wrap((wall.has_value() ? "ran " + TimeText(wall) : "ran for an unknown time") +
+                   DescribeDevices(summary) + " · " + DescribeEnd(run),
                options.columns, 2);
   for (const std::string& notice : run.notices()) {
     text += Styled(Wrap("! " + EscapeForTerminal(notice), options.columns, 2), Style::kWarning,

@@ -9,6 +9,7 @@
 #include "collector/text/shown_slice.h"
 #include "collector/text/shown_text.h"
 #include "tools/report/known_value.h"
+#include "tools/report/rest_of_losses.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
 
@@ -46,7 +47,7 @@ std::string RenderCopies(const Summary& summary, const TextOptions& options) {
       options.columns);
   for (const CopySummary& copy : summary.copies()) {
     const std::string name = EscapeForTerminal(copy.kind()) +
-                             (copy.pageable() ? ", pageable memory" : "") +
+                             (copy.pageable() ? ", pageable" : "") +
                              OnGpu(summary, copy.device_uuid());
     std::string rate = BytesText(KnownValue(copy.has_bytes_per_second(), copy.bytes_per_second()));
     if (copy.has_bytes_per_second()) rate += "/s";
@@ -62,13 +63,13 @@ std::string RenderIdle(const Summary& summary, const TextOptions& options) {
   std::string text;
   for (const DeviceSummary& device : summary.devices()) {
     if (!device.has_idle_time_ns() || device.steady_state_ns() == 0) continue;
-    text += Wrap("Idle" + OnGpu(summary, device.uuid()) + ": " +
-                     TimeText(Double(device.idle_time_ns())) + ", " +
-                     PercentText(Double(device.idle_time_ns()) / Double(device.steady_state_ns())) +
-                     " of " + TimeText(Double(device.steady_state_ns())) +
-                     (summary.steady_state().scope() == "steps" ? " in the steps"
+    text += Wrap(
+        "Idle" + OnGpu(summary, device.uuid()) + ": " + TimeText(Double(device.idle_time_ns())) +
+            ", " + PercentText(Double(device.idle_time_ns()) / Double(device.steady_state_ns())) +
+            " of " + TimeText(Double(device.steady_state_ns())) +
+            (summary.steady_state().scope() == "steps" ? " in the steps"
                                                        : " from the first to the last activity"),
-                 options.columns, 2);
+        options.columns, 2);
   }
   return text;
 }
@@ -135,8 +136,8 @@ std::string SliceFigures(const WaterfallSlice& slice, bool steps, size_t columns
   return line;
 }
 
-// Where there are steps, slices that lie in them have their share of the steps, and bars of it: what
-// was not traced and start-up would dwarf them.
+// Where there are steps, slices that lie in them have their share of the steps, and bars of it:
+// what was not traced and start-up would dwarf them.
 std::string RenderWaterfall(const Summary& summary, const TextOptions& options) {
   if (summary.waterfall().slices().empty()) return {};
   const bool steps = summary.steady_state().scope() == "steps";
@@ -222,12 +223,17 @@ std::string RenderFinding(int number, const FindingSummary& finding, const TextO
 }  // namespace
 
 // Losses below the threshold of their rule stand in one paragraph: each alone would change little.
+// Where there is no other, the largest of them still says what to type.
 std::string RenderFindings(const Summary& summary, const TextOptions& options) {
   std::string text;
-  std::string small;
+  std::string small, rest;
   int number = 0;
   for (const FindingSummary& finding : summary.findings()) {
-    if (!finding.below_threshold()) {
+    if (finding.rule() == kRuleOfTheRest) {
+      rest = EscapeForTerminal(finding.title()) + GainText(finding) + ".";
+      continue;
+    }
+    if (!finding.below_threshold() || number == 0) {
       text += RenderFinding(++number, finding, options);
       continue;
     }
@@ -235,6 +241,7 @@ std::string RenderFindings(const Summary& summary, const TextOptions& options) {
     small += (small.empty() ? "" : "; ") + EscapeForTerminal(title) + GainText(finding);
   }
   if (!small.empty()) text += Wrap("Each of these alone is small: " + small, options.columns, 2);
+  if (!rest.empty()) text += Wrap(rest, options.columns, 2);
   return text;
 }
 
@@ -269,6 +276,7 @@ std::string RenderMarkers(const Summary& summary, const TextOptions& options) {
 }
 
 std::string RenderStreams(const Summary& summary, const TextOptions& options) {
+  if (summary.streams().empty()) return "No kernels were recorded, and so no streams.\n";
   Table table({{"stream", 0, true}, {"launches", 9}, {"kernels", 9}}, options.columns);
   for (int i = 0; i < std::min<int>(static_cast<int>(options.top), summary.streams_size()); ++i) {
     const StreamSummary& stream = summary.streams(i);

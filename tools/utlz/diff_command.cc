@@ -1,3 +1,6 @@
+#include <unistd.h>
+
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -9,9 +12,13 @@
 #include "tools/utlz/command.h"
 #include "tools/utlz/load_summaries.h"
 #include "tools/utlz/option_checks.h"
+#include "tools/utlz/terminal.h"
 
 namespace utlz {
 namespace {
+
+// Where there is no terminal.
+constexpr uint32_t kColumnsOfFiles = 120;
 
 enum class Format { kText, kMarkdown, kJson, kHtml };
 
@@ -43,6 +50,7 @@ int RunDiff(DiffArguments* arguments) {
   if (!sides) return kFailure;
   arguments->text.before_label = arguments->before;
   arguments->text.after_label = arguments->after;
+  arguments->text.columns = ColumnsFor(STDOUT_FILENO, kColumnsOfFiles);
   return PrintOut(Render((*sides)[0], (*sides)[1], *arguments)) ? kSuccess : kFailure;
 }
 

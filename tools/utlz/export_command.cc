@@ -39,6 +39,13 @@ int RunExport(const ExportArguments& arguments) {
     std::fprintf(stderr, ", %" PRIu64 " counter values; open it in ui.perfetto.dev\n",
                  result->counter_values);
   }
+  const bool empty =
+      result->kernels + result->copies + result->markers + result->counter_values == 0;
+  if (empty && (options.from_s.has_value() || options.to_s.has_value())) {
+    std::fprintf(stderr,
+                 "utlz: nothing was recorded between --from and --to: they are seconds of the run, "
+                 "whose length utlz report tells\n");
+  }
   return kSuccess;
 }
 

@@ -47,6 +47,17 @@ bool IsUnknownCommand(const CLI::App& program, const std::vector<std::string>& a
   return program.get_subcommands(has_that_name).empty();
 }
 
+// CLI11 says of an option that is given twice that at most one is required.
+std::string FailureText(const CLI::App* program, const CLI::Error& error) {
+  constexpr std::string_view kTooMany = ": At Most 1 required but received ";
+  std::string text = CLI::FailureMessage::simple(program, error);
+  const size_t at = text.find(kTooMany);
+  if (at == std::string::npos) return text;
+  text.replace(at, kTooMany.size(), ": given ");
+  text.insert(text.find('\n', at), " times, and it takes one value");
+  return text;
+}
+
 int ParseFailure(const CLI::App& program, const CLI::ParseError& error, bool is_run) {
   const int status = program.exit(error);
   if (status == 0) return kSuccess;  // --help and --version
@@ -58,6 +69,7 @@ int Main(int argc, char** argv) {
   program.set_version_flag("--version", "utlz " UTLZ_VERSION);
   program.require_subcommand(1);
   program.get_formatter()->column_width(34);
+  program.failure_message(FailureText);
   Action action;
   std::vector<std::string> words;
   const CLI::App* run = AddRunCommand(&program, &words, &action);

@@ -108,7 +108,22 @@ struct Reading {
   }
 };
 
+// JSON and HTML hold all tables, and Markdown that of kernels; CSV is one of four.
+absl::Status CheckGroup(const ReportArguments& arguments) {
+  const GroupBy by = arguments.text.group_by;
+  if (by == GroupBy::kKernel || arguments.format == Format::kText) return absl::OkStatus();
+  if (arguments.format != Format::kCsv) {
+    return absl::InvalidArgumentError("--by chooses a table of --format text or csv");
+  }
+  if (by == GroupBy::kLayer || by == GroupBy::kLine || by == GroupBy::kOperation) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      "--format csv has tables --by kernel, layer, line and op; --format json has the others");
+}
+
 absl::StatusOr<Reading> ReadingOf(const ReportArguments& arguments) {
+  if (absl::Status status = CheckGroup(arguments); !status.ok()) return status;
   if (!arguments.compare.empty() && arguments.format != Format::kHtml) {
     return absl::InvalidArgumentError(
         "--compare lays two profiles over each other in --format html; utlz diff compares them in "
@@ -119,8 +134,7 @@ absl::StatusOr<Reading> ReadingOf(const ReportArguments& arguments) {
   absl::StatusOr<AlertLimits> limits = ParseAlertLimits(arguments.alerts);
   if (!limits.ok()) return limits.status();
   Reading reading;
-  reading.recompute =
-      arguments.recompute || work->ByteSizeLong() > 0 ||
+  reading.recompute = arguments.recompute || work->ByteSizeLong() > 0 ||
                       !arguments.step_kernel.empty() || arguments.steps > 0;
   reading.options.steps = arguments.steps;
   reading.options.step_kernel = arguments.step_kernel;
@@ -145,15 +159,19 @@ std::string UnusedStepOptions(const ReportArguments& arguments, const Summary& s
   return names;
 }
 
+// A report without the steps that were asked for would have figures of other things.
+absl::Status CheckStepKernel(const ReportArguments& arguments, const Summary& summary,
+                             const std::string& file) {
+  if (arguments.step_kernel.empty() || summary.has_steps()) return absl::OkStatus();
+  return absl::NotFoundError(
+      absl::StrCat(EscapeForTerminal(file), ": no kernel whose name holds '",
+                   EscapeForTerminal(arguments.step_kernel),
+                   "' was launched often enough to mark steps; utlz report without --step-kernel "
+                   "has a table of kernels with their names"));
+}
+
 void SayWhatIsUnused(const ReportArguments& arguments, const Summary& summary,
                      const std::string& file) {
-  if (!arguments.step_kernel.empty() && !summary.has_steps()) {
-    std::fprintf(
-        stderr,
-        "utlz: %s: no kernel whose name holds '%s' was launched often enough to mark steps; "
-        "the report's table of kernels has their names\n",
-        EscapeForTerminal(file).c_str(), EscapeForTerminal(arguments.step_kernel).c_str());
-  }
   const std::string names = UnusedStepOptions(arguments, summary);
   if (names.empty()) return;
   std::fprintf(stderr, "utlz: %s: no steps were found in this run, so %s had no effect\n",
@@ -163,8 +181,7 @@ void SayWhatIsUnused(const ReportArguments& arguments, const Summary& summary,
 std::string RenderHistoryAs(const HistoryReport& report, const ReportArguments& arguments) {
   if (arguments.format == Format::kJson) return RenderHistoryJson(report);
   if (arguments.format == Format::kHtml) return RenderHistoryHtml(report);
-  return RenderHistory(report,
-                       {.columns = arguments.text.columns, .color = arguments.text.color});
+  return RenderHistory(report, {.columns = arguments.text.columns, .color = arguments.text.color});
 }
 
 int ReportHistory(const ReportArguments& arguments) {
@@ -176,14 +193,12 @@ int ReportHistory(const ReportArguments& arguments) {
                 kUsageError);
   }
   if (arguments.format == Format::kCsv || arguments.format == Format::kMarkdown) {
-    return Fail(
-        absl::InvalidArgumentError("the history is shown with --format text, html or json"),
-        kUsageError);
+    return Fail(absl::InvalidArgumentError("the history is shown with --format text, html or json"),
+                kUsageError);
   }
   const uint64_t now_ns = RealtimeNs();
   HistoryTrends trends(now_ns - std::min(now_ns, *length_ns), now_ns);
-  const std::string folder =
-      arguments.history.empty() ? StateFolder("history") : arguments.history;
+  const std::string folder = arguments.history.empty() ? StateFolder("history") : arguments.history;
   const absl::StatusOr<HistoryReading> reading =
       ReadHistory(folder, [&](const HistoryInterval& interval) { trends.Add(interval); });
   if (!reading.ok()) return Fail(reading.status(), kFailure);
@@ -218,6 +233,10 @@ int Report(ReportArguments* arguments) {
     absl::StatusOr<Summary> summary = reading->Read(file);
     if (!summary.ok()) {
       exit_status = Fail(summary.status(), kFailure);
+      continue;
+    }
+    if (const absl::Status step = CheckStepKernel(*arguments, *summary, file); !step.ok()) {
+      exit_status = Fail(step, kFailure);
       continue;
     }
     if (arguments->no_paths) StripPaths(&*summary);
@@ -274,14 +293,17 @@ void AddReportCommand(CLI::App* program, Action* action) {
       {"op", GroupBy::kOperation},  {"nvtx", GroupBy::kNvtx},      {"stream", GroupBy::kStream},
       {"device", GroupBy::kDevice}, {"process", GroupBy::kProcess}};
   report
-      ->add_option("--by", arguments->text.group_by,
-                   "kernel, layer, line, op, nvtx, stream, device or process")
+      ->add_option(
+          "--by", arguments->text.group_by,
+          "kernel, layer, line, op (all of these in CSV too), nvtx, stream, device or process")
       ->transform(Choice(groups))
       ->type_name("WORD");
-  report->add_option("--columns", arguments->text.columns, "Width of the text report")
-      ->check(NumberRange(60u, 1000u))
-      ->type_name("N")
-      ->capture_default_str();
+  const CLI::Option* columns =
+      report
+          ->add_option("--columns", arguments->text.columns,
+                       "Width of the text report; default: the terminal's, else 100")
+          ->check(NumberRange(kFewestColumns, kMostColumns))
+          ->type_name("N");
   AddWorkloadSpecOptions(report, &arguments->work);
   AddAlertOption(report, &arguments->alerts);
   report->add_flag("--fail-on-alert", arguments->fail_on_alert,
@@ -297,8 +319,12 @@ void AddReportCommand(CLI::App* program, Action* action) {
       ->type_name("N");
   report->add_flag("--no-paths", arguments->no_paths, "Leave the folders of source files out");
   AddRecomputeOption(report, &arguments->recompute);
-  report->callback(
-      [arguments, action] { *action = [arguments] { return Report(arguments.get()); }; });
+  report->callback([arguments, columns, action] {
+    if (columns->count() == 0) {
+      arguments->text.columns = ColumnsFor(STDOUT_FILENO, arguments->text.columns);
+    }
+    *action = [arguments] { return Report(arguments.get()); };
+  });
 }
 
 }  // namespace utlz

@@ -54,6 +54,73 @@ TEST(DiffTest, AKernelThatExplainsLittleIsNotMostOfIt) {
   EXPECT_THAT(DifferenceVerdict(difference), HasSubstr("most of it is " + first.name_after));
 }
 
+// What is not sure enough to be called a change may lie outside of its interval all the same.
+TEST(DiffTest, ADifferenceBeyondItsIntervalIsNotSaidToBeWithin) {
+  RunMaker maker(33);
+  const Summary run = maker.Make({});
+  Difference difference = Diff(run, run);
+  for (QuantityChange& quantity : difference.quantities) {
+    if (quantity.name != "step_time_ns") continue;
+    quantity.change.before = 32.29e6;
+    quantity.change.after = 29.5e6;
+    quantity.change.error = 2.564e6 / 1.96;
+  }
+  EXPECT_THAT(
+      DifferenceVerdict(difference),
+      HasSubstr("A step takes 29.50 ms after and 32.29 ms before: −2.790 ms ± 2.564 ms, too "
+                "near its error to call it a change."));
+}
+
+OwnerSummary* AddLayer(const std::string& name, double time_ns, Summary* summary) {
+  OwnerSummary* layer = summary->mutable_owners()->add_layers();
+  layer->set_kind("layer");
+  layer->set_name(name);
+  layer->set_time_ns(time_ns);
+  return layer;
+}
+
+TEST(DiffTest, RunsOfTwoProgramsAreSaidToBe) {
+  RunMaker maker(36);
+  const Summary before = maker.Make({.kernels = 4});
+  Summary after = maker.Make({.kernels = 4});
+  EXPECT_THAT(Diff(before, after).caveats, IsEmpty());
+  for (KernelSummary& kernel : *after.mutable_kernels()) {
+    kernel.set_mangled_name("other_" + std::to_string(kernel.id()));
+    kernel.set_name(kernel.mangled_name());
+    kernel.set_launches(3 * kernel.launches() + 1);
+    kernel.clear_flops();
+  }
+  EXPECT_THAT(Diff(before, after).caveats,
+              ::testing::ElementsAre(HasSubstr("runs of different programs")));
+}
+
+// As a kernel that is gone has.
+TEST(DiffTest, ALayerThatIsGoneHasNoTimeAfter) {
+  RunMaker maker(35);
+  Summary before = maker.Make({});
+  Summary after = before;
+  AddLayer("old", 0.5 * before.steps().time_mean_ns() * static_cast<double>(before.steps().steps()),
+           &before);
+  AddLayer("new", 0.5 * after.steps().time_mean_ns() * static_cast<double>(after.steps().steps()),
+           &after);
+  const Difference difference = Diff(before, after);
+  ASSERT_EQ(difference.layers.size(), 2u);
+  for (const LayerChange& layer : difference.layers) {
+    const bool gone = layer.name == "old";
+    EXPECT_EQ(layer.time_ns.verdict, gone ? Verdict::kGone : Verdict::kAppeared);
+    EXPECT_EQ(layer.time_ns.before.has_value(), gone);
+    EXPECT_EQ(layer.time_ns.after.has_value(), !gone);
+  }
+}
+
+TEST(DiffTest, AChangeOfManyTimesIsNoPercentage) {
+  RunMaker maker(34);
+  Difference difference = Diff(maker.Make({.step_ns = 1e6}), maker.Make({.step_ns = 5e6}));
+  EXPECT_THAT(difference.verdict, HasSubstr(" % more"));
+  difference = Diff(maker.Make({.step_ns = 1e6}), maker.Make({.step_ns = 8083e6}));
+  EXPECT_THAT(difference.verdict, HasSubstr(": 8,080 times more"));
+}
+
 TEST(DiffTest, SaysThatARunFailed) {
   RunMaker maker(32);
   const Summary before = maker.Make({});

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
+#include "collector/text/shown_text.h"
 #include "tests/unit/compare/run_maker.h"
 
 namespace utlz {
@@ -40,6 +42,29 @@ TEST(RenderDifferenceTest, TextCountsWhatItLeavesOut) {
               HasSubstr("and 2 more"));
 }
 
+TEST(RenderDifferenceTest, TablesFitEightyColumns) {
+  Difference difference;
+  KernelChange kernel;
+  kernel.name_after = "multi_tensor<FusedAdamMathFunctor<float>, float, double, bool> [320,1,1]";
+  kernel.time_ns.before = 3.017e6;
+  kernel.time_ns.after = 2.716e6;
+  kernel.time_ns.error = 80.46e3 / 1.959964;
+  kernel.time_ns.verdict = Verdict::kDecrease;
+  difference.kernels.push_back(kernel);
+  difference.quantities.push_back({"flops", "FLOP", false, kernel.time_ns});
+  difference.quantities[0].change.before = 10.7e12;
+  difference.quantities[0].change.after = 9.777e12;
+  difference.quantities[0].change.error = 467.6e9 / 1.959964;
+  const auto rows = [&difference](size_t columns) {
+    const std::string text = RenderDifferenceText(difference, {.columns = columns});
+    return text.substr(text.find("Numbers of the run"));
+  };
+  std::istringstream lines(rows(80));
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(ColumnsOf(line), 80u) << line;
+  EXPECT_THAT(rows(80), HasSubstr("  …<FusedAda…ath> [320,1,1] "));
+  EXPECT_THAT(rows(120), HasSubstr("  multi_tensor<FusedAdamMath> [320,1,1]"));
+}
+
 TEST(RenderDifferenceTest, PointsAreToldFromPerCent) {
   Difference difference;
   Change hfu;
@@ -51,6 +76,24 @@ TEST(RenderDifferenceTest, PointsAreToldFromPerCent) {
   const std::string text = RenderDifferenceText(difference);
   EXPECT_THAT(text, HasSubstr("+34.4 pt +51993.1 %  ± 2.0 pt"));
   EXPECT_THAT(text, HasSubstr("± is the 95 % interval"));
+}
+
+TEST(RenderDifferenceTest, MarkdownHasChangesInTheUnitOfTheirIntervals) {
+  Difference difference;
+  Change change;
+  change.before = 0.343;
+  change.after = 0.395;
+  change.error = 0.028 / 1.959964;
+  change.verdict = Verdict::kIncrease;
+  difference.quantities.push_back({"tensor_active", "share", true, change});
+  change.before = 10e6;
+  change.after = 9e6;
+  change.error = 0.2e6 / 1.959964;
+  change.verdict = Verdict::kDecrease;
+  difference.quantities.push_back({"step_time_ns", "ns", false, change});
+  const std::string text = RenderDifferenceMarkdown(difference);
+  EXPECT_THAT(text, HasSubstr("| **+5.2 pt** (± 2.8 pt) |"));
+  EXPECT_THAT(text, HasSubstr("| **−1.000 ms** (± 200.0 µs), −10.0 % |"));
 }
 
 TEST(RenderDifferenceTest, SlicesHaveTheReportsNames) {

@@ -195,6 +195,30 @@ TEST_F(DiagnosisTest, FindingsBelowTheirThresholdsComeLastAndTheRestIsTold) {
   EXPECT_NEAR(sum_ns, 0.3 * kWindowNs, 1) << "all that lies between now and the rooflines";
 }
 
+TEST_F(DiagnosisTest, TheRestSaysWhatItIsOf) {
+  facts_.gaps.readback.time_ns = 0.06 * kWindowNs;
+  facts_.turnaround_ns = 0.02 * kWindowNs;
+  EXPECT_EQ(Of("remaining").title(), "The rest is spread over short gaps") << "nothing was counted";
+  facts_.kernels.savings_ns = 0.1 * kWindowNs;
+  EXPECT_EQ(Of("remaining").title(),
+            "The rest is spread over short gaps and kernels near their usual rates");
+  // Without steps long gaps are of no rule.
+  summary_.clear_steps();
+  facts_.gaps.other.time_ns = 0.3 * kWindowNs;
+  EXPECT_EQ(Of("remaining").title(),
+            "Most of the rest is idle time in gaps of more than 0.1 ms, for requests or the host");
+}
+
+TEST_F(DiagnosisTest, WhatToTypeIsOfTheProgramsFramework) {
+  facts_.gaps.launch = {.gaps = 10, .time_ns = 0.5 * kWindowNs};
+  const std::string pytorch = "model = torch.compile(model, mode=\"reduce-overhead\")";
+  EXPECT_EQ(Of("launch_bound").type_this(), pytorch + "  # JAX: step = jax.jit(step)");
+  facts_.kernels.framework = Framework::kPyTorch;
+  EXPECT_EQ(Of("launch_bound").type_this(), pytorch);
+  facts_.kernels.framework = Framework::kJax;
+  EXPECT_EQ(Of("launch_bound").type_this(), "step = jax.jit(step)");
+}
+
 TEST_F(DiagnosisTest, ReadingWeightsAtTheRoofIsARemark) {
   facts_.kernels.weights_ns = 0.9 * kWindowNs;
   EXPECT_FALSE(Says("bandwidth_bound_matrix"));
@@ -237,6 +261,38 @@ TEST(VerdictTest, SaysHowBusyAndOfWhatUse) {
               run->summary.mutable_steady_state()->set_scope("steps");
             }).find("In its steps the GPU was busy 80.0 %"),
             0u);
+}
+
+// A server waits for requests; without steps no rule says whether that is so.
+TEST(VerdictTest, LongGapsThatNoRuleExplainsAreSaid) {
+  const auto idle = [](double share, bool steps) {
+    return Verdict([=](KnownRun* run) {
+      StretchContent& content = run->analysis.devices[0].part.content;
+      const auto set = [&content](TimeCategory category, double time_ns) {
+        content.time_ns[static_cast<size_t>(category)] = time_ns;
+      };
+      set(TimeCategory::kOtherGap, share * 1e9);
+      set(TimeCategory::kReadbackGap, 0.1e9);
+      if (steps) run->summary.mutable_steps()->set_steps(10);
+    });
+  };
+  EXPECT_NE(idle(0.4, false)
+                .find("FLOP/s; 40.0 % of the time it stood idle in gaps of more than "
+                      "0.1 ms, for requests or the host; biggest loss beside that: "),
+            std::string::npos)
+      << idle(0.4, false);
+  EXPECT_EQ(idle(0.05, false).find("stood idle"), std::string::npos) << "less than what was found";
+  EXPECT_EQ(idle(0.4, true).find("for requests"), std::string::npos) << "steps say what it is";
+}
+
+TEST(VerdictTest, TheFrameworkIsThatOfTheKernels) {
+  const auto type_of = [](const char* name) {
+    KnownRun run({{.name = name, .time_ns = 3e8, .grid = 10}});
+    SummarizeFindings(run.state, run.analysis, &run.summary);
+    return run.summary.findings(0).type_this();
+  };
+  EXPECT_EQ(type_of("loop_add_fusion_18"), "batch_size = 4 * batch_size");
+  EXPECT_EQ(type_of("_ZN2at6native9some_gemmEv"), "DataLoader(..., batch_size=4 * batch_size)");
 }
 
 TEST(VerdictTest, NextToNoFlopsAreNotToldAsZero) {

@@ -31,6 +31,9 @@ TEST(KernelFindingsTest, SmallBatch) {
   EXPECT_EQ(Finding(Diagnosed({{.name = "gemm", .time_ns = 3e8, .grid = 100}}), "small_batch"),
             nullptr)
       << "one block for each SM";
+  EXPECT_EQ(Finding(Diagnosed({{.name = "gemm", .time_ns = 3e8, .grid = 97}}), "small_batch"),
+            nullptr)
+      << "tiles seldom fill all SMs";
   EXPECT_EQ(Finding(Diagnosed({{.name = "gemm", .time_ns = 2e8, .grid = 10}}), "small_batch"),
             nullptr)
       << "a fifth of the time";

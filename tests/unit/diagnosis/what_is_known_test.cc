@@ -63,8 +63,31 @@ TEST(WhatIsKnownTest, StepsThatWereHardlySampledNameTheirDelay) {
   SayWhatIsKnown("auto", &summary);
   EXPECT_FALSE(summary.has_known()) << "most kernels have counters";
   EXPECT_FALSE(summary.has_not_known());
+  EXPECT_EQ(summary.next_command(), "utlz run --delay 18 python train.py  # leaves start-up out");
+}
+
+TEST(WhatIsKnownTest, StepsThatWereShortNeedMoreOfThemAndNoDelay) {
+  Summary summary = RunOn(SOURCE_SAMPLED);
+  summary.mutable_capture()->set_steps_sampled_share(0);
+  summary.mutable_capture()->set_kernel_time_without_counters_share(1);
+  PhaseSummary* phase = summary.add_phases();
+  phase->set_name("steps");
+  phase->set_start_ns(5.3e9);
+  phase->set_time_ns(355e6);
+  SayWhatIsKnown("auto", &summary);
   EXPECT_EQ(summary.next_command(),
-            "utlz run --delay 18 python train.py  # leaves start-up out");
+            "utlz run python train.py  # with more steps: these took 355 ms, some 10 s show their "
+            "FLOPs and bytes");
+  phase->set_name("work");
+  phase->set_time_ns(30.9e6);
+  SayWhatIsKnown("auto", &summary);
+  EXPECT_EQ(summary.next_command(),
+            "utlz run python train.py  # with more work: this took 30.9 ms, some 10 s show its "
+            "FLOPs and bytes");
+  phase->set_time_ns(30e9);
+  SayWhatIsKnown("auto", &summary);
+  EXPECT_EQ(summary.next_command(), "utlz run --overhead-budget unlimited python train.py");
+  EXPECT_FALSE(summary.has_not_known()) << "the line above says it";
 }
 
 TEST(WhatIsKnownTest, WhereAllIsKnownNothingIsSaid) {

@@ -102,7 +102,7 @@ TEST_F(TraceExportTest, ChromeHasCountersByTheMillisecond) {
     if (event["ph"] == "C") counters.push_back(event);
   }
   ASSERT_EQ(counters.size(), 1u) << "four values within 7 microseconds";
-  EXPECT_EQ(counters[0]["name"], "GPU 0 dram__bytes_read.sum");
+  EXPECT_EQ(counters[0]["name"], "GPU 0 dram__bytes_read.sum (byte)");
   EXPECT_EQ(counters[0]["args"]["value"], 480) << "the mean of 320 and 640";
 }
 

@@ -17,7 +17,7 @@ CLOCK_TOLERANCE = 0.02
 ROUNDING = 1e-6
 # Findings that change the work or the clock, and so may gain more than the ladder's roofs leave.
 BEYOND_THE_ROOFS = {"padding", "padded_tiles", "thermal_throttling", "unfused_elementwise",
-                    "bandwidth_bound_matrix"}
+                    "eager_beside_compiled", "bandwidth_bound_matrix"}
 
 
 def report_of(utlz, profile):
@@ -52,7 +52,7 @@ class Checks:
     def all(self):
         for check in (self.shares, self.kernel_rates, self.kernel_sums, self.ladder, self.losses,
                       self.phases, self.levels, self.families, self.calls, self.delayed_steps,
-                      self.kernels_in_steps, self.what_is_known):
+                      self.kernels_in_steps, self.what_is_known, self.attainable):
             check()
         return self.faults
 
@@ -184,6 +184,17 @@ class Checks:
         if self.report.get("known"):
             self.expect(self.report.get("not_known") and self.report.get("next_command"),
                         "what is known, but not what is not, or what to type")
+
+    def attainable(self):
+        rungs = {rung["name"]: rung["time_ns"]
+                 for rung in self.report.get("ladder", {}).get("rungs", [])}
+        attainable = self.report.get("efficiency", {}).get("attainable_hfu")
+        kept = self.report.get("ladder", {}).get("time_kept_ns", 0)
+        if attainable is None or "at_peak" not in rungs or kept > 0.01 * rungs["at_roofline"]:
+            return
+        ladder = rungs["at_peak"] / rungs["at_roofline"]
+        self.expect(abs(attainable - ladder) <= 0.02, f"HFU at the rooflines is {attainable:.3f}, "
+                    f"the ladder says {ladder:.3f}")
 
     def families(self):
         share = sum(family["time_share"] for family in self.report.get("families", []))

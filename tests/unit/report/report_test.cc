@@ -45,8 +45,55 @@ TEST(TextReportTest, FlopsOutsideTheTensorCoresAreToldByTheirMost) {
   device->set_flops(4e13);
   device->set_flops_error(4e13 / 1.959964);
   device->set_flops_per_second(4e12);
-  EXPECT_NE(LineWith(RenderText(summary), "HFU").find("at most 8.00 TFLOP/s outside"),
+  EXPECT_NE(RenderText(summary).find("\n      at most 8.00 TFLOP/s outside"), std::string::npos);
+}
+
+TEST(TextReportTest, WhereNothingRanTablesSaySo) {
+  Summary summary;
+  summary.mutable_run()->add_command("true");
+  EXPECT_NE(RenderText(summary, {.group_by = GroupBy::kStream}).find("and so no streams.\n"),
             std::string::npos);
+  EXPECT_NE(RenderText(summary, {.group_by = GroupBy::kOperation}).find("and so no operations.\n"),
+            std::string::npos);
+  EXPECT_NE(RenderText(summary).find("ran for an unknown time · no GPU was used"),
+            std::string::npos);
+  summary.mutable_run()->set_wall_ns(2'670'000'000);
+  EXPECT_NE(RenderMarkdown(summary).find("<code>true</code>, 2.67 s; no GPU was used\n"),
+            std::string::npos)
+      << RenderMarkdown(summary);
+}
+
+// Where no sample met the steps, NVML's reading is all there is: it has no error that one knows.
+TEST(TextReportTest, BandwidthThatNvmlReadsIsSaidToBe) {
+  Summary summary = Example();
+  DeviceSummary* device = summary.mutable_devices(0);
+  device->set_hbm_bandwidth_share(0.072);
+  device->set_dram_read_bytes(1e9);
+  device->set_dram_bytes_error(1e8);
+  device->set_peak_dram_bytes_per_second(4.8e12);
+  const std::string nvml = LineWith(RenderText(summary), "HBM bandwidth");
+  EXPECT_NE(nvml.find("as NVML reads it"), std::string::npos) << nvml;
+  EXPECT_EQ(nvml.find("± "), std::string::npos) << nvml;
+  EXPECT_EQ(nvml.find("4.80 TB/s"), std::string::npos) << nvml;
+  device->set_dram_bytes_per_second(3.5e11);
+  const std::string counted = LineWith(RenderText(summary), "HBM bandwidth");
+  EXPECT_NE(counted.find(", 350 GB/s of 4.80 TB/s"), std::string::npos) << counted;
+  EXPECT_EQ(counted.find("NVML"), std::string::npos) << counted;
+}
+
+// HFU is of the tensor cores; FLOPs of which only a most is known are told by it beside it.
+TEST(TextReportTest, FlopsOfAllPipesAreToldByTheirMostWhereThatIsFarAway) {
+  Summary summary = Example();
+  DeviceSummary* device = summary.mutable_devices(0);
+  device->set_hfu(0.003);
+  device->set_hfu_error(0.001);
+  device->set_flops(1e14);
+  device->set_flops_per_second(6e12);
+  device->set_flops_error(5e13 / 1.959964);
+  EXPECT_NE(LineWith(RenderText(summary), "HFU").find("± 0.2 %, in all <9.00 TFLOP/s"),
+            std::string::npos);
+  device->set_flops_error(1e12);
+  EXPECT_NE(LineWith(RenderText(summary), "HFU").find("± 0.2 %, 6.00 TFLOP/s"), std::string::npos);
 }
 
 TEST(TextReportTest, ShowsUnknownAsADashNeverAsZero) {
@@ -174,7 +221,7 @@ TEST(TextReportTest, SaysWhatTheJobYieldsAndCosts) {
   efficiency->set_cost_lost(0.125);
   efficiency->set_cost_per_step(3e-5);
   text = RenderEfficiency(summary, {});
-  EXPECT_NE(text.find("cost: 3.5 an hour: 0.5 idle, 2.25 below peak FLOP/s · 3e-05 per step"),
+  EXPECT_NE(text.find("cost: 3.5 an hour: 0.5 idle, 2.25 below peak FLOP/s · 0.00003 per step"),
             std::string::npos)
       << text;
 }
@@ -275,8 +322,12 @@ TEST(TextRooflineTest, DrawsTheRoofAndTheKernelUnderIt) {
     if (plot.find('a') != std::string::npos && i < 13) kernel = i;
   }
   EXPECT_GT(kernel, roof) << text;
-  EXPECT_NE(text.find("1 kernel whose FLOPs or bytes are not known (40.0 %"), std::string::npos)
-      << text;
+  EXPECT_NE(text.find("1 kernel whose bytes are not known (40.0 %"), std::string::npos) << text;
+  // A copy does no FLOPs, and is not without counters for that.
+  Summary copies = WithRoof();
+  copies.mutable_kernels(1)->set_dram_bytes(1e9);
+  EXPECT_NE(RenderText(copies).find("Not plotted: 1 kernel with bytes, but no known FLOPs (40.0 %"),
+            std::string::npos);
 }
 
 TEST(TextRooflineTest, IsSilentWithoutFlopsOrRoofOrRoom) {

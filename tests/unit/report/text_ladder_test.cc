@@ -156,5 +156,31 @@ TEST(TextFindingsTest, SmallLossesStandInOneParagraph) {
   EXPECT_EQ(text.find("never shown"), std::string::npos) << text;
 }
 
+TEST(TextFindingsTest, WhereAllLossesAreSmallTheLargestSaysWhatToType) {
+  Summary summary = Example();
+  summary.clear_findings();
+  for (const char* rule : {"first", "second", "remaining"}) {
+    FindingSummary* finding = summary.add_findings();
+    finding->set_rule(rule);
+    finding->set_title(std::string("Loss of the ") + rule);
+    finding->set_advice(std::string("advice for the ") + rule);
+    finding->set_type_this(std::string("type for the ") + rule);
+    finding->set_gain_ns(1e6);
+    finding->set_gain_share(0.1);
+    finding->set_below_threshold(true);
+  }
+  const std::string text = RenderFindings(summary, {});
+  EXPECT_EQ(text.find("1. Loss of the first (up to 1.00 ms, 10.0 %)"), 0u) << text;
+  EXPECT_NE(text.find("Type: type for the first"), std::string::npos) << text;
+  EXPECT_EQ(text.find("type for the second"), std::string::npos) << text;
+  EXPECT_NE(text.find("Each of these alone is small: Loss of the second (up to"), std::string::npos)
+      << text;
+  // The rest is a sentence of its own: it is no loss beside others.
+  EXPECT_NE(text.find("\nLoss of the remaining (up to 1.00 ms, 10.0 %).\n"), std::string::npos)
+      << text;
+  summary.mutable_findings()->DeleteSubrange(0, 2);
+  EXPECT_EQ(RenderFindings(summary, {}), "Loss of the remaining (up to 1.00 ms, 10.0 %).\n");
+}
+
 }  // namespace
 }  // namespace utlz

@@ -1,8 +1,10 @@
 // Layers, lines and operations as the text report shows them.
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <string>
 
+#include "collector/text/shown_text.h"
 #include "tests/unit/report/example_summary.h"
 #include "tools/report/text.h"
 
@@ -72,6 +74,111 @@ TEST(TextOwnersTest, CoverageNamesOtherOwnersThanLayers) {
   EXPECT_NE(text().find("one; 18.9 % is of functions outside of layers, 5.0 % of optimizers; "),
             std::string::npos)
       << text();
+}
+
+OwnerSummary* AddLine(const std::string& file, uint32_t number, const std::string& function,
+                      double time_ns, Summary* summary) {
+  OwnerSummary* line = summary->mutable_owners()->add_lines();
+  line->set_kind("line");
+  line->set_name(file + ":" + std::to_string(number) + " " + function);
+  line->set_line(number);
+  line->set_function(function);
+  line->set_time_ns(time_ns);
+  line->set_time_share(0.5);
+  line->set_steady_state_share(1);
+  return line;
+}
+
+Summary WithLines() {
+  Summary summary = Example();
+  summary.mutable_steady_state()->set_scope("steps");
+  OwnersSummary* owners = summary.mutable_owners();
+  owners->set_line_share(0.8);
+  owners->set_idle_time_ns(100e6);
+  OwnerSummary* step = AddLine("gpt_train.py", 24, "GptTraining.step", 2e9, &summary);
+  step->set_idle_before_ns(40e6);
+  step->set_idle_after("gpt_train.py:24 GptTraining.step");
+  step->set_flops(1e15);
+  step->set_dram_bytes(3e12);
+  step->set_hfu(0.5);
+  step->set_bound(BOUND_COMPUTE);
+  step->set_estimated_savings_ns(1e8);
+  step->set_estimated_savings_error_ns(1e7);
+  OwnerSummary* next = AddLine("gpt_train.py", 27, "GptTraining.step", 1e9, &summary);
+  next->set_idle_before_ns(30e6);
+  next->set_idle_after("(no line)");
+  return summary;
+}
+
+TEST(TextOwnersTest, LinesKeepTheirPlaceInEightyColumns) {
+  const Summary summary = WithLines();
+  const std::string text = RenderText(summary, {.group_by = GroupBy::kLine, .columns = 80});
+  EXPECT_NE(LineWith(text, "gpt_train.py:24 "), "") << text;
+  EXPECT_NE(LineWith(text, "gpt_train.py:27 "), "") << text;
+  EXPECT_NE(text.find("    40.0 % of the idle time is before it, mostly after the same line\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("30.0 % of the idle time is before it, mostly after launches whose line is"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(LineWith(text, "gpt_train.py:24 ").find("± 20 ms"), std::string::npos) << text;
+  EXPECT_NE(text.find("in the whole run; idle: the time before it, in the steps alone\n"),
+            std::string::npos);
+}
+
+TEST(TextOwnersTest, NoTableIsWiderThanAsked) {
+  const Summary summary = WithLines();
+  for (const uint32_t columns : {60u, 70u, 80u, 90u, 100u, 120u}) {
+    std::istringstream lines(RenderText(summary, {.group_by = GroupBy::kLine, .columns = columns}));
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(ColumnsOf(line), columns) << line;
+    }
+  }
+}
+
+TEST(TextOwnersTest, TimeOutsideOfTheStepsIsSaid) {
+  Summary summary = WithLines();
+  const std::string note = "90.0 % of its time is outside of the steps";
+  EXPECT_EQ(By(GroupBy::kLine, summary).find("outside of the steps"), std::string::npos);
+  summary.mutable_owners()->mutable_lines(0)->set_steady_state_share(0.1);
+  EXPECT_NE(By(GroupBy::kLine, summary).find(note), std::string::npos);
+  summary.mutable_steady_state()->set_scope("run");
+  EXPECT_EQ(By(GroupBy::kLine, summary).find(note), std::string::npos) << "there are no steps";
+}
+
+TEST(TextOwnersTest, CoverageIsToldOfTheStepsToo) {
+  Summary summary = WithLines();
+  OwnersSummary* owners = summary.mutable_owners();
+  owners->set_steady_state_line_share(1);
+  owners->set_steady_state_inferred_share(0.6);
+  const std::string text = RenderText(summary, {.group_by = GroupBy::kLine, .columns = 400});
+  EXPECT_NE(text.find("has no owner. In the steps alone 100.0 % has a line, 0.0 % a layer, "
+                      "60.0 % an inferred one; 0.0 % has no owner."),
+            std::string::npos)
+      << text;
+}
+
+// FLOPs of a tenth of its time are no figure of a row.
+TEST(TextOwnersTest, FlopsOfLittleOfTheTimeAreNotShown) {
+  Summary summary = WithLines();
+  OwnerSummary* line = summary.mutable_owners()->mutable_lines(0);
+  line->set_time_without_flops_ns(0.4 * line->time_ns());
+  EXPECT_NE(LineWith(By(GroupBy::kLine, summary), "gpt_train.py:24").find(" 1.00P "),
+            std::string::npos);
+  line->set_time_without_flops_ns(0.9 * line->time_ns());
+  EXPECT_EQ(LineWith(By(GroupBy::kLine, summary), "gpt_train.py:24").find(" 1.00P "),
+            std::string::npos);
+}
+
+TEST(TextOwnersTest, PassesListRowsThatHaveThem) {
+  Summary summary = WithLines();
+  summary.mutable_owners()->set_backward_share(0.3);
+  summary.mutable_owners()->mutable_lines(0)->set_backward_time_ns(1e9);
+  const std::string text = By(GroupBy::kLine, summary);
+  const std::string passes = text.substr(text.find("passes of lines"));
+  EXPECT_NE(LineWith(passes, "gpt_train.py:24"), "") << passes;
+  EXPECT_EQ(LineWith(passes, "gpt_train.py:27"), "") << passes;
+  EXPECT_EQ(passes.find("forward"), std::string::npos) << "lines launch optimizers, too";
 }
 
 TEST(TextOwnersTest, WithoutStacksOperationsAreShownAlone) {

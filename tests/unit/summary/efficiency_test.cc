@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/counted_run.h"
+#include "tests/support/known_run.h"
 
 namespace utlz {
 namespace {
@@ -236,6 +237,18 @@ TEST(EfficiencyTest, EnergyAndMoneyOfAStep) {
   EXPECT_NEAR(efficiency.tokens_per_joule(), 80 / joules, 0.01 * 80 / joules);
   EXPECT_NEAR(efficiency.cost_per_step(), 1e-3 * kStepSeconds, 1e-12);
   EXPECT_NEAR(efficiency.cost_per_token(), 1e-3 * kStepSeconds / 80, 1e-14);
+}
+
+// Kernels that a compiler tried before the first step are none of the steps'.
+TEST(EfficiencyTest, WhatRanOutsideOfTheStepsIsNotAttainableInThem) {
+  KnownRun run({{.name = "gemm", .time_ns = 4e8, .compute_ns = 3e8, .memory_ns = 2e8},
+                {.name = "copy", .time_ns = 4e8, .memory_ns = 3e8},
+                {.name = "tried", .time_ns = 8e8, .memory_ns = 6e8}});
+  KernelRow& gemm = run.analysis.rows[0];
+  gemm.work.flops[0].flops = 3e8 * 1e-9 * *run.analysis.devices[0].ceilings.FlopsPerSecond("bf16");
+  run.analysis.rows[2].steady_share = 0;
+  SummarizeEfficiency(run.state, run.analysis, &run.summary);
+  EXPECT_NEAR(run.summary.efficiency().attainable_hfu(), 3.0 / (3 + 3), 1e-9);
 }
 
 TEST(EfficiencyTest, CeilingsThatWereMeasured) {

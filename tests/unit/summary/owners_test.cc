@@ -183,6 +183,49 @@ TEST_F(OwnersTest, AutotuningIsNoLayersWork) {
   EXPECT_EQ(line->own_time_ns(), 10);
 }
 
+// A compiler tries kernels before the first step, without a stack.
+TEST_F(OwnersTest, CoverageIsToldOfTheStepsToo) {
+  constexpr uint32_t kTried = kOwnKernels, kFirstOfStep = kOwnKernels + 1, kOfStep = 8;
+  std::vector<std::string> names = {"tried"};
+  for (uint32_t i = 0; i < kOfStep; ++i) names.push_back("kernel_" + std::to_string(i));
+  run_.SendKernels(names, 1, 132, 0, kOwnKernels);
+  MadeUpStacks stacks(kFirstOfStep + kOfStep + 1);
+  const uint32_t main = stacks.Function(0, "main", "/home/me/train.py", 54);
+  stacks.SendTo(&run_);
+  std::vector<Launch> launches;
+  for (uint64_t i = 0; i < 10; ++i) {
+    launches.push_back(From(0, i * 100 * kMicrosecond, 50 * kMicrosecond, kTried));
+  }
+  for (uint64_t i = 0; i < 100 * kOfStep; ++i) {
+    const uint64_t start_ns = 2 * kMillisecond + i * 125 * kMicrosecond;
+    launches.push_back(From(main, start_ns, 100 * kMicrosecond, kFirstOfStep + i % kOfStep));
+  }
+  run_.SendLaunches(launches);
+  const Summary summary = run_.EndRun(110 * kMillisecond);
+  ASSERT_EQ(summary.steady_state().scope(), "steps");
+  const OwnersSummary& owners = summary.owners();
+  EXPECT_NEAR(owners.ownerless_share(), 0.5 / 80.5, 1e-9);
+  EXPECT_NEAR(owners.line_share(), 80 / 80.5, 1e-9);
+  EXPECT_NEAR(owners.steady_state_line_share(), 1, 1e-9);
+  EXPECT_EQ(owners.steady_state_ownerless_share(), 0);
+  EXPECT_EQ(owners.steady_state_layer_share(), 0);
+  EXPECT_NEAR(owners.steady_state_time_ns(), 80e6, 2e6) << "give or take a step or two";
+  EXPECT_EQ(RowNamed(owners.lines(), "(no line)")->steady_state_share(), 0);
+  EXPECT_GT(RowNamed(owners.lines(), "train.py:54 main")->steady_state_share(), 0.9);
+  // Gaps between what was tried are none of the steps'.
+  EXPECT_EQ(RowNamed(owners.lines(), "(no line)")->idle_before_ns(), 0);
+  EXPECT_EQ(RowNamed(owners.lines(), "train.py:54 main")->idle_before_ns(), owners.idle_time_ns());
+}
+
+TEST_F(OwnersTest, WithoutStepsCoverageIsOfTheRunAlone) {
+  const uint32_t main = stacks_.Function(0, "main", "/home/me/train.py", 54);
+  stacks_.SendTo(&run_);
+  run_.SendLaunches({From(main, 0, 100, 0)});
+  const Summary summary = run_.EndRun(kMillisecond);
+  EXPECT_TRUE(summary.owners().has_line_share());
+  EXPECT_FALSE(summary.owners().has_steady_state_line_share());
+}
+
 TEST_F(OwnersTest, JaxTellsLittle) {
   const uint32_t main = stacks_.Function(0, "main", "/home/me/train.py", 54);
   const uint32_t jax =

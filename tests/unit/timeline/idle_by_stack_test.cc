@@ -65,6 +65,51 @@ TEST(IdleByStack, WhatWasNotTracedIsNoIdleTime) {
   EXPECT_TRUE(idle.long_gaps().empty());
 }
 
+Activity Copy(uint64_t start_ns, uint64_t end_ns, ActivityKind kind = ActivityKind::kMemset) {
+  Activity copy = Kernel(start_ns, end_ns, 0);
+  copy.kernel = kNoKernel;
+  copy.kind = kind;
+  return copy;
+}
+
+TEST(IdleByStack, AGapBeforeACopyIsOfTheKernelThatFollows) {
+  IdleByStack idle;
+  idle.Add(Kernel(0, 100, 1));
+  idle.Add(Copy(150, 160));
+  idle.Add(Copy(170, 180, ActivityKind::kDeviceToHost));
+  idle.Add(Kernel(200, 300, 2));
+  idle.Add(Copy(340, 350));
+  using Sums = std::map<std::pair<uint32_t, uint32_t>, uint64_t>;
+  EXPECT_EQ(ShortOf(idle), (Sums{{{1, 2}, 80}, {{2, 0}, 40}})) << "none follows the last copy";
+  idle.Add(Copy(5'000'000, 5'000'010));
+  idle.Add(Kernel(5'000'030, 5'000'040, 3));
+  EXPECT_EQ(ShortOf(idle), (Sums{{{1, 2}, 80}, {{2, 3}, 60}}));
+  ASSERT_EQ(idle.long_gaps().size(), 1u);
+  EXPECT_EQ(idle.long_gaps()[0].after, 3u);
+}
+
+// A kernel whose stack is not known is no copy: the line that launched it is none that follows.
+TEST(IdleByStack, AGapBeforeAKernelWithoutStackHasNoOwner) {
+  IdleByStack idle;
+  idle.Add(Kernel(0, 100, 1));
+  idle.Add(Copy(150, 160));
+  idle.Add(Kernel(170, 180, 0));
+  idle.Add(Kernel(190, 200, 2));
+  using Sums = std::map<std::pair<uint32_t, uint32_t>, uint64_t>;
+  EXPECT_EQ(ShortOf(idle), (Sums{{{1, 0}, 60}, {{0, 2}, 10}}));
+}
+
+TEST(IdleByStack, WhatWasNotTracedMayHaveFollowedACopy) {
+  IdleByStack idle;
+  idle.Add(Kernel(0, 100, 1));
+  idle.Add(Copy(150, 160));
+  Activity untraced = Copy(300, 5'000'000, ActivityKind::kUntraced);
+  idle.Add(untraced);
+  idle.Add(Kernel(5'000'040, 5'000'050, 2));
+  using Sums = std::map<std::pair<uint32_t, uint32_t>, uint64_t>;
+  EXPECT_EQ(ShortOf(idle), (Sums{{{1, 0}, 50}, {{0, 2}, 40}}));
+}
+
 TEST(IdleByStack, KeepsNothingWithoutStacks) {
   IdleByStack idle;
   for (uint64_t i = 0; i < 100; ++i) idle.Add(Kernel(i * 10'000'000, i * 10'000'000 + 5, 0));

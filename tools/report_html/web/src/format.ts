@@ -8,17 +8,20 @@ function known(value: number | null | undefined): value is number {
   return typeof value === "number" && Number.isFinite(value);
 }
 
+// What three digits round up to one, and so to the next unit: 999.7 ms is 1.00 s.
+const ALMOST_ONE = 0.9995;
+
 function digits(value: number): string {
   const size = Math.abs(value);
   if (size >= 1000) return Math.round(value).toLocaleString("en-US");
-  return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2);
+  return value.toFixed(size >= 100 * ALMOST_ONE ? 0 : size >= 10 * ALMOST_ONE ? 1 : 2);
 }
 
 const PREFIXES: [number, string][] = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
 
 export function withPrefix(value: number | null | undefined, unit: string): string {
   if (!known(value)) return UNKNOWN;
-  const found = PREFIXES.find(([factor]) => Math.abs(value) >= factor);
+  const found = PREFIXES.find(([factor]) => Math.abs(value) >= ALMOST_ONE * factor);
   const [factor, prefix] = found ?? [1, ""];
   return `${digits(value / factor)}${GAP}${prefix}${unit}`.trim();
 }
@@ -26,9 +29,9 @@ export function withPrefix(value: number | null | undefined, unit: string): stri
 export function time(ns: number | null | undefined): string {
   if (!known(ns)) return UNKNOWN;
   const size = Math.abs(ns);
-  if (size >= 1e9) return `${digits(ns / 1e9)}${GAP}s`;
-  if (size >= 1e6) return `${digits(ns / 1e6)}${GAP}ms`;
-  if (size >= 1e3) return `${digits(ns / 1e3)}${GAP}µs`;
+  if (size >= ALMOST_ONE * 1e9) return `${digits(ns / 1e9)}${GAP}s`;
+  if (size >= ALMOST_ONE * 1e6) return `${digits(ns / 1e6)}${GAP}ms`;
+  if (size >= ALMOST_ONE * 1e3) return `${digits(ns / 1e3)}${GAP}µs`;
   return `${digits(ns)}${GAP}ns`;
 }
 

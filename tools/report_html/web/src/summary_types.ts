@@ -610,6 +610,11 @@ export interface Owners {
   optimizer_share?: number;
   function_share?: number;
   autotuning_share?: number;
+  steady_state_time_ns?: number;
+  steady_state_line_share?: number;
+  steady_state_layer_share?: number;
+  steady_state_inferred_share?: number;
+  steady_state_ownerless_share?: number;
 }
 
 export interface Owner {
@@ -650,6 +655,8 @@ export interface Owner {
   own_backward_time_ns?: number;
   recomputation_time_ns?: number;
   own_recomputation_time_ns?: number;
+  steady_state_share?: number;
+  time_without_flops_ns?: number;
 }
 
 export interface Application {

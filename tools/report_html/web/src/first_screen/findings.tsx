@@ -35,12 +35,15 @@ function SmallLoss({ finding, summary }: { finding: Finding; summary: Summary })
   );
 }
 
+// What no rule explains is no loss beside others.
 function SmallTitle({ small }: { small: Finding[] }) {
-  const [largest] = small;
+  const losses = small.filter((finding) => finding.rule !== "remaining");
+  const [largest] = losses.length > 0 ? losses : small;
   const gain = gainTimeText(largest);
   const name = `${largest.title_short ?? largest.title}${gain && ` (${gain})`}`;
-  if (small.length === 1) return <summary>One smaller loss: {name}</summary>;
-  return <summary>{small.length} smaller losses, each of which alone would change little; the{" "}
+  if (losses.length === 0) return <summary>{name}</summary>;
+  if (losses.length === 1) return <summary>One smaller loss: {name}</summary>;
+  return <summary>{losses.length} smaller losses, each of which alone would change little; the{" "}
     largest: {name}</summary>;
 }
 

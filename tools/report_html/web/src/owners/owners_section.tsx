@@ -30,6 +30,16 @@ function otherOwnersText(owners: Owners): string {
     `${format.share(share)} ${index === 0 ? "is " : ""}of ${what}`).join(", ")}`;
 }
 
+// What compilers launch to try kernels, before the first step, has no owner, and is none of the
+// steps'.
+function coverageOfStepsText(owners: Owners): string {
+  if (owners.steady_state_line_share === undefined) return "";
+  return ` In the steps alone ${format.share(owners.steady_state_line_share)} has a line, ` +
+    `${format.share(owners.steady_state_layer_share)} a layer, ` +
+    `${format.share(owners.steady_state_inferred_share)} an inferred one; ` +
+    `${format.share(owners.steady_state_ownerless_share)} has no owner.`;
+}
+
 // How much has an owner at all. Without stacks operations alone are known, from kernels' names.
 function coverageText(owners: Owners): string {
   const note = owners.note ? ` Note: ${owners.note}.` : "";
@@ -39,7 +49,7 @@ function coverageText(owners: Owners): string {
   return `Of the kernels' time ${format.share(owners.line_share)} has a line, ` +
     `${format.share(owners.layer_share)} a layer, ${format.share(owners.inferred_share)} an ` +
     `inferred one${otherOwnersText(owners)}; ${format.share(owners.ownerless_share)} has no ` +
-    `owner.${passText(owners)}${note}`;
+    `owner.${passText(owners)}${coverageOfStepsText(owners)}${note}`;
 }
 
 // The families of kernels stand in a table of their own: operations are worth a section once a
@@ -127,9 +137,9 @@ export function OwnersSection() {
   if (!owners || (lists.length === 0 && !owners.note)) return null;
   return (
     <Section id="owners" title="Whose work it is"
-      note={`${coverageText(owners)}${lists.length > 0 ? " Figures are of the whole run. A click on a " +
-        "part enlarges it, and leaves only its kernels in roofline and table; another click goes back."
-        : ""}`}>
+      note={`${coverageText(owners)}${lists.length > 0 ? " Figures are of the whole run, idle time " +
+        "of the steps. A click on a part enlarges it, and leaves only its kernels in roofline and " +
+        "table; another click goes back." : ""}`}>
       {lists.length > 0 && <Graph lists={lists} />}
     </Section>
   );
