@@ -1,6 +1,7 @@
 #include "collector/diagnosis/what_is_known.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -17,9 +18,28 @@ constexpr char kTimes[] =
 constexpr char kTotals[] =
     "; of the whole GPU, by NVML, how busy multiprocessors, tensor cores and memory were";
 
+bool IsPlain(char character) {
+  return std::isalnum(static_cast<unsigned char>(character)) != 0 ||
+         std::string_view("_./:=@%+,-").find(character) != std::string_view::npos;
+}
+
+// As a shell takes it for one word.
+std::string ShellWord(const std::string& word) {
+  if (!word.empty() && std::all_of(word.begin(), word.end(), IsPlain)) return word;
+  std::string quoted = "'";
+  for (const char character : word) {
+    if (character == '\'') {
+      quoted += "'\\''";
+    } else {
+      quoted += character;
+    }
+  }
+  return quoted + "'";
+}
+
 std::string CommandOf(const Summary& summary) {
   std::string text;
-  for (const std::string& part : summary.run().command()) text += " " + part;
+  for (const std::string& part : summary.run().command()) text += " " + ShellWord(part);
   return text.empty() ? " COMMAND" : text;
 }
 
@@ -59,10 +79,10 @@ void SayHardlySampled(Summary* summary) {
     summary->set_not_known("FLOPs and bytes of most kernels: too few samples fell in them");
   }
   const double delay_s = StartOfSteps(*summary);
-  summary->set_next_command(
-      delay_s >= 1 ? "utlz run --delay " + std::to_string(std::llround(delay_s)) +
-                         CommandOf(*summary) + "  # leaves start-up out"
-                   : "utlz run --overhead-budget unlimited" + CommandOf(*summary));
+  summary->set_next_command(delay_s >= 1
+                                ? "utlz run --delay " + std::to_string(std::llround(delay_s)) +
+                                      CommandOf(*summary) + "  # leaves start-up out"
+                                : "utlz run --overhead-budget unlimited" + CommandOf(*summary));
 }
 
 }  // namespace
