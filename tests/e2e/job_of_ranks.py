@@ -20,10 +20,7 @@ class JobOfRanksTest(ServiceTest):
 
     def launcher(self, *arguments):
         """A command that starts all ranks and waits for them, as torchrun does."""
-        words = " ".join([f"'{self.program('ranks')}'", *map(str, arguments)])
-        return ["/bin/sh", "-c",
-                f"for rank in {' '.join(map(str, range(RANKS)))}; do RANK=$rank LOCAL_RANK=$rank "
-                f"WORLD_SIZE={RANKS} {words} & done; wait"]
+        return [self.program("ranks"), "launch", str(RANKS), *map(str, arguments)]
 
     def start_rank(self, rank, prefix, *arguments, environment=None):
         process = subprocess.Popen(

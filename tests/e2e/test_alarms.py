@@ -30,7 +30,6 @@ class AlarmsTest(JobOfRanksTest):
 
     @staticmethod
     def end(run):
-        """Ranks that wait without end hold its output, unless it ends them."""
         if run.process.poll() is None:
             run.process.send_signal(signal.SIGTERM)
         if not run.process.stdout.closed:

@@ -5,15 +5,19 @@
 //   ranks STEPS slow R     rank R computes half as long again in each step
 //   ranks STEPS missing R  the same, and then rank R does not come to one more all-reduce, in which
 //                          the others wait without end
+//   ranks launch N …       starts N ranks with the other arguments, and waits for them, as torchrun
 //
 // It ends with its parent, as a rank does with its launcher.
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 #include "tests/programs/target.h"
 
@@ -76,17 +80,43 @@ class Rank {
   std::array<CUevent, kStepsAhead> done_;
 };
 
+void StartRank(int rank, const char* ranks, char** arguments) {
+  if (fork() != 0) return;
+  setenv("RANK", std::to_string(rank).c_str(), 1);
+  setenv("LOCAL_RANK", std::to_string(rank).c_str(), 1);
+  setenv("WORLD_SIZE", ranks, 1);
+  execv("/proc/self/exe", arguments);
+  std::_Exit(127);
+}
+
+// The highest status of all.
+int StartAll(const char* ranks, char** arguments) {
+  for (int rank = 0; rank < std::atoi(ranks); ++rank) StartRank(rank, ranks, arguments);
+  int highest = 0;
+  for (int status = 0; wait(&status) > 0;) highest = std::max(highest, status);
+  return highest == 0 ? 0 : 1;
+}
+
+int RunRank(uint64_t steps, const char* what, const char* planted_rank) {
+  const bool planted = Number("RANK") == std::strtoul(planted_rank, nullptr, 10);
+  const bool hangs = std::strcmp(what, "missing") == 0;
+  Rank rank;
+  rank.Work(steps, planted && std::strcmp(what, "slow") == 0);
+  if (hangs) rank.WaitWithoutEnd(planted);
+  return 0;
+}
+
 }  // namespace
 }  // namespace utlz::fake
 
 int main(int count, char** arguments) {
-  using utlz::fake::Number;
   prctl(PR_SET_PDEATHSIG, SIGTERM);
-  const uint64_t steps = count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 100;
-  const bool planted = count > 3 && Number("RANK") == std::strtoul(arguments[3], nullptr, 10);
-  const bool hangs = count > 3 && std::strcmp(arguments[2], "missing") == 0;
-  utlz::fake::Rank rank;
-  rank.Work(steps, planted && !hangs);
-  if (hangs) rank.WaitWithoutEnd(planted);
-  return 0;
+  if (count < 2) return 2;
+  if (count > 2 && std::strcmp(arguments[1], "launch") == 0) {
+    const char* ranks = arguments[2];
+    arguments[2] = arguments[0];
+    return utlz::fake::StartAll(ranks, arguments + 2);
+  }
+  return utlz::fake::RunRank(std::strtoull(arguments[1], nullptr, 10),
+                             count > 3 ? arguments[2] : "", count > 3 ? arguments[3] : "");
 }
