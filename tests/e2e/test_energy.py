@@ -1,5 +1,5 @@
-"""What work costs: joules and money of a step and a token, from NVML's energy counter and a server's
-own count of tokens to metrics and reports."""
+"""What work costs: joules and money of a step and a token, from NVML's energy counter and a
+server's own count of tokens to metrics and reports."""
 
 import time
 import unittest

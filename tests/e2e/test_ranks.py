@@ -40,15 +40,14 @@ class RanksTest(JobOfRanksTest):
                     self.assertGreater(process["collective_last_share"], 0.8)
                 else:
                     self.assertLess(process["collective_last_share"], 0.2)
-                    self.assertGreater(process["communication_time_ns"],
-                                       2 * processes[SLOW]["communication_time_ns"])
+                    self.assertGreater(process["communication_time_ns"], 0.8 * STEPS * LATE_NS)
         [finding] = [one for one in report["findings"] if one["rule"] == "lagging_rank"]
         self.assertIn(f"rank {SLOW} comes last to", finding["evidence"])
         self.assertIn("after the last of the others", finding["evidence"])
-
-        self.assertRegex(report["verdict"],
-                         rf"Of its {RANKS} ranks, rank {SLOW} computes longest, 1[12]\.\d ms a step; "
-                         r"the shortest \S+ ms \(spread 3\d")
+        spread = re.search(rf"Of its {RANKS} ranks, rank {SLOW} computes longest, [\d.]+ ms a step;"
+                           r" the shortest [\d.]+ ms \(spread ([\d.]+) %\)", report["verdict"])
+        self.assertTrue(spread, report["verdict"])
+        self.assertGreater(float(spread[1]), 25)  # of a third; more where some began to wait early
 
     def assert_steps(self, report):
         """A step takes all as long as the slow rank."""
