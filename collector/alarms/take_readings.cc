@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
 
 #include "collector/kernel_names/kernel_class.h"
@@ -20,16 +19,6 @@ std::string NextCollective(const RunState& run_state, uint32_t source) {
 
 // Windows of a process that is traced are closer together.
 constexpr uint64_t kLongestUnseenNs = 30'000'000'000;
-
-// GPUs that it has a context on.
-std::set<uint32_t> DevicesOf(const ProcessState& process) {
-  std::set<uint32_t> devices;
-  for (const auto& [context, ordinal] : process.ordinal_by_context) {
-    const auto device = process.device_by_ordinal.find(ordinal);
-    if (device != process.device_by_ordinal.end()) devices.insert(device->second);
-  }
-  return devices;
-}
 
 std::optional<ServerReading> ReadServer(const RunState& run_state) {
   if (run_state.application.count() == 0) return std::nullopt;
@@ -104,7 +93,7 @@ Readings TakeReadings(const RunState& run_state, const RunMetrics& metrics) {
   };
   for (const auto& [source, process] : run_state.processes.processes()) {
     if (!process->live()) continue;
-    for (const uint32_t device : DevicesOf(*process)) {
+    for (const uint32_t device : process->DevicesUsed()) {
       ProcessReading reading = ReadProcess(run_state, metrics, *process, device);
       reading.device = place(device);
       readings.processes.push_back(std::move(reading));

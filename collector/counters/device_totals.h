@@ -42,6 +42,7 @@ class DeviceTotals {
   std::optional<double> busy_share() const { return busy_.mean(); }
   std::optional<double> power_watts() const { return power_.mean(); }
   std::optional<double> energy_joules() const;
+  uint64_t energy_time_ns() const { return energy_time_ns_; }  // when that was read; 0: never
   // While the device worked; of a device at rest the mean.
   std::optional<double> sm_clock_hz() const;
   std::optional<double> sm_clock_error_hz() const { return sm_clock_under_load_.error_hz(); }

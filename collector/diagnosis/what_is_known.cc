@@ -1,6 +1,7 @@
 #include "collector/diagnosis/what_is_known.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -18,9 +19,28 @@ constexpr char kTimes[] =
 constexpr char kTotals[] =
     "; of the whole GPU, by NVML, how busy multiprocessors, tensor cores and memory were";
 
+bool IsPlain(char character) {
+  return std::isalnum(static_cast<unsigned char>(character)) != 0 ||
+         std::string_view("_./:=@%+,-").find(character) != std::string_view::npos;
+}
+
+// As a shell takes it for one word.
+std::string ShellWord(const std::string& word) {
+  if (!word.empty() && std::all_of(word.begin(), word.end(), IsPlain)) return word;
+  std::string quoted = "'";
+  for (const char character : word) {
+    if (character == '\'') {
+      quoted += "'\\''";
+    } else {
+      quoted += character;
+    }
+  }
+  return quoted + "'";
+}
+
 std::string CommandOf(const Summary& summary) {
   std::string text;
-  for (const std::string& part : summary.run().command()) text += " " + part;
+  for (const std::string& part : summary.run().command()) text += " " + ShellWord(part);
   return text.empty() ? " COMMAND" : text;
 }
 

@@ -1,7 +1,6 @@
 #include "collector/live/live_processes.h"
 
 #include <algorithm>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,12 +13,6 @@ namespace {
 
 // Where counters know less of the kernels' time, they do not speak for the rest.
 constexpr double kEnoughCounted = 0.5;
-
-size_t DevicesOf(const ProcessState& process) {
-  std::set<uint32_t> devices;
-  for (const auto& [ordinal, device] : process.device_by_ordinal) devices.insert(device);
-  return std::max<size_t>(devices.size(), 1);
-}
 
 std::string WhyNotTraced(const ProcessState& process) {
   const std::string agent = DescribeAgent(process);
@@ -46,7 +39,7 @@ LiveProcesses::State LiveProcesses::StateOf(const RunState& run_state, const Wor
                                             const ProcessState& process) {
   State state;
   state.known_ns = static_cast<double>(process.LivedUntilNs(run_state.NewestNs())) *
-                   static_cast<double>(DevicesOf(process));
+                   static_cast<double>(std::max<size_t>(process.DevicesUsed().size(), 1));
   for (const auto& [pair, sum] : work.sums()) {
     if (pair.second != process.source) continue;
     for (const FamilyWork& family : sum.families) state.kernel_ns += family.time_ns;

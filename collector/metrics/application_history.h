@@ -20,22 +20,31 @@ struct ApplicationRates {
   std::optional<double> first_token_p99_seconds;
 };
 
+// What all GPUs have used so far, and when that was read: sooner than the server's page, and less
+// often.
+struct EnergyReading {
+  double joules = 0;
+  double time_ns = 0;
+};
+
 class ApplicationHistory {
  public:
   // Rates are over this time or slightly more.
   static constexpr uint64_t kLengthNs = 30'000'000'000;
   static constexpr size_t kMostPoints = 256;
 
-  // Takes a reading, whose totals grow. `joules`: what all GPUs have used so far, if known. A
-  // second call with the same reading has no effect.
-  void Update(const ApplicationReading& reading, std::optional<double> joules);
+  // Takes a reading, whose totals grow, and the energy if it is known. A second call with the same
+  // reading has no effect.
+  void Update(const ApplicationReading& reading, std::optional<EnergyReading> energy);
   ApplicationRates Rates() const;
 
  private:
   struct Point {
     ApplicationReading reading;
-    std::optional<double> joules;
+    std::optional<EnergyReading> energy;
   };
+
+  std::optional<double> JoulesPerToken() const;
 
   std::deque<Point> points_;
 };

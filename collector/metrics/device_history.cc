@@ -22,11 +22,6 @@ uint64_t KnownNs(const ProcessState& process) {
   return std::max<uint64_t>(process.newest_ns, process.status.flushed_until_ns());
 }
 
-bool Uses(const ProcessState& process, uint32_t device) {
-  return std::any_of(process.device_by_ordinal.begin(), process.device_by_ordinal.end(),
-                     [device](const auto& entry) { return entry.second == device; });
-}
-
 std::optional<double> PerSecond(const MeanTotal& from, const MeanTotal& to) {
   if (to.time <= from.time) return std::nullopt;
   return (to.sum - from.sum) / (to.time - from.time);
@@ -78,7 +73,8 @@ DevicePoint PointOf(const RunState& run_state, uint32_t device, const DeviceWork
   DevicePoint point;
   point.time_ns = run_state.NewestNs();
   for (const auto& [source, process] : run_state.processes.processes()) {
-    if (Uses(*process, device)) point.known_ns = std::max(point.known_ns, KnownNs(*process));
+    if (!process->DevicesUsed().contains(device)) continue;
+    point.known_ns = std::max(point.known_ns, KnownNs(*process));
   }
   point.work = work;
   point.busy_ns = time.busy_ns;

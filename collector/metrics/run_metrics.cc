@@ -211,7 +211,7 @@ void RunMetrics::AddProcesses(const RunState& run_state, MetricsSnapshot* snapsh
 void RunMetrics::AddApplication(const RunState& run_state, MetricsSnapshot* snapshot) {
   if (run_state.application.count() == 0) return;
   const ApplicationReading& last = run_state.application.last();
-  application_.Update(last, Joules(run_state));
+  application_.Update(last, Energy(run_state));
   const ApplicationRates rates = application_.Rates();
   const Labels labels = With(HostLabels(run_state), "engine", last.engine());
   const auto add = [&](Metric metric, bool has, double value) {
@@ -241,14 +241,20 @@ void RunMetrics::AddApplication(const RunState& run_state, MetricsSnapshot* snap
 }
 
 // The energy of all GPUs in use; nothing if one of them reports none.
-std::optional<double> RunMetrics::Joules(const RunState& run_state) const {
-  std::optional<double> sum;
+std::optional<EnergyReading> RunMetrics::Energy(const RunState& run_state) const {
+  EnergyReading energy;
+  double devices = 0;
   for (uint32_t i = 0; i < run_state.devices.size(); ++i) {
-    if (!run_state.devices[i].used) continue;
-    if (!run_state.devices[i].totals.energy_joules().has_value()) return std::nullopt;
-    sum = sum.value_or(0) + energy_joules_[i].value();
+    const DeviceState& device = run_state.devices[i];
+    if (!device.used) continue;
+    if (!device.totals.energy_joules().has_value()) return std::nullopt;
+    energy.joules += energy_joules_[i].value();
+    energy.time_ns += static_cast<double>(device.totals.energy_time_ns());
+    ++devices;
   }
-  return sum;
+  if (devices == 0) return std::nullopt;
+  energy.time_ns /= devices;
+  return energy;
 }
 
 // The mean over GPUs of how near each is to the roof that is nearer.

@@ -68,7 +68,7 @@ class RunMetrics {
   void AddJob(const RunState& run_state, MetricsSnapshot* snapshot);
   void AddProcesses(const RunState& run_state, MetricsSnapshot* snapshot);
   void AddApplication(const RunState& run_state, MetricsSnapshot* snapshot);
-  std::optional<double> Joules(const RunState& run_state) const;
+  std::optional<EnergyReading> Energy(const RunState& run_state) const;
   std::optional<double> ShareOfRoof(const RunState& run_state) const;
   void AddCollector(const RunState& run_state, const CollectorCost& cost,
                     MetricsSnapshot* snapshot);

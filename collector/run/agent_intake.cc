@@ -89,6 +89,7 @@ bool AgentIntake::TakeCopies(ProcessState* process, std::string_view payload) {
     if (!index.has_value()) continue;
     DeviceState& device = state_->devices[*index];
     device.used = true;
+    process->AddWorkOn(*index);
     if (!IsOfThisRun(copy.start_ns, copy.end_ns, state_->ReachOf(*process))) {
       ++process->copies_untimed;
       ++process->copies_implausible;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "collector/run/launch_plausibility.h"
 #include "collector/run/run_reach.h"
@@ -155,6 +156,7 @@ void TakeSegment(const LaunchSegment& segment, const Launch* launches, ProcessSt
     process->launches_unplaced += segment.launches;
     return;
   }
+  process->AddWorkOn(*device);
   SegmentIntake(segment, launches, *device, process, state).TakeAll();
 }
 
@@ -163,12 +165,13 @@ void TakeSegment(const LaunchSegment& segment, const Launch* launches, ProcessSt
 void TakeUntimed(const DecodedLaunches& decoded, ProcessState* process, RunState* state) {
   const WindowTimes::Place place = process->windows.PlaceOf(process->newest_ns);
   process->windows.CountOperations(place, decoded.untimed_operations);
+  if (decoded.untimed.empty()) return;
+  const std::set<uint32_t> devices = process->DevicesHeld();
+  const auto device =
+      devices.size() == 1 ? std::make_optional(*devices.begin()) : state->devices.Find({});
   for (const UntimedLaunches& untimed : decoded.untimed) {
     process->launches_untimed += untimed.launches;
     state->launches += untimed.launches;
-    const auto device = process->device_by_ordinal.size() == 1
-                            ? std::make_optional(process->device_by_ordinal.begin()->second)
-                            : state->devices.Find({});
     if (!device.has_value()) continue;
     const uint32_t index = state->kernels.Find(process, untimed.variant, *device);
     const Kernel& kernel = state->kernels[index];

@@ -26,7 +26,7 @@ OperationAxis::OperationAxis(const RunState& state, uint32_t device)
 // Of the process's operations, those on this device.
 double OperationAxis::ShareOf(const ProcessState& process,
                               const std::vector<WindowGaps::Span>& spans) const {
-  if (process.device_by_ordinal.size() <= 1) return 1;
+  if (process.DevicesHeld().size() <= 1) return 1;
   double here = 0;
   double all = 0;
   for (const WindowGaps::Span& span : spans) {

@@ -156,6 +156,27 @@ void ProcessTable::ForgetNames(ProcessState* process) {
   process->stack_by_id = {};
 }
 
+void ProcessState::AddWorkOn(uint32_t device) {
+  if (worked_on.contains(device)) return;
+  const bool seen = std::any_of(device_by_ordinal.begin(), device_by_ordinal.end(),
+                                [&](const auto& entry) { return entry.second == device; });
+  if (seen) worked_on.insert(device);
+}
+
+std::set<uint32_t> ProcessState::DevicesHeld() const {
+  if (device_by_ordinal.size() == 1) return {device_by_ordinal.begin()->second};
+  std::set<uint32_t> devices;
+  for (const auto& [context, ordinal] : ordinal_by_context) {
+    const auto device = device_by_ordinal.find(ordinal);
+    if (device != device_by_ordinal.end()) devices.insert(device->second);
+  }
+  return devices;
+}
+
+std::set<uint32_t> ProcessState::DevicesUsed() const {
+  return worked_on.empty() ? DevicesHeld() : worked_on;
+}
+
 std::optional<uint64_t> ProcessState::HandedOverUntilNs() const {
   if (end.has_value() && end->has_lost_at_most_ns()) {
     return end->time_ns() - std::min<uint64_t>(end->time_ns(), end->lost_at_most_ns());

@@ -55,8 +55,11 @@ struct ProcessState {
   // Until the process has ended, as are the next two, kernel_by_variant and stack_by_id.
   std::vector<std::string> strings;  // index = identifier; 0 is the empty string
   std::vector<VariantShape> variants;
-  std::map<uint32_t, uint32_t> device_by_ordinal;  // ordinal → index into DeviceTable
+  // Of all devices that it sees, as ranks of one job see each other's: ordinal → index into
+  // DeviceTable.
+  std::map<uint32_t, uint32_t> device_by_ordinal;
   std::unordered_map<uint32_t, uint32_t> ordinal_by_context;
+  std::set<uint32_t> worked_on;  // indices of devices on which kernels or copies ran
   // Kernel of a variant on a device, +1; 0 = not yet looked up. [device index][variant + 1], the
   // first place for variants that were never announced.
   std::map<uint32_t, std::vector<uint32_t>> kernel_by_variant;
@@ -80,6 +83,12 @@ struct ProcessState {
   WindowTimes windows;
 
   bool live() const { return !end.has_value(); }
+  // Ignored where the device is none that it sees.
+  void AddWorkOn(uint32_t device);
+  // Those that it has contexts on, or the only one that it sees.
+  std::set<uint32_t> DevicesHeld() const;
+  // Those that it worked on. Before its first work, those that it holds.
+  std::set<uint32_t> DevicesUsed() const;
   // Records of what had ended by then were all handed over, where the process did not end by itself
   // and that is known: it was killed, or what is known of it was cut off.
   std::optional<uint64_t> HandedOverUntilNs() const;

@@ -5,13 +5,7 @@
 namespace utlz {
 
 bool Uses(const ProcessState& process, uint32_t device) {
-  const auto& devices = process.device_by_ordinal;
-  if (devices.size() == 1) return devices.begin()->second == device;
-  return std::any_of(process.ordinal_by_context.begin(), process.ordinal_by_context.end(),
-                     [&](const auto& context) {
-                       const auto found = devices.find(context.second);
-                       return found != devices.end() && found->second == device;
-                     });
+  return process.DevicesHeld().contains(device);
 }
 
 void AddUntraced(const ProcessState& process, const UntracedGap& gap, RunState* state) {

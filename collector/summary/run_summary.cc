@@ -68,7 +68,7 @@ void SetProcess(const RunState& state, const ProcessState& process, ProcessSumma
     summary->set_first_time_ns(process.first_ns);
     summary->set_last_time_ns(process.newest_ns);
   }
-  for (const auto& [ordinal, device] : process.device_by_ordinal) {
+  for (const uint32_t device : process.DevicesUsed()) {
     summary->add_devices(FormatUuid(state.devices[device].uuid));
   }
   if (process.coverage.known()) {

@@ -349,7 +349,8 @@ class RulesTest(ServiceTest):
     def start(self):
         """A program of a name that no other test's has."""
         path = self.folder / f"ruled-{self.folder.name}"
-        shutil.copy(self.program("on_command"), path)
+        if not path.exists():
+            shutil.copy(self.program("on_command"), path)
         program = Program(str(path), self.test_environment, self.folder)
         self.addCleanup(program.close)
         program.do("launch 10")
@@ -367,6 +368,24 @@ class RulesTest(ServiceTest):
         service.wait_for("1 process, profile:")
         [report] = self.reports()
         self.assertEqual(sum(self.launches_by_name(report).values()), 20)
+        service.stop()
+
+    def test_an_attachment_waits_for_another_one(self):
+        """For longer than a job lingers; its own is not over for that."""
+        self.test_environment = self.environment("instant=1,register_ms=1500", UTLZ_JOB="first")
+        first, rules = self.start()
+        self.test_environment["UTLZ_JOB"] = "second"
+        second, _ = self.start()
+        service = self.service("--rules", str(rules))
+        for _ in range(2):
+            service.wait_for("by a rule")
+        for program in (first, second):
+            program.do("launch 20")
+            self.assertEqual(program.quit(), 0)
+        for _ in range(2):
+            service.wait_for("1 process, profile:")
+        self.assertEqual([sum(self.launches_by_name(report).values())
+                          for report in self.reports()], [20, 20])
         service.stop()
 
     def test_lets_go_at_its_end(self):

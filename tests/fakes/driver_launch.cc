@@ -87,14 +87,16 @@ void CompilePtx(const char* text, Module* module) {
 void RunOne(Stream* stream, const LaunchShape& shape, uint32_t correlation, GraphPlace graph,
             bool device_launched) {
   const KernelImage& image = *shape.function->image;
-  const Interval interval = Schedule(stream, image.duration_ns);
+  const Interval interval = image.ranks > 1
+                                ? ScheduleTogether(stream, image.duration_ns, image.ranks)
+                                : Schedule(stream, image.duration_ns);
   const uint32_t device = static_cast<uint32_t>(stream->context->device);
   SimulatedGpu::Instance().Add({interval.start_ns, interval.end_ns, image.tensor_flops,
                                 image.dram_read_bytes, image.dram_write_bytes, device, 1});
   const Observer* observer = DriverState::Instance().observer.load();
   if (observer == nullptr) return;
   KernelRun run{};
-  run.place = {device,      stream->context->id, stream->id,      correlation, graph.node,
+  run.place = {device,      stream->context->id, stream->id,      correlation,  graph.node,
                graph.graph, interval.start_ns,   interval.end_ns, CurrentFate()};
   run.image = &image;
   for (int i = 0; i < 3; ++i) {
@@ -176,8 +178,8 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int g
 
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
                                    unsigned int grid_z, unsigned int block_x, unsigned int block_y,
-                                   unsigned int block_z, unsigned int shared_bytes,
-                                   CUstream stream, void** params) {
+                                   unsigned int block_z, unsigned int shared_bytes, CUstream stream,
+                                   void** params) {
   if (!Ready()) return CUDA_ERROR_NOT_INITIALIZED;
   const LaunchKernelParams seen = {function, grid_x,       grid_y, grid_z, block_x, block_y,
                                    block_z,  shared_bytes, stream, params, nullptr};

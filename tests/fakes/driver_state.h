@@ -115,8 +115,7 @@ class ApiScope {
   uint64_t correlation_data_ = 0;
 };
 
-void NotifyResource(uint32_t callback_id, Context* context, Stream* stream,
-                    const void* descriptor);
+void NotifyResource(uint32_t callback_id, Context* context, Stream* stream, const void* descriptor);
 
 // Puts work of `duration_ns` on a stream's timeline and says when it runs.
 struct Interval {
@@ -124,6 +123,8 @@ struct Interval {
   uint64_t end_ns;
 };
 Interval Schedule(Stream* stream, uint64_t duration_ns);
+// Of a collective: waits for the other ranks' launches.
+Interval ScheduleTogether(Stream* stream, uint64_t duration_ns, uint32_t ranks);
 void WaitUntil(uint64_t time_ns);
 
 // Runs a kernel, a copy or a set on a stream and tells the observer and the simulated GPU.
@@ -132,8 +133,8 @@ struct GraphPlace {
   uint32_t graph = 0;
 };
 void RunKernel(Stream* stream, const LaunchShape& shape, uint32_t correlation, GraphPlace place);
-void RunSet(Stream* stream, uint64_t bytes, uint32_t value, uint32_t correlation,
-            bool asynchronous, GraphPlace place);
+void RunSet(Stream* stream, uint64_t bytes, uint32_t value, uint32_t correlation, bool asynchronous,
+            GraphPlace place);
 
 // The result that FakeCudaFailNextCall arranged for this thread, once.
 CUresult TakeArrangedFailure();

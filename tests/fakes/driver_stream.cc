@@ -1,8 +1,7 @@
 // Streams, events, waiting, and the virtual timeline of each stream.
-#include <ctime>
-
 #include <algorithm>
 #include <cerrno>
+#include <ctime>
 
 #include "tests/fakes/callback_ids.h"
 #include "tests/fakes/cuda_driver.h"
@@ -32,6 +31,14 @@ Interval Schedule(Stream* stream, uint64_t duration_ns) {
     start = std::max(earliest, tail);
   } while (!stream->tail_ns.compare_exchange_weak(tail, start + duration_ns));
   return {start, start + duration_ns};
+}
+
+Interval ScheduleTogether(Stream* stream, uint64_t duration_ns, uint32_t ranks) {
+  const uint64_t start = std::max(NowNs() + kLaunchLatencyNs, stream->tail_ns.load());
+  const auto device = static_cast<uint32_t>(stream->context->device);
+  const uint64_t end = SimulatedGpu::Instance().MeetOthers(device, ranks, start) + duration_ns;
+  stream->tail_ns.store(end);
+  return {start, end};
 }
 
 void WaitUntil(uint64_t time_ns) {
@@ -136,8 +143,7 @@ CUresult cuEventSynchronize(CUevent event) {
 }
 
 CUresult cuEventQuery(CUevent event) {
-  return IsInstant() || FromHandle(event)->time_ns <= NowNs() ? CUDA_SUCCESS
-                                                              : CUDA_ERROR_NOT_READY;
+  return IsInstant() || FromHandle(event)->time_ns <= NowNs() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
 CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {

@@ -20,6 +20,9 @@ struct KernelImage {
   // Kernels that this one launches from the device, each as one launch of `device_child`.
   uint32_t device_launches = 0;
   const KernelImage* device_child = nullptr;
+  // Of a collective: so many processes of one simulated GPU launch it, and it ends in all of them
+  // at once, `duration_ns` after it began in the last. A launch returns when all have come.
+  uint32_t ranks = 1;
 };
 
 inline constexpr uint64_t kModuleMagic = 0x454c55444f4d4b46;

@@ -17,6 +17,8 @@
 //   counters=denied|busy      PM sampling and ranges fail so
 //   sampling_setup_ms=200     enabling PM sampling takes as long, as it does on a GPU
 //   pool_used_bytes=5         what the stream-ordered allocator has in use, of three times as much
+//   nvml_milliwatts=500000    of each device, always; else NVML, where it is asked, tells neither
+//                             power nor energy
 //   instant=1                 waiting for the GPU takes no time
 //   fail.<function>=<code>    a CUPTI function that always returns this code
 #ifndef UTLZ_TESTS_FAKES_SCENARIO_H_

@@ -1,11 +1,14 @@
 #include "tests/fakes/simulated_gpu.h"
 
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -18,6 +21,14 @@ namespace {
 
 constexpr uint64_t kCapacity = uint64_t{1} << 18;
 constexpr uint32_t kDevices = 16;
+// Nobody comes to the second meeting after one before all have left that one.
+constexpr uint64_t kMeetings = 4;
+
+// Of every fourth collective. Both only grow.
+struct Meeting {
+  std::atomic<uint32_t> arrivals;
+  std::atomic<uint64_t> last_start_ns;
+};
 
 struct Slot {
   std::atomic<uint64_t> number;  // index + 1 once `work` is whole
@@ -29,6 +40,8 @@ struct Slot {
 struct SimulatedGpu::Shared {
   std::atomic<uint64_t> count;
   std::atomic<pid_t> counters_owner[kDevices];
+  std::atomic<bool> waits_for_others[kDevices];
+  Meeting meetings[kMeetings];
   Slot slots[kCapacity];
 };
 
@@ -44,6 +57,14 @@ bool Lives(pid_t pid) {
   const bool known = std::fscanf(file, "%*d (%*[^)]) %c", &state) == 1;
   std::fclose(file);
   return known && state != 'Z' && state != 'X';
+}
+
+void WaitWhile(std::atomic<uint32_t>* number, uint32_t value) {
+  syscall(SYS_futex, number, FUTEX_WAIT, value, nullptr, nullptr, 0);
+}
+
+void WakeAll(std::atomic<uint32_t>* number) {
+  syscall(SYS_futex, number, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
 }  // namespace
@@ -107,6 +128,26 @@ bool SimulatedGpu::TakeCounters(uint32_t device, pid_t pid) {
 
 void SimulatedGpu::ReleaseCounters(uint32_t device, pid_t pid) {
   shared_->counters_owner[device % kDevices].compare_exchange_strong(pid, 0);
+}
+
+uint64_t SimulatedGpu::MeetOthers(uint32_t device, uint32_t ranks, uint64_t start_ns) {
+  const uint64_t number = meetings_.fetch_add(1);
+  Meeting& meeting = shared_->meetings[number % kMeetings];
+  const auto all = static_cast<uint32_t>((number / kMeetings + 1) * ranks);
+  uint64_t last = meeting.last_start_ns.load();
+  while (last < start_ns && !meeting.last_start_ns.compare_exchange_weak(last, start_ns)) {
+  }
+  shared_->waits_for_others[device % kDevices] = true;
+  if (meeting.arrivals.fetch_add(1) + 1 == all) WakeAll(&meeting.arrivals);
+  for (uint32_t seen = meeting.arrivals; seen < all; seen = meeting.arrivals) {
+    WaitWhile(&meeting.arrivals, seen);
+  }
+  shared_->waits_for_others[device % kDevices] = false;
+  return meeting.last_start_ns.load();
+}
+
+bool SimulatedGpu::WaitsForOthers(uint32_t device) const {
+  return shared_->waits_for_others[device % kDevices];
 }
 
 Totals CountInterval(const std::vector<Work>& work, uint64_t start_ns, uint64_t end_ns) {

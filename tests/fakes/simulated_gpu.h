@@ -47,11 +47,19 @@ class SimulatedGpu {
   bool TakeCounters(uint32_t device, pid_t pid);
   void ReleaseCounters(uint32_t device, pid_t pid);
 
+  // A collective that begins at `start_ns` in this process: returns when `ranks` processes have
+  // come to it, each from a device of its own, with the latest begin. Each process comes to all of
+  // them, one by one.
+  uint64_t MeetOthers(uint32_t device, uint32_t ranks, uint64_t start_ns);
+  // Whether a process is in MeetOthers with this device.
+  bool WaitsForOthers(uint32_t device) const;
+
  private:
   struct Shared;
   explicit SimulatedGpu(Shared* shared) : shared_(shared) {}
 
   Shared* shared_;
+  std::atomic<uint64_t> meetings_{0};  // of this process
 };
 
 // Totals of the work inside an interval, each piece spread evenly over its own time.

@@ -9,8 +9,10 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "collector/unique_fd.h"
 #include "tools/attach/target/proc_file.h"
 #include "tools/exporter/find_places.h"
@@ -79,10 +81,19 @@ std::string UnifiedPath(const std::string& cgroup) {
   return cgroup.substr(path, cgroup.find('\n', path) - path);
 }
 
+// Users make groups of any name in those that systemd leaves to them, also of a pod's.
+std::string PodUidOf(const std::string& cgroup) {
+  std::string groups;
+  for (const std::string& line : std::vector<std::string>(absl::StrSplit(cgroup, '\n'))) {
+    if (!absl::StrContains(line, ":/user.slice/")) groups += line + "\n";
+  }
+  return PlaceIn("", groups).pod_uid;
+}
+
 bool IsIn(const std::string& path, std::string_view folder) {
   while (folder.size() > 1 && folder.back() == '/') folder.remove_suffix(1);
-  return path == folder || (path.size() > folder.size() && path.starts_with(folder) &&
-                            path[folder.size()] == '/');
+  return path == folder ||
+         (path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/');
 }
 
 }  // namespace
@@ -142,7 +153,7 @@ std::optional<RuleFacts> ReadRuleFacts(const std::string& proc, pid_t pid) {
   if (!facts.thread.empty() && facts.thread.back() == '\n') facts.thread.pop_back();
   const std::string cgroup = ReadText(folder + "/cgroup", kMaxProcBytes);
   facts.cgroup = UnifiedPath(cgroup);
-  facts.pod_uid = PlaceIn("", cgroup).pod_uid;
+  facts.pod_uid = PodUidOf(cgroup);
   return facts;
 }
 

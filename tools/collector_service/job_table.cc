@@ -18,8 +18,13 @@ uint64_t RealtimeNsOf(JobTable::Clock::time_point moment) {
   return static_cast<uint64_t>(std::max<int64_t>(0, now_ns - since));
 }
 
-void FinishJob(Session* session, const std::string& name, const std::string& path,
-               uint64_t end_ns, const JobTable::Say& say) {
+// It has a process, or an attachment for it is under way, which may take longer than a job lingers.
+bool IsGoingOn(const std::shared_ptr<Session>& session) {
+  return session->Progress().live_agents > 0 || session.use_count() > 1;
+}
+
+void FinishJob(Session* session, const std::string& name, const std::string& path, uint64_t end_ns,
+               const JobTable::Say& say) {
   // Without Finish() no profile is left, and there was nobody to record.
   if (session->Progress().agents == 0) return say(absl::StrCat(name, ": no process was recorded"));
   const absl::StatusOr<SessionResult> result = session->Finish({.end_ns = end_ns});
@@ -44,8 +49,7 @@ bool JobTable::Admit(const JobIdentity& job, AgentHandshake handshake, Clock::ti
   return true;
 }
 
-std::shared_ptr<Session> JobTable::SessionOf(const JobIdentity& identity,
-                                             Clock::time_point now) {
+std::shared_ptr<Session> JobTable::SessionOf(const JobIdentity& identity, Clock::time_point now) {
   if (const auto found = jobs_.find(identity.key); found != jobs_.end()) {
     found->second.last_agent = now;
     return found->second.session;
@@ -59,8 +63,8 @@ std::shared_ptr<Session> JobTable::SessionOf(const JobIdentity& identity,
   absl::StatusOr<std::unique_ptr<Session>> session = Session::Start(recording.session);
   if (!session.ok()) {
     if (recording.ended) recording.ended();
-    say_(absl::StrCat(EscapeForTerminal(identity.name), ": not recorded: ",
-                      session.status().message()));
+    say_(absl::StrCat(EscapeForTerminal(identity.name),
+                      ": not recorded: ", session.status().message()));
     return nullptr;
   }
   Job& job = jobs_[identity.key];
@@ -77,7 +81,7 @@ bool JobTable::MakeRoom() {
   if (ending_.Count() >= limits_.most_jobs) return false;
   if (jobs_.size() < limits_.most_jobs) return true;
   for (auto entry = jobs_.begin(); entry != jobs_.end(); ++entry) {
-    if (entry->second.session->Progress().live_agents == 0) {
+    if (!IsGoingOn(entry->second.session)) {
       End(entry);
       return true;
     }
@@ -88,7 +92,7 @@ bool JobTable::MakeRoom() {
 void JobTable::Look(Clock::time_point now) {
   for (auto entry = jobs_.begin(); entry != jobs_.end();) {
     Job& job = entry->second;
-    if (job.session->Progress().live_agents > 0) job.last_agent = now;
+    if (IsGoingOn(job.session)) job.last_agent = now;
     const bool over = now >= job.last_agent + limits_.linger || now >= job.begun + limits_.longest;
     entry = over ? End(entry) : std::next(entry);
   }
@@ -98,8 +102,7 @@ void JobTable::Look(Clock::time_point now) {
 JobTable::Jobs::iterator JobTable::End(Jobs::iterator entry) {
   auto job = std::make_shared<Job>(std::move(entry->second));
   ending_.Add([job, say = say_] {
-    FinishJob(job->session.get(), job->name, job->profile_path, RealtimeNsOf(job->last_agent),
-              say);
+    FinishJob(job->session.get(), job->name, job->profile_path, RealtimeNsOf(job->last_agent), say);
     job->session.reset();
     if (job->ended) job->ended();
   });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "collector/decode/parse.h"
@@ -122,10 +123,10 @@ void ProfileReplay::AddProcesses(uint64_t now_ns, Snapshot* snapshot) const {
     gpu.processes.emplace();
     for (const auto& [source, state] : run_state.processes.processes()) {
       const Process& info = state->info;
-      const bool uses = std::any_of(
-          state->device_by_ordinal.begin(), state->device_by_ordinal.end(), [&](const auto& entry) {
-            return FormatUuid(run_state.devices[entry.second].uuid) == gpu.uuid;
-          });
+      const std::set<uint32_t> devices = state->DevicesUsed();
+      const bool uses = std::any_of(devices.begin(), devices.end(), [&](uint32_t device) {
+        return FormatUuid(run_state.devices[device].uuid) == gpu.uuid;
+      });
       if (!uses) continue;
       const uint64_t pid = info.host_pid() != 0 ? info.host_pid() : info.pid();
       ProcessSnapshot process = {.pid = static_cast<pid_t>(pid), .command = CommandOf(info)};

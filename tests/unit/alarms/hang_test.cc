@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collector/alarms/alarm_watch.h"
+#include "collector/alarms/subject_name.h"
 #include "collector/alarms/take_readings.h"
 #include "tests/support/run_builder.h"
 
@@ -30,6 +31,7 @@ class HangTest : public testing::Test {
     run_.StartRun();
     for (uint32_t rank = 0; rank < kRanks; ++rank) {
       run_.StartProcess(rank + 1, UuidOf(rank));
+      if (rank != 0) HoldFirstGpu(rank + 1);
       Process process;
       process.set_pid(100 + rank);
       process.set_rank(rank);
@@ -41,6 +43,18 @@ class HangTest : public testing::Test {
 
   static std::string UuidOf(uint32_t rank) {
     return RunBuilder::Uuid(static_cast<char>('A' + rank));
+  }
+
+  // Frameworks often leave a context on the first GPU in every rank, which does nothing there.
+  void HoldFirstGpu(uint32_t source) {
+    Device device;
+    device.set_ordinal(1);
+    device.set_uuid(UuidOf(0));
+    run_.Send(source, FRAME_DEVICE, device);
+    Context context;
+    context.set_id(2);
+    context.set_device_ordinal(1);
+    run_.Send(source, FRAME_CONTEXT, context);
   }
 
   // Five steps of a matrix product and an all-reduce a second.
@@ -105,6 +119,14 @@ TEST_F(HangTest, TheAlarmNamesTheRankAndTheCollective) {
   EXPECT_EQ(told_[0].rank(), kLate);
   EXPECT_EQ(told_[0].pid(), 100 + kLate);
   EXPECT_THAT(told_[0].text(), HasSubstr("ranks 0, 1, 3 wait"));
+}
+
+TEST(SubjectNames, AreInOrder) {
+  const ProcessReading third{.pid = 7, .rank = 3};
+  const ProcessReading first{.pid = 9, .rank = 1};
+  EXPECT_EQ(SubjectNames({&third, &first}), "ranks 1, 3");
+  const ProcessReading unranked{.pid = 8};
+  EXPECT_EQ(SubjectNames({&first, &unranked, &third}), "processes 7, 8, 9");
 }
 
 TEST_F(HangTest, RanksThatGoOnDoNotHang) {

@@ -61,14 +61,31 @@ TEST(ApplicationReadings, TimeToFirstTokenIsOfTheRequestsBetween) {
   EXPECT_FALSE(FirstTokenSeconds(to, to, 0.99).has_value()) << "nobody asked";
 }
 
+// Of GPUs that take so many watts from the start on.
+EnergyReading Energy(double watts, double second) {
+  return {.joules = watts * second, .time_ns = second * 1e9};
+}
+
+TEST(ApplicationHistory, EnergyCountsByItsOwnTimes) {
+  ApplicationHistory history;
+  history.Update(ReadingAt(5, 500), std::nullopt);  // it is not known yet
+  history.Update(ReadingAt(10, 1000), Energy(400, 9.9));
+  EXPECT_FALSE(history.Rates().joules_per_token.has_value());
+  history.Update(ReadingAt(15, 1500), Energy(400, 14.1));
+  EXPECT_NEAR(history.Rates().joules_per_token.value(), 4, 1e-9);
+  EXPECT_NEAR(history.Rates().tokens_per_joule.value(), 0.25, 1e-9);
+  history.Update(ReadingAt(20, 2000), std::nullopt);
+  EXPECT_FALSE(history.Rates().joules_per_token.has_value());
+}
+
 TEST(ApplicationHistory, RatesOfTheLastSeconds) {
   ApplicationHistory history;
   EXPECT_FALSE(history.Rates().tokens_per_second.has_value());
   for (uint64_t second = 5; second <= 100; second += 5) {
     const double rate = second <= 50 ? 100 : 200;
     history.Update(ReadingAt(second, rate * static_cast<double>(second)),
-                 400.0 * static_cast<double>(second));
-    history.Update(ReadingAt(second, 1e9), 0);  // the same page again
+                   Energy(400, static_cast<double>(second)));
+    history.Update(ReadingAt(second, 1e9), Energy(0, 0));  // the same page again
   }
   const ApplicationRates rates = history.Rates();
   EXPECT_DOUBLE_EQ(rates.tokens_per_second.value(), 200);

@@ -60,8 +60,8 @@ TEST(AttachRulesTest, EveryKeyMustFit) {
 
 TEST(AttachRulesTest, AControlGroupHoldsThoseBelowIt) {
   EXPECT_TRUE(Matches(Rule(R"({"name": "vllm", "cgroup": "/system.slice"})"), Server()));
-  EXPECT_TRUE(Matches(Rule(R"({"name": "vllm", "cgroup": "/system.slice/vllm.service/"})"),
-                      Server()));
+  EXPECT_TRUE(
+      Matches(Rule(R"({"name": "vllm", "cgroup": "/system.slice/vllm.service/"})"), Server()));
   EXPECT_FALSE(Matches(Rule(R"({"name": "vllm", "cgroup": "/system.slice/vllm"})"), Server()))
       << "a name that only begins alike";
 }
@@ -82,10 +82,22 @@ TEST(AttachRulesTest, FactsAreTheKernels) {
   EXPECT_FALSE(ReadRuleFacts(proc.path(), 8));
 }
 
+TEST(AttachRulesTest, AGroupThatAUserMadeIsNoPod) {
+  TemporaryFolder proc;
+  const std::string own = "/user.slice/user-1000.slice/user@1000.service/kubepods/pod";
+  proc.Write("7/comm", "vllm\n");
+  proc.Write("7/cgroup", "1:name=systemd:" + own + kPod + "/c\n0::" + own + kPod + "/c\n");
+  const auto facts = ReadRuleFacts(proc.path(), 7);
+  ASSERT_TRUE(facts);
+  EXPECT_EQ(facts->cgroup, own + kPod + "/c");
+  EXPECT_EQ(facts->pod_uid, "");
+  proc.Write("7/cgroup", "1:name=systemd:" + own + kPod + "/c\n0::/kubepods/pod" + kPod + "/c\n");
+  EXPECT_EQ(ReadRuleFacts(proc.path(), 7)->pod_uid, kPod);
+}
+
 TEST(AttachRulesTest, TheFileMustBeTrusted) {
   TemporaryFolder folder;
-  const std::string path =
-      folder.Write("rules.json", R"([{"name": "vllm", "user": "root"}])");
+  const std::string path = folder.Write("rules.json", R"([{"name": "vllm", "user": "root"}])");
   EXPECT_TRUE(ReadAttachRules(path).ok());
   ASSERT_EQ(chmod(path.c_str(), 0666), 0);
   EXPECT_TRUE(absl::IsPermissionDenied(ReadAttachRules(path).status()));

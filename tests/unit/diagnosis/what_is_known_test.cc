@@ -38,6 +38,17 @@ TEST(WhatIsKnownTest, WhoAskedForNoneIsNotSentToRoot) {
   EXPECT_EQ(summary.next_command(), "utlz doctor");
 }
 
+TEST(WhatIsKnownTest, TheCommandIsAsAShellTakesIt) {
+  Summary summary = RunOn(SOURCE_TIME_ONLY);
+  *summary.mutable_run()->mutable_command() = {};
+  for (const char* word : {"sh", "-c", "echo 'it is'; exit", ""}) {
+    summary.mutable_run()->add_command(word);
+  }
+  SayWhatIsKnown("none", &summary);
+  EXPECT_EQ(summary.next_command(),
+            "utlz run --counters auto sh -c 'echo '\\''it is'\\''; exit' ''");
+}
+
 TEST(WhatIsKnownTest, TotalsOfTheDeviceAreKnownToo) {
   Summary summary = RunOn(SOURCE_GPM, "another profiler holds the GPU's counters: busy");
   SayWhatIsKnown("auto", &summary);

@@ -133,6 +133,14 @@ TEST(LiveReport, WhatIsNewShowsBeforeTheNextAnalysis) {
   EXPECT_NEAR(snapshot.devices(0).busy(), 0.05, 0.02);
 }
 
+// As each rank of a job does.
+void SeesAnotherGpu(uint32_t source, RunIntake* intake) {
+  Device device;
+  device.set_ordinal(1);
+  device.set_uuid(RunBuilder::Uuid('Z'));
+  intake->Consume(source, FRAME_DEVICE, device.SerializeAsString());
+}
+
 // A recorded run, as it came.
 TEST(LiveReport, OfARecordingAgreesWithItsReport) {
   absl::StatusOr<ProfileReader> reader = ProfileReader::Open(UTLZ_RECORDING);
@@ -147,6 +155,7 @@ TEST(LiveReport, OfARecordingAgreesWithItsReport) {
   for (FrameView frame; reader->Next(&frame);) {
     if (frame.type == FRAME_SUMMARY) continue;
     intake.Consume(frame.source, frame.type, frame.payload);
+    if (frame.type == FRAME_DEVICE) SeesAnotherGpu(frame.source, &intake);
     const uint64_t now_ns = intake.state().NewestNs();
     if (now_ns < next_ns) continue;
     next_ns = now_ns + kSecondNs;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/run_builder.h"
+
 namespace utlz {
 namespace {
 
@@ -71,6 +73,24 @@ TEST(DeviceHistory, HfuBeginsWithTheFirstProcess) {
   EXPECT_FALSE(history.Rates({}).hfu.has_value()) << "no time has passed since then";
   history.Add(PointAt(5, 0.4));
   EXPECT_NEAR(history.Rates({}).hfu.value(), 0.4, 1e-9);
+}
+
+// Each rank sees all GPUs of its host.
+TEST(DeviceHistory, AGpuIsKnownAsFarAsTheRankThatWorksOnIt) {
+  RunBuilder run;
+  run.StartRun();
+  for (const uint32_t source : {1u, 2u}) {
+    run.StartProcess(source, RunBuilder::Uuid(source == 1 ? 'A' : 'B'));
+    Device other;
+    other.set_ordinal(1);
+    other.set_uuid(RunBuilder::Uuid(source == 1 ? 'B' : 'A'));
+    run.Send(source, FRAME_DEVICE, other);
+    run.SendKernels({"_Z4gemmPf"}, source);
+    run.SendLaunches({RunBuilder::LaunchAt(source * kSecondNs, 1000, 0)}, source);
+  }
+  const RunState& state = run.intake().Advance();
+  EXPECT_EQ(PointOf(state, 0, {}, {}).known_ns, kRunStartNs + kSecondNs + 1000);
+  EXPECT_EQ(PointOf(state, 1, {}, {}).known_ns, kRunStartNs + 2 * kSecondNs + 1000);
 }
 
 TEST(DeviceHistory, SharesBySamples) {

@@ -1,0 +1,156 @@
+"""A whole job of four ranks on four GPUs of one host, started as torchrun starts them; one of them
+computes longer in each step, and the others wait for it in their all-reduce."""
+
+import http.client
+import re
+import unittest
+
+from harness import TIME_LIMIT_S, UTLZ
+from job_of_ranks import RANKS, JobOfRanksTest
+from live_run import samples_of, total
+
+STEPS = 100
+SLOW = 2
+SLOW_JOB = (STEPS, "slow", SLOW)
+GEMM = "_Z4gemmPfPKfS1_i"
+ALL_REDUCE = ("_Z40ncclDevKernel_AllReduce_Sum_bf16_RING_LL"
+              "24ncclDevKernelArgsStorageILm4096EE")
+# By which the slow rank's products end after the others', in tests/programs/ranks.cc.
+LATE_NS = 4e6
+
+
+class RanksTest(JobOfRanksTest):
+    def assert_a_job(self, report):
+        """All ranks are there, each on its GPU, and the slow one is named with its delay."""
+        self.assert_nothing_lost(report)
+        processes = {process["rank"]: process for process in report["processes"]}
+        self.assertEqual(sorted(processes), list(range(RANKS)))
+        self.assertEqual(len(report["processes"]), RANKS)
+        # Each sees all GPUs of the host, and works on one.
+        self.assertEqual([process["devices"] for _, process in sorted(processes.items())],
+                         [[device["uuid"]] for device in report["devices"]])
+        self.assertEqual({rank: process["launches"] for rank, process in processes.items()},
+                         {rank: STEPS * (4 if rank == SLOW else 3) for rank in range(RANKS)})
+        self.assertEqual(self.launches_by_name(report),
+                         {GEMM: STEPS * (2 * RANKS + 1), ALL_REDUCE: STEPS * RANKS})
+        for rank, process in processes.items():
+            self.assertEqual(process["collectives_matched"], STEPS)
+            with self.subTest(rank=rank):
+                if rank == SLOW:
+                    self.assertGreater(process["collective_last_share"], 0.8)
+                else:
+                    self.assertLess(process["collective_last_share"], 0.2)
+                    self.assertGreater(process["communication_time_ns"], 0.8 * STEPS * LATE_NS)
+        [finding] = [one for one in report["findings"] if one["rule"] == "lagging_rank"]
+        self.assertIn(f"rank {SLOW} comes last to", finding["evidence"])
+        self.assertIn("after the last of the others", finding["evidence"])
+        spread = re.search(rf"Of its {RANKS} ranks, rank {SLOW} computes longest, [\d.]+ ms a step;"
+                           r" the shortest [\d.]+ ms \(spread ([\d.]+) %\)", report["verdict"])
+        self.assertTrue(spread, report["verdict"])
+        self.assertGreater(float(spread[1]), 25)  # of a third; more where some began to wait early
+
+    def assert_steps(self, report):
+        """A step takes all as long as the slow rank."""
+        self.assertGreaterEqual(report["steps"]["time_p50_ns"], 13e6)
+
+    def assert_straggler(self, report):
+        ranks = report["ranks"]
+        self.assertEqual(ranks["collectives"], STEPS)
+        self.assertEqual([one["rank"] for one in ranks["ranks"] if one["straggler"]], [SLOW])
+        slow = ranks["ranks"][0]
+        self.assertEqual(slow["rank"], SLOW)
+        self.assertEqual(slow["collectives"], STEPS)
+        self.assertGreater(slow["waited_for_ns"], 0.8 * STEPS * LATE_NS)
+        for other in ranks["ranks"][1:]:
+            self.assertGreater(other["waiting_ns"], 0.8 * STEPS * LATE_NS)
+        self.assertIn(f"Rank {SLOW}", ranks["verdict"])
+        self.assertIn("is last into", ranks["verdict"])
+
+    def merged(self, *profiles):
+        completed = self.utlz("merge", *map(str, profiles), "-o", str(self.folder / "job.utlz"))
+        self.assertEqual(completed.returncode, 0, completed.stderr)
+        return self.report_of(self.folder / "job.utlz")
+
+
+class OneRunTest(RanksTest):
+    def test_report_and_merge(self):
+        run = self.run_command(self.launcher(*SLOW_JOB), environment=self.test_environment,
+                               options=("--counters=none", "--overhead-budget=unlimited"))
+        report = self.assert_exact(run)
+        self.assert_a_job(report)
+        self.assert_steps(report)
+        self.assert_straggler(self.merged(run.profile))
+        text = self.utlz("report", str(run.profile)).stdout
+        self.assertIn("One process makes the others wait", text)
+
+    def test_ranks_alike(self):
+        """Nobody is accused."""
+        run = self.run_command(self.launcher(STEPS), environment=self.test_environment,
+                               options=("--counters=none", "--overhead-budget=unlimited"))
+        report = self.assert_exact(run)
+        self.assertEqual([one for one in report["findings"] if one["rule"] == "lagging_rank"], [])
+        ranks = self.merged(run.profile)["ranks"]
+        self.assertEqual(ranks["collectives"], STEPS)
+        self.assertEqual([one for one in ranks["ranks"] if one["straggler"]], [])
+
+    def test_a_run_around_each_rank(self):
+        """As where a launcher starts utlz run on each host."""
+        profiles = [self.folder / f"rank-{rank}.utlz" for rank in range(RANKS)]
+        self.wait_for_all([
+            self.start_rank(rank, (str(UTLZ), "run", "-o", str(profile), "--no-report",
+                                   "--counters=none", "--overhead-budget=unlimited", "--"),
+                            *SLOW_JOB)
+            for rank, profile in enumerate(profiles)])
+        for rank, profile in enumerate(profiles):
+            [process] = self.report_of(profile)["processes"]
+            self.assertEqual(process["rank"], rank)
+        report = self.merged(*profiles)
+        self.assert_a_job(report)
+        self.assert_straggler(report)
+
+
+class OneCollectorTest(RanksTest):
+    def page(self, service):
+        host, port = re.search(r"http://([0-9.]+):(\d+)/", service.said).groups()
+        connection = http.client.HTTPConnection(host, int(port), timeout=TIME_LIMIT_S)
+        connection.request("GET", "/metrics")
+        page = connection.getresponse().read().decode()
+        connection.close()
+        return samples_of(page)
+
+    @staticmethod
+    def launches_of_ranks(page):
+        ranks = map(str, range(RANKS))
+        return {(rank, family): total(page, "utlz_kernel_launches_total", rank=rank, family=family,
+                                      utlz_job="train")
+                for rank in ranks for family in ("gemm", "communication")}
+
+    def test_profile_and_metrics(self):
+        """Half of the ranks by utlz run, half by variables: one job, since it has one name."""
+        service = self.service("--metrics", "127.0.0.1:0")
+        named = {**self.test_environment, "UTLZ_JOB": "train"}
+        by_run = (str(UTLZ), "run", "--collector", f"unix:{self.socket}", "--")
+        self.wait_for_all(
+            [self.start_rank(rank, by_run, *SLOW_JOB, environment=named) for rank in (0, 1)] +
+            [self.start_rank(rank, (), *SLOW_JOB,
+                             environment=self.target_environment(UTLZ_JOB="train"))
+             for rank in (2, 3)])
+        service.wait_for("train: 4 processes, profile:")
+        expected = {(str(rank), family): STEPS * a_step for rank in range(RANKS)
+                    for family, a_step in (("gemm", 3 if rank == SLOW else 2),
+                                           ("communication", 1))}
+        self.wait_until(lambda: self.launches_of_ranks(self.page(service)) == expected,
+                        "the page has all that the ranks launched")
+        page = self.page(service)
+        self.assertEqual(len({dict(labels)["UUID"] for name, labels in page
+                              if name == "utlz_kernel_seconds_total"}), RANKS)
+        service.stop()
+        [profile] = self.profiles()
+        report = self.report_of(profile)
+        self.assert_a_job(report)
+        self.assertEqual({process["job"] for process in report["processes"]}, {"train"})
+        self.assert_straggler(self.merged(profile))
+
+
+if __name__ == "__main__":
+    unittest.main()
