@@ -17,8 +17,8 @@ inline constexpr int kDigits = 3;
 std::string TimeText(std::optional<double> time_ns, int digits = kDigits);
 // With a prefix from k to E: "949 TFLOP/s", "1.80 GHz", "202 M" of an empty unit.
 std::string PrefixedText(std::optional<double> value, std::string_view unit, int digits = kDigits);
-std::string BytesText(std::optional<double> bytes);         // "1.50 GB" (powers of ten), "4 B"
-std::string PercentText(std::optional<double> share);       // "43.2 %"
+std::string BytesText(std::optional<double> bytes);    // "1.50 GB" (powers of ten), "4 B"
+std::string PercentText(std::optional<double> share);  // "43.2 %"
 // "3.5 % ± 2.1 %", "3.5 % ± <0.1 %".
 std::string PercentWithErrorText(double share, double error_share);
 std::string ShortPercentText(std::optional<double> share);  // "43%", "<1%"
