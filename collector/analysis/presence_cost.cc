@@ -8,8 +8,6 @@
 namespace utlz {
 namespace {
 
-// Of the figure: a bare launch took 0.6 µs longer, PyTorch's 1.0 to 1.1, on two kinds of hosts.
-constexpr double kFigureErrorShare = 0.6;
 // A GPU that idles for so long waits for the host throughout (inject/tracing/later_windows.h).
 constexpr double kIdleOfHostBound = 0.3;
 

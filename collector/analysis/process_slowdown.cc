@@ -12,23 +12,21 @@
 namespace utlz {
 namespace {
 
-// By how much what a launch or a graph's node costs differs between programs and hosts, as a share
-// of the figure: 330 to 1,220 ns a node were seen.
-constexpr double kFigureErrorShare = 0.6;
-
+// The longest time in which counters of one of the process's GPUs were sampled.
 double SampledNs(const RunState& state, const ProcessState& process) {
   double most_ns = 0;
   for (uint32_t i = 0; i < state.devices.size(); ++i) {
     if (!Uses(process, i)) continue;
     const DeviceState& device = state.devices[i];
-    const uint64_t told_ns = device.status.has_value() ? device.status->sampling_ns() : 0;
+    const uint64_t reported_ns = device.status.has_value() ? device.status->sampling_ns() : 0;
     most_ns = std::max(
-        most_ns, static_cast<double>(std::max<uint64_t>(device.samples.sampled_ns(), told_ns)));
+        most_ns, static_cast<double>(std::max<uint64_t>(device.samples.sampled_ns(), reported_ns)));
   }
   return most_ns;
 }
 
-// The first window, a program's start, has no gap before it and is in no measurement.
+// The share of tracing's cost that fell in the first window, a program's start. No gap lies before
+// that window, so MeasureCost leaves it out.
 double ShareOfFirstWindow(const ProcessState& process, double tracing_share) {
   const uint64_t recorded = process.status.operations_recorded();
   if (process.windows.empty() || recorded == 0) return 0;
@@ -36,7 +34,7 @@ double ShareOfFirstWindow(const ProcessState& process, double tracing_share) {
   return tracing_share * std::min(1.0, in_first / static_cast<double>(recorded));
 }
 
-// Where the windows tell more than the estimate does.
+// Replaces the estimates of tracing and sampling where the measurement has the smaller error.
 void Measure(const ProcessState& process, double felt_share, ProcessSlowdown* slowdown) {
   const std::optional<MeasuredCost> measured = MeasureCost(process.windows);
   if (!measured.has_value()) return;

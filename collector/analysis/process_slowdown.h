@@ -29,9 +29,8 @@ struct ProcessSlowdown {
   SlowdownPart InAll() const;
 };
 
-// ± of what tracing is estimated to cost, as a share of the estimate. `felt_share` is how much of
-// the host's time the program waits for, from 0 (its GPU never waits) to 1: a busy GPU may hide all
-// that tracing takes of the host.
+// The ± of an estimated cost of tracing, as a share of the estimate. `felt_share`: see FeltShare
+// (presence_cost.h). At 0 it is 1, since a busy GPU may hide all that tracing takes of the host.
 double EstimateErrorShare(double felt_share);
 
 // Nothing where its agent said nothing.

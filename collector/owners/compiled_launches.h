@@ -1,5 +1,6 @@
-// The launches in a file that torch.compile generated, in the order of the file: those of which the
-// agent sent operations, else those that were recorded.
+// The launches in a file that torch.compile generated, in the order of the file. Where the agent
+// read the file and sent the operations of its launches, these launches are listed; of other files,
+// the launches that the agent recorded.
 //
 // Trust: files and lines come from targets. Beyond kMostFiles a file without operations has none.
 #ifndef UTLZ_COLLECTOR_OWNERS_COMPILED_LAUNCHES_H_

@@ -83,11 +83,12 @@ struct ProcessState {
   WindowTimes windows;
 
   bool live() const { return !end.has_value(); }
-  // Ignored where the device is none that it sees.
+  // The process ran a kernel or a copy on this device. No effect where it does not see the device.
   void AddWorkOn(uint32_t device);
-  // Those that it has contexts on, or the only one that it sees.
+  // The devices on which the process has a context, or the only device that it sees.
   std::set<uint32_t> DevicesHeld() const;
-  // Those that it worked on. Before its first work, those that it holds.
+  // The devices on which the process ran kernels or copies. Until it runs the first one:
+  // DevicesHeld.
   std::set<uint32_t> DevicesUsed() const;
   // Records of what had ended by then were all handed over, where the process did not end by itself
   // and that is known: it was killed, or what is known of it was cut off.

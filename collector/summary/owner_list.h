@@ -71,7 +71,8 @@ class OwnerList {
   struct Owner {
     OwnerSummary head;  // who it is
     int parent = kNone;
-    // That work is in this one was concluded; that it is in those around may have been seen.
+    // The collector inferred that work belongs to this owner. The owners around it may have been
+    // seen.
     bool is_inferred = false;
     uint32_t order = 0;   // among those in `parent`, before their names count
     bool in_row = false;  // it has a part of the row whose parts are being added

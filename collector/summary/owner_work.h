@@ -22,9 +22,9 @@ void DivideWork(const RunState& state, const Analysis& analysis, const GraphOwne
                 const std::function<void(const RowErrors& errors)>& end_row);
 
 // Calls take(before, after, idle_ns); what they sum to is the devices' idle time in the steady
-// part, which is returned. Idle time outside of the recorded gaps goes to stack 0. Of short gaps
-// nothing says when they were: before a stack as much of them counts as of its work lies in the
-// steady part, which steady_share(stack) tells.
+// part, which is returned. Idle time outside of the recorded gaps goes to stack 0. Short gaps
+// are recorded without their times. Of the short gaps before a stack, steady_share(stack) counts:
+// the share of that stack's kernel time that lies in the steady part.
 int64_t DivideIdleTime(
     const RunState& state, const Analysis& analysis, const Summary& summary,
     const std::function<double(uint32_t stack)>& steady_share,

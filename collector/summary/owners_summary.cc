@@ -79,7 +79,7 @@ class Owners {
     }
   };
 
-  // Of a stack that launched no kernel, nothing says when it was there.
+  // 1 for a stack that launched no kernel: its times are not known.
   double SteadyShareOf(uint32_t stack) const {
     if (!analysis_.steady.steps.has_value() || stack >= work_of_stacks_.size()) return 1;
     const Covered& work = work_of_stacks_[stack];
@@ -239,7 +239,8 @@ class Owners {
     if (!of.has_layer && !of.has_line && !has_other) ownerless_.Add(part);
   }
 
-  // Compilers that try kernels, and imports, launch what nobody owns: it is none of the steps'.
+  // Coverage of the steps alone leaves out kernels that compilers try at start-up, which nobody
+  // owns.
   void SetCoverageOfSteps(OwnersSummary* owners) const {
     if (!analysis_.steady.steps.has_value() || steady_ns_ <= 0) return;
     owners->set_steady_state_time_ns(steady_ns_);
