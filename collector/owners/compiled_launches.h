@@ -22,9 +22,9 @@ namespace utlz {
 struct CompiledLaunch {
   uint32_t line = 0;
   uint32_t end = 0;    // the first line after it
-  uint32_t label = 0;  // within the file: that of the same work is the same
-  // "add + native_layer_norm"; of unknown operations the family of kernels. As long as its
-  // CompiledLaunches.
+  uint32_t label = 0;  // launches of the same work in a file have the same label
+  // "add + native_layer_norm"; where the operations are not known, the family of the kernels. Valid
+  // as long as its CompiledLaunches.
   std::string_view name;
 };
 

@@ -57,12 +57,12 @@ class CompiledParts {
   const File& FileNamed(const std::string& path);
   // False where nothing repeats, or where there is no room.
   bool Fold(File* file);
-  // Of a fold: the index of the first of three parts, its places as a whole. Nothing where there is
-  // no room for it.
+  // Adds a fold's start, repeated part and end, and returns the index of the first of these three.
+  // Nothing where there is no room for them.
   std::optional<uint32_t> PlacesOf(size_t times, const std::vector<std::string_view>& names);
-  // That of the place where there is no room for more.
+  // The index of one part of a place; the place's own index where there is no room for more.
   uint32_t PartIn(uint32_t place, uint32_t position, std::string_view operations);
-  // As a whole.
+  // The start, the repeated part or the end that a part is in.
   const CompiledPart* PlaceOf(const CompiledPart& part) const;
 
   StackOwners owners_;
