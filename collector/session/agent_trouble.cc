@@ -21,7 +21,8 @@ std::string OffSentence(AgentReason reason, uint32_t detail) {
     case AgentReason::kCuptiError:
       return absl::StrCat("CUPTI refused with error ", detail);
     case AgentReason::kNoMemory:
-      return "there was no memory for the agent";
+      return "there was no memory for the agent, or the process may write no file of 9 MiB "
+             "(ulimit -f)";
     case AgentReason::kUserChanged:
       return "it has changed its user since its agent came, or must not be traced by its user "
              "(PR_SET_DUMPABLE); attach as root";

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <new>
@@ -9,11 +10,21 @@
 #include "inject/base/clock.h"
 
 namespace utlz::agent {
+namespace {
+
+// A file that grows beyond the program's limit (ulimit -f) ends it with SIGXFSZ, a ring too.
+bool FileMayHave(uint64_t bytes) {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= bytes;
+}
+
+}  // namespace
 
 int RingWriter::Create(uint64_t data_bytes) {
+  const uint64_t total = kRingHeaderBytes + data_bytes;
+  if (!FileMayHave(total)) return -1;
   const int file = memfd_create("utlz-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (file < 0) return -1;
-  const uint64_t total = kRingHeaderBytes + data_bytes;
   void* memory = MAP_FAILED;
   if (ftruncate(file, static_cast<off_t>(total)) == 0 &&
       fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0) {

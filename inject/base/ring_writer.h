@@ -16,7 +16,7 @@ namespace utlz::agent {
 class RingWriter {
  public:
   // Makes the memory file, sealed against resizing, and maps it. Returns its descriptor, which the
-  // caller hands over and closes, or −1.
+  // caller hands over and closes, or −1: no memory, no descriptor, or a limit of file sizes below it.
   int Create(uint64_t data_bytes);
 
   // Unmaps it; whoever else maps it keeps what was published.

@@ -59,6 +59,14 @@ class TroubleTest(EndToEndTest):
         self.assertEqual(run.status, 3)
         self.assertIn("NO PROCESS OF THIS COMMAND USED CUDA", run.stderr)
 
+    def test_limit_of_file_sizes(self):
+        """A file beyond it would end the program with SIGXFSZ, the agent's ring too."""
+        self.unharmed("")  # makes the file that the fakes share
+        limited = ["/bin/sh", "-c", 'ulimit -f 4000 && exec "$0" status', self.program("ending")]
+        run = self.run_command(limited)
+        self.assertEqual(run.status, 42, run.stderr)
+        self.assertEqual(len(run.expectations), 1)
+
     def test_cupti_taken_by_another_subscriber(self):
         run = self.unharmed("subscriber_taken=1")
         self.assertRegex(run.stderr, "(?i)cupti|another")

@@ -1,11 +1,13 @@
 #include "tools/run/cuda_absence.h"
 
 #include <dlfcn.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "proto/ring_abi.h"
 #include "tools/run/command_lookup.h"
 
 namespace utlz {
@@ -17,6 +19,14 @@ bool DriverCanBeLoaded() {
   if (driver == nullptr) return false;
   dlclose(driver);
   return true;
+}
+
+constexpr uint64_t kRingBytes = kRingHeaderBytes + kRingDefaultDataBytes;
+
+// The command inherits this process's limit.
+bool FileLimitIsBelowRing() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < kRingBytes;
 }
 
 bool MentionsRay(const std::vector<std::string>& command) {
@@ -34,19 +44,26 @@ CudaAbsenceFacts GatherCudaAbsenceFacts(const std::string& path,
   facts.gpu_found = access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
   facts.statically_linked = IsStaticallyLinked(path);
   facts.raised_privileges = RaisedPrivilegesWarning(path).has_value();
+  facts.file_limit_too_low = FileLimitIsBelowRing();
   facts.command = command;
   return facts;
 }
 
 std::string ExplainCudaAbsence(const CudaAbsenceFacts& facts) {
   std::string text = "NO PROCESS OF THIS COMMAND USED CUDA, so there is nothing to report.";
-  const auto add = [&text](const char* reason) { absl::StrAppend(&text, "\n  - ", reason); };
+  const auto add = [&text](const std::string& reason) { absl::StrAppend(&text, "\n  - ", reason); };
   if (!facts.driver_found) {
     add("There is no NVIDIA driver here (libcuda.so.1 cannot be loaded): install it, or in a "
         "container pass the GPU through.");
   } else if (!facts.gpu_found) {
     add("There is a driver but no GPU device (/dev/nvidiactl): in a container pass the GPU "
         "through.");
+  }
+  if (facts.file_limit_too_low) {
+    add(
+        absl::StrCat("The limit of the size of a file (ulimit -f) is too low for the agent, which "
+                     "shares one of ",
+                     (kRingBytes >> 20) + 1, " MiB with utlz: raise it (ulimit -f unlimited)."));
   }
   if (facts.raised_privileges) {
     add("The command starts with raised privileges, which drops the variable that loads the agent: "

@@ -13,6 +13,7 @@ struct CudaAbsenceFacts {
   bool gpu_found = true;           // /dev/nvidiactl or WSL's /dev/dxg
   bool statically_linked = false;  // the command itself
   bool raised_privileges = false;
+  bool file_limit_too_low = false;  // ulimit -f allows no file of the size of an agent's ring
   std::vector<std::string> command;
 };
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <vector>
@@ -44,6 +45,17 @@ class RingReaderByTheBook {
   const uint8_t* data_;
   uint64_t position_ = 0;
 };
+
+// Else the kernel would end the program with SIGXFSZ.
+TEST(RingWriter, MakesNoFileBeyondTheLimitOfTheProgram) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit low{kRingMinDataBytes, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &low), 0);
+  RingWriter ring;
+  EXPECT_EQ(ring.Create(kRingMinDataBytes), -1);
+  setrlimit(RLIMIT_FSIZE, &before);
+}
 
 class RingWriterTest : public testing::Test {
  protected:
@@ -101,9 +113,7 @@ TEST_F(RingWriterTest, RefusesAMessageThatDidNotFitItsBuffer) {
   EXPECT_FALSE(ring_.Write(5, payload));
 }
 
-TEST_F(RingWriterTest, CannotBeShrunkUnderTheReader) {
-  EXPECT_NE(ftruncate(file_, 4096), 0);
-}
+TEST_F(RingWriterTest, CannotBeShrunkUnderTheReader) { EXPECT_NE(ftruncate(file_, 4096), 0); }
 
 }  // namespace
 }  // namespace utlz::agent

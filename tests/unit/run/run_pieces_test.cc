@@ -41,8 +41,7 @@ TEST(AlarmSentence, HowLongItHasLasted) {
   alarm.set_text("HFU fell to 36.0 % from 40.0 %");
   alarm.set_since_ns(5'000'000'000);
   alarm.set_time_ns(22'000'000'000);
-  EXPECT_EQ(AlarmSentence(alarm),
-            "alarm: HFU fell to 36.0 % from 40.0 %, since 17 s (hfu_fell)");
+  EXPECT_EQ(AlarmSentence(alarm), "alarm: HFU fell to 36.0 % from 40.0 %, since 17 s (hfu_fell)");
   alarm.set_end_ns(57'000'000'000);
   EXPECT_EQ(AlarmSentence(alarm), "alarm over after 52 s: HFU fell to 36.0 % from 40.0 %");
 }
@@ -156,13 +155,14 @@ TEST(CudaAbsence, NamesTheReasonsThatApply) {
   EXPECT_THAT(
       ExplainCudaAbsence(facts),
       AllOf(StartsWith("NO PROCESS OF THIS COMMAND USED CUDA"), HasSubstr("already running"),
-            Not(HasSubstr("statically")), Not(HasSubstr("driver here"))));
+            Not(HasSubstr("statically")), Not(HasSubstr("driver here")), Not(HasSubstr("ulimit"))));
   facts.statically_linked = true;
+  facts.file_limit_too_low = true;
   facts.driver_found = false;
   facts.command = {"ray", "job", "submit"};
   EXPECT_THAT(ExplainCudaAbsence(facts),
               AllOf(HasSubstr("statically linked"), HasSubstr("no NVIDIA driver"),
-                    HasSubstr("utlz run ray start")));
+                    HasSubstr("ulimit -f unlimited"), HasSubstr("utlz run ray start")));
 }
 
 }  // namespace
