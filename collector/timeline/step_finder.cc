@@ -30,9 +30,9 @@ constexpr double kLayersShare = 0.6;
 // Variants of a kernel that steps take turns with, by the alignment of what they work on, say.
 constexpr size_t kMostVariants = 16;
 
-// A kernel that comes back after about `launches` launches each time.
+// What comes back after about `launches` launches each time.
 struct Repetition {
-  uint32_t kernel = 0;
+  LaunchMark mark;
   size_t launches = 0;
   size_t times = 0;    // returns after about that many
   size_t returns = 0;  // in all
@@ -41,11 +41,11 @@ struct Repetition {
 
 // Repetitions of about one period, the most regular one first.
 struct PeriodGroup {
-  std::vector<const Repetition*> kernels;
-  const Repetition& anchor() const { return *kernels.front(); }
+  std::vector<const Repetition*> repetitions;
+  const Repetition& anchor() const { return *repetitions.front(); }
   // The first or the last layer may do without some kernels.
   const Repetition& most_frequent() const {
-    return **std::max_element(kernels.begin(), kernels.end(),
+    return **std::max_element(repetitions.begin(), repetitions.end(),
                               [](const Repetition* a, const Repetition* b) {
                                 return a->places.size() < b->places.size();
                               });
@@ -62,10 +62,10 @@ size_t MostFrequent(const std::map<size_t, size_t>& times) {
       ->first;
 }
 
-Repetition RepetitionOf(uint32_t kernel, std::vector<size_t> places) {
+Repetition RepetitionOf(const LaunchMark& mark, std::vector<size_t> places) {
   std::map<size_t, size_t> times;
   for (size_t i = 1; i < places.size(); ++i) ++times[places[i] - places[i - 1]];
-  Repetition repetition{.kernel = kernel,
+  Repetition repetition{.mark = mark,
                         .launches = MostFrequent(times),
                         .returns = places.size() - 1,
                         .places = std::move(places)};
@@ -97,13 +97,13 @@ std::vector<PeriodGroup> GroupByPeriod(const std::vector<Repetition>& repetition
   std::vector<PeriodGroup> groups;
   for (const Repetition* repetition : sorted) {
     const bool same =
-        !groups.empty() && groups.back().kernels.front()->launches - repetition->launches <=
+        !groups.empty() && groups.back().repetitions.front()->launches - repetition->launches <=
                                Tolerance(repetition->launches);
     if (!same) groups.emplace_back();
-    groups.back().kernels.push_back(repetition);
+    groups.back().repetitions.push_back(repetition);
   }
   for (PeriodGroup& group : groups) {
-    std::stable_sort(group.kernels.begin(), group.kernels.end(),
+    std::stable_sort(group.repetitions.begin(), group.repetitions.end(),
                      [](const Repetition* a, const Repetition* b) {
                        return a->times * b->returns > b->times * a->returns;
                      });
@@ -153,14 +153,14 @@ bool MakesUpMostOf(const Repetition& step, const Repetition& layer) {
              kLayersShare * static_cast<double>(step.launches);
 }
 
-std::vector<Repetition> RegularRepetitions(const std::vector<uint32_t>& kernels) {
-  std::map<uint32_t, std::vector<size_t>> places;
-  for (size_t i = 0; i < kernels.size(); ++i) places[kernels[i]].push_back(i);
+std::vector<Repetition> RegularRepetitions(const std::vector<LaunchMark>& launches) {
+  std::map<LaunchMark, std::vector<size_t>> places;
+  for (size_t i = 0; i < launches.size(); ++i) places[launches[i]].push_back(i);
   std::vector<Repetition> repetitions;
-  for (auto& [kernel, where] : places) {
+  for (auto& [mark, where] : places) {
     if (where.size() < kFewestSteps) continue;
-    Repetition repetition = RepetitionOf(kernel, std::move(where));
-    if (IsRegular(repetition, kernels.size())) repetitions.push_back(std::move(repetition));
+    Repetition repetition = RepetitionOf(mark, std::move(where));
+    if (IsRegular(repetition, launches.size())) repetitions.push_back(std::move(repetition));
   }
   return repetitions;
 }
@@ -182,43 +182,43 @@ std::vector<const PeriodGroup*> NestedPeriods(const std::vector<PeriodGroup>& gr
 // The longest period that is more than the next shorter one several times over makes the steps, and
 // the next one like it that makes up most of a step its layers. Where that repeats another one
 // likewise, and does so often, the longest is a call of many steps.
-std::optional<StepFinder::Pattern> StepFinder::FindPattern(const std::vector<Launch>& launches) {
-  const std::vector<Repetition> repetitions = RegularRepetitions(KernelsOf(launches));
+std::optional<StepFinder::Pattern> StepFinder::FindPattern(
+    const std::vector<LaunchMark>& launches) {
+  const std::vector<Repetition> repetitions = RegularRepetitions(launches);
   const std::vector<PeriodGroup> groups = GroupByPeriod(repetitions);
   std::vector<const PeriodGroup*> nested = NestedPeriods(groups);
   if (nested.empty()) return std::nullopt;
-  std::optional<uint32_t> call;
+  Pattern pattern;
   if (nested.size() > 2 &&
       LayersIn(nested[0]->anchor(), nested[1]->most_frequent()) >= kFewestStepsInCall) {
-    call = nested[0]->anchor().kernel;
+    pattern.call = nested[0]->anchor().mark;
     nested.erase(nested.begin());
   }
   const Repetition& step = nested[0]->anchor();
-  if (nested.size() == 1) return Pattern{.step = step.kernel, .call = call, .layer = std::nullopt};
+  pattern.step = step.mark;
+  if (nested.size() == 1) return pattern;
   const Repetition& layer = nested[1]->most_frequent();
-  return Pattern{.step = step.kernel,
-                 .call = call,
-                 .layer = layer.kernel,
-                 .layers = LayersIn(step, layer),
-                 .layer_launches = static_cast<double>(layer.launches)};
+  pattern.layer = layer.mark;
+  pattern.layers = LayersIn(step, layer);
+  pattern.layer_launches = static_cast<double>(layer.launches);
+  return pattern;
 }
 
-std::vector<uint32_t> StepFinder::KernelsOf(const std::vector<Launch>& launches) {
-  std::vector<uint32_t> kernels;
-  kernels.reserve(launches.size());
-  for (const Launch& launch : launches) kernels.push_back(launch.kernel);
-  return kernels;
+bool StepFinder::Launch::Is(const LaunchMark& mark) const {
+  return mark.kernel == kernel && mark.kernel_before.value_or(kernel_before) == kernel_before;
 }
 
 void StepFinder::Follow(const Pattern& pattern, const Launch& launch, Starts* starts) {
-  if (launch.kernel == pattern.step) starts->steps.Add(launch.start_ns);
-  if (pattern.call == launch.kernel) starts->calls.Add(launch.start_ns);
-  if (pattern.layer == launch.kernel) starts->layers.Add(launch.start_ns);
+  if (launch.Is(pattern.step)) starts->steps.Add(launch.start_ns);
+  if (pattern.call && launch.Is(*pattern.call)) starts->calls.Add(launch.start_ns);
+  if (pattern.layer && launch.Is(*pattern.layer)) starts->layers.Add(launch.start_ns);
 }
 
 void StepFinder::Add(const Activity& activity) {
   if (activity.kernel == kNoKernel) return;
-  const Launch launch = {.start_ns = activity.start_ns, .kernel = activity.kernel};
+  const Launch launch = {.start_ns = activity.start_ns,
+                         .kernel = activity.kernel,
+                         .kernel_before = std::exchange(last_kernel_, activity.kernel)};
   if (settled_) {
     if (pattern_.has_value()) Follow(*pattern_, launch, &starts_);
     return;
@@ -233,12 +233,23 @@ void StepFinder::Add(const Activity& activity) {
   searched_ = {};
 }
 
+std::optional<StepFinder::Pattern> StepFinder::SearchPattern() const {
+  std::vector<LaunchMark> launches;
+  launches.reserve(searched_.size());
+  for (const Launch& launch : searched_) launches.push_back({.kernel = launch.kernel});
+  if (const auto pattern = FindPattern(launches)) return pattern;
+  for (size_t i = 0; i < launches.size(); ++i) {
+    launches[i].kernel_before = searched_[i].kernel_before;
+  }
+  return FindPattern(launches);
+}
+
 std::optional<std::pair<StepFinder::Pattern, StepFinder::Starts>> StepFinder::Found() const {
   if (settled_) {
     if (!pattern_.has_value()) return std::nullopt;
     return std::pair(*pattern_, starts_);
   }
-  const std::optional<Pattern> pattern = FindPattern(searched_);
+  const std::optional<Pattern> pattern = SearchPattern();
   if (!pattern.has_value()) return std::nullopt;
   Starts starts;
   for (const Launch& launch : searched_) Follow(*pattern, launch, &starts);

@@ -3,14 +3,16 @@
 // The first launches are kept and searched for a kernel that comes back after about the same number
 // of launches each time. Among such kernels one with the longest period marks the step. A period
 // that is only a shorter one several times over is none: every second step may pick another variant
-// of a kernel. From then on only the launches of that one kernel are looked at, and of one that
-// repeats within the step: a network of equal layers launches the same for each. Streaming; memory
-// is bounded by kSearchLaunches and StepStarts::kMost.
+// of a kernel. Where a step launches each kernel several times, none comes back so; then a kernel
+// after a certain other one is searched for. From then on only the launches of that one kernel are
+// looked at, and of one that repeats within the step: a network of equal layers launches the same
+// for each. Streaming; memory is bounded by kSearchLaunches and StepStarts::kMost.
 //
 // Thread safety: none.
 #ifndef UTLZ_COLLECTOR_TIMELINE_STEP_FINDER_H_
 #define UTLZ_COLLECTOR_TIMELINE_STEP_FINDER_H_
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -20,6 +22,13 @@
 #include "collector/timeline/step_starts.h"
 
 namespace utlz {
+
+// Every launch of a kernel, or every one of it after a launch of `kernel_before`.
+struct LaunchMark {
+  uint32_t kernel = 0;
+  std::optional<uint32_t> kernel_before = std::nullopt;
+  auto operator<=>(const LaunchMark&) const = default;
+};
 
 class StepFinder {
  public:
@@ -46,13 +55,15 @@ class StepFinder {
   struct Launch {
     uint64_t start_ns;
     uint32_t kernel;
+    uint32_t kernel_before;  // kNoKernel for the first launch
+    bool Is(const LaunchMark& mark) const;
   };
 
-  // The kernels that mark steps and layers.
+  // What marks the beginnings of steps and layers.
   struct Pattern {
-    uint32_t step = 0;
-    std::optional<uint32_t> call;
-    std::optional<uint32_t> layer;
+    LaunchMark step;
+    std::optional<LaunchMark> call;
+    std::optional<LaunchMark> layer;
     double layers = 0;
     double layer_launches = 0;
   };
@@ -62,12 +73,13 @@ class StepFinder {
     StepStarts layers;
   };
 
-  static std::vector<uint32_t> KernelsOf(const std::vector<Launch>& launches);
-  static std::optional<Pattern> FindPattern(const std::vector<Launch>& launches);
+  static std::optional<Pattern> FindPattern(const std::vector<LaunchMark>& launches);
+  std::optional<Pattern> SearchPattern() const;
   static void Follow(const Pattern& pattern, const Launch& launch, Starts* starts);
   // Of all launches so far.
   std::optional<std::pair<Pattern, Starts>> Found() const;
 
+  uint32_t last_kernel_ = kNoKernel;
   std::vector<Launch> searched_;  // until the pattern is settled
   bool settled_ = false;
   std::optional<Pattern> pattern_;

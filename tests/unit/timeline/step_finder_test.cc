@@ -52,6 +52,32 @@ TEST(StepFinderTest, AKernelThatOneOperationRepeatsMakesNoSteps) {
   EXPECT_TRUE(StepsOf(kernels).empty());
 }
 
+// No kernel comes back after the same number of launches, but kernel 1 after kernel 3 does.
+TEST(StepFinderTest, StepsInWhichEachKernelComesSeveralTimes) {
+  std::vector<uint32_t> kernels;
+  for (int step = 0; step < 20; ++step) {
+    Append(1, 4, &kernels);
+    Append(2, 4, &kernels);
+    Append(3, 10, &kernels);
+  }
+  const auto steps = StepsOf(kernels);
+  ASSERT_GE(steps.size(), 18U);
+  EXPECT_EQ(LengthOf(steps.front()), 18 * kLaunchNs);
+  EXPECT_EQ(LengthOf(steps.back()), 18 * kLaunchNs);
+}
+
+// The same where the pattern is settled before the last launches come.
+TEST(StepFinderTest, StepsInWhichEachKernelComesSeveralTimesAreFollowed) {
+  std::vector<uint32_t> kernels;
+  while (kernels.size() < 2 * StepFinder::kSearchLaunches) {
+    Append(1, 40, &kernels);
+    Append(2, 60, &kernels);
+  }
+  const auto steps = StepsOf(kernels);
+  EXPECT_GE(steps.size(), kernels.size() / 100 - 2);
+  EXPECT_EQ(LengthOf(steps.back()), 100 * kLaunchNs);
+}
+
 // A token of generation: kernel 3 in every second one, kernel 4 in the others.
 TEST(StepFinderTest, VariantsThatTakeTurnsDoNotMakeAStepTwiceAsLong) {
   std::vector<uint32_t> kernels;
