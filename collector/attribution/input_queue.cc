@@ -96,13 +96,13 @@ void InputQueue::SettleUntraced(int64_t before_ns) {
     const auto next = std::lower_bound(
         launches_.begin(), launches_.end(), stretch.start_ns,
         [](const Launch& launch, int64_t start_ns) { return launch.start_ns < start_ns; });
-    if (!stretch.begun && stretch.start_ns <= before_ns) {
+    if (!stretch.begun) {
       int64_t last_end_ns = last_end_ns_;
       for (auto launch = launches_.begin(); launch != next; ++launch) {
         last_end_ns = std::max(last_end_ns, launch->end_ns);
       }
       stretch.unknown_from_ns = std::min(stretch.start_ns, last_end_ns);
-      stretch.begun = true;
+      stretch.begun = stretch.start_ns <= before_ns;
     }
     if (stretch.ended) continue;
     stretch.unknown_to_ns = std::max(stretch.end_ns, before_ns);

@@ -45,7 +45,7 @@ class InputQueue {
     // launched before records began, or ended after they did, runs there.
     int64_t unknown_from_ns = 0;
     int64_t unknown_to_ns = 0;
-    bool begun = false;  // the launches before it are known
+    bool begun = false;  // all launches before it are known
     bool ended = false;  // the launch after it is known
   };
 

@@ -89,8 +89,9 @@ bool AgentIntake::TakeCopies(ProcessState* process, std::string_view payload) {
     if (!index.has_value()) continue;
     DeviceState& device = state_->devices[*index];
     device.used = true;
-    process->AddWorkOn(*index);
-    if (!IsOfThisRun(copy.start_ns, copy.end_ns, state_->ReachOf(*process))) {
+    const bool is_of_run = IsOfThisRun(copy.start_ns, copy.end_ns, state_->ReachOf(*process));
+    process->AddWorkOn(*index, is_of_run ? copy.end_ns : 0);
+    if (!is_of_run) {
       ++process->copies_untimed;
       ++process->copies_implausible;
       continue;

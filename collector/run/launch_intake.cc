@@ -109,6 +109,7 @@ class SegmentIntake {
     }
     ++placed_;
     placed_ns_ += duration_ns;
+    placed_until_ns_ = std::max(placed_until_ns_, launch.end_ns);
     process_->newest_ns = std::max(process_->newest_ns, launch.end_ns);
     process_->worked_ns = std::max(process_->worked_ns, launch.end_ns);
     if (process_->first_ns == 0 || launch.start_ns < process_->first_ns) {
@@ -117,6 +118,7 @@ class SegmentIntake {
   }
 
   void AddUp() {
+    process_->AddWorkOn(device_index_, placed_until_ns_);
     if (of_graph()) {
       device_.graphs.AddTime(process_->source, segment_.graph_correlation, placed_ns_);
     }
@@ -146,6 +148,7 @@ class SegmentIntake {
   uint32_t implausible_ = 0;
   uint32_t placed_ = 0;
   uint64_t placed_ns_ = 0;
+  uint64_t placed_until_ns_ = 0;
 };
 
 void TakeSegment(const LaunchSegment& segment, const Launch* launches, ProcessState* process,
@@ -156,7 +159,6 @@ void TakeSegment(const LaunchSegment& segment, const Launch* launches, ProcessSt
     process->launches_unplaced += segment.launches;
     return;
   }
-  process->AddWorkOn(*device);
   SegmentIntake(segment, launches, *device, process, state).TakeAll();
 }
 

@@ -156,11 +156,15 @@ void ProcessTable::ForgetNames(ProcessState* process) {
   process->stack_by_id = {};
 }
 
-void ProcessState::AddWorkOn(uint32_t device) {
-  if (worked_on.contains(device)) return;
+void ProcessState::AddWorkOn(uint32_t device, uint64_t end_ns) {
+  const auto known = recorded_until_ns.find(device);
+  if (known != recorded_until_ns.end()) {
+    known->second = std::max(known->second, end_ns);
+    return;
+  }
   const bool seen = std::any_of(device_by_ordinal.begin(), device_by_ordinal.end(),
                                 [&](const auto& entry) { return entry.second == device; });
-  if (seen) worked_on.insert(device);
+  if (seen) recorded_until_ns.emplace(device, end_ns);
 }
 
 std::set<uint32_t> ProcessState::DevicesHeld() const {
@@ -174,15 +178,21 @@ std::set<uint32_t> ProcessState::DevicesHeld() const {
 }
 
 std::set<uint32_t> ProcessState::DevicesUsed() const {
-  return worked_on.empty() ? DevicesHeld() : worked_on;
+  if (recorded_until_ns.empty()) return DevicesHeld();
+  std::set<uint32_t> devices;
+  for (const auto& [device, until_ns] : recorded_until_ns) devices.insert(device);
+  return devices;
 }
 
-std::optional<uint64_t> ProcessState::HandedOverUntilNs() const {
+std::optional<uint64_t> ProcessState::HandedOverUntilNs(uint32_t device) const {
+  const auto recorded = recorded_until_ns.find(device);
+  const uint64_t recorded_ns = recorded != recorded_until_ns.end() ? recorded->second : 0;
   if (end.has_value() && end->has_lost_at_most_ns()) {
-    return end->time_ns() - std::min<uint64_t>(end->time_ns(), end->lost_at_most_ns());
+    const uint64_t end_ns = end->time_ns();
+    return std::max(recorded_ns, end_ns - std::min<uint64_t>(end_ns, end->lost_at_most_ns()));
   }
   if (end.has_value() || !status.has_flushed_until_ns()) return std::nullopt;
-  return status.flushed_until_ns();
+  return std::max<uint64_t>(recorded_ns, status.flushed_until_ns());
 }
 
 uint64_t ProcessTable::WatermarkNs(uint64_t slack_ns) const {

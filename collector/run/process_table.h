@@ -59,7 +59,8 @@ struct ProcessState {
   // DeviceTable.
   std::map<uint32_t, uint32_t> device_by_ordinal;
   std::unordered_map<uint32_t, uint32_t> ordinal_by_context;
-  std::set<uint32_t> worked_on;  // indices of devices on which kernels or copies ran
+  // Indices of devices on which kernels or copies ran → when the last recorded one ended.
+  std::map<uint32_t, uint64_t> recorded_until_ns;
   // Kernel of a variant on a device, +1; 0 = not yet looked up. [device index][variant + 1], the
   // first place for variants that were never announced.
   std::map<uint32_t, std::vector<uint32_t>> kernel_by_variant;
@@ -83,16 +84,18 @@ struct ProcessState {
   WindowTimes windows;
 
   bool live() const { return !end.has_value(); }
-  // The process ran a kernel or a copy on this device. No effect where it does not see the device.
-  void AddWorkOn(uint32_t device);
+  // Kernels or copies were recorded that ran on this device until `end_ns`. No effect where the
+  // process does not see the device.
+  void AddWorkOn(uint32_t device, uint64_t end_ns);
   // The devices on which the process has a context, or the only device that it sees.
   std::set<uint32_t> DevicesHeld() const;
   // The devices on which the process ran kernels or copies. Until it runs the first one:
   // DevicesHeld.
   std::set<uint32_t> DevicesUsed() const;
-  // Records of what had ended by then were all handed over, where the process did not end by itself
-  // and that is known: it was killed, or what is known of it was cut off.
-  std::optional<uint64_t> HandedOverUntilNs() const;
+  // Records of what had ended on this device by then were handed over, where the process did not
+  // end by itself and that is known: it was killed, or what is known of it was cut off. They come
+  // in order of time, so that those before the newest one have come, too.
+  std::optional<uint64_t> HandedOverUntilNs(uint32_t device) const;
   // When it ended, else `now_ns`.
   uint64_t LivedUntilNs(uint64_t now_ns) const {
     return end.has_value() && end->time_ns() != 0 ? std::min<uint64_t>(end->time_ns(), now_ns)

@@ -3,6 +3,19 @@
 #include <algorithm>
 
 namespace utlz {
+namespace {
+
+void AddToTimeline(const ProcessState& process, const UntracedGap& gap, DeviceState* device) {
+  device->queue.Add({.start_ns = gap.start_ns,
+                     .end_ns = gap.end_ns,
+                     .kernel = kNoKernel,
+                     .stream = 0,
+                     .context = 0,
+                     .source = static_cast<uint16_t>(process.source),
+                     .kind = ActivityKind::kUntraced});
+}
+
+}  // namespace
 
 bool Uses(const ProcessState& process, uint32_t device) {
   return process.DevicesHeld().contains(device);
@@ -11,26 +24,23 @@ bool Uses(const ProcessState& process, uint32_t device) {
 void AddUntraced(const ProcessState& process, const UntracedGap& gap, RunState* state) {
   for (const auto& [ordinal, device] : process.device_by_ordinal) {
     if (!state->devices[device].used || !Uses(process, device)) continue;
-    state->devices[device].queue.Add({.start_ns = gap.start_ns,
-                                      .end_ns = gap.end_ns,
-                                      .kernel = kNoKernel,
-                                      .stream = 0,
-                                      .context = 0,
-                                      .source = static_cast<uint16_t>(process.source),
-                                      .kind = ActivityKind::kUntraced});
+    AddToTimeline(process, gap, &state->devices[device]);
   }
 }
 
 void AddLostTail(const ProcessState& process, RunState* state) {
-  const auto handed_over_ns = process.HandedOverUntilNs();
-  if (!process.coverage.open() || !handed_over_ns.has_value()) return;
+  if (!process.coverage.open()) return;
   const uint64_t end_ns = process.LivedUntilNs(state->NewestNs());
-  if (end_ns > *handed_over_ns) AddUntraced(process, {*handed_over_ns, end_ns}, state);
   // It was sampled later than anything that is known of it.
   const uint64_t sampled_to_ns = process.LivedUntilNs(UINT64_MAX);
-  for (const auto& [ordinal, device] : process.device_by_ordinal) {
-    if (!Uses(process, device)) continue;
-    state->devices[device].attribution.AddUntraced(*handed_over_ns, sampled_to_ns);
+  for (const auto& [ordinal, index] : process.device_by_ordinal) {
+    const auto handed_over_ns = process.HandedOverUntilNs(index);
+    if (!handed_over_ns.has_value() || !Uses(process, index)) continue;
+    DeviceState& device = state->devices[index];
+    if (device.used && end_ns > *handed_over_ns) {
+      AddToTimeline(process, {*handed_over_ns, end_ns}, &device);
+    }
+    device.attribution.AddUntraced(*handed_over_ns, sampled_to_ns);
   }
 }
 

@@ -57,6 +57,20 @@ class CountersTest(EndToEndTest):
         self.assertEqual(memory["pool_reserved_bytes_max"], 3e9)
         self.assertIn("1.00 GB in use of 3.00 GB reserved", " ".join(run.stderr.split()))
 
+    def test_a_killed_program_has_counters_and_rates(self):
+        """Of the time whose records came: the last of them did not."""
+        program = [self.program("training_steps"), "20"]
+        run = self.run_command(["timeout", "-s", "KILL", "3", *program], options=COUNTERS)
+        report = self.report(run)
+        self.assertGreater(report["capture"]["lost_at_most_ns"], 0)
+        self.assertLess(report["capture"]["kernel_time_without_counters_share"], 0.1)
+        [device] = report["devices"]
+        in_steps = sum(kernel["dram_bytes"] * kernel["steady_state_share"]
+                       for kernel in report["kernels"])
+        self.assertAlmostEqual(
+            device["dram_bytes_per_second"] * device["steady_state_ns"] * 1e-9, in_steps,
+            delta=0.05 * in_steps)
+
     def run_two(self, script):
         return self.run_command(["sh", "-c", script, self.program("training_steps")],
                                 options=COUNTERS)

@@ -60,8 +60,8 @@ TEST(Engine, EveryKernelHasAColumnBeforeAnyHasAFineShape) {
   std::vector<SimulatedKernel> step;
   double work = 0;
   for (uint64_t i = 1; i <= kKernels; ++i) {
-    step.push_back({i, 20'000.0 + 1000.0 * static_cast<double>(i), 1e6 * static_cast<double>(i), 0,
-                    1, 2500});
+    step.push_back(
+        {i, 20'000.0 + 1000.0 * static_cast<double>(i), 1e6 * static_cast<double>(i), 0, 1, 2500});
     work += step.back().work;
   }
   Options options = OneCounter();
@@ -431,6 +431,30 @@ TEST(Engine, UntracedTimeIsKnownAsItGrows) {
   EXPECT_LE(solution.quality.samples, traced);
   EXPECT_GE(solution.quality.samples, traced - 20 * 3);
   EXPECT_GT(solution.totals[0].attributed, 0.99 * solution.totals[0].counted);
+  EXPECT_NEAR(PerLaunch(solution, 1), 1000, 20);
+}
+
+// The last records of a program that was killed are known to be lost before the samples of the time
+// until then are looked at.
+TEST(Engine, UntracedTimeToComeSaysNothingOfSamplesBeforeIt) {
+  Engine engine(OneCounter());
+  constexpr int64_t kSampleNs = 10'000;
+  constexpr int64_t kSamples = 2000;
+  constexpr int64_t kBeginNs = 1'000'000'000;
+  constexpr int64_t kLostFromNs = kBeginNs + kSamples / 2 * kSampleNs;
+  const std::array<double, 1> working = {1000};
+  for (int64_t i = 0; i < kSamples; ++i) {
+    const int64_t start_ns = kBeginNs + i * kSampleNs;
+    if (start_ns < kLostFromNs) {
+      engine.AddInterval(1, IntervalKind::kKernel, start_ns + 100, start_ns + kSampleNs - 100);
+    }
+    engine.AddSample(start_ns, start_ns + kSampleNs, working);
+  }
+  engine.AddUntraced(kLostFromNs, kBeginNs + kSamples * kSampleNs);
+  engine.AdvanceTo(kLostFromNs - 100);
+  engine.AdvanceTo(2'000'000'000);
+  const Solution solution = engine.Solve();
+  EXPECT_NEAR(static_cast<double>(solution.quality.samples), kSamples / 2, 10);
   EXPECT_NEAR(PerLaunch(solution, 1), 1000, 20);
 }
 

@@ -58,6 +58,23 @@ TEST(LostTailTest, TimeWithoutRecordsIsUntracedAndNotIdle) {
   EXPECT_NEAR(summary.devices(0).gpu_busy_share(), 80.0 / 103, 0.02);
 }
 
+// A buffer that was full came between two flushes.
+TEST(LostTailTest, RecordsAfterTheLastFlushAreOfTracedTime) {
+  CountedRun run;
+  run.LoseRecordsFrom(kFirstLost);
+  SendFlush(&run.frames(), kEndNs, kHandedOverNs / 2);
+  run.SendWork();
+  const Summary summary = run.frames().CutOff();
+  ExpectKnownBytes(summary);
+  ASSERT_EQ(summary.devices_size(), 1);
+  const DeviceSummary& device = summary.devices(0);
+  EXPECT_NEAR(static_cast<double>(device.steady_state_ns()), double{kHandedOverNs},
+              0.02 * kHandedOverNs);
+  const double bytes = device.dram_bytes_per_second() * 1e-9 * double{kHandedOverNs};
+  const double of_kernels = summary.kernels(0).dram_bytes() + summary.kernels(1).dram_bytes();
+  EXPECT_NEAR(bytes, of_kernels, 0.02 * of_kernels);
+}
+
 TEST(LostTailTest, AProcessThatEndedByItselfLostNothing) {
   CountedRun run;
   run.LoseRecordsFrom(CountedRun::kRepetitions);
