@@ -2,9 +2,10 @@
 
 import os
 import pathlib
+import subprocess
 import unittest
 
-from harness import FAKES, EndToEndTest
+from harness import FAKES, TIME_LIMIT_S, UTLZ, EndToEndTest
 
 
 class TroubleTest(EndToEndTest):
@@ -94,6 +95,17 @@ class TroubleTest(EndToEndTest):
         completed = self.utlz("run", "-o", profile, "--", self.program("ending"))
         self.assertNotEqual(completed.returncode, 0)
         self.assertIn(profile, completed.stderr)
+        self.assertEqual(completed.stdout, "", "the command was started")
+
+    def test_a_folder_without_room_for_the_profile(self):
+        """Where the user gave it no name."""
+        completed = subprocess.run(
+            ["/bin/sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec "$0" run "$1"',
+             str(UTLZ), self.program("ending")],
+            env=self.environment(), cwd=self.folder, capture_output=True, text=True,
+            timeout=TIME_LIMIT_S, check=False)
+        self.assertEqual(completed.returncode, 125, completed.stderr)
+        self.assertIn("-o FILE", completed.stderr)
         self.assertEqual(completed.stdout, "", "the command was started")
 
     def test_paths_with_spaces_and_other_letters(self):

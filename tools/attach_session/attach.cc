@@ -217,7 +217,7 @@ int AttachToProcesses(const AttachOptions& options) {
   if (!history.ok()) return Fail(history.status());
   const auto scraper = StartScraper(options.recording, Say, &session_options);
   if (!scraper.ok()) return Fail(scraper.status());
-  auto session = Session::Start(session_options);
+  auto session = StartSession(session_options);
   if (!session.ok()) return Fail(session.status());
   Recording recording(options, **session, ending);
   recording.AttachTo(pids, {.agent = *library,

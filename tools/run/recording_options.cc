@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "collector/files/runtime_folder.h"
 #include "collector/history/history_log.h"
@@ -109,6 +110,15 @@ SessionOptions MakeSessionOptions(const RecordingOptions& options, const std::st
   session.live_folder = RuntimeFolder().value_or("");
   session.places = MachinePlaces();
   return session;
+}
+
+absl::StatusOr<std::unique_ptr<Session>> StartSession(const SessionOptions& session) {
+  auto started = Session::Start(session);
+  const absl::Status& status = started.status();
+  const bool of_profile = absl::StrContains(status.message(), session.profile_path);
+  if (status.ok() || !of_profile || !session.profile_file.must_be_new) return started;
+  return absl::Status(status.code(),
+                      absl::StrCat(status.message(), "; -o FILE puts it in another folder"));
 }
 
 }  // namespace utlz

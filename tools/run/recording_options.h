@@ -65,6 +65,10 @@ absl::StatusOr<std::unique_ptr<ApplicationScraper>> StartScraper(
 // this machine's GPUs were measured to have come with it.
 SessionOptions MakeSessionOptions(const RecordingOptions& options, const std::string& name);
 
+// Starts it. Where a profile without a name of the user's cannot be written in the current folder,
+// the error says how to give it one.
+absl::StatusOr<std::unique_ptr<Session>> StartSession(const SessionOptions& session);
+
 }  // namespace utlz
 
 #endif  // UTLZ_TOOLS_RUN_RECORDING_OPTIONS_H_

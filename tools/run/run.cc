@@ -214,7 +214,7 @@ int RunCommand(const RunOptions& options) {
   if (!history.ok()) return Fail(history.status(), kRunFailed);
   const auto scraper = StartScraper(options.recording, Say, &session_options);
   if (!scraper.ok()) return Fail(scraper.status(), kRunFailed);
-  absl::StatusOr<std::unique_ptr<Session>> session = Session::Start(session_options);
+  absl::StatusOr<std::unique_ptr<Session>> session = StartSession(session_options);
   if (!session.ok()) return Fail(session.status(), kRunFailed);
   const absl::StatusOr<pid_t> child = StartChild(
       *program, options.command,
