@@ -70,6 +70,10 @@ class CountersTest(EndToEndTest):
         self.assertAlmostEqual(
             device["dram_bytes_per_second"] * device["steady_state_ns"] * 1e-9, in_steps,
             delta=0.05 * in_steps)
+        recomputed = self.report(run, "--recompute")
+        for live, later in zip(report["kernels"], recomputed["kernels"], strict=True):
+            self.assertAlmostEqual(live["dram_bytes"], later["dram_bytes"],
+                                   delta=0.01 * later["dram_bytes"])
 
     def run_two(self, script):
         return self.run_command(["sh", "-c", script, self.program("training_steps")],
