@@ -153,9 +153,12 @@ bool MakesUpMostOf(const Repetition& step, const Repetition& layer) {
              kLayersShare * static_cast<double>(step.launches);
 }
 
-std::vector<Repetition> RegularRepetitions(const std::vector<uint32_t>& kernels) {
+// `runs`: launches of one kernel in a row are in the place of the first of them.
+std::vector<Repetition> RegularRepetitions(const std::vector<uint32_t>& kernels, bool runs) {
   std::map<uint32_t, std::vector<size_t>> places;
-  for (size_t i = 0; i < kernels.size(); ++i) places[kernels[i]].push_back(i);
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    if (!runs || i == 0 || kernels[i] != kernels[i - 1]) places[kernels[i]].push_back(i);
+  }
   std::vector<Repetition> repetitions;
   for (auto& [kernel, where] : places) {
     if (where.size() < kFewestSteps) continue;
@@ -177,13 +180,19 @@ std::vector<const PeriodGroup*> NestedPeriods(const std::vector<PeriodGroup>& gr
   return nested;
 }
 
-}  // namespace
+struct KernelPattern {
+  uint32_t step = 0;
+  std::optional<uint32_t> call;
+  std::optional<uint32_t> layer;
+  double layers = 0;
+  double layer_launches = 0;
+};
 
 // The longest period that is more than the next shorter one several times over makes the steps, and
 // the next one like it that makes up most of a step its layers. Where that repeats another one
 // likewise, and does so often, the longest is a call of many steps.
-std::optional<StepFinder::Pattern> StepFinder::FindPattern(const std::vector<Launch>& launches) {
-  const std::vector<Repetition> repetitions = RegularRepetitions(KernelsOf(launches));
+std::optional<KernelPattern> PatternOf(const std::vector<uint32_t>& kernels, bool runs) {
+  const std::vector<Repetition> repetitions = RegularRepetitions(kernels, runs);
   const std::vector<PeriodGroup> groups = GroupByPeriod(repetitions);
   std::vector<const PeriodGroup*> nested = NestedPeriods(groups);
   if (nested.empty()) return std::nullopt;
@@ -194,23 +203,54 @@ std::optional<StepFinder::Pattern> StepFinder::FindPattern(const std::vector<Lau
     nested.erase(nested.begin());
   }
   const Repetition& step = nested[0]->anchor();
-  if (nested.size() == 1) return Pattern{.step = step.kernel, .call = call, .layer = std::nullopt};
+  if (nested.size() == 1) return KernelPattern{.step = step.kernel, .call = call, .layer = {}};
   const Repetition& layer = nested[1]->most_frequent();
-  return Pattern{.step = step.kernel,
-                 .call = call,
-                 .layer = layer.kernel,
-                 .layers = LayersIn(step, layer),
-                 .layer_launches = static_cast<double>(layer.launches)};
+  return KernelPattern{.step = step.kernel,
+                       .call = call,
+                       .layer = layer.kernel,
+                       .layers = LayersIn(step, layer),
+                       .layer_launches = static_cast<double>(layer.launches)};
 }
 
-std::vector<uint32_t> StepFinder::KernelsOf(const std::vector<Launch>& launches) {
-  std::vector<uint32_t> kernels;
-  kernels.reserve(launches.size());
-  for (const Launch& launch : launches) kernels.push_back(launch.kernel);
-  return kernels;
+}  // namespace
+
+std::optional<StepFinder::Stream> StepFinder::BusiestStream(const std::vector<Launch>& launches) {
+  std::map<Stream, size_t> counts;
+  for (const Launch& launch : launches) ++counts[launch.stream];
+  if (counts.size() < 2) return std::nullopt;
+  return std::max_element(counts.begin(), counts.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->first;
+}
+
+std::optional<StepFinder::Pattern> StepFinder::FindPattern(const std::vector<Launch>& launches) {
+  std::vector<std::optional<Stream>> streams = {std::nullopt};
+  if (const auto busiest = BusiestStream(launches)) streams.push_back(busiest);
+  for (const std::optional<Stream>& stream : streams) {
+    std::vector<uint32_t> kernels;
+    for (const Launch& launch : launches) {
+      if (!stream.has_value() || launch.stream == *stream) kernels.push_back(launch.kernel);
+    }
+    for (const bool runs : {false, true}) {
+      const auto found = PatternOf(kernels, runs);
+      if (!found.has_value()) continue;
+      return Pattern{.step = found->step,
+                     .call = found->call,
+                     .layer = found->layer,
+                     .layers = found->layers,
+                     .layer_launches = found->layer_launches,
+                     .runs = runs,
+                     .stream = stream};
+    }
+  }
+  return std::nullopt;
 }
 
 void StepFinder::Follow(const Pattern& pattern, const Launch& launch, Starts* starts) {
+  if (pattern.stream.has_value() && launch.stream != *pattern.stream) return;
+  const bool goes_on = pattern.runs && launch.kernel == starts->last_kernel;
+  starts->last_kernel = launch.kernel;
+  if (goes_on) return;
   if (launch.kernel == pattern.step) starts->steps.Add(launch.start_ns);
   if (pattern.call == launch.kernel) starts->calls.Add(launch.start_ns);
   if (pattern.layer == launch.kernel) starts->layers.Add(launch.start_ns);
@@ -218,7 +258,11 @@ void StepFinder::Follow(const Pattern& pattern, const Launch& launch, Starts* st
 
 void StepFinder::Add(const Activity& activity) {
   if (activity.kernel == kNoKernel) return;
-  const Launch launch = {.start_ns = activity.start_ns, .kernel = activity.kernel};
+  const Launch launch = {
+      .start_ns = activity.start_ns,
+      .kernel = activity.kernel,
+      .stream = {
+          .stream = activity.stream, .context = activity.context, .source = activity.source}};
   if (settled_) {
     if (pattern_.has_value()) Follow(*pattern_, launch, &starts_);
     return;

@@ -7,10 +7,15 @@
 // repeats within the step: a network of equal layers launches the same for each. Streaming; memory
 // is bounded by kSearchLaunches and StepStarts::kMost.
 //
+// Where no kernel comes back so, launches of one kernel after the other are looked at as one: a
+// kernel may be launched for each of several sizes. Where none does then, only the launches of the
+// busiest stream are: several streams, or processes, may interleave theirs differently each time.
+//
 // Thread safety: none.
 #ifndef UTLZ_COLLECTOR_TIMELINE_STEP_FINDER_H_
 #define UTLZ_COLLECTOR_TIMELINE_STEP_FINDER_H_
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -43,9 +48,17 @@ class StepFinder {
   std::optional<Layers> FindLayers() const;
 
  private:
+  // A stream of a process.
+  struct Stream {
+    uint32_t stream;
+    uint32_t context;
+    uint16_t source;
+    auto operator<=>(const Stream&) const = default;
+  };
   struct Launch {
     uint64_t start_ns;
     uint32_t kernel;
+    Stream stream;
   };
 
   // The kernels that mark steps and layers.
@@ -55,14 +68,17 @@ class StepFinder {
     std::optional<uint32_t> layer;
     double layers = 0;
     double layer_launches = 0;
+    bool runs = false;             // only the first of launches of one kernel in a row counts
+    std::optional<Stream> stream;  // only launches of it count
   };
   struct Starts {
+    uint32_t last_kernel = kNoKernel;
     StepStarts steps;
     StepStarts calls;
     StepStarts layers;
   };
 
-  static std::vector<uint32_t> KernelsOf(const std::vector<Launch>& launches);
+  static std::optional<Stream> BusiestStream(const std::vector<Launch>& launches);
   static std::optional<Pattern> FindPattern(const std::vector<Launch>& launches);
   static void Follow(const Pattern& pattern, const Launch& launch, Starts* starts);
   // Of all launches so far.
