@@ -99,6 +99,7 @@ bool AgentIntake::TakeCopies(ProcessState* process, std::string_view payload) {
     if (!copy.of_graph) process->windows.CountOperations(process->windows.PlaceOf(copy.start_ns));
     process->newest_ns = std::max(process->newest_ns, copy.end_ns);
     process->worked_ns = std::max(process->worked_ns, copy.end_ns);
+    process->recorded_ns = std::max(process->recorded_ns, copy.end_ns);
   }
   return true;
 }

@@ -111,6 +111,7 @@ class SegmentIntake {
     placed_ns_ += duration_ns;
     process_->newest_ns = std::max(process_->newest_ns, launch.end_ns);
     process_->worked_ns = std::max(process_->worked_ns, launch.end_ns);
+    process_->recorded_ns = std::max(process_->recorded_ns, launch.end_ns);
     if (process_->first_ns == 0 || launch.start_ns < process_->first_ns) {
       process_->first_ns = launch.start_ns;
     }

@@ -179,10 +179,11 @@ std::set<uint32_t> ProcessState::DevicesUsed() const {
 
 std::optional<uint64_t> ProcessState::HandedOverUntilNs() const {
   if (end.has_value() && end->has_lost_at_most_ns()) {
-    return end->time_ns() - std::min<uint64_t>(end->time_ns(), end->lost_at_most_ns());
+    return std::max(recorded_ns,
+                    end->time_ns() - std::min<uint64_t>(end->time_ns(), end->lost_at_most_ns()));
   }
   if (end.has_value() || !status.has_flushed_until_ns()) return std::nullopt;
-  return status.flushed_until_ns();
+  return std::max<uint64_t>(recorded_ns, status.flushed_until_ns());
 }
 
 uint64_t ProcessTable::WatermarkNs(uint64_t slack_ns) const {

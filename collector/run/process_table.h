@@ -76,9 +76,10 @@ struct ProcessState {
   uint64_t copies_untimed = 0;
   uint64_t copies_implausible = 0;  // of these: their times cannot be true
   uint64_t wire_bytes = 0;
-  uint64_t newest_ns = 0;  // of the newest message: the process was there
-  uint64_t worked_ns = 0;  // when something of it last ended on a GPU, or was last given a number
-  uint64_t first_ns = 0;   // start of the earliest record
+  uint64_t newest_ns = 0;    // of the newest message: the process was there
+  uint64_t worked_ns = 0;    // when something of it last ended on a GPU, or was last given a number
+  uint64_t recorded_ns = 0;  // end of the latest record
+  uint64_t first_ns = 0;     // start of the earliest record
   TraceCoverage coverage;
   WindowTimes windows;
 
@@ -91,7 +92,8 @@ struct ProcessState {
   // DevicesHeld.
   std::set<uint32_t> DevicesUsed() const;
   // Records of what had ended by then were all handed over, where the process did not end by itself
-  // and that is known: it was killed, or what is known of it was cut off.
+  // and that is known: it was killed, or what is known of it was cut off. What it recorded after it
+  // last said so was handed over too.
   std::optional<uint64_t> HandedOverUntilNs() const;
   // When it ended, else `now_ns`.
   uint64_t LivedUntilNs(uint64_t now_ns) const {

@@ -58,6 +58,19 @@ TEST(LostTailTest, TimeWithoutRecordsIsUntracedAndNotIdle) {
   EXPECT_NEAR(summary.devices(0).gpu_busy_share(), 80.0 / 103, 0.02);
 }
 
+// The records of the last second had come when the profile was cut off, what it said of them had
+// not.
+TEST(LostTailTest, RecordsThatCameAfterTheLastFlushCountAsHandedOver) {
+  CountedRun run;
+  run.LoseRecordsFrom(kFirstLost);
+  SendFlush(&run.frames(), kHandedOverNs / 2, kHandedOverNs / 2);
+  run.SendWork();
+  const Summary summary = run.frames().CutOff();
+  ASSERT_EQ(summary.devices_size(), 1);
+  EXPECT_NEAR(static_cast<double>(summary.devices(0).steady_state_ns()), double{kHandedOverNs},
+              0.01 * kHandedOverNs);
+}
+
 TEST(LostTailTest, AProcessThatEndedByItselfLostNothing) {
   CountedRun run;
   run.LoseRecordsFrom(CountedRun::kRepetitions);
