@@ -60,7 +60,7 @@ FindingSummary Remaining(const std::vector<FindingSummary>& listed, double in_fi
                          const FindingFacts& facts) {
   const GapFacts& gaps = facts.gaps;
   const double whole_ns = gaps.launch.time_ns + gaps.readback.time_ns + gaps.upload.time_ns +
-                          gaps.other.time_ns + facts.turnaround_ns +
+                          gaps.other.time_ns + gaps.turnaround.time_ns +
                           facts.copies.pageable_exposed_ns + facts.copies.pinned_exposed_ns +
                           facts.communication.exposed_ns + facts.kernels.savings_ns;
   static constexpr Rule kRule = {

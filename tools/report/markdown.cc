@@ -164,7 +164,7 @@ std::string Alerts(const Summary& summary) {
 
 std::string Capture(const Summary& summary) {
   std::string text = "\nCapture: " + Sentence(DescribeCapture(summary)) + ".\n";
-  for (const std::string& warning : CaptureWarnings(summary.capture())) {
+  for (const std::string& warning : CaptureWarnings(summary)) {
     text += "\n> " + Sentence(warning) + "\n";
   }
   return text;

@@ -195,9 +195,33 @@ TEST_F(DiagnosisTest, FindingsBelowTheirThresholdsComeLastAndTheRestIsTold) {
   EXPECT_NEAR(sum_ns, 0.3 * kWindowNs, 1) << "all that lies between now and the rooflines";
 }
 
+// Tiny kernels: no gap is long, and a third of the time is gaps.
+TEST_F(DiagnosisTest, ShortGapsCountByWhatAGraphWouldNotHaveOfThem) {
+  const double gaps = 0.32 * kWindowNs / 1'800;
+  facts_.gaps.turnaround = {.gaps = gaps, .time_ns = gaps * 1'800};
+  EXPECT_FALSE(Says("launch_bound")) << "14.2 %";
+  EXPECT_TRUE(Of("launch_bound").below_threshold());
+  facts_.gaps.turnaround = {.gaps = gaps, .time_ns = gaps * 1'900};
+  EXPECT_TRUE(Says("launch_bound"));
+  EXPECT_NEAR(Of("launch_bound").gain_ns(), gaps * 900, 1);
+  facts_.gaps.turnaround = {.gaps = gaps, .time_ns = gaps * 1'000};
+  EXPECT_TRUE(SaysNothing()) << "no graph has less";
+}
+
+TEST_F(DiagnosisTest, WaitsForCopiesSayHowLongAndHowSeldomTheyCame) {
+  summary_.mutable_steps()->set_steps(90);
+  facts_.gaps.readback = {.gaps = 4, .time_ns = 0.06 * kWindowNs};
+  EXPECT_NE(Of("synchronization").evidence().find(": 4 times, "), std::string::npos);
+  EXPECT_NE(Of("synchronization").evidence().find(" on average, once in 23 steps"),
+            std::string::npos);
+  facts_.gaps.readback = {.gaps = 90, .time_ns = 0.06 * kWindowNs};
+  EXPECT_EQ(Of("synchronization").evidence().find("once in"), std::string::npos);
+}
+
 TEST_F(DiagnosisTest, TheRestSaysWhatItIsOf) {
   facts_.gaps.readback.time_ns = 0.06 * kWindowNs;
-  facts_.turnaround_ns = 0.02 * kWindowNs;
+  facts_.gaps.turnaround.time_ns = 0.02 * kWindowNs;
+  facts_.gaps.turnaround.gaps = 0.02 * kWindowNs / 1'000;
   EXPECT_EQ(Of("remaining").title(), "The rest is spread over short gaps") << "nothing was counted";
   facts_.kernels.savings_ns = 0.1 * kWindowNs;
   EXPECT_EQ(Of("remaining").title(),
