@@ -122,6 +122,14 @@ TEST_F(DiagnosisTest, WhatTracingIsSupposedToCostMakesTheGainUncertain) {
   EXPECT_FALSE(Of("launch_bound").has_gain_ns()) << "nothing is to be gained";
 }
 
+TEST_F(DiagnosisTest, WhatTracingIsSupposedToHaveAddedIsNoRestOfTheProgram) {
+  facts_.gaps.other.time_ns = facts_.gaps.inside_ns = 0.3 * kWindowNs;
+  facts_.traced_graphs_ns = 0.05 * kWindowNs;
+  const std::vector<FindingSummary> findings = Diagnose(facts_);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_NEAR(findings[0].gain_ns(), 0.25 * kWindowNs, 1);
+}
+
 TEST_F(DiagnosisTest, GapsAreTheirNumberAndMeanLength) {
   facts_.gaps.launch = {.gaps = 2'000, .time_ns = 0.2 * kWindowNs};
   const std::string evidence = Of("launch_bound").evidence();

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/diagnosis/causes.h"
 #include "bench/diagnosis/everyday_drafts.h"
 #include "bench/diagnosis/run_writer.h"
 #include "collector/profile/profile_reader.h"
@@ -30,12 +31,16 @@ struct Reported {
 
 class EverydayLoadsTest : public testing::Test {
  protected:
-  Reported Report(const std::string& name) {
+  // Of the healthy load, with a cause of `causes.h` at its threshold where one is named.
+  Reported Report(const std::string& name, const std::string& cause_name = {}) {
     absl::StatusOr<RecordedLoad> load = ReadRecordedLoad(UTLZ_RECORDING);
     EXPECT_TRUE(load.ok()) << load.status();
     std::vector<RecordedLoad> loads = {*std::move(load)};
     std::optional<Draft> draft = HealthyDraft(name, Sorted(loads));
     EXPECT_TRUE(draft.has_value()) << name;
+    for (const Cause& cause : Causes()) {
+      if (cause.name == cause_name) cause.plant(1.01 * cause.threshold, &*draft);
+    }
     const auto steps = static_cast<double>(draft->ranks.front().size());
     const double known_ns = draft->usual_step_ns;
     const PlannedRun run = Planned(*std::move(draft), kSeed);
@@ -120,6 +125,17 @@ TEST_F(EverydayLoadsTest, IdleTimeBetweenBurstsIsNoFaultOfARequest) {
   EXPECT_GT(summary.devices(0).power_watts(), 400);
   EXPECT_NEAR(summary.efficiency().joules_per_step(),
               summary.devices(0).power_watts() * summary.steps().time_mean_ns() * 1e-9, 0.01);
+}
+
+// The budget is spent in the first half second: the steps that follow are not traced.
+TEST_F(EverydayLoadsTest, TinyKernelsAreLaunchBoundByTheirShortGaps) {
+  const Reported reported = Report("training", "tiny_kernels");
+  const Summary& summary = reported.summary;
+  EXPECT_EQ(summary.steady_state().scope(), "steps");
+  EXPECT_NEAR(summary.steps().time_mean_ns(), reported.step_ns, 0.03 * reported.step_ns);
+  ASSERT_GE(summary.findings_size(), 1);
+  EXPECT_EQ(summary.findings(0).rule(), "launch_bound");
+  EXPECT_FALSE(summary.findings(0).below_threshold());
 }
 
 TEST_F(EverydayLoadsTest, CountersThatNobodyCanDivideAreNotWantingATime) {
