@@ -123,7 +123,7 @@ constexpr Rule kRules[] = {
      "vllm serve MODEL --quantization fp8", false, true},
     {"latency_bound_kernels", 0.20, ObserveLatency,
      "Kernels use less than a quarter of either roof (latency-bound)",
-     "Too little work a launch: fuse or batch",
+     "Kernels far below both roofs: fuse or batch",
      "larger batches, fused or batched operators, several streams; or a smaller GPU",
      "model = torch.compile(model)  # JAX: step = jax.jit(step)"},
     {"single_precision", 0.10, ObserveSinglePrecision,
