@@ -9,6 +9,27 @@ inline constexpr double kFewSamples = 0.02;
 // Of kernel time: if so much has no counters, those of the rest say little of the whole.
 inline constexpr double kMostlyUncounted = 0.5;
 
+// Where kernels of several processes ran at once for longer than this share, bytes and FLOPs of
+// these processes' kernels are withheld; where for less, the samples of that time are left out, and
+// what launches are taken to have done in it is off by this share at most.
+inline constexpr double kMostOverlap = 0.01;
+
+// Of `device`, a DeviceSummary: bytes and FLOPs of kernels are not known, since nobody can tell
+// whose they are. More samples would not help.
+template <typename Message>
+bool IsWorkOfSeveral(const Message& device) {
+  return device.has_overlap_share() && device.overlap_share() > kMostOverlap;
+}
+
+// Of `summary`, a Summary: some device's work is.
+template <typename Message>
+bool HoldsWorkOfSeveral(const Message& summary) {
+  for (const auto& device : summary.devices()) {
+    if (IsWorkOfSeveral(device)) return true;
+  }
+  return false;
+}
+
 // Of `message`, a CaptureSummary.
 template <typename Message>
 bool AreHardlySampled(const Message& message) {

@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "bench/diagnosis/everyday_drafts.h"
+
 namespace utlz {
 namespace {
 
@@ -48,8 +50,16 @@ size_t KernelsIn(const Step& step) {
       step.begin(), step.end(), [](const Item& item) { return item.kind == Item::Kind::kKernel; }));
 }
 
+// Idle time between requests does not count: it has no launches.
+double WorkingNs(const Draft& draft, const Step& step) {
+  double idle_ns = 0;
+  for (const Item& item : step) idle_ns += item.kind == Item::Kind::kGap ? item.time_ns : 0;
+  return StepNs(draft, step) - idle_ns;
+}
+
 void PlantLaunchGaps(double share, Draft* draft) {
-  EachStep(share, draft, [](double lost_ns, Step* step) {
+  EachStep(share, draft, [share, draft](double, Step* step) {
+    const double lost_ns = LostNs(share, WorkingNs(*draft, *step));
     const double gap_ns = lost_ns / static_cast<double>(KernelsIn(*step));
     Step slower;
     for (const Item& item : *step) {
@@ -58,6 +68,7 @@ void PlantLaunchGaps(double share, Draft* draft) {
     }
     *step = std::move(slower);
   });
+  if (draft->usual_step_ns > 0) draft->usual_step_ns += LostNs(share, draft->usual_step_ns);
 }
 
 void PlantLateInput(double share, Draft* draft) {
@@ -350,7 +361,7 @@ void PlantPadding(double share, Draft* draft) {
   for (const DevicePeaks::Pipe& pipe : draft->run.peaks.pipe()) {
     if (pipe.data_type() != "bf16") continue;
     draft->run.workload_spec.set_flops_per_step(needed_ns * 1e-9 * pipe.flops_per_cycle() *
-                                             draft->run.peaks.sm_clock_maximum_hz());
+                                                draft->run.peaks.sm_clock_maximum_hz());
   }
 }
 
@@ -421,6 +432,51 @@ void PlantSlowLoop(double share, Draft* draft) {
   EachStep(share, draft, [](double lost_ns, Step* step) { step->front().time_ns += lost_ns; });
 }
 
+// Each twentieth step waits for its data, all others find it there.
+void PlantRareStalls(double share, Draft* draft) {
+  if (share <= 0) return;
+  constexpr size_t kEvery = 20;
+  for (std::vector<Step>& steps : draft->ranks) {
+    const double lost_ns = kEvery * LostNs(share, StepNs(*draft, steps.front()));
+    for (size_t i = kEvery; i < steps.size(); i += kEvery) {
+      constexpr double kBatchNs = 5'000;
+      const Step late = {Gap(lost_ns),
+                         Copy(COPY_HOST_TO_DEVICE, kBatchNs, kBatchNs * kPinnedBytesPerNs)};
+      steps[i].insert(steps[i].begin(), late.begin(), late.end());
+    }
+  }
+}
+
+// A checkpoint each fortieth step: weights go to the host, which then writes them.
+void PlantCheckpoints(double share, Draft* draft) {
+  if (share <= 0) return;
+  constexpr size_t kEvery = 40;
+  for (std::vector<Step>& steps : draft->ranks) {
+    const double lost_ns = kEvery * LostNs(share, StepNs(*draft, steps.front()));
+    for (size_t i = kEvery - 1; i < steps.size(); i += kEvery) {
+      const double copy_ns = 0.3 * lost_ns;
+      steps[i].push_back(Copy(COPY_DEVICE_TO_HOST, copy_ns, copy_ns * kPageableBytesPerNs, true));
+      steps[i].push_back(Gap(0.7 * lost_ns));
+    }
+  }
+}
+
+// Nothing but launches of 4 µs, each with its gap.
+void PlantTinyKernels(double share, Draft* draft) {
+  if (share <= 0) return;
+  constexpr double kTinyNs = 4'000;
+  for (std::vector<Step>& steps : draft->ranks) {
+    for (Step& step : steps) {
+      for (Item& item : step) {
+        item.work_share = kTinyNs / item.time_ns;
+        item.time_ns = kTinyNs;
+      }
+    }
+    steps.resize(1000, steps.front());
+  }
+  PlantLaunchGaps(share, draft);
+}
+
 constexpr const char* kOfTime = "of the steps' time";
 constexpr const char* kRule = "docs/findings.md";
 constexpr const char* kNew = "no rule yet: 15 % of the time";
@@ -428,9 +484,13 @@ constexpr const char* kNew = "no rule yet: 15 % of the time";
 }  // namespace
 
 const std::vector<const char*>& HealthyLoads() {
-  static const auto* const kLoads =
-      new std::vector<const char*>{"training",  "streaming",  "decode",     "convolutions", "short",
-                                   "two_ranks", "new_shapes", "generation", "loop",   "mixed"};
+  static const auto* const kLoads = [] {
+    auto* loads = new std::vector<const char*>{
+        "training",   "streaming",  "decode",     "convolutions", "short", "two_ranks",
+        "four_ranks", "new_shapes", "generation", "loop",         "mixed"};
+    loads->insert(loads->end(), EverydayLoads().begin(), EverydayLoads().end());
+    return loads;
+  }();
   return *kLoads;
 }
 
@@ -459,6 +519,14 @@ const std::vector<Cause>& Causes() {
       {"gaps_between_steps", "training", 0.10, kOfTime, "host_work's", PlantGapsBetweenSteps},
       {"host_work", "training", 0.10, kOfTime, kRule, PlantGapsInside},
       {"generation_launch_bound", "generation", 0.15, kOfTime, kRule, PlantLaunchGaps},
+      {"rare_stalls", "training", 0.05, kOfTime, "input_pipeline's", PlantRareStalls},
+      {"checkpoints", "training", 0.05, kOfTime, "exposed_copies'", PlantCheckpoints},
+      {"tiny_kernels", "training", 0.15, kOfTime, "launch_bound's", PlantTinyKernels},
+      {"lagging_of_four", "four_ranks", 0.05, kOfTime, "lagging_rank's", PlantStraggler},
+      {"bursts_launch_bound", "bursts", 0.15, kOfTime, "launch_bound's", PlantLaunchGaps},
+      {"two_networks_host_work", "two_networks", 0.10, kOfTime, "host_work's", PlantGapsInside},
+      {"lengths_input", "lengths", 0.05, kOfTime, "input_pipeline's", PlantLateInput},
+      {"accumulation_input", "accumulation", 0.05, kOfTime, "input_pipeline's", PlantLateInput},
       {"slow_loop", "loop", 0.15, kOfTime, "one_slow_kernel's", PlantSlowLoop},
   };
   return *kCauses;

@@ -6,6 +6,8 @@
 #include <initializer_list>
 #include <utility>
 
+#include "bench/diagnosis/everyday_drafts.h"
+
 namespace utlz {
 namespace {
 
@@ -135,7 +137,7 @@ RecordedKernel AllReduce(const PlannedRun& run) {
 }
 
 // Gradients are summed up beside the backward pass.
-Draft TwoRanks(const RecordedLoad& load) {
+Draft Ranks(const RecordedLoad& load, size_t ranks) {
   constexpr std::array<double, 3> kPlaces = {0.45, 0.6, 0.75};
   constexpr double kCollectiveNs = 300'000;
   Draft draft = Training(load, 120);
@@ -146,8 +148,8 @@ Draft TwoRanks(const RecordedLoad& load) {
     step.insert(step.begin() + at,
                 {.kind = Item::Kind::kBeside, .kernel = kernel, .time_ns = kCollectiveNs});
   }
-  draft.run.ranks.resize(2);
-  draft.ranks.assign(2, std::vector<Step>(120, step));
+  draft.run.ranks.resize(ranks);
+  draft.ranks.assign(ranks, std::vector<Step>(120, step));
   return draft;
 }
 
@@ -282,6 +284,11 @@ Draft Generation(const RecordedLoad& load) {
   return draft;
 }
 
+bool TakesItsStreamsTime(const Item& item) {
+  return item.kind == Item::Kind::kKernel || item.kind == Item::Kind::kGap ||
+         item.kind == Item::Kind::kCopy;
+}
+
 // One process's stream of time.
 class Timeline {
  public:
@@ -293,6 +300,7 @@ class Timeline {
   std::vector<size_t>& besides() { return besides_; }
   PlannedRank& rank() { return *rank_; }
   void Launch(uint32_t kernel, double time_ns, uint32_t stream, uint32_t graph, double work_share);
+  void Copy(const Item& item, uint32_t stream);
 
   double now_ns = kStartUpNs;
 
@@ -318,6 +326,15 @@ void Timeline::Launch(uint32_t kernel, double time_ns, uint32_t stream, uint32_t
                              .work_share = work_share});
 }
 
+void Timeline::Copy(const Item& item, uint32_t stream) {
+  rank_->copies.push_back({.start_ns = static_cast<uint64_t>(now_ns),
+                           .duration_ns = static_cast<uint64_t>(item.time_ns),
+                           .bytes = item.bytes,
+                           .kind = item.copy,
+                           .pageable = item.pageable,
+                           .stream = stream});
+}
+
 void Timeline::Play(const Step& step, uint32_t graph) {
   for (const Item& item : step) {
     switch (item.kind) {
@@ -328,12 +345,14 @@ void Timeline::Play(const Step& step, uint32_t graph) {
         besides_.push_back(rank_->launches.size());
         Launch(item.kernel, item.time_ns, kOtherStream, 0, 1);
         break;
+      case Item::Kind::kOverlapped:
+        Launch(item.kernel, Noisy(item.time_ns), kOtherStream, 0, item.work_share);
+        break;
+      case Item::Kind::kCopyOverlapped:
+        Copy(item, kOtherStream);
+        break;
       case Item::Kind::kCopy:
-        rank_->copies.push_back({.start_ns = static_cast<uint64_t>(now_ns),
-                                 .duration_ns = static_cast<uint64_t>(item.time_ns),
-                                 .bytes = item.bytes,
-                                 .kind = item.copy,
-                                 .pageable = item.pageable});
+        Copy(item, kStream);
         now_ns += item.time_ns;
         break;
       case Item::Kind::kKernel: {
@@ -395,7 +414,8 @@ std::optional<Draft> DraftOf(std::string_view name, const Recordings& recordings
   if (name == "training") return Training(load, 180);
   if (name == "short") return Training(load, 12);
   if (name == "mixed") return Mixed(load, 80);
-  if (name == "two_ranks") return TwoRanks(load);
+  if (name == "two_ranks") return Ranks(load, 2);
+  if (name == "four_ranks") return Ranks(load, 4);
   if (name == "new_shapes") return NewShapes(load);
   if (name == "streaming") return Streaming(load, {10, 12, 20, 24}, 3000);
   if (name == "loop") return Streaming(load, {40}, 6000);
@@ -448,6 +468,7 @@ Recordings Sorted(const std::vector<RecordedLoad>& loads) {
 
 std::optional<Draft> HealthyDraft(std::string_view name, const Recordings& recordings) {
   std::optional<Draft> draft = DraftOf(name, recordings);
+  if (!draft.has_value()) draft = EverydayDraft(name, recordings);
   if (draft.has_value()) draft->recordings = recordings;
   return draft;
 }
@@ -455,7 +476,7 @@ std::optional<Draft> HealthyDraft(std::string_view name, const Recordings& recor
 double StepNs(const Draft& draft, const Step& step) {
   double time_ns = draft.barrier_ns;
   for (const Item& item : step) {
-    if (item.kind == Item::Kind::kBeside) continue;
+    if (!TakesItsStreamsTime(item)) continue;
     time_ns += item.time_ns + (item.kind == Item::Kind::kKernel ? draft.turnaround_ns : 0);
   }
   return time_ns;
@@ -468,7 +489,7 @@ PlannedRun Planned(Draft draft, uint32_t seed) {
   for (size_t step = 0; step < draft.ranks.front().size(); ++step) {
     const uint32_t graph = draft.run.graphs ? static_cast<uint32_t>(step + 1) : 0;
     for (size_t i = 0; i < ranks.size(); ++i) ranks[i].Play(draft.ranks[i][step], graph);
-    if (ranks.size() < 2) continue;
+    if (ranks.size() < 2 || draft.run.one_gpu) continue;
     EndTogether(&ranks);
     if (draft.barrier_ns > 0) MeetAtBarrier(collective, draft.barrier_ns, &ranks);
   }

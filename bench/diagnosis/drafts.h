@@ -26,9 +26,11 @@ inline constexpr uint64_t kStartUpNs = 1'000'000'000;
 
 // One thing that a stream does, or does not do.
 struct Item {
-  enum class Kind { kKernel, kBeside, kGap, kCopy };
+  // kBeside: a collective on another stream, hidden behind kernels. kOverlapped, kCopyOverlapped:
+  // on another stream, while this one goes on.
+  enum class Kind { kKernel, kBeside, kOverlapped, kGap, kCopy, kCopyOverlapped };
   Kind kind = Kind::kKernel;
-  uint32_t kernel = 0;  // kKernel, kBeside: a collective on another stream, hidden behind kernels
+  uint32_t kernel = 0;
   double time_ns = 0;
   double work_share = 1;  // of the kernel's work
   CopyKind copy = COPY_UNKNOWN;
@@ -50,6 +52,7 @@ struct Draft {
   double barrier_ns = 0;        // of a collective at the end of each step; 0: there is none
   double turnaround_ns = 1000;  // from a kernel's end to the next one's start
   size_t steps_per_call = 1;    // tokens of a call of a decoder
+  double usual_step_ns = 0;     // of most steps, where a few hold something else as well; 0: of all
   Recordings recordings;
 
   const Step& FirstStep() const { return ranks.front().front(); }

@@ -29,6 +29,13 @@ struct Load {
   double strength = 0;
 };
 
+// What is known of a load's steps.
+struct Steps {
+  size_t steps = 0;
+  size_t per_call = 1;
+  double usual_ns = 0;  // of most of them; 0: of all
+};
+
 std::vector<Load> AllLoads() {
   std::vector<Load> loads;
   for (const char* base : HealthyLoads()) {
@@ -48,8 +55,8 @@ double MeanStepNs(const PlannedRun& run, size_t steps) {
   return static_cast<double>(run.end_ns - kStartUpNs) / static_cast<double>(steps);
 }
 
-void Describe(const Load& load, const PlannedRun& run, size_t steps, size_t steps_per_call,
-              bool first, std::FILE* file) {
+void Describe(const Load& load, const PlannedRun& run, const Steps& known, bool first,
+              std::FILE* file) {
   std::fprintf(file, "%s\n {\"load\": \"%s\", \"file\": \"%s.utlz\", \"base\": \"%s\"",
                first ? "" : ",", load.name.c_str(), load.name.c_str(), load.base.c_str());
   if (load.cause != nullptr) {
@@ -59,12 +66,13 @@ void Describe(const Load& load, const PlannedRun& run, size_t steps, size_t step
                  load.cause->name, load.strength, load.cause->threshold, load.cause->of,
                  load.cause->from);
   }
-  const double step_ns = MeanStepNs(run, steps);
+  const double step_ns = known.usual_ns > 0 ? known.usual_ns : MeanStepNs(run, known.steps);
+  if (known.usual_ns > 0) std::fprintf(file, ", \"usual_step_ns\": %.0f", known.usual_ns);
   std::fprintf(file, ", \"ranks\": %zu, \"levels\": [{\"steps\": %zu, \"step_ns\": %.0f}",
-               run.ranks.size(), steps, step_ns);
-  if (steps_per_call > 1) {
-    std::fprintf(file, ", {\"steps\": %zu, \"step_ns\": %.0f}", steps / steps_per_call,
-                 step_ns * static_cast<double>(steps_per_call));
+               run.ranks.size(), known.steps, step_ns);
+  if (known.per_call > 1) {
+    std::fprintf(file, ", {\"steps\": %zu, \"step_ns\": %.0f}", known.steps / known.per_call,
+                 step_ns * static_cast<double>(known.per_call));
   }
   std::fprintf(file, "]}");
 }
@@ -80,8 +88,7 @@ bool Make(const Load& load, const Recordings& recordings, const std::filesystem:
   }
   if (load.cause != nullptr)
     load.cause->plant(kMargin * load.strength * load.cause->threshold, &*draft);
-  const size_t steps = draft->ranks.front().size();
-  const size_t steps_per_call = draft->steps_per_call;
+  const Steps known = {draft->ranks.front().size(), draft->steps_per_call, draft->usual_step_ns};
   const PlannedRun run = Planned(std::move(*draft), kSeed);
   const absl::Status status = WritePlannedRun(run, folder / (load.name + ".utlz"));
   if (!status.ok()) {
@@ -89,7 +96,7 @@ bool Make(const Load& load, const Recordings& recordings, const std::filesystem:
     *failed = true;
     return false;
   }
-  Describe(load, run, steps, steps_per_call, first, manifest);
+  Describe(load, run, known, first, manifest);
   return true;
 }
 

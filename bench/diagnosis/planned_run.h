@@ -26,9 +26,10 @@ struct PlannedCopy {
   uint64_t bytes = 0;
   CopyKind kind = COPY_UNKNOWN;
   bool pageable = false;
+  uint32_t stream = 7;
 };
 
-// One process on a GPU of its own.
+// One process, on a GPU of its own unless all share the first one's.
 struct PlannedRank {
   std::vector<PlannedLaunch> launches;  // by start
   std::vector<PlannedCopy> copies;      // by start
@@ -44,6 +45,7 @@ struct PlannedRun {
   std::vector<RecordedKernel> kernels;
   bool graphs = false;         // kernels are nodes of graphs
   WorkloadSpec workload_spec;  // as given on the command line
+  bool one_gpu = false;        // all processes, which are no ranks then, use the same one
   std::vector<PlannedRank> ranks;
   uint64_t end_ns = 0;  // of the last launch or copy
 };

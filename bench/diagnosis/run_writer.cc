@@ -57,7 +57,8 @@ class RankWriter {
         windows_(options.everything ? WholeRun(run.end_ns)
                                     : WindowsOf(run.ranks[index], run.end_ns)) {
     uuid_.resize(16, 'G');
-    uuid_[15] = static_cast<char>(index);
+    uuid_[15] = static_cast<char>(run.one_gpu ? 0 : index);
+    counts_ = index == 0 || !run.one_gpu;
     SpreadAllWork();
   }
 
@@ -66,6 +67,7 @@ class RankWriter {
   void End();
 
  private:
+  void AnnounceDevice();
   template <typename Message>
   void Write(FrameType type, const Message& message, bool of_process = true) {
     // Write errors are kept and come back from Finish().
@@ -75,6 +77,7 @@ class RankWriter {
   void AnnounceProcess();
   void AnnounceVariants();
   void AnnounceCounters();
+  void SpreadWorkOf(const PlannedRank& rank);
   void SpreadAllWork();
   void OpenAndClose(uint64_t until_ns);
   void WriteTraceWindow(const RecordingWindow& window, bool closed);
@@ -95,6 +98,7 @@ class RankWriter {
   std::string uuid_;
   const double clock_hz_;
   const RecordingWindows windows_;
+  bool counts_ = true;            // writes what is said of the GPU
   std::vector<SpreadWork> work_;  // by start
   uint64_t longest_ns_ = 0;       // of work_
   uint64_t written_ns_ = 0;
@@ -103,13 +107,21 @@ class RankWriter {
   double energy_joules_ = 0;
 };
 
-void RankWriter::SpreadAllWork() {
-  for (const PlannedLaunch& launch : rank_.launches) {
+void RankWriter::SpreadWorkOf(const PlannedRank& rank) {
+  for (const PlannedLaunch& launch : rank.launches) {
     const LaunchWork work = run_.kernels[launch.kernel].work.Scaled(launch.work_share);
     work_.push_back({launch.start_ns, launch.start_ns + launch.duration_ns, ValuesOf(work)});
   }
-  for (const PlannedCopy& copy : rank_.copies) {
+  for (const PlannedCopy& copy : rank.copies) {
     work_.push_back({copy.start_ns, copy.start_ns + copy.duration_ns, ValuesOf(WorkOf(copy))});
+  }
+}
+
+void RankWriter::SpreadAllWork() {
+  if (run_.one_gpu) {
+    for (const PlannedRank& rank : run_.ranks) SpreadWorkOf(rank);
+  } else {
+    SpreadWorkOf(rank_);
   }
   std::stable_sort(work_.begin(), work_.end(), [](const SpreadWork& left, const SpreadWork& right) {
     return left.start_ns < right.start_ns;
@@ -119,7 +131,7 @@ void RankWriter::SpreadAllWork() {
   }
 }
 
-void RankWriter::Announce() {
+void RankWriter::AnnounceDevice() {
   DevicePeaks peaks = run_.peaks;
   peaks.set_device_uuid(uuid_);
   peaks.set_sm_clock_hz(0);
@@ -129,9 +141,13 @@ void RankWriter::Announce() {
   status.set_time_ns(kRunStartNs);
   status.set_counter_source(SOURCE_SAMPLED);
   Write(FRAME_SAMPLER_STATUS, status, false);
+}
+
+void RankWriter::Announce() {
+  if (counts_) AnnounceDevice();
   AnnounceProcess();
   AnnounceVariants();
-  AnnounceCounters();
+  if (counts_) AnnounceCounters();
 }
 
 void RankWriter::AnnounceProcess() {
@@ -143,7 +159,7 @@ void RankWriter::AnnounceProcess() {
   process.set_host("generated");
   process.set_cupti_version(130001);
   process.set_driver_version(13000);
-  if (run_.ranks.size() > 1) {
+  if (run_.ranks.size() > 1 && !run_.one_gpu) {
     process.set_rank(source_ - 1);
     process.set_local_rank(source_ - 1);
     process.set_world_size(static_cast<uint32_t>(run_.ranks.size()));
@@ -276,7 +292,7 @@ void RankWriter::WriteCopies(uint64_t until_ns) {
     batch.add_start_delta_ns(static_cast<int64_t>(copy.start_ns - last_ns));
     batch.add_duration_ns(copy.duration_ns);
     batch.add_bytes(copy.bytes);
-    batch.add_stream(7);
+    batch.add_stream(copy.stream);
     batch.add_context(1);
     batch.add_flags(copy.pageable ? COPY_HOST_PAGEABLE : COPY_ASYNC);
     batch.add_graph_node(0);
@@ -382,8 +398,10 @@ void RankWriter::WriteUntil(uint64_t time_ns) {
   OpenAndClose(time_ns);
   WriteLaunches(time_ns);
   WriteCopies(time_ns);
-  WriteSamples(time_ns);
-  WriteTotals(time_ns);
+  if (counts_) {
+    WriteSamples(time_ns);
+    WriteTotals(time_ns);
+  }
   WriteStatus(time_ns);
   written_ns_ = time_ns;
 }

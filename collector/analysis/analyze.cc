@@ -82,8 +82,9 @@ void AddRows(const RunState& state, uint32_t index, const Attribution& attributi
     const auto sum = static_cast<double>(kernel.durations.sum_ns());
     const double time_share = sum > 0 ? static_cast<double>(row.durations.sum_ns()) / sum : share;
     row.launches = whole.launches * share;
-    row.time_ns = whole.time_ns * time_share;
-    row.gap_error_ns = std::sqrt(whole.gap_variance) * time_share;
+    row.own_share = state.devices[kernel.device].shared_time.OwnShare(index);
+    row.time_ns = whole.time_ns * time_share * row.own_share;
+    row.gap_error_ns = std::sqrt(whole.gap_variance) * time_share * row.own_share;
     row.scaled = whole.scaled;
     row.roofline.communication = kernel.communication;
     rows->push_back(std::move(row));

@@ -10,7 +10,7 @@ double ScaleOf(const std::vector<const KernelRow*>& rows) {
   double traced_ns = 0;
   for (const KernelRow* row : rows) {
     run_ns += row->time_ns;
-    traced_ns += static_cast<double>(row->durations.sum_ns());
+    traced_ns += row->own_share * static_cast<double>(row->durations.sum_ns());
   }
   return traced_ns > 0 ? std::max(1.0, run_ns / traced_ns) : 1;
 }

@@ -51,6 +51,13 @@ void SubtractStalls(const DeviceState& device, const StepsSpan& steps, DevicePar
   }
 }
 
+// Of what came after the steps, less than one of them was traced: a step was under way when tracing
+// ended, and nothing speaks for anything else.
+bool WentOn(const StretchContent& after, const StepsSpan& steps) {
+  const double all_ns = std::accumulate(after.time_ns.begin(), after.time_ns.end(), 0.0);
+  return all_ns - after.UntracedNs() < steps.usual_step_ns;
+}
+
 // As if what was not traced went on like what was.
 double ProbableKernelNs(const ActivityTotals& ledger, uint64_t start_ns, uint64_t end_ns) {
   const StretchContent content = ledger.Between(start_ns, end_ns);
@@ -107,8 +114,9 @@ SteadyPart FindSteadyPart(const RunState& state, const std::optional<StepsSpan>&
   const ActivityTotals& ledger = state.devices[steps->device].ledger;
   const double inside_ns = ProbableKernelNs(ledger, steps->start_ns, steps->end_ns);
   // Where records have ended for good, what came after the last step was more of them.
-  const double after_ns = HaveRecordsEnded(state)
-                              ? ledger.Between(steps->end_ns, UINT64_MAX).KernelNs()
+  const StretchContent after = ledger.Between(steps->end_ns, UINT64_MAX);
+  const double after_ns = HaveRecordsEnded(state) || WentOn(after, *steps)
+                              ? after.KernelNs()
                               : ProbableKernelNs(ledger, steps->end_ns, UINT64_MAX);
   const double outside_ns = ProbableKernelNs(ledger, 0, steps->start_ns) + after_ns;
   if (inside_ns > 0 && inside_ns >= kMostKernelTime * (inside_ns + outside_ns)) part.steps = steps;

@@ -23,8 +23,9 @@ struct GapPlace {
   std::string after;
 };
 
-// Idle time. The last three divide `other` among them.
+// Idle time. The three sums that are no totals divide `other` among them.
 struct GapFacts {
+  GapTotal turnaround;  // too short for the host to be known to cause them
   GapTotal launch, readback, upload, other;
   double between_steps_ns = 0;
   double first_calls_ns = 0;
@@ -90,7 +91,6 @@ struct FindingFacts {
   double traced_launch_ns = 0;  // what tracing is supposed to add to the host's time for a launch
   double traced_graphs_ns = 0;  // and to have added to launches of graphs, in the steady part
   double throttled_ns = 0;      // lost to clocks held down by heat
-  double turnaround_ns = 0;     // gaps too short for a finding
   double busy_share = 0;
   double sm_active_share = 0;  // 0 = not known
   bool counters = false;

@@ -177,6 +177,7 @@ GapFacts GatherGaps(const RunState& state, const Analysis& analysis, double step
   for (uint32_t i = 0; i < state.devices.size(); ++i) {
     if (!state.devices[i].used) continue;
     const StretchContent& content = analysis.devices[i].part.content;
+    AddGaps(content, TimeCategory::kTurnaroundGap, &facts.turnaround);
     AddGaps(content, TimeCategory::kLaunchGap, &facts.launch);
     AddGaps(content, TimeCategory::kReadbackGap, &facts.readback);
     AddGaps(content, TimeCategory::kUploadGap, &facts.upload);

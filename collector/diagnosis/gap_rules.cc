@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "collector/diagnosis/rules.h"
 #include "collector/text/number_text.h"
@@ -41,6 +42,20 @@ std::string PlaceText(const GapPlace& place, bool with_before) {
          place.after;
 }
 
+// Gaps that come less often than once in so many steps are of something that few of them do.
+constexpr double kStepsOfRare = 4;
+
+// ": 8 times, 33.5 ms on average, once in 22 steps"
+std::string HowOften(const GapTotal& gaps, const FindingFacts& facts) {
+  if (gaps.gaps <= 0) return {};
+  std::string text = ": " + CountText(gaps.gaps) + (gaps.gaps == 1 ? " time, " : " times, ") +
+                     TimeText(gaps.time_ns / gaps.gaps) + (gaps.gaps == 1 ? "" : " on average");
+  const double steps_each = static_cast<double>(facts.summary->steps().steps()) / gaps.gaps;
+  if (steps_each >= kStepsOfRare)
+    text += ", once in " + CountText(std::round(steps_each)) + " steps";
+  return text;
+}
+
 }  // namespace
 
 double UnexplainedIdleNs(const FindingFacts& facts) {
@@ -48,10 +63,18 @@ double UnexplainedIdleNs(const FindingFacts& facts) {
 }
 
 Observation ObserveLaunchGaps(const FindingFacts& facts) {
-  const GapTotal& gaps = facts.gaps.launch;
+  GapTotal gaps = facts.gaps.launch;
+  double lost_ns = gaps.time_ns;
+  // Short gaps between kernels as short: what a graph's nodes would not have of them.
+  const GapTotal& turnaround = facts.gaps.turnaround;
+  const double longer_ns = turnaround.time_ns - turnaround.gaps * kGraphGapNs;
+  if (longer_ns > 0) {
+    gaps = {.gaps = gaps.gaps + turnaround.gaps, .time_ns = gaps.time_ns + turnaround.time_ns};
+    lost_ns += longer_ns;
+  }
   const double mean_ns = gaps.gaps > 0 ? gaps.time_ns / gaps.gaps : 0;
   // What tracing is supposed to have added was not measured: it makes the gain less certain.
-  return {.lost_ns = gaps.time_ns,
+  return {.lost_ns = lost_ns,
           .gain_ns = std::max(0.0, gaps.time_ns - gaps.gaps * kGraphGapNs),
           .evidence = CountText(gaps.gaps) + " gaps of " + TimeText(mean_ns) +
                       " on average between kernels, " + ShareOfTime(gaps.time_ns, facts),
@@ -62,8 +85,8 @@ Observation ObserveReadbacks(const FindingFacts& facts) {
   const GapTotal& gaps = facts.gaps.readback;
   return {.lost_ns = gaps.time_ns,
           .gain_ns = gaps.time_ns,
-          .evidence = "after " + CountText(gaps.gaps) + " copies to the host the GPU stood idle, " +
-                      ShareOfTime(gaps.time_ns, facts)};
+          .evidence = "after copies to the host the GPU stood idle " +
+                      ShareOfTime(gaps.time_ns, facts) + HowOften(gaps, facts)};
 }
 
 Observation ObserveLateInput(const FindingFacts& facts) {
@@ -72,8 +95,7 @@ Observation ObserveLateInput(const FindingFacts& facts) {
   return {.lost_ns = gaps.time_ns,
           .gain_ns = gaps.time_ns,
           .evidence = "the GPU stood idle " + ShareOfTime(gaps.time_ns, facts) +
-                      " until a copy to the device ended the wait (" + CountText(gaps.gaps) +
-                      " times)"};
+                      " until a copy to the device ended the wait" + HowOften(gaps, facts)};
 }
 
 Observation ObserveGapsBetweenSteps(const FindingFacts& facts) {

@@ -37,7 +37,6 @@ void AddContent(const RunState& state, const Analysis& analysis, FindingFacts* f
     const StretchContent& content = analysis.devices[i].part.content;
     facts->copies.pageable_exposed_ns += content.TimeNs(TimeCategory::kPageableCopy);
     facts->copies.pinned_exposed_ns += content.TimeNs(TimeCategory::kPinnedCopy);
-    facts->turnaround_ns += content.TimeNs(TimeCategory::kTurnaroundGap);
   }
 }
 

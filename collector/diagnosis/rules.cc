@@ -35,7 +35,7 @@ constexpr Rule kRules[] = {
     {"synchronization", 0.05, ObserveReadbacks, "The program waits for results that it reads back",
      "Readbacks stop the GPU: no .item() in the loop",
      "keep values on the GPU: no .item(), .cpu() or print of a tensor in the loop; read back "
-     "seldom, or with non_blocking=True and later",
+     "seldom, or with non_blocking=True and later; save checkpoints beside the next steps",
      "torch.cuda.set_sync_debug_mode(\"warn\")  # JAX: "
      "with jax.transfer_guard_device_to_host(\"log\"):"},
     {"input_pipeline", 0.05, ObserveLateInput, "The input comes too late",
@@ -123,7 +123,7 @@ constexpr Rule kRules[] = {
      "vllm serve MODEL --quantization fp8", false, true},
     {"latency_bound_kernels", 0.20, ObserveLatency,
      "Kernels use less than a quarter of either roof (latency-bound)",
-     "Too little work a launch: fuse or batch",
+     "Kernels far below both roofs: fuse or batch",
      "larger batches, fused or batched operators, several streams; or a smaller GPU",
      "model = torch.compile(model)  # JAX: step = jax.jit(step)"},
     {"single_precision", 0.10, ObserveSinglePrecision,

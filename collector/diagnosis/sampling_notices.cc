@@ -3,6 +3,7 @@
 #include <string>
 
 #include "collector/analysis/analysis.h"
+#include "collector/capture_trust.h"
 #include "collector/text/number_text.h"
 
 namespace utlz {
@@ -33,13 +34,13 @@ void AddOverlap(const DeviceSummary& device, RunSummary* run) {
       "Kernels of " + Counted(device.overlapping_processes(), "process", "processes") +
       " of this run ran at once on " + NameOf(device) + ", for " +
       PercentText(device.overlap_share()) + " of the time in which kernels ran";
-  if (device.overlap_share() <= kMostOverlap) {
+  if (!IsWorkOfSeveral(device)) {
     run->add_notices(begin + ": what was counted then is left out of bytes and FLOPs of kernels.");
     return;
   }
   run->add_notices(begin +
-                   ": their times hold each other's time slices, and their bytes and FLOPs are "
-                   "left out, since nobody can know whose they are. Give each process a GPU of its "
+                   ": that time is divided evenly among them, and their bytes and FLOPs are left "
+                   "out, since nobody can know whose they are. Give each process a GPU of its "
                    "own, or profile one at a time.");
 }
 
@@ -82,8 +83,10 @@ void AddTooShort(const RunState& state, const DeviceState& device, Summary* summ
   constexpr double kMostUnknown = 0.1;
   constexpr uint64_t kManySamples = 100'000;
   if (!state.run_end.has_value() || device.status->samples() >= kManySamples) return;
+  // Where most is not known, the first screen says so, and what to type.
+  if (summary->capture().kernel_time_without_counters_share() >= kMostlyUncounted) return;
   for (const DeviceSummary& one : summary->devices()) {
-    if (one.uuid() != FormatUuid(device.uuid)) continue;
+    if (one.uuid() != FormatUuid(device.uuid) || IsWorkOfSeveral(one)) continue;
     const KernelTimes times = TimesOn(one, *summary);
     if (one.source() < SOURCE_SAMPLED || times.all_ns <= 0 ||
         times.unknown_ns <= kMostUnknown * times.all_ns) {

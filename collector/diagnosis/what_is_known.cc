@@ -93,7 +93,12 @@ std::string CommandForSamples(const Summary& summary) {
 void SayHardlySampled(Summary* summary) {
   const CaptureSummary& capture = summary->capture();
   const bool uncounted = capture.kernel_time_without_counters_share() >= kMostlyUncounted;
-  if (!AreHardlySampled(capture) && !uncounted) return;
+  if (HoldsWorkOfSeveral(*summary) || (!AreHardlySampled(capture) && !uncounted)) return;
+  if (uncounted && !summary->efficiency().has_model_flops_per_step()) {
+    summary->set_not_known(
+        "MFU; it needs no counters where --model-config or --model-flops-per-step tells the "
+        "model's FLOPs");
+  }
   summary->set_next_command(CommandForSamples(*summary));
 }
 

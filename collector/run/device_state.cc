@@ -4,6 +4,7 @@ namespace utlz {
 
 void DeviceState::OnActivity(const Activity& activity) {
   sweep.Add(activity);
+  shared_time.Add(activity);
   gap_sites.Add(activity);
   idle_by_stack.Add(activity);
   ledger.AddStart(activity);

@@ -27,6 +27,7 @@
 #include "collector/timeline/kernel_returns.h"
 #include "collector/timeline/kernel_series.h"
 #include "collector/timeline/process_overlap.h"
+#include "collector/timeline/shared_time.h"
 #include "collector/timeline/step_finder.h"
 #include "collector/timeline/step_starts.h"
 #include "proto/profile.pb.h"
@@ -66,6 +67,7 @@ struct DeviceState {
   ExposedCommunication exposed;
   BoundedSeries busy_series;
   ProcessOverlap overlap;
+  SharedTime shared_time;
   StepFinder steps;
   KernelReturns returns;
   StepStarts named_steps;  // by StepKernel

@@ -14,6 +14,8 @@ constexpr double kAwaySteps = 3;
 constexpr double kFewestStepsInCall = 4;
 // Of one kernel: fewer show a period only where all between them was traced.
 constexpr size_t kFewestReturns = 3;
+// A step of this many steps' operations holds something else as well, such as an evaluation.
+constexpr double kInterludeSteps = 3;
 // Kernels that must come back together: one alone may do so by chance.
 constexpr size_t kFewestKernels = 3;
 // Share of a call by which a return may be early or late. Two returns at random are so close to a
@@ -74,11 +76,25 @@ class CallFinder {
     std::vector<Return> returns;
     for (const uint64_t start_ns : starts) {
       if (start_ns < origin_ns_) continue;
+      if (IsAfterInterlude(start_ns)) return {};
       const auto operations = axis_.Between(origin_ns_, start_ns);
       if (!operations.has_value()) return {};
       returns.push_back({.start_ns = start_ns, .place = *operations});
     }
     return returns;
+  }
+
+  // In an evaluation between steps kernels of every step are away, and come back after it: that
+  // makes no call of the steps before it.
+  bool IsAfterInterlude(uint64_t start_ns) const {
+    const std::vector<Step>& steps = found_.steps;
+    const auto after = std::partition_point(
+        steps.begin(), steps.end(), [&](const Step& step) { return step.start_ns <= start_ns; });
+    const auto is_interlude = [&](const Step& step) {
+      return step.content.operations > kInterludeSteps * found_.operations;
+    };
+    const auto count = std::min<ptrdiff_t>(2, after - steps.begin());
+    return std::any_of(after - count, after, is_interlude);
   }
 
   std::optional<Period> PeriodOf(std::vector<Return> returns) const {
@@ -113,8 +129,8 @@ class CallFinder {
   }
 
   Calls CallsOf(const std::vector<Period>& periods) const {
-    const Period& earliest = *std::min_element(
-        periods.begin(), periods.end(), [](const Period& a, const Period& b) {
+    const Period& earliest =
+        *std::min_element(periods.begin(), periods.end(), [](const Period& a, const Period& b) {
           return a.returns.front().place < b.returns.front().place;
         });
     Calls calls;

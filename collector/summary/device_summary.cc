@@ -5,6 +5,7 @@
 
 #include "collector/analysis/device_counter_sums.h"
 #include "collector/analysis/device_view.h"
+#include "collector/analysis/power_in_steps.h"
 #include "collector/summary/longest_idle.h"
 
 namespace utlz {
@@ -211,8 +212,7 @@ void SetReadings(const DeviceState& state, const std::optional<StepsSpan>& steps
                  DeviceSummary* summary) {
   const DeviceTotals& totals = state.totals;
   if (const auto value = totals.energy_joules()) summary->set_energy_joules(*value);
-  const auto in_steps =
-      steps.has_value() ? totals.PowerBetween(steps->start_ns, steps->end_ns) : std::nullopt;
+  const auto in_steps = steps.has_value() ? PowerInSteps(state, *steps) : std::nullopt;
   const auto power = in_steps.has_value() ? in_steps : totals.power_watts();
   if (power.has_value()) summary->set_power_watts(*power);
   if (const auto value = totals.temperature_max()) summary->set_temperature_celsius_max(*value);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "collector/analysis/power_in_steps.h"
 #include "collector/summary/waterfall.h"
 
 namespace utlz {
@@ -14,13 +15,13 @@ namespace {
 constexpr double kMostUncertainty = 0.5;
 
 // Of all devices together; nothing where one of them does not tell.
-std::optional<double> PowerInSteps(const RunState& state, const Analysis& analysis) {
+std::optional<double> PowerOfAll(const RunState& state, const Analysis& analysis) {
   const std::optional<StepsSpan>& span = analysis.steady.steps;
   if (!span.has_value()) return std::nullopt;
   double watts = 0;
   for (uint32_t i = 0; i < state.devices.size(); ++i) {
     if (!state.devices[i].used) continue;
-    const auto power = state.devices[i].totals.PowerBetween(span->start_ns, span->end_ns);
+    const auto power = PowerInSteps(state.devices[i], *span);
     if (!power.has_value()) return std::nullopt;
     watts += *power;
   }
@@ -40,7 +41,7 @@ void SetEnergy(const RunState& state, const Analysis& analysis, const Summary& s
     flops_variance += device.flops_error() * device.flops_error();
   }
   const double step_seconds = summary.steps().time_mean_ns() * 1e-9;
-  const auto watts = PowerInSteps(state, analysis);
+  const auto watts = PowerOfAll(state, analysis);
   if (watts.has_value() && step_seconds > 0) {
     efficiency->set_joules_per_step(*watts * step_seconds);
     if (efficiency->has_executed_flops_per_step()) {

@@ -46,6 +46,9 @@ std::vector<std::string> ShortNames(const RunState& state, const Analysis& analy
   return names;
 }
 
+// Of a kernel's time, its own: what a next kernel's first blocks overlap is not worth a word.
+constexpr double kRanAlone = 0.99;
+
 void SetShape(const Kernel& kernel, KernelSummary* summary) {
   for (int axis = 0; axis < 3; ++axis) {
     summary->add_grid(kernel.shape.grid[axis]);
@@ -64,6 +67,7 @@ void SetTimes(const Kernel& kernel, const KernelRow& row, KernelSummary* summary
   if (untimed > 0) summary->set_launches_untimed(untimed);
   if (row.durations.count() == 0) return;
   summary->set_time_ns(row.time_ns);
+  if (row.own_share < kRanAlone) summary->set_own_time_share(row.own_share);
   const auto count = static_cast<double>(row.durations.count());
   if (row.launches > count) {
     // What was not timed is known from the mean of what was, and from how often it ran beside it.

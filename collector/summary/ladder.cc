@@ -172,8 +172,15 @@ std::string ProblemOf(const Parts& parts) {
 }
 
 // What counters say of steps rests on the samples in them, however many there are before.
-std::string SampledText(double uncounted, bool has_steps, const CaptureSummary& capture) {
+std::string SampledText(double uncounted, const Summary& summary) {
+  const CaptureSummary& capture = summary.capture();
+  const bool has_steps = summary.steps().steps() > 0;
   if (capture.samples() == 0) return {};
+  if (uncounted >= kMostlyUncounted && HoldsWorkOfSeveral(summary)) {
+    return "kernels of several processes ran at once, so that FLOPs and bytes of kernels are "
+           "mostly "
+           "unknown";
+  }
   if (uncounted >= kMostlyUncounted) {
     return std::string(has_steps ? "the steps were" : "the run was") + " hardly sampled" +
            (capture.has_steps_sampled_share()
@@ -202,8 +209,7 @@ std::string TrustOf(const Parts& parts, const Summary& summary) {
                                  : parts.kept_ns / parts.compute_ns;
     texts.push_back(PercentText(uncounted) + " of the kernel time without counters");
     // What is uncertain comes first.
-    if (const std::string sampled = SampledText(uncounted, steps.steps() > 0, summary.capture());
-        !sampled.empty()) {
+    if (const std::string sampled = SampledText(uncounted, summary); !sampled.empty()) {
       texts.insert(texts.begin(), sampled);
     }
   }

@@ -38,8 +38,11 @@ std::vector<Reading> ReadingsBetween(const BoundedSeries& series, uint64_t start
   return readings;
 }
 
-// By least squares.
-std::optional<double> SlopePerSecond(const std::vector<Reading>& readings) {
+// By least squares, against the first reading: memory that stays the same grows by nothing at all.
+std::optional<double> SlopePerSecond(std::vector<Reading> readings) {
+  if (readings.empty()) return std::nullopt;
+  const double bytes = readings.front().bytes;
+  for (Reading& reading : readings) reading.bytes -= bytes;
   const auto count = static_cast<double>(readings.size());
   double mean_x = 0;
   double mean_y = 0;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -187,8 +189,22 @@ void SetContents(const std::vector<Step>& steps, size_t warmup, StepsSummary* su
   summary->set_idle_time_ns(mean([](const Step& step) { return step.idle_ns(); }));
 }
 
+// What each step holds of pauses. Our own hold-ups are out of the steps already.
+std::vector<double> PausesIn(const FoundSteps& found, const StepsSpan& span) {
+  std::vector<double> pauses_ns(found.steps.size(), 0);
+  if (found.device == nullptr) return pauses_ns;
+  for (const LongGap& gap : found.device->ledger.long_gaps()) {
+    if (!IsPause(*found.device, span, gap) || found.device->calibration_stalls.Holds(gap)) continue;
+    for (size_t i = 0; i < found.steps.size(); ++i) {
+      pauses_ns[i] += OverlapNs(gap, found.steps[i]);
+    }
+  }
+  return pauses_ns;
+}
+
+// `pauses_ns`: what each step holds of pauses, which are no fault of its.
 void ListSteps(const RunState& state, const std::vector<Step>& steps, size_t warmup,
-               StepsSummary* summary) {
+               const std::vector<double>& pauses_ns, StepsSummary* summary) {
   const Usual usual = UsualOf(steps, warmup);
   const uint64_t origin_ns =
       state.run_start.has_value() ? state.run_start->time_ns() : steps[0].start_ns;
@@ -200,22 +216,12 @@ void ListSteps(const RunState& state, const std::vector<Step>& steps, size_t war
       summary->add_held_up_time_ns(steps[i].stall_ns);
       summary->add_held_up_reason(steps[i].held_up_by);
     }
-    const bool slow = i >= warmup && steps[i].length_ns() > kSlowStep * usual.length_ns;
+    const double length_ns = steps[i].length_ns() - pauses_ns[i];
+    const bool slow = i >= warmup && length_ns > kSlowStep * usual.length_ns;
     if (!slow || static_cast<size_t>(summary->slow_size()) >= kMaxSlow) continue;
     summary->add_slow(static_cast<uint32_t>(i));
     summary->add_slow_reason(ReasonFor(state, steps[i], usual));
   }
-}
-
-// Of what each step holds of pauses, the mean. Our own hold-ups are out of the steps already.
-double PausePerStepNs(const DeviceState& device, const std::vector<Step>& steps, size_t warmup,
-                      const StepsSpan& span) {
-  double pause_ns = 0;
-  for (const LongGap& gap : device.ledger.long_gaps()) {
-    if (!IsPause(device, span, gap) || device.calibration_stalls.Holds(gap)) continue;
-    for (size_t i = warmup; i < steps.size(); ++i) pause_ns += OverlapNs(gap, steps[i]);
-  }
-  return pause_ns / static_cast<double>(steps.size() - warmup);
 }
 
 std::string LevelCountText(const StepLevel& level) {
@@ -231,8 +237,8 @@ void CompareWithExpected(double expected, StepsSummary* summary) {
     if (AreAsMany(level.count(), expected)) {
       const bool steps = level.name() == summary->level();
       summary->set_expected_note(steps ? "as many as --steps says"
-                                   : "what --steps counts are " + LevelCountText(level) +
-                                         "; figures a step are of the level named step");
+                                       : "what --steps counts are " + LevelCountText(level) +
+                                             "; figures a step are of the level named step");
       return;
     }
     found += (found.empty() ? "" : ", ") + LevelCountText(level);
@@ -277,14 +283,17 @@ std::optional<StepsSpan> SummarizeSteps(const RunState& state, Summary* summary)
   if (state.options.steps > 0) CompareWithExpected(state.options.steps, steps);
   const std::string uuid = found.device == nullptr ? "" : FormatUuid(found.device->uuid);
   if (!uuid.empty()) steps->set_device_uuid(uuid);
-  ListSteps(state, found.steps, warmup, steps);
-  if (found.device == nullptr || found.steps.size() - warmup < kFewestSteps) return std::nullopt;
   StepsSpan span{.start_ns = found.steps[warmup].start_ns,
                  .end_ns = found.steps.back().end_ns,
                  .usual_step_ns = steps->time_p50_ns(),
                  .hold_ups = std::move(hold_ups),
                  .device = found.device_index};
-  span.pause_per_step_ns = PausePerStepNs(*found.device, found.steps, warmup, span);
+  const std::vector<double> pauses_ns = PausesIn(found, span);
+  ListSteps(state, found.steps, warmup, pauses_ns, steps);
+  if (found.device == nullptr || found.steps.size() - warmup < kFewestSteps) return std::nullopt;
+  const auto first = pauses_ns.begin() + static_cast<std::ptrdiff_t>(warmup);
+  span.pause_per_step_ns =
+      std::accumulate(first, pauses_ns.end(), 0.0) / static_cast<double>(pauses_ns.end() - first);
   SetSlowdown(state, found, warmup, &span);
   SetTracedShare(*found.device, span, steps);
   return span;

@@ -204,21 +204,49 @@ std::optional<StepFinder::Pattern> StepFinder::FindPattern(
   return pattern;
 }
 
-bool StepFinder::Launch::Is(const LaunchMark& mark) const {
-  return mark.kernel == kernel && mark.kernel_before.value_or(kernel_before) == kernel_before;
+std::optional<StepFinder::Stream> StepFinder::BusiestStream(const std::vector<Launch>& launches) {
+  std::map<Stream, size_t> counts;
+  for (const Launch& launch : launches) ++counts[launch.stream];
+  if (counts.size() < 2) return std::nullopt;
+  return std::max_element(counts.begin(), counts.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->first;
+}
+
+std::vector<LaunchMark> StepFinder::MarksOf(const std::vector<Launch>& launches,
+                                            const std::optional<Stream>& stream, bool with_before) {
+  std::vector<LaunchMark> marks;
+  uint32_t kernel_before = kNoKernel;
+  for (const Launch& launch : launches) {
+    if (stream.has_value() && launch.stream != *stream) continue;
+    marks.push_back({.kernel = launch.kernel});
+    if (with_before) marks.back().kernel_before = kernel_before;
+    kernel_before = launch.kernel;
+  }
+  return marks;
 }
 
 void StepFinder::Follow(const Pattern& pattern, const Launch& launch, Starts* starts) {
-  if (launch.Is(pattern.step)) starts->steps.Add(launch.start_ns);
-  if (pattern.call && launch.Is(*pattern.call)) starts->calls.Add(launch.start_ns);
-  if (pattern.layer && launch.Is(*pattern.layer)) starts->layers.Add(launch.start_ns);
+  if (pattern.stream.has_value() && launch.stream != *pattern.stream) return;
+  const uint32_t kernel_before = std::exchange(starts->last_kernel, launch.kernel);
+  // The first launch of all may begin a step, too.
+  const auto is = [&](const LaunchMark& mark) {
+    return mark.kernel == launch.kernel &&
+           (kernel_before == kNoKernel ||
+            mark.kernel_before.value_or(kernel_before) == kernel_before);
+  };
+  if (is(pattern.step)) starts->steps.Add(launch.start_ns);
+  if (pattern.call && is(*pattern.call)) starts->calls.Add(launch.start_ns);
+  if (pattern.layer && is(*pattern.layer)) starts->layers.Add(launch.start_ns);
 }
 
 void StepFinder::Add(const Activity& activity) {
   if (activity.kernel == kNoKernel) return;
-  const Launch launch = {.start_ns = activity.start_ns,
-                         .kernel = activity.kernel,
-                         .kernel_before = std::exchange(last_kernel_, activity.kernel)};
+  const Launch launch = {
+      .start_ns = activity.start_ns,
+      .kernel = activity.kernel,
+      .stream = {
+          .stream = activity.stream, .context = activity.context, .source = activity.source}};
   if (settled_) {
     if (pattern_.has_value()) Follow(*pattern_, launch, &starts_);
     return;
@@ -234,14 +262,17 @@ void StepFinder::Add(const Activity& activity) {
 }
 
 std::optional<StepFinder::Pattern> StepFinder::SearchPattern() const {
-  std::vector<LaunchMark> launches;
-  launches.reserve(searched_.size());
-  for (const Launch& launch : searched_) launches.push_back({.kernel = launch.kernel});
-  if (const auto pattern = FindPattern(launches)) return pattern;
-  for (size_t i = 0; i < launches.size(); ++i) {
-    launches[i].kernel_before = searched_[i].kernel_before;
+  std::vector<std::optional<Stream>> streams = {std::nullopt};
+  if (const auto busiest = BusiestStream(searched_)) streams.push_back(busiest);
+  for (const std::optional<Stream>& stream : streams) {
+    for (const bool with_before : {false, true}) {
+      auto pattern = FindPattern(MarksOf(searched_, stream, with_before));
+      if (!pattern.has_value()) continue;
+      pattern->stream = stream;
+      return pattern;
+    }
   }
-  return FindPattern(launches);
+  return std::nullopt;
 }
 
 std::optional<std::pair<StepFinder::Pattern, StepFinder::Starts>> StepFinder::Found() const {

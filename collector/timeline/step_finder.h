@@ -3,10 +3,13 @@
 // The first launches are kept and searched for a kernel that comes back after about the same number
 // of launches each time. Among such kernels one with the longest period marks the step. A period
 // that is only a shorter one several times over is none: every second step may pick another variant
-// of a kernel. Where a step launches each kernel several times, none comes back so; then a kernel
-// after a certain other one is searched for. From then on only the launches of that one kernel are
-// looked at, and of one that repeats within the step: a network of equal layers launches the same
-// for each. Streaming; memory is bounded by kSearchLaunches and StepStarts::kMost.
+// of a kernel. From then on only the launches of that one kernel are looked at, and of one that
+// repeats within the step: a network of equal layers launches the same for each. Streaming; memory
+// is bounded by kSearchLaunches and StepStarts::kMost.
+//
+// Where a step launches each kernel several times, none comes back so. Then a kernel after a
+// certain other one is searched for. Where none comes back either, only the launches of the busiest
+// stream are looked at: several streams, or processes, may interleave theirs differently each time.
 //
 // Thread safety: none.
 #ifndef UTLZ_COLLECTOR_TIMELINE_STEP_FINDER_H_
@@ -52,11 +55,17 @@ class StepFinder {
   std::optional<Layers> FindLayers() const;
 
  private:
+  // A stream of a process.
+  struct Stream {
+    uint32_t stream;
+    uint32_t context;
+    uint16_t source;
+    auto operator<=>(const Stream&) const = default;
+  };
   struct Launch {
     uint64_t start_ns;
     uint32_t kernel;
-    uint32_t kernel_before;  // kNoKernel for the first launch
-    bool Is(const LaunchMark& mark) const;
+    Stream stream;
   };
 
   // What marks the beginnings of steps and layers.
@@ -66,20 +75,24 @@ class StepFinder {
     std::optional<LaunchMark> layer;
     double layers = 0;
     double layer_launches = 0;
+    std::optional<Stream> stream;  // only launches of it count
   };
   struct Starts {
+    uint32_t last_kernel = kNoKernel;
     StepStarts steps;
     StepStarts calls;
     StepStarts layers;
   };
 
+  static std::optional<Stream> BusiestStream(const std::vector<Launch>& launches);
+  static std::vector<LaunchMark> MarksOf(const std::vector<Launch>& launches,
+                                         const std::optional<Stream>& stream, bool with_before);
   static std::optional<Pattern> FindPattern(const std::vector<LaunchMark>& launches);
   std::optional<Pattern> SearchPattern() const;
   static void Follow(const Pattern& pattern, const Launch& launch, Starts* starts);
   // Of all launches so far.
   std::optional<std::pair<Pattern, Starts>> Found() const;
 
-  uint32_t last_kernel_ = kNoKernel;
   std::vector<Launch> searched_;  // until the pattern is settled
   bool settled_ = false;
   std::optional<Pattern> pattern_;

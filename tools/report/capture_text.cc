@@ -35,8 +35,11 @@ std::string KernelsText(uint64_t count) {
 }
 
 // Kernels whose work nobody counted, where they are more than a few.
-std::string DescribeUncounted(const CaptureSummary& capture) {
+std::string DescribeUncounted(const Summary& summary) {
+  const CaptureSummary& capture = summary.capture();
   if (capture.kernel_time_without_counters_share() < kWorthSaying) return {};
+  // The first screen says so, and what to type, or that several processes' kernels ran at once.
+  if (summary.has_next_command() || HoldsWorkOfSeveral(summary)) return {};
   std::string text = PercentText(capture.kernel_time_without_counters_share()) +
                      " of the kernel time has no counters";
   if (2 * capture.samples_untraced() < capture.samples()) {
@@ -44,11 +47,8 @@ std::string DescribeUncounted(const CaptureSummary& capture) {
   }
   const bool all = capture.samples_untraced() >= capture.samples();
   return text + ": " + (all ? "all" : CountText(capture.samples_untraced()) + " of the") +
-         " samples were taken while launches were not traced, or while kernels of several "
-         "processes "
-         "ran at once. A longer run or attachment, or a larger --overhead-budget, lets more of "
-         "them "
-         "meet.";
+         " samples were taken while launches were not traced. A longer run or attachment, or a "
+         "larger --overhead-budget, lets more of them meet.";
 }
 
 // Tracing slows the host: a GPU that waits for it waits longer.
@@ -149,7 +149,8 @@ std::string DescribeCapture(const Summary& summary) {
     line += " · " + KernelsText(capture.kernels_merged()) + " counted together";
   }
   if (capture.kernels_withheld() > 0) {
-    line += " · " + KernelsText(capture.kernels_withheld()) + ": counters too noisy to show";
+    line += " · " + KernelsText(capture.kernels_withheld()) +
+            (HoldsWorkOfSeveral(summary) ? ": counters not shown" : ": counters too noisy to show");
   }
   if (capture.frames_refused() > 0) {
     line += " · " + CountText(capture.frames_refused()) + " frames refused";
@@ -164,9 +165,10 @@ std::string DescribeCapture(const Summary& summary) {
   return line;
 }
 
-std::vector<std::string> CaptureWarnings(const CaptureSummary& capture) {
+std::vector<std::string> CaptureWarnings(const Summary& summary) {
+  const CaptureSummary& capture = summary.capture();
   std::vector<std::string> warnings;
-  for (const std::string& warning : {DescribeUncounted(capture), DescribeSlowdown(capture),
+  for (const std::string& warning : {DescribeUncounted(summary), DescribeSlowdown(capture),
                                      DescribeEndedRecords(capture), DescribePresence(capture)}) {
     if (!warning.empty()) warnings.push_back(warning);
   }

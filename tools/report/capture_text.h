@@ -13,7 +13,7 @@ namespace utlz {
 // Where the numbers come from, samples, launches, drops, coverage, clocks, cost.
 std::string DescribeCapture(const Summary& summary);
 // Sentences about what is missing or not to be trusted; none where nothing is.
-std::vector<std::string> CaptureWarnings(const CaptureSummary& capture);
+std::vector<std::string> CaptureWarnings(const Summary& summary);
 // What part of the run the shares are of; nothing where that is all of it.
 std::string DescribeWindow(const SteadyStateSummary& window);
 

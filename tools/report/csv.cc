@@ -91,7 +91,7 @@ std::string PrefixedTitles(const char* prefix, const Fields& fields) {
 
 std::string CaptureCells(const Summary& summary) {
   std::string warnings;
-  for (const std::string& warning : CaptureWarnings(summary.capture())) {
+  for (const std::string& warning : CaptureWarnings(summary)) {
     warnings += (warnings.empty() ? "" : " ") + EscapeForTerminal(warning);
   }
   return CellsOf(MessageToJson(summary.capture()), {std::begin(kOfCapture), std::end(kOfCapture)}) +

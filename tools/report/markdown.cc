@@ -144,7 +144,11 @@ std::string Findings(const Summary& summary) {
       continue;
     }
     text += "\n1. **" + Sentence(finding.title()) + "**" + GainText(finding) + ": " +
-            Sentence(finding.evidence()) + ". *Try:* " + Sentence(finding.advice()) + "\n";
+            Sentence(finding.evidence()) + ". *Try:* " + Sentence(finding.advice());
+    if (finding.has_type_this()) {
+      text += ". *Type:* <code>" + Sentence(finding.type_this()) + "</code>";
+    }
+    text += "\n";
   }
   if (!small.empty()) text += "\nEach of these alone is small: " + small + ".\n";
   if (!rest.empty()) text += "\n" + rest + "\n";
@@ -164,7 +168,7 @@ std::string Alerts(const Summary& summary) {
 
 std::string Capture(const Summary& summary) {
   std::string text = "\nCapture: " + Sentence(DescribeCapture(summary)) + ".\n";
-  for (const std::string& warning : CaptureWarnings(summary.capture())) {
+  for (const std::string& warning : CaptureWarnings(summary)) {
     text += "\n> " + Sentence(warning) + "\n";
   }
   return text;

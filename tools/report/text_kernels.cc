@@ -111,6 +111,11 @@ std::string Legend(const std::vector<const KernelSummary*>& kernels, size_t rows
       std::any_of(kernels.begin(), kernels.begin() + static_cast<ptrdiff_t>(rows),
                   [](const auto* kernel) { return kernel->merged_with_size() > 0; });
   if (folded) text += " · ~: with others' work";
+  const auto last = kernels.begin() + static_cast<ptrdiff_t>(rows);
+  if (std::any_of(kernels.begin(), last,
+                  [](const auto* kernel) { return kernel->has_own_time_share(); })) {
+    text += " · time: kernels that ran at once share it";
+  }
   return text;
 }
 

@@ -4,9 +4,10 @@
 #include <cctype>
 #include <string>
 
-#include "collector/capture_trust.h"
+#include "collector/normal_interval.h"
 #include "collector/text/number_text.h"
 #include "collector/text/shown_text.h"
+#include "tools/report/counted_family.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
 
@@ -20,8 +21,8 @@ constexpr size_t kSpeedupColumns = 8;
 constexpr size_t kShareColumns = 9;
 constexpr size_t kRateColumns = 13;
 constexpr size_t kSavedColumns = 12;
-// Families with less of the kernels' time than this are left out.
-constexpr double kWorthALine = 0.01;
+// As ± can be shown: less than this share of a rung.
+constexpr double kLeastError = 0.001;
 
 std::string UpperCase(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -47,20 +48,16 @@ std::string RenderRung(const LadderRung& rung, const LadderSummary& ladder,
   if (rung.name() != "now" && rung.has_speedup()) {
     line += RightAligned(RatioText(rung.speedup()) + "×", kSpeedupColumns);
   }
+  const double error_ns = kNormal95 * rung.time_error_ns();
+  if (error_ns >= kLeastError * rung.time_ns()) line += "  ± " + TimeText(error_ns);
   while (line.back() == ' ') line.pop_back();
   const Style style = rung.name() == "now" ? Style::kHeading : Style::kPlain;
   return Styled(line, style, options.color) + "\n";
 }
 
-double UncountedShare(const FamilySummary& family) {
-  if (family.time_ns() <= 0) return 0;
-  return std::clamp(family.time_without_counters_ns() / family.time_ns(), 0.0, 1.0);
-}
-
-// The rates of a few counted kernels say nothing of a family that is mostly uncounted.
 std::string RenderFamily(const FamilySummary& family, bool steps, bool counters) {
   const double uncounted = UncountedShare(family);
-  const bool counted = uncounted < kMostlyUncounted;
+  const bool counted = IsCounted(family);
   std::string rate = kUnknown;
   if (counted && family.dram_bytes_per_second() > 0) {
     rate = BytesText(family.dram_bytes_per_second()) + "/s";
@@ -83,13 +80,6 @@ std::string RenderFamily(const FamilySummary& family, bool steps, bool counters)
 // Only a run with kernel counters has the columns of bandwidth and roofs.
 bool HasCounters(const Summary& summary) {
   return summary.capture().counter_source() >= SOURCE_SAMPLED;
-}
-
-bool SomeUncounted(const Summary& summary) {
-  return std::any_of(
-      summary.families().begin(), summary.families().end(), [](const FamilySummary& family) {
-        return family.time_share() >= kWorthALine && UncountedShare(family) >= kWorthALine;
-      });
 }
 
 std::string RenderFamilies(const Summary& summary, const TextOptions& options) {

@@ -50,6 +50,25 @@ std::string RepetitionText(const StepLevel& step, const StepLevel& repetition) {
          AboutText(step.inner()) + " times, " + TimeText(repetition.time_p50_ns()) + " each";
 }
 
+// By which the shortest or the longest step differs from the median where steps are not alike.
+constexpr double kUnequal = 1.25;
+
+// Where a pause is part of a step, the longest one says little. Steps of a generation grow with the
+// tokens, and its first is said apart.
+std::string SpreadText(const StepsSummary& steps) {
+  const double median_ns = steps.time_p50_ns();
+  if (median_ns <= 0 || steps.pause_time_ns() > 0 || !steps.has_time_maximum_ns() ||
+      LevelNamed(steps, "call") != nullptr) {
+    return "";
+  }
+  if (steps.time_maximum_ns() <= kUnequal * median_ns &&
+      kUnequal * steps.time_minimum_ns() >= median_ns) {
+    return "";
+  }
+  return ", " + TimeText(steps.time_minimum_ns()) + " to " + TimeText(steps.time_maximum_ns()) +
+         " long, half of them within " + TimeText(median_ns);
+}
+
 // A few launches need no steps.
 bool MissesSteps(const Summary& summary) {
   double launches = 0;
@@ -69,6 +88,7 @@ std::string DescribeLevels(const Summary& summary) {
   std::string text = steps.has_after_traced() ? "Steps: " : "Steps: at least ";
   text += AboutText(step->count());
   if (const StepLevel* call = LevelNamed(steps, "call"); call != nullptr) text += CallText(*call);
+  text += SpreadText(steps);
   const StepLevel* repetition = LevelNamed(steps, "repetition");
   if (repetition != nullptr && step->inner() > 0) text += RepetitionText(*step, *repetition);
   if (steps.slowdown_time_ns() > 0) {

@@ -258,9 +258,8 @@ std::string RenderUtilization(const Summary& summary, const TextOptions& options
 }
 
 std::string RenderCapture(const Summary& summary, const TextOptions& options) {
-  const CaptureSummary& capture = summary.capture();
   std::string text = Wrap("Capture: " + DescribeCapture(summary), options.columns, 2);
-  for (const std::string& warning : CaptureWarnings(capture)) {
+  for (const std::string& warning : CaptureWarnings(summary)) {
     text += Styled(Wrap("! " + EscapeForTerminal(warning), options.columns, 2), Style::kWarning,
                    options.color);
   }

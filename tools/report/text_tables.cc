@@ -103,6 +103,7 @@ std::string RenderSteps(const Summary& summary, const TextOptions& options) {
           TimeText(KnownValue(steps.has_time_mean_ns(), steps.time_mean_ns())) + ", median " +
           TimeText(KnownValue(steps.has_time_p50_ns(), steps.time_p50_ns())) + ", p99 " +
           TimeText(KnownValue(steps.has_time_p99_ns(), steps.time_p99_ns()));
+  if (steps.pause_time_ns() > 0) text += " with pauses";
   if (steps.slowdown_time_ns() > 0) {
     text += ", less the " + SlowdownText(steps) + " that tracing added to traced ones";
   }

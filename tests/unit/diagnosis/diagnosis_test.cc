@@ -122,6 +122,14 @@ TEST_F(DiagnosisTest, WhatTracingIsSupposedToCostMakesTheGainUncertain) {
   EXPECT_FALSE(Of("launch_bound").has_gain_ns()) << "nothing is to be gained";
 }
 
+TEST_F(DiagnosisTest, WhatTracingIsSupposedToHaveAddedIsNoRestOfTheProgram) {
+  facts_.gaps.other.time_ns = facts_.gaps.inside_ns = 0.3 * kWindowNs;
+  facts_.traced_graphs_ns = 0.05 * kWindowNs;
+  const std::vector<FindingSummary> findings = Diagnose(facts_);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_NEAR(findings[0].gain_ns(), 0.25 * kWindowNs, 1);
+}
+
 TEST_F(DiagnosisTest, GapsAreTheirNumberAndMeanLength) {
   facts_.gaps.launch = {.gaps = 2'000, .time_ns = 0.2 * kWindowNs};
   const std::string evidence = Of("launch_bound").evidence();
@@ -195,9 +203,33 @@ TEST_F(DiagnosisTest, FindingsBelowTheirThresholdsComeLastAndTheRestIsTold) {
   EXPECT_NEAR(sum_ns, 0.3 * kWindowNs, 1) << "all that lies between now and the rooflines";
 }
 
+// Tiny kernels: no gap is long, and a third of the time is gaps.
+TEST_F(DiagnosisTest, ShortGapsCountByWhatAGraphWouldNotHaveOfThem) {
+  const double gaps = 0.32 * kWindowNs / 1'800;
+  facts_.gaps.turnaround = {.gaps = gaps, .time_ns = gaps * 1'800};
+  EXPECT_FALSE(Says("launch_bound")) << "14.2 %";
+  EXPECT_TRUE(Of("launch_bound").below_threshold());
+  facts_.gaps.turnaround = {.gaps = gaps, .time_ns = gaps * 1'900};
+  EXPECT_TRUE(Says("launch_bound"));
+  EXPECT_NEAR(Of("launch_bound").gain_ns(), gaps * 900, 1);
+  facts_.gaps.turnaround = {.gaps = gaps, .time_ns = gaps * 1'000};
+  EXPECT_TRUE(SaysNothing()) << "no graph has less";
+}
+
+TEST_F(DiagnosisTest, WaitsForCopiesSayHowLongAndHowSeldomTheyCame) {
+  summary_.mutable_steps()->set_steps(90);
+  facts_.gaps.readback = {.gaps = 4, .time_ns = 0.06 * kWindowNs};
+  EXPECT_NE(Of("synchronization").evidence().find(": 4 times, "), std::string::npos);
+  EXPECT_NE(Of("synchronization").evidence().find(" on average, once in 23 steps"),
+            std::string::npos);
+  facts_.gaps.readback = {.gaps = 90, .time_ns = 0.06 * kWindowNs};
+  EXPECT_EQ(Of("synchronization").evidence().find("once in"), std::string::npos);
+}
+
 TEST_F(DiagnosisTest, TheRestSaysWhatItIsOf) {
   facts_.gaps.readback.time_ns = 0.06 * kWindowNs;
-  facts_.turnaround_ns = 0.02 * kWindowNs;
+  facts_.gaps.turnaround.time_ns = 0.02 * kWindowNs;
+  facts_.gaps.turnaround.gaps = 0.02 * kWindowNs / 1'000;
   EXPECT_EQ(Of("remaining").title(), "The rest is spread over short gaps") << "nothing was counted";
   facts_.kernels.savings_ns = 0.1 * kWindowNs;
   EXPECT_EQ(Of("remaining").title(),

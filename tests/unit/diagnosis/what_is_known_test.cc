@@ -98,7 +98,19 @@ TEST(WhatIsKnownTest, StepsThatWereShortNeedMoreOfThemAndNoDelay) {
   phase->set_time_ns(30e9);
   SayWhatIsKnown("auto", &summary);
   EXPECT_EQ(summary.next_command(), "utlz run --overhead-budget unlimited python train.py");
-  EXPECT_FALSE(summary.has_not_known()) << "the line above says it";
+  EXPECT_EQ(summary.not_known(),
+            "MFU; it needs no counters where --model-config or --model-flops-per-step tells the "
+            "model's FLOPs");
+}
+
+// More samples would not tell whose work they counted.
+TEST(WhatIsKnownTest, WorkOfSeveralProcessesAsksForNoOtherRun) {
+  Summary summary = RunOn(SOURCE_SAMPLED);
+  summary.mutable_capture()->set_steps_sampled_share(0.2);
+  summary.mutable_capture()->set_kernel_time_without_counters_share(1);
+  summary.mutable_devices(0)->set_overlap_share(0.5);
+  SayWhatIsKnown("auto", &summary);
+  EXPECT_FALSE(summary.has_known() || summary.has_not_known() || summary.has_next_command());
 }
 
 TEST(WhatIsKnownTest, WhereAllIsKnownNothingIsSaid) {

@@ -45,6 +45,13 @@ class JudgeTest(unittest.TestCase):
         self.assertFalse(judge.step_is_right(summary(step_ns=124e6), LEVELS))
         self.assertFalse(judge.step_is_right({}, LEVELS))
 
+    def test_the_usual_step_is_judged_by_the_median(self):
+        load = {"load": "healthy-x", "levels": LEVELS}
+        uneven = summary(step_ns=18e6)
+        uneven["steps"]["time_p50_ns"] = 15e6
+        self.assertFalse(judge.judge_load(load, uneven, {})["step_right"])
+        self.assertTrue(judge.judge_load(dict(load, usual_step_ns=15e6), uneven, {})["step_right"])
+
     def test_damage_is_seen(self):
         load = {"load": "healthy-x", "levels": LEVELS}
         self.assertFalse(judge.judge_load(load, summary(), {})["damaged"])

@@ -199,6 +199,8 @@ TEST(MarkdownReportTest, OpensWithTheFirstScreen) {
     rung->set_time_ns(time_ns);
     rung->set_speedup(8e6 / time_ns);
   }
+  summary.mutable_ladder()->mutable_rungs(1)->set_time_error_ns(1e5);
+  summary.set_next_command("utlz run --delay 5");
   FamilySummary* family = summary.add_families();
   family->set_family("gemm");
   family->set_time_share(0.5);
@@ -207,15 +209,33 @@ TEST(MarkdownReportTest, OpensWithTheFirstScreen) {
     FindingSummary* finding = summary.add_findings();
     finding->set_title(small ? "A small loss in many words" : "The large one");
     finding->set_title_short("Small loss");
+    finding->set_type_this("model = compiled");
     finding->set_below_threshold(small);
   }
   const std::string text = RenderMarkdown(summary);
-  EXPECT_NE(text.find("| no idle time | 2.00 ms | 4.00× |"), std::string::npos) << text;
+  EXPECT_NE(text.find("Type: <code>utlz run &#45;&#45;delay 5</code>"), std::string::npos) << text;
+  EXPECT_NE(text.find("*Type:* <code>model &#61; compiled</code>"), std::string::npos) << text;
+  EXPECT_NE(text.find("| no idle time | 2.00 ms | 196 µs | 4.00× |"), std::string::npos) << text;
   EXPECT_NE(text.find("| gemm | 1.00 ms | 50.0 % | – | – |"), std::string::npos) << text;
   EXPECT_NE(text.find("Measured: 12 % of the steps"), std::string::npos) << text;
   EXPECT_LT(text.find("**launch-bound**"), text.find("1. **The large one**")) << text;
   EXPECT_NE(text.find("alone is small: Small loss."), std::string::npos) << text;
   EXPECT_EQ(text.find("in many words"), std::string::npos) << text;
+}
+
+// As in text: the rates of a few counted kernels are not those of the family.
+TEST(MarkdownReportTest, AFamilyThatIsMostlyUncountedHasNoRate) {
+  Summary summary;
+  FamilySummary* family = summary.add_families();
+  family->set_family("gemm");
+  family->set_time_ns(1e9);
+  family->set_time_share(1);
+  family->set_dram_bytes_per_second(1e12);
+  family->set_estimated_savings_ns(1e8);
+  family->set_time_without_counters_ns(0.2e9);
+  EXPECT_NE(RenderMarkdown(summary).find("| 1.00 TB/s | 100 ms | 20.0 % |"), std::string::npos);
+  family->set_time_without_counters_ns(0.6e9);
+  EXPECT_NE(RenderMarkdown(summary).find("| – | – | 60.0 % |"), std::string::npos);
 }
 
 TEST(MarkdownReportTest, OrdersKernelsAsAsked) {

@@ -45,6 +45,13 @@ TEST(TextLadderTest, ShowsTheUnitAndWhatItWouldTake) {
   EXPECT_NE(text.find("Measured: 12 % of the steps' time traced"), std::string::npos) << text;
 }
 
+TEST(TextLadderTest, ARungThatCountersMadeHasItsInterval) {
+  Summary summary = WithLadder();
+  EXPECT_EQ(RenderLadder(summary, {}).find("±"), std::string::npos);
+  summary.mutable_ladder()->mutable_rungs(1)->set_time_error_ns(1e5);
+  EXPECT_NE(RenderLadder(summary, {}).find("×  ± 196 µs\n"), std::string::npos);
+}
+
 TEST(TextLadderTest, ShowsRatesOnlyOfFamiliesThatWereCounted) {
   Summary summary = WithLadder();
   EXPECT_NE(RenderLadder(summary, {}).find("1.90 TB/s"), std::string::npos);

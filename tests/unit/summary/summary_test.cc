@@ -47,7 +47,7 @@ TEST(SummaryTest, ComputesMfuAndCostFromWhatThePersonKnows) {
 }
 
 // A loop of no steps, and 40 readings of NVML in which memory grows by 1 GB from one to the next.
-Summary WithNvmlTotals(uint64_t interval_ns) {
+Summary WithNvmlTotals(uint64_t interval_ns, double growth_bytes = 1e9) {
   RunBuilder run;
   run.StartRun();
   run.StartProcess();
@@ -63,7 +63,7 @@ Summary WithNvmlTotals(uint64_t interval_ns) {
     totals.add_power_milliwatts(300'000);
     totals.add_energy_millijoules(static_cast<double>(i) * 30'000);
     totals.add_gpm_sm_active_percent(i == 7 ? NAN : 50);
-    totals.add_memory_used_bytes(1e10 + static_cast<double>(i) * 1e9);
+    totals.add_memory_used_bytes(1e10 / 3 + static_cast<double>(i) * growth_bytes);
     totals.add_clock_limit_reasons(1u << 6);
   }
   run.Send(0, FRAME_DEVICE_TOTALS, totals);
@@ -79,9 +79,13 @@ TEST(SummaryTest, ReadsNvmlTotals) {
   EXPECT_EQ(device.source(), SOURCE_GPM);
   ASSERT_EQ(device.clock_limits_size(), 1);
   EXPECT_EQ(device.clock_limits(0), "hardware thermal slowdown");
-  EXPECT_NEAR(summary.memory().used_bytes_max(), 4.9e10, 1);
-  EXPECT_NEAR(summary.memory().headroom_bytes(), 5.1e10, 1);
+  EXPECT_NEAR(summary.memory().used_bytes_max(), 1e10 / 3 + 3.9e10, 1);
+  EXPECT_NEAR(summary.memory().headroom_bytes(), 6.1e10 - 1e10 / 3, 1);
   EXPECT_NEAR(summary.memory().growth_bytes_per_second(), 1e10, 1e8);
+}
+
+TEST(SummaryTest, MemoryThatStaysTheSameGrowsByNothing) {
+  EXPECT_EQ(WithNvmlTotals(100 * kMillisecond, 0).memory().growth_bytes_per_second(), 0);
 }
 
 TEST(SummaryTest, WithoutStepsOnlyLongGrowthIsALeak) {

@@ -42,6 +42,43 @@ TEST(StepFinderTest, ALoopOfOneKernelHasSteps) {
   EXPECT_EQ(LengthOf(steps.front()), kLaunchNs);
 }
 
+// Each kernel of a step is launched for three sizes, one after the other.
+TEST(StepFinderTest, KernelsLaunchedSeveralTimesInARowMakeSteps) {
+  std::vector<uint32_t> kernels;
+  for (int step = 0; step < 20; ++step) {
+    for (uint32_t kernel = 0; kernel < 10; ++kernel) Append(kernel, 3, &kernels);
+  }
+  const auto steps = StepsOf(kernels);
+  ASSERT_EQ(steps.size(), 19U);
+  EXPECT_EQ(LengthOf(steps[7]), 30 * kLaunchNs);
+}
+
+// Another process launches as it pleases meanwhile, less often.
+TEST(StepFinderTest, TheBusiestStreamHasStepsWhereSeveralInterleave) {
+  StepFinder finder;
+  uint64_t time_ns = kLaunchNs;
+  const auto launch = [&](uint32_t kernel, uint16_t source) {
+    finder.Add({.start_ns = time_ns,
+                .end_ns = time_ns + kLaunchNs / 2,
+                .kernel = kernel,
+                .stream = 7,
+                .context = 1,
+                .source = source,
+                .kind = ActivityKind::kCompute});
+  };
+  uint32_t mixed = 5;
+  uint32_t other = 0;
+  for (uint32_t i = 0; i < 400; ++i) {
+    launch(i % 10, 1);
+    mixed = mixed * 1664525u + 1013904223u;
+    for (uint32_t more = mixed >> 30; more > 1; --more) launch(100 + other++ % 7, 2);
+    time_ns += kLaunchNs;
+  }
+  const auto steps = finder.Steps();
+  ASSERT_EQ(steps.size(), 39U);
+  EXPECT_EQ(LengthOf(steps[7]), 10 * kLaunchNs);
+}
+
 TEST(StepFinderTest, AKernelThatOneOperationRepeatsMakesNoSteps) {
   std::vector<uint32_t> kernels;
   uint32_t other = 100;

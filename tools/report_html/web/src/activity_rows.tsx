@@ -6,7 +6,8 @@ import * as format from "./format";
 const ROWS = 12;
 const ROW_HEIGHT = 18;
 const CELLS = 400;       // at most, so that a long run stays quick to draw
-const NAME_LETTERS = 70;
+const NAME_LETTERS = 70;  // at most
+const LETTER_WIDTH = 6.2;  // of most letters
 
 interface Cell { start: number; end: number; busy: number }
 
@@ -30,6 +31,7 @@ export function ActivityRows({ width, end }: { width: number; end: number }) {
   const rows = summary.kernel_activity.filter((activity) => byId.has(activity.kernel_id ?? -1))
     .slice(0, ROWS);
   if (rows.length === 0 || end <= 0) return null;
+  const letters = Math.min(NAME_LETTERS, Math.floor((width - PLOT_LEFT - PLOT_RIGHT - 8) / LETTER_WIDTH));
   const scale = (ns: number) => PLOT_LEFT + (ns / end) * (width - PLOT_LEFT - PLOT_RIGHT);
   return (
     <svg class="activity" width={width} height={rows.length * ROW_HEIGHT} role="group"
@@ -51,7 +53,7 @@ export function ActivityRows({ width, end }: { width: number; end: number }) {
                   height={ROW_HEIGHT - 3} fill={boundStyle(kernel.bound).color}
                   fill-opacity={0.12 + 0.88 * Math.min(1, cell.busy)} />
               ))}
-            <text x={PLOT_LEFT + 4} y={11}>{format.cutMiddle(name, NAME_LETTERS)}</text>
+            <text x={PLOT_LEFT + 4} y={11}>{format.cutMiddle(name, letters)}</text>
           </g>
         );
       })}

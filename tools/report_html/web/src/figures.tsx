@@ -28,6 +28,11 @@ function hbmError(summary: Summary): number | undefined {
   return device.dram_bytes_error / bytes * (device.hbm_bandwidth_share ?? 0);
 }
 
+// Where the samples say nothing of the steps, NVML does.
+function bytesAreCounted(summary: Summary): boolean {
+  return summary.devices.some((device) => device.dram_bytes_per_second !== undefined);
+}
+
 interface FigureRule {
   label: string | ((summary: Summary) => string);
   hint: string;
@@ -47,7 +52,8 @@ const FIGURES: FigureRule[] = [
     read: (summary) => deviceMean(summary, "sm_active_share"), text: format.share },
   { label: "Tensor active", hint: "share of the tensor pipes' cycles that did work",
     read: (summary) => deviceMean(summary, "tensor_active_share"), text: format.share },
-  { label: "HBM bandwidth", hint: "bytes moved over what HBM could have moved",
+  { label: (summary) => bytesAreCounted(summary) ? "HBM bandwidth" : "HBM bandwidth, by NVML",
+    hint: "bytes moved over what HBM could have moved",
     read: (summary) => deviceMean(summary, "hbm_bandwidth_share"), text: format.share,
     error: hbmError },
   { label: "HFU", hint: "FLOPs executed over what the GPU could have executed at the clock seen",

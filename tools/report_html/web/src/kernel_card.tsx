@@ -19,6 +19,8 @@ export function KernelCard({ kernel, left, top, width }: CardProps) {
       {device && <div>GPU {device}</div>}
       <div>{format.time(kernel.time_ns)} ({format.share(kernel.time_share)}) in{" "}
         {format.count(kernel.launches)} launches</div>
+      {kernel.own_time_share !== undefined && <div>beside other kernels: {format.share(kernel.own_time_share)}{" "}
+        of the time that its launches lasted is its own</div>}
       <div>{measured.flopRate(kernel)}, {measured.flopShare(kernel)} of peak</div>
       <div>{measured.byteRate(kernel)}, {measured.byteShare(kernel)} of HBM</div>
       <div>{measured.intensity(kernel)} FLOP per byte</div>

@@ -117,7 +117,9 @@ export function KernelTable({ printing }: { printing: boolean }) {
   };
 
   return (
-    <Section id="kernels" title={report.summary.steady_state?.scope === "steps" ? "Kernels in the steps" : "Kernels"}>
+    <Section id="kernels" title={report.summary.steady_state?.scope === "steps" ? "Kernels in the steps" : "Kernels"}
+      note={kernels.some((kernel) => kernel.own_time_share !== undefined) &&
+        "Kernels that ran at once share the time, and rates go by it."}>
       <div class="tools">
         <input id="kernel-search" type="search" placeholder="Search names ( / )"
           aria-label="Search kernels by name" value={selection.text}

@@ -9,6 +9,7 @@ import { useWidth } from "./width";
 function sourceText(source: string | undefined): string {
   if (source === "nvtx") return "found by NVTX ranges";
   if (source === "graph") return "found by graph launches";
+  if (source === "kernel") return "found by the kernel that --step-kernel names";
   return source === "pattern" ? "found in the repeating launches" : "";
 }
 
@@ -18,7 +19,7 @@ function factsOf(steps: StepsData): string {
     steps.warmup_steps && `${format.count(steps.warmup_steps)} of warm-up left out`,
     `mean ${format.time(steps.time_mean_ns)}${steps.pause_time_ns ? " between pauses" : ""}`,
     `median ${format.time(steps.time_p50_ns)}`,
-    `99 % ${format.time(steps.time_p99_ns)}`,
+    `99 % ${format.time(steps.time_p99_ns)}${steps.pause_time_ns ? " with pauses" : ""}`,
     steps.launches !== undefined && `${format.count(steps.launches)} launches a step`,
     steps.kernel_time_ns !== undefined && `kernels ${format.time(steps.kernel_time_ns)} a step`,
   ].filter(Boolean).join(" · ");

@@ -223,6 +223,7 @@ export interface Kernel {
   dram_bytes_error_assumed?: number;
   estimated_savings_error_assumed_ns?: number;
   steady_state_share?: number;
+  own_time_share?: number;
 }
 
 export interface DataTypeFlops {

@@ -78,7 +78,7 @@ export function Copies() {
       <Plain columns={["kind", "copies", "time", "exposed", "bytes", "rate"]}>
         {rows.map((row) => (
           <tr>
-            <th scope="row">{row.kind}{row.pageable && <span class="tag warn"> pageable</span>}
+            <th scope="row">{row.kind}{row.pageable && <span class="tag warn">pageable</span>}
               {gpuOf(row.device_uuid)}</th>
             <td>{format.count(row.copies)}</td>
             <td>{format.time(row.time_ns)}</td>
