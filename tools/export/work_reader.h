@@ -46,6 +46,8 @@ class WorkReader {
   const WorkSites& sites() const { return sites_; }
   const StackTable& stacks() const { return stacks_; }
   const WorkCounts& counts() const { return counts_; }
+  // Idle time of this GPU before copies that no traced kernel followed; after Finish().
+  uint64_t OwnerlessIdleNs(uint32_t gpu) const { return idle_.OwnerlessNs(gpu); }
   std::string_view NameOf(const WorkSite& site) const { return names_[site.name]; }
   // Null where the process did not say what it is.
   const Process* ProcessOf(uint32_t source) const;
