@@ -94,8 +94,22 @@ Json KernelJson(const KernelChange& kernel) {
 Json LayersJson(const Difference& difference) {
   Json layers = Json::array();
   for (const LayerChange& layer : difference.layers) {
-    layers.push_back(
-        {{"model", layer.model}, {"name", layer.name}, {"time_ns", ChangeJson(layer.time_ns)}});
+    layers.push_back({{"model", layer.model},
+                      {"name", layer.name},
+                      {"stands_out", layer.stands_out},
+                      {"time_ns", ChangeJson(layer.time_ns)}});
+  }
+  return layers;
+}
+
+Json RepeatedLayersJson(const Difference& difference) {
+  Json layers = Json::array();
+  for (const RepeatedLayerChange& layer : difference.repeated_layers) {
+    layers.push_back({{"model", layer.model},
+                      {"name", layer.name},
+                      {"instances_before", layer.instances_before},
+                      {"instances_after", layer.instances_after},
+                      {"time_ns", ChangeJson(layer.time_ns)}});
   }
   return layers;
 }
@@ -124,7 +138,10 @@ Json DifferenceJson(const Difference& difference) {
   for (const KernelChange& kernel : difference.kernels) {
     object["kernels"].push_back(KernelJson(kernel));
   }
-  if (!difference.layers.empty()) object["layers"] = LayersJson(difference);
+  if (!difference.layers.empty()) {
+    object["layers"] = LayersJson(difference);
+    object["repeated_layers"] = RepeatedLayersJson(difference);
+  }
   return object;
 }
 
