@@ -48,6 +48,8 @@ std::string_view OutcomeName(GateOutcome outcome) {
       return "regression";
     case GateOutcome::kRefused:
       return "refused";
+    case GateOutcome::kOtherProgram:
+      return "other_program";
     case GateOutcome::kInconclusive:
       return "inconclusive";
   }
@@ -166,7 +168,7 @@ std::string RenderGateJson(const GateResult& result) {
     object["measure"] = result.measure;
     object["change"] = ChangeJson(result.change);
   }
-  if (result.outcome != GateOutcome::kRefused) {
+  if (HasDifference(result.outcome)) {
     object["difference"] = DifferenceJson(result.difference);
   }
   return Dump(object);

@@ -234,6 +234,9 @@ std::string RenderGateText(const GateResult& result) {
     case GateOutcome::kRefused:
       text = "REFUSED";
       break;
+    case GateOutcome::kOtherProgram:
+      text = "OTHER PROGRAM";
+      break;
     case GateOutcome::kInconclusive:
       text = "INCONCLUSIVE";
       break;
