@@ -122,6 +122,9 @@ constexpr std::array<MetricDescription, kMetrics> kTable = {{
      "Time to first token that 99 of 100 requests of the last 30 s were within. One."},
     {"utlz_app_timestamp_seconds", kGauge, "seconds", "engine",
      "When the server's page was last read, since 1970. One."},
+    {"utlz_app_cost_per_token", kGauge, "", "engine",
+     "Price of all GPUs for a token that was generated in the last 30 s, in the currency of "
+     "--price-per-hour. Absent without that option. One."},
     {"utlz_alarm", kGauge, "", "alarm, UUID, pid, rank",
      "1 while the alarm is raised: hfu_fell, steps_slower, rank_lags, gpu_held_idle, "
      "collective_hangs, queue_grows. At most 64."},

@@ -59,6 +59,7 @@ enum class Metric : uint8_t {
   kAppTokensPerRoof,
   kAppWaiting,
   kAppRunning,
+  kAppCostPerToken,
   kAppFirstToken,
   kAppTimestamp,
   kAlarm,

@@ -253,6 +253,10 @@ std::optional<EnergyReading> RunMetrics::Energy(const RunState& run_state) const
     ++devices;
   }
   if (devices == 0) return std::nullopt;
+  if (rates.tokens_per_second.value_or(0) > 0 && run_state.work.price_per_hour() > 0) {
+    snapshot->Add(Metric::kAppCostPerToken, labels,
+                  run_state.work.price_per_hour() / 3600 / *rates.tokens_per_second);
+  }
   energy.time_ns /= devices;
   return energy;
 }
