@@ -1,6 +1,5 @@
 #include "collector/owners/stack_owners.h"
 
-#include <algorithm>
 #include <initializer_list>
 #include <string_view>
 

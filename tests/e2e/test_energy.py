@@ -66,7 +66,7 @@ class ServerTest(EnergyTest):
         self.assertAlmostEqual(told["joules_per_token"] / (WATTS / TOKENS_PER_SECOND), 1,
                                delta=0.05)
         text = self.utlz("report", str(self.folder / "run.utlz")).stdout
-        self.assertRegex(text, r"0\.[45]\d* J a token · [01]\.\d+ per million tokens")
+        self.assertRegex(text, r"0\.[45]\d* J a token ·\s+[01](\.\d+)?\s+per\s+million\s+tokens")
         self.assertAlmostEqual(told["cost_per_token"] * told["tokens_per_second"] / 1e-3, 1,
                                places=6)
 
