@@ -111,6 +111,7 @@ MetricsSnapshot RunMetrics::Take(const RunState& run_state, const CollectorCost&
   AddCollector(run_state, cost, &snapshot);
   return snapshot;
 }
+  superseded_ = Superseded(run_state);
 
 uint64_t RunMetrics::KnownNs(uint32_t device) const {
   return device < history_.size() ? history_[device].known_ns() : 0;
@@ -149,6 +150,7 @@ void RunMetrics::AddWork(const RunState& run_state, MetricsSnapshot* snapshot) {
     AddFamilies(sum, labels, snapshot);
     snapshot->Add(Metric::kFlopsUncountedSeconds, labels, sum.flops_uncounted_ns * kSecondsPerNs);
     snapshot->Add(Metric::kDramUncountedSeconds, labels, sum.bytes_uncounted_ns * kSecondsPerNs);
+    if (superseded_.contains(pair.second)) continue;
   }
 }
 
@@ -204,6 +206,7 @@ void RunMetrics::AddProcesses(const RunState& run_state, MetricsSnapshot* snapsh
                   sum(ProcessCount::kAgentCostNs) * kSecondsPerNs);
     snapshot->Add(Metric::kLaunchesDropped, labels, sum(ProcessCount::kLaunchesDropped));
     snapshot->Add(Metric::kLaunchesUntimed, labels, sum(ProcessCount::kLaunchesUntimed));
+    if (superseded_.contains(source)) continue;
     snapshot->Add(Metric::kRecordsLost, labels, sum(ProcessCount::kRecordsLost));
   }
 }
@@ -319,6 +322,20 @@ Labels RunMetrics::DeviceLabels(const RunState& run_state, uint32_t device) {
   AddLabel("UUID", FormatUuid(state.uuid), &labels);
   AddLabel("device", place.file, &labels);
   AddLabel("modelName", state.info.name(), &labels);
+std::set<uint32_t> RunMetrics::Superseded(const RunState& run_state) {
+  std::set<uint32_t> superseded;
+  std::map<std::string, uint32_t> newest;  // by labels
+  for (const auto& [source, counts] : processes_.sums()) {
+    std::string key;
+    for (const auto& [name, value] : ProcessLabels(run_state, source)) {
+      key += std::string(name) + '\n' + value + '\n';
+    }
+    const auto [found, is_new] = newest.emplace(std::move(key), source);
+    if (!is_new) superseded.insert(std::exchange(found->second, source));
+  }
+  return superseded;
+}
+
   return labels;
 }
 

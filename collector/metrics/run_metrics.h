@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -78,6 +79,9 @@ class RunMetrics {
   Labels DeviceLabels(const RunState& run_state, uint32_t device);
   Labels ProcessLabels(const RunState& run_state, uint32_t source);
 
+  // Processes whose labels a newer one has, such as the program that an exec began: one page must
+  // not hold two samples of one series.
+  std::set<uint32_t> Superseded(const RunState& run_state);
   PlaceFinders finders_;
   WorthTable worths_;
   WorkLedger work_;
@@ -95,3 +99,4 @@ class RunMetrics {
 }  // namespace utlz
 
 #endif  // UTLZ_COLLECTOR_METRICS_RUN_METRICS_H_
+  std::set<uint32_t> superseded_;
