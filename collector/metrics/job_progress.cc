@@ -28,10 +28,13 @@ uint64_t PlacedNs(const RunState& state, const std::string& uuid) {
 }  // namespace
 
 void JobProgress::Update(const RunState& state, const StepsSummary& steps) {
-  if (const auto count = CountOfSteps(steps)) Update(PlacedNs(state, steps.device_uuid()), *count);
+  if (const auto count = CountOfSteps(steps)) {
+    Update(PlacedNs(state, steps.device_uuid()), *count, state.NewestNs());
+  }
 }
 
-void JobProgress::Update(uint64_t time_ns, double steps) {
+void JobProgress::Update(uint64_t time_ns, double steps, uint64_t now_ns) {
+  now_ns_ = now_ns;
   count_.Update(steps);
   if (!points_.empty() && time_ns <= points_.back().time_ns) return;
   points_.push_back({time_ns, count_.value()});
@@ -49,11 +52,18 @@ std::optional<double> JobProgress::steps() const {
   return count_.value();
 }
 
-std::optional<double> JobProgress::step_seconds() const {
+std::optional<double> JobProgress::LastStepSeconds() const {
   if (points_.size() < 2) return std::nullopt;
   const double steps = points_.back().steps - points_.front().steps;
   if (steps < kFewestSteps) return std::nullopt;
   return static_cast<double>(points_.back().time_ns - points_.front().time_ns) * 1e-9 / steps;
+}
+
+std::optional<double> JobProgress::StepSeconds() const {
+  const std::optional<double> last = LastStepSeconds();
+  if (!last.has_value() || now_ns_ <= points_.back().time_ns) return last;
+  const double unseen_seconds = static_cast<double>(now_ns_ - points_.back().time_ns) * 1e-9;
+  return unseen_seconds <= std::max(kUnseenSeconds, kUnseenSteps * *last) ? last : std::nullopt;
 }
 
 }  // namespace utlz

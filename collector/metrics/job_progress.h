@@ -16,18 +16,24 @@ class JobProgress {
  public:
   static constexpr uint64_t kLengthNs = 15'000'000'000;
   static constexpr double kFewestSteps = 3;
+  // Trace windows are closer together.
+  static constexpr double kUnseenSeconds = 45;
+  static constexpr double kUnseenSteps = 6;
   static constexpr size_t kMostPoints = 4096;
 
   // `steps` are those that SummarizeSteps() found in `model`.
   void Update(const RunState& state, const StepsSummary& steps);
-  // So many steps had begun by `time_ns`, by the latest estimate.
-  void Update(uint64_t time_ns, double steps);
+  // So many steps had begun by `time_ns`, by the latest estimate. It is `now_ns`.
+  void Update(uint64_t time_ns, double steps, uint64_t now_ns);
 
   // Nothing where no step was found.
   std::optional<double> steps() const;
-  // Mean time from step to step, over kLengthNs or kFewestSteps, whichever is longer. Nothing where
-  // fewer were seen.
-  std::optional<double> step_seconds() const;
+  // Mean time from step to step, over kLengthNs or kFewestSteps, whichever is longer, when steps
+  // were seen last. Nothing where fewer were seen.
+  std::optional<double> LastStepSeconds() const;
+  // The same as of the last update: nothing where no step had been seen for so long that the job
+  // hangs, or is recorded no more.
+  std::optional<double> StepSeconds() const;
 
  private:
   struct Point {
@@ -36,6 +42,7 @@ class JobProgress {
   };
 
   GrowingCount count_;
+  uint64_t now_ns_ = 0;  // of the last update
   std::deque<Point> points_;
 };
 

@@ -7,8 +7,10 @@
 
 #include "collector/analysis/analyze.h"
 #include "collector/kernel_names/kernel_family.h"
+#include "collector/metrics/compute_share.h"
 #include "collector/metrics/label_text.h"
 #include "collector/run/workload_spec.h"
+#include "collector/summary/found_steps.h"
 #include "collector/summary/step_summary.h"
 
 namespace utlz {
@@ -75,6 +77,12 @@ void AddReadings(const DeviceState& device, const Labels& labels, MetricsSnapsho
   }
 }
 
+bool LivesAlone(const RunState& run_state, uint32_t source) {
+  const auto found = run_state.processes.processes().find(source);
+  return found != run_state.processes.processes().end() && found->second->live() &&
+         WorksAlone(run_state, source);
+}
+
 std::optional<double> TracedShare(const RunState& run_state, uint32_t source) {
   const auto found = run_state.processes.processes().find(source);
   if (found == run_state.processes.processes().end()) return std::nullopt;
@@ -98,10 +106,12 @@ void RunMetrics::RenewSteps(const RunState& run_state) {
   Summary summary;
   SummarizeSteps(run_state, &summary);
   progress_.Update(run_state, summary.steps());
+  process_progress_.Update(run_state, summary.steps());
 }
 
 MetricsSnapshot RunMetrics::Take(const RunState& run_state, const CollectorCost& cost) {
   Update(run_state);
+  superseded_ = Superseded(run_state);
   MetricsSnapshot snapshot;
   AddWork(run_state, &snapshot);
   AddDevices(run_state, &snapshot);
@@ -111,7 +121,6 @@ MetricsSnapshot RunMetrics::Take(const RunState& run_state, const CollectorCost&
   AddCollector(run_state, cost, &snapshot);
   return snapshot;
 }
-  superseded_ = Superseded(run_state);
 
 uint64_t RunMetrics::KnownNs(uint32_t device) const {
   return device < history_.size() ? history_[device].known_ns() : 0;
@@ -125,6 +134,7 @@ void RunMetrics::Update(const RunState& run_state) {
   work_.Update(run_state, worths_);
   time_.Update(run_state, work_);
   processes_.Update(run_state);
+  process_history_.Update(run_state, work_);
   std::erase_if(process_places_,
                 [&](const auto& entry) { return !processes_.sums().contains(entry.first); });
   history_.resize(run_state.devices.size());
@@ -140,6 +150,7 @@ void RunMetrics::Update(const RunState& run_state) {
 
 void RunMetrics::AddWork(const RunState& run_state, MetricsSnapshot* snapshot) {
   for (const auto& [pair, sum] : work_.sums()) {
+    if (superseded_.contains(pair.second)) continue;
     const Labels labels = LabelsOf(run_state, pair.first, pair.second);
     for (const auto& [type, flops] : sum.flops) {
       snapshot->Add(Metric::kFlops, With(labels, "data_type", type), flops);
@@ -150,7 +161,6 @@ void RunMetrics::AddWork(const RunState& run_state, MetricsSnapshot* snapshot) {
     AddFamilies(sum, labels, snapshot);
     snapshot->Add(Metric::kFlopsUncountedSeconds, labels, sum.flops_uncounted_ns * kSecondsPerNs);
     snapshot->Add(Metric::kDramUncountedSeconds, labels, sum.bytes_uncounted_ns * kSecondsPerNs);
-    if (superseded_.contains(pair.second)) continue;
   }
 }
 
@@ -179,34 +189,39 @@ void RunMetrics::AddJob(const RunState& run_state, MetricsSnapshot* snapshot) {
   const std::optional<double> steps = progress_.steps();
   if (!steps.has_value()) return;
   const Labels labels = LabelsOf(run_state, std::nullopt, std::nullopt);
-  const std::optional<double> step_seconds = progress_.step_seconds();
   const auto add_each = [&](Metric metric, double of_a_step) {
     if (of_a_step > 0) snapshot->Add(metric, labels, of_a_step * *steps);
   };
-  const double model_flops = FlopsPerStep(run_state.work);
   add_each(Metric::kSteps, 1);
-  AddKnown(Metric::kStepSeconds, labels, step_seconds, snapshot);
+  AddKnown(Metric::kStepSeconds, labels, progress_.StepSeconds(), snapshot);
   add_each(Metric::kTokens, run_state.work.tokens_per_step());
   add_each(Metric::kItems, run_state.work.items_per_step());
-  add_each(Metric::kModelFlops, model_flops);
-  const double peak = worths_.peak_of_run();
-  if (!step_seconds.has_value() || model_flops <= 0 || peak <= 0) return;
-  AddKnown(Metric::kMfu, labels, model_flops / *step_seconds / peak, snapshot);
+  add_each(Metric::kModelFlops, FlopsPerStep(run_state.work));
+  AddKnown(Metric::kMfu, labels, Mfu(run_state), snapshot);
+}
+
+std::optional<double> RunMetrics::Mfu(const RunState& run_state) const {
+  return MfuOf(progress_.StepSeconds(), FlopsPerStep(run_state.work), worths_.peak_of_run());
 }
 
 void RunMetrics::AddProcesses(const RunState& run_state, MetricsSnapshot* snapshot) {
   for (const auto& [source, counts] : processes_.sums()) {
+    if (superseded_.contains(source)) continue;
     const Labels labels = LabelsOf(run_state, std::nullopt, source);
     const auto sum = [&sums = counts](ProcessCount count) {
       return sums[static_cast<size_t>(count)];
     };
+    AddKnown(Metric::kProcessStepSeconds, labels, process_progress_.StepSeconds(source), snapshot);
+    AddKnown(Metric::kProcessHfu, labels, process_history_.Hfu(source), snapshot);
+    if (LivesAlone(run_state, source)) {
+      AddKnown(Metric::kProcessMfu, labels, Mfu(run_state), snapshot);
+    }
     snapshot->Add(Metric::kOperations, labels, sum(ProcessCount::kOperations));
     AddKnown(Metric::kTracedRatio, labels, TracedShare(run_state, source), snapshot);
     snapshot->Add(Metric::kAgentCostSeconds, labels,
                   sum(ProcessCount::kAgentCostNs) * kSecondsPerNs);
     snapshot->Add(Metric::kLaunchesDropped, labels, sum(ProcessCount::kLaunchesDropped));
     snapshot->Add(Metric::kLaunchesUntimed, labels, sum(ProcessCount::kLaunchesUntimed));
-    if (superseded_.contains(source)) continue;
     snapshot->Add(Metric::kRecordsLost, labels, sum(ProcessCount::kRecordsLost));
   }
 }
@@ -235,6 +250,10 @@ void RunMetrics::AddApplication(const RunState& run_state, MetricsSnapshot* snap
   AddKnown(Metric::kAppTokenRate, labels, rates.tokens_per_second, snapshot);
   AddKnown(Metric::kAppTokensPerJoule, labels, rates.tokens_per_joule, snapshot);
   AddKnown(Metric::kAppJoulesPerToken, labels, rates.joules_per_token, snapshot);
+  if (rates.tokens_per_second.value_or(0) > 0 && run_state.work.price_per_hour() > 0) {
+    snapshot->Add(Metric::kAppCostPerToken, labels,
+                  run_state.work.price_per_hour() / 3600 / *rates.tokens_per_second);
+  }
   AddKnown(Metric::kAppFirstToken, With(labels, "share", "0.99"), rates.first_token_p99_seconds,
            snapshot);
   const auto roof = ShareOfRoof(run_state);
@@ -256,10 +275,6 @@ std::optional<EnergyReading> RunMetrics::Energy(const RunState& run_state) const
     ++devices;
   }
   if (devices == 0) return std::nullopt;
-  if (rates.tokens_per_second.value_or(0) > 0 && run_state.work.price_per_hour() > 0) {
-    snapshot->Add(Metric::kAppCostPerToken, labels,
-                  run_state.work.price_per_hour() / 3600 / *rates.tokens_per_second);
-  }
   energy.time_ns /= devices;
   return energy;
 }
@@ -307,6 +322,20 @@ Labels RunMetrics::LabelsOf(const RunState& run_state, std::optional<uint32_t> d
   return labels;
 }
 
+std::set<uint32_t> RunMetrics::Superseded(const RunState& run_state) {
+  std::set<uint32_t> superseded;
+  std::map<std::string, uint32_t> newest;  // by labels
+  for (const auto& [source, counts] : processes_.sums()) {
+    std::string key;
+    for (const auto& [name, value] : ProcessLabels(run_state, source)) {
+      key += std::string(name) + '\n' + value + '\n';
+    }
+    const auto [found, is_new] = newest.emplace(std::move(key), source);
+    if (!is_new) superseded.insert(std::exchange(found->second, source));
+  }
+  return superseded;
+}
+
 Labels RunMetrics::DeviceLabels(const RunState& run_state, uint32_t device) {
   const DeviceState& state = run_state.devices[device];
   auto found = device_places_.find(device);
@@ -322,20 +351,6 @@ Labels RunMetrics::DeviceLabels(const RunState& run_state, uint32_t device) {
   AddLabel("UUID", FormatUuid(state.uuid), &labels);
   AddLabel("device", place.file, &labels);
   AddLabel("modelName", state.info.name(), &labels);
-std::set<uint32_t> RunMetrics::Superseded(const RunState& run_state) {
-  std::set<uint32_t> superseded;
-  std::map<std::string, uint32_t> newest;  // by labels
-  for (const auto& [source, counts] : processes_.sums()) {
-    std::string key;
-    for (const auto& [name, value] : ProcessLabels(run_state, source)) {
-      key += std::string(name) + '\n' + value + '\n';
-    }
-    const auto [found, is_new] = newest.emplace(std::move(key), source);
-    if (!is_new) superseded.insert(std::exchange(found->second, source));
-  }
-  return superseded;
-}
-
   return labels;
 }
 

@@ -169,6 +169,9 @@ TEST(LiveReport, OfARecordingAgreesWithItsReport) {
       if (device.has_hfu() && snapshot.processes(0).has_hfu()) {
         EXPECT_NEAR(device.hfu(), snapshot.processes(0).hfu(), 0.05);
       }
+      if (snapshot.processes(0).live()) {
+        EXPECT_EQ(snapshot.processes(0).step_seconds(), snapshot.step_seconds());
+      }
       double sum = 0;
       for (const LiveCause& cause : device.causes()) sum += cause.share();
       if (device.causes_size() > 0) {

@@ -30,7 +30,7 @@ class DrawTest : public ::testing::Test {
         if (gpu.compute_percent) *gpu.compute_percent *= (tick + 1) / 60.0;
       }
       for (LiveSnapshot& run : then.runs) {
-        if (tick % 10 == 9) run.set_step_seconds(0.04);
+        if (tick % 10 == 9) run.mutable_processes(0)->set_step_seconds(0.04);
       }
       history.Add(then);
     }
