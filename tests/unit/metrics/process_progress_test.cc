@@ -32,9 +32,9 @@ class ProcessProgressTest : public ::testing::Test {
   }
 
   // Launches all kernels, one after the other, once in a step.
-  void RunSteps(uint32_t source, uint64_t second, uint64_t step_ms) {
+  void RunSteps(uint32_t source, uint64_t second, uint64_t step_ms, uint64_t offset_ms = 0) {
     std::vector<Launch> launches;
-    for (uint64_t begin_ms = 0; begin_ms < 1000; begin_ms += step_ms) {
+    for (uint64_t begin_ms = offset_ms; begin_ms < 1000; begin_ms += step_ms) {
       for (uint64_t i = 0; i < kKernels; ++i) {
         launches.push_back(RunBuilder::LaunchAt((1000 * second + begin_ms + 2 * i) * kMillisecondNs,
                                                 kMillisecondNs, static_cast<uint32_t>(i)));
@@ -95,12 +95,13 @@ TEST_F(ProcessProgressTest, AProcessThatWorksAloneHasTheStepsOfItsRun) {
   EXPECT_EQ(StepSeconds(2), -1);
 }
 
+// Together their launches look like steps of half the length.
 TEST_F(ProcessProgressTest, OnAGpuThatTheyShareNobodysStepsAreKnown) {
   StartProcess(1, 'A');
   StartProcess(2, 'A');
   for (uint64_t second = 0; second < 10; ++second) {
     RunSteps(1, second, 100);
-    RunSteps(2, second, 50);
+    RunSteps(2, second, 100, 50);
     Renew();
   }
   EXPECT_EQ(StepSeconds(1), -1);
