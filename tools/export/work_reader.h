@@ -72,6 +72,7 @@ class WorkReader {
   bool TakeWindow(uint32_t source, std::string_view payload);
   void AddLaunch(const ProcessState& process, const Launch& launch, const LaunchSegment& segment);
   void AddJoined(const JoinedLaunch& launch);
+  uint32_t IdleSiteOf(const JoinedLaunch& launch, uint32_t site);
 
   uint32_t NameId(std::string name);
   uint32_t GpuOf(const std::string& uuid);
