@@ -126,7 +126,7 @@ int DrawProcessHead(const ProcessRow& process, Canvas* canvas) {
   if (live.has_rank()) put(absl::StrCat("rank ", live.rank()), Style::kPlain);
   put(absl::StrCat("traced ", PercentOfShare(live.has_traced_share(), live.traced_share())),
       Style::kDim);
-  put(absl::StrCat("collector ", run.collector_pid()), Style::kDim);
+  if (run.collector_pid() != 0) put(absl::StrCat("collector ", run.collector_pid()), Style::kDim);
   int row = 2;
   for (const std::string* reason : {&live.agent(), &run.counters_reason()}) {
     if (reason->empty()) continue;
