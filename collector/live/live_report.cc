@@ -63,9 +63,9 @@ void LiveReport::RenewWorth(const RunState& run_state) {
 
 void LiveReport::RenewSteps(const RunState& run_state) {
   Summary summary;
-  SummarizeSteps(run_state, &summary);
-  progress_.Update(run_state, summary.steps());
-  process_progress_.Update(run_state, summary.steps());
+  const auto span = SummarizeSteps(run_state, &summary);
+  progress_.Update(run_state, summary.steps(), span);
+  process_progress_.Update(run_state, summary.steps(), span);
 }
 
 LiveSnapshot LiveReport::Take(const RunState& run_state, uint64_t time_ns) {

@@ -6,6 +6,7 @@
 #include <deque>
 #include <optional>
 
+#include "collector/analysis/steady_part.h"
 #include "collector/metrics/growing_count.h"
 #include "collector/run/run_state.h"
 #include "proto/summary.pb.h"
@@ -21,10 +22,14 @@ class JobProgress {
   static constexpr double kUnseenSteps = 6;
   static constexpr size_t kMostPoints = 4096;
 
-  // `steps` are those that SummarizeSteps() found in `model`.
-  void Update(const RunState& state, const StepsSummary& steps);
-  // So many steps had begun by `time_ns`, by the latest estimate. It is `now_ns`.
-  void Update(uint64_t time_ns, double steps, uint64_t now_ns);
+  // What SummarizeSteps() found.
+  void Update(const RunState& state, const StepsSummary& steps,
+              const std::optional<StepsSpan>& span);
+  // So many steps had begun by `now_ns`, by the latest estimate.
+  void Update(double steps, uint64_t now_ns);
+  // So many had ended by `time_ns`, the end of the last one that was traced. Those after it are
+  // counted, but nobody knows until when.
+  void Place(uint64_t time_ns, double steps);
 
   // Nothing where no step was found.
   std::optional<double> steps() const;
@@ -42,6 +47,7 @@ class JobProgress {
   };
 
   GrowingCount count_;
+  bool any_ = false;
   uint64_t now_ns_ = 0;  // of the last update
   std::deque<Point> points_;
 };

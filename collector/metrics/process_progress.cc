@@ -13,18 +13,19 @@ bool Lives(const RunState& run_state, uint32_t source) {
 
 }  // namespace
 
-void ProcessProgress::Update(const RunState& run_state, const StepsSummary& of_run) {
+void ProcessProgress::Update(const RunState& run_state, const StepsSummary& of_run,
+                             const std::optional<StepsSpan>& span) {
   std::erase_if(progress_, [&](const auto& entry) { return !Lives(run_state, entry.first); });
   for (const auto& [source, process] : run_state.processes.processes()) {
     if (!process->live() || process->worked_on.empty()) continue;
     if (!progress_.contains(source) && progress_.size() >= kMostProcesses) continue;
     if (WorksAlone(run_state, source)) {
-      progress_[source].Update(run_state, of_run);
+      progress_[source].Update(run_state, of_run, span);
       continue;
     }
     Summary summary;
-    SummarizeStepsOf(run_state, source, &summary);
-    progress_[source].Update(run_state, summary.steps());
+    const auto own = SummarizeStepsOf(run_state, source, &summary);
+    progress_[source].Update(run_state, summary.steps(), own);
   }
 }
 

@@ -18,9 +18,10 @@ class ProcessProgress {
  public:
   static constexpr size_t kMostProcesses = 128;
 
-  // `of_run` are the steps that SummarizeSteps() found. A process that works alone has these; of
-  // others their own are looked for.
-  void Update(const RunState& run_state, const StepsSummary& of_run);
+  // `of_run` and its span are what SummarizeSteps() found. A process that works alone has these
+  // steps; of others their own are looked for.
+  void Update(const RunState& run_state, const StepsSummary& of_run,
+              const std::optional<StepsSpan>& span);
 
   // Nothing where the process has no steps, shares its GPUs, or has ended.
   std::optional<double> StepSeconds(uint32_t source) const;

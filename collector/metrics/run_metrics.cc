@@ -104,9 +104,9 @@ void RunMetrics::RenewWorth(const RunState& run_state) {
 
 void RunMetrics::RenewSteps(const RunState& run_state) {
   Summary summary;
-  SummarizeSteps(run_state, &summary);
-  progress_.Update(run_state, summary.steps());
-  process_progress_.Update(run_state, summary.steps());
+  const auto span = SummarizeSteps(run_state, &summary);
+  progress_.Update(run_state, summary.steps(), span);
+  process_progress_.Update(run_state, summary.steps(), span);
 }
 
 MetricsSnapshot RunMetrics::Take(const RunState& run_state, const CollectorCost& cost) {

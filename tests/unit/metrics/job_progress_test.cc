@@ -9,7 +9,8 @@ constexpr uint64_t kSecondNs = 1'000'000'000;
 
 // All that is known is of now.
 void Update(uint64_t time_ns, double steps, JobProgress* progress) {
-  progress->Update(time_ns, steps, time_ns);
+  progress->Update(steps, time_ns);
+  progress->Place(time_ns, steps);
 }
 
 TEST(JobProgress, KnowsNothingBeforeTheFirstStep) {
@@ -37,6 +38,28 @@ TEST(JobProgress, TellsHowLongStepsTakeNow) {
   EXPECT_DOUBLE_EQ(progress.StepSeconds().value(), 0.2);
 }
 
+// Steps after the last that was traced are counted, and no time is known of them.
+TEST(JobProgress, WhatIsNotPlacedInTimeDoesNotShortenSteps) {
+  JobProgress progress;
+  for (uint64_t second = 1; second <= 20; ++second) {
+    const auto traced = static_cast<double>(10 * second);
+    progress.Update(traced + (second % 2 == 0 ? 50 : 0), second * kSecondNs);
+    progress.Place(second * kSecondNs, traced);
+    if (second < 3) continue;
+    ASSERT_TRUE(progress.StepSeconds().has_value());
+    EXPECT_DOUBLE_EQ(progress.StepSeconds().value(), 0.1);
+  }
+}
+
+TEST(JobProgress, BeginsAnewWhereAnotherKernelMarksTheSteps) {
+  JobProgress progress;
+  for (uint64_t second = 1; second <= 20; ++second) {
+    Update(second * kSecondNs, static_cast<double>(second <= 10 ? 100 * second : 10 * second),
+           &progress);
+  }
+  EXPECT_DOUBLE_EQ(progress.StepSeconds().value(), 0.1);
+}
+
 TEST(JobProgress, LooksBackAsFarAsAFewSteps) {
   JobProgress progress;
   for (uint64_t second = 0; second <= 100; ++second) {
@@ -51,9 +74,9 @@ TEST(JobProgress, NothingOfAJobThatStands) {
   for (uint64_t second = 1; second <= 20; ++second) {
     Update(second * kSecondNs, static_cast<double>(10 * second), &progress);
   }
-  progress.Update(20 * kSecondNs, 200, 60 * kSecondNs);
+  progress.Update(200, 60 * kSecondNs);
   EXPECT_TRUE(progress.StepSeconds().has_value()) << "windows may be so far apart";
-  progress.Update(20 * kSecondNs, 200, 70 * kSecondNs);
+  progress.Update(200, 70 * kSecondNs);
   EXPECT_FALSE(progress.StepSeconds().has_value());
   EXPECT_TRUE(progress.LastStepSeconds().has_value());
   EXPECT_EQ(progress.steps(), 200) << "what it counted stays";
@@ -61,7 +84,7 @@ TEST(JobProgress, NothingOfAJobThatStands) {
   for (uint64_t step = 1; step <= 5; ++step) {
     Update(step * 60 * kSecondNs, static_cast<double>(step), &progress);
   }
-  progress.Update(300 * kSecondNs, 5, 600 * kSecondNs);
+  progress.Update(5, 600 * kSecondNs);
   EXPECT_TRUE(progress.StepSeconds().has_value()) << "its steps are as long";
 }
 

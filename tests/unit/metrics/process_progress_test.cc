@@ -53,8 +53,8 @@ class ProcessProgressTest : public ::testing::Test {
   const RunState& Renew() {
     const RunState& run_state = run_.intake().Advance();
     Summary summary;
-    SummarizeSteps(run_state, &summary);
-    progress_.Update(run_state, summary.steps());
+    const auto span = SummarizeSteps(run_state, &summary);
+    progress_.Update(run_state, summary.steps(), span);
     return run_state;
   }
 
@@ -86,8 +86,8 @@ TEST_F(ProcessProgressTest, AProcessThatWorksAloneHasTheStepsOfItsRun) {
     SendStatus(2, second);
     const RunState& run_state = Renew();
     Summary summary;
-    SummarizeSteps(run_state, &summary);
-    job.Update(run_state, summary.steps());
+    const auto span = SummarizeSteps(run_state, &summary);
+    job.Update(run_state, summary.steps(), span);
   }
   const auto of_job = job.StepSeconds();
   ASSERT_TRUE(of_job.has_value());
