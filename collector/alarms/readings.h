@@ -49,7 +49,7 @@ struct Readings {
   uint64_t now_ns = 0;  // on the clock of the records
   std::vector<DeviceReading> devices = {};
   std::vector<ProcessReading> processes = {};         // that live
-  std::optional<double> step_seconds = std::nullopt;  // as of now
+  std::optional<double> step_seconds = std::nullopt;  // when steps were seen last
   std::optional<ServerReading> server = std::nullopt;
 };
 

@@ -100,7 +100,7 @@ Readings TakeReadings(const RunState& run_state, const RunMetrics& metrics) {
     }
   }
   readings.server = ReadServer(run_state);
-  readings.step_seconds = metrics.step_seconds();
+  readings.step_seconds = metrics.LastStepSeconds();
   return readings;
 }
 

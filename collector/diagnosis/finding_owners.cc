@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "collector/layer_pattern.h"
 #include "collector/owners/graph_owners.h"
 #include "collector/owners/stack_owners.h"
 #include "collector/text/number_text.h"

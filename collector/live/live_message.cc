@@ -42,7 +42,8 @@ bool NumbersArePossible(const LiveDevice& device) {
 bool NumbersArePossible(const LiveProcess& process) {
   return IsShare(process.has_hfu(), process.hfu()) &&
          IsShare(process.has_kernel_share(), process.kernel_share()) &&
-         IsShare(process.has_traced_share(), process.traced_share());
+         IsShare(process.has_traced_share(), process.traced_share()) &&
+         IsAmount(process.has_step_seconds(), process.step_seconds());
 }
 
 bool NumbersArePossible(const LiveKernel& kernel) {

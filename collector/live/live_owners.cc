@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "collector/layer_pattern.h"
 #include "collector/live/live_message.h"
 #include "collector/owners/why_without_stacks.h"
 #include "proto/valid_string.h"

@@ -6,6 +6,8 @@
 #include <map>
 
 #include "collector/live/recent.h"
+#include "collector/metrics/process_history.h"
+#include "collector/metrics/process_progress.h"
 #include "collector/metrics/work_ledger.h"
 #include "collector/run/run_state.h"
 #include "proto/live.pb.h"
@@ -16,23 +18,20 @@ class LiveProcesses {
  public:
   // `work` is up to date.
   void Update(const RunState& run_state, const WorkLedger& work);
-  void AddTo(const RunState& run_state, LiveSnapshot* snapshot) const;
+  void AddTo(const RunState& run_state, const ProcessProgress& progress,
+             LiveSnapshot* snapshot) const;
 
  private:
   struct State {
-    double known_ns = 0;   // up to which its kernels are known, × its GPUs
-    double kernel_ns = 0;  // of its kernels, traced or not
-    double uncounted_ns = 0;
-    double peak_ns = 0;
     double traced_kernel_ns = 0;
     double traced_ns = 0;
   };
   using Table = std::map<uint32_t, State>;  // by source
 
-  static State StateOf(const RunState& run_state, const WorkLedger& work,
-                       const ProcessState& process);
+  static State StateOf(const RunState& run_state, const ProcessState& process);
 
   Recent<Table> tables_;
+  ProcessHistory history_;
 };
 
 }  // namespace utlz

@@ -6,6 +6,7 @@
 
 #include "collector/analysis/analyze.h"
 #include "collector/live/live_message.h"
+#include "collector/metrics/compute_share.h"
 #include "collector/run/workload_spec.h"
 #include "collector/summary/step_summary.h"
 #include "proto/valid_text.h"
@@ -62,8 +63,9 @@ void LiveReport::RenewWorth(const RunState& run_state) {
 
 void LiveReport::RenewSteps(const RunState& run_state) {
   Summary summary;
-  SummarizeSteps(run_state, &summary);
-  progress_.Update(run_state, summary.steps());
+  const auto span = SummarizeSteps(run_state, &summary);
+  progress_.Update(run_state, summary.steps(), span);
+  process_progress_.Update(run_state, summary.steps(), span);
 }
 
 LiveSnapshot LiveReport::Take(const RunState& run_state, uint64_t time_ns) {
@@ -83,7 +85,7 @@ LiveSnapshot LiveReport::Take(const RunState& run_state, uint64_t time_ns) {
   }
   snapshot.set_counters_reason(CountersReason(run_state));
   devices_.AddTo(run_state, &snapshot);
-  processes_.AddTo(run_state, &snapshot);
+  processes_.AddTo(run_state, process_progress_, &snapshot);
   kernels_.AddTo(run_state, &snapshot);
   owners_.AddTo(run_state, &snapshot);
   AddJob(run_state, &snapshot);
@@ -94,14 +96,11 @@ void LiveReport::AddJob(const RunState& run_state, LiveSnapshot* snapshot) const
   const std::optional<double> steps = progress_.steps();
   if (!steps) return;
   snapshot->set_steps(*steps);
-  const std::optional<double> step_seconds = progress_.step_seconds();
+  const std::optional<double> step_seconds = progress_.StepSeconds();
   if (!step_seconds || *step_seconds <= 0) return;
   snapshot->set_step_seconds(*step_seconds);
-  const double model_flops = FlopsPerStep(run_state.work);
-  const double peak = worths_.peak_of_run();
-  if (model_flops <= 0 || peak <= 0) return;
-  const double mfu = model_flops / *step_seconds / peak;
-  if (mfu <= 2) snapshot->set_mfu(mfu);
+  const auto mfu = MfuOf(step_seconds, FlopsPerStep(run_state.work), worths_.peak_of_run());
+  if (mfu.has_value()) snapshot->set_mfu(*mfu);
 }
 
 }  // namespace utlz

@@ -19,6 +19,7 @@
 #include "collector/live/live_owners.h"
 #include "collector/live/live_processes.h"
 #include "collector/metrics/job_progress.h"
+#include "collector/metrics/process_progress.h"
 #include "collector/metrics/renewal_pace.h"
 #include "collector/metrics/time_ledger.h"
 #include "collector/metrics/work_ledger.h"
@@ -55,6 +56,7 @@ class LiveReport {
   WorkLedger work_;
   TimeLedger time_;
   JobProgress progress_;
+  ProcessProgress process_progress_;
   LiveDevices devices_;
   LiveProcesses processes_;
   LiveKernels kernels_;

@@ -2,25 +2,16 @@
 
 #include <algorithm>
 
+#include "collector/metrics/compute_share.h"
+
 namespace utlz {
 namespace {
-
-// Less is too short a time to speak of.
-constexpr uint64_t kShortestNs = 500'000'000;
-// Where counters know less of the kernels' time, they do not speak for the rest.
-constexpr double kEnoughCounted = 0.5;
 
 MeanTotal TotalOf(const SampleTotals& samples, MetricRole role) {
   return {samples.Sum(role), static_cast<double>(samples.SampledNs(role)) * 1e-9};
 }
 
 MeanTotal TotalOf(const TimeWeightedMean& mean) { return {mean.sum(), mean.seconds()}; }
-
-// Up to when a process's kernels are known: where it is traced, none came since.
-uint64_t KnownNs(const ProcessState& process) {
-  if (!process.coverage.open() || !process.status.has_flushed_until_ns()) return process.newest_ns;
-  return std::max<uint64_t>(process.newest_ns, process.status.flushed_until_ns());
-}
 
 std::optional<double> PerSecond(const MeanTotal& from, const MeanTotal& to) {
   if (to.time <= from.time) return std::nullopt;
@@ -36,17 +27,6 @@ std::optional<double> ShareOfCycles(const MeanTotal& from, const MeanTotal& to,
                                     const std::optional<double>& elapsed) {
   const auto cycles = PerSecond(from, to);
   return cycles.has_value() && elapsed.has_value() ? Share(*cycles, *elapsed) : std::nullopt;
-}
-
-// Kernels that no counter met are taken to work as the others.
-std::optional<double> Hfu(const DevicePoint& from, const DevicePoint& to) {
-  if (to.known_ns < from.known_ns + kShortestNs) return std::nullopt;
-  const auto time_ns = static_cast<double>(to.known_ns - from.known_ns);
-  const double kernel_ns = to.work.kernel_ns - from.work.kernel_ns;
-  const double counted_ns = to.work.counted_ns - from.work.counted_ns;
-  if (kernel_ns <= 0) return to.work.counted_ns > 0 ? std::make_optional(0.0) : std::nullopt;
-  if (counted_ns < kEnoughCounted * kernel_ns) return std::nullopt;
-  return (to.work.peak_ns - from.work.peak_ns) * (kernel_ns / counted_ns) / time_ns;
 }
 
 // Where HFU is measured from. Samples may come before any process does, and a rate from there on
@@ -74,7 +54,7 @@ DevicePoint PointOf(const RunState& run_state, uint32_t device, const DeviceWork
   point.time_ns = run_state.NewestNs();
   for (const auto& [source, process] : run_state.processes.processes()) {
     if (!process->DevicesUsed().contains(device)) continue;
-    point.known_ns = std::max(point.known_ns, KnownNs(*process));
+    point.known_ns = std::max(point.known_ns, KernelsKnownNs(*process));
   }
   point.work = work;
   point.busy_ns = time.busy_ns;
@@ -104,7 +84,8 @@ DeviceRates DeviceHistory::Rates(const Ceilings& ceilings) const {
   const DevicePoint& from = points_.front();
   const DevicePoint& to = points_.back();
   const auto elapsed = PerSecond(from.sm_elapsed_cycles, to.sm_elapsed_cycles);
-  rates.hfu = Hfu(FirstKnown(points_), to);
+  const DevicePoint& first = FirstKnown(points_);
+  rates.hfu = ShareOfPeak(first.work, first.known_ns, to.work, to.known_ns);
   rates.compute_speed_of_light = ShareOfCycles(from.tensor_cycles, to.tensor_cycles, elapsed);
   rates.sm_active = ShareOfCycles(from.sm_active_cycles, to.sm_active_cycles, elapsed);
   if (!rates.compute_speed_of_light.has_value()) {

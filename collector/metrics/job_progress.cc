@@ -1,7 +1,6 @@
 #include "collector/metrics/job_progress.h"
 
 #include <algorithm>
-#include <string>
 
 namespace utlz {
 namespace {
@@ -14,30 +13,30 @@ std::optional<double> CountOfSteps(const StepsSummary& steps) {
   return std::nullopt;
 }
 
-// Up to which the kernels of the steps' GPU are placed in time.
-uint64_t PlacedNs(const RunState& state, const std::string& uuid) {
-  uint64_t placed_ns = 0;
-  for (uint32_t i = 0; i < state.devices.size(); ++i) {
-    if (uuid.empty() || FormatUuid(state.devices[i].uuid) == uuid) {
-      placed_ns = std::max(placed_ns, state.devices[i].sweep.last_ns());
-    }
-  }
-  return placed_ns;
-}
-
 }  // namespace
 
-void JobProgress::Update(const RunState& state, const StepsSummary& steps) {
-  if (const auto count = CountOfSteps(steps)) Update(PlacedNs(state, steps.device_uuid()), *count);
+void JobProgress::Update(const RunState& state, const StepsSummary& steps,
+                         const std::optional<StepsSpan>& span) {
+  const auto count = CountOfSteps(steps);
+  if (!count.has_value()) return;
+  Update(*count, state.NewestNs());
+  if (span.has_value()) Place(span->end_ns, *count - steps.after_traced());
 }
 
-void JobProgress::Update(uint64_t time_ns, double steps) {
+void JobProgress::Update(double steps, uint64_t now_ns) {
+  now_ns_ = now_ns;
+  any_ = true;
   count_.Update(steps);
+}
+
+void JobProgress::Place(uint64_t time_ns, double steps) {
   if (!points_.empty() && time_ns <= points_.back().time_ns) return;
-  points_.push_back({time_ns, count_.value()});
+  // Another kernel marks the steps now.
+  if (!points_.empty() && steps < points_.back().steps) points_.clear();
+  points_.push_back({time_ns, steps});
   const auto second_is_enough = [&] {
     const Point& second = points_[1];
-    return second.time_ns + kLengthNs <= time_ns && second.steps + kFewestSteps <= count_.value();
+    return second.time_ns + kLengthNs <= time_ns && second.steps + kFewestSteps <= steps;
   };
   while (points_.size() > 2 && (points_.size() > kMostPoints || second_is_enough())) {
     points_.pop_front();
@@ -45,15 +44,21 @@ void JobProgress::Update(uint64_t time_ns, double steps) {
 }
 
 std::optional<double> JobProgress::steps() const {
-  if (points_.empty()) return std::nullopt;
-  return count_.value();
+  return any_ ? std::make_optional(count_.value()) : std::nullopt;
 }
 
-std::optional<double> JobProgress::step_seconds() const {
+std::optional<double> JobProgress::LastStepSeconds() const {
   if (points_.size() < 2) return std::nullopt;
   const double steps = points_.back().steps - points_.front().steps;
   if (steps < kFewestSteps) return std::nullopt;
   return static_cast<double>(points_.back().time_ns - points_.front().time_ns) * 1e-9 / steps;
+}
+
+std::optional<double> JobProgress::StepSeconds() const {
+  const std::optional<double> last = LastStepSeconds();
+  if (!last.has_value() || now_ns_ <= points_.back().time_ns) return last;
+  const double unseen_seconds = static_cast<double>(now_ns_ - points_.back().time_ns) * 1e-9;
+  return unseen_seconds <= std::max(kUnseenSeconds, kUnseenSteps * *last) ? last : std::nullopt;
 }
 
 }  // namespace utlz

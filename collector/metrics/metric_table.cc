@@ -75,14 +75,23 @@ constexpr std::array<MetricDescription, kMetrics> kTable = {{
      "Time in which NVML named this reason for a low clock. At most 8 reasons a GPU."},
     {"utlz_steps_total", kCounter, "", "", "Steps of the job, untraced ones estimated. One."},
     {"utlz_step_seconds", kGauge, "seconds", "",
-     "Mean time from step to step over the last 15 s or three steps. One."},
+     "Mean time from step to step over the last 15 s or three steps. Absent where none came for 45 "
+     "s or six steps. One."},
     {"utlz_tokens_total", kCounter, "", "", "Tokens, where the run knows those of a step. One."},
     {"utlz_items_total", kCounter, "", "", "Items, where the run knows those of a step. One."},
     {"utlz_model_flops_total", kCounter, "", "",
      "FLOPs that the model needs for the steps so far, where the run knows them. One."},
     {"utlz_mfu_ratio", kGauge, "ratio", "",
      "FLOPs that the model needs, as a share of the peak of all GPUs, over the time of "
-     "utlz_step_seconds. One."},
+     "utlz_step_seconds. Absent above 1: then the FLOPs given are not the run's. One."},
+    {"utlz_process_step_seconds", kGauge, "seconds", kOfProcess,
+     "Mean time from step to step of this process over the last 15 s or three steps. Absent while "
+     "others of its run launch on its GPU. At most 128 processes."},
+    {"utlz_process_hfu_ratio", kGauge, "ratio", kOfProcess,
+     "FLOPs of the process in the last 15 s as a share of the peak of the GPUs that it works on. "
+     "Absent while most of its kernels are not counted. At most 128 processes."},
+    {"utlz_process_mfu_ratio", kGauge, "ratio", kOfProcess,
+     "utlz_mfu_ratio of a run whose other processes do nothing on a GPU. One."},
     {"utlz_process_operations_total", kCounter, "", kOfProcess,
      "Kernels, copies, memory sets and launches of graphs, untraced ones too, by CUPTI's numbers. "
      "At most 129 processes."},
@@ -113,6 +122,9 @@ constexpr std::array<MetricDescription, kMetrics> kTable = {{
      "The same a joule of all GPUs: tokens per second and watt. One."},
     {"utlz_app_joules_per_token", kGauge, "", "engine",
      "Energy of all GPUs for a token that was generated in the last 30 s. One."},
+    {"utlz_app_cost_per_token", kGauge, "", "engine",
+     "Price of all GPUs for a token that was generated in the last 30 s, in the currency of "
+     "--price-per-hour. Absent without that option. One."},
     {"utlz_app_tokens_per_second_per_roof", kGauge, "", "engine",
      "Tokens a second for each hundredth of the roof that the GPUs reach: of compute or memory, "
      "whichever is nearer. One."},

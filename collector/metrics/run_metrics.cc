@@ -7,8 +7,10 @@
 
 #include "collector/analysis/analyze.h"
 #include "collector/kernel_names/kernel_family.h"
+#include "collector/metrics/compute_share.h"
 #include "collector/metrics/label_text.h"
 #include "collector/run/workload_spec.h"
+#include "collector/summary/found_steps.h"
 #include "collector/summary/step_summary.h"
 
 namespace utlz {
@@ -75,6 +77,12 @@ void AddReadings(const DeviceState& device, const Labels& labels, MetricsSnapsho
   }
 }
 
+bool LivesAlone(const RunState& run_state, uint32_t source) {
+  const auto found = run_state.processes.processes().find(source);
+  return found != run_state.processes.processes().end() && found->second->live() &&
+         WorksAlone(run_state, source);
+}
+
 std::optional<double> TracedShare(const RunState& run_state, uint32_t source) {
   const auto found = run_state.processes.processes().find(source);
   if (found == run_state.processes.processes().end()) return std::nullopt;
@@ -96,12 +104,14 @@ void RunMetrics::RenewWorth(const RunState& run_state) {
 
 void RunMetrics::RenewSteps(const RunState& run_state) {
   Summary summary;
-  SummarizeSteps(run_state, &summary);
-  progress_.Update(run_state, summary.steps());
+  const auto span = SummarizeSteps(run_state, &summary);
+  progress_.Update(run_state, summary.steps(), span);
+  process_progress_.Update(run_state, summary.steps(), span);
 }
 
 MetricsSnapshot RunMetrics::Take(const RunState& run_state, const CollectorCost& cost) {
   Update(run_state);
+  superseded_ = Superseded(run_state);
   MetricsSnapshot snapshot;
   AddWork(run_state, &snapshot);
   AddDevices(run_state, &snapshot);
@@ -124,6 +134,7 @@ void RunMetrics::Update(const RunState& run_state) {
   work_.Update(run_state, worths_);
   time_.Update(run_state, work_);
   processes_.Update(run_state);
+  process_history_.Update(run_state, work_);
   std::erase_if(process_places_,
                 [&](const auto& entry) { return !processes_.sums().contains(entry.first); });
   history_.resize(run_state.devices.size());
@@ -139,6 +150,7 @@ void RunMetrics::Update(const RunState& run_state) {
 
 void RunMetrics::AddWork(const RunState& run_state, MetricsSnapshot* snapshot) {
   for (const auto& [pair, sum] : work_.sums()) {
+    if (superseded_.contains(pair.second)) continue;
     const Labels labels = LabelsOf(run_state, pair.first, pair.second);
     for (const auto& [type, flops] : sum.flops) {
       snapshot->Add(Metric::kFlops, With(labels, "data_type", type), flops);
@@ -177,27 +189,33 @@ void RunMetrics::AddJob(const RunState& run_state, MetricsSnapshot* snapshot) {
   const std::optional<double> steps = progress_.steps();
   if (!steps.has_value()) return;
   const Labels labels = LabelsOf(run_state, std::nullopt, std::nullopt);
-  const std::optional<double> step_seconds = progress_.step_seconds();
   const auto add_each = [&](Metric metric, double of_a_step) {
     if (of_a_step > 0) snapshot->Add(metric, labels, of_a_step * *steps);
   };
-  const double model_flops = FlopsPerStep(run_state.work);
   add_each(Metric::kSteps, 1);
-  AddKnown(Metric::kStepSeconds, labels, step_seconds, snapshot);
+  AddKnown(Metric::kStepSeconds, labels, progress_.StepSeconds(), snapshot);
   add_each(Metric::kTokens, run_state.work.tokens_per_step());
   add_each(Metric::kItems, run_state.work.items_per_step());
-  add_each(Metric::kModelFlops, model_flops);
-  const double peak = worths_.peak_of_run();
-  if (!step_seconds.has_value() || model_flops <= 0 || peak <= 0) return;
-  AddKnown(Metric::kMfu, labels, model_flops / *step_seconds / peak, snapshot);
+  add_each(Metric::kModelFlops, FlopsPerStep(run_state.work));
+  AddKnown(Metric::kMfu, labels, Mfu(run_state), snapshot);
+}
+
+std::optional<double> RunMetrics::Mfu(const RunState& run_state) const {
+  return MfuOf(progress_.StepSeconds(), FlopsPerStep(run_state.work), worths_.peak_of_run());
 }
 
 void RunMetrics::AddProcesses(const RunState& run_state, MetricsSnapshot* snapshot) {
   for (const auto& [source, counts] : processes_.sums()) {
+    if (superseded_.contains(source)) continue;
     const Labels labels = LabelsOf(run_state, std::nullopt, source);
     const auto sum = [&sums = counts](ProcessCount count) {
       return sums[static_cast<size_t>(count)];
     };
+    AddKnown(Metric::kProcessStepSeconds, labels, process_progress_.StepSeconds(source), snapshot);
+    AddKnown(Metric::kProcessHfu, labels, process_history_.Hfu(source), snapshot);
+    if (LivesAlone(run_state, source)) {
+      AddKnown(Metric::kProcessMfu, labels, Mfu(run_state), snapshot);
+    }
     snapshot->Add(Metric::kOperations, labels, sum(ProcessCount::kOperations));
     AddKnown(Metric::kTracedRatio, labels, TracedShare(run_state, source), snapshot);
     snapshot->Add(Metric::kAgentCostSeconds, labels,
@@ -232,6 +250,10 @@ void RunMetrics::AddApplication(const RunState& run_state, MetricsSnapshot* snap
   AddKnown(Metric::kAppTokenRate, labels, rates.tokens_per_second, snapshot);
   AddKnown(Metric::kAppTokensPerJoule, labels, rates.tokens_per_joule, snapshot);
   AddKnown(Metric::kAppJoulesPerToken, labels, rates.joules_per_token, snapshot);
+  if (rates.tokens_per_second.value_or(0) > 0 && run_state.work.price_per_hour() > 0) {
+    snapshot->Add(Metric::kAppCostPerToken, labels,
+                  run_state.work.price_per_hour() / 3600 / *rates.tokens_per_second);
+  }
   AddKnown(Metric::kAppFirstToken, With(labels, "share", "0.99"), rates.first_token_p99_seconds,
            snapshot);
   const auto roof = ShareOfRoof(run_state);
@@ -298,6 +320,20 @@ Labels RunMetrics::LabelsOf(const RunState& run_state, std::optional<uint32_t> d
     for (auto& label : ProcessLabels(run_state, *source)) labels.push_back(std::move(label));
   }
   return labels;
+}
+
+std::set<uint32_t> RunMetrics::Superseded(const RunState& run_state) {
+  std::set<uint32_t> superseded;
+  std::map<std::string, uint32_t> newest;  // by labels
+  for (const auto& [source, counts] : processes_.sums()) {
+    std::string key;
+    for (const auto& [name, value] : ProcessLabels(run_state, source)) {
+      key += std::string(name) + '\n' + value + '\n';
+    }
+    const auto [found, is_new] = newest.emplace(std::move(key), source);
+    if (!is_new) superseded.insert(std::exchange(found->second, source));
+  }
+  return superseded;
 }
 
 Labels RunMetrics::DeviceLabels(const RunState& run_state, uint32_t device) {

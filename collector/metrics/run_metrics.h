@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -21,7 +22,9 @@
 #include "collector/metrics/job_progress.h"
 #include "collector/metrics/metrics_snapshot.h"
 #include "collector/metrics/places.h"
+#include "collector/metrics/process_history.h"
 #include "collector/metrics/process_ledger.h"
+#include "collector/metrics/process_progress.h"
 #include "collector/metrics/time_ledger.h"
 #include "collector/metrics/work_ledger.h"
 #include "collector/metrics/worth_table.h"
@@ -55,7 +58,7 @@ class RunMetrics {
   uint64_t KnownNs(uint32_t device) const;
   // Of the last seconds, as a share.
   std::optional<double> NvmlBusy(uint32_t device) const;
-  std::optional<double> step_seconds() const { return progress_.step_seconds(); }
+  std::optional<double> LastStepSeconds() const { return progress_.LastStepSeconds(); }
   // Those that every metric has.
   Labels HostLabels(const RunState& run_state) {
     return LabelsOf(run_state, std::nullopt, std::nullopt);
@@ -69,12 +72,16 @@ class RunMetrics {
   void AddProcesses(const RunState& run_state, MetricsSnapshot* snapshot);
   void AddApplication(const RunState& run_state, MetricsSnapshot* snapshot);
   std::optional<EnergyReading> Energy(const RunState& run_state) const;
+  std::optional<double> Mfu(const RunState& run_state) const;
   std::optional<double> ShareOfRoof(const RunState& run_state) const;
   void AddCollector(const RunState& run_state, const CollectorCost& cost,
                     MetricsSnapshot* snapshot);
   // Of the host, and of the device and the process where one is given.
   Labels LabelsOf(const RunState& run_state, std::optional<uint32_t> device,
                   std::optional<uint32_t> source);
+  // Processes whose labels a newer one has, such as the program that an exec began: one page must
+  // not hold two samples of one series.
+  std::set<uint32_t> Superseded(const RunState& run_state);
   Labels DeviceLabels(const RunState& run_state, uint32_t device);
   Labels ProcessLabels(const RunState& run_state, uint32_t source);
 
@@ -84,12 +91,15 @@ class RunMetrics {
   TimeLedger time_;
   ProcessLedger processes_;
   JobProgress progress_;
+  ProcessProgress process_progress_;
+  ProcessHistory process_history_;
   ApplicationHistory application_;
   std::vector<DeviceHistory> history_;
   std::vector<GrowingCount> energy_joules_;
   GrowingCount frames_refused_;
   std::map<uint32_t, DevicePlace> device_places_;
   std::map<uint32_t, ProcessPlace> process_places_;
+  std::set<uint32_t> superseded_;
 };
 
 }  // namespace utlz

@@ -91,11 +91,16 @@ void WorkLedger::CountShare(const RunState& state, const Kernel& kernel, KernelF
     for (size_t i = 0; i < kTimeCauses; ++i) {
       device.causes_ns[i] += growth.time_ns * worth.causes[i];
     }
-    device.kernel_ns += growth.time_ns;
-    device.counted_ns += growth.time_ns * worth.flops_share;
+    CountCompute(growth, worth, &device);
+    CountCompute(growth, worth, &sum.compute);
   }
-  device.peak_ns += growth.launches * worth.peak_ns.value_or(0);
   CountWorth(worth, state.NewestNs(), {all.launches, all.time_ns}, counted, &sum);
+}
+
+void WorkLedger::CountCompute(const Growth& growth, const KernelWorth& worth, ComputeWork* work) {
+  work->kernel_ns += growth.time_ns;
+  work->counted_ns += growth.time_ns * worth.flops_share;
+  work->peak_ns += growth.launches * worth.peak_ns.value_or(0);
 }
 
 void WorkLedger::CountWorth(const KernelWorth& worth, uint64_t now_ns, const Growth& whole,

@@ -32,6 +32,13 @@ struct FamilyWork {
   std::optional<double> savings_ns;
 };
 
+// As it comes: without the launches that had to wait for counters. Communication is left out.
+struct ComputeWork {
+  double kernel_ns = 0;
+  double counted_ns = 0;  // of it, with known FLOPs
+  double peak_ns = 0;     // of what was counted
+};
+
 // Of one process on one GPU.
 struct WorkSum {
   std::map<std::string, double> flops;  // by data type
@@ -40,15 +47,13 @@ struct WorkSum {
   std::optional<double> write_bytes;
   double flops_uncounted_ns = 0;  // of kernels whose FLOPs are not known
   double bytes_uncounted_ns = 0;
+  ComputeWork compute{};
   std::array<FamilyWork, kKernelFamilies> families{};
 };
 
-// Of one GPU, as it comes: without the launches that had to wait for counters.
-struct DeviceWork {
-  double kernel_ns = 0;
-  double counted_ns = 0;   // of it, with known FLOPs
-  double peak_ns = 0;      // of what was counted
-  CauseTimes causes_ns{};  // of kernel_ns, communication left out
+// Of one GPU.
+struct DeviceWork : ComputeWork {
+  CauseTimes causes_ns{};  // of kernel_ns
 };
 
 class WorkLedger {
@@ -89,6 +94,7 @@ class WorkLedger {
   void CountKernel(const RunState& state, uint32_t index, const WorthTable& worths);
   void CountShare(const RunState& state, const Kernel& kernel, KernelFamily family,
                   const KernelWorth& worth, const KernelShare& share, Counted* counted);
+  static void CountCompute(const Growth& growth, const KernelWorth& worth, ComputeWork* work);
   void CountWorth(const KernelWorth& worth, uint64_t now_ns, const Growth& whole, Counted* counted,
                   WorkSum* sum);
   // What may be counted, or given up, by now of launches that are known for this share of their

@@ -1,6 +1,5 @@
 #include "collector/owners/stack_owners.h"
 
-#include <algorithm>
 #include <initializer_list>
 #include <string_view>
 
@@ -54,20 +53,6 @@ std::string NameOfNoLayer(const LayerOwner& owner) {
   if (owner.kind == "autotuning") return "(autotuning)";
   if (owner.kind == "function") return "(function " + owner.path + ")";
   return owner.kind == "unknown" ? "(no stack)" : "(outside of layers)";
-}
-
-std::string PatternOf(const std::string& path) {
-  std::string pattern;
-  for (size_t begin = 0; begin <= path.size();) {
-    const size_t end = std::min(path.find('.', begin), path.size());
-    const std::string_view component = std::string_view(path).substr(begin, end - begin);
-    const bool is_number =
-        !component.empty() && component.find_first_not_of("0123456789") == std::string_view::npos;
-    if (begin > 0) pattern += '.';
-    pattern += is_number ? "*" : component;
-    begin = end + 1;
-  }
-  return pattern;
 }
 
 const StackOwners::Traits& StackOwners::TraitsOf(uint32_t stack) {

@@ -67,8 +67,6 @@ bool IsFramework(const std::string& file);
 // layers)": of an owner that is no layer.
 std::string NameOfNoLayer(const LayerOwner& owner);
 
-// A path with its numbers replaced: `blocks.*.attn`.
-std::string PatternOf(const std::string& path);
 // `model.py:41 Block.forward`
 std::string LineName(const StackFrame& frame);
 

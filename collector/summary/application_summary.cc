@@ -39,11 +39,14 @@ void SummarizeApplication(const RunState& state, Summary* summary) {
   }
   if (last.has_estimated_flops()) {
     server->set_estimated_flops_per_second((last.estimated_flops() - first.estimated_flops()) /
-                                         seconds);
+                                           seconds);
   }
   if (last.has_generated_tokens()) {
     const double tokens = last.generated_tokens() - first.generated_tokens();
     server->set_tokens_per_second(tokens / seconds);
+    if (state.work.price_per_hour() > 0 && tokens > 0) {
+      server->set_cost_per_token(state.work.price_per_hour() / 3600 * seconds / tokens);
+    }
     const auto joules = JoulesBetween(state, first.time_ns(), last.time_ns());
     if (joules.has_value() && *joules > 0 && tokens > 0) {
       server->set_joules_per_token(*joules / tokens);

@@ -15,6 +15,8 @@ constexpr size_t kFewestGaps = 4;
 constexpr double kWayOut = 0.1;
 // By how much the expected and the found number of steps may differ, as a share.
 constexpr double kExpectedTolerance = 0.05;
+// Of a device's launches: with fewer, others may make the pattern in them.
+constexpr double kNearlyAllLaunches = 0.95;
 
 std::vector<Step> StepsOf(const std::vector<std::pair<uint64_t, uint64_t>>& bounds) {
   std::vector<Step> steps;
@@ -175,6 +177,46 @@ std::optional<FoundSteps> FindExpected(const RunState& state) {
   return std::nullopt;
 }
 
+// By device: whether its launches are nearly all of this process.
+std::vector<bool> OwnDevices(const RunState& state, uint32_t source) {
+  std::vector<double> own(state.devices.size());
+  std::vector<double> all(state.devices.size());
+  for (const Kernel& kernel : state.kernels.kernels()) {
+    if (kernel.device >= all.size()) continue;
+    for (const KernelShare& share : kernel.shares) {
+      const auto launches = static_cast<double>(share.launches + share.untimed);
+      all[kernel.device] += launches;
+      if (share.source == source) own[kernel.device] += launches;
+    }
+  }
+  std::vector<bool> owned(all.size());
+  for (size_t i = 0; i < all.size(); ++i) {
+    owned[i] = own[i] > 0 && own[i] >= kNearlyAllLaunches * all[i];
+  }
+  return owned;
+}
+
+// Without the steps' contents.
+FoundSteps FindBoundsOf(const RunState& state, uint32_t source) {
+  const std::vector<bool> owned = OwnDevices(state, source);
+  std::vector<Step> marked;
+  if (state.options.step_kernel.empty()) marked = StepsOf(state.step_marks.StepsOf(source));
+  FoundSteps found;
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    if (!owned[i]) continue;
+    auto [marks, steps] =
+        marked.empty() ? StepsOn(state, i) : std::pair(std::string("nvtx"), marked);
+    if (steps.size() <= found.steps.size()) continue;
+    const bool hold_layers = marks == "pattern";
+    found = {.source = std::move(marks),
+             .device = &state.devices[i],
+             .device_index = i,
+             .hold_layers = hold_layers,
+             .steps = std::move(steps)};
+  }
+  return found;
+}
+
 }  // namespace
 
 std::optional<double> StepsAfter(const FoundSteps& found, const OperationAxis& axis) {
@@ -208,6 +250,22 @@ FoundSteps FindSteps(const RunState& state) {
     if (std::optional<FoundSteps> level = FindExpected(state)) return *std::move(level);
   }
   FoundSteps found = FindBounds(state);
+  FillSteps(state, &found);
+  return found;
+}
+
+bool WorksAlone(const RunState& state, uint32_t source) {
+  const auto& processes = state.processes.processes();
+  const auto found = processes.find(source);
+  if (found == processes.end() || found->second->worked_on.empty()) return false;
+  return std::none_of(processes.begin(), processes.end(), [source](const auto& entry) {
+    return entry.first != source && !entry.second->worked_on.empty();
+  });
+}
+
+FoundSteps FindStepsOf(const RunState& state, uint32_t source) {
+  if (WorksAlone(state, source)) return FindSteps(state);
+  FoundSteps found = FindBoundsOf(state, source);
   FillSteps(state, &found);
   return found;
 }

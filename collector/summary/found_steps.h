@@ -19,7 +19,7 @@ struct Step {
   uint64_t start_ns;
   uint64_t end_ns;
   StretchContent content;
-  double stall_ns = 0;  // by our own counters: no time of the step's
+  double stall_ns = 0;               // by our own counters: no time of the step's
   const char* held_up_by = nullptr;  // what utlz did then; null: nothing
   // For how many steps it stands: itself, and its half of those beside it that were not traced.
   double weight = 1;
@@ -31,9 +31,9 @@ struct FoundSteps {
   std::string source;                   // "kernel", "nvtx", "graph", "pattern"
   const DeviceState* device = nullptr;  // that the steps' contents are of
   uint32_t device_index = 0;
-  double operations = 0;    // in one step, median; 0 where that is not known
+  double operations = 0;     // in one step, median; 0 where that is not known
   bool hold_layers = false;  // StepFinder's layers are parts of these steps
-  std::vector<Step> steps;  // traced whole, in order
+  std::vector<Step> steps;   // traced whole, in order
 };
 
 // Steps after the last one that was traced whole, by the operations that followed it; nothing where
@@ -51,6 +51,11 @@ bool AreAsMany(double count, double expected);
 // graph, else at launches that repeat. Devices of one job step together: the one with most steps
 // stands for all.
 FoundSteps FindSteps(const RunState& state);
+// The steps of one process. Where others of the run work on GPUs too: by its own NVTX ranges, else
+// on a device whose launches are nearly all its own; none where it shares its devices.
+FoundSteps FindStepsOf(const RunState& state, uint32_t source);
+// Whether no other process of the run did anything on a GPU: the run's steps are its own.
+bool WorksAlone(const RunState& state, uint32_t source);
 
 // Time in the parts of a step by which the host, a pause or our counters hold the device up.
 double OverlapNs(const LongGap& gap, const Step& step);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "collector/kernel_names/kernel_family.h"
+#include "collector/layer_pattern.h"
 #include "proto/valid_string.h"
 
 namespace utlz {

@@ -260,10 +260,7 @@ void SetSlowdown(const RunState& state, const FoundSteps& found, size_t warmup, 
       std::sqrt(Variance(lengths) / static_cast<double>(lengths.size())) / rate->traced_mean_ns;
 }
 
-}  // namespace
-
-std::optional<StepsSpan> SummarizeSteps(const RunState& state, Summary* summary) {
-  FoundSteps found = FindSteps(state);
+std::optional<StepsSpan> SummarizeFound(const RunState& state, FoundSteps found, Summary* summary) {
   if (found.steps.size() < 2) return std::nullopt;
   if (found.source == "pattern" && !AreAlike(found.steps)) {
     summary->mutable_run()->add_notices(
@@ -297,6 +294,17 @@ std::optional<StepsSpan> SummarizeSteps(const RunState& state, Summary* summary)
   SetSlowdown(state, found, warmup, &span);
   SetTracedShare(*found.device, span, steps);
   return span;
+}
+
+}  // namespace
+
+std::optional<StepsSpan> SummarizeSteps(const RunState& state, Summary* summary) {
+  return SummarizeFound(state, FindSteps(state), summary);
+}
+
+std::optional<StepsSpan> SummarizeStepsOf(const RunState& state, uint32_t source,
+                                          Summary* summary) {
+  return SummarizeFound(state, FindStepsOf(state, source), summary);
 }
 
 void TakePausesOutOfSteps(const Analysis& analysis, Summary* summary) {

@@ -47,12 +47,26 @@ void StepMarks::Add(uint32_t source, std::string_view name, uint64_t start_ns, u
 
 std::vector<std::pair<uint64_t, uint64_t>> StepMarks::Steps() const {
   const Marks* most = nullptr;
+  for (const auto& [key, marks] : marks_) ChooseMostFrequent(marks, &most);
+  return InOrder(most);
+}
+
+std::vector<std::pair<uint64_t, uint64_t>> StepMarks::StepsOf(uint32_t source) const {
+  const Marks* most = nullptr;
   for (const auto& [key, marks] : marks_) {
-    if (marks.kept.size() < kFewestSteps) continue;
-    if (most == nullptr || marks.added > most->added) most = &marks;
+    if (key.first == source) ChooseMostFrequent(marks, &most);
   }
-  if (most == nullptr) return {};
-  auto steps = most->kept;
+  return InOrder(most);
+}
+
+void StepMarks::ChooseMostFrequent(const Marks& marks, const Marks** most) {
+  if (marks.kept.size() < kFewestSteps) return;
+  if (*most == nullptr || marks.added > (*most)->added) *most = &marks;
+}
+
+std::vector<std::pair<uint64_t, uint64_t>> StepMarks::InOrder(const Marks* marks) {
+  if (marks == nullptr) return {};
+  auto steps = marks->kept;
   std::sort(steps.begin(), steps.end());
   return steps;
 }

@@ -22,6 +22,8 @@ class StepMarks {
   // Start and end of each step in order, of the most frequent name of one process; empty where no
   // name was used often enough.
   std::vector<std::pair<uint64_t, uint64_t>> Steps() const;
+  // The same of this process.
+  std::vector<std::pair<uint64_t, uint64_t>> StepsOf(uint32_t source) const;
 
  private:
   // When full, every second mark is given up: those that stay lie all over the run.
@@ -30,6 +32,9 @@ class StepMarks {
     uint64_t added = 0;
     uint64_t stride = 1;
   };
+
+  static void ChooseMostFrequent(const Marks& marks, const Marks** most);
+  static std::vector<std::pair<uint64_t, uint64_t>> InOrder(const Marks* marks);
 
   std::map<std::pair<uint32_t, std::string>, Marks> marks_;
 };

@@ -52,18 +52,23 @@ class ServerTest(EnergyTest):
 
         with Listener(answer) as server:
             run = LiveRun(self, "127.0.0.1:0", "training_steps", "600", options=(
-                "--counters=sample", "--overhead-budget=unlimited",
+                "--counters=sample", "--overhead-budget=unlimited", "--price-per-hour", "3.6",
                 "--app-metrics", f"http://127.0.0.1:{server.port}"))
-            samples = run.samples_with("utlz_app_joules_per_token", "utlz_app_tokens_per_joule")
+            samples = run.samples_with("utlz_app_joules_per_token", "utlz_app_tokens_per_joule",
+                                       "utlz_app_cost_per_token")
             run.end()
         joules = total(samples, "utlz_app_joules_per_token")
         self.assertAlmostEqual(joules / (WATTS / TOKENS_PER_SECOND), 1, delta=0.1)
         self.assertAlmostEqual(joules * total(samples, "utlz_app_tokens_per_joule"), 1, places=6)
+        self.assertAlmostEqual(total(samples, "utlz_app_cost_per_token") * TOKENS_PER_SECOND / 1e-3,
+                               1, delta=0.1)
         told = self.report(run_with(self.folder / "run.utlz"))["application"]
         self.assertAlmostEqual(told["joules_per_token"] / (WATTS / TOKENS_PER_SECOND), 1,
                                delta=0.05)
         text = self.utlz("report", str(self.folder / "run.utlz")).stdout
-        self.assertRegex(text, r"0\.[45]\d* J a token")
+        self.assertRegex(text, r"0\.[45]\d* J a token ·\s+[01](\.\d+)?\s+per\s+million\s+tokens")
+        self.assertAlmostEqual(told["cost_per_token"] * told["tokens_per_second"] / 1e-3, 1,
+                               places=6)
 
 
 if __name__ == "__main__":

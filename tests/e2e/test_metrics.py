@@ -5,7 +5,7 @@ import threading
 import unittest
 
 from harness import TIME_LIMIT_S
-from live_run import LiveMetricsTest, run_with, samples_of, total
+from live_run import LiveMetricsTest, LiveRun, run_with, samples_of, total
 
 OPEN_METRICS = "application/openmetrics-text; version=1.0.0"
 
@@ -55,7 +55,31 @@ class MetricsTest(LiveMetricsTest):
         self.assertIn("# TYPE utlz_flops counter", page)
         self.assertIn("# TYPE utlz_flops_total counter", text)
         names = {name for name, _ in samples_of(text)}
-        self.assertLessEqual({name for name, _ in samples_of(page)} ^ names, {"utlz_hfu_ratio"})
+        self.assertLessEqual({name for name, _ in samples_of(page)} ^ names, {
+            "utlz_hfu_ratio", "utlz_step_seconds", "utlz_process_hfu_ratio",
+            "utlz_process_step_seconds"})
+
+    def test_steps_and_hfu_of_the_process(self):
+        """A process that works alone on its GPU has the figures of its run and of its GPU."""
+        run = LiveRun(self, "127.0.0.1:0", "ranks", "1000000", options=(
+            "--counters=sample", "--overhead-budget=unlimited"))
+        names = ("utlz_hfu_ratio", "utlz_step_seconds", "utlz_process_hfu_ratio",
+                 "utlz_process_step_seconds")
+        samples = run.samples_with(*names)
+        [labels] = [dict(labels) for name, labels in samples if name == names[3]]
+        self.assertEqual(labels["process"], "ranks")
+        self.assertEqual(total(samples, names[3]), total(samples, names[1]))
+        self.assertAlmostEqual(total(samples, names[2]), total(samples, names[0]), delta=0.02)
+
+    def test_exec_leaves_no_series_twice(self):
+        """The programs that an exec begins have one identifier, and one name."""
+        path = self.folder / "utlz.prom"
+        run = self.run_program("process_chain", "3", "exec",
+                               options=("--metrics-file", str(path)))
+        self.assertEqual(run.status, 0, run.stderr)
+        samples = samples_of(path.read_text(encoding="utf-8"))  # fails where one is there twice
+        self.assertEqual(len([name for name, _ in samples
+                              if name == "utlz_process_operations_total"]), 1)
 
     def test_unix_socket(self):
         path = self.folder / "metrics.sock"
@@ -121,6 +145,27 @@ class MetricsTest(LiveMetricsTest):
         run = self.run_program("ending", options=("--metrics-file", str(link)))
         self.assertEqual(run.status, 125)
         self.assertFalse((self.folder / "elsewhere").exists())
+
+
+class RanksTest(LiveMetricsTest):
+    """Four ranks on four GPUs."""
+
+    def environment(self, scenario="", **additions):
+        return super().environment(",".join(filter(None, (scenario, "devices=4"))), **additions)
+
+    def test_each_rank_has_its_steps(self):
+        run = LiveRun(self, "127.0.0.1:0", "ranks", "launch", "4", "1000000", options=(
+            "--counters=sample", "--overhead-budget=unlimited"))
+        name = "utlz_process_step_seconds"
+        while True:
+            samples = run.samples_with(name, "utlz_step_seconds")
+            ranks = {dict(labels)["rank"]: value
+                     for (sample, labels), value in samples.items() if sample == name}
+            if len(ranks) == 4:
+                break
+        self.assertEqual(sorted(ranks), ["0", "1", "2", "3"])
+        for seconds in ranks.values():
+            self.assertAlmostEqual(seconds / total(samples, "utlz_step_seconds"), 1, delta=0.2)
 
 
 if __name__ == "__main__":

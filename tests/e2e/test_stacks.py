@@ -296,10 +296,11 @@ class StacksTest(EndToEndTest):
         for steps in ("30", "60"):
             run, _ = self.run_model(VERSIONS[0], steps)
             runs.append(str(run.profile.rename(self.folder / f"{steps}.utlz")))
-        difference = self.utlz("diff", "--by", "layer", "--all", *runs)
-        self.assertEqual(difference.returncode, 0, difference.stderr)
         # The text lists the largest changes: which layers these are differs from run to run.
-        self.assertRegex(difference.stdout, r"\nLayers .*\n(?s:.*)\n  blocks\.[012]")
+        for by, layer in (("layer", r"blocks\.\*.* ×3 "), ("each-layer", r"blocks\.[012]")):
+            difference = self.utlz("diff", "--by", by, "--all", *runs)
+            self.assertEqual(difference.returncode, 0, difference.stderr)
+            self.assertRegex(difference.stdout, r"\nLayers .*\n(?s:.*)\n  " + layer)
         compared = self.utlz("diff", "--format", "json", *runs)
         self.assertEqual(compared.returncode, 0, compared.stderr)
         object_ = json.loads(compared.stdout)

@@ -159,7 +159,7 @@ Difference DiffRuns(const Runs& as_reported_before, const Runs& as_reported_afte
   difference.quantities = CompareQuantities(input);
   difference.slices = CompareSlices(input, per_step);
   difference.kernels = CompareKernels(input);
-  difference.layers = CompareLayers(input);
+  CompareLayers(input, &difference);
   if (const std::string other = OtherProgramText(difference); !other.empty()) {
     difference.caveats.push_back(other);
   }

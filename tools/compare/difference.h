@@ -5,6 +5,7 @@
 #ifndef UTLZ_TOOLS_COMPARE_DIFFERENCE_H_
 #define UTLZ_TOOLS_COMPARE_DIFFERENCE_H_
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -73,6 +74,18 @@ struct LayerChange {
   std::string model;  // class of the outermost module
   std::string name;   // path of the layer; names are those of the target, not escaped
   Change time_ns;     // of its kernels, those of layers inside it too
+  // Of a layer that the model repeats: it changed otherwise than those beside it, beyond error.
+  bool stands_out = false;
+};
+
+// Layers that the model repeats, as one; or a layer that it has once.
+struct RepeatedLayerChange {
+  std::string model;
+  std::string name;  // "layers.*.mlp"; the layer's own where there is one
+  size_t instances_before = 0;
+  size_t instances_after = 0;
+  Change time_ns;              // of all together
+  std::vector<size_t> layers;  // indices into Difference::layers, largest change first
 };
 
 struct Difference {
@@ -82,9 +95,10 @@ struct Difference {
   std::vector<QuantityChange> quantities;
   std::vector<SliceChange> slices;
   std::vector<KernelChange> kernels;  // largest change of time first
-  std::vector<LayerChange> layers;    // the same; empty where a side has none
-  std::vector<std::string> caveats;   // why the two sides are not quite comparable
-  std::string verdict;                // one sentence
+  std::vector<LayerChange> layers;    // the same, each by itself; empty where a side has none
+  std::vector<RepeatedLayerChange> repeated_layers;  // the same, summed
+  std::vector<std::string> caveats;                  // why the two sides are not quite comparable
+  std::string verdict;                               // one sentence
 
   bool HasDifference() const;
   // The change of a quantity that both sides know; else null.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collector/normal_interval.h"
+#include "collector/text/shown_text.h"
 #include "tools/compare/change_text.h"
 #include "tools/compare/difference_verdict.h"
 #include "tools/compare/estimate.h"
@@ -122,6 +123,22 @@ std::vector<std::string> Refusals(const Runs& baseline, const Runs& candidate,
   return reasons;
 }
 
+std::string CommandOf(const Summary& run) {
+  std::string command;
+  for (const std::string& word : run.run().command())
+    command += (command.empty() ? "" : " ") + word;
+  return command;
+}
+
+// What the sides ran, where that differs and is known.
+std::string CommandsText(const Runs& baseline, const Runs& candidate) {
+  constexpr size_t kCommandWidth = 60;
+  const std::string before = TerminalName(CommandOf(baseline.front()), kCommandWidth);
+  const std::string after = TerminalName(CommandOf(candidate.front()), kCommandWidth);
+  if (before == after || before.empty() || after.empty()) return "";
+  return " The baseline ran '" + before + "', the candidate '" + after + "'.";
+}
+
 struct Measure {
   const char* quantity;
   const char* text;
@@ -201,9 +218,16 @@ GateResult Gate(const Runs& baseline, const Runs& candidate, const GateOptions& 
   result.reasons = Refusals(baseline, candidate, options);
   Difference difference = DiffRuns(baseline, candidate, options.diff);
   const std::string other_program = OtherProgramText(difference);
-  if (!result.reasons.empty() || OfDifferentPrograms(difference)) {
+  if (!result.reasons.empty()) {
     result.outcome = GateOutcome::kRefused;
     if (!other_program.empty()) result.reasons.insert(result.reasons.begin(), other_program);
+    return result;
+  }
+  if (!other_program.empty() && !options.allow_other_program) {
+    result.outcome = GateOutcome::kOtherProgram;
+    result.reasons = {other_program + CommandsText(baseline, candidate),
+                      "Give runs of one program, or, if the kernels were replaced on purpose, "
+                      "--allow-other-program."};
     return result;
   }
   result.difference = std::move(difference);
@@ -236,6 +260,8 @@ int GateExitStatus(GateOutcome outcome) {
       return 3;
     case GateOutcome::kRefused:
       return 4;
+    case GateOutcome::kOtherProgram:
+      return 5;
   }
   return 4;
 }

@@ -17,6 +17,7 @@ struct GateOptions {
   bool allow_other_gpu = false;
   bool allow_other_clock = false;
   bool allow_other_source = false;
+  bool allow_other_program = false;
   DiffOptions diff = {};
 };
 
@@ -24,22 +25,28 @@ enum class GateOutcome {
   kPass,
   kRegression,
   kRefused,       // the sides cannot be compared
+  kOtherProgram,  // they are, or may be, runs of different programs
   kInconclusive,  // the error is too large to tell; more runs are needed
 };
+
+// Whether the sides were compared.
+inline bool HasDifference(GateOutcome outcome) {
+  return outcome != GateOutcome::kRefused && outcome != GateOutcome::kOtherProgram;
+}
 
 struct GateResult {
   GateOutcome outcome = GateOutcome::kPass;
   std::string measure;  // "step time", "median step time", "kernel time" or "wall time"
   Change change;        // of that measure, ns
   std::vector<std::string> reasons;  // sentences, most important first
-  Difference difference;             // empty where refused
+  Difference difference;             // empty where refused or of another program
 };
 
 GateResult Gate(const std::vector<Summary>& baseline, const std::vector<Summary>& candidate,
                 const GateOptions& options = {});
 
-// The exit status of `utlz gate`: 0 pass, 1 regression, 3 inconclusive, 4 refused: 2 is left to
-// wrong options.
+// The exit status of `utlz gate`: 0 pass, 1 regression, 3 inconclusive, 4 refused, 5 another
+// program: 2 is left to wrong options.
 int GateExitStatus(GateOutcome outcome);
 
 }  // namespace utlz

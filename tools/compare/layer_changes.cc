@@ -7,13 +7,17 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
+
+#include "collector/layer_pattern.h"
 
 namespace utlz {
 namespace {
 
 using Runs = std::vector<Summary>;
 using Key = std::pair<std::string, std::string>;  // model, name
-using Times = std::map<Key, double>;              // ns
+using Keys = std::set<Key>;
+using Times = std::map<Key, double>;  // ns, of one run
 
 bool HaveLayers(const Runs& runs) {
   return !runs.empty() && std::all_of(runs.begin(), runs.end(), [](const Summary& run) {
@@ -21,32 +25,71 @@ bool HaveLayers(const Runs& runs) {
   });
 }
 
-std::vector<Times> TimesOf(const Runs& runs, const std::vector<PerWhat>& units) {
-  std::vector<Times> times(runs.size());
+// One side of the comparison.
+struct Side {
+  const Runs& runs;
+  double between_share;      // by which runs differ, where one run cannot show it
+  std::vector<Times> times;  // one a run
+
+  bool Has(const Key& key) const {
+    return std::any_of(times.begin(), times.end(),
+                       [&](const Times& one) { return one.contains(key); });
+  }
+};
+
+Side SideOf(const Runs& runs, const std::vector<PerWhat>& units, const DiffOptions& options) {
+  Side side{runs, runs.size() < 2 ? options.run_to_run_share : 0, {}};
   for (size_t i = 0; i < runs.size(); ++i) {
+    Times& times = side.times.emplace_back();
     for (const OwnerSummary& layer : runs[i].owners().layers()) {
-      times[i][{layer.model(), layer.name()}] += layer.time_ns() / units[i].divisor;
+      times[{layer.model(), layer.name()}] += layer.time_ns() / units[i].divisor;
     }
   }
-  return times;
+  return side;
 }
 
-// Each as uncertain as the step or run that it is part of.
-Estimates Read(const Runs& runs, const std::vector<Times>& times, const Key& key,
-               const DiffOptions& options) {
-  const double between = runs.size() < 2 ? options.run_to_run_share : 0;
+double TimeNs(const Times& times, const Key& key) {
+  const auto found = times.find(key);
+  return found == times.end() ? 0 : found->second;
+}
+
+// The time of these layers together, as uncertain as the step or run that it is part of.
+Estimates SumOf(const Side& side, const Keys& keys) {
   Estimates estimates;
-  for (size_t i = 0; i < runs.size(); ++i) {
-    const auto found = times[i].find(key);
-    const double time_ns = found == times[i].end() ? 0 : found->second;
-    estimates.push_back(Estimate{time_ns, time_ns * std::hypot(TimeError(runs[i]), between)});
+  for (size_t i = 0; i < side.runs.size(); ++i) {
+    double time_ns = 0;
+    for (const Key& key : keys) time_ns += TimeNs(side.times[i], key);
+    const double error = time_ns * std::hypot(TimeError(side.runs[i]), side.between_share);
+    estimates.push_back(Estimate{time_ns, error});
   }
   return estimates;
 }
 
-bool AnyHas(const std::vector<Times>& times, const Key& key) {
-  return std::any_of(times.begin(), times.end(),
-                     [&](const Times& one) { return one.contains(key); });
+double MeanNs(const Side& side, const Key& key) {
+  double sum_ns = 0;
+  for (const Times& times : side.times) sum_ns += TimeNs(times, key);
+  return sum_ns / static_cast<double>(side.times.size());
+}
+
+Estimates Scaled(Estimates estimates, double factor) {
+  for (auto& estimate : estimates) {
+    estimate->value *= factor;
+    estimate->error *= factor;
+  }
+  return estimates;
+}
+
+// Of after over before, the median of the layers that are on the side before.
+std::optional<double> UsualRatio(const Side& before, const Side& after, const Keys& keys) {
+  std::vector<double> ratios;
+  for (const Key& key : keys) {
+    const double before_ns = MeanNs(before, key);
+    if (before_ns > 0) ratios.push_back(MeanNs(after, key) / before_ns);
+  }
+  if (ratios.empty()) return std::nullopt;
+  std::sort(ratios.begin(), ratios.end());
+  const size_t middle = ratios.size() / 2;
+  return ratios.size() % 2 == 1 ? ratios[middle] : (ratios[middle - 1] + ratios[middle]) / 2;
 }
 
 // As of kernels: a side that has no such layer has no time of it.
@@ -58,39 +101,99 @@ Change OnOneSide(const Change& both, Verdict verdict) {
   return change;
 }
 
-double Moved(const LayerChange& change) {
-  return std::abs(change.time_ns.after.value_or(0) - change.time_ns.before.value_or(0));
+double Moved(const Change& time_ns) {
+  return std::abs(time_ns.after.value_or(0) - time_ns.before.value_or(0));
 }
+
+template <typename Changes>
+void SortByMoved(Changes* changes) {
+  std::stable_sort(changes->begin(), changes->end(), [](const auto& a, const auto& b) {
+    return Moved(a.time_ns) > Moved(b.time_ns);
+  });
+}
+
+class LayerComparison {
+ public:
+  explicit LayerComparison(const CompareInput& sides)
+      : sides_(sides),
+        before_(SideOf(sides.before, sides.units_before, sides.options)),
+        after_(SideOf(sides.after, sides.units_after, sides.options)) {
+    for (const Side* side : {&before_, &after_}) {
+      for (const Times& times : side->times) {
+        for (const auto& [key, time_ns] : times) {
+          if (groups_[{key.first, PatternOf(key.second)}].insert(key).second) ++layers_;
+        }
+      }
+    }
+  }
+
+  void Write(Difference* difference) const {
+    for (const auto& [name, group] : groups_) {
+      difference->repeated_layers.push_back(CompareGroup(name, group));
+      const std::optional<double> ratio = UsualRatio(before_, after_, group);
+      for (const Key& key : group) {
+        const bool stands_out = group.size() > 1 && ratio.has_value() && StandsOut(key, *ratio);
+        difference->layers.push_back({key.first, key.second, Compare({key}, layers_), stands_out});
+      }
+    }
+    SortByMoved(&difference->layers);
+    SortByMoved(&difference->repeated_layers);
+    std::map<Key, std::vector<size_t>> indices;
+    for (size_t i = 0; i < difference->layers.size(); ++i) {
+      const LayerChange& layer = difference->layers[i];
+      indices[{layer.model, PatternOf(layer.name)}].push_back(i);
+    }
+    for (RepeatedLayerChange& repeated : difference->repeated_layers) {
+      repeated.layers = std::move(indices[{repeated.model, PatternOf(repeated.name)}]);
+    }
+  }
+
+ private:
+  double LeastEffect() const { return sides_.options.least_share * sides_.whole_ns; }
+
+  static size_t CountOn(const Side& side, const Keys& keys) {
+    return static_cast<size_t>(
+        std::count_if(keys.begin(), keys.end(), [&](const Key& key) { return side.Has(key); }));
+  }
+
+  // `tested`: how many are tested together.
+  Change Compare(const Keys& keys, size_t tested) const {
+    const Change change = CompareEstimates(SumOf(before_, keys), SumOf(after_, keys),
+                                           sides_.Test(static_cast<double>(tested), LeastEffect()));
+    if (!change.IsReal()) return change;
+    if (CountOn(before_, keys) == 0) return OnOneSide(change, Verdict::kAppeared);
+    return CountOn(after_, keys) == 0 ? OnOneSide(change, Verdict::kGone) : change;
+  }
+
+  RepeatedLayerChange CompareGroup(const Key& name, const Keys& group) const {
+    return {.model = name.first,
+            .name = group.size() > 1 ? name.second : group.begin()->second,
+            .instances_before = CountOn(before_, group),
+            .instances_after = CountOn(after_, group),
+            .time_ns = Compare(group, groups_.size()),
+            .layers = {}};
+  }
+
+  // Whether the layer is not what it was before, times the ratio that is usual beside it.
+  bool StandsOut(const Key& key, double usual_ratio) const {
+    return CompareEstimates(Scaled(SumOf(before_, {key}), usual_ratio), SumOf(after_, {key}),
+                            sides_.Test(static_cast<double>(layers_), LeastEffect()))
+        .IsReal();
+  }
+
+  const CompareInput& sides_;
+  Side before_;
+  Side after_;
+  std::map<Key, Keys> groups_;  // by model and pattern
+  size_t layers_ = 0;
+};
 
 }  // namespace
 
-std::vector<LayerChange> CompareLayers(const CompareInput& sides) {
-  if (!HaveLayers(sides.before) || !HaveLayers(sides.after)) return {};
-  const std::vector<Times> before = TimesOf(sides.before, sides.units_before);
-  const std::vector<Times> after = TimesOf(sides.after, sides.units_after);
-  std::set<Key> keys;
-  for (const std::vector<Times>* side : {&before, &after}) {
-    for (const Times& times : *side) {
-      for (const auto& entry : times) keys.insert(entry.first);
-    }
+void CompareLayers(const CompareInput& sides, Difference* difference) {
+  if (HaveLayers(sides.before) && HaveLayers(sides.after)) {
+    LayerComparison(sides).Write(difference);
   }
-  const double least_effect = sides.options.least_share * sides.whole_ns;
-  const TestOptions test = sides.Test(static_cast<double>(keys.size()), least_effect);
-  std::vector<LayerChange> changes;
-  for (const Key& key : keys) {
-    LayerChange change{key.first, key.second, {}};
-    change.time_ns = CompareEstimates(Read(sides.before, before, key, sides.options),
-                                      Read(sides.after, after, key, sides.options), test);
-    if (change.time_ns.IsReal() && !AnyHas(before, key)) {
-      change.time_ns = OnOneSide(change.time_ns, Verdict::kAppeared);
-    } else if (change.time_ns.IsReal() && !AnyHas(after, key)) {
-      change.time_ns = OnOneSide(change.time_ns, Verdict::kGone);
-    }
-    changes.push_back(std::move(change));
-  }
-  std::stable_sort(changes.begin(), changes.end(),
-                   [](const LayerChange& a, const LayerChange& b) { return Moved(a) > Moved(b); });
-  return changes;
 }
 
 }  // namespace utlz

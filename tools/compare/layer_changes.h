@@ -3,16 +3,15 @@
 #ifndef UTLZ_TOOLS_COMPARE_LAYER_CHANGES_H_
 #define UTLZ_TOOLS_COMPARE_LAYER_CHANGES_H_
 
-#include <vector>
-
 #include "tools/compare/compare_input.h"
 #include "tools/compare/difference.h"
 
 namespace utlz {
 
-// Largest change first. A layer's time has that of the layers inside it. Layers are the same where
-// model and path are; nothing where a run has none.
-std::vector<LayerChange> CompareLayers(const CompareInput& sides);
+// Fills Difference.layers and repeated_layers, largest change first. A layer's time has that of the
+// layers inside it. Layers are the same where model and path are, and repeat where only numbers in
+// their paths differ. Nothing where a run has none.
+void CompareLayers(const CompareInput& sides, Difference* difference);
 
 }  // namespace utlz
 

@@ -9,10 +9,17 @@
 
 namespace utlz {
 
+// What the text lists.
+enum class DifferenceBy {
+  kKernel,
+  kLayer,      // layers that the model repeats summed, with single ones that stand out
+  kEachLayer,  // by itself
+};
+
 struct DifferenceTextOptions {
-  size_t kernels = 20;            // at most so many lines
-  bool unchanged = false;         // also what is within error
-  bool layers = false;            // in place of kernels
+  size_t kernels = 20;     // at most so many lines
+  bool unchanged = false;  // also what is within error
+  DifferenceBy by = DifferenceBy::kKernel;
   size_t columns = 120;           // tables are no wider, from 80 on
   std::string before_label = {};  // what the sides are, where there is something to say
   std::string after_label = {};

@@ -48,6 +48,8 @@ std::string_view OutcomeName(GateOutcome outcome) {
       return "regression";
     case GateOutcome::kRefused:
       return "refused";
+    case GateOutcome::kOtherProgram:
+      return "other_program";
     case GateOutcome::kInconclusive:
       return "inconclusive";
   }
@@ -94,8 +96,22 @@ Json KernelJson(const KernelChange& kernel) {
 Json LayersJson(const Difference& difference) {
   Json layers = Json::array();
   for (const LayerChange& layer : difference.layers) {
-    layers.push_back(
-        {{"model", layer.model}, {"name", layer.name}, {"time_ns", ChangeJson(layer.time_ns)}});
+    layers.push_back({{"model", layer.model},
+                      {"name", layer.name},
+                      {"stands_out", layer.stands_out},
+                      {"time_ns", ChangeJson(layer.time_ns)}});
+  }
+  return layers;
+}
+
+Json RepeatedLayersJson(const Difference& difference) {
+  Json layers = Json::array();
+  for (const RepeatedLayerChange& layer : difference.repeated_layers) {
+    layers.push_back({{"model", layer.model},
+                      {"name", layer.name},
+                      {"instances_before", layer.instances_before},
+                      {"instances_after", layer.instances_after},
+                      {"time_ns", ChangeJson(layer.time_ns)}});
   }
   return layers;
 }
@@ -124,7 +140,10 @@ Json DifferenceJson(const Difference& difference) {
   for (const KernelChange& kernel : difference.kernels) {
     object["kernels"].push_back(KernelJson(kernel));
   }
-  if (!difference.layers.empty()) object["layers"] = LayersJson(difference);
+  if (!difference.layers.empty()) {
+    object["layers"] = LayersJson(difference);
+    object["repeated_layers"] = RepeatedLayersJson(difference);
+  }
   return object;
 }
 
@@ -149,7 +168,7 @@ std::string RenderGateJson(const GateResult& result) {
     object["measure"] = result.measure;
     object["change"] = ChangeJson(result.change);
   }
-  if (result.outcome != GateOutcome::kRefused) {
+  if (HasDifference(result.outcome)) {
     object["difference"] = DifferenceJson(result.difference);
   }
   return Dump(object);

@@ -79,6 +79,8 @@ std::string_view OutcomeText(GateOutcome outcome) {
       return "Performance gate: regression";
     case GateOutcome::kRefused:
       return "Performance gate: refused";
+    case GateOutcome::kOtherProgram:
+      return "Performance gate: another program";
     case GateOutcome::kInconclusive:
       return "Performance gate: inconclusive";
   }
@@ -115,7 +117,7 @@ std::string RenderGateMarkdown(const GateResult& result) {
   std::string text = "### " + std::string(OutcomeText(result.outcome)) + "\n";
   for (const std::string& reason : result.reasons) text += "\n- " + MarkdownName(reason, 0);
   text += "\n";
-  if (result.outcome != GateOutcome::kRefused) {
+  if (HasDifference(result.outcome)) {
     text += "\n" + RenderDifferenceMarkdown(result.difference);
   }
   return text;

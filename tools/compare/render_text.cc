@@ -121,39 +121,84 @@ std::string SlicesText(const Difference& difference, const DifferenceTextOptions
   return lines.empty() ? "" : Heading("Where the time goes", options) + lines;
 }
 
+// The first rows, and how many more there are.
+class FirstRows {
+ public:
+  explicit FirstRows(size_t most) : most_(most) {}
+
+  void Add(const std::string& row) {
+    if (shown_ == most_) {
+      ++left_out_;
+      return;
+    }
+    lines_ += row;
+    ++shown_;
+  }
+  std::string Lines() const {
+    return left_out_ == 0 ? lines_ : lines_ + "  and " + std::to_string(left_out_) + " more\n";
+  }
+
+ private:
+  size_t most_;
+  size_t shown_ = 0;
+  size_t left_out_ = 0;
+  std::string lines_;
+};
+
 std::string KernelsText(const Difference& difference, const DifferenceTextOptions& options) {
-  std::string lines;
-  size_t shown = 0;
-  size_t left_out = 0;
+  FirstRows rows(options.kernels);
   for (const KernelChange& kernel : difference.kernels) {
     if (!IsWorthALine(kernel.time_ns, options)) continue;
-    if (shown == options.kernels) {
-      ++left_out;
-      continue;
-    }
-    lines += Line(KernelName(kernel, options), kernel.time_ns, "ns", options) + KernelNote(kernel);
-    ++shown;
+    rows.Add(Line(KernelName(kernel, options), kernel.time_ns, "ns", options) + KernelNote(kernel));
   }
-  if (left_out > 0) lines += "  and " + std::to_string(left_out) + " more\n";
+  const std::string lines = rows.Lines();
   return lines.empty() ? "" : Heading("Kernels", options) + lines;
+}
+
+std::string EachLayerLines(const Difference& difference, const DifferenceTextOptions& options) {
+  FirstRows rows(options.kernels);
+  for (const LayerChange& layer : difference.layers) {
+    if (!IsWorthALine(layer.time_ns, options)) continue;
+    rows.Add(Line(TerminalName(layer.name, 0), layer.time_ns, "ns", options));
+  }
+  return rows.Lines();
+}
+
+// "layers.*.mlp ×48", or "layers.*.mlp ×48→47".
+std::string RepeatedName(const RepeatedLayerChange& layer) {
+  std::string name = TerminalName(layer.name, 0);
+  if (std::max(layer.instances_before, layer.instances_after) < 2) return name;
+  name += " ×" + std::to_string(layer.instances_before);
+  if (layer.instances_after != layer.instances_before) {
+    name += "→" + std::to_string(layer.instances_after);
+  }
+  return name;
+}
+
+// Layers that repeat, summed; below them the single ones that stand out.
+std::string RepeatedLayerLines(const Difference& difference, const DifferenceTextOptions& options) {
+  FirstRows rows(options.kernels);
+  for (const RepeatedLayerChange& repeated : difference.repeated_layers) {
+    std::string single;
+    for (const size_t index : repeated.layers) {
+      const LayerChange& layer = difference.layers[index];
+      if (layer.stands_out) {
+        single += Line("  " + TerminalName(layer.name, 0), layer.time_ns, "ns", options);
+      }
+    }
+    if (single.empty() && !IsWorthALine(repeated.time_ns, options)) continue;
+    rows.Add(Line(RepeatedName(repeated), repeated.time_ns, "ns", options) + single);
+  }
+  return rows.Lines();
 }
 
 std::string LayersText(const Difference& difference, const DifferenceTextOptions& options) {
   if (difference.layers.empty()) {
     return "\nNo layers to compare: both sides must be recorded with --stacks=auto.\n";
   }
-  std::string lines;
-  size_t shown = 0, left_out = 0;
-  for (const LayerChange& layer : difference.layers) {
-    if (!IsWorthALine(layer.time_ns, options)) continue;
-    if (shown == options.kernels) {
-      ++left_out;
-      continue;
-    }
-    lines += Line(TerminalName(layer.name, 0), layer.time_ns, "ns", options);
-    ++shown;
-  }
-  if (left_out > 0) lines += "  and " + std::to_string(left_out) + " more\n";
+  const std::string lines = options.by == DifferenceBy::kEachLayer
+                                ? EachLayerLines(difference, options)
+                                : RepeatedLayerLines(difference, options);
   return lines.empty() ? "\nNo layer changed beyond error.\n" : Heading("Layers", options) + lines;
 }
 
@@ -173,7 +218,8 @@ std::string RenderDifferenceText(const Difference& difference,
       "; ± is the 95 % interval of the change; pt: points of per cent; changes within error are " +
       std::string(options.unchanged ? "marked.\n" : "left out.\n");
   return text + QuantitiesText(difference, options) + SlicesText(difference, options) +
-         (options.layers ? LayersText(difference, options) : KernelsText(difference, options));
+         (options.by == DifferenceBy::kKernel ? KernelsText(difference, options)
+                                              : LayersText(difference, options));
 }
 
 std::string RenderGateText(const GateResult& result) {
@@ -187,6 +233,9 @@ std::string RenderGateText(const GateResult& result) {
       break;
     case GateOutcome::kRefused:
       text = "REFUSED";
+      break;
+    case GateOutcome::kOtherProgram:
+      text = "OTHER PROGRAM";
       break;
     case GateOutcome::kInconclusive:
       text = "INCONCLUSIVE";

@@ -22,6 +22,7 @@ namespace utlz {
 struct JoinedLaunch {
   uint32_t correlation = 0;  // 0: calls were not recorded
   WorkSite site;             // its path is found here
+  uint32_t called_from = 0;  // stack of the launch itself, also where the site has a node's
   uint64_t start_ns = 0;
   uint64_t end_ns = 0;
 };

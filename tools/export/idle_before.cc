@@ -1,6 +1,7 @@
 #include "tools/export/idle_before.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace utlz {
 
@@ -33,19 +34,30 @@ void IdleBefore::Release(Gpu* gpu, uint64_t watermark_ns) {
 }
 
 void IdleBefore::Take(const Activity& activity, Gpu* gpu) {
-  const uint64_t start_ns = std::max(gpu->busy_until_ns, steady_.start_ns);
-  const uint64_t end_ns = std::min(activity.start_ns, steady_.end_ns);
-  const bool known = gpu->busy_until_ns != 0 && activity.kernel != kNoSite;
-  if (known && end_ns > start_ns) {
-    const bool is_pause =
-        activity.kind == ActivityKind::kCompute && end_ns - start_ns >= steady_.pause_ns;
-    if (!is_pause) (*sites_)[activity.kernel].idle_before_ns += end_ns - start_ns;
-  }
+  gpu->waiting_ns += IdleNs(activity, *gpu);
   gpu->busy_until_ns = std::max(gpu->busy_until_ns, activity.end_ns);
+  if (activity.kernel == kNoSite) {
+    // What follows an untraced time need not be what followed the copy.
+    gpu->ownerless_ns += std::exchange(gpu->waiting_ns, 0);
+  } else if (activity.kind == ActivityKind::kCompute) {
+    (*sites_)[activity.kernel].idle_before_ns += std::exchange(gpu->waiting_ns, 0);
+  }
+}
+
+uint64_t IdleBefore::IdleNs(const Activity& activity, const Gpu& gpu) const {
+  const uint64_t start_ns = std::max(gpu.busy_until_ns, steady_.start_ns);
+  const uint64_t end_ns = std::min(activity.start_ns, steady_.end_ns);
+  if (gpu.busy_until_ns == 0 || activity.kernel == kNoSite || end_ns <= start_ns) return 0;
+  const bool is_pause =
+      activity.kind == ActivityKind::kCompute && end_ns - start_ns >= steady_.pause_ns;
+  return is_pause ? 0 : end_ns - start_ns;
 }
 
 void IdleBefore::Finish() {
-  for (Gpu& gpu : gpus_) Release(&gpu, UINT64_MAX);
+  for (Gpu& gpu : gpus_) {
+    Release(&gpu, UINT64_MAX);
+    gpu.ownerless_ns += std::exchange(gpu.waiting_ns, 0);
+  }
 }
 
 }  // namespace utlz

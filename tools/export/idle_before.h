@@ -1,4 +1,6 @@
-// How long each GPU stood idle before which work: the gap before a launch belongs to it.
+// How long each GPU stood idle before which kernels: the gap before a kernel belongs to it. The gap
+// before a copy or a memory set, which no line launched, belongs to the kernel that follows, as in
+// collector/timeline/idle_by_stack.h.
 //
 // Work comes in no order and is put in order of its start first, as far as the bounded queues
 // reach. What was not traced ends a gap without being idle time. Thread safety: none.
@@ -31,6 +33,10 @@ class IdleBefore {
   // `site`: index into the sites, kNoSite for what was not traced.
   void Add(uint32_t gpu, uint64_t start_ns, uint64_t end_ns, uint32_t site, bool is_kernel);
   void Finish();
+  // Of gaps before copies that no traced kernel followed; after Finish().
+  uint64_t OwnerlessNs(uint32_t gpu) const {
+    return gpu < gpus_.size() ? gpus_[gpu].ownerless_ns : 0;
+  }
 
  private:
   static constexpr size_t kMaxHeld = 2 * ActivitySorter::kDefaultMaximumHeld;  // of all GPUs
@@ -38,10 +44,14 @@ class IdleBefore {
   struct Gpu {
     ActivitySorter queue;
     uint64_t busy_until_ns = 0;
+    uint64_t waiting_ns = 0;  // before copies, for the kernel that follows
+    uint64_t ownerless_ns = 0;
   };
 
   void Release(Gpu* gpu, uint64_t watermark_ns);
   void Take(const Activity& activity, Gpu* gpu);
+  // The part of the gap before this that is idle time.
+  uint64_t IdleNs(const Activity& activity, const Gpu& gpu) const;
 
   SteadyTime steady_;
   WorkSites* sites_;

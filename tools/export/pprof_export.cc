@@ -83,7 +83,8 @@ class PprofExport {
     writer_.AddComment(absl::StrCat("utlz ", summary_.run().utlz_version()));
     writer_.AddComment(
         "Time, FLOPs, bytes and launches are of the whole run, as utlz report has them; idle time "
-        "is of its steady part, before the kernel or copy that ended it.");
+        "is of its steady part, before the next kernel; (idle) is followed by none that was "
+        "traced.");
     double time_ns = 0, flops_time_ns = 0, bytes_time_ns = 0;
     for (const KernelSummary& kernel : summary_.kernels()) {
       time_ns += kernel.time_ns();
@@ -152,23 +153,28 @@ class PprofExport {
     for (const DeviceSummary& device : summary_.devices()) {
       const auto total_ns = static_cast<int64_t>(device.idle_time_ns());
       Sites sites;
+      double ownerless_ns = 0;
       for (size_t gpu = 0; gpu < by_gpu.size(); ++gpu) {
-        if (work_.gpu_uuids()[gpu] == device.uuid()) sites.swap(by_gpu[gpu]);
+        if (work_.gpu_uuids()[gpu] != device.uuid()) continue;
+        sites.swap(by_gpu[gpu]);
+        ownerless_ns = static_cast<double>(work_.OwnerlessIdleNs(static_cast<uint32_t>(gpu)));
       }
       if (sites.empty()) {
         WriteIdleAlone(device, total_ns);
       } else {
-        DivideIdle(total_ns, sites);
+        DivideIdle(device, total_ns, ownerless_ns, sites);
       }
     }
   }
 
-  void DivideIdle(int64_t total_ns, const Sites& sites) {
-    double idle_ns = 0;
+  void DivideIdle(const DeviceSummary& device, int64_t total_ns, double ownerless_ns,
+                  const Sites& sites) {
+    double idle_ns = ownerless_ns;
     for (const size_t site : sites) {
       idle_ns += static_cast<double>(SiteAt(site).second.idle_before_ns);
     }
     ExactShares idle(total_ns, idle_ns);
+    WriteIdleAlone(device, idle.Next(ownerless_ns, false));
     for (const size_t site : sites) {
       const auto weight = static_cast<double>(SiteAt(site).second.idle_before_ns);
       of_sites_[site].idle_time_ns = idle.Next(weight, site == sites.back());

@@ -157,7 +157,8 @@ void WorkReader::AddLaunch(const ProcessState& process, const Launch& launch,
     site.name = variant.name == UINT32_MAX ? NameId("(unknown kernel)") : variant.name;
   }
   site.stream = segment.stream;
-  site.stack = StackTable::Find(process, launch.stack);
+  const uint32_t called_from = StackTable::Find(process, launch.stack);
+  site.stack = called_from;
   if (launch.variant < process.variants.size()) {
     const uint32_t inferred =
         node_stacks_->Find(process.source, process.variants[launch.variant], &stacks_);
@@ -166,7 +167,7 @@ void WorkReader::AddLaunch(const ProcessState& process, const Launch& launch,
   }
   site.phase = PhaseAt(launch.start_ns);
   ++counts_.kernels;
-  join_.AddLaunch({launch.correlation, site, launch.start_ns, launch.end_ns});
+  join_.AddLaunch({launch.correlation, site, called_from, launch.start_ns, launch.end_ns});
 }
 
 void WorkReader::AddJoined(const JoinedLaunch& launch) {
@@ -175,7 +176,16 @@ void WorkReader::AddJoined(const JoinedLaunch& launch) {
   WorkSums& sums = sites_[*site];
   ++sums.launches;
   sums.time_ns += launch.end_ns - launch.start_ns;
-  idle_.Add(launch.site.gpu, launch.start_ns, launch.end_ns, *site, true);
+  idle_.Add(launch.site.gpu, launch.start_ns, launch.end_ns, IdleSiteOf(launch, *site), true);
+}
+
+// Idle time before nodes of a graph stays with the line of the replay.
+uint32_t WorkReader::IdleSiteOf(const JoinedLaunch& launch, uint32_t site) {
+  if (!launch.site.inferred) return site;
+  WorkSite replay = launch.site;
+  replay.stack = launch.called_from;
+  replay.inferred = false;
+  return sites_.Find(replay).value_or(site);
 }
 
 bool WorkReader::TakeLaunches(uint32_t source, std::string_view payload) {

@@ -46,6 +46,8 @@ class WorkReader {
   const WorkSites& sites() const { return sites_; }
   const StackTable& stacks() const { return stacks_; }
   const WorkCounts& counts() const { return counts_; }
+  // Idle time of this GPU before copies that no traced kernel followed; after Finish().
+  uint64_t OwnerlessIdleNs(uint32_t gpu) const { return idle_.OwnerlessNs(gpu); }
   std::string_view NameOf(const WorkSite& site) const { return names_[site.name]; }
   // Null where the process did not say what it is.
   const Process* ProcessOf(uint32_t source) const;
@@ -70,6 +72,7 @@ class WorkReader {
   bool TakeWindow(uint32_t source, std::string_view payload);
   void AddLaunch(const ProcessState& process, const Launch& launch, const LaunchSegment& segment);
   void AddJoined(const JoinedLaunch& launch);
+  uint32_t IdleSiteOf(const JoinedLaunch& launch, uint32_t site);
 
   uint32_t NameId(std::string name);
   uint32_t GpuOf(const std::string& uuid);

@@ -35,6 +35,7 @@ const char* UnitOf(std::string_view unit) {
   if (unit == "seconds") return "s";
   if (unit == "bytes") return "By";
   if (unit == "joules") return "J";
+  if (unit == "celsius") return "Cel";
   return "1";
 }
 

@@ -1,8 +1,5 @@
 // What the hardware, the energy and the money came to; memory; communication.
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdio>
 #include <set>
 #include <string>
 #include <string_view>
@@ -11,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "collector/text/number_text.h"
 #include "collector/text/shown_text.h"
+#include "tools/report/price_text.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
 
@@ -80,27 +78,12 @@ const LadderRung* RungNamed(const LadderSummary& ladder, std::string_view name) 
   return nullptr;
 }
 
-// A price has as many digits as it needs.
-std::string FormatPrice(double price) {
-  if (price >= 1000) return CompactCountText(price);
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.3g", price);
-  // No exponent: "0.0000339".
-  if (price > 0 && price < 1e-4) {
-    const int decimals = std::min(15, 2 - static_cast<int>(std::floor(std::log10(price))));
-    std::snprintf(text.data(), text.size(), "%.*f", decimals, price);
-    const std::string_view digits = text.data();
-    return std::string(digits.substr(0, digits.find_last_not_of('0') + 1));
-  }
-  return text.data();
-}
-
 // What is lost between now and the rooflines: a kernel at its roof loses nothing, also where it
 // only moves bytes. Where the roofs of too many kernels are not known, what lies below the peak.
 std::string DescribeLoss(const EfficiencySummary& efficiency, const LadderSummary& ladder) {
   std::string text;
   if (efficiency.has_cost_idle_per_hour()) {
-    text += ": " + FormatPrice(efficiency.cost_idle_per_hour()) + " idle";
+    text += ": " + PriceText(efficiency.cost_idle_per_hour()) + " idle";
   }
   const char* separator = text.empty() ? ": " : ", ";
   const LadderRung* roofline = RungNamed(ladder, "at_roofline");
@@ -108,9 +91,9 @@ std::string DescribeLoss(const EfficiencySummary& efficiency, const LadderSummar
   if (roofline != nullptr && no_idle != nullptr && ladder.rungs(0).time_ns() > 0) {
     const double lost_ns = std::max(0.0, no_idle->time_ns() - roofline->time_ns());
     const double share = lost_ns / ladder.rungs(0).time_ns();
-    text += separator + FormatPrice(share * efficiency.price_per_hour()) + " above the rooflines";
+    text += separator + PriceText(share * efficiency.price_per_hour()) + " above the rooflines";
   } else if (efficiency.has_cost_lost_per_hour()) {
-    text += separator + FormatPrice(efficiency.cost_lost_per_hour()) + " below peak FLOP/s";
+    text += separator + PriceText(efficiency.cost_lost_per_hour()) + " below peak FLOP/s";
   }
   return text;
 }
@@ -119,10 +102,10 @@ std::string DescribeCost(const Summary& summary) {
   const EfficiencySummary& efficiency = summary.efficiency();
   const StepsSummary& steps = summary.steps();
   if (!efficiency.has_price_per_hour()) return {};
-  std::vector<std::string> parts = {"cost: " + FormatPrice(efficiency.price_per_hour()) +
-                                    " an hour" + DescribeLoss(efficiency, summary.ladder())};
+  std::vector<std::string> parts = {"cost: " + PriceText(efficiency.price_per_hour()) + " an hour" +
+                                    DescribeLoss(efficiency, summary.ladder())};
   const auto add = [&](bool known, double price, const std::string& what) {
-    if (known) parts.push_back(FormatPrice(price) + " " + what);
+    if (known) parts.push_back(PriceText(price) + " " + what);
   };
   add(efficiency.has_cost_per_step(), efficiency.cost_per_step(), "per step");
   for (const StepLevel& level : steps.levels()) {

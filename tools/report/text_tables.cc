@@ -9,6 +9,7 @@
 #include "collector/text/shown_slice.h"
 #include "collector/text/shown_text.h"
 #include "tools/report/known_value.h"
+#include "tools/report/price_text.h"
 #include "tools/report/rest_of_losses.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
@@ -174,6 +175,8 @@ std::string RenderApplication(const Summary& summary, const TextOptions& options
   add(server.has_requests_per_second(), RatioText(server.requests_per_second()) + " requests/s");
   add(server.has_tokens_per_second(), RatioText(server.tokens_per_second()) + " tokens/s");
   add(server.has_joules_per_token(), RatioText(server.joules_per_token()) + " J a token");
+  add(server.has_cost_per_token(),
+      PriceText(server.cost_per_token() * 1e6) + " per million tokens");
   add(server.has_first_token_p99_ns(),
       "first token within " + TimeText(server.first_token_p99_ns()) + " for 99 %");
   add(server.has_waiting_mean(), "queue " + RatioText(server.waiting_mean()) + ", at most " +

@@ -68,8 +68,11 @@ void AddDiffCommand(CLI::App* program, Action* action) {
   diff->add_option("--format", arguments->format, "text, markdown, json or html")
       ->transform(Choice(formats))
       ->type_name("WORD");
-  const std::map<std::string, bool> groups = {{"kernel", false}, {"layer", true}};
-  diff->add_option("--by", arguments->text.layers, "What the text lists: kernel or layer")
+  const std::map<std::string, DifferenceBy> groups = {{"kernel", DifferenceBy::kKernel},
+                                                      {"layer", DifferenceBy::kLayer},
+                                                      {"each-layer", DifferenceBy::kEachLayer}};
+  diff->add_option("--by", arguments->text.by,
+                   "What the text lists: kernel, layer (repeated ones summed) or each-layer")
       ->transform(Choice(groups))
       ->type_name("WORD");
   diff->add_flag("--all", arguments->text.unchanged, "Also list changes within error");

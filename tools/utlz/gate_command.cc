@@ -70,6 +70,8 @@ void AddGateCommand(CLI::App* program, Action* action) {
           "", "percent"))
       ->check(NumberRange(0.0, 1000.0))
       ->type_name("P%");
+  gate->add_flag("--allow-other-program", arguments->gate.allow_other_program,
+                 "Judge runs that have few kernels in common, too");
   const std::map<std::string, Format> formats = {
       {"text", Format::kText}, {"markdown", Format::kMarkdown}, {"json", Format::kJson}};
   gate->add_option("--format", arguments->format, "text, markdown or json")

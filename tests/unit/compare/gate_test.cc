@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tests/unit/compare/run_maker.h"
+#include "tools/compare/render_difference.h"
 
 namespace utlz {
 namespace {
@@ -115,10 +116,53 @@ TEST(GateTest, RefusesRunsOfDifferentPrograms) {
       kernel.clear_flops();
     }
   }
-  const GateResult result = Gate(baseline, candidate);
-  EXPECT_EQ(result.outcome, GateOutcome::kRefused);
+  GateResult result = Gate(baseline, candidate);
+  EXPECT_EQ(result.outcome, GateOutcome::kOtherProgram);
+  EXPECT_THAT(result.reasons.front(), HasSubstr("no kernel in common"));
+  EXPECT_THAT(result.reasons.back(), HasSubstr("--allow-other-program"));
+  EXPECT_EQ(GateExitStatus(result.outcome), 5) << "2 is a wrong option's";
+  result = Gate(baseline, candidate, {.allow_other_program = true});
+  EXPECT_EQ(result.outcome, GateOutcome::kPass);
   EXPECT_THAT(result.reasons.back(), HasSubstr("no kernel in common"));
-  EXPECT_EQ(GateExitStatus(result.outcome), 4) << "2 is a wrong option's";
+}
+
+// One kernel of many, such as a copy, is in both.
+TEST(GateTest, AProgramThatIsFasterAndAnotherDoesNotPass) {
+  RunMaker maker(23);
+  const std::vector<Summary> baseline = Runs(maker, 2, 10e6);
+  std::vector<Summary> candidate = Runs(maker, 2, 5e6);
+  for (Summary& run : candidate) {
+    run.mutable_run()->clear_command();
+    run.mutable_run()->add_command("python");
+    run.mutable_run()->add_command("other\x1b.py");
+    bool first = true;
+    for (KernelSummary& kernel : *run.mutable_kernels()) {
+      if (std::exchange(first, false)) continue;
+      kernel.set_mangled_name("other_" + std::to_string(kernel.id()));
+      kernel.set_name(kernel.mangled_name());
+      kernel.set_launches(3 * kernel.launches() + 1);
+      kernel.clear_flops();
+    }
+  }
+  std::vector<Summary> named = baseline;
+  for (Summary& run : named) {
+    run.mutable_run()->clear_command();
+    run.mutable_run()->add_command("python train.py");
+  }
+  GateResult result = Gate(named, candidate);
+  EXPECT_EQ(result.outcome, GateOutcome::kOtherProgram);
+  EXPECT_THAT(result.reasons.front(), HasSubstr("may be different programs"));
+  EXPECT_THAT(
+      result.reasons.front(),
+      HasSubstr("The baseline ran 'python train.py', the candidate 'python other?.py'."));
+  EXPECT_TRUE(result.difference.kernels.empty());
+  EXPECT_THAT(RenderGateText(result), ::testing::StartsWith("OTHER PROGRAM\n"));
+  EXPECT_THAT(RenderGateMarkdown(result), HasSubstr("another program"));
+  EXPECT_THAT(RenderGateJson(result), HasSubstr("\"outcome\": \"other_program\""));
+  EXPECT_THAT(RenderGateJson(result), HasSubstr("\"exit_status\": 5"));
+  result = Gate(named, candidate, {.allow_other_program = true});
+  EXPECT_EQ(result.outcome, GateOutcome::kPass);
+  EXPECT_THAT(result.reasons.back(), HasSubstr("may be different programs"));
 }
 
 TEST(GateTest, OtherProgramsAreSaidFirst) {

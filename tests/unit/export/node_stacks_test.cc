@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -13,6 +14,7 @@
 #include "tests/unit/export/pprof_file.h"
 #include "tests/unit/export/recorded_profile.h"
 #include "tools/export/trace_export.h"
+#include "tools/replay/replay.h"
 
 namespace utlz {
 namespace {
@@ -78,6 +80,26 @@ TEST_F(NodeStacksTest, SamplesHaveTheFramesOfNodes) {
   const auto pass_ns = static_cast<int64_t>(kGraphRunKernels.size() * kGraphRunKernelNs);
   EXPECT_EQ(seen_ns, pass_ns);
   EXPECT_EQ(inferred_ns, kReplays * pass_ns);
+}
+
+// Idle time before a replay, and between its nodes, stays with the line of the replay. The report
+// knows the steps' part of short gaps by its share, the export gap by gap.
+TEST_F(NodeStacksTest, IdleTimeIsOfTheLinesThatTheReportNames) {
+  std::map<std::string, double> exported;
+  for (const PprofFileSample& sample : ReadPprof(Export(TraceFormat::kPprof)).samples) {
+    ASSERT_GT(sample.stack.size(), 1u);
+    const PprofFileFrame& line = sample.stack[1];
+    exported[line.file.substr(line.file.rfind('/') + 1) + ":" + std::to_string(line.line) + " " +
+             line.function] += static_cast<double>(sample.values.at("idle_time"));
+  }
+  const absl::StatusOr<Summary> report = LoadSummary(name_ + ".utlz");
+  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_GT(report->owners().lines_size(), 0);
+  for (const OwnerSummary& row : report->owners().lines()) {
+    EXPECT_NEAR(exported[row.name()], row.idle_before_ns(), 0.01 * report->owners().idle_time_ns())
+        << row.name();
+  }
+  EXPECT_GE(exported["serve.py:7 serve"], kReplays * 1010);
 }
 
 TEST_F(NodeStacksTest, WithoutGraphsNothingIsKnown) {

@@ -50,6 +50,23 @@ void AddRange(uint64_t start_ns, uint64_t end_ns, uint32_t name, MarkerBatch* ba
   batch->add_depth(0);
 }
 
+// Each takes 100 ns.
+CopyBatch CopiesAt(const std::vector<std::pair<uint64_t, CopyKind>>& copies) {
+  CopyBatch batch;
+  batch.set_base_ns(kRunStartNs);
+  uint64_t last_ns = 0;
+  for (const auto& [start_ns, kind] : copies) {
+    batch.add_kind(kind);
+    batch.add_start_delta_ns(static_cast<int64_t>(start_ns - last_ns));
+    last_ns = start_ns;
+    batch.add_duration_ns(100);
+    batch.add_bytes(8);
+    batch.add_stream(7);
+    batch.add_context(1);
+  }
+  return batch;
+}
+
 class PprofExportTest : public ::testing::Test {
  protected:
   PprofExportTest()
@@ -143,6 +160,29 @@ TEST_F(PprofExportTest, AGapBelongsToTheLaunchThatEndsIt) {
   EXPECT_EQ(file.SumUnder({"gemm", "step"}, "idle_time"), 150);
   EXPECT_EQ(file.SumUnder({"softmax"}, "idle_time"), 0);
   EXPECT_EQ(file.SumUnder({"gemm"}, "idle_time"), 1200);
+}
+
+// A copy at 1,500 and a memory set at 2,100 between two kernels, and a copy after both.
+TEST_F(PprofExportTest, AGapBeforeACopyBelongsToTheKernelThatFollows) {
+  {
+    RecordedProfile profile(profile_);
+    profile.StartRun();
+    profile.StartProcess();
+    profile.SendKernels({"gemm", "softmax"});
+    profile.SendLaunches({RunBuilder::LaunchAt(1000, 100, 0), RunBuilder::LaunchAt(2500, 100, 1)});
+    profile.Send(
+        1, FRAME_COPIES,
+        CopiesAt({{1500, COPY_HOST_TO_DEVICE}, {2100, COPY_MEMSET}, {2900, COPY_DEVICE_TO_HOST}}));
+    profile.EndRun(10'000);
+  }
+  const PprofFile file = Export();
+  const Summary report = Report();
+  ASSERT_EQ(report.devices_size(), 1);
+  EXPECT_EQ(report.devices(0).idle_time_ns(), 1500);
+  EXPECT_EQ(file.Sum("idle_time"), 1500);
+  EXPECT_EQ(file.SumUnder({"softmax"}, "idle_time"), 400 + 500 + 300);
+  EXPECT_EQ(file.SumUnder({"(idle)"}, "idle_time"), 300) << "no kernel follows the last copy";
+  EXPECT_EQ(file.SumUnder({"copy host to device"}, "idle_time"), 0);
 }
 
 TEST_F(PprofExportTest, SamplesSayWhereTheyRan) {

@@ -72,6 +72,24 @@ TEST(OtlpRequest, SumsAndGauges) {
   EXPECT_EQ(request.resource_metrics(0).scope_metrics(0).scope().version(), "1.2");
 }
 
+// Of UCUM: what counts or is a share is 1.
+TEST(OtlpRequest, EveryUnitIsSaid) {
+  MetricsSnapshot snapshot;
+  for (size_t i = 0; i < kMetrics; ++i) snapshot.Add(static_cast<Metric>(i), {}, 1);
+  otlp::ExportMetricsServiceRequest request;
+  ASSERT_TRUE(request.ParseFromString(WriteOtlpRequest(snapshot, {100, 200}, 0)));
+  for (size_t i = 0; i < kMetrics; ++i) {
+    const MetricDescription& description = DescriptionOf(static_cast<Metric>(i));
+    const std::string unit = description.unit;
+    std::string name = description.name;
+    if (description.type == MetricType::kCounter) name.resize(name.size() - 6);  // _total
+    const auto* metric = MetricIn(request, name);
+    ASSERT_NE(metric, nullptr) << name;
+    EXPECT_EQ(metric->unit() == "1", unit.empty() || unit == "ratio") << name;
+  }
+  EXPECT_EQ(MetricIn(request, "utlz_gpu_temperature_celsius")->unit(), "Cel");
+}
+
 // Takes requests on a free port of loopback, and answers each with a status.
 class Collector {
  public:

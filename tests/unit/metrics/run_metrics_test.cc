@@ -135,6 +135,25 @@ TEST(RunMetrics, LabelsOfDeviceAndProcess) {
   EXPECT_EQ(LabelOf(sample, "family"), "gemm");
 }
 
+// As an exec leaves it: the program before it has ended under the same identifier and name.
+TEST(RunMetrics, NoSeriesHasTwoSamples) {
+  RunBuilder run;
+  StartRun(&run);
+  run.EndProcess();
+  run.StartProcess(2);
+  Process process;
+  process.set_pid(1001);
+  process.add_arguments("python");
+  run.Send(2, FRAME_PROCESS, process);
+  run.SendKernels({"_Z4gemmPfPKfS1_i"}, 2);
+  run.SendLaunches({RunBuilder::LaunchAt(2'000 * kMillisecondNs, kMillisecondNs)}, 2);
+  RunMetrics metrics;
+  const MetricsSnapshot snapshot = metrics.Take(run.intake().Advance(), {});
+  ASSERT_THAT(snapshot.Of(Metric::kOperations), SizeIs(1));
+  ASSERT_THAT(snapshot.Of(Metric::kKernelLaunches), SizeIs(1));
+  EXPECT_EQ(snapshot.Of(Metric::kKernelLaunches)[0].value, 1) << "a new program counts from zero";
+}
+
 TEST(RunMetrics, AGpusTimeSumsToTheTime) {
   RunBuilder run;
   StartRun(&run);

@@ -27,6 +27,7 @@ class MetricsSourceTest : public testing::Test {
     RunStart start;
     start.set_time_ns(kRunStartNs);
     start.set_host("node");
+    start.mutable_workload_spec()->set_price_per_hour(PricePerHour());
     Record(0, FRAME_RUN_START, start);
     Process process;
     process.set_pid(7);
@@ -39,6 +40,9 @@ class MetricsSourceTest : public testing::Test {
     context.set_id(1);
     Record(1, FRAME_CONTEXT, context);
   }
+
+  // 0: nobody gave one.
+  virtual double PricePerHour() const { return 0; }
 
   template <typename Message>
   void Record(uint32_t source, FrameType type, const Message& message) {
@@ -100,6 +104,7 @@ TEST_F(MetricsSourceTest, AServerThatIsOverrun) {
   EXPECT_THAT(Pass(60, 1000), IsEmpty());
   EXPECT_DOUBLE_EQ(Value(Metric::kAppTokenRate), 1000);
   EXPECT_DOUBLE_EQ(Value(Metric::kAppTokensPerJoule), 2.5);
+  EXPECT_EQ(Value(Metric::kAppCostPerToken), -1);
   EXPECT_EQ(Value(Metric::kAppWaiting), 60);
   EXPECT_EQ(Value(Metric::kAlarm), -1);
   const std::vector<Alarm> alarms = Pass(60, 1000);
@@ -113,7 +118,29 @@ TEST_F(MetricsSourceTest, AServerThatIsOverrun) {
   EXPECT_EQ(summary.application().engine(), "vllm");
   EXPECT_NEAR(summary.application().tokens_per_second(), 1000, 1);
   EXPECT_NEAR(summary.application().joules_per_token(), 0.4, 0.01);
+  EXPECT_FALSE(summary.application().has_cost_per_token()) << "nobody gave a price";
   EXPECT_EQ(summary.application().waiting_maximum(), 120);
+}
+
+class PricedServerTest : public MetricsSourceTest {
+ protected:
+  double PricePerHour() const override { return 7.2; }
+};
+
+TEST_F(PricedServerTest, WhatATokenCosts) {
+  Pass(60, 1000);
+  EXPECT_NEAR(Value(Metric::kAppCostPerToken), 2e-6, 1e-9);
+  source_.PublishLast(recorder_.get(), 0);
+  const Summary summary = recorder_->Finish(RunEnd());
+  EXPECT_NEAR(summary.application().cost_per_token(), 2e-6, 1e-8);
+}
+
+TEST_F(PricedServerTest, NothingWhereNoTokenCame) {
+  Pass(60, 0);
+  EXPECT_EQ(Value(Metric::kAppTokenRate), 0);
+  EXPECT_EQ(Value(Metric::kAppCostPerToken), -1);
+  source_.PublishLast(recorder_.get(), 0);
+  EXPECT_FALSE(recorder_->Finish(RunEnd()).application().has_cost_per_token());
 }
 
 TEST_F(MetricsSourceTest, AServerThatKeepsUpIsNoAlarm) {

@@ -30,7 +30,7 @@ class DrawTest : public ::testing::Test {
         if (gpu.compute_percent) *gpu.compute_percent *= (tick + 1) / 60.0;
       }
       for (LiveSnapshot& run : then.runs) {
-        if (tick % 10 == 9) run.set_step_seconds(0.04);
+        if (tick % 10 == 9) run.mutable_processes(0)->set_step_seconds(0.04);
       }
       history.Add(then);
     }
@@ -77,6 +77,21 @@ TEST_F(DrawTest, OneProcess) {
   ExpectScreen("process_without_agent", ExampleSnapshot(), view);
   view.process = 5;
   ExpectScreen("process_gone", ExampleSnapshot(), view);
+}
+
+TEST_F(DrawTest, AProcessWithoutStepsOfItsOwn) {
+  Snapshot snapshot = ExampleSnapshot();
+  snapshot.runs[0].mutable_processes(0)->clear_step_seconds();
+  snapshot.runs[0].set_collector_pid(0);  // a replay has none
+  View view{.width = 120};
+  const History history = Minute(snapshot);
+  EXPECT_EQ(Draw(snapshot, history, &view).Text().find("30.5 ms"), std::string::npos);
+  view = {.width = 120, .page = Page::kProcess};
+  view.process = 1234;
+  const std::string page = Draw(snapshot, history, &view).Text();
+  EXPECT_NE(page.find("step of its run 30.5 ms"), std::string::npos) << page;
+  EXPECT_NE(page.find("step not found"), std::string::npos) << page;
+  EXPECT_EQ(page.find("collector"), std::string::npos) << page;
 }
 
 TEST_F(DrawTest, OneKernel) {

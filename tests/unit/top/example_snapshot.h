@@ -100,6 +100,7 @@ inline LiveSnapshot ExampleRun() {
   LiveProcess* process = run.add_processes();
   process->set_pid(1234);
   process->set_live(true);
+  process->set_step_seconds(0.0305);
   process->set_hfu(0.375);
   process->set_kernel_share(0.949);
   process->set_traced_share(0.12);

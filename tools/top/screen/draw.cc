@@ -113,8 +113,10 @@ int DrawProcessHead(const ProcessRow& process, Canvas* canvas) {
     if (column + ColumnsOnCanvas(text) > canvas->width()) return;
     column = canvas->Put(1, column, text, style) + 2;
   };
-  if (run.has_step_seconds()) {
-    put(absl::StrCat("step ", TimeText(run.step_seconds() * 1e9)), Style::kBold);
+  if (live.has_step_seconds()) {
+    put(absl::StrCat("step ", StepText(live)), Style::kBold);
+  } else if (run.has_step_seconds()) {
+    put(absl::StrCat("step of its run ", TimeText(run.step_seconds() * 1e9)), Style::kBold);
   }
   put(absl::StrCat("HFU ", PercentOfShare(live.has_hfu(), live.hfu())), Style::kBold);
   put(absl::StrCat("MFU ", PercentOfShare(run.has_mfu(), run.mfu())), Style::kPlain);
@@ -124,7 +126,7 @@ int DrawProcessHead(const ProcessRow& process, Canvas* canvas) {
   if (live.has_rank()) put(absl::StrCat("rank ", live.rank()), Style::kPlain);
   put(absl::StrCat("traced ", PercentOfShare(live.has_traced_share(), live.traced_share())),
       Style::kDim);
-  put(absl::StrCat("collector ", run.collector_pid()), Style::kDim);
+  if (run.collector_pid() != 0) put(absl::StrCat("collector ", run.collector_pid()), Style::kDim);
   int row = 2;
   for (const std::string* reason : {&live.agent(), &run.counters_reason()}) {
     if (reason->empty()) continue;
@@ -144,27 +146,22 @@ double HighestOf(const Series& series) {
   return highest > 0 ? highest * 1.1 : 1;
 }
 
-// Of its job.
 int DrawProcessCharts(int row, int height, const ProcessRow& process, const History& history,
                       const View& view, Canvas* canvas) {
   const int width = (canvas->width() - 2) / 2;
   const auto count = static_cast<size_t>(ChartValues(width, canvas->unicode()));
   const pid_t pid = process.process->pid;
-  const LiveSnapshot& run = *process.live.run;
+  const LiveProcess& live = *process.live.process;
   const Series step = history.OfProcess(pid, JobValue::kStepSeconds, count, view.ticks_a_dot);
   const Series hfu = history.OfProcess(pid, JobValue::kHfu, count, view.ticks_a_dot);
   const Series mfu = history.OfProcess(pid, JobValue::kMfu, count, view.ticks_a_dot);
-  DrawTitledChart(
-      {row, 0, width, height},
-      TitleWithNow("step",
-                   run.has_step_seconds() ? TimeText(run.step_seconds() * 1e9) : "not found", width,
-                   view, *canvas),
-      {{step, Style::kMemory, true}}, HighestOf(step), canvas);
+  DrawTitledChart({row, 0, width, height},
+                  TitleWithNow("step", live.has_step_seconds() ? StepText(live) : "not found",
+                               width, view, *canvas),
+                  {{step, Style::kMemory, true}}, HighestOf(step), canvas);
   DrawTitledChart(
       {row, width + 2, width, height},
-      TitleWithNow("HFU",
-                   PercentOfShare(process.live.process->has_hfu(), process.live.process->hfu()),
-                   width, view, *canvas),
+      TitleWithNow("HFU", PercentOfShare(live.has_hfu(), live.hfu()), width, view, *canvas),
       {{hfu, Style::kCompute, true}, {mfu, Style::kGood, false}}, 1, canvas);
   return row + height;
 }

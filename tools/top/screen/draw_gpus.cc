@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "collector/text/number_text.h"
 #include "tools/top/clock_limits.h"
 #include "tools/top/screen/chart.h"
 #include "tools/top/screen/draw_parts.h"
@@ -262,6 +263,10 @@ std::string Percent(const std::optional<double>& percent) {
 
 std::string PercentOfShare(bool known, double share) {
   return known ? absl::StrFormat("%.1f%%", 100 * share) : "-";
+}
+
+std::string StepText(const LiveProcess& process) {
+  return process.has_step_seconds() ? TimeText(process.step_seconds() * 1e9) : "-";
 }
 
 int DrawGpus(int row, int most, const std::vector<const GpuSnapshot*>& gpus,

@@ -43,6 +43,8 @@ std::string SpanText(int width, const View& view, bool unicode);
 // "12 %", or a dash.
 std::string Percent(const std::optional<double>& percent);
 std::string PercentOfShare(bool known, double share);
+// The process's own step time, or a dash.
+std::string StepText(const LiveProcess& process);
 
 }  // namespace utlz::top
 

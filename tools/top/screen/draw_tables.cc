@@ -65,7 +65,7 @@ std::string CellOf(const ProcessRow& row, size_t column) {
     case 3:
       return MemoryCell(row.memory_bytes);
     case 4:
-      return run != nullptr && run->has_step_seconds() ? TimeText(run->step_seconds() * 1e9) : "-";
+      return run == nullptr ? "-" : StepText(*row.live.process);
     case 5:
       return run == nullptr ? "-"
                             : PercentOfShare(row.live.process->has_hfu(), row.live.process->hfu());

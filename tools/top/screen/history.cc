@@ -97,12 +97,13 @@ void History::Add(const Snapshot& snapshot) {
            &gpus_);
   }
   for (const LiveSnapshot& run : snapshot.runs) {
-    const auto step = Field(run.has_step_seconds(), &LiveSnapshot::step_seconds, run);
     const auto mfu = Field(run.has_mfu(), &LiveSnapshot::mfu, run);
     for (const LiveProcess& process : run.processes()) {
       if (!process.live()) continue;
       Append(static_cast<pid_t>(process.pid()),
-             {step, Field(process.has_hfu(), &LiveProcess::hfu, process), mfu}, &processes_);
+             {Field(process.has_step_seconds(), &LiveProcess::step_seconds, process),
+              Field(process.has_hfu(), &LiveProcess::hfu, process), mfu},
+             &processes_);
     }
     AppendWork(run.collector_pid(), WorkKind::kKernels, run.kernels());
     AppendWork(run.collector_pid(), WorkKind::kLayers, run.layers());

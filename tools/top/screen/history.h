@@ -46,7 +46,7 @@ class History {
   // The last `count` values, each the mean of `ticks` ticks; of several GPUs their mean.
   Series OfGpus(const std::vector<unsigned>& indices, GpuValue value, size_t count,
                 size_t ticks) const;
-  // Of the process's HFU; the others are of its job.
+  // The process's own step time and HFU; MFU is that of its run.
   Series OfProcess(pid_t pid, JobValue value, size_t count, size_t ticks) const;
   Series OfWork(WorkId work, WorkValue value, size_t count, size_t ticks) const;
 

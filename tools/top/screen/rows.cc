@@ -36,7 +36,9 @@ double RankOf(const ProcessRow& row, SortKey key) {
     case SortKey::kGpuMemory:
       return row.memory_bytes ? static_cast<double>(*row.memory_bytes) : kUnknown;
     case SortKey::kStep:
-      return run != nullptr && run->has_step_seconds() ? run->step_seconds() : kUnknown;
+      return run != nullptr && row.live.process->has_step_seconds()
+                 ? row.live.process->step_seconds()
+                 : kUnknown;
     case SortKey::kHfu:
       return run != nullptr && row.live.process->has_hfu() ? row.live.process->hfu() : kUnknown;
     case SortKey::kCpu:

@@ -673,6 +673,7 @@ export interface Application {
   waiting_maximum?: number;
   first_token_p99_ns?: number;
   estimated_flops_per_second?: number;
+  cost_per_token?: number;
 }
 
 export interface Alarm {
