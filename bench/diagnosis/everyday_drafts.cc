@@ -134,6 +134,22 @@ void AnswerBursts(Draft* draft) {
   draft->ranks.assign(1, std::move(steps));
 }
 
+// A server that batches requests as they come: tokens for all of them, and a prompt now and then.
+void AdmitRequests(Draft* draft) {
+  Chance chance;
+  const std::vector<Step> calls = draft->ranks.front();
+  const size_t each = draft->steps_per_call;
+  std::vector<Step> steps;
+  while (steps.size() < calls.size()) {
+    steps.push_back(calls.front());
+    const auto tokens = static_cast<size_t>(3 + 100 * chance.Next());
+    for (size_t i = 0; i < tokens; ++i) steps.push_back(calls[1 + i % (each - 1)]);
+  }
+  draft->usual_step_ns = StepNs(*draft, calls[each / 2]);
+  draft->steps_per_call = 1;
+  draft->ranks.assign(1, std::move(steps));
+}
+
 // Two trainings that know nothing of each other.
 void ShareTheGpu(Draft* draft) {
   draft->run.one_gpu = true;
@@ -191,6 +207,7 @@ constexpr Everyday kEveryday[] = {
     {"evaluation", "training", Evaluate},
     {"two_networks", "training", TakeTurns},
     {"bursts", "training", AnswerBursts},
+    {"continuous_batches", "generation", AdmitRequests},
     {"one_gpu", "training", ShareTheGpu},
     {"fused", "training", FuseAll},
     {"two_streams", "training", RunBeside},

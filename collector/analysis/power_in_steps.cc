@@ -4,20 +4,24 @@
 
 namespace utlz {
 
+// Readings come a few times a second, so that those of a short pause are partly of the work beside
+// it. The middle of the pause that drew least tells what an idle GPU draws.
 std::optional<double> PowerInSteps(const DeviceState& device, const StepsSpan& steps) {
   const std::optional<double> whole = device.totals.PowerBetween(steps.start_ns, steps.end_ns);
   if (!whole.has_value()) return std::nullopt;
-  auto time_ns = static_cast<double>(steps.end_ns - steps.start_ns);
-  double energy = *whole * time_ns;
+  double idle = *whole;
+  double pauses_ns = 0;
   for (const LongGap& gap : device.ledger.long_gaps()) {
     if (!IsPause(device, steps, gap)) continue;
-    const auto gap_ns = static_cast<double>(gap.end_ns - gap.start_ns);
-    // Readings come a few times a second: a pause never drew more than the whole did.
-    const double idle = device.totals.PowerBetween(gap.start_ns, gap.end_ns).value_or(*whole);
-    energy -= std::min(idle, *whole) * gap_ns;
-    time_ns -= gap_ns;
+    const uint64_t length_ns = gap.end_ns - gap.start_ns;
+    pauses_ns += static_cast<double>(length_ns);
+    const auto middle =
+        device.totals.PowerBetween(gap.start_ns + length_ns / 4, gap.end_ns - length_ns / 4);
+    idle = std::min(idle, middle.value_or(idle));
   }
-  return time_ns > 0 && energy > 0 ? energy / time_ns : *whole;
+  const auto all_ns = static_cast<double>(steps.end_ns - steps.start_ns);
+  const double energy = *whole * all_ns - idle * pauses_ns;
+  return all_ns > pauses_ns && energy > 0 ? energy / (all_ns - pauses_ns) : *whole;
 }
 
 }  // namespace utlz

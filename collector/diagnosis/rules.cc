@@ -119,8 +119,11 @@ constexpr Rule kRules[] = {
     {"bandwidth_bound_matrix", 0.30, ObserveWeights,
      "Matrix products are bound by reading weights, not by arithmetic",
      "Reading weights: larger batch or quantized weights",
-     "larger batches share the reading; quantized weights (FP8, INT8, 4 bit) shorten it",
-     "vllm serve MODEL --quantization fp8", false, true},
+     "larger batches share the reading; in inference quantized weights (FP8, INT8, 4 bit) shorten "
+     "it: vllm serve MODEL --quantization fp8",
+     "DataLoader(..., batch_size=4 * batch_size)  # or FP8 weights"
+     "  # JAX: batch_size = 4 * batch_size",
+     false, true},
     {"latency_bound_kernels", 0.20, ObserveLatency,
      "Kernels use less than a quarter of either roof (latency-bound)",
      "Kernels far below both roofs: fuse or batch",

@@ -1,6 +1,7 @@
 // The smaller tables of the text report: copies, idle time, NVTX ranges, streams, processes,
 // findings, the waterfall.
 #include <algorithm>
+#include <cstddef>
 #include <numeric>
 #include <optional>
 
@@ -91,6 +92,20 @@ std::string HeldUpText(const StepsSummary& steps) {
          EscapeForTerminal(steps.held_up_reason(0));
 }
 
+// Pauses make no step slow; where the longest was is worth knowing all the same. Of a run of very
+// many steps not all are listed.
+std::string LongestPauseText(const StepsSummary& steps) {
+  const auto& times = steps.time_ns();
+  if (steps.pause_time_ns() <= 0 || times.empty() ||
+      static_cast<uint64_t>(times.size()) < steps.steps()) {
+    return {};
+  }
+  const auto warmup = static_cast<std::ptrdiff_t>(steps.warmup_steps());
+  if (warmup >= times.size()) return {};
+  const auto longest = std::max_element(times.begin() + warmup, times.end());
+  return "; the longest pause is in step " + std::to_string(longest - times.begin());
+}
+
 std::string RenderSteps(const Summary& summary, const TextOptions& options) {
   const StepsSummary& steps = summary.steps();
   if (steps.steps() == 0) return {};
@@ -112,6 +127,7 @@ std::string RenderSteps(const Summary& summary, const TextOptions& options) {
     text += "; " + CompactCountText(steps.launches()) + " kernels per step";
   }
   text += std::string(" (steps found by ") + DescribeStepSource(steps.source()) + ")";
+  text += LongestPauseText(steps);
   if (steps.held_up_size() > 0) text += "; " + HeldUpText(steps);
   if (steps.slow_size() > 0) {
     text += "; " + std::to_string(steps.slow_size()) +

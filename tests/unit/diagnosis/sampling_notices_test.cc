@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/run/run_state.h"
 #include "collector/summarize/summary_builder.h"
 #include "tests/support/counted_run.h"
 #include "tests/support/run_builder.h"
@@ -151,6 +152,37 @@ TEST_F(SamplingNoticesTest, SaysThatKernelsMayIncludeTheWorkOfOthers) {
   device->set_source(SOURCE_SAMPLED);
   AddSamplingNotices(empty, &summary);
   EXPECT_THAT(summary.run().notices(), Contains(HasSubstr("1 process not traced here")));
+}
+
+// What a run that ended soon after its first samples says of kernels that none met.
+std::vector<std::string> OfShortRun(double without_counters_share, double overlap_share) {
+  RunState state;
+  state.run_end.emplace();
+  DeviceState& device = state.devices[*state.devices.Find(std::string(16, 'a'))];
+  device.used = true;
+  device.status.emplace().set_samples(9'000);
+  Summary summary;
+  DeviceSummary* one = summary.add_devices();
+  one->set_uuid(FormatUuid(device.uuid));
+  one->set_source(SOURCE_SAMPLED);
+  if (overlap_share > 0) one->set_overlap_share(overlap_share);
+  for (const bool counted : {false, true}) {
+    KernelSummary* kernel = summary.add_kernels();
+    kernel->set_device_uuid(one->uuid());
+    kernel->set_time_ns(counted ? 1 - without_counters_share : without_counters_share);
+    if (counted) kernel->set_dram_bytes(1);
+  }
+  summary.mutable_capture()->set_kernel_time_without_counters_share(without_counters_share);
+  AddSamplingNotices(state, &summary);
+  return {summary.run().notices().begin(), summary.run().notices().end()};
+}
+
+TEST(ShortRunTest, WhatTheFirstScreenSaysIsNotSaidAgain) {
+  EXPECT_THAT(OfShortRun(0.3, 0), ElementsAre(HasSubstr("the run ended too soon")));
+  EXPECT_THAT(OfShortRun(0.05, 0), IsEmpty());
+  EXPECT_THAT(OfShortRun(0.6, 0), IsEmpty()) << "there it is most of what is said";
+  EXPECT_THAT(OfShortRun(0.3, 0.5), ElementsAre(HasSubstr("ran at once")))
+      << "a longer run would not help";
 }
 
 }  // namespace

@@ -31,12 +31,26 @@ struct Reported {
 
 class EverydayLoadsTest : public testing::Test {
  protected:
+  static void SetUpTestSuite() {
+    absl::StatusOr<RecordedLoad> load = ReadRecordedLoad(UTLZ_RECORDING);
+    ASSERT_TRUE(load.ok()) << load.status();
+    loads_ = new std::vector<RecordedLoad>{*std::move(load)};
+  }
+  static void TearDownTestSuite() { delete loads_; }
+
+  // Those whose kernels the demo's recording holds.
+  static std::vector<const char*> PossibleLoads() {
+    std::vector<const char*> names;
+    for (const char* name : EverydayLoads()) {
+      if (HealthyDraft(name, Sorted(*loads_)).has_value()) names.push_back(name);
+    }
+    EXPECT_GE(names.size(), 10u);
+    return names;
+  }
+
   // Of the healthy load, with a cause of `causes.h` at its threshold where one is named.
   Reported Report(const std::string& name, const std::string& cause_name = {}) {
-    absl::StatusOr<RecordedLoad> load = ReadRecordedLoad(UTLZ_RECORDING);
-    EXPECT_TRUE(load.ok()) << load.status();
-    std::vector<RecordedLoad> loads = {*std::move(load)};
-    std::optional<Draft> draft = HealthyDraft(name, Sorted(loads));
+    std::optional<Draft> draft = HealthyDraft(name, Sorted(*loads_));
     EXPECT_TRUE(draft.has_value()) << name;
     for (const Cause& cause : Causes()) {
       if (cause.name == cause_name) cause.plant(1.01 * cause.threshold, &*draft);
@@ -63,7 +77,10 @@ class EverydayLoadsTest : public testing::Test {
   }
 
   TemporaryFolder folder_;
+  static std::vector<RecordedLoad>* loads_;
 };
+
+std::vector<RecordedLoad>* EverydayLoadsTest::loads_ = nullptr;
 
 const LadderRung* RungOf(const Summary& summary, const std::string& name) {
   for (const LadderRung& rung : summary.ladder().rungs()) {
@@ -73,7 +90,7 @@ const LadderRung* RungOf(const Summary& summary, const std::string& name) {
 }
 
 TEST_F(EverydayLoadsTest, HaveStepsAndNoFindings) {
-  for (const char* name : EverydayLoads()) {
+  for (const char* name : PossibleLoads()) {
     SCOPED_TRACE(name);
     const Reported reported = Report(name);
     const StepsSummary& steps = reported.summary.steps();
@@ -86,7 +103,7 @@ TEST_F(EverydayLoadsTest, HaveStepsAndNoFindings) {
 
 // What a GPU does of its FLOPs in a time cannot be done in less than that share of it.
 TEST_F(EverydayLoadsTest, NoLadderLeadsBelowWhatTheFlopsNeed) {
-  for (const char* name : EverydayLoads()) {
+  for (const char* name : PossibleLoads()) {
     SCOPED_TRACE(name);
     const Summary summary = Report(name).summary;
     const LadderRung* peak = RungOf(summary, "at_peak");
@@ -122,7 +139,7 @@ TEST_F(EverydayLoadsTest, IdleTimeBetweenBurstsIsNoFaultOfARequest) {
   EXPECT_EQ(summary.steps().slow_size(), 0);
   EXPECT_GE(summary.steady_state().pauses(), 5u);
   // The generated GPU draws 610 W at work, and 110 W without.
-  EXPECT_GT(summary.devices(0).power_watts(), 400);
+  EXPECT_NEAR(summary.devices(0).power_watts(), 600, 30);
   EXPECT_NEAR(summary.efficiency().joules_per_step(),
               summary.devices(0).power_watts() * summary.steps().time_mean_ns() * 1e-9, 0.01);
 }

@@ -12,5 +12,20 @@ TEST(WrapTest, IndentsAndKeepsWords) {
   EXPECT_EQ(Wrap("one", 8, 2, 2), "  one\n");
 }
 
+TEST(TextStepsTest, SaysWhereTheLongestPauseIs) {
+  Summary summary;
+  StepsSummary* steps = summary.mutable_steps();
+  steps->set_steps(4);
+  steps->set_warmup_steps(1);
+  for (const double time_ns : {9e9, 1e6, 3e9, 1e6}) steps->add_time_ns(time_ns);
+  EXPECT_EQ(RenderSteps(summary, {}).find("pause"), std::string::npos);
+  steps->set_pause_time_ns(1e9);
+  const std::string text = RenderSteps(summary, {.columns = 1000});
+  EXPECT_NE(text.find("the longest pause is in step 2"), std::string::npos) << text;
+  EXPECT_NE(text.find("with pauses"), std::string::npos) << text;
+  steps->set_steps(5'000);
+  EXPECT_EQ(RenderSteps(summary, {}).find("longest"), std::string::npos) << "not all are listed";
+}
+
 }  // namespace
 }  // namespace utlz

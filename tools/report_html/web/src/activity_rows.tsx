@@ -7,7 +7,7 @@ const ROWS = 12;
 const ROW_HEIGHT = 18;
 const CELLS = 400;       // at most, so that a long run stays quick to draw
 const NAME_LETTERS = 70;  // at most
-const LETTER_WIDTH = 6.2;  // of most letters
+const LETTER_WIDTH = 6.6;  // of most letters
 
 interface Cell { start: number; end: number; busy: number }
 
