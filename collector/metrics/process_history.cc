@@ -26,7 +26,7 @@ ProcessHistory::Point ProcessHistory::PointOf(const RunState& run_state,
   const auto found = work.find(process.source);
   return {.time_ns = run_state.NewestNs(),
           .known_ns = KernelsKnownNs(process),
-          .devices = static_cast<double>(process.worked_on.size()),
+          .devices = static_cast<double>(process.recorded_until_ns.size()),
           .work = found == work.end() ? ComputeWork() : found->second};
 }
 
@@ -37,7 +37,7 @@ void ProcessHistory::Update(const RunState& run_state, const WorkLedger& work) {
       points_.erase(source);
       continue;
     }
-    if (process->worked_on.empty()) continue;
+    if (process->recorded_until_ns.empty()) continue;
     if (!points_.contains(source) && points_.size() >= kMostProcesses) continue;
     std::deque<Point>& points = points_[source];
     points.push_back(PointOf(run_state, *process, by_source));

@@ -17,7 +17,7 @@ void ProcessProgress::Update(const RunState& run_state, const StepsSummary& of_r
                              const std::optional<StepsSpan>& span) {
   std::erase_if(progress_, [&](const auto& entry) { return !Lives(run_state, entry.first); });
   for (const auto& [source, process] : run_state.processes.processes()) {
-    if (!process->live() || process->worked_on.empty()) continue;
+    if (!process->live() || process->recorded_until_ns.empty()) continue;
     if (!progress_.contains(source) && progress_.size() >= kMostProcesses) continue;
     if (WorksAlone(run_state, source)) {
       progress_[source].Update(run_state, of_run, span);

@@ -257,9 +257,9 @@ FoundSteps FindSteps(const RunState& state) {
 bool WorksAlone(const RunState& state, uint32_t source) {
   const auto& processes = state.processes.processes();
   const auto found = processes.find(source);
-  if (found == processes.end() || found->second->worked_on.empty()) return false;
+  if (found == processes.end() || found->second->recorded_until_ns.empty()) return false;
   return std::none_of(processes.begin(), processes.end(), [source](const auto& entry) {
-    return entry.first != source && !entry.second->worked_on.empty();
+    return entry.first != source && !entry.second->recorded_until_ns.empty();
   });
 }
 
