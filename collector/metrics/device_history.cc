@@ -52,8 +52,10 @@ DevicePoint PointOf(const RunState& run_state, uint32_t device, const DeviceWork
   const DeviceState& state = run_state.devices[device];
   DevicePoint point;
   point.time_ns = run_state.NewestNs();
+  point.in_use = false;
   for (const auto& [source, process] : run_state.processes.processes()) {
     if (!process->DevicesUsed().contains(device)) continue;
+    point.in_use = point.in_use || process->live();
     point.known_ns = std::max(point.known_ns, KernelsKnownNs(*process));
   }
   point.work = work;
@@ -85,7 +87,8 @@ DeviceRates DeviceHistory::Rates(const Ceilings& ceilings) const {
   const DevicePoint& to = points_.back();
   const auto elapsed = PerSecond(from.sm_elapsed_cycles, to.sm_elapsed_cycles);
   const DevicePoint& first = FirstKnown(points_);
-  rates.hfu = ShareOfPeak(first.work, first.known_ns, to.work, to.known_ns);
+  // Of one whose processes have ended nothing more will be known.
+  if (to.in_use) rates.hfu = ShareOfPeak(first.work, first.known_ns, to.work, to.known_ns);
   rates.compute_speed_of_light = ShareOfCycles(from.tensor_cycles, to.tensor_cycles, elapsed);
   rates.sm_active = ShareOfCycles(from.sm_active_cycles, to.sm_active_cycles, elapsed);
   if (!rates.compute_speed_of_light.has_value()) {
@@ -95,7 +98,7 @@ DeviceRates DeviceHistory::Rates(const Ceilings& ceilings) const {
     rates.sm_active = PerSecond(from.gpm_sm_active, to.gpm_sm_active);
   }
   rates.memory_speed_of_light = MemorySpeedOfLight(from, to, ceilings.dram_bytes_per_second);
-  rates.busy = Share(to.busy_ns - from.busy_ns, to.traced_ns - from.traced_ns);
+  if (to.in_use) rates.busy = Share(to.busy_ns - from.busy_ns, to.traced_ns - from.traced_ns);
   rates.nvml_busy = PerSecond(from.nvml_busy, to.nvml_busy);
   return rates;
 }

@@ -23,6 +23,7 @@ struct MeanTotal {
 struct DevicePoint {
   uint64_t time_ns = 0;   // of the run
   uint64_t known_ns = 0;  // up to which kernels are known; 0: no process came yet
+  bool in_use = true;     // by a process of the run that lives
   DeviceWork work = {};
   double busy_ns = 0;
   double traced_ns = 0;

@@ -152,9 +152,8 @@ TEST(GateTest, AProgramThatIsFasterAndAnotherDoesNotPass) {
   GateResult result = Gate(named, candidate);
   EXPECT_EQ(result.outcome, GateOutcome::kOtherProgram);
   EXPECT_THAT(result.reasons.front(), HasSubstr("may be different programs"));
-  EXPECT_THAT(
-      result.reasons.front(),
-      HasSubstr("The baseline ran 'python train.py', the candidate 'python other?.py'."));
+  EXPECT_THAT(result.reasons.front(),
+              HasSubstr("The baseline ran 'python train.py', the candidate 'python other?.py'."));
   EXPECT_TRUE(result.difference.kernels.empty());
   EXPECT_THAT(RenderGateText(result), ::testing::StartsWith("OTHER PROGRAM\n"));
   EXPECT_THAT(RenderGateMarkdown(result), HasSubstr("another program"));

@@ -63,6 +63,22 @@ TEST(DeviceHistory, ZeroWhereTheGpuRests) {
   EXPECT_EQ(history.Rates({}).hfu, 0.0);
 }
 
+TEST(DeviceHistory, NothingOfAGpuThatNobodyUsesAnyMore) {
+  DeviceHistory history;
+  DevicePoint point = PointAt(1, 0.4);
+  history.Add(point);
+  point = PointAt(3, 0.4);
+  point.busy_ns = point.traced_ns = kSecondNs;
+  history.Add(point);
+  EXPECT_TRUE(history.Rates({}).hfu.has_value());
+  EXPECT_TRUE(history.Rates({}).busy.has_value());
+  point.time_ns += kSecondNs;
+  point.in_use = false;
+  history.Add(point);
+  EXPECT_FALSE(history.Rates({}).hfu.has_value());
+  EXPECT_FALSE(history.Rates({}).busy.has_value());
+}
+
 TEST(DeviceHistory, HfuBeginsWithTheFirstProcess) {
   DeviceHistory history;
   history.Add({.time_ns = kSecondNs});

@@ -143,6 +143,7 @@ TEST_F(ProcessProgressTest, MetricsAreOfProcessesThatLive) {
   EXPECT_EQ(steps[1].labels.size(), snapshot.Of(Metric::kOperations)[1].labels.size());
   EXPECT_THAT(snapshot.Of(Metric::kProcessHfu), IsEmpty()) << "nothing was counted";
   EXPECT_THAT(snapshot.Of(Metric::kProcessMfu), IsEmpty());
+  EXPECT_THAT(snapshot.Of(Metric::kGpuBusy), SizeIs(2));
   ProcessEnd end;
   end.set_time_ns(kRunStartNs + 10'000 * kMillisecondNs);
   run_.Send(2, FRAME_PROCESS_END, end);
@@ -150,6 +151,7 @@ TEST_F(ProcessProgressTest, MetricsAreOfProcessesThatLive) {
   snapshot = metrics.Take(run_.intake().Advance(), {});
   ASSERT_THAT(snapshot.Of(Metric::kProcessStepSeconds), SizeIs(1));
   EXPECT_EQ(LabelOf(snapshot.Of(Metric::kProcessStepSeconds)[0], "pid"), "1001");
+  EXPECT_THAT(snapshot.Of(Metric::kGpuBusy), SizeIs(1));
   EXPECT_THAT(snapshot.Of(Metric::kOperations), SizeIs(2)) << "what it counted stays";
 }
 
