@@ -3,6 +3,7 @@
 #include <string>
 
 #include "collector/analysis/analysis.h"
+#include "collector/gpu_uuid.h"
 #include "collector/text/number_text.h"
 
 namespace utlz {
@@ -55,7 +56,7 @@ void AddImplausible(const DeviceState& device, RunSummary* run) {
   const uint64_t samples = device.samples.implausible();
   if (samples == 0) return;
   run->add_notices(Counted(samples, "sample", "samples") + " of " + device.info.name() + " " +
-                   FormatUuid(device.uuid) + " held more than the GPU can count, and " +
+                   FormatGpuUuid(device.uuid) + " held more than the GPU can count, and " +
                    (samples == 1 ? "was" : "were") + " left out.");
 }
 
@@ -83,7 +84,7 @@ void AddTooShort(const RunState& state, const DeviceState& device, Summary* summ
   constexpr uint64_t kManySamples = 100'000;
   if (!state.run_end.has_value() || device.status->samples() >= kManySamples) return;
   for (const DeviceSummary& one : summary->devices()) {
-    if (one.uuid() != FormatUuid(device.uuid)) continue;
+    if (one.uuid() != FormatGpuUuid(device.uuid)) continue;
     const KernelTimes times = TimesOn(one, *summary);
     if (one.source() < SOURCE_SAMPLED || times.all_ns <= 0 ||
         times.unknown_ns <= kMostUnknown * times.all_ns) {

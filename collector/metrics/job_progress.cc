@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "collector/gpu_uuid.h"
+
 namespace utlz {
 namespace {
 
@@ -18,7 +20,7 @@ std::optional<double> CountOfSteps(const StepsSummary& steps) {
 uint64_t PlacedNs(const RunState& state, const std::string& uuid) {
   uint64_t placed_ns = 0;
   for (uint32_t i = 0; i < state.devices.size(); ++i) {
-    if (uuid.empty() || FormatUuid(state.devices[i].uuid) == uuid) {
+    if (uuid.empty() || FormatGpuUuid(state.devices[i].uuid) == uuid) {
       placed_ns = std::max(placed_ns, state.devices[i].sweep.last_ns());
     }
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "collector/counters/clock_around_work.h"
+#include "collector/gpu_uuid.h"
 #include "collector/summary/slowdown_summary.h"
 #include "proto/tracing_cost.h"
 
@@ -25,7 +26,7 @@ void SetCounterSource(const Summary& summary, CaptureSummary* capture) {
 void SetClocksAroundWork(const RunState& state, Summary* summary) {
   for (DeviceSummary& device : *summary->mutable_devices()) {
     for (uint32_t i = 0; i < state.devices.size(); ++i) {
-      if (FormatUuid(state.devices[i].uuid) != device.uuid()) continue;
+      if (FormatGpuUuid(state.devices[i].uuid) != device.uuid()) continue;
       const ClockAroundWork clock = FindClockAroundWork(state.devices[i].totals);
       if (clock.before_hz.has_value()) device.set_sm_clock_before_hz(*clock.before_hz);
       if (clock.after_hz.has_value()) device.set_sm_clock_after_hz(*clock.after_hz);

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "collector/gpu_uuid.h"
 #include "collector/kernel_names/kernel_name.h"
 #include "collector/summary/found_steps.h"
 #include "collector/summary/hold_ups.h"
@@ -275,7 +276,7 @@ std::optional<StepsSpan> SummarizeSteps(const RunState& state, Summary* summary)
   SetContents(found.steps, warmup, steps);
   SummarizeLevels(state, found, warmup, steps);
   if (state.options.steps > 0) CompareWithExpected(state.options.steps, steps);
-  const std::string uuid = found.device == nullptr ? "" : FormatUuid(found.device->uuid);
+  const std::string uuid = found.device == nullptr ? "" : FormatGpuUuid(found.device->uuid);
   if (!uuid.empty()) steps->set_device_uuid(uuid);
   ListSteps(state, found.steps, warmup, steps);
   if (found.device == nullptr || found.steps.size() - warmup < kFewestSteps) return std::nullopt;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "collector/analysis/measured_cost.h"
+#include "collector/gpu_uuid.h"
 #include "collector/summary/ladder.h"
 #include "tests/support/made_up_windows.h"
 
@@ -84,7 +85,7 @@ TEST_F(CaptureSummaryTest, ClocksAroundItsWorkAreThoseOfTheDevice) {
   ASSERT_TRUE(state_.devices[1].totals.Add(batch));
   Summary summary;
   for (const char fill : {'A', 'B'}) {
-    summary.add_devices()->set_uuid(FormatUuid(RunBuilder::Uuid(fill)));
+    summary.add_devices()->set_uuid(FormatGpuUuid(RunBuilder::Uuid(fill)));
   }
   SummarizeCapture(state_, analysis_, &summary);
   EXPECT_FALSE(summary.devices(0).has_sm_clock_before_hz());
