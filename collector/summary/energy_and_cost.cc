@@ -4,7 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include "collector/summary/waterfall.h"
+#include "collector/waterfall_slices.h"
 
 namespace utlz {
 namespace {

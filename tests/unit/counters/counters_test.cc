@@ -7,7 +7,7 @@
 #include "collector/counters/counter_set.h"
 #include "collector/counters/range_calibration.h"
 #include "collector/decode/sample_decoder.h"
-#include "collector/summary/waterfall.h"
+#include "collector/waterfall_slices.h"
 #include "tests/support/counted_run.h"
 
 namespace utlz {
