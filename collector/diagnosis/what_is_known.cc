@@ -8,6 +8,7 @@
 
 #include "collector/capture_trust.h"
 #include "collector/text/number_text.h"
+#include "collector/text/shell_text.h"
 
 namespace utlz {
 namespace {
@@ -18,25 +19,6 @@ constexpr char kTimes[] =
     "kernels the time goes to";
 constexpr char kTotals[] =
     "; of the whole GPU, by NVML, how busy multiprocessors, tensor cores and memory were";
-
-bool IsPlain(char character) {
-  return std::isalnum(static_cast<unsigned char>(character)) != 0 ||
-         std::string_view("_./:=@%+,-").find(character) != std::string_view::npos;
-}
-
-// As a shell takes it for one word.
-std::string ShellWord(const std::string& word) {
-  if (!word.empty() && std::all_of(word.begin(), word.end(), IsPlain)) return word;
-  std::string quoted = "'";
-  for (const char character : word) {
-    if (character == '\'') {
-      quoted += "'\\''";
-    } else {
-      quoted += character;
-    }
-  }
-  return quoted + "'";
-}
 
 std::string CommandOf(const Summary& summary) {
   std::string text;
