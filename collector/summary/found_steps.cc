@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "collector/median.h"
+
 namespace utlz {
 namespace {
 
@@ -119,9 +121,7 @@ double MedianOperations(const std::vector<Step>& steps) {
   std::vector<double> operations;
   for (const Step& step : steps) operations.push_back(step.content.operations);
   if (operations.empty()) return 0;
-  const auto middle = operations.begin() + static_cast<ptrdiff_t>(operations.size() / 2);
-  std::nth_element(operations.begin(), middle, operations.end());
-  return *middle;
+  return UpperMedian(std::move(operations));
 }
 
 // What the device did in the steps; those that were not traced whole are left out.

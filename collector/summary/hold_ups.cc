@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <utility>
+
+#include "collector/median.h"
 
 namespace utlz {
 namespace {
@@ -22,9 +25,7 @@ template <typename Value>
 double MedianOf(const std::vector<Step>& steps, size_t first, Value value) {
   std::vector<double> values;
   for (size_t i = first; i < steps.size(); ++i) values.push_back(value(steps[i]));
-  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  return UpperMedian(std::move(values));
 }
 
 // For how long nothing ran beyond what is usual, in a step that is slow because of it.
