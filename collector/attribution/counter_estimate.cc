@@ -70,7 +70,7 @@ struct Subject {
   double launches() const { return statistics().covered_launches(); }
 };
 
-// Of one launch by what it shared alone: how far launches differ, others show (errors_of_others.h).
+// Of one launch by what it shared alone: how far launches differ, others show (borrowed_errors.h).
 double Noise(const Subject& subject) {
   const ColumnStatistics& statistics = subject.statistics();
   return statistics.launches() > 1 ? Scatter(statistics) : statistics.shared() / subject.launches();

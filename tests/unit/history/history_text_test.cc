@@ -8,7 +8,7 @@
 
 #include "collector/history/history_trends.h"
 #include "tests/unit/history/made_up_run.h"
-#include "tools/history_report/since.h"
+#include "tools/history_report/amounts.h"
 
 namespace utlz {
 namespace {
