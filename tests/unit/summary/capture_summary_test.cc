@@ -127,22 +127,5 @@ TEST_F(CaptureSummaryTest, OfSeveralProcessesOnAGpuItIsEstimatedAllTheSame) {
   EXPECT_NEAR(Summarized().steady_state_slowdown_share(), 0.05, 1e-9);
 }
 
-TEST_F(CaptureSummaryTest, CostIsOfTheAgentAndOfSampling) {
-  state_.run_start.emplace();
-  state_.run_start->set_time_ns(kRunStartNs);
-  state_.run_end.emplace();
-  state_.run_end->set_time_ns(kRunStartNs + 100 * kMillisecond);
-  Summary summary;
-  summary.add_processes()->set_agent_cost_share(0.003);
-  summary.add_processes()->set_agent_cost_share(0.002);
-  state_.devices[0].status.emplace();
-  state_.devices[0].status->set_sampling_ns(20 * kMillisecond);
-  SummarizeCapture(state_, analysis_, &summary);
-  const CaptureSummary& capture = summary.capture();
-  EXPECT_EQ(capture.agent_cost_share(), 0.003) << "of the costliest";
-  EXPECT_GT(capture.sampling_cost_share(), 0);
-  EXPECT_DOUBLE_EQ(capture.cost_share(), 0.003 + capture.sampling_cost_share());
-}
-
 }  // namespace
 }  // namespace utlz
