@@ -24,8 +24,7 @@ class AlarmWatch {
  public:
   // Raised at once; those beyond are only counted.
   static constexpr size_t kMostRaised = 64;
-  // Told in one run, for the same reason.
-  static constexpr uint32_t kMostTold = 1000;
+  static constexpr uint32_t kMostReported = 1000;
 
   // What is new: alarms that are raised, and those that are over, which have their end.
   std::vector<Alarm> Look(const Readings& readings);
@@ -44,7 +43,7 @@ class AlarmWatch {
   QueueWatch queue_;
   std::vector<Raised> raised_;
   std::array<uint64_t, kAlarmKinds> counts_{};
-  uint32_t told_ = 0;
+  uint32_t reported_ = 0;
 };
 
 }  // namespace utlz

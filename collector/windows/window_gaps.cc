@@ -123,8 +123,8 @@ std::optional<WindowGaps::Sides> WindowGaps::SidesOf(uint32_t window, uint64_t n
   const auto head = static_cast<double>(times_.HeadOperations(gaps.after));
   const std::optional<double> operations = ProbableOperations(gaps);
   if (!operations.has_value() || tail <= 0 || head <= 0) return std::nullopt;
-  const double trust = gaps.before == 0 ? 0.5 : std::sqrt(tail * head) / (tail + head);
-  return Sides{gaps.before, gaps.after, *operations / tail, *operations / head, trust};
+  const double error_share = gaps.before == 0 ? 0.5 : std::sqrt(tail * head) / (tail + head);
+  return Sides{gaps.before, gaps.after, *operations / tail, *operations / head, error_share};
 }
 
 double WindowGaps::Weight(uint32_t window, uint64_t now_ns) const {
