@@ -1,4 +1,3 @@
-#include <algorithm>
 
 #include "collector/diagnosis/rules.h"
 #include "collector/text/number_text.h"

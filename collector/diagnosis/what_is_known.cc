@@ -1,7 +1,6 @@
 #include "collector/diagnosis/what_is_known.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <string>
 #include <string_view>

@@ -1,7 +1,6 @@
 #include "collector/kernel_names/kernel_name.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <map>
 

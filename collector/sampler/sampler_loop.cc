@@ -3,7 +3,6 @@
 #include <poll.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"

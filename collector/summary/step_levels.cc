@@ -1,6 +1,5 @@
 #include "collector/summary/step_levels.h"
 
-#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>

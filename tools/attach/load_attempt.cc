@@ -2,9 +2,6 @@
 
 #include <dlfcn.h>
 
-#include <cstring>
-#include <optional>
-
 #include "absl/strings/str_cat.h"
 #include "tools/attach/seccomp_filter.h"
 #include "tools/attach/stack_scan.h"

@@ -5,7 +5,6 @@
 
 #include <cstdlib>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "tools/attach/target/memory_map.h"
 #include "tools/attach/target/proc_file.h"

@@ -1,6 +1,7 @@
 #include "tools/calibrate/steady_rate.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "collector/median.h"

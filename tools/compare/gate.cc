@@ -1,6 +1,5 @@
 #include "tools/compare/gate.h"
 
-#include <algorithm>
 #include <cmath>
 #include <set>
 #include <utility>

@@ -1,7 +1,6 @@
 #include "tools/export/profile_tracer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 
 #include "collector/decode/copy_decoder.h"

@@ -2,7 +2,6 @@
 // findings, the waterfall.
 #include <algorithm>
 #include <numeric>
-#include <optional>
 
 #include "collector/normal_interval.h"
 #include "collector/text/number_text.h"

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "collector/files/runtime_folder.h"
 #include "collector/history/history_log.h"
 #include "collector/history/run_history.h"

@@ -1,7 +1,5 @@
 #include "tools/attach/unwind/call_chain.h"
 
-#include <optional>
-
 #include "tools/attach/unwind/frame_description.h"
 #include "tools/attach/unwind/frame_program.h"
 
