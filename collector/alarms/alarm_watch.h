@@ -1,5 +1,5 @@
-// The alarms of one job: raised when a condition begins, over when it ends. Looks at readings as
-// often as it is asked, about once a second, on the readings' clock. Thread safety: none.
+// The alarms of one job: an alarm is raised when a condition begins and is over when it ends.
+// Look() is called about once a second; times are those of the readings. Thread safety: none.
 #ifndef UTLZ_COLLECTOR_ALARMS_ALARM_WATCH_H_
 #define UTLZ_COLLECTOR_ALARMS_ALARM_WATCH_H_
 
@@ -22,7 +22,8 @@ namespace utlz {
 
 class AlarmWatch {
  public:
-  // Raised at once; those beyond are only counted.
+  // Bounds of alarms that are raised at the same time, and of alarms that are reported in one run.
+  // Further ones are only counted.
   static constexpr size_t kMostRaised = 64;
   static constexpr uint32_t kMostReported = 1000;
 

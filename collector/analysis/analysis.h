@@ -14,20 +14,20 @@
 namespace utlz {
 
 struct KernelRow {
-  uint32_t kernel = 0;            // index into KernelTable
+  uint32_t kernel = 0;  // index into KernelTable
   KernelPart part;
-  DurationHistogram durations;    // of the launches that were traced
-  double launches = 0;            // scaled to the run
-  double time_ns = 0;             // sum, scaled to the run
-  double gap_error_ns = 0;        // of it, standard: how untraced time is divided among kernels
-  double steady_share = 1;        // of launches and time: what lies in the steady part
+  DurationHistogram durations;  // of the launches that were traced
+  double launches = 0;          // scaled to the run
+  double time_ns = 0;           // sum, scaled to the run
+  double gap_error_ns = 0;      // standard error of time_ns by how untraced time is divided
+  double steady_share = 1;      // of launches and time: what lies in the steady part
   bool scaled = false;
   std::optional<FlopBounds> by_code;  // of one launch, outside the tensor cores
-  KernelWork work;                // of one launch
-  RooflineWork roofline;          // of all launches
-  RooflineWork attained;          // the same under measured ceilings; unknown where there are none
-  bool overlapped = false;        // `work` is withheld: see DeviceAnalysis::overlap_share
-  bool flops_uncertain = false;    // no report of the kernel alone may show its FLOPs
+  KernelWork work;                    // of one launch
+  RooflineWork roofline;              // of all launches
+  RooflineWork attained;         // the same under measured ceilings; unknown where there are none
+  bool overlapped = false;       // `work` is withheld: see DeviceAnalysis::overlap_share
+  bool flops_uncertain = false;  // no report of the kernel alone may show its FLOPs
   std::string withheld;  // why its counters are not shown, its rooflines unknown; else empty
 };
 
@@ -43,7 +43,7 @@ struct DeviceAnalysis {
   // Of the time in which kernels ran, when those of several traced processes did.
   double overlap_share = 0;
   Attribution attribution;
-  std::string fallback_type;      // of tensor kernels whose names do not tell
+  std::string fallback_type;  // of tensor kernels whose names do not tell
 };
 
 struct Analysis {

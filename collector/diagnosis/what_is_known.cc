@@ -35,7 +35,7 @@ bool IsMigSlice(const Summary& summary) {
                      [](const DeviceSummary& device) { return Holds(device.name(), " MIG "); });
 }
 
-// What would bring the counters.
+// The command that would bring counters.
 std::string NextCommand(const std::string& counters, const Summary& summary) {
   const std::string& reason = summary.capture().counter_source_reason();
   if (IsMigSlice(summary)) return "utlz run" + CommandOf(summary) + "  # on a GPU without MIG";
@@ -45,7 +45,7 @@ std::string NextCommand(const std::string& counters, const Summary& summary) {
   return "utlz doctor";
 }
 
-// Of less time, no delay makes samples fall into enough launches.
+// Steps shorter than this in all get too few samples, whatever the delay.
 constexpr double kFewestSecondsOfSteps = 2;
 
 // The steps; without steps, all work.

@@ -18,7 +18,7 @@ class JobProgress {
   static constexpr double kFewestSteps = 3;
   static constexpr size_t kMostPoints = 4096;
 
-  // `steps` are those that SummarizeSteps() found in `model`.
+  // `steps` are those that SummarizeSteps() found in `state`.
   void Update(const RunState& state, const StepsSummary& steps);
   // So many steps had begun by `time_ns`, by the latest estimate.
   void Update(uint64_t time_ns, double steps);

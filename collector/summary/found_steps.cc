@@ -11,11 +11,11 @@ namespace utlz {
 namespace {
 
 constexpr size_t kFewestSteps = 3;
-// Between traced steps: fewer say little of how long those between them take.
+// Fewer untraced stretches between traced steps do not show how long an untraced step takes.
 constexpr size_t kFewestGaps = 4;
-// Of a step: operations with which a program ends.
+// A program ends with operations of its own: taken to be this share of a step's.
 constexpr double kWayOut = 0.1;
-// By how much the expected and the found number of steps may differ, as a share.
+// The relative difference at which the found number of steps still counts as the expected one.
 constexpr double kExpectedTolerance = 0.05;
 
 std::vector<Step> StepsOf(const std::vector<std::pair<uint64_t, uint64_t>>& bounds) {

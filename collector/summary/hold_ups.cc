@@ -11,9 +11,10 @@ namespace utlz {
 namespace {
 
 constexpr size_t kFewestSteps = 8;
-// Of what a slow step takes more, what must be idle time, and that in the stretch.
+// utlz held a slow step up if at least this share of the time that it took longer was idle time,
+// and at least this share of that idle time lies in the stretch in which utlz worked.
 constexpr double kMostOfIt = 0.5;
-// Elsewhere steps must be slow like that so much less often.
+// Outside of such stretches, steps must wait like that this much less often.
 constexpr double kMoreOften = 4;
 
 struct Usual {

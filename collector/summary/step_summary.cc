@@ -18,11 +18,11 @@ namespace {
 constexpr size_t kFewestSteps = 3;
 constexpr size_t kMaxListed = 2000;
 constexpr size_t kMaxSlow = 100;
-// A cause is named when it explains this share of what a slow step took more.
+// A cause is named if it explains this share of the time by which a slow step is longer.
 constexpr double kWorthNaming = 0.2;
 // Launches differ by a few from step to step.
 constexpr double kMoreLaunches = 1.02;
-// A pattern is one of steps if so many of them have about as many launches as the usual one.
+// A pattern is accepted as steps if this share of them has about as many launches as the usual one.
 constexpr double kAlikeShare = 0.7;
 constexpr double kAlikeLaunches = 0.1;
 // The warm-up ends with the last step up to which so many were slow.
@@ -232,8 +232,8 @@ void CompareWithExpected(double expected, StepsSummary* summary) {
     if (AreAsMany(level.count(), expected)) {
       const bool steps = level.name() == summary->level();
       summary->set_expected_note(steps ? "as many as --steps says"
-                                   : "what --steps counts are " + LevelCountText(level) +
-                                         "; figures a step are of the level named step");
+                                       : "what --steps counts are " + LevelCountText(level) +
+                                             "; figures a step are of the level named step");
       return;
     }
     found += (found.empty() ? "" : ", ") + LevelCountText(level);

@@ -6,7 +6,6 @@
 
 namespace utlz {
 
-// Names of collector/summary/waterfall.h; ShownSliceTest holds them to these.
 std::string ShownSlice(const std::string& name) {
   static const auto* const kShown = new std::map<std::string, std::string>{
       {kSliceIdleTurnaround, "idle: gaps < 2 µs"},
