@@ -1,5 +1,4 @@
-// The waterfall's slices that a comparison treats each in its own way, as
-// collector/summary/waterfall.h names them.
+// The waterfall's slices that a comparison treats each in its own way.
 #ifndef UTLZ_TOOLS_COMPARE_SLICE_NAMES_H_
 #define UTLZ_TOOLS_COMPARE_SLICE_NAMES_H_
 
