@@ -15,7 +15,7 @@ namespace utlz::agent {
 bool Agent::Start(const char* socket_path, const RunToken* token) {
   const uint64_t begun_ns = MonotonicNs();
   if (!Connect(socket_path, token)) return false;
-  // The way out is open from here on: the collector hears why, also where tracing never begins.
+  // The ring exists from here on: if tracing cannot begin, the collector gets the reason there.
   if (!recording_.CreateRecorder() || !recording_.StartCupti({})) {
     recording_.reports().SendEnd("off");
     return false;
@@ -63,7 +63,7 @@ bool Agent::StartForService(const char* path) {
   }
   if (!met) attachments_.BeAlone();
   recording_.reports().CountStart(MonotonicNs() - begun_ns);
-  // From here on as between the attachments of tools.
+  // From here on the agent is in the state in which it is between two attachments of tools.
   recording_.ServeAttachments();
   if (StartThread(ServiceThreadMain, this, kRunThreadName)) return true;
   if (met) recording_.AbandonTracing();

@@ -38,8 +38,8 @@ class Agent {
   // Starts the thread that waits for tools, inactive until one comes, and touches nothing else.
   // Inside the dynamic loader, on any thread; `connection` is the loader's.
   bool WaitForTools(OwnDescriptor connection);
-  // The same outside of it, from where tools are let in that may not trace the process. They can
-  // connect once this returns.
+  // The same outside of the dynamic loader, with a listener for tools that may not trace the
+  // process. They can connect once this returns.
   bool ListenForTools();
 
   // In a child of fork: the memory is the parent's and there is no thread, so never again.

@@ -54,9 +54,9 @@ void AttachmentServer::SendFirstAnswer() {
       {held ? AgentReason::kBuffersTaken : AgentReason::kNone, 0, recording_.cupti().named.fate});
 }
 
-// Without a turn: the process's end and other clients of CUPTI wait for its end, and a collector
-// may take a second. A collector that refuses has nothing of CUPTI's switched, which another client
-// may be using.
+// Takes no turn (turns.h): a collector may need a second to answer, and the process's end and other
+// clients of CUPTI wait for the end of a turn. If the collector refuses, nothing of CUPTI's was
+// switched, which another client may be using.
 bool AttachmentServer::MeetCollector() {
   RingWriter& ring = recording_.ring();
   const int ring_file = ring.Create(kRingDefaultDataBytes);

@@ -27,19 +27,20 @@ class AttachmentServer {
 
   // From the first word to the last. False where the attachment did not begin.
   bool Serve();
-  // Takes turns until the attachment is over, then ends it. `served` false: it did not begin, and is
-  // ended at once.
+  // Takes turns until the attachment is over, then ends it. `served` false: it did not begin, and
+  // this ends it at once.
   void Accompany(bool served);
-  // At the process's end the connection stays: its end says that no more records come, and those of
-  // the end still do.
+  // Closes the connection, which tells the tool that no more records come. At the process's end it
+  // stays open, since the last records are still to come.
   void Close();
   void CloseInChild();
 
-  // A service's agent has no name by which tools would find it, and an account like that of a run.
+  // From now on the agent serves collectors of a service: its thread has a name that tools do not
+  // look for, and its overhead budget is that of a run.
   void BelongToService() { is_of_service_ = true; }
-  // No collector is there from now on: AgentHello::alone_since_ns.
+  // From now on no collector has the records: AgentHello::alone_since_ns.
   void BeAlone();
-  // The last one ended with the agent off, and the next would too.
+  // The last attachment switched the agent off, and the next one would too.
   bool ended_off() const { return ended_off_; }
 
  private:

@@ -125,7 +125,7 @@ bool ControlSocket::Serve(Attachment* attachment) {
 ControlSocket::Arrival ControlSocket::Receive(int socket_file, Request* request) {
   ControlRequest& words = request->words;
   iovec part{&words, sizeof words};
-  // Padding makes room for one more than is wanted, and the kernel uses it.
+  // Padding makes room for one more descriptor than that, and the kernel uses it.
   alignas(cmsghdr) char control[CMSG_SPACE(kMaxControlDescriptors * sizeof(int))] = {};
   msghdr message{};
   message.msg_iov = &part;
@@ -174,7 +174,7 @@ void ControlSocket::ReadPair() {
       return;
     case Arrival::kOtherRelease:
     case Arrival::kGone: {
-      // A message that is none is read away; an end without the other is of no use.
+      // A malformed message is dropped. A socket pair whose outer end is closed is of no use.
       pollfd end{inner, 0, 0};
       if (poll(&end, 1, 0) > 0 && (end.revents & POLLHUP) != 0) inner_.Close();
       return;
@@ -203,8 +203,8 @@ void ControlSocket::AcceptConnection() {
     close(connection);
     return;
   }
-  // Whom it does not trust now hears so once the request has come: closed before that, the
-  // connection would lose the answer.
+  // A tool that is not trusted now (Trust::kNotNow) gets its refusal after its request: a
+  // connection that is closed before would lose the answer.
   Add({OwnDescriptor::Adopt(connection), true});
 }
 

@@ -19,10 +19,11 @@ struct RingOffer {
 // where there is none that is root's or of this process's user.
 int ConnectToCollector(const char* path);
 
-// Over the Unix socket at `path`. False where nobody answered within a second, or with a refusal;
-// where who listens there is neither root nor of this process's user, and then nothing is handed
-// over; and where it does not know the collector's half of the token. Null: the process was given
-// none, which the collector gets to see and refuses.
+// Over the Unix socket at `path`. False if
+//   - the listener is neither root nor of this process's user: then nothing is handed over;
+//   - nobody answers within a second, or the collector refuses;
+//   - the collector does not know its half of the token.
+// `token` is null where the process was given none; the collector then refuses.
 bool MeetCollector(const char* path, const RunToken* token, const RingOffer& ring,
                    AgentWelcome* welcome);
 

@@ -3,7 +3,7 @@
 // attachment, as one of a tool would, and the agent's thread looks for the next collector at the
 // same path.
 //
-// Open and Meet: on the program's thread, before there is one of ours. Follow: that one.
+// Open and Meet: on the program's thread, before the agent's exists. Follow: on the agent's thread.
 #ifndef UTLZ_INJECT_SERVICE_FOLLOWER_H_
 #define UTLZ_INJECT_SERVICE_FOLLOWER_H_
 

@@ -148,7 +148,9 @@ void LongRun::Launch(uint32_t launches) {
   decoded.segments.push_back({launches, 7, 1, 0});
   Record(1, FRAME_LAUNCHES, EncodeLaunches(decoded));
   Sample();
-  if (checkpoints_.Due(RunTime(now_ns_))) recorder_->Checkpoint();
+  if (!checkpoints_.Due(RunTime(now_ns_))) return;
+  recorder_->BeginCheckpoint();
+  recorder_->CatchUpWithAll();
 }
 
 void LongRun::Sample() {

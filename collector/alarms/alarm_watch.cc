@@ -54,8 +54,8 @@ void AlarmWatch::Raise(const Condition& condition, uint64_t now_ns, std::vector<
   });
   if (is_raised || raised_.size() >= kMostRaised) return;
   ++counts_[static_cast<size_t>(condition.kind)];
-  if (told_ >= kMostTold) return;
-  raised_.emplace_back(condition, AlarmOf(condition, ++told_, now_ns));
+  if (reported_ >= kMostReported) return;
+  raised_.emplace_back(condition, AlarmOf(condition, ++reported_, now_ns));
   news->push_back(raised_.back().second);
 }
 

@@ -1,5 +1,5 @@
-// The alarms of one job: raised when a condition begins, over when it ends. Looks at readings as
-// often as it is asked, about once a second, on the readings' clock. Thread safety: none.
+// The alarms of one job: an alarm is raised when a condition begins and is over when it ends.
+// Look() is called about once a second; times are those of the readings. Thread safety: none.
 #ifndef UTLZ_COLLECTOR_ALARMS_ALARM_WATCH_H_
 #define UTLZ_COLLECTOR_ALARMS_ALARM_WATCH_H_
 
@@ -22,10 +22,10 @@ namespace utlz {
 
 class AlarmWatch {
  public:
-  // Raised at once; those beyond are only counted.
+  // Bounds of alarms that are raised at the same time, and of alarms that are reported in one run.
+  // Further ones are only counted.
   static constexpr size_t kMostRaised = 64;
-  // Told in one run, for the same reason.
-  static constexpr uint32_t kMostTold = 1000;
+  static constexpr uint32_t kMostReported = 1000;
 
   // What is new: alarms that are raised, and those that are over, which have their end.
   std::vector<Alarm> Look(const Readings& readings);
@@ -44,7 +44,7 @@ class AlarmWatch {
   QueueWatch queue_;
   std::vector<Raised> raised_;
   std::array<uint64_t, kAlarmKinds> counts_{};
-  uint32_t told_ = 0;
+  uint32_t reported_ = 0;
 };
 
 }  // namespace utlz

@@ -1,7 +1,5 @@
 #include "collector/alarms/job_watch.h"
 
-#include <algorithm>
-
 #include "collector/text/number_text.h"
 
 namespace utlz {

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "collector/gpu_uuid.h"
 #include "collector/kernel_names/kernel_class.h"
 #include "collector/kernel_names/kernel_family.h"
 #include "collector/windows/window_gaps.h"
@@ -79,7 +80,7 @@ Readings TakeReadings(const RunState& run_state, const RunMetrics& metrics) {
     const auto [found, is_new] =
         place_of_device.emplace(device, static_cast<uint32_t>(readings.devices.size()));
     if (!is_new) return found->second;
-    DeviceReading reading{.uuid = FormatUuid(run_state.devices[device].uuid)};
+    DeviceReading reading{.uuid = FormatGpuUuid(run_state.devices[device].uuid)};
     if (device < metrics.work().devices().size()) {
       const DeviceWork& work = metrics.work().devices()[device];
       reading.kernel_ns = work.kernel_ns;

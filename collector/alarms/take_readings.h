@@ -1,4 +1,4 @@
-// From the state of a run and its metrics to what alarms look at. Thread safety: functions only.
+// Makes the readings of which alarms are made. Thread safety: functions only.
 #ifndef UTLZ_COLLECTOR_ALARMS_TAKE_READINGS_H_
 #define UTLZ_COLLECTOR_ALARMS_TAKE_READINGS_H_
 

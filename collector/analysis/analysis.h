@@ -23,7 +23,7 @@ struct KernelRow {
   // up to the time in which kernels ran.
   double time_ns = 0;
   double own_share = 1;     // of its launches' time, what `time_ns` holds
-  double gap_error_ns = 0;  // of it, standard: how untraced time is divided among kernels
+  double gap_error_ns = 0;  // standard error of time_ns by how untraced time is divided
   double steady_share = 1;  // of launches and time: what lies in the steady part
   bool scaled = false;
   std::optional<FlopBounds> by_code;  // of one launch, outside the tensor cores

@@ -15,11 +15,13 @@ struct RunState;
 struct CounterPrecision {
   std::string device_uuid;  // 16 bytes
   uint64_t samples = 0;
-  // The worst of all kernels with at least 1 % of the time, or of the largest that do half of the
-  // work, where those do less: the half-width of the 95 % interval of their bytes or tensor cycles
-  // ÷ the value, or ÷ two thirds of what the GPU could do meanwhile, where that is more: so much of
-  // a roofline is not read more closely. Of tensor cycles 5 quarters of it: within 4 % they are as
-  // good as bytes within 5 %. 1 where a kernel has none.
+  // The largest relative half-width of a 95 % interval, of bytes or of tensor cycles, among the
+  // kernels that matter: those with at least 1 % of the time, or, where these do less than half of
+  // the work, the largest that together do half.
+  //
+  // Relative to the value, or to two thirds of what the GPU could do in that time if that is more:
+  // a roofline is not read more closely. Half-widths of tensor cycles count 5/4, since 4 % of them
+  // are as good as 5 % of bytes. 1 if such a kernel has no counters.
   double imprecision = 1;
 };
 

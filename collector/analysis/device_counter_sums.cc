@@ -8,9 +8,9 @@
 namespace utlz {
 namespace {
 
-// Below this share of the kernel time, kernels that counters met are no sample of the others.
+// Kernels with counters stand for the others if they have at least this share of the kernel time.
 constexpr double kEnoughCounted = 0.5;
-// Samples of less time, or of fewer steps, are no sample of an extent.
+// Samples stand for an extent if they cover at least this much time, and this many steps.
 constexpr double kFewestSampledNs = 1e6;
 constexpr double kFewestSampledSteps = 3;
 
@@ -66,9 +66,9 @@ std::optional<CounterSum> SampledSum(const DeviceView& view, const Extent& exten
   return CounterSum{*per_second * extent.time_ns * 1e-9};
 }
 
-// Of an extent's multiprocessor time, what the kernels that were traced in it held at the least:
-// each has a block on as many multiprocessors as it has blocks for. Kernels beside one another may
-// share theirs, and the last blocks run alone.
+// The least share of an extent's multiprocessor time that the kernels traced in it can have held:
+// each kernel has a block on as many multiprocessors as it has blocks. Only a part of that counts,
+// since concurrent kernels may share multiprocessors and the last blocks run alone.
 double LeastActiveShare(const DeviceView& view, const Extent& extent, double multiprocessors) {
   constexpr double kPart = 0.1;
   constexpr double kPartOfOne = 0.5;
@@ -83,7 +83,8 @@ double LeastActiveShare(const DeviceView& view, const Extent& extent, double mul
   return held_ns / extent.time_ns;
 }
 
-// Samples that saw less of the multiprocessors active are of other times.
+// Whether samples fell into the time of the traced kernels: if they saw fewer multiprocessors
+// active than these kernels must have held, they did not.
 bool SawKernels(const DeviceView& view, const Extent& extent) {
   const double multiprocessors =
       std::max(view.state.info.multiprocessors(),

@@ -43,7 +43,7 @@ double PackedInstructions(const KernelPart& part, const Ceilings& ceilings) {
   return DiffersFromZero(*tensor) && pipe_cycles <= fma->value ? pipe_cycles : 0;
 }
 
-// Of what may be anything from this share of it to all, within 95 %.
+// The middle of what may be anything from `least` × `most` to `most`; the 95 % interval holds both.
 CounterPerLaunch MiddleOf(const CounterPerLaunch& most, double least) {
   const double middle = (1 + least) / 2;
   const double possible = (1 - middle) * most.value / kNormal95;
@@ -51,14 +51,14 @@ CounterPerLaunch MiddleOf(const CounterPerLaunch& most, double least) {
           std::hypot(middle * most.assumed, possible)};
 }
 
-// The most that FMA instructions can be worth: those that are packed, at most twice as many as the
-// tensor pipe took over, do two operations for each lane, and so do the tensor pipe's.
+// The most operations of a lane that FMA instructions can do. Packed ones do two: at most twice as
+// many as the tensor pipe took over, which do two each as well.
 double MostInstructions(double fma, double packed) {
   return fma + std::min(fma, 2 * packed) + 2 * packed;
 }
 
-// Whether the cycles are the kernel's own work. A matrix kernel's count even where they may be
-// nothing, since no FLOPs at all would be a claim; then their error says so.
+// Whether the cycles are the kernel's own work. Those of a matrix kernel count even if they may be
+// nothing: to report no FLOPs would be a claim, and their error shows the doubt.
 bool AreOfTensorWork(const Kernel& kernel, const CounterPerLaunch& cycles, double elapsed_cycles) {
   if (!IsMatrixKernel(kernel.mangled_name)) {
     // Packed arithmetic moves the pipe's counter too.

@@ -23,11 +23,11 @@ struct TypedFlops {
   double assumed_error = 0;  // of it, as CounterPerLaunch::assumed
   CounterSource source = SOURCE_UNKNOWN;
   bool assumed = false;  // the type was taken from the function's name
-  // Of instructions that a pipe executed, of which any number may be no arithmetic: the middle of
-  // what is possible, with all of it in the 95 % interval.
+  // Estimated from the instructions that a pipe executed, any number of which may be no arithmetic.
+  // `flops` is the middle of what is possible; the 95 % interval reaches both ends.
   bool by_pipe = false;
-  // The kernel's code bounds them, both ways: the middle of the bounds, which the 95 % interval
-  // reaches.
+  // The kernel's code bounds them from both sides. `flops` is the middle of the bounds; the 95 %
+  // interval reaches both.
   bool by_code = false;
 };
 

@@ -10,7 +10,7 @@ namespace utlz {
 namespace {
 
 constexpr uint32_t kLeastWindows = 4;
-// Fewer say little about how long one takes.
+// In a gap with fewer operations, how long one takes is not known well.
 constexpr uint64_t kLeastGapOperations = 20;
 
 struct Sums {

@@ -19,8 +19,8 @@ struct PresenceCost {
   // Kernels were recorded at the start alone.
   bool records_ended = false;
   double recorded_ns = 0;  // for how long
-  double later_windows_share =
-      0;  // what the hook would have cost afterwards, had there been windows
+  // What the hook would have cost afterwards, had there been windows.
+  double later_windows_share = 0;
 };
 
 // The share of its time in which the process's GPU ran neither kernels nor copies; of several GPUs,

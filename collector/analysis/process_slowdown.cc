@@ -12,17 +12,13 @@
 namespace utlz {
 namespace {
 
-// The longest time in which counters of one of the process's GPUs were sampled.
-double SampledNs(const RunState& state, const ProcessState& process) {
-  double most_ns = 0;
+// Of the process's GPU that was sampled longest.
+double LongestSampledNs(const RunState& state, const ProcessState& process) {
+  uint64_t most_ns = 0;
   for (uint32_t i = 0; i < state.devices.size(); ++i) {
-    if (!Uses(process, i)) continue;
-    const DeviceState& device = state.devices[i];
-    const uint64_t reported_ns = device.status.has_value() ? device.status->sampling_ns() : 0;
-    most_ns = std::max(
-        most_ns, static_cast<double>(std::max<uint64_t>(device.samples.sampled_ns(), reported_ns)));
+    if (Uses(process, i)) most_ns = std::max(most_ns, SampledNs(state.devices[i]));
   }
-  return most_ns;
+  return static_cast<double>(most_ns);
 }
 
 // The share of tracing's cost that fell in the first window, a program's start. No gap lies before
@@ -70,7 +66,8 @@ std::optional<ProcessSlowdown> SlowdownOfProcess(const RunState& state, const An
   ProcessSlowdown slowdown;
   slowdown.tracing = {*tracing, EstimateErrorShare(felt_share) * *tracing};
   // Only programs that are limited by power were slowed by it.
-  const double sampling = kSamplingSlowdown * std::min(1.0, SampledNs(state, process) / lived_ns);
+  const double sampling =
+      kSamplingSlowdown * std::min(1.0, LongestSampledNs(state, process) / lived_ns);
   slowdown.sampling = {sampling, sampling};
   Measure(process, felt_share, &slowdown);
   if (const auto presence = PresenceCostOf(process, idle_share, state.NewestNs())) {

@@ -36,7 +36,8 @@ void TakePausesOut(const DeviceState& device, const StepsSpan& steps, DevicePart
   }
 }
 
-// Whatever gaps lie there have been longer by the same share.
+// Shortens all gaps in the stretch of a hold-up by the same share: which of them utlz lengthened is
+// not known.
 void SubtractStalls(const DeviceState& device, const StepsSpan& steps, DevicePart* part) {
   for (const HoldUp& hold_up : steps.hold_ups) {
     const StretchContent there = device.ledger.Between(hold_up.start_ns, hold_up.end_ns);
@@ -58,7 +59,7 @@ bool WentOn(const StretchContent& after, const StepsSpan& steps) {
   return all_ns - after.UntracedNs() < steps.usual_step_ns;
 }
 
-// As if what was not traced went on like what was.
+// Takes untraced time to have been like the traced time around it.
 double ProbableKernelNs(const ActivityTotals& ledger, uint64_t start_ns, uint64_t end_ns) {
   const StretchContent content = ledger.Between(start_ns, end_ns);
   const double all_ns = std::accumulate(content.time_ns.begin(), content.time_ns.end(), 0.0);
@@ -66,7 +67,7 @@ double ProbableKernelNs(const ActivityTotals& ledger, uint64_t start_ns, uint64_
   return traced_ns > 0 ? content.KernelNs() * all_ns / traced_ns : 0;
 }
 
-// While a host-bound program goes on (decision 0027).
+// Whether agents ended records for good while the program went on (decision 0027).
 bool HaveRecordsEnded(const RunState& state) {
   return std::any_of(
       state.processes.processes().begin(), state.processes.processes().end(),

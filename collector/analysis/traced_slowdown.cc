@@ -8,7 +8,7 @@
 namespace utlz {
 namespace {
 
-// In standard errors: less may be chance.
+// A slowdown of fewer standard errors may be chance.
 constexpr double kSignificantErrors = 3;
 
 // As shares of `time_ns` of the device's traced time.

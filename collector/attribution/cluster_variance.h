@@ -1,5 +1,5 @@
-// How uncertain the mean of launches is that are no independent ones: what a program does at a time
-// (its data, its caches, where in a layer or step it is) is alike in neighbours.
+// How uncertain the mean of launches is that are not independent: neighbours in time share data,
+// caches and their place in a layer or step.
 #ifndef UTLZ_COLLECTOR_ATTRIBUTION_CLUSTER_VARIANCE_H_
 #define UTLZ_COLLECTOR_ATTRIBUTION_CLUSTER_VARIANCE_H_
 

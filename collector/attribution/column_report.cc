@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "collector/attribution/borrowed_errors.h"
 #include "collector/attribution/column_folding.h"
 #include "collector/attribution/counter_estimate.h"
-#include "collector/attribution/errors_of_others.h"
 #include "collector/attribution/fit_covariance.h"
 
 namespace utlz::attribution {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <vector>
 
 #include "collector/attribution/small_sample.h"
@@ -70,7 +69,7 @@ struct Subject {
   double launches() const { return statistics().covered_launches(); }
 };
 
-// Of one launch by what it shared alone: how far launches differ, others show (errors_of_others.h).
+// Of one launch by what it shared alone: how far launches differ, others show (borrowed_errors.h).
 double Noise(const Subject& subject) {
   const ColumnStatistics& statistics = subject.statistics();
   return statistics.launches() > 1 ? Scatter(statistics) : statistics.shared() / subject.launches();

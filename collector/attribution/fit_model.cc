@@ -92,6 +92,19 @@ void FitModel::FitAll() {
   for (RateFit& fit : fits_) fit.Fit(plan_);
 }
 
+void FitModel::LearnAll(const Recording& recording, const std::vector<double>& shifts_ns,
+                        std::vector<RateFit>* fits) {
+  SampleWalker walker(counters_, shifts_ns, SampleWalker::Detail::kShapes);
+  size_t cursor = 0;
+  for (size_t i = 0; i < recording.samples.size(); ++i) {
+    walker.MoveTo(recording.samples[i], recording.launches, &cursor, &plan_);
+    for (size_t group = 0; group < groups_.size(); ++group) {
+      (*fits)[group].Observe(walker.coverage(group));
+      (*fits)[group].Learn(walker.coverage(group), recording.Values(i));
+    }
+  }
+}
+
 // What the columns would have if the shift were another by its standard error, to `side`.
 void FitModel::FitBeside(const Recording& recording, double side) {
   std::vector<double> shifts_ns = shifts_ns_;
@@ -101,15 +114,7 @@ void FitModel::FitBeside(const Recording& recording, double side) {
   std::vector<RateFit> fits;
   for (const ShiftGroup& group : groups_)
     fits.emplace_back(plan_.max_coefficients(), group.counters);
-  SampleWalker walker(counters_, shifts_ns, SampleWalker::Detail::kShapes);
-  size_t cursor = 0;
-  for (size_t i = 0; i < recording.samples.size(); ++i) {
-    walker.MoveTo(recording.samples[i], recording.launches, &cursor, &plan_);
-    for (size_t group = 0; group < groups_.size(); ++group) {
-      fits[group].Observe(walker.coverage(group));
-      fits[group].Learn(walker.coverage(group), recording.Values(i));
-    }
-  }
+  LearnAll(recording, shifts_ns, &fits);
   moved_.resize(plan_.columns().size() * counters_);
   for (RateFit& fit : fits) {
     fit.Fit(plan_);
@@ -145,15 +150,7 @@ std::optional<double> FitModel::ShiftSensitivity(size_t column, size_t counter) 
 }
 
 void FitModel::Begin(const Recording& recording) {
-  SampleWalker walker(counters_, shifts_ns_, SampleWalker::Detail::kShapes);
-  size_t cursor = 0;
-  for (size_t i = 0; i < recording.samples.size(); ++i) {
-    walker.MoveTo(recording.samples[i], recording.launches, &cursor, &plan_);
-    for (size_t group = 0; group < groups_.size(); ++group) {
-      fits_[group].Observe(walker.coverage(group));
-      fits_[group].Learn(walker.coverage(group), recording.Values(i));
-    }
-  }
+  LearnAll(recording, shifts_ns_, &fits_);
   learned_samples_ += static_cast<double>(recording.samples.size());
   next_fit_ = kFitGrowth * learned_samples_;
   FitAll();

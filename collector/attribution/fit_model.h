@@ -50,6 +50,8 @@ class FitModel {
   std::optional<double> ShiftSensitivity(size_t column, size_t counter) const;
 
  private:
+  void LearnAll(const Recording& recording, const std::vector<double>& shifts_ns,
+                std::vector<RateFit>* fits);
   void FitBeside(const Recording& recording, double side);
   void SetSensitivities();
   void CountLaunches(const Recording& recording);

@@ -177,7 +177,6 @@ void AttributionFeed::Merge(const SetEngine& set, const attribution::Solution& s
   }
   result->samples += solution.quality.samples;
   result->untraced_samples += solution.quality.untraced_samples;
-  result->refused_samples += solution.quality.invalid_samples + solution.quality.disordered_samples;
 }
 
 // Counters that only this set has, of kernels that are one kind of work in both sets, and kernels

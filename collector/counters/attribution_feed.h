@@ -40,7 +40,6 @@ struct Attribution {
   std::optional<double> shift_dram_ns;
   std::optional<double> shift_sm_ns;
   uint64_t samples = 0;
-  uint64_t refused_samples = 0;
   uint64_t untraced_samples = 0;  // taken while launches were not recorded: no kernel has them
   std::array<double, kMetricRoles> sampled_ns{};  // behind `totals`
 };

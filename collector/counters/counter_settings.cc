@@ -18,7 +18,8 @@ void CounterSettings::AddSamples(uint32_t metric_set, uint64_t start_ns, uint64_
   }
 }
 
-// What took place between two windows that lie far apart was near one of them.
+// Counters are set right after a window or right before one. If two windows lie far apart, both of
+// these stretches count.
 void CounterSettings::AddInferred(std::vector<Stretch>* stretches) const {
   const auto add = [stretches](uint64_t start_ns, uint64_t end_ns) {
     if (end_ns > start_ns) {

@@ -3,8 +3,8 @@
 // kernel that is known. Samples in which multiprocessors were active, between the moment that
 // tracing went on and the first recorded activity after it, are of such work.
 //
-// Of one device. Where several processes trace it, one's recorded work hides another's, and nothing
-// is told. Thread safety: none.
+// Of one device. If several processes trace it, the recorded work of one hides that of another, and
+// no work in flight is found. Thread safety: none.
 #ifndef UTLZ_COLLECTOR_COUNTERS_IN_FLIGHT_WORK_H_
 #define UTLZ_COLLECTOR_COUNTERS_IN_FLIGHT_WORK_H_
 

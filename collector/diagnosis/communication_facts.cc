@@ -8,7 +8,7 @@ namespace {
 // A process that is the last this often is not so by chance.
 constexpr double kLaggingShare = 0.6;
 constexpr uint64_t kFewestCollectives = 10;
-// Of exposed communication: more than this spent waiting, and the processes' batches are uneven.
+// Batches are uneven if more than this share of exposed communication is spent waiting.
 constexpr double kMostlyWaiting = 0.5;
 
 void SetLagging(const RunState& state, uint32_t source, const ProcessSkew& late,
@@ -22,8 +22,8 @@ void SetLagging(const RunState& state, uint32_t source, const ProcessSkew& late,
   facts->lagging_delay_ns = late.delay_ns / (late.last_share * static_cast<double>(late.matched));
 }
 
-// Of waits, those that kernels hide cost nothing. One that is late holds up its own device too,
-// where nothing shows it.
+// The part of the waits that costs time: no more than communication that no kernel hides. A process
+// that is late delays its own device as well, which no wait shows: hence `with_its_own`.
 double NotHidden(double waits_ns, double exposed_ns, double devices) {
   const double with_its_own = devices > 1 ? devices / (devices - 1) : 1;
   return exposed_ns > 0 ? std::min(waits_ns, with_its_own * exposed_ns) : 0;

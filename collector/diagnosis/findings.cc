@@ -18,7 +18,7 @@ namespace {
 constexpr double kWorthListing = 0.005;
 constexpr double kHoursAMonth = 730;
 
-// Of "PyTorch's line  # JAX: JAX's line" that of the program's framework, where it is known.
+// The part of "PyTorch's line  # JAX: JAX's line" for the program's framework, if that is known.
 std::string LineToType(std::string_view line, Framework framework) {
   constexpr std::string_view kOfJax = "  # JAX: ";
   const size_t at = line.find(kOfJax);
@@ -40,7 +40,7 @@ FindingSummary Describe(const Rule& rule, const Observation& observation,
       !observation.remark && observation.lost_ns >= rule.threshold * facts.window_ns;
   if (!speaks) finding.set_below_threshold(true);
   if (observation.gain_ns <= 0) return finding;
-  // What was seen in the whole run (ranks that lag) may be more than the steady part is long.
+  // A gain over the whole run, as by ranks that lag, may exceed the length of the steady part.
   finding.set_gain_ns(std::min(observation.gain_ns, facts.window_ns));
   if (observation.gain_error_ns > 0) finding.set_gain_error_ns(observation.gain_error_ns);
   finding.set_gain_share(finding.gain_ns() / facts.window_ns);
@@ -54,8 +54,8 @@ void SortByGain(std::vector<FindingSummary>* findings, size_t most) {
   if (findings->size() > most) findings->resize(most);
 }
 
-// What lies between now and the rooflines, and is in none of the findings: kernels at the rates
-// that are usual, short gaps, losses too small to list.
+// What separates the run from its rooflines beyond all findings: kernels at their usual rates,
+// short gaps, losses too small to list.
 FindingSummary Remaining(const std::vector<FindingSummary>& listed, double in_findings_ns,
                          const FindingFacts& facts) {
   const GapFacts& gaps = facts.gaps;

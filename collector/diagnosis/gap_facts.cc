@@ -11,13 +11,12 @@
 namespace utlz {
 namespace {
 
-// A place of which there is one gap in each step, give or take what windows cut off.
+// A regular place has one gap in each step, give or take what windows cut off.
 constexpr double kFewestAStep = 0.6;
 constexpr double kMostAStep = 1.4;
-// The steps' boundary is the place with most of what is lost at such places.
+// The boundary of steps is the regular place that loses this share of what all of them lose.
 constexpr double kMostOfRegular = 0.6;
-// A place that loses time in this first part of the steps, and next to none afterwards, is one of
-// beginnings.
+// Gaps of first calls come in this first part of the steps, and hardly any afterwards.
 constexpr double kBeginning = 0.4;
 constexpr double kNextToNone = 0.1;
 constexpr double kFewestFirstCalls = 3;
@@ -84,7 +83,7 @@ std::vector<GapSite> GapsInSteadyPart(const DeviceState& device, const SteadyPar
   return gaps;
 }
 
-// The place that comes once in each step, if most of what is lost at such places is lost there.
+// The boundary of steps: the regular place that loses most, if it loses most of what all lose.
 std::optional<PlaceName> BoundaryOf(const std::map<PlaceName, PlaceSum>& places, double steps) {
   double regular_ns = 0;
   const std::pair<const PlaceName, PlaceSum>* most = nullptr;
@@ -98,8 +97,8 @@ std::optional<PlaceName> BoundaryOf(const std::map<PlaceName, PlaceSum>& places,
   return most->first;
 }
 
-// The steps' beginning and what comes after it, and how much of either was traced: windows may be
-// dense at first.
+// The first part of the steps (kBeginning) and the rest, and how much of each was traced: windows
+// may be dense at first.
 struct Phases {
   uint64_t beginning_until_ns = 0;
   double early_traced_ns = 0;
@@ -121,8 +120,8 @@ Phases PhasesOf(const DeviceState& device, const StepsSpan& steps) {
   return phases;
 }
 
-// Gaps before one function that stand before what runs for the first time, or that no longer come
-// once the steps have gone on for a while.
+// Whether the gaps before one function are those of first calls: they come before kernels that run
+// for the first time, or hardly come in the later part of the steps.
 bool IsOfFirstCalls(const PlaceSum& before_function, const Phases& phases) {
   if (before_function.gaps() < kFewestFirstCalls) return false;
   if (before_function.first_launch_ns() > before_function.time_ns() / 2) return true;

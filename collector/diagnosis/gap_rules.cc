@@ -7,9 +7,9 @@
 namespace utlz {
 namespace {
 
-// Between kernels of a replayed graph lies about this much.
+// The usual gap between two kernels of a replayed graph.
 constexpr double kGraphGapNs = 1'000;
-// A program that steps regularly, rather than one that serves whoever asks.
+// A program with fewer steps may be a server, which waits for requests.
 constexpr uint64_t kRegularSteps = 3;
 // Gaps whose lengths differ by less than this share of their mean count as equal.
 constexpr double kEqualSpread = 0.2;
@@ -18,15 +18,14 @@ bool StepsRegularly(const FindingFacts& facts) {
   return facts.summary->steps().steps() >= kRegularSteps;
 }
 
-// What a call of generation waits for is a prompt, and no data loader's batch.
+// Whether the program generates text: its calls wait for prompts, not for a data loader's batches.
 bool Generates(const FindingFacts& facts) {
   const auto& levels = facts.summary->steps().levels();
   return std::any_of(levels.begin(), levels.end(),
                      [](const StepLevel& level) { return level.has_prefill_time_ns(); });
 }
 
-// Of long gaps, what is left once what tracing is supposed to have added to launches of graphs is
-// taken off.
+// The share of the long gaps that tracing is not supposed to have added, by launches of graphs.
 double ShareNotTracings(const FindingFacts& facts) {
   const double long_ns = facts.gaps.between_steps_ns + facts.gaps.inside_ns;
   return long_ns > 0 ? std::max(0.0, 1 - facts.traced_graphs_ns / long_ns) : 0;

@@ -25,19 +25,19 @@ constexpr double kGoodMatrixReading = 0.85;
 constexpr double kGoodGemm = 0.80;
 constexpr double kGoodConvolution = 0.70;
 constexpr double kGoodAttention = 0.60;
-// A GPU of which such a share of the multiprocessors has a block is as full as tiles fill it.
+// A grid is full if this share of the multiprocessors has a block.
 constexpr double kFullGrid = 0.9;
-// Tiles of more rows than this are no waste that one sees.
+// Tiles with more rows than this are not called narrow.
 constexpr int kMostNarrowRows = 16;
-// One kernel that loses this share of what its kind loses is named alone.
+// A kernel that loses this share of what its kind loses gets a finding of its own.
 constexpr double kMostOfItsKind = 0.6;
-// By which executed FLOPs exceed the model's where more is done than needed.
+// Executed FLOPs agree with the model's if they exceed them by less than this share.
 constexpr double kAgreeing = 0.02;
 
 enum class Loss { kNormalization, kPooling, kMatrix, kStreaming, kLatency };
 constexpr int kLosses = 5;
 
-// A kernel of the steady part: times are parts of the time in which some kernel ran.
+// A kernel in the steady part. The times of all of them sum to the time in which some kernel ran.
 struct SteadyKernel {
   const Kernel* kernel = nullptr;
   KernelRow row;
@@ -47,8 +47,8 @@ struct SteadyKernel {
   Bound bound = BOUND_UNKNOWN;
 };
 
-// Rows have times that are scaled to the run and overlap each other; this is what a nanosecond of
-// them in the steady part comes to in its time with kernels. By device.
+// For each device: the time with kernels in the steady part ÷ the sum of the rows' times in it.
+// Rows are scaled to the run, and kernels of several rows may overlap.
 std::vector<double> SharesOfSteadyPart(const RunState& state, const Analysis& analysis) {
   std::vector<double> sum_ns(analysis.devices.size(), 0);
   for (const KernelRow& row : analysis.rows) {

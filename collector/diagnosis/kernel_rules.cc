@@ -1,4 +1,3 @@
-#include <algorithm>
 
 #include "collector/diagnosis/rules.h"
 #include "collector/text/number_text.h"
@@ -6,7 +5,7 @@
 namespace utlz {
 namespace {
 
-// Of the time: kernels that a compiler fused take so much in a program that is compiled.
+// A program counts as compiled if kernels that a compiler fused take this share of the time.
 constexpr double kCompiledShare = 0.05;
 
 Observation ObserveLoss(const KernelLoss& loss, const char* kernels, const char* usual,

@@ -4,6 +4,7 @@
 
 #include "collector/analysis/analysis.h"
 #include "collector/capture_trust.h"
+#include "collector/gpu_uuid.h"
 #include "collector/text/number_text.h"
 
 namespace utlz {
@@ -56,7 +57,7 @@ void AddImplausible(const DeviceState& device, RunSummary* run) {
   const uint64_t samples = device.samples.implausible();
   if (samples == 0) return;
   run->add_notices(Counted(samples, "sample", "samples") + " of " + device.info.name() + " " +
-                   FormatUuid(device.uuid) + " held more than the GPU can count, and " +
+                   FormatGpuUuid(device.uuid) + " held more than the GPU can count, and " +
                    (samples == 1 ? "was" : "were") + " left out.");
 }
 
@@ -86,7 +87,7 @@ void AddTooShort(const RunState& state, const DeviceState& device, Summary* summ
   // Where most is not known, the first screen says so, and what to type.
   if (summary->capture().kernel_time_without_counters_share() >= kMostlyUncounted) return;
   for (const DeviceSummary& one : summary->devices()) {
-    if (one.uuid() != FormatUuid(device.uuid) || IsWorkOfSeveral(one)) continue;
+    if (one.uuid() != FormatGpuUuid(device.uuid) || IsWorkOfSeveral(one)) continue;
     const KernelTimes times = TimesOn(one, *summary);
     if (one.source() < SOURCE_SAMPLED || times.all_ns <= 0 ||
         times.unknown_ns <= kMostUnknown * times.all_ns) {

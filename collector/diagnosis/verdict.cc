@@ -13,15 +13,16 @@
 namespace utlz {
 namespace {
 
-// A GPU that is busy for less is not what the time goes to.
+// Half of the time: a GPU that is busy for less is mostly idle.
 constexpr double kMostlyIdle = 0.5;
-// Less shows as 0.0 %.
+// A smaller share shows as 0.0 %.
 constexpr double kUnused = 0.0005;
 
-// A GPU is busy for at least as long as its multiprocessors are active, if both are of one time.
+// Multiprocessors are active while the GPU is busy. If NVML saw them active for this much longer,
+// it saw work that was not traced.
 constexpr double kMostOfBusy = 1.1;
 
-// What no kernel's counters say, NVML's may say of the device.
+// For runs without counters of kernels: what NVML says of the GPU as a whole.
 std::string WithoutCounters(const FindingFacts& facts) {
   if (facts.sm_active_share <= 0) {
     return "; without counters nothing can be said about how well it was used";
@@ -34,8 +35,9 @@ std::string WithoutCounters(const FindingFacts& facts) {
          " of its multiprocessors active; the work of kernels was not counted";
 }
 
-// HFU leaves out what other pipes did, of which only a most is known. Where a GPU's memory is
-// better used than its arithmetic, that is said too: loads that only move bytes waste no FLOPs.
+// HFU leaves out the FLOPs of other pipes, of which only an upper bound is known. If the GPU's
+// memory is used better than its arithmetic, the sentence says so too: loads that only move bytes
+// waste no FLOPs.
 std::string UseOfPeak(const FindingFacts& facts) {
   const double useful_share = facts.summary->efficiency().hfu();
   double moved_share = 0;

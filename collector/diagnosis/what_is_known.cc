@@ -1,13 +1,13 @@
 #include "collector/diagnosis/what_is_known.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <string>
 #include <string_view>
 
 #include "collector/capture_trust.h"
 #include "collector/text/number_text.h"
+#include "collector/text/shell_text.h"
 
 namespace utlz {
 namespace {
@@ -18,25 +18,6 @@ constexpr char kTimes[] =
     "kernels the time goes to";
 constexpr char kTotals[] =
     "; of the whole GPU, by NVML, how busy multiprocessors, tensor cores and memory were";
-
-bool IsPlain(char character) {
-  return std::isalnum(static_cast<unsigned char>(character)) != 0 ||
-         std::string_view("_./:=@%+,-").find(character) != std::string_view::npos;
-}
-
-// As a shell takes it for one word.
-std::string ShellWord(const std::string& word) {
-  if (!word.empty() && std::all_of(word.begin(), word.end(), IsPlain)) return word;
-  std::string quoted = "'";
-  for (const char character : word) {
-    if (character == '\'') {
-      quoted += "'\\''";
-    } else {
-      quoted += character;
-    }
-  }
-  return quoted + "'";
-}
 
 std::string CommandOf(const Summary& summary) {
   std::string text;
@@ -54,7 +35,7 @@ bool IsMigSlice(const Summary& summary) {
                      [](const DeviceSummary& device) { return Holds(device.name(), " MIG "); });
 }
 
-// What would bring the counters.
+// The command that would bring counters.
 std::string NextCommand(const std::string& counters, const Summary& summary) {
   const std::string& reason = summary.capture().counter_source_reason();
   if (IsMigSlice(summary)) return "utlz run" + CommandOf(summary) + "  # on a GPU without MIG";
@@ -64,7 +45,7 @@ std::string NextCommand(const std::string& counters, const Summary& summary) {
   return "utlz doctor";
 }
 
-// Of less time, no delay makes samples fall into enough launches.
+// Steps shorter than this in all get too few samples, whatever the delay.
 constexpr double kFewestSecondsOfSteps = 2;
 
 // The steps; without steps, all work.

@@ -1,5 +1,5 @@
-// Of a run whose kernels have no counters, or hardly any: what its report rests on, what nobody can
-// say without them, and the one thing to type that would change it. The first screen says so.
+// For runs whose kernels have no counters, or hardly any. Says on the report's first screen what
+// the report rests on, what cannot be known without counters, and which command would bring them.
 #ifndef UTLZ_COLLECTOR_DIAGNOSIS_WHAT_IS_KNOWN_H_
 #define UTLZ_COLLECTOR_DIAGNOSIS_WHAT_IS_KNOWN_H_
 
@@ -10,7 +10,7 @@
 namespace utlz {
 
 // Fills Summary.known, not_known and next_command; phases and capture must be filled before.
-// `counters`: as the run was asked for (RunStart.counters).
+// `counters`: the mode that the user asked for (RunStart.counters).
 void SayWhatIsKnown(const std::string& counters, Summary* summary);
 
 }  // namespace utlz

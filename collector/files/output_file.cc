@@ -8,7 +8,6 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <cstdio>
 #include <utility>
 
 #include "absl/strings/str_cat.h"

@@ -1,12 +1,10 @@
 #include "collector/history/history_log.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "collector/quiet_thread.h"
 
 namespace utlz {
 namespace {
@@ -22,15 +20,9 @@ absl::StatusOr<std::unique_ptr<HistoryLog>> HistoryLog::Open(const std::string& 
   return std::unique_ptr<HistoryLog>(new HistoryLog(*std::move(store), std::move(say)));
 }
 
-// Signals are for the threads that wait for them.
 HistoryLog::HistoryLog(std::unique_ptr<HistoryStore> store, Say say)
     : store_(std::move(store)), say_(std::move(say)) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { Run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_ = StartQuietThread("utlz-history", [this] { Run(); });
 }
 
 HistoryLog::~HistoryLog() {

@@ -122,7 +122,6 @@ void HistoryTrends::AddTo(Figures* figures, const HistoryInterval& interval, uin
   add(interval.has_tokens(), interval.tokens(), &figures->tokens);
   add(interval.has_items(), interval.items(), &figures->items);
   for (const HistoryDevice& device : interval.device()) {
-    figures->device_seconds += seconds;
     figures->kernel_seconds += Sane(device.kernel_seconds());
     figures->uncounted_seconds += Sane(device.uncounted_seconds());
     const int causes = std::min(device.cause_seconds_size(), static_cast<int>(kTimeCauses));

@@ -42,7 +42,6 @@ class HistoryTrends {
   struct Figures {
     uint64_t begin_ns = 0;
     double seconds = 0;
-    double device_seconds = 0;
     double kernel_seconds = 0;
     double uncounted_seconds = 0;
     double all_seconds = 0;  // of the devices, by cause

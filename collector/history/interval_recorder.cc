@@ -2,24 +2,45 @@
 
 #include <algorithm>
 #include <string_view>
-#include <utility>
 
 #include "collector/metrics/label_text.h"
 
 namespace utlz {
 namespace {
 
-// In the order of the counts and means that the recorder keeps.
+// A metric, and the field of an interval that has its growth or its mean.
+template <typename Message>
+struct Recorded {
+  Metric metric;
+  void (Message::*set)(double);
+};
+
 constexpr std::array kDeviceCountMetrics = {
-    Metric::kKernelSeconds, Metric::kFlopsUncountedSeconds, Metric::kKernelLaunches,
-    Metric::kFlops,         Metric::kFlopsPeakSeconds, Metric::kDramReadBytes,
-    Metric::kDramWriteBytes, Metric::kEstimatedSavingsSeconds, Metric::kEnergyJoules};
-constexpr std::array kDeviceMeanMetrics = {Metric::kSmActive, Metric::kNvmlBusy,
-                                           Metric::kComputeSpeedOfLight,
-                                           Metric::kMemorySpeedOfLight};
+    Recorded<HistoryDevice>{Metric::kKernelSeconds, &HistoryDevice::set_kernel_seconds},
+    Recorded<HistoryDevice>{Metric::kFlopsUncountedSeconds, &HistoryDevice::set_uncounted_seconds},
+    Recorded<HistoryDevice>{Metric::kKernelLaunches, &HistoryDevice::set_launches},
+    Recorded<HistoryDevice>{Metric::kFlops, &HistoryDevice::set_flops},
+    Recorded<HistoryDevice>{Metric::kFlopsPeakSeconds, &HistoryDevice::set_flops_peak_seconds},
+    Recorded<HistoryDevice>{Metric::kDramReadBytes, &HistoryDevice::set_dram_read_bytes},
+    Recorded<HistoryDevice>{Metric::kDramWriteBytes, &HistoryDevice::set_dram_write_bytes},
+    Recorded<HistoryDevice>{Metric::kEstimatedSavingsSeconds,
+                            &HistoryDevice::set_recoverable_seconds},
+    Recorded<HistoryDevice>{Metric::kEnergyJoules, &HistoryDevice::set_energy_joules}};
+constexpr std::array kDeviceMeanMetrics = {
+    Recorded<HistoryDevice>{Metric::kSmActive, &HistoryDevice::set_sm_active},
+    Recorded<HistoryDevice>{Metric::kNvmlBusy, &HistoryDevice::set_nvml_busy},
+    Recorded<HistoryDevice>{Metric::kComputeSpeedOfLight,
+                            &HistoryDevice::set_compute_speed_of_light},
+    Recorded<HistoryDevice>{Metric::kMemorySpeedOfLight,
+                            &HistoryDevice::set_memory_speed_of_light}};
 constexpr std::array kJobCountMetrics = {
-    Metric::kSteps,           Metric::kTokens,      Metric::kItems,        Metric::kModelFlops,
-    Metric::kLaunchesDropped, Metric::kRecordsLost, Metric::kFramesRefused};
+    Recorded<HistoryInterval>{Metric::kSteps, &HistoryInterval::set_steps},
+    Recorded<HistoryInterval>{Metric::kTokens, &HistoryInterval::set_tokens},
+    Recorded<HistoryInterval>{Metric::kItems, &HistoryInterval::set_items},
+    Recorded<HistoryInterval>{Metric::kModelFlops, &HistoryInterval::set_model_flops},
+    Recorded<HistoryInterval>{Metric::kLaunchesDropped, &HistoryInterval::set_launches_dropped},
+    Recorded<HistoryInterval>{Metric::kRecordsLost, &HistoryInterval::set_records_lost},
+    Recorded<HistoryInterval>{Metric::kFramesRefused, &HistoryInterval::set_frames_refused}};
 
 std::optional<size_t> CauseNamed(std::string_view name) {
   for (size_t i = 0; i < kTimeCauses; ++i) {
@@ -37,11 +58,6 @@ std::optional<double> Growth(const std::optional<double>& now,
   return std::max(0.0, *now - before.value_or(0));
 }
 
-template <typename Set>
-void SetKnown(const std::optional<double>& value, const Set& set) {
-  if (value.has_value()) set(*value);
-}
-
 }  // namespace
 
 IntervalRecorder::IntervalRecorder(const HistoryRunName& name, const HistoryTime& begin,
@@ -49,7 +65,7 @@ IntervalRecorder::IntervalRecorder(const HistoryRunName& name, const HistoryTime
     : name_(name), interval_ns_(interval_ns), begin_ns_(begin.monotonic_ns) {}
 
 std::optional<HistoryInterval> IntervalRecorder::Add(const MetricsSnapshot& snapshot,
-                                                      const HistoryTime& now) {
+                                                     const HistoryTime& now) {
   Read(snapshot);
   if (now.monotonic_ns < begin_ns_ + interval_ns_) return std::nullopt;
   return End(now, /*last=*/false);
@@ -76,7 +92,7 @@ void IntervalRecorder::Read(const MetricsSnapshot& snapshot) {
   now_.processes = 0;
   for (auto& [uuid, device] : now_.devices) device.counts = {};
   for (size_t i = 0; i < kDeviceCounts; ++i) {
-    for (const MetricSample& sample : snapshot.Of(kDeviceCountMetrics[i])) {
+    for (const MetricSample& sample : snapshot.Of(kDeviceCountMetrics[i].metric)) {
       if (DeviceTotals* device = DeviceOf(sample)) AddTo(sample.value, &device->counts[i]);
     }
   }
@@ -86,7 +102,7 @@ void IntervalRecorder::Read(const MetricsSnapshot& snapshot) {
     if (device != nullptr && cause) AddTo(sample.value, &device->counts[kDeviceCounts + *cause]);
   }
   for (size_t i = 0; i < kDeviceMeans; ++i) {
-    for (const MetricSample& sample : snapshot.Of(kDeviceMeanMetrics[i])) {
+    for (const MetricSample& sample : snapshot.Of(kDeviceMeanMetrics[i].metric)) {
       DeviceTotals* device = DeviceOf(sample);
       if (device == nullptr) continue;
       device->means[i].sum += sample.value;
@@ -94,12 +110,28 @@ void IntervalRecorder::Read(const MetricsSnapshot& snapshot) {
     }
   }
   for (size_t i = 0; i < kJobCounts; ++i) {
-    for (const MetricSample& sample : snapshot.Of(kJobCountMetrics[i])) {
+    for (const MetricSample& sample : snapshot.Of(kJobCountMetrics[i].metric)) {
       AddTo(sample.value, &now_.counts[i]);
     }
   }
   for (const MetricSample& sample : snapshot.Of(Metric::kLiveProcesses)) {
     now_.processes += sample.value;
+  }
+}
+
+void IntervalRecorder::WriteDevice(const DeviceTotals& now, const DeviceTotals& before,
+                                   HistoryDevice* device) {
+  device->set_name(LabelText(now.name));
+  const auto growth = [&](size_t i) { return Growth(now.counts[i], before.counts[i]); };
+  for (size_t i = 0; i < kTimeCauses; ++i) {
+    device->add_cause_seconds(growth(kDeviceCounts + i).value_or(0));
+  }
+  for (size_t i = 0; i < kDeviceCounts; ++i) {
+    if (growth(i)) (device->*kDeviceCountMetrics[i].set)(*growth(i));
+  }
+  for (size_t i = 0; i < kDeviceMeans; ++i) {
+    const Mean& mean = now.means[i];
+    if (mean.samples > 0) (device->*kDeviceMeanMetrics[i].set)(mean.sum / mean.samples);
   }
 }
 
@@ -114,43 +146,15 @@ HistoryInterval IntervalRecorder::End(const HistoryTime& now, bool last) {
   interval.set_program(LabelText(name_.program));
   interval.set_profile(LabelText(name_.profile));
   interval.set_last(last);
-  const auto of_job = [this](size_t i) { return Growth(now_.counts[i], before_.counts[i]); };
-  SetKnown(of_job(0), [&](double value) { interval.set_steps(value); });
-  SetKnown(of_job(1), [&](double value) { interval.set_tokens(value); });
-  SetKnown(of_job(2), [&](double value) { interval.set_items(value); });
-  SetKnown(of_job(3), [&](double value) { interval.set_model_flops(value); });
-  interval.set_launches_dropped(of_job(4).value_or(0));
-  interval.set_records_lost(of_job(5).value_or(0));
-  interval.set_frames_refused(of_job(6).value_or(0));
+  for (size_t i = 0; i < kJobCounts; ++i) {
+    const std::optional<double> growth = Growth(now_.counts[i], before_.counts[i]);
+    if (growth) (interval.*kJobCountMetrics[i].set)(*growth);
+  }
   interval.set_processes(now_.processes);
   for (auto& [uuid, device] : now_.devices) {
-    const DeviceTotals& before = before_.devices[uuid];
-    HistoryDevice* out = interval.add_device();
-    out->set_uuid(LabelText(uuid));
-    out->set_name(LabelText(device.name));
-    const auto of = [&counts = device.counts, &earlier = before.counts](size_t i) {
-      return Growth(counts[i], earlier[i]);
-    };
-    for (size_t i = 0; i < kTimeCauses; ++i) {
-      out->add_cause_seconds(of(kDeviceCounts + i).value_or(0));
-    }
-    out->set_kernel_seconds(of(0).value_or(0));
-    out->set_uncounted_seconds(of(1).value_or(0));
-    out->set_launches(of(2).value_or(0));
-    SetKnown(of(3), [&](double value) { out->set_flops(value); });
-    SetKnown(of(4), [&](double value) { out->set_flops_peak_seconds(value); });
-    SetKnown(of(5), [&](double value) { out->set_dram_read_bytes(value); });
-    SetKnown(of(6), [&](double value) { out->set_dram_write_bytes(value); });
-    SetKnown(of(7), [&](double value) { out->set_recoverable_seconds(value); });
-    SetKnown(of(8), [&](double value) { out->set_energy_joules(value); });
-    const auto mean = [&means = device.means](size_t i) -> std::optional<double> {
-      if (means[i].samples == 0) return std::nullopt;
-      return means[i].sum / means[i].samples;
-    };
-    SetKnown(mean(0), [&](double value) { out->set_sm_active(value); });
-    SetKnown(mean(1), [&](double value) { out->set_nvml_busy(value); });
-    SetKnown(mean(2), [&](double value) { out->set_compute_speed_of_light(value); });
-    SetKnown(mean(3), [&](double value) { out->set_memory_speed_of_light(value); });
+    HistoryDevice* written = interval.add_device();
+    written->set_uuid(LabelText(uuid));
+    WriteDevice(device, before_.devices[uuid], written);
     device.means = {};
   }
   before_ = now_;

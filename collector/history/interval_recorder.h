@@ -60,8 +60,9 @@ class IntervalRecorder {
   };
   struct DeviceTotals {
     std::string name;
-    std::array<std::optional<double>, kDeviceCounts + kTimeCauses> counts;  // since the run began
-    std::array<Mean, kDeviceMeans> means;                                   // of this interval
+    // Since the run began: the metrics of kDeviceCountMetrics, then the time of each TimeCause.
+    std::array<std::optional<double>, kDeviceCounts + kTimeCauses> counts;
+    std::array<Mean, kDeviceMeans> means;  // of this interval
   };
   struct Totals {
     std::array<std::optional<double>, kJobCounts> counts;
@@ -72,6 +73,8 @@ class IntervalRecorder {
   void Read(const MetricsSnapshot& snapshot);
   DeviceTotals* DeviceOf(const MetricSample& sample);
   HistoryInterval End(const HistoryTime& now, bool last);
+  static void WriteDevice(const DeviceTotals& now, const DeviceTotals& before,
+                          HistoryDevice* device);
 
   HistoryRunName name_;
   uint64_t interval_ns_;

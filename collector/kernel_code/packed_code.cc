@@ -1,7 +1,5 @@
 #include "collector/kernel_code/packed_code.h"
 
-#include <utility>
-
 namespace utlz {
 namespace {
 

@@ -1,7 +1,6 @@
 #include "collector/kernel_names/kernel_name.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <map>
 
@@ -14,10 +13,19 @@ constexpr int kMaxDepth = 24;
 
 // Arguments that say how a kernel is built rather than what it does.
 constexpr std::string_view kUntelling[] = {
-    "array",           "Array",           "TrivialOffsetCalculator", "OffsetCalculator",
-    "LoadWithCast",    "LoadWithoutCast", "StoreWithCast",           "StoreWithoutCast",
-    "identity_decomposer_t", "integral_constant", "TensorListMetadata",
-    "FusedOptimizerTensorListMetadata", "Policy1000",
+    "array",
+    "Array",
+    "TrivialOffsetCalculator",
+    "OffsetCalculator",
+    "LoadWithCast",
+    "LoadWithoutCast",
+    "StoreWithCast",
+    "StoreWithoutCast",
+    "identity_decomposer_t",
+    "integral_constant",
+    "TensorListMetadata",
+    "FusedOptimizerTensorListMetadata",
+    "Policy1000",
 };
 
 // Long names of wrappers that every framework has.

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "collector/gpu_uuid.h"
 #include "collector/live/live_message.h"
 
 namespace utlz {
@@ -119,7 +120,7 @@ void LiveDevices::AddTo(const RunState& run_state, LiveSnapshot* snapshot) const
     if (!run_state.devices[i].used || snapshot->devices_size() >= kMaxLiveDevices) continue;
     const Ceilings ceilings = CeilingsOf(run_state.devices[i]);
     LiveDevice* const shown = snapshot->add_devices();
-    shown->set_uuid(FormatUuid(run_state.devices[i].uuid));
+    shown->set_uuid(FormatGpuUuid(run_state.devices[i].uuid));
     SetRates(histories_[i].Rates(ceilings), shown);
     SetAttained(ceilings, shown);
     if (i < workloads_.size()) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "collector/gpu_uuid.h"
 #include "collector/kernel_names/kernel_family.h"
 #include "collector/kernel_names/kernel_name.h"
 #include "collector/live/live_message.h"
@@ -135,7 +136,7 @@ void LiveKernels::AddTo(const RunState& run_state, LiveSnapshot* snapshot) {
     LiveKernel* const shown = snapshot->add_kernels();
     shown->set_id(index);
     shown->set_name(NameOfKernel(kernel, index));
-    shown->set_device_uuid(FormatUuid(run_state.devices[kernel.device].uuid));
+    shown->set_device_uuid(FormatGpuUuid(run_state.devices[kernel.device].uuid));
     SetPids(run_state, kernel, shown);
     if (device_ns[kernel.device] > 0) shown->set_time_share(time_ns / device_ns[kernel.device]);
     if (growth.launches > 0) {

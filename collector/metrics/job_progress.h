@@ -22,7 +22,7 @@ class JobProgress {
   static constexpr double kUnseenSteps = 6;
   static constexpr size_t kMostPoints = 4096;
 
-  // What SummarizeSteps() found.
+  // `steps` and `span` are what SummarizeSteps() found in `state`.
   void Update(const RunState& state, const StepsSummary& steps,
               const std::optional<StepsSpan>& span);
   // So many steps had begun by `now_ns`, by the latest estimate.

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "collector/analysis/analyze.h"
+#include "collector/gpu_uuid.h"
 #include "collector/kernel_names/kernel_family.h"
 #include "collector/metrics/compute_share.h"
 #include "collector/metrics/label_text.h"
@@ -348,7 +349,7 @@ Labels RunMetrics::DeviceLabels(const RunState& run_state, uint32_t device) {
   const DevicePlace place = found == device_places_.end() ? DevicePlace() : found->second;
   Labels labels;
   AddLabel("gpu", place.index, &labels);
-  AddLabel("UUID", FormatUuid(state.uuid), &labels);
+  AddLabel("UUID", FormatGpuUuid(state.uuid), &labels);
   AddLabel("device", place.file, &labels);
   AddLabel("modelName", state.info.name(), &labels);
   return labels;

@@ -16,7 +16,7 @@ KernelFamily FamilyOfKernel(const Kernel& kernel) {
   return kernel.communication ? KernelFamily::kCommunication : FamilyOf(kernel.mangled_name);
 }
 
-// Traced, untimed, and held to have run between windows.
+// All launches: traced ones, untimed ones, and those estimated to have run between windows.
 KernelSum AllOf(const RunState& state, const Kernel& kernel, const KernelShare& share) {
   KernelSum sum{static_cast<double>(share.launches + share.untimed),
                 static_cast<double>(share.time_ns) +
@@ -29,7 +29,7 @@ KernelSum AllOf(const RunState& state, const Kernel& kernel, const KernelShare& 
   return sum;
 }
 
-// What an estimate has grown by beyond what was counted; it is counted now.
+// Counts what an estimate has grown by beyond what was counted before, and returns that.
 double Grow(double estimate, double* counted) {
   const double growth = std::max(0.0, estimate - *counted);
   *counted += growth;

@@ -1,6 +1,5 @@
 #include "collector/owners/graph_owners.h"
 
-#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>

@@ -7,13 +7,13 @@
 namespace utlz {
 namespace {
 
-// Activities held by a device before a look at the watermark is worth its cost, and bytes of frames
-// between two looks where each would cost much: of many processes, or of a device that holds many.
+// A device that holds fewer activities does not look at the watermark.
 constexpr size_t kReleaseBatch = 65536;
-constexpr size_t kReleaseBytes = 64u << 10;
-// Of at most so many processes each look costs little.
+// With more processes, or a device that holds many activities, a look at the watermark costs much:
+// then so many bytes of frames come between two looks.
 constexpr size_t kFewProcesses = 1024;
-// Held by all devices together.
+constexpr size_t kReleaseBytes = 64u << 10;
+// The most activities that all devices together hold.
 constexpr size_t kMostHeld = 8 * ActivitySorter::kDefaultMaximumHeld;
 
 }  // namespace

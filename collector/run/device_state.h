@@ -3,6 +3,7 @@
 #ifndef UTLZ_COLLECTOR_RUN_DEVICE_STATE_H_
 #define UTLZ_COLLECTOR_RUN_DEVICE_STATE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -88,6 +89,13 @@ struct DeviceState {
   uint64_t sample_interval_ns = 0;  // of the first metric set
   std::map<uint32_t, MetricSet> metric_sets;
 };
+
+// For how long the device's counters were sampled: by the samples that came, or by the sampler's
+// own account, which also knows of samples that were lost.
+inline uint64_t SampledNs(const DeviceState& device) {
+  const uint64_t reported_ns = device.status.has_value() ? device.status->sampling_ns() : 0;
+  return std::max<uint64_t>(device.samples.sampled_ns(), reported_ns);
+}
 
 // 90 for 9.0, as code for GPUs names it.
 inline uint32_t ComputeCapabilityOf(const DeviceState& device) {

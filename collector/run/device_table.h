@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,12 +29,6 @@ class DeviceTable {
  private:
   std::vector<std::unique_ptr<DeviceState>> devices_;
 };
-
-// "GPU-00112233-4455-6677-8899-aabbccddeeff", as nvidia-smi writes it; empty for the unknown
-// device.
-std::string FormatUuid(std::string_view uuid);
-// The 16 bytes of such a text; nothing where it is none.
-std::optional<std::string> ParseUuid(std::string_view text);
 
 }  // namespace utlz
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "collector/decode/parse.h"
+#include "collector/gpu_uuid.h"
 #include "collector/run/untraced_time.h"
 #include "collector/run/workload_spec.h"
 
@@ -122,7 +123,7 @@ bool RunIntake::TakeKernelCode(std::string_view payload) {
 }
 
 bool RunIntake::SetCeilings(const DeviceCeilings& ceilings) {
-  const auto uuid = ParseUuid(ceilings.uuid());
+  const auto uuid = ParseGpuUuid(ceilings.uuid());
   const auto device = uuid.has_value() ? run_state_.devices.Find(*uuid) : std::nullopt;
   if (!device.has_value()) return false;
   run_state_.devices[*device].measured = ceilings;

@@ -1,7 +1,7 @@
 // What was launched from where: the recorded launches and time of each kernel by the stack that
 // launched it. Launches without a stack are not in it.
 //
-// Bounded by kMostSites and the model's memory: beyond them launches count as if they had no stack.
+// Bounded by kMostSites and the run's memory: beyond them launches count as if they had no stack.
 // Thread safety: none.
 #ifndef UTLZ_COLLECTOR_RUN_STACK_WORK_H_
 #define UTLZ_COLLECTOR_RUN_STACK_WORK_H_

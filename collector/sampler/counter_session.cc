@@ -6,15 +6,14 @@
 
 #include "collector/clocks.h"
 #include "collector/sampler/channel/sampler_command.h"
-#include "proto/frame.h"
 
 namespace utlz {
 namespace {
 
 constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
-// Later than this after it could have begun none is put off, whoever asks.
+// No window is put off for longer than this after it could have begun, whoever asks.
 constexpr uint64_t kLongestDelayNs = 10'000'000'000;
-// A window of more intervals than this that brings no sample at all was no window.
+// A window of more intervals than this must bring samples; one without any has failed.
 constexpr uint64_t kIntervalsWithSamples = 16;
 
 }  // namespace
@@ -124,7 +123,7 @@ void CounterSession::RequestWindow(uint64_t now_ns) {
   GetReadySooner(now_ns, before_ns);
 }
 
-// A window that is about to begin may be under way already for those who trace in it.
+// Not once the planned window is settled: agents may have begun to trace in it already.
 void CounterSession::GetReadySooner(uint64_t now_ns, uint64_t before_ns) {
   if (state_ != State::kReady || plan_.Settled(now_ns)) return;
   if (schedule_.next_start_ns() < before_ns) GetReady(now_ns);

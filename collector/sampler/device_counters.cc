@@ -6,18 +6,18 @@
 #include "absl/strings/str_cat.h"
 #include "collector/clocks.h"
 #include "collector/sampler/sharing/sampler_socket.h"
-#include "proto/frame.h"
 
 namespace utlz {
 namespace {
 
-// Samples that are as long as a third of what the program repeats, say, do not see what repeats
-// three times as often in it, wherever they begin; samples of another length do. So the sets differ
-// in it, by a ratio that keeps both from falling in with one period.
+// If a sample lasts as long as a part of what the program repeats, no sample sees what differs
+// within that part; samples of another length do. So the sets have intervals of different length,
+// in a ratio that keeps both from falling into step with one period.
 constexpr uint64_t kLongerIntervalParts = 23;
 constexpr uint64_t kIntervalParts = 20;
 
-// The hardware says that somebody has the counters; whose sampler that may be can be asked.
+// If the hardware says that the counters are in use: adds whose sampler has them, as far as that
+// can be found out.
 absl::Status NameHolder(const absl::Status& status, const std::string& uuid) {
   if (!absl::IsUnavailable(status) && !absl::IsFailedPrecondition(status)) return status;
   const std::optional<SamplerPeer> holder = SamplerOfAnotherUser(uuid);
@@ -87,7 +87,7 @@ absl::Status DeviceCounters::ConfigureOnce(SampledSet set) {
   return Configure(set);
 }
 
-// Programs that launch kernels meanwhile may wait for the driver: when that was belongs to the run.
+// Programs that launch kernels meanwhile may wait for the driver, so the run records when this was.
 absl::Status DeviceCounters::Configure(SampledSet set) {
   const size_t place = PlaceOf(set);
   configured_.reset();

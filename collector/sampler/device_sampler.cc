@@ -12,12 +12,12 @@ namespace {
 constexpr uint64_t kTotalsPauseNs = 200'000'000;
 constexpr int kReadingsPerBatch = 5;
 constexpr uint64_t kStatusPauseNs = 2'000'000'000;
-// Requests for windows are passed on so often at most.
+// The shortest time between two requests for windows that are passed on.
 constexpr uint64_t kRequestPauseNs = 100'000'000;
 
 uint64_t Since(uint64_t now, uint64_t then) { return now - std::min(now, then); }
 
-// What a sampler that is shared did since `first`.
+// Adds what another collector's sampler did between `first` and `last`.
 void AddSince(const SamplerStatus& first, const SamplerStatus& last, SamplerStatus* sum) {
   sum->set_samples(sum->samples() + Since(last.samples(), first.samples()));
   sum->set_samples_lost(sum->samples_lost() + Since(last.samples_lost(), first.samples_lost()));
@@ -61,7 +61,7 @@ void DeviceSampler::StepCounters(uint64_t now_ns, bool may_begin_window) {
   if (subscription_ != nullptr || counters_ == nullptr) return;
   const bool due = now_ns >= counters_->next_step_ns();
   counters_->Step(now_ns, may_begin_window);
-  // Asked for as often as the lock is.
+  // Tries to subscribe as often as the session tries to take the lease.
   if (due && counters_->leased_elsewhere() && !yielded_.has_value()) {
     Subscribe(planning_.planned ? SubscriberKind::kPlanned : SubscriberKind::kAlways);
   }
@@ -117,8 +117,8 @@ void DeviceSampler::ReadSubscription(uint64_t now_ns) {
   if (!status.ok()) EndSubscription(now_ns);
 }
 
-// Whoever had the counters may have left them to us. One that never said a word turned us away: it
-// is asked again when the lock is.
+// The other sampler is gone, so the counters may be free. One that never sent a status turned us
+// away: we subscribe again when we try to take the lease.
 void DeviceSampler::EndSubscription(uint64_t now_ns) {
   subscription_.reset();
   progress_.reset();
@@ -218,7 +218,7 @@ void DeviceSampler::Yield(uint64_t now_ns, const SourceReason& why, const std::s
   }
   yielded_ = why;
   if (counters_ != nullptr) counters_->Yield(now_ns);
-  // One that takes no counters itself has to ask whoever does.
+  // A sampler without counters of its own asks the sampler that has them.
   if (subscription_ == nullptr && counters_ == nullptr) Subscribe(SubscriberKind::kYieldOnly);
   if (subscription_ != nullptr) subscription_->Send(kSamplerYield);
 }

@@ -1,6 +1,6 @@
-// Everything that the sampler says about one GPU: its peaks, its totals, its samples, and on which
-// rung of the ladder the numbers stand. The samples are its own, or another collector's sampler's
-// where that has the counters.
+// Everything that the sampler sends about one GPU: its peaks, its totals, its samples, and which
+// counter source they come from. The samples are its own, or those of another collector's sampler
+// if that one has the counters.
 #ifndef UTLZ_COLLECTOR_SAMPLER_DEVICE_SAMPLER_H_
 #define UTLZ_COLLECTOR_SAMPLER_DEVICE_SAMPLER_H_
 
@@ -50,8 +50,8 @@ class DeviceSampler {
   uint64_t WindowAt(uint64_t now_ns, uint64_t begin_ns);
   SamplerWindow PlannedWindow() const { return counters_->PlannedWindow(); }
   void RequestWindow(uint64_t now_ns);
-  // Gives the counters up and takes them back; `why` is said meanwhile. `lent_to`: a profiler that
-  // is none of ours, else empty.
+  // Gives the counters up, and takes them back. Meanwhile the status says `why`. `lent_to`: the
+  // other profiler that has them, else empty.
   void Yield(uint64_t now_ns, const SourceReason& why, const std::string& lent_to = "");
   void Resume(uint64_t now_ns);
   void SetDuty(uint64_t now_ns, uint32_t duty_ppm);
@@ -63,11 +63,11 @@ class DeviceSampler {
   // CPU time that a collector took for this GPU's samples, since it last said so.
   void SpentByCollector(uint64_t now_ns, uint64_t cpu_ns);
 
-  // For one who joins: all that was said so far and holds.
+  // For a subscriber that joins: all that was sent so far and still holds.
   void SendDescriptions(const FrameSink& sink);
 
-  // Ends a window, and says what is still to be said to the own collector. `goes_on`: others listen
-  // on; else the counters are given up.
+  // Ends a window, and sends the own collector its last frames. `goes_on`: subscribers still
+  // listen; else the counters are given up.
   void Conclude(uint64_t now_ns, bool goes_on);
 
  private:

@@ -3,7 +3,6 @@
 #include <poll.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -154,7 +153,7 @@ void SamplerLoop::HandleCommand(SamplerSubscribers::Listener* listener,
                                 const SamplerCommand& command) {
   const uint64_t now_ns = MonotonicNs();
   const bool own = listener->uuid.empty();
-  // Others speak of the GPU that they share, and neither add GPUs nor set our pace.
+  // Subscribers may command only the GPU that they share. They neither add GPUs nor set our pace.
   if (!own && UuidOf(command) != listener->uuid) return;
   switch (command.kind) {
     case kSamplerUseDevice:
@@ -206,7 +205,7 @@ void SamplerLoop::SendDescriptions(SamplerSubscribers::Listener* listener) {
 
 void SamplerLoop::StepAll() {
   for (const auto& sampler : samplers_) {
-    // Decoding one GPU's window would hold up the end of another's.
+    // One window at a time: while one GPU's is decoded, another's could not be ended.
     const bool may_begin = !subscribers_.congested() &&
                            std::none_of(samplers_.begin(), samplers_.end(),
                                         [](const auto& other) { return other->sampling(); });
@@ -224,7 +223,7 @@ void SamplerLoop::Wait(int longest_wait_ms) {
       if (fd >= 0) entries.push_back({fd, POLLIN, 0});
     }
   }
-  // Nothing depends on what came: everything is looked at, and nothing waits.
+  // The result does not matter: the caller looks at all descriptors, and no call blocks.
   (void)poll(entries.data(), entries.size(), MillisecondsUntilDue(longest_wait_ms));
 }
 

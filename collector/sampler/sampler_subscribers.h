@@ -30,10 +30,11 @@ namespace utlz {
 class SamplerSubscribers {
  public:
   static constexpr size_t kMostSubscribers = 32;
-  // A subscriber is heard so often in a second.
+  // Further commands of a subscriber wait for the next second.
   static constexpr int kCommandsPerSecond = 100;
   static constexpr size_t kMostPendingBytes = size_t{16} << 20;
-  // Who connects says as soon what for, and who leaves has taken the last frames by then.
+  // How long a new connection may take to subscribe, and a released collector to read its last
+  // frames.
   static constexpr uint64_t kPatienceNs = 1'000'000'000;
 
   // One who listens. `uuid` is empty for the collector that started us, which hears of every GPU.
@@ -47,7 +48,7 @@ class SamplerSubscribers {
     uid_t user = 0;
     uint64_t yield_until_ns = 0;  // it has asked for the counters, until then
     uint64_t second = 0;
-    int commands = 0;  // in that second
+    int commands = 0;                          // in that second
     std::map<std::string, uint64_t> progress;  // SamplingProgress, by GPU
   };
 

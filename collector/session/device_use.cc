@@ -2,20 +2,16 @@
 
 #include <algorithm>
 
+#include "collector/gpu_uuid.h"
 #include "proto/profile.pb.h"
 
 namespace utlz {
-namespace {
-
-constexpr size_t kUuidBytes = 16;
-
-}  // namespace
 
 void DeviceUse::Consume(uint16_t type, std::string_view payload) {
   if (type == FRAME_DEVICE) {
     utlz::Device device;
     if (!device.ParseFromArray(payload.data(), static_cast<int>(payload.size())) ||
-        device.uuid().size() != kUuidBytes) {
+        device.uuid().size() != kGpuUuidBytes) {
       return;
     }
     if (devices_.size() < kMostDevices || devices_.contains(device.ordinal())) {

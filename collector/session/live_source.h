@@ -1,5 +1,5 @@
-// Tells who asks how the run goes, a snapshot a second or as often as their cost allows; nothing is
-// made while nobody asks. What takes long is left to a study of the recorder, which ends before
+// Sends snapshots of the run to `utlz top`: one a second, or as often as their cost allows, and
+// none while nobody reads them. What takes long runs as a study of the recorder, which ends before
 // this. Thread safety: none.
 #ifndef UTLZ_COLLECTOR_SESSION_LIVE_SOURCE_H_
 #define UTLZ_COLLECTOR_SESSION_LIVE_SOURCE_H_

@@ -90,10 +90,6 @@ void RunRecorder::Flush() {
   if (!write_failure_) Note(writer_.Flush());
 }
 
-void RunRecorder::Checkpoint() {
-  if (!write_failure_) AppendSummary(Summarize(Advance()).SerializeAsString());
-}
-
 void RunRecorder::BeginCheckpoint() {
   if (write_failure_) return;
   auto summary = std::make_shared<std::string>();

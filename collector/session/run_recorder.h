@@ -54,9 +54,7 @@ class RunRecorder {
   // Hands what is buffered to the kernel, so that killing this process loses no more than what came
   // since.
   void Flush();
-  // Puts the summary of what came so far into the profile.
-  void Checkpoint();
-  // The same as a study.
+  // Puts the summary of what came so far into the profile, as a study.
   void BeginCheckpoint();
   // What comes in the next seconds stays in the profile, however much there is already.
   void KeepRecords() { thinning_.KeepFor(kKept, ProfileThinning::Clock::now()); }

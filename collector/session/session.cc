@@ -1,7 +1,5 @@
 #include "collector/session/session.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <climits>
@@ -11,6 +9,7 @@
 #include <utility>
 
 #include "collector/clocks.h"
+#include "collector/quiet_thread.h"
 #include "collector/session/collector_loop.h"
 #include "proto/profile.pb.h"
 #include "proto/valid_string.h"
@@ -52,22 +51,11 @@ RunStart DescribeStart(const SessionOptions& options) {
   return start;
 }
 
-// A thread of ours must never take a signal that is meant for the launcher.
-std::thread StartWithSignalsBlocked(CollectorLoop* loop) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread([loop] { loop->Run(); });
-  pthread_setname_np(thread.native_handle(), "utlz-collector");
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
-}
-
 class RunningSession : public Session {
  public:
   explicit RunningSession(std::unique_ptr<CollectorLoop> loop)
-      : loop_(std::move(loop)), thread_(StartWithSignalsBlocked(loop_.get())) {}
+      : loop_(std::move(loop)),
+        thread_(StartQuietThread("utlz-collector", [run = loop_.get()] { run->Run(); })) {}
 
   ~RunningSession() override { Join(); }
 

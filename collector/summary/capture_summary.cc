@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "collector/counters/clock_around_work.h"
+#include "collector/gpu_uuid.h"
 #include "collector/summary/slowdown_summary.h"
-#include "proto/tracing_cost.h"
 
 namespace utlz {
 namespace {
@@ -25,7 +25,7 @@ void SetCounterSource(const Summary& summary, CaptureSummary* capture) {
 void SetClocksAroundWork(const RunState& state, Summary* summary) {
   for (DeviceSummary& device : *summary->mutable_devices()) {
     for (uint32_t i = 0; i < state.devices.size(); ++i) {
-      if (FormatUuid(state.devices[i].uuid) != device.uuid()) continue;
+      if (FormatGpuUuid(state.devices[i].uuid) != device.uuid()) continue;
       const ClockAroundWork clock = FindClockAroundWork(state.devices[i].totals);
       if (clock.before_hz.has_value()) device.set_sm_clock_before_hz(*clock.before_hz);
       if (clock.after_hz.has_value()) device.set_sm_clock_after_hz(*clock.after_hz);
@@ -48,10 +48,6 @@ void SetProcesses(const RunState& state, const Summary& summary, CaptureSummary*
     dropped += process.launches_dropped();
     records_dropped += process.records_dropped_cupti();
     wire_bytes += process.wire_bytes();
-    if (process.has_agent_cost_share()) {
-      capture->set_agent_cost_share(
-          std::max(capture->agent_cost_share(), process.agent_cost_share()));
-    }
     if (process.has_lost_at_most_ns()) {
       capture->set_lost_at_most_ns(std::max(capture->lost_at_most_ns(), process.lost_at_most_ns()));
     }
@@ -98,7 +94,7 @@ void SetSampling(const RunState& state, const Analysis& analysis, CaptureSummary
     implausible += device.samples.implausible();
     lost +=
         std::max<uint64_t>(device.samples.lost() + device.samples.refused(), status.samples_lost());
-    sampled_ns += std::max<uint64_t>(device.samples.sampled_ns(), status.sampling_ns());
+    sampled_ns += SampledNs(device);
     sampler_cpu_ns = std::max(sampler_cpu_ns, static_cast<double>(status.sampler_cpu_ns()));
     if (device.sample_interval_ns > 0) capture->set_sample_interval_ns(device.sample_interval_ns);
     const Attribution& attribution = analysis.devices[i].attribution;
@@ -119,7 +115,6 @@ void SetSampling(const RunState& state, const Analysis& analysis, CaptureSummary
   if (!state.run_start.has_value() || state.NewestNs() <= state.run_start->time_ns()) return;
   const auto run_ns = static_cast<double>(state.NewestNs() - state.run_start->time_ns());
   if (sampler_cpu_ns > 0) capture->set_sampler_cpu_share(sampler_cpu_ns / run_ns);
-  capture->set_sampling_cost_share(kSamplingSlowdown * static_cast<double>(sampled_ns) / run_ns);
 }
 
 // Of the device whose steps they are.

@@ -6,6 +6,7 @@
 #include "collector/analysis/device_counter_sums.h"
 #include "collector/analysis/device_view.h"
 #include "collector/analysis/power_in_steps.h"
+#include "collector/gpu_uuid.h"
 #include "collector/summary/longest_idle.h"
 
 namespace utlz {
@@ -22,7 +23,7 @@ void SetIdentity(const DeviceState& state, DeviceSummary* summary) {
       setter(second);
     }
   };
-  const std::string uuid = FormatUuid(state.uuid);
+  const std::string uuid = FormatGpuUuid(state.uuid);
   if (!uuid.empty()) summary->set_uuid(uuid);
   set(state.info.name(), peaks.name(), [&](const auto& name) { summary->set_name(name); });
   set(state.info.pci_bus(), peaks.pci_bus(), [&](const auto& bus) { summary->set_pci_bus(bus); });

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collector/analysis/reference_peak.h"
+#include "collector/gpu_uuid.h"
 #include "collector/kernel_names/kernel_class.h"
 #include "collector/normal_interval.h"
 #include "collector/run/workload_spec.h"
@@ -158,7 +159,7 @@ struct Executed {
 
 std::optional<uint32_t> IndexOf(const RunState& state, const std::string& uuid) {
   for (uint32_t i = 0; i < state.devices.size(); ++i) {
-    if (FormatUuid(state.devices[i].uuid) == uuid) return i;
+    if (FormatGpuUuid(state.devices[i].uuid) == uuid) return i;
   }
   return std::nullopt;
 }

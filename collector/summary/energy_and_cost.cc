@@ -5,13 +5,13 @@
 #include <optional>
 
 #include "collector/analysis/power_in_steps.h"
-#include "collector/summary/waterfall.h"
+#include "collector/waterfall_slices.h"
 
 namespace utlz {
 namespace {
 
-// FLOPs of which only a most is known, as those of pipes are, have half of it as their middle and
-// this much as their error: no figure is made of them.
+// FLOPs of which only an upper bound is known, such as those of pipes, are reported as half of it,
+// with this relative error. No figure is made of them.
 constexpr double kMostUncertainty = 0.5;
 
 // Of all devices together; nothing where one of them does not tell.

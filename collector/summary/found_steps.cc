@@ -5,15 +5,17 @@
 #include <optional>
 #include <utility>
 
+#include "collector/median.h"
+
 namespace utlz {
 namespace {
 
 constexpr size_t kFewestSteps = 3;
-// Between traced steps: fewer say little of how long those between them take.
+// Fewer untraced stretches between traced steps do not show how long an untraced step takes.
 constexpr size_t kFewestGaps = 4;
-// Of a step: operations with which a program ends.
+// A program ends with operations of its own: taken to be this share of a step's.
 constexpr double kWayOut = 0.1;
-// By how much the expected and the found number of steps may differ, as a share.
+// The relative difference at which the found number of steps still counts as the expected one.
 constexpr double kExpectedTolerance = 0.05;
 // Of a device's launches: with fewer, others may make the pattern in them.
 constexpr double kNearlyAllLaunches = 0.95;
@@ -121,9 +123,7 @@ double MedianOperations(const std::vector<Step>& steps) {
   std::vector<double> operations;
   for (const Step& step : steps) operations.push_back(step.content.operations);
   if (operations.empty()) return 0;
-  const auto middle = operations.begin() + static_cast<ptrdiff_t>(operations.size() / 2);
-  std::nth_element(operations.begin(), middle, operations.end());
-  return *middle;
+  return UpperMedian(std::move(operations));
 }
 
 // What the device did in the steps; those that were not traced whole are left out.

@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <utility>
+
+#include "collector/median.h"
 
 namespace utlz {
 namespace {
 
 constexpr size_t kFewestSteps = 8;
-// Of what a slow step takes more, what must be idle time, and that in the stretch.
+// utlz held a slow step up if at least this share of the time that it took longer was idle time,
+// and at least this share of that idle time lies in the stretch in which utlz worked.
 constexpr double kMostOfIt = 0.5;
-// Elsewhere steps must be slow like that so much less often.
+// Outside of such stretches, steps must wait like that this much less often.
 constexpr double kMoreOften = 4;
 
 struct Usual {
@@ -22,9 +26,7 @@ template <typename Value>
 double MedianOf(const std::vector<Step>& steps, size_t first, Value value) {
   std::vector<double> values;
   for (size_t i = first; i < steps.size(); ++i) values.push_back(value(steps[i]));
-  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  return UpperMedian(std::move(values));
 }
 
 // For how long nothing ran beyond what is usual, in a step that is slow because of it.

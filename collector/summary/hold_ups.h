@@ -1,6 +1,6 @@
-// Steps that utlz itself held up: a step that is slow because nothing ran, while the sampler set
-// the GPU's counters or had another metric set in than the usual one. It is utlz's doing and not
-// the program's, unless the program's steps are slow like that at other times too.
+// Finds steps that utlz itself delayed: a slow step in which nothing ran while the sampler set the
+// GPU's counters, or while it sampled another metric set than the usual one. If the program's steps
+// are as slow at other times too, the delay is taken to be the program's own.
 #ifndef UTLZ_COLLECTOR_SUMMARY_HOLD_UPS_H_
 #define UTLZ_COLLECTOR_SUMMARY_HOLD_UPS_H_
 
@@ -12,7 +12,7 @@
 
 namespace utlz {
 
-// Says so in the steps (Step.stall_ns and held_up_by), and where in them it was.
+// Sets Step.stall_ns and held_up_by. Returns where in the steps it was.
 std::vector<HoldUp> FindHoldUps(size_t warmup, FoundSteps* found);
 
 }  // namespace utlz

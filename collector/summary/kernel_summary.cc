@@ -6,6 +6,7 @@
 #include <set>
 #include <span>
 
+#include "collector/gpu_uuid.h"
 #include "collector/kernel_names/kernel_name.h"
 #include "collector/normal_interval.h"
 #include "proto/valid_string.h"
@@ -185,7 +186,7 @@ KernelSummary SummarizeRow(const RunState& state, const Analysis& analysis, size
   summary.set_graph(kernel.graph_nodes > 0);
   if (kernel.graph_nodes > 0) summary.set_graph_nodes(kernel.graph_nodes);
   if (row.part.parts > 1) summary.set_variant_label("#" + std::to_string(row.part.part + 1));
-  const std::string uuid = FormatUuid(state.devices[kernel.device].uuid);
+  const std::string uuid = FormatGpuUuid(state.devices[kernel.device].uuid);
   if (!uuid.empty()) summary.set_device_uuid(uuid);
   for (const KernelShare& share : kernel.shares) {
     const auto process = state.processes.processes().find(share.source);

@@ -14,12 +14,12 @@
 namespace utlz {
 namespace {
 
-// Of the steady part: what is idle for less is not the problem.
+// Shares of the steady part from which idle time, or communication, is the problem.
 constexpr double kMuchIdle = 0.25;
 constexpr double kMuchCommunication = 0.2;
-// Of the kernels' time: what most of them are bound by.
+// A bound is the run's if kernels with this share of the kernels' time have it.
 constexpr double kMostOfKernels = 0.5;
-// Of the kernels' time: without counters of so much no roofline is that of the run.
+// The run has a roofline if counters are known of this share of the kernels' time.
 constexpr double kEnoughKnown = 0.5;
 
 // Times of the steady part, summed over devices.

@@ -17,6 +17,44 @@ WorkPart AsIn(const OwnerList::Owner& owner, WorkPart part) {
   return part;
 }
 
+// FLOPs, bytes and savings, as far as they are known.
+void DescribeWork(const OwnerAmount& all, const OwnerAmount& own, OwnerSummary* summary) {
+  if (all.flops.has_value()) {
+    summary->set_flops(*all.flops);
+    summary->set_flops_error(std::sqrt(all.flops_variance));
+    summary->set_own_flops(own.flops.value_or(0));
+    if (all.time_ns > 0 && all.compute_ns > 0) {
+      summary->set_hfu(std::min(1.0, all.compute_ns / static_cast<double>(all.time_ns)));
+    }
+  }
+  if (all.bytes.has_value()) {
+    summary->set_dram_bytes(*all.bytes);
+    summary->set_dram_bytes_error(std::sqrt(all.bytes_variance));
+    summary->set_own_dram_bytes(own.bytes.value_or(0));
+  }
+  if (all.savings_ns.has_value()) {
+    summary->set_estimated_savings_ns(*all.savings_ns);
+    summary->set_estimated_savings_error_ns(std::sqrt(all.savings_variance));
+  }
+}
+
+// Parts of the time: without counters, of backward passes, of recomputation, inferred.
+void DescribeParts(const OwnerAmount& all, const OwnerAmount& own, OwnerSummary* summary) {
+  summary->set_time_without_counters_ns(static_cast<double>(all.without_counters_ns));
+  if (all.without_flops_ns > 0) {
+    summary->set_time_without_flops_ns(static_cast<double>(all.without_flops_ns));
+  }
+  if (all.backward_ns > 0) {
+    summary->set_backward_time_ns(static_cast<double>(all.backward_ns));
+    summary->set_own_backward_time_ns(static_cast<double>(own.backward_ns));
+  }
+  if (all.recomputation_ns > 0) {
+    summary->set_recomputation_time_ns(static_cast<double>(all.recomputation_ns));
+    summary->set_own_recomputation_time_ns(static_cast<double>(own.recomputation_ns));
+  }
+  if (all.inferred_ns > 0) summary->set_inferred_time_ns(static_cast<double>(all.inferred_ns));
+}
+
 }  // namespace
 
 void OwnerAmount::Add(const WorkPart& part) {
@@ -40,7 +78,7 @@ void OwnerAmount::Add(const WorkPart& part) {
 void OwnerAmount::EndRow(const RowErrors& errors) {
   flops_variance += Square(errors.flops * row_launches);
   bytes_variance += Square(errors.bytes * row_launches);
-  recoverable_variance += Square(errors.savings_ns * row_launches);
+  savings_variance += Square(errors.savings_ns * row_launches);
   row_launches = 0;
 }
 
@@ -60,7 +98,7 @@ void OwnerAmount::Add(const OwnerAmount& other) {
   compute_ns += other.compute_ns;
   flops_variance += other.flops_variance;
   bytes_variance += other.bytes_variance;
-  recoverable_variance += other.recoverable_variance;
+  savings_variance += other.savings_variance;
   for (size_t i = 0; i < bound_ns.size(); ++i) bound_ns[i] += other.bound_ns[i];
 }
 
@@ -108,6 +146,18 @@ void OwnerList::AddIdle(int owner, int before, int64_t idle_ns) {
   }
 }
 
+void OwnerList::DescribeIdle(const Owner& owner, OwnerSummary* summary) const {
+  summary->set_idle_before_ns(static_cast<double>(owner.all.idle_ns));
+  summary->set_own_idle_before_ns(static_cast<double>(owner.own.idle_ns));
+  const auto most = std::max_element(
+      owner.idle_after_ns.begin(), owner.idle_after_ns.end(), [](const auto& a, const auto& b) {
+        return a.second != b.second ? a.second < b.second : a.first > b.first;
+      });
+  if (most != owner.idle_after_ns.end() && most->second > 0 && most->first != kNone) {
+    summary->set_idle_after(owners_[static_cast<size_t>(most->first)].head.name());
+  }
+}
+
 OwnerSummary OwnerList::Describe(size_t index, double all_ns, bool with_idle) const {
   const Owner& owner = owners_[index];
   const OwnerAmount& all = owner.all;
@@ -121,47 +171,9 @@ OwnerSummary OwnerList::Describe(size_t index, double all_ns, bool with_idle) co
   }
   summary.set_launches(all.launches);
   summary.set_own_launches(owner.own.launches);
-  if (with_idle) {
-    summary.set_idle_before_ns(static_cast<double>(all.idle_ns));
-    summary.set_own_idle_before_ns(static_cast<double>(owner.own.idle_ns));
-    const auto most = std::max_element(
-        owner.idle_after_ns.begin(), owner.idle_after_ns.end(), [](const auto& a, const auto& b) {
-          return a.second != b.second ? a.second < b.second : a.first > b.first;
-        });
-    if (most != owner.idle_after_ns.end() && most->second > 0 && most->first != kNone) {
-      summary.set_idle_after(owners_[static_cast<size_t>(most->first)].head.name());
-    }
-  }
-  if (all.flops.has_value()) {
-    summary.set_flops(*all.flops);
-    summary.set_flops_error(std::sqrt(all.flops_variance));
-    summary.set_own_flops(owner.own.flops.value_or(0));
-    if (all.time_ns > 0 && all.compute_ns > 0) {
-      summary.set_hfu(std::min(1.0, all.compute_ns / static_cast<double>(all.time_ns)));
-    }
-  }
-  if (all.bytes.has_value()) {
-    summary.set_dram_bytes(*all.bytes);
-    summary.set_dram_bytes_error(std::sqrt(all.bytes_variance));
-    summary.set_own_dram_bytes(owner.own.bytes.value_or(0));
-  }
-  if (all.savings_ns.has_value()) {
-    summary.set_estimated_savings_ns(*all.savings_ns);
-    summary.set_estimated_savings_error_ns(std::sqrt(all.recoverable_variance));
-  }
-  summary.set_time_without_counters_ns(static_cast<double>(all.without_counters_ns));
-  if (all.without_flops_ns > 0) {
-    summary.set_time_without_flops_ns(static_cast<double>(all.without_flops_ns));
-  }
-  if (all.backward_ns > 0) {
-    summary.set_backward_time_ns(static_cast<double>(all.backward_ns));
-    summary.set_own_backward_time_ns(static_cast<double>(owner.own.backward_ns));
-  }
-  if (all.recomputation_ns > 0) {
-    summary.set_recomputation_time_ns(static_cast<double>(all.recomputation_ns));
-    summary.set_own_recomputation_time_ns(static_cast<double>(owner.own.recomputation_ns));
-  }
-  if (all.inferred_ns > 0) summary.set_inferred_time_ns(static_cast<double>(all.inferred_ns));
+  if (with_idle) DescribeIdle(owner, &summary);
+  DescribeWork(all, owner.own, &summary);
+  DescribeParts(all, owner.own, &summary);
   const auto bound = std::max_element(all.bound_ns.begin(), all.bound_ns.end());
   summary.set_bound(static_cast<Bound>(bound - all.bound_ns.begin()));
   return summary;

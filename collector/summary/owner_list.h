@@ -54,7 +54,7 @@ struct OwnerAmount {
   double launches = 0;
   std::optional<double> flops, bytes, savings_ns;
   double compute_ns = 0;
-  double flops_variance = 0, bytes_variance = 0, recoverable_variance = 0;
+  double flops_variance = 0, bytes_variance = 0, savings_variance = 0;
   std::array<int64_t, kBounds> bound_ns{};
   double row_launches = 0;  // of the row whose parts are being added
 
@@ -98,6 +98,8 @@ class OwnerList {
   OwnerSummary Describe(size_t index, double all_ns, bool with_idle) const;
 
  private:
+  void DescribeIdle(const Owner& owner, OwnerSummary* summary) const;
+
   std::vector<Owner> owners_;
   std::unordered_map<std::string, int> by_key_;
   std::vector<int> touched_;  // by the row's parts

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <string>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "collector/kernel_names/fused_operations.h"

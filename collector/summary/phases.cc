@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <vector>
 
 namespace utlz {
 namespace {
 
-// Shorter parts tell nobody anything.
+// Shorter phases are not shown.
 constexpr double kShortestNs = 1e6;
-// Of a phase: what was traced of less says nothing of how busy the GPU was.
+// How busy the GPU was is shown if at least this share of a phase was traced.
 constexpr double kLeastTraced = 0.2;
 
 struct Bounds {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "collector/analysis/agent_cost.h"
+#include "collector/gpu_uuid.h"
 #include "proto/ring_abi.h"
 
 namespace utlz {
@@ -69,7 +70,7 @@ void SetProcess(const RunState& state, const ProcessState& process, ProcessSumma
     summary->set_last_time_ns(process.newest_ns);
   }
   for (const uint32_t device : process.DevicesUsed()) {
-    summary->add_devices(FormatUuid(state.devices[device].uuid));
+    summary->add_devices(FormatGpuUuid(state.devices[device].uuid));
   }
   if (process.coverage.known()) {
     summary->set_traced_ns(process.coverage.TracedNs(process.LivedUntilNs(now_ns)));
@@ -175,7 +176,7 @@ void SummarizeCopies(const RunState& state, Summary* summary) {
                                    static_cast<double>(count.time_ns) * 1e9);
       }
       if (OnDevice(key.first)) copy->set_exposed_ns(ExposedNs(device, key.first, key.second));
-      const std::string uuid = FormatUuid(device.uuid);
+      const std::string uuid = FormatGpuUuid(device.uuid);
       if (!uuid.empty()) copy->set_device_uuid(uuid);
     }
   }

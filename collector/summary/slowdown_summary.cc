@@ -105,9 +105,6 @@ void SummarizeSlowdown(const RunState& state, const Analysis& analysis, CaptureS
   }
   SetPresenceCost(state, analysis, capture);
   SetSlowdown(state, analysis, of_steps, capture);
-  if (!capture->has_agent_cost_share()) return;
-  capture->set_cost_share(capture->agent_cost_share() + capture->sampling_cost_share() +
-                          capture->presence_cost_share());
 }
 
 }  // namespace utlz

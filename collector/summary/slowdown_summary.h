@@ -8,7 +8,7 @@
 
 namespace utlz {
 
-// `capture` has the processes' and the samplers' costs and the budget already.
+// `capture` has the budget already.
 void SummarizeSlowdown(const RunState& state, const Analysis& analysis, CaptureSummary* capture);
 
 }  // namespace utlz

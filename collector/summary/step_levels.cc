@@ -1,6 +1,5 @@
 #include "collector/summary/step_levels.h"
 
-#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -12,8 +11,8 @@
 namespace utlz {
 namespace {
 
-// By which a number may differ from a whole one: of steps in a call, as a share, since the first of
-// them launches other kernels; and of calls.
+// By how much a count may differ from a whole number and still be rounded to it. Of steps in a call
+// it is a share of the count, since the first of them launches other kernels.
 constexpr double kStepsTolerance = 0.005;
 constexpr double kCallsTolerance = 0.05;
 
@@ -26,7 +25,7 @@ StepLevel* LevelOf(const StepsSummary& summary, const char* name, StepsSummary* 
   return level;
 }
 
-// What is a whole number but for how well it is known.
+// The nearest whole number, if the count is within the tolerance of it.
 double WholeIfNear(double count, double tolerance) {
   return std::abs(count - std::round(count)) <= tolerance ? std::round(count) : count;
 }
@@ -61,7 +60,7 @@ void AddSteps(const FoundSteps& found, double layers, StepsSummary* summary) {
   summary->set_level(level->name());
 }
 
-// What the first step of a call leaves of its time, for each of the others.
+// The mean time of the steps of a call without its first one.
 void SetDecodeTime(StepLevel* call) {
   if (!call->has_prefill_time_ns() || call->inner() <= 1) return;
   const double others_ns = call->time_mean_ns() - call->prefill_time_ns();

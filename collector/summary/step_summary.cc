@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "collector/gpu_uuid.h"
 #include "collector/kernel_names/kernel_name.h"
 #include "collector/summary/found_steps.h"
 #include "collector/summary/hold_ups.h"
@@ -19,11 +20,11 @@ namespace {
 constexpr size_t kFewestSteps = 3;
 constexpr size_t kMaxListed = 2000;
 constexpr size_t kMaxSlow = 100;
-// A cause is named when it explains this share of what a slow step took more.
+// A cause is named if it explains this share of the time by which a slow step is longer.
 constexpr double kWorthNaming = 0.2;
 // Launches differ by a few from step to step.
 constexpr double kMoreLaunches = 1.02;
-// A pattern is one of steps if so many of them have about as many launches as the usual one.
+// A pattern is accepted as steps if this share of them has about as many launches as the usual one.
 constexpr double kAlikeShare = 0.7;
 constexpr double kAlikeLaunches = 0.1;
 // The warm-up ends with the last step up to which so many were slow.
@@ -278,7 +279,7 @@ std::optional<StepsSpan> SummarizeFound(const RunState& state, FoundSteps found,
   SetContents(found.steps, warmup, steps);
   SummarizeLevels(state, found, warmup, steps);
   if (state.options.steps > 0) CompareWithExpected(state.options.steps, steps);
-  const std::string uuid = found.device == nullptr ? "" : FormatUuid(found.device->uuid);
+  const std::string uuid = found.device == nullptr ? "" : FormatGpuUuid(found.device->uuid);
   if (!uuid.empty()) steps->set_device_uuid(uuid);
   StepsSpan span{.start_ns = found.steps[warmup].start_ns,
                  .end_ns = found.steps.back().end_ns,

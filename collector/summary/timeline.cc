@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "collector/gpu_uuid.h"
+
 namespace utlz {
 namespace {
 
@@ -57,7 +59,7 @@ const BoundedSeries& Finer(const BoundedSeries& samples, const BoundedSeries& re
 }
 
 void AddDevice(const DeviceState& device, TimelineBuilder* builder) {
-  const std::string uuid = FormatUuid(device.uuid);
+  const std::string uuid = FormatGpuUuid(device.uuid);
   builder->Add("gpu_busy", "share", uuid, device.busy_series);
   builder->Add("sm_active", "share", uuid,
                Finer(device.samples.sm_active_series(), device.totals.sm_active_series()));

@@ -7,6 +7,7 @@
 
 #include "collector/analysis/occupancy.h"
 #include "collector/summary/steady_state_summary.h"
+#include "collector/waterfall_slices.h"
 
 namespace utlz {
 namespace {
@@ -54,11 +55,16 @@ using Slices = std::map<std::string_view, double>;
 
 const char* SliceOf(Bound bound) {
   switch (bound) {
-    case BOUND_MEMORY: return kSliceMemory;
-    case BOUND_LATENCY: return kSliceLatency;
-    case BOUND_COMPUTE: return kSliceCompute;
-    case BOUND_NEITHER: return kSliceMixed;
-    default: return kSliceUnknown;
+    case BOUND_MEMORY:
+      return kSliceMemory;
+    case BOUND_LATENCY:
+      return kSliceLatency;
+    case BOUND_COMPUTE:
+      return kSliceCompute;
+    case BOUND_NEITHER:
+      return kSliceMixed;
+    default:
+      return kSliceUnknown;
   }
 }
 

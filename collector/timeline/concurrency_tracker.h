@@ -44,8 +44,8 @@ class ConcurrencyTracker {
   // Time without any activity, between the first and the last one.
   uint64_t IdleNs() const { return time_by_mask_[0]; }
   uint64_t UntracedNs() const;
-  // Of activities that came too late for their place: taken off idle time that the observer was
-  // told of.
+  // Time of activities that came too late for their place. It was removed from idle time that the
+  // observer has got already.
   uint64_t late_ns() const { return late_ns_; }
   uint64_t first_ns() const { return first_ns_; }  // 0 before the first activity
   uint64_t last_ns() const { return last_ns_; }    // latest end that time has reached

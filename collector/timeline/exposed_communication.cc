@@ -1,7 +1,5 @@
 #include "collector/timeline/exposed_communication.h"
 
-#include <algorithm>
-
 namespace utlz {
 namespace {
 

@@ -1,7 +1,5 @@
 #include "collector/timeline/idle_by_stack.h"
 
-#include <algorithm>
-
 namespace utlz {
 
 void IdleByStack::Charge(const LongGap& gap, uint32_t after) {

@@ -6,20 +6,22 @@
 namespace utlz {
 namespace {
 
-// In a run's first window, which nothing came before, of an agent that does not count gaps.
+// For agents that do not count gaps: the share of the numbers in the run's first window that must
+// have records.
 constexpr double kLeastNumbersRecorded = 0.95;
-// Fewer say too little of how many numbers in a gap were something that ran.
+// The share of the numbers in the windows beside a gap that must have records. With less, it is not
+// known how many of the numbers in the gap were operations.
 constexpr double kLeastNumbersSeen = 0.5;
-// No more numbers without a record say nothing of a gap: windows hold few launches, and one number
-// was seen to pass at a program's exit (CUPTI 13.0 and 12.8).
+// So few numbers without a record are no operations: one number was seen to pass at a program's
+// exit (CUPTI 13.0 and 12.8), and windows may hold few launches.
 constexpr double kFewNumbers = 2;
-// Records that come after later ones: their numbers pass before they are counted.
+// Bounds records that come out of order: their numbers pass before they are counted.
 constexpr uint64_t kMostUnderWay = 16384;
-// More of them say no more of a gap whose operations are not known.
+// How many earlier gaps are looked at for one whose operations are not known.
 constexpr uint32_t kMostGapsBefore = 64;
-// Gaps with nothing but idle windows between them, on either side.
+// How many gaps with nothing but idle windows between them are taken together, on either side.
 constexpr uint32_t kMostGapsTogether = 1024;
-// No GPU begins kernels more often.
+// Operations that would begin more often than this cannot have run.
 constexpr uint64_t kShortestOperationNs = 50;
 
 }  // namespace
@@ -54,10 +56,10 @@ uint64_t WindowGaps::TimeNs(const Gaps& gaps) const {
   return time_ns;
 }
 
-// Of the numbers that passed in the windows on both sides some had no record: what is launched into
-// a capture, say. So many of them were none in the gaps too. Windows further off say nothing of
-// these: in one, a program may capture thousands. The run's first is left out, in which programs
-// do.
+// How many of the numbers that passed in the gaps were operations. Some numbers are none, such as
+// launches into a capture: the same share is taken to be none as in the windows on both sides.
+// Windows further off do not count, since a program may capture thousands of launches in one. Nor
+// does the run's first window, in which programs do so.
 std::optional<uint64_t> WindowGaps::NumbersIn(const Gaps& gaps) const {
   const WindowTimes::Window& begin = times_[gaps.before == 0 ? 0 : gaps.before - 1];
   const WindowTimes::Window& before = times_[gaps.before];
@@ -123,8 +125,8 @@ std::optional<WindowGaps::Sides> WindowGaps::SidesOf(uint32_t window, uint64_t n
   const auto head = static_cast<double>(times_.HeadOperations(gaps.after));
   const std::optional<double> operations = ProbableOperations(gaps);
   if (!operations.has_value() || tail <= 0 || head <= 0) return std::nullopt;
-  const double trust = gaps.before == 0 ? 0.5 : std::sqrt(tail * head) / (tail + head);
-  return Sides{gaps.before, gaps.after, *operations / tail, *operations / head, trust};
+  const double error_share = gaps.before == 0 ? 0.5 : std::sqrt(tail * head) / (tail + head);
+  return Sides{gaps.before, gaps.after, *operations / tail, *operations / head, error_share};
 }
 
 double WindowGaps::Weight(uint32_t window, uint64_t now_ns) const {

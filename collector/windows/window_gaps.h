@@ -26,9 +26,10 @@ class WindowGaps {
     uint32_t after;
     double gap_of_tail;
     double gap_of_head;
-    // How uncertain what ran in the gap is ÷ how far these two amounts differ, both being as
-    // uncertain as they are short; half of it where the program began in one.
-    double trust;
+    // Standard error of what ran in the gap ÷ how far its estimates by tail and by head differ:
+    // √(tail × head) ÷ (tail + head), at most 0.5. It is 0.5 after the first window, in which the
+    // program began.
+    double error_share;
   };
   std::optional<Sides> SidesOf(uint32_t window, uint64_t now_ns) const;
 

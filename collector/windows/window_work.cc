@@ -8,7 +8,7 @@ namespace {
 // Of what ran in a gap, from what ran on its two sides.
 double Variance(const WindowGaps::Sides& sides, double tail_ns, double head_ns) {
   const double apart_ns = sides.gap_of_tail * tail_ns - sides.gap_of_head * head_ns;
-  return sides.trust * apart_ns * sides.trust * apart_ns;
+  return sides.error_share * apart_ns * sides.error_share * apart_ns;
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 // main, it runs what is registered here first of all: before anything of atexit, and thus before
 // any library's objects are destroyed, also those that are being made at that moment.
 //
-// Nothing comes where another thread calls exit(), or any quick_exit() or _exit(); and it also
-// comes where the main thread ends by pthread_exit while others go on.
+// What is registered does not run if another thread calls exit(), or any thread calls quick_exit()
+// or _exit(). It also runs if the main thread ends by pthread_exit while others go on.
 #ifndef UTLZ_INJECT_BASE_MAIN_THREAD_H_
 #define UTLZ_INJECT_BASE_MAIN_THREAD_H_
 

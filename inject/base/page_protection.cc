@@ -11,7 +11,7 @@
 namespace utlz::agent {
 namespace {
 
-// The beginning of a line of /proc/PID/maps, which says all that is wanted.
+// How much of a line of /proc/PID/maps is read: addresses and protection come first.
 constexpr size_t kLineBytes = 64;
 
 int ProtectionBits(const char* letters) {

@@ -12,7 +12,7 @@
 
 namespace utlz::agent {
 
-// False where it could not be had within `patience_ns`.
+// False if another thread kept the mutex for all of `patience_ns`.
 inline bool LockWithin(pthread_mutex_t* mutex, uint64_t patience_ns) {
   const uint64_t deadline_ns = MonotonicNs() + patience_ns;
   const timespec deadline{static_cast<time_t>(deadline_ns / 1000000000u),

@@ -16,7 +16,8 @@ namespace utlz::agent {
 
 class Turns {
  public:
-  // A turn, unless they have ended; what `turn` returned, else false. Agent's thread.
+  // Calls `turn` and returns what it returned; false, without a call, once turns have ended.
+  // Agent's thread.
   template <typename Function>
   bool Take(Function turn) {
     pthread_mutex_lock(&mutex_);
@@ -25,7 +26,7 @@ class Turns {
     return result;
   }
 
-  // Does something in between two turns; nothing where the present one lasts longer than
+  // Calls `function` between two turns; not at all if the present turn lasts longer than
   // `patience_ns`.
   template <typename Function>
   void Between(uint64_t patience_ns, Function function) {

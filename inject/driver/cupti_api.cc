@@ -91,7 +91,7 @@ CuptiLoad UseLibrary(void* library, CuptiApi* api) {
   return CuptiLoad::kLoaded;
 }
 
-// Of the files that were named, the first one's is told.
+// If several files were named, reports what became of the first.
 void SetFate(NamedCupti fate, const char* path, const char* error, NamedCuptiFate* named) {
   if (named->fate != NamedCupti::kNone) return;
   named->fate = fate;
@@ -99,7 +99,7 @@ void SetFate(NamedCupti fate, const char* path, const char* error, NamedCuptiFat
   snprintf(named->error, sizeof named->error, "%s", error == nullptr ? "" : error);
 }
 
-// The dynamic loader's last word, without the file's name before it.
+// The dynamic loader's latest error, without the file's name before it.
 const char* LoaderError(const char* path) {
   const char* error = dlerror();
   const size_t length = strlen(path);
@@ -107,7 +107,7 @@ const char* LoaderError(const char* path) {
   return strncmp(error + length, ": ", 2) == 0 ? error + length + 2 : error;
 }
 
-// It stays loaded: what ran is never unloaded (cupti_file.h).
+// Forgets a library that will not do. It stays loaded: what ran is never unloaded (cupti_file.h).
 void PassOver(CuptiApi* api) {
   const NamedCuptiFate named = api->named;
   *api = {};
@@ -167,7 +167,7 @@ bool IsFileInUse(const CuptiApi& api, int descriptor) {
 
 CuptiLoad LoadCupti(CuptiApi* api, const BroughtCupti& brought) {
   api->named = {};
-  // Asked for before a named one comes, which has the same name to the dynamic loader.
+  // Before a named copy is loaded: the dynamic loader knows both by the same name.
   void* library = LoadedCupti();
   if (UseNamedDescriptor(brought.named, api) || UseNamedVariable(api)) {
     LookForOtherCupti(api);

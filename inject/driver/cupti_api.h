@@ -88,16 +88,16 @@ enum class CuptiLoad { kLoaded, kNotFound, kIncomplete, kTooOld };
 
 // Fills `api`. Uses the dynamic loader: call it from InitializeInjection or the agent's own thread,
 // never from a callback.
-// What was named and cannot be used is told in `api->named`, and the others are tried in their
-// order.
+// If the file that the user named cannot be used, `api->named` says why, and the others are tried
+// in their order.
 CuptiLoad LoadCupti(CuptiApi* api, const BroughtCupti& brought = {});
 
 // An attachment to an agent that has loaded a CUPTI, which it keeps: says what that means for a
 // named one.
 void KeepCupti(CuptiApi* api, const BroughtCupti& brought);
 
-// Whether a copy is there beside the named one that is in use, as was not known before: the program
-// may load its own later. The dynamic loader is used here too.
+// True once: when the process has loaded a copy of its own beside the named one, which is in use.
+// It may do so at any time. Uses the dynamic loader too.
 bool LookForOtherCupti(CuptiApi* api);
 inline bool HasOtherCupti(const CuptiApi& api) { return api.other_path[0] != 0; }
 

@@ -60,7 +60,7 @@ class ElfFile {
   // Finds the table of the symbols that the loader sees, and that of their names.
   bool FindSymbols();
   uint64_t symbol_count() const { return symbols_.sh_size / sizeof(ElfW(Sym)); }
-  // Of a symbol that is defined here; names that are cut off are none that is looked for.
+  // The name of a symbol that is defined here. It may be cut off: nobody looks for names so long.
   template <size_t size>
   bool ReadName(uint64_t index, char (&name)[size]) const;
 

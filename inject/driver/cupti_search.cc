@@ -85,7 +85,7 @@ bool IsSameFile(int descriptor, const char* path) {
 }
 
 struct OtherCopy {
-  uintptr_t library;  // the load address of the one that it is not
+  uintptr_t library;  // the load address of the copy in use
   char* path;
 };
 

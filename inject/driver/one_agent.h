@@ -27,7 +27,7 @@ void BufferCompletedCallback(cupti::Context context, uint32_t stream, uint8_t* b
                              size_t valid_bytes);
 // Another client is about to subscribe to CUPTI's callbacks; our thread is outside CUPTI.
 void EndSubscription();
-// It is about to register buffer callbacks of its own; alike.
+// Another client is about to register buffer callbacks; our thread is outside CUPTI.
 void TakeBuffersBack();
 void LaunchCallback(void* user, uint32_t domain, uint32_t callback_id, const void* data);
 void DriverCallCallback(void* user, uint32_t domain, uint32_t callback_id, const void* data);

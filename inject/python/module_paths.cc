@@ -66,9 +66,9 @@ void ModulePaths::Read(uint64_t root) {
   }
 }
 
-// Whether it is known already. One that was called by itself before is part of this model after
-// all; what is in it is known too. No node that leads to `at` is older than the model, so none is
-// in it.
+// Whether the module is known already. If it was called by itself before, it becomes part of this
+// model, with all that is in it. This makes no circle: nodes between the model's root and `at` are
+// newer than the model, so they are not inside the module.
 bool ModulePaths::Adopt(const PythonModuleChild& child, uint32_t at, uint64_t root) {
   const uint32_t index = IndexOf(child.module);
   if (index == kMostModules) return false;

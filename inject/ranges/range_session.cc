@@ -27,7 +27,7 @@ void RangeSession::Turn(const CuptiApi& cupti, Recorder* recorder, bool allowed,
     case Phase::kSetUp:
       return allowed ? SetUp() : Disable();
     case Phase::kRunning:
-      // No idle moment comes any more: leave the open range alone, it harms nobody; give up.
+      // No idle moment is likely to come: give up, and leave the open range, which harms nobody.
       if (now_ns > deadline_ns_.load() + kAbandonNs) End();
       return;
     case Phase::kStopped:

@@ -154,8 +154,9 @@ uint64_t OnSchemaRegister(nvtx::Domain domain, const nvtx::SchemaAttributes* sch
   return schema->schema_id;
 }
 
-// A range's end with more to say, which CUPTI does not know of: it gets a plain one. What other
-// domains push this way it does not know of either, so it must not see their ends.
+// A range's end with a payload. CUPTI does not know this call, so it gets a plain end instead. It
+// does not know the ranges that other domains push with payloads either, so it must not see their
+// ends.
 int OnRangePopPayload(nvtx::Domain domain, const nvtx::PayloadData* payloads, size_t count) {
   constexpr int kNoTracking = -2;  // NVTX_NO_PUSH_POP_TRACKING
   if (!IsWatched(domain)) return kNoTracking;

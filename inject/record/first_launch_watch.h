@@ -4,8 +4,8 @@
 //
 // The first launches are records of CUPTI's own overhead, switched on context by context as other
 // kinds are (trace_switch.h). Calls are recorded only where they were chosen before CUDA had a
-// context (measured with CUPTI 13.0 and 12.8): in a process that was running before, a graph of
-// kernels that have all been launched before is not told of.
+// context (measured with CUPTI 13.0 and 12.8): in a process that was running before, CUPTI does not
+// report a graph of kernels that have all been launched before.
 //
 // Agent's thread, InitializeInjection before that exists, and the thread of another client that
 // takes CUPTI over, while the agent's waits.
@@ -43,7 +43,7 @@ class FirstLaunchWatch {
   uint64_t devices_ = 0;       // whose primary contexts are watched
 };
 
-// Whether the record tells of a kernel that is loaded for its first launch, or of a module that the
+// Whether the record is of a kernel that CUDA loads for its first launch, or of a module that the
 // runtime loads.
 inline bool IsLoading(const cupti::OverheadRecord& record) {
   return record.overhead_kind == cupti::kOverheadModuleLoading ||

@@ -94,8 +94,9 @@ uint32_t LaunchStacks::AddPass(uint32_t parent, uint32_t kind, bool inferred) {
   return tree_.Find(frame);
 }
 
-// All that a compiled model launches in a backward pass is of one node, whose forward is one launch
-// of another file: what else is known of a launch stands where it was made.
+// All that a compiled model launches in a backward pass belongs to one node, whose forward is one
+// launch in another file. So the line in its own generated file is added: operations are known by
+// it.
 uint32_t LaunchStacks::AddCompiledFrame(uint32_t stack, uint32_t own) {
   const uint32_t compiled = resolver_.CompiledFrameOf(own, tree_);
   if (stack == 0 || compiled == 0) return stack;
@@ -107,7 +108,7 @@ uint32_t LaunchStacks::AddCompiledFrame(uint32_t stack, uint32_t own) {
 
 uint32_t LaunchStacks::NumberOfForward(const DerivedStack& stack) {
   const uint32_t before = NumberOfHash(stack.before), after = NumberOfHash(stack.after);
-  // One side alone would say too much.
+  // With one of the two sides unknown, the other would name an owner that is too exact.
   if ((stack.before != 0 && before == 0) || (stack.after != 0 && after == 0)) return 0;
   if (stack.is_exact) {
     const uint32_t forward = AddCompiledFrame(before, NumberOfHash(stack.own));
@@ -125,7 +126,7 @@ uint32_t LaunchStacks::NumberOfDerived(const DerivedStack& stack) {
   }
   if (stack.previous != 0) {
     DerivedStack previous;
-    // One that came before itself has no forward: it is not looked for more than once.
+    // Looks back one node only: a node could otherwise come before itself.
     if (!backward_.Get(stack.previous, &previous) || previous.previous != 0) return 0;
     uint32_t number = NumberOfHash(stack.previous);
     if (number == 0) number = NumberOfDerived(previous);

@@ -1,8 +1,8 @@
 // Counts what ran while nothing was recorded. CUPTI gives every kernel, copy, set and launch of a
 // graph the next number (its correlation), also while tracing is off: measured with CUPTI 13.0.85,
-// docs/measurements/overhead.md. What is launched into a capture takes numbers too, and never has a
-// record: so numbers that pass between two windows are told from those that pass in them. Guarded
-// by the agent's encode lock.
+// docs/measurements/overhead.md. What a program launches into a capture takes numbers too and never
+// has a record, so numbers that pass between windows are counted apart from those inside windows.
+// Guarded by the agent's encode lock.
 #ifndef UTLZ_INJECT_RECORD_OPERATION_COUNT_H_
 #define UTLZ_INJECT_RECORD_OPERATION_COUNT_H_
 

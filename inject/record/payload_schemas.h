@@ -14,7 +14,7 @@
 
 namespace utlz::agent {
 
-// What one call told; absent is `has_bytes` = false, or zero.
+// What a payload says of one call. Absent: `has_bytes` is false, the other fields are zero.
 struct CallDetails {
   uint64_t bytes = 0;  // of one message, as the caller counted it
   uint64_t communicator = 0;

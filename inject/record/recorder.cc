@@ -29,7 +29,7 @@ bool Recorder::Create(RingWriter* ring, const CuptiApi* api, bool with_correlati
 
 void Recorder::Restart(bool with_correlation) {
   Lock();
-  // Stragglers of the time before, of which nobody wants to know.
+  // Drops late records of the recording before.
   launches_.Finish(Scratch());
   if (stacks_.ready()) stacks_.encoder().Finish(Scratch());
   stacks_.Restart();

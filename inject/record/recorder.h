@@ -48,13 +48,12 @@ class Recorder {
   void Restart(bool with_correlation);
 
   void Lock() { pthread_mutex_lock(&mutex_); }
-  // For the way out: false where the lock could not be had in time.
+  // For the process's end: false if another thread kept the lock for all of `patience_ns`.
   bool LockWithin(uint64_t patience_ns) { return agent::LockWithin(&mutex_, patience_ns); }
   void Unlock() { pthread_mutex_unlock(&mutex_); }
 
   // All records of one completed buffer. They stay in the encoders until a batch is full or
-  // Flush(): what a batch predicts from is forgotten with it, so long ones are the shorter on the
-  // wire.
+  // Flush(): each batch learns its predictions anew, so long batches take fewer bytes a launch.
   void Consume(uint8_t* buffer, size_t valid_bytes);
   void Flush();
   // A frame of some other kind; `message` is scratch from Scratch().

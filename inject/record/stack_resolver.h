@@ -21,8 +21,9 @@ class StackResolver {
   bool Create(const PythonLayout& layout, StringTable* strings, CompiledFiles* compiled_files);
   // What was read is read again: code objects and modules come and go.
   void Forget();
-  // The stack's number in `tree`; 0 where it has none. Tells `frames` of a module's calls that it
-  // comes to know: from then on a walk finds the module too, which makes this stack a new one.
+  // The stack's number in `tree`; 0 where it has none. If it finds a code object that calls modules
+  // of torch.nn, it adds it to `frames` (AddModuleCode): walks then read the module too, and so
+  // this stack becomes a new one.
   uint32_t Resolve(const PythonStack& stack, PythonFrames* frames, StackTree* tree);
   // Another number than before: what was resolved earlier may have another path now.
   uint32_t generation() const { return paths_.adoptions(); }

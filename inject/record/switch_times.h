@@ -1,8 +1,7 @@
-// The windows in which tracing was on, to know the records that switching it off has cut: of the
-// nodes of a graph that is being replayed at that moment, CUPTI 13.0 reads the end hundreds of
-// milliseconds late, also of those that start while it is being switched off
-// (docs/measurements/overhead.md).
-// Guarded by the agent's encode lock.
+// Remembers the latest windows, to recognize records whose end is wrong. If a graph is being
+// replayed when tracing is switched off, CUPTI 13.0 reads the end of its nodes hundreds of
+// milliseconds late, also of nodes that start while it is being switched off
+// (docs/measurements/overhead.md). Guarded by the agent's encode lock.
 #ifndef UTLZ_INJECT_RECORD_SWITCH_TIMES_H_
 #define UTLZ_INJECT_RECORD_SWITCH_TIMES_H_
 

@@ -1,6 +1,6 @@
-// Finds the operations of which no kernel has times. Whoever reads the launches counts an operation
-// where its first kernel with times comes; those that never had one are to be told besides.
-// Guarded by the agent's encode lock.
+// Counts the operations whose kernels all lack times. The collector counts an operation at its
+// first kernel with times, so the agent sends the number of the others beside the launches. Guarded
+// by the agent's encode lock.
 #ifndef UTLZ_INJECT_RECORD_UNTIMED_OPERATIONS_H_
 #define UTLZ_INJECT_RECORD_UNTIMED_OPERATIONS_H_
 
@@ -10,9 +10,9 @@ namespace utlz::agent {
 
 class UntimedOperations {
  public:
-  // A record: whether an operation begins with it, whether that is the launch of a graph, and
-  // whether it is counted by what is told of it. Returns how many operations without times are over
-  // now: of a graph's that is known when the next operation begins.
+  // Takes one record. `begins`: it is the first of its operation; `graph_node`: that operation is
+  // the launch of a graph. Returns how many operations have turned out to be without times: for a
+  // graph this is known when the next operation begins.
   uint32_t Note(bool begins, bool graph_node, bool with_times) {
     if (!begins) {
       if (graph_node && with_times) graph_without_times_ = false;

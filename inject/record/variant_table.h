@@ -1,7 +1,7 @@
 // Kernel variants: a function (module, name, registers, shared memory) with one grid, block and
-// cluster; graph nodes by node. Found for every launch record, so a lookup neither allocates nor
-// reads the name: variants are told apart by the name's pointer, and what the pointer points to is
-// compared once a buffer. Guarded by the agent's encode lock.
+// cluster; graph nodes by node. Each launch record is looked up here, so a lookup neither allocates
+// nor reads the name: it compares the name's pointer, and once a buffer what that points to.
+// Guarded by the agent's encode lock.
 #ifndef UTLZ_INJECT_RECORD_VARIANT_TABLE_H_
 #define UTLZ_INJECT_RECORD_VARIANT_TABLE_H_
 

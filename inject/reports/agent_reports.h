@@ -21,7 +21,7 @@ struct TracingStatus {
   bool taken = false;  // another client has CUPTI, which is left alone: it may tear it down
   uint64_t tracing_cost_ns = 0;
   uint32_t records_state = 0;                  // AgentStatus::records_state
-  NoStack no_stack = NoStack::kNone;           // why the last window had none that wanted them
+  NoStack no_stack = NoStack::kNone;           // why the last window that was to have any had none
   NoBackward no_backward = NoBackward::kNone;  // why its backward launches had no owner
 };
 

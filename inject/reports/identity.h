@@ -1,5 +1,4 @@
-// What the collector is told about the process and its devices: the Process, Device and Clocks
-// messages.
+// Writes what the agent reports of the process and its devices: the Process and Device messages.
 #ifndef UTLZ_INJECT_REPORTS_IDENTITY_H_
 #define UTLZ_INJECT_REPORTS_IDENTITY_H_
 

@@ -54,14 +54,16 @@ CuptiClient::Failure CuptiClient::Register(bool has_run) {
   if (result != cupti::kSuccess) {
     return {AgentReason::kCuptiError, static_cast<uint32_t>(result)};
   }
-  // Nobody can have switched anything on without buffers; a program that runs may have had others'.
+  // Before any client has registered buffers, no kind of record can have been on. In a program that
+  // has run for a while, another client's may have been (subscription.h).
   may_subscribe_ = !has_run || (registration_.Observable() && registration_.Ours());
-  // Refused, CUPTI is prepared where the subscriber is one of the same copy.
+  // If CUPTI refuses because another client of this copy is subscribed, it is prepared already.
   if (may_subscribe_ && !PrepareSubscriptions(cupti_)) may_subscribe_ = !HasOtherCupti(cupti_);
   return {};
 }
 
-// A client of another copy than ours calls that one, and no observer of ours may come in between.
+// Once the process has another copy of CUPTI, clients call that one, and we must not intercept
+// them.
 void CuptiClient::WatchOthers() {
   if (LookForOtherCupti(&cupti_)) reports_.SendIdentity();
   if (!HasOtherCupti(cupti_)) other_client_.WatchImporters(cupti_, turns_.mutex());

@@ -47,13 +47,13 @@ class CuptiClient {
   void WatchOthers();
 
   // True once for each time that another client has taken the buffers over, or torn CUPTI down. The
-  // caller lets go of what is on, then calls WatchTaker.
+  // caller then takes all kinds of records for switched off, and calls WatchTaker.
   bool NoticeLostBuffers();
   void WatchTaker();
   // torch.profiler and its like take the buffers, trace for a while and leave everything switched
   // off, or tear CUPTI down. Once they have been done for a while the buffers are taken back: true.
   bool ReclaimBuffers(uint64_t now_ns);
-  // What another client made CUPTI's clock is found out anew each turn.
+  // Compares CUPTI's clock, which another client may have replaced, with ours. Each turn.
   void FollowClock();
 
   bool started() const { return started_; }

@@ -1,5 +1,5 @@
-// Records that come after tracing was switched off: those of launches from before come for a
-// while. Records that still come long after it mean that it is not off.
+// Whether CUPTI still records although tracing was switched off. For a while records of earlier
+// launches come; if more come after that, tracing is not off and must be switched off again.
 //
 // Agent's thread only.
 #ifndef UTLZ_INJECT_TRACING_LATE_RECORDS_H_
@@ -13,7 +13,7 @@ class LateRecords {
  public:
   // Records of launches from before tracing was switched off come for this long.
   static constexpr uint64_t kStragglersNs = 150'000'000;
-  // Later ones are none of theirs.
+  // If none comes for this long after that, tracing is taken to be off.
   static constexpr uint64_t kSilentNs = 1'000'000'000;
   static constexpr uint64_t kFewLaunches = 64;
 

@@ -33,16 +33,16 @@ class LaterWindows {
  public:
   // What was launched before a pause has been recorded by then.
   static constexpr uint64_t kDecisionNs = 300'000'000;
-  // A second in which more kernels were loaded is a beginning.
+  // If CUDA loaded more kernels than this in the last second, the program is still beginning.
   static constexpr uint64_t kFewLoads = 2;
-  // By so much of the credit may records go on while a program begins.
+  // While a program begins, records go on until they have cost this much.
   static constexpr uint64_t kMostCostWhileBeginningNs = 250'000'000;
-  // Of the time: where the GPU idles longer, it waits for the host throughout.
+  // A share of the time: a GPU that idles longer waits for its launches.
   static constexpr double kIdleOfHostBound = 0.3;
   // Nodes of graphs that were made while kernels were recorded go on being recorded until they are
   // switched on and off again, so the hook stays in programs that launch many.
   static constexpr uint64_t kLaunchesANode = 10;
-  // Kernels that are new after the end: less is not worth the hook.
+  // Fewer kernels that are new after records have ended are not worth the hook.
   static constexpr uint64_t kMuchNewWork = 8;
 
   // `from_start`: records were switched on for the process before CUDA had a context.

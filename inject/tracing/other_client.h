@@ -4,8 +4,8 @@
 // memory of its module: the import slots of a module that is linked to CUPTI (watched as soon as it
 // is loaded, so that no window is too short to be seen), and static variables that hold what dlsym
 // returned (replaced once the client has taken over). These are pointed at observers that note the
-// time and call CUPTI. A client that keeps such pointers elsewhere is never held to be done, and
-// the gap lasts to the end of the process.
+// time and call CUPTI. A client that keeps such pointers elsewhere is never seen to be done, and
+// then the gap lasts to the end of the process.
 //
 // A client that registers its buffer callbacks finds none of our buffers in CUPTI, which would go
 // on filling them with what is the client's.
@@ -30,10 +30,11 @@ namespace utlz::agent {
 // Our thread only, which holds `turn_mutex` whenever it may call CUPTI.
 class OtherClient {
  public:
-  // What our subscription is given up by; called on the client's thread, with `turn_mutex` held.
+  // Both functions are called on the client's thread, with `turn_mutex` held.
   using GiveWay = void (*)();
+  // `give_way` gives our subscription up, before the other client subscribes.
   static void OnSubscription(GiveWay give_way);
-  // What takes our buffers back from CUPTI before the other client's callbacks go in; called alike.
+  // `empty_buffers` takes our buffers back from CUPTI, before the other client registers its own.
   static void OnRegistration(GiveWay empty_buffers);
 
   // Watches every module that is linked to CUPTI; cheap where none was loaded since.

@@ -21,7 +21,8 @@ class Registration {
   bool Ours() const;
   // Whether libcupti keeps them where they can be seen.
   bool Observable() const { return place_ != nullptr; }
-  // An address inside the code of whoever holds them now; 0 where that cannot be told.
+  // An address inside the code of the client whose callbacks are in place; 0 where that is not
+  // known.
   uintptr_t Holder() const { return place_ == nullptr ? 0 : Held(0); }
 
  private:

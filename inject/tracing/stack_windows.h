@@ -34,7 +34,7 @@ class StackWindows {
   void ReadCompiledCode();
   // The window ends. The subscription stays for a moment longer.
   void Close();
-  // The subscription is wanted by somebody, or the end comes.
+  // Ends the subscription at once: another client wants it, or the process ends.
   void GiveUp();
 
   // No lock, no allocation, no system call.
@@ -43,9 +43,9 @@ class StackWindows {
   }
 
   bool subscribed() const { return callbacks_.subscribed(); }
-  // Why the last window had none that wanted them.
+  // Why the last window that was to have stacks had none.
   NoStack reason() const { return reason_; }
-  // Why its backward launches had no owner.
+  // Why that window's backward launches had no owner.
   NoBackward no_backward() const { return no_backward_; }
   void ForgetReasons() {
     reason_ = NoStack::kNone;

@@ -11,8 +11,8 @@ namespace utlz::agent {
 // kinds of records are on: threads that launch at that moment crash in CUPTI 13.0.85, one time in
 // two. Where none was ever on, it is not, and neither is any later one
 // (docs/decisions/0018-the-first-subscription-comes-early.md). So this is called before anything is
-// switched on. False where it could not: another client is subscribed, so that the first was that
-// one's, unless it uses another copy of CUPTI.
+// switched on. False if another client is subscribed: then the first subscription was that
+// client's, unless it uses another copy of CUPTI.
 bool PrepareSubscriptions(const CuptiApi& cupti);
 
 // The number of a call of cuDeviceGetCount that this makes, 0 where it has none, because another

@@ -12,9 +12,9 @@
 //
 // A server's 99th percentile feels more than one step in a hundred, however little tracing costs on
 // average. So in an attachment to a program that tracing slows by more than kNoticeableSlowdown,
-// time that is traced is charged whole: at a budget of 1 %, less than 1 % of the steps are touched.
-// Even so they push others over the percentile: where they stand out (kSevereSlowdown), less than a
-// third as many are.
+// time that is traced is charged whole: at a budget of 1 %, tracing slows less than 1 % of the
+// steps. Steps that it slows by more than kSevereSlowdown push others over the percentile: of these
+// it may slow less than a third as many.
 //
 // Agent's thread only.
 #ifndef UTLZ_INJECT_TRACING_TRACE_BUDGET_H_
@@ -26,7 +26,7 @@
 
 namespace utlz::agent {
 
-// On the clock of the times that the budget is told; end 0: none.
+// Times are of the same clock as the caller's `now_ns`. `end_ns` 0: no window is planned.
 struct PlannedWindow {
   uint64_t begin_ns = 0;
   uint64_t end_ns = 0;
@@ -35,25 +35,27 @@ struct PlannedWindow {
 
 class TraceBudget {
  public:
-  // Spent ahead, so that a run's beginning is seen nearly whole.
+  // What the account holds at the start, so that a run's beginning is traced nearly whole.
   static constexpr uint64_t kCreditNs = 100'000'000;
   // The same for an attachment of `utlz attach`, which is short: its beginning has to fit the
   // budget too.
   static constexpr uint64_t kAttachmentCreditNs = 15'000'000;
-  // Left for planned windows: these come before the sampler is limited by its own budget.
+  // Kept for planned windows: these come before the sampler is limited by its own budget.
   static constexpr uint64_t kReserveNs = 10'000'000;
-  // About what a planned window lasts, to know when one can be paid for.
+  // About how long a planned window lasts, to know when the account can pay for one.
   static constexpr uint64_t kExpectedWindowNs = 25'000'000;
-  // What windows for new work may owe: they cannot wait, and others wait for them afterwards.
+  // By how much windows for new work may overdraw the account: they cannot wait. Later windows pay
+  // it back.
   static constexpr uint64_t kOverdraftNs = 10'000'000;
-  // Of the budget; the rest is for what the account is not charged with: switching and our thread.
+  // A share of the budget. The rest is for what the account is not charged with: switching and our
+  // thread.
   static constexpr double kShareForTracing = 0.7;
 
-  // What tracing costs a nanosecond, sampling included, that a step's time shows plainly.
+  // Cost of tracing and sampling ÷ traced time. Above it a step's time shows it plainly.
   static constexpr double kNoticeableSlowdown = 0.03;
-  // The same, by which a step is longer than most of what a quiet server does.
+  // The same. Above it a traced step takes longer than nearly all others of a quiet server.
   static constexpr double kSevereSlowdown = 0.1;
-  // Of the budget, where traced steps stand out.
+  // A share of the budget, for programs that tracing slows by more than kSevereSlowdown.
   static constexpr double kShareWhereSevere = 0.2;
 
   // No more than the credit is ever saved.
@@ -73,20 +75,20 @@ class TraceBudget {
                    const PlannedWindow& window);
   // All launching calls so far whose stacks were read. Call it before ShouldTrace().
   void SetStacksRead(uint64_t calls) { stacks_read_ = calls; }
-  // Whether every millisecond of tracing counts.
+  // Whether traced time is charged whole.
   bool ChargesTime() const { return noticeable_; }
   // What launches and nodes cost this program ÷ what they cost by the figures.
   void SetScale(double scale) { scale_ = scale; }
-  // What tracing has cost so far by this account; what sampling costs is told by who samples.
+  // What tracing has cost so far by this account. The sampler reports what sampling costs.
   uint64_t tracing_cost_ns() const { return tracing_cost_ns_; }
-  // In its place while nobody wants records: time inactive earns nothing.
+  // Call this instead of ShouldTrace() while nobody wants records: inactive time earns nothing.
   void Inactive(uint64_t now_ns) {
     on_since_ns_ += now_ns - last_ns_;
     last_ns_ = now_ns;
   }
 
-  // A window from now on that nobody planned and that is paid back later; none where too much is
-  // owed already, or where the last window was such a one: planned ones have their turn first.
+  // A window from now on that overdraws the account. None if the account owes too much already, or
+  // if the last window was such a one: a planned one comes first.
   PlannedWindow Unplanned(uint64_t now_ns) const;
   // When the account can pay for a planned window; 0: at any time.
   uint64_t ReadyNs(uint64_t now_ns) const;
@@ -110,8 +112,8 @@ class TraceBudget {
   double account_ns_ = 0;
   double scale_ = 1;
   bool tracing_ = true;
-  // What tracing costs a nanosecond, of the last time that it was on. Known a turn after it ended:
-  // records are handed over late.
+  // Cost ÷ traced time, of the last window. Known a turn after its end: CUPTI hands records over
+  // late.
   double cost_rate_ = 0;
   bool charges_time_ = false;
   bool noticeable_ = false;  // as of then, and to be on the safe side before it
@@ -119,7 +121,7 @@ class TraceBudget {
   double charged_ns_ = 0;
   double charged_before_ns_ = 0;  // when tracing was switched on
   uint64_t on_since_ns_ = 0;
-  uint64_t off_since_ns_ = 0;   // 0: that time has been rated
+  uint64_t off_since_ns_ = 0;   // 0: cost_rate_ is of that window already
   bool was_unplanned_ = false;  // the last window that was traced
 };
 

@@ -122,7 +122,7 @@ void TracePacer::BeginWindow(bool calibration_due) {
   SwitchOn(calibration_due);
 }
 
-// What CUPTI refuses is asked for again at the next turn: it may have been another client's doing.
+// If CUPTI refuses, the next turn tries again: another client may have been the cause.
 void TracePacer::SwitchOn(bool calibration_due) {
   RingProducer& producer = ring_.header()->producer;
   constexpr auto kRefused = static_cast<uint32_t>(AgentReason::kCuptiError);
@@ -182,7 +182,7 @@ void TracePacer::LearnCost() {
   budget_.SetScale(window_cost_.Scale());
 }
 
-// What can only be switched off at the risk of the process is traced on, over the budget.
+// Tracing that could only be switched off at the risk of the process goes on, over the budget.
 bool TracePacer::MayPause() {
   if (!request_.wanted || client_.taken() || trace_.Pausable()) return true;
   ring_.header()->producer.reason.store(static_cast<uint32_t>(AgentReason::kNotPausable),
@@ -207,7 +207,7 @@ void TracePacer::Stop(const char* reason) {
 void TracePacer::Lose() {
   static constexpr char kReason[] = "another CUPTI client took the activity buffers over";
   stacks_.GiveUp();
-  // What was recorded since the last hand-over may end in the other client's hands.
+  // CUPTI may hand records of the time since the last flush to the other client.
   trace_.Lost(kReason, ring_.header()->producer.flushed_until_ns.load(std::memory_order_relaxed));
 }
 

@@ -166,7 +166,7 @@ void TraceSwitch::FollowNewContexts() {
   const uint64_t known_devices = traced_devices_;
   traced_devices_ = devices;
   if ((devices & ~known_devices) == 0) return;
-  // In those that are traced already nothing changes, whatever CUPTI refuses.
+  // Contexts that are traced already stay so, whatever CUPTI refuses.
   const PrimaryContexts contexts(*cuda_);
   for (uint32_t i = 0; i < contexts.count(); ++i) {
     for (const KindOfFlag& entry : kKinds) {
@@ -190,7 +190,7 @@ bool TraceSwitch::Pausable() const {
 }
 
 void TraceSwitch::Lost(const char* reason, uint64_t handed_over_ns) {
-  process_wide_ = false;  // what new contexts begin with is the other's to say
+  process_wide_ = false;  // the other client decides what new contexts begin with
   if (!on_) return;
   on_ = false;
   SendWindow(handed_over_ns > start_ns_ ? handed_over_ns : start_ns_);

@@ -1,5 +1,5 @@
-// Whether tracing costs this program more than the figures of the budget say (proto/tracing_cost.h:
-// of one machine): the time that its operations take in trace windows against the gaps before them.
+// Whether tracing costs this program more than proto/tracing_cost.h says, whose figures are of one
+// machine: compares the time that operations take in trace windows with the gaps before them.
 // Agent's thread only.
 #ifndef UTLZ_INJECT_TRACING_WINDOW_COST_H_
 #define UTLZ_INJECT_TRACING_WINDOW_COST_H_

@@ -172,7 +172,7 @@ export function makeSummary({ kernels = 40, steps = 120, seed = 1, speed = 1 } =
       { name: "backward", count: steps, time_ns: wall * 0.6, launches: 30000 },
     ],
     capture: { counter_source: "calibrated", coverage_share: 1, launches: 55320, launches_dropped: 0,
-      samples: 712345, samples_lost: 12, sample_interval_ns: 5000, agent_cost_share: 0.004,
+      samples: 712345, samples_lost: 12, sample_interval_ns: 5000,
       overhead_budget_share: 0.01, clock_shift_dram_ns: -1000, clock_shift_sm_ns: -1100 },
     steady_state: { scope: "steps", start_ns: 0.02 * wall, end_ns: wall, time_ns: 0.98 * wall, pauses: 0,
       pause_time_ns: 0 },

@@ -300,7 +300,7 @@ test("what tracing took of the time shown is said", async () => {
 test("numbers of the capture stand on one line", async () => {
   const summary = makeSummary();
   Object.assign(summary.capture, { samples_untraced: 104260, steady_state_slowdown_share: 0.017,
-    kernel_time_without_counters_share: 0.114, sampling_cost_share: 0.0004 });
+    kernel_time_without_counters_share: 0.114 });
   await withPage(summary, {}, async (page) => {
     const lines = await page.locator("#capture .facts").first().locator("dd").evaluateAll((all) =>
       all.map((one) => {

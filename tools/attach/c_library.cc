@@ -7,7 +7,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "tools/attach/target/proc_file.h"
 #include "tools/attach/unwind/arch.h"
 
 namespace utlz::attach {

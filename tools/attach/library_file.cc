@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -83,11 +82,10 @@ absl::StatusOr<LibraryFile> LibraryFile::Open(const std::string& path) {
   }
   const auto offset = FindConfig(file.bytes_, *header);
   const auto config = offset ? ValueAt<AttachConfig>(file.bytes_, *offset) : std::nullopt;
-  if (!config ||
-      std::memcmp(config->magic, kEmptyAttachConfig.magic, sizeof(config->magic)) != 0 ||
+  if (!config || std::memcmp(config->magic, kEmptyAttachConfig.magic, sizeof(config->magic)) != 0 ||
       config->version != kAttachVersion || config->size_bytes != sizeof(AttachConfig)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        path, " does not take this version's attach configuration; reinstall utlz"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, " does not take this version's attach configuration; reinstall utlz"));
   }
   file.config_offset_ = *offset;
   return file;

@@ -2,9 +2,6 @@
 
 #include <dlfcn.h>
 
-#include <cstring>
-#include <optional>
-
 #include "absl/strings/str_cat.h"
 #include "tools/attach/seccomp_filter.h"
 #include "tools/attach/stack_scan.h"
@@ -30,9 +27,7 @@ absl::Status CheckTime(Deadline deadline) {
 
 // A name under which the program will hardly look for a library itself: the loader remembers it,
 // and would answer with ours.
-std::string LibraryPath(int descriptor) {
-  return absl::StrCat("/proc/self/fd/../fd/", descriptor);
-}
+std::string LibraryPath(int descriptor) { return absl::StrCat("/proc/self/fd/../fd/", descriptor); }
 
 class Attempt {
  public:
@@ -155,8 +150,8 @@ class Attempt {
     const auto saved_errno = memory_.ReadValue<int32_t>(*errno_address);
     absl::Status status = Load(staging);
     if (saved_errno) {
-      memory_.Write(*errno_address, {reinterpret_cast<const uint8_t*>(&*saved_errno),
-                                     sizeof(*saved_errno)});
+      memory_.Write(*errno_address,
+                    {reinterpret_cast<const uint8_t*>(&*saved_errno), sizeof(*saved_errno)});
     }
     return status;
   }
@@ -175,8 +170,8 @@ class Attempt {
                      PrintableText(memory_.ReadText(*reason, kMaxErrorBytes), kMaxErrorBytes)));
   }
 
-  absl::Status Finish(TracedThread& thread, const ThreadSnapshot& snapshot,
-                      TargetStaging& staging, bool loaded) {
+  absl::Status Finish(TracedThread& thread, const ThreadSnapshot& snapshot, TargetStaging& staging,
+                      bool loaded) {
     // Also where something could not be removed, the thread has to get its own state back.
     absl::Status removed = staging.Remove(loaded);
     ThreadSnapshot restored = snapshot;

@@ -30,8 +30,8 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kSearchInterval{5};
 constexpr milliseconds kReportInterval{1000};
-// A thread that is stopped and let go feels it: do not try for ever. One a while, and so many in
-// the usual time to search.
+// Each attempt stops a thread of the target for a moment, so their number is bounded: one for each
+// `kTimePerAttempt` of the time to search, but at least `kFewestAttempts`.
 constexpr int kFewestAttempts = 50;
 constexpr milliseconds kTimePerAttempt{60};
 

@@ -5,7 +5,6 @@
 
 #include <cstdlib>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "tools/attach/target/memory_map.h"
 #include "tools/attach/target/proc_file.h"
@@ -44,35 +43,39 @@ absl::Status CheckPermission(const ProcessFacts& facts, const Permissions& permi
   }
   if (permissions.may_trace_any) {
     return absl::PermissionDeniedError(
-        absl::StrCat(Who(facts), " may not be traced although this tool holds CAP_SYS_PTRACE: a "
+        absl::StrCat(Who(facts),
+                     " may not be traced although this tool holds CAP_SYS_PTRACE: a "
                      "security module forbids it, or it belongs to an outer user namespace; attach "
                      "from the host, or start the program with `utlz run --preload`"));
   }
   if (facts.user_id != permissions.user_id) {
-    return absl::PermissionDeniedError(absl::StrCat(
-        Who(facts), " belongs to user ", facts.user_id, "; attach as that user or as root"));
+    return absl::PermissionDeniedError(absl::StrCat(Who(facts), " belongs to user ", facts.user_id,
+                                                    "; attach as that user or as root"));
   }
   if (permissions.yama_scope > 0) {
-    return absl::PermissionDeniedError(absl::StrCat(
-        "this machine lets only root trace processes (kernel.yama.ptrace_scope is ",
-        permissions.yama_scope, "); attach with sudo, or start the program with `utlz run "
-        "--preload`"));
+    return absl::PermissionDeniedError(
+        absl::StrCat("this machine lets only root trace processes (kernel.yama.ptrace_scope is ",
+                     permissions.yama_scope,
+                     "); attach with sudo, or start the program with `utlz run "
+                     "--preload`"));
   }
   return absl::PermissionDeniedError(
-      absl::StrCat(Who(facts), " may not be traced by its own user: it has more capabilities, "
+      absl::StrCat(Who(facts),
+                   " may not be traced by its own user: it has more capabilities, "
                    "changed its user, or is not dumpable; attach as root"));
 }
 
 absl::Status CheckEnvironment(const ProcessFacts& facts) {
   if (facts.seccomp == SeccompMode::kStrict) {
     return absl::FailedPreconditionError(
-        absl::StrCat(Who(facts), " runs under strict seccomp, which kills it at its first system "
+        absl::StrCat(Who(facts),
+                     " runs under strict seccomp, which kills it at its first system "
                      "call of another kind; it cannot be profiled"));
   }
   if (facts.shares_parents_memory) {
-    return absl::UnavailableError(absl::StrCat(
-        Who(facts), " is between vfork and exec and still uses the memory of process ",
-        facts.parent_pid, "; attach to that one, or again in a moment"));
+    return absl::UnavailableError(
+        absl::StrCat(Who(facts), " is between vfork and exec and still uses the memory of process ",
+                     facts.parent_pid, "; attach to that one, or again in a moment"));
   }
   if (facts.has_agent) {
     return absl::AlreadyExistsError(
@@ -80,7 +83,8 @@ absl::Status CheckEnvironment(const ProcessFacts& facts) {
   }
   if (!facts.has_proc) {
     return absl::FailedPreconditionError(
-        absl::StrCat(Who(facts), " sees no /proc with itself in it (a chroot?), through which its "
+        absl::StrCat(Who(facts),
+                     " sees no /proc with itself in it (a chroot?), through which its "
                      "loader would open the library; mount proc there, or start it with `utlz "
                      "run`"));
   }

@@ -20,9 +20,9 @@ struct AttachOptions {
   uint64_t stop_limit_ms = 20;
 };
 
-// Attaches, records until the duration is over, a signal comes or the last process ends, puts the
-// agents to stop, writes the profile. Returns 0, or 1 if some process could not be attached to or
-// no profile was written. Everything of ours goes to standard error.
+// Attaches, records until the duration is over, a signal comes or the last process ends, then
+// deactivates the agents and writes the profile. Returns 0, or 1 if some process could not be
+// attached to or no profile was written. Prints to standard error only.
 int AttachToProcesses(const AttachOptions& options);
 
 }  // namespace utlz

@@ -50,7 +50,8 @@ AgentPresence SettledPresence(pid_t pid) {
   return presence;
 }
 
-// An agent that comes with the process's first use of CUDA must not find another one there.
+// Refuses a process whose variables will load an agent at its first use of CUDA: that agent must
+// not find another one there.
 absl::Status CheckNoneIsComing(pid_t pid, const std::string& name) {
   if (StartedWith(pid, kCollectorVariable)) {
     return absl::FailedPreconditionError(
@@ -154,7 +155,7 @@ absl::Status AttachedProcess::Refusal(const ControlAnswer& answer) const {
         absl::StrCat(who, " is being profiled by another utlz attach; wait for its end"));
   }
   const auto reason = static_cast<AgentReason>(answer.reason);
-  // A copy of its own finds the process's in use by whoever uses that one.
+  // With --cupti, the CUPTI in use may be the program's own; the agent's copy may be free.
   const bool taken_from_named = reason == AgentReason::kCuptiTaken &&
                                 answer.named_cupti == static_cast<uint32_t>(NamedCupti::kUsed);
   return absl::FailedPreconditionError(absl::StrCat(

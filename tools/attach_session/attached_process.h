@@ -45,12 +45,13 @@ class AttachedProcess {
   // How the agent came in, for people: "agent activated", "agent loaded, one thread stopped for …".
   const std::string& way() const { return way_; }
 
-  // Why an attachment hears no NVTX ranges of it, and what would help; empty where it may hear
-  // them.
+  // Why an attachment gets no NVTX ranges of the process, and what would help; empty where it may
+  // get them.
   std::string WhyNoRanges() const;
 
-  // After the session has finished: whether the agent has said that it sleeps, and hung up, which
-  // it does once nothing of the attachment is left in the process. False also where that has ended.
+  // After the session has finished: whether the agent has answered that it is inactive, and closed
+  // its connection, which it does once nothing of the attachment is left in the process. False also
+  // if the process has ended.
   bool BecomesInactive(std::chrono::milliseconds patience);
 
  private:

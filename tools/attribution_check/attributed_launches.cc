@@ -1,6 +1,5 @@
 #include "tools/attribution_check/attributed_launches.h"
 
-#include <algorithm>
 #include <array>
 #include <limits>
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "collector/clocks.h"
+#include "collector/gpu_uuid.h"
 #include "collector/sampler/driver/cuda_devices.h"
 #include "proto/profile.pb.h"
 #include "tools/calibrate/bandwidth.h"

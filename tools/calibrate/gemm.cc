@@ -1,7 +1,6 @@
 #include "tools/calibrate/gemm.h"
 
 #include <array>
-#include <functional>
 #include <memory>
 #include <vector>
 

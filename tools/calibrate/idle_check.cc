@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "collector/sampler/driver/cuda_devices.h"
+#include "collector/gpu_uuid.h"
 
 namespace utlz {
 namespace {

@@ -1,7 +1,10 @@
 #include "tools/calibrate/steady_rate.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
+
+#include "collector/median.h"
 
 namespace utlz {
 namespace {
@@ -38,9 +41,7 @@ absl::StatusOr<double> SteadyMs(const Gpu& gpu, const std::function<absl::Status
     pieces = std::clamp(static_cast<int>(pieces * options.batch_ms / *batch_ms), 1, kLargestBatch);
   }
   if (piece_ms.empty()) return absl::DeadlineExceededError("no time was left");
-  std::nth_element(piece_ms.begin(), piece_ms.begin() + static_cast<ptrdiff_t>(piece_ms.size() / 2),
-                   piece_ms.end());
-  return piece_ms[piece_ms.size() / 2];
+  return UpperMedian(std::move(piece_ms));
 }
 
 }  // namespace utlz

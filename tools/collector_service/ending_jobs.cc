@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "tools/exporter/quiet_thread.h"
+#include "collector/quiet_thread.h"
 
 namespace utlz {
 

@@ -18,9 +18,8 @@ uint64_t RealtimeNsOf(JobTable::Clock::time_point moment) {
   return static_cast<uint64_t>(std::max<int64_t>(0, now_ns - since));
 }
 
-// It has a process, or an attachment for it is under way, which may take longer than a job lingers.
-bool IsGoingOn(const std::shared_ptr<Session>& session) {
-  return session->Progress().live_agents > 0 || session.use_count() > 1;
+bool IsGoingOn(const JobSession& job_session) {
+  return job_session.session->Progress().live_agents > 0 || job_session.attachments_under_way > 0;
 }
 
 void FinishJob(Session* session, const std::string& name, const std::string& path, uint64_t end_ns,
@@ -37,22 +36,23 @@ void FinishJob(Session* session, const std::string& name, const std::string& pat
 }  // namespace
 
 bool JobTable::Admit(const JobIdentity& job, AgentHandshake handshake, Clock::time_point now) {
-  const std::shared_ptr<Session> session = SessionOf(job, now);
-  if (session == nullptr) {
+  const std::shared_ptr<JobSession> job_session = SessionOf(job, now);
+  if (job_session == nullptr) {
     AgentWelcome refusal = {};
     refusal.magic = kHandshakeMagic;
     refusal.abi_version = kAgentAbiVersion;
     SendWelcome(handshake, refusal);
     return false;
   }
-  session->AddHandshake(std::move(handshake));
+  job_session->session->AddHandshake(std::move(handshake));
   return true;
 }
 
-std::shared_ptr<Session> JobTable::SessionOf(const JobIdentity& identity, Clock::time_point now) {
+std::shared_ptr<JobSession> JobTable::SessionOf(const JobIdentity& identity,
+                                                Clock::time_point now) {
   if (const auto found = jobs_.find(identity.key); found != jobs_.end()) {
     found->second.last_agent = now;
-    return found->second.session;
+    return found->second.job_session;
   }
   if (!MakeRoom()) {
     say_(absl::StrCat(EscapeForTerminal(identity.name), ": not recorded, since ", limits_.most_jobs,
@@ -71,17 +71,18 @@ std::shared_ptr<Session> JobTable::SessionOf(const JobIdentity& identity, Clock:
   job.name = EscapeForTerminal(identity.name);
   job.profile_path = recording.session.profile_path;
   job.ended = std::move(recording.ended);
-  job.session = *std::move(session);
+  job.job_session = std::make_shared<JobSession>();
+  job.job_session->session = *std::move(session);
   job.begun = job.last_agent = now;
   say_(absl::StrCat(job.name, ": recording into ", job.profile_path));
-  return job.session;
+  return job.job_session;
 }
 
 bool JobTable::MakeRoom() {
   if (ending_.Count() >= limits_.most_jobs) return false;
   if (jobs_.size() < limits_.most_jobs) return true;
   for (auto entry = jobs_.begin(); entry != jobs_.end(); ++entry) {
-    if (!IsGoingOn(entry->second.session)) {
+    if (!IsGoingOn(*entry->second.job_session)) {
       End(entry);
       return true;
     }
@@ -92,7 +93,7 @@ bool JobTable::MakeRoom() {
 void JobTable::Look(Clock::time_point now) {
   for (auto entry = jobs_.begin(); entry != jobs_.end();) {
     Job& job = entry->second;
-    if (IsGoingOn(job.session)) job.last_agent = now;
+    if (IsGoingOn(*job.job_session)) job.last_agent = now;
     const bool over = now >= job.last_agent + limits_.linger || now >= job.begun + limits_.longest;
     entry = over ? End(entry) : std::next(entry);
   }
@@ -102,8 +103,9 @@ void JobTable::Look(Clock::time_point now) {
 JobTable::Jobs::iterator JobTable::End(Jobs::iterator entry) {
   auto job = std::make_shared<Job>(std::move(entry->second));
   ending_.Add([job, say = say_] {
-    FinishJob(job->session.get(), job->name, job->profile_path, RealtimeNsOf(job->last_agent), say);
-    job->session.reset();
+    FinishJob(job->job_session->session.get(), job->name, job->profile_path,
+              RealtimeNsOf(job->last_agent), say);
+    job->job_session.reset();
     if (job->ended) job->ended();
   });
   return jobs_.erase(entry);

@@ -20,12 +20,13 @@
 #include "collector/session/session.h"
 #include "tools/collector_service/ending_jobs.h"
 #include "tools/collector_service/job_identity.h"
+#include "tools/collector_service/job_session.h"
 
 namespace utlz {
 
 struct JobLimits {
   size_t most_jobs = 64;
-  std::chrono::milliseconds linger{10'000};  // without an agent, until a job is over
+  std::chrono::milliseconds linger{10'000};             // without an agent, until a job is over
   std::chrono::milliseconds longest{24 * 3600 * 1000};  // then its profile ends, and another begins
 };
 
@@ -50,7 +51,7 @@ class JobTable {
   bool Admit(const JobIdentity& job, AgentHandshake handshake, Clock::time_point now);
 
   // The session of this job, which begins where there is none yet; null where it cannot.
-  std::shared_ptr<Session> SessionOf(const JobIdentity& job, Clock::time_point now);
+  std::shared_ptr<JobSession> SessionOf(const JobIdentity& job, Clock::time_point now);
 
   // Ends the jobs whose time has come.
   void Look(Clock::time_point now);
@@ -65,7 +66,7 @@ class JobTable {
     std::string name;
     std::string profile_path;
     std::function<void()> ended;
-    std::shared_ptr<Session> session;  // shared with who attaches to processes for it
+    std::shared_ptr<JobSession> job_session;
     Clock::time_point begun;
     Clock::time_point last_agent;  // when one came, or was there
   };

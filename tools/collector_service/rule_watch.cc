@@ -7,12 +7,12 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "collector/quiet_thread.h"
 #include "tools/attach/agent_link.h"
 #include "tools/attach/target/process_facts.h"
 #include "tools/attach_session/offered_cupti.h"
 #include "tools/attach_session/process_environment.h"
 #include "tools/collector_service/job_identity.h"
-#include "tools/exporter/quiet_thread.h"
 #include "tools/run/agent_library.h"
 
 namespace utlz {
@@ -98,7 +98,8 @@ std::optional<uid_t> RuleWatch::UserOfNamed(pid_t pid) const {
 void RuleWatch::Forget(Clock::time_point now) {
   // Without its session nobody reads the ring: its agent is inactive as the connection closes.
   attached_.remove_if([](const Attached& one) {
-    return one.session.expired() || ReadStartTime("/proc", one.process.first) != one.process.second;
+    return one.job_session.expired() ||
+           ReadStartTime("/proc", one.process.first) != one.process.second;
   });
   std::erase_if(left_alone_, [now](const auto& entry) { return now >= entry.second; });
 }
@@ -125,11 +126,12 @@ void RuleWatch::Look(Clock::time_point now, const FindSession& find_session) {
       if (attached_.size() + wanted_.size() >= kMostAttached || is_known(process)) continue;
     }
     if (!UsesCuda(pid) || IsRecordedOtherwise(pid)) continue;
-    std::shared_ptr<Session> session = find_session(pid, *user);
-    if (session == nullptr) continue;
+    std::shared_ptr<JobSession> job_session = find_session(pid, *user);
+    if (job_session == nullptr) continue;
+    ++job_session->attachments_under_way;
     const std::lock_guard lock(mutex_);
     left_alone_[process] = now + kRetry;  // until it has been attached to
-    wanted_.push_back({process, std::move(session)});
+    wanted_.push_back({process, std::move(job_session)});
     changed_.notify_all();
   }
 }
@@ -142,22 +144,25 @@ void RuleWatch::Run() {
     Wanted wanted = std::move(wanted_.front());
     wanted_.pop_front();
     lock.unlock();
-    AttachTo(std::move(wanted));
+    AttachTo(wanted);
+    --wanted.job_session->attachments_under_way;
+    wanted.job_session.reset();  // before the lock: it may be the last that holds the session
     lock.lock();
   }
 }
 
-void RuleWatch::AttachTo(Wanted wanted) {
+void RuleWatch::AttachTo(const Wanted& wanted) {
   const pid_t pid = wanted.process.first;
   // Its number may be another process's by now.
   if (ReadStartTime("/proc", pid) != wanted.process.second || !UserOfNamed(pid)) return;
-  absl::StatusOr<AttachedProcess> process = AttachedProcess::Attach(pid, means_, *wanted.session);
+  absl::StatusOr<AttachedProcess> process =
+      AttachedProcess::Attach(pid, means_, *wanted.job_session->session);
   if (!process.ok()) return say_(std::string(process.status().message()));
   say_(absl::StrCat("process ", pid, " (", process->name(), "): ", process->state(), ", ",
                     process->way(), ", by a rule"));
   const std::lock_guard lock(mutex_);
   left_alone_.erase(wanted.process);
-  attached_.push_back({wanted.process, *std::move(process), wanted.session});
+  attached_.push_back({wanted.process, *std::move(process), wanted.job_session});
 }
 
 }  // namespace utlz

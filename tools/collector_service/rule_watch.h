@@ -25,10 +25,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "collector/session/session.h"
 #include "tools/attach/library_file.h"
 #include "tools/attach_session/attached_process.h"
 #include "tools/collector_service/attach_rules.h"
+#include "tools/collector_service/job_session.h"
 
 namespace utlz {
 
@@ -37,7 +37,7 @@ class RuleWatch {
   using Clock = std::chrono::steady_clock;
   using Say = std::function<void(const std::string& sentence)>;
   // The session of the job that a process belongs to; null where there can be none.
-  using FindSession = std::function<std::shared_ptr<Session>(pid_t pid, uid_t user)>;
+  using FindSession = std::function<std::shared_ptr<JobSession>(pid_t pid, uid_t user)>;
 
   static constexpr std::chrono::seconds kPause{5};
   static constexpr std::chrono::minutes kRetry{10};
@@ -57,12 +57,12 @@ class RuleWatch {
   using Identity = std::pair<pid_t, uint64_t>;
   struct Wanted {
     Identity process;
-    std::shared_ptr<Session> session;
+    std::shared_ptr<JobSession> job_session;
   };
   struct Attached {
     Identity process;
     AttachedProcess agent;
-    std::weak_ptr<Session> session;
+    std::weak_ptr<JobSession> job_session;
   };
 
   RuleWatch(std::vector<AttachRule> rules, attach::LibraryFile library, UniqueFd named_cupti,
@@ -72,7 +72,7 @@ class RuleWatch {
   std::optional<uid_t> UserOfNamed(pid_t pid) const;
   void Forget(Clock::time_point now);
   void Run();
-  void AttachTo(Wanted wanted);
+  void AttachTo(const Wanted& wanted);
 
   const std::vector<AttachRule> rules_;
   const attach::LibraryFile library_;
@@ -82,7 +82,7 @@ class RuleWatch {
   std::atomic<bool> closing_{false};
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Wanted> wanted_;                        // guarded by mutex_, as is all below
+  std::deque<Wanted> wanted_;  // guarded by mutex_, as is all below
   std::list<Attached> attached_;
   std::map<Identity, Clock::time_point> left_alone_;  // until then
   std::thread thread_;

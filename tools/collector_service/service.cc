@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
 #include <memory>
 #include <utility>
 
@@ -47,9 +46,8 @@ void BlockEndingSignals() {
 
 class CollectorService {
  public:
-  CollectorService(const CollectorServiceOptions& options, std::string folder,
-                   ServiceSocket socket, std::unique_ptr<Exporter> exporter,
-                   std::unique_ptr<HistoryLog> history)
+  CollectorService(const CollectorServiceOptions& options, std::string folder, ServiceSocket socket,
+                   std::unique_ptr<Exporter> exporter, std::unique_ptr<HistoryLog> history)
       : options_(options),
         folder_(std::move(folder)),
         socket_(std::make_unique<ServiceSocket>(std::move(socket))),
@@ -95,7 +93,7 @@ class CollectorService {
     jobs_.Admit(job, std::move(handshake), now);
   }
 
-  std::shared_ptr<Session> SessionFor(pid_t pid, uid_t user, Clock::time_point now) {
+  std::shared_ptr<JobSession> SessionFor(pid_t pid, uid_t user, Clock::time_point now) {
     JobIdentity job = IdentifyJob("/proc", pid, user);
     job.key.insert(0, "attached/");
     job.attached = true;
@@ -116,7 +114,7 @@ class CollectorService {
     if (exporter_ == nullptr && history_ == nullptr) return recording;
     if (exporter_ != nullptr) {
       session.report_alarm = [to = exporter_.get(),
-                            name = EscapeForTerminal(job.name)](const Alarm& alarm) {
+                              name = EscapeForTerminal(job.name)](const Alarm& alarm) {
         to->Report(absl::StrCat(name, ": ", AlarmSentence(alarm)));
       };
     }

@@ -75,9 +75,9 @@ Spread SpreadOf(const Side& before, const Side& after, double run_to_run_share) 
   return spread;
 }
 
-// By the difference or, where that has an error, by the ratio, whichever tells more: a time known
-// to a quarter is not so long by chance that a fifth of it were the same, as the difference alone
-// would have it; of a number that is nearly nothing on one side the ratio is not known.
+// How probable it is that chance alone made the change: the lower of what the difference and the
+// ratio of the means say. The ratio helps where the error grows with the value (a time known to
+// 25%); the difference helps where one side is nearly 0, so that no ratio is known.
 double ProbabilityOf(const Side& before, const Side& after, const Spread& spread) {
   const double delta = after.mean - before.mean;
   if (delta == 0) return 1;

@@ -1,6 +1,5 @@
 #include "tools/compare/gate.h"
 
-#include <algorithm>
 #include <cmath>
 #include <set>
 #include <utility>
@@ -67,7 +66,8 @@ struct ClockFinding {
   std::string note;
 };
 
-// What differs from run to run is what is asked for: nothing is assumed of it.
+// Runs may differ in their clocks by nothing but the measured errors: the check looks for exactly
+// such a difference, so none is assumed to be usual between runs.
 ClockFinding CompareClocks(const Runs& baseline, const Runs& candidate,
                            const GateOptions& options) {
   DiffOptions diff = options.diff;

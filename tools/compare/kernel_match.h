@@ -30,7 +30,7 @@ struct KernelGroup {
   double MeanTime() const;
 };
 
-// Function and shape of a variant, whatever kinds its launches were told apart into.
+// Function and shape of a variant: all kinds of its launches together.
 struct KernelShape {
   std::string function;
   std::string shape;
@@ -43,9 +43,9 @@ KernelShape ShapeOf(const KernelSummary& kernel);
 std::vector<KernelGroup> GroupKernels(const std::vector<Summary>& runs,
                                       const std::vector<double>& divisor);
 
-// Launches of one shape that do different work are told apart by how long they take, and one more
-// kind is found in one run than in another. Where the sides disagree on a kernel's kinds, they are
-// joined.
+// A run divides launches of one shape that do different work into kinds, by how long they take, and
+// one run may find more kinds than another. If the sides disagree on a kernel's kinds, this joins
+// them.
 void JoinUnequalKinds(std::vector<KernelGroup>* before, std::vector<KernelGroup>* after);
 
 struct KernelMatch {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "collector/waterfall_slices.h"
 #include "tools/compare/change_text.h"
-#include "tools/compare/slice_names.h"
 
 namespace utlz {
 namespace {
@@ -95,12 +95,12 @@ void FillGaps(WaterfallSummary* waterfall) {
   double added_ns = 0;
   for (const WaterfallSlice& slice : waterfall->slices()) {
     if (slice.name().starts_with(kIdleSlices)) idle_ns += slice.time_ns();
-    if (slice.name() == kSlowdownSlice) added_ns += slice.time_ns();
+    if (slice.name() == kSliceSlowdown) added_ns += slice.time_ns();
   }
   if (idle_ns <= 0) return;
   const double longer = 1 + added_ns / idle_ns;
   for (WaterfallSlice& slice : *waterfall->mutable_slices()) {
-    if (slice.name() == kSlowdownSlice) slice.set_time_ns(0);
+    if (slice.name() == kSliceSlowdown) slice.set_time_ns(0);
     if (!slice.name().starts_with(kIdleSlices)) continue;
     slice.set_time_ns(slice.time_ns() * longer);
     if (slice.has_time_per_step_ns()) slice.set_time_per_step_ns(slice.time_per_step_ns() * longer);

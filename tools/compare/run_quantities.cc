@@ -57,7 +57,7 @@ Result WithRelativeError(Result estimate, double relative) {
   return estimate;
 }
 
-// What is per time is known no better than the time is.
+// The error of a quantity per time includes the error of the time.
 Result WithErrorOfTime(const Summary& run, const Result& estimate) {
   return WithRelativeError(estimate, TimeError(run));
 }
@@ -84,7 +84,8 @@ Result TokensPerSecond(const Summary& run, const PerWhat&) {
   return WithErrorOfTime(run, Estimate{run.efficiency().tokens_per_second(), 0});
 }
 
-// By counters where there are some: of few samples it is not that of the kernels.
+// The clock that counters measured. Absent where they covered few kernels: those few need not have
+// run at the clock of the others.
 Result Clock(const Summary& run, const PerWhat&) {
   if (IsMostlyUncounted(run)) return std::nullopt;
   Result mean = DeviceMean(run, &DeviceSummary::has_sm_clock_hz, &DeviceSummary::sm_clock_hz);
@@ -99,7 +100,7 @@ Result Share(const Summary& run, const PerWhat&) {
   return WithErrorOfTime(run, DeviceMean(run, has, get));
 }
 
-// The same of what only counters tell.
+// As `Share`, for a quantity that only counters measure.
 template <bool (DeviceSummary::*has)() const, double (DeviceSummary::*get)() const>
 Result CountedShare(const Summary& run, const PerWhat& per) {
   if (IsMostlyUncounted(run)) return std::nullopt;
@@ -149,7 +150,7 @@ Result Power(const Summary& run, const PerWhat&) {
   return WithRelativeError(WithErrorOfTime(run, mean), PowerError(run));
 }
 
-// Of the steps alone where it is known, since start-up belongs to no step.
+// The energy of the steps alone where it is known, since start-up belongs to no step.
 Result Energy(const Summary& run, const PerWhat& per) {
   if (per.step && run.efficiency().has_joules_per_step()) {
     const Estimate energy = {run.efficiency().joules_per_step(), 0};
@@ -168,7 +169,7 @@ std::vector<double> ListedSteps(const StepsSummary& steps) {
   return {steps.time_ns().begin() + static_cast<ptrdiff_t>(warmup), steps.time_ns().end()};
 }
 
-// The steps say it better where there are steps.
+// Absent where the run has steps: the time of a step compares better than that of the run.
 Result WallWithoutSteps(const Summary& run, const PerWhat& per) {
   if (StepTime(run)) return std::nullopt;
   return WallTime(run, per.divisor);

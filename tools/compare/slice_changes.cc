@@ -65,9 +65,9 @@ std::optional<std::string_view> SliceOf(Bound bound) {
   }
 }
 
-// What bounds a kernel hangs on a threshold. One that has the same shape in all runs and not the
-// same bound on GPUs of one name lies so near one that counters decide by chance. Under the roof of
-// another GPU another bound is no chance.
+// Thresholds decide what bounds a kernel. A kernel whose shape is the same in all runs, but whose
+// bound differs between GPUs of the same model, lies so near a threshold that noise of counters
+// decides. GPUs of different models have different roofs: there, another bound is a real change.
 using Bounds = std::map<std::pair<std::string, KernelShape>, std::set<std::string_view>>;
 
 std::string NameOfDevice(const Summary& run, const KernelSummary& kernel) {

@@ -1,27 +1,20 @@
-// The waterfall's slices that a comparison treats each in its own way, as
-// collector/summary/waterfall.h names them.
+// The waterfall's slices that a comparison treats each in its own way.
 #ifndef UTLZ_TOOLS_COMPARE_SLICE_NAMES_H_
 #define UTLZ_TOOLS_COMPARE_SLICE_NAMES_H_
 
+#include "collector/waterfall_slices.h"
+
 namespace utlz {
 
-// The waterfall's slices that belong to no step.
-inline constexpr char kSlowdownSlice[] = "waiting for tracing itself";
-inline constexpr const char* kSlicesOutsideSteps[] = {"before the first and after the last work",
-                                                      "start-up: before the first steady step",
-                                                      "after the last step",
-                                                      "pauses between steps",
-                                                      "not traced",
-                                                      kSlowdownSlice};
-
+// Those that belong to no step.
+inline constexpr const char* kSlicesOutsideSteps[] = {
+    kSliceOutside, kSliceStartUp, kSliceEnd, kSlicePauses, kSliceUntraced, kSliceSlowdown};
 // Those of what bounds a kernel.
-inline constexpr const char* kSlicesOfBounds[] = {
-    "memory-bound kernels", "latency-bound kernels, low occupancy",
-    "compute-bound kernels below their roof", "kernels bound by neither",
-    "kernels without counters"};
-// What else only counters tell.
-inline constexpr const char* kSlicesOfWork[] = {"tail waves", "arithmetic outside the tensor cores",
-                                                "clock below maximum", "useful: FLOPs at peak"};
+inline constexpr const char* kSlicesOfBounds[] = {kSliceMemory, kSliceLatency, kSliceCompute,
+                                                  kSliceMixed, kSliceUnknown};
+// Others that only counters show.
+inline constexpr const char* kSlicesOfWork[] = {kSliceTail, kSliceOtherCompute, kSliceClock,
+                                                kSliceUseful};
 
 }  // namespace utlz
 

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "collector/quiet_thread.h"
+
 namespace utlz {
 namespace {
 
@@ -62,12 +64,7 @@ EndingWatch::EndingWatch(EndingWatchOptions options)
   signals_ = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
   noted_ = eventfd(came_ ? 1 : 0, EFD_CLOEXEC | EFD_NONBLOCK);
   over_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { Watch(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_ = StartQuietThread("utlz-signals", [this] { Watch(); });
 }
 
 EndingWatch::~EndingWatch() {

@@ -2,13 +2,12 @@
 #include <cmath>
 
 #include "collector/decode/parse.h"
+#include "collector/gpu_uuid.h"
 #include "proto/frame.h"
 #include "tools/export/profile_tracer.h"
 
 namespace utlz {
 namespace {
-
-constexpr size_t kUuidBytes = 16;
 
 struct TotalsColumn {
   const char* name;
@@ -38,7 +37,7 @@ uint32_t ProfileTracer::GpuOf(const std::string& uuid) {
 
 bool ProfileTracer::TakeMetricSet(std::string_view payload) {
   Set set;
-  if (!Parse(payload, &set.message) || set.message.device_uuid().size() != kUuidBytes ||
+  if (!Parse(payload, &set.message) || set.message.device_uuid().size() != kGpuUuidBytes ||
       set.message.metric_size() > kMaxMetrics) {
     return false;
   }
@@ -89,7 +88,7 @@ uint32_t ProfileTracer::TotalsCounter(uint32_t gpu, int column) {
 // A reading holds for the time since the one before; the first of a batch has none before it.
 bool ProfileTracer::TakeTotals(std::string_view payload) {
   DeviceTotalsBatch batch;
-  if (!Parse(payload, &batch) || batch.device_uuid().size() != kUuidBytes) return false;
+  if (!Parse(payload, &batch) || batch.device_uuid().size() != kGpuUuidBytes) return false;
   const int count = batch.time_ns_size();
   const uint32_t gpu = GpuOf(batch.device_uuid());
   for (int column = 0; column < static_cast<int>(std::size(kTotalsColumns)); ++column) {

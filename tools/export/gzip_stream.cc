@@ -1,7 +1,6 @@
 #include "tools/export/gzip_stream.h"
 
 #include <algorithm>
-#include <cstdint>
 
 namespace utlz {
 namespace {

@@ -1,11 +1,11 @@
 #include "tools/export/profile_tracer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 
 #include "collector/decode/copy_decoder.h"
 #include "collector/decode/parse.h"
+#include "collector/gpu_uuid.h"
 #include "collector/kernel_names/kernel_name.h"
 #include "collector/run/device_table.h"
 #include "tools/export/copy_name.h"
@@ -87,7 +87,7 @@ bool ProfileTracer::TakeProcess(uint32_t source, std::string_view payload) {
 bool ProfileTracer::TakeDevice(uint32_t source, std::string_view payload) {
   Device device;
   if (!Parse(payload, &device) || places_.size() >= kMaxPlaces) return false;
-  places_[{source, device.ordinal()}] = {GpuOf(device.uuid()), FormatUuid(device.uuid())};
+  places_[{source, device.ordinal()}] = {GpuOf(device.uuid()), FormatGpuUuid(device.uuid())};
   return true;
 }
 

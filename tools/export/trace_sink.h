@@ -1,7 +1,7 @@
 // What a trace is made of, whatever its format. Times are nanoseconds of CLOCK_REALTIME.
 //
-// Not thread safe. A sink writes as it is told; the caller declares a process or track before it is
-// used. Text may hold any bytes.
+// Not thread safe. The caller declares a process or track before it uses it. Text may hold any
+// bytes.
 #ifndef UTLZ_TOOLS_EXPORT_TRACE_SINK_H_
 #define UTLZ_TOOLS_EXPORT_TRACE_SINK_H_
 

@@ -4,6 +4,7 @@
 
 #include "collector/decode/copy_decoder.h"
 #include "collector/decode/parse.h"
+#include "collector/gpu_uuid.h"
 #include "collector/kernel_names/kernel_class.h"
 #include "collector/kernel_names/kernel_name.h"
 #include "collector/run/device_table.h"
@@ -103,7 +104,7 @@ bool WorkReader::TakeDevice(uint32_t source, std::string_view payload) {
   Device device;
   ProcessState* process = processes_.Get(source);
   if (!Parse(payload, &device) || process->device_by_ordinal.size() >= kMaxGpus) return false;
-  process->device_by_ordinal[device.ordinal()] = GpuOf(FormatUuid(device.uuid()));
+  process->device_by_ordinal[device.ordinal()] = GpuOf(FormatGpuUuid(device.uuid()));
   return true;
 }
 

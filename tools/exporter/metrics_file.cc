@@ -9,8 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "collector/files/output_file.h"
+#include "collector/quiet_thread.h"
 #include "tools/exporter/exposition.h"
-#include "tools/exporter/quiet_thread.h"
 
 namespace utlz {
 namespace {

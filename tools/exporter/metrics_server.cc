@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "collector/quiet_thread.h"
 #include "tools/exporter/connection.h"
 #include "tools/exporter/exposition.h"
-#include "tools/exporter/quiet_thread.h"
 
 namespace utlz {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "collector/clocks.h"
+#include "collector/quiet_thread.h"
 #include "tools/exporter/otlp_request.h"
-#include "tools/exporter/quiet_thread.h"
 #include "tools/http/http_client.h"
 
 namespace utlz {

@@ -1,6 +1,6 @@
-// What is told of a GPU, once. Collectors that run side by side share one sampler, so the profiles
-// of programs on one GPU hold the same samples and metric sets; and each has NVML's totals of it.
-// Not thread-safe; memory grows with the batches of samples.
+// Drops frames of a GPU that several profiles repeat. Collectors that run side by side share one
+// sampler, so profiles of programs on one GPU hold the same samples and metric sets, and each has
+// NVML's totals of the GPU. Not thread-safe; memory grows with the batches of samples.
 #ifndef UTLZ_TOOLS_MERGE_DEVICE_FRAMES_H_
 #define UTLZ_TOOLS_MERGE_DEVICE_FRAMES_H_
 
@@ -21,7 +21,7 @@ class DeviceFrames {
 
  private:
   struct Totals {
-    size_t input = 0;  // that tells them
+    size_t input = 0;  // whose totals are kept
     uint64_t last_ns = 0;
   };
 

@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "tools/attach/target/proc_file.h"
-#include "tools/attach/target/process_facts.h"
 
 namespace utlz {
 namespace {

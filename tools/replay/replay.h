@@ -21,8 +21,8 @@ struct LoadOptions {
 // notice.
 absl::StatusOr<Summary> LoadSummary(const std::string& path, const LoadOptions& options = {});
 
-// Sends every frame of a profile through the model again, as if it came now. What could not be read
-// is counted in the summary.
+// Sends every frame of a profile through the collector's stages again, as if it came now. The
+// summary counts what could not be read.
 absl::StatusOr<Summary> ReplayProfile(const std::string& path, const SummaryOptions& options = {});
 
 // The same, with the run marked as a recording. `note` says of what, for the first lines.

@@ -1,8 +1,5 @@
 #include "tools/report/capture_text.h"
 
-#include <algorithm>
-
-#include "collector/capture_trust.h"
 #include "collector/text/number_text.h"
 #include "collector/text/slowdown_text.h"
 

@@ -68,8 +68,7 @@ constexpr const char* kOfCapture[] = {"counter_source",
                                       "sample_interval_ns",
                                       "kernels_merged",
                                       "kernels_withheld",
-                                      "kernel_time_without_counters_share",
-                                      "cost_share"};
+                                      "kernel_time_without_counters_share"};
 constexpr const char* kOfDevice[] = {"sm_clock_before_hz", "sm_clock_hz", "sm_clock_after_hz"};
 
 std::string CellsOf(const Json& object, const std::vector<std::string>& titles) {
@@ -94,8 +93,9 @@ std::string CaptureCells(const Summary& summary) {
   for (const std::string& warning : CaptureWarnings(summary)) {
     warnings += (warnings.empty() ? "" : " ") + EscapeForTerminal(warning);
   }
-  return CellsOf(MessageToJson(summary.capture()), {std::begin(kOfCapture), std::end(kOfCapture)}) +
-         "," + Quoted(warnings);
+  const Json capture = MessageToJson(summary.capture());
+  return CellsOf(capture, {std::begin(kOfCapture), std::end(kOfCapture)}) +
+         CellsOf(capture.value("slowdown", Json::object()), {"share"}) + "," + Quoted(warnings);
 }
 
 std::vector<std::string> DeviceCells(const Summary& summary) {
@@ -113,7 +113,7 @@ std::string RenderCsv(const Summary& summary) {
   const std::vector<std::string> titles = ColumnTitles(KernelSummary::descriptor(), "short_name");
   std::string text;
   for (const std::string& title : titles) text += (text.empty() ? "" : ",") + title;
-  text += PrefixedTitles("capture_", kOfCapture) + ",capture_warnings" +
+  text += PrefixedTitles("capture_", kOfCapture) + ",capture_slowdown_share,capture_warnings" +
           PrefixedTitles("device_", kOfDevice) + "\r\n";
   const std::string capture = CaptureCells(summary);
   const std::vector<std::string> devices = DeviceCells(summary);

@@ -1,4 +1,4 @@
-// How many steps a run has, in one sentence, for reports of every form.
+// How many steps a run has, in one sentence, for every form of the report.
 #ifndef UTLZ_TOOLS_REPORT_LEVELS_TEXT_H_
 #define UTLZ_TOOLS_REPORT_LEVELS_TEXT_H_
 

@@ -1,6 +1,5 @@
 #include "tools/report/markdown_first_screen.h"
 
-#include <algorithm>
 #include <string>
 
 #include "collector/normal_interval.h"

@@ -1,5 +1,4 @@
 // The three largest losses, one line each: what to do first, and what it could give back.
-#include <algorithm>
 #include <string>
 #include <vector>
 

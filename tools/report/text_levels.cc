@@ -5,7 +5,6 @@
 #include "collector/text/number_text.h"
 #include "collector/text/shown_text.h"
 #include "tools/report/levels_text.h"
-#include "tools/report/table.h"
 #include "tools/report/text_sections.h"
 
 namespace utlz {

@@ -2,7 +2,6 @@
 #include <string>
 
 #include "collector/text/number_text.h"
-#include "tools/report/table.h"
 #include "tools/report/text_sections.h"
 
 namespace utlz {

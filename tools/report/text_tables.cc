@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
-#include <optional>
 
 #include "collector/normal_interval.h"
 #include "collector/text/number_text.h"

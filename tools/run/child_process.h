@@ -17,7 +17,7 @@ namespace utlz {
 using EnvironmentAddition = std::pair<std::string, std::string>;
 
 // The child has our standard streams, process group, limits and, but for the additions,
-// environment. `path` is the program, command[0] what it is told of its name. NotFound or
+// environment. `path` is the program, command[0] the name that it gets as argv[0]. NotFound or
 // PermissionDenied where the kernel refuses to execute it; there is no child then.
 absl::StatusOr<pid_t> StartChild(const std::string& path, const std::vector<std::string>& command,
                                  const std::vector<EnvironmentAddition>& additions,

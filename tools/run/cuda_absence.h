@@ -7,7 +7,7 @@
 
 namespace utlz {
 
-// What can be told about this machine and this command.
+// What is known about this machine and this command.
 struct CudaAbsenceFacts {
   bool driver_found = true;        // libcuda.so.1 can be loaded
   bool gpu_found = true;           // /dev/nvidiactl or WSL's /dev/dxg

@@ -1,5 +1,5 @@
-// What `utlz run` and `utlz attach` have in common: what is recorded, at what cost, and what the
-// person told of the job.
+// Options that `utlz run` and `utlz attach` share: what is recorded, at what cost, and what the
+// user says of the job.
 #ifndef UTLZ_TOOLS_RUN_RECORDING_OPTIONS_H_
 #define UTLZ_TOOLS_RUN_RECORDING_OPTIONS_H_
 

@@ -1,7 +1,6 @@
 #include "tools/top/attained.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "collector/sampler/counters/peak_rates.h"

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <set>

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "collector/decode/parse.h"
-#include "collector/run/device_table.h"
+#include "collector/gpu_uuid.h"
 #include "proto/profile.pb.h"
 #include "tools/attach/target/proc_file.h"
 
@@ -102,7 +102,7 @@ Snapshot ProfileReplay::Read(uint64_t elapsed_ns) {
   for (const auto& [uuid, gpu] : gpus_) {
     snapshot.gpus.push_back(gpu);
     snapshot.gpus.back().index = static_cast<unsigned>(snapshot.gpus.size() - 1);
-    snapshot.gpus.back().uuid = FormatUuid(uuid);
+    snapshot.gpus.back().uuid = FormatGpuUuid(uuid);
   }
   // As seldom as a collector does it.
   if (elapsed_ns >= next_report_ns_) {
@@ -125,7 +125,7 @@ void ProfileReplay::AddProcesses(uint64_t now_ns, Snapshot* snapshot) const {
       const Process& info = state->info;
       const std::set<uint32_t> devices = state->DevicesUsed();
       const bool uses = std::any_of(devices.begin(), devices.end(), [&](uint32_t device) {
-        return FormatUuid(run_state.devices[device].uuid) == gpu.uuid;
+        return FormatGpuUuid(run_state.devices[device].uuid) == gpu.uuid;
       });
       if (!uses) continue;
       const uint64_t pid = info.host_pid() != 0 ? info.host_pid() : info.pid();

@@ -6,7 +6,7 @@
 #include "collector/counters/counter_set.h"
 #include "collector/decode/parse.h"
 #include "collector/decode/sample_decoder.h"
-#include "collector/sampler/driver/cuda_devices.h"
+#include "collector/gpu_uuid.h"
 #include "collector/text/shown_text.h"
 #include "proto/frame.h"
 

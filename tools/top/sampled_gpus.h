@@ -45,8 +45,8 @@ class SampledGpus {
   void Read();
   void Consume(uint16_t type, std::string_view payload);
 
-  // Time of CLOCK_MONOTONIC. Gives a GPU that NVML alone speaks of what is known of samples, or why
-  // nothing is.
+  // For a GPU of which only NVML's values are known: adds what its samples say, or why there are
+  // none. Time of CLOCK_MONOTONIC.
   void Complete(uint64_t now_ns, GpuSnapshot* gpu);
 
  private:

@@ -1,7 +1,5 @@
 #include <cmath>
-#include <cstdio>
 #include <memory>
-#include <string>
 
 #include "tools/attach_session/attach.h"
 #include "tools/run/say.h"

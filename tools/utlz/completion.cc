@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "collector/text/shell_text.h"
 
 namespace utlz {
 namespace {
@@ -81,11 +82,8 @@ _utlz() {
 complete -o default -F _utlz utlz utlz-run utlz-attach
 )bash";
 
-// For a single-quoted word of zsh or bash.
-std::string Quoted(const std::string& text) { return absl::StrReplaceAll(text, {{"'", "'\\''"}}); }
-
 std::string ZshText(const std::string& text) {
-  return Quoted(
+  return InSingleQuotes(
       absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"[", "\\["}, {"]", "\\]"}, {":", "\\:"}}));
 }
 

@@ -4,7 +4,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "tools/compare/diff.h"
 #include "tools/compare/render_difference.h"

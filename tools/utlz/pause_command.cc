@@ -12,7 +12,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "collector/clocks.h"
 #include "collector/files/runtime_folder.h"
 #include "collector/sampler/channel/sampler_command.h"

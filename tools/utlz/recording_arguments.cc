@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "collector/history/history_store.h"
-#include "tools/history_report/since.h"
+#include "tools/history_report/amounts.h"
 #include "tools/run/overhead_budget.h"
 #include "tools/utlz/alert_options.h"
 #include "tools/utlz/option_checks.h"

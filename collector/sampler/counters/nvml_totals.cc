@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "collector/clocks.h"
-#include "collector/sampler/driver/cuda_devices.h"
+#include "collector/gpu_uuid.h"
 
 namespace utlz {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-
 namespace utlz {
 
 absl::StatusOr<ProfilerHost> ProfilerHost::Create(const CuptiTable& table, const std::string& chip,

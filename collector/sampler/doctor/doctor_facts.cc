@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "collector/gpu_uuid.h"
 #include "collector/sampler/counters/metric_selection.h"
 #include "collector/sampler/counters/nvml_totals.h"
 #include "collector/sampler/counters/pm_sampler.h"

@@ -18,6 +18,16 @@ namespace {
 constexpr int kCapabilitySysPtrace = 19;
 constexpr int kCapabilitySysAdmin = 21;
 
+// `none`, or a warning that names the programs which run.
+DoctorFact RunningFact(DoctorFact none, const std::vector<std::string>& running,
+                       const std::string& remedy) {
+  if (running.empty()) return none;
+  return {.name = none.name,
+          .status = FactStatus::kWarning,
+          .detail = absl::StrJoin(running, ", "),
+          .remedy = remedy};
+}
+
 }  // namespace
 
 DoctorFact CounterPermissionFact(const std::string& root) {
@@ -57,32 +67,20 @@ DoctorFact InjectionFact() {
 }
 
 DoctorFact OtherProfilersFact(const std::string& root) {
-  DoctorFact fact{.name = "other profilers", .status = FactStatus::kGood, .detail = "none runs"};
-  const std::vector<std::string> running = RunningPrograms(
-      root, {"nv-hostengine", "dcgm-exporter", "ncu", "nsys", "nsys-launcher", "nsight-sys"});
-  if (!running.empty()) {
-    fact.status = FactStatus::kWarning;
-    fact.detail = absl::StrJoin(running, ", ");
-    fact.remedy =
-        "where the counters are busy: end these while utlz runs, or pause DCGM's with 'dcgmi "
-        "profile --pause'";
-  }
-  return fact;
+  return RunningFact(
+      {.name = "other profilers", .status = FactStatus::kGood, .detail = "none runs"},
+      RunningPrograms(
+          root, {"nv-hostengine", "dcgm-exporter", "ncu", "nsys", "nsys-launcher", "nsight-sys"}),
+      "where the counters are busy: end these while utlz runs, or pause DCGM's with 'dcgmi profile "
+      "--pause'");
 }
 
 DoctorFact MpsFact(const std::string& root) {
-  DoctorFact fact{.name = "MPS", .status = FactStatus::kGood, .detail = "not running"};
   // The kernel cuts a program's name after 15 characters.
-  const std::vector<std::string> running =
-      RunningPrograms(root, {"nvidia-cuda-mps", "nvidia-cuda-mps-control"});
-  if (!running.empty()) {
-    fact.status = FactStatus::kWarning;
-    fact.detail = absl::StrJoin(running, ", ");
-    fact.remedy =
-        "kernels of processes that share a GPU through MPS overlap: run the job without MPS for "
-        "figures by kernel ('echo quit | nvidia-cuda-mps-control')";
-  }
-  return fact;
+  return RunningFact({.name = "MPS", .status = FactStatus::kGood, .detail = "not running"},
+                     RunningPrograms(root, {"nvidia-cuda-mps", "nvidia-cuda-mps-control"}),
+                     "kernels of processes that share a GPU through MPS overlap: run the job "
+                     "without MPS for figures by kernel ('echo quit | nvidia-cuda-mps-control')");
 }
 
 DoctorFact PtraceFact(const std::string& root) {

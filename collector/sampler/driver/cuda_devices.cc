@@ -81,16 +81,4 @@ absl::StatusOr<std::vector<CudaDevice>> ListCudaDevices(const CudaDriver& table)
   return devices;
 }
 
-std::string FormatGpuUuid(const std::string& uuid) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text = "GPU-";
-  for (size_t i = 0; i < uuid.size(); ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    const auto byte = static_cast<unsigned char>(uuid[i]);
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
-}
-
 }  // namespace utlz

@@ -43,9 +43,6 @@ absl::StatusOr<CudaDriver> LoadCudaDriver();
 // cuInit and the list of GPUs. Unavailable with the driver's error where it cannot start.
 absl::StatusOr<std::vector<CudaDevice>> ListCudaDevices(const CudaDriver& table);
 
-// "GPU-00112233-4455-6677-8899-aabbccddeeff", as NVML writes it.
-std::string FormatGpuUuid(const std::string& uuid);
-
 }  // namespace utlz
 
 #endif  // UTLZ_COLLECTOR_SAMPLER_DRIVER_CUDA_DEVICES_H_

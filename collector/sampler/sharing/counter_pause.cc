@@ -10,7 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "collector/files/runtime_folder.h"
-#include "collector/sampler/driver/cuda_devices.h"
+#include "collector/gpu_uuid.h"
 #include "collector/unique_fd.h"
 
 namespace utlz {

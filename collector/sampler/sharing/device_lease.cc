@@ -13,7 +13,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "collector/files/runtime_folder.h"
-#include "collector/sampler/driver/cuda_devices.h"
+#include "collector/gpu_uuid.h"
 #include "collector/sampler/sharing/sampler_socket.h"
 
 namespace utlz {

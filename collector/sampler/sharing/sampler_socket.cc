@@ -15,7 +15,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "collector/sampler/driver/cuda_devices.h"
+#include "collector/gpu_uuid.h"
 #include "collector/sampler/driver/system_files.h"
 
 namespace utlz {

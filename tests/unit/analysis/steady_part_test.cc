@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "collector/summary/waterfall.h"
+#include "collector/waterfall_slices.h"
 #include "tests/support/made_up_loads.h"
 
 namespace utlz {

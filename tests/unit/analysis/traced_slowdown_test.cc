@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "collector/analysis/measured_cost.h"
-#include "collector/summary/waterfall.h"
+#include "collector/waterfall_slices.h"
 #include "proto/ring_abi.h"
 #include "proto/tracing_cost.h"
 #include "tests/support/made_up_loads.h"

@@ -4,7 +4,7 @@
 
 #include <iterator>
 
-#include "collector/summary/waterfall.h"
+#include "collector/waterfall_slices.h"
 #include "tests/unit/compare/run_maker.h"
 #include "tools/compare/diff.h"
 #include "tools/compare/slice_names.h"

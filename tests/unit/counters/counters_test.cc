@@ -7,7 +7,7 @@
 #include "collector/counters/counter_set.h"
 #include "collector/counters/range_calibration.h"
 #include "collector/decode/sample_decoder.h"
-#include "collector/summary/waterfall.h"
+#include "collector/waterfall_slices.h"
 #include "tests/support/counted_run.h"
 
 namespace utlz {
@@ -147,8 +147,8 @@ TEST(RangeCalibrationTest, AGraphIsOneLaunch) {
     run.SendLaunches({Build::LaunchAt(start_ns, 100, 0), Build::LaunchAt(start_ns + 200, 100, 1),
                       Build::LaunchAt(start_ns + 400, 100, 1)},
                      1, 7, correlation++);
-    run.SendLaunches({Build::LaunchAt(start_ns + 600, 100, 3),
-                      Build::LaunchAt(start_ns + 800, 5000, 2)});
+    run.SendLaunches(
+        {Build::LaunchAt(start_ns + 600, 100, 3), Build::LaunchAt(start_ns + 800, 5000, 2)});
   }
   RangeBatch batch;
   batch.add_metric("sm__ops_path_tensor_src_bf16_dst_fp32.sum");
@@ -250,8 +250,8 @@ TEST(CountedRunTest, UntracedTimeSpoilsNoKernel) {
                 0.01 * expected.dram_bytes() / static_cast<double>(expected.launches()));
   }
   EXPECT_GT(summary.devices(0).attributed_bytes_share(), 0.99);
-  EXPECT_NEAR(summary.devices(0).hbm_bandwidth_share(),
-              reference.devices(0).hbm_bandwidth_share(), 0.01);
+  EXPECT_NEAR(summary.devices(0).hbm_bandwidth_share(), reference.devices(0).hbm_bandwidth_share(),
+              0.01);
 }
 
 // Where the first samples find nothing to count and the last come before the work, an idle GPU is

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "collector/diagnosis/finding_facts.h"
-#include "collector/summary/waterfall.h"
+#include "collector/waterfall_slices.h"
 #include "tests/support/made_up_loads.h"
 
 namespace utlz {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/gpu_uuid.h"
 #include "collector/run/run_state.h"
 #include "collector/summarize/summary_builder.h"
 #include "tests/support/counted_run.h"
@@ -163,7 +164,7 @@ std::vector<std::string> OfShortRun(double without_counters_share, double overla
   device.status.emplace().set_samples(9'000);
   Summary summary;
   DeviceSummary* one = summary.add_devices();
-  one->set_uuid(FormatUuid(device.uuid));
+  one->set_uuid(FormatGpuUuid(device.uuid));
   one->set_source(SOURCE_SAMPLED);
   if (overlap_share > 0) one->set_overlap_share(overlap_share);
   for (const bool counted : {false, true}) {

@@ -8,7 +8,7 @@
 
 #include "collector/history/history_trends.h"
 #include "tests/unit/history/made_up_run.h"
-#include "tools/history_report/since.h"
+#include "tools/history_report/amounts.h"
 
 namespace utlz {
 namespace {
@@ -45,8 +45,8 @@ TEST(HistoryTextTest, NamesAreEscaped) {
 }
 
 TEST(HistoryTextTest, JsonIsWhole) {
-  const auto json = nlohmann::json::parse(
-      RenderHistoryJson(ReportOf({Interval("a\"\xff", "one", 0.4)})));
+  const auto json =
+      nlohmann::json::parse(RenderHistoryJson(ReportOf({Interval("a\"\xff", "one", 0.4)})));
   EXPECT_EQ(json["schema"], "utlz.history/1");
   EXPECT_NEAR(json["jobs"][0]["runs"][0]["figures"]["hfu"].get<double>(), 0.4, 1e-6);
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 
+#include "collector/gpu_uuid.h"
 #include "collector/profile/profile_writer.h"
 #include "collector/run/device_table.h"
 #include "proto/profile.pb.h"
@@ -117,7 +118,7 @@ void AppendIdentity(const std::string& host, const RankTrace& trace, const MadeC
   device.set_uuid(std::string(16, static_cast<char>('A' + trace.rank)));
   profile->Append(1, FRAME_DEVICE, device);
   DeviceCeilings ceilings;
-  ceilings.set_uuid(FormatUuid(device.uuid()));
+  ceilings.set_uuid(FormatGpuUuid(device.uuid()));
   ceilings.set_time_ns(kCeilingsTimeNs);
   ceilings.set_copy_bytes_per_second(4e12);
   profile->Append(0, FRAME_DEVICE_CEILINGS, ceilings);

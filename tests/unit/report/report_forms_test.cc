@@ -110,6 +110,7 @@ TEST(CsvReportTest, EveryRowSaysHowGoodTheCaptureWas) {
   capture->set_kernels_withheld(3);
   capture->clear_samples_lost();
   capture->set_kernel_time_without_counters_share(0.5);
+  capture->mutable_slowdown()->set_share(0.125);
   summary.mutable_devices(0)->set_sm_clock_before_hz(345e6);
   std::istringstream lines(RenderCsv(summary));
   std::string line;
@@ -126,6 +127,7 @@ TEST(CsvReportTest, EveryRowSaysHowGoodTheCaptureWas) {
     EXPECT_EQ(cells[column("capture_coverage_share")], "0.25");
     EXPECT_EQ(cells[column("capture_launches_dropped")], "7");
     EXPECT_EQ(cells[column("capture_kernels_withheld")], "3");
+    EXPECT_EQ(cells[column("capture_slowdown_share")], "0.125");
     EXPECT_EQ(cells[column("capture_samples_lost")], "") << "unknown is not zero";
     EXPECT_EQ(cells[column("capture_warnings")].find("50.0 % of the kernel time"), 0u);
     EXPECT_EQ(cells[column("device_sm_clock_before_hz")], "345000000.0");

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "collector/summary/waterfall.h"
+#include "collector/waterfall_slices.h"
 #include "tools/report/markdown.h"
 #include "tools/report/text_sections.h"
 

@@ -486,11 +486,11 @@ TEST(RunIntakeTest, EstimatesWhatTracingCost) {
   status.set_launches_recorded(1000);
   status.set_agent_thread_cpu_ns(1'500'000);
   run.Send(1, FRAME_AGENT_STATUS, status);
-  const double by_launches = run.EndRun(1'000'000'000).capture().cost_share();
+  const double by_launches = run.EndRun(1'000'000'000).processes(0).agent_cost_share();
   EXPECT_NEAR(by_launches, 1000 * 1.15e-6 + 1.5e-3, 1e-6);
   status.set_tracing_cost_ns(8'150'000);
   run.Send(1, FRAME_AGENT_STATUS, status);
-  const double by_account = Summarize(run.intake().Advance()).capture().cost_share();
+  const double by_account = Summarize(run.intake().Advance()).processes(0).agent_cost_share();
   EXPECT_NEAR(by_account, 8.15e-3 + 1.5e-3, 1e-6) << "the agent's own account";
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "collector/clocks.h"
+#include "collector/gpu_uuid.h"
 #include "collector/sampler/driver/cuda_devices.h"
 #include "tests/support/temporary_folder.h"
 

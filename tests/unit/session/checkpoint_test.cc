@@ -47,7 +47,9 @@ class CheckpointTest : public ::testing::Test {
         continue;
       }
       recorder.Record(frame.source, frame.type, frame.payload);
-      if (every != 0 && ++frames % every == 0) recorder.Checkpoint();
+      if (every == 0 || ++frames % every != 0) continue;
+      recorder.BeginCheckpoint();
+      recorder.CatchUpWithAll();
     }
     if (finish) return recorder.Finish(end);
     recorder.Flush();

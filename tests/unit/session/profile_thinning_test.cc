@@ -267,7 +267,8 @@ TEST(ThinnedProfile, TellsTheWholeRun) {
           {.launches = kLaunchesInBatch, .stream = 7, .context = 1, .graph_correlation = 0});
       recorder->Record(1, FRAME_LAUNCHES, EncodeLaunches(launches).SerializeAsString());
     }
-    recorder->Checkpoint();
+    recorder->BeginCheckpoint();
+    recorder->CatchUpWithAll();
     if (!killed) {
       ProcessEnd process_end;
       process_end.set_time_ns(now_ns);

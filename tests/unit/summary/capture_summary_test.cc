@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "collector/analysis/measured_cost.h"
+#include "collector/gpu_uuid.h"
 #include "collector/summary/ladder.h"
 #include "tests/support/made_up_windows.h"
 
@@ -84,7 +85,7 @@ TEST_F(CaptureSummaryTest, ClocksAroundItsWorkAreThoseOfTheDevice) {
   ASSERT_TRUE(state_.devices[1].totals.Add(batch));
   Summary summary;
   for (const char fill : {'A', 'B'}) {
-    summary.add_devices()->set_uuid(FormatUuid(RunBuilder::Uuid(fill)));
+    summary.add_devices()->set_uuid(FormatGpuUuid(RunBuilder::Uuid(fill)));
   }
   SummarizeCapture(state_, analysis_, &summary);
   EXPECT_FALSE(summary.devices(0).has_sm_clock_before_hz());
@@ -124,23 +125,6 @@ TEST_F(CaptureSummaryTest, OfSeveralProcessesOnAGpuItIsEstimatedAllTheSame) {
   RunKernelOf(2, 0);
   EXPECT_TRUE(Summarized().has_measured_cost_share());
   EXPECT_NEAR(Summarized().steady_state_slowdown_share(), 0.05, 1e-9);
-}
-
-TEST_F(CaptureSummaryTest, CostIsOfTheAgentAndOfSampling) {
-  state_.run_start.emplace();
-  state_.run_start->set_time_ns(kRunStartNs);
-  state_.run_end.emplace();
-  state_.run_end->set_time_ns(kRunStartNs + 100 * kMillisecond);
-  Summary summary;
-  summary.add_processes()->set_agent_cost_share(0.003);
-  summary.add_processes()->set_agent_cost_share(0.002);
-  state_.devices[0].status.emplace();
-  state_.devices[0].status->set_sampling_ns(20 * kMillisecond);
-  SummarizeCapture(state_, analysis_, &summary);
-  const CaptureSummary& capture = summary.capture();
-  EXPECT_EQ(capture.agent_cost_share(), 0.003) << "of the costliest";
-  EXPECT_GT(capture.sampling_cost_share(), 0);
-  EXPECT_DOUBLE_EQ(capture.cost_share(), 0.003 + capture.sampling_cost_share());
 }
 
 }  // namespace

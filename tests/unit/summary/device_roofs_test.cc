@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "collector/summary/waterfall.h"
+#include "collector/waterfall_slices.h"
 #include "tests/support/counted_run.h"
 
 namespace utlz {

@@ -6,6 +6,8 @@
 #include <map>
 #include <string>
 
+#include "collector/waterfall_slices.h"
+
 namespace utlz {
 namespace {
 

@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 namespace utlz::attach {
@@ -66,8 +65,7 @@ std::optional<uint32_t> CountByGnuHash(const MemoryReader& memory, uint64_t addr
     uint32_t bucket_count, first_symbol, bloom_words, bloom_shift;
   };
   const auto header = memory.ReadValue<Header>(address);
-  if (!header || header->bucket_count > kMaxHashBuckets ||
-      header->bloom_words > kMaxHashBuckets) {
+  if (!header || header->bucket_count > kMaxHashBuckets || header->bloom_words > kMaxHashBuckets) {
     return std::nullopt;
   }
   std::vector<uint32_t> buckets(header->bucket_count);
@@ -115,12 +113,10 @@ absl::StatusOr<ElfImage> ElfImage::Read(const MemoryReader& memory, uint64_t bas
   if (!ReadArray(memory, base_address + header->e_phoff, segments)) {
     return Malformed(base_address, "no readable program headers");
   }
-  const auto dynamic = std::find_if(segments.begin(), segments.end(), [](const Elf64_Phdr& s) {
-    return s.p_type == PT_DYNAMIC;
-  });
+  const auto dynamic = std::find_if(segments.begin(), segments.end(),
+                                    [](const Elf64_Phdr& s) { return s.p_type == PT_DYNAMIC; });
   if (dynamic == segments.end()) return Malformed(base_address, "no dynamic section");
-  const DynamicTables tables =
-      ReadDynamic(memory, base_address, base_address + dynamic->p_vaddr);
+  const DynamicTables tables = ReadDynamic(memory, base_address, base_address + dynamic->p_vaddr);
   if (tables.symbols == 0 || tables.strings == 0 || tables.string_bytes > kMaxStringBytes) {
     return Malformed(base_address, "no usable symbol table");
   }
@@ -130,9 +126,8 @@ absl::StatusOr<ElfImage> ElfImage::Read(const MemoryReader& memory, uint64_t bas
   ElfImage image;
   image.strings_.resize(tables.string_bytes);
   std::vector<Elf64_Sym> symbols(*symbol_count);
-  if (!memory.Read(tables.strings,
-                   absl::MakeSpan(reinterpret_cast<uint8_t*>(image.strings_.data()),
-                                  image.strings_.size())) ||
+  if (!memory.Read(tables.strings, absl::MakeSpan(reinterpret_cast<uint8_t*>(image.strings_.data()),
+                                                  image.strings_.size())) ||
       !ReadArray(memory, tables.symbols, symbols)) {
     return Malformed(base_address, "an unreadable symbol table");
   }

@@ -2,8 +2,6 @@
 
 #include <sys/uio.h>
 
-#include <algorithm>
-
 namespace utlz::attach {
 namespace {
 

@@ -1,7 +1,5 @@
 #include "tools/attach/unwind/call_chain.h"
 
-#include <optional>
-
 #include "tools/attach/unwind/frame_description.h"
 #include "tools/attach/unwind/frame_program.h"
 
@@ -27,8 +25,7 @@ CallChain FollowCallChain(const MemoryReader& memory, const MemoryMap& map,
       chain.has_signal_frame = true;
       break;
     }
-    const auto caller =
-        UnwindFrame(memory, *description, address - 1, frame, kUnwindStackRegister);
+    const auto caller = UnwindFrame(memory, *description, address - 1, frame, kUnwindStackRegister);
     if (!caller) break;
     const uint64_t return_address = CodeAddress(caller->return_address.value_or(0));
     if (return_address == 0) {

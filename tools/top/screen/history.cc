@@ -1,7 +1,6 @@
 #include "tools/top/screen/history.h"
 
 #include <algorithm>
-#include <string>
 
 namespace utlz::top {
 namespace {

@@ -279,7 +279,6 @@ export interface Capture {
   samples_lost?: number;
   sample_interval_ns?: number;
   sampling_time_ns?: number;
-  agent_cost_share?: number;
   wire_bytes?: number;
   wire_bytes_per_launch?: number;
   frames_refused?: number;
@@ -295,8 +294,6 @@ export interface Capture {
   lost_at_most_ns?: number;
   launches_implausible?: number;
   kernel_time_without_counters_share?: number;
-  sampling_cost_share?: number;
-  cost_share?: number;
   samples_untraced?: number;
   measured_cost_share?: number;
   measured_cost_error_share?: number;

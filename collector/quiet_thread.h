@@ -1,6 +1,6 @@
-// A thread of ours must never take a signal that is meant for the launcher: it has all blocked.
-#ifndef UTLZ_TOOLS_EXPORTER_QUIET_THREAD_H_
-#define UTLZ_TOOLS_EXPORTER_QUIET_THREAD_H_
+// Starts threads that take no signals: these are for the threads that wait for them.
+#ifndef UTLZ_COLLECTOR_QUIET_THREAD_H_
+#define UTLZ_COLLECTOR_QUIET_THREAD_H_
 
 #include <pthread.h>
 #include <signal.h>
@@ -25,4 +25,4 @@ inline std::thread StartQuietThread(const char* name, std::function<void()> work
 
 }  // namespace utlz
 
-#endif  // UTLZ_TOOLS_EXPORTER_QUIET_THREAD_H_
+#endif  // UTLZ_COLLECTOR_QUIET_THREAD_H_

@@ -1,6 +1,6 @@
 // Leaves file paths out of a report about lines: they are as private as command lines.
-#ifndef UTLZ_TOOLS_REPORT_OWNER_OPTIONS_H_
-#define UTLZ_TOOLS_REPORT_OWNER_OPTIONS_H_
+#ifndef UTLZ_TOOLS_REPORT_STRIP_PATHS_H_
+#define UTLZ_TOOLS_REPORT_STRIP_PATHS_H_
 
 #include "proto/summary.pb.h"
 
@@ -14,4 +14,4 @@ inline void StripPaths(Summary* summary) {
 
 }  // namespace utlz
 
-#endif  // UTLZ_TOOLS_REPORT_OWNER_OPTIONS_H_
+#endif  // UTLZ_TOOLS_REPORT_STRIP_PATHS_H_

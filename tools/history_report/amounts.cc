@@ -1,9 +1,7 @@
-#include "tools/history_report/since.h"
+#include "tools/history_report/amounts.h"
 
 #include <charconv>
 #include <cmath>
-#include <iterator>
-#include <string>
 #include <utility>
 
 namespace utlz {
@@ -19,8 +17,8 @@ using Unit = std::pair<std::string_view, double>;
 template <size_t kCount>
 std::optional<double> Parse(std::string_view text, const Unit (&units)[kCount]) {
   double number = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), number,
-                                    std::chars_format::fixed);
+  const auto read =
+      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
   if (read.ec != std::errc() || !std::isfinite(number) || number <= 0) return std::nullopt;
   const std::string_view name(read.ptr, static_cast<size_t>(text.data() + text.size() - read.ptr));
   for (const auto& [unit, value] : units) {
@@ -32,8 +30,7 @@ std::optional<double> Parse(std::string_view text, const Unit (&units)[kCount]) 
 }  // namespace
 
 std::optional<uint64_t> ParseSince(std::string_view text) {
-  constexpr Unit kUnits[] = {
-      {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}, {"w", 7 * 86400}};
+  constexpr Unit kUnits[] = {{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}, {"w", 7 * 86400}};
   const std::optional<double> seconds = Parse(text, kUnits);
   if (!seconds || *seconds > kMostSeconds) return std::nullopt;
   return static_cast<uint64_t>(*seconds * kNsPerSecond);

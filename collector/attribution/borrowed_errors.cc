@@ -1,4 +1,4 @@
-#include "collector/attribution/errors_of_others.h"
+#include "collector/attribution/borrowed_errors.h"
 
 #include <algorithm>
 #include <cmath>
