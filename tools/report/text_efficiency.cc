@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_join.h"
 #include "collector/text/number_text.h"
+#include "collector/text/price_text.h"
 #include "collector/text/shown_text.h"
-#include "tools/report/price_text.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
 

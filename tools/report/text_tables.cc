@@ -6,10 +6,10 @@
 
 #include "collector/normal_interval.h"
 #include "collector/text/number_text.h"
+#include "collector/text/price_text.h"
 #include "collector/text/shown_slice.h"
 #include "collector/text/shown_text.h"
 #include "tools/report/known_value.h"
-#include "tools/report/price_text.h"
 #include "tools/report/rest_of_losses.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"

@@ -1,6 +1,6 @@
 // Prices in text. Thread safety: functions only.
-#ifndef UTLZ_TOOLS_REPORT_PRICE_TEXT_H_
-#define UTLZ_TOOLS_REPORT_PRICE_TEXT_H_
+#ifndef UTLZ_COLLECTOR_TEXT_PRICE_TEXT_H_
+#define UTLZ_COLLECTOR_TEXT_PRICE_TEXT_H_
 
 #include <string>
 
@@ -11,4 +11,4 @@ std::string PriceText(double price);
 
 }  // namespace utlz
 
-#endif  // UTLZ_TOOLS_REPORT_PRICE_TEXT_H_
+#endif  // UTLZ_COLLECTOR_TEXT_PRICE_TEXT_H_

@@ -1,4 +1,4 @@
-#include "tools/report/price_text.h"
+#include "collector/text/price_text.h"
 
 #include <algorithm>
 #include <array>
