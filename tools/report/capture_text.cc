@@ -1,5 +1,6 @@
 #include "tools/report/capture_text.h"
 
+#include "collector/capture_trust.h"
 #include "collector/text/number_text.h"
 #include "collector/text/slowdown_text.h"
 
