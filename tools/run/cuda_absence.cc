@@ -79,6 +79,8 @@ std::string ExplainCudaAbsence(const CudaAbsenceFacts& facts) {
   }
   add("The work was done by processes that were already running (a Ray or Dask cluster, a server): "
       "start those with `utlz run`, or use `utlz attach`.");
+  add("The command left a process in the background, and ended before that used a GPU: run it in "
+      "the foreground, or use `utlz attach`.");
   add("The program cleaned its environment or became another user (sudo and su do both: put utlz "
       "behind them), or another injection library was set inside it (CUDA_INJECTION64_PATH).");
   add("The program found no GPU and fell back to the CPU, or ended before it used one.");

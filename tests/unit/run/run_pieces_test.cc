@@ -155,7 +155,8 @@ TEST(CudaAbsence, NamesTheReasonsThatApply) {
   EXPECT_THAT(
       ExplainCudaAbsence(facts),
       AllOf(StartsWith("NO PROCESS OF THIS COMMAND USED CUDA"), HasSubstr("already running"),
-            Not(HasSubstr("statically")), Not(HasSubstr("driver here")), Not(HasSubstr("ulimit"))));
+            HasSubstr("in the background"), Not(HasSubstr("statically")),
+            Not(HasSubstr("driver here")), Not(HasSubstr("ulimit"))));
   facts.statically_linked = true;
   facts.file_limit_too_low = true;
   facts.driver_found = false;
