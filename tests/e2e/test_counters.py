@@ -60,7 +60,7 @@ class CountersTest(EndToEndTest):
     def test_a_killed_program_has_counters_and_rates(self):
         """Of the time whose records came: the last of them did not."""
         program = [self.program("training_steps"), "20"]
-        run = self.run_command(["timeout", "-s", "KILL", "3", *program], options=COUNTERS)
+        run = self.run_command(["timeout", "-s", "KILL", "6", *program], options=COUNTERS)
         report = self.report(run)
         self.assertGreater(report["capture"]["lost_at_most_ns"], 0)
         self.assertLess(report["capture"]["kernel_time_without_counters_share"], 0.1)
