@@ -117,7 +117,7 @@ class CountersTest(EndToEndTest):
         self.assertIn(f"another utlz (sampler process {os.getpid()})", capture["counter_source_reason"])
 
     def capture_of(self, scenario):
-        run = self.run_program("training_steps", "2", options=COUNTERS,
+        run = self.run_program("training_steps", "4", options=COUNTERS,
                                environment=self.environment(scenario))
         return self.assert_exact(run)
 
