@@ -39,6 +39,11 @@ struct Item {
 };
 using Step = std::vector<Item>;
 
+inline Item Gap(double time_ns) { return {.kind = Item::Kind::kGap, .time_ns = time_ns}; }
+
+// Of copies from and to pinned memory.
+inline constexpr double kPinnedBytesPerNs = 25;
+
 // The recordings that loads are made from, by what is in them; null: none was given.
 struct Recordings {
   const RecordedLoad* transformer = nullptr;   // a training with layer norms and attention
@@ -63,12 +68,6 @@ Recordings Sorted(const std::vector<RecordedLoad>& loads);
 // Nothing where the recording that it is made from was not given. "training", "short", "mixed",
 // "two_ranks", "new_shapes", "streaming", "loop", "convolutions", "decode", "generation".
 std::optional<Draft> HealthyDraft(std::string_view name, const Recordings& recordings);
-
-// Time of a step's items, and of the turnarounds between them.
-double StepNs(const Draft& draft, const Step& step);
-
-// The run with its launches and copies in time. Durations differ by 1 % from launch to launch.
-PlannedRun Planned(Draft draft, uint32_t seed);
 
 // `kernel` with another time for the same work.
 void Retime(const PlannedRun& run, double time_ns, RecordedKernel* kernel);

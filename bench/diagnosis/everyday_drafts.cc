@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <utility>
 
+#include "bench/diagnosis/draft_timeline.h"
+
 namespace utlz {
 namespace {
-
-constexpr double kPinnedBytesPerNs = 25;
 
 // The same numbers on every machine.
 class Chance {
@@ -44,8 +44,6 @@ Step Larger(Step step, double factor) {
   }
   return step;
 }
-
-Item Gap(double time_ns) { return {.kind = Item::Kind::kGap, .time_ns = time_ns}; }
 
 Item HiddenCopy(CopyKind kind, double time_ns) {
   return {.kind = Item::Kind::kCopyOverlapped,

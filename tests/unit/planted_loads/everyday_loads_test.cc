@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bench/diagnosis/causes.h"
+#include "bench/diagnosis/draft_timeline.h"
 #include "bench/diagnosis/everyday_drafts.h"
 #include "bench/diagnosis/run_writer.h"
 #include "collector/profile/profile_reader.h"

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bench/diagnosis/causes.h"
+#include "bench/diagnosis/draft_timeline.h"
 #include "bench/diagnosis/run_writer.h"
 #include "collector/profile/profile_reader.h"
 #include "collector/run/run_intake.h"
