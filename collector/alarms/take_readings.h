@@ -1,4 +1,4 @@
-// Makes the readings of which alarms are made. Thread safety: functions only.
+// Reads from a run what the alarm rules look at. Thread safety: functions only.
 #ifndef UTLZ_COLLECTOR_ALARMS_TAKE_READINGS_H_
 #define UTLZ_COLLECTOR_ALARMS_TAKE_READINGS_H_
 

@@ -23,7 +23,8 @@ struct TypedFlops {
   double assumed_error = 0;  // of it, as CounterPerLaunch::assumed
   CounterSource source = SOURCE_UNKNOWN;
   bool assumed = false;  // the type was taken from the function's name
-  // Estimated from the instructions that a pipe executed, any number of which may be no arithmetic.
+  // Estimated from the instructions that a pipe executed. The pipe also executes instructions that
+  // are no arithmetic, and nothing counts them apart.
   // `flops` is the middle of what is possible; the 95 % interval reaches both ends.
   bool by_pipe = false;
   // The kernel's code bounds them from both sides. `flops` is the middle of the bounds; the 95 %

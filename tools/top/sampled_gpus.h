@@ -45,8 +45,8 @@ class SampledGpus {
   void Read();
   void Consume(uint16_t type, std::string_view payload);
 
-  // For a GPU of which only NVML's values are known: adds what its samples say, or why there are
-  // none. Time of CLOCK_MONOTONIC.
+  // `gpu` holds the values that NVML gave. Adds what the GPU's samples say, or the reason why there
+  // are none. `now_ns` is of CLOCK_MONOTONIC.
   void Complete(uint64_t now_ns, GpuSnapshot* gpu);
 
  private:
