@@ -210,15 +210,40 @@ class FirstMinuteTest(unittest.TestCase):
         self.assertIsNone(row["error"])
         self.assertEqual(first_minute.within([row["error"]], 0.02), "0 of 1")
 
+    @staticmethod
+    def counted(bytes_error, flops_error, assumed=0.0):
+        return {"kernels": [{"time_ns": 10, "time_share": 1.0, "flops": 100.0, "dram_bytes": 100.0,
+                             "dram_peak_share": 0.5, "tensor_active_share": 0.5,
+                             "dram_bytes_error": bytes_error, "flops_error": flops_error,
+                             "flops_error_assumed": assumed}]}
+
+    def test_a_goal_is_told_when_every_interval_is_as_narrow(self):
+        wide, narrow = first_minute.GOALS
+        self.assertNotIn(wide, first_minute.things_told(self.counted(5.2, 1.0)))
+        self.assertNotIn(wide, first_minute.things_told(self.counted(1.0, 2.6)))
+        told = first_minute.things_told(self.counted(5.0, 2.5))
+        self.assertIn(wide, told)
+        self.assertNotIn(narrow, told)
+        self.assertIn(narrow, first_minute.things_told(self.counted(2.5, 2.0)))
+
+    def test_what_is_assumed_makes_no_measured_interval_wider(self):
+        self.assertEqual(first_minute.widest(self.counted(0.0, 5.0, 4.0)["kernels"])[1],
+                         1.959964 * 3.0 / 100)
+
+    def test_kernels_without_bytes_leave_all_bytes_untold(self):
+        summary = self.counted(1.0, 1.0)
+        summary["kernels"].append({"time_ns": 1, "time_share": 0.1})
+        self.assertNotIn("all bytes", first_minute.things_told(summary))
+
     def test_small_kernels_are_left_out(self):
         self.assertEqual(first_minute.compare_times(self.summary(2000), 20,
                                                     self.summary(1000, share=0.009), 10), [])
 
     def test_the_kernel_that_takes_most_time_must_tell_its_bytes(self):
         small = {"time_ns": 1, "dram_bytes": 5}
-        self.assertEqual(first_minute.fields_told({"kernels": [small, {"time_ns": 9}]}),
+        self.assertEqual(first_minute.things_told({"kernels": [small, {"time_ns": 9}]}),
                          ["time_ns"])
-        self.assertEqual(first_minute.fields_told({}), [])
+        self.assertEqual(first_minute.things_told({}), [])
 
 
 if __name__ == "__main__":

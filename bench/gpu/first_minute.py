@@ -6,8 +6,9 @@
 Each case runs for about a minute under `utlz run` with its defaults, and then for some seconds with
 everything traced. The first is held to the second for the time that a kernel takes in a step, and
 to Nsight Compute's count of one step for bytes and FLOPs. While it runs, its growing profile is read
-until that tells the bytes of a kernel: the time to first results. Runs that DIRECTORY holds already are
-not repeated. Prints a table; first_minute.json has the numbers. A case takes about three minutes.
+until that tells all it can in the first minute: the seconds to first results. Runs that DIRECTORY holds
+already are not repeated. Prints tables; first_minute.json has the numbers. A case takes about three
+minutes.
 Exits with 77 where the machine lacks what it needs.
 """
 
@@ -35,12 +36,17 @@ from profile_frames import trace_windows  # pylint: disable=wrong-import-positio
 WARMUP = 3
 LEAST_TIME_SHARE = 0.01
 SECONDS_TO_READ = 60
+# A kernel has a rate worth knowing from here: of DRAM's peak, and of the tensor pipe's time.
+LEAST_DRAM_SHARE = 0.02
+LEAST_TENSOR_SHARE = 0.1
+# Largest ± of each kernel's bytes and tensor FLOPs, relative, by the name of the goal.
+GOALS = {"± 10, ± 5 %": (0.10, 0.05), "± 5, ± 4 %": (0.05, 0.04)}
 
 
 @dataclasses.dataclass(frozen=True)
 class Load:
     case: Case          # with the steps of a minute
-    traced_steps: int   # with everything traced
+    traced_steps: int   # with everything traced; 0: no such run
 
 
 STEP = ("--steps", "1", "--warmup", "1", "--mark-last-step")
@@ -48,35 +54,66 @@ LOADS = (
     Load(Case("train", "gpt_train.py", ("--steps", "1900"), compute_arguments=STEP), 300),
     Load(Case("decode-eager", "gpt_decode.py", ("--steps", "22000"), compute_arguments=STEP), 4000),
     Load(Case("decode-graph", "gpt_decode.py", ("--steps", "85000", "--mode", "graph")), 12000),
+    # These compile before their steps.
+    Load(Case("train-compiled", "gpt_train.py", ("--steps", "900", "--compile")), 0),
+    Load(Case("jax", "jax_train.py", ("--steps", "5000")), 0),
 )
 
 
 class FirstResults(threading.Thread):
-    """Reads a growing profile until it tells a kernel's bytes, and notes when it did."""
+    """Reads a growing profile until it tells all that is waited for, and notes what it told when."""
 
     def __init__(self, utlz, profile):
         super().__init__(daemon=True)
         self.utlz, self.profile = utlz, profile
         self.seconds = {}   # of the wall clock, by what was told first
+        self.ended = threading.Event()
 
     def run(self):
         end = time.time() + SECONDS_TO_READ
-        while time.time() < end and "dram_bytes" not in self.seconds:
-            for field in fields_told(self._report()):
-                self.seconds.setdefault(field, time.time())
+        while time.time() < end and not self.ended.is_set() and set(TOLD) - set(self.seconds):
+            asked = time.time()
+            for what in things_told(self._report()):
+                self.seconds.setdefault(what, asked)
             time.sleep(0.2)
 
     def _report(self):
-        done = subprocess.run([self.utlz, "report", str(self.profile), "--format", "json"],
-                              capture_output=True, text=True, check=False)
+        done = subprocess.run([self.utlz, "report", str(self.profile), "--format", "json",
+                               "--top", "100000"], capture_output=True, text=True, check=False)
         return json.loads(done.stdout) if done.returncode == 0 else {}
 
 
-def fields_told(summary):
-    """Of the kernel that takes most time: which of these a report has."""
+TOLD = ("time_ns", "flops", "dram_bytes", "all bytes", *GOALS)
+
+
+def things_told(summary):
+    """What a report tells already, of TOLD: figures of the kernel that takes most time, and how well
+    all with 1 % of the time are known."""
     kernels = sorted(summary.get("kernels", []), key=lambda kernel: -kernel.get("time_ns", 0))
-    return [field for field in ("time_ns", "flops", "dram_bytes")
+    told = [field for field in ("time_ns", "flops", "dram_bytes")
             if kernels and kernels[0].get(field)]
+    much = [kernel for kernel in kernels if kernel.get("time_share", 0) >= LEAST_TIME_SHARE]
+    if not much or any("dram_bytes" not in kernel for kernel in much):
+        return told
+    bytes_width, flops_width = widest(much)
+    return [*told, "all bytes", *(goal for goal, (most_bytes, most_flops) in GOALS.items()
+                                  if bytes_width <= most_bytes and flops_width <= most_flops)]
+
+
+def widest(kernels):
+    """(bytes, tensor FLOPs): the widest relative 95 % interval, as far as measured, of kernels that
+    move bytes or use the tensor pipe to speak of."""
+    widths = {"dram_bytes": [0.0], "flops": [0.0]}
+    for kernel in kernels:
+        for field, share, least in (("dram_bytes", "dram_peak_share", LEAST_DRAM_SHARE),
+                                    ("flops", "tensor_active_share", LEAST_TENSOR_SHARE)):
+            if kernel.get(share, 0) < least:
+                continue
+            error, assumed = kernel.get(f"{field}_error", 0), kernel.get(f"{field}_error_assumed", 0)
+            measured = max(0.0, error**2 - assumed**2)**0.5
+            widths[field].append(comparison.NORMAL_95 * measured / kernel[field]
+                                 if kernel.get(field) else float("inf"))
+    return max(widths["dram_bytes"]), max(widths["flops"])
 
 
 def per_step(summary, steps):
@@ -131,29 +168,45 @@ def row_of(load, facts, times, counted):
     return f"| {' | '.join(cells)} |"
 
 
+def row_of_first(load, facts):
+    """Of the second table: when the report told what, in seconds of steps."""
+    steps_s, first = facts["steps_s"], facts["first"]
+    cells = [load, f"{steps_s:.1f} s"]
+    cells += [f"{max(0.0, first[what] - steps_s):.1f} s" if what in first else "–" for what in TOLD]
+    return f"| {' | '.join(cells)} |"
+
+
+HEAD_OF_FIRST = ("load", "start-up", "first times", "first FLOPs", "first bytes", "all bytes", *GOALS)
 HEAD = ("load", "run", "first times", "first bytes", "times within 2 %", "their error", "stated ±",
         "bytes: error", "stated ±", "held", "tensor FLOPs: error", "stated ±", "held")
 
 
 def run_default(load, output, utlz):
-    """The minute under the defaults: {summary, first: seconds after the first traced work}."""
+    """The minute under the defaults: {summary, first: seconds after the first traced work, steps_s:
+    when the steps began, after that too}."""
     runner = Runner(output / "default", utlz, timeout_s=150)
     profile = runner.output / f"{load.case.name}.utlz"
     profile.unlink(missing_ok=True)
     first = FirstResults(utlz, profile)
     first.start()
     outcome = runner.profiled(load.case)
+    first.ended.set()
     first.join()
     if not outcome.summary:
         print(f"{load.case.name}: {outcome.error_tail[-500:]}")
         return None
     windows = trace_windows(profile)
-    began = windows[0][0] / 1e9 if windows else outcome.summary["run"]["start_time_ns"] / 1e9
+    run_began = outcome.summary["run"]["start_time_ns"] / 1e9
+    began = windows[0][0] / 1e9 if windows else run_began
+    steady = outcome.summary.get("steady_state", {})
     return {"summary": outcome.summary,
-            "first": {field: at - began for field, at in first.seconds.items()}}
+            "first": {what: at - began for what, at in first.seconds.items()},
+            "steps_s": run_began + steady.get("start_ns", 0) / 1e9 - began}
 
 
 def run_traced(load, output, utlz):
+    if not load.traced_steps:
+        return None
     runner = Runner(output / "traced", utlz, ["--overhead-budget=unlimited"], 120)
     outcome = runner.profiled(dataclasses.replace(load.case, arguments=(
         "--steps", str(load.traced_steps), *load.case.arguments[2:])))
@@ -169,15 +222,16 @@ def measure(load, output, utlz):
     traced = kernel_accuracy.stored(output / f"{name}.traced.json",
                                     lambda: run_traced(load, output, utlz))
     reference = kernel_accuracy.reference_of(load.case, Runner(output, utlz, timeout_s=120))
-    if not default or not traced:
+    if not default or load.traced_steps and not traced:
         return None
     steps = int(load.case.arguments[1]) + WARMUP
     capture = default["summary"]["capture"]
     return {"facts": {"wall_s": default["summary"]["run"]["wall_ns"] / 1e9,
                       "coverage": capture.get("coverage_share", 1.0), "first": default["first"],
+                      "steps_s": default["steps_s"],
                       "sampler_cpu": capture.get("sampler_cpu_share", 0.0)},
             "times": compare_times(default["summary"], steps, traced["summary"],
-                                   load.traced_steps + WARMUP),
+                                   load.traced_steps + WARMUP) if traced else [],
             "counted": kernel_accuracy.compare_kernels(default["summary"], reference or [])}
 
 
@@ -196,15 +250,18 @@ def main():
         return SKIPPED
     results = {}
     lines = [f"| {' | '.join(HEAD)} |", f"|{' --- |' * len(HEAD)}"]
+    first_lines = [f"| {' | '.join(HEAD_OF_FIRST)} |", f"|{' --- |' * len(HEAD_OF_FIRST)}"]
     for load in chosen:
         result = measure(load, arguments.output, arguments.utlz)
         if result:
             results[load.case.name] = result
             lines.append(row_of(load.case.name, **result))
+            first_lines.append(row_of_first(load.case.name, result["facts"]))
         (arguments.output / "first_minute.json").write_text(
             json.dumps(results, default=dataclasses.asdict, indent=1))
-        (arguments.output / "first_minute.md").write_text("\n".join(lines) + "\n")
-    print("\n".join(lines))
+        (arguments.output / "first_minute.md").write_text(
+            "\n".join([*lines, "", *first_lines]) + "\n")
+    print("\n".join([*lines, "", *first_lines]))
     return 0 if len(results) == len(chosen) else 1
 
 

@@ -23,6 +23,7 @@ LOAD=WAY for one:
     default           utlz run; default@PATH: with --cupti PATH
     no-new-work, no-ranges (--counters=sample), tenth (--overhead-budget=0.1%), unlimited
     later-always, later-never  utlz run --later-windows=always or never
+    stacks            utlz run --stacks=auto
     never-traced      utlz run --delay=1000 --counters=none: the agent is there and records nothing
 
 COPY is `all`, for every copy of libcupti on the machine, `torch`, for the one that PyTorch brings, a
