@@ -1,12 +1,15 @@
 #include "collector/analysis/steady_part.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace utlz {
 namespace {
 
 constexpr double kMostKernelTime = 0.5;
+// By how much the time of steps may differ from that of others of their kind, as a share.
+constexpr double kSamePace = 0.15;
 // An idle stretch of this many steps is a pause between them, not a slow step.
 constexpr double kStepsOfAPause = 10;
 constexpr double kShortestPauseNs = 1e8;
@@ -52,11 +55,13 @@ void SubtractStalls(const DeviceState& device, const StepsSpan& steps, DevicePar
   }
 }
 
-// Of what came after the steps, less than one of them was traced: a step was under way when tracing
-// ended, and nothing speaks for anything else.
+// Whether what came after the steps was more of them. Less than one of them was traced: a step was
+// under way when tracing ended, and nothing speaks for anything else. Or as many steps as its
+// operations make would have taken as long as it did.
 bool WentOn(const StretchContent& after, const StepsSpan& steps) {
   const double all_ns = std::accumulate(after.time_ns.begin(), after.time_ns.end(), 0.0);
-  return all_ns - after.UntracedNs() < steps.usual_step_ns;
+  if (all_ns - after.UntracedNs() < steps.usual_step_ns) return true;
+  return steps.after_ns > 0 && std::abs(steps.after_ns - all_ns) <= kSamePace * all_ns;
 }
 
 // Takes untraced time to have been like the traced time around it.

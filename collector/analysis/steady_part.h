@@ -23,10 +23,12 @@ struct HoldUp {
 struct StepsSpan {
   uint64_t start_ns = 0;
   uint64_t end_ns = 0;
-  double usual_step_ns = 0;      // median
-  double pause_per_step_ns = 0;  // of pauses in steps, mean
+  double usual_step_ns = 0;           // median
+  double pause_per_step_ns = 0;       // of pauses in steps, mean
   std::vector<HoldUp> hold_ups = {};  // while utlz set counters; those of ranges are pauses
-  uint32_t device = 0;           // index into DeviceTable: whose kernels made the steps
+  // What as many steps take as were counted after the last traced one; 0 where none were.
+  double after_ns = 0;
+  uint32_t device = 0;  // index into DeviceTable: whose kernels made the steps
   // By which the traced steps are longer than all of them; absent where nothing tells.
   std::optional<double> slowdown_share = std::nullopt;
   double slowdown_standard_error = 0;
@@ -40,8 +42,8 @@ bool IsPause(const DeviceState& device, const StepsSpan& steps, const LongGap& g
 struct DevicePart {
   StretchContent content;  // pauses left out
   double pause_ns = 0;
-  double pauses = 0;              // how many
-  double stall_ns = 0;          // by utlz, in StepsSpan.hold_ups; taken out of the gaps in content
+  double pauses = 0;    // how many
+  double stall_ns = 0;  // by utlz, in StepsSpan.hold_ups; taken out of the gaps in content
   double untraced_before_ns = 0;  // of what comes before it
   double untraced_after_ns = 0;
   double kernel_share = 1;  // of the device's kernel time in the whole run

@@ -285,6 +285,7 @@ std::optional<StepsSpan> SummarizeFound(const RunState& state, FoundSteps found,
                  .end_ns = found.steps.back().end_ns,
                  .usual_step_ns = steps->time_p50_ns(),
                  .hold_ups = std::move(hold_ups),
+                 .after_ns = steps->after_traced() * steps->time_mean_ns(),
                  .device = found.device_index};
   const std::vector<double> pauses_ns = PausesIn(found, span);
   ListSteps(state, found.steps, warmup, pauses_ns, steps);

@@ -270,6 +270,23 @@ TEST(SteadyPartTest, WhatFollowsTheEndOfRecordsIsNotTakenForSomethingElse) {
   EXPECT_TRUE(FindSteadyPart(state, Steps(0, 10, 1)).steps.has_value());
 }
 
+// Ten steps, and windows that are shorter than a step in the nine times as long that followed.
+TEST(SteadyPartTest, StepsThatGoOnInShortWindowsAreNotTakenForSomethingElse) {
+  RunState state;
+  const uint32_t index = state.devices.Find(RunBuilder::Uuid()).value();
+  state.devices[index].ledger.Add(Segment(0, 100, kKernelRuns));
+  for (uint64_t begin_ms = 100; begin_ms < 1000; begin_ms += 100) {
+    state.devices[index].ledger.Add(Segment(begin_ms, begin_ms + 95, kUntracedMask));
+    state.devices[index].ledger.Add(Segment(begin_ms + 95, begin_ms + 100, kKernelRuns));
+  }
+  StepsSpan steps = Steps(0, 100, 10);
+  EXPECT_FALSE(FindSteadyPart(state, steps).steps.has_value()) << "of unknown work";
+  steps.after_ns = 860.0 * kMillisecond;
+  EXPECT_TRUE(FindSteadyPart(state, steps).steps.has_value());
+  steps.after_ns = 700.0 * kMillisecond;
+  EXPECT_FALSE(FindSteadyPart(state, steps).steps.has_value()) << "of another pace";
+}
+
 // 20 steps of five kernels, of which only the first tenth of the run is traced; the same kernels on
 // `streams` streams at once.
 Summary TracedInAWindow(uint32_t streams) {
