@@ -37,11 +37,23 @@ double RecordsCostNs(const RunState& state) {
   return cost_ns;
 }
 
+double TracedLaunchCostNs(const ProcessState& process) {
+  const AgentStatus& status = process.status;
+  const uint64_t nodes = std::min<uint64_t>(status.launches_recorded(), process.graph_nodes);
+  const uint64_t launches = status.launches_recorded() - nodes;
+  const double charged_ns = static_cast<double>(status.tracing_cost_ns()) -
+                            static_cast<double>(nodes * kTracedGraphNodeNs);
+  const double mean_ns = launches > 0 ? charged_ns / static_cast<double>(launches) : 0;
+  return std::clamp(mean_ns, static_cast<double>(kTracedLaunchNs),
+                    static_cast<double>(kMostTracedLaunchNs));
+}
+
 double TracedLaunchCostNs(const RunState& state) {
-  const auto& processes = state.processes.processes();
-  const bool traced = std::any_of(processes.begin(), processes.end(),
-                                  [](const auto& entry) { return entry.second->has_status; });
-  return traced ? static_cast<double>(kTracedLaunchNs) : 0;
+  double largest_ns = 0;
+  for (const auto& [source, process] : state.processes.processes()) {
+    if (process->has_status) largest_ns = std::max(largest_ns, TracedLaunchCostNs(*process));
+  }
+  return largest_ns;
 }
 
 double TracedGraphsCostNs(const RunState& state) {

@@ -21,8 +21,11 @@ double TracingCostNs(const ProcessState& process);
 // What records cost the driver in all, as the agents reckon it.
 double RecordsCostNs(const RunState& state);
 
-// What tracing added to the host's time for a launch that is no graph node; 0 where no agent said
-// that it traced.
+// What tracing added to the host's time for a launch that is no graph node, in the mean of those
+// that the agent charged its account with; the least figure where it did not say.
+double TracedLaunchCostNs(const ProcessState& process);
+
+// The largest of all processes; 0 where no agent said that it traced.
 double TracedLaunchCostNs(const RunState& state);
 
 // What tracing added to launches of graphs in all: a launch with traced nodes returns later.

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 
+#include "collector/analysis/agent_cost.h"
 #include "collector/run/untraced_time.h"
 #include "proto/tracing_cost.h"
 
 namespace utlz {
 namespace {
-
-// A GPU that idles for so long waits for the host throughout (inject/tracing/later_windows.h).
-constexpr double kIdleOfHostBound = 0.3;
 
 // Older agents do not report the state of their records. After a second window the hook is in.
 RecordsState StateOf(const ProcessState& process) {
@@ -18,8 +16,6 @@ RecordsState StateOf(const ProcessState& process) {
 }
 
 }  // namespace
-
-double FeltShare(double idle_share) { return std::clamp(idle_share / kIdleOfHostBound, 0.0, 1.0); }
 
 double IdleShareOf(const RunState& state, const Analysis& analysis, const ProcessState& process) {
   double idle_share = 0;
@@ -47,18 +43,18 @@ std::optional<PresenceCost> PresenceCostOf(const ProcessState& process, double i
   PresenceCost cost;
   cost.records_ended = state == RECORDS_ENDED;
   cost.recorded_ns = static_cast<double>(process.coverage.TracedNs(end_ns));
-  // While it was recorded the agent's account has the whole price of a launch.
-  const double hooked_ns =
-      felt * static_cast<double>(status.operations_in_gaps() * kHookedLaunchNs);
-  const double rate = cost.recorded_ns > 0
-                          ? static_cast<double>(status.operations_recorded()) / cost.recorded_ns
-                          : 0;
   const double rest_ns = std::max(0.0, lived_ns - cost.recorded_ns);
+  // While it was recorded the agent's account has the whole price of a launch.
   if (cost.records_ended) {
-    cost.later_windows_share = felt * rate * static_cast<double>(kHookedLaunchNs);
-    cost.share = felt * rate * rest_ns * static_cast<double>(kUnhookedLaunchNs) / lived_ns;
-  } else {
-    cost.share = hooked_ns / lived_ns;
+    const double rate = cost.recorded_ns > 0
+                            ? static_cast<double>(status.operations_recorded()) / cost.recorded_ns
+                            : 0;
+    const double traced_share = felt * rate * TracedLaunchCostNs(process);
+    cost.later_windows_share = kHookShareOfTracedLaunch * traced_share;
+    cost.share = kUnhookedShareOfTracedLaunch * traced_share * rest_ns / lived_ns;
+  } else if (const auto in_gaps = static_cast<double>(status.operations_in_gaps()); in_gaps > 0) {
+    const auto traced_ns = static_cast<double>(TracedLaunchNs(felt, rest_ns / in_gaps));
+    cost.share = felt * kHookShareOfTracedLaunch * in_gaps * traced_ns / lived_ns;
   }
   cost.error_share = kFigureErrorShare * cost.share;
   return cost;

@@ -1,7 +1,7 @@
 // What CUPTI's hook costs a program between trace windows: after kernels were recorded twice, every
 // launch takes longer until the process ends (docs/measurements/price.md). The agent cannot measure
-// it on the program itself, where it is always there, so this is a figure of other machines times
-// the launches of this one. A program feels it as far as its GPU waits for launches.
+// it on the program itself, where it is always there, so this is a share of what the agent reckons
+// that a traced launch costs. A program feels it as far as its GPU waits for launches.
 #ifndef UTLZ_COLLECTOR_ANALYSIS_PRESENCE_COST_H_
 #define UTLZ_COLLECTOR_ANALYSIS_PRESENCE_COST_H_
 
@@ -28,12 +28,8 @@ struct PresenceCost {
 double IdleShareOf(const RunState& state, const Analysis& analysis, const ProcessState& process);
 
 // By how much figures of other machines differ from what a program pays, as a share of the figure:
-// a bare launch took 0.6 µs longer with CUPTI, PyTorch's 1.0 to 1.1; a traced graph node 330 to
-// 1,220 ns.
+// launches took 8 to 14 % of the time between two longer, a traced graph node 330 to 1,220 ns.
 inline constexpr double kFigureErrorShare = 0.6;
-
-// The share of delays of the host that delay the program, from 0 (its GPU is always busy) to 1.
-double FeltShare(double idle_share);
 
 // The process's; nothing where its agent said nothing, or traced throughout. `idle_share`: of the
 // time of its GPU, without kernels and copies.

@@ -8,6 +8,7 @@
 #include "collector/analysis/presence_cost.h"
 #include "collector/analysis/process_slowdown.h"
 #include "collector/normal_interval.h"
+#include "proto/tracing_cost.h"
 
 namespace utlz {
 namespace {

@@ -31,6 +31,14 @@ class RecentWork {
     if (WorkSums* sums = At(time_ns)) ++sums->loads;
   }
 
+  // Of piece `number`, which began at number * kPieceNs; nothing where that is not kept any more.
+  WorkSums Of(uint64_t number) const {
+    const Piece& piece = pieces_[number % kPieces];
+    WorkSums sums = piece.number == number ? piece.sums : WorkSums{};
+    sums.time_ns = kPieceNs;
+    return sums;
+  }
+
   // Of the second of whole pieces before `time_ns`, on the clock of the records. Pieces in which
   // nothing was recorded count as time in which nothing ran.
   WorkSums Before(uint64_t time_ns) const {

@@ -19,8 +19,8 @@ bool LaterWindows::Decide(const WorkSums& before_pause, uint64_t known_kernels) 
   // A program that still begins is not known well enough to be left alone.
   const bool begins = before_pause.loads > kFewLoads;
   const bool graphs = before_pause.graph_nodes * kLaunchesANode > before_pause.launches;
-  const bool ends = policy_ == LaterPolicy::kNever ||
-                    (!begins && !graphs && HookIsTooDear(before_pause));
+  const bool ends =
+      policy_ == LaterPolicy::kNever || (!begins && !graphs && HookIsTooDear(before_pause));
   state_ = ends ? RecordsState::kEnded : RecordsState::kWindows;
   new_work_ = 0;
   enough_new_work_ = known_kernels / 4 > kMuchNewWork ? known_kernels / 4 : kMuchNewWork;
@@ -29,13 +29,13 @@ bool LaterWindows::Decide(const WorkSums& before_pause, uint64_t known_kernels) 
 
 // A program whose GPU never waits for it does not feel the hook.
 bool LaterWindows::HookIsTooDear(const WorkSums& recent) const {
-  if (recent.time_ns == 0) return false;
+  if (recent.time_ns == 0 || recent.launches == 0) return false;
   const auto time_ns = static_cast<double>(recent.time_ns);
-  const double idle_share = 1 - static_cast<double>(recent.busy_ns) / time_ns;
-  if (idle_share <= 0) return false;
-  const double felt = idle_share < kIdleOfHostBound ? idle_share / kIdleOfHostBound : 1;
-  const double hook_ns = static_cast<double>(recent.launches * kHookedLaunchNs);
-  return felt * hook_ns / time_ns > budget_ppm_ / 1e6;
+  const auto launches = static_cast<double>(recent.launches);
+  const double felt = FeltShare(1 - static_cast<double>(recent.busy_ns) / time_ns);
+  const double hook_ns =
+      kHookShareOfTracedLaunch * static_cast<double>(TracedLaunchNs(felt, time_ns / launches));
+  return felt * launches * hook_ns / time_ns > budget_ppm_ / 1e6;
 }
 
 void LaterWindows::SawNewWork(uint64_t kernels) {

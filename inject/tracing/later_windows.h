@@ -36,9 +36,7 @@ class LaterWindows {
   // If CUDA loaded more kernels than this in the last second, the program is still beginning.
   static constexpr uint64_t kFewLoads = 2;
   // While a program begins, records go on until they have cost this much.
-  static constexpr uint64_t kMostCostWhileBeginningNs = 250'000'000;
-  // A share of the time: a GPU that idles longer waits for its launches.
-  static constexpr double kIdleOfHostBound = 0.3;
+  static constexpr uint64_t kMostCostWhileBeginningNs = 400'000'000;
   // Nodes of graphs that were made while kernels were recorded go on being recorded until they are
   // switched on and off again, so the hook stays in programs that launch many.
   static constexpr uint64_t kLaunchesANode = 10;

@@ -43,9 +43,11 @@ bool TraceBudget::ShouldTrace(uint64_t now_ns, uint64_t launches, uint64_t graph
 
 void TraceBudget::Settle(uint64_t now_ns, uint64_t launches, uint64_t graph_nodes,
                          const PlannedWindow& window) {
-  double cost_ns =
-      scale_ * static_cast<double>(TracingCostNs(launches - launches_, graph_nodes - graph_nodes_) +
-                                   (stacks_read_ - stacks_charged_) * kStackOfLaunchNs);
+  const uint64_t by_figures_ns = TracingCostNs(launches - launches_, graph_nodes - graph_nodes_) +
+                                 (stacks_read_ - stacks_charged_) * kStackOfLaunchNs +
+                                 host_cost_ns_ - host_cost_charged_ns_;
+  cost_by_figures_ns_ += by_figures_ns;
+  double cost_ns = scale_ * static_cast<double>(by_figures_ns);
   tracing_cost_ns_ += static_cast<uint64_t>(cost_ns);
   // Every planned window, sampled or not.
   if (tracing_) {
@@ -60,6 +62,7 @@ void TraceBudget::Settle(uint64_t now_ns, uint64_t launches, uint64_t graph_node
   launches_ = launches;
   graph_nodes_ = graph_nodes;
   stacks_charged_ = stacks_read_;
+  host_cost_charged_ns_ = host_cost_ns_;
   if (off_since_ns_ > on_since_ns_) {
     cost_rate_ = (charged_ns_ - charged_before_ns_) / Between(on_since_ns_, off_since_ns_);
     noticeable_ = charges_time_ && cost_rate_ > kNoticeableSlowdown;

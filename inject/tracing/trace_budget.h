@@ -6,8 +6,8 @@
 // on the GPU. What the account holds beyond a reserve for such windows is spent on tracing right
 // before them, so that what was launched ahead of them has run by then.
 //
-// What a launch costs is the driver's doing, not ours (docs/measurements/overhead.md: measured on
-// an H200 with an empty consumer); a GPU-bound program hides much of it, so the account errs
+// What a launch costs is the driver's doing, not ours, and depends on the program
+// (inject/tracing/host_cost.h); one whose GPU is busy hides much of it, so the account errs
 // towards less tracing.
 //
 // A server's 99th percentile feels more than one step in a hundred, however little tracing costs on
@@ -20,6 +20,7 @@
 #ifndef UTLZ_INJECT_TRACING_TRACE_BUDGET_H_
 #define UTLZ_INJECT_TRACING_TRACE_BUDGET_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "proto/tracing_cost.h"
@@ -47,6 +48,8 @@ class TraceBudget {
   // By how much windows for new work may overdraw the account: they cannot wait. Later windows pay
   // it back.
   static constexpr uint64_t kOverdraftNs = 10'000'000;
+  // What the beginning of a program may leave it to owe: else the steps after it had no window.
+  static constexpr uint64_t kMostDebtNs = 10'000'000;
   // A share of the budget. The rest is for what the account is not charged with: switching and our
   // thread.
   static constexpr double kShareForTracing = 0.7;
@@ -73,12 +76,18 @@ class TraceBudget {
   // Whether to trace from now on, given all launches and graph nodes traced so far.
   bool ShouldTrace(uint64_t now_ns, uint64_t launches, uint64_t graph_nodes,
                    const PlannedWindow& window);
+  // By how much all launches so far cost more than the least. Call it before ShouldTrace().
+  void SetHostCost(uint64_t host_cost_ns) { host_cost_ns_ = host_cost_ns; }
+  // Records go on for the program's beginning: of what that costs only kMostDebtNs are paid back.
+  void LimitDebt() { account_ns_ = std::max(account_ns_, -static_cast<double>(kMostDebtNs)); }
   // All launching calls so far whose stacks were read. Call it before ShouldTrace().
   void SetStacksRead(uint64_t calls) { stacks_read_ = calls; }
   // Whether traced time is charged whole.
   bool ChargesTime() const { return noticeable_; }
   // What launches and nodes cost this program ÷ what they cost by the figures.
   void SetScale(double scale) { scale_ = scale; }
+  // What tracing has cost so far by the figures alone.
+  uint64_t cost_by_figures_ns() const { return cost_by_figures_ns_; }
   // What tracing has cost so far by this account. The sampler reports what sampling costs.
   uint64_t tracing_cost_ns() const { return tracing_cost_ns_; }
   // Call this instead of ShouldTrace() while nobody wants records: inactive time earns nothing.
@@ -108,6 +117,9 @@ class TraceBudget {
   uint64_t graph_nodes_ = 0;
   uint64_t stacks_read_ = 0;
   uint64_t stacks_charged_ = 0;
+  uint64_t host_cost_ns_ = 0;
+  uint64_t host_cost_charged_ns_ = 0;
+  uint64_t cost_by_figures_ns_ = 0;
   uint64_t tracing_cost_ns_ = 0;
   double account_ns_ = 0;
   double scale_ = 1;

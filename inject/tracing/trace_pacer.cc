@@ -18,6 +18,8 @@ constexpr uint64_t kQuietRoundNs = 10 * kMillisecondNs;
 constexpr int kQuietRounds = 3;
 constexpr int kMostRounds = 25;
 constexpr int kRoundsBeforeOffAgain = 8;
+// Records come later than what they tell of.
+constexpr uint64_t kLatestRecordsNs = 300 * kMillisecondNs;
 
 LaterPolicy LaterPolicyOf(uint32_t flags) {
   if ((flags & kTraceAgainAlways) != 0) return LaterPolicy::kAlways;
@@ -43,6 +45,7 @@ TracePacer::TracePacer(const Parts& parts)
 void TracePacer::Restart(const TraceBudget& budget) {
   budget_ = budget;
   window_cost_ = {};
+  host_cost_ = {};
   late_records_ = {};
   new_work_.Restart();
   loads_seen_ = 0;
@@ -102,9 +105,13 @@ void TracePacer::Follow(uint64_t now_ns, bool calibration_due) {
 
 // By the account, which the collector hears of.
 bool TracePacer::Affordable(uint64_t now_ns, const RecorderCounts& counts) {
-  const bool affordable = budget_.ShouldTrace(now_ns, counts.launches - counts.graph_nodes,
-                                              counts.graph_nodes, NextWindow(now_ns)) ||
-                          later_.HoldsOn(RecentWorkBefore(RealtimeNs()), budget_.tracing_cost_ns());
+  ReckonHostCost();
+  bool affordable = budget_.ShouldTrace(now_ns, counts.launches - counts.graph_nodes,
+                                        counts.graph_nodes, NextWindow(now_ns));
+  if (!affordable && later_.HoldsOn(RecentWorkBefore(RealtimeNs()), budget_.tracing_cost_ns())) {
+    budget_.LimitDebt();
+    affordable = true;
+  }
   const uint64_t ready_ns = budget_.ReadyNs(now_ns);
   ring_.header()->producer.window_ready_ns.store(
       ready_ns == 0 ? 0 : RealtimeNs() + (ready_ns - now_ns), std::memory_order_relaxed);
@@ -174,12 +181,18 @@ void TracePacer::FollowLaterWindows(uint64_t now_ns) {
 void TracePacer::LearnCost() {
   recorder_.Lock();
   const RecorderCounts counts = recorder_.counts();
-  const uint64_t stacks_read = recorder_.stacks().counts().calls;
   recorder_.Unlock();
-  window_cost_.Counted(counts.operations,
-                       TracingCostNs(counts.launches - counts.graph_nodes, counts.graph_nodes) +
-                           stacks_read * kStackOfLaunchNs);
+  window_cost_.Counted(counts.operations, budget_.cost_by_figures_ns());
   budget_.SetScale(window_cost_.Scale());
+}
+
+// Of the first window alone, which begins before CUDA does and puts the hook in: the least figure
+// is enough for the records of later ones, which add a third of that to a launch.
+void TracePacer::ReckonHostCost() {
+  if (later_.state() != RecordsState::kFromStart || !trace_.on()) return;
+  const RecorderLock lock(&recorder_);
+  host_cost_.AddUntil(RealtimeNs() - kLatestRecordsNs, recorder_.recent());
+  budget_.SetHostCost(host_cost_.ns());
 }
 
 // Tracing that could only be switched off at the risk of the process goes on, over the budget.

@@ -20,6 +20,7 @@
 #include "inject/record/record_intake.h"
 #include "inject/reports/agent_reports.h"
 #include "inject/tracing/cupti_client.h"
+#include "inject/tracing/host_cost.h"
 #include "inject/tracing/late_records.h"
 #include "inject/tracing/later_windows.h"
 #include "inject/tracing/new_work_windows.h"
@@ -95,6 +96,7 @@ class TracePacer {
   void SwitchOn(bool calibration_due);
   void OpenStacks(bool calibration_due);
   void LearnCost();
+  void ReckonHostCost();
   bool MayPause();
 
   const CuptiApi& cupti_;
@@ -108,6 +110,7 @@ class TracePacer {
   TraceSwitch trace_;
   TraceBudget budget_;
   WindowCost window_cost_;
+  HostCost host_cost_;
   LaterWindows later_;
   NewWorkWindows new_work_;
   StackWindows stacks_;

@@ -148,6 +148,23 @@ class NewWorkTest(AttachTest):
 
 class EndedRecordsTest(AttachTest):
 
+    def test_they_end_for_a_program_that_does_much_between_its_launches(self):
+        """So few launches are cheap, were each as cheap as in a tight loop; but each costs the more,
+        the more the program does before it."""
+        profile = self.folder / "run.utlz"
+        program = self.start(prefix=(str(UTLZ), "run", "--counters=none", "--no-new-work", "-o",
+                                     str(profile), "--"))
+        program.do("busy 4")
+        deadline = time.monotonic() + TIME_LIMIT_S
+        while True:
+            report = self.utlz("report", "--recompute", "--format", "json", str(profile)).stdout
+            capture = json.loads(report)["capture"] if report else {}
+            if "records_ended_after_ns" in capture:
+                break
+            self.assertLess(time.monotonic(), deadline, f"records go on: {capture}")
+            time.sleep(0.2)
+        self.assertEqual(program.quit(), 0)
+
     def test_records_end_for_the_process_and_what_follows_is_not_counted(self):
         profile = self.folder / "run.utlz"
         program = self.start(prefix=(

@@ -13,6 +13,7 @@
 //   busy 1, 0   a thread that launches without end, on or off      {"done":launches so far}
 //   busy 2      the same with many short kernels, dear to trace
 //   busy 3      the same with as many that leave the GPU hardly idle
+//   busy 4      the same with one short kernel after the other, and host work between two
 //   fork 1, 0   a child that waits for its end, begun or ended     {"done":its identifier}
 //   brief       a child that exits, and its end                    {"done":its status}
 //   close N     closes every descriptor from N on                  {"done":N}
@@ -139,8 +140,8 @@ class Program {
 
   uint64_t SetBusy(uint64_t how) {
     if (how != 0 && !thread_.joinable()) {
-      const size_t kernel = how == 1 ? 2 : how == 2 ? kTick : kHum;
-      const uint64_t launches = how == 1 ? 10 : 50;
+      const size_t kernel = how == 1 ? 2 : how == 3 ? kHum : kTick;
+      const uint64_t launches = how == 1 ? 10 : how == 4 ? 1 : 50;
       stop_ = false;
       thread_ = std::thread([this, kernel, launches] {
         Check(cuCtxSetCurrent(target_->context()), "cuCtxSetCurrent");

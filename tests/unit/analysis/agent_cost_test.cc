@@ -57,6 +57,15 @@ TEST_F(AgentCostTest, IsNotKnownOfAnAgentThatSaidNothing) {
   EXPECT_EQ(TracedLaunchCostNs(state_), double{kTracedLaunchNs});
 }
 
+TEST_F(AgentCostTest, OfALaunchIsTheMeanThatTheAgentCharged) {
+  process_.status.set_launches_recorded(1000);
+  process_.graph_nodes = 400;
+  process_.status.set_tracing_cost_ns(400 * kTracedGraphNodeNs + 600 * 3000);
+  EXPECT_EQ(TracedLaunchCostNs(process_), 3000);
+  process_.status.set_tracing_cost_ns(400 * kTracedGraphNodeNs + 600 * kMostTracedLaunchNs * 2);
+  EXPECT_EQ(TracedLaunchCostNs(process_), double{kMostTracedLaunchNs});
+}
+
 TEST_F(AgentCostTest, OfGraphsIsOfTheirNodesWhereAnAgentTraced) {
   process_.graph_nodes = 100;
   ProcessState* silent = state_.processes.Get(2);

@@ -37,13 +37,23 @@ class PresenceCostTest : public testing::Test {
 TEST_F(PresenceCostTest, IsTheHookOfEveryLaunchThatWasNotRecorded) {
   process_.status.set_records_state(RECORDS_IN_WINDOWS);
   ASSERT_TRUE(Cost(0.9).has_value());
-  EXPECT_NEAR(Cost(0.9)->share, 180'000e-9 * kHookedLaunchNs / 10, 1e-12);
+  const double traced_launch_ns = kTracedShareOfLaunch * 9e9 / 180'000;
+  EXPECT_NEAR(Cost(0.9)->share, 180'000e-10 * kHookShareOfTracedLaunch * traced_launch_ns, 1e-12);
   EXPECT_GT(Cost(0.9)->error_share, 0.4 * Cost(0.9)->share);
   EXPECT_FALSE(Cost(0.9)->records_ended);
 }
 
+// A launch costs a share of the time between two, so that all of them cost no more than that share.
+TEST_F(PresenceCostTest, IsAShareOfTheTimeBetweenLaunches) {
+  process_.status.set_records_state(RECORDS_IN_WINDOWS);
+  EXPECT_NEAR(Cost(0.9)->share, 0.9 * kHookShareOfTracedLaunch * kTracedShareOfLaunch, 1e-5);
+  process_.status.set_operations_in_gaps(1000);
+  EXPECT_NEAR(Cost(0.9)->share, 1000e-10 * kHookShareOfTracedLaunch * kMostTracedLaunchNs, 1e-12);
+}
+
 TEST_F(PresenceCostTest, IsFeltAsFarAsTheGpuWaits) {
   process_.status.set_records_state(RECORDS_IN_WINDOWS);
+  process_.status.set_operations_in_gaps(18'000'000);  // each costs the least
   EXPECT_NEAR(Cost(0.15)->share, Cost(0.9)->share / 2, 1e-12);
   EXPECT_EQ(Cost(0)->share, 0);
   EXPECT_EQ(Cost(-0.1)->share, 0) << "kernels that overlap";
@@ -56,8 +66,9 @@ TEST_F(PresenceCostTest, RecordsThatEndedCostLittleAndSayWhatWindowsWouldHave) {
   ASSERT_TRUE(cost.has_value());
   EXPECT_TRUE(cost->records_ended);
   EXPECT_EQ(cost->recorded_ns, double{kSecondNs});
-  EXPECT_NEAR(cost->later_windows_share, 20'000e-9 * kHookedLaunchNs, 1e-12);
-  EXPECT_NEAR(cost->share, 0.9 * 20'000e-9 * kUnhookedLaunchNs, 1e-12);
+  const double traced_share = 20'000e-9 * kTracedLaunchNs;
+  EXPECT_NEAR(cost->later_windows_share, kHookShareOfTracedLaunch * traced_share, 1e-12);
+  EXPECT_NEAR(cost->share, 0.9 * kUnhookedShareOfTracedLaunch * traced_share, 1e-12);
 }
 
 TEST_F(PresenceCostTest, WhatWasRecordedThroughoutHasNone) {

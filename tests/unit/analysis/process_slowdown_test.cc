@@ -52,7 +52,7 @@ TEST_F(ProcessSlowdownTest, IsOfAllParts) {
   EXPECT_FALSE(slowdown.measured);
   EXPECT_NEAR(slowdown.tracing.share, 0.004, 1e-12);
   EXPECT_NEAR(slowdown.sampling.share, kSamplingSlowdown * 0.2, 1e-12);
-  EXPECT_NEAR(slowdown.presence.share, 100'000 * 1e-10 * kHookedLaunchNs, 1e-9);
+  EXPECT_NEAR(slowdown.presence.share, kHookShareOfTracedLaunch * kTracedShareOfLaunch, 1e-9);
   EXPECT_NEAR(slowdown.start_and_end_share, 0.005, 1e-12);
   EXPECT_NEAR(slowdown.InAll().share,
               slowdown.tracing.share + slowdown.sampling.share + slowdown.presence.share + 0.005,

@@ -57,16 +57,24 @@ TEST_F(LaterWindowsTest, AProgramWhoseGpuIsBusyHasWindows) {
 }
 
 TEST_F(LaterWindowsTest, AProgramWithFewLaunchesHasWindows) {
-  const uint64_t most = kBudgetPpm * 1000 / kHookedLaunchNs;  // that the budget allows in a second
+  // However much a launch costs, these cost less than the budget allows in a second.
+  const auto most =
+      static_cast<uint64_t>(kBudgetPpm * 1000 / kHookShareOfTracedLaunch / kMostTracedLaunchNs);
   EXPECT_FALSE(DecideOn(SecondOf(most, 1)));
   Begin(LaterPolicy::kAuto);
   EXPECT_TRUE(DecideOn(SecondOf(most + 100, 1)));
 }
 
+// A training of small pictures: 5,800 launches a second, of which tracing made 8 to 14 % of the
+// time between two.
+TEST_F(LaterWindowsTest, AProgramThatDoesMuchBetweenLaunchesPaysForColdCaches) {
+  EXPECT_TRUE(DecideOn(SecondOf(5'800, 0.5)));
+}
+
 TEST_F(LaterWindowsTest, AGpuThatIdlesSeldomMakesTheHookCheaper) {
-  EXPECT_TRUE(DecideOn(SecondOf(21'000, LaterWindows::kIdleOfHostBound)));
+  EXPECT_TRUE(DecideOn(SecondOf(21'000, kIdleOfHostBound)));
   Begin(LaterPolicy::kAuto);
-  EXPECT_FALSE(DecideOn(SecondOf(21'000, LaterWindows::kIdleOfHostBound / 3)));
+  EXPECT_FALSE(DecideOn(SecondOf(21'000, kIdleOfHostBound / 8)));
 }
 
 TEST_F(LaterWindowsTest, AProgramThatStillBeginsHasWindows) {

@@ -24,6 +24,20 @@ TEST(RecentWorkTest, AddsUpTheSecondBefore) {
   EXPECT_EQ(sums.time_ns, kLookedAtNs);
 }
 
+TEST(RecentWorkTest, KnowsItsPieces) {
+  RecentWork recent;
+  const uint64_t number = kNowNs / kPieceNs;
+  recent.AddLaunch(kNowNs, kNowNs + 10, false);
+  recent.AddLaunch(kNowNs + kPieceNs - 1, kNowNs + kPieceNs + 19, false);
+  recent.AddLaunch(kNowNs + kPieceNs, kNowNs + kPieceNs + 1000, false);
+  EXPECT_EQ(recent.Of(number).launches, 2u);
+  EXPECT_EQ(recent.Of(number).busy_ns, 30u);
+  EXPECT_EQ(recent.Of(number).time_ns, kPieceNs);
+  EXPECT_EQ(recent.Of(number - 1).launches, 0u);
+  recent.AddLaunch(kNowNs + 32 * kPieceNs, kNowNs + 33 * kPieceNs, false);  // takes its place
+  EXPECT_EQ(recent.Of(number).launches, 0u);
+}
+
 TEST(RecentWorkTest, TimeWithoutRecordsIsTimeInWhichNothingRan) {
   RecentWork recent;
   recent.AddLaunch(kNowNs, kNowNs + 10, false);

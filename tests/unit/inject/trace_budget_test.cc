@@ -262,6 +262,33 @@ TEST(TraceBudget, TimeInactiveIsNotTimeThatWasTraced) {
   EXPECT_NEAR(wait_ns(100 * kSecondNs), wait_ns(0), 1e6);
 }
 
+TEST(TraceBudget, ABeginningLeavesNoGreatDebt) {
+  const auto wait_ns = [](bool limited) {
+    TraceBudget budget;
+    budget.Start(kSecondNs, 10'000);
+    const uint64_t now_ns = kSecondNs + kTurnNs;
+    budget.ShouldTrace(now_ns, 400 * kMs / kTracedLaunchNs, 0, {});
+    if (limited) budget.LimitDebt();
+    return budget.ReadyNs(now_ns) - now_ns;
+  };
+  EXPECT_GT(wait_ns(false), 30 * kSecondNs);
+  EXPECT_LT(wait_ns(true), 3 * kSecondNs);
+}
+
+TEST(TraceBudget, ChargesWhatLaunchesCostMoreThanTheLeast) {
+  TraceBudget budget;
+  budget.Start(kSecondNs, 10'000);
+  budget.ShouldTrace(kSecondNs + kTurnNs, 100, 0, {});
+  budget.SetHostCost(3000);
+  budget.ShouldTrace(kSecondNs + 2 * kTurnNs, 100, 0, {});
+  EXPECT_EQ(budget.tracing_cost_ns(), 100 * kTracedLaunchNs + 3000);
+  budget.SetScale(2);
+  budget.SetHostCost(4000);
+  budget.ShouldTrace(kSecondNs + 3 * kTurnNs, 200, 0, {});
+  EXPECT_EQ(budget.tracing_cost_ns(), 300 * kTracedLaunchNs + 5000);
+  EXPECT_EQ(budget.cost_by_figures_ns(), 200 * kTracedLaunchNs + 4000) << "without the scale";
+}
+
 TEST(TraceBudget, ChargesWhatLaunchesCostThisProgram) {
   TraceBudget budget;
   budget.Start(kSecondNs, 10'000);
