@@ -206,19 +206,26 @@ void ActivityQueue::PlaceReady(std::unique_lock<std::mutex>* lock, uint64_t now_
   }
 }
 
-void ActivityQueue::Deliver(std::unique_lock<std::mutex>* lock, bool full_only) {
-  while (!buffers_.empty()) {
-    const Buffer buffer = buffers_.front();
-    if (buffer.used == 0 || (full_only && !buffer.full)) return;
-    buffers_.pop_front();
-    const CompleteBufferFunction complete = registered_callbacks.complete.load();
-    lock->unlock();
-    if (complete != nullptr) {
-      const CallbackScope scope(CallbackSort::kBuffer);
-      complete(nullptr, 0, buffer.bytes, buffer.size, buffer.used);
-    }
-    lock->lock();
+void ActivityQueue::HandOut(std::unique_lock<std::mutex>* lock) {
+  const Buffer buffer = buffers_.front();
+  buffers_.pop_front();
+  const CompleteBufferFunction complete = registered_callbacks.complete.load();
+  lock->unlock();
+  if (complete != nullptr) {
+    const CallbackScope scope(CallbackSort::kBuffer);
+    complete(nullptr, 0, buffer.bytes, buffer.size, buffer.used);
   }
+  lock->lock();
+}
+
+void ActivityQueue::DeliverFull(std::unique_lock<std::mutex>* lock) {
+  while (!buffers_.empty() && buffers_.front().full) HandOut(lock);
+}
+
+// Also one that was requested too early, and is empty: what holds no record holds none that is
+// incomplete. Those that are requested meanwhile are left for the records that wait for them.
+void ActivityQueue::DeliverAll(std::unique_lock<std::mutex>* lock) {
+  for (size_t left = buffers_.size(); left > 0; --left) HandOut(lock);
 }
 
 void ActivityQueue::Flush(bool forced) {
@@ -254,7 +261,11 @@ void ActivityQueue::RunWorker() {
     const uint64_t asked = flushes_asked_;
     const bool flushing = asked != flushes_done_;
     PlaceReady(&lock, NowNs(), std::exchange(forced_asked_, false));
-    Deliver(&lock, !flushing);
+    if (flushing) {
+      DeliverAll(&lock);
+    } else {
+      DeliverFull(&lock);
+    }
     flushes_done_ = asked;
     if (flushing) delivered_.notify_all();
   }

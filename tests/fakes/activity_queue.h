@@ -42,7 +42,8 @@ class ActivityQueue {
   void CountDropped(size_t records);
   size_t TakeDropped();
 
-  // Hands out what is complete, or everything. Returns once it was delivered.
+  // Hands out all buffers, with what is complete in them, or everything. Returns once they were
+  // delivered.
   void Flush(bool forced);
   void SetFlushPeriodMs(uint32_t period_ms);
   // Records handed out from now on have times of this clock.
@@ -65,7 +66,9 @@ class ActivityQueue {
   bool RequestBuffer(std::unique_lock<std::mutex>* lock);
   bool Place(const PendingRecord& record);
   void PlaceReady(std::unique_lock<std::mutex>* lock, uint64_t now_ns, bool forced);
-  void Deliver(std::unique_lock<std::mutex>* lock, bool full_only);
+  void HandOut(std::unique_lock<std::mutex>* lock);
+  void DeliverFull(std::unique_lock<std::mutex>* lock);
+  void DeliverAll(std::unique_lock<std::mutex>* lock);
   void RunWorker();
 
   mutable std::mutex mutex_;

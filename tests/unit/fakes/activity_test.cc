@@ -1,6 +1,7 @@
 // The fakes as a client of CUPTI sees them: which records come, when, and what ends the process.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <vector>
 
@@ -32,10 +33,13 @@ std::vector<Kernel9Record>& Records() {
   return records;
 }
 
+std::atomic<size_t> buffers_held{0};  // by the fake
+
 void Request(uint8_t** buffer, size_t* size, size_t* max_records) {
   *buffer = static_cast<uint8_t*>(std::aligned_alloc(8, kBufferBytes));
   *size = kBufferBytes;
   *max_records = 0;
+  ++buffers_held;
 }
 
 void Complete(void* context, uint32_t stream, uint8_t* buffer, size_t size, size_t valid_bytes) {
@@ -45,6 +49,7 @@ void Complete(void* context, uint32_t stream, uint8_t* buffer, size_t size, size
     if (kernel->kind == kActivityConcurrentKernel) Records().push_back(*kernel);
   }
   std::free(buffer);
+  --buffers_held;
 }
 
 class ActivityTest : public testing::Test {
@@ -105,6 +110,16 @@ TEST_F(ActivityTest, HoldsBackWhatHasNotEnded) {
   ASSERT_EQ(Records().size(), 10'000u);
   EXPECT_EQ(Records().back().start, 0u) << "forced out before its end";
   EXPECT_EQ(Records().back().end, 0u);
+}
+
+// One that was requested for a record which then went into the buffer before it.
+TEST_F(ActivityTest, KeepsNoBufferThatIsEmpty) {
+  for (int launches = 1; launches < 40; ++launches) {
+    Launch(launches);
+    ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+    cuptiActivityFlushAll(1);
+    ASSERT_EQ(buffers_held, 0u) << "after " << launches << " launches";
+  }
 }
 
 TEST_F(ActivityTest, MeetsTheArrangedFates) {
