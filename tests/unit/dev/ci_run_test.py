@@ -8,10 +8,12 @@ import subprocess
 import tempfile
 import unittest
 
-SCRIPT = pathlib.Path(__file__).parents[3] / ".ci" / "run"
+ROOT = pathlib.Path(__file__).parents[3]
 CTEST = r"""100% tests passed, 0 tests failed out of 3
 
 Total Test time (real) =   1.00 sec"""
+REPORT = """<testsuite><testcase name="e2e.kernels" status="fail" time="1"><system-out>
+FAIL: test_of_{preset}</system-out></testcase></testsuite>"""
 STAGES = ("make packages-test", "make packages-monitoring", "make release", "make test",
           "make sanitizers-build", "run_tests sanitizers", "run_fuzzers 10")
 
@@ -22,9 +24,13 @@ class CiRunTest(unittest.TestCase):
         self.root = pathlib.Path(tempfile.mkdtemp(prefix="utlz-ci-"))
         self.addCleanup(shutil.rmtree, self.root)
         (self.root / ".ci").mkdir()
-        shutil.copy(SCRIPT, self.root / ".ci")
+        shutil.copy(ROOT / ".ci" / "run", self.root / ".ci")
         for program in ("bin/make", "tools/dev/run_tests", "tools/dev/run_fuzzers"):
             self.add(program)
+        shutil.copy(ROOT / "tools/dev/show_failures.py", self.root / "tools/dev")
+        for preset in ("release", "sanitizers"):
+            (self.root / "build" / preset).mkdir(parents=True)
+            (self.root / "build" / preset / "tests.xml").write_text(REPORT.format(preset=preset))
 
     def add(self, program):
         """It notes how it was called, and fails where it is told to."""
@@ -64,6 +70,15 @@ class CiRunTest(unittest.TestCase):
             self.assertEqual(done.returncode, 7, stage)
             self.assertEqual(done.calls, STAGES[:number + 1])
             self.assertIn("== FAILED in stage", done.stdout)
+
+    def test_a_stage_of_tests_that_fails_ends_with_what_they_printed(self):
+        for preset, stage in (("release", "make test"), ("sanitizers", "run_tests sanitizers")):
+            done = self.run_ci(failing=stage)
+            self.assertTrue(done.stdout.endswith(
+                f"== FAILED in stage {preset}_tests, status 7\n== e2e.kernels failed after 1 s:\n"
+                f"FAIL: test_of_{preset}\n"), done.stdout)
+        self.assertNotIn("FAIL: ", self.run_ci(failing="make release").stdout)
+        self.assertNotIn("FAIL: ", self.run_ci().stdout)
 
 
 if __name__ == "__main__":
