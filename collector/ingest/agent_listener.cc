@@ -166,6 +166,11 @@ void AgentListener::Poll(Clock::time_point now, const Visitor& visitor) {
   ListenWhileThereIsRoom(now);
 }
 
+bool AgentListener::SomebodyWaits() const {
+  pollfd entry = {epoll_.get(), POLLIN, 0};
+  return poll(&entry, 1, 0) == 1;
+}
+
 void AgentListener::ListenWhileThereIsRoom(Clock::time_point now) {
   if (!socket_.valid()) return;
   const bool room = pending_.size() < kMaxPending && pace_.MayListen(MonotonicNs(now));

@@ -65,6 +65,9 @@ class AgentListener {
   // waits.
   void Poll(Clock::time_point now, const Visitor& visitor);
 
+  // Whether Poll has something to do just now.
+  bool SomebodyWaits() const;
+
   // A connection whose other end was given to the agent of process `pid`, which will say hello on
   // it before long.
   void Adopt(UniqueFd connection, pid_t pid, Clock::time_point now);

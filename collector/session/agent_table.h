@@ -74,6 +74,7 @@ class AgentTable {
   // Of live agents, as this process knows them; those of another pid namespace are left out.
   std::vector<pid_t> Processes() const;
   uint64_t admitted() const { return admitted_; }
+  uint64_t left_out() const { return trouble_.left_out(); }
   AgentTrouble& trouble() { return trouble_; }
 
  private:

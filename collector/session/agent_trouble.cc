@@ -58,6 +58,12 @@ void AgentTrouble::AddBrokenRing(pid_t pid, std::string_view rule) {
 
 void AgentTrouble::AddRefused(std::string_view why) { ++refused_[std::string(why)]; }
 
+uint64_t AgentTrouble::left_out() const {
+  uint64_t count = unanswered_;
+  for (const auto& [why, refused] : refused_) count += refused;
+  return count;
+}
+
 void AgentTrouble::AddOutliving(pid_t pid) { outliving_.push_back(pid); }
 
 void AgentTrouble::AddMetAnew(pid_t pid, uint64_t since_ns, uint64_t now_ns) {

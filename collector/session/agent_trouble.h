@@ -33,6 +33,9 @@ class AgentTrouble {
   void AddMetAnew(pid_t pid, uint64_t since_ns, uint64_t now_ns);
   void AddThrottled(pid_t pid);  // sent more than is read
 
+  // Agents that led to no source: unanswered or refused.
+  uint64_t left_out() const;
+
   // One sentence for each kind of trouble, with the number of processes and some of them by name.
   std::vector<std::string> Sentences() const;
 

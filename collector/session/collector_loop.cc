@@ -357,7 +357,8 @@ void CollectorLoop::OnAgentFrame(uint32_t source, uint16_t type, std::string_vie
 
 bool CollectorLoop::StoppingIsOver(Clock::time_point now) {
   if (!stop_asked_) return false;
-  if (agents_.live() == 0) return true;
+  // Who was left waiting is the reason where nothing was recorded.
+  if (agents_.live() == 0 && !listener_.SomebodyWaits()) return true;
   const bool at_once = options_.attached || options_.of_service;
   if (!at_once && now < *stop_asked_ + kGrace) return false;
   if (!sleep_asked_) {
@@ -407,6 +408,10 @@ void CollectorLoop::AskForState(AgentState state) {
 }
 
 void CollectorLoop::Wake() { eventfd_write(wake_.get(), 1); }
+
+uint64_t CollectorLoop::agents_left_out() const {
+  return agents_.left_out() + listener_.unanswered();
+}
 
 std::vector<std::string> CollectorLoop::Notices() {
   AgentTrouble trouble = agents_.trouble();

@@ -62,6 +62,8 @@ class CollectorLoop {
   // After Run() only.
   RunRecorder& recorder() { return recorder_; }
   uint64_t agents() const { return agents_.admitted(); }
+  // Those that came, and were refused or not answered in time.
+  uint64_t agents_left_out() const;
   uint64_t cpu_ns() const { return cpu_ns_; }
   std::vector<std::string> Notices();
   // The last snapshot of the run's metrics, once its end is recorded.

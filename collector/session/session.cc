@@ -79,7 +79,7 @@ class RunningSession : public Session {
     if (outcome.signal) end.set_signal(*outcome.signal);
     Join();
     for (const std::string& notice : outcome.notices) end.add_notices(ValidText(notice));
-    if (loop_->agents() == 0 && outcome.explain_absence) {
+    if (loop_->agents() + loop_->agents_left_out() == 0 && outcome.explain_absence) {
       end.add_notices(ValidText(outcome.explain_absence()));
     }
     for (const std::string& notice : loop_->Notices()) end.add_notices(ValidText(notice));

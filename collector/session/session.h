@@ -33,7 +33,7 @@ struct CommandOutcome {
   std::optional<int> signal = std::nullopt;
   std::optional<uint64_t> end_ns = std::nullopt;  // when, if not now (CLOCK_REALTIME)
   std::vector<std::string> notices = {};  // sentences for the report
-  // One more, asked for only where no agent ever connected.
+  // One more, asked for only where no agent ever came.
   std::function<std::string()> explain_absence = {};
 };
 

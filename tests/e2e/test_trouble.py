@@ -60,6 +60,16 @@ class TroubleTest(EndToEndTest):
         self.assertEqual(run.status, 3)
         self.assertIn("NO PROCESS OF THIS COMMAND USED CUDA", run.stderr)
 
+    def test_collector_that_answers_too_late(self):
+        """The agent waits a second for it; what utlz cannot run meanwhile, the shell lets it do."""
+        stopping = ["/bin/sh", "-c", 'kill -STOP $PPID; "$0" status; status=$?; kill -CONT $PPID; '
+                    "exit $status", self.program("ending")]
+        run = self.run_command(stopping)
+        self.assertEqual(run.status, 42, run.stderr)
+        self.assertIn("1 process is not recorded from the start: the collector was too busy",
+                      run.stderr)
+        self.assertNotIn("NO PROCESS OF THIS COMMAND USED CUDA", run.stderr)
+
     def test_limit_of_file_sizes(self):
         """A file beyond it would end the program with SIGXFSZ, the agent's ring too."""
         self.unharmed("")  # makes the file that the fakes share

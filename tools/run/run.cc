@@ -170,10 +170,13 @@ EndingWatchOptions WithoutCommand(const SignalRelay& signals, const SessionOptio
           .folder = folder};
 }
 
+// Without an agent the notices say why; `warning` was said at the start.
 void ShowResult(const RunOptions& options, const std::string& path, const SessionResult& result,
-                const std::string& absence) {
+                const std::optional<std::string>& warning) {
   if (result.agents == 0) {
-    Say(absence);
+    for (const std::string& notice : result.summary.run().notices()) {
+      if (notice != warning) Say(notice);
+    }
   } else if (options.recording.report && options.recording.print_report) {
     options.recording.print_report(result.summary);
   }
@@ -227,14 +230,12 @@ int RunCommand(const RunOptions& options) {
   const EndingWatch ending(WithoutCommand(signals, session_options, folder->path()));
   CommandOutcome outcome = OutcomeOf(wait_status);
   if (warning) outcome.notices.push_back(*warning);
-  std::string absence;
   outcome.explain_absence = [&] {
-    absence = ExplainCudaAbsence(GatherCudaAbsenceFacts(*program, options.command));
-    return absence;
+    return ExplainCudaAbsence(GatherCudaAbsenceFacts(*program, options.command));
   };
   const absl::StatusOr<SessionResult> result = (*session)->Finish(outcome);
   if (result.ok()) {
-    ShowResult(options, session_options.profile_path, *result, absence);
+    ShowResult(options, session_options.profile_path, *result, warning);
   } else {
     Say(std::string(result.status().message()));
   }
