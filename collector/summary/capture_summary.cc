@@ -62,7 +62,8 @@ void SetProcesses(const RunState& state, const Summary& summary, CaptureSummary*
     traced_ns += static_cast<double>(process->coverage.TracedNs(end_ns));
     untraced_ns += static_cast<double>(process->coverage.UntracedNs());
   }
-  if (traced_ns > 0) capture->set_coverage_share(traced_ns / (traced_ns + untraced_ns));
+  const double known_ns = traced_ns + untraced_ns;
+  if (known_ns > 0) capture->set_coverage_share(traced_ns / known_ns);
   capture->set_launches(launches);
   capture->set_launches_untimed(untimed);
   if (implausible > 0) capture->set_launches_implausible(implausible);

@@ -6,6 +6,7 @@
 #include "collector/analysis/measured_cost.h"
 #include "collector/gpu_uuid.h"
 #include "collector/summary/ladder.h"
+#include "proto/ring_abi.h"
 #include "tests/support/made_up_windows.h"
 
 namespace utlz {
@@ -51,6 +52,21 @@ TEST_F(CaptureSummaryTest, WhatTracingAddsIsEstimatedWhereItIsNotMeasured) {
       << "an estimate takes no more than there is";
   process_.has_status = false;
   EXPECT_FALSE(Summarized().has_steady_state_slowdown_share());
+}
+
+// Another client took the buffers over before the first records came, and kept them.
+TEST_F(CaptureSummaryTest, NothingOfAProcessTracedIsAShareToo) {
+  EXPECT_FALSE(Summarized().has_coverage_share()) << "unknown";
+  TraceWindow window;
+  window.set_flags(kTraceKernels);
+  for (const uint64_t time_ns : {kRunStartNs, kRunStartNs + 1000 * kMillisecond}) {
+    EXPECT_FALSE(Summarized().has_coverage_share()) << "no time has passed";
+    window.set_start_ns(time_ns);
+    window.set_end_ns(time_ns);
+    process_.coverage.Add(window);
+  }
+  ASSERT_TRUE(Summarized().has_coverage_share());
+  EXPECT_EQ(Summarized().coverage_share(), 0);
 }
 
 // A long start-up makes tracing look cheap.
