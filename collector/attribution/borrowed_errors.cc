@@ -22,7 +22,7 @@ double SpreadOfWindows(const ColumnStatistics& statistics) {
   const size_t windows = statistics.clusters(kWindowLevel).clusters();
   const double by_launches = statistics.variance() * static_cast<double>(windows) /
                              static_cast<double>(statistics.launches());
-  const double beyond = statistics.clusters(kWindowLevel).VarianceOfCluster() - by_launches;
+  const double beyond = statistics.clusters(kWindowLevel).VarianceOfCluster(0) - by_launches;
   return SmallSampleFactor(windows) * std::sqrt(std::max(0.0, beyond)) / statistics.per_launch();
 }
 

@@ -20,42 +20,60 @@ void ClusterClock::MoveTo(int64_t sample_start_ns, bool follows) {
   }
 }
 
-void ClusterVariance::Add(uint64_t cluster, double value) {
-  if (clusters_ == 0) first_ = value;
+void ClusterVariance::Add(uint64_t cluster, double value, double known) {
+  if (clusters_ == 0) {
+    first_value_ = value;
+    first_known_ = known;
+  }
   if (clusters_ == 0 || cluster != cluster_) {
     closed_ = All();
-    open_values_ = 0;
-    open_sum_ = 0;
+    open_count_ = 0;
+    open_value_sum_ = 0;
+    open_known_sum_ = 0;
     cluster_ = cluster;
     ++clusters_;
   }
-  ++values_;
-  ++open_values_;
-  sum_ += value - first_;
-  open_sum_ += value - first_;
+  ++count_;
+  ++open_count_;
+  value_sum_ += value - first_value_;
+  open_value_sum_ += value - first_value_;
+  known_sum_ += known - first_known_;
+  open_known_sum_ += known - first_known_;
 }
 
-ClusterVariance::Sums ClusterVariance::All() const {
-  return {closed_.squares + open_sum_ * open_sum_, closed_.cross + open_sum_ * open_values_,
-          closed_.sizes + open_values_ * open_values_};
+ClusterVariance::Products ClusterVariance::All() const {
+  return {.values = closed_.values + open_value_sum_ * open_value_sum_,
+          .values_known = closed_.values_known + open_value_sum_ * open_known_sum_,
+          .known = closed_.known + open_known_sum_ * open_known_sum_,
+          .values_sizes = closed_.values_sizes + open_value_sum_ * open_count_,
+          .known_sizes = closed_.known_sizes + open_known_sum_ * open_count_,
+          .sizes = closed_.sizes + open_count_ * open_count_};
 }
 
-// Sum over the clusters of (sum - size x mean of all) squared.
-double ClusterVariance::SquaredDistances() const {
+// Sum over the clusters of (sum - size x mean of all) squared, of a sum of both.
+double ClusterVariance::SquaredDistances(double of_values, double of_known) const {
   if (clusters_ < 2) return 0;
-  const Sums all = All();
-  const double mean = sum_ / values_;
+  const Products all = All();
+  const double mean = (of_values * value_sum_ + of_known * known_sum_) / count_;
+  const double squares = of_values * of_values * all.values +
+                         2 * of_values * of_known * all.values_known +
+                         of_known * of_known * all.known;
+  const double sums_sizes = of_values * all.values_sizes + of_known * all.known_sizes;
   const auto clusters = static_cast<double>(clusters_);
-  return std::max(0.0, all.squares - 2 * mean * all.cross + mean * mean * all.sizes) * clusters /
+  return std::max(0.0, squares - 2 * mean * sums_sizes + mean * mean * all.sizes) * clusters /
          (clusters - 1);
 }
 
-double ClusterVariance::VarianceOfMean() const {
-  return clusters_ < 2 ? 0 : SquaredDistances() / (values_ * values_);
+double ClusterVariance::VarianceOfMean(double slope) const {
+  return clusters_ < 2 ? 0 : SquaredDistances(1, -slope) / (count_ * count_);
 }
 
-double ClusterVariance::VarianceOfCluster() const {
-  return clusters_ < 2 ? 0 : SquaredDistances() / All().sizes;
+double ClusterVariance::VarianceOfCluster(double slope) const {
+  return clusters_ < 2 ? 0 : SquaredDistances(1, -slope) / All().sizes;
+}
+
+double ClusterVariance::VarianceOfKnownMean() const {
+  return clusters_ < 2 ? 0 : SquaredDistances(0, 1) / (count_ * count_);
 }
 
 }  // namespace utlz::attribution

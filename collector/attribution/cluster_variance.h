@@ -26,37 +26,47 @@ class ClusterClock {
   std::array<int64_t, kClusterLevels> begins_ns_{};
 };
 
-// The mean of values that come cluster by cluster.
+// The mean of values that come cluster by cluster, each with something else that is known of it.
+// What is asked for is the variance of value - slope x known.
 class ClusterVariance {
  public:
-  void Add(uint64_t cluster, double value);
+  void Add(uint64_t cluster, double value, double known);
 
   size_t clusters() const { return clusters_; }
   // Variance of the mean of all values, by how far the clusters' means lie from it. Zero for fewer
   // than two clusters.
-  double VarianceOfMean() const;
+  double VarianceOfMean(double slope) const;
   // Variance of one cluster's mean, a mean over the clusters; the values' own scatter is part of
   // it.
-  double VarianceOfCluster() const;
+  double VarianceOfCluster(double slope) const;
+  // Of the mean of what is known, likewise.
+  double VarianceOfKnownMean() const;
 
  private:
-  struct Sums {
-    double squares = 0;  // of the clusters' sums
-    double cross = 0;    // of their sums and sizes
-    double sizes = 0;    // of their sizes, squared
+  // Products of two of the clusters' sums of values, sums of what is known, and sizes.
+  struct Products {
+    double values = 0;
+    double values_known = 0;
+    double known = 0;
+    double values_sizes = 0;
+    double known_sizes = 0;
+    double sizes = 0;
   };
-  Sums All() const;
-  double SquaredDistances() const;
+  Products All() const;
+  double SquaredDistances(double of_values, double of_known) const;
 
-  // Values are taken relative to the first: differences of squares keep their digits.
-  double first_ = 0;
-  double values_ = 0;
-  double sum_ = 0;
-  Sums closed_;
+  // Both are taken relative to the first: differences of squares keep their digits.
+  double first_value_ = 0;
+  double first_known_ = 0;
+  double count_ = 0;
+  double value_sum_ = 0;
+  double known_sum_ = 0;
+  Products closed_;
   size_t clusters_ = 0;
   uint64_t cluster_ = 0;  // that is open
-  double open_values_ = 0;
-  double open_sum_ = 0;
+  double open_count_ = 0;
+  double open_value_sum_ = 0;
+  double open_known_sum_ = 0;
 };
 
 }  // namespace utlz::attribution

@@ -75,7 +75,7 @@ void FitModel::MakeRoom() {
   const size_t columns = plan_.columns().size();
   statistics_.resize(columns * counters_);
   launches_.resize(columns);
-  times_ns_.resize(columns);
+  durations_.resize(columns);
   learned_.resize(columns);
 }
 
@@ -84,8 +84,21 @@ void FitModel::CountLaunches(const Recording& recording) {
     const uint32_t column = plan_.ColumnOf(launch);
     if (column >= launches_.size()) MakeRoom();
     ++launches_[column];
-    times_ns_[column] += launch.end_ns - launch.start_ns;
+    Durations& durations = durations_[column];
+    durations.sum_ns += launch.end_ns - launch.start_ns;
+    const double distance_ns =
+        static_cast<double>(launch.end_ns - launch.start_ns) - durations.mean_ns;
+    durations.mean_ns += distance_ns / static_cast<double>(launches_[column]);
+    durations.squares +=
+        distance_ns * (static_cast<double>(launch.end_ns - launch.start_ns) - durations.mean_ns);
   }
+}
+
+double FitModel::mean_duration_ns(size_t column) const { return durations_[column].mean_ns; }
+
+double FitModel::duration_variance(size_t column) const {
+  const uint64_t launches = launches_[column];
+  return launches < 2 ? 0 : durations_[column].squares / static_cast<double>(launches - 1);
 }
 
 void FitModel::FitAll() {
@@ -266,10 +279,11 @@ void FitModel::Retire() {
         ColumnStatistics& statistics = statistics_[done.column * counters_ + counter];
         statistics.AddCovered(share);
         if (share + imputed_share < kWholeShare) continue;
-        statistics.AddWhole(done.attributed[counter], done.expected[counter],
-                            done.imputed[counter]);
+        statistics.AddWhole(done.attributed[counter], done.expected[counter], done.imputed[counter],
+                            duration);
         if (share < kSampledShare) continue;
-        statistics.AddLaunch(done.attributed[counter] + done.imputed[counter], clusters_.numbers());
+        statistics.AddLaunch(done.attributed[counter] + done.imputed[counter], duration,
+                             clusters_.numbers());
       }
     }
   }

@@ -41,7 +41,10 @@ class FitModel {
   const std::vector<CounterTotals>& totals() const { return totals_; }
   uint64_t crowded() const { return walker_.crowded(); }
   uint64_t launches(size_t column) const { return launches_[column]; }
-  int64_t time_ns(size_t column) const { return times_ns_[column]; }
+  int64_t time_ns(size_t column) const { return durations_[column].sum_ns; }
+  double mean_duration_ns(size_t column) const;
+  // Of one launch's duration, among all that the column has; zero for fewer than two.
+  double duration_variance(size_t column) const;
   const ColumnStatistics& statistics(size_t column, size_t counter) const {
     return statistics_[column * counters_ + counter];
   }
@@ -74,8 +77,13 @@ class FitModel {
   std::vector<ColumnStatistics> statistics_;  // column x counter
   std::vector<double> moved_;  // column x counter: totals, from a lower to a higher shift
   std::vector<std::optional<double>> sensitivities_;  // column x counter
+  struct Durations {
+    int64_t sum_ns = 0;
+    double mean_ns = 0;
+    double squares = 0;  // of distances from the mean
+  };
   std::vector<uint64_t> launches_;
-  std::vector<int64_t> times_ns_;
+  std::vector<Durations> durations_;
   SplitSample split_;              // scratch
   std::vector<uint32_t> learned_;  // samples, by column
   uint64_t considered_ = 0;

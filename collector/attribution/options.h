@@ -58,7 +58,8 @@ struct Options {
   // How far the counters' edges lie from where the shift puts them, a standard error.
   double edge_error_ns = kUsualEdgeErrorNs;
   // A rate over a launch's life beside its mean, a relative standard deviation: even between none
-  // and twice the mean. Of the part of a life that samples hardly ever saw.
+  // and twice the mean. Of the part of a life that samples hardly ever saw; and of how much more
+  // launches do that take longer, where too few were seen to tell.
   double rate_spread = 0.58;
 };
 

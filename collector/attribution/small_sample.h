@@ -14,6 +14,9 @@ double SmallSampleFactor(uint64_t values);
 // A variance of fewer clusters says little, even with Student's t.
 inline constexpr size_t kFewestClusters = 4;
 
+// So does a line through fewer launches.
+inline constexpr uint64_t kFewestForSlope = 8;
+
 }  // namespace utlz::attribution
 
 #endif  // UTLZ_COLLECTOR_ATTRIBUTION_SMALL_SAMPLE_H_

@@ -44,6 +44,8 @@ std::vector<SimulatedKernel> RandomStep(double shortest_ns, std::mt19937_64* ran
 SimulatedLoad Simulate(const std::vector<SimulatedKernel>& step, const SimulationOptions& options) {
   std::mt19937_64 random(options.seed);
   std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uneven(1 - options.uneven_launches,
+                                                1 + options.uneven_launches);
   SimulatedLoad load;
   struct Work {
     double from, to, amount;
@@ -52,14 +54,15 @@ SimulatedLoad Simulate(const std::vector<SimulatedKernel>& step, const Simulatio
   double now = 20'000;
   for (size_t i = 0; i < options.steps; ++i) {
     for (const SimulatedKernel& kernel : step) {
+      const double size = options.uneven_launches > 0 ? uneven(random) : 1;
       const double duration = std::round(
-          kernel.duration_ns * std::max(0.5, 1 + options.duration_jitter * normal(random)));
+          size * kernel.duration_ns * std::max(0.5, 1 + options.duration_jitter * normal(random)));
       load.launches.push_back({kernel.variant, kStartNs + static_cast<int64_t>(now),
                                kStartNs + static_cast<int64_t>(now + duration)});
       const double shift = options.shift_ns + options.drift_ns_per_ms * now * 1e-6;
-      works.push_back({now + kernel.begin_share * duration + shift,
-                       now + kernel.end_share * duration + shift,
-                       kernel.work * std::max(0.0, 1 + options.work_noise * normal(random))});
+      works.push_back(
+          {now + kernel.begin_share * duration + shift, now + kernel.end_share * duration + shift,
+           size * kernel.work * std::max(0.0, 1 + options.work_noise * normal(random))});
       // Uneven gaps, as an eager program makes them: samples fall at every phase.
       now += duration + kernel.gap_after_ns *
                             (1 + options.gap_jitter * (0.4 * std::abs(normal(random)) - 0.2));

@@ -26,9 +26,11 @@ struct SimulationOptions {
   double shift_ns = 0;            // samples show the work this much later
   double drift_ns_per_ms = 0;     // of the shift
   double duration_jitter = 0.03;  // relative standard deviation; the work stays
-  double work_noise = 0.02;       // relative standard deviation of a launch's work
-  double gap_jitter = 1;          // 0: every gap is the same, so that steps fall in with samples
-  double sample_noise = 0;        // relative standard deviation of a sample's count
+  // Launches take from 1 - this to 1 + this times as long, and do as much more or less.
+  double uneven_launches = 0;
+  double work_noise = 0.02;  // relative standard deviation of a launch's work
+  double gap_jitter = 1;     // 0: every gap is the same, so that steps fall in with samples
+  double sample_noise = 0;   // relative standard deviation of a sample's count
   double idle_per_us = 0;
   double lost_samples = 0;  // share
   uint64_t seed = 1;

@@ -135,19 +135,19 @@ TEST(WindowScatter, WhatOneWindowMetHasTheScatterOfTheOthers) {
 TEST(ClusterVariance, OfEqualClustersIsThatOfTheirMeans) {
   ClusterVariance variance;
   for (uint64_t cluster = 0; cluster < 4; ++cluster) {
-    for (int i = 0; i < 5; ++i) variance.Add(cluster, 1e9 + 10.0 * static_cast<double>(cluster));
+    for (int i = 0; i < 5; ++i) variance.Add(cluster, 1e9 + 10.0 * static_cast<double>(cluster), 0);
   }
   const double of_a_mean = (15.0 * 15 + 5 * 5 + 5 * 5 + 15 * 15) / 3;
-  EXPECT_NEAR(variance.VarianceOfCluster(), of_a_mean, 1e-6);
-  EXPECT_NEAR(variance.VarianceOfMean(), of_a_mean / 4, 1e-6);
+  EXPECT_NEAR(variance.VarianceOfCluster(0), of_a_mean, 1e-6);
+  EXPECT_NEAR(variance.VarianceOfMean(0), of_a_mean / 4, 1e-6);
   EXPECT_EQ(variance.clusters(), 4u);
 }
 
 TEST(ClusterVariance, OfOneClusterIsNotKnown) {
   ClusterVariance variance;
-  EXPECT_EQ(variance.VarianceOfMean(), 0);
-  for (const double value : {1.0, 2.0, 3.0}) variance.Add(7, value);
-  EXPECT_EQ(variance.VarianceOfMean(), 0);
+  EXPECT_EQ(variance.VarianceOfMean(0), 0);
+  for (const double value : {1.0, 2.0, 3.0}) variance.Add(7, value, 0);
+  EXPECT_EQ(variance.VarianceOfMean(0), 0);
   EXPECT_EQ(variance.clusters(), 1u);
 }
 

@@ -128,6 +128,22 @@ TEST_F(EverydayLoadsTest, TimesOfKernelsSumToTheTimeInWhichSomeRan) {
   }
 }
 
+// Samples fall on some launches only, longer or shorter ones than most.
+TEST_F(EverydayLoadsTest, KernelsOfUnevenLaunchesAreAsFarFromTheirRoofsAsTheyWerePlanned) {
+  for (const char* name : {"experts", "lengths"}) {
+    SCOPED_TRACE(name);
+    int kernels = 0;
+    const Summary summary = Report(name).summary;
+    for (const KernelSummary& kernel : summary.kernels()) {
+      if (kernel.short_name().find("nvjet") == std::string::npos) continue;
+      EXPECT_NEAR(kernel.roofline_efficiency(), kGoodMatrix, 0.03) << kernel.short_name();
+      EXPECT_LT(kernel.flops_error(), 0.03 * kernel.flops()) << kernel.short_name();
+      ++kernels;
+    }
+    EXPECT_GE(kernels, 5);
+  }
+}
+
 // The kernels of the steps are away meanwhile, as those of a prefill are for many tokens.
 TEST_F(EverydayLoadsTest, AnEvaluationMakesNoCallOfGeneration) {
   const Summary summary = Report("evaluation").summary;
