@@ -80,7 +80,8 @@ class RunningSession : public Session {
     Join();
     for (const std::string& notice : outcome.notices) end.add_notices(ValidText(notice));
     if (loop_->agents() + loop_->agents_left_out() == 0 && outcome.explain_absence) {
-      end.add_notices(ValidText(outcome.explain_absence()));
+      for (const std::string& notice : outcome.explain_absence())
+        end.add_notices(ValidText(notice));
     }
     for (const std::string& notice : loop_->Notices()) end.add_notices(ValidText(notice));
     end.set_collector_cpu_ns(loop_->cpu_ns());

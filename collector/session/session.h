@@ -32,9 +32,9 @@ struct CommandOutcome {
   std::optional<int> exit_status = std::nullopt;
   std::optional<int> signal = std::nullopt;
   std::optional<uint64_t> end_ns = std::nullopt;  // when, if not now (CLOCK_REALTIME)
-  std::vector<std::string> notices = {};  // sentences for the report
-  // One more, asked for only where no agent ever came.
-  std::function<std::string()> explain_absence = {};
+  std::vector<std::string> notices = {};          // sentences for the report
+  // More of them, asked for only where no agent ever came.
+  std::function<std::vector<std::string>()> explain_absence = {};
 };
 
 struct SessionResult {

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/ring_abi.h"
+#include "tools/report/text_sections.h"
 #include "tools/run/command_lookup.h"
 
 namespace utlz {
@@ -20,6 +21,9 @@ bool DriverCanBeLoaded() {
   dlclose(driver);
   return true;
 }
+
+// Of what Say() puts before a message.
+constexpr size_t kSayColumns = 6;
 
 constexpr uint64_t kRingBytes = kRingHeaderBytes + kRingDefaultDataBytes;
 
@@ -49,9 +53,10 @@ CudaAbsenceFacts GatherCudaAbsenceFacts(const std::string& path,
   return facts;
 }
 
-std::string ExplainCudaAbsence(const CudaAbsenceFacts& facts) {
-  std::string text = "NO PROCESS OF THIS COMMAND USED CUDA, so there is nothing to report.";
-  const auto add = [&text](const std::string& reason) { absl::StrAppend(&text, "\n  - ", reason); };
+std::vector<std::string> ExplainCudaAbsence(const CudaAbsenceFacts& facts) {
+  std::vector<std::string> sentences = {
+      "NO PROCESS OF THIS COMMAND USED CUDA: there is nothing to report. Perhaps:"};
+  const auto add = [&sentences](const std::string& reason) { sentences.push_back(reason); };
   if (!facts.driver_found) {
     add("There is no NVIDIA driver here (libcuda.so.1 cannot be loaded): install it, or in a "
         "container pass the GPU through.");
@@ -84,7 +89,17 @@ std::string ExplainCudaAbsence(const CudaAbsenceFacts& facts) {
   add("The program cleaned its environment or became another user (sudo and su do both: put utlz "
       "behind them), or another injection library was set inside it (CUDA_INJECTION64_PATH).");
   add("The program found no GPU and fell back to the CPU, or ended before it used one.");
-  return text;
+  return sentences;
+}
+
+std::string CudaAbsenceMessage(const std::vector<std::string>& sentences, size_t columns) {
+  std::string text;
+  for (const std::string& sentence : sentences) {
+    text += text.empty() ? Wrap(sentence, columns, kSayColumns, kSayColumns)
+                         : Wrap("- " + sentence, columns, 4, 2);
+  }
+  // Say() begins the first line, and ends the last one.
+  return text.substr(kSayColumns, text.size() - kSayColumns - 1);
 }
 
 }  // namespace utlz

@@ -20,8 +20,11 @@ struct CudaAbsenceFacts {
 CudaAbsenceFacts GatherCudaAbsenceFacts(const std::string& path,
                                         const std::vector<std::string>& command);
 
-// One paragraph for a person: the fact first, then reasons, likeliest first, each with its remedy.
-std::string ExplainCudaAbsence(const CudaAbsenceFacts& facts);
+// For a person: the fact first, then reasons, likeliest first, each with its remedy.
+std::vector<std::string> ExplainCudaAbsence(const CudaAbsenceFacts& facts);
+
+// The same as a message for Say(), in lines of at most `columns`.
+std::string CudaAbsenceMessage(const std::vector<std::string>& sentences, size_t columns);
 
 }  // namespace utlz
 

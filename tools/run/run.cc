@@ -170,10 +170,13 @@ EndingWatchOptions WithoutCommand(const SignalRelay& signals, const SessionOptio
           .folder = folder};
 }
 
-// Without an agent the notices say why; `warning` was said at the start.
+// Without an agent `absence` says why, or else the notices do; `warning` was said at the start.
 void ShowResult(const RunOptions& options, const std::string& path, const SessionResult& result,
+                const std::vector<std::string>& absence,
                 const std::optional<std::string>& warning) {
-  if (result.agents == 0) {
+  if (result.agents == 0 && !absence.empty()) {
+    Say(CudaAbsenceMessage(absence, options.message_columns));
+  } else if (result.agents == 0) {
     for (const std::string& notice : result.summary.run().notices()) {
       if (notice != warning) Say(notice);
     }
@@ -230,12 +233,14 @@ int RunCommand(const RunOptions& options) {
   const EndingWatch ending(WithoutCommand(signals, session_options, folder->path()));
   CommandOutcome outcome = OutcomeOf(wait_status);
   if (warning) outcome.notices.push_back(*warning);
+  std::vector<std::string> absence;
   outcome.explain_absence = [&] {
-    return ExplainCudaAbsence(GatherCudaAbsenceFacts(*program, options.command));
+    absence = ExplainCudaAbsence(GatherCudaAbsenceFacts(*program, options.command));
+    return absence;
   };
   const absl::StatusOr<SessionResult> result = (*session)->Finish(outcome);
   if (result.ok()) {
-    ShowResult(options, session_options.profile_path, *result, warning);
+    ShowResult(options, session_options.profile_path, *result, absence, warning);
   } else {
     Say(std::string(result.status().message()));
   }

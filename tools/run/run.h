@@ -27,6 +27,7 @@ struct RunOptions {
   // unix:PATH or a path: nothing is recorded here, the agents connect to the collector that serves
   // this socket, and the command takes this process's place. Likewise only `command` counts.
   std::string collector;
+  uint32_t message_columns = 100;  // of the terminal that long messages go to
 };
 
 // Runs the command and returns its exit status, 128 + n where signal n ended it, or one of ours.

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -11,6 +13,7 @@
 #include "tools/utlz/command.h"
 #include "tools/utlz/option_checks.h"
 #include "tools/utlz/recording_arguments.h"
+#include "tools/utlz/terminal.h"
 
 namespace utlz {
 namespace {
@@ -70,6 +73,7 @@ int Run(const CLI::App& subcommand, const std::vector<std::string>& command,
         RunArguments* arguments) {
   RunOptions& options = arguments->options;
   options.command = command;
+  options.message_columns = ColumnsFor(STDERR_FILENO, options.message_columns);
   if (options.command.empty()) {
     std::fprintf(stderr, "utlz: which command? utlz run [OPTIONS] [--] COMMAND…\n");
     return kRunFailed;
@@ -109,9 +113,8 @@ CLI::App* AddRunCommand(CLI::App* program, const std::vector<std::string>* words
       ->type_name("SECONDS");
   AddRecordingOptions(run, "Profile to write; default utlz-<command>-<date>-<pid>-….utlz",
                       &arguments->recording, &arguments->options.recording);
-  run->add_flag(
-      kPreload, arguments->options.preload,
-      "Load an agent that is inactive until utlz attach needs it; takes --cupti alone");
+  run->add_flag(kPreload, arguments->options.preload,
+                "Load an agent that is inactive until utlz attach needs it; takes --cupti alone");
   run->add_option(kCollector, arguments->options.collector,
                   "Leave the recording to the utlz collector at unix:PATH, or at its default place")
       ->type_name("PLACE");

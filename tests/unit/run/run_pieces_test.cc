@@ -4,10 +4,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "absl/strings/str_split.h"
+#include "collector/text/shown_text.h"
 #include "tests/support/scoped_variable.h"
 #include "tests/support/temporary_folder.h"
 #include "tools/run/agent_library.h"
@@ -22,8 +26,9 @@ namespace utlz {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Not;
+using ::testing::IsSupersetOf;
 using ::testing::StartsWith;
 
 TEST(OverheadBudget, ReadsPercentagesAndUnlimited) {
@@ -152,18 +157,31 @@ TEST(PrivateFolder, FallsBackWhereTheRuntimeFolderCannotBeUsed) {
 TEST(CudaAbsence, NamesTheReasonsThatApply) {
   CudaAbsenceFacts facts;
   facts.command = {"python", "train.py"};
-  EXPECT_THAT(
-      ExplainCudaAbsence(facts),
-      AllOf(StartsWith("NO PROCESS OF THIS COMMAND USED CUDA"), HasSubstr("already running"),
-            HasSubstr("in the background"), Not(HasSubstr("statically")),
-            Not(HasSubstr("driver here")), Not(HasSubstr("ulimit"))));
+  EXPECT_THAT(ExplainCudaAbsence(facts),
+              ElementsAre(StartsWith("NO PROCESS OF THIS COMMAND USED CUDA"),
+                          HasSubstr("already running"), HasSubstr("in the background"),
+                          HasSubstr("environment"), HasSubstr("fell back to the CPU")));
   facts.statically_linked = true;
   facts.file_limit_too_low = true;
   facts.driver_found = false;
   facts.command = {"ray", "job", "submit"};
   EXPECT_THAT(ExplainCudaAbsence(facts),
-              AllOf(HasSubstr("statically linked"), HasSubstr("no NVIDIA driver"),
-                    HasSubstr("ulimit -f unlimited"), HasSubstr("utlz run ray start")));
+              IsSupersetOf({HasSubstr("statically linked"), HasSubstr("no NVIDIA driver"),
+                            HasSubstr("ulimit -f unlimited"), HasSubstr("utlz run ray start")}));
+}
+
+// Say() puts "utlz: " before the first line.
+TEST(CudaAbsence, IsSaidInLinesThatFitTheTerminal) {
+  constexpr size_t kColumns = 80;
+  const std::string message = "utlz: " + CudaAbsenceMessage(ExplainCudaAbsence({}), kColumns);
+  size_t longest = 0;
+  const std::vector<std::string> lines = absl::StrSplit(message, '\n');
+  for (const std::string& line : lines) longest = std::max(longest, ColumnsOf(line));
+  EXPECT_LE(longest, kColumns);
+  EXPECT_GT(longest, kColumns - 20);
+  EXPECT_THAT(lines.front(), StartsWith("utlz: NO PROCESS OF THIS COMMAND"));
+  EXPECT_THAT(lines[1], StartsWith("  - "));
+  EXPECT_THAT(lines[2], StartsWith("    "));
 }
 
 }  // namespace

@@ -377,8 +377,8 @@ TEST_F(SessionTest, RefusesAnotherRelease) {
   const std::optional<AgentWelcome> welcome = ReceiveWelcome(connection.get());
   ASSERT_TRUE(welcome.has_value());
   EXPECT_EQ(welcome->accepted, 0u);
-  const SessionResult result =
-      Finish({.exit_status = 0, .explain_absence = [] { return "no CUDA"; }});
+  const SessionResult result = Finish(
+      {.exit_status = 0, .explain_absence = [] { return std::vector<std::string>{"no CUDA"}; }});
   EXPECT_EQ(result.agents, 0u);
   EXPECT_THAT(Notices(), ElementsAre(HasSubstr("another utlz release")));
 }
