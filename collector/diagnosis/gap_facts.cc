@@ -16,6 +16,7 @@ constexpr double kFewestAStep = 0.6;
 constexpr double kMostAStep = 1.4;
 // The boundary of steps is the regular place that loses this share of what all of them lose.
 constexpr double kMostOfRegular = 0.6;
+constexpr double kPlainlyLonger = 1.5;
 // Gaps of first calls come in this first part of the steps, and hardly any afterwards.
 constexpr double kBeginning = 0.4;
 constexpr double kNextToNone = 0.1;
@@ -47,12 +48,12 @@ class PlaceSum {
 
   double gaps() const { return gaps_; }
   double time_ns() const { return sum_ns_; }
+  double mean_ns() const { return sum_ns_ / gaps_; }
   double early_ns() const { return early_ns_; }
   double first_launch_ns() const { return first_launch_ns_; }
 
   GapPlace Describe(const RunState& state) const {
-    const double mean_ns = sum_ns_ / gaps_;
-    const double variance = std::max(0.0, squares_ / gaps_ - mean_ns * mean_ns);
+    const double variance = std::max(0.0, squares_ / gaps_ - mean_ns() * mean_ns());
     return {gaps_, sum_ns_, std::sqrt(variance), ShortName(state, before_),
             ShortName(state, after_)};
   }
@@ -83,17 +84,24 @@ std::vector<GapSite> GapsInSteadyPart(const DeviceState& device, const SteadyPar
   return gaps;
 }
 
-// The boundary of steps: the regular place that loses most, if it loses most of what all lose.
+// The boundary of steps: the regular place that loses most, if it loses most of what all lose, and
+// its gaps are plainly longer than those of places at which several stand in each step: what
+// happens there several times in a step is no business of the step's end.
 std::optional<PlaceName> BoundaryOf(const std::map<PlaceName, PlaceSum>& places, double steps) {
   double regular_ns = 0;
+  double longest_inside_ns = 0;
   const std::pair<const PlaceName, PlaceSum>* most = nullptr;
   for (const auto& place : places) {
     const double a_step = place.second.gaps() / steps;
+    if (a_step > kMostAStep) {
+      longest_inside_ns = std::max(longest_inside_ns, place.second.mean_ns());
+    }
     if (a_step < kFewestAStep || a_step > kMostAStep) continue;
     regular_ns += place.second.time_ns();
     if (most == nullptr || place.second.time_ns() > most->second.time_ns()) most = &place;
   }
   if (most == nullptr || most->second.time_ns() < kMostOfRegular * regular_ns) return std::nullopt;
+  if (most->second.mean_ns() < kPlainlyLonger * longest_inside_ns) return std::nullopt;
   return most->first;
 }
 

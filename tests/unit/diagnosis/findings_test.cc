@@ -103,11 +103,12 @@ TEST(FindingsTest, SlowInputAndUnpinnedCopies) {
 // Steps of six kernels of 1 ms, and the GPU idle for `pause_ns` after each kernel of which
 // `pauses(step, kernel)` says so.
 Summary WithPauses(uint64_t pause_ns, const std::function<bool(uint32_t, uint32_t)>& pauses,
-                   bool steps = true, uint32_t count = 20) {
+                   bool steps = true, uint32_t count = 20,
+                   const std::vector<std::string>& names = {"a", "b", "c", "d", "e", "f"}) {
   RunBuilder run;
   run.StartRun();
   run.StartProcess();
-  run.SendKernels({"a", "b", "c", "d", "e", "f"});
+  run.SendKernels(names);
   uint64_t now = 0;
   for (uint32_t step = 0; step < count; ++step) {
     std::vector<Launch> launches;
@@ -141,6 +142,17 @@ TEST(FindingsTest, GapsBetweenSteps) {
       << finding->evidence();
   EXPECT_EQ(Finding(summary, "host_work"), nullptr) << "told once";
   EXPECT_EQ(Finding(WithPauses(500 * kMicrosecond, once), "gaps_between_steps"), nullptr);
+}
+
+// Two of the three stand between the same two functions.
+TEST(FindingsTest, OfEqualGapsInAStepNoneIsBetweenSteps) {
+  const auto thrice = [](uint32_t, uint32_t kernel) { return kernel % 2 == 0; };
+  const std::vector<std::string> names = {"a", "b", "a", "b", "e", "f"};
+  const Summary summary = WithPauses(kMillisecond, thrice, true, 20, names);
+  EXPECT_EQ(Finding(summary, "gaps_between_steps"), nullptr);
+  const FindingSummary* finding = Finding(summary, "host_work");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NEAR(finding->gain_share(), 1.0 / 3, 0.02);
 }
 
 TEST(FindingsTest, FirstCalls) {
