@@ -38,6 +38,10 @@ struct GapFacts {
 struct CopyFacts {
   double pageable_exposed_ns = 0;  // copies of pageable memory while no kernel ran
   double pinned_exposed_ns = 0;    // other copies between host and device
+  // Of both, copies to the host after which the GPU stood idle. The program waits for copy and idle
+  // time alike: they are one loss, and one rule tells of it.
+  double pageable_read_back_ns = 0;
+  double pinned_read_back_ns = 0;
 };
 
 struct CommunicationFacts {

@@ -44,6 +44,18 @@ std::string PlaceText(const GapPlace& place, bool with_before) {
 // Gaps that come less often than once in so many steps are of something that few of them do.
 constexpr double kStepsOfRare = 4;
 
+// Of the longer part; what is less is not worth words.
+constexpr double kWorthSaying = 0.02;
+
+double ReadBackNs(const FindingFacts& facts) {
+  return facts.copies.pageable_read_back_ns + facts.copies.pinned_read_back_ns;
+}
+
+// Longer than the copies that it comes after.
+bool IdleIsLonger(const FindingFacts& facts) {
+  return facts.gaps.readback.time_ns >= ReadBackNs(facts);
+}
+
 // ": 8 times, 33.5 ms on average, once in 22 steps"
 std::string HowOften(const GapTotal& gaps, const FindingFacts& facts) {
   if (gaps.gaps <= 0) return {};
@@ -80,12 +92,24 @@ Observation ObserveLaunchGaps(const FindingFacts& facts) {
           .gain_error_ns = std::min(gaps.time_ns, gaps.gaps * facts.traced_launch_ns)};
 }
 
+double ReadBackBesideCopiesNs(const FindingFacts& facts, double read_back_ns) {
+  const double all_ns = ReadBackNs(facts);
+  if (read_back_ns <= 0) return 0;
+  return IdleIsLonger(facts) ? -read_back_ns : facts.gaps.readback.time_ns * read_back_ns / all_ns;
+}
+
 Observation ObserveReadbacks(const FindingFacts& facts) {
   const GapTotal& gaps = facts.gaps.readback;
-  return {.lost_ns = gaps.time_ns,
-          .gain_ns = gaps.time_ns,
-          .evidence = "after copies to the host the GPU stood idle " +
-                      ShareOfTime(gaps.time_ns, facts) + HowOften(gaps, facts)};
+  if (!IdleIsLonger(facts)) return {};
+  const double copies_ns = ReadBackNs(facts);
+  std::string evidence = "after copies to the host the GPU stood idle " +
+                         ShareOfTime(gaps.time_ns, facts) + HowOften(gaps, facts);
+  if (copies_ns >= kWorthSaying * gaps.time_ns) {
+    evidence += "; the copies took " + ShareOfTime(copies_ns, facts) + " more";
+  }
+  return {.lost_ns = gaps.time_ns + copies_ns,
+          .gain_ns = gaps.time_ns + copies_ns,
+          .evidence = evidence};
 }
 
 Observation ObserveLateInput(const FindingFacts& facts) {

@@ -31,12 +31,44 @@ void AddTracing(const RunState& state, const Analysis& analysis, FindingFacts* f
   facts->traced_graphs_ns = kernel_share * TracedGraphsCostNs(state);
 }
 
+// Copies to the host are waited for where the GPU stands idle after so many of them.
+constexpr double kMostWaitedFor = 0.5;
+
+// Of the time of copies between host and device whose host side is pageable or not, the share of
+// those to the host.
+double ShareToHost(const CopyStatistics& copies, bool pageable) {
+  const auto time_of = [&copies, pageable](CopyKind kind) {
+    const auto found = copies.counts().find({kind, pageable});
+    return found == copies.counts().end() ? 0.0 : static_cast<double>(found->second.time_ns);
+  };
+  const double to_host_ns = time_of(COPY_DEVICE_TO_HOST);
+  return to_host_ns > 0 ? to_host_ns / (to_host_ns + time_of(COPY_HOST_TO_DEVICE)) : 0;
+}
+
+double CopiesToHost(const CopyStatistics& copies) {
+  double count = 0;
+  for (const auto& [kind, of_kind] : copies.counts()) {
+    if (kind.first == COPY_DEVICE_TO_HOST) count += static_cast<double>(of_kind.copies);
+  }
+  return count;
+}
+
+void AddReadBack(const DeviceState& device, const StretchContent& content, CopyFacts* copies) {
+  const double waits = content.Gaps(TimeCategory::kReadbackGap);
+  if (waits < std::max(1.0, kMostWaitedFor * CopiesToHost(device.copies))) return;
+  copies->pageable_read_back_ns +=
+      ShareToHost(device.copies, true) * content.TimeNs(TimeCategory::kPageableCopy);
+  copies->pinned_read_back_ns +=
+      ShareToHost(device.copies, false) * content.TimeNs(TimeCategory::kPinnedCopy);
+}
+
 void AddContent(const RunState& state, const Analysis& analysis, FindingFacts* facts) {
   for (uint32_t i = 0; i < state.devices.size(); ++i) {
     if (!state.devices[i].used) continue;
     const StretchContent& content = analysis.devices[i].part.content;
     facts->copies.pageable_exposed_ns += content.TimeNs(TimeCategory::kPageableCopy);
     facts->copies.pinned_exposed_ns += content.TimeNs(TimeCategory::kPinnedCopy);
+    AddReadBack(state.devices[i], content, &facts->copies);
   }
 }
 

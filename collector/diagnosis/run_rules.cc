@@ -4,9 +4,6 @@
 #include "collector/text/number_text.h"
 
 namespace utlz {
-namespace {
-
-}  // namespace
 
 // Only growth from step to step: memory may well grow until the first steps are done.
 Observation ObserveLeak(const FindingFacts& facts) {
@@ -48,19 +45,21 @@ Observation ObserveExposedCommunication(const FindingFacts& facts) {
       0.0, communication.exposed_ns - communication.lagging_lost_ns - communication.uneven_ns);
   return {.lost_ns = lost_ns,
           .gain_ns = lost_ns,
-          .evidence = "only communication kernels ran for " +
-                      ShareOfTime(communication.exposed_ns, facts)};
+          .evidence =
+              "only communication kernels ran for " + ShareOfTime(communication.exposed_ns, facts)};
 }
 
 Observation ObservePageableCopies(const FindingFacts& facts) {
-  const double lost_ns = facts.copies.pageable_exposed_ns;
+  const double lost_ns = facts.copies.pageable_exposed_ns +
+                         ReadBackBesideCopiesNs(facts, facts.copies.pageable_read_back_ns);
   return {.lost_ns = lost_ns,
           .gain_ns = lost_ns,
           .evidence = "copies of pageable memory held the GPU up for " + TimeText(lost_ns)};
 }
 
 Observation ObserveExposedCopies(const FindingFacts& facts) {
-  const double lost_ns = facts.copies.pinned_exposed_ns;
+  const double lost_ns = facts.copies.pinned_exposed_ns +
+                         ReadBackBesideCopiesNs(facts, facts.copies.pinned_read_back_ns);
   return {.lost_ns = lost_ns,
           .gain_ns = lost_ns,
           .evidence = "no kernel ran beside copies for " + TimeText(lost_ns)};

@@ -226,6 +226,31 @@ TEST_F(DiagnosisTest, WaitsForCopiesSayHowLongAndHowSeldomTheyCame) {
   EXPECT_EQ(Of("synchronization").evidence().find("once in"), std::string::npos);
 }
 
+// A checkpoint is copied to the host, and then written: one cause.
+TEST_F(DiagnosisTest, CopiesToTheHostAndTheWaitAfterThemAreOneFinding) {
+  facts_.gaps.readback = {.gaps = 4, .time_ns = 0.06 * kWindowNs};
+  facts_.copies = {.pageable_exposed_ns = 0.05 * kWindowNs,
+                   .pinned_exposed_ns = 0.04 * kWindowNs,
+                   .pageable_read_back_ns = 0.03 * kWindowNs};
+  EXPECT_NEAR(Of("synchronization").gain_share(), 0.09, 1e-9);
+  EXPECT_NE(Of("synchronization").evidence().find("; the copies took 3.0 % of the time more"),
+            std::string::npos);
+  EXPECT_NEAR(Of("pageable_copies").gain_share(), 0.02, 1e-9);
+  EXPECT_NEAR(Of("exposed_copies").gain_share(), 0.04, 1e-9);
+}
+
+TEST_F(DiagnosisTest, ACopyThatIsLongerThanTheWaitAfterItHasIt) {
+  facts_.gaps.readback = {.gaps = 4, .time_ns = 0.02 * kWindowNs};
+  facts_.copies = {.pageable_exposed_ns = 0.08 * kWindowNs,
+                   .pinned_exposed_ns = 0.08 * kWindowNs,
+                   .pageable_read_back_ns = 0.03 * kWindowNs,
+                   .pinned_read_back_ns = 0.01 * kWindowNs};
+  const auto findings = Diagnose(facts_);
+  for (const FindingSummary& finding : findings) EXPECT_NE(finding.rule(), "synchronization");
+  EXPECT_NEAR(Of("pageable_copies").gain_share(), 0.095, 1e-9);
+  EXPECT_NEAR(Of("exposed_copies").gain_share(), 0.085, 1e-9);
+}
+
 TEST_F(DiagnosisTest, TheRestSaysWhatItIsOf) {
   facts_.gaps.readback.time_ns = 0.06 * kWindowNs;
   facts_.gaps.turnaround.time_ns = 0.02 * kWindowNs;

@@ -100,6 +100,29 @@ TEST(FindingsTest, SlowInputAndUnpinnedCopies) {
   EXPECT_EQ(Finding(summary_of(0, false, 10 * kMicrosecond), "exposed_copies"), nullptr);
 }
 
+// Every fourth step ends with a copy to the host, and a wait that is twice as long.
+TEST(FindingsTest, ACheckpointIsOneFinding) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"a", "b"});
+  uint64_t now = 0;
+  for (uint32_t step = 0; step < 40; ++step) {
+    run.SendLaunches({Build::LaunchAt(now, kMillisecond, 0),
+                      Build::LaunchAt(now + kMillisecond + kMicrosecond, kMillisecond, 1)});
+    now += 2 * kMillisecond + kMicrosecond;
+    if (step % 4 == 3) {
+      run.SendCopy(COPY_DEVICE_TO_HOST, now, kMillisecond, 1000, true);
+      now += 3 * kMillisecond;
+    }
+  }
+  const Summary summary = run.EndRun(now);
+  const FindingSummary* finding = Finding(summary, "synchronization");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NEAR(finding->gain_share(), 3.0 / 11, 0.04);
+  EXPECT_EQ(Finding(summary, "pageable_copies"), nullptr);
+}
+
 // Steps of six kernels of 1 ms, and the GPU idle for `pause_ns` after each kernel of which
 // `pauses(step, kernel)` says so.
 Summary WithPauses(uint64_t pause_ns, const std::function<bool(uint32_t, uint32_t)>& pauses,
