@@ -65,4 +65,11 @@ std::string QuantityText(std::string_view name) {
   return text == "flops" ? "FLOPs" : text;
 }
 
+std::string InstancesText(size_t before, size_t after) {
+  if (std::max(before, after) < 2) return {};
+  std::string text = " ×" + std::to_string(before);
+  if (after != before) text += "→" + std::to_string(after);
+  return text;
+}
+
 }  // namespace utlz

@@ -2,6 +2,7 @@
 #ifndef UTLZ_TOOLS_COMPARE_CHANGE_TEXT_H_
 #define UTLZ_TOOLS_COMPARE_CHANGE_TEXT_H_
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,9 @@ std::string IntervalText(std::optional<double> error, std::string_view unit);
 
 // The name of a QuantityChange as words, its unit left out: "GPU busy" of "gpu_busy_share".
 std::string QuantityText(std::string_view name);
+
+// What stands behind the name of a layer that repeats: " ×48", or " ×48→47"; else nothing.
+std::string InstancesText(size_t before, size_t after);
 
 }  // namespace utlz
 

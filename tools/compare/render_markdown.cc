@@ -71,6 +71,76 @@ std::string KernelTable(const Difference& difference, const DifferenceTextOption
          "\n</details>\n";
 }
 
+std::string LayerName(const std::string& name) {
+  return "<code>" + MarkdownName(name, kNameWidth) + "</code>";
+}
+
+// Rows up to the most that are shown, and how many more there are.
+class FirstRows {
+ public:
+  explicit FirstRows(size_t most) : most_(most) {}
+
+  void Add(const std::string& row) {
+    if (shown_ < most_) rows_ += row;
+    ++shown_;
+  }
+  bool empty() const { return shown_ == 0; }
+  const std::string& rows() const { return rows_; }
+  std::string More() const {
+    return shown_ <= most_ ? "" : "\n…and " + std::to_string(shown_ - most_) + " more.\n";
+  }
+
+ private:
+  size_t most_;
+  size_t shown_ = 0;
+  std::string rows_;
+};
+
+FirstRows EachLayerRows(const Difference& difference, const DifferenceTextOptions& options) {
+  FirstRows rows(options.kernels);
+  for (const LayerChange& layer : difference.layers) {
+    if (IsWorthALine(layer.time_ns, options))
+      rows.Add(Row(LayerName(layer.name), layer.time_ns, "ns"));
+  }
+  return rows;
+}
+
+// Layers that repeat, summed; below them the single ones that stand out.
+FirstRows RepeatedLayerRows(const Difference& difference, const DifferenceTextOptions& options) {
+  FirstRows rows(options.kernels);
+  for (const RepeatedLayerChange& repeated : difference.repeated_layers) {
+    std::string single;
+    for (const size_t index : repeated.layers) {
+      const LayerChange& layer = difference.layers[index];
+      if (layer.stands_out) single += Row("of them " + LayerName(layer.name), layer.time_ns, "ns");
+    }
+    if (single.empty() && !IsWorthALine(repeated.time_ns, options)) continue;
+    const std::string name = LayerName(repeated.name) +
+                             InstancesText(repeated.instances_before, repeated.instances_after);
+    rows.Add(Row(name, repeated.time_ns, "ns") + single);
+  }
+  return rows;
+}
+
+std::string LayerTable(const Difference& difference, const DifferenceTextOptions& options) {
+  const FirstRows rows = options.by == DifferenceBy::kEachLayer
+                             ? EachLayerRows(difference, options)
+                             : RepeatedLayerRows(difference, options);
+  if (rows.empty()) return "";
+  return "\n<details><summary>Layers</summary>\n" + Heading("layer", options) + rows.rows() +
+         rows.More() + "\n</details>\n";
+}
+
+// All that was asked for; layers, where there are any, stand behind kernels too.
+std::string FoldedTables(const Difference& difference, const DifferenceTextOptions& options) {
+  const std::string layers = LayerTable(difference, options);
+  if (options.by == DifferenceBy::kKernel) return KernelTable(difference, options) + layers;
+  if (difference.layers.empty()) {
+    return "\nNo layers to compare: both sides must be recorded with --stacks=auto.\n";
+  }
+  return layers.empty() ? "\nNo layer changed beyond error.\n" : layers;
+}
+
 std::string_view OutcomeText(GateOutcome outcome) {
   switch (outcome) {
     case GateOutcome::kPass:
@@ -110,7 +180,7 @@ std::string RenderDifferenceMarkdown(const Difference& difference,
   if (!rows.empty()) {
     text += Heading(difference.per_step ? "per step" : "per run", options) + rows;
   }
-  return text + KernelTable(difference, options);
+  return text + FoldedTables(difference, options);
 }
 
 std::string RenderGateMarkdown(const GateResult& result) {

@@ -164,15 +164,8 @@ std::string EachLayerLines(const Difference& difference, const DifferenceTextOpt
   return rows.Lines();
 }
 
-// "layers.*.mlp ×48", or "layers.*.mlp ×48→47".
 std::string RepeatedName(const RepeatedLayerChange& layer) {
-  std::string name = TerminalName(layer.name, 0);
-  if (std::max(layer.instances_before, layer.instances_after) < 2) return name;
-  name += " ×" + std::to_string(layer.instances_before);
-  if (layer.instances_after != layer.instances_before) {
-    name += "→" + std::to_string(layer.instances_after);
-  }
-  return name;
+  return TerminalName(layer.name, 0) + InstancesText(layer.instances_before, layer.instances_after);
 }
 
 // Layers that repeat, summed; below them the single ones that stand out.

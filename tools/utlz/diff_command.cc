@@ -71,7 +71,7 @@ void AddDiffCommand(CLI::App* program, Action* action) {
                                                       {"layer", DifferenceBy::kLayer},
                                                       {"each-layer", DifferenceBy::kEachLayer}};
   diff->add_option("--by", arguments->text.by,
-                   "What the text lists: kernel, layer (repeated ones summed) or each-layer")
+                   "What text and Markdown list: kernel, layer (repeated ones summed) or each-layer")
       ->transform(Choice(groups))
       ->type_name("WORD");
   diff->add_flag("--all", arguments->text.unchanged, "Also list changes within error");

@@ -143,6 +143,30 @@ TEST(LayerChanges, EachOnRequest) {
   EXPECT_THAT(text, Not(HasSubstr("layers.*")));
 }
 
+TEST(LayerChanges, AreInMarkdown) {
+  Summary after = RunOf();
+  Layer(LayerName(17), &after)->set_time_ns(1.5 * Layer(LayerName(17), &after)->time_ns());
+  const Difference difference = Diff(RunOf(), after);
+  const std::string beside_kernels = RenderDifferenceMarkdown(difference);
+  EXPECT_THAT(beside_kernels, HasSubstr("<details><summary>Layers</summary>"));
+  EXPECT_THAT(beside_kernels, HasSubstr("| <code>layers&#46;&#42;.mlp</code> ×48 | "));
+  EXPECT_THAT(beside_kernels, HasSubstr("| of them <code>layers.17.mlp</code> | "));
+  const std::string each =
+      RenderDifferenceMarkdown(difference, {.by = DifferenceBy::kEachLayer, .columns = 100});
+  EXPECT_THAT(each, HasSubstr("| <code>layers.17.mlp</code> | "));
+  EXPECT_THAT(each, Not(HasSubstr("×48")));
+  EXPECT_THAT(each, Not(HasSubstr("<summary>Kernels")));
+}
+
+TEST(LayerChanges, MarkdownCountsThoseThatItLeavesOut) {
+  const Difference difference = Diff(RunOf(0.01), RunOf(0.012));
+  const std::string text =
+      RenderDifferenceMarkdown(difference, {.kernels = 3, .by = DifferenceBy::kEachLayer});
+  EXPECT_THAT(text, HasSubstr("\n…and 45 more.\n"));
+  const std::string none = RenderDifferenceMarkdown(Difference(), {.by = DifferenceBy::kLayer});
+  EXPECT_THAT(none, HasSubstr("No layers to compare"));
+}
+
 TEST(LayerChanges, BothAreInJson) {
   Summary after = RunOf();
   Layer(LayerName(17), &after)->set_time_ns(1.5 * Layer(LayerName(17), &after)->time_ns());
