@@ -52,6 +52,28 @@ test("says what the figures are of, what was not counted and what was executed i
   });
 });
 
+test("a server's own figures stand beside the run's, those that are known", async () => {
+  await withPage(makeSummary(), {}, async (page) => {
+    assert.equal(await page.locator("#server").count(), 0);
+  });
+  const summary = makeSummary();
+  summary.application = { engine: "vllm", time_ns: 60e9, readings: 60, requests_per_second: 12.5,
+    tokens_per_second: 3456, joules_per_token: 0.19, cost_per_token: 2.5e-6, waiting_mean: 3.2,
+    waiting_maximum: 17, first_token_p99_ns: 0.5e9 };
+  for (const [colorScheme, width] of [["light", 1280], ["dark", 390]]) {
+    await withPage(summary, { colorScheme, viewport: { width, height: 900 } }, async (page) => {
+      const text = await page.locator("#server").textContent();
+      assert.match(text, /^Server: vllmBy its own page over 60.0\ss, read 60 times\./);
+      for (const figure of [/requests12.5\s\/s/, /tokens generated3.46\sk\/s/, /energy a token0.19\sJ/,
+        /cost of a million tokens2.50/, /first token, 99 % within500\sms/,
+        /requests in the queue3.20/, /in the queue at most17/]) assert.match(text, figure);
+      assert.doesNotMatch(text, /prompts|formula/);
+      await page.locator("#server").scrollIntoViewIfNeeded();
+      await takePicture(page, `server-${colorScheme}`, {});
+    });
+  }
+});
+
 test("collectives show their bandwidth, by size too, and why sizes are not known", async () => {
   await withPage(makeSummary(), {}, async (page) => {
     const section = page.locator("#communication");

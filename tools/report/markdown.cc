@@ -14,6 +14,7 @@
 #include "tools/report/known_value.h"
 #include "tools/report/markdown_first_screen.h"
 #include "tools/report/rest_of_losses.h"
+#include "tools/report/server_figures.h"
 
 namespace utlz {
 namespace {
@@ -117,6 +118,17 @@ std::string Yield(const Summary& summary) {
         (text.empty() ? "" : ", ") + CompactCountText(efficiency.tokens_per_second()) + " tokens/s";
   }
   return text.empty() ? text : "\n" + text + ".\n";
+}
+
+std::string Server(const Summary& summary) {
+  if (!summary.has_application()) return {};
+  std::string text = "\nServer (" + Sentence(ServerTitle(summary.application())) + ")";
+  const char* separator = ": ";
+  for (const std::string& figure : ServerFigures(summary.application())) {
+    text += separator + Sentence(figure);
+    separator = " · ";
+  }
+  return text + ".\n";
 }
 
 std::string GainText(const FindingSummary& finding) {
@@ -262,7 +274,7 @@ std::string Ranks(const Summary& summary) {
 
 std::string RenderMarkdown(const Summary& summary, const MarkdownOptions& options) {
   return Head(summary) + MarkdownFirstScreen(summary) + Findings(summary) + Figures(summary) +
-         Yield(summary) + Alerts(summary) + Capture(summary) +
+         Yield(summary) + Server(summary) + Alerts(summary) + Capture(summary) +
          Folded("Where GPU time goes", Waterfall(summary)) +
          Folded(std::string("Kernels, ") + NameOf(options.order) + " first",
                 Kernels(WithKernelsOfSteps(summary), options)) +

@@ -6,11 +6,11 @@
 
 #include "collector/normal_interval.h"
 #include "collector/text/number_text.h"
-#include "collector/text/price_text.h"
 #include "collector/text/shown_slice.h"
 #include "collector/text/shown_text.h"
 #include "tools/report/known_value.h"
 #include "tools/report/rest_of_losses.h"
+#include "tools/report/server_figures.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
 
@@ -179,25 +179,12 @@ std::string RenderWaterfall(const Summary& summary, const TextOptions& options) 
 
 std::string RenderApplication(const Summary& summary, const TextOptions& options) {
   if (!summary.has_application()) return {};
-  const ApplicationSummary& server = summary.application();
-  std::string text = "Server (" + EscapeForTerminal(server.engine()) + ", by its own page over " +
-                     TimeText(server.time_ns()) + ")";
-  auto add = [&text, separator = ": "](bool known, const std::string& words) mutable {
-    if (!known) return;
-    text += separator + words;
+  std::string text = "Server (" + EscapeForTerminal(ServerTitle(summary.application())) + ")";
+  const char* separator = ": ";
+  for (const std::string& figure : ServerFigures(summary.application())) {
+    text += separator + figure;
     separator = " · ";
-  };
-  add(server.has_requests_per_second(), RatioText(server.requests_per_second()) + " requests/s");
-  add(server.has_tokens_per_second(), RatioText(server.tokens_per_second()) + " tokens/s");
-  add(server.has_joules_per_token(), RatioText(server.joules_per_token()) + " J a token");
-  add(server.has_cost_per_token(),
-      PriceText(server.cost_per_token() * 1e6) + " per million tokens");
-  add(server.has_first_token_p99_ns(),
-      "first token within " + TimeText(server.first_token_p99_ns()) + " for 99 %");
-  add(server.has_waiting_mean(), "queue " + RatioText(server.waiting_mean()) + ", at most " +
-                                     CountText(server.waiting_maximum()));
-  add(server.has_estimated_flops_per_second(),
-      PrefixedText(server.estimated_flops_per_second(), "FLOP/s") + " a GPU by its formula");
+  }
   return Wrap(text, options.columns, 2);
 }
 

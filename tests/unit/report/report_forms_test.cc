@@ -150,6 +150,22 @@ TEST(MarkdownReportTest, ShowsTheVerdictAndFoldsTheTables) {
   EXPECT_NE(text.find("…and 1 more."), std::string::npos) << text;
 }
 
+TEST(MarkdownReportTest, SaysWhatTheServerDid) {
+  Summary summary = WithRoof();
+  EXPECT_EQ(RenderMarkdown(summary).find("Server"), std::string::npos);
+  ApplicationSummary* server = summary.mutable_application();
+  server->set_engine("vllm|");
+  server->set_time_ns(60e9);
+  server->set_requests_per_second(12);
+  server->set_tokens_per_second(3456);
+  server->set_cost_per_token(2.5e-6);
+  const std::string text = RenderMarkdown(summary);
+  EXPECT_NE(text.find("\nServer (vllm&#124;, by its own page over 60.0 s): 12.0 requests/s · "),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find(" · 2.5 per million tokens."), std::string::npos) << text;
+}
+
 // Its numbers are worth what the capture is.
 TEST(MarkdownReportTest, SaysHowGoodTheCaptureIsAndOfWhatTheSharesAre) {
   Summary summary = WithRoof();

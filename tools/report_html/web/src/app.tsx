@@ -14,6 +14,7 @@ import { kernelsOfOwner } from "./owners/owner_kernels";
 import { OwnersSection } from "./owners/owners_section";
 import { RankTable } from "./ranks";
 import { Roofline } from "./roofline";
+import { Server } from "./server";
 import { SelectionBar } from "./selection_bar";
 import { change, filterKernels, NOTHING, timeInWindow } from "./selection";
 import { Steps } from "./steps";
@@ -84,6 +85,7 @@ export function App({ data }: { data: ReportData }) {
           <Families />
         </div>
         <Figures />
+        <Server />
         <Alerts />
         <SelectionBar />
         <Waterfall />

@@ -2,7 +2,7 @@
 import type * as report from "./summary_types";
 
 export type {
-  Bound, Capture, Clock, DataTypeFlops, Device, Family, Finding, Ladder, LadderRung, Owner, Owners,
+  Application, Bound, Capture, Clock, DataTypeFlops, Device, Family, Finding, Ladder, LadderRung, Owner, Owners,
   Phase, Rank, Slowdown,
   StepLevel, Steps, TimelineSeries, WaterfallSlice,
 } from "./summary_types";
