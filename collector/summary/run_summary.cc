@@ -1,7 +1,11 @@
 #include "collector/summary/run_summary.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "collector/analysis/agent_cost.h"
 #include "collector/gpu_uuid.h"
@@ -42,7 +46,23 @@ void SetLosses(const ProcessState& process, ProcessSummary* summary) {
   }
 }
 
-void SetProcess(const RunState& state, const ProcessState& process, ProcessSummary* summary) {
+// Of the time that each process's launches lasted, what other kernels had that ran at once; by
+// source.
+std::map<uint32_t, double> OthersTimesNs(const RunState& state) {
+  std::map<uint32_t, double> others_ns;
+  const std::vector<Kernel>& kernels = state.kernels.kernels();
+  for (uint32_t i = 0; i < kernels.size(); ++i) {
+    const double of_others = 1 - state.devices[kernels[i].device].shared_time.OwnShare(i);
+    if (of_others <= 0) continue;
+    for (const KernelShare& share : kernels[i].shares) {
+      others_ns[share.source] += of_others * static_cast<double>(share.time_ns);
+    }
+  }
+  return others_ns;
+}
+
+void SetProcess(const RunState& state, const ProcessState& process, double others_ns,
+                ProcessSummary* summary) {
   summary->set_source_index(process.source);
   summary->set_pid(process.info.pid());
   if (process.info.parent_pid() != 0) summary->set_parent_pid(process.info.parent_pid());
@@ -54,7 +74,9 @@ void SetProcess(const RunState& state, const ProcessState& process, ProcessSumma
   if (process.info.driver_version() != 0)
     summary->set_driver_version(process.info.driver_version());
   summary->set_launches(process.launches + process.launches_untimed);
-  summary->set_kernel_time_ns(process.kernel_time_ns);
+  summary->set_kernel_time_ns(
+      process.kernel_time_ns -
+      std::min(process.kernel_time_ns, static_cast<uint64_t>(std::llround(others_ns))));
   SetLosses(process, summary);
   summary->set_wire_bytes(process.wire_bytes);
   if (process.launches > 0) {
@@ -142,8 +164,9 @@ void SummarizeRun(const RunState& state, Summary* summary) {
 
 void SummarizeProcesses(const RunState& state, Summary* summary) {
   std::vector<StreamSummary> streams;
+  std::map<uint32_t, double> others_ns = OthersTimesNs(state);
   for (const auto& [source, process] : state.processes.processes()) {
-    SetProcess(state, *process, summary->add_processes());
+    SetProcess(state, *process, others_ns[source], summary->add_processes());
     for (const auto& [key, count] : process->streams) {
       StreamSummary stream;
       stream.set_pid(process->info.pid());

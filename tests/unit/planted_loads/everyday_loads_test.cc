@@ -125,6 +125,11 @@ TEST_F(EverydayLoadsTest, TimesOfKernelsSumToTheTimeInWhichSomeRan) {
     }
     const auto busy_ns = static_cast<double>(summary.devices(0).kernel_time_ns());
     EXPECT_NEAR(kernels_ns, busy_ns, 0.01 * busy_ns);
+    double processes_ns = 0;
+    for (const ProcessSummary& process : summary.processes()) {
+      processes_ns += static_cast<double>(process.kernel_time_ns());
+    }
+    EXPECT_NEAR(processes_ns, busy_ns, 0.01 * busy_ns);
   }
 }
 
