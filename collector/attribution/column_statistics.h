@@ -37,16 +37,16 @@ class ColumnStatistics {
   double per_launch() const;
   // How much longer launches of that mean duration take than those that `per_launch` is of.
   double LongerNs(double mean_duration_ns) const;
-  // The same of launches that take `longer_ns` longer in the mean: those that samples hit may have
-  // been longer or shorter than all.
+  // What launches do that take `longer_ns` longer in the mean: those that samples hit may have been
+  // longer or shorter than all.
   double PerLongerLaunch(double longer_ns) const;
   // Of that, what is guessed because launches do not show whether those that take longer do more:
   // half of what it would be in proportion.
   double GuessedOfLonger(double longer_ns) const;
   // How much more launches do that take longer, in counts for each nanosecond: between nothing and
-  // in proportion.
+  // in proportion. Zero where launches do not show it.
+  double slope() const;
   bool KnowsSlope() const;
-  double slope() const;  // zero where it is not known
   // Variance of one launch's value; zero for fewer than two launches.
   double variance() const;
   // By how much the variance of the mean grows because the slope is uncertain: the further away
