@@ -13,6 +13,9 @@ namespace {
 constexpr size_t kFewestSteps = 3;
 // Fewer untraced stretches between traced steps do not show how long an untraced step takes.
 constexpr size_t kFewestGaps = 4;
+// Untraced steps are taken to be like those that were traced in so short a time beside them, as
+// untraced launches are (WindowTimes::kSliceNs).
+constexpr uint64_t kBesideNs = 500'000'000;
 // A program ends with operations of its own: taken to be this share of a step's.
 constexpr double kWayOut = 0.1;
 // The relative difference at which the found number of steps still counts as the expected one.
@@ -94,28 +97,57 @@ void SubtractStalls(const DeviceState& device, std::vector<Step>* steps) {
   }
 }
 
-// Steps that the untraced time between two others holds: by the operations in it, else as long as
-// those two.
+// Steps that the time between two others, some of it untraced, holds: by the operations in it, else
+// as long as those two.
 double UntracedSteps(const FoundSteps& found, const OperationAxis& axis, const Step& before,
-                     const Step& after) {
-  const double untraced_ns =
-      found.device->ledger.Between(before.end_ns, after.start_ns).UntracedNs();
-  if (untraced_ns < 1) return 0;
+                     const Step& after, double untraced_ns) {
   const auto operations = axis.Between(before.end_ns, after.start_ns);
   if (operations.has_value() && found.operations > 0) return *operations / found.operations;
   const double step_ns = (before.length_ns() + after.length_ns()) / 2;
   return step_ns > 0 ? untraced_ns / step_ns : 0;
 }
 
-// Tracing is dense where a program begins, and sparse later: there each step that was traced stands
-// for those around it that were not.
+// The steps that end untraced time at `first`, and those like them that follow it closely.
+void SpreadForward(double untraced, size_t first, std::vector<Step>* steps) {
+  const uint64_t until_ns = (*steps)[first].start_ns + kBesideNs;
+  size_t end = first + 1;
+  while (end < steps->size() && !(*steps)[end].after_untraced && (*steps)[end].end_ns <= until_ns) {
+    ++end;
+  }
+  const double each = untraced / static_cast<double>(end - first);
+  for (size_t i = first; i < end; ++i) (*steps)[i].weight += each;
+}
+
+// The same before untraced time, at the end of which `after` begins.
+void SpreadBackward(double untraced, size_t after, std::vector<Step>* steps) {
+  const uint64_t until_ns = (*steps)[after - 1].end_ns;
+  size_t first = after - 1;
+  while (first > 0 && !(*steps)[first].after_untraced &&
+         (*steps)[first - 1].start_ns + kBesideNs >= until_ns) {
+    --first;
+  }
+  const double each = untraced / static_cast<double>(after - first);
+  for (size_t i = first; i < after; ++i) (*steps)[i].weight += each;
+}
+
+// Tracing is dense where a program begins, and sparse later: there the steps that were traced stand
+// for those around them that were not, half of these on each side.
 void WeighSteps(const OperationAxis& axis, FoundSteps* found) {
   std::vector<Step>& steps = found->steps;
+  std::vector<double> untraced(steps.size());
   for (size_t i = 1; i < steps.size(); ++i) {
-    if (steps[i].start_ns <= steps[i - 1].end_ns) continue;
-    const double half = UntracedSteps(*found, axis, steps[i - 1], steps[i]) / 2;
-    steps[i - 1].weight += half;
-    steps[i].weight += half;
+    const Step& before = steps[i - 1];
+    if (steps[i].start_ns <= before.end_ns) continue;
+    const double untraced_ns =
+        found->device->ledger.Between(before.end_ns, steps[i].start_ns).UntracedNs();
+    if (untraced_ns < 1) continue;
+    steps[i].after_untraced = true;
+    untraced[i] = UntracedSteps(*found, axis, before, steps[i], untraced_ns);
+  }
+  for (size_t i = 1; i < steps.size(); ++i) {
+    if (!steps[i].after_untraced) continue;
+    SpreadBackward(untraced[i] / 2, i, &steps);
+    SpreadForward(untraced[i] / 2, i, &steps);
   }
 }
 

@@ -21,8 +21,9 @@ struct Step {
   StretchContent content;
   double stall_ns = 0;               // by our own counters: no time of the step's
   const char* held_up_by = nullptr;  // what utlz did then; null: nothing
-  // For how many steps it stands: itself, and its half of those beside it that were not traced.
+  // For how many steps it stands: itself, and its part of those near it that were not traced.
   double weight = 1;
+  bool after_untraced = false;  // some of what lies between it and the step before was not traced
   double length_ns() const { return static_cast<double>(end_ns - start_ns) - stall_ns; }
   double idle_ns() const { return length_ns() - content.KernelNs() - content.CopyNs(); }
 };

@@ -280,6 +280,57 @@ TEST(StepsTest, StepsStandForThoseAroundThemThatWereNotTraced) {
   EXPECT_LT(steps.traced_share(), 0.1);
 }
 
+// Steps of the lengths given, in windows of that many each, and as long a time between these. Of a
+// window the last step does not end in it.
+StepsSummary StepsInWindows(const std::vector<std::vector<uint64_t>>& windows_ms, uint64_t gap_ms) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  std::vector<std::string> names;
+  for (int i = 0; i < 10; ++i) names.push_back("kernel_" + std::to_string(i));
+  run.SendKernels(names);
+  uint64_t now_ns = 0;
+  for (const std::vector<uint64_t>& window_ms : windows_ms) {
+    TraceWindow message;
+    message.set_start_ns(kRunStartNs + now_ns);
+    message.set_flags(1);
+    run.Send(1, FRAME_TRACE_WINDOW, message);
+    for (const uint64_t step_ms : window_ms) {
+      std::vector<Launch> launches;
+      for (uint32_t i = 0; i < 10; ++i) {
+        launches.push_back(
+            Build::LaunchAt(now_ns + i * step_ms * kMillisecond / 10, 90 * kMicrosecond, i));
+      }
+      run.SendLaunches(launches);
+      now_ns += step_ms * kMillisecond;
+    }
+    message.set_end_ns(kRunStartNs + now_ns);
+    run.Send(1, FRAME_TRACE_WINDOW, message);
+    now_ns += gap_ms * kMillisecond;
+  }
+  return run.EndRun(now_ns - gap_ms * kMillisecond).steps();
+}
+
+// Not only the two that are next to what was not traced.
+TEST(StepsTest, AllStepsOfAWindowStandForTheSame) {
+  const std::vector<uint64_t> window_ms = {12, 10, 10, 10, 12, 12};
+  const StepsSummary steps = StepsInWindows({6, window_ms}, 1000);
+  ASSERT_EQ(steps.steps(), 30u);
+  EXPECT_EQ(steps.warmup_steps(), 0u);
+  EXPECT_NEAR(steps.time_mean_ns(), 10.8 * kMillisecond, 0.01 * kMillisecond);
+  EXPECT_NEAR(steps.time_p50_ns(), 10.0 * kMillisecond, 0.01 * kMillisecond);
+}
+
+// Of a long window, those that came half a second before stand for themselves alone.
+TEST(StepsTest, StepsFarFromWhatWasNotTracedStandForThemselves) {
+  std::vector<uint64_t> first_ms(100, 11);
+  first_ms.insert(first_ms.end(), 60, 10);
+  const StepsSummary steps = StepsInWindows({first_ms, std::vector<uint64_t>(6, 10)}, 100'000);
+  ASSERT_EQ(steps.steps(), 164u);
+  const double count = 164 + 10'000;
+  EXPECT_NEAR(steps.time_mean_ns(), (10 + 100 / count) * kMillisecond, 0.001 * kMillisecond);
+}
+
 // The first launches repeat; most of the run does not, though the kernel that began them comes
 // back.
 TEST(StepsTest, StretchesThatAreNotAlikeAreNoSteps) {
