@@ -236,7 +236,7 @@ Analysis Analyze(const RunState& state, const std::optional<StepsSpan>& steps) {
   for (uint32_t i = 0; i < state.devices.size(); ++i) {
     DeviceAnalysis device;
     device.ceilings = CeilingsOf(state.devices[i]);
-    device.part = analysis.steady.Of(state.devices[i]);
+    device.part = analysis.steady.Of(state.devices[i], i);
     TakeSlowdownOut(state, i, analysis.steady.steps, &device.part);
     device.overlap_share = OverlapShare(state.devices[i]);
     device.sampled = state.devices[i].attribution.has_samples();

@@ -78,7 +78,7 @@ double LeastActiveShare(const DeviceView& view, const Extent& extent, double mul
     for (const uint32_t size : view.run_state.kernels[row->kernel].shape.grid) blocks *= size;
     const double share =
         std::max(kPartOfOne, kPart * std::min(blocks, multiprocessors)) / multiprocessors;
-    held_ns += static_cast<double>(row->durations.sum_ns()) * ShareIn(*row, extent) * share;
+    held_ns += LaunchesIn(*row, extent) * row->durations.mean_ns() * share;
   }
   return held_ns / extent.time_ns;
 }
@@ -167,7 +167,8 @@ std::optional<CounterSum> SumOf(const DeviceView& view, const Extent& extent, Me
     if (copy == view.analysis.attribution.copies.end()) continue;
     const auto& counter = copy->second.counters[role];
     if (!counter.has_value()) continue;
-    sum.value += static_cast<double>(count.copies) * extent.kernel_share * counter->value;
+    const double copies = static_cast<double>(count.copies) * extent.kernel_share;
+    sum.value += copies * extent.kernel_weight * counter->value;
   }
   const double sampled_ns = view.analysis.attribution.sampled_ns[role];
   if (sampled_ns > 0) {

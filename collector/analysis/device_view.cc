@@ -34,6 +34,7 @@ Extent WindowOf(const DeviceView& view) {
   const ConcurrencyTracker& sweep = view.state.sweep;
   return {.time_ns = view.analysis.part.TimeNs(),
           .kernel_share = view.analysis.part.kernel_share,
+          .kernel_weight = view.analysis.part.kernel_weight,
           .steady = true,
           .start_ns = view.steps.has_value() ? view.steps->start_ns : sweep.first_ns(),
           .end_ns = view.steps.has_value() ? view.steps->end_ns : sweep.last_ns()};
@@ -52,7 +53,7 @@ double ShareIn(const KernelRow& row, const Extent& extent) {
 }
 
 double LaunchesIn(const KernelRow& row, const Extent& extent) {
-  return static_cast<double>(row.durations.count()) * ShareIn(row, extent);
+  return static_cast<double>(row.durations.count()) * ShareIn(row, extent) * extent.kernel_weight;
 }
 
 double SpanNs(const DeviceView& view) {

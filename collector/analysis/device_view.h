@@ -28,6 +28,7 @@ DeviceView ViewOf(const RunState& run_state, const Analysis& analysis, uint32_t 
 struct Extent {
   double time_ns = 0;
   double kernel_share = 1;
+  double kernel_weight = 1;  // how often a launch that was traced there counts
   bool steady = false;
   // What was not traced included.
   uint64_t start_ns = 0;
@@ -43,7 +44,7 @@ double SpanNs(const DeviceView& view);
 
 // Of a kernel's launches and time, what lies in an extent.
 double ShareIn(const KernelRow& row, const Extent& extent);
-// Launches of a kernel that were traced in an extent.
+// Launches of a kernel that were traced in an extent, each as often as it counts.
 double LaunchesIn(const KernelRow& row, const Extent& extent);
 
 }  // namespace utlz

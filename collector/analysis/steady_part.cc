@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "collector/analysis/weighed_time.h"
+
 namespace utlz {
 namespace {
 
@@ -26,33 +28,96 @@ void MoveLateTime(const DeviceState& device, StretchContent* content) {
   }
 }
 
-void TakePausesOut(const DeviceState& device, const StepsSpan& steps, DevicePart* part) {
+void TakePausesOut(const DeviceState& device, const StepsSpan& steps, const WeighedTime& time,
+                   DevicePart* part) {
   for (const LongGap& gap : device.ledger.long_gaps()) {
     if (!IsPause(device, steps, gap)) continue;
     const auto length_ns = static_cast<double>(gap.end_ns - gap.start_ns);
+    const double weighed_ns = time.LengthNs(gap.start_ns, gap.end_ns);
     const auto category = static_cast<size_t>(gap.category);
-    const double taken_ns = std::min(length_ns, part->content.time_ns[category]);
+    const double taken_ns = std::min(weighed_ns, part->content.time_ns[category]);
+    const double pauses = weighed_ns / length_ns;
     part->content.time_ns[category] -= taken_ns;
-    part->content.gaps[category] = std::max(0.0, part->content.gaps[category] - 1);
+    part->content.gaps[category] = std::max(0.0, part->content.gaps[category] - pauses);
     part->pause_ns += taken_ns;
-    ++part->pauses;
+    part->pauses += pauses;
   }
 }
 
 // Shortens all gaps in the stretch of a hold-up by the same share: which of them utlz lengthened is
 // not known.
-void SubtractStalls(const DeviceState& device, const StepsSpan& steps, DevicePart* part) {
+void SubtractStalls(const DeviceState& device, const StepsSpan& steps, const WeighedTime& time,
+                    DevicePart* part) {
   for (const HoldUp& hold_up : steps.hold_ups) {
     const StretchContent there = device.ledger.Between(hold_up.start_ns, hold_up.end_ns);
     const double idle_ns = there.IdleNs();
     if (idle_ns <= 0) continue;
-    const double share = std::min(1.0, hold_up.time_ns / idle_ns);
+    const auto length_ns = static_cast<double>(hold_up.end_ns - hold_up.start_ns);
+    const double weight = time.LengthNs(hold_up.start_ns, hold_up.end_ns) / length_ns;
+    const double share = weight * std::min(1.0, hold_up.time_ns / idle_ns);
     for (size_t i = 0; i < kGapCategories; ++i) {
       const double taken_ns = std::min(share * there.time_ns[i], part->content.time_ns[i]);
       part->content.time_ns[i] -= taken_ns;
       part->stall_ns += taken_ns;
     }
   }
+}
+
+WeighedTime AllTimeOf(const StepsSpan& steps) {
+  WeighedTime time;
+  time.Add(steps.start_ns, steps.end_ns, 1);
+  return time;
+}
+
+// Of the device whose steps they are: time that is summed so is of the same steps as their mean.
+WeighedTime StepsThemselves(const StepsSpan& steps) {
+  WeighedTime time;
+  for (const TracedSteps& one : steps.traced) time.Add(one.start_ns, one.end_ns, one.weight);
+  return time;
+}
+
+// Another device works on the same steps. Its windows lie between those of the first one, and hold
+// more or fewer steps. A step has as many operations in one window as in another, so that what the
+// device did in one step is known.
+WeighedTime AroundSteps(const StepsSpan& steps, const ActivityTotals& ledger) {
+  WeighedTime time;
+  uint64_t start_ns = steps.start_ns;
+  for (size_t i = 0; i < steps.traced.size(); ++i) {
+    const TracedSteps& one = steps.traced[i];
+    uint64_t end_ns = steps.end_ns;
+    if (i + 1 < steps.traced.size()) {
+      end_ns = one.end_ns + (steps.traced[i + 1].start_ns - one.end_ns) / 2;
+    }
+    const double operations = ledger.OperationsBetween(start_ns, end_ns);
+    if (operations > 0) time.Add(start_ns, end_ns, one.steps * one.weight / operations);
+    start_ns = end_ns;
+  }
+  return time;
+}
+
+// What a device did in the steps, without what is no time of theirs.
+DevicePart PartIn(const WeighedTime& time, const DeviceState& device, const StepsSpan& steps) {
+  DevicePart part;
+  part.content = time.ContentOf(device.ledger);
+  TakePausesOut(device, steps, time, &part);
+  SubtractStalls(device, steps, time, &part);
+  MoveLateTime(device, &part.content);
+  return part;
+}
+
+// The traced time stays as long as it was, and is divided as the weighed one is.
+void TakeProportionsOf(const DevicePart& weighed, DevicePart* part) {
+  if (weighed.TimeNs() <= 0) return;
+  const double scale = part->TimeNs() / weighed.TimeNs();
+  const double traced_kernel_ns = part->content.KernelNs();
+  for (size_t i = 0; i < kTimeCategories; ++i) {
+    if (static_cast<TimeCategory>(i) == TimeCategory::kUntraced) continue;
+    part->content.time_ns[i] = scale * weighed.content.time_ns[i];
+  }
+  for (size_t i = 0; i < kGapCategories; ++i) {
+    part->content.gaps[i] = scale * weighed.content.gaps[i];
+  }
+  if (traced_kernel_ns > 0) part->kernel_weight = part->content.KernelNs() / traced_kernel_ns;
 }
 
 // Whether what came after the steps was more of them. Less than one of them was traced: a step was
@@ -96,21 +161,22 @@ double DevicePart::TimeNs() const {
          content.UntracedNs();
 }
 
-DevicePart SteadyPart::Of(const DeviceState& device) const {
-  DevicePart part;
+DevicePart SteadyPart::Of(const DeviceState& device, uint32_t index) const {
   if (!steps.has_value()) {
+    DevicePart part;
     part.content = device.ledger.Between(0, UINT64_MAX);
     MoveLateTime(device, &part.content);
     return part;
   }
-  part.content = device.ledger.Between(steps->start_ns, steps->end_ns);
+  DevicePart part = PartIn(AllTimeOf(*steps), device, *steps);
   const double all_ns = device.ledger.Between(0, UINT64_MAX).KernelNs();
-  part.kernel_share = all_ns > 0 ? part.content.KernelNs() / all_ns : 0;
+  const double kernel_ns = device.ledger.Between(steps->start_ns, steps->end_ns).KernelNs();
+  part.kernel_share = all_ns > 0 ? kernel_ns / all_ns : 0;
   part.untraced_before_ns = device.ledger.Between(0, steps->start_ns).UntracedNs();
   part.untraced_after_ns = device.ledger.Between(steps->end_ns, UINT64_MAX).UntracedNs();
-  TakePausesOut(device, *steps, &part);
-  SubtractStalls(device, *steps, &part);
-  MoveLateTime(device, &part.content);
+  const bool own = index == steps->device;
+  const WeighedTime time = own ? StepsThemselves(*steps) : AroundSteps(*steps, device.ledger);
+  TakeProportionsOf(PartIn(time, device, *steps), &part);
   return part;
 }
 

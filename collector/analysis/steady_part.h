@@ -19,13 +19,22 @@ struct HoldUp {
   double time_ns = 0;
 };
 
+// Steps that were traced one after the other, and stand for equally many of the run.
+struct TracedSteps {
+  uint64_t start_ns = 0;
+  uint64_t end_ns = 0;
+  double steps = 0;   // how many they are
+  double weight = 1;  // for how many each of them stands
+};
+
 // From the start of the first step after the warm-up to the end of the last one.
 struct StepsSpan {
   uint64_t start_ns = 0;
   uint64_t end_ns = 0;
-  double usual_step_ns = 0;           // median
-  double pause_per_step_ns = 0;       // of pauses in steps, mean
-  std::vector<HoldUp> hold_ups = {};  // while utlz set counters; those of ranges are pauses
+  double usual_step_ns = 0;              // median
+  double pause_per_step_ns = 0;          // of pauses in steps, mean
+  std::vector<HoldUp> hold_ups = {};     // while utlz set counters; those of ranges are pauses
+  std::vector<TracedSteps> traced = {};  // in order
   // What as many steps take as were counted after the last traced one; 0 where none were.
   double after_ns = 0;
   uint32_t device = 0;  // index into DeviceTable: whose kernels made the steps
@@ -40,13 +49,16 @@ bool IsPause(const DeviceState& device, const StepsSpan& steps, const LongGap& g
 
 // What one device did in the steady part.
 struct DevicePart {
-  StretchContent content;  // pauses left out
+  // Pauses left out. As long as what was traced, and divided as all steps are: a step counts as
+  // often as it stands for others (WeighedTime).
+  StretchContent content;
   double pause_ns = 0;
   double pauses = 0;    // how many
   double stall_ns = 0;  // by utlz, in StepsSpan.hold_ups; taken out of the gaps in content
   double untraced_before_ns = 0;  // of what comes before it
   double untraced_after_ns = 0;
-  double kernel_share = 1;  // of the device's kernel time in the whole run
+  double kernel_share = 1;   // of the device's kernel time in the whole run, as it was traced
+  double kernel_weight = 1;  // kernel time in `content` ÷ what was traced of it
   // For which tracing itself held the program up, as measured; taken out of the gaps in content.
   double slowdown_ns = 0;
   double slowdown_error_ns = 0;
@@ -58,7 +70,8 @@ struct DevicePart {
 struct SteadyPart {
   std::optional<StepsSpan> steps;  // nothing: the steady part is all of the run
 
-  DevicePart Of(const DeviceState& device) const;
+  // `index`: the device's, into DeviceTable.
+  DevicePart Of(const DeviceState& device, uint32_t index) const;
 };
 
 // The steps' span if most of the kernel time lies in it. A loop that does less is not what the run

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <numeric>
 #include <string>
 #include <utility>
 
@@ -73,11 +72,16 @@ double Mean(const std::vector<Weighed>& values) {
   return sum / weight;
 }
 
-double Variance(const std::vector<Weighed>& values) {
+// Values that stand for others differ from these as they do from one another.
+double StandardErrorOfMean(const std::vector<Weighed>& values) {
   const double mean = Mean(values);
   double sum = 0;
-  for (const Weighed& one : values) sum += (one.value - mean) * (one.value - mean);
-  return sum / static_cast<double>(values.size());
+  double weight = 0;
+  for (const Weighed& one : values) {
+    sum += std::pow(one.weight * (one.value - mean), 2);
+    weight += one.weight;
+  }
+  return std::sqrt(sum) / weight;
 }
 
 // Medians of the steps after the warm-up: what a step is compared with.
@@ -250,6 +254,30 @@ void CompareWithExpected(double expected, StepsSummary* summary) {
       ": --step-kernel NAME names the kernel that begins a step");
 }
 
+// What a step holds of pauses, in the mean that Mean() makes of lengths.
+double MeanPauseNs(const std::vector<Step>& steps, size_t warmup,
+                   const std::vector<double>& pauses_ns) {
+  std::vector<Weighed> pauses;
+  for (size_t i = warmup; i < steps.size(); ++i) pauses.push_back({pauses_ns[i], steps[i].weight});
+  return Mean(pauses);
+}
+
+// Steps of one weight in a row, whatever lies between them: it was traced too.
+std::vector<TracedSteps> InRows(const std::vector<Step>& steps, size_t warmup) {
+  std::vector<TracedSteps> rows;
+  for (size_t i = warmup; i < steps.size(); ++i) {
+    const Step& step = steps[i];
+    const bool follows = i > warmup && !step.after_untraced;
+    if (follows) rows.back().end_ns = step.start_ns;
+    if (!follows || step.weight != rows.back().weight) {
+      rows.push_back({.start_ns = step.start_ns, .weight = step.weight});
+    }
+    rows.back().end_ns = step.end_ns;
+    ++rows.back().steps;
+  }
+  return rows;
+}
+
 // By how much the traced steps are longer than all of them, for which nothing but tracing speaks.
 void SetSlowdown(const RunState& state, const FoundSteps& found, size_t warmup, StepsSpan* span) {
   const auto rate = RateOf(found, OperationAxis(state, found.device_index), warmup);
@@ -257,8 +285,7 @@ void SetSlowdown(const RunState& state, const FoundSteps& found, size_t warmup, 
   const std::vector<Weighed> lengths =
       Sorted(found.steps, warmup, [](const Step& step) { return step.length_ns(); });
   span->slowdown_share = 1 - rate->mean_ns / rate->traced_mean_ns;
-  span->slowdown_standard_error =
-      std::sqrt(Variance(lengths) / static_cast<double>(lengths.size())) / rate->traced_mean_ns;
+  span->slowdown_standard_error = StandardErrorOfMean(lengths) / rate->traced_mean_ns;
 }
 
 std::optional<StepsSpan> SummarizeFound(const RunState& state, FoundSteps found, Summary* summary) {
@@ -285,14 +312,13 @@ std::optional<StepsSpan> SummarizeFound(const RunState& state, FoundSteps found,
                  .end_ns = found.steps.back().end_ns,
                  .usual_step_ns = steps->time_p50_ns(),
                  .hold_ups = std::move(hold_ups),
+                 .traced = InRows(found.steps, warmup),
                  .after_ns = steps->after_traced() * steps->time_mean_ns(),
                  .device = found.device_index};
   const std::vector<double> pauses_ns = PausesIn(found, span);
   ListSteps(state, found.steps, warmup, pauses_ns, steps);
   if (found.device == nullptr || found.steps.size() - warmup < kFewestSteps) return std::nullopt;
-  const auto first = pauses_ns.begin() + static_cast<std::ptrdiff_t>(warmup);
-  span.pause_per_step_ns =
-      std::accumulate(first, pauses_ns.end(), 0.0) / static_cast<double>(pauses_ns.end() - first);
+  span.pause_per_step_ns = MeanPauseNs(found.steps, warmup, pauses_ns);
   SetSlowdown(state, found, warmup, &span);
   SetTracedShare(*found.device, span, steps);
   return span;

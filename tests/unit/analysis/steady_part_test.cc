@@ -167,7 +167,7 @@ DeviceState WithGaps() {
 
 TEST(SteadyPartTest, APauseIsTenStepsLongBetweenStepsAndNotForInput) {
   const DeviceState device = WithGaps();
-  const DevicePart part = SteadyPart{Steps(200, 1100, 20)}.Of(device);
+  const DevicePart part = SteadyPart{Steps(200, 1100, 20)}.Of(device, 0);
   EXPECT_EQ(part.pauses, 1);
   EXPECT_NEAR(part.pause_ns, 200e6, 1);
   EXPECT_NEAR(part.content.TimeNs(TimeCategory::kOtherGap), 200e6, 1)
@@ -176,9 +176,9 @@ TEST(SteadyPartTest, APauseIsTenStepsLongBetweenStepsAndNotForInput) {
   EXPECT_NEAR(part.content.TimeNs(TimeCategory::kUploadGap), 200e6, 1);
   EXPECT_NEAR(part.TimeNs(), 700e6, 1);
   EXPECT_NEAR(part.kernel_share, 3.0 / 5, 1e-9);
-  EXPECT_EQ((SteadyPart{Steps(200, 1100, 21)}.Of(device).pauses), 0) << "a slow step";
-  EXPECT_EQ((SteadyPart{}.Of(device).pauses), 0);
-  EXPECT_NEAR(SteadyPart{}.Of(device).TimeNs(), 1300e6, 1);
+  EXPECT_EQ((SteadyPart{Steps(200, 1100, 21)}.Of(device, 0).pauses), 0) << "a slow step";
+  EXPECT_EQ((SteadyPart{}.Of(device, 0).pauses), 0);
+  EXPECT_NEAR(SteadyPart{}.Of(device, 0).TimeNs(), 1300e6, 1);
 }
 
 TEST(SteadyPartTest, UntracedTimeIsNoPartOfTheWhole) {
@@ -188,7 +188,7 @@ TEST(SteadyPartTest, UntracedTimeIsNoPartOfTheWhole) {
         Segment(70, 90, kKernelRuns), Segment(90, 130, kUntracedMask)}) {
     device.ledger.Add(segment);
   }
-  const DevicePart part = SteadyPart{Steps(20, 80, 1)}.Of(device);
+  const DevicePart part = SteadyPart{Steps(20, 80, 1)}.Of(device, 0);
   EXPECT_NEAR(part.TimeNs(), 40e6, 1);
   EXPECT_NEAR(part.content.UntracedNs(), 20e6, 1);
   EXPECT_NEAR(part.untraced_before_ns, 10e6, 1);
@@ -212,7 +212,7 @@ TEST(SteadyPartTest, RecordsThatCameLateTakeIdleTimeOff) {
   }
   device.sweep.AdvanceTo(kBeginNs + 10 * kMillisecond);
   for (const SteadyPart& steady : {SteadyPart{}, SteadyPart{Steps(0, 10, 5)}}) {
-    const DevicePart part = steady.Of(device);
+    const DevicePart part = steady.Of(device, 0);
     EXPECT_NEAR(part.content.IdleNs(), 2e6, 1);
     EXPECT_NEAR(part.content.KernelNs(), 8e6, 1);
     EXPECT_NEAR(part.TimeNs(), 10e6, 1);
@@ -227,7 +227,7 @@ TEST(SteadyPartTest, APauseMayEndWithAReadbackAndReachTheEdgesOfTheSteps) {
         Segment(310, 400, kKernelRuns), Segment(400, 600, 0), Segment(600, 700, kKernelRuns)}) {
     device.ledger.Add(segment);
   }
-  const DevicePart part = SteadyPart{Steps(110, 600, 20)}.Of(device);
+  const DevicePart part = SteadyPart{Steps(110, 600, 20)}.Of(device, 0);
   EXPECT_EQ(part.pauses, 2);
   EXPECT_NEAR(part.pause_ns, 400e6, 1);
   EXPECT_NEAR(part.content.Gaps(TimeCategory::kReadbackGap), 0, 1e-6);
