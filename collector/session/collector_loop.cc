@@ -115,6 +115,8 @@ void CollectorLoop::Run() {
     sampler_.Start(options_, windows);
     if (sampler_.fd() >= 0) Watch(epoll_.get(), sampler_.fd(), kSamplerTag);
   }
+  ready_ = true;
+  ready_.notify_all();
   while (!StoppingIsOver(Clock::now())) Turn(NextWait(Clock::now()));
   agents_.EndAll();
   sampler_.Stop();

@@ -3,7 +3,7 @@
 // Rings are polled, every 2 ms while something comes and seldom when nothing does: an agent makes
 // no system call to hand its records over.
 //
-// Thread safety: Run() on one thread; Wake() and the setters from any.
+// Thread safety: Run() on one thread; Wake(), AwaitReady() and the setters from any.
 #ifndef UTLZ_COLLECTOR_SESSION_COLLECTOR_LOOP_H_
 #define UTLZ_COLLECTOR_SESSION_COLLECTOR_LOOP_H_
 
@@ -49,6 +49,8 @@ class CollectorLoop {
   // or the grace is over.
   void Run();
 
+  // Until Run() has started the sampler.
+  void AwaitReady() const { ready_.wait(false); }
   void AskToStop();
   void AddAgent(UniqueFd connection, pid_t pid);
   void AddHandshake(AgentHandshake handshake);
@@ -123,6 +125,7 @@ class CollectorLoop {
   uint64_t cpu_ns_ = 0;
   bool has_work_ = false;    // something was launched or copied
   bool has_ranges_ = false;  // some agent counted one
+  std::atomic<bool> ready_{false};
   std::atomic<bool> stop_{false};
   std::atomic<int> state_override_{-1};
   std::atomic<uint64_t> admitted_agents_{0};  // written after live_agents_, read before it

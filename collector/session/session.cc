@@ -59,6 +59,8 @@ class RunningSession : public Session {
 
   ~RunningSession() override { Join(); }
 
+  void AwaitReady() override { loop_->AwaitReady(); }
+
   void AddAgent(UniqueFd connection, pid_t pid) override {
     loop_->AddAgent(std::move(connection), pid);
   }

@@ -50,6 +50,10 @@ class Session {
   static absl::StatusOr<std::unique_ptr<Session>> Start(const SessionOptions& options);
   virtual ~Session() = default;
 
+  // Waits until the sampler was started, which may take long on a busy machine: agents that come
+  // after that are answered at once.
+  virtual void AwaitReady() = 0;
+
   // Waits briefly for processes that outlive the command, drains every ring, closes the profile.
   virtual absl::StatusOr<SessionResult> Finish(const CommandOutcome& outcome) = 0;
 

@@ -135,7 +135,9 @@ class OtherClientTest(EndToEndTest):
     def run_other_client(self, way, seconds, **options):
         run = self.run_program("other_client", way, seconds, **options)
         self.assertEqual(run.status, 0, run.stderr)
-        return run, self.report(run)
+        report = self.report(run)
+        self.assertEqual(len(report["processes"]), 1, run.stderr)
+        return run, report
 
     def test_other_client_keeps_its_trace_and_ours_resumes(self):
         self.assert_resumed(*self.run_other_client("imported", "5"))

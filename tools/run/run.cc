@@ -220,6 +220,8 @@ int RunCommand(const RunOptions& options) {
   if (!scraper.ok()) return Fail(scraper.status(), kRunFailed);
   absl::StatusOr<std::unique_ptr<Session>> session = StartSession(session_options);
   if (!session.ok()) return Fail(session.status(), kRunFailed);
+  // The command's agent waits a second for its answer, and no more.
+  (*session)->AwaitReady();
   const absl::StatusOr<pid_t> child = StartChild(
       *program, options.command,
       AgentEnvironment(*library, socket, *token, cupti, options.recording.nvtx), signals);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <atomic>
@@ -456,6 +457,15 @@ TEST_F(SessionTest, SaysThatTheSamplerDidNotStart) {
   Start();
   Finish();
   EXPECT_THAT(Notices(), Contains(HasSubstr("sampler")));
+}
+
+TEST_F(SessionTest, IsReadyOnceTheSamplerWasStarted) {
+  options_.sampler_executable = UTLZ_FAKE_SAMPLER;
+  Start();
+  session_->AwaitReady();
+  siginfo_t child;
+  EXPECT_EQ(waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT), 0) << "there is one";
+  Finish();
 }
 
 TEST_F(SessionTest, RefusesAnOutputThatCannotBeWrittenBeforeListening) {
