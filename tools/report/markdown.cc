@@ -6,6 +6,7 @@
 
 #include "collector/text/bound_text.h"
 #include "collector/text/number_text.h"
+#include "collector/text/server_figures.h"
 #include "collector/text/shown_slice.h"
 #include "collector/text/shown_text.h"
 #include "tools/report/capture_text.h"
@@ -14,7 +15,6 @@
 #include "tools/report/known_value.h"
 #include "tools/report/markdown_first_screen.h"
 #include "tools/report/rest_of_losses.h"
-#include "tools/report/server_figures.h"
 
 namespace utlz {
 namespace {

@@ -9,6 +9,7 @@
 #include "collector/text/kernel_name_fit.h"
 #include "collector/text/number_text.h"
 #include "collector/text/shown_text.h"
+#include "collector/text/wrapped_text.h"
 #include "tools/report/device_roofs.h"
 #include "tools/report/kernel_order.h"
 #include "tools/report/known_value.h"

@@ -4,6 +4,7 @@
 
 #include "collector/text/number_text.h"
 #include "collector/text/shown_text.h"
+#include "collector/text/wrapped_text.h"
 #include "tools/report/levels_text.h"
 #include "tools/report/text_sections.h"
 

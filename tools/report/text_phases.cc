@@ -2,6 +2,7 @@
 #include <string>
 
 #include "collector/text/number_text.h"
+#include "collector/text/wrapped_text.h"
 #include "tools/report/text_sections.h"
 
 namespace utlz {

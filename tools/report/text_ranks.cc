@@ -6,6 +6,7 @@
 
 #include "collector/text/number_text.h"
 #include "collector/text/shown_text.h"
+#include "collector/text/wrapped_text.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
 

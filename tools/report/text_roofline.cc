@@ -8,6 +8,7 @@
 #include "collector/text/kernel_name_fit.h"
 #include "collector/text/number_text.h"
 #include "collector/text/shown_text.h"
+#include "collector/text/wrapped_text.h"
 #include "tools/report/device_roofs.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"

@@ -6,6 +6,7 @@
 #include "collector/normal_interval.h"
 #include "collector/text/number_text.h"
 #include "collector/text/shown_text.h"
+#include "collector/text/wrapped_text.h"
 #include "tools/report/capture_text.h"
 #include "tools/report/device_roofs.h"
 #include "tools/report/known_value.h"
@@ -187,26 +188,6 @@ std::string Bar(double share, size_t columns) {
   for (size_t i = 0; i < static_cast<size_t>(cells); ++i) bar += "█";
   if (cells - static_cast<double>(static_cast<size_t>(cells)) >= 0.5) bar += "▌";
   return bar;
-}
-
-std::string Wrap(const std::string& text, size_t columns, size_t indent, size_t first) {
-  std::string wrapped;
-  std::string line(first, ' ');
-  bool has_word = false;
-  size_t begin = 0;
-  while (begin < text.size()) {
-    const size_t end = std::min(text.find(' ', begin), text.size());
-    const std::string word = CutMiddle(text.substr(begin, end - begin), columns - indent);
-    begin = end + 1;
-    if (has_word && ColumnsOf(line) + 1 + ColumnsOf(word) > columns) {
-      wrapped += line + "\n";
-      line = std::string(indent, ' ') + word;
-    } else {
-      line += (has_word ? " " : "") + word;
-    }
-    has_word = true;
-  }
-  return wrapped + line + "\n";
 }
 
 std::string RenderRun(const Summary& summary, const TextOptions& options) {

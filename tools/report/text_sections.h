@@ -44,10 +44,6 @@ std::string RenderProcesses(const Summary& summary, const TextOptions& options);
 std::string RenderRanks(const Summary& summary, const TextOptions& options);
 std::string RenderSteps(const Summary& summary, const TextOptions& options);
 
-// Text broken at spaces into lines of at most `columns`: the first indented by `first`, the others
-// by `indent`.
-std::string Wrap(const std::string& text, size_t columns, size_t indent, size_t first = 0);
-
 // A bar of `columns` for a share of 0…1.
 std::string Bar(double share, size_t columns);
 

@@ -6,11 +6,12 @@
 
 #include "collector/normal_interval.h"
 #include "collector/text/number_text.h"
+#include "collector/text/server_figures.h"
 #include "collector/text/shown_slice.h"
 #include "collector/text/shown_text.h"
+#include "collector/text/wrapped_text.h"
 #include "tools/report/known_value.h"
 #include "tools/report/rest_of_losses.h"
-#include "tools/report/server_figures.h"
 #include "tools/report/table.h"
 #include "tools/report/text_sections.h"
 

@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "collector/text/wrapped_text.h"
 #include "proto/ring_abi.h"
-#include "tools/report/text_sections.h"
 #include "tools/run/command_lookup.h"
 
 namespace utlz {

@@ -1,4 +1,4 @@
-#include "tools/report/server_figures.h"
+#include "collector/text/server_figures.h"
 
 #include "collector/text/number_text.h"
 #include "collector/text/price_text.h"

@@ -1,6 +1,6 @@
 // What a server's own page said of its work: the figures of vLLM, SGLang, TGI or Triton.
-#ifndef UTLZ_TOOLS_REPORT_SERVER_FIGURES_H_
-#define UTLZ_TOOLS_REPORT_SERVER_FIGURES_H_
+#ifndef UTLZ_COLLECTOR_TEXT_SERVER_FIGURES_H_
+#define UTLZ_COLLECTOR_TEXT_SERVER_FIGURES_H_
 
 #include <string>
 #include <vector>
@@ -17,4 +17,4 @@ std::vector<std::string> ServerFigures(const ApplicationSummary& server);
 
 }  // namespace utlz
 
-#endif  // UTLZ_TOOLS_REPORT_SERVER_FIGURES_H_
+#endif  // UTLZ_COLLECTOR_TEXT_SERVER_FIGURES_H_
