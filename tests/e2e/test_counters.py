@@ -8,7 +8,7 @@ import unittest
 
 from attaching import AttachTest
 from harness import EndToEndTest, Run, TIME_LIMIT_S, UTLZ
-from profile_frames import FRAME_RANGES, payloads
+from written_frames import FRAME_RANGES, payloads
 
 COUNTERS = ("--counters=sample", "--overhead-budget=unlimited")
 

@@ -4,7 +4,7 @@ import subprocess
 import unittest
 
 from harness import EndToEndTest
-from profile_frames import flushes
+from written_frames import flushes
 
 
 class EndingsTest(EndToEndTest):
@@ -75,7 +75,8 @@ class EndingsTest(EndToEndTest):
         self.loses_at_most_a_second(self.run_program("ending", "_exit"), 9)
 
     def test_kill_nine_after_three_seconds(self):
-        run = self.run_program("ending", "sigkill", "3")
+        run = self.run_program("ending", "sigkill", "3",
+                               options=("--counters=none", "--overhead-budget=unlimited"))
         seen, expected, process = self.loses_at_most_a_second(run, 128 + 9)
         # Evenly spread work of three seconds: what came before the last second is there.
         self.assertGreater(seen, expected * 0.5, run.stderr)

@@ -9,7 +9,7 @@ import unittest
 
 from attaching import AttachTest, Followed
 from harness import TIME_LIMIT_S, UTLZ, Run
-from profile_frames import batches_of_samples
+from written_frames import batches_of_samples
 
 # Read in windows of one plan; a few are enough to see that they go on.
 MORE_BATCHES = 2

@@ -9,7 +9,7 @@ import unittest
 
 from attaching import AttachTest, Followed
 from harness import TIME_LIMIT_S, UTLZ
-from profile_frames import batches_of_samples
+from written_frames import batches_of_samples
 
 FAKE_NVML = os.environ["UTLZ_FAKE_NVML"]
 MORE_BATCHES = 2

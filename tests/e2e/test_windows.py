@@ -9,7 +9,7 @@ import unittest
 
 from attaching import AttachTest, Followed
 from harness import EndToEndTest, TIME_LIMIT_S, UTLZ
-from profile_frames import batches_of_samples, windows_begun
+from written_frames import batches_of_samples, windows_begun
 
 TICK = "_Z4tickPf"
 HUM = "_Z3humPf"
