@@ -56,12 +56,13 @@ void HistoryLog::Run() {
     HistoryInterval interval = std::move(waiting_.front());
     waiting_.pop_front();
     const bool synced = waiting_.empty();
+    const bool last_try = closing_;  // what failed before may succeed now
     lock.unlock();
     const bool written = Write(interval);
     if (written && synced) (void)store_->Sync();  // what the machine's end costs is not said
     lock.lock();
     if (written) continue;
-    if (closing_) {
+    if (last_try) {
       given_up_ += 1 + waiting_.size();
       say_(absl::StrCat(given_up_, " intervals are missing in the history"));
       return;
