@@ -36,9 +36,9 @@ inline uint64_t TracedLaunchNs(double felt_share, double between_ns) {
 inline constexpr uint64_t kTracedGraphNodeNs = 1000;
 // Of a launching call whose stack is read, on its thread (docs/measurements/launch_stacks.md).
 inline constexpr uint64_t kStackOfLaunchNs = 700;
-inline constexpr uint64_t TracingCostNs(uint64_t launches, uint64_t graph_nodes,
-                                        uint64_t traced_launch_ns = kTracedLaunchNs) {
-  return launches * traced_launch_ns + graph_nodes * kTracedGraphNodeNs;
+// At the least figure; HostCost (inject/tracing/host_cost.h) has what comes on top.
+inline constexpr uint64_t TracingCostNs(uint64_t launches, uint64_t graph_nodes) {
+  return launches * kTracedLaunchNs + graph_nodes * kTracedGraphNodeNs;
 }
 // What is left of a traced launch's cost for each launch that is not recorded, of a program in
 // which kernels were recorded twice or more: CUPTI's hook, 4,700 to 6,600 of those instructions.

@@ -20,6 +20,7 @@ class RecentWork {
  public:
   static constexpr uint64_t kPieceNs = 100'000'000;
   static constexpr uint64_t kPiecesLookedAt = 10;
+  static constexpr uint64_t kPieces = 32;  // that are kept
 
   void AddLaunch(uint64_t start_ns, uint64_t end_ns, bool graph_node) {
     WorkSums* sums = At(start_ns);
@@ -57,7 +58,6 @@ class RecentWork {
   }
 
  private:
-  static constexpr uint64_t kPieces = 32;
   struct Piece {
     uint64_t number = 0;
     WorkSums sums;

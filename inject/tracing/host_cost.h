@@ -1,5 +1,5 @@
-// By how much launches that were recorded from the start cost a program more than the least figure:
-// it depends on how much the program does between two, and on whether its GPU waits
+// What recorded launches cost a program beyond kTracedLaunchNs each. The more the program does
+// between two launches, the colder the caches are in which CUPTI records the next one
 // (proto/tracing_cost.h). Agent's thread only.
 #ifndef UTLZ_INJECT_TRACING_HOST_COST_H_
 #define UTLZ_INJECT_TRACING_HOST_COST_H_
@@ -13,11 +13,13 @@ namespace utlz::agent {
 
 class HostCost {
  public:
-  // Adds what was launched since the last call in whole pieces before `time_ns`, on the clock of
-  // the records. The first call says from when on.
+  // Adds the cost of all launches between the last call's time and `time_ns`, on the clock of the
+  // records, in whole pieces. The first call only sets where to begin. A clock that was set forward
+  // by years costs no more than the pieces that are kept.
   void AddUntil(uint64_t time_ns, const RecentWork& recent) {
     const uint64_t end = time_ns / RecentWork::kPieceNs;
     if (next_piece_ == 0) next_piece_ = end;
+    if (end > next_piece_ + RecentWork::kPieces) next_piece_ = end - RecentWork::kPieces;
     for (; next_piece_ < end; ++next_piece_) ns_ += Of(recent.Of(next_piece_));
   }
 

@@ -48,7 +48,8 @@ class TraceBudget {
   // By how much windows for new work may overdraw the account: they cannot wait. Later windows pay
   // it back.
   static constexpr uint64_t kOverdraftNs = 10'000'000;
-  // What the beginning of a program may leave it to owe: else the steps after it had no window.
+  // The account owes no more than this after a program's beginning. Were it to pay back all, the
+  // steps that follow would have no window for seconds.
   static constexpr uint64_t kMostDebtNs = 10'000'000;
   // A share of the budget. The rest is for what the account is not charged with: switching and our
   // thread.
@@ -76,9 +77,11 @@ class TraceBudget {
   // Whether to trace from now on, given all launches and graph nodes traced so far.
   bool ShouldTrace(uint64_t now_ns, uint64_t launches, uint64_t graph_nodes,
                    const PlannedWindow& window);
-  // By how much all launches so far cost more than the least. Call it before ShouldTrace().
+  // What all launches so far have cost beyond kTracedLaunchNs each (HostCost). Call it before
+  // ShouldTrace().
   void SetHostCost(uint64_t host_cost_ns) { host_cost_ns_ = host_cost_ns; }
-  // Records go on for the program's beginning: of what that costs only kMostDebtNs are paid back.
+  // Call it while records go on only because the program still begins: forgives all debt beyond
+  // kMostDebtNs.
   void LimitDebt() { account_ns_ = std::max(account_ns_, -static_cast<double>(kMostDebtNs)); }
   // All launching calls so far whose stacks were read. Call it before ShouldTrace().
   void SetStacksRead(uint64_t calls) { stacks_read_ = calls; }

@@ -186,8 +186,9 @@ void TracePacer::LearnCost() {
   budget_.SetScale(window_cost_.Scale());
 }
 
-// Of the first window alone, which begins before CUDA does and puts the hook in: the least figure
-// is enough for the records of later ones, which add a third of that to a launch.
+// Of the first window alone, which begins before CUDA does: its launches pay for record and hook.
+// Launches of later windows would pay for the hook anyway, and the record by itself is a third of
+// the price: kTracedLaunchNs is enough for them.
 void TracePacer::ReckonHostCost() {
   if (later_.state() != RecordsState::kFromStart || !trace_.on()) return;
   const RecorderLock lock(&recorder_);
