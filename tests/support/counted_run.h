@@ -20,6 +20,22 @@ inline void AddMetric(MetricSet* set, const char* name, MetricRole role, const c
   metric->set_peak_per_cycle(peak_per_cycle);
 }
 
+// What one pass counts: DRAM's bytes, and how busy the SMs and one of their pipes are.
+inline MetricSet CountedSet(uint32_t id, const std::string& device_uuid, uint64_t interval_ns,
+                            const char* pipe_name = "tensor.sum",
+                            MetricRole pipe = METRIC_TENSOR_ACTIVE) {
+  MetricSet set;
+  set.set_id(id);
+  set.set_device_uuid(device_uuid);
+  set.set_interval_ns(interval_ns);
+  AddMetric(&set, "dram__bytes_read.sum", METRIC_DRAM_READ_BYTES, "byte");
+  AddMetric(&set, "dram__bytes_write.sum", METRIC_DRAM_WRITE_BYTES, "byte");
+  AddMetric(&set, pipe_name, pipe, "cycle", 400);
+  AddMetric(&set, "sm__cycles_active.sum", METRIC_SM_CYCLES_ACTIVE, "cycle", 100);
+  AddMetric(&set, "gpc__cycles_elapsed.max", METRIC_SM_CYCLES_ELAPSED, "cycle");
+  return set;
+}
+
 // A run of two kernels whose rates are exactly known: A reads at 4 bytes a nanosecond and keeps the
 // tensor pipes half busy, B writes at 1 byte a nanosecond. More GPUs do the same at the same times.
 class CountedRun {
@@ -48,16 +64,8 @@ class CountedRun {
     run_.StartProcess(source, uuids_.back());
     SendPeaks(dram_bytes_per_second, flops_per_cycle);
     run_.SendKernels({name, "copy_b"}, source);
-    MetricSet set;
-    set.set_id(source);
-    set.set_device_uuid(uuids_.back());
-    set.set_interval_ns(kIntervalNs);
-    AddMetric(&set, "dram__bytes_read.sum", METRIC_DRAM_READ_BYTES, "byte");
-    AddMetric(&set, "dram__bytes_write.sum", METRIC_DRAM_WRITE_BYTES, "byte");
-    AddMetric(&set, "third.sum", third, "cycle", 400);
-    AddMetric(&set, "sm__cycles_active.sum", METRIC_SM_CYCLES_ACTIVE, "cycle", 100);
-    AddMetric(&set, "gpc__cycles_elapsed.max", METRIC_SM_CYCLES_ELAPSED, "cycle");
-    run_.Send(0, FRAME_METRIC_SET, set);
+    run_.Send(0, FRAME_METRIC_SET,
+              CountedSet(source, uuids_.back(), kIntervalNs, "third.sum", third));
   }
 
   RunBuilder& frames() { return run_; }

@@ -55,12 +55,17 @@ inline void ExpectSlicesSumToTheWhole(const Summary& summary) {
   EXPECT_NEAR(sum, summary.waterfall().total_ns(), 1e-6 * summary.waterfall().total_ns());
 }
 
+// "kernel_0" and so on.
+inline std::vector<std::string> KernelNames(int count) {
+  std::vector<std::string> names;
+  for (int i = 0; i < count; ++i) names.push_back("kernel_" + std::to_string(i));
+  return names;
+}
+
 // A loop of ten kernels a step, each of `busy_ns`, `gap_ns` apart.
 inline void SendLoop(RunBuilder* run, int steps, uint64_t busy_ns, uint64_t gap_ns,
                      uint64_t pause_ns = 0) {
-  std::vector<std::string> names;
-  for (int i = 0; i < 10; ++i) names.push_back("kernel_" + std::to_string(i));
-  run->SendKernels(names);
+  run->SendKernels(KernelNames(10));
   uint64_t now = 0;
   for (int step = 0; step < steps; ++step) {
     std::vector<Launch> launches;

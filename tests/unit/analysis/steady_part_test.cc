@@ -18,9 +18,7 @@ using Build = RunBuilder;
 
 // What a job of PyTorch does before its loop, ten times as long as the loop, and then 40 steps.
 void SendStartUpAndSteps(RunBuilder* run, uint64_t step_pause_ns = 0) {
-  std::vector<std::string> names;
-  for (int i = 0; i < 5; ++i) names.push_back("kernel_" + std::to_string(i));
-  run->SendKernels(names);
+  run->SendKernels(KernelNames(5));
   uint64_t now = 0;
   for (int i = 0; i < 20; ++i) {
     run->SendCopy(COPY_HOST_TO_DEVICE, now, kMillisecond, 1 << 20, true);

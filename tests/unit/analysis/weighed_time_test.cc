@@ -36,16 +36,7 @@ class Program {
     run_.StartProcess();
     run_.SendPeaks();
     run_.SendKernels({"nvjet_sm90_tst_a", "b", "c", "d", "e"});
-    MetricSet set;
-    set.set_id(1);
-    set.set_device_uuid(RunBuilder::Uuid());
-    set.set_interval_ns(kSampleNs);
-    AddMetric(&set, "dram__bytes_read.sum", METRIC_DRAM_READ_BYTES, "byte");
-    AddMetric(&set, "dram__bytes_write.sum", METRIC_DRAM_WRITE_BYTES, "byte");
-    AddMetric(&set, "tensor.sum", METRIC_TENSOR_ACTIVE, "cycle", 400);
-    AddMetric(&set, "sm__cycles_active.sum", METRIC_SM_CYCLES_ACTIVE, "cycle", 100);
-    AddMetric(&set, "gpc__cycles_elapsed.max", METRIC_SM_CYCLES_ELAPSED, "cycle");
-    run_.Send(0, FRAME_METRIC_SET, set);
+    run_.Send(0, FRAME_METRIC_SET, CountedSet(1, RunBuilder::Uuid(), kSampleNs));
   }
 
   // After each step the GPU waits for `idle_ns`, for as much longer where steps are traced, and for

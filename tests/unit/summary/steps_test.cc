@@ -196,9 +196,7 @@ TEST(StepsTest, LeavesOutStepsThatWereNotTracedWhole) {
     message.set_flags(1);
     run.Send(1, FRAME_TRACE_WINDOW, message);
   };
-  std::vector<std::string> names;
-  for (int i = 0; i < 10; ++i) names.push_back("kernel_" + std::to_string(i));
-  run.SendKernels(names);
+  run.SendKernels(KernelNames(10));
   const auto steps_from = [&](uint64_t start_ns) {
     for (uint64_t step = 0; step < 10; ++step) {
       std::vector<Launch> launches;
@@ -244,14 +242,21 @@ TEST(StepsTest, ANameOfNoKernelMakesNoSteps) {
   EXPECT_FALSE(run.EndRun(60 * kMillisecond).has_steps());
 }
 
+// Kernels of 90 µs at the same distances.
+void SendStepOfTen(RunBuilder* run, uint64_t start_ns, uint64_t step_ns) {
+  std::vector<Launch> launches;
+  for (uint32_t i = 0; i < 10; ++i) {
+    launches.push_back(Build::LaunchAt(start_ns + i * step_ns / 10, 90 * kMicrosecond, i));
+  }
+  run->SendLaunches(launches);
+}
+
 // Ten slow steps are traced whole, and of a hundred times as many fast ones two in each window.
 TEST(StepsTest, StepsStandForThoseAroundThemThatWereNotTraced) {
   RunBuilder run;
   run.StartRun();
   run.StartProcess();
-  std::vector<std::string> names;
-  for (int i = 0; i < 10; ++i) names.push_back("kernel_" + std::to_string(i));
-  run.SendKernels(names);
+  run.SendKernels(KernelNames(10));
   const auto steps_in = [&](uint64_t start_ns, uint64_t end_ns, uint64_t step_ns) {
     TraceWindow message;
     message.set_start_ns(kRunStartNs + start_ns);
@@ -259,11 +264,7 @@ TEST(StepsTest, StepsStandForThoseAroundThemThatWereNotTraced) {
     message.set_flags(1);
     run.Send(1, FRAME_TRACE_WINDOW, message);
     for (uint64_t at_ns = start_ns; at_ns < end_ns; at_ns += step_ns) {
-      std::vector<Launch> launches;
-      for (uint32_t i = 0; i < 10; ++i) {
-        launches.push_back(Build::LaunchAt(at_ns + i * step_ns / 10, 90 * kMicrosecond, i));
-      }
-      run.SendLaunches(launches);
+      SendStepOfTen(&run, at_ns, step_ns);
     }
   };
   steps_in(0, 100 * kMillisecond, 10 * kMillisecond);
@@ -286,9 +287,7 @@ StepsSummary StepsInWindows(const std::vector<std::vector<uint64_t>>& windows_ms
   RunBuilder run;
   run.StartRun();
   run.StartProcess();
-  std::vector<std::string> names;
-  for (int i = 0; i < 10; ++i) names.push_back("kernel_" + std::to_string(i));
-  run.SendKernels(names);
+  run.SendKernels(KernelNames(10));
   uint64_t now_ns = 0;
   for (const std::vector<uint64_t>& window_ms : windows_ms) {
     TraceWindow message;
@@ -296,12 +295,7 @@ StepsSummary StepsInWindows(const std::vector<std::vector<uint64_t>>& windows_ms
     message.set_flags(1);
     run.Send(1, FRAME_TRACE_WINDOW, message);
     for (const uint64_t step_ms : window_ms) {
-      std::vector<Launch> launches;
-      for (uint32_t i = 0; i < 10; ++i) {
-        launches.push_back(
-            Build::LaunchAt(now_ns + i * step_ms * kMillisecond / 10, 90 * kMicrosecond, i));
-      }
-      run.SendLaunches(launches);
+      SendStepOfTen(&run, now_ns, step_ms * kMillisecond);
       now_ns += step_ms * kMillisecond;
     }
     message.set_end_ns(kRunStartNs + now_ns);
@@ -337,9 +331,7 @@ TEST(StepsTest, StretchesThatAreNotAlikeAreNoSteps) {
   RunBuilder run;
   run.StartRun();
   run.StartProcess();
-  std::vector<std::string> names;
-  for (int i = 0; i < 10; ++i) names.push_back("kernel_" + std::to_string(i));
-  run.SendKernels(names);
+  run.SendKernels(KernelNames(10));
   constexpr uint32_t kRepeats = StepFinder::kSearchLaunches / 20 + 1;
   uint64_t at_ns = 0;
   for (uint32_t stretch = 0; stretch < 4 * kRepeats; ++stretch) {
