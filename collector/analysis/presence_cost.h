@@ -1,7 +1,8 @@
 // What CUPTI's hook costs a program between trace windows: after kernels were recorded twice, every
 // launch takes longer until the process ends (docs/measurements/price.md). The agent cannot measure
-// it on the program itself, where it is always there, so this is a share of what the agent reckons
-// that a traced launch costs. A program feels it as far as its GPU waits for launches.
+// it on the program itself, where it is always there. So this is kHookShareOfTracedLaunch of what a
+// traced launch is reckoned to cost at the pace of the program's launches (proto/tracing_cost.h). A
+// program feels it as far as its GPU waits for launches.
 #ifndef UTLZ_COLLECTOR_ANALYSIS_PRESENCE_COST_H_
 #define UTLZ_COLLECTOR_ANALYSIS_PRESENCE_COST_H_
 

@@ -120,9 +120,10 @@ void TakeProportionsOf(const DevicePart& weighed, DevicePart* part) {
   if (traced_kernel_ns > 0) part->kernel_weight = part->content.KernelNs() / traced_kernel_ns;
 }
 
-// Whether what came after the steps was more of them. Less than one of them was traced: a step was
-// under way when tracing ended, and nothing speaks for anything else. Or as many steps as its
-// operations make would have taken as long as it did.
+// Whether the program went on with steps after the last one that was traced whole. It did where
+// less than one step was traced of what followed: a step was under way when tracing ended, and
+// nothing speaks for anything else. It also did where the steps that were counted there by their
+// operations take as long as what followed.
 bool WentOn(const StretchContent& after, const StepsSpan& steps) {
   const double all_ns = std::accumulate(after.time_ns.begin(), after.time_ns.end(), 0.0);
   if (all_ns - after.UntracedNs() < steps.usual_step_ns) return true;

@@ -35,7 +35,8 @@ struct StepsSpan {
   double pause_per_step_ns = 0;          // of pauses in steps, mean
   std::vector<HoldUp> hold_ups = {};     // while utlz set counters; those of ranges are pauses
   std::vector<TracedSteps> traced = {};  // in order
-  // What as many steps take as were counted after the last traced one; 0 where none were.
+  // Time of the steps that were counted, not traced, after the last traced one: their number times
+  // the mean step; 0 where none were counted.
   double after_ns = 0;
   uint32_t device = 0;  // index into DeviceTable: whose kernels made the steps
   // By which the traced steps are longer than all of them; absent where nothing tells.

@@ -1,5 +1,6 @@
-// Parts of a device's time, of which each counts as often as somebody says: those that were traced
-// stand for more or fewer of the others. Thread safety: const functions may run at once.
+// A device's time as a list of parts with weights. utlz traces some steps and not others: a part of
+// weight 3 was traced, and stands for two parts more that were not. Thread safety: const functions
+// may run at once.
 #ifndef UTLZ_COLLECTOR_ANALYSIS_WEIGHED_TIME_H_
 #define UTLZ_COLLECTOR_ANALYSIS_WEIGHED_TIME_H_
 
@@ -12,13 +13,14 @@ namespace utlz {
 
 class WeighedTime {
  public:
-  // After those that were added before. One that ends before it begins is left out: the times may
-  // be those that a program marks as steps.
+  // Parts come in order of time. One that ends before it begins is left out: a program may mark
+  // such times as a step.
   void Add(uint64_t start_ns, uint64_t end_ns, double weight);
 
-  // What a device did in that time. The launches, operations and longest launch stay empty.
+  // What the device did in the parts, each times its weight. The launches, operations and longest
+  // launch stay empty.
   StretchContent ContentOf(const ActivityTotals& ledger) const;
-  // Of a stretch, the length of what counts, as often as it does.
+  // How long the parts are between two times, each times its weight.
   double LengthNs(uint64_t start_ns, uint64_t end_ns) const;
 
  private:

@@ -80,7 +80,7 @@ double VarianceOfMeanDuration(const Subject& subject) {
   for (size_t level = 0; level < kClusterLevels; ++level) {
     const ClusterVariance& clusters = statistics.clusters(level);
     if (clusters.clusters() < kFewestClusters) continue;
-    most = std::max(most, clusters.VarianceOfKnownMean());
+    most = std::max(most, clusters.VarianceOfCovariateMean());
   }
   return most;
 }

@@ -39,7 +39,7 @@ struct CopyFacts {
   double pageable_exposed_ns = 0;  // copies of pageable memory while no kernel ran
   double pinned_exposed_ns = 0;    // other copies between host and device
   // Of both, copies to the host after which the GPU stood idle. The program waits for copy and idle
-  // time alike: they are one loss, and one rule tells of it.
+  // time alike: they are one loss, which one rule reports (ReadBackBesideCopiesNs).
   double pageable_read_back_ns = 0;
   double pinned_read_back_ns = 0;
 };

@@ -39,9 +39,10 @@ std::string ShareOfTime(double time_ns, const FindingFacts& facts);
 // Of long gaps where nothing tells what they wait for: without steps, a server's requests or the
 // host.
 double UnexplainedIdleNs(const FindingFacts& facts);
-// Copies to the host and the idle time after them are told by one rule: that of the longer part.
-// What they add to `exposed_ns`, the time of copies of which `read_back_ns` were read back: the
-// idle time, or a loss of their own time.
+// A copy to the host and the GPU's idle time after it are one loss, which one rule reports: the
+// rule of read-backs where the idle time is longer, else the rule of that kind of copies. A rule of
+// copies adds this to the time that no kernel ran beside its copies. It is the idle time after
+// `read_back_ns` of them, or, where the rule of read-backs has both, -`read_back_ns`.
 double ReadBackBesideCopiesNs(const FindingFacts& facts, double read_back_ns);
 Observation ObserveLaunchGaps(const FindingFacts& facts);
 Observation ObserveReadbacks(const FindingFacts& facts);
