@@ -65,7 +65,7 @@ std::string DescribeEndedRecords(const CaptureSummary& capture) {
   if (!capture.has_records_ended_after_ns()) return {};
   return "Kernels were recorded for " + TimeText(capture.records_ended_after_ns()) +
          " from the start, and what followed was not counted: recording again would have made each "
-         "launch 1 to 7 µs longer until the end, " +
+         "launch an estimated 1 to 7 µs longer until the end, " +
          PercentText(capture.later_windows_cost_share()) +
          " of this program's time. --later-windows=always records on.";
 }
@@ -80,8 +80,9 @@ std::string DescribePresence(const CaptureSummary& capture) {
   return "CUPTI's presence alone slowed this program by an estimated " +
          PercentText(capture.presence_cost_share()) + " ± " +
          PercentText(capture.presence_cost_error_share()) +
-         ", more than the budget: after kernels are recorded twice, each launch takes 1 to 7 µs "
-         "longer until the process ends. utlz run --later-windows=never avoids it.";
+         ", more than the budget: after kernels are recorded twice, each launch takes an "
+         "estimated 1 to 7 µs longer until the process ends. utlz run --later-windows=never avoids "
+         "it.";
 }
 
 // Of the GPU whose clock under load is lowest.

@@ -2,9 +2,8 @@
 import type * as report from "./summary_types";
 
 export type {
-  Application, Bound, Capture, Clock, DataTypeFlops, Device, Family, Finding, Ladder, LadderRung, Owner, Owners,
-  Phase, Rank, Slowdown,
-  StepLevel, Steps, TimelineSeries, WaterfallSlice,
+  Application, Bound, Capture, Clock, DataTypeFlops, Device, Family, Finding, Ladder, LadderRung,
+  Owner, Owners, Phase, Rank, Slowdown, StepLevel, Steps, TimelineSeries, WaterfallSlice,
 } from "./summary_types";
 
 export type Kernel = report.Kernel & { id: number };
