@@ -16,6 +16,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr uint32_t kComparedCapability = 90;
+// Counters have 64 bits.
+constexpr double kMostCounted = 0x1p64;
 // Beside the counts' own errors, for rounding.
 constexpr double kRounding = 1e-6;
 constexpr size_t kMostSuccessors = 2;
@@ -274,8 +276,8 @@ constexpr Counter kThreadCounters[] = {
 };
 
 bool IsUsable(const CountedInstructions& counted) {
-  return std::isfinite(counted.a_launch) && counted.a_launch >= 0 && std::isfinite(counted.error) &&
-         counted.error >= 0;
+  return counted.a_launch >= 0 && counted.a_launch <= kMostCounted && counted.error >= 0 &&
+         counted.error <= kMostCounted;
 }
 
 // `unit` is how much of it makes one a thread.

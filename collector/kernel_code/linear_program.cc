@@ -223,6 +223,7 @@ std::optional<double> LinearProgram::ProvedMinimum(const std::vector<double>& co
     minimum += price * equation.value;
     for (const LinearTerm& term : equation.terms) left[term.variable] -= price * term.coefficient;
   }
+  if (!std::isfinite(minimum)) return std::nullopt;
   double rounding = 0;
   for (const double cost : left) rounding += kLargestValue * std::max(0.0, -cost);
   if (!(rounding <= kMostLeft * (1 + std::abs(minimum)))) return std::nullopt;

@@ -176,6 +176,13 @@ TEST(FlopBoundsTest, OtherChipsAndImpossibleLaunchesAreRefused) {
   impossible = counted;
   impossible.thread_fma->error = std::numeric_limits<double>::quiet_NaN();
   EXPECT_FALSE(BoundFlops(loop, impossible).has_value());
+  // More than 64 bits count. Bounds from it would not be finite.
+  impossible = counted;
+  impossible.thread_fma->a_launch = 4e303;
+  EXPECT_FALSE(BoundFlops(loop, impossible).has_value());
+  impossible = counted;
+  impossible.thread_fma->error = 4e303;
+  EXPECT_FALSE(BoundFlops(loop, impossible).has_value());
   loop.compute_capability = 80;
   EXPECT_FALSE(BoundFlops(loop, counted).has_value());
 }

@@ -47,6 +47,11 @@ TEST(LinearProgramTest, NothingIsFoundWithoutALeastValue) {
   EXPECT_NEAR(program.Minimum({1, 0}).value_or(1), 0, 1e-6);
 }
 
+TEST(LinearProgramTest, NothingIsFoundBeyondWhatADoubleHolds) {
+  LinearProgram program(1, {{{{0, 1}}, -kInfinity, 1e308}});
+  EXPECT_FALSE(program.Minimum({-1000}).has_value());
+}
+
 TEST(LinearProgramTest, TooLargeAProgramIsLeft) {
   std::vector<LinearRow> rows(4000, {{{0, 1}}, 0, 1});
   LinearProgram program(1, rows);
