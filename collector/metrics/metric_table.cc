@@ -85,8 +85,8 @@ constexpr std::array<MetricDescription, kMetrics> kTable = {{
      "FLOPs that the model needs, as a share of the peak of all GPUs, over the time of "
      "utlz_step_seconds. Absent above 1: then the FLOPs given are not the run's. One."},
     {"utlz_process_step_seconds", kGauge, "seconds", kOfProcess,
-     "Mean time from step to step of this process over the last 15 s or three steps. Absent while "
-     "others of its run launch on its GPU. At most 128 processes."},
+     "Mean time from step to step of this process over the last 15 s or three steps. Of more than "
+     "eight that share a GPU, some have none. At most 128 processes."},
     {"utlz_process_hfu_ratio", kGauge, "ratio", kOfProcess,
      "FLOPs of the process in the last 15 s as a share of the peak of the GPUs that it works on. "
      "Absent while most of its kernels are not counted. At most 128 processes."},

@@ -23,7 +23,7 @@ class ProcessProgress {
   void Update(const RunState& run_state, const StepsSummary& of_run,
               const std::optional<StepsSpan>& span);
 
-  // Nothing where the process has no steps, shares its GPUs, or has ended.
+  // Nothing where the process has no steps, or has ended.
   std::optional<double> StepSeconds(uint32_t source) const;
 
  private:

@@ -62,6 +62,7 @@ void ActivityDelivery::ReleaseDevice(uint32_t index, uint64_t watermark_ns) {
   }
   device.released_until_ns = std::max(device.released_until_ns, reached_ns);
   device.sweep.AdvanceTo(device.released_until_ns);
+  device.process_timelines.AdvanceTo(device.released_until_ns);
   UpdateUntracedTime(index, state_);
   const uint64_t cpu_before_ns = cpu_clock_ ? cpu_clock_() : 0;
   device.attribution.AdvanceTo(device.released_until_ns);

@@ -16,6 +16,7 @@ void DeviceState::OnActivity(const Activity& activity) {
     if (activity.kind == ActivityKind::kCommunication) exposed.AddLaunch(activity);
   }
   steps.Add(activity);
+  process_timelines.Add(activity);
   returns.Add(activity);
   kernel_series.Add(activity);
   attribution.AddActivity(activity);

@@ -28,6 +28,7 @@
 #include "collector/timeline/kernel_returns.h"
 #include "collector/timeline/kernel_series.h"
 #include "collector/timeline/process_overlap.h"
+#include "collector/timeline/process_timelines.h"
 #include "collector/timeline/shared_time.h"
 #include "collector/timeline/step_finder.h"
 #include "collector/timeline/step_starts.h"
@@ -70,6 +71,7 @@ struct DeviceState {
   ProcessOverlap overlap;
   SharedTime shared_time;
   StepFinder steps;
+  ProcessTimelines process_timelines;
   KernelReturns returns;
   StepStarts named_steps;  // by StepKernel
   KernelSeries kernel_series;

@@ -15,12 +15,25 @@ constexpr double kUnknownNs = 1;
 OperationAxis::OperationAxis(const RunState& state, uint32_t device)
     : ledger_(&state.devices[device].ledger) {
   for (const auto& [source, process] : state.processes.processes()) {
-    if (!Uses(*process, device)) continue;
-    const uint64_t now_ns = process->LivedUntilNs(state.NewestNs());
-    end_ns_ = std::max(end_ns_, now_ns);
-    const std::vector<WindowGaps::Span> spans = WindowGaps(process->windows).Spans(now_ns);
-    gaps_.push_back(GapsOf(spans, ShareOf(*process, spans)));
+    if (Uses(*process, device)) AddGapsOf(*process, state.NewestNs());
   }
+}
+
+OperationAxis::OperationAxis(const RunState& state, uint32_t device, uint32_t source,
+                             const ActivityTotals& ledger)
+    : ledger_(&ledger) {
+  const auto& processes = state.processes.processes();
+  const auto found = processes.find(source);
+  if (found != processes.end() && Uses(*found->second, device)) {
+    AddGapsOf(*found->second, state.NewestNs());
+  }
+}
+
+void OperationAxis::AddGapsOf(const ProcessState& process, uint64_t newest_ns) {
+  const uint64_t now_ns = process.LivedUntilNs(newest_ns);
+  end_ns_ = std::max(end_ns_, now_ns);
+  const std::vector<WindowGaps::Span> spans = WindowGaps(process.windows).Spans(now_ns);
+  gaps_.push_back(GapsOf(spans, ShareOf(process, spans)));
 }
 
 // Of the process's operations, those on this device.

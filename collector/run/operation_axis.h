@@ -20,6 +20,9 @@ namespace utlz {
 class OperationAxis {
  public:
   OperationAxis(const RunState& state, uint32_t device);
+  // Of one process's operations there; `ledger` has those that were traced.
+  OperationAxis(const RunState& state, uint32_t device, uint32_t source,
+                const ActivityTotals& ledger);
 
   // Nothing where an untraced part of that time has an unknown number of operations.
   std::optional<double> Between(uint64_t start_ns, uint64_t end_ns) const;
@@ -38,6 +41,7 @@ class OperationAxis {
   };
   using Gaps = std::vector<Point>;
 
+  void AddGapsOf(const ProcessState& process, uint64_t newest_ns);
   double ShareOf(const ProcessState& process, const std::vector<WindowGaps::Span>& spans) const;
   static Gaps GapsOf(const std::vector<WindowGaps::Span>& spans, double share);
   static Sums Until(const Gaps& gaps, uint64_t time_ns);

@@ -123,7 +123,7 @@ class CallFinder {
   bool AreTwoWholeCalls(const std::vector<Return>& returns, double operations) const {
     if (!rest_.has_value()) return false;
     const double untraced_ns =
-        found_.device->ledger.Between(returns[0].start_ns, returns[1].start_ns).UntracedNs();
+        found_.ledger().Between(returns[0].start_ns, returns[1].start_ns).UntracedNs();
     const double calls = (*rest_ - returns[0].place) / operations;
     return untraced_ns < kUntracedNs && std::abs(calls - std::round(calls)) <= kWholeTolerance;
   }
@@ -183,6 +183,8 @@ std::optional<double> FirstStepNs(const Calls::Begin& begin, const FoundSteps& f
 std::optional<Calls> FindCalls(const FoundSteps& found, const OperationAxis& axis,
                                double step_launches) {
   if (found.device == nullptr || found.steps.empty() || found.operations <= 0) return std::nullopt;
+  // Kernels of the other processes on the device would come back among its own.
+  if (found.process.has_value()) return std::nullopt;
   return CallFinder(found, axis).Find(step_launches);
 }
 

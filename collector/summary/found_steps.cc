@@ -139,7 +139,7 @@ void WeighSteps(const OperationAxis& axis, FoundSteps* found) {
     const Step& before = steps[i - 1];
     if (steps[i].start_ns <= before.end_ns) continue;
     const double untraced_ns =
-        found->device->ledger.Between(before.end_ns, steps[i].start_ns).UntracedNs();
+        found->ledger().Between(before.end_ns, steps[i].start_ns).UntracedNs();
     if (untraced_ns < 1) continue;
     steps[i].after_untraced = true;
     untraced[i] = UntracedSteps(*found, axis, before, steps[i], untraced_ns);
@@ -163,11 +163,11 @@ void FillSteps(const RunState& state, FoundSteps* found) {
   if (found->device == nullptr) return;
   SubtractStalls(*found->device, &found->steps);
   for (Step& step : found->steps) {
-    step.content = found->device->ledger.Between(step.start_ns, step.end_ns);
+    step.content = found->ledger().Between(step.start_ns, step.end_ns);
   }
   std::erase_if(found->steps, [](const Step& step) { return step.content.UntracedNs() >= 1; });
   found->operations = MedianOperations(found->steps);
-  WeighSteps(OperationAxis(state, found->device_index), found);
+  WeighSteps(AxisOf(state, *found), found);
 }
 
 // All levels that a device's launches show, longest steps first.
@@ -203,7 +203,7 @@ std::optional<FoundSteps> FindExpected(const RunState& state) {
   for (FoundSteps& found : all) {
     FillSteps(state, &found);
     if (found.steps.size() < 2) continue;
-    const OperationAxis axis(state, found.device_index);
+    const OperationAxis axis = AxisOf(state, found);
     if (AreAsMany(CountSteps(found, StepsAfter(found, axis)), state.options.steps)) return found;
   }
   return std::nullopt;
@@ -228,28 +228,64 @@ std::vector<bool> OwnDevices(const RunState& state, uint32_t source) {
   return owned;
 }
 
-// Without the steps' contents.
+uint64_t KernelTimeNs(const RunState& state, uint32_t device, uint32_t source) {
+  uint64_t time_ns = 0;
+  for (const Kernel& kernel : state.kernels.kernels()) {
+    if (kernel.device != device) continue;
+    for (const KernelShare& share : kernel.shares) {
+      if (share.source == source) time_ns += share.time_ns;
+    }
+  }
+  return time_ns;
+}
+
+// Source and bounds of a process's steps on a device that it shares.
+std::pair<std::string, std::vector<Step>> OwnStepsOn(const RunState& state, uint32_t index,
+                                                     uint32_t source,
+                                                     const ProcessTimeline& timeline) {
+  std::vector<Step> by_graph = StepsOf(
+      state.devices[index].graphs.StepsOfMainGraph(source, KernelTimeNs(state, index, source)));
+  if (by_graph.size() >= kFewestSteps) return {"graph", std::move(by_graph)};
+  return {"pattern", StepsOf(timeline.steps().Steps())};
+}
+
+// Without the steps' contents. A kernel that somebody named marks steps of the whole device only.
 FoundSteps FindBoundsOf(const RunState& state, uint32_t source) {
+  const bool named = !state.options.step_kernel.empty();
   const std::vector<bool> owned = OwnDevices(state, source);
   std::vector<Step> marked;
-  if (state.options.step_kernel.empty()) marked = StepsOf(state.step_marks.StepsOf(source));
+  if (!named) marked = StepsOf(state.step_marks.StepsOf(source));
   FoundSteps found;
   for (uint32_t i = 0; i < state.devices.size(); ++i) {
-    if (!owned[i]) continue;
-    auto [marks, steps] =
-        marked.empty() ? StepsOn(state, i) : std::pair(std::string("nvtx"), marked);
+    const ProcessTimeline* own = state.devices[i].process_timelines.Of(source);
+    if (!owned[i] && (own == nullptr || named)) continue;
+    auto [marks, steps] = !marked.empty() ? std::pair(std::string("nvtx"), marked)
+                          : owned[i]      ? StepsOn(state, i)
+                                          : OwnStepsOn(state, i, source, *own);
     if (steps.size() <= found.steps.size()) continue;
-    const bool hold_layers = marks == "pattern";
+    const bool hold_layers = owned[i] && marks == "pattern";
     found = {.source = std::move(marks),
              .device = &state.devices[i],
              .device_index = i,
              .hold_layers = hold_layers,
              .steps = std::move(steps)};
+    if (!owned[i]) found.process = source;
   }
   return found;
 }
 
 }  // namespace
+
+const ActivityTotals& FoundSteps::ledger() const {
+  const ProcessTimeline* own =
+      process.has_value() ? device->process_timelines.Of(*process) : nullptr;
+  return own == nullptr ? device->ledger : own->ledger();
+}
+
+OperationAxis AxisOf(const RunState& state, const FoundSteps& found) {
+  if (!found.process.has_value()) return {state, found.device_index};
+  return {state, found.device_index, *found.process, found.ledger()};
+}
 
 std::optional<double> StepsAfter(const FoundSteps& found, const OperationAxis& axis) {
   const auto after = axis.Between(found.steps.back().end_ns, axis.end_ns());
@@ -318,7 +354,7 @@ std::optional<StepRate> RateOf(const FoundSteps& found, const OperationAxis& axi
     if (i == warmup || steps[i].start_ns <= steps[i - 1].end_ns) continue;
     const uint64_t from_ns = steps[i - 1].end_ns;
     const uint64_t to_ns = steps[i].start_ns;
-    if (found.device->ledger.Between(from_ns, to_ns).UntracedNs() < 1) continue;
+    if (found.ledger().Between(from_ns, to_ns).UntracedNs() < 1) continue;
     const auto operations = axis.Between(from_ns, to_ns);
     if (!operations.has_value()) return std::nullopt;
     ++gaps;

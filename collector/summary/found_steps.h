@@ -4,6 +4,7 @@
 #define UTLZ_COLLECTOR_SUMMARY_FOUND_STEPS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,10 +33,18 @@ struct FoundSteps {
   std::string source;                   // "kernel", "nvtx", "graph", "pattern"
   const DeviceState* device = nullptr;  // that the steps' contents are of
   uint32_t device_index = 0;
+  // Where the contents are of one process alone, on a device that it shares.
+  std::optional<uint32_t> process = std::nullopt;
   double operations = 0;     // in one step, median; 0 where that is not known
   bool hold_layers = false;  // StepFinder's layers are parts of these steps
   std::vector<Step> steps;   // traced whole, in order
+
+  // Of the device, or of the process on it. Only where there is a device.
+  const ActivityTotals& ledger() const;
 };
+
+// Of the operations that the steps' contents are of.
+OperationAxis AxisOf(const RunState& state, const FoundSteps& found);
 
 // Steps after the last one that was traced whole, by the operations that followed it; nothing where
 // these were not counted.
@@ -52,8 +61,8 @@ bool AreAsMany(double count, double expected);
 // graph, else at launches that repeat. Devices of one job step together: the one with most steps
 // stands for all.
 FoundSteps FindSteps(const RunState& state);
-// The steps of one process. Where others of the run work on GPUs too: by its own NVTX ranges, else
-// on a device whose launches are nearly all its own; none where it shares its devices.
+// The steps of one process. Where others of the run work on GPUs too: by its own NVTX ranges or its
+// own launches, on a device that nearly all launches are its own of, or on one that it shares.
 FoundSteps FindStepsOf(const RunState& state, uint32_t source);
 // Whether no other process of the run did anything on a GPU: the run's steps are its own.
 bool WorksAlone(const RunState& state, uint32_t source);

@@ -45,7 +45,7 @@ HoldUp PartOf(const FoundSteps& found, const Step& step, const CounterSettings::
   if (part.end_ns <= part.start_ns) return {};
   const auto length_ns = static_cast<double>(part.end_ns - part.start_ns);
   const double usual_ns = usual.idle_ns * std::min(1.0, length_ns / usual.length_ns);
-  const double idle_ns = found.device->ledger.Between(part.start_ns, part.end_ns).IdleNs();
+  const double idle_ns = found.ledger().Between(part.start_ns, part.end_ns).IdleNs();
   part.time_ns = std::max(0.0, idle_ns - usual_ns);
   return part;
 }

@@ -89,7 +89,7 @@ void AddLayers(const StepFinder::Layers& layers, const FoundSteps& found, size_t
 void SummarizeLevels(const RunState& state, const FoundSteps& found, size_t warmup,
                      StepsSummary* summary) {
   if (found.device == nullptr) return;
-  const OperationAxis axis(state, found.device_index);
+  const OperationAxis axis = AxisOf(state, found);
   if (const auto after = StepsAfter(found, axis)) summary->set_after_traced(*after);
   AddCalls(found, axis, warmup, summary);
   const std::optional<StepFinder::Layers> layers =

@@ -162,8 +162,8 @@ bool AreAlike(const std::vector<Step>& steps) {
   return static_cast<double>(alike) >= kAlikeShare * static_cast<double>(steps.size());
 }
 
-void SetTracedShare(const DeviceState& device, const StepsSpan& span, StepsSummary* summary) {
-  const double untraced_ns = device.ledger.Between(span.start_ns, span.end_ns).UntracedNs();
+void SetTracedShare(const ActivityTotals& ledger, const StepsSpan& span, StepsSummary* summary) {
+  const double untraced_ns = ledger.Between(span.start_ns, span.end_ns).UntracedNs();
   const auto length_ns = static_cast<double>(span.end_ns - span.start_ns);
   if (length_ns > 0) summary->set_traced_share(std::clamp(1 - untraced_ns / length_ns, 0.0, 1.0));
 }
@@ -198,7 +198,7 @@ void SetContents(const std::vector<Step>& steps, size_t warmup, StepsSummary* su
 std::vector<double> PausesIn(const FoundSteps& found, const StepsSpan& span) {
   std::vector<double> pauses_ns(found.steps.size(), 0);
   if (found.device == nullptr) return pauses_ns;
-  for (const LongGap& gap : found.device->ledger.long_gaps()) {
+  for (const LongGap& gap : found.ledger().long_gaps()) {
     if (!IsPause(*found.device, span, gap) || found.device->calibration_stalls.Holds(gap)) continue;
     for (size_t i = 0; i < found.steps.size(); ++i) {
       pauses_ns[i] += OverlapNs(gap, found.steps[i]);
@@ -280,7 +280,7 @@ std::vector<TracedSteps> InRows(const std::vector<Step>& steps, size_t warmup) {
 
 // By how much the traced steps are longer than all of them, for which nothing but tracing speaks.
 void SetSlowdown(const RunState& state, const FoundSteps& found, size_t warmup, StepsSpan* span) {
-  const auto rate = RateOf(found, OperationAxis(state, found.device_index), warmup);
+  const auto rate = RateOf(found, AxisOf(state, found), warmup);
   if (!rate.has_value() || rate->mean_ns >= rate->traced_mean_ns) return;
   const std::vector<Weighed> lengths =
       Sorted(found.steps, warmup, [](const Step& step) { return step.length_ns(); });
@@ -320,7 +320,7 @@ std::optional<StepsSpan> SummarizeFound(const RunState& state, FoundSteps found,
   if (found.device == nullptr || found.steps.size() - warmup < kFewestSteps) return std::nullopt;
   span.pause_per_step_ns = MeanPauseNs(found.steps, warmup, pauses_ns);
   SetSlowdown(state, found, warmup, &span);
-  SetTracedShare(*found.device, span, steps);
+  SetTracedShare(found.ledger(), span, steps);
   return span;
 }
 

@@ -43,10 +43,12 @@ struct LongGap {
 
 class ActivityTotals {
  public:
-  static constexpr size_t kMaxPoints = 65536;
+  static constexpr size_t kMaxPoints = 65536;  // about 13 MiB
   // Gaps from this length on are listed, as far as there is room.
   static constexpr uint64_t kLongGapNs = 20'000'000;
   static constexpr size_t kMaxLongGaps = 16384;
+
+  explicit ActivityTotals(size_t most_points = kMaxPoints) : most_points_(most_points) {}
 
   // Segments in order, as the device's sweep closes them.
   void Add(const ActivitySegment& segment);
@@ -83,7 +85,8 @@ class ActivityTotals {
   void Halve();
   StretchContent Until(uint64_t time_ns) const;
 
-  Point now_;  // not yet appended
+  size_t most_points_;
+  Point now_;                   // not yet appended
   ActivityMask last_mask_ = 0;  // of what ran last
   bool last_was_gap_ = true;
   std::vector<Point> points_;

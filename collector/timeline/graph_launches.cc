@@ -39,14 +39,25 @@ void GraphLaunches::AddStart(uint64_t start_ns, Graph* graph) {
   starts_ += graph->starts.kept();
 }
 
+std::vector<std::pair<uint64_t, uint64_t>> GraphLaunches::StepsOfMain(Graphs::const_iterator begin,
+                                                                      Graphs::const_iterator end,
+                                                                      uint64_t kernel_time_ns) {
+  const auto main = std::max_element(begin, end, [](const auto& a, const auto& b) {
+    return a.second.kernel_time_ns < b.second.kernel_time_ns;
+  });
+  if (main == end || 2 * main->second.kernel_time_ns < kernel_time_ns) return {};
+  return main->second.starts.Steps();
+}
+
 std::vector<std::pair<uint64_t, uint64_t>> GraphLaunches::StepsOfMainGraph(
     uint64_t kernel_time_ns) const {
-  const auto main =
-      std::max_element(graphs_.begin(), graphs_.end(), [](const auto& a, const auto& b) {
-        return a.second.kernel_time_ns < b.second.kernel_time_ns;
-      });
-  if (main == graphs_.end() || 2 * main->second.kernel_time_ns < kernel_time_ns) return {};
-  return main->second.starts.Steps();
+  return StepsOfMain(graphs_.begin(), graphs_.end(), kernel_time_ns);
+}
+
+std::vector<std::pair<uint64_t, uint64_t>> GraphLaunches::StepsOfMainGraph(
+    uint32_t source, uint64_t kernel_time_ns) const {
+  return StepsOfMain(graphs_.lower_bound({source, 0}), graphs_.upper_bound({source, UINT32_MAX}),
+                     kernel_time_ns);
 }
 
 }  // namespace utlz

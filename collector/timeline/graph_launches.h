@@ -32,6 +32,9 @@ class GraphLaunches {
   // Start of each launch, and of the one after it, of the graph that took at least half of
   // `kernel_time_ns`, in order; empty where there is none.
   std::vector<std::pair<uint64_t, uint64_t>> StepsOfMainGraph(uint64_t kernel_time_ns) const;
+  // The same of a process's graphs.
+  std::vector<std::pair<uint64_t, uint64_t>> StepsOfMainGraph(uint32_t source,
+                                                              uint64_t kernel_time_ns) const;
 
  private:
   struct Graph {
@@ -43,11 +46,16 @@ class GraphLaunches {
     std::pair<uint32_t, uint32_t> graph;  // key of graphs_
   };
 
-  void AddStart(uint64_t start_ns, Graph* graph);
+  using Graphs = std::map<std::pair<uint32_t, uint32_t>, Graph>;
 
-  std::map<std::pair<uint32_t, uint32_t>, Graph> graphs_;  // by process and first node's variant
-  std::map<uint32_t, Latest> latest_;                      // by process
-  size_t starts_ = 0;                                      // kept, of all
+  void AddStart(uint64_t start_ns, Graph* graph);
+  static std::vector<std::pair<uint64_t, uint64_t>> StepsOfMain(Graphs::const_iterator begin,
+                                                                Graphs::const_iterator end,
+                                                                uint64_t kernel_time_ns);
+
+  Graphs graphs_;                      // by process and first node's variant
+  std::map<uint32_t, Latest> latest_;  // by process
+  size_t starts_ = 0;                  // kept, of all
 };
 
 }  // namespace utlz

@@ -252,7 +252,7 @@ void StepFinder::Add(const Activity& activity) {
     return;
   }
   searched_.push_back(launch);
-  if (searched_.size() < kSearchLaunches) return;
+  if (searched_.size() < search_launches_) return;
   if (auto found = Found(); found.has_value()) {
     pattern_ = found->first;
     starts_ = std::move(found->second);

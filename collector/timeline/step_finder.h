@@ -5,7 +5,7 @@
 // that is only a shorter one several times over is none: every second step may pick another variant
 // of a kernel. From then on only the launches of that one kernel are looked at, and of one that
 // repeats within the step: a network of equal layers launches the same for each. Streaming; memory
-// is bounded by kSearchLaunches and StepStarts::kMost.
+// is bounded by the launches that are searched and by StepStarts::kMost.
 //
 // Where a step launches each kernel several times, none comes back so. Then a kernel after a
 // certain other one is searched for. Where none comes back either, only the launches of the busiest
@@ -36,6 +36,9 @@ struct LaunchMark {
 class StepFinder {
  public:
   static constexpr size_t kSearchLaunches = 65536;
+
+  explicit StepFinder(size_t search_launches = kSearchLaunches)
+      : search_launches_(search_launches) {}
 
   // Launches in order of start.
   void Add(const Activity& activity);
@@ -93,6 +96,7 @@ class StepFinder {
   // Of all launches so far.
   std::optional<std::pair<Pattern, Starts>> Found() const;
 
+  size_t search_launches_;
   std::vector<Launch> searched_;  // until the pattern is settled
   bool settled_ = false;
   std::optional<Pattern> pattern_;

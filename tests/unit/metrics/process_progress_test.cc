@@ -96,7 +96,7 @@ TEST_F(ProcessProgressTest, AProcessThatWorksAloneHasTheStepsOfItsRun) {
 }
 
 // Together their launches look like steps of half the length.
-TEST_F(ProcessProgressTest, OnAGpuThatTheyShareNobodysStepsAreKnown) {
+TEST_F(ProcessProgressTest, OnAGpuThatTheyShareEachHasItsOwnSteps) {
   StartProcess(1, 'A');
   StartProcess(2, 'A');
   for (uint64_t second = 0; second < 10; ++second) {
@@ -104,8 +104,33 @@ TEST_F(ProcessProgressTest, OnAGpuThatTheyShareNobodysStepsAreKnown) {
     RunSteps(2, second, 100, 50);
     Renew();
   }
-  EXPECT_EQ(StepSeconds(1), -1);
-  EXPECT_EQ(StepSeconds(2), -1);
+  EXPECT_NEAR(StepSeconds(1), 0.1, 0.002);
+  EXPECT_NEAR(StepSeconds(2), 0.1, 0.002);
+}
+
+TEST_F(ProcessProgressTest, StepsOfProcessesWhoseKernelsRunAtOnceAreToldApart) {
+  StartProcess(1, 'A');
+  StartProcess(2, 'A');
+  for (uint64_t second = 0; second < 20; ++second) {
+    RunSteps(1, second, 100);
+    RunSteps(2, second, 34);
+    Renew();
+  }
+  EXPECT_NEAR(StepSeconds(1), 0.1, 0.002);
+  EXPECT_NEAR(StepSeconds(2), 1.0 / 30, 0.001);
+}
+
+TEST_F(ProcessProgressTest, StepsOfAnotherThatBeginsLaterAreToldApart) {
+  StartProcess(1, 'A');
+  StartProcess(2, 'A');
+  for (uint64_t second = 0; second < 40; ++second) {
+    RunSteps(1, second, 100);
+    if (second >= 10) RunSteps(2, second, 50, 5);
+    SendStatus(2, second);
+    Renew();
+  }
+  EXPECT_NEAR(StepSeconds(1), 0.1, 0.002);
+  EXPECT_NEAR(StepSeconds(2), 0.05, 0.001);
 }
 
 TEST_F(ProcessProgressTest, AFewLaunchesOfAnotherDoNoHarm) {
