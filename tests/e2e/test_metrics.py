@@ -147,6 +147,21 @@ class MetricsTest(LiveMetricsTest):
         self.assertFalse((self.folder / "elsewhere").exists())
 
 
+class SharedGpuTest(LiveMetricsTest):
+
+    def test_each_process_has_its_steps(self):
+        steps = self.program("training_steps")
+        script = (f"{steps} 1000 & first=$!; {steps} 1000 apart & second=$!; "
+                  "trap 'kill $first $second' TERM; wait")
+        run = LiveRun(self, "127.0.0.1:0", "/bin/sh", "-c", script,
+                      options=("--counters=sample", "--overhead-budget=unlimited"))
+        name = "utlz_process_step_seconds"
+        processes = set()
+        while len(processes) < 2:
+            samples = run.samples_with(name)
+            processes = {dict(labels)["pid"] for (sample, labels) in samples if sample == name}
+
+
 class RanksTest(LiveMetricsTest):
     """Four ranks on four GPUs."""
 
