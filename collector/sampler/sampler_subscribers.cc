@@ -109,8 +109,9 @@ void SamplerSubscribers::SendStatus(Listener* listener, SamplerStatus status) {
     status.clear_remedy();
   }
   status.set_samples_lost(status.samples_lost() + listener->samples_lost);
-  const uint32_t collectors = CollectorsOn(status.device_uuid());
-  if (collectors > 1) status.set_collectors(std::max(collectors, status.collectors()));
+  uint32_t& most = listener->sharing[status.device_uuid()];
+  most = std::max({most, CollectorsOn(status.device_uuid()), status.collectors()});
+  if (most > 1) status.set_collectors(most);
   listener->channel->Send(FRAME_SAMPLER_STATUS, status);
 }
 

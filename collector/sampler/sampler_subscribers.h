@@ -50,6 +50,7 @@ class SamplerSubscribers {
     uint64_t second = 0;
     int commands = 0;                          // in that second
     std::map<std::string, uint64_t> progress;  // SamplingProgress, by GPU
+    std::map<std::string, uint32_t> sharing;   // the most collectors that it was told of, by GPU
   };
 
   // `own`: the collector that started us.

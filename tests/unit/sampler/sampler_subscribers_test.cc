@@ -218,8 +218,12 @@ TEST_F(SamplerSubscribersTest, AStatusSaysHowManyShareTheCounters) {
   const auto yielding = Subscribed(SubscriberKind::kYieldOnly);
   const auto elsewhere = Subscribed(SubscriberKind::kAlways, kOther);
   EXPECT_EQ(StatusFor(&own_).collectors(), 0u);
-  const auto sharing = Subscribed(SubscriberKind::kAlways);
+  auto sharing = Subscribed(SubscriberKind::kAlways);
   EXPECT_EQ(StatusFor(&own_).collectors(), 2u);
+  sharing->fd.Reset();
+  Exchange();
+  EXPECT_EQ(StatusFor(&own_).collectors(), 2u) << "also once the other has gone";
+  sharing = Subscribed(SubscriberKind::kAlways);
   SamplerStatus before;
   before.set_collectors(7);
   EXPECT_EQ(StatusFor(sharing.get(), before).collectors(), 7u) << "the most at any time";
