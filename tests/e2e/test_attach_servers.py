@@ -30,7 +30,21 @@ class Servers(AttachTest):
         tool = self.attach(server.pid, duration=0.1)
         self.assertEqual(tool.end(), 0, tool.said)
         self.assertRegex(" ".join(tool.said.split()),
-                         r"No kernel was seen, and process \d+ of the same server uses CUDA too")
+                         rf"No kernel was seen: process {server.pid} does not use CUDA, but process "
+                         r"\d+ of the same server does: --all takes it\.")
+        # Said before anything is done to it.
+        self.assertLess(tool.said.index("does not use CUDA, but"), tool.said.index("agent loaded"))
+
+    def test_another_process_than_a_server(self):
+        """Nobody near it uses CUDA."""
+        other = subprocess.Popen([self.program("server"), "/bin/cat"], start_new_session=True,
+                                 stdin=subprocess.PIPE, env=self.test_environment)
+        self.addCleanup(other.wait)
+        self.addCleanup(other.stdin.close)
+        tool = self.attach(other.pid, duration=0.1)
+        self.assertEqual(tool.end(), 0, tool.said)
+        self.assertIn(f"No kernel was seen: process {other.pid} does not use CUDA so far; utlz ps "
+                      "lists those that do.", " ".join(tool.said.split()))
 
     def test_all_processes_of_a_server(self):
         """A shell that started two: neither it nor its parent uses CUDA."""
@@ -49,7 +63,7 @@ class Servers(AttachTest):
             output.readline()
         # The shell's own number is what a person has first; it waits for its children.
         tool = self.attach(server.pid)
-        tool.wait_for("of the same server uses CUDA too, which --all takes")
+        tool.wait_for("of the same server does: --all takes it")
         self.assertEqual(tool.end(), 1)
         tool = self.attach("--all", server.pid)
         for _ in inputs:

@@ -77,13 +77,40 @@ std::vector<pid_t> EachOnce(const std::vector<pid_t>& pids) {
   return once;
 }
 
+// Of one that has ended nobody can tell.
+bool NoneUsesCuda(const std::vector<pid_t>& pids) {
+  return std::all_of(pids.begin(), pids.end(), [](pid_t pid) {
+    return attach::ReadProcessFacts(pid).ok() && !UsesCuda(pid);
+  });
+}
+
+std::string DoNotUseCuda(const std::vector<pid_t>& pids) {
+  return pids.size() == 1 ? absl::StrCat("process ", pids.front(), " does not use CUDA")
+                          : "the processes do not use CUDA";
+}
+
 // The number of a server's first process is easily had, but its workers do the work.
 std::string OthersOfServer(const std::vector<pid_t>& pids) {
   for (const pid_t other : ServerProcesses(pids)) {
     if (std::find(pids.begin(), pids.end(), other) != pids.end()) continue;
+    if (NoneUsesCuda(pids)) {
+      return absl::StrCat(DoNotUseCuda(pids), ", but process ", other,
+                          " of the same server does: --all takes it");
+    }
     return absl::StrCat("process ", other, " of the same server uses CUDA too, which --all takes");
   }
   return "";
+}
+
+// Why no kernel comes.
+std::string WhySilent(const std::vector<pid_t>& pids) {
+  const std::string others = OthersOfServer(pids);
+  if (!NoneUsesCuda(pids)) {
+    return others.empty() ? "the processes launch none"
+                          : absl::StrCat("the processes launch none, and ", others);
+  }
+  if (!others.empty()) return others;
+  return absl::StrCat(DoNotUseCuda(pids), " so far; utlz ps lists those that do");
 }
 
 class Recording {
@@ -93,6 +120,7 @@ class Recording {
 
   // Processes that cannot be attached to are named and left out.
   void AttachTo(const std::vector<pid_t>& pids, const AttachMeans& means) {
+    pids_ = pids;
     for (const pid_t pid : pids) {
       if (means.is_cancelled()) return;
       auto process = AttachedProcess::Attach(pid, means, session_);
@@ -118,9 +146,7 @@ class Recording {
       ReportLaunches(progress.launches);
       if (!launches_reported_ && !silence_reported && steady_clock::now() > begin + kSilence) {
         silence_reported = true;
-        const std::string others = OthersOfServer(options_.pids);
-        Say(absl::StrCat("no kernel was seen yet: the processes launch none",
-                         others.empty() ? "" : ", and ", others, "; still waiting"));
+        Say(absl::StrCat("no kernel was seen yet: ", WhySilent(pids_), "; still waiting"));
       }
       if (progress.agents >= processes_.size() && progress.live_agents == 0) {
         return Say("every process has ended");
@@ -138,9 +164,8 @@ class Recording {
     for (const std::string& failure : failures_) {
       notices.push_back(absl::StrCat("Not attached: ", failure, "."));
     }
-    const std::string others =
-        launches_reported_ || options_.all ? "" : OthersOfServer(options_.pids);
-    if (!others.empty()) notices.push_back(absl::StrCat("No kernel was seen, and ", others, "."));
+    if (launches_reported_) return notices;
+    notices.push_back(absl::StrCat("No kernel was seen: ", WhySilent(pids_), "."));
     return notices;
   }
 
@@ -175,6 +200,7 @@ class Recording {
   const AttachOptions& options_;
   Session& session_;
   const EndingWatch& ending_;
+  std::vector<pid_t> pids_;
   std::vector<AttachedProcess> processes_;
   std::vector<std::string> failures_;
   std::vector<std::string> without_ranges_;
@@ -218,6 +244,8 @@ int AttachToProcesses(const AttachOptions& options) {
   auto session = StartSession(session_options);
   if (!session.ok()) return Fail(session.status());
   Recording recording(options, **session, ending);
+  const std::string wrong = options.all || !NoneUsesCuda(pids) ? "" : OthersOfServer(pids);
+  if (!wrong.empty()) Say(wrong);  // before a thread is looked for, which may take long
   recording.AttachTo(pids, {.agent = *library,
                             .named_cupti = *std::move(named_cupti),
                             .named_cupti_path = options.recording.cupti_path,
@@ -226,7 +254,7 @@ int AttachToProcesses(const AttachOptions& options) {
                             .say = Say,
                             .is_cancelled = [&ending] { return ending.Came(); }});
   if (!recording.any()) {
-    const std::string others = options.all ? "" : OthersOfServer(options.pids);
+    const std::string others = options.all || !wrong.empty() ? "" : OthersOfServer(options.pids);
     if (!others.empty()) Say(others);
     return 1;
   }

@@ -45,14 +45,6 @@ std::map<pid_t, ProcessKinship> ReadAllKinships() {
   return processes;
 }
 
-// A child of fork has its parent's libraries but no use of CUDA: where the parent has an agent, the
-// child has its library and not its thread.
-bool UsesCuda(pid_t pid) {
-  const auto facts = attach::ReadProcessFacts(pid);
-  return facts.ok() && facts->has_cuda_driver &&
-         attach::ReadAgentPresence(pid) != attach::AgentPresence::kWithoutThread;
-}
-
 }  // namespace
 
 std::vector<pid_t> Relatives(const std::map<pid_t, ProcessKinship>& processes,
@@ -73,6 +65,14 @@ std::vector<pid_t> Relatives(const std::map<pid_t, ProcessKinship>& processes,
     }
   }
   return {found.begin(), found.end()};
+}
+
+// A child of fork has its parent's libraries but no use of CUDA: where the parent has an agent, the
+// child has its library and not its thread.
+bool UsesCuda(pid_t pid) {
+  const auto facts = attach::ReadProcessFacts(pid);
+  return facts.ok() && facts->has_cuda_driver &&
+         attach::ReadAgentPresence(pid) != attach::AgentPresence::kWithoutThread;
 }
 
 std::vector<pid_t> ServerProcesses(const std::vector<pid_t>& pids) {

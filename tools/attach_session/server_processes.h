@@ -19,7 +19,10 @@ struct ProcessKinship {
 std::vector<pid_t> Relatives(const std::map<pid_t, ProcessKinship>& processes,
                              const std::vector<pid_t>& pids, pid_t own_group);
 
-// Those of them that have the CUDA driver loaded; `pids` themselves if none has.
+// Whether it has the CUDA driver loaded by itself, which a fork of a CUDA process has not.
+bool UsesCuda(pid_t pid);
+
+// The relatives that use CUDA; `pids` themselves if none has.
 std::vector<pid_t> ServerProcesses(const std::vector<pid_t>& pids);
 
 }  // namespace utlz
