@@ -1,5 +1,6 @@
 #include "collector/session/run_recorder.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -19,6 +20,17 @@ constexpr char kDescriptionsLeftOutNotice[] =
     "The processes sent more names, states and the like than a profile may hold: what came last "
     "was "
     "left out of the profile. Exports and --recompute lack it.";
+
+// When the last recorded work on a GPU ended. A target wrote that: it is no later than now.
+uint64_t LastWorkNs(const RunState& state) {
+  uint64_t last_ns = 0;
+  for (const auto& [source, process] : state.processes.processes()) {
+    for (const auto& [device, until_ns] : process->recorded_until_ns) {
+      last_ns = std::max(last_ns, until_ns);
+    }
+  }
+  return std::min(last_ns, RealtimeNs());
+}
 
 }  // namespace
 
@@ -106,6 +118,8 @@ void RunRecorder::AppendSummary(const std::string& summary) {
 
 Summary RunRecorder::Finish(RunEnd end) {
   CatchUpWithAll();
+  // A child that outlives the command is part of the run for as long as it is recorded.
+  if (end.time_ns() != 0) end.set_time_ns(std::max<uint64_t>(end.time_ns(), LastWorkNs(state())));
   Flush();  // so that a disk that is full by now is said in the notices
   if (write_failure_) {
     end.add_notices(absl::StrCat(*write_failure_, "; this report is of the whole run"));
