@@ -1,6 +1,10 @@
 #include "collector/diagnosis/communication_facts.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
 
 namespace utlz {
 namespace {
@@ -11,15 +15,41 @@ constexpr uint64_t kFewestCollectives = 10;
 // Batches are uneven if more than this share of exposed communication is spent waiting.
 constexpr double kMostlyWaiting = 0.5;
 
-void SetLagging(const RunState& state, uint32_t source, const ProcessSkew& late,
-                CommunicationFacts* facts) {
+// A rank that comes last; started anew by its launcher it is the same one.
+struct Laggard {
+  double lost_ns = 0;
+  double delay_ns = 0;
+  double last = 0;  // collectives
+  double matched = 0;
+};
+
+std::string NameOf(const RunState& state, uint32_t source) {
   const auto found = state.processes.processes().find(source);
-  if (found == state.processes.processes().end()) return;
+  if (found == state.processes.processes().end()) return "";
   const Process& info = found->second->info;
-  facts->lagging_process = info.has_rank() ? "rank " + std::to_string(info.rank())
-                                           : "process " + std::to_string(info.pid());
-  facts->lagging_last_share = late.last_share;
-  facts->lagging_delay_ns = late.delay_ns / (late.last_share * static_cast<double>(late.matched));
+  return info.has_rank() ? "rank " + std::to_string(info.rank())
+                         : "process " + std::to_string(info.pid());
+}
+
+// How many devices the processes of each group have used.
+std::map<uint32_t, double> DevicesByGroup(const std::map<uint32_t, ProcessSkew>& skews,
+                                          const Summary& summary) {
+  std::map<uint32_t, std::set<std::string_view>> devices;
+  for (const ProcessSummary& process : summary.processes()) {
+    const auto skew = skews.find(process.source_index());
+    if (skew == skews.end() || skew->second.matched == 0) continue;
+    devices[skew->second.group].insert(process.devices().begin(), process.devices().end());
+  }
+  std::map<uint32_t, double> counts;
+  for (const auto& [group, uuids] : devices) counts[group] = static_cast<double>(uuids.size());
+  return counts;
+}
+
+void SetLagging(const std::string& name, const Laggard& laggard, CommunicationFacts* facts) {
+  facts->lagging_process = name;
+  facts->lagging_last_share = laggard.last / laggard.matched;
+  facts->lagging_delay_ns = laggard.delay_ns / laggard.last;
+  facts->lagging_lost_ns = laggard.lost_ns;
 }
 
 // The part of the waits that costs time: no more than communication that no kernel hides. A process
@@ -38,18 +68,30 @@ CommunicationFacts GatherCommunication(const RunState& state, const Analysis& an
     if (!state.devices[i].used) continue;
     facts.exposed_ns += analysis.devices[i].part.content.TimeNs(TimeCategory::kCommunication);
   }
-  const auto devices = static_cast<double>(summary.devices_size());
-  double delays_ns = 0;
-  for (const auto& [source, late] : state.arrivals.Summarize()) {
+  const std::map<uint32_t, ProcessSkew> skews = state.arrivals.Summarize();
+  std::map<uint32_t, double> devices = DevicesByGroup(skews, summary);
+  std::map<std::string, Laggard> laggards;
+  double waits_ns = 0;
+  for (const auto& [source, late] : skews) {
     if (late.matched < kFewestCollectives) continue;
-    delays_ns += late.delay_ns;
+    const double together = devices[late.group];
+    waits_ns += late.delay_ns * std::max(0.0, together - 1);
     if (late.last_share < kLaggingShare) continue;
-    SetLagging(state, source, late, &facts);
+    const std::string name = NameOf(state, source);
+    if (name.empty()) continue;
+    Laggard& laggard = laggards[name];
+    const auto matched = static_cast<double>(late.matched);
     // Every other device waits as long.
-    facts.lagging_lost_ns = NotHidden(late.delay_ns * devices, facts.exposed_ns, devices);
+    laggard.lost_ns += NotHidden(late.delay_ns * together, facts.exposed_ns, together);
+    laggard.delay_ns += late.delay_ns;
+    laggard.last += late.last_share * matched;
+    laggard.matched += matched;
+  }
+  for (const auto& [name, laggard] : laggards) {
+    if (laggard.lost_ns >= facts.lagging_lost_ns) SetLagging(name, laggard, &facts);
   }
   if (!facts.lagging_process.empty()) return facts;
-  const double waits_ns = std::min(delays_ns * (devices - 1), facts.exposed_ns);
+  waits_ns = std::min(waits_ns, facts.exposed_ns);
   if (waits_ns > kMostlyWaiting * facts.exposed_ns) facts.uneven_ns = waits_ns;
   return facts;
 }

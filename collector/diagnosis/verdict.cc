@@ -58,7 +58,8 @@ std::string UseOfPeak(const FindingFacts& facts) {
                       : "did " + PercentText(useful_share) + " of what they could");
 }
 
-// Of the one process that used a device, if its launcher named one.
+// Of the processes that used a device, if their launcher named one: a rank that was started anew is
+// the same one.
 std::optional<uint32_t> RankOf(const Summary& summary, int device) {
   std::optional<uint32_t> rank;
   for (const ProcessSummary& process : summary.processes()) {
@@ -67,7 +68,7 @@ std::optional<uint32_t> RankOf(const Summary& summary, int device) {
         devices.end()) {
       continue;
     }
-    if (rank.has_value() || !process.has_rank()) return std::nullopt;
+    if (!process.has_rank() || process.rank() != rank.value_or(process.rank())) return std::nullopt;
     rank = process.rank();
   }
   return rank;

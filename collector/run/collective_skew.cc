@@ -1,6 +1,7 @@
 #include "collector/run/collective_skew.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace utlz {
@@ -10,7 +11,13 @@ namespace {
 constexpr uint64_t kEndsApartNs = 50'000;
 constexpr uint64_t kEndsApartShare = 10;  // or this part of the longest kernel
 
+// Two processes are of one group if more than this share of their collectives end together. Others
+// do so by chance.
+constexpr double kOfOneGroup = 0.3;
+constexpr size_t kComparedArrivals = 64;
+
 using Arrivals = std::vector<CollectiveArrival>;
+using ArrivalsBySource = std::map<uint32_t, Arrivals>;
 // When a process began a collective, and which one.
 using Start = std::pair<uint64_t, uint32_t>;
 
@@ -32,10 +39,51 @@ bool EndTogether(const CollectiveArrival& one, const CollectiveArrival& other) {
   return apart_ns <= std::max(kEndsApartNs, longest_ns / kEndsApartShare);
 }
 
-// When each process began the collective that `arrival` is of, the first one first. Empty where a
-// process has no part in it.
+// Of the collectives of the time in which both communicated, the share that ended together.
+double ShareTogether(const Arrivals& one, const Arrivals& other) {
+  const Arrivals& fewer = one.size() < other.size() ? one : other;
+  const Arrivals& more = one.size() < other.size() ? other : one;
+  const uint64_t first_ns = more.front().end_ns;
+  const uint64_t last_ns = more.back().end_ns;
+  if (fewer.back().end_ns < first_ns || fewer.front().end_ns > last_ns) return 0;
+  const auto begin = std::partition_point(
+      fewer.begin(), fewer.end(), [&](const auto& arrival) { return arrival.end_ns < first_ns; });
+  const auto end = std::partition_point(
+      begin, fewer.end(), [&](const auto& arrival) { return arrival.end_ns <= last_ns; });
+  const auto shared = static_cast<size_t>(end - begin);
+  const size_t stride = shared / kComparedArrivals + 1;
+  size_t compared = 0;
+  size_t together = 0;
+  for (size_t i = 0; i < shared; i += stride) {
+    const CollectiveArrival& arrival = begin[static_cast<ptrdiff_t>(i)];
+    ++compared;
+    if (EndTogether(arrival, NearestEnd(more, arrival.end_ns))) ++together;
+  }
+  return compared == 0 ? 0 : static_cast<double>(together) / static_cast<double>(compared);
+}
+
+// Each process joins those with whose first one it has most collectives in common.
+std::vector<ArrivalsBySource> GroupsOf(ArrivalsBySource by_end) {
+  std::vector<ArrivalsBySource> groups;
+  for (auto& [source, arrivals] : by_end) {
+    ArrivalsBySource* own = nullptr;
+    double most = kOfOneGroup;
+    for (ArrivalsBySource& group : groups) {
+      const double share = ShareTogether(arrivals, group.begin()->second);
+      if (share <= most) continue;
+      own = &group;
+      most = share;
+    }
+    if (own == nullptr) own = &groups.emplace_back();
+    own->emplace(source, std::move(arrivals));
+  }
+  return groups;
+}
+
+// When each process of a group began the collective that `arrival` is of, the first one first.
+// Empty where a process has no part in it.
 std::vector<Start> MatchCollective(const CollectiveArrival& arrival,
-                                   const std::map<uint32_t, Arrivals>& by_end) {
+                                   const ArrivalsBySource& by_end) {
   std::vector<Start> starts;
   for (const auto& [source, all] : by_end) {
     const CollectiveArrival& nearest = NearestEnd(all, arrival.end_ns);
@@ -60,6 +108,16 @@ void AddCollective(const std::vector<Start>& starts, std::map<uint32_t, ProcessS
   last.delay_ns += static_cast<double>(delay_ns);
 }
 
+void AddGroup(const ArrivalsBySource& group, std::map<uint32_t, ProcessSkew>* skews) {
+  const auto fewest = std::min_element(
+      group.begin(), group.end(),
+      [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  for (const CollectiveArrival& arrival : fewest->second) {
+    const std::vector<Start> starts = MatchCollective(arrival, group);
+    if (!starts.empty()) AddCollective(starts, skews);
+  }
+}
+
 }  // namespace
 
 void CollectiveSkew::Add(uint32_t source, uint64_t start_ns, uint64_t end_ns) {
@@ -72,18 +130,18 @@ void CollectiveSkew::Add(uint32_t source, uint64_t start_ns, uint64_t end_ns) {
 std::map<uint32_t, ProcessSkew> CollectiveSkew::Summarize() const {
   std::map<uint32_t, ProcessSkew> skews;
   for (const auto& [source, time_ns] : time_ns_) skews[source].communication_ns = time_ns;
-  if (arrivals_.size() < 2) return skews;
-  std::map<uint32_t, Arrivals> by_end = arrivals_;
-  auto fewest = by_end.begin();
-  for (auto each = by_end.begin(); each != by_end.end(); ++each) {
+  ArrivalsBySource by_end = arrivals_;
+  for (auto& [source, arrivals] : by_end) {
     std::sort(
-        each->second.begin(), each->second.end(),
+        arrivals.begin(), arrivals.end(),
         [](const CollectiveArrival& a, const CollectiveArrival& b) { return a.end_ns < b.end_ns; });
-    if (each->second.size() < fewest->second.size()) fewest = each;
   }
-  for (const CollectiveArrival& arrival : fewest->second) {
-    const std::vector<Start> starts = MatchCollective(arrival, by_end);
-    if (!starts.empty()) AddCollective(starts, &skews);
+  uint32_t number = 0;
+  for (const ArrivalsBySource& group : GroupsOf(std::move(by_end))) {
+    if (group.size() < 2) continue;
+    for (const auto& [source, arrivals] : group) skews[source].group = number;
+    ++number;
+    AddGroup(group, &skews);
   }
   for (auto& [source, skew] : skews) {
     if (skew.matched == 0) continue;

@@ -2,6 +2,9 @@
 // same time, and nobody's kernel can end before the last one began: whoever begins late makes the
 // others wait.
 //
+// Processes belong together whose collectives end together: the ranks of one job. A run may have
+// several such groups, at once or one after the other, as where a launcher starts all ranks anew.
+//
 // Bounded to kMaxArrivals. Thread safety: none.
 #ifndef UTLZ_COLLECTOR_RUN_COLLECTIVE_SKEW_H_
 #define UTLZ_COLLECTOR_RUN_COLLECTIVE_SKEW_H_
@@ -15,7 +18,8 @@ namespace utlz {
 
 struct ProcessSkew {
   uint64_t communication_ns = 0;  // Σ over its communication kernels
-  uint64_t matched = 0;           // collectives in which all processes were found
+  uint64_t matched = 0;           // collectives in which all processes of its group were found
+  uint32_t group = 0;             // of those that it communicates with, where any matched
   double late_ns = 0;             // mean, after the first of them
   double last_share = 0;          // of these collectives, this process was the last and came late
   double delay_ns = 0;            // Σ where it was the last: how long after the last of the others
@@ -36,7 +40,7 @@ class CollectiveSkew {
   // Communication kernels of a process.
   void Add(uint32_t source, uint64_t start_ns, uint64_t end_ns);
 
-  // By process. Nothing is matched where fewer than two processes communicate.
+  // By process. Nothing is matched for a process that nobody communicates with.
   std::map<uint32_t, ProcessSkew> Summarize() const;
 
  private:

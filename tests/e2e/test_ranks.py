@@ -93,6 +93,20 @@ class OneRunTest(RanksTest):
         self.assertEqual(ranks["collectives"], STEPS)
         self.assertEqual([one for one in ranks["ranks"] if one["straggler"]], [])
 
+    def test_all_ranks_started_anew(self):
+        """As torchrun does after a failure: a rank that lags is the same one before and after."""
+        job = " ".join(f"'{word}'" for word in self.launcher(*SLOW_JOB))
+        run = self.run_command(["/bin/sh", "-c", f"{job} && rm '{self.folder}/gpu' && {job}"],
+                               environment=self.test_environment,
+                               options=("--counters=none", "--overhead-budget=unlimited"))
+        report = self.assert_exact(run)
+        self.assertEqual(len(report["processes"]), 2 * RANKS)
+        self.assertEqual({process["collectives_matched"] for process in report["processes"]},
+                         {STEPS})
+        [finding] = [one for one in report["findings"] if one["rule"] == "lagging_rank"]
+        self.assertIn(f"rank {SLOW} comes last to", finding["evidence"])
+        self.assertIn(f"Of its {RANKS} ranks, rank {SLOW} computes longest", report["verdict"])
+
     def test_a_run_around_each_rank(self):
         """As where a launcher starts utlz run on each host."""
         profiles = [self.folder / f"rank-{rank}.utlz" for rank in range(RANKS)]

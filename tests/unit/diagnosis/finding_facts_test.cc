@@ -142,6 +142,9 @@ FindingFacts WithLagging(int late, int all, bool rank, double exposed_ns = 1e9) 
   for (uint32_t source = 1; source <= 3; ++source) {
     Process& info = run.state.processes.Get(source)->info;
     info.set_pid(1000 + source);
+    ProcessSummary* process = run.summary.add_processes();
+    process->set_source_index(source);
+    process->add_devices(source == 1 ? "GPU-1" : "GPU-2");
     if (rank) info.set_rank(source - 1);
     uint64_t now_ns = kRunStartNs;
     for (int i = 0; i < all; ++i, now_ns += 100 * kMillisecond) {
