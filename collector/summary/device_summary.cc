@@ -1,7 +1,10 @@
 #include "collector/summary/device_summary.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <set>
+#include <string>
 
 #include "collector/analysis/device_counter_sums.h"
 #include "collector/analysis/device_view.h"
@@ -253,6 +256,24 @@ void SetSource(const DeviceView& view, DeviceSummary* summary) {
   if (!view.state.status->remedy().empty()) summary->set_source_remedy(view.state.status->remedy());
 }
 
+std::string BusOf(const DeviceSummary& device) {
+  std::string bus = device.pci_bus();
+  std::transform(bus.begin(), bus.end(), bus.begin(),
+                 [](unsigned char letter) { return std::tolower(letter); });
+  return bus;
+}
+
+// As nvidia-smi numbers them: ranks that see one GPU each announce them as they happen to start.
+// Hosts that were merged have GPUs on equal buses, and stay one after the other.
+void OrderByBus(Summary* summary) {
+  std::set<std::string> buses;
+  for (const DeviceSummary& device : summary->devices()) {
+    if (device.pci_bus().empty() || !buses.insert(BusOf(device)).second) return;
+  }
+  std::sort(summary->mutable_devices()->pointer_begin(), summary->mutable_devices()->pointer_end(),
+            [](const DeviceSummary* a, const DeviceSummary* b) { return BusOf(*a) < BusOf(*b); });
+}
+
 }  // namespace
 
 void SummarizeDevices(const RunState& run_state, const Analysis& analysis, Summary* summary) {
@@ -273,6 +294,7 @@ void SummarizeDevices(const RunState& run_state, const Analysis& analysis, Summa
     SetLongestIdle(run_state, state, device);
     SetSource(view, device);
   }
+  OrderByBus(summary);
 }
 
 }  // namespace utlz

@@ -25,23 +25,54 @@ std::string ShapeSuffix(const VariantShape& shape) {
          std::to_string(shape.grid[2]) + "]";
 }
 
-// Short names, with the grid where a function has several, and a number where that is not enough.
-std::vector<std::string> ShortNames(const RunState& state, const Analysis& analysis) {
+// By index into DeviceTable: the number under which the report has a device.
+std::map<uint32_t, int> NumbersOfDevices(const RunState& state, const Summary& summary) {
+  std::map<uint32_t, int> numbers;
+  for (uint32_t device = 0; device < state.devices.size(); ++device) {
+    const std::string uuid = FormatGpuUuid(state.devices[device].uuid);
+    for (int i = 0; i < summary.devices_size(); ++i) {
+      if (summary.devices(i).uuid() == uuid) numbers[device] = i;
+    }
+  }
+  return numbers;
+}
+
+std::string NameOf(const Kernel& kernel) {
+  if (kernel.other) return "(other kernels)";
+  if (kernel.mangled_name.empty()) return "(unknown kernel)";
+  return ShortenKernelName(DemangleKernelName(kernel.mangled_name));
+}
+
+// Short names, with the grid where a function has several, the GPU where it ran on several, and a
+// number where that is not enough.
+std::vector<std::string> ShortNames(const RunState& state, const Analysis& analysis,
+                                    const Summary& summary) {
+  const std::map<uint32_t, int> numbers = NumbersOfDevices(state, summary);
   std::vector<std::string> names;
-  std::map<std::string, std::set<uint32_t>> kernels_by_name;
-  for (const KernelRow& row : analysis.rows) {
-    const Kernel& kernel = state.kernels[row.kernel];
-    names.push_back(kernel.other ? "(other kernels)"
-                    : kernel.mangled_name.empty()
-                        ? "(unknown kernel)"
-                        : ShortenKernelName(DemangleKernelName(kernel.mangled_name)));
-    kernels_by_name[names.back()].insert(row.kernel);
+  std::map<std::string, std::set<std::string>> shapes;
+  std::map<std::string, std::set<uint32_t>> kernels;
+  std::map<std::string, std::set<uint32_t>> devices;
+  const auto shape_of = [&](size_t i) {
+    return ShapeSuffix(state.kernels[analysis.rows[i].kernel].shape);
+  };
+  const auto device_of = [&](size_t i) { return state.kernels[analysis.rows[i].kernel].device; };
+  for (size_t i = 0; i < analysis.rows.size(); ++i) {
+    names.push_back(NameOf(state.kernels[analysis.rows[i].kernel]));
+    devices[names[i]].insert(device_of(i));
+    shapes[names[i]].insert(shape_of(i));
+    kernels[names[i]].insert(analysis.rows[i].kernel);
   }
   for (size_t i = 0; i < names.size(); ++i) {
-    const KernelRow& row = analysis.rows[i];
-    if (kernels_by_name[names[i]].size() > 1)
-      names[i] += ShapeSuffix(state.kernels[row.kernel].shape);
-    if (row.part.parts > 1) names[i] += " kind " + std::to_string(row.part.part + 1);
+    const KernelPart& part = analysis.rows[i].part;
+    const std::string function = names[i];
+    // Also where kernels of one grid differ in something else, such as their blocks.
+    const bool several = kernels[function].size() > devices[function].size();
+    if (several || shapes[function].size() > 1) names[i] += shape_of(i);
+    if (part.parts > 1) names[i] += " kind " + std::to_string(part.part + 1);
+    const auto number = numbers.find(device_of(i));
+    if (devices[function].size() > 1 && number != numbers.end()) {
+      names[i] += ", GPU " + std::to_string(number->second);
+    }
   }
   MakeUnique(&names);
   return names;
@@ -249,7 +280,7 @@ bool ComesFirst(const KernelSummary& a, const KernelSummary& b) {
 }  // namespace
 
 void SummarizeKernels(const RunState& state, const Analysis& analysis, Summary* summary) {
-  const std::vector<std::string> names = ShortNames(state, analysis);
+  const std::vector<std::string> names = ShortNames(state, analysis, *summary);
   std::vector<KernelSummary> kernels;
   double time_ns = 0;
   for (size_t i = 0; i < analysis.rows.size(); ++i) {

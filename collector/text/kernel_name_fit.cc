@@ -28,14 +28,14 @@ constexpr size_t kFewestOfName = 14;
 struct Parts {
   std::string body;
   std::string grid;  // " [8,128,1]"
-  std::string kind;  // " kind 3", " #2"
+  std::string kind;  // " kind 3", ", GPU 1", " #2"
 };
 
 Parts Split(std::string_view name) {
   const size_t bracket = name.rfind('>');
   const size_t from = bracket == std::string_view::npos ? 0 : bracket;
   size_t end = name.size();
-  for (const std::string_view mark : {" [", " kind ", " #"}) {
+  for (const std::string_view mark : {" [", " kind ", ", GPU ", " #"}) {
     end = std::min(end, name.find(mark, from));
   }
   Parts parts;

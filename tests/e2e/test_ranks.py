@@ -26,9 +26,15 @@ class RanksTest(JobOfRanksTest):
         processes = {process["rank"]: process for process in report["processes"]}
         self.assertEqual(sorted(processes), list(range(RANKS)))
         self.assertEqual(len(report["processes"]), RANKS)
-        # Each sees all GPUs of the host, and works on one.
+        # Each works on the GPU of its number, whichever it sees.
+        gpus = [f"{self.fake_gpu[:-2]}{rank:02x}" for rank in range(RANKS)]
         self.assertEqual([process["devices"] for _, process in sorted(processes.items())],
-                         [[device["uuid"]] for device in report["devices"]])
+                         [[gpu] for gpu in gpus])
+        self.assertEqual([device["uuid"] for device in report["devices"]], gpus)
+        self.assertEqual({kernel["short_name"]: kernel["device_uuid"]
+                          for kernel in report["kernels"]},
+                         {f"{name}, GPU {rank}": gpu for rank, gpu in enumerate(gpus)
+                          for name in ("gemm", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL")})
         self.assertEqual({rank: process["launches"] for rank, process in processes.items()},
                          {rank: STEPS * (4 if rank == SLOW else 3) for rank in range(RANKS)})
         self.assertEqual(self.launches_by_name(report),
@@ -92,6 +98,18 @@ class OneRunTest(RanksTest):
         ranks = self.merged(run.profile)["ranks"]
         self.assertEqual(ranks["collectives"], STEPS)
         self.assertEqual([one for one in ranks["ranks"] if one["straggler"]], [])
+
+    def test_each_rank_sees_its_gpu_alone(self):
+        """As Slurm, Ray and vLLM start them, by number or by UUID: GPU 0 is another for each."""
+        visible = [str(rank) if rank % 2 else f"{self.fake_gpu[:-2]}{rank:02x}"
+                   for rank in range(RANKS)]
+        rank = f"'{self.program('ranks')}' {' '.join(map(str, SLOW_JOB))} &"
+        script = "".join(f"RANK={i} LOCAL_RANK=0 CUDA_VISIBLE_DEVICES={gpu} {rank} "
+                         for i, gpu in enumerate(visible))
+        run = self.run_command(["/bin/sh", "-c", f"export WORLD_SIZE={RANKS}; {script} wait"],
+                               environment=self.test_environment,
+                               options=("--counters=none", "--overhead-budget=unlimited"))
+        self.assert_a_job(self.assert_exact(run))
 
     def test_all_ranks_started_anew(self):
         """As torchrun does after a failure: a rank that lags is the same one before and after."""

@@ -16,6 +16,7 @@
 #include "tests/fakes/misuse.h"
 #include "tests/fakes/scenario.h"
 #include "tests/fakes/simulated_gpu.h"
+#include "tests/fakes/visible_devices.h"
 
 namespace utlz::fake {
 namespace {
@@ -88,7 +89,7 @@ CuptiResult cuptiRangeProfilerEnable(abi::RangeEnableParams* params) {
   --being_set_up;
   RangeProfiler* profiler = new RangeProfiler;
   profiler->context = context;
-  profiler->device = facts.device;
+  profiler->device = PhysicalDevice(facts.device);
   params->profiler = profiler;
   ++enabled;
   return kCuptiSuccess;
@@ -168,9 +169,8 @@ CuptiResult cuptiRangeProfilerPopRange(abi::RangeObjectParams* params) {
   Drain(*profiler);
   const uint64_t end_ns = NowNs();
   if (profiler->decodable.size() < profiler->max_ranges) {
-    profiler->decodable.push_back(
-        {profiler->open_start_ns, end_ns,
-         CountSince(profiler->device, profiler->open_start_ns, end_ns)});
+    profiler->decodable.push_back({profiler->open_start_ns, end_ns,
+                                   CountSince(profiler->device, profiler->open_start_ns, end_ns)});
   } else {
     ++profiler->dropped;
   }

@@ -6,7 +6,7 @@
 #include "tests/fakes/callback_ids.h"
 #include "tests/fakes/cuda_driver.h"
 #include "tests/fakes/driver_state.h"
-#include "tests/fakes/scenario.h"
+#include "tests/fakes/visible_devices.h"
 
 namespace utlz::fake {
 namespace {
@@ -86,7 +86,7 @@ extern "C" {
 CUresult cuCtxCreate_v2(CUcontext* context, unsigned int flags, CUdevice device) {
   if (!Ready()) return CUDA_ERROR_NOT_INITIALIZED;
   ApiScope scope(kCallCtxCreate, "cuCtxCreate_v2", nullptr);
-  if (device < 0 || static_cast<uint64_t>(device) >= ScenarioNumber("devices", 1)) {
+  if (device < 0 || static_cast<uint64_t>(device) >= VisibleDeviceCount()) {
     return scope.Return(CUDA_ERROR_INVALID_DEVICE);
   }
   Context* made = MakeContext(device, false);

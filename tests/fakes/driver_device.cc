@@ -12,6 +12,7 @@
 #include "tests/fakes/driver_state.h"
 #include "tests/fakes/scenario.h"
 #include "tests/fakes/simulated_gpu.h"
+#include "tests/fakes/visible_devices.h"
 
 namespace utlz::fake {
 namespace {
@@ -26,13 +27,16 @@ void Inject() {
     return;
   }
   using Initialize = int (*)();
-  const auto initialize =
-      reinterpret_cast<Initialize>(dlsym(library, "InitializeInjection"));
+  const auto initialize = reinterpret_cast<Initialize>(dlsym(library, "InitializeInjection"));
   if (initialize != nullptr) initialize();
 }
 
-int DeviceCount() { return static_cast<int>(ScenarioNumber("devices", 1)); }
+int DeviceCount() { return static_cast<int>(VisibleDeviceCount()); }
 bool IsDevice(CUdevice device) { return device >= 0 && device < DeviceCount(); }
+// The bus shows where a device is, whatever number a process has for it.
+int BusOf(CUdevice device) {
+  return 0x3b + static_cast<int>(PhysicalDevice(static_cast<uint32_t>(device)));
+}
 
 }  // namespace
 
@@ -65,9 +69,7 @@ CUresult cuGetErrorName(CUresult error, const char** text) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuGetErrorString(CUresult error, const char** text) {
-  return cuGetErrorName(error, text);
-}
+CUresult cuGetErrorString(CUresult error, const char** text) { return cuGetErrorName(error, text); }
 
 CUresult cuDeviceGetCount(int* count) {
   ApiScope scope(kCallDeviceGetCount, "cuDeviceGetCount", &count);
@@ -91,15 +93,8 @@ CUresult cuDeviceGetName(char* name, int size, CUdevice device) {
 
 CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
   if (!IsDevice(device)) return CUDA_ERROR_INVALID_DEVICE;
-  // A simulated GPU of its own for every test: whose counters are shared is known by this. The rest
-  // is FNV-1a of its file's name.
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (const char letter : ScenarioText("gpu").value_or("")) {
-    hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3u;
-  }
-  for (int i = 0; i < 16; ++i) uuid->bytes[i] = static_cast<char>(0xf0 + i);
-  std::memcpy(uuid->bytes, &hash, sizeof(hash));
-  uuid->bytes[15] = static_cast<char>(device);
+  const auto bytes = DeviceUuid(PhysicalDevice(static_cast<uint32_t>(device)));
+  std::memcpy(uuid->bytes, bytes.data(), bytes.size());
   return CUDA_SUCCESS;
 }
 
@@ -107,7 +102,7 @@ CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device) { return cuDeviceGetU
 
 CUresult cuDeviceGetPCIBusId(char* bus, int size, CUdevice device) {
   if (!IsDevice(device)) return CUDA_ERROR_INVALID_DEVICE;
-  std::snprintf(bus, static_cast<size_t>(size), "0000:%02X:00.0", 0x3b + device);
+  std::snprintf(bus, static_cast<size_t>(size), "0000:%02X:00.0", BusOf(device));
   return CUDA_SUCCESS;
 }
 
@@ -120,22 +115,48 @@ CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) {
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
   if (!IsDevice(device)) return CUDA_ERROR_INVALID_DEVICE;
   switch (attribute) {
-    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = 1024; break;
-    case CU_DEVICE_ATTRIBUTE_WARP_SIZE: *value = 32; break;
-    case CU_DEVICE_ATTRIBUTE_CLOCK_RATE: *value = static_cast<int>(kSmClockHz / 1000); break;
-    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = kMultiprocessors; break;
-    case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID: *value = 0x3b + device; break;
-    case CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID: *value = 0; break;
-    case CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID: *value = 0; break;
-    case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE: *value = 3'201'000; break;
-    case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH: *value = 6144; break;
-    case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: *value = 60 << 20; break;
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = 9; break;
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = 0; break;
+    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      *value = 1024;
+      break;
+    case CU_DEVICE_ATTRIBUTE_WARP_SIZE:
+      *value = 32;
+      break;
+    case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:
+      *value = static_cast<int>(kSmClockHz / 1000);
+      break;
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+      *value = kMultiprocessors;
+      break;
+    case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
+      *value = BusOf(device);
+      break;
+    case CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID:
+      *value = 0;
+      break;
+    case CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID:
+      *value = 0;
+      break;
+    case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE:
+      *value = 3'201'000;
+      break;
+    case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH:
+      *value = 6144;
+      break;
+    case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
+      *value = 60 << 20;
+      break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+      *value = 9;
+      break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+      *value = 0;
+      break;
     case CU_DEVICE_ATTRIBUTE_MPS_ENABLED:
       *value = static_cast<int>(ScenarioNumber("mps", 0));
       break;
-    default: *value = 0; break;
+    default:
+      *value = 0;
+      break;
   }
   return CUDA_SUCCESS;
 }

@@ -6,6 +6,7 @@
 #include "tests/fakes/cuda_driver.h"
 #include "tests/fakes/driver_state.h"
 #include "tests/fakes/simulated_gpu.h"
+#include "tests/fakes/visible_devices.h"
 
 namespace utlz::fake {
 namespace {
@@ -92,7 +93,8 @@ void RunOne(Stream* stream, const LaunchShape& shape, uint32_t correlation, Grap
                                 : Schedule(stream, image.duration_ns);
   const uint32_t device = static_cast<uint32_t>(stream->context->device);
   SimulatedGpu::Instance().Add({interval.start_ns, interval.end_ns, image.tensor_flops,
-                                image.dram_read_bytes, image.dram_write_bytes, device, 1});
+                                image.dram_read_bytes, image.dram_write_bytes,
+                                PhysicalDevice(device), 1});
   const Observer* observer = DriverState::Instance().observer.load();
   if (observer == nullptr) return;
   KernelRun run{};

@@ -7,6 +7,7 @@
 #include "tests/fakes/driver_state.h"
 #include "tests/fakes/scenario.h"
 #include "tests/fakes/simulated_gpu.h"
+#include "tests/fakes/visible_devices.h"
 
 namespace utlz::fake {
 namespace {
@@ -68,9 +69,9 @@ CUresult Copy(const CopyRequest& request, CUstream handle, uint32_t callback_id,
       stream, DurationNs(request.bytes, on_device ? kDramBytesPerSecond / 2 : kPcieBytesPerSecond));
   const uint32_t device = static_cast<uint32_t>(stream->context->device);
   const double bytes = static_cast<double>(request.bytes);
-  SimulatedGpu::Instance().Add({interval.start_ns, interval.end_ns, 0,
-                                request.source_kind == kDevice ? bytes : 0,
-                                request.destination_kind == kDevice ? bytes : 0, device, 0});
+  SimulatedGpu::Instance().Add(
+      {interval.start_ns, interval.end_ns, 0, request.source_kind == kDevice ? bytes : 0,
+       request.destination_kind == kDevice ? bytes : 0, PhysicalDevice(device), 0});
   const Observer* observer = DriverState::Instance().observer.load();
   if (observer != nullptr) {
     const Place place = {device, stream->context->id, stream->id,      scope.correlation(), 0,
@@ -97,15 +98,15 @@ CUresult Set(CUdeviceptr pointer, uint32_t value, size_t count, size_t element_b
 
 }  // namespace
 
-void RunSet(Stream* stream, uint64_t bytes, uint32_t value, uint32_t correlation,
-            bool asynchronous, GraphPlace graph) {
+void RunSet(Stream* stream, uint64_t bytes, uint32_t value, uint32_t correlation, bool asynchronous,
+            GraphPlace graph) {
   const Interval interval = Schedule(stream, DurationNs(bytes, kDramBytesPerSecond));
   const uint32_t device = static_cast<uint32_t>(stream->context->device);
   SimulatedGpu::Instance().Add({interval.start_ns, interval.end_ns, 0, 0,
-                                static_cast<double>(bytes), device, 0});
+                                static_cast<double>(bytes), PhysicalDevice(device), 0});
   const Observer* observer = DriverState::Instance().observer.load();
   if (observer == nullptr) return;
-  const Place place = {device,      stream->context->id, stream->id,      correlation, graph.node,
+  const Place place = {device,      stream->context->id, stream->id,      correlation,  graph.node,
                        graph.graph, interval.start_ns,   interval.end_ns, CurrentFate()};
   observer->set({place, bytes, value, asynchronous});
 }
@@ -152,35 +153,35 @@ CUresult cuMemGetInfo_v2(size_t* free_bytes, size_t* total_bytes) {
 }
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr destination, const void* source, size_t bytes) {
-  return Copy({ToPointer(destination), source, bytes, kHostToDevice, HostKind(source), kDevice,
-               false},
-              nullptr, kCallMemcpyHtoD, "cuMemcpyHtoD_v2");
+  return Copy(
+      {ToPointer(destination), source, bytes, kHostToDevice, HostKind(source), kDevice, false},
+      nullptr, kCallMemcpyHtoD, "cuMemcpyHtoD_v2");
 }
 
 CUresult cuMemcpyDtoH_v2(void* destination, CUdeviceptr source, size_t bytes) {
-  return Copy({destination, ToPointer(source), bytes, kDeviceToHost, kDevice,
-               HostKind(destination), false},
-              nullptr, kCallMemcpyDtoH, "cuMemcpyDtoH_v2");
+  return Copy(
+      {destination, ToPointer(source), bytes, kDeviceToHost, kDevice, HostKind(destination), false},
+      nullptr, kCallMemcpyDtoH, "cuMemcpyDtoH_v2");
 }
 
 CUresult cuMemcpyDtoD_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes) {
-  return Copy({ToPointer(destination), ToPointer(source), bytes, kDeviceToDevice, kDevice, kDevice,
-               false},
-              nullptr, kCallMemcpyDtoD, "cuMemcpyDtoD_v2");
+  return Copy(
+      {ToPointer(destination), ToPointer(source), bytes, kDeviceToDevice, kDevice, kDevice, false},
+      nullptr, kCallMemcpyDtoD, "cuMemcpyDtoD_v2");
 }
 
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr destination, const void* source, size_t bytes,
                               CUstream stream) {
-  return Copy({ToPointer(destination), source, bytes, kHostToDevice, HostKind(source), kDevice,
-               true},
-              stream, kCallMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2");
+  return Copy(
+      {ToPointer(destination), source, bytes, kHostToDevice, HostKind(source), kDevice, true},
+      stream, kCallMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2");
 }
 
 CUresult cuMemcpyDtoHAsync_v2(void* destination, CUdeviceptr source, size_t bytes,
                               CUstream stream) {
-  return Copy({destination, ToPointer(source), bytes, kDeviceToHost, kDevice,
-               HostKind(destination), true},
-              stream, kCallMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2");
+  return Copy(
+      {destination, ToPointer(source), bytes, kDeviceToHost, kDevice, HostKind(destination), true},
+      stream, kCallMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2");
 }
 
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice) {
@@ -202,9 +203,9 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool, int attribute, void* value) {
 
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes,
                               CUstream stream) {
-  return Copy({ToPointer(destination), ToPointer(source), bytes, kDeviceToDevice, kDevice, kDevice,
-               true},
-              stream, kCallMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2");
+  return Copy(
+      {ToPointer(destination), ToPointer(source), bytes, kDeviceToDevice, kDevice, kDevice, true},
+      stream, kCallMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2");
 }
 
 CUresult cuMemsetD8_v2(CUdeviceptr pointer, unsigned char value, size_t count) {

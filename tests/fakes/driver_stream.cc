@@ -8,6 +8,7 @@
 #include "tests/fakes/driver_state.h"
 #include "tests/fakes/scenario.h"
 #include "tests/fakes/simulated_gpu.h"
+#include "tests/fakes/visible_devices.h"
 
 namespace utlz::fake {
 namespace {
@@ -35,7 +36,7 @@ Interval Schedule(Stream* stream, uint64_t duration_ns) {
 
 Interval ScheduleTogether(Stream* stream, uint64_t duration_ns, uint32_t ranks) {
   const uint64_t start = std::max(NowNs() + kLaunchLatencyNs, stream->tail_ns.load());
-  const auto device = static_cast<uint32_t>(stream->context->device);
+  const uint32_t device = PhysicalDevice(static_cast<uint32_t>(stream->context->device));
   const uint64_t end = SimulatedGpu::Instance().MeetOthers(device, ranks, start) + duration_ns;
   stream->tail_ns.store(end);
   return {start, end};

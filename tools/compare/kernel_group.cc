@@ -1,6 +1,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -71,11 +72,20 @@ Key KeyOf(const KernelSummary& kernel) {
   return {shape.function, shape.shape, kernel.variant_label()};
 }
 
+// A group is of all GPUs, and a short name may end with one of them.
+std::string WithoutGpu(const std::string& name) {
+  const size_t end = name.rfind(", GPU ");
+  const size_t digits = end == std::string::npos ? end : end + std::string_view(", GPU ").size();
+  return digits < name.size() && name.find_first_not_of("0123456789", digits) == std::string::npos
+             ? name.substr(0, end)
+             : name;
+}
+
 KernelGroup MakeGroup(const Key& key, const KernelSummary& kernel, size_t runs) {
   KernelGroup group;
   std::tie(group.function, group.shape, group.variant_label) = key;
   group.work = KernelClass(group.function);
-  group.short_name = kernel.short_name().empty() ? kernel.name() : kernel.short_name();
+  group.short_name = kernel.short_name().empty() ? kernel.name() : WithoutGpu(kernel.short_name());
   group.time_ns.assign(runs, Estimate{});
   group.launches.assign(runs, Estimate{});
   group.flops.assign(runs, std::nullopt);

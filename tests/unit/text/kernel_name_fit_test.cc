@@ -33,6 +33,8 @@ TEST(KernelNameFitTest, OperationsTellTemplatesApart) {
       "elementwise<Mul> [4,1,1]");
   EXPECT_EQ(FitKernelName("vectorized<GeluCUDAKernelImpl(BFloat16)> [32768,1,1] #1", 26),
             "vectorized<Gelu> #1");
+  EXPECT_EQ(FitKernelName("ncclDevKernel_AllReduce_Sum_bf16_RING_LL [8,4,2], GPU 3", 26),
+            "ncclDevKerne…ING_LL, GPU 3");
 }
 
 TEST(KernelNameFitTest, TypesAndCommonWordsGoBeforeTheMiddle) {

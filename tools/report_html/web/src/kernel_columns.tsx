@@ -4,7 +4,7 @@ import type { Report } from "./context";
 import { deviceLabelOf } from "./device_roofs";
 import * as format from "./format";
 import * as measured from "./measured";
-import type { Kernel, KernelChange } from "./summary";
+import { nameOnAllGpus, type Kernel, type KernelChange } from "./summary";
 
 export interface Column {
   id: string;
@@ -16,7 +16,7 @@ export interface Column {
 }
 
 function changeOf(kernel: Kernel, report: Report): KernelChange | undefined {
-  return report.changes.get(kernel.short_name ?? "");
+  return report.changes.get(nameOnAllGpus(kernel));
 }
 
 function changeText(change: KernelChange | undefined): string {

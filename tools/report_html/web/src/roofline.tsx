@@ -10,7 +10,7 @@ import { ErrorBars, ErrorBarsOfAll } from "./roofline_errors";
 import { Axes, CeilingLabels, Ceilings } from "./roofline_parts";
 import { ceilingsOf, pointsOf, scalesOf, type Point } from "./roofline_scale";
 import { Section } from "./section";
-import type { Bound, Device, Kernel, Summary } from "./summary";
+import { nameOnAllGpus, type Bound, type Device, type Kernel, type Summary } from "./summary";
 import { useWidth } from "./width";
 
 const MARGIN = { left: 62, right: 16, top: 14, bottom: 44 };
@@ -157,8 +157,10 @@ export function Roofline() {
             <Axes scales={scales} width={inner.width} height={inner.height} />
             <Ceilings ceilings={ceilings} scales={scales} width={inner.width} height={inner.height} />
             {before && points.map((point) => {
-              const name = changes.get(point.kernel.short_name ?? "")?.name_before;
-              const old = name === undefined ? undefined : beforeByName.get(name);
+              const all = nameOnAllGpus(point.kernel);
+              const name = changes.get(all)?.name_before;
+              const old = name === undefined ? undefined
+                : beforeByName.get(name + (point.kernel.short_name ?? "").slice(all.length));
               return old && <g class="before">
                 <line x1={scales.x(old.intensity)} y1={scales.y(old.rate)}
                   x2={scales.x(point.intensity)} y2={scales.y(point.rate)} />

@@ -9,6 +9,11 @@ export type {
 export type Kernel = report.Kernel & { id: number };
 export type Summary = Omit<report.Summary, "kernels"> & { kernels: Kernel[] };
 
+// Comparisons are of a kernel on all GPUs; a short name may end with one of them.
+export function nameOnAllGpus(kernel: Kernel): string {
+  return (kernel.short_name ?? "").replace(/, GPU \d+$/, "");
+}
+
 export interface Change {
   before?: number;
   after?: number;
