@@ -11,7 +11,7 @@ namespace {
 constexpr double kLeastToleranceNs = 20e3;
 constexpr double kToleranceErrors = 4;
 // From here on a rank counts as a straggler: others wait for it this share of the run, and it is
-// last halfway more often than its share, towards always.
+// often last.
 constexpr double kWorthSaying = 0.01;
 
 // One rank's part in a collective, on the first host's clock.
@@ -41,7 +41,7 @@ std::vector<Participation> ParticipationsByEnd(const std::vector<PlacedRank>& ra
 class Tally {
  public:
   Tally(size_t ranks, double error_ns, RanksSummary* summary)
-      : error_ns_(error_ns), summary_(summary), met_(ranks) {}
+      : error_ns_(error_ns), summary_(summary), met_(ranks), by_turns_(ranks) {}
 
   // The participations of one collective.
   void Add(const std::vector<const Participation*>& participations) {
@@ -55,6 +55,7 @@ class Tally {
     for (const Participation* participation : participations) {
       RankSummary* rank = summary_->mutable_ranks(static_cast<int>(participation->rank));
       rank->set_collectives(rank->collectives() + 1);
+      by_turns_[participation->rank] += 1 / static_cast<double>(participations.size());
       rank->set_waiting_ns(rank->waiting_ns() +
                            static_cast<double>(last->start_ns - participation->start_ns));
       if (participation != last) before_last_ns = std::max(before_last_ns, participation->start_ns);
@@ -70,10 +71,19 @@ class Tally {
   bool IsIn(uint32_t rank, uint64_t collective) const { return met_[rank] == collective; }
   void Mark(uint32_t rank, uint64_t collective) { met_[rank] = collective; }
 
+  // Whether a rank is last halfway more often than by turns, towards always. Others may have begun
+  // after it had ended, or have no part in its collectives.
+  bool IsOftenLast(size_t index) const {
+    const RankSummary& rank = summary_->ranks(static_cast<int>(index));
+    const auto collectives = static_cast<double>(rank.collectives());
+    return static_cast<double>(rank.last_in()) > (by_turns_[index] + collectives) / 2;
+  }
+
  private:
   double error_ns_;
   RanksSummary* summary_;
   std::vector<uint64_t> met_;
+  std::vector<double> by_turns_;  // in how many collectives it would be last by turns
 };
 
 // Puts together what ends within the tolerance under one name, each rank once.
@@ -139,13 +149,9 @@ void FindStragglers(const std::vector<PlacedRank>& ranks, double wall_ns, RanksS
   Tally tally(ranks.size(), error_ns, summary);
   GroupParticipations(ParticipationsByEnd(ranks),
                       std::max(kLeastToleranceNs, kToleranceErrors * error_ns), &tally);
-  const double fair = ranks.empty() ? 1 : 1.0 / static_cast<double>(ranks.size());
-  for (RankSummary& rank : *summary->mutable_ranks()) {
-    const double last = rank.collectives() == 0 ? 0
-                                                : static_cast<double>(rank.last_in()) /
-                                                      static_cast<double>(rank.collectives());
-    rank.set_straggler(last > fair + (1 - fair) / 2 &&
-                       rank.waited_for_ns() > kWorthSaying * wall_ns);
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    RankSummary* rank = summary->mutable_ranks(static_cast<int>(i));
+    rank->set_straggler(tally.IsOftenLast(i) && rank->waited_for_ns() > kWorthSaying * wall_ns);
   }
   std::stable_sort(summary->mutable_ranks()->begin(), summary->mutable_ranks()->end(),
                    [](const RankSummary& a, const RankSummary& b) {

@@ -59,6 +59,31 @@ TEST(StragglersTest, ALeadWithinTheClocksErrorMakesNobodyLast) {
   EXPECT_GT(Find(MakeJob(options), 1e3).ranks(0).last_in(), 400u);
 }
 
+// A job that its launcher started anew ten times, of two ranks each: one of two is last in half of
+// the collectives by turns, however many processes there were in all.
+TEST(StragglersTest, RanksOfOtherStartsMakeNobodyAStraggler) {
+  constexpr uint64_t kMs = 1'000'000;
+  constexpr uint64_t kStarts = 10;
+  constexpr uint64_t kCollectives = 20;
+  const auto find = [](uint64_t last_of_ten) {
+    std::vector<RankTrace> traces(2 * kStarts);
+    for (uint64_t i = 0; i < kStarts * kCollectives; ++i) {
+      const bool first_is_last = i % 10 < last_of_ten;
+      const uint64_t begin_ns = (i + 1) * 10 * kMs;
+      for (const uint64_t rank : {0, 1}) {
+        const bool late = (rank == 0) == first_is_last;
+        RankTrace& trace = traces[i / kCollectives * 2 + rank];
+        trace.rank = static_cast<uint32_t>(rank);
+        trace.collectives.push_back(
+            {.start_ns = begin_ns + (late ? 4 * kMs : 0), .end_ns = begin_ns + 5 * kMs, .name = 1});
+      }
+    }
+    return Find(traces);
+  };
+  EXPECT_FALSE(find(6).ranks(0).straggler());
+  EXPECT_TRUE(find(9).ranks(0).straggler());
+}
+
 TEST(StragglersTest, SaysWhereNoCollectivesWereSeen) {
   EXPECT_THAT(Find({}).verdict(), HasSubstr("No collective"));
 }
