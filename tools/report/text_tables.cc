@@ -23,6 +23,7 @@ constexpr size_t kSliceBarColumns = 30;
 constexpr size_t kStepBarColumns = 11;
 constexpr size_t kNarrowBarColumns = 14;
 constexpr size_t kWideColumns = 100;
+constexpr uint32_t kMostProcesses = 32;
 
 double Double(uint64_t value) { return static_cast<double>(value); }
 
@@ -304,7 +305,20 @@ std::string RenderProcesses(const Summary& summary, const TextOptions& options) 
                {"cost", 7},
                {"end", 9}},
               options.columns);
-  for (const ProcessSummary& process : summary.processes()) {
+  std::vector<const ProcessSummary*> processes;
+  for (const ProcessSummary& process : summary.processes()) processes.push_back(&process);
+  const size_t shown =
+      options.group_by == GroupBy::kProcess
+          ? processes.size()
+          : std::min<size_t>(processes.size(), std::max(kMostProcesses, options.top));
+  // Workers that come and go by the hundred: those that do most.
+  if (shown < processes.size()) {
+    std::stable_sort(processes.begin(), processes.end(), [](const auto* a, const auto* b) {
+      return a->kernel_time_ns() > b->kernel_time_ns();
+    });
+  }
+  for (size_t i = 0; i < shown; ++i) {
+    const ProcessSummary& process = *processes[i];
     table.AddRow(
         {EscapeForTerminal(process.command()), std::to_string(process.pid()),
          process.has_rank() ? std::to_string(process.rank()) : std::string(kUnknown),
@@ -313,6 +327,15 @@ std::string RenderProcesses(const Summary& summary, const TextOptions& options) 
          PercentText(KnownValue(process.has_agent_cost_share(), process.agent_cost_share())),
          CutMiddle(EscapeForTerminal(process.end()), 9)});
   }
+  if (shown == processes.size()) return table.Render(options.color);
+  double launches = 0;
+  double kernel_time_ns = 0;
+  for (size_t i = shown; i < processes.size(); ++i) {
+    launches += Double(processes[i]->launches());
+    kernel_time_ns += Double(processes[i]->kernel_time_ns());
+  }
+  table.AddRow({"… and " + std::to_string(processes.size() - shown) + " more: --by process", "", "",
+                CompactCountText(launches), TimeText(kernel_time_ns), "", ""});
   return table.Render(options.color);
 }
 

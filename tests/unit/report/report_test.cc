@@ -300,6 +300,26 @@ TEST(TextReportTest, GroupsByOtherThings) {
   EXPECT_FALSE(LineWith(RenderText(summary, {.group_by = GroupBy::kStream}), "stream 13").empty());
 }
 
+// Workers that come and go by the hundred do not fill the screen.
+TEST(TextReportTest, OfManyProcessesTheReportShowsThoseThatDoMost) {
+  Summary summary = Example();
+  summary.clear_processes();
+  for (int i = 0; i < 100; ++i) {
+    ProcessSummary* process = summary.add_processes();
+    process->set_pid(5000 + i);
+    process->set_launches(10);
+    process->set_kernel_time_ns(1'000'000 * (i + 1));
+  }
+  const std::string text = RenderText(summary, {});
+  EXPECT_FALSE(LineWith(text, "5099").empty());
+  EXPECT_FALSE(LineWith(text, "5068").empty());
+  EXPECT_TRUE(LineWith(text, "5067").empty());
+  const std::string rest = LineWith(text, "… and 68 more: --by process");
+  EXPECT_NE(rest.find("680"), std::string::npos) << rest;
+  EXPECT_NE(rest.find("2.35 s"), std::string::npos) << rest;
+  EXPECT_FALSE(LineWith(RenderText(summary, {.group_by = GroupBy::kProcess}), "5000").empty());
+}
+
 TEST(TextReportTest, NamesRecordings) {
   Summary summary = Example();
   summary.mutable_run()->set_recording(true);
