@@ -33,7 +33,7 @@ void AddOverlap(const DeviceSummary& device, RunSummary* run) {
   if (!device.has_overlap_share()) return;
   const std::string begin =
       "Kernels of " + Counted(device.overlapping_processes(), "process", "processes") +
-      " of this run ran at once on " + NameOf(device) + ", for " +
+      " of this run ran beside another's on " + NameOf(device) + ", for " +
       PercentText(device.overlap_share()) + " of the time in which kernels ran";
   if (!IsWorkOfSeveral(device)) {
     run->add_notices(begin + ": what was counted then is left out of bytes and FLOPs of kernels.");
