@@ -5,6 +5,7 @@
 #include "collector/analysis/traced_slowdown.h"
 #include "collector/diagnosis/alerts.h"
 #include "collector/diagnosis/cupti_notices.h"
+#include "collector/diagnosis/ending_notices.h"
 #include "collector/diagnosis/findings.h"
 #include "collector/diagnosis/sampling_notices.h"
 #include "collector/diagnosis/what_is_known.h"
@@ -48,6 +49,7 @@ Summary Summarize(const RunState& state) {
   SummarizeMarkers(state, analysis, &summary);
   SummarizeCapture(state, analysis, &summary);
   AddCuptiNotices(state, &summary);
+  AddEndingNotices(state, &summary);
   AddSamplingNotices(state, &summary);
   SummarizeFamilies(state, analysis, &summary);
   SummarizeOwners(state, analysis, &summary);
