@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "collector/counters/clock_around_work.h"
-#include "collector/gpu_uuid.h"
+#include "collector/summary/device_summary.h"
 #include "collector/summary/slowdown_summary.h"
 
 namespace utlz {
@@ -23,14 +23,13 @@ void SetCounterSource(const Summary& summary, CaptureSummary* capture) {
 }
 
 void SetClocksAroundWork(const RunState& state, Summary* summary) {
-  for (DeviceSummary& device : *summary->mutable_devices()) {
-    for (uint32_t i = 0; i < state.devices.size(); ++i) {
-      if (FormatGpuUuid(state.devices[i].uuid) != device.uuid()) continue;
-      const ClockAroundWork clock = FindClockAroundWork(state.devices[i].totals);
-      if (clock.before_hz.has_value()) device.set_sm_clock_before_hz(*clock.before_hz);
-      if (clock.after_hz.has_value()) device.set_sm_clock_after_hz(*clock.after_hz);
-      break;
-    }
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    const auto listed = IndexInSummary(state, i, *summary);
+    if (!listed.has_value()) continue;
+    DeviceSummary* device = summary->mutable_devices(*listed);
+    const ClockAroundWork clock = FindClockAroundWork(state.devices[i].totals);
+    if (clock.before_hz.has_value()) device->set_sm_clock_before_hz(*clock.before_hz);
+    if (clock.after_hz.has_value()) device->set_sm_clock_after_hz(*clock.after_hz);
   }
 }
 

@@ -297,4 +297,13 @@ void SummarizeDevices(const RunState& run_state, const Analysis& analysis, Summa
   OrderByBus(summary);
 }
 
+std::optional<int> IndexInSummary(const RunState& run_state, uint32_t device,
+                                  const Summary& summary) {
+  const std::string uuid = FormatGpuUuid(run_state.devices[device].uuid);
+  for (int i = 0; i < summary.devices_size(); ++i) {
+    if (summary.devices(i).uuid() == uuid) return i;
+  }
+  return std::nullopt;
+}
+
 }  // namespace utlz

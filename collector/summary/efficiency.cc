@@ -11,6 +11,7 @@
 #include "collector/kernel_names/kernel_class.h"
 #include "collector/normal_interval.h"
 #include "collector/run/workload_spec.h"
+#include "collector/summary/device_summary.h"
 #include "collector/text/number_text.h"
 
 namespace utlz {
@@ -56,13 +57,12 @@ class ExecutedShare {
   bool all_clocks_ = true;
 };
 
-// Summary.devices holds those that were used, in the order of the table.
 void SetHfu(const RunState& state, const std::vector<double>& weights, const Summary& summary,
             EfficiencySummary* efficiency) {
   ExecutedShare share;
-  int listed = 0;
-  for (uint32_t i = 0; i < state.devices.size() && listed < summary.devices_size(); ++i) {
-    if (state.devices[i].used) share.Add(summary.devices(listed++), weights[i]);
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    const auto listed = IndexInSummary(state, i, summary);
+    if (listed.has_value()) share.Add(summary.devices(*listed), weights[i]);
   }
   share.SetIn(efficiency);
 }

@@ -9,6 +9,7 @@
 #include "collector/gpu_uuid.h"
 #include "collector/kernel_names/kernel_name.h"
 #include "collector/normal_interval.h"
+#include "collector/summary/device_summary.h"
 #include "proto/valid_string.h"
 
 namespace utlz {
@@ -25,18 +26,6 @@ std::string ShapeSuffix(const VariantShape& shape) {
          std::to_string(shape.grid[2]) + "]";
 }
 
-// By index into DeviceTable: the number under which the report has a device.
-std::map<uint32_t, int> NumbersOfDevices(const RunState& state, const Summary& summary) {
-  std::map<uint32_t, int> numbers;
-  for (uint32_t device = 0; device < state.devices.size(); ++device) {
-    const std::string uuid = FormatGpuUuid(state.devices[device].uuid);
-    for (int i = 0; i < summary.devices_size(); ++i) {
-      if (summary.devices(i).uuid() == uuid) numbers[device] = i;
-    }
-  }
-  return numbers;
-}
-
 std::string NameOf(const Kernel& kernel) {
   if (kernel.other) return "(other kernels)";
   if (kernel.mangled_name.empty()) return "(unknown kernel)";
@@ -47,7 +36,6 @@ std::string NameOf(const Kernel& kernel) {
 // number where that is not enough.
 std::vector<std::string> ShortNames(const RunState& state, const Analysis& analysis,
                                     const Summary& summary) {
-  const std::map<uint32_t, int> numbers = NumbersOfDevices(state, summary);
   std::vector<std::string> names;
   std::map<std::string, std::set<std::string>> shapes;
   std::map<std::string, std::set<uint32_t>> kernels;
@@ -69,10 +57,9 @@ std::vector<std::string> ShortNames(const RunState& state, const Analysis& analy
     const bool several = kernels[function].size() > devices[function].size();
     if (several || shapes[function].size() > 1) names[i] += shape_of(i);
     if (part.parts > 1) names[i] += " kind " + std::to_string(part.part + 1);
-    const auto number = numbers.find(device_of(i));
-    if (devices[function].size() > 1 && number != numbers.end()) {
-      names[i] += ", GPU " + std::to_string(number->second);
-    }
+    if (devices[function].size() <= 1) continue;
+    const auto number = IndexInSummary(state, device_of(i), summary);
+    if (number.has_value()) names[i] += ", GPU " + std::to_string(*number);
   }
   MakeUnique(&names);
   return names;

@@ -3,7 +3,9 @@
 #define UTLZ_TESTS_SUPPORT_COUNTED_RUN_H_
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/run_builder.h"
@@ -66,6 +68,12 @@ class CountedRun {
     run_.SendKernels({name, "copy_b"}, source);
     run_.Send(0, FRAME_METRIC_SET,
               CountedSet(source, uuids_.back(), kIntervalNs, "third.sum", third));
+  }
+
+  // By the order in which GPUs were added.
+  void SetBus(size_t gpu, const std::string& pci_bus) {
+    peaks_[gpu].set_pci_bus(pci_bus);
+    run_.Send(0, FRAME_DEVICE_PEAKS, peaks_[gpu]);
   }
 
   RunBuilder& frames() { return run_; }
@@ -161,6 +169,7 @@ class CountedRun {
     pipe->set_data_type("bf16");
     pipe->set_flops_per_cycle(flops_per_cycle);
     run_.Send(0, FRAME_DEVICE_PEAKS, peaks);
+    peaks_.push_back(std::move(peaks));
   }
 
   void SendSamples(uint32_t source) {
@@ -203,6 +212,7 @@ class CountedRun {
 
   RunBuilder run_;
   std::vector<std::string> uuids_;
+  std::vector<DevicePeaks> peaks_;
   std::vector<double> tensor_shares_;
   uint32_t first_working_ = 0;
   uint32_t first_traced_ = 0;

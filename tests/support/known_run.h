@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "collector/analysis/analysis.h"
+#include "collector/gpu_uuid.h"
 #include "collector/run/run_state.h"
 #include "tests/support/run_builder.h"
 
@@ -39,6 +40,7 @@ struct KnownRun {
     for (const KernelRow& row : analysis.rows) compute_ns += row.time_ns;
     SetComputeNs(compute_ns);
     DeviceSummary* described = summary.add_devices();
+    described->set_uuid(FormatGpuUuid(RunBuilder::Uuid()));
     described->set_steady_state_ns(1'000'000'000);
     described->set_kernel_time_ns(900'000'000);
     described->set_gpu_busy_share(0.9);

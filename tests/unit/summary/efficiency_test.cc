@@ -92,6 +92,19 @@ TEST(EfficiencyTest, ExecutedFlopsAreOfAllGpusAsTheModelsAre) {
   EXPECT_EQ(efficiency.gap_note(), "executed and model FLOPs agree");
 }
 
+// The second GPU could do half of what the first can, and does less of it. Its bus comes first.
+TEST(EfficiencyTest, HfuWeighsEachGpuByItsOwnPeakInWhateverOrderTheyAreListed) {
+  CountedRun run;
+  run.AddDevice('B', 10e9, 500);
+  run.TensorShare(0.2);
+  run.SetBus(0, "0000:3b:00.0");
+  run.SetBus(1, "0000:1B:00.0");
+  const Summary summary = run.Run();
+  ASSERT_EQ(summary.devices(0).pci_bus(), "0000:1B:00.0");
+  const double mean = (2 * summary.devices(1).hfu() + summary.devices(0).hfu()) / 3;
+  EXPECT_NEAR(summary.efficiency().hfu(), mean, 0.001);
+}
+
 TEST(EfficiencyTest, ExecutedFlopsOfAStepAreThoseOfHfu) {
   // A quarter of the steps ends with a kernel that no sample met: it is taken to work as the
   // others.
