@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-
-#include "collector/analysis/weighed_time.h"
+#include <utility>
 
 namespace utlz {
 namespace {
@@ -28,12 +27,13 @@ void MoveLateTime(const DeviceState& device, StretchContent* content) {
   }
 }
 
-void TakePausesOut(const DeviceState& device, const StepsSpan& steps, const WeighedTime& time,
-                   DevicePart* part) {
+void TakePausesOut(const DeviceState& device, const StepsSpan& steps, DevicePart* part) {
+  std::vector<WeighedTime::Cut> cuts;
   for (const LongGap& gap : device.ledger.long_gaps()) {
     if (!IsPause(device, steps, gap)) continue;
+    cuts.push_back({.start_ns = gap.start_ns, .end_ns = gap.end_ns});
     const auto length_ns = static_cast<double>(gap.end_ns - gap.start_ns);
-    const double weighed_ns = time.LengthNs(gap.start_ns, gap.end_ns);
+    const double weighed_ns = part->time.LengthNs(gap.start_ns, gap.end_ns);
     const auto category = static_cast<size_t>(gap.category);
     const double taken_ns = std::min(weighed_ns, part->content.time_ns[category]);
     const double pauses = weighed_ns / length_ns;
@@ -42,25 +42,28 @@ void TakePausesOut(const DeviceState& device, const StepsSpan& steps, const Weig
     part->pause_ns += taken_ns;
     part->pauses += pauses;
   }
+  part->gap_time = part->gap_time.Without(cuts);
 }
 
 // Shortens all gaps in the stretch of a hold-up by the same share: which of them utlz lengthened is
 // not known.
-void SubtractStalls(const DeviceState& device, const StepsSpan& steps, const WeighedTime& time,
-                    DevicePart* part) {
+void SubtractStalls(const DeviceState& device, const StepsSpan& steps, DevicePart* part) {
+  std::vector<WeighedTime::Cut> cuts;
   for (const HoldUp& hold_up : steps.hold_ups) {
     const StretchContent there = device.ledger.Between(hold_up.start_ns, hold_up.end_ns);
     const double idle_ns = there.IdleNs();
     if (idle_ns <= 0) continue;
     const auto length_ns = static_cast<double>(hold_up.end_ns - hold_up.start_ns);
-    const double weight = time.LengthNs(hold_up.start_ns, hold_up.end_ns) / length_ns;
-    const double share = weight * std::min(1.0, hold_up.time_ns / idle_ns);
+    const double weight = part->time.LengthNs(hold_up.start_ns, hold_up.end_ns) / length_ns;
+    const double share = std::min(1.0, hold_up.time_ns / idle_ns);
+    cuts.push_back({hold_up.start_ns, hold_up.end_ns, share});
     for (size_t i = 0; i < kGapCategories; ++i) {
-      const double taken_ns = std::min(share * there.time_ns[i], part->content.time_ns[i]);
+      const double taken_ns = std::min(weight * share * there.time_ns[i], part->content.time_ns[i]);
       part->content.time_ns[i] -= taken_ns;
       part->stall_ns += taken_ns;
     }
   }
+  part->gap_time = part->gap_time.Without(cuts);
 }
 
 WeighedTime AllTimeOf(const StepsSpan& steps) {
@@ -96,17 +99,19 @@ WeighedTime AroundSteps(const StepsSpan& steps, const ActivityTotals& ledger) {
 }
 
 // What a device did in the steps, without what is no time of theirs.
-DevicePart PartIn(const WeighedTime& time, const DeviceState& device, const StepsSpan& steps) {
+DevicePart PartIn(WeighedTime time, const DeviceState& device, const StepsSpan& steps) {
   DevicePart part;
   part.content = time.ContentOf(device.ledger);
-  TakePausesOut(device, steps, time, &part);
-  SubtractStalls(device, steps, time, &part);
+  part.gap_time = time;
+  part.time = std::move(time);
+  TakePausesOut(device, steps, &part);
+  SubtractStalls(device, steps, &part);
   MoveLateTime(device, &part.content);
   return part;
 }
 
 // The traced time stays as long as it was, and is divided as the weighed one is.
-void TakeProportionsOf(const DevicePart& weighed, DevicePart* part) {
+void TakeProportionsOf(DevicePart weighed, DevicePart* part) {
   if (weighed.TimeNs() <= 0) return;
   const double scale = part->TimeNs() / weighed.TimeNs();
   const double traced_kernel_ns = part->content.KernelNs();
@@ -117,6 +122,10 @@ void TakeProportionsOf(const DevicePart& weighed, DevicePart* part) {
   for (size_t i = 0; i < kGapCategories; ++i) {
     part->content.gaps[i] = scale * weighed.content.gaps[i];
   }
+  part->time = std::move(weighed.time);
+  part->time.Multiply(scale);
+  part->gap_time = std::move(weighed.gap_time);
+  part->gap_time.Multiply(scale);
   if (traced_kernel_ns > 0) part->kernel_weight = part->content.KernelNs() / traced_kernel_ns;
 }
 
@@ -166,6 +175,8 @@ DevicePart SteadyPart::Of(const DeviceState& device, uint32_t index) const {
   if (!steps.has_value()) {
     DevicePart part;
     part.content = device.ledger.Between(0, UINT64_MAX);
+    part.time.Add(0, UINT64_MAX, 1);
+    part.gap_time = part.time;
     MoveLateTime(device, &part.content);
     return part;
   }
@@ -176,8 +187,8 @@ DevicePart SteadyPart::Of(const DeviceState& device, uint32_t index) const {
   part.untraced_before_ns = device.ledger.Between(0, steps->start_ns).UntracedNs();
   part.untraced_after_ns = device.ledger.Between(steps->end_ns, UINT64_MAX).UntracedNs();
   const bool own = index == steps->device;
-  const WeighedTime time = own ? StepsThemselves(*steps) : AroundSteps(*steps, device.ledger);
-  TakeProportionsOf(PartIn(time, device, *steps), &part);
+  WeighedTime time = own ? StepsThemselves(*steps) : AroundSteps(*steps, device.ledger);
+  TakeProportionsOf(PartIn(std::move(time), device, *steps), &part);
   return part;
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "collector/analysis/weighed_time.h"
 #include "collector/run/run_state.h"
 
 namespace utlz {
@@ -53,6 +54,11 @@ struct DevicePart {
   // Pauses left out. As long as what was traced, and divided as all steps are: a step counts as
   // often as it stands for others (WeighedTime).
   StretchContent content;
+  // What `content` is the sum over.
+  WeighedTime time;
+  // How often each moment in which nothing ran is in `content`: in pauses never, and where utlz
+  // held the program up less often. What tracing took of all gaps alike is not taken off here.
+  WeighedTime gap_time;
   double pause_ns = 0;
   double pauses = 0;    // how many
   double stall_ns = 0;  // by utlz, in StepsSpan.hold_ups; taken out of the gaps in content

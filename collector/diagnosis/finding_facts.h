@@ -30,7 +30,7 @@ struct GapFacts {
   double between_steps_ns = 0;
   double first_calls_ns = 0;
   double inside_ns = 0;
-  GapPlace between_steps;  // as they were recorded
+  GapPlace between_steps;  // each gap as often as its step counts
   GapPlace first_calls;
   GapPlace longest_inside;
 };

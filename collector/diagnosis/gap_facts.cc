@@ -31,25 +31,35 @@ std::string ShortName(const RunState& state, uint32_t kernel) {
   return ShortenKernelName(DemangleKernelName(state.kernels[kernel].mangled_name));
 }
 
+// A gap of the steps, and how often it counts among them.
+struct WeighedGap {
+  GapSite site;
+  double weight = 0;
+};
+
 class PlaceSum {
  public:
-  void Add(const GapSite& gap, uint64_t beginning_until_ns) {
-    const auto length_ns = static_cast<double>(gap.end_ns - gap.start_ns);
-    ++gaps_;
-    sum_ns_ += length_ns;
-    squares_ += length_ns * length_ns;
-    first_launch_ns_ += gap.first_launch ? length_ns : 0;
-    if (gap.end_ns <= beginning_until_ns) early_ns_ += length_ns;
+  void Add(const WeighedGap& gap, uint64_t beginning_until_ns) {
+    const auto length_ns = static_cast<double>(gap.site.end_ns - gap.site.start_ns);
+    ++recorded_;
+    gaps_ += gap.weight;
+    sum_ns_ += gap.weight * length_ns;
+    squares_ += gap.weight * length_ns * length_ns;
+    first_launch_ns_ += gap.site.first_launch ? gap.weight * length_ns : 0;
+    (gap.site.end_ns <= beginning_until_ns ? early_ns_ : late_ns_) += length_ns;
     if (length_ns < longest_ns_) return;
     longest_ns_ = length_ns;
-    before_ = gap.before;
-    after_ = gap.after;
+    before_ = gap.site.before;
+    after_ = gap.site.after;
   }
 
+  double recorded() const { return recorded_; }
   double gaps() const { return gaps_; }
   double time_ns() const { return sum_ns_; }
   double mean_ns() const { return sum_ns_ / gaps_; }
+  // As they were recorded: to be compared with what was traced then.
   double early_ns() const { return early_ns_; }
+  double late_ns() const { return late_ns_; }
   double first_launch_ns() const { return first_launch_ns_; }
 
   GapPlace Describe(const RunState& state) const {
@@ -59,27 +69,26 @@ class PlaceSum {
   }
 
  private:
-  double gaps_ = 0;
+  double recorded_ = 0;
+  double gaps_ = 0;  // as often as they count, as are the next two and those of first launches
   double sum_ns_ = 0;
   double squares_ = 0;
   double longest_ns_ = 0;
   double first_launch_ns_ = 0;
   double early_ns_ = 0;
+  double late_ns_ = 0;
   uint32_t before_ = kNoKernel;
   uint32_t after_ = kNoKernel;
 };
 
 using PlaceName = std::pair<std::string, std::string>;
 
-std::vector<GapSite> GapsInSteadyPart(const DeviceState& device, const SteadyPart& steady) {
-  std::vector<GapSite> gaps;
-  for (const GapSite& gap : device.gap_sites.gaps()) {
-    if (steady.steps.has_value()) {
-      if (gap.start_ns < steady.steps->start_ns || gap.end_ns > steady.steps->end_ns) continue;
-      const LongGap as_pause = {gap.start_ns, gap.end_ns, TimeCategory::kOtherGap};
-      if (IsPause(device, *steady.steps, as_pause)) continue;
-    }
-    gaps.push_back(gap);
+std::vector<WeighedGap> GapsInSteadyPart(const DeviceState& device, const DevicePart& part) {
+  std::vector<WeighedGap> gaps;
+  for (const GapSite& site : device.gap_sites.gaps()) {
+    const double time_ns = part.gap_time.LengthNs(site.start_ns, site.end_ns);
+    if (time_ns <= 0) continue;
+    gaps.push_back({site, time_ns / static_cast<double>(site.end_ns - site.start_ns)});
   }
   return gaps;
 }
@@ -131,11 +140,10 @@ Phases PhasesOf(const DeviceState& device, const StepsSpan& steps) {
 // Whether the gaps before one function are those of first calls: they come before kernels that run
 // for the first time, or hardly come in the later part of the steps.
 bool IsOfFirstCalls(const PlaceSum& before_function, const Phases& phases) {
-  if (before_function.gaps() < kFewestFirstCalls) return false;
+  if (before_function.recorded() < kFewestFirstCalls) return false;
   if (before_function.first_launch_ns() > before_function.time_ns() / 2) return true;
   if (phases.early_traced_ns <= 0 || phases.late_traced_ns <= 0) return false;
-  const double late_ns = before_function.time_ns() - before_function.early_ns();
-  return late_ns / phases.late_traced_ns <
+  return before_function.late_ns() / phases.late_traced_ns <
          kNextToNone * before_function.early_ns() / phases.early_traced_ns;
 }
 
@@ -149,18 +157,20 @@ void Keep(const PlaceSum& sum, const RunState& state, GapPlace* place) {
   if (sum.gaps() > 0 && sum.time_ns() > place->time_ns) *place = sum.Describe(state);
 }
 
-Divided Divide(const RunState& state, const DeviceState& device, const SteadyPart& steady,
-               double steps, GapFacts* facts) {
+// `steps`: how many of them `part` is.
+Divided Divide(const RunState& state, const DeviceState& device, const DevicePart& part,
+               const StepsSpan& span, double steps, GapFacts* facts) {
   std::map<PlaceName, PlaceSum> places;
   std::map<std::string, PlaceSum> by_function;
-  const std::vector<GapSite> gaps = GapsInSteadyPart(device, steady);
-  const Phases phases = PhasesOf(device, *steady.steps);
-  const auto place_of = [&state](const GapSite& gap) {
-    return PlaceName(state.kernels[gap.before].mangled_name, state.kernels[gap.after].mangled_name);
+  const std::vector<WeighedGap> gaps = GapsInSteadyPart(device, part);
+  const Phases phases = PhasesOf(device, span);
+  const auto place_of = [&state](const WeighedGap& gap) {
+    return PlaceName(state.kernels[gap.site.before].mangled_name,
+                     state.kernels[gap.site.after].mangled_name);
   };
-  for (const GapSite& gap : gaps) places[place_of(gap)].Add(gap, phases.beginning_until_ns);
+  for (const WeighedGap& gap : gaps) places[place_of(gap)].Add(gap, phases.beginning_until_ns);
   const std::optional<PlaceName> boundary = BoundaryOf(places, steps);
-  for (const GapSite& gap : gaps) {
+  for (const WeighedGap& gap : gaps) {
     if (place_of(gap) == boundary) continue;
     by_function[place_of(gap).second].Add(gap, phases.beginning_until_ns);
   }
@@ -179,11 +189,12 @@ Divided Divide(const RunState& state, const DeviceState& device, const SteadyPar
 
 }  // namespace
 
-GapFacts GatherGaps(const RunState& state, const Analysis& analysis, double steps) {
+GapFacts GatherGaps(const RunState& state, const Analysis& analysis, double step_ns) {
   GapFacts facts;
   for (uint32_t i = 0; i < state.devices.size(); ++i) {
     if (!state.devices[i].used) continue;
-    const StretchContent& content = analysis.devices[i].part.content;
+    const DevicePart& part = analysis.devices[i].part;
+    const StretchContent& content = part.content;
     AddGaps(content, TimeCategory::kTurnaroundGap, &facts.turnaround);
     AddGaps(content, TimeCategory::kLaunchGap, &facts.launch);
     AddGaps(content, TimeCategory::kReadbackGap, &facts.readback);
@@ -191,8 +202,9 @@ GapFacts GatherGaps(const RunState& state, const Analysis& analysis, double step
     AddGaps(content, TimeCategory::kOtherGap, &facts.other);
     const double other_ns = content.TimeNs(TimeCategory::kOtherGap);
     Divided divided;
-    if (analysis.steady.steps.has_value() && steps > 0) {
-      divided = Divide(state, state.devices[i], analysis.steady, steps, &facts);
+    if (analysis.steady.steps.has_value() && step_ns > 0) {
+      divided = Divide(state, state.devices[i], part, *analysis.steady.steps,
+                       part.TimeNs() / step_ns, &facts);
     }
     // What tracing itself was measured to add is out of `other` already.
     const double sum_ns = divided.between_ns + divided.first_ns + divided.inside_ns;

@@ -6,8 +6,8 @@
 
 namespace utlz {
 
-// `steps`: how many were traced.
-GapFacts GatherGaps(const RunState& state, const Analysis& analysis, double steps);
+// `step_ns`: of the mean step; 0 where there are none.
+GapFacts GatherGaps(const RunState& state, const Analysis& analysis, double step_ns);
 
 }  // namespace utlz
 

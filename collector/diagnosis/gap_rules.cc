@@ -61,7 +61,7 @@ std::string HowOften(const GapTotal& gaps, const FindingFacts& facts) {
   if (gaps.gaps <= 0) return {};
   std::string text = ": " + CountText(gaps.gaps) + (gaps.gaps == 1 ? " time, " : " times, ") +
                      TimeText(gaps.time_ns / gaps.gaps) + (gaps.gaps == 1 ? "" : " on average");
-  const double steps_each = static_cast<double>(facts.summary->steps().steps()) / gaps.gaps;
+  const double steps_each = facts.step_ns > 0 ? facts.window_ns / facts.step_ns / gaps.gaps : 0;
   if (steps_each >= kStepsOfRare)
     text += ", once in " + CountText(std::round(steps_each)) + " steps";
   return text;

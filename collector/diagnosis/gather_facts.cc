@@ -91,13 +91,12 @@ void AddDevices(const Summary& summary, FindingFacts* facts) {
 FindingFacts GatherFacts(const RunState& state, const Analysis& analysis, const Summary& summary) {
   FindingFacts facts;
   facts.summary = &summary;
-  const StepsSummary& steps = summary.steps();
-  facts.gaps = GatherGaps(state, analysis, static_cast<double>(steps.steps()));
+  facts.step_ns = MeanStepNs(summary);
+  facts.gaps = GatherGaps(state, analysis, facts.step_ns);
   facts.communication = GatherCommunication(state, analysis, summary);
   facts.kernels = GatherKernels(state, analysis, summary);
   AddContent(state, analysis, &facts);
   AddDevices(summary, &facts);
-  facts.step_ns = MeanStepNs(summary);
   AddTracing(state, analysis, &facts);
   return facts;
 }

@@ -202,6 +202,20 @@ std::vector<Sites> DivideAmongKinds(Sites sites, const std::vector<const KernelR
   return by_kind;
 }
 
+// By the stacks before and after.
+using IdlePairs = std::map<std::pair<uint32_t, uint32_t>, double>;
+
+IdlePairs PairsOf(const IdleByStack& idle, const DevicePart& part) {
+  IdlePairs pairs;
+  idle.ForEach([&](const StackGap& gap) {
+    const double idle_ns = gap.IsOne() ? part.gap_time.LengthNs(gap.start_ns, gap.end_ns)
+                                       : part.time.MeanWeight(gap.start_ns, gap.end_ns) *
+                                             static_cast<double>(gap.idle_ns);
+    if (idle_ns > 0) pairs[{gap.before, gap.after}] += idle_ns;
+  });
+  return pairs;
+}
+
 }  // namespace
 
 void DivideWork(const RunState& state, const Analysis& analysis, const GraphOwners& graph_owners,
@@ -229,43 +243,23 @@ void DivideWork(const RunState& state, const Analysis& analysis, const GraphOwne
 }
 
 int64_t DivideIdleTime(
-    const RunState& state, const Analysis& analysis, const Summary& summary,
-    const std::function<double(uint32_t stack)>& steady_share,
+    const RunState& state, const Analysis& analysis,
     const std::function<void(uint32_t before, uint32_t after, int64_t idle_ns)>& take) {
-  constexpr double kPauseSteps = 10;
   int64_t total_ns = 0;
-  for (const DeviceSummary& device : summary.devices()) {
-    total_ns += static_cast<int64_t>(device.idle_time_ns());
-  }
-  const auto& steps = analysis.steady.steps;
-  std::map<std::pair<uint32_t, uint32_t>, double> pairs;
-  double idle_ns = 0;
-  const auto add = [&](uint32_t before, uint32_t after, double gap_ns) {
-    if (gap_ns <= 0) return;
-    pairs[{before, after}] += gap_ns;
-    idle_ns += gap_ns;
-  };
   for (uint32_t i = 0; i < state.devices.size(); ++i) {
-    const IdleByStack& idle = state.devices[i].idle_by_stack;
-    idle.ForEachShort([&](uint32_t before, uint32_t after, uint64_t sum_ns) {
-      add(before, after, steady_share(after) * static_cast<double>(sum_ns));
-    });
-    for (const IdleByStack::LongGap& gap : idle.long_gaps()) {
-      const uint64_t gap_ns = gap.end_ns - gap.start_ns;
-      const bool of_steps =
-          !steps.has_value() || (gap.start_ns >= steps->start_ns && gap.end_ns <= steps->end_ns &&
-                                 static_cast<double>(gap_ns) < kPauseSteps * steps->usual_step_ns);
-      if (of_steps) add(gap.before, gap.after, static_cast<double>(gap_ns));
+    if (!state.devices[i].used) continue;
+    const DevicePart& part = analysis.devices[i].part;
+    const int64_t idle_ns = std::llround(std::max(0.0, part.content.IdleNs()));
+    const IdlePairs pairs = PairsOf(state.devices[i].idle_by_stack, part);
+    double weights_ns = 0;
+    for (const auto& [pair, weight_ns] : pairs) weights_ns += weight_ns;
+    ExactShares shares(idle_ns, weights_ns);
+    for (auto pair = pairs.begin(); pair != pairs.end(); ++pair) {
+      take(pair->first.first, pair->first.second,
+           shares.Next(pair->second, std::next(pair) == pairs.end()));
     }
-  }
-  if (pairs.empty()) {
-    take(0, 0, total_ns);
-    return total_ns;
-  }
-  ExactShares shares(total_ns, idle_ns);
-  for (auto pair = pairs.begin(); pair != pairs.end(); ++pair) {
-    take(pair->first.first, pair->first.second,
-         shares.Next(pair->second, std::next(pair) == pairs.end()));
+    if (pairs.empty()) take(kNoStack, kNoStack, idle_ns);
+    total_ns += idle_ns;
   }
   return total_ns;
 }

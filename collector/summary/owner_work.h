@@ -22,12 +22,10 @@ void DivideWork(const RunState& state, const Analysis& analysis, const GraphOwne
                 const std::function<void(const RowErrors& errors)>& end_row);
 
 // Calls take(before, after, idle_ns); what they sum to is the devices' idle time in the steady
-// part, which is returned. Idle time outside of the recorded gaps goes to stack 0. Short gaps
-// are recorded without their times. Of the short gaps before a stack, steady_share(stack) counts:
-// the share of that stack's kernel time that lies in the steady part.
+// part, which is returned. A device's is divided as its gaps are, each as often as the step around
+// it counts (DevicePart::gap_time). Where none was recorded, it goes to stack 0.
 int64_t DivideIdleTime(
-    const RunState& state, const Analysis& analysis, const Summary& summary,
-    const std::function<double(uint32_t stack)>& steady_share,
+    const RunState& state, const Analysis& analysis,
     const std::function<void(uint32_t before, uint32_t after, int64_t idle_ns)>& take);
 
 }  // namespace utlz

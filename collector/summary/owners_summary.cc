@@ -40,7 +40,7 @@ class Owners {
         compiled_parts_(state) {}
 
   void Fill(Summary* summary) {
-    Divide(*summary);
+    Divide();
     if (operations_.size() == 0) return;
     OwnersSummary* owners = summary->mutable_owners();
     const auto all_ns = static_cast<double>(all_ns_);
@@ -77,14 +77,6 @@ class Owners {
       steady_ns += part.steady_ns;
     }
   };
-
-  // 1 for a stack that launched no kernel: its times are not known.
-  double SteadyShareOf(uint32_t stack) const {
-    if (!analysis_.steady.steps.has_value() || stack >= work_of_stacks_.size()) return 1;
-    const Covered& work = work_of_stacks_[stack];
-    if (work.time_ns <= 0) return 1;
-    return std::clamp(work.steady_ns / static_cast<double>(work.time_ns), 0.0, 1.0);
-  }
 
   const OfStack& Of(uint32_t stack) {
     if (stack >= of_stacks_.size()) of_stacks_.resize(stack + size_t{1});
@@ -179,13 +171,11 @@ class Owners {
     return operations_.Find(key, OwnerList::kNone, head);
   }
 
-  void Divide(const Summary& summary) {
+  void Divide() {
     DivideWork(
         state_, analysis_, graph_owners_,
         [this](uint32_t stack, size_t row, WorkPart part) {
           OfStack of = Of(stack);
-          if (stack >= work_of_stacks_.size()) work_of_stacks_.resize(stack + size_t{1});
-          work_of_stacks_[stack].Add(part);
           if (part.part_of_layer != kNoPart) {
             const PartOfLayer& layer = graph_owners_.parts[part.part_of_layer];
             of.layer = layers_.OwnerOf(layer);
@@ -219,14 +209,13 @@ class Owners {
           lines_.EndRow(errors);
           operations_.EndRow(errors);
         });
-    const auto steady_share = [this](uint32_t stack) { return SteadyShareOf(stack); };
-    idle_ns_ = DivideIdleTime(state_, analysis_, summary, steady_share,
-                              [this](uint32_t before, uint32_t after, int64_t idle_ns) {
-                                const OfStack from = Of(before), to = Of(after);
-                                layers_.list().AddIdle(to.layer, from.layer, idle_ns);
-                                repeated_.list().AddIdle(to.repeated, from.repeated, idle_ns);
-                                lines_.AddIdle(to.line, from.line, idle_ns);
-                              });
+    idle_ns_ =
+        DivideIdleTime(state_, analysis_, [this](uint32_t before, uint32_t after, int64_t idle_ns) {
+          const OfStack from = Of(before), to = Of(after);
+          layers_.list().AddIdle(to.layer, from.layer, idle_ns);
+          repeated_.list().AddIdle(to.repeated, from.repeated, idle_ns);
+          lines_.AddIdle(to.line, from.line, idle_ns);
+        });
   }
 
   void AddCoverage(const OfStack& of, const WorkPart& part) {
@@ -307,7 +296,6 @@ class Owners {
   int64_t all_ns_ = 0, idle_ns_ = 0;
   double steady_ns_ = 0;
   Covered layer_, line_, inferred_, ownerless_;
-  std::vector<Covered> work_of_stacks_;
   int64_t backward_ns_ = 0, recomputation_ns_ = 0, optimizer_ns_ = 0, function_ns_ = 0,
           autotuning_ns_ = 0;
 };

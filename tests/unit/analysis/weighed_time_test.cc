@@ -297,6 +297,32 @@ TEST(WeighedTimeTest, LengthsCountAsOftenAsTheirParts) {
   EXPECT_EQ(time.LengthNs(20, 30), 0);
 }
 
+TEST(WeighedTimeTest, CutsCountForLess) {
+  WeighedTime time;
+  time.Add(10, 20, 1);
+  time.Add(30, 40, 3);
+  const WeighedTime rest =
+      time.Without({{5, 12, 1}, {15, 32, 0.5}, {16, 18, 1}, {38, 50, 1}, {60, 70, 1}});
+  EXPECT_EQ(rest.LengthNs(0, 100), 3 + 5 * 0.5 + 3 * (2 * 0.5 + 6));
+  EXPECT_EQ(rest.LengthNs(10, 12), 0);
+  EXPECT_EQ(rest.LengthNs(15, 18), 1.5) << "of two cuts that overlap, the first";
+  EXPECT_EQ(time.LengthNs(0, 100), 40) << "as it was";
+}
+
+TEST(WeighedTimeTest, MeanWeightsAreOfThePartsInATime) {
+  WeighedTime time;
+  EXPECT_EQ(time.MeanWeight(0, 100), 0);
+  time.Add(10, 20, 1);
+  time.Add(30, 40, 3);
+  EXPECT_EQ(time.MeanWeight(12, 18), 1);
+  EXPECT_EQ(time.MeanWeight(10, 40), 2) << "what lies between two parts is like them";
+  EXPECT_EQ(time.MeanWeight(20, 30), 0);
+  EXPECT_EQ(time.MeanWeight(0, 20), 0.5) << "nothing is like what was before the first";
+  EXPECT_EQ(time.MeanWeight(30, 50), 1.5);
+  time.Multiply(2);
+  EXPECT_EQ(time.MeanWeight(10, 40), 4);
+}
+
 // From a moment after kRunStartNs on, as many launches of half a millisecond, each at the beginning
 // of as long a stretch.
 void AddLaunches(uint64_t start_ms, int launches, uint64_t stretch_us, ActivityTotals* ledger) {
@@ -366,6 +392,12 @@ TEST(WeighedTimeTest, WhatUtlzHeldUpIsTakenOutAsOftenAsItsStepCounts) {
   EXPECT_NEAR(part.stall_ns, 200e3, 1) << "as it was";
   EXPECT_NEAR(part.TimeNs(), 110e6 - 200e3, 1);
   EXPECT_NEAR(part.content.KernelNs(), part.TimeNs() * kernel_ns / (kernel_ns + idle_ns), 1);
+  // Its gap of half a millisecond, and that of a step like it.
+  const uint64_t gap_ns = start_ns + 500 * kMicrosecond;
+  const double held_up_ns = part.gap_time.LengthNs(gap_ns, gap_ns + 500 * kMicrosecond);
+  const double usual_ns =
+      part.gap_time.LengthNs(gap_ns + kMillisecond, gap_ns + kMillisecond + 500 * kMicrosecond);
+  EXPECT_NEAR(held_up_ns, 0.6 * usual_ns, 1);
 }
 
 TEST(WeighedTimeTest, AnotherDeviceDidAsMuchOfTheSameSteps) {

@@ -217,7 +217,7 @@ TEST_F(DiagnosisTest, ShortGapsCountByWhatAGraphWouldNotHaveOfThem) {
 }
 
 TEST_F(DiagnosisTest, WaitsForCopiesSayHowLongAndHowSeldomTheyCame) {
-  summary_.mutable_steps()->set_steps(90);
+  facts_.step_ns = kWindowNs / 90;
   facts_.gaps.readback = {.gaps = 4, .time_ns = 0.06 * kWindowNs};
   EXPECT_NE(Of("synchronization").evidence().find(": 4 times, "), std::string::npos);
   EXPECT_NE(Of("synchronization").evidence().find(" on average, once in 23 steps"),
