@@ -102,6 +102,8 @@ struct FindingFacts {
   CopyFacts copies;
   CommunicationFacts communication;
   KernelFacts kernels;
+  // By index of `summary`'s devices: of the steady part, kernels without exposed communication.
+  std::vector<double> compute_shares;
 };
 
 }  // namespace utlz

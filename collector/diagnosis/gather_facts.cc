@@ -6,6 +6,7 @@
 #include "collector/diagnosis/communication_facts.h"
 #include "collector/diagnosis/gap_facts.h"
 #include "collector/diagnosis/kernel_facts.h"
+#include "collector/summary/device_summary.h"
 #include "collector/summary/steady_state_summary.h"
 
 namespace utlz {
@@ -72,6 +73,23 @@ void AddContent(const RunState& state, const Analysis& analysis, FindingFacts* f
   }
 }
 
+// By index into Summary.devices: its kernels without exposed communication, as a share of the
+// steady part; 0 where that is not known.
+std::vector<double> ComputeShares(const RunState& state, const Analysis& analysis,
+                                  const Summary& summary) {
+  std::vector<double> shares(static_cast<size_t>(summary.devices_size()));
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    const auto listed = IndexInSummary(state, i, summary);
+    if (!listed.has_value()) continue;
+    const auto window_ns = static_cast<double>(summary.devices(*listed).steady_state_ns());
+    if (window_ns <= 0) continue;
+    const StretchContent& content = analysis.devices[i].part.content;
+    const double computes_ns = content.KernelNs() - content.TimeNs(TimeCategory::kCommunication);
+    shares[static_cast<size_t>(*listed)] = computes_ns / window_ns;
+  }
+  return shares;
+}
+
 void AddDevices(const Summary& summary, FindingFacts* facts) {
   for (const DeviceSummary& device : summary.devices()) {
     const auto window_ns = static_cast<double>(device.steady_state_ns());
@@ -97,6 +115,7 @@ FindingFacts GatherFacts(const RunState& state, const Analysis& analysis, const 
   facts.kernels = GatherKernels(state, analysis, summary);
   AddContent(state, analysis, &facts);
   AddDevices(summary, &facts);
+  facts.compute_shares = ComputeShares(state, analysis, summary);
   AddTracing(state, analysis, &facts);
   return facts;
 }

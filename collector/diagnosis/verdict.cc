@@ -88,17 +88,13 @@ bool HasOneRankADevice(const Summary& summary) {
 // it. Communication kernels only wait.
 std::string SpreadOfDevices(const FindingFacts& facts) {
   const Summary& summary = *facts.summary;
-  if (facts.step_ns <= 0 || summary.devices_size() < 2) return "";
+  if (facts.step_ns <= 0 || facts.compute_shares.size() < 2) return "";
   int slowest = 0;
   double most_ns = 0;
   double least_ns = std::numeric_limits<double>::infinity();
   for (int i = 0; i < summary.devices_size(); ++i) {
-    const DeviceSummary& device = summary.devices(i);
-    if (device.steady_state_ns() == 0) return "";
-    const double share = (static_cast<double>(device.kernel_time_ns()) -
-                          static_cast<double>(device.exposed_communication_ns())) /
-                         static_cast<double>(device.steady_state_ns());
-    const double computes_ns = share * facts.step_ns;
+    if (summary.devices(i).steady_state_ns() == 0) return "";
+    const double computes_ns = facts.compute_shares[static_cast<size_t>(i)] * facts.step_ns;
     if (computes_ns > most_ns) slowest = i;
     most_ns = std::max(most_ns, computes_ns);
     least_ns = std::min(least_ns, computes_ns);

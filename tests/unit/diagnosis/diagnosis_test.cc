@@ -9,6 +9,7 @@
 
 #include "collector/diagnosis/finding_facts.h"
 #include "collector/diagnosis/findings.h"
+#include "collector/gpu_uuid.h"
 #include "tests/support/known_run.h"
 #include "tests/support/made_up_loads.h"
 
@@ -387,35 +388,44 @@ void AddRank(uint32_t rank, const std::string& uuid, Summary* summary) {
   process->add_devices(uuid);
 }
 
-// Two devices, the second of which computes longer.
+const std::string kFirst = FormatGpuUuid(RunBuilder::Uuid());
+const std::string kSecond = FormatGpuUuid(RunBuilder::Uuid('B'));
+
+// Two devices, the second of which computes longer. Before its first step it waited for the other
+// one for two seconds, in a collective.
 void AddSlowerDevice(KnownRun* run) {
   Summary* summary = &run->summary;
   summary->mutable_steps()->set_steps(10);
   summary->mutable_steady_state()->set_scope("steps");
   summary->mutable_steps()->set_time_mean_ns(1e6);
-  summary->mutable_devices(0)->set_uuid("GPU-a");
-  summary->mutable_devices(0)->set_kernel_time_ns(500'000'000);
+  summary->mutable_devices(0)->set_uuid(kFirst);
   DeviceSummary* slower = summary->add_devices();
   *slower = summary->devices(0);
-  slower->set_uuid("GPU-b");
-  slower->set_kernel_time_ns(900'000'000);
+  slower->set_uuid(kSecond);
+  slower->set_exposed_communication_ns(2'000'000'000);
+  run->state.devices[*run->state.devices.Find(RunBuilder::Uuid('B'))].used = true;
+  run->analysis.devices.resize(2);
+  run->SetComputeNs(500'000'000);
+  StretchContent& content = run->analysis.devices[1].part.content;
+  content.time_ns[static_cast<size_t>(TimeCategory::kCompute)] = 900'000'000;
 }
 
 TEST(VerdictTest, NamesTheSlowestGpuByItsRank) {
-  EXPECT_NE(Verdict(AddSlowerDevice).find("Of its 2 GPUs, GPU 1 computes longest"),
+  EXPECT_NE(Verdict(AddSlowerDevice)
+                .find("Of its 2 GPUs, GPU 1 computes longest, 900 µs a step; the shortest 500 µs"),
             std::string::npos)
       << Verdict(AddSlowerDevice);
   const std::string ranks = Verdict([](KnownRun* run) {
     AddSlowerDevice(run);
-    AddRank(4, "GPU-a", &run->summary);
-    AddRank(7, "GPU-b", &run->summary);
+    AddRank(4, kFirst, &run->summary);
+    AddRank(7, kSecond, &run->summary);
   });
   EXPECT_NE(ranks.find("Of its 2 ranks, rank 7 computes longest"), std::string::npos) << ranks;
   const std::string shared = Verdict([](KnownRun* run) {
     AddSlowerDevice(run);
-    AddRank(4, "GPU-a", &run->summary);
-    AddRank(7, "GPU-b", &run->summary);
-    AddRank(8, "GPU-b", &run->summary);
+    AddRank(4, kFirst, &run->summary);
+    AddRank(7, kSecond, &run->summary);
+    AddRank(8, kSecond, &run->summary);
   });
   EXPECT_NE(shared.find("GPU 1 computes longest"), std::string::npos) << shared;
 }
