@@ -17,6 +17,8 @@ namespace {
 constexpr double kMostlyIdle = 0.5;
 // A smaller share shows as 0.0 %.
 constexpr double kUnused = 0.0005;
+// Devices whose times differ by less: the one that computes longest does so by chance.
+constexpr double kAlike = 0.02;
 
 // Multiprocessors are active while the GPU is busy. If NVML saw them active for this much longer,
 // it saw work that was not traced.
@@ -101,6 +103,10 @@ std::string SpreadOfDevices(const FindingFacts& facts) {
   }
   if (most_ns <= 0) return "";
   const bool ranks = HasOneRankADevice(summary);
+  if (most_ns - least_ns < kAlike * most_ns) {
+    return " Its " + std::to_string(summary.devices_size()) + (ranks ? " ranks" : " GPUs") +
+           " compute alike, " + TimeText(most_ns) + " a step.";
+  }
   return " Of its " + std::to_string(summary.devices_size()) +
          (ranks ? " ranks, rank " + std::to_string(*RankOf(summary, slowest))
                 : " GPUs, GPU " + std::to_string(slowest)) +

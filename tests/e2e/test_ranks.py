@@ -96,6 +96,7 @@ class OneRunTest(RanksTest):
                                options=("--counters=none", "--overhead-budget=unlimited"))
         report = self.assert_exact(run)
         self.assertEqual([one for one in report["findings"] if one["rule"] == "lagging_rank"], [])
+        self.assertIn(f" Its {RANKS} ranks compute alike, ", report["verdict"])
         ranks = self.merged(run.profile)["ranks"]
         self.assertEqual(ranks["collectives"], STEPS)
         self.assertEqual([one for one in ranks["ranks"] if one["straggler"]], [])

@@ -415,6 +415,11 @@ TEST(VerdictTest, NamesTheSlowestGpuByItsRank) {
                 .find("Of its 2 GPUs, GPU 1 computes longest, 900 µs a step; the shortest 500 µs"),
             std::string::npos)
       << Verdict(AddSlowerDevice);
+  const std::string alike = Verdict([](KnownRun* run) {
+    AddSlowerDevice(run);
+    run->SetComputeNs(885'000'000);
+  });
+  EXPECT_NE(alike.find("Its 2 GPUs compute alike, 900 µs a step."), std::string::npos) << alike;
   const std::string ranks = Verdict([](KnownRun* run) {
     AddSlowerDevice(run);
     AddRank(4, kFirst, &run->summary);
