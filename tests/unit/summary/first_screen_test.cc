@@ -2,6 +2,8 @@
 // kernels.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -59,6 +61,52 @@ TEST(FirstScreenTest, FamiliesOfSeveralGpusAreThoseOfOne) {
     ASSERT_GT(time_ns, 0);
     EXPECT_NEAR(two.at(family), time_ns, 0.02 * time_ns) << family;
   }
+}
+
+// One rank of a job: a matrix product, a collective on another stream that begins half-way through
+// it, and a normalization after both.
+void SendRank(uint32_t source, uint64_t product_ns, uint64_t collective_ns, RunBuilder* run) {
+  run->StartProcess(source, RunBuilder::Uuid(static_cast<char>('A' + source)));
+  run->SendKernels({"nvjet_sm90_tst_a", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL",
+                    "vectorized_layer_norm_kernel"},
+                   source);
+  constexpr uint64_t kStepNs = 200 * kMicrosecond;
+  for (uint64_t now = 0; now < 100 * kStepNs; now += kStepNs) {
+    const uint64_t begin = now + product_ns / 2;
+    run->SendLaunches({RunBuilder::LaunchAt(now, product_ns, 0)}, source, 7);
+    run->SendLaunches({RunBuilder::LaunchAt(begin, collective_ns, 1)}, source, 8);
+    const uint64_t end = std::max(now + product_ns, begin + collective_ns);
+    run->SendLaunches({RunBuilder::LaunchAt(end + kMicrosecond, 20 * kMicrosecond, 2)}, source, 7);
+  }
+}
+
+// A collective has the time in which nothing else ran, however long it was under way.
+TEST(FirstScreenTest, ACollectiveBesideAnotherKernelMakesThatOneNoShorter) {
+  RunBuilder run;
+  run.StartRun();
+  SendRank(1, 60 * kMicrosecond, 50 * kMicrosecond, &run);
+  const Summary summary = run.EndRun(21 * kMillisecond);
+  std::map<std::string, double> times = FamilyTimes(summary);
+  EXPECT_NEAR(times["gemm"], 60.0 * kMicrosecond, 100);
+  EXPECT_NEAR(times["communication"], 20.0 * kMicrosecond, 100);
+  EXPECT_NEAR(times["normalization"], 20.0 * kMicrosecond, 100);
+  EXPECT_NEAR(summary.steps().kernel_time_ns(), 100.0 * kMicrosecond, 100);
+  for (const FamilySummary& family : summary.families()) {
+    EXPECT_NEAR(family.launches_per_step(), 1, 0.01) << family.family();
+  }
+}
+
+// The one with more to do waits less.
+TEST(FirstScreenTest, FamiliesOfRanksThatDoUnequalWorkAreTheirMean) {
+  RunBuilder run;
+  run.StartRun();
+  SendRank(1, 120 * kMicrosecond, 80 * kMicrosecond, &run);
+  SendRank(2, 60 * kMicrosecond, 110 * kMicrosecond, &run);
+  std::map<std::string, double> times = FamilyTimes(run.EndRun(21 * kMillisecond));
+  // Which launches lie in the steps is known as far as the kernels' timelines tell.
+  EXPECT_NEAR(times["gemm"], 90.0 * kMicrosecond, 0.01 * times["gemm"]);
+  EXPECT_NEAR(times["communication"], 50.0 * kMicrosecond, 0.01 * times["communication"]);
+  EXPECT_NEAR(times["normalization"], 20.0 * kMicrosecond, 0.01 * times["normalization"]);
 }
 
 // Without counters nothing is known of rooflines: the ladder ends where the GPU never waits.
