@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "proto/ring_abi.h"
@@ -20,9 +21,13 @@ class UnevenWindows {
   static constexpr uint64_t kKernelNs = 100 * kMicrosecond;
   using Waits = std::array<uint64_t, kKernels>;
 
-  // `stacks`: that launch them; 0 where none is known.
-  explicit UnevenWindows(RunBuilder* run, const std::array<uint32_t, kKernels>& stacks = {})
-      : run_(*run), stacks_(stacks) {}
+  // `run`: RunBuilder or RecordedProfile. `stacks`: that launch the kernels; 0 where none is known.
+  template <typename Run>
+  explicit UnevenWindows(Run* run, const std::array<uint32_t, kKernels>& stacks = {})
+      : send_window_([run](const auto& window) { run->Send(1, FRAME_TRACE_WINDOW, window); }),
+        send_status_([run](const auto& status) { run->Send(1, FRAME_AGENT_STATUS, status); }),
+        send_launches_([run](const auto& launches) { run->SendLaunches(launches); }),
+        stacks_(stacks) {}
 
   // A step begins with the wait before its second kernel, and ends with that before the next one's
   // first.
@@ -31,10 +36,10 @@ class UnevenWindows {
     TraceWindow window;
     window.set_flags(kTraceKernels);
     window.set_start_ns(kRunStartNs + now_ns_);
-    run_.Send(1, FRAME_TRACE_WINDOW, window);
+    send_window_(window);
     for (int i = 0; i < steps; ++i) TracedStep(waits);
     window.set_end_ns(kRunStartNs + now_ns_);
-    run_.Send(1, FRAME_TRACE_WINDOW, window);
+    send_window_(window);
     Tell();
   }
 
@@ -71,7 +76,7 @@ class UnevenWindows {
       launches.back().stack = stacks_[kernel];
       Pass(kernel, waits);
     }
-    run_.SendLaunches(launches);
+    send_launches_(launches);
     recorded_ += kKernels;
     newest_recorded_ = numbered_;
   }
@@ -82,10 +87,12 @@ class UnevenWindows {
     status.set_launches_recorded(recorded_);
     status.set_operations_recorded(recorded_);
     status.set_operations_numbered(newest_recorded_);
-    run_.Send(1, FRAME_AGENT_STATUS, status);
+    send_status_(status);
   }
 
-  RunBuilder& run_;
+  std::function<void(const TraceWindow&)> send_window_;
+  std::function<void(const AgentStatus&)> send_status_;
+  std::function<void(const std::vector<Launch>&)> send_launches_;
   std::array<uint32_t, kKernels> stacks_;
   std::array<double, kKernels> waited_ns_{};
   double steps_ = 0;

@@ -4,12 +4,25 @@
 #include <utility>
 
 namespace utlz {
+namespace {
+
+// Of the gap before `activity`.
+double IdleNs(const Activity& activity, uint64_t busy_until_ns, const WeighedTime& time) {
+  if (busy_until_ns == 0 || activity.kernel == IdleBefore::kNoSite) return 0;
+  return time.LengthNs(busy_until_ns, activity.start_ns);
+}
+
+}  // namespace
+
+IdleBefore::Gpu* IdleBefore::GpuAt(uint32_t gpu) {
+  while (gpu >= gpus_.size()) gpus_.emplace_back().time.Add(0, UINT64_MAX, 1);
+  return &gpus_[gpu];
+}
 
 void IdleBefore::Add(uint32_t gpu, uint64_t start_ns, uint64_t end_ns, uint32_t site,
                      bool is_kernel) {
   if (end_ns < start_ns) return;
-  if (gpu >= gpus_.size()) gpus_.resize(gpu + size_t{1});
-  gpus_[gpu].queue.Add(
+  GpuAt(gpu)->queue.Add(
       {.start_ns = start_ns,
        .end_ns = end_ns,
        .kernel = site,
@@ -34,29 +47,20 @@ void IdleBefore::Release(Gpu* gpu, uint64_t watermark_ns) {
 }
 
 void IdleBefore::Take(const Activity& activity, Gpu* gpu) {
-  gpu->waiting_ns += IdleNs(activity, *gpu);
+  gpu->waiting_ns += IdleNs(activity, gpu->busy_until_ns, gpu->time);
   gpu->busy_until_ns = std::max(gpu->busy_until_ns, activity.end_ns);
   if (activity.kernel == kNoSite) {
     // What follows an untraced time need not be what followed the copy.
-    gpu->ownerless_ns += std::exchange(gpu->waiting_ns, 0);
+    gpu->ownerless_ns += std::exchange(gpu->waiting_ns, 0.0);
   } else if (activity.kind == ActivityKind::kCompute) {
-    (*sites_)[activity.kernel].idle_before_ns += std::exchange(gpu->waiting_ns, 0);
+    (*sites_)[activity.kernel].idle_before_ns += std::exchange(gpu->waiting_ns, 0.0);
   }
-}
-
-uint64_t IdleBefore::IdleNs(const Activity& activity, const Gpu& gpu) const {
-  const uint64_t start_ns = std::max(gpu.busy_until_ns, steady_.start_ns);
-  const uint64_t end_ns = std::min(activity.start_ns, steady_.end_ns);
-  if (gpu.busy_until_ns == 0 || activity.kernel == kNoSite || end_ns <= start_ns) return 0;
-  const bool is_pause =
-      activity.kind == ActivityKind::kCompute && end_ns - start_ns >= steady_.pause_ns;
-  return is_pause ? 0 : end_ns - start_ns;
 }
 
 void IdleBefore::Finish() {
   for (Gpu& gpu : gpus_) {
     Release(&gpu, UINT64_MAX);
-    gpu.ownerless_ns += std::exchange(gpu.waiting_ns, 0);
+    gpu.ownerless_ns += std::exchange(gpu.waiting_ns, 0.0);
   }
 }
 

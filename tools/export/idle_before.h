@@ -1,6 +1,6 @@
 // How long each GPU stood idle before which kernels: the gap before a kernel belongs to it. The gap
 // before a copy or a memory set, which no line launched, belongs to the kernel that follows, as in
-// collector/timeline/idle_by_stack.h.
+// collector/timeline/idle_by_stack.h. Gaps count as often as the report counts them.
 //
 // Work comes in no order and is put in order of its start first, as far as the bounded queues
 // reach. What was not traced ends a gap without being idle time. Thread safety: none.
@@ -10,31 +10,26 @@
 #include <cstdint>
 #include <vector>
 
+#include "collector/analysis/weighed_time.h"
 #include "collector/timeline/activity_sorter.h"
 #include "tools/export/work_sites.h"
 
 namespace utlz {
-
-// The part of the run whose idle time is looked for, on the profile's clock.
-struct SteadyTime {
-  uint64_t start_ns = 0;
-  uint64_t end_ns = UINT64_MAX;
-  // A gap of this length or more before a kernel is a pause of the program, and is left out.
-  uint64_t pause_ns = UINT64_MAX;
-};
 
 class IdleBefore {
  public:
   static constexpr uint32_t kNoSite = UINT32_MAX;
 
   // `sites` outlives it, and gets the sums.
-  IdleBefore(const SteadyTime& steady, WorkSites* sites) : steady_(steady), sites_(sites) {}
+  explicit IdleBefore(WorkSites* sites) : sites_(sites) {}
 
+  // How often moments of this GPU's gaps count; without a call, each once.
+  void SetTime(uint32_t gpu, const WeighedTime& time) { GpuAt(gpu)->time = time; }
   // `site`: index into the sites, kNoSite for what was not traced.
   void Add(uint32_t gpu, uint64_t start_ns, uint64_t end_ns, uint32_t site, bool is_kernel);
   void Finish();
   // Of gaps before copies that no traced kernel followed; after Finish().
-  uint64_t OwnerlessNs(uint32_t gpu) const {
+  double OwnerlessNs(uint32_t gpu) const {
     return gpu < gpus_.size() ? gpus_[gpu].ownerless_ns : 0;
   }
 
@@ -43,17 +38,16 @@ class IdleBefore {
 
   struct Gpu {
     ActivitySorter queue;
+    WeighedTime time;
     uint64_t busy_until_ns = 0;
-    uint64_t waiting_ns = 0;  // before copies, for the kernel that follows
-    uint64_t ownerless_ns = 0;
+    double waiting_ns = 0;  // before copies, for the kernel that follows
+    double ownerless_ns = 0;
   };
 
+  Gpu* GpuAt(uint32_t gpu);
   void Release(Gpu* gpu, uint64_t watermark_ns);
   void Take(const Activity& activity, Gpu* gpu);
-  // The part of the gap before this that is idle time.
-  uint64_t IdleNs(const Activity& activity, const Gpu& gpu) const;
 
-  SteadyTime steady_;
   WorkSites* sites_;
   std::vector<Gpu> gpus_;
   size_t held_ = 0;

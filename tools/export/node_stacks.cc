@@ -30,7 +30,10 @@ NodeStacks::NodeStacks(ProfileReader* reader) {
   while (reader->Next(&frame)) run.Consume(frame.source, frame.type, frame.payload);
   reader->Rewind();
   run.EndOfInput();
-  const RunState& state = run.Advance();
+  Infer(run.Advance());
+}
+
+void NodeStacks::Infer(const RunState& state) {
   const GraphOwners owners = InferGraphOwners(state);
   for (size_t i = 0; i < owners.stack_of_node.size(); ++i) {
     const uint32_t stack = inferred_.Copy(state.stacks, owners.stack_of_node[i]);

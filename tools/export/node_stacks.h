@@ -11,6 +11,7 @@
 
 #include "collector/profile/profile_reader.h"
 #include "collector/run/process_table.h"
+#include "collector/run/run_state.h"
 #include "collector/run/stack_table.h"
 
 namespace utlz {
@@ -21,12 +22,15 @@ class NodeStacks {
   NodeStacks() = default;
   // Reads all of a profile in which graphs and stacks are, and rewinds it.
   explicit NodeStacks(ProfileReader* reader);
+  explicit NodeStacks(const RunState& state) { Infer(state); }
 
   // The stack of `stacks` whose the kernel of a node is; kNoStack where that is not known. Always
   // give it the same table.
   uint32_t Find(uint32_t source, const VariantShape& shape, StackTable* stacks);
 
  private:
+  void Infer(const RunState& state);
+
   StackTable inferred_;
   std::map<std::tuple<uint32_t, uint64_t, uint64_t>, uint32_t> of_nodes_;  // (source, graph, node)
   std::unordered_map<uint32_t, uint32_t> copied_;  // of inferred_ to the other table's

@@ -8,6 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "collector/decode/parse.h"
 #include "collector/exact_shares.h"
+#include "collector/run/run_intake.h"
+#include "tools/export/gap_times.h"
 #include "tools/export/node_stacks.h"
 #include "tools/export/pprof_values.h"
 #include "tools/export/pprof_writer.h"
@@ -34,6 +36,18 @@ void ReadRanges(ProfileReader* reader, RangePaths* paths) {
   }
   paths->Order();
   reader->Rewind();
+}
+
+// What the report was made from: whose the nodes of graphs are, and which gaps count how often.
+void ReadRun(ProfileReader* reader, NodeStacks* node_stacks, GapTimes* gap_times) {
+  RunIntake run;
+  FrameView frame;
+  while (reader->Next(&frame)) run.Consume(frame.source, frame.type, frame.payload);
+  reader->Rewind();
+  run.EndOfInput();
+  const RunState& state = run.Advance();
+  *node_stacks = NodeStacks(state);
+  *gap_times = GapTimesOf(state);
 }
 
 std::string_view PhaseName(RunPhase phase) {
@@ -157,7 +171,7 @@ class PprofExport {
       for (size_t gpu = 0; gpu < by_gpu.size(); ++gpu) {
         if (work_.gpu_uuids()[gpu] != device.uuid()) continue;
         sites.swap(by_gpu[gpu]);
-        ownerless_ns = static_cast<double>(work_.OwnerlessIdleNs(static_cast<uint32_t>(gpu)));
+        ownerless_ns = work_.OwnerlessIdleNs(static_cast<uint32_t>(gpu));
       }
       if (sites.empty()) {
         WriteIdleAlone(device, total_ns);
@@ -170,13 +184,11 @@ class PprofExport {
   void DivideIdle(const DeviceSummary& device, int64_t total_ns, double ownerless_ns,
                   const Sites& sites) {
     double idle_ns = ownerless_ns;
-    for (const size_t site : sites) {
-      idle_ns += static_cast<double>(SiteAt(site).second.idle_before_ns);
-    }
+    for (const size_t site : sites) idle_ns += SiteAt(site).second.idle_before_ns;
     ExactShares idle(total_ns, idle_ns);
     WriteIdleAlone(device, idle.Next(ownerless_ns, false));
     for (const size_t site : sites) {
-      const auto weight = static_cast<double>(SiteAt(site).second.idle_before_ns);
+      const double weight = SiteAt(site).second.idle_before_ns;
       of_sites_[site].idle_time_ns = idle.Next(weight, site == sites.back());
     }
   }
@@ -274,8 +286,10 @@ TraceExportResult WritePprof(const Summary& summary, const PprofOptions& options
                              ProfileReader* reader, std::ostream* out) {
   RangePaths paths;
   ReadRanges(reader, &paths);
-  NodeStacks node_stacks(reader);
-  WorkReader work(summary, &paths, &node_stacks);
+  NodeStacks node_stacks;
+  GapTimes gap_times;
+  ReadRun(reader, &node_stacks, &gap_times);
+  WorkReader work(summary, gap_times, &paths, &node_stacks);
   FrameView frame;
   while (reader->Next(&frame)) work.Consume(frame.source, frame.type, frame.payload);
   work.Finish();

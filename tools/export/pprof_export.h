@@ -20,7 +20,7 @@ struct PprofOptions {
   bool paths = true;     // folders of source files, where stacks have any
 };
 
-// Reads the profile twice, from its first frame. What cannot be written fails `out`.
+// Reads the profile thrice, from its first frame. What cannot be written fails `out`.
 TraceExportResult WritePprof(const Summary& summary, const PprofOptions& options,
                              ProfileReader* reader, std::ostream* out);
 

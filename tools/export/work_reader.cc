@@ -1,7 +1,5 @@
 #include "tools/export/work_reader.h"
 
-#include <algorithm>
-
 #include "collector/decode/copy_decoder.h"
 #include "collector/decode/parse.h"
 #include "collector/gpu_uuid.h"
@@ -11,13 +9,7 @@
 #include "tools/export/copy_name.h"
 
 namespace utlz {
-namespace {
-
-// As the collector takes a gap of this length for a pause between steps.
-constexpr double kStepsOfAPause = 10;
-constexpr double kShortestPauseNs = 1e8;
-
-SteadyTime SteadyTimeOf(const Summary& summary) {
+WorkReader::SteadyTime WorkReader::SteadyTimeOf(const Summary& summary) {
   SteadyTime steady;
   if (summary.steady_state().scope() != "steps") return steady;
   const uint64_t start_ns = summary.run().start_time_ns();
@@ -26,18 +18,15 @@ SteadyTime SteadyTimeOf(const Summary& summary) {
   };
   steady.start_ns = since_start(summary.steady_state().start_ns());
   steady.end_ns = since_start(summary.steady_state().end_ns());
-  const double pause_ns =
-      std::max(kShortestPauseNs, kStepsOfAPause * summary.steps().time_p50_ns());
-  if (pause_ns < 1e18) steady.pause_ns = static_cast<uint64_t>(pause_ns);
   return steady;
 }
 
-}  // namespace
-
-WorkReader::WorkReader(const Summary& summary, RangePaths* paths, NodeStacks* node_stacks)
+WorkReader::WorkReader(const Summary& summary, const GapTimes& gap_times, RangePaths* paths,
+                       NodeStacks* node_stacks)
     : metrics_(summary),
+      gap_times_(gap_times),
       steady_(SteadyTimeOf(summary)),
-      idle_(steady_, &sites_),
+      idle_(&sites_),
       join_(paths, [this](const JoinedLaunch& launch) { AddJoined(launch); }),
       node_stacks_(node_stacks) {}
 
@@ -96,8 +85,12 @@ uint32_t WorkReader::GpuOf(const std::string& uuid) {
   const auto known = gpus_.find(uuid);
   if (known != gpus_.end()) return known->second;
   if (gpus_.size() >= kMaxGpus) return static_cast<uint32_t>(kMaxGpus - 1);
+  const auto gpu = static_cast<uint32_t>(gpus_.size());
+  const auto gap_time = gap_times_.find(uuid);
+  if (gap_time != gap_times_.end()) idle_.SetTime(gpu, gap_time->second);
   gpu_uuids_.push_back(uuid);
-  return gpus_.emplace(uuid, static_cast<uint32_t>(gpus_.size())).first->second;
+  gpus_.emplace(uuid, gpu);
+  return gpu;
 }
 
 bool WorkReader::TakeDevice(uint32_t source, std::string_view payload) {

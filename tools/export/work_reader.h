@@ -19,6 +19,7 @@
 #include "collector/run/stack_table.h"
 #include "proto/summary.pb.h"
 #include "tools/export/call_join.h"
+#include "tools/export/gap_times.h"
 #include "tools/export/idle_before.h"
 #include "tools/export/kernel_metrics.h"
 #include "tools/export/node_stacks.h"
@@ -37,8 +38,9 @@ class WorkReader {
  public:
   static constexpr uint32_t kNoRow = UINT32_MAX;
 
-  // `summary`, `paths` and `node_stacks` outlive it; the paths are ordered.
-  WorkReader(const Summary& summary, RangePaths* paths, NodeStacks* node_stacks);
+  // All of these outlive it; the paths are ordered.
+  WorkReader(const Summary& summary, const GapTimes& gap_times, RangePaths* paths,
+             NodeStacks* node_stacks);
 
   void Consume(uint32_t source, uint16_t type, std::string_view payload);
   void Finish();
@@ -47,7 +49,7 @@ class WorkReader {
   const StackTable& stacks() const { return stacks_; }
   const WorkCounts& counts() const { return counts_; }
   // Idle time of this GPU before copies that no traced kernel followed; after Finish().
-  uint64_t OwnerlessIdleNs(uint32_t gpu) const { return idle_.OwnerlessNs(gpu); }
+  double OwnerlessIdleNs(uint32_t gpu) const { return idle_.OwnerlessNs(gpu); }
   std::string_view NameOf(const WorkSite& site) const { return names_[site.name]; }
   // Null where the process did not say what it is.
   const Process* ProcessOf(uint32_t source) const;
@@ -80,7 +82,15 @@ class WorkReader {
   const Variant& VariantOf(const ProcessState& process, uint32_t variant, uint32_t gpu);
   RunPhase PhaseAt(uint64_t time_ns) const;
 
+  // On the profile's clock.
+  struct SteadyTime {
+    uint64_t start_ns = 0;
+    uint64_t end_ns = UINT64_MAX;
+  };
+  static SteadyTime SteadyTimeOf(const Summary& summary);
+
   KernelMetrics metrics_;
+  const GapTimes& gap_times_;
   SteadyTime steady_;
   WorkSites sites_;
   IdleBefore idle_;

@@ -36,7 +36,7 @@ struct WorkSite {
 struct WorkSums {
   uint64_t launches = 0;
   uint64_t time_ns = 0;
-  uint64_t idle_before_ns = 0;
+  double idle_before_ns = 0;  // as often as gaps count (IdleBefore)
 };
 
 class WorkSites {

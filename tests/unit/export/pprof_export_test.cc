@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
+#include <string>
 
+#include "tests/support/uneven_windows.h"
 #include "tests/unit/export/pprof_file.h"
 #include "tests/unit/export/profile_maker.h"
 #include "tests/unit/export/recorded_profile.h"
@@ -183,6 +186,29 @@ TEST_F(PprofExportTest, AGapBeforeACopyBelongsToTheKernelThatFollows) {
   EXPECT_EQ(file.SumUnder({"softmax"}, "idle_time"), 400 + 500 + 300);
   EXPECT_EQ(file.SumUnder({"(idle)"}, "idle_time"), 300) << "no kernel follows the last copy";
   EXPECT_EQ(file.SumUnder({"copy host to device"}, "idle_time"), 0);
+}
+
+// As the report has it: of all steps, where some stand for more of them than others.
+TEST_F(PprofExportTest, IdleTimeIsOfTheSameStepsAsTheMean) {
+  RecordedProfile profile(profile_);
+  profile.StartRun();
+  profile.StartProcess();
+  profile.SendKernels(KernelNames(UnevenWindows::kKernels));
+  UnevenWindows program(&profile);
+  RunDenseThenSparse({50 * kMicrosecond, 300 * kMicrosecond, 20 * kMicrosecond, 10 * kMicrosecond},
+                     {200 * kMicrosecond, 30 * kMicrosecond, 1500 * kMicrosecond, 0}, &program);
+  profile.EndRun(program.now_ns());
+  const PprofFile file = Export();
+  const Summary report = Report();
+  ASSERT_EQ(report.steady_state().scope(), "steps");
+  EXPECT_EQ(file.Sum("idle_time"), static_cast<int64_t>(report.devices(0).idle_time_ns()));
+  const double of_a_step =
+      report.steps().time_mean_ns() / static_cast<double>(report.devices(0).steady_state_ns());
+  for (uint32_t i = 0; i < UnevenWindows::kKernels; ++i) {
+    const auto idle_ns =
+        static_cast<double>(file.SumUnder({"kernel_" + std::to_string(i)}, "idle_time"));
+    EXPECT_NEAR(of_a_step * idle_ns, program.TrueWaitNs(i), 0.005 * program.TrueWaitNs(i)) << i;
+  }
 }
 
 TEST_F(PprofExportTest, SamplesSayWhereTheyRan) {
