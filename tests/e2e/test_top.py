@@ -55,6 +55,15 @@ class TopTest(AttachTest):
                     return run
         raise AssertionError("the collector did not tell enough")
 
+    def test_one_tick_misses_no_run(self):
+        """The collector's first answer takes longer than the tick's own readings."""
+        [tick] = [json.loads(line) for line in self.all_lines(self.top("--count=1"))]
+        self.assertIn(self.tool.process.pid, [run["collector_pid"] for run in tick["runs"]])
+
+    def all_lines(self, top):
+        self.assertEqual(top.end(), 0, top.said)
+        return top.said.splitlines()
+
     def test_a_collector_tells_of_its_processes_and_kernels(self):
         top = self.top()
         run = self.run_told(top, lambda run: (

@@ -148,4 +148,12 @@ std::vector<LiveSnapshot> LiveReaders::Read(uint64_t now_ns) {
   return snapshots;
 }
 
+std::vector<pid_t> LiveReaders::Silent() const {
+  std::vector<pid_t> silent;
+  for (const auto& [path, reader] : readers_) {
+    if (!reader.last) silent.push_back(reader.collector);
+  }
+  return silent;
+}
+
 }  // namespace utlz::top

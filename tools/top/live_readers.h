@@ -29,6 +29,8 @@ class LiveReaders {
 
   // The last that each said. Time of CLOCK_MONOTONIC.
   std::vector<LiveSnapshot> Read(uint64_t now_ns);
+  // Collectors that were asked and have said nothing yet. Their first answer may take a second.
+  std::vector<pid_t> Silent() const;
 
  private:
   struct Reader {

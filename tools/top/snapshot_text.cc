@@ -1,5 +1,6 @@
 #include "tools/top/snapshot_text.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -96,6 +97,14 @@ void AddLongest(const char* kind, const Entries& entries, std::string* line) {
 // "run of 7:  step 30.5 ms  HFU 37.5%  MFU 31.2%  most time: gemm 40.0%  layer blocks.*.mlp 31.0%".
 std::string RunLine(const LiveSnapshot& run) {
   std::string line = "run of";
+  const bool any = std::any_of(run.processes().begin(), run.processes().end(),
+                               [](const LiveProcess& process) { return process.live(); });
+  if (!any) {
+    const std::string name =
+        run.command().empty() ? absl::StrCat("run that process ", run.collector_pid(), " records")
+                              : absl::StrCat(line, " ", TerminalName(run.command(), kNameColumns));
+    return name + ":  no process uses CUDA now\n";
+  }
   double hfu = 0;
   int known = 0;
   for (const LiveProcess& process : run.processes()) {

@@ -30,6 +30,10 @@ constexpr double kNsPerSecond = 1e9;
 // GPM's values are over the time since the reading before, so one reading comes ahead of all ticks.
 constexpr double kFirstWaitSeconds = 0.25;
 
+// For which a few ticks wait, so that they miss no run.
+constexpr double kMostWaitForRunsSeconds = 3;
+constexpr uint64_t kLookIntervalNs = 20'000'000;
+
 struct TopOptions {
   bool once = false;
   bool json = false;
@@ -46,6 +50,21 @@ void SleepUntil(uint64_t monotonic_ns) {
   const timespec moment = {.tv_sec = static_cast<time_t>(monotonic_ns / 1'000'000'000),
                            .tv_nsec = static_cast<long>(monotonic_ns % 1'000'000'000)};
   while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &moment, nullptr) != 0) {
+  }
+}
+
+void AwaitRuns(top::LiveReaders* live) {
+  const uint64_t end_ns =
+      MonotonicNs() + static_cast<uint64_t>(kMostWaitForRunsSeconds * kNsPerSecond);
+  while (!live->Silent().empty() && MonotonicNs() < end_ns) {
+    SleepUntil(MonotonicNs() + kLookIntervalNs);
+    live->Read(MonotonicNs());
+  }
+  for (const pid_t collector : live->Silent()) {
+    std::fprintf(stderr,
+                 "utlz: process %d, which records a run, did not answer within %g s: the first "
+                 "tick lacks that run\n",
+                 static_cast<int>(collector), kMostWaitForRunsSeconds);
   }
 }
 
@@ -110,6 +129,7 @@ int Top(const TopOptions& options) {
     return kFailure;
   }
   if (options.counters && !options.once) reader.SampleWhereNoGpm();
+  if (options.once || options.count > 0) AwaitRuns(&live);
   return Show(options, [&reader] { return reader.Read(RealtimeNs()); });
 }
 

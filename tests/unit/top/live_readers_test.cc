@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "collector/live/live_folder.h"
 #include "collector/live/live_server.h"
@@ -28,12 +29,15 @@ TEST(LiveReaders, ReadsWhatACollectorSaysLast) {
   EXPECT_TRUE(readers.Read(1).empty());
   auto server = LiveServer::Listen(folder.path());
   ASSERT_TRUE(server.ok()) << server.status();
+  EXPECT_TRUE(readers.Silent().empty()) << "nobody was asked";
   EXPECT_TRUE(readers.Read(2).empty());
+  EXPECT_EQ(readers.Silent(), std::vector<pid_t>{getpid()});
   ASSERT_TRUE(server->Serve(1));
   server->Send(OfProcess(5));
   server->Send(OfProcess(6));
   const auto said = readers.Read(3);
   ASSERT_EQ(said.size(), 1u);
+  EXPECT_TRUE(readers.Silent().empty());
   EXPECT_EQ(said[0].processes(0).pid(), 6u);
   EXPECT_EQ(said[0].collector_pid(), static_cast<uint32_t>(getpid()));
   EXPECT_TRUE(said[0].accepted());

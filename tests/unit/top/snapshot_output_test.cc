@@ -49,6 +49,18 @@ TEST(SnapshotOutputTest, LinesHaveWhatIsKnown) {
   EXPECT_THAT(SnapshotLines({.time_ns = 1, .gpus = {GpuSnapshot()}}), EndsWith("GPU 0  (NVML)\n"));
 }
 
+TEST(SnapshotOutputTest, ARunWithoutProcessesIsNamedByItsCommand) {
+  Snapshot snapshot = {.time_ns = 1};
+  LiveSnapshot& run = snapshot.runs.emplace_back();
+  run.set_collector_pid(12);
+  EXPECT_THAT(SnapshotLines(snapshot),
+              EndsWith("run that process 12 records:  no process uses CUDA now\n"));
+  run.set_command("python train.py");
+  run.add_processes()->set_pid(7);  // has ended
+  EXPECT_THAT(SnapshotLines(snapshot),
+              EndsWith("run of python train.py:  no process uses CUDA now\n"));
+}
+
 TEST(SnapshotOutputTest, LinesAndJsonHaveLayersAndLines) {
   Snapshot snapshot = ExampleSnapshot();
   AddExampleOwners(&snapshot.runs[0]);
