@@ -19,10 +19,20 @@ constexpr char kTimes[] =
 constexpr char kTotals[] =
     "; of the whole GPU, by NVML, how busy multiprocessors, tensor cores and memory were";
 
-std::string CommandOf(const Summary& summary) {
-  std::string text;
-  for (const std::string& part : summary.run().command()) text += " " + ShellWord(part);
-  return text.empty() ? " COMMAND" : text;
+// An attachment's command is that of utlz itself: `utlz attach PID`.
+bool IsAttachment(const Summary& summary) {
+  return summary.run().attached() && summary.run().command_size() > 2;
+}
+
+// What would record the same again, with these options.
+std::string Again(const Summary& summary, const std::string& options = "") {
+  const bool attachment = IsAttachment(summary);
+  std::string text = (attachment ? "utlz attach" : "utlz run") + options;
+  if (summary.run().command().empty()) return text + " COMMAND";
+  for (int i = attachment ? 2 : 0; i < summary.run().command_size(); ++i) {
+    text += " " + ShellWord(summary.run().command(i));
+  }
+  return text;
 }
 
 bool Holds(std::string_view text, std::string_view part) {
@@ -38,10 +48,10 @@ bool IsMigSlice(const Summary& summary) {
 // The command that would bring counters.
 std::string NextCommand(const std::string& counters, const Summary& summary) {
   const std::string& reason = summary.capture().counter_source_reason();
-  if (IsMigSlice(summary)) return "utlz run" + CommandOf(summary) + "  # on a GPU without MIG";
-  if (Holds(reason, "may not read")) return "sudo utlz run" + CommandOf(summary);
+  if (IsMigSlice(summary)) return Again(summary) + "  # on a GPU without MIG";
+  if (Holds(reason, "may not read")) return "sudo " + Again(summary);
   if (Holds(reason, "profiler holds")) return "dcgmi profile --pause  # or end the other profiler";
-  if (counters == "none") return "utlz run --counters auto" + CommandOf(summary);
+  if (counters == "none") return Again(summary, " --counters auto");
   return "utlz doctor";
 }
 
@@ -61,13 +71,15 @@ std::string CommandForSamples(const Summary& summary) {
   const PhaseSummary phase = MeasuredPhase(summary);
   const bool has_steps = phase.name() == "steps";
   if (phase.time_ns() > 0 && phase.time_ns() < kFewestSecondsOfSteps * 1e9) {
-    return "utlz run" + CommandOf(summary) + "  # with more " +
+    return Again(summary, IsAttachment(summary) ? " --duration 60" : "") + "  # with more " +
            (has_steps ? "steps: these took " : "work: this took ") + TimeText(phase.time_ns()) +
            ", some 10 s show " + (has_steps ? "their" : "its") + " FLOPs and bytes";
   }
   const double delay_s = std::floor(phase.start_ns() * 1e-9);
-  if (delay_s < 1 || !has_steps) return "utlz run --overhead-budget unlimited" + CommandOf(summary);
-  return "utlz run --delay " + std::to_string(std::llround(delay_s)) + CommandOf(summary) +
+  if (delay_s < 1 || !has_steps || IsAttachment(summary)) {
+    return Again(summary, " --overhead-budget unlimited");
+  }
+  return Again(summary, " --delay " + std::to_string(std::llround(delay_s))) +
          "  # leaves start-up out";
 }
 

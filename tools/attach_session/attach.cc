@@ -39,6 +39,7 @@ void BlockEndingSignals() {
 
 std::vector<std::string> CommandLine(const AttachOptions& options) {
   std::vector<std::string> words = {"utlz", "attach"};
+  if (options.all) words.push_back("--all");
   for (const pid_t pid : options.pids) words.push_back(absl::StrCat(pid));
   return words;
 }

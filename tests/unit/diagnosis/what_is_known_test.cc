@@ -38,6 +38,20 @@ TEST(WhatIsKnownTest, WhoAskedForNoneIsNotSentToRoot) {
   EXPECT_EQ(summary.next_command(), "utlz doctor");
 }
 
+TEST(WhatIsKnownTest, AnAttachmentIsMadeAgain) {
+  Summary summary = RunOn(SOURCE_TIME_ONLY);
+  *summary.mutable_run()->mutable_command() = {};
+  for (const char* word : {"utlz", "attach", "--all", "4711"}) {
+    summary.mutable_run()->add_command(word);
+  }
+  summary.mutable_run()->set_attached(true);
+  SayWhatIsKnown("none", &summary);
+  EXPECT_EQ(summary.next_command(), "utlz attach --counters auto --all 4711");
+  summary.mutable_capture()->set_counter_source_reason("this user may not read the counters");
+  SayWhatIsKnown("auto", &summary);
+  EXPECT_EQ(summary.next_command(), "sudo utlz attach --all 4711");
+}
+
 TEST(WhatIsKnownTest, TheCommandIsAsAShellTakesIt) {
   Summary summary = RunOn(SOURCE_TIME_ONLY);
   *summary.mutable_run()->mutable_command() = {};
