@@ -45,8 +45,7 @@ class Phases {
         at_ns_(bounds.run_start_ns),
         summary_(summary) {}
 
-  // From the end of the phase before. What begins before the run, as of a process that was attached
-  // to, has no phase.
+  // From the end of the phase before. What begins before the run has no phase.
   PhaseSummary* AddUntil(uint64_t end_ns, const char* name) {
     if (end_ns <= at_ns_ || static_cast<double>(end_ns - at_ns_) < kShortestNs) return nullptr;
     PhaseSummary* phase = summary_->add_phases();
@@ -57,6 +56,9 @@ class Phases {
     at_ns_ = end_ns;
     return phase;
   }
+
+  // No phase of the program's.
+  void SkipUntil(uint64_t end_ns) { at_ns_ = std::max(at_ns_, end_ns); }
 
  private:
   // Mean of the devices that the run uses.
@@ -94,11 +96,16 @@ uint64_t EndOfSteps(const StepsSpan& span, const StepsSummary& steps, const Boun
   return std::min(bounds.run_end_ns, span.end_ns + static_cast<uint64_t>(after_ns));
 }
 
-void AddSteps(const StepsSpan& span, const Bounds& bounds, const StepsSummary& steps,
+void AddSteps(const StepsSpan& span, const Bounds& bounds, const StepsSummary& steps, bool attached,
               Phases* phases) {
   if (steps.start_ns_size() > 0) {
     const auto first_ns = static_cast<uint64_t>(std::max(0.0, steps.start_ns(0)));
-    phases->AddUntil(bounds.run_start_ns + first_ns, "setup");
+    const uint64_t begin_ns = bounds.run_start_ns + first_ns;
+    if (attached) {
+      phases->SkipUntil(begin_ns);
+    } else {
+      phases->AddUntil(begin_ns, "setup");
+    }
   }
   const auto warmup = static_cast<double>(steps.warmup_steps());
   if (PhaseSummary* phase = phases->AddUntil(span.start_ns, "warmup"); phase != nullptr) {
@@ -114,14 +121,18 @@ void SummarizePhases(const RunState& state, const Analysis& analysis, Summary* s
   const std::optional<Bounds> bounds = BoundsOf(state);
   if (!bounds.has_value()) return;
   Phases phases(state, *bounds, summary);
-  if (bounds->first_call_ns <= bounds->first_work_ns) {
+  // A process that was attached to had started long before.
+  const bool attached = state.run_start->attached();
+  if (attached) {
+    phases.SkipUntil(bounds->first_work_ns);
+  } else if (bounds->first_call_ns <= bounds->first_work_ns) {
     phases.AddUntil(bounds->first_call_ns, "start");
     phases.AddUntil(bounds->first_work_ns, "loading");
   } else {
     phases.AddUntil(bounds->first_work_ns, "start");
   }
   if (analysis.steady.steps.has_value() && summary->has_steps()) {
-    AddSteps(*analysis.steady.steps, *bounds, summary->steps(), &phases);
+    AddSteps(*analysis.steady.steps, *bounds, summary->steps(), attached, &phases);
   } else {
     phases.AddUntil(bounds->last_work_ns, "work");
   }

@@ -95,5 +95,21 @@ TEST(PhasesTest, AProcessThatRanBefore) {
   EXPECT_EQ(NamesOf(summary), (std::vector<std::string>{"steps", "end"}));
 }
 
+// Its agent was loaded during the run, which is no start of the program's.
+TEST(PhasesTest, AProcessThatWasAttachedTo) {
+  RunBuilder run;
+  RunStart start;
+  start.set_time_ns(kRunStartNs);
+  start.set_attached(true);
+  run.Send(0, FRAME_RUN_START, start);
+  StartProcessAt(&run, 20 * kMillisecond);
+  run.SendKernels(TenKernels());
+  run.SendKernels({"half a step"}, 1, 132, 0, 10);
+  run.SendLaunches({RunBuilder::LaunchAt(30 * kMillisecond, kMillisecond, 10)});
+  SendSteps(&run, 40 * kMillisecond, 50, kMillisecond);
+  const Summary summary = run.EndRun(100 * kMillisecond);
+  EXPECT_EQ(NamesOf(summary), (std::vector<std::string>{"steps", "end"}));
+}
+
 }  // namespace
 }  // namespace utlz
