@@ -12,7 +12,7 @@ namespace utlz {
 // Removed, if empty by then, at the end of its life.
 class PrivateFolder {
  public:
-  // Under RuntimeFolder(), else /tmp.
+  // Under RuntimeFolder(), else /tmp. Removes those there whose collectors were killed.
   static absl::StatusOr<PrivateFolder> Make();
 
   PrivateFolder(PrivateFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
@@ -20,6 +20,7 @@ class PrivateFolder {
   ~PrivateFolder();
 
   const std::string& path() const { return path_; }
+  static std::string SocketIn(const std::string& folder) { return folder + "/agents"; }
 
  private:
   explicit PrivateFolder(std::string path) : path_(std::move(path)) {}

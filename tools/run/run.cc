@@ -210,7 +210,7 @@ int RunCommand(const RunOptions& options) {
   if (!token.ok()) return Fail(token.status(), kRunFailed);
 
   SignalRelay signals;  // before the session's thread
-  const std::string socket = folder->path() + "/agents";
+  const std::string socket = PrivateFolder::SocketIn(folder->path());
   SessionOptions session_options = MakeSessionOptions(options, *program, socket, *token);
   const auto exporter = StartExporter(options.recording, Say, &session_options);
   if (!exporter.ok()) return Fail(exporter.status(), kRunFailed);

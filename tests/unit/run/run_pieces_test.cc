@@ -1,10 +1,14 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -12,6 +16,7 @@
 
 #include "absl/strings/str_split.h"
 #include "collector/text/shown_text.h"
+#include "collector/unique_fd.h"
 #include "tests/support/scoped_variable.h"
 #include "tests/support/temporary_folder.h"
 #include "tools/run/agent_library.h"
@@ -142,6 +147,52 @@ TEST(PrivateFolder, IsOursAloneAndGoesAway) {
     EXPECT_EQ(status.st_mode & 07777, 0700u);
   }
   EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+// The folder of a collector that was killed, or of one that listens.
+class FolderOfCollector {
+ public:
+  FolderOfCollector(const std::string& parent, time_t age_seconds)
+      : path_(parent + "/utlz-XXXXXX") {
+    EXPECT_NE(mkdtemp(path_.data()), nullptr);
+    sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    socket_path().copy(address.sun_path, sizeof(address.sun_path) - 1);
+    listener_.Reset(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0));
+    EXPECT_EQ(bind(listener(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+    EXPECT_EQ(listen(listener(), 4), 0);
+    const timespec then = {.tv_sec = time(nullptr) - age_seconds, .tv_nsec = 0};
+    const timespec times[] = {then, then};
+    EXPECT_EQ(utimensat(AT_FDCWD, path_.c_str(), times, 0), 0);
+  }
+  ~FolderOfCollector() { std::filesystem::remove_all(path_); }
+
+  void Kill() { listener_.Reset(); }
+  int listener() const { return listener_.get(); }
+  bool exists() const { return std::filesystem::exists(socket_path()); }
+
+ private:
+  std::string socket_path() const { return PrivateFolder::SocketIn(path_); }
+
+  std::string path_;
+  UniqueFd listener_;
+};
+
+TEST(PrivateFolder, ThoseOfKilledCollectorsAreRemoved) {
+  const TemporaryFolder runtime;
+  const ScopedVariable variable("XDG_RUNTIME_DIR", runtime.path());
+  const std::string parent = std::filesystem::path(PrivateFolder::Make()->path()).parent_path();
+  FolderOfCollector killed(parent, 3600);
+  killed.Kill();
+  const FolderOfCollector alive(parent, 3600);
+  FolderOfCollector young(parent, 0);
+  young.Kill();
+  const absl::StatusOr<PrivateFolder> folder = PrivateFolder::Make();
+  ASSERT_TRUE(folder.ok());
+  EXPECT_FALSE(killed.exists());
+  EXPECT_TRUE(alive.exists());
+  EXPECT_LT(accept(alive.listener(), nullptr, nullptr), 0) << "nobody came to it";
+  EXPECT_TRUE(young.exists());
 }
 
 TEST(PrivateFolder, FallsBackWhereTheRuntimeFolderCannotBeUsed) {
