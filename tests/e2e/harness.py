@@ -64,7 +64,7 @@ class EndToEndTest(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="utlz-e2e-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        self.addCleanup(self.lease.unlink, missing_ok=True)
+        self.addCleanup(self.remove_leases)
         for compared in (dict, list):
             self.addTypeEqualityFunc(compared, self.assert_same_values)
 
@@ -82,6 +82,11 @@ class EndToEndTest(unittest.TestCase):
         """What the sampler locks that has this test's GPU: no XDG_RUNTIME_DIR is handed on."""
         folder = pathlib.Path("/run/utlz" if os.geteuid() == 0 else f"/tmp/utlz-{os.geteuid()}")
         return folder / f"counters-{self.fake_gpu}.lock"
+
+    def remove_leases(self):
+        """Of all devices that the test may have had."""
+        for lease in self.lease.parent.glob(f"counters-{self.fake_gpu[:-2]}??.lock"):
+            lease.unlink(missing_ok=True)
 
     def environment(self, scenario="", **additions):
         """The test's environment: a clean one, the fakes, and a home folder of its own."""
