@@ -1,5 +1,6 @@
 #include "collector/diagnosis/sampling_notices.h"
 
+#include <algorithm>
 #include <string>
 
 #include "collector/analysis/analysis.h"
@@ -17,6 +18,13 @@ std::string Counted(uint64_t count, const std::string& noun, const std::string& 
 std::string Seconds(uint64_t time_ns) {
   const uint64_t tenths = (time_ns + 50'000'000) / 100'000'000;
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
+}
+
+// What is the same of several devices.
+void AddOnce(const std::string& notice, RunSummary* run) {
+  if (std::find(run->notices().begin(), run->notices().end(), notice) == run->notices().end()) {
+    run->add_notices(notice);
+  }
 }
 
 void AddOtherProcesses(const DeviceSummary& device, RunSummary* run) {
@@ -121,14 +129,15 @@ void AddSamplingNotices(const RunState& state, Summary* summary) {
     const SamplerStatus& status = *device.status;
     AddTooShort(state, device, summary);
     if (status.lent_ns() > 0) {
-      run->add_notices("The counters were lent to another profiler (" + status.lent_to() +
-                       ") for " + Seconds(status.lent_ns()) +
-                       ": what ran meanwhile was not counted.");
+      AddOnce("The counters were lent to another profiler (" + status.lent_to() + ") for " +
+                  Seconds(status.lent_ns()) + ": what ran meanwhile was not counted.",
+              run);
     }
     if (status.collectors() > 1) {
-      run->add_notices("The counters were shared with " +
-                       Counted(status.collectors() - 1, "other collector", "other collectors") +
-                       ", and so is the sampler's CPU time.");
+      AddOnce("The counters were shared with " +
+                  Counted(status.collectors() - 1, "other collector", "other collectors") +
+                  ", and so is the sampler's CPU time.",
+              run);
     }
   }
 }

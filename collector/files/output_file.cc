@@ -140,7 +140,9 @@ absl::StatusOr<bool> OutputFile::TakeExisting(const OutputOptions& options,
     }
     if (flock(replaced_.get(), LOCK_EX | LOCK_NB) != 0) {
       return absl::UnavailableError(
-          absl::StrCat(path_, " is being written by another utlz; name another file with -o"));
+          absl::StrCat(path_,
+                       " is being written by another utlz; name another file with -o, as for "
+                       "each rank its own"));
     }
     // One who wrote it until now may have put another one in its place.
     if (!StillThere(replaced_.get(), name_)) return false;

@@ -117,6 +117,18 @@ TEST_F(SamplingNoticesTest, SaysWhoHadTheCountersAndWhoSharedThem) {
   EXPECT_THAT(Notices(), Contains(HasSubstr("2 other collectors")));
 }
 
+TEST_F(SamplingNoticesTest, WhatIsTheSameOfSeveralGpusIsSaidOnce) {
+  run_.StartProcess(2, RunBuilder::Uuid('B'));
+  for (const char gpu : {'A', 'B'}) {
+    SamplerStatus status;
+    status.set_device_uuid(RunBuilder::Uuid(gpu));
+    status.set_counter_source(SOURCE_SAMPLED);
+    status.set_collectors(3);
+    run_.Send(0, FRAME_SAMPLER_STATUS, status);
+  }
+  EXPECT_THAT(Notices(), ElementsAre(HasSubstr("2 other collectors")));
+}
+
 TEST(OtherProcessesTest, MarkTheKernelsWhoseSamplesMayHoldTheirWork) {
   for (const uint32_t processes : {1u, 3u}) {
     CountedRun run;
