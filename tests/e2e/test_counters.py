@@ -85,8 +85,9 @@ class CountersTest(EndToEndTest):
         """Nobody can tell whose bytes were counted: absent, and a notice says why."""
         run = self.run_two('"$0" 3 & "$0" 3; wait')
         report = self.assert_exact(run)
-        self.assertTrue(self.notices_with(report, "Kernels of 2 processes of this run ran at once"),
-                        report["run"])
+        self.assertTrue(
+            self.notices_with(report, "Kernels of 2 processes of this run ran beside another's"),
+            report["run"])
         [device] = report["devices"]
         self.assertEqual(device["overlapping_processes"], 2)
         self.assertGreater(device["overlap_share"], 0.01)

@@ -180,7 +180,7 @@ TEST_F(EverydayLoadsTest, TinyKernelsAreLaunchBoundByTheirShortGaps) {
 TEST_F(EverydayLoadsTest, CountersThatNobodyCanDivideAreNotWantingATime) {
   const Summary summary = Report("one_gpu").summary;
   ASSERT_EQ(summary.run().notices_size(), 1);
-  EXPECT_THAT(summary.run().notices(0), HasSubstr("ran at once"));
+  EXPECT_THAT(summary.run().notices(0), HasSubstr("ran beside another's"));
   EXPECT_THAT(summary.trust(), Not(HasSubstr("hardly sampled")));
   EXPECT_FALSE(summary.has_next_command());
 }
