@@ -2,6 +2,9 @@
 
 #include "bench/diagnosis/everyday_drafts.h"
 #include "bench/diagnosis/kernel_causes.h"
+#include "bench/diagnosis/program_causes.h"
+#include "bench/diagnosis/program_drafts.h"
+#include "bench/diagnosis/sharded_drafts.h"
 #include "bench/diagnosis/wait_causes.h"
 
 namespace utlz {
@@ -21,7 +24,9 @@ const std::vector<const char*>& HealthyLoads() {
     auto* loads = new std::vector<const char*>{
         "training",   "streaming",  "decode",     "convolutions", "short", "two_ranks",
         "four_ranks", "new_shapes", "generation", "loop",         "mixed"};
-    loads->insert(loads->end(), EverydayLoads().begin(), EverydayLoads().end());
+    for (const auto* more : {&EverydayLoads(), &ProgramLoads(), &ShardedLoads()}) {
+      loads->insert(loads->end(), more->begin(), more->end());
+    }
     return loads;
   }();
   return *kLoads;
@@ -61,6 +66,15 @@ const std::vector<Cause>& Causes() {
       {"lengths_input", "lengths", 0.05, kOfTime, "input_pipeline's", PlantLateInput},
       {"accumulation_input", "accumulation", 0.05, kOfTime, "input_pipeline's", PlantLateInput},
       {"slow_loop", "loop", 0.15, kOfTime, "one_slow_kernel's", PlantSlowLoop},
+      {"image_saving", "diffusion", 0.05, kOfTime, "synchronization's", PlantImageSaving},
+      {"single_precision", "training", 0.10, kOfTime, kRule, PlantSinglePrecision},
+      {"clipped_gradients", "training", 0.05, kOfTime, "synchronization's", PlantClippedGradients},
+      {"weight_averaging", "training", 0.15, kOfTime, "launch_bound's", PlantWeightAveraging},
+      {"growing_host_work", "training", 0.10, kOfTime, "host_work's", PlantGrowingHostWork},
+      {"pipeline_bubbles", "pipeline", 0.10, kOfTime, "exposed_communication's",
+       PlantPipelineBubbles},
+      {"late_gathers", "prefetched_shards", 0.10, kOfTime, "exposed_communication's",
+       PlantLateGathers},
   };
   return *kCauses;
 }

@@ -139,6 +139,8 @@ PlannedRun Planned(Draft draft, uint32_t seed) {
   const uint32_t collective = CollectiveOf(draft.run);
   std::vector<Timeline> ranks;
   for (PlannedRank& rank : draft.run.ranks) ranks.emplace_back(seed, draft, &rank);
+  for (Timeline& rank : ranks) rank.Play(draft.start_up, 0);
+  draft.run.steps_start_ns = static_cast<uint64_t>(ranks.front().now_ns);
   for (size_t step = 0; step < draft.ranks.front().size(); ++step) {
     const uint32_t graph = draft.run.graphs ? static_cast<uint32_t>(step + 1) : 0;
     for (size_t i = 0; i < ranks.size(); ++i) ranks[i].Play(draft.ranks[i][step], graph);

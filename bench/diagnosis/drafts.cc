@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "bench/diagnosis/everyday_drafts.h"
+#include "bench/diagnosis/program_drafts.h"
+#include "bench/diagnosis/sharded_drafts.h"
 
 namespace utlz {
 namespace {
@@ -353,6 +355,8 @@ Recordings Sorted(const std::vector<RecordedLoad>& loads) {
 std::optional<Draft> HealthyDraft(std::string_view name, const Recordings& recordings) {
   std::optional<Draft> draft = DraftOf(name, recordings);
   if (!draft.has_value()) draft = EverydayDraft(name, recordings);
+  if (!draft.has_value()) draft = ProgramDraft(name, recordings);
+  if (!draft.has_value()) draft = ShardedDraft(name, recordings);
   if (draft.has_value()) draft->recordings = recordings;
   return draft;
 }

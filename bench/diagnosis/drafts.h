@@ -51,13 +51,24 @@ struct Recordings {
   const RecordedLoad* decoder = nullptr;       // tokens one after the other
 };
 
+// One right answer to what a step is.
+struct KnownLevel {
+  size_t steps = 0;
+  double step_ns = 0;  // mean
+  bool usual = false;  // of most of them: a few hold something else as well
+};
+
 struct Draft {
   PlannedRun run;                        // without launches yet
+  Step start_up;                         // before the steps, on each rank
   std::vector<std::vector<Step>> ranks;  // by rank, the steps
   double barrier_ns = 0;        // of a collective at the end of each step; 0: there is none
   double turnaround_ns = 1000;  // from a kernel's end to the next one's start
   size_t steps_per_call = 1;    // tokens of a call of a decoder
   double usual_step_ns = 0;     // of most steps, where a few hold something else as well; 0: of all
+  std::vector<KnownLevel> levels;  // where neither of the two before says it
+  bool has_steps = true;           // false: whatever is called a step is none
+  bool busy_known = true;          // false: idle time between requests may count or not
   Recordings recordings;
 
   const Step& FirstStep() const { return ranks.front().front(); }
@@ -66,7 +77,8 @@ struct Draft {
 Recordings Sorted(const std::vector<RecordedLoad>& loads);
 
 // Nothing where the recording that it is made from was not given. "training", "short", "mixed",
-// "two_ranks", "new_shapes", "streaming", "loop", "convolutions", "decode", "generation".
+// "two_ranks", "new_shapes", "streaming", "loop", "convolutions", "decode", "generation", those of
+// everyday_drafts.h, program_drafts.h and sharded_drafts.h.
 std::optional<Draft> HealthyDraft(std::string_view name, const Recordings& recordings);
 
 // `kernel` with another time for the same work.

@@ -5,45 +5,10 @@
 #include <utility>
 
 #include "bench/diagnosis/draft_timeline.h"
+#include "bench/diagnosis/step_parts.h"
 
 namespace utlz {
 namespace {
-
-// The same numbers on every machine.
-class Chance {
- public:
-  // From 0 to 1.
-  double Next() {
-    state_ = state_ * 1664525u + 1013904223u;
-    return (state_ >> 8) / 16777216.0;
-  }
-
- private:
-  uint32_t state_ = 11;
-};
-
-// Trainings learn forward for a third of their launches, and end in an optimizer.
-Step Forward(const Step& step) {
-  return Step(step.begin(), step.begin() + static_cast<std::ptrdiff_t>(step.size() / 3));
-}
-
-constexpr size_t kOptimizerItems = 6;
-
-Step WithoutOptimizer(const Step& step) {
-  return Step(step.begin(), step.end() - static_cast<std::ptrdiff_t>(kOptimizerItems));
-}
-
-void Append(const Step& items, Step* step) {
-  step->insert(step->end(), items.begin(), items.end());
-}
-
-Step Larger(Step step, double factor) {
-  for (Item& item : step) {
-    item.time_ns *= factor;
-    item.work_share *= factor;
-  }
-  return step;
-}
 
 Item HiddenCopy(CopyKind kind, double time_ns) {
   return {.kind = Item::Kind::kCopyOverlapped,
@@ -130,6 +95,7 @@ void AnswerBursts(Draft* draft) {
     if (burst + 1 < kBursts) steps.back().push_back(Gap(idle_ns));
   }
   draft->ranks.assign(1, std::move(steps));
+  draft->busy_known = false;
 }
 
 // A server that batches requests as they come: tokens for all of them, and a prompt now and then.

@@ -18,6 +18,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 STEP_TOLERANCE = 0.03
+BUSY_TOLERANCE = 0.02
 HEADLINE_LINES = 12
 PLACES = ("first", "second")
 
@@ -51,19 +52,30 @@ def step_found(summary, time="time_mean_ns"):
     return steps.get("steps", 0), steps.get(time)
 
 
-def time_of(load):
+def time_of(level):
     """Which time of a step is known: where a few steps hold something else as well, the usual one."""
-    return "time_p50_ns" if "usual_step_ns" in load else "time_mean_ns"
+    return "time_p50_ns" if level.get("usual") else "time_mean_ns"
 
 
 def is_near(value, wanted, tolerance):
     return value is not None and abs(value - wanted) <= tolerance * wanted
 
 
-def step_is_right(summary, levels, tolerance=STEP_TOLERANCE, time="time_mean_ns"):
-    """Whether the steps are those of one of the levels: tokens or calls, say."""
-    _, step_ns = step_found(summary, time)
-    return any(is_near(step_ns, level["step_ns"], tolerance) for level in levels)
+def step_is_right(summary, levels, tolerance=STEP_TOLERANCE):
+    """Whether the steps are those of one of the levels: tokens or calls, say. Without any level there
+    are no steps to be found."""
+    if not levels:
+        return step_found(summary)[0] == 0
+    return any(is_near(step_found(summary, time_of(level))[1], level["step_ns"], tolerance)
+               for level in levels)
+
+
+def busy_is_right(summary, load):
+    """None where it is not known."""
+    if "busy_share" not in load:
+        return None
+    busy = share_of(summary, "gpu_busy_share")
+    return busy is not None and abs(busy - load["busy_share"]) <= BUSY_TOLERANCE
 
 
 def said(findings, place):
@@ -76,14 +88,17 @@ def said(findings, place):
 
 def judge_load(load, summary, rules):
     findings = summary.get("findings", [])
-    steps, step_ns = step_found(summary, time_of(load))
+    levels = load["levels"]
+    steps, step_ns = step_found(summary, time_of(levels[0]) if levels else "time_mean_ns")
     capture = summary.get("capture", {})
     result = {
         "load": load["load"], "cause": load.get("cause"), "strength": load.get("strength"),
         "planted": load.get("strength", 0) * load.get("threshold", 0), "of": load.get("of"),
         "findings": [said(findings, place) for place in range(len(findings))],
-        "steps": steps, "step_ns": step_ns, "levels": load["levels"],
-        "step_right": step_is_right(summary, load["levels"], time=time_of(load)),
+        "steps": steps, "step_ns": step_ns, "levels": levels,
+        "step_right": step_is_right(summary, levels),
+        "busy": [load.get("busy_share"), share_of(summary, "gpu_busy_share")],
+        "busy_right": busy_is_right(summary, load),
         "damaged": capture.get("frames_refused", 0) > 0 or capture.get("bytes_unreadable", 0) > 0,
         "verdict": summary.get("verdict"),
     }
@@ -130,9 +145,17 @@ def milliseconds(time_ns):
 
 
 def step_text(result):
-    wanted = " or ".join(milliseconds(level["step_ns"]) for level in result["levels"])
+    wanted = " or ".join(milliseconds(level["step_ns"]) for level in result["levels"]) or "none"
     mark = "" if result["step_right"] else " ✗"
     return f"{milliseconds(result['step_ns'])} of {wanted}{mark}"
+
+
+def busy_text(result):
+    known, found = result["busy"]
+    if known is None:
+        return percent(found)
+    mark = "" if result["busy_right"] else " ✗"
+    return f"{percent(found)} of {percent(known)}{mark}"
 
 
 def planted_text(result):
@@ -142,8 +165,8 @@ def planted_text(result):
 
 
 def table(results):
-    lines = ["| planted | strength | amount | first finding | second finding | named | step, ms |",
-             "|---|---|---|---|---|---|---|"]
+    lines = ["| planted | strength | amount | first finding | second finding | named | step, ms "
+             "| busy |", "|---|---|---|---|---|---|---|---|"]
     for result in results:
         findings = result["findings"] + ["–", "–"]
         if result["cause"]:
@@ -152,7 +175,8 @@ def table(results):
         else:
             named = [result["load"].replace("healthy-", "nothing: "), "", ""]
             verdict = "FALSE ALARM" if result["alarms"] else "quiet"
-        lines.append("| " + " | ".join(named + findings[:2] + [verdict, step_text(result)]) + " |")
+        lines.append("| " + " | ".join(named + findings[:2] +
+                                        [verdict, step_text(result), busy_text(result)]) + " |")
     return "\n".join(lines)
 
 
@@ -166,8 +190,10 @@ def totals(results):
         lines.append(f"| {strength:g} × | " + " | ".join(counts) + " |")
     false_alarms = sum(bool(result["alarms"]) for result in healthy)
     right = sum(result["step_right"] for result in results)
+    busy_right = [result["busy_right"] for result in results if result["busy_right"] is not None]
     lines.append(f"\nFalse alarms in {false_alarms} of {len(healthy)} healthy loads. "
-                 f"Steps right in {right} of {len(results)} loads.")
+                 f"Steps right in {right} of {len(results)} loads. "
+                 f"Busy share right in {sum(busy_right)} of {len(busy_right)}.")
     return "\n".join(lines)
 
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/diagnosis/busy_time.h"
 #include "bench/diagnosis/causes.h"
 #include "bench/diagnosis/draft_timeline.h"
 #include "bench/diagnosis/run_writer.h"
@@ -30,13 +31,6 @@ struct Load {
   double strength = 0;
 };
 
-// What is known of a load's steps.
-struct Steps {
-  size_t steps = 0;
-  size_t per_call = 1;
-  double usual_ns = 0;  // of most of them; 0: of all
-};
-
 std::vector<Load> AllLoads() {
   std::vector<Load> loads;
   for (const char* base : HealthyLoads()) {
@@ -52,11 +46,23 @@ std::vector<Load> AllLoads() {
   return loads;
 }
 
-double MeanStepNs(const PlannedRun& run, size_t steps) {
-  return static_cast<double>(run.end_ns - kStartUpNs) / static_cast<double>(steps);
+// What is known of the draft's steps, once it is planned as `run`.
+std::vector<KnownLevel> LevelsOf(const Draft& draft, const PlannedRun& run) {
+  if (!draft.has_steps || !draft.levels.empty()) return draft.levels;
+  const size_t steps = draft.ranks.front().size();
+  const bool usual = draft.usual_step_ns > 0;
+  const double mean_ns =
+      static_cast<double>(run.end_ns - run.steps_start_ns) / static_cast<double>(steps);
+  const double step_ns = usual ? draft.usual_step_ns : mean_ns;
+  std::vector<KnownLevel> levels = {{.steps = steps, .step_ns = step_ns, .usual = usual}};
+  if (draft.steps_per_call > 1) {
+    const auto tokens = static_cast<double>(draft.steps_per_call);
+    levels.push_back({.steps = steps / draft.steps_per_call, .step_ns = tokens * step_ns});
+  }
+  return levels;
 }
 
-void Describe(const Load& load, const PlannedRun& run, const Steps& known, bool first,
+void Describe(const Load& load, const Draft& draft, const PlannedRun& run, bool first,
               std::FILE* file) {
   std::fprintf(file, "%s\n {\"load\": \"%s\", \"file\": \"%s.utlz\", \"base\": \"%s\"",
                first ? "" : ",", load.name.c_str(), load.name.c_str(), load.base.c_str());
@@ -67,13 +73,14 @@ void Describe(const Load& load, const PlannedRun& run, const Steps& known, bool 
                  load.cause->name, load.strength, load.cause->threshold, load.cause->of,
                  load.cause->from);
   }
-  const double step_ns = known.usual_ns > 0 ? known.usual_ns : MeanStepNs(run, known.steps);
-  if (known.usual_ns > 0) std::fprintf(file, ", \"usual_step_ns\": %.0f", known.usual_ns);
-  std::fprintf(file, ", \"ranks\": %zu, \"levels\": [{\"steps\": %zu, \"step_ns\": %.0f}",
-               run.ranks.size(), known.steps, step_ns);
-  if (known.per_call > 1) {
-    std::fprintf(file, ", {\"steps\": %zu, \"step_ns\": %.0f}", known.steps / known.per_call,
-                 step_ns * static_cast<double>(known.per_call));
+  std::fprintf(file, ", \"ranks\": %zu", run.ranks.size());
+  if (draft.busy_known) std::fprintf(file, ", \"busy_share\": %.4f", BusyShare(run));
+  std::fprintf(file, ", \"levels\": [");
+  bool first_level = true;
+  for (const KnownLevel& level : LevelsOf(draft, run)) {
+    std::fprintf(file, "%s{\"steps\": %zu, \"step_ns\": %.0f%s}", first_level ? "" : ", ",
+                 level.steps, level.step_ns, level.usual ? ", \"usual\": true" : "");
+    first_level = false;
   }
   std::fprintf(file, "]}");
 }
@@ -89,15 +96,14 @@ bool Make(const Load& load, const Recordings& recordings, const std::filesystem:
   }
   if (load.cause != nullptr)
     load.cause->plant(kMargin * load.strength * load.cause->threshold, &*draft);
-  const Steps known = {draft->ranks.front().size(), draft->steps_per_call, draft->usual_step_ns};
-  const PlannedRun run = Planned(std::move(*draft), kSeed);
+  const PlannedRun run = Planned(*draft, kSeed);
   const absl::Status status = WritePlannedRun(run, folder / (load.name + ".utlz"));
   if (!status.ok()) {
     std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
     *failed = true;
     return false;
   }
-  Describe(load, run, known, first, manifest);
+  Describe(load, *draft, run, first, manifest);
   return true;
 }
 

@@ -47,7 +47,8 @@ struct PlannedRun {
   WorkloadSpec workload_spec;  // as given on the command line
   bool one_gpu = false;        // all processes, which are no ranks then, use the same one
   std::vector<PlannedRank> ranks;
-  uint64_t end_ns = 0;  // of the last launch or copy
+  uint64_t steps_start_ns = 0;  // of the first step
+  uint64_t end_ns = 0;          // of the last launch or copy
 };
 
 }  // namespace utlz

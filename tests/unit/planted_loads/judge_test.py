@@ -50,7 +50,23 @@ class JudgeTest(unittest.TestCase):
         uneven = summary(step_ns=18e6)
         uneven["steps"]["time_p50_ns"] = 15e6
         self.assertFalse(judge.judge_load(load, uneven, {})["step_right"])
-        self.assertTrue(judge.judge_load(dict(load, usual_step_ns=15e6), uneven, {})["step_right"])
+        usual = [{"steps": 900, "step_ns": 15e6, "usual": True}]
+        self.assertTrue(judge.judge_load(dict(load, levels=usual), uneven, {})["step_right"])
+
+    def test_a_program_without_steps_is_right_where_none_are_found(self):
+        load = {"load": "healthy-x", "levels": []}
+        self.assertFalse(judge.judge_load(load, summary(), {})["step_right"])
+        self.assertTrue(judge.judge_load(load, {"findings": []}, {})["step_right"])
+
+    def test_the_busy_share_is_judged_where_it_is_known(self):
+        load = {"load": "healthy-x", "levels": LEVELS, "busy_share": 0.9}
+        near = dict(summary(), devices=[{"steady_state_ns": 1, "gpu_busy_share": 0.915}])
+        far = dict(summary(), devices=[{"steady_state_ns": 1, "gpu_busy_share": 0.87}])
+        self.assertTrue(judge.judge_load(load, near, {})["busy_right"])
+        self.assertFalse(judge.judge_load(load, far, {})["busy_right"])
+        self.assertFalse(judge.judge_load(load, summary(), {})["busy_right"])
+        del load["busy_share"]
+        self.assertIsNone(judge.judge_load(load, far, {})["busy_right"])
 
     def test_damage_is_seen(self):
         load = {"load": "healthy-x", "levels": LEVELS}

@@ -1,0 +1,107 @@
+#include "bench/diagnosis/sharded_drafts.h"
+
+#include <string>
+#include <utility>
+
+#include "bench/diagnosis/step_parts.h"
+
+namespace utlz {
+namespace {
+
+constexpr size_t kMicroBatches = 8;
+
+// As NCCL names it; no recording of one GPU holds it.
+uint32_t AddCommunication(const std::string& short_name, double bytes, PlannedRun* run) {
+  RecordedKernel kernel;
+  kernel.name =
+      "_Z" + std::to_string(short_name.size()) + short_name + "24ncclDevKernelArgsStorageILm4096EE";
+  kernel.short_name = short_name;
+  kernel.grid = {24, 1, 1};
+  kernel.block = {544, 1, 1};
+  kernel.registers = 96;
+  kernel.sm_active_share = 24.0 / run->device.multiprocessors();
+  kernel.work.dram_read_bytes = kernel.work.dram_write_bytes = bytes;
+  run->kernels.push_back(std::move(kernel));
+  return static_cast<uint32_t>(run->kernels.size() - 1);
+}
+
+Item Beside(uint32_t kernel, double time_ns) {
+  return {.kind = Item::Kind::kBeside, .kernel = kernel, .time_ns = time_ns};
+}
+
+Step WithoutBesides(const Step& step) {
+  Step rest;
+  for (const Item& item : step) {
+    if (item.kind != Item::Kind::kBeside) rest.push_back(item);
+  }
+  return rest;
+}
+
+// Weights of the next layer are gathered behind this one's kernels, gradients scattered likewise.
+std::optional<Draft> PrefetchedShards(const Recordings& recordings) {
+  constexpr size_t kLayers = 12;
+  std::optional<Draft> draft = HealthyDraft("two_ranks", recordings);
+  if (!draft.has_value()) return draft;
+  const uint32_t gather = AddCommunication("ncclDevKernel_AllGather_RING_LL", 8e6, &draft->run);
+  const uint32_t scatter =
+      AddCommunication("ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL", 8e6, &draft->run);
+  const Step whole = WithoutBesides(draft->FirstStep());
+  Step step;
+  for (size_t layer = 0; layer < kLayers; ++layer) {
+    step.push_back(Beside(gather, 150e3));
+    Append(Part(Forward(whole), layer, kLayers), &step);
+  }
+  for (size_t layer = 0; layer < kLayers; ++layer) {
+    step.push_back(Beside(gather, 150e3));
+    Append(Part(Backward(whole), layer, kLayers), &step);
+    if (layer + 1 < kLayers) step.push_back(Beside(scatter, 200e3));
+  }
+  Append(Optimizer(whole), &step);
+  draft->ranks.assign(2, std::vector<Step>(300, step));
+  return draft;
+}
+
+// Each rank has a quarter of the layers; micro-batches are handed on behind kernels. Schedules
+// without bubbles exist.
+std::optional<Draft> Pipeline(const Recordings& recordings) {
+  std::optional<Draft> draft = HealthyDraft("four_ranks", recordings);
+  if (!draft.has_value()) return draft;
+  const uint32_t exchange = AddCommunication("ncclDevKernel_SendRecv", 4e6, &draft->run);
+  const Step whole = WithoutBesides(draft->FirstStep());
+  Step step;
+  for (size_t batch = 0; batch < kMicroBatches; ++batch) {
+    step.push_back(Beside(exchange, 60e3));
+    Append(Part(Forward(whole), 1, 4), &step);
+  }
+  for (size_t batch = 0; batch < kMicroBatches; ++batch) {
+    step.push_back(Beside(exchange, 60e3));
+    Append(Part(Backward(whole), 1, 4), &step);
+  }
+  Append(Optimizer(whole), &step);
+  draft->barrier_ns = 50e3;
+  draft->ranks.assign(kPipelineRanks, std::vector<Step>(120, step));
+  return draft;
+}
+
+}  // namespace
+
+std::optional<Draft> ShardedDraft(std::string_view name, const Recordings& recordings) {
+  if (name == "prefetched_shards") return PrefetchedShards(recordings);
+  if (name == "pipeline") return Pipeline(recordings);
+  return std::nullopt;
+}
+
+const std::vector<const char*>& ShardedLoads() {
+  static const auto* const kNames = new std::vector<const char*>{"prefetched_shards", "pipeline"};
+  return *kNames;
+}
+
+uint32_t CommunicationKernel(std::string_view kind, const PlannedRun& run) {
+  const std::string name = "ncclDevKernel_" + std::string(kind);
+  for (uint32_t i = 0; i < run.kernels.size(); ++i) {
+    if (run.kernels[i].Is(name)) return i;
+  }
+  return 0;
+}
+
+}  // namespace utlz
