@@ -125,7 +125,7 @@ void PlantPipelineBubbles(double share, Draft* draft) {
       const auto backward = static_cast<size_t>(
           std::find_if(batches.begin() + static_cast<std::ptrdiff_t>(batches.size() / 3),
                        batches.end(),
-                       [](const Item& item) { return item.kind == Item::Kind::kBeside; }) -
+                       [](const Item& item) { return item.kind == Item::Kind::kOverlapped; }) -
           batches.begin());
       step = wait(place / 3 * lost_ns);
       const auto middle = batches.begin() + static_cast<std::ptrdiff_t>(backward);
