@@ -82,6 +82,8 @@ class RankWriter {
   void OpenAndClose(uint64_t until_ns);
   void WriteTraceWindow(const RecordingWindow& window, bool closed);
   void WriteStatus(uint64_t time_ns);
+  // When the last operation before `time_ns` began of which there is a record; 0: there is none.
+  uint64_t LastRecordNs(uint64_t time_ns) const;
   void WriteLaunches(uint64_t until_ns);
   void WriteCopies(uint64_t until_ns);
   void WriteSamples(uint64_t until_ns);
@@ -206,14 +208,29 @@ bool RankWriter::Traced(uint64_t time_ns) const {
                      });
 }
 
-// An operation is a kernel, a copy or the launch of a graph.
+uint64_t RankWriter::LastRecordNs(uint64_t time_ns) const {
+  uint64_t last_ns = 0;
+  const auto look_at = [&](const auto& operations) {
+    for (const auto& operation : operations) {
+      if (operation.start_ns >= time_ns) break;
+      if (Traced(operation.start_ns)) last_ns = std::max(last_ns, operation.start_ns);
+    }
+  };
+  look_at(rank_.launches);
+  look_at(rank_.copies);
+  return last_ns;
+}
+
+// An operation is a kernel, a copy or the launch of a graph. An agent learns from a record how many
+// numbers passed before it: of a gap it knows nothing until the next window has one.
 void RankWriter::WriteStatus(uint64_t time_ns) {
+  const uint64_t last_ns = LastRecordNs(time_ns);
   uint64_t numbered = 0;
   uint64_t recorded = 0;
   uint64_t launches = 0;
   uint32_t graph = 0;
   for (const PlannedLaunch& launch : rank_.launches) {
-    if (launch.start_ns >= time_ns) break;
+    if (launch.start_ns > last_ns) break;
     const bool traced = Traced(launch.start_ns);
     launches += traced;
     if (launch.graph != 0 && launch.graph == graph) continue;
@@ -222,7 +239,7 @@ void RankWriter::WriteStatus(uint64_t time_ns) {
     recorded += traced;
   }
   for (const PlannedCopy& copy : rank_.copies) {
-    if (copy.start_ns >= time_ns) break;
+    if (copy.start_ns > last_ns) break;
     ++numbered;
     recorded += Traced(copy.start_ns);
   }
