@@ -34,8 +34,10 @@ FindingSummary Describe(const Rule& rule, const Observation& observation,
   finding.set_title(rule.title);
   finding.set_title_short(rule.title_short);
   finding.set_evidence(observation.evidence);
-  finding.set_advice(rule.advice);
-  finding.set_type_this(LineToType(rule.type_this, facts.kernels.framework));
+  finding.set_advice(observation.advice != nullptr ? observation.advice : rule.advice);
+  finding.set_type_this(
+      LineToType(observation.type_this != nullptr ? observation.type_this : rule.type_this,
+                 facts.kernels.framework));
   const bool speaks =
       !observation.remark && observation.lost_ns >= rule.threshold * facts.window_ns;
   if (!speaks) finding.set_below_threshold(true);

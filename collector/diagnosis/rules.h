@@ -16,6 +16,9 @@ struct Observation {
   std::string evidence;
   double gain_error_ns = 0;
   bool remark = false;  // no fault, however much it is: comes after the faults
+  // Instead of the rule's, where what was seen asks for something else.
+  const char* advice = nullptr;
+  const char* type_this = nullptr;
 };
 
 struct Rule {

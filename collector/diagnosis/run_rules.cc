@@ -1,9 +1,42 @@
 #include <algorithm>
+#include <string>
+#include <string_view>
 
 #include "collector/diagnosis/rules.h"
 #include "collector/text/number_text.h"
 
 namespace utlz {
+namespace {
+
+// The collective that is exposed for longest.
+std::string_view LongestExposed(const Summary& summary) {
+  const auto& all = summary.communication();
+  const auto longest = std::max_element(
+      all.begin(), all.end(),
+      [](const auto& left, const auto& right) { return left.exposed_ns() < right.exposed_ns(); });
+  return longest == all.end() ? std::string_view() : std::string_view(longest->collective());
+}
+
+// What to do about a collective: gradients are summed up, sharded weights gathered and scattered,
+// and parts of a pipeline, or experts, send to one another.
+void Advise(std::string_view collective, Observation* observation) {
+  if (collective == "AllGather" || collective == "ReduceScatter") {
+    observation->advice =
+        "gather a layer's weights while the one before computes: FSDP's prefetch in both "
+        "directions, no limit on gathers under way, larger batches; shard within a host alone";
+    observation->type_this =
+        "FullyShardedDataParallel(model, forward_prefetch=True, limit_all_gathers=False)"
+        "  # JAX: XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true";
+  }
+  if (collective == "SendRecv") {
+    observation->advice =
+        "of a pipeline: more micro-batches, or a schedule that interleaves stages, and stages that "
+        "take equally long; of experts: balance their tokens, and compute beside the exchange";
+    observation->type_this = "ScheduleInterleaved1F1B(stages, n_microbatches=4 * len(stages))";
+  }
+}
+
+}  // namespace
 
 // Only growth from step to step: memory may well grow until the first steps are done.
 Observation ObserveLeak(const FindingFacts& facts) {
@@ -43,10 +76,16 @@ Observation ObserveExposedCommunication(const FindingFacts& facts) {
   const CommunicationFacts& communication = facts.communication;
   const double lost_ns = std::max(
       0.0, communication.exposed_ns - communication.lagging_lost_ns - communication.uneven_ns);
-  return {.lost_ns = lost_ns,
-          .gain_ns = lost_ns,
-          .evidence =
-              "only communication kernels ran for " + ShareOfTime(communication.exposed_ns, facts)};
+  Observation observation = {.lost_ns = lost_ns,
+                             .gain_ns = lost_ns,
+                             .evidence = "only communication kernels ran for " +
+                                         ShareOfTime(communication.exposed_ns, facts)};
+  const std::string_view collective = LongestExposed(*facts.summary);
+  if (!collective.empty() && collective != "other") {
+    observation.evidence += ", most of it in " + std::string(collective);
+  }
+  Advise(collective, &observation);
+  return observation;
 }
 
 Observation ObservePageableCopies(const FindingFacts& facts) {

@@ -152,6 +152,26 @@ TEST_F(DiagnosisTest, GainsAreOfWhatARuleCanGetBack) {
   EXPECT_FALSE(Of("small_batch").has_gain_ns());
 }
 
+TEST_F(DiagnosisTest, WhatToTypeAgainstCommunicationIsOfItsLongestKind) {
+  facts_.communication.exposed_ns = 0.2 * kWindowNs;
+  EXPECT_NE(Of("exposed_communication").type_this().find("DistributedDataParallel"),
+            std::string::npos);
+  const auto with = [this](const char* collective, uint64_t exposed_ns) {
+    CommunicationSummary* communication = summary_.add_communication();
+    communication->set_collective(collective);
+    communication->set_exposed_ns(exposed_ns);
+    return Of("exposed_communication");
+  };
+  EXPECT_NE(with("AllReduce", 100).type_this().find("DistributedDataParallel"), std::string::npos);
+  EXPECT_NE(with("AllGather", 200).type_this().find("FullyShardedDataParallel"), std::string::npos);
+  const FindingSummary pipeline = with("SendRecv", 300);
+  EXPECT_NE(pipeline.type_this().find("Interleaved1F1B"), std::string::npos)
+      << pipeline.type_this();
+  EXPECT_NE(pipeline.advice().find("micro-batches"), std::string::npos) << pipeline.advice();
+  EXPECT_NE(pipeline.evidence().find("most of it in SendRecv"), std::string::npos)
+      << pipeline.evidence();
+}
+
 TEST_F(DiagnosisTest, AGainIsNeverMoreThanTheWholeAndToldByStepWhereThereAreSteps) {
   facts_.communication.lagging_lost_ns = 3 * kWindowNs;  // of the whole run
   EXPECT_EQ(Of("lagging_rank").gain_ns(), kWindowNs);
