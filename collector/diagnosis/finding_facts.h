@@ -27,6 +27,9 @@ struct GapPlace {
 struct GapFacts {
   GapTotal turnaround;  // too short for the host to be known to cause them
   GapTotal launch, readback, upload, other;
+  // Of `readback`, those that a copy to the device ends, in the whole run.
+  GapTotal answered;
+  double answered_spread_ns = 0;  // standard deviation of their lengths
   double between_steps_ns = 0;
   double first_calls_ns = 0;
   double inside_ns = 0;
@@ -84,6 +87,7 @@ struct KernelFacts {
   double matrix_compute_ns = 0;         // matrix kernels that are not bound by bytes
   double savings_ns = 0;                // of all kernels, down to their rooflines
   Framework framework = Framework::kUnknown;  // of all kernels that are of one
+  bool learns = false;                        // some kernel is of a backward pass or an optimizer
 };
 
 // Times in nanoseconds, summed over devices, all of the steady part: times of kernels are parts of

@@ -87,8 +87,14 @@ FindingSummary Remaining(const std::vector<FindingSummary>& listed, double in_fi
     finding.set_title(
         "Most of the rest is idle time in gaps of more than 0.1 ms, for requests or the host");
     finding.set_title_short("The rest: long gaps, for requests or the host");
-    finding.set_advice("find the steps first: --step-kernel names the kernel that begins each");
-    finding.set_type_this("utlz report --step-kernel NAME PROFILE");
+    if (WaitsForRequests(facts)) {
+      finding.set_advice(
+          "nothing in the program: let more requests share the GPU, or take less of it");
+      finding.clear_type_this();
+    } else {
+      finding.set_advice("find the steps first: --step-kernel names the kernel that begins each");
+      finding.set_type_this("utlz report --step-kernel NAME PROFILE");
+    }
   } else if (facts.kernels.savings_ns <= 0) {
     // Nobody knows the rates of kernels that were not counted.
     finding.set_title("The rest is spread over short gaps");
@@ -133,6 +139,12 @@ void SummarizeFindings(const RunState& state, const Analysis& analysis, Summary*
   }
   NameOwnersInFindings(state, analysis, summary);
   summary->set_verdict(Verdict(facts));
+  // Ladder and kind of problem know the time, and not what it was waited for.
+  const double idle_ns = facts.window_ns * (1 - facts.busy_share);
+  if (UnexplainedIdleNs(facts) > idle_ns / 2 && WaitsForRequests(facts) &&
+      summary->problem() == "host-bound") {
+    summary->set_problem("idle between requests");
+  }
 }
 
 }  // namespace utlz

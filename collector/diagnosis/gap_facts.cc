@@ -187,10 +187,26 @@ Divided Divide(const RunState& state, const DeviceState& device, const DevicePar
   return divided;
 }
 
+void AddAnswered(const RunState& state, GapFacts* facts) {
+  double squares = 0;
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    const DeviceState& device = state.devices[i];
+    if (!device.used) continue;
+    facts->answered.gaps += device.answered_waits.count();
+    facts->answered.time_ns += device.answered_waits.time_ns();
+    squares += device.answered_waits.squares();
+  }
+  if (facts->answered.gaps <= 0) return;
+  const double mean_ns = facts->answered.time_ns / facts->answered.gaps;
+  facts->answered_spread_ns =
+      std::sqrt(std::max(0.0, squares / facts->answered.gaps - mean_ns * mean_ns));
+}
+
 }  // namespace
 
 GapFacts GatherGaps(const RunState& state, const Analysis& analysis, double step_ns) {
   GapFacts facts;
+  AddAnswered(state, &facts);
   for (uint32_t i = 0; i < state.devices.size(); ++i) {
     if (!state.devices[i].used) continue;
     const DevicePart& part = analysis.devices[i].part;

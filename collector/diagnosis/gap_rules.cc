@@ -14,6 +14,12 @@ constexpr uint64_t kRegularSteps = 3;
 // Gaps whose lengths differ by less than this share of their mean count as equal.
 constexpr double kEqualSpread = 0.2;
 
+// Requests come at random. What a program does itself between an answer and its next input takes
+// about as long each time.
+constexpr double kFewestRequests = 10;
+constexpr double kAtRandom = 0.5;  // standard deviation ÷ mean
+constexpr double kMostOfReadBacks = 0.5;
+
 bool StepsRegularly(const FindingFacts& facts) {
   return facts.summary->steps().steps() >= kRegularSteps;
 }
@@ -69,8 +75,16 @@ std::string HowOften(const GapTotal& gaps, const FindingFacts& facts) {
 
 }  // namespace
 
+bool WaitsForRequests(const FindingFacts& facts) {
+  const GapTotal& answered = facts.gaps.answered;
+  if (answered.gaps < kFewestRequests || facts.kernels.learns) return false;
+  return facts.gaps.answered_spread_ns >= kAtRandom * answered.time_ns / answered.gaps &&
+         answered.time_ns >= kMostOfReadBacks * facts.gaps.readback.time_ns;
+}
+
 double UnexplainedIdleNs(const FindingFacts& facts) {
-  return StepsRegularly(facts) ? 0 : facts.gaps.other.time_ns;
+  return (StepsRegularly(facts) ? 0 : facts.gaps.other.time_ns) +
+         (WaitsForRequests(facts) ? facts.gaps.readback.time_ns : 0);
 }
 
 Observation ObserveLaunchGaps(const FindingFacts& facts) {
@@ -100,7 +114,7 @@ double ReadBackBesideCopiesNs(const FindingFacts& facts, double read_back_ns) {
 
 Observation ObserveReadbacks(const FindingFacts& facts) {
   const GapTotal& gaps = facts.gaps.readback;
-  if (!IdleIsLonger(facts)) return {};
+  if (!IdleIsLonger(facts) || WaitsForRequests(facts)) return {};
   const double copies_ns = ReadBackNs(facts);
   std::string evidence = "after copies to the host the GPU stood idle " +
                          ShareOfTime(gaps.time_ns, facts) + HowOften(gaps, facts);
@@ -115,6 +129,7 @@ Observation ObserveReadbacks(const FindingFacts& facts) {
 Observation ObserveLateInput(const FindingFacts& facts) {
   const GapTotal& gaps = facts.gaps.upload;
   if (gaps.gaps <= 0 || !StepsRegularly(facts) || Generates(facts)) return {};
+  if (WaitsForRequests(facts)) return {};
   return {.lost_ns = gaps.time_ns,
           .gain_ns = gaps.time_ns,
           .evidence = "the GPU stood idle " + ShareOfTime(gaps.time_ns, facts) +

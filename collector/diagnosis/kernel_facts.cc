@@ -275,6 +275,7 @@ KernelFacts GatherKernels(const RunState& state, const Analysis& analysis, const
     of.multiprocessors = MultiprocessorsOf(state.devices[kernel.device]);
     of.family = FamilyOf(kernel.mangled_name);
     of.bound = BoundOf(of.row.roofline);
+    facts.learns = facts.learns || IsTrainingKernel(kernel.mangled_name);
     AddKernel(of, &losses, &facts);
   }
   SeparateOneKernel(&losses, &facts);

@@ -39,8 +39,11 @@ std::span<const Rule> Rules();
 std::string ShareOfTime(double time_ns, const FindingFacts& facts);
 
 // gap_rules.cc
-// Of long gaps where nothing tells what they wait for: without steps, a server's requests or the
-// host.
+// Whether the program learns nothing, and stands idle between an answer and the next input for
+// times that differ as those between requests do.
+bool WaitsForRequests(const FindingFacts& facts);
+// Of long gaps where nothing tells what they wait for: without steps, or between an answer and the
+// next input, a server's requests or the host.
 double UnexplainedIdleNs(const FindingFacts& facts);
 // A copy to the host and the GPU's idle time after it are one loss, which one rule reports: the
 // rule of read-backs where the idle time is longer, else the rule of that kind of copies. A rule of

@@ -120,9 +120,9 @@ std::string GainText(const FindingSummary& finding) {
 }
 
 // Idle time that no rule explains, where it is more than what the first finding could give back.
-std::string UnexplainedIdle(const FindingFacts& facts, const FindingSummary& first) {
+std::string UnexplainedIdle(const FindingFacts& facts, double first_gain_ns) {
   const double idle_ns = UnexplainedIdleNs(facts);
-  if (idle_ns <= first.gain_ns()) return {};
+  if (idle_ns <= first_gain_ns) return {};
   return "; " + PercentText(idle_ns / facts.window_ns) +
          " of the time it stood idle in gaps of more than 0.1 ms, for requests or the host";
 }
@@ -131,7 +131,7 @@ std::string WhatToChange(const FindingFacts& facts) {
   const Summary& summary = *facts.summary;
   if (summary.findings_size() > 0) {
     const FindingSummary& first = summary.findings(0);
-    const std::string idle = UnexplainedIdle(facts, first);
+    const std::string idle = UnexplainedIdle(facts, first.gain_ns());
     const std::string which = idle.empty() ? "" : " beside that";
     if (!first.below_threshold()) {
       return idle + "; biggest loss" + which + ": " + first.title() + GainText(first);
@@ -139,6 +139,7 @@ std::string WhatToChange(const FindingFacts& facts) {
     return idle + "; no single cause" + which +
            " above its threshold; the largest: " + first.title() + GainText(first);
   }
+  if (WaitsForRequests(facts)) return UnexplainedIdle(facts, 0) + ".";
   if (!facts.counters) return ".";
   return facts.busy_share < kMostlyIdle
              ? "; most of the time it was asked for nothing: start-up, or pauses of the program."

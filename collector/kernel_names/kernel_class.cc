@@ -66,6 +66,10 @@ constexpr std::string_view kElementwise[] = {
     "silu",        "rope",
 };
 
+constexpr std::string_view kTraining[] = {
+    "backward", "Backward", "bprop", "_bwd", "dgrad", "wgrad", "multi_tensor_apply", "Adam",
+};
+
 // Kernels that move or set data and compute nothing but addresses.
 constexpr std::string_view kDataMovement[] = {
     "CatArrayBatchedCopy",   "direct_copy_kernel",    "FillFunctor",
@@ -241,6 +245,10 @@ bool IsAttentionKernel(std::string_view mangled_name) {
 bool IsSinglePrecisionMatrixKernel(std::string_view mangled_name) {
   return IsMatrixKernel(mangled_name) && ContainsAny(mangled_name, kSinglePrecision) &&
          !ContainsAny(mangled_name, kNotSinglePrecision);
+}
+
+bool IsTrainingKernel(std::string_view mangled_name) {
+  return ContainsAny(mangled_name, kTraining);
 }
 
 bool IsElementwiseKernel(std::string_view mangled_name) {

@@ -53,6 +53,9 @@ bool IsSinglePrecisionMatrixKernel(std::string_view mangled_name);
 // Whether the name speaks of element-by-element work, which compilers can fuse.
 bool IsElementwiseKernel(std::string_view mangled_name);
 
+// Whether the name speaks of a backward pass or an optimizer: such programs learn.
+bool IsTrainingKernel(std::string_view mangled_name);
+
 // Whether the name speaks of copies, fills and gathers: their FMA instructions compute addresses.
 bool IsDataMovementKernel(std::string_view mangled_name);
 

@@ -24,6 +24,7 @@ void DeviceState::OnActivity(const Activity& activity) {
 
 void DeviceState::OnSegment(const ActivitySegment& segment) {
   ledger.Add(segment);
+  answered_waits.Add(segment);
   exposed.Add(segment);
   const bool kernel = (segment.mask & kKernelMask) != 0;
   if ((segment.mask & kUntracedMask) == 0) {

@@ -18,6 +18,7 @@
 #include "collector/decode/copy_decoder.h"
 #include "collector/timeline/activity_sorter.h"
 #include "collector/timeline/activity_totals.h"
+#include "collector/timeline/answered_waits.h"
 #include "collector/timeline/calibration_stalls.h"
 #include "collector/timeline/concurrency_tracker.h"
 #include "collector/timeline/copy_statistics.h"
@@ -65,7 +66,8 @@ struct DeviceState {
   ConcurrencyTracker sweep;
   GapSites gap_sites;
   IdleByStack idle_by_stack;
-  ActivityTotals ledger;  // also fed by `sweep`, as are the next two
+  ActivityTotals ledger;  // also fed by `sweep`, as are the next three
+  AnsweredWaits answered_waits;
   ExposedCommunication exposed;
   BoundedSeries busy_series;
   ProcessOverlap overlap;

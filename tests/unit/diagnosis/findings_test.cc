@@ -72,6 +72,48 @@ TEST(FindingsTest, WaitingForResults) {
   EXPECT_EQ(Finding(summary_with_pause(10 * kMicrosecond), "synchronization"), nullptr);
 }
 
+// Requests, each with an input and an answer; `wait_ns` says how long the GPU waits for the next.
+Summary WithRequests(const std::function<uint64_t(uint64_t)>& wait_ns, const char* kernel) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"a", "b", "c", "d", kernel});
+  uint64_t now = 0;
+  for (uint64_t request = 0; request < 40; ++request) {
+    run.SendCopy(COPY_HOST_TO_DEVICE, now, 2 * kMicrosecond, 1000);
+    now += 3 * kMicrosecond;
+    std::vector<Launch> launches;
+    for (uint32_t i = 0; i < 5; ++i) {
+      launches.push_back(Build::LaunchAt(now, kMillisecond, i));
+      now += kMillisecond + kMicrosecond;
+    }
+    run.SendLaunches(launches);
+    run.SendCopy(COPY_DEVICE_TO_HOST, now, 2 * kMicrosecond, 4);
+    now += 2 * kMicrosecond + wait_ns(request);
+  }
+  return run.EndRun(now);
+}
+
+TEST(FindingsTest, WaitingForRequestsIsNoFault) {
+  const auto at_random = [](uint64_t request) {
+    return request * request * 7919 % 17 * kMillisecond + 200 * kMicrosecond;
+  };
+  const Summary server = WithRequests(at_random, "e");
+  EXPECT_EQ(Finding(server, "synchronization"), nullptr);
+  EXPECT_EQ(Finding(server, "input_pipeline"), nullptr);
+  EXPECT_NE(server.verdict().find("for requests or the host"), std::string::npos)
+      << server.verdict();
+  EXPECT_EQ(server.problem(), "idle between requests");
+  // As long each time: the program itself makes the GPU wait.
+  const auto always = [](uint64_t) { return 8 * kMillisecond; };
+  const Summary regular = WithRequests(always, "e");
+  EXPECT_NE(Finding(regular, "synchronization"), nullptr);
+  EXPECT_EQ(regular.problem(), "host-bound");
+  EXPECT_NE(Finding(WithRequests(at_random, "layer_norm_backward_kernel"), "synchronization"),
+            nullptr)
+      << "a training has no requests";
+}
+
 TEST(FindingsTest, SlowInputAndUnpinnedCopies) {
   const auto summary_of = [](uint64_t wait_ns, bool pageable, uint64_t copy_ns) {
     RunBuilder run;
