@@ -114,6 +114,15 @@ std::string SpreadOfDevices(const FindingFacts& facts) {
          " (spread " + PercentText((most_ns - least_ns) / most_ns) + ").";
 }
 
+// Whether its loss reaches its rule's threshold, and is no fault all the same.
+bool IsRemark(const FindingSummary& finding) {
+  const auto rule = std::find_if(Rules().begin(), Rules().end(), [&finding](const Rule& one) {
+    return one.name == finding.rule();
+  });
+  return finding.below_threshold() && rule != Rules().end() &&
+         finding.gain_share() >= rule->threshold;
+}
+
 std::string GainText(const FindingSummary& finding) {
   return finding.has_gain_share() ? ", " + PercentText(finding.gain_share()) + " of the time."
                                   : ".";
@@ -135,6 +144,10 @@ std::string WhatToChange(const FindingFacts& facts) {
     const std::string which = idle.empty() ? "" : " beside that";
     if (!first.below_threshold()) {
       return idle + "; biggest loss" + which + ": " + first.title() + GainText(first);
+    }
+    if (IsRemark(first)) {
+      return idle + "; no fault" + which +
+             " above its threshold; what limits it: " + first.title() + GainText(first);
     }
     return idle + "; no single cause" + which +
            " above its threshold; the largest: " + first.title() + GainText(first);

@@ -138,10 +138,19 @@ test("a fourth finding is folded and keeps its number", async () => {
 
 test("without a large cause the page says so, and shows the small ones", async () => {
   const summary = makeSummary();
-  for (const finding of summary.findings) finding.below_threshold = true;
+  for (const finding of summary.findings) {
+    finding.below_threshold = true;
+    finding.gain_share = 0.02;
+  }
   await withPage(summary, {}, async (page) => {
     assert.match(await textOf(page, "#findings"), /No single cause is large/);
     assert.equal(await page.locator(".small-losses li").first().isVisible(), true);
+  });
+  summary.findings[0].gain_share = 0.6;
+  await withPage(summary, {}, async (page) => {
+    const text = await textOf(page, "#findings");
+    assert.match(text, /No fault is above its threshold. What limits this load comes first/);
+    assert.doesNotMatch(text, /No single cause is large/);
   });
   summary.findings = [];
   await withPage(summary, {}, async (page) => {

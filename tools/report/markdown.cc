@@ -140,10 +140,11 @@ std::string GainText(const FindingSummary& finding) {
 }
 
 // Losses below the threshold of their rule stand in one paragraph: each alone would change little.
+// Those that are not small all the same stand in one before it.
 // Where there is no other, the largest of them still says what to do.
 std::string Findings(const Summary& summary) {
   std::string text;
-  std::string small, rest;
+  std::string small, limits, rest;
   for (const FindingSummary& finding : summary.findings()) {
     if (finding.rule() == kRuleOfTheRest) {
       rest = Sentence(finding.title()) + GainText(finding) + ".";
@@ -152,7 +153,8 @@ std::string Findings(const Summary& summary) {
     if (finding.below_threshold() && !text.empty()) {
       const std::string& title =
           finding.has_title_short() ? finding.title_short() : finding.title();
-      small += (small.empty() ? "" : "; ") + Sentence(title) + GainText(finding);
+      std::string& list = IsSmall(finding) ? small : limits;
+      list += (list.empty() ? "" : "; ") + Sentence(title) + GainText(finding);
       continue;
     }
     text += "\n1. **" + Sentence(finding.title()) + "**" + GainText(finding) + ": " +
@@ -162,6 +164,8 @@ std::string Findings(const Summary& summary) {
     }
     text += "\n";
   }
+  if (!limits.empty())
+    text += "\nNot small, but seldom the first thing to change: " + limits + ".\n";
   if (!small.empty()) text += "\nEach of these alone is small: " + small + ".\n";
   if (!rest.empty()) text += "\n" + rest + "\n";
   return text;

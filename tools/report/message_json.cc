@@ -31,7 +31,7 @@ Json Value(const Message& message, const FieldDescriptor* field, int index) {
   switch (field->cpp_type()) {
     case FieldDescriptor::CPPTYPE_MESSAGE:
       return MessageToJson(repeated ? reflection->GetRepeatedMessage(message, field, index)
-                             : reflection->GetMessage(message, field));
+                                    : reflection->GetMessage(message, field));
     case FieldDescriptor::CPPTYPE_STRING:
       return ToValidUtf8(repeated ? reflection->GetRepeatedString(message, field, index)
                                   : reflection->GetString(message, field));

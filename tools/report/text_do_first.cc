@@ -42,11 +42,12 @@ std::string RenderDoFirst(const Summary& summary, const TextOptions& options) {
   const std::vector<const FindingSummary*> findings = LargestOf(summary);
   if (findings.empty()) return {};
   const bool steps = findings.front()->has_gain_per_step_ns();
-  const bool small = findings.front()->below_threshold();
-  std::string text = Styled(Line(small ? "largest losses, each of them small" : "do first",
-                                 steps ? "gain a step" : "gain", "share"),
-                            Style::kFaint, options.color) +
-                     "\n";
+  const char* const heading = !findings.front()->below_threshold() ? "do first"
+                              : IsSmall(*findings.front()) ? "largest losses, each of them small"
+                                                           : "largest losses";
+  std::string text =
+      Styled(Line(heading, steps ? "gain a step" : "gain", "share"), Style::kFaint, options.color) +
+      "\n";
   for (size_t i = 0; i < findings.size(); ++i) {
     const FindingSummary& finding = *findings[i];
     const std::string& title = finding.has_title_short() ? finding.title_short() : finding.title();

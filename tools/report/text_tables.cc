@@ -231,10 +231,11 @@ std::string RenderFinding(int number, const FindingSummary& finding, const TextO
 }  // namespace
 
 // Losses below the threshold of their rule stand in one paragraph: each alone would change little.
+// Those that are not small all the same stand in one before it.
 // Where there is no other, the largest of them still says what to type.
 std::string RenderFindings(const Summary& summary, const TextOptions& options) {
   std::string text;
-  std::string small, rest;
+  std::string small, limits, rest;
   int number = 0;
   for (const FindingSummary& finding : summary.findings()) {
     if (finding.rule() == kRuleOfTheRest) {
@@ -246,7 +247,11 @@ std::string RenderFindings(const Summary& summary, const TextOptions& options) {
       continue;
     }
     const std::string& title = finding.has_title_short() ? finding.title_short() : finding.title();
-    small += (small.empty() ? "" : "; ") + EscapeForTerminal(title) + GainText(finding);
+    std::string& list = IsSmall(finding) ? small : limits;
+    list += (list.empty() ? "" : "; ") + EscapeForTerminal(title) + GainText(finding);
+  }
+  if (!limits.empty()) {
+    text += Wrap("Not small, but seldom the first thing to change: " + limits, options.columns, 2);
   }
   if (!small.empty()) text += Wrap("Each of these alone is small: " + small, options.columns, 2);
   if (!rest.empty()) text += Wrap(rest, options.columns, 2);

@@ -465,6 +465,19 @@ TEST(VerdictTest, APauseIsNoFault) {
             std::string::npos);
 }
 
+TEST(VerdictTest, ALimitThatIsNoFaultIsNotCalledSmall) {
+  KnownRun run({{.name = "nvjet_hsh_64x8_64x16_4x1_v_bz_TNT",
+                 .time_ns = 8e8,
+                 .compute_ns = 1e7,
+                 .memory_ns = 7.5e8}});
+  SummarizeFindings(run.state, run.analysis, &run.summary);
+  ASSERT_TRUE(run.summary.findings(0).below_threshold()) << run.summary.findings(0).rule();
+  const std::string& verdict = run.summary.verdict();
+  EXPECT_NE(verdict.find("; no fault above its threshold; what limits it: Products of a few rows"),
+            std::string::npos)
+      << verdict;
+}
+
 TEST(VerdictTest, WithoutCountersSaysSo) {
   const auto times = [](KnownRun* run) {
     run->summary.mutable_devices(0)->set_source(SOURCE_TIME_ONLY);

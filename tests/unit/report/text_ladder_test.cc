@@ -107,6 +107,15 @@ TEST(TextDoFirstTest, SmallLossesAreNotToldToBeDoneFirst) {
   EXPECT_NE(text.find("largest losses, each of them small"), std::string::npos) << text;
 }
 
+TEST(TextDoFirstTest, ALossThatIsNoFaultIsNotCalledSmall) {
+  Summary summary = Example();
+  AddFinding("padded_tiles", "Products of few rows", 9e6, true, &summary);
+  summary.mutable_findings(0)->set_gain_share(0.6);
+  const std::string text = RenderDoFirst(summary, {});
+  EXPECT_NE(text.find("largest losses "), std::string::npos) << text;
+  EXPECT_EQ(text.find("small"), std::string::npos) << text;
+}
+
 TEST(TextDoFirstTest, ALossWithoutAnAmountHasADash) {
   Summary summary = Example();
   FindingSummary* leak = summary.add_findings();
@@ -163,6 +172,24 @@ TEST(TextFindingsTest, SmallLossesStandInOneParagraph) {
   EXPECT_EQ(text.find("never shown"), std::string::npos) << text;
 }
 
+TEST(TextFindingsTest, WhatIsNotSmallStandsApartFromSmallLosses) {
+  Summary summary = Example();
+  summary.clear_findings();
+  for (const auto& [title, share] : {std::pair("Large", 0.2), {"Limit", 0.6}, {"Small", 0.02}}) {
+    FindingSummary* finding = summary.add_findings();
+    finding->set_title(title);
+    finding->set_gain_ns(share * 1e7);
+    finding->set_gain_share(share);
+    finding->set_below_threshold(std::string(title) != "Large");
+  }
+  const std::string text = RenderFindings(summary, {});
+  EXPECT_NE(
+      text.find("Not small, but seldom the first thing to change: Limit (up to 6.00 ms, 60.0 %)"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(text.find("Each of these alone is small: Small (up to"), std::string::npos) << text;
+}
+
 TEST(TextFindingsTest, WhereAllLossesAreSmallTheLargestSaysWhatToType) {
   Summary summary = Example();
   summary.clear_findings();
@@ -173,20 +200,20 @@ TEST(TextFindingsTest, WhereAllLossesAreSmallTheLargestSaysWhatToType) {
     finding->set_advice(std::string("advice for the ") + rule);
     finding->set_type_this(std::string("type for the ") + rule);
     finding->set_gain_ns(1e6);
-    finding->set_gain_share(0.1);
+    finding->set_gain_share(0.05);
     finding->set_below_threshold(true);
   }
   const std::string text = RenderFindings(summary, {});
-  EXPECT_EQ(text.find("1. Loss of the first (up to 1.00 ms, 10.0 %)"), 0u) << text;
+  EXPECT_EQ(text.find("1. Loss of the first (up to 1.00 ms, 5.0 %)"), 0u) << text;
   EXPECT_NE(text.find("Type: type for the first"), std::string::npos) << text;
   EXPECT_EQ(text.find("type for the second"), std::string::npos) << text;
   EXPECT_NE(text.find("Each of these alone is small: Loss of the second (up to"), std::string::npos)
       << text;
   // The rest is a sentence of its own: it is no loss beside others.
-  EXPECT_NE(text.find("\nLoss of the remaining (up to 1.00 ms, 10.0 %).\n"), std::string::npos)
+  EXPECT_NE(text.find("\nLoss of the remaining (up to 1.00 ms, 5.0 %).\n"), std::string::npos)
       << text;
   summary.mutable_findings()->DeleteSubrange(0, 2);
-  EXPECT_EQ(RenderFindings(summary, {}), "Loss of the remaining (up to 1.00 ms, 10.0 %).\n");
+  EXPECT_EQ(RenderFindings(summary, {}), "Loss of the remaining (up to 1.00 ms, 5.0 %).\n");
 }
 
 }  // namespace

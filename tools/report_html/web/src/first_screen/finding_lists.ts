@@ -21,6 +21,12 @@ export function findingLists(findings: Finding[]): FindingLists {
     small: small.filter((finding) => !next.includes(finding)) };
 }
 
+// Of a finding below its rule's threshold, whether nobody would miss it.
+export function isSmall(finding: Finding): boolean {
+  const NOT_SMALL = 0.1;
+  return (finding.gain_share ?? 0) < NOT_SMALL;
+}
+
 // The error is of the whole time: a step's part of it is as large as the step's part of the gain.
 function errorPerStep(finding: Finding): number | undefined {
   const { gain_error_ns: error, gain_ns: gain, gain_per_step_ns: perStep } = finding;

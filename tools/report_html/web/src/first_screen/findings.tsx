@@ -2,7 +2,7 @@ import { useReport } from "../context";
 import { Section } from "../section";
 import type { Finding, Summary } from "../summary";
 import { CopiedCode } from "./copied_code";
-import { findingLists, gainPriceText, gainShareText, gainTimeText } from "./finding_lists";
+import { findingLists, gainPriceText, gainShareText, gainTimeText, isSmall } from "./finding_lists";
 import { Sentence } from "../sentence";
 
 function Gain({ finding, summary }: { finding: Finding; summary: Summary }) {
@@ -36,20 +36,30 @@ function SmallLoss({ finding, summary }: { finding: Finding; summary: Summary })
 }
 
 // What no rule explains is no loss beside others.
-function SmallTitle({ small }: { small: Finding[] }) {
-  const losses = small.filter((finding) => finding.rule !== "remaining");
-  const [largest] = losses.length > 0 ? losses : small;
+function SmallTitle({ small: all }: { small: Finding[] }) {
+  const losses = all.filter((finding) => finding.rule !== "remaining");
+  const [largest] = losses.length > 0 ? losses : all;
   const gain = gainTimeText(largest);
   const name = `${largest.title_short ?? largest.title}${gain && ` (${gain})`}`;
   if (losses.length === 0) return <summary>{name}</summary>;
-  if (losses.length === 1) return <summary>One smaller loss: {name}</summary>;
-  return <summary>{losses.length} smaller losses, each of which alone would change little; the{" "}
-    largest: {name}</summary>;
+  const small = isSmall(largest);
+  if (losses.length === 1) {
+    const one = small ? "One smaller loss" : "Not small, but seldom the first thing to change";
+    return <summary>{one}: {name}</summary>;
+  }
+  const are = small ? "smaller losses, each of which alone would change little"
+    : "losses that are not all small, but seldom the first thing to change";
+  return <summary>{losses.length} {are}; the largest: {name}</summary>;
 }
 
-function Nothing({ small }: { small: number }) {
-  return <p>{small > 0 ? "No single cause is large. The largest come first:"
-    : "No loss of half a per cent or more was seen in what was measured."}</p>;
+// What is not small is the nature of the load: products of one row, say.
+function Nothing({ small }: { small: Finding[] }) {
+  const [largest] = small;
+  if (largest === undefined) {
+    return <p>No loss of half a per cent or more was seen in what was measured.</p>;
+  }
+  return <p>{isSmall(largest) ? "No single cause is large. The largest come first:"
+    : "No fault is above its threshold. What limits this load comes first:"}</p>;
 }
 
 // The three things to do first, in cards where they are large; what else was found is folded.
@@ -59,7 +69,7 @@ export function Findings() {
   if (summary.findings.length === 0 && summary.kernels.length === 0) return null;
   return (
     <Section id="findings" title="What to do first">
-      {first.length === 0 && <Nothing small={small.length} />}
+      {first.length === 0 && <Nothing small={small} />}
       {first.length > 0 && <ol class="findings">
         {first.map((finding) => <FindingCard finding={finding} summary={summary} />)}
       </ol>}
