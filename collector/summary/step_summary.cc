@@ -10,6 +10,7 @@
 #include "collector/kernel_names/kernel_name.h"
 #include "collector/summary/found_steps.h"
 #include "collector/summary/hold_ups.h"
+#include "collector/summary/step_drift.h"
 #include "collector/summary/step_levels.h"
 #include "collector/text/number_text.h"
 
@@ -285,6 +286,15 @@ void SetSlowdown(const RunState& state, const FoundSteps& found, size_t warmup, 
   const std::vector<Weighed> lengths =
       Sorted(found.steps, warmup, [](const Step& step) { return step.length_ns(); });
   span->slowdown_share = 1 - rate->mean_ns / rate->traced_mean_ns;
+void AddDrift(const std::vector<Step>& steps, size_t warmup, RunSummary* run) {
+  const std::optional<StepDrift> drift = FindDrift(steps, warmup);
+  if (!drift.has_value()) return;
+  run->add_notices("Steps become longer: " + TimeText(drift->first_ns) + " in the first quarter, " +
+                   TimeText(drift->last_ns) +
+                   " in the last (medians). Something grows with the steps: lists, logs, the "
+                   "host's memory, a cache of keys and values.");
+}
+
   span->slowdown_standard_error = StandardErrorOfMean(lengths) / rate->traced_mean_ns;
 }
 
@@ -324,6 +334,7 @@ std::optional<StepsSpan> SummarizeFound(const RunState& state, FoundSteps found,
   return span;
 }
 
+  AddDrift(found.steps, warmup, summary->mutable_run());
 }  // namespace
 
 std::optional<StepsSpan> SummarizeSteps(const RunState& state, Summary* summary) {

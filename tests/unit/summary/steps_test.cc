@@ -1,6 +1,10 @@
 // Steps: where they come from, what is in them, and what differs in slow ones.
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <string>
+#include <vector>
+
 #include "collector/timeline/step_finder.h"
 #include "tests/support/made_up_loads.h"
 
@@ -21,6 +25,40 @@ TEST(StepsTest, FindsStepsInRepeatingLaunches) {
   EXPECT_EQ(summary.steps().launches(), 10);
   EXPECT_EQ(summary.steps().slow_size(), 0);
   ExpectSlicesSumToTheWhole(summary);
+}
+
+// The notices of a loop of 60 steps, of which each is followed by `pause_ns(step)`.
+std::string NoticesOf(const std::function<uint64_t(uint64_t)>& pause_ns) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels(KernelNames(10));
+  uint64_t now = 0;
+  for (uint64_t step = 0; step < 60; ++step) {
+    std::vector<Launch> launches;
+    for (uint32_t i = 0; i < 10; ++i) {
+      launches.push_back(RunBuilder::LaunchAt(now, 100 * kMicrosecond, i));
+      now += 101 * kMicrosecond;
+    }
+    run.SendLaunches(launches);
+    now += pause_ns(step);
+  }
+  std::string text;
+  for (const std::string& notice : run.EndRun(now).run().notices()) text += notice + "\n";
+  return text;
+}
+
+TEST(StepsTest, SaysThatStepsBecomeLonger) {
+  const std::string growing = NoticesOf([](uint64_t step) { return 4 * step * kMicrosecond; });
+  EXPECT_NE(growing.find("Steps become longer: 1.04 ms in the first quarter, 1.22 ms in the last"),
+            std::string::npos)
+      << growing;
+  const std::string uneven =
+      NoticesOf([](uint64_t step) { return step * step * 7919 % 17 * 20 * kMicrosecond; });
+  EXPECT_EQ(uneven.find("Steps become longer"), std::string::npos) << uneven;
+  const std::string once =
+      NoticesOf([](uint64_t step) { return step < 50 ? 0 : 200 * kMicrosecond; });
+  EXPECT_EQ(once.find("Steps become longer"), std::string::npos) << once;
 }
 
 TEST(StepsTest, NamesSlowStepsAndWhatDiffered) {
