@@ -27,6 +27,9 @@ constexpr double kMoreLaunches = 1.02;
 // A pattern is accepted as steps if this share of them has about as many launches as the usual one.
 constexpr double kAlikeShare = 0.7;
 constexpr double kAlikeLaunches = 0.1;
+// Or, in rounds of unequal length, if this share of them is not much longer or shorter.
+constexpr double kRoundsShare = 0.9;
+constexpr double kRoundsLaunches = 0.35;
 // The warm-up ends with the last step up to which so many were slow.
 constexpr double kWarmupSlowShare = 0.8;
 
@@ -157,10 +160,14 @@ size_t WarmupSteps(const std::vector<Step>& steps) {
 bool AreAlike(const std::vector<Step>& steps) {
   const double usual =
       Quantile(Sorted(steps, 0, [](const Step& step) { return step.content.launches; }), 0.5);
-  const auto alike = std::count_if(steps.begin(), steps.end(), [&](const Step& step) {
-    return std::abs(step.content.launches - usual) <= std::max(1.0, kAlikeLaunches * usual);
-  });
-  return static_cast<double>(alike) >= kAlikeShare * static_cast<double>(steps.size());
+  const auto share_within = [&](double tolerance) {
+    const auto alike = std::count_if(steps.begin(), steps.end(), [&](const Step& step) {
+      return std::abs(step.content.launches - usual) <= std::max(1.0, tolerance * usual);
+    });
+    return static_cast<double>(alike) / static_cast<double>(steps.size());
+  };
+  return share_within(kAlikeLaunches) >= kAlikeShare ||
+         share_within(kRoundsLaunches) >= kRoundsShare;
 }
 
 void SetTracedShare(const ActivityTotals& ledger, const StepsSpan& span, StepsSummary* summary) {
@@ -279,13 +286,6 @@ std::vector<TracedSteps> InRows(const std::vector<Step>& steps, size_t warmup) {
   return rows;
 }
 
-// By how much the traced steps are longer than all of them, for which nothing but tracing speaks.
-void SetSlowdown(const RunState& state, const FoundSteps& found, size_t warmup, StepsSpan* span) {
-  const auto rate = RateOf(found, AxisOf(state, found), warmup);
-  if (!rate.has_value() || rate->mean_ns >= rate->traced_mean_ns) return;
-  const std::vector<Weighed> lengths =
-      Sorted(found.steps, warmup, [](const Step& step) { return step.length_ns(); });
-  span->slowdown_share = 1 - rate->mean_ns / rate->traced_mean_ns;
 void AddDrift(const std::vector<Step>& steps, size_t warmup, RunSummary* run) {
   const std::optional<StepDrift> drift = FindDrift(steps, warmup);
   if (!drift.has_value()) return;
@@ -295,6 +295,13 @@ void AddDrift(const std::vector<Step>& steps, size_t warmup, RunSummary* run) {
                    "host's memory, a cache of keys and values.");
 }
 
+// By how much the traced steps are longer than all of them, for which nothing but tracing speaks.
+void SetSlowdown(const RunState& state, const FoundSteps& found, size_t warmup, StepsSpan* span) {
+  const auto rate = RateOf(found, AxisOf(state, found), warmup);
+  if (!rate.has_value() || rate->mean_ns >= rate->traced_mean_ns) return;
+  const std::vector<Weighed> lengths =
+      Sorted(found.steps, warmup, [](const Step& step) { return step.length_ns(); });
+  span->slowdown_share = 1 - rate->mean_ns / rate->traced_mean_ns;
   span->slowdown_standard_error = StandardErrorOfMean(lengths) / rate->traced_mean_ns;
 }
 
@@ -327,6 +334,7 @@ std::optional<StepsSpan> SummarizeFound(const RunState& state, FoundSteps found,
                  .device = found.device_index};
   const std::vector<double> pauses_ns = PausesIn(found, span);
   ListSteps(state, found.steps, warmup, pauses_ns, steps);
+  AddDrift(found.steps, warmup, summary->mutable_run());
   if (found.device == nullptr || found.steps.size() - warmup < kFewestSteps) return std::nullopt;
   span.pause_per_step_ns = MeanPauseNs(found.steps, warmup, pauses_ns);
   SetSlowdown(state, found, warmup, &span);
@@ -334,7 +342,6 @@ std::optional<StepsSpan> SummarizeFound(const RunState& state, FoundSteps found,
   return span;
 }
 
-  AddDrift(found.steps, warmup, summary->mutable_run());
 }  // namespace
 
 std::optional<StepsSpan> SummarizeSteps(const RunState& state, Summary* summary) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -29,6 +30,13 @@ constexpr double kFewestStepsInCall = 8;
 constexpr double kLayersShare = 0.6;
 // Variants of a kernel that steps take turns with, by the alignment of what they work on, say.
 constexpr size_t kMostVariants = 16;
+
+// Rounds of unequal length: the share of a kernel's returns that must come after a number of
+// launches this near to the median one, and the share of all launches that they must cover.
+constexpr double kRoundsTolerance = 0.35;
+constexpr double kRoundsShare = 0.9;
+// Rounds of fewer launches than the shortest ones times this are the same rounds.
+constexpr double kSameRounds = 1.5;
 
 // What comes back after about `launches` launches each time.
 struct Repetition {
@@ -177,7 +185,63 @@ std::vector<const PeriodGroup*> NestedPeriods(const std::vector<PeriodGroup>& gr
   return nested;
 }
 
+// A kernel that comes back in rounds. `apart`: how far, in the mean, a return is from the median.
+struct Rounds {
+  LaunchMark mark;
+  double launches = 0;  // median
+  double apart = 0;
+};
+
+std::optional<Rounds> RoundsOf(const LaunchMark& mark, const std::vector<size_t>& places,
+                               size_t all_launches) {
+  if (places.size() < 2 * kFewestSteps) return std::nullopt;
+  std::vector<double> returns;
+  for (size_t i = 1; i < places.size(); ++i) {
+    returns.push_back(static_cast<double>(places[i] - places[i - 1]));
+  }
+  std::sort(returns.begin(), returns.end());
+  const double median = returns[returns.size() / 2];
+  if (median < static_cast<double>(kShortestPeriod)) return std::nullopt;
+  double near = 0;
+  double covered = 0;
+  double apart = 0;
+  for (const double one : returns) {
+    apart += std::abs(one - median);
+    if (std::abs(one - median) > kRoundsTolerance * median) continue;
+    ++near;
+    covered += one;
+  }
+  const auto count = static_cast<double>(returns.size());
+  if (near < kRoundsShare * count || covered < kRoundsShare * static_cast<double>(all_launches)) {
+    return std::nullopt;
+  }
+  return Rounds{mark, median, apart / count};
+}
+
 }  // namespace
+
+// The most regular of the kernels that come back in the shortest rounds: two rounds together are as
+// much alike.
+std::optional<StepFinder::Pattern> StepFinder::FindRounds(const std::vector<LaunchMark>& launches) {
+  std::map<LaunchMark, std::vector<size_t>> places;
+  for (size_t i = 0; i < launches.size(); ++i) places[launches[i]].push_back(i);
+  std::vector<Rounds> found;
+  double shortest = std::numeric_limits<double>::infinity();
+  for (const auto& [mark, where] : places) {
+    const std::optional<Rounds> rounds = RoundsOf(mark, where, launches.size());
+    if (!rounds.has_value()) continue;
+    found.push_back(*rounds);
+    shortest = std::min(shortest, rounds->launches);
+  }
+  std::erase_if(found,
+                [shortest](const Rounds& one) { return one.launches > kSameRounds * shortest; });
+  if (found.empty()) return std::nullopt;
+  Pattern pattern;
+  pattern.step = std::min_element(found.begin(), found.end(), [](const Rounds& a, const Rounds& b) {
+                   return a.apart < b.apart;
+                 })->mark;
+  return pattern;
+}
 
 // The longest period that is more than the next shorter one several times over makes the steps, and
 // the next one like it that makes up most of a step its layers. Where that repeats another one
@@ -262,11 +326,16 @@ void StepFinder::Add(const Activity& activity) {
 }
 
 std::optional<StepFinder::Pattern> StepFinder::SearchPattern() const {
+  std::optional<Pattern> pattern = SearchWith(FindPattern);
+  return pattern.has_value() ? pattern : SearchWith(FindRounds);
+}
+
+std::optional<StepFinder::Pattern> StepFinder::SearchWith(Find find) const {
   std::vector<std::optional<Stream>> streams = {std::nullopt};
   if (const auto busiest = BusiestStream(searched_)) streams.push_back(busiest);
   for (const std::optional<Stream>& stream : streams) {
     for (const bool with_before : {false, true}) {
-      auto pattern = FindPattern(MarksOf(searched_, stream, with_before));
+      auto pattern = find(MarksOf(searched_, stream, with_before));
       if (!pattern.has_value()) continue;
       pattern->stream = stream;
       return pattern;

@@ -11,6 +11,10 @@
 // certain other one is searched for. Where none comes back either, only the launches of the busiest
 // stream are looked at: several streams, or processes, may interleave theirs differently each time.
 //
+// Where nothing comes back after about the same number of launches, rounds of unequal length are
+// searched for: a kernel that comes back after a number that differs little from its median, such
+// as the verification of a varying number of proposed tokens.
+//
 // Thread safety: none.
 #ifndef UTLZ_COLLECTOR_TIMELINE_STEP_FINDER_H_
 #define UTLZ_COLLECTOR_TIMELINE_STEP_FINDER_H_
@@ -91,6 +95,10 @@ class StepFinder {
   static std::vector<LaunchMark> MarksOf(const std::vector<Launch>& launches,
                                          const std::optional<Stream>& stream, bool with_before);
   static std::optional<Pattern> FindPattern(const std::vector<LaunchMark>& launches);
+  static std::optional<Pattern> FindRounds(const std::vector<LaunchMark>& launches);
+  using Find = std::optional<Pattern> (*)(const std::vector<LaunchMark>&);
+  // Of all streams, then of the busiest one; by kernels, then by pairs of them.
+  std::optional<Pattern> SearchWith(Find find) const;
   std::optional<Pattern> SearchPattern() const;
   static void Follow(const Pattern& pattern, const Launch& launch, Starts* starts);
   // Of all launches so far.

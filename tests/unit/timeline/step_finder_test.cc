@@ -53,6 +53,36 @@ TEST(StepFinderTest, KernelsLaunchedSeveralTimesInARowMakeSteps) {
   EXPECT_EQ(LengthOf(steps[7]), 30 * kLaunchNs);
 }
 
+// A small model proposes three to six tokens, six launches each; a large one verifies them in
+// thirty: what comes back once a round does so after 48 to 66 launches.
+TEST(StepFinderTest, RoundsOfUnequalLengthAreSteps) {
+  std::vector<uint32_t> kernels;
+  std::vector<uint64_t> rounds;
+  uint32_t mixed = 5;
+  for (int round = 0; round < 40; ++round) {
+    mixed = mixed * 1664525u + 1013904223u;
+    const uint32_t proposals = 3 + (mixed >> 30);
+    for (uint32_t i = 0; i < proposals * 6; ++i) kernels.push_back(i % 6);
+    for (uint32_t i = 0; i < 30; ++i) kernels.push_back(10 + i % 15);
+    kernels.push_back(30);
+    rounds.push_back(proposals * 6 + 31);
+  }
+  const auto steps = StepsOf(kernels);
+  ASSERT_EQ(steps.size(), 39U);
+  EXPECT_EQ(LengthOf(steps[7]), rounds[8] * kLaunchNs);
+}
+
+// Kernels at random: each comes back now and then.
+TEST(StepFinderTest, KernelsInNoOrderMakeNoSteps) {
+  std::vector<uint32_t> kernels;
+  uint32_t mixed = 5;
+  for (int i = 0; i < 2000; ++i) {
+    mixed = mixed * 1664525u + 1013904223u;
+    kernels.push_back((mixed >> 16) % 40);
+  }
+  EXPECT_TRUE(StepsOf(kernels).empty());
+}
+
 // Another process launches as it pleases meanwhile, less often.
 TEST(StepFinderTest, TheBusiestStreamHasStepsWhereSeveralInterleave) {
   StepFinder finder;
