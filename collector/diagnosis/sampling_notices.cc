@@ -105,7 +105,8 @@ void AddTooShort(const RunState& state, const DeviceState& device, Summary* summ
     summary->mutable_run()->add_notices(
         "Bytes and FLOPs of " + PercentText(times.unknown_ns / times.all_ns) +
         " of the whole run's kernel time on " + NameOf(one) +
-        " are not known: the run ended too soon. Some 10 s more of the same steps would show them" +
+        " are not known: the run ended too soon. Some 10 s more of the same " +
+        (summary->steps().steps() > 0 ? "steps" : "work") + " would show them" +
         (formula ? "; MFU rests on the model's FLOPs that were given, and on no counter."
                  : ", and MFU needs no counters where --model-config or --model-flops-per-step "
                    "tells the model's FLOPs."));

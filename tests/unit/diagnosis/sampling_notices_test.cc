@@ -168,13 +168,15 @@ TEST_F(SamplingNoticesTest, SaysThatKernelsMayIncludeTheWorkOfOthers) {
 }
 
 // What a run that ended soon after its first samples says of kernels that none met.
-std::vector<std::string> OfShortRun(double without_counters_share, double overlap_share) {
+std::vector<std::string> OfShortRun(double without_counters_share, double overlap_share,
+                                    uint64_t steps = 0) {
   RunState state;
   state.run_end.emplace();
   DeviceState& device = state.devices[*state.devices.Find(std::string(16, 'a'))];
   device.used = true;
   device.status.emplace().set_samples(9'000);
   Summary summary;
+  if (steps > 0) summary.mutable_steps()->set_steps(steps);
   DeviceSummary* one = summary.add_devices();
   one->set_uuid(FormatGpuUuid(device.uuid));
   one->set_source(SOURCE_SAMPLED);
@@ -188,6 +190,11 @@ std::vector<std::string> OfShortRun(double without_counters_share, double overla
   summary.mutable_capture()->set_kernel_time_without_counters_share(without_counters_share);
   AddSamplingNotices(state, &summary);
   return {summary.run().notices().begin(), summary.run().notices().end()};
+}
+
+TEST(ShortRunTest, WithoutStepsItSpeaksOfWork) {
+  EXPECT_THAT(OfShortRun(0.3, 0), ElementsAre(HasSubstr("10 s more of the same work")));
+  EXPECT_THAT(OfShortRun(0.3, 0, 7), ElementsAre(HasSubstr("10 s more of the same steps")));
 }
 
 TEST(ShortRunTest, WhatTheFirstScreenSaysIsNotSaidAgain) {
