@@ -75,6 +75,7 @@ const std::vector<Cause>& Causes() {
        PlantPipelineBubbles},
       {"late_gathers", "prefetched_shards", 0.10, kOfTime, "exposed_communication's",
        PlantLateGathers},
+      {"peer_copies", "data_parallel", 0.05, kOfTime, "exposed_copies'", PlantPeerCopies},
   };
   return *kCauses;
 }

@@ -16,7 +16,8 @@ struct PlannedLaunch {
   uint64_t duration_ns = 0;
   uint32_t kernel = 0;  // index into PlannedRun::kernels
   uint32_t stream = 7;
-  uint32_t graph = 0;     // launch of a graph that it belongs to, from 1; 0: none
+  uint32_t graph = 0;  // launch of a graph that it belongs to, from 1; 0: none
+  uint32_t context = 1;
   double work_share = 1;  // of the kernel's work
 };
 
@@ -27,6 +28,7 @@ struct PlannedCopy {
   CopyKind kind = COPY_UNKNOWN;
   bool pageable = false;
   uint32_t stream = 7;
+  uint32_t context = 1;
 };
 
 // One process, on a GPU of its own unless all share the first one's.
@@ -46,6 +48,7 @@ struct PlannedRun {
   bool graphs = false;         // kernels are nodes of graphs
   WorkloadSpec workload_spec;  // as given on the command line
   bool one_gpu = false;        // all processes, which are no ranks then, use the same one
+  bool one_process = false;    // instead of ranks, GPUs of one process
   std::vector<PlannedRank> ranks;
   uint64_t steps_start_ns = 0;  // of the first step
   uint64_t end_ns = 0;          // of the last launch or copy

@@ -44,21 +44,49 @@ LaunchWork WorkOf(const PlannedCopy& copy) {
   return work;
 }
 
+template <typename Operation>
+void AddOperations(const std::vector<Operation>& from, uint32_t context,
+                   std::vector<Operation>* to) {
+  for (Operation operation : from) {
+    operation.context = context;
+    to->push_back(operation);
+  }
+  std::stable_sort(to->begin(), to->end(), [](const Operation& left, const Operation& right) {
+    return left.start_ns < right.start_ns;
+  });
+}
+
+// What the process records that the rank is. Of GPUs of one process, the first one's writes for
+// all.
+PlannedRank RecordedBy(const PlannedRun& run, uint32_t index) {
+  if (!run.one_process) return run.ranks[index];
+  PlannedRank recorded;
+  for (uint32_t i = 0; index == 0 && i < run.ranks.size(); ++i) {
+    AddOperations(run.ranks[i].launches, i + 1, &recorded.launches);
+    AddOperations(run.ranks[i].copies, i + 1, &recorded.copies);
+  }
+  return recorded;
+}
+
 class RankWriter {
  public:
   RankWriter(const PlannedRun& run, uint32_t index, const RunWriterOptions& options,
              ProfileWriter* writer)
       : run_(run),
         rank_(run.ranks[index]),
-        source_(index + 1),
+        recorded_(RecordedBy(run, index)),
+        index_(index),
+        source_(run.one_process ? 1 : index + 1),
         writer_(writer),
         uuid_(run.device.uuid()),
         clock_hz_(run.peaks.sm_clock_maximum_hz() * run.ranks[index].clock_share),
-        windows_(options.everything ? WholeRun(run.end_ns)
-                                    : WindowsOf(run.ranks[index], run.end_ns)) {
+        windows_(options.everything
+                     ? WholeRun(run.end_ns)
+                     : WindowsOf(run.ranks[run.one_process ? 0 : index], run.end_ns)) {
     uuid_.resize(16, 'G');
     uuid_[15] = static_cast<char>(run.one_gpu ? 0 : index);
     counts_ = index == 0 || !run.one_gpu;
+    speaks_ = index == 0 || !run.one_process;
     SpreadAllWork();
   }
 
@@ -75,6 +103,7 @@ class RankWriter {
                           message.SerializeAsString());
   }
   void AnnounceProcess();
+  void AnnounceContext();
   void AnnounceVariants();
   void AnnounceCounters();
   void SpreadWorkOf(const PlannedRank& rank);
@@ -95,12 +124,15 @@ class RankWriter {
 
   const PlannedRun& run_;
   const PlannedRank& rank_;
+  const PlannedRank recorded_;
+  const uint32_t index_;
   const uint32_t source_;
   ProfileWriter* writer_;
   std::string uuid_;
   const double clock_hz_;
   const RecordingWindows windows_;
   bool counts_ = true;            // writes what is said of the GPU
+  bool speaks_ = true;            // writes what is said of the process
   std::vector<SpreadWork> work_;  // by start
   uint64_t longest_ns_ = 0;       // of work_
   uint64_t written_ns_ = 0;
@@ -147,8 +179,9 @@ void RankWriter::AnnounceDevice() {
 
 void RankWriter::Announce() {
   if (counts_) AnnounceDevice();
-  AnnounceProcess();
-  AnnounceVariants();
+  if (speaks_) AnnounceProcess();
+  AnnounceContext();
+  if (speaks_) AnnounceVariants();
   if (counts_) AnnounceCounters();
 }
 
@@ -161,18 +194,23 @@ void RankWriter::AnnounceProcess() {
   process.set_host("generated");
   process.set_cupti_version(130001);
   process.set_driver_version(13000);
-  if (run_.ranks.size() > 1 && !run_.one_gpu) {
+  if (run_.ranks.size() > 1 && !run_.one_gpu && !run_.one_process) {
     process.set_rank(source_ - 1);
     process.set_local_rank(source_ - 1);
     process.set_world_size(static_cast<uint32_t>(run_.ranks.size()));
   }
   Write(FRAME_PROCESS, process);
+}
+
+void RankWriter::AnnounceContext() {
+  const uint32_t ordinal = run_.one_process ? index_ : 0;
   Device device = run_.device;
   device.set_uuid(uuid_);
-  device.set_ordinal(0);
+  device.set_ordinal(ordinal);
   Write(FRAME_DEVICE, device);
   Context context;
-  context.set_id(1);
+  context.set_id(ordinal + 1);
+  context.set_device_ordinal(ordinal);
   Write(FRAME_CONTEXT, context);
 }
 
@@ -193,7 +231,7 @@ void RankWriter::AnnounceVariants() {
 
 void RankWriter::AnnounceCounters() {
   MetricSet set;
-  set.set_id(source_);
+  set.set_id(index_ + 1);
   set.set_device_uuid(uuid_);
   set.set_chip(run_.peaks.chip());
   set.set_interval_ns(kSampleIntervalNs);
@@ -216,8 +254,8 @@ uint64_t RankWriter::LastRecordNs(uint64_t time_ns) const {
       if (Traced(operation.start_ns)) last_ns = std::max(last_ns, operation.start_ns);
     }
   };
-  look_at(rank_.launches);
-  look_at(rank_.copies);
+  look_at(recorded_.launches);
+  look_at(recorded_.copies);
   return last_ns;
 }
 
@@ -229,7 +267,7 @@ void RankWriter::WriteStatus(uint64_t time_ns) {
   uint64_t recorded = 0;
   uint64_t launches = 0;
   uint32_t graph = 0;
-  for (const PlannedLaunch& launch : rank_.launches) {
+  for (const PlannedLaunch& launch : recorded_.launches) {
     if (launch.start_ns > last_ns) break;
     const bool traced = Traced(launch.start_ns);
     launches += traced;
@@ -238,7 +276,7 @@ void RankWriter::WriteStatus(uint64_t time_ns) {
     ++numbered;
     recorded += traced;
   }
-  for (const PlannedCopy& copy : rank_.copies) {
+  for (const PlannedCopy& copy : recorded_.copies) {
     if (copy.start_ns > last_ns) break;
     ++numbered;
     recorded += Traced(copy.start_ns);
@@ -282,15 +320,16 @@ void RankWriter::OpenAndClose(uint64_t until_ns) {
 
 void RankWriter::WriteLaunches(uint64_t until_ns) {
   DecodedLaunches decoded;
-  for (; next_launch_ < rank_.launches.size(); ++next_launch_) {
-    const PlannedLaunch& launch = rank_.launches[next_launch_];
+  for (; next_launch_ < recorded_.launches.size(); ++next_launch_) {
+    const PlannedLaunch& launch = recorded_.launches[next_launch_];
     if (launch.start_ns >= until_ns) break;
     if (!Traced(launch.start_ns)) continue;
     const uint64_t start_ns = kRunStartNs + launch.start_ns;
     decoded.launches.push_back({start_ns, start_ns + launch.duration_ns, launch.kernel, 0});
     if (decoded.segments.empty() || decoded.segments.back().stream != launch.stream ||
+        decoded.segments.back().context != launch.context ||
         decoded.segments.back().graph_correlation != launch.graph) {
-      decoded.segments.push_back({0, launch.stream, 1, launch.graph});
+      decoded.segments.push_back({0, launch.stream, launch.context, launch.graph});
     }
     ++decoded.segments.back().launches;
   }
@@ -301,8 +340,8 @@ void RankWriter::WriteCopies(uint64_t until_ns) {
   CopyBatch batch;
   batch.set_base_ns(kRunStartNs);
   uint64_t last_ns = 0;
-  for (; next_copy_ < rank_.copies.size(); ++next_copy_) {
-    const PlannedCopy& copy = rank_.copies[next_copy_];
+  for (; next_copy_ < recorded_.copies.size(); ++next_copy_) {
+    const PlannedCopy& copy = recorded_.copies[next_copy_];
     if (copy.start_ns >= until_ns) break;
     if (!Traced(copy.start_ns)) continue;
     batch.add_kind(copy.kind);
@@ -310,7 +349,7 @@ void RankWriter::WriteCopies(uint64_t until_ns) {
     batch.add_duration_ns(copy.duration_ns);
     batch.add_bytes(copy.bytes);
     batch.add_stream(copy.stream);
-    batch.add_context(1);
+    batch.add_context(copy.context);
     batch.add_flags(copy.pageable ? COPY_HOST_PAGEABLE : COPY_ASYNC);
     batch.add_graph_node(0);
     last_ns = copy.start_ns;
@@ -338,7 +377,7 @@ MetricValues RankWriter::WorkBetween(uint64_t start_ns, uint64_t end_ns, size_t*
 void RankWriter::WriteWindowOfSamples(const RecordingWindow& window) {
   std::vector<double> resolutions;
   for (const SampledMetric& metric : kSampledMetrics) resolutions.push_back(metric.resolution);
-  SampleBatchEncoder encoder(source_, uuid_, kSampleIntervalNs, resolutions);
+  SampleBatchEncoder encoder(index_ + 1, uuid_, kSampleIntervalNs, resolutions);
   encoder.StartWindow();
   MetricValues left{};
   size_t from = 0;
@@ -412,19 +451,22 @@ void RankWriter::WriteTotals(uint64_t until_ns) {
 }
 
 void RankWriter::WriteUntil(uint64_t time_ns) {
-  OpenAndClose(time_ns);
-  WriteLaunches(time_ns);
-  WriteCopies(time_ns);
+  if (speaks_) {
+    OpenAndClose(time_ns);
+    WriteLaunches(time_ns);
+    WriteCopies(time_ns);
+  }
   if (counts_) {
     WriteSamples(time_ns);
     WriteTotals(time_ns);
   }
-  WriteStatus(time_ns);
+  if (speaks_) WriteStatus(time_ns);
   written_ns_ = time_ns;
 }
 
 // A window that is open at the end ends there; a gap before the end is ended by an empty window.
 void RankWriter::End() {
+  if (!speaks_) return;
   const uint64_t end_ns = written_ns_;
   RecordingWindow last = windows_.traced.back();
   if (last.end_ns >= end_ns) {

@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "bench/diagnosis/draft_timeline.h"
+#include "bench/diagnosis/planting.h"
 #include "bench/diagnosis/step_parts.h"
 
 namespace utlz {
@@ -88,16 +90,54 @@ std::optional<Draft> Pipeline(const Recordings& recordings) {
   return draft;
 }
 
+Item PeerCopy(double time_ns) {
+  constexpr double kLinkBytesPerNs = 200;
+  return Copy(COPY_PEER_TO_PEER, time_ns, time_ns * kLinkBytesPerNs);
+}
+
+// Two GPUs of one process, each with half of the batch. The first one hands its weights over and
+// adds the other's gradients up, beside kernels as far as that can be. It alone steps.
+std::optional<Draft> DataParallel(const Recordings& recordings) {
+  std::optional<Draft> draft = HealthyDraft("training", recordings);
+  if (!draft.has_value()) return draft;
+  const Step whole = draft->FirstStep();
+  draft->run.one_process = true;
+  draft->run.ranks.resize(2);
+  const Step optimizer = Optimizer(whole);
+  Step first = WithoutOptimizer(whole);
+  Step second = first;
+  Append(optimizer, &first);
+  second.push_back(Gap(StepNs(*draft, optimizer)));
+  draft->ranks = {std::vector<Step>(200, first), std::vector<Step>(200, second)};
+  return draft;
+}
+
 }  // namespace
+
+void PlantPeerCopies(double share, Draft* draft) {
+  if (share <= 0) return;
+  const double lost_ns = LostNs(share, StepNs(*draft, draft->FirstStep()));
+  for (Step& step : draft->ranks[0]) {
+    step.insert(step.begin(), PeerCopy(0.6 * lost_ns));
+    const auto optimizer = step.end() - static_cast<std::ptrdiff_t>(Optimizer(step).size());
+    step.insert(optimizer, PeerCopy(0.4 * lost_ns));
+  }
+  for (Step& step : draft->ranks[1]) {
+    step.insert(step.begin(), Gap(0.6 * lost_ns));
+    step.back().time_ns += 0.4 * lost_ns;
+  }
+}
 
 std::optional<Draft> ShardedDraft(std::string_view name, const Recordings& recordings) {
   if (name == "prefetched_shards") return PrefetchedShards(recordings);
   if (name == "pipeline") return Pipeline(recordings);
+  if (name == "data_parallel") return DataParallel(recordings);
   return std::nullopt;
 }
 
 const std::vector<const char*>& ShardedLoads() {
-  static const auto* const kNames = new std::vector<const char*>{"prefetched_shards", "pipeline"};
+  static const auto* const kNames =
+      new std::vector<const char*>{"prefetched_shards", "pipeline", "data_parallel"};
   return *kNames;
 }
 
