@@ -147,5 +147,30 @@ TEST_F(WeighedIdleTest, PausesAreNobodys) {
               0.02 * usual_ns);
 }
 
+// Another GPU, of a process whose lines nobody read, keeps its own idle time.
+TEST_F(WeighedIdleTest, AGpuWithoutLinesTakesNothingFromThoseOfAnother) {
+  UnevenWindows program(&run_, SendStacks());
+  run_.StartProcess(2, RunBuilder::Uuid('B'));
+  run_.SendKernels({"other"}, 2);
+  RunDenseThenSparse(kDenseWaits, kSparseWaits, &program);
+  for (uint64_t now = kMillisecond; now < program.now_ns(); now += 60 * kMillisecond) {
+    run_.SendLaunches({RunBuilder::LaunchAt(now, kMillisecond)}, 2);
+  }
+  const Summary summary = run_.EndRun(program.now_ns());
+  ASSERT_EQ(summary.devices_size(), 2);
+  const OwnersSummary& owners = summary.owners();
+  const auto idle_ns = [&](int device) {
+    return static_cast<double>(summary.devices(device).idle_time_ns());
+  };
+  EXPECT_EQ(OwnIdleNs(owners.lines()), idle_ns(0) + idle_ns(1));
+  EXPECT_EQ(OwnIdleNs(owners.layers()), idle_ns(0) + idle_ns(1));
+  double of_lines_ns = 0;
+  for (uint32_t i = 0; i < UnevenWindows::kKernels; ++i) {
+    of_lines_ns += IdleNsOfLine(owners, LineOf(i));
+  }
+  EXPECT_NEAR(of_lines_ns, idle_ns(0), 1);
+  EXPECT_GT(idle_ns(1), 0);
+}
+
 }  // namespace
 }  // namespace utlz
