@@ -196,6 +196,16 @@ absl::Status OutputFile::Publish() {
   return absl::OkStatus();
 }
 
+absl::Status OutputFile::CheckPlace() const {
+  struct stat own = {};
+  struct stat there = {};
+  if (fstat(file_.get(), &own) != 0) return Failure("find");
+  if (stat(path_.c_str(), &there) == 0 && IsSameFile(own, there)) return absl::OkStatus();
+  return absl::NotFoundError(absl::StrCat(
+      path_, own.st_nlink == 0 ? " was removed" : " was moved",
+      " while it was written; name a file with -o in a place that the command leaves alone"));
+}
+
 void OutputFile::Remove() {
   const AsUser as_user(user_.value_or(FileUser{.user_id = geteuid(), .group_id = getegid()}));
   if (as_user.changed() && StillThere(file_.get(), made_name_)) {

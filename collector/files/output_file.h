@@ -49,6 +49,9 @@ class OutputFile {
 
   // Gives the file its name, in place of what was there. Further calls do nothing.
   absl::Status Publish();
+  // Of a published file: NotFound if it is no longer at its path, since somebody moved or removed
+  // it.
+  absl::Status CheckPlace() const;
 
  private:
   OutputFile() = default;

@@ -82,7 +82,7 @@ class ProfileWriter::File {
     if (absl::Status status = Flush(); !status.ok()) return status;
     if (absl::Status status = Publish(); !status.ok()) return status;
     failure_ = absl::FailedPreconditionError(absl::StrCat(path_, " is already finished"));
-    return absl::OkStatus();
+    return file_.CheckPlace();
   }
 
   absl::Status Publish() { return file_.Publish(); }

@@ -145,7 +145,9 @@ void RunRecorder::Publish() {
 }
 
 void RunRecorder::Note(const absl::Status& status) {
-  if (!status.ok()) write_failure_ = std::string(status.message());
+  if (status.ok()) return;
+  write_failure_ = std::string(status.message());
+  profile_is_elsewhere_ = absl::IsNotFound(status);
 }
 
 }  // namespace utlz

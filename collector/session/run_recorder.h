@@ -68,6 +68,8 @@ class RunRecorder {
 
   // Set once writing failed (disk full, say). The run goes on.
   const std::optional<std::string>& write_failure() const { return write_failure_; }
+  // Moved or removed while it was written.
+  bool profile_is_elsewhere() const { return profile_is_elsewhere_; }
 
   // Records the end, closes the profile with the summary in it, and returns that.
   Summary Finish(RunEnd end);
@@ -91,6 +93,7 @@ class RunRecorder {
   ProfileWriter writer_;
   ProfileThinning thinning_;
   std::optional<std::string> write_failure_;
+  bool profile_is_elsewhere_ = false;
   bool published_ = false;
   std::deque<WaitingFrame> waiting_;
   size_t waiting_bytes_ = 0;

@@ -91,6 +91,7 @@ class RunningSession : public Session {
     result.agents = loop_->agents();
     result.summary = loop_->recorder().Finish(std::move(end));
     result.write_failure = loop_->recorder().write_failure();
+    result.profile_is_elsewhere = loop_->recorder().profile_is_elsewhere();
     loop_->PublishLastMetrics();
     return result;
   }
@@ -107,6 +108,11 @@ class RunningSession : public Session {
 };
 
 }  // namespace
+
+std::string SessionResult::DescribeProfile(const std::string& path) const {
+  if (profile_is_elsewhere) return absl::StrCat("no profile is at ", path);
+  return absl::StrCat(write_failure ? "profile, incomplete: " : "profile: ", path);
+}
 
 absl::StatusOr<std::unique_ptr<Session>> Session::Start(const SessionOptions& options) {
   absl::StatusOr<ProfileWriter> writer =

@@ -41,6 +41,10 @@ struct SessionResult {
   Summary summary;
   uint64_t agents = 0;                       // processes whose agent connected
   std::optional<std::string> write_failure;  // why the profile is incomplete, where it is
+  bool profile_is_elsewhere = false;         // moved or removed while it was written
+
+  // "profile: PATH", or that it is incomplete, or that none is there.
+  std::string DescribeProfile(const std::string& path) const;
 };
 
 class Session {

@@ -135,6 +135,34 @@ class TroubleTest(EndToEndTest):
         self.assertEqual(len(report["processes"]), 1)
         self.assertNotIn("protobuf", run.stderr)
 
+    def run_with_profile_in_a_folder(self, script):
+        """The command deals with the folder of its own profile once that has its name."""
+        (self.folder / "out").mkdir()
+        program = self.program("ending")
+        completed = self.utlz(
+            "run", "-o", "out/run.utlz", "--no-report", "--counters=none", "--", "/bin/sh", "-c",
+            f"'{program}' return && until [ -s out/run.utlz ]; do sleep 0.01; done; {script}")
+        self.assertEqual(completed.returncode, 0, completed.stderr)
+        return completed.stderr
+
+    def test_the_command_removes_its_profile(self):
+        said = self.run_with_profile_in_a_folder("rm -r out")
+        self.assertIn("out/run.utlz was removed while it was written", said)
+        self.assertIn("no profile is at out/run.utlz", said)
+        self.assertNotIn("profile: out", said)
+
+    def test_the_command_moves_its_profile(self):
+        """And what was moved is whole."""
+        said = self.run_with_profile_in_a_folder("mv out results")
+        self.assertIn("out/run.utlz was moved while it was written", said)
+        report = self.utlz("report", "results/run.utlz")
+        self.assertEqual(report.returncode, 0, report.stderr)
+        self.assertNotIn("not ended", report.stdout)
+
+    def test_the_command_leaves_its_profile_alone(self):
+        said = self.run_with_profile_in_a_folder("true")
+        self.assertEqual(said, "utlz: profile: out/run.utlz\n")
+
     def test_disk_full(self):
         if not pathlib.Path("/dev/full").exists():
             self.skipTest("no /dev/full")

@@ -214,7 +214,7 @@ void ShowResult(const AttachOptions& options, const std::string& path,
     options.recording.print_report(result.summary);
   };
   if (result.write_failure) Say(*result.write_failure);
-  Say(absl::StrCat(result.write_failure ? "profile, incomplete: " : "profile: ", path));
+  Say(result.DescribeProfile(path));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ void FinishJob(Session* session, const std::string& name, const std::string& pat
   if (!result.ok()) return say(absl::StrCat(name, ": ", result.status().message()));
   if (result->write_failure) say(absl::StrCat(name, ": ", *result->write_failure));
   say(absl::StrCat(name, ": ", result->agents, result->agents == 1 ? " process" : " processes",
-                   ", ", result->write_failure ? "profile, incomplete: " : "profile: ", path));
+                   ", ", result->DescribeProfile(path)));
 }
 
 }  // namespace
