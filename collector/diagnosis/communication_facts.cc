@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace utlz {
 namespace {
@@ -21,6 +22,7 @@ struct Laggard {
   double delay_ns = 0;
   double last = 0;  // collectives
   double matched = 0;
+  std::vector<uint64_t> pids = {};
 };
 
 std::string NameOf(const RunState& state, uint32_t source) {
@@ -29,6 +31,12 @@ std::string NameOf(const RunState& state, uint32_t source) {
   const Process& info = found->second->info;
   return info.has_rank() ? "rank " + std::to_string(info.rank())
                          : "process " + std::to_string(info.pid());
+}
+
+// Where not all processes of this rank lag, as of jobs side by side, its process too.
+std::string NameOf(const std::string& rank, const Laggard& laggard, size_t processes) {
+  if (laggard.pids.size() == processes || laggard.pids.size() > 1) return rank;
+  return rank + " (process " + std::to_string(laggard.pids[0]) + ")";
 }
 
 // How many devices the processes of each group have used.
@@ -71,14 +79,15 @@ CommunicationFacts GatherCommunication(const RunState& state, const Analysis& an
   const std::map<uint32_t, ProcessSkew> skews = state.arrivals.Summarize();
   std::map<uint32_t, double> devices = DevicesByGroup(skews, summary);
   std::map<std::string, Laggard> laggards;
+  std::map<std::string, size_t> processes;  // that communicate
   double waits_ns = 0;
   for (const auto& [source, late] : skews) {
     if (late.matched < kFewestCollectives) continue;
     const double together = devices[late.group];
     waits_ns += late.delay_ns * std::max(0.0, together - 1);
-    if (late.last_share < kLaggingShare) continue;
     const std::string name = NameOf(state, source);
-    if (name.empty()) continue;
+    ++processes[name];
+    if (late.last_share < kLaggingShare || name.empty()) continue;
     Laggard& laggard = laggards[name];
     const auto matched = static_cast<double>(late.matched);
     // Every other device waits as long.
@@ -86,9 +95,11 @@ CommunicationFacts GatherCommunication(const RunState& state, const Analysis& an
     laggard.delay_ns += late.delay_ns;
     laggard.last += late.last_share * matched;
     laggard.matched += matched;
+    laggard.pids.push_back(state.processes.processes().at(source)->info.pid());
   }
   for (const auto& [name, laggard] : laggards) {
-    if (laggard.lost_ns >= facts.lagging_lost_ns) SetLagging(name, laggard, &facts);
+    if (laggard.lost_ns < facts.lagging_lost_ns) continue;
+    SetLagging(NameOf(name, laggard, processes[name]), laggard, &facts);
   }
   if (!facts.lagging_process.empty()) return facts;
   waits_ns = std::min(waits_ns, facts.exposed_ns);

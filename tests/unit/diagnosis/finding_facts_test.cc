@@ -1,6 +1,4 @@
 // What the rules of the diagnosis look at, of runs whose counters are known.
-#include "collector/diagnosis/gather_facts.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/diagnosis/gather_facts.h"
 #include "tests/support/known_run.h"
 #include "tests/support/made_up_loads.h"
 
@@ -171,6 +170,35 @@ TEST(FindingFactsTest, WhoIsNearlyAlwaysTheLastLags) {
   EXPECT_TRUE(WithLagging(11, 20, false).communication.lagging_process.empty()) << "by chance";
   EXPECT_FALSE(WithLagging(10, 10, false).communication.lagging_process.empty());
   EXPECT_TRUE(WithLagging(9, 9, false).communication.lagging_process.empty()) << "too few";
+}
+
+// Two jobs of ranks 0 and 1, at once or one after the other: rank 1 lags in the first, and in the
+// second where `again`.
+std::string LaggingOfTwoJobs(bool again) {
+  KnownRun run({});
+  StretchContent& content = run.analysis.devices[0].part.content;
+  content.time_ns[static_cast<size_t>(TimeCategory::kCommunication)] = 1e9;
+  for (uint32_t source = 1; source <= 4; ++source) {
+    const uint32_t job = (source - 1) / 2;
+    const uint32_t rank = (source - 1) % 2;
+    Process& info = run.state.processes.Get(source)->info;
+    info.set_pid(1000 + source);
+    info.set_rank(rank);
+    ProcessSummary* process = run.summary.add_processes();
+    process->set_source_index(source);
+    process->add_devices(std::to_string(source));
+    for (int i = 0; i < 20; ++i) {
+      const uint64_t now_ns = kRunStartNs + (i * 100 + job * 50) * kMillisecond;
+      const bool lags = rank == 1 && (job == 0 || again);
+      run.state.arrivals.Add(source, now_ns + (lags ? kMillisecond : 0), now_ns + 2 * kMillisecond);
+    }
+  }
+  return FactsOf(run).communication.lagging_process;
+}
+
+TEST(FindingFactsTest, ARankOfOneJobIsNotThatOfAnother) {
+  EXPECT_EQ(LaggingOfTwoJobs(true), "rank 1");
+  EXPECT_EQ(LaggingOfTwoJobs(false), "rank 1 (process 1002)");
 }
 
 }  // namespace
