@@ -58,7 +58,7 @@ class ProcessesTest(EndToEndTest):
 
     def test_child_that_outlives_the_command(self):
         """The run is as long as what was recorded of it, and shares are of that time."""
-        (self.folder / "commands").write_text("launch 3000\nquit\n")
+        (self.folder / "commands").write_text("launch 2000\nquit\n")
         program = self.program("on_command")
         run = self.run_command(
             ["/bin/sh", "-c", f"'{program}' < commands > told & "
@@ -66,10 +66,10 @@ class ProcessesTest(EndToEndTest):
             options=("--counters=none", "--overhead-budget=unlimited"))
         self.assertEqual(run.status, 3, run.stderr)
         report = self.report(run)
-        self.assertEqual(self.launches_by_name(report), {"_Z4gemmPfPKfS1_i": 3000})
+        self.assertEqual(self.launches_by_name(report), {"_Z4gemmPfPKfS1_i": 2000})
         [process] = report["processes"]
         lived_ns = process["last_time_ns"] - process["first_time_ns"]
-        self.assertGreaterEqual(lived_ns, 0.5e9)
+        self.assertGreaterEqual(lived_ns, 0.3e9)
         self.assertGreater(report["run"]["wall_ns"], 0.9 * lived_ns)
         self.assertLess(report["capture"]["slowdown"]["start_and_end_share"], 0.5)
 
