@@ -334,7 +334,7 @@ class Attaching(AttachTest):
         first.wait_for("tracing")
         second = self.attach(program.pid)
         self.assertEqual(second.end(), 1)
-        self.assertIn("is being profiled by another utlz attach", second.said)
+        self.assertIn("is being profiled by another utlz:", second.said)
         self.assertFalse(second.profile.exists())
         program.do("launch 30")
         first.wait_for(" seen;")

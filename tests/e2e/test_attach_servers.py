@@ -1,10 +1,13 @@
 """utlz attach to servers: several processes in one profile."""
 
 import os
+import pathlib
 import subprocess
+import time
 import unittest
 
 from attaching import AttachTest
+from harness import TIME_LIMIT_S, UTLZ
 
 GEMM = "_Z4gemmPfPKfS1_i"
 
@@ -45,6 +48,33 @@ class Servers(AttachTest):
         self.assertEqual(tool.end(), 0, tool.said)
         self.assertIn(f"No kernel was seen: process {other.pid} does not use CUDA so far; utlz ps "
                       "lists those that do.", " ".join(tool.said.split()))
+
+    def test_a_sampler_is_left_alone(self):
+        """Whoever has the number of a utlz run has its sampler as a relative, which uses CUDA."""
+        run = self.start(prefix=[str(UTLZ), "run", "--counters=sample", "--no-report", "-o",
+                                 str(self.folder / "run.utlz"), "--"])
+        sampler = self.sampler_of(run.pid)
+        tool = self.attach("--all", run.pid)
+        self.assertEqual(tool.end(), 1)
+        self.assertIn("was started by utlz run", tool.said)
+        self.assertNotIn("sampler", tool.said)
+        tool = self.attach(sampler)
+        self.assertEqual(tool.end(), 1)
+        self.assertIn(f"process {sampler} is a sampler of utlz's own", tool.said)
+        self.assertNotIn("utlz_inject", self.maps(sampler))
+        self.assertIsNone(self.agent_thread(sampler))
+        self.assertEqual(run.quit(), 0)
+
+    def sampler_of(self, pid):
+        """Started by a thread of the collector, sooner or later."""
+        deadline = time.monotonic() + TIME_LIMIT_S / 2
+        while time.monotonic() < deadline:
+            for task in os.listdir(f"/proc/{pid}/task"):
+                children = pathlib.Path(f"/proc/{pid}/task/{task}/children").read_text()
+                for child in map(int, children.split()):
+                    if self.thread_name(child, child) == "utlz-sampler":
+                        return child
+        raise AssertionError("no sampler came")
 
     def test_all_processes_of_a_server(self):
         """A shell that started two: neither it nor its parent uses CUDA."""

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "collector/diagnosis/cupti_notices.h"
+#include "collector/sampler/sampler_main.h"
 #include "collector/session/agent_trouble.h"
 #include "tools/attach/agent_link.h"
 #include "tools/attach/loader.h"
@@ -72,6 +73,10 @@ absl::StatusOr<AttachedProcess> AttachedProcess::Attach(pid_t pid, const AttachM
                                                         Session& session) {
   const auto facts = attach::ReadProcessFacts(pid);
   if (!facts.ok()) return facts.status();
+  if (facts->name == kSamplerProcessName) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "process ", pid, " is a sampler of utlz's own; utlz ps lists the programs that use a GPU"));
+  }
   AttachedProcess process(pid, facts->name);
   if (absl::Status status = process.Reach(means); !status.ok()) return status;
   if (absl::Status status = process.BeginTracing(means, session); !status.ok()) return status;
@@ -152,7 +157,9 @@ absl::Status AttachedProcess::Refusal(const ControlAnswer& answer) const {
   const std::string who = absl::StrCat("process ", pid_, " (", name_, ")");
   if (answer.state == static_cast<uint32_t>(ControlState::kBusy)) {
     return absl::FailedPreconditionError(
-        absl::StrCat(who, " is being profiled by another utlz attach; wait for its end"));
+        absl::StrCat(who,
+                     " is being profiled by another utlz: wait for the end of a utlz attach; a "
+                     "utlz collector has a profile of it"));
   }
   const auto reason = static_cast<AgentReason>(answer.reason);
   // With --cupti, the CUPTI in use may be the program's own; the agent's copy may be free.

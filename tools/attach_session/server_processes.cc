@@ -11,6 +11,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "collector/sampler/sampler_main.h"
 #include "tools/attach/agent_link.h"
 #include "tools/attach/target/proc_file.h"
 #include "tools/attach/target/process_facts.h"
@@ -67,11 +68,12 @@ std::vector<pid_t> Relatives(const std::map<pid_t, ProcessKinship>& processes,
   return {found.begin(), found.end()};
 }
 
+// A sampler of ours uses CUDA, and does nobody's work.
 // A child of fork has its parent's libraries but no use of CUDA: where the parent has an agent, the
 // child has its library and not its thread.
 bool UsesCuda(pid_t pid) {
   const auto facts = attach::ReadProcessFacts(pid);
-  return facts.ok() && facts->has_cuda_driver &&
+  return facts.ok() && facts->has_cuda_driver && facts->name != kSamplerProcessName &&
          attach::ReadAgentPresence(pid) != attach::AgentPresence::kWithoutThread;
 }
 
