@@ -13,6 +13,7 @@
 #include "collector/sampler/driver/library_search.h"
 #include "collector/sampler/sampler_loop.h"
 #include "collector/sampler/sharing/device_lease.h"
+#include "collector/sampler_name.h"
 
 namespace utlz {
 namespace {

@@ -10,9 +10,6 @@
 
 namespace utlz {
 
-// What a sampler is called in lists of processes.
-inline constexpr char kSamplerProcessName[] = "utlz-sampler";
-
 // Runs until the channel closes or a quit command comes. Returns the process's exit status: 0 also
 // where no counters could be had, since that is said by FRAME_SAMPLER_STATUS on the channel.
 int SamplerMain(const SamplerOptions& options);

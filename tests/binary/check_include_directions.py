@@ -110,7 +110,7 @@ ALLOWED = {
     "tools/run": ["collector", "collector/files", "collector/history", "collector/metrics",
                   "collector/sampler/driver", "collector/session", "collector/text", "proto",
                   "tools/app_metrics", "tools/calibrate", "tools/ending", "tools/exporter"],
-    "tools/processes": ["collector/sampler", "collector/sampler/driver", "tools/attach",
+    "tools/processes": ["collector", "collector/sampler/driver", "tools/attach",
                         "tools/attach/target"],
     "tools/top": ["collector", "collector/counters", "collector/decode", "collector/files",
                   "collector/live", "collector/profile", "collector/run",

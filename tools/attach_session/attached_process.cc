@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "collector/diagnosis/cupti_notices.h"
-#include "collector/sampler/sampler_main.h"
+#include "collector/sampler_name.h"
 #include "collector/session/agent_trouble.h"
 #include "tools/attach/agent_link.h"
 #include "tools/attach/loader.h"

@@ -11,7 +11,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "collector/sampler/sampler_main.h"
+#include "collector/sampler_name.h"
 #include "tools/attach/agent_link.h"
 #include "tools/attach/target/proc_file.h"
 #include "tools/attach/target/process_facts.h"

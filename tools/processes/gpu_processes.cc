@@ -10,7 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "collector/sampler/driver/nvml_table.h"
-#include "collector/sampler/sampler_main.h"
+#include "collector/sampler_name.h"
 #include "tools/attach/target/process_facts.h"
 #include "tools/processes/process_names.h"
 
