@@ -43,8 +43,9 @@ std::string NoticesOf(const std::function<uint64_t(uint64_t)>& pause_ns) {
     run.SendLaunches(launches);
     now += pause_ns(step);
   }
+  const Summary summary = run.EndRun(now);
   std::string text;
-  for (const std::string& notice : run.EndRun(now).run().notices()) text += notice + "\n";
+  for (const std::string& notice : summary.run().notices()) text += notice + "\n";
   return text;
 }
 
