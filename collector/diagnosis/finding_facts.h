@@ -41,6 +41,8 @@ struct GapFacts {
 struct CopyFacts {
   double pageable_exposed_ns = 0;  // copies of pageable memory while no kernel ran
   double pinned_exposed_ns = 0;    // other copies between host and device
+  double peer_exposed_ns = 0;      // copies between devices
+  double peer_waited_ns = 0;       // for which other devices of their process stood idle meanwhile
   // Of both, copies to the host after which the GPU stood idle. The program waits for copy and idle
   // time alike: they are one loss, which one rule reports (ReadBackBesideCopiesNs).
   double pageable_read_back_ns = 0;

@@ -67,7 +67,8 @@ FindingSummary Remaining(const std::vector<FindingSummary>& listed, double in_fi
   const double whole_ns = gaps.launch.time_ns + gaps.readback.time_ns + gaps.upload.time_ns +
                           gaps.other.time_ns + gaps.turnaround.time_ns +
                           facts.copies.pageable_exposed_ns + facts.copies.pinned_exposed_ns +
-                          facts.communication.exposed_ns + facts.kernels.savings_ns - by_tracing_ns;
+                          facts.copies.peer_exposed_ns + facts.communication.exposed_ns +
+                          facts.kernels.savings_ns - by_tracing_ns;
   static constexpr Rule kRule = {
       "remaining",
       1,

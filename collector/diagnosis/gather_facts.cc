@@ -1,6 +1,7 @@
 #include "collector/diagnosis/gather_facts.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "collector/analysis/agent_cost.h"
 #include "collector/diagnosis/communication_facts.h"
@@ -90,6 +91,49 @@ std::vector<double> ComputeShares(const RunState& state, const Analysis& analysi
   return shares;
 }
 
+// Of the time of copies and sets on a device or between two, the share of those between two.
+double ShareToPeers(const CopyStatistics& copies) {
+  double peers_ns = 0;
+  double all_ns = 0;
+  for (const auto& [kind, of_kind] : copies.counts()) {
+    if (kind.first == COPY_HOST_TO_DEVICE || kind.first == COPY_DEVICE_TO_HOST) continue;
+    all_ns += static_cast<double>(of_kind.time_ns);
+    if (kind.first == COPY_PEER_TO_PEER) peers_ns += static_cast<double>(of_kind.time_ns);
+  }
+  return all_ns > 0 ? peers_ns / all_ns : 0;
+}
+
+bool ProcessHoldsSeveralDevices(const RunState& state) {
+  const auto& processes = state.processes.processes();
+  return std::any_of(processes.begin(), processes.end(),
+                     [](const auto& process) { return process.second->DevicesHeld().size() > 1; });
+}
+
+// One device copies, and the others of its process stand idle meanwhile, as far as they do so in
+// gaps that nothing else explains: these are no gaps of the host's.
+void AddPeerCopies(const RunState& state, const Analysis& analysis, FindingFacts* facts) {
+  std::vector<double> peers_ns(state.devices.size());
+  CopyFacts& copies = facts->copies;
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    if (!state.devices[i].used) continue;
+    peers_ns[i] = ShareToPeers(state.devices[i].copies) *
+                  analysis.devices[i].part.content.TimeNs(TimeCategory::kOtherCopy);
+    copies.peer_exposed_ns += peers_ns[i];
+  }
+  if (copies.peer_exposed_ns <= 0 || !ProcessHoldsSeveralDevices(state)) return;
+  for (uint32_t i = 0; i < state.devices.size(); ++i) {
+    if (!state.devices[i].used) continue;
+    const double idle_ns = analysis.devices[i].part.content.TimeNs(TimeCategory::kOtherGap);
+    copies.peer_waited_ns += std::min(idle_ns, copies.peer_exposed_ns - peers_ns[i]);
+  }
+  double left_ns = copies.peer_waited_ns;
+  for (double* gaps_ns : {&facts->gaps.between_steps_ns, &facts->gaps.inside_ns}) {
+    const double taken_ns = std::min(*gaps_ns, left_ns);
+    *gaps_ns -= taken_ns;
+    left_ns -= taken_ns;
+  }
+}
+
 void AddDevices(const Summary& summary, FindingFacts* facts) {
   for (const DeviceSummary& device : summary.devices()) {
     const auto window_ns = static_cast<double>(device.steady_state_ns());
@@ -114,6 +158,7 @@ FindingFacts GatherFacts(const RunState& state, const Analysis& analysis, const 
   facts.communication = GatherCommunication(state, analysis, summary);
   facts.kernels = GatherKernels(state, analysis, summary);
   AddContent(state, analysis, &facts);
+  AddPeerCopies(state, analysis, &facts);
   AddDevices(summary, &facts);
   facts.compute_shares = ComputeShares(state, analysis, summary);
   AddTracing(state, analysis, &facts);

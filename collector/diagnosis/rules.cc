@@ -68,6 +68,12 @@ constexpr Rule kRules[] = {
      "copy on another stream while kernels run; copy less: keep data on the GPU, smaller types, "
      "donated buffers in JAX",
      "x.to(device, non_blocking=True)  # JAX: x = jax.device_put(next_batch)  # ahead of its step"},
+    {"peer_copies", 0.05, ObservePeerCopies, "Copies between GPUs run alone",
+     "Copies between GPUs run alone: one process a GPU",
+     "one process a GPU, with DistributedDataParallel: DataParallel copies the weights to each GPU "
+     "in every step, and the gradients back; in programs of your own copy on another stream while "
+     "kernels run",
+     "torchrun --nproc_per_node=gpu train.py"},
     {"exposed_communication", 0.10, ObserveExposedCommunication,
      "Communication is not hidden behind computation", "Communication is not hidden: overlap it",
      "overlap it (bucketed all-reduce, FSDP prefetch), larger batches or gradient accumulation, "

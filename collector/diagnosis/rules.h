@@ -64,6 +64,7 @@ Observation ObserveUnevenBatches(const FindingFacts& facts);
 Observation ObserveExposedCommunication(const FindingFacts& facts);
 Observation ObservePageableCopies(const FindingFacts& facts);
 Observation ObserveExposedCopies(const FindingFacts& facts);
+Observation ObservePeerCopies(const FindingFacts& facts);
 Observation ObserveHeat(const FindingFacts& facts);
 
 // kernel_rules.cc

@@ -104,6 +104,18 @@ Observation ObserveExposedCopies(const FindingFacts& facts) {
           .evidence = "no kernel ran beside copies for " + TimeText(lost_ns)};
 }
 
+Observation ObservePeerCopies(const FindingFacts& facts) {
+  const CopyFacts& copies = facts.copies;
+  const double lost_ns = copies.peer_exposed_ns + copies.peer_waited_ns;
+  std::string evidence =
+      "copies between GPUs ran alone " + ShareOfTime(copies.peer_exposed_ns, facts);
+  if (copies.peer_waited_ns > 0) {
+    evidence += "; other GPUs of the process stood idle meanwhile, " +
+                ShareOfTime(copies.peer_waited_ns, facts);
+  }
+  return {.lost_ns = lost_ns, .gain_ns = lost_ns, .evidence = evidence};
+}
+
 Observation ObserveHeat(const FindingFacts& facts) {
   return {.lost_ns = facts.throttled_ns,
           .gain_ns = facts.throttled_ns,

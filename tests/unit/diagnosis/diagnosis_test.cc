@@ -62,6 +62,7 @@ TEST_F(DiagnosisTest, EachRuleSpeaksFromItsShareOfTheTimeOn) {
                {"host_work", &facts_.gaps.inside_ns, 0.10},
                {"pageable_copies", &facts_.copies.pageable_exposed_ns, 0.03},
                {"exposed_copies", &facts_.copies.pinned_exposed_ns, 0.05},
+               {"peer_copies", &facts_.copies.peer_exposed_ns, 0.05},
                {"exposed_communication", &facts_.communication.exposed_ns, 0.10},
                {"gaps_between_steps", &facts_.gaps.between_steps_ns, 0.10},
                {"first_calls", &facts_.gaps.first_calls_ns, 0.15},

@@ -142,6 +142,31 @@ TEST(FindingsTest, SlowInputAndUnpinnedCopies) {
   EXPECT_EQ(Finding(summary_of(0, false, 10 * kMicrosecond), "exposed_copies"), nullptr);
 }
 
+TEST(FindingsTest, CopiesBetweenGpus) {
+  const auto summary_of = [](CopyKind kind, uint64_t copy_ns) {
+    RunBuilder run;
+    run.StartRun();
+    run.StartProcess();
+    run.SendKernels({"a", "b", "c", "d", "e"});
+    uint64_t now = 0;
+    for (int step = 0; step < 20; ++step) {
+      run.SendCopy(kind, now, copy_ns, 1000);
+      now += copy_ns + kMicrosecond;
+      std::vector<Launch> launches;
+      for (uint32_t i = 0; i < 5; ++i) {
+        launches.push_back(Build::LaunchAt(now, kMillisecond, i));
+        now += kMillisecond + kMicrosecond;
+      }
+      run.SendLaunches(launches);
+    }
+    return run.EndRun(200 * kMillisecond);
+  };
+  EXPECT_NE(Finding(summary_of(COPY_PEER_TO_PEER, kMillisecond), "peer_copies"), nullptr);
+  EXPECT_EQ(Finding(summary_of(COPY_PEER_TO_PEER, 100 * kMicrosecond), "peer_copies"), nullptr);
+  EXPECT_EQ(Finding(summary_of(COPY_DEVICE_TO_DEVICE, kMillisecond), "peer_copies"), nullptr)
+      << "on one GPU";
+}
+
 // Every fourth step ends with a copy to the host, and a wait that is twice as long.
 TEST(FindingsTest, ACheckpointIsOneFinding) {
   RunBuilder run;
