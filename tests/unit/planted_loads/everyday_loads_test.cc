@@ -11,7 +11,9 @@
 #include "bench/diagnosis/causes.h"
 #include "bench/diagnosis/draft_timeline.h"
 #include "bench/diagnosis/everyday_drafts.h"
+#include "bench/diagnosis/program_drafts.h"
 #include "bench/diagnosis/run_writer.h"
+#include "bench/diagnosis/sharded_drafts.h"
 #include "collector/profile/profile_reader.h"
 #include "collector/run/run_intake.h"
 #include "collector/summarize/summary_builder.h"
@@ -26,7 +28,7 @@ using testing::Not;
 constexpr uint32_t kSeed = 3;
 
 struct Reported {
-  double step_ns = 0;  // as planned
+  double step_ns = 0;  // as planned; 0: there are no steps
   Summary summary;
 };
 
@@ -49,6 +51,18 @@ class EverydayLoadsTest : public testing::Test {
     return names;
   }
 
+  // The same of programs of several phases, and of models divided among GPUs.
+  static std::vector<const char*> PossiblePrograms() {
+    std::vector<const char*> names;
+    for (const auto* all : {&ProgramLoads(), &ShardedLoads()}) {
+      for (const char* name : *all) {
+        if (HealthyDraft(name, Sorted(*loads_)).has_value()) names.push_back(name);
+      }
+    }
+    EXPECT_GE(names.size(), 7u);
+    return names;
+  }
+
   // Of the healthy load, with a cause of `causes.h` at its threshold where one is named.
   Reported Report(const std::string& name, const std::string& cause_name = {}) {
     std::optional<Draft> draft = HealthyDraft(name, Sorted(*loads_));
@@ -57,11 +71,14 @@ class EverydayLoadsTest : public testing::Test {
       if (cause.name == cause_name) cause.plant(1.01 * cause.threshold, &*draft);
     }
     const auto steps = static_cast<double>(draft->ranks.front().size());
-    const double known_ns = draft->usual_step_ns;
+    const double known_ns =
+        draft->levels.empty() ? draft->usual_step_ns : draft->levels.front().step_ns;
+    const bool has_steps = draft->has_steps;
     const PlannedRun run = Planned(*std::move(draft), kSeed);
     Reported reported;
     reported.step_ns =
-        known_ns > 0 ? known_ns : (static_cast<double>(run.end_ns) - kStartUpNs) / steps;
+        known_ns > 0 ? known_ns : static_cast<double>(run.end_ns - run.steps_start_ns) / steps;
+    if (!has_steps) reported.step_ns = 0;
     reported.summary = SummaryOf(run);
     return reported;
   }
@@ -100,6 +117,43 @@ TEST_F(EverydayLoadsTest, HaveStepsAndNoFindings) {
       EXPECT_TRUE(finding.below_threshold()) << finding.rule() << " " << finding.evidence();
     }
   }
+}
+
+TEST_F(EverydayLoadsTest, ProgramsHaveTheirStepsAndNoFindings) {
+  for (const char* name : PossiblePrograms()) {
+    SCOPED_TRACE(name);
+    const Reported reported = Report(name);
+    const StepsSummary& steps = reported.summary.steps();
+    EXPECT_NEAR(steps.time_mean_ns(), reported.step_ns, 0.03 * reported.step_ns);
+    for (const FindingSummary& finding : reported.summary.findings()) {
+      EXPECT_TRUE(finding.below_threshold()) << finding.rule() << " " << finding.evidence();
+    }
+  }
+}
+
+TEST_F(EverydayLoadsTest, CommunicationThatNothingHidesIsNamedByItsKind) {
+  const struct {
+    const char* base;
+    const char* cause;
+    const char* kind;
+  } loads[] = {{"prefetched_shards", "late_gathers", "most of it in AllGather"},
+               {"pipeline", "pipeline_bubbles", "most of it in SendRecv"}};
+  for (const auto& load : loads) {
+    SCOPED_TRACE(load.cause);
+    const Summary summary = Report(load.base, load.cause).summary;
+    ASSERT_GE(summary.findings_size(), 1);
+    EXPECT_EQ(summary.findings(0).rule(), "exposed_communication");
+    EXPECT_THAT(summary.findings(0).evidence(), HasSubstr(load.kind));
+    EXPECT_THAT(summary.verdict(), HasSubstr("compute equally long"));
+  }
+}
+
+// The second GPU stands idle while the first one copies: no fault of the host's.
+TEST_F(EverydayLoadsTest, CopiesBetweenGpusOfOneProcessAreNamedWithTheWaitsForThem) {
+  const Summary summary = Report("data_parallel", "peer_copies").summary;
+  ASSERT_GE(summary.findings_size(), 1);
+  EXPECT_EQ(summary.findings(0).rule(), "peer_copies");
+  EXPECT_NEAR(summary.findings(0).gain_share(), 0.05, 0.005);
 }
 
 // What a GPU does of its FLOPs in a time cannot be done in less than that share of it.

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -108,7 +109,9 @@ TEST_F(PlantedLoads, AreReadWithoutNoticeOfDamage) {
     EXPECT_EQ(capture.samples_lost(), 0u);
     EXPECT_GT(capture.samples(), 0u);
     EXPECT_GE(capture.launches(), kFewSteps);
-    EXPECT_THAT(summary.run().notices(), testing::IsEmpty());
+    // Of growing steps a report says that they grow.
+    const bool grows = std::string_view(cause.name) == "growing_host_work";
+    EXPECT_EQ(summary.run().notices_size(), grows ? 1 : 0) << summary.run().DebugString();
   }
 }
 
@@ -126,8 +129,9 @@ Sums PlannedWork(const PlannedRun& run) {
       sums[5] += work.fma_instructions;
     }
     for (const PlannedCopy& copy : rank.copies) {
-      const size_t column = copy.kind == COPY_DEVICE_TO_HOST ? 0 : 1;
-      sums[column] += static_cast<double>(copy.bytes);
+      const auto bytes = static_cast<double>(copy.bytes);
+      if (copy.kind != COPY_HOST_TO_DEVICE) sums[0] += bytes;
+      if (copy.kind != COPY_DEVICE_TO_HOST) sums[1] += bytes;
     }
   }
   return sums;
@@ -203,12 +207,14 @@ double LostInAddedKernels(const PlannedRun& run, size_t healthy_kernels, bool al
 // Of the planted load's time, that share was not there before. Elementwise kernels are counted
 // with those that were there, and uneven batches and waits in some of the steps lose their share on
 // average only. Tiny kernels take the place of all others; a request's share is of its own time.
+// Products in FP32 lose what TF32 would save of them, and host work grows over more steps.
 TEST_F(PlantedLoads, LoseTheirShareOfTheTime) {
   for (const Cause& cause : PossibleCauses()) {
     const std::string name = cause.name;
     if (name == "memory_leak" || name == "unfused_elementwise" || name == "uneven_batches" ||
         name == "rare_stalls" || name == "checkpoints" || name == "tiny_kernels" ||
-        name == "bursts_launch_bound") {
+        name == "bursts_launch_bound" || name == "single_precision" ||
+        name == "growing_host_work") {
       continue;
     }
     SCOPED_TRACE(name);
