@@ -202,5 +202,18 @@ TEST(KernelClassTest, KnowsCommunication) {
   EXPECT_FALSE(IsCommunicationKernel("nvjet_sm90_tst_128x256"));
 }
 
+TEST(KernelClassTest, TrainingIsToldByBackwardPassesAndOptimizers) {
+  for (const char* name :
+       {"sdpa_sm90_flash_bprop_wgmma_f16_knob_26", "_ZN2at6native29vectorized_layer_norm_backward",
+        "sm90_xmma_wgrad_implicit_gemm_bf16", "_ZN2at6native25multi_tensor_apply_kernel",
+        "flash_bwd_kernel"}) {
+    EXPECT_TRUE(IsTrainingKernel(name)) << name;
+  }
+  for (const char* name : {"sdpa_sm90_flash_fprop_wgmma_f16", "sm90_xmma_fprop_implicit_gemm_bf16",
+                           "nvjet_hsh_64x8_64x16_4x1_v_bz_TNT", "fmha_cutlassF_bf16"}) {
+    EXPECT_FALSE(IsTrainingKernel(name)) << name;
+  }
+}
+
 }  // namespace
 }  // namespace utlz
