@@ -84,8 +84,9 @@ const KernelSummary& KernelOf(const Summary& summary, const std::string& name) {
 
 TEST(ProcessOverlap, WithholdsBytesAndFlopsOfKernels) {
   const Summary summary = RunBeside(CountedRun::kRepetitions, 10'000, 60'000);
-  EXPECT_THAT(summary.run().notices(),
-              Contains(HasSubstr("Kernels of 2 processes of this run ran beside another's on Test GPU")));
+  EXPECT_THAT(
+      summary.run().notices(),
+      Contains(HasSubstr("Kernels of 2 processes of this run ran beside another's on Test GPU")));
   EXPECT_EQ(summary.kernels_size(), 3);
   for (const KernelSummary& kernel : summary.kernels()) {
     EXPECT_FALSE(kernel.has_dram_bytes()) << kernel.name();
