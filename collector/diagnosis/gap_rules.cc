@@ -78,6 +78,8 @@ std::string HowOften(const GapTotal& gaps, const FindingFacts& facts) {
 bool WaitsForRequests(const FindingFacts& facts) {
   const GapTotal& answered = facts.gaps.answered;
   if (answered.gaps < kFewestRequests || facts.kernels.learns) return false;
+  // Names of XLA's fusions say nothing of backward passes and optimizers.
+  if (facts.kernels.framework == Framework::kJax) return false;
   return facts.gaps.answered_spread_ns >= kAtRandom * answered.time_ns / answered.gaps &&
          answered.time_ns >= kMostOfReadBacks * facts.gaps.readback.time_ns;
 }
