@@ -144,7 +144,7 @@ TEST_F(EverydayLoadsTest, CommunicationThatNothingHidesIsNamedByItsKind) {
     ASSERT_GE(summary.findings_size(), 1);
     EXPECT_EQ(summary.findings(0).rule(), "exposed_communication");
     EXPECT_THAT(summary.findings(0).evidence(), HasSubstr(load.kind));
-    EXPECT_THAT(summary.verdict(), HasSubstr("compute equally long"));
+    EXPECT_THAT(summary.verdict(), HasSubstr("compute alike"));
   }
 }
 
