@@ -498,6 +498,17 @@ test("paper is light and holds the first kernels", async () => {
   });
 });
 
+// A browser may say that it prints before its media query says so.
+test("what is about to be printed is light at once", async () => {
+  await withPage(makeSummary({ kernels: 90 }), { colorScheme: "dark" }, async (page) => {
+    await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+    await page.waitForFunction(() => document.querySelectorAll("tbody tr[data-kernel]").length === 60);
+    assert.equal(await page.locator("html").getAttribute("data-theme"), "light");
+    await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+    await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
+  });
+});
+
 test("a profile that knows nothing still opens", async () => {
   await withPage({}, {}, async (page) => {
     assert.match(await page.locator("h1").textContent(), /^No verdict/);

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useReducer, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useReducer } from "preact/hooks";
 import { Alerts } from "./alerts";
 import { CaptureQuality } from "./capture";
 import { Comparison } from "./comparison";
@@ -12,6 +12,7 @@ import { KernelDetail } from "./kernel_detail";
 import { KernelTable } from "./kernel_table";
 import { kernelsOfOwner } from "./owners/owner_kernels";
 import { OwnersSection } from "./owners/owners_section";
+import { usePrinting } from "./printing";
 import { RankTable } from "./ranks";
 import { Roofline } from "./roofline";
 import { Server } from "./server";
@@ -46,7 +47,8 @@ function useKeys(clear: () => void): void {
 
 export function App({ data }: { data: ReportData }) {
   const [selection, select] = useReducer(change, NOTHING);
-  const theme = useTheme();
+  const printing = usePrinting();
+  const theme = useTheme(printing);
   const ownerKernels = useMemo(
     () => (selection.owner ? kernelsOfOwner(data.summary, selection.owner) : undefined),
     [data, selection.owner]);
@@ -60,17 +62,6 @@ export function App({ data }: { data: ReportData }) {
       .map((kernel) => [kernel.name_after as string, kernel])),
     [data]);
   useKeys(useCallback(() => select({ kind: "clear" }), []));
-  const [printing, setPrinting] = useState(false);
-  useEffect(() => {
-    const before = () => setPrinting(true);
-    const after = () => setPrinting(false);
-    window.addEventListener("beforeprint", before);
-    window.addEventListener("afterprint", after);
-    return () => {
-      window.removeEventListener("beforeprint", before);
-      window.removeEventListener("afterprint", after);
-    };
-  }, []);
   const report = { ...data, selection, select, kernels, windowTime, ownerKernels, changes,
     dark: theme.dark };
   return (
