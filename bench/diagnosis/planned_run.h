@@ -11,6 +11,9 @@
 
 namespace utlz {
 
+// When planned runs begin, on the clock of records. Times of a plan count from here.
+inline constexpr uint64_t kPlannedRunStartNs = 1'700'000'000'000'000'000;
+
 struct PlannedLaunch {
   uint64_t start_ns = 0;
   uint64_t duration_ns = 0;
