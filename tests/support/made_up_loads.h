@@ -37,6 +37,15 @@ inline const FindingSummary* FindingBelow(const Summary& summary, const std::str
   return nullptr;
 }
 
+// Of a step, by the waterfall.
+inline double IdleSlicesNs(const Summary& summary) {
+  double sum_ns = 0;
+  for (const WaterfallSlice& slice : summary.waterfall().slices()) {
+    if (slice.name().rfind("idle", 0) == 0) sum_ns += slice.time_per_step_ns();
+  }
+  return sum_ns;
+}
+
 inline void ExpectSlicesSumToTheWhole(const Summary& summary) {
   double sum = 0;
   double window_share = 0;

@@ -174,14 +174,6 @@ double FamiliesNs(const Summary& summary) {
   return sum_ns;
 }
 
-double IdleSlicesNs(const Summary& summary) {
-  double sum_ns = 0;
-  for (const WaterfallSlice& slice : summary.waterfall().slices()) {
-    if (slice.name().rfind("idle", 0) == 0) sum_ns += slice.time_per_step_ns();
-  }
-  return sum_ns;
-}
-
 // Shares and the mean step are of the same steps.
 void ExpectPartsMakeTheStep(const Summary& summary) {
   const StepsSummary& steps = summary.steps();

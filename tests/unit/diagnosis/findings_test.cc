@@ -116,25 +116,36 @@ TEST(FindingsTest, WaitingForRequestsIsNoFault) {
       << "nobody knows whether XLA's kernels train";
 }
 
+struct BeforeEachStep {
+  CopyKind kind = COPY_HOST_TO_DEVICE;
+  uint64_t copy_ns = 1000;
+  bool pageable = false;
+};
+
+// Twenty steps of five kernels, each with a copy before it and a wait after it.
+Summary WithCopies(const BeforeEachStep& copy, uint64_t wait_ns = 0) {
+  RunBuilder run;
+  run.StartRun();
+  run.StartProcess();
+  run.SendKernels({"a", "b", "c", "d", "e"});
+  uint64_t now = 0;
+  for (int step = 0; step < 20; ++step) {
+    run.SendCopy(copy.kind, now, copy.copy_ns, 1000, copy.pageable);
+    now += copy.copy_ns + kMicrosecond;
+    std::vector<Launch> launches;
+    for (uint32_t i = 0; i < 5; ++i) {
+      launches.push_back(Build::LaunchAt(now, kMillisecond, i));
+      now += kMillisecond + kMicrosecond;
+    }
+    run.SendLaunches(launches);
+    now += wait_ns;
+  }
+  return run.EndRun(200 * kMillisecond);
+}
+
 TEST(FindingsTest, SlowInputAndUnpinnedCopies) {
   const auto summary_of = [](uint64_t wait_ns, bool pageable, uint64_t copy_ns) {
-    RunBuilder run;
-    run.StartRun();
-    run.StartProcess();
-    run.SendKernels({"a", "b", "c", "d", "e"});
-    uint64_t now = 0;
-    for (int step = 0; step < 20; ++step) {
-      run.SendCopy(COPY_HOST_TO_DEVICE, now, copy_ns, 1000, pageable);
-      now += copy_ns + kMicrosecond;
-      std::vector<Launch> launches;
-      for (uint32_t i = 0; i < 5; ++i) {
-        launches.push_back(Build::LaunchAt(now, kMillisecond, i));
-        now += kMillisecond + kMicrosecond;
-      }
-      run.SendLaunches(launches);
-      now += wait_ns;
-    }
-    return run.EndRun(200 * kMillisecond);
+    return WithCopies({.copy_ns = copy_ns, .pageable = pageable}, wait_ns);
   };
   EXPECT_NE(Finding(summary_of(kMillisecond, false, 1000), "input_pipeline"), nullptr);
   EXPECT_EQ(Finding(summary_of(50 * kMicrosecond, false, 1000), "input_pipeline"), nullptr);
@@ -146,22 +157,7 @@ TEST(FindingsTest, SlowInputAndUnpinnedCopies) {
 
 TEST(FindingsTest, CopiesBetweenGpus) {
   const auto summary_of = [](CopyKind kind, uint64_t copy_ns) {
-    RunBuilder run;
-    run.StartRun();
-    run.StartProcess();
-    run.SendKernels({"a", "b", "c", "d", "e"});
-    uint64_t now = 0;
-    for (int step = 0; step < 20; ++step) {
-      run.SendCopy(kind, now, copy_ns, 1000);
-      now += copy_ns + kMicrosecond;
-      std::vector<Launch> launches;
-      for (uint32_t i = 0; i < 5; ++i) {
-        launches.push_back(Build::LaunchAt(now, kMillisecond, i));
-        now += kMillisecond + kMicrosecond;
-      }
-      run.SendLaunches(launches);
-    }
-    return run.EndRun(200 * kMillisecond);
+    return WithCopies({.kind = kind, .copy_ns = copy_ns});
   };
   EXPECT_NE(Finding(summary_of(COPY_PEER_TO_PEER, kMillisecond), "peer_copies"), nullptr);
   EXPECT_EQ(Finding(summary_of(COPY_PEER_TO_PEER, 100 * kMicrosecond), "peer_copies"), nullptr);

@@ -69,14 +69,6 @@ double IdleNsOfLayer(const OwnersSummary& owners, const std::string& name) {
   return sum_ns;
 }
 
-double IdleSlicesNs(const Summary& summary) {
-  double sum_ns = 0;
-  for (const WaterfallSlice& slice : summary.waterfall().slices()) {
-    if (slice.name().rfind("idle", 0) == 0) sum_ns += slice.time_per_step_ns();
-  }
-  return sum_ns;
-}
-
 // Of a moment of idle time in `owners`: how much of a step it is.
 double OfAStep(const Summary& summary) {
   double steady_ns = 0;
