@@ -36,10 +36,9 @@ void AddEndingNotices(const RunState& state, Summary* summary) {
   if (lost_ns <= kWorthSaying * all_ns) return;
   summary->mutable_run()->add_notices(
       "The last records of " + NameProcesses(pids) + " may be missing, up to " + TimeText(lost_ns) +
-      " of the " + TimeText(lived_ns) + " that " +
-      (pids.size() == 1 ? "it lived: a signal or _exit ended it."
-                        : "they lived: a signal or _exit "
-                          "ended them.") +
+      " of the " + TimeText(lived_ns) +
+      (pids.size() == 1 ? " that it lived: a signal or _exit ended it."
+                        : " that they lived: a signal or _exit ended them.") +
       " Forks of Python's multiprocessing end by _exit: start workers by spawn. Stop programs by "
       "Ctrl-C.");
 }

@@ -27,7 +27,8 @@ struct GapPlace {
 struct GapFacts {
   GapTotal turnaround;  // too short for the host to be known to cause them
   GapTotal launch, readback, upload, other;
-  // Of `readback`, those that a copy to the device ends, in the whole run.
+  // Those gaps of `readback` after which the program sent its next input: they end with a copy to
+  // the device. Counted in the whole run.
   GapTotal answered;
   double answered_spread_ns = 0;  // standard deviation of their lengths
   double between_steps_ns = 0;

@@ -50,7 +50,8 @@ class SamplerSubscribers {
     uint64_t second = 0;
     int commands = 0;                          // in that second
     std::map<std::string, uint64_t> progress;  // SamplingProgress, by GPU
-    std::map<std::string, uint32_t> sharing;   // the most collectors that it was told of, by GPU
+    std::map<std::string, uint32_t>
+        sharing;  // by GPU: how many collectors it was told share it, at most
   };
 
   // `own`: the collector that started us.

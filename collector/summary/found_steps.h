@@ -61,8 +61,9 @@ bool AreAsMany(double count, double expected);
 // graph, else at launches that repeat. Devices of one job step together: the one with most steps
 // stands for all.
 FoundSteps FindSteps(const RunState& state);
-// The steps of one process. Where others of the run work on GPUs too: by its own NVTX ranges or its
-// own launches, on a device that nearly all launches are its own of, or on one that it shares.
+// The steps of one process: by its NVTX ranges, else by its launches. Where nearly all launches of
+// a device are its own, the device's steps are the process's. Where it shares a device, only what
+// it launched there itself is looked at.
 FoundSteps FindStepsOf(const RunState& state, uint32_t source);
 // Whether no other process of the run did anything on a GPU: the run's steps are its own.
 bool WorksAlone(const RunState& state, uint32_t source);

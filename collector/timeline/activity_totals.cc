@@ -146,7 +146,7 @@ StretchContent ActivityTotals::Between(uint64_t start_ns, uint64_t end_ns) const
   // A launch is found by the first point after its start.
   for (auto point =
            std::upper_bound(points_.begin(), points_.end(), start_ns,
-                            [](uint64_t time, const Point&other) { return time < other.time_ns; });
+                            [](uint64_t time, const Point& other) { return time < other.time_ns; });
        point != points_.end(); ++point) {
     TakeLongest(*point, &content);
     if (point->time_ns >= end_ns) return content;

@@ -1,5 +1,5 @@
-// A program of which utlz traces a dense window and sparse ones, and whose GPU waits differently in
-// them; for tests.
+// A program for tests. utlz traces its first steps one after the other, and later ones only now and
+// then. The GPU waits longer in some of these steps than in others.
 #ifndef UTLZ_TESTS_SUPPORT_UNEVEN_WINDOWS_H_
 #define UTLZ_TESTS_SUPPORT_UNEVEN_WINDOWS_H_
 

@@ -68,9 +68,8 @@ std::vector<pid_t> Relatives(const std::map<pid_t, ProcessKinship>& processes,
   return {found.begin(), found.end()};
 }
 
-// A sampler of ours uses CUDA, and does nobody's work.
-// A child of fork has its parent's libraries but no use of CUDA: where the parent has an agent, the
-// child has its library and not its thread.
+// A child of fork has its parent's libraries and makes no use of CUDA: where the parent has an
+// agent, the child has its library and not its thread. utlz's own samplers use CUDA for no program.
 bool UsesCuda(pid_t pid) {
   const auto facts = attach::ReadProcessFacts(pid);
   return facts.ok() && facts->has_cuda_driver && facts->name != kSamplerProcessName &&

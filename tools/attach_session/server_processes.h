@@ -19,7 +19,7 @@ struct ProcessKinship {
 std::vector<pid_t> Relatives(const std::map<pid_t, ProcessKinship>& processes,
                              const std::vector<pid_t>& pids, pid_t own_group);
 
-// Whether it has the CUDA driver loaded by itself, which a fork of a CUDA process has not.
+// Whether this process uses CUDA itself. Forks of one that does, and utlz's samplers, do not count.
 bool UsesCuda(pid_t pid);
 
 // The relatives that use CUDA; `pids` themselves if none has.

@@ -21,7 +21,8 @@ export function findingLists(findings: Finding[]): FindingLists {
     small: small.filter((finding) => !next.includes(finding)) };
 }
 
-// Of a finding below its rule's threshold, whether nobody would miss it.
+// Of a finding below its rule's threshold, whether nobody would miss it. Text and Markdown draw the
+// same line (tools/report/rest_of_losses.h).
 export function isSmall(finding: Finding): boolean {
   const NOT_SMALL = 0.1;
   return (finding.gain_share ?? 0) < NOT_SMALL;
