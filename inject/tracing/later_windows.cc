@@ -15,12 +15,15 @@ bool LaterWindows::HoldsOn(const WorkSums& recent, uint64_t tracing_cost_ns) con
          recent.loads > kFewLoads && tracing_cost_ns < kMostCostWhileBeginningNs;
 }
 
-bool LaterWindows::Decide(const WorkSums& before_pause, uint64_t known_kernels) {
+bool LaterWindows::WouldEnd(const WorkSums& before_pause) const {
   // A program that still begins is not known well enough to be left alone.
   const bool begins = before_pause.loads > kFewLoads;
   const bool graphs = before_pause.graph_nodes * kLaunchesANode > before_pause.launches;
-  const bool ends =
-      policy_ == LaterPolicy::kNever || (!begins && !graphs && HookIsTooDear(before_pause));
+  return policy_ == LaterPolicy::kNever || (!begins && !graphs && HookIsTooDear(before_pause));
+}
+
+bool LaterWindows::Decide(const WorkSums& before_pause, uint64_t known_kernels) {
+  const bool ends = WouldEnd(before_pause);
   state_ = ends ? RecordsState::kEnded : RecordsState::kWindows;
   new_work_ = 0;
   enough_new_work_ = known_kernels / 4 > kMuchNewWork ? known_kernels / 4 : kMuchNewWork;

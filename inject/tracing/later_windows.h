@@ -31,8 +31,10 @@ enum class LaterPolicy : uint32_t { kAuto, kAlways, kNever };
 
 class LaterWindows {
  public:
-  // What was launched before a pause has been recorded by then.
+  // What was launched before a pause has mostly run by then.
   static constexpr uint64_t kDecisionNs = 300'000'000;
+  // What has not run by then is not waited for.
+  static constexpr uint64_t kLongestWaitNs = 10'000'000'000;
   // If CUDA loaded more kernels than this in the last second, the program is still beginning.
   static constexpr uint64_t kFewLoads = 2;
   // While a program begins, records go on until they have cost this much.
@@ -64,6 +66,9 @@ class LaterWindows {
   bool Due(uint64_t now_ns) const {
     return state_ == RecordsState::kPaused && now_ns >= paused_ns_ + kDecisionNs;
   }
+  // Whether that would end records, which has to wait until everything that was recorded has run.
+  bool WouldEnd(const WorkSums& before_pause) const;
+  bool WaitedLongEnough(uint64_t now_ns) const { return now_ns >= paused_ns_ + kLongestWaitNs; }
   bool Decide(const WorkSums& before_pause, uint64_t known_kernels);
   // Kernels that were loaded since the end.
   void SawNewWork(uint64_t kernels);

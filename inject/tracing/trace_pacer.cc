@@ -97,7 +97,7 @@ void TracePacer::Follow(uint64_t now_ns, bool calibration_due) {
       request_.wanted && !client_.taken() && later_.MayTrace() && (affordable || calibration_due);
   if (trace && !trace_.on() && client_.clock_known()) BeginWindow(calibration_due);
   if (!trace && trace_.on() && MayPause()) Stop("the overhead budget");
-  if (late_records_.StillCome(now_ns, counts.launches, trace_.on(), !client_.taken())) {
+  if (late_records_.StillCome(now_ns, counts.graph_nodes, trace_.on(), !client_.taken())) {
     trace_.OffAgain();
     later_.SwitchedOn();
   }
@@ -175,7 +175,16 @@ void TracePacer::FollowLaterWindows(uint64_t now_ns) {
   later_.SawNewWork(loads - loads_seen_);
   loads_seen_ = loads;
   if (!later_.Due(now_ns) || trace_.on() || client_.taken()) return;
-  if (later_.Decide(RecentWorkBefore(paused_realtime_ns_), variants)) trace_.OffForNewContexts();
+  const bool complete = !RecordsAreDue() || later_.WaitedLongEnough(now_ns);
+  const WorkSums before_pause = RecentWorkBefore(paused_realtime_ns_);
+  if (!complete && later_.WouldEnd(before_pause)) return;
+  if (later_.Decide(before_pause, variants)) trace_.OffForNewContexts();
+}
+
+// CUPTI hands a thread's buffer over once every launch in it has run.
+bool TracePacer::RecordsAreDue() {
+  intake_.Flush(0);
+  return intake_.buffers_outstanding() != 0;
 }
 
 void TracePacer::LearnCost() {

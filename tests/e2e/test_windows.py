@@ -9,7 +9,7 @@ import unittest
 
 from attaching import AttachTest, Followed
 from harness import EndToEndTest, TIME_LIMIT_S, UTLZ
-from written_frames import batches_of_samples, windows_begun
+from written_frames import batches_of_samples, flushes, windows_begun
 
 TICK = "_Z4tickPf"
 HUM = "_Z3humPf"
@@ -152,6 +152,8 @@ class NewWorkTest(AttachTest):
 
 class EndedRecordsTest(AttachTest):
 
+    HAUL_S = 1.6
+
     def test_they_end_for_a_program_that_does_much_between_its_launches(self):
         """So few launches are cheap, were each as cheap as in a tight loop; but each costs the more,
         the more the program does before it."""
@@ -168,6 +170,29 @@ class EndedRecordsTest(AttachTest):
             self.assertLess(time.monotonic(), deadline, f"records go on: {capture}")
             time.sleep(0.2)
         self.assertEqual(program.quit(), 0)
+
+    def test_records_end_once_everything_recorded_has_run(self):
+        """CUPTI keeps buffers while a launch in them still runs: what comes late is no new record."""
+        profile = self.folder / "run.utlz"
+        program = self.start(environment=self.environment("devices=2,held_buffers=1"), prefix=(
+            str(UTLZ), "run", "--counters=none", "--later-windows=never", "--no-new-work", "-o",
+            str(profile), "--"))
+        launched = time.monotonic()
+        program.do("haul 1")
+        program.do("busy 2")
+        deadline = launched + TIME_LIMIT_S
+        while program.do("cupti")["done"] != 0:
+            self.assertLess(time.monotonic(), deadline, "CUPTI still records")
+            time.sleep(0.05)
+        self.assertGreater(time.monotonic() - launched, self.HAUL_S)
+        # The agent has looked at what came late by the time of its second report from here.
+        reports = len(flushes(profile))
+        while len(flushes(profile)) < reports + 2:
+            self.assertLess(time.monotonic(), deadline, "the agent reports no more")
+            time.sleep(0.05)
+        self.assertEqual(program.quit(), 0)
+        report = json.loads(self.utlz("report", "--format", "json", str(profile)).stdout)
+        self.assertIn("records_ended_after_ns", report["capture"])
 
     def test_records_end_for_the_process_and_what_follows_is_not_counted(self):
         profile = self.folder / "run.utlz"

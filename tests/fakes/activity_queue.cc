@@ -63,8 +63,7 @@ ActivityQueue& ActivityQueue::Instance() {
   return *queue;
 }
 
-void ActivityQueue::SetCallbacks(RequestBufferFunction request,
-                                 CompleteBufferFunction complete) {
+void ActivityQueue::SetCallbacks(RequestBufferFunction request, CompleteBufferFunction complete) {
   // Something more of the library is made in the middle of the call, and destroyed first of all.
   [[maybe_unused]] static const int made = std::atexit(Destroy);
   ++registering;
@@ -75,9 +74,7 @@ void ActivityQueue::SetCallbacks(RequestBufferFunction request,
   registered_callbacks.complete.store(complete);
 }
 
-bool ActivityQueue::has_callbacks() const {
-  return registered_callbacks.request.load() != nullptr;
-}
+bool ActivityQueue::has_callbacks() const { return registered_callbacks.request.load() != nullptr; }
 
 void ActivityQueue::CheckProcess() const {
   const pid_t pid = worker_pid_.load();
@@ -231,10 +228,14 @@ void ActivityQueue::DeliverAll(std::unique_lock<std::mutex>* lock) {
 void ActivityQueue::Flush(bool forced) {
   CheckProcess();
   switch (CallbackScope::Current()) {
-    case CallbackSort::kBuffer: Misuse("cuptiActivityFlushAll in a buffer callback");
-    case CallbackSort::kResource: Misuse("cuptiActivityFlushAll in a resource callback");
-    case CallbackSort::kSynchronize: Misuse("cuptiActivityFlushAll in a synchronize callback");
-    default: break;
+    case CallbackSort::kBuffer:
+      Misuse("cuptiActivityFlushAll in a buffer callback");
+    case CallbackSort::kResource:
+      Misuse("cuptiActivityFlushAll in a resource callback");
+    case CallbackSort::kSynchronize:
+      Misuse("cuptiActivityFlushAll in a synchronize callback");
+    default:
+      break;
   }
   if (worker_pid_.load() == 0) return;
   std::unique_lock lock(mutex_);
@@ -260,8 +261,10 @@ void ActivityQueue::RunWorker() {
     }
     const uint64_t asked = flushes_asked_;
     const bool flushing = asked != flushes_done_;
-    PlaceReady(&lock, NowNs(), std::exchange(forced_asked_, false));
-    if (flushing) {
+    const bool forced = std::exchange(forced_asked_, false);
+    PlaceReady(&lock, NowNs(), forced);
+    const bool held = !pending_.empty() && ScenarioNumber("held_buffers", 0) != 0;
+    if (flushing && !held) {
       DeliverAll(&lock);
     } else {
       DeliverFull(&lock);

@@ -12,6 +12,8 @@
 //   subscriber_taken=1        subscribing and enabling fail as under another profiler
 //   finalize_ms=50            cuptiFinalize takes as long, and fails if another thread uses CUPTI
 //   flush_ms=200              cuptiActivityFlushAll takes as long where all is to be handed over
+//   held_buffers=1            a flush that is not forced leaves buffers that are not full while any
+//                             record is incomplete
 //   register_ms=200           cuptiActivityRegisterCallbacks takes as long
 //   range_setup_ms=200        cuptiRangeProfilerEnable takes as long
 //   counters=denied|busy      PM sampling and ranges fail so

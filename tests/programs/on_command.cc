@@ -14,6 +14,7 @@
 //   busy 2      the same with many short kernels, dear to trace
 //   busy 3      the same with as many that leave the GPU hardly idle
 //   busy 4      the same with one short kernel after the other, and host work between two
+//   haul N      launches a kernel of 1.6 s N times on a second GPU, and does not wait
 //   fork 1, 0   a child that waits for its end, begun or ended     {"done":its identifier}
 //   brief       a child that exits, and its end                    {"done":its status}
 //   close N     closes every descriptor from N on                  {"done":N}
@@ -51,12 +52,14 @@ namespace {
 
 constexpr size_t kTick = 3;
 constexpr size_t kHum = 4;
+constexpr size_t kHaul = 5;
 
 const std::vector<KernelImage>& Kernels() {
   static const std::vector<KernelImage> kernels = [] {
     std::vector<KernelImage> made = CommonKernels();
     made.push_back({.name = "_Z4tickPf", .duration_ns = 1'000, .dram_read_bytes = 4e6});
     made.push_back({.name = "_Z3humPf", .duration_ns = 20'000, .dram_read_bytes = 4e6});
+    made.push_back({.name = "_Z4haulPf", .duration_ns = 1'600'000'000, .dram_read_bytes = 4e6});
     return made;
   }();
   return kernels;
@@ -90,11 +93,11 @@ class Program {
     for (uint64_t i = 0; i < times; ++i) const Target loaded(Kernels());
   }
 
-  void LaunchOnSecond(uint64_t times) {
+  void LaunchOnSecond(size_t kernel, uint64_t times, bool wait) {
     if (second_ == nullptr) second_ = std::make_unique<Target>(Kernels(), 1);
     Check(cuCtxSetCurrent(second_->context()), "cuCtxSetCurrent");
-    second_->Launch(1, times);
-    second_->Synchronize();
+    second_->Launch(kernel, times);
+    if (wait) second_->Synchronize();
     Check(cuCtxSetCurrent(target_->context()), "cuCtxSetCurrent");
   }
 
@@ -245,11 +248,12 @@ int Run(bool later) {
     uint64_t done = number;
     if (word == "init") number == 0 ? program.Init() : program.InitAside();
     if (word == "launch") program.Launch(number);
+    if (word == "haul") program.LaunchOnSecond(kHaul, number, /*wait=*/false);
     if (word == "aside") program.Aside([&] { program.Launch(number); });
     if (word == "graph") program.Replay(number);
     if (word == "capture") number != 0 ? program.BeginCapture() : program.EndCapture();
     if (word == "module") Program::LoadModules(number);
-    if (word == "second") program.LaunchOnSecond(number);
+    if (word == "second") program.LaunchOnSecond(1, number, /*wait=*/true);
     if (word == "own") program.LaunchInOwn(number);
     if (word == "fork") done = program.Fork(number != 0);
     if (word == "brief") done = Program::ForkBriefly();

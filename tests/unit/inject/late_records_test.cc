@@ -5,7 +5,7 @@
 namespace utlz::agent {
 namespace {
 
-constexpr uint64_t kMany = LateRecords::kFewLaunches + 1;
+constexpr uint64_t kMany = LateRecords::kFewNodes + 1;
 
 TEST(LateRecordsTest, NoneIsExpectedBeforeAnythingWasSwitchedOff) {
   LateRecords records;
