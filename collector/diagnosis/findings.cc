@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/analysis/unrecorded_work.h"
 #include "collector/diagnosis/finding_facts.h"
 #include "collector/diagnosis/finding_owners.h"
 #include "collector/diagnosis/gather_facts.h"
@@ -130,6 +131,10 @@ std::vector<FindingSummary> Diagnose(const FindingFacts& facts) {
 }
 
 void SummarizeFindings(const RunState& state, const Analysis& analysis, Summary* summary) {
+  if (const auto share = MuchUnrecordedWork(state, analysis, *summary); share.has_value()) {
+    summary->set_verdict(VerdictOfUnrecordedWork(*share));
+    return;
+  }
   const FindingFacts facts = GatherFacts(state, analysis, *summary);
   const double price_per_hour = summary->efficiency().price_per_hour();
   for (FindingSummary& finding : Diagnose(facts)) {

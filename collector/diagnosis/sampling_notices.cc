@@ -1,9 +1,11 @@
 #include "collector/diagnosis/sampling_notices.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "collector/analysis/analysis.h"
+#include "collector/analysis/unrecorded_work.h"
 #include "collector/capture_trust.h"
 #include "collector/gpu_uuid.h"
 #include "collector/text/number_text.h"
@@ -58,6 +60,16 @@ void AddMps(const DeviceSummary& device, RunSummary* run) {
   run->add_notices("MPS is in use on " + NameOf(device) +
                    ", or its control pipe is there: kernels of other processes may run beside "
                    "those of this run, and then bytes and FLOPs of kernels include theirs.");
+}
+
+void AddUnrecordedWork(std::optional<double> share, RunSummary* run) {
+  if (!share.has_value()) return;
+  run->add_notices(
+      "Counters saw multiprocessors active where no kernel was recorded: " + PercentText(*share) +
+      " of all that they did. CUPTI left out launches, which is known of some threads "
+      "after a pause of tracing. Idle time is smaller than shown, and so are the "
+      "shares of the kernels that were recorded; --overhead-budget unlimited records "
+      "without a pause.");
 }
 
 // Counters that wrapped.
@@ -115,8 +127,9 @@ void AddTooShort(const RunState& state, const DeviceState& device, Summary* summ
 
 }  // namespace
 
-void AddSamplingNotices(const RunState& state, Summary* summary) {
+void AddSamplingNotices(const RunState& state, const Analysis& analysis, Summary* summary) {
   RunSummary* const run = summary->mutable_run();
+  AddUnrecordedWork(MuchUnrecordedWork(state, analysis, *summary), run);
   for (const DeviceSummary& device : summary->devices()) {
     AddOtherProcesses(device, run);
     AddOverlap(device, run);

@@ -161,6 +161,12 @@ std::string WhatToChange(const FindingFacts& facts) {
 
 }  // namespace
 
+std::string VerdictOfUnrecordedWork(double share) {
+  return "CUPTI recorded only a part of what the GPU did: by counters, " + PercentText(share) +
+         " of its work is in no record, so that nobody can say how long it stood idle, and what "
+         "for. Record the run again.";
+}
+
 std::string Verdict(const FindingFacts& facts) {
   const Summary& summary = *facts.summary;
   if (summary.devices().empty() || facts.window_ns <= 0) return "No work of a GPU was recorded.";

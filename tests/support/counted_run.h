@@ -101,6 +101,9 @@ class CountedRun {
     run_.Send(1, FRAME_TRACE_WINDOW, window);
   }
 
+  // From this repetition on launches of B have no record, though the GPU runs them.
+  void LeaveOutSecondFrom(uint32_t first) { first_left_out_ = first; }
+
   // Before this repetition the GPU has nothing to do.
   void WorkFrom(uint32_t first) { first_traced_ = first_working_ = first; }
 
@@ -144,6 +147,10 @@ class CountedRun {
         if (i >= first_late_) {
           run_.SendLaunches({RunBuilder::LaunchAt(i * kStepNs, kLateKernelNs, 2)}, source, 7,
                             i + 1);
+          continue;
+        }
+        if (i >= first_left_out_) {
+          run_.SendLaunches({RunBuilder::LaunchAt(i * kStepNs, kKernelNs, 0)}, source, 7, i + 1);
           continue;
         }
         run_.SendLaunches({RunBuilder::LaunchAt(i * kStepNs, kKernelNs, 0),
@@ -218,6 +225,7 @@ class CountedRun {
   uint32_t first_traced_ = 0;
   uint32_t end_traced_ = kRepetitions;
   uint32_t first_late_ = kRepetitions;
+  uint32_t first_left_out_ = kRepetitions;
   bool beside_ = false;
   uint64_t misread_sample_ = 0;
   double misread_bytes_ = 0;

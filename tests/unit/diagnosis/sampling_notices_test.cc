@@ -155,15 +155,15 @@ TEST_F(SamplingNoticesTest, SaysThatKernelsMayIncludeTheWorkOfOthers) {
   DeviceSummary* device = summary.add_devices();
   device->set_name("Test GPU");
   device->set_source(SOURCE_SAMPLED);
-  AddSamplingNotices(RunState(), &summary);
+  AddSamplingNotices(RunState(), Analysis(), &summary);
   EXPECT_THAT(summary.run().notices(), IsEmpty()) << "there is nobody else";
   device->set_source(SOURCE_GPM);
   device->set_other_processes(1);
   const RunState empty;
-  AddSamplingNotices(empty, &summary);
+  AddSamplingNotices(empty, Analysis(), &summary);
   EXPECT_THAT(summary.run().notices(), IsEmpty()) << "no kernel has counters";
   device->set_source(SOURCE_SAMPLED);
-  AddSamplingNotices(empty, &summary);
+  AddSamplingNotices(empty, Analysis(), &summary);
   EXPECT_THAT(summary.run().notices(), Contains(HasSubstr("1 process not traced here")));
 }
 
@@ -188,7 +188,9 @@ std::vector<std::string> OfShortRun(double without_counters_share, double overla
     if (counted) kernel->set_dram_bytes(1);
   }
   summary.mutable_capture()->set_kernel_time_without_counters_share(without_counters_share);
-  AddSamplingNotices(state, &summary);
+  Analysis analysis;
+  analysis.devices.resize(1);
+  AddSamplingNotices(state, analysis, &summary);
   return {summary.run().notices().begin(), summary.run().notices().end()};
 }
 
