@@ -2,13 +2,15 @@
 """What the default budget has told after a minute: kernel by kernel, against full tracing and ncu.
 
     first_minute.py --utlz build/release/bin/utlz --output DIRECTORY [--only CASE...]
+                    [--first-only] [--share 0.25]
 
 Each case runs for about a minute under `utlz run` with its defaults, and then for some seconds with
 everything traced. The first is held to the second for the time that a kernel takes in a step, and
 to Nsight Compute's count of one step for bytes and FLOPs. While it runs, its growing profile is read
 until that tells all it can in the first minute: the seconds to first results. Runs that DIRECTORY holds
 already are not repeated. Prints tables; first_minute.json has the numbers. A case takes about three
-minutes.
+minutes. With --first-only there is the first run alone, and the table of seconds to first results;
+--share runs so much of the steps.
 Exits with 77 where the machine lacks what it needs.
 """
 
@@ -213,6 +215,28 @@ def run_traced(load, output, utlz):
     return {"summary": outcome.summary} if outcome.summary else None
 
 
+def shortened(load, share):
+    """With so much of its steps."""
+    option, steps, *others = load.case.arguments
+    arguments = (option, str(round(share * int(steps))), *others)
+    return dataclasses.replace(load, case=dataclasses.replace(load.case, arguments=arguments))
+
+
+def measure_first(load, output, utlz):
+    """When the run under the defaults told what, as facts of row_of_first."""
+    (output / "default").mkdir(parents=True, exist_ok=True)
+    default = kernel_accuracy.stored(output / f"{load.case.name}.default.json",
+                                     lambda: run_default(load, output, utlz))
+    return {"facts": facts_of(default)} if default else None
+
+
+def facts_of(default):
+    capture = default["summary"]["capture"]
+    return {"wall_s": default["summary"]["run"]["wall_ns"] / 1e9,
+            "coverage": capture.get("coverage_share", 1.0), "first": default["first"],
+            "steps_s": default["steps_s"], "sampler_cpu": capture.get("sampler_cpu_share", 0.0)}
+
+
 def measure(load, output, utlz):
     name = load.case.name
     for folder in ("default", "traced"):
@@ -225,11 +249,7 @@ def measure(load, output, utlz):
     if not default or load.traced_steps and not traced:
         return None
     steps = int(load.case.arguments[1]) + WARMUP
-    capture = default["summary"]["capture"]
-    return {"facts": {"wall_s": default["summary"]["run"]["wall_ns"] / 1e9,
-                      "coverage": capture.get("coverage_share", 1.0), "first": default["first"],
-                      "steps_s": default["steps_s"],
-                      "sampler_cpu": capture.get("sampler_cpu_share", 0.0)},
+    return {"facts": facts_of(default),
             "times": compare_times(default["summary"], steps, traced["summary"],
                                    load.traced_steps + WARMUP) if traced else [],
             "counted": kernel_accuracy.compare_kernels(default["summary"], reference or [])}
@@ -241,27 +261,33 @@ def main():
     parser.add_argument("--utlz", default="build/release/bin/utlz")
     parser.add_argument("--output", required=True, type=pathlib.Path)
     parser.add_argument("--only", nargs="+", choices=[load.case.name for load in LOADS])
+    parser.add_argument("--first-only", action="store_true", help="seconds to first results alone")
+    parser.add_argument("--share", type=float, default=1, help="of the steps")
     arguments = parser.parse_args()
     chosen = [load for load in LOADS if not arguments.only or load.case.name in arguments.only]
-    missing = missing_for([load.case for load in chosen]) or (
-        None if nsight_compute.program() else "no ncu on this machine, which the truth is from")
+    missing = missing_for([load.case for load in chosen])
+    if not missing and not arguments.first_only and not nsight_compute.program():
+        missing = "no ncu on this machine, which the truth is from"
     if missing:
         print(missing)
         return SKIPPED
     results = {}
     lines = [f"| {' | '.join(HEAD)} |", f"|{' --- |' * len(HEAD)}"]
     first_lines = [f"| {' | '.join(HEAD_OF_FIRST)} |", f"|{' --- |' * len(HEAD_OF_FIRST)}"]
-    for load in chosen:
-        result = measure(load, arguments.output, arguments.utlz)
+    for load in (shortened(load, arguments.share) for load in chosen):
+        measured = measure_first if arguments.first_only else measure
+        result = measured(load, arguments.output, arguments.utlz)
         if result:
             results[load.case.name] = result
-            lines.append(row_of(load.case.name, **result))
+            if not arguments.first_only:
+                lines.append(row_of(load.case.name, **result))
             first_lines.append(row_of_first(load.case.name, result["facts"]))
         (arguments.output / "first_minute.json").write_text(
             json.dumps(results, default=dataclasses.asdict, indent=1))
-        (arguments.output / "first_minute.md").write_text(
-            "\n".join([*lines, "", *first_lines]) + "\n")
-    print("\n".join([*lines, "", *first_lines]))
+        tables = first_lines if arguments.first_only else [*lines, "", *first_lines]
+        (arguments.output / "first_minute.md").write_text("\n".join(tables) + "\n")
+        print(first_lines[-1], flush=True)
+    print("\n".join(tables))
     return 0 if len(results) == len(chosen) else 1
 
 
