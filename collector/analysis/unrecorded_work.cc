@@ -8,7 +8,7 @@ namespace utlz {
 namespace {
 
 // Less may lie beside its kernels because the clocks of records and samples differ by microseconds.
-constexpr double kFewestSampledNs = 20e6;
+constexpr double kFewestSampledNs = 10e6;
 
 bool OthersMayHaveWorked(const DeviceState& device, const Summary& summary) {
   const std::string uuid = FormatGpuUuid(device.uuid);
@@ -22,10 +22,14 @@ bool OthersMayHaveWorked(const DeviceState& device, const Summary& summary) {
 
 std::optional<double> UnrecordedWorkShare(const Attribution& attribution) {
   const auto& active = attribution.totals[METRIC_SM_CYCLES_ACTIVE];
-  if (!active.has_value() || active->counted <= 0) return std::nullopt;
-  if (attribution.sampled_ns[METRIC_SM_CYCLES_ACTIVE] < kFewestSampledNs) return std::nullopt;
-  const double outside = active->idle + active->unattributed;
-  return std::clamp(outside / active->counted, 0.0, 1.0);
+  if (!active.has_value() || attribution.sampled_ns[METRIC_SM_CYCLES_ACTIVE] < kFewestSampledNs) {
+    return std::nullopt;
+  }
+  const double left_out = attribution.left_out_active_cycles;
+  const double outside = active->idle + active->unattributed + left_out;
+  const double all = active->counted + left_out;
+  if (all <= 0) return std::nullopt;
+  return std::clamp(outside / all, 0.0, 1.0);
 }
 
 std::optional<double> MuchUnrecordedWork(const RunState& state, const Analysis& analysis,

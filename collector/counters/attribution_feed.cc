@@ -94,10 +94,10 @@ const CounterSet* AttributionFeed::CountersOf(uint32_t id) const {
 void AttributionFeed::AddActivity(const Activity& activity) {
   if (activity.kind == ActivityKind::kUntraced) {
     AddUntraced(activity.start_ns, activity.end_ns);
-    in_flight_.TracingWentOn(activity.source, activity.end_ns);
+    without_records_.TracingWentOn(activity.source, activity.end_ns);
     return;
   }
-  AddUntraced(in_flight_.Recorded(activity.source, activity.start_ns));
+  AddUntraced(without_records_.Recorded(activity.source, activity.start_ns, activity.end_ns));
   const uint64_t variant = activity.kernel != kNoKernel
                                ? activity.kernel
                                : kFirstCopyVariant + static_cast<uint64_t>(activity.kind);
@@ -115,8 +115,8 @@ void AttributionFeed::AddUntraced(uint64_t start_ns, uint64_t end_ns) {
   for (auto& [id, set] : engines_) set->engine.AddUntraced(clipped(start_ns), clipped(end_ns));
 }
 
-void AttributionFeed::AddUntraced(const std::vector<InFlightWork::Span>& spans) {
-  for (const InFlightWork::Span& span : spans) AddUntraced(span.start_ns, span.end_ns);
+void AttributionFeed::AddUntraced(const std::vector<WorkWithoutRecords::Span>& spans) {
+  for (const WorkWithoutRecords::Span& span : spans) AddUntraced(span.start_ns, span.end_ns);
 }
 
 void AttributionFeed::AddSample(uint32_t id, uint64_t start_ns, uint64_t end_ns,
@@ -128,7 +128,7 @@ void AttributionFeed::AddSample(uint32_t id, uint64_t start_ns, uint64_t end_ns,
   for (const size_t index : set.attributed) values_.push_back(row[index]);
   if (set.active.has_value() && set.elapsed.has_value() &&
       row[*set.active] > kActiveShare * row[*set.elapsed]) {
-    in_flight_.AddActiveSample(start_ns, end_ns);
+    without_records_.AddActiveSample(start_ns, end_ns, row[*set.active]);
   }
   set.engine.AddSample(static_cast<int64_t>(start_ns), static_cast<int64_t>(end_ns), values_);
   ++set.samples;
@@ -136,7 +136,7 @@ void AttributionFeed::AddSample(uint32_t id, uint64_t start_ns, uint64_t end_ns,
 }
 
 void AttributionFeed::AdvanceTo(uint64_t watermark_ns) {
-  AddUntraced(in_flight_.NothingUntil(watermark_ns));
+  AddUntraced(without_records_.NothingUntil(watermark_ns));
   const auto watermark = static_cast<int64_t>(std::min<uint64_t>(watermark_ns, INT64_MAX));
   for (auto& [id, set] : engines_) set->engine.AdvanceTo(watermark);
 }
@@ -212,6 +212,7 @@ Attribution AttributionFeed::Solve() const {
   Attribution result;
   if (best == nullptr) return result;
   Merge(*best, best->engine.Solve(), &result);
+  result.left_out_active_cycles = without_records_.left_out_cycles();
   for (const auto& [id, set] : engines_) {
     if (set->samples > 0 && set.get() != best) FillMissing(*set, set->engine.Solve(), &result);
   }

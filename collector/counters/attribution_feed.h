@@ -16,7 +16,7 @@
 
 #include "collector/attribution/engine.h"
 #include "collector/counters/counter_set.h"
-#include "collector/counters/in_flight_work.h"
+#include "collector/counters/work_without_records.h"
 #include "collector/counters/kernel_part.h"
 #include "collector/decode/sample_decoder.h"
 #include "collector/timeline/activity.h"
@@ -42,6 +42,8 @@ struct Attribution {
   uint64_t samples = 0;
   uint64_t untraced_samples = 0;  // taken while launches were not recorded: no kernel has them
   std::array<double, kMetricRoles> sampled_ns{};  // behind `totals`
+  // In which multiprocessors were active while nothing was recorded. In no total.
+  double left_out_active_cycles = 0;
 };
 
 class AttributionFeed {
@@ -78,10 +80,10 @@ class AttributionFeed {
                     Attribution* result);
   static void FillMissing(const SetEngine& set, const attribution::Solution& solution,
                           Attribution* result);
-  void AddUntraced(const std::vector<InFlightWork::Span>& spans);
+  void AddUntraced(const std::vector<WorkWithoutRecords::Span>& spans);
 
   std::map<uint32_t, std::unique_ptr<SetEngine>> engines_;
-  InFlightWork in_flight_;
+  WorkWithoutRecords without_records_;
   std::vector<double> values_;
   uint64_t samples_ = 0;
 };

@@ -18,8 +18,9 @@ struct ClockLimit {
 
 // nvmlClocksEventReasons of nvml.h, those that hold clocks down under load.
 constexpr ClockLimit kClockLimits[] = {
-    {1, "application clock setting"}, {2, "power cap"},           {3, "hardware slowdown"},
-    {4, "sync boost"},                {5, "thermal slowdown"},    {6, "hardware thermal slowdown"},
+    {1, "application clock setting"}, {2, "power cap"},
+    {3, "hardware slowdown"},         {4, "sync boost"},
+    {5, "thermal slowdown"},          {6, "hardware thermal slowdown"},
     {7, "hardware power brake"},      {8, "display clock setting"},
 };
 

@@ -20,9 +20,8 @@ KernelPart PartWithoutCounters(uint64_t minimum_ns, uint64_t maximum_ns, uint32_
 
 std::vector<KernelPart> WholeKernel(std::vector<KernelPart> parts) {
   if (parts.empty() || parts.front().parts < 2) return parts;
-  std::sort(parts.begin(), parts.end(), [](const KernelPart& a, const KernelPart& b) {
-    return a.minimum_ns < b.minimum_ns;
-  });
+  std::sort(parts.begin(), parts.end(),
+            [](const KernelPart& a, const KernelPart& b) { return a.minimum_ns < b.minimum_ns; });
   std::vector<KernelPart> whole;
   uint64_t until_ns = 0;
   uint32_t next = 0;

@@ -1,0 +1,84 @@
+#include "collector/counters/work_without_records.h"
+
+#include <algorithm>
+
+namespace utlz {
+namespace {
+
+void Append(uint64_t start_ns, uint64_t end_ns, std::vector<WorkWithoutRecords::Span>* spans) {
+  if (!spans->empty() && spans->back().end_ns == start_ns) {
+    spans->back().end_ns = end_ns;
+  } else {
+    spans->push_back({start_ns, end_ns});
+  }
+}
+
+}  // namespace
+
+void WorkWithoutRecords::TracingWentOn(uint16_t source, uint64_t time_ns) {
+  several_ = several_ || source_.value_or(source) != source;
+  source_ = source;
+  since_ns_ = time_ns;
+  recorded_until_ns_.reset();
+}
+
+void WorkWithoutRecords::AddActiveSample(uint64_t start_ns, uint64_t end_ns, double cycles) {
+  if (active_.size() == kMaxSamples) active_.pop_front();
+  active_.push_back({start_ns, end_ns, cycles});
+}
+
+std::vector<WorkWithoutRecords::Span> WorkWithoutRecords::ActiveBetween(uint64_t start_ns,
+                                                                        uint64_t end_ns) const {
+  std::vector<Span> spans;
+  for (const Sample& sample : active_) {
+    if (sample.end_ns <= start_ns || sample.start_ns >= end_ns) continue;
+    Append(sample.start_ns, sample.end_ns, &spans);
+  }
+  return spans;
+}
+
+std::vector<WorkWithoutRecords::Span> WorkWithoutRecords::LeftOutUntil(uint64_t end_ns) {
+  std::vector<Span> spans;
+  if (!recorded_until_ns_.has_value() || end_ns <= *recorded_until_ns_ + 2 * kClocksDifferNs) {
+    return spans;
+  }
+  const uint64_t from_ns = *recorded_until_ns_ + kClocksDifferNs;
+  const uint64_t until_ns = end_ns - kClocksDifferNs;
+  for (const Sample& sample : active_) {
+    const bool within = sample.start_ns >= from_ns && sample.end_ns <= until_ns;
+    if (!within || sample.end_ns <= returned_until_ns_) continue;
+    Append(sample.start_ns, sample.end_ns, &spans);
+    left_out_cycles_ += sample.cycles;
+  }
+  returned_until_ns_ = std::max(returned_until_ns_, until_ns);
+  return spans;
+}
+
+std::vector<WorkWithoutRecords::Span> WorkWithoutRecords::Recorded(uint16_t source,
+                                                                   uint64_t start_ns,
+                                                                   uint64_t end_ns) {
+  several_ = several_ || source_.value_or(source) != source;
+  source_ = source;
+  if (since_ns_.has_value() && start_ns < *since_ns_) return {};
+  std::vector<Span> spans;
+  if (since_ns_.has_value() && !several_) spans = ActiveBetween(*since_ns_, start_ns);
+  if (!since_ns_.has_value() && !several_) spans = LeftOutUntil(start_ns);
+  since_ns_.reset();
+  recorded_until_ns_ = std::max(recorded_until_ns_.value_or(0), end_ns);
+  return spans;
+}
+
+std::vector<WorkWithoutRecords::Span> WorkWithoutRecords::NothingUntil(uint64_t time_ns) {
+  std::vector<Span> spans;
+  if (since_ns_.has_value() && time_ns > *since_ns_) {
+    if (!several_) spans = ActiveBetween(*since_ns_, time_ns);
+    since_ns_ = time_ns;
+  } else if (!since_ns_.has_value() && !several_) {
+    spans = LeftOutUntil(time_ns);
+  }
+  const uint64_t needed_ns = time_ns - std::min(time_ns, kClocksDifferNs);
+  while (!active_.empty() && active_.front().end_ns <= needed_ns) active_.pop_front();
+  return spans;
+}
+
+}  // namespace utlz

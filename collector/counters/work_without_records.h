@@ -1,0 +1,67 @@
+// Work of the GPU that has no record, though tracing is on. Multiprocessors are active in kernels
+// alone, so samples in which they were, while nothing was recorded, are of such work. What they
+// counted is of no kernel that is known, and no background of the GPU either.
+//
+// - When tracing goes on after a pause, kernels that were launched before still run: a training
+//   runs ahead of its GPU by a step or more. That ends with the first record.
+// - CUPTI may leave launches of a thread out for a while after that, or for good.
+//
+// Of one device. If several processes trace it, the recorded work of one hides that of another, and
+// no such work is found. Thread safety: none.
+#ifndef UTLZ_COLLECTOR_COUNTERS_WORK_WITHOUT_RECORDS_H_
+#define UTLZ_COLLECTOR_COUNTERS_WORK_WITHOUT_RECORDS_H_
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+namespace utlz {
+
+class WorkWithoutRecords {
+ public:
+  struct Span {
+    uint64_t start_ns;
+    uint64_t end_ns;
+  };
+  static constexpr size_t kMaxSamples = 65536;
+  // The clocks of records and samples differ by a microsecond or two, rarely by more.
+  static constexpr uint64_t kClocksDifferNs = 10'000;
+
+  void TracingWentOn(uint16_t source, uint64_t time_ns);
+  // In order of time. `cycles` in which multiprocessors were active, all together.
+  void AddActiveSample(uint64_t start_ns, uint64_t end_ns, double cycles);
+  // An activity of the process was recorded; in order of their starts. Returns the samples of work
+  // without records before it.
+  std::vector<Span> Recorded(uint16_t source, uint64_t start_ns, uint64_t end_ns);
+  // Nothing more was recorded before this time. Returns the samples of such work up to it.
+  std::vector<Span> NothingUntil(uint64_t time_ns);
+
+  // In samples between two records, which CUPTI left out: work in flight does not count.
+  double left_out_cycles() const { return left_out_cycles_; }
+
+ private:
+  struct Sample {
+    uint64_t start_ns;
+    uint64_t end_ns;
+    double cycles;
+  };
+
+  std::vector<Span> ActiveBetween(uint64_t start_ns, uint64_t end_ns) const;
+  // Samples within the time since the last record that have not been returned yet.
+  std::vector<Span> LeftOutUntil(uint64_t end_ns);
+
+  std::deque<Sample> active_;
+  std::optional<uint16_t> source_;
+  bool several_ = false;
+  std::optional<uint64_t> since_ns_;  // tracing went on, and nothing has been recorded since
+  // Since then nothing is recorded: when the latest activity ended. Absent before the first one of
+  // a window.
+  std::optional<uint64_t> recorded_until_ns_;
+  uint64_t returned_until_ns_ = 0;
+  double left_out_cycles_ = 0;
+};
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_COUNTERS_WORK_WITHOUT_RECORDS_H_
