@@ -43,13 +43,13 @@ std::map<uint32_t, std::string> OwnersOfKernels(const RunState& state) {
     times[kernel][OwnerText(stack, &of_stacks)] += static_cast<double>(sums.time_ns);
   });
   // What a graph launched is whose its nodes are, as far as that was concluded.
-  for (const InferredWork& work : InferGraphOwners(state).work) {
+  for (const MovedWork& work : InferGraphOwners(state).work) {
     if (work.part != kNoPart) continue;
     const auto time_ns = static_cast<double>(work.time_ns);
     if (work.launched_from != kNoStack) {
       times[work.kernel][OwnerText(work.launched_from, &of_stacks)] -= time_ns;
     }
-    times[work.kernel][OwnerText(work.stack, &of_stacks) + kInferred] += time_ns;
+    times[work.kernel][OwnerText(work.stack, &of_stacks) + (work.seen ? "" : kInferred)] += time_ns;
   }
   std::map<uint32_t, std::string> owners;
   for (const auto& entry : times) {

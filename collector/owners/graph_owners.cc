@@ -1,5 +1,6 @@
 #include "collector/owners/graph_owners.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -87,10 +88,17 @@ class Inference {
     const std::vector<std::vector<uint32_t>> graphs = state_.graph_nodes.Graphs();
     of_nodes_.resize(state_.graph_nodes.nodes().size());
     for (const std::vector<uint32_t>& graph : graphs) {
-      if (!Match(graph)) Fold(graph);
+      if (!WasSeen(graph) && !Match(graph)) Fold(graph);
+    }
+    for (size_t i = 0; i < of_nodes_.size(); ++i) {
+      const uint32_t captured = state_.graph_nodes.nodes()[i].captured;
+      if (captured != kNoStack) of_nodes_[i] = {.stack = captured, .seen = true};
     }
     for (const GraphNodes::Work& work : state_.graph_nodes.work()) AddWork(work);
-    for (const OfNode& of : of_nodes_) owners_.stack_of_node.push_back(of.stack);
+    for (const OfNode& of : of_nodes_) {
+      owners_.stack_of_node.push_back(of.stack);
+      owners_.node_was_seen.push_back(of.seen);
+    }
     return std::move(owners_);
   }
 
@@ -98,7 +106,15 @@ class Inference {
   struct OfNode {
     uint32_t stack = kNoStack;
     uint32_t part = kNoPart;
+    bool seen = false;
   };
+
+  // Of all of its nodes the capture was seen, so that nothing is left to infer.
+  bool WasSeen(const std::vector<uint32_t>& graph) const {
+    return std::all_of(graph.begin(), graph.end(), [this](uint32_t node) {
+      return state_.graph_nodes.nodes()[node].captured != kNoStack;
+    });
+  }
 
   bool Match(const std::vector<uint32_t>& graph) {
     if (state_.eager_order.sites().empty()) return false;
@@ -192,6 +208,7 @@ class Inference {
                             .launched_from = work.stack,
                             .stack = of.part == kNoPart ? of.stack : work.stack,
                             .part = of.part,
+                            .seen = of.seen,
                             .launches = work.launches,
                             .time_ns = work.time_ns});
   }

@@ -40,6 +40,21 @@ const char* SentenceOfBackward(uint32_t reason) {
   }
 }
 
+const char* SentenceOfCaptures(uint32_t reason) {
+  switch (reason) {
+    case NO_CAPTURE_OTHER_RELEASE:
+      return "its CUPTI does not number their nodes";
+    case NO_CAPTURE_NOT_SUBSCRIBED:
+      return "another CUPTI client, such as torch.profiler, has the subscription or has had it";
+    case NO_CAPTURE_BUSY:
+      return "the agent was busy at that moment, and a capture does not wait for it";
+    case NO_CAPTURE_NO_ROOM:
+      return "they have more nodes than are kept";
+    default:
+      return nullptr;
+  }
+}
+
 constexpr char kOfJax[] =
     "operations of XLA inside a function of jax.jit have the line that calls it, and no layer: XLA "
     "tells more with --xla_dump_to alone";
@@ -54,17 +69,22 @@ bool HasJax(const StackTable& stacks) {
 }  // namespace
 
 std::string WhyWithoutStacks(const RunState& state) {
-  std::string of_backward;
+  std::string of_captures, of_backward;
   for (const auto& entry : state.processes.processes()) {
     const AgentStatus& status = entry.second->status;
     const std::string process = "process " + std::to_string(entry.second->info.pid());
     if (const char* sentence = SentenceOf(status.no_stack())) {
       return process + " has launches without stacks: " + sentence;
     }
+    const char* of_graphs = SentenceOfCaptures(status.no_capture());
+    if (of_graphs != nullptr && of_captures.empty()) {
+      of_captures = process + " captured CUDA graphs whose stacks were not seen: " + of_graphs;
+    }
     const char* sentence = SentenceOfBackward(status.no_backward());
     if (sentence == nullptr || !of_backward.empty()) continue;
     of_backward = process + " has backward launches without an owner: " + sentence;
   }
+  if (!of_captures.empty()) return of_captures;
   return of_backward.empty() && HasJax(state.stacks) ? kOfJax : of_backward;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "collector/run/stack_table.h"
+
 namespace utlz {
 namespace {
 
@@ -32,8 +34,11 @@ uint32_t GraphNodes::NodeOf(const ProcessState& process, uint32_t variant, uint3
   if (nodes_.size() >= kMostNodes || !memory_->Take(2 * sizeof(Node) + kEntryBytes)) return kNone;
   const VariantShape& shape = process.variants[variant];
   const auto node = static_cast<uint32_t>(nodes_.size());
-  nodes_.push_back(
-      {.kernel = kernel, .source = process.source, .graph = shape.graph, .id = shape.graph_node});
+  nodes_.push_back({.kernel = kernel,
+                    .source = process.source,
+                    .graph = shape.graph,
+                    .id = shape.graph_node,
+                    .captured = StackTable::Find(process, shape.captured_stack)});
   latest_work_.push_back(kNone);
   node_ids_.emplace(key, node);
   return node;

@@ -21,7 +21,7 @@ bool ColumnsAgree(const Variants& message) {
          FitsOrAbsent(message.static_shared_bytes(), count) &&
          FitsOrAbsent(message.dynamic_shared_bytes(), count) &&
          FitsOrAbsent(message.graph_node(), count) && FitsOrAbsent(message.graph(), count) &&
-         FitsOrAbsent(message.flags(), count);
+         FitsOrAbsent(message.flags(), count) && FitsOrAbsent(message.captured_stack(), count);
 }
 
 VariantShape ShapeAt(const Variants& message, int i) {
@@ -37,7 +37,8 @@ VariantShape ShapeAt(const Variants& message, int i) {
                           ValueAt(message.dynamic_shared_bytes(), i),
           .flags = ValueAt(message.flags(), i),
           .graph = ValueAt(message.graph(), i),
-          .graph_node = ValueAt(message.graph_node(), i)};
+          .graph_node = ValueAt(message.graph_node(), i),
+          .captured_stack = ValueAt(message.captured_stack(), i)};
 }
 
 // Of an entry of a tree or a table of hashes, beside what it holds.

@@ -38,6 +38,7 @@ struct VariantShape {
   uint32_t flags = 0;
   uint32_t graph = 0;
   uint64_t graph_node = 0;
+  uint32_t captured_stack = 0;  // of the node, by the process's identifier; 0: not seen
 };
 
 struct StreamCount {

@@ -109,23 +109,24 @@ class RowDivision {
 using Sites = std::vector<SitePart>;
 
 // What was launched from a stack and is known to belong to another owner goes there.
-void MoveInferred(const std::vector<InferredWork>& inferred, std::vector<Sites>* sites) {
+void MoveToOwners(const std::vector<MovedWork>& work_of_nodes, std::vector<Sites>* sites) {
   std::map<std::pair<uint32_t, uint32_t>, SitePart> moved;  // by kernel and launching stack
-  for (const InferredWork& work : inferred) {
-    const auto launches = static_cast<double>(work.launches);
-    const auto time_ns = static_cast<double>(work.time_ns);
-    (*sites)[work.kernel].push_back({work.stack, launches, time_ns, true, work.part});
+  for (const MovedWork& work : work_of_nodes) {
     SitePart& from = moved[{work.kernel, work.launched_from}];
-    from.launches += launches;
-    from.time_ns += time_ns;
+    from.launches += static_cast<double>(work.launches);
+    from.time_ns += static_cast<double>(work.time_ns);
   }
   for (uint32_t kernel = 0; !moved.empty() && kernel < sites->size(); ++kernel) {
     for (SitePart& site : (*sites)[kernel]) {
       const auto from = moved.find({kernel, site.stack});
-      if (from == moved.end() || site.inferred) continue;
+      if (from == moved.end()) continue;
       site.launches = std::max(0.0, site.launches - from->second.launches);
       site.time_ns = std::max(0.0, site.time_ns - from->second.time_ns);
     }
+  }
+  for (const MovedWork& work : work_of_nodes) {
+    (*sites)[work.kernel].push_back({work.stack, static_cast<double>(work.launches),
+                                     static_cast<double>(work.time_ns), !work.seen, work.part});
   }
 }
 
@@ -148,13 +149,13 @@ void MergeSites(Sites* sites) {
 
 // Of each kernel, what was recorded of launches without a stack as well.
 std::vector<Sites> SitesOfKernels(const RunState& state,
-                                  const std::vector<InferredWork>& inferred) {
+                                  const std::vector<MovedWork>& work_of_nodes) {
   std::vector<Sites> sites(state.kernels.kernels().size());
   state.stack_work.ForEachSite([&](uint32_t kernel, uint32_t stack, const StackWork::Sums& sums) {
     sites[kernel].push_back(
         {stack, static_cast<double>(sums.launches), static_cast<double>(sums.time_ns)});
   });
-  MoveInferred(inferred, &sites);
+  MoveToOwners(work_of_nodes, &sites);
   for (size_t i = 0; i < sites.size(); ++i) {
     MergeSites(&sites[i]);
     const DurationHistogram& durations = state.kernels[static_cast<uint32_t>(i)].durations;

@@ -48,16 +48,22 @@ class Owners {
     // Of families there are few, so that no row is left over.
     WriteByWeight(operations_, all_ns, false, operations_.size(), "", owners->mutable_operations());
     if (graph_owners_.matched_by_class > 0) owners->set_note(ClassNote());
-    if (state_.stack_work.empty() && graph_owners_.work.empty()) return;
+    const bool has_stacks = !state_.stack_work.empty() || WasSeenCaptured();
+    if (!has_stacks && graph_owners_.work.empty()) return;
     owners->set_idle_time_ns(static_cast<double>(idle_ns_));
     WriteTree(layers_.list(), all_ns, owners->mutable_layers());
-    if (state_.stack_work.empty()) return;  // parts that repeat are seen without stacks too
+    if (!has_stacks) return;  // parts that repeat are seen without stacks too
     SetCoverage(owners);
     WriteRepeated(all_ns, owners->mutable_repeated_layers());
     WriteByWeight(lines_, all_ns, true, kMostLines, "(other lines)", owners->mutable_lines());
   }
 
  private:
+  bool WasSeenCaptured() const {
+    return std::any_of(graph_owners_.work.begin(), graph_owners_.work.end(),
+                       [](const MovedWork& work) { return work.seen; });
+  }
+
   struct OfStack {
     bool is_known = false;
     int layer = 0, repeated = 0, line = 0;

@@ -18,9 +18,10 @@ inline const std::vector<std::string> kGraphRunKernels = {
     "embedding_gather", "gemm_up", "gelu_elementwise", "gemm_down", "softmax_head"};
 inline constexpr uint64_t kGraphRunKernelNs = 1000;
 
-// After the run's and the process's start. Line 7 of serve.py replays the graph.
+// After the run's and the process's start. Line 7 of serve.py replays the graph. `captured`: its
+// capture was seen.
 template <typename Run>
-void SendGraphRun(int replays, Run* run) {
+void SendGraphRun(int replays, Run* run, bool captured = false) {
   const auto kernels = static_cast<uint32_t>(kGraphRunKernels.size());
   MadeUpStacks stacks(1);
   const uint32_t replay = stacks.Function(0, "serve", "/home/me/serve.py", 7);
@@ -45,6 +46,7 @@ void SendGraphRun(int replays, Run* run) {
     }
     variants.add_graph(i < kernels ? 0 : 1);
     variants.add_graph_node(i < kernels ? 0 : 1 + i);
+    if (captured) variants.add_captured_stack(i < kernels ? 0 : places[i - kernels]);
   }
   run->Send(1, FRAME_STRINGS, strings);
   run->Send(1, FRAME_VARIANTS, variants);

@@ -36,19 +36,21 @@ NodeStacks::NodeStacks(ProfileReader* reader) {
 void NodeStacks::Infer(const RunState& state) {
   const GraphOwners owners = InferGraphOwners(state);
   for (size_t i = 0; i < owners.stack_of_node.size(); ++i) {
-    const uint32_t stack = inferred_.Copy(state.stacks, owners.stack_of_node[i]);
+    const uint32_t stack = own_.Copy(state.stacks, owners.stack_of_node[i]);
     const GraphNodes::Node& node = state.graph_nodes.nodes()[i];
-    if (stack != kNoStack) of_nodes_[{node.source, node.graph, node.id}] = stack;
+    if (stack == kNoStack) continue;
+    of_nodes_[{node.source, node.graph, node.id}] = {stack, !owners.node_was_seen[i]};
   }
 }
 
-uint32_t NodeStacks::Find(uint32_t source, const VariantShape& shape, StackTable* stacks) {
-  if (shape.graph_node == 0) return kNoStack;
+NodeStacks::NodeOwner NodeStacks::Find(uint32_t source, const VariantShape& shape,
+                                       StackTable* stacks) {
+  if (shape.graph_node == 0) return {};
   const auto known = of_nodes_.find({source, shape.graph, shape.graph_node});
-  if (known == of_nodes_.end()) return kNoStack;
-  const auto [copied, is_new] = copied_.try_emplace(known->second, kNoStack);
-  if (is_new) copied->second = stacks->Copy(inferred_, known->second);
-  return copied->second;
+  if (known == of_nodes_.end()) return {};
+  const auto [copied, is_new] = copied_.try_emplace(known->second.stack, kNoStack);
+  if (is_new) copied->second = stacks->Copy(own_, known->second.stack);
+  return {copied->second, known->second.inferred};
 }
 
 }  // namespace utlz

@@ -192,15 +192,17 @@ void ProfileTracer::WriteLaunch(const ProcessState& process, const Launch& launc
       {"launch__registers_per_thread", uint64_t{shape.registers_per_thread}},
       {"launch__shared_mem_per_block", uint64_t{shape.shared_bytes}}};
   if (shape.graph_node != 0) arguments.push_back({"graph node", shape.graph_node});
-  const uint32_t of_node = node_stacks_->Find(process.source, shape, &stacks_);
-  const uint32_t stack = of_node != kNoStack ? of_node : StackTable::Find(process, launch.stack);
+  const NodeStacks::NodeOwner of_node = node_stacks_->Find(process.source, shape, &stacks_);
+  const uint32_t stack =
+      of_node.stack != kNoStack ? of_node.stack : StackTable::Find(process, launch.stack);
   if (stack != kNoStack) {
     const Owner& owner = OwnerOf(stack);
     if (!owner.layer.empty()) arguments.push_back({"layer", std::string_view(owner.layer)});
     if (!owner.line.empty()) arguments.push_back({"line", std::string_view(owner.line)});
     if (owner.pass != nullptr) arguments.push_back({"pass", std::string_view(owner.pass)});
-    if (owner.inferred || of_node != kNoStack)
+    if (owner.inferred || (of_node.stack != kNoStack && of_node.inferred)) {
       arguments.push_back({"owner", std::string_view("inferred")});
+    }
   }
   const Place& place = PlaceOf(process, segment.context);
   const KernelMetrics::Metrics* metrics = metrics_.Find(

@@ -154,10 +154,12 @@ void WorkReader::AddLaunch(const ProcessState& process, const Launch& launch,
   const uint32_t called_from = StackTable::Find(process, launch.stack);
   site.stack = called_from;
   if (launch.variant < process.variants.size()) {
-    const uint32_t inferred =
+    const NodeStacks::NodeOwner of_node =
         node_stacks_->Find(process.source, process.variants[launch.variant], &stacks_);
-    site.inferred = inferred != kNoStack;
-    if (site.inferred) site.stack = inferred;
+    if (of_node.stack != kNoStack) {
+      site.stack = of_node.stack;
+      site.inferred = of_node.inferred;
+    }
   }
   site.phase = PhaseAt(launch.start_ns);
   ++counts_.kernels;
@@ -175,7 +177,7 @@ void WorkReader::AddJoined(const JoinedLaunch& launch) {
 
 // Idle time before nodes of a graph stays with the line of the replay.
 uint32_t WorkReader::IdleSiteOf(const JoinedLaunch& launch, uint32_t site) {
-  if (!launch.site.inferred) return site;
+  if (launch.site.stack == launch.called_from && !launch.site.inferred) return site;
   WorkSite replay = launch.site;
   replay.stack = launch.called_from;
   replay.inferred = false;

@@ -26,7 +26,7 @@ struct WorkSite {
   uint32_t stream = kAnyStream;
   uint32_t path = 0;      // of NVTX ranges
   uint32_t stack = 0;     // that launched it, of StackTable
-  bool inferred = false;  // the stack: it is that of a graph's node
+  bool inferred = false;  // the stack: it is that of a graph's node, whose capture was not seen
   RunPhase phase = RunPhase::kSteady;
 
   auto operator<=>(const WorkSite&) const = default;

@@ -31,13 +31,18 @@ class NodeStacksTest : public ::testing::Test {
     profile.StartProcess();
     SendGraphRun(kReplays, &profile);
     profile.EndRun(1'000'000);
+    RecordedProfile captured(name_ + "_captured.utlz");
+    captured.StartRun();
+    captured.StartProcess();
+    SendGraphRun(kReplays, &captured, /*captured=*/true);
+    captured.EndRun(1'000'000);
   }
 
-  std::string Export(TraceFormat format) {
+  std::string Export(TraceFormat format, const std::string& which = "") {
     TraceExportOptions options;
     options.replace = true;
     const std::string output = name_ + ".out";
-    const auto result = ExportTrace(name_ + ".utlz", format, output, options);
+    const auto result = ExportTrace(name_ + which + ".utlz", format, output, options);
     EXPECT_TRUE(result.ok()) << result.status().ToString();
     return output;
   }
@@ -102,24 +107,55 @@ TEST_F(NodeStacksTest, IdleTimeIsOfTheLinesThatTheReportNames) {
   EXPECT_GE(exported["serve.py:7 serve"], kReplays * 1010);
 }
 
+TEST_F(NodeStacksTest, WhatWasSeenAtTheCaptureIsNotInferred) {
+  std::ifstream file(Export(TraceFormat::kChrome, "_captured"));
+  size_t nodes = 0;
+  const auto trace = nlohmann::json::parse(file);
+  for (const auto& event : trace["traceEvents"]) {
+    if (!event.contains("args") || !event["args"].contains("graph node")) continue;
+    const size_t place = nodes++ % kGraphRunKernels.size();
+    EXPECT_EQ(event["args"]["layer"], "part." + std::to_string(place));
+    EXPECT_FALSE(event["args"].contains("owner"));
+  }
+  EXPECT_EQ(nodes, kReplays * kGraphRunKernels.size());
+  int64_t time_ns = 0;
+  double idle_ns = 0;
+  const PprofFile profile = ReadPprof(Export(TraceFormat::kPprof, "_captured"));
+  for (const PprofFileSample& sample : profile.samples) {
+    EXPECT_FALSE(sample.labels.contains("owner"));
+    ASSERT_GT(sample.stack.size(), 1u);
+    const auto time = sample.values.find("gpu_time");
+    if (time != sample.values.end() && time->second != 0) {
+      EXPECT_EQ(sample.stack[1].function, "forward");
+      time_ns += time->second;
+    }
+    if (sample.stack[1].function == "serve") {
+      idle_ns += static_cast<double>(sample.values.at("idle_time"));
+    }
+  }
+  EXPECT_EQ(time_ns,
+            (kReplays + 1) * static_cast<int64_t>(kGraphRunKernels.size() * kGraphRunKernelNs));
+  EXPECT_GE(idle_ns, kReplays * 1010) << "of the line that replays";
+}
+
 TEST_F(NodeStacksTest, WithoutGraphsNothingIsKnown) {
   NodeStacks none;
   StackTable stacks;
   VariantShape shape;
   shape.graph = 1;
   shape.graph_node = 6;
-  EXPECT_EQ(none.Find(1, shape, &stacks), kNoStack);
+  EXPECT_EQ(none.Find(1, shape, &stacks).stack, kNoStack);
   auto reader = ProfileReader::Open(name_ + ".utlz");
   ASSERT_TRUE(reader.ok());
   NodeStacks known(&*reader);
-  const uint32_t stack = known.Find(1, shape, &stacks);
+  const uint32_t stack = known.Find(1, shape, &stacks).stack;
   ASSERT_NE(stack, kNoStack);
   EXPECT_EQ(stacks.FrameOf(stack).line, 41u);
-  EXPECT_EQ(known.Find(2, shape, &stacks), kNoStack) << "another process";
+  EXPECT_EQ(known.Find(2, shape, &stacks).stack, kNoStack) << "another process";
   shape.graph = 2;
-  EXPECT_EQ(known.Find(1, shape, &stacks), kNoStack) << "another graph";
+  EXPECT_EQ(known.Find(1, shape, &stacks).stack, kNoStack) << "another graph";
   shape.graph_node = 0;
-  EXPECT_EQ(known.Find(1, shape, &stacks), kNoStack) << "no node";
+  EXPECT_EQ(known.Find(1, shape, &stacks).stack, kNoStack) << "no node";
 }
 
 }  // namespace

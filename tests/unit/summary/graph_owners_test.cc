@@ -69,6 +69,8 @@ class GraphOwnersTest : public ::testing::Test {
       }
       variants.add_graph(graph);
       variants.add_graph_node(graph == 0 ? 0 : uint64_t{graph} << 32 | (i + 1));
+      if (graph != 0 && i < captured_.size()) variants.add_captured_stack(captured_[i]);
+      if (graph != 0 && !captured_.empty() && i >= captured_.size()) variants.add_captured_stack(0);
     }
     run_.Send(1, FRAME_STRINGS, strings);
     run_.Send(1, FRAME_VARIANTS, variants);
@@ -127,6 +129,7 @@ class GraphOwnersTest : public ::testing::Test {
   uint32_t replay_ = 0;
   std::vector<uint32_t> places_;  // stacks that launch kernels_
   std::vector<std::string> kernels_;
+  std::vector<uint32_t> captured_;  // stacks of the next graph's first nodes
   bool with_stacks_ = true;
   uint32_t variants_ = 0, graphs_ = 0, replays_ = 100;
   uint64_t now_ns_ = kMillisecond, launched_ = 0;
@@ -198,6 +201,49 @@ TEST_F(GraphOwnersTest, OtherGridsAreMatchedAndMarked) {
   EXPECT_EQ(
       owners.note(),
       "the owners of 1 graph were inferred from launches of kernels with other tiles or grids");
+}
+
+TEST_F(GraphOwnersTest, NodesWhoseCaptureWasSeenHaveItsStack) {
+  captured_ = places_;
+  Replay(kernels_, 9);
+  const OwnersSummary owners = Owners();
+  EXPECT_EQ(RowNamed(owners.layers(), "blocks.3.part1")->time_ns(), 9 * kKernelNs);
+  EXPECT_EQ(owners.layer_share(), 1);
+  EXPECT_EQ(owners.inferred_share(), 0);
+  EXPECT_EQ(owners.line_share(), 1);
+  EXPECT_EQ(RowNamed(owners.lines(), "model.py:41 forward")->time_share(), 1);
+  EXPECT_EQ(RowNamed(owners.lines(), "model.py:41 forward")->inferred_time_ns(), 0);
+  // What the GPU waits for is the launch of the graph all the same.
+  const OwnerSummary* replay = RowNamed(owners.lines(), "serve.py:7 serve");
+  ASSERT_NE(replay, nullptr);
+  EXPECT_EQ(replay->time_ns(), 0);
+  EXPECT_GT(replay->idle_before_ns(), 8.0 * kMicrosecond);
+}
+
+TEST_F(GraphOwnersTest, WhatReplaysNeedNotBePython) {
+  captured_ = places_;
+  with_stacks_ = false;
+  Replay(kernels_, 9);
+  const OwnersSummary owners = Owners();
+  EXPECT_EQ(owners.layer_share(), 1);
+  EXPECT_EQ(owners.ownerless_share(), 0);
+}
+
+TEST_F(GraphOwnersTest, TheRestOfAGraphIsInferredBesideWhatWasSeen) {
+  LaunchEagerly();
+  captured_.assign(places_.begin(), places_.begin() + 10);
+  Replay(kernels_, 9);
+  const OwnersSummary owners = Owners();
+  const auto all = static_cast<double>(10 * kernels_.size());
+  EXPECT_NEAR(owners.layer_share(), (static_cast<double>(kernels_.size()) + 90) / all, 1e-9);
+  EXPECT_NEAR(owners.inferred_share(), 9 * (static_cast<double>(kernels_.size()) - 10) / all, 1e-9);
+}
+
+// Of a process that names a stack which it never sent.
+TEST_F(GraphOwnersTest, StacksThatAreNotKnownAreNone) {
+  captured_.assign(kernels_.size(), 4'000'000'000);
+  Replay(kernels_, 4);
+  EXPECT_EQ(Owners().layer_share(), 0);
 }
 
 TEST_F(GraphOwnersTest, WithoutAPassLayersAreFolded) {
