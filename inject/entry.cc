@@ -149,7 +149,12 @@ void DriverCallCallback(void*, uint32_t domain, uint32_t, const void* data) {
   TheRecording().OnDriverCall(*static_cast<const cupti::CallbackData*>(data));
 }
 
-void LaunchCallback(void*, uint32_t domain, uint32_t, const void* data) {
+void CaptureCallback(CaptureEvent event) { TheRecording().OnCapture(event); }
+
+void LaunchCallback(void*, uint32_t domain, uint32_t callback_id, const void* data) {
+  if (domain == cupti::kDomainResource) {
+    TheRecording().OnNode(callback_id, *static_cast<const cupti::ResourceData*>(data));
+  }
   if (domain != cupti::kDomainDriverApi) return;
   TheRecording().OnLaunch(*static_cast<const cupti::CallbackData*>(data));
 }

@@ -16,7 +16,8 @@ constexpr uint64_t kRangeRoundNs = 5 * kMillisecondNs;
 }  // namespace
 
 Recording::Recording(Turns& turns)
-    : intake_(ring_, cupti_),
+    : turns_(turns),
+      intake_(ring_, cupti_),
       reports_(cupti_, cuda_, intake_, ring_),
       client_(cupti_, cuda_, intake_, reports_, turns),
       pacer_({cupti_, cuda_, ring_, intake_, reports_, client_, request_}) {}
@@ -57,6 +58,7 @@ bool Recording::StartTracing() {
             static_cast<uint32_t>(result));
     return false;
   }
+  pacer_.WatchCaptures();
   ring_.header()->producer.state.store(welcome_.state, std::memory_order_relaxed);
   return true;
 }
@@ -100,6 +102,7 @@ void Recording::Turn(uint64_t now_ns) {
   }
   if (now_ns >= next_report_ns_) {
     client_.WatchOthers();
+    pacer_.WatchCaptures();
     next_report_ns_ = now_ns + kReportNs;
     reports_.SendRegular(pacer_.Status());
   }
@@ -195,6 +198,21 @@ void Recording::OnDriverCall(const cupti::CallbackData& call) {
 void Recording::OnLaunch(const cupti::CallbackData& call) {
   if (call.site == cupti::kCallbackExit || !active()) return;
   pacer_.stacks().OnLaunch(call);
+}
+
+void Recording::OnNode(uint32_t event, const cupti::ResourceData& resource) {
+  if (!active() || resource.descriptor == nullptr) return;
+  pacer_.stacks().OnNode(event, *static_cast<const cupti::GraphData*>(resource.descriptor));
+}
+
+void Recording::OnCapture(CaptureEvent event) {
+  constexpr uint64_t kPatienceNs = 20 * kMillisecondNs;
+  if (!active() || !pacer_.watches_captures()) return;
+  const auto take = [&] {
+    if (active()) pacer_.OnCapture(event, CalibrationDue());
+  };
+  if (!turns_.TakeWithin(kPatienceNs, take) && !turns_.ended())
+    pacer_.stacks().OnMissedCapture(event);
 }
 
 void Recording::OnSubscription() {

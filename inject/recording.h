@@ -70,6 +70,9 @@ class Recording {
   }
   void OnDriverCall(const cupti::CallbackData& call);
   void OnLaunch(const cupti::CallbackData& call);
+  void OnNode(uint32_t event, const cupti::ResourceData& resource);
+  // The program captures a graph, or makes one that can run. Waits for a turn's end, but not long.
+  void OnCapture(CaptureEvent event);
   // Another client subscribes to CUPTI's callbacks, or registers its buffer callbacks, and its
   // thread holds the turn.
   void OnSubscription();
@@ -105,6 +108,7 @@ class Recording {
   bool CalibrationDue() const { return RangesAllowed() && !ranges_.Finished(); }
   void EndRanges();
 
+  Turns& turns_;
   RingWriter ring_;
   AgentWelcome welcome_{};
   CuptiApi cupti_{};

@@ -35,6 +35,16 @@ class Turns {
     pthread_mutex_unlock(&mutex_);
   }
 
+  // The same, and not at all once turns have ended. False where it was not called.
+  template <typename Function>
+  bool TakeWithin(uint64_t patience_ns, Function function) {
+    if (ended_ || !LockWithin(&mutex_, patience_ns)) return false;
+    const bool takes = !ended_;
+    if (takes) function();
+    pthread_mutex_unlock(&mutex_);
+    return takes;
+  }
+
   // The process ends: no turn from now on. False where our thread is still in one, and then it may
   // be inside CUPTI.
   bool End(uint64_t patience_ns) {

@@ -233,6 +233,25 @@ struct CallbackData {
   uint64_t* correlation_data;
   uint32_t correlation_id;
 };
+// CUpti_CallbackIdResource: of nodes of CUDA graphs.
+inline constexpr uint32_t kDomainResource = 3;
+inline constexpr uint32_t kGraphNodeCreated = 13;
+inline constexpr uint32_t kGraphNodeCloned = 20;
+// CUpti_ResourceData
+struct ResourceData {
+  Context context;
+  void* handle;
+  const void* descriptor;
+};
+// CUpti_GraphData, up to the node's type.
+struct GraphData {
+  void* graph;
+  void* original_graph;
+  void* node;
+  void* original_node;
+  uint32_t node_type;  // CUgraphNodeType
+};
+inline constexpr uint32_t kKernelNode = 0;
 using Callback = void (*)(void* user, uint32_t domain, uint32_t callback_id, const void* data);
 
 using utlz::cupti::GetChipNameParams;

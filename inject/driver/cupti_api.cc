@@ -26,6 +26,7 @@ bool FindActivityFunctions(CuptiApi* api) {
   Find(l, "cuptiActivityEnableContext", &api->activity_enable_context);
   Find(l, "cuptiActivityDisableContext", &api->activity_disable_context);
   Find(l, "cuptiGetContextId", &api->get_context_id);
+  Find(l, "cuptiGetGraphNodeId", &api->get_graph_node_id);
   Find(l, "cuptiSubscribe_v2", &api->subscribe_v2);
   return Find(l, "cuptiGetVersion", &api->get_version) &&
          Find(l, "cuptiGetTimestamp", &api->get_timestamp) &&

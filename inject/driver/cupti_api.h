@@ -38,6 +38,8 @@ struct CuptiApi {
   cupti::Result (*activity_enable_context)(cupti::Context, uint32_t);
   cupti::Result (*activity_disable_context)(cupti::Context, uint32_t);
   cupti::Result (*get_context_id)(cupti::Context, uint32_t*);
+  // The number of a graph's node, as records have it; null where this libcupti has none.
+  cupti::Result (*get_graph_node_id)(void* node, uint64_t*);
   // Never called for ourselves: a client's own call is passed on. Null where there is none.
   cupti::Result (*finalize)();
   // Records of chosen functions; null where this libcupti has none.

@@ -9,6 +9,14 @@
 
 namespace utlz::agent {
 
+// Of a CUDA graph (inject/tracing/capture_watch.h).
+enum class CaptureEvent {
+  kBegins,        // a capture is about to
+  kEnds,          // one has ended, or did not begin
+  kInstantiates,  // a graph is about to be made that can run
+  kInstantiated,  // it was, or could not be
+};
+
 // Calls the agent back when the process ends or forks. Allocates.
 void WatchProcessEnds();
 // Registers for the end once more, so that records are handed over before what was loaded since is
@@ -29,6 +37,9 @@ void BufferCompletedCallback(cupti::Context context, uint32_t stream, uint8_t* b
 void EndSubscription();
 // Another client is about to register buffer callbacks; our thread is outside CUPTI.
 void TakeBuffersBack();
+// The program captures a graph; on its own thread.
+void CaptureCallback(CaptureEvent event);
+// Of launches, and of nodes of graphs.
 void LaunchCallback(void* user, uint32_t domain, uint32_t callback_id, const void* data);
 void DriverCallCallback(void* user, uint32_t domain, uint32_t callback_id, const void* data);
 

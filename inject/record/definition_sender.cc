@@ -88,6 +88,9 @@ void DefinitionSender::WriteVariants(const VariantTable& variants, uint32_t firs
   put(field::kGraphNode, [](const Variant& v) { return v.key.graph_node; });
   put(field::kGraph, [](const Variant& v) { return v.key.graph; });
   put(field::kFlags, [](const Variant& v) { return FlagsOf(v.key); });
+  bool any_captured = false;
+  for (uint32_t id = first; id < end; ++id) any_captured |= variants.At(id).captured_stack != 0;
+  if (any_captured) put(field::kCapturedStack, [](const Variant& v) { return v.captured_stack; });
 }
 
 bool DefinitionSender::SendStacks(const StackTree& stacks) {

@@ -11,9 +11,9 @@ bool LaunchStacks::Create(const PythonLayout& layout, StringTable* strings) {
   numbers_ = MapArray<Number>(kNumbers);
   new_stack_ = MapArray<PythonStack>(1);
   is_ready_ = numbers_ != nullptr && new_stack_ != nullptr && frames_.Create(layout) &&
-              backward_.Create() && calls_.Create() && compiled_files_.Create() &&
-              resolver_.Create(layout, strings, &compiled_files_) && tree_.Create() &&
-              encoder_.Create();
+              backward_.Create() && calls_.Create() && nodes_.Create() &&
+              compiled_files_.Create() && resolver_.Create(layout, strings, &compiled_files_) &&
+              tree_.Create() && encoder_.Create();
   is_without_memory_ = !is_ready_;
   return is_ready_;
 }
@@ -33,6 +33,13 @@ void LaunchStacks::OnLaunch(uint32_t call) {
   } else {
     calls_.Put(call, hash);
   }
+}
+
+void LaunchStacks::OnCapturedNode(uint64_t node) {
+  const uint64_t hash = backward_.OnLaunch(frames_.Walk().hash);
+  if (hash == 0) return;
+  nodes_.PutCaptured(node, hash);
+  captured_.fetch_add(1, std::memory_order_relaxed);
 }
 
 LaunchStacks::Number* LaunchStacks::SlotOf(uint64_t hash) const {
@@ -60,6 +67,8 @@ void LaunchStacks::TakeNewStacks() {
   }
   if (resolver_.generation() != generation) frames_.ForgetStacks();  // they are sent again
   lost_ += frames_.TakeLost();
+  // While what the nodes were captured from still is where it was.
+  nodes_.Name([this](uint64_t hash) { return NumberOfLaunch(hash); });
 }
 
 bool LaunchStacks::IsCurrent(uint64_t hash) const {
@@ -68,8 +77,13 @@ bool LaunchStacks::IsCurrent(uint64_t hash) const {
   return number.hash != 0 && number.generation == resolver_.generation();
 }
 
-uint32_t LaunchStacks::NumberOf(uint32_t call) {
-  const uint64_t hash = calls_.Get(call);
+uint32_t LaunchStacks::NumberOf(uint32_t call) { return NumberOfLaunch(calls_.Get(call)); }
+
+uint32_t LaunchStacks::NumberOfNode(uint64_t node) {
+  return nodes_.StackOf(node, [this](uint64_t hash) { return NumberOfLaunch(hash); });
+}
+
+uint32_t LaunchStacks::NumberOfLaunch(uint64_t hash) {
   if (hash == 0) return 0;
   const Number& known = *SlotOf(hash);
   DerivedStack derived;
@@ -146,16 +160,21 @@ void LaunchStacks::Restart() {
   resolver_.Forget();
   backward_.Restart();
   calls_.Clear();
+  nodes_.Clear();
   compiled_files_.Clear();
   tree_.Clear();
   ClearArray(numbers_, kNumbers);
   number_count_ = 0;
-  calls_seen_ = without_stack_ = lost_ = 0;
+  calls_seen_ = without_stack_ = captured_ = lost_ = 0;
 }
 
 LaunchStacks::Counts LaunchStacks::counts() const {
   return {calls_seen_.load(std::memory_order_relaxed),
-          without_stack_.load(std::memory_order_relaxed), lost_, backward_.counts()};
+          without_stack_.load(std::memory_order_relaxed),
+          lost_,
+          captured_.load(std::memory_order_relaxed),
+          nodes_.full(),
+          backward_.counts()};
 }
 
 }  // namespace utlz::agent

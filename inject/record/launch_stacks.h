@@ -1,7 +1,8 @@
 // The stacks of launches: taken in callbacks on launching threads, named and numbered for the
 // records that come later (docs/decisions/0022-stacks-are-read-in-callbacks-of-windows.md).
 //
-// OnLaunch: any thread, lock-free. All others but FindAutograd: under the recorder's lock.
+// OnLaunch, OnCapturedNode and OnClonedNode: any thread, lock-free. All others but FindAutograd:
+// under the recorder's lock.
 #ifndef UTLZ_INJECT_RECORD_LAUNCH_STACKS_H_
 #define UTLZ_INJECT_RECORD_LAUNCH_STACKS_H_
 
@@ -9,6 +10,7 @@
 #include <cstdint>
 
 #include "inject/python/backward_stacks.h"
+#include "inject/python/captured_nodes.h"
 #include "inject/python/python_frames.h"
 #include "inject/record/call_stacks.h"
 #include "inject/record/compiled_files.h"
@@ -22,9 +24,11 @@ namespace utlz::agent {
 class LaunchStacks {
  public:
   struct Counts {
-    uint64_t calls = 0;          // launching calls that were seen
-    uint64_t without_stack = 0;  // of them, on threads that ran no Python that could be read
-    uint64_t lost = 0;           // stacks that there was no room for
+    uint64_t calls = 0;           // launching calls that were seen
+    uint64_t without_stack = 0;   // of them, on threads that ran no Python that could be read
+    uint64_t lost = 0;            // stacks that there was no room for
+    uint64_t captured = 0;        // kernels of CUDA graphs that have the stack of their capture
+    bool nodes_are_full = false;  // there was no room for more of them
     BackwardStacks::Counts backward;
   };
 
@@ -39,12 +43,19 @@ class LaunchStacks {
   // A window begins, in which code objects may lie where others lay in the last one.
   void BeginWindow();
   void OnLaunch(uint32_t call);
+  // A kernel was captured into a graph, on the thread that would have launched it.
+  void OnCapturedNode(uint64_t node);
+  // A node was cloned from another one: what runs is a clone.
+  void OnClonedNode(uint64_t node, uint64_t original) { nodes_.PutCloned(node, original); }
+  bool has_captured_nodes() const { return !nodes_.empty(); }
 
   // Numbers new stacks. Call it before reading a buffer's records: their launches were put here
   // earlier.
   void TakeNewStacks();
   // The stack of a launching call; 0: none.
   uint32_t NumberOf(uint32_t call);
+  // The stack that a node of a graph was captured from; 0: that was not seen.
+  uint32_t NumberOfNode(uint64_t node);
   StackTree& tree() { return tree_; }
   StackEncoder& encoder() { return encoder_; }
   // Those of the stacks' frames.
@@ -67,6 +78,8 @@ class LaunchStacks {
   // Whether the stack has a number, of paths as they are known now. True of 0, no stack.
   bool IsCurrent(uint64_t hash) const;
   uint32_t NumberOfHash(uint64_t hash) const { return hash == 0 ? 0 : SlotOf(hash)->stack; }
+  // Of a launch, by the hash that OnLaunch of `backward_` made of it.
+  uint32_t NumberOfLaunch(uint64_t hash);
   uint32_t NumberOfDerived(const DerivedStack& stack);
   uint32_t NumberOfForward(const DerivedStack& stack);
   uint32_t AddPass(uint32_t parent, uint32_t kind, bool inferred);
@@ -78,6 +91,7 @@ class LaunchStacks {
   PythonFrames frames_;
   BackwardStacks backward_;
   CallStacks calls_;
+  CapturedNodes nodes_;
   CompiledFiles compiled_files_;
   StackResolver resolver_;
   StringTable* strings_ = nullptr;
@@ -86,7 +100,7 @@ class LaunchStacks {
   Number* numbers_ = nullptr;
   uint32_t number_count_ = 0;
   PythonStack* new_stack_ = nullptr;
-  std::atomic<uint64_t> calls_seen_{0}, without_stack_{0};
+  std::atomic<uint64_t> calls_seen_{0}, without_stack_{0}, captured_{0};
   uint64_t lost_ = 0;
 };
 

@@ -123,9 +123,15 @@ bool Recorder::CutBySwitch(const cupti::KernelRecord& record) const {
 }
 
 void Recorder::ConsumeKernel(const cupti::KernelRecord& record) {
+  const uint32_t known_variants = variants_.size();
   const uint32_t variant = variants_.Find(record);
   ++counts_.launches;
-  if (record.graph_node_id != 0) ++counts_.graph_nodes;
+  if (record.graph_node_id != 0) {
+    ++counts_.graph_nodes;
+    if (stacks_.ready() && variant >= known_variants) {
+      variants_.At(variant).captured_stack = stacks_.NumberOfNode(record.graph_node_id);
+    }
+  }
   const bool untimed = record.start == 0 || record.end == 0 || CutBySwitch(record);
   Count(record.correlation_id, record.graph_node_id != 0, !untimed);
   contexts_.See(record.device_id, record.context_id, record.stream_id);

@@ -40,6 +40,7 @@ struct Variant {
   // Predictors of LaunchBatch; valid where `batch` is the current one.
   uint32_t batch;
   uint32_t next;
+  uint32_t captured_stack;  // of a graph's node; 0: not seen
   int64_t last_gap_ns;
   int64_t last_duration_ns;
 };

@@ -13,7 +13,8 @@ constexpr uint64_t kMillisecondNs = 1000000;
 constexpr uint32_t kMaxDevices = 64;
 static_assert(static_cast<uint32_t>(NoStack::kNotSubscribed) == wire::kNoStackNotSubscribed &&
               static_cast<uint32_t>(NoStack::kOtherLayout) == wire::kNoStackOtherLayout &&
-              static_cast<uint32_t>(NoBackward::kOtherLayout) == wire::kNoBackwardOtherLayout);
+              static_cast<uint32_t>(NoBackward::kOtherLayout) == wire::kNoBackwardOtherLayout &&
+              static_cast<uint32_t>(NoCapture::kNoRoom) == wire::kNoCaptureNoRoom);
 
 }  // namespace
 
@@ -121,6 +122,12 @@ void AgentReports::SendStatus(const TracingStatus& tracing) {
   out.Uint(field::kBackwardCallsWithout, stacks.backward.without);
   out.Uint(field::kStartDelayNs, start_delay_ns_.load(std::memory_order_relaxed));
   out.Uint(field::kEndDelayNs, end_delay_ns_.load(std::memory_order_relaxed));
+  out.Uint(field::kNoCapture,
+           static_cast<uint64_t>(tracing.no_capture != NoCapture::kNone || !stacks.nodes_are_full
+                                     ? tracing.no_capture
+                                     : NoCapture::kNoRoom));
+  out.Uint(field::kCaptures, tracing.captures);
+  out.Uint(field::kCapturedNodes, stacks.captured);
   const uint64_t flushed_ns = producer.flushed_until_ns.load(std::memory_order_relaxed);
   if (flushed_ns != 0) out.Fixed64(field::kFlushedUntilNs, flushed_ns);
   recorder.Send(wire::kFrameAgentStatus, *message);

@@ -16,6 +16,15 @@
 
 namespace utlz::agent {
 
+// Why nodes of CUDA graphs have no stack of their capture: NoCaptureReason.
+enum class NoCapture : uint8_t {
+  kNone,
+  kOtherRelease,   // libcupti does not number nodes
+  kNotSubscribed,  // another client has the one subscription, or has had it
+  kBusy,           // our thread was, for longer than a capture waits
+  kNoRoom,         // for more nodes
+};
+
 // What a report says of tracing.
 struct TracingStatus {
   bool taken = false;  // another client has CUPTI, which is left alone: it may tear it down
@@ -23,6 +32,8 @@ struct TracingStatus {
   uint32_t records_state = 0;                  // AgentStatus::records_state
   NoStack no_stack = NoStack::kNone;           // why the last window that was to have any had none
   NoBackward no_backward = NoBackward::kNone;  // why its backward launches had no owner
+  NoCapture no_capture = NoCapture::kNone;     // why a capture had no stacks
+  uint64_t captures = 0;                       // that were seen to begin
 };
 
 class AgentReports {

@@ -1,9 +1,9 @@
-// CUPTI's callbacks of the driver's launching calls, in trace windows alone: CUPTI has one
-// subscription, which other clients want
-// (docs/decisions/0022-stacks-are-read-in-callbacks-of-windows.md).
+// CUPTI's callbacks of the driver's launching calls, in trace windows alone, and of nodes of CUDA
+// graphs, while some are captured. CUPTI has one subscription, which both share and other clients
+// want (docs/decisions/0022-stacks-are-read-in-callbacks-of-windows.md).
 //
-// One call at a time, on the agent's thread or on a client's that has us give way; subscribed() at
-// any time.
+// One call at a time, on the agent's thread, on one that captures, or on a client's that has us
+// give way; subscribed() at any time.
 #ifndef UTLZ_INJECT_TRACING_LAUNCH_CALLBACKS_H_
 #define UTLZ_INJECT_TRACING_LAUNCH_CALLBACKS_H_
 
@@ -22,8 +22,11 @@ class LaunchCallbacks {
 
   // Has `callback` called at each launch, on its thread.
   cupti::Result On(const CuptiApi& cupti, cupti::Callback callback);
-  // Switches callbacks off; those that are on their way still come.
+  // Switches callbacks of launches off; those that are on their way still come.
   void Silence(const CuptiApi& cupti, uint64_t now_ns);
+  // The same for nodes that are made or cloned.
+  cupti::Result NodesOn(const CuptiApi& cupti, cupti::Callback callback);
+  void SilenceNodes(const CuptiApi& cupti, uint64_t now_ns);
   // Gives up a subscription that has been silent for long enough. To be called every few
   // milliseconds while subscribed().
   void Turn(const CuptiApi& cupti, uint64_t now_ns);
@@ -32,16 +35,19 @@ class LaunchCallbacks {
   // CUPTI was torn down, and the subscription with it.
   void Lost() {
     subscriber_.store(nullptr, std::memory_order_relaxed);
-    on_ = false;
+    on_ = nodes_on_ = false;
   }
   bool on() const { return on_; }
+  bool nodes_on() const { return nodes_on_; }
   bool subscribed() const { return subscriber() != nullptr; }
 
  private:
+  cupti::Result Subscribe(const CuptiApi& cupti, cupti::Callback callback);
   cupti::Subscriber subscriber() const { return subscriber_.load(std::memory_order_relaxed); }
 
   std::atomic<cupti::Subscriber> subscriber_{nullptr};
   bool on_ = false;
+  bool nodes_on_ = false;
   uint64_t silent_since_ns_ = 0;
 };
 

@@ -1,17 +1,21 @@
-// Stacks of launches in trace windows: the interpreter to read them from, and the subscription to
-// CUPTI's callbacks that they come by. Callbacks come before kinds of records and go after them, so
-// that what is recorded has a stack.
+// Stacks of launches in trace windows, and of nodes of CUDA graphs at any time: the interpreter to
+// read them from, and the subscription to CUPTI's callbacks that they come by. Callbacks come
+// before kinds of records and go after them, so that what is recorded has a stack.
 //
-// In a turn of the agent's thread (turns.h), in InitializeInjection, or on the thread of another
-// client that has us give way; OnLaunch on launching threads.
+// In a turn of the agent's thread (turns.h), in InitializeInjection, or with the turn's lock on a
+// thread that captures, or on that of another client that has us give way; OnLaunch, OnNode and
+// OnMissedCapture on the program's threads.
 #ifndef UTLZ_INJECT_TRACING_STACK_WINDOWS_H_
 #define UTLZ_INJECT_TRACING_STACK_WINDOWS_H_
 
+#include <atomic>
 #include <cstdint>
 
 #include "inject/driver/cupti_api.h"
 #include "inject/python/python_layout.h"
 #include "inject/record/recorder.h"
+#include "inject/reports/agent_reports.h"
+#include "inject/tracing/capture_watch.h"
 #include "inject/tracing/cupti_client.h"
 #include "inject/tracing/launch_callbacks.h"
 
@@ -29,6 +33,12 @@ class StackWindows {
   // In a window that has them, every few milliseconds: stacks that are new are named while what
   // they are of still runs.
   void Turn(uint64_t now_ns, bool calibration_due);
+  // Watches what can capture graphs, where an interpreter is there: tells `tell` from then on.
+  void WatchCaptures(CaptureWatch::Tell tell);
+  // `calibration_due` as above.
+  void OnCapture(CaptureEvent event, uint64_t now_ns, bool calibration_due);
+  // One for which our thread did not make room in time.
+  void OnMissedCapture(CaptureEvent event);
   // Reads what files of Inductor's say of the launches in them, some at a time. Between windows
   // too.
   void ReadCompiledCode();
@@ -42,18 +52,35 @@ class StackWindows {
     recorder_.stacks().OnLaunch(call.correlation_id);
   }
 
+  // A node of a graph was made, or cloned.
+  void OnNode(uint32_t event, const cupti::GraphData& graph);
+
   bool subscribed() const { return callbacks_.subscribed(); }
   // Why the last window that was to have stacks had none.
   NoStack reason() const { return reason_; }
   // Why that window's backward launches had no owner.
   NoBackward no_backward() const { return no_backward_; }
+  // Why a capture had none, and how many were seen.
+  NoCapture no_capture() const { return no_capture_.load(std::memory_order_relaxed); }
+  uint64_t captures() const { return captures_.load(std::memory_order_relaxed); }
   void ForgetReasons() {
     reason_ = NoStack::kNone;
     no_backward_ = NoBackward::kNone;
+    no_capture_.store(NoCapture::kNone, std::memory_order_relaxed);
+    captures_.store(0, std::memory_order_relaxed);
   }
 
  private:
+  // Within this of its capture a graph is made that runs, mostly at once.
+  static constexpr uint64_t kMostUnusedNs = 2'000'000'000;
+  // A capture that has not ended by then is not waited for.
+  static constexpr uint64_t kMostCaptureNs = 60'000'000'000;
+
+  NoStack FindInterpreter();
   NoStack Subscribe(bool calibration_due);
+  NoCapture WatchCapture(bool calibration_due);
+  NoCapture WatchNodes(bool calibration_due);
+  void LeaveOldCaptures(uint64_t now_ns);
 
   const CuptiApi& cupti_;
   Recorder& recorder_;
@@ -61,6 +88,10 @@ class StackWindows {
   LaunchCallbacks callbacks_;
   NoStack reason_ = NoStack::kNone;
   NoBackward no_backward_ = NoBackward::kNone;
+  CaptureWatch capture_watch_;
+  uint64_t captured_at_ns_ = 0;  // of the last event
+  std::atomic<NoCapture> no_capture_{NoCapture::kNone};
+  std::atomic<uint64_t> captures_{0};
 };
 
 }  // namespace utlz::agent

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "inject/base/clock.h"
+#include "inject/driver/one_agent.h"
 #include "inject/tracing/collectors_window.h"
 #include "inject/tracing/subscription.h"
 #include "proto/tracing_cost.h"
@@ -87,7 +88,8 @@ void TracePacer::Follow(uint64_t now_ns, bool calibration_due) {
   if (!request_.wanted) budget_.Inactive(now_ns);
   recorder_.Lock();
   const RecorderCounts counts = recorder_.counts();
-  budget_.SetStacksRead(recorder_.stacks().counts().calls);
+  const LaunchStacks::Counts stacks = recorder_.stacks().counts();
+  budget_.SetStacksRead(stacks.calls + stacks.captured);
   recorder_.Unlock();
   WatchNewWork();
   new_work_.Follow(now_ns, counts.new_work, trace_.on(), budget_);
@@ -149,6 +151,17 @@ void TracePacer::SwitchOn(bool calibration_due) {
 
 void TracePacer::OpenStacks(bool calibration_due) {
   if ((request_.flags & kTraceStacks) != 0) stacks_.Open(calibration_due);
+}
+
+void TracePacer::WatchCaptures() {
+  const bool watches = request_.wanted && (request_.flags & kTraceStacks) != 0;
+  if (watches) stacks_.WatchCaptures(CaptureCallback);
+  watches_captures_.store(watches, std::memory_order_relaxed);
+}
+
+void TracePacer::OnCapture(CaptureEvent event, bool calibration_due) {
+  if (!request_.wanted || (request_.flags & kTraceStacks) == 0) return;
+  stacks_.OnCapture(event, MonotonicNs(), calibration_due);
 }
 
 void TracePacer::FollowNewContexts() {
@@ -274,8 +287,9 @@ void TracePacer::Drain() {
 }
 
 TracingStatus TracePacer::Status() const {
-  return {client_.taken(), budget_.tracing_cost_ns(), static_cast<uint32_t>(later_.state()),
-          stacks_.reason(), stacks_.no_backward()};
+  return {client_.taken(),   budget_.tracing_cost_ns(), static_cast<uint32_t>(later_.state()),
+          stacks_.reason(),  stacks_.no_backward(),     stacks_.no_capture(),
+          stacks_.captures()};
 }
 
 }  // namespace utlz::agent

@@ -12,6 +12,7 @@
 #ifndef UTLZ_INJECT_TRACING_TRACE_PACER_H_
 #define UTLZ_INJECT_TRACING_TRACE_PACER_H_
 
+#include <atomic>
 #include <cstdint>
 
 #include "inject/base/ring_writer.h"
@@ -58,6 +59,12 @@ class TracePacer {
   void Follow(uint64_t now_ns, bool calibration_due);
   void FollowNewContexts();
   void FollowStacks(uint64_t now_ns, bool calibration_due);
+  // Where stacks are asked for. Each second: modules come while a program runs.
+  void WatchCaptures();
+  // Any thread.
+  bool watches_captures() const { return watches_captures_.load(std::memory_order_relaxed); }
+  // With the turn's lock, on the thread that captures.
+  void OnCapture(CaptureEvent event, bool calibration_due);
   // How long until the next turn: planned windows begin and end in time.
   uint64_t PauseNs(uint64_t now_ns) const;
 
@@ -115,6 +122,7 @@ class TracePacer {
   LaterWindows later_;
   NewWorkWindows new_work_;
   StackWindows stacks_;
+  std::atomic<bool> watches_captures_{false};
   LateRecords late_records_;
   uint64_t paused_realtime_ns_ = 0;  // when records were switched off last
   uint64_t loads_seen_ = 0;

@@ -239,6 +239,61 @@ class StacksTest(EndToEndTest):
         self.assertIn("first.mlp.1", recomputed)
         self.assertNotIn("second.mlp.1", recomputed)
 
+    def run_captured(self, version, *arguments, steps=20, replays=30):
+        library = pathlib.Path(PROGRAMS) / "libgraph_captures.so"
+        run = self.run_command([interpreter(version), str(PYTHON_PROGRAMS / "captured_model.py"),
+                                str(steps), str(replays), *arguments], options=OPTIONS,
+                               environment=self.environment(UTLZ_CAPTURES_LIBRARY=str(library)))
+        self.assertEqual(run.status, 0, run.stderr)
+        return run, self.report(run)["owners"]
+
+    def replayed_kernels(self, run):
+        [told] = run.told
+        kernels = self.owned_kernels(run)
+        self.assertEqual(len(kernels), told["launches"])
+        replayed = kernels[len(told["eager"]):]
+        self.assertEqual([name for name, *_ in replayed],
+                         [name for name, *_ in told["captured"]] * told["replays"])
+        return replayed
+
+    def test_nodes_of_graphs_have_the_stack_of_their_capture(self):
+        for version in VERSIONS:
+            with self.subTest(version=version):
+                run, owners = self.run_captured(version)
+                self.assert_sums(owners)
+                [told] = run.told
+                for kernel, expected in zip(self.replayed_kernels(run),
+                                            told["captured"] * told["replays"]):
+                    self.assertEqual(kernel, [*expected, None, False])
+                self.assertNotIn("note", owners)
+                self.assertEqual(owners["inferred_share"], 0)
+                self.assertGreater(owners["layer_share"], 0.9)
+                # The same lines launched kernels without a graph before.
+                lines = {row["name"]: row for row in owners["lines"]}
+                of_eager, of_graph = (collections.Counter(line for _, _, line in told[part])
+                                      for part in ("eager", "captured"))
+                for line, count in of_graph.items():
+                    self.assertAlmostEqual(lines[line]["launches"],
+                                           of_eager[line] + count * told["replays"], delta=1e-6)
+                # Idle time before a replay is that of the line that replays.
+                waits = max(owners["lines"], key=lambda row: row["idle_before_ns"])
+                self.assertEqual(waits["function"], "main")
+
+    def test_another_subscriber_keeps_its_subscription_beside_captures(self):
+        for client in ("before", "during"):
+            with self.subTest(client=client):
+                run, owners = self.run_captured(VERSIONS[0], client)
+                self.assertIn("another CUPTI client", owners["note"])
+                for _, layer, _, _, inferred in self.replayed_kernels(run):
+                    self.assertTrue(layer is None or inferred, (client, layer))
+        # One that comes after the capture takes nothing away.
+        run, owners = self.run_captured(VERSIONS[0], "after")
+        self.assertEqual(owners["inferred_share"], 0)
+        [told] = run.told
+        for kernel, expected in zip(self.replayed_kernels(run),
+                                    told["captured"] * told["replays"]):
+            self.assertEqual(kernel, [*expected, None, False])
+
     def run_compiled(self, version, steps):
         folder = self.folder / f"generated-{version}"
         folder.mkdir()

@@ -27,6 +27,13 @@ std::unique_ptr<Graph> Clone(const Graph& original, CUgraphExec exec) {
     cloned->condition = node->condition;
     CopyWork(*node, cloned.get());
     if (node->body != nullptr) cloned->body = Clone(*node->body, exec);
+    // As CUPTI does, also of a clone.
+    NotifyGraph(kGraphNodeCreated, {.graph = ToHandle(copy.get()),
+                                    .original_graph = nullptr,
+                                    .node = ToHandle(cloned.get()),
+                                    .original_node = nullptr,
+                                    .node_type = node->type,
+                                    .exec = exec});
     NotifyGraph(kGraphNodeCloned, {.graph = ToHandle(copy.get()),
                                    .original_graph = nullptr,
                                    .node = ToHandle(cloned.get()),

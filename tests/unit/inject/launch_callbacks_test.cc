@@ -14,6 +14,7 @@ struct Asked {
   int unsubscribed = 0;
   cupti::Result answer = cupti::kSuccess;  // to subscriptions
   std::set<uint32_t> on;                   // calls whose callbacks are on
+  std::set<uint32_t> nodes_on;             // events of nodes of graphs
 };
 Asked asked;
 
@@ -35,9 +36,10 @@ cupti::Result Unsubscribe(cupti::Subscriber subscriber) {
 cupti::Result EnableCallback(uint32_t on, cupti::Subscriber subscriber, uint32_t domain,
                              uint32_t call) {
   EXPECT_EQ(subscriber, TheSubscriber());
-  EXPECT_EQ(domain, cupti::kDomainDriverApi);
-  if (on != 0) asked.on.insert(call);
-  if (on == 0) asked.on.erase(call);
+  EXPECT_TRUE(domain == cupti::kDomainDriverApi || domain == cupti::kDomainResource);
+  std::set<uint32_t>& switched = domain == cupti::kDomainDriverApi ? asked.on : asked.nodes_on;
+  if (on != 0) switched.insert(call);
+  if (on == 0) switched.erase(call);
   return cupti::kSuccess;
 }
 
@@ -104,6 +106,50 @@ TEST_F(LaunchCallbacksTest, HasNothingWhereAnotherClientSubscribed) {
   callbacks_.Off(cupti_);
   EXPECT_EQ(asked.unsubscribed, 0);
   EXPECT_TRUE(asked.on.empty());
+}
+
+TEST_F(LaunchCallbacksTest, NodesHaveASubscriptionOfTheirOwn) {
+  ASSERT_EQ(callbacks_.NodesOn(cupti_, Ignore), cupti::kSuccess);
+  EXPECT_EQ(asked.nodes_on,
+            (std::set<uint32_t>{cupti::kGraphNodeCreated, cupti::kGraphNodeCloned}));
+  EXPECT_TRUE(asked.on.empty()) << "launches are not watched for it";
+  callbacks_.Turn(cupti_, kNowNs + 2 * LaunchCallbacks::kGraceNs);
+  EXPECT_TRUE(callbacks_.subscribed());
+  callbacks_.SilenceNodes(cupti_, kNowNs);
+  EXPECT_TRUE(asked.nodes_on.empty());
+  callbacks_.Turn(cupti_, kNowNs + LaunchCallbacks::kGraceNs - 1);
+  EXPECT_EQ(asked.unsubscribed, 0);
+  callbacks_.Turn(cupti_, kNowNs + LaunchCallbacks::kGraceNs);
+  EXPECT_EQ(asked.unsubscribed, 1);
+}
+
+TEST_F(LaunchCallbacksTest, NodesAndWindowsShareASubscription) {
+  callbacks_.NodesOn(cupti_, Ignore);
+  callbacks_.On(cupti_, Ignore);
+  callbacks_.Silence(cupti_, kNowNs);
+  EXPECT_TRUE(asked.on.empty());
+  EXPECT_FALSE(asked.nodes_on.empty()) << "a capture goes on when a window ends";
+  callbacks_.Turn(cupti_, kNowNs + 2 * LaunchCallbacks::kGraceNs);
+  callbacks_.On(cupti_, Ignore);
+  callbacks_.SilenceNodes(cupti_, kNowNs);
+  EXPECT_TRUE(callbacks_.on());
+  callbacks_.Turn(cupti_, kNowNs + 2 * LaunchCallbacks::kGraceNs);
+  EXPECT_EQ(asked.subscribed, 1);
+  EXPECT_EQ(asked.unsubscribed, 0);
+  callbacks_.NodesOn(cupti_, Ignore);
+  callbacks_.Off(cupti_);
+  EXPECT_TRUE(asked.on.empty());
+  EXPECT_TRUE(asked.nodes_on.empty());
+  EXPECT_FALSE(callbacks_.nodes_on());
+  EXPECT_EQ(asked.unsubscribed, 1);
+}
+
+TEST_F(LaunchCallbacksTest, NodesHaveNothingWhereAnotherClientSubscribed) {
+  asked.answer = cupti::kErrorMultipleSubscribers;
+  EXPECT_EQ(callbacks_.NodesOn(cupti_, Ignore), cupti::kErrorMultipleSubscribers);
+  EXPECT_FALSE(callbacks_.nodes_on());
+  callbacks_.SilenceNodes(cupti_, kNowNs);
+  EXPECT_FALSE(callbacks_.subscribed());
 }
 
 TEST_F(LaunchCallbacksTest, LeavesTornDownCuptiAlone) {

@@ -1,5 +1,6 @@
 """Launches kernels by the driver's functions, as operations of PyTorch do."""
 import ctypes
+import os
 import sys
 
 NAMES = ("gemm", "relu", "norm", "adam", "embed", "gradient", "accumulate")
@@ -46,6 +47,24 @@ class Gpu:
 gpu = Gpu()
 
 
+class Graph:
+    """A CUDA graph, captured through a library as PyTorch's are."""
+
+    def __init__(self, library):
+        self.library = library
+        self.graph, self.executable = ctypes.c_void_p(), ctypes.c_void_p()
+
+    def begin(self):
+        gpu.check(self.library.captures_begin(gpu.stream))
+
+    def end(self):
+        gpu.check(self.library.captures_end(gpu.stream, ctypes.byref(self.graph)))
+        gpu.check(self.library.captures_instantiate(ctypes.byref(self.executable), self.graph))
+
+    def replay(self):
+        gpu.check(self.library.captures_launch(self.executable, gpu.stream))
+
+
 class Kernel:
     """As compiled code has them."""
 
@@ -64,6 +83,7 @@ class Library:
 
 
 by_layer, by_line = {}, {}
+in_order = []  # kernel, layer and line
 
 
 def launch(kernel, layer=None):
@@ -73,6 +93,8 @@ def launch(kernel, layer=None):
         caller = caller.f_back
     if layer is not None:
         by_layer[layer] = by_layer.get(layer, 0) + 1
+    in_order.append([kernel, layer, f"{os.path.basename(caller.f_code.co_filename)}:"
+                     f"{caller.f_lineno} {caller.f_code.co_qualname}"])
     place = f"{caller.f_code.co_qualname}:{caller.f_lineno}"
     by_line[place] = by_line.get(place, 0) + 1
     gpu.launch(kernel)

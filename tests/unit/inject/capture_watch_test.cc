@@ -1,0 +1,84 @@
+#include "inject/tracing/capture_watch.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "inject/tracing/import_slot.h"
+
+namespace utlz::agent {
+namespace {
+
+// Observers carry no user pointer, so there is one of each.
+struct Seen {
+  std::vector<CaptureEvent> events;
+  uint32_t open_at_begin = 0;
+};
+Seen seen;
+
+void Note(CaptureEvent event) {
+  seen.events.push_back(event);
+  if (event == CaptureEvent::kBegins) seen.open_at_begin = CaptureWatch::Open();
+}
+
+// A module that is linked to a runtime without a driver's device: what it asks for is refused, and
+// says so.
+class CaptureWatchTest : public testing::Test {
+ protected:
+  CaptureWatchTest() : library_(dlopen(UTLZ_GRAPH_CAPTURES, RTLD_NOW | RTLD_LOCAL)) {
+    EXPECT_NE(library_, nullptr) << dlerror();
+    Find("captures_begin", &begin_);
+    Find("captures_end", &end_);
+    Find("captures_instantiate", &instantiate_);
+    seen = {};
+  }
+
+  template <typename Function>
+  void Find(const char* name, Function* function) {
+    *function = reinterpret_cast<Function>(dlsym(library_, name));
+    ASSERT_NE(*function, nullptr);
+  }
+
+  void* Slot(const char* name) const {
+    void** const slot = FindImportSlot(reinterpret_cast<uintptr_t>(begin_), name);
+    return slot == nullptr ? nullptr : *slot;
+  }
+
+  void* library_;
+  int (*begin_)(void* stream) = nullptr;
+  int (*end_)(void* stream, void** graph) = nullptr;
+  int (*instantiate_)(void** executable, void* graph) = nullptr;
+};
+
+TEST_F(CaptureWatchTest, TellsOfCapturesAndCallsTheRuntime) {
+  CaptureWatch watch;
+  ASSERT_TRUE(watch.TakeNewModules());
+  EXPECT_FALSE(watch.TakeNewModules());
+  void* const launch = Slot("cudaGraphLaunch");
+  const int refused = begin_(nullptr);
+  EXPECT_NE(refused, 0) << "without a driver that was initialized";
+  EXPECT_TRUE(seen.events.empty());
+  CaptureWatch::WatchImporters(Note);
+  EXPECT_EQ(Slot("cudaGraphLaunch"), launch) << "nothing is in the way of a launch";
+
+  EXPECT_EQ(begin_(nullptr), refused);
+  EXPECT_EQ(seen.events, (std::vector<CaptureEvent>{CaptureEvent::kBegins, CaptureEvent::kEnds}));
+  EXPECT_EQ(seen.open_at_begin, 1u);
+  EXPECT_EQ(CaptureWatch::Open(), 0u) << "it did not begin";
+
+  seen = {};
+  void* graph = nullptr;
+  EXPECT_NE(end_(nullptr, &graph), 0);
+  EXPECT_EQ(seen.events, std::vector<CaptureEvent>{CaptureEvent::kEnds});
+  EXPECT_EQ(CaptureWatch::Open(), 0u) << "one that was not watched has ended";
+
+  seen = {};
+  void* executable = nullptr;
+  EXPECT_NE(instantiate_(&executable, nullptr), 0);
+  EXPECT_EQ(seen.events,
+            (std::vector<CaptureEvent>{CaptureEvent::kInstantiates, CaptureEvent::kInstantiated}));
+}
+
+}  // namespace
+}  // namespace utlz::agent
