@@ -9,6 +9,7 @@ import shutil
 import sys
 import unittest
 
+import written_frames
 from harness import PROGRAMS, EndToEndTest
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
@@ -239,11 +240,13 @@ class StacksTest(EndToEndTest):
         self.assertIn("first.mlp.1", recomputed)
         self.assertNotIn("second.mlp.1", recomputed)
 
-    def run_captured(self, version, *arguments, steps=20, replays=30):
+    def run_captured(self, version, *arguments, scenario=(), steps=20, replays=30,
+                     options=OPTIONS):
         library = pathlib.Path(PROGRAMS) / "libgraph_captures.so"
         run = self.run_command([interpreter(version), str(PYTHON_PROGRAMS / "captured_model.py"),
-                                str(steps), str(replays), *arguments], options=OPTIONS,
-                               environment=self.environment(UTLZ_CAPTURES_LIBRARY=str(library)))
+                                str(steps), str(replays), *arguments], options=options,
+                               environment=self.environment(
+                                   *scenario, UTLZ_CAPTURES_LIBRARY=str(library)))
         self.assertEqual(run.status, 0, run.stderr)
         return run, self.report(run)["owners"]
 
@@ -278,6 +281,33 @@ class StacksTest(EndToEndTest):
                 # Idle time before a replay is that of the line that replays.
                 waits = max(owners["lines"], key=lambda row: row["idle_before_ns"])
                 self.assertEqual(waits["function"], "main")
+
+    def test_captures_between_windows_are_seen(self):
+        # The steps spend what the account begins with. With so small a budget windows are then
+        # those for new work alone, such as a graph.
+        run, _ = self.run_captured(VERSIONS[0], "4", scenario=("ptx_kernel_ns=50000",),
+                                   steps=6000, replays=300,
+                                   options=("--counters=none", "--stacks=auto",
+                                            "--overhead-budget=0.01%", "--later-windows=always"))
+        [told] = run.told
+        windows = written_frames.windows(run.profile)
+        between = [(begin, end) for begin, end in told["captured_at_ns"]
+                   if all(end < first or begin > last for first, last in windows)]
+        self.assertTrue(between, (windows, told["captured_at_ns"]))
+        expected = {tuple(kernel) for kernel in told["captured"]}
+        trace = self.folder / "trace.json"
+        made = self.utlz("export", "--format", "chrome", "-o", str(trace), str(run.profile))
+        self.assertEqual(made.returncode, 0, made.stderr)
+        graphs = collections.Counter()
+        for event in json.loads(trace.read_text())["traceEvents"]:
+            node = event.get("args", {}).get("graph node")
+            if node is None:
+                continue
+            graphs[node >> 32] += 1
+            self.assertNotIn("owner", event["args"])
+            self.assertIn((event["name"], event["args"]["layer"], event["args"]["line"]), expected)
+        self.assertGreater(len(graphs), len(told["captured_at_ns"]) - len(between),
+                           "a graph that was captured between windows was replayed in one")
 
     def test_another_subscriber_keeps_its_subscription_beside_captures(self):
         for client in ("before", "during"):

@@ -34,6 +34,14 @@ def windows_begun(profile):
                    for payload in payloads(profile, FRAME_TRACE_WINDOW) if payload[:1] == b"\x09"})
 
 
+def windows(profile):
+    """When each trace window that was closed began and ended, in ns: its first fields, fixed64."""
+    frames = (struct.unpack_from("<QxQ", payload, 1)
+              for payload in payloads(profile, FRAME_TRACE_WINDOW)
+              if payload[:1] == b"\x09" and payload[9:10] == b"\x11")
+    return sorted((begin, end) for begin, end in frames if end != 0)
+
+
 def flushes(profile):
     """Up to when everything had been handed over, in ns, as each AgentStatus tells: its last field."""
     return [struct.unpack("<Q", payload[-8:])[0]

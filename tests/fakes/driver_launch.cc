@@ -5,6 +5,7 @@
 #include "tests/fakes/callback_ids.h"
 #include "tests/fakes/cuda_driver.h"
 #include "tests/fakes/driver_state.h"
+#include "tests/fakes/scenario.h"
 #include "tests/fakes/simulated_gpu.h"
 #include "tests/fakes/visible_devices.h"
 
@@ -80,7 +81,7 @@ void CompilePtx(const char* text, Module* module) {
     const std::string name(entry, std::strcspn(entry, "( \n\t"));
     auto& [kept_name, kernel] = module->compiled.emplace_back(name, KernelImage{});
     kernel.name = kept_name.c_str();
-    kernel.duration_ns = kPtxKernelNs;
+    kernel.duration_ns = ScenarioNumber("ptx_kernel_ns", kPtxKernelNs);
     AddFunction(kernel, module);
   }
 }

@@ -22,6 +22,7 @@
 //   nvml_milliwatts=500000    of each device, always; else NVML, where it is asked, tells neither
 //                             power nor energy
 //   instant=1                 waiting for the GPU takes no time
+//   ptx_kernel_ns=50000       how long a kernel takes that was compiled from PTX
 //   fail.<function>=<code>    a CUPTI function that always returns this code
 #ifndef UTLZ_TESTS_FAKES_SCENARIO_H_
 #define UTLZ_TESTS_FAKES_SCENARIO_H_

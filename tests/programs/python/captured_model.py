@@ -1,11 +1,12 @@
 """A model whose steps are captured into CUDA graphs and replayed, on the fake GPU.
 
-    captured_model.py STEPS REPLAYS [before|during|after]
+    captured_model.py STEPS REPLAYS [before|during|after|TIMES]
 
 STEPS are run without a graph first. The last argument has another client of CUPTI in the process,
-which subscribes to its callbacks before the capture, during it or after it, and keeps that.
+which subscribes to its callbacks before the capture, during it or after it, and keeps that; or it
+says how many times the steps are captured and replayed.
 UTLZ_CAPTURES_LIBRARY names the library that captures. Prints what each kernel was launched or
-captured for, in the order in which they run.
+captured for, in the order in which they run, and when it captured.
 """
 import ctypes
 import json
@@ -64,16 +65,8 @@ def subscribe():
     return subscriber
 
 
-def main():
-    steps, replays = int(sys.argv[1]), int(sys.argv[2])
-    client = sys.argv[3] if len(sys.argv) > 3 else ""
-    model = Model()
-    name_modules(model, "")
-    for _ in range(steps):
-        model(0)
-        functional.gpu.synchronize()
-    time.sleep(0.1)  # the agent names what it saw every few milliseconds
-    eager, functional.in_order[:] = list(functional.in_order), []
+def capture(model, client):
+    """The graph, and the other client's subscription."""
     subscriber = subscribe() if client == "before" else None
     graph = functional.Graph(captures)
     graph.begin()
@@ -82,17 +75,35 @@ def main():
         subscriber = subscribe()
     model(0)
     graph.end()
-    if client == "after":
-        subscriber = subscribe()
-    for _ in range(replays):
-        time.sleep(0.002)  # the GPU is idle before a replay
-        graph.replay()
+    return graph, subscribe() if client == "after" else subscriber
+
+
+def main():
+    steps, replays = int(sys.argv[1]), int(sys.argv[2])
+    client = sys.argv[3] if len(sys.argv) > 3 else "1"
+    times = int(client) if client.isdigit() else 1
+    model = Model()
+    name_modules(model, "")
+    for _ in range(steps):
+        model(0)
         functional.gpu.synchronize()
+    time.sleep(0.1)  # the agent names what it saw every few milliseconds
+    eager, captured_at_ns = list(functional.in_order), []
+    for _ in range(times):
+        functional.in_order.clear()
+        captured_at_ns.append([time.time_ns()])
+        graph, subscriber = capture(model, client)
+        captured_at_ns[-1].append(time.time_ns())
+        for _ in range(replays):
+            time.sleep(0.002)  # the GPU is idle before a replay
+            graph.replay()
+            functional.gpu.synchronize()
     if subscriber is not None:
         functional.gpu.check(captures.captures_unsubscribe(subscriber))
     captured = functional.in_order
-    print(json.dumps({"launches": len(eager) + replays * len(captured), "kernels": {},
-                      "eager": eager, "captured": captured, "replays": replays}))
+    print(json.dumps({"launches": len(eager) + times * replays * len(captured), "kernels": {},
+                      "eager": eager, "captured": captured, "replays": replays,
+                      "captured_at_ns": captured_at_ns}))
 
 
 main()
