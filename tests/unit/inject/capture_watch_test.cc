@@ -22,8 +22,8 @@ void Note(CaptureEvent event) {
   if (event == CaptureEvent::kBegins) seen.open_at_begin = CaptureWatch::Open();
 }
 
-// A module that is linked to a runtime without a driver's device: what it asks for is refused, and
-// says so.
+// A module that is linked to the runtime, which calls a driver that was not initialized at first:
+// what it asks for is refused.
 class CaptureWatchTest : public testing::Test {
  protected:
   CaptureWatchTest() : library_(dlopen(UTLZ_GRAPH_CAPTURES, RTLD_NOW | RTLD_LOCAL)) {
@@ -40,12 +40,29 @@ class CaptureWatchTest : public testing::Test {
     ASSERT_NE(*function, nullptr);
   }
 
+  void InitializeDriver() {
+    int (*initialize)(unsigned) = nullptr;
+    int (*retain)(void**, int) = nullptr;
+    int (*set_current)(void*) = nullptr;
+    int (*make_stream)(void**, unsigned) = nullptr;
+    void* context = nullptr;
+    Find("cuInit", &initialize);
+    Find("cuDevicePrimaryCtxRetain", &retain);
+    Find("cuCtxSetCurrent", &set_current);
+    Find("cuStreamCreate", &make_stream);
+    ASSERT_EQ(initialize(0), 0);
+    ASSERT_EQ(retain(&context, 0), 0);
+    ASSERT_EQ(set_current(context), 0);
+    ASSERT_EQ(make_stream(&stream_, 1), 0);
+  }
+
   void* Slot(const char* name) const {
     void** const slot = FindImportSlot(reinterpret_cast<uintptr_t>(begin_), name);
     return slot == nullptr ? nullptr : *slot;
   }
 
   void* library_;
+  void* stream_ = nullptr;
   int (*begin_)(void* stream) = nullptr;
   int (*end_)(void* stream, void** graph) = nullptr;
   int (*instantiate_)(void** executable, void* graph) = nullptr;
@@ -78,6 +95,18 @@ TEST_F(CaptureWatchTest, TellsOfCapturesAndCallsTheRuntime) {
   EXPECT_NE(instantiate_(&executable, nullptr), 0);
   EXPECT_EQ(seen.events,
             (std::vector<CaptureEvent>{CaptureEvent::kInstantiates, CaptureEvent::kInstantiated}));
+
+  InitializeDriver();
+  seen = {};
+  EXPECT_EQ(begin_(stream_), 0);
+  EXPECT_EQ(CaptureWatch::Open(), 1u);
+  EXPECT_EQ(end_(stream_, &graph), 0);
+  EXPECT_EQ(CaptureWatch::Open(), 0u);
+  EXPECT_EQ(instantiate_(&executable, graph), 0);
+  EXPECT_NE(executable, nullptr);
+  EXPECT_EQ(seen.events,
+            (std::vector<CaptureEvent>{CaptureEvent::kBegins, CaptureEvent::kEnds,
+                                       CaptureEvent::kInstantiates, CaptureEvent::kInstantiated}));
 }
 
 }  // namespace

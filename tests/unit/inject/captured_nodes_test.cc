@@ -93,6 +93,15 @@ TEST_F(CapturedNodesTest, WhatHasNoRoomHasNone) {
   EXPECT_EQ(nodes_.StackOf(NodeOf(2, 1), Known), 3u);
 }
 
+TEST_F(CapturedNodesTest, WhatIsAnnouncedAgainTakesNoMoreRoom) {
+  nodes_.PutCaptured(NodeOf(1, 1), 5001);
+  for (uint32_t i = 0; i < CapturedNodes::kMostNodes; ++i) {
+    nodes_.PutCloned(NodeOf(2, 1), NodeOf(1, 1));
+    nodes_.PutCaptured(NodeOf(2, 1), 5099);
+  }
+  EXPECT_FALSE(nodes_.full());
+}
+
 TEST_F(CapturedNodesTest, ThreadsCaptureBesideEachOther) {
   constexpr uint64_t kThreads = 4, kNodes = 5000;
   std::vector<std::thread> threads;
