@@ -211,8 +211,9 @@ void Recording::OnCapture(CaptureEvent event) {
   const auto take = [&] {
     if (active()) pacer_.OnCapture(event, CalibrationDue());
   };
-  if (!turns_.TakeWithin(kPatienceNs, take) && !turns_.ended())
+  if (!turns_.TakeWithin(kPatienceNs, take) && !turns_.ended()) {
     pacer_.stacks().OnMissedCapture(event);
+  }
 }
 
 void Recording::OnSubscription() {

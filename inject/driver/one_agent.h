@@ -12,7 +12,6 @@ namespace utlz::agent {
 // Of a CUDA graph (inject/tracing/capture_watch.h).
 enum class CaptureEvent {
   kBegins,        // a capture is about to
-  kEnds,          // one has ended, or did not begin
   kInstantiates,  // a graph is about to be made that can run
   kInstantiated,  // it was, or could not be
 };

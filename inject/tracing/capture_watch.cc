@@ -61,10 +61,7 @@ Result ObserveBegin(void* stream, int mode) {
   Opened();
   Say(CaptureEvent::kBegins);
   const Result result = Real<BeginCapture>(name)(stream, mode);
-  if (result != 0) {
-    Closed();
-    Say(CaptureEvent::kEnds);
-  }
+  if (result != 0) Closed();
   return result;
 }
 
@@ -75,10 +72,7 @@ Result ObserveBeginToGraph(void* stream, void* graph, const void* dependencies, 
   Say(CaptureEvent::kBegins);
   const Result result =
       Real<BeginCaptureToGraph>(name)(stream, graph, dependencies, edges, count, mode);
-  if (result != 0) {
-    Closed();
-    Say(CaptureEvent::kEnds);
-  }
+  if (result != 0) Closed();
   return result;
 }
 
@@ -86,7 +80,6 @@ template <Name name>
 Result ObserveEnd(void* stream, void** graph) {
   const Result result = Real<EndCapture>(name)(stream, graph);
   Closed();
-  Say(CaptureEvent::kEnds);
   return result;
 }
 

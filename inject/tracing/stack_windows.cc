@@ -59,12 +59,9 @@ void StackWindows::OnCapture(CaptureEvent event, uint64_t now_ns, bool calibrati
         no_capture_.store(why, std::memory_order_relaxed);
       }
       return;
-    case CaptureEvent::kEnds:
-      captured_at_ns_ = now_ns;
-      return;
     case CaptureEvent::kInstantiates:
       captured_at_ns_ = now_ns;
-      // Made long after its capture: its clones are announced all the same.
+      // Made long after its capture began: its clones are announced all the same.
       if (recorder_.stacks().has_captured_nodes()) WatchNodes(calibration_due);
       return;
     case CaptureEvent::kInstantiated:

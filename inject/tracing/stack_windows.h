@@ -71,7 +71,7 @@ class StackWindows {
   }
 
  private:
-  // Within this of its capture a graph is made that runs, mostly at once.
+  // A graph is made of most captures within this of their begin.
   static constexpr uint64_t kMostUnusedNs = 2'000'000'000;
   // A capture that has not ended by then is not waited for.
   static constexpr uint64_t kMostCaptureNs = 60'000'000'000;

@@ -80,14 +80,14 @@ TEST_F(CaptureWatchTest, TellsOfCapturesAndCallsTheRuntime) {
   EXPECT_EQ(Slot("cudaGraphLaunch"), launch) << "nothing is in the way of a launch";
 
   EXPECT_EQ(begin_(nullptr), refused);
-  EXPECT_EQ(seen.events, (std::vector<CaptureEvent>{CaptureEvent::kBegins, CaptureEvent::kEnds}));
+  EXPECT_EQ(seen.events, std::vector<CaptureEvent>{CaptureEvent::kBegins});
   EXPECT_EQ(seen.open_at_begin, 1u);
   EXPECT_EQ(CaptureWatch::Open(), 0u) << "it did not begin";
 
   seen = {};
   void* graph = nullptr;
   EXPECT_NE(end_(nullptr, &graph), 0);
-  EXPECT_EQ(seen.events, std::vector<CaptureEvent>{CaptureEvent::kEnds});
+  EXPECT_TRUE(seen.events.empty());
   EXPECT_EQ(CaptureWatch::Open(), 0u) << "one that was not watched has ended";
 
   seen = {};
@@ -105,8 +105,8 @@ TEST_F(CaptureWatchTest, TellsOfCapturesAndCallsTheRuntime) {
   EXPECT_EQ(instantiate_(&executable, graph), 0);
   EXPECT_NE(executable, nullptr);
   EXPECT_EQ(seen.events,
-            (std::vector<CaptureEvent>{CaptureEvent::kBegins, CaptureEvent::kEnds,
-                                       CaptureEvent::kInstantiates, CaptureEvent::kInstantiated}));
+            (std::vector<CaptureEvent>{CaptureEvent::kBegins, CaptureEvent::kInstantiates,
+                                       CaptureEvent::kInstantiated}));
 }
 
 }  // namespace
