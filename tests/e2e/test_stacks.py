@@ -10,6 +10,7 @@ import sys
 import unittest
 
 import written_frames
+from attaching import AttachTest, Program
 from harness import PROGRAMS, EndToEndTest
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
@@ -408,6 +409,42 @@ class StacksTest(EndToEndTest):
                           str(run.profile)).stdout
         self.assertNotIn(str(PYTHON_PROGRAMS), table)
         self.assertIn("eager_model.py:", table)
+
+
+
+class AttachedStacksTest(AttachTest):
+
+    def test_graphs_that_are_captured_after_attaching_have_stacks(self):
+        library = pathlib.Path(PROGRAMS) / "libgraph_captures.so"
+        program = Program(interpreter(VERSIONS[0]),
+                          self.environment(UTLZ_CAPTURES_LIBRARY=str(library)), self.folder,
+                          str(PYTHON_PROGRAMS / "captured_model.py"), "told")
+        self.addCleanup(program.close)
+        program.do("capture")
+        program.do("replay")
+        tool = self.attach("--stacks=auto", program.pid)
+        tool.wait_for("tracing")
+        program.do("replay")
+        program.do("steps")
+        captured = {tuple(kernel) for kernel in program.do("capture")["launched"]}
+        program.do("replay")
+        owners = self.finish(tool)["owners"]
+        self.assertEqual(program.quit(), 0)
+        self.assertNotIn("note", owners)
+        trace = self.folder / "trace.json"
+        made = self.utlz("export", "--format", "chrome", "-o", str(trace), str(tool.profile))
+        self.assertEqual(made.returncode, 0, made.stderr)
+        graphs = collections.defaultdict(list)
+        for event in json.loads(trace.read_text())["traceEvents"]:
+            if "graph node" in event.get("args", {}):
+                graphs[event["args"]["graph node"] >> 32].append(event)
+        first, second = (graphs[graph] for graph in sorted(graphs))
+        self.assertTrue(all("layer" not in event["args"] or event["args"]["owner"] == "inferred"
+                            for event in first))
+        self.assertEqual(len(second), len(first))
+        for event in second:
+            self.assertNotIn("owner", event["args"])
+            self.assertIn((event["name"], event["args"]["layer"], event["args"]["line"]), captured)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,16 @@
 """A model whose steps are captured into CUDA graphs and replayed, on the fake GPU.
 
     captured_model.py STEPS REPLAYS [before|during|after|TIMES]
+    captured_model.py told
 
 STEPS are run without a graph first. The last argument has another client of CUPTI in the process,
 which subscribes to its callbacks before the capture, during it or after it, and keeps that; or it
 says how many times the steps are captured and replayed.
 UTLZ_CAPTURES_LIBRARY names the library that captures. Prints what each kernel was launched or
 captured for, in the order in which they run, and when it captured.
+
+`told` does what lines of standard input say, and answers each with what was launched: steps, capture
+(which replays the graph ever after), replay or quit.
 """
 import ctypes
 import json
@@ -78,7 +82,31 @@ def capture(model, client):
     return graph, subscribe() if client == "after" else subscriber
 
 
+def do_as_told(model):
+    graph = None
+    print("{}", flush=True)
+    for line in sys.stdin:
+        functional.in_order.clear()
+        if line == "quit\n":
+            break
+        if line == "capture\n":
+            graph, _ = capture(model, "")
+        for _ in range(20):
+            if line == "steps\n":
+                model(0)
+            if line == "replay\n":
+                graph.replay()
+            functional.gpu.synchronize()
+        time.sleep(0.1)
+        print(json.dumps({"launched": functional.in_order}), flush=True)
+
+
 def main():
+    if sys.argv[1] == "told":
+        model = Model()
+        name_modules(model, "")
+        do_as_told(model)
+        return
     steps, replays = int(sys.argv[1]), int(sys.argv[2])
     client = sys.argv[3] if len(sys.argv) > 3 else "1"
     times = int(client) if client.isdigit() else 1

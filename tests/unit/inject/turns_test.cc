@@ -45,5 +45,28 @@ TEST(TurnsTest, WhoEndsThemHearsOfOneThatIsUnderWay) {
   EXPECT_TRUE(called);
 }
 
+TEST(TurnsTest, AProgramsThreadTakesOneWhereItNeedNotWait) {
+  Turns turns;
+  int calls = 0;
+  const auto call = [&] { ++calls; };
+  EXPECT_TRUE(turns.TakeWithin(0, call));
+  EXPECT_EQ(calls, 1);
+  std::promise<void> begun, ended;
+  std::thread thread([&] {
+    turns.Take([&] {
+      begun.set_value();
+      ended.get_future().wait();
+      return true;
+    });
+  });
+  begun.get_future().wait();
+  EXPECT_FALSE(turns.TakeWithin(0, call)) << "the agent's thread is in one";
+  ended.set_value();
+  thread.join();
+  turns.EndInChild();
+  EXPECT_FALSE(turns.TakeWithin(1'000'000'000, call));
+  EXPECT_EQ(calls, 1);
+}
+
 }  // namespace
 }  // namespace utlz::agent
