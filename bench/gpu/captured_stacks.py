@@ -27,7 +27,7 @@ import time
 SKIPPED = 77
 HERE = pathlib.Path(__file__).resolve()
 WORKLOADS = HERE.parent.parent / "workloads"
-MOST_SECONDS = 240
+MOST_SECONDS = 90
 STACKS = ("--stacks=auto",)
 PROFILER_CASES = ("before", "during", "after")
 
