@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "collector/decode/launch_decoder.h"
+#include "collector/kernel_names/kernel_family.h"
 #include "collector/profile/profile_reader.h"
 #include "proto/summary.pb.h"
 
@@ -183,6 +184,24 @@ std::optional<RecordedKernel> KernelOf(const KernelSummary& summary, const Devic
   return kernel;
 }
 
+// A third of what the GPU can do at most.
+KernelSummary WithAssumedWork(KernelSummary kernel, const DeviceSummary& device) {
+  constexpr double kShare = 1.0 / 3;
+  const double time_ns = kernel.time_mean_ns() * static_cast<double>(kernel.launches());
+  const double bytes = kShare * time_ns * 1e-9 * device.peak_dram_bytes_per_second();
+  const bool multiplies = IsMatrixFamily(FamilyOf(kernel.mangled_name()));
+  kernel.clear_withheld_reason();
+  kernel.clear_flops_by_type();
+  kernel.set_dram_bytes(bytes);
+  kernel.set_dram_read_bytes(bytes / 2);
+  kernel.set_dram_write_bytes(bytes / 2);
+  kernel.set_dram_peak_share(kShare);
+  kernel.set_sm_active_share(2 * kShare);
+  kernel.set_tensor_active_share(multiplies ? kShare : 0);
+  kernel.set_flops_peak_share(multiplies ? kShare : 0);
+  return kernel;
+}
+
 // The same function and grid may be several kinds, apart by duration.
 std::optional<uint32_t> Find(const std::vector<RecordedKernel>& kernels, const Recording& recording,
                              const RecordedLaunch& launch) {
@@ -265,14 +284,18 @@ bool RecordedLoad::Has(std::string_view fragment) const {
                      [&](uint32_t kernel) { return kernels[kernel].Is(fragment); });
 }
 
-absl::StatusOr<RecordedLoad> ReadRecordedLoad(const std::string& path) {
+absl::StatusOr<RecordedLoad> ReadRecordedLoad(const std::string& path, UncountedKernels uncounted) {
   absl::StatusOr<ProfileReader> reader = ProfileReader::Open(path);
   if (!reader.ok()) return reader.status();
   Collection collection;
   collection.load.path = path;
   if (const absl::Status status = collection.Read(&*reader); !status.ok()) return status;
   for (const KernelSummary& kernel : collection.summary.kernels()) {
-    const auto known = KernelOf(kernel, collection.summary.devices(0));
+    auto known = KernelOf(kernel, collection.summary.devices(0));
+    if (!known.has_value() && uncounted == UncountedKernels::kAssumed) {
+      known = KernelOf(WithAssumedWork(kernel, collection.summary.devices(0)),
+                       collection.summary.devices(0));
+    }
     if (known.has_value()) collection.load.kernels.push_back(*known);
   }
   for (const RecordedLaunch& launch : TypicalStep(collection)) {

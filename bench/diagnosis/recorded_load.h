@@ -56,8 +56,15 @@ struct RecordedLoad {
   bool Has(std::string_view fragment) const;
 };
 
+// What becomes of kernels whose counters the recording does not know.
+enum class UncountedKernels {
+  kLeftOut,
+  kAssumed,  // they get a third of what the GPU can do at most; products alone of tensor cycles
+};
+
 // Refused: what is no profile, holds no summary, or has neither steps nor tokens in it.
-absl::StatusOr<RecordedLoad> ReadRecordedLoad(const std::string& path);
+absl::StatusOr<RecordedLoad> ReadRecordedLoad(
+    const std::string& path, UncountedKernels uncounted = UncountedKernels::kLeftOut);
 
 }  // namespace utlz
 

@@ -19,8 +19,9 @@ LaunchFrames::LaunchFrames(const RecordedLoad& recorded, RunIntake* intake)
 
 template <typename Message>
 void LaunchFrames::Send(FrameType type, const Message& message) {
-  intake_->Consume(type == FRAME_RUN_START ? 0 : kSource, static_cast<uint16_t>(type),
-                  message.SerializeAsString());
+  const std::string payload = message.SerializeAsString();
+  records_.Consume(static_cast<uint16_t>(type), payload);
+  intake_->Consume(type == FRAME_RUN_START ? 0 : kSource, static_cast<uint16_t>(type), payload);
 }
 
 void LaunchFrames::Begin() {
@@ -96,6 +97,7 @@ void LaunchFrames::HandOver(uint64_t now_ns) {
   status.set_operations_recorded(recorded_launches_);
   status.set_operations_numbered(numbered_);
   status.set_operations_in_gaps(numbered_ - recorded_launches_);
+  status.set_records_state(records_state_);
   status.set_flushed_until_ns(kSimulationStartNs + now_ns);
   Send(FRAME_AGENT_STATUS, status);
 }

@@ -11,6 +11,7 @@
 #include "bench/sampling/start_up_load.h"
 #include "collector/decode/launch_decoder.h"
 #include "collector/run/run_intake.h"
+#include "collector/session/records_watch.h"
 
 namespace utlz {
 
@@ -22,11 +23,15 @@ class LaunchFrames {
   LaunchFrames(const RecordedLoad& recorded, RunIntake* intake);
 
   const std::string& uuid() const { return uuid_; }
+  // What a collector knows of its records.
+  const RecordsWatch& records() const { return records_; }
 
   void Begin();
   // True where it is the first that was traced of its kernel.
   bool Ran(const LoadLaunch& launch, const std::vector<RecordedKernel>& kernels, bool traced);
   void Switched(uint64_t now_ns, bool on);
+  // As statuses say it from now on.
+  void SetRecordsState(RecordsState state) { records_state_ = state; }
   // All that ran before `now_ns`.
   void HandOver(uint64_t now_ns);
 
@@ -40,6 +45,8 @@ class LaunchFrames {
   RunIntake* intake_;
   std::string uuid_;
   std::map<uint32_t, uint32_t> variants_;  // by kernel
+  RecordsWatch records_;
+  RecordsState records_state_ = RECORDS_FROM_START;
   DecodedLaunches pending_;
   uint64_t numbered_ = 0;
   uint64_t recorded_launches_ = 0;

@@ -21,6 +21,8 @@ namespace {
 constexpr double kMattersShare = 0.01;
 constexpr double kMovesBytes = 0.02;
 constexpr double kUsesTensorCores = 0.1;
+constexpr double kGoodBytes = 0.1;
+constexpr double kGoodFlops = 0.05;
 
 // A function and a grid; recordings may hold several kinds of it.
 using Key = std::pair<std::string, std::array<uint32_t, 3>>;
@@ -34,6 +36,11 @@ struct Found {
   bool bytes_known = true;
   int kinds = 0;
   std::string withheld = {};  // why bytes are not known, where the report says so
+};
+
+// Of the kernels that matter, and of those of them that are known well.
+struct Times {
+  double bytes_ns = 0, good_bytes_ns = 0, flops_ns = 0, good_flops_ns = 0;
 };
 
 std::map<Key, Truth> TruthOf(const StartUpLoad& load) {
@@ -62,8 +69,8 @@ void Add(const KernelSummary& kernel, Found* found) {
     if (type.data_type() == "fp32" || !type.has_flops_error()) continue;
     found->flops += type.flops();
     found->flops_error += type.flops_error();
-    found->measured_error += std::sqrt(std::max(
-        0.0, std::pow(type.flops_error(), 2) - std::pow(type.flops_error_assumed(), 2)));
+    found->measured_error += std::sqrt(
+        std::max(0.0, std::pow(type.flops_error(), 2) - std::pow(type.flops_error_assumed(), 2)));
   }
 }
 
@@ -81,7 +88,7 @@ double HalfWidth(double error, double value) {
 }
 
 void Judge(const Truth& truth, const Found& found, double most_bytes, double most_cycles,
-           ReportPrecision* precision) {
+           ReportPrecision* precision, Times* times) {
   const bool known = found.bytes_known && found.bytes > 0;
   precision->any_bytes = precision->any_bytes || known;
   if (truth.bytes > kMovesBytes * most_bytes * truth.time_ns) {
@@ -89,12 +96,16 @@ void Judge(const Truth& truth, const Found& found, double most_bytes, double mos
     precision->bytes = std::max(precision->bytes, wide);
     const double ratio = found.bytes / found.launches * truth.launches / truth.bytes;
     if (known) precision->bytes_error = std::max(precision->bytes_error, std::abs(ratio - 1));
+    times->bytes_ns += truth.time_ns;
+    if (wide <= kGoodBytes) times->good_bytes_ns += truth.time_ns;
   }
   if (truth.tensor_cycles > kUsesTensorCores * most_cycles * truth.time_ns) {
     precision->tensor_flops =
         std::max(precision->tensor_flops, HalfWidth(found.flops_error, found.flops));
-    precision->measured_flops =
-        std::max(precision->measured_flops, HalfWidth(found.measured_error, found.flops));
+    const double wide = HalfWidth(found.measured_error, found.flops);
+    precision->measured_flops = std::max(precision->measured_flops, wide);
+    times->flops_ns += truth.time_ns;
+    if (wide <= kGoodFlops) times->good_flops_ns += truth.time_ns;
   }
 }
 
@@ -119,6 +130,7 @@ ReportPrecision PrecisionOf(const Summary& summary, const StartUpLoad& load) {
   for (const auto& [key, one] : truth) step_ns += one.time_ns;
   const bool lists = std::getenv("UTLZ_SIMULATION_KERNELS") != nullptr;
   ReportPrecision precision;
+  Times times;
   for (const auto& [key, one] : truth) {
     const auto place = found.find(key);
     Found none;
@@ -126,16 +138,18 @@ ReportPrecision PrecisionOf(const Summary& summary, const StartUpLoad& load) {
     const Found& known = place == found.end() ? none : place->second;
     if (known.bytes_known) precision.known_share += one.time_ns / step_ns;
     if (one.time_ns < kMattersShare * step_ns) continue;
-    Judge(one, known, load.most_bytes_per_ns(), load.most_cycles_per_ns(), &precision);
+    Judge(one, known, load.most_bytes_per_ns(), load.most_cycles_per_ns(), &precision, &times);
     if (lists) List(key, one, known, one.time_ns / step_ns, load.most_bytes_per_ns());
   }
+  if (times.bytes_ns > 0) precision.bytes_share = times.good_bytes_ns / times.bytes_ns;
+  if (times.flops_ns > 0) precision.flops_share = times.good_flops_ns / times.flops_ns;
   return precision;
 }
 
 }  // namespace
 
 bool IsGood(const ReportPrecision& precision) {
-  return precision.bytes <= 0.1 && precision.measured_flops <= 0.05;
+  return precision.bytes <= kGoodBytes && precision.measured_flops <= kGoodFlops;
 }
 
 bool IsBetter(const ReportPrecision& precision) {

@@ -19,6 +19,10 @@ struct ReportPrecision {
   double measured_flops = 0;  // what more samples make smaller of it
   double known_share = 0;     // of the steps' kernel time, of kernels with bytes
   double bytes_error = 0;     // the largest against what the load did
+  // Of the time of the kernels that matter for one of the two, those within ± 10 % of bytes, and
+  // within ± 5 % of tensor FLOPs as measured.
+  double bytes_share = 0;
+  double flops_share = 0;
 };
 
 // Bytes within ± 10 % and tensor FLOPs, as far as they are measured, within ± 5 %; ± 5 % and ± 4 %.

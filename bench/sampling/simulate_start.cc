@@ -1,7 +1,12 @@
 // How soon a report is good: recorded steps after a start-up, sampled by the real planner, pace and
 // accounts on a simulated clock.
 //
-//   simulate_start [--start-up-s S] [--steps-s S] [--idle-cores N] [--seed N] PROFILE:STEP_MS...
+//   simulate_start [--start-up-s S] [--steps-s S] [--idle-cores N] [--seed N] [--recorded-s S]
+//                  [--blind] [--set-up-s S] [--sample-us US] PROFILE:STEP_MS[:LAUNCHING_MS]...
+//
+// --recorded-s: kernels are recorded for so long from the start, and never again. --blind: with
+// a collector that does not know of that. LAUNCHING_MS: of a step, what it launches its kernels in,
+// where it waits for its input before that.
 //
 // Prints a row of a table for each profile. Nothing in it is a measurement: launches and rates are
 // those of the recordings, what CUPTI's calls take is as measured on an H200 (SamplerCosts). With
@@ -15,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/str_split.h"
 #include "bench/sampling/simulated_run.h"
 
 namespace utlz {
@@ -27,12 +33,16 @@ std::string Seconds(const std::optional<double>& seconds) {
   return text;
 }
 
+uint64_t Nanoseconds(const char* text, double seconds) {
+  return static_cast<uint64_t>(std::atof(text) * seconds * 1e9);
+}
+
 void Print(const std::string& path, const SimulationOptions& options,
            const SimulationResult& result) {
   const ReportPrecision& last = result.last;
   std::printf(
-      "| %s | %.0f | %s | %s | %s | %s | %.1f, %.1f (%.1f) | %.1f | %.1f | %.2f, %.2f | "
-      "%llu, %llu | %.1f | %.1f |\n",
+      "| %s | %.1f | %s | %s | %s | %s | %.1f, %.1f (%.1f) | %.1f | %.1f | %.2f, %.2f | "
+      "%llu, %llu | %.1f | %.1f | %llu, %.1f | %llu | %.0f, %.0f |\n",
       path.substr(path.rfind('/') + 1).c_str(),
       static_cast<double>(options.load.start_up_ns) * 1e-9, Seconds(result.first_bytes).c_str(),
       Seconds(result.all_bytes).c_str(), Seconds(result.good).c_str(),
@@ -41,23 +51,26 @@ void Print(const std::string& path, const SimulationOptions& options,
       result.cpu_start_up_seconds, result.cpu_steps_seconds,
       static_cast<unsigned long long>(result.samples_start_up),
       static_cast<unsigned long long>(result.samples_steps), 100 * result.sampled_share,
-      100 * result.traced_share);
+      100 * result.traced_share, static_cast<unsigned long long>(result.samples_recorded),
+      100 * result.recorded_share, static_cast<unsigned long long>(result.samples_useless),
+      100 * last.bytes_share, 100 * last.flops_share);
   std::fflush(stdout);
 }
 
 int Simulate(const std::string& word, SimulationOptions options) {
-  const size_t colon = word.rfind(':');
-  const std::string path = word.substr(0, colon);
-  if (colon == std::string::npos) {
+  const std::vector<std::string> parts = absl::StrSplit(word, ':');
+  const std::string& path = parts.front();
+  if (parts.size() < 2) {
     std::fprintf(stderr, "name the length of a step: PROFILE:STEP_MS\n");
     return 2;
   }
-  const absl::StatusOr<RecordedLoad> load = ReadRecordedLoad(path);
+  const absl::StatusOr<RecordedLoad> load = ReadRecordedLoad(path, UncountedKernels::kAssumed);
   if (!load.ok()) {
     std::fprintf(stderr, "%s\n", std::string(load.status().message()).c_str());
     return 1;
   }
-  options.load.step_ns = static_cast<uint64_t>(std::atof(word.c_str() + colon + 1) * 1e6);
+  options.load.step_ns = Nanoseconds(parts[1].c_str(), 1e-3);
+  if (parts.size() > 2) options.load.launching_ns = Nanoseconds(parts[2].c_str(), 1e-3);
   Print(path, options, SimulateRun(*load, options));
   return 0;
 }
@@ -69,16 +82,27 @@ int Run(int argc, char** argv) {
       "at the end ± %%: bytes, FLOPs (as measured) | true error of bytes, %% | time with bytes, %% "
       "| "
       "sampler CPU, s: start-up, steps | "
-      "samples | sampled, %% of steps | traced, %% |\n");
+      "samples | sampled, %% of steps | traced, %% | samples of recorded steps, %% of their time | "
+      "samples once records had ended | time of kernels within ± 10 %% bytes, ± 5 %% FLOPs, %% "
+      "|\n");
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     const char* value = i + 1 < argc ? argv[i + 1] : "";
     if (word == "--start-up-s") {
-      options.load.start_up_ns = static_cast<uint64_t>(std::atof(value) * 1e9);
+      options.load.start_up_ns = Nanoseconds(value, 1);
     } else if (word == "--steps-s") {
-      options.steps_ns = static_cast<uint64_t>(std::atof(value) * 1e9);
+      options.steps_ns = Nanoseconds(value, 1);
     } else if (word == "--idle-cores") {
       options.idle_cpu_ppm = static_cast<uint32_t>(std::atoi(value) / 8) * 1'000'000;
+    } else if (word == "--recorded-s") {
+      options.recorded_ns = Nanoseconds(value, 1);
+    } else if (word == "--set-up-s") {
+      options.costs.setup_ns = Nanoseconds(value, 1);
+    } else if (word == "--sample-us") {
+      options.costs.base_sample_ns = Nanoseconds(value, 1e-6);
+    } else if (word == "--blind") {
+      options.blind_to_records = true;
+      continue;
     } else if (word == "--seed") {
       options.load.seed = std::strtoull(value, nullptr, 10);
     } else {

@@ -1,6 +1,7 @@
 #include "bench/sampling/simulated_run.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "collector/run/run_intake.h"
 #include "collector/sampler/channel/sampler_command.h"
 #include "collector/sampler/channel/sampler_options.h"
+#include "collector/session/records_watch.h"
 #include "collector/session/sampling_pace.h"
 #include "collector/session/steady_work.h"
 #include "collector/session/window_planner.h"
@@ -19,7 +21,12 @@ namespace {
 
 constexpr uint64_t kTickNs = 1'000'000;
 constexpr uint64_t kAgentTurnNs = 20'000'000;
-constexpr uint64_t kHandOverNs = 50'000'000;
+// Records come in CUPTI's buffers, which agents ask for twice a second and when tracing ends.
+constexpr uint64_t kHandOverNs = 500'000'000;
+// From a first pause until the agent has decided (LaterWindows::kDecisionNs).
+constexpr uint64_t kDecisionNs = 300'000'000;
+// Two looks at how many cores are idle come after the sampler has set up.
+constexpr uint64_t kIdleKnownNs = 500'000'000;
 constexpr uint64_t kCollectorFlushNs = 500'000'000;
 constexpr uint64_t kSecondNs = 1'000'000'000;
 constexpr uint64_t kLookCostNs = 50'000'000;
@@ -43,12 +50,11 @@ class Simulation {
         options_(options),
         end_ns_(options.load.start_up_ns + options.steps_ns),
         load_(recorded, options.load),
-        sampler_(ScheduleOptions(options.load.seed), options.costs),
+        sampler_(ScheduleOptions(options.load.seed), options.costs, options.blind_to_records),
         planner_(0, options.load.seed),
         frames_(recorded, &intake_),
         samples_(recorded, &intake_) {
     budget_.Start(0, kBudgetPpm);
-    sampler_.mutable_schedule()->SetIdleCpu(0, options.idle_cpu_ppm);
     frames_.Begin();
     samples_.Begin();
   }
@@ -61,6 +67,10 @@ class Simulation {
     result_.sampled_share =
         static_cast<double>(sampler_.sampled_ns() - sampled_before_ns_) * 1e-9 / steps_seconds;
     result_.traced_share = static_cast<double>(traced_ns_) * 1e-9 / steps_seconds;
+    if (recorded_steps_ns_ > 0) {
+      result_.recorded_share =
+          static_cast<double>(sampled_recorded_ns_) / static_cast<double>(recorded_steps_ns_);
+    }
     return result_;
   }
 
@@ -68,6 +78,9 @@ class Simulation {
   void Tick(uint64_t now_ns);
   void TakeLaunches(uint64_t now_ns);
   void AgentTurn(uint64_t now_ns);
+  void FollowRecords(uint64_t now_ns, bool was_tracing);
+  RecordsNow Records() const;
+  void Count(const SampledWindow& window, uint64_t samples);
   void SamplerTurn(uint64_t now_ns);
   void CollectorTurn(uint64_t now_ns);
   void SendProgress(uint64_t now_ns);
@@ -90,6 +103,10 @@ class Simulation {
   std::vector<LoadLaunch> taken_;
   agent::PlannedWindow window_;
   bool tracing_ = true;
+  RecordsState records_ = RECORDS_FROM_START;
+  uint64_t paused_ns_ = 0;
+  uint64_t recorded_steps_ns_ = 0;
+  uint64_t sampled_recorded_ns_ = 0;
   uint64_t traced_launches_ = 0;
   uint64_t ready_ns_ = 0;
   uint64_t traced_ns_ = 0;
@@ -113,6 +130,9 @@ void Simulation::Tick(uint64_t now_ns) {
   TakeLaunches(now_ns);
   SamplerTurn(now_ns + kTickNs);
   if (now_ns % kHandOverNs == 0) frames_.HandOver(now_ns);
+  if (now_ns == options_.costs.setup_ns + kIdleKnownNs) {
+    sampler_.mutable_schedule()->SetIdleCpu(now_ns, options_.idle_cpu_ppm);
+  }
   SendProgress(now_ns);
   CollectorTurn(now_ns);
   if (now_ns % kCollectorFlushNs == 0) Pace(now_ns);
@@ -122,6 +142,7 @@ void Simulation::Tick(uint64_t now_ns) {
   }
   if (now_ns < load_.first_step_ns()) return;
   if (tracing_) traced_ns_ += kTickNs;
+  if (records_ == RECORDS_FROM_START) recorded_steps_ns_ += kTickNs;
   if (IsJudged(now_ns - load_.first_step_ns())) Judge(now_ns);
 }
 
@@ -139,14 +160,41 @@ void Simulation::AgentTurn(uint64_t now_ns) {
   const bool was_tracing = tracing_;
   tracing_ = budget_.ShouldTrace(now_ns, traced_launches_, 0, window_);
   ready_ns_ = budget_.ReadyNs(now_ns);
+  // The account for tracing knows no HostCost here: the time is that of a recording.
+  if (options_.recorded_ns.has_value()) tracing_ = now_ns < *options_.recorded_ns;
+  FollowRecords(now_ns, was_tracing);
   if (tracing_ != was_tracing) frames_.Switched(now_ns, tracing_);
+}
+
+void Simulation::FollowRecords(uint64_t now_ns, bool was_tracing) {
+  if (records_ == RECORDS_FROM_START && was_tracing && !tracing_) {
+    records_ = RECORDS_PAUSED;
+    paused_ns_ = now_ns;
+  } else if (records_ == RECORDS_PAUSED && now_ns >= paused_ns_ + kDecisionNs) {
+    records_ = options_.recorded_ns.has_value() ? RECORDS_ENDED : RECORDS_IN_WINDOWS;
+  }
+  tracing_ = tracing_ && records_ != RECORDS_PAUSED && records_ != RECORDS_ENDED;
+  frames_.SetRecordsState(records_);
+}
+
+// As the collector hears of it.
+RecordsNow Simulation::Records() const {
+  return options_.blind_to_records ? RecordsNow::kInWindows : frames_.records().now();
+}
+
+void Simulation::Count(const SampledWindow& window, uint64_t samples) {
+  const bool in_steps = window.begin_ns >= load_.first_step_ns();
+  (in_steps ? result_.samples_steps : result_.samples_start_up) += samples;
+  if (records_ == RECORDS_ENDED) result_.samples_useless += samples;
+  if (!in_steps || records_ != RECORDS_FROM_START) return;
+  result_.samples_recorded += samples;
+  sampled_recorded_ns_ += window.end_ns - window.begin_ns;
 }
 
 void Simulation::SamplerTurn(uint64_t now_ns) {
   if (const auto window = sampler_.Step(now_ns)) {
     const SampledWork work = samples_.Sampled(*window);
-    (window->begin_ns < load_.first_step_ns() ? result_.samples_start_up : result_.samples_steps) +=
-        work.samples;
+    Count(*window, work.samples);
     sampler_.Read(now_ns, work.samples, work.busy);
   }
   if (const auto ready_ns = sampler_.TakeReady()) {
@@ -156,6 +204,10 @@ void Simulation::SamplerTurn(uint64_t now_ns) {
 
 void Simulation::CollectorTurn(uint64_t now_ns) {
   if (now_ns < planner_.next_ns() || traced_launches_ == 0) return;
+  const std::set<std::string> all = {frames_.uuid()};
+  const bool unrecorded = Records() == RecordsNow::kNone;
+  planner_.SampleSeldom(unrecorded ? all : pace_.seldom());
+  planner_.SampleAtOnce(Records() == RecordsNow::kThroughout ? all : std::set<std::string>());
   const auto agents_ready = [&](const std::string&) { return ready_ns_; };
   for (const DeviceWindow& window : planner_.Plan(now_ns, {frames_.uuid()}, agents_ready)) {
     window_ = {window.begin_ns, window.end_ns, 0};
@@ -167,10 +219,13 @@ void Simulation::SendProgress(uint64_t now_ns) {
   if (!steady_work_.Due(now_ns)) return;
   std::vector<KernelTime> times;
   for (const Kernel& kernel : intake_.state().kernels.kernels()) {
-    times.push_back({kernel.device, kernel.durations.sum_ns()});
+    times.push_back(
+        {kernel.device, kernel.durations.sum_ns(), kernel.last_start_ns - kernel.first_start_ns});
   }
   steady_work_.Look(now_ns, times);
-  const uint64_t progress = ProgressOf(steady_work_.Steady(0), !pace_.seldom().empty());
+  const bool perhaps_once = Records() == RecordsNow::kThroughout && steady_work_.AtWork(now_ns, 0);
+  const uint64_t progress =
+      ProgressOf(steady_work_.Steady(0), !pace_.seldom().empty(), perhaps_once);
   if (progress == progress_) return;
   progress_ = progress;
   sampler_.Progress(now_ns, progress);
@@ -179,7 +234,6 @@ void Simulation::SendProgress(uint64_t now_ns) {
 void Simulation::Pace(uint64_t now_ns) {
   if (!samples_.any() || !pace_.Due(now_ns)) return;
   pace_.Looked(now_ns, kLookCostNs, CounterPrecisions(intake_.Advance()));
-  planner_.SampleSeldom(pace_.seldom());
 }
 
 void Note(bool reached, double seconds, std::optional<double>* since) {

@@ -17,6 +17,12 @@ struct SimulationOptions {
   StartUpOptions load;
   uint64_t steps_ns = 20'000'000'000;  // for how long it steps
   SamplerCosts costs;
+  // Records end for good so long after the program's start: decided by
+  // inject/tracing/later_windows.h in programs whose launches cost them time. None: as the account
+  // for tracing has it.
+  std::optional<uint64_t> recorded_ns;
+  // A collector and a sampler that know nothing of records that end, as they were once.
+  bool blind_to_records = false;
   uint32_t idle_cpu_ppm = 0;  // of idle cores, for the sampler
 };
 
@@ -28,6 +34,10 @@ struct SimulationResult {
   double sampled_share = 0;                                // of the steps
   double traced_share = 0;
   uint64_t samples_start_up = 0, samples_steps = 0;
+  uint64_t samples_recorded =
+      0;                         // while kernels were recorded without a pause, from the first step
+  uint64_t samples_useless = 0;  // once records had ended
+  double recorded_share = 0;     // of the steps' time in which they were, this was sampled
 };
 
 SimulationResult SimulateRun(const RecordedLoad& recorded, const SimulationOptions& options);

@@ -16,9 +16,11 @@ constexpr uint64_t kSettledNs = 100'000'000;
 
 }  // namespace
 
-SimulatedSampler::SimulatedSampler(const WindowScheduleOptions& options, const SamplerCosts& costs)
+SimulatedSampler::SimulatedSampler(const WindowScheduleOptions& options, const SamplerCosts& costs,
+                                   bool blind_to_records)
     : costs_(costs), schedule_(options, 0), busy_until_ns_(costs.setup_ns) {
-  Spend(costs.setup_ns);
+  cpu_ns_ = costs.setup_ns;
+  blind_to_records ? schedule_.Spent(costs.setup_ns) : schedule_.SetUp(costs.setup_ns);
 }
 
 void SimulatedSampler::Spend(uint64_t cpu_ns) {
@@ -54,7 +56,7 @@ void SimulatedSampler::Read(uint64_t now_ns, uint64_t samples, bool busy) {
   const uint64_t on_ns = window_->end_ns - window_->begin_ns;
   cpu_ns_ += cpu_ns;
   sampled_ns_ += on_ns;
-  if (busy) turns_.BusyWindow();
+  if (busy && !schedule_.early()) turns_.BusyWindow();
   schedule_.Finished(now_ns + cpu_ns, on_ns, cpu_ns, !busy);
   window_.reset();
   busy_until_ns_ = now_ns + cpu_ns;
@@ -79,6 +81,7 @@ void SimulatedSampler::Request(uint64_t now_ns) {
 void SimulatedSampler::Progress(uint64_t now_ns, uint64_t progress) {
   turns_.BaseKnown((progress & kProgressBaseKnown) != 0);
   const uint64_t before_ns = schedule_.next_start_ns();
+  schedule_.SetHurried(now_ns, (progress & kProgressPerhapsOnce) != 0);
   schedule_.SetSteady(now_ns, (progress & kProgressSteady) != 0);
   GetReadySooner(now_ns, before_ns);
 }

@@ -31,7 +31,9 @@ struct SampledWindow {
 
 class SimulatedSampler {
  public:
-  SimulatedSampler(const WindowScheduleOptions& options, const SamplerCosts& costs);
+  // `blind_to_records`: as it was before it knew of records that end.
+  SimulatedSampler(const WindowScheduleOptions& options, const SamplerCosts& costs,
+                   bool blind_to_records);
 
   // Does what is due at `now_ns`. Returns a window that has ended; the caller then reports by
   // Read() what it brought.

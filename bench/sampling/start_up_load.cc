@@ -42,6 +42,10 @@ StartUpLoad::StartUpLoad(const RecordedLoad& recorded, const StartUpOptions& opt
   const double evenly_ns = idle_ns / static_cast<double>(step_.size());
   const bool host_bound = idle_ns > kHostBound * static_cast<double>(options.step_ns);
   gap_ns_ = host_bound ? evenly_ns : std::min(evenly_ns, kGapNs);
+  if (options.launching_ns != 0) {
+    const double waits_ns = static_cast<double>(options.launching_ns) - step_kernel_ns_;
+    gap_ns_ = std::max(0.0, waits_ns) / static_cast<double>(step_.size());
+  }
   pause_ns_ = idle_ns - gap_ns_ * static_cast<double>(step_.size());
   next_ = Next();
 }

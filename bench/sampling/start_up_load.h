@@ -18,6 +18,8 @@ namespace utlz {
 struct StartUpOptions {
   uint64_t start_up_ns = 0;
   uint64_t step_ns = 0;  // as it was recorded; what its kernels leave are gaps
+  // Of it, what it launches in; it waits for its input before that. 0: all of it.
+  uint64_t launching_ns = 0;
   uint64_t seed = 1;
 };
 

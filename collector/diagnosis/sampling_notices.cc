@@ -113,6 +113,8 @@ void AddTooShort(const RunState& state, const DeviceState& device, Summary* summ
         times.unknown_ns <= kMostUnknown * times.all_ns) {
       continue;
     }
+    // A longer run would be recorded for no longer; capture_text.cc says what helps.
+    if (summary->capture().has_records_ended_after_ns()) continue;
     const bool formula = summary->efficiency().has_model_flops_per_step();
     summary->mutable_run()->add_notices(
         "Bytes and FLOPs of " + PercentText(times.unknown_ns / times.all_ns) +

@@ -66,8 +66,14 @@ PhaseSummary MeasuredPhase(const Summary& summary) {
   return {};
 }
 
-// What is sampled before the steps says nothing of them.
+// What is sampled before the steps says nothing of them, and neither does what is sampled once
+// kernels are recorded no more.
 std::string CommandForSamples(const Summary& summary) {
+  if (summary.capture().has_records_ended_after_ns()) {
+    return Again(summary, " --later-windows always") + "  # records kernels beyond the first " +
+           TimeText(summary.capture().records_ended_after_ns()) +
+           ", which makes each launch longer";
+  }
   const PhaseSummary phase = MeasuredPhase(summary);
   const bool has_steps = phase.name() == "steps";
   if (phase.time_ns() > 0 && phase.time_ns() < kFewestSecondsOfSteps * 1e9) {

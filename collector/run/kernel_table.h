@@ -41,6 +41,8 @@ struct Kernel {
   bool other = false;           // the entry for all that did not fit
   uint32_t graph_nodes = 0;
   DurationHistogram durations;
+  uint64_t first_start_ns = 0;  // of a timed launch; 0: none yet
+  uint64_t last_start_ns = 0;
   std::vector<KernelShare> shares;  // by process, the latest user first
 
   KernelShare* ShareOf(uint32_t source);

@@ -102,6 +102,8 @@ class SegmentIntake {
   void AddTime(const Launch& launch, Kernel* kernel, KernelShare* share) {
     const uint64_t duration_ns = launch.end_ns - launch.start_ns;
     kernel->durations.Add(duration_ns);
+    if (kernel->first_start_ns == 0) kernel->first_start_ns = launch.start_ns;
+    kernel->last_start_ns = std::max(kernel->last_start_ns, launch.start_ns);
     if (share != nullptr) {
       ++share->launches;
       share->time_ns += duration_ns;

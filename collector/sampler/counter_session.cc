@@ -73,7 +73,7 @@ void CounterSession::TryTake(uint64_t now_ns) {
   const uint64_t cpu_before_ns = ProcessCpuNs();
   absl::Status status = counters_.Take();
   if (status.ok()) status = counters_.Configure(turns_.next());
-  schedule_.Spent(ProcessCpuNs() - cpu_before_ns);
+  schedule_.SetUp(ProcessCpuNs() - cpu_before_ns);
   if (!status.ok()) {
     Block(now_ns, status);
     return;
@@ -132,6 +132,7 @@ void CounterSession::GetReadySooner(uint64_t now_ns, uint64_t before_ns) {
 void CounterSession::SetProgress(uint64_t now_ns, uint64_t progress) {
   turns_.BaseKnown((progress & kProgressBaseKnown) != 0);
   const uint64_t before_ns = schedule_.next_start_ns();
+  schedule_.SetHurried(now_ns, (progress & kProgressPerhapsOnce) != 0);
   schedule_.SetSteady(now_ns, (progress & kProgressSteady) != 0);
   GetReadySooner(now_ns, before_ns);
 }
@@ -228,7 +229,7 @@ bool CounterSession::CountWindow(const WindowActivity& activity, uint64_t on_ns)
   ++statistics_.windows;
   statistics_.sampling_ns += on_ns;
   if (!activity.Computes(device_.multiprocessors)) return activity.Copies();
-  turns_.BusyWindow();
+  if (!schedule_.early()) turns_.BusyWindow();
   statistics_.busy_cycles += activity.elapsed_cycles();
   statistics_.busy_ns += activity.sampled_ns();
   return true;

@@ -152,7 +152,7 @@ std::optional<uint64_t> SamplerSubscribers::Progress(const std::string& uuid) co
     all = all.value_or(~uint64_t{0}) & found->second;
     any |= found->second;
   });
-  if (all.has_value()) *all |= any & kProgressSteady;
+  if (all.has_value()) *all |= any & (kProgressSteady | kProgressPerhapsOnce);
   return all;
 }
 

@@ -83,7 +83,8 @@ class SamplerSubscribers {
 
   // What those who listen for this GPU make of its windows.
   WindowPlanning Planning(const std::string& uuid) const;
-  // SamplingProgress of this GPU: what all who spoke of it say, and of the start-up, anybody.
+  // SamplingProgress of this GPU: what all who spoke of it say, and of the start-up and of records,
+  // anybody.
   // None where nobody did.
   std::optional<uint64_t> Progress(const std::string& uuid) const;
   // A listener asks for the counters. The own collector has them until it gives them back, others

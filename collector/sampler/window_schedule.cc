@@ -16,8 +16,11 @@ double WaitForCredit(double credit_ns, double ppm) {
 }
 
 constexpr double kShareWhileOwing = 0.5;
-// Of what comes in before the load is steady.
+// Of what comes in before the load is steady, and of what setting up leaves of the credit.
 constexpr double kKeptShare = 0.75;
+// Of the credit: some 25,000 samples. The attribution chooses the kernels that it keeps apart from
+// the first 65,536 (attribution/options.h), and most of these are to be of the steps.
+constexpr double kMostEarlyShare = 0.5;
 // Of the credit: what is left keeps windows coming, however long the start-up lasts.
 constexpr double kMostKept = 0.9;
 
@@ -33,23 +36,41 @@ WindowSchedule::WindowSchedule(const WindowScheduleOptions& options, uint64_t no
       cpu_credit_ns_(static_cast<double>(options.cpu_burst_ns)),
       collectors_credit_ns_(static_cast<double>(options.cpu_burst_ns)),
       reserve_ns_(static_cast<double>(options.steady_reserve_ns)),
+      early_left_ns_(kMostEarlyShare * static_cast<double>(options.cpu_burst_ns)),
       random_state_(options.seed | 1) {}
 
 uint64_t WindowSchedule::window_ns() const {
-  return idle_ ? std::min(window_ns_, options_.idle_window_ns) : window_ns_;
+  // Where idle cores pay, the time of the records is what is scarce. Elsewhere it is CPU time, and
+  // short windows spread it.
+  const bool short_one = idle_ && !(hurried_ && IdlePays());
+  return short_one ? std::min(window_ns_, options_.idle_window_ns) : window_ns_;
 }
 
 void WindowSchedule::Finished(uint64_t now_ns, uint64_t on_ns, uint64_t cpu_ns, bool idle) {
   Refill(now_ns);
   on_credit_ns_ -= static_cast<double>(on_ns);
   cpu_credit_ns_ -= static_cast<double>(cpu_ns);
+  if (early()) SpentEarly(cpu_ns);
   idle_ = idle;
   if (!idle) window_ns_ = std::min(options_.window_ns, window_ns_ + window_ns_ / 16);
   PlanNext(now_ns);
 }
 
+// What is left then is of the steps.
+void WindowSchedule::SpentEarly(uint64_t cpu_ns) {
+  if (early_left_ns_ <= 0) return;
+  early_left_ns_ -= static_cast<double>(cpu_ns);
+  if (early_left_ns_ > 0 || reserve_ns_ == 0) return;
+  reserve_ns_ = kMostKept * static_cast<double>(options_.cpu_burst_ns);
+}
+
 void WindowSchedule::Overflowed() {
   window_ns_ = std::max(options_.minimum_window_ns, window_ns_ / 2);
+}
+
+void WindowSchedule::SetUp(uint64_t cpu_ns) {
+  Spent(cpu_ns);
+  reserve_ns_ = std::min(reserve_ns_, std::max(0.0, kKeptShare * cpu_credit_ns_));
 }
 
 void WindowSchedule::SpentByCollectors(uint64_t now_ns, uint64_t cpu_ns) {
@@ -88,6 +109,13 @@ void WindowSchedule::SetSteady(uint64_t now_ns, bool steady) {
   PlanSooner(now_ns);
 }
 
+void WindowSchedule::SetHurried(uint64_t now_ns, bool hurried) {
+  if (hurried == hurried_) return;
+  Refill(now_ns);
+  hurried_ = hurried;
+  PlanSooner(now_ns);
+}
+
 // What was planned under other terms still holds where it comes first.
 void WindowSchedule::PlanSooner(uint64_t now_ns) {
   const uint64_t before_ns = next_start_ns_;
@@ -117,12 +145,19 @@ bool WindowSchedule::OwesCredit(uint64_t now_ns) const {
 
 double WindowSchedule::CpuSharePpm(uint64_t now_ns) const {
   const double share_ppm = (OwesCredit(now_ns) ? kShareWhileOwing : 1) * options_.cpu_budget_ppm;
-  return steady_ ? std::max<double>(share_ppm, idle_cpu_ppm_) : share_ppm;
+  return IdlePays() ? std::max<double>(share_ppm, idle_cpu_ppm_) : share_ppm;
 }
 
-double WindowSchedule::SpendableSharePpm(uint64_t now_ns) const {
-  const bool keeps = !steady_ && options_.steady_reserve_ns > 0;
-  return CpuSharePpm(now_ns) * (keeps ? 1 - kKeptShare : 1);
+// Of what comes in. In a hurry what idle cores pay is there to be spent.
+double WindowSchedule::KeptSharePpm(uint64_t now_ns) const {
+  if (steady_ || options_.steady_reserve_ns == 0) return 0;
+  return kKeptShare * std::min<double>(CpuSharePpm(now_ns), options_.cpu_budget_ppm);
+}
+
+double WindowSchedule::ShortestPauseNs() const {
+  // Reading a window takes longer than the window; nobody gains by a longer pause.
+  if (Hurries()) return 0;
+  return static_cast<double>(idle_ ? options_.idle_pause_ns : options_.minimum_pause_ns);
 }
 
 void WindowSchedule::Refill(uint64_t now_ns) {
@@ -133,13 +168,14 @@ void WindowSchedule::Refill(uint64_t now_ns) {
                            on_credit_ns_ + elapsed_ns * options_.duty_ppm / kMillion);
   const auto most_ns = static_cast<double>(options_.cpu_burst_ns);
   const double earned_ns = elapsed_ns * CpuSharePpm(now_ns) / kMillion;
+  const double kept_ns = elapsed_ns * KeptSharePpm(now_ns) / kMillion;
   const double share_ns = elapsed_ns * options_.cpu_budget_ppm / kMillion;
   cpu_credit_ns_ = std::min(most_ns, cpu_credit_ns_ + earned_ns);
   collectors_credit_ns_ = std::min(most_ns, collectors_credit_ns_ + share_ns);
   idle_earned_ns_ = std::min(most_ns, idle_earned_ns_ + std::max(0.0, earned_ns - share_ns));
   if (!steady_ && reserve_ns_ > 0) {
-    reserve_ns_ = std::min(static_cast<double>(options_.cpu_burst_ns) * kMostKept,
-                           reserve_ns_ + kKeptShare * earned_ns);
+    reserve_ns_ =
+        std::min(static_cast<double>(options_.cpu_burst_ns) * kMostKept, reserve_ns_ + kept_ns);
   }
 }
 
@@ -150,9 +186,9 @@ void WindowSchedule::PlanNext(uint64_t now_ns) {
   }
   double pause_ns = WaitForCredit(on_credit_ns_, options_.duty_ppm);
   if (options_.cpu_budget_ppm != 0) {
-    pause_ns = std::max(pause_ns, WaitForCredit(SpendableCpuNs(), SpendableSharePpm(now_ns)));
-    pause_ns = std::max(
-        pause_ns, static_cast<double>(idle_ ? options_.idle_pause_ns : options_.minimum_pause_ns));
+    const double spendable_ppm = CpuSharePpm(now_ns) - KeptSharePpm(now_ns);
+    pause_ns = std::max(pause_ns, WaitForCredit(SpendableCpuNs(), spendable_ppm));
+    pause_ns = std::max(pause_ns, ShortestPauseNs());
     // Never shorter than the accounts ask for; up to a quarter longer.
     pause_ns *= 1 + NextDither() / 4;
   }

@@ -12,6 +12,12 @@
 // that nobody else would use, on idle cores, is no debt: while the load is steady, and where it is
 // more than the share, the account fills by that.
 //
+// Where kernels are recorded throughout, and perhaps never again, idle cores pay before the load is
+// steady, too: for no more than half the credit, or a long start-up would fill the report with
+// kernels that were only tried out. While they do, or once the load is steady, windows follow each
+// other without a pause, whether the GPU idles or not: most of the time it does where programs wait
+// for their launches.
+//
 // Samples cost their collectors CPU time, too, who attribute them. Collectors have as large a share
 // of their own. What they take beyond it is drawn from what idle cores have paid, and from nothing
 // else: the sampler's share stays, whatever collectors say.
@@ -36,7 +42,7 @@ struct WindowScheduleOptions {
   uint64_t seed = 1;               // of the dither
 };
 
-// Of a credit: setting up and four windows or so are paid from the rest.
+// Of a credit, at first: setting up and four windows or so are paid from the rest.
 constexpr uint64_t SteadyReserveNs(uint64_t cpu_burst_ns) { return cpu_burst_ns / 8 * 5; }
 
 class WindowSchedule {
@@ -58,6 +64,9 @@ class WindowSchedule {
 
   // Cost besides windows, as of configuring: drawn from the CPU account.
   void Spent(uint64_t cpu_ns) { cpu_credit_ns_ -= static_cast<double>(cpu_ns); }
+  // The same of taking the counters, which takes a third of the credit or less: what is kept for
+  // steady work is of the rest.
+  void SetUp(uint64_t cpu_ns);
 
   // Collectors attributed samples for so long since they last said so.
   void SpentByCollectors(uint64_t now_ns, uint64_t cpu_ns);
@@ -68,6 +77,10 @@ class WindowSchedule {
   void SetIdleCpu(uint64_t now_ns, uint32_t idle_ppm);
   // The load repeats itself, or does so no more. At first it does not.
   void SetSteady(uint64_t now_ns, bool steady);
+  // The GPU works, and its kernels are recorded throughout, perhaps never again; or not so.
+  void SetHurried(uint64_t now_ns, bool hurried);
+  // Windows of now may be of a start-up, and are so many only because records may end.
+  bool early() const { return hurried_ && !steady_; }
   // Begin a window as soon as possible, even if an account is slightly overdrawn.
   void RequestWindow(uint64_t now_ns);
 
@@ -77,7 +90,13 @@ class WindowSchedule {
   double CpuSharePpm(uint64_t now_ns) const;
   // Of the CPU account, what may be spent now.
   double SpendableCpuNs() const;
-  double SpendableSharePpm(uint64_t now_ns) const;
+  double KeptSharePpm(uint64_t now_ns) const;
+  bool IdlePays() const {
+    return idle_cpu_ppm_ > 0 && (steady_ || (hurried_ && early_left_ns_ > 0));
+  }
+  bool Hurries() const { return hurried_ && (steady_ || IdlePays()); }
+  double ShortestPauseNs() const;
+  void SpentEarly(uint64_t cpu_ns);
   void PlanNext(uint64_t now_ns);
   void PlanSooner(uint64_t now_ns);
   double NextDither();
@@ -91,9 +110,11 @@ class WindowSchedule {
   double cpu_credit_ns_;
   double collectors_credit_ns_;
   double idle_earned_ns_ = 0;  // of idle cores, beyond the share; collectors may draw on it
-  double reserve_ns_;          // of it, while the load is not steady
+  double reserve_ns_;          // of the CPU account, while the load is not steady
+  double early_left_ns_;       // CPU time that early windows may still take where idle cores pay
   uint32_t idle_cpu_ppm_ = 0;
   bool steady_ = false;
+  bool hurried_ = false;
   bool idle_ = false;
   uint64_t random_state_;
 };

@@ -15,6 +15,7 @@
 #include "collector/metrics/places.h"
 #include "collector/session/device_use.h"
 #include "collector/session/read_allowance.h"
+#include "collector/session/records_watch.h"
 #include "collector/unique_fd.h"
 #include "proto/profile.pb.h"
 #include "proto/ring_abi.h"
@@ -75,6 +76,8 @@ class AgentSource {
   const ReadAllowance& allowance() const { return allowance_; }
   DeviceUse& device_use() { return device_use_; }
   const DeviceUse& device_use() const { return device_use_; }
+  RecordsWatch& records() { return records_; }
+  const RecordsWatch& records() const { return records_; }
 
   // Why the agent is off, kNone while it is not.
   AgentReason OffReason(uint32_t* detail) const;
@@ -91,6 +94,7 @@ class AgentSource {
   RingReader reader_;
   ReadAllowance allowance_;
   DeviceUse device_use_;
+  RecordsWatch records_;
   ProcessPlace place_;
   uint64_t request_ = 0;
   bool process_end_seen_ = false;

@@ -178,6 +178,7 @@ RingState AgentTable::DrainOne(AgentSource* source, uint64_t limit_bytes) {
 
 void AgentTable::Forward(AgentSource* source, uint16_t type, std::string_view payload) {
   source->device_use().Consume(type, payload);
+  source->records().Consume(type, payload);
   if (type == FRAME_DEVICE || type == FRAME_CONTEXT) SendPlannedWindow(source);
   if (type != FRAME_PROCESS) {
     sink_(source->index(), type, payload);
@@ -234,6 +235,17 @@ uint64_t AgentTable::WindowReadyNs(const std::string& device_uuid) const {
     }
   }
   return ready_ns;
+}
+
+RecordsNow AgentTable::RecordsOn(const std::string& device_uuid) const {
+  std::optional<RecordsNow> all;
+  for (const auto& [index, source] : live_) {
+    if (!source->device_use().Uses(device_uuid)) continue;
+    const RecordsNow one = source->records().now();
+    if (all.value_or(one) != one) return RecordsNow::kInWindows;
+    all = one;
+  }
+  return all.value_or(RecordsNow::kInWindows);
 }
 
 void AgentTable::SendPlannedWindow(AgentSource* source) {

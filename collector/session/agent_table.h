@@ -61,6 +61,8 @@ class AgentTable {
   // GPUs that live agents use, and when all of those on one can pay for a window.
   std::vector<std::string> DevicesInUse() const;
   uint64_t WindowReadyNs(const std::string& device_uuid) const;
+  // Whether kernels on this GPU are recorded now: as all live agents on it say where they agree.
+  RecordsNow RecordsOn(const std::string& device_uuid) const;
   // Plans a window for the agents on this GPU, those included that are yet to say that they use it.
   void PlanWindow(const std::string& device_uuid, uint64_t begin_ns, uint64_t end_ns);
 

@@ -42,7 +42,8 @@ std::vector<KernelTime> KernelTimes(const RunState& run_state) {
   std::vector<KernelTime> times;
   times.reserve(run_state.kernels.kernels().size());
   for (const Kernel& kernel : run_state.kernels.kernels()) {
-    times.push_back({kernel.device, kernel.durations.sum_ns()});
+    times.push_back(
+        {kernel.device, kernel.durations.sum_ns(), kernel.last_start_ns - kernel.first_start_ns});
   }
   return times;
 }
@@ -228,22 +229,50 @@ void CollectorLoop::PaceSampling() {
 std::set<std::string> CollectorLoop::SampledSeldom(const std::vector<std::string>& in_use) const {
   std::set<std::string> seldom = pace_.seldom();
   if (!has_work_ && !options_.attached) seldom.insert(in_use.begin(), in_use.end());
+  // What is sampled there tells nothing of kernels: the GPU's totals need few samples.
+  for (const std::string& uuid : in_use) {
+    if (agents_.RecordsOn(uuid) == RecordsNow::kNone) seldom.insert(uuid);
+  }
   return seldom;
+}
+
+// Agents of other collectors need the notice.
+std::set<std::string> CollectorLoop::SampledAtOnce(const std::vector<std::string>& in_use) const {
+  std::set<std::string> at_once;
+  for (const std::string& uuid : in_use) {
+    if (agents_.RecordsOn(uuid) == RecordsNow::kThroughout && !SharesSampler(uuid)) {
+      at_once.insert(uuid);
+    }
+  }
+  return at_once;
+}
+
+bool CollectorLoop::SharesSampler(const std::string& device_uuid) const {
+  const DeviceTable& devices = recorder_.state().devices;
+  for (uint32_t i = 0; i < devices.size(); ++i) {
+    if (devices[i].uuid == device_uuid && devices[i].status.has_value()) {
+      return devices[i].status->collectors() > 1;
+    }
+  }
+  return false;
 }
 
 void CollectorLoop::LookForSteadyWork() {
   const uint64_t now_ns = ClockReading::Now().monotonic_ns;
   if (options_.overhead_budget_ppm == 0 || launches_ == 0 || !steady_work_.Due(now_ns)) return;
   steady_work_.Look(now_ns, KernelTimes(recorder_.state()));
-  SendProgress();
+  SendProgress(now_ns);
 }
 
-void CollectorLoop::SendProgress() {
+void CollectorLoop::SendProgress(uint64_t now_ns) {
   const DeviceTable& devices = recorder_.state().devices;
   for (uint32_t i = 0; i < devices.size(); ++i) {
     if (!devices[i].used || devices[i].uuid.empty()) continue;
-    sampler_.Progress(devices[i].uuid,
-                      ProgressOf(steady_work_.Steady(i), pace_.seldom().contains(devices[i].uuid)));
+    const std::string& uuid = devices[i].uuid;
+    const bool perhaps_once =
+        agents_.RecordsOn(uuid) == RecordsNow::kThroughout && steady_work_.AtWork(now_ns, i);
+    sampler_.Progress(
+        uuid, ProgressOf(steady_work_.Steady(i), pace_.seldom().contains(uuid), perhaps_once));
   }
 }
 
@@ -296,6 +325,7 @@ void CollectorLoop::PlanWindows() {
   }
   const std::vector<std::string> in_use = agents_.DevicesInUse();
   planner_.SampleSeldom(SampledSeldom(in_use));
+  planner_.SampleAtOnce(SampledAtOnce(in_use));
   const auto ready_ns = [&](const std::string& uuid) {
     return now.ToMonotonicNs(agents_.WindowReadyNs(uuid));
   };

@@ -84,8 +84,10 @@ class CollectorLoop {
   void Calibrate(Clock::time_point now);
   void PaceSampling();
   std::set<std::string> SampledSeldom(const std::vector<std::string>& in_use) const;
+  std::set<std::string> SampledAtOnce(const std::vector<std::string>& in_use) const;
+  bool SharesSampler(const std::string& device_uuid) const;
   void LookForSteadyWork();
-  void SendProgress();
+  void SendProgress(uint64_t now_ns);
   void LookForCode();
   void RecordCode(const KernelCodeRecord& record);
   void SendSpending();

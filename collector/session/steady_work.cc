@@ -7,14 +7,14 @@ namespace utlz {
 void SteadyWork::Look(uint64_t now_ns, const std::vector<KernelTime>& kernels) {
   next_ns_ = now_ns + kPauseNs;
   for (size_t i = 0; i < kernels.size(); ++i) {
-    if (i == kernels_.size()) kernels_.push_back({.since_ns = now_ns, .time_ns = 0});
-    Known* const known = &kernels_[i];
-    const uint64_t work_ns = kernels[i].time_ns - std::min(kernels[i].time_ns, known->time_ns);
-    known->time_ns = kernels[i].time_ns;
+    if (i == times_ns_.size()) times_ns_.push_back(0);
+    const uint64_t work_ns = kernels[i].time_ns - std::min(kernels[i].time_ns, times_ns_[i]);
+    times_ns_[i] = kernels[i].time_ns;
     if (work_ns == 0) continue;
     Device* const device = &devices_[kernels[i].device];
     device->work_ns += work_ns;
-    if (now_ns - known->since_ns >= kKnownNs) device->known_ns += work_ns;
+    device->worked_ns = now_ns;
+    if (kernels[i].span_ns >= kKnownNs) device->known_ns += work_ns;
   }
   for (auto& [index, device] : devices_) Judge(now_ns, &device);
 }
@@ -27,6 +27,12 @@ void SteadyWork::Judge(uint64_t now_ns, Device* device) {
                    now_ns - device->begun_ns >= kLongestStartUpNs;
   device->work_ns = 0;
   device->known_ns = 0;
+}
+
+bool SteadyWork::AtWork(uint64_t now_ns, uint32_t device) const {
+  const auto found = devices_.find(device);
+  return found != devices_.end() && found->second.worked_ns != 0 &&
+         now_ns - found->second.worked_ns <= kAtWorkNs;
 }
 
 bool SteadyWork::Steady(uint32_t device) const {

@@ -96,10 +96,12 @@ std::optional<DeviceWindow> WindowPlanner::PlanDevice(uint64_t now_ns, const std
   if (!plan.sampler && now_ns < IdleUntilNs(plan)) return std::nullopt;
   const bool sampled = !seldom_.contains(uuid) || now_ns >= plan.sampled_ns + kSeldomNs;
   const auto sampler = sampled ? std::exchange(plan.sampler, std::nullopt) : std::nullopt;
-  const uint64_t soonest_ns =
-      std::clamp(sampler ? sampler->ready_ns : 0, now_ns + kNoticeNs, now_ns + kFurthestNs);
+  const bool at_once = sampler && at_once_.contains(uuid);
+  const uint64_t soonest_ns = std::clamp(sampler ? sampler->ready_ns : 0,
+                                         now_ns + (at_once ? 0 : kNoticeNs), now_ns + kFurthestNs);
+  const uint64_t agents_ns = at_once ? soonest_ns : agents_ready(uuid);
   const uint64_t ready_ns =
-      std::clamp(agents_ready(uuid), soonest_ns, soonest_ns + kLongestWaitNs) + DitherNs();
+      std::clamp(agents_ns, soonest_ns, soonest_ns + kLongestWaitNs) + DitherNs();
   const uint64_t length_ns = sampler ? kSwitchingNs + sampler->window_ns + kStoppingNs : kWindowNs;
   plan.begin_ns = plan.end_ns = 0;
   const uint64_t begin_ns = AfterOthers(ready_ns, length_ns);

@@ -70,6 +70,10 @@ class WindowPlanner {
   // On these GPUs one window in kSeldomNs is sampled; the others only trace.
   void SampleSeldom(std::set<std::string> uuids) { seldom_ = std::move(uuids); }
 
+  // On these GPUs every process is recorded throughout, and needs no notice of a window. Neither is
+  // it asked whether its account can pay: kernels may soon be recorded no more.
+  void SampleAtOnce(std::set<std::string> uuids) { at_once_ = std::move(uuids); }
+
   // The next windows are long ones, in which what every process does can be compared.
   void AskForLongWindow(uint64_t now_ns);
 
@@ -113,6 +117,7 @@ class WindowPlanner {
   std::optional<uint64_t> last_long_ns_;  // when one was asked for
   std::map<std::string, DevicePlan> devices_;
   std::set<std::string> seldom_;
+  std::set<std::string> at_once_;
 };
 
 }  // namespace utlz

@@ -40,6 +40,14 @@ std::string DescribeUncounted(const Summary& summary) {
   if (summary.has_next_command() || HoldsWorkOfSeveral(summary)) return {};
   std::string text = PercentText(capture.kernel_time_without_counters_share()) +
                      " of the kernel time has no counters";
+  // A longer run is recorded for no longer, and so is one that is recorded later.
+  if (capture.has_records_ended_after_ns()) {
+    return text +
+           ": too few counter samples fell in these kernels while kernels were recorded, "
+           "for " +
+           TimeText(capture.records_ended_after_ns()) +
+           ". --later-windows=always or a larger --overhead-budget records for longer.";
+  }
   if (2 * capture.samples_untraced() < capture.samples()) {
     return text + ": too few counter samples fell in these kernels; --delay skips start-up.";
   }

@@ -169,7 +169,7 @@ TEST_F(SamplingNoticesTest, SaysThatKernelsMayIncludeTheWorkOfOthers) {
 
 // What a run that ended soon after its first samples says of kernels that none met.
 std::vector<std::string> OfShortRun(double without_counters_share, double overlap_share,
-                                    uint64_t steps = 0) {
+                                    uint64_t steps = 0, bool records_ended = false) {
   RunState state;
   state.run_end.emplace();
   DeviceState& device = state.devices[*state.devices.Find(std::string(16, 'a'))];
@@ -188,6 +188,7 @@ std::vector<std::string> OfShortRun(double without_counters_share, double overla
     if (counted) kernel->set_dram_bytes(1);
   }
   summary.mutable_capture()->set_kernel_time_without_counters_share(without_counters_share);
+  if (records_ended) summary.mutable_capture()->set_records_ended_after_ns(3e9);
   Analysis analysis;
   analysis.devices.resize(1);
   AddSamplingNotices(state, analysis, &summary);
@@ -197,6 +198,10 @@ std::vector<std::string> OfShortRun(double without_counters_share, double overla
 TEST(ShortRunTest, WithoutStepsItSpeaksOfWork) {
   EXPECT_THAT(OfShortRun(0.3, 0), ElementsAre(HasSubstr("10 s more of the same work")));
   EXPECT_THAT(OfShortRun(0.3, 0, 7), ElementsAre(HasSubstr("10 s more of the same steps")));
+}
+
+TEST(ShortRunTest, WhereRecordsEndedALongerRunWouldNotHelp) {
+  EXPECT_THAT(OfShortRun(0.3, 0, 7, true), IsEmpty());
 }
 
 TEST(ShortRunTest, WhatTheFirstScreenSaysIsNotSaidAgain) {

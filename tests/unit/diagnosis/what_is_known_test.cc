@@ -91,6 +91,24 @@ TEST(WhatIsKnownTest, StepsThatWereHardlySampledNameTheirDelay) {
   EXPECT_EQ(summary.next_command(), "utlz run --delay 18 python train.py  # leaves start-up out");
 }
 
+// Neither more steps nor a delay would be recorded.
+TEST(WhatIsKnownTest, WhereRecordsEndedOnlyLaterOnesHelp) {
+  for (const double steps_ns : {1e9, 9e9}) {
+    Summary summary = RunOn(SOURCE_SAMPLED);
+    summary.mutable_capture()->set_steps_sampled_share(0.015);
+    summary.mutable_capture()->set_kernel_time_without_counters_share(1);
+    summary.mutable_capture()->set_records_ended_after_ns(4.07e9);
+    PhaseSummary* phase = summary.add_phases();
+    phase->set_name("steps");
+    phase->set_start_ns(1.7e9);
+    phase->set_time_ns(steps_ns);
+    SayWhatIsKnown("auto", &summary);
+    EXPECT_EQ(summary.next_command(),
+              "utlz run --later-windows always python train.py  # records kernels beyond the first "
+              "4.07 s, which makes each launch longer");
+  }
+}
+
 TEST(WhatIsKnownTest, StepsThatWereShortNeedMoreOfThemAndNoDelay) {
   Summary summary = RunOn(SOURCE_SAMPLED);
   summary.mutable_capture()->set_steps_sampled_share(0);

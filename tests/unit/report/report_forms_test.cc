@@ -187,6 +187,25 @@ TEST(MarkdownReportTest, SaysHowGoodTheCaptureIsAndOfWhatTheSharesAre) {
   EXPECT_NE(text.find("Percentages cover the steps only: 2.00 s traced"), std::string::npos);
 }
 
+TEST(MarkdownReportTest, WhereRecordsEndedALongerRunIsNotAdvised) {
+  Summary summary = WithRoof();
+  CaptureSummary* capture = summary.mutable_capture();
+  capture->set_samples(9000);
+  capture->set_samples_untraced(8000);
+  capture->set_kernel_time_without_counters_share(0.07);
+  EXPECT_NE(RenderMarkdown(summary).find("A longer run or attachment"), std::string::npos);
+  capture->set_records_ended_after_ns(3e9);
+  const std::string text = RenderMarkdown(summary);
+  EXPECT_EQ(text.find("A longer run or attachment"), std::string::npos);
+  EXPECT_NE(
+      text.find("7.0 % of the kernel time has no counters: too few counter samples fell in "
+                "these kernels while kernels were recorded, for 3.00 s. "
+                "&#45;&#45;later-windows=always or a larger &#45;&#45;overhead-budget records "
+                "for longer."),
+      std::string::npos)
+      << text;
+}
+
 TEST(MarkdownReportTest, TheSlowdownOfTheStepsStandsBesideThatOfTheRun) {
   Summary summary = WithRoof();
   SlowdownSummary* slowdown = summary.mutable_capture()->mutable_slowdown();

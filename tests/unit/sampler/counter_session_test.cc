@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "collector/clocks.h"
+#include "collector/sampler/channel/sampler_command.h"
 #include "collector/sampler/sharing/sampler_socket.h"
 #include "proto/sampler.pb.h"
 #include "tests/support/temporary_folder.h"
@@ -157,6 +158,18 @@ TEST_F(CounterSessionTest, PlannedWindowsBeginWhenTheyAreTold) {
   EXPECT_EQ(batches_.size(), 1u);
   EXPECT_EQ(ready_.size(), 2u);
   EXPECT_EQ(session_->next_step_ns(), UINT64_MAX);
+}
+
+// They are many only because records may end, and say little of the steps to come.
+TEST_F(CounterSessionTest, WindowsOfAHurriedStartUpDoNotBringTheExtendedSetOn) {
+  options_.planning = {.planned = true, .always_wanted = true};
+  Begin();
+  session_->SetProgress(now_ns_, kProgressBaseKnown | kProgressPerhapsOnce);
+  for (int i = 0; i < 40; ++i) Window();
+  EXPECT_EQ(sets_.size(), 1u);
+  session_->SetProgress(now_ns_, kProgressBaseKnown | kProgressPerhapsOnce | kProgressSteady);
+  for (int i = 0; i < 40; ++i) Window();
+  EXPECT_EQ(sets_.size(), 2u);
 }
 
 TEST_F(CounterSessionTest, OfTwoWhoPlanTheLaterIsWaitedForButNotForever) {

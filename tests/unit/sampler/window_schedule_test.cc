@@ -172,6 +172,92 @@ TEST(WindowSchedule, WithoutAReserveSteadyWorkIsLikeAnyOther) {
   EXPECT_EQ(Simulate(&schedule, 20, 3).windows, Simulate(&steady, 20, 3).windows);
 }
 
+// What is kept for the steps is of what setting up leaves: it must not leave nothing for what comes
+// before them.
+TEST(WindowSchedule, SettingUpIsPaidByBoth) {
+  WindowScheduleOptions options;
+  options.cpu_budget_ppm = 42'000;
+  options.cpu_burst_ns = 2 * kSecond;
+  options.steady_reserve_ns = SteadyReserveNs(options.cpu_burst_ns);
+  WindowSchedule schedule(options, 0);
+  schedule.SetUp(720 * kMs);
+  const double start_up = Simulate(&schedule, 2, 3).cpu_share * 2;
+  EXPECT_GE(start_up, 0.27) << "three windows of 90 ms";
+  EXPECT_LE(start_up, 0.45);
+}
+
+// Windows in the first second of steps, before anybody knows that they repeat themselves.
+uint64_t WindowsInAHurry(bool hurried, uint32_t idle_ppm, bool idle_gpu) {
+  WindowScheduleOptions options;
+  options.cpu_budget_ppm = 42'000;
+  options.cpu_burst_ns = 2 * kSecond;
+  options.steady_reserve_ns = SteadyReserveNs(options.cpu_burst_ns);
+  WindowSchedule schedule(options, 0);
+  schedule.SetUp(700 * kMs);
+  schedule.SetHurried(0, hurried);
+  schedule.SetIdleCpu(0, idle_ppm);
+  return Simulate(&schedule, 1, 3, idle_gpu).windows;
+}
+
+TEST(WindowSchedule, InAHurryIdleCoresPayBeforeTheLoadIsSteady) {
+  EXPECT_GE(WindowsInAHurry(true, 1'000'000, false), 8u) << "of 120 ms, reading it included";
+  EXPECT_LE(WindowsInAHurry(false, 1'000'000, false), 5u);
+  EXPECT_LE(WindowsInAHurry(true, 0, false), 5u) << "the credit is kept";
+}
+
+TEST(WindowSchedule, InAHurryAGpuThatIdlesIsLookedAtAllTheTime) {
+  EXPECT_GE(WindowsInAHurry(true, 1'000'000, true), 8u);
+  EXPECT_LE(WindowsInAHurry(false, 1'000'000, true), 3u) << "a pause of 0.4 s after each";
+  WindowScheduleOptions options;
+  WindowSchedule schedule(options, 0);
+  schedule.SetHurried(0, true);
+  schedule.SetSteady(0, true);
+  schedule.Finished(30 * kMs, 30 * kMs, 90 * kMs, true);
+  EXPECT_EQ(schedule.next_start_ns(), 30 * kMs);
+  EXPECT_EQ(schedule.window_ns(), options.idle_window_ns) << "CPU time is scarce: many short ones";
+  schedule.SetIdleCpu(30 * kMs, 1'000'000);
+  EXPECT_EQ(schedule.window_ns(), options.window_ns);
+}
+
+TEST(WindowSchedule, AHurryBringsTheNextWindowForward) {
+  WindowSchedule schedule({}, 0);
+  schedule.SetSteady(0, true);
+  schedule.Finished(30 * kMs, 30 * kMs, 90 * kMs, true);
+  ASSERT_GT(schedule.next_start_ns(), 400 * kMs);
+  EXPECT_FALSE(schedule.early());
+  schedule.SetHurried(40 * kMs, true);
+  EXPECT_EQ(schedule.next_start_ns(), 40 * kMs);
+  EXPECT_FALSE(schedule.early()) << "the load is steady";
+  schedule.SetSteady(50 * kMs, false);
+  EXPECT_TRUE(schedule.early());
+}
+
+// A start-up of 18 s, in which kernels are tried out.
+TEST(WindowSchedule, InAHurryIdleCoresPayLittleBeforeTheLoadIsSteady) {
+  WindowScheduleOptions options;
+  options.cpu_budget_ppm = 42'000;
+  options.cpu_burst_ns = 2 * kSecond;
+  options.steady_reserve_ns = SteadyReserveNs(options.cpu_burst_ns);
+  WindowSchedule schedule(options, 0);
+  schedule.SetHurried(0, true);
+  schedule.SetIdleCpu(0, 4'000'000);
+  const double start_up = Simulate(&schedule, 18, 3).cpu_share * 18;
+  EXPECT_GE(start_up, 1.0);
+  EXPECT_LE(start_up, 1.0 + 0.2 + 18 * 0.021 + 0.18);
+  schedule.SetSteady(18 * kSecond, true);
+  EXPECT_LE(schedule.next_start_ns(), 18 * kSecond);
+}
+
+TEST(WindowSchedule, AHurryKeepsTheCpuBudget) {
+  WindowScheduleOptions options;
+  options.cpu_budget_ppm = 42'000;
+  options.cpu_burst_ns = 2 * kSecond;
+  WindowSchedule schedule(options, 0);
+  schedule.SetHurried(0, true);
+  schedule.SetSteady(0, true);
+  EXPECT_LE(Simulate(&schedule, 120, 3).cpu_share, 0.042 + 0.09 / 120 + 0.0001);
+}
+
 // Of idle cores no credit is needed, and none is owed.
 TEST(WindowSchedule, IdleCoresPayAsLongAsTheyAreIdle) {
   WindowScheduleOptions options;

@@ -262,6 +262,26 @@ TEST_F(SessionTest, PlansOneWindowForTheSamplerAndTheProcessesOnItsGpu) {
   EXPECT_TRUE(Recorded<SamplerReady>(FRAME_SAMPLER_READY).empty());
 }
 
+// It may be recorded no more by the time at which its account could pay for a window.
+TEST_F(SessionTest, AProcessThatIsRecordedThroughoutIsSampledAtOnce) {
+  options_.sampler_executable = UTLZ_FAKE_SAMPLER;
+  Start();
+  AgentProcess agent(options_.socket_path);
+  agent.ring().header().producer.window_ready_ns = RealtimeNs() + 3'600'000'000'000;
+  AgentStatus status;
+  status.set_time_ns(RealtimeNs());
+  status.set_records_state(RECORDS_FROM_START);
+  ASSERT_TRUE(agent.ring().Write(FRAME_AGENT_STATUS, status.SerializeAsString()));
+  Device device;
+  device.set_uuid("0123456789abcdef");  // the fake sampler's
+  ASSERT_TRUE(agent.ring().Write(FRAME_DEVICE, device.SerializeAsString()));
+  const RingControl& control = agent.ring().header().control;
+  while (control.window_end_ns == 0) sched_yield();
+  EXPECT_LT(control.window_begin_ns, RealtimeNs() + WindowPlanner::kLongestWaitNs / 2);
+  agent.Kill();
+  Finish();
+}
+
 // A process that came ten minutes ago and left its GPU alone since.
 TEST_F(SessionTest, AnAlarmIsToldRecordedAndHasALongWindow) {
   options_.sampler_executable = UTLZ_FAKE_SAMPLER;

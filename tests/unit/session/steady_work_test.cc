@@ -15,6 +15,9 @@ class SteadyWorkTest : public ::testing::Test {
     if (kernels_.size() <= kernel) kernels_.resize(kernel + 1);
     kernels_[kernel].device = device;
     kernels_[kernel].time_ns += ms * kMs;
+    if (first_ns_.size() <= kernel) first_ns_.resize(kernel + 1);
+    if (first_ns_[kernel] == 0) first_ns_[kernel] = now_ns_;
+    kernels_[kernel].span_ns = now_ns_ - first_ns_[kernel];
   }
   void Look() {
     now_ns_ += SteadyWork::kPauseNs;
@@ -23,6 +26,7 @@ class SteadyWorkTest : public ::testing::Test {
 
   uint64_t now_ns_ = kNow;
   std::vector<KernelTime> kernels_;
+  std::vector<uint64_t> first_ns_;
   SteadyWork work_;
 };
 
@@ -35,6 +39,19 @@ TEST_F(SteadyWorkTest, KernelsThatComeBackAreSteadyWork) {
   Run(0, 100);
   Look();
   EXPECT_TRUE(work_.Steady(0));
+}
+
+// They come half a second late, and all at once.
+TEST_F(SteadyWorkTest, WhenRecordsComeDoesNotMatter) {
+  kernels_ = {{.device = 0, .time_ns = 90 * kMs, .span_ns = SteadyWork::kKnownNs},
+              {.device = 1, .time_ns = 90 * kMs, .span_ns = SteadyWork::kKnownNs - 1}};
+  Look();
+  EXPECT_TRUE(work_.Steady(0)) << "of all that was launched since";
+  EXPECT_FALSE(work_.Steady(1));
+  for (int i = 0; i < 5; ++i) Look();
+  kernels_[1].time_ns += 90 * kMs;
+  Look();
+  EXPECT_FALSE(work_.Steady(1)) << "the rest of a trial came with the next records";
 }
 
 TEST_F(SteadyWorkTest, EverNewKernelsAreAStartUp) {
@@ -76,6 +93,16 @@ TEST_F(SteadyWorkTest, AProgramThatOnlyTriesKernelsOutDoesNothingElse) {
   Run(kernel, 100);
   Look();
   EXPECT_TRUE(work_.Steady(0));
+}
+
+TEST_F(SteadyWorkTest, AGpuIsAtWorkForAWhileAfterItsKernels) {
+  EXPECT_FALSE(work_.AtWork(now_ns_, 0)) << "nothing ran";
+  Run(0, 1);
+  Look();
+  EXPECT_TRUE(work_.AtWork(now_ns_, 0));
+  EXPECT_FALSE(work_.AtWork(now_ns_, 1)) << "another's";
+  EXPECT_TRUE(work_.AtWork(now_ns_ + SteadyWork::kAtWorkNs, 0)) << "it may load a batch";
+  EXPECT_FALSE(work_.AtWork(now_ns_ + SteadyWork::kAtWorkNs + 1, 0));
 }
 
 TEST_F(SteadyWorkTest, GpusAreToldApart) {

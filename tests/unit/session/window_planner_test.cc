@@ -127,6 +127,26 @@ TEST_F(WindowPlannerTest, WaitsForTheLastProcessButNotForever) {
   EXPECT_LT(bounded[0].begin_ns, waited[0].end_ns + WindowPlanner::kLongestWaitNs + 200 * kMs);
 }
 
+TEST_F(WindowPlannerTest, WhereAllIsRecordedNobodyNeedsNotice) {
+  const auto never = [](const std::string&) { return UINT64_MAX; };
+  planner_.SampleAtOnce({kGpu});
+  planner_.SamplerReady(kGpu, kNow, kSampling);
+  const auto windows = planner_.Plan(kNow + kMs, {kGpu}, never);
+  ASSERT_THAT(windows, SizeIs(1));
+  EXPECT_GE(windows[0].begin_ns, kNow + kMs);
+  EXPECT_LT(windows[0].begin_ns, kNow + kMs + WindowPlanner::kNoticeNs);
+  EXPECT_GT(windows[0].sampling_begin_ns, kNow + kMs);
+  planner_.SamplerReady(kGpu, windows[0].end_ns + 70 * kMs, kSampling);
+  const auto next = planner_.Plan(windows[0].end_ns, {kGpu}, never);
+  ASSERT_THAT(next, SizeIs(1));
+  EXPECT_GE(next[0].begin_ns, windows[0].end_ns + 70 * kMs) << "the sampler is asked";
+  planner_.SampleAtOnce({});
+  planner_.SamplerReady(kGpu, next[0].end_ns, kSampling);
+  const auto later = planner_.Plan(next[0].end_ns, {kGpu}, AnyTime);
+  ASSERT_THAT(later, SizeIs(1));
+  EXPECT_GE(later[0].begin_ns, next[0].end_ns + WindowPlanner::kNoticeNs);
+}
+
 TEST_F(WindowPlannerTest, ASamplerThatPausesIsPlannedForAhead) {
   planner_.SamplerReady(kGpu, kNow + 1600 * kMs, kSampling);
   const auto windows = Plan(kNow);

@@ -70,14 +70,24 @@ const WORTH_SAYING = 0.02;
 function Uncounted({ capture }: { capture: Capture }) {
   const share = capture.kernel_time_without_counters_share;
   if (typeof share !== "number" || share < WORTH_SAYING) return null;
-  const { samples, samples_untraced: untraced } = capture;
   return (
     <p class="warning"><b>{format.share(share)} of the kernel time has no counters:</b>{" "}
-      {typeof untraced === "number" && typeof samples === "number" && 2 * untraced >= samples
-        ? `${format.count(untraced)} of the samples were taken while launches were not traced, ` +
-          "or while kernels of several processes ran at once. A longer run or attachment, or a larger --overhead-budget, lets more of them meet."
-        : "too few counter samples fell in these kernels; --delay skips start-up."}</p>
+      {whyUncounted(capture)}</p>
   );
+}
+
+function whyUncounted(capture: Capture): string {
+  const { samples, samples_untraced: untraced, records_ended_after_ns: ended } = capture;
+  // A longer run is recorded for no longer, and so is one that is recorded later.
+  if (typeof ended === "number") {
+    return "too few counter samples fell in these kernels while kernels were recorded, for " +
+      `${format.time(ended)}. --later-windows=always or a larger --overhead-budget records for longer.`;
+  }
+  if (typeof untraced === "number" && typeof samples === "number" && 2 * untraced >= samples) {
+    return `${format.count(untraced)} of the samples were taken while launches were not traced, ` +
+      "or while kernels of several processes ran at once. A longer run or attachment, or a larger --overhead-budget, lets more of them meet.";
+  }
+  return "too few counter samples fell in these kernels; --delay skips start-up.";
 }
 
 const WORTH_SLOWDOWN = 0.05;
