@@ -41,15 +41,19 @@ std::string Environment() {
   return text;
 }
 
-// Is ready for a window on one GPU, says in its status when it was told to begin, and then that
-// it will begin a second later for another's sake.
-void AwaitWindow() {
-  Say(FRAME_SAMPLER_STATUS, SamplerStatus().SerializeAsString());
+void SayReady() {
   SamplerReady ready;
   ready.set_device_uuid(kFakeSamplerUuid);
   ready.set_time_ns(RealtimeNs());
   ready.set_window_ns(20'000'000);
   Say(FRAME_SAMPLER_READY, ready.SerializeAsString());
+}
+
+// Is ready for a window on one GPU, says in its status when it was told to begin, and then that
+// it will begin a second later for another's sake; or is ready `again`.
+void AwaitWindow(bool again) {
+  Say(FRAME_SAMPLER_STATUS, SamplerStatus().SerializeAsString());
+  SayReady();
   SamplerCommand command;
   while (recv(kChannelFd, &command, sizeof(command), MSG_WAITALL) == sizeof(command)) {
     if (command.kind == kSamplerQuit) return;
@@ -58,6 +62,10 @@ void AwaitWindow() {
     status.set_device_uuid(command.uuid, sizeof(command.uuid));
     status.set_time_ns(command.argument);
     Say(FRAME_SAMPLER_STATUS, status.SerializeAsString());
+    if (again) {
+      SayReady();
+      continue;
+    }
     SamplerWindow window;
     window.set_device_uuid(kFakeSamplerUuid);
     window.set_begin_ns(command.argument + kPutOffNs);
@@ -100,7 +108,9 @@ void Echo() {
 }
 
 int Run(const std::string& behaviour) {
-  if (behaviour == "planned") AwaitWindow();
+  if (behaviour == "planned" || behaviour == "ready again") {
+    AwaitWindow(behaviour == "ready again");
+  }
   if (behaviour == "idle") {
     TellOfAnIdleGpu();
     return 0;
@@ -140,6 +150,6 @@ int main(int argc, char** argv) {
     if (std::strncmp(argv[i], "--cupti=", 8) == 0) behaviour += argv[i] + 8;
     planned = planned || std::strcmp(argv[i], "--planned-windows=true") == 0;
   }
-  if (planned && behaviour != "idle") behaviour = "planned";
+  if (planned && behaviour != "idle" && behaviour != "ready again") behaviour = "planned";
   return argc > 1 && std::strcmp(argv[1], "sampler") == 0 ? utlz::Run(behaviour) : 2;
 }

@@ -69,6 +69,9 @@ class SamplerSubscribersTest : public testing::Test {
           handled_.push_back(command.kind);
           if (command.kind == kSamplerYield) subscribers_->Yield(now_ns_, listener);
           if (command.kind == kSamplerResume) subscribers_->Resume(now_ns_, listener);
+          if (command.kind == kSamplerProgress) {
+            listener->progress[kGpu] = command.argument;
+          }
         },
         [this](SamplerSubscribers::Listener*) { ++joined_; });
   }
@@ -442,6 +445,17 @@ TEST_F(SamplerSubscribersTest, WhatASlowSubscriberMissesIsCountedAndTheOthersGet
   EXPECT_GT(slow->heard.batches.size(), 0u);
   EXPECT_EQ(slow->heard.statuses[0].samples_lost(), 10 * (kBatches - slow->heard.batches.size()));
   EXPECT_EQ(StatusFor(&own_).samples_lost(), 0u);
+}
+
+TEST_F(SamplerSubscribersTest, TheStartUpIsOverForAllOnceItIsForOneAndRecordsMayEndForOne) {
+  Start(SubscriberKind::kPlanned);
+  const auto other = Subscribed(SubscriberKind::kPlanned);
+  EXPECT_FALSE(subscribers_->Progress(kGpu).has_value());
+  Command(own_.fd.get(), kSamplerProgress, kGpu, kProgressBaseKnown);
+  Command(other->fd.get(), kSamplerProgress, kGpu, kProgressSteady | kProgressPerhapsOnce);
+  Exchange();
+  EXPECT_EQ(subscribers_->Progress(kGpu), uint64_t{kProgressSteady | kProgressPerhapsOnce})
+      << "the other's kernels are not known well";
 }
 
 }  // namespace

@@ -282,6 +282,34 @@ TEST_F(SessionTest, AProcessThatIsRecordedThroughoutIsSampledAtOnce) {
   Finish();
 }
 
+// Samples tell nothing of kernels that are recorded no more.
+TEST_F(SessionTest, AProcessWhoseRecordsEndedIsSampledSeldom) {
+  options_.sampler_executable = UTLZ_FAKE_SAMPLER;
+  options_.cupti_path = "ready again";
+  Start();
+  AgentProcess agent(options_.socket_path);
+  ASSERT_TRUE(agent.ring().Write(FRAME_VARIANTS, Variants().SerializeAsString()));
+  AgentStatus status;
+  status.set_time_ns(RealtimeNs());
+  status.set_records_state(RECORDS_ENDED);
+  ASSERT_TRUE(agent.ring().Write(FRAME_AGENT_STATUS, status.SerializeAsString()));
+  Device device;
+  device.set_uuid("0123456789abcdef");  // the fake sampler's
+  ASSERT_TRUE(agent.ring().Write(FRAME_DEVICE, device.SerializeAsString()));
+  const RingControl& control = agent.ring().header().control;
+  uint64_t begin_ns = 0;
+  for (int windows = 0; windows < 4;) {
+    const uint64_t told_ns = control.window_begin_ns;
+    if (told_ns != begin_ns) ++windows;
+    begin_ns = told_ns;
+    sched_yield();
+  }
+  agent.Kill();
+  Finish();
+  EXPECT_EQ(Recorded<SamplerStatus>(FRAME_SAMPLER_STATUS).size(), 2u)
+      << "the first, and that of one window";
+}
+
 // A process that came ten minutes ago and left its GPU alone since.
 TEST_F(SessionTest, AnAlarmIsToldRecordedAndHasALongWindow) {
   options_.sampler_executable = UTLZ_FAKE_SAMPLER;
