@@ -32,8 +32,9 @@ struct Options {
   std::vector<CounterSpec> counters;
   // Bound of the linear system; its memory is 8 bytes x max_columns squared for every shift group.
   size_t max_columns = 640;
-  // Variants that are kept apart; launches of later ones are folded into one named group.
-  size_t max_variants = 4096;
+  // Variants that are kept apart; launches of later ones are folded into one named group. A program
+  // that tunes tries thousands out before its first step.
+  size_t max_variants = 1u << 16;
   // Samples kept at the start, from which shifts, kinds of launches and columns are chosen.
   size_t warmup_samples = 65536;
   // Intervals kept while waiting for samples; beyond it the oldest are dropped and counted.

@@ -53,6 +53,29 @@ TEST(Engine, FindsWorkOfKernelsMuchShorterThanASample) {
   EXPECT_LT(WorstError(engine.Solve()), 0.015);
 }
 
+// Compilers that tune run thousands of kernels once, before the first step.
+TEST(Engine, KernelsThatWereTriedOutTakeNoPlaceOfThoseThatStay) {
+  constexpr int64_t kTriedOut = 10'000;
+  constexpr int64_t kEachNs = 100'000;
+  Engine engine(OneCounter());
+  for (int64_t i = 1; i <= kTriedOut; ++i) {
+    engine.AddInterval(1000 + static_cast<uint64_t>(i), IntervalKind::kKernel, i * kEachNs,
+                       i * kEachNs + kEachNs / 2);
+  }
+  SimulatedLoad load = Simulate(kStep, {});
+  constexpr int64_t kStartUpNs = 2 * kTriedOut * kEachNs;
+  for (SimulatedLaunch& launch : load.launches) {
+    launch.start_ns += kStartUpNs;
+    launch.end_ns += kStartUpNs;
+  }
+  for (SimulatedSample& sample : load.samples) {
+    sample.start_ns += kStartUpNs;
+    sample.end_ns += kStartUpNs;
+  }
+  load.Feed(&engine);
+  EXPECT_LT(WorstError(engine.Solve()), 0.01);
+}
+
 // Where there is room for few fine shapes, a kernel more with a constant rate is worth more than
 // another knot: a kernel without a column has no counters at all.
 TEST(Engine, EveryKernelHasAColumnBeforeAnyHasAFineShape) {
