@@ -15,6 +15,7 @@ double WaitForCredit(double credit_ns, double ppm) {
   return credit_ns >= 0 ? 0 : -credit_ns * kMillion / ppm;
 }
 
+constexpr double kLongestPauseNs = 86'400e9;
 constexpr double kShareWhileOwing = 0.5;
 // Of what comes in before the load is steady, and of what setting up leaves of the credit.
 constexpr double kKeptShare = 0.75;
@@ -192,7 +193,8 @@ void WindowSchedule::PlanNext(uint64_t now_ns) {
     // Never shorter than the accounts ask for; up to a quarter longer.
     pause_ns *= 1 + NextDither() / 4;
   }
-  next_start_ns_ = now_ns + static_cast<uint64_t>(pause_ns);
+  // Where no credit comes in the wait has no end, which fits no clock.
+  next_start_ns_ = now_ns + static_cast<uint64_t>(std::min(pause_ns, kLongestPauseNs));
 }
 
 // Uniform in [0, 1): xorshift.

@@ -56,6 +56,12 @@ class CaptureWatchTest : public testing::Test {
     ASSERT_EQ(make_stream(&stream_, 1), 0);
   }
 
+  void Destroy(const char* name, void* graph) {
+    int (*destroy)(void*) = nullptr;
+    Find(name, &destroy);
+    EXPECT_EQ(destroy(graph), 0);
+  }
+
   void* Slot(const char* name) const {
     void** const slot = FindImportSlot(reinterpret_cast<uintptr_t>(begin_), name);
     return slot == nullptr ? nullptr : *slot;
@@ -107,6 +113,8 @@ TEST_F(CaptureWatchTest, TellsOfCapturesAndCallsTheRuntime) {
   EXPECT_EQ(seen.events,
             (std::vector<CaptureEvent>{CaptureEvent::kBegins, CaptureEvent::kInstantiates,
                                        CaptureEvent::kInstantiated}));
+  Destroy("cuGraphExecDestroy", executable);
+  Destroy("cuGraphDestroy", graph);
 }
 
 }  // namespace
