@@ -16,8 +16,8 @@
 
 #include "collector/attribution/engine.h"
 #include "collector/counters/counter_set.h"
-#include "collector/counters/work_without_records.h"
 #include "collector/counters/kernel_part.h"
+#include "collector/counters/work_without_records.h"
 #include "collector/decode/sample_decoder.h"
 #include "collector/timeline/activity.h"
 

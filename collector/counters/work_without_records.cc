@@ -19,7 +19,6 @@ void WorkWithoutRecords::TracingWentOn(uint16_t source, uint64_t time_ns) {
   several_ = several_ || source_.value_or(source) != source;
   source_ = source;
   since_ns_ = time_ns;
-  recorded_until_ns_.reset();
 }
 
 void WorkWithoutRecords::AddActiveSample(uint64_t start_ns, uint64_t end_ns, double cycles) {
@@ -44,13 +43,15 @@ std::vector<WorkWithoutRecords::Span> WorkWithoutRecords::LeftOutUntil(uint64_t 
   }
   const uint64_t from_ns = *recorded_until_ns_ + kClocksDifferNs;
   const uint64_t until_ns = end_ns - kClocksDifferNs;
-  for (const Sample& sample : active_) {
-    const bool within = sample.start_ns >= from_ns && sample.end_ns <= until_ns;
-    if (!within || sample.end_ns <= returned_until_ns_) continue;
-    Append(sample.start_ns, sample.end_ns, &spans);
-    left_out_cycles_ += sample.cycles;
+  // Between most launches of a program that waits for them the GPU idles: few samples are looked
+  // at.
+  auto sample =
+      std::lower_bound(active_.begin(), active_.end(), from_ns,
+                       [](const Sample& one, uint64_t time_ns) { return one.start_ns < time_ns; });
+  for (; sample != active_.end() && sample->end_ns <= until_ns; ++sample) {
+    Append(sample->start_ns, sample->end_ns, &spans);
+    left_out_cycles_ += sample->cycles;
   }
-  returned_until_ns_ = std::max(returned_until_ns_, until_ns);
   return spans;
 }
 

@@ -48,17 +48,14 @@ class WorkWithoutRecords {
   };
 
   std::vector<Span> ActiveBetween(uint64_t start_ns, uint64_t end_ns) const;
-  // Samples within the time since the last record that have not been returned yet.
+  // Samples within the time since the last record. NothingUntil forgets those that it returned.
   std::vector<Span> LeftOutUntil(uint64_t end_ns);
 
   std::deque<Sample> active_;
   std::optional<uint16_t> source_;
   bool several_ = false;
   std::optional<uint64_t> since_ns_;  // tracing went on, and nothing has been recorded since
-  // Since then nothing is recorded: when the latest activity ended. Absent before the first one of
-  // a window.
-  std::optional<uint64_t> recorded_until_ns_;
-  uint64_t returned_until_ns_ = 0;
+  std::optional<uint64_t> recorded_until_ns_;  // the latest end of an activity; absent before any
   double left_out_cycles_ = 0;
 };
 
