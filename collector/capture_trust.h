@@ -2,6 +2,8 @@
 #ifndef UTLZ_COLLECTOR_CAPTURE_TRUST_H_
 #define UTLZ_COLLECTOR_CAPTURE_TRUST_H_
 
+#include <algorithm>
+
 namespace utlz {
 
 // Of the steps' traced time: samples of less may have met few of their kernels.
@@ -28,6 +30,21 @@ bool HoldsWorkOfSeveral(const Message& summary) {
     if (IsWorkOfSeveral(device)) return true;
   }
   return false;
+}
+
+// Of what a GPU did: if CUPTI recorded so much less, its idle time, and times and shares of its
+// kernels, are not to be trusted.
+inline constexpr double kMuchUnrecorded = 0.05;
+
+// Of `summary`, a Summary: the largest share of a device's work that is in no record, where that is
+// much; else 0.
+template <typename Message>
+double MuchUnrecordedWork(const Message& summary) {
+  double most = 0;
+  for (const auto& device : summary.devices()) {
+    most = std::max(most, device.unrecorded_work_share());
+  }
+  return most >= kMuchUnrecorded ? most : 0;
 }
 
 // Of `message`, a CaptureSummary.

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/analysis/unrecorded_work.h"
+#include "collector/capture_trust.h"
 #include "collector/diagnosis/finding_facts.h"
 #include "collector/diagnosis/finding_owners.h"
 #include "collector/diagnosis/gather_facts.h"
@@ -131,8 +131,8 @@ std::vector<FindingSummary> Diagnose(const FindingFacts& facts) {
 }
 
 void SummarizeFindings(const RunState& state, const Analysis& analysis, Summary* summary) {
-  if (const auto share = MuchUnrecordedWork(state, analysis, *summary); share.has_value()) {
-    summary->set_verdict(VerdictOfUnrecordedWork(*share));
+  if (const double share = MuchUnrecordedWork(*summary); share > 0) {
+    summary->set_verdict(VerdictOfUnrecordedWork(share));
     return;
   }
   const FindingFacts facts = GatherFacts(state, analysis, *summary);

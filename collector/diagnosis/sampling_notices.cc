@@ -1,11 +1,9 @@
 #include "collector/diagnosis/sampling_notices.h"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 
 #include "collector/analysis/analysis.h"
-#include "collector/analysis/unrecorded_work.h"
 #include "collector/capture_trust.h"
 #include "collector/gpu_uuid.h"
 #include "collector/text/number_text.h"
@@ -62,14 +60,14 @@ void AddMps(const DeviceSummary& device, RunSummary* run) {
                    "those of this run, and then bytes and FLOPs of kernels include theirs.");
 }
 
-void AddUnrecordedWork(std::optional<double> share, RunSummary* run) {
-  if (!share.has_value()) return;
+void AddUnrecordedWork(const DeviceSummary& device, RunSummary* run) {
+  if (device.unrecorded_work_share() < kMuchUnrecorded) return;
   run->add_notices(
-      "Counters saw multiprocessors active where no kernel was recorded: " + PercentText(*share) +
-      " of all that they did. CUPTI left out launches, which is known of some threads "
-      "after a pause of tracing. Idle time is smaller than shown, and so are the "
-      "shares of the kernels that were recorded; --overhead-budget unlimited records "
-      "without a pause.");
+      "Counters saw multiprocessors of " + NameOf(device) +
+      " active where no kernel was recorded: for " + PercentText(device.unrecorded_work_share()) +
+      " of all that they did. CUPTI left launches out: it does so with some threads "
+      "after tracing paused. So the GPU idled for less than is shown, and kernels that "
+      "were recorded have smaller shares.");
 }
 
 // Counters that wrapped.
@@ -129,13 +127,13 @@ void AddTooShort(const RunState& state, const DeviceState& device, Summary* summ
 
 }  // namespace
 
-void AddSamplingNotices(const RunState& state, const Analysis& analysis, Summary* summary) {
+void AddSamplingNotices(const RunState& state, Summary* summary) {
   RunSummary* const run = summary->mutable_run();
-  AddUnrecordedWork(MuchUnrecordedWork(state, analysis, *summary), run);
   for (const DeviceSummary& device : summary->devices()) {
     AddOtherProcesses(device, run);
     AddOverlap(device, run);
     AddMps(device, run);
+    AddUnrecordedWork(device, run);
   }
   for (uint32_t i = 0; i < state.devices.size(); ++i) {
     const DeviceState& device = state.devices[i];

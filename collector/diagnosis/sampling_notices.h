@@ -3,14 +3,13 @@
 #ifndef UTLZ_COLLECTOR_DIAGNOSIS_SAMPLING_NOTICES_H_
 #define UTLZ_COLLECTOR_DIAGNOSIS_SAMPLING_NOTICES_H_
 
-#include "collector/analysis/analysis.h"
 #include "collector/run/run_state.h"
 #include "proto/summary.pb.h"
 
 namespace utlz {
 
 // Adds them to the run's notices. Needs the summaries of devices and capture.
-void AddSamplingNotices(const RunState& state, const Analysis& analysis, Summary* summary);
+void AddSamplingNotices(const RunState& state, Summary* summary);
 
 }  // namespace utlz
 

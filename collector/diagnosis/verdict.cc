@@ -164,7 +164,7 @@ std::string WhatToChange(const FindingFacts& facts) {
 std::string VerdictOfUnrecordedWork(double share) {
   return "CUPTI recorded only a part of what the GPU did: by counters, " + PercentText(share) +
          " of its work is in no record, so that nobody can say how long it stood idle, and what "
-         "for. Record the run again.";
+         "for.";
 }
 
 std::string Verdict(const FindingFacts& facts) {

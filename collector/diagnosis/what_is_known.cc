@@ -90,6 +90,11 @@ std::string CommandForSamples(const Summary& summary) {
 }
 
 void SayHardlySampled(Summary* summary) {
+  if (MuchUnrecordedWork(*summary) > 0) {
+    summary->set_next_command(Again(*summary, " --overhead-budget unlimited") +
+                              "  # records without a pause");
+    return;
+  }
   const CaptureSummary& capture = summary->capture();
   const bool uncounted = capture.kernel_time_without_counters_share() >= kMostlyUncounted;
   if (HoldsWorkOfSeveral(*summary) || (!AreHardlySampled(capture) && !uncounted)) return;

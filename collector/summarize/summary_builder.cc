@@ -50,7 +50,7 @@ Summary Summarize(const RunState& state) {
   SummarizeCapture(state, analysis, &summary);
   AddCuptiNotices(state, &summary);
   AddEndingNotices(state, &summary);
-  AddSamplingNotices(state, analysis, &summary);
+  AddSamplingNotices(state, &summary);
   SummarizeFamilies(state, analysis, &summary);
   SummarizeOwners(state, analysis, &summary);
   SummarizeLadder(state, analysis, &summary);

@@ -9,6 +9,7 @@
 #include "collector/analysis/device_counter_sums.h"
 #include "collector/analysis/device_view.h"
 #include "collector/analysis/power_in_steps.h"
+#include "collector/analysis/unrecorded_work.h"
 #include "collector/gpu_uuid.h"
 #include "collector/summary/longest_idle.h"
 
@@ -251,6 +252,9 @@ void SetSource(const DeviceView& view, DeviceSummary* summary) {
     summary->set_overlapping_processes(static_cast<uint32_t>(view.state.overlap.processes()));
   }
   if (view.state.mps) summary->set_mps(true);
+  const bool others = view.state.other_processes > 0 || view.state.mps;
+  const auto unrecorded = UnrecordedWorkShare(view.analysis.attribution);
+  if (unrecorded.has_value() && !others) summary->set_unrecorded_work_share(*unrecorded);
   if (!view.state.status.has_value()) return;
   if (!view.state.status->reason().empty()) summary->set_source_reason(view.state.status->reason());
   if (!view.state.status->remedy().empty()) summary->set_source_remedy(view.state.status->remedy());

@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "collector/analysis/unrecorded_work.h"
 #include "collector/capture_trust.h"
 #include "collector/summary/steady_state_summary.h"
 #include "collector/text/number_text.h"
@@ -196,7 +194,7 @@ std::string SampledText(double uncounted, const Summary& summary) {
          "launches";
 }
 
-std::string TrustOf(const Parts& parts, std::optional<double> unrecorded, const Summary& summary) {
+std::string TrustOf(const Parts& parts, const Summary& summary) {
   std::vector<std::string> texts;
   const StepsSummary& steps = summary.steps();
   if (steps.has_traced_share()) {
@@ -218,8 +216,8 @@ std::string TrustOf(const Parts& parts, std::optional<double> unrecorded, const 
   if (const std::string slowdown = SlowdownText(summary.capture()); !slowdown.empty()) {
     texts.push_back(slowdown);
   }
-  if (unrecorded.has_value()) {
-    texts.insert(texts.begin(), PercentText(*unrecorded) + " of the GPU's work is in no record");
+  if (const double unrecorded = MuchUnrecordedWork(summary); unrecorded > 0) {
+    texts.insert(texts.begin(), PercentText(unrecorded) + " of the GPU's work is in no record");
   }
   std::string text;
   for (const std::string& part : texts) text += (text.empty() ? "" : "; ") + part;
@@ -234,15 +232,11 @@ void SummarizeLadder(const RunState& state, const Analysis& analysis, Summary* s
     if (state.devices[i].used) AddDevice(state, analysis, i, &parts);
   }
   if (parts.window_ns <= 0) return;
-  const auto unrecorded = MuchUnrecordedWork(state, analysis, *summary);
+  if (const std::string trust = TrustOf(parts, *summary); !trust.empty()) summary->set_trust(trust);
   // What the GPU waited for is not known then.
-  if (!unrecorded.has_value()) {
-    SetLadder(parts, summary);
-    const std::string problem = ProblemOf(parts);
-    if (!problem.empty()) summary->set_problem(problem);
-  }
-  const std::string trust = TrustOf(parts, unrecorded, *summary);
-  if (!trust.empty()) summary->set_trust(trust);
+  if (MuchUnrecordedWork(*summary) > 0) return;
+  SetLadder(parts, summary);
+  if (const std::string problem = ProblemOf(parts); !problem.empty()) summary->set_problem(problem);
 }
 
 }  // namespace utlz

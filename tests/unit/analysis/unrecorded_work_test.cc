@@ -4,13 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "collector/text/number_text.h"
 #include "tests/support/counted_run.h"
 
 namespace utlz {
 namespace {
 
 using ::testing::Contains;
-using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -23,6 +23,7 @@ TEST(UnrecordedWorkTest, ARunWhoseLaunchesAreAllRecordedHasNone) {
   EXPECT_THAT(summary.run().notices(), Not(Contains(HasSubstr(kNotice))));
   EXPECT_THAT(summary.verdict(), HasSubstr("busy"));
   EXPECT_TRUE(summary.has_ladder());
+  EXPECT_LT(summary.devices(0).unrecorded_work_share(), 0.01);
 }
 
 TEST(UnrecordedWorkTest, LaunchesWithoutARecordAreNoIdleTime) {
@@ -31,12 +32,13 @@ TEST(UnrecordedWorkTest, LaunchesWithoutARecordAreNoIdleTime) {
   const Summary summary = run.Run();
   // B ran 300 times without a record; A and B ran 400 times each, for as long: 37.5 %, and a little
   // more as samples at the edges of A are left out with B.
-  EXPECT_THAT(summary.run().notices(),
-              Contains(ContainsRegex("(3[5-9]|4[0-4])\\.[0-9] % of all that they did")));
-  EXPECT_THAT(summary.verdict(),
-              ContainsRegex("(3[5-9]|4[0-4])\\.[0-9] % of its work is in no record"));
-  EXPECT_THAT(summary.trust(),
-              ContainsRegex("(3[5-9]|4[0-4])\\.[0-9] % of the GPU's work is in no record"));
+  const double share = summary.devices(0).unrecorded_work_share();
+  EXPECT_NEAR(share, 0.39, 0.04);
+  const std::string text = PercentText(share);
+  EXPECT_THAT(summary.run().notices(), Contains(HasSubstr(text + " of all that they did")));
+  EXPECT_THAT(summary.verdict(), HasSubstr(text + " of its work is in no record"));
+  EXPECT_THAT(summary.trust(), HasSubstr(text + " of the GPU's work is in no record"));
+  EXPECT_THAT(summary.next_command(), HasSubstr("--overhead-budget unlimited"));
   EXPECT_FALSE(summary.has_problem());
   EXPECT_FALSE(summary.has_ladder());
   EXPECT_THAT(summary.findings(), IsEmpty());
@@ -53,6 +55,7 @@ TEST(UnrecordedWorkTest, OthersMayHaveDoneIt) {
   const Summary summary = run.Run();
   EXPECT_THAT(summary.run().notices(), Not(Contains(HasSubstr(kNotice))));
   EXPECT_THAT(summary.run().notices(), Contains(HasSubstr("not traced here")));
+  EXPECT_FALSE(summary.devices(0).has_unrecorded_work_share());
 }
 
 Attribution Counted(double attributed, double idle, double unattributed, double sampled_ns) {

@@ -155,15 +155,15 @@ TEST_F(SamplingNoticesTest, SaysThatKernelsMayIncludeTheWorkOfOthers) {
   DeviceSummary* device = summary.add_devices();
   device->set_name("Test GPU");
   device->set_source(SOURCE_SAMPLED);
-  AddSamplingNotices(RunState(), Analysis(), &summary);
+  AddSamplingNotices(RunState(), &summary);
   EXPECT_THAT(summary.run().notices(), IsEmpty()) << "there is nobody else";
   device->set_source(SOURCE_GPM);
   device->set_other_processes(1);
   const RunState empty;
-  AddSamplingNotices(empty, Analysis(), &summary);
+  AddSamplingNotices(empty, &summary);
   EXPECT_THAT(summary.run().notices(), IsEmpty()) << "no kernel has counters";
   device->set_source(SOURCE_SAMPLED);
-  AddSamplingNotices(empty, Analysis(), &summary);
+  AddSamplingNotices(empty, &summary);
   EXPECT_THAT(summary.run().notices(), Contains(HasSubstr("1 process not traced here")));
 }
 
@@ -189,9 +189,7 @@ std::vector<std::string> OfShortRun(double without_counters_share, double overla
   }
   summary.mutable_capture()->set_kernel_time_without_counters_share(without_counters_share);
   if (records_ended) summary.mutable_capture()->set_records_ended_after_ns(3e9);
-  Analysis analysis;
-  analysis.devices.resize(1);
-  AddSamplingNotices(state, analysis, &summary);
+  AddSamplingNotices(state, &summary);
   return {summary.run().notices().begin(), summary.run().notices().end()};
 }
 

@@ -123,6 +123,7 @@ export interface Device {
   overlap_share?: number;
   overlapping_processes?: number;
   mps?: boolean;
+  unrecorded_work_share?: number;
 }
 
 export interface Peak {
