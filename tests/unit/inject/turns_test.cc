@@ -8,6 +8,29 @@
 namespace utlz::agent {
 namespace {
 
+// Of another thread, as the agent's is: from its construction until End().
+class TurnUnderWay {
+ public:
+  explicit TurnUnderWay(Turns* turns)
+      : thread_([this, turns] {
+          turns->Take([this] {
+            begun_.set_value();
+            ended_.get_future().wait();
+            return true;
+          });
+        }) {
+    begun_.get_future().wait();
+  }
+  void End() {
+    ended_.set_value();
+    thread_.join();
+  }
+
+ private:
+  std::promise<void> begun_, ended_;
+  std::thread thread_;
+};
+
 TEST(TurnsTest, ATurnReturnsWhatItsFunctionDoes) {
   Turns turns;
   EXPECT_TRUE(turns.Take([] { return true; }));
@@ -25,22 +48,13 @@ TEST(TurnsTest, NoneComesAfterTheEnd) {
 
 TEST(TurnsTest, WhoEndsThemHearsOfOneThatIsUnderWay) {
   Turns turns;
-  std::promise<void> begun, ended;
-  std::thread thread([&] {
-    turns.Take([&] {
-      begun.set_value();
-      ended.get_future().wait();
-      return true;
-    });
-  });
-  begun.get_future().wait();
+  TurnUnderWay turn(&turns);
   bool called = false;
   turns.Between(0, [&] { called = true; });
   EXPECT_FALSE(called);
   EXPECT_FALSE(turns.End(0));
   EXPECT_TRUE(turns.ended());
-  ended.set_value();
-  thread.join();
+  turn.End();
   turns.Between(1'000'000'000, [&] { called = true; });
   EXPECT_TRUE(called);
 }
@@ -51,18 +65,9 @@ TEST(TurnsTest, AProgramsThreadTakesOneWhereItNeedNotWait) {
   const auto call = [&] { ++calls; };
   EXPECT_TRUE(turns.TakeWithin(0, call));
   EXPECT_EQ(calls, 1);
-  std::promise<void> begun, ended;
-  std::thread thread([&] {
-    turns.Take([&] {
-      begun.set_value();
-      ended.get_future().wait();
-      return true;
-    });
-  });
-  begun.get_future().wait();
+  TurnUnderWay turn(&turns);
   EXPECT_FALSE(turns.TakeWithin(0, call)) << "the agent's thread is in one";
-  ended.set_value();
-  thread.join();
+  turn.End();
   turns.EndInChild();
   EXPECT_FALSE(turns.TakeWithin(1'000'000'000, call));
   EXPECT_EQ(calls, 1);

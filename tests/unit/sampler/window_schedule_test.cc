@@ -172,14 +172,18 @@ TEST(WindowSchedule, WithoutAReserveSteadyWorkIsLikeAnyOther) {
   EXPECT_EQ(Simulate(&schedule, 20, 3).windows, Simulate(&steady, 20, 3).windows);
 }
 
-// What is kept for the steps is of what setting up leaves: it must not leave nothing for what comes
-// before them.
-TEST(WindowSchedule, SettingUpIsPaidByBoth) {
+WindowScheduleOptions OptionsOfARun() {
   WindowScheduleOptions options;
   options.cpu_budget_ppm = 42'000;
   options.cpu_burst_ns = 2 * kSecond;
   options.steady_reserve_ns = SteadyReserveNs(options.cpu_burst_ns);
-  WindowSchedule schedule(options, 0);
+  return options;
+}
+
+// What is kept for the steps is of what setting up leaves: it must not leave nothing for what comes
+// before them.
+TEST(WindowSchedule, SettingUpIsPaidByBoth) {
+  WindowSchedule schedule(OptionsOfARun(), 0);
   schedule.SetUp(720 * kMs);
   const double start_up = Simulate(&schedule, 2, 3).cpu_share * 2;
   EXPECT_GE(start_up, 0.27) << "three windows of 90 ms";
@@ -188,11 +192,7 @@ TEST(WindowSchedule, SettingUpIsPaidByBoth) {
 
 // Windows in the first second of steps, before anybody knows that they repeat themselves.
 uint64_t WindowsInAHurry(bool hurried, uint32_t idle_ppm, bool idle_gpu) {
-  WindowScheduleOptions options;
-  options.cpu_budget_ppm = 42'000;
-  options.cpu_burst_ns = 2 * kSecond;
-  options.steady_reserve_ns = SteadyReserveNs(options.cpu_burst_ns);
-  WindowSchedule schedule(options, 0);
+  WindowSchedule schedule(OptionsOfARun(), 0);
   schedule.SetUp(700 * kMs);
   schedule.SetHurried(0, hurried);
   schedule.SetIdleCpu(0, idle_ppm);
@@ -234,11 +234,7 @@ TEST(WindowSchedule, AHurryBringsTheNextWindowForward) {
 
 // A start-up of 18 s, in which kernels are tried out.
 TEST(WindowSchedule, InAHurryIdleCoresPayLittleBeforeTheLoadIsSteady) {
-  WindowScheduleOptions options;
-  options.cpu_budget_ppm = 42'000;
-  options.cpu_burst_ns = 2 * kSecond;
-  options.steady_reserve_ns = SteadyReserveNs(options.cpu_burst_ns);
-  WindowSchedule schedule(options, 0);
+  WindowSchedule schedule(OptionsOfARun(), 0);
   schedule.SetHurried(0, true);
   schedule.SetIdleCpu(0, 4'000'000);
   const double start_up = Simulate(&schedule, 18, 3).cpu_share * 18;
@@ -246,6 +242,15 @@ TEST(WindowSchedule, InAHurryIdleCoresPayLittleBeforeTheLoadIsSteady) {
   EXPECT_LE(start_up, 1.0 + 0.2 + 18 * 0.021 + 0.18);
   schedule.SetSteady(18 * kSecond, true);
   EXPECT_LE(schedule.next_start_ns(), 18 * kSecond);
+}
+
+TEST(WindowSchedule, ADebtThatHardlyAnythingComesInForIsWaitedForInDays) {
+  WindowScheduleOptions options;
+  options.cpu_budget_ppm = 1;
+  options.steady_reserve_ns = kSecond;
+  WindowSchedule schedule(options, 0);
+  schedule.Finished(kSecond, 30 * kMs, 10'000 * kSecond, false);
+  EXPECT_EQ(schedule.next_start_ns(), kSecond + 86'400 * kSecond);
 }
 
 TEST(WindowSchedule, AHurryKeepsTheCpuBudget) {

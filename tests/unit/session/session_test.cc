@@ -6,23 +6,14 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include <algorithm>
-#include <atomic>
 #include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "collector/clocks.h"
-#include "collector/profile/profile_reader.h"
-#include "collector/session/window_planner.h"
 #include "proto/profile.pb.h"
-#include "proto/sampler.pb.h"
-#include "tests/support/temporary_folder.h"
 #include "tests/unit/session/agent_process.h"
+#include "tests/unit/session/session_fixture.h"
 
 namespace utlz {
 namespace {
@@ -30,62 +21,6 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-class SessionTest : public ::testing::Test {
- protected:
-  SessionTest() {
-    options_.profile_path = folder_.File("run.utlz");
-    options_.socket_path = folder_.File("agents");
-    options_.command = {"python", "train.py"};
-    options_.sampler_executable.clear();
-  }
-
-  void Start() {
-    absl::StatusOr<std::unique_ptr<Session>> session = Session::Start(options_);
-    ASSERT_TRUE(session.ok()) << session.status();
-    session_ = *std::move(session);
-  }
-
-  SessionResult Finish(const CommandOutcome& outcome = {.exit_status = 0}) {
-    absl::StatusOr<SessionResult> result = session_->Finish(outcome);
-    EXPECT_TRUE(result.ok()) << result.status();
-    return result.ok() ? *std::move(result) : SessionResult();
-  }
-
-  // Every message of `type` in the profile, in order.
-  template <typename Message>
-  std::vector<Message> Recorded(uint16_t type) const {
-    std::vector<Message> messages;
-    absl::StatusOr<ProfileReader> reader = ProfileReader::Open(options_.profile_path);
-    if (!reader.ok()) return messages;
-    for (FrameView frame; reader->Next(&frame);) {
-      if (frame.type != type) continue;
-      EXPECT_TRUE(messages.emplace_back().ParseFromArray(frame.payload.data(),
-                                                         static_cast<int>(frame.payload.size())));
-    }
-    return messages;
-  }
-
-  std::vector<std::string> Notices() const {
-    std::vector<std::string> notices;
-    for (const RunEnd& end : Recorded<RunEnd>(FRAME_RUN_END)) {
-      notices.insert(notices.end(), end.notices().begin(), end.notices().end());
-    }
-    return notices;
-  }
-
-  TemporaryFolder folder_;
-  SessionOptions options_;
-  std::unique_ptr<Session> session_;
-};
-
-Process SomeProcess() {
-  Process process;
-  process.set_pid(4711);
-  process.set_host_pid(1);  // a lie: only the collector knows it
-  process.set_executable("/usr/bin/python3");
-  return process;
-}
 
 TEST_F(SessionTest, RecordsARunFromItsStartToItsSummary) {
   Start();
@@ -230,161 +165,6 @@ TEST_F(SessionTest, AsksProcessesThatOutliveTheCommandToSleepAndNamesThem) {
   EXPECT_EQ(ends[0].how(), "running");
 }
 
-// The GPU's processes trace while its sampler counts: both are told of one window.
-TEST_F(SessionTest, PlansOneWindowForTheSamplerAndTheProcessesOnItsGpu) {
-  options_.sampler_executable = UTLZ_FAKE_SAMPLER;
-  Start();
-  AgentProcess on_it(options_.socket_path);
-  AgentProcess elsewhere(options_.socket_path);
-  on_it.ring().header().producer.window_ready_ns = RealtimeNs() + 300'000'000;
-  Device device;
-  device.set_uuid("0123456789abcdef");  // the fake sampler's
-  ASSERT_TRUE(on_it.ring().Write(FRAME_DEVICE, device.SerializeAsString()));
-  const uint64_t ready_ns = on_it.ring().header().producer.window_ready_ns;
-  const RingControl& control = on_it.ring().header().control;
-  // The fake sampler puts it off by a second, as for another collector's processes.
-  constexpr uint64_t kPutOffNs = 1'000'000'000;
-  while (control.window_end_ns == 0 || control.window_begin_ns < ready_ns + kPutOffNs) {
-    sched_yield();
-  }
-  const uint64_t begin_ns = control.window_begin_ns - kPutOffNs;
-  const uint64_t end_ns = control.window_end_ns - kPutOffNs;
-  EXPECT_GE(begin_ns, ready_ns);
-  EXPECT_EQ(elsewhere.ring().header().control.window_end_ns, 0u);
-  on_it.Kill();
-  elsewhere.Kill();
-  Finish();
-  const auto told = Recorded<SamplerStatus>(FRAME_SAMPLER_STATUS);
-  ASSERT_EQ(told.size(), 2u);
-  EXPECT_EQ(told[1].device_uuid(), device.uuid());
-  EXPECT_GT(told[1].time_ns(), begin_ns);
-  EXPECT_GT(end_ns, told[1].time_ns() + 20'000'000);
-  EXPECT_TRUE(Recorded<SamplerReady>(FRAME_SAMPLER_READY).empty());
-}
-
-// It may be recorded no more by the time at which its account could pay for a window.
-TEST_F(SessionTest, AProcessThatIsRecordedThroughoutIsSampledAtOnce) {
-  options_.sampler_executable = UTLZ_FAKE_SAMPLER;
-  Start();
-  AgentProcess agent(options_.socket_path);
-  agent.ring().header().producer.window_ready_ns = RealtimeNs() + 3'600'000'000'000;
-  AgentStatus status;
-  status.set_time_ns(RealtimeNs());
-  status.set_records_state(RECORDS_FROM_START);
-  ASSERT_TRUE(agent.ring().Write(FRAME_AGENT_STATUS, status.SerializeAsString()));
-  Device device;
-  device.set_uuid("0123456789abcdef");  // the fake sampler's
-  ASSERT_TRUE(agent.ring().Write(FRAME_DEVICE, device.SerializeAsString()));
-  const RingControl& control = agent.ring().header().control;
-  while (control.window_end_ns == 0) sched_yield();
-  EXPECT_LT(control.window_begin_ns, RealtimeNs() + WindowPlanner::kLongestWaitNs / 2);
-  agent.Kill();
-  Finish();
-}
-
-// Samples tell nothing of kernels that are recorded no more.
-TEST_F(SessionTest, AProcessWhoseRecordsEndedIsSampledSeldom) {
-  options_.sampler_executable = UTLZ_FAKE_SAMPLER;
-  options_.cupti_path = "ready again";
-  Start();
-  AgentProcess agent(options_.socket_path);
-  ASSERT_TRUE(agent.ring().Write(FRAME_VARIANTS, Variants().SerializeAsString()));
-  AgentStatus status;
-  status.set_time_ns(RealtimeNs());
-  status.set_records_state(RECORDS_ENDED);
-  ASSERT_TRUE(agent.ring().Write(FRAME_AGENT_STATUS, status.SerializeAsString()));
-  Device device;
-  device.set_uuid("0123456789abcdef");  // the fake sampler's
-  ASSERT_TRUE(agent.ring().Write(FRAME_DEVICE, device.SerializeAsString()));
-  const RingControl& control = agent.ring().header().control;
-  uint64_t begin_ns = 0;
-  for (int windows = 0; windows < 4;) {
-    const uint64_t told_ns = control.window_begin_ns;
-    if (told_ns != begin_ns) ++windows;
-    begin_ns = told_ns;
-    sched_yield();
-  }
-  agent.Kill();
-  Finish();
-  EXPECT_EQ(Recorded<SamplerStatus>(FRAME_SAMPLER_STATUS).size(), 2u)
-      << "the first, and that of one window";
-}
-
-// A process that came ten minutes ago and left its GPU alone since.
-TEST_F(SessionTest, AnAlarmIsToldRecordedAndHasALongWindow) {
-  options_.sampler_executable = UTLZ_FAKE_SAMPLER;
-  options_.cupti_path = "idle";
-  std::atomic<int> told = 0;
-  options_.report_alarm = [&](const Alarm& alarm) {
-    EXPECT_EQ(alarm.name(), "gpu_held_idle");
-    ++told;
-  };
-  Start();
-  AgentProcess agent(options_.socket_path);
-  const uint64_t now_ns = RealtimeNs();
-  agent.ring().header().producer.window_ready_ns = now_ns;
-  Process process = SomeProcess();
-  process.set_start_time_ns(now_ns - 600'000'000'000);
-  ASSERT_TRUE(agent.ring().Write(FRAME_PROCESS, process.SerializeAsString()));
-  Device device;
-  device.set_uuid("0123456789abcdef");  // the fake sampler's
-  ASSERT_TRUE(agent.ring().Write(FRAME_DEVICE, device.SerializeAsString()));
-  Context context;
-  context.set_id(1);
-  ASSERT_TRUE(agent.ring().Write(FRAME_CONTEXT, context.SerializeAsString()));
-  AgentStatus status;
-  status.set_time_ns(now_ns);
-  ASSERT_TRUE(agent.ring().Write(FRAME_AGENT_STATUS, status.SerializeAsString()));
-  const RingControl& control = agent.ring().header().control;
-  while (told == 0 || control.window_end_ns - control.window_begin_ns != WindowPlanner::kLongNs) {
-    sched_yield();
-  }
-  const pid_t pid = agent.pid();
-  agent.Kill();
-  Finish();
-  const auto alarms = Recorded<Alarm>(FRAME_ALARM);
-  ASSERT_FALSE(alarms.empty());
-  EXPECT_EQ(alarms[0].name(), "gpu_held_idle");
-  EXPECT_EQ(alarms[0].pid(), static_cast<uint64_t>(pid));
-}
-
-TEST_F(SessionTest, TellsTheSamplerWhereALibcuptiMayBe) {
-  options_.sampler_executable = folder_.File("sampler");
-  const std::string told_path = folder_.File("told");
-  std::ofstream(options_.sampler_executable)
-      << "#!/bin/sh\nfor word; do echo \"$word\"; done > " << told_path << "\n";
-  std::filesystem::permissions(options_.sampler_executable, std::filesystem::perms::owner_all);
-  options_.cupti_path = "/a place/libcupti.so.13";
-  options_.program_prefix = "/my venv";
-  Start();
-  std::string told;
-  while (told.find("--program-prefix") == std::string::npos) told = ReadWholeFile(told_path);
-  Finish();
-  EXPECT_THAT(told, HasSubstr("--cupti=/a place/libcupti.so.13\n"));
-  EXPECT_THAT(told, HasSubstr("--program-prefix=/my venv\n"));
-}
-
-// A run that ends while its sampler sets up does not wait for it, and says what it lacks.
-TEST_F(SessionTest, ASamplerThatIsStillSettingUpIsNotWaitedFor) {
-  options_.sampler_executable = folder_.File("slow_sampler");
-  const std::string pid_path = folder_.File("pid");
-  std::ofstream(options_.sampler_executable)
-      << "#!/bin/sh\necho $$ > " << pid_path << ".new; mv " << pid_path << ".new " << pid_path
-      << "; exec sleep 1000\n";
-  std::filesystem::permissions(options_.sampler_executable, std::filesystem::perms::owner_all);
-  Start();
-  AgentProcess agent(options_.socket_path);
-  Device device;
-  device.set_uuid("0123456789abcdef");
-  ASSERT_TRUE(agent.ring().Write(FRAME_DEVICE, device.SerializeAsString()));
-  pid_t sampler = 0;
-  while (!(std::ifstream(pid_path) >> sampler)) sched_yield();
-  agent.Kill();
-  Finish();
-  EXPECT_EQ(kill(sampler, 0), -1);
-  EXPECT_THAT(Notices(), Contains(HasSubstr("ended before the first were read")));
-}
-
 TEST_F(SessionTest, ASecondAgentOfOneProcessEndsTheFirst) {
   Start();
   TestRing rings[2];
@@ -498,22 +278,6 @@ TEST_F(SessionTest, GoesOnWithoutAProfileWhenTheDiskIsFull) {
   waitpid(child, &wait_status, 0);
   EXPECT_EQ(wait_status, 0);
   EXPECT_GT(ReadWholeFile(options_.profile_path).size(), 40'000u);
-}
-
-TEST_F(SessionTest, SaysThatTheSamplerDidNotStart) {
-  options_.sampler_executable = folder_.File("no such program");
-  Start();
-  Finish();
-  EXPECT_THAT(Notices(), Contains(HasSubstr("sampler")));
-}
-
-TEST_F(SessionTest, IsReadyOnceTheSamplerWasStarted) {
-  options_.sampler_executable = UTLZ_FAKE_SAMPLER;
-  Start();
-  session_->AwaitReady();
-  siginfo_t child;
-  EXPECT_EQ(waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT), 0) << "there is one";
-  Finish();
 }
 
 TEST_F(SessionTest, RefusesAnOutputThatCannotBeWrittenBeforeListening) {
