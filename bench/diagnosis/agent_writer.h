@@ -38,7 +38,7 @@ class AgentWriter {
   void AnnounceVariants();
   void OpenAndClose(uint64_t until_ns);
   void WriteTraceWindow(const RecordingWindow& window, bool closed);
-  // When the last operation before `time_ns` began of which there is a record; 0: there is none.
+  // The start of the last recorded operation that began before `time_ns`; 0 if none was recorded.
   uint64_t LastRecordNs(uint64_t time_ns) const;
   void WriteLaunches(uint64_t until_ns);
   void WriteCopies(uint64_t until_ns);

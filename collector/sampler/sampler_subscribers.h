@@ -50,8 +50,8 @@ class SamplerSubscribers {
     uint64_t second = 0;
     int commands = 0;                          // in that second
     std::map<std::string, uint64_t> progress;  // SamplingProgress, by GPU
-    std::map<std::string, uint32_t>
-        sharing;  // by GPU: how many collectors it was told share it, at most
+    // By GPU: how many collectors share it, by the highest count that the sampler sent to this one.
+    std::map<std::string, uint32_t> sharing;
   };
 
   // `own`: the collector that started us.
@@ -83,9 +83,8 @@ class SamplerSubscribers {
 
   // What those who listen for this GPU make of its windows.
   WindowPlanning Planning(const std::string& uuid) const;
-  // SamplingProgress of this GPU: what all who spoke of it say, and of the start-up and of records,
-  // anybody.
-  // None where nobody did.
+  // SamplingProgress of this GPU: kProgressBaseKnown if all collectors that spoke of it say so, the
+  // others if any does. None where nobody spoke of it.
   std::optional<uint64_t> Progress(const std::string& uuid) const;
   // A listener asks for the counters. The own collector has them until it gives them back, others
   // as long as their user's YieldBudget for this GPU allows.

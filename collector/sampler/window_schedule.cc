@@ -57,7 +57,7 @@ void WindowSchedule::Finished(uint64_t now_ns, uint64_t on_ns, uint64_t cpu_ns, 
   PlanNext(now_ns);
 }
 
-// What is left then is of the steps.
+// Once early windows have spent theirs, the rest of the credit waits for steady steps.
 void WindowSchedule::SpentEarly(uint64_t cpu_ns) {
   if (early_left_ns_ <= 0) return;
   early_left_ns_ -= static_cast<double>(cpu_ns);
@@ -149,7 +149,8 @@ double WindowSchedule::CpuSharePpm(uint64_t now_ns) const {
   return IdlePays() ? std::max<double>(share_ppm, idle_cpu_ppm_) : share_ppm;
 }
 
-// Of what comes in. In a hurry what idle cores pay is there to be spent.
+// Of what comes in, what is put by for steady steps. What idle cores pay is not: in a hurry it is
+// there to be spent.
 double WindowSchedule::KeptSharePpm(uint64_t now_ns) const {
   if (steady_ || options_.steady_reserve_ns == 0) return 0;
   return kKeptShare * std::min<double>(CpuSharePpm(now_ns), options_.cpu_budget_ppm);
@@ -193,7 +194,7 @@ void WindowSchedule::PlanNext(uint64_t now_ns) {
     // Never shorter than the accounts ask for; up to a quarter longer.
     pause_ns *= 1 + NextDither() / 4;
   }
-  // Where no credit comes in the wait has no end, which fits no clock.
+  // Where no credit comes in, the account asks for a pause that a clock cannot hold.
   next_start_ns_ = now_ns + static_cast<uint64_t>(std::min(pause_ns, kLongestPauseNs));
 }
 

@@ -188,16 +188,12 @@ void TracePacer::FollowLaterWindows(uint64_t now_ns) {
   later_.SawNewWork(loads - loads_seen_);
   loads_seen_ = loads;
   if (!later_.Due(now_ns) || trace_.on() || client_.taken()) return;
-  const bool complete = !RecordsAreDue() || later_.WaitedLongEnough(now_ns);
+  // CUPTI hands a thread's buffer over once every launch in it has run.
+  intake_.Flush(0);
+  const bool complete = intake_.buffers_outstanding() == 0 || later_.WaitedLongEnough(now_ns);
   const WorkSums before_pause = RecentWorkBefore(paused_realtime_ns_);
   if (!complete && later_.WouldEnd(before_pause)) return;
   if (later_.Decide(before_pause, variants)) trace_.OffForNewContexts();
-}
-
-// CUPTI hands a thread's buffer over once every launch in it has run.
-bool TracePacer::RecordsAreDue() {
-  intake_.Flush(0);
-  return intake_.buffers_outstanding() != 0;
 }
 
 void TracePacer::LearnCost() {

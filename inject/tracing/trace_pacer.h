@@ -99,7 +99,6 @@ class TracePacer {
   WorkSums RecentWorkBefore(uint64_t realtime_ns);
   bool Affordable(uint64_t now_ns, const RecorderCounts& counts);
   void FollowLaterWindows(uint64_t now_ns);
-  bool RecordsAreDue();
   void BeginWindow(bool calibration_due);
   void SwitchOn(bool calibration_due);
   void OpenStacks(bool calibration_due);

@@ -1,7 +1,7 @@
 // Whose the kernels of CUDA graphs are, as the report knows it: a graph's nodes have the stacks of
 // their capture, or those of the same kernels launched without a graph
-// (collector/owners/graph_owners.h). All that an export
-// sees of a node otherwise is what launched its graph. Thread safety: none.
+// (collector/owners/graph_owners.h). All that an export sees of a node otherwise is what launched
+// its graph. Thread safety: none.
 #ifndef UTLZ_TOOLS_EXPORT_NODE_STACKS_H_
 #define UTLZ_TOOLS_EXPORT_NODE_STACKS_H_
 

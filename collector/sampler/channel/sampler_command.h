@@ -27,7 +27,7 @@ enum SamplerCommandKind : uint32_t {
 enum SamplingProgress : uint64_t {
   kProgressSteady = 1,     // the load repeats itself: its start-up is over
   kProgressBaseKnown = 2,  // more samples of the base set would add little
-  // It works, and its kernels are recorded throughout now, and perhaps never again.
+  // The GPU works, and its kernels are recorded without a pause now, and perhaps never again.
   kProgressPerhapsOnce = 4,
 };
 constexpr uint64_t ProgressOf(bool steady, bool base_known, bool perhaps_once) {
