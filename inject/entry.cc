@@ -12,6 +12,7 @@
 #include "inject/base/own_descriptor.h"
 #include "inject/driver/one_agent.h"
 #include "inject/record/communication_calls.h"
+#include "inject/xla/xla_ranges.h"
 #include "proto/attach_abi.h"
 #include "proto/attach_control.h"
 #include "proto/ring_abi.h"
@@ -108,6 +109,23 @@ void StartAgent() {
   }
 }
 
+// Whether ranges of NVTX are to become records, and not only XLA's to name what it launches.
+bool WantsRanges() {
+  const char* wanted = getenv(kNvtxVariable);
+  return wanted == nullptr || strcmp(wanted, kNvtxInstructions) != 0;
+}
+
+// CUPTI gives the ranges back as activity records. One libcupti serves both.
+bool AnswerWithCupti(void* get_export_table) {
+  CuptiApi cupti{};
+  if (LoadCupti(&cupti) != CuptiLoad::kLoaded || cupti.nvtx_initialize2 == nullptr ||
+      cupti.nvtx_initialize2(get_export_table) != cupti::kSuccess) {
+    return false;
+  }
+  WatchCommunication(reinterpret_cast<nvtx::GetExportTable>(get_export_table));
+  return true;
+}
+
 }  // namespace
 
 void WatchProcessEndAnew() {
@@ -167,20 +185,14 @@ UTLZ_EXPORT int InitializeInjection() {
   return 1;
 }
 
-// Called by NVTX on its first use (NVTX_INJECTION64_PATH), maybe before cuInit: CUPTI answers, and
-// gives the ranges back as activity records. One libcupti serves both.
+// Called by NVTX on its first use (NVTX_INJECTION64_PATH), maybe before cuInit.
 UTLZ_EXPORT int InitializeInjectionNvtx2(void* get_export_table) {
-  utlz::agent::CuptiApi cupti{};
-  if ((getenv(utlz::kSocketVariable) == nullptr && utlz::agent::ServicePath() == nullptr) ||
-      utlz::agent::LoadCupti(&cupti) != utlz::agent::CuptiLoad::kLoaded ||
-      cupti.nvtx_initialize2 == nullptr) {
-    return 0;
-  }
-  // CUPTI answers with a CUptiResult, NVTX expects non-zero for success.
-  if (cupti.nvtx_initialize2(get_export_table) != utlz::agent::cupti::kSuccess) return 0;
-  utlz::agent::WatchCommunication(
-      reinterpret_cast<utlz::agent::nvtx::GetExportTable>(get_export_table));
-  return 1;
+  if (getenv(utlz::kSocketVariable) == nullptr && utlz::agent::ServicePath() == nullptr) return 0;
+  const bool has_ranges =
+      utlz::agent::WantsRanges() && utlz::agent::AnswerWithCupti(get_export_table);
+  const bool has_instructions = utlz::agent::WatchXla(
+      reinterpret_cast<utlz::agent::nvtx::GetExportTable>(get_export_table), has_ranges);
+  return has_ranges || has_instructions ? 1 : 0;
 }
 
 // Called by NVTX's extensions on their first use, after the above.

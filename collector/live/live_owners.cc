@@ -27,6 +27,13 @@ std::optional<double> Ratio(double part, double whole) {
   return whole > 0 ? std::make_optional(part / whole) : std::nullopt;
 }
 
+void AddSums(uint64_t launches, uint64_t time_ns, LaunchSums* sums) {
+  sums->launches += launches;
+  sums->time_ns += time_ns;
+}
+
+uint64_t SiteOf(uint32_t kernel, uint32_t stack) { return uint64_t{kernel} << 32 | stack; }
+
 std::string ReasonOf(const RunState& run_state) {
   std::string reason = WhyWithoutStacks(run_state);
   if (!reason.empty() || !run_state.stack_work.empty()) return reason;
@@ -144,8 +151,7 @@ void LiveOwners::Update(const RunState& run_state, const std::vector<KernelOfWho
   const auto add_to = [&](uint32_t owner, uint32_t kernel, const LaunchSums& launched, List* list,
                           std::vector<LaunchSums>* table) {
     if (owner >= table->size()) table->resize(owner + size_t{1});
-    (*table)[owner].launches += launched.launches;
-    (*table)[owner].time_ns += launched.time_ns;
+    AddSums(launched.launches, launched.time_ns, &(*table)[owner]);
     if (owner >= list->works.size()) list->works.resize(owner + size_t{1});
     if (kernel >= kernels.size()) return;
     list->works[owner].Add(kernels[kernel], static_cast<double>(launched.time_ns));
@@ -154,12 +160,25 @@ void LiveOwners::Update(const RunState& run_state, const std::vector<KernelOfWho
     add_to(LayerOf(stack), kernel, launched, &layers_, &layers);
     add_to(LineOf(stack), kernel, launched, &lines_, &lines);
   };
+  std::unordered_map<uint64_t, LaunchSums> captured;  // of a kernel and a launch of graphs
+  for (const GraphNodes::Work& work : run_state.graph_nodes.work()) {
+    const GraphNodes::Node& node = run_state.graph_nodes.nodes()[work.node];
+    if (node.captured == kNoStack || all[node.kernel].profiler) continue;
+    add(node.captured, node.kernel, {work.launches, work.time_ns});
+    AddSums(work.launches, work.time_ns, &with_stacks[node.kernel]);
+    AddSums(work.launches, work.time_ns, &captured[SiteOf(node.kernel, work.stack)]);
+  }
   run_state.stack_work.ForEachSite(
       [&](uint32_t kernel, uint32_t stack, const StackWork::Sums& sums) {
         if (all[kernel].profiler) return;
-        with_stacks[kernel].launches += sums.launches;
-        with_stacks[kernel].time_ns += sums.time_ns;
-        add(stack, kernel, {sums.launches, sums.time_ns});
+        LaunchSums left = {sums.launches, sums.time_ns};
+        if (const auto moved = captured.find(SiteOf(kernel, stack)); moved != captured.end()) {
+          left.launches -= std::min(left.launches, moved->second.launches);
+          left.time_ns -= std::min(left.time_ns, moved->second.time_ns);
+        }
+        if (left.launches == 0) return;
+        AddSums(left.launches, left.time_ns, &with_stacks[kernel]);
+        add(stack, kernel, left);
       });
   for (uint32_t i = 0; i < all.size(); ++i) {
     if (all[i].profiler) continue;

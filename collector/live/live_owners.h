@@ -1,5 +1,7 @@
 // The layers of the model and the lines of the program that a run spends its time in now, by the
-// stacks that launched its kernels: of the last seconds their share, of the whole run their work.
+// stacks that launched its kernels: of the last seconds their share, of the whole run their work. A
+// kernel of a CUDA graph belongs to what it was captured from, where that was seen, and else to the
+// launch of its graph.
 //
 // A snapshot looks at each pair of a stack and a kernel once. Owners are bounded: those beyond
 // kMostOwners are one. Thread safety: none.

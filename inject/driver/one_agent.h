@@ -9,11 +9,13 @@
 
 namespace utlz::agent {
 
-// Of a CUDA graph (inject/tracing/capture_watch.h).
+// Of a CUDA graph (inject/tracing/capture_watch.h, inject/xla/xla_ranges.h).
 enum class CaptureEvent {
   kBegins,        // a capture is about to
   kInstantiates,  // a graph is about to be made that can run
   kInstantiated,  // it was, or could not be
+  kBuilds,        // XLA runs a program, and may build graphs in it
+  kBuilt,         // it is through with that
 };
 
 // Calls the agent back when the process ends or forks. Allocates.

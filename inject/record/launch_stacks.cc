@@ -1,6 +1,7 @@
 #include "inject/record/launch_stacks.h"
 
 #include "inject/base/memory.h"
+#include "inject/xla/xla_ranges.h"
 #include "proto/profile_fields.h"
 
 namespace utlz::agent {
@@ -11,7 +12,7 @@ bool LaunchStacks::Create(const PythonLayout& layout, StringTable* strings) {
   numbers_ = MapArray<Number>(kNumbers);
   new_stack_ = MapArray<PythonStack>(1);
   is_ready_ = numbers_ != nullptr && new_stack_ != nullptr && frames_.Create(layout) &&
-              backward_.Create() && calls_.Create() && nodes_.Create() &&
+              backward_.Create() && instructions_.Create() && calls_.Create() && nodes_.Create() &&
               compiled_files_.Create() && resolver_.Create(layout, strings, &compiled_files_) &&
               tree_.Create() && encoder_.Create();
   is_without_memory_ = !is_ready_;
@@ -23,11 +24,20 @@ void LaunchStacks::BeginWindow() {
   frames_.ForgetStacks();
   resolver_.Forget();
   backward_.BeginWindow();
+  if (instructions_.IsHalfFull()) instructions_.Clear();
+}
+
+uint64_t LaunchStacks::ReadStack() {
+  const uint64_t outer = backward_.OnLaunch(frames_.Walk().hash);
+  const InstructionStack inside{outer, CurrentInstruction()};
+  if (inside.instruction == 0) return outer;
+  const uint64_t hash = inside.Hash();
+  return instructions_.Put(hash, inside) ? hash : outer;
 }
 
 void LaunchStacks::OnLaunch(uint32_t call) {
   calls_seen_.fetch_add(1, std::memory_order_relaxed);
-  const uint64_t hash = backward_.OnLaunch(frames_.Walk().hash);
+  const uint64_t hash = ReadStack();
   if (hash == 0) {
     without_stack_.fetch_add(1, std::memory_order_relaxed);
   } else {
@@ -36,7 +46,7 @@ void LaunchStacks::OnLaunch(uint32_t call) {
 }
 
 void LaunchStacks::OnCapturedNode(uint64_t node) {
-  const uint64_t hash = backward_.OnLaunch(frames_.Walk().hash);
+  const uint64_t hash = ReadStack();
   if (hash == 0) return;
   nodes_.PutCaptured(node, hash);
   captured_.fetch_add(1, std::memory_order_relaxed);
@@ -85,9 +95,14 @@ uint32_t LaunchStacks::NumberOfNode(uint64_t node) {
 
 uint32_t LaunchStacks::NumberOfLaunch(uint64_t hash) {
   if (hash == 0) return 0;
-  const Number& known = *SlotOf(hash);
+  if (IsCurrent(hash)) return SlotOf(hash)->stack;
+  if (InstructionStack inside; instructions_.Get(hash, &inside)) {
+    const uint32_t stack = NumberOfInstruction(inside);
+    if (stack != 0 && IsCurrent(inside.outer)) SetNumber(hash, stack);
+    return stack;
+  }
   DerivedStack derived;
-  if (IsCurrent(hash) || !backward_.Get(hash, &derived)) return known.stack;
+  if (!backward_.Get(hash, &derived)) return SlotOf(hash)->stack;
   const uint32_t stack = NumberOfDerived(derived);
   // Kept only where all that it is made of has its present path: the rest may come later.
   if (stack != 0 && IsCurrent(derived.own) && IsCurrent(derived.before) &&
@@ -95,6 +110,19 @@ uint32_t LaunchStacks::NumberOfLaunch(uint64_t hash) {
     SetNumber(hash, stack);
   }
   return stack;
+}
+
+uint32_t LaunchStacks::NumberOfInstruction(const InstructionStack& stack) {
+  const InstructionTexts::Texts texts = TextsOfInstruction(stack.instruction);
+  TreeFrame frame;
+  frame.parent = NumberOfLaunch(stack.outer);
+  // Frames that are named later would lie outside of this one.
+  if (stack.outer != 0 && frame.parent == 0) return 0;
+  frame.name = strings_->Intern(texts.title);
+  frame.file = strings_->Intern(texts.lines);
+  frame.module_class = strings_->Intern(texts.operation);
+  frame.kind = wire::kStackFrameXlaInstruction;
+  return tree_.Find(frame);
 }
 
 uint32_t LaunchStacks::AddPass(uint32_t parent, uint32_t kind, bool inferred) {
@@ -159,6 +187,7 @@ void LaunchStacks::Restart() {
   frames_.ForgetStacks();
   resolver_.Forget();
   backward_.Restart();
+  instructions_.Clear();
   calls_.Clear();
   nodes_.Clear();
   compiled_files_.Clear();

@@ -18,6 +18,7 @@
 #include "inject/record/stack_resolver.h"
 #include "inject/record/stack_tree.h"
 #include "inject/record/string_table.h"
+#include "inject/xla/instruction_stacks.h"
 
 namespace utlz::agent {
 
@@ -73,13 +74,16 @@ class LaunchStacks {
     uint32_t stack;
     uint32_t generation;  // of the resolver's paths
   };
+  // The hash of the calling thread's stack; 0: it has none.
+  uint64_t ReadStack();
   Number* SlotOf(uint64_t hash) const;
   void SetNumber(uint64_t hash, uint32_t stack);
   // Whether the stack has a number, of paths as they are known now. True of 0, no stack.
   bool IsCurrent(uint64_t hash) const;
   uint32_t NumberOfHash(uint64_t hash) const { return hash == 0 ? 0 : SlotOf(hash)->stack; }
-  // Of a launch, by the hash that OnLaunch of `backward_` made of it.
+  // Of a launch, by the hash that ReadStack made of it.
   uint32_t NumberOfLaunch(uint64_t hash);
+  uint32_t NumberOfInstruction(const InstructionStack& stack);
   uint32_t NumberOfDerived(const DerivedStack& stack);
   uint32_t NumberOfForward(const DerivedStack& stack);
   uint32_t AddPass(uint32_t parent, uint32_t kind, bool inferred);
@@ -90,6 +94,7 @@ class LaunchStacks {
   bool is_without_memory_ = false;
   PythonFrames frames_;
   BackwardStacks backward_;
+  InstructionStacks instructions_;
   CallStacks calls_;
   CapturedNodes nodes_;
   CompiledFiles compiled_files_;

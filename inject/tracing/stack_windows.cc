@@ -4,6 +4,7 @@
 
 #include "inject/base/clock.h"
 #include "inject/driver/one_agent.h"
+#include "inject/xla/xla_ranges.h"
 
 namespace utlz::agent {
 
@@ -47,13 +48,18 @@ void StackWindows::WatchCaptures(CaptureWatch::Tell tell) {
   if (!capture_watch_.TakeNewModules() || FindInterpreter() != NoStack::kNone) return;
   recorder_.stacks().FindAutograd();
   capture_watch_.WatchImporters(tell);
+  TellOfXlaPrograms(tell);
 }
+
+bool StackWindows::IsCapturing() { return CaptureWatch::Open() != 0 || OpenXlaPrograms() != 0; }
 
 void StackWindows::OnCapture(CaptureEvent event, uint64_t now_ns, bool calibration_due) {
   if (client_.TornDown()) return callbacks_.Lost();
   switch (event) {
     case CaptureEvent::kBegins:
       captures_.fetch_add(1, std::memory_order_relaxed);
+      [[fallthrough]];
+    case CaptureEvent::kBuilds:
       captured_at_ns_ = now_ns;
       if (const NoCapture why = WatchCapture(calibration_due); why != NoCapture::kNone) {
         no_capture_.store(why, std::memory_order_relaxed);
@@ -65,14 +71,15 @@ void StackWindows::OnCapture(CaptureEvent event, uint64_t now_ns, bool calibrati
       if (recorder_.stacks().has_captured_nodes()) WatchNodes(calibration_due);
       return;
     case CaptureEvent::kInstantiated:
-      if (CaptureWatch::Open() == 0) callbacks_.SilenceNodes(cupti_, now_ns);
+    case CaptureEvent::kBuilt:
+      if (!IsCapturing()) callbacks_.SilenceNodes(cupti_, now_ns);
       return;
   }
 }
 
 void StackWindows::OnMissedCapture(CaptureEvent event) {
-  if (event != CaptureEvent::kBegins) return;
-  captures_.fetch_add(1, std::memory_order_relaxed);
+  if (event != CaptureEvent::kBegins && event != CaptureEvent::kBuilds) return;
+  if (event == CaptureEvent::kBegins) captures_.fetch_add(1, std::memory_order_relaxed);
   no_capture_.store(NoCapture::kBusy, std::memory_order_relaxed);
 }
 
@@ -97,15 +104,15 @@ NoCapture StackWindows::WatchNodes(bool calibration_due) {
 }
 
 void StackWindows::LeaveOldCaptures(uint64_t now_ns) {
-  const uint64_t patience_ns = CaptureWatch::Open() == 0 ? kMostUnusedNs : kMostCaptureNs;
+  const uint64_t patience_ns = IsCapturing() ? kMostCaptureNs : kMostUnusedNs;
   if (now_ns > captured_at_ns_ + patience_ns) callbacks_.SilenceNodes(cupti_, now_ns);
 }
 
 void StackWindows::OnNode(uint32_t event, const cupti::GraphData& graph) {
   if (graph.node_type != cupti::kKernelNode) return;
   const bool is_new = event == cupti::kGraphNodeCreated;
-  // Clones are announced as new too, outside of captures.
-  if (is_new && CaptureWatch::Open() == 0) return;
+  // Clones are announced as new too, outside of captures and of instructions.
+  if (is_new && CaptureWatch::Open() == 0 && CurrentInstruction() == 0) return;
   uint64_t node = 0, original = 0;
   if (cupti_.get_graph_node_id(graph.node, &node) != cupti::kSuccess || node == 0) return;
   if (is_new) return recorder_.stacks().OnCapturedNode(node);
@@ -143,7 +150,7 @@ void StackWindows::Close() {
 }
 
 void StackWindows::GiveUp() {
-  if (callbacks_.nodes_on() && CaptureWatch::Open() != 0) {
+  if (callbacks_.nodes_on() && IsCapturing()) {
     no_capture_.store(NoCapture::kNotSubscribed, std::memory_order_relaxed);
   }
   if (client_.TornDown()) return callbacks_.Lost();

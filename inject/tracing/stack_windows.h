@@ -33,7 +33,8 @@ class StackWindows {
   // In a window that has them, every few milliseconds: stacks that are new are named while what
   // they are of still runs.
   void Turn(uint64_t now_ns, bool calibration_due);
-  // Watches what can capture graphs, where an interpreter is there: tells `tell` from then on.
+  // Watches what can capture or build graphs, where an interpreter is there: tells `tell` from then
+  // on.
   void WatchCaptures(CaptureWatch::Tell tell);
   // `calibration_due` as above.
   void OnCapture(CaptureEvent event, uint64_t now_ns, bool calibration_due);
@@ -76,6 +77,7 @@ class StackWindows {
   // A capture that has not ended by then is not waited for.
   static constexpr uint64_t kMostCaptureNs = 60'000'000'000;
 
+  static bool IsCapturing();
   NoStack FindInterpreter();
   NoStack Subscribe(bool calibration_due);
   NoCapture WatchCapture(bool calibration_due);

@@ -22,13 +22,14 @@ ALLOWED = {
     "inject/base": ["proto"],
     "inject/driver": ["cupti", "proto"],
     "inject/python": ["inject/base"],
-    "inject/record": ["inject/base", "inject/driver", "inject/python", "proto"],
+    "inject/xla": ["inject/base", "inject/driver"],
+    "inject/record": ["inject/base", "inject/driver", "inject/python", "inject/xla", "proto"],
     "inject/reports": ["inject/base", "inject/driver", "inject/python", "inject/record", "proto"],
     "inject/tracing": ["inject/base", "inject/driver", "inject/python", "inject/record",
-                       "inject/reports", "proto"],
+                       "inject/reports", "inject/xla", "proto"],
     "inject/ranges": ["cupti", "inject/base", "inject/driver", "inject/record", "proto"],
     "inject": ["inject/base", "inject/driver", "inject/record", "inject/reports", "inject/tracing",
-               "inject/ranges", "proto"],
+               "inject/ranges", "inject/xla", "proto"],
     # Small types of the collector's folders and the tools.
     "collector": [],
     # Files that others could have a hand in: nothing of ours below it.

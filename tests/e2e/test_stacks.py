@@ -310,6 +310,42 @@ class StacksTest(EndToEndTest):
         self.assertGreater(len(graphs), len(told["captured_at_ns"]) - len(between),
                            "a graph that was captured between windows was replayed in one")
 
+    def run_xla(self, version, *arguments, options=OPTIONS, **environment):
+        library = pathlib.Path(PROGRAMS) / "libnvtx_calls.so"
+        run = self.run_command([interpreter(version), str(PYTHON_PROGRAMS / "xla_model.py"),
+                                *arguments], options=options,
+                               environment=self.environment(UTLZ_NVTX_LIBRARY=str(library),
+                                                            **environment))
+        self.assertEqual(run.status, 0, run.stderr)
+        [told] = run.told
+        kernels = self.owned_kernels(run)
+        self.assertEqual([kernel[0] for kernel in kernels],
+                         [name for name, *_ in told["in_order"]] * told["steps"])
+        return kernels, told, self.report(run)["owners"]
+
+    def test_instructions_of_xla_have_layers_lines_and_operations(self):
+        for options in (OPTIONS, (*OPTIONS, "--nvtx")):
+            for arguments in ((), ("graph",)):
+                with self.subTest(options=options, arguments=arguments):
+                    kernels, told, owners = self.run_xla(VERSIONS[0], "30", *arguments,
+                                                         options=options)
+                    self.assert_sums(owners)
+                    for kernel, expected in zip(kernels, told["in_order"] * told["steps"]):
+                        self.assertEqual(kernel, [*expected[:3], expected[3] or None, False])
+                    self.assertNotIn("note", owners)
+                    self.assertEqual(owners["line_share"], 1)
+                    operations = {row["name"]: row["launches"] for row in owners["operations"]}
+                    self.assertEqual(operations, {"take": told["steps"], "sub": told["steps"],
+                                                  "dot_general": 3 * told["steps"]})
+                    layers = {row["name"]: row for row in owners["layers"]}
+                    self.assertEqual(layers["block_1"]["module_class"], "Block")
+                    self.assertEqual(layers["block_1.mlp"]["own_launches"], 2 * told["steps"])
+
+    def test_another_tool_of_nvtx_keeps_its_place(self):
+        kernels, _, owners = self.run_xla(VERSIONS[0], "10", NVTX_INJECTION64_PATH="/no/such.so")
+        self.assertEqual({tuple(kernel[1:2]) for kernel in kernels}, {(None,)})
+        self.assertEqual(owners["line_share"], 1)
+
     def test_another_subscriber_keeps_its_subscription_beside_captures(self):
         for client in ("before", "during"):
             with self.subTest(client=client):

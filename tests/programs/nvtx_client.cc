@@ -2,8 +2,10 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <iterator>
 #include <mutex>
 
 #include "tests/fakes/nvtx_abi.h"
@@ -19,9 +21,15 @@ struct Tables {
   NvtxFunction* core2_entries[kNvtxCore2Size] = {};
 };
 
+// In real tables until a tool has answered: it looks for one, and calls what the table has then. So
+// a tool that takes it for another tool's function calls itself for ever.
+void LookForATool() { std::abort(); }
+
 Tables& AllTables() {
   static Tables* const tables = [] {
     Tables* made = new Tables;
+    std::fill(std::begin(made->core), std::end(made->core), LookForATool);
+    std::fill(std::begin(made->core2), std::end(made->core2), LookForATool);
     for (uint32_t i = 0; i < kNvtxCoreSize; ++i) made->core_entries[i] = &made->core[i];
     for (uint32_t i = 0; i < kNvtxCore2Size; ++i) made->core2_entries[i] = &made->core2[i];
     return made;
@@ -52,16 +60,24 @@ const void* GetExportTable(uint32_t table) {
   return table == kNvtxTableVersion ? static_cast<const void*>(&version) : nullptr;
 }
 
+void InitializeTool() {
+  const char* path = std::getenv("NVTX_INJECTION64_PATH");
+  void* library = path != nullptr ? dlopen(path, RTLD_LAZY) : nullptr;
+  if (library == nullptr) return;
+  const auto initialize =
+      reinterpret_cast<NvtxInitialize>(dlsym(library, "InitializeInjectionNvtx2"));
+  if (initialize != nullptr) initialize(GetExportTable);
+}
+
 void Initialize() {
   static std::once_flag once;
   std::call_once(once, [] {
-    const char* path = std::getenv("NVTX_INJECTION64_PATH");
-    if (path == nullptr) return;
-    void* library = dlopen(path, RTLD_LAZY);
-    if (library == nullptr) return;
-    const auto initialize =
-        reinterpret_cast<NvtxInitialize>(dlsym(library, "InitializeInjectionNvtx2"));
-    if (initialize != nullptr) initialize(GetExportTable);
+    InitializeTool();
+    // What no tool has taken does nothing.
+    std::replace(std::begin(AllTables().core), std::end(AllTables().core), LookForATool,
+                 NvtxFunction{nullptr});
+    std::replace(std::begin(AllTables().core2), std::end(AllTables().core2), LookForATool,
+                 NvtxFunction{nullptr});
   });
 }
 

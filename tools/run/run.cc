@@ -85,13 +85,20 @@ absl::StatusOr<RunToken> MakeToken() {
 std::vector<EnvironmentAddition> AgentEnvironment(const std::string& library,
                                                   const std::string& socket, const RunToken& token,
                                                   std::vector<EnvironmentAddition> additions,
-                                                  bool nvtx) {
+                                                  const RecordingOptions& recording) {
   additions.emplace_back(kInjectionVariable, library);
   additions.emplace_back(kSocketVariable, socket);
   char token_text[kTokenTextBytes];
   WriteToken(token, token_text);
   additions.emplace_back(kTokenVariable, token_text);
-  if (nvtx) additions.emplace_back(kNvtxInjectionVariable, library);
+  const bool names_instructions =
+      recording.stacks && std::getenv(kNvtxInjectionVariable) == nullptr;
+  if (recording.nvtx || names_instructions) {
+    additions.emplace_back(kNvtxInjectionVariable, library);
+  }
+  if (!recording.nvtx && names_instructions) {
+    additions.emplace_back(kNvtxVariable, kNvtxInstructions);
+  }
   return additions;
 }
 
@@ -222,9 +229,9 @@ int RunCommand(const RunOptions& options) {
   if (!session.ok()) return Fail(session.status(), kRunFailed);
   // The command's agent waits a second for its answer, and no more.
   (*session)->AwaitReady();
-  const absl::StatusOr<pid_t> child = StartChild(
-      *program, options.command,
-      AgentEnvironment(*library, socket, *token, cupti, options.recording.nvtx), signals);
+  const absl::StatusOr<pid_t> child =
+      StartChild(*program, options.command,
+                 AgentEnvironment(*library, socket, *token, cupti, options.recording), signals);
   if (!child.ok()) {
     const EndingWatch ending(WithoutCommand(signals, session_options, folder->path()));
     session->reset();

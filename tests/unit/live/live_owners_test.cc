@@ -34,6 +34,24 @@ class LiveOwnersTest : public ::testing::Test {
     run_.SendLaunches(launches);
   }
 
+  // Variants of the first kernel that are nodes of a graph, captured from these stacks.
+  void SendNodes(uint32_t first_variant, const std::vector<uint32_t>& captured) {
+    Variants variants;
+    variants.set_first(first_variant);
+    for (size_t i = 0; i < captured.size(); ++i) {
+      variants.add_name(1);
+      for (auto* field :
+           {variants.mutable_grid_x(), variants.mutable_grid_y(), variants.mutable_grid_z(),
+            variants.mutable_block_x(), variants.mutable_block_y(), variants.mutable_block_z()}) {
+        field->Add(1);
+      }
+      variants.add_graph(3);
+      variants.add_graph_node(uint64_t{3} << 32 | (i + 1));
+      variants.add_captured_stack(captured[i]);
+    }
+    run_.Send(1, FRAME_VARIANTS, variants);
+  }
+
   LiveSnapshot Take() {
     LiveSnapshot snapshot;
     owners_.Update(run_.intake().Advance(), kernels_);
@@ -72,6 +90,32 @@ TEST_F(LiveOwnersTest, LayersOfOnePatternAreOne) {
   EXPECT_EQ(snapshot.lines(0).name(), "model.py:41 forward");
   EXPECT_DOUBLE_EQ(snapshot.lines(0).time_share(), 0.6);
   EXPECT_EQ(snapshot.owners_reason(), "");
+}
+
+TEST_F(LiveOwnersTest, KernelsOfGraphsBelongToWhatTheyWereCapturedFrom) {
+  const uint32_t replay = stacks_.Function(0, "main", "/home/kim/serve.py", 70);
+  const uint32_t model = stacks_.Module(0, "", "Model");
+  const uint32_t layer = stacks_.Function(stacks_.Module(model, "head", "Linear"), "forward",
+                                          "/home/kim/model.py", 41);
+  stacks_.SendTo(&run_);
+  // The first node was seen when it was captured, the second one was not.
+  SendNodes(2, {layer, 0});
+  constexpr uint64_t kMillisecondNs = 1'000'000;
+  std::vector<Launch> launches;
+  for (uint64_t i = 0; i < 20; ++i) {
+    launches.push_back(RunBuilder::LaunchAt(10 * i * kMillisecondNs, kMillisecondNs,
+                                            static_cast<uint32_t>(2 + i % 2)));
+    launches.back().stack = replay;
+  }
+  run_.SendLaunches(launches, 1, 7, 9);
+  const LiveSnapshot snapshot = Take();
+  ASSERT_EQ(snapshot.layers_size(), 2);
+  EXPECT_EQ(snapshot.layers(0).time_share(), 0.5);
+  EXPECT_EQ(snapshot.layers(1).time_share(), 0.5);
+  std::map<std::string, double> lines;
+  for (const LiveOwner& line : snapshot.lines()) lines[line.name()] = line.time_share();
+  EXPECT_EQ(lines, (std::map<std::string, double>{{"model.py:41 forward", 0.5},
+                                                  {"serve.py:70 main", 0.5}}));
 }
 
 TEST_F(LiveOwnersTest, WorkIsThatOfTheKernels) {
