@@ -48,6 +48,8 @@ DerivedStack BackwardStacks::StackOfNode(uint64_t own, const AutogradNode& node)
   for (uint64_t i = 1; i <= kMostDistance && stack.after == 0 && !stack.is_exact; ++i) {
     stack.after = forward_.Get(node.thread, node.number + i);
   }
+  // With launches on one side alone, the node may have launched where nobody looked: far from them.
+  if (!stack.is_exact && (stack.before == 0 || stack.after == 0)) stack.before = stack.after = 0;
   return stack;
 }
 
@@ -57,17 +59,16 @@ uint64_t BackwardStacks::OnLaunch(uint64_t own, const AutogradPlace& place) {
   if (!place.is_in_node) return own;
   calls_.fetch_add(1, std::memory_order_relaxed);
   const DerivedStack stack = StackOfNode(own, place.evaluated);
-  const bool has_forward = stack.before != 0 || stack.after != 0 || stack.previous != 0;
+  const bool has_forward = stack.before != 0 || stack.previous != 0;
   if (!has_forward) without_.fetch_add(1, std::memory_order_relaxed);
-  if (!has_forward && own == 0) return 0;
-  const uint64_t hash = stack.Hash();
-  if (!derived_.Put(hash, stack)) return own;
+  const bool is_known = (has_forward || own != 0) && derived_.Put(stack.Hash(), stack);
+  const uint64_t hash = is_known ? stack.Hash() : 0;
   if (place.evaluated.number != kAccumulateNumber) {
     Last& last = LastOfThread();
     last.hash.store(hash, std::memory_order_relaxed);
     last.check.store(hash ^ KeyOfThread(), std::memory_order_release);
   }
-  return hash;
+  return is_known ? hash : own;
 }
 
 BackwardStacks::Counts BackwardStacks::counts() const {

@@ -156,8 +156,7 @@ uint32_t LaunchStacks::NumberOfForward(const DerivedStack& stack) {
     const uint32_t forward = AddCompiledFrame(before, NumberOfHash(stack.own));
     return AddPass(forward, wire::kStackFrameBackward, false);
   }
-  const uint32_t around =
-      before != 0 && after != 0 ? tree_.CommonOf(before, after) : before | after;
+  const uint32_t around = before != 0 && after != 0 ? tree_.CommonOf(before, after) : 0;
   return AddPass(around, wire::kStackFrameBackward, true);
 }
 

@@ -60,6 +60,11 @@ const void* GetExportTable(uint32_t table) {
   return table == kNvtxTableVersion ? static_cast<const void*>(&version) : nullptr;
 }
 
+// What no tool has taken does nothing.
+void LeaveOut(NvtxFunction* function) {
+  if (*function == LookForATool) *function = nullptr;
+}
+
 void InitializeTool() {
   const char* path = std::getenv("NVTX_INJECTION64_PATH");
   void* library = path != nullptr ? dlopen(path, RTLD_LAZY) : nullptr;
@@ -73,11 +78,8 @@ void Initialize() {
   static std::once_flag once;
   std::call_once(once, [] {
     InitializeTool();
-    // What no tool has taken does nothing.
-    std::replace(std::begin(AllTables().core), std::end(AllTables().core), LookForATool,
-                 NvtxFunction{nullptr});
-    std::replace(std::begin(AllTables().core2), std::end(AllTables().core2), LookForATool,
-                 NvtxFunction{nullptr});
+    for (NvtxFunction& function : AllTables().core) LeaveOut(&function);
+    for (NvtxFunction& function : AllTables().core2) LeaveOut(&function);
   });
 }
 

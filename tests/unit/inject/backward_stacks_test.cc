@@ -59,10 +59,22 @@ TEST_F(BackwardStacksTest, NodesThatLaunchedNothingLieBetweenOthers) {
   stacks_.OnLaunch(72, Forward(kMain, 8));
   EXPECT_EQ(Of(In(kMain, 6)), (DerivedStack{0, 71, 72, false, 0}));
   EXPECT_EQ(Of(In(kMain, 7)), (DerivedStack{0, 71, 72, false, 0}));
-  EXPECT_EQ(Of(In(kMain, 9)), (DerivedStack{0, 72, 0, false, 0}));
-  EXPECT_EQ(Of(In(kMain, 4)), (DerivedStack{0, 0, 71, false, 0}));
-  EXPECT_EQ(Of(In(kMain, 0)), (DerivedStack{0, 0, 71, false, 0}));
   EXPECT_EQ(stacks_.OnLaunch(0, In(kMain, 100)), 0u);
+}
+
+// A window begins within a forward pass: what launched before it was not seen.
+TEST_F(BackwardStacksTest, NodesBesideTheFirstAndTheLastLaunchThatWasSeenHaveNone) {
+  stacks_.OnLaunch(71, Forward(kMain, 5));
+  stacks_.OnLaunch(72, Forward(kMain, 8));
+  for (const uint64_t number : {0, 4, 9}) EXPECT_EQ(stacks_.OnLaunch(0, In(kMain, number)), 0u);
+  EXPECT_EQ(stacks_.counts().without, 3u);
+}
+
+TEST_F(BackwardStacksTest, GradientsOfANodeWithoutForwardHaveNone) {
+  stacks_.OnLaunch(71, Forward(kMain, 5));
+  EXPECT_NE(stacks_.OnLaunch(0, In(kMain, 5)), 0u);
+  EXPECT_EQ(stacks_.OnLaunch(0, In(kMain, 4)), 0u);
+  EXPECT_EQ(stacks_.OnLaunch(0, In(kMain, kAccumulateNumber)), 0u) << "not of the one before that";
 }
 
 TEST_F(BackwardStacksTest, GradientsAreAccumulatedForTheNodeBefore) {
