@@ -11,7 +11,7 @@ uint64_t KeyOfThread() { return static_cast<uint64_t>(pthread_self()) * 0x9E3779
 
 bool BackwardStacks::Create() {
   last_ = MapArray<Last>(kThreads);
-  return last_ != nullptr && forward_.Create() && derived_.Create();
+  return last_ != nullptr && forward_.Create() && period_.Create() && derived_.Create();
 }
 
 void BackwardStacks::BeginWindow() {
@@ -22,6 +22,7 @@ void BackwardStacks::BeginWindow() {
 void BackwardStacks::Restart() {
   ClearArray(last_, kThreads);
   forward_.Clear();
+  period_.Clear();
   derived_.Clear();
   calls_ = without_ = 0;
 }
@@ -40,22 +41,47 @@ DerivedStack BackwardStacks::StackOfNode(uint64_t own, const AutogradNode& node)
     if ((hash ^ check) == KeyOfThread()) stack.previous = hash;
     return stack;
   }
-  stack.before = forward_.Get(node.thread, node.number);
-  stack.is_exact = stack.before != 0;
-  for (uint64_t i = 1; i <= kMostDistance && stack.before == 0 && i <= node.number; ++i) {
-    stack.before = forward_.Get(node.thread, node.number - i);
+  if (!FindForward(node, &stack)) FindInEarlierSteps(node, &stack);
+  return stack;
+}
+
+bool BackwardStacks::FindForward(const AutogradNode& node, DerivedStack* stack) const {
+  uint64_t before = forward_.Get(node.thread, node.number), after = 0;
+  stack->is_exact = before != 0;
+  for (uint64_t i = 1; i <= kMostDistance && before == 0 && i <= node.number; ++i) {
+    before = forward_.Get(node.thread, node.number - i);
   }
-  for (uint64_t i = 1; i <= kMostDistance && stack.after == 0 && !stack.is_exact; ++i) {
-    stack.after = forward_.Get(node.thread, node.number + i);
+  for (uint64_t i = 1; i <= kMostDistance && after == 0 && !stack->is_exact; ++i) {
+    after = forward_.Get(node.thread, node.number + i);
   }
   // With launches on one side alone, the node may have launched where nobody looked: far from them.
-  if (!stack.is_exact && (stack.before == 0 || stack.after == 0)) stack.before = stack.after = 0;
-  return stack;
+  if (!stack->is_exact && (before == 0 || after == 0)) return false;
+  stack->before = before;
+  stack->after = after;
+  return true;
+}
+
+bool BackwardStacks::FindInEarlierSteps(const AutogradNode& node, DerivedStack* stack) const {
+  const uint64_t period = period_.Get();
+  if (period == 0) return false;
+  AutogradNode earlier = node;
+  for (uint64_t i = 0; i < kMostSteps && earlier.number >= period; ++i) {
+    earlier.number -= period;
+    if (!FindForward(earlier, stack)) continue;
+    // Not seen, so inferred: what both sides have in common is all of it.
+    if (stack->is_exact) stack->after = stack->before;
+    stack->is_exact = false;
+    return true;
+  }
+  return false;
 }
 
 uint64_t BackwardStacks::OnLaunch(uint64_t own, const AutogradPlace& place) {
   // Inside a node too: what is computed again there makes nodes, which are evaluated next.
-  if (own != 0 && place.made.thread != 0) forward_.Put(place.made.thread, place.made.number, own);
+  if (own != 0 && place.made.thread != 0 &&
+      forward_.Put(place.made.thread, place.made.number, own)) {
+    period_.Add(place.made.thread, place.made.number, own);
+  }
   if (!place.is_in_node) return own;
   calls_.fetch_add(1, std::memory_order_relaxed);
   const DerivedStack stack = StackOfNode(own, place.evaluated);

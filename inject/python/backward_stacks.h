@@ -1,8 +1,8 @@
 // Stacks of launches that autograd makes: each belongs to the forward launches of the node that is
 // being evaluated (docs/decisions/0050-backward-launches-by-sequence-numbers.md).
 //
-// OnLaunch: any thread, without a lock. Find: the agent's thread, without the recorder's lock, since
-// it takes the dynamic loader's. All others: under the recorder's lock.
+// OnLaunch: any thread, without a lock. Find: the agent's thread, without the recorder's lock,
+// since it takes the dynamic loader's. All others: under the recorder's lock.
 #ifndef UTLZ_INJECT_PYTHON_BACKWARD_STACKS_H_
 #define UTLZ_INJECT_PYTHON_BACKWARD_STACKS_H_
 
@@ -12,6 +12,7 @@
 #include "inject/python/autograd.h"
 #include "inject/python/derived_stacks.h"
 #include "inject/python/forward_stacks.h"
+#include "inject/python/node_period.h"
 
 namespace utlz::agent {
 
@@ -43,6 +44,7 @@ class BackwardStacks {
   static constexpr uint32_t kThreads = 256;
   // So far away the launches around a node that launched nothing are looked for.
   static constexpr uint64_t kMostDistance = 8;
+  static constexpr uint64_t kMostSteps = 8;  // that are looked back
 
   // What the thread was in at its last launch inside a node with a number. Threads with the same
   // place overwrite each other.
@@ -52,9 +54,14 @@ class BackwardStacks {
   };
   Last& LastOfThread() const;
   DerivedStack StackOfNode(uint64_t own, const AutogradNode& node) const;
+  // Sets what the node's forward is made of; false where it was not seen.
+  bool FindForward(const AutogradNode& node, DerivedStack* stack) const;
+  // The same of the node that takes its place in an earlier step.
+  bool FindInEarlierSteps(const AutogradNode& node, DerivedStack* stack) const;
 
   Autograd autograd_;
   ForwardStacks forward_;
+  NodePeriod period_;
   DerivedStacks derived_;
   Last* last_ = nullptr;
   std::atomic<uint64_t> calls_{0}, without_{0};

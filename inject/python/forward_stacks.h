@@ -20,12 +20,13 @@ class ForwardStacks {
   void Clear() { ClearArray(entries_, kEntries); }
 
   // `hash` is not 0. The first one stays: what a thread launches later without making another node
-  // is none of this node's.
-  void Put(uint64_t thread, uint64_t number, uint64_t hash) {
-    if (Get(thread, number) != 0) return;
+  // is none of this node's. Returns whether it is the first one.
+  bool Put(uint64_t thread, uint64_t number, uint64_t hash) {
+    if (Get(thread, number) != 0) return false;
     Entry& entry = entries_[SlotOf(thread, number)];
     entry.hash.store(hash, std::memory_order_relaxed);
     entry.check.store(hash ^ KeyOf(thread, number), std::memory_order_release);
+    return true;
   }
   // 0 where it is not known. Halves of two entries do not fit together.
   uint64_t Get(uint64_t thread, uint64_t number) const {

@@ -70,6 +70,31 @@ TEST_F(BackwardStacksTest, NodesBesideTheFirstAndTheLastLaunchThatWasSeenHaveNon
   EXPECT_EQ(stacks_.counts().without, 3u);
 }
 
+// Steps of forty nodes, each with a stack of its own.
+TEST_F(BackwardStacksTest, NodesWhoseForwardWasNotSeenHaveThatOfEarlierSteps) {
+  constexpr uint64_t kNodes = 40;
+  const auto run_forward = [this](uint64_t step, uint64_t first) {
+    for (uint64_t i = first; i < kNodes; ++i) {
+      stacks_.OnLaunch(700 + i, Forward(kMain, 1000 + step * kNodes + i));
+    }
+  };
+  run_forward(0, 0);
+  EXPECT_EQ(stacks_.OnLaunch(0, In(kMain, 1000 + kNodes)), 0u)
+      << "how long a step is, is not known";
+  run_forward(1, 0);
+  // A window begins in the middle of the third step.
+  run_forward(2, kNodes / 2);
+  EXPECT_EQ(Of(In(kMain, 1000 + 2 * kNodes + 30)), (DerivedStack{0, 730, 0, true, 0}));
+  EXPECT_EQ(Of(In(kMain, 1000 + 2 * kNodes + 3)), (DerivedStack{0, 703, 703, false, 0}));
+  EXPECT_EQ(Of(In(kMain, 1000 + 5 * kNodes + 3)), (DerivedStack{0, 703, 703, false, 0}));
+  EXPECT_EQ(stacks_.OnLaunch(0, In(kMain, 1000 + 100 * kNodes)), 0u) << "too long ago";
+  // Steps that make other nodes have no period.
+  for (uint64_t number = 100'000, i = 0; i < 200; ++i) {
+    stacks_.OnLaunch(700 + i % kNodes, Forward(kMain, number += 1 + i * 7 % 29));
+  }
+  EXPECT_EQ(stacks_.OnLaunch(0, In(kMain, 1000 + 2 * kNodes + 3)), 0u);
+}
+
 TEST_F(BackwardStacksTest, GradientsOfANodeWithoutForwardHaveNone) {
   stacks_.OnLaunch(71, Forward(kMain, 5));
   EXPECT_NE(stacks_.OnLaunch(0, In(kMain, 5)), 0u);
