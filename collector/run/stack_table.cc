@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "collector/decode/columns.h"
+#include "collector/xla/instruction_frames.h"
 
 namespace utlz {
 namespace {
@@ -43,11 +44,15 @@ std::string EndOf(std::string_view text) {
   return std::string(text.substr(first));
 }
 
+// A kind of a later release is a function with a name.
+StackFrameKind KindAt(const Stacks& message, int i) {
+  const auto kind = static_cast<int>(ValueAt(message.kind(), i));
+  return StackFrameKind_IsValid(kind) ? static_cast<StackFrameKind>(kind) : STACK_FRAME_FUNCTION;
+}
+
 StackFrame FrameAt(const ProcessState& process, const Stacks& message, int i) {
   StackFrame frame;
-  // A kind of a later release is a function with a name.
-  const auto kind = static_cast<int>(ValueAt(message.kind(), i));
-  if (StackFrameKind_IsValid(kind)) frame.kind = static_cast<StackFrameKind>(kind);
+  frame.kind = KindAt(message, i);
   frame.inferred = (ValueAt(message.flags(), i) & STACK_FRAME_INFERRED) != 0;
   frame.name = BeginOf(TextOf(process, ValueAt(message.name(), i)));
   frame.file = EndOf(TextOf(process, ValueAt(message.file(), i)));
@@ -56,12 +61,42 @@ StackFrame FrameAt(const ProcessState& process, const Stacks& message, int i) {
   return frame;
 }
 
+// Texts are cut only after they were read.
+void CutTexts(StackFrame* frame) {
+  frame->name = BeginOf(frame->name);
+  frame->file = EndOf(frame->file);
+  frame->module_class = BeginOf(frame->module_class);
+}
+
 }  // namespace
+
+uint32_t StackTable::AddOfMessage(uint32_t parent, const ProcessState& process,
+                                  const Stacks& message, int i, uint64_t* bytes_left) {
+  const uint32_t room = kMaxDepth - stacks_[parent].depth;
+  if (KindAt(message, i) != STACK_FRAME_XLA_INSTRUCTION || room == 0) {
+    return AddOne(parent, FrameAt(process, message, i));
+  }
+  const XlaInstruction instruction = {TextOf(process, ValueAt(message.name(), i)),
+                                      TextOf(process, ValueAt(message.file(), i)),
+                                      TextOf(process, ValueAt(message.module_class(), i))};
+  const uint64_t bytes =
+      instruction.title.size() + instruction.locations.size() + instruction.op_name.size();
+  if (bytes > *bytes_left) return kNoStack;
+  *bytes_left -= bytes;
+  uint32_t stack = parent;
+  for (StackFrame& frame : FramesOfInstruction(instruction, room)) {
+    CutTexts(&frame);
+    stack = AddOne(stack, std::move(frame));
+    if (stack == kNoStack) break;
+  }
+  return stack;
+}
 
 uint32_t StackTable::AddOne(uint32_t parent, StackFrame frame) {
   const uint32_t depth = stacks_[parent].depth + 1;
   if (depth > kMaxDepth) return kNoStack;
-  FrameKey key(frame.kind, frame.inferred, frame.name, frame.file, frame.module_class, frame.line);
+  FrameKey key(frame.kind, frame.inferred, frame.of_xla, frame.name, frame.file, frame.module_class,
+               frame.line);
   const auto known_frame = frame_ids_.find(key);
   const bool is_new = known_frame == frame_ids_.end();
   const auto frame_id = is_new ? static_cast<uint32_t>(frames_.size()) : known_frame->second;
@@ -106,6 +141,7 @@ bool StackTable::Add(ProcessState* process, const Stacks& message) {
   if (!memory_->Take(bytes)) return false;
   process->naming_bytes += bytes;
   if (end > ids.size()) ids.resize(end, kNoStack);
+  uint64_t bytes_left = kMaxInstructionBytesPerMessage;
   for (int i = 0; i < message.parent_size(); ++i) {
     const size_t id = message.first() + static_cast<size_t>(i);
     if (ids[id] != kNoStack) continue;  // an identifier is given once
@@ -113,7 +149,8 @@ bool StackTable::Add(ProcessState* process, const Stacks& message) {
     const uint32_t parent = Find(*process, parent_id);
     // Without its outer frames a stack would be another one.
     const bool outer_known = parent_id == 0 || parent != kNoStack;
-    const uint32_t stack = outer_known ? AddOne(parent, FrameAt(*process, message, i)) : kNoStack;
+    const uint32_t stack =
+        outer_known ? AddOfMessage(parent, *process, message, i, &bytes_left) : kNoStack;
     if (stack == kNoStack) ++left_out_;
     ids[id] = stack;
   }

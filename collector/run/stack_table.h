@@ -1,6 +1,9 @@
 // Stacks of launches of all processes: trees of frames, in which equal stacks of several processes
 // are one.
 //
+// What XLA says of an instruction comes as one frame, and is kept as those that it tells of:
+// functions, modules, the pass, and the instruction innermost.
+//
 // Trust: frames come from targets. Texts are cut, stacks are bounded in number and depth; what does
 // not fit has no stack. Thread safety: none.
 #ifndef UTLZ_COLLECTOR_RUN_STACK_TABLE_H_
@@ -14,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/decode/stack_frame.h"
 #include "collector/run/memory_budget.h"
 #include "collector/run/process_table.h"
 #include "proto/profile.pb.h"
@@ -22,19 +26,12 @@ namespace utlz {
 
 inline constexpr uint32_t kNoStack = 0;
 
-struct StackFrame {
-  StackFrameKind kind = STACK_FRAME_FUNCTION;
-  bool inferred = false;
-  std::string name;  // of a function, or the path of a module
-  std::string file;
-  std::string module_class;
-  uint32_t line = 0;  // 0: not known
-};
-
 class StackTable {
  public:
   static constexpr size_t kMaxStacks = 1u << 18;
   static constexpr int kMaxStacksPerMessage = 1 << 14;
+  // Texts of instructions take time to read.
+  static constexpr uint64_t kMaxInstructionBytesPerMessage = 128u << 20;
   static constexpr size_t kMaxFrames = 1u << 17;
   static constexpr size_t kMaxTextBytes = 1024;
   static constexpr uint32_t kMaxDepth = 192;
@@ -71,8 +68,11 @@ class StackTable {
     uint32_t depth = 0;
   };
   using FrameKey =
-      std::tuple<StackFrameKind, bool, std::string, std::string, std::string, uint32_t>;
+      std::tuple<StackFrameKind, bool, bool, std::string, std::string, std::string, uint32_t>;
 
+  // All of frame `i` of a message, or nothing. What was read is taken off `bytes_left`.
+  uint32_t AddOfMessage(uint32_t parent, const ProcessState& process, const Stacks& message, int i,
+                        uint64_t* bytes_left);
   uint32_t AddOne(uint32_t parent, StackFrame frame);
 
   std::shared_ptr<MemoryBudget> memory_;

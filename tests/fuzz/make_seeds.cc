@@ -168,6 +168,43 @@ std::string ModelFrame(uint16_t type, uint32_t source, const std::string& payloa
   return ModelFrame({.source = source, .type = type, .offset = 0, .payload = payload});
 }
 
+// Title, locations and op_name of instructions: of a layer of Flax, of NNX, of a fusion, of a
+// program.
+void AddXlaInstructions(Seeds* seeds) {
+  const std::string end = ",hlo_op=gemm_fusion_dot.44,unique_hlo_op_id=506806141015#";
+  const std::string calls =
+      "\n- /home/me/train.py:31:18[main.&lt;locals&gt;.step]\n"
+      "-- /home/me/model.py:21:16[Model.__call__]\n--- /home/me/model.py:9:15[Block.__call__]";
+  const std::string linen =
+      "jit(step)/transpose(jvp(Model))/while/body/closed_call/checkpoint/rematted_computation/"
+      "block_3/block_3.attend/...hqk,...khd->...qhd/dot_general";
+  const std::vector<std::vector<std::string>> instructions = {
+      {"Thunk:#name=" + linen + end, calls + "\n", linen},
+      {"Thunk:#name=jit(f)/jvp()/dot_general" + end,
+       calls + "\n---- /x/site-packages/flax/nnx/nn/linear.py:422:8[Linear.__call__]\n",
+       "jit(f)/jvp()/dot_general"},
+      {"Thunk:#name=jit(f)/Model" + end,
+       calls + " head/add\n--- /home/me/model.py:10[f] jit(_take)/mul\n- a.py:1 tanh\n",
+       "jit(f)/Model/jit(_take)/mul;jit(f)/Model/head/add"},
+      {"XlaModule:#prefix=jit(f),hlo_module=jit_f,program_id=5974#", "", "params['w']"}};
+  Strings strings;
+  Stacks stacks;
+  strings.add_values("");
+  stacks.set_first(1);
+  for (const std::vector<std::string>& texts : instructions) {
+    seeds->Add("fuzz_xla_instruction", "\xbf" + texts[0] + '\0' + texts[1] + '\0' + texts[2]);
+    const auto first = static_cast<uint32_t>(strings.values_size());
+    for (const std::string& text : texts) strings.add_values(text);
+    stacks.add_parent(0);
+    stacks.add_kind(STACK_FRAME_XLA_INSTRUCTION);
+    stacks.add_name(first);
+    stacks.add_file(first + 1);
+    stacks.add_module_class(first + 2);
+  }
+  seeds->Add("fuzz_run", ModelFrame(FRAME_STRINGS, 1, strings.SerializeAsString()) +
+                             ModelFrame(FRAME_STACKS, 1, stacks.SerializeAsString()));
+}
+
 void AddCompiledCode(Seeds* seeds) {
   const std::string operations = "aten.view, aten.add, aten.native_layer_norm";
   const std::string comment = "Source Nodes: [x, norm], Original ATen: [" + operations + "]\n";
@@ -294,6 +331,7 @@ int MakeSeeds(ProfileReader* reader, Seeds* seeds) {
   AddHostileNames(seeds);
   AddFusedNames(seeds);
   AddCompiledCode(seeds);
+  AddXlaInstructions(seeds);
   AddHistory(seeds);
   AddSparseStrings(seeds);
   AddUnknownTypes(seeds);

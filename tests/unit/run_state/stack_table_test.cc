@@ -143,6 +143,114 @@ TEST_F(StackTableTest, WithoutMemoryThereAreNoStacks) {
   EXPECT_EQ(table.left_out(), 1u);
 }
 
+// Title, locations and op_name have the string identifiers 1 to 3.
+class XlaStackTableTest : public StackTableTest {
+ protected:
+  static void AddInstruction(uint32_t parent, Stacks* message) {
+    AddFunction(parent, 1, 2, 0, message);
+    message->set_module_class(message->module_class_size() - 1, 3);
+    message->set_kind(message->kind_size() - 1, STACK_FRAME_XLA_INSTRUCTION);
+  }
+  static void AddFunction(uint32_t parent, uint32_t name, uint32_t file, uint32_t line,
+                          Stacks* message) {
+    StackTableTest::AddFunction(parent, name, file, line, message);
+    message->add_module_class(0);
+    message->add_kind(STACK_FRAME_FUNCTION);
+  }
+
+  std::vector<std::string> FramesOf(uint32_t stack) const {
+    std::vector<std::string> names;
+    for (; stack != kNoStack; stack = table_.ParentOf(stack)) {
+      const StackFrame& frame = table_.FrameOf(stack);
+      names.insert(names.begin(), frame.name.empty() ? frame.module_class : frame.name);
+    }
+    return names;
+  }
+
+  const std::string kName = "jit(step)/transpose(jvp(Model))/head/dot";
+  ProcessState process_ = Named({"Thunk:#name=" + kName + ",hlo_op=dot.1,unique_hlo_op_id=7#",
+                                 "\n- /home/me/train.py:31:18[step]\n", kName, "main"});
+};
+
+TEST_F(XlaStackTableTest, AnInstructionIsSeveralFrames) {
+  Stacks message;
+  message.set_first(1);
+  AddFunction(0, 4, 0, 88, &message);
+  AddInstruction(1, &message);
+  AddFunction(2, 4, 0, 89, &message);  // inside of the innermost one
+  ASSERT_TRUE(table_.Add(&process_, message));
+  const uint32_t stack = StackTable::Find(process_, 2);
+  EXPECT_EQ(FramesOf(stack),
+            (std::vector<std::string>{"main", "step", "Model", "head", "(backward)", "dot"}));
+  EXPECT_EQ(table_.FrameOf(stack).kind, STACK_FRAME_XLA_INSTRUCTION);
+  EXPECT_EQ(table_.FrameOf(stack).module_class, "dot.1");
+  EXPECT_TRUE(table_.FrameOf(stack).of_xla);
+  EXPECT_EQ(table_.ParentOf(StackTable::Find(process_, 3)), stack);
+  EXPECT_FALSE(table_.FrameOf(StackTable::Find(process_, 1)).of_xla);
+  // A table that was filled from this one has it as it is.
+  StackTable other;
+  const uint32_t copy = other.Copy(table_, stack);
+  EXPECT_TRUE(other.FrameOf(copy).of_xla);
+  EXPECT_EQ(other.FrameOf(other.ParentOf(copy)).kind, STACK_FRAME_BACKWARD);
+  EXPECT_EQ(other.frames().size(), 6u);
+}
+
+TEST_F(XlaStackTableTest, LongTextsAreReadBeforeTheyAreCut) {
+  const std::string path = "/" + std::string(3000, 'x') + "/train.py";
+  process_.strings[1] =
+      "Thunk:#name=" + kName + std::string(3000, 'x') + ",hlo_op=dot.1,unique_hlo_op_id=7#";
+  process_.strings[2] = "\n- " + path + ":31:18[step]\n";
+  process_.strings[3] = "jit(step)/Model/" + std::string(3000, 'y') + "/dot";
+  Stacks message;
+  message.set_first(1);
+  AddInstruction(0, &message);
+  ASSERT_TRUE(table_.Add(&process_, message));
+  const uint32_t stack = StackTable::Find(process_, 1);
+  EXPECT_EQ(table_.FrameOf(stack).name, "dot");
+  EXPECT_EQ(table_.FrameOf(stack).module_class, "dot.1");
+  const StackFrame& module = table_.FrameOf(table_.ParentOf(stack));
+  EXPECT_EQ(module.name, std::string(StackTable::kMaxTextBytes, 'y'));
+  const uint32_t step = table_.ParentOf(table_.ParentOf(table_.ParentOf(stack)));
+  EXPECT_EQ(table_.FrameOf(step).file, path.substr(path.size() - StackTable::kMaxTextBytes));
+  EXPECT_EQ(table_.FrameOf(step).line, 31u);
+}
+
+TEST_F(XlaStackTableTest, ADeepStackHasRoomForTheInnermostFrames) {
+  Stacks message;
+  message.set_first(1);
+  for (uint32_t i = 0; i < StackTable::kMaxDepth - 4; ++i) AddFunction(i, 4, 0, 0, &message);
+  AddInstruction(StackTable::kMaxDepth - 4, &message);
+  ASSERT_TRUE(table_.Add(&process_, message));
+  const uint32_t stack = StackTable::Find(process_, StackTable::kMaxDepth - 3);
+  ASSERT_NE(stack, kNoStack);
+  const std::vector<std::string> frames = FramesOf(stack);
+  EXPECT_EQ(frames.size(), size_t{StackTable::kMaxDepth});
+  EXPECT_EQ(frames[frames.size() - 4], "Model") << "without step";
+  EXPECT_EQ(frames.back(), "dot");
+}
+
+TEST_F(XlaStackTableTest, TextsOfAMessageAreBounded) {
+  process_.strings[2].resize(16u << 10);
+  Stacks message;
+  message.set_first(1);
+  for (int i = 0; i < StackTable::kMaxStacksPerMessage; ++i) AddInstruction(0, &message);
+  ASSERT_TRUE(table_.Add(&process_, message));
+  EXPECT_NE(StackTable::Find(process_, 1), kNoStack);
+  EXPECT_EQ(StackTable::Find(process_, StackTable::kMaxStacksPerMessage), kNoStack);
+  EXPECT_GT(table_.left_out(), 0u);
+  EXPECT_LT(table_.left_out(), uint64_t{StackTable::kMaxStacksPerMessage});
+}
+
+TEST_F(XlaStackTableTest, WithoutRoomAnInstructionHasNoStack) {
+  Stacks message;
+  message.set_first(1);
+  for (uint32_t i = 0; i < StackTable::kMaxDepth; ++i) AddFunction(i, 4, 0, 0, &message);
+  AddInstruction(StackTable::kMaxDepth, &message);
+  ASSERT_TRUE(table_.Add(&process_, message));
+  EXPECT_EQ(StackTable::Find(process_, StackTable::kMaxDepth + 1), kNoStack);
+  EXPECT_EQ(table_.left_out(), 1u);
+}
+
 TEST_F(StackTableTest, AKindOfALaterReleaseIsAFunction) {
   ProcessState process = Named({"f"});
   Stacks message;

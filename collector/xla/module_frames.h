@@ -1,0 +1,30 @@
+// The modules that an instruction of XLA belongs to, of Flax and libraries like it.
+//
+// Linen names the modules around an operation in its op_name; their classes are those whose
+// `__call__` is among the functions that called it. NNX and Equinox name none: there the classes
+// stand for the modules, so that instances of one class cannot be told apart.
+//
+// Trust: names come from targets; any bytes are safe. Thread safety: functions only.
+#ifndef UTLZ_COLLECTOR_XLA_MODULE_FRAMES_H_
+#define UTLZ_COLLECTOR_XLA_MODULE_FRAMES_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "collector/decode/stack_frame.h"
+#include "collector/xla/op_name.h"
+
+namespace utlz {
+
+struct XlaModuleFrame {
+  size_t before = 0;  // its place: before this function; behind all where it is their number
+  StackFrame frame;
+};
+
+// The outermost module first. `functions`: frames, the outermost first.
+std::vector<XlaModuleFrame> ModulesOf(const std::vector<XlaScope>& scopes,
+                                      const std::vector<StackFrame>& functions);
+
+}  // namespace utlz
+
+#endif  // UTLZ_COLLECTOR_XLA_MODULE_FRAMES_H_
