@@ -24,7 +24,7 @@ const std::set<std::string_view> kRulesOfGaps = {"launch_bound",   "synchronizat
 // "blocks.*.attn, model.py:41 Block.forward"
 std::string OwnerText(uint32_t stack, StackOwners* owners) {
   const LayerOwner layer = owners->LayerOf(stack);
-  std::string text = layer.kind == "layer" ? PatternOf(layer.path) : "";
+  std::string text = layer.kind == "layer" ? PatternOf(layer.path, layer.has_numbered_names) : "";
   if (layer.kind == "layer" && text.empty()) text = layer.model;
   if (const StackFrame* line = owners->LineOf(stack)) {
     text += (text.empty() ? "" : ", ") + LineName(*line);

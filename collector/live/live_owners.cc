@@ -114,12 +114,13 @@ uint32_t LiveOwners::LayerOf(uint32_t stack) {
       const std::string name = NameOfNoLayer(layer);
       return layers_.Find(name, layer.kind.c_str(), name);
     }
-    const std::string path = PatternOf(layer.path);
+    const std::string path = PatternOf(layer.path, layer.has_numbered_names);
     const uint32_t index = layers_.Find("layer " + layer.model + "\n" + path, "layer",
                                         path.empty() ? layer.model : path);
     Owner& owner = layers_.owners[index];
     if (owner.kind != "layer") return index;
-    owner.module_class = Text(layer.module_class);
+    // Of some launches of a layer its class is not known.
+    if (!layer.module_class.empty()) owner.module_class = Text(layer.module_class);
     if (owner.paths.size() < kMostInstances)
       owner.paths.insert(std::hash<std::string>()(layer.path));
     return index;

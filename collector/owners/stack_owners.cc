@@ -12,14 +12,24 @@ bool Holds(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-bool IsOptimizer(const StackFrame& frame) {
-  return frame.kind == STACK_FRAME_OPTIMIZER ||
-         (frame.kind == STACK_FRAME_FUNCTION && Holds(frame.file, "/torch/optim/"));
+// Optax has functions of losses too.
+bool IsOfOptax(const StackFrame& frame) {
+  return Holds(frame.file, "/optax/") && !Holds(frame.file, "/optax/losses/") &&
+         !Holds(frame.file, "/optax/_src/loss.py");
 }
 
-// "AdamW" of `AdamW.step`; the base class, whose functions are around that one, has no name.
-std::string_view OptimizerOf(std::string_view function) {
+bool IsOptimizer(const StackFrame& frame) {
+  return frame.kind == STACK_FRAME_OPTIMIZER ||
+         (frame.kind == STACK_FRAME_FUNCTION &&
+          (Holds(frame.file, "/torch/optim/") || IsOfOptax(frame)));
+}
+
+// "AdamW" of `AdamW.step`; the base class, whose functions are around that one, has no name. Optax
+// makes an optimizer of several functions, none of which is called as it is.
+std::string_view OptimizerOf(const StackFrame& frame) {
   constexpr std::string_view kStep = ".step";
+  if (IsOfOptax(frame)) return "optax";
+  const std::string_view function = frame.name;
   if (!function.ends_with(kStep)) return {};
   const std::string_view name = function.substr(0, function.size() - kStep.size());
   return name == "Optimizer" ? std::string_view() : name;
@@ -36,12 +46,25 @@ bool IsAutotuning(const StackFrame& frame) {
          Holds(frame.file, "/torch/_inductor/");
 }
 
+// "loss_of" of "main.<locals>.loss_of.<locals>.<lambda>": the innermost function with a name. Empty
+// at the level of a file.
+std::string NamedFunctionIn(std::string_view qualified_name) {
+  while (!qualified_name.empty()) {
+    const size_t dot = qualified_name.rfind('.');
+    const std::string_view last = qualified_name.substr(dot + 1);  // from 0 where there is none
+    if (!last.starts_with('<')) return std::string(last);
+    qualified_name = qualified_name.substr(0, dot == std::string_view::npos ? 0 : dot);
+  }
+  return {};
+}
+
 // The innermost frame decides: a backward pass may lie inside of a recomputation.
 void SetPass(const StackFrame& frame, LayerOwner* owner) {
   if (owner->pass != LaunchPass::kForward) return;
   if (frame.kind == STACK_FRAME_BACKWARD) owner->pass = LaunchPass::kBackward;
   if (frame.kind == STACK_FRAME_RECOMPUTATION) owner->pass = LaunchPass::kRecomputation;
-  if (owner->pass != LaunchPass::kForward) owner->inferred = frame.inferred;
+  if (owner->pass != LaunchPass::kForward) owner->pass_inferred = frame.inferred;
+  owner->inferred = owner->pass_inferred;
 }
 
 }  // namespace
@@ -66,14 +89,16 @@ const StackOwners::Traits& StackOwners::TraitsOf(uint32_t stack) {
               IsOptimizer(frame),
               IsFunctional(frame),
               frame.kind == STACK_FRAME_FUNCTION && IsInductorFile(frame.file),
-              IsAutotuning(frame)};
+              IsAutotuning(frame),
+              frame.kind == STACK_FRAME_FUNCTION && frame.of_xla && !IsFramework(frame.file) &&
+                  !NamedFunctionIn(frame.name).empty()};
   }
   return traits;
 }
 
 LayerOwner StackOwners::LayerOf(uint32_t stack) {
   if (stack == kNoStack) return {};
-  const StackFrame *layer = nullptr, *model = nullptr;
+  const StackFrame *layer = nullptr, *model = nullptr, *user_function = nullptr;
   bool is_optimizer = false;
   LayerOwner owner;
   std::string optimizer, function;
@@ -86,15 +111,19 @@ LayerOwner StackOwners::LayerOf(uint32_t stack) {
     }
     if (TraitsOf(stack).is_optimizer) {
       is_optimizer = true;
-      if (optimizer.empty()) optimizer = OptimizerOf(frame.name);
+      if (optimizer.empty()) optimizer = OptimizerOf(frame);
     }
     // The outermost one is what the program called.
     if (TraitsOf(stack).is_functional) function = frame.name;
+    if (user_function == nullptr && TraitsOf(stack).is_user_function) user_function = &frame;
     if (frame.kind != STACK_FRAME_MODULE) continue;
     if (layer == nullptr) layer = &frame;
     model = &frame;
   }
   if (layer == nullptr) {
+    if (function.empty() && user_function != nullptr) {
+      function = NamedFunctionIn(user_function->name);
+    }
     owner.kind = is_optimizer ? "optimizer" : function.empty() ? "outside" : "function";
     owner.path = is_optimizer ? optimizer : function;
     return owner;
@@ -104,6 +133,7 @@ LayerOwner StackOwners::LayerOf(uint32_t stack) {
   owner.path = layer->name;
   owner.module_class = layer->module_class;
   owner.inferred = owner.inferred || layer->inferred;
+  owner.has_numbered_names = layer->of_xla;
   return owner;
 }
 
@@ -124,9 +154,20 @@ const StackFrame* StackOwners::CompiledFrameOf(uint32_t stack) {
   return stack == kNoStack ? nullptr : &stacks_.FrameOf(stack);
 }
 
+std::string StackOwners::OperationsOf(uint32_t stack) const {
+  constexpr std::string_view kBetween = ", ", kShown = " + ";
+  if (stack == kNoStack || stacks_.FrameOf(stack).kind != STACK_FRAME_XLA_INSTRUCTION) return {};
+  std::string text = stacks_.FrameOf(stack).name;
+  for (size_t at = text.find(kBetween); at != std::string::npos; at = text.find(kBetween, at)) {
+    text.replace(at, kBetween.size(), kShown);
+  }
+  return text;
+}
+
 bool IsFramework(const std::string& file) {
   if (file.empty() || file[0] == '<' || IsInductorFile(file)) return true;
-  for (const char* package : {"torch", "jax", "jaxlib", "flax", "triton", "numpy", "cupy"}) {
+  for (const char* package :
+       {"torch", "jax", "jaxlib", "flax", "optax", "equinox", "triton", "numpy", "cupy"}) {
     for (const char* packages : {"/site-packages/", "/dist-packages/"}) {
       if (Holds(file, std::string(packages) + package + "/")) return true;
     }

@@ -19,15 +19,20 @@ enum class LaunchPass {
 
 // Names are those of the target: not escaped, and of any bytes.
 struct LayerOwner {
-  // `layer`; `optimizer`, `function` of torch.nn.functional's and `outside` for work of no layer;
-  // `autotuning` where a compiler tries variants of a kernel; `unknown` without a stack.
+  // `layer`; `optimizer`, `function` (of torch.nn.functional's, or that JAX compiled) and `outside`
+  // for work of no layer; `autotuning` where a compiler tries variants of a kernel; `unknown`
+  // without a stack.
   std::string kind = "unknown";
   std::string model;  // class of the outermost module
-  // Empty for the outermost module itself; of an optimizer its class, of a function its name.
+  // Empty for the outermost module itself; of an optimizer its class or its library, of a function
+  // its name.
   std::string path;
   std::string module_class;
   LaunchPass pass = LaunchPass::kForward;
-  bool inferred = false;  // the layer, or where the pass belongs
+  bool inferred = false;       // the layer, or where the pass belongs
+  bool pass_inferred = false;  // the latter, so that the line is inferred too
+  // Names of modules end in a number where there are several: "block_3", as Flax has them.
+  bool has_numbered_names = false;
 };
 
 // Remembers what files are, so that many stacks of long paths take little time. Thread safety:
@@ -43,15 +48,18 @@ class StackOwners {
   const StackFrame* LineOf(uint32_t stack);
   // The innermost frame in a file that Inductor generated; null where there is none.
   const StackFrame* CompiledFrameOf(uint32_t stack);
+  // "add + tanh", where XLA told of the instruction that was launched; else empty.
+  std::string OperationsOf(uint32_t stack) const;
 
  private:
   struct Traits {
     bool known = false;
     bool is_framework = false;
     bool is_optimizer = false;
-    bool is_functional = false;  // of torch.nn.functional
-    bool is_compiled = false;    // of a file of Inductor's
-    bool is_autotuning = false;  // where Inductor tries variants of a kernel
+    bool is_functional = false;     // of torch.nn.functional
+    bool is_compiled = false;       // of a file of Inductor's
+    bool is_autotuning = false;     // where Inductor tries variants of a kernel
+    bool is_user_function = false;  // that JAX traced, and that has a name
   };
   const Traits& TraitsOf(uint32_t stack);
 

@@ -51,10 +51,15 @@ int LayerTree::OwnerOfNoLayer(const LayerOwner& layer) {
   return list_.Find(has_room ? key : layer.kind, OwnerList::kNone, head);
 }
 
+void LayerTree::MarkNumbered(const LayerOwner& layer, int owner) {
+  if (layer.has_numbered_names) list_[static_cast<size_t>(owner)].has_numbered_names = true;
+}
+
 int LayerTree::OwnerOf(const LayerOwner& layer) {
   if (layer.kind != "layer") return OwnerOfNoLayer(layer);
   OwnerSummary head;
-  const std::string shown_path = sums_repeated_ ? PatternOf(layer.path) : layer.path;
+  const std::string shown_path =
+      sums_repeated_ ? PatternOf(layer.path, layer.has_numbered_names) : layer.path;
   std::string key = "layer " + layer.model;
   if (list_.size() >= kMostLayers &&
       !list_.Has(shown_path.empty() ? key : key + "." + shown_path)) {
@@ -66,14 +71,19 @@ int LayerTree::OwnerOf(const LayerOwner& layer) {
   head.set_model(ValidText(layer.model));
   head.set_name(ValidText(layer.model));
   int owner = list_.Find(key, OwnerList::kNone, head);
+  MarkNumbered(layer, owner);
   std::string path;
   for (const std::string& component : ComponentsOf(shown_path)) {
     path += (path.empty() ? "" : ".") + component;
     key += "." + component;
     head.set_name(ValidText(path));
     owner = list_.Find(key, owner, head);
+    MarkNumbered(layer, owner);
   }
-  list_[static_cast<size_t>(owner)].head.set_module_class(ValidText(layer.module_class));
+  // Of some launches of a layer its class is not known.
+  if (!layer.module_class.empty()) {
+    list_[static_cast<size_t>(owner)].head.set_module_class(ValidText(layer.module_class));
+  }
   return owner;
 }
 

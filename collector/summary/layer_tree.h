@@ -33,6 +33,7 @@ class LayerTree {
 
  private:
   int OwnerOfNoLayer(const LayerOwner& layer);
+  void MarkNumbered(const LayerOwner& layer, int owner);
   int PartOwner(const std::string& key, int around, const std::string& name, uint32_t order,
                 const CompiledPart& part);
 

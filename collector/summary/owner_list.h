@@ -74,8 +74,9 @@ class OwnerList {
     // The collector inferred that work belongs to this owner. The owners around it may have been
     // seen.
     bool is_inferred = false;
-    uint32_t order = 0;   // among those in `parent`, before their names count
-    bool in_row = false;  // it has a part of the row whose parts are being added
+    bool has_numbered_names = false;  // as LayerOwner has it
+    uint32_t order = 0;               // among those in `parent`, before their names count
+    bool in_row = false;              // it has a part of the row whose parts are being added
     OwnerAmount own, all;
     std::unordered_map<int, int64_t> idle_after_ns;  // by the owner before
     // Rows of kernels with a part of `own`, and that part's time; each once.

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "collector/kernel_names/fused_operations.h"
@@ -67,7 +69,7 @@ class Owners {
   struct OfStack {
     bool is_known = false;
     int layer = 0, repeated = 0, line = 0;
-    bool has_layer = false, has_line = false, inferred = false;
+    bool has_layer = false, has_line = false, inferred = false, line_inferred = false;
     bool is_part_alone = false;  // of compiled code: concluded, and no layer around it was seen
     bool is_optimizer = false, is_function = false, is_autotuning = false;
     const std::string* operations = nullptr;  // that a compiler wrote beside the launch
@@ -93,9 +95,13 @@ class Owners {
     SetLayer(layer, &of);
     of.has_layer = layer.kind == "layer";
     of.inferred = layer.inferred;
+    of.line_inferred = layer.pass_inferred;
     SetPart(stack, layer, &of);
     if (const StackFrame* frame = stack_owners_.CompiledFrameOf(stack)) {
       of.operations = state_.compiled_operations.Find(frame->file, frame->line);
+    }
+    if (std::string operations = stack_owners_.OperationsOf(stack); !operations.empty()) {
+      of.operations = &*instruction_operations_.insert(std::move(operations)).first;
     }
     of.pass = layer.pass;
     of.line = LineOwner(stack, &of.has_line);
@@ -194,6 +200,9 @@ class Owners {
             autotuning.kind = "autotuning";
             SetLayer(autotuning, &of);
           }
+          // The line of a part is the one that launched the graph: nothing was inferred there.
+          const bool line_inferred =
+              (part.inferred || of.line_inferred) && part.part_of_layer == kNoPart;
           part.inferred = part.inferred || of.inferred;
           part.pass = of.pass;
           if (of.is_optimizer) optimizer_ns_ += part.time_ns;
@@ -204,8 +213,7 @@ class Owners {
           AddCoverage(of, part);
           layers_.list().Add(of.layer, row, part);
           repeated_.list().Add(of.repeated, row, part);
-          // The line of a part is the one that launched the graph: nothing was inferred there.
-          part.inferred = part.inferred && part.part_of_layer == kNoPart;
+          part.inferred = line_inferred;
           lines_.Add(of.line, row, part);
           operations_.Add(OperationOf(analysis_.rows[row].kernel, of.operations), row, part);
         },
@@ -272,6 +280,7 @@ class Owners {
       layer.model = head.model();
       if (head.name() != head.model()) layer.path = head.name();
       layer.module_class = head.module_class();
+      layer.has_numbered_names = layers_.list()[i].has_numbered_names;
       const size_t known = repeated_.list().size();
       const auto owner = static_cast<size_t>(repeated_.OwnerOf(layer));
       if (owner < known) ++instances[owner];
@@ -298,6 +307,7 @@ class Owners {
   LayerTree repeated_{true};
   OwnerList lines_, operations_;
   std::unordered_map<uint32_t, int> operation_of_kernel_;
+  std::set<std::string> instruction_operations_;  // of XLA's, which stacks point to
   std::vector<OfStack> of_stacks_;
   int64_t all_ns_ = 0, idle_ns_ = 0;
   double steady_ns_ = 0;

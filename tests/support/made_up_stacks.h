@@ -39,6 +39,14 @@ class MadeUpStacks {
                     uint32_t line) {
     return Push(parent, STACK_FRAME_FUNCTION, name, file, line);
   }
+  // An instruction of XLA, by the texts that XLA registers. `name`: of its operation, or what those
+  // of several have in common.
+  uint32_t Instruction(uint32_t parent, const std::string& name, const std::string& instruction,
+                       const std::string& locations, const std::string& op_name) {
+    const std::string title =
+        "Thunk:#name=" + name + ",hlo_op=" + instruction + ",unique_hlo_op_id=506806141015#";
+    return Push(parent, STACK_FRAME_XLA_INSTRUCTION, title, locations, 0, op_name);
+  }
   uint32_t Pass(uint32_t parent, StackFrameKind kind, bool inferred = false) {
     return Push(parent, kind, "(pass)", "", 0, "",
                 inferred ? STACK_FRAME_INFERRED : STACK_FRAME_PLAIN);

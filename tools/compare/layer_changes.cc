@@ -111,16 +111,31 @@ void SortByMoved(Changes* changes) {
   });
 }
 
+// Models in which numbers at the end of names count as numbers: a report of such a model sums its
+// layers as "block_*".
+std::set<std::string> ModelsWithNumberedNames(const CompareInput& sides) {
+  std::set<std::string> models;
+  for (const Runs* runs : {&sides.before, &sides.after}) {
+    for (const Summary& run : *runs) {
+      for (const OwnerSummary& layer : run.owners().repeated_layers()) {
+        if (layer.name().find("_*") != std::string::npos) models.insert(layer.model());
+      }
+    }
+  }
+  return models;
+}
+
 class LayerComparison {
  public:
   explicit LayerComparison(const CompareInput& sides)
       : sides_(sides),
         before_(SideOf(sides.before, sides.units_before, sides.options)),
-        after_(SideOf(sides.after, sides.units_after, sides.options)) {
+        after_(SideOf(sides.after, sides.units_after, sides.options)),
+        numbered_models_(ModelsWithNumberedNames(sides)) {
     for (const Side* side : {&before_, &after_}) {
       for (const Times& times : side->times) {
         for (const auto& [key, time_ns] : times) {
-          if (groups_[{key.first, PatternOf(key.second)}].insert(key).second) ++layers_;
+          if (groups_[PatternOfKey(key)].insert(key).second) ++layers_;
         }
       }
     }
@@ -140,14 +155,18 @@ class LayerComparison {
     std::map<Key, std::vector<size_t>> indices;
     for (size_t i = 0; i < difference->layers.size(); ++i) {
       const LayerChange& layer = difference->layers[i];
-      indices[{layer.model, PatternOf(layer.name)}].push_back(i);
+      indices[PatternOfKey({layer.model, layer.name})].push_back(i);
     }
     for (RepeatedLayerChange& repeated : difference->repeated_layers) {
-      repeated.layers = std::move(indices[{repeated.model, PatternOf(repeated.name)}]);
+      repeated.layers = std::move(indices[PatternOfKey({repeated.model, repeated.name})]);
     }
   }
 
  private:
+  Key PatternOfKey(const Key& key) const {
+    return {key.first, PatternOf(key.second, numbered_models_.contains(key.first))};
+  }
+
   double LeastEffect() const { return sides_.options.least_share * sides_.whole_ns; }
 
   static size_t CountOn(const Side& side, const Keys& keys) {
@@ -183,6 +202,7 @@ class LayerComparison {
   const CompareInput& sides_;
   Side before_;
   Side after_;
+  std::set<std::string> numbered_models_;
   std::map<Key, Keys> groups_;  // by model and pattern
   size_t layers_ = 0;
 };

@@ -87,6 +87,20 @@ TEST(LayerChanges, RepeatedLayersAreOneRow) {
   EXPECT_EQ(Repeated(difference, "head").time_ns.verdict, Verdict::kNoDifference);
 }
 
+// As of modules of Flax, where the reports sum them so.
+TEST(LayerChanges, NumbersAtTheEndOfNamesCountWhereReportsSumThem) {
+  Summary run = RunOf();
+  for (int i = 0; i < 3; ++i) AddLayer("block_" + std::to_string(i) + ".mlp", 0.01, &run);
+  EXPECT_EQ(Repeated(Diff(run, run), "block_0.mlp").instances_before, 1u);
+  OwnerSummary* repeated = run.mutable_owners()->add_repeated_layers();
+  repeated->set_model("Model");
+  repeated->set_name("block_*.mlp");
+  const Difference difference = Diff(run, run);
+  EXPECT_EQ(Repeated(difference, "block_*.mlp").instances_before, 3u);
+  EXPECT_THAT(Repeated(difference, "block_*.mlp").layers, SizeIs(3));
+  EXPECT_THAT(Repeated(difference, "layers.*.mlp").layers, SizeIs(kLayers));
+}
+
 // All became a fifth slower, the large one too.
 TEST(LayerChanges, WhatChangesAsTheOthersDoesNotStandOut) {
   const Difference difference = Diff(RunOf(0.01), RunOf(0.012));

@@ -118,6 +118,25 @@ TEST_F(LiveOwnersTest, KernelsOfGraphsBelongToWhatTheyWereCapturedFrom) {
                                                   {"serve.py:70 main", 0.5}}));
 }
 
+TEST_F(LiveOwnersTest, ModulesOfFlaxAreNumberedAtTheEnd) {
+  std::vector<uint32_t> stacks;
+  for (const char* block : {"block_0", "block_11"}) {
+    const std::string name = std::string("jit(step)/Model/") + block + "/dot";
+    stacks.push_back(stacks_.Instruction(0, name, "dot.1",
+                                         "\n- /home/kim/model.py:41:1[Model.__call__]\n"
+                                         "-- /home/kim/model.py:20:1[Block.__call__]\n",
+                                         name));
+    stacks.push_back(stacks_.Instruction(0, name, "dot.2", "\n", name));
+  }
+  stacks_.SendTo(&run_);
+  SendSecond(0, stacks);
+  const LiveSnapshot snapshot = Take();
+  ASSERT_EQ(snapshot.layers_size(), 1);
+  EXPECT_EQ(snapshot.layers(0).name(), "block_*");
+  EXPECT_EQ(snapshot.layers(0).instances(), 2u);
+  EXPECT_EQ(snapshot.layers(0).module_class(), "Block") << "as far as it is known";
+}
+
 TEST_F(LiveOwnersTest, WorkIsThatOfTheKernels) {
   const uint32_t layer = stacks_.Module(stacks_.Module(0, "", "Model"), "head", "Linear");
   stacks_.SendTo(&run_);

@@ -224,7 +224,7 @@ TEST_F(OwnersTest, WithoutStepsCoverageIsOfTheRunAlone) {
   EXPECT_FALSE(summary.owners().has_steady_state_line_share());
 }
 
-TEST_F(OwnersTest, JaxTellsLittle) {
+TEST_F(OwnersTest, WithoutNamesOfInstructionsJaxTellsLittle) {
   const uint32_t main = stacks_.Function(0, "main", "/home/me/train.py", 54);
   const uint32_t jax =
       stacks_.Function(main, "cache_miss", "/x/site-packages/jax/_src/pjit.py", 100);
@@ -234,7 +234,8 @@ TEST_F(OwnersTest, JaxTellsLittle) {
   EXPECT_EQ(summary.owners().lines(0).name(), "train.py:54 main");
   EXPECT_EQ(summary.owners().note(),
             "operations of XLA inside a function of jax.jit have the line that calls it, and no "
-            "layer: XLA tells more with --xla_dump_to alone");
+            "layer: 'utlz run' with --stacks=auto reads XLA's own names, but not in processes that "
+            "were attached to, nor in programs that set NVTX_INJECTION64_PATH themselves");
 }
 
 TEST_F(OwnersTest, FunctionsOutsideOfLayersAreOwners) {
