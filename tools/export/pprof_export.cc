@@ -242,18 +242,29 @@ class PprofExport {
                 std::move(labels));
   }
 
-  // Innermost first: functions, and the modules that they are called for by their paths.
+  // A module by its path and class, as far as they are known.
+  static std::string NameOf(const StackFrame& frame) {
+    if (frame.name.empty() && !frame.module_class.empty()) return frame.module_class;
+    if (frame.kind == STACK_FRAME_XLA_INSTRUCTION && frame.name.empty()) return "(XLA)";
+    if (frame.name.empty()) return std::string(FileName(frame.file));
+    if (frame.kind != STACK_FRAME_MODULE || frame.module_class.empty()) return frame.name;
+    return frame.name == frame.module_class
+               ? frame.name
+               : absl::StrCat(frame.name, " (", frame.module_class, ")");
+  }
+
+  // Innermost first: functions, the modules that they are called for, and instructions of XLA by
+  // their operations, so that those of several instructions are summed.
   void AddStack(uint32_t stack, std::vector<uint64_t>* locations) {
     const StackTable& stacks = work_.stacks();
     for (; stack != kNoStack; stack = stacks.ParentOf(stack)) {
       const StackFrame& frame = stacks.FrameOf(stack);
-      const bool is_module = frame.kind == STACK_FRAME_MODULE;
-      const std::string& name = frame.name.empty() ? frame.module_class : frame.name;
+      const bool is_instruction = frame.kind == STACK_FRAME_XLA_INSTRUCTION;
+      const std::string name = NameOf(frame);
       locations->push_back(writer_.LocationOf(
-          {.name = is_module && name != frame.module_class
-                       ? absl::StrCat(name, " (", frame.module_class, ")")
-                       : name,
-           .system_name = {},
+          {.name = name,
+           .system_name =
+               is_instruction ? std::string_view(frame.module_class) : std::string_view(),
            .file = options_.paths ? std::string_view(frame.file) : FileName(frame.file),
            .line = frame.line}));
     }

@@ -163,6 +163,10 @@ const ProfileTracer::Owner& ProfileTracer::OwnerOf(uint32_t stack) {
   const LayerOwner layer = stack_owners_.LayerOf(stack);
   if (layer.kind == "layer") owner.layer = layer.path.empty() ? layer.model : layer.path;
   if (const StackFrame* frame = stack_owners_.LineOf(stack)) owner.line = LineName(*frame);
+  owner.operations = stack_owners_.OperationsOf(stack);
+  if (stack != kNoStack && stacks_.FrameOf(stack).kind == STACK_FRAME_XLA_INSTRUCTION) {
+    owner.instruction = stacks_.FrameOf(stack).module_class;
+  }
   if (layer.pass == LaunchPass::kBackward) owner.pass = "backward";
   if (layer.pass == LaunchPass::kRecomputation) owner.pass = "recomputation";
   owner.inferred = layer.inferred;
@@ -199,6 +203,12 @@ void ProfileTracer::WriteLaunch(const ProcessState& process, const Launch& launc
     const Owner& owner = OwnerOf(stack);
     if (!owner.layer.empty()) arguments.push_back({"layer", std::string_view(owner.layer)});
     if (!owner.line.empty()) arguments.push_back({"line", std::string_view(owner.line)});
+    if (!owner.operations.empty()) {
+      arguments.push_back({"operations", std::string_view(owner.operations)});
+    }
+    if (!owner.instruction.empty()) {
+      arguments.push_back({"XLA instruction", std::string_view(owner.instruction)});
+    }
     if (owner.pass != nullptr) arguments.push_back({"pass", std::string_view(owner.pass)});
     if (owner.inferred || (of_node.stack != kNoStack && of_node.inferred)) {
       arguments.push_back({"owner", std::string_view("inferred")});

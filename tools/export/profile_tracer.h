@@ -53,6 +53,8 @@ class ProfileTracer {
   struct Owner {
     std::string layer;
     std::string line;
+    std::string operations;      // of an instruction of XLA, as is the next one
+    std::string instruction;     // "loop_add_fusion.3"
     const char* pass = nullptr;  // null: the forward pass, or none
     bool inferred = false;
   };
