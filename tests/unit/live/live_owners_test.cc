@@ -119,15 +119,15 @@ TEST_F(LiveOwnersTest, KernelsOfGraphsBelongToWhatTheyWereCapturedFrom) {
 }
 
 TEST_F(LiveOwnersTest, ModulesOfFlaxAreNumberedAtTheEnd) {
-  std::vector<uint32_t> stacks;
-  for (const char* block : {"block_0", "block_11"}) {
-    const std::string name = std::string("jit(step)/Model/") + block + "/dot";
-    stacks.push_back(stacks_.Instruction(0, name, "dot.1",
-                                         "\n- /home/kim/model.py:41:1[Model.__call__]\n"
-                                         "-- /home/kim/model.py:20:1[Block.__call__]\n",
-                                         name));
-    stacks.push_back(stacks_.Instruction(0, name, "dot.2", "\n", name));
-  }
+  const auto push = [&](const std::string& block, const std::string& locations) {
+    const std::string name = "jit(step)/Model/" + block + "/dot";
+    return stacks_.Instruction(0, name, "dot.1", locations, name);
+  };
+  const std::string calls =
+      "\n- /home/kim/model.py:41:1[Model.__call__]\n-- /home/kim/model.py:20:1[Block.__call__]\n";
+  // Of the first and the last one the class is not known.
+  const std::vector<uint32_t> stacks = {push("block_0", "\n"), push("block_0", calls),
+                                        push("block_11", calls), push("block_11", "\n")};
   stacks_.SendTo(&run_);
   SendSecond(0, stacks);
   const LiveSnapshot snapshot = Take();

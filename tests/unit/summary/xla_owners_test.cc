@@ -193,14 +193,21 @@ TEST_F(XlaOwnersTest, ModulesByClassAreInferred) {
   EXPECT_EQ(owners.lines(0).inferred_time_ns(), 0);
 }
 
-// Where functions and modules differ in number, the class of the module is not known.
+// Where functions and modules differ in number, the class of the module is not known. Whichever
+// comes first, what is known counts.
 TEST_F(XlaOwnersTest, AClassThatIsKnownStays) {
-  const std::string name = "jit(step)/jvp(Model)/block_0/up/add";
-  const uint32_t without = stacks_.Instruction(
-      call_, name, "add.1", "\n- /home/me/model.py:21:16[Model.__call__]\n", name);
-  const Summary summary = Launch({Up(0, "jvp(Model)"), without});
-  EXPECT_EQ(RowNamed(summary.owners().layers(), "block_0.up")->module_class(), "Dense");
-  EXPECT_EQ(OwnTimeOf(summary.owners().layers(), "block_0.up"), 200);
+  const auto without_class = [&](int block) {
+    const std::string name = "jit(step)/jvp(Model)/block_" + std::to_string(block) + "/up/add";
+    return stacks_.Instruction(call_, name, "add.1",
+                               "\n- /home/me/model.py:21:16[Model.__call__]\n", name);
+  };
+  const uint32_t known_first = Up(0, "jvp(Model)"), known_later = without_class(0);
+  const uint32_t unknown_first = without_class(1), unknown_later = Up(1, "jvp(Model)");
+  const Summary summary = Launch({known_first, known_later, unknown_first, unknown_later});
+  for (const char* name : {"block_0.up", "block_1.up"}) {
+    EXPECT_EQ(RowNamed(summary.owners().layers(), name)->module_class(), "Dense");
+    EXPECT_EQ(OwnTimeOf(summary.owners().layers(), name), 200);
+  }
 }
 
 // What a target wrote is shown as text; names that are none stand for no module.

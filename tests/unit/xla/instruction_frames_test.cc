@@ -64,6 +64,11 @@ TEST(InstructionFramesTest, WhereCallsAndModulesDifferClassesAreNotKnown) {
       FramesOf(Title(name, "dot.1"), "\n- a.py:1:1[step]\n-- a.py:9:1[Model.__call__]\n", name),
       ElementsAre("step a.py:1", "Model.__call__ a.py:9", "< Model>", "<block_3 >",
                   "<block_3.mlp >", "[dot_general] dot.1"));
+  const std::string head = "jit(step)/jvp(Model)/mul";
+  EXPECT_THAT(
+      FramesOf(Title(head, "mul.1"), "\n- a.py:1:1[Loss.__call__]\n-- a.py:9:1[Model.__call__]\n",
+               head),
+      ElementsAre("Loss.__call__ a.py:1", "Model.__call__ a.py:9", "< Model>", "[mul] mul.1"));
 }
 
 // A class of Flax calls that of its base; a method calls another one, and then another module.

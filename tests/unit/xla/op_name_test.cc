@@ -118,6 +118,9 @@ TEST(OpNameTest, AnyTextIsRead) {
   for (int i = 0; i < 5000; ++i) nested += "jvp(";
   EXPECT_THAT(ScopesIn("a/" + nested + "/mul"), ElementsAre("a"));
   EXPECT_THAT(ScopesIn("a/" + nested + std::string(5000, ')') + "/b/mul"), ElementsAre("a", "b"));
+  EXPECT_THAT(ScopesIn("a/jvp(jvp(b))/mul"), ElementsAre("a", "b"));
+  EXPECT_THAT(ScopesIn("a/" + nested + "b" + std::string(5000, ')') + "/mul"), ElementsAre("a"))
+      << "too deep";
   for (int i = 0; i < 5000; ++i) deep += "x/";
   EXPECT_EQ(ScopesIn(deep + "mul").size(), kMostXlaScopes);
   EXPECT_THAT(ScopesIn("))/a/((/b"), ElementsAre("a"));
