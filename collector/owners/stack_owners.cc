@@ -46,14 +46,19 @@ bool IsAutotuning(const StackFrame& frame) {
          Holds(frame.file, "/torch/_inductor/");
 }
 
-// "loss_of" of "main.<locals>.loss_of.<locals>.<lambda>": the innermost function with a name. Empty
-// at the level of a file.
+// "loss_of" of "main.<locals>.loss_of.<locals>.<lambda>": the innermost function with a name. What
+// Python calls has that of its class: "Policy.__call__". Empty at the level of a file.
 std::string NamedFunctionIn(std::string_view qualified_name) {
   while (!qualified_name.empty()) {
     const size_t dot = qualified_name.rfind('.');
     const std::string_view last = qualified_name.substr(dot + 1);  // from 0 where there is none
+    const std::string_view around =
+        qualified_name.substr(0, dot == std::string_view::npos ? 0 : dot);
+    if (last.starts_with("__") && !around.empty() && !around.ends_with('>')) {
+      return std::string(qualified_name.substr(around.rfind('.') + 1));
+    }
     if (!last.starts_with('<')) return std::string(last);
-    qualified_name = qualified_name.substr(0, dot == std::string_view::npos ? 0 : dot);
+    qualified_name = around;
   }
   return {};
 }

@@ -138,9 +138,9 @@ std::vector<StackFrame> FramesOfInstruction(const XlaInstruction& instruction, s
   const std::vector<XlaCalls> paths = ParseXlaLocations(instruction.locations);
   const XlaOpName op_name = OpNameOf(instruction, title, paths);
   const std::string_view first_name = instruction.op_name.substr(0, instruction.op_name.find(';'));
-  std::vector<StackFrame> functions =
-      FunctionFrames(CallsOfOperation(paths, first_name, title.common_name));
-  std::vector<XlaModuleFrame> modules = ModulesOf(op_name.scopes, functions);
+  const XlaPlace place = PlaceOfOperation(paths, first_name, title.common_name);
+  std::vector<StackFrame> functions = FunctionFrames(place.calls);
+  std::vector<XlaModuleFrame> modules = ModulesOf(op_name.scopes, functions, place.is_own);
   std::vector<StackFrame> frames = Merged(std::move(functions), std::move(modules));
   if (op_name.pass != XlaPass::kForward) frames.push_back(PassFrame(op_name.pass));
   frames.push_back(

@@ -76,9 +76,10 @@ std::vector<XlaModuleFrame> ModulesByClass(const std::vector<StackFrame>& functi
 }  // namespace
 
 std::vector<XlaModuleFrame> ModulesOf(const std::vector<XlaScope>& scopes,
-                                      const std::vector<StackFrame>& functions) {
+                                      const std::vector<StackFrame>& functions,
+                                      bool functions_are_own) {
   std::vector<size_t> calls;
-  for (size_t i = 0; i < functions.size(); ++i) {
+  for (size_t i = 0; functions_are_own && i < functions.size(); ++i) {
     if (CallsModule(functions[i])) calls.push_back(i);
   }
   if (scopes.empty()) return ModulesByClass(functions, calls);

@@ -21,9 +21,11 @@ struct XlaModuleFrame {
   StackFrame frame;
 };
 
-// The outermost module first. `functions`: frames, the outermost first.
+// The outermost module first. `functions`: frames, the outermost first. Where they are not those
+// that called the operation itself, nothing is taken from them.
 std::vector<XlaModuleFrame> ModulesOf(const std::vector<XlaScope>& scopes,
-                                      const std::vector<StackFrame>& functions);
+                                      const std::vector<StackFrame>& functions,
+                                      bool functions_are_own);
 
 }  // namespace utlz
 

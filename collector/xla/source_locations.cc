@@ -83,7 +83,6 @@ std::vector<Row> ParseRows(std::string_view text) {
 // title's common name may itself lack what all op_names of the program begin with.
 bool IsNamed(std::string_view op_name, std::string_view operation,
              const std::optional<std::string_view>& common_name) {
-  if (op_name.empty()) return false;
   if (op_name == operation) return !common_name.has_value() || common_name->empty();
   if (!common_name.has_value()) return false;
   std::string_view common = op_name;
@@ -136,18 +135,21 @@ std::vector<XlaCalls> ParseXlaLocations(std::string_view text) {
   return paths;
 }
 
-XlaCalls CallsOfOperation(const std::vector<XlaCalls>& paths, std::string_view op_name,
+XlaPlace PlaceOfOperation(const std::vector<XlaCalls>& paths, std::string_view op_name,
                           const std::optional<std::string_view>& common_name) {
   std::vector<const XlaCalls*> wanted;
   for (const XlaCalls& path : paths) {
-    if (IsNamed(op_name, Unescaped(path.back().operation), common_name)) wanted.push_back(&path);
+    if (op_name.empty() || IsNamed(op_name, Unescaped(path.back().operation), common_name)) {
+      wanted.push_back(&path);
+    }
   }
-  if (wanted.empty()) {
-    for (const XlaCalls& path : paths) wanted.push_back(&path);
-  }
-  if (wanted.empty()) return {};
-  XlaCalls common = CommonPart(wanted);
-  return common.empty() ? *wanted[0] : common;
+  XlaPlace place;
+  place.is_own = !wanted.empty();
+  for (size_t i = 0; !place.is_own && i < paths.size(); ++i) wanted.push_back(&paths[i]);
+  if (wanted.empty()) return place;
+  place.calls = CommonPart(wanted);
+  if (place.calls.empty()) place.calls = *wanted[0];
+  return place;
 }
 
 }  // namespace utlz

@@ -43,9 +43,16 @@ using XlaCalls = std::vector<XlaLocation>;
 // and is left out.
 std::vector<XlaCalls> ParseXlaLocations(std::string_view text);
 
+struct XlaPlace {
+  XlaCalls calls;
+  // False where it is of others that were fused with the operation, whose own is not known.
+  bool is_own = false;
+};
+
 // Where an operation stands. Where several paths lead to it, or none, what these paths have in
-// common; the first one where that is nothing. `common_name` is the title's.
-XlaCalls CallsOfOperation(const std::vector<XlaCalls>& paths, std::string_view op_name,
+// common; the first one where that is nothing. Without an op_name all paths lead to it.
+// `common_name` is the title's.
+XlaPlace PlaceOfOperation(const std::vector<XlaCalls>& paths, std::string_view op_name,
                           const std::optional<std::string_view>& common_name);
 
 // "<locals>" of "&lt;locals&gt;".

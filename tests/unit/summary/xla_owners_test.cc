@@ -139,11 +139,19 @@ TEST_F(XlaOwnersTest, FunctionsOutsideOfModulesAreOwners) {
       "/home/me/train.py:43:16[main.&lt;locals&gt;.loss_of.&lt;locals&gt;.&lt;lambda&gt;]\n--- " +
           kPackages + "/jax/_src/nn/functions.py:9:1[gelu]\n",
       name);
+  const auto from = [&](const std::string& function) {
+    return stacks_.Instruction(call_, "jit(f)/sub", "sub.1",
+                               "\n- /home/me/train.py:9:1[" + function + "]\n", "jit(f)/mul");
+  };
+  // Whose own line is not known.
+  const uint32_t call = from("run.&lt;locals&gt;.Policy.__call__");
+  const uint32_t nested = from("run.&lt;locals&gt;.__wrapped");
   const uint32_t at_top =
       stacks_.Instruction(call_, "jit(add)/add", "add.1",
                           "\n- /home/me/train.py:71:4[&lt;module&gt;]\n", "jit(add)/add");
   const uint32_t copy = stacks_.Instruction(call_, "tokens", "copy.1", "\n", "tokens");
-  const Summary summary = Launch({of_loss, at_top, copy, Up(0, "jvp(Model)")});
+  const Summary summary = Launch({of_loss, at_top, copy, Up(0, "jvp(Model)"), call, nested,
+                                  Up(1, "jvp(Model)"), Up(2, "jvp(Model)")});
   const OwnersSummary& owners = summary.owners();
   const OwnerSummary* row = RowNamed(owners.layers(), "(function loss_of)");
   ASSERT_NE(row, nullptr);
@@ -152,7 +160,9 @@ TEST_F(XlaOwnersTest, FunctionsOutsideOfModulesAreOwners) {
   EXPECT_EQ(row->own_backward_time_ns(), 100);
   EXPECT_EQ(OwnTimeOf(owners.layers(), "(outside of layers)"), 200) << "main only launched them";
   EXPECT_EQ(RowNamed(owners.layers(), "(function step)"), nullptr) << "a layer's";
-  EXPECT_NEAR(owners.function_share(), 0.25, 1e-12);
+  EXPECT_EQ(OwnTimeOf(owners.layers(), "(function Policy.__call__)"), 100);
+  EXPECT_EQ(OwnTimeOf(owners.layers(), "(function __wrapped)"), 100);
+  EXPECT_NEAR(owners.function_share(), 3.0 / 8, 1e-12);
 }
 
 TEST_F(XlaOwnersTest, OptaxIsAnOptimizer) {

@@ -110,6 +110,18 @@ TEST(InstructionFramesTest, WithoutNamesClassesStandForModules) {
                   "Linear.__call__ linear.py:422", "[dot_general] dot.1"));
 }
 
+// The line of "sub" is not there: it was cut, or XLA does not know it.
+TEST(InstructionFramesTest, ModulesOfOtherOperationsAreNotTaken) {
+  const std::string locations =
+      "\n- a.py:1:1[step]\n-- a.py:9:1[Model.__call__]\n--- a.py:5:1[Mlp.__call__] mul\n";
+  EXPECT_THAT(FramesOf(Title("jit(step)", "fusion.1"), locations, "jit(step)/sub"),
+              ElementsAre("step a.py:1", "Model.__call__ a.py:9", "Mlp.__call__ a.py:5",
+                          "[mul, sub] fusion.1"));
+  EXPECT_THAT(FramesOf(Title("jit(step)", "fusion.1"), locations, "jit(step)/Net/head/sub"),
+              ElementsAre("step a.py:1", "Model.__call__ a.py:9", "Mlp.__call__ a.py:5", "< Net>",
+                          "<head >", "[mul, sub] fusion.1"));
+}
+
 TEST(InstructionFramesTest, AFusionHasAllOperationsAndThePlaceOfItsOwn) {
   EXPECT_THAT(FramesOf(Title("jit(step)/jvp(Model)/mlp", "loop_multiply_fusion.3"),
                        "\n- a.py:1:1[step]\n-- a.py:7:12[Model.__call__]\n"

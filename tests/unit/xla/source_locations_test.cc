@@ -19,6 +19,11 @@ std::string TextOf(const XlaCalls& calls) {
   return text;
 }
 
+XlaCalls CallsOf(const std::vector<XlaCalls>& paths, std::string_view op_name,
+                 const std::optional<std::string_view>& common_name) {
+  return PlaceOfOperation(paths, op_name, common_name).calls;
+}
+
 constexpr char kOnePath[] =
     "\n- /home/me/train.py:31:18[step]\n-- /home/me/train.py:27:13[main.&lt;locals&gt;.loss_of]\n";
 
@@ -49,14 +54,14 @@ TEST(SourceLocationsTest, SiblingsAreOperations) {
 TEST(SourceLocationsTest, TheInstructionsOwnOperationCounts) {
   const std::vector<XlaCalls> paths = ParseXlaLocations(kFusion);
   const auto calls = [&](std::string_view op_name) {
-    return TextOf(CallsOfOperation(paths, op_name, "jit(step)/jvp(Model)/block_3"));
+    return TextOf(CallsOf(paths, op_name, "jit(step)/jvp(Model)/block_3"));
   };
   EXPECT_EQ(calls("jit(step)/jvp(Model)/block_3/mlp/mul"),
             "train.py:31[step] model.py:15[Block.__call__] model.py:8[Mlp.__call__]");
   EXPECT_EQ(calls("jit(step)/jvp(Model)/block_3/add"),
             "train.py:31[step] model.py:15[Block.__call__]");
   // That of the program's names, which the title lacks, may be before the common one.
-  EXPECT_EQ(TextOf(CallsOfOperation(paths, "jit(step)/jvp(Model)/block_3/mlp/mul", "block_3")),
+  EXPECT_EQ(TextOf(CallsOf(paths, "jit(step)/jvp(Model)/block_3/mlp/mul", "block_3")),
             "train.py:31[step] model.py:15[Block.__call__] model.py:8[Mlp.__call__]");
 }
 
@@ -64,30 +69,40 @@ TEST(SourceLocationsTest, ASimilarNameIsAnotherOperation) {
   // "mul" ends "mlp/mul" too.
   const std::vector<XlaCalls> paths =
       ParseXlaLocations("\n- a.py:1:1[f] mul\n- a.py:2:1[f] mlp/mul\n");
-  EXPECT_EQ(TextOf(CallsOfOperation(paths, "jit(step)/mlp/mul", "jit(step)")), "a.py:2[f]");
-  EXPECT_EQ(TextOf(CallsOfOperation(paths, "jit(step)/mul", "jit(step)")), "a.py:1[f]");
+  EXPECT_EQ(TextOf(CallsOf(paths, "jit(step)/mlp/mul", "jit(step)")), "a.py:2[f]");
+  EXPECT_EQ(TextOf(CallsOf(paths, "jit(step)/mul", "jit(step)")), "a.py:1[f]");
 }
 
 TEST(SourceLocationsTest, WithoutACommonNameWholeNamesStandThere) {
   const std::vector<XlaCalls> paths =
       ParseXlaLocations("\n- a.py:1:1[f] jit(f)/sub\n- a.py:2:1[f] sub\n");
-  EXPECT_EQ(TextOf(CallsOfOperation(paths, "jit(f)/sub", std::nullopt)), "a.py:1[f]");
+  EXPECT_EQ(TextOf(CallsOf(paths, "jit(f)/sub", std::nullopt)), "a.py:1[f]");
 }
 
 TEST(SourceLocationsTest, OfSeveralPathsTheCommonPartIsLeft) {
   const std::vector<XlaCalls> paths =
       ParseXlaLocations("\n- a.py:1:1[f]\n-- b.py:2:1[g]\n-- b.py:3:1[g]\n");
-  EXPECT_EQ(TextOf(CallsOfOperation(paths, "jit(f)/sub", "jit(f)/sub")), "a.py:1[f]");
-  EXPECT_EQ(TextOf(CallsOfOperation(paths, "", std::nullopt)), "a.py:1[f]") << "nothing matches";
+  EXPECT_EQ(TextOf(CallsOf(paths, "jit(f)/sub", "jit(f)/sub")), "a.py:1[f]");
+  EXPECT_EQ(TextOf(CallsOf(paths, "", std::nullopt)), "a.py:1[f]") << "of all";
   // Columns do not count.
   const std::vector<XlaCalls> columns =
       ParseXlaLocations("\n- a.py:1:1[f]\n-- b.py:2:1[g]\n-- b.py:2:9[g]\n");
-  EXPECT_EQ(TextOf(CallsOfOperation(columns, "", std::nullopt)), "a.py:1[f] b.py:2[g]");
+  EXPECT_EQ(TextOf(CallsOf(columns, "", std::nullopt)), "a.py:1[f] b.py:2[g]");
+}
+
+TEST(SourceLocationsTest, ThePlaceOfOthersIsNotItsOwn) {
+  const std::vector<XlaCalls> paths = ParseXlaLocations("\n- a.py:1:1[f] mul\n- a.py:1:9[f] add\n");
+  EXPECT_TRUE(PlaceOfOperation(paths, "jit(f)/mul", "jit(f)").is_own);
+  EXPECT_TRUE(PlaceOfOperation(paths, "", "jit(f)").is_own) << "of all of them";
+  const XlaPlace place = PlaceOfOperation(paths, "jit(f)/sub", "jit(f)");
+  EXPECT_EQ(TextOf(place.calls), "a.py:1[f]");
+  EXPECT_FALSE(place.is_own);
+  EXPECT_FALSE(PlaceOfOperation({}, "jit(f)/sub", "jit(f)").is_own);
 }
 
 TEST(SourceLocationsTest, WithNothingInCommonTheFirstPathCounts) {
   const std::vector<XlaCalls> paths = ParseXlaLocations("\n- a.py:1:1[f]\n- b.py:2:1[g]\n");
-  EXPECT_EQ(TextOf(CallsOfOperation(paths, "", std::nullopt)), "a.py:1[f]");
+  EXPECT_EQ(TextOf(CallsOf(paths, "", std::nullopt)), "a.py:1[f]");
 }
 
 TEST(SourceLocationsTest, ColumnAndFunctionMayBeAbsent) {
@@ -100,7 +115,7 @@ TEST(SourceLocationsTest, ColumnAndFunctionMayBeAbsent) {
 TEST(SourceLocationsTest, EscapedNamesAreRead) {
   const std::vector<XlaCalls> paths =
       ParseXlaLocations("\n- a.py:1:1[f] a-&gt;b/dot\n- a.py:2:1[g] dot\n");
-  EXPECT_EQ(TextOf(CallsOfOperation(paths, "jit(f)/a->b/dot", "jit(f)")), "a.py:1[f]");
+  EXPECT_EQ(TextOf(CallsOf(paths, "jit(f)/a->b/dot", "jit(f)")), "a.py:1[f]");
   EXPECT_EQ(Unescaped("&lt;a&gt;&amp;&l"), "<a>&amp;&l");
 }
 
@@ -116,7 +131,7 @@ TEST(SourceLocationsTest, OtherLinesAreLeftOut) {
         "- a.py:99999999999", "[invalid common_prefix]"}) {
     EXPECT_THAT(ParseXlaLocations(std::string(text) + "\n"), IsEmpty()) << text;
   }
-  EXPECT_THAT(CallsOfOperation({}, "jit(f)/mul", "jit(f)/mul"), IsEmpty());
+  EXPECT_THAT(CallsOf({}, "jit(f)/mul", "jit(f)/mul"), IsEmpty());
 }
 
 TEST(SourceLocationsTest, TreesAreBounded) {
