@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "collector/kernel_names/name_without_tiles.h"
+#include "collector/owners/child_graphs.h"
 #include "collector/owners/repeated_part.h"
 #include "collector/owners/sequence_match.h"
 #include "collector/owners/stack_owners.h"
@@ -88,7 +89,7 @@ class Inference {
     const std::vector<std::vector<uint32_t>> graphs = state_.graph_nodes.Graphs();
     of_nodes_.resize(state_.graph_nodes.nodes().size());
     for (const std::vector<uint32_t>& graph : graphs) {
-      if (!WasSeen(graph) && !Match(graph)) Fold(graph);
+      if (!WasSeen(graph) && !FillChildGraphs(graph) && !Match(graph)) Fold(graph);
     }
     for (size_t i = 0; i < of_nodes_.size(); ++i) {
       const uint32_t captured = state_.graph_nodes.nodes()[i].captured;
@@ -114,6 +115,14 @@ class Inference {
     return std::all_of(graph.begin(), graph.end(), [this](uint32_t node) {
       return state_.graph_nodes.nodes()[node].captured != kNoStack;
     });
+  }
+
+  bool FillChildGraphs(const std::vector<uint32_t>& graph) {
+    const std::vector<uint32_t> stacks = StacksOfChildGraphs(state_, graph);
+    for (size_t i = 0; i < stacks.size(); ++i) {
+      of_nodes_[graph[graph.size() - stacks.size() + i]].stack = stacks[i];
+    }
+    return !stacks.empty();
   }
 
   bool Match(const std::vector<uint32_t>& graph) {

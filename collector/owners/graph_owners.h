@@ -2,6 +2,7 @@
 // the agent saw the capture of a node, it has the stack of that moment. What is left was concluded
 // from the order of kernels, and is marked so wherever it is shown.
 //
+// Kernels that libraries launch for XLA have the instructions that are left over (child_graphs.h).
 // A graph whose kernels the program also launched by themselves, in the same order, has the stacks
 // of these launches (sequence_match.h). Where there is no such pass, a part that repeats
 // (repeated_part.h) stands for the layers, without a name. docs/design/graph-owners.md says when

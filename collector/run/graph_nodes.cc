@@ -38,7 +38,8 @@ uint32_t GraphNodes::NodeOf(const ProcessState& process, uint32_t variant, uint3
                     .source = process.source,
                     .graph = shape.graph,
                     .id = shape.graph_node,
-                    .captured = StackTable::Find(process, shape.captured_stack)});
+                    .captured = StackTable::Find(process, shape.captured_stack),
+                    .captured_id = shape.captured_stack});
   latest_work_.push_back(kNone);
   node_ids_.emplace(key, node);
   return node;

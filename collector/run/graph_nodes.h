@@ -29,7 +29,8 @@ class GraphNodes {
     uint64_t graph = 0;
     uint64_t id = 0;  // CUPTI's: those of a graph grow in the order in which nodes were made
     uint64_t launches = 0;
-    uint32_t captured = 0;  // the stack that it was captured from; 0: not seen
+    uint32_t captured = 0;     // the stack that it was captured from; 0: not seen
+    uint32_t captured_id = 0;  // the process's identifier of that
   };
   struct Work {
     uint32_t node = 0;   // index into nodes()

@@ -33,6 +33,13 @@ class CallStacks {
     const uint64_t hash = entry.hash.load(std::memory_order_relaxed);
     return (hash ^ check) == KeyOf(call) ? hash : 0;
   }
+  // The same, once: from then on it is not known.
+  uint64_t Take(uint32_t call) {
+    const uint64_t hash = Get(call);
+    uint64_t check = hash ^ KeyOf(call);
+    if (hash != 0) entries_[call % kEntries].check.compare_exchange_strong(check, 0);
+    return hash;
+  }
 
  private:
   struct Entry {

@@ -87,8 +87,6 @@ bool LaunchStacks::IsCurrent(uint64_t hash) const {
   return number.hash != 0 && number.generation == resolver_.generation();
 }
 
-uint32_t LaunchStacks::NumberOf(uint32_t call) { return NumberOfLaunch(calls_.Get(call)); }
-
 uint32_t LaunchStacks::NumberOfNode(uint64_t node) {
   return nodes_.StackOf(node, [this](uint64_t hash) { return NumberOfLaunch(hash); });
 }

@@ -53,8 +53,11 @@ class LaunchStacks {
   // Numbers new stacks. Call it before reading a buffer's records: their launches were put here
   // earlier.
   void TakeNewStacks();
-  // The stack of a launching call; 0: none.
-  uint32_t NumberOf(uint32_t call);
+  // The stack of the call that launched a graph, of which all its kernels have the number; 0: none.
+  uint32_t NumberOfGraphLaunch(uint32_t call) { return NumberOfLaunch(calls_.Get(call)); }
+  // The stack of a kernel's own call, for one kernel; 0: none. A thread whose launches CUPTI no
+  // longer calls back gives its kernels the number of the last call that it did.
+  uint32_t TakeNumberOf(uint32_t call) { return NumberOfLaunch(calls_.Take(call)); }
   // The stack that a node of a graph was captured from; 0: that was not seen.
   uint32_t NumberOfNode(uint64_t node);
   StackTree& tree() { return tree_; }

@@ -122,10 +122,17 @@ bool Recorder::CutBySwitch(const cupti::KernelRecord& record) const {
   return switch_times_.Cut(record.start, record.end, record.graph_node_id != 0);
 }
 
+uint32_t Recorder::StackOf(const cupti::KernelRecord& record) {
+  if (!stacks_.ready()) return 0;
+  return record.graph_node_id != 0 ? stacks_.NumberOfGraphLaunch(record.correlation_id)
+                                   : stacks_.TakeNumberOf(record.correlation_id);
+}
+
 void Recorder::ConsumeKernel(const cupti::KernelRecord& record) {
   const uint32_t known_variants = variants_.size();
   const uint32_t variant = variants_.Find(record);
   ++counts_.launches;
+  const uint32_t stack = StackOf(record);
   if (record.graph_node_id != 0) {
     ++counts_.graph_nodes;
     if (stacks_.ready() && variant >= known_variants) {
@@ -142,9 +149,7 @@ void Recorder::ConsumeKernel(const cupti::KernelRecord& record) {
     launches_.Add({variant, record.start, record.end, record.stream_id, record.context_id,
                    record.graph_node_id != 0 ? record.correlation_id : 0, record.correlation_id});
     recent_.AddLaunch(record.start, record.end, record.graph_node_id != 0);
-    if (stacks_.ready()) {
-      stacks_.encoder().Add(variant, stacks_.NumberOf(record.correlation_id));
-    }
+    if (stacks_.ready()) stacks_.encoder().Add(variant, stack);
   }
   if (launches_.Full()) FlushLaunches();
 }

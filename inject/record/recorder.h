@@ -87,6 +87,7 @@ class Recorder {
   void ConsumeCall(const cupti::ApiRecord& call);
   void CountNewWork(uint64_t time_ns);
   bool CutBySwitch(const cupti::KernelRecord& record) const;
+  uint32_t StackOf(const cupti::KernelRecord& record);
   void ConsumeKernel(const cupti::KernelRecord& record);
   void ConsumeMemcpy(const cupti::MemcpyRecord& record);
   void ConsumePeerCopy(const cupti::PeerCopyRecord& record);

@@ -161,9 +161,9 @@ class StacksTest(EndToEndTest):
             self.assertIn(b"blocks.1.mlp.2 (Linear)", content)
             self.assertEqual(str(PYTHON_PROGRAMS).encode() in content, seen is not None)
 
-    def run_autograd(self, version, *steps, library="torch"):
+    def run_autograd(self, version, *steps, library="torch", scenario=()):
         path = pathlib.Path(PROGRAMS) / library / "lib" / "libtorch_cpu.so"
-        environment = self.environment(UTLZ_TORCH_LIBRARY=str(path))
+        environment = self.environment(*scenario, UTLZ_TORCH_LIBRARY=str(path))
         run = self.run_command([interpreter(version), str(PYTHON_PROGRAMS / "autograd_model.py"),
                                 *(steps or ("24",))], options=OPTIONS, environment=environment)
         self.assertEqual(run.status, 0, run.stderr)
@@ -240,6 +240,18 @@ class StacksTest(EndToEndTest):
         recomputed = {row["name"] for row in rows if row.get("recomputation_time_ns", 0) > 0}
         self.assertIn("first.mlp.1", recomputed)
         self.assertNotIn("second.mlp.1", recomputed)
+
+    def test_threads_that_are_called_back_no_more_have_no_stacks(self):
+        run, owners = self.run_autograd(VERSIONS[0], scenario=("deaf_threads_after=600",))
+        launches = run.told[0]["expected"]
+        without = 0
+        for kernel, expected in zip(self.owned_kernels(run), launches):
+            name, layer, line, _, inferred = kernel
+            without += line is None
+            if layer is not None and not inferred:
+                self.assertEqual([name, layer], expected[:2])
+        self.assertGreater(without, len(launches) / 10)
+        self.assert_sums(owners["owners"])
 
     def run_captured(self, version, *arguments, scenario=(), steps=20, replays=30,
                      options=OPTIONS):

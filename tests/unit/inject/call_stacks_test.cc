@@ -22,6 +22,18 @@ TEST(CallStacks, GivesBackWhatWasPut) {
   EXPECT_EQ(calls.Get(6), 0u);
 }
 
+TEST(CallStacks, IsTakenOnce) {
+  CallStacks calls;
+  ASSERT_TRUE(calls.Create());
+  calls.Put(7, 1);
+  EXPECT_EQ(calls.Take(8), 0u);
+  EXPECT_EQ(calls.Take(7), 1u);
+  EXPECT_EQ(calls.Take(7), 0u);
+  EXPECT_EQ(calls.Get(7), 0u);
+  calls.Put(7, 2);
+  EXPECT_EQ(calls.Take(7), 2u);
+}
+
 TEST(CallStacks, KnowsNoCallWhosePlaceIsTaken) {
   CallStacks calls;
   ASSERT_TRUE(calls.Create());
