@@ -350,7 +350,7 @@ class StacksTest(EndToEndTest):
                     self.assertEqual(operations, {"take": told["steps"], "sub": told["steps"],
                                                   "dot_general": 3 * told["steps"]})
                     layers = {row["name"]: row for row in owners["layers"]}
-                    self.assertEqual(layers["block_1"]["module_class"], "Block")
+                    self.assertEqual(layers["block_1.mlp"]["module_class"], "Mlp")
                     self.assertEqual(layers["block_1.mlp"]["own_launches"], 2 * told["steps"])
 
     def test_another_tool_of_nvtx_keeps_its_place(self):
