@@ -92,11 +92,14 @@ void InputQueue::SettleUntraced(int64_t before_ns) {
   std::erase_if(untraced_, [this](const Untraced& stretch) {
     return stretch.ended && stretch.unknown_to_ns + kReachNs < samples_taken_to_ns_;
   });
-  for (Untraced& stretch : untraced_) {
-    const auto next = std::lower_bound(
-        launches_.begin(), launches_.end(), stretch.start_ns,
+  const auto first_from = [this](int64_t time_ns) {
+    return std::lower_bound(
+        launches_.begin(), launches_.end(), time_ns,
         [](const Launch& launch, int64_t start_ns) { return launch.start_ns < start_ns; });
+  };
+  for (Untraced& stretch : untraced_) {
     if (!stretch.begun) {
+      const auto next = first_from(stretch.start_ns);
       int64_t last_end_ns = last_end_ns_;
       for (auto launch = launches_.begin(); launch != next; ++launch) {
         last_end_ns = std::max(last_end_ns, launch->end_ns);
@@ -106,6 +109,8 @@ void InputQueue::SettleUntraced(int64_t before_ns) {
     }
     if (stretch.ended) continue;
     stretch.unknown_to_ns = std::max(stretch.end_ns, before_ns);
+    // Launches that begin within the stretch were under way when it did: they end nothing.
+    const auto next = first_from(stretch.end_ns);
     if (next == launches_.end() || next->start_ns >= before_ns) continue;
     stretch.unknown_to_ns = std::max(stretch.end_ns, next->start_ns);
     stretch.ended = stretch.end_ns <= before_ns;

@@ -457,6 +457,40 @@ TEST(Engine, UntracedTimeIsKnownAsItGrows) {
   EXPECT_NEAR(PerLaunch(solution, 1), 1000, 20);
 }
 
+// A pause begins while launches are under way, which are recorded to their ends. When it is over,
+// those that were launched in it run first, without a record.
+TEST(Engine, LaunchesUnderWayWhenAPauseBeginsDoNotEndIt) {
+  Options options = OneCounter();
+  options.warmup_samples = 1000;
+  Engine engine(options);
+  constexpr int64_t kSampleNs = 10'000;
+  constexpr int64_t kPeriod = 1000;  // samples; of them
+  constexpr int64_t kPauseFrom = 400;
+  constexpr int64_t kUnderWayTo = 450;
+  constexpr int64_t kPauseTo = 500;
+  constexpr int64_t kRecordedFrom = 700;
+  constexpr int64_t kPeriods = 20;
+  const std::array<double, 1> working = {1000};
+  for (int64_t i = 0; i < kPeriods * kPeriod; ++i) {
+    const int64_t start_ns = 1'000'000'000 + i * kSampleNs;
+    const int64_t at = i % kPeriod;
+    if (at < kUnderWayTo || at >= kRecordedFrom) {
+      engine.AddInterval(1, IntervalKind::kKernel, start_ns + 100, start_ns + kSampleNs - 100);
+    }
+    engine.AddSample(start_ns, start_ns + kSampleNs, working);
+    if (at == kPauseTo) {
+      engine.AddUntraced(start_ns - (kPauseTo - kPauseFrom) * kSampleNs, start_ns);
+    }
+    if (at == kPeriod - 1) engine.AdvanceTo(start_ns + kSampleNs);
+  }
+  engine.AdvanceTo(2'000'000'000);
+  const Solution solution = engine.Solve();
+  const double known = kPeriods * (kPeriod - (kRecordedFrom - kPauseFrom));
+  EXPECT_NEAR(static_cast<double>(solution.quality.samples), known, kPeriods * 4);
+  EXPECT_GT(solution.totals[0].attributed, 0.999 * solution.totals[0].counted);
+  EXPECT_NEAR(PerLaunch(solution, 1), 1000, 20);
+}
+
 // The last records of a program that was killed are known to be lost before the samples of the time
 // until then are looked at.
 TEST(Engine, UntracedTimeToComeSaysNothingOfSamplesBeforeIt) {
