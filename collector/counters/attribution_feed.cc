@@ -97,7 +97,7 @@ void AttributionFeed::AddActivity(const Activity& activity) {
     without_records_.TracingWentOn(activity.source, activity.end_ns);
     return;
   }
-  AddUntraced(without_records_.Recorded(activity.source, activity.start_ns, activity.end_ns));
+  LeaveOut(without_records_.Recorded(activity.source, activity.start_ns, activity.end_ns));
   const uint64_t variant = activity.kernel != kNoKernel
                                ? activity.kernel
                                : kFirstCopyVariant + static_cast<uint64_t>(activity.kind);
@@ -109,14 +109,19 @@ void AttributionFeed::AddActivity(const Activity& activity) {
 }
 
 void AttributionFeed::AddUntraced(uint64_t start_ns, uint64_t end_ns) {
+  without_records_.NotTraced(start_ns, end_ns);
+  LeaveOut(start_ns, end_ns);
+}
+
+void AttributionFeed::LeaveOut(uint64_t start_ns, uint64_t end_ns) {
   const auto clipped = [](uint64_t time_ns) {
     return static_cast<int64_t>(std::min<uint64_t>(time_ns, INT64_MAX));
   };
   for (auto& [id, set] : engines_) set->engine.AddUntraced(clipped(start_ns), clipped(end_ns));
 }
 
-void AttributionFeed::AddUntraced(const std::vector<WorkWithoutRecords::Span>& spans) {
-  for (const WorkWithoutRecords::Span& span : spans) AddUntraced(span.start_ns, span.end_ns);
+void AttributionFeed::LeaveOut(const std::vector<WorkWithoutRecords::Span>& spans) {
+  for (const WorkWithoutRecords::Span& span : spans) LeaveOut(span.start_ns, span.end_ns);
 }
 
 void AttributionFeed::AddSample(uint32_t id, uint64_t start_ns, uint64_t end_ns,
@@ -136,7 +141,7 @@ void AttributionFeed::AddSample(uint32_t id, uint64_t start_ns, uint64_t end_ns,
 }
 
 void AttributionFeed::AdvanceTo(uint64_t watermark_ns) {
-  AddUntraced(without_records_.NothingUntil(watermark_ns));
+  LeaveOut(without_records_.NothingUntil(watermark_ns));
   const auto watermark = static_cast<int64_t>(std::min<uint64_t>(watermark_ns, INT64_MAX));
   for (auto& [id, set] : engines_) set->engine.AdvanceTo(watermark);
 }

@@ -80,7 +80,8 @@ class AttributionFeed {
                     Attribution* result);
   static void FillMissing(const SetEngine& set, const attribution::Solution& solution,
                           Attribution* result);
-  void AddUntraced(const std::vector<WorkWithoutRecords::Span>& spans);
+  void LeaveOut(uint64_t start_ns, uint64_t end_ns);
+  void LeaveOut(const std::vector<WorkWithoutRecords::Span>& spans);
 
   std::map<uint32_t, std::unique_ptr<SetEngine>> engines_;
   WorkWithoutRecords without_records_;

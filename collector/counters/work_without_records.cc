@@ -21,6 +21,10 @@ void WorkWithoutRecords::TracingWentOn(uint16_t source, uint64_t time_ns) {
   since_ns_ = time_ns;
 }
 
+void WorkWithoutRecords::NotTraced(uint64_t start_ns, uint64_t end_ns) {
+  if (end_ns > start_ns && start_ns >= not_traced_.start_ns) not_traced_ = {start_ns, end_ns};
+}
+
 void WorkWithoutRecords::AddActiveSample(uint64_t start_ns, uint64_t end_ns, double cycles) {
   if (active_.size() == kMaxSamples) active_.pop_front();
   active_.push_back({start_ns, end_ns, cycles});
@@ -49,6 +53,7 @@ std::vector<WorkWithoutRecords::Span> WorkWithoutRecords::LeftOutUntil(uint64_t 
       std::lower_bound(active_.begin(), active_.end(), from_ns,
                        [](const Sample& one, uint64_t time_ns) { return one.start_ns < time_ns; });
   for (; sample != active_.end() && sample->end_ns <= until_ns; ++sample) {
+    if (sample->end_ns > not_traced_.start_ns && sample->start_ns < not_traced_.end_ns) continue;
     Append(sample->start_ns, sample->end_ns, &spans);
     left_out_cycles_ += sample->cycles;
   }

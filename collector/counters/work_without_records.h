@@ -24,11 +24,15 @@ class WorkWithoutRecords {
     uint64_t start_ns;
     uint64_t end_ns;
   };
-  static constexpr size_t kMaxSamples = 65536;
+  // As many as wait in the attribution: a training that nobody looks at for seconds has 200,000.
+  static constexpr size_t kMaxSamples = 1u << 18;
   // The clocks of records and samples differ by a microsecond or two, rarely by more.
   static constexpr uint64_t kClocksDifferNs = 10'000;
 
   void TracingWentOn(uint16_t source, uint64_t time_ns);
+  // A stretch in which nothing was to be recorded, as far as it is known now: it may grow. What ran
+  // then was not left out. Of several, the one that began last is kept.
+  void NotTraced(uint64_t start_ns, uint64_t end_ns);
   // In order of time. `cycles` in which multiprocessors were active, all together.
   void AddActiveSample(uint64_t start_ns, uint64_t end_ns, double cycles);
   // An activity of the process was recorded; in order of their starts. Returns the samples of work
@@ -55,6 +59,7 @@ class WorkWithoutRecords {
   std::optional<uint16_t> source_;
   bool several_ = false;
   std::optional<uint64_t> since_ns_;  // tracing went on, and nothing has been recorded since
+  Span not_traced_{0, 0};
   std::optional<uint64_t> recorded_until_ns_;  // the latest end of an activity; absent before any
   double left_out_cycles_ = 0;
 };

@@ -100,6 +100,18 @@ TEST(WorkWithoutRecordsTest, WorkInFlightWasNotLeftOut) {
   EXPECT_EQ(work.left_out_cycles(), 0);
 }
 
+// A program whose records have ended is sampled on. Nobody may know yet how long the pause is.
+TEST(WorkWithoutRecordsTest, WhatRanInAPauseWasNotLeftOut) {
+  WorkWithoutRecords work = AlwaysActiveUntil(300);
+  work.Recorded(1, 10'000, 20'000);
+  work.NotTraced(25'000, 150'000);
+  work.NotTraced(0, 5'000);
+  EXPECT_EQ(Pairs(work.NothingUntil(150'000)), Spans{});
+  work.NotTraced(25'000, 290'000);
+  EXPECT_EQ(Pairs(work.NothingUntil(290'000)), Spans{});
+  EXPECT_EQ(work.left_out_cycles(), 0);
+}
+
 TEST(WorkWithoutRecordsTest, KeepsABoundedNumberOfSamples) {
   WorkWithoutRecords unseen;
   unseen.TracingWentOn(1, 0);
