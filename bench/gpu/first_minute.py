@@ -38,6 +38,8 @@ from profile_frames import trace_windows  # pylint: disable=wrong-import-positio
 WARMUP = 3
 LEAST_TIME_SHARE = 0.01
 SECONDS_TO_READ = 60
+# It counts a training's tensor operations in two minutes.
+NCU_TIMEOUT_S = 240
 # A kernel has a rate worth knowing from here: of DRAM's peak, and of the tensor pipe's time.
 LEAST_DRAM_SHARE = 0.02
 LEAST_TENSOR_SHARE = 0.1
@@ -127,6 +129,16 @@ def per_step(summary, steps):
         row[1] += comparison.NORMAL_95 * kernel.get("time_error_ns", 0) / steps
         row[2] += kernel.get("time_share", 0)
     return table
+
+
+def recorded_steps(default, steps, traced, traced_steps):
+    """Of a program that is recorded once, the steps that the times of its kernels are of: by their
+    launches."""
+    if "records_ended_after_ns" not in default["capture"]:
+        return steps
+    launches, known = (sum(kernel.get("launches", 0) for kernel in summary.get("kernels", []))
+                       for summary in (default, traced))
+    return launches * traced_steps / known if known else steps
 
 
 def compare_times(default, default_steps, traced, traced_steps):
@@ -237,6 +249,13 @@ def facts_of(default):
             "steps_s": default["steps_s"], "sampler_cpu": capture.get("sampler_cpu_share", 0.0)}
 
 
+def times_of(load, default, traced):
+    traced_steps = load.traced_steps + WARMUP
+    steps = int(load.case.arguments[1]) + WARMUP
+    return compare_times(default, recorded_steps(default, steps, traced, traced_steps), traced,
+                         traced_steps)
+
+
 def measure(load, output, utlz):
     name = load.case.name
     for folder in ("default", "traced"):
@@ -245,13 +264,11 @@ def measure(load, output, utlz):
                                      lambda: run_default(load, output, utlz))
     traced = kernel_accuracy.stored(output / f"{name}.traced.json",
                                     lambda: run_traced(load, output, utlz))
-    reference = kernel_accuracy.reference_of(load.case, Runner(output, utlz, timeout_s=120))
+    reference = kernel_accuracy.reference_of(load.case, Runner(output, utlz, timeout_s=NCU_TIMEOUT_S))
     if not default or load.traced_steps and not traced:
         return None
-    steps = int(load.case.arguments[1]) + WARMUP
     return {"facts": facts_of(default),
-            "times": compare_times(default["summary"], steps, traced["summary"],
-                                   load.traced_steps + WARMUP) if traced else [],
+            "times": times_of(load, default["summary"], traced["summary"]) if traced else [],
             "counted": kernel_accuracy.compare_kernels(default["summary"], reference or [])}
 
 
