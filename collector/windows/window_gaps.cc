@@ -21,6 +21,8 @@ constexpr uint64_t kMostUnderWay = 16384;
 constexpr uint32_t kMostGapsBefore = 64;
 // How many gaps with nothing but idle windows between them are taken together, on either side.
 constexpr uint32_t kMostGapsTogether = 1024;
+// How many gaps are weighed together: few, for phases of a program to stay apart.
+constexpr uint32_t kPooledGaps = 16;
 // Operations that would begin more often than this cannot have run.
 constexpr uint64_t kShortestOperationNs = 50;
 
@@ -138,6 +140,28 @@ double WindowGaps::Weight(uint32_t window, uint64_t now_ns) const {
   if (operations.has_value() && beside > 0) return *operations / static_cast<double>(beside);
   const uint64_t beside_ns = times_.TailNs(window, now_ns) + times_.HeadNs(window + 1, now_ns);
   return beside_ns == 0 ? 0 : static_cast<double>(GapNs(window)) / static_cast<double>(beside_ns);
+}
+
+std::optional<uint32_t> WindowGaps::PoolOf(uint32_t window) const {
+  if (window + 1 >= times_.size()) return std::nullopt;
+  const Gaps gaps = GapsWith(window);
+  if (gaps.before == 0 || !Operations(gaps).has_value()) return std::nullopt;
+  return gaps.before / kPooledGaps;
+}
+
+double WindowGaps::PoolWeight(uint32_t pool, uint64_t now_ns) const {
+  uint64_t operations = 0;
+  uint64_t beside = 0;
+  const size_t end = std::min<size_t>(times_.size() - 1, (pool + 1) * size_t{kPooledGaps});
+  for (uint32_t window = std::max(1u, pool * kPooledGaps); window < end; ++window) {
+    if (!HasRecords(window)) continue;
+    const Gaps gaps = GapsWith(window);
+    const std::optional<uint64_t> counted = Operations(gaps);
+    if (!counted.has_value()) continue;
+    operations += *counted;
+    beside += times_.TailOperations(gaps.before, now_ns) + times_.HeadOperations(gaps.after);
+  }
+  return beside == 0 ? 0 : static_cast<double>(operations) / static_cast<double>(beside);
 }
 
 std::vector<WindowGaps::Stretch> WindowGaps::Stretches() const {

@@ -19,6 +19,12 @@ class WindowGaps {
   // The gap between a window and the next one ÷ tail and head beside it. No gap follows the newest:
   // if the agent ends one that nobody asked for, it sends an empty window.
   double Weight(uint32_t window, uint64_t now_ns) const;
+  // Gaps in which operations were counted are weighed several together, as operations in all of
+  // them ÷ all tails and heads beside them. Of a program whose step is longer than a window, each
+  // window sees another part: one of long kernels holds few operations, and would, by itself, stand
+  // for as many as any other. Nothing where the gap is weighed alone: a program began in the first.
+  std::optional<uint32_t> PoolOf(uint32_t window) const;
+  double PoolWeight(uint32_t pool, uint64_t now_ns) const;
   // The same gap ÷ the tail of the window before it, and ÷ the head of the one after, each for
   // itself; nothing where one of them held no operation, or those in the gap are not known.
   struct Sides {

@@ -1,7 +1,5 @@
 #include "collector/windows/window_work.h"
 
-#include "collector/windows/window_gaps.h"
-
 namespace utlz {
 namespace {
 
@@ -19,6 +17,27 @@ KernelSum& KernelSum::operator+=(const KernelSum& other) {
   return *this;
 }
 
+void WeighedWork::Add(const WindowGaps& gaps, uint32_t gap, const KernelSum& beside,
+                      uint64_t now_ns) {
+  const std::optional<uint32_t> pool = gaps.PoolOf(gap);
+  if (!pool.has_value()) {
+    weighed_ += beside * gaps.Weight(gap, now_ns);
+    return;
+  }
+  if (*pool != pool_) {
+    weighed_ = Sum(gaps, now_ns);
+    in_pool_ = {};
+    pool_ = *pool;
+  }
+  in_pool_ += beside;
+}
+
+KernelSum WeighedWork::Sum(const WindowGaps& gaps, uint64_t now_ns) const {
+  KernelSum sum = weighed_;
+  if (in_pool_.launches > 0) sum += in_pool_ * gaps.PoolWeight(pool_, now_ns);
+  return sum;
+}
+
 void WindowWork::Add(const WindowTimes& times, WindowTimes::Place place, const KernelSum& work) {
   if (times.empty()) return;
   if (place.window != window_) EnterWindow(times, place.window);
@@ -34,8 +53,7 @@ void WindowWork::Add(const WindowTimes& times, WindowTimes::Place place, const K
 void WindowWork::EnterWindow(const WindowTimes& times, uint32_t window) {
   constexpr uint64_t kNowNs = 0;  // the windows before the newest one have ended
   earlier_variance_ += VarianceBefore(times, kNowNs);
-  earlier_ += HeadInGap(times, kNowNs);
-  earlier_ += tail_ * WindowGaps(times).Weight(tail_window_, kNowNs);
+  AddBefore(times, kNowNs, &earlier_);
   tail_ = Tail(times, kNowNs);
   tail_window_ = window_;
   window_ = window;
@@ -50,12 +68,13 @@ void WindowWork::EnterSlice(uint32_t slice) {
 }
 
 KernelSum WindowWork::InGaps(const WindowTimes& times, uint64_t now_ns) const {
-  KernelSum sum = earlier_;
-  if (times.empty()) return sum;
-  sum += HeadInGap(times, now_ns);
-  sum += tail_ * WindowGaps(times).Weight(tail_window_, now_ns);
-  sum += Tail(times, now_ns) * WindowGaps(times).Weight(window_, now_ns);
-  return sum;
+  const WindowGaps gaps(times);
+  WeighedWork work = earlier_;
+  if (!times.empty()) {
+    AddBefore(times, now_ns, &work);
+    work.Add(gaps, window_, Tail(times, now_ns), now_ns);
+  }
+  return work.Sum(gaps, now_ns);
 }
 
 double WindowWork::TimeVarianceInGaps(const WindowTimes& times, uint64_t now_ns) const {
@@ -80,9 +99,11 @@ double WindowWork::VarianceBefore(const WindowTimes& times, uint64_t now_ns) con
          (before_head ? Variance(*before_head, 0, head_.time_ns) : 0);
 }
 
-// In the gap before window_.
-KernelSum WindowWork::HeadInGap(const WindowTimes& times, uint64_t now_ns) const {
-  return window_ == 0 ? KernelSum{} : head_ * WindowGaps(times).Weight(window_ - 1, now_ns);
+// In the gaps after tail_window_ and before window_.
+void WindowWork::AddBefore(const WindowTimes& times, uint64_t now_ns, WeighedWork* work) const {
+  const WindowGaps gaps(times);
+  work->Add(gaps, tail_window_, tail_, now_ns);
+  if (window_ > 0) work->Add(gaps, window_ - 1, head_, now_ns);
 }
 
 KernelSum WindowWork::Tail(const WindowTimes& times, uint64_t now_ns) const {

@@ -3,6 +3,8 @@
 //
 //   work in a gap = gap × (work in the tail + work in the head) ÷ (tail + head)
 //
+// Several gaps are taken together, all sums of this over them (WindowGaps::PoolOf).
+//
 // The tail is the last slices of the window before the gap (WindowTimes::TailSlice), the head the
 // first slice of the window after it. Gap, tail and head are numbers of operations (kernels,
 // copies, sets, launches of graphs) where the agent could count how many ran in the gap
@@ -13,6 +15,7 @@
 
 #include <cstdint>
 
+#include "collector/windows/window_gaps.h"
 #include "collector/windows/window_times.h"
 
 namespace utlz {
@@ -23,6 +26,18 @@ struct KernelSum {
 
   KernelSum& operator+=(const KernelSum& other);
   KernelSum operator*(double factor) const { return {launches * factor, time_ns * factor}; }
+};
+
+// Work beside gaps, in the order of the gaps, weighed to what ran in them.
+class WeighedWork {
+ public:
+  void Add(const WindowGaps& gaps, uint32_t gap, const KernelSum& beside, uint64_t now_ns);
+  KernelSum Sum(const WindowGaps& gaps, uint64_t now_ns) const;
+
+ private:
+  KernelSum weighed_;
+  uint32_t pool_ = 0;
+  KernelSum in_pool_;  // beside its gaps
 };
 
 // One kernel of one process.
@@ -36,7 +51,7 @@ class WindowWork {
 
  private:
   double VarianceBefore(const WindowTimes& times, uint64_t now_ns) const;
-  KernelSum HeadInGap(const WindowTimes& times, uint64_t now_ns) const;
+  void AddBefore(const WindowTimes& times, uint64_t now_ns, WeighedWork* work) const;
   KernelSum Tail(const WindowTimes& times, uint64_t now_ns) const;
   void EnterWindow(const WindowTimes& times, uint32_t window);
   void EnterSlice(uint32_t slice);
@@ -50,7 +65,7 @@ class WindowWork {
   // head after it is known for good.
   uint32_t tail_window_ = 0;
   KernelSum tail_;
-  KernelSum earlier_;  // in gaps, weighed
+  WeighedWork earlier_;  // in gaps
   double earlier_variance_ = 0;
 };
 

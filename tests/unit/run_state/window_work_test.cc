@@ -26,6 +26,10 @@ class TracedProgram {
     counts_ = true;
     others_ = others;
   }
+  // Operations of other kernels, at a rate of their own.
+  void RunBeside(std::function<double(uint64_t)> operations_per_second) {
+    beside_per_second_ = std::move(operations_per_second);
+  }
   // So many calls for each launch have a number and no record.
   void SkipNumbers(uint64_t numbers) { skipped_ = numbers; }
   // The agent tells numbers that pass in gaps from those that pass in windows.
@@ -79,6 +83,7 @@ class TracedProgram {
 
   void Launch(uint64_t end_ns, bool traced) {
     while (now_ns_ < end_ns) {
+      if (beside_per_second_) LaunchBeside(traced);
       due_ += launches_per_second_(now_ns_) * 1e-3;
       for (; due_ >= 1; due_ -= 1) {
         ++launches_;
@@ -95,7 +100,18 @@ class TracedProgram {
     }
   }
 
+  void LaunchBeside(bool traced) {
+    const auto operations = static_cast<uint32_t>(beside_per_second_(now_ns_) * 1e-3);
+    numbered_ += operations;
+    if (!traced || operations == 0) return;
+    in_gaps_ += std::exchange(gap_numbers_, 0);
+    recorded_ += operations;
+    newest_recorded_ = numbered_;
+    times_.CountOperations(times_.PlaceOf(now_ns_), operations);
+  }
+
   std::function<double(uint64_t)> launches_per_second_;
+  std::function<double(uint64_t)> beside_per_second_;
   WindowTimes times_;
   WindowWork work_;
   uint64_t now_ns_ = 1000 * kSecondNs;
@@ -195,6 +211,23 @@ TEST(WindowWork, CountedGapsAreExact) {
     run.Tell();
     EXPECT_NEAR(run.Estimate() / run.Truth(), 1, 1e-9);
   }
+}
+
+// A step of 31 ms begins with few long launches, and many short ones of other kernels follow. In a
+// window that meets the beginning, few operations are counted.
+TEST(WindowWork, WindowsShorterThanAStepCountAllItsPartsAlike) {
+  const auto step_ms = [](uint64_t now_ns) { return now_ns / kMillisecondNs % 31; };
+  TracedProgram run([step_ms](uint64_t now_ns) { return step_ms(now_ns) < 12 ? 1'000 : 0; });
+  run.RunBeside([step_ms](uint64_t now_ns) { return step_ms(now_ns) < 12 ? 0 : 20'000; });
+  run.CountOperations(0);
+  run.SendGaps();
+  for (int i = 0; i < 200; ++i) {
+    run.Traced(15 * kMillisecondNs);
+    run.Untraced(114 * kMillisecondNs);
+  }
+  run.Traced(15 * kMillisecondNs);
+  run.Tell();
+  EXPECT_NEAR(run.Estimate() / run.Truth(), 1, 0.03);
 }
 
 TEST(WindowWork, WindowsInWhichNothingRanLoseNothingOfTheGapsBesideThem) {
