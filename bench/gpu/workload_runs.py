@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import time
@@ -60,15 +61,18 @@ class Runner:
 
     def _execute(self, case, command):
         begin = time.monotonic()
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, check=False,
-                                  timeout=self.timeout_s, env={**os.environ,
-                                                               **dict(case.environment)})
-        except subprocess.TimeoutExpired as expired:
-            error = expired.stderr or b""
-            return Outcome(124, self.timeout_s, None, error.decode(errors="replace")[-2000:])
-        return Outcome(done.returncode, time.monotonic() - begin, last_json_of(done.stdout),
-                       done.stderr[-2000:])
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              env={**os.environ, **dict(case.environment)},
+                              start_new_session=True) as process:
+            try:
+                output, error = process.communicate(timeout=self.timeout_s)
+            except subprocess.TimeoutExpired:
+                # A profiler's program would go on, and keep the counters from the next run.
+                os.killpg(process.pid, signal.SIGKILL)
+                _, error = process.communicate()
+                return Outcome(124, self.timeout_s, None, error[-2000:])
+        return Outcome(process.returncode, time.monotonic() - begin, last_json_of(output),
+                       error[-2000:])
 
 
 def last_json_of(text):
