@@ -50,8 +50,9 @@ import time
 import price_analysis
 import price_loads
 import price_states
+from presence_library import build_presence_library, presence_error
 from price_report import report_of
-from price_ways import (ALONE, CUPTI_WAYS, UTLZ_WAYS, expand_ways, find_copies,
+from price_ways import (ALONE, CUPTI_WAYS, UTLZ_WAYS, command_of_way, expand_ways, find_copies,
                         order_of_round)
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -78,10 +79,8 @@ class Bench:
         self.call = time.time()
         self.deadline = time.monotonic() + arguments.limit_s
         self.longest_s = {}  # of a process, by load
-        self.library = self.output / "libpresence_cupti.so"
+        self.library = build_presence_library(self.output)
         self.socket = f"/tmp/price-{os.getpid()}.socket"  # a socket's path must be short
-        subprocess.run([os.environ.get("CC", "gcc"), "-O2", "-shared", "-fPIC", "-o", self.library,
-                        HERE / "presence_cupti.c", "-ldl"], check=True)
 
     def run(self):
         """The series, then rounds of every load in turn, until all are done or the time is up."""
@@ -161,23 +160,10 @@ class Bench:
             self.results["series"][name] = child
             self._store()
 
-    def _command(self, way, profile):
-        """What stands before the program, and what is added to the environment."""
-        if way["kind"] in CUPTI_WAYS:
-            return [], {"CUDA_INJECTION64_PATH": str(self.library), "PRESENCE_CUPTI": way["cupti"],
-                        "PRESENCE_MODE": CUPTI_WAYS[way["kind"]]}
-        if way["kind"] == "inactive":
-            return [self.arguments.utlz, "run", "--preload", "--"], {}
-        if way["kind"] in UTLZ_WAYS:
-            cupti = ["--cupti", way["cupti"]] if way["cupti"] else []
-            return [self.arguments.utlz, "run", "--no-report", "-o", str(profile),
-                    *UTLZ_WAYS[way["kind"]], *cupti, "--"], {}
-        return [], {}
-
     def _measure(self, load, way, name):
         profile = self.output / f"{name}.utlz"
         profile.unlink(missing_ok=True)
-        prefix, added = self._command(way, profile)
+        prefix, added = command_of_way(way, self.arguments.utlz, self.library, profile)
         spawned_s = time.time()
         child, error = self._execute(name, prefix, ["price_loads", load, "--seconds",
                                                     str(self.arguments.seconds)], added)
@@ -240,15 +226,6 @@ def execute(command, environment, output, most_s):
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             return f"a signal after {most_s} s"
-
-
-def presence_error(kind, presence):
-    """Why this was no run with CUPTI in it as the way says, or None."""
-    if not presence or presence["status"] != 0 or presence["stopped"] != 0:
-        return f"CUPTI was not there as the way says: {presence}"
-    if kind in ("cupti-recorded", "cupti-both") and presence["recorded_bytes"] == 0:
-        return "CUPTI recorded no kernel"
-    return None
 
 
 def write_tables(bench):

@@ -9,7 +9,6 @@ of them; `fake` needs nothing.
 """
 
 import argparse
-import ctypes
 import gc
 import json
 import os
@@ -17,6 +16,7 @@ import pathlib
 import sys
 import time
 
+from presence_library import end_recording
 from price_reference import Reference, measure_pieces
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "workloads"))
@@ -205,18 +205,6 @@ STEPS_OF_PIECE_ELSE = 1
 # Steps before the first one that counts.
 WARMUP = {"generate": 3, "jax": 3, "resnet": 5, "dataloader": 5}
 WARMUP_ELSE = 20
-
-
-def end_recording():
-    """Where presence_cupti.c is in the process: stops it, and says what it did."""
-    path = os.environ.get("PRESENCE_MODE") and os.environ.get("CUDA_INJECTION64_PATH")
-    if not path:
-        return None
-    library = ctypes.CDLL(path)
-    library.PresenceRecordedBytes.restype = ctypes.c_uint64
-    stopped = library.PresenceStop()
-    return {"stopped": stopped, "status": library.PresenceStatus(),
-            "version": library.PresenceVersion(), "recorded_bytes": library.PresenceRecordedBytes()}
 
 
 def run(arguments):

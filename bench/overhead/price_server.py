@@ -76,6 +76,8 @@ def prepare(loads, rehearse):
     if any(load != "fake" for load in loads):
         import torch
         torch.set_num_threads(1)  # a pool of threads would not survive the fork
+    if "training" in loads:
+        import torch._dynamo  # noqa: F401: the first optimizer would import it
     if "generate" not in loads:
         return
     from transformers import LlamaConfig, LlamaForCausalLM  # noqa: F401: for the children

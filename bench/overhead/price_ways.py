@@ -86,6 +86,21 @@ def expand_ways(words, copies):
     return list({way["name"]: way for way in [alone(), *ways]}.values())
 
 
+def command_of_way(way, utlz, library, profile):
+    """What stands before the program, and what is added to the environment. `library` is
+    presence_cupti.c, `profile` what utlz writes."""
+    if way["kind"] in CUPTI_WAYS:
+        return [], {"CUDA_INJECTION64_PATH": str(library), "PRESENCE_CUPTI": way["cupti"],
+                    "PRESENCE_MODE": CUPTI_WAYS[way["kind"]]}
+    if way["kind"] == "inactive":
+        return [utlz, "run", "--preload", "--"], {}
+    if way["kind"] in UTLZ_WAYS:
+        cupti = ["--cupti", way["cupti"]] if way["cupti"] else []
+        return [utlz, "run", "--no-report", "-o", str(profile), *UTLZ_WAYS[way["kind"]], *cupti,
+                "--"], {}
+    return [], {}
+
+
 def rotated(ways, number):
     """Another way is first in every round, until each has been, by about a third of them."""
     if not ways:
