@@ -16,7 +16,8 @@ reference beside it (launch_sections.py), since the processes share one GPU. Way
 A figure is the mean over the rounds' middle half of the ratio of two ways, and its 95 % interval by
 bootstrap over rounds: of the first ten seconds since CUDA began, in which utlz records, and of the
 time after them. Each place has a server of its own that has imported torch (price_server.py). Prints
-tables; results.json keeps every process. Exits with 77 where there is no GPU or no torch.
+tables; results.json keeps every process, and a second call with the same --output goes on with the
+next round. Exits with 77 where there is no GPU or no torch.
 """
 
 import argparse
@@ -92,7 +93,8 @@ class Bench:
         os.sched_setaffinity(0, others)  # of what this process starts, utlz among it
         self.machine = {"cores": self.cores, "others": sorted(others)}
         self.deadline = time.monotonic() + arguments.limit_s
-        self.runs = {load: [] for load in arguments.loads}
+        self.stored = self.output / "results.json"
+        self.runs = json.loads(self.stored.read_text())["runs"] if self.stored.exists() else {}
         self.profiles = []
 
     def run(self):
@@ -115,8 +117,12 @@ class Bench:
 
     def _rounds(self, pool):
         longest_s = 0
+        done = {load: 1 + max((run["round"] for run in self.runs.setdefault(load, [])), default=-1)
+                for load in self.arguments.loads}
         for number in range(self.arguments.rounds):
             for load in self.arguments.loads:
+                if number < done[load]:
+                    continue
                 begun = time.monotonic()
                 if begun + 1.05 * longest_s > self.deadline:
                     return
@@ -177,7 +183,7 @@ class Bench:
         new = self.output / "results.new"
         new.write_text(json.dumps({"machine": self.machine, "compared": compared,
                                    "runs": self.runs}))
-        new.replace(self.output / "results.json")
+        new.replace(self.stored)
 
 
 def write_tables(bench):

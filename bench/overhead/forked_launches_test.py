@@ -154,12 +154,14 @@ class WholeBenchTest(unittest.TestCase):
         self.utlz.write_text(FAKE_UTLZ.format(python=sys.executable))
         self.utlz.chmod(0o755)
 
-    def test_rounds_have_each_way_in_its_place_and_utlz_reports_of_its_own(self):
-        done = subprocess.run(
+    def bench(self, *options):
+        return subprocess.run(
             [sys.executable, "-B", str(HERE / "forked_launches.py"), "--utlz", str(self.utlz),
-             "--output", str(self.folder / "out"), "--loads", "fake", "--ways", "alone", "default",
-             "--copies", "2", "--rounds", "2", "--seconds", "0.6"],
+             "--output", str(self.folder / "out"), "--loads", "fake", *options],
             check=True, stdout=subprocess.PIPE, text=True)
+
+    def test_rounds_have_each_way_in_its_place_and_utlz_reports_of_its_own(self):
+        done = self.bench("--ways", "alone", "default", "--rounds", "2", "--seconds", "0.6")
         results = json.loads((self.folder / "out/results.json").read_text())
         runs = results["runs"]["fake"]
         self.assertEqual(
@@ -172,13 +174,16 @@ class WholeBenchTest(unittest.TestCase):
         self.assertEqual(2, results["compared"]["fake"]["first ten seconds"]["default ÷ alone"][3])
         self.assertIn("| first ten seconds | – | ", done.stdout)
 
+    def test_a_second_call_goes_on_with_the_next_round(self):
+        words = ["--ways", "default", "--copies", "1", "--seconds", "0.1", "--rounds"]
+        self.bench(*words, "1")
+        self.bench(*words, "2")
+        runs = json.loads((self.folder / "out/results.json").read_text())["runs"]["fake"]
+        self.assertEqual([0, 0, 1, 1], [run["round"] for run in runs])
+
     def test_a_process_that_fails_is_said_and_has_no_figure(self):
         self.utlz.write_text(f"#!{sys.executable}\nraise SystemExit(3)\n")
-        done = subprocess.run(
-            [sys.executable, "-B", str(HERE / "forked_launches.py"), "--utlz", str(self.utlz),
-             "--output", str(self.folder / "out"), "--loads", "fake", "--ways", "default",
-             "--copies", "1", "--rounds", "1", "--seconds", "0.1"],
-            check=True, stdout=subprocess.PIPE, text=True)
+        done = self.bench("--ways", "default", "--copies", "1", "--rounds", "1", "--seconds", "0.1")
         self.assertIn("fake, round 1, default: ended with 3", done.stdout)
         self.assertIn("| – |", done.stdout)
 

@@ -57,6 +57,7 @@ def main():
             durations_ms.append((time.perf_counter() - begin) * 1e3)
     result = {"workload": "jax_train", "pid": os.getpid(), "jax": jax.__version__,
               "steps": arguments.steps, "step_ms_median": round(statistics.median(durations_ms), 4),
+              "step_ms": [round(value, 4) for value in durations_ms],
               "output": {"loss": round(float(loss), 4)}}
     if arguments.expect:
         # Forward, and backward to weights and inputs; the first layer's inputs need no gradient.
