@@ -18,6 +18,16 @@ def find_key(value, key):
     return None
 
 
+def stated_slowdown(capture):
+    """(share, ±) that the report states of what a load does over and over: of its steps where it says
+    that of them all and it is more, else of the run. None where it states nothing."""
+    slowdown = capture.get("slowdown") or {}
+    share, steps_share = slowdown.get("share"), slowdown.get("steps_share") or 0
+    if share is not None and steps_share > share and not capture.get("records_ended_after_ns"):
+        return steps_share, slowdown.get("steps_error_share")
+    return share, slowdown.get("error_share")
+
+
 def report_of(utlz, profile):
     """What the report claims about its own cost."""
     done = subprocess.run([utlz, "report", "--format", "json", str(profile)], capture_output=True,
@@ -30,10 +40,9 @@ def report_of(utlz, profile):
              "agent_cost_share", "traced_ns", "end")
     processes = [{name: process.get(name) for name in names}
                  for process in find_key(summary, "processes") or []]
-    slowdown = capture.get("slowdown") or {}
-    return {"slowdown_share": slowdown.get("share"),
-            "slowdown_error_share": slowdown.get("error_share"),
-            "slowdown_measured": slowdown.get("measured"),
+    share, error_share = stated_slowdown(capture)
+    return {"slowdown_share": share, "slowdown_error_share": error_share,
+            "slowdown_measured": (capture.get("slowdown") or {}).get("measured"),
             "windows": capture.get("measured_cost_windows"),
             "traced_share": capture.get("coverage_share"), "launches": capture.get("launches"),
             "budget_share": capture.get("overhead_budget_share"), "capture": capture,

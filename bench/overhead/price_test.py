@@ -14,6 +14,7 @@ import price
 import price_analysis
 import price_states
 import price_ways
+from price_report import stated_slowdown
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -139,6 +140,16 @@ class PairsTest(unittest.TestCase):
         runs = [run_of("alone", 1.0), slow] * 4
         table = price_analysis.table("generate", runs, ["alone", "default"])
         self.assertIn("8.00 ± 3.00 %, holds it", table)
+
+    def test_the_steps_slowdown_is_what_pieces_are_compared_with(self):
+        slowdown = {"share": 0.01, "error_share": 0.005, "steps_share": 0.03,
+                    "steps_error_share": 0.02}
+        self.assertEqual((0.03, 0.02), stated_slowdown({"slowdown": slowdown}))
+        ended = {"slowdown": slowdown, "records_ended_after_ns": 3e9}
+        self.assertEqual((0.01, 0.005), stated_slowdown(ended), "of the recorded steps alone")
+        self.assertEqual((0.01, 0.005), stated_slowdown({"slowdown": {**slowdown,
+                                                                      "steps_share": 0.004}}))
+        self.assertEqual((None, None), stated_slowdown({}))
 
     def test_after_and_before_are_compared_by_their_medians(self):
         change, low, high = price_analysis.change_and_interval([1.0, 1.0, 1.0], [1.1, 1.1, 5.0])
