@@ -178,7 +178,7 @@ def after_window(arguments, presence):
     presence.start("registered")
     subscribed = series.batches(arguments.after_s)
     cycles, names = [], list(WINDOWS)
-    while time.perf_counter() - begun < arguments.seconds:
+    while not cycles or time.perf_counter() - begun < arguments.seconds:
         for name in names:
             cycles.append(series.cycle(name))
         names = names[1:] + names[:1]

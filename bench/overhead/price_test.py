@@ -313,7 +313,7 @@ class WholeBenchTest(unittest.TestCase):
         os.environ["LD_PRELOAD"] = str(library)  # for its cuCtxGetCurrent
         self.addCleanup(os.environ.pop, "LD_PRELOAD")
         results, said = self.bench(
-            "--ways", "--rounds", "0", "--series-cupti", str(library), "--after-window-s", "0.3",
+            "--ways", "--rounds", "0", "--series-cupti", str(library), "--after-window-s", "0.2",
             "--after-s", "0.1", "--series", "before-after:none", "before-after:recorded",
             "after-window")
         none, recorded = (results["series"][f"before-after:{mode}"] for mode in ("none", "recorded"))
