@@ -34,6 +34,17 @@ inline uint64_t TracedLaunchNs(double felt_share, double between_ns) {
 // Of the driver, for a graph's node that leaves a record.
 // 330 to 1,220 were seen, the most where the nodes are short and the host waits for each replay.
 inline constexpr uint64_t kTracedGraphNodeNs = 1000;
+// While CUPTI is in a process in which nodes of graphs were recorded once, the launch of a graph
+// takes its thread so much longer for each node, whether it is recorded or not. 13.0.85 executes
+// 3,000 instructions for it (1,770 of them from cuptiSubscribe on), 12.8 executes 1,750
+// (docs/measurements/price.md). At six instructions a nanosecond, since 4 were seen with cold
+// caches and 14 in a tight loop. Besides, kTracedGraphNodeNs is of a node that is recorded.
+inline constexpr double kPresentGraphNodeNs = 500;
+inline constexpr double kOlderPresentGraphNodeNs = 290;
+inline constexpr uint32_t kFirstCuptiOfDearNodes = 130001;  // cuptiGetVersion of 13.0.85
+// By so much sooner each node follows the one before it once counters were sampled on the GPU
+// (docs/measurements/sampling.md).
+inline constexpr double kSampledGraphNodeSavingNs = 350;
 // Of a launching call whose stack is read, on its thread (docs/measurements/launch_stacks.md).
 inline constexpr uint64_t kStackOfLaunchNs = 700;
 // At the least figure; HostCost (inject/tracing/host_cost.h) has what comes on top.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "collector/analysis/agent_cost.h"
+#include "collector/analysis/graph_presence.h"
 #include "collector/analysis/measured_cost.h"
 #include "collector/analysis/presence_cost.h"
 #include "collector/normal_interval.h"
@@ -73,6 +74,10 @@ std::optional<ProcessSlowdown> SlowdownOfProcess(const RunState& state, const An
   if (const auto presence = PresenceCostOf(process, idle_share, state.NewestNs())) {
     slowdown.presence = {presence->share, presence->error_share};
   }
+  const GraphNodeCost node = GraphNodeCostOf(state, process);
+  const double nodes_per_ns = GraphNodesLaunched(process) / lived_ns;
+  slowdown.presence.share += std::min(1.0, nodes_per_ns * node.ns);
+  slowdown.presence.error_share += std::min(1.0, nodes_per_ns * node.error_ns);
   const auto delayed_ns = static_cast<double>(process.status.start_delay_ns()) +
                           static_cast<double>(process.status.end_delay_ns());
   slowdown.start_and_end_share = std::min(1.0, delayed_ns / lived_ns);

@@ -6,6 +6,7 @@ void DeviceState::OnActivity(const Activity& activity) {
   sweep.Add(activity);
   shared_time.Add(activity);
   gap_sites.Add(activity);
+  graph_waits.Add(activity);
   idle_by_stack.Add(activity);
   ledger.AddStart(activity);
   if (activity.kernel != kNoKernel) {

@@ -25,6 +25,7 @@
 #include "collector/timeline/exposed_communication.h"
 #include "collector/timeline/gap_sites.h"
 #include "collector/timeline/graph_launches.h"
+#include "collector/timeline/graph_waits.h"
 #include "collector/timeline/idle_by_stack.h"
 #include "collector/timeline/kernel_returns.h"
 #include "collector/timeline/kernel_series.h"
@@ -65,6 +66,7 @@ struct DeviceState {
   uint64_t released_until_ns = 0;
   ConcurrencyTracker sweep;
   GapSites gap_sites;
+  GraphWaits graph_waits;
   IdleByStack idle_by_stack;
   ActivityTotals ledger;  // also fed by `sweep`, as are the next three
   AnsweredWaits answered_waits;

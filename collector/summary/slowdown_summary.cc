@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "collector/analysis/agent_cost.h"
+#include "collector/analysis/graph_presence.h"
 #include "collector/analysis/measured_cost.h"
 #include "collector/analysis/presence_cost.h"
 #include "collector/analysis/process_slowdown.h"
@@ -59,6 +60,26 @@ std::optional<SlowdownPart> EstimateSlowdownOfSteps(const RunState& state,
   return SlowdownPart{share, EstimateErrorShare(LeastFeltShare(state, analysis)) * share};
 }
 
+// Of the steps, by the nodes that were recorded in them.
+SlowdownPart GraphPresenceOfSteps(const RunState& state, const Analysis& analysis) {
+  double window_ns = 0;
+  double kernel_share = 0;
+  for (const DeviceAnalysis& device : analysis.devices) {
+    window_ns += device.part.TimeNs();
+    kernel_share = std::max(kernel_share, device.part.kernel_share);
+  }
+  SlowdownPart part;
+  if (window_ns <= 0) return part;
+  for (const auto& [source, process] : state.processes.processes()) {
+    const GraphNodeCost node = GraphNodeCostOf(state, *process);
+    const double nodes_per_ns =
+        kernel_share * static_cast<double>(process->graph_nodes) / window_ns;
+    part.share += nodes_per_ns * node.ns;
+    part.error_share += nodes_per_ns * node.error_ns;
+  }
+  return {std::min(1.0, part.share), std::min(1.0, part.error_share)};
+}
+
 void SetPresenceCost(const RunState& state, const Analysis& analysis, CaptureSummary* capture) {
   const auto presence = PresenceCostOf(state, analysis);
   if (!presence.has_value()) return;
@@ -84,8 +105,9 @@ void SetSlowdown(const RunState& state, const Analysis& analysis,
   slowdown->set_start_and_end_share(largest->start_and_end_share);
   // What was measured is of the steps too.
   if (!largest->measured && of_steps.has_value()) {
-    slowdown->set_steps_share(of_steps->share);
-    slowdown->set_steps_error_share(of_steps->error_share);
+    const SlowdownPart graphs = GraphPresenceOfSteps(state, analysis);
+    slowdown->set_steps_share(of_steps->share + graphs.share);
+    slowdown->set_steps_error_share(of_steps->error_share + graphs.error_share);
   }
   if (!capture->has_overhead_budget_share()) return;
   slowdown->set_over_budget(std::max(in_all.share, slowdown->steps_share()) >
