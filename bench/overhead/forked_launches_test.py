@@ -114,7 +114,7 @@ class IntervalTest(unittest.TestCase):
     def test_one_round_has_no_interval(self):
         runs = made_up_rounds({"alone": 1.0, "cupti": 1.0, "default": 1.0}, rounds=1)
         self.assertEqual({}, section_ratios.compare(runs)["after them"])
-        self.assertIn("| – |", section_ratios.table("decode", runs))
+        self.assertIn("| – |", section_ratios.table("decode", runs, section_ratios.compare(runs)))
 
 
 class PlacesTest(unittest.TestCase):
@@ -123,9 +123,9 @@ class PlacesTest(unittest.TestCase):
         ways = ["alone", "cupti", "default"]
         seen = set()
         for number in range(6):
-            programs = forked_launches.places_of_round(ways, 2, number)
+            programs = forked_launches.side_by_side(ways, 2, number)
             self.assertEqual(6, len(set(programs)))
-            seen |= {(place, program) for place, program in enumerate(programs)}
+            seen |= set(programs)
         self.assertEqual(36, len(seen))
 
     def test_places_have_physical_cores_and_siblings_idle_where_there_are_enough(self):

@@ -7,7 +7,9 @@ A step launches fewer kernels than the driver's queue holds, so that no launch w
 then waits for them all. Only the launching is measured, as CPU time of its thread. Beside each step
 stands a third of a millisecond of other work (price_reference.py), which tells how fast the host is.
 Figures are sums over pieces of a quarter of a second: [seconds since CUDA began, sections, their CPU
-time, references, their CPU time], all in seconds. Needs torch; `fake` needs nothing.
+time, references, their CPU time], all in seconds. With --turns SOCKET it works in turns with others
+on its core (launch_turns.py): each turn is a piece, whose number stands at its end, and its first
+step does not count, since the caches are those of another process. Needs torch; `fake` needs nothing.
 """
 
 import argparse
@@ -18,6 +20,7 @@ import pathlib
 import sys
 import time
 
+from launch_turns import Turns
 from presence_library import end_recording
 from price_reference import Reference
 
@@ -25,6 +28,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "workloa
 
 PIECE_S = 0.25
 REFERENCE_PART = 0.01
+TURN_S = 0.015
 WARMUP_STEPS = 10
 
 
@@ -34,26 +38,22 @@ def fake():
 
 
 def launches():
-    """800 launches of a kernel that ends before the next."""
+    """400 launches of a kernel that ends before the next."""
     import torch
     small = torch.zeros(1, device="cuda")
 
     def launch():
-        for _ in range(800):
+        for _ in range(400):
             small.add_(1)
     return launch, torch.cuda.synchronize
 
 
 def decode():
-    """Four forward passes of the GPT that gpt_decode.py runs, about 140 launches each."""
+    """A forward pass of the GPT that gpt_decode.py runs, about 140 launches."""
     import torch
     from gpt_decode import GptDecode
     decoding = GptDecode(argparse.Namespace(layers=12, batch=16, mode="eager"))
-
-    def launch():
-        for _ in range(4):
-            decoding.step()
-    return launch, torch.cuda.synchronize
+    return decoding.step, torch.cuda.synchronize
 
 
 def training():
@@ -111,6 +111,27 @@ def measure(load, began, seconds, reference):
     return pieces.found
 
 
+def measure_in_turns(load, began, turns, reference):
+    launch, wait = load
+    pieces = []
+    for turn in turns:
+        begun = time.perf_counter()
+        launch()
+        wait()
+        piece = [begun - began, 0, 0.0, 0, 0.0, turn]
+        while time.perf_counter() < begun + TURN_S or piece[1] == 0:
+            piece[3] += 1
+            piece[4] += reference.measure(REFERENCE_PART)[2]
+            begin = time.thread_time_ns()
+            launch()
+            end = time.thread_time_ns()
+            wait()
+            piece[1] += 1
+            piece[2] += (end - begin) / 1e9
+        pieces.append(piece)
+    return pieces
+
+
 def run(arguments):
     eager = arguments.load != "fake"
     reference = Reference(eager)
@@ -130,7 +151,11 @@ def run(arguments):
     gc.freeze()
     gc.disable()
     measured_from_s = time.perf_counter() - began
-    pieces = measure(load, began, arguments.seconds, reference)
+    if arguments.turns:
+        with Turns(arguments.turns) as turns:
+            pieces = measure_in_turns(load, began, turns, reference)
+    else:
+        pieces = measure(load, began, arguments.seconds, reference)
     return {"load": arguments.load, "pieces": pieces, "measured_from_s": measured_from_s,
             "threads": len(os.listdir("/proc/self/task")), "presence": end_recording()}
 
@@ -141,6 +166,7 @@ def main(words=None):
     parser.add_argument("load", choices=LOADS)
     parser.add_argument("--seconds", type=float, default=13, help="since CUDA began")
     parser.add_argument("--core", type=int, help="that the launching thread is bound to")
+    parser.add_argument("--turns", help="the socket of who says whose turn it is")
     parser.add_argument("--result", required=True, type=pathlib.Path)
     arguments = parser.parse_args(words)
     arguments.result.write_text(json.dumps(run(arguments)))

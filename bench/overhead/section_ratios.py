@@ -101,9 +101,8 @@ def cell(found):
     return f"{100 * change:+.2f} % ({100 * low:+.2f} … {100 * high:+.2f}; {rounds})"
 
 
-def table(load, runs):
+def table(load, runs, compared):
     """Markdown: a row a part of the time, a column a comparison."""
-    compared = compare(runs)
     names = [*(name for name, _, _ in COMPARISONS), NULL]
     lines = [f"### {load}", "", "| | " + " | ".join(names) + " | a section, a reference, alone |",
              "|" + " --- |" * (len(names) + 2)]
