@@ -19,11 +19,11 @@ def find_key(value, key):
 
 
 def stated_slowdown(capture):
-    """(share, ±) that the report states of what a load does over and over: of its steps where it says
-    that of them all and it is more, else of the run. None where it states nothing."""
+    """(share, ±) that the report states of what a load does over and over: of its steps where they were
+    all recorded and it is more, else of the run. None where it states nothing."""
     slowdown = capture.get("slowdown") or {}
     share, steps_share = slowdown.get("share"), slowdown.get("steps_share") or 0
-    if share is not None and steps_share > share and not capture.get("records_ended_after_ns"):
+    if share is not None and steps_share > share and capture.get("coverage_share", 0) > 0.99:
         return steps_share, slowdown.get("steps_error_share")
     return share, slowdown.get("error_share")
 

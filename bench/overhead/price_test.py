@@ -144,11 +144,11 @@ class PairsTest(unittest.TestCase):
     def test_the_steps_slowdown_is_what_pieces_are_compared_with(self):
         slowdown = {"share": 0.01, "error_share": 0.005, "steps_share": 0.03,
                     "steps_error_share": 0.02}
-        self.assertEqual((0.03, 0.02), stated_slowdown({"slowdown": slowdown}))
-        ended = {"slowdown": slowdown, "records_ended_after_ns": 3e9}
-        self.assertEqual((0.01, 0.005), stated_slowdown(ended), "of the recorded steps alone")
-        self.assertEqual((0.01, 0.005), stated_slowdown({"slowdown": {**slowdown,
-                                                                      "steps_share": 0.004}}))
+        self.assertEqual((0.03, 0.02), stated_slowdown({"slowdown": slowdown, "coverage_share": 1}))
+        in_windows = {"slowdown": slowdown, "coverage_share": 0.2}
+        self.assertEqual((0.01, 0.005), stated_slowdown(in_windows), "of the recorded steps alone")
+        smaller = {**slowdown, "steps_share": 0.004}
+        self.assertEqual((0.01, 0.005), stated_slowdown({"slowdown": smaller, "coverage_share": 1}))
         self.assertEqual((None, None), stated_slowdown({}))
 
     def test_after_and_before_are_compared_by_their_medians(self):

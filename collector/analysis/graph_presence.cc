@@ -28,9 +28,10 @@ GraphNodeCost GraphNodeCostOf(const RunState& state, const ProcessState& process
     sampled = sampled || SampledNs(device) > 0;
   }
   const double presence_ns = waited_share * PresentNodeNs(process);
-  const double saved_ns = sampled ? kSampledGraphNodeSavingNs : 0;
+  // Between nothing and the most.
+  const double saved_ns = sampled ? kMostSampledGraphNodeSavingNs / 2 : 0;
   // One is of the processor, the other of the GPU: these errors are independent.
-  const double error_ns = kFigureErrorShare * std::hypot(presence_ns, saved_ns);
+  const double error_ns = std::hypot(kFigureErrorShare * presence_ns, saved_ns);
   return {std::max(0.0, presence_ns - saved_ns), error_ns + std::max(0.0, saved_ns - presence_ns)};
 }
 

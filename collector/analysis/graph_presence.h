@@ -1,6 +1,7 @@
 // What nodes of CUDA graphs cost a program besides their records. CUPTI's presence makes the launch
 // of a graph longer for each node, recorded or not, which the program feels as far as its GPU
-// waited for the launch (graph_waits.h). Once the GPU was sampled, nodes follow each other sooner.
+// waited for the launch (graph_waits.h). Once the GPU was sampled, nodes may follow each other
+// sooner.
 //
 // What a program does to its graphs between two launches takes longer too, such as the
 // cuGraphExecKernelNodeSetParams by which XLA updates each node: no record tells how often, so it

@@ -39,7 +39,7 @@ std::optional<double> GraphWaits::WaitedShareOf(uint32_t source) const {
 
 double GraphWaits::WaitedNodes(const Launch& launch) {
   const auto nodes = static_cast<double>(launch.nodes);
-  const double waited_ns = static_cast<double>(launch.idle_ns) - nodes * kTracedGraphNodeNs;
+  const double waited_ns = static_cast<double>(launch.idle_ns) - nodes * kRecordingNodeNs;
   return std::clamp(waited_ns / kPresentGraphNodeNs, 0.0, nodes);
 }
 

@@ -11,7 +11,7 @@ constexpr uint32_t kSource = 7;
 constexpr uint64_t kNodes = 10;
 constexpr uint64_t kNodeNs = 5'000;
 // By so much recording lengthens the time before a launch.
-constexpr uint64_t kRecordingNs = kNodes * kTracedGraphNodeNs;
+constexpr uint64_t kRecordingNs = kNodes * GraphWaits::kRecordingNodeNs;
 constexpr auto kPresenceNs = static_cast<uint64_t>(kNodes * kPresentGraphNodeNs);
 
 class GraphWaitsTest : public testing::Test {
