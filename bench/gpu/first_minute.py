@@ -92,16 +92,22 @@ TOLD = ("time_ns", "flops", "dram_bytes", "all bytes", *GOALS)
 
 def things_told(summary):
     """What a report tells already, of TOLD: figures of the kernel that takes most time, and how well
-    all with 1 % of the time are known."""
+    all with 1 % of the steps' time are known."""
     kernels = sorted(summary.get("kernels", []), key=lambda kernel: -kernel.get("time_ns", 0))
     told = [field for field in ("time_ns", "flops", "dram_bytes")
             if kernels and kernels[0].get(field)]
-    much = [kernel for kernel in kernels if kernel.get("time_share", 0) >= LEAST_TIME_SHARE]
+    steps_ns = sum(map(ns_in_steps, kernels))
+    much = [kernel for kernel in kernels if ns_in_steps(kernel) > LEAST_TIME_SHARE * steps_ns]
     if not much or any("dram_bytes" not in kernel for kernel in much):
         return told
     bytes_width, flops_width = widest(much)
     return [*told, "all bytes", *(goal for goal, (most_bytes, most_flops) in GOALS.items()
                                   if bytes_width <= most_bytes and flops_width <= most_flops)]
+
+
+def ns_in_steps(kernel):
+    """What a program only tried out, while it compiled, is no part of its steps."""
+    return kernel.get("time_ns", 0) * kernel.get("steady_state_share", 1)
 
 
 def widest(kernels):
