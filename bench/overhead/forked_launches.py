@@ -17,9 +17,10 @@ from round to round. A section counts in turns of a reference beside it. A figur
 rounds' middle half of the ratio of two ways, and its 95 % interval by bootstrap over rounds.
 
 With --turns each of --places cores has one process of each way, and they take turns of 15 ms on it:
-all meet the same speeds. A figure is of sections in the same turn, its interval by bootstrap over
-cores of all rounds. A process works a quarter of the time, so utlz records fewer launches of the
-first ten seconds than of a program by itself: believe the time after them alone.
+all meet the same speeds. A figure is of sections in the same turn, in the mean of as many rounds as
+programs share a core, in which each came to each server; its interval by bootstrap over these
+rotations. A process works a quarter of the time, so its first ten seconds are not those of a program
+by itself: believe the time after them alone.
 
 Both are of the first ten seconds since CUDA began and of the time after them. Each process has a
 server of its own that has imported torch (price_server.py). Prints tables; results.json keeps every

@@ -16,16 +16,16 @@ def sections_by_turn(run, part):
             if begin_s <= piece[BEGIN] < end_s}
 
 
-def places(runs, part):
-    """Of each core of each round: {way: [{turn: section} of each of its processes]}."""
+def cores(runs, part):
+    """{(core, round): {way: [{turn: section} of each of its processes]}}"""
     found = {}
-    for run in sorted(runs, key=lambda run: (run["round"], run["place"], run["copy"])):
-        ways = found.setdefault((run["round"], run["place"]), {})
+    for run in sorted(runs, key=lambda run: (run["place"], run["round"], run["copy"])):
+        ways = found.setdefault((run["place"], run["round"]), {})
         ways.setdefault(run["way"], []).append(sections_by_turn(run, part))
-    return list(found.values())
+    return found
 
 
-def change_of_place(processes, others):
+def change_of_core(processes, others):
     """The middle mean over turns of the logarithm of the one's section ÷ the other's; None without
     turns that all of them had."""
     turns = set.intersection(*(set(process) for process in processes + others))
@@ -36,20 +36,38 @@ def change_of_place(processes, others):
                         for turn in turns])
 
 
+def means_of_rotations(by_core):
+    """The mean over as many rounds as programs share a core, in which each came to each server. A
+    program costs up to 2 % more than another by the server that forked it, in each round alike.
+    `by_core`: {(core, round): (programs on the core, a change or None)}"""
+    rotations = {}
+    for (core, number), (programs, change) in by_core.items():
+        rotations.setdefault((core, number // programs, programs), []).append(change)
+    return [statistics.fmean(changes) for (_, _, programs), changes in rotations.items()
+            if len(changes) == programs and None not in changes]
+
+
+def changes_of(runs, part, pair_of):
+    """Of each rotation the change between what `pair_of` finds among a core's ways."""
+    by_core = {}
+    for key, ways in cores(runs, part).items():
+        pair = pair_of(ways)
+        by_core[key] = (sum(map(len, ways.values())), change_of_core(*pair) if pair else None)
+    return means_of_rotations(by_core)
+
+
 def changes(runs, part, way, other):
-    found = [change_of_place(ways[way], ways[other]) for ways in places(runs, part)
-             if way in ways and other in ways]
-    return [change for change in found if change is not None]
+    return changes_of(runs, part, lambda ways: (ways[way], ways[other])
+                      if way in ways and other in ways else None)
 
 
 def null_changes(runs, part):
-    found = [change_of_place(ways["alone"][:1], ways["alone"][1:]) for ways in places(runs, part)
-             if len(ways.get("alone", [])) == 2]
-    return [change for change in found if change is not None]
+    return changes_of(runs, part, lambda ways: (ways["alone"][:1], ways["alone"][1:])
+                      if len(ways.get("alone", [])) == 2 else None)
 
 
 def compare(runs):
-    """{part: {name of the comparison: (change, low, high, cores of all rounds)}}; the interval is by
+    """{part: {name of the comparison: (change, low, high, rotations of all cores)}}; the interval is by
     bootstrap over these."""
     found = {}
     for part in PARTS:
