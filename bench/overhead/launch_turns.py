@@ -60,7 +60,10 @@ class Conductor:
         generator = random.Random(1)
         until, turn = time.monotonic() + seconds, 0
         while connected and time.monotonic() < until:
-            connected = [one for one in connected if self._give(one, turn)]
+            ended = [one for one in connected if not self._give(one, turn)]
+            connected = [one for one in connected if one not in ended]
+            for one in ended:
+                one.close()
             generator.shuffle(connected)  # so that none always follows the same one
             turn += 1
         for one in connected:
