@@ -1,5 +1,6 @@
 #include "tests/fakes/driver_state.h"
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "tests/fakes/callback_ids.h"
@@ -39,7 +40,7 @@ thread_local uint32_t ApiScope::last_number_ = 0;
 bool ApiScope::IsDeaf() {
   static const uint64_t limit = ScenarioNumber("deaf_threads_after", UINT64_MAX);
   return DriverState::Instance().next_correlation.load() > limit && last_number_ != 0 &&
-         gettid() != getpid();
+         syscall(SYS_gettid) != getpid();
 }
 
 ApiScope::ApiScope(uint32_t callback_id, const char* name, const void* params) {
