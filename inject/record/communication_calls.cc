@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "inject/base/clock.h"
+#include "inject/driver/nvtx_functions.h"
 
 namespace utlz::agent {
 namespace {
@@ -174,19 +175,11 @@ bool Same(nvtx::Function found, Function known) {
 }  // namespace
 
 void WatchCommunication(nvtx::GetExportTable get_export_table) {
-  const auto* callbacks =
-      static_cast<const nvtx::CallbacksTable*>(get_export_table(nvtx::kTableCallbacks));
-  nvtx::Function** table = nullptr;
-  unsigned int size = 0;
-  if (callbacks == nullptr ||
-      callbacks->get_module_function_table(nvtx::kModuleCore2, &table, &size) == 0 ||
-      table == nullptr || size <= nvtx::kDomainCreateA) {
-    return;
-  }
-  nvtx::Function& push = *table[nvtx::kDomainRangePushEx];
-  nvtx::Function& pop = *table[nvtx::kDomainRangePop];
-  nvtx::Function& register_string = *table[nvtx::kDomainRegisterStringA];
-  nvtx::Function& create_domain = *table[nvtx::kDomainCreateA];
+  nvtx::Functions functions;
+  if (!nvtx::FindFunctions(get_export_table, &functions)) return;
+  nvtx::Function &push = *functions.push, &pop = *functions.pop;
+  nvtx::Function& register_string = *functions.register_string;
+  nvtx::Function& create_domain = *functions.create_domain;
   if (push == nullptr || pop == nullptr || register_string == nullptr || create_domain == nullptr) {
     return;
   }

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "inject/driver/nvtx_functions.h"
 #include "inject/xla/thread_ranges.h"
 
 namespace utlz::agent {
@@ -137,30 +138,19 @@ bool TakeOver(const Before& before) {
 }  // namespace
 
 bool WatchXla(nvtx::GetExportTable get_export_table, bool is_answered) {
-  const auto* callbacks =
-      static_cast<const nvtx::CallbacksTable*>(get_export_table(nvtx::kTableCallbacks));
-  nvtx::Function** table = nullptr;
-  unsigned int size = 0;
-  if (callbacks == nullptr ||
-      callbacks->get_module_function_table(nvtx::kModuleCore2, &table, &size) == 0 ||
-      table == nullptr || size <= nvtx::kDomainCreateA) {
-    return false;
-  }
-  nvtx::Function& push = *table[nvtx::kDomainRangePushEx];
-  nvtx::Function& pop = *table[nvtx::kDomainRangePop];
-  nvtx::Function& register_string = *table[nvtx::kDomainRegisterStringA];
-  nvtx::Function& create_domain = *table[nvtx::kDomainCreateA];
+  nvtx::Functions functions;
+  if (!nvtx::FindFunctions(get_export_table, &functions)) return false;
   Before before;
   if (is_answered) {
-    before = {reinterpret_cast<PushEx>(push), reinterpret_cast<Pop>(pop),
-              reinterpret_cast<RegisterString>(register_string),
-              reinterpret_cast<CreateDomain>(create_domain)};
+    before = {reinterpret_cast<PushEx>(*functions.push), reinterpret_cast<Pop>(*functions.pop),
+              reinterpret_cast<RegisterString>(*functions.register_string),
+              reinterpret_cast<CreateDomain>(*functions.create_domain)};
   }
   if (!TakeOver(before)) return false;
-  push = reinterpret_cast<nvtx::Function>(OnPushEx);
-  pop = reinterpret_cast<nvtx::Function>(OnPop);
-  register_string = reinterpret_cast<nvtx::Function>(OnRegisterString);
-  create_domain = reinterpret_cast<nvtx::Function>(OnCreateDomain);
+  *functions.push = reinterpret_cast<nvtx::Function>(OnPushEx);
+  *functions.pop = reinterpret_cast<nvtx::Function>(OnPop);
+  *functions.register_string = reinterpret_cast<nvtx::Function>(OnRegisterString);
+  *functions.create_domain = reinterpret_cast<nvtx::Function>(OnCreateDomain);
   return true;
 }
 
