@@ -3,6 +3,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "collector/decode/xla_trial.h"
 #include "proto/inductor_file.h"
 
 namespace utlz {
@@ -42,6 +43,7 @@ bool IsFunctional(const StackFrame& frame) {
 }
 
 bool IsAutotuning(const StackFrame& frame) {
+  if (frame.kind == STACK_FRAME_XLA_INSTRUCTION) return frame.name == kXlaTrial;
   return frame.kind == STACK_FRAME_FUNCTION && frame.name.starts_with("CachingAutotuner.bench") &&
          Holds(frame.file, "/torch/_inductor/");
 }

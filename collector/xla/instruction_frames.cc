@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "collector/decode/xla_trial.h"
 #include "collector/xla/instruction_title.h"
 #include "collector/xla/module_frames.h"
 #include "collector/xla/op_name.h"
@@ -135,6 +136,7 @@ void LeaveOut(size_t most, std::vector<StackFrame>* frames) {
 
 std::vector<StackFrame> FramesOfInstruction(const XlaInstruction& instruction, size_t most) {
   const XlaTitle title = ParseXlaTitle(instruction.title);
+  if (title.is_trial) return {InstructionFrame(title, kXlaTrial)};
   const std::vector<XlaCalls> paths = ParseXlaLocations(instruction.locations);
   const XlaOpName op_name = OpNameOf(instruction, title, paths);
   const std::string_view first_name = instruction.op_name.substr(0, instruction.op_name.find(';'));

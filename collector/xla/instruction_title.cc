@@ -24,6 +24,7 @@ XlaTitle ParseXlaTitle(std::string_view title) {
   XlaTitle result;
   if (TakePrefix("XlaModule:#", &title)) {
     result.is_program = true;
+    result.is_trial = title.find(",program_id=") == std::string_view::npos;
     result.instruction = LastField(kProgram, title);
   } else if (TakePrefix("Thunk:#", &title)) {
     result.instruction = LastField(kInstruction, title);

@@ -23,7 +23,8 @@
 //                             power nor energy
 //   instant=1                 waiting for the GPU takes no time
 //   ptx_kernel_ns=50000       how long a kernel takes that was compiled from PTX
-//   deaf_threads_after=500    after so many calls no thread but the main one is called back, and its
+//   deaf_threads_after=500    after so many calls no thread but the main one is called back, and
+//   its
 //                             kernels have the number of its last call
 //   fail.<function>=<code>    a CUPTI function that always returns this code
 #ifndef UTLZ_TESTS_FAKES_SCENARIO_H_

@@ -71,6 +71,17 @@ class XlaOwnersTest : public ::testing::Test {
   uint32_t call_ = 0;
 };
 
+TEST_F(XlaOwnersTest, WhatXlaTriesIsAutotuning) {
+  const uint32_t trial = stacks_.Push(call_, STACK_FRAME_XLA_INSTRUCTION,
+                                      "XlaModule:#hlo_module=gemm_fusion_dot.44#", "", 0);
+  const uint32_t program = stacks_.Push(call_, STACK_FRAME_XLA_INSTRUCTION,
+                                        "XlaModule:#hlo_module=jit_step,program_id=7#", "", 0);
+  const OwnersSummary owners = Launch({trial, trial, program}).owners();
+  EXPECT_EQ(OwnTimeOf(owners.layers(), "(autotuning)"), 200);
+  EXPECT_EQ(OwnTime(owners.layers()), 300);
+  EXPECT_NEAR(owners.autotuning_share(), 2.0 / 3, 1e-9);
+}
+
 TEST_F(XlaOwnersTest, ModulesOfFlaxAreLayers) {
   const Summary summary = Launch({Up(0, "jvp(Model)"), Up(1, "jvp(Model)"),
                                   Up(1, "transpose(jvp(Model))"), Up(10, "jvp(Model)")});

@@ -34,6 +34,7 @@ TEST(InstructionTitleTest, ProgramsHaveTitlesToo) {
   const XlaTitle title =
       ParseXlaTitle("XlaModule:#prefix=jit(step),hlo_module=jit_step,program_id=5974#");
   EXPECT_TRUE(title.is_program);
+  EXPECT_FALSE(title.is_trial);
   EXPECT_EQ(title.instruction, "jit_step");
   EXPECT_EQ(title.common_name, std::nullopt);
 }
@@ -45,6 +46,15 @@ TEST(InstructionTitleTest, OtherTextsSayNothing) {
     EXPECT_EQ(title.instruction, "") << text;
     EXPECT_EQ(title.common_name, std::nullopt) << text;
   }
+}
+
+// Of programs that are tried alone there is no number.
+TEST(InstructionTitleTest, ProgramsWithoutANumberAreTrials) {
+  const XlaTitle title = ParseXlaTitle("XlaModule:#hlo_module=gemm_fusion_dot.44#");
+  EXPECT_TRUE(title.is_program);
+  EXPECT_TRUE(title.is_trial);
+  EXPECT_EQ(title.instruction, "gemm_fusion_dot.44");
+  EXPECT_FALSE(ParseXlaTitle("Thunk:#hlo_op=copy.1#").is_trial);
 }
 
 }  // namespace
