@@ -193,6 +193,10 @@ void AddXlaInstructions(Seeds* seeds) {
   stacks.set_first(1);
   for (const std::vector<std::string>& texts : instructions) {
     seeds->Add("fuzz_xla_instruction", "\xbf" + texts[0] + '\0' + texts[1] + '\0' + texts[2]);
+    std::string lines = texts[1];
+    std::replace(lines.begin(), lines.end(), '\n', '|');
+    seeds->Add("fuzz_instruction_texts",
+               texts[0] + "\nx = f32[] add(y), metadata={op_name=\"" + texts[2] + "\"}\n" + lines);
     const auto first = static_cast<uint32_t>(strings.values_size());
     for (const std::string& text : texts) strings.add_values(text);
     stacks.add_parent(0);
