@@ -109,7 +109,7 @@ void StartAgent() {
   }
 }
 
-// Whether ranges of NVTX are to become records, and not only XLA's to name what it launches.
+// Whether NVTX's ranges are to become records. Else the agent answers NVTX for XLA alone.
 bool WantsRanges() {
   const char* wanted = getenv(kNvtxVariable);
   return wanted == nullptr || strcmp(wanted, kNvtxInstructions) != 0;
@@ -185,7 +185,8 @@ UTLZ_EXPORT int InitializeInjection() {
   return 1;
 }
 
-// Called by NVTX on its first use (NVTX_INJECTION64_PATH), maybe before cuInit.
+// Called by NVTX on its first use (NVTX_INJECTION64_PATH), maybe before cuInit. NVTX expects
+// non-zero for success.
 UTLZ_EXPORT int InitializeInjectionNvtx2(void* get_export_table) {
   if (getenv(utlz::kSocketVariable) == nullptr && utlz::agent::ServicePath() == nullptr) return 0;
   const bool has_ranges =

@@ -12,7 +12,8 @@ namespace utlz {
 struct StackFrame {
   StackFrameKind kind = STACK_FRAME_FUNCTION;
   bool inferred = false;
-  bool of_xla = false;  // XLA told it of an instruction; not a frame of the launching thread
+  // Made of what XLA says of an instruction, and not a frame of the launching thread.
+  bool of_xla = false;
   // Of a function, or the path of a module. Of an instruction of XLA its operations: "add, tanh".
   std::string name;
   std::string file;

@@ -1,10 +1,10 @@
-// How the frame of a program is named that XLA tries while it compiles another one.
+// The name of the frame of a program that XLA only tries, while it compiles another one.
 #ifndef UTLZ_COLLECTOR_DECODE_XLA_TRIAL_H_
 #define UTLZ_COLLECTOR_DECODE_XLA_TRIAL_H_
 
 namespace utlz {
 
-// In place of the operations of an instruction.
+// It stands where frames of instructions have their operations.
 inline constexpr char kXlaTrial[] = "(autotuning)";
 
 }  // namespace utlz

@@ -1,6 +1,7 @@
 #include "collector/live/live_owners.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "collector/layer_pattern.h"
@@ -27,12 +28,40 @@ std::optional<double> Ratio(double part, double whole) {
   return whole > 0 ? std::make_optional(part / whole) : std::nullopt;
 }
 
-void AddSums(uint64_t launches, uint64_t time_ns, LaunchSums* sums) {
-  sums->launches += launches;
-  sums->time_ns += time_ns;
+void AddSums(const LaunchSums& more, LaunchSums* sums) {
+  sums->launches += more.launches;
+  sums->time_ns += more.time_ns;
 }
 
-uint64_t SiteOf(uint32_t kernel, uint32_t stack) { return uint64_t{kernel} << 32 | stack; }
+// Work of a kernel that belongs to a stack.
+struct Site {
+  uint32_t kernel = 0;
+  uint32_t stack = 0;
+  LaunchSums sums;
+};
+
+// Recorded work with a stack. A kernel of a graph whose capture was seen has the stack of that, and
+// is taken off the stack that launched the graph.
+std::vector<Site> SitesOf(const RunState& run_state) {
+  std::vector<Site> sites;
+  std::map<std::pair<uint32_t, uint32_t>, LaunchSums> moved;  // by kernel and launching stack
+  for (const GraphNodes::Work& work : run_state.graph_nodes.work()) {
+    const GraphNodes::Node& node = run_state.graph_nodes.nodes()[work.node];
+    if (node.captured == kNoStack) continue;
+    sites.push_back({node.kernel, node.captured, {work.launches, work.time_ns}});
+    AddSums(sites.back().sums, &moved[{node.kernel, work.stack}]);
+  }
+  run_state.stack_work.ForEachSite(
+      [&](uint32_t kernel, uint32_t stack, const StackWork::Sums& sums) {
+        LaunchSums left = {sums.launches, sums.time_ns};
+        if (const auto taken = moved.find({kernel, stack}); taken != moved.end()) {
+          left.launches -= std::min(left.launches, taken->second.launches);
+          left.time_ns -= std::min(left.time_ns, taken->second.time_ns);
+        }
+        if (left.launches > 0) sites.push_back({kernel, stack, left});
+      });
+  return sites;
+}
 
 std::string ReasonOf(const RunState& run_state) {
   std::string reason = WhyWithoutStacks(run_state);
@@ -152,7 +181,7 @@ void LiveOwners::Update(const RunState& run_state, const std::vector<KernelOfWho
   const auto add_to = [&](uint32_t owner, uint32_t kernel, const LaunchSums& launched, List* list,
                           std::vector<LaunchSums>* table) {
     if (owner >= table->size()) table->resize(owner + size_t{1});
-    AddSums(launched.launches, launched.time_ns, &(*table)[owner]);
+    AddSums(launched, &(*table)[owner]);
     if (owner >= list->works.size()) list->works.resize(owner + size_t{1});
     if (kernel >= kernels.size()) return;
     list->works[owner].Add(kernels[kernel], static_cast<double>(launched.time_ns));
@@ -161,26 +190,11 @@ void LiveOwners::Update(const RunState& run_state, const std::vector<KernelOfWho
     add_to(LayerOf(stack), kernel, launched, &layers_, &layers);
     add_to(LineOf(stack), kernel, launched, &lines_, &lines);
   };
-  std::unordered_map<uint64_t, LaunchSums> captured;  // of a kernel and a launch of graphs
-  for (const GraphNodes::Work& work : run_state.graph_nodes.work()) {
-    const GraphNodes::Node& node = run_state.graph_nodes.nodes()[work.node];
-    if (node.captured == kNoStack || all[node.kernel].profiler) continue;
-    add(node.captured, node.kernel, {work.launches, work.time_ns});
-    AddSums(work.launches, work.time_ns, &with_stacks[node.kernel]);
-    AddSums(work.launches, work.time_ns, &captured[SiteOf(node.kernel, work.stack)]);
+  for (const Site& site : SitesOf(run_state)) {
+    if (all[site.kernel].profiler) continue;
+    AddSums(site.sums, &with_stacks[site.kernel]);
+    add(site.stack, site.kernel, site.sums);
   }
-  run_state.stack_work.ForEachSite(
-      [&](uint32_t kernel, uint32_t stack, const StackWork::Sums& sums) {
-        if (all[kernel].profiler) return;
-        LaunchSums left = {sums.launches, sums.time_ns};
-        if (const auto moved = captured.find(SiteOf(kernel, stack)); moved != captured.end()) {
-          left.launches -= std::min(left.launches, moved->second.launches);
-          left.time_ns -= std::min(left.time_ns, moved->second.time_ns);
-        }
-        if (left.launches == 0) return;
-        AddSums(left.launches, left.time_ns, &with_stacks[kernel]);
-        add(stack, kernel, left);
-      });
   for (uint32_t i = 0; i < all.size(); ++i) {
     if (all[i].profiler) continue;
     const uint64_t launches = all[i].durations.count();

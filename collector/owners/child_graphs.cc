@@ -2,31 +2,28 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <set>
+#include <utility>
 
 namespace utlz {
 namespace {
 
-using Instruction = StackTable::Instruction;
+using Instructions = StackTable::Instructions;
+using Place = Instructions::const_iterator;
 
-bool IsBefore(const Instruction& a, uint32_t source, uint32_t id) {
-  return a.source != source ? a.source < source : a.id < id;
+// Whether the process sent `b` right after `a`, with the same frames outside.
+bool Follows(Place a, Place b) {
+  return a->first.first == b->first.first && a->first.second + 1 == b->first.second &&
+         a->second.outer == b->second.outer;
 }
 
-// The instructions around this one whose stacks came right before and after it, from the same
-// frames outside. Empty where it is none.
-std::vector<Instruction> RunAround(const std::vector<Instruction>& all, uint32_t source,
-                                   uint32_t id) {
-  const auto found = std::lower_bound(
-      all.begin(), all.end(), id,
-      [source](const Instruction& one, uint32_t of) { return IsBefore(one, source, of); });
-  if (found == all.end() || found->source != source || found->id != id) return {};
-  const auto follow = [](const Instruction& a, const Instruction& b) {
-    return a.source == b.source && a.id + 1 == b.id && a.outer == b.outer;
-  };
-  auto begin = found, end = found + 1;
-  while (begin != all.begin() && follow(*(begin - 1), *begin)) --begin;
-  while (end != all.end() && follow(*(end - 1), *end)) ++end;
+// The instructions that a process sent one after another, `within` among them: from the first one
+// up to the second, which is not one of them.
+std::pair<Place, Place> RunAround(const Instructions& all, Place within) {
+  Place begin = within, end = std::next(within);
+  while (begin != all.begin() && Follows(std::prev(begin), begin)) --begin;
+  while (end != all.end() && Follows(std::prev(end), end)) ++end;
   return {begin, end};
 }
 
@@ -43,11 +40,14 @@ std::vector<uint32_t> StacksOfChildGraphs(const RunState& state,
   if (seen == 0 || seen == graph.size() || !others_are_unseen) return {};
   std::set<uint32_t> ids;  // of the stacks of nodes that were seen
   for (size_t i = 0; i < seen; ++i) ids.insert(nodes[graph[i]].captured_id);
+  const Instructions& all = state.stacks.instructions();
   const GraphNodes::Node& first = nodes[graph[0]];
+  const Place of_first = all.find({first.source, first.captured_id});
+  if (of_first == all.end()) return {};
+  const auto [begin, end] = RunAround(all, of_first);
   std::vector<uint32_t> stacks;
-  for (const Instruction& one :
-       RunAround(state.stacks.instructions(), first.source, first.captured_id)) {
-    if (ids.erase(one.id) == 0) stacks.push_back(one.stack);
+  for (Place one = begin; one != end; ++one) {
+    if (ids.erase(one->first.second) == 0) stacks.push_back(one->second.stack);
   }
   return ids.empty() && stacks.size() == graph.size() - seen ? stacks : std::vector<uint32_t>();
 }

@@ -119,17 +119,6 @@ uint32_t StackTable::AddOne(uint32_t parent, StackFrame frame) {
   return stack;
 }
 
-void StackTable::AddInstruction(const Instruction& instruction) {
-  if (instructions_.size() >= kMaxInstructions || !memory_->Take(2 * sizeof(Instruction))) return;
-  // Most come in order.
-  const auto place =
-      std::upper_bound(instructions_.begin(), instructions_.end(), instruction,
-                       [](const Instruction& a, const Instruction& b) {
-                         return a.source != b.source ? a.source < b.source : a.id < b.id;
-                       });
-  instructions_.insert(place, instruction);
-}
-
 uint32_t StackTable::Copy(const StackTable& other, uint32_t stack) {
   std::vector<uint32_t> frames;  // innermost first
   for (; stack != kNoStack; stack = other.ParentOf(stack)) frames.push_back(stack);
@@ -164,8 +153,9 @@ bool StackTable::Add(ProcessState* process, const Stacks& message) {
         outer_known ? AddOfMessage(parent, *process, message, i, &bytes_left) : kNoStack;
     if (stack == kNoStack) ++left_out_;
     ids[id] = stack;
-    if (stack != kNoStack && KindAt(message, i) == STACK_FRAME_XLA_INSTRUCTION) {
-      AddInstruction({process->source, static_cast<uint32_t>(id), parent, stack});
+    if (stack != kNoStack && KindAt(message, i) == STACK_FRAME_XLA_INSTRUCTION &&
+        instructions_.size() < kMaxInstructions && memory_->Take(kNodeBytes)) {
+      instructions_[{process->source, static_cast<uint32_t>(id)}] = {parent, stack};
     }
   }
   return true;

@@ -40,11 +40,11 @@ class StackTable {
 
   // A stack whose innermost frame is an instruction of XLA.
   struct Instruction {
-    uint32_t source = 0;  // of the process
-    uint32_t id = 0;      // the process's identifier of the stack
-    uint32_t outer = 0;   // the stack without the instruction
+    uint32_t outer = 0;  // the stack without the instruction
     uint32_t stack = 0;
   };
+  // By the process's source, and the process's identifier of the stack.
+  using Instructions = std::map<std::pair<uint32_t, uint32_t>, Instruction>;
 
   explicit StackTable(std::shared_ptr<MemoryBudget> memory = std::make_shared<MemoryBudget>())
       : memory_(std::move(memory)) {}
@@ -69,8 +69,8 @@ class StackTable {
   // The number of that frame: the same for equal frames.
   uint32_t FrameIndexOf(uint32_t stack) const { return stacks_[stack].frame; }
   const std::vector<StackFrame>& frames() const { return frames_; }
-  // Of each process in the order of identifiers, but for those beyond kMaxInstructions.
-  const std::vector<Instruction>& instructions() const { return instructions_; }
+  // All but those beyond kMaxInstructions.
+  const Instructions& instructions() const { return instructions_; }
 
  private:
   struct Stack {
@@ -85,14 +85,13 @@ class StackTable {
   uint32_t AddOfMessage(uint32_t parent, const ProcessState& process, const Stacks& message, int i,
                         uint64_t* bytes_left);
   uint32_t AddOne(uint32_t parent, StackFrame frame);
-  void AddInstruction(const Instruction& instruction);
 
   std::shared_ptr<MemoryBudget> memory_;
   std::vector<StackFrame> frames_;
   std::map<FrameKey, uint32_t> frame_ids_;
   std::vector<Stack> stacks_ = {Stack{}};  // index = number; the first one is none
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> stack_ids_;  // (parent, frame)
-  std::vector<Instruction> instructions_;                        // by source and identifier
+  Instructions instructions_;
   uint64_t left_out_ = 0;
 };
 

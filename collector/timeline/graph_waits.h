@@ -30,14 +30,14 @@ class GraphWaits {
   std::optional<double> WaitedShareOf(uint32_t source) const;
 
  private:
-  // Of a launch of which more nodes may come.
+  // The latest launch of a graph: Add may still see more of its nodes.
   struct Launch {
-    uint64_t idle_ns = 0;
+    uint64_t idle_ns = 0;  // of the GPU, before it
     uint64_t nodes = 0;
   };
   struct Waits {
-    std::optional<Launch> latest;  // nothing where it is not known how long the GPU had idled
-    double nodes = 0;              // of the launches before
+    std::optional<Launch> latest;  // absent where nobody recorded what the GPU did before it
+    double nodes = 0;              // of all launches before the latest
     double waited_nodes = 0;
   };
 

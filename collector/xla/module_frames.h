@@ -1,8 +1,8 @@
 // The modules that an instruction of XLA belongs to, of Flax and libraries like it.
 //
-// Linen names the modules around an operation in its op_name; their classes are those whose
-// `__call__` is among the functions that called it. NNX and Equinox name none: there the classes
-// stand for the modules, so that instances of one class cannot be told apart.
+// Linen writes the names of the modules around an operation into its op_name. Their classes are
+// those whose `__call__` is among the functions that called the operation. NNX and Equinox write no
+// names. For them a module is called by its class, and two instances of one class are one module.
 //
 // Trust: names come from targets; any bytes are safe. Thread safety: functions only.
 #ifndef UTLZ_COLLECTOR_XLA_MODULE_FRAMES_H_

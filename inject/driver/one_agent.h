@@ -14,8 +14,8 @@ enum class CaptureEvent {
   kBegins,        // a capture is about to
   kInstantiates,  // a graph is about to be made that can run
   kInstantiated,  // it was, or could not be
-  kBuilds,        // XLA runs a program, and may build graphs in it
-  kBuilt,         // it is through with that
+  kBuilds,        // XLA begins to run a program, and may build graphs meanwhile
+  kBuilt,         // XLA has run the program
 };
 
 // Calls the agent back when the process ends or forks. Allocates.

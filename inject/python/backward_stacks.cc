@@ -54,7 +54,8 @@ bool BackwardStacks::FindForward(const AutogradNode& node, DerivedStack* stack) 
   for (uint64_t i = 1; i <= kMostDistance && after == 0 && !stack->is_exact; ++i) {
     after = forward_.Get(node.thread, node.number + i);
   }
-  // With launches on one side alone, the node may have launched where nobody looked: far from them.
+  // With launches on one side alone, this node may have launched while no window was open. Then the
+  // other side has nothing to do with it.
   if (!stack->is_exact && (before == 0 || after == 0)) return false;
   stack->before = before;
   stack->after = after;
@@ -68,7 +69,8 @@ bool BackwardStacks::FindInEarlierSteps(const AutogradNode& node, DerivedStack* 
   for (uint64_t i = 0; i < kMostSteps && earlier.number >= period; ++i) {
     earlier.number -= period;
     if (!FindForward(earlier, stack)) continue;
-    // Not seen, so inferred: what both sides have in common is all of it.
+    // The earlier step's stack stands for this one's, so it is marked inferred. A stack between two
+    // equal ones is that stack.
     if (stack->is_exact) stack->after = stack->before;
     stack->is_exact = false;
     return true;

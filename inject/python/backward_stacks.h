@@ -44,7 +44,7 @@ class BackwardStacks {
   static constexpr uint32_t kThreads = 256;
   // So far away the launches around a node that launched nothing are looked for.
   static constexpr uint64_t kMostDistance = 8;
-  static constexpr uint64_t kMostSteps = 8;  // that are looked back
+  static constexpr uint64_t kMostSteps = 8;  // so far back FindInEarlierSteps looks
 
   // What the thread was in at its last launch inside a node with a number. Threads with the same
   // place overwrite each other.
@@ -54,9 +54,9 @@ class BackwardStacks {
   };
   Last& LastOfThread() const;
   DerivedStack StackOfNode(uint64_t own, const AutogradNode& node) const;
-  // Sets what the node's forward is made of; false where it was not seen.
+  // Finds what launched in the node's forward, or around it; false where no window saw that.
   bool FindForward(const AutogradNode& node, DerivedStack* stack) const;
-  // The same of the node that takes its place in an earlier step.
+  // Finds that of the node which stood in the same place of an earlier step.
   bool FindInEarlierSteps(const AutogradNode& node, DerivedStack* stack) const;
 
   Autograd autograd_;

@@ -1,7 +1,7 @@
-// By how much the numbers of autograd's nodes grow from one training step to the next, where steps
-// make the same nodes. It is the distance at which launches of equal stacks come again.
+// Finds by how much the numbers of autograd's nodes grow from one training step to the next. Where
+// each step makes the same nodes, a line of the program launches again after so many nodes.
 //
-// No lock; any threads. A wrong answer is possible while a program changes what its steps do.
+// Any threads, without a lock. While a program changes what its steps do, the answer may be wrong.
 #ifndef UTLZ_INJECT_PYTHON_NODE_PERIOD_H_
 #define UTLZ_INJECT_PYTHON_NODE_PERIOD_H_
 
@@ -14,7 +14,7 @@ namespace utlz::agent {
 
 class NodePeriod {
  public:
-  // So many more sightings at this distance than at others make it the period.
+  // A distance is the period once it was seen so many more times than all others together.
   static constexpr uint32_t kConfirmations = 32;
   // Nodes so near to each other are of one step.
   static constexpr uint64_t kLeastDistance = 16;
@@ -51,7 +51,8 @@ class NodePeriod {
     std::atomic<uint64_t> number;  // + 1; 0: free
   };
 
-  // The majority, in the lower half, with what it is ahead by in the upper one.
+  // Votes for a distance. `votes_` has the leading one in its lower half, and its lead over all
+  // others in the upper half.
   void Vote(uint64_t distance) {
     uint64_t votes = votes_.load(std::memory_order_relaxed);
     const uint64_t ahead = votes >> 32;
@@ -61,7 +62,7 @@ class NodePeriod {
       if (ahead >= kMostVotes) return;
       next = votes + (uint64_t{1} << 32);
     }
-    // Of two votes at once one may be lost.
+    // Where two threads vote at once, one vote may be lost.
     votes_.compare_exchange_strong(votes, next, std::memory_order_relaxed);
   }
 

@@ -33,7 +33,7 @@ class CallStacks {
     const uint64_t hash = entry.hash.load(std::memory_order_relaxed);
     return (hash ^ check) == KeyOf(call) ? hash : 0;
   }
-  // The same, once: from then on it is not known.
+  // The same for the first who asks; from then on the call is not known.
   uint64_t Take(uint32_t call) {
     const uint64_t hash = Get(call);
     uint64_t check = hash ^ KeyOf(call);

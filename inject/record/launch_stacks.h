@@ -53,10 +53,12 @@ class LaunchStacks {
   // Numbers new stacks. Call it before reading a buffer's records: their launches were put here
   // earlier.
   void TakeNewStacks();
-  // The stack of the call that launched a graph, of which all its kernels have the number; 0: none.
+  // The stack of the call that launched a graph; 0: none. All kernels of one launch have the call's
+  // number, so they all ask for it.
   uint32_t NumberOfGraphLaunch(uint32_t call) { return NumberOfLaunch(calls_.Get(call)); }
-  // The stack of a kernel's own call, for one kernel; 0: none. A thread whose launches CUPTI no
-  // longer calls back gives its kernels the number of the last call that it did.
+  // The stack of the call that launched a single kernel; 0: none. The first kernel that asks gets
+  // it, later ones get none: CUPTI may stop calling us back on a thread, and then gives all kernels
+  // of that thread the number of its last call.
   uint32_t TakeNumberOf(uint32_t call) { return NumberOfLaunch(calls_.Take(call)); }
   // The stack that a node of a graph was captured from; 0: that was not seen.
   uint32_t NumberOfNode(uint64_t node);

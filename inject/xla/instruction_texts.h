@@ -35,10 +35,11 @@ class InstructionTexts {
 
   // Once, before all others. False where there is no memory.
   bool Create();
-  // Takes a registered text. `title` is the thread's last title, 0 = none; texts that follow it
-  // belong to it. Returns the number of a new title, or `title` where the text is none.
+  // Takes a text that a thread registers. `title` is the number of the last title that this thread
+  // registered, 0 = none: XLA registers an instruction's other texts right after its title. Returns
+  // the number of the new title if the text is one, and else `title`.
   uint32_t Register(const char* text, uint32_t title);
-  // The title is known by this handle too.
+  // From now on Find knows the title by this handle.
   void AddHandle(const void* handle, uint32_t title);
   // 0 where the handle is of no title.
   uint32_t Find(const void* handle) const;
@@ -46,7 +47,7 @@ class InstructionTexts {
   // `title` is a number that Register gave.
   Kind KindOf(uint32_t title) const { return entries_[title].kind; }
   Texts TextsOf(uint32_t title) const;
-  // How many times this was called for the title before.
+  // Counts one more run of a program, and returns how many there were before.
   uint32_t CountRun(uint32_t title) const {
     return entries_[title].runs.fetch_add(1, std::memory_order_relaxed);
   }

@@ -1,7 +1,7 @@
-// Which ranges of XLA's each thread is in, by the numbers of their titles. A thread writes to its
-// own entry alone. Threads that find no entry are in none.
+// Keeps for each thread which ranges of XLA's it is in, by the numbers of their titles. Each thread
+// reads and writes its own entry alone. A thread for which there is no room counts as in no range.
 //
-// No lock, no allocation, no system call; the calling thread's ranges.
+// Pushing, popping and searching take no lock and no memory, and make no system call.
 #ifndef UTLZ_INJECT_XLA_THREAD_RANGES_H_
 #define UTLZ_INJECT_XLA_THREAD_RANGES_H_
 
@@ -22,11 +22,11 @@ class ThreadRanges {
   struct Thread {
     std::atomic<uint64_t> owner;  // 0: free
     uint32_t depth;
-    uint32_t last_title;     // that was registered
-    uint32_t watched_depth;  // where the range lies whose end is waited for; 0: none
+    uint32_t last_title;     // the last one that this thread registered
+    uint32_t watched_depth;  // of the range whose end the agent is to hear of; 0: of none
     uint32_t titles[kMostDepth];
 
-    // 0: a range without a title that is known.
+    // `title` is 0 for a range whose title was not registered.
     void Push(uint32_t title) {
       if (depth < kMostDepth) titles[depth] = title;
       ++depth;
@@ -34,7 +34,8 @@ class ThreadRanges {
     void Pop() {
       if (depth > 0) --depth;
     }
-    // The innermost title of which `is_wanted` is true; 0 where none is.
+    // Asks `is_wanted` of each title that the thread is in, the innermost first, and returns the
+    // first one that it answers with true; 0 where it never does.
     template <typename IsWanted>
     uint32_t Innermost(IsWanted is_wanted) const {
       for (uint32_t i = depth < kMostDepth ? depth : kMostDepth; i > 0; --i) {
@@ -47,7 +48,8 @@ class ThreadRanges {
   // Once, before all others. False where there is no memory.
   bool Create() { return (threads_ = MapArray<Thread>(kMostThreads)) != nullptr; }
 
-  // Null where the thread has none, and for Mine, where there is no room.
+  // The calling thread's entry. Known returns null where the thread has none yet; Mine makes one,
+  // and returns null where there is no room.
   Thread* Known() const { return Search(false); }
   Thread* Mine() { return Search(true); }
 
