@@ -70,15 +70,21 @@ def change_and_interval(logarithms, draws=4000, seed=1):
                drawn[round(0.975 * (draws - 1))])), len(logarithms))
 
 
-def compare(runs):
-    """{part: {name of the comparison: (change, low, high, rounds)}}; of fewer than two rounds none."""
+def compare_by(runs, changes_of, null_changes_of):
+    """{part: {name of the comparison: (change, low, high, how many)}} of what the two functions find;
+    of fewer than two none."""
     found = {}
     for part in PARTS:
-        by_name = {name: changes(runs, part, way, other) for name, way, other in COMPARISONS}
-        by_name[NULL] = null_changes(runs, part)
+        by_name = {name: changes_of(runs, part, way, other) for name, way, other in COMPARISONS}
+        by_name[NULL] = null_changes_of(runs, part)
         found[part] = {name: change_and_interval(values) for name, values in by_name.items()
                        if len(values) >= 2}
     return found
+
+
+def compare(runs):
+    """As compare_by, over rounds."""
+    return compare_by(runs, changes, null_changes)
 
 
 def section_times_us(runs, part, way):

@@ -3,8 +3,7 @@
 import math
 import statistics
 
-from section_ratios import (BEGIN, COMPARISONS, NULL, PARTS, SECTION_S, SECTIONS,
-                            change_and_interval, middle_mean)
+from section_ratios import BEGIN, PARTS, SECTION_S, SECTIONS, compare_by, middle_mean
 
 TURN = 5
 
@@ -67,12 +66,5 @@ def null_changes(runs, part):
 
 
 def compare(runs):
-    """{part: {name of the comparison: (change, low, high, rotations of all cores)}}; the interval is by
-    bootstrap over these."""
-    found = {}
-    for part in PARTS:
-        by_name = {name: changes(runs, part, way, other) for name, way, other in COMPARISONS}
-        by_name[NULL] = null_changes(runs, part)
-        found[part] = {name: change_and_interval(values) for name, values in by_name.items()
-                       if len(values) >= 2}
-    return found
+    """As compare_by, over the rotations of all cores."""
+    return compare_by(runs, changes, null_changes)
