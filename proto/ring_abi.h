@@ -182,7 +182,7 @@ inline constexpr char kJobVariable[] = "UTLZ_JOB";  // optional: what processes 
 inline constexpr char kCuptiVariable[] = "UTLZ_CUPTI_PATH";  // optional: the libcupti to load last
 // optional: the one that the user named, to load before any other
 inline constexpr char kNamedCuptiVariable[] = "UTLZ_NAMED_CUPTI_PATH";
-// optional: what the agent answers NVTX for; kNvtxInstructions = to know XLA's instructions alone
+// optional: with kNvtxInstructions the agent answers NVTX only to learn XLA's instructions
 inline constexpr char kNvtxVariable[] = "UTLZ_NVTX";
 inline constexpr char kNvtxInstructions[] = "instructions";
 

@@ -37,13 +37,14 @@ inline constexpr uint64_t kTracedGraphNodeNs = 1000;
 // While CUPTI is in a process in which nodes of graphs were recorded once, the launch of a graph
 // takes its thread so much longer for each node, whether it is recorded or not. 13.0.85 executes
 // 3,000 instructions for it (1,770 of them from cuptiSubscribe on), 12.8 executes 1,750
-// (docs/measurements/price.md). At six instructions a nanosecond, since 4 were seen with cold
-// caches and 14 in a tight loop. Besides, kTracedGraphNodeNs is of a node that is recorded.
+// (docs/measurements/price.md). These figures reckon with six instructions a nanosecond: the
+// processor did 4 with cold caches and 14 in a tight loop. A node that is recorded costs
+// kTracedGraphNodeNs besides.
 inline constexpr double kPresentGraphNodeNs = 500;
 inline constexpr double kOlderPresentGraphNodeNs = 290;
 inline constexpr uint32_t kFirstCuptiOfDearNodes = 130001;  // cuptiGetVersion of 13.0.85
-// By so much sooner at most each node follows the one before it once counters were sampled on the
-// GPU: in some runs by so much, in others not at all (docs/measurements/sampling.md).
+// Once counters were sampled on a GPU, a node may follow the one before it sooner. In some runs it
+// did so by this much, in others not at all (docs/measurements/sampling.md).
 inline constexpr double kMostSampledGraphNodeSavingNs = 350;
 // Of a launching call whose stack is read, on its thread (docs/measurements/launch_stacks.md).
 inline constexpr uint64_t kStackOfLaunchNs = 700;

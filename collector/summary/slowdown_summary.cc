@@ -60,7 +60,7 @@ std::optional<SlowdownPart> EstimateSlowdownOfSteps(const RunState& state,
   return SlowdownPart{share, EstimateErrorShare(LeastFeltShare(state, analysis)) * share};
 }
 
-// Of the steps, by the nodes that were recorded in them.
+// What CUPTI's presence costs the steps for nodes of graphs, by the nodes recorded in them.
 SlowdownPart GraphPresenceOfSteps(const RunState& state, const Analysis& analysis) {
   double window_ns = 0;
   double kernel_share = 0;

@@ -19,10 +19,11 @@ class WindowGaps {
   // The gap between a window and the next one ÷ tail and head beside it. No gap follows the newest:
   // if the agent ends one that nobody asked for, it sends an empty window.
   double Weight(uint32_t window, uint64_t now_ns) const;
-  // Gaps in which operations were counted are weighed several together, as operations in all of
-  // them ÷ all tails and heads beside them. Of a program whose step is longer than a window, each
-  // window sees another part: one of long kernels holds few operations, and would, by itself, stand
-  // for as many as any other. Nothing where the gap is weighed alone: a program began in the first.
+  // The pool of the gap after this window. A pool's weight is the operations in all of its gaps ÷
+  // those in all tails and heads beside them. Where a program's step is longer than a window, each
+  // window sees another part of the step. A window of long kernels holds few operations, but a gap
+  // beside it would, weighed alone, count as much as any other. Absent for a gap that is weighed
+  // alone, as the first one is: the program began in the window before it.
   std::optional<uint32_t> PoolOf(uint32_t window) const;
   double PoolWeight(uint32_t pool, uint64_t now_ns) const;
   // The same gap ÷ the tail of the window before it, and ÷ the head of the one after, each for

@@ -3,7 +3,8 @@
 //
 //   work in a gap = gap × (work in the tail + work in the head) ÷ (tail + head)
 //
-// Several gaps are taken together, all sums of this over them (WindowGaps::PoolOf).
+// Gaps in a row form a pool (WindowGaps::PoolOf): then each quantity above is its sum over the gaps
+// of the pool.
 //
 // The tail is the last slices of the window before the gap (WindowTimes::TailSlice), the head the
 // first slice of the window after it. Gap, tail and head are numbers of operations (kernels,
